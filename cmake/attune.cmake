@@ -1,0 +1,62 @@
+# The build's vocabulary: options, warnings, and one function for a folder of src/.
+
+option(ATTUNE_TESTS "Build the tests" ON)
+option(ATTUNE_FUZZ "Build the libFuzzer targets (clang only)" OFF)
+option(ATTUNE_PCH "Use precompiled headers" ON)
+set(ATTUNE_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize takes them")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wshadow-all -Wno-gnu-zero-variadic-macro-arguments)
+add_link_options(-fuse-ld=lld)
+if(ATTUNE_SANITIZE)
+  add_compile_options(-fsanitize=${ATTUNE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${ATTUNE_SANITIZE})
+endif()
+if(ATTUNE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# attune_library(NAME [DEPS ...] [LINK ...] [EXCLUDE ...])
+#
+# Makes the static library attune_NAME of every .cc in the current folder and below, and, from the
+# files that end in _test.cc, the test program NAME_test. DEPS are other folders of src/, LINK
+# foreign libraries, EXCLUDE subfolders (regular expressions) that are libraries of their own.
+function(attune_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "DEPS;LINK;EXCLUDE;TEST_LINK")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  foreach(pattern IN LISTS ARG_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX ${pattern})
+  endforeach()
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(TRANSFORM ARG_DEPS PREPEND attune_)
+
+  add_library(attune_${name} STATIC ${sources})
+  target_include_directories(attune_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(attune_${name} PUBLIC ${ARG_DEPS} ${ARG_LINK})
+  if(ATTUNE_PCH AND sources)
+    target_precompile_headers(attune_${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
+  endif()
+
+  if(ATTUNE_TESTS AND tests)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE attune_${name} ${ARG_TEST_LINK} GTest::gmock GTest::gtest_main)
+    add_test(NAME ${name} COMMAND ${name}_test)
+    set_tests_properties(${name} PROPERTIES LABELS fast)
+  endif()
+endfunction()

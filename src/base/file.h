@@ -1,0 +1,28 @@
+// Files: whole-file reads with a bound, and writes that leave no partial file behind.
+#ifndef ATTUNE_BASE_FILE_H_
+#define ATTUNE_BASE_FILE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace attune {
+
+// The whole content of `path`. Errors name the path: not found, a directory, larger than
+// `max_bytes`, or the system's reason.
+absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes = int64_t{1} << 36);
+
+// Writes `content` to a temporary file beside `path`, syncs it and renames it to `path`. On any
+// failure (an unwritable folder, a full disk) the temporary file is removed, an existing `path` is
+// untouched and the error names `path`.
+absl::Status WriteFileAtomically(const std::string& path, std::string_view content);
+
+// The SHA-256 of `bytes` as 64 hexadecimal digits.
+std::string Sha256Hex(std::string_view bytes);
+
+}  // namespace attune
+
+#endif  // ATTUNE_BASE_FILE_H_

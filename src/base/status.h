@@ -1,0 +1,57 @@
+// Shorthand around absl::Status, the error type of everything but the runtime.
+#ifndef ATTUNE_BASE_STATUS_H_
+#define ATTUNE_BASE_STATUS_H_
+
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+namespace attune {
+
+// Bad input of any kind (a damaged file, a shape that does not fit): the caller's data is at fault.
+template <typename... Args>
+absl::Status InvalidInput(const Args&... args) {
+  return absl::InvalidArgumentError(absl::StrCat(args...));
+}
+
+// Valid input that Attune does not support. The command line prints these as "NS".
+template <typename... Args>
+absl::Status NotSupported(const Args&... args) {
+  return absl::UnimplementedError(absl::StrCat(args...));
+}
+
+// A broken invariant of our own.
+template <typename... Args>
+absl::Status InternalError(const Args&... args) {
+  return absl::InternalError(absl::StrCat(args...));
+}
+
+// The same status with "where: " before its message; ok stays ok.
+inline absl::Status Annotate(const absl::Status& status, std::string_view where) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat(where, ": ", status.message()));
+}
+
+}  // namespace attune
+
+#define ATTUNE_CONCAT_INNER_(a, b) a##b
+#define ATTUNE_CONCAT_(a, b) ATTUNE_CONCAT_INNER_(a, b)
+
+// Returns from the enclosing function when `expr` is not ok.
+#define RETURN_IF_ERROR(expr)                                \
+  do {                                                       \
+    absl::Status attune_status_ = (expr);                    \
+    if (!attune_status_.ok()) return attune_status_;         \
+  } while (false)
+
+// ASSIGN_OR_RETURN(auto x, F()): the value of a StatusOr, or return its status.
+#define ASSIGN_OR_RETURN(lhs, expr) ASSIGN_OR_RETURN_IMPL_(ATTUNE_CONCAT_(attune_or_, __LINE__), lhs, expr)
+#define ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr) \
+  auto tmp = (expr);                           \
+  if (!tmp.ok()) return tmp.status();          \
+  lhs = std::move(tmp).value()
+
+#endif  // ATTUNE_BASE_STATUS_H_

@@ -1,0 +1,75 @@
+// The static arguments of an operator: a small ordered map from name to value.
+#ifndef ATTUNE_GRAPH_ATTRIBUTES_H_
+#define ATTUNE_GRAPH_ATTRIBUTES_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/dtype.h"
+#include "graph/tensor.h"
+
+namespace attune {
+
+using Ints = std::vector<int64_t>;
+using Floats = std::vector<double>;
+using Attribute = std::variant<int64_t, double, std::string, Ints, Floats, DType, Tensor>;
+
+// The order of Attribute's alternatives, for tables.
+enum class AttributeKind { kInt, kFloat, kString, kInts, kFloats, kDType, kTensor };
+
+// Which attributes an operator takes, of which kind, and what is assumed where one is absent is
+// written in the operator table (op.h). The getters abort on a missing or mistyped attribute without a
+// default: a verified node has every required attribute, of its kind.
+class Attributes {
+ public:
+  Attributes() = default;
+  Attributes(std::initializer_list<std::pair<const std::string, Attribute>> items) : items_(items) {}
+
+  bool Has(std::string_view name) const { return items_.find(name) != items_.end(); }
+  void Set(std::string name, Attribute value) { items_.insert_or_assign(std::move(name), std::move(value)); }
+  void Remove(std::string_view name);
+
+  int64_t Int(std::string_view name) const { return Get<int64_t>(name); }
+  int64_t Int(std::string_view name, int64_t absent) const { return Has(name) ? Int(name) : absent; }
+  bool Bool(std::string_view name) const { return Has(name) && Int(name) != 0; }
+  double Float(std::string_view name) const { return Get<double>(name); }
+  double Float(std::string_view name, double absent) const { return Has(name) ? Float(name) : absent; }
+  const std::string& String(std::string_view name) const { return Get<std::string>(name); }
+  std::string String(std::string_view name, std::string_view absent) const {
+    return Has(name) ? String(name) : std::string(absent);
+  }
+  const Ints& IntList(std::string_view name) const { return Get<Ints>(name); }
+  Ints IntList(std::string_view name, Ints absent) const { return Has(name) ? IntList(name) : absent; }
+  const Floats& FloatList(std::string_view name) const { return Get<Floats>(name); }
+  DType Type(std::string_view name) const { return Get<DType>(name); }
+  const Tensor& TensorValue(std::string_view name) const { return Get<Tensor>(name); }
+
+  auto begin() const { return items_.begin(); }
+  auto end() const { return items_.end(); }
+  bool empty() const { return items_.empty(); }
+
+  // Same names and values; tensors by their bytes, floats by their bits.
+  bool operator==(const Attributes& other) const;
+
+ private:
+  template <typename T>
+  const T& Get(std::string_view name) const {
+    const auto it = items_.find(name);
+    if (it == items_.end()) Missing(name);
+    const T* value = std::get_if<T>(&it->second);
+    if (value == nullptr) Missing(name);
+    return *value;
+  }
+  [[noreturn]] static void Missing(std::string_view name);
+
+  std::map<std::string, Attribute, std::less<>> items_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_GRAPH_ATTRIBUTES_H_
