@@ -1,0 +1,245 @@
+#include "tensor/affine.h"
+
+#include <algorithm>
+
+namespace attune {
+namespace {
+
+int64_t Clamp(__int128 v) {
+  return static_cast<int64_t>(std::clamp<__int128>(v, Interval::kLow, Interval::kHigh));
+}
+
+int64_t FloorDivInt(int64_t a, int64_t b) {
+  const int64_t q = a / b;
+  return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
+}
+
+Interval Scale(Interval i, int64_t c) {
+  const int64_t x = Clamp(static_cast<__int128>(i.min) * c), y = Clamp(static_cast<__int128>(i.max) * c);
+  return {std::min(x, y), std::max(x, y)};
+}
+
+Interval Sum(Interval a, Interval b) {
+  return {Clamp(static_cast<__int128>(a.min) + b.min), Clamp(static_cast<__int128>(a.max) + b.max)};
+}
+
+bool IsUnbounded(int64_t v) { return v <= Interval::kLow || v >= Interval::kHigh; }
+
+Affine Constant(int64_t value) {
+  Affine a;
+  a.constant = value;
+  return a;
+}
+
+Affine Atom(const Expr& e) {
+  Affine a;
+  a.terms.push_back({e, 1});
+  return a;
+}
+
+std::optional<bool> Negate(std::optional<bool> v) {
+  if (!v) return v;
+  return !*v;
+}
+
+}  // namespace
+
+void Affine::Add(const Affine& other, int64_t times) {
+  constant += other.constant * times;
+  for (const Term& term : other.terms) {
+    const auto it =
+        std::find_if(terms.begin(), terms.end(), [&](const Term& t) { return SameExpr(t.atom, term.atom); });
+    if (it == terms.end()) {
+      if (term.coefficient * times != 0) terms.push_back({term.atom, term.coefficient * times});
+    } else {
+      it->coefficient += term.coefficient * times;
+      if (it->coefficient == 0) terms.erase(it);
+    }
+  }
+}
+
+const Affine::Term* Affine::Find(const Var& var) const {
+  for (const Term& term : terms) {
+    if (term.atom->kind == ExprKind::kVar && term.atom->var == var) return &term;
+  }
+  return nullptr;
+}
+
+void Bounds::Set(const Var& var, Interval interval) { ranges_[var.get()].push_back(interval); }
+
+void Bounds::Unset(const Var& var) {
+  const auto it = ranges_.find(var.get());
+  it->second.pop_back();
+  if (it->second.empty()) ranges_.erase(it);
+}
+
+Interval Bounds::Of(const Var& var) const {
+  const auto it = ranges_.find(var.get());
+  return it == ranges_.end() ? Interval{} : it->second.back();
+}
+
+Affine Bounds::Normalize(const Expr& e) const {
+  if (e->kind == ExprKind::kInt) return Constant(e->int_value);
+  if (e->kind == ExprKind::kVar) {
+    const Interval range = Of(e->var);
+    return range.is_point() ? Constant(range.min) : Atom(e);
+  }
+  if (e->kind != ExprKind::kOp || e->dtype != DType::kI64) return Atom(e);
+  switch (e->op) {
+    case MathOp::kAdd:
+    case MathOp::kSub: {
+      Affine a = Normalize(e->args[0]);
+      a.Add(Normalize(e->args[1]), e->op == MathOp::kAdd ? 1 : -1);
+      return a;
+    }
+    case MathOp::kNeg: {
+      Affine a;
+      a.Add(Normalize(e->args[0]), -1);
+      return a;
+    }
+    case MathOp::kMul: {
+      const Affine a = Normalize(e->args[0]), b = Normalize(e->args[1]);
+      if (!a.is_constant() && !b.is_constant()) return Atom(ToExpr(a) * ToExpr(b));
+      Affine product;
+      product.Add(a.is_constant() ? b : a, a.is_constant() ? a.constant : b.constant);
+      return product;
+    }
+    case MathOp::kFloorDiv:
+    case MathOp::kFloorMod:
+      return NormalizeDivision(e);
+    case MathOp::kMin:
+    case MathOp::kMax: {
+      const Affine a = Normalize(e->args[0]), b = Normalize(e->args[1]);
+      Affine difference = a;
+      difference.Add(b, -1);
+      const Interval d = Range(difference);
+      const bool is_min = e->op == MathOp::kMin;
+      if (d.max <= 0) return is_min ? a : b;
+      if (d.min >= 0) return is_min ? b : a;
+      return Atom(MakeOp(e->op, {ToExpr(a), ToExpr(b)}));
+    }
+    case MathOp::kSelect: {
+      const std::optional<bool> known = Prove(e->args[0]);
+      return known ? Normalize(e->args[*known ? 1 : 2]) : Atom(e);
+    }
+    default:
+      return Atom(e);
+  }
+}
+
+// n = q·c + r, where q takes every term whose coefficient c divides. When 0 <= r < c, n / c is q and n mod c
+// is r.
+Affine Bounds::NormalizeDivision(const Expr& e) const {
+  const Affine n = Normalize(e->args[0]), d = Normalize(e->args[1]);
+  if (!d.is_constant() || d.constant <= 0) return Atom(MakeOp(e->op, {ToExpr(n), ToExpr(d)}));
+  const int64_t c = d.constant;
+  Affine quotient, rest;
+  for (const Affine::Term& term : n.terms) {
+    if (term.coefficient % c == 0) {
+      quotient.terms.push_back({term.atom, term.coefficient / c});
+    } else {
+      rest.terms.push_back(term);
+    }
+  }
+  quotient.constant = FloorDivInt(n.constant, c);
+  rest.constant = n.constant - quotient.constant * c;
+  const Interval r = Range(rest);
+  if (!IsUnbounded(r.min) && !IsUnbounded(r.max)) {
+    // The rest may lie within one period other than the first.
+    const int64_t low = FloorDivInt(r.min, c);
+    if (low == FloorDivInt(r.max, c)) {
+      quotient.constant += low;
+      rest.constant -= low * c;
+      return e->op == MathOp::kFloorDiv ? quotient : rest;
+    }
+  }
+  if (e->op == MathOp::kFloorMod) return Atom(FloorMod(ToExpr(rest), c));
+  Affine result = quotient;
+  result.Add(Atom(FloorDiv(ToExpr(rest), c)), 1);
+  return result;
+}
+
+Interval Bounds::AtomRange(const Expr& atom) const {
+  if (atom->kind == ExprKind::kVar) return Of(atom->var);
+  if (atom->kind != ExprKind::kOp || atom->dtype != DType::kI64) return {};
+  switch (atom->op) {
+    case MathOp::kFloorMod:
+      if (IsIntConst(atom->args[1]) && atom->args[1]->int_value > 0) return {0, atom->args[1]->int_value - 1};
+      return {};
+    case MathOp::kFloorDiv: {
+      if (!IsIntConst(atom->args[1]) || atom->args[1]->int_value <= 0) return {};
+      const Interval n = Range(atom->args[0]);
+      const int64_t d = atom->args[1]->int_value;
+      return {IsUnbounded(n.min) ? n.min : FloorDivInt(n.min, d),
+              IsUnbounded(n.max) ? n.max : FloorDivInt(n.max, d)};
+    }
+    case MathOp::kMin:
+    case MathOp::kMax: {
+      const Interval a = Range(atom->args[0]), b = Range(atom->args[1]);
+      if (atom->op == MathOp::kMin) return {std::min(a.min, b.min), std::min(a.max, b.max)};
+      return {std::max(a.min, b.min), std::max(a.max, b.max)};
+    }
+    case MathOp::kSelect: {
+      const Interval a = Range(atom->args[1]), b = Range(atom->args[2]);
+      return {std::min(a.min, b.min), std::max(a.max, b.max)};
+    }
+    default:
+      return {};
+  }
+}
+
+Interval Bounds::Range(const Affine& a) const {
+  Interval sum{a.constant, a.constant};
+  for (const Affine::Term& term : a.terms) sum = Sum(sum, Scale(AtomRange(term.atom), term.coefficient));
+  return sum;
+}
+
+std::optional<bool> Bounds::Prove(const Expr& condition) const {
+  if (condition->kind == ExprKind::kInt) return condition->int_value != 0;
+  if (condition->kind != ExprKind::kOp) return std::nullopt;
+  const auto& args = condition->args;
+  if (condition->op == MathOp::kNot) return Negate(Prove(args[0]));
+  if (condition->op == MathOp::kAnd || condition->op == MathOp::kOr) {
+    const bool decisive = condition->op == MathOp::kOr;
+    const auto a = Prove(args[0]), b = Prove(args[1]);
+    if (a == decisive || b == decisive) return decisive;
+    return a && b ? std::optional<bool>(!decisive) : std::nullopt;
+  }
+  if (args.size() != 2 || args[0]->dtype != DType::kI64) return std::nullopt;
+  Affine difference = Normalize(args[0]);
+  difference.Add(Normalize(args[1]), -1);
+  const Interval d = Range(difference);
+  const auto decide = [](bool yes, bool no) -> std::optional<bool> {
+    if (yes) return true;
+    if (no) return false;
+    return std::nullopt;
+  };
+  switch (condition->op) {
+    case MathOp::kLess:
+      return decide(d.max < 0, d.min >= 0);
+    case MathOp::kLessEqual:
+      return decide(d.max <= 0, d.min > 0);
+    case MathOp::kGreater:
+      return decide(d.min > 0, d.max <= 0);
+    case MathOp::kGreaterEqual:
+      return decide(d.min >= 0, d.max < 0);
+    case MathOp::kEqual:
+      return decide(d.is_point() && d.min == 0, d.min > 0 || d.max < 0);
+    case MathOp::kNotEqual:
+      return decide(d.min > 0 || d.max < 0, d.is_point() && d.min == 0);
+    default:
+      return std::nullopt;
+  }
+}
+
+Expr ToExpr(const Affine& a) {
+  Expr sum;
+  for (const Affine::Term& term : a.terms) {
+    Expr product = term.atom * Expr(term.coefficient);
+    sum = sum ? sum + product : product;
+  }
+  if (!sum) return Expr(a.constant);
+  return sum + Expr(a.constant);
+}
+
+}  // namespace attune

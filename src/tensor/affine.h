@@ -1,0 +1,68 @@
+// Affine forms and intervals of index expressions: what both the scheduler and code generation know about
+// where a load lands and whether a guard can fail.
+#ifndef ATTUNE_TENSOR_AFFINE_H_
+#define ATTUNE_TENSOR_AFFINE_H_
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "tensor/expr.h"
+
+namespace attune {
+
+// Inclusive bounds; kNone on a side means unbounded.
+struct Interval {
+  static constexpr int64_t kLow = INT64_MIN / 4, kHigh = INT64_MAX / 4;
+  int64_t min = kLow, max = kHigh;
+  bool is_point() const { return min == max; }
+};
+
+// Σ coefficient · atom + constant. An atom is a variable, or an expression that is not affine itself
+// (a load, a division that does not come out even), taken as a whole. Atoms are distinct and have
+// coefficients other than 0; their order is that of first appearance.
+struct Affine {
+  struct Term {
+    Expr atom;
+    int64_t coefficient;
+  };
+  std::vector<Term> terms;
+  int64_t constant = 0;
+
+  bool is_constant() const { return terms.empty(); }
+  void Add(const Affine& other, int64_t times);
+  const Term* Find(const Var& var) const;
+};
+
+// What is known of variables at a place in a kernel. Not thread safe.
+class Bounds {
+ public:
+  // Ranges nest: the innermost Set of a variable counts until Unset.
+  void Set(const Var& var, Interval interval);
+  void Unset(const Var& var);
+  Interval Of(const Var& var) const;
+
+  // The affine form of an integer expression, with variables of known value replaced by it and floor
+  // divisions and remainders by constants taken apart where the ranges allow: (16 a + b) / 16 is a when
+  // 0 <= b < 16.
+  Affine Normalize(const Expr& e) const;
+  Interval Range(const Affine& a) const;
+  Interval Range(const Expr& e) const { return Range(Normalize(e)); }
+
+  // Whether a condition always holds (true), never does (false), or cannot be told.
+  std::optional<bool> Prove(const Expr& condition) const;
+
+ private:
+  Interval AtomRange(const Expr& atom) const;
+  Affine NormalizeDivision(const Expr& e) const;
+
+  std::unordered_map<const VarNode*, std::vector<Interval>> ranges_;
+};
+
+// The expression again.
+Expr ToExpr(const Affine& a);
+
+}  // namespace attune
+
+#endif  // ATTUNE_TENSOR_AFFINE_H_
