@@ -1,0 +1,159 @@
+// The artifact: a compiled network as one file. What it holds, as plain structs (standard library only,
+// since the runtime reads it without dependencies).
+//
+// The file is little-endian:
+//
+//   header       112 bytes: magic, format version, size of the file, place and checksum of each section
+//   manifest     the Manifest below, as format.h encodes it
+//   code         page-aligned; position-independent, without relocations, imports or writable data
+//   constants    page-aligned; the weights, mapped from the file and never written
+//   padding      kReadAhead zero bytes
+//
+// Every section has an XXH64 checksum, the header its own. The runtime checks those of header, manifest
+// and code when it loads, that of the constants when asked. A checksum finds damage, not malice: whoever
+// runs an artifact trusts its code (attune.h says how to pin it by digest). Parsing is safe on any bytes.
+#ifndef ATTUNE_ARTIFACT_ARTIFACT_H_
+#define ATTUNE_ARTIFACT_ARTIFACT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace attune {
+
+inline constexpr uint32_t kArtifactVersion = 1;
+
+// Where tensors may start in the arena and in the constants, in bytes.
+inline constexpr uint64_t kTensorAlignment = 64;
+// Each constant is padded to a multiple of this, and so is the constants' section.
+inline constexpr uint64_t kConstantPadding = 128;
+// Where kernels may start in the code, in bytes.
+inline constexpr uint64_t kKernelAlignment = 16;
+// A kernel may read (not write, and not depend on) this many bytes beyond the end of any tensor.
+inline constexpr uint64_t kReadAhead = 64;
+
+// Kernel ABI v1, in the C calling convention of the target.
+//
+//   buffers  the addresses of the instruction's tensors, in its order; 64-byte aligned
+//   dims     the run's dynamic dimensions; a kernel that makes a dynamic tensor writes its slots. Slots
+//            are numbers of the whole program, known to the kernel when it is compiled.
+//   scratch  `Manifest::scratch_bytes` for this part alone, 64-byte aligned, of unspecified content
+//   part     which part of `parts` to compute, 0 <= part < parts. The parts of a call may run at the same
+//            time, so they write disjoint bytes. A call that is not parallel is part 0 of 1.
+//
+// Returns 0, or another number for an error, which ends the run.
+using KernelFunction = int32_t (*)(void* const* buffers, int64_t* dims, void* scratch, int32_t part,
+                                   int32_t parts);
+
+// What the code needs of the processor.
+struct TargetInfo {
+  std::string arch;                   // "x86_64"
+  std::string cpu;                    // the name it was tuned for ("znver4"); for people only
+  std::vector<std::string> features;  // required instructions as Linux spells them: "avx2", "avx512_bf16"
+  bool operator==(const TargetInfo&) const = default;
+};
+
+// Where the artifact comes from. Texts for people and for the registry; the runtime only passes them on.
+struct Provenance {
+  std::string model_name;
+  std::string model_sha256;  // 64 hexadecimal digits, or empty
+  std::string compiler_version;
+  std::string pass_plan;
+  std::string records;  // the tuning records that were used, one a line
+  bool operator==(const Provenance&) const = default;
+};
+
+enum class Place : uint8_t {
+  kArena = 0,     // the session's own memory
+  kConstant = 1,  // the constants of the file
+};
+
+// A tensor in memory: dense and row-major in `shape`. A blocked layout is written as its physical shape.
+struct TensorInfo {
+  std::string name;
+  uint8_t dtype = 0;  // DType's number (base/dtype.h)
+  // Sizes, or upper bounds where dim_slots has a slot: strides always follow `shape`. As many of each.
+  std::vector<int64_t> shape;
+  std::vector<int32_t> dim_slots;  // which of the run's dims holds the actual size, -1: it is constant
+  Place place = Place::kArena;
+  uint64_t offset = 0;  // from the start of its place, a multiple of kTensorAlignment
+  uint64_t bytes = 0;   // at least what dtype and shape need; with the offset, inside its place
+  bool operator==(const TensorInfo&) const = default;
+};
+
+// A graph input or output. Inputs are in the arena, of constant shape, and distinct. The memory plan
+// reuses the bytes of neither, so that both stay readable between runs.
+struct Port {
+  std::string name;
+  uint32_t tensor = 0;  // index into Manifest::tensors
+  bool operator==(const Port&) const = default;
+};
+
+struct KernelInfo {
+  std::string name;
+  std::string op;        // what it computes, as the fused group prints ("conv+bias+relu")
+  std::string strategy;  // how, with its configuration
+  std::string digest;    // of its object code: equal digests mean equal code
+  uint64_t code_offset = 0;
+  uint64_t flops = 0;       // one call's floating-point (or integer) operations, from the compute definition
+  uint64_t bytes_read = 0;  // and the least it must move to and from memory
+  uint64_t bytes_written = 0;
+  bool operator==(const KernelInfo&) const = default;
+};
+
+enum class Opcode : uint8_t {
+  kCall = 0,           // run `kernel` over `tensors`
+  kJump = 1,           // go on at instruction `target`
+  kBranchIfFalse = 2,  // go on at `target` where element 0 of tensors[0], a bool, is 0
+  // Copy tensors[0] to tensors[1], which is in the arena, of the same dtype and does not overlap it. Of equal
+  // rank: the actual shape is copied between the two strides, and the destination's dim slots are set. Of
+  // different rank: both constant, with equally many elements.
+  kCopy = 3,
+};
+
+// One step of the program, which starts at instruction 0 and ends at the number of instructions.
+struct Instruction {
+  Opcode opcode = Opcode::kCall;
+  uint32_t kernel = 0;            // kCall: index into Manifest::kernels
+  bool parallel = false;          // kCall: may be split into parts
+  uint32_t target = 0;            // kJump, kBranchIfFalse: an instruction, or their number for the end
+  std::vector<uint32_t> tensors;  // indices into Manifest::tensors
+  std::string label;              // the nodes it computes, for profiles
+  bool operator==(const Instruction&) const = default;
+};
+
+struct Manifest {
+  TargetInfo target;
+  Provenance provenance;
+  std::string graph_summary;  // the optimized graph's text, large constants elided
+  std::vector<TensorInfo> tensors;
+  std::vector<Port> inputs;
+  std::vector<Port> outputs;
+  uint32_t num_dims = 0;       // slots for dynamic dimensions; 0 in all at the start of a run
+  uint64_t arena_bytes = 0;    // of one session
+  uint64_t scratch_bytes = 0;  // of one part: the largest that any kernel needs
+  std::vector<KernelInfo> kernels;
+  std::vector<Instruction> program;
+  bool operator==(const Manifest&) const = default;
+};
+
+// What the writer takes; the bytes are borrowed.
+struct ArtifactContents {
+  Manifest manifest;
+  std::span<const std::byte> code;
+  std::span<const std::byte> constants;
+};
+
+// Size of one element of the dtype of this number (base/dtype.h), 0 where there is none.
+constexpr uint32_t ElementSize(uint8_t dtype) {
+  constexpr uint8_t kSizes[] = {4, 8, 2, 2, 1, 2, 4, 8, 1, 2, 4, 8, 1};
+  return dtype < sizeof(kSizes) ? kSizes[dtype] : 0;
+}
+
+inline constexpr uint8_t kDTypeBool = 12;
+
+}  // namespace attune
+
+#endif  // ATTUNE_ARTIFACT_ARTIFACT_H_
