@@ -1,0 +1,122 @@
+// The two archives of format.h.
+#ifndef ATTUNE_ARTIFACT_ENCODE_H_
+#define ATTUNE_ARTIFACT_ENCODE_H_
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "artifact/format.h"
+
+namespace attune::format {
+
+// Appends what it is given to a string.
+class Encoder {
+ public:
+  const std::string& bytes() const { return bytes_; }
+
+  template <typename... T>
+  void operator()(T&... values) {
+    (Put(values), ...);
+  }
+
+ private:
+  template <typename T>
+  void Put(T& value) {
+    if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
+      bytes_.push_back(static_cast<char>(value));
+    } else if constexpr (std::is_integral_v<T>) {
+      for (size_t i = 0; i < sizeof(T); ++i) bytes_.push_back(static_cast<char>(value >> (8 * i)));
+    } else {
+      Fields(*this, value);
+    }
+  }
+  void Put(std::string& text) {
+    PutCount(text.size());
+    bytes_.append(text);
+  }
+  template <typename T>
+  void Put(std::vector<T>& list) {
+    PutCount(list.size());
+    for (T& item : list) Put(item);
+  }
+  void PutCount(size_t count) {
+    uint32_t number = static_cast<uint32_t>(count);
+    Put(number);
+  }
+
+  std::string bytes_;
+};
+
+// Reads from bytes that may be anything. After the first fault, which is a read beyond the end or a value
+// that its type cannot have, every read yields zeros and `failed` stays true. Memory stays within a small
+// factor of the bytes, since a list grows only as its items are read.
+class Decoder {
+ public:
+  explicit Decoder(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  bool failed() const { return failed_; }
+  bool at_end() const { return bytes_.empty(); }
+
+  template <typename... T>
+  void operator()(T&... values) {
+    (Get(values), ...);
+  }
+
+ private:
+  template <typename T>
+  void Get(T& value) {
+    if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
+      uint8_t number = 0;
+      Get(number);
+      if (number > Largest(value)) return Fail();
+      value = static_cast<T>(number);
+    } else if constexpr (std::is_integral_v<T>) {
+      std::make_unsigned_t<T> number = 0;
+      if (bytes_.size() < sizeof(T)) return Fail();
+      for (size_t i = 0; i < sizeof(T); ++i) {
+        number |= static_cast<std::make_unsigned_t<T>>(std::to_integer<std::make_unsigned_t<T>>(bytes_[i])
+                                                       << (8 * i));
+      }
+      bytes_ = bytes_.subspan(sizeof(T));
+      value = static_cast<T>(number);
+    } else {
+      Fields(*this, value);
+    }
+  }
+  void Get(std::string& text) {
+    const size_t count = GetCount();
+    text.assign(reinterpret_cast<const char*>(bytes_.data()), count);
+    bytes_ = bytes_.subspan(count);
+  }
+  template <typename T>
+  void Get(std::vector<T>& list) {
+    const size_t count = GetCount();
+    for (size_t i = 0; i < count && !failed_; ++i) Get(list.emplace_back());
+  }
+  // A length; each item takes at least one byte, so that it never exceeds the bytes left.
+  size_t GetCount() {
+    uint32_t count = 0;
+    Get(count);
+    if (count > bytes_.size()) Fail();
+    return failed_ ? 0 : count;
+  }
+
+  static uint8_t Largest(bool) { return 1; }
+  static uint8_t Largest(Place) { return static_cast<uint8_t>(Place::kConstant); }
+  static uint8_t Largest(Opcode) { return static_cast<uint8_t>(Opcode::kCopy); }
+
+  void Fail() {
+    failed_ = true;
+    bytes_ = {};
+  }
+
+  std::span<const std::byte> bytes_;
+  bool failed_ = false;
+};
+
+}  // namespace attune::format
+
+#endif  // ATTUNE_ARTIFACT_ENCODE_H_

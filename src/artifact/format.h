@@ -1,0 +1,92 @@
+// The encoding of the artifact's header and manifest, shared by writer and reader: each struct's fields
+// are listed once, and an Archive either writes or reads them.
+//
+// Numbers are little-endian, strings and lists are preceded by their length in 32 bits.
+#ifndef ATTUNE_ARTIFACT_FORMAT_H_
+#define ATTUNE_ARTIFACT_FORMAT_H_
+
+#include <array>
+#include <cstdint>
+
+#include "artifact/artifact.h"
+
+namespace attune::format {
+
+// As in PNG's signature, a byte above 127 and both line ends betray a transfer as text.
+inline constexpr std::array<uint8_t, 8> kMagic = {0x8F, 'A', 'T', 'N', '\r', '\n', 0x1A, '\n'};
+
+// Code and constants start at multiples of this, so that pages of the file can be mapped.
+inline constexpr uint64_t kPageBytes = 4096;
+
+struct Section {
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  uint64_t checksum = 0;
+};
+
+// Encoded in this order: magic, version, header_bytes, file_bytes, the sections, header_checksum.
+struct Header {
+  std::array<uint8_t, 8> magic = kMagic;
+  uint32_t version = kArtifactVersion;
+  uint32_t header_bytes = 0;
+  uint64_t file_bytes = 0;
+  Section manifest;
+  Section code;
+  Section constants;
+  uint64_t reserved = 0;         // 0 in this version
+  uint64_t header_checksum = 0;  // of all header bytes before it
+};
+
+inline constexpr uint32_t kHeaderBytes = 8 + 4 + 4 + 8 + 3 * 24 + 8 + 8;
+inline constexpr uint32_t kHeaderChecksumOffset = kHeaderBytes - 8;
+
+template <typename Archive>
+void Fields(Archive& a, Section& s) {
+  a(s.offset, s.bytes, s.checksum);
+}
+
+template <typename Archive>
+void Fields(Archive& a, Header& h) {
+  for (uint8_t& byte : h.magic) a(byte);
+  a(h.version, h.header_bytes, h.file_bytes, h.manifest, h.code, h.constants, h.reserved, h.header_checksum);
+}
+
+template <typename Archive>
+void Fields(Archive& a, TargetInfo& t) {
+  a(t.arch, t.cpu, t.features);
+}
+
+template <typename Archive>
+void Fields(Archive& a, Provenance& p) {
+  a(p.model_name, p.model_sha256, p.compiler_version, p.pass_plan, p.records);
+}
+
+template <typename Archive>
+void Fields(Archive& a, TensorInfo& t) {
+  a(t.name, t.dtype, t.shape, t.dim_slots, t.place, t.offset, t.bytes);
+}
+
+template <typename Archive>
+void Fields(Archive& a, Port& p) {
+  a(p.name, p.tensor);
+}
+
+template <typename Archive>
+void Fields(Archive& a, KernelInfo& k) {
+  a(k.name, k.op, k.strategy, k.digest, k.code_offset, k.flops, k.bytes_read, k.bytes_written);
+}
+
+template <typename Archive>
+void Fields(Archive& a, Instruction& i) {
+  a(i.opcode, i.kernel, i.parallel, i.target, i.tensors, i.label);
+}
+
+template <typename Archive>
+void Fields(Archive& a, Manifest& m) {
+  a(m.target, m.provenance, m.graph_summary, m.tensors, m.inputs, m.outputs, m.num_dims, m.arena_bytes,
+    m.scratch_bytes, m.kernels, m.program);
+}
+
+}  // namespace attune::format
+
+#endif  // ATTUNE_ARTIFACT_FORMAT_H_

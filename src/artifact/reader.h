@@ -1,0 +1,49 @@
+// Reads artifacts. Standard library only; safe on any bytes.
+#ifndef ATTUNE_ARTIFACT_READER_H_
+#define ATTUNE_ARTIFACT_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "artifact/artifact.h"
+
+namespace attune {
+
+enum class ArtifactFault {
+  kNone,
+  kNotArtifact,
+  kOtherVersion,
+  kCutShort,
+  kDamaged,
+};
+
+struct ArtifactError {
+  ArtifactFault fault = ArtifactFault::kNone;
+  // One sentence without its subject, which is the file: "is cut short: …; copy it again".
+  std::string message;
+
+  bool ok() const { return fault == ArtifactFault::kNone; }
+};
+
+// A parsed artifact. The sections point into the bytes that were parsed.
+struct ArtifactView {
+  Manifest manifest;
+  std::span<const std::byte> code;
+  std::span<const std::byte> constants;
+  uint64_t constants_checksum = 0;
+};
+
+// Parses the bytes of an artifact's file into `view`, checks the checksums of header, manifest and code
+// and validates the manifest (validate.h). It does not look at the constants, so that its time does not
+// grow with them, nor at whether this processor can run the code. Memory stays within a small factor of
+// the manifest's bytes. `bytes` may be at any alignment and must not change meanwhile.
+ArtifactError ParseArtifact(std::span<const std::byte> bytes, ArtifactView* view);
+
+// Whether the constants are as they were written; reads all of them.
+ArtifactError VerifyConstants(const ArtifactView& view);
+
+}  // namespace attune
+
+#endif  // ATTUNE_ARTIFACT_READER_H_

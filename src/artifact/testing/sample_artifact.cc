@@ -1,0 +1,129 @@
+#include "artifact/testing/sample_artifact.h"
+
+#include <cstring>
+
+#include "artifact/checksum.h"
+#include "artifact/encode.h"
+#include "artifact/testing/sample_kernels.h"
+#include "artifact/writer.h"
+#include "base/checked.h"
+#include "base/dtype.h"
+
+namespace attune::testing {
+namespace {
+
+#if defined(__x86_64__)
+constexpr char kArch[] = "x86_64";
+#else
+constexpr char kArch[] = "aarch64";
+#endif
+
+// Places the tensors one after another.
+class TensorTable {
+ public:
+  explicit TensorTable(Manifest& manifest) : manifest_(manifest) {}
+
+  void Add(const char* name, DType dtype, std::vector<int64_t> shape, std::vector<int32_t> slots,
+           Place place = Place::kArena) {
+    TensorInfo tensor{name, static_cast<uint8_t>(dtype), shape, std::move(slots), place, 0, 0};
+    tensor.bytes = *CheckedProduct(shape) * DTypeSize(dtype);
+    if (place == Place::kArena) {
+      tensor.offset = manifest_.arena_bytes;
+      manifest_.arena_bytes += RoundUp(tensor.bytes, kTensorAlignment);
+    }
+    manifest_.tensors.push_back(std::move(tensor));
+  }
+
+ private:
+  Manifest& manifest_;
+};
+
+void AddTensors(Manifest& manifest) {
+  TensorTable table(manifest);
+  table.Add("x", DType::kF32, {kRows, kColumns}, {-1, -1});
+  table.Add("w", DType::kF32, {kRows, kColumns}, {-1, -1}, Place::kConstant);
+  table.Add("sum", DType::kF32, {kRows, kColumns}, {-1, -1});
+  table.Add("rows", DType::kF32, {kRows, kColumns}, {0, -1});
+  table.Add("columns", DType::kF32, {kRows, kColumns}, {-1, 1});
+  table.Add("counter", DType::kI64, {}, {});
+  table.Add("done", DType::kBool, {}, {});
+  table.Add("copied", DType::kF32, {kRows, 2 * kColumns}, {-1, 2});
+  table.Add("through", DType::kF32, {kRows, kColumns}, {-1, -1});
+  manifest.num_dims = 3;
+}
+
+void AddKernels(Manifest& manifest) {
+  const char* const names[kNumSampleKernels] = {"add",  "keep_rows", "keep_columns", "start",
+                                                "step", "fail",      "fill_scratch"};
+  for (uint32_t i = 0; i < kNumSampleKernels; ++i) {
+    KernelInfo kernel;
+    kernel.name = names[i];
+    kernel.op = names[i];
+    kernel.strategy = "scalar";
+    kernel.digest = std::string(16, static_cast<char>('0' + i));
+    kernel.code_offset = reinterpret_cast<const std::byte*>(SampleKernels()[i]) - SampleCode().data();
+    kernel.flops = kRows * kColumns;
+    kernel.bytes_read = kernel.bytes_written = kRows * kColumns * sizeof(float);
+    manifest.kernels.push_back(std::move(kernel));
+  }
+}
+
+Instruction Call(SampleKernel kernel, std::vector<uint32_t> tensors, bool parallel = false) {
+  return {Opcode::kCall, kernel, parallel, 0, std::move(tensors), "node"};
+}
+
+}  // namespace
+
+std::string SampleArtifact::Write() const { return WriteArtifact(contents()).value(); }
+
+SampleArtifact MakeSampleArtifact() {
+  SampleArtifact sample;
+  Manifest& manifest = sample.manifest;
+  manifest.target = {kArch, "generic", {}};
+  manifest.provenance = {"sample", std::string(64, 'a'), "0.1.0", "fold\ndce\n", ""};
+  manifest.graph_summary = "graph @sample() {}\n";
+  manifest.scratch_bytes = kColumns * sizeof(float);
+  AddTensors(manifest);
+  AddKernels(manifest);
+  manifest.inputs = {{"x", kX}};
+  manifest.outputs = {{"sum", kSum},         {"rows", kRowsOut},  {"columns", kColsOut},
+                      {"counter", kCounter}, {"copied", kCopied}, {"through", kThrough}};
+  manifest.program = {
+      Call(kAdd, {kX, kW, kSum}, true),
+      Call(kKeepRows, {kSum, kRowsOut}),
+      Call(kKeepColumns, {kSum, kColsOut}),
+      Call(kStart, {kCounter}),
+      {Opcode::kJump, 0, false, 5, {}, ""},
+      Call(kStep, {kCounter, kDone}),
+      {Opcode::kBranchIfFalse, 0, false, 5, {kDone}, "loop"},
+      {Opcode::kCopy, 0, false, 0, {kColsOut, kCopied}, "copy"},
+      Call(kFillScratch, {kSum, kThrough}, true),
+  };
+  sample.code.assign(SampleCode().begin(), SampleCode().end());
+  sample.constants.resize(RoundUp(kRows * kColumns * sizeof(float), kConstantPadding));
+  for (int i = 0; i < kRows * kColumns; ++i) {
+    const float w = static_cast<float>(i % kColumns - i / kColumns);
+    std::memcpy(sample.constants.data() + i * sizeof(float), &w, sizeof(float));
+  }
+  return sample;
+}
+
+void RepairChecksums(std::string& file) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(file));
+  if (bytes.size() < format::kHeaderBytes) return;
+  format::Header header;
+  format::Decoder decoder(bytes.first(format::kHeaderBytes));
+  decoder(header);
+  for (format::Section* section : {&header.manifest, &header.code, &header.constants}) {
+    if (section->offset > bytes.size() || section->bytes > bytes.size() - section->offset) continue;
+    section->checksum = Xxh64(bytes.subspan(section->offset, section->bytes));
+  }
+  for (int pass = 0; pass < 2; ++pass) {  // the second includes the checksum of the first's header
+    format::Encoder encoder;
+    encoder(header);
+    std::memcpy(file.data(), encoder.bytes().data(), encoder.bytes().size());
+    header.header_checksum = Xxh64(bytes.first(format::kHeaderChecksumOffset));
+  }
+}
+
+}  // namespace attune::testing

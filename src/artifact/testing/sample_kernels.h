@@ -1,0 +1,16 @@
+#ifndef ATTUNE_ARTIFACT_TESTING_SAMPLE_KERNELS_H_
+#define ATTUNE_ARTIFACT_TESTING_SAMPLE_KERNELS_H_
+
+#include <span>
+
+#include "artifact/testing/sample_artifact.h"
+
+namespace attune::testing {
+
+// Each SampleKernel's function, and the bytes that hold all of them.
+std::span<const KernelFunction> SampleKernels();
+std::span<const std::byte> SampleCode();
+
+}  // namespace attune::testing
+
+#endif  // ATTUNE_ARTIFACT_TESTING_SAMPLE_KERNELS_H_
