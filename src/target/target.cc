@@ -1,0 +1,94 @@
+#include "target/target.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_join.h"
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+constexpr int64_t kKiB = 1024;
+constexpr int64_t kMiB = 1024 * kKiB;
+
+const char* const kAvx2[] = {"avx2", "fma", "f16c"};
+const char* const kAvx512[] = {"avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl"};
+
+struct Row {
+  const char* name;
+  const char* tune;  // LLVM's name of the processor to schedule for
+  bool avx512;
+  bool vnni, bf16;  // avx512_vnni, avx512_bf16
+  int64_t l1, l2, l3;
+  double clock_ghz;
+  double fma_per_cycle;
+};
+
+// Caches and clocks as the vendors' data sheets give them; for the generic levels, a modest machine.
+// Throughputs: Agner Fog, Instruction tables; uops.info. Zen 4 splits a 512-bit FMA over two 256-bit pipes.
+constexpr Row kTargets[] = {
+    {"x86-64-v3", "haswell", false, false, false, 32 * kKiB, 512 * kKiB, 8 * kMiB, 3.0, 2},
+    {"x86-64-v4", "skylake-avx512", true, false, false, 32 * kKiB, kMiB, 16 * kMiB, 2.7, 2},
+    {"haswell", "haswell", false, false, false, 32 * kKiB, 256 * kKiB, 8 * kMiB, 3.4, 2},
+    {"avx2", "haswell", false, false, false, 32 * kKiB, 256 * kKiB, 8 * kMiB, 3.4, 2},
+    {"skylake-avx512", "skylake-avx512", true, false, false, 32 * kKiB, kMiB, 24 * kMiB, 2.7, 2},
+    {"cascadelake", "cascadelake", true, true, false, 32 * kKiB, kMiB, 24 * kMiB, 2.7, 2},
+    {"icelake-server", "icelake-server", true, true, false, 48 * kKiB, 1280 * kKiB, 32 * kMiB, 2.9, 2},
+    {"sapphirerapids", "sapphirerapids", true, true, true, 48 * kKiB, 2 * kMiB, 60 * kMiB, 3.0, 2},
+    {"znver2", "znver2", false, false, false, 32 * kKiB, 512 * kKiB, 16 * kMiB, 3.2, 2},
+    {"znver3", "znver3", false, false, false, 32 * kKiB, 512 * kKiB, 32 * kMiB, 3.4, 2},
+    {"znver4", "znver4", true, true, true, 32 * kKiB, kMiB, 32 * kMiB, 3.6, 1},
+    {"znver5", "znver5", true, true, true, 48 * kKiB, kMiB, 32 * kMiB, 3.8, 2},
+};
+
+Target MakeTarget(const Row& row) {
+  Target target;
+  target.name = row.name;
+  target.llvm_cpu = row.avx512 ? "x86-64-v4" : "x86-64-v3";
+  target.llvm_tune = row.tune;
+  if (row.avx512) {
+    target.required_features.assign(std::begin(kAvx512), std::end(kAvx512));
+    target.vector_bits = 512;
+    target.num_vector_registers = 32;
+  } else {
+    target.required_features.assign(std::begin(kAvx2), std::end(kAvx2));
+  }
+  std::vector<std::string> beyond;
+  if (row.vnni) {
+    target.required_features.push_back("avx512_vnni");
+    beyond.push_back("+avx512vnni");
+  }
+  if (row.bf16) {
+    target.required_features.push_back("avx512_bf16");
+    beyond.push_back("+avx512bf16");
+  }
+  target.llvm_features = absl::StrJoin(beyond, ",");
+  target.l1_bytes = row.l1;
+  target.l2_bytes = row.l2;
+  target.l3_bytes = row.l3;
+  target.clock_ghz = row.clock_ghz;
+  target.fma_per_cycle = row.fma_per_cycle;
+  if (row.avx512 && row.fma_per_cycle == 1) target.loads_per_cycle = 1;
+  return target;
+}
+
+}  // namespace
+
+bool Target::Has(std::string_view feature) const {
+  return std::find(required_features.begin(), required_features.end(), feature) != required_features.end();
+}
+
+std::vector<std::string> TargetNames() {
+  std::vector<std::string> names;
+  for (const Row& row : kTargets) names.push_back(row.name);
+  return names;
+}
+
+absl::StatusOr<Target> TargetByName(std::string_view name) {
+  for (const Row& row : kTargets) {
+    if (name == row.name) return MakeTarget(row);
+  }
+  return InvalidInput("no processor is named '", name, "'; known are ", absl::StrJoin(TargetNames(), ", "));
+}
+
+}  // namespace attune

@@ -1,0 +1,77 @@
+// What is known of a processor by its name: instructions, registers, caches and cost constants. Nothing
+// here is measured but for MeasurePeaks, which compilation never calls: the bytes that the compiler makes
+// depend on its inputs alone.
+#ifndef ATTUNE_TARGET_TARGET_H_
+#define ATTUNE_TARGET_TARGET_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace attune {
+
+struct Target {
+  std::string name;  // as --cpu takes it: "znver4", "skylake-avx512", "x86-64-v3", …
+  std::string arch = "x86_64";
+
+  // For LLVM: the baseline whose instructions may be used, those beyond it ("+avx512vnni,…"), and the
+  // processor whose costs guide instruction selection and scheduling.
+  std::string llvm_cpu;
+  std::string llvm_features;
+  std::string llvm_tune;
+
+  // Instruction sets that the code needs; the runtime refuses an artifact where one is missing. Spelled
+  // "avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni", "avx512_bf16".
+  std::vector<std::string> required_features;
+
+  int vector_bits = 256;
+  int num_vector_registers = 16;
+
+  // Data caches in bytes: of one core, but for the third level, which `cores` share.
+  int64_t l1_bytes = 0;
+  int64_t l2_bytes = 0;
+  int64_t l3_bytes = 0;
+  int cores = 1;
+
+  // Cost constants for the analytic defaults; cycles are core cycles.
+  double clock_ghz = 3.0;
+  double fma_per_cycle = 2;         // full-width vector FMAs that start in a cycle
+  int fma_latency = 4;              // cycles until a dependent FMA can start
+  double loads_per_cycle = 2;       // full-width vector loads from the first-level cache
+  double l2_bytes_per_cycle = 32;   // sustained, one core
+  double l3_bytes_per_cycle = 16;   // sustained, one core
+  double dram_bytes_per_cycle = 5;  // sustained, one core
+
+  bool Has(std::string_view feature) const;
+  // Elements of `bytes` bytes each in one vector register.
+  int Lanes(int bytes) const { return vector_bits / 8 / bytes; }
+  double PeakGflopsPerCore() const { return clock_ghz * fma_per_cycle * 2 * Lanes(4); }
+};
+
+// The target of that name, with the name's typical caches and one core. The error lists the names.
+absl::StatusOr<Target> TargetByName(std::string_view name);
+std::vector<std::string> TargetNames();
+
+// The processor that this program runs on: the named target that fits best, with the caches and cores that
+// the system reports. Fails where AVX2, FMA or F16C is missing.
+absl::StatusOr<Target> HostTarget();
+
+// Identifies the kind of device that a measurement was made on: processor model, target and caches, in
+// lower case without spaces ("amd-epyc-9b14/znver4/l1-32k/l2-1024k/l3-32768k").
+std::string DeviceFingerprint();
+
+// What this machine does at best, measured.
+struct Peaks {
+  double gflops_per_core = 0;  // f32 fused multiply-adds, counted as two operations
+  double memory_gb_per_s = 0;  // one core reading far more than the caches hold
+};
+
+// Measures for about a tenth of a second on the first call, then gives the same answer. Thread safe.
+const Peaks& MeasurePeaks();
+
+}  // namespace attune
+
+#endif  // ATTUNE_TARGET_TARGET_H_

@@ -1,0 +1,58 @@
+#include "target/target.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace attune {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(TargetByName, KnowsEveryListedName) {
+  for (const std::string& name : TargetNames()) {
+    const auto target = TargetByName(name);
+    ASSERT_TRUE(target.ok()) << target.status();
+    EXPECT_EQ(target->name, name);
+    EXPECT_TRUE(target->Has("fma"));
+    EXPECT_EQ(target->vector_bits == 512, target->Has("avx512f"));
+    EXPECT_LT(target->l1_bytes, target->l2_bytes);
+    EXPECT_LT(target->l2_bytes, target->l3_bytes);
+  }
+}
+
+TEST(TargetByName, UnknownNameListsTheKnownOnes) {
+  const auto target = TargetByName("pentium");
+  ASSERT_FALSE(target.ok());
+  EXPECT_THAT(std::string(target.status().message()), HasSubstr("'pentium'"));
+  EXPECT_THAT(std::string(target.status().message()), HasSubstr("znver4"));
+}
+
+TEST(TargetByName, LanesAndPeakFollowTheVectorWidth) {
+  const Target v3 = *TargetByName("x86-64-v3");
+  EXPECT_EQ(v3.Lanes(4), 8);
+  EXPECT_EQ(v3.num_vector_registers, 16);
+  const Target zen4 = *TargetByName("znver4");
+  EXPECT_EQ(zen4.Lanes(1), 64);
+  EXPECT_NEAR(zen4.PeakGflopsPerCore(), 115.2, 1e-9);
+}
+
+TEST(HostTarget, IsANamedTargetAndStable) {
+  const auto target = HostTarget();
+  if (!target.ok()) GTEST_SKIP() << target.status();
+  EXPECT_TRUE(TargetByName(target->name).ok());
+  EXPECT_GE(target->cores, 1);
+  EXPECT_THAT(DeviceFingerprint(), HasSubstr("/" + target->name + "/l1-"));
+  EXPECT_EQ(DeviceFingerprint(), DeviceFingerprint());
+}
+
+TEST(MeasurePeaks, IsPlausibleAndCached) {
+  if (!HostTarget().ok()) GTEST_SKIP();
+  const Peaks& peaks = MeasurePeaks();
+  EXPECT_GT(peaks.gflops_per_core, 1);
+  EXPECT_LT(peaks.gflops_per_core, 2000);
+  EXPECT_GT(peaks.memory_gb_per_s, 0.5);
+  EXPECT_EQ(&peaks, &MeasurePeaks());
+}
+
+}  // namespace
+}  // namespace attune
