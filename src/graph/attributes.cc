@@ -1,0 +1,40 @@
+#include "graph/attributes.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/fatal.h"
+
+namespace attune {
+namespace {
+
+bool SameBits(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
+
+bool Same(const Attribute& a, const Attribute& b) {
+  if (a.index() != b.index()) return false;
+  if (const auto* x = std::get_if<double>(&a)) return SameBits(*x, std::get<double>(b));
+  if (const auto* x = std::get_if<Floats>(&a)) return std::ranges::equal(*x, std::get<Floats>(b), SameBits);
+  if (const auto* x = std::get_if<Tensor>(&a)) return x->Identical(std::get<Tensor>(b));
+  if (const auto* x = std::get_if<int64_t>(&a)) return *x == std::get<int64_t>(b);
+  if (const auto* x = std::get_if<std::string>(&a)) return *x == std::get<std::string>(b);
+  if (const auto* x = std::get_if<Ints>(&a)) return *x == std::get<Ints>(b);
+  return std::get<DType>(a) == std::get<DType>(b);
+}
+
+}  // namespace
+
+void Attributes::Remove(std::string_view name) {
+  if (const auto it = items_.find(name); it != items_.end()) items_.erase(it);
+}
+
+bool Attributes::operator==(const Attributes& other) const {
+  return std::ranges::equal(items_, other.items_, [](const auto& a, const auto& b) {
+    return a.first == b.first && Same(a.second, b.second);
+  });
+}
+
+void Attributes::Missing(std::string_view name) {
+  Fatal("attribute '", name, "' is missing or not of the kind that is asked for");
+}
+
+}  // namespace attune

@@ -1,0 +1,76 @@
+#include "graph/node_rules.h"
+
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+absl::Status CheckInputs(const Node& node, const OpInfo& info) {
+  const int count = node.num_inputs();
+  const bool variadic = info.max_inputs < 0;
+  if (count < info.min_inputs) return InvalidInput("has ", count, " inputs, needs ", info.min_inputs);
+  if (!variadic && count > info.max_inputs) {
+    return InvalidInput("has ", count, " inputs, takes at most ", info.max_inputs);
+  }
+  for (int i = 0; i < count; ++i) {
+    if (node.input(i) == nullptr && (variadic || i < info.min_inputs)) {
+      return InvalidInput("input ", i, " is required but absent");
+    }
+  }
+  if (count > 0 && node.inputs().back() == nullptr) return InvalidInput("its last input is absent: drop it");
+  return absl::OkStatus();
+}
+
+int NumRegions(Op op) {
+  switch (op) {
+    case Op::kIf:
+      return 2;
+    case Op::kLoop:
+    case Op::kFused:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+absl::Status CheckAttributes(const Node& node, const OpInfo& info) {
+  for (const auto& [name, value] : node.attrs()) {
+    const AttributeInfo* attribute = info.FindAttribute(name);
+    if (attribute == nullptr) return InvalidInput("has no attribute '", name, "'");
+    const auto kind = static_cast<AttributeKind>(value.index());
+    if (kind != attribute->kind) {
+      return InvalidInput("attribute '", name, "' is of kind ", AttributeKindName(kind), ", must be ",
+                          AttributeKindName(attribute->kind));
+    }
+    if (kind == AttributeKind::kTensor && std::get<Tensor>(value).data() == nullptr) {
+      return InvalidInput("attribute '", name, "' is a tensor without data");
+    }
+  }
+  for (const AttributeInfo& attribute : info.attributes) {
+    if (attribute.required && !node.attrs().Has(attribute.name)) {
+      return InvalidInput("attribute '", attribute.name, "' is missing");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string_view AttributeKindName(AttributeKind kind) {
+  constexpr std::string_view kNames[] = {"int", "float", "string", "ints", "floats", "dtype", "tensor"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+absl::Status CheckNode(const Node& node) {
+  const OpInfo& info = GetOpInfo(node.op());
+  RETURN_IF_ERROR(CheckInputs(node, info));
+  if (info.num_outputs > 0 && node.num_outputs() != info.num_outputs) {
+    return InvalidInput("has ", node.num_outputs(), " outputs, makes ", info.num_outputs);
+  }
+  if (const int regions = NumRegions(node.op()); node.num_regions() != regions) {
+    return InvalidInput("has ", node.num_regions(), " regions, needs ", regions);
+  }
+  return CheckAttributes(node, info);
+}
+
+}  // namespace attune

@@ -1,0 +1,20 @@
+// What the operator table demands of a single node, whatever its inputs' types are.
+#ifndef ATTUNE_GRAPH_NODE_RULES_H_
+#define ATTUNE_GRAPH_NODE_RULES_H_
+
+#include "absl/status/status.h"
+#include "graph/graph.h"
+
+namespace attune {
+
+// Ok, or the first broken rule: the count of inputs, required ones that are absent, the count of
+// regions and outputs, attributes that are unknown, of another kind, or missing. Inference (infer.h) may
+// rely on these. Messages name neither operator nor node.
+absl::Status CheckNode(const Node& node);
+
+// "int", "floats", "tensor", …
+std::string_view AttributeKindName(AttributeKind kind);
+
+}  // namespace attune
+
+#endif  // ATTUNE_GRAPH_NODE_RULES_H_
