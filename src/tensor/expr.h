@@ -165,11 +165,11 @@ inline Expr operator<(Expr a, Expr b) { return MakeOp(MathOp::kLess, {std::move(
 inline Expr operator<=(Expr a, Expr b) { return MakeOp(MathOp::kLessEqual, {std::move(a), std::move(b)}); }
 inline Expr operator>(Expr a, Expr b) { return MakeOp(MathOp::kGreater, {std::move(a), std::move(b)}); }
 inline Expr operator>=(Expr a, Expr b) { return MakeOp(MathOp::kGreaterEqual, {std::move(a), std::move(b)}); }
-inline Expr operator==(Expr a, Expr b) { return MakeOp(MathOp::kEqual, {std::move(a), std::move(b)}); }
-inline Expr operator!=(Expr a, Expr b) { return MakeOp(MathOp::kNotEqual, {std::move(a), std::move(b)}); }
-inline Expr operator&&(Expr a, Expr b) { return MakeOp(MathOp::kAnd, {std::move(a), std::move(b)}); }
-inline Expr operator||(Expr a, Expr b) { return MakeOp(MathOp::kOr, {std::move(a), std::move(b)}); }
-inline Expr operator!(Expr a) { return MakeOp(MathOp::kNot, {std::move(a)}); }
+inline Expr Equal(Expr a, Expr b) { return MakeOp(MathOp::kEqual, {std::move(a), std::move(b)}); }
+inline Expr NotEqual(Expr a, Expr b) { return MakeOp(MathOp::kNotEqual, {std::move(a), std::move(b)}); }
+inline Expr And(Expr a, Expr b) { return MakeOp(MathOp::kAnd, {std::move(a), std::move(b)}); }
+inline Expr Or(Expr a, Expr b) { return MakeOp(MathOp::kOr, {std::move(a), std::move(b)}); }
+inline Expr Not(Expr a) { return MakeOp(MathOp::kNot, {std::move(a)}); }
 inline Expr FloorDiv(Expr a, Expr b) { return MakeOp(MathOp::kFloorDiv, {std::move(a), std::move(b)}); }
 inline Expr FloorMod(Expr a, Expr b) { return MakeOp(MathOp::kFloorMod, {std::move(a), std::move(b)}); }
 inline Expr Min(Expr a, Expr b) { return MakeOp(MathOp::kMin, {std::move(a), std::move(b)}); }

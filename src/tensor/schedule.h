@@ -1,0 +1,150 @@
+// Schedules: recorded transformations that turn a compute definition into a loop nest.
+//
+// Problem: how fast a kernel runs depends on the order, tiling and placement of its loops far more than on
+// its arithmetic, and the best choice differs by shape and machine. So the choice is data: a list of
+// primitives, applied one after the other to a compute definition. A list can be saved, searched over and
+// replayed; the same definition and list give the same loop nest. After Halide (Ragan-Kelley et al., PLDI
+// 2013) and TVM (Chen et al., OSDI 2018).
+//
+// Every stage starts out as its own nest of serial loops, axes outermost, then reduce axes, named
+// "stage.axis". A stage is a root unless it is inlined or computed at a loop of a stage that uses it. A root
+// stage whose output is no parameter gets a workspace.
+#ifndef ATTUNE_TENSOR_SCHEDULE_H_
+#define ATTUNE_TENSOR_SCHEDULE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "tensor/affine.h"
+#include "tensor/compute.h"
+
+namespace attune {
+
+// One step: the primitive's name, the stages, loops and buffers that it names, and its numbers.
+struct Primitive {
+  std::string op;
+  std::vector<std::string> names;
+  std::vector<int64_t> numbers;
+  bool operator==(const Primitive&) const = default;
+};
+
+// [{"op": "split", "names": ["conv.w"], "numbers": [6]}, …], one primitive a line.
+std::string ToJson(const std::vector<Primitive>& trace);
+absl::StatusOr<std::vector<Primitive>> ParseTrace(std::string_view json);
+
+class Schedule {
+ public:
+  explicit Schedule(ComputeDef def);
+  static absl::StatusOr<Schedule> Replay(ComputeDef def, const std::vector<Primitive>& trace);
+
+  // Each returns an error that names the stage or loop where it does not apply, and leaves no trace then.
+
+  // loop → loop.o, loop.i with inner extent `factor`. Where `factor` does not divide the extent, the
+  // iterations beyond it are guarded.
+  absl::Status Split(const std::string& loop, int64_t factor);
+  // Two adjacent loops of a stage, `outer` directly around `inner` → `fused`.
+  absl::Status Fuse(const std::string& outer, const std::string& inner, const std::string& fused);
+  // These loops of one stage take, in this order, the places that they hold now.
+  absl::Status Reorder(const std::vector<std::string>& loops);
+  // Splits two adjacent loops and orders them y.o x.o y.i x.i.
+  absl::Status Tile(const std::string& y, const std::string& x, int64_t y_factor, int64_t x_factor);
+  absl::Status Unroll(const std::string& loop);
+  absl::Status Vectorize(const std::string& loop);
+  absl::Status Parallel(const std::string& loop);
+  absl::Status Bind(const std::string& loop, const std::string& hardware_index);
+  // The first `front` and the last `back` iterations get copies of the body of their own, in which guards and
+  // padding conditions that fail only at the borders are decided at compile time.
+  absl::Status Peel(const std::string& loop, int64_t front, int64_t back);
+  // The stage's value is computed wherever it is read. Not for reductions and imperative stages.
+  absl::Status Inline(const std::string& stage);
+  // The stage is computed inside `loop` of a stage that (itself, or through stages already computed there)
+  // reads it, for just the region that is read there. Its loops shrink to that region, so split them
+  // afterwards.
+  absl::Status ComputeAt(const std::string& stage, const std::string& loop, MemorySpace space);
+  // stage → `stage`.acc, which computes it, and `stage`, which copies it; compute the former at a loop of the
+  // latter.
+  absl::Status CacheWrite(const std::string& stage);
+  // A stage named `buffer`.`stage` that copies `buffer` and is read by `stage` in its place.
+  absl::Status CacheRead(const std::string& buffer, const std::string& stage);
+  // The reduction along `loop` (a loop of a reduce axis) happens last: a new stage, `stage`.rf, with `loop`
+  // as its last axis reduces along all others, and `stage` reduces that.
+  absl::Status Rfactor(const std::string& stage, const std::string& loop);
+  // In `loop`, prefetch what `stage` reads of `buffer` `distance` iterations ahead.
+  absl::Status Prefetch(const std::string& buffer, const std::string& loop, int64_t distance);
+
+  absl::Status Apply(const Primitive& primitive);
+  const std::vector<Primitive>& trace() const { return trace_; }
+
+  // Of a loop, as it stands now.
+  absl::StatusOr<int64_t> Extent(const std::string& loop) const;
+  // The loops of a stage, outermost first.
+  absl::StatusOr<std::vector<std::string>> Loops(const std::string& stage) const;
+
+  // The loop nest. Root stages become root statements.
+  absl::StatusOr<LoopNest> Lower() const;
+
+ private:
+  struct Loop {
+    std::string name;
+    Var var;
+    int64_t extent;
+    bool reduce = false;
+    LoopKind kind = LoopKind::kSerial;
+    std::string binding;
+    int64_t peel_front = 0, peel_back = 0;
+    std::vector<std::pair<std::string, int64_t>> prefetches;  // buffer, distance
+  };
+  struct StageState {
+    Stage stage;
+    std::vector<Loop> loops;                     // outermost first
+    std::map<const VarNode*, Expr> axis_values;  // each axis of the definition by the loops' variables
+    std::vector<Expr> guards;                    // conditions on loop variables, all must hold
+    std::string attached_to;                     // a loop's name; empty: root
+    bool inlined = false;
+    Buffer local;                  // when attached: holds the region …
+    std::vector<Expr> region_min;  // … that starts here
+  };
+  struct LoopRef {
+    StageState* state;
+    size_t index;
+  };
+  class Lowering;
+
+  absl::StatusOr<StageState*> FindStage(const std::string& name);
+  absl::StatusOr<LoopRef> FindLoop(const std::string& name);
+  absl::StatusOr<const Loop*> FindLoop(const std::string& name) const;
+  void ResetLoops(StageState& state) const;
+  static void Substitute(StageState& state, const Var& var, const Expr& value);
+
+  // `e`, an expression of `state`'s definition, by loop variables and local buffers.
+  Expr Resolve(const StageState& state, const Expr& e) const;
+  const StageState* AttachedStageOf(const Buffer& buffer) const;
+
+  absl::Status SplitImpl(const Primitive& p);
+  absl::Status FuseImpl(const Primitive& p);
+  absl::Status ReorderImpl(const Primitive& p);
+  absl::Status MarkImpl(const Primitive& p);
+  absl::Status PeelImpl(const Primitive& p);
+  absl::Status InlineImpl(const Primitive& p);
+  absl::Status ComputeAtImpl(const Primitive& p);
+  absl::Status CacheWriteImpl(const Primitive& p);
+  absl::Status CacheReadImpl(const Primitive& p);
+  absl::Status RfactorImpl(const Primitive& p);
+  absl::Status PrefetchImpl(const Primitive& p);
+  struct Region;
+  absl::StatusOr<Region> RegionRead(const StageState& producer, const LoopRef& at);
+
+  ComputeDef def_;  // name, params, dims buffer
+  std::vector<std::unique_ptr<StageState>> stages_;
+  std::vector<Primitive> trace_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_TENSOR_SCHEDULE_H_

@@ -1,0 +1,197 @@
+// compute_at: which region of a stage a loop of its consumers reads.
+//
+// Problem: inside one iteration of a loop, only part of a producer's output is read; computing just that part
+// there keeps it in cache or in registers. Idea: each index of each read is affine in the loop variables;
+// those of loops inside vary over their full range and give the region's extent, the rest gives where it
+// starts.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/status.h"
+#include "tensor/schedule.h"
+
+namespace attune {
+
+struct Schedule::Region {
+  std::vector<Expr> min;
+  std::vector<int64_t> extent;
+};
+
+namespace {
+
+// One dimension of a region while reads are being gathered.
+struct Span {
+  bool full = false;
+  Affine base;  // by variables of the loops outside
+  int64_t low = 0, high = 0;
+};
+
+bool MentionsAny(const Expr& e, const std::set<const VarNode*>& vars) {
+  bool found = false;
+  VisitExpr(e, [&](const Expr& x) { found |= x->kind == ExprKind::kVar && vars.contains(x->var.get()); });
+  return found;
+}
+
+Span SpanOf(const Expr& index, const Bounds& bounds, const std::set<const VarNode*>& inner) {
+  Span span;
+  Affine varying;
+  const Affine index_form = bounds.Normalize(index);
+  span.base.constant = index_form.constant;
+  for (const Affine::Term& term : index_form.terms) {
+    (MentionsAny(term.atom, inner) ? varying : span.base).terms.push_back(term);
+  }
+  const Interval range = bounds.Range(varying);
+  span.full = range.min <= Interval::kLow || range.max >= Interval::kHigh;
+  span.low = range.min;
+  span.high = range.max;
+  return span;
+}
+
+void Widen(Span& span, const Span& other) {
+  Affine shift = other.base;
+  shift.Add(span.base, -1);
+  if (span.full || other.full || !shift.is_constant()) {
+    span.full = true;
+    return;
+  }
+  span.low = std::min(span.low, other.low + shift.constant);
+  span.high = std::max(span.high, other.high + shift.constant);
+}
+
+}  // namespace
+
+// The stage that computes `buffer` at a loop, or null.
+const Schedule::StageState* Schedule::AttachedStageOf(const Buffer& buffer) const {
+  for (const auto& state : stages_) {
+    if (state->local && state->stage.output == buffer) return state.get();
+  }
+  return nullptr;
+}
+
+Expr Schedule::Resolve(const StageState& state, const Expr& e) const {
+  ExprRewriter rewriter;
+  rewriter.var = [&](const Var& var) {
+    const auto it = state.axis_values.find(var.get());
+    return it == state.axis_values.end() ? Expr() : it->second;
+  };
+  rewriter.load = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
+    const StageState* producer = AttachedStageOf(buffer);
+    if (producer == nullptr) return Expr();
+    std::vector<Expr> local;
+    for (size_t i = 0; i < indices.size(); ++i) local.push_back(indices[i] - producer->region_min[i]);
+    return Load(producer->local, std::move(local));
+  };
+  return Rewrite(e, rewriter);
+}
+
+absl::StatusOr<Schedule::Region> Schedule::RegionRead(const StageState& producer, const LoopRef& at) {
+  // The stages inside the loop, and the loops inside it.
+  std::set<const StageState*> inside = {at.state};
+  std::set<std::string> loops;
+  std::set<const VarNode*> inner;
+  for (size_t i = at.index; i < at.state->loops.size(); ++i) {
+    loops.insert(at.state->loops[i].name);
+    if (i > at.index) inner.insert(at.state->loops[i].var.get());
+  }
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (const auto& state : stages_) {
+      if (inside.contains(state.get()) || !loops.contains(state->attached_to)) continue;
+      inside.insert(state.get());
+      for (const Loop& loop : state->loops) {
+        loops.insert(loop.name);
+        inner.insert(loop.var.get());
+      }
+      grown = true;
+    }
+  }
+
+  Bounds bounds;
+  for (const auto& state : stages_) {
+    for (const Loop& loop : state->loops) bounds.Set(loop.var, {0, std::max<int64_t>(loop.extent - 1, 0)});
+  }
+  const Buffer& buffer = producer.stage.output;
+  std::vector<Span> spans;
+  bool read_outside = false;
+  for (const auto& state : stages_) {
+    if (state->inlined || state.get() == &producer) continue;
+    const auto visit = [&](const Expr& e) {
+      if (e->kind != ExprKind::kLoad || e->buffer != buffer) return;
+      if (!inside.contains(state.get())) {
+        read_outside = true;
+        return;
+      }
+      for (size_t d = 0; d < e->args.size(); ++d) {
+        ExprRewriter axes;
+        axes.var = [&](const Var& v) {
+          const auto it = state->axis_values.find(v.get());
+          return it == state->axis_values.end() ? Expr() : it->second;
+        };
+        const Span span = SpanOf(Rewrite(e->args[d], axes), bounds, inner);
+        if (spans.size() == d) {
+          spans.push_back(span);
+        } else {
+          Widen(spans[d], span);
+        }
+      }
+    };
+    if (state->stage.value) VisitExpr(state->stage.value, visit);
+    if (state->stage.where) VisitExpr(state->stage.where, visit);
+  }
+  const std::string& loop_name = at.state->loops[at.index].name;
+  if (read_outside)
+    return InvalidInput("compute_at: stage '", producer.stage.name, "' is also read outside of '", loop_name,
+                        "'");
+  if (spans.size() != buffer->shape.size())
+    return InvalidInput("compute_at: stage '", producer.stage.name, "' is not read in '", loop_name, "'");
+
+  Region region;
+  for (size_t d = 0; d < spans.size(); ++d) {
+    const Span& span = spans[d];
+    const int64_t size = buffer->shape[d], extent = span.full ? size : span.high - span.low + 1;
+    const bool whole = extent >= size;
+    Affine min = span.base;
+    min.constant += span.low;
+    region.min.push_back(whole ? Expr(int64_t{0}) : ToExpr(min));
+    region.extent.push_back(whole ? size : extent);
+  }
+  return region;
+}
+
+absl::Status Schedule::ComputeAtImpl(const Primitive& p) {
+  ASSIGN_OR_RETURN(StageState* const state, FindStage(p.names[0]));
+  ASSIGN_OR_RETURN(const LoopRef at, FindLoop(p.names[1]));
+  if (at.state == state) return InvalidInput("compute_at: '", p.names[1], "' is a loop of the stage itself");
+  if (state->stage.is_imperative()) return InvalidInput("compute_at: stage '", p.names[0], "' is imperative");
+  if (!state->attached_to.empty())
+    return InvalidInput("compute_at: stage '", p.names[0], "' is computed at a loop already");
+  for (const LoopNest::Param& param : def_.params) {
+    if (param.buffer == state->stage.output)
+      return InvalidInput("compute_at: stage '", p.names[0], "' is an output");
+  }
+  const int64_t space = p.numbers[0];
+  if (space < 0 || space > static_cast<int64_t>(MemorySpace::kShared))
+    return InvalidInput("compute_at: no such memory space");
+  ASSIGN_OR_RETURN(Region region, RegionRead(*state, at));
+
+  state->local = MakeBuffer(state->stage.output->name, state->stage.output->dtype, region.extent,
+                            static_cast<MemorySpace>(space));
+  state->region_min = std::move(region.min);
+  state->attached_to = p.names[1];
+  ResetLoops(*state);
+  // A guarded consumer may ask for more than there is.
+  Bounds bounds;
+  for (const auto& other : stages_) {
+    for (const Loop& loop : other->loops) bounds.Set(loop.var, {0, std::max<int64_t>(loop.extent - 1, 0)});
+  }
+  for (const Axis& axis : state->stage.axes) {
+    const Expr& value = state->axis_values[axis.var.get()];
+    const Interval range = bounds.Range(value);
+    if (range.max >= axis.extent) state->guards.push_back(value < Expr(axis.extent));
+    if (range.min < 0) state->guards.push_back(value >= Expr(int64_t{0}));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace attune

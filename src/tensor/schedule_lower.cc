@@ -1,0 +1,190 @@
+// From a schedule to a loop nest.
+#include <algorithm>
+#include <utility>
+
+#include "base/status.h"
+#include "tensor/schedule.h"
+
+namespace attune {
+namespace {
+
+// Splits a && b && c into its parts.
+void Conjuncts(const Expr& e, std::vector<Expr>& out) {
+  if (e->kind == ExprKind::kOp && e->op == MathOp::kAnd && e->dtype == DType::kBool) {
+    Conjuncts(e->args[0], out);
+    Conjuncts(e->args[1], out);
+  } else {
+    out.push_back(e);
+  }
+}
+
+bool Mentions(const Expr& e, const Var& var) {
+  bool found = false;
+  VisitExpr(e, [&](const Expr& x) { found |= x->kind == ExprKind::kVar && x->var == var; });
+  return found;
+}
+
+Stmt Guarded(const std::vector<Expr>& conditions, Stmt body) {
+  if (conditions.empty()) return body;
+  Expr all = conditions[0];
+  for (size_t i = 1; i < conditions.size(); ++i) all = And(all, conditions[i]);
+  return MakeIf(all, std::move(body));
+}
+
+}  // namespace
+
+// Lowers one stage with everything that is computed at its loops.
+class Schedule::Lowering {
+ public:
+  Lowering(const Schedule& schedule, const StageState& state) : schedule_(schedule), state_(state) {
+    const auto& loops = state.loops;
+    first_reduce_ = static_cast<size_t>(
+        std::find_if(loops.begin(), loops.end(), [](const Loop& l) { return l.reduce; }) - loops.begin());
+    conditions_.resize(loops.size() + 1);
+    for (const Expr& guard : state.guards) conditions_[Depth(guard)].push_back(guard);
+    if (state.stage.where) {
+      std::vector<Expr> parts;
+      Conjuncts(schedule.Resolve(state, state.stage.where), parts);
+      // The terms of a reduction are skipped, its initialization is not.
+      const size_t least = state.stage.is_reduction() ? first_reduce_ + 1 : 0;
+      for (const Expr& part : parts) conditions_[std::max(Depth(part), least)].push_back(part);
+    }
+    buffer_ = state.local ? state.local : state.stage.output;
+    for (size_t i = 0; i < state.stage.axes.size(); ++i) {
+      const Expr& value = state.axis_values.at(state.stage.axes[i].var.get());
+      indices_.push_back(state.local ? value - state.region_min[i] : value);
+    }
+  }
+
+  Stmt Run() const { return Build(0); }
+
+ private:
+  // How many loops must be open for all variables of `e` to be bound.
+  size_t Depth(const Expr& e) const {
+    size_t depth = 0;
+    for (size_t i = 0; i < state_.loops.size(); ++i) {
+      if (Mentions(e, state_.loops[i].var)) depth = i + 1;
+    }
+    return depth;
+  }
+
+  // What lies inside the first i loops.
+  Stmt Build(size_t i) const {
+    Stmt inner = i == state_.loops.size() ? Innermost() : Loops(i);
+    if (state_.stage.is_reduction() && i == first_reduce_) inner = MakeSequence({Initialization(), inner});
+    if (i > 0) inner = WithAttached(state_.loops[i - 1], std::move(inner));
+    return Guarded(conditions_[i], std::move(inner));
+  }
+
+  Stmt Innermost() const {
+    Expr value = schedule_.Resolve(state_, state_.stage.value);
+    if (state_.stage.is_reduction()) value = MakeOp(state_.stage.combiner, {Load(buffer_, indices_), value});
+    return MakeStore(buffer_, indices_, value);
+  }
+
+  // Loop i, with the copies that peeling asks for.
+  Stmt Loops(size_t i) const {
+    const Loop& loop = state_.loops[i];
+    const Stmt body = Build(i + 1);
+    if (loop.peel_front == 0 && loop.peel_back == 0) return For(loop, 0, loop.extent, loop.kind, body);
+    std::vector<Stmt> parts;
+    const int64_t middle = loop.extent - loop.peel_front - loop.peel_back;
+    if (loop.peel_front > 0) parts.push_back(For(loop, 0, loop.peel_front, LoopKind::kUnrolled, body));
+    if (middle > 0) parts.push_back(For(loop, loop.peel_front, middle, loop.kind, body));
+    if (loop.peel_back > 0) {
+      parts.push_back(For(loop, loop.extent - loop.peel_back, loop.peel_back, LoopKind::kUnrolled, body));
+    }
+    return parts.empty() ? MakeSequence({}) : MakeSequence(std::move(parts));
+  }
+
+  static Stmt For(const Loop& loop, int64_t min, int64_t extent, LoopKind kind, const Stmt& body) {
+    Stmt made = MakeFor(loop.var, Expr(min), Expr(extent), kind, body);
+    if (kind != LoopKind::kBound) return made;
+    StmtNode node = *made;
+    node.binding = loop.binding;
+    return std::make_shared<const StmtNode>(std::move(node));
+  }
+
+  // output = init over the axes' loops that lie inside the first reduce loop.
+  Stmt Initialization() const {
+    std::vector<Expr> conditions;
+    for (const Expr& guard : state_.guards) {
+      bool reduces = false;
+      for (const Loop& loop : state_.loops) reduces |= loop.reduce && Mentions(guard, loop.var);
+      if (!reduces && Depth(guard) > first_reduce_) conditions.push_back(guard);
+    }
+    Stmt nest = Guarded(conditions, MakeStore(buffer_, indices_, state_.stage.init));
+    for (size_t i = state_.loops.size(); i-- > first_reduce_;) {
+      const Loop& loop = state_.loops[i];
+      if (!loop.reduce) nest = For(loop, 0, loop.extent, loop.kind, nest);
+    }
+    return nest;
+  }
+
+  Stmt WithAttached(const Loop& loop, Stmt inner) const {
+    inner = WithPrefetches(loop, std::move(inner));
+    for (auto it = schedule_.stages_.rbegin(); it != schedule_.stages_.rend(); ++it) {
+      const StageState& producer = **it;
+      if (producer.attached_to != loop.name) continue;
+      inner =
+          MakeAllocate(producer.local, MakeSequence({Lowering(schedule_, producer).Run(), std::move(inner)}));
+    }
+    return inner;
+  }
+
+  // The first address that iteration + distance reads of each buffer, and every 64 bytes after it is the
+  // hardware's to follow.
+  Stmt WithPrefetches(const Loop& loop, Stmt inner) const {
+    std::vector<Stmt> statements;
+    for (const auto& [name, distance] : loop.prefetches) {
+      const Expr value = schedule_.Resolve(state_, state_.stage.value);
+      VisitExpr(value, [&](const Expr& e) {
+        if (e->kind != ExprKind::kLoad || e->buffer->name != name) return;
+        std::vector<Expr> indices;
+        for (const Expr& index : e->args) indices.push_back(Ahead(index, loop, distance));
+        statements.push_back(MakePrefetch(e->buffer, std::move(indices)));
+      });
+    }
+    if (statements.empty()) return inner;
+    statements.push_back(std::move(inner));
+    return MakeSequence(std::move(statements));
+  }
+
+  Expr Ahead(const Expr& index, const Loop& loop, int64_t distance) const {
+    const size_t depth = Depth(Expr(loop.var));
+    ExprRewriter rewriter;
+    rewriter.var = [&](const Var& var) {
+      if (var == loop.var) return Expr(var) + Expr(distance);
+      for (size_t i = depth; i < state_.loops.size(); ++i) {
+        if (state_.loops[i].var == var) return Expr(int64_t{0});
+      }
+      return Expr();
+    };
+    return Rewrite(index, rewriter);
+  }
+
+  const Schedule& schedule_;
+  const StageState& state_;
+  size_t first_reduce_;
+  std::vector<std::vector<Expr>> conditions_;  // by how many loops are open
+  Buffer buffer_;
+  std::vector<Expr> indices_;
+};
+
+absl::StatusOr<LoopNest> Schedule::Lower() const {
+  LoopNest nest;
+  nest.name = def_.name;
+  nest.params = def_.params;
+  nest.dims_buffer = def_.dims_buffer;
+  for (const auto& state : stages_) {
+    if (state->inlined || !state->attached_to.empty()) continue;
+    const Buffer& output = state->stage.output;
+    const bool is_param = std::any_of(nest.params.begin(), nest.params.end(),
+                                      [&](const LoopNest::Param& p) { return p.buffer == output; });
+    if (output && !is_param) nest.params.push_back({output, BufferRole::kWorkspace});
+    nest.roots.push_back(state->stage.is_imperative() ? state->stage.body : Lowering(*this, *state).Run());
+  }
+  return nest;
+}
+
+}  // namespace attune

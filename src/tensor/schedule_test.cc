@@ -1,0 +1,82 @@
+#include "tensor/schedule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace attune {
+namespace {
+
+using ::testing::HasSubstr;
+
+// c[i,j] = Σ a[i,k] b[k,j]; out = max(c, 0)
+ComputeDef MatMulRelu(int64_t m, int64_t n, int64_t k) {
+  ComputeDef def;
+  def.name = "matmul";
+  const Buffer a = MakeBuffer("a", DType::kF32, {m, k}), b = MakeBuffer("b", DType::kF32, {k, n});
+  const Buffer c = MakeBuffer("c", DType::kF32, {m, n}), out = MakeBuffer("out", DType::kF32, {m, n});
+  def.params = {{a, BufferRole::kInput}, {b, BufferRole::kInput}, {out, BufferRole::kOutput}};
+  const Var i = MakeVar("i"), j = MakeVar("j"), r = MakeVar("k"), x = MakeVar("i"), y = MakeVar("j");
+  Stage contraction;
+  contraction.name = "c";
+  contraction.output = c;
+  contraction.axes = {{i, m}, {j, n}};
+  contraction.reduce_axes = {{r, k}};
+  contraction.init = FloatConst(0);
+  contraction.value = Load(a, {i, r}) * Load(b, {r, j});
+  Stage relu;
+  relu.name = "out";
+  relu.output = out;
+  relu.axes = {{x, m}, {y, n}};
+  relu.value = Max(Load(c, {x, y}), FloatConst(0));
+  def.stages = {contraction, relu};
+  return def;
+}
+
+TEST(Schedule, RegisterTileInAnEpilogue) {
+  Schedule s(MatMulRelu(12, 64, 32));
+  ASSERT_TRUE(s.Split("out.i", 6).ok());
+  ASSERT_TRUE(s.Split("out.j", 16).ok());
+  ASSERT_TRUE(s.Reorder({"out.i.o", "out.j.o", "out.i.i", "out.j.i"}).ok());
+  ASSERT_TRUE(s.Vectorize("out.j.i").ok());
+  ASSERT_TRUE(s.Unroll("out.i.i").ok());
+  ASSERT_TRUE(s.ComputeAt("c", "out.j.o", MemorySpace::kRegister).ok());
+  EXPECT_EQ(*s.Extent("c.i"), 6);
+  EXPECT_EQ(*s.Extent("c.j"), 16);
+  ASSERT_TRUE(s.Reorder({"c.k", "c.i", "c.j"}).ok());
+  ASSERT_TRUE(s.Vectorize("c.j").ok());
+  ASSERT_TRUE(s.Unroll("c.i").ok());
+  const auto nest = s.Lower();
+  ASSERT_TRUE(nest.ok());
+  EXPECT_EQ(Print(*nest),
+            R"(kernel @matmul(in a: f32[12,32] global, in b: f32[32,64] global, out out: f32[12,64] global) {
+  root {
+    for %out.i.o in 0, 2 {
+      for %out.j.o in 0, 4 {
+        allocate c: f32[6,16] register {
+          unroll %c.i in 0, 6 {
+            vector %c.j in 0, 16 {
+              c[%c.i, %c.j] = f32 0
+            }
+          }
+          for %c.k in 0, 32 {
+            unroll %c.i in 0, 6 {
+              vector %c.j in 0, 16 {
+                c[%c.i, %c.j] = add(c[%c.i, %c.j], mul(a[add(mul(%out.i.o, 6), %c.i), %c.k], b[%c.k, add(mul(%out.j.o, 16), %c.j)]))
+              }
+            }
+          }
+          unroll %out.i.i in 0, 6 {
+            vector %out.j.i in 0, 16 {
+              out[add(mul(%out.i.o, 6), %out.i.i), add(mul(%out.j.o, 16), %out.j.i)] = max(c[%out.i.i, %out.j.i], f32 0)
+            }
+          }
+        }
+      }
+    }
+  }
+}
+)");
+}
+
+}  // namespace
+}  // namespace attune
