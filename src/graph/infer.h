@@ -11,8 +11,13 @@ namespace attune {
 
 // The output types of `node` from its inputs' types, attributes and regions; it has an input for each
 // required one of the operator table. All arithmetic is checked: a shape that overflows, or a tensor of
-// over 2^40 bytes, is an error. Messages name the operator and what does not fit, not the node.
+// over 2^40 bytes, is an error, and so is an input whose type is not valid. Messages name the operator and
+// what does not fit, not the node.
 absl::StatusOr<std::vector<TensorType>> InferTypes(const Node& node);
+
+// Ok for a type that a value may have: at most 64 dimensions, none negative, at most 2^40 bytes in memory (of
+// a dynamic dimension its bound counts, of one that is 0 nothing is saved), a blocked axis that exists.
+absl::Status CheckType(const TensorType& type);
 
 // The shape that NumPy's broadcasting gives, or an error that names both shapes.
 absl::StatusOr<std::vector<Dim>> BroadcastDims(const std::vector<Dim>& a, const std::vector<Dim>& b);
