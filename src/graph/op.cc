@@ -21,7 +21,9 @@ std::vector<AttributeInfo> ParseSpecification(std::string_view specification) {
     const size_t colon = item.find(':');
     const std::string_view kind = item.substr(colon + 1);
     const size_t end = kind.find_first_of("!=");
-    attributes.push_back({item.substr(0, colon), KindFromName(kind.substr(0, end)), absl::EndsWith(kind, "!")});
+    const size_t equals = kind.find('=');
+    attributes.push_back({item.substr(0, colon), KindFromName(kind.substr(0, end)), absl::EndsWith(kind, "!"),
+                          equals == std::string_view::npos ? std::string_view() : kind.substr(equals + 1)});
   }
   return attributes;
 }

@@ -41,6 +41,7 @@ struct AttributeInfo {
   std::string_view name;
   AttributeKind kind;
   bool required;
+  std::string_view default_text;  // what the table writes after "=", or empty
 };
 
 struct OpInfo {
