@@ -1,0 +1,80 @@
+#include <algorithm>
+
+#include "opt/passes.h"
+
+namespace attune {
+namespace {
+
+struct Limits {
+  int64_t max_bytes;
+  int64_t max_growth_bytes;
+  int64_t max_macs;
+};
+
+bool HasConstantInputs(const Node& node) {
+  return std::all_of(node.inputs().begin(), node.inputs().end(),
+                     [](const Value* input) { return input == nullptr || input->constant() != nullptr; });
+}
+
+// An upper bound, as a double since it may overflow: each element of a contraction's result takes at
+// most as many multiply-adds as the smaller operand has elements.
+double MultiplyAdds(const Node& node) {
+  if (GetOpInfo(node.op()).category != OpCategory::kContraction) return 0;
+  const double operand = std::min(node.input(0)->type().num_elements(), node.input(1)->type().num_elements());
+  return operand * static_cast<double>(node.output()->type().num_elements());
+}
+
+bool IsFoldable(const Node& node, const Limits& limits) {
+  if (node.op() == Op::kConstant || node.num_regions() > 0 || !HasConstantInputs(node)) return false;
+  int64_t input_bytes = 0;
+  for (const Value* input : node.inputs())
+    input_bytes += input == nullptr ? 0 : input->constant()->num_bytes();
+  int64_t output_bytes = 0;
+  for (int i = 0; i < node.num_outputs(); ++i) {
+    const TensorType& type = node.output(i)->type();
+    if (!type.is_static() || !type.layout.is_plain()) return false;
+    output_bytes += type.num_elements() * DTypeSize(type.dtype);
+  }
+  return output_bytes <= limits.max_bytes && output_bytes - input_bytes <= limits.max_growth_bytes &&
+         MultiplyAdds(node) <= static_cast<double>(limits.max_macs);
+}
+
+// Replaces the outputs of `node` by `results`.
+void ReplaceByConstants(Graph& graph, Node* node, std::vector<Tensor> results) {
+  for (int i = 0; i < node->num_outputs(); ++i) {
+    Value* output = node->output(i);
+    if (graph.NumUses(output) == 0) continue;
+    Value* constant = graph.AddConstant(std::move(results[i]), node->name(), node);
+    constant->set_name(output->name());
+    output->set_name("");
+    graph.ReplaceAllUses(output, constant);
+  }
+  graph.Erase(node);
+}
+
+}  // namespace
+
+absl::StatusOr<bool> FoldConstantsPass(Graph& graph, const PassContext& context) {
+  const Limits limits{context.Parameter("max_bytes"), context.Parameter("max_growth_bytes"),
+                      context.Parameter("max_macs")};
+  bool changed = false;
+  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+    Node* node = it++->get();
+    if (!IsFoldable(*node, limits)) continue;
+    std::vector<Tensor> inputs;
+    for (const Value* input : node->inputs())
+      inputs.push_back(input == nullptr ? Tensor() : *input->constant());
+    absl::StatusOr<std::vector<Tensor>> results = context.evaluate(*node, inputs);
+    if (!results.ok()) {
+      // An index out of range, say: what compiled code does then is not ours to decide here.
+      context.log(absl::StrCat(OpName(node->op()), " '", node->name(),
+                               "' is not folded: ", results.status().message()));
+      continue;
+    }
+    ReplaceByConstants(graph, node, *std::move(results));
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace attune

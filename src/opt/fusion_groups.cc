@@ -1,0 +1,315 @@
+// Problem: partition the graph into kernels so that as few intermediate tensors as possible go through
+// memory, without making kernels wait for each other in a cycle (a residual connection can).
+//
+// Idea: a group has one exit, a node that every other node of the group reaches, and only the exit's
+// results are used outside. Groups of this form can never be in a cycle: a path from the exit of group A
+// through other groups back into A would go on within A to A's exit, a cycle of nodes. So nothing has to be
+// searched for reachability.
+//
+// Groups grow in three steps. Contractions, then the other anchors, take the pointwise nodes that follow
+// them and have the anchor's output shape; several at a time where a value has several uses that join
+// again (x · sigmoid(x)). The pointwise nodes that are left form groups backward from their last node. At
+// last such a pointwise group joins an anchor's group if it is used there alone. Within each step later nodes
+// choose first, so that a sum of two convolutions belongs to the one computed last.
+//
+// Cost: linear in nodes and uses, times the bound on how far a join is searched for.
+#include "opt/fusion_groups.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace attune {
+namespace {
+
+// How many nodes a value's uses may take to join again.
+constexpr size_t kMaxJoin = 12;
+
+bool IsGroupable(const Node& node) {
+  return node.op() != Op::kConstant && node.op() != Op::kIf && node.op() != Op::kLoop &&
+         node.op() != Op::kFused;
+}
+
+// Cheap enough to be computed in each of a normalization's passes over its input.
+bool IsCheap(const Node& node) {
+  switch (node.op()) {
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+    case Op::kNeg:
+    case Op::kRelu:
+    case Op::kCast:
+    case Op::kWhere:
+    case Op::kDequantize:
+      return true;
+    default:
+      return false;
+  }
+}
+
+class Partitioner {
+ public:
+  Partitioner(const Graph& graph, const FusionOptions& options) : options_(options) {
+    for (const auto& node : graph.nodes()) {
+      order_.emplace(node.get(), static_cast<int>(nodes_.size()));
+      nodes_.push_back(node.get());
+    }
+    group_of_.resize(nodes_.size(), kNone);
+    for (const Graph::Output& output : graph.outputs()) graph_outputs_.insert(output.value);
+  }
+
+  std::vector<FusionGroup> Run() {
+    StartAnchors([](const Node& node) { return GetOpInfo(node.op()).category == OpCategory::kContraction; });
+    StartAnchors([](const Node& node) { return !IsPointwise(node); });
+    StartPointwise();
+    if (options_.epilogues || options_.prologues) JoinPointwise();
+    return Finish();
+  }
+
+ private:
+  static constexpr int kNone = -1;
+
+  int Order(const Node* node) const { return order_.find(node)->second; }
+  int& GroupOf(const Node* node) { return group_of_[Order(node)]; }
+
+  int Start(Node* anchor) {
+    const int group = static_cast<int>(groups_.size());
+    groups_.push_back({anchor, {anchor}});
+    GroupOf(anchor) = group;
+    return group;
+  }
+
+  template <typename Predicate>
+  void StartAnchors(Predicate wanted) {
+    for (auto it = nodes_.rbegin(); it != nodes_.rend(); ++it) {
+      Node* node = *it;
+      if (!IsGroupable(*node) || GroupOf(node) != kNone || !wanted(*node)) continue;
+      const int group = Start(node);
+      if (options_.epilogues && TakesEpilogue(*node)) {
+        while (ExtendForward(group)) {
+        }
+      }
+    }
+  }
+
+  void StartPointwise() {
+    for (auto it = nodes_.rbegin(); it != nodes_.rend(); ++it) {
+      if (!IsGroupable(**it) || GroupOf(*it) != kNone) continue;
+      ExtendBackward(Start(*it));
+    }
+  }
+
+  // The first node in graph order outside of `group` that uses one of its values, or nullptr.
+  Node* FirstUserOutside(int group) {
+    Node* first = nullptr;
+    for (const Node* node : groups_[group].nodes) {
+      for (int i = 0; i < node->num_outputs(); ++i) {
+        for (Node* user : node->output(i)->users()) {
+          if (GroupOf(user) != group && (first == nullptr || Order(user) < Order(first))) first = user;
+        }
+      }
+    }
+    return first;
+  }
+
+  bool IsUsedOutside(const Node& node, int group) {
+    for (int i = 0; i < node.num_outputs(); ++i) {
+      const Value* output = node.output(i);
+      if (graph_outputs_.contains(output)) return true;
+      for (const Node* user : output->users()) {
+        if (GroupOf(user) != group) return true;
+      }
+    }
+    return false;
+  }
+
+  bool HasOneExit(int group) {
+    const std::vector<Node*>& nodes = groups_[group].nodes;
+    return std::count_if(nodes.begin(), nodes.end(),
+                         [&](const Node* node) { return IsUsedOutside(*node, group); }) == 1;
+  }
+
+  bool IsWithinLimits(int group, const std::vector<Node*>& more = {}) {
+    std::unordered_set<const Value*> inputs;
+    const auto count = [&](const std::vector<Node*>& nodes) {
+      for (const Node* node : nodes) {
+        for (const Value* input : node->inputs()) {
+          if (input == nullptr) continue;
+          const Node* producer = input->producer();
+          const bool inside =
+              producer != nullptr &&
+              (GroupOf(producer) == group || std::find(more.begin(), more.end(), producer) != more.end());
+          const bool scalar = input->constant() != nullptr && input->constant()->num_elements() == 1;
+          if (!inside && !scalar) inputs.insert(input);
+        }
+      }
+    };
+    count(groups_[group].nodes);
+    count(more);
+    return inputs.size() <= static_cast<size_t>(options_.max_inputs) &&
+           groups_[group].nodes.size() + more.size() <= static_cast<size_t>(options_.max_nodes);
+  }
+
+  const std::vector<Dim>& GroupDims(int group) const { return groups_[group].anchor->output()->type().dims; }
+
+  // Adds the fewest following pointwise nodes, in graph order, with which the group has one exit again.
+  // In this order a node is added after everything that leads to it, so that a value with a use that
+  // cannot be added is known to stay a second exit.
+  bool ExtendForward(int group) {
+    std::vector<Node*>& nodes = groups_[group].nodes;
+    const size_t size = nodes.size();
+    while (nodes.size() < size + kMaxJoin) {
+      Node* next = FirstUserOutside(group);
+      if (next == nullptr || !IsGroupable(*next) || GroupOf(next) != kNone || !IsPointwise(*next) ||
+          next->output()->type().dims != GroupDims(group)) {
+        break;
+      }
+      nodes.push_back(next);
+      GroupOf(next) = group;
+      if (HasOneExit(group)) {
+        if (IsWithinLimits(group)) return true;
+        break;
+      }
+    }
+    while (nodes.size() > size) {
+      GroupOf(nodes.back()) = kNone;
+      nodes.pop_back();
+    }
+    return false;
+  }
+
+  // Adds the pointwise producers of the group's shape that only the group uses, and theirs.
+  void ExtendBackward(int group) {
+    for (size_t i = 0; i < groups_[group].nodes.size(); ++i) {
+      for (const Value* input : groups_[group].nodes[i]->inputs()) {
+        Node* producer = input == nullptr ? nullptr : input->producer();
+        if (producer == nullptr || !IsGroupable(*producer) || GroupOf(producer) != kNone ||
+            !IsPointwise(*producer) || producer->output()->type().dims != GroupDims(group) ||
+            IsUsedOutside(*producer, group) || !IsWithinLimits(group, {producer})) {
+          continue;
+        }
+        groups_[group].nodes.push_back(producer);
+        GroupOf(producer) = group;
+      }
+    }
+  }
+
+  // Whether `group`, of pointwise nodes alone, may be computed within the group `into`, where all users of
+  // its exit are: by the anchor, or by pointwise nodes over the same shape.
+  bool MayJoin(int group, int into) {
+    const Node* anchor = groups_[into].anchor;
+    const Node* exit = groups_[group].anchor;
+    bool by_anchor = false;
+    bool by_others = false;
+    for (const Node* user : exit->output()->users()) (user == anchor ? by_anchor : by_others) = true;
+    if (by_anchor == by_others) return false;
+    if (by_others) {
+      return options_.epilogues && TakesEpilogue(*anchor) && exit->output()->type().dims == GroupDims(into);
+    }
+    const std::vector<Node*>& nodes = groups_[group].nodes;
+    const bool normalization = GetOpInfo(anchor->op()).category == OpCategory::kNormalization;
+    return options_.prologues && TakesPrologue(*anchor) &&
+           (!normalization ||
+            std::all_of(nodes.begin(), nodes.end(), [](const Node* n) { return IsCheap(*n); }));
+  }
+
+  // The one group that uses the results of `group`, or kNone.
+  int OnlyUser(int group) {
+    const Value* result = groups_[group].anchor->output();
+    if (graph_outputs_.contains(result) || result->users().empty()) return kNone;
+    const int user = GroupOf(result->users().front());
+    return user == kNone || IsUsedOutside(*result->producer(), user) ? kNone : user;
+  }
+
+  void JoinPointwise() {
+    for (int group = 0; group < static_cast<int>(groups_.size()); ++group) {
+      if (!IsPointwise(*groups_[group].anchor)) continue;
+      const int into = OnlyUser(group);
+      if (into == kNone || IsPointwise(*groups_[into].anchor) || !MayJoin(group, into) ||
+          !IsWithinLimits(into, groups_[group].nodes)) {
+        continue;
+      }
+      for (Node* node : groups_[group].nodes) {
+        groups_[into].nodes.push_back(node);
+        GroupOf(node) = into;
+      }
+      groups_[group].nodes.clear();
+    }
+  }
+
+  std::vector<FusionGroup> Finish() {
+    const auto before = [this](const Node* a, const Node* b) { return Order(a) < Order(b); };
+    std::vector<FusionGroup> result;
+    for (FusionGroup& group : groups_) {
+      if (group.nodes.empty()) continue;
+      std::sort(group.nodes.begin(), group.nodes.end(), before);
+      result.push_back(std::move(group));
+    }
+    std::sort(result.begin(), result.end(), [&](const FusionGroup& a, const FusionGroup& b) {
+      return before(a.nodes.back(), b.nodes.back());
+    });
+    return result;
+  }
+
+  FusionOptions options_;
+  std::vector<Node*> nodes_;  // in graph order
+  std::unordered_map<const Node*, int> order_;
+  std::vector<int> group_of_;  // by order
+  std::unordered_set<const Value*> graph_outputs_;
+  std::vector<FusionGroup> groups_;  // nodes not in order
+};
+
+}  // namespace
+
+bool IsPointwise(const Node& node) {
+  if (IsElementwise(node.op())) return true;
+  return (node.op() == Op::kQuantize || node.op() == Op::kDequantize || node.op() == Op::kRequantize) &&
+         node.attrs().Int("block_size", 0) == 0;
+}
+
+bool TakesEpilogue(const Node& node) {
+  if (node.num_outputs() != 1) return false;
+  switch (node.op()) {
+    case Op::kReshape:  // no kernel at all, but another view of its input
+    case Op::kCol2Im:   // these four are sums that are complete only when everything is computed
+    case Op::kDeformConv:
+    case Op::kScatterElements:
+    case Op::kScatterNd:
+      return false;
+    default:
+      break;
+  }
+  switch (GetOpInfo(node.op()).category) {
+    case OpCategory::kMovement:
+    case OpCategory::kIndexed:
+    case OpCategory::kReduction:
+    case OpCategory::kContraction:
+    case OpCategory::kWindow:
+    case OpCategory::kNormalization:
+    case OpCategory::kSampling:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool TakesPrologue(const Node& node) {
+  switch (node.op()) {
+    case Op::kTranspose:
+    case Op::kSlice:
+    case Op::kConcat:
+    case Op::kDepthToSpace:
+    case Op::kSpaceToDepth:
+      return true;
+    default:
+      break;
+  }
+  const OpCategory category = GetOpInfo(node.op()).category;
+  return category == OpCategory::kReduction || category == OpCategory::kNormalization;
+}
+
+std::vector<FusionGroup> PartitionForFusion(const Graph& graph, const FusionOptions& options) {
+  return Partitioner(graph, options).Run();
+}
+
+}  // namespace attune
