@@ -1,0 +1,30 @@
+// The networks of the zoo, one function each. Classifiers take "input" [batch, 3, side, side] and give
+// "output" [batch, 1000]: logits, or probabilities where the original ends in a softmax.
+#ifndef ATTUNE_ZOO_NETWORKS_H_
+#define ATTUNE_ZOO_NETWORKS_H_
+
+#include "zoo/builder.h"
+
+namespace attune {
+
+inline constexpr int64_t kBertTokens = 128;
+inline constexpr int64_t kImageNetClasses = 1000;
+
+void BuildResNet18(NetworkBuilder& b);
+void BuildResNet50(NetworkBuilder& b);
+void BuildResNet50V2(NetworkBuilder& b);
+void BuildMobileNetV1(NetworkBuilder& b);
+void BuildMobileNetV2(NetworkBuilder& b);
+void BuildSsdMobileNetV2(NetworkBuilder& b);
+void BuildInceptionV3(NetworkBuilder& b);
+void BuildSqueezeNet11(NetworkBuilder& b);
+void BuildDenseNet121(NetworkBuilder& b);
+void BuildEfficientNetB0(NetworkBuilder& b);
+void BuildVgg16(NetworkBuilder& b);
+// "input_ids" i64 [batch, 128] → "last_hidden_state" [batch, 128, 768].
+void BuildBertBase(NetworkBuilder& b);
+void BuildVitB16(NetworkBuilder& b);
+
+}  // namespace attune
+
+#endif  // ATTUNE_ZOO_NETWORKS_H_

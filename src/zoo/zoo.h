@@ -1,0 +1,42 @@
+// Well-known networks, written as ONNX models with seeded weights: good for speed and for numerical
+// comparison, not for accuracy.
+#ifndef ATTUNE_ZOO_ZOO_H_
+#define ATTUNE_ZOO_ZOO_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/dtype.h"
+
+namespace attune {
+
+struct ZooInput {
+  std::string name;
+  DType dtype = DType::kF32;
+  std::vector<int64_t> shape;  // of a batch of one
+};
+
+struct ZooEntry {
+  std::string name;
+  std::string description;
+  std::vector<ZooInput> inputs;
+};
+
+// All networks, in the order in which people list them.
+std::vector<ZooEntry> ZooNetworks();
+
+struct ZooOptions {
+  uint64_t seed = 0;
+  int64_t batch = 1;  // 1 to 4096
+};
+
+// The bytes of an ONNX file (opset 17, weights inside). The same options give the same bytes. Errors: an
+// unknown name (the message lists the known ones), or a batch that the network does not take.
+absl::StatusOr<std::string> BuildZooModel(std::string_view name, const ZooOptions& options = {});
+
+}  // namespace attune
+
+#endif  // ATTUNE_ZOO_ZOO_H_
