@@ -220,6 +220,11 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"a dim slot that does not exist", [](Manifest& m) { m.tensors[kRowsOut].dim_slots[0] = 3; }},
         Rule{"a dim slot that does not exist", [](Manifest& m) { m.tensors[kRowsOut].dim_slots[0] = -2; }},
         Rule{"a constant of dynamic shape", [](Manifest& m) { m.tensors[kW].dim_slots[0] = 0; }},
+        Rule{"has too many dimensions",
+             [](Manifest& m) {
+               m.tensors[kX].shape.assign(65, 1);
+               m.tensors[kX].dim_slots.assign(65, -1);
+             }},
         Rule{"negative or too large shape", [](Manifest& m) { m.tensors[kX].shape[0] = -1; }},
         Rule{"negative or too large shape",
              [](Manifest& m) { m.tensors[kX].shape = {int64_t{1} << 62, int64_t{1} << 62}; }},

@@ -2,13 +2,18 @@
 
 #include <set>
 
+#include "artifact/printable.h"
+
 namespace attune {
 namespace {
 
 // More than any machine has; sums of two sizes below it do not overflow.
 constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
 
-std::string Quote(const std::string& name) { return "\"" + name + "\""; }
+// Far above what networks use; it bounds the depth of recursions over dimensions.
+constexpr size_t kMaxRank = 64;
+
+std::string Quote(const std::string& name) { return "\"" + Printable(name) + "\""; }
 
 // The bytes of `shape`, kMaxBytes + 1 where they are more than kMaxBytes or a dimension is negative.
 uint64_t ShapeBytes(const TensorInfo& tensor) {
@@ -35,6 +40,7 @@ bool IsStatic(const TensorInfo& tensor) {
 std::string CheckTensor(const TensorInfo& tensor, const Manifest& manifest, uint64_t constants_bytes) {
   const auto fault = [&](const char* what) { return "tensor " + Quote(tensor.name) + " " + what; };
   if (ElementSize(tensor.dtype) == 0) return fault("has an unknown dtype");
+  if (tensor.shape.size() > kMaxRank) return fault("has too many dimensions");
   if (tensor.dim_slots.size() != tensor.shape.size()) return fault("has not one dim slot a dimension");
   for (const int32_t slot : tensor.dim_slots) {
     if (slot < -1 || slot >= static_cast<int64_t>(manifest.num_dims))

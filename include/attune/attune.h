@@ -1,0 +1,216 @@
+/* Attune's runtime: loads a compiled network (an artifact, made by `attune compile`) and runs it.
+ *
+ *   attune_model* model;
+ *   attune_session* session;
+ *   attune_error error;
+ *   if (attune_load("resnet50.atn", NULL, &model, &error)) return fail(error.message);
+ *   if (attune_session_create(model, 1, &session, &error)) return fail(error.message);
+ *   memcpy(attune_session_input(session, 0), pixels, sizeof(pixels));
+ *   if (attune_session_run(session, &error)) return fail(error.message);
+ *   attune_output output;
+ *   attune_session_output(session, 0, &output, &error);
+ *
+ * Threads: a model is immutable, and any number of threads may use it at once. A session belongs to one
+ * thread at a time; distinct sessions, of one model or of several, are independent and may run at once.
+ *
+ * Errors: a function that can fail returns an attune_code, ATTUNE_OK (0) when it did not, and then fills
+ * `error` unless that is NULL: one sentence that says what is wrong and what to do. Nothing is thrown, and
+ * nothing is printed. Where a function fails, its out parameters are as they were.
+ *
+ * Ownership: what attune_load and attune_session_create make is freed by the caller, in any order; a
+ * session keeps what it needs of its model. Pointers that a function returns belong to the model or
+ * session that it was asked of, and live as long unless stated otherwise.
+ *
+ * Trust: an artifact is native code that runs as this process. Loading is safe on any file, running is as
+ * safe as whoever compiled it; pin the file with attune_load_options.expected_sha256.
+ *
+ * A process that forks must not run, in the child, a session that was made before the fork. */
+#ifndef ATTUNE_ATTUNE_H_
+#define ATTUNE_ATTUNE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define ATTUNE_EXPORT
+#else
+#define ATTUNE_EXPORT __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct attune_model attune_model;
+typedef struct attune_session attune_session;
+
+/* Numbers are stable: new ones are appended. */
+typedef enum attune_code {
+  ATTUNE_OK = 0,
+  ATTUNE_INVALID_ARGUMENT = 1, /* a NULL, an index out of range, a wrong number of bytes */
+  ATTUNE_CANNOT_READ = 2,      /* the file is missing or the system refuses it */
+  ATTUNE_NOT_ARTIFACT = 3,     /* another kind of file */
+  ATTUNE_WRONG_VERSION = 4,    /* of another version of the format */
+  ATTUNE_DAMAGED = 5,          /* cut short, or its content does not match its checksums */
+  ATTUNE_WRONG_TARGET = 6,     /* compiled for another processor */
+  ATTUNE_NOT_TRUSTED = 7,      /* its SHA-256 is not the expected one */
+  ATTUNE_OUT_OF_MEMORY = 8,    /* memory or threads cannot be had */
+  ATTUNE_KERNEL_FAILED = 9     /* compiled code reported an error while it ran */
+} attune_code;
+
+typedef struct attune_error {
+  attune_code code;
+  char message[512]; /* UTF-8, ends with 0; a longer one is cut */
+} attune_error;
+
+/* Element types. */
+typedef enum attune_dtype {
+  ATTUNE_F32 = 0,
+  ATTUNE_F64 = 1,
+  ATTUNE_F16 = 2, /* IEEE binary16 */
+  ATTUNE_BF16 = 3,
+  ATTUNE_I8 = 4,
+  ATTUNE_I16 = 5,
+  ATTUNE_I32 = 6,
+  ATTUNE_I64 = 7,
+  ATTUNE_U8 = 8,
+  ATTUNE_U16 = 9,
+  ATTUNE_U32 = 10,
+  ATTUNE_U64 = 11,
+  ATTUNE_BOOL = 12 /* one byte, 0 or 1 */
+} attune_dtype;
+
+/* The runtime's version, "0.1.0". */
+ATTUNE_EXPORT const char* attune_version(void);
+/* The size of one element in bytes, 0 for a number that is no dtype. */
+ATTUNE_EXPORT size_t attune_dtype_size(attune_dtype dtype);
+/* "f32", "i64", "bool", ...; "?" for a number that is no dtype. */
+ATTUNE_EXPORT const char* attune_dtype_name(attune_dtype dtype);
+
+/* ---- Loading ---- */
+
+typedef struct attune_load_options {
+  size_t struct_bytes; /* sizeof(attune_load_options): lets later versions add fields */
+  /* 64 hexadecimal digits, as sha256sum prints them, or NULL. The file is then read whole and hashed before
+   * anything in it is used (about 3 ms a megabyte), instead of being mapped. */
+  const char* expected_sha256;
+  /* Nonzero: check the weights' checksum too, which reads all of them. See attune_model_verify. */
+  int verify_constants;
+} attune_load_options;
+
+#define ATTUNE_LOAD_OPTIONS_INIT {sizeof(attune_load_options), NULL, 0}
+
+/* Loads the artifact at `path`. `options` may be NULL. The file is mapped, and read as it is used: it must not
+ * be changed in place while the model lives (replacing it by a rename is fine). Takes milliseconds, whatever
+ * the size of the weights. */
+ATTUNE_EXPORT attune_code attune_load(const char* path, const attune_load_options* options, attune_model** model,
+                                      attune_error* error);
+/* The same from the `bytes` of an artifact's file at `data`, which are copied. */
+ATTUNE_EXPORT attune_code attune_load_memory(const void* data, size_t bytes, const attune_load_options* options,
+                                             attune_model** model, attune_error* error);
+/* NULL is allowed. */
+ATTUNE_EXPORT void attune_model_free(attune_model* model);
+/* Checks the weights against their checksum; reads all of them. ATTUNE_DAMAGED where they differ. */
+ATTUNE_EXPORT attune_code attune_model_verify(const attune_model* model, attune_error* error);
+
+/* ---- What a model is ---- */
+
+typedef struct attune_tensor_info {
+  const char* name;
+  attune_dtype dtype;
+  size_t rank;
+  const int64_t* shape; /* `rank` sizes; upper bounds where the size depends on the data */
+  int is_dynamic;       /* whether any does; never for an input */
+  size_t bytes;         /* of a tensor of `shape`: dense, row-major */
+} attune_tensor_info;
+
+ATTUNE_EXPORT size_t attune_model_num_inputs(const attune_model* model);
+ATTUNE_EXPORT size_t attune_model_num_outputs(const attune_model* model);
+ATTUNE_EXPORT attune_code attune_model_input(const attune_model* model, size_t index, attune_tensor_info* info,
+                                             attune_error* error);
+ATTUNE_EXPORT attune_code attune_model_output(const attune_model* model, size_t index, attune_tensor_info* info,
+                                              attune_error* error);
+
+/* A text about the model, NULL for an unknown key: "target.arch", "target.cpu", "target.features" (joined by
+ * commas), "model.name", "model.sha256", "compiler.version", "pass_plan", "records", "graph". */
+ATTUNE_EXPORT const char* attune_model_metadata(const attune_model* model, const char* key);
+
+typedef struct attune_memory_info {
+  uint64_t constant_bytes; /* weights, shared by all sessions and mapped from the file */
+  uint64_t code_bytes;
+  uint64_t arena_bytes;   /* of each session */
+  uint64_t scratch_bytes; /* of each session and thread */
+} attune_memory_info;
+
+ATTUNE_EXPORT attune_code attune_model_memory(const attune_model* model, attune_memory_info* info, attune_error* error);
+
+typedef struct attune_kernel_info {
+  const char* name;
+  const char* op;         /* what it computes */
+  const char* strategy;   /* how */
+  const char* digest;     /* of its object code */
+  uint64_t flops;         /* operations of one call */
+  uint64_t bytes_read;    /* and the least that one call must read and write */
+  uint64_t bytes_written;
+} attune_kernel_info;
+
+ATTUNE_EXPORT size_t attune_model_num_kernels(const attune_model* model);
+ATTUNE_EXPORT attune_code attune_model_kernel(const attune_model* model, size_t index, attune_kernel_info* info,
+                                              attune_error* error);
+
+typedef struct attune_instruction_info {
+  int32_t kernel;    /* the kernel it calls, -1 where it jumps, branches or copies */
+  int is_parallel;   /* whether the call is split over the session's threads */
+  const char* label; /* the nodes of the network that it computes */
+} attune_instruction_info;
+
+/* The steps of the program, for profiles. */
+ATTUNE_EXPORT size_t attune_model_num_instructions(const attune_model* model);
+ATTUNE_EXPORT attune_code attune_model_instruction(const attune_model* model, size_t index,
+                                                   attune_instruction_info* info, attune_error* error);
+
+/* ---- Running ---- */
+
+/* Makes a session with memory of its own that runs on up to `threads` threads, the calling one included; 0 takes
+ * as many as processors that this process may use, more than 1024 is an error. The other threads belong to one
+ * pool of the process, as large as its largest living session needs. Where several sessions run at once, each
+ * parallel step goes to the pool if it is free, and is else computed by the calling thread alone, so that none
+ * waits for another. The results do not depend on that. Idle threads sleep. */
+ATTUNE_EXPORT attune_code attune_session_create(const attune_model* model, size_t threads, attune_session** session,
+                                                attune_error* error);
+/* NULL is allowed. Not while the session runs. */
+ATTUNE_EXPORT void attune_session_free(attune_session* session);
+
+/* Where to write input `index`: 64-byte aligned, of attune_tensor_info.bytes bytes, zero at first. NULL for an
+ * index out of range. The address and the content stay until the session is freed, over any number of runs. */
+ATTUNE_EXPORT void* attune_session_input(attune_session* session, size_t index);
+/* Copies `bytes` bytes at `data` there; a number other than the input's is an error. */
+ATTUNE_EXPORT attune_code attune_session_set_input(attune_session* session, size_t index, const void* data,
+                                                   size_t bytes, attune_error* error);
+
+/* Computes the outputs from the inputs. Allocates nothing. A second run of the same session from another
+ * thread meanwhile is refused. */
+ATTUNE_EXPORT attune_code attune_session_run(attune_session* session, attune_error* error);
+/* The same, and stores in nanoseconds[i] how long instruction i took, all its executions together. `count` must
+ * be attune_model_num_instructions. Reading the clock costs some 50 ns an instruction. */
+ATTUNE_EXPORT attune_code attune_session_run_profiled(attune_session* session, uint64_t* nanoseconds, size_t count,
+                                                      attune_error* error);
+
+typedef struct attune_output {
+  const void* data; /* dense, row-major */
+  attune_dtype dtype;
+  size_t rank;
+  const int64_t* shape; /* the actual sizes of this run */
+  size_t bytes;
+} attune_output;
+
+/* Output `index` of the last run, which must have succeeded. What `output` points to is valid until the session
+ * runs again or is freed. */
+ATTUNE_EXPORT attune_code attune_session_output(attune_session* session, size_t index, attune_output* output,
+                                                attune_error* error);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* ATTUNE_ATTUNE_H_ */

@@ -1,0 +1,177 @@
+// The C++ face of attune.h, whose comments hold here too: handles that free themselves, and errors as
+// exceptions. Header only.
+//
+//   attune::runtime::Model model("resnet50.atn");
+//   attune::runtime::Session session(model, 4);
+//   std::ranges::copy(pixels, session.input<float>(0).begin());
+//   session.run();
+//   std::span<const float> scores = session.output(0).as<float>();
+#ifndef ATTUNE_ATTUNE_HPP_
+#define ATTUNE_ATTUNE_HPP_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "attune/attune.h"
+
+namespace attune::runtime {
+
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const attune_error& error) : std::runtime_error(error.message), code_(error.code) {}
+  attune_code code() const { return code_; }
+
+ private:
+  attune_code code_;
+};
+
+// Whether T can stand for elements of the dtype: of its size.
+template <typename T>
+void check_element(attune_dtype dtype) {
+  if (sizeof(T) == attune_dtype_size(dtype)) return;
+  throw std::invalid_argument(std::string("the tensor's elements are ") + attune_dtype_name(dtype));
+}
+
+// An input or output as the model declares it. Points into the model.
+struct TensorInfo {
+  const char* name;
+  attune_dtype dtype;
+  std::span<const int64_t> shape;  // upper bounds where is_dynamic
+  bool is_dynamic;
+  size_t bytes;
+};
+
+// An output of the last run. Points into the session, until it runs again.
+struct Output {
+  attune_dtype dtype;
+  std::span<const int64_t> shape;
+  std::span<const std::byte> bytes;
+
+  // The elements as T, whose size must be the dtype's (uint16_t for f16 and bf16, uint8_t for bool).
+  template <typename T>
+  std::span<const T> as() const {
+    check_element<T>(dtype);
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+};
+
+class Model {
+ public:
+  explicit Model(const std::string& path, const attune_load_options& options = ATTUNE_LOAD_OPTIONS_INIT) {
+    attune_model* model = nullptr;
+    attune_error error;
+    if (attune_load(path.c_str(), &options, &model, &error)) throw Error(error);
+    handle_.reset(model);
+  }
+  explicit Model(std::span<const std::byte> bytes,
+                 const attune_load_options& options = ATTUNE_LOAD_OPTIONS_INIT) {
+    attune_model* model = nullptr;
+    attune_error error;
+    if (attune_load_memory(bytes.data(), bytes.size(), &options, &model, &error)) throw Error(error);
+    handle_.reset(model);
+  }
+
+  size_t num_inputs() const { return attune_model_num_inputs(get()); }
+  size_t num_outputs() const { return attune_model_num_outputs(get()); }
+  TensorInfo input(size_t index) const { return describe(attune_model_input, index); }
+  TensorInfo output(size_t index) const { return describe(attune_model_output, index); }
+  // Throws where the weights do not match their checksum.
+  void verify() const {
+    attune_error error;
+    if (attune_model_verify(get(), &error)) throw Error(error);
+  }
+  // Empty for an unknown key.
+  std::string metadata(const std::string& key) const {
+    const char* text = attune_model_metadata(get(), key.c_str());
+    return text == nullptr ? "" : text;
+  }
+
+  const attune_model* get() const { return handle_.get(); }
+
+ private:
+  struct Free {
+    void operator()(attune_model* model) const { attune_model_free(model); }
+  };
+
+  template <typename Function>
+  TensorInfo describe(Function function, size_t index) const {
+    attune_tensor_info info;
+    attune_error error;
+    if (function(get(), index, &info, &error)) throw Error(error);
+    return {info.name, info.dtype, {info.shape, info.rank}, info.is_dynamic != 0, info.bytes};
+  }
+
+  std::unique_ptr<attune_model, Free> handle_;
+};
+
+class Session {
+ public:
+  // `threads` = 0: as many as processors that this process may use.
+  explicit Session(const Model& model, size_t threads = 1) {
+    attune_session* session = nullptr;
+    attune_error error;
+    if (attune_session_create(model.get(), threads, &session, &error)) throw Error(error);
+    handle_.reset(session);
+    for (size_t i = 0; i < model.num_inputs(); ++i) {
+      const TensorInfo info = model.input(i);
+      inputs_.push_back({info.dtype, info.bytes});
+    }
+    num_instructions_ = attune_model_num_instructions(model.get());
+  }
+
+  // Where to write an input. T as in Output::as.
+  template <typename T>
+  std::span<T> input(size_t index) const {
+    const Input& input = inputs_.at(index);
+    check_element<T>(input.dtype);
+    return {static_cast<T*>(attune_session_input(get(), index)), input.bytes / sizeof(T)};
+  }
+  std::span<std::byte> input_bytes(size_t index) const {
+    return {static_cast<std::byte*>(attune_session_input(get(), index)), inputs_.at(index).bytes};
+  }
+
+  void run() {
+    attune_error error;
+    if (attune_session_run(get(), &error)) throw Error(error);
+  }
+  // The nanoseconds that each instruction took.
+  std::vector<uint64_t> run_profiled() {
+    std::vector<uint64_t> nanoseconds(num_instructions_ + 1);  // never empty, so that data() is no null
+    attune_error error;
+    if (attune_session_run_profiled(get(), nanoseconds.data(), num_instructions_, &error)) throw Error(error);
+    nanoseconds.pop_back();
+    return nanoseconds;
+  }
+  Output output(size_t index) const {
+    attune_output output;
+    attune_error error;
+    if (attune_session_output(get(), index, &output, &error)) throw Error(error);
+    return {output.dtype,
+            {output.shape, output.rank},
+            {static_cast<const std::byte*>(output.data), output.bytes}};
+  }
+
+  attune_session* get() const { return handle_.get(); }
+
+ private:
+  struct Free {
+    void operator()(attune_session* session) const { attune_session_free(session); }
+  };
+  struct Input {
+    attune_dtype dtype;
+    size_t bytes;
+  };
+
+  std::unique_ptr<attune_session, Free> handle_;
+  std::vector<Input> inputs_;
+  size_t num_instructions_ = 0;
+};
+
+}  // namespace attune::runtime
+
+#endif  // ATTUNE_ATTUNE_HPP_

@@ -1,0 +1,25 @@
+// Which instructions this processor has.
+#ifndef ATTUNE_RUNTIME_CPU_FEATURES_H_
+#define ATTUNE_RUNTIME_CPU_FEATURES_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attune {
+
+// "x86_64", "aarch64": what this library is compiled for.
+std::string_view HostArch();
+
+// Whether the processor has the feature and the system saves its registers. Linux's and LLVM's spellings
+// are both understood ("avx512_bf16", "avx512bf16"). A feature that this runtime does not know counts as
+// absent.
+bool HostHasFeature(std::string_view feature);
+
+// Those of `features` that the host lacks.
+std::vector<std::string> MissingFeatures(std::span<const std::string> features);
+
+}  // namespace attune
+
+#endif  // ATTUNE_RUNTIME_CPU_FEATURES_H_

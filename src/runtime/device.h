@@ -1,0 +1,67 @@
+// What a session needs of the machine it runs on. The processor is the only device so far; the interface is
+// what a session uses and no more, so that a GPU is one more implementation of it.
+#ifndef ATTUNE_RUNTIME_DEVICE_H_
+#define ATTUNE_RUNTIME_DEVICE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "artifact/artifact.h"
+#include "runtime/error.h"
+
+namespace attune {
+
+// Memory of a device; freed with its last owner. Addresses are the device's.
+using DeviceMemory = std::shared_ptr<std::byte>;
+
+// One call of a kernel; the arguments are those of KernelFunction.
+struct KernelLaunch {
+  KernelFunction kernel;
+  void* const* buffers;
+  int64_t* dims;
+  std::byte* scratch;       // of part 0
+  uint64_t scratch_stride;  // from one part's scratch to the next's, in bytes
+  int32_t parts;
+};
+
+// A session's way to run kernels; it belongs to one session.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  // Around a run: between them, threads may wait for the next launch without sleeping.
+  virtual void BeginRun() = 0;
+  virtual void EndRun() = 0;
+  // Runs all parts and waits for them. Returns 0, or what a part that failed returned.
+  virtual int32_t Launch(const KernelLaunch& launch) = 0;
+};
+
+// Safe from several threads.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  // Whether code for `target` can run here; the message says what is missing.
+  virtual RuntimeStatus CheckTarget(const TargetInfo& target) const = 0;
+
+  // Zeroed memory, 64-byte aligned; nullptr where it cannot be had. `bytes` may be 0.
+  virtual DeviceMemory Allocate(uint64_t bytes) const = 0;
+  // Memory with the host's `bytes`, which outlive it: the same bytes where the device can read them.
+  virtual DeviceMemory Import(std::span<const std::byte> bytes) const = 0;
+  // Memory with the code, executable and no longer writable; nullptr where the system refuses.
+  virtual DeviceMemory LoadCode(std::span<const std::byte> code) const = 0;
+
+  // Between device memories that do not overlap, or between one and the host.
+  virtual void Copy(void* to, const void* from, uint64_t bytes) const = 0;
+
+  // A stream whose launches have up to `threads` parts.
+  virtual RuntimeStatus CreateStream(int32_t threads, std::unique_ptr<Stream>* stream) const = 0;
+};
+
+// The processor that runs this program; lives as long as the process.
+const Device& CpuDevice();
+
+}  // namespace attune
+
+#endif  // ATTUNE_RUNTIME_DEVICE_H_

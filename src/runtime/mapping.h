@@ -1,0 +1,36 @@
+// The bytes of an artifact's file, mapped or copied.
+#ifndef ATTUNE_RUNTIME_MAPPING_H_
+#define ATTUNE_RUNTIME_MAPPING_H_
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "runtime/error.h"
+
+namespace attune {
+
+// Read-only bytes that start at a page. Immutable, so that any number of threads may read them.
+class Mapping {
+ public:
+  ~Mapping();
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  // Maps the regular file at `path`. Errors name it.
+  static RuntimeStatus MapFile(const std::string& path, std::unique_ptr<Mapping>* mapping);
+  // Memory of its own with a copy of `bytes`, which nobody can change.
+  static RuntimeStatus Copy(std::span<const std::byte> bytes, std::unique_ptr<Mapping>* mapping);
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  explicit Mapping(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_RUNTIME_MAPPING_H_

@@ -1,0 +1,99 @@
+#include "runtime/model.h"
+
+#include "runtime/sha256.h"
+
+namespace attune {
+namespace {
+
+attune_code CodeOf(ArtifactFault fault) {
+  switch (fault) {
+    case ArtifactFault::kNone:
+      return ATTUNE_OK;
+    case ArtifactFault::kNotArtifact:
+      return ATTUNE_NOT_ARTIFACT;
+    case ArtifactFault::kOtherVersion:
+      return ATTUNE_WRONG_VERSION;
+    case ArtifactFault::kCutShort:
+    case ArtifactFault::kDamaged:
+      return ATTUNE_DAMAGED;
+  }
+  return ATTUNE_DAMAGED;
+}
+
+std::string LowerCase(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+}  // namespace
+
+RuntimeStatus LoadedModel::LoadFile(const std::string& path, const LoadOptions& options,
+                                    std::shared_ptr<const LoadedModel>* model) {
+  std::unique_ptr<Mapping> file;
+  if (RuntimeStatus status = Mapping::MapFile(path, &file); !status.ok()) return status;
+  if (!options.expected_sha256.empty()) {
+    // Private memory: what was hashed is what runs, even where someone changes the file meanwhile.
+    std::unique_ptr<Mapping> copy;
+    if (RuntimeStatus status = Mapping::Copy(file->bytes(), &copy); !status.ok()) return status;
+    file = std::move(copy);
+  }
+  return Load(path, std::move(file), options, model);
+}
+
+RuntimeStatus LoadedModel::LoadBytes(std::span<const std::byte> bytes, const LoadOptions& options,
+                                     std::shared_ptr<const LoadedModel>* model) {
+  std::unique_ptr<Mapping> copy;
+  if (RuntimeStatus status = Mapping::Copy(bytes, &copy); !status.ok()) return status;
+  return Load("the artifact in memory", std::move(copy), options, model);
+}
+
+RuntimeStatus LoadedModel::Load(std::string name, std::unique_ptr<Mapping> file, const LoadOptions& options,
+                                std::shared_ptr<const LoadedModel>* model) {
+  std::shared_ptr<LoadedModel> loaded(new LoadedModel(std::move(name), std::move(file)));
+  RuntimeStatus status = loaded->Init(options);
+  if (status.ok()) *model = std::move(loaded);
+  return status;
+}
+
+RuntimeStatus LoadedModel::Init(const LoadOptions& options) {
+  if (!options.expected_sha256.empty()) {
+    const std::string digest = RuntimeSha256Hex(file_->bytes());
+    if (digest != LowerCase(options.expected_sha256)) {
+      return Named(RuntimeStatus{
+          ATTUNE_NOT_TRUSTED,
+          "has the SHA-256 " + digest + " and not the expected one; it is not the file that was trusted"});
+    }
+  }
+  if (ArtifactError error = ParseArtifact(file_->bytes(), &view_); !error.ok()) return Named(error);
+  if (RuntimeStatus status = device_.CheckTarget(manifest().target); !status.ok())
+    return Named(std::move(status));
+  if (options.verify_constants) {
+    if (RuntimeStatus status = Verify(); !status.ok()) return status;
+  }
+  code_ = device_.LoadCode(view_.code);
+  constants_ = device_.Import(view_.constants);
+  if (code_ == nullptr || (constants_ == nullptr && constant_bytes() != 0)) {
+    return Named(RuntimeStatus{ATTUNE_OUT_OF_MEMORY,
+                               "cannot be made executable: the system has no memory for it, or forbids it"});
+  }
+  return {};
+}
+
+KernelFunction LoadedModel::kernel(uint32_t index) const {
+  return reinterpret_cast<KernelFunction>(code_.get() + manifest().kernels[index].code_offset);
+}
+
+RuntimeStatus LoadedModel::Verify() const { return Named(VerifyConstants(view_)); }
+
+RuntimeStatus LoadedModel::Named(RuntimeStatus status) const {
+  if (!status.ok()) status.message = name_ + " " + status.message;
+  return status;
+}
+
+RuntimeStatus LoadedModel::Named(const ArtifactError& error) const {
+  return Named(RuntimeStatus{CodeOf(error.fault), error.message});
+}
+
+}  // namespace attune

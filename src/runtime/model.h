@@ -1,0 +1,62 @@
+// A loaded artifact: its code, ready to run, and its constants.
+#ifndef ATTUNE_RUNTIME_MODEL_H_
+#define ATTUNE_RUNTIME_MODEL_H_
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "artifact/reader.h"
+#include "runtime/device.h"
+#include "runtime/error.h"
+#include "runtime/mapping.h"
+
+namespace attune {
+
+struct LoadOptions {
+  std::string expected_sha256;  // empty: any file
+  bool verify_constants = false;
+};
+
+// Immutable, so that any number of threads may use it.
+class LoadedModel {
+ public:
+  // Errors name the path.
+  static RuntimeStatus LoadFile(const std::string& path, const LoadOptions& options,
+                                std::shared_ptr<const LoadedModel>* model);
+  static RuntimeStatus LoadBytes(std::span<const std::byte> bytes, const LoadOptions& options,
+                                 std::shared_ptr<const LoadedModel>* model);
+
+  const Manifest& manifest() const { return view_.manifest; }
+  const Device& device() const { return device_; }
+  uint64_t code_bytes() const { return view_.code.size(); }
+  uint64_t constant_bytes() const { return view_.constants.size(); }
+
+  // In the device's memory.
+  KernelFunction kernel(uint32_t index) const;
+  std::byte* constants() const { return constants_.get(); }
+
+  RuntimeStatus Verify() const;
+
+ private:
+  LoadedModel(std::string name, std::unique_ptr<Mapping> file)
+      : name_(std::move(name)), file_(std::move(file)), device_(CpuDevice()) {}
+  RuntimeStatus Init(const LoadOptions& options);
+  static RuntimeStatus Load(std::string name, std::unique_ptr<Mapping> file, const LoadOptions& options,
+                            std::shared_ptr<const LoadedModel>* model);
+  // The status with the file's name before its message.
+  RuntimeStatus Named(RuntimeStatus status) const;
+  RuntimeStatus Named(const ArtifactError& error) const;
+
+  std::string name_;
+  std::unique_ptr<Mapping> file_;
+  const Device& device_;
+  ArtifactView view_;
+  DeviceMemory code_;
+  DeviceMemory constants_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_RUNTIME_MODEL_H_

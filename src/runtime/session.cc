@@ -1,0 +1,223 @@
+#include "runtime/session.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "artifact/printable.h"
+#include "runtime/strided.h"
+
+namespace attune {
+namespace {
+
+// A part's scratch and its neighbour's share no cache line, nor the pair of lines that is fetched at once.
+constexpr uint64_t kScratchAlignment = 128;
+
+// The processors that this process may use.
+size_t UsableProcessors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return static_cast<size_t>(CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+// Whether a dimension other than the outermost has a size that depends on the data.
+bool MayLieApart(const TensorInfo& tensor) {
+  for (size_t i = 1; i < tensor.dim_slots.size(); ++i) {
+    if (tensor.dim_slots[i] >= 0) return true;
+  }
+  return false;
+}
+
+uint64_t BytesOf(std::span<const int64_t> shape, uint8_t dtype) {
+  uint64_t bytes = ElementSize(dtype);
+  for (const int64_t size : shape) bytes *= static_cast<uint64_t>(size);
+  return bytes;
+}
+
+RuntimeStatus NoMemory(uint64_t bytes) {
+  return {ATTUNE_OUT_OF_MEMORY,
+          "the session needs " + std::to_string(bytes) +
+              " bytes of memory, which the system does not have; free some, or use fewer threads"};
+}
+
+}  // namespace
+
+RuntimeStatus ModelSession::Create(std::shared_ptr<const LoadedModel> model, size_t threads,
+                                   std::unique_ptr<ModelSession>* session) {
+  if (threads > kMaxThreads) {
+    return {ATTUNE_INVALID_ARGUMENT, std::to_string(threads) + " threads are more than the " +
+                                         std::to_string(kMaxThreads) + " allowed"};
+  }
+  if (threads == 0) threads = std::min(UsableProcessors(), kMaxThreads);
+  std::unique_ptr<ModelSession> created(new ModelSession(std::move(model), static_cast<int32_t>(threads)));
+  RuntimeStatus status = created->Init();
+  if (status.ok()) *session = std::move(created);
+  return status;
+}
+
+RuntimeStatus ModelSession::Init() {
+  const Device& device = model_->device();
+  const uint64_t arena_bytes = manifest().arena_bytes + kReadAhead;
+  arena_ = device.Allocate(arena_bytes);
+  if (arena_ == nullptr) return NoMemory(arena_bytes);
+  scratch_stride_ =
+      (manifest().scratch_bytes + kScratchAlignment - 1) / kScratchAlignment * kScratchAlignment;
+  const uint64_t scratch_bytes = scratch_stride_ * static_cast<uint64_t>(threads_);
+  scratch_ = device.Allocate(scratch_bytes);
+  if (scratch_ == nullptr) return NoMemory(scratch_bytes);
+
+  for (const Port& port : manifest().outputs) {
+    const TensorInfo& tensor = manifest().tensors[port.tensor];
+    OutputRoom& room = outputs_.emplace_back();
+    room.shape = tensor.shape;
+    if (!MayLieApart(tensor)) continue;
+    room.compact = device.Allocate(tensor.bytes);
+    if (room.compact == nullptr) return NoMemory(tensor.bytes);
+  }
+  dims_.resize(manifest().num_dims);
+  ResolveSteps();
+  return device.CreateStream(threads_, &stream_);
+}
+
+void ModelSession::ResolveSteps() {
+  size_t operands = 0;
+  for (const Instruction& instruction : manifest().program) operands += instruction.tensors.size();
+  buffers_.reserve(operands);  // so that the steps' pointers into it stay
+  for (const Instruction& instruction : manifest().program) {
+    Step& step = steps_.emplace_back();
+    step.opcode = instruction.opcode;
+    step.parts = instruction.parallel ? threads_ : 1;
+    step.target = instruction.target;
+    step.kernel = instruction.opcode == Opcode::kCall ? model_->kernel(instruction.kernel) : nullptr;
+    step.buffers = buffers_.data() + buffers_.size();
+    step.instruction = &instruction;
+    for (const uint32_t tensor : instruction.tensors) buffers_.push_back(Address(tensor));
+  }
+  size_t rank = 0;
+  for (const TensorInfo& tensor : manifest().tensors) rank = std::max(rank, tensor.shape.size());
+  copy_shape_.resize(rank);
+}
+
+std::byte* ModelSession::Address(uint32_t tensor) const {
+  const TensorInfo& info = manifest().tensors[tensor];
+  return (info.place == Place::kArena ? arena_.get() : model_->constants()) + info.offset;
+}
+
+RuntimeStatus ModelSession::Run(std::span<uint64_t> nanoseconds) {
+  if (running_.exchange(true, std::memory_order_acquire)) {
+    return {ATTUNE_INVALID_ARGUMENT,
+            "the session is already running in another thread; make a session for each"};
+  }
+  has_outputs_ = false;
+  std::fill(dims_.begin(), dims_.end(), 0);
+  stream_->BeginRun();
+  RuntimeStatus status = RunProgram(nanoseconds);
+  stream_->EndRun();
+  has_outputs_ = status.ok();
+  running_.store(false, std::memory_order_release);
+  return status;
+}
+
+RuntimeStatus ModelSession::RunProgram(std::span<uint64_t> nanoseconds) {
+  using Clock = std::chrono::steady_clock;
+  for (size_t at = 0; at < steps_.size();) {
+    const Clock::time_point start = nanoseconds.empty() ? Clock::time_point() : Clock::now();
+    size_t next = at + 1;
+    if (RuntimeStatus status = RunStep(steps_[at], &next); !status.ok()) return status;
+    if (!nanoseconds.empty()) {
+      nanoseconds[at] += static_cast<uint64_t>(
+          std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
+    }
+    at = next;
+  }
+  return {};
+}
+
+RuntimeStatus ModelSession::RunStep(const Step& step, size_t* next) {
+  switch (step.opcode) {
+    case Opcode::kCall: {
+      const int32_t failure = stream_->Launch(
+          {step.kernel, step.buffers, dims_.data(), scratch_.get(), scratch_stride_, step.parts});
+      if (failure == 0) return {};
+      const KernelInfo& kernel = manifest().kernels[step.instruction->kernel];
+      return {ATTUNE_KERNEL_FAILED, "the kernel \"" + Printable(kernel.name) + "\" of \"" +
+                                        Printable(step.instruction->label) + "\" failed with status " +
+                                        std::to_string(failure) + "; check the values of the inputs"};
+    }
+    case Opcode::kJump:
+      *next = step.target;
+      return {};
+    case Opcode::kBranchIfFalse: {
+      uint8_t condition = 0;
+      model_->device().Copy(&condition, step.buffers[0], 1);
+      if (condition == 0) *next = step.target;
+      return {};
+    }
+    case Opcode::kCopy:
+      return CopyTensor(*step.instruction);
+  }
+  return {};
+}
+
+RuntimeStatus ModelSession::CopyTensor(const Instruction& instruction) {
+  const TensorInfo& from = manifest().tensors[instruction.tensors[0]];
+  const TensorInfo& to = manifest().tensors[instruction.tensors[1]];
+  const std::byte* source = Address(instruction.tensors[0]);
+  std::byte* destination = Address(instruction.tensors[1]);
+  if (from.shape.size() != to.shape.size()) {
+    model_->device().Copy(destination, source, BytesOf(from.shape, from.dtype));
+    return {};
+  }
+  const std::span<int64_t> shape = std::span(copy_shape_).first(from.shape.size());
+  if (RuntimeStatus status = ActualShape(from, shape); !status.ok()) return status;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const int32_t slot = to.dim_slots[i];
+    if (shape[i] > to.shape[i] || (slot < 0 && shape[i] != to.shape[i])) {
+      return {ATTUNE_KERNEL_FAILED, "the tensor \"" + Printable(from.name) + "\" has " +
+                                        std::to_string(shape[i]) + " in dimension " + std::to_string(i) +
+                                        ", which does not fit \"" + Printable(to.name) +
+                                        "\"; check the values of the inputs"};
+    }
+    if (slot >= 0) dims_[static_cast<size_t>(slot)] = shape[i];
+  }
+  CopyStrided(model_->device(), destination, to.shape, source, from.shape, shape, ElementSize(from.dtype));
+  return {};
+}
+
+RuntimeStatus ModelSession::ActualShape(const TensorInfo& tensor, std::span<int64_t> shape) const {
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const int32_t slot = tensor.dim_slots[i];
+    shape[i] = slot < 0 ? tensor.shape[i] : dims_[static_cast<size_t>(slot)];
+    if (shape[i] < 0 || shape[i] > tensor.shape[i]) {
+      return {ATTUNE_KERNEL_FAILED, "the tensor \"" + Printable(tensor.name) + "\" came out with " +
+                                        std::to_string(shape[i]) + " in dimension " + std::to_string(i) +
+                                        ", over its bound of " + std::to_string(tensor.shape[i]) +
+                                        "; report this as a defect of the compiler"};
+    }
+  }
+  return {};
+}
+
+RuntimeStatus ModelSession::GetOutput(size_t index, Output* output) {
+  if (!has_outputs_) {
+    return {ATTUNE_INVALID_ARGUMENT,
+            "the session has no outputs; run it first, and look whether the run succeeded"};
+  }
+  const uint32_t number = manifest().outputs[index].tensor;
+  const TensorInfo& tensor = manifest().tensors[number];
+  OutputRoom& room = outputs_[index];
+  if (RuntimeStatus status = ActualShape(tensor, room.shape); !status.ok()) return status;
+  const std::byte* data = Address(number);
+  if (!IsContiguous(room.shape, tensor.shape)) {
+    std::byte* compact = room.compact.get();
+    CopyStrided(model_->device(), compact, room.shape, data, tensor.shape, room.shape,
+                ElementSize(tensor.dtype));
+    data = compact;
+  }
+  *output = {data, room.shape, BytesOf(room.shape, tensor.dtype)};
+  return {};
+}
+
+}  // namespace attune
