@@ -1,0 +1,110 @@
+#include "codegen/codegen.h"
+
+#include <memory>
+#include <utility>
+
+#include "base/status.h"
+#include "codegen/emitter.h"
+#include "codegen/x86/x86.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+namespace attune {
+namespace {
+
+// A short list instead of LLVM's -O2: the emitter has unrolled, vectorized and hoisted already. What is left
+// is to make registers of register buffers, to merge equal loads and masks, and to move what a loop repeats
+// (broadcasts, loads of a bias) in front of it.
+void Optimize(llvm::TargetMachine* machine, llvm::Module* module) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(machine);
+  llvm::TargetLibraryInfoImpl library(
+      module->getTargetTriple().empty() ? llvm::Triple() : llvm::Triple(module->getTargetTriple()));
+  library.disableAllFunctions();
+  functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
+                                                       /*UseMemorySSA=*/true));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  for (llvm::Function& function : *module) {
+    if (!function.isDeclaration()) passes.run(function, functions);
+  }
+}
+
+absl::StatusOr<std::string> Emit(llvm::TargetMachine* machine, llvm::Module* module,
+                                 llvm::CodeGenFileType type) {
+  llvm::SmallVector<char, 0> buffer;
+  llvm::raw_svector_ostream stream(buffer);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, type)) {
+    return InternalError("LLVM cannot emit files of this type");
+  }
+  passes.run(*module);
+  return std::string(buffer.begin(), buffer.end());
+}
+
+}  // namespace
+
+absl::StatusOr<CompiledKernel> CompileKernel(const LoopNest& nest, const Target& target,
+                                             const CodegenOptions& options) {
+  if (target.arch != "x86_64") return NotSupported("no code generation for ", target.arch);
+  ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, MakeX86Machine(target));
+  llvm::LLVMContext context;
+  llvm::Module module(nest.name, context);
+  module.setDataLayout(machine->createDataLayout());
+  module.setTargetTriple(machine->getTargetTriple().str());
+
+  CompiledKernel kernel;
+  NestEmitter emitter(&module, nest, options);
+  for (const Stmt& root : nest.roots) {
+    KernelPhase phase;
+    phase.symbol = absl::StrCat(nest.name, ".", kernel.phases.size());
+    phase.parallel = root->kind == StmtKind::kFor && root->loop == LoopKind::kParallel;
+    RETURN_IF_ERROR(emitter.EmitPhase(root, phase.symbol));
+    kernel.phases.push_back(std::move(phase));
+  }
+  kernel.scratch_bytes = emitter.scratch_bytes();
+
+  std::string problem;
+  llvm::raw_string_ostream problems(problem);
+  if (llvm::verifyModule(module, &problems)) {
+    return InternalError("kernel ", nest.name, " became invalid LLVM IR: ", problem);
+  }
+  SetX86Attributes(target, &module);
+  Optimize(machine.get(), &module);
+  if (options.keep_text) {
+    llvm::raw_string_ostream text(kernel.llvm_ir);
+    module.print(text, nullptr);
+    // Emission changes the module, hence the copy.
+    ASSIGN_OR_RETURN(kernel.assembly, Emit(machine.get(), llvm::CloneModule(module).get(),
+                                           llvm::CodeGenFileType::AssemblyFile));
+  }
+  ASSIGN_OR_RETURN(kernel.object, Emit(machine.get(), &module, llvm::CodeGenFileType::ObjectFile));
+  return kernel;
+}
+
+}  // namespace attune

@@ -1,0 +1,158 @@
+// Emits the statements of a loop nest as LLVM IR.
+//
+// Expressions are emitted uniform (a scalar, equal in all lanes) or, inside a vectorized loop, as vectors
+// with one lane an iteration; conditions that differ between lanes become a mask. Addresses are affine in the
+// loop variables: each access splits its flat index into terms and a constant, and the pointer for the terms
+// is made once, at the outermost place where all of its variables are known, so that the many accesses of an
+// unrolled tile differ by constant displacements alone.
+#ifndef ATTUNE_CODEGEN_EMITTER_H_
+#define ATTUNE_CODEGEN_EMITTER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "codegen/codegen.h"
+#include "codegen/values.h"
+#include "llvm/IR/Module.h"
+#include "tensor/affine.h"
+#include "tensor/stmt.h"
+
+namespace attune {
+
+class NestEmitter {
+ public:
+  // The module, nest and options must outlive the emitter.
+  NestEmitter(llvm::Module* module, const LoopNest& nest, const CodegenOptions& options);
+
+  // Adds the function `symbol` that runs one root statement. After an error the module is unusable.
+  absl::Status EmitPhase(const Stmt& root, const std::string& symbol);
+
+  // The largest scratch area of any phase so far.
+  int64_t scratch_bytes() const { return scratch_bytes_; }
+
+ private:
+  // A region of code that is entered through `entry`, a block of its own that ends in a plain branch.
+  // What is inserted before that branch is computed once and known throughout the region.
+  struct Scope {
+    struct Pointer {
+      llvm::Value* base;
+      std::vector<Affine::Term> terms;
+      llvm::Value* value;
+    };
+    llvm::BasicBlock* entry;
+    std::vector<Pointer> pointers;
+  };
+
+  // The vectorized loop that is being emitted.
+  struct LaneLoop {
+    Var var;
+    Expr min;
+    int64_t lanes;
+    llvm::Value* mask = nullptr;  // lanes that take part, or null for all
+  };
+
+  // Where the lanes of one load or store find their elements.
+  struct Access {
+    llvm::Value* pointer;            // of lane 0, or what the offsets count from
+    int64_t stride = 0;              // elements from one lane to the next; 0 where all use one
+    llvm::Value* offsets = nullptr;  // instead of a stride: a vector of offsets in elements
+    bool in_bounds = true;           // for every lane, masked or not
+    bool varies() const { return stride != 0 || offsets != nullptr; }
+  };
+
+  // statements.cc
+  void EmitStmt(const Stmt& s);
+  void EmitFor(const Stmt& s);
+  void EmitSerial(const Stmt& s);
+  void EmitUnrolled(const Stmt& s);
+  void EmitVectorized(const Stmt& s);
+  void EmitParallel(const Stmt& s);
+  void EmitLoop(const Var& var, llvm::Value* begin, llvm::Value* end, bool runs, const Stmt& body);
+  void EmitIf(const Stmt& s);
+  void EmitMaskedIf(const Stmt& s, llvm::Value* condition);
+  void EmitBranch(llvm::Value* condition, const Stmt& then_body, const Stmt& else_body);
+  void EmitBinding(const Var& var, const Expr& e, const Stmt& body);
+  void EmitAllocate(const Stmt& s);
+  void EmitWhile(const Stmt& s);
+  void EmitPrefetch(const Stmt& s);
+  // stores.cc
+  void EmitStore(const Stmt& s);
+  bool EmitReduction(const Stmt& s, const Access& access);
+  void EmitUniformStore(const Stmt& s, const Access& access);
+  llvm::BasicBlock* EnterIfAnyLane();
+  void LeaveTo(llvm::BasicBlock* done);
+
+  // expressions.cc
+  llvm::Value* EmitExpr(const Expr& e);
+  llvm::Value* EmitVariable(const Expr& e);
+  llvm::Value* EmitOp(const Expr& e);
+  llvm::Value* EmitFusedMultiplyAdd(const Expr& e);
+  llvm::Value* EmitIndexDivision(const Expr& e);
+  llvm::Value* EmitLaneComparison(const Expr& e);
+  llvm::Value* EmitAffine(const Affine& a);
+  bool DependsOnLane(const Expr& e) const;
+
+  // memory.cc
+  Affine FlatIndex(const Buffer& buffer, const std::vector<Expr>& indices) const;
+  Access Locate(const Buffer& buffer, const std::vector<Expr>& indices);
+  llvm::Value* PointerFor(llvm::Value* base, const Affine& a, DType dtype);
+  llvm::Value* ClampedPointer(const Buffer& buffer, const Affine& flat);
+  llvm::Value* BasePointer(const Buffer& buffer);
+  llvm::Value* Offset(llvm::Value* pointer, llvm::Value* elements, DType dtype);
+  llvm::Value* LoadFrom(const Buffer& buffer, const Access& access);
+  llvm::Value* LoadLanes(const Buffer& buffer, const Access& access);
+  void StoreTo(const Buffer& buffer, const Access& access, llvm::Value* value);
+  void StoreLanes(const Buffer& buffer, const Access& access, llvm::Value* value);
+  llvm::Value* LanePointers(const Access& access, DType dtype);
+  template <typename Instruction>
+  Instruction* Tag(const Buffer& buffer, Instruction* access);
+  void MakeAliasScopes();
+
+  // Scopes. Enter starts a region at a new block; the builder then stands after its entry.
+  void Enter(llvm::BasicBlock* entry);
+  void Leave() { scopes_.pop_back(); }
+  llvm::BasicBlock* NewBlock(const char* name);
+  size_t DepthOf(const Expr& atom) const;
+  // Binds a variable to a value for the current scope.
+  void Bind(const Var& var, llvm::Value* value, Interval interval);
+  void Unbind(const Var& var);
+  Interval LoopInterval(const Stmt& s) const;
+  void Fail(absl::Status status) { values_.Fail(ir_.getInt1Ty(), std::move(status)); }
+
+  llvm::Module* module_;
+  const LoopNest& nest_;
+  const CodegenOptions& options_;
+  ValueBuilder values_;
+  llvm::IRBuilder<>& ir_;
+
+  Bounds bounds_;
+  struct Binding {
+    llvm::Value* value;
+    size_t depth;  // of the scope that it is known in
+  };
+  std::unordered_map<const VarNode*, Binding> bindings_;
+  std::unordered_map<const BufferNode*, llvm::Value*> bases_;
+  // The sets of memory that an access belongs to and that it does not overlap with.
+  struct AliasScopes {
+    llvm::MDNode* own;
+    llvm::MDNode* others;
+  };
+  std::unordered_map<const BufferNode*, AliasScopes> alias_scopes_;
+  AliasScopes scratch_alias_{};
+
+  llvm::Function* function_ = nullptr;
+  std::vector<Scope> scopes_;
+  std::optional<LaneLoop> lanes_;
+  std::unordered_map<const ExprNode*, llvm::Value*> memo_;  // of the statement that is being emitted
+  int64_t scratch_top_ = 0;
+  int64_t scratch_bytes_ = 0;
+  int64_t emitted_ = 0;  // statements, against endless unrolling
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_CODEGEN_EMITTER_H_

@@ -1,0 +1,60 @@
+#include "codegen/x86/x86.h"
+
+#include <mutex>
+#include <string>
+
+#include "base/status.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetOptions.h"
+
+namespace attune {
+namespace {
+
+constexpr char kTriple[] = "x86_64-unknown-linux-gnu";
+
+void InitializeOnce() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeX86Machine(const Target& target) {
+  InitializeOnce();
+  std::string error;
+  const llvm::Target* x86 = llvm::TargetRegistry::lookupTarget(kTriple, error);
+  if (x86 == nullptr) return InternalError("LLVM has no x86-64 back end: ", error);
+  llvm::TargetOptions options;
+  options.EmitAddrsig = false;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      x86->createTargetMachine(kTriple, target.llvm_cpu, target.llvm_features, options, llvm::Reloc::PIC_,
+                               llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
+  if (machine == nullptr) return InternalError("LLVM does not know processor ", target.llvm_cpu);
+  return machine;
+}
+
+void SetX86Attributes(const Target& target, llvm::Module* module) {
+  const std::string width = std::to_string(target.vector_bits);
+  for (llvm::Function& function : *module) {
+    if (function.isDeclaration()) continue;
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    function.addFnAttr("no-builtins");
+    function.addFnAttr("frame-pointer", "none");
+    function.addFnAttr("no-trapping-math", "true");
+    function.addFnAttr("target-cpu", target.llvm_cpu);
+    function.addFnAttr("tune-cpu", target.llvm_tune);
+    if (!target.llvm_features.empty()) function.addFnAttr("target-features", target.llvm_features);
+    // Both are needed for 512-bit registers: some processors prefer 256 bits by default, and types wider
+    // than the least legal width are split.
+    function.addFnAttr("prefer-vector-width", width);
+    function.addFnAttr("min-legal-vector-width", width);
+  }
+}
+
+}  // namespace attune
