@@ -1,0 +1,37 @@
+# cmake -DLIBRARY=… -DSTRIP=… -DREADELF=… -DWORK=… -P check_shared_library.cmake
+#
+# What the runtime promises to whoever ships it: at most 300 KB stripped, no library but libc and the C++
+# standard library with its unwinder (threads are in libc), and no exported symbol but the C interface.
+set(stripped ${WORK}/stripped.so)
+execute_process(COMMAND ${STRIP} -o ${stripped} ${LIBRARY} COMMAND_ERROR_IS_FATAL ANY)
+file(SIZE ${stripped} size)
+message(STATUS "stripped: ${size} bytes")
+if(size GREATER 300000)
+  message(SEND_ERROR "the stripped library has ${size} bytes, over 300000")
+endif()
+
+execute_process(COMMAND ${READELF} -d ${LIBRARY} OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "NEEDED[^[]*\\[[^]]*" needed "${dynamic}")
+list(TRANSFORM needed REPLACE ".*\\[" "")
+list(LENGTH needed count)
+if(count EQUAL 0)
+  message(SEND_ERROR "no needed library was read")
+endif()
+foreach(library IN LISTS needed)
+  if(NOT library MATCHES "^(libc|libstdc\\+\\+|libgcc_s|libm|libpthread|ld-linux-.*)\\.so")
+    message(SEND_ERROR "the library needs ${library}")
+  endif()
+endforeach()
+
+execute_process(COMMAND ${READELF} --dyn-syms -W ${LIBRARY} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "(GLOBAL|WEAK|UNIQUE) +DEFAULT +[0-9]+ [^\n]+" defined "${symbols}")
+list(TRANSFORM defined REPLACE "^.* " "")
+list(FIND defined attune_session_run found)
+if(found EQUAL -1)
+  message(SEND_ERROR "attune_session_run is not exported")
+endif()
+foreach(symbol IN LISTS defined)
+  if(NOT symbol MATCHES "^attune_")
+    message(SEND_ERROR "the library exports ${symbol}")
+  endif()
+endforeach()
