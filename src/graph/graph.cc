@@ -1,6 +1,8 @@
 #include "graph/graph.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -27,6 +29,32 @@ void RemoveOneUse(std::vector<Node*>& users, const Node* node) {
   const auto it = std::find(users.rbegin(), users.rend(), node);
   if (it == users.rend()) Fatal("the node '", node->name(), "' is not among the users of its input");
   users.erase(std::next(it).base());
+}
+
+void CollectSymbols(const TensorType& type, std::set<std::string>& symbols) {
+  for (const Dim& dim : type.dims) {
+    if (!dim.is_constant()) symbols.insert(dim.symbol);
+  }
+}
+
+// A node whose output size depends on the data brings a symbol of its own: gives it, in `types`, a name that
+// no value of `graph` uses.
+void RenameNewSymbol(const Graph& graph, std::vector<TensorType>& types) {
+  std::set<std::string> used;
+  for (const auto& input : graph.inputs()) CollectSymbols(input->type(), used);
+  for (const auto& node : graph.nodes()) {
+    for (int i = 0; i < node->num_outputs(); ++i) CollectSymbols(node->output(i)->type(), used);
+  }
+  int number = 0;
+  std::string name;
+  do {
+    name = absl::StrCat("n", number++);
+  } while (used.contains(name));
+  for (TensorType& type : types) {
+    for (Dim& dim : type.dims) {
+      if (dim.symbol == kNewSymbol) dim.symbol = name;
+    }
+  }
 }
 
 }  // namespace
@@ -82,6 +110,7 @@ absl::StatusOr<Node*> Graph::Add(Op op, std::vector<Value*> inputs, Attributes a
     return InvalidInput(OpName(op), ": has ", num_outputs, " outputs, makes ", types.size());
   }
   resize_outputs(static_cast<int>(types.size()));
+  if (GetOpInfo(op).category == OpCategory::kDynamic) RenameNewSymbol(*this, types);
   for (size_t i = 0; i < types.size(); ++i) node->outputs_[i]->type_ = std::move(types[i]);
 
   for (Value* input : node->inputs_) {

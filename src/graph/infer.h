@@ -2,12 +2,18 @@
 #ifndef ATTUNE_GRAPH_INFER_H_
 #define ATTUNE_GRAPH_INFER_H_
 
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 
 namespace attune {
+
+// The symbol of a size that depends on the data, of an operator of category kDynamic whose outputs have no
+// type yet: a placeholder, which Graph::Add renames. Where they have one, its symbol is kept, so that
+// inferring again gives the same type. No name of a symbol in a graph.
+inline constexpr std::string_view kNewSymbol = "?";
 
 // The output types of `node` from its inputs' types, attributes and regions; it has an input for each
 // required one of the operator table. All arithmetic is checked: a shape that overflows, or a tensor of

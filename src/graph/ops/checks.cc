@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_join.h"
 #include "base/checked.h"
+#include "graph/infer.h"
 
 namespace attune::infer {
 
@@ -110,7 +111,7 @@ absl::StatusOr<std::string> ChoiceAttribute(const Node& node, std::string_view n
 Dim DataDependentDim(const Node& node, int axis, int64_t bound) {
   const Dims& known = node.output()->type().dims;
   const bool has_symbol = axis < std::ssize(known) && !known[static_cast<size_t>(axis)].is_constant();
-  return Dim(has_symbol ? known[static_cast<size_t>(axis)].symbol : "n", bound);
+  return Dim(has_symbol ? known[static_cast<size_t>(axis)].symbol : std::string(kNewSymbol), bound);
 }
 
 absl::StatusOr<int64_t> Product(std::initializer_list<int64_t> factors, std::string_view what) {

@@ -65,8 +65,8 @@ absl::StatusOr<Ints> RequiredInts(const Node& node, std::string_view name, size_
 absl::StatusOr<std::string> ChoiceAttribute(const Node& node, std::string_view name,
                                             std::initializer_list<std::string_view> allowed);
 
-// A dimension that only data tells, at most `bound`: the symbol that axis `axis` of the node's first output
-// has already, or "n", which Graph::Add makes unique.
+// A dimension that only data tells, at most `bound`. Its symbol is the one that axis `axis` of the node's
+// first output has already, else kNewSymbol.
 Dim DataDependentDim(const Node& node, int axis, int64_t bound);
 
 // The product, or an error that calls it `what`.
