@@ -1,0 +1,65 @@
+// How far a result may be from the reference, and how far it is.
+//
+// Elementwise: |a - b| <= absolute + relative |b|, b the expected. Contractions: |a - b| <= γ u Σ|x||w|.
+// Integers are exact, unless a tolerance says otherwise. NaN equals NaN, an infinity equals itself.
+#ifndef ATTUNE_REFERENCE_COMPARE_H_
+#define ATTUNE_REFERENCE_COMPARE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "graph/tensor.h"
+
+namespace attune {
+
+struct Tolerance {
+  double absolute = 0;
+  double relative = 0;
+};
+
+// For one operator's result of `dtype`: f32 1e-5 + 1e-4 |b|, f16 2.5e-3 + 1e-3 |b|, bf16 2e-2 + 1e-2 |b|,
+// f64 1e-9 + 1e-7 |b|, integers and bool 0.
+Tolerance OperatorTolerance(DType dtype);
+
+// For an output of a whole network: the same with the absolute part in units of the root mean square of the
+// expected tensor's finite elements (1 where that is zero).
+Tolerance NetworkTolerance(const Tensor& expected);
+
+// For a contraction: magnitude Σ|x||w| of each element (EvaluateMagnitude), the algorithm's γ, and the unit
+// roundoff u of its accumulation (2^-24 for f32). Rounding the sum to an output of a narrower dtype is
+// allowed for besides.
+struct ContractionBound {
+  Tensor magnitude;
+  double gamma = 1;
+  double unit_roundoff = 0x1p-24;
+};
+
+struct Comparison {
+  // Empty, or why nothing could be compared: dtypes or shapes differ.
+  std::string type_mismatch;
+  int64_t elements = 0;
+  int64_t mismatches = 0;         // elements beyond the tolerance
+  double max_absolute_error = 0;  // over elements that are finite on both sides
+  double max_relative_error = 0;  // |a - b| / |b| over those with b != 0
+  // The flat index of the element that exceeds its bound by the largest factor, or comes closest to it; -1
+  // when there is no element.
+  int64_t worst = -1;
+  double worst_expected = 0;
+  double worst_actual = 0;
+  double cosine = 1;  // similarity of the finite elements; 1 where both are zero
+
+  bool ok() const { return type_mismatch.empty() && mismatches == 0; }
+  double mismatch_share() const {
+    return elements == 0 ? 0 : static_cast<double>(mismatches) / static_cast<double>(elements);
+  }
+  // "ok: 1000 elements, max abs 1.2e-07, max rel 3.4e-06, cosine 1" or "3 of 1000 elements differ, worst
+  // [17]: 0.5, expected 0.25; …". One line.
+  std::string ToString() const;
+};
+
+Comparison Compare(const Tensor& expected, const Tensor& actual, const Tolerance& tolerance);
+Comparison Compare(const Tensor& expected, const Tensor& actual, const ContractionBound& bound);
+
+}  // namespace attune
+
+#endif  // ATTUNE_REFERENCE_COMPARE_H_

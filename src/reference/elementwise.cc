@@ -1,0 +1,198 @@
+// Elementwise operators with one input.
+#include <cmath>
+#include <functional>
+#include <numbers>
+
+#include "base/status.h"
+#include "reference/kernels.h"
+#include "reference/values.h"
+
+namespace attune::reference {
+namespace {
+
+double Clamp01(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
+
+double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+// 1 + erf(x) as erfc(-x), which keeps its digits where x is far below zero.
+double GeluByErf(double x) { return x / 2 * std::erfc(-x / std::numbers::sqrt2); }
+
+// Hendrycks and Gimpel: Gaussian error linear units, 2016.
+double GeluByTanh(double x) {
+  return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+
+double Sign(double x) {
+  if (std::isnan(x)) return x;
+  return x > 0 ? 1 : x < 0 ? -1 : 0;
+}
+
+using RealFunction = std::function<double(double)>;
+
+// The functions of one argument that have no attributes.
+RealFunction PlainFunction(Op op) {
+  switch (op) {
+    case Op::kNeg:
+      return [](double x) { return -x; };
+    case Op::kAbs:
+      return [](double x) { return std::fabs(x); };
+    case Op::kSign:
+      return Sign;
+    case Op::kFloor:
+      return [](double x) { return std::floor(x); };
+    case Op::kCeil:
+      return [](double x) { return std::ceil(x); };
+    case Op::kRound:
+      return [](double x) { return std::nearbyint(x); };
+    case Op::kSqrt:
+      return [](double x) { return std::sqrt(x); };
+    case Op::kExp:
+      return [](double x) { return std::exp(x); };
+    case Op::kLog:
+      return [](double x) { return std::log(x); };
+    case Op::kSin:
+      return [](double x) { return std::sin(x); };
+    case Op::kCos:
+      return [](double x) { return std::cos(x); };
+    case Op::kTan:
+      return [](double x) { return std::tan(x); };
+    case Op::kAsin:
+      return [](double x) { return std::asin(x); };
+    case Op::kAcos:
+      return [](double x) { return std::acos(x); };
+    case Op::kAtan:
+      return [](double x) { return std::atan(x); };
+    case Op::kSinh:
+      return [](double x) { return std::sinh(x); };
+    case Op::kCosh:
+      return [](double x) { return std::cosh(x); };
+    case Op::kTanh:
+      return [](double x) { return std::tanh(x); };
+    case Op::kAsinh:
+      return [](double x) { return std::asinh(x); };
+    case Op::kAcosh:
+      return [](double x) { return std::acosh(x); };
+    case Op::kAtanh:
+      return [](double x) { return std::atanh(x); };
+    case Op::kErf:
+      return [](double x) { return std::erf(x); };
+    case Op::kSigmoid:
+      return Sigmoid;
+    case Op::kRelu:
+      return [](double x) { return x < 0 ? 0 : x; };
+    case Op::kSoftplus:
+      return [](double x) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); };
+    case Op::kSilu:
+      return [](double x) { return x * Sigmoid(x); };
+    case Op::kHardSwish:
+      return [](double x) { return x * Clamp01(x / 6 + 0.5); };
+    default:
+      return nullptr;
+  }
+}
+
+RealFunction FunctionOf(const Node& node) {
+  const Attributes& attrs = node.attrs();
+  switch (node.op()) {
+    case Op::kLeakyRelu:
+      return [alpha = attrs.Float("alpha")](double x) { return x < 0 ? alpha * x : x; };
+    case Op::kElu:
+      return [alpha = attrs.Float("alpha")](double x) { return x < 0 ? alpha * std::expm1(x) : x; };
+    case Op::kHardSigmoid:
+      return [alpha = attrs.Float("alpha"), beta = attrs.Float("beta")](double x) {
+        return Clamp01(alpha * x + beta);
+      };
+    case Op::kGelu:
+      return attrs.String("approximate", "none") == "tanh" ? GeluByTanh : GeluByErf;
+    default:
+      return PlainFunction(node.op());
+  }
+}
+
+// The operators that integers take as well.
+template <typename Wide>
+Wide ApplyToInteger(Op op, Wide x) {
+  switch (op) {
+    case Op::kNeg:
+      return WrappingSub(Wide{0}, x);
+    case Op::kAbs:
+      return x < 0 ? WrappingSub(Wide{0}, x) : x;
+    case Op::kSign:
+      return x > 0 ? 1 : x < 0 ? -1 : 0;
+    case Op::kRelu:
+      return x < 0 ? 0 : x;
+    case Op::kNot:
+      return ~x;
+    default:  // floor, ceil and round
+      return x;
+  }
+}
+
+template <typename Wide, typename F>
+Outputs Map(const Tensor& x, DType to, F f) {
+  std::vector<Wide> values = Load<Wide>(x);
+  for (Wide& value : values) value = f(value);
+  return One(Store(values, to, x.shape()));
+}
+
+}  // namespace
+
+Outputs EvaluateConstant(const Node& node, Inputs) { return One(node.attrs().TensorValue("value")); }
+
+// Values of the interpreter are plain whatever their layout says, so that a layout transform is one too.
+Outputs EvaluateIdentity(const Node&, Inputs inputs) { return One(inputs[0]); }
+
+Outputs EvaluateUnary(const Node& node, Inputs inputs) {
+  const Tensor& x = inputs[0];
+  if (IsFloat(x.dtype())) return Map<double>(x, x.dtype(), FunctionOf(node));
+  if (x.dtype() == DType::kBool) {
+    return Map<uint64_t>(x, x.dtype(), [](uint64_t value) { return uint64_t{value == 0}; });
+  }
+  return WithWide(x.dtype(), [&](auto wide) {
+    using Wide = decltype(wide);
+    return Map<Wide>(x, x.dtype(), [&](Wide value) {
+      if constexpr (std::is_integral_v<Wide>) return ApplyToInteger(node.op(), value);
+      return value;
+    });
+  });
+}
+
+Outputs EvaluateTest(const Node& node, Inputs inputs) {
+  if (node.op() == Op::kIsNan) {
+    return Map<double>(inputs[0], DType::kBool, [](double x) { return std::isnan(x); });
+  }
+  const bool positive = node.attrs().Int("positive", 1) != 0;
+  const bool negative = node.attrs().Int("negative", 1) != 0;
+  return Map<double>(inputs[0], DType::kBool,
+                     [&](double x) { return std::isinf(x) && (x > 0 ? positive : negative); });
+}
+
+Outputs EvaluateClip(const Node& node, Inputs inputs) {
+  const Tensor& x = inputs[0];
+  return WithWide(x.dtype(), [&](auto wide) {
+    using Wide = decltype(wide);
+    const Attributes& attrs = node.attrs();
+    // Limits between two integers admit those between them.
+    const auto limit = [](double value, auto round) {
+      return ConvertElement<Wide>(std::is_integral_v<Wide> ? round(value) : value);
+    };
+    const Wide low = attrs.Has("min") ? limit(attrs.Float("min"), [](double v) { return std::ceil(v); })
+                                      : LowestOf<Wide>(x.dtype());
+    const Wide high = attrs.Has("max") ? limit(attrs.Float("max"), [](double v) { return std::floor(v); })
+                                       : HighestOf<Wide>(x.dtype());
+    return Map<Wide>(x, x.dtype(), [&](Wide value) {
+      const Wide raised = value < low ? low : value;
+      return raised > high ? high : raised;
+    });
+  });
+}
+
+Outputs EvaluateCast(const Node& node, Inputs inputs) {
+  const DType to = node.attrs().Type("to");
+  if (to == inputs[0].dtype()) return One(inputs[0]);
+  return WithWide(inputs[0].dtype(), [&](auto wide) {
+    return One(Store(Load<decltype(wide)>(inputs[0]), to, inputs[0].shape()));
+  });
+}
+
+}  // namespace attune::reference

@@ -1,0 +1,184 @@
+#include "reference/interpreter.h"
+
+#include <map>
+#include <new>
+#include <string>
+#include <unordered_map>
+
+#include "absl/strings/str_join.h"
+#include "base/status.h"
+#include "reference/kernels.h"
+#include "reference/magnitude.h"
+#include "reference/values.h"
+
+namespace attune {
+namespace {
+
+using Environment = std::unordered_map<const Value*, Tensor>;
+
+// Whether `tensor` can be a value of `type`: constants equal, symbols within their bounds.
+absl::Status CheckType(const Tensor& tensor, const TensorType& type, std::string_view what) {
+  bool fits = tensor.dtype() == type.dtype && tensor.rank() == type.rank();
+  for (int axis = 0; fits && axis < type.rank(); ++axis) {
+    const Dim& dim = type.dims[axis];
+    const int64_t size = tensor.shape()[axis];
+    fits = dim.is_constant() ? size == dim.size : size <= dim.size;
+  }
+  if (fits) return absl::OkStatus();
+  return InvalidInput(what, " is ", DTypeName(tensor.dtype()), "[", absl::StrJoin(tensor.shape(), ","),
+                      "], expected ", ToString(type));
+}
+
+absl::Status CheckInputs(const Node& node, const std::vector<Tensor>& inputs) {
+  if (static_cast<int>(inputs.size()) != node.num_inputs()) {
+    return InvalidInput(OpName(node.op()), ": ", inputs.size(), " inputs given, takes ", node.num_inputs());
+  }
+  for (int i = 0; i < node.num_inputs(); ++i) {
+    if (node.input(i) == nullptr) continue;
+    RETURN_IF_ERROR(
+        CheckType(inputs[i], node.input(i)->type(), absl::StrCat(OpName(node.op()), ": input ", i)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOutputs(const Node& node, const std::vector<Tensor>& outputs) {
+  for (int i = 0; i < node.num_outputs(); ++i) {
+    const absl::Status status =
+        CheckType(outputs[i], node.output(i)->type(), absl::StrCat(OpName(node.op()), ": output ", i));
+    if (!status.ok()) return InternalError(status.message());
+  }
+  return absl::OkStatus();
+}
+
+// "node "layer1.conv" (conv)".
+std::string Describe(const Node& node) {
+  const std::string& name = node.name().empty() ? node.output()->name() : node.name();
+  return absl::StrCat("node \"", name, "\"");
+}
+
+// How often each value is still needed.
+std::unordered_map<const Value*, int64_t> CountUses(const Graph& graph) {
+  std::unordered_map<const Value*, int64_t> uses;
+  for (const auto& node : graph.nodes()) {
+    for (const Value* input : node->inputs()) {
+      if (input != nullptr) ++uses[input];
+    }
+  }
+  for (const Graph::Output& output : graph.outputs()) ++uses[output.value];
+  return uses;
+}
+
+absl::StatusOr<std::vector<Tensor>> RunGraph(const Graph& graph, std::vector<Tensor> inputs) {
+  Environment values;
+  auto uses = CountUses(graph);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value* input = graph.inputs()[i].get();
+    if (uses[input] > 0) values[input] = std::move(inputs[i]);
+  }
+  inputs.clear();
+  for (const auto& node : graph.nodes()) {
+    std::vector<Tensor> arguments;
+    for (const Value* input : node->inputs())
+      arguments.push_back(input == nullptr ? Tensor() : values.at(input));
+    for (const Value* input : node->inputs()) {
+      if (input != nullptr && --uses[input] == 0) values.erase(input);
+    }
+    absl::StatusOr<std::vector<Tensor>> outputs = EvaluateNode(*node, arguments);
+    if (!outputs.ok()) return Annotate(outputs.status(), Describe(*node));
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      if (uses[node->output(i)] > 0) values[node->output(i)] = std::move((*outputs)[i]);
+    }
+  }
+  std::vector<Tensor> outputs;
+  for (const Graph::Output& output : graph.outputs()) outputs.push_back(values.at(output.value));
+  return outputs;
+}
+
+absl::Status OutOfMemory(const Node& node) {
+  return absl::ResourceExhaustedError(absl::StrCat(OpName(node.op()), ": out of memory"));
+}
+
+using MagnitudeKernel = absl::StatusOr<Tensor> (*)(const Node& node, std::span<const Tensor> inputs);
+
+MagnitudeKernel FindMagnitude(Op op) {
+  switch (op) {
+    case Op::kConv:
+    case Op::kConvTranspose:
+      return reference::ConvMagnitude;
+    case Op::kDeformConv:
+      return reference::DeformConvMagnitude;
+    case Op::kMatMul:
+      return reference::MatMulMagnitude;
+    case Op::kAttention:
+      return reference::AttentionMagnitude;
+    case Op::kReduceSum:
+      return reference::ReduceSumMagnitude;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+namespace reference {
+
+Outputs RunRegion(const Graph& region, std::vector<Tensor> inputs) {
+  return RunGraph(region, std::move(inputs));
+}
+
+Shape ResolveShape(const Node& node, Inputs inputs, int i) {
+  std::map<std::string, int64_t> sizes;
+  for (int k = 0; k < node.num_inputs(); ++k) {
+    if (node.input(k) == nullptr) continue;
+    const TensorType& type = node.input(k)->type();
+    for (int axis = 0; axis < type.rank(); ++axis) {
+      if (!type.dims[axis].is_constant()) sizes[type.dims[axis].symbol] = inputs[k].shape()[axis];
+    }
+  }
+  Shape shape = node.output(i)->type().shape();
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const auto known = sizes.find(node.output(i)->type().dims[axis].symbol);
+    if (known != sizes.end()) shape[axis] = known->second;
+  }
+  return shape;
+}
+
+}  // namespace reference
+
+absl::StatusOr<std::vector<Tensor>> Interpreter::Run(const Graph& graph,
+                                                     const std::vector<Tensor>& inputs) const {
+  if (inputs.size() != graph.inputs().size()) {
+    return InvalidInput(inputs.size(), " inputs given, the graph takes ", graph.inputs().size());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value& input = *graph.inputs()[i];
+    RETURN_IF_ERROR(CheckType(inputs[i], input.type(), absl::StrCat("input \"", input.name(), "\"")));
+  }
+  return RunGraph(graph, inputs);
+}
+
+absl::StatusOr<std::vector<Tensor>> EvaluateNode(const Node& node, const std::vector<Tensor>& inputs) {
+  RETURN_IF_ERROR(CheckInputs(node, inputs));
+  try {
+    ASSIGN_OR_RETURN(std::vector<Tensor> outputs, reference::FindKernel(node.op())(node, inputs));
+    RETURN_IF_ERROR(CheckOutputs(node, outputs));
+    return outputs;
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory(node);
+  }
+}
+
+bool IsContraction(Op op) { return FindMagnitude(op) != nullptr; }
+
+absl::StatusOr<Tensor> EvaluateMagnitude(const Node& node, const std::vector<Tensor>& inputs) {
+  const MagnitudeKernel kernel = FindMagnitude(node.op());
+  if (kernel == nullptr) return InternalError(OpName(node.op()), " is not a contraction of floats");
+  RETURN_IF_ERROR(CheckInputs(node, inputs));
+  try {
+    return kernel(node, inputs);
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory(node);
+  }
+}
+
+}  // namespace attune

@@ -1,0 +1,38 @@
+// Independent pieces of work on all cores.
+#ifndef ATTUNE_REFERENCE_PARALLEL_H_
+#define ATTUNE_REFERENCE_PARALLEL_H_
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <new>
+#include <thread>
+#include <vector>
+
+namespace attune::reference {
+
+// Calls f(i) for every i in [0, count), on as many threads as the machine has. f must write nothing that
+// another i touches. Running out of memory in f is thrown to the caller, as in a plain loop.
+template <typename F>
+void ParallelFor(int64_t count, F f) {
+  std::atomic<int64_t> next = 0;
+  std::atomic<bool> out_of_memory = false;
+  const auto work = [&] {
+    try {
+      for (int64_t i = next++; i < count; i = next++) f(i);
+    } catch (const std::bad_alloc&) {
+      out_of_memory = true;
+      next = count;
+    }
+  };
+  const int64_t helpers = std::min<int64_t>(count, std::max(1u, std::thread::hardware_concurrency())) - 1;
+  std::vector<std::thread> threads;
+  for (int64_t t = 0; t < helpers; ++t) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  if (out_of_memory) throw std::bad_alloc();
+}
+
+}  // namespace attune::reference
+
+#endif  // ATTUNE_REFERENCE_PARALLEL_H_

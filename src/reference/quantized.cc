@@ -1,0 +1,113 @@
+// Quantization. Quotients and products are rounded to f32 before they are rounded to an integer, as every
+// implementation computes them: otherwise values close to a tie would fall on different sides.
+#include <cmath>
+
+#include "base/checked.h"
+#include "base/status.h"
+#include "reference/kernels.h"
+#include "reference/values.h"
+
+namespace attune::reference {
+namespace {
+
+// Which element of a parameter goes with element i of x: the parameter is [], or [size] along `axis`, or of
+// x's shape with one element a block along `axis`.
+class ParameterMap {
+ public:
+  ParameterMap(const Node& node, const Tensor& x, const Tensor& parameter)
+      : single_(parameter.rank() == 0),
+        block_size_(node.attrs().Int("block_size", 0)),
+        view_(x.shape(), single_ ? 0 : node.attrs().Int("axis", 1)) {}
+
+  int64_t operator[](int64_t i) const {
+    if (single_) return 0;
+    const int64_t along = i / view_.inner % view_.size;
+    if (block_size_ == 0) return along;
+    const int64_t outer = i / view_.inner / view_.size;
+    return (outer * CeilDiv(view_.size, block_size_) + along / block_size_) * view_.inner + i % view_.inner;
+  }
+
+ private:
+  // A scalar x has no axis to look along.
+  struct View {
+    int64_t size = 1;
+    int64_t inner = 1;
+    View(const Shape& shape, int64_t axis) {
+      if (shape.empty()) return;
+      const AxisView view(shape, axis);
+      size = view.size;
+      inner = view.inner;
+    }
+  };
+
+  bool single_;
+  int64_t block_size_;
+  View view_;
+};
+
+// round(value) + zero within the range of `to`; NaN stands for zero.
+double Saturated(double rounded, double zero, DType to) {
+  const double value = std::isnan(rounded) ? zero : rounded + zero;
+  const bool is_signed = IsSignedInt(to);
+  const double low = is_signed ? static_cast<double>(LowestOf<int64_t>(to)) : 0.0;
+  const double high = static_cast<double>(is_signed ? static_cast<uint64_t>(HighestOf<int64_t>(to))
+                                                    : HighestOf<uint64_t>(to));
+  return std::fmin(std::fmax(value, low), high);
+}
+
+std::vector<double> LoadZeros(Inputs inputs, int64_t count) {
+  if (IsPresent(inputs, 2)) return Load<double>(inputs[2]);
+  return std::vector<double>(static_cast<size_t>(count), 0.0);
+}
+
+}  // namespace
+
+Outputs EvaluateQuantize(const Node& node, Inputs inputs) {
+  const Tensor& x = inputs[0];
+  const DType to = node.attrs().Type("to");
+  const ParameterMap map(node, x, inputs[1]);
+  const std::vector<double> scales = Load<double>(inputs[1]);
+  const std::vector<double> zeros = LoadZeros(inputs, inputs[1].num_elements());
+  const bool in_f64 = x.dtype() == DType::kF64;
+  std::vector<double> values = Load<double>(x);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const int64_t parameter = map[static_cast<int64_t>(i)];
+    const double quotient = values[i] / scales[parameter];
+    const double computed = in_f64 ? quotient : static_cast<double>(static_cast<float>(quotient));
+    values[i] = Saturated(std::nearbyint(computed), zeros[parameter], to);
+  }
+  return One(Store(values, to, x.shape()));
+}
+
+Outputs EvaluateDequantize(const Node& node, Inputs inputs) {
+  const Tensor& x = inputs[0];
+  const ParameterMap map(node, x, inputs[1]);
+  const std::vector<double> scales = Load<double>(inputs[1]);
+  const std::vector<double> zeros = LoadZeros(inputs, inputs[1].num_elements());
+  std::vector<double> values = Load<double>(x);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const int64_t parameter = map[static_cast<int64_t>(i)];
+    values[i] = (values[i] - zeros[parameter]) * scales[parameter];
+  }
+  return One(Store(values, inputs[1].dtype(), x.shape()));
+}
+
+// The accumulator becomes an f32 before it is scaled.
+Outputs EvaluateRequantize(const Node& node, Inputs inputs) {
+  const Tensor& x = inputs[0];
+  const DType to = node.attrs().Type("to");
+  const bool half_away = node.attrs().String("rounding", "half_even") == "half_away";
+  const ParameterMap map(node, x, inputs[1]);
+  const std::vector<double> scales = Load<double>(inputs[1]);
+  const double zero = LoadZeros(inputs, 1)[0];
+  std::vector<double> values = Load<double>(x);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double exact =
+        static_cast<double>(static_cast<float>(values[i])) * scales[map[static_cast<int64_t>(i)]];
+    const auto product = static_cast<double>(static_cast<float>(exact));
+    values[i] = Saturated(half_away ? std::round(product) : std::nearbyint(product), zero, to);
+  }
+  return One(Store(values, to, x.shape()));
+}
+
+}  // namespace attune::reference

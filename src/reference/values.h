@@ -1,0 +1,172 @@
+// How kernels of the interpreter see tensors: elements widened to the type that they are computed in.
+//
+// Floats of every width are computed in double, signed integers in int64_t, unsigned integers and bool in
+// uint64_t. A result is narrowed once, when it is stored.
+#ifndef ATTUNE_REFERENCE_VALUES_H_
+#define ATTUNE_REFERENCE_VALUES_H_
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/tensor.h"
+
+namespace attune::reference {
+
+// No operator makes a tensor of more bytes than this.
+inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 34;
+
+// A zero-filled tensor, or an error where it would be over kMaxTensorBytes.
+absl::StatusOr<Tensor> NewTensor(DType dtype, Shape shape);
+
+// The element `value` as a To: floats to integers truncate, saturate and take NaN to 0; integers wrap; to
+// bool is != 0; to floats rounds to nearest even.
+template <typename To, typename From>
+To ConvertElement(From value) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return value != 0;
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    if (std::isnan(value)) return 0;
+    // The maxima of 64 bits round up to a power of two, hence >=.
+    if (value >= static_cast<double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    if (value <= static_cast<double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+    return static_cast<To>(value);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+// All elements of a tensor, widened. Wide is double, int64_t or uint64_t.
+template <typename Wide>
+std::vector<Wide> Load(const Tensor& tensor);
+
+// A tensor of `values`, narrowed to `dtype` as ConvertElement says. As many values as `shape` has elements.
+template <typename Wide>
+absl::StatusOr<Tensor> Store(const std::vector<Wide>& values, DType dtype, Shape shape);
+
+// Calls f(Wide()) with the type that elements of `dtype` are computed in.
+template <typename F>
+auto WithWide(DType dtype, F f) {
+  if (IsFloat(dtype)) return f(double());
+  if (IsSignedInt(dtype)) return f(int64_t());
+  return f(uint64_t());
+}
+
+// The same where only sums and products are taken: those of signed and unsigned integers have equal bits.
+template <typename F>
+auto WithRing(DType dtype, F f) {
+  if (IsFloat(dtype)) return f(double());
+  return f(uint64_t());
+}
+
+// Calls f(T()) with an unsigned integer as wide as elements of `dtype`, for moving them unread.
+template <typename F>
+auto WithStorage(DType dtype, F f) {
+  switch (DTypeSize(dtype)) {
+    case 1:
+      return f(uint8_t());
+    case 2:
+      return f(uint16_t());
+    case 4:
+      return f(uint32_t());
+    default:
+      return f(uint64_t());
+  }
+}
+
+// Sums, differences and products that wrap where T is an integer.
+template <typename T>
+T WrappingAdd(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return a + b;
+  } else {
+    T out;
+    __builtin_add_overflow(a, b, &out);
+    return out;
+  }
+}
+template <typename T>
+T WrappingSub(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return a - b;
+  } else {
+    T out;
+    __builtin_sub_overflow(a, b, &out);
+    return out;
+  }
+}
+template <typename T>
+T WrappingMul(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return a * b;
+  } else {
+    T out;
+    __builtin_mul_overflow(a, b, &out);
+    return out;
+  }
+}
+
+template <typename T>
+bool IsNan(T value) {
+  return value != value;
+}
+
+// The larger and the smaller of two; NaN wins.
+template <typename T>
+T Maximum(T a, T b) {
+  if (IsNan(a)) return a;
+  return (b > a || IsNan(b)) ? b : a;
+}
+template <typename T>
+T Minimum(T a, T b) {
+  if (IsNan(a)) return a;
+  return (b < a || IsNan(b)) ? b : a;
+}
+
+// The smallest and the largest value of `dtype`; infinities for floats. Wide is the type for `dtype`.
+template <typename Wide>
+Wide LowestOf(DType dtype);
+template <typename Wide>
+Wide HighestOf(DType dtype);
+
+// The product of shape[begin, end); shapes of tensors that exist never overflow.
+int64_t CountElements(const Shape& shape, int begin, int end);
+inline int64_t CountElements(const Shape& shape) {
+  return CountElements(shape, 0, static_cast<int>(shape.size()));
+}
+
+// Elements between neighbours along each axis of a row-major tensor.
+Shape RowMajorStrides(const Shape& shape);
+
+// Calls f(index) for every index within `shape` in row-major order.
+template <typename F>
+void ForEachIndex(const Shape& shape, F f) {
+  Shape index(shape.size(), 0);
+  for (int64_t count = CountElements(shape); count > 0; --count) {
+    f(std::as_const(index));
+    for (int axis = static_cast<int>(shape.size()) - 1; axis >= 0; --axis) {
+      if (++index[axis] < shape[axis]) break;
+      index[axis] = 0;
+    }
+  }
+}
+
+// A tensor seen along one axis: [outer, size, inner].
+struct AxisView {
+  int64_t outer;
+  int64_t size;
+  int64_t inner;
+
+  AxisView(const Shape& shape, int64_t axis)
+      : outer(CountElements(shape, 0, static_cast<int>(axis))),
+        size(shape[axis]),
+        inner(CountElements(shape, static_cast<int>(axis) + 1, static_cast<int>(shape.size()))) {}
+};
+
+}  // namespace attune::reference
+
+#endif  // ATTUNE_REFERENCE_VALUES_H_
