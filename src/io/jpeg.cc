@@ -1,0 +1,90 @@
+#include <csetjmp>
+#include <cstdio>
+
+// After cstdio: jpeglib.h uses FILE without including it.
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include "base/status.h"
+#include "io/decoders.h"
+
+namespace attune {
+namespace {
+
+// Every 8x8 block costs at least one bit, and a component may have a 16th of the image's samples.
+constexpr int64_t kMaxPixelsPerByte = 8 * 64 * 16;
+
+// libjpeg reports errors by a call that must not return: it jumps back into the reader's method, in whose
+// frame (and in libjpeg's, which is C) nothing with a destructor lives.
+class JpegReader {
+ public:
+  JpegReader() {
+    info_.err = jpeg_std_error(&errors_);
+    errors_.error_exit = [](j_common_ptr info) {
+      auto* self = static_cast<JpegReader*>(info->client_data);
+      info->err->format_message(info, self->message_);
+      std::longjmp(self->jump_, 1);
+    };
+    errors_.emit_message = [](j_common_ptr info, int level) {
+      const int code = info->err->msg_code;
+      // Other warnings (an unknown Adobe marker, stray bytes) leave the pixels whole.
+      const bool damaged = code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE;
+      if (level < 0 && damaged) info->err->error_exit(info);
+    };
+    info_.client_data = this;
+  }
+  ~JpegReader() {
+    if (created_) jpeg_destroy_decompress(&info_);
+  }
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
+
+  bool ReadHeader(std::string_view bytes) {
+    if (setjmp(jump_) != 0) return false;
+    jpeg_create_decompress(&info_);
+    created_ = true;
+    jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+    jpeg_read_header(&info_, TRUE);
+    info_.out_color_space = JCS_RGB;
+    return true;
+  }
+
+  // `rgb` has room for height() rows of width() pixels.
+  bool ReadPixels(uint8_t* rgb) {
+    if (setjmp(jump_) != 0) return false;
+    jpeg_start_decompress(&info_);
+    while (info_.output_scanline < info_.output_height) {
+      JSAMPROW row = rgb + static_cast<size_t>(info_.output_scanline) * info_.output_width * 3;
+      jpeg_read_scanlines(&info_, &row, 1);
+    }
+    return true;
+  }
+
+  int64_t width() const { return info_.image_width; }
+  int64_t height() const { return info_.image_height; }
+  bool four_components() const { return info_.num_components == 4; }
+  const char* message() const { return message_; }
+
+ private:
+  jpeg_decompress_struct info_ = {};
+  jpeg_error_mgr errors_ = {};
+  std::jmp_buf jump_ = {};
+  bool created_ = false;
+  char message_[JMSG_LENGTH_MAX] = {};
+};
+
+}  // namespace
+
+absl::StatusOr<Image> DecodeJpeg(std::string_view bytes) {
+  JpegReader reader;
+  if (!reader.ReadHeader(bytes)) return InvalidInput("a damaged JPEG: ", reader.message());
+  if (reader.four_components()) return NotSupported("a CMYK JPEG; convert it to RGB");
+  RETURN_IF_ERROR(CheckImageSize(reader.width(), reader.height(),
+                                 static_cast<int64_t>(bytes.size()) * kMaxPixelsPerByte));
+  Image image = {reader.width(), reader.height(), {}};
+  image.rgb.resize(static_cast<size_t>(image.width * image.height * 3));
+  if (!reader.ReadPixels(image.rgb.data())) return InvalidInput("a damaged JPEG: ", reader.message());
+  return image;
+}
+
+}  // namespace attune

@@ -1,0 +1,21 @@
+// Raw bytes as a tensor.
+#ifndef ATTUNE_IO_RAW_H_
+#define ATTUNE_IO_RAW_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "graph/tensor.h"
+
+namespace attune {
+
+// The elements in row-major order, little endian; bool takes any byte but 0 for true. The error names
+// `name` (the file) and both sizes where they differ.
+absl::StatusOr<Tensor> ParseRaw(std::string_view bytes, DType dtype, const Shape& shape,
+                                std::string_view name);
+absl::StatusOr<Tensor> ReadRaw(const std::string& path, DType dtype, const Shape& shape);
+
+}  // namespace attune
+
+#endif  // ATTUNE_IO_RAW_H_
