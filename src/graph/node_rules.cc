@@ -1,6 +1,7 @@
 #include "graph/node_rules.h"
 
 #include "base/status.h"
+#include "graph/infer.h"
 
 namespace attune {
 namespace {
@@ -54,6 +55,8 @@ absl::Status CheckAttributes(const Node& node, const OpInfo& info) {
   return absl::OkStatus();
 }
 
+bool PlanningChoosesLayout(Op op) { return !IsElementwise(op) && op != Op::kLayoutTransform; }
+
 }  // namespace
 
 std::string_view AttributeKindName(AttributeKind kind) {
@@ -71,6 +74,24 @@ absl::Status CheckNode(const Node& node) {
     return InvalidInput("has ", node.num_regions(), " regions, needs ", regions);
   }
   return CheckAttributes(node, info);
+}
+
+absl::Status CheckOutputTypes(const Node& node) {
+  ASSIGN_OR_RETURN(const std::vector<TensorType> inferred, InferTypes(node));
+  if (std::ssize(inferred) != node.num_outputs()) {
+    return InvalidInput("has ", node.num_outputs(), " outputs, makes ", inferred.size());
+  }
+  for (int i = 0; i < node.num_outputs(); ++i) {
+    const TensorType& type = node.output(i)->type();
+    RETURN_IF_ERROR(CheckType(type));
+    TensorType expected = inferred[static_cast<size_t>(i)];
+    if (PlanningChoosesLayout(node.op())) expected.layout = type.layout;
+    if (type != expected) {
+      return InvalidInput("output ", i, " has the type ", ToString(type), ", inference gives ",
+                          ToString(expected));
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace attune

@@ -2,6 +2,8 @@
 #ifndef ATTUNE_GRAPH_NODE_RULES_H_
 #define ATTUNE_GRAPH_NODE_RULES_H_
 
+#include <string_view>
+
 #include "absl/status/status.h"
 #include "graph/graph.h"
 
@@ -11,6 +13,10 @@ namespace attune {
 // regions and outputs, attributes that are unknown, of another kind, or missing. Inference (infer.h) may
 // rely on these. Messages name neither operator nor node.
 absl::Status CheckNode(const Node& node);
+
+// Ok, or how an output's type differs from what inference gives. A layout may differ where the operator
+// leaves it to planning: where inference gives a plain one and the operator is not elementwise.
+absl::Status CheckOutputTypes(const Node& node);
 
 // "int", "floats", "tensor", …
 std::string_view AttributeKindName(AttributeKind kind);

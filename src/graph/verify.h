@@ -7,9 +7,13 @@
 
 namespace attune {
 
+// How deep regions may nest: what walks them may recurse.
+inline constexpr int kMaxRegionDepth = 64;
+
 // Ok, or the first broken rule, with the node at fault: operand counts, attributes (known, of their
-// kind, required ones present), values made before their use, uses recorded on both sides, unique value
-// names, types equal to what inference gives, regions valid by themselves.
+// kind, required ones present), values made before their use, uses recorded on both sides, unique names of
+// values and of outputs (empty ones aside), valid types, equal to what inference gives (node_rules.h), one
+// bound for each symbol, regions valid by themselves and not nested too deep.
 absl::Status Verify(const Graph& graph);
 
 }  // namespace attune
