@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "opt/match.h"
 #include "opt/passes.h"
+#include "opt/rewrite.h"
 
 namespace attune {
 namespace {
@@ -189,16 +190,9 @@ bool ApplyRule(Graph& graph, Node* node, const Rule& rule, const PassContext& co
     Builder builder(graph, node, match, context);
     Value* replacement = builder.Build(rule.to);
     const bool fits = replacement != nullptr && replacement->type() == node->output()->type();
-    if (fits) {
-      if (replacement->producer() != nullptr && replacement->name().empty()) {
-        replacement->set_name(node->output()->name());
-        node->output()->set_name("");
-      }
-      graph.ReplaceAllUses(node->output(), replacement);
-    }
+    if (fits) ReplaceNode(graph, node, replacement);
     builder.Clean();
     if (!fits) continue;
-    graph.Erase(node);
     return true;
   }
   return false;

@@ -51,6 +51,8 @@ class GroupBuilder {
                                                   nullptr, {}, node.num_outputs()));
     for (int i = 0; i < node.num_outputs(); ++i) {
       copy->output(i)->set_name(node.output(i)->name());
+      // A size that depends on the data keeps its symbol, which types outside mention.
+      copy->output(i)->set_type(node.output(i)->type());
       inside_[node.output(i)] = copy->output(i);
     }
     return absl::OkStatus();

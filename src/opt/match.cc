@@ -5,25 +5,10 @@
 
 #include "absl/strings/numbers.h"
 #include "base/fatal.h"
+#include "opt/rewrite.h"
 
 namespace attune {
 namespace {
-
-bool IsCommutative(Op op) {
-  switch (op) {
-    case Op::kAdd:
-    case Op::kMul:
-    case Op::kMin:
-    case Op::kMax:
-    case Op::kAnd:
-    case Op::kOr:
-    case Op::kXor:
-    case Op::kEqual:
-      return true;
-    default:
-      return false;
-  }
-}
 
 bool IsNear(double actual, double wanted) {
   if (std::nearbyint(wanted) == wanted) return actual == wanted;

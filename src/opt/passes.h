@@ -1,6 +1,7 @@
 // The passes, each in the file of its name. All of them take and leave a verified graph that computes
 // the same function of its inputs (to rounding, where that is said), and read only the graph that they
-// are given, not its regions. What each one needs and leaves beyond that is said at its declaration.
+// are given, not its regions. They may leave dead nodes unless they say otherwise. What each one needs
+// and leaves beyond that is said at its declaration.
 #ifndef ATTUNE_OPT_PASSES_H_
 #define ATTUNE_OPT_PASSES_H_
 
@@ -11,15 +12,68 @@ namespace attune {
 // After: every node reaches an output of the graph.
 absl::StatusOr<bool> DeadCodePass(Graph& graph, const PassContext& context);
 
+// After: no if has a constant condition; the branch that it decides for is in its place.
+absl::StatusOr<bool> InlineBranchesPass(Graph& graph, const PassContext& context);
+
 // After: no node has constant inputs alone, except where its result is larger than `max_bytes`, is more
 // than `max_growth_bytes` larger than its inputs (a broadcast costs less as code than as memory), takes
 // more than `max_macs` multiply-adds, has dynamic dimensions, or cannot be evaluated.
 absl::StatusOr<bool> FoldConstantsPass(Graph& graph, const PassContext& context);
 
-// Before: no fused nodes. After: every node other than constants, if, loop and fused is in
-// the region of exactly one fused node (fusion_groups.h says which nodes share one), which has the name
-// of the group's anchor. Its inputs are the values that the group takes from outside, constants among
-// them, except constants of one element, which are inside. Its outputs are the values used outside.
+// After: no two nodes compute the same, except data-dependent sizes and regions. Constants count by value.
+absl::StatusOr<bool> CommonSubexpressionsPass(Graph& graph, const PassContext& context);
+
+// After: no identity; no cast, reshape, transpose, broadcast, slice, pad, concat, reduction, pool, resize,
+// clip or where that changes nothing; no two casts where one gives the same; no broadcast that an
+// elementwise user does by itself; no slice of a slice, or of a concat where it takes from one operand.
+absl::StatusOr<bool> EliminatePass(Graph& graph, const PassContext& context);
+
+// After: the exported pieces of sigmoid, SiLU, GELU (erf and tanh), HardSigmoid and HardSwish are one node
+// each. Equal to rounding.
+absl::StatusOr<bool> RecognizeActivationsPass(Graph& graph, const PassContext& context);
+
+// The same for softmax, log-softmax, layer and RMS normalization, with constant scales and biases.
+absl::StatusOr<bool> RecognizeNormalizationsPass(Graph& graph, const PassContext& context);
+
+// The same for attention over [batch, head, position, feature], scaled before or after the product of query
+// and key, with an additive mask or without.
+absl::StatusOr<bool> RecognizeAttentionPass(Graph& graph, const PassContext& context);
+
+// After: none of the rules of algebra.cc fits. Sums and products of floats with constants may round
+// otherwise, and a division by an f32 constant is a multiplication.
+absl::StatusOr<bool> AlgebraPass(Graph& graph, const PassContext& context);
+
+// After: every batch normalization with constant parameters is a multiplication and an addition of
+// constants per channel, computed in double.
+absl::StatusOr<bool> DecomposeBatchNormPass(Graph& graph, const PassContext& context);
+
+// After: a convolution, transposed or not, whose only user adds or multiplies constants per output channel
+// has them in its weights and bias, likewise a matrix product with constant right operand (factors only;
+// it has no bias). Equal to rounding of the weights.
+absl::StatusOr<bool> FoldAffinePass(Graph& graph, const PassContext& context);
+
+// After: spatial padding by a constant is an attribute of the convolution or pool that uses it, where that
+// pads with the same: 0 for convolutions, the lowest value for maximum pools (or 0 around values that are
+// not negative), 0 for average pools that count it.
+absl::StatusOr<bool> FoldPadPass(Graph& graph, const PassContext& context);
+
+// After: no operand of an elementwise operator, concat, slice, pad, reduction or softmax is a transposition
+// used there alone, unless another operand is neither transposed alike nor constant.
+absl::StatusOr<bool> SinkTransposesPass(Graph& graph, const PassContext& context);
+
+// After: the same for reshapes and elementwise operators whose other operands are reshaped alike, or
+// constants of one element or along a last axis that the reshape keeps.
+absl::StatusOr<bool> SinkReshapesPass(Graph& graph, const PassContext& context);
+
+// After: convolutions (of one group) and matrix products with constant weights, the same first input and
+// the same geometry are one, with a slice for each, if each has at most `max_channels` output channels or
+// `max_columns` columns, in multiples of `multiple`. No dead nodes.
+absl::StatusOr<bool> FuseHorizontalPass(Graph& graph, const PassContext& context);
+
+// Before: no fused nodes. After: every node other than constants, if, loop and fused is in the region of
+// exactly one fused node (fusion_groups.h says which nodes share one), which has the name of the group's
+// anchor. Its inputs are the values that the group takes from outside, constants among them, except
+// constants of one element, which are inside. Its outputs are the values used outside. No dead nodes.
 absl::StatusOr<bool> FusePass(Graph& graph, const PassContext& context);
 
 }  // namespace attune

@@ -1,0 +1,74 @@
+// A reshape between a kernel and the elementwise operators after it keeps them from being one kernel. It
+// moves behind them where they work on the original shape as well: all operands are reshaped alike, or
+// are constants of one element or along a last axis that the reshape keeps.
+#include <algorithm>
+
+#include "opt/passes.h"
+#include "opt/rewrite.h"
+
+namespace attune {
+namespace {
+
+// The type before the reshapes of all of the node's operands that come from one, or nullptr where they
+// differ, where one has other uses, or where there is none.
+const TensorType* CommonOriginal(const Graph& graph, const Node& node) {
+  const TensorType* common = nullptr;
+  for (const Value* input : node.inputs()) {
+    const Node* reshape = ProducerOf(input, Op::kReshape);
+    if (reshape == nullptr) continue;
+    const TensorType& original = reshape->input(0)->type();
+    if (OnlyUser(graph, input) != &node || input->type().dims != node.output()->type().dims ||
+        !original.is_static() || (common != nullptr && common->dims != original.dims)) {
+      return nullptr;
+    }
+    common = &original;
+  }
+  return common;
+}
+
+Value* OriginalOperand(Graph& graph, Node* node, Value* input, const TensorType& original) {
+  if (Node* reshape = ProducerOf(input, Op::kReshape)) return reshape->input(0);
+  const Tensor* constant = input->constant();
+  if (constant == nullptr) return nullptr;
+  if (constant->num_elements() == 1) {
+    return constant->rank() == 0 ? input : graph.AddConstant(constant->Reshaped({}), node->name(), node);
+  }
+  // Along the last axis, which must be the same one before and after.
+  const TensorType& type = node->output()->type();
+  const int64_t size = constant->num_elements();
+  if (constant->rank() == 0 || constant->shape().back() != size || original.rank() == 0 || type.rank() == 0 ||
+      original.dims.back().size != size || type.dims.back().size != size) {
+    return nullptr;
+  }
+  return graph.AddConstant(constant->Reshaped({size}), node->name(), node);
+}
+
+bool Sink(Graph& graph, Node* node) {
+  if (!IsElementwise(node->op()) || node->num_inputs() == 0) return false;
+  const TensorType* original = CommonOriginal(graph, *node);
+  if (original == nullptr) return false;
+  std::vector<Value*> operands;
+  for (Value* input : node->inputs()) {
+    operands.push_back(OriginalOperand(graph, node, input, *original));
+    if (operands.back() == nullptr) return false;
+  }
+  Value* moved = AddBefore(graph, node, node->op(), std::move(operands), node->attrs());
+  if (moved == nullptr) return false;
+  Value* result = AddBefore(graph, node, Op::kReshape, {moved}, {{"shape", node->output()->type().shape()}});
+  if (result == nullptr || result->type() != node->output()->type()) return false;
+  ReplaceNode(graph, node, result);
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> SinkReshapesPass(Graph& graph, const PassContext&) {
+  bool changed = false;
+  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+    Node* node = it++->get();
+    changed |= Sink(graph, node);
+  }
+  return changed;
+}
+
+}  // namespace attune

@@ -1,0 +1,178 @@
+// Problem: models converted from channels-last formats wrap their convolutions in transpositions, which
+// cancel only if they meet.
+//
+// Idea: a transposition of an operand becomes one of the result, wherever the operator in between can
+// work on the other axes as well. It moves down until it meets its inverse, or an operator that it
+// cannot pass. Nothing is transposed twice on the way: an operand's transposition moves only if nothing
+// else uses it, constant operands are transposed now (by constant folding), and of several operands all
+// are transposed alike.
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "opt/fusion_groups.h"
+#include "opt/passes.h"
+#include "opt/rewrite.h"
+
+namespace attune {
+namespace {
+
+Ints Inverse(const Ints& perm) {
+  Ints inverse(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i) inverse[perm[i]] = static_cast<int64_t>(i);
+  return inverse;
+}
+
+// list[i] belongs to axis i of the transposed tensor; the result's entries belong to the original's axes.
+Ints ToOriginalAxes(const Ints& list, const Ints& perm) {
+  Ints result(list.size());
+  for (size_t i = 0; i < perm.size(); ++i) result[perm[i]] = list[i];
+  return result;
+}
+
+// The permutation of the transpositions that alone make operands of `node` and are used by it alone, if
+// they are all the same.
+std::optional<Ints> CommonPermutation(const Graph& graph, const Node& node) {
+  std::optional<Ints> common;
+  for (const Value* input : node.inputs()) {
+    const Node* transpose = ProducerOf(input, Op::kTranspose);
+    if (transpose == nullptr) continue;
+    const Ints& perm = transpose->attrs().IntList("perm");
+    if (OnlyUser(graph, input) != &node || (common && *common != perm)) return std::nullopt;
+    common = perm;
+  }
+  return common;
+}
+
+// `input` as an operand on the original axes: what was transposed, a constant transposed back, or a value
+// of one element. nullptr where there is none.
+Value* OriginalOperand(Graph& graph, Node* node, Value* input, const Ints& perm) {
+  if (Node* transpose = ProducerOf(input, Op::kTranspose)) return transpose->input(0);
+  const int rank = static_cast<int>(perm.size());
+  const TensorType& type = input->type();
+  if (type.rank() > rank || !type.is_static()) return nullptr;
+  if (type.num_elements() == 1) return input;
+  if (input->constant() == nullptr) return nullptr;
+  Shape shape(static_cast<size_t>(rank - type.rank()), 1);
+  for (const Dim& dim : type.dims) shape.push_back(dim.size);
+  Value* reshaped = graph.AddConstant(input->constant()->Reshaped(shape), input->producer()->name(), node);
+  return AddBefore(graph, node, Op::kTranspose, {reshaped}, {{"perm", Inverse(perm)}});
+}
+
+// The same operator on the original axes; its inputs are operands that OriginalOperand() gives.
+std::optional<Attributes> OriginalAttributes(const Node& node, const Ints& perm) {
+  Attributes attributes = node.attrs();
+  switch (node.op()) {
+    case Op::kConcat:
+    case Op::kSoftmax:
+    case Op::kLogSoftmax:
+      attributes.Set("axis", perm[node.attrs().Int("axis")]);
+      return attributes;
+    case Op::kSlice:
+      for (const char* name : {"starts", "sizes", "steps"}) {
+        attributes.Set(name, ToOriginalAxes(node.attrs().IntList(name), perm));
+      }
+      return attributes;
+    case Op::kPad: {
+      const Ints& pads = node.attrs().IntList("pads");
+      const auto middle = pads.begin() + static_cast<std::ptrdiff_t>(perm.size());
+      Ints moved = ToOriginalAxes(Ints(pads.begin(), middle), perm);
+      const Ints ends = ToOriginalAxes(Ints(middle, pads.end()), perm);
+      moved.insert(moved.end(), ends.begin(), ends.end());
+      attributes.Set("pads", moved);
+      return attributes;
+    }
+    case Op::kReduceSum:
+    case Op::kReduceMean:
+    case Op::kReduceProd:
+    case Op::kReduceMax:
+    case Op::kReduceMin: {
+      Ints axes;
+      for (int64_t axis : node.attrs().IntList("axes")) axes.push_back(perm[axis]);
+      std::sort(axes.begin(), axes.end());
+      attributes.Set("axes", axes);
+      return attributes;
+    }
+    default:
+      if (!IsElementwise(node.op())) return std::nullopt;
+      return attributes;
+  }
+}
+
+// How the result is transposed: as the operand was, without the axes that a reduction removed.
+Ints ResultPermutation(const Node& node, const Ints& perm) {
+  if (GetOpInfo(node.op()).category != OpCategory::kReduction || node.attrs().Int("keepdims", 1) != 0)
+    return perm;
+  const Ints& axes = node.attrs().IntList("axes");
+  const auto is_removed = [&](int64_t axis) {
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  };
+  Ints kept;  // original axes, in the result's order
+  for (size_t i = 0; i < perm.size(); ++i) {
+    if (!is_removed(static_cast<int64_t>(i))) kept.push_back(perm[i]);
+  }
+  Ints result;  // each as its position among the kept ones
+  for (int64_t axis : kept)
+    result.push_back(std::count_if(kept.begin(), kept.end(), [&](int64_t other) { return other < axis; }));
+  return result;
+}
+
+bool Sink(Graph& graph, Node* node) {
+  if (node->num_outputs() != 1 || node->op() == Op::kConstant) return false;
+  const std::optional<Ints> perm = CommonPermutation(graph, *node);
+  if (!perm ||
+      (IsElementwise(node->op()) && node->output()->type().rank() != static_cast<int>(perm->size()))) {
+    return false;
+  }
+  const std::optional<Attributes> attributes = OriginalAttributes(*node, *perm);
+  if (!attributes) return false;
+  std::vector<Value*> operands;
+  for (Value* input : node->inputs()) {
+    operands.push_back(input == nullptr ? nullptr : OriginalOperand(graph, node, input, *perm));
+    if (operands.back() == nullptr) return false;
+  }
+  Value* original = AddBefore(graph, node, node->op(), std::move(operands), *attributes);
+  if (original == nullptr) return false;
+  Value* result =
+      AddBefore(graph, node, Op::kTranspose, {original}, {{"perm", ResultPermutation(*node, *perm)}});
+  if (result == nullptr || result->type() != node->output()->type()) return false;
+  std::vector<Node*> transposes;
+  for (const Value* input : node->inputs()) {
+    Node* transpose = ProducerOf(input, Op::kTranspose);
+    if (transpose != nullptr &&
+        std::find(transposes.begin(), transposes.end(), transpose) == transposes.end()) {
+      transposes.push_back(transpose);
+    }
+  }
+  ReplaceNode(graph, node, result);
+  for (Node* transpose : transposes) graph.Erase(transpose);
+  return true;
+}
+
+// transpose(transpose(x)): one, or none.
+bool Cancel(Graph& graph, Node* node) {
+  Node* inner = node->op() == Op::kTranspose ? ProducerOf(node->input(0), Op::kTranspose) : nullptr;
+  if (inner == nullptr) return false;
+  Ints perm;
+  for (int64_t axis : node->attrs().IntList("perm")) perm.push_back(inner->attrs().IntList("perm")[axis]);
+  Ints identity(perm.size());
+  std::iota(identity.begin(), identity.end(), 0);
+  Value* x = inner->input(0);
+  ReplaceNode(graph, node,
+              perm == identity ? x : AddBefore(graph, node, Op::kTranspose, {x}, {{"perm", perm}}));
+  return true;
+}
+
+}  // namespace
+
+// In graph order a transposition moves as far as it can in one walk.
+absl::StatusOr<bool> SinkTransposesPass(Graph& graph, const PassContext&) {
+  bool changed = false;
+  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+    Node* node = it++->get();
+    changed |= Cancel(graph, node) || Sink(graph, node);
+  }
+  return changed;
+}
+
+}  // namespace attune
