@@ -149,13 +149,6 @@ constexpr size_t kNumOps = 0
 static_assert(std::size(kRules) == kNumOps && InTableOrder(),
               "one rule for each operator, in the table's order");
 
-absl::StatusOr<Dim> BroadcastDim(const Dim& a, const Dim& b) {
-  if (a == b || b == Dim(1)) return a;
-  if (a == Dim(1)) return b;
-  if (a.is_constant() && b.is_constant()) return InvalidInput("differ");
-  return NotSupported("may differ: their sizes depend on the data");
-}
-
 absl::StatusOr<std::vector<TensorType>> InferChecked(const Node& node) {
   for (const Value* input : node.inputs()) {
     if (input != nullptr) RETURN_IF_ERROR(CheckType(input->type()));
@@ -201,13 +194,16 @@ absl::StatusOr<std::vector<Dim>> BroadcastDims(const std::vector<Dim>& a, const 
   const size_t shift = longer.size() - shorter.size();
   std::vector<Dim> result = longer;
   for (size_t i = 0; i < shorter.size(); ++i) {
-    absl::StatusOr<Dim> dim = BroadcastDim(longer[i + shift], shorter[i]);
-    if (!dim.ok()) {
-      return Annotate(dim.status(),
-                      absl::StrCat("cannot broadcast ", infer::ToString(a), " and ", infer::ToString(b),
-                                   ": the dimensions ", i + shift, " of ", longer.size()));
+    const Dim& dim = longer[i + shift];
+    const Dim& other = shorter[i];
+    if (dim == other || other == Dim(1)) continue;
+    if (dim != Dim(1)) {
+      const std::string message =
+          absl::StrCat("cannot broadcast ", infer::ToString(a), " and ", infer::ToString(b));
+      if (dim.is_constant() && other.is_constant()) return InvalidInput(message);
+      return NotSupported(message, ": whether they fit depends on the data");
     }
-    result[i + shift] = *std::move(dim);
+    result[i + shift] = other;
   }
   return result;
 }

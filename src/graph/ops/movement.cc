@@ -216,8 +216,8 @@ TypesOr ReverseSequence(const Node& node) {
   ASSIGN_OR_RETURN(const int time_axis, AxisAttribute(node, "time_axis", x.rank()));
   if (batch_axis == time_axis) return InvalidInput("batch_axis and time_axis are both ", batch_axis);
   RETURN_IF_ERROR(ConstantDim(x, time_axis, "reverse").status());
-  RETURN_IF_ERROR(CheckDType(lengths, "the lengths", {DType::kI32, DType::kI64}));
-  RETURN_IF_ERROR(CheckDims(lengths, "the lengths", {x.dims[static_cast<size_t>(batch_axis)]}));
+  RETURN_IF_ERROR(CheckDType(lengths, "the lengths tensor", {DType::kI32, DType::kI64}));
+  RETURN_IF_ERROR(CheckDims(lengths, "the lengths tensor", {x.dims[static_cast<size_t>(batch_axis)]}));
   return Types{TensorType(x.dtype, x.dims)};
 }
 
