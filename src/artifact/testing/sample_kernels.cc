@@ -5,7 +5,7 @@
 
 #define KERNEL                                                                                \
   __attribute__((section("sample_kernels"), noinline, optnone, used, no_builtin, aligned(16), \
-                 disable_sanitizer_instrumentation)) int32_t
+                 disable_sanitizer_instrumentation, no_sanitize("function"))) int32_t
 
 namespace attune::testing {
 namespace {
