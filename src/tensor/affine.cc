@@ -1,6 +1,7 @@
 #include "tensor/affine.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace attune {
 namespace {
@@ -128,7 +129,8 @@ Affine Bounds::Normalize(const Expr& e) const {
 }
 
 // n = q·c + r, where q takes every term whose coefficient c divides. When 0 <= r < c, n / c is q and n mod c
-// is r.
+// is r. Otherwise, when c = g·c' and r = g·a + b with 0 <= b < g, r / c is a / c'. A remainder is written as
+// n − c·(n / c), so that it cancels where a division and a remainder meet again.
 Affine Bounds::NormalizeDivision(const Expr& e) const {
   const Affine n = Normalize(e->args[0]), d = Normalize(e->args[1]);
   if (!d.is_constant() || d.constant <= 0) return Atom(MakeOp(e->op, {ToExpr(n), ToExpr(d)}));
@@ -144,19 +146,40 @@ Affine Bounds::NormalizeDivision(const Expr& e) const {
   quotient.constant = FloorDivInt(n.constant, c);
   rest.constant = n.constant - quotient.constant * c;
   const Interval r = Range(rest);
-  if (!IsUnbounded(r.min) && !IsUnbounded(r.max)) {
-    // The rest may lie within one period other than the first.
-    const int64_t low = FloorDivInt(r.min, c);
-    if (low == FloorDivInt(r.max, c)) {
-      quotient.constant += low;
-      rest.constant -= low * c;
-      return e->op == MathOp::kFloorDiv ? quotient : rest;
+  const bool bounded = !IsUnbounded(r.min) && !IsUnbounded(r.max);
+  if (bounded && FloorDivInt(r.min, c) == FloorDivInt(r.max, c)) {
+    quotient.constant += FloorDivInt(r.min, c);  // the rest lies within one period
+  } else {
+    quotient.Add(Atom(DivideRest(rest, c)), 1);
+  }
+  if (e->op == MathOp::kFloorDiv) return quotient;
+  Affine remainder = n;
+  remainder.Add(quotient, -c);
+  return remainder;
+}
+
+// rest / c as an expression, with a common factor of c and of the leading terms divided out where that is
+// exact.
+Expr Bounds::DivideRest(const Affine& rest, int64_t c) const {
+  int64_t g = 0;
+  for (const Affine::Term& term : rest.terms) {
+    const int64_t common = std::gcd(c, term.coefficient);
+    if (common > 1) g = g == 0 ? common : std::gcd(g, common);
+  }
+  if (g <= 1) return FloorDiv(ToExpr(rest), c);
+  Affine leading, low;
+  for (const Affine::Term& term : rest.terms) {
+    if (term.coefficient % g == 0) {
+      leading.terms.push_back({term.atom, term.coefficient / g});
+    } else {
+      low.terms.push_back(term);
     }
   }
-  if (e->op == MathOp::kFloorMod) return Atom(FloorMod(ToExpr(rest), c));
-  Affine result = quotient;
-  result.Add(Atom(FloorDiv(ToExpr(rest), c)), 1);
-  return result;
+  leading.constant = FloorDivInt(rest.constant, g);
+  low.constant = rest.constant - leading.constant * g;
+  const Interval range = Range(low);
+  if (range.min < 0 || range.max >= g) return FloorDiv(ToExpr(rest), c);
+  return FloorDiv(ToExpr(leading), c / g);
 }
 
 Interval Bounds::AtomRange(const Expr& atom) const {
@@ -188,7 +211,19 @@ Interval Bounds::AtomRange(const Expr& atom) const {
   }
 }
 
+// A term −c·k·(e / c) beside k·e is k·(e mod c), which lies in k·[0, c − 1].
 Interval Bounds::Range(const Affine& a) const {
+  for (const Affine::Term& term : a.terms) {
+    const Expr& atom = term.atom;
+    if (atom->kind != ExprKind::kOp || atom->op != MathOp::kFloorDiv || !IsIntConst(atom->args[1])) continue;
+    const int64_t c = atom->args[1]->int_value;
+    if (c <= 0 || term.coefficient % c != 0) continue;
+    const int64_t k = -term.coefficient / c;
+    Affine rest = a;
+    rest.Add(Atom(atom), -term.coefficient);
+    rest.Add(Normalize(atom->args[0]), -k);
+    if (rest.terms.size() + 1 < a.terms.size()) return Sum(Range(rest), Scale({0, c - 1}, k));
+  }
   Interval sum{a.constant, a.constant};
   for (const Affine::Term& term : a.terms) sum = Sum(sum, Scale(AtomRange(term.atom), term.coefficient));
   return sum;

@@ -56,6 +56,7 @@ class Bounds {
  private:
   Interval AtomRange(const Expr& atom) const;
   Affine NormalizeDivision(const Expr& e) const;
+  Expr DivideRest(const Affine& rest, int64_t c) const;
 
   std::unordered_map<const VarNode*, std::vector<Interval>> ranges_;
 };

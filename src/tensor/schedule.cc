@@ -236,8 +236,8 @@ absl::Status Schedule::PeelImpl(const Primitive& p) {
 absl::Status Schedule::InlineImpl(const Primitive& p) {
   ASSIGN_OR_RETURN(StageState* const state, FindStage(p.names[0]));
   const Stage& stage = state->stage;
-  if (stage.is_reduction() || stage.is_imperative() || stage.where) {
-    return InvalidInput("inline: stage '", stage.name, "' is no plain formula");
+  if (stage.is_reduction() || stage.is_imperative()) {
+    return InvalidInput("inline: stage '", stage.name, "' is no formula");
   }
   for (const LoopNest::Param& param : def_.params) {
     if (param.buffer == stage.output) return InvalidInput("inline: stage '", stage.name, "' is an output");

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,7 +62,8 @@ class Schedule {
   // The first `front` and the last `back` iterations get copies of the body of their own, in which guards and
   // padding conditions that fail only at the borders are decided at compile time.
   absl::Status Peel(const std::string& loop, int64_t front, int64_t back);
-  // The stage's value is computed wherever it is read. Not for reductions and imperative stages.
+  // The stage's value is computed wherever it is read, also where its `where` would leave an element as it
+  // is: such elements are not read. Not for reductions and imperative stages.
   absl::Status Inline(const std::string& stage);
   // The stage is computed inside `loop` of a stage that (itself, or through stages already computed there)
   // reads it, for just the region that is read there. Its loops shrink to that region, so split them
@@ -75,6 +77,15 @@ class Schedule {
   // The reduction along `loop` (a loop of a reduce axis) happens last: a new stage, `stage`.rf, with `loop`
   // as its last axis reduces along all others, and `stage` reduces that.
   absl::Status Rfactor(const std::string& stage, const std::string& loop);
+  // `stage` reads `buffer` from a copy in another order, a stage named `buffer`.packed: each (axis, block)
+  // splits an axis of the buffer into blocks and lanes, with zeros where the last block is not full, and
+  // `order` permutes the axes that result. A copy of a constant can be made ahead of time: see Lower().
+  absl::Status Pack(const std::string& buffer, const std::string& stage,
+                    const std::vector<std::pair<int64_t, int64_t>>& splits,
+                    const std::vector<int64_t>& order);
+  // The stage computes elements beyond the end of its output's axes as well, whose values nobody reads,
+  // instead of guarding against them. An error where it would read out of bounds.
+  absl::Status Overcompute(const std::string& stage);
   // In `loop`, prefetch what `stage` reads of `buffer` `distance` iterations ahead.
   absl::Status Prefetch(const std::string& buffer, const std::string& loop, int64_t distance);
 
@@ -86,8 +97,14 @@ class Schedule {
   // The loops of a stage, outermost first.
   absl::StatusOr<std::vector<std::string>> Loops(const std::string& stage) const;
 
-  // The loop nest. Root stages become root statements.
-  absl::StatusOr<LoopNest> Lower() const;
+  // The packed copies that are roots, by the name of the buffer that they copy.
+  std::vector<std::string> PackedBuffers() const;
+
+  // The loop nest. Root stages become root statements. Packed copies of the buffers in `packed_ahead` become
+  // inputs, named as their stages; inputs that are not read are dropped.
+  absl::StatusOr<LoopNest> Lower(const std::set<std::string>& packed_ahead = {}) const;
+  // The loop nest that packs one buffer: from that input to its copy, the output.
+  absl::StatusOr<LoopNest> LowerPacking(const std::string& buffer) const;
 
  private:
   struct Loop {
@@ -107,6 +124,7 @@ class Schedule {
     std::vector<Expr> guards;                    // conditions on loop variables, all must hold
     std::string attached_to;                     // a loop's name; empty: root
     bool inlined = false;
+    Buffer packs;                  // the buffer of which this is a packed copy
     Buffer local;                  // when attached: holds the region …
     std::vector<Expr> region_min;  // … that starts here
   };
@@ -122,8 +140,11 @@ class Schedule {
   void ResetLoops(StageState& state) const;
   static void Substitute(StageState& state, const Var& var, const Expr& value);
 
-  // `e`, an expression of `state`'s definition, by loop variables and local buffers.
+  // The ranges of all loop variables.
+  Bounds LoopBounds() const;
+  // `e`, an expression of `state`'s definition, by loop variables and local buffers, with indices simplified.
   Expr Resolve(const StageState& state, const Expr& e) const;
+  Stmt LowerStage(const StageState& state) const;
   const StageState* AttachedStageOf(const Buffer& buffer) const;
 
   absl::Status SplitImpl(const Primitive& p);
@@ -136,6 +157,8 @@ class Schedule {
   absl::Status CacheWriteImpl(const Primitive& p);
   absl::Status CacheReadImpl(const Primitive& p);
   absl::Status RfactorImpl(const Primitive& p);
+  absl::Status PackImpl(const Primitive& p);
+  absl::Status OvercomputeImpl(const Primitive& p);
   absl::Status PrefetchImpl(const Primitive& p);
   struct Region;
   absl::StatusOr<Region> RegionRead(const StageState& producer, const LoopRef& at);

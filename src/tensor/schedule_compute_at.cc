@@ -69,7 +69,16 @@ const Schedule::StageState* Schedule::AttachedStageOf(const Buffer& buffer) cons
   return nullptr;
 }
 
+Bounds Schedule::LoopBounds() const {
+  Bounds bounds;
+  for (const auto& state : stages_) {
+    for (const Loop& loop : state->loops) bounds.Set(loop.var, {0, std::max<int64_t>(loop.extent - 1, 0)});
+  }
+  return bounds;
+}
+
 Expr Schedule::Resolve(const StageState& state, const Expr& e) const {
+  const Bounds bounds = LoopBounds();
   ExprRewriter rewriter;
   rewriter.var = [&](const Var& var) {
     const auto it = state.axis_values.find(var.get());
@@ -77,10 +86,12 @@ Expr Schedule::Resolve(const StageState& state, const Expr& e) const {
   };
   rewriter.load = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
     const StageState* producer = AttachedStageOf(buffer);
-    if (producer == nullptr) return Expr();
-    std::vector<Expr> local;
-    for (size_t i = 0; i < indices.size(); ++i) local.push_back(indices[i] - producer->region_min[i]);
-    return Load(producer->local, std::move(local));
+    std::vector<Expr> simple;
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const Expr index = producer == nullptr ? indices[i] : indices[i] - producer->region_min[i];
+      simple.push_back(ToExpr(bounds.Normalize(index)));
+    }
+    return Load(producer == nullptr ? buffer : producer->local, std::move(simple));
   };
   return Rewrite(e, rewriter);
 }
@@ -149,12 +160,10 @@ absl::StatusOr<Schedule::Region> Schedule::RegionRead(const StageState& producer
   Region region;
   for (size_t d = 0; d < spans.size(); ++d) {
     const Span& span = spans[d];
-    const int64_t size = buffer->shape[d], extent = span.full ? size : span.high - span.low + 1;
-    const bool whole = extent >= size;
     Affine min = span.base;
     min.constant += span.low;
-    region.min.push_back(whole ? Expr(int64_t{0}) : ToExpr(min));
-    region.extent.push_back(whole ? size : extent);
+    region.min.push_back(span.full ? Expr(int64_t{0}) : ToExpr(min));
+    region.extent.push_back(span.full ? buffer->shape[d] : span.high - span.low + 1);
   }
   return region;
 }
@@ -181,10 +190,7 @@ absl::Status Schedule::ComputeAtImpl(const Primitive& p) {
   state->attached_to = p.names[1];
   ResetLoops(*state);
   // A guarded consumer may ask for more than there is.
-  Bounds bounds;
-  for (const auto& other : stages_) {
-    for (const Loop& loop : other->loops) bounds.Set(loop.var, {0, std::max<int64_t>(loop.extent - 1, 0)});
-  }
+  const Bounds bounds = LoopBounds();
   for (const Axis& axis : state->stage.axes) {
     const Expr& value = state->axis_values[axis.var.get()];
     const Interval range = bounds.Range(value);

@@ -24,6 +24,24 @@ bool Mentions(const Expr& e, const Var& var) {
   return found;
 }
 
+void CollectBuffers(const Expr& e, std::set<const BufferNode*>& used) {
+  if (!e) return;
+  VisitExpr(e, [&](const Expr& x) {
+    if (x->kind == ExprKind::kLoad) used.insert(x->buffer.get());
+  });
+}
+
+// Every buffer that a statement reads or writes.
+void CollectBuffers(const Stmt& s, std::set<const BufferNode*>& used) {
+  if (s == nullptr) return;
+  if (s->buffer) used.insert(s->buffer.get());
+  for (const Expr& e : {s->value, s->condition, s->min, s->extent}) CollectBuffers(e, used);
+  for (const Expr& e : s->indices) CollectBuffers(e, used);
+  for (const Stmt& child : s->children) CollectBuffers(child, used);
+  CollectBuffers(s->body, used);
+  CollectBuffers(s->else_body, used);
+}
+
 Stmt Guarded(const std::vector<Expr>& conditions, Stmt body) {
   if (conditions.empty()) return body;
   Expr all = conditions[0];
@@ -49,10 +67,11 @@ class Schedule::Lowering {
       const size_t least = state.stage.is_reduction() ? first_reduce_ + 1 : 0;
       for (const Expr& part : parts) conditions_[std::max(Depth(part), least)].push_back(part);
     }
+    const Bounds bounds = schedule.LoopBounds();
     buffer_ = state.local ? state.local : state.stage.output;
     for (size_t i = 0; i < state.stage.axes.size(); ++i) {
       const Expr& value = state.axis_values.at(state.stage.axes[i].var.get());
-      indices_.push_back(state.local ? value - state.region_min[i] : value);
+      indices_.push_back(ToExpr(bounds.Normalize(state.local ? value - state.region_min[i] : value)));
     }
   }
 
@@ -171,18 +190,26 @@ class Schedule::Lowering {
   std::vector<Expr> indices_;
 };
 
-absl::StatusOr<LoopNest> Schedule::Lower() const {
+Stmt Schedule::LowerStage(const StageState& state) const { return Lowering(*this, state).Run(); }
+
+absl::StatusOr<LoopNest> Schedule::Lower(const std::set<std::string>& packed_ahead) const {
   LoopNest nest;
   nest.name = def_.name;
-  nest.params = def_.params;
   nest.dims_buffer = def_.dims_buffer;
+  std::vector<LoopNest::Param> params = def_.params;
   for (const auto& state : stages_) {
     if (state->inlined || !state->attached_to.empty()) continue;
     const Buffer& output = state->stage.output;
-    const bool is_param = std::any_of(nest.params.begin(), nest.params.end(),
+    const bool ahead = state->packs && packed_ahead.contains(state->packs->name);
+    const bool is_param = std::any_of(params.begin(), params.end(),
                                       [&](const LoopNest::Param& p) { return p.buffer == output; });
-    if (output && !is_param) nest.params.push_back({output, BufferRole::kWorkspace});
-    nest.roots.push_back(state->stage.is_imperative() ? state->stage.body : Lowering(*this, *state).Run());
+    if (output && !is_param) params.push_back({output, ahead ? BufferRole::kInput : BufferRole::kWorkspace});
+    if (!ahead) nest.roots.push_back(state->stage.is_imperative() ? state->stage.body : LowerStage(*state));
+  }
+  std::set<const BufferNode*> used;
+  for (const Stmt& root : nest.roots) CollectBuffers(root, used);
+  for (const LoopNest::Param& param : params) {
+    if (param.role == BufferRole::kOutput || used.contains(param.buffer.get())) nest.params.push_back(param);
   }
   return nest;
 }

@@ -10,8 +10,8 @@ namespace attune {
 absl::Status Schedule::Apply(const Primitive& primitive) {
   struct Row {
     std::string_view op;
-    int names;  // -1: any number
-    int numbers;
+    int names;    // -1: any number
+    int numbers;  // likewise
     absl::Status (Schedule::*apply)(const Primitive&);
   };
   static constexpr Row kTable[] = {
@@ -29,11 +29,13 @@ absl::Status Schedule::Apply(const Primitive& primitive) {
       {"cache_read", 2, 0, &Schedule::CacheReadImpl},
       {"rfactor", 2, 0, &Schedule::RfactorImpl},
       {"prefetch", 2, 1, &Schedule::PrefetchImpl},
+      {"pack", 2, -1, &Schedule::PackImpl},
+      {"overcompute", 1, 0, &Schedule::OvercomputeImpl},
   };
   for (const Row& row : kTable) {
     if (row.op != primitive.op) continue;
     if ((row.names >= 0 && static_cast<int>(primitive.names.size()) != row.names) ||
-        static_cast<int>(primitive.numbers.size()) != row.numbers) {
+        (row.numbers >= 0 && static_cast<int>(primitive.numbers.size()) != row.numbers)) {
       return InvalidInput("schedule primitive '", primitive.op, "': wrong number of arguments");
     }
     RETURN_IF_ERROR((this->*row.apply)(primitive));
@@ -77,6 +79,15 @@ absl::Status Schedule::CacheRead(const std::string& buffer, const std::string& s
 absl::Status Schedule::Rfactor(const std::string& stage, const std::string& loop) {
   return Apply({"rfactor", {stage, loop}, {}});
 }
+absl::Status Schedule::Pack(const std::string& buffer, const std::string& stage,
+                            const std::vector<std::pair<int64_t, int64_t>>& splits,
+                            const std::vector<int64_t>& order) {
+  Primitive primitive{"pack", {buffer, stage}, {static_cast<int64_t>(splits.size())}};
+  for (const auto& [axis, block] : splits) primitive.numbers.insert(primitive.numbers.end(), {axis, block});
+  primitive.numbers.insert(primitive.numbers.end(), order.begin(), order.end());
+  return Apply(primitive);
+}
+absl::Status Schedule::Overcompute(const std::string& stage) { return Apply({"overcompute", {stage}, {}}); }
 absl::Status Schedule::Prefetch(const std::string& buffer, const std::string& loop, int64_t distance) {
   return Apply({"prefetch", {buffer, loop}, {distance}});
 }

@@ -1,0 +1,252 @@
+#include "lower/definition.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+std::string AxisName(const TensorType& type, size_t d) {
+  const bool lane = !type.layout.is_plain() && d == type.dims.size();
+  return lane ? std::string("v") : absl::StrCat("d", d);
+}
+
+// x < size for the blocked axis, where the last block is not full; else null.
+Expr InsideChannels(const TensorType& type, const Indices& logical) {
+  if (type.layout.is_plain()) return Expr();
+  const int axis = type.layout.blocked_axis;
+  const int64_t size = type.dims[axis].size;
+  return size % type.layout.block == 0 ? Expr() : logical[axis] < Expr(size);
+}
+
+Expr BothHold(const Expr& a, const Expr& b) {
+  if (!a) return b;
+  return b ? And(a, b) : a;
+}
+
+double LowestValue(DType dtype) {
+  switch (dtype) {
+    case DType::kI8:
+      return std::numeric_limits<int8_t>::min();
+    case DType::kI16:
+      return std::numeric_limits<int16_t>::min();
+    case DType::kI32:
+      return std::numeric_limits<int32_t>::min();
+    default:
+      return 0;
+  }
+}
+
+Expr ExtremeInteger(DType dtype, bool highest) {
+  if (dtype == DType::kI64) return IntConst(highest ? INT64_MAX : INT64_MIN, dtype);
+  if (!highest) return IntConst(static_cast<int64_t>(LowestValue(dtype)), dtype);
+  const int bits = DTypeSize(dtype) * 8 - (IsSignedInt(dtype) ? 1 : 0);
+  return IntConst(bits >= 63 ? -1 : (int64_t{1} << bits) - 1, dtype);  // u64: all ones
+}
+
+}  // namespace
+
+DType ComputeType(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16 ? DType::kF32 : dtype; }
+
+Expr NeutralElement(MathOp combiner, DType dtype) {
+  switch (combiner) {
+    case MathOp::kMul:
+    case MathOp::kAnd:
+      return ConstOf(dtype, 1);
+    case MathOp::kMin:
+    case MathOp::kMax: {
+      const bool highest = combiner == MathOp::kMin;
+      if (dtype == DType::kBool) return BoolConst(highest);
+      const double infinity = std::numeric_limits<double>::infinity();
+      return IsFloat(dtype) ? FloatConst(highest ? infinity : -infinity, dtype)
+                            : ExtremeInteger(dtype, highest);
+    }
+    default:
+      return ConstOf(dtype, 0);
+  }
+}
+
+Definition::Definition(const Graph& region, std::string name) {
+  def_.name = std::move(name);
+  int n = 0;
+  for (const auto& input : region.inputs()) {
+    const TensorType& type = input->type();
+    buffers_[input.get()] = MakeBuffer(absl::StrCat("in", n++), type.dtype, type.physical_shape());
+    def_.params.push_back({buffers_[input.get()], BufferRole::kInput});
+  }
+  n = 0;
+  for (const Graph::Output& output : region.outputs()) {
+    const TensorType& type = output.value->type();
+    const Buffer buffer = MakeBuffer(absl::StrCat("out", n++), type.dtype, type.physical_shape());
+    buffers_.emplace(output.value, buffer);
+    def_.params.push_back({buffer, BufferRole::kOutput});
+    for (const Dim& dim : type.dims) {
+      if (!dim.is_constant() && std::find(symbols_.begin(), symbols_.end(), dim.symbol) == symbols_.end()) {
+        symbols_.push_back(dim.symbol);
+      }
+    }
+  }
+  n = 0;
+  for (const auto& node : region.nodes()) {
+    const std::string stage = absl::StrCat(OpName(node->op()), n++);
+    names_[node.get()] = stage;
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      const TensorType& type = node->output(i)->type();
+      buffers_.emplace(node->output(i), MakeBuffer(i == 0 ? stage : absl::StrCat(stage, ".", i), type.dtype,
+                                                   type.physical_shape()));
+    }
+  }
+}
+
+std::string Definition::StageName(const Node& node) const { return names_.at(&node); }
+Buffer Definition::BufferOf(const Value* value) const { return buffers_.at(value); }
+
+Indices Definition::Physical(const TensorType& type, const Indices& logical) {
+  Indices physical = logical;
+  if (!type.layout.is_plain()) {
+    const int64_t block = type.layout.block;
+    const Expr channel = logical[type.layout.blocked_axis];
+    physical[type.layout.blocked_axis] = FloorDiv(channel, block);
+    physical.push_back(FloorMod(channel, block));
+  }
+  return physical;
+}
+
+Expr Definition::Read(const Value* value, const Indices& indices) const {
+  if (const Tensor* constant = value->constant(); constant != nullptr && constant->num_elements() == 1) {
+    const DType dtype = constant->dtype();
+    return IsFloat(dtype) ? FloatConst(constant->ToDouble(0), dtype) : IntConst(constant->ToInt(0), dtype);
+  }
+  return Load(BufferOf(value), Physical(value->type(), indices));
+}
+
+Expr Definition::ReadComputed(const Value* value, const Indices& indices) const {
+  const Expr element = Read(value, indices);
+  const DType dtype = ComputeType(element->dtype);
+  if (element->kind == ExprKind::kFloat) return FloatConst(element->float_value, dtype);
+  return CastTo(dtype, element);
+}
+
+Expr Definition::ReadBroadcast(const Value* value, const Indices& indices) const {
+  const TensorType& type = value->type();
+  const size_t skipped = indices.size() - type.dims.size();
+  Indices own;
+  for (size_t i = 0; i < type.dims.size(); ++i) {
+    own.push_back(type.dims[i] == Dim(1) ? Expr(int64_t{0}) : indices[skipped + i]);
+  }
+  return ReadComputed(value, own);
+}
+
+// A stage over the physical shape of `type`, and the logical indices of its elements.
+Stage Definition::MakeStage(const std::string& name, const TensorType& type, const Buffer& output,
+                            Indices& logical) const {
+  Stage stage;
+  stage.name = name;
+  stage.output = output;
+  for (size_t d = 0; d < output->shape.size(); ++d) {
+    stage.axes.push_back({MakeVar(AxisName(type, d)), output->shape[d]});
+  }
+  for (size_t d = 0; d < type.dims.size(); ++d) logical.push_back(Expr(stage.axes[d].var));
+  if (!type.layout.is_plain()) {
+    Expr& channel = logical[type.layout.blocked_axis];
+    channel = channel * Expr(int64_t{type.layout.block}) + Expr(stage.axes.back().var);
+  }
+  return stage;
+}
+
+void Definition::Define(const Node& node, const Value* value,
+                        const std::function<Expr(const Indices&)>& formula) {
+  Indices logical;
+  const std::string name =
+      value->index() == 0 ? StageName(node) : absl::StrCat(StageName(node), ".", value->index());
+  Stage stage = MakeStage(name, value->type(), BufferOf(value), logical);
+  stage.value = CastTo(value->type().dtype, formula(logical));
+  stage.where = InsideChannels(value->type(), logical);
+  def_.stages.push_back(std::move(stage));
+}
+
+void Definition::AddReduction(const std::string& name, const TensorType& type, const Buffer& buffer,
+                              const Reduction& reduction) {
+  Indices logical, reduced;
+  Stage stage = MakeStage(name, type, buffer, logical);
+  for (size_t i = 0; i < reduction.extents.size(); ++i) {
+    stage.reduce_axes.push_back(
+        {MakeVar(reduction.names.empty() ? absl::StrCat("r", i) : reduction.names[i]), reduction.extents[i]});
+    reduced.push_back(Expr(stage.reduce_axes.back().var));
+  }
+  stage.combiner = reduction.combiner;
+  stage.init = reduction.init ? reduction.init : NeutralElement(reduction.combiner, reduction.dtype);
+  stage.value = CastTo(reduction.dtype, reduction.term(logical, reduced));
+  if (reduction.where) stage.where = reduction.where(logical, reduced);
+  if (!reduction.safe_in_padding) stage.where = BothHold(InsideChannels(type, logical), stage.where);
+  if (stage.reduce_axes.empty()) {
+    stage.value = MakeOp(stage.combiner, {stage.init, stage.value});
+    if (stage.where) stage.value = Select(stage.where, stage.value, stage.init);
+    stage.where = Expr();
+  }
+  def_.stages.push_back(std::move(stage));
+}
+
+void Definition::DefineReduction(const Node& node, const Value* value, const Reduction& reduction) {
+  const std::string name = absl::StrCat(StageName(node), ".acc");
+  const Buffer accumulator = MakeBuffer(name, reduction.dtype, value->type().physical_shape());
+  AddReduction(name, value->type(), accumulator, reduction);
+  Define(node, value, [&](const Indices& i) {
+    const Expr total = Load(accumulator, Physical(value->type(), i));
+    return reduction.finish ? reduction.finish(total, i) : total;
+  });
+}
+
+Buffer Definition::AddTemporary(const Node& node, const std::string& suffix, DType dtype,
+                                std::vector<int64_t> shape,
+                                const std::function<Expr(const Indices&)>& formula) {
+  const std::string name = absl::StrCat(StageName(node), ".", suffix);
+  const Buffer buffer = MakeBuffer(name, dtype, shape);
+  Indices logical;
+  Stage stage = MakeStage(name, TensorType(dtype, Shape(shape)), buffer, logical);
+  stage.value = CastTo(dtype, formula(logical));
+  def_.stages.push_back(std::move(stage));
+  return buffer;
+}
+
+Buffer Definition::AddTemporaryReduction(const Node& node, const std::string& suffix,
+                                         std::vector<int64_t> shape, const Reduction& reduction) {
+  const std::string name = absl::StrCat(StageName(node), ".", suffix);
+  const Buffer buffer = MakeBuffer(name, reduction.dtype, shape);
+  AddReduction(name, TensorType(reduction.dtype, Shape(shape)), buffer, reduction);
+  return buffer;
+}
+
+void Definition::DefineImperative(const Node& node, const std::string& suffix,
+                                  const std::vector<const Value*>& values, Stmt body) {
+  Stage stage;
+  stage.name = suffix.empty() ? StageName(node) : absl::StrCat(StageName(node), ".", suffix);
+  if (!values.empty()) stage.output = BufferOf(values[0]);
+  stage.body = std::move(body);
+  def_.stages.push_back(std::move(stage));
+}
+
+Buffer Definition::DimsBuffer() {
+  if (!def_.dims_buffer) {
+    def_.dims_buffer =
+        MakeBuffer("dims", DType::kI64, {static_cast<int64_t>(std::max<size_t>(symbols_.size(), 1))});
+  }
+  return def_.dims_buffer;
+}
+
+int64_t Definition::DimIndex(const std::string& symbol) const {
+  return std::find(symbols_.begin(), symbols_.end(), symbol) - symbols_.begin();
+}
+
+absl::StatusOr<ComputeDef> DefineRegion(const Graph& region, const std::string& name) {
+  Definition definition(region, name);
+  for (const auto& node : region.nodes()) {
+    if (node->op() != Op::kConstant) RETURN_IF_ERROR(DefineOperator(definition, *node));
+  }
+  return definition.Take();
+}
+
+}  // namespace attune

@@ -1,0 +1,151 @@
+// Direct convolution in blocked layout.
+//
+// Problem: a convolution reads each input element for every output channel and every tap; it runs at the
+// speed of the multiply-add units only if operands come from registers and the first-level cache. Idea: a
+// tile of tile_w pixels × tile_c channel blocks of accumulators stays in registers over the whole reduction.
+// For each input channel and tap, tile_c vectors of packed weights are loaded once and tile_w input elements
+// are broadcast, straight from memory, so every weight load feeds tile_w multiply-adds. Taps that fall into
+// the padding are decided at compile time: rows by a branch outside of the inner loops, columns because
+// border tiles are peeled and fully unrolled.
+// After Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD architectures, SC
+// 2018.
+#include <algorithm>
+#include <limits>
+
+#include "base/checked.h"
+#include "base/status.h"
+#include "lower/strategies/strategies.h"
+
+namespace attune {
+namespace {
+
+struct Shape2d {
+  int64_t lanes, blocks, width, channels, kernel_h, kernel_w, group_blocks;
+};
+
+Shape2d ShapeOf(const Workload& workload) {
+  const Node& conv = *workload.anchor;
+  const Shape out = conv.output()->type().shape(), w = conv.input(1)->type().shape();
+  const int64_t lanes = conv.output()->type().layout.block;
+  const int64_t group = conv.attrs().Int("group", 1);
+  return {lanes, CeilDiv(out[1], lanes), out[3], w[1], w[2], w[3], CeilDiv(out[1] / group, lanes)};
+}
+
+// Cycles for one input channel and tap over all tiles of a row: the multiply-adds, or the loads behind them.
+double TileCost(const Shape2d& s, int64_t tile_w, int64_t tile_c, const Target& target) {
+  const double multiply_adds = static_cast<double>(tile_w * tile_c) / target.fma_per_cycle;
+  const double latency = static_cast<double>(target.fma_latency);
+  const int64_t vector_bytes = target.vector_bits / 8;
+  const int64_t weight_bytes = s.channels * s.kernel_h * s.kernel_w * tile_c * vector_bytes;
+  const double line_cycles = weight_bytes <= target.l1_bytes / 2   ? 1 / target.loads_per_cycle
+                             : weight_bytes <= target.l2_bytes / 2 ? vector_bytes / target.l2_bytes_per_cycle
+                                                                   : vector_bytes / target.l3_bytes_per_cycle;
+  const double loads = static_cast<double>(tile_c) * line_cycles +
+                       static_cast<double>(tile_w * tile_c) / (2 * target.loads_per_cycle);
+  const double loop_overhead = 1.0;
+  const double tiles = static_cast<double>(CeilDiv(s.width, tile_w) * CeilDiv(s.blocks, tile_c));
+  return tiles * (std::max({multiply_adds, loads, latency}) + loop_overhead);
+}
+
+bool FitsRegisters(int64_t tile_w, int64_t tile_c, const Target& target) {
+  // The accumulators and one vector of weights a block; without embedded broadcasts also the input element.
+  const int64_t broadcast = target.vector_bits >= 512 ? 0 : 1;
+  return tile_w * tile_c + tile_c + broadcast <= target.num_vector_registers;
+}
+
+}  // namespace
+
+std::string ConvDirectWhyNot(const Workload& workload, const Target& target) {
+  if (workload.anchor == nullptr || workload.anchor->op() != Op::kConv) return "the anchor is no convolution";
+  if (workload.num_outputs != 1) return "more than one output";
+  const TensorType& type = workload.anchor->output()->type();
+  if (type.rank() != 4) return "not two spatial dimensions";
+  if (ComputeType(type.dtype) != DType::kF32) return "not computed in f32";
+  if (type.layout != Layout{1, target.Lanes(4)})
+    return "the output's channels are not blocked by the vector's lanes";
+  if (workload.output_type().layout != type.layout) return "the epilogue changes the layout";
+  if (!workload.anchor->input(1)->is_input()) return "the weights are computed in the group";
+  const int64_t group = workload.anchor->attrs().Int("group", 1);
+  const int64_t outputs = type.shape()[1] / group;
+  if (group > 1 && outputs % type.layout.block != 0) return "a channel block spans groups";
+  return "";
+}
+
+std::vector<Knob> ConvDirectSpace(const Workload& workload, const Target& target) {
+  const Shape2d s = ShapeOf(workload);
+  Knob tile_w{"tile_w", {}}, tile_c{"tile_c", {}}, unroll{"unroll_c", {}};
+  for (int64_t w = 1; w <= std::min<int64_t>(s.width, target.num_vector_registers - 2); ++w)
+    tile_w.values.push_back(w);
+  for (int64_t c : Divisors(s.group_blocks, 8)) tile_c.values.push_back(c);
+  for (int64_t u : Divisors(s.channels, 8)) unroll.values.push_back(u);
+  return {tile_w, tile_c, unroll};
+}
+
+Config ConvDirectDefault(const Workload& workload, const Target& target) {
+  const Shape2d s = ShapeOf(workload);
+  Config best;
+  double best_cost = std::numeric_limits<double>::infinity();
+  for (int64_t c : Divisors(s.group_blocks, 8)) {
+    for (int64_t w = 1; w <= std::min<int64_t>(s.width, target.num_vector_registers); ++w) {
+      if (!FitsRegisters(w, c, target)) continue;
+      const double cost = TileCost(s, w, c, target);
+      if (cost < best_cost) {
+        best_cost = cost;
+        best = {{"tile_w", w}, {"tile_c", c}};
+      }
+    }
+  }
+  // Enough work between branches, little enough code.
+  const int64_t tile = best["tile_w"] * best["tile_c"] * s.kernel_w;
+  best["unroll_c"] = Divisors(s.channels, tile > 64 ? 1 : tile > 24 ? 4 : 8).back();
+  return best;
+}
+
+absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config& config, const Target&) {
+  const Node& conv = *workload.anchor;
+  const Shape2d shape = ShapeOf(workload);
+  const int64_t tile_w = config.at("tile_w"), tile_c = config.at("tile_c"), unroll = config.at("unroll_c");
+  const std::string out = workload.output_stage, acc = workload.accumulator_stage;
+  RETURN_IF_ERROR(InlineEpilogue(s, workload));
+
+  // Weights in the order of the loops: block group, row, channel, column, lane.
+  RETURN_IF_ERROR(
+      s.Pack(ParamName(workload, conv.input(1)), acc, {{0, shape.lanes * tile_c}}, {0, 3, 2, 4, 1}));
+
+  RETURN_IF_ERROR(s.Split(out + ".d1", tile_c));
+  RETURN_IF_ERROR(s.Split(out + ".d3", tile_w));
+  RETURN_IF_ERROR(s.Reorder(
+      {out + ".d0", out + ".d1.o", out + ".d2", out + ".d3.o", out + ".d1.i", out + ".d3.i", out + ".v"}));
+  RETURN_IF_ERROR(s.Vectorize(out + ".v"));
+  RETURN_IF_ERROR(s.Unroll(out + ".d1.i"));
+  RETURN_IF_ERROR(s.Unroll(out + ".d3.i"));
+  RETURN_IF_ERROR(s.ComputeAt(acc, out + ".d3.o", MemorySpace::kRegister));
+
+  // The channel loop: whole blocks of the input's layout, then an unrolled part.
+  const Layout& in_layout = conv.input(0)->type().layout;
+  std::vector<std::string> channels = {acc + ".c"};
+  if (!in_layout.is_plain() && shape.channels > in_layout.block && shape.channels % in_layout.block == 0) {
+    RETURN_IF_ERROR(s.Split(acc + ".c", in_layout.block));
+    channels = {acc + ".c.o", acc + ".c.i"};
+  }
+  if (unroll > 1 && *s.Extent(channels.back()) % unroll == 0) {
+    const std::string inner = channels.back();
+    RETURN_IF_ERROR(s.Split(inner, unroll));
+    channels.back() = inner + ".o";
+    channels.push_back(inner + ".i");
+    RETURN_IF_ERROR(s.Unroll(channels.back()));
+  }
+  std::vector<std::string> order = {acc + ".d0", acc + ".kh"};
+  order.insert(order.end(), channels.begin(), channels.end());
+  for (const char* loop : {".kw", ".d2", ".d1", ".d3", ".v"}) order.push_back(acc + loop);
+  RETURN_IF_ERROR(s.Reorder(order));
+  for (const char* loop : {".kw", ".d1", ".d3"}) RETURN_IF_ERROR(s.Unroll(acc + loop));
+  RETURN_IF_ERROR(s.Vectorize(acc + ".v"));
+  RETURN_IF_ERROR(s.Overcompute(acc));
+
+  const Borders borders = PeeledTiles(WindowAlong(conv, 1), tile_w);
+  if (borders.front + borders.back > 0) RETURN_IF_ERROR(s.Peel(out + ".d3.o", borders.front, borders.back));
+  return ParallelizeOuter(s, out, 3);
+}
+
+}  // namespace attune

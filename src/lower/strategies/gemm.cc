@@ -1,0 +1,134 @@
+// Matrix product with a packed right operand.
+//
+// Problem: C = A·B with every element of A and B used many times.
+// Idea: B is packed into panels of tile_n columns, so that a panel is read in order; a tile of tile_m rows ×
+// tile_n columns of C stays in registers over all of K. For each k, tile_n / lanes vectors of B are loaded
+// and tile_m elements of A broadcast from memory. A panel (K × tile_n) stays in the second-level cache while
+// all rows pass. After Goto and van de Geijn, Anatomy of high-performance matrix multiplication, TOMS 2008.
+#include <algorithm>
+#include <limits>
+
+#include "base/checked.h"
+#include "base/status.h"
+#include "lower/strategies/strategies.h"
+
+namespace attune {
+namespace {
+
+struct Product {
+  int64_t lanes, m, n, k;
+};
+
+Product ProductOf(const Workload& workload, const Target& target) {
+  const Shape out = workload.anchor->output()->type().shape(), a = workload.anchor->input(0)->type().shape();
+  const bool transposed = workload.anchor->attrs().Bool("transpose_a");
+  return {target.Lanes(DTypeSize(ComputeType(workload.anchor->output()->type().dtype))), out[out.size() - 2],
+          out.back(), transposed ? a[a.size() - 2] : a.back()};
+}
+
+}  // namespace
+
+std::string GemmWhyNot(const Workload& workload, const Target&) {
+  if (workload.anchor == nullptr || workload.anchor->op() != Op::kMatMul)
+    return "the anchor is no matrix product";
+  if (workload.num_outputs != 1) return "more than one output";
+  const TensorType& type = workload.anchor->output()->type();
+  if (!IsFloat(type.dtype)) return "not floats";
+  if (!workload.output_type().layout.is_plain() || workload.output_type().shape() != type.shape()) {
+    return "the epilogue changes shape or layout";
+  }
+  if (!workload.anchor->input(1)->is_input()) return "the right operand is computed in the group";
+  if (type.num_elements() == 0) return "nothing to compute";
+  return "";
+}
+
+std::vector<Knob> GemmSpace(const Workload& workload, const Target& target) {
+  const Product p = ProductOf(workload, target);
+  Knob m{"tile_m", {}}, n{"tile_n", {}}, unroll{"unroll_k", Divisors(p.k, 8)};
+  for (int64_t t = 1; t <= std::min<int64_t>(p.m, 16); ++t) m.values.push_back(t);
+  for (int64_t t = 1; t <= std::min<int64_t>(CeilDiv(p.n, p.lanes), 6); ++t) n.values.push_back(t);
+  return {m, n, unroll};
+}
+
+Config GemmDefault(const Workload& workload, const Target& target) {
+  const Product p = ProductOf(workload, target);
+  Config best;
+  double best_cost = std::numeric_limits<double>::infinity();
+  const int64_t vectors = CeilDiv(p.n, p.lanes);
+  const int64_t registers = target.num_vector_registers - (target.vector_bits >= 512 ? 0 : 1);
+  for (int64_t n = 1; n <= std::min<int64_t>(vectors, 6); ++n) {
+    for (int64_t m = 1; m <= std::min<int64_t>(p.m, 30) && m * n + n <= registers; ++m) {
+      const double panel_bytes = static_cast<double>(p.k * n * target.vector_bits / 8);
+      const double line = static_cast<double>(target.vector_bits / 8);
+      const double line_cycles = panel_bytes <= static_cast<double>(target.l2_bytes) / 2
+                                     ? line / target.l2_bytes_per_cycle
+                                     : line / target.l3_bytes_per_cycle;
+      const double multiply_adds = static_cast<double>(m * n) / target.fma_per_cycle;
+      const double loads =
+          static_cast<double>(n) * line_cycles + static_cast<double>(m * n) / (2 * target.loads_per_cycle);
+      const double tiles = static_cast<double>(CeilDiv(p.m, m) * CeilDiv(vectors, n));
+      const double cost =
+          tiles * (std::max({multiply_adds, loads, static_cast<double>(target.fma_latency)}) + 1.0);
+      if (cost < best_cost) {
+        best_cost = cost;
+        best = {{"tile_m", m}, {"tile_n", n}};
+      }
+    }
+  }
+  best["unroll_k"] = Divisors(p.k, best["tile_m"] * best["tile_n"] > 12 ? 4 : 8).back();
+  return best;
+}
+
+absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& config, const Target& target) {
+  const Node& product = *workload.anchor;
+  const Product p = ProductOf(workload, target);
+  const int64_t tile_m = config.at("tile_m"), tile_n = config.at("tile_n"), unroll = config.at("unroll_k");
+  const std::string out = workload.output_stage, acc = workload.accumulator_stage;
+  RETURN_IF_ERROR(InlineEpilogue(s, workload));
+
+  // B [batch…, k, n] or [batch…, n, k] → [batch…, panel, k, column].
+  const int64_t rank_b = product.input(1)->type().rank();
+  const bool transposed = product.attrs().Bool("transpose_b");
+  std::vector<int64_t> order;
+  for (int64_t d = 0; d < rank_b - 2; ++d) order.push_back(d);
+  const int64_t b = rank_b - 2;
+  for (int64_t place :
+       transposed ? std::vector<int64_t>{b, b + 2, b + 1} : std::vector<int64_t>{b + 1, b, b + 2})
+    order.push_back(place);
+  RETURN_IF_ERROR(s.Pack(ParamName(workload, product.input(1)), acc,
+                         {{transposed ? b : b + 1, p.lanes * tile_n}}, order));
+
+  const size_t rank = product.output()->type().shape().size();
+  const std::string m = absl::StrCat(".d", rank - 2), n = absl::StrCat(".d", rank - 1);
+  RETURN_IF_ERROR(s.Split(out + n, p.lanes * tile_n));
+  RETURN_IF_ERROR(s.Split(out + n + ".i", p.lanes));
+  RETURN_IF_ERROR(s.Split(out + m, tile_m));
+  RETURN_IF_ERROR(
+      s.Reorder({out + n + ".o", out + m + ".o", out + m + ".i", out + n + ".i.o", out + n + ".i.i"}));
+  RETURN_IF_ERROR(s.Unroll(out + m + ".i"));
+  RETURN_IF_ERROR(s.Unroll(out + n + ".i.o"));
+  RETURN_IF_ERROR(s.Vectorize(out + n + ".i.i"));
+  RETURN_IF_ERROR(s.ComputeAt(acc, out + m + ".o", MemorySpace::kRegister));
+
+  RETURN_IF_ERROR(s.Split(acc + n, p.lanes));
+  std::vector<std::string> loops = {acc + ".k"};
+  if (unroll > 1) {
+    RETURN_IF_ERROR(s.Split(acc + ".k", unroll));
+    loops = {acc + ".k.o", acc + ".k.i"};
+    RETURN_IF_ERROR(s.Unroll(loops[1]));
+  }
+  for (const std::string& loop : {acc + m, acc + n + ".o", acc + n + ".i"}) loops.push_back(loop);
+  RETURN_IF_ERROR(s.Reorder(loops));
+  RETURN_IF_ERROR(s.Unroll(acc + m));
+  RETURN_IF_ERROR(s.Unroll(acc + n + ".o"));
+  RETURN_IF_ERROR(s.Vectorize(acc + n + ".i"));
+  if (p.m % tile_m == 0) {
+    RETURN_IF_ERROR(s.Overcompute(acc));
+    return ParallelizeOuter(s, out, rank);
+  }
+  // Rows beyond the last one must not be read: the last tile is peeled, and its guards are decided there.
+  RETURN_IF_ERROR(s.Peel(out + m + ".o", 0, 1));
+  return ParallelizeOuter(s, out, rank - 1);
+}
+
+}  // namespace attune

@@ -1,0 +1,73 @@
+#include <algorithm>
+
+#include "base/checked.h"
+#include "base/status.h"
+#include "lower/strategies/strategies.h"
+
+namespace attune {
+
+absl::Status InlineEpilogue(Schedule& schedule, const Workload& workload) {
+  if (!workload.accumulator_stage.empty() && workload.anchor_stage != workload.output_stage) {
+    RETURN_IF_ERROR(schedule.Inline(workload.anchor_stage));
+  }
+  for (const std::string& stage : workload.elementwise_stages) RETURN_IF_ERROR(schedule.Inline(stage));
+  return absl::OkStatus();
+}
+
+std::string ParamName(const Workload& workload, const Value* value) {
+  size_t index = 0;
+  while (workload.region->inputs()[index].get() != value) ++index;
+  return absl::StrCat("in", index);
+}
+
+absl::Status ParallelizeOuter(Schedule& schedule, const std::string& stage, size_t count) {
+  ASSIGN_OR_RETURN(std::vector<std::string> loops, schedule.Loops(stage));
+  if (count == 0) return absl::OkStatus();
+  std::string fused = loops[0];
+  for (size_t i = 1; i < count; ++i) {
+    const std::string name = absl::StrCat(stage, ".par", i);
+    RETURN_IF_ERROR(schedule.Fuse(fused, loops[i], name));
+    fused = name;
+  }
+  return schedule.Parallel(fused);
+}
+
+WindowAxis WindowAlong(const Node& node, size_t d) {
+  const Shape in = node.input(0)->type().shape(), out = node.output()->type().shape();
+  const size_t spatial = in.size() - 2;
+  const auto at = [&](std::string_view name, size_t i, int64_t absent) {
+    return node.attrs().Has(name) ? node.attrs().IntList(name)[i] : absent;
+  };
+  const int64_t kernel =
+      node.attrs().Has("kernel") ? at("kernel", d, 1) : node.input(1)->type().shape()[2 + d];
+  return {in[2 + d],
+          out[2 + d],
+          kernel,
+          at("strides", d, 1),
+          at("dilations", d, 1),
+          at("pads", d, 0),
+          at("pads", spatial + d, 0)};
+}
+
+Borders PeeledTiles(const WindowAxis& axis, int64_t tile) {
+  const int64_t tiles = CeilDiv(axis.output, tile);
+  const auto inside = [&](int64_t t) {
+    const int64_t first = t * tile, last = first + tile - 1;
+    return last < axis.output && first * axis.stride - axis.pad_begin >= 0 &&
+           last * axis.stride - axis.pad_begin + (axis.kernel - 1) * axis.dilation < axis.input;
+  };
+  Borders borders;
+  while (borders.front < tiles && !inside(borders.front)) ++borders.front;
+  while (borders.front + borders.back < tiles && !inside(tiles - 1 - borders.back)) ++borders.back;
+  return borders;
+}
+
+std::vector<int64_t> Divisors(int64_t n, int64_t limit) {
+  std::vector<int64_t> divisors;
+  for (int64_t d = 1; d <= std::min(n, limit); ++d) {
+    if (n % d == 0) divisors.push_back(d);
+  }
+  return divisors;
+}
+
+}  // namespace attune

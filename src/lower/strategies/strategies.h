@@ -1,0 +1,68 @@
+// The strategies, one file each, and what they share.
+#ifndef ATTUNE_LOWER_STRATEGIES_STRATEGIES_H_
+#define ATTUNE_LOWER_STRATEGIES_STRATEGIES_H_
+
+#include <string>
+#include <vector>
+
+#include "lower/strategy.h"
+
+namespace attune {
+
+// Convolutions in NCHW[v]c, dense or grouped: a register tile of pixels × channel blocks. conv_direct.cc
+std::string ConvDirectWhyNot(const Workload&, const Target&);
+std::vector<Knob> ConvDirectSpace(const Workload&, const Target&);
+Config ConvDirectDefault(const Workload&, const Target&);
+absl::Status ConvDirectApply(Schedule&, const Workload&, const Config&, const Target&);
+inline constexpr Strategy kConvDirect = {
+    "conv_direct", 1, ConvDirectWhyNot, ConvDirectSpace, ConvDirectDefault, ConvDirectApply};
+
+// Depthwise convolutions in NCHW[v]c: channels in lanes, a register tile of pixels. conv_depthwise.cc
+std::string ConvDepthwiseWhyNot(const Workload&, const Target&);
+std::vector<Knob> ConvDepthwiseSpace(const Workload&, const Target&);
+Config ConvDepthwiseDefault(const Workload&, const Target&);
+absl::Status ConvDepthwiseApply(Schedule&, const Workload&, const Config&, const Target&);
+inline constexpr Strategy kConvDepthwise = {
+    "conv_depthwise", 1, ConvDepthwiseWhyNot, ConvDepthwiseSpace, ConvDepthwiseDefault, ConvDepthwiseApply};
+
+// Matrix products with a packed right operand: a register tile of rows × column vectors. gemm.cc
+std::string GemmWhyNot(const Workload&, const Target&);
+std::vector<Knob> GemmSpace(const Workload&, const Target&);
+Config GemmDefault(const Workload&, const Target&);
+absl::Status GemmApply(Schedule&, const Workload&, const Config&, const Target&);
+inline constexpr Strategy kGemm = {"gemm", 1, GemmWhyNot, GemmSpace, GemmDefault, GemmApply};
+
+// Everything: each stage its own nest, vectorized along the axis that reads and writes contiguously. loops.cc
+std::string LoopsWhyNot(const Workload&, const Target&);
+std::vector<Knob> LoopsSpace(const Workload&, const Target&);
+Config LoopsDefault(const Workload&, const Target&);
+absl::Status LoopsApply(Schedule&, const Workload&, const Config&, const Target&);
+inline constexpr Strategy kLoops = {"loops", 1, LoopsWhyNot, LoopsSpace, LoopsDefault, LoopsApply};
+
+// Inlines the elementwise stages, and the anchor's finishing stage where it is not the output.
+absl::Status InlineEpilogue(Schedule& schedule, const Workload& workload);
+
+// The parameter that holds a value of the group, an input of it: "in2".
+std::string ParamName(const Workload& workload, const Value* value);
+
+// Fuses the first `count` loops of `stage` into "stage.par" and runs it in parallel.
+absl::Status ParallelizeOuter(Schedule& schedule, const std::string& stage, size_t count);
+
+// The iterations of a tiled spatial loop in which some tap of the window may fall outside of the input, at
+// the front and at the back, or the tile beyond the output: these are peeled.
+struct Borders {
+  int64_t front = 0, back = 0;
+};
+struct WindowAxis {
+  int64_t input, output, kernel, stride, dilation, pad_begin, pad_end;
+};
+Borders PeeledTiles(const WindowAxis& axis, int64_t tile);
+// The window of a convolution or pooling node along spatial axis d.
+WindowAxis WindowAlong(const Node& node, size_t d);
+
+// Sorted, distinct divisors of n that are at most `limit`.
+std::vector<int64_t> Divisors(int64_t n, int64_t limit);
+
+}  // namespace attune
+
+#endif  // ATTUNE_LOWER_STRATEGIES_STRATEGIES_H_

@@ -1,0 +1,115 @@
+#include "lower/strategy.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/fatal.h"
+#include "base/status.h"
+#include "lower/strategies/strategies.h"
+
+namespace attune {
+namespace {
+
+// Which node a group is named after and scheduled around: the one whose work dominates.
+int AnchorRank(const Node& node) {
+  switch (GetOpInfo(node.op()).category) {
+    case OpCategory::kContraction:
+      return 4;
+    case OpCategory::kWindow:
+    case OpCategory::kNormalization:
+    case OpCategory::kSampling:
+      return 3;
+    case OpCategory::kReduction:
+    case OpCategory::kScan:
+    case OpCategory::kSort:
+      return 2;
+    case OpCategory::kUnary:
+    case OpCategory::kBinary:
+    case OpCategory::kTernary:
+    case OpCategory::kData:
+      return 0;
+    default:
+      return 1;
+  }
+}
+
+bool HasStage(const ComputeDef& def, std::string_view name) {
+  return std::any_of(def.stages.begin(), def.stages.end(), [&](const Stage& s) { return s.name == name; });
+}
+
+}  // namespace
+
+const Stage& Workload::FindStage(std::string_view name) const {
+  for (const Stage& stage : definition.stages) {
+    if (stage.name == name) return stage;
+  }
+  Fatal("no stage ", std::string(name));
+}
+
+absl::StatusOr<Workload> AnalyzeGroup(const Graph& region, const std::string& name) {
+  Workload workload;
+  workload.region = &region;
+  ASSIGN_OR_RETURN(workload.definition, DefineRegion(region, name));
+  workload.num_outputs = static_cast<int>(region.outputs().size());
+  const Definition names(region, name);
+  int best = 0;
+  for (const auto& node : region.nodes()) {
+    if (node->op() == Op::kConstant) continue;
+    const int rank = AnchorRank(*node);
+    if (rank > best) {
+      best = rank;
+      workload.anchor = node.get();
+      workload.anchor_stage = names.StageName(*node);
+    }
+    bool is_output = false;
+    for (int i = 0; i < node->num_outputs(); ++i) is_output |= region.IsOutput(node->output(i));
+    if (IsElementwise(node->op()) && !is_output)
+      workload.elementwise_stages.push_back(names.StageName(*node));
+  }
+  const std::string accumulator = workload.anchor_stage + ".acc";
+  if (workload.anchor != nullptr && HasStage(workload.definition, accumulator))
+    workload.accumulator_stage = accumulator;
+  const Node* producer = region.outputs()[0].value->producer();
+  if (producer == nullptr) return InternalError("group ", name, " passes an input through");
+  workload.output_stage = names.StageName(*producer);
+  return workload;
+}
+
+std::span<const Strategy> AllStrategies() {
+  static constexpr Strategy kStrategies[] = {
+      kConvDirect,
+      kConvDepthwise,
+      kGemm,
+      kLoops,
+  };
+  return kStrategies;
+}
+
+const Strategy* FindStrategy(std::string_view name) {
+  for (const Strategy& strategy : AllStrategies()) {
+    if (strategy.name == name) return &strategy;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<ScheduledGroup> ScheduleGroup(const Graph& region, const std::string& name,
+                                             const Target& target) {
+  ASSIGN_OR_RETURN(Workload workload, AnalyzeGroup(region, name));
+  for (const Strategy& strategy : AllStrategies()) {
+    if (!strategy.why_not(workload, target).empty()) continue;
+    Config config = strategy.analytic_default(workload, target);
+    Schedule schedule(workload.definition);
+    RETURN_IF_ERROR(Annotate(strategy.apply(schedule, workload, config, target),
+                             absl::StrCat("strategy ", strategy.name, " on ", name)));
+    return ScheduledGroup{std::move(workload), &strategy, std::move(config), std::move(schedule)};
+  }
+  return InternalError("no strategy applies to ", name);
+}
+
+std::string ToString(const Config& config) {
+  std::string text;
+  for (const auto& [name, value] : config) absl::StrAppend(&text, text.empty() ? "" : " ", name, "=", value);
+  return text;
+}
+
+}  // namespace attune

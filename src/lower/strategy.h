@@ -1,0 +1,82 @@
+// Strategies: ways to schedule a fused group, each with its configs.
+//
+// A strategy maps a config, a handful of named numbers, to a list of schedule primitives. It says for which
+// groups it applies (and if not, why not), which configs there are, and which one it takes untuned: its
+// analytic default, a function of shapes and target that must be good enough to ship.
+#ifndef ATTUNE_LOWER_STRATEGY_H_
+#define ATTUNE_LOWER_STRATEGY_H_
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "lower/definition.h"
+#include "target/target.h"
+#include "tensor/schedule.h"
+
+namespace attune {
+
+// A fused group with what strategies want to know of it.
+struct Workload {
+  const Graph* region = nullptr;
+  ComputeDef definition;
+  // The contraction, window operator or reduction that dominates; null for elementwise groups and movement.
+  const Node* anchor = nullptr;
+  std::string anchor_stage;                     // its finishing stage: "conv0"
+  std::string accumulator_stage;                // "conv0.acc"; empty where the anchor accumulates nothing
+  std::vector<std::string> elementwise_stages;  // of elementwise nodes whose values stay inside the group
+  std::string output_stage;                     // computes the (first) output
+  int num_outputs = 1;
+
+  const TensorType& output_type() const { return region->outputs()[0].value->type(); }
+  const Stage& FindStage(std::string_view name) const;
+};
+
+absl::StatusOr<Workload> AnalyzeGroup(const Graph& region, const std::string& name);
+
+using Config = std::map<std::string, int64_t>;
+
+// One number of a config and the values that it may take.
+struct Knob {
+  std::string name;
+  std::vector<int64_t> values;
+};
+
+struct Strategy {
+  std::string_view name;
+  int version;  // counts up whenever the same config would give another kernel
+  // Why it does not apply to a workload; empty when it does.
+  std::string (*why_not)(const Workload&, const Target&);
+  std::vector<Knob> (*space)(const Workload&, const Target&);
+  Config (*analytic_default)(const Workload&, const Target&);
+  absl::Status (*apply)(Schedule&, const Workload&, const Config&, const Target&);
+};
+
+// In the order in which they are tried; the last applies to everything.
+std::span<const Strategy> AllStrategies();
+const Strategy* FindStrategy(std::string_view name);
+
+// A group with its schedule.
+struct ScheduledGroup {
+  Workload workload;
+  const Strategy* strategy;
+  Config config;
+  Schedule schedule;
+};
+
+// The first strategy that applies, with its analytic default.
+absl::StatusOr<ScheduledGroup> ScheduleGroup(const Graph& region, const std::string& name,
+                                             const Target& target);
+
+// "tile_w=7 tile_c=4".
+std::string ToString(const Config& config);
+
+}  // namespace attune
+
+#endif  // ATTUNE_LOWER_STRATEGY_H_

@@ -1,0 +1,211 @@
+// pack and overcompute: operands in the order that a kernel reads them, padded so that it needs no guards.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/checked.h"
+#include "base/status.h"
+#include "tensor/schedule.h"
+
+namespace attune {
+namespace {
+
+// How the axes of a buffer become those of its packed copy.
+struct Packing {
+  std::vector<std::pair<int64_t, int64_t>> splits;  // axis, block
+  std::vector<int64_t> order;
+
+  // The indices in the copy of an element of the buffer.
+  std::vector<Expr> Map(const std::vector<Expr>& indices) const {
+    std::vector<Expr> split;
+    for (size_t axis = 0; axis < indices.size(); ++axis) {
+      const int64_t block = BlockOf(axis);
+      if (block == 0) {
+        split.push_back(indices[axis]);
+      } else {
+        split.push_back(FloorDiv(indices[axis], block));
+        split.push_back(FloorMod(indices[axis], block));
+      }
+    }
+    std::vector<Expr> permuted;
+    for (int64_t place : order) permuted.push_back(split[static_cast<size_t>(place)]);
+    return permuted;
+  }
+
+  int64_t BlockOf(size_t axis) const {
+    for (const auto& [a, block] : splits) {
+      if (a == static_cast<int64_t>(axis)) return block;
+    }
+    return 0;
+  }
+};
+
+absl::StatusOr<Packing> ParsePacking(const std::vector<int64_t>& numbers, size_t rank) {
+  Packing packing;
+  const size_t splits = numbers.empty() ? 0 : static_cast<size_t>(numbers[0]);
+  if (numbers.empty() || splits > rank || numbers.size() != 1 + 2 * splits + rank + splits) {
+    return InvalidInput("pack: wrong number of arguments for a buffer of rank ", rank);
+  }
+  for (size_t i = 0; i < splits; ++i) {
+    const int64_t axis = numbers[1 + 2 * i], block = numbers[2 + 2 * i];
+    if (axis < 0 || axis >= static_cast<int64_t>(rank) || block < 1)
+      return InvalidInput("pack: no axis ", axis, " or bad block ", block);
+    packing.splits.emplace_back(axis, block);
+  }
+  packing.order.assign(numbers.begin() + static_cast<ptrdiff_t>(1 + 2 * splits), numbers.end());
+  std::vector<int64_t> sorted = packing.order, expected(sorted.size());
+  std::sort(sorted.begin(), sorted.end());
+  std::iota(expected.begin(), expected.end(), 0);
+  if (sorted != expected) return InvalidInput("pack: the order is no permutation");
+  return packing;
+}
+
+void Conjuncts(const Expr& e, std::vector<Expr>& out) {
+  if (e->kind == ExprKind::kOp && e->op == MathOp::kAnd && e->dtype == DType::kBool) {
+    Conjuncts(e->args[0], out);
+    Conjuncts(e->args[1], out);
+  } else {
+    out.push_back(e);
+  }
+}
+
+std::set<const VarNode*> Variables(const Expr& e) {
+  std::set<const VarNode*> vars;
+  VisitExpr(e, [&](const Expr& x) {
+    if (x->kind == ExprKind::kVar) vars.insert(x->var.get());
+  });
+  return vars;
+}
+
+bool Intersect(const std::set<const VarNode*>& a, const std::set<const VarNode*>& b) {
+  return std::any_of(a.begin(), a.end(), [&](const VarNode* v) { return b.contains(v); });
+}
+
+}  // namespace
+
+absl::Status Schedule::PackImpl(const Primitive& p) {
+  ASSIGN_OR_RETURN(StageState* const reader, FindStage(p.names[1]));
+  Buffer source;
+  VisitExpr(reader->stage.value, [&](const Expr& e) {
+    if (e->kind == ExprKind::kLoad && e->buffer->name == p.names[0]) source = e->buffer;
+  });
+  if (!source) return InvalidInput("pack: stage '", p.names[1], "' does not read '", p.names[0], "'");
+  ASSIGN_OR_RETURN(const Packing packing, ParsePacking(p.numbers, source->shape.size()));
+
+  // The copy's axes, before and after the permutation, and where in the source each element comes from.
+  std::vector<Axis> split;
+  std::vector<Expr> from;
+  Expr inside;
+  for (size_t axis = 0; axis < source->shape.size(); ++axis) {
+    const int64_t size = source->shape[axis], block = packing.BlockOf(axis);
+    const Axis outer{MakeVar(absl::StrCat("i", axis)), block == 0 ? size : CeilDiv(size, block)};
+    split.push_back(outer);
+    if (block == 0) {
+      from.push_back(Expr(outer.var));
+      continue;
+    }
+    const Axis lane{MakeVar(absl::StrCat("i", axis, "v")), block};
+    split.push_back(lane);
+    from.push_back(Expr(outer.var) * Expr(block) + Expr(lane.var));
+    if (size % block != 0) {
+      const Expr here = from.back() < Expr(size);
+      inside = inside ? And(inside, here) : here;
+      from.back() = Min(from.back(), Expr(size - 1));
+    }
+  }
+  auto copy = std::make_unique<StageState>();
+  copy->stage.name = p.names[0] + ".packed";
+  copy->packs = source;
+  std::vector<int64_t> shape;
+  for (int64_t place : packing.order) {
+    copy->stage.axes.push_back(split[static_cast<size_t>(place)]);
+    shape.push_back(copy->stage.axes.back().extent);
+  }
+  copy->stage.output = MakeBuffer(copy->stage.name, source->dtype, shape);
+  const Expr element = Load(source, from);
+  copy->stage.value = inside ? Select(inside, element, ConstOf(source->dtype, 0)) : element;
+  ResetLoops(*copy);
+
+  ExprRewriter rewriter;
+  rewriter.load = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
+    return buffer == source ? Load(copy->stage.output, packing.Map(indices)) : Expr();
+  };
+  reader->stage.value = Rewrite(reader->stage.value, rewriter);
+  const auto place =
+      std::find_if(stages_.begin(), stages_.end(), [&](const auto& s) { return s.get() == reader; });
+  stages_.insert(place, std::move(copy));
+  return absl::OkStatus();
+}
+
+absl::Status Schedule::OvercomputeImpl(const Primitive& p) {
+  ASSIGN_OR_RETURN(StageState* const state, FindStage(p.names[0]));
+  if (state->attached_to.empty())
+    return InvalidInput("overcompute: stage '", p.names[0], "' is not computed at a loop");
+  // Conditions on axes alone guard the output's end; those with reduce axes choose terms and stay.
+  std::set<const VarNode*> reduce_axes, dropped;
+  for (const Axis& axis : state->stage.reduce_axes) reduce_axes.insert(axis.var.get());
+  std::set<const VarNode*> reduce_loops;
+  for (const Loop& loop : state->loops) {
+    if (loop.reduce) reduce_loops.insert(loop.var.get());
+  }
+  Expr kept;
+  std::vector<Expr> parts;
+  if (state->stage.where) Conjuncts(state->stage.where, parts);
+  for (const Expr& part : parts) {
+    const auto vars = Variables(part);
+    if (Intersect(vars, reduce_axes)) {
+      kept = kept ? And(kept, part) : part;
+    } else {
+      const auto loops = Variables(Resolve(*state, part));
+      dropped.insert(loops.begin(), loops.end());
+    }
+  }
+  std::vector<Expr> guards;
+  for (const Expr& guard : state->guards) {
+    const auto vars = Variables(guard);
+    if (Intersect(vars, reduce_loops)) {
+      guards.push_back(guard);
+    } else {
+      dropped.insert(vars.begin(), vars.end());
+    }
+  }
+  const Bounds bounds = LoopBounds();
+  absl::Status status;
+  VisitExpr(Resolve(*state, state->stage.value), [&](const Expr& e) {
+    if (e->kind != ExprKind::kLoad) return;
+    for (size_t i = 0; i < e->args.size(); ++i) {
+      if (!Intersect(Variables(e->args[i]), dropped)) continue;
+      const Interval range = bounds.Range(e->args[i]);
+      if (range.min < 0 || range.max >= e->buffer->shape[i]) {
+        status = InvalidInput("overcompute: stage '", p.names[0], "' would read beyond axis ", i, " of '",
+                              e->buffer->name, "'");
+      }
+    }
+  });
+  RETURN_IF_ERROR(status);
+  state->stage.where = kept;
+  state->guards = std::move(guards);
+  return absl::OkStatus();
+}
+
+std::vector<std::string> Schedule::PackedBuffers() const {
+  std::vector<std::string> names;
+  for (const auto& state : stages_) {
+    if (state->packs && state->attached_to.empty() && !state->inlined) names.push_back(state->packs->name);
+  }
+  return names;
+}
+
+absl::StatusOr<LoopNest> Schedule::LowerPacking(const std::string& buffer) const {
+  for (const auto& state : stages_) {
+    if (!state->packs || state->packs->name != buffer) continue;
+    LoopNest nest;
+    nest.name = def_.name + ".pack";
+    nest.params = {{state->packs, BufferRole::kInput}, {state->stage.output, BufferRole::kOutput}};
+    nest.roots = {LowerStage(*state)};
+    return nest;
+  }
+  return InvalidInput("no packed copy of buffer '", buffer, "'");
+}
+
+}  // namespace attune
