@@ -11,8 +11,9 @@
 namespace attune {
 
 // The symbol of a size that depends on the data, of an operator of category kDynamic whose outputs have no
-// type yet: a placeholder, which Graph::Add renames. Where they have one, its symbol is kept, so that
-// inferring again gives the same type. No name of a symbol in a graph.
+// type yet: a placeholder, which Graph::Add renames. Where they have a type, its symbol is kept, so that
+// inferring again gives the same. A symbol means the same size in a graph and in its regions: who moves such
+// a node into a region carries its outputs' types over.
 inline constexpr std::string_view kNewSymbol = "?";
 
 // The output types of `node` from its inputs' types, attributes and regions; it has an input for each

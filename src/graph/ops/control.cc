@@ -89,8 +89,7 @@ TypesOr If(const Node& node) {
 
 TypesOr Loop(const Node& node) {
   RETURN_IF_ERROR(CheckScalar(InputType(node), "the trip count", DType::kI64));
-  if (node.input(1) != nullptr)
-    RETURN_IF_ERROR(CheckScalar(InputType(node, 1), "the condition", DType::kBool));
+  RETURN_IF_ERROR(CheckScalar(InputType(node, 1), "the condition", DType::kBool));
   Types carried = InputTypes(node, 2);
   Types body_inputs = {Scalar(DType::kI64), Scalar(DType::kBool)};
   body_inputs.insert(body_inputs.end(), carried.begin(), carried.end());

@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "graph/graph.h"
 
 namespace attune::infer {
@@ -32,10 +31,10 @@ inline TensorType TypeFromString(std::string_view text) {
   const size_t open = text.find('[');
   const size_t close = text.find(']');
   TensorType type;
-  type.dtype = ParseDType(std::string(text.substr(0, open))).value();
+  type.dtype = ParseDType(text.substr(0, open)).value();
   for (std::string_view item :
-       absl::StrSplit(std::string(text.substr(open + 1, close - open - 1)), ',', absl::SkipEmpty())) {
-    const std::vector<std::string> parts = absl::StrSplit(std::string(item), "<=");
+       absl::StrSplit(text.substr(open + 1, close - open - 1), ',', absl::SkipEmpty())) {
+    const std::vector<std::string> parts = absl::StrSplit(item, "<=");
     int64_t size = 0;
     EXPECT_TRUE(absl::SimpleAtoi(parts.back(), &size)) << text;
     type.dims.push_back(parts.size() == 2 ? Dim(parts[0], size) : Dim(size));
@@ -56,7 +55,7 @@ inline std::string Describe(const absl::StatusOr<Node*>& node) {
     return absl::StrJoin(types, " ");
   }
   const bool invalid = node.status().code() == absl::StatusCode::kInvalidArgument;
-  return absl::StrCat(invalid ? "invalid: " : "not supported: ", std::string(node.status().message()));
+  return absl::StrCat(invalid ? "invalid: " : "not supported: ", node.status().message());
 }
 
 inline void CheckCase(const InferCase& c) {
