@@ -1,0 +1,136 @@
+#include "opt/driver.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "opt/testing.h"
+
+namespace attune {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view kDead = R"(graph @g(%x: f32[2]) {
+  %a = neg(%x) : f32[2]
+  %b = identity(%x) : f32[2]
+  %c = abs(%b) : f32[2]
+  return "out": %c
+})";
+
+PassPlan Plan(std::initializer_list<std::string> names) {
+  PassPlan plan;
+  for (const std::string& name : names) plan.steps.push_back({name, {}});
+  return plan;
+}
+
+TEST(Driver, ReportsEachStep) {
+  const auto graph = ParseOrDie(kDead);
+  double clock = 0;
+  RunOptions options;
+  options.now = [&] { return clock += 0.5; };
+  const auto reports = RunPlan(*graph, Plan({"dead_code", "eliminate", "dead_code"}), options);
+  ASSERT_TRUE(reports.ok()) << reports.status();
+  ASSERT_EQ(reports->size(), 3u);
+  EXPECT_TRUE((*reports)[0].changed);
+  EXPECT_EQ((*reports)[0].nodes_after, 2);
+  EXPECT_EQ((*reports)[0].seconds, 0.5);
+  EXPECT_TRUE((*reports)[1].changed);
+  EXPECT_EQ((*reports)[1].nodes_after, 1);
+  EXPECT_FALSE((*reports)[2].changed);
+  EXPECT_THAT(ToString(*reports),
+              HasSubstr("   3  dead_code                       500.000       1  unchanged"));
+}
+
+TEST(Driver, SkipsDisabledPasses) {
+  const auto graph = ParseOrDie(kDead);
+  RunOptions options;
+  options.disabled = {"dead_code"};
+  const auto reports = RunPlan(*graph, Plan({"dead_code", "eliminate"}), options);
+  ASSERT_TRUE(reports.ok()) << reports.status();
+  EXPECT_TRUE((*reports)[0].disabled);
+  EXPECT_EQ((*reports)[1].nodes_after, 2);  // neg is dead and still there
+}
+
+TEST(Driver, UnknownPassIsAnError) {
+  const auto graph = ParseOrDie(kDead);
+  EXPECT_THAT(std::string(RunPlan(*graph, Plan({"unfuse"})).status().message()),
+              HasSubstr("no pass 'unfuse'"));
+}
+
+TEST(Driver, ObservesAndDumpsEachChange) {
+  const auto graph = ParseOrDie(kDead);
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "attune_driver_test";
+  std::filesystem::create_directories(folder);
+  std::vector<std::string> seen;
+  RunOptions options;
+  options.dump_folder = folder.string();
+  options.observer = [&](int step, std::string_view pass, bool changed, const Graph&) {
+    seen.push_back(absl::StrCat(step, " ", pass, " ", changed));
+  };
+  ASSERT_TRUE(RunPlan(*graph, Plan({"algebra", "dead_code"}), options).ok());
+  EXPECT_THAT(seen, testing::ElementsAre("0 algebra 0", "1 dead_code 1"));
+  EXPECT_EQ(*ReadFile((folder / "00_input.txt").string()), Print(*ParseOrDie(kDead)));
+  EXPECT_EQ(*ReadFile((folder / "02_dead_code.txt").string()), Print(*graph));
+  EXPECT_FALSE(std::filesystem::exists(folder / "01_algebra.txt"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Driver, ParametersReachThePass) {
+  constexpr std::string_view kText = R"(graph @g() {
+    %a = constant() {value = f32[2]<1, 2>} : f32[2]
+    %b = neg(%a) : f32[2]
+    return "out": %b
+  })";
+  ExpectUnchanged("fold_constants max_bytes=7", kText);
+  EXPECT_THAT(RunPasses("fold_constants max_bytes=8", kText), testing::Not(HasSubstr("neg")));
+}
+
+TEST(Driver, RunsOnRegions) {
+  ExpectRewrite("eliminate\ndead_code", R"(graph @g(%c: bool[], %x: f32[2]) {
+    %y = if(%c, %x) {
+      graph(%x0: f32[2]) {
+        %i = identity(%x0) : f32[2]
+        return "": %i
+      }
+      graph(%x1: f32[2]) {
+        %n = neg(%x1) : f32[2]
+        return "": %n
+      }
+    } : f32[2]
+    return "out": %y
+  })",
+                R"(graph @g(%c: bool[], %x: f32[2]) {
+    %y = if(%c, %x) {
+      graph(%x0: f32[2]) {
+        return "": %x0
+      }
+      graph(%x1: f32[2]) {
+        %n = neg(%x1) : f32[2]
+        return "": %n
+      }
+    } : f32[2]
+    return "out": %y
+  })");
+}
+
+TEST(Driver, TheEvaluatorCanBeReplaced) {
+  const auto graph = ParseOrDie(R"(graph @g() {
+    %a = constant() {value = f32[1]<1>} : f32[1]
+    %b = neg(%a) : f32[1]
+    return "out": %b
+  })");
+  std::vector<std::string> lines;
+  RunOptions options;
+  options.evaluate = [](const Node&, const std::vector<Tensor>&) {
+    return absl::UnimplementedError("not today");
+  };
+  options.log = [&](std::string_view line) { lines.emplace_back(line); };
+  ASSERT_TRUE(RunPlan(*graph, Plan({"fold_constants"}), options).ok());
+  EXPECT_THAT(lines, testing::ElementsAre(HasSubstr("neg '' is not folded: not today")));
+}
+
+}  // namespace
+}  // namespace attune
