@@ -1,0 +1,187 @@
+// exp, log and what networks make of them, in the precision of their argument.
+//
+// exp and log reduce their argument as Cephes and fdlibm do (S. Moshier, Methods and Programs for
+// Mathematical Functions, 1989; Sun Microsystems, 1993) to a polynomial of our own fit.
+#include "codegen/elementary.h"
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "codegen/math_coefficients.h"
+
+namespace attune {
+namespace {
+
+using llvm::Value;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// What differs between the two formats. A sum with `magic` has the rounded integer in its low bits.
+struct Format {
+  int mantissa_bits;
+  int exponent_bias;
+  double magic;
+  double ln2_high, ln2_low;  // ln 2 rounded, and what that leaves
+  double exp_low, exp_high;  // beyond these, exp is 0 or infinite
+  double smallest_normal;
+  double subnormal_scale;  // makes every subnormal number normal
+  int subnormal_shift;     // its binary logarithm
+  std::span<const double> exp, erf, erf_tail;
+  double erf_split, erf_limit;  // where the tail's polynomial takes over, and where erf is 1
+  double erf_tail_middle, erf_tail_radius;
+};
+
+const Format kF32Format = {.mantissa_bits = 23,
+                           .exponent_bias = 127,
+                           .magic = 0x1.8p23,
+                           .ln2_high = 0x1.62e43p-1,
+                           .ln2_low = -1.904654299957768e-09,
+                           .exp_low = -104,
+                           .exp_high = 89,
+                           .smallest_normal = 0x1p-126,
+                           .subnormal_scale = 0x1p32,
+                           .subnormal_shift = 32,
+                           .exp = kExpF32,
+                           .erf = kErfF32,
+                           .erf_tail = kErfTailF32,
+                           .erf_split = 0.93,
+                           .erf_limit = 4,
+                           .erf_tail_middle = 2.45,
+                           .erf_tail_radius = 1.55};
+
+const Format kF64Format = {.mantissa_bits = 52,
+                           .exponent_bias = 1023,
+                           .magic = 0x1.8p52,
+                           .ln2_high = 0x1.62e42fefa39efp-1,
+                           .ln2_low = 0x1.abc9e3b39803fp-56,
+                           .exp_low = -746,
+                           .exp_high = 710,
+                           .smallest_normal = 0x1p-1022,
+                           .subnormal_scale = 0x1p64,
+                           .subnormal_shift = 64,
+                           .exp = kExpF64,
+                           .erf = kErfF64,
+                           .erf_tail = kErfTailF64,
+                           .erf_split = 1.22,
+                           .erf_limit = 6,
+                           .erf_tail_middle = 3.6,
+                           .erf_tail_radius = 2.4};
+
+const Format& FormatOf(RealValue x) { return x.is_f64() ? kF64Format : kF32Format; }
+
+llvm::Type* BitsType(RealValue x) {
+  return x.builder->TypeLike(x.is_f64() ? DType::kI64 : DType::kI32, x.value);
+}
+
+Value* Bits(RealValue x) { return x.ir().CreateBitCast(x.value, BitsType(x)); }
+
+RealValue FromBits(RealValue like, Value* bits) {
+  return like.Of(like.ir().CreateBitCast(bits, like.value->getType()));
+}
+
+Value* BitsConstant(RealValue like, int64_t value) {
+  return llvm::ConstantInt::get(BitsType(like), static_cast<uint64_t>(value), true);
+}
+
+int64_t BitsOfNumber(RealValue like, double number) {
+  return like.is_f64() ? std::bit_cast<int64_t>(number) : std::bit_cast<int32_t>(static_cast<float>(number));
+}
+
+// 2^n for n in the range of normal exponents.
+RealValue PowerOfTwo(RealValue like, Value* n) {
+  const Format& format = FormatOf(like);
+  Value* biased = like.ir().CreateAdd(n, BitsConstant(like, format.exponent_bias));
+  return FromBits(like, like.ir().CreateShl(biased, static_cast<uint64_t>(format.mantissa_bits)));
+}
+
+// x = n ln 2 + r with |r| <= ln 2 / 2.
+struct ExpReduction {
+  Value* n;          // integer
+  RealValue minus1;  // e^r - 1
+};
+
+ExpReduction ReduceExp(RealValue x) {
+  const Format& format = FormatOf(x);
+  const RealValue shifted = Fma(x, 1.4426950408889634, x.Number(format.magic));
+  const RealValue n = shifted - format.magic;
+  RealValue r = Fma(n, -format.ln2_high, x);
+  r = Fma(n, -format.ln2_low, r);
+  Value* integer = x.ir().CreateSub(Bits(shifted), BitsConstant(x, BitsOfNumber(x, format.magic)));
+  return {integer, Fma(r * r, Polynomial(r, format.exp), r)};
+}
+
+}  // namespace
+
+// The power of two is applied in halves, so that neither overflows before the product does and subnormal
+// results are rounded once.
+RealValue Exp(RealValue x) {
+  const Format& format = FormatOf(x);
+  const ExpReduction reduced = ReduceExp(Clamp(x, format.exp_low, format.exp_high));
+  Value* half = x.ir().CreateAShr(reduced.n, 1);
+  Value* other = x.ir().CreateSub(reduced.n, half);
+  return (reduced.minus1 + 1) * PowerOfTwo(x, half) * PowerOfTwo(x, other);
+}
+
+RealValue ExpMinus1(RealValue x) {
+  const ExpReduction reduced = ReduceExp(x);
+  const RealValue scale = PowerOfTwo(x, reduced.n);
+  return Fma(scale, reduced.minus1, scale - 1);
+}
+
+// x = 2^e (1 + f) with 1 + f in [1/√2, √2).
+RealValue Log(RealValue x) {
+  const Format& format = FormatOf(x);
+  const LaneTruth subnormal = x < format.smallest_normal;
+  const RealValue scaled = Where(subnormal, x * format.subnormal_scale, x);
+  const int64_t root_half = BitsOfNumber(x, 0.7071067811865476);
+  const uint64_t shift = static_cast<uint64_t>(format.mantissa_bits);
+  Value* exponent = x.ir().CreateAShr(x.ir().CreateSub(Bits(scaled), BitsConstant(x, root_half)), shift);
+  const RealValue f = FromBits(x, x.ir().CreateSub(Bits(scaled), x.ir().CreateShl(exponent, shift))) - 1;
+  const RealValue unscaled = x.Of(x.ir().CreateSIToFP(exponent, x.value->getType()));
+  const RealValue e = Where(subnormal, unscaled - format.subnormal_shift, unscaled);
+
+  const RealValue half_square = f * f * 0.5;
+  RealValue rest = f;  // log(1 + f) - f, small against f
+  if (x.is_f64()) {
+    const RealValue s = f / (f + 2);
+    const RealValue z = s * s;
+    rest = s * Fma(z, Polynomial(z, kLogF64), half_square) - half_square;
+  } else {
+    rest = Fma(f * f * f, Polynomial(f, kLogF32), -half_square);
+  }
+  const RealValue result = Fma(e, format.ln2_high, Fma(e, format.ln2_low, rest) + f);
+
+  // x + x keeps NaN and +infinity.
+  const RealValue normal = Where(x < kInfinity, result, x + x);
+  return Where(x == 0.0, -kInfinity, Where(x < 0.0, kNan, normal));
+}
+
+// (e^2|x| - 1) / (e^2|x| + 1), whose numerator and denominator are exact to a few units; 1 from |x| = 20 on.
+RealValue Tanh(RealValue x) {
+  const RealValue e = ExpMinus1(Clamp(Abs(x), 0, 20) * 2);
+  return CopySign(e / (e + 2), x);
+}
+
+// With z = e^-|x|, which never overflows: 1 / (1 + z), or z / (1 + z) for negative x.
+RealValue Sigmoid(RealValue x) {
+  const RealValue z = Exp(-Abs(x));
+  return Where(x < 0.0, z, x.Number(1)) / (z + 1);
+}
+
+// A polynomial for small arguments; beyond, 1 - e^-q(|x|) with a polynomial q, as q = -log(erfc) is smooth
+// (N. Juffa's construction).
+RealValue Erf(RealValue x) {
+  const Format& format = FormatOf(x);
+  const RealValue size = Abs(x);
+  const RealValue small = x * Polynomial(x * x, format.erf);
+  const RealValue clamped = Clamp(size, 0, format.erf_limit);
+  const RealValue u =
+      Fma(clamped, 1 / format.erf_tail_radius, x.Number(-format.erf_tail_middle / format.erf_tail_radius));
+  const RealValue tail = 1 - Exp(-Polynomial(u, format.erf_tail));
+  return Where(size < format.erf_split, small, CopySign(tail, x));
+}
+
+}  // namespace attune

@@ -1,0 +1,42 @@
+// The formulas behind math.h. Those of one argument take f32 or f64 where said, else f64 alone; all are
+// straight-line code that treats infinities, NaN and subnormal numbers as IEEE 754 asks.
+#ifndef ATTUNE_CODEGEN_ELEMENTARY_H_
+#define ATTUNE_CODEGEN_ELEMENTARY_H_
+
+#include "codegen/real.h"
+
+namespace attune {
+
+// f32 or f64. elementary.cc
+RealValue Exp(RealValue x);
+RealValue Log(RealValue x);
+RealValue Tanh(RealValue x);
+RealValue Sigmoid(RealValue x);
+RealValue Erf(RealValue x);
+
+// f64. trigonometric.cc
+RealValue Sin(RealValue x);
+RealValue Cos(RealValue x);
+RealValue Tan(RealValue x);
+RealValue Asin(RealValue x);
+RealValue Acos(RealValue x);
+RealValue Atan(RealValue x);
+
+// f64. hyperbolic.cc
+RealValue Sinh(RealValue x);
+RealValue Cosh(RealValue x);
+RealValue Asinh(RealValue x);
+RealValue Acosh(RealValue x);
+RealValue Atanh(RealValue x);
+RealValue Pow(RealValue x, RealValue y);
+
+// e^x - 1 to full relative accuracy, f32 or f64, for |x| < 60; gives NaN for NaN. elementary.cc
+RealValue ExpMinus1(RealValue x);
+
+// Scalar loops: they add blocks to the function at the builder's insertion point. loops.cc
+llvm::Value* FmodLoop(ValueBuilder* values, llvm::Value* x, llvm::Value* y);  // f64
+llvm::Value* IntegerPowLoop(ValueBuilder* values, bool is_signed, llvm::Value* x, llvm::Value* y);
+
+}  // namespace attune
+
+#endif  // ATTUNE_CODEGEN_ELEMENTARY_H_

@@ -1,0 +1,116 @@
+"""Prints the polynomial coefficients of math_coefficients.h.
+
+Each function is fitted by Remez' exchange algorithm in 60 digits, to the least largest error weighted as
+stated. Run with any Python that has mpmath: python3 fit_math.py > math_coefficients.h
+"""
+
+from mpmath import mp, mpf, matrix, lu_solve, cos, pi, exp, expm1, log, sin, atan, asin, erf, erfc, sqrt, tan
+
+mp.dps = 60
+
+
+def remez(f, weight, low, high, degree):
+    """The polynomial p of that degree that minimizes max |p - f| · weight on [low, high]."""
+    low, high = mpf(low), mpf(high)
+    n = degree + 2
+    points = [(low + high) / 2 - (high - low) / 2 * cos(pi * (2 * i + 1) / (2 * n)) for i in range(n)]
+    grid = [(low + high) / 2 - (high - low) / 2 * cos(pi * i / 600) for i in range(601)]
+    values = [(x, f(x), weight(x)) for x in grid]
+    for _ in range(12):
+        a, b = matrix(n, n), matrix(n, 1)
+        for i, x in enumerate(points):
+            for j in range(n - 1):
+                a[i, j] = x**j
+            a[i, n - 1] = (-1) ** i / weight(x)
+            b[i] = f(x)
+        solution = lu_solve(a, b)
+        c = [solution[j] for j in range(n - 1)]
+        errors = [(horner(c, x) - y) * w for x, y, w in values]
+        # One extremum for each run of equal signs.
+        extrema, run = [], [0]
+        for i in range(1, len(errors)):
+            if (errors[i] < 0) != (errors[run[-1]] < 0):
+                extrema.append(max(run, key=lambda k: abs(errors[k])))
+                run = []
+            run.append(i)
+        extrema.append(max(run, key=lambda k: abs(errors[k])))
+        if len(extrema) < n:
+            break
+        while len(extrema) > n:
+            extrema.pop(0 if abs(errors[extrema[0]]) < abs(errors[extrema[-1]]) else -1)
+        points = [grid[i] for i in extrema]
+    return c, max(abs(e) for e in errors)
+
+
+def horner(c, x):
+    y = mpf(0)
+    for a in reversed(c):
+        y = y * x + a
+    return y
+
+
+def show(name, comment, f, weight, low, high, degree):
+    c, error = remez(f, weight, low, high, degree)
+    print(f"// {comment}; weighted error {float(error):.1e}.")
+    print(f"inline constexpr double {name}[] = {{")
+    for a in c:
+        print(f"    {float(a)!r},")
+    print("};\n")
+
+
+def main():
+    half_ln2 = log(2) / 2 * mpf("1.001")
+    tiny = mpf("1e-12")
+
+    def exp_rest(r):  # (e^r - 1 - r) / r²
+        return (expm1(r) - r) / r**2 if abs(r) > tiny else mpf(1) / 2
+
+    def log_rest(f):  # (log(1 + f) - f + f²/2) / f³
+        return (log(1 + f) - f + f**2 / 2) / f**3 if abs(f) > tiny else mpf(1) / 3
+
+    def log_ratio(z):  # (log((1 + s) / (1 - s)) - 2 s) / (s z), z = s²
+        if z < tiny:
+            return mpf(2) / 3
+        s = sqrt(z)
+        return (log((1 + s) / (1 - s)) - 2 * s) / (s * z)
+
+    def odd_rest(g, limit):  # (g(x) - x) / x³ in z = x²
+        return lambda z: (g(sqrt(z)) - sqrt(z)) / (z * sqrt(z)) if z > tiny else mpf(limit)
+
+    def cos_rest(z):  # (cos x - 1 + z / 2) / z²
+        return (cos(sqrt(z)) - 1 + z / 2) / z**2 if z > tiny else mpf(1) / 24
+
+    def erf_ratio(z):  # erf(x) / x
+        return erf(sqrt(z)) / sqrt(z) if z > tiny else 2 / sqrt(pi)
+
+    def erf_tail(low, high):  # -log(erfc t) where t = middle + u · radius
+        middle, radius = mpf(low + high) / 2, mpf(high - low) / 2
+        value = lambda u: -log(erfc(middle + u * radius))
+        return value, lambda u: erfc(middle + u * radius) / erf(middle + u * radius)
+
+    print("// Made by fit_math.py: coefficients from the constant term up.")
+    print("#ifndef ATTUNE_CODEGEN_MATH_COEFFICIENTS_H_\n#define ATTUNE_CODEGEN_MATH_COEFFICIENTS_H_\n")
+    print("namespace attune {\n")
+    show("kExpF32", "(e^r - 1 - r) / r², |r| <= ln 2 / 2", exp_rest, lambda r: r**2 + tiny, -half_ln2, half_ln2, 4)
+    show("kExpF64", "(e^r - 1 - r) / r², |r| <= ln 2 / 2", exp_rest, lambda r: r**2 + tiny, -half_ln2, half_ln2, 9)
+    root = sqrt(mpf(2))
+    show("kLogF32", "(log(1 + f) - f + f²/2) / f³, 1 + f in [1/√2, √2]", log_rest, lambda f: f**2 + tiny,
+         1 / root - 1, root - 1, 8)
+    show("kLogF64", "(2 atanh(s) - 2 s) / s³ in s², 1 + f = (1 + s) / (1 - s) in [1/√2, √2]", log_ratio,
+         lambda z: z + tiny, 0, ((root - 1) / (root + 1)) ** 2, 6)
+    quarter = (pi / 4) ** 2 * mpf("1.001")
+    show("kSin", "(sin x - x) / x³ in x², |x| <= π/4", odd_rest(sin, mpf(-1) / 6), lambda z: z + tiny, 0, quarter, 5)
+    show("kCos", "(cos x - 1 + x²/2) / x⁴ in x², |x| <= π/4", cos_rest, lambda z: z**2 + tiny, 0, quarter, 5)
+    show("kAtan", "(atan x - x) / x³ in x², |x| <= tan(π/8)", odd_rest(atan, mpf(-1) / 3), lambda z: z + tiny, 0,
+         tan(pi / 8) ** 2 * mpf("1.001"), 10)
+    show("kAsin", "(asin x - x) / x³ in x², |x| <= 1/2", odd_rest(asin, mpf(1) / 6), lambda z: z + tiny, 0, mpf("0.2501"), 12)
+    show("kErfF32", "erf(x) / x in x², |x| <= 0.95", erf_ratio, lambda z: 1 / erf_ratio(z), 0, mpf("0.91"), 6)
+    show("kErfF64", "erf(x) / x in x², |x| <= 1.25", erf_ratio, lambda z: 1 / erf_ratio(z), 0, mpf("1.57"), 12)
+    value, weight = erf_tail(mpf("0.9"), mpf("4"))
+    show("kErfTailF32", "-log(erfc t), t = 2.45 + 1.55 u, |u| <= 1", value, weight, -1, 1, 6)
+    value, weight = erf_tail(mpf("1.2"), mpf("6"))
+    show("kErfTailF64", "-log(erfc t), t = 3.6 + 2.4 u, |u| <= 1", value, weight, -1, 1, 17)
+    print("}  // namespace attune\n\n#endif  // ATTUNE_CODEGEN_MATH_COEFFICIENTS_H_")
+
+
+main()
