@@ -27,6 +27,7 @@ struct ValueName {
   std::string text;
   size_t offset = 0;
 
+  std::string Spell() const { return "%" + (is_number ? text : QuoteUnlessIdentifier(text)); }
   bool operator<(const ValueName& other) const {
     return std::tie(is_number, text) < std::tie(other.is_number, other.text);
   }
@@ -243,14 +244,14 @@ absl::StatusOr<Value*> Parser::ParseValue(const Scope& scope) {
   ASSIGN_OR_RETURN(const ValueName name, ParseValueName());
   const auto it = scope.find(name);
   if (it == scope.end()) {
-    return lexer_.ErrorAt(name.offset, absl::StrCat("no value %", name.text, " is made before this use"));
+    return lexer_.ErrorAt(name.offset, absl::StrCat("no value ", name.Spell(), " is made before this use"));
   }
   return it->second;
 }
 
 absl::Status Parser::Define(const ValueName& name, Value* value, Scope& scope) {
   if (!scope.emplace(name, value).second) {
-    return lexer_.ErrorAt(name.offset, absl::StrCat("there are two values %", name.text));
+    return lexer_.ErrorAt(name.offset, absl::StrCat("there are two values ", name.Spell()));
   }
   if (!name.is_number) value->set_name(name.text);
   return absl::OkStatus();

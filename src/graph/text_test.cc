@@ -130,6 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"graph() {\n  frob() : f32[]\n}", "line 2:3: expected an operator"},
         BadText{"graph() { %a = neg(%b) : f32[] return }", "line 1:20: no value %b is made before this use"},
         BadText{"graph(%a: f32[], %a: f32[]) { return }", "line 1:18: there are two values %a"},
+        BadText{"graph() { return \"\": %\"a\\n\" }", "no value %\"a\\n\" is made"},
         BadText{"graph(%\"\": f32[]) { return }", "the name of a value is empty"},
         BadText{"graph(%_: f32[]) { return }", "expected the name of a value"},
         BadText{"graph(%a: f31[]) { return }", "line 1:11: expected an element type"},
