@@ -69,7 +69,8 @@ Expr NeutralElement(MathOp combiner, DType dtype) {
   }
 }
 
-Definition::Definition(const Graph& region, std::string name) {
+Definition::Definition(const Graph& region, std::string name, std::vector<std::string> symbols)
+    : symbols_(std::move(symbols)) {
   def_.name = std::move(name);
   int n = 0;
   for (const auto& input : region.inputs()) {
@@ -83,11 +84,6 @@ Definition::Definition(const Graph& region, std::string name) {
     const Buffer buffer = MakeBuffer(absl::StrCat("out", n++), type.dtype, type.physical_shape());
     buffers_.emplace(output.value, buffer);
     def_.params.push_back({buffer, BufferRole::kOutput});
-    for (const Dim& dim : type.dims) {
-      if (!dim.is_constant() && std::find(symbols_.begin(), symbols_.end(), dim.symbol) == symbols_.end()) {
-        symbols_.push_back(dim.symbol);
-      }
-    }
   }
   n = 0;
   for (const auto& node : region.nodes()) {
@@ -241,8 +237,9 @@ int64_t Definition::DimIndex(const std::string& symbol) const {
   return std::find(symbols_.begin(), symbols_.end(), symbol) - symbols_.begin();
 }
 
-absl::StatusOr<ComputeDef> DefineRegion(const Graph& region, const std::string& name) {
-  Definition definition(region, name);
+absl::StatusOr<ComputeDef> DefineRegion(const Graph& region, const std::string& name,
+                                        const std::vector<std::string>& symbols) {
+  Definition definition(region, name, symbols);
   for (const auto& node : region.nodes()) {
     if (node->op() != Op::kConstant) RETURN_IF_ERROR(DefineOperator(definition, *node));
   }

@@ -44,8 +44,9 @@ struct Reduction {
 // region's outputs output parameters in order.
 class Definition {
  public:
-  // Symbols count with their bounds. The definition does not refer to `region` once built.
-  Definition(const Graph& region, std::string name);
+  // Symbols count with their bounds. `symbols` are the program's: a symbol's place is the slot of dims that
+  // the kernel writes. The definition does not refer to `region` once built.
+  Definition(const Graph& region, std::string name, std::vector<std::string> symbols = {});
 
   // The element of `value` at logical indices, in bounds. Of scalar constants inside the region, the number.
   Expr Read(const Value* value, const Indices& indices) const;
@@ -102,7 +103,8 @@ class Definition {
 absl::Status DefineOperator(Definition& definition, const Node& node);
 
 // The compute definition of a whole region: DefineOperator for each node in order.
-absl::StatusOr<ComputeDef> DefineRegion(const Graph& region, const std::string& name);
+absl::StatusOr<ComputeDef> DefineRegion(const Graph& region, const std::string& name,
+                                        const std::vector<std::string>& symbols = {});
 
 // The value of an elementwise operator's output for `args`, its inputs in their compute types. `node` gives
 // attributes and types.

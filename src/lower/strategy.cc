@@ -46,10 +46,11 @@ const Stage& Workload::FindStage(std::string_view name) const {
   Fatal("no stage ", std::string(name));
 }
 
-absl::StatusOr<Workload> AnalyzeGroup(const Graph& region, const std::string& name) {
+absl::StatusOr<Workload> AnalyzeGroup(const Graph& region, const std::string& name,
+                                      const std::vector<std::string>& symbols) {
   Workload workload;
   workload.region = &region;
-  ASSIGN_OR_RETURN(workload.definition, DefineRegion(region, name));
+  ASSIGN_OR_RETURN(workload.definition, DefineRegion(region, name, symbols));
   workload.num_outputs = static_cast<int>(region.outputs().size());
   const Definition names(region, name);
   int best = 0;
@@ -93,8 +94,9 @@ const Strategy* FindStrategy(std::string_view name) {
 }
 
 absl::StatusOr<ScheduledGroup> ScheduleGroup(const Graph& region, const std::string& name,
-                                             const Target& target) {
-  ASSIGN_OR_RETURN(Workload workload, AnalyzeGroup(region, name));
+                                             const Target& target,
+                                             const std::vector<std::string>& symbols) {
+  ASSIGN_OR_RETURN(Workload workload, AnalyzeGroup(region, name, symbols));
   for (const Strategy& strategy : AllStrategies()) {
     if (!strategy.why_not(workload, target).empty()) continue;
     Config config = strategy.analytic_default(workload, target);

@@ -38,7 +38,9 @@ struct Workload {
   const Stage& FindStage(std::string_view name) const;
 };
 
-absl::StatusOr<Workload> AnalyzeGroup(const Graph& region, const std::string& name);
+// `symbols`: see Definition.
+absl::StatusOr<Workload> AnalyzeGroup(const Graph& region, const std::string& name,
+                                      const std::vector<std::string>& symbols = {});
 
 using Config = std::map<std::string, int64_t>;
 
@@ -72,7 +74,8 @@ struct ScheduledGroup {
 
 // The first strategy that applies, with its analytic default.
 absl::StatusOr<ScheduledGroup> ScheduleGroup(const Graph& region, const std::string& name,
-                                             const Target& target);
+                                             const Target& target,
+                                             const std::vector<std::string>& symbols = {});
 
 // "tile_w=7 tile_c=4".
 std::string ToString(const Config& config);

@@ -1,0 +1,139 @@
+#include "plan/layout.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+bool IsFeatureMap(const TensorType& type) {
+  const bool is_static = type.is_static();
+  return type.rank() == 4 && IsFloat(type.dtype) && is_static;
+}
+
+bool SameDims(const TensorType& a, const TensorType& b) { return a.dims == b.dims; }
+
+// Whether the axes other than the spatial ones (2 and 3) keep their sizes.
+bool KeepsChannels(const Node& node) {
+  const TensorType &in = node.input(0)->type(), &out = node.output()->type();
+  return in.rank() == 4 && out.rank() == 4 && in.dims[0] == out.dims[0] && in.dims[1] == out.dims[1];
+}
+
+class LayoutAssignment {
+ public:
+  explicit LayoutAssignment(const Target& target) : blocked_{1, target.Lanes(4)} {}
+
+  void AssignRegion(Graph& region) {
+    for (const auto& node : region.nodes()) {
+      if (node->op() == Op::kConstant) continue;
+      for (int i = 0; i < node->num_outputs(); ++i) {
+        TensorType type = node->output(i)->type();
+        type.layout = i == 0 && node->num_outputs() == 1 ? Choose(*node) : Layout();
+        node->output(i)->set_type(type);
+      }
+    }
+  }
+
+ private:
+  // A narrow map wastes the lanes that it does not fill: not worth it unless its input is blocked anyway.
+  bool IsWideEnough(const Node& node) const {
+    return node.output()->type().dims[1].size * 4 >= blocked_.block ||
+           !node.input(0)->type().layout.is_plain();
+  }
+
+  Layout Choose(const Node& node) const {
+    const TensorType& type = node.output()->type();
+    if (node.op() == Op::kLayoutTransform) return type.layout;
+    if (!IsFeatureMap(type)) return {};
+    const Layout input = node.input(0)->type().layout;
+    switch (node.op()) {
+      case Op::kConv:
+      case Op::kConvTranspose:
+        return IsWideEnough(node) ? blocked_ : Layout();
+      case Op::kMaxPool:
+      case Op::kAvgPool:
+      case Op::kResize:
+      case Op::kPad:
+      case Op::kReduceMean:
+      case Op::kReduceSum:
+      case Op::kReduceMax:
+        return KeepsChannels(node) ? input : Layout();
+      case Op::kSlice:
+        return IsAlignedSlice(node) ? input : Layout();
+      case Op::kConcat:
+        return node.attrs().Int("axis") == 1 ? CommonLayout(node) : Layout();
+      default:
+        return IsElementwise(node.op()) ? ElementwiseLayout(node) : Layout();
+    }
+  }
+
+  bool IsAlignedSlice(const Node& node) const {
+    const auto& attrs = node.attrs();
+    if (KeepsChannels(node)) return attrs.IntList("starts")[0] == 0 && attrs.IntList("steps")[1] == 1;
+    return attrs.IntList("steps")[1] == 1 && attrs.IntList("starts")[1] % blocked_.block == 0;
+  }
+
+  // Blocked when an operand is: the others are read across.
+  Layout CommonLayout(const Node& node) const {
+    const auto& inputs = node.inputs();
+    const bool any = std::any_of(inputs.begin(), inputs.end(),
+                                 [](const Value* v) { return !v->type().layout.is_plain(); });
+    return any ? blocked_ : Layout();
+  }
+
+  Layout ElementwiseLayout(const Node& node) const {
+    for (const Value* input : node.inputs()) {
+      if (!input->type().layout.is_plain() && SameDims(input->type(), node.output()->type()))
+        return input->type().layout;
+    }
+    return {};
+  }
+
+  Layout blocked_;
+};
+
+// A fused group that brings `value` into plain layout, at the end of the graph.
+absl::StatusOr<Value*> AddTransformToPlain(Graph& graph, Value* value) {
+  auto region = std::make_unique<Graph>();
+  Value* input = region->AddInput("x", value->type());
+  ASSIGN_OR_RETURN(
+      Node* const transform,
+      region->Add(Op::kLayoutTransform, {input}, {{"blocked_axis", int64_t{-1}}, {"block", int64_t{1}}}));
+  region->AddOutput("y", transform->output());
+  std::vector<std::unique_ptr<Graph>> regions;
+  regions.push_back(std::move(region));
+  ASSIGN_OR_RETURN(Node* const fused,
+                   graph.Add(Op::kFused, {value}, {}, "to_plain", nullptr, std::move(regions), 1));
+  return fused->output();
+}
+
+}  // namespace
+
+absl::Status AssignLayouts(Graph& graph, const Target& target) {
+  LayoutAssignment assignment(target);
+  for (const auto& node : graph.nodes()) {
+    for (int r = 0; r < node->num_regions(); ++r) {
+      Graph& region = node->region(r);
+      if (node->op() != Op::kFused) {
+        RETURN_IF_ERROR(AssignLayouts(region, target));
+        continue;
+      }
+      for (int i = 0; i < node->num_inputs(); ++i) region.inputs()[i]->set_type(node->input(i)->type());
+      assignment.AssignRegion(region);
+      for (int i = 0; i < node->num_outputs(); ++i)
+        node->output(i)->set_type(region.outputs()[i].value->type());
+    }
+  }
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    Value* const value = graph.outputs()[i].value;
+    if (value->type().layout.is_plain()) continue;
+    ASSIGN_OR_RETURN(Value* const plain, AddTransformToPlain(graph, value));
+    graph.SetOutput(static_cast<int>(i), plain);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace attune

@@ -1,0 +1,19 @@
+// Layouts over the whole graph.
+#ifndef ATTUNE_PLAN_LAYOUT_H_
+#define ATTUNE_PLAN_LAYOUT_H_
+
+#include "absl/status/status.h"
+#include "graph/graph.h"
+#include "target/target.h"
+
+namespace attune {
+
+// Gives every value of `graph`, a graph of fused groups, its layout: four-dimensional feature maps around
+// convolutions keep their channels in blocks of one vector of `target` (NCHW16c with AVX-512), everything
+// else is plain. Every lowering reads any layout, so transforms are needed only where a blocked value leaves
+// the graph: there a layout_transform group is inserted. Graph inputs and outputs stay plain.
+absl::Status AssignLayouts(Graph& graph, const Target& target);
+
+}  // namespace attune
+
+#endif  // ATTUNE_PLAN_LAYOUT_H_

@@ -1,0 +1,280 @@
+#include "plan/program.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "artifact/artifact.h"
+#include "base/status.h"
+#include "plan/kernel_cache.h"
+#include "plan/memory.h"
+
+namespace attune {
+namespace {
+
+int64_t PhysicalBytes(const TensorType& type) { return type.num_physical_elements() * DTypeSize(type.dtype); }
+
+// A group that only gives the same bytes another shape.
+bool IsView(const Node& fused) {
+  const Graph& region = fused.region();
+  const Node* only = nullptr;
+  for (const auto& node : region.nodes()) {
+    if (node->op() == Op::kConstant) continue;
+    if (only != nullptr) return false;
+    only = node.get();
+  }
+  if (only == nullptr || (only->op() != Op::kReshape && only->op() != Op::kIdentity)) return false;
+  const TensorType &in = only->input(0)->type(), &out = only->output()->type();
+  return in.layout == out.layout && (in.layout.is_plain() || only->op() == Op::kIdentity) &&
+         only->input(0)->is_input();
+}
+
+class Planner {
+ public:
+  explicit Planner(const Target& target) : cache_(plan_, target) {}
+
+  absl::StatusOr<NetworkPlan> Run(const Graph& graph) {
+    CollectSymbols(graph);
+    Bindings bindings;
+    for (const auto& input : graph.inputs()) {
+      const int tensor = NewArenaTensor(input->name(), input->type(), /*pinned=*/true);
+      bindings[input.get()] = tensor;
+      plan_.inputs.emplace_back(input->name(), tensor);
+    }
+    RETURN_IF_ERROR(EmitGraph(graph, bindings));
+    if (!unsupported_.empty()) {
+      std::string lines;
+      for (const std::string& line : unsupported_) absl::StrAppend(&lines, lines.empty() ? "" : "\n", line);
+      return absl::UnimplementedError(lines);
+    }
+    EmitOutputs(graph, bindings);
+    ShareInPlace();
+    PlaceStorages();
+    return std::move(plan_);
+  }
+
+ private:
+  using Bindings = std::map<const Value*, int>;  // tensors by value
+
+  void CollectSymbols(const Graph& graph) {
+    for (const auto& node : graph.nodes()) {
+      for (int r = 0; r < node->num_regions(); ++r) CollectSymbols(node->region(r));
+      for (int i = 0; i < node->num_outputs(); ++i) {
+        for (const Dim& dim : node->output(i)->type().dims) {
+          auto& symbols = plan_.symbols;
+          if (!dim.is_constant() && std::find(symbols.begin(), symbols.end(), dim.symbol) == symbols.end()) {
+            symbols.push_back(dim.symbol);
+          }
+        }
+      }
+    }
+  }
+
+  int NewTensor(std::string name, const TensorType& type, int storage) {
+    plan_.tensors.push_back({std::move(name), type, storage});
+    return static_cast<int>(plan_.tensors.size()) - 1;
+  }
+
+  int NewArenaTensor(std::string name, const TensorType& type, bool pinned) {
+    Storage storage;
+    storage.bytes = PhysicalBytes(type);
+    storage.pinned = pinned;
+    storage.first = storage.last = NextStep();
+    plan_.storages.push_back(std::move(storage));
+    return NewTensor(std::move(name), type, static_cast<int>(plan_.storages.size()) - 1);
+  }
+
+  int NextStep() const { return static_cast<int>(plan_.steps.size()); }
+
+  // The tensor of a constant, or of a packed copy of it; one for each.
+  int ConstantTensor(const Value* value, int packing, const Buffer& packed) {
+    const auto key = std::make_pair(value, packing);
+    const auto it = constants_.find(key);
+    if (it != constants_.end()) return it->second;
+    Storage storage;
+    storage.constant = *value->constant();
+    storage.packing = packing;
+    const TensorType type = packing < 0 ? value->type() : TensorType(packed->dtype, Shape(packed->shape));
+    storage.bytes = PhysicalBytes(type);
+    plan_.storages.push_back(std::move(storage));
+    const std::string name = absl::StrCat(value->name(), packing < 0 ? "" : ".packed");
+    return constants_[key] = NewTensor(name, type, static_cast<int>(plan_.storages.size()) - 1);
+  }
+
+  int TensorOf(const Value* value, const Bindings& bindings) {
+    if (value->constant() != nullptr) return ConstantTensor(value, -1, nullptr);
+    return bindings.at(value);
+  }
+
+  absl::Status EmitGraph(const Graph& graph, Bindings& bindings) {
+    for (const auto& node : graph.nodes()) {
+      switch (node->op()) {
+        case Op::kConstant:
+          break;
+        case Op::kFused:
+          RETURN_IF_ERROR(EmitGroup(*node, bindings));
+          break;
+        case Op::kIf:
+          RETURN_IF_ERROR(EmitIf(*node, bindings));
+          break;
+        default:
+          unsupported_.push_back(
+              absl::StrCat("NS ", OpName(node->op()), " ", node->name(), ": no code is generated for it"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status EmitGroup(const Node& node, Bindings& bindings) {
+    if (IsView(node)) {
+      const int source = TensorOf(node.input(0), bindings);
+      bindings[node.output()] =
+          NewTensor(node.output()->name(), node.output()->type(), plan_.tensors[source].storage);
+      return absl::OkStatus();
+    }
+    std::set<int> constant_inputs;
+    for (int i = 0; i < node.num_inputs(); ++i) {
+      if (node.input(i)->constant() != nullptr) constant_inputs.insert(i);
+    }
+    const absl::StatusOr<int> kernel = cache_.Get(node.region(), constant_inputs);
+    if (absl::IsUnimplemented(kernel.status())) {
+      for (int i = 0; i < node.num_outputs(); ++i)
+        bindings[node.output(i)] = NewArenaTensor("", node.output(i)->type(), false);
+      unsupported_.push_back(absl::StrCat("NS ", node.name(), ": ", kernel.status().message()));
+      return absl::OkStatus();
+    }
+    if (!kernel.ok()) return Annotate(kernel.status(), node.name());
+    for (int i = 0; i < node.num_outputs(); ++i) {
+      bindings[node.output(i)] = NewArenaTensor(node.output(i)->name(), node.output(i)->type(), false);
+    }
+    Step step;
+    step.kernel = *kernel;
+    step.label = node.name();
+    for (const LoopNest::Param& param : plan_.kernels[*kernel].nest.params) {
+      step.tensors.push_back(ParamTensor(node, *kernel, param, bindings));
+    }
+    AddStep(std::move(step));
+    return absl::OkStatus();
+  }
+
+  // What a kernel's parameter is here: "in2", "in2.packed" (of a constant), "out0", or a workspace.
+  int ParamTensor(const Node& node, int kernel, const LoopNest::Param& param, const Bindings& bindings) {
+    const std::string& name = param.buffer->name;
+    if (param.role == BufferRole::kWorkspace) {
+      return NewArenaTensor(name, TensorType(param.buffer->dtype, Shape(param.buffer->shape)), false);
+    }
+    const int index = std::stoi(name.substr(param.role == BufferRole::kInput ? 2 : 3));
+    if (param.role == BufferRole::kOutput) return bindings.at(node.output(index));
+    if (name.ends_with(".packed"))
+      return ConstantTensor(node.input(index), cache_.Packing(kernel, name), param.buffer);
+    return TensorOf(node.input(index), bindings);
+  }
+
+  // branch-if-false condition else; then…; copies; jump end; else: …; copies; end:
+  absl::Status EmitIf(const Node& node, Bindings& bindings) {
+    std::vector<int> results;
+    for (int i = 0; i < node.num_outputs(); ++i) {
+      results.push_back(NewArenaTensor(node.output(i)->name(), node.output(i)->type(), false));
+      bindings[node.output(i)] = results.back();
+    }
+    const int branch = NextStep();
+    AddStep({StepKind::kBranchIfFalse, 0, 0, {TensorOf(node.input(0), bindings)}, node.name()});
+    int jump = 0;
+    for (int r = 0; r < 2; ++r) {
+      const Graph& region = node.region(r);
+      Bindings inner;
+      for (size_t i = 0; i < region.inputs().size(); ++i) {
+        inner[region.inputs()[i].get()] = TensorOf(node.input(static_cast<int>(i) + 1), bindings);
+      }
+      RETURN_IF_ERROR(EmitGraph(region, inner));
+      for (size_t i = 0; i < results.size(); ++i) {
+        AddStep(
+            {StepKind::kCopy, 0, 0, {TensorOf(region.outputs()[i].value, inner), results[i]}, node.name()});
+      }
+      if (r == 0) {
+        jump = NextStep();
+        AddStep({StepKind::kJump, 0, 0, {}, node.name()});
+        plan_.steps[branch].target = NextStep();
+      }
+    }
+    plan_.steps[jump].target = NextStep();
+    return absl::OkStatus();
+  }
+
+  void AddStep(Step step) {
+    for (int tensor : step.tensors) plan_.storages[plan_.tensors[tensor].storage].last = NextStep();
+    plan_.steps.push_back(std::move(step));
+  }
+
+  // Outputs lie in storages of their own, which no other port shares.
+  void EmitOutputs(const Graph& graph, const Bindings& bindings) {
+    for (const Graph::Output& output : graph.outputs()) {
+      int tensor = TensorOf(output.value, bindings);
+      const Storage& storage = plan_.storages[plan_.tensors[tensor].storage];
+      if (storage.pinned || storage.constant.has_value()) {
+        const int copy = NewArenaTensor(output.name, output.value->type(), /*pinned=*/true);
+        AddStep({StepKind::kCopy, 0, 0, {tensor, copy}, output.name});
+        tensor = copy;
+      }
+      plan_.storages[plan_.tensors[tensor].storage].pinned = true;
+      plan_.outputs.emplace_back(output.name, tensor);
+    }
+  }
+
+  // An output takes over the memory of an input that nobody reads later, where the kernel allows it.
+  void ShareInPlace() {
+    for (int step = 0; step < NextStep(); ++step) {
+      const Step& s = plan_.steps[step];
+      if (s.kind != StepKind::kCall) continue;
+      for (const auto& [in, out] : plan_.kernels[s.kernel].may_alias) {
+        const int from = plan_.tensors[s.tensors[in]].storage, to = plan_.tensors[s.tensors[out]].storage;
+        Storage& source = plan_.storages[from];
+        Storage& result = plan_.storages[to];
+        const auto uses = std::count_if(s.tensors.begin(), s.tensors.end(),
+                                        [&](int t) { return plan_.tensors[t].storage == from; });
+        if (from == to || uses != 1 || source.constant || source.pinned || source.last != step ||
+            result.first != step || source.bytes != result.bytes) {
+          continue;
+        }
+        result.first = source.first;
+        for (PlannedTensor& tensor : plan_.tensors) {
+          if (tensor.storage == from) tensor.storage = to;
+        }
+        break;
+      }
+    }
+  }
+
+  void PlaceStorages() {
+    std::set<int> used;
+    for (const PlannedTensor& tensor : plan_.tensors) used.insert(tensor.storage);
+    std::vector<Lifetime> lifetimes;
+    std::vector<int> placed;
+    for (int i : used) {
+      const Storage& storage = plan_.storages[i];
+      if (storage.constant.has_value()) continue;
+      const int64_t bytes = std::max<int64_t>(storage.bytes, 1);
+      lifetimes.push_back(storage.pinned ? Lifetime{bytes, 0, NextStep()}
+                                         : Lifetime{bytes, storage.first, storage.last});
+      placed.push_back(i);
+    }
+    const MemoryPlan memory = PlanMemory(lifetimes, static_cast<int64_t>(kTensorAlignment));
+    plan_.offsets.assign(plan_.storages.size(), 0);
+    for (size_t i = 0; i < placed.size(); ++i) plan_.offsets[placed[i]] = memory.offsets[i];
+    plan_.arena_bytes = memory.arena_bytes;
+  }
+
+  NetworkPlan plan_;
+  KernelCache cache_;
+  std::map<std::pair<const Value*, int>, int> constants_;
+  std::vector<std::string> unsupported_;
+};
+
+}  // namespace
+
+absl::StatusOr<NetworkPlan> PlanNetwork(const Graph& graph, const Target& target) {
+  return Planner(target).Run(graph);
+}
+
+}  // namespace attune

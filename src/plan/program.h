@@ -1,0 +1,81 @@
+// The plan of a whole network: kernels, where each tensor lies, and the program that calls them.
+#ifndef ATTUNE_PLAN_PROGRAM_H_
+#define ATTUNE_PLAN_PROGRAM_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "lower/strategy.h"
+#include "target/target.h"
+#include "tensor/stmt.h"
+
+namespace attune {
+
+// Some memory. Tensors that share a storage are views of one another, or take turns.
+struct Storage {
+  int64_t bytes = 0;
+  // Constants: the data, and the kernel that packs it first, if any (an index into packings).
+  std::optional<Tensor> constant;
+  int packing = -1;
+  // In the arena: the steps between which it is in use. An input or output is pinned: nobody else uses its
+  // bytes.
+  int first = 0, last = 0;
+  bool pinned = false;
+};
+
+struct PlannedTensor {
+  std::string name;
+  TensorType type;
+  int storage = 0;
+};
+
+// A kernel, shared by all groups that compute the same thing in the same way.
+struct PlannedKernel {
+  std::string operators;  // "conv+add+relu"
+  std::string strategy;   // "conv_direct tile_c=4 tile_w=7"
+  std::vector<Primitive> trace;
+  LoopNest nest;  // named after what it computes and a digest of the group and its schedule
+  std::vector<std::pair<int, int>> may_alias;  // params: an output that may be the same memory as an input
+  int64_t flops = 0;
+  int64_t bytes_read = 0, bytes_written = 0;
+  std::unique_ptr<Graph> region;  // what it computes
+};
+
+enum class StepKind { kCall, kJump, kBranchIfFalse, kCopy };
+
+struct Step {
+  StepKind kind = StepKind::kCall;
+  int kernel = 0;
+  int target = 0;  // kJump, kBranchIfFalse: a step
+  std::vector<int>
+      tensors;  // kCall: one for each param of the kernel; kCopy: from, to; branch: the condition
+  std::string label;
+};
+
+struct NetworkPlan {
+  std::vector<PlannedKernel> kernels;
+  std::vector<LoopNest> packings;
+  std::vector<Storage> storages;
+  std::vector<PlannedTensor> tensors;
+  std::vector<std::pair<std::string, int>> inputs, outputs;  // name, tensor
+  std::vector<Step> steps;
+  std::vector<std::string> symbols;  // of dynamic dimensions, by slot
+
+  // The memory plan: the arena offset of each storage (0 for constants).
+  std::vector<int64_t> offsets;
+  int64_t arena_bytes = 0;
+};
+
+// Plans a graph of fused groups whose layouts are assigned. Operators without a lowering are all reported at
+// once, as one Unimplemented status with a line "NS operator node: reason" each.
+absl::StatusOr<NetworkPlan> PlanNetwork(const Graph& graph, const Target& target);
+
+}  // namespace attune
+
+#endif  // ATTUNE_PLAN_PROGRAM_H_
