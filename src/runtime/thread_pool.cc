@@ -46,7 +46,7 @@ RuntimeStatus ThreadPool::Get(int32_t threads, std::shared_ptr<ThreadPool>* pool
 ThreadPool::~ThreadPool() {
   stopping_.store(true, std::memory_order_relaxed);
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    worker->ticket.fetch_add(1, std::memory_order_release);
+    worker->ticket.fetch_add(2, std::memory_order_release);  // a change that offers nothing
     worker->ticket.notify_one();
   }
   for (const std::unique_ptr<Worker>& worker : workers_) worker->thread.join();
@@ -84,14 +84,26 @@ uint32_t ThreadPool::Await(const std::atomic<uint32_t>& value, uint32_t old) con
   return value.load(std::memory_order_acquire);
 }
 
+bool ThreadPool::Claim(Worker& worker, uint32_t* ticket) {
+  *ticket = worker.ticket.load(std::memory_order_acquire);
+  if (*ticket % 2 == 0) return false;
+  if (!worker.ticket.compare_exchange_strong(*ticket, *ticket + 1, std::memory_order_acq_rel)) return false;
+  ++*ticket;
+  return true;
+}
+
+void ThreadPool::RunClaimed(int32_t part) {
+  if (const int32_t failure = RunParts(*launch_, part, part + 1); failure != 0) {
+    failure_.store(failure, std::memory_order_relaxed);
+  }
+  if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
+}
+
 void ThreadPool::Work(Worker& worker, int32_t part) {
-  for (uint32_t ticket = 0;;) {
-    ticket = Await(worker.ticket, ticket);
-    if (stopping_.load(std::memory_order_relaxed)) return;
-    if (const int32_t failure = RunParts(*launch_, part, part + 1); failure != 0) {
-      failure_.store(failure, std::memory_order_relaxed);
-    }
-    if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
+  // Claim() may be what sees the ticket that ~ThreadPool raised: stopping_ is looked at after it.
+  for (uint32_t ticket = 0; !stopping_.load(std::memory_order_relaxed);) {
+    Await(worker.ticket, ticket);
+    if (Claim(worker, &ticket)) RunClaimed(part);
   }
 }
 
@@ -102,14 +114,17 @@ int32_t ThreadPool::Run(const KernelLaunch& launch) {
 
   launch_ = &launch;
   failure_.store(0, std::memory_order_relaxed);
-  uint32_t pending = static_cast<uint32_t>(launch.parts) - 1;
-  pending_.store(pending, std::memory_order_relaxed);
-  for (uint32_t i = 0; i < pending; ++i) {
+  const int32_t offered = launch.parts - 1;
+  pending_.store(static_cast<uint32_t>(offered), std::memory_order_relaxed);
+  for (int32_t i = 0; i < offered; ++i) {
     workers_[i]->ticket.fetch_add(1, std::memory_order_release);
     workers_[i]->ticket.notify_one();
   }
   const int32_t failure = RunParts(launch, 0, 1);
-  for (pending = pending_.load(std::memory_order_acquire); pending != 0;) pending = Await(pending_, pending);
+  for (int32_t i = 0; i < offered; ++i) {
+    if (uint32_t ticket; Claim(*workers_[i], &ticket)) RunClaimed(i + 1);
+  }
+  for (uint32_t left = pending_.load(std::memory_order_acquire); left != 0;) left = Await(pending_, left);
   return failure != 0 ? failure : failure_.load(std::memory_order_relaxed);
 }
 

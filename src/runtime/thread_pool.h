@@ -2,10 +2,11 @@
 //
 // Problem: a network is hundreds of kernels of some ten to some hundred microseconds, so that waking threads
 // for each (some 50 µs) would cost as much as the work. Idea: within a run, idle workers spin for a bounded
-// while; between runs they sleep in the kernel. The split of a kernel is static: part p of a launch is worker
-// p's, the caller is part 0. Each worker has a ticket of its own in a cache line of its own, which the caller
-// raises; a worker that takes no part is not touched. Cost of a launch while workers spin: one store and one
-// cache line a worker, some hundred nanoseconds.
+// while; between runs they sleep in the kernel. The split of a kernel is static: part p of a launch is
+// offered to worker p, the caller runs part 0. Each worker has a ticket in a cache line of its own, on which
+// the part is offered and claimed. When the caller is done with part 0 it claims what no worker has begun: a
+// worker that still sleeps, or whose processor is taken by another program, delays nobody. Cost of a launch
+// while workers spin: two cache lines a worker to and fro, some hundred nanoseconds.
 //
 // One launch uses the workers at a time. A launch that finds them taken runs its parts one after another in
 // the calling thread: the results are the same, nobody waits, and sessions that together have more threads
@@ -50,20 +51,25 @@ class ThreadPool {
 
  private:
   struct alignas(64) Worker {
-    std::atomic<uint32_t> ticket = 0;  // raised once for each part, and to stop
+    // Raised when a part is offered, to an odd number, and when it is claimed, to an even one.
+    std::atomic<uint32_t> ticket = 0;
     std::thread thread;
   };
 
   // Has at least `workers` workers, or an error where the system has no more threads.
   RuntimeStatus Grow(size_t workers);
   void Work(Worker& worker, int32_t part);
+  // Whether the caller is to run the part that is on offer to `worker`, if one is. `ticket` is set to the
+  // last number seen.
+  static bool Claim(Worker& worker, uint32_t* ticket);
+  void RunClaimed(int32_t part);
   // Waits until `value` is no longer `old`, and returns what it is.
   uint32_t Await(const std::atomic<uint32_t>& value, uint32_t old) const;
 
   std::mutex mutex_;  // held by the launch that uses the workers, or by Grow()
   std::vector<std::unique_ptr<Worker>> workers_;
 
-  // Of the current launch; written before the tickets are raised.
+  // Of the current launch; written before its parts are offered.
   const KernelLaunch* launch_ = nullptr;
   std::atomic<int32_t> failure_ = 0;
   std::atomic<bool> stopping_ = false;
