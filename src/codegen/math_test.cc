@@ -14,8 +14,6 @@
 namespace attune {
 namespace {
 
-constexpr BufferRole kIn = BufferRole::kInput, kOut = BufferRole::kOutput;
-
 // out[i] = op(x[i]) or op(x[i], y[i]).
 LoopNest Elementwise(MathOp op, DType dtype, int64_t n, int64_t lanes) {
   const Buffer x = MakeBuffer("x", dtype, {n}), y = MakeBuffer("y", dtype, {n}),

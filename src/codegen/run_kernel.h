@@ -2,6 +2,9 @@
 #ifndef ATTUNE_CODEGEN_RUN_KERNEL_H_
 #define ATTUNE_CODEGEN_RUN_KERNEL_H_
 
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -18,8 +21,7 @@
 
 namespace attune {
 
-// A kernel that is ready to be called. The buffers' memory is owned here, aligned as the ABI asks, and ends
-// right before a page that cannot be accessed where Guarded was asked for.
+// A kernel that is ready to be called.
 class TestKernel {
  public:
   static absl::StatusOr<TestKernel> Make(const LoopNest& nest, const CodegenOptions& options = {}) {
@@ -57,6 +59,57 @@ class TestKernel {
  private:
   CompiledKernel compiled_;
   std::shared_ptr<HostCode> host_;
+};
+
+// Shorthand of the tests.
+inline constexpr BufferRole kIn = BufferRole::kInput, kOut = BufferRole::kOutput;
+inline constexpr LoopKind kSerial = LoopKind::kSerial, kVector = LoopKind::kVectorized,
+                          kUnroll = LoopKind::kUnrolled, kParallel = LoopKind::kParallel;
+
+inline Stmt For(const Var& v, int64_t n, LoopKind kind, Stmt body) {
+  return MakeFor(v, 0, n, kind, std::move(body));
+}
+
+inline LoopNest Nest(std::vector<LoopNest::Param> params, std::vector<Stmt> roots,
+                     std::string name = "kernel") {
+  return {.name = std::move(name),
+          .params = std::move(params),
+          .dims_buffer = nullptr,
+          .roots = std::move(roots)};
+}
+
+// Compiles for each width of vectors that this machine has and runs `check` with each kernel.
+template <typename Check>
+void ForEachTarget(const LoopNest& nest, const Check& check) {
+  const auto host = HostTarget();
+  ASSERT_TRUE(host.ok()) << host.status();
+  for (const Target& target : {*host, *TargetByName("x86-64-v3")}) {
+    SCOPED_TRACE(target.name);
+    const auto kernel = TestKernel::Make(nest, target, {});
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    check(*kernel);
+  }
+}
+
+// Memory that ends at a page which cannot be touched, and begins after one.
+template <typename T>
+class Guarded {
+ public:
+  explicit Guarded(const std::vector<T>& values) : bytes_(values.size() * sizeof(T)) {
+    pages_ = static_cast<size_t>(RoundUp(static_cast<int64_t>(bytes_), kPage)) + 2 * kPage;
+    base_ = static_cast<char*>(mmap(nullptr, pages_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(base_ + kPage, pages_ - 2 * kPage, PROT_READ | PROT_WRITE);
+    std::memcpy(data(), values.data(), bytes_);
+  }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+  ~Guarded() { munmap(base_, pages_); }
+  T* data() { return reinterpret_cast<T*>(base_ + pages_ - kPage - bytes_); }
+
+ private:
+  static constexpr size_t kPage = 4096;
+  size_t bytes_, pages_;
+  char* base_;
 };
 
 }  // namespace attune
