@@ -191,7 +191,9 @@ NetworkValue NetworkBuilder::Conv(const std::string& name, const NetworkValue& x
   std::vector<NetworkValue> inputs = {
       x, Weight(name + ".weight", {options.channels, group_channels, height, width},
                 UniformLimit(options.gain, fan_in))};
-  if (options.bias) inputs.push_back(Weight(name + ".bias", {options.channels}, kBiasLimit));
+  if (options.bias) {
+    inputs.push_back(Weight(name + ".bias", {options.channels}, kBiasLimit, options.bias_center));
+  }
   const Pads& pads = options.pads;
   std::vector<int64_t> shape = {x.shape[0], options.channels,
                                 WindowCount(x.shape[2], height, options.stride, pads[0] + pads[2], false),

@@ -67,7 +67,8 @@ void BuildMobileNetV1(NetworkBuilder& b) {
     x = ConvNormRelu6(b, absl::StrCat("conv_pw_", i), x, row.channels, keras);
   }
   // The classifier is a 1x1 convolution of the pooled features.
-  x = b.Conv("conv_preds", b.GlobalAveragePool(x), {.channels = kImageNetClasses, .bias = true});
+  x = b.Conv("conv_preds", b.GlobalAveragePool(x),
+             {.channels = kImageNetClasses, .bias = true, .gain = 4 * kLinearGain});
   x = b.Softmax(b.Reshape(x, {b.batch(), kImageNetClasses}));
   b.Output(x, "output");
 }

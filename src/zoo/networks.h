@@ -3,12 +3,27 @@
 #ifndef ATTUNE_ZOO_NETWORKS_H_
 #define ATTUNE_ZOO_NETWORKS_H_
 
+#include <span>
+
 #include "zoo/builder.h"
 
 namespace attune {
 
 inline constexpr int64_t kBertTokens = 128;
 inline constexpr int64_t kImageNetClasses = 1000;
+
+// One line of the zoo's table.
+struct ZooRow {
+  const char* name;
+  const char* description;
+  void (*build)(NetworkBuilder&);
+  int64_t side;        // of the square image, or 0: token ids
+  int64_t parameters;  // as NetworkBuilder counts them,
+  int64_t macs;        // for a batch of one
+  int64_t max_batch = 4096;
+};
+
+std::span<const ZooRow> ZooRows();
 
 void BuildResNet18(NetworkBuilder& b);
 void BuildResNet50(NetworkBuilder& b);

@@ -23,6 +23,8 @@ struct ZooEntry {
   std::string name;
   std::string description;
   std::vector<ZooInput> inputs;
+  int64_t parameters = 0;  // trained numbers, without batch norm's statistics
+  int64_t macs = 0;        // multiplications of convolutions and matrix products, for a batch of one
 };
 
 // All networks, in the order in which people list them.
