@@ -12,6 +12,7 @@
 #include "lld/Common/Driver.h"
 #include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -82,26 +83,21 @@ absl::StatusOr<std::unique_ptr<llvm::MemoryBuffer>> MakeArchive(
 }
 
 absl::Status RunLinker(const std::string& input, const std::string& output) {
-  const std::vector<const char*> arguments = {"ld.lld",
-                                              "-shared",
-                                              "-o",
-                                              output.c_str(),
-                                              "--whole-archive",
-                                              input.c_str(),
-                                              "-zdefs",
-                                              "-Bsymbolic",
-                                              "-znorelro",
-                                              "-znoseparate-code",
-                                              "--no-rosegment",
-                                              "--threads=1",
-                                              "--build-id=none",
-                                              "--no-mmap-output-file",
-                                              "-zmax-page-size=4096"};
+  // Flat: no tables for lazy binding, no padding between segments; constants before code. The output is
+  // written, not mapped, so that a full disk is an error and not a signal.
+  const char* const arguments[] = {"ld.lld", "-shared", "-zdefs", "-Bsymbolic", "-znorelro",
+                                   "-znoseparate-code", "--no-rosegment", "-zmax-page-size=4096",
+                                   "--build-id=none", "--threads=1", "--no-mmap-output-file",
+                                   // The names come last.
+                                   "-o", output.c_str(), "--whole-archive", input.c_str()};
   static std::mutex one_at_a_time;
   const std::lock_guard<std::mutex> lock(one_at_a_time);
   std::string out, err;
   llvm::raw_string_ostream out_stream(out), err_stream(err);
+  // Without recovery, an error that lld calls fatal (a full disk) would end this process.
+  llvm::CrashRecoveryContext::Enable();
   const lld::Result result = lld::lldMain(arguments, out_stream, err_stream, {{lld::Gnu, &lld::elf::link}});
+  llvm::CrashRecoveryContext::Disable();
   if (result.retCode != 0) return InternalError("generated code does not link: ", err_stream.str());
   return absl::OkStatus();
 }
