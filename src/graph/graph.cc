@@ -1,8 +1,8 @@
 #include "graph/graph.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -31,30 +31,21 @@ void RemoveOneUse(std::vector<Node*>& users, const Node* node) {
   users.erase(std::next(it).base());
 }
 
-void CollectSymbols(const TensorType& type, std::set<std::string>& symbols) {
-  for (const Dim& dim : type.dims) {
-    if (!dim.is_constant()) symbols.insert(dim.symbol);
-  }
+bool HasSymbol(const Value& value, std::string_view symbol) {
+  return std::ranges::any_of(value.type().dims, [symbol](const Dim& dim) { return dim.symbol == symbol; });
 }
 
-// A node whose output size depends on the data brings a symbol of its own: gives it, in `types`, a name that
-// no value of `graph` uses.
-void RenameNewSymbol(const Graph& graph, std::vector<TensorType>& types) {
-  std::set<std::string> used;
-  for (const auto& input : graph.inputs()) CollectSymbols(input->type(), used);
-  for (const auto& node : graph.nodes()) {
-    for (int i = 0; i < node->num_outputs(); ++i) CollectSymbols(node->output(i)->type(), used);
+// Whether a value of `graph` has a dimension that `symbol` names.
+bool IsSymbolUsed(const Graph& graph, std::string_view symbol) {
+  for (const auto& input : graph.inputs()) {
+    if (HasSymbol(*input, symbol)) return true;
   }
-  int number = 0;
-  std::string name;
-  do {
-    name = absl::StrCat("n", number++);
-  } while (used.contains(name));
-  for (TensorType& type : types) {
-    for (Dim& dim : type.dims) {
-      if (dim.symbol == kNewSymbol) dim.symbol = name;
+  for (const auto& node : graph.nodes()) {
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      if (HasSymbol(*node->output(i), symbol)) return true;
     }
   }
+  return false;
 }
 
 }  // namespace
@@ -65,8 +56,8 @@ const Tensor* Value::constant() const {
 }
 
 void Node::SetInput(int i, Value* value) {
-  Value*& slot = inputs_.at(static_cast<size_t>(i));
-  if (slot == value) return;
+  if (i >= num_inputs()) inputs_.resize(static_cast<size_t>(i) + 1);
+  Value*& slot = inputs_[static_cast<size_t>(i)];
   if (slot != nullptr) RemoveOneUse(slot->users_, this);
   slot = value;
   if (value != nullptr) value->users_.push_back(this);
@@ -110,7 +101,7 @@ absl::StatusOr<Node*> Graph::Add(Op op, std::vector<Value*> inputs, Attributes a
     return InvalidInput(OpName(op), ": has ", num_outputs, " outputs, makes ", types.size());
   }
   resize_outputs(static_cast<int>(types.size()));
-  if (GetOpInfo(op).category == OpCategory::kDynamic) RenameNewSymbol(*this, types);
+  if (GetOpInfo(op).category == OpCategory::kDynamic) NameNewSymbol(types);
   for (size_t i = 0; i < types.size(); ++i) node->outputs_[i]->type_ = std::move(types[i]);
 
   for (Value* input : node->inputs_) {
@@ -119,6 +110,18 @@ absl::StatusOr<Node*> Graph::Add(Op op, std::vector<Value*> inputs, Attributes a
   Node* added = node.get();
   added->position_ = nodes_.insert(before == nullptr ? nodes_.end() : before->position_, std::move(node));
   return added;
+}
+
+void Graph::NameNewSymbol(std::vector<TensorType>& types) {
+  std::string name;
+  do {
+    name = absl::StrCat("n", next_symbol_++);
+  } while (IsSymbolUsed(*this, name));
+  for (TensorType& type : types) {
+    for (Dim& dim : type.dims) {
+      if (dim.symbol == kNewSymbol) dim.symbol = name;
+    }
+  }
 }
 
 Value* Graph::Make(Op op, std::vector<Value*> inputs, Attributes attrs, Node* before) {
@@ -182,6 +185,7 @@ void Graph::EraseInput(int i) {
 
 std::unique_ptr<Graph> Graph::Clone() const {
   auto clone = std::make_unique<Graph>(name_);
+  clone->next_symbol_ = next_symbol_;
   ValueMap map;
   for (const auto& input : inputs_) map[input.get()] = clone->AddInput(input->name(), input->type());
   // All nodes first, then their inputs: an order that the verifier would refuse clones as it is.

@@ -74,7 +74,8 @@ class Node {
   int num_regions() const { return static_cast<int>(regions_.size()); }
   Graph& region(int i = 0) const { return *regions_[i]; }
 
-  void SetInput(int i, Value* value);  // keeps users() of both values right
+  // Keeps users() of both values right. May give an optional input that was absent, or take one away.
+  void SetInput(int i, Value* value);
 
  private:
   friend class Graph;
@@ -122,7 +123,7 @@ class Graph {
   // aborts with the error's text otherwise. Returns output 0.
   Value* Make(Op op, std::vector<Value*> inputs, Attributes attrs = {}, Node* before = nullptr);
 
-  // A constant node with `data`.
+  // A constant node with `data`, named `name`.
   Value* AddConstant(Tensor data, std::string name = "", Node* before = nullptr);
 
   // The nodes in order. Erasing or inserting other nodes keeps iterators valid.
@@ -145,10 +146,15 @@ class Graph {
   std::unique_ptr<Graph> Clone() const;
 
  private:
+  // A node whose output size depends on the data brings a symbol of its own (infer.h): gives it, in the
+  // node's output types, a name that no value uses.
+  void NameNewSymbol(std::vector<TensorType>& types);
+
   std::string name_;
   std::vector<std::unique_ptr<Value>> inputs_;
   NodeList nodes_;
   std::vector<Output> outputs_;
+  int64_t next_symbol_ = 0;  // where the search for an unused name goes on
 };
 
 }  // namespace attune

@@ -132,6 +132,31 @@ TEST(Graph, SetInputMovesTheUse) {
   EXPECT_EQ(Verify(graph), absl::OkStatus());
 }
 
+TEST(Graph, SetInputGivesAndTakesOptionalInputs) {
+  Graph graph;
+  Value* x = graph.AddInput("x", kVector);
+  const auto norm = graph.Add(Op::kLayerNorm, {x}, {{"axis", int64_t{0}}, {"epsilon", 1e-5}});
+  ASSERT_TRUE(norm.ok()) << norm.status();
+  (*norm)->SetInput(2, x);
+  EXPECT_THAT((*norm)->inputs(), ElementsAre(x, nullptr, x));
+  EXPECT_EQ(Verify(graph), absl::OkStatus());
+  (*norm)->SetInput(2, nullptr);
+  EXPECT_THAT((*norm)->inputs(), ElementsAre(x));
+  EXPECT_THAT(x->users(), ElementsAre(*norm));
+  (*norm)->SetInput(2, nullptr);
+  EXPECT_EQ((*norm)->num_inputs(), 1);
+}
+
+TEST(Graph, SizesThatDependOnDataGetUnusedSymbols) {
+  Graph graph;
+  Value* x = graph.AddInput("x", {DType::kF32, std::vector<Dim>{4}});
+  Value* y = graph.AddInput("y", {DType::kF32, std::vector<Dim>{Dim("n1", 4)}});
+  EXPECT_EQ(ToString(graph.Make(Op::kNonZero, {x})->type()), "i64[1,n0<=4]");
+  EXPECT_EQ(ToString(graph.Make(Op::kNonZero, {x})->type()), "i64[1,n2<=4]");
+  EXPECT_EQ(ToString(graph.Make(Op::kNeg, {y})->type()), "f32[n1<=4]");
+  EXPECT_EQ(Verify(graph), absl::OkStatus());
+}
+
 TEST(Graph, ConstantsAreSeenThroughTheirValue) {
   Graph graph;
   const Value* c = graph.AddConstant(Tensor::Scalar(DType::kI8, 3), "three");
