@@ -1,0 +1,366 @@
+#include "import/onnx/importer.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "import/onnx/inputs.h"
+#include "import/onnx/ops.h"
+#include "import/onnx/tensor_proto.h"
+
+namespace attune::onnx {
+namespace {
+
+constexpr int64_t kNewestOpset = 26;
+constexpr int64_t kNewestIrVersion = 14;
+constexpr int kMaxFunctionDepth = 32;
+
+// Both spellings of the default domain mean the same.
+std::string_view Domain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
+
+std::string FunctionKey(std::string_view domain, std::string_view name, std::string_view overload) {
+  return absl::StrCat(Domain(domain), "\n", name, "\n", overload);
+}
+
+Opsets OpsetsOf(const google::protobuf::RepeatedPtrField<OperatorSetIdProto>& imports) {
+  Opsets opsets;
+  for (const auto& opset : imports) opsets[std::string(Domain(opset.domain()))] = opset.version();
+  return opsets;
+}
+
+// What messages call a node: its name, else its first output's.
+std::string NameOf(const NodeProto& node, const Scope& scope) {
+  if (!node.name().empty()) return scope.prefix + node.name();
+  for (const auto& output : node.output()) {
+    if (!output.empty()) return scope.prefix + output;
+  }
+  return scope.prefix + "(unnamed)";
+}
+
+// For unrolled loops in the worst case; a model's own nodes come on top.
+NodeBudget BudgetFor(const ModelProto& model) {
+  return {.left = 40'000 +
+                  200 * static_cast<int64_t>(model.graph().node_size() + model.graph().initializer_size())};
+}
+
+}  // namespace
+
+const AttributeProto* ResolveAttribute(const AttributeProto& attribute, const Scope& scope) {
+  if (attribute.ref_attr_name().empty()) return &attribute;
+  if (scope.attributes == nullptr) return nullptr;
+  const auto it = scope.attributes->find(attribute.ref_attr_name());
+  return it != scope.attributes->end() ? it->second : nullptr;
+}
+
+Importer::Importer(ModelProto* model, std::string folder, const OnnxImportOptions& options)
+    : model_(model),
+      folder_(std::move(folder)),
+      options_(options),
+      opsets_(OpsetsOf(model->opset_import())),
+      evaluator_(options.executor),
+      budget_(BudgetFor(*model)) {
+  for (const FunctionProto& function : model->functions()) {
+    functions_[FunctionKey(function.domain(), function.name(), function.overload())] = &function;
+  }
+}
+
+absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {
+  auto graph = std::make_unique<Graph>(model_->graph().name());
+  Scope scope{.graph = graph.get(), .opsets = &opsets_};
+  try {
+    CheckModel();
+    ImportInputs(scope);
+    const std::vector<Binding> outputs = ImportBody(model_->graph(), scope);
+    if (!not_supported_.empty()) return absl::UnimplementedError(absl::StrJoin(not_supported_, "\n"));
+    std::set<std::string> names;
+    for (int i = 0; i < model_->graph().output_size(); ++i) {
+      const std::string& name = model_->graph().output(i).name();
+      if (!names.insert(name).second) Invalid("the model has two outputs named '", name, "'");
+      if (outputs[i].sequence) Unsupported("NS Graph ", name, ": an output that is a sequence");
+      graph->AddOutput(name, outputs[i].value);
+    }
+  } catch (const ImportFailure& failure) {
+    return failure.status;
+  }
+  Finish(*graph);
+  return graph;
+}
+
+void Importer::CheckModel() {
+  if (model_->ir_version() < 1 || model_->ir_version() > kNewestIrVersion) {
+    Unsupported("NS Model ir_version: ", model_->ir_version(), " is not among the known versions 1 to ",
+                kNewestIrVersion);
+  }
+  // Files of IR version 1 and 2 may leave it out.
+  if (!opsets_.contains("")) {
+    if (model_->ir_version() >= 3 && opsets_.empty()) Invalid("the model does not say which opset it uses");
+    opsets_[""] = 1;
+  }
+  if (opsets_[""] > kNewestOpset) {
+    Unsupported("NS Model opset_import: opset ", opsets_[""], " is newer than ", kNewestOpset);
+  }
+}
+
+void Importer::ImportInputs(Scope& scope) {
+  const std::vector<const ValueInfoProto*> inputs = RealInputs(model_->graph());
+  for (const ValueInfoProto* input : inputs) {
+    const std::string type = DescribeValue(*input).dtype;
+    if (!ParseDType(type)) Report("Input", input->name(), absl::StrCat("its type is ", type));
+  }
+  if (!not_supported_.empty()) {
+    for (const ValueInfoProto* input : inputs) scope.bindings[input->name()].failed = true;
+    return;
+  }
+  const std::vector<Shape> shapes = OrThrow(BindShapes(inputs, options_));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::string& name = inputs[i]->name();
+    if (scope.bindings.contains(name)) Invalid("the model has two inputs named '", name, "'");
+    const int element = inputs[i]->type().tensor_type().elem_type();
+    Value* value = scope.graph->AddInput(name, TensorType(*DTypeFromOnnx(element), shapes[i]));
+    Binding& binding = scope.bindings[name] = value;
+    binding.type = element;
+    const auto known = options_.input_values.find(name);
+    if (known == options_.input_values.end()) continue;
+    if (known->second.dtype() != value->type().dtype) {
+      Invalid("input '", name, "' is ", ToString(value->type()), ", but values of ",
+              DTypeName(known->second.dtype()), " were given");
+    }
+    evaluator_.SetInput(value, known->second);
+  }
+}
+
+Tensor Importer::TensorOf(const TensorProto& proto) {
+  const auto it = tensors_.find(&proto);
+  if (it != tensors_.end()) return it->second;
+  return tensors_[&proto] = OrThrow(TensorFromProto(proto, folder_));
+}
+
+void Importer::ImportInitializers(const GraphProto& graph, Scope& scope) {
+  const auto bind = [this, &scope](const std::string& name, int type, const auto& make) {
+    const auto [it, inserted] = scope.bindings.try_emplace(name);
+    if (!inserted) Invalid("two initializers, or an initializer and an input, are named '", name, "'");
+    it->second.type = type;
+    try {
+      it->second.value = make();
+    } catch (const ImportFailure& failure) {
+      if (!absl::IsUnimplemented(failure.status)) throw;
+      it->second.failed = true;
+      Report("Initializer", name, failure.status.message());
+    }
+  };
+  for (const TensorProto& tensor : graph.initializer()) {
+    bind(tensor.name(), tensor.data_type(), [&] {
+      budget_.Spend();
+      return scope.graph->AddConstant(TensorOf(tensor), tensor.name());
+    });
+  }
+  for (const SparseTensorProto& tensor : graph.sparse_initializer()) {
+    const std::string& name = tensor.values().name();
+    bind(name, tensor.values().data_type(),
+         [&] { return OpContext(this, &scope, nullptr, 0, name, {}).SparseConstant(tensor); });
+  }
+}
+
+const Graph& Importer::Keep(std::unique_ptr<Graph> region) {
+  return *regions_.emplace_back(std::move(region));
+}
+
+std::vector<Binding> Importer::ImportBody(const GraphProto& body, Scope& scope) {
+  ImportInitializers(body, scope);
+  for (const NodeProto& node : body.node()) ImportNode(node, scope);
+  std::vector<Binding> outputs;
+  for (const ValueInfoProto& output : body.output()) {
+    const Binding* binding = Lookup(scope, output.name());
+    if (binding == nullptr)
+      Invalid("nothing makes the output '", output.name(), "' of graph '", body.name(), "'");
+    outputs.push_back(*binding);
+  }
+  return outputs;
+}
+
+const Binding* Importer::Lookup(Scope& scope, const std::string& name) {
+  if (const auto it = scope.bindings.find(name); it != scope.bindings.end()) return &it->second;
+  if (scope.parent == nullptr) return nullptr;
+  const Binding* outer = Lookup(*scope.parent, name);
+  if (outer == nullptr || scope.graph == scope.parent->graph) return outer;
+
+  const auto capture = [&](Value* value) {
+    if (value == nullptr) return value;
+    Value*& inner = scope.captures[value];
+    if (inner != nullptr) return inner;
+    if (const Tensor* data = value->constant()) return inner = scope.graph->AddConstant(*data);
+    inner = scope.graph->AddInput(absl::StrCat("captured", scope.captured->size()), value->type());
+    scope.captured->push_back(value);
+    evaluator_.SetAlias(inner, value);
+    return inner;
+  };
+  Binding binding = *outer;
+  binding.value = capture(binding.value);
+  if (binding.sequence) {
+    for (Value*& value : *binding.sequence) value = capture(value);
+  }
+  return &(scope.bindings[name] = std::move(binding));
+}
+
+std::vector<Binding> Importer::GatherInputs(const NodeProto& node, const std::string& name, Scope& scope) {
+  std::vector<Binding> inputs;
+  for (const std::string& input : node.input()) {
+    if (input.empty()) {
+      inputs.emplace_back();
+      continue;
+    }
+    const Binding* binding = Lookup(scope, input);
+    if (binding == nullptr) {
+      Invalid(
+          "node '", name, "' (", node.op_type(), ") uses '", input,
+          "', which nothing before it makes: the nodes form a cycle, are not in order, or one is missing");
+    }
+    inputs.push_back(*binding);
+  }
+  while (!inputs.empty() && node.input(static_cast<int>(inputs.size()) - 1).empty()) inputs.pop_back();
+  return inputs;
+}
+
+void Importer::ImportNode(const NodeProto& node, Scope& scope) {
+  budget_.Spend();
+  const std::string name = NameOf(node, scope);
+  std::vector<Binding> inputs = GatherInputs(node, name, scope);
+  Outputs outputs;
+  if (std::any_of(inputs.begin(), inputs.end(), [](const Binding& input) { return input.failed; })) {
+    ReportUnknown(node, scope);
+    outputs.resize(node.output_size());
+    for (Binding& output : outputs) output.failed = true;
+  } else {
+    const FunctionProto* function = FindFunction(node);
+    outputs = function != nullptr ? CallFunction(*function, node, name, std::move(inputs), scope)
+                                  : CallOperator(node, name, std::move(inputs), scope);
+  }
+  BindOutputs(node, std::move(outputs), scope);
+}
+
+Outputs Importer::CallOperator(const NodeProto& node, const std::string& name, std::vector<Binding> inputs,
+                               Scope& scope) {
+  const std::string_view domain = Domain(node.domain());
+  const auto opset = scope.opsets->find(domain);
+  const int64_t version = opset != scope.opsets->end() ? opset->second : 1;
+  absl::Status status;
+  if (const Lowering lower = FindLowering(domain, node.op_type(), version)) {
+    try {
+      OpContext context(this, &scope, &node, version, name, std::move(inputs));
+      Outputs outputs = lower(context);
+      bool complete = true;
+      for (int i = static_cast<int>(outputs.size()); i < node.output_size(); ++i)
+        complete &= node.output(i).empty();
+      if (complete) return outputs;
+      status = NotSupported("its output ", outputs.size());
+    } catch (const ImportFailure& failure) {
+      status = failure.status;
+    }
+  } else {
+    status = NotSupported("no such operator in opset ", version, " of domain '",
+                          domain.empty() ? "ai.onnx" : domain, "'");
+  }
+  if (absl::IsUnimplemented(status)) {
+    Report(node.op_type(), name, status.message());
+  } else if (!absl::IsCancelled(status)) {
+    throw ImportFailure{Annotate(status, absl::StrCat("node '", name, "' (", node.op_type(), ")"))};
+  }
+  Outputs failed(node.output_size());
+  for (Binding& output : failed) output.failed = true;
+  return failed;
+}
+
+const FunctionProto* Importer::FindFunction(const NodeProto& node) const {
+  if (functions_.empty()) return nullptr;
+  const auto it = functions_.find(FunctionKey(node.domain(), node.op_type(), node.overload()));
+  return it != functions_.end() ? it->second : nullptr;
+}
+
+Outputs Importer::CallFunction(const FunctionProto& function, const NodeProto& node, const std::string& name,
+                               std::vector<Binding> inputs, Scope& scope) {
+  if (function_depth_ == kMaxFunctionDepth) {
+    Invalid("node '", name, "' (", node.op_type(), "): functions call each other more than ",
+            kMaxFunctionDepth, " deep");
+  }
+  if (static_cast<int>(inputs.size()) > function.input_size() ||
+      node.output_size() > function.output_size()) {
+    Invalid("node '", name, "' (", node.op_type(), ") has more inputs or outputs than the function it calls");
+  }
+  AttributeFrame frame;
+  for (const AttributeProto& attribute : function.attribute_proto()) frame[attribute.name()] = &attribute;
+  for (const AttributeProto& attribute : node.attribute()) {
+    if (const AttributeProto* resolved = ResolveAttribute(attribute, scope))
+      frame[attribute.name()] = resolved;
+  }
+  Opsets opsets = OpsetsOf(function.opset_import());
+  if (opsets.empty()) opsets = *scope.opsets;
+  Scope body{.graph = scope.graph, .opsets = &opsets, .attributes = &frame, .prefix = name + "/"};
+  for (int i = 0; i < function.input_size(); ++i) {
+    // A trailing input that the call leaves out is absent inside as well.
+    body.bindings[function.input(i)] = i < static_cast<int>(inputs.size()) ? std::move(inputs[i]) : Binding();
+  }
+  ++function_depth_;
+  for (const NodeProto& inner : function.node()) ImportNode(inner, body);
+  --function_depth_;
+  Outputs outputs;
+  for (const std::string& output : function.output()) {
+    const Binding* binding = Lookup(body, output);
+    if (binding == nullptr)
+      Invalid("nothing makes the output '", output, "' of function '", function.name(), "'");
+    outputs.push_back(*binding);
+  }
+  return outputs;
+}
+
+void Importer::BindOutputs(const NodeProto& node, Outputs outputs, Scope& scope) {
+  for (int i = 0; i < node.output_size(); ++i) {
+    if (node.output(i).empty()) continue;
+    const auto [it, inserted] = scope.bindings.try_emplace(node.output(i));
+    if (!inserted) {
+      Invalid("node '", NameOf(node, scope), "' (", node.op_type(), ") makes '", node.output(i),
+              "', which exists already");
+    }
+    it->second = std::move(outputs[i]);
+  }
+}
+
+void Importer::Report(std::string_view op_type, const std::string& name, std::string_view reason) {
+  std::string line = absl::StrCat("NS ", op_type, " ", name, ": ", reason);
+  if (reported_.insert(line).second) not_supported_.push_back(std::move(line));
+}
+
+void Importer::ReportUnknown(const NodeProto& node, Scope& scope) {
+  const std::string_view domain = Domain(node.domain());
+  const auto opset = scope.opsets->find(domain);
+  const int64_t version = opset != scope.opsets->end() ? opset->second : 1;
+  if (FindFunction(node) == nullptr && FindLowering(domain, node.op_type(), version) == nullptr) {
+    Report(node.op_type(), NameOf(node, scope),
+           absl::StrCat("no such operator in opset ", version, " of domain '",
+                        domain.empty() ? "ai.onnx" : domain, "'"));
+  }
+  for (const AttributeProto& attribute : node.attribute()) {
+    for (const NodeProto& inner : attribute.g().node()) ReportUnknown(inner, scope);
+  }
+}
+
+// Removes what only served to find shapes: nodes that nothing uses, and inputs whose values were given and
+// that nothing uses any more.
+void Importer::Finish(Graph& graph) {
+  for (auto it = graph.nodes().end(); it != graph.nodes().begin();) {
+    Node* node = std::prev(it)->get();
+    bool used = false;
+    for (int i = 0; i < node->num_outputs(); ++i) used |= graph.NumUses(node->output(i)) > 0;
+    if (used) {
+      --it;
+    } else {
+      graph.Erase(node);
+    }
+  }
+  for (int i = static_cast<int>(graph.inputs().size()) - 1; i >= 0; --i) {
+    const Value* input = graph.inputs()[i].get();
+    if (evaluator_.Used(input) && graph.NumUses(input) == 0) graph.EraseInput(i);
+  }
+}
+
+}  // namespace attune::onnx

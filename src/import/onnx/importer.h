@@ -1,0 +1,91 @@
+// The import of one model: name scopes, functions, subgraphs, and what is not supported.
+#ifndef ATTUNE_IMPORT_ONNX_IMPORTER_H_
+#define ATTUNE_IMPORT_ONNX_IMPORTER_H_
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "import/onnx/evaluator.h"
+#include "import/onnx/import.h"
+#include "import/onnx/op_context.h"
+
+namespace attune::onnx {
+
+using Opsets = std::map<std::string, int64_t, std::less<>>;
+
+// Where names are looked up, and where the nodes go that define them. One for the model's graph, one for
+// each expansion of a function or of a subgraph.
+struct Scope {
+  Scope* parent = nullptr;  // nullptr also for a function's body, which sees its inputs alone
+  Graph* graph = nullptr;
+  const Opsets* opsets = nullptr;
+  const AttributeFrame* attributes = nullptr;  // nullptr outside of functions
+  std::string prefix = {};                     // of node names
+  std::unordered_map<std::string, Binding> bindings = {};
+  // For a region, whose graph is not its parent's: the parent's values that it uses, in the order of the
+  // inputs that stand for them, and those inputs.
+  std::vector<Value*>* captured = nullptr;
+  std::unordered_map<const Value*, Value*> captures = {};
+};
+
+// The attribute itself, or the one of the enclosing function call that it refers to; nullptr where the call
+// does not have it.
+const AttributeProto* ResolveAttribute(const AttributeProto& attribute, const Scope& scope);
+
+class Importer {
+ public:
+  // `model` loses the data of its initializers on the way.
+  Importer(ModelProto* model, std::string folder, const OnnxImportOptions& options);
+
+  absl::StatusOr<std::unique_ptr<Graph>> Run();
+
+  // Services for OpContext. They throw ImportFailure.
+  Evaluator& evaluator() { return evaluator_; }
+  NodeBudget& budget() { return budget_; }
+  // Converted once, however often a loop's body is expanded.
+  Tensor TensorOf(const TensorProto& proto);
+  // Appends a graph's initializers and nodes to `scope`, whose bindings have its inputs; its outputs.
+  std::vector<Binding> ImportBody(const GraphProto& body, Scope& scope);
+  // Keeps a region for as long as the evaluator may look at its values.
+  const Graph& Keep(std::unique_ptr<Graph> region);
+  // A name's meaning in `scope`, captured from the enclosing graph where need be. Nullptr: undefined.
+  const Binding* Lookup(Scope& scope, const std::string& name);
+
+ private:
+  void CheckModel();
+  void ImportInputs(Scope& scope);
+  void ImportInitializers(const GraphProto& graph, Scope& scope);
+  void ImportNode(const NodeProto& node, Scope& scope);
+  std::vector<Binding> GatherInputs(const NodeProto& node, const std::string& name, Scope& scope);
+  Outputs CallFunction(const FunctionProto& function, const NodeProto& node, const std::string& name,
+                       std::vector<Binding> inputs, Scope& scope);
+  Outputs CallOperator(const NodeProto& node, const std::string& name, std::vector<Binding> inputs,
+                       Scope& scope);
+  const FunctionProto* FindFunction(const NodeProto& node) const;
+  void BindOutputs(const NodeProto& node, Outputs outputs, Scope& scope);
+  void Report(std::string_view op_type, const std::string& name, std::string_view reason);
+  // Reports the unknown operators in and below a node that cannot be imported.
+  void ReportUnknown(const NodeProto& node, Scope& scope);
+  void Finish(Graph& graph);
+
+  ModelProto* model_;
+  std::string folder_;
+  const OnnxImportOptions& options_;
+  Opsets opsets_;
+  std::map<std::string, const FunctionProto*> functions_;  // by domain, name and overload
+  std::vector<std::unique_ptr<Graph>> regions_;
+  Evaluator evaluator_;
+  NodeBudget budget_;
+  std::unordered_map<const TensorProto*, Tensor> tensors_;
+  std::vector<std::string> not_supported_;
+  std::set<std::string> reported_;
+  int function_depth_ = 0;
+};
+
+}  // namespace attune::onnx
+
+#endif  // ATTUNE_IMPORT_ONNX_IMPORTER_H_

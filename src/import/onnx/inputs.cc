@@ -1,0 +1,161 @@
+#include "import/onnx/inputs.h"
+
+#include <map>
+#include <optional>
+#include <unordered_set>
+
+#include "absl/strings/str_join.h"
+#include "base/checked.h"
+#include "base/status.h"
+#include "import/onnx/tensor_proto.h"
+
+namespace attune::onnx {
+namespace {
+
+std::string DescribeType(const TypeProto& type) {
+  switch (type.value_case()) {
+    case TypeProto::kTensorType: {
+      const std::optional<DType> dtype = DTypeFromOnnx(type.tensor_type().elem_type());
+      return dtype ? std::string(DTypeName(*dtype)) : OnnxTypeName(type.tensor_type().elem_type());
+    }
+    case TypeProto::kSequenceType:
+      return absl::StrCat("sequence(", DescribeType(type.sequence_type().elem_type()), ")");
+    case TypeProto::kOptionalType:
+      return absl::StrCat("optional(", DescribeType(type.optional_type().elem_type()), ")");
+    case TypeProto::kMapType:
+      return "map";
+    case TypeProto::kSparseTensorType:
+      return "sparse tensor";
+    case TypeProto::kOpaqueType:
+      return "opaque";
+    case TypeProto::VALUE_NOT_SET:
+      return "unknown";
+  }
+}
+
+bool IsOpen(const TensorShapeProto::Dimension& dim) { return !dim.has_dim_value() || dim.dim_value() < 0; }
+
+// The shape that the options give an input, if any.
+std::optional<Shape> GivenShape(const std::string& name, const OnnxImportOptions& options) {
+  if (const auto it = options.input_shapes.find(name); it != options.input_shapes.end()) return it->second;
+  if (const auto it = options.input_values.find(name); it != options.input_values.end())
+    return it->second.shape();
+  return std::nullopt;
+}
+
+std::string ShapeText(const OnnxInputInfo& info) {
+  return info.ranked ? absl::StrCat("[", absl::StrJoin(info.dims, ","), "]") : "of any shape";
+}
+
+// A shape given for an input must agree with what the model says of it.
+absl::Status CheckGiven(const ValueInfoProto& info, const Shape& given) {
+  if (!CheckedProduct(given))
+    return InvalidInput("the shape given for input '", info.name(), "' is negative or overflows");
+  const auto& tensor = info.type().tensor_type();
+  if (!tensor.has_shape()) return absl::OkStatus();
+  bool fits = tensor.shape().dim_size() == static_cast<int>(given.size());
+  for (int i = 0; fits && i < tensor.shape().dim_size(); ++i) {
+    const auto& dim = tensor.shape().dim(i);
+    fits = IsOpen(dim) || dim.dim_value() == given[i];
+  }
+  if (fits) return absl::OkStatus();
+  return InvalidInput("input '", info.name(), "' is ", ShapeText(DescribeValue(info)), " in the model, but [",
+                      absl::StrJoin(given, ","), "] was given");
+}
+
+using Symbols = std::map<std::string, int64_t>;
+
+void LearnSymbols(const ValueInfoProto& info, const Shape& given, Symbols& symbols) {
+  const auto& dims = info.type().tensor_type().shape().dim();
+  for (int i = 0; i < dims.size(); ++i) {
+    if (!dims[i].dim_param().empty()) symbols.emplace(dims[i].dim_param(), given[i]);
+  }
+}
+
+// The declared shape with symbols replaced, or nothing when a dimension stays open.
+std::optional<Shape> Resolve(const ValueInfoProto& info, const Symbols& symbols) {
+  const auto& tensor = info.type().tensor_type();
+  if (!tensor.has_shape()) return std::nullopt;
+  Shape shape;
+  for (const auto& dim : tensor.shape().dim()) {
+    const auto symbol = symbols.find(dim.dim_param());
+    if (!IsOpen(dim)) {
+      shape.push_back(dim.dim_value());
+    } else if (symbol != symbols.end()) {
+      shape.push_back(symbol->second);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return shape;
+}
+
+// "x=1x3x224x224": the open dimensions as 1, but the image-like ones of four as 224.
+std::string Example(const OnnxInputInfo& info) {
+  std::vector<std::string> dims;
+  for (size_t i = 0; i < info.dims.size(); ++i) {
+    int64_t number = 0;
+    const bool open = !absl::SimpleAtoi(info.dims[i], &number);
+    dims.push_back(!open ? info.dims[i] : (info.dims.size() == 4 && i >= 2) ? "224" : "1");
+  }
+  if (!info.ranked) dims = {"1", "3", "224", "224"};
+  return absl::StrCat("--shape ", info.name, "=", absl::StrJoin(dims, "x"));
+}
+
+}  // namespace
+
+std::vector<const ValueInfoProto*> RealInputs(const GraphProto& graph) {
+  std::unordered_set<std::string> initialized;
+  for (const auto& tensor : graph.initializer()) initialized.insert(tensor.name());
+  for (const auto& tensor : graph.sparse_initializer()) initialized.insert(tensor.values().name());
+  std::vector<const ValueInfoProto*> inputs;
+  for (const auto& input : graph.input()) {
+    if (!initialized.contains(input.name())) inputs.push_back(&input);
+  }
+  return inputs;
+}
+
+OnnxInputInfo DescribeValue(const ValueInfoProto& info) {
+  OnnxInputInfo out;
+  out.name = info.name();
+  out.dtype = DescribeType(info.type());
+  const auto& tensor = info.type().tensor_type();
+  out.ranked = tensor.has_shape();
+  for (const auto& dim : tensor.shape().dim()) {
+    if (!IsOpen(dim)) {
+      out.dims.push_back(absl::StrCat(dim.dim_value()));
+    } else {
+      out.dims.push_back(dim.dim_param().empty() ? "?" : dim.dim_param());
+    }
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<const ValueInfoProto*>& inputs,
+                                              const OnnxImportOptions& options) {
+  Symbols symbols;
+  for (const ValueInfoProto* input : inputs) {
+    const std::optional<Shape> given = GivenShape(input->name(), options);
+    if (!given) continue;
+    RETURN_IF_ERROR(CheckGiven(*input, *given));
+    LearnSymbols(*input, *given, symbols);
+  }
+  std::vector<Shape> shapes;
+  std::vector<std::string> unbound;
+  std::vector<std::string> examples;
+  for (const ValueInfoProto* input : inputs) {
+    std::optional<Shape> shape = GivenShape(input->name(), options);
+    if (!shape) shape = Resolve(*input, symbols);
+    if (!shape) {
+      const OnnxInputInfo info = DescribeValue(*input);
+      unbound.push_back(absl::StrCat("'", info.name, "' ", ShapeText(info)));
+      examples.push_back(Example(info));
+    }
+    shapes.push_back(shape.value_or(Shape()));
+  }
+  if (unbound.empty()) return shapes;
+  return InvalidInput("the model leaves dimensions open: input ", absl::StrJoin(unbound, ", "),
+                      "; give the shapes, for example ", absl::StrJoin(examples, " "));
+}
+
+}  // namespace attune::onnx

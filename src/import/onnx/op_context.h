@@ -1,0 +1,108 @@
+// What the lowering of one ONNX node sees: its inputs, attributes and opset, and the emitter.
+#ifndef ATTUNE_IMPORT_ONNX_OP_CONTEXT_H_
+#define ATTUNE_IMPORT_ONNX_OP_CONTEXT_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "import/onnx/emitter.h"
+#include "import/onnx/onnx.pb.h"
+
+namespace attune::onnx {
+
+using namespace attune_onnx;  // NOLINT: the schema's messages, and nothing else
+
+class Importer;
+struct Scope;
+
+// A value as names are bound to it: a tensor, or a list of tensors whose length is known (ONNX's
+// sequences exist during import only).
+struct Binding {
+  Value* value = nullptr;
+  std::optional<std::vector<Value*>> sequence;
+  bool failed = false;  // its node is not supported; has been reported
+  int type = 0;         // the ONNX element type where the dtype does not tell it (INT4, …)
+
+  Binding() = default;
+  Binding(Value* tensor) : value(tensor) {}  // NOLINT: a tensor is a binding
+};
+using Outputs = std::vector<Binding>;
+
+// The attributes of the function call that a node is expanded from; node attributes may refer to them.
+using AttributeFrame = std::map<std::string, const AttributeProto*, std::less<>>;
+
+// Members throw ImportFailure: a required input or attribute that is absent, an attribute of the wrong
+// kind, a value that must be known and is not.
+class OpContext : public Emitter {
+ public:
+  OpContext(Importer* importer, Scope* scope, const NodeProto* node, int64_t opset, std::string name,
+            std::vector<Binding> inputs);
+
+  std::string_view op_type() const { return node_->op_type(); }
+  int64_t opset() const { return opset_; }  // of the node's domain
+
+  int num_inputs() const { return static_cast<int>(inputs_.size()); }
+  int num_outputs() const { return node_->output_size(); }
+  bool HasInput(int i) const;
+  bool HasOutput(int i) const { return i < num_outputs() && !node_->output(i).empty(); }
+
+  // Input i, a tensor. In: required. OptionalIn: nullptr where absent.
+  Value* In(int i) const;
+  Value* OptionalIn(int i) const { return HasInput(i) ? In(i) : nullptr; }
+  std::vector<Value*> AllIn() const;
+  const Binding& BindingOf(int i) const { return inputs_[i]; }
+  DType InType(int i) const { return In(i)->type().dtype; }
+  Shape InShape(int i) const { return ShapeOf(In(i)); }
+  int InRank(int i) const { return In(i)->type().rank(); }
+
+  // Attributes, with references into an enclosing function call resolved. Nullptr where absent.
+  const AttributeProto* Find(std::string_view name) const;
+  bool Has(std::string_view name) const { return Find(name) != nullptr; }
+  int64_t Int(std::string_view name) const;
+  int64_t Int(std::string_view name, int64_t absent) const { return Has(name) ? Int(name) : absent; }
+  bool Bool(std::string_view name, bool absent = false) const { return Int(name, absent) != 0; }
+  double Float(std::string_view name) const;
+  double Float(std::string_view name, double absent) const { return Has(name) ? Float(name) : absent; }
+  std::string String(std::string_view name, std::string_view absent) const;
+  std::optional<Ints> IntList(std::string_view name) const;
+  Ints IntList(std::string_view name, Ints absent) const { return IntList(name).value_or(std::move(absent)); }
+  std::optional<std::vector<double>> FloatList(std::string_view name) const;
+  std::optional<std::vector<std::string>> StringList(std::string_view name) const;
+  const GraphProto& Subgraph(std::string_view name) const;
+  // A tensor attribute's data.
+  Tensor TensorAttribute(std::string_view name) const;
+  Value* SparseConstant(const SparseTensorProto& proto);
+  // An attribute that holds an ONNX element type, as a dtype; NS for a type that Attune does not have.
+  DType TypeAttribute(std::string_view name) const;
+
+  // The value's data, computed where it follows from what is known; NS otherwise: "its <what> must be
+  // known: …".
+  Tensor Known(const Value* value, std::string_view what) const;
+  Ints KnownInts(const Value* value, std::string_view what) const { return Known(value, what).ToInts(); }
+  double KnownScalar(const Value* value, std::string_view what) const;
+  // Nothing unless the value follows from constants alone.
+  std::optional<Tensor> KnownConstant(const Value* value) const;
+
+  // Subgraphs. Inline: appends the body's nodes here, with its inputs bound. Returns its outputs.
+  std::vector<Binding> Inline(const GraphProto& body, const std::vector<Binding>& inputs);
+  // As a region of its own: its inputs get `input_types`; values of this graph that it uses become
+  // further inputs, appended to `captured`, which several regions of one node may share.
+  std::unique_ptr<Graph> Region(const GraphProto& body, const std::vector<TensorType>& input_types,
+                                std::vector<Value*>* captured);
+
+ private:
+  const AttributeProto& Require(std::string_view name, AttributeProto::AttributeType type) const;
+
+  Importer* importer_;
+  Scope* scope_;
+  const NodeProto* node_;
+  int64_t opset_;
+  std::vector<Binding> inputs_;
+};
+
+}  // namespace attune::onnx
+
+#endif  // ATTUNE_IMPORT_ONNX_OP_CONTEXT_H_

@@ -1,0 +1,247 @@
+#include "import/onnx/ops.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "import/onnx/ops/lowerings.h"
+
+namespace attune::onnx {
+namespace {
+
+struct Row {
+  std::string_view op_type;
+  Lowering lower;
+  int64_t since = 1;
+  int64_t until = INT64_MAX;  // the last opset that has it
+  std::string_view domain = "";
+};
+
+constexpr std::string_view kMl = "ai.onnx.ml";
+constexpr std::string_view kTraining = "ai.onnx.preview.training";
+
+// By domain and name. Where a function covers several versions of its operator, it asks for the opset.
+constexpr Row kRows[] = {
+    {"Abs", Unary<Op::kAbs>},
+    {"Acos", Unary<Op::kAcos>},
+    {"Acosh", Unary<Op::kAcosh>},
+    {"Add", Binary<Op::kAdd>},
+    {"Affine", Affine, 1, 9},
+    {"AffineGrid", AffineGrid},
+    {"And", Binary<Op::kAnd>},
+    {"ArgMax", ArgMax},
+    {"ArgMin", ArgMin},
+    {"Asin", Unary<Op::kAsin>},
+    {"Asinh", Unary<Op::kAsinh>},
+    {"Atan", Unary<Op::kAtan>},
+    {"Atanh", Unary<Op::kAtanh>},
+    {"Attention", Attention},
+    {"AveragePool", AveragePool},
+    {"BatchNormalization", BatchNormalization},
+    {"Bernoulli", RandomNumbers},
+    {"BitShift", BitShift},
+    {"BitwiseAnd", Binary<Op::kAnd>},
+    {"BitwiseNot", Unary<Op::kNot>},
+    {"BitwiseOr", Binary<Op::kOr>},
+    {"BitwiseXor", Binary<Op::kXor>},
+    {"BlackmanWindow", BlackmanWindow},
+    {"Cast", CastToType},
+    {"CastLike", CastLike},
+    {"Ceil", Unary<Op::kCeil>},
+    {"Celu", Celu},
+    {"CenterCropPad", CenterCropPad},
+    {"Clip", Clip},
+    {"Col2Im", Col2Im},
+    {"Compress", Compress},
+    {"Concat", Concat},
+    {"ConcatFromSequence", ConcatFromSequence},
+    {"Constant", Constant},
+    {"ConstantOfShape", ConstantOfShape},
+    {"Conv", Conv},
+    {"ConvInteger", ConvInteger},
+    {"ConvTranspose", ConvTranspose},
+    {"Cos", Unary<Op::kCos>},
+    {"Cosh", Unary<Op::kCosh>},
+    {"Crop", CropImage, 1, 9},
+    {"CumProd", CumProd},
+    {"CumSum", CumSum},
+    {"DeformConv", DeformConv},
+    {"DepthToSpace", DepthToSpace},
+    {"DequantizeLinear", DequantizeLinear},
+    {"Det", Unary<Op::kDet>},
+    {"DFT", Dft},
+    {"Div", Binary<Op::kDiv>},
+    {"Dropout", Dropout},
+    {"DynamicQuantizeLinear", DynamicQuantizeLinear},
+    {"Einsum", Einsum},
+    {"Elu", Elu},
+    {"Equal", Binary<Op::kEqual>},
+    {"Erf", Unary<Op::kErf>},
+    {"Exp", Unary<Op::kExp>},
+    {"Expand", Expand},
+    {"EyeLike", EyeLike},
+    {"Flatten", Flatten},
+    {"Floor", Unary<Op::kFloor>},
+    {"Gather", Gather},
+    {"GatherElements", GatherElements},
+    {"GatherND", GatherNd},
+    {"Gelu", Gelu},
+    {"Gemm", Gemm},
+    {"GlobalAveragePool", GlobalAveragePool},
+    {"GlobalLpPool", GlobalLpPool},
+    {"GlobalMaxPool", GlobalMaxPool},
+    {"Greater", Binary<Op::kGreater>},
+    {"GreaterOrEqual", Binary<Op::kGreaterEqual>},
+    {"GridSample", GridSample},
+    {"GroupNormalization", GroupNormalization},
+    {"GRU", Gru},
+    {"HammingWindow", HammingWindow},
+    {"HannWindow", HannWindow},
+    {"Hardmax", Hardmax},
+    {"HardSigmoid", HardSigmoid},
+    {"HardSwish", Unary<Op::kHardSwish>},
+    {"Identity", Identity},
+    {"If", If},
+    {"ImageScaler", ImageScaler, 1, 9},
+    {"InstanceNormalization", InstanceNormalization},
+    {"IsInf", IsInf},
+    {"IsNaN", Unary<Op::kIsNan>},
+    {"LayerNormalization", LayerNormalization},
+    {"LeakyRelu", LeakyRelu},
+    {"Less", Binary<Op::kLess>},
+    {"LessOrEqual", Binary<Op::kLessEqual>},
+    {"Log", Unary<Op::kLog>},
+    {"LogSoftmax", LogSoftmax},
+    {"Loop", Loop},
+    {"LpNormalization", LpNormalization},
+    {"LpPool", LpPool},
+    {"LRN", Lrn},
+    {"LSTM", Lstm},
+    {"MatMul", MatMul},
+    {"MatMulInteger", MatMulInteger},
+    {"Max", MaxAll},
+    {"MaxPool", MaxPool},
+    {"MaxUnpool", MaxUnpool},
+    {"Mean", Mean},
+    {"MeanVarianceNormalization", MeanVarianceNormalization},
+    {"MelWeightMatrix", MelWeightMatrix},
+    {"Min", MinAll},
+    {"Mish", Mish},
+    {"Mod", Mod},
+    {"Mul", Binary<Op::kMul>},
+    {"Multinomial", RandomNumbers},
+    {"Neg", Unary<Op::kNeg>},
+    {"NegativeLogLikelihoodLoss", NegativeLogLikelihoodLoss},
+    {"NonMaxSuppression", NonMaxSuppression},
+    {"NonZero", NonZero},
+    {"Not", Unary<Op::kNot>},
+    {"OneHot", OneHot},
+    {"Or", Binary<Op::kOr>},
+    {"Pad", Pad},
+    {"ParametricSoftplus", ParametricSoftplus, 1, 9},
+    {"Pow", Binary<Op::kPow>},
+    {"PRelu", PRelu},
+    {"QLinearConv", QLinearConv},
+    {"QLinearMatMul", QLinearMatMul},
+    {"QuantizeLinear", QuantizeLinear},
+    {"RandomNormal", RandomNumbers},
+    {"RandomNormalLike", RandomNumbers},
+    {"RandomUniform", RandomNumbers},
+    {"RandomUniformLike", RandomNumbers},
+    {"Range", Range},
+    {"Reciprocal", Reciprocal},
+    {"ReduceL1", ReduceL1},
+    {"ReduceL2", ReduceL2},
+    {"ReduceLogSum", ReduceLogSum},
+    {"ReduceLogSumExp", ReduceLogSumExp},
+    {"ReduceMax", ReduceMax},
+    {"ReduceMean", ReduceMean},
+    {"ReduceMin", ReduceMin},
+    {"ReduceProd", ReduceProd},
+    {"ReduceSum", ReduceSum},
+    {"ReduceSumSquare", ReduceSumSquare},
+    {"Relu", Relu},
+    {"Reshape", Reshape},
+    {"Resize", Resize},
+    {"ReverseSequence", ReverseSequence},
+    {"RMSNormalization", RmsNormalization},
+    {"RNN", Rnn},
+    {"RoiAlign", RoiAlign},
+    {"RotaryEmbedding", RotaryEmbedding},
+    {"Round", Unary<Op::kRound>},
+    {"ScaledTanh", ScaledTanh, 1, 9},
+    {"Scan", ScanLoop},
+    {"Scatter", ScatterElements},
+    {"ScatterElements", ScatterElements},
+    {"ScatterND", ScatterNd},
+    {"Selu", Selu},
+    {"SequenceAt", SequenceAt},
+    {"SequenceConstruct", SequenceConstruct},
+    {"SequenceEmpty", SequenceEmpty},
+    {"SequenceErase", SequenceErase},
+    {"SequenceInsert", SequenceInsert},
+    {"SequenceLength", SequenceLength},
+    {"SequenceMap", SequenceMap},
+    {"Shape", ShapeOfInput},
+    {"Shrink", Shrink},
+    {"Sigmoid", Unary<Op::kSigmoid>},
+    {"Sign", Unary<Op::kSign>},
+    {"Sin", Unary<Op::kSin>},
+    {"Sinh", Unary<Op::kSinh>},
+    {"Size", SizeOfInput},
+    {"Slice", Slice},
+    {"Softmax", Softmax},
+    {"SoftmaxCrossEntropyLoss", SoftmaxCrossEntropyLoss},
+    {"Softplus", Unary<Op::kSoftplus>},
+    {"Softsign", Softsign},
+    {"SpaceToDepth", SpaceToDepth},
+    {"Split", Split},
+    {"SplitToSequence", SplitToSequence},
+    {"Sqrt", Unary<Op::kSqrt>},
+    {"Squeeze", Squeeze},
+    {"STFT", Stft},
+    {"Sub", Binary<Op::kSub>},
+    {"Sum", Sum},
+    {"Swish", Swish},
+    {"Tan", Unary<Op::kTan>},
+    {"Tanh", Unary<Op::kTanh>},
+    {"TensorScatter", TensorScatter},
+    {"ThresholdedRelu", ThresholdedRelu},
+    {"Tile", Tile},
+    {"TopK", TopK},
+    {"Transpose", Transpose},
+    {"Trilu", Trilu},
+    {"Unique", Unique},
+    {"Unsqueeze", Unsqueeze},
+    {"Upsample", Upsample},
+    {"Where", Where},
+    {"Xor", Binary<Op::kXor>},
+    {"ArrayFeatureExtractor", ArrayFeatureExtractor, 1, INT64_MAX, kMl},
+    {"Binarizer", Binarizer, 1, INT64_MAX, kMl},
+    {"Adagrad", Adagrad, 1, INT64_MAX, kTraining},
+    {"Adam", Adam, 1, INT64_MAX, kTraining},
+    {"Momentum", Momentum, 1, INT64_MAX, kTraining},
+};
+
+using Index = std::multimap<std::pair<std::string_view, std::string_view>, const Row*>;
+
+const Index& RowsByName() {
+  static const auto* index = [] {
+    auto* rows = new Index;
+    for (const Row& row : kRows) rows->emplace(std::pair(row.domain, row.op_type), &row);
+    return rows;
+  }();
+  return *index;
+}
+
+}  // namespace
+
+Lowering FindLowering(std::string_view domain, std::string_view op_type, int64_t opset) {
+  const auto [begin, end] = RowsByName().equal_range({domain, op_type});
+  for (auto it = begin; it != end; ++it) {
+    if (it->second->since <= opset && opset <= it->second->until) return it->second->lower;
+  }
+  return nullptr;
+}
+
+}  // namespace attune::onnx

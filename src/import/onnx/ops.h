@@ -1,0 +1,20 @@
+// The table of ONNX operators.
+#ifndef ATTUNE_IMPORT_ONNX_OPS_H_
+#define ATTUNE_IMPORT_ONNX_OPS_H_
+
+#include <string_view>
+
+#include "import/onnx/op_context.h"
+
+namespace attune::onnx {
+
+// Lowers one node. The results are its outputs in order; fewer than the node has is NS. Throws
+// ImportFailure.
+using Lowering = Outputs (*)(OpContext& c);
+
+// The row for an operator as it is in `opset` of `domain` ("" the default), or nullptr.
+Lowering FindLowering(std::string_view domain, std::string_view op_type, int64_t opset);
+
+}  // namespace attune::onnx
+
+#endif  // ATTUNE_IMPORT_ONNX_OPS_H_

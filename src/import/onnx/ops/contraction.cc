@@ -1,0 +1,111 @@
+// Convolutions and matrix products.
+#include <algorithm>
+
+#include "base/checked.h"
+#include "import/onnx/ops/lowerings.h"
+#include "import/onnx/ops/window.h"
+
+namespace attune::onnx {
+namespace {
+
+// The kernel's spatial shape, of a weight [M, C/group, K1, …].
+Ints KernelOf(OpContext& c, int weight) {
+  const Shape shape = c.InShape(weight);
+  if (shape.size() < 3) Invalid("its weight ", ToString(c.In(weight)->type()), " has no spatial dimension");
+  Ints kernel(shape.begin() + 2, shape.end());
+  if (c.IntList("kernel_shape", kernel) != kernel) Invalid("its kernel_shape differs from the weight's");
+  return kernel;
+}
+
+// What auto_pad and output_shape leave open of a transposed convolution.
+void FitTransposedPads(OpContext& c, const Shape& input, WindowAttributes& w, const Ints& output_padding) {
+  const std::string auto_pad = c.String("auto_pad", "NOTSET");
+  const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+  const std::optional<Ints> output_shape = c.IntList("output_shape");
+  const size_t rank = w.kernel.size();
+  if (output_shape && output_shape->size() < rank)
+    Invalid("its output_shape has ", output_shape->size(), " values");
+  if (!same && !output_shape) return;
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t extent = (w.kernel[i] - 1) * w.dilations[i] + 1;
+    const int64_t full = (input[i + 2] - 1) * w.strides[i] + extent + output_padding[i];
+    // Some exporters state batch and channels as well.
+    const int64_t wanted =
+        output_shape ? (*output_shape)[output_shape->size() - rank + i] : input[i + 2] * w.strides[i];
+    const int64_t total = std::max<int64_t>(0, full - wanted);
+    // As onnx.reference has it: SAME_UPPER puts an odd pad at the end, everything else at the begin.
+    w.pads[i] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+    w.pads[i + rank] = total - w.pads[i];
+  }
+}
+
+}  // namespace
+
+Outputs Conv(OpContext& c) {
+  const WindowAttributes w = ReadWindow(c, c.InShape(0), KernelOf(c, 1));
+  return {c.Emit(Op::kConv, {c.In(0), c.In(1), c.OptionalIn(2)},
+                 {{"strides", w.strides},
+                  {"pads", w.pads},
+                  {"dilations", w.dilations},
+                  {"group", c.Int("group", 1)}})};
+}
+
+Outputs ConvTranspose(OpContext& c) {
+  const Shape input = c.InShape(0);
+  const Ints kernel = KernelOf(c, 1);
+  WindowAttributes w = ReadWindow(c, input, kernel);
+  const size_t rank = w.kernel.size();
+  Ints output_padding = c.IntList("output_padding", Ints(rank, 0));
+  if (output_padding.size() != rank) Invalid("its output_padding has ", output_padding.size(), " values");
+  FitTransposedPads(c, input, w, output_padding);
+  // output_shape may ask for more than the windows reach: the canonical operator pads at the end.
+  if (const std::optional<Ints> shape = c.IntList("output_shape")) {
+    for (size_t i = 0; i < rank; ++i) {
+      const int64_t reached = (input[i + 2] - 1) * w.strides[i] + (w.kernel[i] - 1) * w.dilations[i] + 1 -
+                              w.pads[i] - w.pads[i + rank];
+      output_padding[i] = (*shape)[shape->size() - rank + i] - reached;
+    }
+  }
+  return {c.Emit(Op::kConvTranspose, {c.In(0), c.In(1), c.OptionalIn(2)},
+                 {{"strides", w.strides},
+                  {"pads", w.pads},
+                  {"dilations", w.dilations},
+                  {"group", c.Int("group", 1)},
+                  {"output_padding", output_padding}})};
+}
+
+Outputs DeformConv(OpContext& c) {
+  const WindowAttributes w = ReadWindow(c, c.InShape(0), KernelOf(c, 1));
+  return {c.Emit(Op::kDeformConv, {c.In(0), c.In(2), c.In(1), c.OptionalIn(3), c.OptionalIn(4)},
+                 {{"strides", w.strides},
+                  {"pads", w.pads},
+                  {"dilations", w.dilations},
+                  {"group", c.Int("group", 1)},
+                  {"offset_group", c.Int("offset_group", 1)}})};
+}
+
+// NumPy's matmul: vectors are rows on the left and columns on the right, and lose that axis again.
+Value* MatMulAnyRank(OpContext& c, Value* a, Value* b, const std::function<Value*(Value*, Value*)>& product) {
+  const bool row = a->type().rank() == 1;
+  const bool column = b->type().rank() == 1;
+  if (row) a = c.Unsqueeze(a, {0});
+  if (column) b = c.Unsqueeze(b, {1});
+  Value* result = product(a, b);
+  if (row) result = c.Squeeze(result, {-2});
+  return column ? c.Squeeze(result, {-1}) : result;
+}
+
+Outputs MatMul(OpContext& c) {
+  return {MatMulAnyRank(c, c.In(0), c.In(1), [&c](Value* a, Value* b) { return c.MatMul(a, b); })};
+}
+
+// alpha A' B' + beta C
+Outputs Gemm(OpContext& c) {
+  Value* product = c.MatMul(c.In(0), c.In(1), c.Bool("transA"), c.Bool("transB"));
+  product = c.Mul(product, c.Float("alpha", 1));
+  const double beta = c.Float("beta", 1);
+  if (!c.HasInput(2) || beta == 0) return {product};
+  return {c.Add(product, c.Mul(c.In(2), beta))};
+}
+
+}  // namespace attune::onnx

@@ -1,0 +1,206 @@
+// If, Loop and Scan: folded or unrolled where the condition and the number of steps are known.
+#include <algorithm>
+
+#include "import/onnx/ops/lowerings.h"
+
+namespace attune::onnx {
+namespace {
+
+// A loop of this many steps is unrolled rather than kept.
+constexpr int64_t kMaxUnrolledSteps = 4096;
+
+std::vector<TensorType> TypesOf(const std::vector<Value*>& values) {
+  std::vector<TensorType> types;
+  for (const Value* value : values) types.push_back(value->type());
+  return types;
+}
+
+// A single truth value, of whatever shape, as [].
+Value* Condition(OpContext& c, Value* x) { return c.Reshape(x, {}); }
+
+// A region built before the others may lack inputs for what they capture.
+void AddMissingInputs(Graph& region, const std::vector<Value*>& captured, size_t first) {
+  for (size_t i = region.inputs().size() - first; i < captured.size(); ++i) {
+    region.AddInput(absl::StrCat("captured", i), captured[i]->type());
+  }
+}
+
+// Values of each step joined along `axis`, where they get an axis of their own.
+Value* Stack(OpContext& c, const std::vector<Value*>& values, int64_t axis, bool reverse) {
+  std::vector<Value*> parts;
+  for (Value* value : values)
+    parts.push_back(c.Unsqueeze(value, {Emitter::Axis(axis, value->type().rank() + 1)}));
+  if (reverse) std::reverse(parts.begin(), parts.end());
+  return c.Concat(parts, Emitter::Axis(axis, parts[0]->type().rank()));
+}
+
+std::vector<Binding> CarriedInputs(OpContext& c, int first) {
+  std::vector<Binding> carried;
+  for (int i = first; i < c.num_inputs(); ++i) carried.push_back(c.BindingOf(i));
+  return carried;
+}
+
+// Body: (iteration, condition, carried…) → (condition, carried…, one scan output each step…).
+Outputs UnrollLoop(OpContext& c, const GraphProto& body, int64_t steps, bool stop_by_condition) {
+  std::vector<Binding> carried = CarriedInputs(c, 2);
+  const size_t count = carried.size();
+  std::vector<std::vector<Value*>> scanned(
+      std::max<int64_t>(body.output_size() - 1 - static_cast<int64_t>(count), 0));
+  Value* go_on = c.Scalar(DType::kBool, 1);
+  for (int64_t step = 0; step < steps; ++step) {
+    std::vector<Binding> inputs = {c.Constant(Tensor::FromInts(Ints{step}).Reshaped({})), go_on};
+    inputs.insert(inputs.end(), carried.begin(), carried.end());
+    const std::vector<Binding> outputs = c.Inline(body, inputs);
+    if (outputs.size() < count + 1)
+      Invalid("its body has ", outputs.size(), " outputs for ", count, " carried values");
+    carried.assign(outputs.begin() + 1, outputs.begin() + 1 + static_cast<int64_t>(count));
+    for (size_t i = 0; i < scanned.size(); ++i) scanned[i].push_back(outputs[i + 1 + count].value);
+    if (!stop_by_condition) continue;
+    if (c.KnownScalar(outputs[0].value, "condition") == 0) break;
+  }
+  Outputs results(carried.begin(), carried.end());
+  for (const std::vector<Value*>& values : scanned) {
+    if (values.empty()) Unsupported("a scan output of a loop without steps");
+    results.emplace_back(Stack(c, values, 0, false));
+  }
+  return results;
+}
+
+// As a canonical loop. Values of the enclosing graph that the body uses are carried through unchanged.
+Outputs KeepLoop(OpContext& c, const GraphProto& body) {
+  std::vector<Value*> inputs;
+  for (int i = 2; i < c.num_inputs(); ++i) inputs.push_back(c.In(i));
+  if (body.output_size() != static_cast<int>(inputs.size()) + 1) {
+    Unsupported("scan outputs of a loop whose number of steps depends on data");
+  }
+  std::vector<TensorType> types = TypesOf(inputs);
+  types.insert(types.begin(), {TensorType(DType::kI64, Shape{}), TensorType(DType::kBool, Shape{})});
+  std::vector<Value*> captured;
+  std::unique_ptr<Graph> region = c.Region(body, types, &captured);
+  const size_t first = types.size();
+  for (size_t i = 0; i < captured.size(); ++i) {
+    region->AddOutput(absl::StrCat("captured", i), region->inputs()[first + i].get());
+  }
+  std::vector<Value*> operands = {
+      c.HasInput(0) ? c.Reshape(c.In(0), {}) : c.Constant(Tensor::FromInts(Ints{INT64_MAX}).Reshaped({})),
+      c.HasInput(1) ? Condition(c, c.In(1)) : c.Scalar(DType::kBool, 1)};
+  operands.insert(operands.end(), inputs.begin(), inputs.end());
+  operands.insert(operands.end(), captured.begin(), captured.end());
+  std::vector<std::unique_ptr<Graph>> regions;
+  regions.push_back(std::move(region));
+  Node* node = c.EmitNode(Op::kLoop, std::move(operands), {}, -1, std::move(regions));
+  Outputs results;
+  for (size_t i = 0; i < inputs.size(); ++i) results.emplace_back(node->output(static_cast<int>(i)));
+  return results;
+}
+
+// Whether the body hands its condition through, or sets it to true.
+bool NeverStops(const GraphProto& body) {
+  if (body.output_size() == 0 || body.input_size() < 2) return false;
+  std::string name = body.output(0).name();
+  for (int i = body.node_size() - 1; i >= 0; --i) {
+    const NodeProto& node = body.node(i);
+    if (node.output_size() != 1 || node.output(0) != name) continue;
+    if (node.op_type() == "Identity" && node.input_size() == 1) {
+      name = node.input(0);
+    } else if (node.op_type() == "Constant" && node.attribute_size() == 1) {
+      const TensorProto& value = node.attribute(0).t();
+      return (value.raw_data().size() == 1 && value.raw_data()[0] != 0) ||
+             (value.int32_data_size() == 1 && value.int32_data(0) != 0);
+    }
+  }
+  return name == body.input(1).name();
+}
+
+// A step's slice of a scan input, without the scanned axis.
+Value* TakeStep(OpContext& c, Value* x, int64_t axis, int64_t step) {
+  return c.Squeeze(c.SliceAxis(x, axis, step, 1), {axis});
+}
+
+}  // namespace
+
+Outputs If(OpContext& c) {
+  const GraphProto& then_branch = c.Subgraph("then_branch");
+  const GraphProto& else_branch = c.Subgraph("else_branch");
+  if (const std::optional<Tensor> known = c.KnownConstant(c.In(0))) {
+    if (known->num_elements() != 1) Invalid("its condition must be a single truth value");
+    return c.Inline(known->ToDouble(0) != 0 ? then_branch : else_branch, {});
+  }
+  std::vector<Value*> captured;
+  std::vector<std::unique_ptr<Graph>> regions;
+  regions.push_back(c.Region(then_branch, {}, &captured));
+  regions.push_back(c.Region(else_branch, {}, &captured));
+  AddMissingInputs(*regions[0], captured, 0);
+  std::vector<Value*> operands = {Condition(c, c.In(0))};
+  operands.insert(operands.end(), captured.begin(), captured.end());
+  Node* node = c.EmitNode(Op::kIf, std::move(operands), {}, -1, std::move(regions));
+  Outputs results;
+  for (int i = 0; i < node->num_outputs(); ++i) results.emplace_back(node->output(i));
+  return results;
+}
+
+Outputs Loop(OpContext& c) {
+  const GraphProto& body = c.Subgraph("body");
+  const bool stops = !NeverStops(body);
+  std::optional<int64_t> steps;
+  if (c.HasInput(0)) {
+    if (const std::optional<Tensor> known = c.KnownConstant(c.In(0)))
+      steps = known->num_elements() == 1 ? known->ToInt(0) : -1;
+  }
+  const bool scans = body.output_size() > c.num_inputs() - 1;
+  // A loop that collects a value a step needs its number of steps; its inputs' values may tell it.
+  if (!steps && scans && c.HasInput(0)) steps = c.Known(c.In(0), "number of steps").ToInt(0);
+  if (steps && *steps < 0) steps = 0;
+  if (c.HasInput(1)) {
+    const std::optional<Tensor> start = c.KnownConstant(c.In(1));
+    if (start && start->ToDouble(0) == 0) steps = 0;
+    if (!start) steps.reset();
+  }
+  if (steps && *steps <= kMaxUnrolledSteps && !stops) return UnrollLoop(c, body, *steps, false);
+  if (!scans) return KeepLoop(c, body);
+  return UnrollLoop(c, body, std::min(steps.value_or(kMaxUnrolledSteps), kMaxUnrolledSteps), stops);
+}
+
+// Opset 8 has a batch axis and sequence lengths; since opset 9: (states…, scan inputs…).
+Outputs ScanLoop(OpContext& c) {
+  if (c.opset() < 9) Unsupported("Scan of opset 8");
+  const GraphProto& body = c.Subgraph("body");
+  const int64_t scan_inputs = c.Int("num_scan_inputs");
+  const int64_t states = c.num_inputs() - scan_inputs;
+  if (scan_inputs < 1 || states < 0 || body.output_size() < states)
+    Invalid("its inputs and its body do not fit");
+  const int64_t scan_outputs = body.output_size() - states;
+  const Ints input_axes = c.IntList("scan_input_axes", Ints(scan_inputs, 0));
+  const Ints input_backwards = c.IntList("scan_input_directions", Ints(scan_inputs, 0));
+  const Ints output_axes = c.IntList("scan_output_axes", Ints(scan_outputs, 0));
+  const Ints output_backwards = c.IntList("scan_output_directions", Ints(scan_outputs, 0));
+  if (input_axes.size() != static_cast<size_t>(scan_inputs) || input_backwards.size() != input_axes.size() ||
+      output_axes.size() != static_cast<size_t>(scan_outputs) ||
+      output_backwards.size() != output_axes.size()) {
+    Invalid("its axes or directions have the wrong length");
+  }
+  const int64_t steps = c.DimOf(c.In(static_cast<int>(states)), input_axes[0]);
+  if (steps > kMaxUnrolledSteps) Unsupported("more than ", kMaxUnrolledSteps, " steps");
+  std::vector<Binding> state;
+  for (int i = 0; i < states; ++i) state.push_back(c.BindingOf(i));
+  std::vector<std::vector<Value*>> scanned(scan_outputs);
+  for (int64_t step = 0; step < steps; ++step) {
+    std::vector<Binding> inputs = state;
+    for (int64_t i = 0; i < scan_inputs; ++i) {
+      Value* x = c.In(static_cast<int>(states + i));
+      if (c.DimOf(x, input_axes[i]) != steps) Invalid("its scan inputs differ in length");
+      inputs.emplace_back(TakeStep(c, x, input_axes[i], input_backwards[i] != 0 ? steps - 1 - step : step));
+    }
+    const std::vector<Binding> outputs = c.Inline(body, inputs);
+    state.assign(outputs.begin(), outputs.begin() + states);
+    for (int64_t i = 0; i < scan_outputs; ++i) scanned[i].push_back(outputs[states + i].value);
+  }
+  Outputs results(state.begin(), state.end());
+  for (int64_t i = 0; i < scan_outputs; ++i) {
+    if (scanned[i].empty()) Unsupported("a scan output of no steps");
+    results.emplace_back(Stack(c, scanned[i], output_axes[i], output_backwards[i] != 0));
+  }
+  return results;
+}
+
+}  // namespace attune::onnx

@@ -1,0 +1,360 @@
+// Operators that rearrange elements.
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/checked.h"
+#include "import/onnx/ops/lowerings.h"
+
+namespace attune::onnx {
+namespace {
+
+// The axes of Squeeze and Unsqueeze: an attribute, from opset 13 on an input.
+std::optional<Ints> ReadAxes(OpContext& c) {
+  if (c.opset() < 13) return c.IntList("axes");
+  if (!c.HasInput(1)) return std::nullopt;
+  return c.KnownInts(c.In(1), "axes");
+}
+
+struct Window {
+  int64_t start;
+  int64_t size;
+};
+
+// ONNX's rules for one axis of Slice: negative positions count from the end, all are clamped.
+Window ClampSlice(int64_t start, int64_t end, int64_t step, int64_t dim) {
+  if (step == 0 || step == INT64_MIN) Invalid("its step is ", step);
+  // Bounds beyond the tensor, INT64_MIN among them, mean its ends.
+  start = std::clamp(start, -dim - 1, dim);
+  end = std::clamp(end, -dim - 1, dim);
+  if (start < 0) start += dim;
+  if (end < 0) end += dim;
+  if (step > 0) {
+    start = std::clamp<int64_t>(start, 0, dim);
+    end = std::clamp<int64_t>(end, 0, dim);
+    return {start, std::max<int64_t>(0, CeilDiv(end - start, step))};
+  }
+  start = std::clamp<int64_t>(start, -1, dim - 1);
+  end = std::clamp<int64_t>(end, -1, dim - 1);
+  // In unsigned arithmetic as a step may be large.
+  const int64_t span = start - end;
+  return {start, span <= 0 ? 0 : (span - 1) / -step + 1};
+}
+
+struct SliceArguments {
+  Ints starts;
+  Ints ends;
+  Ints axes;
+  Ints steps;
+};
+
+SliceArguments ReadSlice(OpContext& c) {
+  SliceArguments s;
+  if (c.opset() < 10) {
+    s.starts = c.IntList("starts", {});
+    s.ends = c.IntList("ends", {});
+    s.axes = c.IntList("axes", Iota(static_cast<int64_t>(s.starts.size())));
+  } else {
+    s.starts = c.KnownInts(c.In(1), "starts");
+    s.ends = c.KnownInts(c.In(2), "ends");
+    s.axes = c.HasInput(3) ? c.KnownInts(c.In(3), "axes") : Iota(static_cast<int64_t>(s.starts.size()));
+    if (c.HasInput(4)) s.steps = c.KnownInts(c.In(4), "steps");
+  }
+  if (s.steps.empty()) s.steps.assign(s.starts.size(), 1);
+  if (s.ends.size() != s.starts.size() || s.axes.size() != s.starts.size() ||
+      s.steps.size() != s.starts.size()) {
+    Invalid("its starts, ends, axes and steps differ in length");
+  }
+  return s;
+}
+
+// The sizes of Split's parts.
+Ints SplitSizes(OpContext& c, int64_t dim) {
+  if (c.opset() >= 13 && c.HasInput(1)) return c.KnownInts(c.In(1), "split");
+  if (c.opset() < 13 && c.Has("split")) return *c.IntList("split");
+  const int64_t parts = c.Int("num_outputs", c.num_outputs());
+  if (parts < 1 || parts != c.num_outputs())
+    Invalid("it splits into ", parts, " parts, but has ", c.num_outputs(), " outputs");
+  const int64_t size = CeilDiv(dim, parts);
+  Ints sizes(parts, size);
+  sizes.back() = std::max<int64_t>(0, dim - size * (parts - 1));
+  return sizes;
+}
+
+double PadValue(OpContext& c) {
+  if (c.opset() < 11) return c.Float("value", 0);
+  return c.HasInput(2) ? c.KnownScalar(c.In(2), "padding value") : 0;
+}
+
+// Pads of all axes: all begins, then all ends.
+Ints ReadPads(OpContext& c) {
+  const int64_t rank = c.InRank(0);
+  Ints given = c.opset() >= 11 ? c.KnownInts(c.In(1), "pads") : c.IntList("pads", c.IntList("paddings", {}));
+  if (!c.HasInput(3)) {
+    if (static_cast<int64_t>(given.size()) != 2 * rank)
+      Invalid("it has ", given.size(), " pads for rank ", rank);
+    return given;
+  }
+  const Ints axes = c.KnownInts(c.In(3), "axes");
+  if (given.size() != 2 * axes.size()) Invalid("it has ", given.size(), " pads for ", axes.size(), " axes");
+  Ints pads(2 * rank, 0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t axis = Emitter::Axis(axes[i], rank);
+    pads[axis] = given[i];
+    pads[axis + rank] = given[i + axes.size()];
+  }
+  return pads;
+}
+
+// Cuts what negative pads take away, and leaves the rest in `pads`.
+Value* Crop(OpContext& c, Value* x, Ints& pads) {
+  const int64_t rank = x->type().rank();
+  if (std::all_of(pads.begin(), pads.end(), [](int64_t pad) { return pad >= 0; })) return x;
+  Shape sizes = c.ShapeOf(x);
+  Ints starts(rank, 0);
+  for (int64_t i = 0; i < rank; ++i) {
+    const int64_t begin = std::clamp<int64_t>(-pads[i], 0, sizes[i]);
+    const int64_t end = std::clamp<int64_t>(-pads[i + rank], 0, sizes[i] - begin);
+    starts[i] = begin;
+    sizes[i] -= begin + end;
+    pads[i] = std::max<int64_t>(pads[i], 0);
+    pads[i + rank] = std::max<int64_t>(pads[i + rank], 0);
+  }
+  return c.Slice(x, starts, sizes, Ints(rank, 1));
+}
+
+}  // namespace
+
+Outputs Reshape(OpContext& c) {
+  Value* x = c.In(0);
+  Ints shape = c.opset() >= 5 ? c.KnownInts(c.In(1), "shape") : c.IntList("shape", {});
+  // The bounds of dynamic dimensions: inference finds their place in the new shape.
+  const Shape from = x->type().shape();
+  int64_t inferred = -1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 0 && !c.Bool("allowzero")) {
+      if (i >= from.size()) Invalid("its shape copies dimension ", i, " of ", ToString(x->type()));
+      shape[i] = from[i];
+    } else if (shape[i] == -1) {
+      if (inferred >= 0) Invalid("its shape has two -1");
+      inferred = static_cast<int64_t>(i);
+      shape[i] = 1;
+    }
+  }
+  if (inferred >= 0) {
+    const int64_t known = Product(shape);
+    const int64_t total = Product(from);
+    if (known == 0 ? total != 0 : total % known != 0)
+      Invalid(ToString(x->type()), " cannot take the shape that it asks for");
+    shape[inferred] = known == 0 ? 0 : total / known;
+  }
+  return {c.Reshape(x, shape)};
+}
+
+Outputs Flatten(OpContext& c) {
+  const Shape shape = c.In(0)->type().shape();
+  const int64_t rank = static_cast<int64_t>(shape.size());
+  const int64_t axis = c.Int("axis", 1);
+  const int64_t split = axis == rank ? rank : Emitter::Axis(axis, std::max<int64_t>(rank, 1));
+  return {c.Reshape(c.In(0), {Product(shape, 0, split), Product(shape, split, rank)})};
+}
+
+Outputs Squeeze(OpContext& c) {
+  std::optional<Ints> axes = ReadAxes(c);
+  if (!axes) {
+    axes.emplace();
+    const std::vector<Dim>& dims = c.In(0)->type().dims;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i] == Dim(1)) axes->push_back(static_cast<int64_t>(i));
+    }
+  }
+  return {c.Squeeze(c.In(0), *axes)};
+}
+
+Outputs Unsqueeze(OpContext& c) {
+  const std::optional<Ints> axes = ReadAxes(c);
+  if (!axes) Invalid("its axes are missing");
+  return {c.Unsqueeze(c.In(0), *axes)};
+}
+
+Outputs Transpose(OpContext& c) {
+  Ints reversed = Iota(c.InRank(0));
+  std::reverse(reversed.begin(), reversed.end());
+  return {c.Transpose(c.In(0), c.IntList("perm", reversed))};
+}
+
+Outputs Concat(OpContext& c) {
+  return {c.Concat(c.AllIn(), c.opset() < 4 ? c.Int("axis", 1) : c.Int("axis"))};
+}
+
+Outputs Split(OpContext& c) {
+  Value* x = c.In(0);
+  const int64_t axis = Emitter::Axis(c.Int("axis", 0), c.InRank(0));
+  const int64_t dim = c.DimOf(x, axis);
+  Outputs outputs;
+  int64_t start = 0;
+  for (int64_t size : SplitSizes(c, dim)) {
+    if (size < 0 || size > dim - start) Invalid("its parts exceed the ", dim, " elements along axis ", axis);
+    outputs.emplace_back(c.SliceAxis(x, axis, start, size));
+    start += size;
+  }
+  if (start != dim) Invalid("its parts are ", start, " elements together, axis ", axis, " has ", dim);
+  return outputs;
+}
+
+Outputs Slice(OpContext& c) {
+  Value* x = c.In(0);
+  const SliceArguments s = ReadSlice(c);
+  Shape sizes = x->type().shape();
+  Ints starts(sizes.size(), 0);
+  Ints steps(sizes.size(), 1);
+  for (size_t i = 0; i < s.axes.size(); ++i) {
+    const int64_t axis = Emitter::Axis(s.axes[i], c.InRank(0));
+    const Window window = ClampSlice(s.starts[i], s.ends[i], s.steps[i], x->type().dims[axis].size);
+    starts[axis] = window.size == 0 ? 0 : window.start;
+    sizes[axis] = window.size;
+    steps[axis] = s.steps[i];
+  }
+  return {c.Slice(x, starts, sizes, steps)};
+}
+
+Outputs Expand(OpContext& c) {
+  const Shape from = c.In(0)->type().shape();
+  Shape to = c.KnownInts(c.In(1), "shape");
+  if (to.size() < from.size()) to.insert(to.begin(), from.size() - to.size(), 1);
+  for (size_t i = 0; i < from.size(); ++i) {
+    int64_t& dim = to[to.size() - from.size() + i];
+    if (dim == 1) dim = from[i];
+  }
+  return {c.Broadcast(c.In(0), to)};
+}
+
+Outputs Tile(OpContext& c) {
+  Value* x = c.In(0);
+  const Shape shape = c.InShape(0);
+  const int64_t rank = static_cast<int64_t>(shape.size());
+  Ints repeats(rank, 1);
+  if (c.opset() < 6) {
+    repeats[Emitter::Axis(static_cast<int64_t>(c.KnownScalar(c.In(2), "axis")), rank)] =
+        static_cast<int64_t>(c.KnownScalar(c.In(1), "tiles"));
+  } else {
+    repeats = c.KnownInts(c.In(1), "repeats");
+  }
+  if (static_cast<int64_t>(repeats.size()) != rank)
+    Invalid("it has ", repeats.size(), " repeats for rank ", rank);
+  // [a, b] as [1, a, 1, b], broadcast to [ra, a, rb, b] and flattened.
+  Shape apart;
+  Shape repeated;
+  Shape tiled;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (repeats[i] < 0) Invalid("it repeats ", repeats[i], " times");
+    apart.insert(apart.end(), {1, shape[i]});
+    repeated.insert(repeated.end(), {repeats[i], shape[i]});
+    tiled.push_back(Product({repeats[i], shape[i]}));
+  }
+  return {c.Reshape(c.Broadcast(c.Reshape(x, apart), repeated), tiled)};
+}
+
+Outputs Pad(OpContext& c) {
+  Ints pads = ReadPads(c);
+  Value* x = Crop(c, c.In(0), pads);
+  if (std::all_of(pads.begin(), pads.end(), [](int64_t pad) { return pad == 0; })) return {x};
+  return {c.Emit(Op::kPad, {x},
+                 {{"pads", pads}, {"mode", c.String("mode", "constant")}, {"value", PadValue(c)}})};
+}
+
+Outputs Gather(OpContext& c) { return {c.Gather(c.In(0), c.In(1), c.Int("axis", 0))}; }
+
+Outputs GatherElements(OpContext& c) {
+  return {c.Emit(Op::kGatherElements, {c.In(0), c.In(1)},
+                 {{"axis", Emitter::Axis(c.Int("axis", 0), c.InRank(0))}})};
+}
+
+Outputs GatherNd(OpContext& c) {
+  return {c.Emit(Op::kGatherNd, {c.In(0), c.In(1)}, {{"batch_dims", c.Int("batch_dims", 0)}})};
+}
+
+Outputs ScatterElements(OpContext& c) {
+  return {c.Emit(Op::kScatterElements, {c.In(0), c.In(1), c.In(2)},
+                 {{"axis", Emitter::Axis(c.Int("axis", 0), c.InRank(0))},
+                  {"reduction", c.String("reduction", "none")}})};
+}
+
+Outputs ScatterNd(OpContext& c) {
+  return {
+      c.Emit(Op::kScatterNd, {c.In(0), c.In(1), c.In(2)}, {{"reduction", c.String("reduction", "none")}})};
+}
+
+Outputs DepthToSpace(OpContext& c) {
+  return {c.Emit(Op::kDepthToSpace, {c.In(0)},
+                 {{"block", c.Int("blocksize")}, {"mode", c.String("mode", "DCR")}})};
+}
+
+Outputs SpaceToDepth(OpContext& c) {
+  return {c.Emit(Op::kSpaceToDepth, {c.In(0)}, {{"block", c.Int("blocksize")}})};
+}
+
+Outputs ReverseSequence(OpContext& c) {
+  return {c.Emit(Op::kReverseSequence, {c.In(0), c.In(1)},
+                 {{"batch_axis", Emitter::Axis(c.Int("batch_axis", 1), c.InRank(0))},
+                  {"time_axis", Emitter::Axis(c.Int("time_axis", 0), c.InRank(0))}})};
+}
+
+// Cuts or pads each axis around its middle.
+Outputs CenterCropPad(OpContext& c) {
+  Value* x = c.In(0);
+  const int64_t rank = c.InRank(0);
+  const Ints target = c.KnownInts(c.In(1), "shape");
+  const Ints axes = c.IntList("axes", Iota(rank));
+  if (target.size() != axes.size()) Invalid("it has ", target.size(), " sizes for ", axes.size(), " axes");
+  Ints starts(rank, 0);
+  Shape sizes = c.InShape(0);
+  Ints pads(2 * rank, 0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t axis = Emitter::Axis(axes[i], rank);
+    const int64_t extra = target[i] - sizes[axis];
+    if (extra < 0) {
+      starts[axis] = -extra / 2;
+      sizes[axis] = target[i];
+    } else {
+      pads[axis] = extra / 2;
+      pads[axis + rank] = extra - extra / 2;
+    }
+  }
+  return {c.Pad(c.Slice(x, starts, sizes, Ints(rank, 1)), pads)};
+}
+
+// Opset 1: `border` is left, top, right, bottom; `scale` the height and width that remain.
+Outputs CropImage(OpContext& c) {
+  const Shape shape = c.InShape(0);
+  const Ints border = c.IntList("border", {0, 0, 0, 0});
+  if (shape.size() != 4 || border.size() != 4) Invalid("it takes a tensor of rank 4 and four borders");
+  const Ints scale = c.IntList("scale", {shape[2] - border[1] - border[3], shape[3] - border[0] - border[2]});
+  if (scale.size() != 2) Invalid("its scale has ", scale.size(), " values, not 2");
+  return {
+      c.Slice(c.In(0), {0, 0, border[1], border[0]}, {shape[0], shape[1], scale[0], scale[1]}, {1, 1, 1, 1})};
+}
+
+// Writes `update` along `axis` of a cache, from write_indices (one a batch) on; circular wraps around.
+Outputs TensorScatter(OpContext& c) {
+  Value* cache = c.In(0);
+  const Shape shape = c.InShape(0);
+  const Shape update = c.InShape(1);
+  const int64_t rank = static_cast<int64_t>(shape.size());
+  const int64_t axis = Emitter::Axis(c.Int("axis", -2), rank);
+  if (axis == 0 || update.size() != shape.size()) Invalid("its update and axis do not fit the cache");
+  Shape count(rank, 1);
+  count[axis] = update[axis];
+  Value* positions = c.Reshape(c.Count(DType::kI64, update[axis]), count);
+  if (c.HasInput(2)) {
+    Shape per_batch(rank, 1);
+    per_batch[0] = shape[0];
+    positions = c.Add(positions, c.Reshape(c.In(2), per_batch));
+  }
+  if (c.String("mode", "linear") == "circular") {
+    positions = c.Emit(Op::kMod, {positions, c.Scalar(DType::kI64, static_cast<double>(shape[axis]))});
+  }
+  return {c.Emit(Op::kScatterElements, {cache, c.Broadcast(positions, update), c.In(1)},
+                 {{"axis", axis}, {"reduction", std::string("none")}})};
+}
+
+}  // namespace attune::onnx

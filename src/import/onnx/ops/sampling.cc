@@ -1,0 +1,186 @@
+// Operators that read images between their pixels.
+#include <algorithm>
+#include <cmath>
+
+#include "import/onnx/ops/lowerings.h"
+
+namespace attune::onnx {
+namespace {
+
+// Sizes and scales of the axes that Resize names, spread over all axes.
+struct ResizeTarget {
+  Shape sizes;
+  Floats scales;
+};
+
+int64_t ScaledSize(int64_t size, double scale) {
+  const double scaled = std::floor(static_cast<double>(size) * scale);
+  if (!(scaled >= 0 && scaled < 0x1p40)) Invalid("it scales ", size, " elements by ", scale);
+  return static_cast<int64_t>(scaled);
+}
+
+void SetScales(ResizeTarget& target, const Ints& axes, const std::vector<double>& scales) {
+  if (scales.size() != axes.size()) Invalid("it has ", scales.size(), " scales for ", axes.size(), " axes");
+  for (size_t i = 0; i < axes.size(); ++i) {
+    target.scales[axes[i]] = scales[i];
+    target.sizes[axes[i]] = ScaledSize(target.sizes[axes[i]], scales[i]);
+  }
+}
+
+// keep_aspect_ratio_policy: one scale for all axes, the smallest or the largest that the sizes ask for.
+void SetSizes(ResizeTarget& target, const Ints& axes, Ints sizes, const std::string& policy) {
+  if (sizes.size() != axes.size()) Invalid("it has ", sizes.size(), " sizes for ", axes.size(), " axes");
+  const auto ratio = [&](size_t i) {
+    return static_cast<double>(sizes[i]) / static_cast<double>(target.sizes[axes[i]]);
+  };
+  if (policy != "stretch" && !axes.empty()) {
+    double scale = ratio(0);
+    for (size_t i = 1; i < axes.size(); ++i) {
+      scale = policy == "not_larger" ? std::min(scale, ratio(i)) : std::max(scale, ratio(i));
+    }
+    for (size_t i = 0; i < axes.size(); ++i) {
+      target.scales[axes[i]] = scale;
+      target.sizes[axes[i]] = ScaledSize(1, std::round(scale * static_cast<double>(target.sizes[axes[i]])));
+    }
+    return;
+  }
+  for (size_t i = 0; i < axes.size(); ++i) {
+    target.scales[axes[i]] = target.sizes[axes[i]] == 0 ? 1 : ratio(i);
+    target.sizes[axes[i]] = sizes[i];
+  }
+}
+
+std::vector<double> ToDoubles(const Tensor& data) {
+  std::vector<double> values(data.num_elements());
+  for (int64_t i = 0; i < data.num_elements(); ++i) values[i] = data.ToDouble(i);
+  return values;
+}
+
+// An input that is there and not empty: Resize marks absent ones either way.
+bool HasElements(OpContext& c, int input) { return c.HasInput(input) && Product(c.InShape(input)) > 0; }
+
+}  // namespace
+
+// Opset 10 has (x, scales) and samples asymmetrically; 11 and later (x, roi, scales, sizes).
+Outputs Resize(OpContext& c) {
+  const int64_t rank = c.InRank(0);
+  const Ints axes = [&] {
+    Ints given = c.IntList("axes", Iota(rank));
+    for (int64_t& axis : given) axis = Emitter::Axis(axis, rank);
+    return given;
+  }();
+  const bool old = c.opset() < 11;
+  const int scales_input = old ? 1 : 2;
+  ResizeTarget target{c.InShape(0), Floats(rank, 1)};
+  if (HasElements(c, scales_input)) {
+    SetScales(target, axes, ToDoubles(c.Known(c.In(scales_input), "scales")));
+  } else if (c.HasInput(3)) {
+    SetSizes(target, axes, c.KnownInts(c.In(3), "sizes"), c.String("keep_aspect_ratio_policy", "stretch"));
+  } else {
+    Invalid("it has neither scales nor sizes");
+  }
+  const std::string coordinates =
+      c.String("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel");
+  Attributes attrs = {{"sizes", target.sizes},
+                      {"scales", target.scales},
+                      {"mode", c.String("mode", "nearest")},
+                      {"coordinate_mode", coordinates},
+                      {"nearest_mode", c.String("nearest_mode", old ? "floor" : "round_prefer_floor")},
+                      {"cubic_coeff", c.Float("cubic_coeff_a", -0.75)},
+                      {"exclude_outside", c.Int("exclude_outside", 0)},
+                      {"antialias", c.Int("antialias", 0)},
+                      {"extrapolation_value", c.Float("extrapolation_value", 0)}};
+  if (coordinates == "tf_crop_and_resize") {
+    const std::vector<double> given = ToDoubles(c.Known(c.In(1), "region of interest"));
+    if (given.size() != 2 * axes.size()) Invalid("its roi has ", given.size(), " values");
+    Floats roi(2 * rank, 0);
+    std::fill(roi.begin() + rank, roi.end(), 1);
+    for (size_t i = 0; i < axes.size(); ++i) {
+      roi[axes[i]] = given[i];
+      roi[axes[i] + rank] = given[i + axes.size()];
+      // The region's size takes the place of the input's.
+      if (!HasElements(c, 2)) continue;
+      target.sizes[axes[i]] =
+          ScaledSize(1, std::floor(static_cast<double>(c.InShape(0)[axes[i]]) *
+                                   (given[i + axes.size()] - given[i]) * target.scales[axes[i]]));
+    }
+    attrs.Set("roi", roi);
+    attrs.Set("sizes", target.sizes);
+  }
+  return {c.Emit(Op::kResize, {c.In(0)}, std::move(attrs))};
+}
+
+Outputs Upsample(OpContext& c) {
+  std::vector<double> scales;
+  if (c.opset() >= 9) {
+    scales = ToDoubles(c.Known(c.In(1), "scales"));
+  } else if (c.Has("scales")) {
+    scales = *c.FloatList("scales");
+  } else {
+    scales = {1, 1, c.Float("height_scale"), c.Float("width_scale")};
+  }
+  ResizeTarget target{c.InShape(0), Floats(c.InRank(0), 1)};
+  SetScales(target, Iota(c.InRank(0)), scales);
+  const std::string mode = c.String("mode", "nearest");
+  return {c.Emit(Op::kResize, {c.In(0)},
+                 {{"sizes", target.sizes},
+                  {"scales", target.scales},
+                  {"mode", mode == "bilinear" ? std::string("linear") : mode},
+                  {"coordinate_mode", std::string("asymmetric")},
+                  {"nearest_mode", std::string("floor")}})};
+}
+
+Outputs GridSample(OpContext& c) {
+  std::string mode = c.String("mode", c.opset() >= 20 ? "linear" : "bilinear");
+  if (mode == "bilinear") mode = "linear";
+  if (mode == "bicubic") mode = "cubic";
+  return {c.Emit(Op::kGridSample, {c.In(0), c.Cast(c.In(1), c.InType(0))},
+                 {{"mode", mode},
+                  {"padding_mode", c.String("padding_mode", "zeros")},
+                  {"align_corners", c.Int("align_corners", 0)}})};
+}
+
+Outputs RoiAlign(OpContext& c) {
+  // Before opset 16 coordinates were not shifted by half a pixel.
+  const std::string mode =
+      c.String("coordinate_transformation_mode", c.opset() >= 16 ? "half_pixel" : "output_half_pixel");
+  return {c.Emit(Op::kRoiAlign, {c.In(0), c.In(1), c.In(2)},
+                 {{"mode", c.String("mode", "avg")},
+                  {"coordinate_mode", mode},
+                  {"height", c.Int("output_height", 1)},
+                  {"width", c.Int("output_width", 1)},
+                  {"sampling_ratio", c.Int("sampling_ratio", 0)},
+                  {"spatial_scale", c.Float("spatial_scale", 1)}})};
+}
+
+// theta [N, 2, 3] or [N, 3, 4] times a grid of homogeneous coordinates.
+Outputs AffineGrid(OpContext& c) {
+  const Ints size = c.KnownInts(c.In(1), "size");
+  if (size.size() != 4 && size.size() != 5) Invalid("its size has ", size.size(), " values, not 4 or 5");
+  const bool align = c.Bool("align_corners");
+  const int64_t spatial = static_cast<int64_t>(size.size()) - 2;
+  const Shape extent(size.begin() + 2, size.end());
+  const DType dtype = c.InType(0);
+  // Coordinates run from -1 to 1, at the pixels' centers or (align) corners; x, the last axis, comes first.
+  std::vector<Value*> columns;
+  Shape column = extent;
+  column.push_back(1);
+  for (int64_t axis = spatial; axis-- > 0;) {
+    const double count = static_cast<double>(extent[axis]);
+    const double step = align ? (count > 1 ? 2 / (count - 1) : 0) : 2 / std::max(count, 1.0);
+    const double first = align ? (count > 1 ? -1 : 0) : -1 + step / 2;
+    Shape along(spatial + 1, 1);
+    along[axis] = extent[axis];
+    Value* positions = c.Add(c.Mul(c.Count(dtype, extent[axis]), step), first);
+    columns.push_back(c.Broadcast(c.Reshape(positions, along), column));
+  }
+  columns.push_back(c.Filled(dtype, 1, column));
+  const int64_t points = Product(extent);
+  Value* grid = c.Reshape(c.Concat(columns, spatial), {1, points, spatial + 1});
+  Shape shape = {size[0]};
+  shape.insert(shape.end(), extent.begin(), extent.end());
+  shape.push_back(spatial);
+  return {c.Reshape(c.MatMul(grid, c.In(0), false, true), shape)};
+}
+
+}  // namespace attune::onnx

@@ -1,0 +1,213 @@
+// Spectra and windows. A Fourier transform is a product with a matrix of cosines and sines that is known at
+// import; its size bounds what is supported.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "import/onnx/ops/lowerings.h"
+
+namespace attune::onnx {
+namespace {
+
+// A matrix of more elements than this is refused.
+constexpr int64_t kMaxMatrixElements = int64_t{1} << 22;
+
+Tensor Table(DType dtype, const Shape& shape, const std::function<double(int64_t, int64_t)>& value) {
+  if (Product(shape) > kMaxMatrixElements) Unsupported("a transform matrix of ", Product(shape), " elements");
+  Tensor table = OrThrow(Tensor::Allocate(dtype, shape));
+  const int64_t columns = shape.back();
+  for (int64_t i = 0; i < table.num_elements(); ++i) table.SetDouble(i, value(i / columns, i % columns));
+  return table;
+}
+
+// 2π (i j mod n) / n: the product is reduced first, so that large indices keep their digits.
+double Angle(int64_t i, int64_t j, int64_t n) {
+  return 2 * std::numbers::pi * static_cast<double>((i % n) * (j % n) % n) / static_cast<double>(n);
+}
+
+struct Complex {
+  Value* real;
+  Value* imaginary;  // nullptr: 0
+};
+
+// The last axis holds the real and, where it has two elements, the imaginary part.
+Complex SplitComplex(OpContext& c, Value* x) {
+  const int64_t parts = c.DimOf(x, -1);
+  if (parts != 1 && parts != 2) Invalid("its last dimension is ", parts, ", not 1 (real) or 2 (complex)");
+  const auto part = [&](int64_t i) { return c.Squeeze(c.SliceAxis(x, -1, i, 1), {-1}); };
+  return {part(0), parts == 2 ? part(1) : nullptr};
+}
+
+// The last axis cut, or padded with zeros, to `size`.
+Value* Fit(OpContext& c, Value* x, int64_t size) {
+  const int64_t now = c.DimOf(x, -1);
+  if (now > size) return c.SliceAxis(x, -1, 0, size);
+  Ints pads(2 * x->type().rank(), 0);
+  pads.back() = size - now;
+  return c.Pad(x, pads);
+}
+
+// Transform of length n over the last axis of x, whose result has the first `bins` bins.
+Complex Transform(OpContext& c, Complex x, int64_t n, int64_t bins, bool inverse) {
+  const DType dtype = x.real->type().dtype;
+  const double scale = inverse ? 1.0 / static_cast<double>(n) : 1.0;
+  const double sign = inverse ? 1.0 : -1.0;
+  Value* cosine = c.Constant(
+      Table(dtype, {n, bins}, [&](int64_t i, int64_t k) { return scale * std::cos(Angle(i, k, n)); }));
+  Value* sine = c.Constant(
+      Table(dtype, {n, bins}, [&](int64_t i, int64_t k) { return scale * sign * std::sin(Angle(i, k, n)); }));
+  const auto times = [&](Value* a, Value* matrix) {
+    const bool vector = a->type().rank() == 1;
+    Value* product = c.MatMul(vector ? c.Unsqueeze(a, {0}) : a, matrix);
+    return vector ? c.Squeeze(product, {0}) : product;
+  };
+  Complex y{times(Fit(c, x.real, n), cosine), times(Fit(c, x.real, n), sine)};
+  if (x.imaginary != nullptr) {
+    Value* imaginary = Fit(c, x.imaginary, n);
+    y.real = c.Sub(y.real, times(imaginary, sine));
+    y.imaginary = c.Add(y.imaginary, times(imaginary, cosine));
+  }
+  return y;
+}
+
+Value* JoinComplex(OpContext& c, Complex x) {
+  return c.Concat(
+      {c.Unsqueeze(x.real, {x.real->type().rank()}), c.Unsqueeze(x.imaginary, {x.real->type().rank()})},
+      x.real->type().rank());
+}
+
+// The second half of a one-sided spectrum: the conjugate of the first, backwards.
+Complex MirrorSpectrum(OpContext& c, Complex x, int64_t n) {
+  const int64_t bins = n / 2 + 1;
+  x.real = Fit(c, x.real, bins);
+  x.imaginary = x.imaginary != nullptr ? Fit(c, x.imaginary, bins) : c.Mul(x.real, 0.0);
+  const int64_t mirrored = n - bins;
+  if (mirrored == 0) return x;
+  const auto mirror = [&](Value* part) { return c.SliceAxis(part, -1, mirrored, mirrored, -1); };
+  return {c.Concat({x.real, mirror(x.real)}, -1),
+          c.Concat({x.imaginary, c.Emit(Op::kNeg, {mirror(x.imaginary)})}, -1)};
+}
+
+// Moves `axis` to the end, and back.
+Ints AxisLast(int64_t rank, int64_t axis) {
+  Ints perm = Iota(rank);
+  perm.erase(perm.begin() + axis);
+  perm.push_back(axis);
+  return perm;
+}
+
+Ints Inverse(const Ints& perm) {
+  Ints inverse(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i) inverse[perm[i]] = static_cast<int64_t>(i);
+  return inverse;
+}
+
+// value(n, N) for n = 0 … size - 1, N the period.
+Outputs Window(OpContext& c, const std::function<double(double, double)>& value) {
+  const double size = c.KnownScalar(c.In(0), "size");
+  if (!(size >= 0 && size <= kMaxMatrixElements)) Invalid("its size is ", size);
+  const double period = c.Bool("periodic", true) ? size : size - 1;
+  const DType dtype = c.Has("output_datatype") ? c.TypeAttribute("output_datatype") : DType::kF32;
+  return {c.Constant(Table(dtype, {static_cast<int64_t>(size)},
+                           [&](int64_t, int64_t n) { return value(static_cast<double>(n), period); }))};
+}
+
+double HertzToMel(double hertz) { return 2595 * std::log10(1 + hertz / 700); }
+double MelToHertz(double mel) { return 700 * (std::pow(10, mel / 2595) - 1); }
+
+}  // namespace
+
+Outputs Dft(OpContext& c) {
+  const int64_t rank = c.InRank(0);
+  int64_t axis = c.Int("axis", 1);
+  if (c.opset() >= 20) axis = c.HasInput(2) ? static_cast<int64_t>(c.KnownScalar(c.In(2), "axis")) : -2;
+  axis = Emitter::Axis(axis, rank);
+  if (axis == rank - 1) Invalid("its axis is the one of real and imaginary parts");
+  const bool inverse = c.Bool("inverse");
+  const bool onesided = c.Bool("onesided");
+  const int64_t size = c.InShape(0)[axis];
+  int64_t n = inverse && onesided ? 2 * (size - 1) : size;
+  if (c.HasInput(1)) n = static_cast<int64_t>(c.KnownScalar(c.In(1), "length"));
+  if (n < 1) Invalid("its length is ", n);
+  const Ints perm = AxisLast(rank - 1, axis);
+  Complex x = SplitComplex(c, c.In(0));
+  x.real = c.Transpose(x.real, perm);
+  if (x.imaginary != nullptr) x.imaginary = c.Transpose(x.imaginary, perm);
+  if (inverse && onesided) x = MirrorSpectrum(c, x, n);
+  Complex y = Transform(c, x, n, onesided && !inverse ? n / 2 + 1 : n, inverse);
+  y.real = c.Transpose(y.real, Inverse(perm));
+  if (inverse && onesided) return {c.Unsqueeze(y.real, {rank - 1})};
+  y.imaginary = c.Transpose(y.imaginary, Inverse(perm));
+  return {JoinComplex(c, y)};
+}
+
+// (signal [B, L, 1 or 2], step, window?, frame length?): [B, frames, bins, 2]
+Outputs Stft(OpContext& c) {
+  const Shape shape = c.InShape(0);
+  if (shape.size() != 3) Invalid("its signal has rank ", shape.size(), ", not 3");
+  const int64_t step = static_cast<int64_t>(c.KnownScalar(c.In(1), "frame step"));
+  int64_t length = c.HasInput(2) ? c.DimOf(c.In(2), 0) : shape[1];
+  if (c.HasInput(3)) length = static_cast<int64_t>(c.KnownScalar(c.In(3), "frame length"));
+  if (step < 1 || length < 1 || length > shape[1])
+    Invalid("frames of ", length, " by ", step, " do not fit ", shape[1], " samples");
+  const int64_t frames = 1 + (shape[1] - length) / step;
+  Tensor positions = Table(DType::kI64, {frames, length},
+                           [&](int64_t f, int64_t i) { return static_cast<double>(f * step + i); });
+  Value* index = c.Constant(std::move(positions));
+  const auto frame = [&](Value* part) {
+    if (part == nullptr) return part;
+    part = c.Gather(part, index, 1);
+    return c.HasInput(2) ? c.Mul(part, c.In(2)) : part;
+  };
+  const Complex signal = SplitComplex(c, c.In(0));
+  const int64_t bins = c.Bool("onesided", true) ? length / 2 + 1 : length;
+  return {JoinComplex(c, Transform(c, {frame(signal.real), frame(signal.imaginary)}, length, bins, false))};
+}
+
+Outputs HannWindow(OpContext& c) {
+  return Window(c,
+                [](double n, double period) { return std::pow(std::sin(std::numbers::pi * n / period), 2); });
+}
+
+Outputs HammingWindow(OpContext& c) {
+  constexpr double kAlpha = 25.0 / 46.0;
+  return Window(c, [](double n, double period) {
+    return kAlpha - (1 - kAlpha) * std::cos(2 * std::numbers::pi * n / period);
+  });
+}
+
+Outputs BlackmanWindow(OpContext& c) {
+  return Window(c, [](double n, double period) {
+    const double angle = 2 * std::numbers::pi * n / period;
+    return 0.42 - 0.5 * std::cos(angle) + 0.08 * std::cos(2 * angle);
+  });
+}
+
+// Triangles over the spectrogram's bins, spaced evenly in mel: [bins, mels].
+Outputs MelWeightMatrix(OpContext& c) {
+  const int64_t mels = static_cast<int64_t>(c.KnownScalar(c.In(0), "number of mel bins"));
+  const int64_t length = static_cast<int64_t>(c.KnownScalar(c.In(1), "DFT length"));
+  const double rate = c.KnownScalar(c.In(2), "sample rate");
+  const double low = HertzToMel(c.KnownScalar(c.In(3), "lower edge"));
+  const double high = HertzToMel(c.KnownScalar(c.In(4), "upper edge"));
+  if (mels < 1 || length < 1 || !(rate > 0)) Invalid("its sizes must be positive");
+  const int64_t bins = length / 2 + 1;
+  std::vector<double> edges(mels + 2);
+  for (int64_t i = 0; i < mels + 2; ++i) {
+    const double hertz =
+        MelToHertz(low + static_cast<double>(i) * (high - low) / static_cast<double>(mels + 2));
+    edges[i] = std::floor(static_cast<double>(length + 1) * hertz / rate);
+  }
+  const DType dtype = c.Has("output_datatype") ? c.TypeAttribute("output_datatype") : DType::kF32;
+  return {c.Constant(Table(dtype, {bins, mels}, [&](int64_t bin, int64_t mel) {
+    const double at = static_cast<double>(bin);
+    const double left = edges[mel];
+    const double center = edges[mel + 1];
+    const double right = edges[mel + 2];
+    if (at >= center && at < right) return (right - at) / (right - center);
+    if (left == center) return at == center ? 1.0 : 0.0;
+    return at >= left && at <= center ? (at - left) / (center - left) : 0.0;
+  }))};
+}
+
+}  // namespace attune::onnx
