@@ -11,8 +11,9 @@
 namespace attune {
 namespace {
 
-// Every 8x8 block costs at least one bit, and a component may have a 16th of the image's samples.
-constexpr int64_t kMaxPixelsPerByte = 8 * 64 * 16;
+// Every 8x8 block costs at least one bit. The component with the most samples a row has those of at least
+// every fourth row.
+constexpr int64_t kMaxPixelsPerByte = 8 * 64 * 4;
 
 // libjpeg reports errors by a call that must not return: it jumps back into the reader's method, in whose
 // frame (and in libjpeg's, which is C) nothing with a destructor lives.

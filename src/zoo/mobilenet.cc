@@ -38,8 +38,7 @@ InvertedResidualOutputs InvertedResidual(NetworkBuilder& b, const std::string& n
   conv.stride = row.stride;
   conv.depthwise = true;
   NetworkValue y = ConvNormRelu6(b, absl::StrCat(name, ".conv.", next++), expanded, hidden, conv);
-  y = b.Conv(absl::StrCat(name, ".conv.", next), y, {.channels = row.channels});
-  // The projection is linear: half of its gain would be lost in the rectifier that does not follow.
+  y = b.Conv(absl::StrCat(name, ".conv.", next), y, {.channels = row.channels, .gain = kLinearGain});
   const bool residual = row.stride == 1 && x.shape[1] == row.channels;
   y = b.BatchNorm(absl::StrCat(name, ".conv.", next + 1), y,
                   {.epsilon = conv.epsilon, .scale = residual ? 0.5 : 1.0});

@@ -9,6 +9,8 @@ namespace attune {
 namespace {
 
 constexpr double kBranchScale = 0.5;
+// Keeps the probabilities of ResNet v2, whose residual stream grows, from collapsing to one class.
+constexpr double kHeadGain = 0.1;
 
 NetworkValue ConvNorm(NetworkBuilder& b, const std::string& conv, const std::string& norm,
                       const NetworkValue& x, const ConvOptions& options, double scale = 1.0) {
@@ -105,7 +107,7 @@ void BuildResNet50V2(NetworkBuilder& b) {
   x = b.Relu(b.BatchNorm("post_bn", x, kKerasNorm));
   x = b.Node("ReduceMean", {x}, {b.batch(), x.shape[1]},
              {{"axes", std::vector<int64_t>{2, 3}}, {"keepdims", 0}});
-  b.Output(b.Softmax(b.Dense("predictions", x, kImageNetClasses)), "output");
+  b.Output(b.Softmax(b.Dense("predictions", x, kImageNetClasses, kHeadGain)), "output");
 }
 
 }  // namespace attune

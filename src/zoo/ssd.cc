@@ -25,8 +25,8 @@ constexpr int64_t kMaxDetectionsPerClass = 100;
 constexpr float kIouThreshold = 0.6f;
 constexpr float kScoreThreshold = 0.3f;
 // Put most scores below the threshold, as in a trained detector.
-constexpr double kClassBias = -4.0;
-constexpr double kClassGain = 0.2;
+constexpr double kClassBias = -3.5;
+constexpr double kClassGain = 0.5;
 
 struct AnchorShape {
   double height, width;
