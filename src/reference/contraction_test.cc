@@ -1,6 +1,4 @@
-#include <chrono>
 #include <cmath>
-#include <cstdio>
 
 #include "base/random.h"
 #include "reference/evaluate_for_test.h"

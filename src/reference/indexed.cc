@@ -10,11 +10,11 @@ namespace attune::reference {
 namespace {
 
 // The indices of `tensor` into an axis of `size`, negative ones counted from the end.
-absl::StatusOr<std::vector<int64_t>> LoadIndices(const Node& node, const Tensor& tensor, int64_t size) {
+absl::StatusOr<std::vector<int64_t>> LoadIndices(const Tensor& tensor, int64_t size) {
   std::vector<int64_t> indices = Load<int64_t>(tensor);
   for (int64_t& index : indices) {
     if (index < -size || index >= size) {
-      return InvalidInput(OpName(node.op()), ": index ", index, " in an axis of size ", size);
+      return InvalidInput("index ", index, " in an axis of size ", size);
     }
     if (index < 0) index += size;
   }
@@ -23,7 +23,7 @@ absl::StatusOr<std::vector<int64_t>> LoadIndices(const Node& node, const Tensor&
 
 // The offset of the block that each tuple in the last axis of `indices` names in the leading axes of
 // `shape`, from axis `batch_dims` on; in elements, and without what the batch adds.
-absl::StatusOr<std::vector<int64_t>> LoadTuples(const Node& node, const Tensor& indices, const Shape& shape,
+absl::StatusOr<std::vector<int64_t>> LoadTuples(const Tensor& indices, const Shape& shape,
                                                 int64_t batch_dims) {
   const int64_t width = indices.shape().back();
   const Shape strides = RowMajorStrides(shape);
@@ -34,7 +34,7 @@ absl::StatusOr<std::vector<int64_t>> LoadTuples(const Node& node, const Tensor& 
       const int64_t size = shape[batch_dims + k];
       int64_t index = flat[tuple * width + k];
       if (index < -size || index >= size) {
-        return InvalidInput(OpName(node.op()), ": index ", index, " in an axis of size ", size);
+        return InvalidInput("index ", index, " in an axis of size ", size);
       }
       if (index < 0) index += size;
       offsets[tuple] += index * strides[batch_dims + k];
@@ -79,9 +79,8 @@ Outputs ScatterFlat(const Tensor& x, const std::vector<int64_t>& targets, const 
 
 // For each element of `indices`, the flat element of a tensor of `shape` that has the same position but
 // for `axis`, where the index stands.
-absl::StatusOr<std::vector<int64_t>> ElementTargets(const Node& node, const Tensor& indices,
-                                                    const Shape& shape, int64_t axis) {
-  ASSIGN_OR_RETURN(std::vector<int64_t> targets, LoadIndices(node, indices, shape[axis]));
+absl::StatusOr<std::vector<int64_t>> ElementTargets(const Tensor& indices, const Shape& shape, int64_t axis) {
+  ASSIGN_OR_RETURN(std::vector<int64_t> targets, LoadIndices(indices, shape[axis]));
   const Shape strides = RowMajorStrides(shape);
   int64_t at = 0;
   ForEachIndex(indices.shape(), [&](const Shape& index) {
@@ -100,7 +99,7 @@ Outputs EvaluateGather(const Node& node, Inputs inputs) {
   const Tensor& x = inputs[0];
   const int64_t axis = node.attrs().Int("axis");
   const AxisView view(x.shape(), axis);
-  ASSIGN_OR_RETURN(const std::vector<int64_t> indices, LoadIndices(node, inputs[1], view.size));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> indices, LoadIndices(inputs[1], view.size));
   Shape shape(x.shape().begin(), x.shape().begin() + axis);
   shape.insert(shape.end(), inputs[1].shape().begin(), inputs[1].shape().end());
   shape.insert(shape.end(), x.shape().begin() + axis + 1, x.shape().end());
@@ -120,7 +119,7 @@ Outputs EvaluateGather(const Node& node, Inputs inputs) {
 Outputs EvaluateGatherElements(const Node& node, Inputs inputs) {
   const Tensor& x = inputs[0];
   ASSIGN_OR_RETURN(const std::vector<int64_t> sources,
-                   ElementTargets(node, inputs[1], x.shape(), node.attrs().Int("axis")));
+                   ElementTargets(inputs[1], x.shape(), node.attrs().Int("axis")));
   ASSIGN_OR_RETURN(Tensor out, NewTensor(x.dtype(), inputs[1].shape()));
   WithStorage(x.dtype(), [&](auto storage) {
     using T = decltype(storage);
@@ -137,7 +136,7 @@ Outputs EvaluateGatherNd(const Node& node, Inputs inputs) {
   const Tensor& indices = inputs[1];
   const int64_t batch_dims = node.attrs().Int("batch_dims", 0);
   const int64_t width = indices.shape().back();
-  ASSIGN_OR_RETURN(const std::vector<int64_t> offsets, LoadTuples(node, indices, x.shape(), batch_dims));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> offsets, LoadTuples(indices, x.shape(), batch_dims));
   Shape shape(indices.shape().begin(), indices.shape().end() - 1);
   shape.insert(shape.end(), x.shape().begin() + batch_dims + width, x.shape().end());
   ASSIGN_OR_RETURN(Tensor out, NewTensor(x.dtype(), std::move(shape)));
@@ -160,13 +159,13 @@ Outputs EvaluateGatherNd(const Node& node, Inputs inputs) {
 
 Outputs EvaluateScatterElements(const Node& node, Inputs inputs) {
   ASSIGN_OR_RETURN(const std::vector<int64_t> targets,
-                   ElementTargets(node, inputs[1], inputs[0].shape(), node.attrs().Int("axis")));
+                   ElementTargets(inputs[1], inputs[0].shape(), node.attrs().Int("axis")));
   return ScatterFlat(inputs[0], targets, inputs[2], node.attrs().String("reduction", "none"));
 }
 
 Outputs EvaluateScatterNd(const Node& node, Inputs inputs) {
   const Tensor& x = inputs[0];
-  ASSIGN_OR_RETURN(const std::vector<int64_t> offsets, LoadTuples(node, inputs[1], x.shape(), 0));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> offsets, LoadTuples(inputs[1], x.shape(), 0));
   const int64_t block = CountElements(x.shape(), static_cast<int>(inputs[1].shape().back()), x.rank());
   std::vector<int64_t> targets;
   targets.reserve(offsets.size() * static_cast<size_t>(block));

@@ -31,29 +31,27 @@ absl::Status CheckType(const Tensor& tensor, const TensorType& type, std::string
 
 absl::Status CheckInputs(const Node& node, const std::vector<Tensor>& inputs) {
   if (static_cast<int>(inputs.size()) != node.num_inputs()) {
-    return InvalidInput(OpName(node.op()), ": ", inputs.size(), " inputs given, takes ", node.num_inputs());
+    return InvalidInput(inputs.size(), " inputs given, takes ", node.num_inputs());
   }
   for (int i = 0; i < node.num_inputs(); ++i) {
     if (node.input(i) == nullptr) continue;
-    RETURN_IF_ERROR(
-        CheckType(inputs[i], node.input(i)->type(), absl::StrCat(OpName(node.op()), ": input ", i)));
+    RETURN_IF_ERROR(CheckType(inputs[i], node.input(i)->type(), absl::StrCat("input ", i)));
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckOutputs(const Node& node, const std::vector<Tensor>& outputs) {
   for (int i = 0; i < node.num_outputs(); ++i) {
-    const absl::Status status =
-        CheckType(outputs[i], node.output(i)->type(), absl::StrCat(OpName(node.op()), ": output ", i));
+    const absl::Status status = CheckType(outputs[i], node.output(i)->type(), absl::StrCat("output ", i));
     if (!status.ok()) return InternalError(status.message());
   }
   return absl::OkStatus();
 }
 
-// "node "layer1.conv" (conv)".
+// 'node "layer1.conv"': by its own name, else by that of its first output.
 std::string Describe(const Node& node) {
-  const std::string& name = node.name().empty() ? node.output()->name() : node.name();
-  return absl::StrCat("node \"", name, "\"");
+  if (!node.name().empty()) return absl::StrCat("node \"", node.name(), "\"");
+  return node.num_outputs() == 0 ? "node" : absl::StrCat("node \"", node.output()->name(), "\"");
 }
 
 // How often each value is still needed.
@@ -94,8 +92,21 @@ absl::StatusOr<std::vector<Tensor>> RunGraph(const Graph& graph, std::vector<Ten
   return outputs;
 }
 
-absl::Status OutOfMemory(const Node& node) {
-  return absl::ResourceExhaustedError(absl::StrCat(OpName(node.op()), ": out of memory"));
+// kernel(node, inputs), its inputs checked. Errors name the operator.
+template <typename Kernel>
+auto CallKernel(Kernel kernel, const Node& node, const std::vector<Tensor>& inputs)
+    -> decltype(kernel(node, inputs)) {
+  absl::Status status = CheckInputs(node, inputs);
+  try {
+    if (status.ok()) {
+      auto result = kernel(node, inputs);
+      if (result.ok()) return result;
+      status = result.status();
+    }
+  } catch (const std::bad_alloc&) {
+    status = absl::ResourceExhaustedError("out of memory");
+  }
+  return Annotate(status, OpName(node.op()));
 }
 
 using MagnitudeKernel = absl::StatusOr<Tensor> (*)(const Node& node, std::span<const Tensor> inputs);
@@ -158,14 +169,9 @@ absl::StatusOr<std::vector<Tensor>> Interpreter::Run(const Graph& graph,
 }
 
 absl::StatusOr<std::vector<Tensor>> EvaluateNode(const Node& node, const std::vector<Tensor>& inputs) {
-  RETURN_IF_ERROR(CheckInputs(node, inputs));
-  try {
-    ASSIGN_OR_RETURN(std::vector<Tensor> outputs, reference::FindKernel(node.op())(node, inputs));
-    RETURN_IF_ERROR(CheckOutputs(node, outputs));
-    return outputs;
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory(node);
-  }
+  ASSIGN_OR_RETURN(std::vector<Tensor> outputs, CallKernel(reference::FindKernel(node.op()), node, inputs));
+  RETURN_IF_ERROR(Annotate(CheckOutputs(node, outputs), OpName(node.op())));
+  return outputs;
 }
 
 bool IsContraction(Op op) { return FindMagnitude(op) != nullptr; }
@@ -173,12 +179,7 @@ bool IsContraction(Op op) { return FindMagnitude(op) != nullptr; }
 absl::StatusOr<Tensor> EvaluateMagnitude(const Node& node, const std::vector<Tensor>& inputs) {
   const MagnitudeKernel kernel = FindMagnitude(node.op());
   if (kernel == nullptr) return InternalError(OpName(node.op()), " is not a contraction of floats");
-  RETURN_IF_ERROR(CheckInputs(node, inputs));
-  try {
-    return kernel(node, inputs);
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory(node);
-  }
+  return CallKernel(kernel, node, inputs);
 }
 
 }  // namespace attune

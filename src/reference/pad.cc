@@ -33,11 +33,7 @@ Outputs EvaluatePad(const Node& node, Inputs inputs) {
   std::vector<std::vector<int64_t>> sources(rank);  // in elements of the input, or kOutside
   const Shape strides = RowMajorStrides(x.shape());
   for (int axis = 0; axis < rank; ++axis) {
-    const int64_t size = x.shape()[axis];
     shape[axis] += pads[axis] + pads[axis + rank];
-    if (size == 0 && shape[axis] > 0 && mode != "constant") {
-      return InvalidInput("pad: axis ", axis, " is empty, nothing is there to repeat");
-    }
   }
   // Allocated before the tables are made, so that a shape out of all bounds is refused first.
   ASSIGN_OR_RETURN(Tensor out, NewTensor(x.dtype(), shape));

@@ -89,9 +89,6 @@ Outputs EvaluateArgReduce(const Node& node, Inputs inputs) {
   const AxisView view(x.shape(), axis);
   ASSIGN_OR_RETURN(Tensor out, NewTensor(DType::kI64, ReducedShape(x.shape(), {axis},
                                                                    node.attrs().Int("keepdims", 1) != 0)));
-  if (view.size == 0 && out.num_elements() > 0) {
-    return InvalidInput(OpName(node.op()), ": axis ", axis, " is empty");
-  }
   WithWide(x.dtype(), [&](auto wide) {
     using Wide = decltype(wide);
     const std::vector<Wide> values = Load<Wide>(x);

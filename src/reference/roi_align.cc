@@ -92,13 +92,13 @@ Outputs EvaluateRoiAlign(const Node& node, Inputs inputs) {
   std::vector<double> out(static_cast<size_t>(CountElements(shape)));
   for (int64_t r = 0; r < regions; ++r) {
     const int64_t n = inputs[2].ToInt(r);
-    if (n < 0 || n >= in[0]) return InvalidInput("roi_align: batch index ", n, " of ", in[0], " images");
+    if (n < 0 || n >= in[0]) return InvalidInput("batch index ", n, " of ", in[0], " images");
     const double* roi = rois.data() + r * 4;  // x1, y1, x2, y2
     const BinAxis vertical = ReadBins(node, roi[1], roi[3], rows);
     const BinAxis horizontal = ReadBins(node, roi[0], roi[2], columns);
     if (vertical.samples > kMaxSamples ||
         horizontal.samples > kMaxSamples / std::max<int64_t>(1, vertical.samples)) {
-      return InvalidInput("roi_align: region ", r, " takes ", vertical.samples, " x ", horizontal.samples,
+      return InvalidInput("region ", r, " takes ", vertical.samples, " x ", horizontal.samples,
                           " samples a bin, at most ", kMaxSamples, " are supported");
     }
     for (int64_t bin = 0; bin < rows * columns; ++bin) {
