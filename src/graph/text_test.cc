@@ -3,10 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bit>
-#include <cstring>
-#include <limits>
-
 #include "graph/verify.h"
 
 namespace attune {
