@@ -1,0 +1,82 @@
+#include "expectations.h"
+
+#include "absl/strings/str_split.h"
+#include "base/file.h"
+#include "base/status.h"
+
+namespace attune::conformance {
+namespace {
+
+std::string_view StatusOf(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kPass:
+      return "pass";
+    case Outcome::kNotSupported:
+      return "ns";
+    case Outcome::kWrong:
+      return "wrong";
+    case Outcome::kCrash:
+      return "crash";
+  }
+  return "";
+}
+
+}  // namespace
+
+absl::StatusOr<Expectations> ReadExpectations(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  Expectations expectations;
+  for (std::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    if (line[0] == '#') continue;
+    const std::vector<std::string> words = absl::StrSplit(line, absl::MaxSplits(' ', 2));
+    if (words.size() < 2) return InvalidInput(path, ": no status in '", line, "'");
+    expectations[words[0]] = {words[1], words.size() > 2 ? words[2] : ""};
+  }
+  return expectations;
+}
+
+absl::Status WriteExpectations(const std::string& path, const Expectations& old, const Results& results) {
+  std::string text =
+      "# The ONNX backend data, case by case: pass, ns (not supported, with the importer's reason) or "
+      "contested.\n"
+      "# Written by: conformance --update. Cases that pass may only be added.\n";
+  for (const auto& [name, result] : results) {
+    const auto before = old.find(name);
+    const bool contested = before != old.end() && before->second.status == "contested";
+    const Expectation now = contested ? before->second
+                                      : Expectation{std::string(StatusOf(result.outcome)),
+                                                    result.outcome == Outcome::kPass ? "" : result.message};
+    absl::StrAppend(&text, name, " ", now.status, now.reason.empty() ? "" : " ", now.reason, "\n");
+  }
+  return WriteFileAtomically(path, text);
+}
+
+std::vector<std::string> FindRegressions(const Expectations& expected, const Results& results) {
+  std::vector<std::string> regressions;
+  for (const auto& [name, result] : results) {
+    const auto it = expected.find(name);
+    const std::string status = it != expected.end() ? it->second.status : "not listed";
+    const bool fine = result.outcome == Outcome::kPass || status == "contested" ||
+                      (status == "ns" && result.outcome == Outcome::kNotSupported);
+    if (!fine || status == "not listed") {
+      regressions.push_back(
+          absl::StrCat(name, ": expected ", status, ", is ", StatusOf(result.outcome), " ", result.message));
+    }
+  }
+  for (const auto& [name, expectation] : expected) {
+    if (!results.contains(name)) regressions.push_back(absl::StrCat(name, ": not in the data"));
+  }
+  return regressions;
+}
+
+std::vector<std::string> FindProgress(const Expectations& expected, const Results& results) {
+  std::vector<std::string> progress;
+  for (const auto& [name, result] : results) {
+    const auto it = expected.find(name);
+    if (result.outcome == Outcome::kPass && it != expected.end() && it->second.status == "ns")
+      progress.push_back(name);
+  }
+  return progress;
+}
+
+}  // namespace attune::conformance

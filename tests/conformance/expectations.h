@@ -1,0 +1,36 @@
+// What each case is expected to do, in a text file: "name status reason", sorted, one case a line. The list
+// of those that pass may only grow.
+#ifndef ATTUNE_TESTS_CONFORMANCE_EXPECTATIONS_H_
+#define ATTUNE_TESTS_CONFORMANCE_EXPECTATIONS_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "case.h"
+
+namespace attune::conformance {
+
+struct Expectation {
+  // "pass", "ns", or "contested": runtimes disagree, or the data depends on chance; the reason says which.
+  std::string status;
+  std::string reason;
+};
+using Expectations = std::map<std::string, Expectation>;
+using Results = std::map<std::string, Result>;
+
+absl::StatusOr<Expectations> ReadExpectations(const std::string& path);
+
+// What the results change: cases that pass or are NS as they do now. Contested ones stay.
+absl::Status WriteExpectations(const std::string& path, const Expectations& old, const Results& results);
+
+// A line for each case that is worse than expected: passed before and does not now, is wrong or crashes and
+// is not contested, or is not in the file at all.
+std::vector<std::string> FindRegressions(const Expectations& expected, const Results& results);
+// Names of the cases that pass now and were expected not to.
+std::vector<std::string> FindProgress(const Expectations& expected, const Results& results);
+
+}  // namespace attune::conformance
+
+#endif  // ATTUNE_TESTS_CONFORMANCE_EXPECTATIONS_H_
