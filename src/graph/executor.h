@@ -15,7 +15,8 @@ class Executor {
 
   // The outputs of `graph` for `inputs`, in order; each input has the dtype and shape of its graph input.
   // A dynamic output dimension has its actual size. Safe from several threads.
-  virtual absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph, const std::vector<Tensor>& inputs) const = 0;
+  virtual absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph,
+                                                  const std::vector<Tensor>& inputs) const = 0;
 };
 
 }  // namespace attune

@@ -31,7 +31,13 @@ std::vector<AttributeInfo> ParseSpecification(std::string_view specification) {
 const std::vector<OpInfo>& Table() {
   static const auto* table = new std::vector<OpInfo>{
 #define OP(enumerator, name, min_inputs, max_inputs, outputs, category, attributes) \
-  {Op::k##enumerator, name, min_inputs, max_inputs, outputs, OpCategory::category, ParseSpecification(attributes)},
+  {Op::k##enumerator,                                                               \
+   name,                                                                            \
+   min_inputs,                                                                      \
+   max_inputs,                                                                      \
+   outputs,                                                                         \
+   OpCategory::category,                                                            \
+   ParseSpecification(attributes)},
 #include "graph/op_table.inc"
 #undef OP
   };

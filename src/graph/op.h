@@ -63,7 +63,8 @@ std::optional<Op> ParseOp(std::string_view name);
 inline std::string_view OpName(Op op) { return GetOpInfo(op).name; }
 inline bool IsElementwise(Op op) {
   const OpCategory c = GetOpInfo(op).category;
-  return c == OpCategory::kUnary || c == OpCategory::kBinary || c == OpCategory::kTernary || op == Op::kIdentity;
+  return c == OpCategory::kUnary || c == OpCategory::kBinary || c == OpCategory::kTernary ||
+         op == Op::kIdentity;
 }
 
 }  // namespace attune
