@@ -209,5 +209,31 @@ TEST(CompileKernel, StridesOfEverySignAndSize) {
   }
 }
 
+// Vectors that start at a constant, at a variable, and at a variable together with a lookup.
+TEST(CompileKernel, VectorLoopsMayStartAnywhere) {
+  const Buffer a = MakeBuffer("a", DType::kF32, {64}), table = MakeBuffer("table", DType::kI64, {64}),
+               out = MakeBuffer("out", DType::kF32, {3, 32});
+  const Var i = MakeVar("i"), l = MakeVar("l"), m = MakeVar("m"), n = MakeVar("n");
+  const auto store = [&](int64_t row, const Expr& at, const Expr& from) {
+    return MakeStore(out, {row, at}, Load(a, {from}));
+  };
+  const Stmt body = MakeSequence(
+      {MakeFor(l, 5, 8, kVector, store(0, l, Expr(l) + 3)),
+       For(i, 2, kSerial, MakeFor(m, Expr(i) * 8 + 8, 8, kVector, store(1, m, Expr(m) * 2 + 1))),
+       For(i, 2, kSerial,
+           MakeFor(n, Expr(i) * 8 + 8, 8, kVector, store(2, n, Expr(n) + Load(table, {Expr(n)}))))});
+  ForEachTarget(Nest({{a, kIn}, {table, kIn}, {out, kOut}}, {body}), [](const TestKernel& kernel) {
+    std::vector<float> from(64), got(96, -1), want(96, -1);
+    std::vector<int64_t> lookup(64);
+    std::iota(from.begin(), from.end(), 0.0f);
+    for (size_t k = 0; k < 64; ++k) lookup[k] = static_cast<int64_t>(k * 11 % 17);
+    for (size_t k = 5; k < 13; ++k) want[k] = static_cast<float>(k + 3);
+    for (size_t k = 8; k < 24; ++k) want[32 + k] = static_cast<float>(2 * k + 1);
+    for (size_t k = 8; k < 24; ++k) want[64 + k] = static_cast<float>(k + k * 11 % 17);
+    ASSERT_EQ(kernel.Run({from.data(), lookup.data(), got.data()}), 0);
+    EXPECT_EQ(got, want);
+  });
+}
+
 }  // namespace
 }  // namespace attune

@@ -23,6 +23,8 @@
 
 namespace attune {
 
+inline bool FitsInt32(const Interval& i) { return i.min >= INT32_MIN && i.max <= INT32_MAX; }
+
 class NestEmitter {
  public:
   // The module, nest and options must outlive the emitter.
@@ -147,7 +149,14 @@ class NestEmitter {
   llvm::Function* function_ = nullptr;
   std::vector<Scope> scopes_;
   std::optional<LaneLoop> lanes_;
-  std::unordered_map<const ExprNode*, llvm::Value*> memo_;  // of the statement that is being emitted
+  // Values of the statement that is being emitted. The expressions are kept alive: many are made in passing,
+  // and another node at the same address would be taken for them.
+  struct Emitted {
+    Expr expr;
+    llvm::Value* value;
+  };
+  using Memo = std::unordered_map<const ExprNode*, Emitted>;
+  Memo memo_;
   int64_t scratch_top_ = 0;
   int64_t scratch_bytes_ = 0;
   int64_t emitted_ = 0;  // statements, against endless unrolling

@@ -15,8 +15,6 @@ bool IsComparison(MathOp op) { return op >= MathOp::kEqual && op <= MathOp::kGre
 
 bool IsDivision(MathOp op) { return op == MathOp::kFloorDiv || op == MathOp::kFloorMod; }
 
-bool FitsInt32(const Interval& i) { return i.min >= INT32_MIN && i.max <= INT32_MAX; }
-
 bool IsProduct(const Expr& e) { return e->kind == ExprKind::kOp && e->op == MathOp::kMul; }
 
 }  // namespace
@@ -33,7 +31,7 @@ Value* NestEmitter::EmitExpr(const Expr& e) {
     default:
       break;
   }
-  if (const auto it = memo_.find(e.get()); it != memo_.end()) return it->second;
+  if (const auto it = memo_.find(e.get()); it != memo_.end()) return it->second.value;
   Value* value;
   if (e->kind == ExprKind::kLoad) {
     value = LoadFrom(e->buffer, Locate(e->buffer, e->args));
@@ -44,7 +42,8 @@ Value* NestEmitter::EmitExpr(const Expr& e) {
   } else {
     value = EmitOp(e);
   }
-  return memo_[e.get()] = value;
+  memo_[e.get()] = {e, value};
+  return value;
 }
 
 Value* NestEmitter::EmitVariable(const Expr& e) {

@@ -1,10 +1,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cmath>
+#include <cstdio>
 #include <thread>
 
 #include "codegen/gemm_nest.h"
 #include "codegen/run_kernel.h"
+#include "codegen/x86/x86.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace attune {
 namespace {
@@ -54,6 +62,42 @@ TEST(Link, RefusesTheSameNameTwiceAndGarbage) {
   EXPECT_TRUE(Link({})->bytes.empty());
 }
 
+// The object of a module in LLVM's text form.
+std::string ObjectOf(const char* text) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic diagnostic;
+  const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, diagnostic, context);
+  EXPECT_NE(module, nullptr) << diagnostic.getMessage().str();
+  const auto machine = MakeX86Machine(*HostTarget());
+  module->setDataLayout((*machine)->createDataLayout());
+  llvm::SmallVector<char, 0> buffer;
+  llvm::raw_svector_ostream stream(buffer);
+  llvm::legacy::PassManager passes;
+  (*machine)->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile);
+  passes.run(*module);
+  return std::string(buffer.begin(), buffer.end());
+}
+
+TEST(Link, RefusesWhatNeedsALoader) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"declare void @f()  define void @k() nounwind { call void @f() ret void }", "undefined symbol: f"},
+      {"@g = internal global i32 1  define ptr @k() nounwind { store volatile i32 2, ptr @g ret ptr @g }",
+       "writable data (.data)"},
+      {"@g = internal global i32 0  define ptr @k() nounwind { store volatile i32 2, ptr @g ret ptr @g }",
+       "writable data (.bss)"},
+      {"@g = internal constant ptr @k  define ptr @k() nounwind { %p = load volatile ptr, ptr @g ret ptr %p "
+       "}",
+       "a relocation at load time"},
+      {"@g = internal thread_local global i32 1  define ptr @k() nounwind { ret ptr @g }", ""},
+  };
+  for (const auto& [text, message] : cases) {
+    const std::string object = ObjectOf(text);
+    const auto code = Link({&object});
+    EXPECT_FALSE(code.ok()) << text;
+    EXPECT_THAT(std::string(code.status().message()), HasSubstr(message));
+  }
+}
+
 TEST(CompileKernel, SameInputsGiveTheSameBytes) {
   const LoopNest nest = GemmNest(13, 128, 37, 6, 4, 16);
   for (const char* name : {"znver4", "x86-64-v3", "skylake-avx512"}) {
@@ -93,6 +137,30 @@ TEST(CompileKernel, KeepsRegisterTilesInRegisters) {
   EXPECT_THAT(kernel->assembly, ::testing::Not(HasSubstr("Spill")));
   EXPECT_THAT(kernel->assembly, HasSubstr("vfmadd231ps"));
   EXPECT_THAT(kernel->assembly, HasSubstr("vbroadcastss"));
+}
+
+// A measurement, not a test: run with --gtest_also_run_disabled_tests --gtest_filter='*Gemm*'.
+TEST(Benchmark, DISABLED_Gemm) {
+  constexpr int64_t kM = 128, kN = 768, kK = 768;
+  std::vector<float> a(kM * kK, 1.0f), b(kK * kN, 1.0f), c(kM * kN);
+  const std::pair<int64_t, int64_t> tiles[] = {{6, 4}, {8, 3}, {12, 2}, {24, 1}};
+  for (const auto& [rows, vectors] : tiles) {
+    using Clock = std::chrono::steady_clock;
+    const auto seconds = [](Clock::time_point since) {
+      return std::chrono::duration<double>(Clock::now() - since).count();
+    };
+    const Clock::time_point start = Clock::now();
+    const auto kernel = TestKernel::Make(GemmNest(kM, kN, kK, rows, vectors, 16));
+    const double build = seconds(start);
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    double best = 0;
+    for (int run = 0; run < 50; ++run) {
+      const Clock::time_point begin = Clock::now();
+      kernel->Run({a.data(), b.data(), c.data()});
+      best = std::max(best, 2e-9 * kM * kN * kK / seconds(begin));
+    }
+    std::printf("tile %ld x %ld: %.1f GFLOP/s, built in %.1f ms\n", rows, vectors * 16, best, build * 1e3);
+  }
 }
 
 }  // namespace

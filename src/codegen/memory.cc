@@ -134,7 +134,7 @@ Value* NestEmitter::PointerFor(Value* base, const Affine& a, DType dtype) {
     }
     const llvm::IRBuilder<>::InsertPointGuard guard(ir_);
     ir_.SetInsertPoint(scopes_[depth].entry->getTerminator());
-    std::unordered_map<const ExprNode*, Value*> memo;
+    Memo memo;
     std::swap(memo, memo_);
     pointer = Offset(pointer, EmitAffine(Affine{.terms = {term}}), dtype);
     std::swap(memo, memo_);
@@ -154,40 +154,37 @@ Value* NestEmitter::ClampedPointer(const Buffer& buffer, const Affine& flat) {
 }
 
 NestEmitter::Access NestEmitter::Locate(const Buffer& buffer, const std::vector<Expr>& indices) {
-  Value* base = BasePointer(buffer);
-  Affine flat = FlatIndex(buffer, indices);
-  Access access{};
+  const Affine flat = FlatIndex(buffer, indices);
   const Interval range = bounds_.Range(flat);
+  Access access{};
   access.in_bounds = range.min >= 0 && range.max < buffer->num_elements();
 
   Affine uniform, varying;
   uniform.constant = flat.constant;
   for (const Affine::Term& term : flat.terms) {
-    if (lanes_ && term.atom->kind == ExprKind::kVar && term.atom->var == lanes_->var) {
-      access.stride = term.coefficient;
-    } else if (DependsOnLane(term.atom)) {
-      varying.terms.push_back(term);
-    } else {
-      uniform.terms.push_back(term);
+    (DependsOnLane(term.atom) ? varying : uniform).terms.push_back(term);
+  }
+  const Affine::Term* lane = varying.terms.size() == 1 ? varying.Find(lanes_->var) : nullptr;
+  if (lane != nullptr) {
+    access.stride = lane->coefficient;
+    uniform.Add(bounds_.Normalize(lanes_->min), access.stride);
+  } else if (!varying.terms.empty()) {
+    access.offsets = EmitAffine(varying);
+    // Gathers by 32-bit offsets take half as many instructions.
+    if (FitsInt32(bounds_.Range(varying))) {
+      access.offsets = values_.Cast(DType::kI64, DType::kI32, access.offsets);
     }
   }
-  if (access.stride != 0) uniform.Add(bounds_.Normalize(lanes_->min), access.stride);
 
-  const bool unsafe =
-      lanes_ && lanes_->mask != nullptr && !access.in_bounds && buffer->space != MemorySpace::kRegister;
-  if (unsafe && access.stride == 0 && varying.terms.empty()) {
+  const bool masked = lanes_ && lanes_->mask != nullptr && buffer->space != MemorySpace::kRegister;
+  if (masked && !access.in_bounds && !access.varies()) {
     access.pointer = ClampedPointer(buffer, uniform);
     return access;
   }
-  access.pointer = PointerFor(base, uniform, buffer->dtype);
+  access.pointer = PointerFor(BasePointer(buffer), uniform, buffer->dtype);
   if (uniform.constant != 0) {
     access.pointer = ir_.CreateConstGEP1_64(values_.MemoryType(buffer->dtype), access.pointer,
                                             static_cast<uint64_t>(uniform.constant));
-  }
-  if (!varying.terms.empty()) {
-    if (access.stride != 0) varying.Add(bounds_.Normalize(Expr(lanes_->var)), access.stride);
-    access.offsets = EmitAffine(varying);
-    access.stride = 0;
   }
   return access;
 }
