@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "graph/text.h"
+#include "lower/flatten.h"
 
 namespace attune {
 namespace {
@@ -119,7 +120,9 @@ std::string CanonicalText(const Graph& region) {
   return Print(*copy);
 }
 
-absl::StatusOr<int> KernelCache::Get(const Graph& region, const std::set<int>& constant_inputs) {
+absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<int>& constant_inputs) {
+  const std::unique_ptr<Graph> flat = FlattenSpatial(group_region);
+  const Graph& region = flat == nullptr ? group_region : *flat;
   std::string key = CanonicalText(region);
   for (int i : constant_inputs) absl::StrAppend(&key, " constant ", i);
   for (const Graph::Output& output : region.outputs()) {

@@ -135,9 +135,9 @@ absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config
     channels.push_back(inner + ".i");
     RETURN_IF_ERROR(s.Unroll(channels.back()));
   }
-  std::vector<std::string> order = {acc + ".d0", acc + ".kh"};
+  std::vector<std::string> order = {acc + ".d0", acc + ".d2", acc + ".kh"};
   order.insert(order.end(), channels.begin(), channels.end());
-  for (const char* loop : {".kw", ".d2", ".d1", ".d3", ".v"}) order.push_back(acc + loop);
+  for (const char* loop : {".kw", ".d1", ".d3", ".v"}) order.push_back(acc + loop);
   RETURN_IF_ERROR(s.Reorder(order));
   for (const char* loop : {".kw", ".d1", ".d3"}) RETURN_IF_ERROR(s.Unroll(acc + loop));
   RETURN_IF_ERROR(s.Vectorize(acc + ".v"));

@@ -108,7 +108,13 @@ absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& conf
   RETURN_IF_ERROR(s.Unroll(out + m + ".i"));
   RETURN_IF_ERROR(s.Unroll(out + n + ".i.o"));
   RETURN_IF_ERROR(s.Vectorize(out + n + ".i.i"));
-  RETURN_IF_ERROR(s.ComputeAt(acc, out + m + ".o", MemorySpace::kRegister));
+  // Rows beyond the last one must not be read: where there are some, the last tile is peeled, and its guards
+  // are decided there.
+  const bool exact = p.m % tile_m == 0;
+  if (!exact) RETURN_IF_ERROR(s.Peel(out + m + ".o", 0, 1));
+  RETURN_IF_ERROR(ParallelizeOuter(s, out, exact ? rank : rank - 1));
+  ASSIGN_OR_RETURN(const std::vector<std::string> outer, s.Loops(out));
+  RETURN_IF_ERROR(s.ComputeAt(acc, outer[outer.size() - 4], MemorySpace::kRegister));
 
   RETURN_IF_ERROR(s.Split(acc + n, p.lanes));
   std::vector<std::string> loops = {acc + ".k"};
@@ -122,13 +128,7 @@ absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& conf
   RETURN_IF_ERROR(s.Unroll(acc + m));
   RETURN_IF_ERROR(s.Unroll(acc + n + ".o"));
   RETURN_IF_ERROR(s.Vectorize(acc + n + ".i"));
-  if (p.m % tile_m == 0) {
-    RETURN_IF_ERROR(s.Overcompute(acc));
-    return ParallelizeOuter(s, out, rank);
-  }
-  // Rows beyond the last one must not be read: the last tile is peeled, and its guards are decided there.
-  RETURN_IF_ERROR(s.Peel(out + m + ".o", 0, 1));
-  return ParallelizeOuter(s, out, rank - 1);
+  return exact ? s.Overcompute(acc) : absl::OkStatus();
 }
 
 }  // namespace attune

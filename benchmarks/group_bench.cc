@@ -1,0 +1,108 @@
+// Times one fused group: group_bench GRAPH [CPU] reads a graph in text form, schedules it as a kernel with
+// the analytic default of the first strategy that applies, and prints its best time, GFLOP/s and the loop
+// nest.
+//
+//   echo 'graph @g(%x: f32[1,64,56,56]{c1/16}, %w: f32[64,64,3,3]) {
+//     %y = conv(%x, %w) {pads = [1, 1, 1, 1]} : f32[1,64,56,56]{c1/16}
+//     return "y": %y
+//   }' > conv.graph && group_bench conv.graph
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <set>
+
+#include "base/file.h"
+#include "base/status.h"
+#include "codegen/codegen.h"
+#include "codegen/host_code.h"
+#include "graph/text.h"
+#include "lower/flatten.h"
+#include "lower/strategy.h"
+#include "target/target.h"
+
+namespace attune {
+namespace {
+
+double Seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct AlignedFree {
+  void operator()(void* p) const { std::free(p); }
+};
+using AlignedBytes = std::unique_ptr<void, AlignedFree>;
+
+AlignedBytes Filled(const Buffer& buffer) {
+  const size_t bytes =
+      (static_cast<size_t>(buffer->num_elements() * DTypeSize(buffer->dtype)) + 191) / 64 * 64;
+  AlignedBytes memory(std::aligned_alloc(64, bytes));
+  for (size_t i = 0; i < bytes / 4; ++i)
+    static_cast<float*>(memory.get())[i] = 0.01f * static_cast<float>(i % 17);
+  return memory;
+}
+
+absl::Status Run(const std::string& path, const std::string& cpu) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, ParseGraph(text));
+  if (std::unique_ptr<Graph> flat = FlattenSpatial(*graph)) graph = std::move(flat);
+  ASSIGN_OR_RETURN(const Target target, cpu.empty() ? HostTarget() : TargetByName(cpu));
+  ASSIGN_OR_RETURN(ScheduledGroup group, ScheduleGroup(*graph, "group", target));
+  std::set<std::string> packed;
+  for (const std::string& buffer : group.schedule.PackedBuffers()) packed.insert(buffer);
+  ASSIGN_OR_RETURN(const LoopNest nest, group.schedule.Lower(packed));
+  if (std::getenv("LOOPS") != nullptr) std::printf("%s\n", Print(nest).c_str());
+  const double start = Seconds();
+  ASSIGN_OR_RETURN(
+      const CompiledKernel kernel,
+      CompileKernel(nest, target, {.may_alias = {}, .keep_text = std::getenv("ASM") != nullptr}));
+  std::printf("strategy %s %s, compiled in %.1f ms\n", std::string(group.strategy->name).c_str(),
+              ToString(group.config).c_str(), 1e3 * (Seconds() - start));
+  if (!kernel.assembly.empty()) std::printf("%s\n", kernel.assembly.c_str());
+  ASSIGN_OR_RETURN(const LinkedCode code, Link({&kernel.object}));
+  ASSIGN_OR_RETURN(const HostCode host, HostCode::Map(code));
+  std::vector<AlignedBytes> memory;
+  std::vector<void*> buffers;
+  for (const LoopNest::Param& param : nest.params) {
+    memory.push_back(Filled(param.buffer));
+    buffers.push_back(memory.back().get());
+  }
+  const AlignedBytes scratch(
+      std::aligned_alloc(64, static_cast<size_t>(kernel.scratch_bytes + 63) / 64 * 64 + 64));
+  double best = 1e9;
+  const double end = Seconds() + 0.5;
+  while (Seconds() < end) {
+    const double t = Seconds();
+    for (const KernelPhase& phase : kernel.phases)
+      host.Find(phase.symbol)(buffers.data(), nullptr, scratch.get(), 0, 1);
+    best = std::min(best, Seconds() - t);
+  }
+  double flops = 0;
+  for (const auto& node : graph->nodes()) {
+    const Shape out = node->output()->type().shape();
+    if (node->op() == Op::kConv) {
+      const Shape w = node->input(1)->type().shape();
+      flops += 2.0 * static_cast<double>(node->output()->type().num_elements() * w[1] * w[2] * w[3]);
+    } else if (node->op() == Op::kMatMul) {
+      flops += 2.0 * static_cast<double>(node->output()->type().num_elements() *
+                                         node->input(0)->type().shape().back());
+    } else {
+      flops += static_cast<double>(node->output()->type().num_elements());
+    }
+  }
+  std::printf("%.4f ms, %.1f GFLOP/s\n", best * 1e3, flops / best * 1e-9);
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace attune
+
+int main(int argc, char** argv) {
+  if (argc < 2 || argc > 3) {
+    std::fprintf(stderr, "usage: group_bench GRAPH [CPU]\n");
+    return 2;
+  }
+  const absl::Status status = attune::Run(argv[1], argc > 2 ? argv[2] : "");
+  if (!status.ok()) std::fprintf(stderr, "group_bench: %s\n", std::string(status.message()).c_str());
+  return status.ok() ? 0 : 1;
+}

@@ -1,0 +1,19 @@
+// Pointwise convolutions over a flat space.
+#ifndef ATTUNE_LOWER_FLATTEN_H_
+#define ATTUNE_LOWER_FLATTEN_H_
+
+#include <memory>
+
+#include "graph/graph.h"
+
+namespace attune {
+
+// A pointwise convolution (1×1, stride 1, no padding) and the elementwise operators around it treat every
+// pixel alike, so a group of these computes the same on feature maps of 1 × (H·W) pixels, in the same memory:
+// then tiles of pixels need not end at the end of a row, and more shapes are the same kernel. Returns that
+// group, or null where it is not one, or is flat already.
+std::unique_ptr<Graph> FlattenSpatial(const Graph& region);
+
+}  // namespace attune
+
+#endif  // ATTUNE_LOWER_FLATTEN_H_
