@@ -11,8 +11,8 @@ Outputs EvaluateIf(const Node& node, Inputs inputs) {
 
 Outputs EvaluateLoop(const Node& node, Inputs inputs) {
   const int64_t trip_count = inputs[0].ToInt(0);
-  bool condition = !IsPresent(inputs, 1) || inputs[1].ToInt(0) != 0;
-  std::vector<Tensor> carried(inputs.begin() + std::min<size_t>(2, inputs.size()), inputs.end());
+  bool condition = inputs[1].ToInt(0) != 0;
+  std::vector<Tensor> carried(inputs.begin() + 2, inputs.end());
   for (int64_t i = 0; i < trip_count && condition; ++i) {
     std::vector<Tensor> arguments = {Tensor::FromInts({{i}}).Reshaped({}),
                                      Tensor::Scalar(DType::kBool, condition)};
