@@ -169,7 +169,8 @@ NestEmitter::Access NestEmitter::Locate(const Buffer& buffer, const std::vector<
     access.stride = lane->coefficient;
     uniform.Add(bounds_.Normalize(lanes_->min), access.stride);
   } else if (!varying.terms.empty()) {
-    access.offsets = EmitAffine(varying);
+    // Broadcast, since what seems to depend on the lane may turn out not to.
+    access.offsets = values_.Broadcast(EmitAffine(varying), lanes_->lanes);
     // Gathers by 32-bit offsets take half as many instructions.
     if (FitsInt32(bounds_.Range(varying))) {
       access.offsets = values_.Cast(DType::kI64, DType::kI32, access.offsets);
