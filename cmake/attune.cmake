@@ -18,6 +18,11 @@ find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  if(ATTUNE_PCH)
+    # Else ccache takes no compilation with a precompiled header, and each rebuild of one is another.
+    list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros)
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>)
+  endif()
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wshadow-all -Wno-gnu-zero-variadic-macro-arguments)
@@ -29,6 +34,22 @@ endif()
 if(ATTUNE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
+
+# attune_precompile(TARGET KIND)
+#
+# Lets a target use one of the two precompiled headers, KIND source or test, which every target shares.
+# Include-what-you-use still holds: a build with ATTUNE_PCH=OFF has none.
+function(attune_precompile target kind)
+  if(NOT ATTUNE_PCH)
+    return()
+  endif()
+  if(NOT TARGET attune_precompiled_${kind})
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled_${kind}.cc CONTENT "")
+    add_library(attune_precompiled_${kind} OBJECT ${CMAKE_BINARY_DIR}/precompiled_${kind}.cc)
+    target_precompile_headers(attune_precompiled_${kind} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled_${kind}.h)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM attune_precompiled_${kind})
+endfunction()
 
 # attune_library(NAME [DEPS ...] [LINK ...] [EXCLUDE ...])
 #
@@ -49,13 +70,15 @@ function(attune_library name)
   add_library(attune_${name} STATIC ${sources})
   target_include_directories(attune_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(attune_${name} PUBLIC ${ARG_DEPS} ${ARG_LINK})
-  if(ATTUNE_PCH AND sources)
-    target_precompile_headers(attune_${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
+  # What does without base does without abseil too.
+  if("attune_base" IN_LIST ARG_DEPS)
+    attune_precompile(attune_${name} source)
   endif()
 
   if(ATTUNE_TESTS AND tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE attune_${name} ${ARG_TEST_LINK} GTest::gmock GTest::gtest_main)
+    attune_precompile(${name}_test test)
     add_test(NAME ${name} COMMAND ${name}_test)
     set_tests_properties(${name} PROPERTIES LABELS fast)
   endif()

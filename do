@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# The one entry point: ./do without arguments says what there is.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+usage() {
+  cat <<'TEXT'
+./do demo                       compile real networks and show what comes out; sets up all it needs
+./do test [ctest arguments]     build and run all tests; sets up all it needs
+./do setup                      install the packages that the build and the tests need
+./do build [preset]             build/PRESET: release (default), debug, asan, tsan or fuzz
+./do bench [arguments]          micro benchmarks
+./do fmt                        format the sources in place
+./do lint [--fast]              format, includes and (without --fast) clang-tidy
+./do fuzz [target] [seconds]    search for crashes under the sanitizers; all targets, 60 seconds each
+TEXT
+}
+
+sources() { find benchmarks docs include src tests -name '*.cc' -o -name '*.h' -o -name '*.c' -o -name '*.hpp'; }
+
+build() {
+  local preset=${1:-release}
+  tools/setup.sh
+  cmake --preset "$preset" -Wno-dev >&2
+  cmake --build --preset "$preset" "${@:2}" >&2
+}
+
+run_tests() {
+  tools/setup.sh python
+  build release
+  ctest --test-dir build/release --output-on-failure --no-tests=error "$@"
+}
+
+lint() {
+  tools/setup.sh
+  python3 tools/check_includes.py
+  sources | xargs clang-format-19 --dry-run --Werror
+  [ "${1:-}" = --fast ] && return
+  cmake --preset debug -Wno-dev >&2
+  # The sources that CMake generates.
+  cmake --build --preset debug --target attune_onnx_proto >&2
+  sources | grep '^src/.*\.cc$' | xargs -P "$(nproc)" -n 4 clang-tidy-19 -p build/debug --quiet
+}
+
+fuzz() {
+  local target=${1:-all} seconds=${2:-60}
+  build fuzz
+  for program in build/fuzz/bin/*_fuzz; do
+    local name
+    name=$(basename "$program" _fuzz)
+    [ "$target" = all ] || [ "$target" = "$name" ] || continue
+    mkdir -p "build/fuzz/corpus/$name"
+    "$program" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=10 \
+      -artifact_prefix="build/fuzz/" "build/fuzz/corpus/$name" "tests/fuzz/corpus/$name"
+  done
+}
+
+command=${1:-help}
+shift || true
+case $command in
+  setup) tools/setup.sh python ;;
+  build) build "$@" ;;
+  test) run_tests "$@" ;;
+  demo) tools/setup.sh python; build release --target attune; build/python/bin/python tools/demo.py ;;
+  bench) build release; for program in build/release/bin/*_bench; do "$program" "$@"; done ;;
+  fmt) tools/setup.sh; sources | xargs clang-format-19 -i ;;
+  lint) lint "$@" ;;
+  fuzz) fuzz "$@" ;;
+  help | -h | --help) usage ;;
+  *) usage >&2; exit 2 ;;
+esac
