@@ -33,6 +33,7 @@ std::span<const PassInfo> PassTable() {
        {}},
 
       {"decompose_batch_norm", DecomposeBatchNormPass, "A factor and an offset, which others can fold.", {}},
+      {"push_slices", PushSlicesPass, "Less to transpose, and transposes that are reshapes.", {}},
       {"sink_transposes", SinkTransposesPass, "Cancels what surrounds channels-first operators.", {}},
       {"fold_constants", FoldConstantsPass, "Constants that transposes moved across.", kFolding},
       {"eliminate", EliminatePass, "Transposes that became identities or reshapes.", {}},

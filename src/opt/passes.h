@@ -57,12 +57,18 @@ absl::StatusOr<bool> FoldAffinePass(Graph& graph, const PassContext& context);
 // not negative), 0 for average pools that count it.
 absl::StatusOr<bool> FoldPadPass(Graph& graph, const PassContext& context);
 
+// After: no gather with constant indices in equal steps, but a slice; no slice of a reshape that only adds or
+// removes axes of one element, but a reshape of the slice; no slice of a transposition of which only slices
+// are taken, but a transposition of each slice.
+absl::StatusOr<bool> PushSlicesPass(Graph& graph, const PassContext& context);
+
 // After: no operand of an elementwise operator, concat, slice, pad, reduction or softmax is a transposition
 // used there alone, unless another operand is neither transposed alike nor constant.
 absl::StatusOr<bool> SinkTransposesPass(Graph& graph, const PassContext& context);
 
 // After: the same for reshapes and elementwise operators whose other operands are reshaped alike, or
-// constants of one element or along a last axis that the reshape keeps.
+// constants of one element or along a last axis that the reshape keeps. Where what is reshaped comes from a
+// contraction's kernel, other operands are reshaped back, so that a residual sum joins that kernel.
 absl::StatusOr<bool> SinkReshapesPass(Graph& graph, const PassContext& context);
 
 // After: convolutions (of one group) and matrix products with constant weights, the same first input and

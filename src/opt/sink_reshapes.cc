@@ -1,6 +1,7 @@
 // A reshape between a kernel and the elementwise operators after it keeps them from being one kernel. It
 // moves behind them where they work on the original shape as well: all operands are reshaped alike, or
-// are constants of one element or along a last axis that the reshape keeps.
+// are constants of one element or along a last axis that the reshape keeps. A contraction's result takes a
+// residual operand along, reshaped back, which costs nothing.
 #include <algorithm>
 
 #include "opt/passes.h"
@@ -26,10 +27,27 @@ const TensorType* CommonOriginal(const Graph& graph, const Node& node) {
   return common;
 }
 
-Value* OriginalOperand(Graph& graph, Node* node, Value* input, const TensorType& original) {
+// Whether `value` is a contraction's result, or that of elementwise operators which will be its epilogue.
+bool IsOfContraction(const Graph& graph, const Value* value) {
+  constexpr int kMaxEpilogue = 8;
+  for (int i = 0; i < kMaxEpilogue; ++i) {
+    const Node* node = value->producer();
+    if (node == nullptr || OnlyUser(graph, value) == nullptr) return false;
+    if (GetOpInfo(node->op()).category == OpCategory::kContraction) return true;
+    if (!IsElementwise(node->op())) return false;
+    value = node->input(0);
+  }
+  return false;
+}
+
+Value* OriginalOperand(Graph& graph, Node* node, Value* input, const TensorType& original,
+                       bool reshape_back) {
   if (Node* reshape = ProducerOf(input, Op::kReshape)) return reshape->input(0);
   const Tensor* constant = input->constant();
-  if (constant == nullptr) return nullptr;
+  if (constant == nullptr) {
+    const bool fits = reshape_back && input->type().dims == node->output()->type().dims;
+    return fits ? AddBefore(graph, node, Op::kReshape, {input}, {{"shape", original.shape()}}) : nullptr;
+  }
   if (constant->num_elements() == 1) {
     return constant->rank() == 0 ? input : graph.AddConstant(constant->Reshaped({}), node->name(), node);
   }
@@ -47,9 +65,15 @@ bool Sink(Graph& graph, Node* node) {
   if (!IsElementwise(node->op()) || node->num_inputs() == 0) return false;
   const TensorType* original = CommonOriginal(graph, *node);
   if (original == nullptr) return false;
+  bool reshape_back = false;
+  for (const Value* input : node->inputs()) {
+    const Node* reshape = ProducerOf(input, Op::kReshape);
+    reshape_back |= reshape != nullptr && IsOfContraction(graph, reshape->input(0));
+    if (reshape == nullptr && IsOfContraction(graph, input)) return false;
+  }
   std::vector<Value*> operands;
   for (Value* input : node->inputs()) {
-    operands.push_back(OriginalOperand(graph, node, input, *original));
+    operands.push_back(OriginalOperand(graph, node, input, *original, reshape_back));
     if (operands.back() == nullptr) return false;
   }
   Value* moved = AddBefore(graph, node, node->op(), std::move(operands), node->attrs());
