@@ -1,7 +1,9 @@
 // Operators that turn out to do nothing, or nothing but change the shape.
 #include <algorithm>
+#include <limits>
 
 #include "graph/infer.h"
+#include "opt/match.h"
 #include "opt/passes.h"
 #include "opt/rewrite.h"
 
@@ -119,6 +121,21 @@ Value* ReductionOfNothing(Graph& graph, Node* node) {
   return AddBefore(graph, node, Op::kReshape, {node->input(0)}, {{"shape", node->output()->type().shape()}});
 }
 
+// The axes that a reduction removed and a reshape restores are kept instead.
+Value* KeepReducedAxes(Graph& graph, Node* node) {
+  const Node* reduction = node->input(0)->producer();
+  if (reduction == nullptr || GetOpInfo(reduction->op()).category != OpCategory::kReduction) return nullptr;
+  if (reduction->attrs().Int("keepdims", 1) != 0) return nullptr;
+  Shape kept = reduction->input(0)->type().shape();
+  const Ints axes = reduction->attrs().Has("axes") ? reduction->attrs().IntList("axes")
+                                                   : Ints{reduction->attrs().Int("axis")};
+  for (int64_t axis : axes) kept[axis] = 1;
+  if (!node->output()->type().is_static() || kept != node->output()->type().shape()) return nullptr;
+  Attributes attributes = reduction->attrs();
+  attributes.Set("keepdims", int64_t{1});
+  return AddBefore(graph, node, reduction->op(), {reduction->input(0)}, std::move(attributes));
+}
+
 bool IsUnitWindow(const Node& node) {
   return node.num_outputs() == 1 && AllAre(node.attrs().IntList("kernel"), 1) &&
          AllAre(node.attrs().IntList("strides", {}), 1) && AllAre(node.attrs().IntList("pads", {}), 0);
@@ -166,8 +183,9 @@ bool SkipBroadcasts(Node* node) {
 Value* Replacement(Graph& graph, Node* node) {
   Value* input = node->input(0);
   switch (node->op()) {
-    case Op::kIdentity:
     case Op::kReshape:
+      return input->type() == node->output()->type() ? input : KeepReducedAxes(graph, node);
+    case Op::kIdentity:
     case Op::kBroadcast:
     case Op::kPad:
       return input;  // where the type stays the same: nothing was added, and every element kept its place
@@ -200,6 +218,11 @@ Value* Replacement(Graph& graph, Node* node) {
     case Op::kLeakyRelu:
       if (node->attrs().Float("alpha") == 1) return input;
       return node->attrs().Float("alpha") == 0 ? AddBefore(graph, node, Op::kRelu, {input}) : nullptr;
+    case Op::kMax:
+      for (int i = 0; i < 2; ++i) {
+        if (IsConstantOf(node->input(i), -std::numeric_limits<double>::infinity())) return node->input(1 - i);
+      }
+      return nullptr;
     case Op::kWhere:
       return DecidedWhere(node);
     default:

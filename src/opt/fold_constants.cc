@@ -7,7 +7,7 @@ namespace {
 
 struct Limits {
   int64_t max_bytes;
-  int64_t max_growth_bytes;
+  int64_t max_growth;
   int64_t max_macs;
 };
 
@@ -26,16 +26,19 @@ double MultiplyAdds(const Node& node) {
 
 bool IsFoldable(const Node& node, const Limits& limits) {
   if (node.op() == Op::kConstant || node.num_regions() > 0 || !HasConstantInputs(node)) return false;
-  int64_t input_bytes = 0;
-  for (const Value* input : node.inputs())
-    input_bytes += input == nullptr ? 0 : input->constant()->num_bytes();
+  int64_t input_elements = 0;
+  for (const Value* input : node.inputs()) {
+    input_elements += input == nullptr ? 0 : input->constant()->num_elements();
+  }
   int64_t output_bytes = 0;
+  int64_t output_elements = 0;
   for (int i = 0; i < node.num_outputs(); ++i) {
     const TensorType& type = node.output(i)->type();
     if (!type.is_static() || !type.layout.is_plain()) return false;
+    output_elements += type.num_elements();
     output_bytes += type.num_elements() * DTypeSize(type.dtype);
   }
-  return output_bytes <= limits.max_bytes && output_bytes - input_bytes <= limits.max_growth_bytes &&
+  return output_bytes <= limits.max_bytes && output_elements - input_elements <= limits.max_growth &&
          MultiplyAdds(node) <= static_cast<double>(limits.max_macs);
 }
 
@@ -55,7 +58,7 @@ void ReplaceByConstants(Graph& graph, Node* node, std::vector<Tensor> results) {
 }  // namespace
 
 absl::StatusOr<bool> FoldConstantsPass(Graph& graph, const PassContext& context) {
-  const Limits limits{context.Parameter("max_bytes"), context.Parameter("max_growth_bytes"),
+  const Limits limits{context.Parameter("max_bytes"), context.Parameter("max_growth"),
                       context.Parameter("max_macs")};
   bool changed = false;
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {

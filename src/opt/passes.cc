@@ -5,7 +5,7 @@ namespace attune {
 std::span<const PassInfo> PassTable() {
   static const std::vector<PassParameter> kFolding = {
       {"max_bytes", 16 << 20, "largest result"},
-      {"max_growth_bytes", 64 << 10, "how much larger than its inputs a result may be"},
+      {"max_growth", 16 << 10, "how many elements more than its inputs a result may have"},
       {"max_macs", 1 << 30, "most multiply-adds of a contraction"}};
   static const auto* table = new std::vector<PassInfo>{
       {"dead_code", DeadCodePass, "Nothing is spent on what no output needs.", {}},
@@ -39,6 +39,7 @@ std::span<const PassInfo> PassTable() {
       {"eliminate", EliminatePass, "Transposes that became identities or reshapes.", {}},
       {"fold_pad", FoldPadPass, "Pads now stand directly before their convolutions.", {}},
       {"algebra", AlgebraPass, "Neighbouring factors and offsets become one before they are folded.", {}},
+      {"sink_reshapes", SinkReshapesPass, "A squeezed convolution comes to stand beside its offset.", {}},
       {"fold_affine", FoldAffinePass, "Batch normalization ends in the weights.", {}},
 
       {"fuse_horizontal",

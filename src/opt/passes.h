@@ -15,17 +15,18 @@ absl::StatusOr<bool> DeadCodePass(Graph& graph, const PassContext& context);
 // After: no if has a constant condition; the branch that it decides for is in its place.
 absl::StatusOr<bool> InlineBranchesPass(Graph& graph, const PassContext& context);
 
-// After: no node has constant inputs alone, except where its result is larger than `max_bytes`, is more
-// than `max_growth_bytes` larger than its inputs (a broadcast costs less as code than as memory), takes
-// more than `max_macs` multiply-adds, has dynamic dimensions, or cannot be evaluated.
+// After: no node has constant inputs alone, except where its result is larger than `max_bytes`, has over
+// `max_growth` elements more than its inputs (a broadcast costs less as code than as memory), takes more
+// than `max_macs` multiply-adds, has dynamic dimensions, or cannot be evaluated.
 absl::StatusOr<bool> FoldConstantsPass(Graph& graph, const PassContext& context);
 
 // After: no two nodes compute the same, except data-dependent sizes and regions. Constants count by value.
 absl::StatusOr<bool> CommonSubexpressionsPass(Graph& graph, const PassContext& context);
 
 // After: no identity; no cast, reshape, transpose, broadcast, slice, pad, concat, reduction, pool, resize,
-// clip or where that changes nothing; no two casts where one gives the same; no broadcast that an
-// elementwise user does by itself; no slice of a slice, or of a concat where it takes from one operand.
+// clip, where or maximum that changes nothing; no axes removed by a reduction and restored by a reshape; no
+// two casts where one gives the same; no broadcast that an elementwise user does by itself; no slice of a
+// slice, or of a concat where it takes from one operand.
 absl::StatusOr<bool> EliminatePass(Graph& graph, const PassContext& context);
 
 // After: the exported pieces of sigmoid, SiLU, GELU (erf and tanh), HardSigmoid and HardSwish are one node
@@ -67,7 +68,8 @@ absl::StatusOr<bool> PushSlicesPass(Graph& graph, const PassContext& context);
 absl::StatusOr<bool> SinkTransposesPass(Graph& graph, const PassContext& context);
 
 // After: the same for reshapes and elementwise operators whose other operands are reshaped alike, or
-// constants of one element or along a last axis that the reshape keeps. Where what is reshaped comes from a
+// constants of one element, along a last axis that the reshape keeps, or of any shape where it only adds or
+// removes axes of one element. Where what is reshaped comes from a
 // contraction's kernel, other operands are reshaped back, so that a residual sum joins that kernel.
 absl::StatusOr<bool> SinkReshapesPass(Graph& graph, const PassContext& context);
 

@@ -10,7 +10,7 @@ std::span<const Rule> ActivationRules() {
       {"cube", "(pow(x, 3) | mul(x, mul(x, x)) | mul(x, pow(x, 2)))"},
       // x + 0.044715 x³, as written and with x factored out
       {"polynomial",
-       "(add(x, mul($cube, 0.044715)) | add(x, mul(x, mul(mul(x, x), 0.044715)))"
+       "(add(x, mul($cube, 0.044715)) | add(x, mul(x, (mul(mul(x, x), 0.044715) | mul(x, mul(x, 0.044715)))))"
        " | add(x, mul(mul(x, 0.044715), (mul(x, x) | pow(x, 2)))) | mul(x, add(mul(mul(x, x), 0.044715), "
        "1)))"},
       {"tanh_gate", "add(tanh(mul($polynomial, 0.79788456080286536)), 1)"},

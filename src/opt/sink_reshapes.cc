@@ -1,8 +1,9 @@
 // A reshape between a kernel and the elementwise operators after it keeps them from being one kernel. It
 // moves behind them where they work on the original shape as well: all operands are reshaped alike, or
-// are constants of one element or along a last axis that the reshape keeps. A contraction's result takes a
-// residual operand along, reshaped back, which costs nothing.
-#include <algorithm>
+// are constants of one element, along a last axis that the reshape keeps, or of any shape where it only adds
+// or removes axes of one element. A contraction's result takes a residual operand along, reshaped back, which
+// costs nothing.
+#include <optional>
 
 #include "opt/passes.h"
 #include "opt/rewrite.h"
@@ -40,6 +41,22 @@ bool IsOfContraction(const Graph& graph, const Value* value) {
   return false;
 }
 
+// The shape of `constant`, which is broadcast to `from`, for being broadcast to `to` alike, if the two differ
+// in axes of one element alone.
+std::optional<Shape> SqueezedShape(const Tensor& constant, const Shape& from, const Shape& to) {
+  const size_t missing = from.size() - static_cast<size_t>(constant.rank());
+  Shape shape(to.size(), 1);
+  size_t axis = 0;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == 1) continue;
+    while (axis < to.size() && to[axis] == 1) ++axis;
+    if (axis == to.size() || to[axis] != from[i]) return std::nullopt;
+    if (i >= missing) shape[axis] = constant.shape()[i - missing];
+    ++axis;
+  }
+  return shape;
+}
+
 Value* OriginalOperand(Graph& graph, Node* node, Value* input, const TensorType& original,
                        bool reshape_back) {
   if (Node* reshape = ProducerOf(input, Op::kReshape)) return reshape->input(0);
@@ -50,6 +67,10 @@ Value* OriginalOperand(Graph& graph, Node* node, Value* input, const TensorType&
   }
   if (constant->num_elements() == 1) {
     return constant->rank() == 0 ? input : graph.AddConstant(constant->Reshaped({}), node->name(), node);
+  }
+  if (const std::optional<Shape> shape =
+          SqueezedShape(*constant, node->output()->type().shape(), original.shape())) {
+    return graph.AddConstant(constant->Reshaped(*shape), node->name(), node);
   }
   // Along the last axis, which must be the same one before and after.
   const TensorType& type = node->output()->type();
