@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/checked.h"
 #include "base/status.h"
 
 namespace attune {
@@ -98,6 +99,9 @@ Definition::Definition(const Graph& region, std::string name, std::vector<std::s
 }
 
 std::string Definition::StageName(const Node& node) const { return names_.at(&node); }
+std::string Definition::SuffixedName(const Node& node, const std::string& suffix) const {
+  return suffix.empty() ? StageName(node) : absl::StrCat(StageName(node), ".", suffix);
+}
 Buffer Definition::BufferOf(const Value* value) const { return buffers_.at(value); }
 
 Indices Definition::Physical(const TensorType& type, const Indices& logical) {
@@ -164,6 +168,33 @@ void Definition::Define(const Node& node, const Value* value,
   def_.stages.push_back(std::move(stage));
 }
 
+void Definition::DefinePart(const Node& node, const Value* value, const Part& part,
+                            const std::function<Expr(const Indices&)>& formula) {
+  Indices logical;
+  const TensorType& type = value->type();
+  Stage stage = MakeStage(SuffixedName(node, part.suffix), type, BufferOf(value), logical);
+  stage.where = InsideChannels(type, logical);
+  for (size_t d = 0; d < part.begins.size(); ++d) {
+    Axis& axis = stage.axes[d];
+    const int64_t begin = part.begins[d], end = begin + part.sizes[d];
+    if (static_cast<int>(d) != type.layout.blocked_axis) {
+      axis.min = begin;
+      axis.extent = end - begin;
+      continue;
+    }
+    const int64_t block = type.layout.block;
+    axis.min = begin / block;
+    axis.extent = part.sizes[d] == 0 ? 0 : CeilDiv(end, block) - axis.min;
+    Expr inside;
+    if (begin % block != 0) inside = logical[d] >= Expr(begin);
+    // Lanes beyond the last channel belong to nobody.
+    if (end % block != 0 && end < type.dims[d].size) inside = BothHold(inside, logical[d] < Expr(end));
+    stage.where = BothHold(stage.where, inside);
+  }
+  stage.value = CastTo(type.dtype, formula(logical));
+  def_.stages.push_back(std::move(stage));
+}
+
 void Definition::AddReduction(const std::string& name, const TensorType& type, const Buffer& buffer,
                               const Reduction& reduction) {
   Indices logical, reduced;
@@ -219,8 +250,9 @@ Buffer Definition::AddTemporaryReduction(const Node& node, const std::string& su
 void Definition::DefineImperative(const Node& node, const std::string& suffix,
                                   const std::vector<const Value*>& values, Stmt body) {
   Stage stage;
-  stage.name = suffix.empty() ? StageName(node) : absl::StrCat(StageName(node), ".", suffix);
+  stage.name = SuffixedName(node, suffix);
   if (!values.empty()) stage.output = BufferOf(values[0]);
+  for (size_t i = 1; i < values.size(); ++i) stage.other_outputs.push_back(BufferOf(values[i]));
   stage.body = std::move(body);
   def_.stages.push_back(std::move(stage));
 }

@@ -40,6 +40,12 @@ struct Reduction {
   bool safe_in_padding = false;
 };
 
+// A box of a value's logical indices.
+struct Part {
+  std::string suffix;  // of the stage's name, after a dot; empty for one part of each value
+  Ints begins, sizes;  // empty: the whole
+};
+
 // Builds a ComputeDef stage by stage. Inputs of the region become input parameters in order, then the
 // region's outputs output parameters in order.
 class Definition {
@@ -58,6 +64,9 @@ class Definition {
   // Adds the stage that computes `value`, an output of `node`. The formula's result is cast to the value's
   // type. The stage is called after the operator and its place in the region: "relu2".
   void Define(const Node& node, const Value* value, const std::function<Expr(const Indices&)>& formula);
+  // The same for a part of the value; other stages compute the rest, before or after.
+  void DefinePart(const Node& node, const Value* value, const Part& part,
+                  const std::function<Expr(const Indices&)>& formula);
   // Two stages: "sum1.acc" accumulates, "sum1" finishes and stores.
   void DefineReduction(const Node& node, const Value* value, const Reduction& reduction);
 
@@ -88,6 +97,7 @@ class Definition {
   ComputeDef Take() { return std::move(def_); }
 
  private:
+  std::string SuffixedName(const Node& node, const std::string& suffix) const;
   Stage MakeStage(const std::string& name, const TensorType& type, const Buffer& output,
                   Indices& logical) const;
   void AddReduction(const std::string& name, const TensorType& type, const Buffer& buffer,

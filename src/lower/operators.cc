@@ -21,6 +21,73 @@ DefineFunction FindDefine(Op op) {
       return DefineMatMul;
     case Op::kAttention:
       return DefineAttention;
+
+    case Op::kReshape:
+      return DefineReshape;
+    case Op::kTranspose:
+      return DefineTranspose;
+    case Op::kBroadcast:
+      return DefineBroadcast;
+    case Op::kSlice:
+      return DefineSlice;
+    case Op::kConcat:
+      return DefineConcat;
+    case Op::kPad:
+      return DefinePad;
+    case Op::kLayoutTransform:
+      return DefineLayoutTransform;
+    case Op::kDepthToSpace:
+      return DefineDepthToSpace;
+    case Op::kSpaceToDepth:
+      return DefineSpaceToDepth;
+    case Op::kReverseSequence:
+      return DefineReverseSequence;
+
+    case Op::kGather:
+      return DefineGather;
+    case Op::kGatherElements:
+      return DefineGatherElements;
+    case Op::kGatherNd:
+      return DefineGatherNd;
+    case Op::kScatterElements:
+      return DefineScatterElements;
+    case Op::kScatterNd:
+      return DefineScatterNd;
+
+    case Op::kReduceSum:
+    case Op::kReduceMean:
+    case Op::kReduceProd:
+    case Op::kReduceMax:
+    case Op::kReduceMin:
+      return DefineReduce;
+    case Op::kArgMax:
+    case Op::kArgMin:
+      return DefineArgReduce;
+    case Op::kCumSum:
+    case Op::kCumProd:
+      return DefineScan;
+    case Op::kTopK:
+      return DefineTopK;
+
+    case Op::kMaxPool:
+      return DefineMaxPool;
+    case Op::kAvgPool:
+      return DefineAvgPool;
+    case Op::kLrn:
+      return DefineLrn;
+    case Op::kCol2Im:
+      return DefineCol2Im;
+
+    case Op::kBatchNorm:
+      return DefineBatchNorm;
+    case Op::kLayerNorm:
+    case Op::kRmsNorm:
+      return DefineTailNorm;
+    case Op::kGroupNorm:
+      return DefineGroupNorm;
+    case Op::kSoftmax:
+    case Op::kLogSoftmax:
+      return DefineSoftmax;
     default:
       return IsElementwise(op) ? DefineElementwise : nullptr;
   }

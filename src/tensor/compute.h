@@ -9,9 +9,11 @@
 
 namespace attune {
 
+// The variable takes the values [min, min + extent): from 0 on, unless a stage computes a part of its output.
 struct Axis {
   Var var;
   int64_t extent;
+  int64_t min = 0;
 };
 
 // One tensor of a kernel.
@@ -20,6 +22,8 @@ struct Axis {
 //   output[axes] = value                                             without reduce axes
 //   output[axes] = combine over reduce_axes (starting from init) of value   with them
 // where terms whose `where` does not hold are left out (elements, without reduce axes, are left as they are).
+//
+// Several stages may share an output, each of which computes a part of it. They are never inlined or moved.
 //
 // An imperative stage has a body instead, which writes its output and possibly others: for what no such
 // formula expresses (sorting, non-max suppression). It is never inlined, moved or split.
@@ -31,8 +35,9 @@ struct Stage {
   MathOp combiner = MathOp::kAdd;  // add, mul, min, max, and, or
   Expr init;
   Expr value;
-  Expr where;  // null: always
-  Stmt body;   // imperative
+  Expr where;                         // null: always
+  Stmt body;                          // imperative
+  std::vector<Buffer> other_outputs;  // imperative: what the body writes besides `output`
 
   bool is_reduction() const { return !reduce_axes.empty(); }
   bool is_imperative() const { return body != nullptr; }

@@ -39,7 +39,7 @@ Expr ReplaceBuffer(const Expr& e, const Buffer& from, const Buffer& to) {
 std::vector<Axis> CopyAxes(const std::vector<Axis>& axes, std::map<const VarNode*, Expr>& values) {
   std::vector<Axis> copies;
   for (const Axis& axis : axes) {
-    copies.push_back({MakeVar(axis.var->name), axis.extent});
+    copies.push_back({MakeVar(axis.var->name), axis.extent, axis.min});
     values[axis.var.get()] = Expr(copies.back().var);
   }
   return copies;
@@ -80,7 +80,7 @@ void Schedule::ResetLoops(StageState& state) const {
   for (size_t i = 0; i < state.stage.axes.size(); ++i) {
     const Axis& axis = state.stage.axes[i];
     Expr value = add(axis, state.local ? state.local->shape[i] : axis.extent, false);
-    state.axis_values[axis.var.get()] = state.local ? state.region_min[i] + value : value;
+    state.axis_values[axis.var.get()] = state.local ? state.region_min[i] + value : value + Expr(axis.min);
   }
   for (const Axis& axis : state.stage.reduce_axes)
     state.axis_values[axis.var.get()] = add(axis, axis.extent, true);
@@ -110,6 +110,14 @@ absl::StatusOr<const Schedule::Loop*> Schedule::FindLoop(const std::string& name
 absl::StatusOr<int64_t> Schedule::Extent(const std::string& loop) const {
   ASSIGN_OR_RETURN(const Loop* found, FindLoop(loop));
   return found->extent;
+}
+
+std::vector<Stage> Schedule::Stages() const {
+  std::vector<Stage> stages;
+  for (const auto& state : stages_) {
+    if (!state->inlined) stages.push_back(state->stage);
+  }
+  return stages;
 }
 
 absl::StatusOr<std::vector<std::string>> Schedule::Loops(const std::string& stage) const {

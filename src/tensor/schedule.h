@@ -94,6 +94,8 @@ class Schedule {
 
   // Of a loop, as it stands now.
   absl::StatusOr<int64_t> Extent(const std::string& loop) const;
+  // The stages that are not inlined, in order, as they stand now: with what was inlined into them.
+  std::vector<Stage> Stages() const;
   // The loops of a stage, outermost first.
   absl::StatusOr<std::vector<std::string>> Loops(const std::string& stage) const;
 

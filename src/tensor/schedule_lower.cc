@@ -199,11 +199,15 @@ absl::StatusOr<LoopNest> Schedule::Lower(const std::set<std::string>& packed_ahe
   std::vector<LoopNest::Param> params = def_.params;
   for (const auto& state : stages_) {
     if (state->inlined || !state->attached_to.empty()) continue;
-    const Buffer& output = state->stage.output;
     const bool ahead = state->packs && packed_ahead.contains(state->packs->name);
-    const bool is_param = std::any_of(params.begin(), params.end(),
-                                      [&](const LoopNest::Param& p) { return p.buffer == output; });
-    if (output && !is_param) params.push_back({output, ahead ? BufferRole::kInput : BufferRole::kWorkspace});
+    std::vector<Buffer> outputs = state->stage.other_outputs;
+    outputs.insert(outputs.begin(), state->stage.output);
+    for (const Buffer& output : outputs) {
+      const bool is_param = std::any_of(params.begin(), params.end(),
+                                        [&](const LoopNest::Param& p) { return p.buffer == output; });
+      if (output && !is_param)
+        params.push_back({output, ahead ? BufferRole::kInput : BufferRole::kWorkspace});
+    }
     if (!ahead) nest.roots.push_back(state->stage.is_imperative() ? state->stage.body : LowerStage(*state));
   }
   std::set<const BufferNode*> used;
