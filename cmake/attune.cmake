@@ -21,7 +21,7 @@ if(CCACHE)
   if(ATTUNE_PCH)
     # Else ccache takes no compilation with a precompiled header, and each rebuild of one is another.
     list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros)
-    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>)
+    add_compile_options("SHELL:$<$<COMPILE_LANGUAGE:CXX>:-Xclang -fno-pch-timestamp>")
   endif()
 endif()
 
@@ -46,9 +46,12 @@ function(attune_precompile target kind)
   if(NOT TARGET attune_precompiled_${kind})
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled_${kind}.cc CONTENT "")
     add_library(attune_precompiled_${kind} OBJECT ${CMAKE_BINARY_DIR}/precompiled_${kind}.cc)
+    target_link_libraries(attune_precompiled_${kind} PRIVATE $<$<STREQUAL:${kind},test>:GTest::gmock>)
     target_precompile_headers(attune_precompiled_${kind} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled_${kind}.h)
   endif()
   target_precompile_headers(${target} REUSE_FROM attune_precompiled_${kind})
+  # Programs would get -fPIE, and the header of a library does not fit those.
+  target_compile_options(${target} PRIVATE -fPIC)
 endfunction()
 
 # attune_library(NAME [DEPS ...] [LINK ...] [EXCLUDE ...])

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Checks which folder of src/ includes which: each may use what stands below it, and nothing else.
+
+Prints each violation as FILE:LINE and exits with 1 if there is one. Tests (*_test.cc and what lies in a
+folder called testing) may include anything.
+"""
+import pathlib
+import re
+import sys
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src"
+
+EARLY = ["base", "graph"]
+FRONT = EARLY + ["import", "reference", "opt"]
+BACK = ["target", "tensor", "lower", "plan", "codegen", "artifact"]
+
+# The folder, and what it may include beside itself. docs/architecture.md explains the order.
+MAY_INCLUDE = {
+    "base": [],
+    "graph": ["base"],
+    "import": EARLY,
+    "reference": EARLY,
+    "opt": EARLY + ["reference"],
+    "target": ["base"],
+    "tensor": ["base"],
+    "lower": EARLY + ["tensor", "target"],
+    "plan": EARLY + ["tensor", "lower", "target"],
+    "codegen": ["base", "tensor", "target"],
+    "artifact": ["base"],
+    # The reader and what it stands on, which is all but the writer.
+    "runtime": ["artifact/artifact.h", "artifact/reader.h", "artifact/printable.h"],
+    "compile": FRONT + BACK,
+    "api": FRONT + BACK + ["runtime", "compile"],
+    "io": EARLY,
+    # The zoo writes the format that the importer reads: one schema serves both.
+    "zoo": EARLY + ["import/onnx/onnx.pb.h"],
+    "cli": ["base", "api", "io", "zoo"],
+}
+
+INCLUDE = re.compile(r'\s*#\s*include\s+[<"]([^>"]+)[>"]')
+
+
+def violations(path):
+    relative = path.relative_to(SOURCE)
+    folder = relative.parts[0]
+    allowed = MAY_INCLUDE.get(folder)
+    if allowed is None:
+        yield f"src/{relative}:1: src/{folder}/ has no row in tools/check_includes.py"
+        return
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        included = match[1]
+        other = included.split("/")[0]
+        if other in ("llvm", "llvm-c", "lld") and folder != "codegen":
+            yield f"src/{relative}:{number}: only codegen/ includes LLVM, not {included}"
+        if other in MAY_INCLUDE and other != folder and not {other, included} & set(allowed):
+            yield f"src/{relative}:{number}: {folder}/ may not include {included}"
+        if folder in ("runtime", "artifact") and other in ("absl", "base") and relative.stem != "writer":
+            yield f"src/{relative}:{number}: the runtime stands on this file and has no dependencies, not {included}"
+
+
+def is_test(path):
+    return path.name.endswith("_test.cc") or "testing" in path.parts
+
+
+def main():
+    files = [p for p in sorted(SOURCE.rglob("*")) if p.suffix in (".h", ".cc", ".inc") and not is_test(p)]
+    found = [line for path in files for line in violations(path)]
+    print("\n".join(found) if found else f"includes of {len(files)} files follow the table")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
