@@ -6,28 +6,44 @@
 
 #include "absl/strings/str_join.h"
 #include "base/checked.h"
+#include "graph/infer.h"
 
 namespace attune::onnx {
 
-void NodeBudget::Spend(int64_t nodes) {
-  left -= nodes;
-  if (left < 0) Invalid("the model unrolls to too many operators (loops and function calls multiply)");
+void Budget::SpendNodes(int64_t count) {
+  nodes -= count;
+  if (nodes >= 0) return;
+  throw ImportFailure{absl::ResourceExhaustedError(
+      "the model unrolls to too many operators (loops and function calls multiply)")};
+}
+
+void Budget::SpendBytes(int64_t count) {
+  bytes -= count;
+  if (bytes >= 0) return;
+  throw ImportFailure{absl::ResourceExhaustedError("the model asks for tables that are too large")};
 }
 
 Node* Emitter::EmitNode(Op op, std::vector<Value*> inputs, Attributes attrs, int num_outputs,
                         std::vector<std::unique_ptr<Graph>> regions) {
-  budget_->Spend();
+  budget_->SpendNodes();
   return OrThrow(
       graph_->Add(op, std::move(inputs), std::move(attrs), name_, nullptr, std::move(regions), num_outputs));
 }
 
 Value* Emitter::Constant(Tensor data) {
-  budget_->Spend();
+  budget_->SpendNodes();
+  OrThrow(CheckType(TensorType(data.dtype(), data.shape())));
   return graph_->AddConstant(std::move(data));
 }
 
+Value* Emitter::NewConstant(Tensor data) {
+  budget_->SpendBytes(data.num_bytes());
+  return Constant(std::move(data));
+}
+
 Value* Emitter::Count(DType dtype, int64_t count) {
-  constexpr int64_t kMaxStored = 1 << 16;
+  constexpr int64_t kMaxStored = 4096;
+  if (count < 0) Invalid("a count of ", count);
   if (count <= kMaxStored) return Cast(IntVector(Iota(count)), dtype);
   Value* ones = Filled(DType::kI64, 1, {count});
   return Cast(Emit(Op::kCumSum, {ones}, {{"axis", int64_t{0}}, {"exclusive", int64_t{1}}}), dtype);
@@ -50,7 +66,7 @@ Value* Emitter::Reshape(Value* x, const Shape& shape) {
 }
 
 Value* Emitter::Transpose(Value* x, const Ints& perm) {
-  return std::is_sorted(perm.begin(), perm.end()) ? x : Emit(Op::kTranspose, {x}, {{"perm", perm}});
+  return perm == Iota(x->type().rank()) ? x : Emit(Op::kTranspose, {x}, {{"perm", perm}});
 }
 
 Value* Emitter::Broadcast(Value* x, const Shape& shape) {
@@ -159,6 +175,17 @@ int64_t Product(const Shape& shape, int64_t begin, int64_t end) {
       CheckedProduct(std::span<const int64_t>(shape).subspan(begin, end - begin));
   if (!product) Invalid("a shape overflows: [", absl::StrJoin(shape, ","), "]");
   return *product;
+}
+
+int64_t Multiply(int64_t a, int64_t b) {
+  const std::optional<int64_t> product = CheckedMul(a, b);
+  if (!product) Invalid(a, " times ", b, " overflows");
+  return *product;
+}
+
+int64_t CheckedSize(int64_t value, std::string_view what, int64_t low) {
+  if (value < low || value > (int64_t{1} << 40)) Invalid("its ", what, " is ", value);
+  return value;
 }
 
 Ints Iota(int64_t count, int64_t first) {

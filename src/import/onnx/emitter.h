@@ -11,17 +11,20 @@
 
 namespace attune::onnx {
 
-// How many nodes an import may make in all: unrolled loops and nested function calls multiply.
-struct NodeBudget {
-  int64_t left = 0;
-  void Spend(int64_t nodes = 1);
+// What an import may make in all: unrolled loops and nested function calls multiply, and a few bytes can
+// ask for a large table. ResourceExhausted when it is spent.
+struct Budget {
+  int64_t nodes = 0;
+  int64_t bytes = 0;  // of constants that are not in the file
+  void SpendNodes(int64_t count = 1);
+  void SpendBytes(int64_t count);
 };
 
 // Every member that makes a value throws ImportFailure when the operator does not take its inputs. What
 // would change nothing (a cast to the same type, a reshape to the same shape) is not emitted.
 class Emitter {
  public:
-  Emitter(Graph* graph, NodeBudget* budget, std::string name)
+  Emitter(Graph* graph, Budget* budget, std::string name)
       : graph_(graph), budget_(budget), name_(std::move(name)) {}
 
   Graph* graph() const { return graph_; }
@@ -33,8 +36,10 @@ class Emitter {
     return EmitNode(op, std::move(inputs), std::move(attrs))->output();
   }
 
-  // Constants. Filled is a broadcast scalar: it costs no memory however large the shape.
+  // Constants; a NewConstant's data comes from no file. Filled is a broadcast scalar: it costs no memory
+  // however large the shape.
   Value* Constant(Tensor data);
+  Value* NewConstant(Tensor data);
   Value* Scalar(DType dtype, double value) { return Constant(Tensor::Scalar(dtype, value)); }
   Value* ScalarLike(const Value* like, double value) { return Scalar(like->type().dtype, value); }
   Value* Filled(DType dtype, double value, const Shape& shape) {
@@ -42,7 +47,8 @@ class Emitter {
   }
   // 0, 1, …, count - 1.
   Value* Count(DType dtype, int64_t count);
-  Value* IntVector(const Ints& values) { return Constant(Tensor::FromInts(values)); }
+  Value* IntVector(const Ints& values) { return NewConstant(Tensor::FromInts(values)); }
+  Value* Integer(int64_t value) { return Constant(Tensor::FromInts(Ints{value}).Reshaped({})); }
 
   // Elementwise.
   Value* Add(Value* a, Value* b) { return Emit(Op::kAdd, {a, b}); }
@@ -88,13 +94,17 @@ class Emitter {
 
  private:
   Graph* graph_;
-  NodeBudget* budget_;
+  Budget* budget_;
   std::string name_;
 };
 
 // Product of dims [begin, end).
 int64_t Product(const Shape& shape, int64_t begin, int64_t end);
 inline int64_t Product(const Shape& shape) { return Product(shape, 0, static_cast<int64_t>(shape.size())); }
+// Checked arithmetic: broken model on overflow.
+int64_t Multiply(int64_t a, int64_t b);
+// A size, pad or border from the file, within [low, 2^40]; broken model otherwise.
+int64_t CheckedSize(int64_t value, std::string_view what, int64_t low = 0);
 // first, first + 1, …, first + count - 1.
 Ints Iota(int64_t count, int64_t first = 0);
 

@@ -46,10 +46,10 @@ absl::StatusOr<OnnxModelInfo> ReadOnnxInfo(const std::string& path);
 struct OnnxImportOptions {
   // Whole shapes of inputs whose dimensions the model leaves open. A symbol that one input binds is bound
   // for all.
-  std::map<std::string, Shape> input_shapes;
+  std::map<std::string, Shape> input_shapes = {};
   // Values of inputs, used only where a shape or another static argument depends on them. Such an input
   // leaves the graph unless other nodes use it as data. Their shapes bind as input_shapes do.
-  std::map<std::string, Tensor> input_values;
+  std::map<std::string, Tensor> input_values = {};
   // Computes what must be known at import; the reference interpreter in practice. Not owned. Without one,
   // everything that must be computed is reported as not supported.
   const Executor* executor = nullptr;

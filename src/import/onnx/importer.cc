@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "graph/infer.h"
 #include "import/onnx/inputs.h"
 #include "import/onnx/ops.h"
 #include "import/onnx/tensor_proto.h"
@@ -14,7 +15,22 @@ namespace {
 
 constexpr int64_t kNewestOpset = 26;
 constexpr int64_t kNewestIrVersion = 14;
-constexpr int kMaxFunctionDepth = 32;
+// Of function calls and subgraphs in one another.
+constexpr int kMaxDepth = 48;
+
+class DepthGuard {
+ public:
+  explicit DepthGuard(int* depth) : depth_(depth) {
+    if (*depth_ == kMaxDepth) Invalid("functions and subgraphs nest more than ", kMaxDepth, " deep");
+    ++*depth_;
+  }
+  DepthGuard(const DepthGuard&) = delete;
+  DepthGuard& operator=(const DepthGuard&) = delete;
+  ~DepthGuard() { --*depth_; }
+
+ private:
+  int* depth_;
+};
 
 // Both spellings of the default domain mean the same.
 std::string_view Domain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
@@ -38,10 +54,11 @@ std::string NameOf(const NodeProto& node, const Scope& scope) {
   return scope.prefix + "(unnamed)";
 }
 
-// For unrolled loops in the worst case; a model's own nodes come on top.
-NodeBudget BudgetFor(const ModelProto& model) {
-  return {.left = 40'000 +
-                  200 * static_cast<int64_t>(model.graph().node_size() + model.graph().initializer_size())};
+// A small file may unroll and tabulate this much; a larger one more, in proportion.
+Budget BudgetFor(const ModelProto& model) {
+  const int64_t own = model.graph().node_size() + model.graph().initializer_size();
+  return {.nodes = 40'000 + 200 * own,
+          .bytes = (int64_t{16} << 20) + 16 * static_cast<int64_t>(model.ByteSizeLong())};
 }
 
 }  // namespace
@@ -117,7 +134,9 @@ void Importer::ImportInputs(Scope& scope) {
     const std::string& name = inputs[i]->name();
     if (scope.bindings.contains(name)) Invalid("the model has two inputs named '", name, "'");
     const int element = inputs[i]->type().tensor_type().elem_type();
-    Value* value = scope.graph->AddInput(name, TensorType(*DTypeFromOnnx(element), shapes[i]));
+    TensorType type(*DTypeFromOnnx(element), shapes[i]);
+    OrThrow(Annotate(CheckType(type), absl::StrCat("input '", name, "'")));
+    Value* value = scope.graph->AddInput(name, std::move(type));
     Binding& binding = scope.bindings[name] = value;
     binding.type = element;
     const auto known = options_.input_values.find(name);
@@ -151,8 +170,10 @@ void Importer::ImportInitializers(const GraphProto& graph, Scope& scope) {
   };
   for (const TensorProto& tensor : graph.initializer()) {
     bind(tensor.name(), tensor.data_type(), [&] {
-      budget_.Spend();
-      return scope.graph->AddConstant(TensorOf(tensor), tensor.name());
+      budget_.SpendNodes();
+      Tensor data = TensorOf(tensor);
+      OrThrow(CheckType(TensorType(data.dtype(), data.shape())));
+      return scope.graph->AddConstant(std::move(data), tensor.name());
     });
   }
   for (const SparseTensorProto& tensor : graph.sparse_initializer()) {
@@ -167,6 +188,7 @@ const Graph& Importer::Keep(std::unique_ptr<Graph> region) {
 }
 
 std::vector<Binding> Importer::ImportBody(const GraphProto& body, Scope& scope) {
+  const DepthGuard guard(&depth_);
   ImportInitializers(body, scope);
   for (const NodeProto& node : body.node()) ImportNode(node, scope);
   std::vector<Binding> outputs;
@@ -223,7 +245,7 @@ std::vector<Binding> Importer::GatherInputs(const NodeProto& node, const std::st
 }
 
 void Importer::ImportNode(const NodeProto& node, Scope& scope) {
-  budget_.Spend();
+  budget_.SpendNodes();
   const std::string name = NameOf(node, scope);
   std::vector<Binding> inputs = GatherInputs(node, name, scope);
   Outputs outputs;
@@ -279,10 +301,7 @@ const FunctionProto* Importer::FindFunction(const NodeProto& node) const {
 
 Outputs Importer::CallFunction(const FunctionProto& function, const NodeProto& node, const std::string& name,
                                std::vector<Binding> inputs, Scope& scope) {
-  if (function_depth_ == kMaxFunctionDepth) {
-    Invalid("node '", name, "' (", node.op_type(), "): functions call each other more than ",
-            kMaxFunctionDepth, " deep");
-  }
+  const DepthGuard guard(&depth_);
   if (static_cast<int>(inputs.size()) > function.input_size() ||
       node.output_size() > function.output_size()) {
     Invalid("node '", name, "' (", node.op_type(), ") has more inputs or outputs than the function it calls");
@@ -300,9 +319,7 @@ Outputs Importer::CallFunction(const FunctionProto& function, const NodeProto& n
     // A trailing input that the call leaves out is absent inside as well.
     body.bindings[function.input(i)] = i < static_cast<int>(inputs.size()) ? std::move(inputs[i]) : Binding();
   }
-  ++function_depth_;
   for (const NodeProto& inner : function.node()) ImportNode(inner, body);
-  --function_depth_;
   Outputs outputs;
   for (const std::string& output : function.output()) {
     const Binding* binding = Lookup(body, output);

@@ -45,7 +45,7 @@ class Importer {
 
   // Services for OpContext. They throw ImportFailure.
   Evaluator& evaluator() { return evaluator_; }
-  NodeBudget& budget() { return budget_; }
+  Budget& budget() { return budget_; }
   // Converted once, however often a loop's body is expanded.
   Tensor TensorOf(const TensorProto& proto);
   // Appends a graph's initializers and nodes to `scope`, whose bindings have its inputs; its outputs.
@@ -79,11 +79,11 @@ class Importer {
   std::map<std::string, const FunctionProto*> functions_;  // by domain, name and overload
   std::vector<std::unique_ptr<Graph>> regions_;
   Evaluator evaluator_;
-  NodeBudget budget_;
+  Budget budget_;
   std::unordered_map<const TensorProto*, Tensor> tensors_;
   std::vector<std::string> not_supported_;
   std::set<std::string> reported_;
-  int function_depth_ = 0;
+  int depth_ = 0;
 };
 
 }  // namespace attune::onnx

@@ -47,6 +47,11 @@ Value* OpContext::In(int i) const {
   return inputs_[i].value;
 }
 
+const Binding& OpContext::BindingOf(int i) const {
+  if (i >= num_inputs()) Invalid("its input ", i, " is missing");
+  return inputs_[i];
+}
+
 std::vector<Value*> OpContext::AllIn() const {
   std::vector<Value*> values;
   for (int i = 0; i < num_inputs(); ++i) values.push_back(In(i));
@@ -141,6 +146,12 @@ double OpContext::KnownScalar(const Value* value, std::string_view what) const {
   const Tensor data = Known(value, what);
   if (data.num_elements() != 1) Invalid("its ", what, " must be a single number");
   return data.ToDouble(0);
+}
+
+int64_t OpContext::KnownInt(const Value* value, std::string_view what) const {
+  const Tensor data = Known(value, what);
+  if (data.num_elements() != 1) Invalid("its ", what, " must be a single number");
+  return data.ToInt(0);
 }
 
 std::optional<Tensor> OpContext::KnownConstant(const Value* value) const {

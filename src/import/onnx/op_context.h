@@ -53,7 +53,7 @@ class OpContext : public Emitter {
   Value* In(int i) const;
   Value* OptionalIn(int i) const { return HasInput(i) ? In(i) : nullptr; }
   std::vector<Value*> AllIn() const;
-  const Binding& BindingOf(int i) const { return inputs_[i]; }
+  const Binding& BindingOf(int i) const;
   DType InType(int i) const { return In(i)->type().dtype; }
   Shape InShape(int i) const { return ShapeOf(In(i)); }
   int InRank(int i) const { return In(i)->type().rank(); }
@@ -83,6 +83,7 @@ class OpContext : public Emitter {
   Tensor Known(const Value* value, std::string_view what) const;
   Ints KnownInts(const Value* value, std::string_view what) const { return Known(value, what).ToInts(); }
   double KnownScalar(const Value* value, std::string_view what) const;
+  int64_t KnownInt(const Value* value, std::string_view what) const;  // saturated to 64 bits
   // Nothing unless the value follows from constants alone.
   std::optional<Tensor> KnownConstant(const Value* value) const;
 

@@ -12,6 +12,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // [B, S, H D] as [B, H, S, D].
 Value* SplitHeads(OpContext& c, Value* x, int64_t heads) {
   const Shape shape = c.ShapeOf(x);
+  if (shape.size() != 3) Invalid("its inputs differ in rank");
   if (heads < 1 || shape[2] % heads != 0) Invalid(shape[2], " features do not make ", heads, " heads");
   return c.Transpose(c.Reshape(x, {shape[0], shape[1], heads, shape[2] / heads}), {0, 2, 1, 3});
 }
@@ -86,14 +87,14 @@ Value* Bias(OpContext& c, const Operands& o) {
   const int64_t right = c.Int("right_window_size", -1);
   if (c.Bool("is_causal") || left >= 0 || right >= 0) {
     Value* query = c.Reshape(c.Count(DType::kI64, queries), {queries, 1});
-    Value* offset = c.Scalar(DType::kI64, static_cast<double>(o.past));
+    Value* offset = c.Integer(o.past);
     if (valid != nullptr && !c.HasInput(4)) {
       offset = c.Add(c.Reshape(valid, {c.DimOf(valid, 0), 1, 1, 1}), static_cast<double>(-queries));
     }
     // How far the key lies behind the query.
     Value* behind = c.Sub(c.Add(query, offset), key);
     const auto limit = [&](Op op, int64_t distance) {
-      add(AsBias(c, c.Emit(op, {behind, c.Scalar(DType::kI64, static_cast<double>(distance))}), dtype));
+      add(AsBias(c, c.Emit(op, {behind, c.Integer(distance)}), dtype));
     };
     if (c.Bool("is_causal")) limit(Op::kGreaterEqual, 0);
     if (left >= 0) limit(Op::kLessEqual, left);
@@ -114,6 +115,31 @@ Value* GuardRows(OpContext& c, Value* x, Value* bias) {
   return c.Where(empty, c.ScalarLike(x, 0), x);
 }
 
+struct Scores {
+  Value* biased;    // what the softmax takes
+  Value* reported;  // what qk_matmul_output_mode asks for, unless it asks for the softmax
+};
+
+// Opset 25 caps the scores before it masks them; 23 and 24 masked first, and numbered the modes so.
+Scores ComputeScores(OpContext& c, const Operands& o, double scale, Value* bias) {
+  const double softcap = c.Float("softcap", 0);
+  const int64_t mode = c.Int("qk_matmul_output_mode", 0);
+  const bool mask_first = c.opset() < 25;
+  Value* qk = c.Mul(c.MatMul(o.q, o.k, false, true), scale);
+  Value* reported = qk;
+  const auto mask = [&] {
+    if (bias != nullptr) qk = c.Add(qk, bias);
+  };
+  const auto cap = [&] {
+    if (softcap > 0) qk = c.Mul(c.Emit(Op::kTanh, {c.Div(qk, softcap)}), softcap);
+  };
+  mask_first ? mask() : cap();
+  if (mode == 1) reported = qk;
+  mask_first ? cap() : mask();
+  if (mode == 2) reported = qk;
+  return {qk, reported};
+}
+
 }  // namespace
 
 // (q, k, v, mask?, past_key?, past_value?, valid keys?) → (y, present key, present value, scores)
@@ -129,23 +155,19 @@ Outputs Attention(OpContext& c) {
   o.v = RepeatHeads(c, o.v, heads / kv_heads);
   const double scale = c.Float("scale", 1 / std::sqrt(static_cast<double>(c.DimOf(o.q, 3))));
   const double softcap = c.Float("softcap", 0);
-  const int64_t mode = c.Int("qk_matmul_output_mode", 0);
   Value* bias = Bias(c, o);
   Value* y = nullptr;
   Value* scores = nullptr;
   if (softcap == 0 && !c.HasOutput(3)) {
     y = GuardRows(c, c.Emit(Op::kAttention, {o.q, o.k, o.v, bias}, {{"scale", scale}}), bias);
   } else {
-    Value* qk = c.Mul(c.MatMul(o.q, o.k, false, true), scale);
-    if (softcap > 0) qk = c.Mul(c.Emit(Op::kTanh, {c.Div(qk, softcap)}), softcap);
-    scores = qk;
-    if (bias != nullptr) qk = c.Add(qk, bias);
-    if (mode == 2) scores = qk;
+    const Scores computed = ComputeScores(c, o, scale, bias);
+    scores = computed.reported;
     const DType precision =
         c.Has("softmax_precision") ? c.TypeAttribute("softmax_precision") : o.q->type().dtype;
-    Value* weights = c.Emit(Op::kSoftmax, {c.Cast(qk, precision)}, {{"axis", int64_t{3}}});
+    Value* weights = c.Emit(Op::kSoftmax, {c.Cast(computed.biased, precision)}, {{"axis", int64_t{3}}});
     weights = c.Cast(GuardRows(c, weights, bias), o.q->type().dtype);
-    if (mode == 3) scores = weights;
+    if (c.Int("qk_matmul_output_mode", 0) == 3) scores = weights;
     y = c.MatMul(weights, o.v);
   }
   if (c.InRank(0) == 3) y = MergeHeads(c, y);

@@ -36,7 +36,7 @@ Outputs Constant(OpContext& c) {
   }
   if (const AttributeProto* sparse = c.Find("sparse_value"))
     return {c.SparseConstant(sparse->sparse_tensor())};
-  if (c.Has("value_int")) return {c.Constant(Tensor::FromInts(Ints{c.Int("value_int")}).Reshaped({}))};
+  if (c.Has("value_int")) return {c.Integer(c.Int("value_int"))};
   if (const auto ints = c.IntList("value_ints")) return {c.IntVector(*ints)};
   if (c.Has("value_float")) return {c.Scalar(DType::kF32, c.Float("value_float"))};
   if (const auto floats = c.FloatList("value_floats")) {
@@ -66,9 +66,7 @@ Outputs ShapeOfInput(OpContext& c) {
   return {c.IntVector(Ints(shape.begin() + start, shape.begin() + end))};
 }
 
-Outputs SizeOfInput(OpContext& c) {
-  return {c.Constant(Tensor::FromInts(Ints{Product(c.InShape(0))}).Reshaped({}))};
-}
+Outputs SizeOfInput(OpContext& c) { return {c.Integer(Product(c.InShape(0)))}; }
 
 // start + i delta for the i below the limit. The count must be known, the numbers need not be.
 Outputs Range(OpContext& c) {
@@ -89,7 +87,7 @@ Outputs EyeLike(OpContext& c) {
   const Shape shape = c.InShape(0);
   if (shape.size() != 2) Invalid("its input has rank ", shape.size(), ", not 2");
   const DType dtype = c.Has("dtype") ? c.TypeAttribute("dtype") : c.InType(0);
-  Value* k = c.Constant(Tensor::FromInts(Ints{c.Int("k", 0)}).Reshaped({}));
+  Value* k = c.Integer(c.Int("k", 0));
   return {c.Cast(c.Emit(Op::kEqual, {DiagonalOffsets(c, shape[0], shape[1]), k}), dtype)};
 }
 
@@ -159,11 +157,11 @@ Outputs NonMaxSuppression(OpContext& c) {
   const auto optional = [&c](int input, const char* what) {
     return c.HasInput(input) ? c.KnownScalar(c.In(input), what) : 0.0;
   };
-  const double per_class = std::min(optional(2, "maximum of boxes per class"), 0x1p31);
+  const int64_t per_class = c.HasInput(2) ? c.KnownInt(c.In(2), "maximum of boxes per class") : 0;
   // Without a score threshold every box is a candidate.
   const double score = c.HasInput(4) ? optional(4, "score threshold") : -HUGE_VALF;
   return {c.Emit(Op::kNonMaxSuppression, {c.In(0), c.In(1)},
-                 {{"max_per_class", static_cast<int64_t>(std::max(per_class, 0.0))},
+                 {{"max_per_class", std::max<int64_t>(per_class, 0)},
                   {"iou_threshold", optional(3, "IoU threshold")},
                   {"score_threshold", score},
                   {"center_point_box", c.Int("center_point_box", 0)}})};

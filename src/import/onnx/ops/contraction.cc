@@ -28,11 +28,11 @@ void FitTransposedPads(OpContext& c, const Shape& input, WindowAttributes& w, co
   if (!same && !output_shape) return;
   for (size_t i = 0; i < rank; ++i) {
     const int64_t extent = (w.kernel[i] - 1) * w.dilations[i] + 1;
-    const int64_t full = (input[i + 2] - 1) * w.strides[i] + extent + output_padding[i];
+    const int64_t full = Multiply(input[i + 2] - 1, w.strides[i]) + extent + output_padding[i];
     // Some exporters state batch and channels as well.
-    const int64_t wanted =
-        output_shape ? (*output_shape)[output_shape->size() - rank + i] : input[i + 2] * w.strides[i];
-    const int64_t total = std::max<int64_t>(0, full - wanted);
+    const int64_t wanted = output_shape ? (*output_shape)[output_shape->size() - rank + i]
+                                        : Multiply(input[i + 2], w.strides[i]);
+    const int64_t total = std::max<int64_t>(0, full - CheckedSize(wanted, "output_shape"));
     // As onnx.reference has it: SAME_UPPER puts an odd pad at the end, everything else at the begin.
     w.pads[i] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
     w.pads[i + rank] = total - w.pads[i];
@@ -43,11 +43,9 @@ void FitTransposedPads(OpContext& c, const Shape& input, WindowAttributes& w, co
 
 Outputs Conv(OpContext& c) {
   const WindowAttributes w = ReadWindow(c, c.InShape(0), KernelOf(c, 1));
-  return {c.Emit(Op::kConv, {c.In(0), c.In(1), c.OptionalIn(2)},
-                 {{"strides", w.strides},
-                  {"pads", w.pads},
-                  {"dilations", w.dilations},
-                  {"group", c.Int("group", 1)}})};
+  return {c.Emit(
+      Op::kConv, {c.In(0), c.In(1), c.OptionalIn(2)},
+      {{"strides", w.strides}, {"pads", w.pads}, {"dilations", w.dilations}, {"group", c.Int("group", 1)}})};
 }
 
 Outputs ConvTranspose(OpContext& c) {
@@ -57,13 +55,14 @@ Outputs ConvTranspose(OpContext& c) {
   const size_t rank = w.kernel.size();
   Ints output_padding = c.IntList("output_padding", Ints(rank, 0));
   if (output_padding.size() != rank) Invalid("its output_padding has ", output_padding.size(), " values");
+  for (int64_t pad : output_padding) CheckedSize(pad, "output_padding");
   FitTransposedPads(c, input, w, output_padding);
   // output_shape may ask for more than the windows reach: the canonical operator pads at the end.
   if (const std::optional<Ints> shape = c.IntList("output_shape")) {
     for (size_t i = 0; i < rank; ++i) {
-      const int64_t reached = (input[i + 2] - 1) * w.strides[i] + (w.kernel[i] - 1) * w.dilations[i] + 1 -
-                              w.pads[i] - w.pads[i + rank];
-      output_padding[i] = (*shape)[shape->size() - rank + i] - reached;
+      const int64_t reached = Multiply(input[i + 2] - 1, w.strides[i]) + (w.kernel[i] - 1) * w.dilations[i] +
+                              1 - w.pads[i] - w.pads[i + rank];
+      output_padding[i] = CheckedSize((*shape)[shape->size() - rank + i] - reached, "output_shape");
     }
   }
   return {c.Emit(Op::kConvTranspose, {c.In(0), c.In(1), c.OptionalIn(2)},

@@ -1,5 +1,6 @@
 // If, Loop and Scan: folded or unrolled where the condition and the number of steps are known.
 #include <algorithm>
+#include <cmath>
 
 #include "import/onnx/ops/lowerings.h"
 
@@ -40,23 +41,24 @@ std::vector<Binding> CarriedInputs(OpContext& c, int first) {
   return carried;
 }
 
-// Body: (iteration, condition, carried…) → (condition, carried…, one scan output each step…).
-Outputs UnrollLoop(OpContext& c, const GraphProto& body, int64_t steps, bool stop_by_condition) {
+// Body: (iteration, condition, carried…) → (condition, carried…, one scan output each step…). Runs at most
+// `steps` times; where `stops`, each step's condition must be known.
+Outputs UnrollLoop(OpContext& c, const GraphProto& body, int64_t steps, bool stops) {
   std::vector<Binding> carried = CarriedInputs(c, 2);
   const size_t count = carried.size();
-  std::vector<std::vector<Value*>> scanned(
-      std::max<int64_t>(body.output_size() - 1 - static_cast<int64_t>(count), 0));
-  Value* go_on = c.Scalar(DType::kBool, 1);
-  for (int64_t step = 0; step < steps; ++step) {
-    std::vector<Binding> inputs = {c.Constant(Tensor::FromInts(Ints{step}).Reshaped({})), go_on};
+  if (body.output_size() < static_cast<int>(count) + 1) {
+    Invalid("its body has ", body.output_size(), " outputs for ", count, " carried values");
+  }
+  std::vector<std::vector<Value*>> scanned(body.output_size() - 1 - count);
+  bool running = true;
+  for (int64_t step = 0; running && step < steps; ++step) {
+    if (step == kMaxUnrolledSteps) Unsupported("more than ", kMaxUnrolledSteps, " steps");
+    std::vector<Binding> inputs = {c.Integer(step), c.Scalar(DType::kBool, 1)};
     inputs.insert(inputs.end(), carried.begin(), carried.end());
     const std::vector<Binding> outputs = c.Inline(body, inputs);
-    if (outputs.size() < count + 1)
-      Invalid("its body has ", outputs.size(), " outputs for ", count, " carried values");
     carried.assign(outputs.begin() + 1, outputs.begin() + 1 + static_cast<int64_t>(count));
     for (size_t i = 0; i < scanned.size(); ++i) scanned[i].push_back(outputs[i + 1 + count].value);
-    if (!stop_by_condition) continue;
-    if (c.KnownScalar(outputs[0].value, "condition") == 0) break;
+    running = !stops || c.KnownScalar(outputs[0].value, "condition") != 0;
   }
   Outputs results(carried.begin(), carried.end());
   for (const std::vector<Value*>& values : scanned) {
@@ -81,9 +83,8 @@ Outputs KeepLoop(OpContext& c, const GraphProto& body) {
   for (size_t i = 0; i < captured.size(); ++i) {
     region->AddOutput(absl::StrCat("captured", i), region->inputs()[first + i].get());
   }
-  std::vector<Value*> operands = {
-      c.HasInput(0) ? c.Reshape(c.In(0), {}) : c.Constant(Tensor::FromInts(Ints{INT64_MAX}).Reshaped({})),
-      c.HasInput(1) ? Condition(c, c.In(1)) : c.Scalar(DType::kBool, 1)};
+  std::vector<Value*> operands = {c.HasInput(0) ? c.Reshape(c.In(0), {}) : c.Integer(INT64_MAX),
+                                  c.HasInput(1) ? Condition(c, c.In(1)) : c.Scalar(DType::kBool, 1)};
   operands.insert(operands.end(), inputs.begin(), inputs.end());
   operands.insert(operands.end(), captured.begin(), captured.end());
   std::vector<std::unique_ptr<Graph>> regions;
@@ -139,26 +140,23 @@ Outputs If(OpContext& c) {
   return results;
 }
 
+// A loop that collects a value at each step needs to know its number of steps, as shapes depend on it. Others
+// are kept where the number, or the condition, depends on data.
 Outputs Loop(OpContext& c) {
   const GraphProto& body = c.Subgraph("body");
   const bool stops = !NeverStops(body);
-  std::optional<int64_t> steps;
-  if (c.HasInput(0)) {
-    if (const std::optional<Tensor> known = c.KnownConstant(c.In(0)))
-      steps = known->num_elements() == 1 ? known->ToInt(0) : -1;
-  }
   const bool scans = body.output_size() > c.num_inputs() - 1;
-  // A loop that collects a value a step needs its number of steps; its inputs' values may tell it.
-  if (!steps && scans && c.HasInput(0)) steps = c.Known(c.In(0), "number of steps").ToInt(0);
-  if (steps && *steps < 0) steps = 0;
-  if (c.HasInput(1)) {
-    const std::optional<Tensor> start = c.KnownConstant(c.In(1));
-    if (start && start->ToDouble(0) == 0) steps = 0;
-    if (!start) steps.reset();
-  }
-  if (steps && *steps <= kMaxUnrolledSteps && !stops) return UnrollLoop(c, body, *steps, false);
-  if (!scans) return KeepLoop(c, body);
-  return UnrollLoop(c, body, std::min(steps.value_or(kMaxUnrolledSteps), kMaxUnrolledSteps), stops);
+  const auto single = [&](int input, const char* what, double absent) -> std::optional<double> {
+    if (!c.HasInput(input)) return absent;
+    if (!scans && !c.KnownConstant(c.In(input))) return std::nullopt;
+    return c.KnownScalar(c.In(input), what);
+  };
+  const std::optional<double> limit = single(0, "number of steps", HUGE_VAL);
+  const std::optional<double> start = single(1, "condition", 1);
+  const bool known = limit && start && (!stops || *limit == 0 || *start == 0);
+  if (!scans && (!known || *limit > kMaxUnrolledSteps)) return KeepLoop(c, body);
+  const double steps = *start == 0 ? 0 : std::clamp(*limit, 0.0, 0x1p40);
+  return UnrollLoop(c, body, static_cast<int64_t>(steps), stops);
 }
 
 // Opset 8 has a batch axis and sequence lengths; since opset 9: (states…, scan inputs…).

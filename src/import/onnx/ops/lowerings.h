@@ -183,6 +183,9 @@ Outputs SequenceAt(OpContext& c);
 Outputs SequenceLength(OpContext& c);
 Outputs ConcatFromSequence(OpContext& c);
 Outputs SplitToSequence(OpContext& c);
+Outputs Optional(OpContext& c);
+Outputs OptionalHasElement(OpContext& c);
+Outputs OptionalGetElement(OpContext& c);
 Outputs SequenceMap(OpContext& c);
 
 // signal.cc

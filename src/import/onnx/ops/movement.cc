@@ -31,11 +31,10 @@ Window ClampSlice(int64_t start, int64_t end, int64_t step, int64_t dim) {
   if (step > 0) {
     start = std::clamp<int64_t>(start, 0, dim);
     end = std::clamp<int64_t>(end, 0, dim);
-    return {start, std::max<int64_t>(0, CeilDiv(end - start, step))};
+    return {start, end <= start ? 0 : (end - start - 1) / step + 1};
   }
   start = std::clamp<int64_t>(start, -1, dim - 1);
   end = std::clamp<int64_t>(end, -1, dim - 1);
-  // In unsigned arithmetic as a step may be large.
   const int64_t span = start - end;
   return {start, span <= 0 ? 0 : (span - 1) / -step + 1};
 }
@@ -89,6 +88,7 @@ double PadValue(OpContext& c) {
 Ints ReadPads(OpContext& c) {
   const int64_t rank = c.InRank(0);
   Ints given = c.opset() >= 11 ? c.KnownInts(c.In(1), "pads") : c.IntList("pads", c.IntList("paddings", {}));
+  for (int64_t pad : given) CheckedSize(pad, "pad", -(int64_t{1} << 40));
   if (!c.HasInput(3)) {
     if (static_cast<int64_t>(given.size()) != 2 * rank)
       Invalid("it has ", given.size(), " pads for rank ", rank);
@@ -234,8 +234,7 @@ Outputs Tile(OpContext& c) {
   const int64_t rank = static_cast<int64_t>(shape.size());
   Ints repeats(rank, 1);
   if (c.opset() < 6) {
-    repeats[Emitter::Axis(static_cast<int64_t>(c.KnownScalar(c.In(2), "axis")), rank)] =
-        static_cast<int64_t>(c.KnownScalar(c.In(1), "tiles"));
+    repeats[Emitter::Axis(c.KnownInt(c.In(2), "axis"), rank)] = c.KnownInt(c.In(1), "tiles");
   } else {
     repeats = c.KnownInts(c.In(1), "repeats");
   }
@@ -311,7 +310,7 @@ Outputs CenterCropPad(OpContext& c) {
   Ints pads(2 * rank, 0);
   for (size_t i = 0; i < axes.size(); ++i) {
     const int64_t axis = Emitter::Axis(axes[i], rank);
-    const int64_t extra = target[i] - sizes[axis];
+    const int64_t extra = CheckedSize(target[i], "size") - sizes[axis];
     if (extra < 0) {
       starts[axis] = -extra / 2;
       sizes[axis] = target[i];
@@ -328,6 +327,7 @@ Outputs CropImage(OpContext& c) {
   const Shape shape = c.InShape(0);
   const Ints border = c.IntList("border", {0, 0, 0, 0});
   if (shape.size() != 4 || border.size() != 4) Invalid("it takes a tensor of rank 4 and four borders");
+  for (int64_t side : border) CheckedSize(side, "border");
   const Ints scale = c.IntList("scale", {shape[2] - border[1] - border[3], shape[3] - border[0] - border[2]});
   if (scale.size() != 2) Invalid("its scale has ", scale.size(), " values, not 2");
   return {
@@ -351,7 +351,7 @@ Outputs TensorScatter(OpContext& c) {
     positions = c.Add(positions, c.Reshape(c.In(2), per_batch));
   }
   if (c.String("mode", "linear") == "circular") {
-    positions = c.Emit(Op::kMod, {positions, c.Scalar(DType::kI64, static_cast<double>(shape[axis]))});
+    positions = c.Emit(Op::kMod, {positions, c.Integer(shape[axis])});
   }
   return {c.Emit(Op::kScatterElements, {cache, c.Broadcast(positions, update), c.In(1)},
                  {{"axis", axis}, {"reduction", std::string("none")}})};

@@ -1,5 +1,6 @@
 // Normalizations and softmaxes.
 #include <algorithm>
+#include <functional>
 
 #include "import/onnx/ops/lowerings.h"
 
@@ -18,7 +19,8 @@ Value* AlongAxis(OpContext& c, const std::function<Value*(Value*, int64_t)>& app
   const int64_t rank = c.InRank(0);
   if (c.opset() >= 13) return apply(x, Emitter::Axis(c.Int("axis", -1), std::max<int64_t>(rank, 1)));
   const Shape shape = c.InShape(0);
-  const int64_t axis = Emitter::Axis(c.Int("axis", 1), rank + 1);
+  const int64_t given = c.Int("axis", 1);
+  const int64_t axis = given == rank ? rank : Emitter::Axis(given, rank);
   if (axis == rank - 1) return apply(x, axis);
   Value* flat = c.Reshape(x, {Product(shape, 0, axis), Product(shape, axis, rank)});
   return c.Reshape(apply(flat, 1), shape);
@@ -69,6 +71,7 @@ Outputs BatchNormalization(OpContext& c) {
         {x, c.Cast(c.In(1), dtype), c.Cast(c.In(2), dtype), c.Cast(c.In(3), dtype), c.Cast(c.In(4), dtype)},
         {{"epsilon", epsilon}})};
   }
+  if (c.InRank(0) < 2) Invalid("its input has rank ", c.InRank(0), ", needs 2");
   Ints axes = Iota(c.InRank(0));
   axes.erase(axes.begin() + 1);
   const double momentum = c.Float("momentum", 0.9);

@@ -217,7 +217,7 @@ Outputs RunRecurrent(Recurrent r, const Step& step) {
 // H' = f(X Wᵀ + H Rᵀ + biases)
 Outputs Rnn(OpContext& c) {
   Recurrent r{c, 1, 1, {"Tanh", "Tanh"}, false};
-  r.hidden = c.ShapeOf(c.In(2)).back();
+  r.hidden = c.DimOf(c.In(2), -1);
   return RunRecurrent(r, [&](const Direction& d, Value* gates, const State& s) {
     Value* sum =
         c.Add(gates, AddBias(c, c.MatMul(s.hidden, d.recurrent_weight, false, true), d.recurrent_bias));
@@ -229,7 +229,7 @@ Outputs Rnn(OpContext& c) {
 // g(X Wᵀ + (r H) Rᵀ + b).
 Outputs Gru(OpContext& c) {
   Recurrent r{c, 3, 2, {"Sigmoid", "Tanh", "Sigmoid", "Tanh"}, false};
-  r.hidden = c.ShapeOf(c.In(2)).back();
+  r.hidden = c.DimOf(c.In(2), -1);
   const int64_t hidden = r.hidden;
   const bool linear = c.Int("linear_before_reset", 0) != 0;
   return RunRecurrent(r, [&, hidden, linear](const Direction& d, Value* gates, const State& s) {
@@ -253,7 +253,7 @@ Outputs Gru(OpContext& c) {
 // Gates i, o, f, c. C' = f C + i c; H' = o h(C'). Peepholes add p C to i and f, and p C' to o.
 Outputs Lstm(OpContext& c) {
   Recurrent r{c, 4, 3, {"Sigmoid", "Tanh", "Tanh", "Sigmoid", "Tanh", "Tanh"}, true};
-  r.hidden = c.ShapeOf(c.In(2)).back();
+  r.hidden = c.DimOf(c.In(2), -1);
   const bool coupled = c.Int("input_forget", 0) != 0;
   return RunRecurrent(r, [&, coupled](const Direction& d, Value* gates, const State& s) {
     Value* sum =

@@ -10,6 +10,8 @@ namespace {
 
 using Sequence = std::vector<Value*>;
 
+constexpr int64_t kMaxParts = 4096;
+
 const Sequence& SequenceIn(OpContext& c, int i) {
   if (!c.HasInput(i)) Invalid("its input ", i, " is missing");
   const Binding& binding = c.BindingOf(i);
@@ -62,9 +64,7 @@ Outputs SequenceAt(OpContext& c) {
   return {sequence[position]};
 }
 
-Outputs SequenceLength(OpContext& c) {
-  return {c.Constant(Tensor::FromInts(Ints{static_cast<int64_t>(SequenceIn(c, 0).size())}).Reshaped({}))};
-}
+Outputs SequenceLength(OpContext& c) { return {c.Integer(static_cast<int64_t>(SequenceIn(c, 0).size()))}; }
 
 Outputs ConcatFromSequence(OpContext& c) {
   Sequence values = SequenceIn(c, 0);
@@ -81,7 +81,11 @@ Outputs SplitToSequence(OpContext& c) {
   Value* x = c.In(0);
   const int64_t axis = Emitter::Axis(c.Int("axis", 0), c.InRank(0));
   const int64_t dim = c.DimOf(x, axis);
-  Ints sizes(dim, 1);
+  const auto check_count = [](int64_t parts) {
+    if (parts > kMaxParts) Unsupported("a sequence of ", parts, " parts");
+    return parts;
+  };
+  Ints sizes;
   bool keep = c.Bool("keepdims", true);
   if (c.HasInput(1)) {
     keep = true;
@@ -89,11 +93,12 @@ Outputs SplitToSequence(OpContext& c) {
     if (c.InRank(1) == 1) {
       sizes = split;
     } else {
-      if (split[0] < 1) Invalid("it splits into parts of ", split[0]);
-      sizes.assign(CeilDiv(dim, split[0]), split[0]);
+      if (split.empty() || split[0] < 1) Invalid("the size of its parts is not positive");
+      sizes.assign(check_count(CeilDiv(dim, std::min(split[0], std::max<int64_t>(dim, 1)))), split[0]);
       if (!sizes.empty()) sizes.back() = dim - split[0] * (static_cast<int64_t>(sizes.size()) - 1);
     }
   }
+  if (!c.HasInput(1)) sizes.assign(check_count(dim), 1);
   Sequence parts;
   int64_t start = 0;
   for (int64_t size : sizes) {
@@ -103,6 +108,19 @@ Outputs SplitToSequence(OpContext& c) {
     start += size;
   }
   return {Make(std::move(parts))};
+}
+
+// An optional value is one that is there, or an absent input: which of the two is known at import.
+Outputs Optional(OpContext& c) {
+  if (c.num_inputs() == 0) Unsupported("an optional value that is empty");
+  return {c.BindingOf(0)};
+}
+
+Outputs OptionalHasElement(OpContext& c) { return {c.Scalar(DType::kBool, c.HasInput(0))}; }
+
+Outputs OptionalGetElement(OpContext& c) {
+  if (!c.HasInput(0)) Invalid("its optional value is empty");
+  return {c.BindingOf(0)};
 }
 
 // The body once for each element of the first sequence; other inputs go in whole, or element by element.

@@ -108,8 +108,8 @@ Outputs Window(OpContext& c, const std::function<double(double, double)>& value)
   if (!(size >= 0 && size <= kMaxMatrixElements)) Invalid("its size is ", size);
   const double period = c.Bool("periodic", true) ? size : size - 1;
   const DType dtype = c.Has("output_datatype") ? c.TypeAttribute("output_datatype") : DType::kF32;
-  return {c.Constant(Table(dtype, {static_cast<int64_t>(size)},
-                           [&](int64_t, int64_t n) { return value(static_cast<double>(n), period); }))};
+  return {c.NewConstant(Table(dtype, {static_cast<int64_t>(size)},
+                              [&](int64_t, int64_t n) { return value(static_cast<double>(n), period); }))};
 }
 
 double HertzToMel(double hertz) { return 2595 * std::log10(1 + hertz / 700); }
@@ -120,15 +120,15 @@ double MelToHertz(double mel) { return 700 * (std::pow(10, mel / 2595) - 1); }
 Outputs Dft(OpContext& c) {
   const int64_t rank = c.InRank(0);
   int64_t axis = c.Int("axis", 1);
-  if (c.opset() >= 20) axis = c.HasInput(2) ? static_cast<int64_t>(c.KnownScalar(c.In(2), "axis")) : -2;
+  if (c.opset() >= 20) axis = c.HasInput(2) ? c.KnownInt(c.In(2), "axis") : -2;
   axis = Emitter::Axis(axis, rank);
   if (axis == rank - 1) Invalid("its axis is the one of real and imaginary parts");
   const bool inverse = c.Bool("inverse");
   const bool onesided = c.Bool("onesided");
   const int64_t size = c.InShape(0)[axis];
   int64_t n = inverse && onesided ? 2 * (size - 1) : size;
-  if (c.HasInput(1)) n = static_cast<int64_t>(c.KnownScalar(c.In(1), "length"));
-  if (n < 1) Invalid("its length is ", n);
+  if (c.HasInput(1)) n = c.KnownInt(c.In(1), "length");
+  CheckedSize(n, "length", 1);
   const Ints perm = AxisLast(rank - 1, axis);
   Complex x = SplitComplex(c, c.In(0));
   x.real = c.Transpose(x.real, perm);
@@ -145,15 +145,14 @@ Outputs Dft(OpContext& c) {
 Outputs Stft(OpContext& c) {
   const Shape shape = c.InShape(0);
   if (shape.size() != 3) Invalid("its signal has rank ", shape.size(), ", not 3");
-  const int64_t step = static_cast<int64_t>(c.KnownScalar(c.In(1), "frame step"));
+  const int64_t step = c.KnownInt(c.In(1), "frame step");
   int64_t length = c.HasInput(2) ? c.DimOf(c.In(2), 0) : shape[1];
-  if (c.HasInput(3)) length = static_cast<int64_t>(c.KnownScalar(c.In(3), "frame length"));
-  if (step < 1 || length < 1 || length > shape[1])
+  if (c.HasInput(3)) length = c.KnownInt(c.In(3), "frame length");
+  if (step < 1 || step > shape[1] || length < 1 || length > shape[1])
     Invalid("frames of ", length, " by ", step, " do not fit ", shape[1], " samples");
   const int64_t frames = 1 + (shape[1] - length) / step;
-  Tensor positions = Table(DType::kI64, {frames, length},
-                           [&](int64_t f, int64_t i) { return static_cast<double>(f * step + i); });
-  Value* index = c.Constant(std::move(positions));
+  Value* start = c.Mul(c.Count(DType::kI64, frames), static_cast<double>(step));
+  Value* index = c.Add(c.Reshape(start, {frames, 1}), c.Count(DType::kI64, length));
   const auto frame = [&](Value* part) {
     if (part == nullptr) return part;
     part = c.Gather(part, index, 1);
@@ -185,12 +184,14 @@ Outputs BlackmanWindow(OpContext& c) {
 
 // Triangles over the spectrogram's bins, spaced evenly in mel: [bins, mels].
 Outputs MelWeightMatrix(OpContext& c) {
-  const int64_t mels = static_cast<int64_t>(c.KnownScalar(c.In(0), "number of mel bins"));
-  const int64_t length = static_cast<int64_t>(c.KnownScalar(c.In(1), "DFT length"));
+  const int64_t mels = c.KnownInt(c.In(0), "number of mel bins");
+  const int64_t length = c.KnownInt(c.In(1), "DFT length");
   const double rate = c.KnownScalar(c.In(2), "sample rate");
   const double low = HertzToMel(c.KnownScalar(c.In(3), "lower edge"));
   const double high = HertzToMel(c.KnownScalar(c.In(4), "upper edge"));
   if (mels < 1 || length < 1 || !(rate > 0)) Invalid("its sizes must be positive");
+  if (mels > kMaxMatrixElements || length > kMaxMatrixElements)
+    Unsupported("a table of ", mels, " by ", length);
   const int64_t bins = length / 2 + 1;
   std::vector<double> edges(mels + 2);
   for (int64_t i = 0; i < mels + 2; ++i) {
@@ -199,7 +200,7 @@ Outputs MelWeightMatrix(OpContext& c) {
     edges[i] = std::floor(static_cast<double>(length + 1) * hertz / rate);
   }
   const DType dtype = c.Has("output_datatype") ? c.TypeAttribute("output_datatype") : DType::kF32;
-  return {c.Constant(Table(dtype, {bins, mels}, [&](int64_t bin, int64_t mel) {
+  return {c.NewConstant(Table(dtype, {bins, mels}, [&](int64_t bin, int64_t mel) {
     const double at = static_cast<double>(bin);
     const double left = edges[mel];
     const double center = edges[mel + 1];

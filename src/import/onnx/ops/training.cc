@@ -40,7 +40,7 @@ Outputs Adagrad(OpContext& c) {
     Value* x = c.In(2 + i);
     Value* g = Regularized(c, x, c.In(2 + n + i));
     Value* h = c.Add(c.In(2 + 2 * n + i), c.Mul(g, g));
-    Value* divisor = c.Add(c.Emit(Op::kSqrt, {h}), c.Float("epsilon", 0));
+    Value* divisor = c.Add(c.Emit(Op::kSqrt, {h}), c.Float("epsilon", 1e-6));
     outputs[i] = c.Sub(x, c.Div(c.Mul(rate, g), divisor));
     outputs[n + i] = h;
   }
@@ -66,7 +66,7 @@ Outputs Adam(OpContext& c) {
     Value* g = Regularized(c, x, c.In(2 + n + i));
     Value* v = c.Add(c.Mul(c.In(2 + 2 * n + i), alpha), c.Mul(g, 1 - alpha));
     Value* h = c.Add(c.Mul(c.In(2 + 3 * n + i), beta), c.Mul(c.Mul(g, g), 1 - beta));
-    Value* divisor = c.Add(c.Emit(Op::kSqrt, {h}), c.Float("epsilon", 0));
+    Value* divisor = c.Add(c.Emit(Op::kSqrt, {h}), c.Float("epsilon", 1e-6));
     Value* next = c.Sub(x, c.Mul(rate, c.Div(v, divisor)));
     outputs[i] = c.Mul(next, 1 - c.Float("norm_coefficient_post", 0));
     outputs[n + i] = v;

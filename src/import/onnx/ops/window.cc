@@ -49,14 +49,13 @@ Ints SpatialAxes(OpContext& c) {
 
 // Flat row-major positions in a tensor of shape `from` as the positions that `strides` (one an axis) give.
 Value* Reindex(OpContext& c, Value* positions, const Shape& from, const Ints& strides) {
-  const auto number = [&c](int64_t value) { return c.Constant(Tensor::FromInts(Ints{value}).Reshaped({})); };
   int64_t inner = Product(from);
-  Value* result = number(0);
+  Value* result = c.Integer(0);
   for (size_t i = 0; i < from.size(); ++i) {
     inner /= std::max<int64_t>(from[i], 1);
-    Value* index = c.Div(positions, number(inner));
-    positions = c.Sub(positions, c.Mul(index, number(inner)));
-    result = c.Add(result, c.Mul(index, number(strides[i])));
+    Value* index = c.Div(positions, c.Integer(inner));
+    positions = c.Sub(positions, c.Mul(index, c.Integer(inner)));
+    result = c.Add(result, c.Mul(index, c.Integer(strides[i])));
   }
   return result;
 }
@@ -113,8 +112,10 @@ WindowAttributes ReadWindow(OpContext& c, const Shape& input, const Ints& kernel
     w.pads = c.IntList("pads", Ints(2 * rank, 0));
   }
   if (w.pads.size() != 2 * rank) Invalid("it has ", w.pads.size(), " pads for ", rank, " spatial dimensions");
-  if (std::any_of(w.pads.begin(), w.pads.end(), [](int64_t pad) { return pad < 0; }))
-    Unsupported("negative pads");
+  for (int64_t pad : w.pads) {
+    if (pad < 0) Unsupported("negative pads");
+    CheckedSize(pad, "pad");
+  }
   return w;
 }
 
@@ -166,7 +167,7 @@ Outputs MaxUnpool(OpContext& c) {
   Shape inferred = input;
   for (size_t i = 0; i < w.kernel.size(); ++i) {
     inferred[i + 2] =
-        (input[i + 2] - 1) * w.strides[i] + w.kernel[i] - w.pads[i] - w.pads[i + w.kernel.size()];
+        Multiply(input[i + 2] - 1, w.strides[i]) + w.kernel[i] - w.pads[i] - w.pads[i + w.kernel.size()];
   }
   const Shape shape = c.HasInput(2) ? c.KnownInts(c.In(2), "output shape") : inferred;
   if (shape.size() != input.size())

@@ -1,0 +1,444 @@
+#include "import/onnx/import.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "graph/text.h"
+#include "graph/verify.h"
+#include "import/onnx/onnx.pb.h"
+#include "reference/interpreter.h"
+
+namespace attune {
+namespace {
+
+using namespace attune_onnx;  // NOLINT: the schema's messages
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+AttributeProto* AddAttribute(NodeProto* node, const std::string& name, AttributeProto::AttributeType type) {
+  AttributeProto* attribute = node->add_attribute();
+  attribute->set_name(name);
+  attribute->set_type(type);
+  return attribute;
+}
+
+// A model in the making; the graph's nodes are added one by one.
+class Model {
+ public:
+  Model() {
+    proto.set_ir_version(8);
+    AddOpset("", 17);
+    proto.mutable_graph()->set_name("test");
+  }
+
+  void AddOpset(const std::string& domain, int64_t version) {
+    OperatorSetIdProto* opset = proto.add_opset_import();
+    opset->set_domain(domain);
+    opset->set_version(version);
+  }
+
+  // Dimensions: a number, or a symbol's name.
+  void AddInput(const std::string& name, const std::vector<std::string>& dims,
+                int type = TensorProto::FLOAT) {
+    ValueInfoProto* input = proto.mutable_graph()->add_input();
+    input->set_name(name);
+    input->mutable_type()->mutable_tensor_type()->set_elem_type(type);
+    TensorShapeProto* shape = input->mutable_type()->mutable_tensor_type()->mutable_shape();
+    for (const std::string& dim : dims) {
+      if (std::isdigit(static_cast<unsigned char>(dim[0])) != 0) {
+        shape->add_dim()->set_dim_value(std::stoll(dim));
+      } else {
+        shape->add_dim()->set_dim_param(dim);
+      }
+    }
+  }
+
+  void AddOutput(const std::string& name) { proto.mutable_graph()->add_output()->set_name(name); }
+
+  NodeProto* AddNode(const std::string& op, const std::vector<std::string>& inputs,
+                     const std::vector<std::string>& outputs) {
+    return FillNode(proto.mutable_graph()->add_node(), op, inputs, outputs);
+  }
+
+  static NodeProto* FillNode(NodeProto* node, const std::string& op, const std::vector<std::string>& inputs,
+                             const std::vector<std::string>& outputs) {
+    node->set_op_type(op);
+    for (const std::string& input : inputs) node->add_input(input);
+    for (const std::string& output : outputs) node->add_output(output);
+    return node;
+  }
+
+  TensorProto* AddInts(const std::string& name, const std::vector<int64_t>& values) {
+    TensorProto* tensor = proto.mutable_graph()->add_initializer();
+    tensor->set_name(name);
+    tensor->set_data_type(TensorProto::INT64);
+    tensor->add_dims(static_cast<int64_t>(values.size()));
+    for (int64_t value : values) tensor->add_int64_data(value);
+    return tensor;
+  }
+
+  absl::StatusOr<std::unique_ptr<Graph>> Import(OnnxImportOptions options = {},
+                                                const std::string& folder = "") const {
+    static const Interpreter interpreter;
+    options.executor = &interpreter;
+    auto graph = ImportOnnxBytes(proto.SerializeAsString(), folder, options);
+    if (graph.ok()) EXPECT_TRUE(Verify(**graph).ok()) << Verify(**graph) << Print(**graph);
+    return graph;
+  }
+
+  std::string Error(OnnxImportOptions options = {}, const std::string& folder = "") const {
+    return std::string(Import(std::move(options), folder).status().message());
+  }
+
+  ModelProto proto;
+};
+
+// A model of one node: x [2,3] → y.
+Model OneNode(const std::string& op) {
+  Model model;
+  model.AddInput("x", {"2", "3"});
+  model.AddNode(op, {"x"}, {"y"});
+  model.AddOutput("y");
+  return model;
+}
+
+TEST(OnnxImport, ImportsANode) {
+  const auto graph = OneNode("Relu").Import();
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ((*graph)->outputs()[0].name, "y");
+  EXPECT_EQ((*graph)->outputs()[0].value->producer()->op(), Op::kRelu);
+  EXPECT_EQ((*graph)->outputs()[0].value->type().shape(), Shape({2, 3}));
+}
+
+TEST(OnnxImport, ListsEverythingThatIsNotSupportedAtOnce) {
+  Model model = OneNode("Relu");
+  model.AddNode("NoSuchOperator", {"y"}, {"a"})->set_name("first");
+  model.AddNode("Relu", {"a"}, {"b"});
+  model.AddNode("Frobnicate", {"b"}, {"c"})->set_name("second");
+  model.AddNode("RandomNormalLike", {"x"}, {"d"})->set_name("third");
+  const absl::Status status = model.Import().status();
+  EXPECT_TRUE(absl::IsUnimplemented(status));
+  EXPECT_EQ(status.message(),
+            "NS NoSuchOperator first: no such operator in opset 17 of domain 'ai.onnx'\n"
+            "NS Frobnicate second: no such operator in opset 17 of domain 'ai.onnx'\n"
+            "NS RandomNormalLike third: it makes random numbers");
+}
+
+TEST(OnnxImport, NodesOutOfOrderAndCyclesNameTheNode) {
+  Model model;
+  model.AddInput("x", {"2"});
+  model.AddNode("Add", {"x", "b"}, {"a"})->set_name("one");
+  model.AddNode("Add", {"x", "a"}, {"b"})->set_name("two");
+  model.AddOutput("b");
+  EXPECT_THAT(model.Error(), HasSubstr("node 'one' (Add) uses 'b', which nothing before it makes"));
+}
+
+TEST(OnnxImport, NamesAreMadeOnce) {
+  Model model = OneNode("Relu");
+  model.AddNode("Neg", {"x"}, {"y"})->set_name("again");
+  EXPECT_THAT(model.Error(), HasSubstr("node 'again' (Neg) makes 'y', which exists already"));
+}
+
+TEST(OnnxImport, ShapesThatDoNotFitNameTheNode) {
+  Model model;
+  model.AddInput("x", {"2", "3"});
+  model.AddInput("w", {"4", "5"});
+  model.AddNode("MatMul", {"x", "w"}, {"y"})->set_name("product");
+  model.AddOutput("y");
+  EXPECT_THAT(model.Error(), HasSubstr("node 'product' (MatMul)"));
+}
+
+TEST(OnnxImport, OpenDimensionsAreListedWithAnExample) {
+  Model model;
+  model.AddInput("image", {"N", "3", "H", "W"});
+  model.AddInput("mask", {"N", "7"});
+  model.AddNode("Relu", {"image"}, {"y"});
+  model.AddNode("Relu", {"mask"}, {"z"});
+  model.AddOutput("y");
+  model.AddOutput("z");
+  EXPECT_THAT(model.Error(), HasSubstr("--shape image=1x3x224x224 --shape mask=1x7"));
+  // N is bound for both by the one that is given.
+  const auto graph = model.Import({.input_shapes = {{"image", {4, 3, 8, 8}}}});
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ((*graph)->inputs()[1]->type().shape(), Shape({4, 7}));
+  EXPECT_THAT(model.Error({.input_shapes = {{"image", {4, 1, 8, 8}}}}), HasSubstr("but [4,1,8,8] was given"));
+}
+
+TEST(OnnxImport, HugeInputsAreRefused) {
+  Model model;
+  model.AddInput("x", {"1000000", "1000000", "1000000"});
+  model.AddNode("Relu", {"x"}, {"y"});
+  model.AddOutput("y");
+  EXPECT_THAT(model.Error(), HasSubstr("input 'x'"));
+  model.proto.mutable_graph()->clear_input();
+  model.AddInput("x", {"4611686018427387904", "4611686018427387904"});
+  EXPECT_FALSE(model.Import().ok());
+}
+
+TEST(OnnxImport, ShapeArithmeticFoldsAway) {
+  Model model;
+  model.AddInput("x", {"2", "3", "4"});
+  model.AddInts("zero", {0});
+  model.AddInts("rest", {-1});
+  model.AddNode("Shape", {"x"}, {"shape"});
+  model.AddNode("Gather", {"shape", "zero"}, {"batch"});
+  model.AddNode("Concat", {"batch", "rest"}, {"target"})->add_attribute();
+  NodeProto* concat = model.proto.mutable_graph()->mutable_node(2);
+  concat->clear_attribute();
+  AddAttribute(concat, "axis", AttributeProto::INT)->set_i(0);
+  model.AddNode("Reshape", {"x", "target"}, {"y"});
+  model.AddOutput("y");
+  const auto graph = model.Import();
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ((*graph)->outputs()[0].value->type().shape(), Shape({2, 12}));
+  EXPECT_EQ((*graph)->nodes().size(), 1U);
+}
+
+// Reshape by a graph input needs its value; the input then leaves the graph.
+TEST(OnnxImport, ValuesOfInputsDetermineShapesOnly) {
+  Model model;
+  model.AddInput("x", {"2", "3"});
+  model.AddInput("shape", {"1"}, TensorProto::INT64);
+  model.AddNode("Reshape", {"x", "shape"}, {"y"})->set_name("flatten");
+  model.AddOutput("y");
+  EXPECT_EQ(
+      model.Error(),
+      "NS Reshape flatten: its shape must be known: it depends on the values of input 'shape'; give them "
+      "with --input shape=FILE");
+  const auto graph = model.Import({.input_values = {{"shape", Tensor::FromInts(Ints{6})}}});
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  ASSERT_EQ((*graph)->inputs().size(), 1U);
+  EXPECT_EQ((*graph)->inputs()[0]->name(), "x");
+}
+
+TEST(OnnxImport, DataIsNeverFoldedFromInputValues) {
+  Model model = OneNode("Relu");
+  const auto graph = model.Import({.input_values = {{"x", Tensor(DType::kF32, {2, 3})}}});
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ((*graph)->inputs().size(), 1U);
+  EXPECT_EQ((*graph)->outputs()[0].value->producer()->op(), Op::kRelu);
+}
+
+// A function with an attribute of its own, called twice; the default applies to the second call.
+TEST(OnnxImport, FunctionsAreInlinedWithTheirAttributes) {
+  Model model;
+  model.AddOpset("local", 1);
+  FunctionProto* function = model.proto.add_functions();
+  function->set_domain("local");
+  function->set_name("Slope");
+  function->add_input("in");
+  function->add_output("out");
+  OperatorSetIdProto* opset = function->add_opset_import();
+  opset->set_version(17);
+  AttributeProto* fallback = function->add_attribute_proto();
+  fallback->set_name("slope");
+  fallback->set_type(AttributeProto::FLOAT);
+  fallback->set_f(0.5F);
+  NodeProto* body = Model::FillNode(function->add_node(), "LeakyRelu", {"in"}, {"out"});
+  AddAttribute(body, "alpha", AttributeProto::FLOAT)->set_ref_attr_name("slope");
+  model.AddInput("x", {"2"});
+  NodeProto* call = model.AddNode("Slope", {"x"}, {"a"});
+  call->set_domain("local");
+  AddAttribute(call, "slope", AttributeProto::FLOAT)->set_f(0.25F);
+  model.AddNode("Slope", {"a"}, {"b"})->set_domain("local");
+  model.AddOutput("b");
+  const auto graph = model.Import();
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  std::vector<double> slopes;
+  for (const auto& node : (*graph)->nodes()) slopes.push_back(node->attrs().Float("alpha"));
+  EXPECT_THAT(slopes, ElementsAre(0.25, 0.5));
+}
+
+TEST(OnnxImport, RecursiveFunctionsEnd) {
+  Model model;
+  model.AddOpset("local", 1);
+  FunctionProto* function = model.proto.add_functions();
+  function->set_domain("local");
+  function->set_name("Forever");
+  function->add_input("in");
+  function->add_output("out");
+  function->add_opset_import()->set_domain("local");
+  Model::FillNode(function->add_node(), "Forever", {"in"}, {"out"})->set_domain("local");
+  model.AddInput("x", {"2"});
+  model.AddNode("Forever", {"x"}, {"y"})->set_domain("local");
+  model.AddOutput("y");
+  EXPECT_THAT(model.Error(), HasSubstr("nest more than"));
+}
+
+// Each function calls the next one twice: 2^40 nodes.
+TEST(OnnxImport, CallsThatMultiplyAreRefused) {
+  Model model;
+  model.AddOpset("local", 1);
+  for (int i = 0; i < 40; ++i) {
+    FunctionProto* function = model.proto.add_functions();
+    function->set_domain("local");
+    function->set_name("F" + std::to_string(i));
+    function->add_input("in");
+    function->add_output("out");
+    function->add_opset_import()->set_domain("local");
+    const std::string next = "F" + std::to_string(i + 1);
+    Model::FillNode(function->add_node(), next, {"in"}, {"mid"})->set_domain("local");
+    Model::FillNode(function->add_node(), next, {"mid"}, {"out"})->set_domain("local");
+  }
+  FunctionProto* last = model.proto.add_functions();
+  last->set_domain("local");
+  last->set_name("F40");
+  last->add_input("in");
+  last->add_output("out");
+  last->add_opset_import()->set_version(17);
+  Model::FillNode(last->add_node(), "Neg", {"in"}, {"out"});
+  model.AddInput("x", {"2"});
+  model.AddNode("F0", {"x"}, {"y"})->set_domain("local");
+  model.AddOutput("y");
+  EXPECT_THAT(model.Error(), HasSubstr("unrolls to too many operators"));
+}
+
+TEST(OnnxImport, FoldsIfWithAKnownConditionAndKeepsOthers) {
+  for (const bool known : {true, false}) {
+    Model model;
+    model.AddInput("x", {"2"});
+    if (known) {
+      TensorProto* condition = model.proto.mutable_graph()->add_initializer();
+      condition->set_name("c");
+      condition->set_data_type(TensorProto::BOOL);
+      condition->add_int32_data(1);
+    } else {
+      model.AddInput("c", {}, TensorProto::BOOL);
+    }
+    NodeProto* node = model.AddNode("If", {"c"}, {"y"});
+    for (const std::string branch : {"then_branch", "else_branch"}) {
+      GraphProto* body = AddAttribute(node, branch, AttributeProto::GRAPH)->mutable_g();
+      Model::FillNode(body->add_node(), branch == "then_branch" ? "Neg" : "Abs", {"x"}, {branch + "_y"});
+      body->add_output()->set_name(branch + "_y");
+    }
+    model.AddOutput("y");
+    const auto graph = model.Import();
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    EXPECT_EQ((*graph)->outputs()[0].value->producer()->op(), known ? Op::kNeg : Op::kIf);
+  }
+}
+
+TEST(OnnxImport, RefusesWhatIsNoModel) {
+  const auto error = [](const std::string& bytes) {
+    return std::string(ImportOnnxBytes(bytes, "", {}).status().message());
+  };
+  EXPECT_THAT(error(""), HasSubstr("empty"));
+  EXPECT_THAT(error("this is text, not a model"), HasSubstr("does not parse"));
+  const std::string whole = OneNode("Relu").proto.SerializeAsString();
+  for (size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_FALSE(ImportOnnxBytes(whole.substr(0, size), "", {}).ok()) << size;
+  }
+  Model model = OneNode("Relu");
+  model.proto.clear_opset_import();
+  EXPECT_THAT(model.Error(), HasSubstr("does not say which opset"));
+  model.proto.set_ir_version(99);
+  EXPECT_THAT(model.Error(), HasSubstr("NS Model ir_version"));
+}
+
+TEST(OnnxImport, TensorDataMustFitItsShape) {
+  Model model = OneNode("Relu");
+  TensorProto* tensor = model.AddInts("w", {1, 2, 3});
+  tensor->set_dims(0, 4);
+  EXPECT_THAT(model.Error(), HasSubstr("'w' has 3 values, its shape needs 4"));
+  tensor->clear_int64_data();
+  tensor->set_dims(0, int64_t{1} << 60);
+  tensor->set_raw_data("12345678");
+  EXPECT_THAT(model.Error(), HasSubstr("'w'"));
+}
+
+TEST(OnnxImport, UnpacksNarrowIntegers) {
+  TensorProto tensor;
+  tensor.set_data_type(TensorProto::INT4);
+  tensor.add_dims(3);
+  tensor.set_raw_data(std::string("\xF1\x08", 2));
+  const auto data = TensorFromOnnxProto(tensor.SerializeAsString());
+  ASSERT_TRUE(data.ok()) << data.status();
+  EXPECT_EQ(data->dtype(), DType::kI8);
+  EXPECT_THAT(data->ToInts(), ElementsAre(1, -1, -8));
+}
+
+// A folder with a data file, and models that refer to it.
+class ExternalDataTest : public ::testing::Test {
+ protected:
+  ExternalDataTest() : folder_(std::filesystem::path(::testing::TempDir()) / "attune_external_data") {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_ / "sub");
+    std::ofstream(folder_ / "weights.bin") << "0123456789abcdef";
+  }
+  ~ExternalDataTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string Error(const std::string& location, const std::string& offset = "0") const {
+    Model model;
+    model.AddInput("x", {"1"}, TensorProto::INT64);
+    TensorProto* tensor = model.AddInts("w", {0});
+    tensor->clear_int64_data();
+    tensor->set_data_location(TensorProto::EXTERNAL);
+    for (const auto& [key, value] : {std::pair("location", location), std::pair("offset", offset)}) {
+      StringStringEntryProto* entry = tensor->add_external_data();
+      entry->set_key(key);
+      entry->set_value(value);
+    }
+    model.AddNode("Add", {"x", "w"}, {"y"});
+    model.AddOutput("y");
+    return model.Error({}, folder_.string());
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(ExternalDataTest, ReadsFromTheModelsFolder) {
+  EXPECT_EQ(Error("weights.bin"), "");
+  EXPECT_EQ(Error("./weights.bin", "8"), "");
+}
+
+TEST_F(ExternalDataTest, RefusesWhatLiesOutsideOrIsTooShort) {
+  EXPECT_THAT(Error("weights.bin", "9"), HasSubstr("it ends at byte 16"));
+  EXPECT_THAT(Error("weights.bin", "-1"), HasSubstr("offset is not a number"));
+  EXPECT_THAT(Error("weights.bin", "9223372036854775807"), HasSubstr("it ends at byte 16"));
+  EXPECT_THAT(Error("/etc/hostname"), HasSubstr("absolute path"));
+  EXPECT_THAT(Error("sub/../../attune_external_data/weights.bin"), HasSubstr("leaves the model's folder"));
+  EXPECT_THAT(Error("sub"), HasSubstr("not a regular file"));
+  EXPECT_THAT(Error("missing.bin"), HasSubstr("cannot open"));
+  EXPECT_THAT(Error(""), HasSubstr("names no file"));
+}
+
+TEST_F(ExternalDataTest, RefusesLinks) {
+  std::filesystem::create_symlink(folder_ / "weights.bin", folder_ / "soft.bin");
+  EXPECT_THAT(Error("soft.bin"), HasSubstr("symbolic link"));
+  std::filesystem::create_directory_symlink(folder_, folder_ / "sub" / "up");
+  EXPECT_NE(Error("sub/up/weights.bin"), "");
+  std::filesystem::create_hard_link(folder_ / "weights.bin", folder_ / "hard.bin");
+  EXPECT_THAT(Error("hard.bin"), HasSubstr("hard link"));
+}
+
+TEST_F(ExternalDataTest, AFifoDoesNotBlock) {
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(Error("pipe"), HasSubstr("not a regular file"));
+}
+
+TEST(OnnxImport, SparseInitializersTakeNoMemoryUntilUsed) {
+  Model model = OneNode("Relu");
+  SparseTensorProto* sparse = model.proto.mutable_graph()->add_sparse_initializer();
+  sparse->mutable_values()->set_name("w");
+  sparse->mutable_values()->set_data_type(TensorProto::FLOAT);
+  sparse->mutable_values()->add_dims(1);
+  sparse->mutable_values()->add_float_data(2);
+  sparse->mutable_indices()->set_data_type(TensorProto::INT64);
+  sparse->mutable_indices()->add_dims(1);
+  sparse->mutable_indices()->add_int64_data(5);
+  sparse->add_dims(int64_t{1} << 36);
+  const auto graph = model.Import();
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ((*graph)->nodes().size(), 1U);
+  sparse->mutable_indices()->set_int64_data(0, int64_t{1} << 36);
+  EXPECT_THAT(model.Error(), HasSubstr("index is out of range"));
+}
+
+}  // namespace
+}  // namespace attune
