@@ -176,9 +176,12 @@ class Generator {
     if (before == Op::kPad && Pick(2) == 0) return AddContraction(x, shape);
     const int64_t channels = shape.size() > 1 ? shape[1] : 1;
     const int64_t last = std::max<int64_t>(std::ssize(shape) - 1, 0);
-    switch (Pick(12)) {
+    switch (Pick(13)) {
       case 8:
         return AddParallel(x, shape);
+      case 11:
+        return Add(Op::kGather, {x, graph_.AddConstant(Tensor::FromInts(Ints{0, 0}, DType::kI64))},
+                   {{"axis", last}});
       case 10:
         Add(Op::kTanh, {x});
         Add(Op::kTanh, {x});

@@ -60,7 +60,8 @@ absl::StatusOr<bool> FoldPadPass(Graph& graph, const PassContext& context);
 
 // After: no gather with constant indices in equal steps, but a slice; no slice of a reshape that only adds or
 // removes axes of one element, but a reshape of the slice; no slice of a transposition of which only slices
-// are taken, but a transposition of each slice.
+// are taken, but a transposition of each slice; no gather from a table that an elementwise operator made for
+// it alone, but that operator on the gathered rows.
 absl::StatusOr<bool> PushSlicesPass(Graph& graph, const PassContext& context);
 
 // After: no operand of an elementwise operator, concat, slice, pad, reduction or softmax is a transposition

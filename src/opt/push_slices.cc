@@ -10,6 +10,9 @@
 namespace attune {
 namespace {
 
+// How many elementwise operators a gather passes.
+constexpr int kMaxWidening = 4;
+
 struct Progression {
   int64_t start, size, step;
 };
@@ -48,6 +51,31 @@ bool GatherToSlice(Graph& graph, Node* node) {
     slice = AddBefore(graph, node, Op::kReshape, {slice}, {{"shape", node->output()->type().shape()}});
   }
   ReplaceNode(graph, node, slice);
+  return true;
+}
+
+// gather(f(x, s), indices) as f(gather(x, indices), gather(s, indices)), for an elementwise f whose operands
+// all have the gathered axis, or one element: a table that is stored in few bits is widened row by row.
+bool GatherBeforeElementwise(Graph& graph, Node* node) {
+  Node* table = node->op() == Op::kGather ? node->input(0)->producer() : nullptr;
+  if (table == nullptr || !IsElementwise(table->op()) || OnlyUser(graph, table->output()) != node ||
+      node->output()->type().num_elements() >= table->output()->type().num_elements()) {
+    return false;
+  }
+  const TensorType& type = table->output()->type();
+  const int64_t axis = node->attrs().Int("axis");
+  std::vector<Value*> operands;
+  for (Value* input : table->inputs()) {
+    const bool has_axis = input->type().rank() == type.rank() && input->type().dims[axis] == type.dims[axis];
+    if (has_axis) {
+      operands.push_back(AddBefore(graph, node, Op::kGather, {input, node->input(1)}, node->attrs()));
+    } else if (input->constant() != nullptr && input->constant()->num_elements() == 1) {
+      operands.push_back(graph.AddConstant(input->constant()->Reshaped({}), input->producer()->name(), node));
+    } else {
+      return false;
+    }
+  }
+  ReplaceNode(graph, node, AddBefore(graph, node, table->op(), std::move(operands), table->attrs()));
   return true;
 }
 
@@ -116,11 +144,13 @@ bool ForEachNode(Graph& graph, Rewrite rewrite) {
 
 absl::StatusOr<bool> PushSlicesPass(Graph& graph, const PassContext& context) {
   const bool gathers = ForEachNode(graph, GatherToSlice);
+  bool tables = false;
+  for (int i = 0; i < kMaxWidening && ForEachNode(graph, GatherBeforeElementwise); ++i) tables = true;
   const bool squeezes = ForEachNode(graph, SliceBeforeSqueeze);
   // What was sliced before is not used any more, and must not count as a use.
   ASSIGN_OR_RETURN(const bool erased, DeadCodePass(graph, context));
   const bool transposes = ForEachNode(graph, SliceBeforeTranspose);
-  return gathers || squeezes || erased || transposes;
+  return gathers || tables || squeezes || erased || transposes;
 }
 
 }  // namespace attune
