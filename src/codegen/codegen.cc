@@ -32,8 +32,7 @@ void Optimize(llvm::TargetMachine* machine, llvm::Module* module) {
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder(machine);
-  llvm::TargetLibraryInfoImpl library(
-      module->getTargetTriple().empty() ? llvm::Triple() : llvm::Triple(module->getTargetTriple()));
+  llvm::TargetLibraryInfoImpl library{llvm::Triple(module->getTargetTriple())};
   library.disableAllFunctions();
   functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
   builder.registerModuleAnalyses(modules);

@@ -81,6 +81,11 @@ class NestEmitter {
   void EmitAllocate(const Stmt& s);
   void EmitWhile(const Stmt& s);
   void EmitPrefetch(const Stmt& s);
+  // sharing.cc
+  const std::vector<const BufferNode*>& BuffersSharedBetweenIterations(const Stmt& loop);
+  bool SharesElements(const Affine& flat, const std::vector<Stmt>& loops) const;
+  llvm::Value* Separate(const BufferNode* buffer, llvm::Value* pointer, size_t depth);
+
   // stores.cc
   void EmitStore(const Stmt& s);
   bool EmitReduction(const Stmt& s, const Access& access);
@@ -101,7 +106,7 @@ class NestEmitter {
   // memory.cc
   Affine FlatIndex(const Buffer& buffer, const std::vector<Expr>& indices) const;
   Access Locate(const Buffer& buffer, const std::vector<Expr>& indices);
-  llvm::Value* PointerFor(llvm::Value* base, const Affine& a, DType dtype);
+  llvm::Value* PointerFor(const Buffer& buffer, const Affine& a);
   llvm::Value* ClampedPointer(const Buffer& buffer, const Affine& flat);
   llvm::Value* BasePointer(const Buffer& buffer);
   llvm::Value* Offset(llvm::Value* pointer, llvm::Value* elements, DType dtype);
@@ -157,6 +162,14 @@ class NestEmitter {
   };
   using Memo = std::unordered_map<const ExprNode*, Emitted>;
   Memo memo_;
+  // Of unrolled loops, see sharing.cc; and the iterations of such loops that are being emitted.
+  std::unordered_map<const StmtNode*, std::vector<const BufferNode*>> shared_buffers_;
+  struct Separation {
+    size_t depth;  // of the iteration's scope
+    const std::vector<const BufferNode*>* buffers;
+  };
+  std::vector<Separation> separations_;
+  int opaque_copies_ = 0;
   int64_t scratch_top_ = 0;
   int64_t scratch_bytes_ = 0;
   int64_t emitted_ = 0;  // statements, against endless unrolling

@@ -128,17 +128,6 @@ TEST(CompileKernel, WorksFromSeveralThreads) {
   EXPECT_EQ(blobs[0], blobs[2]);
 }
 
-// The tile must live in registers: its accumulators are neither loaded nor stored while k runs.
-TEST(CompileKernel, KeepsRegisterTilesInRegisters) {
-  const auto kernel = CompileKernel(GemmNest(12, 128, 64, 6, 4, 16), *TargetByName("znver4"),
-                                    {.may_alias = {}, .keep_text = true});
-  ASSERT_TRUE(kernel.ok()) << kernel.status();
-  EXPECT_THAT(kernel->llvm_ir, ::testing::Not(HasSubstr("alloca")));
-  EXPECT_THAT(kernel->assembly, ::testing::Not(HasSubstr("Spill")));
-  EXPECT_THAT(kernel->assembly, HasSubstr("vfmadd231ps"));
-  EXPECT_THAT(kernel->assembly, HasSubstr("vbroadcastss"));
-}
-
 // A measurement, not a test: run with --gtest_also_run_disabled_tests --gtest_filter='*Gemm*'.
 TEST(Benchmark, DISABLED_Gemm) {
   constexpr int64_t kM = 128, kN = 768, kK = 768;

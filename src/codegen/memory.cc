@@ -104,9 +104,9 @@ size_t NestEmitter::DepthOf(const Expr& atom) const {
   return depth;
 }
 
-// `base` moved by the terms of `a` without its constant. Each prefix of the terms, outermost first, is added
-// at the entry of the outermost scope that knows it, and found there again.
-Value* NestEmitter::PointerFor(Value* base, const Affine& a, DType dtype) {
+// The start of `buffer` moved by the terms of `a` without its constant. Each prefix of the terms, outermost
+// first, is added at the entry of the outermost scope that knows it, and found there again.
+Value* NestEmitter::PointerFor(const Buffer& buffer, const Affine& a) {
   std::vector<std::pair<size_t, Affine::Term>> fixed;
   std::vector<Affine::Term> loaded;
   for (const Affine::Term& term : a.terms) {
@@ -120,6 +120,7 @@ Value* NestEmitter::PointerFor(Value* base, const Affine& a, DType dtype) {
     }
   }
 
+  Value* const base = BasePointer(buffer);
   Value* pointer = base;
   std::vector<Affine::Term> prefix;
   for (const auto& [depth, term] : fixed) {
@@ -136,11 +137,12 @@ Value* NestEmitter::PointerFor(Value* base, const Affine& a, DType dtype) {
     ir_.SetInsertPoint(scopes_[depth].entry->getTerminator());
     Memo memo;
     std::swap(memo, memo_);
-    pointer = Offset(pointer, EmitAffine(Affine{.terms = {term}}), dtype);
+    pointer = Offset(pointer, EmitAffine(Affine{.terms = {term}}), buffer->dtype);
     std::swap(memo, memo_);
     known.push_back({base, prefix, pointer});
   }
-  if (!loaded.empty()) pointer = Offset(pointer, EmitAffine(Affine{.terms = loaded}), dtype);
+  pointer = Separate(buffer.get(), pointer, fixed.empty() ? 0 : fixed.back().first);
+  if (!loaded.empty()) pointer = Offset(pointer, EmitAffine(Affine{.terms = loaded}), buffer->dtype);
   return pointer;
 }
 
@@ -182,7 +184,7 @@ NestEmitter::Access NestEmitter::Locate(const Buffer& buffer, const std::vector<
     access.pointer = ClampedPointer(buffer, uniform);
     return access;
   }
-  access.pointer = PointerFor(BasePointer(buffer), uniform, buffer->dtype);
+  access.pointer = PointerFor(buffer, uniform);
   if (uniform.constant != 0) {
     access.pointer = ir_.CreateConstGEP1_64(values_.MemoryType(buffer->dtype), access.pointer,
                                             static_cast<uint64_t>(uniform.constant));

@@ -13,9 +13,9 @@ namespace {
 using llvm::BasicBlock;
 using llvm::Value;
 
-// A kernel that unrolls to more than this many statements would take minutes to compile and not fit in any
+// A kernel that unrolls to more than this many statements would take seconds to compile and not fit in any
 // instruction cache.
-constexpr int64_t kMaxStatements = 100'000;
+constexpr int64_t kMaxStatements = 30'000;
 constexpr int64_t kMaxLanes = 256;
 constexpr int64_t kAlignment = 64;
 // Register buffers beyond this never fit in registers and would strain the stacks of the runtime's threads.
@@ -130,7 +130,11 @@ void NestEmitter::EmitFor(const Stmt& s) {
 
 void NestEmitter::EmitSerial(const Stmt& s) {
   Value* begin = EmitExpr(s->min);
-  Value* end = ir_.CreateAdd(begin, EmitExpr(s->extent), "", false, true);
+  Value* extent = EmitExpr(s->extent);
+  if (ValueBuilder::LanesOf(begin) > 1 || ValueBuilder::LanesOf(extent) > 1) {
+    return Fail(InvalidInput("the bounds of loop ", s->var->name, " differ between lanes"));
+  }
+  Value* end = ir_.CreateAdd(begin, extent, "", false, true);
   const bool runs = bounds_.Range(s->extent).min >= 1;
   bounds_.Set(s->var, LoopInterval(s));
   EmitLoop(s->var, begin, end, runs, s->body);
@@ -166,9 +170,18 @@ void NestEmitter::EmitUnrolled(const Stmt& s) {
   if (!min.is_point() || !extent.is_point()) {
     return Fail(InvalidInput("unrolled loop ", s->var->name, " does not have constant bounds"));
   }
+  const std::vector<const BufferNode*>& shared = BuffersSharedBetweenIterations(s);
   for (int64_t i = min.min; i < min.min + extent.min && values_.status().ok(); ++i) {
     Bind(s->var, ir_.getInt64(static_cast<uint64_t>(i)), {i, i});
-    EmitStmt(s->body);
+    if (shared.empty()) {
+      EmitStmt(s->body);
+    } else {
+      Enter(NewBlock("iteration"));
+      separations_.push_back({scopes_.size() - 1, &shared});
+      EmitStmt(s->body);
+      separations_.pop_back();
+      Leave();
+    }
     Unbind(s->var);
   }
 }

@@ -189,6 +189,8 @@ TEST(Statements, WhatCannotBeCompiledIsSaid) {
               HasSubstr("constant bounds"));
   EXPECT_THAT(ErrorOf(with_local(For(i, 1000, kVector, store))), HasSubstr("constant extent of at most"));
   EXPECT_THAT(ErrorOf(with_local(For(i, 4, kVector, store))), HasSubstr("different values to one element"));
+  EXPECT_THAT(ErrorOf(with_local(For(i, 4, kVector, MakeFor(j, 0, Expr(i), kSerial, store)))),
+              HasSubstr("differ between lanes"));
   EXPECT_THAT(ErrorOf(with_local(For(i, 1000, kUnroll, For(j, 1000, kUnroll, store)))), HasSubstr("unrolls"));
   EXPECT_THAT(ErrorOf(with_local(For(i, 4, LoopKind::kBound, store))), HasSubstr("which this target lacks"));
   EXPECT_THAT(ErrorOf(with_local(MakeStore(local, {0}, Expr(j)))), HasSubstr("variable j is not bound"));

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetOptions.h"
@@ -20,6 +21,7 @@ void InitializeOnce() {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
   });
 }
 
@@ -55,6 +57,16 @@ void SetX86Attributes(const Target& target, llvm::Module* module) {
     function.addFnAttr("prefer-vector-width", width);
     function.addFnAttr("min-legal-vector-width", width);
   }
+}
+
+// Assembly without instructions; the number is a comment in it.
+llvm::Value* OpaqueCopy(llvm::IRBuilder<>& ir, llvm::Value* pointer, int number) {
+  auto* type = llvm::FunctionType::get(pointer->getType(), {pointer->getType()}, false);
+  llvm::InlineAsm* code = llvm::InlineAsm::get(type, absl::StrCat("# copy ", number), "=r,0", false);
+  llvm::CallInst* copy = ir.CreateCall(code, {pointer});
+  copy->setDoesNotAccessMemory();
+  copy->setDoesNotThrow();
+  return copy;
 }
 
 }  // namespace attune

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
 #include "target/target.h"
@@ -16,6 +17,10 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeX86Machine(const Target
 
 // Marks every function of the module as code for `target` that never unwinds and calls no library.
 void SetX86Attributes(const Target& target, llvm::Module* module);
+
+// A pointer equal to `pointer` that the optimizer cannot know to be. Copies of one pointer must differ in
+// `number`, or they would be found equal to each other.
+llvm::Value* OpaqueCopy(llvm::IRBuilder<>& ir, llvm::Value* pointer, int number);
 
 }  // namespace attune
 
