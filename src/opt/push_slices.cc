@@ -76,6 +76,7 @@ bool GatherBeforeElementwise(Graph& graph, Node* node) {
     }
   }
   ReplaceNode(graph, node, AddBefore(graph, node, table->op(), std::move(operands), table->attrs()));
+  graph.Erase(table);
   return true;
 }
 

@@ -49,6 +49,19 @@ void ReplaceNode(Graph& graph, Node* node, Value* replacement) {
   graph.Erase(node);
 }
 
+void ReplaceNodeAndProducers(Graph& graph, Node* node, Op op, Value* replacement) {
+  std::vector<Node*> producers;
+  for (const Value* input : node->inputs()) {
+    Node* producer = ProducerOf(input, op);
+    const bool known = std::find(producers.begin(), producers.end(), producer) != producers.end();
+    if (producer != nullptr && !known) producers.push_back(producer);
+  }
+  ReplaceNode(graph, node, replacement);
+  for (Node* producer : producers) {
+    if (graph.NumUses(producer->output()) == 0) graph.Erase(producer);
+  }
+}
+
 std::vector<double> ToDoubles(const Tensor& tensor) {
   std::vector<double> values(static_cast<size_t>(tensor.num_elements()));
   for (int64_t i = 0; i < tensor.num_elements(); ++i) values[i] = tensor.ToDouble(i);

@@ -29,6 +29,9 @@ Value* AddBefore(Graph& graph, Node* before, Op op, std::vector<Value*> inputs, 
 // if it has none, and erases `node`.
 void ReplaceNode(Graph& graph, Node* node, Value* replacement);
 
+// The same, and erases those producers of the node's inputs that are an `op` and used by nothing else.
+void ReplaceNodeAndProducers(Graph& graph, Node* node, Op op, Value* replacement);
+
 // All elements of a constant, and a tensor of such elements rounded to `dtype`.
 std::vector<double> ToDoubles(const Tensor& tensor);
 Tensor FromDoubles(DType dtype, Shape shape, std::span<const double> values);

@@ -101,7 +101,7 @@ bool Sink(Graph& graph, Node* node) {
   if (moved == nullptr) return false;
   Value* result = AddBefore(graph, node, Op::kReshape, {moved}, {{"shape", node->output()->type().shape()}});
   if (result == nullptr || result->type() != node->output()->type()) return false;
-  ReplaceNode(graph, node, result);
+  ReplaceNodeAndProducers(graph, node, Op::kReshape, result);
   return true;
 }
 

@@ -136,16 +136,7 @@ bool Sink(Graph& graph, Node* node) {
   Value* result =
       AddBefore(graph, node, Op::kTranspose, {original}, {{"perm", ResultPermutation(*node, *perm)}});
   if (result == nullptr || result->type() != node->output()->type()) return false;
-  std::vector<Node*> transposes;
-  for (const Value* input : node->inputs()) {
-    Node* transpose = ProducerOf(input, Op::kTranspose);
-    if (transpose != nullptr &&
-        std::find(transposes.begin(), transposes.end(), transpose) == transposes.end()) {
-      transposes.push_back(transpose);
-    }
-  }
-  ReplaceNode(graph, node, result);
-  for (Node* transpose : transposes) graph.Erase(transpose);
+  ReplaceNodeAndProducers(graph, node, Op::kTranspose, result);
   return true;
 }
 

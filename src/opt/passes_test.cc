@@ -1,0 +1,558 @@
+// Small cases for each pass, text in and text out. That the passes keep what a graph computes is tested
+// apart, on random graphs (equivalence_test.cc).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "opt/testing.h"
+
+namespace attune {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(DeadCode, RemovesChainsAndConstants) {
+  ExpectRewrite("dead_code", R"(graph @g(%x: f32[2]) {
+    %c = constant() {value = f32[2]<1, 2>} : f32[2]
+    %a = add(%x, %c) : f32[2]
+    %b = neg(%a) : f32[2]
+    return "out": %x
+  })",
+                R"(graph @g(%x: f32[2]) {
+    return "out": %x
+  })");
+}
+
+TEST(DeadCode, KeepsANodeWithOneUsedOutput) {
+  ExpectUnchanged("dead_code", R"(graph @g(%x: f32[4]) {
+    %v, %i = top_k(%x) {axis = 0, k = 2} : f32[2], i64[2]
+    return "out": %i
+  })");
+}
+
+TEST(FoldConstants, FoldsChains) {
+  ExpectRewrite("fold_constants\ndead_code", R"(graph @g(%x: f32[2]) {
+    %c = constant() {value = f32[2]<1, 2>} : f32[2]
+    %d = neg(%c) : f32[2]
+    %e = mul(%d, %d) : f32[2]
+    %y = add(%x, %e) : f32[2]
+    return "out": %y
+  })",
+                R"(graph @g(%x: f32[2]) {
+    %e = constant() {value = f32[2]<1, 4>} : f32[2]
+    %y = add(%x, %e) : f32[2]
+    return "out": %y
+  })");
+}
+
+TEST(FoldConstants, LeavesLargeBroadcasts) {
+  ExpectUnchanged("fold_constants max_growth=100", R"(graph @g() {
+    %c = constant() {value = f32[1]<1>} : f32[1]
+    %d = broadcast(%c) {shape = [200]} : f32[200]
+    return "out": %d
+  })");
+}
+
+TEST(FoldConstants, LeavesWhatCannotBeEvaluated) {
+  ExpectUnchanged("fold_constants", R"(graph @g() {
+    %c = constant() {value = f32[1]<1>} : f32[1]
+    %i = constant() {value = i64[1]<7>} : i64[1]
+    %d = gather(%c, %i) {axis = 0} : f32[1]
+    return "out": %d
+  })");
+}
+
+TEST(InlineBranches, TakesTheBranchOfAConstantCondition) {
+  ExpectRewrite("inline_branches\ndead_code", R"(graph @g(%x: f32[2]) {
+    %c = constant() {value = bool[]<0>} : bool[]
+    %y = if(%c, %x) {
+      graph(%a: f32[2]) {
+        return "": %a
+      }
+      graph(%b: f32[2]) {
+        %n = neg(%b) : f32[2]
+        %m = abs(%n) : f32[2]
+        return "": %m
+      }
+    } : f32[2]
+    %z = sqrt(%y) : f32[2]
+    return "out": %z
+  })",
+                R"(graph @g(%x: f32[2]) {
+    %0 = neg(%x) : f32[2]
+    %1 = abs(%0) : f32[2]
+    %z = sqrt(%1) : f32[2]
+    return "out": %z
+  })");
+}
+
+TEST(CommonSubexpressions, MergesEqualNodesAndConstants) {
+  ExpectRewrite("common_subexpressions", R"(graph @g(%x: f32[2]) {
+    %c = constant() {value = f32[2]<1, 2>} : f32[2]
+    %d = constant() {value = f32[2]<1, 2>} : f32[2]
+    %a = add(%x, %c) : f32[2]
+    %b = add(%d, %x) : f32[2]
+    %y = sub(%a, %b) : f32[2]
+    return "out": %y
+  })",
+                R"(graph @g(%x: f32[2]) {
+    %c = constant() {value = f32[2]<1, 2>} : f32[2]
+    %a = add(%x, %c) : f32[2]
+    %y = sub(%a, %a) : f32[2]
+    return "out": %y
+  })");
+}
+
+TEST(CommonSubexpressions, AttributesAndOrderMatter) {
+  ExpectUnchanged("common_subexpressions", R"(graph @g(%x: f32[2,2], %y: f32[2,2]) {
+    %a = softmax(%x) {axis = 0} : f32[2,2]
+    %b = softmax(%x) {axis = 1} : f32[2,2]
+    %c = sub(%x, %y) : f32[2,2]
+    %d = sub(%y, %x) : f32[2,2]
+    return "a": %a, "b": %b, "c": %c, "d": %d
+  })");
+}
+
+TEST(Eliminate, RemovesWhatDoesNothing) {
+  ExpectRewrite("eliminate\ndead_code", R"(graph @g(%x: f32[1,2,3]) {
+    %0 = identity(%x) : f32[1,2,3]
+    %1 = cast(%0) {to = f32} : f32[1,2,3]
+    %2 = transpose(%1) {perm = [0, 1, 2]} : f32[1,2,3]
+    %3 = reshape(%2) {shape = [1, 2, 3]} : f32[1,2,3]
+    %4 = slice(%3) {sizes = [1, 2, 3], starts = [0, 0, 0], steps = [1, 1, 1]} : f32[1,2,3]
+    %5 = pad(%4) {pads = [0, 0, 0, 0, 0, 0]} : f32[1,2,3]
+    %6 = broadcast(%5) {shape = [1, 2, 3]} : f32[1,2,3]
+    %7 = concat(%6) {axis = 1} : f32[1,2,3]
+    %8 = reduce_sum(%7) {axes = [0]} : f32[1,2,3]
+    %9 = clip(%8) : f32[1,2,3]
+    %y = neg(%9) : f32[1,2,3]
+    return "out": %y
+  })",
+                R"(graph @g(%x: f32[1,2,3]) {
+    %y = neg(%x) : f32[1,2,3]
+    return "out": %y
+  })");
+}
+
+TEST(Eliminate, ReversedSliceIsKept) {
+  ExpectUnchanged("eliminate", R"(graph @g(%x: f32[3]) {
+    %y = slice(%x) {sizes = [3], starts = [2], steps = [-1]} : f32[3]
+    return "out": %y
+  })");
+}
+
+TEST(Eliminate, LosslessCastsMeet) {
+  ExpectRewrite("eliminate\ndead_code", R"(graph @g(%x: i8[2], %y: f32[2], %z: i32[2]) {
+    %a = cast(%x) {to = i32} : i32[2]
+    %b = cast(%a) {to = f32} : f32[2]
+    %c = cast(%y) {to = f16} : f16[2]
+    %d = cast(%c) {to = f32} : f32[2]
+    %e = cast(%z) {to = f64} : f64[2]
+    %f = cast(%e) {to = i8} : i8[2]
+    return "b": %b, "d": %d, "f": %f
+  })",
+                R"(graph @g(%x: i8[2], %y: f32[2], %z: i32[2]) {
+    %b = cast(%x) {to = f32} : f32[2]
+    %c = cast(%y) {to = f16} : f16[2]
+    %d = cast(%c) {to = f32} : f32[2]
+    %e = cast(%z) {to = f64} : f64[2]
+    %f = cast(%e) {to = i8} : i8[2]
+    return "b": %b, "d": %d, "f": %f
+  })");
+}
+
+TEST(Eliminate, SliceOfConcatTakesFromItsOperand) {
+  ExpectRewrite("eliminate\ndead_code", R"(graph @g(%x: f32[2], %y: f32[3]) {
+    %c = concat(%x, %y) {axis = 0} : f32[5]
+    %s = slice(%c) {sizes = [2], starts = [3], steps = [1]} : f32[2]
+    return "out": %s
+  })",
+                R"(graph @g(%x: f32[2], %y: f32[3]) {
+    %s = slice(%y) {sizes = [2], starts = [1], steps = [1]} : f32[2]
+    return "out": %s
+  })");
+}
+
+TEST(Eliminate, ElementwiseOperatorsBroadcastThemselves) {
+  ExpectRewrite("eliminate\ndead_code", R"(graph @g(%x: f32[2,3], %y: f32[3]) {
+    %b = broadcast(%y) {shape = [2, 3]} : f32[2,3]
+    %s = add(%x, %b) : f32[2,3]
+    %t = add(%b, %b) : f32[2,3]
+    return "s": %s, "t": %t
+  })",
+                R"(graph @g(%x: f32[2,3], %y: f32[3]) {
+    %b = broadcast(%y) {shape = [2, 3]} : f32[2,3]
+    %s = add(%x, %y) : f32[2,3]
+    %t = add(%y, %b) : f32[2,3]
+    return "s": %s, "t": %t
+  })");
+}
+
+TEST(RecognizeActivations, Gelu) {
+  ExpectRewrite("recognize_activations", R"(graph @g(%x: f32[4]) {
+    %half = constant() {value = f32[]<0.5>} : f32[]
+    %one = constant() {value = f32[]<1>} : f32[]
+    %root = constant() {value = f32[]<1.4142135>} : f32[]
+    %a = div(%x, %root) : f32[4]
+    %b = erf(%a) : f32[4]
+    %c = add(%b, %one) : f32[4]
+    %d = mul(%x, %c) : f32[4]
+    %y = mul(%d, %half) : f32[4]
+    return "out": %y
+  })",
+                R"(graph @g(%x: f32[4]) {
+    %y = gelu(%x) {approximate = "none"} : f32[4]
+    return "out": %y
+  })");
+}
+
+TEST(RecognizeActivations, OtherConstantsAreNoGelu) {
+  ExpectUnchanged("recognize_activations", R"(graph @g(%x: f32[4]) {
+    %half = constant() {value = f32[]<0.5>} : f32[]
+    %one = constant() {value = f32[]<1>} : f32[]
+    %root = constant() {value = f32[]<1.5>} : f32[]
+    %a = div(%x, %root) : f32[4]
+    %b = erf(%a) : f32[4]
+    %c = add(%b, %one) : f32[4]
+    %d = mul(%x, %c) : f32[4]
+    %y = mul(%d, %half) : f32[4]
+    return "out": %y
+  })");
+}
+
+TEST(RecognizeActivations, HardSwishOfHardSigmoid) {
+  ExpectRewrite("recognize_activations", R"(graph @g(%x: f32[4]) {
+    %three = constant() {value = f32[]<3>} : f32[]
+    %six = constant() {value = f32[]<6>} : f32[]
+    %a = add(%x, %three) : f32[4]
+    %b = clip(%a) {max = 6, min = 0} : f32[4]
+    %c = div(%b, %six) : f32[4]
+    %y = mul(%x, %c) : f32[4]
+    return "out": %y
+  })",
+                R"(graph @g(%x: f32[4]) {
+    %y = hard_swish(%x) : f32[4]
+    return "out": %y
+  })");
+}
+
+TEST(RecognizeNormalizations, LayerNormWithScaleAndBias) {
+  ExpectRewrite("recognize_normalizations", R"(graph @g(%x: f32[2,4]) {
+    %two = constant() {value = f32[]<2>} : f32[]
+    %eps = constant() {value = f32[]<0.5>} : f32[]
+    %w = constant() {value = f32[4]<1, 2, 3, 4>} : f32[4]
+    %b = constant() {value = f32[4]<5, 6, 7, 8>} : f32[4]
+    %m = reduce_mean(%x) {axes = [1], keepdims = 1} : f32[2,1]
+    %d = sub(%x, %m) : f32[2,4]
+    %q = pow(%d, %two) : f32[2,4]
+    %v = reduce_mean(%q) {axes = [1], keepdims = 1} : f32[2,1]
+    %e = add(%v, %eps) : f32[2,1]
+    %s = sqrt(%e) : f32[2,1]
+    %n = div(%d, %s) : f32[2,4]
+    %o = mul(%n, %w) : f32[2,4]
+    %y = add(%o, %b) : f32[2,4]
+    return "out": %y
+  })",
+                R"(graph @g(%x: f32[2,4]) {
+    %w = constant() {value = f32[4]<1, 2, 3, 4>} : f32[4]
+    %b = constant() {value = f32[4]<5, 6, 7, 8>} : f32[4]
+    %y = layer_norm(%x, %w, %b) {axis = 1, epsilon = 0.5} : f32[2,4]
+    return "out": %y
+  })");
+}
+
+TEST(RecognizeNormalizations, StableSoftmax) {
+  ExpectRewrite("recognize_normalizations", R"(graph @g(%x: f32[2,4]) {
+    %m = reduce_max(%x) {axes = [1], keepdims = 1} : f32[2,1]
+    %d = sub(%x, %m) : f32[2,4]
+    %e = exp(%d) : f32[2,4]
+    %s = reduce_sum(%e) {axes = [1], keepdims = 1} : f32[2,1]
+    %y = div(%e, %s) : f32[2,4]
+    return "out": %y
+  })",
+                R"(graph @g(%x: f32[2,4]) {
+    %y = softmax(%x) {axis = 1} : f32[2,4]
+    return "out": %y
+  })");
+}
+
+TEST(RecognizeAttention, WithTransposedKeyScaleAndMask) {
+  ExpectRewrite("algebra\nrecognize_attention",
+                R"(graph @g(%q: f32[1,2,3,4], %k: f32[1,3,2,4], %v: f32[1,2,3,4], %m: f32[1,1,1,3]) {
+    %two = constant() {value = f32[]<2>} : f32[]
+    %t = transpose(%k) {perm = [0, 2, 3, 1]} : f32[1,2,4,3]
+    %p = matmul(%q, %t) : f32[1,2,3,3]
+    %s = div(%p, %two) : f32[1,2,3,3]
+    %a = add(%s, %m) : f32[1,2,3,3]
+    %w = softmax(%a) {axis = 3} : f32[1,2,3,3]
+    %y = matmul(%w, %v) : f32[1,2,3,4]
+    return "out": %y
+  })",
+                R"(graph @g(%q: f32[1,2,3,4], %k: f32[1,3,2,4], %v: f32[1,2,3,4], %m: f32[1,1,1,3]) {
+    %0 = transpose(%k) {perm = [0, 2, 1, 3]} : f32[1,2,3,4]
+    %y = attention(%q, %0, %v, %m) {scale = 0.5} : f32[1,2,3,4]
+    return "out": %y
+  })");
+}
+
+TEST(RecognizeAttention, NotWhereTheScoresAreUsedElsewhere) {
+  EXPECT_THAT(
+      RunPasses("recognize_attention", R"(graph @g(%q: f32[1,1,2,2], %k: f32[1,1,2,2], %v: f32[1,1,2,2]) {
+    %p = matmul(%q, %k) {transpose_b = 1} : f32[1,1,2,2]
+    %w = softmax(%p) {axis = 3} : f32[1,1,2,2]
+    %n = neg(%w) : f32[1,1,2,2]
+    %y = matmul(%w, %v) : f32[1,1,2,2]
+    return "out": %y, "n": %n
+  })"),
+      Not(HasSubstr("attention")));
+}
+
+TEST(Algebra, ConstantsMeetAndDivisionBecomesMultiplication) {
+  ExpectRewrite("algebra", R"(graph @g(%x: f32[2]) {
+    %c = constant() {value = f32[]<4>} : f32[]
+    %d = constant() {value = f32[2]<2, 3>} : f32[2]
+    %e = constant() {value = f32[]<1>} : f32[]
+    %0 = div(%x, %c) : f32[2]
+    %1 = mul(%0, %d) : f32[2]
+    %2 = mul(%e, %1) : f32[2]
+    return "out": %2
+  })",
+                R"(graph @g(%x: f32[2]) {
+    %0 = constant() {value = f32[2]<0.5, 0.75>} : f32[2]
+    %2 = mul(%x, %0) : f32[2]
+    return "out": %2
+  })");
+}
+
+TEST(Algebra, ANeutralElementThatBroadcastsStays) {
+  ExpectUnchanged("algebra", R"(graph @g(%x: f32[2]) {
+    %c = constant() {value = f32[2,1]<0, 0>} : f32[2,1]
+    %y = add(%x, %c) : f32[2,2]
+    return "out": %y
+  })");
+}
+
+TEST(Algebra, DivisionOfIntegersStays) {
+  ExpectUnchanged("algebra", R"(graph @g(%x: i32[2]) {
+    %c = constant() {value = i32[]<4>} : i32[]
+    %y = div(%x, %c) : i32[2]
+    return "out": %y
+  })");
+}
+
+TEST(FoldAffine, BatchNormEndsInTheWeights) {
+  ExpectRewrite("decompose_batch_norm\nfold_affine\ndead_code", R"(graph @g(%x: f32[1,1,2,2]) {
+    %w = constant() {value = f32[2,1,1,1]<1, 2>} : f32[2,1,1,1]
+    %scale = constant() {value = f32[2]<1, 2>} : f32[2]
+    %bias = constant() {value = f32[2]<10, 20>} : f32[2]
+    %mean = constant() {value = f32[2]<3, 4>} : f32[2]
+    %var = constant() {value = f32[2]<0.75, 3.75>} : f32[2]
+    %c = conv(%x, %w) @"conv" : f32[1,2,2,2]
+    %y = batch_norm(%c, %scale, %bias, %mean, %var) {epsilon = 0.25} @"bn" : f32[1,2,2,2]
+    return "out": %y
+  })",
+                R"(graph @g(%x: f32[1,1,2,2]) {
+    %0 = constant() {value = f32[2,1,1,1]<1, 2>} @"conv" : f32[2,1,1,1]
+    %1 = constant() {value = f32[2]<7, 16>} @"conv" : f32[2]
+    %y = conv(%x, %0, %1) @"conv" : f32[1,2,2,2]
+    return "out": %y
+  })");
+}
+
+TEST(FoldAffine, NotWhereTheConvolutionIsUsedElsewhere) {
+  ExpectUnchanged("fold_affine", R"(graph @g(%x: f32[1,1,2,2]) {
+    %w = constant() {value = f32[1,1,1,1]<1>} : f32[1,1,1,1]
+    %s = constant() {value = f32[]<2>} : f32[]
+    %c = conv(%x, %w) : f32[1,1,2,2]
+    %y = mul(%c, %s) : f32[1,1,2,2]
+    return "out": %y, "conv": %c
+  })");
+}
+
+TEST(FoldAffine, FactorsThatOverflowStay) {
+  ExpectUnchanged("fold_affine", R"(graph @g(%x: f16[1,1,2,2]) {
+    %w = constant() {value = f16[1,1,1,1]<60000>} : f16[1,1,1,1]
+    %s = constant() {value = f16[]<2>} : f16[]
+    %c = conv(%x, %w) : f16[1,1,2,2]
+    %y = mul(%c, %s) : f16[1,1,2,2]
+    return "out": %y
+  })");
+}
+
+TEST(FoldPad, IntoConvolutionAndPools) {
+  ExpectRewrite("fold_pad\ndead_code", R"(graph @g(%x: f32[1,1,4,4], %w: f32[1,1,3,3]) {
+    %p = pad(%x) {pads = [0, 0, 1, 0, 0, 0, 1, 2]} : f32[1,1,6,6]
+    %c = conv(%p, %w) {pads = [0, 1, 0, 0]} : f32[1,1,4,5]
+    %a = avg_pool(%p) {kernel = [3, 3]} : f32[1,1,4,4]
+    %r = relu(%x) : f32[1,1,4,4]
+    %q = pad(%r) {pads = [0, 0, 1, 1, 0, 0, 1, 1]} : f32[1,1,6,6]
+    %m = max_pool(%q) {kernel = [3, 3]} : f32[1,1,4,4]
+    return "c": %c, "a": %a, "m": %m
+  })",
+                R"(graph @g(%x: f32[1,1,4,4], %w: f32[1,1,3,3]) {
+    %c = conv(%x, %w) {pads = [1, 1, 1, 2]} : f32[1,1,4,5]
+    %a = avg_pool(%x) {count_include_pad = 1, kernel = [3, 3], pads = [1, 0, 1, 2]} : f32[1,1,4,4]
+    %r = relu(%x) : f32[1,1,4,4]
+    %m = max_pool(%r) {kernel = [3, 3], pads = [1, 1, 1, 1]} : f32[1,1,4,4]
+    return "c": %c, "a": %a, "m": %m
+  })");
+}
+
+TEST(FoldPad, NotWherePaddingDiffers) {
+  ExpectUnchanged("fold_pad", R"(graph @g(%x: f32[1,1,4,4], %w: f32[1,1,3,3]) {
+    %p = pad(%x) {pads = [0, 0, 1, 1, 0, 0, 1, 1]} : f32[1,1,6,6]
+    %m = max_pool(%p) {kernel = [3, 3]} : f32[1,1,4,4]
+    %q = pad(%x) {mode = "reflect", pads = [0, 0, 1, 1, 0, 0, 1, 1]} : f32[1,1,6,6]
+    %c = conv(%q, %w) : f32[1,1,4,4]
+    %a = avg_pool(%p) {kernel = [3, 3], pads = [1, 1, 1, 1]} : f32[1,1,6,6]
+    return "m": %m, "c": %c, "a": %a
+  })");
+}
+
+TEST(PushSlices, SlicesBeforeTransposing) {
+  ExpectRewrite("push_slices\ndead_code", R"(graph @g(%x: f32[5,1,3,4]) {
+    %i = constant() {value = i64[]<0>} : i64[]
+    %j = constant() {value = i64[]<2>} : i64[]
+    %t = transpose(%x) {perm = [2, 1, 0, 3]} : f32[3,1,5,4]
+    %r = reshape(%t) {shape = [3, 5, 4]} : f32[3,5,4]
+    %a = gather(%r, %i) {axis = 0} : f32[5,4]
+    %b = gather(%r, %j) {axis = 0} : f32[5,4]
+    return "a": %a, "b": %b
+  })",
+                R"(graph @g(%x: f32[5,1,3,4]) {
+    %0 = slice(%x) {sizes = [5, 1, 1, 4], starts = [0, 0, 0, 0], steps = [1, 1, 1, 1]} : f32[5,1,1,4]
+    %1 = transpose(%0) {perm = [2, 1, 0, 3]} : f32[1,1,5,4]
+    %2 = reshape(%1) {shape = [1, 5, 4]} : f32[1,5,4]
+    %a = reshape(%2) {shape = [5, 4]} : f32[5,4]
+    %3 = slice(%x) {sizes = [5, 1, 1, 4], starts = [0, 0, 2, 0], steps = [1, 1, 1, 1]} : f32[5,1,1,4]
+    %4 = transpose(%3) {perm = [2, 1, 0, 3]} : f32[1,1,5,4]
+    %5 = reshape(%4) {shape = [1, 5, 4]} : f32[1,5,4]
+    %b = reshape(%5) {shape = [5, 4]} : f32[5,4]
+    return "a": %a, "b": %b
+  })");
+}
+
+TEST(PushSlices, GathersBeforeWideningATable) {
+  ExpectRewrite("push_slices\ndead_code", R"(graph @g(%i: i64[2]) {
+    %t = constant() {value = i8[3,2]<1, 2, 3, 4, 5, 6>} : i8[3,2]
+    %s = constant() {value = f32[3,1]<1, 2, 3>} : f32[3,1]
+    %c = cast(%t) {to = f32} : f32[3,2]
+    %m = mul(%c, %s) : f32[3,2]
+    %y = gather(%m, %i) {axis = 0} : f32[2,2]
+    return "out": %y
+  })",
+                R"(graph @g(%i: i64[2]) {
+    %t = constant() {value = i8[3,2]<1, 2, 3, 4, 5, 6>} : i8[3,2]
+    %s = constant() {value = f32[3,1]<1, 2, 3>} : f32[3,1]
+    %0 = gather(%t, %i) {axis = 0} : i8[2,2]
+    %1 = cast(%0) {to = f32} : f32[2,2]
+    %2 = gather(%s, %i) {axis = 0} : f32[2,1]
+    %y = mul(%1, %2) : f32[2,2]
+    return "out": %y
+  })");
+}
+
+TEST(SinkTransposes, CancelAcrossElementwiseAndConcat) {
+  ExpectRewrite("sink_transposes\nfold_constants\ndead_code",
+                R"(graph @g(%x: f32[1,2,3,4], %y: f32[1,2,3,4]) {
+    %c = constant() {value = f32[2]<5, 6>} : f32[2]
+    %a = transpose(%x) {perm = [0, 2, 3, 1]} : f32[1,3,4,2]
+    %b = transpose(%y) {perm = [0, 2, 3, 1]} : f32[1,3,4,2]
+    %d = add(%a, %c) : f32[1,3,4,2]
+    %e = relu(%d) : f32[1,3,4,2]
+    %f = concat(%e, %b) {axis = 3} : f32[1,3,4,4]
+    %g = transpose(%f) {perm = [0, 3, 1, 2]} : f32[1,4,3,4]
+    return "out": %g
+  })",
+                R"(graph @g(%x: f32[1,2,3,4], %y: f32[1,2,3,4]) {
+    %0 = constant() {value = f32[1,2,1,1]<5, 6>} : f32[1,2,1,1]
+    %1 = add(%x, %0) : f32[1,2,3,4]
+    %2 = relu(%1) : f32[1,2,3,4]
+    %g = concat(%2, %y) {axis = 1} : f32[1,4,3,4]
+    return "out": %g
+  })");
+}
+
+TEST(SinkTransposes, ReductionsLoseAxes) {
+  ExpectRewrite("sink_transposes", R"(graph @g(%x: f32[2,3,4]) {
+    %t = transpose(%x) {perm = [2, 0, 1]} : f32[4,2,3]
+    %y = reduce_max(%t) {axes = [1], keepdims = 0} : f32[4,3]
+    return "out": %y
+  })",
+                R"(graph @g(%x: f32[2,3,4]) {
+    %0 = reduce_max(%x) {axes = [0], keepdims = 0} : f32[3,4]
+    %y = transpose(%0) {perm = [1, 0]} : f32[4,3]
+    return "out": %y
+  })");
+}
+
+TEST(SinkTransposes, NotWhereOnlyOneOperandIsTransposed) {
+  ExpectUnchanged("sink_transposes", R"(graph @g(%x: f32[2,3], %y: f32[3,2]) {
+    %t = transpose(%x) {perm = [1, 0]} : f32[3,2]
+    %z = add(%t, %y) : f32[3,2]
+    return "out": %z
+  })");
+}
+
+TEST(SinkReshapes, BiasAndActivationJoinTheProduct) {
+  ExpectRewrite("sink_reshapes", R"(graph @g(%x: f32[6,2], %w: f32[2,4], %z: f32[2,3,4]) {
+    %b = constant() {value = f32[4]<1, 2, 3, 4>} : f32[4]
+    %m = matmul(%x, %w) : f32[6,4]
+    %r = reshape(%m) {shape = [2, 3, 4]} : f32[2,3,4]
+    %a = add(%r, %b) : f32[2,3,4]
+    %y = add(%z, %a) : f32[2,3,4]
+    return "out": %y
+  })",
+                R"(graph @g(%x: f32[6,2], %w: f32[2,4], %z: f32[2,3,4]) {
+    %b = constant() {value = f32[4]<1, 2, 3, 4>} : f32[4]
+    %m = matmul(%x, %w) : f32[6,4]
+    %0 = constant() {value = f32[4]<1, 2, 3, 4>} : f32[4]
+    %1 = add(%m, %0) : f32[6,4]
+    %2 = reshape(%z) {shape = [6, 4]} : f32[6,4]
+    %3 = add(%2, %1) : f32[6,4]
+    %y = reshape(%3) {shape = [2, 3, 4]} : f32[2,3,4]
+    return "out": %y
+  })");
+}
+
+TEST(FuseHorizontal, MatricesWithBiasAndActivation) {
+  ExpectRewrite("fuse_horizontal multiple=1", R"(graph @g(%x: f32[2,2]) {
+    %v = constant() {value = f32[2,1]<1, 2>} : f32[2,1]
+    %w = constant() {value = f32[2,2]<3, 4, 5, 6>} : f32[2,2]
+    %b = constant() {value = f32[1]<7>} : f32[1]
+    %c = constant() {value = f32[2]<8, 9>} : f32[2]
+    %m = matmul(%x, %v) @"m" : f32[2,1]
+    %n = matmul(%x, %w) @"n" : f32[2,2]
+    %d = add(%m, %b) @"d" : f32[2,1]
+    %e = add(%n, %c) @"e" : f32[2,2]
+    %f = relu(%d) @"f" : f32[2,1]
+    %h = relu(%e) @"h" : f32[2,2]
+    return "f": %f, "h": %h
+  })",
+                R"(graph @g(%x: f32[2,2]) {
+    %0 = constant() {value = f32[2,3]<1, 3, 4, 2, 5, 6>} @"m" : f32[2,3]
+    %1 = matmul(%x, %0) @"m" : f32[2,3]
+    %2 = constant() {value = f32[3]<7, 8, 9>} : f32[3]
+    %3 = add(%1, %2) @"d" : f32[2,3]
+    %4 = relu(%3) @"f" : f32[2,3]
+    %f = slice(%4) {sizes = [2, 1], starts = [0, 0], steps = [1, 1]} @"f" : f32[2,1]
+    %h = slice(%4) {sizes = [2, 2], starts = [0, 1], steps = [1, 1]} @"h" : f32[2,2]
+    return "f": %f, "h": %h
+  })");
+}
+
+TEST(FuseHorizontal, OnlyEqualGeometryAndWithinLimits) {
+  ExpectUnchanged("fuse_horizontal multiple=1 max_channels=3", R"(graph @g(%x: f32[1,1,4,4]) {
+    %a = constant() {value = f32[1,1,1,1]<1>} : f32[1,1,1,1]
+    %b = constant() {value = f32[1,1,1,2]<1, 2>} : f32[1,1,1,2]
+    %c = constant() {value = f32[4,1,1,1]<1, 2, 3, 4>} : f32[4,1,1,1]
+    %d = conv(%x, %a) : f32[1,1,4,4]
+    %e = conv(%x, %b) : f32[1,1,4,3]
+    %f = conv(%x, %c) : f32[1,4,4,4]
+    %g = conv(%x, %a) {strides = [2, 2]} : f32[1,1,2,2]
+    return "d": %d, "e": %e, "f": %f, "g": %g
+  })");
+}
+
+}  // namespace
+}  // namespace attune
