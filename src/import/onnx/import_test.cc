@@ -324,6 +324,29 @@ TEST(OnnxImport, FoldsIfWithAKnownConditionAndKeepsOthers) {
   }
 }
 
+// The branches' shapes differ, so the condition's value has to be known: it comes from the input's.
+TEST(OnnxImport, TakesABranchByTheInputsValueWhereShapesDependOnIt) {
+  Model model;
+  model.AddInput("x", {"2"});
+  model.AddInput("c", {}, TensorProto::BOOL);
+  model.AddInts("axes", {0});
+  NodeProto* node = model.AddNode("If", {"c"}, {"y"});
+  node->set_name("choice");
+  for (const std::string branch : {"then_branch", "else_branch"}) {
+    GraphProto* body = AddAttribute(node, branch, AttributeProto::GRAPH)->mutable_g();
+    const std::vector<std::string> inputs =
+        branch == "then_branch" ? std::vector<std::string>{"x", "axes"} : std::vector<std::string>{"x"};
+    Model::FillNode(body->add_node(), branch == "then_branch" ? "Unsqueeze" : "Neg", inputs, {branch + "_y"});
+    body->add_output()->set_name(branch + "_y");
+  }
+  model.AddOutput("y");
+  EXPECT_THAT(model.Error(), HasSubstr("choice"));
+  const auto graph = model.Import({.input_values = {{"c", Tensor::Scalar(DType::kBool, 1)}}});
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ((*graph)->outputs()[0].value->type().shape(), Shape({1, 2}));
+  EXPECT_EQ((*graph)->inputs().size(), 1U);
+}
+
 TEST(OnnxImport, RefusesWhatIsNoModel) {
   const auto error = [](const std::string& bytes) {
     return std::string(ImportOnnxBytes(bytes, "", {}).status().message());

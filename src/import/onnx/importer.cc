@@ -119,6 +119,15 @@ void Importer::CheckModel() {
   }
 }
 
+// A model that is not supported anyway should say so before it asks for shapes.
+std::vector<Shape> Importer::InputShapes(const std::vector<const ValueInfoProto*>& inputs, Scope& scope) {
+  absl::StatusOr<std::vector<Shape>> shapes = BindShapes(inputs, options_);
+  if (shapes.ok()) return *std::move(shapes);
+  for (const NodeProto& node : model_->graph().node()) ReportUnknown(node, scope);
+  if (!not_supported_.empty()) throw ImportFailure{NotSupported(absl::StrJoin(not_supported_, "\n"))};
+  throw ImportFailure{shapes.status()};
+}
+
 void Importer::ImportInputs(Scope& scope) {
   const std::vector<const ValueInfoProto*> inputs = RealInputs(model_->graph());
   for (const ValueInfoProto* input : inputs) {
@@ -129,7 +138,7 @@ void Importer::ImportInputs(Scope& scope) {
     for (const ValueInfoProto* input : inputs) scope.bindings[input->name()].failed = true;
     return;
   }
-  const std::vector<Shape> shapes = OrThrow(BindShapes(inputs, options_));
+  const std::vector<Shape> shapes = InputShapes(inputs, scope);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::string& name = inputs[i]->name();
     if (scope.bindings.contains(name)) Invalid("the model has two inputs named '", name, "'");
@@ -180,6 +189,21 @@ void Importer::ImportInitializers(const GraphProto& graph, Scope& scope) {
     const std::string& name = tensor.values().name();
     bind(name, tensor.values().data_type(),
          [&] { return OpContext(this, &scope, nullptr, 0, name, {}).SparseConstant(tensor); });
+  }
+}
+
+std::optional<ImportFailure> Importer::Try(const std::function<void()>& attempt) {
+  const size_t reports = not_supported_.size();
+  try {
+    attempt();
+    return std::nullopt;
+  } catch (const ImportFailure& failure) {
+    if (absl::IsResourceExhausted(failure.status)) throw;
+    ImportFailure reason = failure;
+    if (absl::IsCancelled(reason.status)) reason.status = NotSupported(not_supported_.at(reports));
+    for (size_t i = reports; i < not_supported_.size(); ++i) reported_.erase(not_supported_[i]);
+    not_supported_.resize(reports);
+    return reason;
   }
 }
 

@@ -2,8 +2,10 @@
 #ifndef ATTUNE_IMPORT_ONNX_IMPORTER_H_
 #define ATTUNE_IMPORT_ONNX_IMPORTER_H_
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -50,6 +52,9 @@ class Importer {
   Tensor TensorOf(const TensorProto& proto);
   // Appends a graph's initializers and nodes to `scope`, whose bindings have its inputs; its outputs.
   std::vector<Binding> ImportBody(const GraphProto& body, Scope& scope);
+  // Calls `attempt`. Where it fails for a reason that another way may avoid, takes back what it reported and
+  // returns the reason.
+  std::optional<ImportFailure> Try(const std::function<void()>& attempt);
   // Keeps a region for as long as the evaluator may look at its values.
   const Graph& Keep(std::unique_ptr<Graph> region);
   // A name's meaning in `scope`, captured from the enclosing graph where need be. Nullptr: undefined.
@@ -58,6 +63,7 @@ class Importer {
  private:
   void CheckModel();
   void ImportInputs(Scope& scope);
+  std::vector<Shape> InputShapes(const std::vector<const ValueInfoProto*>& inputs, Scope& scope);
   void ImportInitializers(const GraphProto& graph, Scope& scope);
   void ImportNode(const NodeProto& node, Scope& scope);
   std::vector<Binding> GatherInputs(const NodeProto& node, const std::string& name, Scope& scope);

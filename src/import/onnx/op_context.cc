@@ -159,6 +159,10 @@ std::optional<Tensor> OpContext::KnownConstant(const Value* value) const {
   return data.ok() ? std::optional<Tensor>(*std::move(data)) : std::nullopt;
 }
 
+std::optional<ImportFailure> OpContext::Try(const std::function<void()>& attempt) {
+  return importer_->Try(attempt);
+}
+
 std::vector<Binding> OpContext::Inline(const GraphProto& body, const std::vector<Binding>& inputs) {
   if (body.input_size() != static_cast<int>(inputs.size())) {
     Invalid("the subgraph '", body.name(), "' takes ", body.input_size(), " inputs, it gets ", inputs.size());

@@ -2,6 +2,7 @@
 #ifndef ATTUNE_IMPORT_ONNX_OP_CONTEXT_H_
 #define ATTUNE_IMPORT_ONNX_OP_CONTEXT_H_
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -86,6 +87,9 @@ class OpContext : public Emitter {
   int64_t KnownInt(const Value* value, std::string_view what) const;  // saturated to 64 bits
   // Nothing unless the value follows from constants alone.
   std::optional<Tensor> KnownConstant(const Value* value) const;
+
+  // Calls `attempt`; where it fails and another way may not, returns the reason and reports nothing.
+  std::optional<ImportFailure> Try(const std::function<void()>& attempt);
 
   // Subgraphs. Inline: appends the body's nodes here, with its inputs bound. Returns its outputs.
   std::vector<Binding> Inline(const GraphProto& body, const std::vector<Binding>& inputs);

@@ -95,6 +95,20 @@ Outputs KeepLoop(OpContext& c, const GraphProto& body) {
   return results;
 }
 
+Outputs KeepIf(OpContext& c) {
+  std::vector<Value*> captured;
+  std::vector<std::unique_ptr<Graph>> regions;
+  regions.push_back(c.Region(c.Subgraph("then_branch"), {}, &captured));
+  regions.push_back(c.Region(c.Subgraph("else_branch"), {}, &captured));
+  AddMissingInputs(*regions[0], captured, 0);
+  std::vector<Value*> operands = {Condition(c, c.In(0))};
+  operands.insert(operands.end(), captured.begin(), captured.end());
+  Node* node = c.EmitNode(Op::kIf, std::move(operands), {}, -1, std::move(regions));
+  Outputs results;
+  for (int i = 0; i < node->num_outputs(); ++i) results.emplace_back(node->output(i));
+  return results;
+}
+
 // Whether the body hands its condition through, or sets it to true.
 bool NeverStops(const GraphProto& body) {
   if (body.output_size() == 0 || body.input_size() < 2) return false;
@@ -120,24 +134,20 @@ Value* TakeStep(OpContext& c, Value* x, int64_t axis, int64_t step) {
 
 }  // namespace
 
+// Where the condition is data, but both branches cannot be kept (one does not fit the shapes at hand, or they
+// disagree about them), it determines shapes, and the inputs' values may tell it.
 Outputs If(OpContext& c) {
-  const GraphProto& then_branch = c.Subgraph("then_branch");
-  const GraphProto& else_branch = c.Subgraph("else_branch");
-  if (const std::optional<Tensor> known = c.KnownConstant(c.In(0))) {
-    if (known->num_elements() != 1) Invalid("its condition must be a single truth value");
-    return c.Inline(known->ToDouble(0) != 0 ? then_branch : else_branch, {});
-  }
-  std::vector<Value*> captured;
-  std::vector<std::unique_ptr<Graph>> regions;
-  regions.push_back(c.Region(then_branch, {}, &captured));
-  regions.push_back(c.Region(else_branch, {}, &captured));
-  AddMissingInputs(*regions[0], captured, 0);
-  std::vector<Value*> operands = {Condition(c, c.In(0))};
-  operands.insert(operands.end(), captured.begin(), captured.end());
-  Node* node = c.EmitNode(Op::kIf, std::move(operands), {}, -1, std::move(regions));
+  const auto inline_branch = [&c](const Tensor& condition) {
+    if (condition.num_elements() != 1) Invalid("its condition must be a single truth value");
+    return c.Inline(c.Subgraph(condition.ToDouble(0) != 0 ? "then_branch" : "else_branch"), {});
+  };
+  if (const std::optional<Tensor> known = c.KnownConstant(c.In(0))) return inline_branch(*known);
   Outputs results;
-  for (int i = 0; i < node->num_outputs(); ++i) results.emplace_back(node->output(i));
-  return results;
+  const std::optional<ImportFailure> failure = c.Try([&] { results = KeepIf(c); });
+  if (!failure) return results;
+  std::optional<Tensor> condition;
+  if (c.Try([&] { condition = c.Known(c.In(0), "condition"); })) throw *failure;
+  return inline_branch(*condition);
 }
 
 // A loop that collects a value at each step needs to know its number of steps, as shapes depend on it. Others
