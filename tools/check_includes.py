@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks which folder of src/ includes which: each may use what stands below it, and nothing else.
 
-Prints each violation as FILE:LINE and exits with 1 if there is one. Tests (*_test.cc and what lies in a
-folder called testing) may include anything.
+Prints each violation as FILE:LINE and exits with 1 if there is one. Tests and what serves
+them alone, files with test in their name or folder, may include anything.
 """
 import pathlib
 import re
@@ -24,7 +24,8 @@ MAY_INCLUDE = {
     "target": ["base"],
     "tensor": ["base"],
     "lower": EARLY + ["tensor", "target"],
-    "plan": EARLY + ["tensor", "lower", "target"],
+    # Memory is planned with the alignment that the file promises.
+    "plan": EARLY + ["tensor", "lower", "target", "artifact/artifact.h"],
     "codegen": ["base", "tensor", "target"],
     "artifact": ["base"],
     # The reader and what it stands on, which is all but the writer.
@@ -62,7 +63,7 @@ def violations(path):
 
 
 def is_test(path):
-    return path.name.endswith("_test.cc") or "testing" in path.parts
+    return any("test" in part for part in path.relative_to(SOURCE).parts)
 
 
 def main():

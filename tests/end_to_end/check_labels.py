@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""A trained classifier names what is in the photos."""
+import pathlib
+import tempfile
+
+from checks import MODELS, end_to_end, need
+from program import attune, attune_json
+
+PHOTOS = {
+    "grace_hopper.bmp": "bow tie, bow-tie, bowtie",
+    "cat.bmp": "Egyptian cat",
+    "parrot.jpg": "macaw",
+    "sunflower.bmp": "daisy",
+    "hot_dog.jpg": "hotdog, hot dog, red hot",
+}
+
+
+def check():
+    model = need(MODELS / "onnx/SqueezeNet_fp16.onnx")
+    with tempfile.TemporaryDirectory() as folder:
+        artifact, labels = pathlib.Path(folder) / "model.atn", pathlib.Path(folder) / "labels.txt"
+        attune("compile", model, "-o", artifact)
+        # The file's first class is the background, which this network does not have.
+        names = need(MODELS / "labels/imagenet_labels.txt").read_text().splitlines(keepends=True)
+        labels.write_text("".join(names[1:]))
+        wrong = []
+        for photo, expected in PHOTOS.items():
+            result = attune_json("run", artifact, "--input", need(MODELS / "images" / photo), "--image-order", "bgr",
+                                 "--labels", labels, "--top", 1)
+            best = result["outputs"][0]["top"][0]
+            print(f"{photo}: {best['label']} ({best['value']:.3f})")
+            if best["label"] != expected:
+                wrong.append(photo)
+    assert not wrong, f"named wrongly: {', '.join(wrong)}"
+
+
+end_to_end(check)

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""check_trained.py NETWORK    a trained network gives what onnxruntime gives"""
+import pathlib
+import sys
+import tempfile
+
+import numpy
+
+from checks import MODELS, end_to_end, need
+from program import attune_json, onnxruntime_session
+
+RANDOM = numpy.random.default_rng(0)
+
+
+def picture(*shape, low=0.0, high=1.0, dtype=numpy.float32):
+    """Like a photo: smooth in space, with a little noise."""
+    channels, height, width = shape[-3:]
+    y, x = numpy.mgrid[0:height, 0:width]
+    waves = [numpy.sin(x * (0.02 + 0.01 * c) + c) * numpy.cos(y * (0.03 - 0.005 * c)) for c in range(channels)]
+    values = 0.5 + 0.4 * numpy.stack(waves) + RANDOM.uniform(-0.1, 0.1, (channels, height, width))
+    return (low + (high - low) * values).clip(low, high).reshape(shape).astype(dtype)
+
+
+def sound(*shape):
+    """Three notes, at 22050 samples a second."""
+    time = numpy.arange(numpy.prod(shape)) / 22050
+    return sum(0.3 * numpy.sin(2 * numpy.pi * f * time) for f in (220, 440, 554)).reshape(shape).astype(numpy.float32)
+
+
+def tokens(count):
+    """A sentence's worth of word pieces between the marks of its beginning and end."""
+    ids = numpy.array([[101, *RANDOM.integers(1996, 20000, count - 2), 102]])
+    return {"input_ids": ids, "attention_mask": numpy.ones_like(ids), "token_type_ids": numpy.zeros_like(ids)}
+
+
+# The file and its inputs.
+NETWORKS = {
+    "mnist": ("mnist-8.onnx", lambda: {"Input3": picture(1, 1, 28, 28, high=255)}),
+    "mnist_winml": ("mnist_winml.onnx", lambda: {"Input3": picture(1, 1, 28, 28, high=255)}),
+    "squeezenet_fp16": ("SqueezeNet_fp16.onnx",
+                        lambda: {"data_0": picture(1, 3, 224, 224, high=255, dtype=numpy.float16)}),
+    "minilm_int8": ("all-MiniLM-L6-v2_int8.onnx", lambda: tokens(16)),
+    "yolox_nano": ("yolox_nano.onnx", lambda: {"images": picture(1, 3, 416, 416, high=255)}),
+    "ppocr_det": ("ch_PP-OCRv4_det_infer.onnx", lambda: {"x": picture(1, 3, 320, 320, low=-1)}),
+    "ppocr_cls": ("ch_ppocr_mobile_v2.0_cls_infer.onnx", lambda: {"x": picture(1, 3, 48, 192, low=-1)}),
+    "ultraface": ("version-RFB-320.onnx", lambda: {"input": picture(1, 3, 240, 320, low=-1)}),
+    "yunet": ("yunet_n_320_320.onnx", lambda: {"input": picture(1, 3, 320, 320, high=255)}),
+    "yunet_dynamic": ("yunet_n_dynamic.onnx", lambda: {"input": picture(1, 3, 192, 256, high=255)}),
+    "fastestdet": ("FastestDet.onnx", lambda: {"input.1": picture(1, 3, 352, 352)}),
+    "espcn": ("super_resolution_10/model.onnx", lambda: {"input": picture(1, 1, 224, 224)}),
+    "candy": ("candy.onnx", lambda: {"inputImage": picture(1, 3, 720, 720, high=255)}),
+    "magika": ("magika_standard_v3_3.onnx", lambda: {"bytes": RANDOM.integers(0, 257, (1, 2048), dtype=numpy.int32)}),
+    "basic_pitch": ("basic_pitch_nmp.onnx", lambda: {"serving_default_input_2:0": sound(1, 43844, 1)}),
+}
+
+# Networks that do not pass yet, each with the reason that the program gives.
+PENDING = {}
+
+# Of a whole network, in units of the output's root mean square, and relative: as `attune verify` has it.
+TOLERANCES = {numpy.dtype(numpy.float32): (1e-5, 1e-4), numpy.dtype(numpy.float16): (2.5e-3, 1e-3)}
+
+# What a network quantizes while it runs amplifies rounding to whole steps.
+DYNAMICALLY_QUANTIZED = ["minilm_int8"]
+
+
+def compare(name, actual, expected, by_cosine):
+    assert actual.shape == expected.shape, f"{name}: shape {actual.shape}, onnxruntime {expected.shape}"
+    assert actual.dtype == expected.dtype, f"{name}: {actual.dtype}, onnxruntime {expected.dtype}"
+    a, b = actual.astype(numpy.float64), expected.astype(numpy.float64)
+    cosine = (a * b).sum() / numpy.sqrt((a * a).sum() * (b * b).sum())
+    absolute, relative = TOLERANCES.get(expected.dtype, (0, 0))
+    bound = absolute * numpy.sqrt((b * b).mean()) + relative * numpy.abs(b)
+    error = numpy.abs(a - b)
+    beyond = int((error > bound).sum())
+    print(f"{name}: largest error {error.max():.2e}, cosine {cosine:.7f}, {beyond} of {error.size} beyond the tolerance")
+    assert cosine >= 0.999 if by_cosine else beyond == 0, f"{name} differs from onnxruntime"
+
+
+def check(name):
+    file, make_inputs = NETWORKS[name]
+    model = need(MODELS / "onnx" / file)
+    inputs = make_inputs()
+    with tempfile.TemporaryDirectory() as folder:
+        flags = []
+        for index, (input_name, values) in enumerate(inputs.items()):
+            path = pathlib.Path(folder) / f"input{index}.npy"
+            numpy.save(path, values)
+            flags += ["--input", f"{input_name}={path}"]
+        results = attune_json("run", model, *flags, "--output", pathlib.Path(folder) / "outputs")["outputs"]
+        actual = {result["name"]: numpy.load(result["file"]) for result in results}
+    session = onnxruntime_session(model)
+    names = [output.name for output in session.get_outputs()]
+    assert list(actual) == names, f"outputs are {list(actual)}, onnxruntime has {names}"
+    for output_name, expected in zip(names, session.run(None, inputs)):
+        compare(output_name, actual[output_name], expected, name in DYNAMICALLY_QUANTIZED)
+
+
+end_to_end(lambda: check(sys.argv[1]), PENDING.get(sys.argv[1]))

@@ -1,0 +1,36 @@
+"""What the scripts of this folder share: where things are, and how a check ends."""
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+
+from program import Failed  # noqa: E402
+
+MODELS = pathlib.Path(os.environ["ATTUNE_MODELS"])
+SKIPPED = 77  # the exit code that ctest counts as skipped
+
+
+def need(path):
+    """Ends the check where a file that is no part of this repository is missing."""
+    if path.exists():
+        return path
+    print(f"{path} is missing; this check needs it")
+    sys.exit(1 if os.environ.get("CI") else SKIPPED)
+
+
+def end_to_end(check, pending=None):
+    """Runs `check` and exits. `pending` is why it cannot pass yet, a text that its error must contain; a
+    check that passes although it is pending fails, so that the list of pending ones can only shrink."""
+    try:
+        check()
+    except (Failed, AssertionError) as error:
+        print(error)
+        if pending and pending in str(error):
+            print(f"expected for now: {pending}")
+            sys.exit(0)
+        sys.exit(1)
+    if pending:
+        print(f"passes, but is listed as pending: {pending}")
+        sys.exit(1)
+    sys.exit(0)
