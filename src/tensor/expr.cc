@@ -66,6 +66,9 @@ Expr FoldBinary(MathOp op, int64_t a, int64_t b, DType dtype) {
   const auto floor_mod = [](int64_t x, int64_t y) {
     return (x % y != 0 && (x % y < 0) != (y < 0)) ? x % y + y : x % y;
   };
+  const auto floor_div = [](int64_t x, int64_t y) {
+    return (x % y != 0 && (x < 0) != (y < 0)) ? x / y - 1 : x / y;
+  };
   const bool divisible = b != 0 && b != -1;
   switch (op) {
     case MathOp::kAdd:
@@ -79,7 +82,7 @@ Expr FoldBinary(MathOp op, int64_t a, int64_t b, DType dtype) {
     case MathOp::kMod:
       return divisible ? IntConst(a % b, dtype) : Expr();
     case MathOp::kFloorDiv:
-      return divisible ? IntConst((a - floor_mod(a, b)) / b, dtype) : Expr();
+      return divisible ? IntConst(floor_div(a, b), dtype) : Expr();
     case MathOp::kFloorMod:
       return divisible ? IntConst(floor_mod(a, b), dtype) : Expr();
     case MathOp::kMin:

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "tensor/spelling.h"
 #include "tensor/stmt.h"
 
 namespace attune {
@@ -19,23 +20,13 @@ std::string FloatText(double value) {
   return std::string(buffer, end);
 }
 
-std::string_view SpaceName(MemorySpace space) {
-  constexpr std::string_view kNames[] = {"global", "scratch", "register", "shared"};
-  return kNames[static_cast<int>(space)];
-}
-
-std::string_view RoleName(BufferRole role) {
-  constexpr std::string_view kNames[] = {"in", "out", "workspace"};
-  return kNames[static_cast<int>(role)];
-}
-
 // Names are unique by construction of schedules, but for copies of one; a repeated name gets a number.
 class Printer {
  public:
   std::string Kernel(const LoopNest& nest) {
     std::string out = absl::StrCat("kernel @", nest.name, "(");
     for (size_t i = 0; i < nest.params.size(); ++i) {
-      absl::StrAppend(&out, i ? ", " : "", RoleName(nest.params[i].role), " ",
+      absl::StrAppend(&out, i ? ", " : "", BufferRoleName(nest.params[i].role), " ",
                       Declaration(nest.params[i].buffer));
     }
     if (nest.dims_buffer)
@@ -84,7 +75,7 @@ class Printer {
 
   std::string Declaration(const Buffer& b) {
     return absl::StrCat(BufferName(b), ": ", DTypeName(b->dtype), "[", absl::StrJoin(b->shape, ","), "] ",
-                        SpaceName(b->space));
+                        MemorySpaceName(b->space));
   }
 
   std::string List(const std::vector<Expr>& args) {
