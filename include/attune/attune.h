@@ -100,14 +100,15 @@ typedef struct attune_load_options {
 
 #define ATTUNE_LOAD_OPTIONS_INIT {sizeof(attune_load_options), NULL, 0}
 
-/* Loads the artifact at `path`. `options` may be NULL. The file is mapped, and read as it is used: it must not
- * be changed in place while the model lives (replacing it by a rename is fine). Takes milliseconds, whatever
- * the size of the weights. */
-ATTUNE_EXPORT attune_code attune_load(const char* path, const attune_load_options* options, attune_model** model,
-                                      attune_error* error);
+/* Loads the artifact at `path`. `options` may be NULL. The file is mapped, and read as it is used: it must
+ * not be changed in place while the model lives (replacing it by a rename is fine). Takes milliseconds,
+ * whatever the size of the weights. */
+ATTUNE_EXPORT attune_code attune_load(const char* path, const attune_load_options* options,
+                                      attune_model** model, attune_error* error);
 /* The same from the `bytes` of an artifact's file at `data`, which are copied. */
-ATTUNE_EXPORT attune_code attune_load_memory(const void* data, size_t bytes, const attune_load_options* options,
-                                             attune_model** model, attune_error* error);
+ATTUNE_EXPORT attune_code attune_load_memory(const void* data, size_t bytes,
+                                             const attune_load_options* options, attune_model** model,
+                                             attune_error* error);
 /* NULL is allowed. */
 ATTUNE_EXPORT void attune_model_free(attune_model* model);
 /* Checks the weights against their checksum; reads all of them. ATTUNE_DAMAGED where they differ. */
@@ -126,10 +127,10 @@ typedef struct attune_tensor_info {
 
 ATTUNE_EXPORT size_t attune_model_num_inputs(const attune_model* model);
 ATTUNE_EXPORT size_t attune_model_num_outputs(const attune_model* model);
-ATTUNE_EXPORT attune_code attune_model_input(const attune_model* model, size_t index, attune_tensor_info* info,
-                                             attune_error* error);
-ATTUNE_EXPORT attune_code attune_model_output(const attune_model* model, size_t index, attune_tensor_info* info,
-                                              attune_error* error);
+ATTUNE_EXPORT attune_code attune_model_input(const attune_model* model, size_t index,
+                                             attune_tensor_info* info, attune_error* error);
+ATTUNE_EXPORT attune_code attune_model_output(const attune_model* model, size_t index,
+                                              attune_tensor_info* info, attune_error* error);
 
 /* A text about the model, NULL for an unknown key: "target.arch", "target.cpu", "target.features" (joined by
  * commas), "model.name", "model.sha256", "compiler.version", "pass_plan", "records", "graph". */
@@ -142,21 +143,22 @@ typedef struct attune_memory_info {
   uint64_t scratch_bytes; /* of each session and thread */
 } attune_memory_info;
 
-ATTUNE_EXPORT attune_code attune_model_memory(const attune_model* model, attune_memory_info* info, attune_error* error);
+ATTUNE_EXPORT attune_code attune_model_memory(const attune_model* model, attune_memory_info* info,
+                                              attune_error* error);
 
 typedef struct attune_kernel_info {
   const char* name;
-  const char* op;         /* what it computes */
-  const char* strategy;   /* how */
-  const char* digest;     /* of its object code */
-  uint64_t flops;         /* operations of one call */
-  uint64_t bytes_read;    /* and the least that one call must read and write */
+  const char* op;       /* what it computes */
+  const char* strategy; /* how */
+  const char* digest;   /* of its object code */
+  uint64_t flops;       /* operations of one call */
+  uint64_t bytes_read;  /* and the least that one call must read and write */
   uint64_t bytes_written;
 } attune_kernel_info;
 
 ATTUNE_EXPORT size_t attune_model_num_kernels(const attune_model* model);
-ATTUNE_EXPORT attune_code attune_model_kernel(const attune_model* model, size_t index, attune_kernel_info* info,
-                                              attune_error* error);
+ATTUNE_EXPORT attune_code attune_model_kernel(const attune_model* model, size_t index,
+                                              attune_kernel_info* info, attune_error* error);
 
 typedef struct attune_instruction_info {
   int32_t kernel;    /* the kernel it calls, -1 where it jumps, branches or copies */
@@ -171,18 +173,19 @@ ATTUNE_EXPORT attune_code attune_model_instruction(const attune_model* model, si
 
 /* ---- Running ---- */
 
-/* Makes a session with memory of its own that runs on up to `threads` threads, the calling one included; 0 takes
- * as many as processors that this process may use, more than 1024 is an error. The other threads belong to one
- * pool of the process, as large as its largest living session needs. Where several sessions run at once, each
- * parallel step goes to the pool if it is free, and is else computed by the calling thread alone, so that none
- * waits for another. The results do not depend on that. Idle threads sleep. */
-ATTUNE_EXPORT attune_code attune_session_create(const attune_model* model, size_t threads, attune_session** session,
-                                                attune_error* error);
+/* Makes a session with memory of its own that runs on up to `threads` threads, the calling one included; 0
+ * takes as many as processors that this process may use, more than 1024 is an error. The other threads belong
+ * to one pool of the process, as large as its largest living session needs. Where several sessions run at
+ * once, each parallel step goes to the pool if it is free, and is else computed by the calling thread alone,
+ * so that none waits for another. The results do not depend on that. Idle threads sleep. */
+ATTUNE_EXPORT attune_code attune_session_create(const attune_model* model, size_t threads,
+                                                attune_session** session, attune_error* error);
 /* NULL is allowed. Not while the session runs. */
 ATTUNE_EXPORT void attune_session_free(attune_session* session);
 
-/* Where to write input `index`: 64-byte aligned, of attune_tensor_info.bytes bytes, zero at first. NULL for an
- * index out of range. The address and the content stay until the session is freed, over any number of runs. */
+/* Where to write input `index`: 64-byte aligned, of attune_tensor_info.bytes bytes, zero at first. NULL for
+ * an index out of range. The address and the content stay until the session is freed, over any number of
+ * runs. */
 ATTUNE_EXPORT void* attune_session_input(attune_session* session, size_t index);
 /* Copies `bytes` bytes at `data` there; a number other than the input's is an error. */
 ATTUNE_EXPORT attune_code attune_session_set_input(attune_session* session, size_t index, const void* data,
@@ -191,10 +194,10 @@ ATTUNE_EXPORT attune_code attune_session_set_input(attune_session* session, size
 /* Computes the outputs from the inputs. Allocates nothing. A second run of the same session from another
  * thread meanwhile is refused. */
 ATTUNE_EXPORT attune_code attune_session_run(attune_session* session, attune_error* error);
-/* The same, and stores in nanoseconds[i] how long instruction i took, all its executions together. `count` must
- * be attune_model_num_instructions. Reading the clock costs some 50 ns an instruction. */
-ATTUNE_EXPORT attune_code attune_session_run_profiled(attune_session* session, uint64_t* nanoseconds, size_t count,
-                                                      attune_error* error);
+/* The same, and stores in nanoseconds[i] how long instruction i took, all its executions together. `count`
+ * must be attune_model_num_instructions. Reading the clock costs some 50 ns an instruction. */
+ATTUNE_EXPORT attune_code attune_session_run_profiled(attune_session* session, uint64_t* nanoseconds,
+                                                      size_t count, attune_error* error);
 
 typedef struct attune_output {
   const void* data; /* dense, row-major */
@@ -204,8 +207,8 @@ typedef struct attune_output {
   size_t bytes;
 } attune_output;
 
-/* Output `index` of the last run, which must have succeeded. What `output` points to is valid until the session
- * runs again or is freed. */
+/* Output `index` of the last run, which must have succeeded. What `output` points to is valid until the
+ * session runs again or is freed. */
 ATTUNE_EXPORT attune_code attune_session_output(attune_session* session, size_t index, attune_output* output,
                                                 attune_error* error);
 

@@ -41,10 +41,10 @@ inline absl::Status Annotate(const absl::Status& status, std::string_view where)
 #define ATTUNE_CONCAT_(a, b) ATTUNE_CONCAT_INNER_(a, b)
 
 // Returns from the enclosing function when `expr` is not ok.
-#define RETURN_IF_ERROR(expr)                                \
-  do {                                                       \
-    absl::Status attune_status_ = (expr);                    \
-    if (!attune_status_.ok()) return attune_status_;         \
+#define RETURN_IF_ERROR(expr)                        \
+  do {                                               \
+    absl::Status attune_status_ = (expr);            \
+    if (!attune_status_.ok()) return attune_status_; \
   } while (false)
 
 // ASSIGN_OR_RETURN(auto x, F()): the value of a StatusOr, or return its status.
