@@ -10,10 +10,6 @@
 namespace attune {
 namespace {
 
-bool AllAre(const Ints& list, int64_t value) {
-  return std::all_of(list.begin(), list.end(), [value](int64_t i) { return i == value; });
-}
-
 // Whether every value of `from` is one of `to`.
 bool IsLossless(DType from, DType to) {
   if (from == to) return true;

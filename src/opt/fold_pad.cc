@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -8,10 +7,6 @@
 
 namespace attune {
 namespace {
-
-bool AllAre(const Ints& list, int64_t value) {
-  return std::all_of(list.begin(), list.end(), [value](int64_t i) { return i == value; });
-}
 
 // Values that are never negative, so that a padded zero is never the only maximum.
 bool IsNonNegative(const Value* value) {

@@ -5,6 +5,10 @@
 
 namespace attune {
 
+bool AllAre(const Ints& list, int64_t value) {
+  return std::all_of(list.begin(), list.end(), [value](int64_t i) { return i == value; });
+}
+
 bool IsCommutative(Op op) {
   switch (op) {
     case Op::kAdd:

@@ -12,6 +12,9 @@
 
 namespace attune {
 
+// Whether every element is `value`; true of an empty list.
+bool AllAre(const Ints& list, int64_t value);
+
 // Whether the operator has two inputs whose order does not matter.
 bool IsCommutative(Op op);
 
