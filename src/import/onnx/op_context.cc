@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "import/onnx/importer.h"
 #include "import/onnx/tensor_proto.h"
 
@@ -78,6 +79,12 @@ double OpContext::Float(std::string_view name) const { return Require(name, Attr
 
 std::string OpContext::String(std::string_view name, std::string_view absent) const {
   return Has(name) ? Require(name, AttributeProto::STRING).s() : std::string(absent);
+}
+
+std::string OpContext::Choice(std::string_view name, std::initializer_list<std::string_view> allowed) const {
+  const std::string value = String(name, *allowed.begin());
+  if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return value;
+  Invalid("its attribute '", name, "' is '", value, "', not one of ", absl::StrJoin(allowed, ", "));
 }
 
 std::optional<Ints> OpContext::IntList(std::string_view name) const {

@@ -3,6 +3,7 @@
 #define ATTUNE_IMPORT_ONNX_OP_CONTEXT_H_
 
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -68,6 +69,8 @@ class OpContext : public Emitter {
   double Float(std::string_view name) const;
   double Float(std::string_view name, double absent) const { return Has(name) ? Float(name) : absent; }
   std::string String(std::string_view name, std::string_view absent) const;
+  // One of `allowed`, the first where it is absent; broken model otherwise.
+  std::string Choice(std::string_view name, std::initializer_list<std::string_view> allowed) const;
   std::optional<Ints> IntList(std::string_view name) const;
   Ints IntList(std::string_view name, Ints absent) const { return IntList(name).value_or(std::move(absent)); }
   std::optional<std::vector<double>> FloatList(std::string_view name) const;

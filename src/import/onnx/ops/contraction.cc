@@ -19,7 +19,7 @@ Ints KernelOf(OpContext& c, int weight) {
 
 // What auto_pad and output_shape leave open of a transposed convolution.
 void FitTransposedPads(OpContext& c, const Shape& input, WindowAttributes& w, const Ints& output_padding) {
-  const std::string auto_pad = c.String("auto_pad", "NOTSET");
+  const std::string auto_pad = c.Choice("auto_pad", {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"});
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
   const std::optional<Ints> output_shape = c.IntList("output_shape");
   const size_t rank = w.kernel.size();

@@ -54,8 +54,7 @@ Outputs Mean(OpContext& c) { return {c.Div(Sum(c)[0].value, c.num_inputs())}; }
 Outputs Mod(OpContext& c) { return {c.Emit(Op::kMod, {c.In(0), c.In(1)}, {{"truncate", c.Int("fmod", 0)}})}; }
 
 Outputs BitShift(OpContext& c) {
-  const std::string direction = c.String("direction", "");
-  if (direction != "LEFT" && direction != "RIGHT") Invalid("its direction is neither LEFT nor RIGHT");
+  const std::string direction = c.Choice("direction", {"LEFT", "RIGHT"});
   return {c.Emit(direction == "LEFT" ? Op::kShiftLeft : Op::kShiftRight, {c.In(0), c.In(1)})};
 }
 

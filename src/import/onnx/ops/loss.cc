@@ -28,7 +28,7 @@ Value* NegativeLogLikelihood(OpContext& c, Value* log_prob, Value* target, Value
     loss = c.Where(keep, loss, zero);
   }
   if (weights != nullptr) loss = c.Mul(loss, weights);
-  const std::string reduction = c.String("reduction", "mean");
+  const std::string reduction = c.Choice("reduction", {"mean", "sum", "none"});
   if (reduction == "none") return loss;
   const Ints all = Iota(loss->type().rank());
   if (reduction == "mean" && weights == nullptr) return c.Reduce(Op::kReduceMean, loss, all, false);

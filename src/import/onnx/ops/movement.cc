@@ -350,7 +350,7 @@ Outputs TensorScatter(OpContext& c) {
     per_batch[0] = shape[0];
     positions = c.Add(positions, c.Reshape(c.In(2), per_batch));
   }
-  if (c.String("mode", "linear") == "circular") {
+  if (c.Choice("mode", {"linear", "circular"}) == "circular") {
     positions = c.Emit(Op::kMod, {positions, c.Integer(shape[axis])});
   }
   return {c.Emit(Op::kScatterElements, {cache, c.Broadcast(positions, update), c.In(1)},

@@ -187,7 +187,7 @@ Outputs RunRecurrent(Recurrent r, const Step& step) {
   r.batch = c.DimOf(r.x, 1);
   r.hidden = c.DimOf(c.In(2), 2);
   ReadLengths(r);
-  const std::string direction = c.String("direction", "forward");
+  const std::string direction = c.Choice("direction", {"forward", "reverse", "bidirectional"});
   const int64_t directions = direction == "bidirectional" ? 2 : 1;
   ActivationParameters parameters{c.FloatList("activation_alpha").value_or(std::vector<double>()),
                                   c.FloatList("activation_beta").value_or(std::vector<double>())};

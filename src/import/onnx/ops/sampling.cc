@@ -75,7 +75,8 @@ Outputs Resize(OpContext& c) {
   if (HasElements(c, scales_input)) {
     SetScales(target, axes, ToDoubles(c.Known(c.In(scales_input), "scales")));
   } else if (c.HasInput(3)) {
-    SetSizes(target, axes, c.KnownInts(c.In(3), "sizes"), c.String("keep_aspect_ratio_policy", "stretch"));
+    SetSizes(target, axes, c.KnownInts(c.In(3), "sizes"),
+             c.Choice("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"}));
   } else {
     Invalid("it has neither scales nor sizes");
   }

@@ -79,7 +79,7 @@ Outputs Momentum(OpContext& c) {
   const Parameters p = ReadParameters(c, 3);
   const int n = p.tensors;
   const double alpha = c.Float("alpha");
-  const bool nesterov = c.String("mode", "standard") == "nesterov";
+  const bool nesterov = c.Choice("mode", {"standard", "nesterov"}) == "nesterov";
   Outputs outputs(2 * n);
   for (int i = 0; i < n; ++i) {
     Value* x = c.In(2 + i);

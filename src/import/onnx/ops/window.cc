@@ -103,7 +103,7 @@ WindowAttributes ReadWindow(OpContext& c, const Shape& input, const Ints& kernel
     if (size < 1 || size > INT32_MAX) Invalid("its kernel has the size ", size);
   }
   WindowAttributes w{kernel, PerDimension(c, "strides", rank), {}, PerDimension(c, "dilations", rank)};
-  const std::string auto_pad = c.String("auto_pad", "NOTSET");
+  const std::string auto_pad = c.Choice("auto_pad", {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"});
   if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
     w.pads = SamePads(w, input, auto_pad == "SAME_UPPER");
   } else if (auto_pad == "VALID") {
