@@ -78,6 +78,34 @@ DefineFunction FindDefine(Op op) {
     case Op::kCol2Im:
       return DefineCol2Im;
 
+    case Op::kQuantize:
+      return DefineQuantize;
+    case Op::kDequantize:
+      return DefineDequantize;
+    case Op::kRequantize:
+      return DefineRequantize;
+
+    case Op::kResize:
+      return DefineResize;
+    case Op::kGridSample:
+      return DefineGridSample;
+    case Op::kDeformConv:
+      return DefineDeformConv;
+    case Op::kRoiAlign:
+      return DefineRoiAlign;
+
+    case Op::kNonZero:
+      return DefineNonZero;
+    case Op::kNonMaxSuppression:
+      return DefineNonMaxSuppression;
+    case Op::kCompress:
+      return DefineCompress;
+    case Op::kUnique:
+      return DefineUnique;
+
+    case Op::kDet:
+      return DefineDet;
+
     case Op::kBatchNorm:
       return DefineBatchNorm;
     case Op::kLayerNorm:

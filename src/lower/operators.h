@@ -53,6 +53,26 @@ absl::Status DefineTailNorm(Definition& definition, const Node& node);  // layer
 absl::Status DefineGroupNorm(Definition& definition, const Node& node);
 absl::Status DefineSoftmax(Definition& definition, const Node& node);  // softmax, log_softmax
 
+// quantized.cc
+absl::Status DefineQuantize(Definition& definition, const Node& node);
+absl::Status DefineDequantize(Definition& definition, const Node& node);
+absl::Status DefineRequantize(Definition& definition, const Node& node);
+
+// resize.cc, sampling.cc, roi_align.cc
+absl::Status DefineResize(Definition& definition, const Node& node);
+absl::Status DefineGridSample(Definition& definition, const Node& node);
+absl::Status DefineDeformConv(Definition& definition, const Node& node);
+absl::Status DefineRoiAlign(Definition& definition, const Node& node);
+
+// dynamic.cc, unique.cc
+absl::Status DefineNonZero(Definition& definition, const Node& node);
+absl::Status DefineNonMaxSuppression(Definition& definition, const Node& node);
+absl::Status DefineCompress(Definition& definition, const Node& node);
+absl::Status DefineUnique(Definition& definition, const Node& node);
+
+// linear_algebra.cc
+absl::Status DefineDet(Definition& definition, const Node& node);
+
 }  // namespace attune
 
 #endif  // ATTUNE_LOWER_OPERATORS_H_

@@ -94,8 +94,7 @@ const Strategy* FindStrategy(std::string_view name) {
 }
 
 absl::StatusOr<ScheduledGroup> ScheduleGroup(const Graph& region, const std::string& name,
-                                             const Target& target,
-                                             const std::vector<std::string>& symbols) {
+                                             const Target& target, const std::vector<std::string>& symbols) {
   ASSIGN_OR_RETURN(Workload workload, AnalyzeGroup(region, name, symbols));
   for (const Strategy& strategy : AllStrategies()) {
     if (!strategy.why_not(workload, target).empty()) continue;

@@ -1,131 +1,363 @@
 // Loops: the strategy that applies to everything.
 //
-// Each stage that is not elementwise keeps its own nest. A reduction is computed right where its result is
-// finished. In each nest one loop is vectorized: the innermost axis, when the operands lie along it; the
-// reduce axis, in lanes that are added up last, when they lie along that. What is left outside is fused and
-// shared among threads.
+// Elementwise stages are inlined, and what remains falls into groups: a stage that is stored, with the
+// temporaries that only it reads, row by row (a softmax with its maxima and sums, a pool with its
+// accumulator). Of each group the rows are shared among threads, the temporaries computed inside of the last
+// row loop, and one loop made lanes of:
+//   across rows  the last row axis, where memory is contiguous along it (pools in NCHW[v]c, reductions over
+//                an outer axis);
+//   within rows  the inner axis of every stage, where it is contiguous along those; reductions along it are
+//                kept in lanes, which are added up last (softmax, layer_norm, sums over the inner axis).
 #include <algorithm>
+#include <bit>
+#include <numeric>
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "lower/strategies/access.h"
+#include "lower/strategies/groups.h"
 #include "lower/strategies/strategies.h"
 
 namespace attune {
 namespace {
 
 // Work below this many elements is not worth waking another thread.
-constexpr int64_t kMinParallelElements = 1 << 14;
+constexpr int64_t kMinParallelWork = 1 << 14;
+// Reductions keep this many vectors of partial results, to hide the latency of an addition.
+constexpr int64_t kPartialVectors = 4;
+// Loops over so few terms are unrolled.
+constexpr int64_t kMaxUnrolledTerms = 32;
+// More copies of a loop's body than this are not made for its ends.
+constexpr int64_t kMaxPeeled = 8;
+// Temporaries of up to this many elements are worth keeping in registers.
+constexpr int64_t kMaxRegisterElements = 128;
 
-int64_t Product(const std::vector<Axis>& axes) {
-  int64_t n = 1;
-  for (const Axis& axis : axes) n *= axis.extent;
-  return n;
+std::string LoopOf(const Stage& stage, const Axis& axis) {
+  return absl::StrCat(stage.name, ".", axis.var->name);
 }
 
-// The stride, in elements, with which a load moves along a variable; nothing where that is not constant.
-std::optional<int64_t> StrideAlong(const Expr& load, const Var& var, int64_t extent, const Bounds& ranges) {
-  Bounds bounds = ranges;
-  bounds.Set(var, {0, std::max<int64_t>(extent - 1, 1)});
-  const std::vector<int64_t> strides = load->buffer->strides();
-  int64_t stride = 0;
-  for (size_t d = 0; d < load->args.size(); ++d) {
-    const Affine index = bounds.Normalize(load->args[d]);
-    for (const Affine::Term& term : index.terms) {
-      if (term.atom->kind == ExprKind::kVar) {
-        if (term.atom->var == var) stride += term.coefficient * strides[d];
-        continue;
-      }
-      bool inside = false;
-      VisitExpr(term.atom, [&](const Expr& e) { inside |= e->kind == ExprKind::kVar && e->var == var; });
-      if (inside) return std::nullopt;
+void MoveToEnd(std::vector<std::string>& names, const std::string& name) {
+  names.erase(std::find(names.begin(), names.end(), name));
+  names.push_back(name);
+}
+
+bool Contains(const std::vector<size_t>& values, size_t value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+class GroupScheduler {
+ public:
+  GroupScheduler(Schedule& schedule, const StageGroup& group, const Workload& workload, const Target& target)
+      : s_(schedule), group_(group), root_(group.root), workload_(workload) {
+    lanes_ = LanesOf(root_, target.vector_bits);
+    work_ = WorkOf(root_);
+    for (const Member& m : group.members) {
+      lanes_ = std::min(lanes_, LanesOf(m.stage, target.vector_bits));
+      work_ = std::max(work_, WorkOf(m.stage));
     }
   }
-  return stride;
-}
 
-// How many loads of a stage are contiguous (or constant) along a variable, less those that are not.
-int Contiguity(const Stage& stage, const Axis& axis) {
-  Bounds bounds;
-  for (const Axis& a : stage.axes) bounds.Set(a.var, {0, std::max<int64_t>(a.extent - 1, 0)});
-  for (const Axis& a : stage.reduce_axes) bounds.Set(a.var, {0, std::max<int64_t>(a.extent - 1, 0)});
-  int score = 0;
-  VisitExpr(stage.value, [&](const Expr& e) {
-    if (e->kind != ExprKind::kLoad) return;
-    const std::optional<int64_t> stride = StrideAlong(e, axis.var, axis.extent, bounds);
-    score += stride == 1 ? 2 : stride == 0 ? 1 : -2;
-  });
-  return score;
-}
-
-int64_t LanesFor(const Stage& stage, const Target& target) {
-  int bytes = DTypeSize(stage.output->dtype);
-  VisitExpr(stage.value, [&](const Expr& e) {
-    if (e->dtype != DType::kI64 && e->dtype != DType::kBool) bytes = std::max(bytes, DTypeSize(e->dtype));
-  });
-  return target.Lanes(bytes);
-}
-
-bool IsElementwiseStage(const Workload& workload, const std::string& name) {
-  const auto& stages = workload.elementwise_stages;
-  return std::find(stages.begin(), stages.end(), name) != stages.end();
-}
-
-// Splits the last loop of a stage into vectors where that pays; says whether it did.
-absl::StatusOr<bool> VectorizeLast(Schedule& s, const std::string& loop, int64_t lanes) {
-  ASSIGN_OR_RETURN(const int64_t extent, s.Extent(loop));
-  if (extent <= 1) return false;
-  if (extent <= lanes) {
-    if ((extent & (extent - 1)) != 0) return false;
-    RETURN_IF_ERROR(s.Vectorize(loop));
-    return true;
+  absl::Status Run() {
+    if (work_ == 0) return absl::OkStatus();  // an empty tensor
+    if (root_.axes.empty()) return root_.is_reduction() ? ReduceInLanes(root_, "") : absl::OkStatus();
+    if (group_.members.empty() && !root_.is_reduction()) return ScheduleFormula();
+    return LanesAcrossRows() ? ScheduleAcrossRows() : ScheduleWithinRows();
   }
-  RETURN_IF_ERROR(s.Split(loop, lanes));
-  RETURN_IF_ERROR(s.Vectorize(loop + ".i"));
-  if (extent % lanes != 0) RETURN_IF_ERROR(s.Peel(loop + ".o", 0, 1));
-  return true;
-}
 
-// Fuses and shares the outer loops of a root stage, all but the `inner` last ones.
-absl::Status Share(Schedule& s, const Stage& stage, size_t inner) {
-  const int64_t work = Product(stage.axes) * Product(stage.reduce_axes);
-  ASSIGN_OR_RETURN(const std::vector<std::string> loops, s.Loops(stage.name));
-  if (work < kMinParallelElements || loops.size() <= inner) return absl::OkStatus();
-  size_t count = 0;
-  while (count < loops.size() - inner && count < stage.axes.size()) ++count;
-  return ParallelizeOuter(s, stage.name, count);
-}
-
-// A stage without a reduction of its own, and the accumulator `acc` computed inside it, if any.
-absl::Status ScheduleStage(Schedule& s, const Stage& stage, const Stage* acc, const Target& target) {
-  if (stage.axes.empty()) return absl::OkStatus();
-  const Axis& last = stage.axes.back();
-  const std::string last_loop = absl::StrCat(stage.name, ".", last.var->name);
-  const int64_t lanes = LanesFor(acc == nullptr ? stage : *acc, target);
-  const bool along_axis =
-      Contiguity(stage, last) >= 0 && (acc == nullptr || Contiguity(*acc, acc->axes.back()) >= 0);
-  size_t inner = 0;
-  bool vectorized = false;
-  if (along_axis) {
-    ASSIGN_OR_RETURN(vectorized, VectorizeLast(s, last_loop, lanes));
-    if (vectorized) {
-      ASSIGN_OR_RETURN(const auto loops, s.Loops(stage.name));
-      inner = loops.size() - (stage.axes.size() - 1);
+ private:
+  // A stage without temporaries: neighbouring axes become one where memory goes on from one to the other.
+  absl::Status ScheduleFormula() {
+    std::string inner = LoopOf(root_, root_.axes.back());
+    size_t outer_loops = root_.axes.size() - 1;
+    const Axis* neighbour = &root_.axes.back();
+    const Axis& innermost = root_.axes[LastOf(AllAxes())];
+    for (; outer_loops > 0; --outer_loops) {
+      const Axis& axis = root_.axes[outer_loops - 1];
+      const bool trivial = axis.extent == 1 || neighbour->extent == 1;
+      if (axis.min != 0 || neighbour->min != 0 || !(trivial || CanFuse(root_, axis, *neighbour))) break;
+      const std::string fused = absl::StrCat(root_.name, ".flat", outer_loops - 1);
+      RETURN_IF_ERROR(s_.Fuse(LoopOf(root_, axis), inner, fused));
+      inner = fused;
+      if (axis.extent != 1) neighbour = &axis;
     }
-  }
-  if (acc != nullptr && !(vectorized && inner == 1 && stage.axes.size() == 1)) {
-    ASSIGN_OR_RETURN(const auto loops, s.Loops(stage.name));
-    const std::string at = vectorized ? loops[loops.size() - 2] : loops.back();
-    RETURN_IF_ERROR(s.ComputeAt(acc->name, at, MemorySpace::kRegister));
-    if (vectorized) {
-      const std::string lane = absl::StrCat(acc->name, ".", acc->axes.back().var->name);
-      ASSIGN_OR_RETURN(std::vector<std::string> order, s.Loops(acc->name));
-      order.erase(std::find(order.begin(), order.end(), lane));
-      order.push_back(lane);
-      RETURN_IF_ERROR(s.Reorder(order));
-      RETURN_IF_ERROR(s.Vectorize(lane));
+    if (Contiguity(root_, innermost) >= 0) {
+      RETURN_IF_ERROR(SplitIntoLanes(inner, lanes_, /*peel=*/outer_loops > 0).status());
+      ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(root_.name));
+      if (outer_loops == 0) outer_loops = loops.size() - 1;
     }
+    return Share(outer_loops);
   }
-  return Share(s, stage, inner);
+
+  // Makes lanes of a loop, `width` at a time; leaves it alone where it is too short.
+  absl::StatusOr<std::string> SplitIntoLanes(const std::string& loop, int64_t width, bool peel) {
+    ASSIGN_OR_RETURN(const int64_t extent, s_.Extent(loop));
+    if (extent * 2 <= lanes_) return std::string();
+    if (extent <= width && std::has_single_bit(static_cast<uint64_t>(extent))) {
+      RETURN_IF_ERROR(s_.Vectorize(loop));
+      return loop;
+    }
+    while (width > lanes_ && extent < width) width /= 2;
+    RETURN_IF_ERROR(s_.Split(loop, width));
+    RETURN_IF_ERROR(s_.Vectorize(loop + ".i"));
+    if (peel && extent % width != 0) RETURN_IF_ERROR(s_.Peel(loop + ".o", 0, 1));
+    return loop + ".i";
+  }
+
+  // Shares the first `count` loops of the root among threads, as one, where the work is worth it.
+  absl::Status Share(size_t count) {
+    if (work_ < kMinParallelWork || count == 0) return absl::OkStatus();
+    return ParallelizeOuter(s_, root_.name, count);
+  }
+
+  std::vector<size_t> AllAxes() const {
+    std::vector<size_t> all(root_.axes.size());
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+
+  // The last of some axes of the root that has more than one element.
+  size_t LastOf(const std::vector<size_t>& axes) const {
+    for (size_t i = axes.size(); i-- > 0;) {
+      if (root_.axes[axes[i]].extent > 1) return axes[i];
+    }
+    return axes.back();
+  }
+  const Axis& LastRow() const { return root_.axes[LastOf(group_.rows)]; }
+
+  // The innermost axis of a stage that is not a row's: of a reduction the last reduce axis, unless its other
+  // axes suit lanes better. Null where an element is all there is of a row.
+  const Axis* InnerAxis(const Stage& stage, const std::map<size_t, size_t>& along) const {
+    const Axis* own = nullptr;
+    for (size_t d = 0; d < stage.axes.size(); ++d) {
+      bool is_row = false;
+      for (size_t row : group_.rows) is_row |= along.at(row) == d;
+      if (!is_row && stage.axes[d].extent > 1) own = &stage.axes[d];
+    }
+    if (!stage.is_reduction()) return own;
+    const Axis& reduced = stage.reduce_axes.back();
+    if (own == nullptr) return &reduced;
+    return Contiguity(stage, *own) >= Contiguity(stage, reduced) ? own : &reduced;
+  }
+
+  std::map<size_t, size_t> Identity() const {
+    std::map<size_t, size_t> along;
+    for (size_t d = 0; d < root_.axes.size(); ++d) along[d] = d;
+    return along;
+  }
+
+  // Whether lanes lie better across rows than within them.
+  bool LanesAcrossRows() const {
+    const size_t row = LastOf(group_.rows);
+    int across = Contiguity(root_, LastRow()), within = 0;
+    bool has_inner = false;
+    const auto count_within = [&](const Stage& stage, const std::map<size_t, size_t>& along) {
+      const Axis* inner = InnerAxis(stage, along);
+      if (inner == nullptr) return;
+      has_inner = true;
+      within += inner->extent < lanes_ ? -4 : Contiguity(stage, *inner);
+    };
+    count_within(root_, Identity());
+    for (const Member& m : group_.members) {
+      across += Contiguity(m.stage, m.stage.axes[m.along.at(row)]);
+      count_within(m.stage, m.along);
+    }
+    if (LastRow().extent * 2 <= lanes_) return false;
+    return !has_inner || within < 0 ? across >= 0 : across > within;
+  }
+
+  // Row loops first, the last one innermost, then the others, then those that reduce.
+  absl::Status OrderRows() {
+    const std::string last = LoopOf(root_, LastRow());
+    std::vector<std::string> order, inner;
+    for (size_t d = 0; d < root_.axes.size(); ++d) {
+      (Contains(group_.rows, d) ? order : inner).push_back(LoopOf(root_, root_.axes[d]));
+    }
+    MoveToEnd(order, last);
+    order.insert(order.end(), inner.begin(), inner.end());
+    return s_.Reorder(order);
+  }
+
+  absl::Status ScheduleAcrossRows() {
+    RETURN_IF_ERROR(OrderRows());
+    const std::string row = LoopOf(root_, LastRow());
+    std::string lane = row;
+    size_t outer = group_.rows.size() - 1;  // loops around the lanes
+    const int64_t extent = LastRow().extent;
+    const bool one_vector =
+        outer > 0 && extent <= kPartialVectors * lanes_ && std::has_single_bit(static_cast<uint64_t>(extent));
+    if (one_vector) {
+      lanes_ = extent;
+    } else {
+      RETURN_IF_ERROR(s_.Split(row, lanes_));
+      lane = row + ".i";
+      ++outer;
+    }
+    ASSIGN_OR_RETURN(std::vector<std::string> loops, s_.Loops(root_.name));
+    MoveToEnd(loops, lane);
+    RETURN_IF_ERROR(s_.Reorder(loops));
+    RETURN_IF_ERROR(s_.Vectorize(lane));
+    const Borders borders = LastLoopBorders(loops[outer - 1], one_vector ? 1 : lanes_);
+    const bool peels = outer > 1 && borders.front + borders.back > 0;
+    if (peels) RETURN_IF_ERROR(s_.Peel(loops[outer - 1], borders.front, borders.back));
+    RETURN_IF_ERROR(Share(peels ? outer - 1 : outer));
+    ASSIGN_OR_RETURN(const std::vector<std::string> now, s_.Loops(root_.name));
+    const std::string at = now[outer - 1 - (loops.size() - now.size())];
+    for (const Member& m : group_.members) RETURN_IF_ERROR(AttachAcross(m, at));
+    return root_.is_reduction() ? UnrollTerms(root_) : absl::OkStatus();
+  }
+
+  // The iterations of the last row loop, each over `tile` positions, in which a window may leave the image,
+  // or lanes are left over.
+  Borders LastLoopBorders(const std::string& loop, int64_t tile) const {
+    Borders borders;
+    if (tile > 1 && LastRow().extent % tile != 0) borders.back = 1;
+    const Node* anchor = workload_.anchor;
+    if (anchor == nullptr || (anchor->op() != Op::kMaxPool && anchor->op() != Op::kAvgPool)) return borders;
+    const size_t rank = anchor->output()->type().dims.size();
+    if (root_.axes.size() < rank) return borders;
+    const std::string spatial = LoopOf(root_, root_.axes[rank - 1]);
+    if (loop != spatial && loop != spatial + ".o") return borders;
+    const Borders windows = PeeledTiles(WindowAlong(*anchor, rank - 3), tile);
+    return windows.front + windows.back <= kMaxPeeled ? windows : borders;
+  }
+
+  absl::Status AttachAcross(const Member& m, const std::string& at) {
+    const Axis& own = m.stage.axes[m.along.at(LastOf(group_.rows))];
+    RETURN_IF_ERROR(s_.ComputeAt(m.stage.name, at, SpaceFor(m, lanes_)));
+    const std::string lane = LoopOf(m.stage, own);
+    ASSIGN_OR_RETURN(std::vector<std::string> loops, s_.Loops(m.stage.name));
+    MoveToEnd(loops, lane);
+    RETURN_IF_ERROR(s_.Reorder(loops));
+    ASSIGN_OR_RETURN(const int64_t extent, s_.Extent(lane));
+    if (extent == lanes_) RETURN_IF_ERROR(s_.Vectorize(lane));
+    return m.stage.is_reduction() ? UnrollTerms(m.stage) : absl::OkStatus();
+  }
+
+  // Few elements stay in registers; `width` of the row's lanes.
+  MemorySpace SpaceFor(const Member& m, int64_t width) const {
+    int64_t elements = width;
+    for (size_t d = 0; d < m.stage.axes.size(); ++d) {
+      bool is_row = false;
+      for (size_t row : group_.rows) is_row |= m.along.at(row) == d;
+      if (!is_row) elements *= m.stage.axes[d].extent;
+    }
+    return elements <= kMaxRegisterElements ? MemorySpace::kRegister : MemorySpace::kScratch;
+  }
+
+  absl::Status UnrollTerms(const Stage& stage) {
+    int64_t terms = 1;
+    for (size_t i = stage.reduce_axes.size(); i-- > 0;) {
+      terms *= stage.reduce_axes[i].extent;
+      if (terms > kMaxUnrolledTerms) break;
+      RETURN_IF_ERROR(s_.Unroll(LoopOf(stage, stage.reduce_axes[i])));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ScheduleWithinRows() {
+    RETURN_IF_ERROR(OrderRows());
+    const size_t rows = group_.rows.size();
+    if (root_.is_reduction()) {
+      RETURN_IF_ERROR(Share(rows));
+      ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(root_.name));
+      return ReduceInLanes(root_, loops[loops.size() - root_.reduce_axes.size() - 1]);
+    }
+    if (const Axis* inner = InnerAxis(root_, Identity());
+        inner != nullptr && Contiguity(root_, *inner) >= 0) {
+      ASSIGN_OR_RETURN(std::vector<std::string> loops, s_.Loops(root_.name));
+      MoveToEnd(loops, LoopOf(root_, *inner));
+      RETURN_IF_ERROR(s_.Reorder(loops));
+      RETURN_IF_ERROR(SplitIntoLanes(LoopOf(root_, *inner), lanes_, true).status());
+    }
+    ASSIGN_OR_RETURN(const std::vector<std::string> before, s_.Loops(root_.name));
+    RETURN_IF_ERROR(Share(rows));
+    ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(root_.name));
+    const std::string at = loops[rows - 1 - (before.size() - loops.size())];
+    for (const Member& m : group_.members) RETURN_IF_ERROR(AttachWithin(m, at));
+    return absl::OkStatus();
+  }
+
+  absl::Status AttachWithin(const Member& m, const std::string& at) {
+    const Axis* inner = InnerAxis(m.stage, m.along);
+    const bool suits = inner != nullptr && Contiguity(m.stage, *inner) >= 0;
+    const bool reduces = suits && m.stage.is_reduction() && inner == &m.stage.reduce_axes.back();
+    if (reduces && inner->extent >= lanes_) {
+      RETURN_IF_ERROR(SplitReduction(m.stage));
+    }
+    RETURN_IF_ERROR(s_.ComputeAt(m.stage.name, at, SpaceFor(m, 1)));
+    if (reduces && inner->extent >= lanes_) {
+      const bool has_inner = std::any_of(m.stage.axes.begin(), m.stage.axes.end(), [&](const Axis& axis) {
+        return s_.Extent(LoopOf(m.stage, axis)).value_or(1) > 1;
+      });
+      return FinishReduction(m.stage, has_inner ? LoopOf(m.stage, m.stage.axes.back()) : at);
+    }
+    if (!suits || reduces) return m.stage.is_reduction() ? UnrollTerms(m.stage) : absl::OkStatus();
+    const int64_t width = m.stage.is_reduction() ? kPartialVectors * lanes_ : lanes_;
+    ASSIGN_OR_RETURN(const std::string lane, SplitIntoLanes(LoopOf(m.stage, *inner), width, true));
+    if (lane.empty()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(std::vector<std::string> loops, s_.Loops(m.stage.name));
+    MoveToEnd(loops, lane);
+    return s_.Reorder(loops);
+  }
+
+  // A reduction along its last reduce axis: partial results in lanes, computed at loop `at`, or beforehand.
+  absl::Status ReduceInLanes(const Stage& stage, const std::string& at) {
+    const Axis& inner = stage.reduce_axes.back();
+    if (inner.extent < lanes_ || Contiguity(stage, inner) < 0) return absl::OkStatus();
+    RETURN_IF_ERROR(SplitReduction(stage));
+    return FinishReduction(stage, at);
+  }
+
+  absl::Status SplitReduction(const Stage& stage) {
+    const Axis& inner = stage.reduce_axes.back();
+    const int64_t width = inner.extent >= kPartialVectors * lanes_ ? kPartialVectors * lanes_ : lanes_;
+    const std::string loop = LoopOf(stage, inner);
+    RETURN_IF_ERROR(s_.Split(loop, width));
+    return s_.Rfactor(stage.name, loop + ".i");
+  }
+
+  absl::Status FinishReduction(const Stage& stage, const std::string& at) {
+    const std::string partial = stage.name + ".rf", axis = stage.reduce_axes.back().var->name;
+    if (!at.empty()) RETURN_IF_ERROR(s_.ComputeAt(partial, at, MemorySpace::kRegister));
+    const std::string lane = absl::StrCat(partial, ".", axis, ".i");
+    ASSIGN_OR_RETURN(std::vector<std::string> loops, s_.Loops(partial));
+    MoveToEnd(loops, lane);
+    RETURN_IF_ERROR(s_.Reorder(loops));
+    ASSIGN_OR_RETURN(const int64_t width, s_.Extent(lane));
+    RETURN_IF_ERROR(s_.Vectorize(lane));
+    if (stage.reduce_axes.back().extent % width != 0)
+      RETURN_IF_ERROR(s_.Peel(absl::StrCat(partial, ".", axis, ".o"), 0, 1));
+    return s_.Vectorize(absl::StrCat(stage.name, ".", axis, ".i"));
+  }
+
+  Schedule& s_;
+  const StageGroup& group_;
+  const Stage& root_;
+  const Workload& workload_;
+  int64_t lanes_;
+  int64_t work_;
+};
+
+// Inlines the elementwise stages, but for those that imperative stages read, and those that are expensive and
+// read more than once.
+absl::Status InlineElementwise(Schedule& s, const Workload& workload) {
+  for (const std::string& name : workload.elementwise_stages) {
+    const std::vector<Stage> stages = s.Stages();
+    const auto stage =
+        std::find_if(stages.begin(), stages.end(), [&](const Stage& x) { return x.name == name; });
+    int reads = 0;
+    bool imperative = false;
+    for (const Stage& reader : stages) {
+      imperative |= reader.is_imperative() && Reads(reader.body, stage->output);
+      if (reader.is_imperative()) continue;
+      VisitLoads(reader, [&](const Expr& load) {
+        if (load->buffer == stage->output) reads += reader.is_reduction() && reader.axes.size() > 1 ? 2 : 1;
+      });
+    }
+    if (imperative || (reads > 1 && IsExpensive(*stage))) continue;
+    RETURN_IF_ERROR(s.Inline(name));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -135,15 +367,16 @@ std::vector<Knob> LoopsSpace(const Workload&, const Target&) { return {}; }
 Config LoopsDefault(const Workload&, const Target&) { return {}; }
 
 absl::Status LoopsApply(Schedule& s, const Workload& workload, const Config&, const Target& target) {
-  for (const std::string& stage : workload.elementwise_stages) RETURN_IF_ERROR(s.Inline(stage));
-  const ComputeDef& def = workload.definition;
-  for (const Stage& stage : def.stages) {
-    if (stage.is_imperative() || stage.is_reduction() || IsElementwiseStage(workload, stage.name)) continue;
-    const Stage* acc = nullptr;
-    for (const Stage& other : def.stages) {
-      if (other.name == stage.name + ".acc" && other.is_reduction()) acc = &other;
-    }
-    RETURN_IF_ERROR(ScheduleStage(s, stage, acc, target));
+  RETURN_IF_ERROR(InlineElementwise(s, workload));
+  std::set<Buffer> kept;
+  for (const LoopNest::Param& param : workload.definition.params) kept.insert(param.buffer);
+  const std::vector<Stage> stages = s.Stages();
+  std::set<std::string> taken;
+  for (size_t i = stages.size(); i-- > 0;) {
+    if (stages[i].is_imperative() || taken.contains(stages[i].name)) continue;
+    const StageGroup group = FindGroup(stages, i, taken, kept);
+    for (const Member& m : group.members) taken.insert(m.stage.name);
+    RETURN_IF_ERROR(GroupScheduler(s, group, workload, target).Run());
   }
   return absl::OkStatus();
 }

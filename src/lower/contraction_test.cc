@@ -1,0 +1,58 @@
+#include <gtest/gtest.h>
+
+#include "lower/kernel_under_test.h"
+
+namespace attune {
+namespace {
+
+OperatorCase Conv(Op op, std::vector<InputSpec> inputs, Ints strides, Ints pads, int64_t group = 1,
+                  Ints dilations = {1, 1}) {
+  return {op,
+          std::move(inputs),
+          {{"strides", std::move(strides)},
+           {"pads", std::move(pads)},
+           {"group", group},
+           {"dilations", std::move(dilations)}}};
+}
+
+TEST(LowerContraction, Convolutions) {
+  ExpectKernelsMatch(
+      InEachLayout({Conv(Op::kConv, {"f32[1,16,7,9]", "f32[32,16,3,3]", "f32[32]"}, {1, 1}, {1, 1, 1, 1}),
+                    Conv(Op::kConv, {"f32[2,5,8,8]", "f32[7,5,3,2]"}, {2, 1}, {1, 0, 0, 1}),
+                    Conv(Op::kConv, {"f32[1,16,5,5]", "f32[20,16,1,1]", "f32[20]"}, {1, 1}, {0, 0, 0, 0}),
+                    Conv(Op::kConv, {"f32[1,20,9,9]", "f32[20,1,3,3]", "f32[20]"}, {2, 2}, {1, 1, 1, 1}, 20),
+                    Conv(Op::kConv, {"f32[1,32,6,6]", "f32[32,16,3,3]"}, {1, 1}, {2, 2, 2, 2}, 2, {2, 2})}));
+  ExpectKernelsMatch({{Op::kConv, {"f32[1,3,20]", "f32[4,3,5]"}, {{"pads", Ints{2, 2}}}},
+                      {Op::kConv, {"f32[1,2,4,5,6]", "f32[3,2,2,2,2]"}, {}},
+                      Conv(Op::kConv, {"f16[1,4,6,6]", "f16[8,4,3,3]"}, {1, 1}, {1, 1, 1, 1})});
+}
+
+TEST(LowerContraction, ConvolutionsWithEpilogue) {
+  std::vector<OperatorCase> cases =
+      InEachLayout({Conv(Op::kConv, {"f32[1,16,6,6]", "f32[16,16,3,3]", "f32[16]"}, {1, 1}, {1, 1, 1, 1}),
+                    Conv(Op::kConv, {"f32[1,12,6,6]", "f32[12,1,3,3]"}, {1, 1}, {1, 1, 1, 1}, 12)});
+  for (OperatorCase& test_case : cases) test_case.epilogue = {Op::kRelu, Op::kNeg};
+  ExpectKernelsMatch(cases);
+}
+
+TEST(LowerContraction, TransposedAndIntegerConvolutions) {
+  ExpectKernelsMatch(InEachLayout(
+      {Conv(Op::kConvTranspose, {"f32[1,6,4,5]", "f32[6,4,3,3]", "f32[8]"}, {2, 2}, {1, 1, 0, 1}, 2)}));
+  ExpectKernelsMatch({Conv(Op::kConvInteger, {"u8[1,3,6,6] 0..255", "i8[4,3,3,3] -128..127", "u8[] 128"},
+                           {1, 1}, {1, 1, 1, 1})});
+}
+
+TEST(LowerContraction, MatrixProducts) {
+  ExpectKernelsMatch(InEachDType(
+      {{Op::kMatMul, {"f32[7,20]", "f32[20,33]"}, {}}, {Op::kMatMul, {"f32[2,3,5,8]", "f32[3,8,16]"}, {}}},
+      "f32", {"f32", "f64", "f16", "bf16"}));
+  ExpectKernelsMatch(
+      {{Op::kMatMul, {"f32[20,7]", "f32[33,20]"}, {{"transpose_a", int64_t{1}}, {"transpose_b", int64_t{1}}}},
+       {Op::kMatMul, {"f32[1,64]", "f32[64,100]"}, {}, "", {Op::kGelu}},
+       {Op::kMatMul, {"f32[4,0]", "f32[0,3]"}, {}},
+       {Op::kMatMul, {"i32[3,4]", "i32[4,5]"}, {}},
+       {Op::kMatMulInteger, {"u8[5,9] 0..255", "i8[9,17] -128..127", "u8[] 7", "i8[17]"}, {}}});
+}
+
+}  // namespace
+}  // namespace attune

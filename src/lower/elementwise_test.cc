@@ -1,0 +1,54 @@
+#include <gtest/gtest.h>
+
+#include "lower/kernel_under_test.h"
+
+namespace attune {
+namespace {
+
+TEST(LowerElementwise, EveryUnaryOperator) {
+  std::vector<OperatorCase> cases;
+  for (Op op :
+       {Op::kNeg,      Op::kAbs,  Op::kSign,  Op::kFloor,     Op::kCeil,  Op::kRound, Op::kSqrt,    Op::kExp,
+        Op::kLog,      Op::kSin,  Op::kCos,   Op::kTan,       Op::kAsin,  Op::kAcos,  Op::kAtan,    Op::kSinh,
+        Op::kCosh,     Op::kTanh, Op::kAsinh, Op::kAcosh,     Op::kAtanh, Op::kErf,   Op::kSigmoid, Op::kRelu,
+        Op::kSoftplus, Op::kGelu, Op::kSilu,  Op::kHardSwish, Op::kIsNan, Op::kIsInf, Op::kIdentity}) {
+    cases.push_back({op, {"f32[3,21]"}, {}});
+    cases.push_back({op, {"f32[5] nan inf -inf 0 -0"}, {}});
+    cases.push_back({op, {"f16[19]"}, {}});
+  }
+  ExpectKernelsMatch(cases);
+}
+
+TEST(LowerElementwise, OperatorsWithAttributes) {
+  ExpectKernelsMatch(
+      InEachLayout({{Op::kLeakyRelu, {"f32[1,20,3,4]"}, {{"alpha", 0.1}}},
+                    {Op::kClip, {"f32[1,20,3,4]"}, {{"min", -0.5}, {"max", 1.0}}, "", {Op::kNeg}}}));
+  ExpectKernelsMatch({{Op::kElu, {"f32[33]"}, {{"alpha", 0.5}}},
+                      {Op::kHardSigmoid, {"f32[33]"}, {{"alpha", 0.2}, {"beta", 0.5}}},
+                      {Op::kGelu, {"f32[33]"}, {{"approximate", std::string("tanh")}}},
+                      {Op::kCast, {"f32[33] -300..300"}, {{"to", DType::kU8}}},
+                      {Op::kCast, {"i64[33]"}, {{"to", DType::kF16}}},
+                      {Op::kCast, {"f32[33]"}, {{"to", DType::kBool}}},
+                      {Op::kNot, {"bool[5]"}, {}}});
+}
+
+TEST(LowerElementwise, BinaryOperatorsBroadcast) {
+  std::vector<OperatorCase> cases;
+  for (Op op :
+       {Op::kAdd, Op::kSub, Op::kMul, Op::kDiv, Op::kMin, Op::kMax, Op::kEqual, Op::kLess, Op::kMod}) {
+    for (const OperatorCase& test_case :
+         InEachDType({{op, {"f32[2,3,20]", "f32[3,1]"}, {}}}, "f32", {"f32", "f16", "i32", "u8"}))
+      cases.push_back(test_case);
+    cases.push_back({op,
+                     {"f32[2,20,3,4]{c1/16}", "f32[20,1,1]"},
+                     {},
+                     op == Op::kEqual || op == Op::kLess ? "" : "{c1/16}"});
+  }
+  cases.push_back({Op::kWhere, {"bool[3,20]", "f32[20]", "f32[]"}, {}});
+  cases.push_back({Op::kPow, {"f32[20] 0.1..3", "f32[20]"}, {}});
+  cases.push_back({Op::kAdd, {"f32[0,3]", "f32[3]"}, {}});
+  ExpectKernelsMatch(cases);
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,317 @@
+#include "lower/kernel_under_test.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "codegen/codegen.h"
+#include "codegen/host_code.h"
+#include "codegen/run_kernel.h"
+#include "graph/text.h"
+#include "lower/strategy.h"
+#include "reference/compare.h"
+#include "reference/interpreter.h"
+
+namespace attune {
+namespace {
+
+absl::StatusOr<TensorType> ParseType(const std::string& text) {
+  ASSIGN_OR_RETURN(const auto graph,
+                   ParseGraph(absl::StrCat("graph(%x: ", text, ") {\n  return \"\": %x\n}\n")));
+  return graph->inputs()[0]->type();
+}
+
+Tensor Fill(const TensorType& type, const std::vector<std::string>& words, Random& random) {
+  Tensor tensor(type.dtype, type.shape());
+  double low = -2, high = 2;
+  if (IsUnsignedInt(type.dtype) || type.dtype == DType::kBool) low = 0;
+  if (type.dtype == DType::kBool) high = 1;
+  const bool is_range = words.size() == 2 && words[1].find("..") != std::string::npos;
+  if (is_range) {
+    const std::vector<std::string> ends = absl::StrSplit(words[1], "..");
+    low = std::stod(ends[0]);
+    high = std::stod(ends[1]);
+  }
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    if (words.size() > 1 && !is_range) {
+      tensor.SetDouble(i, std::stod(words[1 + static_cast<size_t>(i) % (words.size() - 1)]));
+    } else if (IsFloat(type.dtype)) {
+      tensor.SetDouble(i, low + (high - low) * random.Uniform());
+    } else {
+      tensor.SetInt(i, random.Integer(static_cast<int64_t>(low), static_cast<int64_t>(high)));
+    }
+  }
+  return tensor;
+}
+
+// Calls f(flat index in `box`, flat index in memory of `type`) for each element of `box`, which `type`, whose
+// shape may be larger, holds.
+template <typename F>
+void ForEachElement(const Shape& box, const TensorType& type, F f) {
+  const Shape physical = type.physical_shape();
+  const int64_t count = [&] {
+    int64_t n = 1;
+    for (int64_t d : box) n *= d;
+    return n;
+  }();
+  for (int64_t flat = 0; flat < count; ++flat) {
+    Shape index(box.size());
+    int64_t rest = flat;
+    for (size_t d = box.size(); d-- > 0; rest /= box[d]) index[d] = rest % box[d];
+    if (!type.layout.is_plain()) {
+      const auto axis = static_cast<size_t>(type.layout.blocked_axis);
+      index.push_back(index[axis] % type.layout.block);
+      index[axis] /= type.layout.block;
+    }
+    int64_t place = 0;
+    for (size_t d = 0; d < index.size(); ++d) place = place * physical[d] + index[d];
+    f(flat, place);
+  }
+}
+
+// The bytes of a value in its layout. What lies between its elements is NaN, or -1.
+std::vector<std::byte> ToMemory(const Tensor& tensor, const TensorType& type) {
+  const auto size = static_cast<size_t>(DTypeSize(type.dtype));
+  std::vector<std::byte> bytes(static_cast<size_t>(type.num_physical_elements()) * size, std::byte{0xFF});
+  ForEachElement(tensor.shape(), type, [&](int64_t flat, int64_t place) {
+    std::memcpy(bytes.data() + static_cast<size_t>(place) * size,
+                tensor.data() + static_cast<size_t>(flat) * size, size);
+  });
+  return bytes;
+}
+
+Tensor FromMemory(const std::byte* bytes, const TensorType& type, const Shape& shape) {
+  Tensor tensor(type.dtype, shape);
+  const auto size = static_cast<size_t>(DTypeSize(type.dtype));
+  ForEachElement(shape, type, [&](int64_t flat, int64_t place) {
+    std::memcpy(tensor.mutable_data() + static_cast<size_t>(flat) * size,
+                bytes + static_cast<size_t>(place) * size, size);
+  });
+  return tensor;
+}
+
+std::vector<std::string> SymbolsOf(const Graph& region) {
+  std::vector<std::string> symbols;
+  for (const Graph::Output& output : region.outputs()) {
+    for (const Dim& dim : output.value->type().dims) {
+      const bool known = std::find(symbols.begin(), symbols.end(), dim.symbol) != symbols.end();
+      if (!dim.is_constant() && !known) symbols.push_back(dim.symbol);
+    }
+  }
+  return symbols;
+}
+
+struct KernelUnderTest {
+  const GroupUnderTest* group;
+  std::string description;
+  LoopNest nest;
+  CompiledKernel compiled;
+};
+
+// `group` by one strategy.
+absl::StatusOr<KernelUnderTest> Compile(const GroupUnderTest& group, const std::string& name,
+                                        const Strategy& strategy, const Workload& workload,
+                                        const Target& target) {
+  KernelUnderTest kernel{.group = &group,
+                         .description = absl::StrCat(group.description, " by ", strategy.name),
+                         .nest = {},
+                         .compiled = {}};
+  Schedule schedule(workload.definition);
+  RETURN_IF_ERROR(strategy.apply(schedule, workload, strategy.analytic_default(workload, target), target));
+  ASSIGN_OR_RETURN(kernel.nest, schedule.Lower());
+  kernel.nest.name = name;
+  ASSIGN_OR_RETURN(kernel.compiled, CompileKernel(kernel.nest, target));
+  return kernel;
+}
+
+// Runs the phases, parallel ones in parts of which some may be empty.
+void RunPhases(const KernelUnderTest& kernel, const HostCode& code, const std::vector<void*>& buffers,
+               int64_t* dims) {
+  constexpr int32_t kParts = 3;
+  std::vector<std::byte> scratch(static_cast<size_t>(kernel.compiled.scratch_bytes) + 64, std::byte{0xFF});
+  const auto base = reinterpret_cast<uintptr_t>(scratch.data());
+  void* aligned = scratch.data() + (64 - base % 64) % 64;
+  for (const KernelPhase& phase : kernel.compiled.phases) {
+    const PhaseFunction function = code.Find(phase.symbol);
+    ASSERT_NE(function, nullptr) << phase.symbol;
+    const int32_t parts = phase.parallel ? kParts : 1;
+    for (int32_t part = 0; part < parts; ++part) {
+      ASSERT_EQ(function(buffers.data(), dims, aligned, part, parts), 0);
+    }
+  }
+}
+
+Comparison CompareOutput(const GroupUnderTest& group, const Tensor& expected, const Tensor& actual) {
+  const Node& first = *group.region->nodes().front();
+  if (IsContraction(first.op()) && group.region->nodes().size() == 1 && IsFloat(expected.dtype())) {
+    std::vector<Tensor> inputs;
+    size_t next = 0;
+    for (const Value* input : first.inputs())
+      inputs.push_back(input == nullptr ? Tensor() : group.inputs[next++]);
+    const auto magnitude = EvaluateMagnitude(first, inputs);
+    EXPECT_TRUE(magnitude.ok()) << magnitude.status();
+    const double roundoff = expected.dtype() == DType::kF64 ? 0x1p-53 : 0x1p-24;
+    return Compare(expected, actual, ContractionBound{*magnitude, 64, roundoff});
+  }
+  return Compare(expected, actual, OperatorTolerance(expected.dtype()));
+}
+
+void ExpectOutputs(const KernelUnderTest& kernel, const HostCode& code, const std::vector<Tensor>& expected) {
+  const Graph& region = *kernel.group->region;
+  std::map<std::string, std::vector<std::byte>> contents;
+  for (size_t i = 0; i < region.inputs().size(); ++i) {
+    contents[absl::StrCat("in", i)] = ToMemory(kernel.group->inputs[i], region.inputs()[i]->type());
+  }
+  // Memory that ends where the buffer does, so that reading beyond it is noticed.
+  std::vector<std::unique_ptr<Guarded<std::byte>>> memory;
+  std::vector<void*> buffers;
+  std::map<std::string, std::byte*> places;
+  for (const LoopNest::Param& param : kernel.nest.params) {
+    const auto bytes = static_cast<size_t>(param.buffer->num_elements() * DTypeSize(param.buffer->dtype));
+    std::vector<std::byte>& content = contents[param.buffer->name];
+    content.resize(bytes, std::byte{0xFF});
+    memory.push_back(std::make_unique<Guarded<std::byte>>(content));
+    buffers.push_back(memory.back()->data());
+    places[param.buffer->name] = memory.back()->data();
+  }
+  std::vector<int64_t> dims(8, -1);
+  RunPhases(kernel, code, buffers, dims.data());
+  const std::vector<std::string> symbols = SymbolsOf(region);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const TensorType& type = region.outputs()[i].value->type();
+    for (int d = 0; d < type.rank(); ++d) {
+      const std::string& symbol = type.dims[static_cast<size_t>(d)].symbol;
+      const auto place = std::find(symbols.begin(), symbols.end(), symbol);
+      if (!symbol.empty()) {
+        EXPECT_EQ(dims[static_cast<size_t>(place - symbols.begin())],
+                  expected[i].shape()[static_cast<size_t>(d)]);
+      }
+    }
+    const Tensor actual = FromMemory(places[absl::StrCat("out", i)], type, expected[i].shape());
+    const Comparison comparison = CompareOutput(*kernel.group, expected[i], actual);
+    EXPECT_TRUE(comparison.ok()) << "output " << i << ": " << comparison.ToString() << "\n"
+                                 << Print(kernel.nest);
+  }
+}
+
+std::string Describe(const OperatorCase& test_case) {
+  std::string text = absl::StrCat(OpName(test_case.op), "(");
+  for (const InputSpec& input : test_case.inputs)
+    absl::StrAppend(&text, text.ends_with("(") ? "" : ", ", input);
+  absl::StrAppend(&text, ")", test_case.layout);
+  for (Op op : test_case.epilogue) absl::StrAppend(&text, "+", OpName(op));
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<GroupUnderTest> MakeGroup(const OperatorCase& test_case) {
+  GroupUnderTest group{.description = Describe(test_case), .region = std::make_unique<Graph>(), .inputs = {}};
+  Random random(7);
+  std::vector<Value*> values;
+  for (const InputSpec& spec : test_case.inputs) {
+    if (spec.empty()) {
+      values.push_back(nullptr);
+      continue;
+    }
+    const std::vector<std::string> words = absl::StrSplit(spec, ' ');
+    ASSIGN_OR_RETURN(const TensorType type, ParseType(words[0]));
+    values.push_back(group.region->AddInput(absl::StrCat("x", values.size()), type));
+    group.inputs.push_back(Fill(type, words, random));
+  }
+  ASSIGN_OR_RETURN(Node * node, group.region->Add(test_case.op, values, test_case.attrs, "", nullptr, {},
+                                                  test_case.num_outputs));
+  const auto set_layout = [&](Value* value) -> absl::Status {
+    if (test_case.layout.empty()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const TensorType blocked,
+                     ParseType(absl::StrCat(ToString(TensorType(value->type().dtype, value->type().dims)),
+                                            test_case.layout)));
+    value->set_type(blocked);
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(set_layout(node->output()));
+  for (Op op : test_case.epilogue) {
+    ASSIGN_OR_RETURN(node, group.region->Add(op, {node->output()}));
+    RETURN_IF_ERROR(set_layout(node->output()));
+  }
+  for (int i = 0; i < node->num_outputs(); ++i)
+    group.region->AddOutput(absl::StrCat("y", i), node->output(i));
+  return group;
+}
+
+void ExpectKernelsMatch(const std::vector<OperatorCase>& cases, const Target& target) {
+  SCOPED_TRACE(target.name);
+  std::vector<std::unique_ptr<GroupUnderTest>> groups;
+  std::vector<KernelUnderTest> kernels;
+  for (const OperatorCase& test_case : cases) {
+    SCOPED_TRACE(Describe(test_case));
+    absl::StatusOr<GroupUnderTest> group = MakeGroup(test_case);
+    ASSERT_TRUE(group.ok()) << group.status();
+    groups.push_back(std::make_unique<GroupUnderTest>(std::move(*group)));
+    const auto workload = AnalyzeGroup(*groups.back()->region, "group", SymbolsOf(*groups.back()->region));
+    EXPECT_TRUE(workload.ok()) << workload.status();
+    if (!workload.ok()) continue;
+    for (const Strategy& strategy : AllStrategies()) {
+      if (!strategy.why_not(*workload, target).empty()) continue;
+      auto kernel = Compile(*groups.back(), absl::StrCat("k", kernels.size()), strategy, *workload, target);
+      EXPECT_TRUE(kernel.ok()) << strategy.name << ": " << kernel.status();
+      if (kernel.ok()) kernels.push_back(std::move(*kernel));
+    }
+  }
+  std::vector<const std::string*> objects;
+  for (const KernelUnderTest& kernel : kernels) objects.push_back(&kernel.compiled.object);
+  const auto linked = Link(objects);
+  ASSERT_TRUE(linked.ok()) << linked.status();
+  const auto code = HostCode::Map(*linked);
+  ASSERT_TRUE(code.ok()) << code.status();
+  for (const KernelUnderTest& kernel : kernels) {
+    SCOPED_TRACE(kernel.description);
+    const auto expected = Interpreter().Run(*kernel.group->region, kernel.group->inputs);
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    ExpectOutputs(kernel, *code, *expected);
+  }
+}
+
+void ExpectKernelsMatch(const std::vector<OperatorCase>& cases) {
+  const auto host = HostTarget();
+  ASSERT_TRUE(host.ok()) << host.status();
+  ExpectKernelsMatch(cases, *host);
+  if (host->vector_bits > 256) ExpectKernelsMatch(cases, *TargetByName("x86-64-v3"));
+}
+
+std::vector<OperatorCase> InEachLayout(const std::vector<OperatorCase>& cases) {
+  std::vector<OperatorCase> all;
+  for (const OperatorCase& test_case : cases) {
+    all.push_back(test_case);
+    for (const char* layout : {"{c1/16}", "{c1/8}"}) {
+      OperatorCase blocked = test_case;
+      blocked.inputs[0] = absl::StrReplaceAll(blocked.inputs[0], {{"]", absl::StrCat("]", layout)}});
+      blocked.layout = layout;
+      all.push_back(std::move(blocked));
+    }
+  }
+  return all;
+}
+
+std::vector<OperatorCase> InEachDType(const std::vector<OperatorCase>& cases, const std::string& from,
+                                      const std::vector<std::string>& dtypes) {
+  std::vector<OperatorCase> all;
+  for (const OperatorCase& test_case : cases) {
+    for (const std::string& dtype : dtypes) {
+      OperatorCase typed = test_case;
+      for (InputSpec& input : typed.inputs) input = absl::StrReplaceAll(input, {{from + "[", dtype + "["}});
+      all.push_back(std::move(typed));
+    }
+  }
+  return all;
+}
+
+}  // namespace attune

@@ -1,0 +1,55 @@
+// For tests: fused groups compiled for this machine, run on random data, and compared with the reference.
+#ifndef ATTUNE_LOWER_KERNEL_UNDER_TEST_H_
+#define ATTUNE_LOWER_KERNEL_UNDER_TEST_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "graph/tensor.h"
+#include "target/target.h"
+
+namespace attune {
+
+// One input of a case: a type in text form, then what it holds: by default random numbers in [-2, 2], or in
+// the range that follows ("i64[4] -3..2"), or the values that follow ("f32[2] 0.5 nan").
+using InputSpec = std::string;
+
+struct OperatorCase {
+  Op op;
+  std::vector<InputSpec> inputs;  // "": an optional one that is absent
+  Attributes attrs = {};
+  // Of the first output, as in the text form of a type: "{c1/16}"; empty: plain.
+  std::string layout = "";
+  // Elementwise operators of one input that follow, inside of the group.
+  std::vector<Op> epilogue = {};
+  int num_outputs = -1;
+};
+
+// The group that a case describes, with its inputs.
+struct GroupUnderTest {
+  std::string description;
+  std::unique_ptr<Graph> region;
+  std::vector<Tensor> inputs;
+};
+absl::StatusOr<GroupUnderTest> MakeGroup(const OperatorCase& test_case);
+
+// Schedules each group with every strategy that applies, compiles all for `target`, links them at once, runs
+// them and reports, as test failures, what differs from the reference or does not compile.
+void ExpectKernelsMatch(const std::vector<OperatorCase>& cases, const Target& target);
+
+// The same for this machine and for AVX2.
+void ExpectKernelsMatch(const std::vector<OperatorCase>& cases);
+
+// Each case plain, and with its first input and its output in blocks of 8 and of 16 channels.
+std::vector<OperatorCase> InEachLayout(const std::vector<OperatorCase>& cases);
+
+// Each case with `from` replaced in its inputs' types by each of `dtypes`.
+std::vector<OperatorCase> InEachDType(const std::vector<OperatorCase>& cases, const std::string& from,
+                                      const std::vector<std::string>& dtypes);
+
+}  // namespace attune
+
+#endif  // ATTUNE_LOWER_KERNEL_UNDER_TEST_H_

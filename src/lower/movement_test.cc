@@ -1,0 +1,82 @@
+#include <gtest/gtest.h>
+
+#include "lower/kernel_under_test.h"
+
+namespace attune {
+namespace {
+
+TEST(LowerMovement, Reshape) {
+  ExpectKernelsMatch(InEachDType({{Op::kReshape, {"f32[2,3,4]"}, {{"shape", Ints{6, 4}}}},
+                                  {Op::kReshape, {"f32[4,6]"}, {{"shape", Ints{3, 8}}}}},
+                                 "f32", {"f32", "i64", "f16", "bool"}));
+  ExpectKernelsMatch({{Op::kReshape, {"f32[1,20,3,5]{c1/16}"}, {{"shape", Ints{1, 300}}}},
+                      {Op::kReshape, {"f32[1,1]"}, {{"shape", Ints{}}}},
+                      {Op::kReshape, {"f32[0,4]"}, {{"shape", Ints{2, 0, 3}}}},
+                      {Op::kReshape, {"f32[7,1,5]"}, {{"shape", Ints{1, 35, 1}}}, "", {Op::kRelu}}});
+}
+
+TEST(LowerMovement, Transpose) {
+  ExpectKernelsMatch(InEachDType({{Op::kTranspose, {"f32[2,3,20]"}, {{"perm", Ints{2, 0, 1}}}},
+                                  {Op::kTranspose, {"f32[5,33]"}, {{"perm", Ints{1, 0}}}},
+                                  {Op::kTranspose, {"f32[2,4,8,16]"}, {{"perm", Ints{0, 2, 1, 3}}}}},
+                                 "f32", {"f32", "f64", "u8"}));
+}
+
+TEST(LowerMovement, BroadcastAndSlice) {
+  ExpectKernelsMatch(
+      {{Op::kBroadcast, {"f32[3,1,5]"}, {{"shape", Ints{2, 3, 4, 5}}}},
+       {Op::kBroadcast, {"i32[]"}, {{"shape", Ints{37}}}},
+       {Op::kSlice, {"f32[9,20]"}, {{"starts", Ints{8, 1}}, {"sizes", Ints{4, 17}}, {"steps", Ints{-2, 1}}}},
+       {Op::kSlice,
+        {"f32[1,40,3,4]{c1/16}"},
+        {{"starts", Ints{0, 16, 0, 1}}, {"sizes", Ints{1, 20, 3, 3}}, {"steps", Ints{1, 1, 1, 1}}},
+        "{c1/16}"},
+       {Op::kSlice,
+        {"f32[1,40,3,4]{c1/16}"},
+        {{"starts", Ints{0, 5, 0, 1}}, {"sizes", Ints{1, 20, 3, 3}}, {"steps", Ints{1, 1, 1, 1}}},
+        "{c1/16}"}});
+}
+
+TEST(LowerMovement, Concat) {
+  ExpectKernelsMatch(
+      {{Op::kConcat, {"f32[2,3,5]", "f32[2,4,5]", "f32[2,1,5]"}, {{"axis", int64_t{1}}}},
+       {Op::kConcat, {"f32[2,3]", "f32[2,40]", "f32[2,0]"}, {{"axis", int64_t{1}}}},
+       {Op::kConcat, {"i64[1]", "i64[3]"}, {{"axis", int64_t{0}}}},
+       {Op::kConcat, {"f32[1,32,3,3]{c1/16}", "f32[1,16,3,3]{c1/16}"}, {{"axis", int64_t{1}}}, "{c1/16}"},
+       {Op::kConcat,
+        {"f32[1,20,3,3]{c1/16}", "f32[1,7,3,3]", "f32[1,16,3,3]{c1/16}"},
+        {{"axis", int64_t{1}}},
+        "{c1/16}",
+        {Op::kRelu}}});
+}
+
+TEST(LowerMovement, Pad) {
+  for (const char* mode : {"constant", "reflect", "edge", "wrap"}) {
+    ExpectKernelsMatch(InEachLayout(
+        {{Op::kPad,
+          {"f32[1,5,6,7]"},
+          {{"pads", Ints{0, 0, 1, 2, 0, 0, 3, 1}}, {"mode", std::string(mode)}, {"value", 1.5}}}}));
+  }
+  ExpectKernelsMatch({{Op::kPad, {"i8[3,5]"}, {{"pads", Ints{2, 1, 0, 20}}, {"value", -3.0}}},
+                      {Op::kPad, {"f32[0,2]"}, {{"pads", Ints{1, 0, 1, 0}}}}});
+}
+
+TEST(LowerMovement, Rearrangements) {
+  ExpectKernelsMatch(
+      {{Op::kLayoutTransform,
+        {"f32[2,20,3,4]"},
+        {{"blocked_axis", int64_t{1}}, {"block", int64_t{16}}},
+        "{c1/16}"},
+       {Op::kLayoutTransform,
+        {"f32[2,20,3,4]{c1/8}"},
+        {{"blocked_axis", int64_t{-1}}, {"block", int64_t{1}}}},
+       {Op::kDepthToSpace, {"f32[1,12,2,3]"}, {{"block", int64_t{2}}}},
+       {Op::kDepthToSpace, {"f32[1,12,2,3]"}, {{"block", int64_t{2}}, {"mode", std::string("CRD")}}},
+       {Op::kSpaceToDepth, {"f32[2,3,4,6]"}, {{"block", int64_t{2}}}},
+       {Op::kReverseSequence,
+        {"f32[4,3,5]", "i64[3] 0..4"},
+        {{"batch_axis", int64_t{1}}, {"time_axis", int64_t{0}}}}});
+}
+
+}  // namespace
+}  // namespace attune

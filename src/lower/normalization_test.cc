@@ -1,0 +1,51 @@
+#include <gtest/gtest.h>
+
+#include "lower/kernel_under_test.h"
+
+namespace attune {
+namespace {
+
+const std::vector<std::string> kFloats = {"f32", "f64", "f16", "bf16"};
+
+TEST(LowerNormalization, OverTheLastAxes) {
+  ExpectKernelsMatch(InEachDType(
+      {{Op::kLayerNorm, {"f32[3,5,70]", "f32[70]", "f32[70]"}, {{"axis", int64_t{2}}, {"epsilon", 1e-5}}}},
+      "f32", kFloats));
+  ExpectKernelsMatch(
+      {{Op::kLayerNorm, {"f32[2,3,4,9]"}, {{"axis", int64_t{2}}, {"epsilon", 1e-5}}},
+       {Op::kLayerNorm, {"f32[40]", "f32[40]"}, {{"axis", int64_t{0}}, {"epsilon", 1e-5}}},
+       {Op::kRmsNorm, {"f32[5,64]", "f32[64]"}, {{"axis", int64_t{1}}, {"epsilon", 1e-6}}, "", {Op::kSilu}},
+       {Op::kLayerNorm, {"f32[0,8]"}, {{"axis", int64_t{1}}, {"epsilon", 1e-5}}}});
+}
+
+TEST(LowerNormalization, OverGroupsAndBatches) {
+  ExpectKernelsMatch({{Op::kGroupNorm,
+                       {"f32[2,12,3,5]", "f32[12]", "f32[12]"},
+                       {{"groups", int64_t{3}}, {"epsilon", 1e-5}}}});
+  ExpectKernelsMatch(InEachLayout({{Op::kBatchNorm,
+                                    {"f32[2,20,3,5]", "f32[20]", "f32[20]", "f32[20]", "f32[20] 0.1..2"},
+                                    {{"epsilon", 1e-5}},
+                                    "",
+                                    {Op::kRelu}}}));
+}
+
+TEST(LowerNormalization, Softmax) {
+  for (Op op : {Op::kSoftmax, Op::kLogSoftmax}) {
+    ExpectKernelsMatch(InEachDType({{op, {"f32[3,130]"}, {{"axis", int64_t{1}}}}}, "f32", kFloats));
+    ExpectKernelsMatch({{op, {"f32[2,5,3,20]"}, {{"axis", int64_t{1}}}},
+                        {op, {"f32[2,3,4]"}, {{"axis", int64_t{0}}}},
+                        {op, {"f32[9]"}, {{"axis", int64_t{0}}}},
+                        {op, {"f32[4,1]"}, {{"axis", int64_t{1}}}},
+                        {op, {"f32[2,3] -inf 1 2 inf 0 -inf"}, {{"axis", int64_t{1}}}}});
+  }
+}
+
+TEST(LowerNormalization, Attention) {
+  ExpectKernelsMatch({{Op::kAttention,
+                       {"f32[1,2,5,16]", "f32[1,2,40,16]", "f32[1,2,40,24]", "f32[1,1,1,40]"},
+                       {{"scale", 0.25}}},
+                      {Op::kAttention, {"f32[1,1,1,3]", "f32[1,1,2,3]", "f32[1,1,2,3]"}, {{"scale", 0.5}}}});
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,79 @@
+// Quantization. Quotients and products are rounded to the compute type before they are rounded to an integer,
+// as the reference does.
+#include "base/status.h"
+#include "lower/formula.h"
+#include "lower/operators.h"
+
+namespace attune {
+namespace {
+
+// The element of a parameter, an input of the node, that goes with element `i` of x: the parameter is [], or
+// [size] along `axis`, or has one element a block along it.
+Expr ReadParameter(const Definition& definition, const Node& node, int input, const Indices& i) {
+  const Value* parameter = node.input(input);
+  if (parameter->type().dims.empty()) return definition.Read(parameter, {});
+  const int64_t axis = node.attrs().Int("axis", 1), block = node.attrs().Int("block_size", 0);
+  const Expr& along = i[static_cast<size_t>(axis)];
+  if (block == 0) return definition.Read(parameter, {along});
+  return definition.Read(parameter, Replaced(i, axis, FloorDiv(along, block)));
+}
+
+// rounded + zero within the range of `to`; NaN stands for zero. The zero point is an input that may be
+// absent.
+Expr Saturated(const Definition& definition, const Node& node, const Expr& rounded, const Indices& i) {
+  const DType to = node.attrs().Type("to"), dtype = rounded->dtype;
+  const int bits = DTypeSize(to) * 8;
+  const double low = IsSignedInt(to) ? -static_cast<double>(int64_t{1} << (bits - 1)) : 0;
+  const double high = static_cast<double>((int64_t{1} << (IsSignedInt(to) ? bits - 1 : bits)) - 1);
+  Expr zero = FloatConst(0, dtype);
+  if (node.input(2) != nullptr) zero = CastTo(dtype, ReadParameter(definition, node, 2, i));
+  const Expr value = Select(Apply(MathOp::kIsNan, rounded), zero, rounded + zero);
+  return CastTo(to, Min(Max(value, FloatConst(low, dtype)), FloatConst(high, dtype)));
+}
+
+// Half away from zero. The product behind `value` must not be merged with the subtraction, which would see
+// more digits than the rounded value has; the absolute value between them prevents it.
+Expr RoundHalfAway(const Expr& value) {
+  const DType dtype = value->dtype;
+  const Expr size = Apply(MathOp::kAbs, value), whole = Apply(MathOp::kTrunc, size);
+  const Expr up = Select(size - whole >= FloatConst(0.5, dtype), FloatConst(1, dtype), FloatConst(0, dtype));
+  return Select(value < FloatConst(0, dtype), -(whole + up), whole + up);
+}
+
+}  // namespace
+
+absl::Status DefineQuantize(Definition& definition, const Node& node) {
+  const DType dtype = ComputeType(node.input(0)->type().dtype);
+  definition.Define(node, node.output(), [&](const Indices& i) {
+    const Expr scale = CastTo(dtype, ReadParameter(definition, node, 1, i));
+    const Expr quotient = definition.ReadComputed(node.input(0), i) / scale;
+    return Saturated(definition, node, Apply(MathOp::kRound, quotient), i);
+  });
+  return absl::OkStatus();
+}
+
+absl::Status DefineDequantize(Definition& definition, const Node& node) {
+  const DType dtype = ComputeType(node.output()->type().dtype);
+  definition.Define(node, node.output(), [&](const Indices& i) {
+    Expr value = definition.Read(node.input(0), i);
+    if (node.input(2) != nullptr) {
+      const DType wide = DTypeSize(value->dtype) < 4 ? DType::kI32 : DType::kI64;
+      value = CastTo(wide, value) - CastTo(wide, ReadParameter(definition, node, 2, i));
+    }
+    return CastTo(dtype, value) * CastTo(dtype, ReadParameter(definition, node, 1, i));
+  });
+  return absl::OkStatus();
+}
+
+absl::Status DefineRequantize(Definition& definition, const Node& node) {
+  const bool half_away = node.attrs().String("rounding", "half_even") == "half_away";
+  definition.Define(node, node.output(), [&](const Indices& i) {
+    const Expr value = CastTo(DType::kF32, definition.Read(node.input(0), i));
+    const Expr product = value * CastTo(DType::kF32, ReadParameter(definition, node, 1, i));
+    const Expr rounded = half_away ? RoundHalfAway(product) : Apply(MathOp::kRound, product);
+    return Saturated(definition, node, rounded, i);
+  });
+  return absl::OkStatus();
+}
+
+}  // namespace attune
