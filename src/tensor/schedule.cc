@@ -1,49 +1,20 @@
-// The primitives, but for those that move a stage (schedule_compute_at.cc).
+// The state of a schedule, and the primitives that transform loops.
 #include "tensor/schedule.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "tensor/schedule_expr.h"
 
 namespace attune {
 namespace {
 
-bool Mentions(const Expr& e, const Var& var) {
-  bool found = false;
-  VisitExpr(e, [&](const Expr& x) { found |= x->kind == ExprKind::kVar && x->var == var; });
-  return found;
-}
-
-Expr ReplaceVars(const Expr& e, const std::map<const VarNode*, Expr>& values) {
-  if (!e) return e;
-  ExprRewriter rewriter;
-  rewriter.var = [&](const Var& v) {
-    const auto it = values.find(v.get());
-    return it == values.end() ? Expr() : it->second;
-  };
-  return Rewrite(e, rewriter);
-}
-
-Expr ReplaceBuffer(const Expr& e, const Buffer& from, const Buffer& to) {
-  if (!e) return e;
-  ExprRewriter rewriter;
-  rewriter.load = [&](const Buffer& b, const std::vector<Expr>& indices) {
-    return b == from ? Load(to, indices) : Expr();
-  };
-  return Rewrite(e, rewriter);
-}
-
-// Fresh axes of the same names and extents, and what each old variable is now.
-std::vector<Axis> CopyAxes(const std::vector<Axis>& axes, std::map<const VarNode*, Expr>& values) {
-  std::vector<Axis> copies;
-  for (const Axis& axis : axes) {
-    copies.push_back({MakeVar(axis.var->name), axis.extent, axis.min});
-    values[axis.var.get()] = Expr(copies.back().var);
-  }
-  return copies;
-}
+// Traces may come from anywhere: these keep the arithmetic on extents from overflowing.
+constexpr int64_t kMaxFactor = 1 << 30;
+constexpr int64_t kMaxExtent = int64_t{1} << 40;
 
 }  // namespace
 
@@ -127,6 +98,44 @@ absl::StatusOr<std::vector<std::string>> Schedule::Loops(const std::string& stag
   return names;
 }
 
+absl::Status Schedule::CheckNothingComputedAt(std::string_view loop, std::string_view op) const {
+  for (const auto& state : stages_) {
+    if (state->attached_to == loop && !state->inlined)
+      return InvalidInput(op, ": stage '", state->stage.name, "' is computed at '", loop, "'");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Schedule::CheckNothingComputedAt(const StageState& state, std::string_view op) const {
+  for (const Loop& loop : state.loops) RETURN_IF_ERROR(CheckNothingComputedAt(loop.name, op));
+  return absl::OkStatus();
+}
+
+absl::Status Schedule::CheckPlain(const Loop& loop, std::string_view op) const {
+  if (loop.kind != LoopKind::kSerial || loop.peel_front > 0 || loop.peel_back > 0)
+    return InvalidInput(op, ": loop '", loop.name, "' is marked or peeled already");
+  return CheckNothingComputedAt(loop.name, op);
+}
+
+absl::Status Schedule::CheckReadByFormulas(const StageState& state, std::string_view op) const {
+  for (const auto& other : stages_) {
+    if (other.get() == &state) continue;
+    if (other->stage.output == state.stage.output)
+      return InvalidInput(op, ": stage '", state.stage.name, "' computes a part of its output only");
+    std::set<const BufferNode*> used;
+    CollectBuffers(other->stage.body, used);
+    if (used.contains(state.stage.output.get()))
+      return InvalidInput(op, ": stage '", state.stage.name, "' is read by imperative stage '",
+                          other->stage.name, "'");
+  }
+  return absl::OkStatus();
+}
+
+void Schedule::InsertBefore(const StageState& state, std::unique_ptr<StageState> added) {
+  const auto place = std::ranges::find(stages_, &state, &std::unique_ptr<StageState>::get);
+  stages_.insert(place, std::move(added));
+}
+
 // Replaces a loop's variable wherever it occurs: in its own stage and in the regions of those computed
 // inside.
 void Schedule::Substitute(StageState& state, const Var& var, const Expr& value) {
@@ -141,10 +150,9 @@ absl::Status Schedule::SplitImpl(const Primitive& p) {
   ASSIGN_OR_RETURN(const LoopRef ref, FindLoop(p.names[0]));
   const Loop loop = ref.state->loops[ref.index];
   if (factor < 1) return InvalidInput("split: factor ", factor, " of loop '", loop.name, "' is not positive");
-  for (const auto& state : stages_) {
-    if (state->attached_to == loop.name)
-      return InvalidInput("split: stage '", state->stage.name, "' is computed at '", loop.name, "'");
-  }
+  if (factor > kMaxFactor)
+    return InvalidInput("split: factor ", factor, " of loop '", loop.name, "' is too large");
+  RETURN_IF_ERROR(CheckPlain(loop, p.op));
   Loop outer = loop, inner = loop;
   outer.name = loop.name + ".o";
   inner.name = loop.name + ".i";
@@ -171,15 +179,15 @@ absl::Status Schedule::FuseImpl(const Primitive& p) {
   const Loop outer = loops[a.index], inner = loops[b.index];
   if (outer.reduce != inner.reduce)
     return InvalidInput("fuse: only one of '", outer.name, "' and '", inner.name, "' reduces");
-  for (const auto& state : stages_) {
-    if (state->attached_to == outer.name || state->attached_to == inner.name) {
-      return InvalidInput("fuse: stage '", state->stage.name, "' is computed at '", state->attached_to, "'");
-    }
-  }
+  RETURN_IF_ERROR(CheckPlain(outer, p.op));
+  RETURN_IF_ERROR(CheckPlain(inner, p.op));
+  const std::optional<int64_t> extent = CheckedMul(outer.extent, inner.extent);
+  if (!extent || *extent > kMaxExtent)
+    return InvalidInput("fuse: '", outer.name, "' and '", inner.name, "' have too many iterations");
   Loop fused = outer;
   fused.name = p.names[2];
   fused.var = MakeVar(fused.name);
-  fused.extent = outer.extent * inner.extent;
+  fused.extent = *extent;
   const int64_t width = std::max<int64_t>(inner.extent, 1);
   for (const auto& state : stages_) {
     Substitute(*state, outer.var, FloorDiv(Expr(fused.var), width));
@@ -201,14 +209,15 @@ absl::Status Schedule::ReorderImpl(const Primitive& p) {
     state = ref.state;
     places.push_back(ref.index);
     picked.push_back(state->loops[ref.index]);
-    for (const auto& other : stages_) {
-      if (other->attached_to == name)
-        return InvalidInput("reorder: stage '", other->stage.name, "' is computed at '", name, "'");
-    }
+    RETURN_IF_ERROR(CheckNothingComputedAt(name, p.op));
   }
   std::sort(places.begin(), places.end());
   if (std::adjacent_find(places.begin(), places.end()) != places.end())
     return InvalidInput("reorder: a loop is named twice");
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (picked[i].kind == LoopKind::kParallel && places[i] != 0)
+      return InvalidInput("reorder: parallel loop '", picked[i].name, "' would not be outermost");
+  }
   for (size_t i = 0; i < places.size(); ++i) state->loops[places[i]] = picked[i];
   return absl::OkStatus();
 }
@@ -241,148 +250,15 @@ absl::Status Schedule::PeelImpl(const Primitive& p) {
   return absl::OkStatus();
 }
 
-absl::Status Schedule::InlineImpl(const Primitive& p) {
-  ASSIGN_OR_RETURN(StageState* const state, FindStage(p.names[0]));
-  const Stage& stage = state->stage;
-  if (stage.is_reduction() || stage.is_imperative()) {
-    return InvalidInput("inline: stage '", stage.name, "' is no formula");
-  }
-  for (const LoopNest::Param& param : def_.params) {
-    if (param.buffer == stage.output) return InvalidInput("inline: stage '", stage.name, "' is an output");
-  }
-  ExprRewriter rewriter;
-  rewriter.load = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
-    if (buffer != stage.output) return Expr();
-    std::map<const VarNode*, Expr> values;
-    for (size_t i = 0; i < indices.size(); ++i) values[stage.axes[i].var.get()] = indices[i];
-    return ReplaceVars(stage.value, values);
-  };
-  for (const auto& other : stages_) {
-    if (other.get() == state || other->inlined) continue;
-    if (other->stage.value) other->stage.value = Rewrite(other->stage.value, rewriter);
-    if (other->stage.where) other->stage.where = Rewrite(other->stage.where, rewriter);
-  }
-  state->inlined = true;
-  return absl::OkStatus();
-}
-
-absl::Status Schedule::CacheWriteImpl(const Primitive& p) {
-  ASSIGN_OR_RETURN(StageState* const state, FindStage(p.names[0]));
-  Stage& stage = state->stage;
-  if (stage.is_imperative()) return InvalidInput("cache_write: stage '", stage.name, "' is imperative");
-  if (!state->attached_to.empty())
-    return InvalidInput("cache_write: stage '", stage.name, "' is computed at a loop already");
-  auto computed = std::make_unique<StageState>();
-  computed->stage = stage;
-  computed->stage.name = stage.name + ".acc";
-  computed->stage.output = MakeBuffer(computed->stage.name, stage.output->dtype, stage.output->shape);
-  Stage copy;
-  copy.name = stage.name;
-  copy.output = stage.output;
-  std::map<const VarNode*, Expr> values;
-  copy.axes = CopyAxes(stage.axes, values);
-  std::vector<Expr> indices;
-  for (const Axis& axis : copy.axes) indices.push_back(Expr(axis.var));
-  copy.value = Load(computed->stage.output, indices);
-  stage = std::move(copy);
-  ResetLoops(*state);
-  ResetLoops(*computed);
-  const auto place =
-      std::find_if(stages_.begin(), stages_.end(), [&](const auto& s) { return s.get() == state; });
-  stages_.insert(place, std::move(computed));
-  return absl::OkStatus();
-}
-
-absl::Status Schedule::CacheReadImpl(const Primitive& p) {
-  ASSIGN_OR_RETURN(StageState* const reader, FindStage(p.names[1]));
-  Buffer source;
-  VisitExpr(reader->stage.value, [&](const Expr& e) {
-    if (e->kind == ExprKind::kLoad && e->buffer->name == p.names[0]) source = e->buffer;
-  });
-  if (!source) return InvalidInput("cache_read: stage '", p.names[1], "' does not read '", p.names[0], "'");
-  auto cache = std::make_unique<StageState>();
-  cache->stage.name = absl::StrCat(p.names[0], ".", p.names[1]);
-  cache->stage.output = MakeBuffer(cache->stage.name, source->dtype, source->shape);
-  std::vector<Expr> indices;
-  for (size_t i = 0; i < source->shape.size(); ++i) {
-    cache->stage.axes.push_back({MakeVar(absl::StrCat("i", i)), source->shape[i]});
-    indices.push_back(Expr(cache->stage.axes.back().var));
-  }
-  cache->stage.value = Load(source, indices);
-  ResetLoops(*cache);
-  reader->stage.value = ReplaceBuffer(reader->stage.value, source, cache->stage.output);
-  reader->stage.where = ReplaceBuffer(reader->stage.where, source, cache->stage.output);
-  const auto place =
-      std::find_if(stages_.begin(), stages_.end(), [&](const auto& s) { return s.get() == reader; });
-  stages_.insert(place, std::move(cache));
-  return absl::OkStatus();
-}
-
-absl::Status Schedule::RfactorImpl(const Primitive& p) {
-  ASSIGN_OR_RETURN(StageState* const state, FindStage(p.names[0]));
-  ASSIGN_OR_RETURN(const LoopRef ref, FindLoop(p.names[1]));
-  Stage& stage = state->stage;
-  if (ref.state != state || !state->loops[ref.index].reduce) {
-    return InvalidInput("rfactor: '", p.names[1], "' is no reduce loop of stage '", p.names[0], "'");
-  }
-  if (!state->attached_to.empty())
-    return InvalidInput("rfactor: stage '", stage.name, "' is computed at a loop already");
-  // The new stage has the old one's axes and the loop as axes; every other reduce loop reduces.
-  auto factored = std::make_unique<StageState>();
-  Stage& rf = factored->stage;
-  rf.name = stage.name + ".rf";
-  rf.combiner = stage.combiner;
-  rf.init = stage.init;
-  std::map<const VarNode*, Expr> loop_values, axis_values;
-  rf.axes = CopyAxes(stage.axes, axis_values);
-  for (const Loop& loop : state->loops) {
-    if (!loop.reduce) continue;
-    const Axis axis{MakeVar(loop.name.substr(stage.name.size() + 1)), loop.extent};
-    loop_values[loop.var.get()] = Expr(axis.var);
-    (loop.name == p.names[1] ? rf.axes : rf.reduce_axes).push_back(axis);
-  }
-  if (rf.reduce_axes.empty()) return InvalidInput("rfactor: '", p.names[1], "' is the only reduce loop");
-  for (const Axis& axis : stage.reduce_axes) {
-    axis_values[axis.var.get()] = ReplaceVars(state->axis_values[axis.var.get()], loop_values);
-  }
-  rf.value = ReplaceVars(stage.value, axis_values);
-  rf.where = ReplaceVars(stage.where, axis_values);
-  for (const Expr& guard : state->guards) {
-    bool reduces = false;
-    for (const Loop& loop : state->loops) reduces |= loop.reduce && Mentions(guard, loop.var);
-    if (!reduces) continue;
-    const Expr renamed = ReplaceVars(guard, loop_values);
-    rf.where = rf.where ? And(rf.where, renamed) : renamed;
-  }
-  std::vector<int64_t> shape = stage.output->shape;
-  shape.push_back(rf.axes.back().extent);
-  rf.output = MakeBuffer(rf.name, stage.output->dtype, shape);
-  ResetLoops(*factored);
-
-  const Axis lane{MakeVar(rf.axes.back().var->name), rf.axes.back().extent};
-  std::vector<Expr> indices;
-  for (const Axis& axis : stage.axes) indices.push_back(Expr(axis.var));
-  indices.push_back(Expr(lane.var));
-  stage.reduce_axes = {lane};
-  stage.value = Load(rf.output, indices);
-  stage.where = Expr();
-  ResetLoops(*state);
-  const auto place =
-      std::find_if(stages_.begin(), stages_.end(), [&](const auto& s) { return s.get() == state; });
-  stages_.insert(place, std::move(factored));
-  return absl::OkStatus();
-}
-
 absl::Status Schedule::PrefetchImpl(const Primitive& p) {
   ASSIGN_OR_RETURN(const LoopRef ref, FindLoop(p.names[1]));
   Loop& loop = ref.state->loops[ref.index];
-  Buffer buffer;
-  VisitExpr(ref.state->stage.value, [&](const Expr& e) {
-    if (e->kind == ExprKind::kLoad && e->buffer->name == p.names[0]) buffer = e->buffer;
-  });
-  if (!buffer)
+  if (!FindRead(ref.state->stage, p.names[0]))
     return InvalidInput("prefetch: stage '", ref.state->stage.name, "' does not read '", p.names[0], "'");
   if (loop.kind != LoopKind::kSerial) return InvalidInput("prefetch: loop '", loop.name, "' is not serial");
+  constexpr int64_t kMaxDistance = 1 << 20;
+  if (p.numbers[0] < 0 || p.numbers[0] > kMaxDistance)
+    return InvalidInput("prefetch: distance ", p.numbers[0], " is out of range");
   loop.prefetches.emplace_back(p.names[0], p.numbers[0]);
   return absl::OkStatus();
 }

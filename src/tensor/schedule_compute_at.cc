@@ -10,6 +10,8 @@
 
 #include "base/status.h"
 #include "tensor/schedule.h"
+#include "tensor/schedule_expr.h"
+#include "tensor/spelling.h"
 
 namespace attune {
 
@@ -26,12 +28,6 @@ struct Span {
   Affine base;  // by variables of the loops outside
   int64_t low = 0, high = 0;
 };
-
-bool MentionsAny(const Expr& e, const std::set<const VarNode*>& vars) {
-  bool found = false;
-  VisitExpr(e, [&](const Expr& x) { found |= x->kind == ExprKind::kVar && vars.contains(x->var.get()); });
-  return found;
-}
 
 Span SpanOf(const Expr& index, const Bounds& bounds, const std::set<const VarNode*>& inner) {
   Span span;
@@ -118,10 +114,7 @@ absl::StatusOr<Schedule::Region> Schedule::RegionRead(const StageState& producer
     }
   }
 
-  Bounds bounds;
-  for (const auto& state : stages_) {
-    for (const Loop& loop : state->loops) bounds.Set(loop.var, {0, std::max<int64_t>(loop.extent - 1, 0)});
-  }
+  const Bounds bounds = LoopBounds();
   const Buffer& buffer = producer.stage.output;
   std::vector<Span> spans;
   bool read_outside = false;
@@ -134,12 +127,7 @@ absl::StatusOr<Schedule::Region> Schedule::RegionRead(const StageState& producer
         return;
       }
       for (size_t d = 0; d < e->args.size(); ++d) {
-        ExprRewriter axes;
-        axes.var = [&](const Var& v) {
-          const auto it = state->axis_values.find(v.get());
-          return it == state->axis_values.end() ? Expr() : it->second;
-        };
-        const Span span = SpanOf(Rewrite(e->args[d], axes), bounds, inner);
+        const Span span = SpanOf(ReplaceVars(e->args[d], state->axis_values), bounds, inner);
         if (spans.size() == d) {
           spans.push_back(span);
         } else {
@@ -179,13 +167,18 @@ absl::Status Schedule::ComputeAtImpl(const Primitive& p) {
     if (param.buffer == state->stage.output)
       return InvalidInput("compute_at: stage '", p.names[0], "' is an output");
   }
+  RETURN_IF_ERROR(CheckNothingComputedAt(*state, p.op));
+  RETURN_IF_ERROR(CheckReadByFormulas(*state, p.op));
   const int64_t space = p.numbers[0];
   if (space < 0 || space > static_cast<int64_t>(MemorySpace::kShared))
     return InvalidInput("compute_at: no such memory space");
   ASSIGN_OR_RETURN(Region region, RegionRead(*state, at));
 
-  state->local = MakeBuffer(state->stage.output->name, state->stage.output->dtype, region.extent,
-                            static_cast<MemorySpace>(space));
+  const Buffer local = MakeBuffer(state->stage.output->name, state->stage.output->dtype, region.extent,
+                                  static_cast<MemorySpace>(space));
+  if (!IsBufferSizeValid(*local))
+    return InvalidInput("compute_at: stage '", p.names[0], "' would need too large a buffer");
+  state->local = local;
   state->region_min = std::move(region.min);
   state->attached_to = p.names[1];
   ResetLoops(*state);

@@ -4,43 +4,10 @@
 
 #include "base/status.h"
 #include "tensor/schedule.h"
+#include "tensor/schedule_expr.h"
 
 namespace attune {
 namespace {
-
-// Splits a && b && c into its parts.
-void Conjuncts(const Expr& e, std::vector<Expr>& out) {
-  if (e->kind == ExprKind::kOp && e->op == MathOp::kAnd && e->dtype == DType::kBool) {
-    Conjuncts(e->args[0], out);
-    Conjuncts(e->args[1], out);
-  } else {
-    out.push_back(e);
-  }
-}
-
-bool Mentions(const Expr& e, const Var& var) {
-  bool found = false;
-  VisitExpr(e, [&](const Expr& x) { found |= x->kind == ExprKind::kVar && x->var == var; });
-  return found;
-}
-
-void CollectBuffers(const Expr& e, std::set<const BufferNode*>& used) {
-  if (!e) return;
-  VisitExpr(e, [&](const Expr& x) {
-    if (x->kind == ExprKind::kLoad) used.insert(x->buffer.get());
-  });
-}
-
-// Every buffer that a statement reads or writes.
-void CollectBuffers(const Stmt& s, std::set<const BufferNode*>& used) {
-  if (s == nullptr) return;
-  if (s->buffer) used.insert(s->buffer.get());
-  for (const Expr& e : {s->value, s->condition, s->min, s->extent}) CollectBuffers(e, used);
-  for (const Expr& e : s->indices) CollectBuffers(e, used);
-  for (const Stmt& child : s->children) CollectBuffers(child, used);
-  CollectBuffers(s->body, used);
-  CollectBuffers(s->else_body, used);
-}
 
 Stmt Guarded(const std::vector<Expr>& conditions, Stmt body) {
   if (conditions.empty()) return body;

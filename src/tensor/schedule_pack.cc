@@ -6,9 +6,13 @@
 #include "base/checked.h"
 #include "base/status.h"
 #include "tensor/schedule.h"
+#include "tensor/schedule_expr.h"
+#include "tensor/spelling.h"
 
 namespace attune {
 namespace {
+
+constexpr int64_t kMaxBlock = 1 << 20;
 
 // How the axes of a buffer become those of its packed copy.
 struct Packing {
@@ -48,7 +52,7 @@ absl::StatusOr<Packing> ParsePacking(const std::vector<int64_t>& numbers, size_t
   }
   for (size_t i = 0; i < splits; ++i) {
     const int64_t axis = numbers[1 + 2 * i], block = numbers[2 + 2 * i];
-    if (axis < 0 || axis >= static_cast<int64_t>(rank) || block < 1)
+    if (axis < 0 || axis >= static_cast<int64_t>(rank) || block < 1 || block > kMaxBlock)
       return InvalidInput("pack: no axis ", axis, " or bad block ", block);
     packing.splits.emplace_back(axis, block);
   }
@@ -60,23 +64,6 @@ absl::StatusOr<Packing> ParsePacking(const std::vector<int64_t>& numbers, size_t
   return packing;
 }
 
-void Conjuncts(const Expr& e, std::vector<Expr>& out) {
-  if (e->kind == ExprKind::kOp && e->op == MathOp::kAnd && e->dtype == DType::kBool) {
-    Conjuncts(e->args[0], out);
-    Conjuncts(e->args[1], out);
-  } else {
-    out.push_back(e);
-  }
-}
-
-std::set<const VarNode*> Variables(const Expr& e) {
-  std::set<const VarNode*> vars;
-  VisitExpr(e, [&](const Expr& x) {
-    if (x->kind == ExprKind::kVar) vars.insert(x->var.get());
-  });
-  return vars;
-}
-
 bool Intersect(const std::set<const VarNode*>& a, const std::set<const VarNode*>& b) {
   return std::any_of(a.begin(), a.end(), [&](const VarNode* v) { return b.contains(v); });
 }
@@ -85,11 +72,10 @@ bool Intersect(const std::set<const VarNode*>& a, const std::set<const VarNode*>
 
 absl::Status Schedule::PackImpl(const Primitive& p) {
   ASSIGN_OR_RETURN(StageState* const reader, FindStage(p.names[1]));
-  Buffer source;
-  VisitExpr(reader->stage.value, [&](const Expr& e) {
-    if (e->kind == ExprKind::kLoad && e->buffer->name == p.names[0]) source = e->buffer;
-  });
+  const Buffer source = FindRead(reader->stage, p.names[0]);
   if (!source) return InvalidInput("pack: stage '", p.names[1], "' does not read '", p.names[0], "'");
+  if (AttachedStageOf(source) != nullptr)
+    return InvalidInput("pack: '", p.names[0], "' is computed at a loop");
   ASSIGN_OR_RETURN(const Packing packing, ParsePacking(p.numbers, source->shape.size()));
 
   // The copy's axes, before and after the permutation, and where in the source each element comes from.
@@ -122,6 +108,8 @@ absl::Status Schedule::PackImpl(const Primitive& p) {
     shape.push_back(copy->stage.axes.back().extent);
   }
   copy->stage.output = MakeBuffer(copy->stage.name, source->dtype, shape);
+  if (!IsBufferSizeValid(*copy->stage.output))
+    return InvalidInput("pack: the copy of '", p.names[0], "' would be too large");
   const Expr element = Load(source, from);
   copy->stage.value = inside ? Select(inside, element, ConstOf(source->dtype, 0)) : element;
   ResetLoops(*copy);
@@ -131,9 +119,7 @@ absl::Status Schedule::PackImpl(const Primitive& p) {
     return buffer == source ? Load(copy->stage.output, packing.Map(indices)) : Expr();
   };
   reader->stage.value = Rewrite(reader->stage.value, rewriter);
-  const auto place =
-      std::find_if(stages_.begin(), stages_.end(), [&](const auto& s) { return s.get() == reader; });
-  stages_.insert(place, std::move(copy));
+  InsertBefore(*reader, std::move(copy));
   return absl::OkStatus();
 }
 
@@ -183,6 +169,13 @@ absl::Status Schedule::OvercomputeImpl(const Primitive& p) {
     }
   });
   RETURN_IF_ERROR(status);
+  for (size_t i = 0; i < state->stage.axes.size(); ++i) {
+    const Expr& value = state->axis_values[state->stage.axes[i].var.get()];
+    const Interval range = bounds.Range(value - state->region_min[i]);
+    if (range.min < 0 || range.max >= state->local->shape[i])
+      return InvalidInput("overcompute: stage '", p.names[0], "' would write beyond axis ", i,
+                          " of its region");
+  }
   state->stage.where = kept;
   state->guards = std::move(guards);
   return absl::OkStatus();

@@ -1,0 +1,73 @@
+#include "tensor/schedule_expr.h"
+
+namespace attune {
+namespace {
+
+void CollectBuffers(const Expr& e, std::set<const BufferNode*>& used) {
+  if (!e) return;
+  VisitExpr(e, [&](const Expr& x) {
+    if (x->kind == ExprKind::kLoad) used.insert(x->buffer.get());
+  });
+}
+
+}  // namespace
+
+std::set<const VarNode*> Variables(const Expr& e) {
+  std::set<const VarNode*> vars;
+  VisitExpr(e, [&](const Expr& x) {
+    if (x->kind == ExprKind::kVar) vars.insert(x->var.get());
+  });
+  return vars;
+}
+
+bool Mentions(const Expr& e, const Var& var) {
+  bool found = false;
+  VisitExpr(e, [&](const Expr& x) { found |= x->kind == ExprKind::kVar && x->var == var; });
+  return found;
+}
+
+bool MentionsAny(const Expr& e, const std::set<const VarNode*>& vars) {
+  bool found = false;
+  VisitExpr(e, [&](const Expr& x) { found |= x->kind == ExprKind::kVar && vars.contains(x->var.get()); });
+  return found;
+}
+
+void Conjuncts(const Expr& e, std::vector<Expr>& out) {
+  if (e->kind == ExprKind::kOp && e->op == MathOp::kAnd && e->dtype == DType::kBool) {
+    Conjuncts(e->args[0], out);
+    Conjuncts(e->args[1], out);
+  } else {
+    out.push_back(e);
+  }
+}
+
+Expr ReplaceVars(const Expr& e, const std::map<const VarNode*, Expr>& values) {
+  if (!e) return e;
+  ExprRewriter rewriter;
+  rewriter.var = [&](const Var& v) {
+    const auto it = values.find(v.get());
+    return it == values.end() ? Expr() : it->second;
+  };
+  return Rewrite(e, rewriter);
+}
+
+Buffer FindRead(const Stage& stage, const std::string& name) {
+  Buffer found;
+  if (!stage.value) return found;
+  VisitExpr(stage.value, [&](const Expr& e) {
+    if (e->kind == ExprKind::kLoad && e->buffer->name == name) found = e->buffer;
+  });
+  return found;
+}
+
+void CollectBuffers(const Stmt& s, std::set<const BufferNode*>& used) {
+  if (s == nullptr) return;
+  if (s->buffer) used.insert(s->buffer.get());
+  for (const Expr& e : {s->value, s->condition, s->min, s->extent}) CollectBuffers(e, used);
+  for (const Expr& e : s->indices) CollectBuffers(e, used);
+  for (const Stmt& child : s->children) CollectBuffers(child, used);
+  CollectBuffers(s->body, used);
+  CollectBuffers(s->else_body, used);
+}
+
+}  // namespace attune
