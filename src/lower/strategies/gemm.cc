@@ -38,7 +38,8 @@ std::string GemmWhyNot(const Workload& workload, const Target&) {
     return "the epilogue changes shape or layout";
   }
   if (!workload.anchor->input(1)->is_input()) return "the right operand is computed in the group";
-  if (type.num_elements() == 0) return "nothing to compute";
+  if (type.num_elements() == 0 || workload.anchor->input(0)->type().num_elements() == 0)
+    return "nothing to compute";
   return "";
 }
 

@@ -284,7 +284,9 @@ class GroupScheduler {
     if (reduces && inner->extent >= lanes_) {
       RETURN_IF_ERROR(SplitReduction(m.stage));
     }
-    RETURN_IF_ERROR(s_.ComputeAt(m.stage.name, at, SpaceFor(m, 1)));
+    // A vector of which some lanes are masked does not fit into registers made for the others.
+    const bool ragged = inner != nullptr && inner->extent % lanes_ != 0;
+    RETURN_IF_ERROR(s_.ComputeAt(m.stage.name, at, ragged ? MemorySpace::kScratch : SpaceFor(m, 1)));
     if (reduces && inner->extent >= lanes_) {
       const bool has_inner = std::any_of(m.stage.axes.begin(), m.stage.axes.end(), [&](const Axis& axis) {
         return s_.Extent(LoopOf(m.stage, axis)).value_or(1) > 1;
