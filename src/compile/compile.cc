@@ -141,7 +141,7 @@ absl::StatusOr<std::string> WriteNetwork(const Graph& graph, const NetworkPlan& 
   Manifest manifest;
   manifest.target = {options.target.arch, options.target.name, options.target.required_features};
   manifest.provenance = {options.model_name, options.model_sha256, std::string(kCompilerVersion),
-                         Print(options.passes), ""};
+                         options.pass_plan, ""};
   manifest.graph_summary = Print(graph, {.max_constant_elements = 8});
   for (const PlannedTensor& tensor : plan.tensors)
     manifest.tensors.push_back(DescribeTensor(tensor, plan, constants));
@@ -163,11 +163,6 @@ absl::StatusOr<std::string> Compile(Graph& graph, const CompileOptions& options,
   CompileReport local;
   CompileReport& times = report == nullptr ? local : *report;
   Stopwatch watch;
-  RunOptions pass_options = options.pass_options;
-  if (!options.dump_folder.empty()) pass_options.dump_folder = options.dump_folder;
-  ASSIGN_OR_RETURN(times.passes, RunPlan(graph, options.passes, pass_options));
-  times.pass_seconds = watch.Lap();
-
   RETURN_IF_ERROR(AssignLayouts(graph, options.target));
   ASSIGN_OR_RETURN(const NetworkPlan plan, PlanNetwork(graph, options.target));
   times.plan_seconds = watch.Lap();

@@ -1,0 +1,149 @@
+#include "api/compiled_model.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+
+#include "artifact/format.h"
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+absl::StatusCode CodeOf(attune_code code) {
+  switch (code) {
+    case ATTUNE_CANNOT_READ:
+      return absl::StatusCode::kNotFound;
+    case ATTUNE_WRONG_TARGET:
+    case ATTUNE_NOT_TRUSTED:
+      return absl::StatusCode::kFailedPrecondition;
+    case ATTUNE_OUT_OF_MEMORY:
+      return absl::StatusCode::kResourceExhausted;
+    case ATTUNE_KERNEL_FAILED:
+      return absl::StatusCode::kInternal;
+    default:
+      return absl::StatusCode::kInvalidArgument;
+  }
+}
+
+absl::Status ToStatus(attune_code code, const attune_error& error) {
+  if (code == ATTUNE_OK) return absl::OkStatus();
+  return absl::Status(CodeOf(code), error.message);
+}
+
+InputDeclaration Declare(const attune_tensor_info& info) {
+  InputDeclaration declaration;
+  declaration.name = info.name;
+  declaration.dtype = static_cast<DType>(info.dtype);
+  declaration.dtype_name = DTypeName(*declaration.dtype);
+  declaration.shape.assign(info.shape, info.shape + info.rank);
+  for (int64_t size : declaration.shape) declaration.dims.push_back(absl::StrCat(size));
+  return declaration;
+}
+
+}  // namespace
+
+bool IsArtifact(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, format::kMagic.size()> start = {};
+  file.read(start.data(), start.size());
+  return std::memcmp(start.data(), format::kMagic.data(), start.size()) == 0;
+}
+
+absl::StatusOr<std::shared_ptr<const CompiledModel>> CompiledModel::LoadFile(const std::string& path) {
+  attune_model* model = nullptr;
+  attune_error error;
+  RETURN_IF_ERROR(ToStatus(attune_load(path.c_str(), nullptr, &model, &error), error));
+  return std::shared_ptr<const CompiledModel>(new CompiledModel(model));
+}
+
+absl::StatusOr<std::shared_ptr<const CompiledModel>> CompiledModel::FromBytes(std::string_view bytes) {
+  attune_model* model = nullptr;
+  attune_error error;
+  RETURN_IF_ERROR(ToStatus(attune_load_memory(bytes.data(), bytes.size(), nullptr, &model, &error), error));
+  return std::shared_ptr<const CompiledModel>(new CompiledModel(model));
+}
+
+std::vector<InputDeclaration> CompiledModel::Inputs() const {
+  std::vector<InputDeclaration> inputs;
+  for (size_t i = 0; i < attune_model_num_inputs(handle()); ++i) {
+    attune_tensor_info info;
+    if (attune_model_input(handle(), i, &info, nullptr) == ATTUNE_OK) inputs.push_back(Declare(info));
+  }
+  return inputs;
+}
+
+std::vector<std::string> CompiledModel::OutputNames() const {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < attune_model_num_outputs(handle()); ++i) {
+    attune_tensor_info info;
+    if (attune_model_output(handle(), i, &info, nullptr) == ATTUNE_OK) names.push_back(info.name);
+  }
+  return names;
+}
+
+absl::StatusOr<Session> Session::Create(std::shared_ptr<const CompiledModel> model, int threads) {
+  if (threads < 0) return InvalidInput("the number of threads is ", threads, ", it must not be negative");
+  attune_session* session = nullptr;
+  attune_error error;
+  RETURN_IF_ERROR(ToStatus(
+      attune_session_create(model->handle(), static_cast<size_t>(threads), &session, &error), error));
+  return Session(std::move(model), session);
+}
+
+absl::Status Session::SetInputs(const std::vector<NamedTensor>& inputs) {
+  const std::vector<InputDeclaration> declarations = model_->Inputs();
+  std::vector<bool> given(declarations.size(), false);
+  for (const NamedTensor& input : inputs) {
+    const auto found = std::find_if(declarations.begin(), declarations.end(),
+                                    [&](const InputDeclaration& d) { return d.name == input.name; });
+    if (found == declarations.end()) return InvalidInput("there is no input \"", input.name, "\"");
+    const auto i = static_cast<size_t>(found - declarations.begin());
+    if (given[i]) return InvalidInput("input \"", input.name, "\" is given twice");
+    given[i] = true;
+    RETURN_IF_ERROR(CheckInput(*found, input.tensor));
+    attune_error error;
+    const auto bytes = static_cast<size_t>(input.tensor.num_bytes());
+    RETURN_IF_ERROR(
+        ToStatus(attune_session_set_input(handle_.get(), i, input.tensor.data(), bytes, &error), error));
+  }
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i]) continue;
+    return InvalidInput("input \"", declarations[i].name, "\" (", ToString(declarations[i]),
+                        ") has no value");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Session::Run() {
+  attune_error error;
+  return ToStatus(attune_session_run(handle_.get(), &error), error);
+}
+
+absl::StatusOr<std::vector<uint64_t>> Session::RunProfiled() {
+  const size_t count = attune_model_num_instructions(model_->handle());
+  std::vector<uint64_t> nanoseconds(count + 1);  // never empty, so that data() is no null
+  attune_error error;
+  RETURN_IF_ERROR(
+      ToStatus(attune_session_run_profiled(handle_.get(), nanoseconds.data(), count, &error), error));
+  nanoseconds.pop_back();
+  return nanoseconds;
+}
+
+absl::StatusOr<std::vector<NamedTensor>> Session::Outputs() const {
+  std::vector<NamedTensor> outputs;
+  const std::vector<std::string> names = model_->OutputNames();
+  for (size_t i = 0; i < names.size(); ++i) {
+    attune_output output;
+    attune_error error;
+    RETURN_IF_ERROR(ToStatus(attune_session_output(handle_.get(), i, &output, &error), error));
+    const Shape shape(output.shape, output.shape + output.rank);
+    ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(static_cast<DType>(output.dtype), shape));
+    if (output.bytes > 0) std::memcpy(tensor.mutable_data(), output.data, output.bytes);
+    outputs.push_back({names[i], std::move(tensor)});
+  }
+  return outputs;
+}
+
+}  // namespace attune

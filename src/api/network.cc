@@ -1,0 +1,317 @@
+#include "api/network.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "base/file.h"
+#include "base/status.h"
+#include "import/onnx/import.h"
+#include "reference/interpreter.h"
+
+namespace attune {
+namespace {
+
+int Processors() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// The error with the model's file before it, once. The lines of an NS list stand by themselves.
+absl::Status Name(const absl::Status& status, const std::string& source) {
+  if (absl::IsUnimplemented(status) && absl::StartsWith(status.message(), "NS ")) return status;
+  return absl::StartsWith(status.message(), source) ? status : Annotate(status, source);
+}
+
+bool Contains(const std::vector<NamedTensor>& tensors, const std::string& name) {
+  return std::any_of(tensors.begin(), tensors.end(), [&](const NamedTensor& t) { return t.name == name; });
+}
+
+// The planner takes groups of operators: where no pass made any, each operator becomes one.
+bool HasGroups(const Graph& graph) {
+  return std::none_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) {
+    return node->op() != Op::kFused && node->op() != Op::kConstant && node->num_regions() == 0;
+  });
+}
+
+int64_t ArgMax(const Tensor& tensor) {
+  int64_t best = 0;
+  for (int64_t i = 1; i < tensor.num_elements(); ++i) {
+    if (tensor.ToDouble(i) > tensor.ToDouble(best)) best = i;
+  }
+  return best;
+}
+
+}  // namespace
+
+struct Network::State {
+  absl::Status status;
+  std::string source;  // the file, for messages
+  std::string sha256;
+  ModelOptions options;
+  std::shared_ptr<const Graph> imported, optimized;
+  std::string pass_plan;
+  std::vector<StepReport> passes;
+  std::string artifact;
+  std::shared_ptr<const CompiledModel> compiled;
+  CompileReport report;
+};
+
+Network Network::Failed(absl::Status status) const {
+  auto state = std::make_shared<State>(*state_);
+  state->status = Name(status, state_->source);
+  return Network(std::move(state));
+}
+
+Network Network::Load(const std::string& path, const ModelOptions& options) {
+  auto state = std::make_shared<State>();
+  state->source = path;
+  state->options = options;
+  const Network network(state);
+  if (IsArtifact(path)) {
+    absl::StatusOr<std::shared_ptr<const CompiledModel>> compiled = CompiledModel::LoadFile(path);
+    if (!compiled.ok()) return network.Failed(compiled.status());
+    state->compiled = *std::move(compiled);
+    return network;
+  }
+  {
+    const absl::StatusOr<std::string> bytes = ReadFile(path, INT32_MAX);
+    if (!bytes.ok()) return network.Failed(bytes.status());
+    state->sha256 = Sha256Hex(*bytes);
+  }
+  const Interpreter interpreter;
+  absl::StatusOr<std::unique_ptr<Graph>> graph = ImportOnnx(
+      path, {.input_shapes = options.shapes, .input_values = options.values, .executor = &interpreter});
+  if (!graph.ok()) return network.Failed(graph.status());
+  state->imported = *std::move(graph);
+  return network;
+}
+
+Network Network::FromGraph(const Graph& graph, const std::string& name) {
+  auto state = std::make_shared<State>();
+  state->source = name;
+  state->imported = graph.Clone();
+  return Network(std::move(state));
+}
+
+const absl::Status& Network::status() const { return state_->status; }
+
+Network Network::Optimize(const PassPlan& plan, const std::string& dump_folder) const {
+  if (!status().ok()) return *this;
+  if (state_->imported == nullptr) {
+    return Failed(absl::FailedPreconditionError("is compiled already; give the model that it was made from"));
+  }
+  std::unique_ptr<Graph> graph = state_->imported->Clone();
+  RunOptions options;
+  options.dump_folder = dump_folder;
+  absl::StatusOr<std::vector<StepReport>> passes = RunPlan(*graph, plan, options);
+  if (!passes.ok()) return Failed(passes.status());
+  auto state = std::make_shared<State>(*state_);
+  state->optimized = std::move(graph);
+  state->pass_plan = Print(plan);
+  state->passes = *std::move(passes);
+  return Network(std::move(state));
+}
+
+Network Network::Compile(CompileOptions options) const {
+  if (!status().ok()) return *this;
+  if (state_->imported == nullptr) {
+    return Failed(absl::FailedPreconditionError("is compiled already; give the model that it was made from"));
+  }
+  if (options.target.name.empty()) {
+    absl::StatusOr<Target> host = HostTarget();
+    if (!host.ok()) return Failed(host.status());
+    options.target = *std::move(host);
+  }
+  if (options.jobs <= 0) options.jobs = Processors();
+  options.model_name = std::filesystem::path(state_->source).filename().string();
+  options.model_sha256 = state_->sha256;
+  options.pass_plan = state_->pass_plan;
+
+  auto state = std::make_shared<State>(*state_);
+  const std::unique_ptr<Graph> graph =
+      (state_->optimized == nullptr ? state_->imported : state_->optimized)->Clone();
+  if (!HasGroups(*graph)) {
+    const absl::Status grouped = RunPlan(*graph, {.steps = {{"fuse", {}}}}).status();
+    if (!grouped.ok()) return Failed(grouped);
+  }
+  absl::StatusOr<std::string> artifact = attune::Compile(*graph, options, &state->report);
+  if (!artifact.ok()) return Failed(artifact.status());
+  absl::StatusOr<std::shared_ptr<const CompiledModel>> compiled = CompiledModel::FromBytes(*artifact);
+  // Code for another processor is made to be saved, not to be run here.
+  if (!compiled.ok() && !absl::IsFailedPrecondition(compiled.status())) return Failed(compiled.status());
+  if (compiled.ok()) state->compiled = *std::move(compiled);
+  state->artifact = *std::move(artifact);
+  return Network(std::move(state));
+}
+
+Network Network::Save(const std::string& path) const {
+  if (!status().ok()) return *this;
+  if (state_->artifact.empty()) {
+    return Failed(absl::FailedPreconditionError("there is no new artifact to save; compile the model first"));
+  }
+  if (absl::Status status = WriteFileAtomically(path, state_->artifact); !status.ok()) {
+    auto state = std::make_shared<State>(*state_);
+    state->status = std::move(status);  // names the file that could not be written
+    return Network(std::move(state));
+  }
+  return *this;
+}
+
+absl::StatusOr<Session> Network::Prepare(const std::vector<NamedTensor>& inputs, int threads) const {
+  RETURN_IF_ERROR(status());
+  if (state_->compiled == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(state_->source, state_->artifact.empty() ? ": is not compiled; call Compile() first"
+                                                              : ": is compiled for another processor"));
+  }
+  const std::vector<InputDeclaration> declarations = state_->compiled->Inputs();
+  std::vector<NamedTensor> remaining;
+  for (const NamedTensor& input : inputs) {
+    const bool remains = std::any_of(declarations.begin(), declarations.end(),
+                                     [&](const InputDeclaration& d) { return d.name == input.name; });
+    const auto fixed = state_->options.values.find(input.name);
+    if (remains || fixed == state_->options.values.end()) {
+      remaining.push_back(input);
+    } else if (!fixed->second.Identical(input.tensor)) {
+      return InvalidInput(state_->source, ": input \"", input.name,
+                          "\" shapes the network, which was made for another value; load the model anew");
+    }
+  }
+  absl::StatusOr<Session> session = Session::Create(state_->compiled, threads);
+  if (!session.ok()) return Name(session.status(), state_->source);
+  RETURN_IF_ERROR(Name(session->SetInputs(remaining), state_->source));
+  return session;
+}
+
+absl::StatusOr<std::vector<NamedTensor>> Network::Run(const std::vector<NamedTensor>& inputs,
+                                                      int threads) const {
+  ASSIGN_OR_RETURN(Session session, Prepare(inputs, threads));
+  RETURN_IF_ERROR(Name(session.Run(), state_->source));
+  return session.Outputs();
+}
+
+absl::StatusOr<VerifyReport> Network::Verify(const std::vector<NamedTensor>& inputs, uint64_t seed,
+                                             int threads) const {
+  RETURN_IF_ERROR(status());
+  if (state_->imported == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        state_->source, ": is compiled already; to verify it, give the model that it was made from"));
+  }
+  ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, Complete(inputs, seed));
+  ASSIGN_OR_RETURN(const std::vector<NamedTensor> actual, Run(complete, threads));
+  absl::StatusOr<VerifyReport> report = VerifyAgainstReference(*state_->imported, complete, actual);
+  if (!report.ok()) return Name(report.status(), state_->source);
+  return report;
+}
+
+absl::StatusOr<std::vector<double>> Network::Bench(int threads, double seconds,
+                                                   const std::vector<NamedTensor>& inputs,
+                                                   uint64_t seed) const {
+  ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, Complete(inputs, seed));
+  ASSIGN_OR_RETURN(Session session, Prepare(complete, threads));
+  RETURN_IF_ERROR(Name(session.Run(), state_->source));
+  std::vector<double> latencies;
+  constexpr size_t kMinRuns = 3;
+  const double start = Now();
+  while (latencies.size() < kMinRuns || Now() - start < seconds) {
+    const double begin = Now();
+    RETURN_IF_ERROR(Name(session.Run(), state_->source));
+    latencies.push_back((Now() - begin) * 1e3);
+  }
+  return latencies;
+}
+
+absl::StatusOr<ProfileReport> Network::Profile(int threads, int rounds,
+                                               const std::vector<NamedTensor>& inputs, uint64_t seed) const {
+  ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, Complete(inputs, seed));
+  ASSIGN_OR_RETURN(Session session, Prepare(complete, threads));
+  absl::StatusOr<ProfileReport> report =
+      ProfileSession(*state_->compiled, session, threads == 0 ? Processors() : threads, rounds);
+  if (!report.ok()) return Name(report.status(), state_->source);
+  return report;
+}
+
+absl::StatusOr<double> Network::Evaluate(const std::vector<Sample>& samples, int threads) const {
+  if (samples.empty()) return InvalidInput(state_->source, ": there are no samples to evaluate");
+  ASSIGN_OR_RETURN(Session session, Prepare(samples.front().inputs, threads));
+  int64_t right = 0;
+  for (const Sample& sample : samples) {
+    RETURN_IF_ERROR(Name(session.SetInputs(sample.inputs), state_->source));
+    RETURN_IF_ERROR(Name(session.Run(), state_->source));
+    ASSIGN_OR_RETURN(const std::vector<NamedTensor> outputs, session.Outputs());
+    if (outputs.empty() || outputs[0].tensor.num_elements() == 0) {
+      return InvalidInput(state_->source, ": the first output has no elements to find a class in");
+    }
+    right += ArgMax(outputs[0].tensor) == sample.label;
+  }
+  return static_cast<double>(right) / static_cast<double>(samples.size());
+}
+
+absl::StatusOr<NetworkDescription> Network::Describe() const {
+  RETURN_IF_ERROR(status());
+  std::string file;
+  if (state_->artifact.empty()) {
+    if (state_->compiled == nullptr) {
+      return absl::FailedPreconditionError(absl::StrCat(state_->source, ": is not compiled"));
+    }
+    ASSIGN_OR_RETURN(file, ReadFile(state_->source));
+  }
+  absl::StatusOr<NetworkDescription> description =
+      DescribeArtifact(state_->artifact.empty() ? file : state_->artifact);
+  if (!description.ok()) return Name(description.status(), state_->source);
+  return description;
+}
+
+absl::StatusOr<std::vector<InputDeclaration>> Network::Inputs() const {
+  RETURN_IF_ERROR(status());
+  if (state_->compiled != nullptr) return state_->compiled->Inputs();
+  std::vector<InputDeclaration> inputs;
+  for (const auto& input : state_->imported->inputs()) {
+    InputDeclaration declaration;
+    declaration.name = input->name();
+    declaration.dtype = input->type().dtype;
+    declaration.dtype_name = DTypeName(input->type().dtype);
+    declaration.shape = input->type().shape();
+    for (int64_t size : declaration.shape) declaration.dims.push_back(absl::StrCat(size));
+    inputs.push_back(std::move(declaration));
+  }
+  return inputs;
+}
+
+bool Network::is_compiled() const { return state_->compiled != nullptr || !state_->artifact.empty(); }
+const std::vector<StepReport>& Network::pass_report() const { return state_->passes; }
+const CompileReport& Network::compile_report() const { return state_->report; }
+const std::string& Network::artifact() const { return state_->artifact; }
+
+absl::StatusOr<Tensor> Network::RandomInput(const std::string& name, uint64_t seed) const {
+  ASSIGN_OR_RETURN(const std::vector<InputDeclaration> declarations, Inputs());
+  const auto input = std::find_if(declarations.begin(), declarations.end(),
+                                  [&](const InputDeclaration& d) { return d.name == name; });
+  if (input == declarations.end()) {
+    return InvalidInput(state_->source, ": input \"", name, "\" shapes the network; give it a value");
+  }
+  int64_t limit = kRandomLimit;
+  for (size_t i = 0; state_->imported != nullptr && i < state_->imported->inputs().size(); ++i) {
+    if (state_->imported->inputs()[i]->name() == name) limit = RandomLimits(*state_->imported)[i];
+  }
+  return RandomTensor(*input->dtype, input->shape, seed, limit);
+}
+
+absl::StatusOr<std::vector<NamedTensor>> Network::Complete(const std::vector<NamedTensor>& given,
+                                                           uint64_t seed) const {
+  ASSIGN_OR_RETURN(const std::vector<InputDeclaration> declarations, Inputs());
+  std::vector<NamedTensor> complete = given;
+  for (size_t i = 0; i < declarations.size(); ++i) {
+    if (Contains(given, declarations[i].name)) continue;
+    ASSIGN_OR_RETURN(Tensor tensor, RandomInput(declarations[i].name, seed + i));
+    complete.push_back({declarations[i].name, std::move(tensor)});
+  }
+  return complete;
+}
+
+}  // namespace attune

@@ -1,0 +1,121 @@
+// The whole way, from a model file to numbers, as a chain that reads like the sentence:
+//
+//   absl::StatusOr<std::vector<NamedTensor>> outputs = Network::Load("resnet50.onnx")
+//                                                          .Optimize()
+//                                                          .Compile()
+//                                                          .Save("resnet50.atn")
+//                                                          .Run({{"input", image}});
+//
+// Every step gives a new Network and leaves the one before as it was, so that a network can go two ways. The
+// first error stays in the chain: later steps do nothing, and whoever asks for a result gets that error. It
+// names the model's file.
+#ifndef ATTUNE_API_NETWORK_H_
+#define ATTUNE_API_NETWORK_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "api/compiled_model.h"
+#include "api/description.h"
+#include "api/profile.h"
+#include "api/tensors.h"
+#include "api/verify.h"
+#include "compile/compile.h"
+#include "graph/graph.h"
+#include "graph/text.h"
+#include "opt/driver.h"
+#include "opt/pass_plan.h"
+#include "target/target.h"
+
+namespace attune {
+
+// What a model whose dimensions are symbolic must be told.
+struct ModelOptions {
+  // Shapes of inputs, by name.
+  std::map<std::string, Shape> shapes;
+  // Values of inputs: they give the shape, and where a shape inside the network depends on the value, the
+  // network is made for that value. The input then may leave the network.
+  std::map<std::string, Tensor> values;
+};
+
+// One example with the class that it belongs to.
+struct Sample {
+  std::vector<NamedTensor> inputs;
+  int64_t label = 0;
+};
+
+// A value: copies are cheap and share what is large. Any number of threads may use one.
+class Network {
+ public:
+  // The ONNX model or artifact at `path`, told apart by content. An artifact is compiled already: it can be
+  // run, measured and described, and not be optimized, compiled or verified.
+  static Network Load(const std::string& path, const ModelOptions& options = {});
+  // A verified graph, as if imported. `name` stands for the file in messages.
+  static Network FromGraph(const Graph& graph, const std::string& name);
+
+  const absl::Status& status() const;
+
+  // The graph rewritten as `plan` says. Where `dump_folder` is not empty, each step's graph is written to it.
+  Network Optimize(const PassPlan& plan = DefaultPlan(), const std::string& dump_folder = "") const;
+  // Code for the optimized graph; of the imported one, each operator by itself, where Optimize() was not
+  // called. An empty target is this machine, no jobs as many as processors. Name, digest and plan are filled
+  // in.
+  Network Compile(CompileOptions options = {}) const;
+  // Writes the artifact, whole or not at all.
+  Network Save(const std::string& path) const;
+
+  // The outputs, in the model's order. Every input must be given; those that ModelOptions fixed and that left
+  // the network may be, with the same value. `threads` 0: as many as processors.
+  absl::StatusOr<std::vector<NamedTensor>> Run(const std::vector<NamedTensor>& inputs, int threads = 0) const;
+
+  // Compiled code against the reference interpreter on the imported graph, output by output. Inputs that are
+  // not given are random by `seed`; likewise below.
+  absl::StatusOr<VerifyReport> Verify(const std::vector<NamedTensor>& inputs = {}, uint64_t seed = 0,
+                                      int threads = 0) const;
+  // Milliseconds of each run, after one that does not count, for `seconds` and at least 3 runs.
+  absl::StatusOr<std::vector<double>> Bench(int threads, double seconds,
+                                            const std::vector<NamedTensor>& inputs = {},
+                                            uint64_t seed = 0) const;
+  // Where the time goes: the median of `rounds` runs for each kernel.
+  absl::StatusOr<ProfileReport> Profile(int threads, int rounds, const std::vector<NamedTensor>& inputs = {},
+                                        uint64_t seed = 0) const;
+  // The share of samples whose largest element of the first output is the label's.
+  absl::StatusOr<double> Evaluate(const std::vector<Sample>& samples, int threads = 0) const;
+
+  // The artifact's manifest and sizes.
+  absl::StatusOr<NetworkDescription> Describe() const;
+
+  // Inputs of the compiled network, else of the imported graph.
+  absl::StatusOr<std::vector<InputDeclaration>> Inputs() const;
+  bool is_compiled() const;
+  // After Optimize() and Compile(), for people.
+  const std::vector<StepReport>& pass_report() const;
+  const CompileReport& compile_report() const;
+  // The artifact's file, empty where it was loaded from one or is not compiled.
+  const std::string& artifact() const;
+
+  // A value for the input, by `seed`: what RandomTensor gives, with integers that are valid indices.
+  absl::StatusOr<Tensor> RandomInput(const std::string& name, uint64_t seed) const;
+  // `given` with the inputs that are missing drawn at random.
+  absl::StatusOr<std::vector<NamedTensor>> Complete(const std::vector<NamedTensor>& given,
+                                                    uint64_t seed) const;
+
+ private:
+  struct State;
+  explicit Network(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+  Network Failed(absl::Status status) const;
+  // A session with all inputs set.
+  absl::StatusOr<Session> Prepare(const std::vector<NamedTensor>& inputs, int threads) const;
+
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_API_NETWORK_H_

@@ -1,0 +1,111 @@
+#include "api/profile.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+struct Row {
+  KernelProfile profile;
+  std::map<int32_t, int64_t> calls;  // by kernel: each phase of one is called as often as the others
+  double nanoseconds = 0;
+};
+
+// Rows of what one kernel computes. Its phases are functions of one object, so they share its digest.
+class Rows {
+ public:
+  Row& Of(const attune_model* model, const attune_instruction_info& instruction) {
+    if (instruction.kernel < 0) {
+      Row& row = rows_["copy"];
+      row.profile.op = "copy";
+      return row;
+    }
+    attune_kernel_info kernel;
+    attune_model_kernel(model, static_cast<size_t>(instruction.kernel), &kernel, nullptr);
+    Row& row = rows_[absl::StrCat(kernel.digest, " ", kernel.op, " ", kernel.strategy)];
+    row.profile.op = kernel.op;
+    row.profile.strategy = kernel.strategy;
+    row.profile.flops += static_cast<double>(kernel.flops);
+    row.profile.bytes += static_cast<double>(kernel.bytes_read) + static_cast<double>(kernel.bytes_written);
+    return row;
+  }
+
+  std::vector<KernelProfile> Take() {
+    std::vector<KernelProfile> profiles;
+    for (auto& [key, row] : rows_) {
+      for (const auto& [kernel, calls] : row.calls) row.profile.calls = std::max(row.profile.calls, calls);
+      row.profile.seconds = row.nanoseconds * 1e-9;
+      profiles.push_back(std::move(row.profile));
+    }
+    std::sort(profiles.begin(), profiles.end(), [](const KernelProfile& a, const KernelProfile& b) {
+      return std::tie(b.seconds, a.op, a.strategy) < std::tie(a.seconds, b.op, b.strategy);
+    });
+    return profiles;
+  }
+
+ private:
+  std::map<std::string, Row> rows_;
+};
+
+double Median(std::vector<uint64_t> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return static_cast<double>(*middle);
+}
+
+void Rate(KernelProfile& kernel, double total_seconds, const Peaks& peaks, int threads) {
+  const double peak = peaks.gflops_per_core * 1e9 * threads;
+  const double bandwidth = peaks.memory_gb_per_s * 1e9 * threads;
+  const double compute_seconds = kernel.flops / peak, memory_seconds = kernel.bytes / bandwidth;
+  kernel.memory_bound = memory_seconds > compute_seconds;
+  kernel.roofline_seconds = std::max(compute_seconds, memory_seconds);
+  if (kernel.seconds <= 0) return;
+  kernel.share = kernel.seconds / total_seconds;
+  kernel.gflops_per_s = kernel.flops / kernel.seconds * 1e-9;
+  kernel.gb_per_s = kernel.bytes / kernel.seconds * 1e-9;
+  kernel.peak_share = kernel.flops / kernel.seconds / peak;
+  kernel.roofline_share = kernel.roofline_seconds / kernel.seconds;
+}
+
+}  // namespace
+
+absl::StatusOr<ProfileReport> ProfileSession(const CompiledModel& model, Session& session, int threads,
+                                             int rounds) {
+  if (rounds < 1) return InvalidInput("the number of rounds is ", rounds, ", it must be at least 1");
+  RETURN_IF_ERROR(session.Run());
+  const size_t count = attune_model_num_instructions(model.handle());
+  std::vector<std::vector<uint64_t>> times(count);
+  for (int round = 0; round < rounds; ++round) {
+    ASSIGN_OR_RETURN(const std::vector<uint64_t> nanoseconds, session.RunProfiled());
+    for (size_t i = 0; i < count; ++i) times[i].push_back(nanoseconds[i]);
+  }
+
+  Rows rows;
+  for (size_t i = 0; i < count; ++i) {
+    attune_instruction_info instruction;
+    attune_model_instruction(model.handle(), i, &instruction, nullptr);
+    Row& row = rows.Of(model.handle(), instruction);
+    row.nanoseconds += Median(times[i]);
+    ++row.calls[instruction.kernel];
+    std::vector<std::string>& labels = row.profile.labels;
+    const std::string_view label = instruction.label;
+    if (!label.empty() && std::find(labels.begin(), labels.end(), label) == labels.end())
+      labels.emplace_back(label);
+  }
+
+  ProfileReport report{.kernels = rows.Take(), .threads = threads, .peaks = MeasurePeaks()};
+  for (const KernelProfile& kernel : report.kernels) {
+    report.seconds += kernel.seconds;
+    report.flops += kernel.flops;
+    report.bytes += kernel.bytes;
+  }
+  for (KernelProfile& kernel : report.kernels) Rate(kernel, report.seconds, report.peaks, threads);
+  return report;
+}
+
+}  // namespace attune

@@ -1,0 +1,166 @@
+#include "api/tensors.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
+#include "api/compiled_model.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "import/onnx/import.h"
+
+namespace attune {
+namespace {
+
+InputDeclaration Declare(const OnnxInputInfo& info) {
+  InputDeclaration declaration;
+  declaration.name = info.name;
+  declaration.dtype = ParseDType(info.dtype);
+  declaration.dtype_name = info.dtype;
+  declaration.dims = info.dims;
+  declaration.ranked = info.ranked;
+  for (const std::string& dim : info.dims) {
+    int64_t size = 0;
+    declaration.shape.push_back(absl::SimpleAtoi(dim, &size) ? size : -1);
+  }
+  return declaration;
+}
+
+// Sets every open dimension of that symbol. Two models' "?" are never the same dimension.
+absl::Status BindSymbol(const std::string& symbol, int64_t size,
+                        std::vector<InputDeclaration>& declarations) {
+  if (symbol == "?") return absl::OkStatus();
+  for (InputDeclaration& declaration : declarations) {
+    for (size_t d = 0; d < declaration.dims.size(); ++d) {
+      if (declaration.dims[d] != symbol) continue;
+      int64_t& bound = declaration.shape[d];
+      if (bound >= 0 && bound != size) {
+        return InvalidInput("dimension ", symbol, " of input \"", declaration.name, "\" is both ", bound,
+                            " and ", size);
+      }
+      bound = size;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BindShape(const Shape& shape, InputDeclaration& input, std::vector<InputDeclaration>& all) {
+  if (!input.ranked) {
+    input.ranked = true;
+    input.shape = shape;
+    input.dims.assign(shape.size(), "?");
+    return absl::OkStatus();
+  }
+  const auto mismatch = [&] {
+    return InvalidInput("input \"", input.name, "\" is ", ToString(input), ", the shape [",
+                        absl::StrJoin(shape, ","), "] does not fit it");
+  };
+  if (shape.size() != input.shape.size()) return mismatch();
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (input.shape[d] >= 0 && input.shape[d] != shape[d]) return mismatch();
+    input.shape[d] = shape[d];
+    RETURN_IF_ERROR(BindSymbol(input.dims[d], shape[d], all));
+  }
+  return absl::OkStatus();
+}
+
+// The values that `value` flows into as an index, through operators that keep it one.
+int64_t SmallestIndexed(const Value* value, int64_t limit, std::set<const Value*>& seen) {
+  std::vector<const Value*> pending = {value};
+  while (!pending.empty()) {
+    const Value* v = pending.back();
+    pending.pop_back();
+    if (!seen.insert(v).second) continue;
+    for (const Node* user : v->users()) {
+      const bool indexes = user->op() == Op::kGather && user->input(1) == v;
+      if (indexes) {
+        const auto axis = static_cast<size_t>(user->attrs().Int("axis"));
+        limit = std::min(limit, user->input(0)->type().dims[axis].size);
+      }
+      const OpCategory category = GetOpInfo(user->op()).category;
+      const bool keeps = IsElementwise(user->op()) || category == OpCategory::kMovement;
+      if (keeps && IsInt(user->output()->type().dtype)) pending.push_back(user->output());
+    }
+  }
+  return std::max<int64_t>(limit, 1);
+}
+
+}  // namespace
+
+std::string ToString(const InputDeclaration& declaration) {
+  std::vector<std::string> dims = declaration.dims;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (declaration.shape[d] >= 0) dims[d] = absl::StrCat(declaration.shape[d]);
+  }
+  return absl::StrCat(declaration.dtype_name, "[", declaration.ranked ? absl::StrJoin(dims, ",") : "?", "]");
+}
+
+std::string DescribeType(DType dtype, const Shape& shape) {
+  return absl::StrCat(DTypeName(dtype), "[", absl::StrJoin(shape, ","), "]");
+}
+
+absl::StatusOr<std::vector<InputDeclaration>> ReadInputDeclarations(const std::string& path) {
+  std::vector<InputDeclaration> declarations;
+  if (!IsArtifact(path)) {
+    ASSIGN_OR_RETURN(const OnnxModelInfo info, ReadOnnxInfo(path));
+    for (const OnnxInputInfo& input : info.inputs) declarations.push_back(Declare(input));
+    return declarations;
+  }
+  ASSIGN_OR_RETURN(const auto model, CompiledModel::LoadFile(path));
+  return model->Inputs();
+}
+
+absl::Status BindShapes(const std::map<std::string, Shape>& shapes,
+                        std::vector<InputDeclaration>& declarations) {
+  for (const auto& [name, shape] : shapes) {
+    const auto input = std::find_if(declarations.begin(), declarations.end(),
+                                    [&](const InputDeclaration& d) { return d.name == name; });
+    if (input == declarations.end()) return InvalidInput("there is no input \"", name, "\" to give a shape");
+    RETURN_IF_ERROR(BindShape(shape, *input, declarations));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckInput(const InputDeclaration& declaration, const Tensor& tensor) {
+  bool fits = declaration.dtype == tensor.dtype();
+  if (declaration.ranked) {
+    fits &= declaration.shape.size() == tensor.shape().size();
+    for (size_t d = 0; fits && d < tensor.shape().size(); ++d) {
+      fits = declaration.shape[d] < 0 || declaration.shape[d] == tensor.shape()[d];
+    }
+  }
+  if (fits) return absl::OkStatus();
+  return InvalidInput("input \"", declaration.name, "\" must be ", ToString(declaration), ", not ",
+                      DescribeType(tensor.dtype(), tensor.shape()));
+}
+
+absl::StatusOr<Tensor> RandomTensor(DType dtype, const Shape& shape, uint64_t seed, int64_t limit) {
+  ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, shape));
+  Random random(seed);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    if (IsFloat(dtype)) {
+      tensor.SetDouble(i, random.Normal());
+    } else {
+      tensor.SetInt(i, random.Integer(0, dtype == DType::kBool ? 1 : limit - 1));
+    }
+  }
+  return tensor;
+}
+
+std::vector<int64_t> RandomLimits(const Graph& graph) {
+  std::vector<int64_t> limits;
+  for (const auto& input : graph.inputs()) {
+    std::set<const Value*> seen;
+    limits.push_back(SmallestIndexed(input.get(), kRandomLimit, seen));
+  }
+  return limits;
+}
+
+absl::StatusOr<Tensor> ParseTensorProto(std::string_view bytes, std::string_view name) {
+  absl::StatusOr<Tensor> tensor = TensorFromOnnxProto(bytes);
+  if (!tensor.ok()) return Annotate(tensor.status(), name);
+  return tensor;
+}
+
+}  // namespace attune

@@ -1,0 +1,87 @@
+#include "api/verify.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "absl/strings/str_format.h"
+#include "base/status.h"
+#include "reference/interpreter.h"
+
+namespace attune {
+namespace {
+
+constexpr double kMinCosine = 0.999;
+
+// Whether some value that depends on an input is quantized; constant weights alone do not count.
+bool Quantizes(const Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) {
+    for (int i = 0; i < node->num_regions(); ++i) {
+      if (Quantizes(node->region(i))) return true;
+    }
+    return (node->op() == Op::kQuantize || node->op() == Op::kRequantize) &&
+           node->input(0)->constant() == nullptr;
+  });
+}
+
+OutputCheck Check(const std::string& name, const Tensor& expected, const Tensor& actual, bool quantized) {
+  OutputCheck check;
+  check.name = name;
+  if (quantized && IsFloat(expected.dtype())) {
+    check.comparison = Compare(expected, actual, NetworkTolerance(expected));
+    check.criterion = absl::StrFormat("cosine at least %g", kMinCosine);
+    check.ok = check.comparison.type_mismatch.empty() && check.comparison.cosine >= kMinCosine;
+    return check;
+  }
+  Tolerance tolerance = NetworkTolerance(expected);
+  if (quantized && IsInt(expected.dtype())) {
+    tolerance = {.absolute = 1, .relative = 0};
+    check.criterion = "at most one step";
+  } else if (IsFloat(expected.dtype())) {
+    check.criterion =
+        absl::StrFormat("absolute %.1e + relative %.0e", tolerance.absolute, tolerance.relative);
+  } else {
+    check.criterion = "equal";
+  }
+  check.comparison = Compare(expected, actual, tolerance);
+  check.ok = check.comparison.ok();
+  return check;
+}
+
+}  // namespace
+
+bool VerifyReport::ok() const {
+  return std::all_of(outputs.begin(), outputs.end(), [](const OutputCheck& check) { return check.ok; });
+}
+
+std::vector<OutputCheck> CheckOutputs(const Graph& graph, const std::vector<Tensor>& expected,
+                                      const std::vector<NamedTensor>& actual) {
+  const bool quantized = Quantizes(graph);
+  std::vector<OutputCheck> checks;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    checks.push_back(Check(graph.outputs()[i].name, expected[i], actual[i].tensor, quantized));
+  }
+  return checks;
+}
+
+absl::StatusOr<VerifyReport> VerifyAgainstReference(const Graph& graph,
+                                                    const std::vector<NamedTensor>& inputs,
+                                                    const std::vector<NamedTensor>& actual) {
+  std::vector<Tensor> ordered;
+  for (const auto& input : graph.inputs()) {
+    const auto found = std::find_if(inputs.begin(), inputs.end(),
+                                    [&](const NamedTensor& t) { return t.name == input->name(); });
+    if (found == inputs.end()) return InvalidInput("input \"", input->name(), "\" has no value");
+    ordered.push_back(found->tensor);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  ASSIGN_OR_RETURN(const std::vector<Tensor> expected, Interpreter().Run(graph, ordered));
+  VerifyReport report;
+  report.reference_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (expected.size() != actual.size()) {
+    return InternalError("the compiled network has ", actual.size(), " outputs, the model ", expected.size());
+  }
+  report.outputs = CheckOutputs(graph, expected, actual);
+  return report;
+}
+
+}  // namespace attune

@@ -1,0 +1,42 @@
+// Compiled code against the reference.
+#ifndef ATTUNE_API_VERIFY_H_
+#define ATTUNE_API_VERIFY_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "api/tensors.h"
+#include "graph/graph.h"
+#include "reference/compare.h"
+
+namespace attune {
+
+struct OutputCheck {
+  std::string name;
+  std::string criterion;  // "absolute 1.2e-06 + relative 1e-04", "at most one step", "cosine at least 0.999"
+  Comparison comparison;
+  bool ok = false;
+};
+
+struct VerifyReport {
+  std::vector<OutputCheck> outputs;
+  double reference_seconds = 0;
+
+  bool ok() const;
+};
+
+// Compares each output of a whole network. Floats: NetworkTolerance; integers exact. A network that quantizes
+// what it computes amplifies rounding to whole steps: its integers may be one step off, its floats need a
+// cosine similarity of at least 0.999.
+std::vector<OutputCheck> CheckOutputs(const Graph& graph, const std::vector<Tensor>& expected,
+                                      const std::vector<NamedTensor>& actual);
+
+// Runs the reference interpreter on `graph` and compares. `inputs` are by name; others are ignored.
+absl::StatusOr<VerifyReport> VerifyAgainstReference(const Graph& graph,
+                                                    const std::vector<NamedTensor>& inputs,
+                                                    const std::vector<NamedTensor>& actual);
+
+}  // namespace attune
+
+#endif  // ATTUNE_API_VERIFY_H_

@@ -1,0 +1,55 @@
+// attune bench MODEL|OUT.atn
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "absl/strings/str_format.h"
+#include "base/status.h"
+#include "cli/command.h"
+#include "cli/model_flags.h"
+
+namespace attune {
+namespace {
+
+struct Flags {
+  ModelFlags model;
+  InputFlags inputs;
+  double seconds = 1;
+};
+
+absl::Status Bench(const Flags& flags) {
+  Progress progress;
+  ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
+  progress.Show("measuring");
+  ASSIGN_OR_RETURN(const std::vector<double> latencies,
+                   ready.network.Bench(flags.model.threads, flags.seconds, ready.inputs));
+  if (!flags.model.json.empty()) {
+    RETURN_IF_ERROR(
+        WriteJson({{"latency_ms", latencies}, {"threads", flags.model.threads}}, flags.model.json));
+  }
+  if (flags.model.json == "-") return absl::OkStatus();
+  std::vector<double> sorted = latencies;
+  std::sort(sorted.begin(), sorted.end());
+  PrintResult(
+      absl::StrFormat("%s: median %.3f ms, fastest %.3f, mean %.3f, 95 %% below %.3f; %d runs\n",
+                      flags.model.model, sorted[sorted.size() / 2], sorted.front(),
+                      std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size()),
+                      sorted[(sorted.size() - 1) * 95 / 100], sorted.size()));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddBenchCommand(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("bench", "Measure the latency of one inference");
+  auto flags = std::make_shared<Flags>();
+  AddModelFlags(*command, flags->model, "threads that one inference runs on");
+  AddInputFlags(*command, flags->inputs);
+  constexpr double kMaxSeconds = 86400;
+  command->add_option("--seconds", flags->seconds, "how long to measure; at least 3 runs (default: 1)")
+      ->check(CLI::Range(0.0, kMaxSeconds));
+  command->callback(
+      [flags, &action] { action = ModelAction(flags->model, [flags] { return Bench(*flags); }); });
+}
+
+}  // namespace attune

@@ -1,0 +1,25 @@
+// The commands. Each Add function describes one subcommand's flags; parsing the command line sets `action` to
+// what was asked for, which the caller then runs once.
+#ifndef ATTUNE_CLI_COMMAND_H_
+#define ATTUNE_CLI_COMMAND_H_
+
+#include <functional>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+
+namespace attune {
+
+using Action = std::function<absl::Status()>;
+
+void AddCompileCommand(CLI::App& app, Action& action);
+void AddRunCommand(CLI::App& app, Action& action);
+void AddVerifyCommand(CLI::App& app, Action& action);
+void AddBenchCommand(CLI::App& app, Action& action);
+void AddProfileCommand(CLI::App& app, Action& action);
+void AddInspectCommand(CLI::App& app, Action& action);
+void AddZooCommand(CLI::App& app, Action& action);
+
+}  // namespace attune
+
+#endif  // ATTUNE_CLI_COMMAND_H_

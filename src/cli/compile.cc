@@ -1,0 +1,97 @@
+// attune compile MODEL -o OUT.atn
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include "base/status.h"
+#include "cli/command.h"
+#include "cli/model_flags.h"
+
+namespace attune {
+namespace {
+
+struct Flags {
+  ModelFlags model;
+  InputFlags inputs;
+  std::string output;
+};
+
+Json ToJson(const Flags& flags, const NetworkDescription& d, const Network& network,
+            const StageSeconds& seconds) {
+  const CompileReport& report = network.compile_report();
+  Json passes = Json::array();
+  for (const StepReport& step : network.pass_report()) {
+    passes.push_back({{"pass", step.pass},
+                      {"seconds", step.seconds},
+                      {"changed", step.changed},
+                      {"nodes", step.nodes_after}});
+  }
+  return {{"model", flags.model.model},
+          {"artifact", flags.output},
+          {"cpu", d.manifest.target.cpu},
+          {"kernels", report.num_kernels},
+          {"bytes",
+           {{"file", d.file_bytes},
+            {"code", d.code_bytes},
+            {"constants", d.constant_bytes},
+            {"arena", d.manifest.arena_bytes},
+            {"scratch", d.manifest.scratch_bytes}}},
+          {"seconds",
+           {{"load", seconds.load},
+            {"passes", seconds.optimize},
+            {"plan", report.plan_seconds},
+            {"code", report.codegen_seconds},
+            {"weights", report.pack_seconds},
+            {"link", report.link_seconds},
+            {"total", seconds.load + seconds.optimize + seconds.compile}}},
+          {"passes", std::move(passes)}};
+}
+
+std::string Summary(const Flags& flags, const NetworkDescription& d, const Network& network,
+                    const StageSeconds& seconds) {
+  const CompileReport& report = network.compile_report();
+  return absl::StrFormat(
+      "%s: %s for %s\n"
+      "  kernels   %d, code %s\n"
+      "  weights   %s\n"
+      "  memory    %s a session, and %s a thread\n"
+      "  seconds   %.2f: load %.2f, passes %.2f, plan %.2f, code %.2f, weights %.2f, link %.2f\n",
+      flags.output, FormatBytes(d.file_bytes), d.manifest.target.cpu, report.num_kernels,
+      FormatBytes(d.code_bytes), FormatBytes(d.constant_bytes), FormatBytes(d.manifest.arena_bytes),
+      FormatBytes(d.manifest.scratch_bytes), seconds.load + seconds.optimize + seconds.compile, seconds.load,
+      seconds.optimize, report.plan_seconds, report.codegen_seconds, report.pack_seconds,
+      report.link_seconds);
+}
+
+absl::Status Compile(const Flags& flags) {
+  if (IsArtifact(flags.model.model)) {
+    return InvalidInput(flags.model.model, ": is compiled already; give the model that it was made from");
+  }
+  Progress progress;
+  StageSeconds seconds;
+  ASSIGN_OR_RETURN(const ReadyNetwork ready,
+                   LoadNetwork(flags.model, flags.inputs, flags.model.threads, progress, &seconds));
+  progress.Show("writing");
+  RETURN_IF_ERROR(ready.network.Save(flags.output).status());
+  ASSIGN_OR_RETURN(const NetworkDescription description, ready.network.Describe());
+  if (!flags.model.json.empty()) {
+    RETURN_IF_ERROR(WriteJson(ToJson(flags, description, ready.network, seconds), flags.model.json));
+  }
+  if (flags.model.json != "-") PrintResult(Summary(flags, description, ready.network, seconds));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddCompileCommand(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("compile", "Compile a model into one file that the runtime runs");
+  auto flags = std::make_shared<Flags>();
+  AddModelFlags(*command, flags->model, "threads that compile");
+  AddInputFlags(*command, flags->inputs);
+  command->add_option("-o,--output", flags->output, "the artifact to write");
+  command->callback([flags, &action] {
+    if (flags->output.empty() && !flags->model.prints_plan()) throw CLI::RequiredError("-o");
+    action = ModelAction(flags->model, [flags] { return Compile(*flags); });
+  });
+}
+
+}  // namespace attune

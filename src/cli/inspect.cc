@@ -1,0 +1,170 @@
+// attune inspect MODEL|OUT.atn
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "cli/command.h"
+#include "cli/model_flags.h"
+
+namespace attune {
+namespace {
+
+struct Flags {
+  ModelFlags model;
+  InputFlags inputs;
+};
+
+std::string TypeText(const TensorInfo& tensor) {
+  std::vector<std::string> dims;
+  for (size_t d = 0; d < tensor.shape.size(); ++d) {
+    dims.push_back(absl::StrCat(tensor.dim_slots[d] < 0 ? "" : "<=", tensor.shape[d]));
+  }
+  return absl::StrCat(DTypeName(static_cast<DType>(tensor.dtype)), "[", absl::StrJoin(dims, ","), "]");
+}
+
+std::string Ports(const std::vector<Port>& ports, const Manifest& manifest) {
+  std::vector<std::string> texts;
+  for (const Port& port : ports) {
+    texts.push_back(absl::StrCat(port.name, " ", TypeText(manifest.tensors[port.tensor])));
+  }
+  return absl::StrJoin(texts, ", ");
+}
+
+std::string Heading(const NetworkDescription& d) {
+  const Manifest& m = d.manifest;
+  return absl::StrFormat(
+      "model     %s (sha256 %s)\nmade by   %s for %s (%s)\ninputs    %s\noutputs   %s\n"
+      "sizes     code %s, weights %s, memory %s a session and %s a thread\n",
+      m.provenance.model_name, m.provenance.model_sha256.empty() ? "unknown" : m.provenance.model_sha256,
+      m.provenance.compiler_version, m.target.cpu, absl::StrJoin(m.target.features, ", "), Ports(m.inputs, m),
+      Ports(m.outputs, m), FormatBytes(d.code_bytes), FormatBytes(d.constant_bytes),
+      FormatBytes(m.arena_bytes), FormatBytes(m.scratch_bytes));
+}
+
+std::string MemoryTable(const NetworkDescription& d) {
+  std::vector<std::vector<std::string>> rows = {{"offset", "bytes", "place", "steps", "tensor", "type"}};
+  for (size_t i = 0; i < d.uses.size(); ++i) {
+    const TensorInfo& tensor = d.manifest.tensors[i];
+    const TensorUse& use = d.uses[i];
+    rows.push_back({absl::StrCat(tensor.offset), absl::StrCat(tensor.bytes),
+                    tensor.place == Place::kArena ? "memory" : "weights",
+                    use.first < 0 ? "" : absl::StrCat(use.first, "-", use.last), tensor.name,
+                    TypeText(tensor)});
+  }
+  return FormatTable(rows, {true, true, false, true, false, false});
+}
+
+std::string KernelTable(const Manifest& manifest) {
+  std::vector<uint64_t> calls(manifest.kernels.size(), 0);
+  for (const Instruction& instruction : manifest.program) {
+    if (instruction.opcode == Opcode::kCall) ++calls[instruction.kernel];
+  }
+  std::vector<std::vector<std::string>> rows = {
+      {"calls", "MFLOP", "KB read", "KB written", "operator", "strategy", "kernel"}};
+  for (size_t i = 0; i < manifest.kernels.size(); ++i) {
+    const KernelInfo& kernel = manifest.kernels[i];
+    rows.push_back({absl::StrCat(calls[i]), absl::StrFormat("%.3f", static_cast<double>(kernel.flops) * 1e-6),
+                    absl::StrFormat("%.1f", static_cast<double>(kernel.bytes_read) * 1e-3),
+                    absl::StrFormat("%.1f", static_cast<double>(kernel.bytes_written) * 1e-3), kernel.op,
+                    kernel.strategy, kernel.name});
+  }
+  return FormatTable(rows, {true, true, true, true, false, false, false});
+}
+
+Json PortsJson(const std::vector<Port>& ports) {
+  Json json = Json::array();
+  for (const Port& port : ports) json.push_back({{"name", port.name}, {"tensor", port.tensor}});
+  return json;
+}
+
+Json TensorsJson(const NetworkDescription& d) {
+  Json tensors = Json::array();
+  for (size_t i = 0; i < d.uses.size(); ++i) {
+    const TensorInfo& tensor = d.manifest.tensors[i];
+    tensors.push_back({{"name", tensor.name},
+                       {"dtype", DTypeName(static_cast<DType>(tensor.dtype))},
+                       {"shape", tensor.shape},
+                       {"place", tensor.place == Place::kArena ? "memory" : "weights"},
+                       {"offset", tensor.offset},
+                       {"bytes", tensor.bytes},
+                       {"first_step", d.uses[i].first},
+                       {"last_step", d.uses[i].last}});
+  }
+  return tensors;
+}
+
+Json ToJson(const NetworkDescription& d) {
+  const Manifest& m = d.manifest;
+  Json kernels = Json::array(), program = Json::array();
+  for (const KernelInfo& kernel : m.kernels) {
+    kernels.push_back({{"name", kernel.name},
+                       {"op", kernel.op},
+                       {"strategy", kernel.strategy},
+                       {"digest", kernel.digest},
+                       {"flops", kernel.flops},
+                       {"bytes_read", kernel.bytes_read},
+                       {"bytes_written", kernel.bytes_written}});
+  }
+  constexpr std::string_view kOpcodes[] = {"call", "jump", "branch_if_false", "copy"};
+  for (const Instruction& step : m.program) {
+    Json json = {{"opcode", kOpcodes[static_cast<size_t>(step.opcode)]},
+                 {"tensors", step.tensors},
+                 {"label", step.label}};
+    if (step.opcode == Opcode::kCall) {
+      json["kernel"] = step.kernel;
+      json["parallel"] = step.parallel;
+    } else if (step.opcode != Opcode::kCopy) {
+      json["target"] = step.target;
+    }
+    program.push_back(std::move(json));
+  }
+  return {{"model", {{"name", m.provenance.model_name}, {"sha256", m.provenance.model_sha256}}},
+          {"compiler", m.provenance.compiler_version},
+          {"target", {{"arch", m.target.arch}, {"cpu", m.target.cpu}, {"features", m.target.features}}},
+          {"pass_plan", m.provenance.pass_plan},
+          {"graph", m.graph_summary},
+          {"bytes",
+           {{"file", d.file_bytes},
+            {"code", d.code_bytes},
+            {"constants", d.constant_bytes},
+            {"arena", m.arena_bytes},
+            {"scratch", m.scratch_bytes}}},
+          {"inputs", PortsJson(m.inputs)},
+          {"outputs", PortsJson(m.outputs)},
+          {"tensors", TensorsJson(d)},
+          {"kernels", std::move(kernels)},
+          {"program", std::move(program)}};
+}
+
+absl::Status Inspect(const Flags& flags) {
+  NetworkDescription description;
+  {
+    Progress progress;
+    ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
+    ASSIGN_OR_RETURN(description, ready.network.Describe());
+  }
+  if (!flags.model.json.empty()) RETURN_IF_ERROR(WriteJson(ToJson(description), flags.model.json));
+  if (flags.model.json == "-") return absl::OkStatus();
+  PrintResult(Heading(description));
+  PrintResult(absl::StrCat("\nGraph\n\n", description.manifest.graph_summary));
+  PrintResult(absl::StrCat("\nMemory plan: ", FormatBytes(description.manifest.arena_bytes), "\n\n",
+                     MemoryTable(description)));
+  PrintResult(absl::StrCat("\nKernels\n\n", KernelTable(description.manifest)));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddInspectCommand(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("inspect", "Show the optimized graph, the memory plan and the kernels");
+  auto flags = std::make_shared<Flags>();
+  AddModelFlags(*command, flags->model, "threads that compile");
+  AddInputFlags(*command, flags->inputs);
+  command->callback(
+      [flags, &action] { action = ModelAction(flags->model, [flags] { return Inspect(*flags); }); });
+}
+
+}  // namespace attune

@@ -1,0 +1,178 @@
+#include "cli/model_flags.h"
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/file.h"
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+
+std::optional<std::pair<std::string, Shape>> ParseShape(const std::string& text) {
+  // The last '=': names may contain it, sizes do not.
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  Shape shape;
+  const std::string sizes = text.substr(equals + 1);
+  for (absl::string_view part : absl::StrSplit(sizes, 'x', absl::SkipEmpty())) {
+    int64_t size = 0;
+    if (!absl::SimpleAtoi(part, &size) || size < 0) return std::nullopt;
+    shape.push_back(size);
+  }
+  return std::make_pair(text.substr(0, equals), std::move(shape));
+}
+
+std::string CheckShape(const std::string& text) {
+  return ParseShape(text).has_value() ? "" : absl::StrCat("\"", text, "\" is not like input=1x3x224x224");
+}
+
+// Ok, or why an artifact cannot be changed any more.
+absl::Status CheckArtifactFlags(const ModelFlags& flags) {
+  const std::pair<const std::string*, std::string_view> fixed[] = {
+      {&flags.cpu, "--cpu"}, {&flags.passes, "--passes"}, {&flags.dump, "--dump"}};
+  for (const auto& [value, name] : fixed) {
+    if (value->empty()) continue;
+    return InvalidInput(flags.model, ": is compiled already, so ", name,
+                        " has no effect; give the model that it was made from");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CreateFolder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  return error ? absl::FailedPreconditionError(
+                     absl::StrCat(path, ": cannot create the folder: ", error.message()))
+               : absl::OkStatus();
+}
+
+absl::Status CheckPrecision(const ModelFlags& flags) {
+  if (flags.precision == "fp32") return absl::OkStatus();
+  return NotSupported("NS --precision ", flags.precision,
+                      ": this version compiles at fp32 alone; leave the flag out");
+}
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// What the command line says of the inputs.
+struct Givens {
+  ModelOptions options;
+  GivenInputs inputs;
+};
+
+absl::StatusOr<Givens> ReadGivens(const ModelFlags& flags, const InputFlags& input_flags) {
+  Givens givens;
+  for (const std::string& text : flags.shapes) {
+    auto [name, shape] = *ParseShape(text);
+    givens.options.shapes[name] = shape;
+  }
+  if (input_flags.inputs.empty() && givens.options.shapes.empty()) return givens;
+  ASSIGN_OR_RETURN(std::vector<InputDeclaration> declarations, ReadInputDeclarations(flags.model));
+  RETURN_IF_ERROR(Annotate(BindShapes(givens.options.shapes, declarations), flags.model));
+  ASSIGN_OR_RETURN(givens.inputs, ReadInputs(input_flags, declarations));
+  for (const NamedTensor& value : givens.inputs.values) givens.options.values[value.name] = value.tensor;
+  return givens;
+}
+
+absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const Network& loaded, int jobs,
+                                       Progress& progress, StageSeconds& seconds) {
+  CompileOptions options;
+  options.jobs = jobs;
+  options.dump_folder = flags.dump;
+  if (!flags.cpu.empty()) {
+    ASSIGN_OR_RETURN(options.target, TargetByName(flags.cpu));
+  }
+  ASSIGN_OR_RETURN(const PassPlan plan, ReadPlan(flags));
+  if (!flags.dump.empty()) RETURN_IF_ERROR(CreateFolder(flags.dump));
+  progress.Show("optimizing");
+  double start = Now();
+  const Network optimized = loaded.Optimize(plan, flags.dump);
+  seconds.optimize = Now() - start;
+  RETURN_IF_ERROR(optimized.status());
+  progress.Show("compiling");
+  start = Now();
+  const Network compiled = optimized.Compile(options);
+  seconds.compile = Now() - start;
+  RETURN_IF_ERROR(compiled.status());
+  return compiled;
+}
+
+}  // namespace
+
+void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thread_help) {
+  command.add_option("MODEL", flags.model, "an ONNX model, or an artifact that attune compile made");
+  command.add_option("--threads", flags.threads, thread_help + " (default: as many as processors)")
+      ->check(CLI::Range(1, kMaxThreads));
+  command
+      .add_option("--cpu", flags.cpu,
+                  absl::StrCat("processor to compile for: ", absl::StrJoin(TargetNames(), ", "),
+                               " (default: this machine)"))
+      ->check(CLI::IsMember(TargetNames()));
+  command.add_option("--precision", flags.precision, "fp32, bf16, fp16, int8 or auto")
+      ->check(CLI::IsMember({"fp32", "bf16", "fp16", "int8", "auto"}));
+  command
+      .add_option("--shape", flags.shapes, "shape of an input that the model leaves open: input=1x3x224x224")
+      ->allow_extra_args(false)
+      ->check(CheckShape);
+  command.add_option("--passes", flags.passes, "file with the pass plan; \"print\" prints the default one");
+  command.add_option("--dump", flags.dump, "folder for the graph after each pass and for each kernel's code");
+  command.add_option("--json", flags.json, "write the results as JSON to this file, or to stdout for -");
+}
+
+Action ModelAction(const ModelFlags& flags, Action run) {
+  if (flags.prints_plan()) {
+    return [] {
+      PrintResult(Print(DefaultPlan()));
+      return absl::OkStatus();
+    };
+  }
+  if (flags.model.empty()) throw CLI::RequiredError("MODEL");
+  return run;
+}
+
+absl::StatusOr<PassPlan> ReadPlan(const ModelFlags& flags) {
+  if (flags.passes.empty()) return DefaultPlan();
+  constexpr int64_t kMaxPlanBytes = 1 << 20;
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(flags.passes, kMaxPlanBytes));
+  absl::StatusOr<PassPlan> plan = ParsePassPlan(text);
+  if (!plan.ok()) return Annotate(plan.status(), flags.passes);
+  return plan;
+}
+
+absl::StatusOr<ReadyNetwork> LoadNetwork(const ModelFlags& flags, const InputFlags& input_flags, int jobs,
+                                         Progress& progress, StageSeconds* seconds) {
+  StageSeconds local;
+  StageSeconds& times = seconds == nullptr ? local : *seconds;
+  RETURN_IF_ERROR(CheckPrecision(flags));
+  progress.Show("reading the model");
+  ASSIGN_OR_RETURN(Givens givens, ReadGivens(flags, input_flags));
+  const double start = Now();
+  Network network = Network::Load(flags.model, givens.options);
+  times.load = Now() - start;
+  RETURN_IF_ERROR(network.status());
+  if (network.is_compiled()) {
+    RETURN_IF_ERROR(CheckArtifactFlags(flags));
+  } else {
+    ASSIGN_OR_RETURN(network, CompileNetwork(flags, network, jobs, progress, times));
+  }
+  ReadyNetwork ready = {std::move(network), std::move(givens.inputs.values)};
+  for (const auto& [name, seed] : givens.inputs.random) {
+    ASSIGN_OR_RETURN(Tensor tensor, ready.network.RandomInput(name, seed));
+    ready.inputs.push_back({name, std::move(tensor)});
+  }
+  return ready;
+}
+
+}  // namespace attune

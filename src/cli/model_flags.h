@@ -1,0 +1,58 @@
+// The flags that most commands share, and the network that they ask for.
+#ifndef ATTUNE_CLI_MODEL_FLAGS_H_
+#define ATTUNE_CLI_MODEL_FLAGS_H_
+
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/statusor.h"
+#include "api/network.h"
+#include "cli/command.h"
+#include "cli/inputs.h"
+#include "cli/output.h"
+
+namespace attune {
+
+struct ModelFlags {
+  std::string model;
+  std::string cpu;  // empty: this machine
+  std::string precision = "fp32";
+  std::vector<std::string> shapes;  // "input=1x3x224x224"
+  std::string passes;               // a plan's file, "print", or empty for the default
+  std::string dump;
+  std::string json;
+  int threads = 0;
+
+  bool prints_plan() const { return passes == "print"; }
+};
+
+// Adds MODEL, --threads, --cpu, --precision, --shape, --passes, --dump and --json. `thread_help` says what
+// the threads do.
+void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thread_help);
+
+// For a command's callback: `run`, or printing the default plan where --passes asks for that. Throws the
+// parser's error where MODEL is missing.
+Action ModelAction(const ModelFlags& flags, Action run);
+
+// A network ready to run, with the inputs that the command line gives.
+struct ReadyNetwork {
+  Network network;
+  std::vector<NamedTensor> inputs;
+};
+
+struct StageSeconds {
+  double load = 0, optimize = 0, compile = 0;
+};
+
+// The pass plan that --passes asks for.
+absl::StatusOr<PassPlan> ReadPlan(const ModelFlags& flags);
+
+// Loads the model, and where it is no artifact optimizes and compiles it on `jobs` threads (0: all
+// processors).
+absl::StatusOr<ReadyNetwork> LoadNetwork(const ModelFlags& flags, const InputFlags& inputs, int jobs,
+                                         Progress& progress, StageSeconds* seconds = nullptr);
+
+}  // namespace attune
+
+#endif  // ATTUNE_CLI_MODEL_FLAGS_H_

@@ -1,0 +1,100 @@
+#include "cli/output.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "base/file.h"
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
+
+std::string Clean(std::string_view text) {
+  std::string clean(text);
+  std::replace_if(clean.begin(), clean.end(), IsControl, '?');
+  return clean;
+}
+
+// Columns that a terminal needs: bytes of UTF-8 that do not continue a character.
+size_t Width(std::string_view text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+void PrintResult(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+absl::Status FlushOutput() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return absl::OkStatus();
+  return absl::UnavailableError("cannot write to standard output; is its disk full?");
+}
+
+void PrintError(const absl::Status& status) {
+  const std::string_view message = status.message();
+  if (!absl::StartsWith(message, "NS ")) {
+    std::fprintf(stderr, "attune: %s\n", Clean(message).c_str());
+    return;
+  }
+  for (absl::string_view line : absl::StrSplit(message, '\n'))
+    std::fprintf(stderr, "%s\n", Clean(line).c_str());
+}
+
+void PrintNote(std::string_view text) { std::fprintf(stderr, "attune: note: %s\n", Clean(text).c_str()); }
+
+absl::Status WriteJson(const Json& json, const std::string& destination) {
+  // Names come from files and need not be UTF-8.
+  const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (destination != "-") return WriteFileAtomically(destination, text);
+  PrintResult(text);
+  return absl::OkStatus();
+}
+
+std::string FormatTable(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right) {
+  std::vector<size_t> widths(right.size(), 0);
+  for (const auto& row : rows) {
+    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], Width(row[c]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t c = 0; c < row.size(); ++c) {
+      const std::string padding(widths[c] - Width(row[c]), ' ');
+      absl::StrAppend(&line, c == 0 ? "" : "  ", right[c] ? padding : "", row[c], right[c] ? "" : padding);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    absl::StrAppend(&text, line, "\n");
+  }
+  return text;
+}
+
+std::string FormatBytes(uint64_t bytes) {
+  if (bytes < 1000) return absl::StrCat(bytes, " B");
+  double value = static_cast<double>(bytes);
+  const char* unit = "";
+  for (const char* larger : {"KB", "MB", "GB", "TB"}) {
+    if (value < 999.5) break;
+    value /= 1000;
+    unit = larger;
+  }
+  return absl::StrFormat("%.*f %s", value < 99.95 ? 1 : 0, value, unit);
+}
+
+Progress::Progress() : enabled_(isatty(STDERR_FILENO) != 0) {}
+
+Progress::~Progress() {
+  if (enabled_) std::fputs("\r\x1b[K", stderr);
+}
+
+void Progress::Show(std::string_view stage) {
+  if (enabled_) std::fprintf(stderr, "\r\x1b[K%s …", Clean(stage).c_str());
+}
+
+}  // namespace attune

@@ -1,0 +1,74 @@
+// attune verify MODEL
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include "base/status.h"
+#include "cli/command.h"
+#include "cli/model_flags.h"
+
+namespace attune {
+namespace {
+
+struct Flags {
+  ModelFlags model;
+  InputFlags inputs;
+  uint64_t seed = 0;
+};
+
+Json ToJson(const Flags& flags, const VerifyReport& report) {
+  Json outputs = Json::array();
+  for (const OutputCheck& check : report.outputs) {
+    const Comparison& c = check.comparison;
+    outputs.push_back({{"name", check.name},
+                       {"ok", check.ok},
+                       {"criterion", check.criterion},
+                       {"type_mismatch", c.type_mismatch},
+                       {"elements", c.elements},
+                       {"mismatches", c.mismatches},
+                       {"max_absolute_error", c.max_absolute_error},
+                       {"max_relative_error", c.max_relative_error},
+                       {"cosine", c.cosine}});
+  }
+  return {{"model", flags.model.model},
+          {"ok", report.ok()},
+          {"reference_seconds", report.reference_seconds},
+          {"outputs", std::move(outputs)}};
+}
+
+absl::Status Verify(const Flags& flags) {
+  if (IsArtifact(flags.model.model)) {
+    return InvalidInput(flags.model.model,
+                        ": is compiled already; to verify it, give the model that it was made from");
+  }
+  Progress progress;
+  ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
+  progress.Show("running the reference");
+  ASSIGN_OR_RETURN(const VerifyReport report,
+                   ready.network.Verify(ready.inputs, flags.seed, flags.model.threads));
+  if (!flags.model.json.empty()) RETURN_IF_ERROR(WriteJson(ToJson(flags, report), flags.model.json));
+  int wrong = 0;
+  for (const OutputCheck& check : report.outputs) {
+    wrong += !check.ok;
+    if (flags.model.json == "-") continue;
+    PrintResult(absl::StrFormat("%s %s: %s (required: %s)\n", check.ok ? "ok  " : "FAIL", check.name,
+                          check.comparison.ToString(), check.criterion));
+  }
+  if (report.ok()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrFormat("%s: %d of %d outputs differ from the reference",
+                                             flags.model.model, wrong, report.outputs.size()));
+}
+
+}  // namespace
+
+void AddVerifyCommand(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("verify", "Compare compiled code with the reference interpreter, output by output");
+  auto flags = std::make_shared<Flags>();
+  AddModelFlags(*command, flags->model, "threads that the compiled code runs on");
+  AddInputFlags(*command, flags->inputs);
+  command->add_option("--seed", flags->seed, "of the inputs that are not given, which are random");
+  command->callback(
+      [flags, &action] { action = ModelAction(flags->model, [flags] { return Verify(*flags); }); });
+}
+
+}  // namespace attune
