@@ -84,7 +84,7 @@ Value* Emitter::Slice(Value* x, Ints starts, Ints sizes, Ints steps) {
 }
 
 Value* Emitter::SliceAxis(Value* x, int64_t axis, int64_t start, int64_t size, int64_t step) {
-  Ints sizes = ShapeOf(x);
+  Ints sizes = x->type().shape();  // bounds mean the whole of a dynamic axis
   Ints starts(sizes.size(), 0);
   Ints steps(sizes.size(), 1);
   axis = Axis(axis, x->type().rank());
@@ -156,6 +156,12 @@ Value* Emitter::PerChannel(Value* x, int rank) {
 Shape Emitter::ShapeOf(const Value* x) const {
   if (!x->type().is_static()) Unsupported("a shape that depends on data (", ToString(x->type()), ")");
   return x->type().shape();
+}
+
+int64_t Emitter::DimOf(const Value* x, int64_t axis) const {
+  const Dim& dim = x->type().dims[Axis(axis, x->type().rank())];
+  if (!dim.is_constant()) Unsupported("a dimension that depends on data (", ToString(x->type()), ")");
+  return dim.size;
 }
 
 int64_t Emitter::Axis(int64_t axis, int64_t rank) {

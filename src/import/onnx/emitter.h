@@ -86,7 +86,7 @@ class Emitter {
 
   // The shape of a value; NS when a dimension depends on data.
   Shape ShapeOf(const Value* x) const;
-  int64_t DimOf(const Value* x, int64_t axis) const { return ShapeOf(x)[Axis(axis, x->type().rank())]; }
+  int64_t DimOf(const Value* x, int64_t axis) const;  // NS where this dimension depends on data
   // A possibly negative axis as 0 … rank - 1; broken model otherwise.
   static int64_t Axis(int64_t axis, int64_t rank);
   // Sorted, unique and non-negative.

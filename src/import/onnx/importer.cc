@@ -177,13 +177,16 @@ void Importer::ImportInitializers(const GraphProto& graph, Scope& scope) {
       Report("Initializer", name, failure.status.message());
     }
   };
-  for (const TensorProto& tensor : graph.initializer()) {
+  const bool once = &graph == &model_->graph();
+  for (int i = 0; i < graph.initializer_size(); ++i) {
+    const TensorProto& tensor = graph.initializer(i);
     bind(tensor.name(), tensor.data_type(), [&] {
       budget_.SpendNodes();
-      Tensor data = TensorOf(tensor);
+      Tensor data = once ? OrThrow(TensorFromProto(tensor, folder_)) : TensorOf(tensor);
       OrThrow(CheckType(TensorType(data.dtype(), data.shape())));
       return scope.graph->AddConstant(std::move(data), tensor.name());
     });
+    if (once) delete model_->mutable_graph()->mutable_initializer(i)->release_raw_data();
   }
   for (const SparseTensorProto& tensor : graph.sparse_initializer()) {
     const std::string& name = tensor.values().name();
