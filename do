@@ -9,7 +9,7 @@ usage() {
 ./do test [ctest arguments]     build and run all tests; sets up all it needs
 ./do setup                      install the packages that the build and the tests need
 ./do build [preset]             build/PRESET: release (default), debug, asan, tsan or fuzz
-./do bench [arguments]          micro benchmarks
+./do bench [network ...]        latency of networks of the zoo, beside onnxruntime
 ./do fmt                        format the sources in place
 ./do lint [--fast]              format, includes and (without --fast) clang-tidy
 ./do fuzz [target] [seconds]    search for crashes under the sanitizers; all targets, 60 seconds each
@@ -36,10 +36,10 @@ lint() {
   python3 tools/check_includes.py
   sources | xargs clang-format-19 --dry-run --Werror
   [ "${1:-}" = --fast ] && return
-  cmake --preset debug -Wno-dev >&2
-  # The sources that CMake generates.
-  cmake --build --preset debug --target attune_onnx_proto >&2
-  sources | grep '^src/.*\.cc$' | xargs -P "$(nproc)" -n 4 clang-tidy-19 -p build/debug --quiet
+  cmake --preset lint -Wno-dev >&2
+  # Sources include what is generated here.
+  cmake --build --preset lint --target attune_onnx_proto >&2
+  sources | grep '^src/.*\.cc$' | xargs -P "$(nproc)" -n 4 clang-tidy-19 -p build/lint --quiet
 }
 
 fuzz() {
@@ -62,7 +62,7 @@ case $command in
   build) build "$@" ;;
   test) run_tests "$@" ;;
   demo) tools/setup.sh python; build release --target attune; build/python/bin/python tools/demo.py ;;
-  bench) build release; for program in build/release/bin/*_bench; do "$program" "$@"; done ;;
+  bench) tools/setup.sh python; build release --target attune; build/python/bin/python tools/bench.py "$@" ;;
   fmt) tools/setup.sh; sources | xargs clang-format-19 -i ;;
   lint) lint "$@" ;;
   fuzz) fuzz "$@" ;;

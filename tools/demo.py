@@ -8,7 +8,7 @@ import time
 
 import numpy
 
-from program import ROOT, Failed, attune, attune_json, onnxruntime_session
+from program import ROOT, Failed, attune, attune_json, measure, onnxruntime_session, print_table
 
 FOLDER = ROOT / "build/demo"
 
@@ -28,16 +28,6 @@ FILES = [
     "src/codegen/fit_math.py",
     "tools/demo.py",
 ]
-
-
-def print_table(rows):
-    """Aligned columns under the first row: words to the left, all others to the right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        cells = [cell.ljust(width) if i == 0 else cell.rjust(width)
-                 for i, (cell, width) in enumerate(zip(row, widths))]
-        print("  " + "  ".join(cells).rstrip())
-    print()
 
 
 def fetch_magika():
@@ -88,20 +78,6 @@ def name_file_types():
     return agree
 
 
-def measure_onnxruntime(model, inputs, seconds):
-    """Seconds to load the model, and the median latency in ms."""
-    start = time.perf_counter()
-    session = onnxruntime_session(model)
-    load = time.perf_counter() - start
-    session.run(None, inputs)
-    latencies = []
-    while sum(latencies) < 1e3 * seconds:
-        start = time.perf_counter()
-        session.run(None, inputs)
-        latencies.append(1e3 * (time.perf_counter() - start))
-    return session.run(None, inputs)[0], load, statistics.median(latencies)
-
-
 def compare_speed(name="mobilenet_v2", seconds=2.0):
     """Prints the table of a network from the zoo. Returns whether all of its rows are right."""
     model = FOLDER / f"{name}.onnx"
@@ -130,7 +106,11 @@ def compare_speed(name="mobilenet_v2", seconds=2.0):
     declared = onnxruntime_session(model).get_inputs()[0]
     image = numpy.random.default_rng(0).standard_normal(declared.shape, dtype=numpy.float32)
     numpy.save(FOLDER / "image.npy", image)
-    expected, load, latency = measure_onnxruntime(model, {declared.name: image}, seconds)
+    start = time.perf_counter()
+    session = onnxruntime_session(model)
+    load = time.perf_counter() - start
+    expected = session.run(None, {declared.name: image})[0]
+    latency = statistics.median(measure(session, {declared.name: image}, seconds))
     attune("run", artifact, "--input", FOLDER / "image.npy", "--output", FOLDER / "outputs")
     actual = numpy.load(next((FOLDER / "outputs").glob("*.npy")))
     difference = numpy.abs(actual - expected).max()

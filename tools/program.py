@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import subprocess
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = pathlib.Path(os.environ.get("ATTUNE", ROOT / "build/release/bin/attune"))
@@ -34,3 +35,24 @@ def onnxruntime_session(model, threads=1):
     options.intra_op_num_threads = options.inter_op_num_threads = threads
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+
+
+def measure(session, inputs, seconds):
+    """Latencies in ms of onnxruntime's runs, after one that does not count; at least 3."""
+    session.run(None, inputs)
+    latencies = []
+    while sum(latencies) < 1e3 * seconds or len(latencies) < 3:
+        start = time.perf_counter()
+        session.run(None, inputs)
+        latencies.append(1e3 * (time.perf_counter() - start))
+    return latencies
+
+
+def print_table(rows):
+    """Aligned columns under the first row: the first to the left, all others to the right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        cells = [cell.ljust(width) if i == 0 else cell.rjust(width)
+                 for i, (cell, width) in enumerate(zip(row, widths))]
+        print("  " + "  ".join(cells).rstrip())
+    print()

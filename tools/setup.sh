@@ -15,7 +15,7 @@ packages=(
   libabsl-dev libprotobuf-dev protobuf-compiler nlohmann-json3-dev libssl-dev libjpeg-dev libpng-dev
   libcli11-dev libspdlog-dev
   # tests, benchmarks and the demo
-  libgtest-dev libgmock-dev libbenchmark-dev python3 python3-venv ca-certificates
+  libgtest-dev libgmock-dev python3 python3-venv ca-certificates
 )
 
 # Peers that results are compared with. The product needs none of them.
