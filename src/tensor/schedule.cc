@@ -131,6 +131,14 @@ absl::Status Schedule::CheckReadByFormulas(const StageState& state, std::string_
   return absl::OkStatus();
 }
 
+absl::Status Schedule::CheckNewName(std::string_view name, std::string_view op) const {
+  for (const auto& state : stages_) {
+    if (state->stage.name == name && !state->inlined)
+      return InvalidInput(op, ": there is a stage '", name, "' already");
+  }
+  return absl::OkStatus();
+}
+
 void Schedule::InsertBefore(const StageState& state, std::unique_ptr<StageState> added) {
   const auto place = std::ranges::find(stages_, &state, &std::unique_ptr<StageState>::get);
   stages_.insert(place, std::move(added));
@@ -186,6 +194,8 @@ absl::Status Schedule::FuseImpl(const Primitive& p) {
     return InvalidInput("fuse: '", outer.name, "' and '", inner.name, "' have too many iterations");
   Loop fused = outer;
   fused.name = p.names[2];
+  if (fused.name != outer.name && fused.name != inner.name && FindLoop(fused.name).ok())
+    return InvalidInput("fuse: there is a loop '", fused.name, "' already");
   fused.var = MakeVar(fused.name);
   fused.extent = *extent;
   const int64_t width = std::max<int64_t>(inner.extent, 1);
@@ -218,6 +228,10 @@ absl::Status Schedule::ReorderImpl(const Primitive& p) {
     if (picked[i].kind == LoopKind::kParallel && places[i] != 0)
       return InvalidInput("reorder: parallel loop '", picked[i].name, "' would not be outermost");
   }
+  // What is computed at a loop depends on which loops are around it.
+  for (size_t i = places.front(); i < places.back(); ++i) {
+    RETURN_IF_ERROR(CheckNothingComputedAt(state->loops[i].name, p.op));
+  }
   for (size_t i = 0; i < places.size(); ++i) state->loops[places[i]] = picked[i];
   return absl::OkStatus();
 }
@@ -231,6 +245,8 @@ absl::Status Schedule::MarkImpl(const Primitive& p) {
     if (ref.index != 0 || !ref.state->attached_to.empty()) {
       return InvalidInput("parallel: loop '", loop.name, "' is not the outermost loop of a root stage");
     }
+    if (loop.peel_front + loop.peel_back > 0)
+      return InvalidInput("parallel: loop '", loop.name, "' is peeled");
   }
   loop.kind = p.op == "unroll"      ? LoopKind::kUnrolled
               : p.op == "vectorize" ? LoopKind::kVectorized

@@ -143,11 +143,13 @@ class Schedule {
   static void Substitute(StageState& state, const Var& var, const Expr& value);
 
   // Errors that primitives share, whose messages start with `op`: a stage is computed at the loop, or at any
-  // loop of a stage; a loop cannot be taken apart; a stage's output is written or read by more than formulas.
+  // loop of a stage; a loop cannot be taken apart; a stage's output is written or read by more than formulas;
+  // a new stage's name is taken.
   absl::Status CheckNothingComputedAt(std::string_view loop, std::string_view op) const;
   absl::Status CheckNothingComputedAt(const StageState& state, std::string_view op) const;
   absl::Status CheckPlain(const Loop& loop, std::string_view op) const;
   absl::Status CheckReadByFormulas(const StageState& state, std::string_view op) const;
+  absl::Status CheckNewName(std::string_view name, std::string_view op) const;
   void InsertBefore(const StageState& state, std::unique_ptr<StageState> added);
 
   // The ranges of all loop variables.

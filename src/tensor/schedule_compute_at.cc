@@ -170,8 +170,9 @@ absl::Status Schedule::ComputeAtImpl(const Primitive& p) {
   RETURN_IF_ERROR(CheckNothingComputedAt(*state, p.op));
   RETURN_IF_ERROR(CheckReadByFormulas(*state, p.op));
   const int64_t space = p.numbers[0];
-  if (space < 0 || space > static_cast<int64_t>(MemorySpace::kShared))
-    return InvalidInput("compute_at: no such memory space");
+  if (space <= static_cast<int64_t>(MemorySpace::kGlobal) ||
+      space > static_cast<int64_t>(MemorySpace::kShared))
+    return InvalidInput("compute_at: no memory space ", space, " for what is computed at a loop");
   ASSIGN_OR_RETURN(Region region, RegionRead(*state, at));
 
   const Buffer local = MakeBuffer(state->stage.output->name, state->stage.output->dtype, region.extent,

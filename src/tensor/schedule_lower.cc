@@ -126,6 +126,7 @@ class Schedule::Lowering {
       const Expr value = schedule_.Resolve(state_, state_.stage.value);
       VisitExpr(value, [&](const Expr& e) {
         if (e->kind != ExprKind::kLoad || e->buffer->name != name) return;
+        if (e->buffer->space != MemorySpace::kGlobal) return;  // computed at a loop since, and in cache
         std::vector<Expr> indices;
         for (const Expr& index : e->args) indices.push_back(Ahead(index, loop, distance));
         statements.push_back(MakePrefetch(e->buffer, std::move(indices)));

@@ -76,6 +76,7 @@ absl::Status Schedule::PackImpl(const Primitive& p) {
   if (!source) return InvalidInput("pack: stage '", p.names[1], "' does not read '", p.names[0], "'");
   if (AttachedStageOf(source) != nullptr)
     return InvalidInput("pack: '", p.names[0], "' is computed at a loop");
+  RETURN_IF_ERROR(CheckNewName(p.names[0] + ".packed", p.op));
   ASSIGN_OR_RETURN(const Packing packing, ParsePacking(p.numbers, source->shape.size()));
 
   // The copy's axes, before and after the permutation, and where in the source each element comes from.
@@ -191,7 +192,7 @@ std::vector<std::string> Schedule::PackedBuffers() const {
 
 absl::StatusOr<LoopNest> Schedule::LowerPacking(const std::string& buffer) const {
   for (const auto& state : stages_) {
-    if (!state->packs || state->packs->name != buffer) continue;
+    if (!state->packs || state->packs->name != buffer || state->inlined) continue;
     LoopNest nest;
     nest.name = def_.name + ".pack";
     nest.params = {{state->packs, BufferRole::kInput}, {state->stage.output, BufferRole::kOutput}};

@@ -66,6 +66,7 @@ absl::Status Schedule::CacheWriteImpl(const Primitive& p) {
   if (!state->attached_to.empty())
     return InvalidInput("cache_write: stage '", stage.name, "' is computed at a loop already");
   RETURN_IF_ERROR(CheckNothingComputedAt(*state, p.op));
+  RETURN_IF_ERROR(CheckNewName(stage.name + ".acc", p.op));
   auto computed = std::make_unique<StageState>();
   computed->stage = stage;
   computed->stage.name = stage.name + ".acc";
@@ -91,6 +92,7 @@ absl::Status Schedule::CacheReadImpl(const Primitive& p) {
   if (!source) return InvalidInput("cache_read: stage '", p.names[1], "' does not read '", p.names[0], "'");
   if (AttachedStageOf(source) != nullptr)
     return InvalidInput("cache_read: '", p.names[0], "' is computed at a loop");
+  RETURN_IF_ERROR(CheckNewName(absl::StrCat(p.names[0], ".", p.names[1]), p.op));
   auto cache = std::make_unique<StageState>();
   cache->stage.name = absl::StrCat(p.names[0], ".", p.names[1]);
   cache->stage.output = MakeBuffer(cache->stage.name, source->dtype, source->shape);
@@ -117,6 +119,7 @@ absl::Status Schedule::RfactorImpl(const Primitive& p) {
   if (!state->attached_to.empty())
     return InvalidInput("rfactor: stage '", stage.name, "' is computed at a loop already");
   RETURN_IF_ERROR(CheckNothingComputedAt(*state, p.op));
+  RETURN_IF_ERROR(CheckNewName(stage.name + ".rf", p.op));
   // The new stage has the old one's axes and the loop as axes; every other reduce loop reduces.
   auto factored = std::make_unique<StageState>();
   Stage& rf = factored->stage;
