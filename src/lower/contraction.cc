@@ -61,7 +61,6 @@ absl::Status DefineConv(Definition& definition, const Node& node) {
   sum.extents.assign(ws.begin() + 1, ws.end());
   sum.names = ReduceNames(spatial);
   sum.dtype = Accumulator(node);
-  sum.safe_in_padding = false;
   const auto position = [&](const Indices& i, const Indices& r, size_t d) {
     return i[2 + d] * Expr(window.strides[d]) + r[1 + d] * Expr(window.dilations[d]) - Expr(window.pads[d]);
   };

@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "tensor/affine.h"
 
 namespace attune {
 namespace {
@@ -26,6 +27,31 @@ Expr InsideChannels(const TensorType& type, const Indices& logical) {
 Expr BothHold(const Expr& a, const Expr& b) {
   if (!a) return b;
   return b ? And(a, b) : a;
+}
+
+bool Mentions(const Expr& e, const Var& var) {
+  bool found = false;
+  VisitExpr(e, [&](const Expr& x) { found |= x->kind == ExprKind::kVar && x->var == var; });
+  return found;
+}
+
+// Whether the stage's value can be computed for the lanes beyond the last channel of `type`, which nobody
+// reads: every index that depends on the channel stays within its buffer.
+bool SafeInPadding(const Stage& stage, const TensorType& type) {
+  const Axis& block = stage.axes[static_cast<size_t>(type.layout.blocked_axis)];
+  const Axis& lane = stage.axes.back();
+  Bounds bounds;
+  for (const Axis& axis : {block, lane}) bounds.Set(axis.var, {0, axis.extent - 1});
+  bool safe = true;
+  VisitExpr(stage.value, [&](const Expr& e) {
+    if (e->kind != ExprKind::kLoad) return;
+    for (size_t d = 0; d < e->args.size(); ++d) {
+      if (!Mentions(e->args[d], block.var) && !Mentions(e->args[d], lane.var)) continue;
+      const Interval range = bounds.Range(e->args[d]);
+      safe &= range.min >= 0 && range.max < e->buffer->shape[d];
+    }
+  });
+  return safe;
 }
 
 double LowestValue(DType dtype) {
@@ -165,6 +191,7 @@ void Definition::Define(const Node& node, const Value* value,
   Stage stage = MakeStage(name, value->type(), BufferOf(value), logical);
   stage.value = CastTo(value->type().dtype, formula(logical));
   stage.where = InsideChannels(value->type(), logical);
+  if (stage.where && SafeInPadding(stage, value->type())) stage.where = Expr();
   def_.stages.push_back(std::move(stage));
 }
 
@@ -208,7 +235,8 @@ void Definition::AddReduction(const std::string& name, const TensorType& type, c
   stage.init = reduction.init ? reduction.init : NeutralElement(reduction.combiner, reduction.dtype);
   stage.value = CastTo(reduction.dtype, reduction.term(logical, reduced));
   if (reduction.where) stage.where = reduction.where(logical, reduced);
-  if (!reduction.safe_in_padding) stage.where = BothHold(InsideChannels(type, logical), stage.where);
+  const Expr inside = InsideChannels(type, logical);
+  if (inside && !SafeInPadding(stage, type)) stage.where = BothHold(inside, stage.where);
   if (stage.reduce_axes.empty()) {
     stage.value = MakeOp(stage.combiner, {stage.init, stage.value});
     if (stage.where) stage.value = Select(stage.where, stage.value, stage.init);

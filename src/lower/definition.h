@@ -36,8 +36,6 @@ struct Reduction {
   std::function<Expr(const Indices& i, const Indices& r)> where;
   // What the accumulated value becomes; itself when null.
   std::function<Expr(const Expr& accumulated, const Indices& i)> finish;
-  // The term may be evaluated at channels beyond the last one (in the padding of a blocked output).
-  bool safe_in_padding = false;
 };
 
 // A box of a value's logical indices.

@@ -44,6 +44,9 @@ TEST(LowerNormalization, Attention) {
   ExpectKernelsMatch({{Op::kAttention,
                        {"f32[1,2,5,16]", "f32[1,2,40,16]", "f32[1,2,40,24]", "f32[1,1,1,40]"},
                        {{"scale", 0.25}}},
+                      {Op::kAttention,
+                       {"f32[2,2,12,16]", "f32[2,2,48,16]", "f32[2,2,48,32]", "f32[2,1,12,48]"},
+                       {{"scale", 0.25}}},
                       {Op::kAttention, {"f32[1,1,1,3]", "f32[1,1,2,3]", "f32[1,1,2,3]"}, {{"scale", 0.5}}}});
 }
 

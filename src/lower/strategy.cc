@@ -78,10 +78,7 @@ absl::StatusOr<Workload> AnalyzeGroup(const Graph& region, const std::string& na
 
 std::span<const Strategy> AllStrategies() {
   static constexpr Strategy kStrategies[] = {
-      kConvDirect,
-      kConvDepthwise,
-      kGemm,
-      kLoops,
+      kConvDirect, kConvDepthwise, kGemm, kAttention, kLoops,
   };
   return kStrategies;
 }

@@ -32,7 +32,15 @@ Config GemmDefault(const Workload&, const Target&);
 absl::Status GemmApply(Schedule&, const Workload&, const Config&, const Target&);
 inline constexpr Strategy kGemm = {"gemm", 1, GemmWhyNot, GemmSpace, GemmDefault, GemmApply};
 
-// Everything: each stage its own nest, vectorized along the axis that reads and writes contiguously. loops.cc
+// Attention in blocks of query rows: two register-tiled products around a softmax. attention.cc
+std::string AttentionWhyNot(const Workload&, const Target&);
+std::vector<Knob> AttentionSpace(const Workload&, const Target&);
+Config AttentionDefault(const Workload&, const Target&);
+absl::Status AttentionApply(Schedule&, const Workload&, const Config&, const Target&);
+inline constexpr Strategy kAttention = {"attention",   1, AttentionWhyNot, AttentionSpace, AttentionDefault,
+                                        AttentionApply};
+
+// Everything: rows with their temporaries, vectorized across or within them. loops.cc
 std::string LoopsWhyNot(const Workload&, const Target&);
 std::vector<Knob> LoopsSpace(const Workload&, const Target&);
 Config LoopsDefault(const Workload&, const Target&);

@@ -1,0 +1,150 @@
+// Attention, a block of query rows at a time: their scores, softmax and weighted sums stay in the nearest
+// cache. The keys are transposed beforehand, so that both products are register tiles of rows × vectors, like
+// a matrix product's.
+#include <algorithm>
+
+#include "base/status.h"
+#include "lower/strategies/strategies.h"
+
+namespace attune {
+namespace {
+
+struct Sizes {
+  int64_t lanes, queries, keys, values;  // values: the size of one value vector
+};
+
+Sizes SizesOf(const Workload& workload, const Target& target) {
+  const Node& node = *workload.anchor;
+  const Shape q = node.input(0)->type().shape(), v = node.input(2)->type().shape();
+  return {target.Lanes(DTypeSize(ComputeType(node.output()->type().dtype))), q[2], v[2], v[3]};
+}
+
+// How many vectors, at most `limit`, divide `n` elements evenly.
+int64_t VectorsIn(int64_t n, int64_t lanes, int64_t limit) {
+  while (limit > 1 && n % (limit * lanes) != 0) limit /= 2;
+  return limit;
+}
+
+class AttentionScheduler {
+ public:
+  AttentionScheduler(Schedule& schedule, const Workload& workload, const Config& config, const Target& target)
+      : s_(schedule),
+        workload_(workload),
+        sizes_(SizesOf(workload, target)),
+        rows_(config.at("tile_q")),
+        vectors_(config.at("tile_v")),
+        node_(workload.anchor_stage),
+        out_(workload.output_stage) {}
+
+  absl::Status Run() {
+    RETURN_IF_ERROR(InlineEpilogue(s_, workload_));
+    RETURN_IF_ERROR(TransposeKeys());
+    RETURN_IF_ERROR(s_.CacheWrite(node_ + ".qk"));
+    RETURN_IF_ERROR(s_.Split(out_ + ".d2", rows_));
+    RETURN_IF_ERROR(Vectorize(out_ + ".d3", 1).status());
+    RETURN_IF_ERROR(ParallelizeOuter(s_, out_, 3));
+    ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(out_));
+    at_ = loops[0];
+    RETURN_IF_ERROR(WeightedSums());
+    RETURN_IF_ERROR(RowReduction(".sum"));
+    RETURN_IF_ERROR(s_.ComputeAt(node_ + ".exp", at_, MemorySpace::kScratch));
+    RETURN_IF_ERROR(Vectorize(node_ + ".exp.d3", 1).status());
+    RETURN_IF_ERROR(RowReduction(".max"));
+    return Scores();
+  }
+
+ private:
+  // Makes `vectors` vectors at a time the lanes of a loop that they divide.
+  absl::StatusOr<std::string> Vectorize(const std::string& loop, int64_t vectors) {
+    RETURN_IF_ERROR(s_.Split(loop, vectors * sizes_.lanes));
+    RETURN_IF_ERROR(s_.Vectorize(loop + ".i"));
+    return loop + ".o";
+  }
+
+  absl::Status TransposeKeys() {
+    const std::string keys = ParamName(workload_, workload_.anchor->input(1)), copy = keys + ".packed";
+    RETURN_IF_ERROR(s_.Pack(keys, node_ + ".qk", {}, {0, 1, 3, 2}));
+    RETURN_IF_ERROR(Vectorize(copy + ".i2", 1).status());
+    return ParallelizeOuter(s_, copy, 2);
+  }
+
+  // p · v: for each vector of the output, all rows accumulate in registers.
+  absl::Status WeightedSums() {
+    const std::string acc = node_ + ".acc";
+    RETURN_IF_ERROR(s_.ComputeAt(acc, at_, MemorySpace::kRegister));
+    ASSIGN_OR_RETURN(const std::string outer,
+                     Vectorize(acc + ".d3", VectorsIn(sizes_.values, sizes_.lanes, vectors_)));
+    RETURN_IF_ERROR(s_.Reorder({outer, acc + ".s", acc + ".d2", acc + ".d3.i"}));
+    RETURN_IF_ERROR(s_.Unroll(outer));
+    return s_.Unroll(acc + ".d2");
+  }
+
+  // q · kᵀ: a tile of rows × vectors of keys in registers, then stored.
+  absl::Status Scores() {
+    const std::string qk = node_ + ".qk", acc = qk + ".acc";
+    RETURN_IF_ERROR(s_.ComputeAt(qk, at_, MemorySpace::kScratch));
+    ASSIGN_OR_RETURN(const std::string outer,
+                     Vectorize(qk + ".d3", VectorsIn(sizes_.keys, sizes_.lanes, vectors_)));
+    RETURN_IF_ERROR(s_.Reorder({outer, qk + ".d2", qk + ".d3.i"}));
+    RETURN_IF_ERROR(s_.Unroll(qk + ".d2"));
+    RETURN_IF_ERROR(s_.ComputeAt(acc, outer, MemorySpace::kRegister));
+    RETURN_IF_ERROR(s_.Reorder({acc + ".k", acc + ".d2", acc + ".d3"}));
+    RETURN_IF_ERROR(s_.Unroll(acc + ".d2"));
+    return s_.Vectorize(acc + ".d3");
+  }
+
+  // The sum or maximum of each row, in lanes that are combined last.
+  absl::Status RowReduction(const std::string& suffix) {
+    const std::string stage = node_ + suffix, partial = stage + ".rf";
+    RETURN_IF_ERROR(s_.Split(stage + ".r0", VectorsIn(sizes_.keys, sizes_.lanes, 4) * sizes_.lanes));
+    RETURN_IF_ERROR(s_.Rfactor(stage, stage + ".r0.i"));
+    RETURN_IF_ERROR(s_.ComputeAt(stage, at_, MemorySpace::kScratch));
+    RETURN_IF_ERROR(s_.Vectorize(stage + ".r0.i"));
+    RETURN_IF_ERROR(s_.ComputeAt(partial, stage + ".d2", MemorySpace::kRegister));
+    RETURN_IF_ERROR(s_.Reorder({partial + ".r0.o", partial + ".r0.i"}));
+    return s_.Vectorize(partial + ".r0.i");
+  }
+
+  Schedule& s_;
+  const Workload& workload_;
+  const Sizes sizes_;
+  const int64_t rows_, vectors_;
+  const std::string node_, out_;
+  std::string at_;
+};
+
+}  // namespace
+
+std::string AttentionWhyNot(const Workload& workload, const Target& target) {
+  if (workload.anchor == nullptr || workload.anchor->op() != Op::kAttention)
+    return "the anchor is no attention";
+  if (workload.num_outputs != 1) return "more than one output";
+  const TensorType& type = workload.anchor->output()->type();
+  if (!workload.output_type().layout.is_plain() || workload.output_type().shape() != type.shape())
+    return "the epilogue changes shape or layout";
+  if (!workload.anchor->input(1)->is_input()) return "the keys are computed in the group";
+  if (type.num_elements() == 0 || workload.anchor->input(1)->type().num_elements() == 0)
+    return "nothing to compute";
+  const Sizes sizes = SizesOf(workload, target);
+  if (sizes.keys % sizes.lanes != 0) return "the keys do not fill vectors";
+  if (sizes.values % sizes.lanes != 0) return "the values do not fill vectors";
+  if (sizes.values > 16 * sizes.lanes) return "the values do not fit in registers";
+  return "";
+}
+
+std::vector<Knob> AttentionSpace(const Workload& workload, const Target& target) {
+  return {{"tile_q", Divisors(SizesOf(workload, target).queries, 16)}, {"tile_v", {1, 2, 4}}};
+}
+
+// As many accumulators as leave half of the registers to operands.
+Config AttentionDefault(const Workload& workload, const Target& target) {
+  const int64_t vectors = 2, limit = target.num_vector_registers / 2 / vectors;
+  return {{"tile_q", Divisors(SizesOf(workload, target).queries, limit).back()}, {"tile_v", vectors}};
+}
+
+absl::Status AttentionApply(Schedule& s, const Workload& workload, const Config& config,
+                            const Target& target) {
+  return AttentionScheduler(s, workload, config, target).Run();
+}
+
+}  // namespace attune
