@@ -150,7 +150,7 @@ absl::Status Inspect(const Flags& flags) {
   PrintResult(Heading(description));
   PrintResult(absl::StrCat("\nGraph\n\n", description.manifest.graph_summary));
   PrintResult(absl::StrCat("\nMemory plan: ", FormatBytes(description.manifest.arena_bytes), "\n\n",
-                     MemoryTable(description)));
+                           MemoryTable(description)));
   PrintResult(absl::StrCat("\nKernels\n\n", KernelTable(description.manifest)));
   return absl::OkStatus();
 }

@@ -51,7 +51,7 @@ absl::Status Verify(const Flags& flags) {
     wrong += !check.ok;
     if (flags.model.json == "-") continue;
     PrintResult(absl::StrFormat("%s %s: %s (required: %s)\n", check.ok ? "ok  " : "FAIL", check.name,
-                          check.comparison.ToString(), check.criterion));
+                                check.comparison.ToString(), check.criterion));
   }
   if (report.ok()) return absl::OkStatus();
   return absl::DataLossError(absl::StrFormat("%s: %d of %d outputs differ from the reference",

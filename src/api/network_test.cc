@@ -1,0 +1,280 @@
+#include "api/network.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "api/compiled_executor.h"
+#include "base/file.h"
+#include "graph/text.h"
+#include "reference/interpreter.h"
+
+namespace attune {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+// f32 throughout, so that a few kernels cover it: relu(x + y) and x * y.
+constexpr std::string_view kTwoOutputs = R"(
+graph @two(%x: f32[1,4], %y: f32[1,4]) {
+  %s = add(%x, %y) : f32[1,4]
+  %r = relu(%s) : f32[1,4]
+  %p = mul(%x, %y) : f32[1,4]
+  return "relu": %r, "product": %p
+})";
+
+std::unique_ptr<Graph> Parse(std::string_view text) {
+  absl::StatusOr<std::unique_ptr<Graph>> graph = ParseGraph(text);
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  return graph.ok() ? *std::move(graph) : std::make_unique<Graph>();
+}
+
+Network Two() { return Network::FromGraph(*Parse(kTwoOutputs), "two.onnx"); }
+
+std::vector<NamedTensor> TwoInputs() {
+  const float x[] = {1, -2, 3, -4}, y[] = {0.5, 1, 2, 3};
+  return {{"y", Tensor::FromFloats(y, {1, 4})}, {"x", Tensor::FromFloats(x, {1, 4})}};
+}
+
+std::vector<float> Floats(const Tensor& tensor) {
+  const std::span<const float> values = tensor.as<float>();
+  return {values.begin(), values.end()};
+}
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "attune_test_XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+TEST(NetworkTest, RunsOptimizedAndPlainCodeAlike) {
+  for (const Network& network : {Two().Optimize().Compile(), Two().Compile()}) {
+    const absl::StatusOr<std::vector<NamedTensor>> outputs = network.Run(TwoInputs(), 1);
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    ASSERT_THAT(*outputs, SizeIs(2));
+    EXPECT_EQ((*outputs)[0].name, "relu");
+    EXPECT_THAT(Floats((*outputs)[0].tensor), ElementsAre(1.5f, 0, 5, 0));
+    EXPECT_EQ((*outputs)[1].name, "product");
+    EXPECT_THAT(Floats((*outputs)[1].tensor), ElementsAre(0.5f, -2, 6, -12));
+  }
+}
+
+TEST(NetworkTest, SavesAnArtifactThatRunsAlike) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "two.atn";
+  ASSERT_TRUE(Two().Optimize().Compile().Save(path).status().ok());
+  const Network loaded = Network::Load(path);
+  ASSERT_TRUE(loaded.status().ok()) << loaded.status();
+  EXPECT_TRUE(loaded.is_compiled());
+  const absl::StatusOr<std::vector<NamedTensor>> outputs = loaded.Run(TwoInputs(), 1);
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_THAT(Floats((*outputs)[0].tensor), ElementsAre(1.5f, 0, 5, 0));
+  EXPECT_EQ(loaded.Optimize().status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(loaded.Compile().status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(loaded.Verify().status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(loaded.Save(folder / "again.atn").status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_FALSE(std::filesystem::exists(folder / "again.atn"));
+}
+
+TEST(NetworkTest, CompilesTwiceToTheSameBytes) {
+  const Network once = Two().Optimize().Compile(), again = Two().Optimize().Compile();
+  ASSERT_TRUE(once.status().ok()) << once.status();
+  EXPECT_FALSE(once.artifact().empty());
+  EXPECT_TRUE(once.artifact() == again.artifact());
+}
+
+TEST(NetworkTest, TheFirstErrorStaysInTheChain) {
+  const Network network = Network::Load("absent.onnx").Optimize().Compile().Save("never.atn");
+  EXPECT_EQ(network.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(network.status().message()), StartsWith("absent.onnx: "));
+  EXPECT_EQ(network.Run({}).status(), network.status());
+  EXPECT_EQ(network.Verify().status(), network.status());
+  EXPECT_EQ(network.Bench(1, 0).status(), network.status());
+  EXPECT_EQ(network.Profile(1, 1).status(), network.status());
+  EXPECT_EQ(network.Describe().status(), network.status());
+  EXPECT_FALSE(std::filesystem::exists("never.atn"));
+}
+
+TEST(NetworkTest, AStepLeavesTheNetworkBeforeAsItWas) {
+  const Network loaded = Two();
+  const Network compiled = loaded.Optimize().Compile();
+  EXPECT_FALSE(loaded.is_compiled());
+  EXPECT_TRUE(compiled.is_compiled());
+  EXPECT_EQ(loaded.Run(TwoInputs()).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(NetworkTest, RefusesFilesThatAreNoModels) {
+  const TemporaryFolder folder;
+  for (const std::string& content : {std::string(), std::string("hello"), std::string(1000, '\xAA')}) {
+    const std::string path = folder / "bad.onnx";
+    ASSERT_TRUE(WriteFileAtomically(path, content).ok());
+    const absl::Status status = Network::Load(path).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_THAT(std::string(status.message()), StartsWith(path + ": "));
+  }
+}
+
+TEST(NetworkTest, RefusesDamagedArtifacts) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "two.atn";
+  const std::string artifact = Two().Optimize().Compile().artifact();
+  ASSERT_GT(artifact.size(), 200);
+  ASSERT_TRUE(WriteFileAtomically(path, artifact.substr(0, artifact.size() / 2)).ok());
+  EXPECT_THAT(std::string(Network::Load(path).status().message()), HasSubstr("cut short"));
+  std::string flipped = artifact;
+  flipped[150] = static_cast<char>(flipped[150] ^ 1);
+  ASSERT_TRUE(WriteFileAtomically(path, flipped).ok());
+  EXPECT_THAT(std::string(Network::Load(path).status().message()), HasSubstr("damaged"));
+}
+
+TEST(NetworkTest, InputErrorsNameTheInput) {
+  const Network network = Two().Optimize().Compile();
+  ASSERT_TRUE(network.status().ok()) << network.status();
+  std::vector<NamedTensor> inputs = TwoInputs();
+  const auto message = [&] { return std::string(network.Run(inputs, 1).status().message()); };
+  inputs.pop_back();
+  EXPECT_EQ(message(), "two.onnx: input \"x\" (f32[1,4]) has no value");
+  inputs.push_back(inputs[0]);
+  EXPECT_EQ(message(), "two.onnx: input \"y\" is given twice");
+  inputs[1] = {"z", inputs[0].tensor};
+  EXPECT_EQ(message(), "two.onnx: there is no input \"z\"");
+  inputs[1] = {"x", Tensor(DType::kF32, {1, 5})};
+  EXPECT_EQ(message(), "two.onnx: input \"x\" must be f32[1,4], not f32[1,5]");
+  inputs[1] = {"x", Tensor(DType::kI32, {1, 4})};
+  EXPECT_EQ(message(), "two.onnx: input \"x\" must be f32[1,4], not i32[1,4]");
+  inputs = TwoInputs();
+  EXPECT_EQ(network.Run(inputs, -1).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(NetworkTest, CodeForAnotherProcessorIsSavedButNotRun) {
+  CompileOptions options;
+  ASSERT_TRUE(TargetByName("x86-64-v4").ok());
+  options.target = *TargetByName("x86-64-v4");
+  options.target.required_features.push_back("instructions-of-the-future");
+  const Network network = Two().Optimize().Compile(options);
+  ASSERT_TRUE(network.status().ok()) << network.status();
+  EXPECT_FALSE(network.artifact().empty());
+  EXPECT_THAT(std::string(network.Run(TwoInputs()).status().message()), HasSubstr("another processor"));
+}
+
+TEST(NetworkTest, VerifiesAgainstTheReference) {
+  const absl::StatusOr<VerifyReport> report = Two().Optimize().Compile().Verify({}, 7, 1);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->ok());
+  ASSERT_THAT(report->outputs, SizeIs(2));
+  EXPECT_EQ(report->outputs[1].name, "product");
+  EXPECT_EQ(report->outputs[1].comparison.elements, 4);
+}
+
+TEST(NetworkTest, CheckOutputsFindsAWrongOne) {
+  const std::unique_ptr<Graph> graph = Parse(kTwoOutputs);
+  const float right[] = {1, 2, 3, 4}, wrong[] = {1, 2, 3, 4.01};
+  const Tensor expected = Tensor::FromFloats(right, {1, 4});
+  const std::vector<OutputCheck> checks = CheckOutputs(
+      *graph, {expected, expected}, {{"relu", expected}, {"product", Tensor::FromFloats(wrong, {1, 4})}});
+  EXPECT_TRUE(checks[0].ok);
+  EXPECT_FALSE(checks[1].ok);
+}
+
+TEST(NetworkTest, BenchesAndProfiles) {
+  const Network network = Two().Optimize().Compile();
+  const absl::StatusOr<std::vector<double>> latencies = network.Bench(1, 0);
+  ASSERT_TRUE(latencies.ok()) << latencies.status();
+  EXPECT_THAT(*latencies, SizeIs(3));
+  const absl::StatusOr<ProfileReport> profile = network.Profile(1, 3);
+  ASSERT_TRUE(profile.ok()) << profile.status();
+  double share = 0;
+  for (const KernelProfile& kernel : profile->kernels) share += kernel.share;
+  EXPECT_NEAR(share, 1, 1e-6);
+  EXPECT_FALSE(network.Profile(1, 0).ok());
+}
+
+TEST(NetworkTest, EvaluatesTheShareOfRightClasses) {
+  const Network network = Network::FromGraph(*Parse(R"(
+graph @scores(%x: f32[1,3]) {
+  %y = relu(%x) : f32[1,3]
+  return "y": %y
+})"),
+                                             "scores.onnx")
+                              .Optimize()
+                              .Compile();
+  const auto sample = [](float a, float b, float c, int64_t label) {
+    const float values[] = {a, b, c};
+    return Sample{{{"x", Tensor::FromFloats(values, {1, 3})}}, label};
+  };
+  const absl::StatusOr<double> share =
+      network.Evaluate({sample(1, 2, 3, 2), sample(5, 1, 2, 0), sample(0, 9, 1, 0)});
+  ASSERT_TRUE(share.ok()) << share.status();
+  EXPECT_NEAR(*share, 2.0 / 3, 1e-12);
+  EXPECT_FALSE(network.Evaluate({}).ok());
+}
+
+TEST(NetworkTest, DescribesTheMemoryPlan) {
+  const absl::StatusOr<NetworkDescription> description = Two().Optimize().Compile().Describe();
+  ASSERT_TRUE(description.ok()) << description.status();
+  const Manifest& manifest = description->manifest;
+  EXPECT_THAT(manifest.inputs, SizeIs(2));
+  EXPECT_EQ(manifest.provenance.model_name, "two.onnx");
+  EXPECT_EQ(manifest.provenance.pass_plan, Print(DefaultPlan()));
+  for (const Port& port : manifest.inputs) EXPECT_GE(description->uses[port.tensor].first, 0);
+}
+
+TEST(RandomTest, IsTheSameForTheSameSeed) {
+  EXPECT_TRUE(RandomTensor(DType::kF32, {100}, 3)->Identical(*RandomTensor(DType::kF32, {100}, 3)));
+  EXPECT_FALSE(RandomTensor(DType::kF32, {100}, 3)->Identical(*RandomTensor(DType::kF32, {100}, 4)));
+}
+
+TEST(RandomTest, IntegersStayBelowTheLimit) {
+  const Tensor tensor = *RandomTensor(DType::kI64, {1000}, 1, 7);
+  EXPECT_THAT(tensor.ToInts(), ::testing::Each(::testing::AllOf(::testing::Ge(0), ::testing::Lt(7))));
+  EXPECT_THAT(tensor.ToInts(), ::testing::Contains(6));
+}
+
+TEST(RandomTest, IndicesAreInRange) {
+  const std::unique_ptr<Graph> graph = Parse(R"(
+graph @embed(%table: f32[2,4], %ids: i32[3], %other: i64[2]) {
+  %i = cast(%ids) {to = i64} : i64[3]
+  %rows = gather(%table, %i) {axis = 0} : f32[3,4]
+  return "rows": %rows, "other": %other
+})");
+  EXPECT_THAT(RandomLimits(*graph), ElementsAre(100, 2, 100));
+}
+
+TEST(ShapesTest, ASymbolIsBoundForAllInputs) {
+  std::vector<InputDeclaration> inputs = {{"a", DType::kF32, "f32", {-1, 3}, {"N", "3"}},
+                                          {"b", DType::kF32, "f32", {-1, -1}, {"N", "?"}}};
+  ASSERT_TRUE(BindShapes({{"a", {8, 3}}}, inputs).ok());
+  EXPECT_EQ(ToString(inputs[1]), "f32[8,?]");
+  EXPECT_FALSE(BindShapes({{"b", {9, 1}}}, inputs).ok());
+  EXPECT_FALSE(BindShapes({{"a", {8, 4}}}, inputs).ok());
+  EXPECT_FALSE(BindShapes({{"a", {8}}}, inputs).ok());
+  EXPECT_FALSE(BindShapes({{"c", {8}}}, inputs).ok());
+}
+
+TEST(CompiledExecutorTest, AgreesWithTheInterpreter) {
+  const std::unique_ptr<Graph> graph = Parse(kTwoOutputs);
+  const std::vector<Tensor> inputs = {*RandomTensor(DType::kF32, {1, 4}, 1),
+                                      *RandomTensor(DType::kF32, {1, 4}, 2)};
+  const absl::StatusOr<std::vector<Tensor>> expected = Interpreter().Run(*graph, inputs);
+  const absl::StatusOr<std::vector<Tensor>> actual = CompiledExecutor().Run(*graph, inputs);
+  ASSERT_TRUE(expected.ok() && actual.ok()) << actual.status();
+  for (size_t i = 0; i < expected->size(); ++i) {
+    EXPECT_TRUE(Compare((*expected)[i], (*actual)[i], OperatorTolerance(DType::kF32)).ok());
+  }
+  EXPECT_FALSE(CompiledExecutor().Run(*graph, {}).ok());
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,153 @@
+// What the commands do when all is well.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "io/npy.h"
+#include "models.h"
+#include "nlohmann/json.hpp"
+#include "run_attune.h"
+
+namespace attune {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class CliTest : public ::testing::Test {
+ protected:
+  CliTest() {
+    const float x[] = {1, -2, 3, -4};
+    EXPECT_TRUE(WriteNpy(input_, Tensor::FromFloats(x, {1, 4})).ok());
+  }
+
+  // The command's outcome, which must be a success.
+  static Outcome Do(const std::vector<std::string>& arguments) {
+    Outcome outcome = RunAttune(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    return outcome;
+  }
+
+  TemporaryFolder folder_;
+  const std::string model_ = folder_.Write("scores.onnx", ScoresModel());
+  const std::string artifact_ = folder_ / "scores.atn";
+  const std::string input_ = folder_ / "x.npy";
+};
+
+TEST_F(CliTest, HelpAndVersionGoToStdout) {
+  EXPECT_THAT(Do({"--help"}).out, HasSubstr("compile"));
+  EXPECT_THAT(Do({"run", "--help"}).out, HasSubstr("--input"));
+  EXPECT_THAT(Do({"--version"}).out, HasSubstr("attune "));
+}
+
+TEST_F(CliTest, CompilesAndRuns) {
+  EXPECT_THAT(Do({"compile", model_, "-o", artifact_}).out, HasSubstr("kernels"));
+  for (const std::string& what : {model_, artifact_}) {
+    const std::string outputs = folder_ / "outputs";
+    const Outcome run = Do({"run", what, "--input", "x=" + input_, "--output", outputs, "--top", "2"});
+    EXPECT_THAT(run.out, HasSubstr("scores f32[1,4]: from 0 to 4.5"));
+    const absl::StatusOr<Tensor> scores = ReadNpy(outputs + "/scores.npy");
+    ASSERT_TRUE(scores.ok()) << scores.status();
+    EXPECT_THAT(scores->as<float>(), ElementsAre(1.5f, 0.0f, 4.5f, 0.0f));
+  }
+}
+
+TEST_F(CliTest, NamesTheTopClasses) {
+  const std::string labels = folder_.Write("labels.txt", "cat\ndog\nbird\nfish\n");
+  const Outcome run = Do({"run", model_, "--input", input_, "--labels", labels, "--top", "2", "--json", "-"});
+  const json output = json::parse(run.out)["outputs"][0];
+  EXPECT_EQ(output["name"], "scores");
+  EXPECT_EQ(output["shape"], json({1, 4}));
+  EXPECT_EQ(output["values"], json({1.5, 0.0, 4.5, 0.0}));
+  ASSERT_EQ(output["top"].size(), 2);
+  EXPECT_EQ(output["top"][0]["label"], "bird");
+  EXPECT_EQ(output["top"][1]["label"], "cat");
+}
+
+TEST_F(CliTest, TakesRawBytesAndRandomNumbers) {
+  const float x[] = {1, 1, 1, 1};
+  const std::string raw = folder_.Write("x.bin", std::string(reinterpret_cast<const char*>(x), sizeof(x)));
+  const Outcome run = Do({"run", model_, "--input", raw, "--json", "-"});
+  EXPECT_EQ(json::parse(run.out)["outputs"][0]["values"], json({1.5, 2.0, 2.5, 3.0}));
+  const auto random = [&](const std::string& seed) {
+    return Do({"run", model_, "--input", "x=random:" + seed, "--json", "-"}).out;
+  };
+  EXPECT_EQ(random("1"), random("1"));
+  EXPECT_NE(random("1"), random("2"));
+}
+
+TEST_F(CliTest, TakesOpenDimensionsFromShapesAndInputs) {
+  const std::string open = folder_.Write("open.onnx", ScoresModel({"N", "4"}));
+  const Outcome from_input = Do({"run", open, "--input", input_, "--json", "-"});
+  EXPECT_EQ(json::parse(from_input.out)["outputs"][0]["shape"], json({1, 4}));
+  const Outcome from_shape = Do({"run", open, "--shape", "x=3x4", "--input", "x=random:0", "--json", "-"});
+  EXPECT_EQ(json::parse(from_shape.out)["outputs"][0]["shape"], json({3, 4}));
+}
+
+TEST_F(CliTest, BenchGivesEveryLatency) {
+  Do({"compile", model_, "-o", artifact_});
+  for (const std::string& what : {model_, artifact_}) {
+    const Outcome bench = Do({"bench", what, "--threads", "1", "--seconds", "0.01", "--json", "-"});
+    const json latencies = json::parse(bench.out)["latency_ms"];
+    EXPECT_GE(latencies.size(), 3);
+    for (const json& latency : latencies) EXPECT_GT(latency.get<double>(), 0);
+  }
+}
+
+TEST_F(CliTest, VerifyReportsEachOutput) {
+  EXPECT_THAT(Do({"verify", model_}).out, HasSubstr("ok   scores: "));
+  const json report = json::parse(Do({"verify", model_, "--json", "-"}).out);
+  EXPECT_EQ(report["ok"], true);
+  EXPECT_EQ(report["outputs"][0]["elements"], 4);
+}
+
+TEST_F(CliTest, ProfileHasARowAKernel) {
+  EXPECT_THAT(Do({"profile", model_, "--threads", "1"}).out, HasSubstr("GFLOP/s"));
+  const json profile = json::parse(Do({"profile", model_, "--threads", "1", "--json", "-"}).out);
+  ASSERT_GE(profile["kernels"].size(), 1);
+  EXPECT_GT(profile["kernels"][0]["ms"].get<double>(), 0);
+}
+
+TEST_F(CliTest, InspectShowsGraphMemoryAndKernels) {
+  const std::string text = Do({"inspect", model_}).out;
+  for (const char* part : {"scores.onnx", "graph @", "Memory plan", "Kernels"})
+    EXPECT_THAT(text, HasSubstr(part));
+  Do({"compile", model_, "-o", artifact_});
+  EXPECT_EQ(json::parse(Do({"inspect", artifact_, "--json", "-"}).out),
+            json::parse(Do({"inspect", model_, "--json", "-"}).out));
+}
+
+TEST_F(CliTest, APrintedPlanCompilesToTheSameBytes) {
+  const std::string plan = folder_.Write("plan.txt", Do({"compile", "--passes", "print"}).out);
+  const std::string again = folder_ / "again.atn";
+  Do({"compile", model_, "-o", artifact_});
+  Do({"compile", model_, "-o", again, "--passes", plan});
+  EXPECT_EQ(Do({"inspect", artifact_, "--json", "-"}).out, Do({"inspect", again, "--json", "-"}).out);
+}
+
+TEST_F(CliTest, DumpsEachStage) {
+  const TemporaryFolder dump;
+  Do({"compile", model_, "-o", artifact_, "--dump", dump.path()});
+  const std::vector<std::string> files = dump.Files();
+  for (const char* extension : {".txt", ".json", ".loops", ".ll", ".s"}) {
+    EXPECT_THAT(files, ::testing::Contains(::testing::EndsWith(extension)));
+  }
+}
+
+TEST_F(CliTest, CompilesForEveryProcessorItNames) {
+  for (const char* cpu : {"x86-64-v3", "x86-64-v4"}) {
+    Do({"compile", model_, "-o", artifact_, "--cpu", cpu});
+    EXPECT_THAT(Do({"inspect", artifact_}).out, HasSubstr(cpu));
+  }
+}
+
+TEST_F(CliTest, ZooListsAndWrites) {
+  EXPECT_THAT(Do({"zoo"}).out, HasSubstr("squeezenet1_1"));
+  EXPECT_GE(json::parse(Do({"zoo", "--json", "-"}).out)["networks"].size(), 13);
+  Do({"zoo", "squeezenet1_1", "-o", folder_ / "squeezenet.onnx"});
+  EXPECT_THAT(folder_.Files(), ::testing::Contains("squeezenet.onnx"));
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,89 @@
+#include "models.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "import/onnx/onnx.pb.h"
+
+namespace attune {
+namespace {
+
+using attune_onnx::GraphProto;
+using attune_onnx::ModelProto;
+using attune_onnx::NodeProto;
+using attune_onnx::TensorProto;
+using attune_onnx::ValueInfoProto;
+
+void AddValue(ValueInfoProto* value, const std::string& name, const std::vector<std::string>& dims) {
+  value->set_name(name);
+  auto* type = value->mutable_type()->mutable_tensor_type();
+  type->set_elem_type(TensorProto::FLOAT);
+  type->mutable_shape();
+  for (const std::string& dim : dims) {
+    auto* added = type->mutable_shape()->add_dim();
+    if (std::all_of(dim.begin(), dim.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+      added->set_dim_value(std::stoll(dim));
+    } else {
+      added->set_dim_param(dim);
+    }
+  }
+}
+
+void AddNode(GraphProto* graph, const std::string& type, const std::vector<std::string>& inputs,
+             const std::string& output) {
+  NodeProto* node = graph->add_node();
+  node->set_op_type(type);
+  node->set_name("node_" + output);
+  for (const std::string& input : inputs) node->add_input(input);
+  node->add_output(output);
+}
+
+ModelProto NewModel() {
+  ModelProto model;
+  model.set_ir_version(8);
+  model.add_opset_import()->set_version(17);
+  model.mutable_graph()->set_name("test");
+  return model;
+}
+
+}  // namespace
+
+std::string ScoresModel(const std::vector<std::string>& dims) {
+  ModelProto model = NewModel();
+  GraphProto* graph = model.mutable_graph();
+  AddValue(graph->add_input(), "x", dims);
+  AddValue(graph->add_output(), "scores", dims);
+  TensorProto* bias = graph->add_initializer();
+  bias->set_name("bias");
+  bias->set_data_type(TensorProto::FLOAT);
+  bias->add_dims(4);
+  for (float value : {0.5f, 1.0f, 1.5f, 2.0f}) bias->add_float_data(value);
+  AddNode(graph, "Add", {"x", "bias"}, "sum");
+  AddNode(graph, "Relu", {"sum"}, "scores");
+  return model.SerializeAsString();
+}
+
+std::string ChainModel(const std::vector<std::string>& types) {
+  ModelProto model = NewModel();
+  GraphProto* graph = model.mutable_graph();
+  AddValue(graph->add_input(), "x", {"1", "4"});
+  std::string last = "x";
+  for (size_t i = 0; i < types.size(); ++i) {
+    const std::string next = "v" + std::to_string(i);
+    AddNode(graph, types[i], {last}, next);
+    last = next;
+  }
+  AddValue(graph->add_output(), last, {"1", "4"});
+  return model.SerializeAsString();
+}
+
+std::string CyclicModel() {
+  ModelProto model = NewModel();
+  GraphProto* graph = model.mutable_graph();
+  AddValue(graph->add_output(), "a", {"1"});
+  AddNode(graph, "Relu", {"b"}, "a");
+  AddNode(graph, "Relu", {"a"}, "b");
+  return model.SerializeAsString();
+}
+
+}  // namespace attune

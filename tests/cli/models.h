@@ -1,0 +1,21 @@
+// Small ONNX models for tests, as bytes of their files.
+#ifndef ATTUNE_TESTS_CLI_MODELS_H_
+#define ATTUNE_TESTS_CLI_MODELS_H_
+
+#include <string>
+#include <vector>
+
+namespace attune {
+
+// scores = Relu(x + [0.5, 1, 1.5, 2]), x f32 of `dims`, which are numbers or symbols.
+std::string ScoresModel(const std::vector<std::string>& dims = {"1", "4"});
+
+// x f32[1,4] through operators of these types, one after the other, which need not exist.
+std::string ChainModel(const std::vector<std::string>& types);
+
+// a = Relu(b), b = Relu(a).
+std::string CyclicModel();
+
+}  // namespace attune
+
+#endif  // ATTUNE_TESTS_CLI_MODELS_H_

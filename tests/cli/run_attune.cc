@@ -1,0 +1,86 @@
+#include "run_attune.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace attune {
+namespace {
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// In the child: becomes the program, or ends.
+[[noreturn]] void Become(const std::vector<std::string>& arguments, const RunLimits& limits,
+                         const std::string& out, const std::string& err) {
+  const int out_fd = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const int err_fd = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (out_fd < 0 || err_fd < 0 || dup2(out_fd, 1) < 0 || dup2(err_fd, 2) < 0) _exit(126);
+  if (limits.max_file_bytes >= 0) {
+    const auto bytes = static_cast<rlim_t>(limits.max_file_bytes);
+    const rlimit limit = {bytes, bytes};
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(126);
+  }
+  std::vector<char*> argv = {const_cast<char*>(ATTUNE_PROGRAM)};
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  execv(argv[0], argv.data());
+  _exit(127);
+}
+
+}  // namespace
+
+Outcome RunAttune(const std::vector<std::string>& arguments, const RunLimits& limits) {
+  const TemporaryFolder folder;
+  const std::string out = limits.standard_output.empty() ? folder / "out" : limits.standard_output;
+  const auto start = std::chrono::steady_clock::now();
+  const pid_t child = fork();
+  if (child == 0) Become(arguments, limits, out, folder / "err");
+  int status = 0;
+  rusage usage = {};
+  if (child < 0 || wait4(child, &status, 0, &usage) < 0) return {};
+  Outcome outcome;
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  outcome.peak_kib = usage.ru_maxrss;
+  if (limits.standard_output.empty()) outcome.out = ReadAll(out);
+  outcome.err = ReadAll(folder / "err");
+  return outcome;
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "attune_cli_XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) std::abort();
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::vector<std::string> TemporaryFolder::Files() const {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string TemporaryFolder::Write(const std::string& name, const std::string& content) const {
+  std::ofstream(*this / name, std::ios::binary) << content;
+  return *this / name;
+}
+
+}  // namespace attune
