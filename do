@@ -44,7 +44,7 @@ lint() {
 
 fuzz() {
   local target=${1:-all} seconds=${2:-60}
-  build fuzz
+  build fuzz --target fuzzers
   for program in build/fuzz/bin/*_fuzz; do
     local name
     name=$(basename "$program" _fuzz)

@@ -188,6 +188,26 @@ TEST(NetworkTest, CheckOutputsFindsAWrongOne) {
   EXPECT_FALSE(checks[1].ok);
 }
 
+TEST(NetworkTest, VerifyAllowsForWhatRoundingExplains) {
+  // The difference of neighbours is lost in f16, so that the reference itself is far from the exact result.
+  const std::unique_ptr<Graph> graph = Parse(R"(
+graph @cancel(%x: f16[1]) {
+  %big = constant() {value = f16[]<2048>} : f16[]
+  %sum = add(%x, %big) : f16[1]
+  %y = sub(%sum, %big) : f16[1]
+  return "y": %y
+})");
+  Tensor x(DType::kF16, {1}), y(DType::kF16, {1});
+  x.SetDouble(0, 0.75);
+  const auto verify = [&](double actual) {
+    y.SetDouble(0, actual);
+    const absl::StatusOr<VerifyReport> report = VerifyAgainstReference(*graph, {{"x", x}}, {{"y", y}});
+    return report.ok() && report->ok();
+  };
+  EXPECT_TRUE(verify(0.75));  // exact, where the reference gives 0
+  EXPECT_FALSE(verify(8));
+}
+
 TEST(NetworkTest, BenchesAndProfiles) {
   const Network network = Two().Optimize().Compile();
   const absl::StatusOr<std::vector<double>> latencies = network.Bench(1, 0);

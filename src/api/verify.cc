@@ -2,15 +2,21 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "absl/strings/str_format.h"
 #include "base/status.h"
 #include "reference/interpreter.h"
+#include "reference/widen.h"
 
 namespace attune {
 namespace {
 
 constexpr double kMinCosine = 0.999;
+
+// Compiled code, which accumulates in the type that it computes in and rounds elsewhere, may move an output
+// by this many times what rounding moves the reference.
+constexpr double kRoundingFactor = 4;
 
 // Whether some value that depends on an input is quantized; constant weights alone do not count.
 bool Quantizes(const Graph& graph) {
@@ -23,7 +29,9 @@ bool Quantizes(const Graph& graph) {
   });
 }
 
-OutputCheck Check(const std::string& name, const Tensor& expected, const Tensor& actual, bool quantized) {
+// `rounding`: how far rounding moves the reference, where that is known.
+OutputCheck Check(const std::string& name, const Tensor& expected, const Tensor& actual, bool quantized,
+                  double rounding) {
   OutputCheck check;
   check.name = name;
   if (quantized && IsFloat(expected.dtype())) {
@@ -39,12 +47,35 @@ OutputCheck Check(const std::string& name, const Tensor& expected, const Tensor&
   } else if (IsFloat(expected.dtype())) {
     check.criterion =
         absl::StrFormat("absolute %.1e + relative %.0e", tolerance.absolute, tolerance.relative);
+    if (rounding > 0) {
+      absl::StrAppendFormat(&check.criterion, " + %.0f × %.1e, what rounding moves the reference",
+                            kRoundingFactor, rounding);
+      tolerance.absolute += kRoundingFactor * rounding;
+    }
   } else {
     check.criterion = "equal";
   }
   check.comparison = Compare(expected, actual, tolerance);
   check.ok = check.comparison.ok();
   return check;
+}
+
+// The largest difference between an output of the reference and what it would be without rounding, output by
+// output. Differences that are not finite, as where f16 overflows, do not count.
+absl::StatusOr<std::vector<double>> MeasureRounding(const Graph& graph, const std::vector<Tensor>& inputs,
+                                                    const std::vector<Tensor>& rounded) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> wide, WidenFloats(graph));
+  std::vector<Tensor> wide_inputs;
+  for (const Tensor& input : inputs) {
+    ASSIGN_OR_RETURN(wide_inputs.emplace_back(), WidenFloats(input));
+  }
+  ASSIGN_OR_RETURN(const std::vector<Tensor> exact, Interpreter().Run(*wide, wide_inputs));
+  std::vector<double> moved;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    ASSIGN_OR_RETURN(const Tensor values, WidenFloats(rounded[i]));
+    moved.push_back(Compare(exact[i], values, Tolerance()).max_absolute_error);
+  }
+  return moved;
 }
 
 }  // namespace
@@ -54,11 +85,13 @@ bool VerifyReport::ok() const {
 }
 
 std::vector<OutputCheck> CheckOutputs(const Graph& graph, const std::vector<Tensor>& expected,
-                                      const std::vector<NamedTensor>& actual) {
+                                      const std::vector<NamedTensor>& actual,
+                                      const std::vector<double>& rounding) {
   const bool quantized = Quantizes(graph);
   std::vector<OutputCheck> checks;
   for (size_t i = 0; i < expected.size(); ++i) {
-    checks.push_back(Check(graph.outputs()[i].name, expected[i], actual[i].tensor, quantized));
+    checks.push_back(Check(graph.outputs()[i].name, expected[i], actual[i].tensor, quantized,
+                           rounding.empty() ? 0 : rounding[i]));
   }
   return checks;
 }
@@ -81,6 +114,10 @@ absl::StatusOr<VerifyReport> VerifyAgainstReference(const Graph& graph,
     return InternalError("the compiled network has ", actual.size(), " outputs, the model ", expected.size());
   }
   report.outputs = CheckOutputs(graph, expected, actual);
+  if (!report.ok()) {
+    ASSIGN_OR_RETURN(const std::vector<double> rounding, MeasureRounding(graph, ordered, expected));
+    report.outputs = CheckOutputs(graph, expected, actual, rounding);
+  }
   return report;
 }
 

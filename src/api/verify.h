@@ -28,11 +28,14 @@ struct VerifyReport {
 
 // Compares each output of a whole network. Floats: NetworkTolerance; integers exact. A network that quantizes
 // what it computes amplifies rounding to whole steps: its integers may be one step off, its floats need a
-// cosine similarity of at least 0.999.
+// cosine similarity of at least 0.999. `rounding`, where it is known, is how far the rounding of each
+// operator's result moves the expected output: some networks amplify that beyond NetworkTolerance.
 std::vector<OutputCheck> CheckOutputs(const Graph& graph, const std::vector<Tensor>& expected,
-                                      const std::vector<NamedTensor>& actual);
+                                      const std::vector<NamedTensor>& actual,
+                                      const std::vector<double>& rounding = {});
 
-// Runs the reference interpreter on `graph` and compares. `inputs` are by name; others are ignored.
+// Runs the reference interpreter on `graph` and compares; where that fails, again with what rounding
+// explains. `inputs` are by name; others are ignored.
 absl::StatusOr<VerifyReport> VerifyAgainstReference(const Graph& graph,
                                                     const std::vector<NamedTensor>& inputs,
                                                     const std::vector<NamedTensor>& actual);

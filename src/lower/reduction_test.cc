@@ -30,6 +30,16 @@ TEST(LowerReduction, EveryShape) {
                     {Op::kReduceMax, {"f32[1,32,5,3]"}, {{"axes", Ints{2, 3}}}, "", {Op::kRelu}}}));
 }
 
+TEST(LowerReduction, LongSumsKeepPrecision) {
+  const auto mean = [](const char* input, Ints axes) {
+    return OperatorCase{Op::kReduceMean, {input}, {{"axes", std::move(axes)}}};
+  };
+  ExpectKernelsMatch({mean("f32[1,16,500,400]{c1/16} 7..8", {2, 3}), mean("f32[16,300,100] 7..8", {1, 2}),
+                      mean("f32[70000,20] 7..8", {0}), mean("f32[30003] 7..8", {0}),
+                      mean("f32[3,12345] 7..8", {1}), mean("f32[2,1500,30] 7..8", {1}),
+                      mean("i32[5000,32]", {0})});
+}
+
 TEST(LowerReduction, PositionsOfExtrema) {
   for (Op op : {Op::kArgMax, Op::kArgMin}) {
     ExpectKernelsMatch({{op, {"f32[3,40]"}, {{"axis", int64_t{1}}}},

@@ -3,6 +3,7 @@
 #include "graph/text.h"
 #include "reference/compare.h"
 #include "reference/evaluate_for_test.h"
+#include "reference/widen.h"
 
 namespace attune::reference {
 namespace {
@@ -30,6 +31,34 @@ TEST(Interpreter, RunsAGraphWithSharedValuesAndRepeatedOutputs) {
   EXPECT_THAT((*outputs)[1], Has({2, 3}));
   EXPECT_THAT((*outputs)[2], Has({1, 2}));
   EXPECT_THAT((*outputs)[3], Has({4, 9}));
+}
+
+TEST(WidenFloats, ComputesInDoubleThroughoutRegions) {
+  const auto graph = ParseGraph(R"(
+    graph @g(%c: bool[], %x: f16[1], %n: i32[1]) {
+      %small = constant() {value = f16[1]<0.0009765625>} : f16[1]
+      %m = cast(%n) {to = f16} : f16[1]
+      %s = add(%x, %m) : f16[1]
+      %r = if(%c, %s, %small) {
+        graph(%a: f16[1], %b: f16[1]) {
+          %y = add(%a, %b) : f16[1]
+          return "": %y
+        }
+        graph(%a: f16[1], %b: f16[1]) {
+          return "": %a
+        }
+      } : f16[1]
+      return "r": %r
+    })");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const absl::StatusOr<std::unique_ptr<Graph>> wide = WidenFloats(**graph);
+  ASSERT_TRUE(wide.ok()) << wide.status();
+  const auto outputs =
+      Interpreter().Run(**wide, {Tensor::Scalar(DType::kBool, 1), *WidenFloats(F32({1}, {2048})),
+                                 Tensor::FromInts(std::vector<int64_t>{1}, DType::kI32)});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_EQ((*outputs)[0].dtype(), DType::kF64);
+  EXPECT_THAT((*outputs)[0], Has({2049.0009765625}));
 }
 
 TEST(Interpreter, CarriesTheActualSizeOfDynamicDimensions) {

@@ -10,6 +10,7 @@
 //                kept in lanes, which are added up last (softmax, layer_norm, sums over the inner axis).
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 #include "base/checked.h"
@@ -29,6 +30,9 @@ constexpr int64_t kPartialVectors = 4;
 constexpr int64_t kMaxUnrolledTerms = 32;
 // More copies of a loop's body than this are not made for its ends.
 constexpr int64_t kMaxPeeled = 8;
+// A sum of more terms than this is one of partial sums: rounding grows with the length of a chain of
+// additions (Higham: Accuracy and stability of numerical algorithms, 2002, section 4.2).
+constexpr int64_t kMaxChain = 1024;
 // Temporaries of up to this many elements are worth keeping in registers.
 constexpr int64_t kMaxRegisterElements = 128;
 
@@ -178,6 +182,7 @@ class GroupScheduler {
   }
 
   absl::Status ScheduleAcrossRows() {
+    ASSIGN_OR_RETURN(const std::string parts, SumInParts(root_.name));
     RETURN_IF_ERROR(OrderRows());
     const std::string row = LoopOf(root_, LastRow());
     std::string lane = row;
@@ -203,7 +208,8 @@ class GroupScheduler {
     ASSIGN_OR_RETURN(const std::vector<std::string> now, s_.Loops(root_.name));
     const std::string at = now[outer - 1 - (loops.size() - now.size())];
     for (const Member& m : group_.members) RETURN_IF_ERROR(AttachAcross(m, at));
-    return root_.is_reduction() ? UnrollTerms(root_) : absl::OkStatus();
+    if (!root_.is_reduction()) return absl::OkStatus();
+    return parts.empty() ? UnrollTerms(root_) : AttachParts(root_.name, parts, LastRow());
   }
 
   // The iterations of the last row loop, each over `tile` positions, in which a window may leave the image,
@@ -223,14 +229,54 @@ class GroupScheduler {
 
   absl::Status AttachAcross(const Member& m, const std::string& at) {
     const Axis& own = m.stage.axes[m.along.at(LastOf(group_.rows))];
+    ASSIGN_OR_RETURN(const std::string parts, SumInParts(m.stage.name));
     RETURN_IF_ERROR(s_.ComputeAt(m.stage.name, at, SpaceFor(m, lanes_)));
-    const std::string lane = LoopOf(m.stage, own);
-    ASSIGN_OR_RETURN(std::vector<std::string> loops, s_.Loops(m.stage.name));
+    RETURN_IF_ERROR(VectorizeInnermost(m.stage.name, own.var->name).status());
+    if (!m.stage.is_reduction()) return absl::OkStatus();
+    return parts.empty() ? UnrollTerms(m.stage) : AttachParts(m.stage.name, parts, own);
+  }
+
+  // Moves a loop of a stage within all others and, where it fills vectors, makes lanes of it. Returns its
+  // extent.
+  absl::StatusOr<int64_t> VectorizeInnermost(const std::string& stage, const std::string& loop) {
+    const std::string lane = absl::StrCat(stage, ".", loop);
+    ASSIGN_OR_RETURN(std::vector<std::string> loops, s_.Loops(stage));
     MoveToEnd(loops, lane);
     RETURN_IF_ERROR(s_.Reorder(loops));
     ASSIGN_OR_RETURN(const int64_t extent, s_.Extent(lane));
-    if (extent == lanes_) RETURN_IF_ERROR(s_.Vectorize(lane));
-    return m.stage.is_reduction() ? UnrollTerms(m.stage) : absl::OkStatus();
+    if (extent % lanes_ == 0 && extent <= kPartialVectors * lanes_) RETURN_IF_ERROR(s_.Vectorize(lane));
+    return extent;
+  }
+
+  // Splits a sum of very many terms into partial sums, one for each iteration of the loop whose name it
+  // returns. AttachParts says where they are computed.
+  absl::StatusOr<std::string> SumInParts(const std::string& name) {
+    const std::vector<Stage> stages = s_.Stages();
+    const Stage& stage = *std::ranges::find(stages, name, &Stage::name);
+    if (!stage.is_reduction() || stage.combiner != MathOp::kAdd || !IsFloat(stage.output->dtype))
+      return std::string();
+    int64_t terms = 1;
+    std::vector<const Axis*> axes;
+    for (const Axis& axis : stage.reduce_axes) {
+      terms *= axis.extent;
+      if (axis.extent > 1) axes.push_back(&axis);
+    }
+    if (terms <= kMaxChain) return std::string();
+    std::string loop = LoopOf(stage, *axes.front());
+    if (axes.size() == 1) {
+      const auto root = static_cast<uint64_t>(std::sqrt(static_cast<double>(terms)));
+      RETURN_IF_ERROR(s_.Split(loop, static_cast<int64_t>(std::bit_floor(root))));
+      loop += ".o";
+    }
+    RETURN_IF_ERROR(s_.Rfactor(name, loop));
+    return loop;
+  }
+
+  // Computes the partial sums of SumInParts where they are added up, with lanes along `axis`.
+  absl::Status AttachParts(const std::string& stage, const std::string& loop, const Axis& axis) {
+    const std::string part = stage + ".rf";
+    RETURN_IF_ERROR(s_.ComputeAt(part, loop, MemorySpace::kRegister));
+    return VectorizeInnermost(part, axis.var->name).status();
   }
 
   // Few elements stay in registers; `width` of the row's lanes.
@@ -319,16 +365,19 @@ class GroupScheduler {
   }
 
   absl::Status FinishReduction(const Stage& stage, const std::string& at) {
-    const std::string partial = stage.name + ".rf", axis = stage.reduce_axes.back().var->name;
+    std::string partial = stage.name + ".rf";
+    const std::string axis = stage.reduce_axes.back().var->name;
+    ASSIGN_OR_RETURN(const std::string parts, SumInParts(partial));
     if (!at.empty()) RETURN_IF_ERROR(s_.ComputeAt(partial, at, MemorySpace::kRegister));
-    const std::string lane = absl::StrCat(partial, ".", axis, ".i");
-    ASSIGN_OR_RETURN(std::vector<std::string> loops, s_.Loops(partial));
-    MoveToEnd(loops, lane);
-    RETURN_IF_ERROR(s_.Reorder(loops));
-    ASSIGN_OR_RETURN(const int64_t width, s_.Extent(lane));
-    RETURN_IF_ERROR(s_.Vectorize(lane));
-    if (stage.reduce_axes.back().extent % width != 0)
-      RETURN_IF_ERROR(s_.Peel(absl::StrCat(partial, ".", axis, ".o"), 0, 1));
+    ASSIGN_OR_RETURN(const int64_t width, VectorizeInnermost(partial, axis + ".i"));
+    if (!parts.empty()) {
+      partial += ".rf";
+      RETURN_IF_ERROR(s_.ComputeAt(partial, parts, MemorySpace::kRegister));
+      RETURN_IF_ERROR(VectorizeInnermost(partial, axis + ".i").status());
+    }
+    const std::string outer = absl::StrCat(partial, ".", axis, ".o");
+    if (stage.reduce_axes.back().extent % width != 0 && s_.Extent(outer).ok())
+      RETURN_IF_ERROR(s_.Peel(outer, 0, 1));
     return s_.Vectorize(absl::StrCat(stage.name, ".", axis, ".i"));
   }
 
