@@ -19,7 +19,8 @@ packages=(
 )
 
 # Peers that results are compared with. The product needs none of them.
-python_packages=(numpy==2.4.6 onnxruntime==1.31.1 flatbuffers==25.12.19 packaging==26.3 protobuf==7.36.2)
+python_packages=(numpy==2.4.6 onnxruntime==1.31.1 flatbuffers==25.12.19 packaging==26.3 pillow==13.0.0
+  protobuf==7.36.2)
 
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi

@@ -5,6 +5,8 @@ import sys
 import tempfile
 
 import numpy
+import PIL.Image
+import PIL.ImageDraw
 
 from checks import MODELS, end_to_end, need
 from program import attune_json, onnxruntime_session
@@ -12,13 +14,23 @@ from program import attune_json, onnxruntime_session
 RANDOM = numpy.random.default_rng(0)
 
 
-def picture(*shape, low=0.0, high=1.0, dtype=numpy.float32):
-    """Like a photo: smooth in space, with a little noise."""
+def photo(name, *shape, low=0.0, high=1.0, dtype=numpy.float32):
+    """A photo of any size as [1,3,height,width], or [1,1,height,width] in shades of grey."""
     channels, height, width = shape[-3:]
-    y, x = numpy.mgrid[0:height, 0:width]
-    waves = [numpy.sin(x * (0.02 + 0.01 * c) + c) * numpy.cos(y * (0.03 - 0.005 * c)) for c in range(channels)]
-    values = 0.5 + 0.4 * numpy.stack(waves) + RANDOM.uniform(-0.1, 0.1, (channels, height, width))
-    return (low + (high - low) * values).clip(low, high).reshape(shape).astype(dtype)
+    image = PIL.Image.open(need(MODELS / "images" / name)).convert("L" if channels == 1 else "RGB")
+    samples = numpy.asarray(image.resize((width, height), PIL.Image.Resampling.BILINEAR), dtype=numpy.float64)
+    samples = samples.reshape(height, width, channels).transpose(2, 0, 1)
+    return (low + (high - low) / 255 * samples).reshape(shape).astype(dtype)
+
+
+def page(height, width):
+    """Lines of large print, for what looks for text."""
+    image = PIL.Image.new("RGB", (width, height), "white")
+    draw = PIL.ImageDraw.Draw(image)
+    for line, text in enumerate(["Made to run", "as fast as", "a device allows"]):
+        draw.text((20, 30 + 90 * line), text, fill="black", font_size=40)
+    samples = numpy.asarray(image, dtype=numpy.float32).transpose(2, 0, 1) / 127.5 - 1
+    return samples[None]
 
 
 def sound(*shape):
@@ -35,20 +47,20 @@ def tokens(count):
 
 # The file and its inputs.
 NETWORKS = {
-    "mnist": ("mnist-8.onnx", lambda: {"Input3": picture(1, 1, 28, 28, high=255)}),
-    "mnist_winml": ("mnist_winml.onnx", lambda: {"Input3": picture(1, 1, 28, 28, high=255)}),
+    "mnist": ("mnist-8.onnx", lambda: {"Input3": photo("coins.png", 1, 1, 28, 28, high=255)}),
+    "mnist_winml": ("mnist_winml.onnx", lambda: {"Input3": photo("coins.png", 1, 1, 28, 28, high=255)}),
     "squeezenet_fp16": ("SqueezeNet_fp16.onnx",
-                        lambda: {"data_0": picture(1, 3, 224, 224, high=255, dtype=numpy.float16)}),
+                        lambda: {"data_0": photo("cat.bmp", 1, 3, 224, 224, high=255, dtype=numpy.float16)}),
     "minilm_int8": ("all-MiniLM-L6-v2_int8.onnx", lambda: tokens(16)),
-    "yolox_nano": ("yolox_nano.onnx", lambda: {"images": picture(1, 3, 416, 416, high=255)}),
-    "ppocr_det": ("ch_PP-OCRv4_det_infer.onnx", lambda: {"x": picture(1, 3, 320, 320, low=-1)}),
-    "ppocr_cls": ("ch_ppocr_mobile_v2.0_cls_infer.onnx", lambda: {"x": picture(1, 3, 48, 192, low=-1)}),
-    "ultraface": ("version-RFB-320.onnx", lambda: {"input": picture(1, 3, 240, 320, low=-1)}),
-    "yunet": ("yunet_n_320_320.onnx", lambda: {"input": picture(1, 3, 320, 320, high=255)}),
-    "yunet_dynamic": ("yunet_n_dynamic.onnx", lambda: {"input": picture(1, 3, 192, 256, high=255)}),
-    "fastestdet": ("FastestDet.onnx", lambda: {"input.1": picture(1, 3, 352, 352)}),
-    "espcn": ("super_resolution_10/model.onnx", lambda: {"input": picture(1, 1, 224, 224)}),
-    "candy": ("candy.onnx", lambda: {"inputImage": picture(1, 3, 720, 720, high=255)}),
+    "yolox_nano": ("yolox_nano.onnx", lambda: {"images": photo("dogs.jpg", 1, 3, 416, 416, high=255)}),
+    "ppocr_det": ("ch_PP-OCRv4_det_infer.onnx", lambda: {"x": page(320, 320)}),
+    "ppocr_cls": ("ch_ppocr_mobile_v2.0_cls_infer.onnx", lambda: {"x": photo("rocket.jpg", 1, 3, 48, 192, low=-1)}),
+    "ultraface": ("version-RFB-320.onnx", lambda: {"input": photo("faces_in_snow_320_320_3.jpeg", 1, 3, 240, 320, low=-1)}),
+    "yunet": ("yunet_n_320_320.onnx", lambda: {"input": photo("faces_in_snow_320_320_3.jpeg", 1, 3, 320, 320, high=255)}),
+    "yunet_dynamic": ("yunet_n_dynamic.onnx", lambda: {"input": photo("faces_in_snow_320_320_3.jpeg", 1, 3, 192, 256, high=255)}),
+    "fastestdet": ("FastestDet.onnx", lambda: {"input.1": photo("dogs.jpg", 1, 3, 352, 352)}),
+    "espcn": ("super_resolution_10/model.onnx", lambda: {"input": photo("cat.bmp", 1, 1, 224, 224)}),
+    "candy": ("candy.onnx", lambda: {"inputImage": photo("grace_hopper.bmp", 1, 3, 720, 720, high=255)}),
     "magika": ("magika_standard_v3_3.onnx", lambda: {"bytes": RANDOM.integers(0, 257, (1, 2048), dtype=numpy.int32)}),
     "basic_pitch": ("basic_pitch_nmp.onnx", lambda: {"serving_default_input_2:0": sound(1, 43844, 1)}),
 }
@@ -56,24 +68,32 @@ NETWORKS = {
 # Networks that do not pass yet, each with the reason that the program gives.
 PENDING = {}
 
-# Of a whole network, in units of the output's root mean square, and relative: as `attune verify` has it.
+# As `attune verify` has them, absolute and relative. The absolute part is in units of the output's root mean
+# square where that is over 1; not below, because onnxruntime's own sigmoid errs by 1e-7 however small it is.
 TOLERANCES = {numpy.dtype(numpy.float32): (1e-5, 1e-4), numpy.dtype(numpy.float16): (2.5e-3, 1e-3)}
+
+# The share of elements that may be beyond it, by no more than ten times: with float64 for the truth, onnxruntime
+# itself has 204 of 1555200 there.
+SHARES = {"candy": 5e-4}
 
 # What a network quantizes while it runs amplifies rounding to whole steps.
 DYNAMICALLY_QUANTIZED = ["minilm_int8"]
 
 
-def compare(name, actual, expected, by_cosine):
+def compare(name, actual, expected, share, by_cosine):
     assert actual.shape == expected.shape, f"{name}: shape {actual.shape}, onnxruntime {expected.shape}"
     assert actual.dtype == expected.dtype, f"{name}: {actual.dtype}, onnxruntime {expected.dtype}"
     a, b = actual.astype(numpy.float64), expected.astype(numpy.float64)
     cosine = (a * b).sum() / numpy.sqrt((a * a).sum() * (b * b).sum())
     absolute, relative = TOLERANCES.get(expected.dtype, (0, 0))
-    bound = absolute * numpy.sqrt((b * b).mean()) + relative * numpy.abs(b)
+    bound = absolute * max(1, numpy.sqrt((b * b).mean())) + relative * numpy.abs(b)
     error = numpy.abs(a - b)
     beyond = int((error > bound).sum())
     print(f"{name}: largest error {error.max():.2e}, cosine {cosine:.7f}, {beyond} of {error.size} beyond the tolerance")
-    assert cosine >= 0.999 if by_cosine else beyond == 0, f"{name} differs from onnxruntime"
+    if by_cosine:
+        assert cosine >= 0.999, f"{name} differs from onnxruntime"
+    else:
+        assert beyond <= share * error.size and (error <= 10 * bound).all(), f"{name} differs from onnxruntime"
 
 
 def check(name):
@@ -92,7 +112,7 @@ def check(name):
     names = [output.name for output in session.get_outputs()]
     assert list(actual) == names, f"outputs are {list(actual)}, onnxruntime has {names}"
     for output_name, expected in zip(names, session.run(None, inputs)):
-        compare(output_name, actual[output_name], expected, name in DYNAMICALLY_QUANTIZED)
+        compare(output_name, actual[output_name], expected, SHARES.get(name, 0), name in DYNAMICALLY_QUANTIZED)
 
 
 end_to_end(lambda: check(sys.argv[1]), PENDING.get(sys.argv[1]))
