@@ -27,6 +27,14 @@ TEST(LowerContraction, Convolutions) {
                       Conv(Op::kConv, {"f16[1,4,6,6]", "f16[8,4,3,3]"}, {1, 1}, {1, 1, 1, 1})});
 }
 
+// Of so many taps that not all are unrolled: with and without padding, a divisor of their number or none.
+TEST(LowerContraction, ConvolutionsWithLongKernels) {
+  ExpectKernelsMatch(
+      InEachLayout({Conv(Op::kConv, {"f32[1,1,1,2000]", "f32[48,1,1,256]", "f32[48]"}, {1, 64}, {0, 0, 0, 0}),
+                    Conv(Op::kConv, {"f32[1,2,1,700]", "f32[16,2,1,211]"}, {1, 3}, {0, 105, 0, 105}),
+                    Conv(Op::kConv, {"f32[1,16,1,600]", "f32[16,1,1,256]"}, {1, 2}, {0, 127, 0, 128}, 16)}));
+}
+
 TEST(LowerContraction, ConvolutionsWithEpilogue) {
   std::vector<OperatorCase> cases =
       InEachLayout({Conv(Op::kConv, {"f32[1,16,6,6]", "f32[16,16,3,3]", "f32[16]"}, {1, 1}, {1, 1, 1, 1}),

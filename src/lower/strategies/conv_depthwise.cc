@@ -70,12 +70,13 @@ absl::Status ConvDepthwiseApply(Schedule& s, const Workload& workload, const Con
   RETURN_IF_ERROR(s.ComputeAt(acc, out + ".d3.o", MemorySpace::kRegister));
   RETURN_IF_ERROR(s.Reorder({acc + ".d0", acc + ".d1", acc + ".d2", acc + ".kh", acc + ".c", acc + ".kw",
                              acc + ".d3", acc + ".v"}));
-  RETURN_IF_ERROR(s.Unroll(acc + ".kw"));
+  const TapUnrolling taps = UnrollTaps(WindowAlong(conv, 1), tile_w, tile_w);
+  RETURN_IF_ERROR(UnrollInner(s, acc + ".kw", taps.taps));
   RETURN_IF_ERROR(s.Unroll(acc + ".d3"));
   RETURN_IF_ERROR(s.Vectorize(acc + ".v"));
   RETURN_IF_ERROR(s.Overcompute(acc));
-  const Borders borders = PeeledTiles(WindowAlong(conv, 1), tile_w);
-  if (borders.front + borders.back > 0) RETURN_IF_ERROR(s.Peel(out + ".d3.o", borders.front, borders.back));
+  const Borders peeled = taps.peeled;
+  if (peeled.front + peeled.back > 0) RETURN_IF_ERROR(s.Peel(out + ".d3.o", peeled.front, peeled.back));
   return ParallelizeOuter(s, out, 3);
 }
 

@@ -139,13 +139,15 @@ absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config
   order.insert(order.end(), channels.begin(), channels.end());
   for (const char* loop : {".kw", ".d1", ".d3", ".v"}) order.push_back(acc + loop);
   RETURN_IF_ERROR(s.Reorder(order));
-  for (const char* loop : {".kw", ".d1", ".d3"}) RETURN_IF_ERROR(s.Unroll(acc + loop));
+  const TapUnrolling taps = UnrollTaps(WindowAlong(conv, 1), tile_w, tile_w * tile_c * unroll);
+  RETURN_IF_ERROR(UnrollInner(s, acc + ".kw", taps.taps));
+  for (const char* loop : {".d1", ".d3"}) RETURN_IF_ERROR(s.Unroll(acc + loop));
   RETURN_IF_ERROR(s.Vectorize(acc + ".v"));
   // Where that would read out of bounds, the guards stay.
   s.Overcompute(acc).IgnoreError();
 
-  const Borders borders = PeeledTiles(WindowAlong(conv, 1), tile_w);
-  if (borders.front + borders.back > 0) RETURN_IF_ERROR(s.Peel(out + ".d3.o", borders.front, borders.back));
+  const Borders peeled = taps.peeled;
+  if (peeled.front + peeled.back > 0) RETURN_IF_ERROR(s.Peel(out + ".d3.o", peeled.front, peeled.back));
   return ParallelizeOuter(s, out, 3);
 }
 

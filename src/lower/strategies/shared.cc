@@ -5,6 +5,12 @@
 #include "lower/strategies/strategies.h"
 
 namespace attune {
+namespace {
+
+// More code than this takes long to compile, and does not fit into the first-level cache.
+constexpr int64_t kMaxUnrolledStatements = 1024;
+
+}  // namespace
 
 absl::Status InlineEpilogue(Schedule& schedule, const Workload& workload) {
   if (!workload.accumulator_stage.empty() && workload.anchor_stage != workload.output_stage) {
@@ -60,6 +66,25 @@ Borders PeeledTiles(const WindowAxis& axis, int64_t tile) {
   while (borders.front < tiles && !inside(borders.front)) ++borders.front;
   while (borders.front + borders.back < tiles && !inside(tiles - 1 - borders.back)) ++borders.back;
   return borders;
+}
+
+TapUnrolling UnrollTaps(const WindowAxis& axis, int64_t tile, int64_t statements) {
+  const Borders borders = PeeledTiles(axis, tile);
+  if ((1 + borders.front + borders.back) * axis.kernel * statements <= kMaxUnrolledStatements)
+    return {axis.kernel, borders};
+  // The taps that fall into the padding are then decided as the kernel runs, and peeling serves a last tile
+  // that is not full alone.
+  const Borders ragged = {0, axis.output % tile == 0 ? 0 : 1};
+  const int64_t limit = kMaxUnrolledStatements / ((1 + ragged.back) * statements);
+  return {Divisors(axis.kernel, std::max<int64_t>(limit, 1)).back(), ragged};
+}
+
+absl::Status UnrollInner(Schedule& schedule, const std::string& loop, int64_t count) {
+  ASSIGN_OR_RETURN(const int64_t extent, schedule.Extent(loop));
+  if (count == extent) return schedule.Unroll(loop);
+  if (count == 1) return absl::OkStatus();
+  RETURN_IF_ERROR(schedule.Split(loop, count));
+  return schedule.Unroll(loop + ".i");
 }
 
 std::vector<int64_t> Divisors(int64_t n, int64_t limit) {

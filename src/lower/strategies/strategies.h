@@ -68,6 +68,17 @@ Borders PeeledTiles(const WindowAxis& axis, int64_t tile);
 // The window of a convolution or pooling node along spatial axis d.
 WindowAxis WindowAlong(const Node& node, size_t d);
 
+// Of a convolution's row of pixels in tiles of `tile`, whose body unrolls `statements` for each tap: how many
+// neighbouring taps are unrolled, a divisor of their number, and the tiles that are peeled. All taps, and all
+// tiles at the borders, where the code stays small.
+struct TapUnrolling {
+  int64_t taps;
+  Borders peeled;
+};
+TapUnrolling UnrollTaps(const WindowAxis& axis, int64_t tile, int64_t statements);
+// Unrolls the innermost `count` iterations of a loop, a divisor of its extent.
+absl::Status UnrollInner(Schedule& schedule, const std::string& loop, int64_t count);
+
 // Sorted, distinct divisors of n that are at most `limit`.
 std::vector<int64_t> Divisors(int64_t n, int64_t limit);
 
