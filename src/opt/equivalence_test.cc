@@ -15,7 +15,7 @@
 namespace attune {
 namespace {
 
-constexpr int kGraphs = 300;
+constexpr int kGraphs = 400;
 
 // Grows a graph node by node: operators that passes look for, on values that are there. What inference
 // refuses is left out.
@@ -145,10 +145,21 @@ class Generator {
       case 1:
         return Add(Op::kConv, {x, Constant({channels, 1, 1, kernel})}, {{"group", channels}});
       case 2:
-        return Add(Op::kConvTranspose, {x, Constant({channels, outputs, 2, 2}), bias});
+        return AddConvTranspose(x, channels, bias);
       default:
         return Add(Op::kMatMul, {x, Constant({shape.empty() ? 1 : shape.back(), outputs})});
     }
+  }
+
+  void AddConvTranspose(Value* x, int64_t channels, Value* bias) {
+    const int64_t stride = random_.Integer(1, 3), group = bias == nullptr && Pick(3) == 0 ? channels : 1;
+    const int64_t outputs = bias == nullptr ? random_.Integer(1, 5) : bias->type().dims[0].size;
+    Ints kernel(2), pads(4), extra(2);
+    for (int64_t& size : kernel) size = random_.Integer(1, 5);
+    for (int64_t& pad : pads) pad = random_.Integer(0, 2);
+    for (int64_t& size : extra) size = random_.Integer(0, stride - 1);
+    Add(Op::kConvTranspose, {x, Constant({channels, outputs, kernel[0], kernel[1]}), bias},
+        {{"strides", Ints{stride, stride}}, {"pads", pads}, {"output_padding", extra}, {"group", group}});
   }
 
   // Two contractions of one value, both with an offset and an activation.
@@ -173,7 +184,7 @@ class Generator {
     // What some passes wait for is rare otherwise.
     const Op before = x->producer() == nullptr ? Op::kIdentity : x->producer()->op();
     if (before == Op::kReshape && Pick(2) == 0) return AddElementwise(x, shape);
-    if (before == Op::kPad && Pick(2) == 0) return AddContraction(x, shape);
+    if (before == Op::kPad && Pick(4) > 0) return AddContraction(x, shape);
     const int64_t channels = shape.size() > 1 ? shape[1] : 1;
     const int64_t last = std::max<int64_t>(std::ssize(shape) - 1, 0);
     switch (Pick(13)) {

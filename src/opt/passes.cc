@@ -42,6 +42,11 @@ std::span<const PassInfo> PassTable() {
       {"sink_reshapes", SinkReshapesPass, "A squeezed convolution comes to stand beside its offset.", {}},
       {"fold_affine", FoldAffinePass, "Batch normalization ends in the weights.", {}},
 
+      {"decompose_conv_transpose",
+       DecomposeConvTransposePass,
+       "Convolutions have fast kernels; offsets and factors are in the weights now.",
+       {}},
+
       {"fuse_horizontal",
        FuseHorizontalPass,
        "Branches are comparable once nothing is left to fold into them.",

@@ -53,6 +53,13 @@ absl::StatusOr<bool> DecomposeBatchNormPass(Graph& graph, const PassContext& con
 // it has no bias). Equal to rounding of the weights.
 absl::StatusOr<bool> FoldAffinePass(Graph& graph, const PassContext& context);
 
+// After: a transposed convolution over images, of constant weights, one stride and no dilation, is a
+// convolution that makes each of the stride's phases from the taps that it sees, in channels of its own, and
+// a depth_to_space; of stride 1, a convolution with its weights turned around (Shi et al.: Is the
+// deconvolution layer the same as a convolutional layer?, 2016). Unless its padding is wider than its kernel,
+// or it has groups and a stride.
+absl::StatusOr<bool> DecomposeConvTransposePass(Graph& graph, const PassContext& context);
+
 // After: spatial padding by a constant is an attribute of the convolution or pool that uses it, where that
 // pads with the same: 0 for convolutions, the lowest value for maximum pools (or 0 around values that are
 // not negative), 0 for average pools that count it.

@@ -46,6 +46,24 @@ TEST(FoldAffine, FactorsThatOverflowStay) {
   })");
 }
 
+TEST(DecomposeConvTranspose, PhasesAreChannels) {
+  // Along the second spatial axis: phase 0 sees taps 0 and 2, phase 1 tap 1.
+  ExpectRewrite("decompose_conv_transpose\ndead_code", R"(graph @g(%x: f32[1,1,1,3]) {
+    %w = constant() {value = f32[1,1,1,3]<1, 2, 3>} : f32[1,1,1,3]
+    %b = constant() {value = f32[1]<5>} : f32[1]
+    %y = conv_transpose(%x, %w, %b) {strides = [2, 2], pads = [0, 1, 0, 1]} @"up" : f32[1,1,1,5]
+    return "out": %y
+  })",
+                R"(graph @g(%x: f32[1,1,1,3]) {
+    %0 = constant() {value = f32[4,1,1,2]<3, 1, 0, 2, 0, 0, 0, 0>} @"up" : f32[4,1,1,2]
+    %1 = constant() {value = f32[4]<5, 5, 5, 5>} @"up" : f32[4]
+    %2 = conv(%x, %0, %1) {group = 1, pads = [0, 1, 0, 0]} @"up" : f32[1,4,1,3]
+    %3 = depth_to_space(%2) {block = 2} @"up" : f32[1,1,2,6]
+    %y = slice(%3) {sizes = [1, 1, 1, 5], starts = [0, 0, 0, 1], steps = [1, 1, 1, 1]} @"up" : f32[1,1,1,5]
+    return "out": %y
+  })");
+}
+
 TEST(FoldPad, IntoConvolutionAndPools) {
   ExpectRewrite("fold_pad\ndead_code", R"(graph @g(%x: f32[1,1,4,4], %w: f32[1,1,3,3]) {
     %p = pad(%x) {pads = [0, 0, 1, 0, 0, 0, 1, 2]} : f32[1,1,6,6]
