@@ -6,6 +6,14 @@
 #include "base/status.h"
 
 namespace attune {
+namespace {
+
+absl::StatusOr<CompiledKernel> CompileVerified(const KernelJob& job, const Target& target) {
+  RETURN_IF_ERROR(VerifyLoopNest(*job.nest));
+  return CompileKernel(*job.nest, target, job.options);
+}
+
+}  // namespace
 
 absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(const std::vector<KernelJob>& jobs,
                                                            const Target& target, int threads) {
@@ -13,7 +21,7 @@ absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(const std::vector<Ker
   std::atomic<size_t> next = 0;
   const auto work = [&] {
     for (size_t i = next++; i < jobs.size(); i = next++) {
-      results[i] = CompileKernel(*jobs[i].nest, target, jobs[i].options);
+      results[i] = CompileVerified(jobs[i], target);
     }
   };
   std::vector<std::thread> helpers;

@@ -18,7 +18,8 @@ struct KernelJob {
   CodegenOptions options;
 };
 
-// One kernel a job, in order, on `threads` threads. The first error in job order, with the kernel's name.
+// Verifies and compiles one kernel a job, in order, on `threads` threads. The first error in job order, with
+// the kernel's name.
 absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(const std::vector<KernelJob>& jobs,
                                                            const Target& target, int threads);
 

@@ -41,7 +41,9 @@ class AttentionScheduler {
     RETURN_IF_ERROR(TransposeKeys());
     RETURN_IF_ERROR(s_.CacheWrite(node_ + ".qk"));
     RETURN_IF_ERROR(s_.Split(out_ + ".d2", rows_));
-    RETURN_IF_ERROR(Vectorize(out_ + ".d3", 1).status());
+    ASSIGN_OR_RETURN(const std::string vectors, Vectorize(out_ + ".d3", 1));
+    RETURN_IF_ERROR(s_.Unroll(out_ + ".d2.i"));
+    RETURN_IF_ERROR(s_.Unroll(vectors));
     RETURN_IF_ERROR(ParallelizeOuter(s_, out_, 3));
     ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(out_));
     at_ = loops[0];

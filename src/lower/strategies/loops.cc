@@ -33,8 +33,6 @@ constexpr int64_t kMaxPeeled = 8;
 // A sum of more terms than this is one of partial sums: rounding grows with the length of a chain of
 // additions (Higham: Accuracy and stability of numerical algorithms, 2002, section 4.2).
 constexpr int64_t kMaxChain = 1024;
-// Temporaries of up to this many elements are worth keeping in registers.
-constexpr int64_t kMaxRegisterElements = 128;
 
 std::string LoopOf(const Stage& stage, const Axis& axis) {
   return absl::StrCat(stage.name, ".", axis.var->name);
@@ -279,7 +277,7 @@ class GroupScheduler {
     return VectorizeInnermost(part, axis.var->name).status();
   }
 
-  // Few elements stay in registers; `width` of the row's lanes.
+  // What is a single element of each row, or of each of `width` rows in lanes, stays in a register.
   MemorySpace SpaceFor(const Member& m, int64_t width) const {
     int64_t elements = width;
     for (size_t d = 0; d < m.stage.axes.size(); ++d) {
@@ -287,7 +285,7 @@ class GroupScheduler {
       for (size_t row : group_.rows) is_row |= m.along.at(row) == d;
       if (!is_row) elements *= m.stage.axes[d].extent;
     }
-    return elements <= kMaxRegisterElements ? MemorySpace::kRegister : MemorySpace::kScratch;
+    return elements == width ? MemorySpace::kRegister : MemorySpace::kScratch;
   }
 
   absl::Status UnrollTerms(const Stage& stage) {
