@@ -113,26 +113,12 @@ ExpReduction ReduceExp(RealValue x) {
   return {integer, Fma(r * r, Polynomial(r, format.exp), r)};
 }
 
-}  // namespace
-
-// The power of two is applied in halves, so that neither overflows before the product does and subnormal
-// results are rounded once.
-RealValue Exp(RealValue x) {
-  const Format& format = FormatOf(x);
-  const ExpReduction reduced = ReduceExp(Clamp(x, format.exp_low, format.exp_high));
-  Value* half = x.ir().CreateAShr(reduced.n, 1);
-  Value* other = x.ir().CreateSub(reduced.n, half);
-  return (reduced.minus1 + 1) * PowerOfTwo(x, half) * PowerOfTwo(x, other);
-}
-
-RealValue ExpMinus1(RealValue x) {
-  const ExpReduction reduced = ReduceExp(x);
-  const RealValue scale = PowerOfTwo(x, reduced.n);
-  return Fma(scale, reduced.minus1, scale - 1);
-}
-
 // x = 2^e (1 + f) with 1 + f in [1/√2, √2).
-RealValue Log(RealValue x) {
+struct LogReduction {
+  RealValue e, f;
+};
+
+LogReduction ReduceLog(RealValue x) {
   const Format& format = FormatOf(x);
   const LaneTruth subnormal = x < format.smallest_normal;
   const RealValue scaled = Where(subnormal, x * format.subnormal_scale, x);
@@ -141,8 +127,65 @@ RealValue Log(RealValue x) {
   Value* exponent = x.ir().CreateAShr(x.ir().CreateSub(Bits(scaled), BitsConstant(x, root_half)), shift);
   const RealValue f = FromBits(x, x.ir().CreateSub(Bits(scaled), x.ir().CreateShl(exponent, shift))) - 1;
   const RealValue unscaled = x.Of(x.ir().CreateSIToFP(exponent, x.value->getType()));
-  const RealValue e = Where(subnormal, unscaled - format.subnormal_shift, unscaled);
+  return {Where(subnormal, unscaled - format.subnormal_shift, unscaled), f};
+}
 
+// `log` where x is positive and finite. x + x keeps NaN and +infinity.
+RealValue LogOfSpecial(RealValue x, RealValue log) {
+  const RealValue normal = Where(x < kInfinity, log, x + x);
+  return Where(x == 0.0, -kInfinity, Where(x < 0.0, kNan, normal));
+}
+
+// a + b and what rounding it loses, for |a| >= |b| or a = 0 (T. Dekker, A floating-point technique for
+// extending the available precision, 1971).
+RealPair FastSum(RealValue a, RealValue b) {
+  const RealValue sum = a + b;
+  return {sum, b - (sum - a)};
+}
+
+// a b but for the product of the low parts.
+RealPair Product(RealPair a, RealPair b) {
+  const RealValue high = a.high * b.high;
+  return {high, Fma(a.high, b.high, -high) + Fma(a.high, b.low, a.low * b.high)};
+}
+
+// x 2^n, in halves, so that neither overflows before the product does and subnormal results are rounded once.
+RealValue Scale(RealValue x, Value* n) {
+  Value* half = x.ir().CreateAShr(n, 1);
+  return x * PowerOfTwo(x, half) * PowerOfTwo(x, x.ir().CreateSub(n, half));
+}
+
+}  // namespace
+
+RealValue Exp(RealValue x) {
+  const Format& format = FormatOf(x);
+  const ExpReduction reduced = ReduceExp(Clamp(x, format.exp_low, format.exp_high));
+  return Scale(reduced.minus1 + 1, reduced.n);
+}
+
+// x = n ln 2 + r as ReduceExp does, with a first part of ln 2 so short that n times it is exact (fdlibm).
+RealValue ExpExtended(RealPair x) {
+  constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
+  const Format& format = FormatOf(x.high);
+  const RealValue high = Clamp(x.high, format.exp_low, format.exp_high);
+  const RealValue shifted = Fma(high, 1.4426950408889634, high.Number(format.magic));
+  const RealValue n = shifted - format.magic;
+  const RealPair r = FastSum(Fma(n, -kLn2High, high), Fma(n, -kLn2Low, x.low));
+  const RealPair sum = FastSum(r.high.Number(1), r.high);
+  const RealValue rest = Fma(r.high * r.high, Polynomial(r.high, format.exp), Fma(r.low, r.high, r.low));
+  Value* integer = high.ir().CreateSub(Bits(shifted), BitsConstant(high, BitsOfNumber(high, format.magic)));
+  return Scale(sum.high + (sum.low + rest), integer);
+}
+
+RealValue ExpMinus1(RealValue x) {
+  const ExpReduction reduced = ReduceExp(x);
+  const RealValue scale = PowerOfTwo(x, reduced.n);
+  return Fma(scale, reduced.minus1, scale - 1);
+}
+
+RealValue Log(RealValue x) {
+  const Format& format = FormatOf(x);
+  const auto [e, f] = ReduceLog(x);
   const RealValue half_square = f * f * 0.5;
   RealValue rest = f;  // log(1 + f) - f, small against f
   if (x.is_f64()) {
@@ -152,11 +195,32 @@ RealValue Log(RealValue x) {
   } else {
     rest = Fma(f * f * f, Polynomial(f, kLogF32), -half_square);
   }
-  const RealValue result = Fma(e, format.ln2_high, Fma(e, format.ln2_low, rest) + f);
+  return LogOfSpecial(x, Fma(e, format.ln2_high, Fma(e, format.ln2_low, rest) + f));
+}
 
-  // x + x keeps NaN and +infinity.
-  const RealValue normal = Where(x < kInfinity, result, x + x);
-  return Where(x == 0.0, -kInfinity, Where(x < 0.0, kNan, normal));
+// e ln 2 + log(1 + f), where with s = f / (f + 2): log(1 + f) = 2s + s³ (2/3 + 2/5 s² + 2/7 s⁴ + …).
+RealPair LogExtended(RealValue x) {
+  constexpr double kTwoThirdsLow = 3.700743415417188e-17;  // what rounding 2/3 leaves
+  constexpr double kRest[] = {2. / 5,  2. / 7,  2. / 9,  2. / 11, 2. / 13, 2. / 15,
+                              2. / 17, 2. / 19, 2. / 21, 2. / 23, 2. / 25};
+  const Format& format = FormatOf(x);
+  const auto [e, f] = ReduceLog(x);
+  const RealValue base = e * format.ln2_high;
+  const RealValue base_low = Fma(e, format.ln2_low, Fma(e, format.ln2_high, -base));
+
+  const RealPair divisor = FastSum(f.Number(2), f);
+  const RealValue quotient = f / divisor.high;
+  const RealValue remainder = Fma(-quotient, divisor.high, f) - quotient * divisor.low;
+  const RealPair s = {quotient, remainder / divisor.high};
+  const RealPair square = Product(s, s);
+  RealPair series = FastSum(f.Number(2. / 3), square.high * Polynomial(square.high, kRest));
+  series.low = series.low + kTwoThirdsLow;
+  const RealPair rest = Product(s, Product(square, series));
+
+  const RealPair sum = FastSum(base, s.high * 2);
+  const RealPair log = FastSum(sum.high, rest.high);
+  const RealValue low = log.low + sum.low + (base_low + s.low * 2 + rest.low);
+  return {LogOfSpecial(x, log.high), low};
 }
 
 // (e^2|x| - 1) / (e^2|x| + 1), whose numerator and denominator are exact to a few units; 1 from |x| = 20 on.

@@ -28,7 +28,19 @@ RealValue Cosh(RealValue x);
 RealValue Asinh(RealValue x);
 RealValue Acosh(RealValue x);
 RealValue Atanh(RealValue x);
+
+// f64. IEEE 754's pow, to a unit in the last place, and to 2^-40, which is enough for results in f32.
+// power.cc
 RealValue Pow(RealValue x, RealValue y);
+RealValue PowForF32(RealValue x, RealValue y);
+
+// The sum of two f64, of which the second is small against the first's last place.
+struct RealPair {
+  RealValue high, low;
+};
+// log x to 2^-64 of it, and e^(x.high + x.low) to a unit in the last place, f64. elementary.cc
+RealPair LogExtended(RealValue x);
+RealValue ExpExtended(RealPair x);
 
 // e^x - 1 to full relative accuracy, f32 or f64, for |x| < 60; gives NaN for NaN. elementary.cc
 RealValue ExpMinus1(RealValue x);

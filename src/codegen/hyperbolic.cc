@@ -1,4 +1,4 @@
-// Hyperbolic functions, their inverses and pow in f64, on top of exp and log.
+// Hyperbolic functions and their inverses in f64, on top of exp and log.
 #include <limits>
 
 #include "codegen/elementary.h"
@@ -55,20 +55,6 @@ RealValue Acosh(RealValue x) {
 RealValue Atanh(RealValue x) {
   const RealValue size = Abs(x);
   return CopySign(Log1Plus(size * 2 / (1 - size)) * 0.5, x);
-}
-
-// |x|^y = e^(y log |x|), whose error is that of log |x| times |y log |x|| < 745. Infinities and zeros come
-// out of exp and log as IEEE 754 asks, but for a few.
-RealValue Pow(RealValue x, RealValue y) {
-  const RealValue size = Abs(x);
-  const RealValue magnitude = Where(size == 1.0 && Abs(y) == kInfinity, 1, Exp(y * Log(size)));
-
-  const LaneTruth integer = Truncate(y) == y;
-  const LaneTruth odd = integer && !(Truncate(y * 0.5) == y * 0.5);
-  const LaneTruth negative = CopySign(x.Number(1), x) < 0.0;
-  const RealValue result = Where(negative && odd, -magnitude, magnitude);
-  const LaneTruth undefined = x < 0.0 && size < kInfinity && !integer && y == y;
-  return Where(y == 0.0 || x == 1.0, 1, Where(undefined, kNan, result));
 }
 
 }  // namespace attune

@@ -151,7 +151,8 @@ Value* EmitPow(ValueBuilder* values, Value* x, Value* y) {
   return CallLocal(values, "pow", {x, y}, [&](llvm::Function* f) {
     const RealValue base{values, ToF64(values, f->getArg(0))};
     const RealValue exponent{values, ToF64(values, f->getArg(1))};
-    return FromF64(values, Pow(base, exponent).value, x->getType());
+    const bool wide = x->getType()->getScalarType()->isDoubleTy();
+    return FromF64(values, (wide ? Pow(base, exponent) : PowForF32(base, exponent)).value, x->getType());
   });
 }
 

@@ -13,7 +13,7 @@ namespace attune {
 // arguments below 1e5 and lose accuracy gradually beyond.
 llvm::Value* EmitMath(ValueBuilder* values, MathOp op, llvm::Value* x);
 
-// IEEE 754's pow, with a relative error as above.
+// IEEE 754's pow, within a unit in the last place.
 llvm::Value* EmitPow(ValueBuilder* values, llvm::Value* x, llvm::Value* y);
 
 // The exact remainder of x / y with the sign of x, as C's fmod.
