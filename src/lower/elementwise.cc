@@ -66,6 +66,10 @@ Expr Pow(const Expr& x, const Expr& y) {
     if (y->kind == ExprKind::kFloat && y->float_value == 2) return x * x;
     return MakeOp(MathOp::kPow, {x, CastTo(x->dtype, y)});
   }
+  if (!IsFloat(y->dtype)) {
+    const DType wide = IsSignedInt(x->dtype) ? DType::kI64 : DType::kU64;
+    return CastTo(x->dtype, MakeOp(MathOp::kPow, {CastTo(wide, x), CastTo(wide, y)}));
+  }
   return CastTo(x->dtype, MakeOp(MathOp::kPow, {CastTo(DType::kF64, x), CastTo(DType::kF64, y)}));
 }
 

@@ -46,6 +46,9 @@ TEST(LowerElementwise, BinaryOperatorsBroadcast) {
   }
   cases.push_back({Op::kWhere, {"bool[3,20]", "f32[20]", "f32[]"}, {}});
   cases.push_back({Op::kPow, {"f32[20] 0.1..3", "f32[20]"}, {}});
+  cases.push_back({Op::kPow, {"i32[40] -9..9", "i64[40] -2..9"}, {}});
+  cases.push_back({Op::kPow, {"u8[40] 0..9", "u8[40] 0..9"}, {}});
+  cases.push_back({Op::kPow, {"i32[40] 1..9", "f32[40] 0..9"}, {}});
   cases.push_back({Op::kAdd, {"f32[0,3]", "f32[3]"}, {}});
   ExpectKernelsMatch(cases);
 }
