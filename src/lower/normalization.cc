@@ -1,4 +1,5 @@
 // Normalizations: statistics over rows, in two passes, then a formula over the elements.
+#include "base/checked.h"
 #include "base/status.h"
 #include "lower/formula.h"
 #include "lower/operators.h"
@@ -83,21 +84,45 @@ absl::Status DefineTailNorm(Definition& definition, const Node& node) {
   return absl::OkStatus();
 }
 
-// The same over each group of channels and all positions; scale and bias go by channel.
-absl::Status DefineGroupNorm(Definition& definition, const Node& node) {
-  const Shape shape = node.input(0)->type().shape();
-  const int64_t groups = node.attrs().Int("groups");
+// Of group_norm: a group of channels and all positions.
+Rows GroupRows(const Shape& shape, int64_t groups) {
   const int64_t channels = std::max<int64_t>(shape[1] / groups, 1);
   Rows rows;
   rows.shape = {shape[0], groups};
   rows.extents = {channels};
   rows.extents.insert(rows.extents.end(), shape.begin() + 2, shape.end());
-  rows.element = [&](const Indices& row, const Indices& r) {
+  rows.element = [channels](const Indices& row, const Indices& r) {
     Indices i = {row[0], row[1] * Expr(channels) + r[0]};
     i.insert(i.end(), r.begin() + 1, r.end());
     return i;
   };
-  rows.row = [&](const Indices& i) { return Indices{i[0], FloorDiv(i[1], channels)}; };
+  rows.row = [channels](const Indices& i) { return Indices{i[0], FloorDiv(i[1], channels)}; };
+  return rows;
+}
+
+// The same where each channel is a group and channels are in blocks: so are the statistics.
+Rows BlockedChannelRows(const Shape& shape, int64_t block) {
+  Rows rows;
+  rows.shape = {shape[0], CeilDiv(shape[1], block), block};
+  rows.extents.assign(shape.begin() + 2, shape.end());
+  rows.element = [block](const Indices& row, const Indices& r) {
+    Indices i = {row[0], row[1] * Expr(block) + row[2]};
+    i.insert(i.end(), r.begin(), r.end());
+    return i;
+  };
+  rows.row = [block](const Indices& i) {
+    return Indices{i[0], FloorDiv(i[1], block), FloorMod(i[1], block)};
+  };
+  return rows;
+}
+
+// The same over each group of channels and all positions; scale and bias go by channel.
+absl::Status DefineGroupNorm(Definition& definition, const Node& node) {
+  const TensorType& type = node.input(0)->type();
+  const Shape shape = type.shape();
+  const int64_t groups = node.attrs().Int("groups");
+  const bool blocked = groups == shape[1] && type.layout.blocked_axis == 1;
+  const Rows rows = blocked ? BlockedChannelRows(shape, type.layout.block) : GroupRows(shape, groups);
   const Statistics statistics = DefineStatistics(definition, node, rows, true);
   definition.Define(node, node.output(), [&](const Indices& i) {
     return Standardized(definition, node, statistics, rows, i) *

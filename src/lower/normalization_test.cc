@@ -22,6 +22,11 @@ TEST(LowerNormalization, OverGroupsAndBatches) {
   ExpectKernelsMatch({{Op::kGroupNorm,
                        {"f32[2,12,3,5]", "f32[12]", "f32[12]"},
                        {{"groups", int64_t{3}}, {"epsilon", 1e-5}}}});
+  ExpectKernelsMatch(InEachLayout({{Op::kGroupNorm,
+                                    {"f32[2,20,9,7]", "f32[20]", "f32[20]"},
+                                    {{"groups", int64_t{20}}, {"epsilon", 1e-5}},
+                                    "",
+                                    {Op::kRelu}}}));
   ExpectKernelsMatch(InEachLayout({{Op::kBatchNorm,
                                     {"f32[2,20,3,5]", "f32[20]", "f32[20]", "f32[20]", "f32[20] 0.1..2"},
                                     {{"epsilon", 1e-5}},

@@ -61,6 +61,12 @@ class LayoutAssignment {
       case Op::kReduceSum:
       case Op::kReduceMax:
         return KeepsChannels(node) ? input : Layout();
+      case Op::kGroupNorm:
+        return node.attrs().Int("groups") == type.dims[1].size ? input : Layout();
+      case Op::kDepthToSpace:
+        return node.attrs().String("mode", "DCR") == "DCR" && type.dims[1].size % blocked_.block == 0
+                   ? input
+                   : Layout();
       case Op::kSlice:
         return IsAlignedSlice(node) ? input : Layout();
       case Op::kConcat:
