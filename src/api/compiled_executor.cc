@@ -19,6 +19,7 @@ absl::StatusOr<std::vector<Tensor>> CompiledExecutor::Run(const Graph& graph,
   for (size_t i = 0; i < inputs.size(); ++i) named.push_back({graph.inputs()[i]->name(), inputs[i]});
   CompileOptions options;
   options.target = target_;
+  options.jobs = threads_;
   ASSIGN_OR_RETURN(
       const std::vector<NamedTensor> outputs,
       Network::FromGraph(graph, graph.name()).Optimize(plan_).Compile(options).Run(named, threads_));

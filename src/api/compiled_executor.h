@@ -15,6 +15,7 @@ namespace attune {
 class CompiledExecutor : public Executor {
  public:
   // An empty target is this machine; the code must run here. An empty plan compiles each operator by itself.
+  // `threads` compile and run; 0: as many as processors.
   explicit CompiledExecutor(Target target = {}, PassPlan plan = DefaultPlan(), int threads = 1);
 
   absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph,

@@ -1,10 +1,5 @@
 #include "case.h"
 
-#include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <map>
 #include <vector>
@@ -77,29 +72,6 @@ Result RunDataSet(const std::string& model, const fs::path& set, const OnnxModel
   return {Outcome::kPass, ""};
 }
 
-// Everything that `file` holds until its writers close it or `seconds` pass.
-std::string ReadAll(int file, int seconds, bool* timed_out) {
-  std::string text;
-  *timed_out = false;
-  for (;;) {
-    pollfd waiting{file, POLLIN, 0};
-    if (poll(&waiting, 1, seconds * 1000) == 0) {
-      *timed_out = true;
-      return text;
-    }
-    char buffer[4096];
-    const ssize_t count = read(file, buffer, sizeof(buffer));
-    if (count <= 0) return text;
-    text.append(buffer, static_cast<size_t>(count));
-  }
-}
-
-[[noreturn]] void ReportAndExit(int file, const Result& result) {
-  const std::string text = absl::StrCat(static_cast<int>(result.outcome), result.message);
-  const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  _exit(written ? 0 : 1);
-}
-
 }  // namespace
 
 Result RunCase(const std::string& folder, const Executor& executor, const Executor& folding) {
@@ -114,29 +86,6 @@ Result RunCase(const std::string& folder, const Executor& executor, const Execut
   }
   if (sets == 0) return Fail(Outcome::kWrong, "it has no test data");
   return {Outcome::kPass, ""};
-}
-
-Result RunCaseIsolated(const std::string& folder, const Executor& executor, const Executor& folding,
-                       int seconds) {
-  int ends[2];
-  if (pipe(ends) != 0) return Fail(Outcome::kCrash, "no pipe");
-  const pid_t child = fork();
-  if (child < 0) return Fail(Outcome::kCrash, "no process");
-  if (child == 0) {
-    close(ends[0]);
-    ReportAndExit(ends[1], RunCase(folder, executor, folding));
-  }
-  close(ends[1]);
-  bool timed_out = false;
-  const std::string text = ReadAll(ends[0], seconds, &timed_out);
-  close(ends[0]);
-  if (timed_out) kill(child, SIGKILL);
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (timed_out) return Fail(Outcome::kCrash, absl::StrCat("no result after ", seconds, " seconds"));
-  if (WIFSIGNALED(status)) return Fail(Outcome::kCrash, absl::StrCat("signal ", WTERMSIG(status)));
-  if (text.empty()) return Fail(Outcome::kCrash, "it ended without a result");
-  return {static_cast<Outcome>(text[0] - '0'), text.substr(1)};
 }
 
 }  // namespace attune::conformance

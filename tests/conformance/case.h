@@ -21,10 +21,6 @@ struct Result {
 // exact. The known values of inputs go to the importer as well, for shapes that depend on them.
 Result RunCase(const std::string& folder, const Executor& executor, const Executor& folding);
 
-// The same in a process of its own, so that a crash, or running longer than `seconds`, is a result as well.
-Result RunCaseIsolated(const std::string& folder, const Executor& executor, const Executor& folding,
-                       int seconds);
-
 }  // namespace attune::conformance
 
 #endif  // ATTUNE_TESTS_CONFORMANCE_CASE_H_

@@ -22,7 +22,10 @@ using Results = std::map<std::string, Result>;
 
 absl::StatusOr<Expectations> ReadExpectations(const std::string& path);
 
-// What the results change: cases that pass or are NS as they do now. Contested ones stay.
+// Whether runtimes disagree about the case, so that any result will do.
+bool IsContested(const Expectations& expected, const std::string& name);
+
+// The cases as they are now. Contested ones stay, and so do those that passed: the list only grows.
 absl::Status WriteExpectations(const std::string& path, const Expectations& old, const Results& results);
 
 // A line for each case that is worse than expected: passed before and does not now, is wrong or crashes and

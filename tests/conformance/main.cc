@@ -1,15 +1,22 @@
-// conformance DATA [--expected FILE] [--update] [--filter TEXT]: runs the ONNX backend data and prints what
-// passes, what is not supported and why, and what is wrong. Exit code 1 when a case is worse than expected.
+// conformance DATA [--executor compiled|reference] [--expected FILE] [--update] [--filter TEXT]: runs the
+// ONNX backend data, by default through compiled code, and prints what passes, what is not supported and why,
+// and what is wrong. Exit code 1 when a case is worse than expected.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "api/compiled_executor.h"
+#include "base/status.h"
 #include "case.h"
 #include "expectations.h"
+#include "isolation.h"
 #include "reference/interpreter.h"
 
 namespace attune::conformance {
@@ -21,8 +28,10 @@ struct Options {
   std::string data;
   std::string expected;
   std::string filter;
+  std::string executor = "compiled";
   bool update = false;
   int seconds = 60;
+  int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 };
 
 // Folders with a model, by name.
@@ -38,10 +47,16 @@ std::map<std::string, std::string> FindCases(const Options& options) {
   return cases;
 }
 
-void PrintSummary(const Results& results) {
+void PrintSummary(const Expectations& expected, const Results& results) {
   std::map<Outcome, int> counts;
   std::map<std::string, int> reasons;
+  int contested = 0;
   for (const auto& [name, result] : results) {
+    if (IsContested(expected, name) && result.outcome != Outcome::kCrash) {
+      ++contested;
+      std::cout << "contested " << name << ": " << expected.at(name).reason << "\n";
+      continue;
+    }
     ++counts[result.outcome];
     if (result.outcome == Outcome::kNotSupported) ++reasons[result.message];
     if (result.outcome == Outcome::kWrong) std::cout << "wrong " << name << ": " << result.message << "\n";
@@ -52,43 +67,43 @@ void PrintSummary(const Results& results) {
   std::sort(sorted.begin(), sorted.end());
   for (const auto& [count, reason] : sorted) std::cout << "NS " << -count << "  " << reason << "\n";
   std::cout << results.size() << " cases: " << counts[Outcome::kPass] << " passed, "
-            << counts[Outcome::kNotSupported] << " NS, " << counts[Outcome::kWrong] << " wrong, "
-            << counts[Outcome::kCrash] << " crashed\n";
+            << counts[Outcome::kNotSupported] << " NS, " << contested << " contested, "
+            << counts[Outcome::kWrong] << " wrong, " << counts[Outcome::kCrash] << " crashed\n";
 }
 
-// The exit code.
-int CheckExpectations(const Options& options, const Results& results) {
-  const absl::StatusOr<Expectations> expected = ReadExpectations(options.expected);
-  if (options.update) {
-    const absl::Status written =
-        WriteExpectations(options.expected, expected.value_or(Expectations()), results);
-    if (!written.ok()) std::cerr << written.message() << "\n";
-    return written.ok() ? 0 : 1;
-  }
-  if (!expected.ok()) {
-    std::cerr << expected.status().message() << "\n";
-    return 1;
-  }
-  for (const std::string& name : FindProgress(*expected, results)) {
+// Without a file, and where the one to be written does not exist yet, nothing is expected.
+absl::StatusOr<Expectations> LoadExpectations(const Options& options) {
+  if (options.expected.empty() || (options.update && !fs::exists(options.expected))) return Expectations();
+  return ReadExpectations(options.expected);
+}
+
+// Whether no case is worse than expected.
+bool CheckExpectations(const Expectations& expected, const Results& results) {
+  for (const std::string& name : FindProgress(expected, results)) {
     std::cout << "passes now: " << name << " (record it with --update)\n";
   }
-  const std::vector<std::string> regressions = FindRegressions(*expected, results);
+  const std::vector<std::string> regressions = FindRegressions(expected, results);
   for (const std::string& line : regressions) std::cout << "REGRESSION " << line << "\n";
-  return regressions.empty() ? 0 : 1;
+  return regressions.empty();
 }
 
-int Run(const Options& options) {
+absl::Status Run(const Options& options) {
+  ASSIGN_OR_RETURN(const Expectations expected, LoadExpectations(options));
   const Interpreter reference;
-  Results results;
-  for (const auto& [name, folder] : FindCases(options)) {
-    results[name] = RunCaseIsolated(folder, reference, reference, options.seconds);
+  const CompiledExecutor compiled;
+  const Executor& executor =
+      options.executor == "compiled" ? static_cast<const Executor&>(compiled) : reference;
+  std::map<std::string, std::function<Result()>> tasks;
+  for (const auto& [name, path] : FindCases(options)) {
+    tasks[name] = [&executor, &reference, folder = path] { return RunCase(folder, executor, reference); };
   }
-  if (results.empty()) {
-    std::cerr << "no cases below " << options.data << "\n";
-    return 1;
-  }
-  PrintSummary(results);
-  return options.expected.empty() ? 0 : CheckExpectations(options, results);
+  if (tasks.empty()) return InvalidInput("no cases below ", options.data);
+  const Results results = RunIsolated(tasks, options.jobs, options.seconds);
+  PrintSummary(expected, results);
+  if (options.update) return WriteExpectations(options.expected, expected, results);
+  if (!options.expected.empty() && !CheckExpectations(expected, results))
+    return absl::FailedPreconditionError("cases are worse than expected");
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -100,10 +115,15 @@ int main(int argc, char** argv) {
   app.add_option("data", options.data, "folder that holds the unpacked data")
       ->required()
       ->check(CLI::ExistingDirectory);
-  app.add_option("--expected", options.expected, "file of expected results");
-  app.add_flag("--update", options.update, "write the results to --expected");
+  app.add_option("--executor", options.executor, "what runs the models")
+      ->check(CLI::IsMember({"compiled", "reference"}));
+  CLI::Option* expected = app.add_option("--expected", options.expected, "file of expected results");
+  app.add_flag("--update", options.update, "write the results to --expected")->needs(expected);
   app.add_option("--filter", options.filter, "only cases whose name has this text");
   app.add_option("--seconds", options.seconds, "time for one case");
+  app.add_option("--jobs", options.jobs, "cases at a time")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
-  return attune::conformance::Run(options);
+  const absl::Status status = attune::conformance::Run(options);
+  if (!status.ok()) std::cerr << "conformance: " << status.message() << "\n";
+  return status.ok() ? 0 : 1;
 }
