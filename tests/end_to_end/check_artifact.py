@@ -12,7 +12,7 @@ import tempfile
 from checks import end_to_end
 from program import attune, attune_json
 
-NETWORK = "squeezenet1_1"
+NETWORK = "resnet50"
 
 
 def check_reproducible(folder):
