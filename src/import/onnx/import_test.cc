@@ -225,6 +225,25 @@ TEST(OnnxImport, DataIsNeverFoldedFromInputValues) {
   EXPECT_EQ((*graph)->outputs()[0].value->producer()->op(), Op::kRelu);
 }
 
+// Only what shapes depend on is taken from the inputs' values.
+TEST(OnnxImport, PadsWithAValueThatIsData) {
+  Model model;
+  model.AddInput("x", {"2"});
+  model.AddInput("pads", {"2"}, TensorProto::INT64);
+  model.AddInput("value", {});
+  model.AddNode("Pad", {"x", "pads", "value"}, {"y"});
+  model.AddOutput("y");
+  const auto graph = model.Import(
+      {.input_values = {{"pads", Tensor::FromInts(Ints{1, 2})}, {"value", Tensor::Scalar(DType::kF32, 7)}}});
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  ASSERT_EQ((*graph)->inputs().size(), 2U);
+  const std::vector<float> x = {3, 4}, expected = {9, 3, 4, 9, 9};
+  const auto outputs =
+      Interpreter().Run(**graph, {Tensor::FromFloats(x, {2}), Tensor::Scalar(DType::kF32, 9)});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_TRUE(outputs->front().Identical(Tensor::FromFloats(expected, {5})));
+}
+
 // A function with an attribute of its own, called twice; the default applies to the second call.
 TEST(OnnxImport, FunctionsAreInlinedWithTheirAttributes) {
   Model model;

@@ -79,11 +79,6 @@ Ints SplitSizes(OpContext& c, int64_t dim) {
   return sizes;
 }
 
-double PadValue(OpContext& c) {
-  if (c.opset() < 11) return c.Float("value", 0);
-  return c.HasInput(2) ? c.KnownScalar(c.In(2), "padding value") : 0;
-}
-
 // Pads of all axes: all begins, then all ends.
 Ints ReadPads(OpContext& c) {
   const int64_t rank = c.InRank(0);
@@ -253,12 +248,20 @@ Outputs Tile(OpContext& c) {
   return {c.Reshape(c.Broadcast(c.Reshape(x, apart), repeated), tiled)};
 }
 
+// A padding value that is data takes the place of what a mask, padded alike, leaves open.
 Outputs Pad(OpContext& c) {
   Ints pads = ReadPads(c);
   Value* x = Crop(c, c.In(0), pads);
   if (std::all_of(pads.begin(), pads.end(), [](int64_t pad) { return pad == 0; })) return {x};
-  return {c.Emit(Op::kPad, {x},
-                 {{"pads", pads}, {"mode", c.String("mode", "constant")}, {"value", PadValue(c)}})};
+  const std::string mode = c.String("mode", "constant");
+  Value* value = c.opset() >= 11 ? c.OptionalIn(2) : nullptr;
+  if (mode != "constant" || value == nullptr) {
+    const double number = c.opset() < 11 ? c.Float("value", 0) : 0;
+    return {c.Emit(Op::kPad, {x}, {{"pads", pads}, {"mode", mode}, {"value", number}})};
+  }
+  if (c.KnownConstant(value)) return {c.Pad(x, pads, c.KnownScalar(value, "padding value"))};
+  Value* inside = c.Pad(c.Filled(DType::kBool, 1, c.ShapeOf(x)), pads);
+  return {c.Where(inside, c.Pad(x, pads), c.Reshape(value, {}))};
 }
 
 Outputs Gather(OpContext& c) { return {c.Gather(c.In(0), c.In(1), c.Int("axis", 0))}; }

@@ -112,8 +112,25 @@ Outputs Window(OpContext& c, const std::function<double(double, double)>& value)
                               [&](int64_t, int64_t n) { return value(static_cast<double>(n), period); }))};
 }
 
-double HertzToMel(double hertz) { return 2595 * std::log10(1 + hertz / 700); }
-double MelToHertz(double mel) { return 700 * (std::pow(10, mel / 2595) - 1); }
+// 2595 log10(1 + hertz / 700) and its inverse.
+Value* HertzToMel(OpContext& c, Value* hertz) {
+  return c.Mul(c.Emit(Op::kLog, {c.Add(c.Div(hertz, 700), 1)}), 2595 / std::numbers::ln10);
+}
+Value* MelToHertz(OpContext& c, Value* mel) {
+  Value* power = c.Emit(Op::kPow, {c.ScalarLike(mel, 10), c.Div(mel, 2595)});
+  return c.Mul(c.Add(power, -1), 700);
+}
+
+// The bins [count + 2] at which triangles begin, reach their tops and end: equidistant on the mel scale.
+Value* TriangleEdges(OpContext& c, int64_t count, int64_t length) {
+  const auto real = [&c](int input) { return c.Cast(c.Reshape(c.In(input), {}), DType::kF64); };
+  Value* low = HertzToMel(c, real(3));
+  Value* high = HertzToMel(c, real(4));
+  Value* step =
+      c.Div(c.Mul(c.Count(DType::kF64, count + 2), c.Sub(high, low)), static_cast<double>(count + 2));
+  Value* hertz = MelToHertz(c, c.Add(low, step));
+  return c.Emit(Op::kFloor, {c.Div(c.Mul(hertz, static_cast<double>(length + 1)), real(2))});
+}
 
 }  // namespace
 
@@ -183,32 +200,29 @@ Outputs BlackmanWindow(OpContext& c) {
 }
 
 // Triangles over the spectrogram's bins, spaced evenly in mel: [bins, mels].
+// A triangle of height 1 in each column; one without a rising side begins with its top.
 Outputs MelWeightMatrix(OpContext& c) {
   const int64_t mels = c.KnownInt(c.In(0), "number of mel bins");
   const int64_t length = c.KnownInt(c.In(1), "DFT length");
-  const double rate = c.KnownScalar(c.In(2), "sample rate");
-  const double low = HertzToMel(c.KnownScalar(c.In(3), "lower edge"));
-  const double high = HertzToMel(c.KnownScalar(c.In(4), "upper edge"));
-  if (mels < 1 || length < 1 || !(rate > 0)) Invalid("its sizes must be positive");
+  if (mels < 1 || length < 1) Invalid("its sizes must be positive");
   if (mels > kMaxMatrixElements || length > kMaxMatrixElements)
     Unsupported("a table of ", mels, " by ", length);
   const int64_t bins = length / 2 + 1;
-  std::vector<double> edges(mels + 2);
-  for (int64_t i = 0; i < mels + 2; ++i) {
-    const double hertz =
-        MelToHertz(low + static_cast<double>(i) * (high - low) / static_cast<double>(mels + 2));
-    edges[i] = std::floor(static_cast<double>(length + 1) * hertz / rate);
-  }
-  const DType dtype = c.Has("output_datatype") ? c.TypeAttribute("output_datatype") : DType::kF32;
-  return {c.NewConstant(Table(dtype, {bins, mels}, [&](int64_t bin, int64_t mel) {
-    const double at = static_cast<double>(bin);
-    const double left = edges[mel];
-    const double center = edges[mel + 1];
-    const double right = edges[mel + 2];
-    if (at >= center && at < right) return (right - at) / (right - center);
-    if (left == center) return at == center ? 1.0 : 0.0;
-    return at >= left && at <= center ? (at - left) / (center - left) : 0.0;
-  }))};
+  Value* edges = TriangleEdges(c, mels, length);
+  Value* left = c.SliceAxis(edges, 0, 0, mels);
+  Value* center = c.SliceAxis(edges, 0, 1, mels);
+  Value* right = c.SliceAxis(edges, 0, 2, mels);
+  Value* bin = c.Reshape(c.Count(DType::kF64, bins), {bins, 1});
+
+  const auto both = [&c](Value* a, Value* b) { return c.Emit(Op::kAnd, {a, b}); };
+  Value* rises = both(c.Emit(Op::kLessEqual, {left, bin}), c.Emit(Op::kLess, {bin, center}));
+  Value* falls = both(c.Emit(Op::kLessEqual, {center, bin}), c.Emit(Op::kLess, {bin, right}));
+  Value* top = c.Emit(Op::kEqual, {bin, center});
+  Value* rising = c.Div(c.Sub(bin, left), c.Sub(center, left));
+  Value* falling = c.Div(c.Sub(right, bin), c.Sub(right, center));
+  Value* otherwise = c.Cast(top, DType::kF64);
+  Value* weights = c.Where(falls, falling, c.Where(rises, rising, otherwise));
+  return {c.Cast(weights, c.Has("output_datatype") ? c.TypeAttribute("output_datatype") : DType::kF32)};
 }
 
 }  // namespace attune::onnx
