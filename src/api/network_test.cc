@@ -6,10 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "api/compiled_executor.h"
 #include "base/file.h"
 #include "graph/text.h"
-#include "reference/interpreter.h"
 
 namespace attune {
 namespace {
@@ -281,19 +279,6 @@ TEST(ShapesTest, ASymbolIsBoundForAllInputs) {
   EXPECT_FALSE(BindShapes({{"a", {8, 4}}}, inputs).ok());
   EXPECT_FALSE(BindShapes({{"a", {8}}}, inputs).ok());
   EXPECT_FALSE(BindShapes({{"c", {8}}}, inputs).ok());
-}
-
-TEST(CompiledExecutorTest, AgreesWithTheInterpreter) {
-  const std::unique_ptr<Graph> graph = Parse(kTwoOutputs);
-  const std::vector<Tensor> inputs = {*RandomTensor(DType::kF32, {1, 4}, 1),
-                                      *RandomTensor(DType::kF32, {1, 4}, 2)};
-  const absl::StatusOr<std::vector<Tensor>> expected = Interpreter().Run(*graph, inputs);
-  const absl::StatusOr<std::vector<Tensor>> actual = CompiledExecutor().Run(*graph, inputs);
-  ASSERT_TRUE(expected.ok() && actual.ok()) << actual.status();
-  for (size_t i = 0; i < expected->size(); ++i) {
-    EXPECT_TRUE(Compare((*expected)[i], (*actual)[i], OperatorTolerance(DType::kF32)).ok());
-  }
-  EXPECT_FALSE(CompiledExecutor().Run(*graph, {}).ok());
 }
 
 }  // namespace

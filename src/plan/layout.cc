@@ -26,7 +26,9 @@ class LayoutAssignment {
  public:
   explicit LayoutAssignment(const Target& target) : blocked_{1, target.Lanes(4)} {}
 
-  void AssignRegion(Graph& region) {
+  void AssignGroup(const Node& fused) {
+    Graph& region = fused.region();
+    for (int i = 0; i < fused.num_inputs(); ++i) region.inputs()[i]->set_type(fused.input(i)->type());
     for (const auto& node : region.nodes()) {
       if (node->op() == Op::kConstant) continue;
       for (int i = 0; i < node->num_outputs(); ++i) {
@@ -35,6 +37,8 @@ class LayoutAssignment {
         node->output(i)->set_type(type);
       }
     }
+    for (int i = 0; i < fused.num_outputs(); ++i)
+      fused.output(i)->set_type(region.outputs()[i].value->type());
   }
 
  private:
@@ -101,8 +105,8 @@ class LayoutAssignment {
   Layout blocked_;
 };
 
-// A fused group that brings `value` into plain layout, at the end of the graph.
-absl::StatusOr<Value*> AddTransformToPlain(Graph& graph, Value* value) {
+// A fused group that brings `value` into plain layout, before `before` (nullptr: at the end of the graph).
+absl::StatusOr<Value*> AddTransformToPlain(Graph& graph, Value* value, Node* before) {
   auto region = std::make_unique<Graph>();
   Value* input = region->AddInput("x", value->type());
   ASSIGN_OR_RETURN(
@@ -112,8 +116,19 @@ absl::StatusOr<Value*> AddTransformToPlain(Graph& graph, Value* value) {
   std::vector<std::unique_ptr<Graph>> regions;
   regions.push_back(std::move(region));
   ASSIGN_OR_RETURN(Node* const fused,
-                   graph.Add(Op::kFused, {value}, {}, "to_plain", nullptr, std::move(regions), 1));
+                   graph.Add(Op::kFused, {value}, {}, "to_plain", before, std::move(regions), 1));
   return fused->output();
+}
+
+// Blocked values that a branch or a loop takes are brought into plain layout first.
+absl::Status AssignControl(Graph& graph, Node& node, const Target& target) {
+  for (int i = 0; i < node.num_inputs(); ++i) {
+    if (node.input(i)->type().layout.is_plain()) continue;
+    ASSIGN_OR_RETURN(Value* const plain, AddTransformToPlain(graph, node.input(i), &node));
+    node.SetInput(i, plain);
+  }
+  for (int r = 0; r < node.num_regions(); ++r) RETURN_IF_ERROR(AssignLayouts(node.region(r), target));
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -121,22 +136,16 @@ absl::StatusOr<Value*> AddTransformToPlain(Graph& graph, Value* value) {
 absl::Status AssignLayouts(Graph& graph, const Target& target) {
   LayoutAssignment assignment(target);
   for (const auto& node : graph.nodes()) {
-    for (int r = 0; r < node->num_regions(); ++r) {
-      Graph& region = node->region(r);
-      if (node->op() != Op::kFused) {
-        RETURN_IF_ERROR(AssignLayouts(region, target));
-        continue;
-      }
-      for (int i = 0; i < node->num_inputs(); ++i) region.inputs()[i]->set_type(node->input(i)->type());
-      assignment.AssignRegion(region);
-      for (int i = 0; i < node->num_outputs(); ++i)
-        node->output(i)->set_type(region.outputs()[i].value->type());
+    if (node->op() == Op::kFused) {
+      assignment.AssignGroup(*node);
+    } else {
+      RETURN_IF_ERROR(AssignControl(graph, *node, target));
     }
   }
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     Value* const value = graph.outputs()[i].value;
     if (value->type().layout.is_plain()) continue;
-    ASSIGN_OR_RETURN(Value* const plain, AddTransformToPlain(graph, value));
+    ASSIGN_OR_RETURN(Value* const plain, AddTransformToPlain(graph, value, nullptr));
     graph.SetOutput(static_cast<int>(i), plain);
   }
   return absl::OkStatus();

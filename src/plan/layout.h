@@ -11,7 +11,8 @@ namespace attune {
 // Gives every value of `graph`, a graph of fused groups, its layout: four-dimensional feature maps around
 // convolutions keep their channels in blocks of one vector of `target` (NCHW16c with AVX-512), everything
 // else is plain. Every lowering reads any layout, so transforms are needed only where a blocked value leaves
-// the graph: there a layout_transform group is inserted. Graph inputs and outputs stay plain.
+// the graph, or enters a branch or a loop: there a layout_transform group is inserted. Inputs and outputs of
+// graphs, those of regions included, stay plain.
 absl::Status AssignLayouts(Graph& graph, const Target& target);
 
 }  // namespace attune

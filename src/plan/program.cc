@@ -30,6 +30,30 @@ bool IsView(const Node& fused) {
          only->input(0)->is_input();
 }
 
+// A group that decides about a round of a loop: (trip count, counter, condition) → (whether it takes place,
+// the counter after it).
+absl::StatusOr<Graph> LoopControl() {
+  auto region = std::make_unique<Graph>("loop_control");
+  Graph graph("loop_control");
+  std::vector<Value*> operands;
+  for (const DType dtype : {DType::kI64, DType::kI64, DType::kBool}) {
+    const TensorType type(dtype, Shape());
+    region->AddInput(absl::StrCat("v", operands.size()), type);
+    operands.push_back(graph.AddInput(absl::StrCat("v", operands.size()), type));
+  }
+  const auto& inputs = region->inputs();
+  Value* counts = region->Make(Op::kLess, {inputs[1].get(), inputs[0].get()});
+  region->AddOutput("runs", region->Make(Op::kAnd, {counts, inputs[2].get()}));
+  Value* one = region->AddConstant(Tensor::FromInts(std::vector<int64_t>{1}).Reshaped({}));
+  region->AddOutput("next", region->Make(Op::kAdd, {inputs[1].get(), one}));
+  std::vector<std::unique_ptr<Graph>> regions;
+  regions.push_back(std::move(region));
+  RETURN_IF_ERROR(
+      graph.Add(Op::kFused, std::move(operands), {}, "loop_control", nullptr, std::move(regions), 2)
+          .status());
+  return graph;
+}
+
 class Planner {
  public:
   explicit Planner(const Target& target) : cache_(plan_, target) {}
@@ -118,6 +142,9 @@ class Planner {
         case Op::kIf:
           RETURN_IF_ERROR(EmitIf(*node, bindings));
           break;
+        case Op::kLoop:
+          RETURN_IF_ERROR(EmitLoop(*node, bindings));
+          break;
         default:
           unsupported_.push_back(
               absl::StrCat("NS ", OpName(node->op()), " ", node->name(), ": no code is generated for it"));
@@ -200,6 +227,72 @@ class Planner {
     }
     plan_.steps[jump].target = NextStep();
     return absl::OkStatus();
+  }
+
+  // state = counter 0, condition, carried…; test: control; branch-if-false runs end; body…; state = counter
+  // after this round, the body's results; jump test; end:
+  absl::Status EmitLoop(const Node& node, Bindings& bindings) {
+    const Graph& body = node.region();
+    Bindings inner;
+    std::vector<int> state;
+    for (size_t i = 0; i < body.inputs().size(); ++i) {
+      const Value* input = body.inputs()[i].get();
+      state.push_back(inner[input] = NewArenaTensor(input->name(), input->type(), false));
+      const int start = i == 0 ? ZeroTensor() : TensorOf(node.input(static_cast<int>(i)), bindings);
+      AddStep({StepKind::kCopy, 0, 0, {start, state.back()}, node.name()});
+    }
+    for (int i = 0; i < node.num_outputs(); ++i) bindings[node.output(i)] = state[static_cast<size_t>(i) + 2];
+
+    const int test = NextStep();
+    ASSIGN_OR_RETURN(const Graph control, LoopControl());
+    const Node& decides = *control.nodes().front();
+    inner[decides.input(0)] = TensorOf(node.input(0), bindings);
+    inner[decides.input(1)] = state[0];
+    inner[decides.input(2)] = state[1];
+    RETURN_IF_ERROR(EmitGroup(decides, inner));
+    const int branch = NextStep();
+    AddStep({StepKind::kBranchIfFalse, 0, 0, {inner.at(decides.output(0))}, node.name()});
+    RETURN_IF_ERROR(EmitGraph(body, inner));
+    std::vector<int> results = {inner.at(decides.output(1))};
+    for (const Graph::Output& output : body.outputs()) results.push_back(TensorOf(output.value, inner));
+    EmitAssignment(results, state, node.name());
+    AddStep({StepKind::kJump, 0, test, {}, node.name()});
+    plan_.steps[branch].target = NextStep();
+    ExtendOverLoop(test);
+    return absl::OkStatus();
+  }
+
+  int ZeroTensor() {
+    Storage storage;
+    storage.bytes = DTypeSize(DType::kI64);
+    storage.constant = Tensor::FromInts(std::vector<int64_t>{0}).Reshaped({});
+    plan_.storages.push_back(std::move(storage));
+    return NewTensor("zero", TensorType(DType::kI64, Shape()), static_cast<int>(plan_.storages.size()) - 1);
+  }
+
+  // Copies each of `values` to the tensor of the same place in `to`, as if at once: a value that lies where
+  // another goes is set aside first.
+  void EmitAssignment(std::vector<int> values, const std::vector<int>& to, const std::string& label) {
+    const auto storage = [this](int tensor) { return plan_.tensors[tensor].storage; };
+    for (size_t i = 0; i < values.size(); ++i) {
+      const bool overwritten = std::any_of(
+          to.begin(), to.end(), [&](int t) { return t != to[i] && storage(t) == storage(values[i]); });
+      if (!overwritten) continue;
+      const int aside = NewArenaTensor(label, plan_.tensors[values[i]].type, false);
+      AddStep({StepKind::kCopy, 0, 0, {values[i], aside}, label});
+      values[i] = aside;
+    }
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (storage(values[i]) != storage(to[i])) AddStep({StepKind::kCopy, 0, 0, {values[i], to[i]}, label});
+    }
+  }
+
+  // What was made before step `test` and is used in the loop from there to the last step is used in every
+  // round.
+  void ExtendOverLoop(int test) {
+    for (Storage& storage : plan_.storages) {
+      if (storage.first < test && storage.last >= test) storage.last = NextStep() - 1;
+    }
   }
 
   void AddStep(Step step) {
