@@ -275,7 +275,7 @@ attune_code attune_session_set_input(attune_session* session, size_t index, cons
   return Guard(error, [&]() -> RuntimeStatus {
     if (session == nullptr || (data == nullptr && bytes != 0)) return NullArgument();
     const Manifest& manifest = session->session->model().manifest();
-    attune_tensor_info info;
+    attune_tensor_info info = {};
     RuntimeStatus status = DescribePort(manifest, manifest.inputs, "input", index, &info);
     if (!status.ok()) return status;
     if (bytes != info.bytes) {

@@ -62,11 +62,12 @@ void Keep(const T& value) {
 
 double MeasureGflops(int vector_bits) {
   constexpr int64_t kRounds = 400'000;
+  const int lanes = vector_bits / 32;
   double best = 0;
   for (int run = 0; run < 8; ++run) {
     const Clock::time_point start = Clock::now();
     Keep(vector_bits == 512 ? FmaLoop512(kRounds) : FmaLoop256(kRounds));
-    const double flops = static_cast<double>(kRounds) * kChains * 2 * (vector_bits / 32);
+    const double flops = static_cast<double>(kRounds) * kChains * 2 * lanes;
     best = std::max(best, flops / SecondsSince(start) * 1e-9);
   }
   return best;
