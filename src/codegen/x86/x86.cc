@@ -55,6 +55,9 @@ void SetX86Attributes(const Target& target, llvm::Module* module) {
     // Both are needed for 512-bit registers: some processors prefer 256 bits by default, and types wider
     // than the least legal width are split.
     function.addFnAttr("prefer-vector-width", width);
+    // A caller aligns its stack to 16 bytes; what is spilled would cross cache lines, or not, by chance.
+    const llvm::Align vector(static_cast<uint64_t>(target.vector_bits / 8));
+    function.addFnAttr(llvm::Attribute::getWithStackAlignment(function.getContext(), vector));
     function.addFnAttr("min-legal-vector-width", width);
   }
 }

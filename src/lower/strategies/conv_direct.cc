@@ -48,8 +48,9 @@ double TileCost(const Shape2d& s, int64_t tile_w, int64_t tile_c, const Target& 
 }
 
 bool FitsRegisters(int64_t tile_w, int64_t tile_c, const Target& target) {
-  // The accumulators and one vector of weights a block; without embedded broadcasts also the input element.
-  const int64_t broadcast = target.vector_bits >= 512 ? 0 : 1;
+  // The accumulators, one vector of weights a block, and the input element, unless one instruction alone
+  // reads it and broadcasts it as it does.
+  const int64_t broadcast = target.vector_bits >= 512 && tile_c == 1 ? 0 : 1;
   return tile_w * tile_c + tile_c + broadcast <= target.num_vector_registers;
 }
 
@@ -95,9 +96,10 @@ Config ConvDirectDefault(const Workload& workload, const Target& target) {
       }
     }
   }
-  // Enough work between branches, little enough code.
+  // Enough work between branches. A tile that fills the registers has it in one channel, and unrolled its
+  // weights would be loaded ahead, into registers that it does not have.
   const int64_t tile = best["tile_w"] * best["tile_c"] * s.kernel_w;
-  best["unroll_c"] = Divisors(s.channels, tile > 64 ? 1 : tile > 24 ? 4 : 8).back();
+  best["unroll_c"] = Divisors(s.channels, tile > 24 ? 1 : 8).back();
   return best;
 }
 
@@ -137,7 +139,7 @@ absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config
   }
   std::vector<std::string> order = {acc + ".d0", acc + ".d2", acc + ".kh"};
   order.insert(order.end(), channels.begin(), channels.end());
-  for (const char* loop : {".kw", ".d1", ".d3", ".v"}) order.push_back(acc + loop);
+  for (const char* loop : {".kw", ".d3", ".d1", ".v"}) order.push_back(acc + loop);
   RETURN_IF_ERROR(s.Reorder(order));
   const TapUnrolling taps = UnrollTaps(WindowAlong(conv, 1), tile_w, tile_w * tile_c * unroll);
   RETURN_IF_ERROR(UnrollInner(s, acc + ".kw", taps.taps));
