@@ -26,6 +26,14 @@ Product ProductOf(const Workload& workload, const Target& target) {
           out.back(), transposed ? a[a.size() - 2] : a.back()};
 }
 
+// How many rows of A can be read side by side. Rows that are a multiple of a page apart share the sets of the
+// first-level cache, which holds as many of them as it has ways.
+int64_t MaxRows(const Product& p, const Target& target) {
+  constexpr int64_t kPage = 4096;
+  const int64_t row_bytes = p.k * target.vector_bits / 8 / p.lanes;
+  return row_bytes % kPage == 0 ? target.l1_bytes / kPage : target.num_vector_registers;
+}
+
 }  // namespace
 
 std::string GemmWhyNot(const Workload& workload, const Target&) {
@@ -57,8 +65,9 @@ Config GemmDefault(const Workload& workload, const Target& target) {
   double best_cost = std::numeric_limits<double>::infinity();
   const int64_t vectors = CeilDiv(p.n, p.lanes);
   const int64_t registers = target.num_vector_registers - (target.vector_bits >= 512 ? 0 : 1);
+  const int64_t max_rows = std::min(p.m, MaxRows(p, target));
   for (int64_t n = 1; n <= std::min<int64_t>(vectors, 6); ++n) {
-    for (int64_t m = 1; m <= std::min<int64_t>(p.m, 30) && m * n + n <= registers; ++m) {
+    for (int64_t m = 1; m <= max_rows && m * n + n <= registers; ++m) {
       const double panel_bytes = static_cast<double>(p.k * n * target.vector_bits / 8);
       const double line = static_cast<double>(target.vector_bits / 8);
       const double line_cycles = panel_bytes <= static_cast<double>(target.l2_bytes) / 2
