@@ -94,7 +94,7 @@ Json Top(const Tensor& tensor, int top, const std::optional<Labels>& labels) {
   Json entries = Json::array();
   for (int64_t index : TopIndices(tensor, top)) {
     Json entry = {{"index", index}, {"value", tensor.ToDouble(index)}};
-    if (labels.has_value()) entry["label"] = labels->Name(index);
+    if (labels.has_value()) entry["label"] = labels->Name(index, tensor.num_elements());
     entries.push_back(std::move(entry));
   }
   return entries;
@@ -127,7 +127,7 @@ std::string ToText(const NamedTensor& output, int top, const std::optional<Label
   if (top == 0 || !IsList(tensor)) return text;
   for (int64_t index : TopIndices(tensor, top)) {
     absl::StrAppendFormat(&text, "  %10.6g  %5d  %s\n", tensor.ToDouble(index), index,
-                          labels.has_value() ? labels->Name(index) : "");
+                          labels.has_value() ? labels->Name(index, tensor.num_elements()) : "");
   }
   return text;
 }
@@ -167,7 +167,8 @@ void AddRunCommand(CLI::App& app, Action& action) {
   AddModelFlags(*command, flags->model, "threads that the inference runs on");
   AddInputFlags(*command, flags->inputs);
   command->add_option("-o,--output", flags->output, "folder to write each output to, as NAME.npy");
-  command->add_option("--labels", flags->labels, "file with the names of the classes, one a line");
+  command->add_option("--labels", flags->labels,
+                      "file with the names of the classes, one a line; the first may be the background");
   command
       ->add_option("--top", flags->top,
                    "print the largest elements of outputs that are lists (default with --labels: 5)")

@@ -57,8 +57,10 @@ absl::StatusOr<Labels> Labels::Read(const std::string& path) {
   return Parse(text, path);
 }
 
-std::string Labels::Name(int64_t index) const {
-  const auto it = names_.find(index);
+std::string Labels::Name(int64_t index, int64_t classes) const {
+  const bool skips_background =
+      classes > 0 && size() == classes + 1 && names_.begin()->second == "background";
+  const auto it = names_.find(skips_background ? index + 1 : index);
   return it != names_.end() ? it->second : absl::StrCat(index);
 }
 

@@ -28,6 +28,15 @@ TEST(Labels, ReadsNumberedLines) {
   EXPECT_EQ(labels->Name(1), "1");
 }
 
+TEST(Labels, SkipsTheBackgroundThatANetworkLacks) {
+  const auto labels = Labels::Parse("background\ntench\ngoldfish\n", "l.txt");
+  ASSERT_TRUE(labels.ok()) << labels.status();
+  EXPECT_EQ(labels->Name(0, 2), "tench");
+  EXPECT_EQ(labels->Name(1, 2), "goldfish");
+  EXPECT_EQ(labels->Name(0, 3), "background");
+  EXPECT_EQ(labels->Name(1, 3), "tench");
+}
+
 TEST(Labels, ReadsDigitsAsNames) {
   const auto labels = Labels::Parse("9\n8\n7\n", "l.txt");
   ASSERT_TRUE(labels.ok()) << labels.status();
