@@ -1,6 +1,10 @@
-// Times one fused group: group_bench GRAPH [CPU] reads a graph in text form, schedules it as a kernel with
-// the analytic default of the first strategy that applies, and prints its best time, GFLOP/s and the loop
-// nest.
+// Times one fused group:
+//
+//   group_bench GRAPH [STRATEGY [KNOB=VALUE ...]]
+//
+// reads a graph in text form and schedules it as a kernel, by default as the compiler does, and prints its
+// best time and GFLOP/s (of a direct convolution's multiply-adds). Where KNOBs are not given, the analytic
+// default counts. Set LOOPS or ASM to print the loop nest or the assembly, CPU for another target.
 //
 //   echo 'graph @g(%x: f32[1,64,56,56]{c1/16}, %w: f32[64,64,3,3]) {
 //     %y = conv(%x, %w) {pads = [1, 1, 1, 1]} : f32[1,64,56,56]{c1/16}
@@ -42,22 +46,46 @@ AlignedBytes Filled(const Buffer& buffer) {
   return memory;
 }
 
-absl::Status Run(const std::string& path, const std::string& cpu) {
+// The strategy and config that the arguments name.
+absl::StatusOr<ScheduledGroup> ScheduleAsTold(const Graph& graph, const Target& target,
+                                              const std::vector<std::string>& args) {
+  if (args.empty()) return ScheduleGroup(graph, "group", target);
+  const Strategy* strategy = FindStrategy(args[0]);
+  if (strategy == nullptr) return InvalidInput("no strategy ", args[0]);
+  ASSIGN_OR_RETURN(Workload workload, AnalyzeGroup(graph, "group"));
+  if (const std::string reason = strategy->why_not(workload, target); !reason.empty())
+    return InvalidInput(args[0], " does not apply: ", reason);
+  Config config = strategy->analytic_default(workload, target);
+  for (size_t i = 1; i < args.size(); ++i) {
+    const size_t equals = args[i].find('=');
+    if (equals == std::string::npos) return InvalidInput("no KNOB=VALUE: ", args[i]);
+    config[args[i].substr(0, equals)] = std::stoll(args[i].substr(equals + 1));
+  }
+  return ScheduleBy(*strategy, std::move(workload), std::move(config), target);
+}
+
+absl::Status Run(const std::string& path, const std::vector<std::string>& args) {
+  const char* cpu = std::getenv("CPU");
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, ParseGraph(text));
   if (std::unique_ptr<Graph> flat = FlattenSpatial(*graph)) graph = std::move(flat);
-  ASSIGN_OR_RETURN(const Target target, cpu.empty() ? HostTarget() : TargetByName(cpu));
-  ASSIGN_OR_RETURN(ScheduledGroup group, ScheduleGroup(*graph, "group", target));
-  std::set<std::string> packed;
-  for (const std::string& buffer : group.schedule.PackedBuffers()) packed.insert(buffer);
-  ASSIGN_OR_RETURN(const LoopNest nest, group.schedule.Lower(packed));
+  ASSIGN_OR_RETURN(const Target target, cpu == nullptr ? HostTarget() : TargetByName(cpu));
+  ASSIGN_OR_RETURN(const ScheduledGroup group, ScheduleAsTold(*graph, target, args));
+  std::set<std::string> prepared;
+  for (const auto& [stage, input] : group.schedule.Preparations()) prepared.insert(stage);
+  ASSIGN_OR_RETURN(const LoopNest nest, group.schedule.Lower(prepared));
   if (std::getenv("LOOPS") != nullptr) std::printf("%s\n", Print(nest).c_str());
   const double start = Seconds();
   ASSIGN_OR_RETURN(
       const CompiledKernel kernel,
       CompileKernel(nest, target, {.may_alias = {}, .keep_text = std::getenv("ASM") != nullptr}));
-  std::printf("strategy %s %s, compiled in %.1f ms\n", std::string(group.strategy->name).c_str(),
+  std::printf("strategy %s %s, compiled in %.1f ms", std::string(group.strategy->name).c_str(),
               ToString(group.config).c_str(), 1e3 * (Seconds() - start));
+  if (group.strategy->cost != nullptr) {
+    std::printf(", predicted %.4f ms",
+                group.strategy->cost(group.workload, group.config, target) / (target.clock_ghz * 1e6));
+  }
+  std::printf("\n");
   if (!kernel.assembly.empty()) std::printf("%s\n", kernel.assembly.c_str());
   ASSIGN_OR_RETURN(const LinkedCode code, Link({&kernel.object}));
   ASSIGN_OR_RETURN(const HostCode host, HostCode::Map(code));
@@ -98,11 +126,11 @@ absl::Status Run(const std::string& path, const std::string& cpu) {
 }  // namespace attune
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 3) {
-    std::fprintf(stderr, "usage: group_bench GRAPH [CPU]\n");
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: group_bench GRAPH [STRATEGY [KNOB=VALUE ...]]\n");
     return 2;
   }
-  const absl::Status status = attune::Run(argv[1], argc > 2 ? argv[2] : "");
+  const absl::Status status = attune::Run(argv[1], {argv + 2, argv + argc});
   if (!status.ok()) std::fprintf(stderr, "group_bench: %s\n", std::string(status.message()).c_str());
   return status.ok() ? 0 : 1;
 }

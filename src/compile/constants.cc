@@ -1,8 +1,9 @@
 #include "compile/constants.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <new>
+#include <optional>
 #include <thread>
 
 #include "artifact/artifact.h"
@@ -14,16 +15,40 @@
 namespace attune {
 namespace {
 
-absl::StatusOr<HostCode> CompilePackings(const NetworkPlan& plan, int threads) {
-  ASSIGN_OR_RETURN(const Target host, HostTarget());
-  std::vector<KernelJob> jobs;
-  for (const LoopNest& packing : plan.packings) jobs.push_back({&packing, {}});
-  ASSIGN_OR_RETURN(const std::vector<CompiledKernel> kernels, CompileKernels(jobs, host, threads));
-  std::vector<const std::string*> objects;
-  for (const CompiledKernel& kernel : kernels) objects.push_back(&kernel.object);
-  ASSIGN_OR_RETURN(const LinkedCode code, Link(objects));
-  return HostCode::Map(code);
-}
+// The preparations of a plan as code for this machine.
+class Preparations {
+ public:
+  static absl::StatusOr<Preparations> Compile(const NetworkPlan& plan, int threads) {
+    Preparations result;
+    if (plan.preparations.empty()) return result;
+    ASSIGN_OR_RETURN(const Target host, HostTarget());
+    std::vector<KernelJob> jobs;
+    for (const LoopNest& preparation : plan.preparations) jobs.push_back({&preparation, {}});
+    ASSIGN_OR_RETURN(const std::vector<CompiledKernel> kernels, CompileKernels(jobs, host, threads));
+    std::vector<const std::string*> objects;
+    for (const CompiledKernel& kernel : kernels) {
+      objects.push_back(&kernel.object);
+      result.scratch_bytes_ = std::max(result.scratch_bytes_, kernel.scratch_bytes);
+    }
+    ASSIGN_OR_RETURN(const LinkedCode code, Link(objects));
+    ASSIGN_OR_RETURN(result.code_, HostCode::Map(code));
+    for (const LoopNest& preparation : plan.preparations)
+      result.functions_.push_back(result.code_->Find(absl::StrCat(preparation.name, ".0")));
+    return result;
+  }
+
+  // Thread safe; both ends are aligned.
+  void Run(int preparation, const Tensor& from, std::byte* to) const {
+    void* const buffers[] = {const_cast<std::byte*>(from.data()), to};
+    Tensor scratch(DType::kU8, {scratch_bytes_});
+    functions_[static_cast<size_t>(preparation)](buffers, nullptr, scratch.mutable_data(), 0, 1);
+  }
+
+ private:
+  std::optional<HostCode> code_;
+  std::vector<PhaseFunction> functions_;
+  int64_t scratch_bytes_ = 0;
+};
 
 }  // namespace
 
@@ -38,27 +63,22 @@ absl::StatusOr<ConstantSection> BuildConstants(const NetworkPlan& plan, int thre
     size += static_cast<uint64_t>(RoundUp(plan.storages[i].bytes, static_cast<int64_t>(kConstantPadding)));
     constants.push_back(i);
   }
-  // Packing writes whole vectors to aligned addresses: the section's own start is aligned too.
+  // Preparations write whole vectors to aligned addresses: the section's own start is aligned too.
   section.bytes.resize(size + kTensorAlignment);
   const auto misaligned = reinterpret_cast<uintptr_t>(section.bytes.data()) % kTensorAlignment;
   std::byte* const base = section.bytes.data() + (misaligned == 0 ? 0 : kTensorAlignment - misaligned);
 
-  std::optional<HostCode> code;
-  if (!plan.packings.empty()) {
-    ASSIGN_OR_RETURN(code, CompilePackings(plan, threads));
-  }
+  ASSIGN_OR_RETURN(const Preparations preparations, Preparations::Compile(plan, threads));
   std::atomic<size_t> next = 0;
   const auto work = [&] {
     for (size_t n = next++; n < constants.size(); n = next++) {
       const Storage& storage = plan.storages[constants[n]];
       std::byte* const to = base + section.offsets[constants[n]];
-      if (storage.packing < 0) {
+      if (storage.preparation < 0) {
         if (storage.bytes > 0) std::memcpy(to, storage.constant->data(), static_cast<size_t>(storage.bytes));
         continue;
       }
-      void* const buffers[] = {const_cast<std::byte*>(storage.constant->data()), to};
-      code->Find(absl::StrCat(plan.packings[static_cast<size_t>(storage.packing)].name, ".0"))(
-          buffers, nullptr, nullptr, 0, 1);
+      preparations.Run(storage.preparation, *storage.constant, to);
     }
   };
   std::vector<std::thread> helpers;

@@ -1,4 +1,4 @@
-// The constants of an artifact: weights as they are, and weights in the order that kernels read them.
+// The constants of an artifact: weights as they are, and what kernels read in their place.
 #ifndef ATTUNE_COMPILE_CONSTANTS_H_
 #define ATTUNE_COMPILE_CONSTANTS_H_
 
@@ -17,8 +17,8 @@ struct ConstantSection {
   std::vector<uint64_t> offsets;  // by storage; 0 for those in the arena
 };
 
-// Lays out the constant storages of `plan`. Packing runs generated code on this machine, compiled for it
-// whatever the plan's target is.
+// Lays out the constant storages of `plan`. Preparations run as generated code on this machine, compiled for
+// it whatever the plan's target is.
 absl::StatusOr<ConstantSection> BuildConstants(const NetworkPlan& plan, int threads);
 
 }  // namespace attune

@@ -14,7 +14,12 @@ using testing::HasSubstr;
 
 // A group for each strategy.
 constexpr std::string_view kGroups[] = {
-    R"(graph @direct(%x: f32[1,32,14,14]{c1/16}, %w: f32[64,32,3,3], %b: f32[64]) {
+    R"(graph @direct(%x: f32[1,32,14,14]{c1/16}, %w: f32[64,32,1,1], %b: f32[64]) {
+         %c = conv(%x, %w, %b) : f32[1,64,14,14]{c1/16}
+         %y = relu(%c) : f32[1,64,14,14]{c1/16}
+         return "": %y
+       })",
+    R"(graph @winograd(%x: f32[1,32,14,14]{c1/16}, %w: f32[64,32,3,3], %b: f32[64]) {
          %c = conv(%x, %w, %b) {pads = [1, 1, 1, 1]} : f32[1,64,14,14]{c1/16}
          %y = relu(%c) : f32[1,64,14,14]{c1/16}
          return "": %y
@@ -39,8 +44,9 @@ constexpr std::string_view kGroups[] = {
 };
 
 absl::StatusOr<std::string> ObjectOf(const Schedule& schedule, const Target& target) {
-  const std::vector<std::string> packed = schedule.PackedBuffers();
-  ASSIGN_OR_RETURN(const LoopNest nest, schedule.Lower({packed.begin(), packed.end()}));
+  std::set<std::string> prepared;
+  for (const auto& [stage, input] : schedule.Preparations()) prepared.insert(stage);
+  ASSIGN_OR_RETURN(const LoopNest nest, schedule.Lower(prepared));
   ASSIGN_OR_RETURN(std::vector<CompiledKernel> kernels, CompileKernels({{&nest, {}}}, target, 1));
   return std::move(kernels[0].object);
 }

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "base/checked.h"
 #include "lower/kernel_under_test.h"
 
 namespace attune {
@@ -33,6 +36,31 @@ TEST(LowerContraction, ConvolutionsWithLongKernels) {
       InEachLayout({Conv(Op::kConv, {"f32[1,1,1,2000]", "f32[48,1,1,256]", "f32[48]"}, {1, 64}, {0, 0, 0, 0}),
                     Conv(Op::kConv, {"f32[1,2,1,700]", "f32[16,2,1,211]"}, {1, 3}, {0, 105, 0, 105}),
                     Conv(Op::kConv, {"f32[1,16,1,600]", "f32[16,1,1,256]"}, {1, 2}, {0, 127, 0, 128}, 16)}));
+}
+
+// Shapes whose tiles come out even and ragged, with and without padding, and channel counts that fill their
+// vectors or not: by default, and for each tile in many blocks and in one.
+TEST(LowerContraction, ConvolutionsByTiles) {
+  const std::vector<OperatorCase> cases =
+      InEachLayout({Conv(Op::kConv, {"f32[1,32,14,14]", "f32[64,32,3,3]", "f32[64]"}, {1, 1}, {1, 1, 1, 1}),
+                    Conv(Op::kConv, {"f32[2,48,28,20]", "f32[16,48,3,3]"}, {1, 1}, {1, 1, 1, 1}),
+                    Conv(Op::kConv, {"f32[1,16,7,7]", "f32[80,16,3,3]", "f32[80]"}, {1, 1}, {1, 1, 1, 1}),
+                    Conv(Op::kConv, {"f32[1,20,13,9]", "f32[24,20,3,3]", "f32[24]"}, {1, 1}, {0, 0, 0, 0}),
+                    Conv(Op::kConv, {"f32[1,16,5,50]", "f32[16,16,3,3]"}, {1, 1}, {2, 0, 1, 2}),
+                    Conv(Op::kConv, {"f32[3,16,3,3]", "f32[16,16,3,3]"}, {1, 1}, {0, 0, 0, 0})});
+  ExpectKernelsMatch(cases);
+  const Shape image = {13, 21};
+  for (int64_t tile : {2, 4, 6}) {
+    const int64_t rows = CeilDiv(image[0], tile), columns = CeilDiv(image[1], tile);
+    for (const auto& [block_h, block_w] : {std::pair(int64_t{1}, int64_t{1}), std::pair(rows, columns)}) {
+      OperatorCase test_case =
+          Conv(Op::kConv, {"f32[1,32,13,21]", "f32[48,32,3,3]", "f32[48]"}, {1, 1}, {1, 1, 1, 1});
+      test_case.strategy = "conv_winograd";
+      test_case.config = {
+          {"tile", tile}, {"block_h", block_h}, {"block_w", block_w}, {"tile_c", 3}, {"tile_p", block_w}};
+      ExpectKernelsMatch(InEachLayout({test_case}));
+    }
+  }
 }
 
 TEST(LowerContraction, ConvolutionsWithEpilogue) {

@@ -96,19 +96,24 @@ Expr NeutralElement(MathOp combiner, DType dtype) {
   }
 }
 
+std::string InputName(size_t i) { return absl::StrCat("in", i); }
+std::string OutputName(size_t i) { return absl::StrCat("out", i); }
+int InputIndex(std::string_view name) { return std::stoi(std::string(name.substr(2))); }
+int OutputIndex(std::string_view name) { return std::stoi(std::string(name.substr(3))); }
+
 Definition::Definition(const Graph& region, std::string name, std::vector<std::string> symbols)
     : symbols_(std::move(symbols)) {
   def_.name = std::move(name);
-  int n = 0;
+  size_t n = 0;
   for (const auto& input : region.inputs()) {
     const TensorType& type = input->type();
-    buffers_[input.get()] = MakeBuffer(absl::StrCat("in", n++), type.dtype, type.physical_shape());
+    buffers_[input.get()] = MakeBuffer(InputName(n++), type.dtype, type.physical_shape());
     def_.params.push_back({buffers_[input.get()], BufferRole::kInput});
   }
   n = 0;
   for (const Graph::Output& output : region.outputs()) {
     const TensorType& type = output.value->type();
-    const Buffer buffer = MakeBuffer(absl::StrCat("out", n++), type.dtype, type.physical_shape());
+    const Buffer buffer = MakeBuffer(OutputName(n++), type.dtype, type.physical_shape());
     buffers_.emplace(output.value, buffer);
     def_.params.push_back({buffer, BufferRole::kOutput});
   }
@@ -255,14 +260,13 @@ void Definition::DefineReduction(const Node& node, const Value* value, const Red
   });
 }
 
-Buffer Definition::AddTemporary(const Node& node, const std::string& suffix, DType dtype,
-                                std::vector<int64_t> shape,
+Buffer Definition::AddTemporary(const Node& node, const std::string& suffix, const TensorType& type,
                                 const std::function<Expr(const Indices&)>& formula) {
-  const std::string name = absl::StrCat(StageName(node), ".", suffix);
-  const Buffer buffer = MakeBuffer(name, dtype, shape);
+  const std::string name = SuffixedName(node, suffix);
+  const Buffer buffer = MakeBuffer(name, type.dtype, type.physical_shape());
   Indices logical;
-  Stage stage = MakeStage(name, TensorType(dtype, Shape(shape)), buffer, logical);
-  stage.value = CastTo(dtype, formula(logical));
+  Stage stage = MakeStage(name, type, buffer, logical);
+  stage.value = CastTo(type.dtype, formula(logical));
   def_.stages.push_back(std::move(stage));
   return buffer;
 }
@@ -298,10 +302,11 @@ int64_t Definition::DimIndex(const std::string& symbol) const {
 }
 
 absl::StatusOr<ComputeDef> DefineRegion(const Graph& region, const std::string& name,
-                                        const std::vector<std::string>& symbols) {
+                                        const std::vector<std::string>& symbols,
+                                        const OperatorDefinition& define) {
   Definition definition(region, name, symbols);
   for (const auto& node : region.nodes()) {
-    if (node->op() != Op::kConstant) RETURN_IF_ERROR(DefineOperator(definition, *node));
+    if (node->op() != Op::kConstant) RETURN_IF_ERROR(define(definition, *node));
   }
   return definition.Take();
 }

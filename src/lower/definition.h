@@ -9,6 +9,8 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -44,6 +46,12 @@ struct Part {
   Ints begins, sizes;  // empty: the whole
 };
 
+// The names of the buffers of a region's i-th input and output, "in0" and "out0", and i again.
+std::string InputName(size_t i);
+std::string OutputName(size_t i);
+int InputIndex(std::string_view name);
+int OutputIndex(std::string_view name);
+
 // Builds a ComputeDef stage by stage. Inputs of the region become input parameters in order, then the
 // region's outputs output parameters in order.
 class Definition {
@@ -69,9 +77,13 @@ class Definition {
   void DefineReduction(const Node& node, const Value* value, const Reduction& reduction);
 
   // Stages for what is no value of the graph: the maximum of a softmax's row, a packed weight. The name is
-  // made unique by the node's: "softmax0.max". The buffer is plain and of `shape`.
-  Buffer AddTemporary(const Node& node, const std::string& suffix, DType dtype, std::vector<int64_t> shape,
+  // made unique by the node's: "softmax0.max". The buffer of a reduction is plain and of `shape`.
+  Buffer AddTemporary(const Node& node, const std::string& suffix, const TensorType& type,
                       const std::function<Expr(const Indices&)>& formula);
+  Buffer AddTemporary(const Node& node, const std::string& suffix, DType dtype, std::vector<int64_t> shape,
+                      const std::function<Expr(const Indices&)>& formula) {
+    return AddTemporary(node, suffix, TensorType(dtype, Shape(std::move(shape))), formula);
+  }
   Buffer AddTemporaryReduction(const Node& node, const std::string& suffix, std::vector<int64_t> shape,
                                const Reduction& reduction);
 
@@ -110,9 +122,11 @@ class Definition {
 // Adds the stages of one operator. The tables of operators are in lower/operators.cc.
 absl::Status DefineOperator(Definition& definition, const Node& node);
 
-// The compute definition of a whole region: DefineOperator for each node in order.
+// The compute definition of a whole region: `define` for each node in order.
+using OperatorDefinition = std::function<absl::Status(Definition&, const Node&)>;
 absl::StatusOr<ComputeDef> DefineRegion(const Graph& region, const std::string& name,
-                                        const std::vector<std::string>& symbols = {});
+                                        const std::vector<std::string>& symbols = {},
+                                        const OperatorDefinition& define = DefineOperator);
 
 // The value of an elementwise operator's output for `args`, its inputs in their compute types. `node` gives
 // attributes and types.

@@ -111,6 +111,7 @@ std::vector<std::string> SymbolsOf(const Graph& region) {
 
 struct KernelUnderTest {
   const GroupUnderTest* group;
+  const Strategy* strategy;
   std::string description;
   LoopNest nest;
   CompiledKernel compiled;
@@ -118,15 +119,15 @@ struct KernelUnderTest {
 
 // `group` by one strategy.
 absl::StatusOr<KernelUnderTest> Compile(const GroupUnderTest& group, const std::string& name,
-                                        const Strategy& strategy, const Workload& workload,
-                                        const Target& target) {
+                                        const Strategy& strategy, const Config& config,
+                                        const Workload& workload, const Target& target) {
   KernelUnderTest kernel{.group = &group,
+                         .strategy = &strategy,
                          .description = absl::StrCat(group.description, " by ", strategy.name),
                          .nest = {},
                          .compiled = {}};
-  Schedule schedule(workload.definition);
-  RETURN_IF_ERROR(strategy.apply(schedule, workload, strategy.analytic_default(workload, target), target));
-  ASSIGN_OR_RETURN(kernel.nest, schedule.Lower());
+  ASSIGN_OR_RETURN(const ScheduledGroup scheduled, ScheduleBy(strategy, workload, config, target));
+  ASSIGN_OR_RETURN(kernel.nest, scheduled.schedule.Lower());
   kernel.nest.name = name;
   ASSIGN_OR_RETURN(kernel.compiled, CompileKernel(kernel.nest, target));
   return kernel;
@@ -149,15 +150,23 @@ void RunPhases(const KernelUnderTest& kernel, const HostCode& code, const std::v
   }
 }
 
-Comparison CompareOutput(const GroupUnderTest& group, const Tensor& expected, const Tensor& actual) {
+void SpreadMaximum(Tensor& magnitude) {
+  double largest = 0;
+  for (int64_t i = 0; i < magnitude.num_elements(); ++i) largest = std::max(largest, magnitude.ToDouble(i));
+  for (int64_t i = 0; i < magnitude.num_elements(); ++i) magnitude.SetDouble(i, largest);
+}
+
+Comparison CompareOutput(const GroupUnderTest& group, const Strategy& strategy, const Tensor& expected,
+                         const Tensor& actual) {
   const Node& first = *group.region->nodes().front();
   if (IsContraction(first.op()) && group.region->nodes().size() == 1 && IsFloat(expected.dtype())) {
     std::vector<Tensor> inputs;
     size_t next = 0;
     for (const Value* input : first.inputs())
       inputs.push_back(input == nullptr ? Tensor() : group.inputs[next++]);
-    const auto magnitude = EvaluateMagnitude(first, inputs);
+    auto magnitude = EvaluateMagnitude(first, inputs);
     EXPECT_TRUE(magnitude.ok()) << magnitude.status();
+    if (strategy.spreads_rounding) SpreadMaximum(*magnitude);
     const double roundoff = expected.dtype() == DType::kF64 ? 0x1p-53 : 0x1p-24;
     return Compare(expected, actual, ContractionBound{*magnitude, 64, roundoff});
   }
@@ -168,7 +177,7 @@ void ExpectOutputs(const KernelUnderTest& kernel, const HostCode& code, const st
   const Graph& region = *kernel.group->region;
   std::map<std::string, std::vector<std::byte>> contents;
   for (size_t i = 0; i < region.inputs().size(); ++i) {
-    contents[absl::StrCat("in", i)] = ToMemory(kernel.group->inputs[i], region.inputs()[i]->type());
+    contents[InputName(i)] = ToMemory(kernel.group->inputs[i], region.inputs()[i]->type());
   }
   // Memory that ends where the buffer does, so that reading beyond it is noticed.
   std::vector<std::unique_ptr<Guarded<std::byte>>> memory;
@@ -195,8 +204,8 @@ void ExpectOutputs(const KernelUnderTest& kernel, const HostCode& code, const st
                   expected[i].shape()[static_cast<size_t>(d)]);
       }
     }
-    const Tensor actual = FromMemory(places[absl::StrCat("out", i)], type, expected[i].shape());
-    const Comparison comparison = CompareOutput(*kernel.group, expected[i], actual);
+    const Tensor actual = FromMemory(places[OutputName(i)], type, expected[i].shape());
+    const Comparison comparison = CompareOutput(*kernel.group, *kernel.strategy, expected[i], actual);
     EXPECT_TRUE(comparison.ok()) << "output " << i << ": " << comparison.ToString() << "\n"
                                  << Print(kernel.nest);
   }
@@ -208,6 +217,7 @@ std::string Describe(const OperatorCase& test_case) {
     absl::StrAppend(&text, text.ends_with("(") ? "" : ", ", input);
   absl::StrAppend(&text, ")", test_case.layout);
   for (Op op : test_case.epilogue) absl::StrAppend(&text, "+", OpName(op));
+  if (!test_case.config.empty()) absl::StrAppend(&text, " ", ToString(test_case.config));
   return text;
 }
 
@@ -260,12 +270,17 @@ void ExpectKernelsMatch(const std::vector<OperatorCase>& cases, const Target& ta
     EXPECT_TRUE(workload.ok()) << workload.status();
     if (!workload.ok()) continue;
     for (const Strategy& strategy : AllStrategies()) {
+      if (!test_case.strategy.empty() && test_case.strategy != strategy.name) continue;
       if (!strategy.why_not(*workload, target).empty()) continue;
-      auto kernel = Compile(*groups.back(), absl::StrCat("k", kernels.size()), strategy, *workload, target);
+      const Config config =
+          test_case.strategy.empty() ? strategy.analytic_default(*workload, target) : test_case.config;
+      auto kernel =
+          Compile(*groups.back(), absl::StrCat("k", kernels.size()), strategy, config, *workload, target);
       EXPECT_TRUE(kernel.ok()) << strategy.name << ": " << kernel.status();
       if (kernel.ok()) kernels.push_back(std::move(*kernel));
     }
   }
+  if (kernels.empty()) return;
   std::vector<const std::string*> objects;
   for (const KernelUnderTest& kernel : kernels) objects.push_back(&kernel.compiled.object);
   const auto linked = Link(objects);

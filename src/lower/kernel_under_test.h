@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "graph/tensor.h"
+#include "lower/strategy.h"
 #include "target/target.h"
 
 namespace attune {
@@ -26,6 +27,9 @@ struct OperatorCase {
   // Elementwise operators of one input that follow, inside of the group.
   std::vector<Op> epilogue = {};
   int num_outputs = -1;
+  // Where not empty, the group is scheduled by this strategy and config alone.
+  std::string strategy = "";
+  Config config = {};
 };
 
 // The group that a case describes, with its inputs.

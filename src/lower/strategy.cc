@@ -1,6 +1,7 @@
 #include "lower/strategy.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/fatal.h"
@@ -78,7 +79,7 @@ absl::StatusOr<Workload> AnalyzeGroup(const Graph& region, const std::string& na
 
 std::span<const Strategy> AllStrategies() {
   static constexpr Strategy kStrategies[] = {
-      kConvDirect, kConvDepthwise, kGemm, kAttention, kLoops,
+      kConvDirect, kConvWinograd, kConvDepthwise, kGemm, kAttention, kLoops,
   };
   return kStrategies;
 }
@@ -90,18 +91,37 @@ const Strategy* FindStrategy(std::string_view name) {
   return nullptr;
 }
 
+absl::StatusOr<ScheduledGroup> ScheduleBy(const Strategy& strategy, Workload workload, Config config,
+                                          const Target& target) {
+  const std::string what = absl::StrCat("strategy ", strategy.name, " on ", workload.definition.name);
+  if (strategy.define != nullptr) {
+    absl::StatusOr<ComputeDef> definition = strategy.define(workload, config);
+    if (!definition.ok()) return Annotate(definition.status(), what);
+    workload.definition = std::move(*definition);
+  }
+  Schedule schedule(workload.definition);
+  RETURN_IF_ERROR(Annotate(strategy.apply(schedule, workload, config, target), what));
+  return ScheduledGroup{std::move(workload), &strategy, std::move(config), std::move(schedule)};
+}
+
 absl::StatusOr<ScheduledGroup> ScheduleGroup(const Graph& region, const std::string& name,
                                              const Target& target, const std::vector<std::string>& symbols) {
   ASSIGN_OR_RETURN(Workload workload, AnalyzeGroup(region, name, symbols));
+  const Strategy* best = nullptr;
+  Config best_config;
+  double best_cost = std::numeric_limits<double>::infinity();
   for (const Strategy& strategy : AllStrategies()) {
+    if (best != nullptr && strategy.cost == nullptr) continue;
     if (!strategy.why_not(workload, target).empty()) continue;
     Config config = strategy.analytic_default(workload, target);
-    Schedule schedule(workload.definition);
-    RETURN_IF_ERROR(Annotate(strategy.apply(schedule, workload, config, target),
-                             absl::StrCat("strategy ", strategy.name, " on ", name)));
-    return ScheduledGroup{std::move(workload), &strategy, std::move(config), std::move(schedule)};
+    const double cost = strategy.cost == nullptr ? 0 : strategy.cost(workload, config, target);
+    if (best != nullptr && cost >= best_cost) continue;
+    best = &strategy;
+    best_config = std::move(config);
+    best_cost = cost;
   }
-  return InternalError("no strategy applies to ", name);
+  if (best == nullptr) return InternalError("no strategy applies to ", name);
+  return ScheduleBy(*best, std::move(workload), std::move(best_config), target);
 }
 
 std::string ToString(const Config& config) {

@@ -58,9 +58,16 @@ struct Strategy {
   std::vector<Knob> (*space)(const Workload&, const Target&);
   Config (*analytic_default)(const Workload&, const Target&);
   absl::Status (*apply)(Schedule&, const Workload&, const Config&, const Target&);
+  // Another definition of the group than its operators', for another algorithm; null: the operators'.
+  absl::StatusOr<ComputeDef> (*define)(const Workload&, const Config&) = nullptr;
+  // The predicted cycles of the whole kernel on one core, to be compared with other strategies' that tell
+  // theirs; null: it does not tell.
+  double (*cost)(const Workload&, const Config&, const Target&) = nullptr;
+  // Whether an element's rounding error is in proportion to its neighbours' terms too, not to its own alone.
+  bool spreads_rounding = false;
 };
 
-// In the order in which they are tried; the last applies to everything.
+// In the order of preference; the last applies to everything.
 std::span<const Strategy> AllStrategies();
 const Strategy* FindStrategy(std::string_view name);
 
@@ -72,7 +79,11 @@ struct ScheduledGroup {
   Schedule schedule;
 };
 
-// The first strategy that applies, with its analytic default.
+// A group by a given strategy, which must apply to it, and config.
+absl::StatusOr<ScheduledGroup> ScheduleBy(const Strategy& strategy, Workload workload, Config config,
+                                          const Target& target);
+
+// The first strategy that applies, or of those that tell their cost the cheapest, with its analytic default.
 absl::StatusOr<ScheduledGroup> ScheduleGroup(const Graph& region, const std::string& name,
                                              const Target& target,
                                              const std::vector<std::string>& symbols = {});

@@ -94,14 +94,13 @@ std::vector<std::pair<int, int>> AliasPairs(const Workload& workload, const Loop
   };
   for (size_t i = 0; i < region.inputs().size(); ++i) {
     const Value* input = region.inputs()[i].get();
-    if (input->type() != output || param(absl::StrCat("in", i)) == static_cast<int>(nest.params.size()))
-      continue;
+    if (input->type() != output || param(InputName(i)) == static_cast<int>(nest.params.size())) continue;
     const auto& users = input->users();
     const bool elementwise = std::all_of(users.begin(), users.end(), [&](const Node* user) {
       return IsElementwise(user->op()) && user->output()->type().dims == output.dims &&
              IsEpilogue(user, workload.anchor);
     });
-    if (elementwise) pairs.emplace_back(param(absl::StrCat("in", i)), param("out0"));
+    if (elementwise) pairs.emplace_back(param(InputName(i)), param(OutputName(0)));
   }
   return pairs;
 }
@@ -120,6 +119,11 @@ std::string CanonicalText(const Graph& region) {
   return Print(*copy);
 }
 
+const KernelCache::Prepared* KernelCache::FindPrepared(int kernel, const std::string& param) const {
+  const auto it = prepared_.find({kernel, param});
+  return it == prepared_.end() ? nullptr : &it->second;
+}
+
 absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<int>& constant_inputs) {
   const std::unique_ptr<Graph> flat = FlattenSpatial(group_region);
   const Graph& region = flat == nullptr ? group_region : *flat;
@@ -136,20 +140,17 @@ absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<i
   kernel.operators = OperatorText(region);
   const std::string name = SymbolName(kernel.operators, absl::StrCat(key, target_.name));
   ASSIGN_OR_RETURN(ScheduledGroup group, ScheduleGroup(region, name, target_, plan_.symbols));
-  std::set<std::string> packed_ahead;
-  for (const std::string& buffer : group.schedule.PackedBuffers()) {
-    for (int i : constant_inputs) {
-      if (buffer == absl::StrCat("in", i)) packed_ahead.insert(buffer);
-    }
-  }
-  ASSIGN_OR_RETURN(kernel.nest, group.schedule.Lower(packed_ahead));
   const int index = static_cast<int>(plan_.kernels.size());
-  for (const std::string& buffer : packed_ahead) {
-    ASSIGN_OR_RETURN(LoopNest packing, group.schedule.LowerPacking(buffer));
-    packing.name = absl::StrCat(name, ".", packing.name, ".", buffer);
-    packings_[{index, buffer + ".packed"}] = static_cast<int>(plan_.packings.size());
-    plan_.packings.push_back(std::move(packing));
+  std::set<std::string> stages;
+  for (const auto& [stage, input] : group.schedule.Preparations()) {
+    const int place = InputIndex(input);
+    if (!constant_inputs.contains(place)) continue;
+    ASSIGN_OR_RETURN(LoopNest preparation, group.schedule.LowerPreparation(stage));
+    prepared_[{index, stage}] = {place, static_cast<int>(plan_.preparations.size())};
+    plan_.preparations.push_back(std::move(preparation));
+    stages.insert(stage);
   }
+  ASSIGN_OR_RETURN(kernel.nest, group.schedule.Lower(stages));
   kernel.trace = group.schedule.trace();
   kernel.strategy =
       absl::StrCat(group.strategy->name, group.config.empty() ? "" : " ", ToString(group.config));

@@ -20,17 +20,23 @@ class KernelCache {
  public:
   KernelCache(NetworkPlan& plan, const Target& target) : plan_(plan), target_(target) {}
 
-  // The kernel of a group, whose inputs at `constant_inputs` are constants and so can be packed ahead.
+  // The kernel of a group, whose inputs at `constant_inputs` are constants: what the kernel
+  // computes of one of them alone is prepared.
   absl::StatusOr<int> Get(const Graph& region, const std::set<int>& constant_inputs);
 
-  // The packing kernel for a parameter "inK.packed" of a kernel.
-  int Packing(int kernel, const std::string& param) const { return packings_.at({kernel, param}); }
+  // A parameter of a kernel that is made ahead of time: of which input of the group, and by which of the
+  // plan's preparations.
+  struct Prepared {
+    int input, preparation;
+  };
+  // Null for other parameters.
+  const Prepared* FindPrepared(int kernel, const std::string& param) const;
 
  private:
   NetworkPlan& plan_;
   const Target& target_;
   std::map<std::string, int> kernels_;
-  std::map<std::pair<int, std::string>, int> packings_;
+  std::map<std::pair<int, std::string>, Prepared> prepared_;
 };
 
 }  // namespace attune

@@ -111,18 +111,19 @@ class Planner {
 
   int NextStep() const { return static_cast<int>(plan_.steps.size()); }
 
-  // The tensor of a constant, or of a packed copy of it; one for each.
-  int ConstantTensor(const Value* value, int packing, const Buffer& packed) {
-    const auto key = std::make_pair(value, packing);
+  // The tensor of a constant, or of what a preparation makes of it; one for each.
+  int ConstantTensor(const Value* value, int preparation, const Buffer& prepared) {
+    const auto key = std::make_pair(value, preparation);
     const auto it = constants_.find(key);
     if (it != constants_.end()) return it->second;
     Storage storage;
     storage.constant = *value->constant();
-    storage.packing = packing;
-    const TensorType type = packing < 0 ? value->type() : TensorType(packed->dtype, Shape(packed->shape));
+    storage.preparation = preparation;
+    const TensorType type =
+        preparation < 0 ? value->type() : TensorType(prepared->dtype, Shape(prepared->shape));
     storage.bytes = PhysicalBytes(type);
     plan_.storages.push_back(std::move(storage));
-    const std::string name = absl::StrCat(value->name(), packing < 0 ? "" : ".packed");
+    const std::string name = absl::StrCat(value->name(), preparation < 0 ? "" : ".prepared");
     return constants_[key] = NewTensor(name, type, static_cast<int>(plan_.storages.size()) - 1);
   }
 
@@ -185,17 +186,16 @@ class Planner {
     return absl::OkStatus();
   }
 
-  // What a kernel's parameter is here: "in2", "in2.packed" (of a constant), "out0", or a workspace.
+  // What a kernel's parameter is here: "in2", "out0", what is prepared of a constant, or a workspace.
   int ParamTensor(const Node& node, int kernel, const LoopNest::Param& param, const Bindings& bindings) {
     const std::string& name = param.buffer->name;
     if (param.role == BufferRole::kWorkspace) {
       return NewArenaTensor(name, TensorType(param.buffer->dtype, Shape(param.buffer->shape)), false);
     }
-    const int index = std::stoi(name.substr(param.role == BufferRole::kInput ? 2 : 3));
-    if (param.role == BufferRole::kOutput) return bindings.at(node.output(index));
-    if (name.ends_with(".packed"))
-      return ConstantTensor(node.input(index), cache_.Packing(kernel, name), param.buffer);
-    return TensorOf(node.input(index), bindings);
+    if (const KernelCache::Prepared* prepared = cache_.FindPrepared(kernel, name))
+      return ConstantTensor(node.input(prepared->input), prepared->preparation, param.buffer);
+    if (param.role == BufferRole::kOutput) return bindings.at(node.output(OutputIndex(name)));
+    return TensorOf(node.input(InputIndex(name)), bindings);
   }
 
   // branch-if-false condition else; then…; copies; jump end; else: …; copies; end:

@@ -20,9 +20,9 @@ namespace attune {
 // Some memory. Tensors that share a storage are views of one another, or take turns.
 struct Storage {
   int64_t bytes = 0;
-  // Constants: the data, and the kernel that packs it first, if any (an index into packings).
+  // Constants: the data, and the kernel that makes of it what lies here, if any (an index into preparations).
   std::optional<Tensor> constant;
-  int packing = -1;
+  int preparation = -1;
   // In the arena: the steps between which it is in use. An input or output is pinned: nobody else uses its
   // bytes.
   int first = 0, last = 0;
@@ -60,7 +60,7 @@ struct Step {
 
 struct NetworkPlan {
   std::vector<PlannedKernel> kernels;
-  std::vector<LoopNest> packings;
+  std::vector<LoopNest> preparations;  // kernels from one constant to what is stored of it
   std::vector<Storage> storages;
   std::vector<PlannedTensor> tensors;
   std::vector<std::pair<std::string, int>> inputs, outputs;  // name, tensor

@@ -79,7 +79,8 @@ class Schedule {
   absl::Status Rfactor(const std::string& stage, const std::string& loop);
   // `stage` reads `buffer` from a copy in another order, a stage named `buffer`.packed: each (axis, block)
   // splits an axis of the buffer into blocks and lanes, with zeros where the last block is not full, and
-  // `order` permutes the axes that result. A copy of a constant can be made ahead of time: see Lower().
+  // `order` permutes the axes that result. A copy of a constant can be made ahead of time: see
+  // Preparations().
   absl::Status Pack(const std::string& buffer, const std::string& stage,
                     const std::vector<std::pair<int64_t, int64_t>>& splits,
                     const std::vector<int64_t>& order);
@@ -99,14 +100,18 @@ class Schedule {
   // The loops of a stage, outermost first.
   absl::StatusOr<std::vector<std::string>> Loops(const std::string& stage) const;
 
-  // The packed copies that are roots, by the name of the buffer that they copy.
-  std::vector<std::string> PackedBuffers() const;
+  // A root stage that reads one input of the kernel and nothing else, such as a packed copy. Where that input
+  // is a constant, the stage can be computed ahead of time.
+  struct Preparation {
+    std::string stage, input;
+  };
+  std::vector<Preparation> Preparations() const;
 
-  // The loop nest. Root stages become root statements. Packed copies of the buffers in `packed_ahead` become
-  // inputs, named as their stages; inputs that are not read are dropped.
-  absl::StatusOr<LoopNest> Lower(const std::set<std::string>& packed_ahead = {}) const;
-  // The loop nest that packs one buffer: from that input to its copy, the output.
-  absl::StatusOr<LoopNest> LowerPacking(const std::string& buffer) const;
+  // The loop nest. Root stages become root statements. The outputs of the stages in `prepared`, all of them
+  // Preparations(), become inputs; inputs that are not read are dropped.
+  absl::StatusOr<LoopNest> Lower(const std::set<std::string>& prepared = {}) const;
+  // The loop nest of one of Preparations(): from its input to its output.
+  absl::StatusOr<LoopNest> LowerPreparation(const std::string& stage) const;
 
  private:
   struct Loop {
@@ -126,7 +131,6 @@ class Schedule {
     std::vector<Expr> guards;                    // conditions on loop variables, all must hold
     std::string attached_to;                     // a loop's name; empty: root
     bool inlined = false;
-    Buffer packs;                  // the buffer of which this is a packed copy
     Buffer local;                  // when attached: holds the region …
     std::vector<Expr> region_min;  // … that starts here
   };
@@ -158,6 +162,8 @@ class Schedule {
   Expr Resolve(const StageState& state, const Expr& e) const;
   Stmt LowerStage(const StageState& state) const;
   const StageState* AttachedStageOf(const Buffer& buffer) const;
+  // Adds the buffers that a stage, and what is computed at its loops, reads from outside of them.
+  void CollectReads(const StageState& state, std::set<const BufferNode*>& reads) const;
 
   absl::Status SplitImpl(const Primitive& p);
   absl::Status FuseImpl(const Primitive& p);

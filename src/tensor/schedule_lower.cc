@@ -160,14 +160,60 @@ class Schedule::Lowering {
 
 Stmt Schedule::LowerStage(const StageState& state) const { return Lowering(*this, state).Run(); }
 
-absl::StatusOr<LoopNest> Schedule::Lower(const std::set<std::string>& packed_ahead) const {
+void Schedule::CollectReads(const StageState& state, std::set<const BufferNode*>& reads) const {
+  CollectBuffers(state.stage.body, reads);
+  const auto visit = [&](const Expr& e) {
+    if (e->kind == ExprKind::kLoad && AttachedStageOf(e->buffer) == nullptr) reads.insert(e->buffer.get());
+  };
+  if (state.stage.value) VisitExpr(state.stage.value, visit);
+  if (state.stage.where) VisitExpr(state.stage.where, visit);
+  for (const auto& other : stages_) {
+    const bool inside =
+        std::ranges::any_of(state.loops, [&](const Loop& loop) { return loop.name == other->attached_to; });
+    if (inside && !other->inlined) CollectReads(*other, reads);
+  }
+}
+
+std::vector<Schedule::Preparation> Schedule::Preparations() const {
+  std::vector<Preparation> preparations;
+  for (const auto& state : stages_) {
+    if (state->inlined || !state->attached_to.empty() || state->stage.is_imperative()) continue;
+    std::set<const BufferNode*> reads;
+    CollectReads(*state, reads);
+    const auto is_param = [&](const BufferNode* buffer, BufferRole role) {
+      return std::ranges::any_of(
+          def_.params, [&](const LoopNest::Param& p) { return p.buffer.get() == buffer && p.role == role; });
+    };
+    if (reads.size() == 1 && is_param(*reads.begin(), BufferRole::kInput) &&
+        !is_param(state->stage.output.get(), BufferRole::kOutput)) {
+      preparations.push_back({state->stage.name, (*reads.begin())->name});
+    }
+  }
+  return preparations;
+}
+
+absl::StatusOr<LoopNest> Schedule::LowerPreparation(const std::string& stage) const {
+  ASSIGN_OR_RETURN(const StageState* state, const_cast<Schedule*>(this)->FindStage(stage));
+  std::set<const BufferNode*> reads;
+  CollectReads(*state, reads);
+  LoopNest nest;
+  nest.name = absl::StrCat(def_.name, ".", stage);
+  for (const LoopNest::Param& param : def_.params) {
+    if (reads.contains(param.buffer.get())) nest.params.push_back(param);
+  }
+  nest.params.push_back({state->stage.output, BufferRole::kOutput});
+  nest.roots = {LowerStage(*state)};
+  return nest;
+}
+
+absl::StatusOr<LoopNest> Schedule::Lower(const std::set<std::string>& prepared) const {
   LoopNest nest;
   nest.name = def_.name;
   nest.dims_buffer = def_.dims_buffer;
   std::vector<LoopNest::Param> params = def_.params;
   for (const auto& state : stages_) {
     if (state->inlined || !state->attached_to.empty()) continue;
-    const bool ahead = state->packs && packed_ahead.contains(state->packs->name);
+    const bool ahead = prepared.contains(state->stage.name);
     std::vector<Buffer> outputs = state->stage.other_outputs;
     outputs.insert(outputs.begin(), state->stage.output);
     for (const Buffer& output : outputs) {

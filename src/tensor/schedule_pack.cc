@@ -102,7 +102,6 @@ absl::Status Schedule::PackImpl(const Primitive& p) {
   }
   auto copy = std::make_unique<StageState>();
   copy->stage.name = p.names[0] + ".packed";
-  copy->packs = source;
   std::vector<int64_t> shape;
   for (int64_t place : packing.order) {
     copy->stage.axes.push_back(split[static_cast<size_t>(place)]);
@@ -180,26 +179,6 @@ absl::Status Schedule::OvercomputeImpl(const Primitive& p) {
   state->stage.where = kept;
   state->guards = std::move(guards);
   return absl::OkStatus();
-}
-
-std::vector<std::string> Schedule::PackedBuffers() const {
-  std::vector<std::string> names;
-  for (const auto& state : stages_) {
-    if (state->packs && state->attached_to.empty() && !state->inlined) names.push_back(state->packs->name);
-  }
-  return names;
-}
-
-absl::StatusOr<LoopNest> Schedule::LowerPacking(const std::string& buffer) const {
-  for (const auto& state : stages_) {
-    if (!state->packs || state->packs->name != buffer || state->inlined) continue;
-    LoopNest nest;
-    nest.name = def_.name + ".pack";
-    nest.params = {{state->packs, BufferRole::kInput}, {state->stage.output, BufferRole::kOutput}};
-    nest.roots = {LowerStage(*state)};
-    return nest;
-  }
-  return InvalidInput("no packed copy of buffer '", buffer, "'");
 }
 
 }  // namespace attune

@@ -103,6 +103,14 @@ Config ConvDirectDefault(const Workload& workload, const Target& target) {
   return best;
 }
 
+double ConvDirectCost(const Workload& workload, const Config& config, const Target& target) {
+  const Shape2d s = ShapeOf(workload);
+  const Shape out = workload.anchor->output()->type().shape();
+  const auto rows = static_cast<double>(out[0] * out[2] * s.channels * s.kernel_h * s.kernel_w);
+  const double compute = rows * TileCost(s, config.at("tile_w"), config.at("tile_c"), target);
+  return WithMemoryTraffic(compute, workload.anchor->input(1)->type().num_elements() * 4, target);
+}
+
 absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config& config, const Target&) {
   const Node& conv = *workload.anchor;
   const Shape2d shape = ShapeOf(workload);

@@ -23,7 +23,7 @@ absl::Status InlineEpilogue(Schedule& schedule, const Workload& workload) {
 std::string ParamName(const Workload& workload, const Value* value) {
   size_t index = 0;
   while (workload.region->inputs()[index].get() != value) ++index;
-  return absl::StrCat("in", index);
+  return InputName(index);
 }
 
 absl::Status ParallelizeOuter(Schedule& schedule, const std::string& stage, size_t count) {
@@ -85,6 +85,12 @@ absl::Status UnrollInner(Schedule& schedule, const std::string& loop, int64_t co
   if (count == 1) return absl::OkStatus();
   RETURN_IF_ERROR(schedule.Split(loop, count));
   return schedule.Unroll(loop + ".i");
+}
+
+double WithMemoryTraffic(double compute, int64_t bytes, const Target& target) {
+  constexpr double kExposed = 0.4;
+  const double memory = static_cast<double>(bytes) / target.dram_bytes_per_cycle;
+  return std::max(compute, memory) + kExposed * std::min(compute, memory);
 }
 
 std::vector<int64_t> Divisors(int64_t n, int64_t limit) {

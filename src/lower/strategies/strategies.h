@@ -14,8 +14,23 @@ std::string ConvDirectWhyNot(const Workload&, const Target&);
 std::vector<Knob> ConvDirectSpace(const Workload&, const Target&);
 Config ConvDirectDefault(const Workload&, const Target&);
 absl::Status ConvDirectApply(Schedule&, const Workload&, const Config&, const Target&);
+double ConvDirectCost(const Workload&, const Config&, const Target&);
 inline constexpr Strategy kConvDirect = {
-    "conv_direct", 1, ConvDirectWhyNot, ConvDirectSpace, ConvDirectDefault, ConvDirectApply};
+    "conv_direct",   1,       ConvDirectWhyNot, ConvDirectSpace, ConvDirectDefault,
+    ConvDirectApply, nullptr, ConvDirectCost};
+
+// 3×3 convolutions in NCHW[v]c with fewer multiplications, by tiles of the output. conv_winograd.cc
+std::string ConvWinogradWhyNot(const Workload&, const Target&);
+std::vector<Knob> ConvWinogradSpace(const Workload&, const Target&);
+Config ConvWinogradDefault(const Workload&, const Target&);
+absl::Status ConvWinogradApply(Schedule&, const Workload&, const Config&, const Target&);
+absl::StatusOr<ComputeDef> ConvWinogradDefine(const Workload&, const Config&);
+double ConvWinogradCost(const Workload&, const Config&, const Target&);
+inline constexpr Strategy kConvWinograd = {"conv_winograd",          1,
+                                           ConvWinogradWhyNot,       ConvWinogradSpace,
+                                           ConvWinogradDefault,      ConvWinogradApply,
+                                           ConvWinogradDefine,       ConvWinogradCost,
+                                           /*spreads_rounding=*/true};
 
 // Depthwise convolutions in NCHW[v]c: channels in lanes, a register tile of pixels. conv_depthwise.cc
 std::string ConvDepthwiseWhyNot(const Workload&, const Target&);
@@ -78,6 +93,10 @@ struct TapUnrolling {
 TapUnrolling UnrollTaps(const WindowAxis& axis, int64_t tile, int64_t statements);
 // Unrolls the innermost `count` iterations of a loop, a divisor of its extent.
 absl::Status UnrollInner(Schedule& schedule, const std::string& loop, int64_t count);
+
+// The cycles of work that takes `compute` cycles of arithmetic and streams `bytes` from memory, which overlap
+// in part: the hardware prefetches well within a stream, not across the short loops of a kernel.
+double WithMemoryTraffic(double compute, int64_t bytes, const Target& target);
 
 // Sorted, distinct divisors of n that are at most `limit`.
 std::vector<int64_t> Divisors(int64_t n, int64_t limit);

@@ -1,0 +1,313 @@
+// Winograd's convolution (lower/winograd.h), block by block of tiles through the second-level cache.
+//
+// Problem: with the multiplications that it saves, the transforms and the traffic of their results count.
+// Idea: for a block of tiles, the transformed input of all channels stays in the second-level cache while
+// group after group of output channels is computed: for each of the points a matrix product, tiles ×
+// channels, with a register tile like a matrix product's; then the output transform of that group, with the
+// epilogue, in registers. The transformed filters are streamed once for each block, so blocks should be
+// large, but leave room for them in the cache. Where the whole image is a block or two, the input is
+// transformed beforehand, in parallel over its channels, and the groups of output channels run in parallel.
+#include <algorithm>
+#include <limits>
+
+#include "base/checked.h"
+#include "base/status.h"
+#include "lower/strategies/strategies.h"
+#include "lower/winograd.h"
+
+namespace attune {
+namespace {
+
+constexpr int64_t kTiles[] = {2, 4, 6};
+constexpr int64_t kMaxGroupBlocks = 4;
+
+// The tiles of one block, rows × columns of them: whole rows, or a part of one.
+struct Block {
+  int64_t rows, columns;
+  int64_t tiles() const { return rows * columns; }
+};
+
+std::vector<Block> BlocksOf(const WinogradShape& s) {
+  std::vector<Block> blocks;
+  for (int64_t columns : Divisors(s.tiles_w, s.tiles_w)) blocks.push_back({1, columns});
+  for (int64_t rows : Divisors(s.tiles_h, s.tiles_h)) {
+    if (rows > 1) blocks.push_back({rows, s.tiles_w});
+  }
+  return blocks;
+}
+
+// Tiles × channel blocks of accumulators, the filters' vectors, and the input element unless one instruction
+// reads and broadcasts it.
+int64_t MaxTileRows(int64_t group_blocks, const Target& target) {
+  const int64_t broadcast = target.vector_bits >= 512 ? 0 : 1;
+  return (target.num_vector_registers - group_blocks - broadcast) / group_blocks;
+}
+
+// Vector operations for one vector of channels of one tile: loads or stores of all points beside the
+// arithmetic of both directions, which share the two rows of a pair of points.
+double InputTransformCycles(int64_t points, const Target& target) {
+  const auto n = static_cast<double>(points);
+  const double arithmetic = 2 * n * (n / 2) * (n / 2 - 1) * 2;
+  return (arithmetic + 3 * n * n) / target.fma_per_cycle;
+}
+double OutputTransformCycles(int64_t tile, const Target& target) {
+  const auto m = static_cast<double>(tile), n = m + 2;
+  const double arithmetic = (n + m) * (n + m * (n / 2 - 1));
+  return (arithmetic + n * n + 2 * m * m) / target.fma_per_cycle;
+}
+
+double Cost(const WinogradShape& s, int64_t tile, const Block& block, int64_t group_blocks, int64_t tile_p,
+            const Target& target) {
+  const int64_t points = tile + 2, vector_bytes = target.vector_bits / 8;
+  const auto tiles = static_cast<double>(s.tiles_h * s.tiles_w), n2 = static_cast<double>(points * points);
+  const auto groups = static_cast<double>(CeilDiv(s.out_blocks, group_blocks));
+
+  const int64_t filter_bytes = points * points * s.channels * s.out_blocks * vector_bytes;
+  const int64_t block_bytes = points * points * block.tiles() * (s.in_blocks + group_blocks) * vector_bytes;
+  const bool block_fits = block_bytes <= target.l2_bytes * 3 / 4;
+  const bool filters_fit = block_bytes + filter_bytes <= target.l2_bytes * 7 / 8;
+  const auto line = static_cast<double>(vector_bytes);
+  const double line_cycles = line / (filters_fit ? target.l2_bytes_per_cycle : target.l3_bytes_per_cycle);
+
+  const auto register_tile = static_cast<double>(tile_p * group_blocks);
+  const double multiply_adds = register_tile / target.fma_per_cycle;
+  // A panel of filters is read again for each register tile of the block, from a nearer cache.
+  const double passes = static_cast<double>(CeilDiv(block.tiles(), tile_p));
+  const double again = line / target.l2_bytes_per_cycle;
+  const double loads = static_cast<double>(group_blocks) * (line_cycles + (passes - 1) * again) / passes +
+                       register_tile / (2 * target.loads_per_cycle);
+  const double step = std::max({multiply_adds, loads, static_cast<double>(target.fma_latency)}) + 0.5;
+  const double blocks = tiles / static_cast<double>(block.tiles());
+  const double products = blocks * n2 * groups * passes * static_cast<double>(s.channels) * step;
+  // What leaves the second-level cache is written and read again.
+  const double spill = block_fits ? 1 : 2.5;
+  const double transforms = spill * tiles *
+                            (static_cast<double>(s.in_blocks) * InputTransformCycles(points, target) +
+                             static_cast<double>(s.out_blocks) * OutputTransformCycles(tile, target));
+  return WithMemoryTraffic(static_cast<double>(s.batch) * (products + transforms), filter_bytes, target);
+}
+
+}  // namespace
+
+std::string ConvWinogradWhyNot(const Workload& workload, const Target& target) {
+  if (workload.anchor == nullptr || workload.anchor->op() != Op::kConv) return "the anchor is no convolution";
+  if (workload.num_outputs != 1) return "more than one output";
+  const Node& conv = *workload.anchor;
+  const TensorType& type = conv.output()->type();
+  if (type.rank() != 4) return "not two spatial dimensions";
+  if (type.dtype != DType::kF32) return "not in f32";
+  const Layout blocked{1, target.Lanes(4)};
+  if (type.layout != blocked || conv.input(0)->type().layout != blocked) return "channels are not blocked";
+  if (workload.output_type().layout != type.layout) return "the epilogue changes the layout";
+  if (!conv.input(0)->is_input() || !conv.input(1)->is_input()) return "an operand is computed in the group";
+  if (conv.attrs().Int("group", 1) != 1) return "grouped";
+  const Shape w = conv.input(1)->type().shape();
+  if (w[2] != 3 || w[3] != 3) return "not 3×3";
+  for (size_t d = 0; d < 2; ++d) {
+    const WindowAxis axis = WindowAlong(conv, d);
+    if (axis.stride != 1 || axis.dilation != 1) return "strided or dilated";
+  }
+  if (type.num_elements() == 0 || conv.input(0)->type().num_elements() == 0) return "nothing to compute";
+  return "";
+}
+
+std::vector<Knob> ConvWinogradSpace(const Workload& workload, const Target& target) {
+  Knob rows{"block_h", {}}, columns{"block_w", {}}, tile_p{"tile_p", {}};
+  for (int64_t tile : kTiles) {
+    for (const Block& block : BlocksOf(WinogradShapeOf(*workload.anchor, tile))) {
+      rows.values.push_back(block.rows);
+      columns.values.push_back(block.columns);
+    }
+  }
+  for (Knob* knob : {&rows, &columns}) {
+    std::ranges::sort(knob->values);
+    knob->values.erase(std::ranges::unique(knob->values).begin(), knob->values.end());
+  }
+  for (int64_t p = 1; p < target.num_vector_registers; ++p) tile_p.values.push_back(p);
+  return {{"tile", {2, 4, 6}}, rows, columns, {"tile_c", {1, 2, 3, 4}}, tile_p};
+}
+
+Config ConvWinogradDefault(const Workload& workload, const Target& target) {
+  Config best;
+  double best_cost = std::numeric_limits<double>::infinity();
+  for (int64_t tile : kTiles) {
+    const WinogradShape s = WinogradShapeOf(*workload.anchor, tile);
+    for (const Block& block : BlocksOf(s)) {
+      for (int64_t c : Divisors(s.out_blocks, kMaxGroupBlocks)) {
+        for (int64_t p : Divisors(block.tiles(), MaxTileRows(c, target))) {
+          const double cost = Cost(s, tile, block, c, p, target);
+          if (cost >= best_cost) continue;
+          best_cost = cost;
+          best = {{"tile", tile},
+                  {"block_h", block.rows},
+                  {"block_w", block.columns},
+                  {"tile_c", c},
+                  {"tile_p", p}};
+        }
+      }
+    }
+  }
+  return best;
+}
+
+double ConvWinogradCost(const Workload& workload, const Config& config, const Target& target) {
+  const int64_t tile = config.at("tile");
+  return Cost(WinogradShapeOf(*workload.anchor, tile), tile, {config.at("block_h"), config.at("block_w")},
+              config.at("tile_c"), config.at("tile_p"), target);
+}
+
+absl::StatusOr<ComputeDef> ConvWinogradDefine(const Workload& workload, const Config& config) {
+  return DefineRegion(*workload.region, workload.definition.name, {},
+                      [&](Definition& definition, const Node& node) {
+                        return &node == workload.anchor
+                                   ? DefineWinograd(definition, node, config.at("tile"), config.at("tile_c"))
+                                   : DefineOperator(definition, node);
+                      });
+}
+
+namespace {
+
+class WinogradScheduler {
+ public:
+  WinogradScheduler(Schedule& schedule, const Workload& workload, const Config& config)
+      : s_(schedule),
+        workload_(workload),
+        tile_(config.at("tile")),
+        block_{config.at("block_h"), config.at("block_w")},
+        group_blocks_(config.at("tile_c")),
+        tile_p_(config.at("tile_p")),
+        shape_(WinogradShapeOf(*workload.anchor, tile_)),
+        node_(workload.anchor_stage),
+        out_(workload.output_stage) {}
+
+  absl::Status Run() {
+    RETURN_IF_ERROR(InlineEpilogue(s_, workload_));
+    RETURN_IF_ERROR(s_.Inline(node_ + ".acc"));
+    RETURN_IF_ERROR(Filters());
+    RETURN_IF_ERROR(Output());
+    RETURN_IF_ERROR(OutputTransform());
+    RETURN_IF_ERROR(Products());
+    return InputTransform();
+  }
+
+ private:
+  // Few blocks: their input is transformed beforehand.
+  bool InputFirst() const {
+    return shape_.batch * shape_.tiles_h * shape_.tiles_w < 4 * block_.tiles() &&
+           shape_.out_blocks > group_blocks_;
+  }
+
+  // Vector after vector of channels, its nine weights and all of its transforms in registers.
+  absl::Status Filters() {
+    const std::string u = node_ + ".u";
+    RETURN_IF_ERROR(s_.Split(u + ".d4", shape_.lanes));
+    RETURN_IF_ERROR(s_.Reorder({u + ".d0", u + ".d3", u + ".d4.o", u + ".d1", u + ".d2", u + ".d4.i"}));
+    RETURN_IF_ERROR(s_.Unroll(u + ".d1"));
+    RETURN_IF_ERROR(s_.Unroll(u + ".d2"));
+    RETURN_IF_ERROR(s_.Vectorize(u + ".d4.i"));
+    for (const char* suffix : {".gx", ".g"}) {
+      const std::string stage = node_ + suffix;
+      RETURN_IF_ERROR(s_.ComputeAt(stage, u + ".d4.o", MemorySpace::kRegister));
+      RETURN_IF_ERROR(s_.Unroll(stage + ".d0"));
+      RETURN_IF_ERROR(s_.Unroll(stage + ".d1"));
+      RETURN_IF_ERROR(s_.Vectorize(stage + ".d4"));
+    }
+    return absl::OkStatus();
+  }
+
+  // Block of tiles, group of channels, tile, channel block, row and column of the tile.
+  absl::Status Output() {
+    const std::string d1 = out_ + ".d1", d2 = out_ + ".d2", d3 = out_ + ".d3";
+    RETURN_IF_ERROR(s_.Split(d1, group_blocks_));
+    RETURN_IF_ERROR(s_.Split(d2, block_.rows * tile_));
+    RETURN_IF_ERROR(s_.Split(d2 + ".i", tile_));
+    RETURN_IF_ERROR(s_.Split(d3, block_.columns * tile_));
+    RETURN_IF_ERROR(s_.Split(d3 + ".i", tile_));
+    RETURN_IF_ERROR(s_.Reorder({out_ + ".d0", d2 + ".o", d3 + ".o", d1 + ".o", d1 + ".i", d2 + ".i.o",
+                                d3 + ".i.o", d2 + ".i.i", d3 + ".i.i", out_ + ".v"}));
+    RETURN_IF_ERROR(s_.Unroll(d2 + ".i.i"));
+    RETURN_IF_ERROR(s_.Unroll(d3 + ".i.i"));
+    RETURN_IF_ERROR(s_.Vectorize(out_ + ".v"));
+    if (block_.columns == shape_.tiles_w && shape_.width % tile_ != 0)
+      RETURN_IF_ERROR(s_.Peel(d3 + ".i.o", 0, 1));
+    return ParallelizeOuter(s_, out_, InputFirst() ? 4 : 3);
+  }
+
+  absl::Status OutputTransform() {
+    const std::string rows = node_ + ".rows";
+    RETURN_IF_ERROR(s_.ComputeAt(rows, out_ + ".d3.i.o", MemorySpace::kRegister));
+    return UnrollVector(rows);
+  }
+
+  absl::Status Products() {
+    const std::string m = node_ + ".m", acc = m + ".acc";
+    ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(out_));
+    block_loop_ = loops[0];
+    RETURN_IF_ERROR(s_.CacheWrite(m));
+    RETURN_IF_ERROR(s_.ComputeAt(m, InputFirst() ? loops[0] : loops[1], MemorySpace::kScratch));
+    RETURN_IF_ERROR(s_.Split(m + ".d4", tile_p_));
+    RETURN_IF_ERROR(
+        s_.Reorder({m + ".d0", m + ".d1", m + ".d2", m + ".d4.o", m + ".d4.i", m + ".d3", m + ".d5"}));
+    RETURN_IF_ERROR(s_.Unroll(m + ".d4.i"));
+    RETURN_IF_ERROR(s_.Unroll(m + ".d3"));
+    RETURN_IF_ERROR(s_.Vectorize(m + ".d5"));
+    RETURN_IF_ERROR(s_.ComputeAt(acc, m + ".d4.o", MemorySpace::kRegister));
+    std::vector<std::string> order = {acc + ".d0", acc + ".d1", acc + ".d2", acc + ".c"};
+    if (shape_.channels > shape_.lanes && shape_.channels % shape_.lanes == 0) {
+      RETURN_IF_ERROR(s_.Split(acc + ".c", shape_.lanes));
+      order.back() = acc + ".c.o";
+      order.push_back(acc + ".c.i");
+    }
+    for (const char* loop : {".d4", ".d3", ".d5"}) order.push_back(acc + loop);
+    RETURN_IF_ERROR(s_.Reorder(order));
+    RETURN_IF_ERROR(s_.Unroll(acc + ".d4"));
+    RETURN_IF_ERROR(s_.Unroll(acc + ".d3"));
+    RETURN_IF_ERROR(s_.Vectorize(acc + ".d5"));
+    return s_.Overcompute(acc);
+  }
+
+  // For each channel block: its part of the padded input, then tile after tile in registers.
+  absl::Status InputTransform() {
+    const std::string v = node_ + ".v", columns = node_ + ".columns", pad = node_ + ".pad";
+    if (!InputFirst()) RETURN_IF_ERROR(s_.ComputeAt(v, block_loop_, MemorySpace::kScratch));
+    RETURN_IF_ERROR(s_.Reorder({v + ".d2", v + ".d3", v + ".d4", v + ".d0", v + ".d1", v + ".d5"}));
+    RETURN_IF_ERROR(UnrollVector(v));
+    if (InputFirst()) RETURN_IF_ERROR(ParallelizeOuter(s_, v, 2));
+    RETURN_IF_ERROR(s_.ComputeAt(columns, v + ".d4", MemorySpace::kRegister));
+    RETURN_IF_ERROR(s_.Reorder({columns + ".d1", columns + ".d0"}));
+    RETURN_IF_ERROR(UnrollVector(columns));
+    ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(v));
+    const auto at = std::ranges::find(loops, v + ".d4") - 1;
+    RETURN_IF_ERROR(s_.ComputeAt(pad, *at, MemorySpace::kScratch));
+    RETURN_IF_ERROR(s_.Vectorize(pad + ".d4"));
+    const WindowAxis axis = WindowAlong(*workload_.anchor, 1);
+    ASSIGN_OR_RETURN(const int64_t width, s_.Extent(pad + ".d3"));
+    if (width == shape_.tiles_w * tile_ + 2)
+      RETURN_IF_ERROR(s_.Peel(pad + ".d3", axis.pad_begin, width - axis.pad_begin - axis.input));
+    return absl::OkStatus();
+  }
+
+  // The first two axes, points or rows of a tile, unrolled, the lanes vectorized.
+  absl::Status UnrollVector(const std::string& stage) {
+    RETURN_IF_ERROR(s_.Unroll(stage + ".d0"));
+    RETURN_IF_ERROR(s_.Unroll(stage + ".d1"));
+    return s_.Vectorize(stage + ".d5");
+  }
+
+  Schedule& s_;
+  const Workload& workload_;
+  const int64_t tile_;
+  const Block block_;
+  const int64_t group_blocks_, tile_p_;
+  const WinogradShape shape_;
+  const std::string node_, out_;
+  std::string block_loop_;  // of the output: its body computes a block
+};
+
+}  // namespace
+
+absl::Status ConvWinogradApply(Schedule& s, const Workload& workload, const Config& config, const Target&) {
+  return WinogradScheduler(s, workload, config).Run();
+}
+
+}  // namespace attune
