@@ -63,8 +63,9 @@ TensorInfo DescribeTensor(const PlannedTensor& tensor, const NetworkPlan& plan,
   }
   const bool constant = storage.constant.has_value();
   info.place = constant ? Place::kConstant : Place::kArena;
-  info.offset = constant ? constants.offsets[static_cast<size_t>(tensor.storage)]
-                         : static_cast<uint64_t>(plan.offsets[static_cast<size_t>(tensor.storage)]);
+  info.offset =
+      constant ? constants.offsets[static_cast<size_t>(tensor.storage)]
+               : static_cast<uint64_t>(plan.offsets[static_cast<size_t>(tensor.storage)] + tensor.offset);
   info.bytes = static_cast<uint64_t>(tensor.type.num_physical_elements() * DTypeSize(tensor.type.dtype));
   return info;
 }

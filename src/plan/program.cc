@@ -7,6 +7,7 @@
 
 #include "artifact/artifact.h"
 #include "base/status.h"
+#include "plan/concat.h"
 #include "plan/kernel_cache.h"
 #include "plan/memory.h"
 
@@ -14,21 +15,6 @@ namespace attune {
 namespace {
 
 int64_t PhysicalBytes(const TensorType& type) { return type.num_physical_elements() * DTypeSize(type.dtype); }
-
-// A group that only gives the same bytes another shape.
-bool IsView(const Node& fused) {
-  const Graph& region = fused.region();
-  const Node* only = nullptr;
-  for (const auto& node : region.nodes()) {
-    if (node->op() == Op::kConstant) continue;
-    if (only != nullptr) return false;
-    only = node.get();
-  }
-  if (only == nullptr || (only->op() != Op::kReshape && only->op() != Op::kIdentity)) return false;
-  const TensorType &in = only->input(0)->type(), &out = only->output()->type();
-  return in.layout == out.layout && (in.layout.is_plain() || only->op() == Op::kIdentity) &&
-         only->input(0)->is_input();
-}
 
 // A group that decides about a round of a loop: (trip count, counter, condition) → (whether it takes place,
 // the counter after it).
@@ -95,18 +81,36 @@ class Planner {
     }
   }
 
-  int NewTensor(std::string name, const TensorType& type, int storage) {
-    plan_.tensors.push_back({std::move(name), type, storage});
+  int NewTensor(std::string name, const TensorType& type, int storage, int64_t offset = 0) {
+    plan_.tensors.push_back({std::move(name), type, storage, offset});
     return static_cast<int>(plan_.tensors.size()) - 1;
   }
 
-  int NewArenaTensor(std::string name, const TensorType& type, bool pinned) {
+  int NewStorage(int64_t bytes, bool pinned = false) {
     Storage storage;
-    storage.bytes = PhysicalBytes(type);
+    storage.bytes = bytes;
     storage.pinned = pinned;
     storage.first = storage.last = NextStep();
     plan_.storages.push_back(std::move(storage));
-    return NewTensor(std::move(name), type, static_cast<int>(plan_.storages.size()) - 1);
+    return static_cast<int>(plan_.storages.size()) - 1;
+  }
+
+  int NewArenaTensor(std::string name, const TensorType& type, bool pinned) {
+    return NewTensor(std::move(name), type, NewStorage(PhysicalBytes(type), pinned));
+  }
+
+  // The tensor that a group writes: in memory of its own, or where it is a part of another value, in its.
+  int NewResult(const Value* value) {
+    const auto part = parts_.find(value);
+    if (part == parts_.end() && !wholes_.contains(value))
+      return NewArenaTensor(value->name(), value->type(), false);
+    const Within place = part == parts_.end() ? Within{value, 0} : part->second;
+    const auto whole = wholes_.try_emplace(place.whole, -1).first;
+    if (whole->second < 0) {
+      whole->second = NewStorage(PhysicalBytes(place.whole->type()));
+      plan_.storages[whole->second].has_parts = true;
+    }
+    return NewTensor(value->name(), value->type(), whole->second, place.offset);
   }
 
   int NextStep() const { return static_cast<int>(plan_.steps.size()); }
@@ -133,6 +137,7 @@ class Planner {
   }
 
   absl::Status EmitGraph(const Graph& graph, Bindings& bindings) {
+    parts_.merge(PlaceConcatParts(graph));
     for (const auto& node : graph.nodes()) {
       switch (node->op()) {
         case Op::kConstant:
@@ -157,8 +162,12 @@ class Planner {
   absl::Status EmitGroup(const Node& node, Bindings& bindings) {
     if (IsView(node)) {
       const int source = TensorOf(node.input(0), bindings);
-      bindings[node.output()] =
-          NewTensor(node.output()->name(), node.output()->type(), plan_.tensors[source].storage);
+      bindings[node.output()] = NewTensor(node.output()->name(), node.output()->type(),
+                                          plan_.tensors[source].storage, plan_.tensors[source].offset);
+      return absl::OkStatus();
+    }
+    if (IsConcatInPlace(node, parts_)) {
+      bindings[node.output()] = NewResult(node.output());
       return absl::OkStatus();
     }
     std::set<int> constant_inputs;
@@ -174,7 +183,7 @@ class Planner {
     }
     if (!kernel.ok()) return Annotate(kernel.status(), node.name());
     for (int i = 0; i < node.num_outputs(); ++i) {
-      bindings[node.output(i)] = NewArenaTensor(node.output(i)->name(), node.output(i)->type(), false);
+      bindings[node.output(i)] = NewResult(node.output(i));
     }
     Step step;
     step.kernel = *kernel;
@@ -305,7 +314,8 @@ class Planner {
     for (const Graph::Output& output : graph.outputs()) {
       int tensor = TensorOf(output.value, bindings);
       const Storage& storage = plan_.storages[plan_.tensors[tensor].storage];
-      if (storage.pinned || storage.constant.has_value()) {
+      if (storage.pinned || storage.constant.has_value() ||
+          storage.bytes != PhysicalBytes(output.value->type())) {
         const int copy = NewArenaTensor(output.name, output.value->type(), /*pinned=*/true);
         AddStep({StepKind::kCopy, 0, 0, {tensor, copy}, output.name});
         tensor = copy;
@@ -360,6 +370,8 @@ class Planner {
 
   NetworkPlan plan_;
   KernelCache cache_;
+  Parts parts_;
+  std::map<const Value*, int> wholes_;  // the storages of values that others are parts of
   std::map<std::pair<const Value*, int>, int> constants_;
   std::vector<std::string> unsupported_;
 };

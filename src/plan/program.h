@@ -27,12 +27,14 @@ struct Storage {
   // bytes.
   int first = 0, last = 0;
   bool pinned = false;
+  bool has_parts = false;  // several kernels write it, each its part
 };
 
 struct PlannedTensor {
   std::string name;
   TensorType type;
   int storage = 0;
+  int64_t offset = 0;  // in the storage, in bytes
 };
 
 // A kernel, shared by all groups that compute the same thing in the same way.

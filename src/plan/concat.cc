@@ -1,0 +1,138 @@
+#include "plan/concat.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "artifact/artifact.h"
+
+namespace attune {
+namespace {
+
+// The only node of a group but for constants, or null.
+const Node* OnlyNode(const Graph& region) {
+  const Node* only = nullptr;
+  for (const auto& node : region.nodes()) {
+    if (node->op() == Op::kConstant) continue;
+    if (only != nullptr) return nullptr;
+    only = node.get();
+  }
+  return only;
+}
+
+int64_t PhysicalBytes(const TensorType& type) { return type.num_physical_elements() * DTypeSize(type.dtype); }
+
+// Whether the inputs of a concatenation lie one behind the other in its output.
+bool IsContiguous(const Node& concat) {
+  const TensorType& out = concat.output()->type();
+  const int64_t axis = concat.attrs().Int("axis");
+  for (int64_t d = 0; d < axis; ++d) {
+    if (out.dims[static_cast<size_t>(d)] != Dim(1)) return false;
+  }
+  if (!out.is_static() || (!out.layout.is_plain() && out.layout.blocked_axis != axis)) return false;
+  for (int i = 0; i < concat.num_inputs(); ++i) {
+    const TensorType& in = concat.input(i)->type();
+    if (in.layout != out.layout) return false;
+    const bool last = i + 1 == concat.num_inputs();
+    const bool aligned = out.layout.is_plain()
+                             ? PhysicalBytes(in) % static_cast<int64_t>(kTensorAlignment) == 0
+                             : in.dims[static_cast<size_t>(axis)].size % out.layout.block == 0;
+    if (!last && !aligned) return false;
+  }
+  return true;
+}
+
+class Placement {
+ public:
+  explicit Placement(const Graph& graph) {
+    for (const Graph::Output& output : graph.outputs()) exposed_.insert(output.value);
+    // Later concatenations first: they hold the earlier ones.
+    const auto& nodes = graph.nodes();
+    std::vector<const Node*> groups;
+    for (const auto& node : nodes) groups.push_back(node.get());
+    for (auto it = groups.rbegin(); it != groups.rend(); ++it) {
+      if ((*it)->op() != Op::kFused) continue;
+      const Node* only = OnlyNode((*it)->region());
+      if (only != nullptr && only->op() == Op::kConcat && IsContiguous(*only)) Place(**it);
+    }
+  }
+
+  Parts Take() { return std::move(parts_); }
+
+ private:
+  void Place(const Node& concat) {
+    if (const std::optional<Within> found = FindInWhole(concat)) {
+      if (CanBePlaced(concat.output())) parts_[concat.output()] = *found;
+      return;
+    }
+    std::set<const Value*> inputs;
+    for (const Value* input : concat.inputs()) {
+      if (!CanBePlaced(input) || !inputs.insert(input).second) return;
+    }
+    const auto placed = parts_.find(concat.output());
+    Within part = placed == parts_.end() ? Within{concat.output(), 0} : placed->second;
+    for (const Value* input : concat.inputs()) {
+      parts_[input] = part;
+      part.offset += PhysicalBytes(input->type());
+    }
+  }
+
+  // Where the inputs lie already, one behind the other.
+  std::optional<Within> FindInWhole(const Node& concat) const {
+    std::optional<Within> first;
+    int64_t next = 0;
+    for (const Value* input : concat.inputs()) {
+      const auto it = parts_.find(input);
+      if (it == parts_.end()) return std::nullopt;
+      if (!first) {
+        first = it->second;
+        next = first->offset;
+      }
+      if (it->second.whole != first->whole || it->second.offset != next) return std::nullopt;
+      next += PhysicalBytes(input->type());
+    }
+    return first;
+  }
+
+  // A kernel writes it, and it lies nowhere yet.
+  bool CanBePlaced(const Value* value) const {
+    const Node* producer = value->producer();
+    return producer != nullptr && producer->op() == Op::kFused && !IsView(*producer) &&
+           !parts_.contains(value) && !exposed_.contains(value);
+  }
+
+  std::set<const Value*> exposed_;  // outputs of the graph, which lie in memory of their own
+  Parts parts_;
+};
+
+}  // namespace
+
+bool IsView(const Node& fused) {
+  const Node* only = OnlyNode(fused.region());
+  if (only == nullptr || (only->op() != Op::kReshape && only->op() != Op::kIdentity)) return false;
+  const TensorType &in = only->input(0)->type(), &out = only->output()->type();
+  return in.layout == out.layout && (in.layout.is_plain() || only->op() == Op::kIdentity) &&
+         only->input(0)->is_input();
+}
+
+Parts PlaceConcatParts(const Graph& graph) { return Placement(graph).Take(); }
+
+bool IsConcatInPlace(const Node& fused, const Parts& parts) {
+  const Node* only = OnlyNode(fused.region());
+  if (only == nullptr || only->op() != Op::kConcat) return false;
+  const auto place = [&](const Value* value) {
+    const auto it = parts.find(value);
+    return it == parts.end() ? Within{value, 0} : it->second;
+  };
+  Within next = place(fused.output());
+  for (const Value* input : fused.inputs()) {
+    const Within part = place(input);
+    if (part.whole != next.whole || part.offset != next.offset) return false;
+    next.offset += PhysicalBytes(input->type());
+  }
+  return true;
+}
+
+}  // namespace attune

@@ -1,0 +1,119 @@
+#include "plan/concat.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/text.h"
+
+namespace attune {
+namespace {
+
+constexpr int64_t kPlane = 4 * 4 * int64_t{sizeof(float)};
+
+// Groups that each negate, and groups that each concatenate, named a, b, … and x, y, ….
+class ConcatGraph {
+ public:
+  ConcatGraph() { text_ = "graph @g(%in: f32[1,16,4,4]{c1/16}) {\n"; }
+
+  ConcatGraph& Negate(const std::string& name) {
+    text_ += "%" + name + " = fused(%in) { graph(%v: f32[1,16,4,4]{c1/16}) { %n = neg(%v) : " + Type(16) +
+             " return \"\": %n } } : " + Type(16) + "\n";
+    channels_[name] = 16;
+    return *this;
+  }
+
+  ConcatGraph& Concat(const std::string& name, const std::vector<std::string>& inputs) {
+    std::string outer, inner, names;
+    int64_t channels = 0;
+    for (const std::string& input : inputs) {
+      const std::string separator = outer.empty() ? "" : ", ";
+      const std::string parameter = "%v" + std::to_string(channels);
+      outer += separator + "%" + input;
+      inner += separator + parameter + ": " + Type(channels_[input]);
+      names += separator + parameter;
+      channels += channels_[input];
+    }
+    text_ += "%" + name + " = fused(" + outer + ") { graph(" + inner + ") { %c = concat(" + names +
+             ") {axis = 1} : " + Type(channels) + " return \"\": %c } } : " + Type(channels) + "\n";
+    channels_[name] = channels;
+    return *this;
+  }
+
+  // The place of each value of that name: "whole+blocks", where it is not its own.
+  std::map<std::string, std::string> Places(const std::string& output) {
+    graph_ = ParseGraph(text_ + "return \"\": %" + output + "\n}\n").value();
+    std::map<const Value*, std::string> names;
+    size_t n = 0;
+    for (const auto& node : graph_->nodes()) names[node->output()] = std::string(1, "abcdefgh"[n++]);
+    std::map<std::string, std::string> places;
+    parts_ = PlaceConcatParts(*graph_);
+    for (const auto& [value, place] : parts_) {
+      places[names.at(value)] = names.at(place.whole) + "+" + std::to_string(place.offset / (16 * kPlane));
+    }
+    return places;
+  }
+
+  bool IsInPlace(size_t node) const {
+    for (const auto& each : graph_->nodes()) {
+      if (node-- == 0) return IsConcatInPlace(*each, parts_);
+    }
+    return false;
+  }
+
+ private:
+  static std::string Type(int64_t channels) { return "f32[1," + std::to_string(channels) + ",4,4]{c1/16}"; }
+
+  std::string text_;
+  std::map<std::string, int64_t> channels_;
+  std::unique_ptr<Graph> graph_;
+  Parts parts_;
+};
+
+using Places = std::map<std::string, std::string>;
+
+TEST(Concat, PartsLieInTheWhole) {
+  ConcatGraph graph;
+  graph.Negate("a").Negate("b").Concat("c", {"a", "b"});
+  EXPECT_EQ(graph.Places("c"), (Places{{"a", "c+0"}, {"b", "c+1"}}));
+  EXPECT_TRUE(graph.IsInPlace(2));
+  EXPECT_FALSE(graph.IsInPlace(0));
+  // What the graph returns lies in memory of its own.
+  EXPECT_EQ(graph.Places("a"), (Places{}));
+  EXPECT_FALSE(graph.IsInPlace(2));
+}
+
+TEST(Concat, LaterOnesHoldEarlierOnes) {
+  ConcatGraph graph;
+  graph.Negate("a").Negate("b").Concat("c", {"a", "b"}).Negate("d").Concat("e", {"a", "b", "d"}).Negate("f");
+  EXPECT_EQ(graph.Places("f"), (Places{{"a", "e+0"}, {"b", "e+1"}, {"c", "e+0"}, {"d", "e+2"}}));
+  EXPECT_TRUE(graph.IsInPlace(2));
+  EXPECT_TRUE(graph.IsInPlace(4));
+}
+
+TEST(Concat, TheyNest) {
+  ConcatGraph graph;
+  graph.Negate("a").Negate("b").Negate("c").Concat("d", {"b", "c"}).Concat("e", {"a", "d"}).Negate("f");
+  EXPECT_EQ(graph.Places("f"), (Places{{"a", "e+0"}, {"b", "e+1"}, {"c", "e+2"}, {"d", "e+1"}}));
+  EXPECT_TRUE(graph.IsInPlace(3));
+}
+
+TEST(Concat, AValueHasOnePlace) {
+  ConcatGraph graph;
+  graph.Negate("a")
+      .Negate("b")
+      .Concat("c", {"a", "b"})
+      .Concat("d", {"b", "a"})
+      .Concat("e", {"a", "a"})
+      .Negate("f");
+  EXPECT_EQ(graph.Places("f"), (Places{{"a", "d+1"}, {"b", "d+0"}}));
+  EXPECT_FALSE(graph.IsInPlace(2));
+  EXPECT_TRUE(graph.IsInPlace(3));
+  EXPECT_FALSE(graph.IsInPlace(4));
+}
+
+}  // namespace
+}  // namespace attune
