@@ -100,8 +100,8 @@ class Schedule {
   // The loops of a stage, outermost first.
   absl::StatusOr<std::vector<std::string>> Loops(const std::string& stage) const;
 
-  // A root stage that reads one input of the kernel and nothing else, such as a packed copy. Where that input
-  // is a constant, the stage can be computed ahead of time.
+  // A root stage that computes a whole buffer of one input of the kernel and nothing else, such as a packed
+  // copy. Where that input is a constant, the stage can be computed ahead of time.
   struct Preparation {
     std::string stage, input;
   };

@@ -178,6 +178,10 @@ std::vector<Schedule::Preparation> Schedule::Preparations() const {
   std::vector<Preparation> preparations;
   for (const auto& state : stages_) {
     if (state->inlined || !state->attached_to.empty() || state->stage.is_imperative()) continue;
+    const bool writes_all = std::ranges::none_of(stages_, [&](const auto& other) {
+      return other != state && other->stage.output == state->stage.output;
+    });
+    if (!writes_all) continue;
     std::set<const BufferNode*> reads;
     CollectReads(*state, reads);
     const auto is_param = [&](const BufferNode* buffer, BufferRole role) {

@@ -78,5 +78,32 @@ TEST(Schedule, RegisterTileInAnEpilogue) {
 )");
 }
 
+// The packed copy of b depends on b alone; a copy of a part of it does not make the whole buffer.
+TEST(Schedule, WhatDependsOnOneInputIsAPreparation) {
+  Schedule s(MatMulRelu(12, 64, 32));
+  ASSERT_TRUE(s.Pack("b", "c", {{1, 16}}, {1, 0, 2}).ok());
+  ASSERT_EQ(s.Preparations().size(), 1);
+  EXPECT_EQ(s.Preparations()[0].stage, "b.packed");
+  EXPECT_EQ(s.Preparations()[0].input, "b");
+  const auto nest = s.Lower({"b.packed"});
+  ASSERT_TRUE(nest.ok()) << nest.status();
+  EXPECT_THAT(Print(*nest), HasSubstr("in b.packed: f32[4,32,16] global"));
+  const auto preparation = s.LowerPreparation("b.packed");
+  ASSERT_TRUE(preparation.ok()) << preparation.status();
+  EXPECT_THAT(Print(*preparation), HasSubstr("(in b: f32[32,64] global, out b.packed: f32[4,32,16] global)"));
+
+  ComputeDef halves = MatMulRelu(12, 64, 32);
+  const Buffer b = halves.params[1].buffer, both = MakeBuffer("both", DType::kF32, {2, 32, 64});
+  for (int64_t half = 0; half < 2; ++half) {
+    Stage copy;
+    copy.name = half == 0 ? "first" : "second";
+    copy.output = both;
+    copy.axes = {{MakeVar("h"), 1, half}, {MakeVar("i"), 32}, {MakeVar("j"), 64}};
+    copy.value = Load(b, {copy.axes[1].var, copy.axes[2].var});
+    halves.stages.insert(halves.stages.begin(), copy);
+  }
+  EXPECT_TRUE(Schedule(halves).Preparations().empty());
+}
+
 }  // namespace
 }  // namespace attune

@@ -3,6 +3,7 @@
 // a matrix product's.
 #include <algorithm>
 
+#include "base/checked.h"
 #include "base/status.h"
 #include "lower/strategies/strategies.h"
 
@@ -19,9 +20,9 @@ Sizes SizesOf(const Workload& workload, const Target& target) {
   return {target.Lanes(DTypeSize(ComputeType(node.output()->type().dtype))), q[2], v[2], v[3]};
 }
 
-// How many vectors, at most `limit`, divide `n` elements evenly.
+// How many vectors, at most `limit`, are taken at a time so that the last time is full but for its last vector.
 int64_t VectorsIn(int64_t n, int64_t lanes, int64_t limit) {
-  while (limit > 1 && n % (limit * lanes) != 0) limit /= 2;
+  while (limit > 1 && CeilDiv(n, lanes) % limit != 0) limit /= 2;
   return limit;
 }
 
@@ -56,17 +57,19 @@ class AttentionScheduler {
   }
 
  private:
-  // Makes `vectors` vectors at a time the lanes of a loop that they divide.
+  // Makes `vectors` vectors at a time the lanes of a loop, the last ones apart where they are not full.
   absl::StatusOr<std::string> Vectorize(const std::string& loop, int64_t vectors) {
+    ASSIGN_OR_RETURN(const int64_t extent, s_.Extent(loop));
     RETURN_IF_ERROR(s_.Split(loop, vectors * sizes_.lanes));
     RETURN_IF_ERROR(s_.Vectorize(loop + ".i"));
+    if (extent % (vectors * sizes_.lanes) != 0) RETURN_IF_ERROR(s_.Peel(loop + ".o", 0, 1));
     return loop + ".o";
   }
 
   absl::Status TransposeKeys() {
     const std::string keys = ParamName(workload_, workload_.anchor->input(1)), copy = keys + ".packed";
-    RETURN_IF_ERROR(s_.Pack(keys, node_ + ".qk", {}, {0, 1, 3, 2}));
-    RETURN_IF_ERROR(Vectorize(copy + ".i2", 1).status());
+    RETURN_IF_ERROR(s_.Pack(keys, node_ + ".qk", {{2, sizes_.lanes}}, {0, 1, 4, 2, 3}));
+    RETURN_IF_ERROR(s_.Vectorize(copy + ".i2v"));
     return ParallelizeOuter(s_, copy, 2);
   }
 
@@ -92,7 +95,8 @@ class AttentionScheduler {
     RETURN_IF_ERROR(s_.ComputeAt(acc, outer, MemorySpace::kRegister));
     RETURN_IF_ERROR(s_.Reorder({acc + ".k", acc + ".d2", acc + ".d3"}));
     RETURN_IF_ERROR(s_.Unroll(acc + ".d2"));
-    return s_.Vectorize(acc + ".d3");
+    RETURN_IF_ERROR(s_.Vectorize(acc + ".d3"));
+    return s_.Overcompute(acc);
   }
 
   // The sum or maximum of each row, in lanes that are combined last.
@@ -128,7 +132,6 @@ std::string AttentionWhyNot(const Workload& workload, const Target& target) {
   if (type.num_elements() == 0 || workload.anchor->input(1)->type().num_elements() == 0)
     return "nothing to compute";
   const Sizes sizes = SizesOf(workload, target);
-  if (sizes.keys % sizes.lanes != 0) return "the keys do not fill vectors";
   if (sizes.values % sizes.lanes != 0) return "the values do not fill vectors";
   if (sizes.values > 16 * sizes.lanes) return "the values do not fit in registers";
   return "";
