@@ -15,8 +15,38 @@ bool IsPointwise(const Node& conv) {
          All(conv.attrs().IntList("pads", {0, 0, 0, 0}), 0);
 }
 
+// The only node of a group that is not elementwise, or null.
+const Node* OnlyAnchor(const Graph& region) {
+  const Node* anchor = nullptr;
+  for (const auto& node : region.nodes()) {
+    if (node->op() == Op::kConstant || IsElementwise(node->op())) continue;
+    if (anchor != nullptr) return nullptr;
+    anchor = node.get();
+  }
+  return anchor;
+}
+
+// A copy of `region` with every value's type changed by `flatten`, but for the anchor's inputs after the
+// first; null where `flatten` refuses one, or where one of those is used otherwise.
+template <typename F>
+std::unique_ptr<Graph> WithFlatTypes(const Graph& region, F flatten) {
+  std::unique_ptr<Graph> flat = region.Clone();
+  const Node& anchor = *OnlyAnchor(*flat);
+  for (const auto& input : flat->inputs()) {
+    bool is_weight = false;
+    for (int i = 1; i < anchor.num_inputs(); ++i) is_weight |= input.get() == anchor.input(i);
+    if (is_weight ? input->users().size() > 1 : !flatten(*input)) return nullptr;
+  }
+  for (const auto& node : flat->nodes()) {
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      if (!flatten(*node->output(i))) return nullptr;
+    }
+  }
+  return flat;
+}
+
 // Of feature maps of h × w pixels, one row of all; whether the type allows that.
-bool Flatten(Value& value, int64_t h, int64_t w) {
+bool FlattenPixels(Value& value, int64_t h, int64_t w) {
   TensorType type = value.type();
   if (!type.is_static()) return false;
   const size_t rank = type.dims.size();
@@ -31,41 +61,37 @@ bool Flatten(Value& value, int64_t h, int64_t w) {
   return true;
 }
 
+// Of a batch of matrices, of these dimensions but for the last, one matrix of all rows; whether the type
+// allows that.
+bool FlattenRows(Value& value, const Shape& batch) {
+  TensorType type = value.type();
+  if (!type.is_static() || !type.layout.is_plain()) return false;
+  const size_t rank = type.dims.size();
+  const Shape shape = type.shape();
+  if (rank == 0 || All(Ints(shape.begin(), shape.end() - 1), 1)) return true;
+  if (Shape(shape.begin(), shape.end() - 1) != batch) return false;
+  int64_t rows = 1;
+  for (size_t d = 0; d + 1 < rank; ++d) {
+    rows *= shape[d];
+    type.dims[d] = Dim(1);
+  }
+  type.dims[rank - 2] = Dim(rows);
+  value.set_type(type);
+  return true;
+}
+
 }  // namespace
 
-std::unique_ptr<Graph> FlattenSpatial(const Graph& region) {
-  const Node* conv = nullptr;
-  for (const auto& node : region.nodes()) {
-    if (node->op() == Op::kConv && conv == nullptr && IsPointwise(*node)) {
-      conv = node.get();
-    } else if (!IsElementwise(node->op()) && node->op() != Op::kConstant) {
-      return nullptr;
-    }
-  }
-  if (conv == nullptr) return nullptr;
-  const Shape out = conv->output()->type().shape();
-  const int64_t h = out[2], w = out[3];
-  if (h == 1) return nullptr;
-
-  std::unique_ptr<Graph> flat = region.Clone();
-  const Node* flat_conv = nullptr;
-  for (const auto& node : flat->nodes()) {
-    if (node->op() == Op::kConv) flat_conv = node.get();
-  }
-  for (const auto& input : flat->inputs()) {
-    // Weights and bias have no pixels.
-    if (input.get() == flat_conv->input(1) || input.get() == flat_conv->input(2)) {
-      if (input->users().size() > 1) return nullptr;
-      continue;
-    }
-    if (!Flatten(*input, h, w)) return nullptr;
-  }
-  for (const auto& node : flat->nodes()) {
-    for (int i = 0; i < node->num_outputs(); ++i) {
-      if (!Flatten(*node->output(i), h, w)) return nullptr;
-    }
-  }
-  return flat;
+std::unique_ptr<Graph> Flatten(const Graph& region) {
+  const Node* anchor = OnlyAnchor(region);
+  if (anchor == nullptr || !anchor->output()->type().is_static()) return nullptr;
+  const Shape out = anchor->output()->type().shape();
+  if (anchor->op() == Op::kConv && IsPointwise(*anchor) && out[2] > 1)
+    return WithFlatTypes(region, [&](Value& value) { return FlattenPixels(value, out[2], out[3]); });
+  if (anchor->op() != Op::kMatMul || anchor->attrs().Bool("transpose_a")) return nullptr;
+  const Shape batch(out.begin(), out.end() - 1);
+  if (anchor->input(1)->type().rank() != 2 || All(Ints(batch.begin(), batch.end() - 1), 1)) return nullptr;
+  return WithFlatTypes(region, [&](Value& value) { return FlattenRows(value, batch); });
 }
 
 }  // namespace attune

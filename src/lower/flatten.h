@@ -1,4 +1,4 @@
-// Pointwise convolutions over a flat space.
+// Groups that treat every pixel, or every row, alike.
 #ifndef ATTUNE_LOWER_FLATTEN_H_
 #define ATTUNE_LOWER_FLATTEN_H_
 
@@ -8,11 +8,12 @@
 
 namespace attune {
 
-// A pointwise convolution (1×1, stride 1, no padding) and the elementwise operators around it treat every
-// pixel alike, so a group of these computes the same on feature maps of 1 × (H·W) pixels, in the same memory:
-// then tiles of pixels need not end at the end of a row, and more shapes are the same kernel. Returns that
-// group, or null where it is not one, or is flat already.
-std::unique_ptr<Graph> FlattenSpatial(const Graph& region);
+// A pointwise convolution (1×1, stride 1, no padding) and the elementwise operators around it compute the
+// same on feature maps of 1 × (H·W) pixels, in the same memory: then tiles of pixels need not end at the end
+// of a row, and more shapes are the same kernel. So does a matrix product with one right operand for a whole
+// batch, as one product of all the batch's rows. Returns that group, or null where it is not one, or is flat
+// already.
+std::unique_ptr<Graph> Flatten(const Graph& region);
 
 }  // namespace attune
 

@@ -125,7 +125,7 @@ const KernelCache::Prepared* KernelCache::FindPrepared(int kernel, const std::st
 }
 
 absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<int>& constant_inputs) {
-  const std::unique_ptr<Graph> flat = FlattenSpatial(group_region);
+  const std::unique_ptr<Graph> flat = Flatten(group_region);
   const Graph& region = flat == nullptr ? group_region : *flat;
   std::string key = CanonicalText(region);
   for (int i : constant_inputs) absl::StrAppend(&key, " constant ", i);

@@ -20,7 +20,8 @@ Sizes SizesOf(const Workload& workload, const Target& target) {
   return {target.Lanes(DTypeSize(ComputeType(node.output()->type().dtype))), q[2], v[2], v[3]};
 }
 
-// How many vectors, at most `limit`, are taken at a time so that the last time is full but for its last vector.
+// How many vectors, at most `limit`, are taken at a time so that the last time is full but for its last
+// vector.
 int64_t VectorsIn(int64_t n, int64_t lanes, int64_t limit) {
   while (limit > 1 && CeilDiv(n, lanes) % limit != 0) limit /= 2;
   return limit;
@@ -40,6 +41,7 @@ class AttentionScheduler {
   absl::Status Run() {
     RETURN_IF_ERROR(InlineEpilogue(s_, workload_));
     RETURN_IF_ERROR(TransposeKeys());
+    RETURN_IF_ERROR(PadQueries());
     RETURN_IF_ERROR(s_.CacheWrite(node_ + ".qk"));
     RETURN_IF_ERROR(s_.Split(out_ + ".d2", rows_));
     ASSIGN_OR_RETURN(const std::string vectors, Vectorize(out_ + ".d3", 1));
@@ -53,7 +55,8 @@ class AttentionScheduler {
     RETURN_IF_ERROR(s_.ComputeAt(node_ + ".exp", at_, MemorySpace::kScratch));
     RETURN_IF_ERROR(Vectorize(node_ + ".exp.d3", 1).status());
     RETURN_IF_ERROR(RowReduction(".max"));
-    return Scores();
+    RETURN_IF_ERROR(Scores());
+    return s_.Overcompute(node_ + ".acc");
   }
 
  private:
@@ -71,6 +74,15 @@ class AttentionScheduler {
     RETURN_IF_ERROR(s_.Pack(keys, node_ + ".qk", {{2, sizes_.lanes}}, {0, 1, 4, 2, 3}));
     RETURN_IF_ERROR(s_.Vectorize(copy + ".i2v"));
     return ParallelizeOuter(s_, copy, 2);
+  }
+
+  // Rows that fill the last block, so that it is computed like the others.
+  absl::Status PadQueries() {
+    if (sizes_.queries % rows_ == 0) return absl::OkStatus();
+    const std::string queries = ParamName(workload_, workload_.anchor->input(0)), copy = queries + ".packed";
+    RETURN_IF_ERROR(s_.Pack(queries, node_ + ".qk", {{2, rows_}}, {0, 1, 2, 3, 4}));
+    RETURN_IF_ERROR(Vectorize(copy + ".i3", 1).status());
+    return ParallelizeOuter(s_, copy, 3);
   }
 
   // p · v: for each vector of the output, all rows accumulate in registers.
@@ -128,7 +140,8 @@ std::string AttentionWhyNot(const Workload& workload, const Target& target) {
   const TensorType& type = workload.anchor->output()->type();
   if (!workload.output_type().layout.is_plain() || workload.output_type().shape() != type.shape())
     return "the epilogue changes shape or layout";
-  if (!workload.anchor->input(1)->is_input()) return "the keys are computed in the group";
+  if (!workload.anchor->input(0)->is_input() || !workload.anchor->input(1)->is_input())
+    return "the queries or the keys are computed in the group";
   if (type.num_elements() == 0 || workload.anchor->input(1)->type().num_elements() == 0)
     return "nothing to compute";
   const Sizes sizes = SizesOf(workload, target);
@@ -138,13 +151,23 @@ std::string AttentionWhyNot(const Workload& workload, const Target& target) {
 }
 
 std::vector<Knob> AttentionSpace(const Workload& workload, const Target& target) {
-  return {{"tile_q", Divisors(SizesOf(workload, target).queries, 16)}, {"tile_v", {1, 2, 4}}};
+  Knob rows{"tile_q", {}};
+  for (int64_t q = 1; q <= std::min<int64_t>(SizesOf(workload, target).queries, 16); ++q)
+    rows.values.push_back(q);
+  return {rows, {"tile_v", {1, 2, 4}}};
 }
 
-// As many accumulators as leave half of the registers to operands.
+// As many accumulators as leave half of the registers to operands, in blocks that come out even.
 Config AttentionDefault(const Workload& workload, const Target& target) {
-  const int64_t vectors = 2, limit = target.num_vector_registers / 2 / vectors;
-  return {{"tile_q", Divisors(SizesOf(workload, target).queries, limit).back()}, {"tile_v", vectors}};
+  const int64_t vectors = 2, queries = SizesOf(workload, target).queries;
+  const int64_t limit = std::min(queries, target.num_vector_registers / 2 / vectors);
+  const auto cost = [&](int64_t rows) {
+    constexpr int64_t kPerBlock = 2;  // loads of keys and values, in rows' worth of work
+    return CeilDiv(queries, rows) * (rows + kPerBlock);
+  };
+  int64_t best = 1;
+  for (int64_t rows = 2; rows <= limit; ++rows) best = cost(rows) <= cost(best) ? rows : best;
+  return {{"tile_q", best}, {"tile_v", vectors}};
 }
 
 absl::Status AttentionApply(Schedule& s, const Workload& workload, const Config& config,
