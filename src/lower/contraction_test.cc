@@ -56,8 +56,8 @@ TEST(LowerContraction, ConvolutionsByTiles) {
       OperatorCase test_case =
           Conv(Op::kConv, {"f32[1,32,13,21]", "f32[48,32,3,3]", "f32[48]"}, {1, 1}, {1, 1, 1, 1});
       test_case.strategy = "conv_winograd";
-      test_case.config = {
-          {"tile", tile}, {"block_h", block_h}, {"block_w", block_w}, {"tile_c", 3}, {"tile_p", block_w}};
+      test_case.config = {{"tile", tile}, {"block_h", block_h}, {"block_w", block_w},
+                          {"tile_c", 3},  {"tile_p", block_w},  {"input_first", block_h > 1 ? 1 : 0}};
       ExpectKernelsMatch(InEachLayout({test_case}));
     }
   }

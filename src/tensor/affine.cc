@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/checked.h"
+
 namespace attune {
 namespace {
 
@@ -36,6 +38,11 @@ Affine Atom(const Expr& e) {
   Affine a;
   a.terms.push_back({e, 1});
   return a;
+}
+
+bool IsDivisionByConst(const Expr& e) {
+  return e->kind == ExprKind::kOp && e->op == MathOp::kFloorDiv && IsIntConst(e->args[1]) &&
+         e->args[1]->int_value > 0;
 }
 
 std::optional<bool> Negate(std::optional<bool> v) {
@@ -158,9 +165,18 @@ Affine Bounds::NormalizeDivision(const Expr& e) const {
   return remainder;
 }
 
-// rest / c as an expression, with a common factor of c and of the leading terms divided out where that is
-// exact.
+// rest / c as an expression, with a division in a division taken together and a common factor of c and of the
+// leading terms divided out where that is exact.
 Expr Bounds::DivideRest(const Affine& rest, int64_t c) const {
+  // (e / d + k) / c is (e + d k) / (d c).
+  if (rest.terms.size() == 1 && rest.terms[0].coefficient == 1) {
+    const Expr& atom = rest.terms[0].atom;
+    if (IsDivisionByConst(atom)) {
+      const int64_t d = atom->args[1]->int_value;
+      const auto product = CheckedMul(d, c), shift = CheckedMul(d, rest.constant);
+      if (product && shift) return FloorDiv(ToExpr(Normalize(atom->args[0] + Expr(*shift))), *product);
+    }
+  }
   int64_t g = 0;
   for (const Affine::Term& term : rest.terms) {
     const int64_t common = std::gcd(c, term.coefficient);
@@ -211,17 +227,27 @@ Interval Bounds::AtomRange(const Expr& atom) const {
   }
 }
 
-// A term −c·k·(e / c) beside k·e is k·(e mod c), which lies in k·[0, c − 1].
+// A term −c·k·(e / c) beside k·e is k·(e mod c), which lies in k·[0, c − 1]. So is, with e / d for e, a term
+// −c·k·(e / (c d)) beside k·(e / d).
 Interval Bounds::Range(const Affine& a) const {
   for (const Affine::Term& term : a.terms) {
-    const Expr& atom = term.atom;
-    if (atom->kind != ExprKind::kOp || atom->op != MathOp::kFloorDiv || !IsIntConst(atom->args[1])) continue;
-    const int64_t c = atom->args[1]->int_value;
-    if (c <= 0 || term.coefficient % c != 0) continue;
+    if (!IsDivisionByConst(term.atom)) continue;
+    const Expr& e = term.atom->args[0];
+    const int64_t c = term.atom->args[1]->int_value;
+    for (const Affine::Term& other : a.terms) {
+      if (!IsDivisionByConst(other.atom) || !SameExpr(other.atom->args[0], e)) continue;
+      const int64_t d = other.atom->args[1]->int_value, ratio = c / d;
+      if (ratio < 2 || c % d != 0 || term.coefficient != -ratio * other.coefficient) continue;
+      Affine rest = a;
+      rest.Add(Atom(term.atom), -term.coefficient);
+      rest.Add(Atom(other.atom), -other.coefficient);
+      return Sum(Range(rest), Scale({0, ratio - 1}, other.coefficient));
+    }
+    if (term.coefficient % c != 0) continue;
     const int64_t k = -term.coefficient / c;
     Affine rest = a;
-    rest.Add(Atom(atom), -term.coefficient);
-    rest.Add(Normalize(atom->args[0]), -k);
+    rest.Add(Atom(term.atom), -term.coefficient);
+    rest.Add(Normalize(e), -k);
     if (rest.terms.size() + 1 < a.terms.size()) return Sum(Range(rest), Scale({0, c - 1}, k));
   }
   Interval sum{a.constant, a.constant};

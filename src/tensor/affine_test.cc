@@ -136,6 +136,11 @@ TEST(Bounds, Divisions) {
       {FloorDiv(i * 4 + Expr(k), 128), "floor_div(add(mul(%io, 16), %ii), 32)", {0, 4}},
       // A remainder and the division that goes with it meet again.
       {FloorDiv(i, 12) * 12 + FloorMod(i, 12), "add(mul(%io, 16), %ii)", {0, 159}},
+      // A division in a division is one, and their remainder is small.
+      {FloorDiv(FloorDiv(i + 3, 12) + 1, 3), "floor_div(add(add(mul(%io, 16), %ii), 15), 36)", {0, 4}},
+      {FloorMod(FloorDiv(i, 12), 3),
+       "add(floor_div(add(mul(%io, 16), %ii), 12), mul(floor_div(add(mul(%io, 16), %ii), 36), -3))",
+       {0, 2}},
       {FloorMod(i, 5), "add(add(mul(%io, 16), %ii), mul(floor_div(add(mul(%io, 16), %ii), 5), -5))", {0, 4}},
   };
   for (const Case& c : cases) {

@@ -56,35 +56,66 @@ double OutputTransformCycles(int64_t tile, const Target& target) {
   return (arithmetic + n * n + 2 * m * m) / target.fma_per_cycle;
 }
 
-double Cost(const WinogradShape& s, int64_t tile, const Block& block, int64_t group_blocks, int64_t tile_p,
-            const Target& target) {
-  const int64_t points = tile + 2, vector_bytes = target.vector_bits / 8;
-  const auto tiles = static_cast<double>(s.tiles_h * s.tiles_w), n2 = static_cast<double>(points * points);
-  const auto groups = static_cast<double>(CeilDiv(s.out_blocks, group_blocks));
+struct Plan {
+  int64_t tile;
+  Block block;
+  int64_t group_blocks, tile_p;  // of the register tile
+  bool input_first;
 
-  const int64_t filter_bytes = points * points * s.channels * s.out_blocks * vector_bytes;
-  const int64_t block_bytes = points * points * block.tiles() * (s.in_blocks + group_blocks) * vector_bytes;
-  const bool block_fits = block_bytes <= target.l2_bytes * 3 / 4;
-  const bool filters_fit = block_bytes + filter_bytes <= target.l2_bytes * 7 / 8;
+  explicit Plan(const Config& config)
+      : tile(config.at("tile")),
+        block{config.at("block_h"), config.at("block_w")},
+        group_blocks(config.at("tile_c")),
+        tile_p(config.at("tile_p")),
+        input_first(config.at("input_first") != 0) {}
+  Plan(int64_t m, Block b, int64_t c, int64_t p, bool first)
+      : tile(m), block(b), group_blocks(c), tile_p(p), input_first(first) {}
+
+  Config ToConfig() const {
+    return {{"tile", tile},           {"block_h", block.rows}, {"block_w", block.columns},
+            {"tile_c", group_blocks}, {"tile_p", tile_p},      {"input_first", input_first ? 1 : 0}};
+  }
+};
+
+// How much longer the slowest of two parts takes than half of all, when `units` are split between them.
+double Imbalance(int64_t units) {
+  return 2 * static_cast<double>(CeilDiv(units, 2)) / static_cast<double>(units);
+}
+
+double Cost(const WinogradShape& s, const Plan& p, const Target& target) {
+  const int64_t points = (p.tile + 2) * (p.tile + 2), vector_bytes = target.vector_bits / 8;
+  const int64_t tiles = s.batch * s.tiles_h * s.tiles_w, groups = CeilDiv(s.out_blocks, p.group_blocks);
+  const int64_t blocks = tiles / p.block.tiles();
+
+  // What must stay in the second-level cache: the block's products, its input, and the filters that the next
+  // block reads again, which are those of one group where the groups are outermost.
+  const int64_t product_bytes = points * p.block.tiles() * p.group_blocks * vector_bytes;
+  const int64_t block_bytes = points * p.block.tiles() * s.in_blocks * vector_bytes;
+  const int64_t input_bytes = points * tiles * s.in_blocks * vector_bytes;
+  const int64_t filter_bytes = points * s.channels * s.out_blocks * vector_bytes;
+  const int64_t filters_read_again = p.input_first ? filter_bytes / groups : filter_bytes;
+  const bool filters_fit = blocks == 1 || product_bytes + block_bytes + filters_read_again <= target.l2_bytes;
   const auto line = static_cast<double>(vector_bytes);
   const double line_cycles = line / (filters_fit ? target.l2_bytes_per_cycle : target.l3_bytes_per_cycle);
 
-  const auto register_tile = static_cast<double>(tile_p * group_blocks);
+  const auto register_tile = static_cast<double>(p.tile_p * p.group_blocks);
   const double multiply_adds = register_tile / target.fma_per_cycle;
   // A panel of filters is read again for each register tile of the block, from a nearer cache.
-  const double passes = static_cast<double>(CeilDiv(block.tiles(), tile_p));
+  const auto passes = static_cast<double>(CeilDiv(p.block.tiles(), p.tile_p));
   const double again = line / target.l2_bytes_per_cycle;
-  const double loads = static_cast<double>(group_blocks) * (line_cycles + (passes - 1) * again) / passes +
+  const double loads = static_cast<double>(p.group_blocks) * (line_cycles + (passes - 1) * again) / passes +
                        register_tile / (2 * target.loads_per_cycle);
   const double step = std::max({multiply_adds, loads, static_cast<double>(target.fma_latency)}) + 0.5;
-  const double blocks = tiles / static_cast<double>(block.tiles());
-  const double products = blocks * n2 * groups * passes * static_cast<double>(s.channels) * step;
+  const double products = static_cast<double>(blocks * points * groups * s.channels) * passes * step;
+
   // What leaves the second-level cache is written and read again.
-  const double spill = block_fits ? 1 : 2.5;
-  const double transforms = spill * tiles *
-                            (static_cast<double>(s.in_blocks) * InputTransformCycles(points, target) +
-                             static_cast<double>(s.out_blocks) * OutputTransformCycles(tile, target));
-  return WithMemoryTraffic(static_cast<double>(s.batch) * (products + transforms), filter_bytes, target);
+  const int64_t kept = product_bytes + (p.input_first ? input_bytes : block_bytes);
+  const double spill = kept <= target.l2_bytes ? 1 : kept <= target.l3_bytes / 8 ? 1.2 : 2.5;
+  const double transforms = spill * static_cast<double>(tiles) *
+                            (static_cast<double>(s.in_blocks) * InputTransformCycles(p.tile + 2, target) +
+                             static_cast<double>(s.out_blocks) * OutputTransformCycles(p.tile, target));
+  const double balance = (1 + Imbalance(p.input_first ? blocks * groups : blocks)) / 2;
+  return WithMemoryTraffic(balance * (products + transforms), filter_bytes, target);
 }
 
 }  // namespace
@@ -124,7 +155,7 @@ std::vector<Knob> ConvWinogradSpace(const Workload& workload, const Target& targ
     knob->values.erase(std::ranges::unique(knob->values).begin(), knob->values.end());
   }
   for (int64_t p = 1; p < target.num_vector_registers; ++p) tile_p.values.push_back(p);
-  return {{"tile", {2, 4, 6}}, rows, columns, {"tile_c", {1, 2, 3, 4}}, tile_p};
+  return {{"tile", {2, 4, 6}}, rows, columns, {"tile_c", {1, 2, 3, 4}}, tile_p, {"input_first", {0, 1}}};
 }
 
 Config ConvWinogradDefault(const Workload& workload, const Target& target) {
@@ -135,14 +166,13 @@ Config ConvWinogradDefault(const Workload& workload, const Target& target) {
     for (const Block& block : BlocksOf(s)) {
       for (int64_t c : Divisors(s.out_blocks, kMaxGroupBlocks)) {
         for (int64_t p : Divisors(block.tiles(), MaxTileRows(c, target))) {
-          const double cost = Cost(s, tile, block, c, p, target);
-          if (cost >= best_cost) continue;
-          best_cost = cost;
-          best = {{"tile", tile},
-                  {"block_h", block.rows},
-                  {"block_w", block.columns},
-                  {"tile_c", c},
-                  {"tile_p", p}};
+          for (bool input_first : {true, false}) {
+            const Plan plan(tile, block, c, p, input_first);
+            const double cost = Cost(s, plan, target);
+            if (cost >= best_cost) continue;
+            best_cost = cost;
+            best = plan.ToConfig();
+          }
         }
       }
     }
@@ -151,9 +181,8 @@ Config ConvWinogradDefault(const Workload& workload, const Target& target) {
 }
 
 double ConvWinogradCost(const Workload& workload, const Config& config, const Target& target) {
-  const int64_t tile = config.at("tile");
-  return Cost(WinogradShapeOf(*workload.anchor, tile), tile, {config.at("block_h"), config.at("block_w")},
-              config.at("tile_c"), config.at("tile_p"), target);
+  const Plan plan(config);
+  return Cost(WinogradShapeOf(*workload.anchor, plan.tile), plan, target);
 }
 
 absl::StatusOr<ComputeDef> ConvWinogradDefine(const Workload& workload, const Config& config) {
@@ -172,11 +201,8 @@ class WinogradScheduler {
   WinogradScheduler(Schedule& schedule, const Workload& workload, const Config& config)
       : s_(schedule),
         workload_(workload),
-        tile_(config.at("tile")),
-        block_{config.at("block_h"), config.at("block_w")},
-        group_blocks_(config.at("tile_c")),
-        tile_p_(config.at("tile_p")),
-        shape_(WinogradShapeOf(*workload.anchor, tile_)),
+        plan_(config),
+        shape_(WinogradShapeOf(*workload.anchor, plan_.tile)),
         node_(workload.anchor_stage),
         out_(workload.output_stage) {}
 
@@ -191,12 +217,6 @@ class WinogradScheduler {
   }
 
  private:
-  // Few blocks: their input is transformed beforehand.
-  bool InputFirst() const {
-    return shape_.batch * shape_.tiles_h * shape_.tiles_w < 4 * block_.tiles() &&
-           shape_.out_blocks > group_blocks_;
-  }
-
   // Vector after vector of channels, its nine weights and all of its transforms in registers.
   absl::Status Filters() {
     const std::string u = node_ + ".u";
@@ -218,19 +238,23 @@ class WinogradScheduler {
   // Block of tiles, group of channels, tile, channel block, row and column of the tile.
   absl::Status Output() {
     const std::string d1 = out_ + ".d1", d2 = out_ + ".d2", d3 = out_ + ".d3";
-    RETURN_IF_ERROR(s_.Split(d1, group_blocks_));
-    RETURN_IF_ERROR(s_.Split(d2, block_.rows * tile_));
-    RETURN_IF_ERROR(s_.Split(d2 + ".i", tile_));
-    RETURN_IF_ERROR(s_.Split(d3, block_.columns * tile_));
-    RETURN_IF_ERROR(s_.Split(d3 + ".i", tile_));
-    RETURN_IF_ERROR(s_.Reorder({out_ + ".d0", d2 + ".o", d3 + ".o", d1 + ".o", d1 + ".i", d2 + ".i.o",
-                                d3 + ".i.o", d2 + ".i.i", d3 + ".i.i", out_ + ".v"}));
+    RETURN_IF_ERROR(s_.Split(d1, plan_.group_blocks));
+    RETURN_IF_ERROR(s_.Split(d2, plan_.block.rows * plan_.tile));
+    RETURN_IF_ERROR(s_.Split(d2 + ".i", plan_.tile));
+    RETURN_IF_ERROR(s_.Split(d3, plan_.block.columns * plan_.tile));
+    RETURN_IF_ERROR(s_.Split(d3 + ".i", plan_.tile));
+    std::vector<std::string> order = {out_ + ".d0", d2 + ".o", d3 + ".o", d1 + ".o"};
+    if (plan_.input_first) std::ranges::rotate(order, order.begin() + 3);
+    for (const std::string& loop :
+         {d1 + ".i", d2 + ".i.o", d3 + ".i.o", d2 + ".i.i", d3 + ".i.i", out_ + ".v"})
+      order.push_back(loop);
+    RETURN_IF_ERROR(s_.Reorder(order));
     RETURN_IF_ERROR(s_.Unroll(d2 + ".i.i"));
     RETURN_IF_ERROR(s_.Unroll(d3 + ".i.i"));
     RETURN_IF_ERROR(s_.Vectorize(out_ + ".v"));
-    if (block_.columns == shape_.tiles_w && shape_.width % tile_ != 0)
+    if (plan_.block.columns == shape_.tiles_w && shape_.width % plan_.tile != 0)
       RETURN_IF_ERROR(s_.Peel(d3 + ".i.o", 0, 1));
-    return ParallelizeOuter(s_, out_, InputFirst() ? 4 : 3);
+    return ParallelizeOuter(s_, out_, plan_.input_first ? 4 : 3);
   }
 
   absl::Status OutputTransform() {
@@ -244,8 +268,8 @@ class WinogradScheduler {
     ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(out_));
     block_loop_ = loops[0];
     RETURN_IF_ERROR(s_.CacheWrite(m));
-    RETURN_IF_ERROR(s_.ComputeAt(m, InputFirst() ? loops[0] : loops[1], MemorySpace::kScratch));
-    RETURN_IF_ERROR(s_.Split(m + ".d4", tile_p_));
+    RETURN_IF_ERROR(s_.ComputeAt(m, plan_.input_first ? loops[0] : loops[1], MemorySpace::kScratch));
+    RETURN_IF_ERROR(s_.Split(m + ".d4", plan_.tile_p));
     RETURN_IF_ERROR(
         s_.Reorder({m + ".d0", m + ".d1", m + ".d2", m + ".d4.o", m + ".d4.i", m + ".d3", m + ".d5"}));
     RETURN_IF_ERROR(s_.Unroll(m + ".d4.i"));
@@ -269,10 +293,10 @@ class WinogradScheduler {
   // For each channel block: its part of the padded input, then tile after tile in registers.
   absl::Status InputTransform() {
     const std::string v = node_ + ".v", columns = node_ + ".columns", pad = node_ + ".pad";
-    if (!InputFirst()) RETURN_IF_ERROR(s_.ComputeAt(v, block_loop_, MemorySpace::kScratch));
+    if (!plan_.input_first) RETURN_IF_ERROR(s_.ComputeAt(v, block_loop_, MemorySpace::kScratch));
     RETURN_IF_ERROR(s_.Reorder({v + ".d2", v + ".d3", v + ".d4", v + ".d0", v + ".d1", v + ".d5"}));
     RETURN_IF_ERROR(UnrollVector(v));
-    if (InputFirst()) RETURN_IF_ERROR(ParallelizeOuter(s_, v, 2));
+    if (plan_.input_first) RETURN_IF_ERROR(ParallelizeOuter(s_, v, 2));
     RETURN_IF_ERROR(s_.ComputeAt(columns, v + ".d4", MemorySpace::kRegister));
     RETURN_IF_ERROR(s_.Reorder({columns + ".d1", columns + ".d0"}));
     RETURN_IF_ERROR(UnrollVector(columns));
@@ -282,7 +306,7 @@ class WinogradScheduler {
     RETURN_IF_ERROR(s_.Vectorize(pad + ".d4"));
     const WindowAxis axis = WindowAlong(*workload_.anchor, 1);
     ASSIGN_OR_RETURN(const int64_t width, s_.Extent(pad + ".d3"));
-    if (width == shape_.tiles_w * tile_ + 2)
+    if (width == shape_.tiles_w * plan_.tile + 2)
       RETURN_IF_ERROR(s_.Peel(pad + ".d3", axis.pad_begin, width - axis.pad_begin - axis.input));
     return absl::OkStatus();
   }
@@ -296,9 +320,7 @@ class WinogradScheduler {
 
   Schedule& s_;
   const Workload& workload_;
-  const int64_t tile_;
-  const Block block_;
-  const int64_t group_blocks_, tile_p_;
+  const Plan plan_;
   const WinogradShape shape_;
   const std::string node_, out_;
   std::string block_loop_;  // of the output: its body computes a block
