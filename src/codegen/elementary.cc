@@ -157,10 +157,17 @@ RealValue Scale(RealValue x, Value* n) {
 
 }  // namespace
 
+// In f32, 2 e^r · 2^(n - 1), which is right up to the largest number; below 2^-125, 0.
 RealValue Exp(RealValue x) {
   const Format& format = FormatOf(x);
-  const ExpReduction reduced = ReduceExp(Clamp(x, format.exp_low, format.exp_high));
-  return Scale(reduced.minus1 + 1, reduced.n);
+  if (x.is_f64()) {
+    const ExpReduction reduced = ReduceExp(Clamp(x, format.exp_low, format.exp_high));
+    return Scale(reduced.minus1 + 1, reduced.n);
+  }
+  constexpr double kLow = -86.64;  // just above -125 ln 2
+  const ExpReduction reduced = ReduceExp(Clamp(x, kLow, format.exp_high));
+  Value* below = x.ir().CreateSub(reduced.n, BitsConstant(x, 1));
+  return Where(x < kLow, 0, Fma(reduced.minus1, 2, x.Number(2)) * PowerOfTwo(x, below));
 }
 
 // x = n ln 2 + r as ReduceExp does, with a first part of ln 2 so short that n times it is exact (fdlibm).
@@ -229,10 +236,18 @@ RealValue Tanh(RealValue x) {
   return CopySign(e / (e + 2), x);
 }
 
-// With z = e^-|x|, which never overflows: 1 / (1 + z), or z / (1 + z) for negative x.
+// With z = e^-|x|, which never overflows: 1 / (1 + z), or z / (1 + z) for negative x. In f32, where networks
+// have it behind every convolution: 1 / (1 + e^-x), with e^-x kept to the normal numbers. A result that would
+// be subnormal is 0.
 RealValue Sigmoid(RealValue x) {
-  const RealValue z = Exp(-Abs(x));
-  return Where(x < 0.0, z, x.Number(1)) / (z + 1);
+  if (x.is_f64()) {
+    const RealValue z = Exp(-Abs(x));
+    return Where(x < 0.0, z, x.Number(1)) / (z + 1);
+  }
+  constexpr double kLimit = 87.3;  // just below 126 ln 2
+  const ExpReduction reduced = ReduceExp(Clamp(-x, -kLimit, kLimit));
+  const RealValue scale = PowerOfTwo(x, reduced.n);
+  return Where(x < -kLimit, 0, 1 / Fma(scale, reduced.minus1, scale + 1));
 }
 
 // A polynomial for small arguments; beyond, 1 - e^-q(|x|) with a polynomial q, as q = -log(erfc) is smooth
