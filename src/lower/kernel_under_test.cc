@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 
 #include "absl/strings/numbers.h"
@@ -257,49 +258,93 @@ absl::StatusOr<GroupUnderTest> MakeGroup(const OperatorCase& test_case) {
   return group;
 }
 
-void ExpectKernelsMatch(const std::vector<OperatorCase>& cases, const Target& target) {
-  SCOPED_TRACE(target.name);
-  std::vector<std::unique_ptr<GroupUnderTest>> groups;
-  std::vector<KernelUnderTest> kernels;
-  for (const OperatorCase& test_case : cases) {
-    SCOPED_TRACE(Describe(test_case));
-    absl::StatusOr<GroupUnderTest> group = MakeGroup(test_case);
+absl::StatusOr<GroupUnderTest> ParseGroup(const std::string& text) {
+  GroupUnderTest group{.description = text, .region = nullptr, .inputs = {}};
+  ASSIGN_OR_RETURN(group.region, ParseGraph(text));
+  Random random(7);
+  for (const auto& input : group.region->inputs()) group.inputs.push_back(Fill(input->type(), {}, random));
+  return group;
+}
+
+namespace {
+
+// Kernels of several groups for one target, compiled one by one, linked and run together.
+class KernelsUnderTest {
+ public:
+  explicit KernelsUnderTest(const Target& target) : target_(target) {}
+
+  // The group by each strategy that applies, or by the given one alone.
+  void Add(absl::StatusOr<GroupUnderTest> group, const std::string& strategy = "",
+           const Config& config = {}) {
     ASSERT_TRUE(group.ok()) << group.status();
-    groups.push_back(std::make_unique<GroupUnderTest>(std::move(*group)));
-    const auto workload = AnalyzeGroup(*groups.back()->region, "group", SymbolsOf(*groups.back()->region));
-    EXPECT_TRUE(workload.ok()) << workload.status();
-    if (!workload.ok()) continue;
-    for (const Strategy& strategy : AllStrategies()) {
-      if (!test_case.strategy.empty() && test_case.strategy != strategy.name) continue;
-      if (!strategy.why_not(*workload, target).empty()) continue;
-      const Config config =
-          test_case.strategy.empty() ? strategy.analytic_default(*workload, target) : test_case.config;
+    groups_.push_back(std::make_unique<GroupUnderTest>(std::move(*group)));
+    const GroupUnderTest& added = *groups_.back();
+    const auto workload = AnalyzeGroup(*added.region, "group", SymbolsOf(*added.region));
+    ASSERT_TRUE(workload.ok()) << workload.status();
+    for (const Strategy& each : AllStrategies()) {
+      if (!strategy.empty() && strategy != each.name) continue;
+      if (!each.why_not(*workload, target_).empty()) continue;
       auto kernel =
-          Compile(*groups.back(), absl::StrCat("k", kernels.size()), strategy, config, *workload, target);
-      EXPECT_TRUE(kernel.ok()) << strategy.name << ": " << kernel.status();
-      if (kernel.ok()) kernels.push_back(std::move(*kernel));
+          Compile(added, absl::StrCat("k", kernels_.size()), each,
+                  strategy.empty() ? each.analytic_default(*workload, target_) : config, *workload, target_);
+      EXPECT_TRUE(kernel.ok()) << each.name << ": " << kernel.status();
+      if (kernel.ok()) kernels_.push_back(std::move(*kernel));
     }
   }
-  if (kernels.empty()) return;
-  std::vector<const std::string*> objects;
-  for (const KernelUnderTest& kernel : kernels) objects.push_back(&kernel.compiled.object);
-  const auto linked = Link(objects);
-  ASSERT_TRUE(linked.ok()) << linked.status();
-  const auto code = HostCode::Map(*linked);
-  ASSERT_TRUE(code.ok()) << code.status();
-  for (const KernelUnderTest& kernel : kernels) {
-    SCOPED_TRACE(kernel.description);
-    const auto expected = Interpreter().Run(*kernel.group->region, kernel.group->inputs);
-    ASSERT_TRUE(expected.ok()) << expected.status();
-    ExpectOutputs(kernel, *code, *expected);
+
+  void ExpectMatches() const {
+    if (kernels_.empty()) return;
+    std::vector<const std::string*> objects;
+    for (const KernelUnderTest& kernel : kernels_) objects.push_back(&kernel.compiled.object);
+    const auto linked = Link(objects);
+    ASSERT_TRUE(linked.ok()) << linked.status();
+    const auto code = HostCode::Map(*linked);
+    ASSERT_TRUE(code.ok()) << code.status();
+    for (const KernelUnderTest& kernel : kernels_) {
+      SCOPED_TRACE(kernel.description);
+      const auto expected = Interpreter().Run(*kernel.group->region, kernel.group->inputs);
+      ASSERT_TRUE(expected.ok()) << expected.status();
+      ExpectOutputs(kernel, *code, *expected);
+    }
   }
+
+ private:
+  const Target& target_;
+  std::vector<std::unique_ptr<GroupUnderTest>> groups_;
+  std::vector<KernelUnderTest> kernels_;
+};
+
+// Calls `check` with this machine, and with AVX2 where that is less.
+void ForTargets(const std::function<void(const Target&)>& check) {
+  const auto host = HostTarget();
+  ASSERT_TRUE(host.ok()) << host.status();
+  check(*host);
+  if (host->vector_bits > 256) check(*TargetByName("x86-64-v3"));
+}
+
+}  // namespace
+
+void ExpectKernelsMatch(const std::vector<OperatorCase>& cases, const Target& target) {
+  SCOPED_TRACE(target.name);
+  KernelsUnderTest kernels(target);
+  for (const OperatorCase& test_case : cases) {
+    SCOPED_TRACE(Describe(test_case));
+    kernels.Add(MakeGroup(test_case), test_case.strategy, test_case.config);
+  }
+  kernels.ExpectMatches();
 }
 
 void ExpectKernelsMatch(const std::vector<OperatorCase>& cases) {
-  const auto host = HostTarget();
-  ASSERT_TRUE(host.ok()) << host.status();
-  ExpectKernelsMatch(cases, *host);
-  if (host->vector_bits > 256) ExpectKernelsMatch(cases, *TargetByName("x86-64-v3"));
+  ForTargets([&](const Target& target) { ExpectKernelsMatch(cases, target); });
+}
+
+void ExpectKernelsMatch(const std::vector<std::string>& groups) {
+  ForTargets([&](const Target& target) {
+    SCOPED_TRACE(target.name);
+    KernelsUnderTest kernels(target);
+    for (const std::string& text : groups) kernels.Add(ParseGroup(text));
+    kernels.ExpectMatches();
+  });
 }
 
 std::vector<OperatorCase> InEachLayout(const std::vector<OperatorCase>& cases) {

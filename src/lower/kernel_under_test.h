@@ -40,12 +40,16 @@ struct GroupUnderTest {
 };
 absl::StatusOr<GroupUnderTest> MakeGroup(const OperatorCase& test_case);
 
+// A group of several operators, as the text of a graph: for what has no OperatorCase.
+absl::StatusOr<GroupUnderTest> ParseGroup(const std::string& text);
+
 // Schedules each group with every strategy that applies, compiles all for `target`, links them at once, runs
 // them and reports, as test failures, what differs from the reference or does not compile.
 void ExpectKernelsMatch(const std::vector<OperatorCase>& cases, const Target& target);
 
 // The same for this machine and for AVX2.
 void ExpectKernelsMatch(const std::vector<OperatorCase>& cases);
+void ExpectKernelsMatch(const std::vector<std::string>& groups);
 
 // Each case plain, and with its first input and its output in blocks of 8 and of 16 channels.
 std::vector<OperatorCase> InEachLayout(const std::vector<OperatorCase>& cases);

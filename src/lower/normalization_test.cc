@@ -58,5 +58,29 @@ TEST(LowerNormalization, Attention) {
                       {Op::kAttention, {"f32[1,1,1,3]", "f32[1,1,2,3]", "f32[1,1,2,3]"}, {{"scale", 0.5}}}});
 }
 
+// Operands that lie side by side in one matrix, a part of them or all, and a result that is transposed.
+TEST(LowerNormalization, AttentionReadsThroughMovement) {
+  ExpectKernelsMatch(std::vector<std::string>{
+      R"(graph @g(%qkv: f32[21,96]) {
+        %r = reshape(%qkv) {shape = [21, 3, 2, 16]} : f32[21,3,2,16]
+        %s0 = slice(%r) {starts = [0, 0, 0, 0], sizes = [21, 1, 2, 16], steps = [1, 1, 1, 1]} : f32[21,1,2,16]
+        %s1 = slice(%r) {starts = [0, 1, 0, 0], sizes = [21, 1, 2, 16], steps = [1, 1, 1, 1]} : f32[21,1,2,16]
+        %s2 = slice(%r) {starts = [0, 2, 0, 0], sizes = [21, 1, 2, 16], steps = [1, 1, 1, 1]} : f32[21,1,2,16]
+        %q = transpose(%s0) {perm = [1, 2, 0, 3]} : f32[1,2,21,16]
+        %k = transpose(%s1) {perm = [1, 2, 0, 3]} : f32[1,2,21,16]
+        %v = transpose(%s2) {perm = [1, 2, 0, 3]} : f32[1,2,21,16]
+        %a = attention(%q, %k, %v) {scale = 0.25} : f32[1,2,21,16]
+        %y = transpose(%a) {perm = [2, 0, 1, 3]} : f32[21,1,2,16]
+        return "": %y
+      })",
+      R"(graph @g(%q: f32[1,2,16,16], %x: f32[32,48], %v: f32[1,2,32,16]) {
+        %s = slice(%x) {starts = [0, 16], sizes = [32, 32], steps = [1, 1]} : f32[32,32]
+        %r = reshape(%s) {shape = [1, 32, 2, 16]} : f32[1,32,2,16]
+        %k = transpose(%r) {perm = [0, 2, 1, 3]} : f32[1,2,32,16]
+        %y = attention(%q, %k, %v) {scale = 0.25} : f32[1,2,16,16]
+        return "": %y
+      })"});
+}
+
 }  // namespace
 }  // namespace attune

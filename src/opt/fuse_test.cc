@@ -137,6 +137,20 @@ TEST(Fuse, NormalizationsTakeCheapProloguesOnly) {
               ElementsAre("add *softmax", "*exp", "*softmax"));
 }
 
+// What others use as well stays outside.
+TEST(Fuse, AttentionTakesTheMovementAroundIt) {
+  EXPECT_THAT(Groups(R"(graph @g(%x: f32[4,2,8], %y: f32[4,2,8], %v: f32[1,2,4,8]) {
+    %a = transpose(%x) {perm = [1, 0, 2]} : f32[2,4,8]
+    %q = reshape(%a) {shape = [1, 2, 4, 8]} : f32[1,2,4,8]
+    %b = transpose(%y) {perm = [1, 0, 2]} : f32[2,4,8]
+    %k = reshape(%b) {shape = [1, 2, 4, 8]} : f32[1,2,4,8]
+    %c = attention(%q, %k, %v) {scale = 1} : f32[1,2,4,8]
+    %t = transpose(%c) {perm = [0, 2, 1, 3]} : f32[1,4,2,8]
+    return "t": %t, "b": %b
+  })"),
+              ElementsAre("*transpose", "transpose reshape reshape *attention transpose"));
+}
+
 TEST(Fuse, ReshapesStandAlone) {
   EXPECT_THAT(Groups(R"(graph @g(%x: f32[4,4]) {
     %a = exp(%x) : f32[4,4]

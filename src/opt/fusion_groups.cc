@@ -8,9 +8,10 @@
 //
 // Groups grow in three steps. Contractions, then the other anchors, take the pointwise nodes that follow
 // them and have the anchor's output shape; several at a time where a value has several uses that join
-// again (x · sigmoid(x)). The pointwise nodes that are left form groups backward from their last node. At
-// last such a pointwise group joins an anchor's group if it is used there alone. Within each step later nodes
-// choose first, so that a sum of two convolutions belongs to the one computed last.
+// again (x · sigmoid(x)). Attention takes the data movement around it as well. The pointwise nodes that are
+// left form groups backward from their last node. At last such a pointwise group joins an anchor's group if
+// it is used there alone. Within each step later nodes choose first, so that a sum of two convolutions
+// belongs to the one computed last.
 //
 // Cost: linear in nodes and uses, times the bound on how far a join is searched for.
 #include "opt/fusion_groups.h"
@@ -47,6 +48,10 @@ bool IsCheap(const Node& node) {
   }
 }
 
+bool IsMovementOfOne(const Node& node) {
+  return node.op() == Op::kReshape || node.op() == Op::kTranspose || node.op() == Op::kSlice;
+}
+
 class Partitioner {
  public:
   Partitioner(const Graph& graph, const FusionOptions& options) : options_(options) {
@@ -60,6 +65,8 @@ class Partitioner {
 
   std::vector<FusionGroup> Run() {
     StartAnchors([](const Node& node) { return GetOpInfo(node.op()).category == OpCategory::kContraction; });
+    if (options_.prologues) TakeOperandMovement();
+    if (options_.epilogues) TakeResultTranspose();
     StartAnchors([](const Node& node) { return !IsPointwise(node); });
     StartPointwise();
     if (options_.epilogues || options_.prologues) JoinPointwise();
@@ -89,6 +96,38 @@ class Partitioner {
         while (ExtendForward(group)) {
         }
       }
+    }
+  }
+
+  // Attention reads its operands where the products that made them left them: it takes the slices, transposes
+  // and reshapes in between, where nobody else uses them.
+  void TakeOperandMovement() {
+    for (int group = 0; group < static_cast<int>(groups_.size()); ++group) {
+      const Node* anchor = groups_[group].anchor;
+      if (anchor->op() != Op::kAttention) continue;
+      for (int i = 0; i < 3; ++i) {
+        Node* producer = anchor->input(i)->producer();
+        while (producer != nullptr && IsMovementOfOne(*producer) && GroupOf(producer) == kNone &&
+               !IsUsedOutside(*producer, group) && IsWithinLimits(group, {producer})) {
+          groups_[group].nodes.push_back(producer);
+          GroupOf(producer) = group;
+          producer = producer->input(0)->producer();
+        }
+      }
+    }
+  }
+
+  // Attention writes its result as the product that follows wants it.
+  void TakeResultTranspose() {
+    for (int group = 0; group < static_cast<int>(groups_.size()); ++group) {
+      if (groups_[group].anchor->op() != Op::kAttention) continue;
+      Node* user = FirstUserOutside(group);
+      if (user == nullptr || user->op() != Op::kTranspose || GroupOf(user) != kNone) continue;
+      groups_[group].nodes.push_back(user);
+      GroupOf(user) = group;
+      if (HasOneExit(group)) continue;
+      groups_[group].nodes.pop_back();
+      GroupOf(user) = kNone;
     }
   }
 

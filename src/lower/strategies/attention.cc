@@ -2,6 +2,7 @@
 // cache. The keys are transposed beforehand, so that both products are register tiles of rows × vectors, like
 // a matrix product's.
 #include <algorithm>
+#include <array>
 
 #include "base/checked.h"
 #include "base/status.h"
@@ -27,6 +28,11 @@ int64_t VectorsIn(int64_t n, int64_t lanes, int64_t limit) {
   return limit;
 }
 
+bool IsMovedOperand(const Node& node) {
+  return (node.op() == Op::kReshape || node.op() == Op::kTranspose || node.op() == Op::kSlice) &&
+         !node.output()->users().empty();
+}
+
 class AttentionScheduler {
  public:
   AttentionScheduler(Schedule& schedule, const Workload& workload, const Config& config, const Target& target)
@@ -41,11 +47,15 @@ class AttentionScheduler {
   absl::Status Run() {
     RETURN_IF_ERROR(InlineEpilogue(s_, workload_));
     RETURN_IF_ERROR(TransposeKeys());
-    RETURN_IF_ERROR(PadQueries());
+    RETURN_IF_ERROR(PackQueries());
+    RETURN_IF_ERROR(PackValues());
+    for (const std::string& stage : MovementStages()) RETURN_IF_ERROR(s_.Inline(stage));
     RETURN_IF_ERROR(s_.CacheWrite(node_ + ".qk"));
-    RETURN_IF_ERROR(s_.Split(out_ + ".d2", rows_));
-    ASSIGN_OR_RETURN(const std::string vectors, Vectorize(out_ + ".d3", 1));
-    RETURN_IF_ERROR(s_.Unroll(out_ + ".d2.i"));
+    const std::array<std::string, 4> axes = OutputAxes();
+    RETURN_IF_ERROR(s_.Split(axes[2], rows_));
+    ASSIGN_OR_RETURN(const std::string vectors, Vectorize(axes[3], 1));
+    RETURN_IF_ERROR(s_.Reorder({axes[0], axes[1], axes[2] + ".o", axes[2] + ".i", vectors, axes[3] + ".i"}));
+    RETURN_IF_ERROR(s_.Unroll(axes[2] + ".i"));
     RETURN_IF_ERROR(s_.Unroll(vectors));
     RETURN_IF_ERROR(ParallelizeOuter(s_, out_, 3));
     ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(out_));
@@ -60,6 +70,27 @@ class AttentionScheduler {
   }
 
  private:
+  // What moves the operands: read through wherever they are read.
+  std::vector<std::string> MovementStages() const {
+    std::vector<std::string> stages;
+    for (const auto& node : workload_.region->nodes()) {
+      if (IsMovedOperand(*node)) stages.push_back(BufferName(workload_, node->output()));
+    }
+    return stages;
+  }
+
+  // The output's loops along batch, heads, queries and values.
+  std::array<std::string, 4> OutputAxes() const {
+    const Node& last = *workload_.region->outputs()[0].value->producer();
+    std::array<std::string, 4> axes;
+    for (size_t d = 0; d < 4; ++d) {
+      const size_t axis =
+          last.op() == Op::kTranspose ? static_cast<size_t>(last.attrs().IntList("perm")[d]) : d;
+      axes[axis] = absl::StrCat(out_, ".d", d);
+    }
+    return axes;
+  }
+
   // Makes `vectors` vectors at a time the lanes of a loop, the last ones apart where they are not full.
   absl::StatusOr<std::string> Vectorize(const std::string& loop, int64_t vectors) {
     ASSIGN_OR_RETURN(const int64_t extent, s_.Extent(loop));
@@ -70,19 +101,31 @@ class AttentionScheduler {
   }
 
   absl::Status TransposeKeys() {
-    const std::string keys = ParamName(workload_, workload_.anchor->input(1)), copy = keys + ".packed";
+    const std::string keys = BufferName(workload_, workload_.anchor->input(1)), copy = keys + ".packed";
     RETURN_IF_ERROR(s_.Pack(keys, node_ + ".qk", {{2, sizes_.lanes}}, {0, 1, 4, 2, 3}));
     RETURN_IF_ERROR(s_.Vectorize(copy + ".i2v"));
     return ParallelizeOuter(s_, copy, 2);
   }
 
-  // Rows that fill the last block, so that it is computed like the others.
-  absl::Status PadQueries() {
-    if (sizes_.queries % rows_ == 0) return absl::OkStatus();
-    const std::string queries = ParamName(workload_, workload_.anchor->input(0)), copy = queries + ".packed";
+  // Whether an operand is read through the movement that the group begins with, so that its rows lie apart.
+  bool IsMoved(int operand) const { return !workload_.anchor->input(operand)->is_input(); }
+
+  // A copy in rows of blocks that are all full, so that the last block is computed like the others.
+  absl::Status PackQueries() {
+    if (sizes_.queries % rows_ == 0 && !IsMoved(0)) return absl::OkStatus();
+    const std::string queries = BufferName(workload_, workload_.anchor->input(0)), copy = queries + ".packed";
     RETURN_IF_ERROR(s_.Pack(queries, node_ + ".qk", {{2, rows_}}, {0, 1, 2, 3, 4}));
     RETURN_IF_ERROR(Vectorize(copy + ".i3", 1).status());
     return ParallelizeOuter(s_, copy, 3);
+  }
+
+  // A dense copy, which every block of queries reads.
+  absl::Status PackValues() {
+    if (!IsMoved(2)) return absl::OkStatus();
+    const std::string values = BufferName(workload_, workload_.anchor->input(2)), copy = values + ".packed";
+    RETURN_IF_ERROR(s_.Pack(values, node_ + ".acc", {}, {0, 1, 2, 3}));
+    RETURN_IF_ERROR(Vectorize(copy + ".i3", 1).status());
+    return ParallelizeOuter(s_, copy, 2);
   }
 
   // p · v: for each vector of the output, all rows accumulate in registers.
@@ -138,10 +181,15 @@ std::string AttentionWhyNot(const Workload& workload, const Target& target) {
     return "the anchor is no attention";
   if (workload.num_outputs != 1) return "more than one output";
   const TensorType& type = workload.anchor->output()->type();
-  if (!workload.output_type().layout.is_plain() || workload.output_type().shape() != type.shape())
-    return "the epilogue changes shape or layout";
-  if (!workload.anchor->input(0)->is_input() || !workload.anchor->input(1)->is_input())
-    return "the queries or the keys are computed in the group";
+  const Node& last = *workload.region->outputs()[0].value->producer();
+  const bool transposed = last.op() == Op::kTranspose && last.attrs().IntList("perm").back() == 3 &&
+                          last.input(0)->producer() == workload.anchor;
+  if (!workload.output_type().layout.is_plain()) return "the output is blocked";
+  if (!transposed && workload.output_type().shape() != type.shape()) return "the epilogue changes the shape";
+  for (int i = 0; i < 3; ++i) {
+    const Node* producer = workload.anchor->input(i)->producer();
+    if (producer != nullptr && !IsMovedOperand(*producer)) return "an operand is computed in the group";
+  }
   if (type.num_elements() == 0 || workload.anchor->input(1)->type().num_elements() == 0)
     return "nothing to compute";
   const Sizes sizes = SizesOf(workload, target);

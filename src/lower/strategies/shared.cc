@@ -26,6 +26,11 @@ std::string ParamName(const Workload& workload, const Value* value) {
   return InputName(index);
 }
 
+std::string BufferName(const Workload& workload, const Value* value) {
+  if (value->is_input()) return ParamName(workload, value);
+  return Definition(*workload.region, "").StageName(*value->producer());
+}
+
 absl::Status ParallelizeOuter(Schedule& schedule, const std::string& stage, size_t count) {
   ASSIGN_OR_RETURN(std::vector<std::string> loops, schedule.Loops(stage));
   if (count == 0) return absl::OkStatus();

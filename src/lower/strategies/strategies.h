@@ -67,6 +67,8 @@ absl::Status InlineEpilogue(Schedule& schedule, const Workload& workload);
 
 // The parameter that holds a value of the group, an input of it: "in2".
 std::string ParamName(const Workload& workload, const Value* value);
+// The buffer of any value of the group: a parameter, or called after the stage that computes it.
+std::string BufferName(const Workload& workload, const Value* value);
 
 // Fuses the first `count` loops of `stage` into "stage.par" and runs it in parallel.
 absl::Status ParallelizeOuter(Schedule& schedule, const std::string& stage, size_t count);
