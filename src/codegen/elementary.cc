@@ -157,17 +157,27 @@ RealValue Scale(RealValue x, Value* n) {
 
 }  // namespace
 
-// In f32, 2 e^r · 2^(n - 1), which is right up to the largest number; below 2^-125, 0.
+namespace {
+
+constexpr double kLowestExpF32 = -86.64;  // just above -125 ln 2
+
+// e^x of an f32 from kLowestExpF32 up to where it overflows: 2 e^r · 2^(n - 1), as 2^n may.
+RealValue ExpWithin(RealValue x) {
+  const ExpReduction reduced = ReduceExp(x);
+  Value* below = x.ir().CreateSub(reduced.n, BitsConstant(x, 1));
+  return Fma(reduced.minus1, 2, x.Number(2)) * PowerOfTwo(x, below);
+}
+
+}  // namespace
+
+// In f32, what is below 2^-125 is 0.
 RealValue Exp(RealValue x) {
   const Format& format = FormatOf(x);
   if (x.is_f64()) {
     const ExpReduction reduced = ReduceExp(Clamp(x, format.exp_low, format.exp_high));
     return Scale(reduced.minus1 + 1, reduced.n);
   }
-  constexpr double kLow = -86.64;  // just above -125 ln 2
-  const ExpReduction reduced = ReduceExp(Clamp(x, kLow, format.exp_high));
-  Value* below = x.ir().CreateSub(reduced.n, BitsConstant(x, 1));
-  return Where(x < kLow, 0, Fma(reduced.minus1, 2, x.Number(2)) * PowerOfTwo(x, below));
+  return Where(x < kLowestExpF32, 0, ExpWithin(Clamp(x, kLowestExpF32, format.exp_high)));
 }
 
 // x = n ln 2 + r as ReduceExp does, with a first part of ln 2 so short that n times it is exact (fdlibm).
@@ -259,7 +269,8 @@ RealValue Erf(RealValue x) {
   const RealValue clamped = Clamp(size, 0, format.erf_limit);
   const RealValue u =
       Fma(clamped, 1 / format.erf_tail_radius, x.Number(-format.erf_tail_middle / format.erf_tail_radius));
-  const RealValue tail = 1 - Exp(-Polynomial(u, format.erf_tail));
+  const RealValue exponent = -Polynomial(u, format.erf_tail);  // at least -36
+  const RealValue tail = 1 - (x.is_f64() ? Exp(exponent) : ExpWithin(exponent));
   return Where(size < format.erf_split, small, CopySign(tail, x));
 }
 
