@@ -55,6 +55,7 @@ struct Network::State {
   ModelOptions options;
   std::shared_ptr<const Graph> imported, optimized;
   std::string pass_plan;
+  DType precision = DType::kF32;  // of values between layers that the model has in f32
   std::vector<StepReport> passes;
   std::string artifact;
   std::shared_ptr<const CompiledModel> compiled;
@@ -113,6 +114,7 @@ Network Network::Optimize(const PassPlan& plan, const std::string& dump_folder) 
   auto state = std::make_shared<State>(*state_);
   state->optimized = std::move(graph);
   state->pass_plan = Print(plan);
+  state->precision = IsBF16(plan) ? DType::kBF16 : DType::kF32;
   state->passes = *std::move(passes);
   return Network(std::move(state));
 }
@@ -204,7 +206,8 @@ absl::StatusOr<VerifyReport> Network::Verify(const std::vector<NamedTensor>& inp
   }
   ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, Complete(inputs, seed));
   ASSIGN_OR_RETURN(const std::vector<NamedTensor> actual, Run(complete, threads));
-  absl::StatusOr<VerifyReport> report = VerifyAgainstReference(*state_->imported, complete, actual);
+  absl::StatusOr<VerifyReport> report =
+      VerifyAgainstReference(*state_->imported, complete, actual, state_->precision);
   if (!report.ok()) return Name(report.status(), state_->source);
   return report;
 }

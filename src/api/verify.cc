@@ -31,7 +31,7 @@ bool Quantizes(const Graph& graph) {
 
 // `rounding`: how far rounding moves the reference, where that is known.
 OutputCheck Check(const std::string& name, const Tensor& expected, const Tensor& actual, bool quantized,
-                  double rounding) {
+                  double rounding, DType precision) {
   OutputCheck check;
   check.name = name;
   if (quantized && IsFloat(expected.dtype())) {
@@ -40,7 +40,8 @@ OutputCheck Check(const std::string& name, const Tensor& expected, const Tensor&
     check.ok = check.comparison.type_mismatch.empty() && check.comparison.cosine >= kMinCosine;
     return check;
   }
-  Tolerance tolerance = NetworkTolerance(expected);
+  const bool narrowed = expected.dtype() == DType::kF32 && precision != DType::kF32;
+  Tolerance tolerance = NetworkTolerance(expected, narrowed ? precision : expected.dtype());
   if (quantized && IsInt(expected.dtype())) {
     tolerance = {.absolute = 1, .relative = 0};
     check.criterion = "at most one step";
@@ -86,19 +87,19 @@ bool VerifyReport::ok() const {
 
 std::vector<OutputCheck> CheckOutputs(const Graph& graph, const std::vector<Tensor>& expected,
                                       const std::vector<NamedTensor>& actual,
-                                      const std::vector<double>& rounding) {
+                                      const std::vector<double>& rounding, DType precision) {
   const bool quantized = Quantizes(graph);
   std::vector<OutputCheck> checks;
   for (size_t i = 0; i < expected.size(); ++i) {
     checks.push_back(Check(graph.outputs()[i].name, expected[i], actual[i].tensor, quantized,
-                           rounding.empty() ? 0 : rounding[i]));
+                           rounding.empty() ? 0 : rounding[i], precision));
   }
   return checks;
 }
 
 absl::StatusOr<VerifyReport> VerifyAgainstReference(const Graph& graph,
                                                     const std::vector<NamedTensor>& inputs,
-                                                    const std::vector<NamedTensor>& actual) {
+                                                    const std::vector<NamedTensor>& actual, DType precision) {
   std::vector<Tensor> ordered;
   for (const auto& input : graph.inputs()) {
     const auto found = std::find_if(inputs.begin(), inputs.end(),
@@ -113,10 +114,10 @@ absl::StatusOr<VerifyReport> VerifyAgainstReference(const Graph& graph,
   if (expected.size() != actual.size()) {
     return InternalError("the compiled network has ", actual.size(), " outputs, the model ", expected.size());
   }
-  report.outputs = CheckOutputs(graph, expected, actual);
+  report.outputs = CheckOutputs(graph, expected, actual, {}, precision);
   if (!report.ok()) {
     ASSIGN_OR_RETURN(const std::vector<double> rounding, MeasureRounding(graph, ordered, expected));
-    report.outputs = CheckOutputs(graph, expected, actual, rounding);
+    report.outputs = CheckOutputs(graph, expected, actual, rounding, precision);
   }
   return report;
 }

@@ -32,13 +32,16 @@ struct VerifyReport {
 // operator's result moves the expected output: some networks amplify that beyond NetworkTolerance.
 std::vector<OutputCheck> CheckOutputs(const Graph& graph, const std::vector<Tensor>& expected,
                                       const std::vector<NamedTensor>& actual,
-                                      const std::vector<double>& rounding = {});
+                                      const std::vector<double>& rounding = {},
+                                      DType precision = DType::kF32);
 
 // Runs the reference interpreter on `graph` and compares; where that fails, again with what rounding
-// explains. `inputs` are by name; others are ignored.
+// explains. `inputs` are by name; others are ignored. `precision`: what the compiled network keeps in the
+// place of f32.
 absl::StatusOr<VerifyReport> VerifyAgainstReference(const Graph& graph,
                                                     const std::vector<NamedTensor>& inputs,
-                                                    const std::vector<NamedTensor>& actual);
+                                                    const std::vector<NamedTensor>& actual,
+                                                    DType precision = DType::kF32);
 
 }  // namespace attune
 

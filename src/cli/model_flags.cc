@@ -40,6 +40,10 @@ std::string CheckShape(const std::string& text) {
 absl::Status CheckArtifactFlags(const ModelFlags& flags) {
   const std::pair<const std::string*, std::string_view> fixed[] = {
       {&flags.cpu, "--cpu"}, {&flags.passes, "--passes"}, {&flags.dump, "--dump"}};
+  if (flags.precision != "fp32")
+    return InvalidInput(
+        flags.model,
+        ": is compiled already, so --precision has no effect; give the model that it was made from");
   for (const auto& [value, name] : fixed) {
     if (value->empty()) continue;
     return InvalidInput(flags.model, ": is compiled already, so ", name,
@@ -57,9 +61,9 @@ absl::Status CreateFolder(const std::string& path) {
 }
 
 absl::Status CheckPrecision(const ModelFlags& flags) {
-  if (flags.precision == "fp32") return absl::OkStatus();
+  if (flags.precision == "fp32" || flags.precision == "bf16") return absl::OkStatus();
   return NotSupported("NS --precision ", flags.precision,
-                      ": this version compiles at fp32 alone; leave the flag out");
+                      ": this version compiles at fp32 and bf16; give one of these or leave the flag out");
 }
 
 double Now() {
@@ -91,9 +95,10 @@ absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const Network& l
   CompileOptions options;
   options.jobs = jobs;
   options.dump_folder = flags.dump;
-  if (!flags.cpu.empty()) {
-    ASSIGN_OR_RETURN(options.target, TargetByName(flags.cpu));
-  }
+  ASSIGN_OR_RETURN(options.target, flags.cpu.empty() ? HostTarget() : TargetByName(flags.cpu));
+  if (flags.precision == "bf16" && !options.target.Has("avx512_bf16"))
+    return NotSupported("NS --precision bf16: ", options.target.name,
+                        " has no avx512_bf16; leave the flag out");
   ASSIGN_OR_RETURN(const PassPlan plan, ReadPlan(flags));
   if (!flags.dump.empty()) RETURN_IF_ERROR(CreateFolder(flags.dump));
   progress.Show("optimizing");
@@ -143,11 +148,15 @@ Action ModelAction(const ModelFlags& flags, Action run) {
 }
 
 absl::StatusOr<PassPlan> ReadPlan(const ModelFlags& flags) {
-  if (flags.passes.empty()) return DefaultPlan();
-  constexpr int64_t kMaxPlanBytes = 1 << 20;
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(flags.passes, kMaxPlanBytes));
-  absl::StatusOr<PassPlan> plan = ParsePassPlan(text);
-  if (!plan.ok()) return Annotate(plan.status(), flags.passes);
+  PassPlan plan = DefaultPlan();
+  if (!flags.passes.empty()) {
+    constexpr int64_t kMaxPlanBytes = 1 << 20;
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(flags.passes, kMaxPlanBytes));
+    absl::StatusOr<PassPlan> given = ParsePassPlan(text);
+    if (!given.ok()) return Annotate(given.status(), flags.passes);
+    plan = *std::move(given);
+  }
+  if (flags.precision == "bf16") RETURN_IF_ERROR(Annotate(SetBF16(plan), flags.passes));
   return plan;
 }
 

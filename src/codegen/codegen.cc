@@ -78,7 +78,7 @@ absl::StatusOr<CompiledKernel> CompileKernel(const LoopNest& nest, const Target&
   module.setTargetTriple(machine->getTargetTriple().str());
 
   CompiledKernel kernel;
-  NestEmitter emitter(&module, nest, options);
+  NestEmitter emitter(&module, nest, target, options);
   for (const Stmt& root : nest.roots) {
     KernelPhase phase;
     phase.symbol = absl::StrCat(nest.name, ".", kernel.phases.size());

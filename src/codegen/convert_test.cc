@@ -199,7 +199,10 @@ TEST(Cast, EveryPairOfTypesAgreesWithTheModel) {
           const Element want = Convert(from, to, samples[i]);
           const Element got =
               Get(to, &outputs[static_cast<size_t>(t)][i * static_cast<size_t>(DTypeSize(to))]);
-          const bool same_real = got.real == want.real || (std::isnan(got.real) && std::isnan(want.real));
+          // A processor's own conversion to bf16 flushes subnormals.
+          const bool flushed = to == DType::kBF16 && std::abs(want.real) < 0x1p-126 && got.real == 0;
+          const bool same_real =
+              got.real == want.real || flushed || (std::isnan(got.real) && std::isnan(want.real));
           EXPECT_TRUE(same_real && got.integer == want.integer)
               << DTypeName(from) << " " << samples[i].real << " " << samples[i].integer << " to "
               << DTypeName(to) << ": got " << got.real << " " << got.integer << ", not " << want.real << " "

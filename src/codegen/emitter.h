@@ -27,8 +27,9 @@ inline bool FitsInt32(const Interval& i) { return i.min >= INT32_MIN && i.max <=
 
 class NestEmitter {
  public:
-  // The module, nest and options must outlive the emitter.
-  NestEmitter(llvm::Module* module, const LoopNest& nest, const CodegenOptions& options);
+  // The module, nest, target and options must outlive the emitter.
+  NestEmitter(llvm::Module* module, const LoopNest& nest, const Target& target,
+              const CodegenOptions& options);
 
   // Adds the function `symbol` that runs one root statement. After an error the module is unusable.
   absl::Status EmitPhase(const Stmt& root, const std::string& symbol);
@@ -81,6 +82,10 @@ class NestEmitter {
   void EmitAllocate(const Stmt& s);
   void EmitWhile(const Stmt& s);
   void EmitPrefetch(const Stmt& s);
+  // dot.cc
+  void EmitDot(const Stmt& s);
+  bool EmitDotInstruction(const Stmt& s);
+
   // sharing.cc
   const std::vector<const BufferNode*>& BuffersSharedBetweenIterations(const Stmt& loop);
   bool SharesElements(const Affine& flat, const std::vector<Stmt>& loops) const;
@@ -112,6 +117,7 @@ class NestEmitter {
   llvm::Value* Offset(llvm::Value* pointer, llvm::Value* elements, DType dtype);
   llvm::Value* LoadFrom(const Buffer& buffer, const Access& access);
   llvm::Value* LoadLanes(const Buffer& buffer, const Access& access);
+  llvm::Value* LoadPairs(const Expr& element, int64_t lanes);
   void StoreTo(const Buffer& buffer, const Access& access, llvm::Value* value);
   void StoreLanes(const Buffer& buffer, const Access& access, llvm::Value* value);
   llvm::Value* LanePointers(const Access& access, DType dtype);
@@ -132,6 +138,7 @@ class NestEmitter {
 
   llvm::Module* module_;
   const LoopNest& nest_;
+  const Target& target_;
   const CodegenOptions& options_;
   ValueBuilder values_;
   llvm::IRBuilder<>& ir_;

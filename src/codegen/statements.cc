@@ -25,8 +25,14 @@ bool IsPoint(const Interval& i, int64_t value) { return i.is_point() && i.min ==
 
 }  // namespace
 
-NestEmitter::NestEmitter(llvm::Module* module, const LoopNest& nest, const CodegenOptions& options)
-    : module_(module), nest_(nest), options_(options), values_(module->getContext()), ir_(values_.ir()) {
+NestEmitter::NestEmitter(llvm::Module* module, const LoopNest& nest, const Target& target,
+                         const CodegenOptions& options)
+    : module_(module),
+      nest_(nest),
+      target_(target),
+      options_(options),
+      values_(module->getContext(), target.Has("avx512_bf16")),
+      ir_(values_.ir()) {
   MakeAliasScopes();
 }
 
@@ -120,6 +126,8 @@ void NestEmitter::EmitFor(const Stmt& s) {
       return EmitUnrolled(s);
     case LoopKind::kVectorized:
       return EmitVectorized(s);
+    case LoopKind::kDot:
+      return EmitDot(s);
     case LoopKind::kParallel:
       return Fail(InternalError("parallel loop ", s->var->name, " is not outermost"));
     case LoopKind::kBound:

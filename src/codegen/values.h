@@ -19,7 +19,9 @@ namespace attune {
 // An operation that does not exist for its type records an error and yields poison.
 class ValueBuilder {
  public:
-  explicit ValueBuilder(llvm::LLVMContext& context) : ir_(context) {}
+  // `has_bf16`: whether the processor converts vectors to bf16 itself (AVX512_BF16).
+  explicit ValueBuilder(llvm::LLVMContext& context, bool has_bf16 = false)
+      : ir_(context), has_bf16_(has_bf16) {}
 
   llvm::IRBuilder<>& ir() { return ir_; }
   // The first error of any call.
@@ -74,6 +76,7 @@ class ValueBuilder {
   llvm::Value* F32ToBF16(llvm::Value* f32);
 
   llvm::IRBuilder<> ir_;
+  bool has_bf16_;
   absl::Status status_;
 };
 

@@ -3,6 +3,7 @@
 #include "codegen/values.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 namespace attune {
 
@@ -57,8 +58,13 @@ Value* ValueBuilder::RoundToOddF32(Value* f64) {
   return ir_.CreateBitCast(ir_.CreateOr(toward_zero, inexact), nearest->getType());
 }
 
-// As FloatToBF16 in base/float16.h. The processor's own instruction flushes subnormals.
+// As FloatToBF16 in base/float16.h, but that the processor's own instruction flushes subnormals.
 Value* ValueBuilder::F32ToBF16(Value* f32) {
+  constexpr int64_t kLanes = 16;
+  if (has_bf16_ && LanesOf(f32) == kLanes) {
+    Value* converted = ir_.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {f32});
+    return ir_.CreateBitCast(converted, TypeLike(DType::kBF16, f32));
+  }
   llvm::Type* i32 = TypeLike(DType::kI32, f32);
   const auto constant = [&](uint64_t v) { return llvm::ConstantInt::get(i32, v); };
   Value* bits = ir_.CreateBitCast(f32, i32);

@@ -78,6 +78,21 @@ TEST(LowerContraction, TransposedAndIntegerConvolutions) {
                            {1, 1}, {1, 1, 1, 1})});
 }
 
+// In pairs where the processor has instructions for them, and where channels come in pairs.
+TEST(LowerContraction, ProductsOfBF16) {
+  ExpectKernelsMatch(
+      InEachLayout({Conv(Op::kConv, {"bf16[1,32,7,9]", "bf16[48,32,3,3]", "bf16[48]"}, {2, 2}, {1, 1, 1, 1}),
+                    Conv(Op::kConv, {"bf16[1,24,6,6]", "bf16[32,24,1,1]"}, {1, 1}, {0, 0, 0, 0}),
+                    Conv(Op::kConv, {"bf16[1,17,6,6]", "bf16[32,17,1,1]"}, {1, 1}, {0, 0, 0, 0}),
+                    Conv(Op::kConv, {"bf16[1,32,6,6]", "bf16[32,16,3,3]"}, {1, 1}, {1, 1, 1, 1}, 2),
+                    Conv(Op::kConv, {"bf16[1,32,6,6]", "bf16[32,1,3,3]"}, {1, 1}, {1, 1, 1, 1}, 32)}));
+  ExpectKernelsMatch({{Op::kMatMul, {"bf16[9,64]", "bf16[64,100]"}, {}},
+                      {Op::kMatMul, {"bf16[2,9,64]", "bf16[2,64,33]"}, {}, "", {Op::kRelu}},
+                      {Op::kMatMul, {"bf16[9,32]", "bf16[48,32]"}, {{"transpose_b", int64_t{1}}}},
+                      {Op::kMatMul, {"bf16[64,9]", "bf16[64,48]"}, {{"transpose_a", int64_t{1}}}},
+                      {Op::kMatMul, {"bf16[9,33]", "bf16[33,48]"}, {}}});
+}
+
 TEST(LowerContraction, MatrixProducts) {
   ExpectKernelsMatch(InEachDType(
       {{Op::kMatMul, {"f32[7,20]", "f32[20,33]"}, {}}, {Op::kMatMul, {"f32[2,3,5,8]", "f32[3,8,16]"}, {}}},

@@ -49,7 +49,8 @@ bool IsCheap(const Node& node) {
 }
 
 bool IsMovementOfOne(const Node& node) {
-  return node.op() == Op::kReshape || node.op() == Op::kTranspose || node.op() == Op::kSlice;
+  return node.op() == Op::kReshape || node.op() == Op::kTranspose || node.op() == Op::kSlice ||
+         node.op() == Op::kCast;
 }
 
 class Partitioner {

@@ -99,4 +99,21 @@ absl::StatusOr<PassPlan> ParsePassPlan(std::string_view text) {
   return plan;
 }
 
+absl::Status SetBF16(PassPlan& plan) {
+  bool found = false;
+  for (PassStep& step : plan.steps) {
+    if (step.pass != "narrow") continue;
+    step.parameters["bf16"] = 1;
+    found = true;
+  }
+  return found ? absl::OkStatus() : InvalidInput("the plan lacks the pass narrow, which makes values bf16");
+}
+
+bool IsBF16(const PassPlan& plan) {
+  return std::ranges::any_of(plan.steps, [](const PassStep& step) {
+    const auto it = step.parameters.find("bf16");
+    return step.pass == "narrow" && it != step.parameters.end() && it->second != 0;
+  });
+}
+
 }  // namespace attune

@@ -26,6 +26,11 @@ struct PassPlan {
 // Every row of PassTable(), in order, at its defaults.
 PassPlan DefaultPlan();
 
+// Makes the plan compute in bf16 where that is fast. An error where it lacks the pass "narrow".
+absl::Status SetBF16(PassPlan& plan);
+// Whether it does.
+bool IsBF16(const PassPlan& plan);
+
 // One line a pass with all its parameters, preceded by a comment with the reason for the pass's place:
 //
 //   # Values that depend on no input are computed now.

@@ -86,6 +86,10 @@ absl::StatusOr<bool> SinkReshapesPass(Graph& graph, const PassContext& context);
 // `max_columns` columns, in multiples of `multiple`. No dead nodes.
 absl::StatusOr<bool> FuseHorizontalPass(Graph& graph, const PassContext& context);
 
+// With `bf16` 1: after: what convolutions, products, elementwise operators, pools and data movement take and
+// give is bf16, and the graph's inputs and outputs are as they were. Equal to rounding to bf16.
+absl::StatusOr<bool> NarrowPass(Graph& graph, const PassContext& context);
+
 // Before: no fused nodes. After: every node other than constants, if, loop and fused is in the region of
 // exactly one fused node (fusion_groups.h says which nodes share one), which has the name of the group's
 // anchor. Its inputs are the values that the group takes from outside, constants among them, except

@@ -132,8 +132,10 @@ Tolerance OperatorTolerance(DType dtype) {
   }
 }
 
-Tolerance NetworkTolerance(const Tensor& expected) {
-  Tolerance tolerance = OperatorTolerance(expected.dtype());
+Tolerance NetworkTolerance(const Tensor& expected) { return NetworkTolerance(expected, expected.dtype()); }
+
+Tolerance NetworkTolerance(const Tensor& expected, DType precision) {
+  Tolerance tolerance = OperatorTolerance(precision);
   double sum = 0;
   int64_t count = 0;
   for (const double value : reference::Load<double>(expected)) {

@@ -23,7 +23,9 @@ Tolerance OperatorTolerance(DType dtype);
 
 // For an output of a whole network: the same with the absolute part in units of the root mean square of the
 // expected tensor's finite elements (1 where that is zero).
+// `precision`: what the network computes in, where that is not the output's dtype.
 Tolerance NetworkTolerance(const Tensor& expected);
+Tolerance NetworkTolerance(const Tensor& expected, DType precision);
 
 // For a contraction: magnitude Σ|x||w| of each element (EvaluateMagnitude), the algorithm's γ, and the unit
 // roundoff u of its accumulation (2^-24 for f32). Rounding the sum to an output of a narrower dtype is

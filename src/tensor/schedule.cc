@@ -248,9 +248,16 @@ absl::Status Schedule::MarkImpl(const Primitive& p) {
     if (loop.peel_front + loop.peel_back > 0)
       return InvalidInput("parallel: loop '", loop.name, "' is peeled");
   }
+  if (p.op == "dot") {
+    if (!loop.reduce) return InvalidInput("dot: loop '", loop.name, "' does not reduce");
+    const auto& loops = ref.state->loops;
+    if (ref.index + 1 != loops.size() || ref.index == 0 || loops[ref.index - 1].kind != LoopKind::kVectorized)
+      return InvalidInput("dot: loop '", loop.name, "' is not the innermost, directly in a vectorized one");
+  }
   loop.kind = p.op == "unroll"      ? LoopKind::kUnrolled
               : p.op == "vectorize" ? LoopKind::kVectorized
               : p.op == "parallel"  ? LoopKind::kParallel
+              : p.op == "dot"       ? LoopKind::kDot
                                     : LoopKind::kBound;
   if (p.op == "bind") loop.binding = p.names[1];
   return absl::OkStatus();

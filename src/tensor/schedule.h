@@ -58,6 +58,8 @@ class Schedule {
   absl::Status Unroll(const std::string& loop);
   absl::Status Vectorize(const std::string& loop);
   absl::Status Parallel(const std::string& loop);
+  // `loop`, innermost, of a reduce axis and inside of a vectorized one, becomes a dot product instruction.
+  absl::Status Dot(const std::string& loop);
   absl::Status Bind(const std::string& loop, const std::string& hardware_index);
   // The first `front` and the last `back` iterations get copies of the body of their own, in which guards and
   // padding conditions that fail only at the borders are decided at compile time.

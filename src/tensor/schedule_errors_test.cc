@@ -66,6 +66,8 @@ TEST(ScheduleErrors, Loops) {
           {{}, {"parallel", {"c.j"}, {}}, "parallel: loop 'c.j' is not the outermost loop of a root stage"},
           {{at}, {"parallel", {"c.i"}, {}}, "parallel: loop 'c.i' is not the outermost loop of a root stage"},
           {{{"peel", {"c.i"}, {1, 0}}}, {"parallel", {"c.i"}, {}}, "parallel: loop 'c.i' is peeled"},
+          {{}, {"dot", {"c.j"}, {}}, "dot: loop 'c.j' does not reduce"},
+          {{}, {"dot", {"c.k"}, {}}, "dot: loop 'c.k' is not the innermost, directly in a vectorized one"},
           {{}, {"peel", {"c.i"}, {-1, 0}}, "peel: negative count"},
           {{{"unroll", {"c.i"}, {}}}, {"peel", {"c.i"}, {1, 1}}, "peel: loop 'c.i' is not serial"},
           {{}, {"prefetch", {"b", "out.i"}, {2}}, "prefetch: stage 'out' does not read 'b'"},

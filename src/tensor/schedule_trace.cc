@@ -21,6 +21,7 @@ absl::Status Schedule::Apply(const Primitive& primitive) {
       {"unroll", 1, 0, &Schedule::MarkImpl},
       {"vectorize", 1, 0, &Schedule::MarkImpl},
       {"parallel", 1, 0, &Schedule::MarkImpl},
+      {"dot", 1, 0, &Schedule::MarkImpl},
       {"bind", 2, 0, &Schedule::MarkImpl},
       {"peel", 1, 2, &Schedule::PeelImpl},
       {"inline", 1, 0, &Schedule::InlineImpl},
@@ -62,6 +63,7 @@ absl::Status Schedule::Tile(const std::string& y, const std::string& x, int64_t 
 absl::Status Schedule::Unroll(const std::string& loop) { return Apply({"unroll", {loop}, {}}); }
 absl::Status Schedule::Vectorize(const std::string& loop) { return Apply({"vectorize", {loop}, {}}); }
 absl::Status Schedule::Parallel(const std::string& loop) { return Apply({"parallel", {loop}, {}}); }
+absl::Status Schedule::Dot(const std::string& loop) { return Apply({"dot", {loop}, {}}); }
 absl::Status Schedule::Bind(const std::string& loop, const std::string& hardware_index) {
   return Apply({"bind", {loop, hardware_index}, {}});
 }

@@ -30,9 +30,11 @@ enum class LoopKind {
                 // variable reduce across lanes: buffer[i] = op(buffer[i], x) with op one of add, mul, min,
                 // max, and, or
   kParallel,    // only as the outermost loop of a root statement: split statically over parts
+  kDot,         // around one store, in a vectorized loop: the terms that a dot product instruction adds to
+                // each lane at once, rounding as it does. Where the target has none for them, unrolled
   kBound,       // bound to a hardware index (`binding`), for GPUs
 };
-std::string_view LoopKindName(LoopKind kind);  // "for", "unroll", "vector", "parallel", "bind"
+std::string_view LoopKindName(LoopKind kind);  // "for", "unroll", "vector", "parallel", "dot", "bind"
 
 struct StmtNode;
 using Stmt = std::shared_ptr<const StmtNode>;

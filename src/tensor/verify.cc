@@ -164,11 +164,15 @@ class Verifier {
       return InvalidInput(name, " is vectorized, but its extent is not constant");
     if (s.loop == LoopKind::kUnrolled && !(IsStatic(s.min) && IsStatic(s.extent)))
       return InvalidInput(name, " is unrolled, but its bounds are not constant");
+    const bool is_dot = s.loop == LoopKind::kDot;
+    if (is_dot && !(vector_ && IsIntConst(s.extent) && s.body && s.body->kind == StmtKind::kStore))
+      return InvalidInput(
+          name, " is a dot product, but not of constant extent around one store in a vectorized loop");
     const bool one_iteration = IsConst(s.extent, 1) && s.loop == LoopKind::kSerial;
-    if (vector_ && s.loop != LoopKind::kUnrolled && !one_iteration) return NotInnermost(name);
+    if (vector_ && s.loop != LoopKind::kUnrolled && !is_dot && !one_iteration) return NotInnermost(name);
 
     const bool is_vector = s.loop == LoopKind::kVectorized;
-    const bool emitted_each = is_vector || s.loop == LoopKind::kUnrolled || one_iteration;
+    const bool emitted_each = is_vector || is_dot || s.loop == LoopKind::kUnrolled || one_iteration;
     RETURN_IF_ERROR(Bind(s.var, emitted_each && IsStatic(s.min)));
     if (is_vector) vector_ = &s;
     RETURN_IF_ERROR(Statement(s.body));

@@ -60,6 +60,8 @@ TEST(VerifyLoopNest, OneMessageForEachRule) {
       {"for %j in 0, 4 { parallel %i in 0, 4 {} }",
        "loop i is parallel, but not the outermost of a root statement"},
       {"n[0] = 0 parallel %i in 0, 4 {}", "loop i is parallel, but not the outermost of a root statement"},
+      {"dot %i in 0, 2 { b[%i] = a[%i] }",
+       "loop i is a dot product, but not of constant extent around one store in a vectorized loop"},
       {"vector %i in 0, 4 { for %j in 0, 4 {} }", "loop i is vectorized, but loop j is inside of it"},
       {"vector %i in 0, 4 { vector %j in 0, 4 {} }", "loop i is vectorized, but loop j is inside of it"},
       {"vector %i in 0, 4 { while lt(n[0], 4) {} }",

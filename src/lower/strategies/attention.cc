@@ -28,9 +28,8 @@ int64_t VectorsIn(int64_t n, int64_t lanes, int64_t limit) {
   return limit;
 }
 
-bool IsMovedOperand(const Node& node) {
-  return (node.op() == Op::kReshape || node.op() == Op::kTranspose || node.op() == Op::kSlice) &&
-         !node.output()->users().empty();
+bool IsMovement(const Node& node) {
+  return node.op() == Op::kReshape || node.op() == Op::kTranspose || node.op() == Op::kSlice;
 }
 
 class AttentionScheduler {
@@ -45,10 +44,10 @@ class AttentionScheduler {
         out_(workload.output_stage) {}
 
   absl::Status Run() {
-    RETURN_IF_ERROR(InlineEpilogue(s_, workload_));
     RETURN_IF_ERROR(TransposeKeys());
     RETURN_IF_ERROR(PackQueries());
     RETURN_IF_ERROR(PackValues());
+    RETURN_IF_ERROR(InlineEpilogue(s_, workload_));
     for (const std::string& stage : MovementStages()) RETURN_IF_ERROR(s_.Inline(stage));
     RETURN_IF_ERROR(s_.CacheWrite(node_ + ".qk"));
     const std::array<std::string, 4> axes = OutputAxes();
@@ -74,7 +73,8 @@ class AttentionScheduler {
   std::vector<std::string> MovementStages() const {
     std::vector<std::string> stages;
     for (const auto& node : workload_.region->nodes()) {
-      if (IsMovedOperand(*node)) stages.push_back(BufferName(workload_, node->output()));
+      if (IsMovement(*node) && !workload_.region->IsOutput(node->output()))
+        stages.push_back(BufferName(workload_, node->output()));
     }
     return stages;
   }
@@ -183,12 +183,13 @@ std::string AttentionWhyNot(const Workload& workload, const Target& target) {
   const TensorType& type = workload.anchor->output()->type();
   const Node& last = *workload.region->outputs()[0].value->producer();
   const bool transposed = last.op() == Op::kTranspose && last.attrs().IntList("perm").back() == 3 &&
-                          last.input(0)->producer() == workload.anchor;
+                          last.input(0)->type().dims == type.dims;
   if (!workload.output_type().layout.is_plain()) return "the output is blocked";
   if (!transposed && workload.output_type().shape() != type.shape()) return "the epilogue changes the shape";
   for (int i = 0; i < 3; ++i) {
     const Node* producer = workload.anchor->input(i)->producer();
-    if (producer != nullptr && !IsMovedOperand(*producer)) return "an operand is computed in the group";
+    if (producer != nullptr && !IsMovement(*producer) && producer->op() != Op::kCast)
+      return "an operand is computed in the group";
   }
   if (type.num_elements() == 0 || workload.anchor->input(1)->type().num_elements() == 0)
     return "nothing to compute";

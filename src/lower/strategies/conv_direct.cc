@@ -21,22 +21,27 @@ namespace {
 
 struct Shape2d {
   int64_t lanes, blocks, width, channels, kernel_h, kernel_w, group_blocks;
+  int64_t dot;  // channels that one instruction takes
 };
 
-Shape2d ShapeOf(const Workload& workload) {
+Shape2d ShapeOf(const Workload& workload, const Target& target) {
   const Node& conv = *workload.anchor;
   const Shape out = conv.output()->type().shape(), w = conv.input(1)->type().shape();
   const int64_t lanes = conv.output()->type().layout.block;
   const int64_t group = conv.attrs().Int("group", 1);
-  return {lanes, CeilDiv(out[1], lanes), out[3], w[1], w[2], w[3], CeilDiv(out[1] / group, lanes)};
+  // Neighbours in memory are neighbouring channels where the input is blocked alone.
+  const bool blocked = !conv.input(0)->type().layout.is_plain();
+  const int64_t dot = blocked ? DotTerms(workload, w[1], target) : 1;
+  return {lanes, CeilDiv(out[1], lanes), out[3], w[1], w[2], w[3], CeilDiv(out[1] / group, lanes), dot};
 }
 
-// Cycles for one input channel and tap over all tiles of a row: the multiply-adds, or the loads behind them.
+// Cycles for one input channel (or as many as one instruction takes) and tap over all tiles of a row: the
+// multiply-adds, or the loads behind them.
 double TileCost(const Shape2d& s, int64_t tile_w, int64_t tile_c, const Target& target) {
   const double multiply_adds = static_cast<double>(tile_w * tile_c) / target.fma_per_cycle;
   const double latency = static_cast<double>(target.fma_latency);
   const int64_t vector_bytes = target.vector_bits / 8;
-  const int64_t weight_bytes = s.channels * s.kernel_h * s.kernel_w * tile_c * vector_bytes;
+  const int64_t weight_bytes = s.channels / s.dot * s.kernel_h * s.kernel_w * tile_c * vector_bytes;
   const double line_cycles = weight_bytes <= target.l1_bytes / 2   ? 1 / target.loads_per_cycle
                              : weight_bytes <= target.l2_bytes / 2 ? vector_bytes / target.l2_bytes_per_cycle
                                                                    : vector_bytes / target.l3_bytes_per_cycle;
@@ -73,17 +78,17 @@ std::string ConvDirectWhyNot(const Workload& workload, const Target& target) {
 }
 
 std::vector<Knob> ConvDirectSpace(const Workload& workload, const Target& target) {
-  const Shape2d s = ShapeOf(workload);
+  const Shape2d s = ShapeOf(workload, target);
   Knob tile_w{"tile_w", {}}, tile_c{"tile_c", {}}, unroll{"unroll_c", {}};
   for (int64_t w = 1; w <= std::min<int64_t>(s.width, target.num_vector_registers - 2); ++w)
     tile_w.values.push_back(w);
   for (int64_t c : Divisors(s.group_blocks, 8)) tile_c.values.push_back(c);
-  for (int64_t u : Divisors(s.channels, 8)) unroll.values.push_back(u);
+  for (int64_t u : Divisors(s.channels / s.dot, 8)) unroll.values.push_back(u);
   return {tile_w, tile_c, unroll};
 }
 
 Config ConvDirectDefault(const Workload& workload, const Target& target) {
-  const Shape2d s = ShapeOf(workload);
+  const Shape2d s = ShapeOf(workload, target);
   Config best;
   double best_cost = std::numeric_limits<double>::infinity();
   for (int64_t c : Divisors(s.group_blocks, 8)) {
@@ -99,28 +104,33 @@ Config ConvDirectDefault(const Workload& workload, const Target& target) {
   // Enough work between branches. A tile that fills the registers has it in one channel, and unrolled its
   // weights would be loaded ahead, into registers that it does not have.
   const int64_t tile = best["tile_w"] * best["tile_c"] * s.kernel_w;
-  best["unroll_c"] = Divisors(s.channels, tile > 24 ? 1 : 8).back();
+  best["unroll_c"] = Divisors(s.channels / s.dot, tile > 24 ? 1 : 8).back();
   return best;
 }
 
 double ConvDirectCost(const Workload& workload, const Config& config, const Target& target) {
-  const Shape2d s = ShapeOf(workload);
+  const Shape2d s = ShapeOf(workload, target);
   const Shape out = workload.anchor->output()->type().shape();
-  const auto rows = static_cast<double>(out[0] * out[2] * s.channels * s.kernel_h * s.kernel_w);
+  const auto rows = static_cast<double>(out[0] * out[2] * s.channels / s.dot * s.kernel_h * s.kernel_w);
   const double compute = rows * TileCost(s, config.at("tile_w"), config.at("tile_c"), target);
-  return WithMemoryTraffic(compute, workload.anchor->input(1)->type().num_elements() * 4, target);
+  const TensorType& weights = workload.anchor->input(1)->type();
+  return WithMemoryTraffic(compute, weights.num_elements() * DTypeSize(weights.dtype), target);
 }
 
-absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config& config, const Target&) {
+absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config& config,
+                             const Target& target) {
   const Node& conv = *workload.anchor;
-  const Shape2d shape = ShapeOf(workload);
+  const Shape2d shape = ShapeOf(workload, target);
   const int64_t tile_w = config.at("tile_w"), tile_c = config.at("tile_c"), unroll = config.at("unroll_c");
   const std::string out = workload.output_stage, acc = workload.accumulator_stage;
   RETURN_IF_ERROR(InlineEpilogue(s, workload));
 
-  // Weights in the order of the loops: block group, row, channel, column, lane.
-  RETURN_IF_ERROR(
-      s.Pack(ParamName(workload, conv.input(1)), acc, {{0, shape.lanes * tile_c}}, {0, 3, 2, 4, 1}));
+  // Weights in the order of the loops: block group, row, channel, column, lane, channel of one instruction.
+  const bool dot = shape.dot > 1;
+  const std::string weights = ParamName(workload, conv.input(1));
+  const std::pair<int64_t, int64_t> lanes = {0, shape.lanes * tile_c};
+  RETURN_IF_ERROR(dot ? s.Pack(weights, acc, {lanes, {1, shape.dot}}, {0, 4, 2, 5, 1, 3})
+                      : s.Pack(weights, acc, {lanes}, {0, 3, 2, 4, 1}));
 
   RETURN_IF_ERROR(s.Split(out + ".d1", tile_c));
   RETURN_IF_ERROR(s.Split(out + ".d3", tile_w));
@@ -131,12 +141,20 @@ absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config
   RETURN_IF_ERROR(s.Unroll(out + ".d3.i"));
   RETURN_IF_ERROR(s.ComputeAt(acc, out + ".d3.o", MemorySpace::kRegister));
 
-  // The channel loop: whole blocks of the input's layout, then an unrolled part.
+  // The channel loop: whole blocks of the input's layout, then an unrolled part, then those of one
+  // instruction.
   const Layout& in_layout = conv.input(0)->type().layout;
   std::vector<std::string> channels = {acc + ".c"};
+  std::string dot_loop;
+  if (dot) {
+    RETURN_IF_ERROR(s.Split(acc + ".c", shape.dot));
+    dot_loop = acc + ".c.i";
+    channels = {acc + ".c.o"};
+  }
   if (!in_layout.is_plain() && shape.channels > in_layout.block && shape.channels % in_layout.block == 0) {
-    RETURN_IF_ERROR(s.Split(acc + ".c", in_layout.block));
-    channels = {acc + ".c.o", acc + ".c.i"};
+    const std::string whole = channels[0];
+    RETURN_IF_ERROR(s.Split(whole, in_layout.block / shape.dot));
+    channels = {whole + ".o", whole + ".i"};
   }
   if (unroll > 1 && *s.Extent(channels.back()) % unroll == 0) {
     const std::string inner = channels.back();
@@ -148,11 +166,13 @@ absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config
   std::vector<std::string> order = {acc + ".d0", acc + ".d2", acc + ".kh"};
   order.insert(order.end(), channels.begin(), channels.end());
   for (const char* loop : {".kw", ".d3", ".d1", ".v"}) order.push_back(acc + loop);
+  if (dot) order.push_back(dot_loop);
   RETURN_IF_ERROR(s.Reorder(order));
   const TapUnrolling taps = UnrollTaps(WindowAlong(conv, 1), tile_w, tile_w * tile_c * unroll);
   RETURN_IF_ERROR(UnrollInner(s, acc + ".kw", taps.taps));
   for (const char* loop : {".d1", ".d3"}) RETURN_IF_ERROR(s.Unroll(acc + loop));
   RETURN_IF_ERROR(s.Vectorize(acc + ".v"));
+  if (dot) RETURN_IF_ERROR(s.Dot(dot_loop));
   // Where that would read out of bounds, the guards stay.
   s.Overcompute(acc).IgnoreError();
 

@@ -126,7 +126,7 @@ std::string ConvWinogradWhyNot(const Workload& workload, const Target& target) {
   const Node& conv = *workload.anchor;
   const TensorType& type = conv.output()->type();
   if (type.rank() != 4) return "not two spatial dimensions";
-  if (type.dtype != DType::kF32) return "not in f32";
+  if (ComputeType(type.dtype) != DType::kF32) return "not computed in f32";
   const Layout blocked{1, target.Lanes(4)};
   if (type.layout != blocked || conv.input(0)->type().layout != blocked) return "channels are not blocked";
   if (workload.output_type().layout != type.layout) return "the epilogue changes the layout";

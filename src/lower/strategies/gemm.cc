@@ -17,20 +17,22 @@ namespace {
 
 struct Product {
   int64_t lanes, m, n, k;
+  int64_t dot;  // terms that one instruction takes
 };
 
 Product ProductOf(const Workload& workload, const Target& target) {
   const Shape out = workload.anchor->output()->type().shape(), a = workload.anchor->input(0)->type().shape();
   const bool transposed = workload.anchor->attrs().Bool("transpose_a");
   return {target.Lanes(DTypeSize(ComputeType(workload.anchor->output()->type().dtype))), out[out.size() - 2],
-          out.back(), transposed ? a[a.size() - 2] : a.back()};
+          out.back(), transposed ? a[a.size() - 2] : a.back(),
+          transposed ? 1 : DotTerms(workload, a.back(), target)};
 }
 
 // How many rows of A can be read side by side. Rows that are a multiple of a page apart share the sets of the
 // first-level cache, which holds as many of them as it has ways.
 int64_t MaxRows(const Product& p, const Target& target) {
   constexpr int64_t kPage = 4096;
-  const int64_t row_bytes = p.k * target.vector_bits / 8 / p.lanes;
+  const int64_t row_bytes = p.k / p.dot * target.vector_bits / 8 / p.lanes;
   return row_bytes % kPage == 0 ? target.l1_bytes / kPage : target.num_vector_registers;
 }
 
@@ -53,7 +55,7 @@ std::string GemmWhyNot(const Workload& workload, const Target&) {
 
 std::vector<Knob> GemmSpace(const Workload& workload, const Target& target) {
   const Product p = ProductOf(workload, target);
-  Knob m{"tile_m", {}}, n{"tile_n", {}}, unroll{"unroll_k", Divisors(p.k, 8)};
+  Knob m{"tile_m", {}}, n{"tile_n", {}}, unroll{"unroll_k", Divisors(p.k / p.dot, 8)};
   for (int64_t t = 1; t <= std::min<int64_t>(p.m, 16); ++t) m.values.push_back(t);
   for (int64_t t = 1; t <= std::min<int64_t>(CeilDiv(p.n, p.lanes), 6); ++t) n.values.push_back(t);
   return {m, n, unroll};
@@ -85,8 +87,26 @@ Config GemmDefault(const Workload& workload, const Target& target) {
       }
     }
   }
-  best["unroll_k"] = Divisors(p.k, best["tile_m"] * best["tile_n"] > 12 ? 4 : 8).back();
+  best["unroll_k"] = Divisors(p.k / p.dot, best["tile_m"] * best["tile_n"] > 12 ? 4 : 8).back();
   return best;
+}
+
+// B [batch…, k, n] or [batch…, n, k] → [batch…, panel, k, column], or [batch…, panel, k / 2, column, 2] where
+// one instruction takes two.
+absl::Status PackRightOperand(Schedule& s, const Workload& workload, const Product& p, int64_t tile_n) {
+  const Value* right = workload.anchor->input(1);
+  const bool transposed = workload.anchor->attrs().Bool("transpose_b"), dot = p.dot > 1;
+  const int64_t batch = right->type().rank() - 2;
+  const int64_t column_axis = transposed ? batch : batch + 1, row_axis = transposed ? batch + 1 : batch;
+  std::vector<std::pair<int64_t, int64_t>> splits = {{column_axis, p.lanes * tile_n}};
+  if (dot) splits.emplace_back(row_axis, p.dot);
+  // Where the axes' parts are once split.
+  const int64_t row = transposed ? batch + 2 : batch, column = transposed ? batch : batch + (dot ? 2 : 1);
+  std::vector<int64_t> order;
+  for (int64_t d = 0; d < batch; ++d) order.push_back(d);
+  order.insert(order.end(), {column, row, column + 1});
+  if (dot) order.push_back(row + 1);
+  return s.Pack(ParamName(workload, right), workload.accumulator_stage, splits, order);
 }
 
 absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& config, const Target& target) {
@@ -95,18 +115,7 @@ absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& conf
   const int64_t tile_m = config.at("tile_m"), tile_n = config.at("tile_n"), unroll = config.at("unroll_k");
   const std::string out = workload.output_stage, acc = workload.accumulator_stage;
   RETURN_IF_ERROR(InlineEpilogue(s, workload));
-
-  // B [batch…, k, n] or [batch…, n, k] → [batch…, panel, k, column].
-  const int64_t rank_b = product.input(1)->type().rank();
-  const bool transposed = product.attrs().Bool("transpose_b");
-  std::vector<int64_t> order;
-  for (int64_t d = 0; d < rank_b - 2; ++d) order.push_back(d);
-  const int64_t b = rank_b - 2;
-  for (int64_t place :
-       transposed ? std::vector<int64_t>{b, b + 2, b + 1} : std::vector<int64_t>{b + 1, b, b + 2})
-    order.push_back(place);
-  RETURN_IF_ERROR(s.Pack(ParamName(workload, product.input(1)), acc,
-                         {{transposed ? b : b + 1, p.lanes * tile_n}}, order));
+  RETURN_IF_ERROR(PackRightOperand(s, workload, p, tile_n));
 
   const size_t rank = product.output()->type().shape().size();
   const std::string m = absl::StrCat(".d", rank - 2), n = absl::StrCat(".d", rank - 1);
@@ -127,17 +136,25 @@ absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& conf
   RETURN_IF_ERROR(s.ComputeAt(acc, outer[outer.size() - 4], MemorySpace::kRegister));
 
   RETURN_IF_ERROR(s.Split(acc + n, p.lanes));
-  std::vector<std::string> loops = {acc + ".k"};
+  std::string k = acc + ".k", dot_loop;
+  if (p.dot > 1) {
+    RETURN_IF_ERROR(s.Split(k, p.dot));
+    dot_loop = k + ".i";
+    k += ".o";
+  }
+  std::vector<std::string> loops = {k};
   if (unroll > 1) {
-    RETURN_IF_ERROR(s.Split(acc + ".k", unroll));
-    loops = {acc + ".k.o", acc + ".k.i"};
+    RETURN_IF_ERROR(s.Split(k, unroll));
+    loops = {k + ".o", k + ".i"};
     RETURN_IF_ERROR(s.Unroll(loops[1]));
   }
   for (const std::string& loop : {acc + m, acc + n + ".o", acc + n + ".i"}) loops.push_back(loop);
+  if (p.dot > 1) loops.push_back(dot_loop);
   RETURN_IF_ERROR(s.Reorder(loops));
   RETURN_IF_ERROR(s.Unroll(acc + m));
   RETURN_IF_ERROR(s.Unroll(acc + n + ".o"));
   RETURN_IF_ERROR(s.Vectorize(acc + n + ".i"));
+  if (p.dot > 1) RETURN_IF_ERROR(s.Dot(dot_loop));
   return exact ? s.Overcompute(acc) : absl::OkStatus();
 }
 

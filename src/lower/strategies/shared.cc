@@ -43,6 +43,11 @@ absl::Status ParallelizeOuter(Schedule& schedule, const std::string& stage, size
   return schedule.Parallel(fused);
 }
 
+int64_t DotTerms(const Workload& workload, int64_t terms, const Target& target) {
+  const auto is_bf16 = [&](int i) { return workload.anchor->input(i)->type().dtype == DType::kBF16; };
+  return is_bf16(0) && is_bf16(1) && terms % 2 == 0 && target.Has("avx512_bf16") ? 2 : 1;
+}
+
 WindowAxis WindowAlong(const Node& node, size_t d) {
   const Shape in = node.input(0)->type().shape(), out = node.output()->type().shape();
   const size_t spatial = in.size() - 2;

@@ -73,6 +73,10 @@ std::string BufferName(const Workload& workload, const Value* value);
 // Fuses the first `count` loops of `stage` into "stage.par" and runs it in parallel.
 absl::Status ParallelizeOuter(Schedule& schedule, const std::string& stage, size_t count);
 
+// How many neighbouring terms of the anchor's sums, `terms` of them, one instruction of the target adds up:
+// 2 of bf16 where it has AVX512_BF16, else 1. They must come out even.
+int64_t DotTerms(const Workload& workload, int64_t terms, const Target& target);
+
 // The iterations of a tiled spatial loop in which some tap of the window may fall outside of the input, at
 // the front and at the back, or the tile beyond the output: these are peeled.
 struct Borders {

@@ -1,0 +1,131 @@
+// Which values become bf16: those between operators that gain by it.
+//
+// Problem: a value in bf16 has 8 bits of significand. Products of such numbers are exact in f32, and sums are
+// kept in f32, so what is lost is lost when a value is stored. Idea: operators that are fast in bf16
+// (products, which have an instruction for it), those that only move memory, and what works on feature maps
+// take and give bf16; exponentials, quantization, control flow and what has too few terms for the instruction
+// stay as they are, with casts between, which are fused into their neighbours. The sums that run through a
+// transformer from layer to layer stay in f32 too: each layer adds little to much, and rounding would take a
+// part of it every time.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "opt/passes.h"
+#include "opt/rewrite.h"
+
+namespace attune {
+namespace {
+
+bool IsF32(const Value* value) { return value != nullptr && value->type().dtype == DType::kF32; }
+
+// The sum's terms come in pairs that lie side by side in memory.
+bool HasPairs(const Node& node) {
+  if (node.op() == Op::kMatMul) {
+    const Shape a = node.input(0)->type().shape();
+    return !node.attrs().Bool("transpose_a") && a.back() % 2 == 0 && node.input(1)->constant() != nullptr;
+  }
+  const Shape w = node.input(1)->type().shape();
+  const bool depthwise = w[1] == 1;
+  constexpr int64_t kBlock = 16;  // narrower maps are not kept in blocks of channels
+  return depthwise || (w[1] % 2 == 0 && node.input(0)->type().shape()[1] >= kBlock);
+}
+
+bool GainsByNarrowing(const Node& node) {
+  switch (node.op()) {
+    case Op::kConv:
+    case Op::kMatMul:
+      return node.input(0)->type().is_static() && HasPairs(node);
+    case Op::kMaxPool:
+    case Op::kAvgPool:
+    case Op::kReduceMean:
+    case Op::kReduceMax:
+      return node.num_outputs() == 1;
+    case Op::kCast:
+      return false;
+    default:
+      break;
+  }
+  constexpr int kFeatureMap = 4;
+  return GetOpInfo(node.op()).category == OpCategory::kMovement ||
+         (IsElementwise(node.op()) && node.output()->type().rank() == kFeatureMap);
+}
+
+class Narrowing {
+ public:
+  explicit Narrowing(Graph& graph) : graph_(graph) {}
+
+  bool Run() {
+    for (auto it = graph_.nodes().begin(); it != graph_.nodes().end(); ++it) {
+      Node& node = **it;
+      if (node.op() == Op::kConstant || made_.contains(&node)) continue;
+      HasNoOtherFloats(node) && GainsByNarrowing(node) ? Narrow(node) : Keep(node);
+    }
+    for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+      Value* value = graph_.outputs()[i].value;
+      if (narrowed_.contains(value))
+        graph_.SetOutput(static_cast<int>(i), CastOf(value, DType::kF32, nullptr));
+    }
+    return !narrowed_.empty();
+  }
+
+ private:
+  // Types that the model asks for stay.
+  bool HasNoOtherFloats(const Node& node) const {
+    return std::ranges::all_of(node.inputs(), [this](const Value* input) {
+      return input == nullptr || !IsFloat(input->type().dtype) || IsF32(input) || narrowed_.contains(input);
+    });
+  }
+
+  void Narrow(Node& node) {
+    for (int i = 0; i < node.num_inputs(); ++i) {
+      if (IsF32(node.input(i))) node.SetInput(i, CastOf(node.input(i), DType::kBF16, &node));
+    }
+    for (int i = 0; i < node.num_outputs(); ++i) {
+      if (!IsF32(node.output(i))) continue;
+      TensorType type = node.output(i)->type();
+      type.dtype = DType::kBF16;
+      node.output(i)->set_type(std::move(type));
+      narrowed_.insert(node.output(i));
+    }
+  }
+
+  void Keep(Node& node) {
+    for (int i = 0; i < node.num_inputs(); ++i) {
+      if (narrowed_.contains(node.input(i))) node.SetInput(i, CastOf(node.input(i), DType::kF32, &node));
+    }
+  }
+
+  // `value` in another type, made once, before its first use there.
+  Value* CastOf(Value* value, DType dtype, Node* before) {
+    Value*& cast = casts_[{value, dtype}];
+    if (cast != nullptr) return cast;
+    if (const Tensor* constant = value->constant()) {
+      cast = graph_.AddConstant(ConvertedTo(*constant, dtype), value->name(), before);
+    } else {
+      cast = graph_.Make(Op::kCast, {value}, {{"to", dtype}}, before);
+    }
+    made_.insert(cast->producer());
+    return cast;
+  }
+
+  static Tensor ConvertedTo(const Tensor& from, DType dtype) {
+    Tensor to(dtype, from.shape());
+    for (int64_t i = 0; i < from.num_elements(); ++i) to.SetDouble(i, from.ToDouble(i));
+    return to;
+  }
+
+  Graph& graph_;
+  std::set<const Value*> narrowed_;
+  std::set<const Node*> made_;
+  std::map<std::pair<const Value*, DType>, Value*> casts_;
+};
+
+}  // namespace
+
+absl::StatusOr<bool> NarrowPass(Graph& graph, const PassContext& context) {
+  return context.Parameter("bf16") != 0 && Narrowing(graph).Run();
+}
+
+}  // namespace attune
