@@ -29,9 +29,7 @@ struct Format {
   double smallest_normal;
   double subnormal_scale;  // makes every subnormal number normal
   int subnormal_shift;     // its binary logarithm
-  std::span<const double> exp, erf, erf_tail;
-  double erf_split, erf_limit;  // where the tail's polynomial takes over, and where erf is 1
-  double erf_tail_middle, erf_tail_radius;
+  std::span<const double> exp;
 };
 
 const Format kF32Format = {.mantissa_bits = 23,
@@ -44,13 +42,7 @@ const Format kF32Format = {.mantissa_bits = 23,
                            .smallest_normal = 0x1p-126,
                            .subnormal_scale = 0x1p32,
                            .subnormal_shift = 32,
-                           .exp = kExpF32,
-                           .erf = kErfF32,
-                           .erf_tail = kErfTailF32,
-                           .erf_split = 0.93,
-                           .erf_limit = 4,
-                           .erf_tail_middle = 2.45,
-                           .erf_tail_radius = 1.55};
+                           .exp = kExpF32};
 
 const Format kF64Format = {.mantissa_bits = 52,
                            .exponent_bias = 1023,
@@ -62,13 +54,7 @@ const Format kF64Format = {.mantissa_bits = 52,
                            .smallest_normal = 0x1p-1022,
                            .subnormal_scale = 0x1p64,
                            .subnormal_shift = 64,
-                           .exp = kExpF64,
-                           .erf = kErfF64,
-                           .erf_tail = kErfTailF64,
-                           .erf_split = 1.22,
-                           .erf_limit = 6,
-                           .erf_tail_middle = 3.6,
-                           .erf_tail_radius = 2.4};
+                           .exp = kExpF64};
 
 const Format& FormatOf(RealValue x) { return x.is_f64() ? kF64Format : kF32Format; }
 
@@ -157,27 +143,17 @@ RealValue Scale(RealValue x, Value* n) {
 
 }  // namespace
 
-namespace {
-
-constexpr double kLowestExpF32 = -86.64;  // just above -125 ln 2
-
-// e^x of an f32 from kLowestExpF32 up to where it overflows: 2 e^r · 2^(n - 1), as 2^n may.
-RealValue ExpWithin(RealValue x) {
-  const ExpReduction reduced = ReduceExp(x);
-  Value* below = x.ir().CreateSub(reduced.n, BitsConstant(x, 1));
-  return Fma(reduced.minus1, 2, x.Number(2)) * PowerOfTwo(x, below);
-}
-
-}  // namespace
-
-// In f32, what is below 2^-125 is 0.
+// In f32, 2 e^r · 2^(n - 1), which is right up to the largest number; below 2^-125, 0.
 RealValue Exp(RealValue x) {
   const Format& format = FormatOf(x);
   if (x.is_f64()) {
     const ExpReduction reduced = ReduceExp(Clamp(x, format.exp_low, format.exp_high));
     return Scale(reduced.minus1 + 1, reduced.n);
   }
-  return Where(x < kLowestExpF32, 0, ExpWithin(Clamp(x, kLowestExpF32, format.exp_high)));
+  constexpr double kLow = -86.64;  // just above -125 ln 2
+  const ExpReduction reduced = ReduceExp(Clamp(x, kLow, format.exp_high));
+  Value* below = x.ir().CreateSub(reduced.n, BitsConstant(x, 1));
+  return Where(x < kLow, 0, Fma(reduced.minus1, 2, x.Number(2)) * PowerOfTwo(x, below));
 }
 
 // x = n ln 2 + r as ReduceExp does, with a first part of ln 2 so short that n times it is exact (fdlibm).
@@ -260,18 +236,23 @@ RealValue Sigmoid(RealValue x) {
   return Where(x < -kLimit, 0, 1 / Fma(scale, reduced.minus1, scale + 1));
 }
 
-// A polynomial for small arguments; beyond, 1 - e^-q(|x|) with a polynomial q, as q = -log(erfc) is smooth
-// (N. Juffa's construction).
+// In f32, where networks have it in every GELU: x times a quotient of polynomials in x², up to where erf
+// is 1. In f64: a polynomial for small arguments; beyond, 1 - e^-q(|x|) with a polynomial q, as q =
+// -log(erfc) is smooth (N. Juffa's construction).
 RealValue Erf(RealValue x) {
-  const Format& format = FormatOf(x);
+  if (!x.is_f64()) {
+    constexpr double kOneFrom = 3.92;
+    const RealValue z = Clamp(x, -kOneFrom, kOneFrom), square = z * z;
+    const RealValue erf = z * Polynomial(square, kErfF32Numerator) / Polynomial(square, kErfF32Denominator);
+    return Clamp(erf, -1, 1);
+  }
+  constexpr double kSplit = 1.22, kOneFrom = 6, kTailMiddle = 3.6, kTailRadius = 2.4;
   const RealValue size = Abs(x);
-  const RealValue small = x * Polynomial(x * x, format.erf);
-  const RealValue clamped = Clamp(size, 0, format.erf_limit);
-  const RealValue u =
-      Fma(clamped, 1 / format.erf_tail_radius, x.Number(-format.erf_tail_middle / format.erf_tail_radius));
-  const RealValue exponent = -Polynomial(u, format.erf_tail);  // at least -36
-  const RealValue tail = 1 - (x.is_f64() ? Exp(exponent) : ExpWithin(exponent));
-  return Where(size < format.erf_split, small, CopySign(tail, x));
+  const RealValue small = x * Polynomial(x * x, kErfF64);
+  const RealValue clamped = Clamp(size, 0, kOneFrom);
+  const RealValue u = Fma(clamped, 1 / kTailRadius, x.Number(-kTailMiddle / kTailRadius));
+  const RealValue tail = 1 - Exp(-Polynomial(u, kErfTailF64));
+  return Where(size < kSplit, small, CopySign(tail, x));
 }
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-"""Prints the polynomial coefficients of math_coefficients.h.
+"""Prints the coefficients of math_coefficients.h: of polynomials, and of one quotient of two.
 
 Each function is fitted by Remez' exchange algorithm in 60 digits, to the least largest error weighted as
 stated. Run with any Python that has mpmath: python3 fit_math.py > math_coefficients.h
@@ -9,23 +9,28 @@ from mpmath import mp, mpf, matrix, lu_solve, cos, pi, exp, expm1, log, sin, ata
 mp.dps = 60
 
 
-def remez(f, weight, low, high, degree):
-    """The polynomial p of that degree that minimizes max |p - f| · weight on [low, high]."""
+def remez(f, weight, low, high, degree, denominator=0):
+    """The p / q, of polynomials of these degrees with q(0) = 1, that minimizes max |p / q - f| · weight on [low, high]:
+    their coefficients and that maximum."""
     low, high = mpf(low), mpf(high)
-    n = degree + 2
+    n = degree + denominator + 2
     points = [(low + high) / 2 - (high - low) / 2 * cos(pi * (2 * i + 1) / (2 * n)) for i in range(n)]
     grid = [(low + high) / 2 - (high - low) / 2 * cos(pi * i / 600) for i in range(601)]
     values = [(x, f(x), weight(x)) for x in grid]
-    for _ in range(12):
+    q = [mpf(1)]
+    for _ in range(12 if denominator == 0 else 24):
         a, b = matrix(n, n), matrix(n, 1)
         for i, x in enumerate(points):
-            for j in range(n - 1):
+            for j in range(degree + 1):
                 a[i, j] = x**j
-            a[i, n - 1] = (-1) ** i / weight(x)
+            for j in range(denominator):
+                a[i, degree + 1 + j] = -f(x) * x ** (j + 1)
+            a[i, n - 1] = (-1) ** i * horner(q, x) / weight(x)
             b[i] = f(x)
         solution = lu_solve(a, b)
-        c = [solution[j] for j in range(n - 1)]
-        errors = [(horner(c, x) - y) * w for x, y, w in values]
+        c = [solution[j] for j in range(degree + 1)]
+        q = [mpf(1)] + [solution[degree + 1 + j] for j in range(denominator)]
+        errors = [(horner(c, x) / horner(q, x) - y) * w for x, y, w in values]
         # One extremum for each run of equal signs.
         extrema, run = [], [0]
         for i in range(1, len(errors)):
@@ -39,7 +44,7 @@ def remez(f, weight, low, high, degree):
         while len(extrema) > n:
             extrema.pop(0 if abs(errors[extrema[0]]) < abs(errors[extrema[-1]]) else -1)
         points = [grid[i] for i in extrema]
-    return c, max(abs(e) for e in errors)
+    return c, q, max(abs(e) for e in errors)
 
 
 def horner(c, x):
@@ -50,12 +55,25 @@ def horner(c, x):
 
 
 def show(name, comment, f, weight, low, high, degree):
-    c, error = remez(f, weight, low, high, degree)
+    c, _, error = remez(f, weight, low, high, degree)
     print(f"// {comment}; weighted error {float(error):.1e}.")
+    show_array(name, c)
+    print()
+
+
+def show_quotient(name, comment, f, weight, low, high, degree, denominator):
+    c, q, error = remez(f, weight, low, high, degree, denominator)
+    print(f"// {comment}; weighted error {float(error):.1e}.")
+    show_array(name + "Numerator", c)
+    show_array(name + "Denominator", q)
+    print()
+
+
+def show_array(name, c):
     print(f"inline constexpr double {name}[] = {{")
     for a in c:
         print(f"    {float(a)!r},")
-    print("};\n")
+    print("};")
 
 
 def main():
@@ -104,10 +122,9 @@ def main():
     show("kAtan", "(atan x - x) / x³ in x², |x| <= tan(π/8)", odd_rest(atan, mpf(-1) / 3), lambda z: z + tiny, 0,
          tan(pi / 8) ** 2 * mpf("1.001"), 10)
     show("kAsin", "(asin x - x) / x³ in x², |x| <= 1/2", odd_rest(asin, mpf(1) / 6), lambda z: z + tiny, 0, mpf("0.2501"), 12)
-    show("kErfF32", "erf(x) / x in x², |x| <= 0.95", erf_ratio, lambda z: 1 / erf_ratio(z), 0, mpf("0.91"), 6)
+    show_quotient("kErfF32", "erf(x) / x in x², |x| <= 3.92", erf_ratio, lambda z: 1 / erf_ratio(z), 0, mpf("15.3664"),
+                  5, 5)
     show("kErfF64", "erf(x) / x in x², |x| <= 1.25", erf_ratio, lambda z: 1 / erf_ratio(z), 0, mpf("1.57"), 12)
-    value, weight = erf_tail(mpf("0.9"), mpf("4"))
-    show("kErfTailF32", "-log(erfc t), t = 2.45 + 1.55 u, |u| <= 1", value, weight, -1, 1, 6)
     value, weight = erf_tail(mpf("1.2"), mpf("6"))
     show("kErfTailF64", "-log(erfc t), t = 3.6 + 2.4 u, |u| <= 1", value, weight, -1, 1, 17)
     print("}  // namespace attune\n\n#endif  // ATTUNE_CODEGEN_MATH_COEFFICIENTS_H_")
