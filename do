@@ -9,7 +9,8 @@ usage() {
 ./do test [ctest arguments]     build and run all tests; sets up all it needs
 ./do setup                      install the packages that the build and the tests need
 ./do build [preset]             build/PRESET: release (default), debug, asan, tsan or fuzz
-./do bench [network ...]        latency of networks of the zoo, beside onnxruntime
+./do bench [options] [network ...]
+                                latency beside other engines, or beside another commit; ./do bench --help
 ./do fmt                        format the sources in place
 ./do lint [--fast]              format, includes and (without --fast) clang-tidy
 ./do fuzz [target] [seconds]    search for crashes under the sanitizers; all targets, 60 seconds each
@@ -62,7 +63,11 @@ case $command in
   build) build "$@" ;;
   test) run_tests "$@" ;;
   demo) tools/setup.sh python; build release --target attune; build/python/bin/python tools/demo.py ;;
-  bench) tools/setup.sh python; build release --target attune; build/python/bin/python tools/bench.py "$@" ;;
+  bench)
+    tools/setup.sh bench
+    build release --target attune
+    PYTHONPATH=$PWD/tools build/bench/python/bin/python -m bench "$@"
+    ;;
   fmt) tools/setup.sh; sources | xargs clang-format-19 -i ;;
   lint) lint "$@" ;;
   fuzz) fuzz "$@" ;;

@@ -10,21 +10,21 @@ PROGRAM = pathlib.Path(os.environ.get("ATTUNE", ROOT / "build/release/bin/attune
 
 
 class Failed(Exception):
-    """The program's exit code was not 0; the message is what it wrote to stderr."""
+    """A program failed; the message is what it wrote to stderr."""
 
 
-def attune(*arguments):
+def attune(*arguments, program=PROGRAM):
     """Runs a command and returns what it printed."""
-    command = [PROGRAM, *arguments]
+    command = [program, *arguments]
     result = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise Failed(f"attune {' '.join(map(str, arguments))}: exit code {result.returncode}\n{result.stderr.strip()}")
     return result.stdout
 
 
-def attune_json(*arguments):
+def attune_json(*arguments, program=PROGRAM):
     """Runs a command and returns its result as Python values."""
-    return json.loads(attune(*arguments, "--json", "-"))
+    return json.loads(attune(*arguments, "--json", "-", program=program))
 
 
 def onnxruntime_session(model, threads=1):

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # setup.sh           installs what the build needs, from Debian
 # setup.sh python    also makes the Python environment of the tests and the demo, in build/python
+# setup.sh bench     also makes those of the benchmarks, in build/bench: the peers, and the frameworks that
+#                    networks are exported from; some 5 GB, most of it what torch brings for GPUs
 #
 # Quick where everything is there already.
 set -euo pipefail
@@ -21,6 +23,15 @@ packages=(
 # Peers that results are compared with. The product needs none of them.
 python_packages=(numpy==2.4.6 onnxruntime==1.31.1 flatbuffers==25.12.19 packaging==26.3 pillow==13.0.0
   protobuf==7.36.2)
+bench_packages=(
+  # the peers
+  onnxruntime==1.31.1 openvino==2026.4.1 ncnn==1.0.20261020 MNN==3.6.1 ai-edge-litert==2.3.0
+  # what networks are exported from, and with
+  torch==2.15.0 torchvision==0.29.2 transformers==5.23.0 onnx==1.23.2 onnxscript==0.7.2 pnnx==20261020
+  numpy==2.4.6 protobuf==7.36.2 flatbuffers==25.12.19 ml_dtypes==0.6.0
+)
+# Apart from them, so that neither holds the other's packages back.
+keras_packages=(tensorflow-cpu==2.21.0 keras==3.15.1 tf2onnx==1.17.0 onnx==1.23.2 numpy==2.4.6 protobuf==7.36.2)
 
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
@@ -37,11 +48,20 @@ if [ ${#missing[@]} -gt 0 ]; then
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}" >&2
 fi
 
-if [ "${1:-}" = python ]; then
-  stamp=build/python/installed.txt
-  if [ "$(cat $stamp 2>/dev/null)" != "${python_packages[*]}" ]; then
-    python3 -m venv --clear build/python
-    build/python/bin/pip install --quiet --disable-pip-version-check "${python_packages[@]}" >&2
-    echo "${python_packages[*]}" > $stamp
-  fi
-fi
+# environment FOLDER PACKAGE...  makes a Python environment with these packages
+environment() {
+  local folder=$1 stamp=$1/installed.txt
+  shift
+  [ "$(cat "$stamp" 2>/dev/null)" = "$*" ] && return
+  python3 -m venv --clear "$folder"
+  "$folder/bin/pip" install --quiet --disable-pip-version-check "$@" >&2
+  echo "$*" > "$stamp"
+}
+
+case ${1:-} in
+  python) environment build/python "${python_packages[@]}" ;;
+  bench)
+    environment build/bench/python "${bench_packages[@]}"
+    environment build/bench/keras "${keras_packages[@]}"
+    ;;
+esac

@@ -1,0 +1,102 @@
+"""python -m bench, which ./do bench runs."""
+import dataclasses
+import json
+import shlex
+import sys
+
+from bench import compare, page, report
+from bench import results as ask
+from bench.measure import Lab, document
+from bench.options import BAD_USAGE, ENGINES_MISSING, SLOWER, parse
+from program import PROGRAM, ROOT, Failed, print_table
+
+DOCS = ROOT / "docs"
+
+
+def progress(line):
+    print(line, file=sys.stderr, flush=True)
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def write_all(folder, texts):
+    for name, text in texts.items():
+        write(folder / name, text)
+
+
+def write_json(path, value):
+    write(path, json.dumps(value, indent=1) + "\n")
+
+
+def command_of(arguments):
+    """The command line that repeats a measurement: all but where its results went."""
+    kept = [argument for index, argument in enumerate(arguments)
+            if not argument.startswith("--output") and arguments[index - 1:index] != ["--output"]]
+    return shlex.join(["./do", "bench", *kept])
+
+
+def measure(args, lab):
+    """The document of results. It is written after each case, so that nothing is lost."""
+    results = document(lab, args.threads, command_of(sys.argv[1:]))
+    for case in args.cases:
+        results["cases"].append(lab.measure(case, args.threads, progress))
+        write_json(args.output / "results.json", results)
+    return results
+
+
+def show(results, output, write_docs):
+    """Prints the tables and writes the reports. Returns the exit code."""
+    charts = report.figures(results)
+    write(output / "table.md", report.table_file(results))
+    write_all(output, charts)
+    if write_docs:
+        for old in (DOCS / page.FIGURES).glob("*.svg"):
+            old.unlink()
+        write_all(DOCS / page.FIGURES, charts)
+        write(DOCS / "performance.md", page.page(results, charts))
+    for cases in filter(None, ask.standard_and_variants(results)):
+        for threads in results["settings"]["threads"]:
+            print(f"least latency in ms on {ask.plural(threads, 'thread')}\n")
+            print_table(report.latency_rows(results, cases, threads))
+    lacking = ask.missing(results)
+    for case, engine, reason in lacking:
+        print(f"missing: {engine} on {case}: {reason}", file=sys.stderr)
+    return ENGINES_MISSING if lacking else 0
+
+
+def against(args, lab):
+    """Compares two programs. Returns the exit code."""
+    try:
+        programs = {"old": args.against_program or compare.build(compare.resolve(args.against)), "new": PROGRAM}
+    except Failed as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return BAD_USAGE
+    comparisons, broken = [], False
+    for case in args.cases:
+        progress(f"{case.name}: comparing")
+        more, failures = compare.compare_case(case, args.threads, programs, lab)
+        comparisons += more
+        for side, reason in failures.items():
+            print(f"{case.name}: the {side} program fails: {reason}", file=sys.stderr)
+        broken = broken or "new" in failures
+    write_json(args.output / "against.json",
+               [{**dataclasses.asdict(c), "verdict": c.verdict} for c in comparisons])
+    print_table(compare.rows(comparisons))
+    return SLOWER if broken or any(c.verdict == "slower" for c in comparisons) else 0
+
+
+def main():
+    args = parse(sys.argv[1:])
+    if args.results:
+        return show(args.results, args.output, args.write_docs)
+    lab = Lab(args.peers, args.rounds, args.seconds, args.bf16)
+    if args.against or args.against_program:
+        return against(args, lab)
+    return show(measure(args, lab), args.output, args.write_docs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""python -m bench.export_keras CASE onnx|tflite FILE    writes a network of keras"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tensorflow  # noqa: E402
+
+from bench.networks import case_named  # noqa: E402
+
+OPSET = 17
+
+
+def build(case):
+    """The network in keras, with the weights that the case always has."""
+    tensorflow.keras.utils.set_random_seed(0)
+    options = {"alpha": case.width} if case.width != 1 else {}
+    constructor = getattr(tensorflow.keras.applications, case.network.constructor)
+    return shake(constructor(weights=None, input_shape=case.shape[1:], **options))
+
+
+def shake(model):
+    """Normalizes by the statistics of noise: those of a fresh network would make every output the same."""
+    for layer in model.layers:
+        if isinstance(layer, tensorflow.keras.layers.BatchNormalization):
+            layer.momentum = 0.0
+    model(tensorflow.random.normal((4, *model.input_shape[1:])), training=True)
+    return model
+
+
+def write_onnx(saved, path):
+    subprocess.run([sys.executable, "-m", "tf2onnx.convert", "--saved-model", saved, "--opset", str(OPSET),
+                    "--output", str(path)], check=True)
+
+
+def write_tflite(saved, path):
+    path.write_bytes(tensorflow.lite.TFLiteConverter.from_saved_model(saved).convert())
+
+
+def main():
+    name, form, path = sys.argv[1:]
+    case = case_named(name)
+    write = {"onnx": write_onnx, "tflite": write_tflite}[form]
+    with tempfile.TemporaryDirectory() as saved:
+        signature = [tensorflow.TensorSpec(case.shape, tensorflow.float32)]
+        build(case).export(saved, input_signature=signature, verbose=False)
+        write(saved, pathlib.Path(path))
+
+
+main()

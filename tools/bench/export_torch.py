@@ -1,0 +1,85 @@
+"""python -m bench.export_torch CASE onnx|ncnn FILE    writes a network of torchvision or transformers"""
+import pathlib
+import sys
+
+import torch
+
+from bench.networks import case_named
+
+OPSET = 17
+
+
+def build_bert():
+    from transformers import BertConfig, BertModel
+
+    class LastHiddenState(torch.nn.Module):
+        """Token ids to the encoder's last layer, as one tensor each."""
+
+        def __init__(self):
+            super().__init__()
+            self.bert = BertModel(BertConfig(attn_implementation="eager"))
+
+        def forward(self, ids):
+            return self.bert(input_ids=ids).last_hidden_state
+
+    return LastHiddenState()
+
+
+def build(case):
+    """The network in torch, with the weights that the case always has."""
+    torch.manual_seed(0)
+    if case.network.framework == "transformers":
+        return shake(build_bert())
+    import torchvision.models
+
+    options = {}
+    if case.width != 1:
+        options["width_mult"] = case.width
+    if case.network.name == "inception_v3":
+        options["init_weights"] = False  # its own way takes minutes
+    if case.network.name == "vit_b_16":
+        options["image_size"] = case.pixels
+    return shake(getattr(torchvision.models, case.network.constructor)(weights=None, **options))
+
+
+def shake(module):
+    """Gives values to what a fresh network has at 0 or 1, where computing nothing would look right."""
+    for layer in module.modules():
+        if isinstance(layer, torch.nn.BatchNorm2d):
+            layer.running_mean.normal_(0, 0.1)
+            layer.running_var.uniform_(0.5, 1.5)
+        if isinstance(layer, torch.nn.Linear) and not layer.weight.any():
+            torch.nn.init.normal_(layer.weight, std=0.02)
+    return module.eval()
+
+
+def example(case):
+    return torch.zeros(case.shape, dtype=torch.long) if case.is_text else torch.zeros(case.shape)
+
+
+def write_onnx(module, inputs, path):
+    torch.onnx.export(module, inputs, str(path), opset_version=OPSET, dynamo=False,
+                      input_names=["input"], output_names=["output"])
+
+
+def write_ncnn(module, inputs, path):
+    """Through pnnx, which traces the module and writes much else beside `path` and its .bin."""
+    import pnnx
+
+    # Its default is to store weights as fp16. Its check of the trace fails on networks with attention.
+    pnnx.export(module, str(path.with_name("traced.pt")), inputs, fp16=False, check_trace=False)
+    path.with_name("traced.ncnn.bin").rename(path.with_suffix(".bin"))
+    path.with_name("traced.ncnn.param").rename(path)
+
+
+def main():
+    name, form, path = sys.argv[1:]
+    case = case_named(name)
+    # The fused attention of inference cannot be traced.
+    torch.backends.mha.set_fastpath_enabled(False)
+    write = {"onnx": write_onnx, "ncnn": write_ncnn}[form]
+    with torch.no_grad():
+        write(build(case), (example(case),), pathlib.Path(path))
+
+
+main()

@@ -1,0 +1,77 @@
+"""What a result depends on beside the networks: the processor, and the versions of what ran on it."""
+import importlib.metadata
+import os
+import pathlib
+import platform
+import subprocess
+
+from bench.engines import PEERS
+from program import ROOT, attune
+
+CACHES = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")
+BUILT_FROM = ("CMakeLists.txt", "CMakePresets.json", "cmake", "include", "src")
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def processors():
+    """How many of them this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def cpu_info():
+    """What /proc/cpuinfo says of the first processor."""
+    lines = pathlib.Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
+    return {key.strip(): value.strip() for key, value in (line.split(":", 1) for line in lines)}
+
+
+def caches():
+    """Those of the first processor: level, type, size in bytes, and how many processors share it."""
+    found = []
+    for folder in sorted(CACHES.glob("index*")):
+        level, kind, size = ((folder / name).read_text().strip() for name in ("level", "type", "size"))
+        shared = bin(int((folder / "shared_cpu_map").read_text().replace(",", ""), 16)).count("1")
+        found.append({"level": int(level), "type": kind.lower(), "bytes": int(size[:-1]) * UNITS[size[-1]],
+                      "processors": shared})
+    return found
+
+
+def describe():
+    """The machine, without what would identify it."""
+    info = cpu_info()
+    return {
+        "cpu": info["model name"],
+        "cpu_family": int(info["cpu family"]),
+        "cpu_model": int(info["model"]),
+        "instructions": [flag for flag in ("avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "amx_tile")
+                         if flag in info["flags"].split()],
+        "processors": processors(),
+        "caches": caches(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "system": platform.freedesktop_os_release()["PRETTY_NAME"],
+    }
+
+
+def versions():
+    """Of the peers that are installed."""
+    found = {}
+    for peer in PEERS.values():
+        try:
+            found[peer.name] = importlib.metadata.version(peer.package)
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    return found
+
+
+def git(*arguments):
+    """What git prints. Raises CalledProcessError, with its message in stderr."""
+    command = ["git", "-C", ROOT, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def program():
+    """Attune's version and the commit it was built from; `modified` says that what it is built from has changes."""
+    try:
+        commit, modified = git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "--", *BUILT_FROM))
+    except (OSError, subprocess.CalledProcessError):  # the sources came without their history
+        commit, modified = None, False
+    return {"version": attune("--version").split()[-1], "commit": commit, "modified": modified}

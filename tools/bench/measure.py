@@ -1,0 +1,207 @@
+"""Measures Attune and its peers side by side: they take turns, so that a drift of the machine's speed hits all."""
+import contextlib
+import datetime
+import pathlib
+import tempfile
+import time
+from dataclasses import dataclass
+
+import numpy
+
+from bench import machine, models, stats
+from bench.engines import PEERS
+from bench.networks import refusal
+from bench.worker import PeerProcess
+from program import PROGRAM, ROOT, Failed, attune, attune_json
+
+ARTIFACTS = ROOT / "build/bench/artifacts"
+LOGS = ROOT / "build/bench/logs"
+
+# After a run the thread pools of some engines spin this long.
+SETTLE_S = 0.2
+
+# How far a peer's output may be from Attune's, relative to its root mean square, by whether bfloat16 is allowed.
+# It is wide: it shall catch a peer that computes another network, not one that rounds differently.
+TOLERANCE = {False: 0.02, True: 0.2}
+
+
+class Artifact:
+    """A compiled case on a number of threads. Every method raises Failed with the reason."""
+
+    def __init__(self, path, threads, program=PROGRAM):
+        self._arguments = ("bench", path, "--threads", threads)
+        self._program = program
+
+    def load(self):
+        """Seconds from the program's start until its first inference is done."""
+        start = time.perf_counter()
+        counted_s = 1e-3 * sum(self.measure(0))
+        return time.perf_counter() - start - counted_s
+
+    def measure(self, seconds):
+        """Latencies in ms, after one inference that does not count, for `seconds` and at least 3 runs."""
+        return attune_json(*self._arguments, "--seconds", seconds, program=self._program)["latency_ms"]
+
+
+def take_turns(contestants, rounds, seconds, settle_s=SETTLE_S):
+    """Lets each of {name: contestant} measure for `seconds`, in turns, `rounds` times.
+
+    Returns {name: latencies in ms, a list a round} of those that made it, and {name: the reason} of the others. Each
+    round begins with another contestant, so that none always follows the same one.
+    """
+    latencies, failures = {name: [] for name in contestants}, {}
+    for number in range(rounds):
+        names = list(latencies)
+        first = number % max(1, len(names))
+        for name in names[first:] + names[:first]:
+            time.sleep(settle_s)
+            try:
+                latencies[name].append(contestants[name].measure(seconds))
+            except Failed as error:
+                failures[name] = str(error)
+                del latencies[name]
+    return latencies, failures
+
+
+def compile_case(case, artifact, bf16, program=PROGRAM):
+    """Compiles the case's model. Returns the program's report."""
+    artifact.parent.mkdir(parents=True, exist_ok=True)
+    precision = ["--precision", "bf16"] if bf16 else []
+    return attune_json("compile", models.ensure(case, "onnx"), "-o", artifact, *precision, program=program)
+
+
+def random_input(case):
+    """The case's input, the same each time."""
+    random = numpy.random.default_rng(0)
+    if case.is_text:
+        return random.integers(0, 100, case.shape)
+    return random.standard_normal(case.shape, dtype=numpy.float32)
+
+
+def attune_output(artifact, array):
+    """What Attune computes, flat."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        numpy.save(folder / "input.npy", array)
+        attune("run", artifact, "--input", folder / "input.npy", "--output", folder / "outputs")
+        return numpy.load(next((folder / "outputs").glob("*.npy"))).ravel()
+
+
+def relative_difference(actual, expected):
+    """The root mean square of the difference, relative to that of what is expected."""
+    if actual.shape != expected.shape:
+        return float("inf")
+    return float(numpy.linalg.norm(actual - expected) / numpy.linalg.norm(expected))
+
+
+def failed(error):
+    """The entry of an engine that was supposed to run. Attune says NS itself of what it does not support."""
+    reason = str(error).replace(f"{ROOT}/", "")
+    unsupported = any(line.startswith("NS ") for line in reason.splitlines())
+    return {"status": "NS" if unsupported else "missing", "reason": reason}
+
+
+@dataclass
+class Prepared:
+    """A case with what is the same for all thread counts."""
+    case: object
+    array: numpy.ndarray  # the input
+    report: dict  # of compiling, or why that failed
+    artifact: pathlib.Path | None  # None where it failed, and then there is no output either
+    output: numpy.ndarray | None
+
+
+class Lab:
+    """What stays the same over a run: `peers` (names), `rounds`, `seconds` a turn, and whether engines may compute in
+    bfloat16."""
+
+    def __init__(self, peers, rounds, seconds, bf16):
+        self.peers, self.rounds, self.seconds, self.bf16 = peers, rounds, seconds, bf16
+
+    def measure(self, case, thread_counts, progress):
+        """The case's record, see results.py. `progress` takes a line for the user."""
+        progress(f"{case.name}: compiling")
+        prepared = self._prepare(case)
+        runs = []
+        for threads in thread_counts:
+            progress(f"{case.name}: measuring, threads: {threads}")
+            runs.append(self._run(prepared, threads))
+        return {"name": case.name, "network": case.network.name, "framework": case.network.framework,
+                "shape": case.shape, "standard": case.is_standard, "compile": prepared.report, "runs": runs}
+
+    def _prepare(self, case):
+        array, artifact = random_input(case), ARTIFACTS / f"{case.name}.atn"
+        try:
+            compiled = compile_case(case, artifact, self.bf16)
+            output = attune_output(artifact, array)
+        except Failed as error:
+            return Prepared(case, array, failed(error), None, None)
+        report = {"seconds": compiled["seconds"]["total"], "kernels": compiled["kernels"], "bytes": compiled["bytes"]}
+        return Prepared(case, array, report, artifact, output)
+
+    def _run(self, prepared, threads):
+        """All engines on so many threads."""
+        contestants, entries = {}, {}
+        with contextlib.ExitStack() as stack:
+            for name in ("attune", *self.peers):
+                refused = refusal(prepared.case, name)
+                try:
+                    if refused:
+                        entries[name] = dict(zip(("status", "reason"), refused))
+                    elif name == "attune":
+                        contestants[name], entries[name] = self._open_artifact(prepared, threads)
+                    else:
+                        contestants[name], entries[name] = self._open_peer(prepared, PEERS[name], threads, stack)
+                except Failed as error:
+                    entries[name] = failed(error)
+            latencies, failures = take_turns(contestants, self.rounds, self.seconds)
+        for name, rounds in latencies.items():
+            entries[name] |= stats.summary(rounds)
+        entries |= {name: failed(reason) for name, reason in failures.items()}
+        run = {"threads": threads, "engines": entries}
+        if "attune" in latencies:
+            run["profile"] = self._profile(prepared.artifact, threads, entries["attune"]["median_ms"])
+        return run
+
+    def _open_artifact(self, prepared, threads):
+        """(contestant, entry)"""
+        if not prepared.artifact:
+            raise Failed(prepared.report["reason"])
+        artifact = Artifact(prepared.artifact, threads)
+        return artifact, {"status": "ran", "format": "onnx", "load_s": artifact.load()}
+
+    def _open_peer(self, prepared, peer, threads, stack):
+        """(contestant, entry); the process ends with `stack`."""
+        case = prepared.case
+        form = next(form for form in peer.formats if form in case.formats)
+        path = models.ensure(case, form)
+        LOGS.mkdir(parents=True, exist_ok=True)
+        log = LOGS / f"{case.name}-{peer.name}.log"
+        process = PeerProcess(peer, path, prepared.array, threads, self.bf16, log)
+        stack.callback(process.close)
+        entry = {"status": "ran", "format": form, "load_s": process.load_s}
+        if prepared.output is not None:
+            entry["difference"] = relative_difference(process.output, prepared.output)
+            if not entry["difference"] <= TOLERANCE[self.bf16]:
+                raise Failed(f"computes something else: its output differs from Attune's by {entry['difference']:.2g} "
+                             "of the root mean square")
+        return process, entry
+
+    def _profile(self, artifact, threads, latency_ms):
+        """Attune's report kernel by kernel, of about as many inferences as a turn has."""
+        rounds = max(3, min(20, int(1e3 * self.seconds / latency_ms)))
+        return attune_json("profile", artifact, "--threads", threads, "--rounds", rounds)
+
+
+def document(lab, thread_counts, command):
+    """results.json without measurements yet."""
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "command": command,
+        "settings": {"threads": thread_counts, "rounds": lab.rounds, "seconds": lab.seconds, "bf16": lab.bf16,
+                     "peers": lab.peers},
+        "machine": machine.describe(),
+        "attune": machine.program(),
+        "versions": machine.versions(),
+        "cases": [],
+    }

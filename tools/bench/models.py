@@ -1,0 +1,59 @@
+"""The model files of a case, made once and kept in build/bench/models."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from program import ROOT, Failed
+
+FOLDER = ROOT / "build/bench/models"
+KERAS_PYTHON = ROOT / "build/bench/keras/bin/python"
+
+# ncnn has a second file beside this one, which ends in .bin.
+SUFFIXES = {"onnx": ".onnx", "tflite": ".tflite", "ncnn": ".ncnn.param", "mnn": ".mnn"}
+
+
+def model_file(case, form, folder=FOLDER):
+    return folder / (case.name + SUFFIXES[form])
+
+
+def ensure(case, form, folder=FOLDER):
+    """The case's model file of this format, made if it is missing. Raises Failed."""
+    path = model_file(case, form, folder)
+    if path.exists():
+        return path
+    folder.mkdir(parents=True, exist_ok=True)
+    print(f"making {path.name}", file=sys.stderr)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        target = pathlib.Path(scratch) / path.name
+        run(command_for(case, form, target, folder))
+        if not target.exists():
+            raise Failed(f"no {path.name} came out")
+        # The named file last: where it exists, all do.
+        if form == "ncnn":
+            os.replace(target.with_suffix(".bin"), path.with_suffix(".bin"))
+        os.replace(target, path)
+    return path
+
+
+def command_for(case, form, target, folder):
+    """The command line that writes `target`."""
+    if form == "mnn":
+        # Of the two formats of keras this one makes the faster network.
+        source = "tflite" if "tflite" in case.formats else "onnx"
+        return [sys.executable, "-m", "bench.convert_mnn", ensure(case, source, folder), target]
+    if case.network.framework == "keras":
+        return [KERAS_PYTHON, "-m", "bench.export_keras", case.name, form, target]
+    return [sys.executable, "-m", "bench.export_torch", case.name, form, target]
+
+
+def run(command):
+    command = [str(part) for part in command]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise Failed(f"{command[0]}: {error.strerror}") from None
+    if result.returncode != 0:
+        lines = (result.stderr or result.stdout).strip().splitlines() or [f"exit code {result.returncode}"]
+        raise Failed(f"{pathlib.Path(command[0]).name} fails: {lines[-1]}")

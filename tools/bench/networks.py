@@ -1,0 +1,157 @@
+"""What is measured: well-known architectures, and variants of them in width, resolution and batch.
+
+All weights are random with a seed: the speed of a dense network does not depend on them.
+"""
+import re
+from dataclasses import dataclass, replace
+
+SCALES = ("standard", "width0.75", "192", "256")
+BATCHES = (8, 32)
+
+
+@dataclass(frozen=True)
+class Network:
+    """An architecture, as a framework defines it."""
+    name: str
+    framework: str  # torchvision, transformers or keras
+    constructor: str  # its name there
+    pixels: int = 224  # each side of the image; 0 where the input is text
+    any_size: bool = True  # also takes images of other sizes
+    has_width: bool = False  # its constructor has a factor of all channel counts
+    batches: tuple[int, ...] = ()  # larger ones, among the variants
+
+
+NETWORKS = (
+    Network("resnet18", "torchvision", "resnet18"),
+    Network("resnet50", "torchvision", "resnet50", batches=BATCHES),
+    Network("resnet50v2", "keras", "ResNet50V2"),
+    Network("mobilenet_v2", "torchvision", "mobilenet_v2", has_width=True, batches=BATCHES),
+    Network("tf_mobilenetv2", "keras", "MobileNetV2", has_width=True),
+    Network("efficientnet_b0", "torchvision", "efficientnet_b0"),
+    Network("squeezenet1_1", "torchvision", "squeezenet1_1"),
+    Network("inception_v3", "torchvision", "inception_v3", pixels=299),
+    Network("densenet121", "torchvision", "densenet121"),
+    # The exporter needs a size that its adaptive pooling divides.
+    Network("vgg16", "torchvision", "vgg16", any_size=False),
+    Network("bert_base_128", "transformers", "BertModel", pixels=0, any_size=False),
+    Network("vit_b_16", "torchvision", "vit_b_16"),
+)
+
+TOKENS = 128  # of a text
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network with all its dimensions fixed: what is exported, compiled and measured."""
+    network: Network
+    pixels: int
+    width: float = 1.0
+    batch: int = 1
+
+    @property
+    def name(self):
+        """Such as mobilenet_v2-w0.75-192px-b8: what differs from the standard stands behind."""
+        parts = [self.network.name]
+        if self.width != 1:
+            parts.append(f"w{self.width:g}")
+        if self.pixels != self.network.pixels:
+            parts.append(f"{self.pixels}px")
+        if self.batch != 1:
+            parts.append(f"b{self.batch}")
+        return "-".join(parts)
+
+    @property
+    def is_standard(self):
+        return self == standard(self.network)
+
+    @property
+    def is_text(self):
+        return self.pixels == 0
+
+    @property
+    def shape(self):
+        """Of the one input: NCHW, from keras NHWC, or batch × tokens."""
+        if self.is_text:
+            return (self.batch, TOKENS)
+        if self.network.framework == "keras":
+            return (self.batch, self.pixels, self.pixels, 3)
+        return (self.batch, 3, self.pixels, self.pixels)
+
+    @property
+    def formats(self):
+        """Of the model files that are made."""
+        return ("onnx", "tflite", "mnn") if self.network.framework == "keras" else ("onnx", "ncnn", "mnn")
+
+    def scaled(self, scale):
+        """This case in one of SCALES. Raises ValueError where the network does not have it."""
+        if scale == "standard":
+            return self
+        if scale == "width0.75":
+            if not self.network.has_width:
+                raise ValueError(f"{self.network.name} has no width to scale")
+            return replace(self, width=0.75)
+        if not self.network.any_size:
+            raise ValueError(f"{self.network.name} takes inputs of one size alone")
+        return replace(self, pixels=int(scale))
+
+
+def standard(network):
+    return Case(network, network.pixels)
+
+
+def variants(network):
+    """The cases that a complete run measures beside the standard one."""
+    case = standard(network)
+    cases = [replace(case, batch=batch) for batch in network.batches]
+    for scale in SCALES[1:]:
+        try:
+            cases.append(case.scaled(scale))
+        except ValueError:
+            pass
+    return cases
+
+
+def case_named(name):
+    """The case that has this name. Raises ValueError where there is none."""
+    match = re.fullmatch(r"(\w+?)(-w(0\.75))?(-(192|256)px)?(-b([1-9]\d*))?", name)
+    network = match and next((n for n in NETWORKS if n.name == match[1]), None)
+    if not network:
+        raise ValueError(f"there is no network {name}; there are {', '.join(n.name for n in NETWORKS)}")
+    case = standard(network)
+    for scale in (match[3] and f"width{match[3]}", match[5]):
+        case = case.scaled(scale or "standard")
+    return replace(case, batch=int(match[7] or 1))
+
+
+def select(names, scale="standard", batch=1, with_variants=False):
+    """The cases that a command line asks for, each once. No names are all networks that have the scale.
+
+    Raises ValueError with a sentence for the user.
+    """
+    chosen = []
+    for case in [case_named(name) for name in names] or [standard(network) for network in NETWORKS]:
+        try:
+            scaled = case.scaled(scale)
+        except ValueError:
+            if names:
+                raise
+            continue
+        chosen.append(replace(scaled, batch=batch) if batch != 1 else scaled)
+    if with_variants:
+        chosen += [variant for case in chosen if case.is_standard for variant in variants(case.network)]
+    return list(dict.fromkeys(chosen))
+
+
+def refusal(case, peer):
+    """Why the peer (its name) cannot run the case, as (status, reason), or None where it is supposed to.
+
+    "not applicable" is a matter of formats, "NS" (not supported) of what the peer can do.
+    """
+    keras = case.network.framework == "keras"
+    if peer == "litert" and not keras:
+        return "not applicable", f"takes .tflite alone, which {case.network.framework} does not export"
+    if peer == "ncnn" and keras:
+        return "NS", "pnnx leaves out the padding of models from Keras"
+    if peer == "ncnn" and case.batch > 1:
+        return "NS", "its tensors have no batch"
+    return None

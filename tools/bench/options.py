@@ -1,0 +1,123 @@
+"""The command line of ./do bench."""
+import argparse
+import json
+import pathlib
+
+from bench import compare, machine
+from bench.engines import PEERS
+from bench.networks import NETWORKS, SCALES, select
+from program import PROGRAM, ROOT
+
+OUTPUT = ROOT / "build/bench/results"
+ROUNDS, SECONDS = 5, 1.0
+ROUNDS_AGAINST, SECONDS_AGAINST = 15, 0.3
+SLOWER, BAD_USAGE, ENGINES_MISSING = 1, 2, 3  # exit codes
+
+DESCRIPTION = """Measures latency: of Attune beside the engines that people would pick instead, or with --against of
+this program beside another commit's. All take turns, so that a drift of the machine's speed hits all."""
+
+EPILOG = f"""Networks: {', '.join(network.name for network in NETWORKS)}. A variant's name says what it differs in:
+resnet50-192px, mobilenet_v2-w0.75, resnet50-b8. Exit codes: {SLOWER} where --against found a network slower,
+{BAD_USAGE} for bad usage, {ENGINES_MISSING} where an engine was supposed to run and did not, else 0."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in a sentence."""
+
+    def error(self, message):
+        self.exit(BAD_USAGE, f"bench: {message.removeprefix('argument ')}\n")
+
+
+def count(text):
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1")
+    return int(text)
+
+
+def counts(text):
+    return sorted({count(part) for part in text.split(",")})
+
+
+def duration(text):
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not 0 < value <= 3600:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds up to 3600")
+    return value
+
+
+def peers(text):
+    names = [] if text == "none" else text.split(",")
+    for name in names:
+        if name not in PEERS:
+            raise argparse.ArgumentTypeError(f"there is no peer {name}; there are {', '.join(PEERS)}, and none")
+    return [name for name in PEERS if name in names]
+
+
+def results_file(text):
+    try:
+        return json.loads(pathlib.Path(text).read_text())
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"{text} is no results.json: {error}") from None
+
+
+def parser():
+    p = Parser(prog="./do bench", description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
+    p.add_argument("networks", nargs="*", metavar="NETWORK", help="default: all, in their standard form")
+    p.add_argument("--threads", type=counts, metavar="N,N", help="default: 1 and as many as there are processors")
+    p.add_argument("--rounds", type=count, metavar="N",
+                   help=f"turns that each engine gets; default: {ROUNDS}, with --against {ROUNDS_AGAINST}")
+    p.add_argument("--seconds", type=duration, metavar="S",
+                   help=f"length of a turn; default: {SECONDS:g}, with --against {SECONDS_AGAINST:g}")
+    p.add_argument("--only", type=peers, metavar="PEERS", default=list(PEERS), dest="peers",
+                   help=f"peers that are meant, of {','.join(PEERS)}; none measures Attune alone")
+    p.add_argument("--bf16", action="store_true", help="let engines compute in bfloat16 that can")
+    p.add_argument("--batch", type=count, metavar="N", default=1, help="inputs in one inference; default: 1")
+    p.add_argument("--scale", choices=SCALES, default="standard", help="width of all layers, or side of the image")
+    p.add_argument("--variants", action="store_true", help="measure the networks' variants too")
+    p.add_argument("--output", type=pathlib.Path, metavar="DIR", default=OUTPUT,
+                   help=f"for results.json, table.md and figures; default: {OUTPUT.relative_to(ROOT)}")
+    p.add_argument("--from", type=results_file, metavar="FILE", dest="results",
+                   help="measure nothing, report this results.json again")
+    p.add_argument("--write-docs", action="store_true", help="write docs/performance.md too")
+    p.add_argument("--against", metavar="COMMIT", help="compare with this commit's program, which is built for it")
+    p.add_argument("--against-program", type=pathlib.Path, metavar="PATH", help="compare with this program")
+    return p
+
+
+def contradiction(args):
+    """The sentence on options that do not go together, or None."""
+    compares = args.against or args.against_program
+    if args.against and args.against_program:
+        return "--against and --against-program exclude each other"
+    if compares and (args.results or args.write_docs):
+        return "--against compares two programs and makes no report; leave out --from and --write-docs"
+    if args.results and args.networks:
+        return "--from measures nothing; leave out the networks"
+    if compares and args.rounds < compare.FEWEST_ROUNDS:
+        return f"--against needs --rounds {compare.FEWEST_ROUNDS} or more to tell a change from noise"
+    if args.against_program and not args.against_program.is_file():
+        return f"there is no program {args.against_program}"
+    if not args.results and not PROGRAM.is_file():
+        return f"{PROGRAM} is missing; ./do build makes it"
+    return None
+
+
+def parse(arguments):
+    """The options, with `cases` to measure and all defaults filled in. Ends the program where they are wrong."""
+    p = parser()
+    args = p.parse_args(arguments)
+    compares = args.against or args.against_program
+    args.threads = args.threads or sorted({1, machine.processors()})
+    args.rounds = args.rounds or (ROUNDS_AGAINST if compares else ROUNDS)
+    args.seconds = args.seconds or (SECONDS_AGAINST if compares else SECONDS)
+    wrong = contradiction(args)
+    if wrong:
+        p.error(wrong)
+    try:
+        args.cases = select(args.networks, args.scale, args.batch, args.variants)
+    except ValueError as error:
+        p.error(str(error))
+    return args

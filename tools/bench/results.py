@@ -1,0 +1,101 @@
+"""The document that a run writes, results.json, and the questions that reports ask it.
+
+    {"date": ISO 8601, "command": "./do bench ...",
+     "settings": {"threads": [...], "rounds", "seconds", "bf16", "peers": [...]},
+     "machine": machine.describe(), "attune": machine.program(), "versions": {peer: version},
+     "cases": [{"name", "network", "framework", "shape", "standard",
+                "compile": {"seconds", "kernels", "bytes": {...}} or {"status", "reason"},
+                "runs": [{"threads", "engines": {engine: entry}, "profile": the program's or absent}]}]}
+
+An entry has a status. "ran" comes with stats.summary(), the format of the model file, load_s (seconds until the first
+inference is done) and, for peers, difference: the root mean square of the output minus Attune's, relative to Attune's.
+"not applicable", "NS" (not supported) and "missing" come with a reason; "missing" is for what was
+supposed to run.
+"""
+from bench import stats
+from bench.engines import PEERS
+
+TITLES = {"attune": "Attune", **{peer.name: peer.title for peer in PEERS.values()}}
+
+
+def ran(entry):
+    return entry is not None and entry["status"] == "ran"
+
+
+def latency(run, engine):
+    """The least latency in ms, or None where the engine did not run."""
+    entry = run["engines"].get(engine)
+    return entry["min_ms"] if ran(entry) else None
+
+
+def fastest_peer(run):
+    """Its name, or None where no peer ran."""
+    peers = [engine for engine in run["engines"] if engine != "attune" and latency(run, engine)]
+    return min(peers, key=lambda engine: latency(run, engine), default=None)
+
+
+def speed_ratio(run):
+    """How many times as fast as the fastest peer Attune is, or None where one of the two did not run."""
+    peer = fastest_peer(run)
+    if peer is None or latency(run, "attune") is None:
+        return None
+    return latency(run, peer) / latency(run, "attune")
+
+
+def run_with(case, threads):
+    """The case's run on so many threads, or None."""
+    return next((run for run in case["runs"] if run["threads"] == threads), None)
+
+
+def runs_with(cases, threads):
+    """(case, run) of those that ran on so many threads."""
+    pairs = ((case, run_with(case, threads)) for case in cases)
+    return [(case, run) for case, run in pairs if run]
+
+
+def mean_ratio(cases, threads):
+    """The geometric mean of the speed ratios, or None where there is none."""
+    ratios = [speed_ratio(run) for _, run in runs_with(cases, threads)]
+    ratios = [ratio for ratio in ratios if ratio]
+    return stats.geometric_mean(ratios) if ratios else None
+
+
+def standard_and_variants(results):
+    """The cases in two lists. Variants stand in the first where a run had nothing else."""
+    standard = [case for case in results["cases"] if case["standard"]]
+    variants = [case for case in results["cases"] if not case["standard"]]
+    return (standard, variants) if standard else (variants, [])
+
+
+def missing(results):
+    """What was supposed to run and did not: (case, engine, reason), a reason once for a case and engine."""
+    found = {}
+    for case in results["cases"]:
+        for run in case["runs"]:
+            for engine, entry in run["engines"].items():
+                if entry["status"] == "missing":
+                    found.setdefault((case["name"], engine), entry["reason"])
+    return [(name, engine, reason) for (name, engine), reason in found.items()]
+
+
+def bound(kernel, profile):
+    """What limits a kernel of a profile: "compute", "memory", "cache", or "" where nothing is counted.
+
+    The roofline says compute or memory. Where it says memory and the kernel moves more bytes per second than
+    memory can, as was measured, its data comes from caches.
+    """
+    if not kernel["flops"] and not kernel["bytes"]:
+        return ""
+    memory_gb_per_s = profile["peak"]["memory_gb_per_s"] * profile["threads"]
+    if kernel["bound"] == "memory" and kernel["gb_per_s"] > memory_gb_per_s:
+        return "cache"
+    return kernel["bound"]
+
+
+def milliseconds(value):
+    """Three digits: 6.67, 22.3, 289."""
+    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f}"
+
+
+def plural(count, word):
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

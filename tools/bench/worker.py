@@ -1,0 +1,101 @@
+"""A peer in a process of its own.
+
+So a crash is that peer's failure alone, the thread pools of engines do not meet, and memory is returned. What is
+timed is inside of the process.
+"""
+import importlib
+import multiprocessing
+import os
+import time
+
+import numpy
+
+from program import Failed
+
+LOAD_LIMIT_S = 600
+MEASURE_LIMIT_S = 600  # beside what was asked for
+
+
+def measure(run, seconds):
+    """Latencies in ms, after one run that does not count, for `seconds` and at least 3 runs. As `attune bench` does."""
+    run()
+    latencies = []
+    start = time.perf_counter()
+    while len(latencies) < 3 or time.perf_counter() - start < seconds:
+        begin = time.perf_counter()
+        run()
+        latencies.append(1e3 * (time.perf_counter() - begin))
+    return latencies
+
+
+def serve(pipe, peer, path, array, threads, bf16, log):
+    """The process: answers a load and then a measurement for each number of seconds, as (result, None) or
+    (None, error)."""
+    with open(log, "wb") as file:  # engines print what they like
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    try:
+        importlib.import_module(peer.module)
+    except ImportError as error:
+        pipe.send((None, f"{peer.package} is not installed: {error}"))
+        return
+    try:
+        start = time.perf_counter()
+        run = peer.open(path, array, threads, bf16)
+        output = run()
+        load_s = time.perf_counter() - start
+        pipe.send(((load_s, numpy.array(output, dtype=numpy.float32).ravel()), None))
+        while True:
+            pipe.send((measure(run, pipe.recv()), None))
+    except EOFError:  # the parent is done
+        pass
+    except Exception as error:  # whatever an engine raises is its reason
+        text = str(error).strip().splitlines()
+        pipe.send((None, text[0] if text else type(error).__name__))
+
+
+class PeerProcess:
+    """A peer with a model loaded. `load_s` is how long that took, the first inference included, in seconds;
+    `output` is what that inference computed, flat. Every method raises Failed with the reason."""
+
+    def __init__(self, peer, path, array, threads, bf16, log):
+        context = multiprocessing.get_context("spawn")
+        self._log = log
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(
+            target=serve, args=(theirs, peer, path, array, threads, bf16, log), daemon=True)
+        self._process.start()
+        theirs.close()
+        try:
+            self.load_s, self.output = self._receive(LOAD_LIMIT_S)
+        except Failed:
+            self.close()
+            raise
+
+    def measure(self, seconds):
+        """Latencies in ms."""
+        try:
+            self._pipe.send(seconds)
+        except BrokenPipeError:
+            pass  # the reason is read below
+        return self._receive(seconds + MEASURE_LIMIT_S)
+
+    def close(self):
+        self._pipe.close()
+        self._process.join(5)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+
+    def _receive(self, limit_s):
+        if not self._pipe.poll(limit_s):
+            self._process.kill()
+            raise Failed(f"no answer in {limit_s:.0f} s")
+        try:
+            result, error = self._pipe.recv()
+        except (EOFError, ConnectionResetError):
+            self._process.join(5)
+            raise Failed(f"its process ended with code {self._process.exitcode}, see {self._log}") from None
+        if error is not None:
+            raise Failed(error)
+        return result
