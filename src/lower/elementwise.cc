@@ -185,7 +185,7 @@ absl::StatusOr<Expr> ElementwiseFormula(const Node& node, const std::vector<Expr
     case Op::kGelu:
       return Gelu(node, x);
     case Op::kSilu:
-      return x * Unary(MathOp::kSigmoid, x);
+      return x / (Constant(1, x) + Unary(MathOp::kExp, -x));  // x σ(x), with one rounding less
     case Op::kHardSigmoid:
       return Between(attribute("alpha") * x + attribute("beta"), 0, 1);
     case Op::kHardSwish:
