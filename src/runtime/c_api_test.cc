@@ -83,7 +83,8 @@ void FillInput(attune_session* session, int seed) {
 std::vector<float> ExpectedSum(int seed) {
   std::vector<float> sum(kRows * kColumns);
   for (int i = 0; i < kRows * kColumns; ++i) {
-    sum[i] = static_cast<float>((i * 7 + seed) % 11) - 5.0f + static_cast<float>(i % kColumns - i / kColumns);
+    const int row = i / kColumns, column = i % kColumns;
+    sum[i] = static_cast<float>((i * 7 + seed) % 11) - 5.0f + static_cast<float>(column - row);
   }
   return sum;
 }

@@ -111,8 +111,9 @@ Config ConvDirectDefault(const Workload& workload, const Target& target) {
 double ConvDirectCost(const Workload& workload, const Config& config, const Target& target) {
   const Shape2d s = ShapeOf(workload, target);
   const Shape out = workload.anchor->output()->type().shape();
-  const auto rows = static_cast<double>(out[0] * out[2] * s.channels / s.dot * s.kernel_h * s.kernel_w);
-  const double compute = rows * TileCost(s, config.at("tile_w"), config.at("tile_c"), target);
+  const int64_t steps = s.channels / s.dot * s.kernel_h * s.kernel_w;
+  const double compute = static_cast<double>(out[0] * out[2] * steps) *
+                         TileCost(s, config.at("tile_w"), config.at("tile_c"), target);
   const TensorType& weights = workload.anchor->input(1)->type();
   return WithMemoryTraffic(compute, weights.num_elements() * DTypeSize(weights.dtype), target);
 }

@@ -70,11 +70,10 @@ Config GemmDefault(const Workload& workload, const Target& target) {
   const int64_t max_rows = std::min(p.m, MaxRows(p, target));
   for (int64_t n = 1; n <= std::min<int64_t>(vectors, 6); ++n) {
     for (int64_t m = 1; m <= max_rows && m * n + n <= registers; ++m) {
-      const double panel_bytes = static_cast<double>(p.k * n * target.vector_bits / 8);
-      const double line = static_cast<double>(target.vector_bits / 8);
-      const double line_cycles = panel_bytes <= static_cast<double>(target.l2_bytes) / 2
-                                     ? line / target.l2_bytes_per_cycle
-                                     : line / target.l3_bytes_per_cycle;
+      const int64_t vector_bytes = target.vector_bits / 8, panel_bytes = p.k / p.dot * n * vector_bytes;
+      const double line_cycles =
+          static_cast<double>(vector_bytes) /
+          (panel_bytes <= target.l2_bytes / 2 ? target.l2_bytes_per_cycle : target.l3_bytes_per_cycle);
       const double multiply_adds = static_cast<double>(m * n) / target.fma_per_cycle;
       const double loads =
           static_cast<double>(n) * line_cycles + static_cast<double>(m * n) / (2 * target.loads_per_cycle);
