@@ -16,7 +16,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::MakeSampleArtifact;
-using ::testing::MatchesRegex;
 using testing::RepairChecksums;
 using testing::SampleArtifact;
 

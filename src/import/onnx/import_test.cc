@@ -19,7 +19,6 @@ namespace {
 using namespace attune_onnx;  // NOLINT: the schema's messages
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 AttributeProto* AddAttribute(NodeProto* node, const std::string& name, AttributeProto::AttributeType type) {
   AttributeProto* attribute = node->add_attribute();

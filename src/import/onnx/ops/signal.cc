@@ -171,13 +171,13 @@ Outputs Stft(OpContext& c) {
   Value* start = c.Mul(c.Count(DType::kI64, frames), static_cast<double>(step));
   Value* index = c.Add(c.Reshape(start, {frames, 1}), c.Count(DType::kI64, length));
   const auto frame = [&](Value* part) {
-    if (part == nullptr) return part;
     part = c.Gather(part, index, 1);
     return c.HasInput(2) ? c.Mul(part, c.In(2)) : part;
   };
   const Complex signal = SplitComplex(c, c.In(0));
   const int64_t bins = c.Bool("onesided", true) ? length / 2 + 1 : length;
-  return {JoinComplex(c, Transform(c, {frame(signal.real), frame(signal.imaginary)}, length, bins, false))};
+  Value* imaginary = signal.imaginary == nullptr ? nullptr : frame(signal.imaginary);
+  return {JoinComplex(c, Transform(c, {frame(signal.real), imaginary}, length, bins, false))};
 }
 
 Outputs HannWindow(OpContext& c) {
