@@ -38,14 +38,12 @@ std::string CheckShape(const std::string& text) {
 
 // Ok, or why an artifact cannot be changed any more.
 absl::Status CheckArtifactFlags(const ModelFlags& flags) {
-  const std::pair<const std::string*, std::string_view> fixed[] = {
-      {&flags.cpu, "--cpu"}, {&flags.passes, "--passes"}, {&flags.dump, "--dump"}};
-  if (flags.precision != "fp32")
-    return InvalidInput(
-        flags.model,
-        ": is compiled already, so --precision has no effect; give the model that it was made from");
-  for (const auto& [value, name] : fixed) {
-    if (value->empty()) continue;
+  const std::pair<bool, std::string_view> fixed[] = {{!flags.cpu.empty(), "--cpu"},
+                                                     {!flags.passes.empty(), "--passes"},
+                                                     {!flags.dump.empty(), "--dump"},
+                                                     {flags.precision != "fp32", "--precision"}};
+  for (const auto& [is_given, name] : fixed) {
+    if (!is_given) continue;
     return InvalidInput(flags.model, ": is compiled already, so ", name,
                         " has no effect; give the model that it was made from");
   }

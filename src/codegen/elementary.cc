@@ -25,7 +25,7 @@ struct Format {
   int exponent_bias;
   double magic;
   double ln2_high, ln2_low;  // ln 2 rounded, and what that leaves
-  double exp_low, exp_high;  // beyond these, exp is 0 or infinite
+  double exp_low, exp_high;  // beyond these, exp is 0 (for f32: below 2^-125) or infinite
   double smallest_normal;
   double subnormal_scale;  // makes every subnormal number normal
   int subnormal_shift;     // its binary logarithm
@@ -37,7 +37,7 @@ const Format kF32Format = {.mantissa_bits = 23,
                            .magic = 0x1.8p23,
                            .ln2_high = 0x1.62e43p-1,
                            .ln2_low = -1.904654299957768e-09,
-                           .exp_low = -104,
+                           .exp_low = -86.64,
                            .exp_high = 89,
                            .smallest_normal = 0x1p-126,
                            .subnormal_scale = 0x1p32,
@@ -146,14 +146,10 @@ RealValue Scale(RealValue x, Value* n) {
 // In f32, 2 e^r · 2^(n - 1), which is right up to the largest number; below 2^-125, 0.
 RealValue Exp(RealValue x) {
   const Format& format = FormatOf(x);
-  if (x.is_f64()) {
-    const ExpReduction reduced = ReduceExp(Clamp(x, format.exp_low, format.exp_high));
-    return Scale(reduced.minus1 + 1, reduced.n);
-  }
-  constexpr double kLow = -86.64;  // just above -125 ln 2
-  const ExpReduction reduced = ReduceExp(Clamp(x, kLow, format.exp_high));
+  const ExpReduction reduced = ReduceExp(Clamp(x, format.exp_low, format.exp_high));
+  if (x.is_f64()) return Scale(reduced.minus1 + 1, reduced.n);
   Value* below = x.ir().CreateSub(reduced.n, BitsConstant(x, 1));
-  return Where(x < kLow, 0, Fma(reduced.minus1, 2, x.Number(2)) * PowerOfTwo(x, below));
+  return Where(x < format.exp_low, 0, Fma(reduced.minus1, 2, x.Number(2)) * PowerOfTwo(x, below));
 }
 
 // x = n ln 2 + r as ReduceExp does, with a first part of ln 2 so short that n times it is exact (fdlibm).

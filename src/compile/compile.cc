@@ -66,7 +66,7 @@ TensorInfo DescribeTensor(const PlannedTensor& tensor, const NetworkPlan& plan,
   info.offset =
       constant ? constants.offsets[static_cast<size_t>(tensor.storage)]
                : static_cast<uint64_t>(plan.offsets[static_cast<size_t>(tensor.storage)] + tensor.offset);
-  info.bytes = static_cast<uint64_t>(tensor.type.num_physical_elements() * DTypeSize(tensor.type.dtype));
+  info.bytes = static_cast<uint64_t>(tensor.type.num_physical_bytes());
   return info;
 }
 

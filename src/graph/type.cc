@@ -40,6 +40,7 @@ Shape TensorType::physical_shape() const {
 int64_t TensorType::num_elements() const { return Product(shape()); }
 
 int64_t TensorType::num_physical_elements() const { return Product(physical_shape()); }
+int64_t TensorType::num_physical_bytes() const { return num_physical_elements() * DTypeSize(dtype); }
 
 std::string ToString(const TensorType& type) {
   std::string text = absl::StrCat(DTypeName(type.dtype), "[");

@@ -53,6 +53,8 @@ struct TensorType {
   // Elements of shape() and of physical_shape(). Verified types never overflow.
   int64_t num_elements() const;
   int64_t num_physical_elements() const;
+  // The bytes that its elements take in memory.
+  int64_t num_physical_bytes() const;
 
   bool operator==(const TensorType&) const = default;
 };

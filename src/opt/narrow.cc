@@ -102,18 +102,13 @@ class Narrowing {
     Value*& cast = casts_[{value, dtype}];
     if (cast != nullptr) return cast;
     if (const Tensor* constant = value->constant()) {
-      cast = graph_.AddConstant(ConvertedTo(*constant, dtype), value->name(), before);
+      cast = graph_.AddConstant(FromDoubles(dtype, constant->shape(), ToDoubles(*constant)), value->name(),
+                                before);
     } else {
       cast = graph_.Make(Op::kCast, {value}, {{"to", dtype}}, before);
     }
     made_.insert(cast->producer());
     return cast;
-  }
-
-  static Tensor ConvertedTo(const Tensor& from, DType dtype) {
-    Tensor to(dtype, from.shape());
-    for (int64_t i = 0; i < from.num_elements(); ++i) to.SetDouble(i, from.ToDouble(i));
-    return to;
   }
 
   Graph& graph_;

@@ -1,10 +1,7 @@
 #include "plan/concat.h"
 
-#include <algorithm>
-#include <optional>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "artifact/artifact.h"
 
@@ -22,8 +19,6 @@ const Node* OnlyNode(const Graph& region) {
   return only;
 }
 
-int64_t PhysicalBytes(const TensorType& type) { return type.num_physical_elements() * DTypeSize(type.dtype); }
-
 // Whether the inputs of a concatenation lie one behind the other in its output.
 bool IsContiguous(const Node& concat) {
   const TensorType& out = concat.output()->type();
@@ -37,9 +32,25 @@ bool IsContiguous(const Node& concat) {
     if (in.layout != out.layout) return false;
     const bool last = i + 1 == concat.num_inputs();
     const bool aligned = out.layout.is_plain()
-                             ? PhysicalBytes(in) % static_cast<int64_t>(kTensorAlignment) == 0
+                             ? in.num_physical_bytes() % static_cast<int64_t>(kTensorAlignment) == 0
                              : in.dims[static_cast<size_t>(axis)].size % out.layout.block == 0;
     if (!last && !aligned) return false;
+  }
+  return true;
+}
+
+// Where a value lies: as `parts` say, or in memory of its own.
+Within PlaceOf(const Value* value, const Parts& parts) {
+  const auto it = parts.find(value);
+  return it == parts.end() ? Within{value, 0} : it->second;
+}
+
+// Whether the inputs of a concatenation lie one behind the other from `next` on.
+bool InputsLieAt(const Node& concat, Within next, const Parts& parts) {
+  for (const Value* input : concat.inputs()) {
+    const Within place = PlaceOf(input, parts);
+    if (place.whole != next.whole || place.offset != next.offset) return false;
+    next.offset += input->type().num_physical_bytes();
   }
   return true;
 }
@@ -49,10 +60,7 @@ class Placement {
   explicit Placement(const Graph& graph) {
     for (const Graph::Output& output : graph.outputs()) exposed_.insert(output.value);
     // Later concatenations first: they hold the earlier ones.
-    const auto& nodes = graph.nodes();
-    std::vector<const Node*> groups;
-    for (const auto& node : nodes) groups.push_back(node.get());
-    for (auto it = groups.rbegin(); it != groups.rend(); ++it) {
+    for (auto it = graph.nodes().rbegin(); it != graph.nodes().rend(); ++it) {
       if ((*it)->op() != Op::kFused) continue;
       const Node* only = OnlyNode((*it)->region());
       if (only != nullptr && only->op() == Op::kConcat && IsContiguous(*only)) Place(**it);
@@ -63,37 +71,21 @@ class Placement {
 
  private:
   void Place(const Node& concat) {
-    if (const std::optional<Within> found = FindInWhole(concat)) {
-      if (CanBePlaced(concat.output())) parts_[concat.output()] = *found;
+    const auto first = parts_.find(concat.input(0));
+    if (first != parts_.end() && InputsLieAt(concat, first->second, parts_)) {
+      const Within found = first->second;
+      if (CanBePlaced(concat.output())) parts_[concat.output()] = found;
       return;
     }
     std::set<const Value*> inputs;
     for (const Value* input : concat.inputs()) {
       if (!CanBePlaced(input) || !inputs.insert(input).second) return;
     }
-    const auto placed = parts_.find(concat.output());
-    Within part = placed == parts_.end() ? Within{concat.output(), 0} : placed->second;
+    Within part = PlaceOf(concat.output(), parts_);
     for (const Value* input : concat.inputs()) {
       parts_[input] = part;
-      part.offset += PhysicalBytes(input->type());
+      part.offset += input->type().num_physical_bytes();
     }
-  }
-
-  // Where the inputs lie already, one behind the other.
-  std::optional<Within> FindInWhole(const Node& concat) const {
-    std::optional<Within> first;
-    int64_t next = 0;
-    for (const Value* input : concat.inputs()) {
-      const auto it = parts_.find(input);
-      if (it == parts_.end()) return std::nullopt;
-      if (!first) {
-        first = it->second;
-        next = first->offset;
-      }
-      if (it->second.whole != first->whole || it->second.offset != next) return std::nullopt;
-      next += PhysicalBytes(input->type());
-    }
-    return first;
   }
 
   // A kernel writes it, and it lies nowhere yet.
@@ -121,18 +113,8 @@ Parts PlaceConcatParts(const Graph& graph) { return Placement(graph).Take(); }
 
 bool IsConcatInPlace(const Node& fused, const Parts& parts) {
   const Node* only = OnlyNode(fused.region());
-  if (only == nullptr || only->op() != Op::kConcat) return false;
-  const auto place = [&](const Value* value) {
-    const auto it = parts.find(value);
-    return it == parts.end() ? Within{value, 0} : it->second;
-  };
-  Within next = place(fused.output());
-  for (const Value* input : fused.inputs()) {
-    const Within part = place(input);
-    if (part.whole != next.whole || part.offset != next.offset) return false;
-    next.offset += PhysicalBytes(input->type());
-  }
-  return true;
+  return only != nullptr && only->op() == Op::kConcat &&
+         InputsLieAt(fused, PlaceOf(fused.output(), parts), parts);
 }
 
 }  // namespace attune

@@ -51,8 +51,6 @@ int64_t CountFlops(const Node& node) {
   }
 }
 
-int64_t PhysicalBytes(const TensorType& type) { return type.num_physical_elements() * DTypeSize(type.dtype); }
-
 std::string OperatorText(const Graph& region) {
   std::string text;
   for (const auto& node : region.nodes()) {
@@ -156,8 +154,9 @@ absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<i
       absl::StrCat(group.strategy->name, group.config.empty() ? "" : " ", ToString(group.config));
   kernel.may_alias = AliasPairs(group.workload, kernel.nest);
   for (const auto& node : region.nodes()) kernel.flops += node->op() == Op::kConstant ? 0 : CountFlops(*node);
-  for (const auto& input : region.inputs()) kernel.bytes_read += PhysicalBytes(input->type());
-  for (const auto& output : region.outputs()) kernel.bytes_written += PhysicalBytes(output.value->type());
+  for (const auto& input : region.inputs()) kernel.bytes_read += input->type().num_physical_bytes();
+  for (const auto& output : region.outputs())
+    kernel.bytes_written += output.value->type().num_physical_bytes();
   kernel.region = region.Clone();
   plan_.kernels.push_back(std::move(kernel));
   kernels_[key] = index;

@@ -14,8 +14,6 @@
 namespace attune {
 namespace {
 
-int64_t PhysicalBytes(const TensorType& type) { return type.num_physical_elements() * DTypeSize(type.dtype); }
-
 // A group that decides about a round of a loop: (trip count, counter, condition) → (whether it takes place,
 // the counter after it).
 absl::StatusOr<Graph> LoopControl() {
@@ -96,7 +94,7 @@ class Planner {
   }
 
   int NewArenaTensor(std::string name, const TensorType& type, bool pinned) {
-    return NewTensor(std::move(name), type, NewStorage(PhysicalBytes(type), pinned));
+    return NewTensor(std::move(name), type, NewStorage(type.num_physical_bytes(), pinned));
   }
 
   // The tensor that a group writes: in memory of its own, or where it is a part of another value, in its.
@@ -107,7 +105,7 @@ class Planner {
     const Within place = part == parts_.end() ? Within{value, 0} : part->second;
     const auto whole = wholes_.try_emplace(place.whole, -1).first;
     if (whole->second < 0) {
-      whole->second = NewStorage(PhysicalBytes(place.whole->type()));
+      whole->second = NewStorage(place.whole->type().num_physical_bytes());
       plan_.storages[whole->second].has_parts = true;
     }
     return NewTensor(value->name(), value->type(), whole->second, place.offset);
@@ -125,7 +123,7 @@ class Planner {
     storage.preparation = preparation;
     const TensorType type =
         preparation < 0 ? value->type() : TensorType(prepared->dtype, Shape(prepared->shape));
-    storage.bytes = PhysicalBytes(type);
+    storage.bytes = type.num_physical_bytes();
     plan_.storages.push_back(std::move(storage));
     const std::string name = absl::StrCat(value->name(), preparation < 0 ? "" : ".prepared");
     return constants_[key] = NewTensor(name, type, static_cast<int>(plan_.storages.size()) - 1);
@@ -315,7 +313,7 @@ class Planner {
       int tensor = TensorOf(output.value, bindings);
       const Storage& storage = plan_.storages[plan_.tensors[tensor].storage];
       if (storage.pinned || storage.constant.has_value() ||
-          storage.bytes != PhysicalBytes(output.value->type())) {
+          storage.bytes != output.value->type().num_physical_bytes()) {
         const int copy = NewArenaTensor(output.name, output.value->type(), /*pinned=*/true);
         AddStep({StepKind::kCopy, 0, 0, {tensor, copy}, output.name});
         tensor = copy;

@@ -13,18 +13,12 @@
 namespace attune {
 
 std::string ConvDepthwiseWhyNot(const Workload& workload, const Target& target) {
-  if (workload.anchor == nullptr || workload.anchor->op() != Op::kConv) return "the anchor is no convolution";
-  if (workload.num_outputs != 1) return "more than one output";
-  const TensorType& type = workload.anchor->output()->type();
-  if (type.rank() != 4) return "not two spatial dimensions";
-  if (ComputeType(type.dtype) != DType::kF32) return "not computed in f32";
-  const Layout blocked{1, target.Lanes(4)};
-  if (type.layout != blocked || workload.anchor->input(0)->type().layout != blocked)
-    return "channels are not blocked";
-  if (workload.output_type().layout != type.layout) return "the epilogue changes the layout";
-  if (!workload.anchor->input(1)->is_input()) return "the weights are computed in the group";
-  const int64_t group = workload.anchor->attrs().Int("group", 1);
-  if (group != type.shape()[1] || workload.anchor->input(1)->type().shape()[1] != 1) return "not depthwise";
+  if (std::string reason = BlockedConvWhyNot(workload, target); !reason.empty()) return reason;
+  const Node& conv = *workload.anchor;
+  const TensorType &in = conv.input(0)->type(), &out = conv.output()->type();
+  if (in.layout != out.layout) return "the input's channels are not blocked";
+  if (conv.attrs().Int("group", 1) != out.shape()[1] || conv.input(1)->type().shape()[1] != 1)
+    return "not depthwise";
   return "";
 }
 

@@ -62,18 +62,11 @@ bool FitsRegisters(int64_t tile_w, int64_t tile_c, const Target& target) {
 }  // namespace
 
 std::string ConvDirectWhyNot(const Workload& workload, const Target& target) {
-  if (workload.anchor == nullptr || workload.anchor->op() != Op::kConv) return "the anchor is no convolution";
-  if (workload.num_outputs != 1) return "more than one output";
-  const TensorType& type = workload.anchor->output()->type();
-  if (type.rank() != 4) return "not two spatial dimensions";
-  if (ComputeType(type.dtype) != DType::kF32) return "not computed in f32";
-  if (type.layout != Layout{1, target.Lanes(4)})
-    return "the output's channels are not blocked by the vector's lanes";
-  if (workload.output_type().layout != type.layout) return "the epilogue changes the layout";
-  if (!workload.anchor->input(1)->is_input()) return "the weights are computed in the group";
-  const int64_t group = workload.anchor->attrs().Int("group", 1);
-  const int64_t outputs = type.shape()[1] / group;
-  if (group > 1 && outputs % type.layout.block != 0) return "a channel block spans groups";
+  if (std::string reason = BlockedConvWhyNot(workload, target); !reason.empty()) return reason;
+  const Node& conv = *workload.anchor;
+  const TensorType& out = conv.output()->type();
+  const int64_t group = conv.attrs().Int("group", 1);
+  if (group > 1 && out.shape()[1] / group % out.layout.block != 0) return "a channel block spans groups";
   return "";
 }
 

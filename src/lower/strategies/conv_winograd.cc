@@ -77,6 +77,19 @@ struct Plan {
   }
 };
 
+// With register tiles that fit and come out even.
+std::vector<Plan> PlansFor(const WinogradShape& s, int64_t tile, const Target& target) {
+  std::vector<Plan> plans;
+  for (const Block& block : BlocksOf(s)) {
+    for (int64_t c : Divisors(s.out_blocks, kMaxGroupBlocks)) {
+      for (int64_t p : Divisors(block.tiles(), MaxTileRows(c, target))) {
+        for (bool input_first : {true, false}) plans.emplace_back(tile, block, c, p, input_first);
+      }
+    }
+  }
+  return plans;
+}
+
 // How much longer the slowest of two parts takes than half of all, when `units` are split between them.
 double Imbalance(int64_t units) {
   return 2 * static_cast<double>(CeilDiv(units, 2)) / static_cast<double>(units);
@@ -121,16 +134,11 @@ double Cost(const WinogradShape& s, const Plan& p, const Target& target) {
 }  // namespace
 
 std::string ConvWinogradWhyNot(const Workload& workload, const Target& target) {
-  if (workload.anchor == nullptr || workload.anchor->op() != Op::kConv) return "the anchor is no convolution";
-  if (workload.num_outputs != 1) return "more than one output";
+  if (std::string reason = BlockedConvWhyNot(workload, target); !reason.empty()) return reason;
   const Node& conv = *workload.anchor;
-  const TensorType& type = conv.output()->type();
-  if (type.rank() != 4) return "not two spatial dimensions";
-  if (ComputeType(type.dtype) != DType::kF32) return "not computed in f32";
-  const Layout blocked{1, target.Lanes(4)};
-  if (type.layout != blocked || conv.input(0)->type().layout != blocked) return "channels are not blocked";
-  if (workload.output_type().layout != type.layout) return "the epilogue changes the layout";
-  if (!conv.input(0)->is_input() || !conv.input(1)->is_input()) return "an operand is computed in the group";
+  const TensorType &in = conv.input(0)->type(), &out = conv.output()->type();
+  if (in.layout != out.layout) return "the input's channels are not blocked";
+  if (!conv.input(0)->is_input()) return "the input is computed in the group";
   if (conv.attrs().Int("group", 1) != 1) return "grouped";
   const Shape w = conv.input(1)->type().shape();
   if (w[2] != 3 || w[3] != 3) return "not 3×3";
@@ -138,7 +146,7 @@ std::string ConvWinogradWhyNot(const Workload& workload, const Target& target) {
     const WindowAxis axis = WindowAlong(conv, d);
     if (axis.stride != 1 || axis.dilation != 1) return "strided or dilated";
   }
-  if (type.num_elements() == 0 || conv.input(0)->type().num_elements() == 0) return "nothing to compute";
+  if (out.num_elements() == 0 || in.num_elements() == 0) return "nothing to compute";
   return "";
 }
 
@@ -163,18 +171,11 @@ Config ConvWinogradDefault(const Workload& workload, const Target& target) {
   double best_cost = std::numeric_limits<double>::infinity();
   for (int64_t tile : kTiles) {
     const WinogradShape s = WinogradShapeOf(*workload.anchor, tile);
-    for (const Block& block : BlocksOf(s)) {
-      for (int64_t c : Divisors(s.out_blocks, kMaxGroupBlocks)) {
-        for (int64_t p : Divisors(block.tiles(), MaxTileRows(c, target))) {
-          for (bool input_first : {true, false}) {
-            const Plan plan(tile, block, c, p, input_first);
-            const double cost = Cost(s, plan, target);
-            if (cost >= best_cost) continue;
-            best_cost = cost;
-            best = plan.ToConfig();
-          }
-        }
-      }
+    for (const Plan& plan : PlansFor(s, tile, target)) {
+      const double cost = Cost(s, plan, target);
+      if (cost >= best_cost) continue;
+      best_cost = cost;
+      best = plan.ToConfig();
     }
   }
   return best;

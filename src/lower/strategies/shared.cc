@@ -12,6 +12,19 @@ constexpr int64_t kMaxUnrolledStatements = 1024;
 
 }  // namespace
 
+std::string BlockedConvWhyNot(const Workload& workload, const Target& target) {
+  if (workload.anchor == nullptr || workload.anchor->op() != Op::kConv) return "the anchor is no convolution";
+  if (workload.num_outputs != 1) return "more than one output";
+  const TensorType& type = workload.anchor->output()->type();
+  if (type.rank() != 4) return "not two spatial dimensions";
+  if (ComputeType(type.dtype) != DType::kF32) return "not computed in f32";
+  if (type.layout != Layout{1, target.Lanes(4)})
+    return "the output's channels are not blocked by the vector's lanes";
+  if (workload.output_type().layout != type.layout) return "the epilogue changes the layout";
+  if (!workload.anchor->input(1)->is_input()) return "the weights are computed in the group";
+  return "";
+}
+
 absl::Status InlineEpilogue(Schedule& schedule, const Workload& workload) {
   if (!workload.accumulator_stage.empty() && workload.anchor_stage != workload.output_stage) {
     RETURN_IF_ERROR(schedule.Inline(workload.anchor_stage));
