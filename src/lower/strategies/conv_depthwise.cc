@@ -1,8 +1,9 @@
 // Depthwise convolution in blocked layout.
 //
 // Every channel has a filter of its own, so the lanes are channels and nothing is broadcast: a tile of tile_w
-// output pixels accumulates in registers, and the input vectors that neighbouring pixels share are loaded
-// once a row. The arithmetic is light; what counts is that the input is read from memory once.
+// output pixels accumulates in registers. The arithmetic is light; what counts is that the input is read from
+// memory once. Neighbouring pixels share input vectors: those of f32 are read straight by each multiply-add,
+// those of narrower types, which must be widened first, slide through registers along the row.
 #include <algorithm>
 #include <limits>
 
@@ -11,6 +12,12 @@
 #include "lower/strategies/strategies.h"
 
 namespace attune {
+namespace {
+
+// Whether the input must be converted before it is multiplied.
+bool IsNarrow(const Node& conv) { return conv.input(0)->type().dtype != DType::kF32; }
+
+}  // namespace
 
 std::string ConvDepthwiseWhyNot(const Workload& workload, const Target& target) {
   if (std::string reason = BlockedConvWhyNot(workload, target); !reason.empty()) return reason;
@@ -34,8 +41,9 @@ Config ConvDepthwiseDefault(const Workload& workload, const Target& target) {
   const WindowAxis axis = WindowAlong(*workload.anchor, 1);
   Config best;
   double best_cost = std::numeric_limits<double>::infinity();
-  // Accumulators, a row of weights, and input vectors in flight.
-  const int64_t limit = std::min(axis.output, target.num_vector_registers - axis.kernel - 2);
+  // Accumulators, a row of weights, and input vectors in flight: all that a pixel reads where they slide.
+  const int64_t in_flight = IsNarrow(*workload.anchor) ? axis.kernel + axis.stride : 2;
+  const int64_t limit = std::min(axis.output, target.num_vector_registers - axis.kernel - in_flight);
   for (int64_t w = 1; w <= std::max<int64_t>(limit, 1); ++w) {
     const double tiles = static_cast<double>(CeilDiv(axis.output, w));
     const double loads =
@@ -62,8 +70,10 @@ absl::Status ConvDepthwiseApply(Schedule& s, const Workload& workload, const Con
   RETURN_IF_ERROR(s.Vectorize(out + ".v"));
   RETURN_IF_ERROR(s.Unroll(out + ".d3.i"));
   RETURN_IF_ERROR(s.ComputeAt(acc, out + ".d3.o", MemorySpace::kRegister));
-  RETURN_IF_ERROR(s.Reorder({acc + ".d0", acc + ".d1", acc + ".d2", acc + ".kh", acc + ".c", acc + ".kw",
-                             acc + ".d3", acc + ".v"}));
+  std::vector<std::string> row = {acc + ".kw", acc + ".d3"};
+  if (IsNarrow(conv)) std::ranges::swap(row[0], row[1]);
+  RETURN_IF_ERROR(s.Reorder(
+      {acc + ".d0", acc + ".d1", acc + ".d2", acc + ".kh", acc + ".c", row[0], row[1], acc + ".v"}));
   const TapUnrolling taps = UnrollTaps(WindowAlong(conv, 1), tile_w, tile_w);
   RETURN_IF_ERROR(UnrollInner(s, acc + ".kw", taps.taps));
   RETURN_IF_ERROR(s.Unroll(acc + ".d3"));
