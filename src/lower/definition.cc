@@ -74,6 +74,22 @@ Expr ExtremeInteger(DType dtype, bool highest) {
   return IntConst(bits >= 63 ? -1 : (int64_t{1} << bits) - 1, dtype);  // u64: all ones
 }
 
+bool Computes(const Node& node) {
+  return (IsElementwise(node.op()) && node.op() != Op::kCast) || node.op() == Op::kConv ||
+         node.op() == Op::kMatMul;
+}
+
+// What a value has within its kernel: where it only passes from one formula to others, the type in which they
+// compute, so that it is rounded no earlier than when it is stored.
+DType TypeWithin(const Graph& region, const Value* value) {
+  const DType dtype = value->type().dtype;
+  const bool is_passed = Computes(*value->producer()) && !region.IsOutput(value) &&
+                         std::ranges::all_of(value->users(), [](const Node* user) {
+                           return Computes(*user) || user->op() == Op::kCast;
+                         });
+  return is_passed ? ComputeType(dtype) : dtype;
+}
+
 }  // namespace
 
 DType ComputeType(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16 ? DType::kF32 : dtype; }
@@ -122,9 +138,9 @@ Definition::Definition(const Graph& region, std::string name, std::vector<std::s
     const std::string stage = absl::StrCat(OpName(node->op()), n++);
     names_[node.get()] = stage;
     for (int i = 0; i < node->num_outputs(); ++i) {
-      const TensorType& type = node->output(i)->type();
-      buffers_.emplace(node->output(i), MakeBuffer(i == 0 ? stage : absl::StrCat(stage, ".", i), type.dtype,
-                                                   type.physical_shape()));
+      const Value* value = node->output(i);
+      buffers_.emplace(value, MakeBuffer(i == 0 ? stage : absl::StrCat(stage, ".", i),
+                                         TypeWithin(region, value), value->type().physical_shape()));
     }
   }
 }
@@ -194,7 +210,7 @@ void Definition::Define(const Node& node, const Value* value,
   const std::string name =
       value->index() == 0 ? StageName(node) : absl::StrCat(StageName(node), ".", value->index());
   Stage stage = MakeStage(name, value->type(), BufferOf(value), logical);
-  stage.value = CastTo(value->type().dtype, formula(logical));
+  stage.value = CastTo(stage.output->dtype, formula(logical));
   stage.where = InsideChannels(value->type(), logical);
   if (stage.where && SafeInPadding(stage, value->type())) stage.where = Expr();
   def_.stages.push_back(std::move(stage));
