@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "codegen/emitter.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
 namespace attune {
@@ -35,7 +36,7 @@ void NestEmitter::EmitDot(const Stmt& s) {
 // Returns false, having emitted nothing, where the instruction does not do what the store does.
 bool NestEmitter::EmitDotInstruction(const Stmt& s) {
   const Stmt& store = s->body;
-  if (!target_.Has("avx512_bf16") || !lanes_ || lanes_->lanes != kLanes || lanes_->mask != nullptr ||
+  if (!target_.Has("avx512_bf16") || !lanes_ || lanes_->lanes % kLanes != 0 || lanes_->mask != nullptr ||
       !IsConst(s->extent, kPair) || store->buffer->dtype != DType::kF32) {
     return false;
   }
@@ -65,13 +66,21 @@ bool NestEmitter::EmitDotInstruction(const Stmt& s) {
   Bind(s->var, ir_.getInt64(0), {0, 0});
   // The instruction can take its last operand, of one pair for all lanes, straight from memory.
   Value* pairs[2];
-  for (int i = 0; i < 2; ++i) pairs[i] = LoadPairs(elements[i], kLanes);
+  for (int i = 0; i < 2; ++i) pairs[i] = LoadPairs(elements[i], lanes_->lanes);
   if (uniform[0]) std::swap(pairs[0], pairs[1]);
   const Access access = Locate(store->buffer, store->indices);
-  Value* old = values_.Broadcast(LoadFrom(store->buffer, access), kLanes);
-  Value* result =
-      ir_.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {}, {old, pairs[0], pairs[1]});
-  StoreTo(store->buffer, access, result);
+  Value* old = values_.Broadcast(LoadFrom(store->buffer, access), lanes_->lanes);
+  std::vector<Value*> sums;
+  for (int64_t lane = 0; lane < lanes_->lanes; lane += kLanes) {
+    const auto part = [&](Value* vector, int64_t terms) {
+      const auto mask = llvm::createSequentialMask(static_cast<unsigned>(lane * terms),
+                                                   static_cast<unsigned>(kLanes * terms), 0);
+      return ir_.CreateShuffleVector(vector, mask);
+    };
+    sums.push_back(ir_.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
+                                       {part(old, 1), part(pairs[0], kPair), part(pairs[1], kPair)}));
+  }
+  StoreTo(store->buffer, access, llvm::concatenateVectors(ir_, sums));
   Unbind(s->var);
   return true;
 }

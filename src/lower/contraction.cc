@@ -172,7 +172,8 @@ absl::Status DefineMatMul(Definition& definition, const Node& node) {
   return absl::OkStatus();
 }
 
-// softmax(scale · q kᵀ + mask) v, row by row with the row's maximum subtracted.
+// softmax(scale · q kᵀ + mask) v, row by row with the row's maximum subtracted. The exponentials, from 0 to
+// 1, have the type of the values that they weight.
 absl::Status DefineAttention(Definition& definition, const Node& node) {
   const Value *q = node.input(0), *k = node.input(1), *v = node.input(2), *mask = node.input(3);
   const Shape qs = q->type().shape(), ks = k->type().shape();
@@ -199,15 +200,17 @@ absl::Status DefineAttention(Definition& definition, const Node& node) {
   highest.dtype = dtype;
   highest.term = [&](const Indices& i, const Indices& r) { return score({i[0], i[1], i[2], r[0]}); };
   const Buffer maximum = definition.AddTemporaryReduction(node, "max", rows, highest);
-  const Buffer exponential = definition.AddTemporary(node, "exp", dtype, scores_shape, [&](const Indices& i) {
-    return MakeOp(MathOp::kExp, {score(i) - Load(maximum, {i[0], i[1], i[2]})});
-  });
+  const DType weight_type = v->type().dtype;
+  const Buffer weights = definition.AddTemporary(
+      node, "exp", weight_type, scores_shape,
+      [&](const Indices& i) { return MakeOp(MathOp::kExp, {score(i) - Load(maximum, {i[0], i[1], i[2]})}); });
+  const auto weight = [&](const Indices& i, const Expr& key) {
+    return CastTo(dtype, Load(weights, {i[0], i[1], i[2], key}));
+  };
   Reduction total;
   total.extents = {ks[2]};
   total.dtype = dtype;
-  total.term = [&](const Indices& i, const Indices& r) {
-    return Load(exponential, {i[0], i[1], i[2], r[0]});
-  };
+  total.term = [&](const Indices& i, const Indices& r) { return weight(i, r[0]); };
   const Buffer denominator = definition.AddTemporaryReduction(node, "sum", rows, total);
 
   Reduction weighted;
@@ -215,7 +218,7 @@ absl::Status DefineAttention(Definition& definition, const Node& node) {
   weighted.names = {"s"};
   weighted.dtype = dtype;
   weighted.term = [&](const Indices& i, const Indices& r) {
-    return Load(exponential, {i[0], i[1], i[2], r[0]}) * definition.ReadComputed(v, {i[0], i[1], r[0], i[3]});
+    return weight(i, r[0]) * definition.ReadComputed(v, {i[0], i[1], r[0], i[3]});
   };
   weighted.finish = [&](const Expr& sum, const Indices& i) {
     return sum / Load(denominator, {i[0], i[1], i[2]});

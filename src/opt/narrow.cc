@@ -37,6 +37,8 @@ bool GainsByNarrowing(const Node& node) {
     case Op::kConv:
     case Op::kMatMul:
       return node.input(0)->type().is_static() && HasPairs(node);
+    case Op::kAttention:
+      return node.input(0)->type().is_static() && node.input(0)->type().shape().back() % 2 == 0;
     case Op::kMaxPool:
     case Op::kAvgPool:
     case Op::kReduceMean:
@@ -80,7 +82,8 @@ class Narrowing {
 
   void Narrow(Node& node) {
     for (int i = 0; i < node.num_inputs(); ++i) {
-      if (IsF32(node.input(i))) node.SetInput(i, CastOf(node.input(i), DType::kBF16, &node));
+      const bool is_mask = node.op() == Op::kAttention && i == 3;  // whose lowest f32 is no finite bf16
+      if (IsF32(node.input(i)) && !is_mask) node.SetInput(i, CastOf(node.input(i), DType::kBF16, &node));
     }
     for (int i = 0; i < node.num_outputs(); ++i) {
       if (!IsF32(node.output(i))) continue;

@@ -91,7 +91,7 @@ TypesOr Attention(const Node& node) {
   RETURN_IF_ERROR(CheckDims(v, "the value", {q.dims[0], q.dims[1], k.dims[2], v.dims[3]}));
   if (node.input(3) != nullptr) {
     const TensorType& mask = InputType(node, 3);
-    RETURN_IF_ERROR(CheckSameDType(mask, "the mask", q, "the query"));
+    RETURN_IF_ERROR(CheckFloat(mask, "the mask"));
     const Dims scores{q.dims[0], q.dims[1], q.dims[2], k.dims[2]};
     const absl::StatusOr<Dims> broadcast = BroadcastDims(mask.dims, scores);
     if (!broadcast.ok() || *broadcast != scores) {

@@ -13,12 +13,19 @@ namespace {
 
 struct Sizes {
   int64_t lanes, queries, keys, values;  // values: the size of one value vector
+  int64_t score_dot, sum_dot;            // terms that one instruction takes, of q·k and of p·v
 };
 
 Sizes SizesOf(const Workload& workload, const Target& target) {
   const Node& node = *workload.anchor;
   const Shape q = node.input(0)->type().shape(), v = node.input(2)->type().shape();
-  return {target.Lanes(DTypeSize(ComputeType(node.output()->type().dtype))), q[2], v[2], v[3]};
+  const auto dot = [&](int64_t terms) { return DotTerms(workload, terms, target); };
+  return {target.Lanes(DTypeSize(ComputeType(node.output()->type().dtype))),
+          q[2],
+          v[2],
+          v[3],
+          dot(q[3]),
+          dot(v[2])};
 }
 
 // How many vectors, at most `limit`, are taken at a time so that the last time is full but for its last
@@ -102,8 +109,14 @@ class AttentionScheduler {
 
   absl::Status TransposeKeys() {
     const std::string keys = BufferName(workload_, workload_.anchor->input(1)), copy = keys + ".packed";
-    RETURN_IF_ERROR(s_.Pack(keys, node_ + ".qk", {{2, sizes_.lanes}}, {0, 1, 4, 2, 3}));
-    RETURN_IF_ERROR(s_.Vectorize(copy + ".i2v"));
+    if (sizes_.score_dot == 1) {
+      RETURN_IF_ERROR(s_.Pack(keys, node_ + ".qk", {{2, sizes_.lanes}}, {0, 1, 4, 2, 3}));
+      RETURN_IF_ERROR(s_.Vectorize(copy + ".i2v"));
+    } else {
+      RETURN_IF_ERROR(
+          s_.Pack(keys, node_ + ".qk", {{2, sizes_.lanes}, {3, sizes_.score_dot}}, {0, 1, 4, 2, 3, 5}));
+      RETURN_IF_ERROR(s_.Unroll(copy + ".i3v"));
+    }
     return ParallelizeOuter(s_, copy, 2);
   }
 
@@ -119,10 +132,16 @@ class AttentionScheduler {
     return ParallelizeOuter(s_, copy, 3);
   }
 
-  // A dense copy, which every block of queries reads.
+  // A dense copy, which every block of queries reads; with neighbouring terms side by side for the
+  // instruction.
   absl::Status PackValues() {
-    if (!IsMoved(2)) return absl::OkStatus();
     const std::string values = BufferName(workload_, workload_.anchor->input(2)), copy = values + ".packed";
+    if (sizes_.sum_dot > 1) {
+      RETURN_IF_ERROR(s_.Pack(values, node_ + ".acc", {{2, sizes_.sum_dot}}, {0, 1, 2, 4, 3}));
+      RETURN_IF_ERROR(s_.Unroll(copy + ".i2v"));
+      return ParallelizeOuter(s_, copy, 2);
+    }
+    if (!IsMoved(2)) return absl::OkStatus();
     RETURN_IF_ERROR(s_.Pack(values, node_ + ".acc", {}, {0, 1, 2, 3}));
     RETURN_IF_ERROR(Vectorize(copy + ".i3", 1).status());
     return ParallelizeOuter(s_, copy, 2);
@@ -134,9 +153,20 @@ class AttentionScheduler {
     RETURN_IF_ERROR(s_.ComputeAt(acc, at_, MemorySpace::kRegister));
     ASSIGN_OR_RETURN(const std::string outer,
                      Vectorize(acc + ".d3", VectorsIn(sizes_.values, sizes_.lanes, vectors_)));
-    RETURN_IF_ERROR(s_.Reorder({outer, acc + ".s", acc + ".d2", acc + ".d3.i"}));
+    RETURN_IF_ERROR(SumInnermost(acc + ".s", sizes_.sum_dot, {outer}, {acc + ".d2", acc + ".d3.i"}));
     RETURN_IF_ERROR(s_.Unroll(outer));
     return s_.Unroll(acc + ".d2");
+  }
+
+  // Orders the loops of a sum: `outer`, its terms, `inner`, and last the terms of one instruction.
+  absl::Status SumInnermost(const std::string& terms, int64_t dot, std::vector<std::string> outer,
+                            const std::vector<std::string>& inner) {
+    if (dot > 1) RETURN_IF_ERROR(s_.Split(terms, dot));
+    outer.push_back(dot > 1 ? terms + ".o" : terms);
+    outer.insert(outer.end(), inner.begin(), inner.end());
+    if (dot > 1) outer.push_back(terms + ".i");
+    RETURN_IF_ERROR(s_.Reorder(outer));
+    return dot > 1 ? s_.Dot(terms + ".i") : absl::OkStatus();
   }
 
   // q · kᵀ: a tile of rows × vectors of keys in registers, then stored.
@@ -148,9 +178,9 @@ class AttentionScheduler {
     RETURN_IF_ERROR(s_.Reorder({outer, qk + ".d2", qk + ".d3.i"}));
     RETURN_IF_ERROR(s_.Unroll(qk + ".d2"));
     RETURN_IF_ERROR(s_.ComputeAt(acc, outer, MemorySpace::kRegister));
-    RETURN_IF_ERROR(s_.Reorder({acc + ".k", acc + ".d2", acc + ".d3"}));
-    RETURN_IF_ERROR(s_.Unroll(acc + ".d2"));
     RETURN_IF_ERROR(s_.Vectorize(acc + ".d3"));
+    RETURN_IF_ERROR(SumInnermost(acc + ".k", sizes_.score_dot, {}, {acc + ".d2", acc + ".d3"}));
+    RETURN_IF_ERROR(s_.Unroll(acc + ".d2"));
     return s_.Overcompute(acc);
   }
 
