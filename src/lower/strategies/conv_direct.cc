@@ -52,11 +52,11 @@ double TileCost(const Shape2d& s, int64_t tile_w, int64_t tile_c, const Target& 
   return tiles * (std::max({multiply_adds, loads, latency}) + loop_overhead);
 }
 
-bool FitsRegisters(int64_t tile_w, int64_t tile_c, const Target& target) {
+bool FitsRegisters(int64_t tile_w, int64_t tile_c, int64_t registers, const Target& target) {
   // The accumulators, one vector of weights a block, and the input element, unless one instruction alone
   // reads it and broadcasts it as it does.
   const int64_t broadcast = target.vector_bits >= 512 && tile_c == 1 ? 0 : 1;
-  return tile_w * tile_c + tile_c + broadcast <= target.num_vector_registers;
+  return tile_w * tile_c + tile_c + broadcast <= registers;
 }
 
 }  // namespace
@@ -82,11 +82,12 @@ std::vector<Knob> ConvDirectSpace(const Workload& workload, const Target& target
 
 Config ConvDirectDefault(const Workload& workload, const Target& target) {
   const Shape2d s = ShapeOf(workload, target);
+  const int64_t registers = TileRegisters(workload, target);
   Config best;
   double best_cost = std::numeric_limits<double>::infinity();
   for (int64_t c : Divisors(s.group_blocks, 8)) {
-    for (int64_t w = 1; w <= std::min<int64_t>(s.width, target.num_vector_registers); ++w) {
-      if (!FitsRegisters(w, c, target)) continue;
+    for (int64_t w = 1; w <= std::min<int64_t>(s.width, registers); ++w) {
+      if (!FitsRegisters(w, c, registers, target)) continue;
       const double cost = TileCost(s, w, c, target);
       if (cost < best_cost) {
         best_cost = cost;

@@ -66,7 +66,7 @@ Config GemmDefault(const Workload& workload, const Target& target) {
   Config best;
   double best_cost = std::numeric_limits<double>::infinity();
   const int64_t vectors = CeilDiv(p.n, p.lanes);
-  const int64_t registers = target.num_vector_registers - (target.vector_bits >= 512 ? 0 : 1);
+  const int64_t registers = TileRegisters(workload, target) - (target.vector_bits >= 512 ? 0 : 1);
   const int64_t max_rows = std::min(p.m, MaxRows(p, target));
   for (int64_t n = 1; n <= std::min<int64_t>(vectors, 6); ++n) {
     for (int64_t m = 1; m <= max_rows && m * n + n <= registers; ++m) {

@@ -2,6 +2,7 @@
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "lower/strategies/access.h"
 #include "lower/strategies/strategies.h"
 
 namespace attune {
@@ -54,6 +55,14 @@ absl::Status ParallelizeOuter(Schedule& schedule, const std::string& stage, size
     fused = name;
   }
   return schedule.Parallel(fused);
+}
+
+int64_t TileRegisters(const Workload& workload, const Target& target) {
+  constexpr int64_t kTemporaries = 4;
+  const auto is_expensive = [&](const std::string& stage) { return IsExpensive(workload.FindStage(stage)); };
+  const bool expensive =
+      is_expensive(workload.output_stage) || std::ranges::any_of(workload.elementwise_stages, is_expensive);
+  return target.num_vector_registers - (expensive ? kTemporaries : 0);
 }
 
 int64_t DotTerms(const Workload& workload, int64_t terms, const Target& target) {

@@ -77,6 +77,10 @@ std::string BufferName(const Workload& workload, const Value* value);
 // Fuses the first `count` loops of `stage` into "stage.par" and runs it in parallel.
 absl::Status ParallelizeOuter(Schedule& schedule, const std::string& stage, size_t count);
 
+// Vector registers for a tile of accumulators and its operands: all, but for those that exponentials and the
+// like in the epilogue need beside the accumulators.
+int64_t TileRegisters(const Workload& workload, const Target& target);
+
 // How many neighbouring terms of the anchor's sums, `terms` of them, one instruction of the target adds up:
 // 2 of bf16 where it has AVX512_BF16, else 1. They must come out even.
 int64_t DotTerms(const Workload& workload, int64_t terms, const Target& target);
