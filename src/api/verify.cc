@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_format.h"
 #include "base/status.h"
+#include "reference/convert_floats.h"
 #include "reference/interpreter.h"
-#include "reference/widen.h"
 
 namespace attune {
 namespace {
@@ -61,20 +61,21 @@ OutputCheck Check(const std::string& name, const Tensor& expected, const Tensor&
   return check;
 }
 
-// The largest difference between an output of the reference and what it would be without rounding, output by
-// output. Differences that are not finite, as where f16 overflows, do not count.
+// The largest difference between an output of the reference and what it would be with all floats of
+// `precision`, output by output. Differences that are not finite, as where f16 overflows, do not count.
 absl::StatusOr<std::vector<double>> MeasureRounding(const Graph& graph, const std::vector<Tensor>& inputs,
-                                                    const std::vector<Tensor>& rounded) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> wide, WidenFloats(graph));
-  std::vector<Tensor> wide_inputs;
+                                                    const std::vector<Tensor>& expected, DType precision) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> converted, ConvertFloats(graph, precision));
+  std::vector<Tensor> converted_inputs;
   for (const Tensor& input : inputs) {
-    ASSIGN_OR_RETURN(wide_inputs.emplace_back(), WidenFloats(input));
+    ASSIGN_OR_RETURN(converted_inputs.emplace_back(), ConvertFloats(input, precision));
   }
-  ASSIGN_OR_RETURN(const std::vector<Tensor> exact, Interpreter().Run(*wide, wide_inputs));
+  ASSIGN_OR_RETURN(const std::vector<Tensor> outputs, Interpreter().Run(*converted, converted_inputs));
   std::vector<double> moved;
-  for (size_t i = 0; i < exact.size(); ++i) {
-    ASSIGN_OR_RETURN(const Tensor values, WidenFloats(rounded[i]));
-    moved.push_back(Compare(exact[i], values, Tolerance()).max_absolute_error);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    ASSIGN_OR_RETURN(const Tensor a, ConvertFloats(outputs[i], DType::kF64));
+    ASSIGN_OR_RETURN(const Tensor b, ConvertFloats(expected[i], DType::kF64));
+    moved.push_back(Compare(a, b, Tolerance()).max_absolute_error);
   }
   return moved;
 }
@@ -116,7 +117,8 @@ absl::StatusOr<VerifyReport> VerifyAgainstReference(const Graph& graph,
   }
   report.outputs = CheckOutputs(graph, expected, actual, {}, precision);
   if (!report.ok()) {
-    ASSIGN_OR_RETURN(const std::vector<double> rounding, MeasureRounding(graph, ordered, expected));
+    const DType measured = precision == DType::kF32 ? DType::kF64 : precision;
+    ASSIGN_OR_RETURN(const std::vector<double> rounding, MeasureRounding(graph, ordered, expected, measured));
     report.outputs = CheckOutputs(graph, expected, actual, rounding, precision);
   }
   return report;

@@ -56,8 +56,13 @@ TEST(LowerContraction, ConvolutionsByTiles) {
       OperatorCase test_case =
           Conv(Op::kConv, {"f32[1,32,13,21]", "f32[48,32,3,3]", "f32[48]"}, {1, 1}, {1, 1, 1, 1});
       test_case.strategy = "conv_winograd";
-      test_case.config = {{"tile", tile}, {"block_h", block_h}, {"block_w", block_w},
-                          {"tile_c", 3},  {"tile_p", block_w},  {"input_first", block_h > 1 ? 1 : 0}};
+      test_case.config = {{"tile", tile},
+                          {"dot", 1},
+                          {"block_h", block_h},
+                          {"tile_c", 3},
+                          {"tile_p", block_w},
+                          {"block_w", block_w},
+                          {"input_first", block_h > 1 ? 1 : 0}};
       ExpectKernelsMatch(InEachLayout({test_case}));
     }
   }
@@ -80,17 +85,28 @@ TEST(LowerContraction, TransposedAndIntegerConvolutions) {
 
 // In pairs where the processor has instructions for them, and where channels come in pairs.
 TEST(LowerContraction, ProductsOfBF16) {
-  ExpectKernelsMatch(
-      InEachLayout({Conv(Op::kConv, {"bf16[1,32,7,9]", "bf16[48,32,3,3]", "bf16[48]"}, {2, 2}, {1, 1, 1, 1}),
-                    Conv(Op::kConv, {"bf16[1,24,6,6]", "bf16[32,24,1,1]"}, {1, 1}, {0, 0, 0, 0}),
-                    Conv(Op::kConv, {"bf16[1,17,6,6]", "bf16[32,17,1,1]"}, {1, 1}, {0, 0, 0, 0}),
-                    Conv(Op::kConv, {"bf16[1,32,6,6]", "bf16[32,16,3,3]"}, {1, 1}, {1, 1, 1, 1}, 2),
-                    Conv(Op::kConv, {"bf16[1,32,6,6]", "bf16[32,1,3,3]"}, {1, 1}, {1, 1, 1, 1}, 32)}));
+  ExpectKernelsMatch(InEachLayout(
+      {Conv(Op::kConv, {"bf16[1,32,7,9]", "bf16[48,32,3,3]", "bf16[48]"}, {2, 2}, {1, 1, 1, 1}),
+       Conv(Op::kConv, {"bf16[1,24,6,6]", "bf16[32,24,1,1]"}, {1, 1}, {0, 0, 0, 0}),
+       Conv(Op::kConv, {"bf16[1,17,6,6]", "bf16[32,17,1,1]"}, {1, 1}, {0, 0, 0, 0}),
+       Conv(Op::kConv, {"bf16[1,32,6,6]", "bf16[32,16,3,3]"}, {1, 1}, {1, 1, 1, 1}, 2),
+       Conv(Op::kConv, {"bf16[1,32,14,14]", "bf16[64,32,3,3]", "bf16[64]"}, {1, 1}, {1, 1, 1, 1}),
+       Conv(Op::kConv, {"bf16[2,24,9,11]", "bf16[16,24,3,3]"}, {1, 1}, {0, 1, 1, 0}),
+       Conv(Op::kConv, {"bf16[1,32,6,6]", "bf16[32,1,3,3]"}, {1, 1}, {1, 1, 1, 1}, 32)}));
   ExpectKernelsMatch({{Op::kMatMul, {"bf16[9,64]", "bf16[64,100]"}, {}},
                       {Op::kMatMul, {"bf16[2,9,64]", "bf16[2,64,33]"}, {}, "", {Op::kRelu}},
                       {Op::kMatMul, {"bf16[9,32]", "bf16[48,32]"}, {{"transpose_b", int64_t{1}}}},
                       {Op::kMatMul, {"bf16[64,9]", "bf16[64,48]"}, {{"transpose_a", int64_t{1}}}},
                       {Op::kMatMul, {"bf16[9,33]", "bf16[33,48]"}, {}}});
+}
+
+// Pairs of taps where channels are few: an odd and an even number of them, one alone, apart by stride.
+TEST(LowerContraction, ImagesOfBF16) {
+  ExpectKernelsMatch(
+      InEachLayout({Conv(Op::kConv, {"bf16[1,3,21,23]", "bf16[32,3,7,7]", "bf16[32]"}, {2, 2}, {3, 3, 3, 3}),
+                    Conv(Op::kConv, {"bf16[2,1,9,40]", "bf16[24,1,3,4]", "bf16[24]"}, {1, 1}, {0, 2, 1, 1}),
+                    Conv(Op::kConv, {"bf16[1,4,8,9]", "bf16[16,4,2,1]"}, {1, 3}, {0, 0, 0, 0}),
+                    Conv(Op::kConv, {"bf16[1,5,8,70]", "bf16[48,5,3,3]"}, {1, 1}, {1, 20, 1, 20})}));
 }
 
 TEST(LowerContraction, MatrixProducts) {

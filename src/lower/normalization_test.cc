@@ -58,6 +58,16 @@ TEST(LowerNormalization, Attention) {
                       {Op::kAttention, {"f32[1,1,1,3]", "f32[1,1,2,3]", "f32[1,1,2,3]"}, {{"scale", 0.5}}}});
 }
 
+// In pairs where the sizes are even and the processor has instructions for them, with a mask of another type.
+TEST(LowerNormalization, AttentionOfBF16) {
+  const Attributes attrs = {{"scale", 0.25}};
+  ExpectKernelsMatch(
+      {{Op::kAttention, {"bf16[1,2,16,32]", "bf16[1,2,24,32]", "bf16[1,2,24,16]"}, attrs},
+       {Op::kAttention, {"bf16[1,2,16,32]", "bf16[1,2,24,32]", "bf16[1,2,24,64]", "f32[1,1,16,24]"}, attrs},
+       {Op::kAttention, {"bf16[1,2,19,16]", "bf16[1,2,35,16]", "bf16[1,2,35,48]"}, attrs},
+       {Op::kAttention, {"bf16[1,2,19,15]", "bf16[1,2,64,15]", "bf16[1,2,64,32]"}, attrs}});
+}
+
 // Operands that lie side by side in one matrix, a part of them or all, and a result that is transposed.
 TEST(LowerNormalization, AttentionReadsThroughMovement) {
   ExpectKernelsMatch(std::vector<std::string>{

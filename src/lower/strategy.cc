@@ -79,7 +79,7 @@ absl::StatusOr<Workload> AnalyzeGroup(const Graph& region, const std::string& na
 
 std::span<const Strategy> AllStrategies() {
   static constexpr Strategy kStrategies[] = {
-      kConvDirect, kConvWinograd, kConvDepthwise, kGemm, kAttention, kLoops,
+      kConvDirect, kConvWinograd, kConvShallow, kConvDepthwise, kGemm, kAttention, kLoops,
   };
   return kStrategies;
 }

@@ -125,7 +125,8 @@ WinogradShape WinogradShapeOf(const Node& conv, int64_t tile) {
           lanes, CeilDiv(y[2], tile),  CeilDiv(y[3], tile)};
 }
 
-absl::Status DefineWinograd(Definition& definition, const Node& conv, int64_t tile, int64_t group_blocks) {
+absl::Status DefineWinograd(Definition& definition, const Node& conv, const WinogradConfig& config) {
+  const int64_t tile = config.tile, group_blocks = config.group_blocks, dot = config.dot;
   const WinogradTransforms transforms(tile);
   const WinogradShape s = WinogradShapeOf(conv, tile);
   const int64_t points = transforms.points(), tiles = s.tiles_h * s.tiles_w;
@@ -133,6 +134,7 @@ absl::Status DefineWinograd(Definition& definition, const Node& conv, int64_t ti
   const Shape xs = x->type().shape(), ws = w->type().shape();
   const Ints pads = conv.attrs().IntList("pads", Ints(4, 0));
   const DType dtype = ComputeType(conv.output()->type().dtype);
+  const DType factor_type = dot > 1 ? x->type().dtype : dtype;
 
   // Of the weights alone: made ahead of time, so in f64. Channels beyond the last one take its weights.
   const int64_t groups = CeilDiv(s.out_blocks, group_blocks), group_channels = group_blocks * s.lanes;
@@ -147,9 +149,11 @@ absl::Status DefineWinograd(Definition& definition, const Node& conv, int64_t ti
             i[0], Gathered(3, [&](int64_t kh) { return Load(weights, Replaced(i, 0, Expr(kh))); }));
       });
   const Buffer filters = definition.AddTemporary(
-      conv, "u", dtype, {groups, points, points, s.channels, group_channels}, [&](const Indices& i) {
+      conv, "u", factor_type, {groups, points, points, s.channels / dot, group_channels, dot},
+      [&](const Indices& i) {
+        const Expr channel = i[3] * Expr(dot) + i[5];
         return transforms.Filter(i[2], Gathered(3, [&](int64_t kw) {
-                                   return Load(weight_rows, {i[1], Expr(kw), i[0], i[3], i[4]});
+                                   return Load(weight_rows, {i[1], Expr(kw), i[0], channel, i[4]});
                                  }));
       });
 
@@ -172,7 +176,7 @@ absl::Status DefineWinograd(Definition& definition, const Node& conv, int64_t ti
                                 }));
       });
   const Buffer input = definition.AddTemporary(
-      conv, "v", dtype, {points, points, s.batch, s.in_blocks, tiles, s.lanes}, [&](const Indices& i) {
+      conv, "v", factor_type, {points, points, s.batch, s.in_blocks, tiles, s.lanes}, [&](const Indices& i) {
         return transforms.Input(i[1], Gathered(points, [&](int64_t column) {
                                   return Load(columns, {i[0], Expr(column), i[2], i[3], i[4], i[5]});
                                 }));
@@ -185,8 +189,9 @@ absl::Status DefineWinograd(Definition& definition, const Node& conv, int64_t ti
   products.term = [&](const Indices& i, const Indices& r) {
     const Expr group = FloorDiv(i[3], group_blocks);
     const Expr channel = FloorMod(i[3], group_blocks) * Expr(s.lanes) + i[5];
-    return Load(input, {i[0], i[1], i[2], FloorDiv(r[0], s.lanes), i[4], FloorMod(r[0], s.lanes)}) *
-           Load(filters, {group, i[0], i[1], r[0], channel});
+    const Expr a = Load(input, {i[0], i[1], i[2], FloorDiv(r[0], s.lanes), i[4], FloorMod(r[0], s.lanes)});
+    const Expr b = Load(filters, {group, i[0], i[1], FloorDiv(r[0], dot), channel, FloorMod(r[0], dot)});
+    return CastTo(dtype, a) * CastTo(dtype, b);
   };
   const Buffer product = definition.AddTemporaryReduction(
       conv, "m", {points, points, s.batch, s.out_blocks, tiles, s.lanes}, products);

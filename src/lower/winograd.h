@@ -51,18 +51,28 @@ struct WinogradShape {
 // Of a two-dimensional convolution in blocked layout, with tiles of `tile`.
 WinogradShape WinogradShapeOf(const Node& conv, int64_t tile);
 
-// Adds the stages of `conv`, a 3×3 convolution of stride 1 in blocked layout, by F(`tile`, 3), called after
-// it:
-//   conv0.g, gx   the weights and G g, in f64
-//   conv0.u       [groups, point, point, channels, group_blocks · lanes]  transformed filters, of the weights
-//                 alone, with the output channels in groups of `group_blocks` blocks
-//   conv0.pad     [batch, in_blocks, height, width, lanes]  the input with its padding
-//   conv0.columns [point, column, batch, in_blocks, tile, lanes]  Bᵀ d
-//   conv0.v       [point, point, batch, in_blocks, tile, lanes]  Bᵀ d B; tiles are row-major in the image
-//   conv0.m       [point, point, batch, out_blocks, tile, lanes]  their products, summed over the channels
-//   "c" conv0.rows    [row, point, batch, out_blocks, tile, lanes]  Aᵀ m conv0.acc     Aᵀ m A, of the
-//   output's physical shape; conv0 adds the bias.
-absl::Status DefineWinograd(Definition& definition, const Node& conv, int64_t tile, int64_t group_blocks);
+// How a convolution is computed by F(tile, 3).
+struct WinogradConfig {
+  int64_t tile;          // 2, 4 or 6
+  int64_t group_blocks;  // blocks of output channels in a group
+  int64_t dot = 1;       // channels whose products one instruction adds up
+};
+
+// Adds the stages of `conv`, a 3×3 convolution of stride 1 in blocked layout, called after it:
+//
+//   conv0.g, gx    the weights and G g, in f64
+//   conv0.u        [groups, point, point, channels / dot, group_blocks · lanes, dot]  transformed filters, of
+//                  the weights alone
+//   conv0.pad      [batch, in_blocks, height, width, lanes]  the input with its padding
+//   conv0.columns  [point, column, batch, in_blocks, tile, lanes]  Bᵀ d
+//   conv0.v        [point, point, batch, in_blocks, tile, lanes]  Bᵀ d B; tiles are row-major in the image
+//   conv0.m        [point, point, batch, out_blocks, tile, lanes]  their products, summed over the channels
+//   conv0.rows     [row, point, batch, out_blocks, tile, lanes]  Aᵀ m
+//   conv0.acc      Aᵀ m A, of the output's physical shape; conv0 adds the bias
+//
+// All but the first are of the type that the convolution is computed in; with `dot` above 1, u and v, whose
+// products are taken, are of its input's.
+absl::Status DefineWinograd(Definition& definition, const Node& conv, const WinogradConfig& config);
 
 }  // namespace attune
 

@@ -20,7 +20,8 @@ namespace {
 
 bool IsF32(const Value* value) { return value != nullptr && value->type().dtype == DType::kF32; }
 
-// The sum's terms come in pairs that lie side by side in memory.
+// The sum's terms come in pairs that lie side by side in memory: of channels where they are kept in blocks,
+// and else of neighbouring taps.
 bool HasPairs(const Node& node) {
   if (node.op() == Op::kMatMul) {
     const Shape a = node.input(0)->type().shape();
@@ -29,7 +30,9 @@ bool HasPairs(const Node& node) {
   const Shape w = node.input(1)->type().shape();
   const bool depthwise = w[1] == 1;
   constexpr int64_t kBlock = 16;  // narrower maps are not kept in blocks of channels
-  return depthwise || (w[1] % 2 == 0 && node.input(0)->type().shape()[1] >= kBlock);
+  if (node.input(0)->type().shape()[1] >= kBlock) return depthwise || w[1] % 2 == 0;
+  return depthwise || (w.back() > 1 && node.attrs().Int("group", 1) == 1 &&
+                       node.attrs().IntList("dilations", Ints(w.size() - 2, 1)).back() == 1);
 }
 
 bool GainsByNarrowing(const Node& node) {

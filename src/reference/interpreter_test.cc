@@ -2,8 +2,8 @@
 
 #include "graph/text.h"
 #include "reference/compare.h"
+#include "reference/convert_floats.h"
 #include "reference/evaluate_for_test.h"
-#include "reference/widen.h"
 
 namespace attune::reference {
 namespace {
@@ -33,7 +33,7 @@ TEST(Interpreter, RunsAGraphWithSharedValuesAndRepeatedOutputs) {
   EXPECT_THAT((*outputs)[3], Has({4, 9}));
 }
 
-TEST(WidenFloats, ComputesInDoubleThroughoutRegions) {
+TEST(ConvertFloats, ComputesInDoubleThroughoutRegions) {
   const auto graph = ParseGraph(R"(
     graph @g(%c: bool[], %x: f16[1], %n: i32[1]) {
       %small = constant() {value = f16[1]<0.0009765625>} : f16[1]
@@ -51,11 +51,11 @@ TEST(WidenFloats, ComputesInDoubleThroughoutRegions) {
       return "r": %r
     })");
   ASSERT_TRUE(graph.ok()) << graph.status();
-  const absl::StatusOr<std::unique_ptr<Graph>> wide = WidenFloats(**graph);
+  const absl::StatusOr<std::unique_ptr<Graph>> wide = ConvertFloats(**graph, DType::kF64);
   ASSERT_TRUE(wide.ok()) << wide.status();
-  const auto outputs =
-      Interpreter().Run(**wide, {Tensor::Scalar(DType::kBool, 1), *WidenFloats(F32({1}, {2048})),
-                                 Tensor::FromInts(std::vector<int64_t>{1}, DType::kI32)});
+  const auto outputs = Interpreter().Run(
+      **wide, {Tensor::Scalar(DType::kBool, 1), *ConvertFloats(F32({1}, {2048}), DType::kF64),
+               Tensor::FromInts(std::vector<int64_t>{1}, DType::kI32)});
   ASSERT_TRUE(outputs.ok()) << outputs.status();
   EXPECT_EQ((*outputs)[0].dtype(), DType::kF64);
   EXPECT_THAT((*outputs)[0], Has({2049.0009765625}));

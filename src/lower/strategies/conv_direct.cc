@@ -10,18 +10,19 @@
 // After Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD architectures, SC
 // 2018.
 #include <algorithm>
-#include <limits>
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "lower/strategies/conv_tile.h"
 #include "lower/strategies/strategies.h"
 
 namespace attune {
 namespace {
 
 struct Shape2d {
-  int64_t lanes, blocks, width, channels, kernel_h, kernel_w, group_blocks;
+  int64_t lanes, channels, kernel_w;
   int64_t dot;  // channels that one instruction takes
+  TiledConv tiled;
 };
 
 Shape2d ShapeOf(const Workload& workload, const Target& target) {
@@ -32,31 +33,14 @@ Shape2d ShapeOf(const Workload& workload, const Target& target) {
   // Neighbours in memory are neighbouring channels where the input is blocked alone.
   const bool blocked = !conv.input(0)->type().layout.is_plain();
   const int64_t dot = blocked ? DotTerms(workload, w[1], target) : 1;
-  return {lanes, CeilDiv(out[1], lanes), out[3], w[1], w[2], w[3], CeilDiv(out[1] / group, lanes), dot};
-}
-
-// Cycles for one input channel (or as many as one instruction takes) and tap over all tiles of a row: the
-// multiply-adds, or the loads behind them.
-double TileCost(const Shape2d& s, int64_t tile_w, int64_t tile_c, const Target& target) {
-  const double multiply_adds = static_cast<double>(tile_w * tile_c) / target.fma_per_cycle;
-  const double latency = static_cast<double>(target.fma_latency);
-  const int64_t vector_bytes = target.vector_bits / 8;
-  const int64_t weight_bytes = s.channels / s.dot * s.kernel_h * s.kernel_w * tile_c * vector_bytes;
-  const double line_cycles = weight_bytes <= target.l1_bytes / 2   ? 1 / target.loads_per_cycle
-                             : weight_bytes <= target.l2_bytes / 2 ? vector_bytes / target.l2_bytes_per_cycle
-                                                                   : vector_bytes / target.l3_bytes_per_cycle;
-  const double loads = static_cast<double>(tile_c) * line_cycles +
-                       static_cast<double>(tile_w * tile_c) / (2 * target.loads_per_cycle);
-  const double loop_overhead = 1.0;
-  const double tiles = static_cast<double>(CeilDiv(s.width, tile_w) * CeilDiv(s.blocks, tile_c));
-  return tiles * (std::max({multiply_adds, loads, latency}) + loop_overhead);
-}
-
-bool FitsRegisters(int64_t tile_w, int64_t tile_c, int64_t registers, const Target& target) {
-  // The accumulators, one vector of weights a block, and the input element, unless one instruction alone
-  // reads it and broadcasts it as it does.
-  const int64_t broadcast = target.vector_bits >= 512 && tile_c == 1 ? 0 : 1;
-  return tile_w * tile_c + tile_c + broadcast <= registers;
+  return {lanes,
+          w[1],
+          w[3],
+          dot,
+          {.blocks = CeilDiv(out[1], lanes),
+           .group_blocks = CeilDiv(out[1] / group, lanes),
+           .width = out[3],
+           .steps = w[1] / dot * w[2] * w[3]}};
 }
 
 }  // namespace
@@ -72,29 +56,14 @@ std::string ConvDirectWhyNot(const Workload& workload, const Target& target) {
 
 std::vector<Knob> ConvDirectSpace(const Workload& workload, const Target& target) {
   const Shape2d s = ShapeOf(workload, target);
-  Knob tile_w{"tile_w", {}}, tile_c{"tile_c", {}}, unroll{"unroll_c", {}};
-  for (int64_t w = 1; w <= std::min<int64_t>(s.width, target.num_vector_registers - 2); ++w)
-    tile_w.values.push_back(w);
-  for (int64_t c : Divisors(s.group_blocks, 8)) tile_c.values.push_back(c);
-  for (int64_t u : Divisors(s.channels / s.dot, 8)) unroll.values.push_back(u);
-  return {tile_w, tile_c, unroll};
+  std::vector<Knob> knobs = TileSpace(s.tiled, target);
+  knobs.push_back({"unroll_c", Divisors(s.channels / s.dot, 8)});
+  return knobs;
 }
 
 Config ConvDirectDefault(const Workload& workload, const Target& target) {
   const Shape2d s = ShapeOf(workload, target);
-  const int64_t registers = TileRegisters(workload, target);
-  Config best;
-  double best_cost = std::numeric_limits<double>::infinity();
-  for (int64_t c : Divisors(s.group_blocks, 8)) {
-    for (int64_t w = 1; w <= std::min<int64_t>(s.width, registers); ++w) {
-      if (!FitsRegisters(w, c, registers, target)) continue;
-      const double cost = TileCost(s, w, c, target);
-      if (cost < best_cost) {
-        best_cost = cost;
-        best = {{"tile_w", w}, {"tile_c", c}};
-      }
-    }
-  }
+  Config best = CheapestTile(s.tiled, TileRegisters(workload, target), target);
   // Enough work between branches. A tile that fills the registers has it in one channel, and unrolled its
   // weights would be loaded ahead, into registers that it does not have.
   const int64_t tile = best["tile_w"] * best["tile_c"] * s.kernel_w;
@@ -105,9 +74,8 @@ Config ConvDirectDefault(const Workload& workload, const Target& target) {
 double ConvDirectCost(const Workload& workload, const Config& config, const Target& target) {
   const Shape2d s = ShapeOf(workload, target);
   const Shape out = workload.anchor->output()->type().shape();
-  const int64_t steps = s.channels / s.dot * s.kernel_h * s.kernel_w;
-  const double compute = static_cast<double>(out[0] * out[2] * steps) *
-                         TileCost(s, config.at("tile_w"), config.at("tile_c"), target);
+  const double compute = static_cast<double>(out[0] * out[2] * s.tiled.steps) *
+                         TileCost(s.tiled, config.at("tile_w"), config.at("tile_c"), target);
   const TensorType& weights = workload.anchor->input(1)->type();
   return WithMemoryTraffic(compute, weights.num_elements() * DTypeSize(weights.dtype), target);
 }

@@ -7,6 +7,8 @@
 // epilogue, in registers. The transformed filters are streamed once for each block, so blocks should be
 // large, but leave room for them in the cache. Where the whole image is a block or two, the input is
 // transformed beforehand, in parallel over its channels, and the groups of output channels run in parallel.
+// Where an instruction multiplies bf16, the transformed values of tiles of 2 are rounded to that: of larger
+// tiles, rounding would err too much.
 #include <algorithm>
 #include <limits>
 
@@ -57,33 +59,45 @@ double OutputTransformCycles(int64_t tile, const Target& target) {
 }
 
 struct Plan {
-  int64_t tile;
+  int64_t tile, dot;
   Block block;
   int64_t group_blocks, tile_p;  // of the register tile
   bool input_first;
 
   explicit Plan(const Config& config)
       : tile(config.at("tile")),
+        dot(config.at("dot")),
         block{config.at("block_h"), config.at("block_w")},
         group_blocks(config.at("tile_c")),
         tile_p(config.at("tile_p")),
         input_first(config.at("input_first") != 0) {}
-  Plan(int64_t m, Block b, int64_t c, int64_t p, bool first)
-      : tile(m), block(b), group_blocks(c), tile_p(p), input_first(first) {}
+  Plan(int64_t m, int64_t d, Block b, int64_t c, int64_t p, bool first)
+      : tile(m), dot(d), block(b), group_blocks(c), tile_p(p), input_first(first) {}
 
   Config ToConfig() const {
-    return {{"tile", tile},           {"block_h", block.rows}, {"block_w", block.columns},
-            {"tile_c", group_blocks}, {"tile_p", tile_p},      {"input_first", input_first ? 1 : 0}};
+    return {{"tile", tile},
+            {"dot", dot},
+            {"block_h", block.rows},
+            {"block_w", block.columns},
+            {"tile_c", group_blocks},
+            {"tile_p", tile_p},
+            {"input_first", input_first ? 1 : 0}};
   }
 };
 
+// Channels that one instruction takes, with tiles of `tile`.
+int64_t DotOf(const Workload& workload, int64_t tile, const Target& target) {
+  const int64_t channels = workload.anchor->input(1)->type().shape()[1];
+  return tile == 2 ? DotTerms(workload, channels, target) : 1;
+}
+
 // With register tiles that fit and come out even.
-std::vector<Plan> PlansFor(const WinogradShape& s, int64_t tile, const Target& target) {
+std::vector<Plan> PlansFor(const WinogradShape& s, int64_t tile, int64_t dot, const Target& target) {
   std::vector<Plan> plans;
   for (const Block& block : BlocksOf(s)) {
     for (int64_t c : Divisors(s.out_blocks, kMaxGroupBlocks)) {
       for (int64_t p : Divisors(block.tiles(), MaxTileRows(c, target))) {
-        for (bool input_first : {true, false}) plans.emplace_back(tile, block, c, p, input_first);
+        for (bool input_first : {true, false}) plans.emplace_back(tile, dot, block, c, p, input_first);
       }
     }
   }
@@ -98,14 +112,14 @@ double Imbalance(int64_t units) {
 double Cost(const WinogradShape& s, const Plan& p, const Target& target) {
   const int64_t points = (p.tile + 2) * (p.tile + 2), vector_bytes = target.vector_bits / 8;
   const int64_t tiles = s.batch * s.tiles_h * s.tiles_w, groups = CeilDiv(s.out_blocks, p.group_blocks);
-  const int64_t blocks = tiles / p.block.tiles();
+  const int64_t blocks = tiles / p.block.tiles(), steps = s.channels / p.dot;
 
   // What must stay in the second-level cache: the block's products, its input, and the filters that the next
   // block reads again, which are those of one group where the groups are outermost.
   const int64_t product_bytes = points * p.block.tiles() * p.group_blocks * vector_bytes;
-  const int64_t block_bytes = points * p.block.tiles() * s.in_blocks * vector_bytes;
-  const int64_t input_bytes = points * tiles * s.in_blocks * vector_bytes;
-  const int64_t filter_bytes = points * s.channels * s.out_blocks * vector_bytes;
+  const int64_t block_bytes = points * p.block.tiles() * s.in_blocks * vector_bytes / p.dot;
+  const int64_t input_bytes = points * tiles * s.in_blocks * vector_bytes / p.dot;
+  const int64_t filter_bytes = points * steps * s.out_blocks * vector_bytes;
   const int64_t filters_read_again = p.input_first ? filter_bytes / groups : filter_bytes;
   const bool filters_fit = blocks == 1 || product_bytes + block_bytes + filters_read_again <= target.l2_bytes;
   const auto line = static_cast<double>(vector_bytes);
@@ -119,7 +133,7 @@ double Cost(const WinogradShape& s, const Plan& p, const Target& target) {
   const double loads = static_cast<double>(p.group_blocks) * (line_cycles + (passes - 1) * again) / passes +
                        register_tile / (2 * target.loads_per_cycle);
   const double step = std::max({multiply_adds, loads, static_cast<double>(target.fma_latency)}) + 0.5;
-  const double products = static_cast<double>(blocks * points * groups * s.channels) * passes * step;
+  const double products = static_cast<double>(blocks * points * groups * steps) * passes * step;
 
   // What leaves the second-level cache is written and read again.
   const int64_t kept = product_bytes + (p.input_first ? input_bytes : block_bytes);
@@ -163,7 +177,9 @@ std::vector<Knob> ConvWinogradSpace(const Workload& workload, const Target& targ
     knob->values.erase(std::ranges::unique(knob->values).begin(), knob->values.end());
   }
   for (int64_t p = 1; p < target.num_vector_registers; ++p) tile_p.values.push_back(p);
-  return {{"tile", {2, 4, 6}}, rows, columns, {"tile_c", {1, 2, 3, 4}}, tile_p, {"input_first", {0, 1}}};
+  Knob dot{"dot", {1}};
+  if (const int64_t terms = DotOf(workload, 2, target); terms > 1) dot.values.push_back(terms);
+  return {{"tile", {2, 4, 6}}, dot, rows, columns, {"tile_c", {1, 2, 3, 4}}, tile_p, {"input_first", {0, 1}}};
 }
 
 Config ConvWinogradDefault(const Workload& workload, const Target& target) {
@@ -171,7 +187,7 @@ Config ConvWinogradDefault(const Workload& workload, const Target& target) {
   double best_cost = std::numeric_limits<double>::infinity();
   for (int64_t tile : kTiles) {
     const WinogradShape s = WinogradShapeOf(*workload.anchor, tile);
-    for (const Plan& plan : PlansFor(s, tile, target)) {
+    for (const Plan& plan : PlansFor(s, tile, DotOf(workload, tile, target), target)) {
       const double cost = Cost(s, plan, target);
       if (cost >= best_cost) continue;
       best_cost = cost;
@@ -187,12 +203,13 @@ double ConvWinogradCost(const Workload& workload, const Config& config, const Ta
 }
 
 absl::StatusOr<ComputeDef> ConvWinogradDefine(const Workload& workload, const Config& config) {
-  return DefineRegion(*workload.region, workload.definition.name, {},
-                      [&](Definition& definition, const Node& node) {
-                        return &node == workload.anchor
-                                   ? DefineWinograd(definition, node, config.at("tile"), config.at("tile_c"))
-                                   : DefineOperator(definition, node);
-                      });
+  return DefineRegion(
+      *workload.region, workload.definition.name, {}, [&](Definition& definition, const Node& node) {
+        return &node == workload.anchor
+                   ? DefineWinograd(definition, node,
+                                    {config.at("tile"), config.at("tile_c"), config.at("dot")})
+                   : DefineOperator(definition, node);
+      });
 }
 
 namespace {
@@ -208,6 +225,8 @@ class WinogradScheduler {
         out_(workload.output_stage) {}
 
   absl::Status Run() {
+    if (plan_.dot > 1 && plan_.tile > 2)
+      return InvalidInput("tiles of ", plan_.tile, " err too much in bf16");
     RETURN_IF_ERROR(InlineEpilogue(s_, workload_));
     RETURN_IF_ERROR(s_.Inline(node_ + ".acc"));
     RETURN_IF_ERROR(Filters());
@@ -222,7 +241,8 @@ class WinogradScheduler {
   absl::Status Filters() {
     const std::string u = node_ + ".u";
     RETURN_IF_ERROR(s_.Split(u + ".d4", shape_.lanes));
-    RETURN_IF_ERROR(s_.Reorder({u + ".d0", u + ".d3", u + ".d4.o", u + ".d1", u + ".d2", u + ".d4.i"}));
+    RETURN_IF_ERROR(
+        s_.Reorder({u + ".d0", u + ".d3", u + ".d5", u + ".d4.o", u + ".d1", u + ".d2", u + ".d4.i"}));
     RETURN_IF_ERROR(s_.Unroll(u + ".d1"));
     RETURN_IF_ERROR(s_.Unroll(u + ".d2"));
     RETURN_IF_ERROR(s_.Vectorize(u + ".d4.i"));
@@ -277,17 +297,25 @@ class WinogradScheduler {
     RETURN_IF_ERROR(s_.Unroll(m + ".d3"));
     RETURN_IF_ERROR(s_.Vectorize(m + ".d5"));
     RETURN_IF_ERROR(s_.ComputeAt(acc, m + ".d4.o", MemorySpace::kRegister));
-    std::vector<std::string> order = {acc + ".d0", acc + ".d1", acc + ".d2", acc + ".c"};
+    std::string channels = acc + ".c";
+    const std::string dot_loop = channels + ".i";
+    if (plan_.dot > 1) {
+      RETURN_IF_ERROR(s_.Split(channels, plan_.dot));
+      channels += ".o";
+    }
+    std::vector<std::string> order = {acc + ".d0", acc + ".d1", acc + ".d2", channels};
     if (shape_.channels > shape_.lanes && shape_.channels % shape_.lanes == 0) {
-      RETURN_IF_ERROR(s_.Split(acc + ".c", shape_.lanes));
-      order.back() = acc + ".c.o";
-      order.push_back(acc + ".c.i");
+      RETURN_IF_ERROR(s_.Split(channels, shape_.lanes / plan_.dot));
+      order.back() = channels + ".o";
+      order.push_back(channels + ".i");
     }
     for (const char* loop : {".d4", ".d3", ".d5"}) order.push_back(acc + loop);
+    if (plan_.dot > 1) order.push_back(dot_loop);
     RETURN_IF_ERROR(s_.Reorder(order));
     RETURN_IF_ERROR(s_.Unroll(acc + ".d4"));
     RETURN_IF_ERROR(s_.Unroll(acc + ".d3"));
     RETURN_IF_ERROR(s_.Vectorize(acc + ".d5"));
+    if (plan_.dot > 1) RETURN_IF_ERROR(s_.Dot(dot_loop));
     return s_.Overcompute(acc);
   }
 

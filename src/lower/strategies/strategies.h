@@ -26,11 +26,24 @@ Config ConvWinogradDefault(const Workload&, const Target&);
 absl::Status ConvWinogradApply(Schedule&, const Workload&, const Config&, const Target&);
 absl::StatusOr<ComputeDef> ConvWinogradDefine(const Workload&, const Config&);
 double ConvWinogradCost(const Workload&, const Config&, const Target&);
-inline constexpr Strategy kConvWinograd = {"conv_winograd",          1,
+inline constexpr Strategy kConvWinograd = {"conv_winograd",          2,
                                            ConvWinogradWhyNot,       ConvWinogradSpace,
                                            ConvWinogradDefault,      ConvWinogradApply,
                                            ConvWinogradDefine,       ConvWinogradCost,
                                            /*spreads_rounding=*/true};
+
+// Convolutions of plain images of a few channels in bf16: neighbouring taps of a row in pairs.
+// conv_shallow.cc
+std::string ConvShallowWhyNot(const Workload&, const Target&);
+std::vector<Knob> ConvShallowSpace(const Workload&, const Target&);
+Config ConvShallowDefault(const Workload&, const Target&);
+absl::Status ConvShallowApply(Schedule&, const Workload&, const Config&, const Target&);
+absl::StatusOr<ComputeDef> ConvShallowDefine(const Workload&, const Config&);
+double ConvShallowCost(const Workload&, const Config&, const Target&);
+inline constexpr Strategy kConvShallow = {"conv_shallow",     1,
+                                          ConvShallowWhyNot,  ConvShallowSpace,
+                                          ConvShallowDefault, ConvShallowApply,
+                                          ConvShallowDefine,  ConvShallowCost};
 
 // Depthwise convolutions in NCHW[v]c: channels in lanes, a register tile of pixels. conv_depthwise.cc
 std::string ConvDepthwiseWhyNot(const Workload&, const Target&);
@@ -38,7 +51,7 @@ std::vector<Knob> ConvDepthwiseSpace(const Workload&, const Target&);
 Config ConvDepthwiseDefault(const Workload&, const Target&);
 absl::Status ConvDepthwiseApply(Schedule&, const Workload&, const Config&, const Target&);
 inline constexpr Strategy kConvDepthwise = {
-    "conv_depthwise", 1, ConvDepthwiseWhyNot, ConvDepthwiseSpace, ConvDepthwiseDefault, ConvDepthwiseApply};
+    "conv_depthwise", 2, ConvDepthwiseWhyNot, ConvDepthwiseSpace, ConvDepthwiseDefault, ConvDepthwiseApply};
 
 // Matrix products with a packed right operand: a register tile of rows × column vectors. gemm.cc
 std::string GemmWhyNot(const Workload&, const Target&);
@@ -52,7 +65,7 @@ std::string AttentionWhyNot(const Workload&, const Target&);
 std::vector<Knob> AttentionSpace(const Workload&, const Target&);
 Config AttentionDefault(const Workload&, const Target&);
 absl::Status AttentionApply(Schedule&, const Workload&, const Config&, const Target&);
-inline constexpr Strategy kAttention = {"attention",   1, AttentionWhyNot, AttentionSpace, AttentionDefault,
+inline constexpr Strategy kAttention = {"attention",   2, AttentionWhyNot, AttentionSpace, AttentionDefault,
                                         AttentionApply};
 
 // Everything: rows with their temporaries, vectorized across or within them. loops.cc

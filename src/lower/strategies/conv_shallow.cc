@@ -1,0 +1,166 @@
+// Convolution of an image of a few channels, such as a network's first, in bf16.
+//
+// Problem: the instruction for bf16 takes pairs of terms that lie side by side, and three channels that lie
+// in planes give none. Idea: neighbouring taps of a row do lie side by side. They are taken in pairs, of
+// which the last one is filled up with a weight of zero where their number is odd. The image is copied with
+// its padding beforehand, which it is small enough for, so that no tap is a special case.
+#include <algorithm>
+
+#include "base/checked.h"
+#include "base/status.h"
+#include "lower/formula.h"
+#include "lower/strategies/conv_tile.h"
+#include "lower/strategies/strategies.h"
+
+namespace attune {
+namespace {
+
+constexpr int64_t kPair = 2;
+
+struct Window2d {
+  WindowAxis rows, columns;
+  int64_t tap_pairs;  // of a row of taps
+
+  explicit Window2d(const Node& conv)
+      : rows(WindowAlong(conv, 0)),
+        columns(WindowAlong(conv, 1)),
+        tap_pairs(CeilDiv(columns.kernel, kPair)) {}
+
+  // Of the padded image: all that the taps read.
+  int64_t height() const { return (rows.output - 1) * rows.stride + (rows.kernel - 1) * rows.dilation + 1; }
+  int64_t width() const { return (columns.output - 1) * columns.stride + kPair * tap_pairs; }
+};
+
+TiledConv TiledOf(const Node& conv) {
+  const Window2d window(conv);
+  const TensorType& out = conv.output()->type();
+  const int64_t blocks = CeilDiv(out.shape()[1], out.layout.block);
+  const int64_t channels = conv.input(1)->type().shape()[1];
+  return {.blocks = blocks,
+          .group_blocks = blocks,
+          .width = window.columns.output,
+          .steps = channels * window.rows.kernel * window.tap_pairs};
+}
+
+}  // namespace
+
+std::string ConvShallowWhyNot(const Workload& workload, const Target& target) {
+  if (std::string reason = BlockedConvWhyNot(workload, target); !reason.empty()) return reason;
+  const Node& conv = *workload.anchor;
+  if (DotTerms(workload, kPair, target) != kPair) return "no instruction for pairs";
+  if (!conv.input(0)->type().layout.is_plain()) return "the input's channels are blocked";
+  if (conv.input(0)->type().shape()[1] >= conv.output()->type().layout.block) return "many channels";
+  if (conv.attrs().Int("group", 1) != 1) return "grouped";
+  if (WindowAlong(conv, 1).dilation != 1) return "neighbouring taps lie apart";
+  if (conv.output()->type().num_elements() == 0 || conv.input(0)->type().num_elements() == 0)
+    return "nothing to compute";
+  return "";
+}
+
+std::vector<Knob> ConvShallowSpace(const Workload& workload, const Target& target) {
+  return TileSpace(TiledOf(*workload.anchor), target);
+}
+
+Config ConvShallowDefault(const Workload& workload, const Target& target) {
+  return CheapestTile(TiledOf(*workload.anchor), TileRegisters(workload, target), target);
+}
+
+double ConvShallowCost(const Workload& workload, const Config& config, const Target& target) {
+  const Node& conv = *workload.anchor;
+  const TiledConv tiled = TiledOf(conv);
+  const Shape in = conv.input(0)->type().shape(), out = conv.output()->type().shape();
+  const double compute = static_cast<double>(out[0] * out[2] * tiled.steps) *
+                         TileCost(tiled, config.at("tile_w"), config.at("tile_c"), target);
+  const Window2d window(conv);
+  const int64_t copied = in[0] * in[1] * window.height() * window.width() * DTypeSize(DType::kBF16);
+  return compute + static_cast<double>(copied) / target.l2_bytes_per_cycle;
+}
+
+// conv0.pad  [batch, channels, height, width]  the image with its padding
+// conv0.w    [groups, taps of a column, channels, pairs of taps of a row, tile_c · lanes, 2]  the weights
+absl::StatusOr<ComputeDef> ConvShallowDefine(const Workload& workload, const Config& config) {
+  const auto define = [&](Definition& definition, const Node& conv) -> absl::Status {
+    if (&conv != workload.anchor) return DefineOperator(definition, conv);
+    const Value *x = conv.input(0), *w = conv.input(1);
+    const Shape xs = x->type().shape(), ws = w->type().shape();
+    const Window2d window(conv);
+    const auto inside = [](const WindowAxis& axis, const Expr& place) {
+      return And(place >= Expr(int64_t{0}), place < Expr(axis.input));
+    };
+    const Buffer image = definition.AddTemporary(
+        conv, "pad", DType::kBF16, {xs[0], xs[1], window.height(), window.width()}, [&](const Indices& i) {
+          const Expr row = i[2] - Expr(window.rows.pad_begin), column = i[3] - Expr(window.columns.pad_begin);
+          const Expr element =
+              definition.ReadComputed(x, {i[0], i[1], Clamp(row, 0, xs[2] - 1), Clamp(column, 0, xs[3] - 1)});
+          return Select(And(inside(window.rows, row), inside(window.columns, column)), element,
+                        FloatConst(0, element->dtype));
+        });
+    const int64_t group_channels = config.at("tile_c") * conv.output()->type().layout.block;
+    const Buffer weights = definition.AddTemporary(
+        conv, "w", DType::kBF16,
+        {CeilDiv(ws[0], group_channels), ws[2], ws[1], window.tap_pairs, group_channels, kPair},
+        [&](const Indices& i) {
+          const Expr tap = i[3] * Expr(kPair) + i[5], channel = i[0] * Expr(group_channels) + i[4];
+          const Expr element = definition.ReadComputed(
+              w, {Min(channel, Expr(ws[0] - 1)), i[2], i[1], Min(tap, Expr(ws[3] - 1))});
+          return Select(tap < Expr(ws[3]), element, FloatConst(0, element->dtype));
+        });
+
+    Reduction sum;
+    sum.extents = {ws[1], ws[2], kPair * window.tap_pairs};
+    sum.names = {"c", "kh", "kw"};
+    sum.dtype = ComputeType(conv.output()->type().dtype);
+    sum.term = [&](const Indices& i, const Indices& r) {
+      const Expr row = i[2] * Expr(window.rows.stride) + r[1] * Expr(window.rows.dilation);
+      const Expr a = Load(image, {i[0], r[0], row, i[3] * Expr(window.columns.stride) + r[2]});
+      const Expr b = Load(weights, {FloorDiv(i[1], group_channels), r[1], r[0], FloorDiv(r[2], kPair),
+                                    FloorMod(i[1], group_channels), FloorMod(r[2], kPair)});
+      return CastTo(sum.dtype, a) * CastTo(sum.dtype, b);
+    };
+    if (conv.input(2) != nullptr) {
+      sum.finish = [&](const Expr& total, const Indices& i) {
+        return total + definition.ReadComputed(conv.input(2), {i[1]});
+      };
+    }
+    definition.DefineReduction(conv, conv.output(), sum);
+    return absl::OkStatus();
+  };
+  return DefineRegion(*workload.region, workload.definition.name, {}, define);
+}
+
+absl::Status ConvShallowApply(Schedule& s, const Workload& workload, const Config& config,
+                              const Target& target) {
+  const std::string out = workload.output_stage, acc = workload.accumulator_stage;
+  const std::string pad = workload.anchor_stage + ".pad";
+  RETURN_IF_ERROR(InlineEpilogue(s, workload));
+
+  const Window2d window(*workload.anchor);
+  const int64_t lanes = target.Lanes(DTypeSize(DType::kF32));
+  RETURN_IF_ERROR(s.Split(pad + ".d3", lanes));
+  RETURN_IF_ERROR(s.Vectorize(pad + ".d3.i"));
+  const int64_t inner = (window.columns.pad_begin + window.columns.input) / lanes;
+  RETURN_IF_ERROR(s.Peel(pad + ".d3.o", CeilDiv(window.columns.pad_begin, lanes),
+                         std::max<int64_t>(CeilDiv(window.width(), lanes) - inner, 0)));
+  RETURN_IF_ERROR(ParallelizeOuter(s, pad, 3));
+
+  RETURN_IF_ERROR(s.Split(out + ".d1", config.at("tile_c")));
+  RETURN_IF_ERROR(s.Split(out + ".d3", config.at("tile_w")));
+  RETURN_IF_ERROR(s.Reorder(
+      {out + ".d0", out + ".d1.o", out + ".d2", out + ".d3.o", out + ".d1.i", out + ".d3.i", out + ".v"}));
+  RETURN_IF_ERROR(s.Vectorize(out + ".v"));
+  RETURN_IF_ERROR(s.Unroll(out + ".d1.i"));
+  RETURN_IF_ERROR(s.Unroll(out + ".d3.i"));
+  RETURN_IF_ERROR(s.ComputeAt(acc, out + ".d3.o", MemorySpace::kRegister));
+  RETURN_IF_ERROR(s.Split(acc + ".kw", kPair));
+  RETURN_IF_ERROR(s.Reorder({acc + ".d0", acc + ".d2", acc + ".kh", acc + ".c", acc + ".kw.o", acc + ".d3",
+                             acc + ".d1", acc + ".v", acc + ".kw.i"}));
+  for (const char* loop : {".d3", ".d1"}) RETURN_IF_ERROR(s.Unroll(acc + loop));
+  RETURN_IF_ERROR(s.Vectorize(acc + ".v"));
+  RETURN_IF_ERROR(s.Dot(acc + ".kw.i"));
+  // Where that would read out of bounds, the guards stay.
+  s.Overcompute(acc).IgnoreError();
+  if (window.columns.output % config.at("tile_w") != 0) RETURN_IF_ERROR(s.Peel(out + ".d3.o", 0, 1));
+  return ParallelizeOuter(s, out, 3);
+}
+
+}  // namespace attune

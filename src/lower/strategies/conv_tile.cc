@@ -1,0 +1,61 @@
+#include "lower/strategies/conv_tile.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/checked.h"
+#include "lower/strategies/strategies.h"
+
+namespace attune {
+namespace {
+
+constexpr int64_t kMaxBlocks = 8;
+
+// The accumulators, one vector of weights a block, and the input element, unless one instruction alone reads
+// it and broadcasts it as it does.
+bool Fits(int64_t tile_w, int64_t tile_c, int64_t registers, const Target& target) {
+  const int64_t broadcast = target.vector_bits >= 512 && tile_c == 1 ? 0 : 1;
+  return tile_w * tile_c + tile_c + broadcast <= registers;
+}
+
+}  // namespace
+
+double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Target& target) {
+  const double multiply_adds = static_cast<double>(tile_w * tile_c) / target.fma_per_cycle;
+  const double latency = static_cast<double>(target.fma_latency);
+  const int64_t vector_bytes = target.vector_bits / 8;
+  const int64_t weight_bytes = conv.steps * tile_c * vector_bytes;
+  const double line_cycles = weight_bytes <= target.l1_bytes / 2   ? 1 / target.loads_per_cycle
+                             : weight_bytes <= target.l2_bytes / 2 ? vector_bytes / target.l2_bytes_per_cycle
+                                                                   : vector_bytes / target.l3_bytes_per_cycle;
+  const double loads = static_cast<double>(tile_c) * line_cycles +
+                       static_cast<double>(tile_w * tile_c) / (2 * target.loads_per_cycle);
+  const double loop_overhead = 1.0;
+  const double tiles = static_cast<double>(CeilDiv(conv.width, tile_w) * CeilDiv(conv.blocks, tile_c));
+  return tiles * (std::max({multiply_adds, loads, latency}) + loop_overhead);
+}
+
+std::vector<Knob> TileSpace(const TiledConv& conv, const Target& target) {
+  Knob tile_w{"tile_w", {}}, tile_c{"tile_c", Divisors(conv.group_blocks, kMaxBlocks)};
+  for (int64_t w = 1; w <= std::min<int64_t>(conv.width, target.num_vector_registers - 2); ++w)
+    tile_w.values.push_back(w);
+  return {tile_w, tile_c};
+}
+
+Config CheapestTile(const TiledConv& conv, int64_t registers, const Target& target) {
+  Config best;
+  double best_cost = std::numeric_limits<double>::infinity();
+  for (int64_t c : Divisors(conv.group_blocks, kMaxBlocks)) {
+    for (int64_t w = 1; w <= std::min(conv.width, registers); ++w) {
+      if (!Fits(w, c, registers, target)) continue;
+      const double cost = TileCost(conv, w, c, target);
+      if (cost < best_cost) {
+        best_cost = cost;
+        best = {{"tile_w", w}, {"tile_c", c}};
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace attune

@@ -1,0 +1,28 @@
+// The register tile of convolutions: pixels of an output row × blocks of channels, accumulated over all terms
+// of the sum.
+#ifndef ATTUNE_LOWER_STRATEGIES_CONV_TILE_H_
+#define ATTUNE_LOWER_STRATEGIES_CONV_TILE_H_
+
+#include <cstdint>
+
+#include "lower/strategy.h"
+
+namespace attune {
+
+struct TiledConv {
+  int64_t blocks;        // of output channels, in all
+  int64_t group_blocks;  // those that share their input: a tile has a divisor of them
+  int64_t width;         // pixels of an output row
+  int64_t steps;         // of the sum: terms, or as many at a time as one instruction takes
+};
+
+// Predicted cycles for one step of all tiles of an output row: the multiply-adds, or the loads behind them.
+double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Target& target);
+
+// The knobs tile_w, pixels, and tile_c, channel blocks; and their cheapest values that fit `registers`.
+std::vector<Knob> TileSpace(const TiledConv& conv, const Target& target);
+Config CheapestTile(const TiledConv& conv, int64_t registers, const Target& target);
+
+}  // namespace attune
+
+#endif  // ATTUNE_LOWER_STRATEGIES_CONV_TILE_H_
