@@ -14,7 +14,6 @@
 #include "base/checked.h"
 #include "base/status.h"
 #include "lower/strategies/conv_tile.h"
-#include "lower/strategies/strategies.h"
 
 namespace attune {
 namespace {
@@ -102,7 +101,9 @@ absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config
   RETURN_IF_ERROR(s.Vectorize(out + ".v"));
   RETURN_IF_ERROR(s.Unroll(out + ".d1.i"));
   RETURN_IF_ERROR(s.Unroll(out + ".d3.i"));
-  RETURN_IF_ERROR(s.ComputeAt(acc, out + ".d3.o", MemorySpace::kRegister));
+  const TapUnrolling taps = UnrollTaps(WindowAlong(conv, 1), tile_w, tile_w * tile_c * unroll);
+  ASSIGN_OR_RETURN(const std::string tile, ParallelizeTiles(s, out, taps.peeled));
+  RETURN_IF_ERROR(s.ComputeAt(acc, tile, MemorySpace::kRegister));
 
   // The channel loop: whole blocks of the input's layout, then an unrolled part, then those of one
   // instruction.
@@ -131,17 +132,13 @@ absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config
   for (const char* loop : {".kw", ".d3", ".d1", ".v"}) order.push_back(acc + loop);
   if (dot) order.push_back(dot_loop);
   RETURN_IF_ERROR(s.Reorder(order));
-  const TapUnrolling taps = UnrollTaps(WindowAlong(conv, 1), tile_w, tile_w * tile_c * unroll);
   RETURN_IF_ERROR(UnrollInner(s, acc + ".kw", taps.taps));
   for (const char* loop : {".d1", ".d3"}) RETURN_IF_ERROR(s.Unroll(acc + loop));
   RETURN_IF_ERROR(s.Vectorize(acc + ".v"));
   if (dot) RETURN_IF_ERROR(s.Dot(dot_loop));
   // Where that would read out of bounds, the guards stay.
   s.Overcompute(acc).IgnoreError();
-
-  const Borders peeled = taps.peeled;
-  if (peeled.front + peeled.back > 0) RETURN_IF_ERROR(s.Peel(out + ".d3.o", peeled.front, peeled.back));
-  return ParallelizeOuter(s, out, 3);
+  return absl::OkStatus();
 }
 
 }  // namespace attune

@@ -10,7 +10,6 @@
 #include "base/status.h"
 #include "lower/formula.h"
 #include "lower/strategies/conv_tile.h"
-#include "lower/strategies/strategies.h"
 
 namespace attune {
 namespace {
@@ -150,7 +149,9 @@ absl::Status ConvShallowApply(Schedule& s, const Workload& workload, const Confi
   RETURN_IF_ERROR(s.Vectorize(out + ".v"));
   RETURN_IF_ERROR(s.Unroll(out + ".d1.i"));
   RETURN_IF_ERROR(s.Unroll(out + ".d3.i"));
-  RETURN_IF_ERROR(s.ComputeAt(acc, out + ".d3.o", MemorySpace::kRegister));
+  const int64_t ragged = window.columns.output % config.at("tile_w") == 0 ? 0 : 1;
+  ASSIGN_OR_RETURN(const std::string tile, ParallelizeTiles(s, out, {.front = 0, .back = ragged}));
+  RETURN_IF_ERROR(s.ComputeAt(acc, tile, MemorySpace::kRegister));
   RETURN_IF_ERROR(s.Split(acc + ".kw", kPair));
   RETURN_IF_ERROR(s.Reorder({acc + ".d0", acc + ".d2", acc + ".kh", acc + ".c", acc + ".kw.o", acc + ".d3",
                              acc + ".d1", acc + ".v", acc + ".kw.i"}));
@@ -159,8 +160,7 @@ absl::Status ConvShallowApply(Schedule& s, const Workload& workload, const Confi
   RETURN_IF_ERROR(s.Dot(acc + ".kw.i"));
   // Where that would read out of bounds, the guards stay.
   s.Overcompute(acc).IgnoreError();
-  if (window.columns.output % config.at("tile_w") != 0) RETURN_IF_ERROR(s.Peel(out + ".d3.o", 0, 1));
-  return ParallelizeOuter(s, out, 3);
+  return absl::OkStatus();
 }
 
 }  // namespace attune

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/checked.h"
-#include "lower/strategies/strategies.h"
+#include "base/status.h"
 
 namespace attune {
 namespace {
@@ -32,7 +32,9 @@ double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Tar
                        static_cast<double>(tile_w * tile_c) / (2 * target.loads_per_cycle);
   const double loop_overhead = 1.0;
   const double tiles = static_cast<double>(CeilDiv(conv.width, tile_w) * CeilDiv(conv.blocks, tile_c));
-  return tiles * (std::max({multiply_adds, loads, latency}) + loop_overhead);
+  // Tiles that come out even can be shared among threads one by one, others a row at a time.
+  const double uneven = conv.width % tile_w == 0 ? 1.0 : 1.02;
+  return uneven * tiles * (std::max({multiply_adds, loads, latency}) + loop_overhead);
 }
 
 std::vector<Knob> TileSpace(const TiledConv& conv, const Target& target) {
@@ -56,6 +58,18 @@ Config CheapestTile(const TiledConv& conv, int64_t registers, const Target& targ
     }
   }
   return best;
+}
+
+absl::StatusOr<std::string> ParallelizeTiles(Schedule& schedule, const std::string& out,
+                                             const Borders& peeled) {
+  if (peeled.front + peeled.back == 0) {
+    RETURN_IF_ERROR(ParallelizeOuter(schedule, out, 4));
+    ASSIGN_OR_RETURN(const std::vector<std::string> loops, schedule.Loops(out));
+    return loops.front();
+  }
+  RETURN_IF_ERROR(schedule.Peel(out + ".d3.o", peeled.front, peeled.back));
+  RETURN_IF_ERROR(ParallelizeOuter(schedule, out, 3));
+  return out + ".d3.o";
 }
 
 }  // namespace attune

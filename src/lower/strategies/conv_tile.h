@@ -4,8 +4,10 @@
 #define ATTUNE_LOWER_STRATEGIES_CONV_TILE_H_
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
-#include "lower/strategy.h"
+#include "lower/strategies/strategies.h"
 
 namespace attune {
 
@@ -22,6 +24,11 @@ double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Tar
 // The knobs tile_w, pixels, and tile_c, channel blocks; and their cheapest values that fit `registers`.
 std::vector<Knob> TileSpace(const TiledConv& conv, const Target& target);
 Config CheapestTile(const TiledConv& conv, int64_t registers, const Target& target);
+
+// Shares the tiles among threads, one by one where none is peeled and else by rows, `out` being the output's
+// stage in the order batch, blocks of tile_c, rows, tiles of tile_w. Returns the loop over the tiles.
+absl::StatusOr<std::string> ParallelizeTiles(Schedule& schedule, const std::string& out,
+                                             const Borders& peeled);
 
 }  // namespace attune
 
