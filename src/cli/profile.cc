@@ -16,6 +16,9 @@ struct Flags {
   int rounds = 20;
 };
 
+// Whether its operations or bytes are known.
+bool IsRated(const KernelProfile& kernel) { return kernel.flops > 0 || kernel.bytes > 0; }
+
 Json ToJson(const ProfileReport& report) {
   Json kernels = Json::array();
   for (const KernelProfile& k : report.kernels) {
@@ -30,7 +33,7 @@ Json ToJson(const ProfileReport& report) {
                        {"gflops_per_s", k.gflops_per_s},
                        {"gb_per_s", k.gb_per_s},
                        {"peak_share", k.peak_share},
-                       {"bound", k.memory_bound ? "memory" : "compute"},
+                       {"bound", IsRated(k) ? Name(k.bound) : ""},
                        {"roofline_ms", k.roofline_seconds * 1e3},
                        {"roofline_share", k.roofline_share}});
   }
@@ -39,6 +42,8 @@ Json ToJson(const ProfileReport& report) {
           {"threads", report.threads},
           {"peak",
            {{"gflops_per_core", report.peaks.gflops_per_core},
+            {"l2_gb_per_s", report.peaks.l2_gb_per_s},
+            {"l3_gb_per_s", report.peaks.l3_gb_per_s},
             {"memory_gb_per_s", report.peaks.memory_gb_per_s}}},
           {"kernels", std::move(kernels)}};
 }
@@ -56,13 +61,10 @@ std::string ToText(const ProfileReport& report) {
                                                  "bound", "of roofline", "operator", "strategy", "nodes"}};
   const auto percent = [](double share) { return absl::StrFormat("%.1f %%", share * 100); };
   for (const KernelProfile& k : report.kernels) {
-    const bool rated = k.flops > 0 || k.bytes > 0;
+    const bool rated = IsRated(k);
     rows.push_back({absl::StrFormat("%.4f", k.seconds * 1e3), percent(k.share), absl::StrCat(k.calls),
                     absl::StrFormat("%.1f", k.gflops_per_s), absl::StrFormat("%.1f", k.gb_per_s),
-                    percent(k.peak_share),
-                    !rated           ? ""
-                    : k.memory_bound ? "memory"
-                                     : "compute",
+                    percent(k.peak_share), std::string(rated ? Name(k.bound) : ""),
                     rated ? percent(k.roofline_share) : "", k.op, k.strategy, ShortLabels(k.labels)});
   }
   const bool any = report.seconds > 0;
@@ -71,8 +73,10 @@ std::string ToText(const ProfileReport& report) {
       absl::StrFormat("total %.3f ms, %.3f GFLOP, %.1f GFLOP/s on %d thread%s\n", report.seconds * 1e3,
                       report.flops * 1e-9, any ? report.flops / report.seconds * 1e-9 : 0.0, report.threads,
                       report.threads == 1 ? "" : "s"),
-      absl::StrFormat("this machine, measured: %.1f GFLOP/s and %.1f GB/s a core\n",
-                      report.peaks.gflops_per_core, report.peaks.memory_gb_per_s));
+      absl::StrFormat(
+          "a core here, measured: %.1f GFLOP/s, %.1f GB/s from L2, %.1f from L3, %.1f from memory\n",
+          report.peaks.gflops_per_core, report.peaks.l2_gb_per_s, report.peaks.l3_gb_per_s,
+          report.peaks.memory_gb_per_s));
 }
 
 absl::Status Profile(const Flags& flags) {

@@ -18,7 +18,7 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t kPair = 2, kLanes = 16;
+constexpr int64_t kPair = 2, kLanes = 16, kHalf = 8;
 
 // The bf16 element that `e` widens to f32, or null.
 Expr WidenedBF16(const Expr& e) {
@@ -36,8 +36,9 @@ void NestEmitter::EmitDot(const Stmt& s) {
 // Returns false, having emitted nothing, where the instruction does not do what the store does.
 bool NestEmitter::EmitDotInstruction(const Stmt& s) {
   const Stmt& store = s->body;
-  if (!target_.Has("avx512_bf16") || !lanes_ || lanes_->lanes % kLanes != 0 || lanes_->mask != nullptr ||
-      !IsConst(s->extent, kPair) || store->buffer->dtype != DType::kF32) {
+  if (!target_.Has("avx512_bf16") || !lanes_ || lanes_->mask != nullptr ||
+      (lanes_->lanes != kHalf && lanes_->lanes % kLanes != 0) || !IsConst(s->extent, kPair) ||
+      store->buffer->dtype != DType::kF32) {
     return false;
   }
   const Expr& sum = store->value;
@@ -70,15 +71,18 @@ bool NestEmitter::EmitDotInstruction(const Stmt& s) {
   if (uniform[0]) std::swap(pairs[0], pairs[1]);
   const Access access = Locate(store->buffer, store->indices);
   Value* old = values_.Broadcast(LoadFrom(store->buffer, access), lanes_->lanes);
+  const int64_t width = std::min(lanes_->lanes, kLanes);
+  const auto instruction = width == kHalf ? llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256
+                                          : llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512;
   std::vector<Value*> sums;
-  for (int64_t lane = 0; lane < lanes_->lanes; lane += kLanes) {
+  for (int64_t lane = 0; lane < lanes_->lanes; lane += width) {
     const auto part = [&](Value* vector, int64_t terms) {
       const auto mask = llvm::createSequentialMask(static_cast<unsigned>(lane * terms),
-                                                   static_cast<unsigned>(kLanes * terms), 0);
+                                                   static_cast<unsigned>(width * terms), 0);
       return ir_.CreateShuffleVector(vector, mask);
     };
-    sums.push_back(ir_.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
-                                       {part(old, 1), part(pairs[0], kPair), part(pairs[1], kPair)}));
+    sums.push_back(
+        ir_.CreateIntrinsic(instruction, {}, {part(old, 1), part(pairs[0], kPair), part(pairs[1], kPair)}));
   }
   StoreTo(store->buffer, access, llvm::concatenateVectors(ir_, sums));
   Unbind(s->var);

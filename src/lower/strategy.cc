@@ -38,6 +38,25 @@ bool HasStage(const ComputeDef& def, std::string_view name) {
   return std::any_of(def.stages.begin(), def.stages.end(), [&](const Stage& s) { return s.name == name; });
 }
 
+struct Candidate {
+  const Strategy* strategy = nullptr;
+  Config config;
+  double cost = std::numeric_limits<double>::infinity();
+};
+
+// Of those that tell their cost the cheapest, or else the first that applies.
+Candidate Cheapest(const Workload& workload, const Target& target) {
+  Candidate best;
+  for (const Strategy& strategy : AllStrategies()) {
+    if (best.strategy != nullptr && strategy.cost == nullptr) continue;
+    if (!strategy.why_not(workload, target).empty()) continue;
+    Config config = strategy.analytic_default(workload, target);
+    const double cost = strategy.cost == nullptr ? 0 : strategy.cost(workload, config, target);
+    if (best.strategy == nullptr || cost < best.cost) best = {&strategy, std::move(config), cost};
+  }
+  return best;
+}
+
 }  // namespace
 
 const Stage& Workload::FindStage(std::string_view name) const {
@@ -107,21 +126,19 @@ absl::StatusOr<ScheduledGroup> ScheduleBy(const Strategy& strategy, Workload wor
 absl::StatusOr<ScheduledGroup> ScheduleGroup(const Graph& region, const std::string& name,
                                              const Target& target, const std::vector<std::string>& symbols) {
   ASSIGN_OR_RETURN(Workload workload, AnalyzeGroup(region, name, symbols));
-  const Strategy* best = nullptr;
-  Config best_config;
-  double best_cost = std::numeric_limits<double>::infinity();
-  for (const Strategy& strategy : AllStrategies()) {
-    if (best != nullptr && strategy.cost == nullptr) continue;
-    if (!strategy.why_not(workload, target).empty()) continue;
-    Config config = strategy.analytic_default(workload, target);
-    const double cost = strategy.cost == nullptr ? 0 : strategy.cost(workload, config, target);
-    if (best != nullptr && cost >= best_cost) continue;
-    best = &strategy;
-    best_config = std::move(config);
-    best_cost = cost;
-  }
-  if (best == nullptr) return InternalError("no strategy applies to ", name);
-  return ScheduleBy(*best, std::move(workload), std::move(best_config), target);
+  Candidate best = Cheapest(workload, target);
+  if (best.strategy == nullptr) return InternalError("no strategy applies to ", name);
+  return ScheduleBy(*best.strategy, std::move(workload), std::move(best.config), target);
+}
+
+absl::StatusOr<double> PredictCycles(const Graph& region, const Target& target) {
+  ASSIGN_OR_RETURN(const Workload workload, AnalyzeGroup(region, "group"));
+  const Candidate best = Cheapest(workload, target);
+  if (best.strategy != nullptr && best.strategy->cost != nullptr) return best.cost;
+  int64_t bytes = 0;
+  for (const auto& input : region.inputs()) bytes += input->type().num_physical_bytes();
+  for (const Graph::Output& output : region.outputs()) bytes += output.value->type().num_physical_bytes();
+  return static_cast<double>(bytes) / target.l2_bytes_per_cycle;
 }
 
 std::string ToString(const Config& config) {

@@ -88,6 +88,10 @@ absl::StatusOr<ScheduledGroup> ScheduleGroup(const Graph& region, const std::str
                                              const Target& target,
                                              const std::vector<std::string>& symbols = {});
 
+// The cycles that ScheduleGroup's choice is predicted to take on one core; those of moving its inputs and
+// outputs from and to the second-level cache where the strategy does not tell.
+absl::StatusOr<double> PredictCycles(const Graph& region, const Target& target);
+
 // "tile_w=7 tile_c=4".
 std::string ToString(const Config& config);
 

@@ -1,18 +1,15 @@
 #include "plan/layout.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 
 #include "base/status.h"
+#include "plan/blocks.h"
 
 namespace attune {
 namespace {
-
-bool IsFeatureMap(const TensorType& type) {
-  const bool is_static = type.is_static();
-  return type.rank() == 4 && IsFloat(type.dtype) && is_static;
-}
 
 bool SameDims(const TensorType& a, const TensorType& b) { return a.dims == b.dims; }
 
@@ -22,13 +19,12 @@ bool KeepsChannels(const Node& node) {
   return in.rank() == 4 && out.rank() == 4 && in.dims[0] == out.dims[0] && in.dims[1] == out.dims[1];
 }
 
-class LayoutAssignment {
+// Layouts within a group, from those of its inputs and the block of its convolutions' outputs.
+class GroupAssignment {
  public:
-  explicit LayoutAssignment(const Target& target) : blocked_{1, target.Lanes(4)} {}
+  explicit GroupAssignment(int64_t block) : blocked_{1, static_cast<int>(block)} {}
 
-  void AssignGroup(const Node& fused) {
-    Graph& region = fused.region();
-    for (int i = 0; i < fused.num_inputs(); ++i) region.inputs()[i]->set_type(fused.input(i)->type());
+  void Assign(Graph& region) const {
     for (const auto& node : region.nodes()) {
       if (node->op() == Op::kConstant) continue;
       for (int i = 0; i < node->num_outputs(); ++i) {
@@ -37,8 +33,6 @@ class LayoutAssignment {
         node->output(i)->set_type(type);
       }
     }
-    for (int i = 0; i < fused.num_outputs(); ++i)
-      fused.output(i)->set_type(region.outputs()[i].value->type());
   }
 
  private:
@@ -120,6 +114,13 @@ absl::StatusOr<Value*> AddTransformToPlain(Graph& graph, Value* value, Node* bef
   return fused->output();
 }
 
+void AssignToGroup(const Node& fused, int64_t block) {
+  Graph& region = fused.region();
+  for (int i = 0; i < fused.num_inputs(); ++i) region.inputs()[i]->set_type(fused.input(i)->type());
+  AssignInGroup(region, block);
+  for (int i = 0; i < fused.num_outputs(); ++i) fused.output(i)->set_type(region.outputs()[i].value->type());
+}
+
 // Blocked values that a branch or a loop takes are brought into plain layout first.
 absl::Status AssignControl(Graph& graph, Node& node, const Target& target) {
   for (int i = 0; i < node.num_inputs(); ++i) {
@@ -133,11 +134,16 @@ absl::Status AssignControl(Graph& graph, Node& node, const Target& target) {
 
 }  // namespace
 
+void AssignInGroup(Graph& region, int64_t block) { GroupAssignment(block).Assign(region); }
+
 absl::Status AssignLayouts(Graph& graph, const Target& target) {
-  LayoutAssignment assignment(target);
+  for (const auto& node : graph.nodes()) {
+    if (node->op() == Op::kFused) AssignToGroup(*node, target.Lanes(4));
+  }
+  ASSIGN_OR_RETURN(const auto blocks, ChooseBlocks(graph, target));
   for (const auto& node : graph.nodes()) {
     if (node->op() == Op::kFused) {
-      assignment.AssignGroup(*node);
+      AssignToGroup(*node, blocks.at(node.get()));
     } else {
       RETURN_IF_ERROR(AssignControl(graph, *node, target));
     }

@@ -9,11 +9,14 @@
 namespace attune {
 
 // Gives every value of `graph`, a graph of fused groups, its layout: four-dimensional feature maps around
-// convolutions keep their channels in blocks of one vector of `target` (NCHW16c with AVX-512), everything
-// else is plain. Every lowering reads any layout, so transforms are needed only where a blocked value leaves
-// the graph, or enters a branch or a loop: there a layout_transform group is inserted. Inputs and outputs of
-// graphs, those of regions included, stay plain.
+// convolutions keep their channels in blocks of one vector of `target` (NCHW16c with AVX-512) or of half a
+// vector, as ChooseBlocks says, everything else is plain. Every lowering reads any layout, so transforms are
+// needed only where a blocked value leaves the graph, or enters a branch or a loop: there a layout_transform
+// group is inserted. Inputs and outputs of graphs, those of regions included, stay plain.
 absl::Status AssignLayouts(Graph& graph, const Target& target);
+
+// Layouts within a fused group, whose inputs have theirs; outputs of convolutions are in blocks of `block`.
+void AssignInGroup(Graph& region, int64_t block);
 
 }  // namespace attune
 

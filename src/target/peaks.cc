@@ -73,14 +73,16 @@ double MeasureGflops(int vector_bits) {
   return best;
 }
 
-double MeasureMemory(int64_t l3_bytes) {
-  const int64_t bytes = std::clamp<int64_t>(4 * l3_bytes, int64_t{64} << 20, int64_t{256} << 20);
+// The bandwidth of what holds `bytes`, read again and again.
+double MeasureRead(int64_t bytes) {
+  constexpr int64_t kBytesARun = int64_t{64} << 20;
   const std::vector<int64_t> data(static_cast<size_t>(bytes / 8), 1);
+  const int64_t rounds = std::max<int64_t>(kBytesARun / bytes, 1);
   double best = 0;
   for (int run = 0; run < 3; ++run) {
     const Clock::time_point start = Clock::now();
-    Keep(ReadAll(data));
-    best = std::max(best, static_cast<double>(bytes) / SecondsSince(start) * 1e-9);
+    for (int64_t round = 0; round < rounds; ++round) Keep(ReadAll(data));
+    best = std::max(best, static_cast<double>(rounds * bytes) / SecondsSince(start) * 1e-9);
   }
   return best;
 }
@@ -88,8 +90,13 @@ double MeasureMemory(int64_t l3_bytes) {
 Peaks Measure() {
   const absl::StatusOr<Target> target = HostTarget();
   if (!target.ok()) return Peaks{};
+  const int64_t in_l3 = std::max(2 * target->l2_bytes, target->l3_bytes / 8);
+  const int64_t in_memory = std::clamp<int64_t>(4 * target->l3_bytes, int64_t{64} << 20, int64_t{256} << 20);
   return Peaks{.gflops_per_core = MeasureGflops(target->vector_bits),
-               .memory_gb_per_s = MeasureMemory(target->l3_bytes)};
+               .l2_gb_per_s = MeasureRead(std::max<int64_t>(target->l2_bytes / 2, 1 << 15)),
+               .l3_gb_per_s = MeasureRead(std::max<int64_t>(in_l3, 1 << 15)),
+               .memory_gb_per_s = MeasureRead(in_memory),
+               .l2_bytes = target->l2_bytes};
 }
 
 }  // namespace

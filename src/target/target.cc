@@ -67,8 +67,11 @@ Target MakeTarget(const Row& row) {
   target.l2_bytes = row.l2;
   target.l3_bytes = row.l3;
   target.clock_ghz = row.clock_ghz;
-  target.fma_per_cycle = row.fma_per_cycle;
-  if (row.avx512 && row.fma_per_cycle == 1) target.loads_per_cycle = 1;
+  target.fma_per_cycle = target.half_fma_per_cycle = row.fma_per_cycle;
+  if (row.avx512 && row.fma_per_cycle == 1) {  // in two halves
+    target.half_fma_per_cycle = 2;
+    target.loads_per_cycle = 1;
+  }
   return target;
 }
 

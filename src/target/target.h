@@ -39,6 +39,7 @@ struct Target {
   // Cost constants for the analytic defaults; cycles are core cycles.
   double clock_ghz = 3.0;
   double fma_per_cycle = 2;         // full-width vector FMAs that start in a cycle
+  double half_fma_per_cycle = 2;    // the same of vectors of half the width
   int fma_latency = 4;              // cycles until a dependent FMA can start
   double loads_per_cycle = 2;       // full-width vector loads from the first-level cache
   double l2_bytes_per_cycle = 32;   // sustained, one core
@@ -66,7 +67,11 @@ std::string DeviceFingerprint();
 // What this machine does at best, measured.
 struct Peaks {
   double gflops_per_core = 0;  // f32 fused multiply-adds, counted as two operations
-  double memory_gb_per_s = 0;  // one core reading far more than the caches hold
+  // One core reading what lies in its second-level cache, in the third, and far more than they hold.
+  double l2_gb_per_s = 0;
+  double l3_gb_per_s = 0;
+  double memory_gb_per_s = 0;
+  int64_t l2_bytes = 0;
 };
 
 // Measures for about a tenth of a second on the first call, then gives the same answer. Thread safe.

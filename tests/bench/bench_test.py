@@ -230,10 +230,11 @@ def sample():
     """A results.json with an engine of every kind."""
     def run(threads, ours, theirs):
         profile = {"ms": 2.0, "gflop": 0.2, "threads": threads,
-                   "peak": {"gflops_per_core": 120.0, "memory_gb_per_s": 20.0},
-                   "kernels": [kernel(0.9), kernel(0.08, bound="memory", flops=1e5, gb_per_s=20.0 * threads + 1),
-                               kernel(0.02, op="pool"),
-                               kernel(0.0, op="copy", strategy="", labels=[], flops=0, bytes=0, roofline_ms=0)]}
+                   "peak": {"gflops_per_core": 120.0, "l2_gb_per_s": 200.0, "l3_gb_per_s": 50.0, "memory_gb_per_s": 20.0},
+                   "kernels": [kernel(0.9), kernel(0.08, bound="L3", flops=1e5, gb_per_s=20.0 * threads + 1),
+                               kernel(0.02, op="pool", bound="memory"),
+                               kernel(0.0, op="copy", strategy="", labels=[], flops=0, bytes=0, bound="",
+                                      roofline_ms=0)]}
         return {"threads": threads, "profile": profile, "engines": {
             "attune": ran(ours), "onnxruntime": ran(theirs), "openvino": ran(1.5 * theirs),
             "ncnn": {"status": "NS", "reason": "its tensors have no batch"},
@@ -272,11 +273,6 @@ class Results(unittest.TestCase):
     def test_missing_names_each_engine_once_a_case(self):
         self.assertEqual([(case, engine) for case, engine, _ in ask.missing(self.results)],
                          [("one", "mnn"), ("<two>", "mnn"), ("one-b8", "mnn")])
-
-    def test_bound(self):
-        profile = self.cases[0]["runs"][1]["profile"]
-        self.assertEqual([ask.bound(k, profile) for k in profile["kernels"]], ["compute", "cache", "compute", ""])
-        self.assertEqual(ask.bound(kernel(0.1, bound="memory", gb_per_s=39.0), profile), "memory")
 
     def test_milliseconds_have_three_digits(self):
         self.assertEqual([ask.milliseconds(value) for value in (0.5, 9.994, 9.996, 99.94, 99.96, 289.4)],

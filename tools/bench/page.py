@@ -94,10 +94,9 @@ def kernels(results, cases, charts):
         return []
     parts = ["## Where the time goes",
              """A kernel's roofline is the longer of two times: its operations at the processor's measured peak, and its
-bytes at the memory's measured bandwidth. The longer one decides whether it is bound by compute or by memory; one that
-moves more bytes per second than memory gives is bound by caches. Operations are counted as the operator defines them,
-so that an algorithm that needs fewer, as Winograd's convolution, stands above the roof; bytes are the least that must
-move."""]
+bytes at the measured bandwidth of where they lie, which is memory, or a cache for a kernel that moves them faster than
+memory can. The longer one is what it is bound by. Operations are counted as the operator defines them, so that an
+algorithm that needs fewer, as Winograd's convolution, stands above the roof; bytes are the least that must move."""]
     for count in results["settings"]["threads"]:
         parts += figure(charts, f"roofline-{count}.svg", f"Roofline on {plural(count, 'thread')}")
     parts.append(f"Kernels that take more than {100 * LEAST_SHARE:g} % of a network's time on "
@@ -106,7 +105,8 @@ move."""]
         peak = profile["peak"]
         parts += [f"### {case['name']}",
                   f"{profile['ms']:.2f} ms for {profile['gflop']:.2f} GFLOP in "
-                  f"{plural(len(profile['kernels']), 'kernel')}; measured peaks {peak['gflops_per_core']:.0f} GFLOP/s "
-                  f"and {peak['memory_gb_per_s']:.0f} GB/s a core.",
+                  f"{plural(len(profile['kernels']), 'kernel')}; measured peaks of a core: {peak['gflops_per_core']:.0f} "
+                  f"GFLOP/s, {peak['l2_gb_per_s']:.0f} GB/s from L2, {peak['l3_gb_per_s']:.0f} from L3 and "
+                  f"{peak['memory_gb_per_s']:.0f} from memory.",
                   report.markdown(report.kernel_rows(profile, LEAST_SHARE))]
     return parts

@@ -13,7 +13,7 @@ TOP = 112  # where a plot begins, below the title and the legend
 COLOURS = {"attune": "#d55e00", "onnxruntime": "#0072b2", "openvino": "#56b4e9", "ncnn": "#009e73", "mnn": "#cc79a7",
            "litert": "#e69f00"}
 THREAD_COLOURS = ("#d55e00", "#f2b38c", "#8c3d00", "#fbe0cf")  # of Attune, by the place of the number of threads
-BOUND_COLOURS = {"compute": "#0072b2", "cache": "#009e73", "memory": "#d55e00"}
+BOUND_COLOURS = {"compute": "#0072b2", "L2": "#009e73", "L3": "#e69f00", "memory": "#d55e00"}
 BLACK, GREY, GRID = "#222222", "#666666", "#dddddd"
 
 
@@ -205,8 +205,8 @@ def roofline_chart(cases, threads):
         return lambda x, y: draw_mark(drawing, bound, x, y, 6)
     header(drawing, title, "a mark a kernel, its area the share of the network's time; the line is the most that this "
                            "machine can do, as measured",
-           [("bound by compute", legend_mark("compute")), ("by caches", legend_mark("cache")),
-            ("by memory", legend_mark("memory")),
+           [("bound by compute", legend_mark("compute")), ("by the L2 cache", legend_mark("L2")),
+            ("by the L3 cache", legend_mark("L3")), ("by memory", legend_mark("memory")),
             ("a tenth of the time", lambda x, y: drawing.circle(x, y, mark_radius(0.1), fill="none", stroke=GREY))])
     for index, (case, profile) in enumerate(panels):
         row, column = divmod(index, columns)
@@ -245,5 +245,5 @@ def draw_kernels(drawing, across, up, profile):
     for (x1, y1), (x2, y2) in zip(corners, corners[1:]):
         drawing.line(across(x1), up(y1), across(x2), up(y2), stroke=BLACK, stroke_width=1.5)
     for kernel in counted(profile):
-        draw_mark(drawing, ask.bound(kernel, profile), across(kernel["flops"] / kernel["bytes"]),
+        draw_mark(drawing, kernel["bound"], across(kernel["flops"] / kernel["bytes"]),
                   up(kernel["gflops_per_s"]), mark_radius(kernel["share"]))

@@ -55,7 +55,7 @@ def kernel_rows(profile, least_share):
         if kernel["share"] > least_share:
             rows.append([kernel_text(kernel), f"{100 * kernel['share']:.1f} %", f"{kernel['ms']:.3f}",
                          str(kernel["calls"]), f"{kernel['gflops_per_s']:.1f}", f"{kernel['gb_per_s']:.1f}",
-                         ask.bound(kernel, profile),
+                         kernel["bound"],
                          f"{kernel['ms'] / kernel['roofline_ms']:.2f}" if kernel["roofline_ms"] else ""])
     return rows
 

@@ -78,20 +78,6 @@ def missing(results):
     return [(name, engine, reason) for (name, engine), reason in found.items()]
 
 
-def bound(kernel, profile):
-    """What limits a kernel of a profile: "compute", "memory", "cache", or "" where nothing is counted.
-
-    The roofline says compute or memory. Where it says memory and the kernel moves more bytes per second than
-    memory can, as was measured, its data comes from caches.
-    """
-    if not kernel["flops"] and not kernel["bytes"]:
-        return ""
-    memory_gb_per_s = profile["peak"]["memory_gb_per_s"] * profile["threads"]
-    if kernel["bound"] == "memory" and kernel["gb_per_s"] > memory_gb_per_s:
-        return "cache"
-    return kernel["bound"]
-
-
 def milliseconds(value):
     """Three digits: 6.67, 22.3, 289."""
     return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f}"

@@ -38,6 +38,7 @@ Shape2d ShapeOf(const Workload& workload, const Target& target) {
           dot,
           {.blocks = CeilDiv(out[1], lanes),
            .group_blocks = CeilDiv(out[1] / group, lanes),
+           .lanes = lanes,
            .width = out[3],
            .steps = w[1] / dot * w[2] * w[3]}};
 }

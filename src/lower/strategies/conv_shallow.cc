@@ -37,6 +37,7 @@ TiledConv TiledOf(const Node& conv) {
   const int64_t channels = conv.input(1)->type().shape()[1];
   return {.blocks = blocks,
           .group_blocks = blocks,
+          .lanes = out.layout.block,
           .width = window.columns.output,
           .steps = channels * window.rows.kernel * window.tap_pairs};
 }
@@ -47,6 +48,7 @@ std::string ConvShallowWhyNot(const Workload& workload, const Target& target) {
   if (std::string reason = BlockedConvWhyNot(workload, target); !reason.empty()) return reason;
   const Node& conv = *workload.anchor;
   if (DotTerms(workload, kPair, target) != kPair) return "no instruction for pairs";
+  if (conv.output()->type().layout.block != target.Lanes(4)) return "blocks do not fill vectors";
   if (!conv.input(0)->type().layout.is_plain()) return "the input's channels are blocked";
   if (conv.input(0)->type().shape()[1] >= conv.output()->type().layout.block) return "many channels";
   if (conv.attrs().Int("group", 1) != 1) return "grouped";

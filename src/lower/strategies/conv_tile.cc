@@ -21,15 +21,20 @@ bool Fits(int64_t tile_w, int64_t tile_c, int64_t registers, const Target& targe
 }  // namespace
 
 double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Target& target) {
-  const double multiply_adds = static_cast<double>(tile_w * tile_c) / target.fma_per_cycle;
+  const bool is_half = conv.lanes < target.Lanes(4);
+  const double multiply_adds =
+      static_cast<double>(tile_w * tile_c) / (is_half ? target.half_fma_per_cycle : target.fma_per_cycle);
   const double latency = static_cast<double>(target.fma_latency);
-  const int64_t vector_bytes = target.vector_bits / 8;
+  const int64_t vector_bytes = conv.lanes * 4;
   const int64_t weight_bytes = conv.steps * tile_c * vector_bytes;
-  const double line_cycles = weight_bytes <= target.l1_bytes / 2   ? 1 / target.loads_per_cycle
+  const double line_cycles = weight_bytes <= target.l1_bytes / 2
+                                 ? (is_half ? 0.5 : 1) / target.loads_per_cycle
                              : weight_bytes <= target.l2_bytes / 2 ? vector_bytes / target.l2_bytes_per_cycle
                                                                    : vector_bytes / target.l3_bytes_per_cycle;
-  const double loads = static_cast<double>(tile_c) * line_cycles +
-                       static_cast<double>(tile_w * tile_c) / (2 * target.loads_per_cycle);
+  // Multiply-adds read and broadcast their input elements themselves, which takes half of a vector's load. Of
+  // halves, too many start in a cycle for that: the blocks of a tile share elements in registers.
+  const auto elements = static_cast<double>(is_half ? tile_w : tile_w * tile_c);
+  const double loads = static_cast<double>(tile_c) * line_cycles + elements / (2 * target.loads_per_cycle);
   const double loop_overhead = 1.0;
   const double tiles = static_cast<double>(CeilDiv(conv.width, tile_w) * CeilDiv(conv.blocks, tile_c));
   // Tiles that come out even can be shared among threads one by one, others a row at a time.

@@ -152,6 +152,7 @@ std::string ConvWinogradWhyNot(const Workload& workload, const Target& target) {
   const Node& conv = *workload.anchor;
   const TensorType &in = conv.input(0)->type(), &out = conv.output()->type();
   if (in.layout != out.layout) return "the input's channels are not blocked";
+  if (out.layout.block != target.Lanes(4)) return "blocks do not fill vectors";
   if (!conv.input(0)->is_input()) return "the input is computed in the group";
   if (conv.attrs().Int("group", 1) != 1) return "grouped";
   const Shape w = conv.input(1)->type().shape();

@@ -19,8 +19,9 @@ std::string BlockedConvWhyNot(const Workload& workload, const Target& target) {
   const TensorType& type = workload.anchor->output()->type();
   if (type.rank() != 4) return "not two spatial dimensions";
   if (ComputeType(type.dtype) != DType::kF32) return "not computed in f32";
-  if (type.layout != Layout{1, target.Lanes(4)})
-    return "the output's channels are not blocked by the vector's lanes";
+  const int64_t block = type.layout.block, lanes = target.Lanes(4);
+  if (type.layout.blocked_axis != 1 || (block != lanes && block != lanes / 2))
+    return "the output's channels are not in blocks of a vector's lanes, or of half of them";
   if (workload.output_type().layout != type.layout) return "the epilogue changes the layout";
   if (!workload.anchor->input(1)->is_input()) return "the weights are computed in the group";
   return "";

@@ -75,8 +75,9 @@ Config LoopsDefault(const Workload&, const Target&);
 absl::Status LoopsApply(Schedule&, const Workload&, const Config&, const Target&);
 inline constexpr Strategy kLoops = {"loops", 1, LoopsWhyNot, LoopsSpace, LoopsDefault, LoopsApply};
 
-// Why the group is no convolution over images in f32 arithmetic whose output is in blocks of one vector of
-// channels, after the epilogue too, and whose weights come from outside; empty when it is.
+// Why the group is no convolution over images in f32 arithmetic whose output is in blocks of a vector of
+// channels, or of half a vector, after the epilogue too, and whose weights come from outside; empty when it
+// is.
 std::string BlockedConvWhyNot(const Workload& workload, const Target& target);
 
 // Inlines the elementwise stages, and the anchor's finishing stage where it is not the output.

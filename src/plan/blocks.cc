@@ -1,0 +1,182 @@
+// The blocks of channels and the strategies of all groups, chosen jointly.
+//
+// Problem: channels that do not fill their last block are computed for nothing: of 24 in blocks of 16, a
+// quarter of the work. Blocks of half a vector waste less, and on processors that run two half vectors for
+// one whole they cost nothing else, but for strategies that need whole ones. A map's block is its producer's
+// and all its readers' matter, and maps that are added or concatenated must agree. Idea: maps that must agree
+// are a class, with the blocks to choose from as its values. Each group tells, for all choices of the classes
+// that it reads and writes, what its cheapest strategy is predicted to cost, and the sum over the groups is
+// minimized exactly (plan/elimination.h). In most classes all channels fill their blocks and there is nothing
+// to choose, so few groups are asked. After Liu et al., Optimizing CNN model inference on CPUs, USENIX ATC
+// 2019, who choose blocks by dynamic programming where the graph is simple enough.
+#include "plan/blocks.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "base/checked.h"
+#include "base/status.h"
+#include "lower/flatten.h"
+#include "lower/strategy.h"
+#include "plan/elimination.h"
+#include "plan/layout.h"
+
+namespace attune {
+namespace {
+
+// A convolution whose output's channels are not its input's, or null.
+const Node* DenseConv(const Graph& region) {
+  for (const auto& node : region.nodes()) {
+    const bool is_conv = node->op() == Op::kConv || node->op() == Op::kConvTranspose;
+    if (is_conv && !(node->op() == Op::kConv && node->input(1)->type().dims[1] == Dim(1))) return node.get();
+  }
+  return nullptr;
+}
+
+// Sets of numbers, merged pair by pair.
+class UnionFind {
+ public:
+  size_t Add() {
+    parents_.push_back(parents_.size());
+    return parents_.size() - 1;
+  }
+  size_t Find(size_t i) {
+    while (parents_[i] != i) i = parents_[i] = parents_[parents_[i]];
+    return i;
+  }
+  void Merge(size_t a, size_t b) { parents_[Find(b)] = Find(a); }
+
+ private:
+  std::vector<size_t> parents_;
+};
+
+class BlockChoice {
+ public:
+  BlockChoice(const Graph& graph, const Target& target)
+      : graph_(graph), target_(target), whole_(target.Lanes(4)) {}
+
+  absl::StatusOr<std::map<const Node*, int64_t>> Run() {
+    for (const auto& node : graph_.nodes()) {
+      if (node->op() == Op::kFused) MergeMapsOf(*node);
+    }
+    for (const auto& node : graph_.nodes()) {
+      if (node->op() == Op::kFused) OfferHalves(*node);
+    }
+    std::vector<Factor> factors;
+    for (const auto& node : graph_.nodes()) {
+      if (node->op() != Op::kFused) continue;
+      ASSIGN_OR_RETURN(Factor factor, CostOf(*node));
+      if (!factor.variables.empty()) factors.push_back(std::move(factor));
+    }
+    chosen_ = MinimizeSum(std::vector<size_t>(num_variables_, 2), std::move(factors));
+    std::map<const Node*, int64_t> blocks;
+    for (const auto& node : graph_.nodes()) {
+      if (node->op() == Op::kFused) blocks[node.get()] = BlockOf(node->output());
+    }
+    return blocks;
+  }
+
+ private:
+  // The class of a map; a new one at first.
+  size_t ClassOf(const Value* map) {
+    const auto [it, is_new] = elements_.try_emplace(map, 0);
+    if (is_new) it->second = classes_.Add();
+    return classes_.Find(it->second);
+  }
+
+  // All maps of a group agree, but for the one that a dense convolution reads.
+  void MergeMapsOf(const Node& fused) {
+    const Node* conv = DenseConv(fused.region());
+    for (int i = 0; i < fused.num_outputs(); ++i) {
+      if (IsFeatureMap(fused.output(i)->type()))
+        classes_.Merge(ClassOf(fused.output()), ClassOf(fused.output(i)));
+    }
+    for (int i = 0; i < fused.num_inputs(); ++i) {
+      const bool same = conv == nullptr || fused.input(i)->type().dims == fused.output()->type().dims;
+      const bool is_read = conv != nullptr && conv->input(0) == fused.region().inputs()[i].get();
+      if (IsFeatureMap(fused.input(i)->type()) && same && !is_read)
+        classes_.Merge(ClassOf(fused.output()), ClassOf(fused.input(i)));
+    }
+  }
+
+  // Makes the class of a dense convolution's output a variable if half blocks save it work.
+  void OfferHalves(const Node& fused) {
+    const Node* conv = DenseConv(fused.region());
+    if (conv == nullptr || fused.output()->type().layout.is_plain()) return;
+    if (target_.half_fma_per_cycle < 2 * target_.fma_per_cycle) return;
+    const int64_t channels = conv->output()->type().dims[1].size, half = whole_ / 2;
+    if (CeilDiv(channels, half) % 2 == 0) return;
+    if (variables_.try_emplace(ClassOf(fused.output()), num_variables_).second) ++num_variables_;
+  }
+
+  // The variable of a map's class, or none.
+  std::vector<size_t> VariableOf(const Value* map) {
+    if (!elements_.contains(map)) return {};
+    const auto it = variables_.find(ClassOf(map));
+    return it == variables_.end() ? std::vector<size_t>() : std::vector<size_t>{it->second};
+  }
+
+  int64_t BlockOf(const Value* map) {
+    const std::vector<size_t> variable = VariableOf(map);
+    return variable.empty() || chosen_[variable[0]] == 0 ? whole_ : whole_ / 2;
+  }
+
+  // What the group costs, by the variables of its maps; without any, nothing that matters.
+  absl::StatusOr<Factor> CostOf(const Node& fused) {
+    Factor factor;
+    for (int i = 0; i < fused.num_outputs(); ++i) AddVariable(fused.output(i), factor.variables);
+    for (const Value* input : fused.inputs()) AddVariable(input, factor.variables);
+    if (factor.variables.empty()) return factor;
+    std::ranges::sort(factor.variables);
+    const size_t combinations = size_t{1} << factor.variables.size();
+    for (size_t c = 0; c < combinations; ++c) {
+      chosen_.assign(num_variables_, 0);
+      for (size_t i = 0; i < factor.variables.size(); ++i)
+        chosen_[factor.variables[i]] = c >> (factor.variables.size() - 1 - i) & 1;
+      ASSIGN_OR_RETURN(factor.cost.emplace_back(), Predict(fused));
+    }
+    return factor;
+  }
+
+  void AddVariable(const Value* map, std::vector<size_t>& variables) {
+    for (size_t v : VariableOf(map)) {
+      if (std::ranges::find(variables, v) == variables.end()) variables.push_back(v);
+    }
+  }
+
+  // The cycles of a group with the blocks that are chosen at the moment.
+  absl::StatusOr<double> Predict(const Node& fused) {
+    const std::unique_ptr<Graph> region = fused.region().Clone();
+    for (int i = 0; i < fused.num_inputs(); ++i) {
+      TensorType type = fused.input(i)->type();
+      if (!type.layout.is_plain()) type.layout.block = static_cast<int>(BlockOf(fused.input(i)));
+      region->inputs()[i]->set_type(std::move(type));
+    }
+    AssignInGroup(*region, BlockOf(fused.output()));
+    const std::unique_ptr<Graph> flat = Flatten(*region);
+    return PredictCycles(flat == nullptr ? *region : *flat, target_);
+  }
+
+  const Graph& graph_;
+  const Target& target_;
+  const int64_t whole_;
+  std::map<const Value*, size_t> elements_;
+  UnionFind classes_;
+  std::map<size_t, size_t> variables_;  // by class
+  size_t num_variables_ = 0;
+  std::vector<size_t> chosen_;  // by variable: 0 for whole blocks, 1 for half ones
+};
+
+}  // namespace
+
+bool IsFeatureMap(const TensorType& type) {
+  return type.rank() == 4 && IsFloat(type.dtype) && type.is_static();
+}
+
+absl::StatusOr<std::map<const Node*, int64_t>> ChooseBlocks(const Graph& graph, const Target& target) {
+  return BlockChoice(graph, target).Run();
+}
+
+}  // namespace attune
