@@ -142,7 +142,15 @@ double Cost(const WinogradShape& s, const Plan& p, const Target& target) {
                             (static_cast<double>(s.in_blocks) * InputTransformCycles(p.tile + 2, target) +
                              static_cast<double>(s.out_blocks) * OutputTransformCycles(p.tile, target));
   const double balance = (1 + Imbalance(p.input_first ? blocks * groups : blocks)) / 2;
-  return WithMemoryTraffic(balance * (products + transforms), filter_bytes, target);
+  // What another core has written comes more slowly than what only left the cache: of two, each reads half of
+  // the input's transform from the other one.
+  constexpr double kSlower = 5;
+  const double exchanged =
+      p.input_first ? kSlower * static_cast<double>(input_bytes) / 2 / target.l3_bytes_per_cycle : 0;
+  // Filters that take much of the third-level cache are gone from it when the next block reads them.
+  const bool stay = p.input_first || filter_bytes <= target.l3_bytes / 4;
+  return WithMemoryTraffic(balance * (products + transforms) + exchanged, filter_bytes * (stay ? 1 : blocks),
+                           target);
 }
 
 }  // namespace
