@@ -334,10 +334,10 @@ void NestEmitter::EmitWhile(const Stmt& s) {
 
 void NestEmitter::EmitPrefetch(const Stmt& s) {
   const Access access = Locate(s->buffer, s->indices);
-  constexpr int kRead = 0, kKeepInAllLevels = 3, kData = 1;
+  constexpr int kRead = 0, kKeepInSecondLevel = 2, kData = 1;
   ir_.CreateIntrinsic(
       llvm::Intrinsic::prefetch, {ir_.getPtrTy()},
-      {access.pointer, ir_.getInt32(kRead), ir_.getInt32(kKeepInAllLevels), ir_.getInt32(kData)});
+      {access.pointer, ir_.getInt32(kRead), ir_.getInt32(kKeepInSecondLevel), ir_.getInt32(kData)});
 }
 
 }  // namespace attune

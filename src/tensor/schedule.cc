@@ -279,10 +279,7 @@ absl::Status Schedule::PrefetchImpl(const Primitive& p) {
   if (!FindRead(ref.state->stage, p.names[0]))
     return InvalidInput("prefetch: stage '", ref.state->stage.name, "' does not read '", p.names[0], "'");
   if (loop.kind != LoopKind::kSerial) return InvalidInput("prefetch: loop '", loop.name, "' is not serial");
-  constexpr int64_t kMaxDistance = 1 << 20;
-  if (p.numbers[0] < 0 || p.numbers[0] > kMaxDistance)
-    return InvalidInput("prefetch: distance ", p.numbers[0], " is out of range");
-  loop.prefetches.emplace_back(p.names[0], p.numbers[0]);
+  loop.prefetches.push_back(p.names[0]);
   return absl::OkStatus();
 }
 

@@ -89,8 +89,11 @@ class Schedule {
   // The stage computes elements beyond the end of its output's axes as well, whose values nobody reads,
   // instead of guarding against them. An error where it would read out of bounds.
   absl::Status Overcompute(const std::string& stage);
-  // In `loop`, prefetch what `stage` reads of `buffer` `distance` iterations ahead.
-  absl::Status Prefetch(const std::string& buffer, const std::string& loop, int64_t distance);
+  // The stage of `loop` reads `buffer` block by block, a block being what has one index of the first axis.
+  // While it does, the next block is brought into the second-level cache, a share of it in each iteration of
+  // `loop`, evenly over all iterations until that block's turn comes. Nothing where loops inside of `loop` go
+  // from block to block.
+  absl::Status Prefetch(const std::string& buffer, const std::string& loop);
 
   absl::Status Apply(const Primitive& primitive);
   const std::vector<Primitive>& trace() const { return trace_; }
@@ -124,7 +127,7 @@ class Schedule {
     LoopKind kind = LoopKind::kSerial;
     std::string binding;
     int64_t peel_front = 0, peel_back = 0;
-    std::vector<std::pair<std::string, int64_t>> prefetches;  // buffer, distance
+    std::vector<std::string> prefetches;  // of these buffers
   };
   struct StageState {
     Stage stage;

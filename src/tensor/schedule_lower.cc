@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/checked.h"
 #include "base/status.h"
 #include "tensor/schedule.h"
 #include "tensor/schedule_expr.h"
@@ -118,18 +119,13 @@ class Schedule::Lowering {
     return inner;
   }
 
-  // The first address that iteration + distance reads of each buffer, and every 64 bytes after it is the
-  // hardware's to follow.
   Stmt WithPrefetches(const Loop& loop, Stmt inner) const {
     std::vector<Stmt> statements;
-    for (const auto& [name, distance] : loop.prefetches) {
-      const Expr value = schedule_.Resolve(state_, state_.stage.value);
-      VisitExpr(value, [&](const Expr& e) {
-        if (e->kind != ExprKind::kLoad || e->buffer->name != name) return;
-        if (e->buffer->space != MemorySpace::kGlobal) return;  // computed at a loop since, and in cache
-        std::vector<Expr> indices;
-        for (const Expr& index : e->args) indices.push_back(Ahead(index, loop, distance));
-        statements.push_back(MakePrefetch(e->buffer, std::move(indices)));
+    for (const std::string& name : loop.prefetches) {
+      VisitExpr(schedule_.Resolve(state_, state_.stage.value), [&](const Expr& e) {
+        const bool reads = e->kind == ExprKind::kLoad && e->buffer->name == name;
+        // What is computed at a loop is in a cache anyway.
+        if (reads && e->buffer->space == MemorySpace::kGlobal) PrefetchNextBlock(loop, e, statements);
       });
     }
     if (statements.empty()) return inner;
@@ -137,17 +133,66 @@ class Schedule::Lowering {
     return MakeSequence(std::move(statements));
   }
 
-  Expr Ahead(const Expr& index, const Loop& loop, int64_t distance) const {
-    const size_t depth = Depth(Expr(loop.var));
-    ExprRewriter rewriter;
-    rewriter.var = [&](const Var& var) {
-      if (var == loop.var) return Expr(var) + Expr(distance);
-      for (size_t i = depth; i < state_.loops.size(); ++i) {
-        if (state_.loops[i].var == var) return Expr(int64_t{0});
+  // Adds the share of one iteration of `loop` in prefetching the block after the one that `load` reads.
+  void PrefetchNextBlock(const Loop& loop, const Expr& load, std::vector<Stmt>& statements) const {
+    constexpr int64_t kLineBytes = 64, kMaxLines = 16;
+    const Buffer& buffer = load->buffer;
+    const int64_t blocks = buffer->shape[0];
+    if (blocks < 2) return;
+    const Expr block = ToExpr(schedule_.LoopBounds().Normalize(load->args[0]));
+    if (Depth(block) > Depth(Expr(loop.var))) return;
+    // The iterations from the block's first use to its last, and how many of them are over.
+    int64_t iterations = 1;
+    Expr over(int64_t{0});
+    for (const Loop* around : LoopsAround(loop)) {
+      if (around->extent == 1) continue;
+      if (Mentions(block, around->var)) {
+        const int64_t uses = UsesOfBlock(block, around->var);
+        iterations = uses;
+        over = uses == 1 ? Expr(int64_t{0}) : FloorMod(Expr(around->var), uses);
+      } else {
+        iterations *= around->extent;
+        over = over * Expr(around->extent) + Expr(around->var);
       }
-      return Expr();
-    };
-    return Rewrite(index, rewriter);
+    }
+    const int64_t element_bytes = DTypeSize(buffer->dtype), line = kLineBytes / element_bytes;
+    const int64_t lines = CeilDiv(buffer->num_elements() / blocks * element_bytes, kLineBytes);
+    const int64_t share = std::min(CeilDiv(lines, iterations), kMaxLines);
+    for (int64_t i = 0; i < share; ++i) {
+      std::vector<Expr> indices(buffer->shape.size(), Expr(int64_t{0}));
+      indices[0] = FloorMod(block + Expr(int64_t{1}), blocks);
+      indices.back() = indices.back() + (over * Expr(share) + Expr(i)) * Expr(line);
+      statements.push_back(MakePrefetch(buffer, std::move(indices)));
+    }
+  }
+
+  // How many iterations of a loop in a row read the same block: n where its index is var / n.
+  static int64_t UsesOfBlock(const Expr& block, const Var& var) {
+    Expr quotient = block;
+    if (quotient->kind == ExprKind::kOp && quotient->op == MathOp::kFloorMod) quotient = quotient->args[0];
+    const bool is_quotient = quotient->kind == ExprKind::kOp && quotient->op == MathOp::kFloorDiv &&
+                             quotient->args[0]->kind == ExprKind::kVar && quotient->args[0]->var == var &&
+                             quotient->args[1]->kind == ExprKind::kInt;
+    return is_quotient ? quotient->args[1]->int_value : 1;
+  }
+
+  // `loop` of this stage and all around it, also those of the stages that it is computed at; outermost first.
+  std::vector<const Loop*> LoopsAround(const Loop& loop) const {
+    std::vector<const Loop*> loops;
+    const StageState* state = &state_;
+    std::string name = loop.name;
+    while (state != nullptr) {
+      const auto at = std::ranges::find(state->loops, name, &Loop::name);
+      for (auto it = std::make_reverse_iterator(at + 1); it != state->loops.rend(); ++it)
+        loops.push_back(&*it);
+      name = state->attached_to;
+      const auto outer = std::ranges::find_if(schedule_.stages_, [&](const auto& other) {
+        return std::ranges::find(other->loops, name, &Loop::name) != other->loops.end();
+      });
+      state = name.empty() || outer == schedule_.stages_.end() ? nullptr : outer->get();
+    }
+    std::ranges::reverse(loops);
+    return loops;
   }
 
   const Schedule& schedule_;

@@ -87,7 +87,7 @@ class RandomScheduler {
       case 1:
         return Try(schedule_.Parallel(loop));
       case 2:
-        return Try(schedule_.Prefetch(AnyRead(stage), loop, 2));
+        return Try(schedule_.Prefetch(AnyRead(stage), loop));
       default:
         return Try(schedule_.Peel(loop, random_.Integer(0, 2), random_.Integer(0, 2)));
     }

@@ -78,6 +78,23 @@ TEST(Schedule, RegisterTileInAnEpilogue) {
 )");
 }
 
+// A panel of 16 columns, 32 lines, is used for three tiles of rows: in 3 × 32 iterations, a line each.
+TEST(Schedule, PrefetchesTheNextBlockInEvenShares) {
+  Schedule s(MatMulRelu(12, 64, 32));
+  ASSERT_TRUE(s.Pack("b", "c", {{1, 16}}, {1, 0, 2}).ok());
+  ASSERT_TRUE(s.Split("out.i", 4).ok());
+  ASSERT_TRUE(s.Split("out.j", 16).ok());
+  ASSERT_TRUE(s.Reorder({"out.j.o", "out.i.o", "out.i.i", "out.j.i"}).ok());
+  ASSERT_TRUE(s.Fuse("out.j.o", "out.i.o", "out.tile").ok());
+  ASSERT_TRUE(s.ComputeAt("c", "out.tile", MemorySpace::kRegister).ok());
+  ASSERT_TRUE(s.Reorder({"c.k", "c.i", "c.j"}).ok());
+  ASSERT_TRUE(s.Prefetch("b.packed", "c.k").ok());
+  const auto nest = s.Lower({"b.packed"});
+  ASSERT_TRUE(nest.ok()) << nest.status();
+  EXPECT_THAT(Print(*nest), HasSubstr("prefetch b.packed[floor_mod(add(floor_div(%out.tile, 3), 1), 4), 0, "
+                                      "mul(add(mul(floor_mod(%out.tile, 3), 32), %c.k), 16)]"));
+}
+
 // The packed copy of b depends on b alone; a copy of a part of it does not make the whole buffer.
 TEST(Schedule, WhatDependsOnOneInputIsAPreparation) {
   Schedule s(MatMulRelu(12, 64, 32));

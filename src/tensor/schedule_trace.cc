@@ -29,7 +29,7 @@ absl::Status Schedule::Apply(const Primitive& primitive) {
       {"cache_write", 1, 0, &Schedule::CacheWriteImpl},
       {"cache_read", 2, 0, &Schedule::CacheReadImpl},
       {"rfactor", 2, 0, &Schedule::RfactorImpl},
-      {"prefetch", 2, 1, &Schedule::PrefetchImpl},
+      {"prefetch", 2, 0, &Schedule::PrefetchImpl},
       {"pack", 2, -1, &Schedule::PackImpl},
       {"overcompute", 1, 0, &Schedule::OvercomputeImpl},
   };
@@ -90,8 +90,8 @@ absl::Status Schedule::Pack(const std::string& buffer, const std::string& stage,
   return Apply(primitive);
 }
 absl::Status Schedule::Overcompute(const std::string& stage) { return Apply({"overcompute", {stage}, {}}); }
-absl::Status Schedule::Prefetch(const std::string& buffer, const std::string& loop, int64_t distance) {
-  return Apply({"prefetch", {buffer, loop}, {distance}});
+absl::Status Schedule::Prefetch(const std::string& buffer, const std::string& loop) {
+  return Apply({"prefetch", {buffer, loop}, {}});
 }
 
 std::string ToJson(const std::vector<Primitive>& trace) {

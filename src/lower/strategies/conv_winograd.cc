@@ -318,13 +318,18 @@ class WinogradScheduler {
       order.back() = channels + ".o";
       order.push_back(channels + ".i");
     }
+    const std::string channels_loop = order[3];
     for (const char* loop : {".d4", ".d3", ".d5"}) order.push_back(acc + loop);
     if (plan_.dot > 1) order.push_back(dot_loop);
     RETURN_IF_ERROR(s_.Reorder(order));
     RETURN_IF_ERROR(s_.Unroll(acc + ".d4"));
     RETURN_IF_ERROR(s_.Unroll(acc + ".d3"));
     RETURN_IF_ERROR(s_.Vectorize(acc + ".d5"));
-    if (plan_.dot > 1) RETURN_IF_ERROR(s_.Dot(dot_loop));
+    if (plan_.dot > 1) {
+      RETURN_IF_ERROR(s_.Dot(dot_loop));
+      // Products of bf16 take filters in faster than the hardware fetches them by itself.
+      RETURN_IF_ERROR(s_.Prefetch(node_ + ".u", channels_loop));
+    }
     return s_.Overcompute(acc);
   }
 

@@ -154,6 +154,10 @@ absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& conf
   RETURN_IF_ERROR(s.Unroll(acc + n + ".o"));
   RETURN_IF_ERROR(s.Vectorize(acc + n + ".i"));
   if (p.dot > 1) RETURN_IF_ERROR(s.Dot(dot_loop));
+  // Of bf16, panels are used up faster than the hardware fetches them by itself.
+  const Value* right = product.input(1);
+  if (right->type().rank() == 2 && p.m > tile_m)
+    RETURN_IF_ERROR(s.Prefetch(ParamName(workload, right) + ".packed", loops[0]));
   return exact ? s.Overcompute(acc) : absl::OkStatus();
 }
 
