@@ -79,14 +79,13 @@ bool Computes(const Node& node) {
          node.op() == Op::kMatMul;
 }
 
-// What a value has within its kernel: where it only passes from one formula to others, the type in which they
+// What a value has within its kernel: where it only passes to elementwise formulas, the type in which they
 // compute, so that it is rounded no earlier than when it is stored.
 DType TypeWithin(const Graph& region, const Value* value) {
   const DType dtype = value->type().dtype;
-  const bool is_passed = Computes(*value->producer()) && !region.IsOutput(value) &&
-                         std::ranges::all_of(value->users(), [](const Node* user) {
-                           return Computes(*user) || user->op() == Op::kCast;
-                         });
+  const bool is_passed =
+      Computes(*value->producer()) && !region.IsOutput(value) &&
+      std::ranges::all_of(value->users(), [](const Node* user) { return IsElementwise(user->op()); });
   return is_passed ? ComputeType(dtype) : dtype;
 }
 

@@ -67,8 +67,9 @@ class Definition {
   // The same, where `indices` are those of a tensor that `value` broadcasts to.
   Expr ReadBroadcast(const Value* value, const Indices& indices) const;
 
-  // Adds the stage that computes `value`, an output of `node`. The formula's result is cast to the value's
-  // type. The stage is called after the operator and its place in the region: "relu2".
+  // Adds the stage that computes `value`, an output of `node`. The formula's result is cast to the type of
+  // the value's buffer, which within a kernel may be the one that it is computed in. The stage is called
+  // after the operator and its place in the region: "relu2".
   void Define(const Node& node, const Value* value, const std::function<Expr(const Indices&)>& formula);
   // The same for a part of the value; other stages compute the rest, before or after.
   void DefinePart(const Node& node, const Value* value, const Part& part,

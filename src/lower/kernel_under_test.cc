@@ -161,10 +161,10 @@ Comparison CompareOutput(const GroupUnderTest& group, const Strategy& strategy, 
                          const Tensor& actual) {
   const Node& first = *group.region->nodes().front();
   if (IsContraction(first.op()) && group.region->nodes().size() == 1 && IsFloat(expected.dtype())) {
+    std::map<const Value*, Tensor> given = {{nullptr, Tensor()}};
+    for (size_t i = 0; i < group.inputs.size(); ++i) given[group.region->inputs()[i].get()] = group.inputs[i];
     std::vector<Tensor> inputs;
-    size_t next = 0;
-    for (const Value* input : first.inputs())
-      inputs.push_back(input == nullptr ? Tensor() : group.inputs[next++]);
+    for (const Value* input : first.inputs()) inputs.push_back(given.at(input));
     auto magnitude = EvaluateMagnitude(first, inputs);
     EXPECT_TRUE(magnitude.ok()) << magnitude.status();
     if (strategy.spreads_rounding) SpreadMaximum(*magnitude);

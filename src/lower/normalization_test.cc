@@ -68,6 +68,16 @@ TEST(LowerNormalization, AttentionOfBF16) {
        {Op::kAttention, {"bf16[1,2,19,15]", "bf16[1,2,64,15]", "bf16[1,2,64,32]"}, attrs}});
 }
 
+TEST(LowerNormalization, AttentionWhoseOperandsAreOne) {
+  for (const std::string dtype : {"f32", "bf16"}) {
+    const std::string x = dtype + "[1,2,21,32]", y = dtype + "[1,2,24,32]";
+    ExpectKernelsMatch(std::vector<std::string>{
+        "graph @g(%x: " + x + ", %y: " + y + ") { %a = attention(%x, %y, %y) {scale = 0.25} : " + x +
+            " return \"\": %a }",
+        "graph @g(%x: " + x + ") { %a = attention(%x, %x, %x) {scale = 0.25} : " + x + " return \"\": %a }"});
+  }
+}
+
 // Operands that lie side by side in one matrix, a part of them or all, and a result that is transposed.
 TEST(LowerNormalization, AttentionReadsThroughMovement) {
   ExpectKernelsMatch(std::vector<std::string>{

@@ -8,6 +8,7 @@
 // transformer from layer to layer stay in f32 too: each layer adds little to much, and rounding would take a
 // part of it every time.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -31,8 +32,27 @@ bool HasPairs(const Node& node) {
   const bool depthwise = w[1] == 1;
   constexpr int64_t kBlock = 16;  // narrower maps are not kept in blocks of channels
   if (node.input(0)->type().shape()[1] >= kBlock) return depthwise || w[1] % 2 == 0;
-  return depthwise || (w.back() > 1 && node.attrs().Int("group", 1) == 1 &&
+  constexpr size_t kImage = 4;
+  return depthwise || (w.size() == kImage && w.back() > 1 && node.attrs().Int("group", 1) == 1 &&
                        node.attrs().IntList("dilations", Ints(w.size() - 2, 1)).back() == 1);
+}
+
+// Whether bf16, whose largest number is less than that of f32, has all numbers of a constant. Masks are made
+// with the lowest f32, which would become -∞, and times 0 no number.
+bool FitsBF16(const Tensor& constant) {
+  const std::vector<double> values = ToDoubles(constant);
+  const std::vector<double> narrowed =
+      ToDoubles(FromDoubles(DType::kBF16, constant.shape(), std::vector<double>(values)));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values[i]) && !std::isfinite(narrowed[i])) return false;
+  }
+  return true;
+}
+
+bool HasWideConstant(const Node& node) {
+  return std::ranges::any_of(node.inputs(), [](const Value* input) {
+    return input != nullptr && IsF32(input) && input->constant() != nullptr && !FitsBF16(*input->constant());
+  });
 }
 
 bool GainsByNarrowing(const Node& node) {
@@ -54,7 +74,7 @@ bool GainsByNarrowing(const Node& node) {
   }
   constexpr int kFeatureMap = 4;
   return GetOpInfo(node.op()).category == OpCategory::kMovement ||
-         (IsElementwise(node.op()) && node.output()->type().rank() == kFeatureMap);
+         (IsElementwise(node.op()) && node.output()->type().rank() == kFeatureMap && !HasWideConstant(node));
 }
 
 class Narrowing {
@@ -85,7 +105,7 @@ class Narrowing {
 
   void Narrow(Node& node) {
     for (int i = 0; i < node.num_inputs(); ++i) {
-      const bool is_mask = node.op() == Op::kAttention && i == 3;  // whose lowest f32 is no finite bf16
+      const bool is_mask = node.op() == Op::kAttention && i == 3;  // whose lowest f32 bf16 does not have
       if (IsF32(node.input(i)) && !is_mask) node.SetInput(i, CastOf(node.input(i), DType::kBF16, &node));
     }
     for (int i = 0; i < node.num_outputs(); ++i) {

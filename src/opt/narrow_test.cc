@@ -41,6 +41,15 @@ TEST(Narrow, FeatureMapsBetweenConvolutions) {
   })");
 }
 
+// The lowest f32, which masks are made with, would be infinite.
+TEST(Narrow, KeepsWhatBF16DoesNotHave) {
+  ExpectUnchanged("narrow bf16=1", R"(graph @g(%x: f32[1,1,1,4]) {
+    %c = constant() {value = f32[]<-3.4028235e38>} : f32[]
+    %y = mul(%x, %c) : f32[1,1,1,4]
+    return "y": %y
+  })");
+}
+
 // The sum that runs along stays in f32.
 TEST(Narrow, ProductsButNotWhatTheyAreAddedTo) {
   ExpectRewrite("narrow bf16=1", R"(graph @g(%x: f32[2,2]) {

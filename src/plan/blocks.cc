@@ -12,7 +12,6 @@
 #include "plan/blocks.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -26,11 +25,16 @@
 namespace attune {
 namespace {
 
-// A convolution whose output's channels are not its input's, or null.
+bool IsDepthwise(const Node& conv) {
+  const Dim group(conv.attrs().Int("group", 1));
+  return conv.input(0)->type().dims[1] == group && conv.output()->type().dims[1] == group;
+}
+
+// A convolution whose output's channels are not its input's, one by one, or null.
 const Node* DenseConv(const Graph& region) {
   for (const auto& node : region.nodes()) {
     const bool is_conv = node->op() == Op::kConv || node->op() == Op::kConvTranspose;
-    if (is_conv && !(node->op() == Op::kConv && node->input(1)->type().dims[1] == Dim(1))) return node.get();
+    if (is_conv && !IsDepthwise(*node)) return node.get();
   }
   return nullptr;
 }
@@ -51,6 +55,9 @@ class UnionFind {
  private:
   std::vector<size_t> parents_;
 };
+
+// Maps of one group that vary together at most; others are in whole blocks while its cost is asked for.
+constexpr size_t kMaxVariables = 4;
 
 class BlockChoice {
  public:
@@ -129,6 +136,7 @@ class BlockChoice {
     for (int i = 0; i < fused.num_outputs(); ++i) AddVariable(fused.output(i), factor.variables);
     for (const Value* input : fused.inputs()) AddVariable(input, factor.variables);
     if (factor.variables.empty()) return factor;
+    if (factor.variables.size() > kMaxVariables) factor.variables.resize(kMaxVariables);
     std::ranges::sort(factor.variables);
     const size_t combinations = size_t{1} << factor.variables.size();
     for (size_t c = 0; c < combinations; ++c) {

@@ -11,16 +11,20 @@ namespace {
 class Elimination {
  public:
   Elimination(const std::vector<size_t>& choices, std::vector<Factor> factors)
-      : choices_(choices), factors_(std::move(factors)), values_(choices.size(), 0) {}
+      : choices_(choices),
+        factors_of_(choices.size()),
+        neighbours_(choices.size()),
+        queued_as_(choices.size(), 0),
+        values_(choices.size(), 0) {
+    for (Factor& factor : factors) Add(std::move(factor));
+    for (size_t v = 0; v < choices.size(); ++v) Queue(v);
+  }
 
   std::vector<size_t> Run(size_t max_table) {
-    std::set<size_t> left;
-    for (size_t v = 0; v < choices_.size(); ++v) left.insert(v);
-    while (!left.empty()) {
-      const size_t next = *std::ranges::min_element(
-          left, {}, [&](size_t v) { return std::pair(Combinations(NeighboursOf(v)), v); });
-      left.erase(next);
-      Eliminate(next, Combinations(NeighboursOf(next)) <= max_table);
+    while (!queue_.empty()) {
+      const auto [size, next] = *queue_.begin();
+      queue_.erase(queue_.begin());
+      Eliminate(next, size <= max_table);
     }
     // Each variable's neighbours were eliminated after it.
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step)
@@ -35,24 +39,29 @@ class Elimination {
     std::vector<size_t> best;  // the variable's value for each combination of theirs
   };
 
-  static bool Knows(const Factor& factor, size_t variable) {
-    return std::ranges::binary_search(factor.variables, variable);
-  }
-
-  std::vector<size_t> NeighboursOf(size_t variable) const {
-    std::set<size_t> neighbours;
-    for (const Factor& factor : factors_) {
-      if (Knows(factor, variable)) neighbours.insert(factor.variables.begin(), factor.variables.end());
+  void Add(Factor factor) {
+    for (size_t v : factor.variables) {
+      factors_of_[v].push_back(factors_.size());
+      for (size_t other : factor.variables) {
+        if (other != v) neighbours_[v].insert(other);
+      }
     }
-    neighbours.erase(variable);
-    return {neighbours.begin(), neighbours.end()};
+    factors_.push_back(std::move(factor));
   }
 
-  size_t Combinations(const std::vector<size_t>& variables) const {
-    constexpr size_t kMany = std::numeric_limits<size_t>::max() / 2;
-    size_t count = 1;
-    for (size_t v : variables) count = count > kMany / choices_[v] ? kMany : count * choices_[v];
-    return count;
+  // The entries of a table over a variable's neighbours, or very many.
+  size_t TableSize(size_t variable) const {
+    constexpr size_t kMany = std::numeric_limits<size_t>::max();
+    size_t size = 1;
+    for (size_t v : neighbours_[variable]) size = size > kMany / choices_[v] ? kMany : size * choices_[v];
+    return size;
+  }
+
+  // Gives the variable its place among those that are left.
+  void Queue(size_t variable) {
+    queue_.erase({queued_as_[variable], variable});
+    queued_as_[variable] = TableSize(variable);
+    queue_.insert({queued_as_[variable], variable});
   }
 
   // The place of the present values of `variables` in a table over them.
@@ -73,25 +82,30 @@ class Elimination {
 
   // `exactly`: as the best value for each combination of its neighbours; else as 0.
   void Eliminate(size_t variable, bool exactly) {
-    std::vector<Factor> merged, others;
-    for (Factor& factor : factors_) (Knows(factor, variable) ? merged : others).push_back(std::move(factor));
-    factors_ = std::move(others);
-    if (!exactly) {
-      for (const Factor& factor : merged) factors_.push_back(Restricted(factor, variable));
-      return;
+    std::vector<Factor> known;
+    for (size_t f : factors_of_[variable]) {
+      if (!factors_[f].cost.empty()) known.push_back(std::exchange(factors_[f], Factor()));
     }
-    Step step{variable, {}, {}};
-    std::set<size_t> neighbours;
-    for (const Factor& factor : merged) neighbours.insert(factor.variables.begin(), factor.variables.end());
-    neighbours.erase(variable);
-    step.neighbours.assign(neighbours.begin(), neighbours.end());
-    Factor least{step.neighbours, {}};
+    const std::set<size_t> neighbours = std::exchange(neighbours_[variable], {});
+    for (size_t v : neighbours) neighbours_[v].erase(variable);
+    if (exactly) {
+      Add(Minimized(known, variable, {neighbours.begin(), neighbours.end()}));
+    } else {
+      for (const Factor& factor : known) Add(Restricted(factor, variable));
+    }
+    for (size_t v : neighbours) Queue(v);
+  }
+
+  // The least sum of `factors` over the variable, for each combination of its neighbours.
+  Factor Minimized(const std::vector<Factor>& factors, size_t variable, std::vector<size_t> neighbours) {
+    Step step{variable, neighbours, {}};
+    Factor least{std::move(neighbours), {}};
     do {
       double best = std::numeric_limits<double>::infinity();
       size_t best_value = 0;
       for (values_[variable] = 0; values_[variable] < choices_[variable]; ++values_[variable]) {
         double sum = 0;
-        for (const Factor& factor : merged) sum += factor.cost[IndexOf(factor.variables)];
+        for (const Factor& factor : factors) sum += factor.cost[IndexOf(factor.variables)];
         if (sum >= best) continue;
         best = sum;
         best_value = values_[variable];
@@ -99,9 +113,9 @@ class Elimination {
       values_[variable] = 0;
       least.cost.push_back(best);
       step.best.push_back(best_value);
-    } while (Advance(step.neighbours));
+    } while (Advance(least.variables));
     steps_.push_back(std::move(step));
-    factors_.push_back(std::move(least));
+    return least;
   }
 
   // The factor where `variable` is 0.
@@ -117,7 +131,11 @@ class Elimination {
   }
 
   const std::vector<size_t>& choices_;
-  std::vector<Factor> factors_;
+  std::vector<Factor> factors_;                  // without costs where they are merged into others
+  std::vector<std::vector<size_t>> factors_of_;  // by variable: places in factors_
+  std::vector<std::set<size_t>> neighbours_;     // by variable: those left that share a factor with it
+  std::set<std::pair<size_t, size_t>> queue_;    // what is left: table size, variable
+  std::vector<size_t> queued_as_;                // by variable: its table size in the queue
   std::vector<size_t> values_;  // while a table is filled, of the combination at hand; in the end, the result
   std::vector<Step> steps_;
 };

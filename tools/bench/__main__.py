@@ -40,9 +40,11 @@ def command_of(arguments):
 
 def measure(args, lab):
     """The document of results. It is written after each case, so that nothing is lost."""
-    results = document(lab, args.threads, command_of(sys.argv[1:]))
+    results = args.results or document(lab, args.threads, command_of(sys.argv[1:]))
+    cases = {case["name"]: case for case in results["cases"]}
     for case in args.cases:
-        results["cases"].append(lab.measure(case, args.threads, progress))
+        cases[case.name] = lab.measure(case, results["settings"]["threads"], progress)
+        results["cases"] = list(cases.values())
         write_json(args.output / "results.json", results)
     return results
 
@@ -90,7 +92,7 @@ def against(args, lab):
 
 def main():
     args = parse(sys.argv[1:])
-    if args.results:
+    if args.results and not args.networks:
         return show(args.results, args.output, args.write_docs)
     lab = Lab(args.peers, args.rounds, args.seconds, args.bf16)
     if args.against or args.against_program:

@@ -80,7 +80,8 @@ def parser():
     p.add_argument("--output", type=pathlib.Path, metavar="DIR", default=OUTPUT,
                    help=f"for results.json, table.md and figures; default: {OUTPUT.relative_to(ROOT)}")
     p.add_argument("--from", type=results_file, metavar="FILE", dest="results",
-                   help="measure nothing, report this results.json again")
+                   help="report this results.json again, with the networks that are named measured anew: where "
+                        "something else ran on the machine")
     p.add_argument("--write-docs", action="store_true", help="write docs/performance.md too")
     p.add_argument("--against", metavar="COMMIT", help="compare with this commit's program, which is built for it")
     p.add_argument("--against-program", type=pathlib.Path, metavar="PATH", help="compare with this program")
@@ -94,13 +95,13 @@ def contradiction(args):
         return "--against and --against-program exclude each other"
     if compares and (args.results or args.write_docs):
         return "--against compares two programs and makes no report; leave out --from and --write-docs"
-    if args.results and args.networks:
-        return "--from measures nothing; leave out the networks"
+    if args.results and args.networks and machine.program() != args.results["attune"]:
+        return "--from measures networks anew with the program that measured the others, which is not this one"
     if compares and args.rounds < compare.FEWEST_ROUNDS:
         return f"--against needs --rounds {compare.FEWEST_ROUNDS} or more to tell a change from noise"
     if args.against_program and not args.against_program.is_file():
         return f"there is no program {args.against_program}"
-    if not args.results and not PROGRAM.is_file():
+    if (args.networks or not args.results) and not PROGRAM.is_file():
         return f"{PROGRAM} is missing; ./do build makes it"
     return None
 

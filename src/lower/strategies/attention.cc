@@ -20,12 +20,13 @@ Sizes SizesOf(const Workload& workload, const Target& target) {
   const Node& node = *workload.anchor;
   const Shape q = node.input(0)->type().shape(), v = node.input(2)->type().shape();
   const auto dot = [&](int64_t terms) { return DotTerms(workload, terms, target); };
+  const bool shared = node.input(1) == node.input(2);  // one copy for the keys, none for the values
   return {target.Lanes(DTypeSize(ComputeType(node.output()->type().dtype))),
           q[2],
           v[2],
           v[3],
           dot(q[3]),
-          dot(v[2])};
+          shared ? 1 : dot(v[2])};
 }
 
 // How many vectors, at most `limit`, are taken at a time so that the last time is full but for its last
@@ -221,8 +222,9 @@ std::string AttentionWhyNot(const Workload& workload, const Target& target) {
     if (producer != nullptr && !IsMovement(*producer) && producer->op() != Op::kCast)
       return "an operand is computed in the group";
   }
-  if (type.num_elements() == 0 || workload.anchor->input(1)->type().num_elements() == 0)
-    return "nothing to compute";
+  const Value *q = workload.anchor->input(0), *k = workload.anchor->input(1), *v = workload.anchor->input(2);
+  if (q == k || q == v || (k == v && !k->is_input())) return "one operand would need two copies";
+  if (type.num_elements() == 0 || k->type().num_elements() == 0) return "nothing to compute";
   const Sizes sizes = SizesOf(workload, target);
   if (sizes.values % sizes.lanes != 0) return "the values do not fill vectors";
   if (sizes.values > 16 * sizes.lanes) return "the values do not fit in registers";

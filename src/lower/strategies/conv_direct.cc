@@ -85,7 +85,7 @@ absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config
   const Node& conv = *workload.anchor;
   const Shape2d shape = ShapeOf(workload, target);
   const int64_t tile_w = config.at("tile_w"), tile_c = config.at("tile_c"), unroll = config.at("unroll_c");
-  const std::string out = workload.output_stage, acc = workload.accumulator_stage;
+  const std::string acc = workload.accumulator_stage;
   RETURN_IF_ERROR(InlineEpilogue(s, workload));
 
   // Weights in the order of the loops: block group, row, channel, column, lane, channel of one instruction.
@@ -95,16 +95,8 @@ absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config
   RETURN_IF_ERROR(dot ? s.Pack(weights, acc, {lanes, {1, shape.dot}}, {0, 4, 2, 5, 1, 3})
                       : s.Pack(weights, acc, {lanes}, {0, 3, 2, 4, 1}));
 
-  RETURN_IF_ERROR(s.Split(out + ".d1", tile_c));
-  RETURN_IF_ERROR(s.Split(out + ".d3", tile_w));
-  RETURN_IF_ERROR(s.Reorder(
-      {out + ".d0", out + ".d1.o", out + ".d2", out + ".d3.o", out + ".d1.i", out + ".d3.i", out + ".v"}));
-  RETURN_IF_ERROR(s.Vectorize(out + ".v"));
-  RETURN_IF_ERROR(s.Unroll(out + ".d1.i"));
-  RETURN_IF_ERROR(s.Unroll(out + ".d3.i"));
   const TapUnrolling taps = UnrollTaps(WindowAlong(conv, 1), tile_w, tile_w * tile_c * unroll);
-  ASSIGN_OR_RETURN(const std::string tile, ParallelizeTiles(s, out, taps.peeled));
-  RETURN_IF_ERROR(s.ComputeAt(acc, tile, MemorySpace::kRegister));
+  RETURN_IF_ERROR(TileOutput(s, workload, config, taps.peeled));
 
   // The channel loop: whole blocks of the input's layout, then an unrolled part, then those of one
   // instruction.

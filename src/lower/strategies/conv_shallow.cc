@@ -3,7 +3,9 @@
 // Problem: the instruction for bf16 takes pairs of terms that lie side by side, and three channels that lie
 // in planes give none. Idea: neighbouring taps of a row do lie side by side. They are taken in pairs, of
 // which the last one is filled up with a weight of zero where their number is odd. The image is copied with
-// its padding beforehand, which it is small enough for, so that no tap is a special case.
+// its padding beforehand, which it is small enough for, so that no tap is a special case. The weight of zero
+// meets a pixel beside the window, so one that is infinite or no number spreads a column further than it
+// would.
 #include <algorithm>
 
 #include "base/checked.h"
@@ -131,7 +133,7 @@ absl::StatusOr<ComputeDef> ConvShallowDefine(const Workload& workload, const Con
 
 absl::Status ConvShallowApply(Schedule& s, const Workload& workload, const Config& config,
                               const Target& target) {
-  const std::string out = workload.output_stage, acc = workload.accumulator_stage;
+  const std::string acc = workload.accumulator_stage;
   const std::string pad = workload.anchor_stage + ".pad";
   RETURN_IF_ERROR(InlineEpilogue(s, workload));
 
@@ -140,20 +142,13 @@ absl::Status ConvShallowApply(Schedule& s, const Workload& workload, const Confi
   RETURN_IF_ERROR(s.Split(pad + ".d3", lanes));
   RETURN_IF_ERROR(s.Vectorize(pad + ".d3.i"));
   const int64_t inner = (window.columns.pad_begin + window.columns.input) / lanes;
-  RETURN_IF_ERROR(s.Peel(pad + ".d3.o", CeilDiv(window.columns.pad_begin, lanes),
-                         std::max<int64_t>(CeilDiv(window.width(), lanes) - inner, 0)));
+  RETURN_IF_ERROR(PeelPadding(s, pad + ".d3.o",
+                              {.front = CeilDiv(window.columns.pad_begin, lanes),
+                               .back = std::max<int64_t>(CeilDiv(window.width(), lanes) - inner, 0)}));
   RETURN_IF_ERROR(ParallelizeOuter(s, pad, 3));
 
-  RETURN_IF_ERROR(s.Split(out + ".d1", config.at("tile_c")));
-  RETURN_IF_ERROR(s.Split(out + ".d3", config.at("tile_w")));
-  RETURN_IF_ERROR(s.Reorder(
-      {out + ".d0", out + ".d1.o", out + ".d2", out + ".d3.o", out + ".d1.i", out + ".d3.i", out + ".v"}));
-  RETURN_IF_ERROR(s.Vectorize(out + ".v"));
-  RETURN_IF_ERROR(s.Unroll(out + ".d1.i"));
-  RETURN_IF_ERROR(s.Unroll(out + ".d3.i"));
   const int64_t ragged = window.columns.output % config.at("tile_w") == 0 ? 0 : 1;
-  ASSIGN_OR_RETURN(const std::string tile, ParallelizeTiles(s, out, {.front = 0, .back = ragged}));
-  RETURN_IF_ERROR(s.ComputeAt(acc, tile, MemorySpace::kRegister));
+  RETURN_IF_ERROR(TileOutput(s, workload, config, {.front = 0, .back = ragged}));
   RETURN_IF_ERROR(s.Split(acc + ".kw", kPair));
   RETURN_IF_ERROR(s.Reorder({acc + ".d0", acc + ".d2", acc + ".kh", acc + ".c", acc + ".kw.o", acc + ".d3",
                              acc + ".d1", acc + ".v", acc + ".kw.i"}));

@@ -65,16 +65,26 @@ Config CheapestTile(const TiledConv& conv, int64_t registers, const Target& targ
   return best;
 }
 
-absl::StatusOr<std::string> ParallelizeTiles(Schedule& schedule, const std::string& out,
-                                             const Borders& peeled) {
+absl::Status TileOutput(Schedule& schedule, const Workload& workload, const Config& config,
+                        const Borders& peeled) {
+  const std::string& out = workload.output_stage;
+  RETURN_IF_ERROR(schedule.Split(out + ".d1", config.at("tile_c")));
+  RETURN_IF_ERROR(schedule.Split(out + ".d3", config.at("tile_w")));
+  RETURN_IF_ERROR(schedule.Reorder(
+      {out + ".d0", out + ".d1.o", out + ".d2", out + ".d3.o", out + ".d1.i", out + ".d3.i", out + ".v"}));
+  RETURN_IF_ERROR(schedule.Vectorize(out + ".v"));
+  RETURN_IF_ERROR(schedule.Unroll(out + ".d1.i"));
+  RETURN_IF_ERROR(schedule.Unroll(out + ".d3.i"));
+  std::string tiles = out + ".d3.o";
   if (peeled.front + peeled.back == 0) {
     RETURN_IF_ERROR(ParallelizeOuter(schedule, out, 4));
     ASSIGN_OR_RETURN(const std::vector<std::string> loops, schedule.Loops(out));
-    return loops.front();
+    tiles = loops.front();
+  } else {
+    RETURN_IF_ERROR(schedule.Peel(tiles, peeled.front, peeled.back));
+    RETURN_IF_ERROR(ParallelizeOuter(schedule, out, 3));
   }
-  RETURN_IF_ERROR(schedule.Peel(out + ".d3.o", peeled.front, peeled.back));
-  RETURN_IF_ERROR(ParallelizeOuter(schedule, out, 3));
-  return out + ".d3.o";
+  return schedule.ComputeAt(workload.accumulator_stage, tiles, MemorySpace::kRegister);
 }
 
 }  // namespace attune

@@ -26,10 +26,11 @@ double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Tar
 std::vector<Knob> TileSpace(const TiledConv& conv, const Target& target);
 Config CheapestTile(const TiledConv& conv, int64_t registers, const Target& target);
 
-// Shares the tiles among threads, one by one where none is peeled and else by rows, `out` being the output's
-// stage in the order batch, blocks of tile_c, rows, tiles of tile_w. Returns the loop over the tiles.
-absl::StatusOr<std::string> ParallelizeTiles(Schedule& schedule, const std::string& out,
-                                             const Borders& peeled);
+// Schedules the output in tiles of a config's tile_w and tile_c, in the order batch, blocks, rows, pixels,
+// with the anchor's accumulator in registers for each, and shares them among threads: one by one where none
+// is peeled, else by rows.
+absl::Status TileOutput(Schedule& schedule, const Workload& workload, const Config& config,
+                        const Borders& peeled);
 
 }  // namespace attune
 

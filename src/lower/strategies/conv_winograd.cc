@@ -350,7 +350,8 @@ class WinogradScheduler {
     const WindowAxis axis = WindowAlong(*workload_.anchor, 1);
     ASSIGN_OR_RETURN(const int64_t width, s_.Extent(pad + ".d3"));
     if (width == shape_.tiles_w * plan_.tile + 2)
-      RETURN_IF_ERROR(s_.Peel(pad + ".d3", axis.pad_begin, width - axis.pad_begin - axis.input));
+      RETURN_IF_ERROR(PeelPadding(s_, pad + ".d3",
+                                  {.front = axis.pad_begin, .back = width - axis.pad_begin - axis.input}));
     return absl::OkStatus();
   }
 

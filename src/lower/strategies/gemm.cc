@@ -156,7 +156,7 @@ absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& conf
   if (p.dot > 1) RETURN_IF_ERROR(s.Dot(dot_loop));
   // Of bf16, panels are used up faster than the hardware fetches them by itself.
   const Value* right = product.input(1);
-  if (right->type().rank() == 2 && p.m > tile_m)
+  if (p.dot > 1 && right->type().rank() == 2 && p.m > tile_m)
     RETURN_IF_ERROR(s.Prefetch(ParamName(workload, right) + ".packed", loops[0]));
   return exact ? s.Overcompute(acc) : absl::OkStatus();
 }

@@ -101,6 +101,12 @@ Borders PeeledTiles(const WindowAxis& axis, int64_t tile) {
   return borders;
 }
 
+absl::Status PeelPadding(Schedule& schedule, const std::string& loop, const Borders& padding) {
+  constexpr int64_t kMaxPeeled = 32;
+  if (padding.front > kMaxPeeled || padding.back > kMaxPeeled) return absl::OkStatus();
+  return schedule.Peel(loop, padding.front, padding.back);
+}
+
 TapUnrolling UnrollTaps(const WindowAxis& axis, int64_t tile, int64_t statements) {
   const Borders borders = PeeledTiles(axis, tile);
   if ((1 + borders.front + borders.back) * axis.kernel * statements <= kMaxUnrolledStatements)

@@ -16,7 +16,7 @@ Config ConvDirectDefault(const Workload&, const Target&);
 absl::Status ConvDirectApply(Schedule&, const Workload&, const Config&, const Target&);
 double ConvDirectCost(const Workload&, const Config&, const Target&);
 inline constexpr Strategy kConvDirect = {
-    "conv_direct",   1,       ConvDirectWhyNot, ConvDirectSpace, ConvDirectDefault,
+    "conv_direct",   2,       ConvDirectWhyNot, ConvDirectSpace, ConvDirectDefault,
     ConvDirectApply, nullptr, ConvDirectCost};
 
 // 3×3 convolutions in NCHW[v]c with fewer multiplications, by tiles of the output. conv_winograd.cc
@@ -58,7 +58,7 @@ std::string GemmWhyNot(const Workload&, const Target&);
 std::vector<Knob> GemmSpace(const Workload&, const Target&);
 Config GemmDefault(const Workload&, const Target&);
 absl::Status GemmApply(Schedule&, const Workload&, const Config&, const Target&);
-inline constexpr Strategy kGemm = {"gemm", 1, GemmWhyNot, GemmSpace, GemmDefault, GemmApply};
+inline constexpr Strategy kGemm = {"gemm", 2, GemmWhyNot, GemmSpace, GemmDefault, GemmApply};
 
 // Attention in blocks of query rows: two register-tiled products around a softmax. attention.cc
 std::string AttentionWhyNot(const Workload&, const Target&);
@@ -110,6 +110,10 @@ struct WindowAxis {
 Borders PeeledTiles(const WindowAxis& axis, int64_t tile);
 // The window of a convolution or pooling node along spatial axis d.
 WindowAxis WindowAlong(const Node& node, size_t d);
+
+// Peels the iterations of a loop over a padded row that lie in the padding, unless they are many: the
+// padding's condition then stays in the loop.
+absl::Status PeelPadding(Schedule& schedule, const std::string& loop, const Borders& padding);
 
 // Of a convolution's row of pixels in tiles of `tile`, whose body unrolls `statements` for each tap: how many
 // neighbouring taps are unrolled, a divisor of their number, and the tiles that are peeled. All taps, and all
