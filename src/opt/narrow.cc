@@ -13,6 +13,7 @@
 #include <set>
 #include <utility>
 
+#include "base/float16.h"
 #include "opt/passes.h"
 #include "opt/rewrite.h"
 
@@ -40,13 +41,9 @@ bool HasPairs(const Node& node) {
 // Whether bf16, whose largest number is less than that of f32, has all numbers of a constant. Masks are made
 // with the lowest f32, which would become -∞, and times 0 no number.
 bool FitsBF16(const Tensor& constant) {
-  const std::vector<double> values = ToDoubles(constant);
-  const std::vector<double> narrowed =
-      ToDoubles(FromDoubles(DType::kBF16, constant.shape(), std::vector<double>(values)));
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (std::isfinite(values[i]) && !std::isfinite(narrowed[i])) return false;
-  }
-  return true;
+  return std::ranges::all_of(ToDoubles(constant), [](double x) {
+    return !std::isfinite(x) || std::isfinite(BF16ToFloat(FloatToBF16(static_cast<float>(x))));
+  });
 }
 
 bool HasWideConstant(const Node& node) {

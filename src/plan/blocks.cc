@@ -2,16 +2,17 @@
 //
 // Problem: channels that do not fill their last block are computed for nothing: of 24 in blocks of 16, a
 // quarter of the work. Blocks of half a vector waste less, and on processors that run two half vectors for
-// one whole they cost nothing else, but for strategies that need whole ones. A map's block is its producer's
-// and all its readers' matter, and maps that are added or concatenated must agree. Idea: maps that must agree
-// are a class, with the blocks to choose from as its values. Each group tells, for all choices of the classes
-// that it reads and writes, what its cheapest strategy is predicted to cost, and the sum over the groups is
-// minimized exactly (plan/elimination.h). In most classes all channels fill their blocks and there is nothing
-// to choose, so few groups are asked. After Liu et al., Optimizing CNN model inference on CPUs, USENIX ATC
-// 2019, who choose blocks by dynamic programming where the graph is simple enough.
+// one whole they cost nothing else, but for strategies that need whole ones. A map's block matters to
+// its producer and all its readers, and maps that are added or concatenated must agree. Idea: maps that must
+// agree are a class, with the blocks to choose from as its values. Each group tells, for all choices of the
+// classes that it reads and writes, what its cheapest strategy is predicted to cost, and the sum over the
+// groups is minimized exactly (plan/elimination.h). In most classes all channels fill their blocks and there
+// is nothing to choose, so few groups are asked. After Liu et al., Optimizing CNN model inference on CPUs,
+// USENIX ATC 2019, who choose blocks by dynamic programming where the graph is simple enough.
 #include "plan/blocks.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -77,7 +78,7 @@ class BlockChoice {
       ASSIGN_OR_RETURN(Factor factor, CostOf(*node));
       if (!factor.variables.empty()) factors.push_back(std::move(factor));
     }
-    chosen_ = MinimizeSum(std::vector<size_t>(num_variables_, 2), std::move(factors));
+    chosen_ = MinimizeSum(std::vector<size_t>(variables_.size(), 2), std::move(factors));
     std::map<const Node*, int64_t> blocks;
     for (const auto& node : graph_.nodes()) {
       if (node->op() == Op::kFused) blocks[node.get()] = BlockOf(node->output());
@@ -115,19 +116,19 @@ class BlockChoice {
     if (target_.half_fma_per_cycle < 2 * target_.fma_per_cycle) return;
     const int64_t channels = conv->output()->type().dims[1].size, half = whole_ / 2;
     if (CeilDiv(channels, half) % 2 == 0) return;
-    if (variables_.try_emplace(ClassOf(fused.output()), num_variables_).second) ++num_variables_;
+    variables_.try_emplace(ClassOf(fused.output()), variables_.size());
   }
 
   // The variable of a map's class, or none.
-  std::vector<size_t> VariableOf(const Value* map) {
-    if (!elements_.contains(map)) return {};
+  std::optional<size_t> VariableOf(const Value* map) {
+    if (!elements_.contains(map)) return std::nullopt;
     const auto it = variables_.find(ClassOf(map));
-    return it == variables_.end() ? std::vector<size_t>() : std::vector<size_t>{it->second};
+    return it == variables_.end() ? std::nullopt : std::optional(it->second);
   }
 
   int64_t BlockOf(const Value* map) {
-    const std::vector<size_t> variable = VariableOf(map);
-    return variable.empty() || chosen_[variable[0]] == 0 ? whole_ : whole_ / 2;
+    const std::optional<size_t> variable = VariableOf(map);
+    return !variable || chosen_[*variable] == 0 ? whole_ : whole_ / 2;
   }
 
   // What the group costs, by the variables of its maps; without any, nothing that matters.
@@ -140,7 +141,7 @@ class BlockChoice {
     std::ranges::sort(factor.variables);
     const size_t combinations = size_t{1} << factor.variables.size();
     for (size_t c = 0; c < combinations; ++c) {
-      chosen_.assign(num_variables_, 0);
+      chosen_.assign(variables_.size(), 0);
       for (size_t i = 0; i < factor.variables.size(); ++i)
         chosen_[factor.variables[i]] = c >> (factor.variables.size() - 1 - i) & 1;
       ASSIGN_OR_RETURN(factor.cost.emplace_back(), Predict(fused));
@@ -149,9 +150,8 @@ class BlockChoice {
   }
 
   void AddVariable(const Value* map, std::vector<size_t>& variables) {
-    for (size_t v : VariableOf(map)) {
-      if (std::ranges::find(variables, v) == variables.end()) variables.push_back(v);
-    }
+    const std::optional<size_t> v = VariableOf(map);
+    if (v && std::ranges::find(variables, *v) == variables.end()) variables.push_back(*v);
   }
 
   // The cycles of a group with the blocks that are chosen at the moment.
@@ -173,8 +173,7 @@ class BlockChoice {
   std::map<const Value*, size_t> elements_;
   UnionFind classes_;
   std::map<size_t, size_t> variables_;  // by class
-  size_t num_variables_ = 0;
-  std::vector<size_t> chosen_;  // by variable: 0 for whole blocks, 1 for half ones
+  std::vector<size_t> chosen_;          // by variable: 0 for whole blocks, 1 for half ones
 };
 
 }  // namespace

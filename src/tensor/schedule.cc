@@ -57,14 +57,14 @@ void Schedule::ResetLoops(StageState& state) const {
     state.axis_values[axis.var.get()] = add(axis, axis.extent, true);
 }
 
-absl::StatusOr<Schedule::StageState*> Schedule::FindStage(const std::string& name) {
+absl::StatusOr<Schedule::StageState*> Schedule::FindStage(const std::string& name) const {
   for (const auto& state : stages_) {
     if (state->stage.name == name && !state->inlined) return state.get();
   }
   return InvalidInput("no stage '", name, "'");
 }
 
-absl::StatusOr<Schedule::LoopRef> Schedule::FindLoop(const std::string& name) {
+absl::StatusOr<Schedule::LoopRef> Schedule::FindLoop(const std::string& name) const {
   for (const auto& state : stages_) {
     for (size_t i = 0; i < state->loops.size(); ++i) {
       if (state->loops[i].name == name && !state->inlined) return LoopRef{state.get(), i};
@@ -73,14 +73,9 @@ absl::StatusOr<Schedule::LoopRef> Schedule::FindLoop(const std::string& name) {
   return InvalidInput("no loop '", name, "'");
 }
 
-absl::StatusOr<const Schedule::Loop*> Schedule::FindLoop(const std::string& name) const {
-  ASSIGN_OR_RETURN(const LoopRef ref, const_cast<Schedule*>(this)->FindLoop(name));
-  return &ref.state->loops[ref.index];
-}
-
 absl::StatusOr<int64_t> Schedule::Extent(const std::string& loop) const {
-  ASSIGN_OR_RETURN(const Loop* found, FindLoop(loop));
-  return found->extent;
+  ASSIGN_OR_RETURN(const LoopRef ref, FindLoop(loop));
+  return ref.state->loops[ref.index].extent;
 }
 
 std::vector<Stage> Schedule::Stages() const {
@@ -92,7 +87,7 @@ std::vector<Stage> Schedule::Stages() const {
 }
 
 absl::StatusOr<std::vector<std::string>> Schedule::Loops(const std::string& stage) const {
-  ASSIGN_OR_RETURN(const StageState* state, const_cast<Schedule*>(this)->FindStage(stage));
+  ASSIGN_OR_RETURN(const StageState* state, FindStage(stage));
   std::vector<std::string> names;
   for (const Loop& loop : state->loops) names.push_back(loop.name);
   return names;

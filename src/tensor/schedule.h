@@ -145,9 +145,8 @@ class Schedule {
   };
   class Lowering;
 
-  absl::StatusOr<StageState*> FindStage(const std::string& name);
-  absl::StatusOr<LoopRef> FindLoop(const std::string& name);
-  absl::StatusOr<const Loop*> FindLoop(const std::string& name) const;
+  absl::StatusOr<StageState*> FindStage(const std::string& name) const;
+  absl::StatusOr<LoopRef> FindLoop(const std::string& name) const;
   void ResetLoops(StageState& state) const;
   static void Substitute(StageState& state, const Var& var, const Expr& value);
 

@@ -179,17 +179,11 @@ class Schedule::Lowering {
   // `loop` of this stage and all around it, also those of the stages that it is computed at; outermost first.
   std::vector<const Loop*> LoopsAround(const Loop& loop) const {
     std::vector<const Loop*> loops;
-    const StageState* state = &state_;
-    std::string name = loop.name;
-    while (state != nullptr) {
-      const auto at = std::ranges::find(state->loops, name, &Loop::name);
-      for (auto it = std::make_reverse_iterator(at + 1); it != state->loops.rend(); ++it)
-        loops.push_back(&*it);
-      name = state->attached_to;
-      const auto outer = std::ranges::find_if(schedule_.stages_, [&](const auto& other) {
-        return std::ranges::find(other->loops, name, &Loop::name) != other->loops.end();
-      });
-      state = name.empty() || outer == schedule_.stages_.end() ? nullptr : outer->get();
+    for (std::string name = loop.name; !name.empty();) {
+      const absl::StatusOr<LoopRef> found = schedule_.FindLoop(name);
+      if (!found.ok()) break;
+      for (size_t i = found->index + 1; i-- > 0;) loops.push_back(&found->state->loops[i]);
+      name = found->state->attached_to;
     }
     std::ranges::reverse(loops);
     return loops;
@@ -242,7 +236,7 @@ std::vector<Schedule::Preparation> Schedule::Preparations() const {
 }
 
 absl::StatusOr<LoopNest> Schedule::LowerPreparation(const std::string& stage) const {
-  ASSIGN_OR_RETURN(const StageState* state, const_cast<Schedule*>(this)->FindStage(stage));
+  ASSIGN_OR_RETURN(const StageState* state, FindStage(stage));
   std::set<const BufferNode*> reads;
   CollectReads(*state, reads);
   LoopNest nest;

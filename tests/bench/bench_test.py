@@ -382,6 +382,14 @@ class CommandLine(unittest.TestCase):
             self.assertIn("ONNX Runtime", result.stdout)
             self.assertTrue((pathlib.Path(folder) / "table.md").exists())
 
+    def test_another_program_measures_nothing_anew(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder) / "old.json"
+            source.write_text(json.dumps(sample()))
+            result = self.bench("vgg16", "--from", source, "--output", folder)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn("which is not this one", result.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

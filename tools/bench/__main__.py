@@ -43,7 +43,7 @@ def measure(args, lab):
     results = args.results or document(lab, args.threads, command_of(sys.argv[1:]))
     cases = {case["name"]: case for case in results["cases"]}
     for case in args.cases:
-        cases[case.name] = lab.measure(case, results["settings"]["threads"], progress)
+        cases[case.name] = lab.measure(case, args.threads, progress)
         results["cases"] = list(cases.values())
         write_json(args.output / "results.json", results)
     return results

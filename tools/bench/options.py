@@ -114,6 +114,8 @@ def parse(arguments):
     args.threads = args.threads or sorted({1, machine.processors()})
     args.rounds = args.rounds or (ROUNDS_AGAINST if compares else ROUNDS)
     args.seconds = args.seconds or (SECONDS_AGAINST if compares else SECONDS)
+    if args.results:  # what is measured anew is measured as the others were
+        vars(args).update(args.results["settings"])
     wrong = contradiction(args)
     if wrong:
         p.error(wrong)

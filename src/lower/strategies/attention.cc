@@ -162,12 +162,12 @@ class AttentionScheduler {
   // Orders the loops of a sum: `outer`, its terms, `inner`, and last the terms of one instruction.
   absl::Status SumInnermost(const std::string& terms, int64_t dot, std::vector<std::string> outer,
                             const std::vector<std::string>& inner) {
-    if (dot > 1) RETURN_IF_ERROR(s_.Split(terms, dot));
-    outer.push_back(dot > 1 ? terms + ".o" : terms);
+    ASSIGN_OR_RETURN(const TermLoops loops, SplitTerms(s_, terms, dot));
+    outer.push_back(loops.outer);
     outer.insert(outer.end(), inner.begin(), inner.end());
-    if (dot > 1) outer.push_back(terms + ".i");
+    if (dot > 1) outer.push_back(loops.instruction);
     RETURN_IF_ERROR(s_.Reorder(outer));
-    return dot > 1 ? s_.Dot(terms + ".i") : absl::OkStatus();
+    return dot > 1 ? s_.Dot(loops.instruction) : absl::OkStatus();
   }
 
   // q · kᵀ: a tile of rows × vectors of keys in registers, then stored.

@@ -101,13 +101,8 @@ absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config
   // The channel loop: whole blocks of the input's layout, then an unrolled part, then those of one
   // instruction.
   const Layout& in_layout = conv.input(0)->type().layout;
-  std::vector<std::string> channels = {acc + ".c"};
-  std::string dot_loop;
-  if (dot) {
-    RETURN_IF_ERROR(s.Split(acc + ".c", shape.dot));
-    dot_loop = acc + ".c.i";
-    channels = {acc + ".c.o"};
-  }
+  ASSIGN_OR_RETURN(const TermLoops terms, SplitTerms(s, acc + ".c", shape.dot));
+  std::vector<std::string> channels = {terms.outer};
   if (!in_layout.is_plain() && shape.channels > in_layout.block && shape.channels % in_layout.block == 0) {
     const std::string whole = channels[0];
     RETURN_IF_ERROR(s.Split(whole, in_layout.block / shape.dot));
@@ -123,12 +118,12 @@ absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config
   std::vector<std::string> order = {acc + ".d0", acc + ".d2", acc + ".kh"};
   order.insert(order.end(), channels.begin(), channels.end());
   for (const char* loop : {".kw", ".d3", ".d1", ".v"}) order.push_back(acc + loop);
-  if (dot) order.push_back(dot_loop);
+  if (dot) order.push_back(terms.instruction);
   RETURN_IF_ERROR(s.Reorder(order));
   RETURN_IF_ERROR(UnrollInner(s, acc + ".kw", taps.taps));
   for (const char* loop : {".d1", ".d3"}) RETURN_IF_ERROR(s.Unroll(acc + loop));
   RETURN_IF_ERROR(s.Vectorize(acc + ".v"));
-  if (dot) RETURN_IF_ERROR(s.Dot(dot_loop));
+  if (dot) RETURN_IF_ERROR(s.Dot(terms.instruction));
   // Where that would read out of bounds, the guards stay.
   s.Overcompute(acc).IgnoreError();
   return absl::OkStatus();

@@ -82,8 +82,7 @@ double ConvShallowCost(const Workload& workload, const Config& config, const Tar
 // conv0.pad  [batch, channels, height, width]  the image with its padding
 // conv0.w    [groups, taps of a column, channels, pairs of taps of a row, tile_c · lanes, 2]  the weights
 absl::StatusOr<ComputeDef> ConvShallowDefine(const Workload& workload, const Config& config) {
-  const auto define = [&](Definition& definition, const Node& conv) -> absl::Status {
-    if (&conv != workload.anchor) return DefineOperator(definition, conv);
+  return DefineWithAnchor(workload, [&](Definition& definition, const Node& conv) {
     const Value *x = conv.input(0), *w = conv.input(1);
     const Shape xs = x->type().shape(), ws = w->type().shape();
     const Window2d window(conv);
@@ -127,8 +126,7 @@ absl::StatusOr<ComputeDef> ConvShallowDefine(const Workload& workload, const Con
     }
     definition.DefineReduction(conv, conv.output(), sum);
     return absl::OkStatus();
-  };
-  return DefineRegion(*workload.region, workload.definition.name, {}, define);
+  });
 }
 
 absl::Status ConvShallowApply(Schedule& s, const Workload& workload, const Config& config,

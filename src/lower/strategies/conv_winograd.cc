@@ -212,13 +212,9 @@ double ConvWinogradCost(const Workload& workload, const Config& config, const Ta
 }
 
 absl::StatusOr<ComputeDef> ConvWinogradDefine(const Workload& workload, const Config& config) {
-  return DefineRegion(
-      *workload.region, workload.definition.name, {}, [&](Definition& definition, const Node& node) {
-        return &node == workload.anchor
-                   ? DefineWinograd(definition, node,
-                                    {config.at("tile"), config.at("tile_c"), config.at("dot")})
-                   : DefineOperator(definition, node);
-      });
+  return DefineWithAnchor(workload, [&](Definition& definition, const Node& conv) {
+    return DefineWinograd(definition, conv, {config.at("tile"), config.at("tile_c"), config.at("dot")});
+  });
 }
 
 namespace {
@@ -306,12 +302,8 @@ class WinogradScheduler {
     RETURN_IF_ERROR(s_.Unroll(m + ".d3"));
     RETURN_IF_ERROR(s_.Vectorize(m + ".d5"));
     RETURN_IF_ERROR(s_.ComputeAt(acc, m + ".d4.o", MemorySpace::kRegister));
-    std::string channels = acc + ".c";
-    const std::string dot_loop = channels + ".i";
-    if (plan_.dot > 1) {
-      RETURN_IF_ERROR(s_.Split(channels, plan_.dot));
-      channels += ".o";
-    }
+    ASSIGN_OR_RETURN(const TermLoops terms, SplitTerms(s_, acc + ".c", plan_.dot));
+    const std::string& channels = terms.outer;
     std::vector<std::string> order = {acc + ".d0", acc + ".d1", acc + ".d2", channels};
     if (shape_.channels > shape_.lanes && shape_.channels % shape_.lanes == 0) {
       RETURN_IF_ERROR(s_.Split(channels, shape_.lanes / plan_.dot));
@@ -320,13 +312,13 @@ class WinogradScheduler {
     }
     const std::string channels_loop = order[3];
     for (const char* loop : {".d4", ".d3", ".d5"}) order.push_back(acc + loop);
-    if (plan_.dot > 1) order.push_back(dot_loop);
+    if (plan_.dot > 1) order.push_back(terms.instruction);
     RETURN_IF_ERROR(s_.Reorder(order));
     RETURN_IF_ERROR(s_.Unroll(acc + ".d4"));
     RETURN_IF_ERROR(s_.Unroll(acc + ".d3"));
     RETURN_IF_ERROR(s_.Vectorize(acc + ".d5"));
     if (plan_.dot > 1) {
-      RETURN_IF_ERROR(s_.Dot(dot_loop));
+      RETURN_IF_ERROR(s_.Dot(terms.instruction));
       // Products of bf16 take filters in faster than the hardware fetches them by itself.
       RETURN_IF_ERROR(s_.Prefetch(node_ + ".u", channels_loop));
     }

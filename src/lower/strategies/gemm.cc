@@ -135,12 +135,8 @@ absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& conf
   RETURN_IF_ERROR(s.ComputeAt(acc, outer[outer.size() - 4], MemorySpace::kRegister));
 
   RETURN_IF_ERROR(s.Split(acc + n, p.lanes));
-  std::string k = acc + ".k", dot_loop;
-  if (p.dot > 1) {
-    RETURN_IF_ERROR(s.Split(k, p.dot));
-    dot_loop = k + ".i";
-    k += ".o";
-  }
+  ASSIGN_OR_RETURN(const TermLoops terms, SplitTerms(s, acc + ".k", p.dot));
+  const std::string& k = terms.outer;
   std::vector<std::string> loops = {k};
   if (unroll > 1) {
     RETURN_IF_ERROR(s.Split(k, unroll));
@@ -148,12 +144,12 @@ absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& conf
     RETURN_IF_ERROR(s.Unroll(loops[1]));
   }
   for (const std::string& loop : {acc + m, acc + n + ".o", acc + n + ".i"}) loops.push_back(loop);
-  if (p.dot > 1) loops.push_back(dot_loop);
+  if (p.dot > 1) loops.push_back(terms.instruction);
   RETURN_IF_ERROR(s.Reorder(loops));
   RETURN_IF_ERROR(s.Unroll(acc + m));
   RETURN_IF_ERROR(s.Unroll(acc + n + ".o"));
   RETURN_IF_ERROR(s.Vectorize(acc + n + ".i"));
-  if (p.dot > 1) RETURN_IF_ERROR(s.Dot(dot_loop));
+  if (p.dot > 1) RETURN_IF_ERROR(s.Dot(terms.instruction));
   // Of bf16, panels are used up faster than the hardware fetches them by itself.
   const Value* right = product.input(1);
   if (p.dot > 1 && right->type().rank() == 2 && p.m > tile_m)

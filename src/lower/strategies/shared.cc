@@ -58,6 +58,13 @@ absl::Status ParallelizeOuter(Schedule& schedule, const std::string& stage, size
   return schedule.Parallel(fused);
 }
 
+absl::StatusOr<ComputeDef> DefineWithAnchor(const Workload& workload, const OperatorDefinition& define) {
+  return DefineRegion(
+      *workload.region, workload.definition.name, {}, [&](Definition& definition, const Node& node) {
+        return &node == workload.anchor ? define(definition, node) : DefineOperator(definition, node);
+      });
+}
+
 int64_t TileRegisters(const Workload& workload, const Target& target) {
   constexpr int64_t kTemporaries = 4;
   const auto is_expensive = [&](const std::string& stage) { return IsExpensive(workload.FindStage(stage)); };
@@ -69,6 +76,12 @@ int64_t TileRegisters(const Workload& workload, const Target& target) {
 int64_t DotTerms(const Workload& workload, int64_t terms, const Target& target) {
   const auto is_bf16 = [&](int i) { return workload.anchor->input(i)->type().dtype == DType::kBF16; };
   return is_bf16(0) && is_bf16(1) && terms % 2 == 0 && target.Has("avx512_bf16") ? 2 : 1;
+}
+
+absl::StatusOr<TermLoops> SplitTerms(Schedule& schedule, const std::string& loop, int64_t dot) {
+  if (dot == 1) return TermLoops{loop, ""};
+  RETURN_IF_ERROR(schedule.Split(loop, dot));
+  return TermLoops{loop + ".o", loop + ".i"};
 }
 
 WindowAxis WindowAlong(const Node& node, size_t d) {

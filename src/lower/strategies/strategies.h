@@ -91,6 +91,9 @@ std::string BufferName(const Workload& workload, const Value* value);
 // Fuses the first `count` loops of `stage` into "stage.par" and runs it in parallel.
 absl::Status ParallelizeOuter(Schedule& schedule, const std::string& stage, size_t count);
 
+// The definition of the group with `define` for its anchor, for strategies with an algorithm of their own.
+absl::StatusOr<ComputeDef> DefineWithAnchor(const Workload& workload, const OperatorDefinition& define);
+
 // Vector registers for a tile of accumulators and its operands: all, but for those that exponentials and the
 // like in the epilogue need beside the accumulators.
 int64_t TileRegisters(const Workload& workload, const Target& target);
@@ -98,6 +101,13 @@ int64_t TileRegisters(const Workload& workload, const Target& target);
 // How many neighbouring terms of the anchor's sums, `terms` of them, one instruction of the target adds up:
 // 2 of bf16 where it has AVX512_BF16, else 1. They must come out even.
 int64_t DotTerms(const Workload& workload, int64_t terms, const Target& target);
+
+// Splits a loop over the terms of a sum for instructions that take `dot` of them.
+struct TermLoops {
+  std::string outer;        // the loop itself where an instruction takes one term
+  std::string instruction;  // empty there
+};
+absl::StatusOr<TermLoops> SplitTerms(Schedule& schedule, const std::string& loop, int64_t dot);
 
 // The iterations of a tiled spatial loop in which some tap of the window may fall outside of the input, at
 // the front and at the back, or the tile beyond the output: these are peeled.
