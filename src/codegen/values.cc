@@ -21,16 +21,6 @@ bool IsSmallFloat(DType dtype) { return dtype == DType::kF16 || dtype == DType::
 
 bool IsComparison(MathOp op) { return op >= MathOp::kEqual && op <= MathOp::kGreaterEqual; }
 
-bool IsNumberConstant(const Value* v) {
-  const auto* constant = llvm::dyn_cast<llvm::Constant>(v);
-  if (constant == nullptr) return false;
-  if (const auto* splat = constant->getType()->isVectorTy() ? constant->getSplatValue() : constant) {
-    const auto* number = llvm::dyn_cast<llvm::ConstantFP>(splat);
-    return number != nullptr && !number->isNaN();
-  }
-  return false;
-}
-
 }  // namespace
 
 Value* ValueBuilder::Fail(llvm::Type* type, absl::Status status) {
@@ -173,14 +163,14 @@ Value* ValueBuilder::FloatBinary(MathOp op, DType dtype, Value* a, Value* b) {
   }
 }
 
-// Ordered compare and select, which x86 does in one instruction that gives its second operand where either
-// is NaN. A NaN among the first operands is then put back, unless that operand is a constant.
+// NaN where either is. Which of two zeros it is does not matter: telling them apart takes more instructions.
 Value* ValueBuilder::FloatMinMax(MathOp op, Value* a, Value* b) {
-  if (IsNumberConstant(b)) std::swap(a, b);
-  Value* a_wins = op == MathOp::kMin ? ir_.CreateFCmpOLT(a, b) : ir_.CreateFCmpOGT(a, b);
-  Value* result = ir_.CreateSelect(a_wins, a, b);
-  if (IsNumberConstant(a)) return result;
-  return ir_.CreateSelect(ir_.CreateFCmpUNO(a, a), a, result);
+  llvm::FastMathFlags any_zero;
+  any_zero.setNoSignedZeros();
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(ir_);
+  ir_.setFastMathFlags(any_zero);
+  return ir_.CreateBinaryIntrinsic(op == MathOp::kMin ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum,
+                                   a, b);
 }
 
 Value* ValueBuilder::Compare(MathOp op, DType dtype, Value* a, Value* b) {
