@@ -11,6 +11,7 @@
 #include "compile/constants.h"
 #include "compile/kernels.h"
 #include "graph/text.h"
+#include "plan/chains.h"
 #include "plan/layout.h"
 #include "plan/program.h"
 
@@ -165,6 +166,7 @@ absl::StatusOr<std::string> Compile(Graph& graph, const CompileOptions& options,
   CompileReport& times = report == nullptr ? local : *report;
   Stopwatch watch;
   RETURN_IF_ERROR(AssignLayouts(graph, options.target));
+  RETURN_IF_ERROR(FormChains(graph, options.target));
   ASSIGN_OR_RETURN(const NetworkPlan plan, PlanNetwork(graph, options.target));
   times.plan_seconds = watch.Lap();
   times.num_kernels = static_cast<int>(plan.kernels.size());

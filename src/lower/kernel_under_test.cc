@@ -343,13 +343,15 @@ void ExpectKernelsMatch(const std::vector<OperatorCase>& cases) {
   ForTargets([&](const Target& target) { ExpectKernelsMatch(cases, target); });
 }
 
+void ExpectKernelsMatch(const std::vector<std::string>& groups, const Target& target) {
+  SCOPED_TRACE(target.name);
+  KernelsUnderTest kernels(target);
+  for (const std::string& text : groups) kernels.Add(ParseGroup(text));
+  kernels.ExpectMatches();
+}
+
 void ExpectKernelsMatch(const std::vector<std::string>& groups) {
-  ForTargets([&](const Target& target) {
-    SCOPED_TRACE(target.name);
-    KernelsUnderTest kernels(target);
-    for (const std::string& text : groups) kernels.Add(ParseGroup(text));
-    kernels.ExpectMatches();
-  });
+  ForTargets([&](const Target& target) { ExpectKernelsMatch(groups, target); });
 }
 
 std::vector<OperatorCase> InEachLayout(const std::vector<OperatorCase>& cases) {

@@ -46,6 +46,7 @@ absl::StatusOr<GroupUnderTest> ParseGroup(const std::string& text);
 // Schedules each group with every strategy that applies, compiles all for `target`, links them at once, runs
 // them and reports, as test failures, what differs from the reference or does not compile.
 void ExpectKernelsMatch(const std::vector<OperatorCase>& cases, const Target& target);
+void ExpectKernelsMatch(const std::vector<std::string>& groups, const Target& target);
 
 // The same for this machine and for AVX2.
 void ExpectKernelsMatch(const std::vector<OperatorCase>& cases);

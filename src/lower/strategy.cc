@@ -34,6 +34,8 @@ int AnchorRank(const Node& node) {
   }
 }
 
+constexpr int kLeastAnchor = 3;  // of ranks: what other work is done around
+
 bool HasStage(const ComputeDef& def, std::string_view name) {
   return std::any_of(def.stages.begin(), def.stages.end(), [&](const Stage& s) { return s.name == name; });
 }
@@ -77,6 +79,7 @@ absl::StatusOr<Workload> AnalyzeGroup(const Graph& region, const std::string& na
   for (const auto& node : region.nodes()) {
     if (node->op() == Op::kConstant) continue;
     const int rank = AnchorRank(*node);
+    workload.num_anchors += rank >= kLeastAnchor;
     if (rank > best) {
       best = rank;
       workload.anchor = node.get();
@@ -92,13 +95,14 @@ absl::StatusOr<Workload> AnalyzeGroup(const Graph& region, const std::string& na
     workload.accumulator_stage = accumulator;
   const Node* producer = region.outputs()[0].value->producer();
   if (producer == nullptr) return InternalError("group ", name, " passes an input through");
+  workload.result = region.outputs()[0].value;
   workload.output_stage = names.StageName(*producer);
   return workload;
 }
 
 std::span<const Strategy> AllStrategies() {
   static constexpr Strategy kStrategies[] = {
-      kConvDirect, kConvWinograd, kConvShallow, kConvDepthwise, kGemm, kAttention, kLoops,
+      kConvDirect, kConvWinograd, kConvShallow, kSlidingWindow, kConvChain, kGemm, kAttention, kLoops,
   };
   return kStrategies;
 }
@@ -139,6 +143,12 @@ absl::StatusOr<double> PredictCycles(const Graph& region, const Target& target) 
   for (const auto& input : region.inputs()) bytes += input->type().num_physical_bytes();
   for (const Graph::Output& output : region.outputs()) bytes += output.value->type().num_physical_bytes();
   return static_cast<double>(bytes) / target.l2_bytes_per_cycle;
+}
+
+absl::StatusOr<double> PredictChainSavings(const Graph& region, const Target& target) {
+  ASSIGN_OR_RETURN(const Workload workload, AnalyzeGroup(region, "chain"));
+  if (!kConvChain.why_not(workload, target).empty()) return -std::numeric_limits<double>::infinity();
+  return ConvChainSavings(workload, target);
 }
 
 std::string ToString(const Config& config) {

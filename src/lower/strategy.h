@@ -33,8 +33,10 @@ struct Workload {
   std::vector<std::string> elementwise_stages;  // of elementwise nodes whose values stay inside the group
   std::string output_stage;                     // computes the (first) output
   int num_outputs = 1;
+  int num_anchors = 0;            // contractions, windows, normalizations and the like
+  const Value* result = nullptr;  // what output_stage computes
 
-  const TensorType& output_type() const { return region->outputs()[0].value->type(); }
+  const TensorType& output_type() const { return result->type(); }
   const Stage& FindStage(std::string_view name) const;
 };
 
@@ -91,6 +93,10 @@ absl::StatusOr<ScheduledGroup> ScheduleGroup(const Graph& region, const std::str
 // The cycles that ScheduleGroup's choice is predicted to take on one core; those of moving its inputs and
 // outputs from and to the second-level cache where the strategy does not tell.
 absl::StatusOr<double> PredictCycles(const Graph& region, const Target& target);
+
+// The cycles of one core that computing a chain of convolutions and pools in one kernel is predicted to save
+// over a kernel for each: negative where it costs more, -∞ where the region is no such chain.
+absl::StatusOr<double> PredictChainSavings(const Graph& region, const Target& target);
 
 // "tile_w=7 tile_c=4".
 std::string ToString(const Config& config);

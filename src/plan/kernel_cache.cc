@@ -83,7 +83,8 @@ bool IsEpilogue(const Node* node, const Node* anchor) {
 std::vector<std::pair<int, int>> AliasPairs(const Workload& workload, const LoopNest& nest) {
   std::vector<std::pair<int, int>> pairs;
   const Graph& region = *workload.region;
-  if (region.outputs().size() != 1) return pairs;
+  // Links of a chain read what lies around an element, and some of it later.
+  if (region.outputs().size() != 1 || workload.num_anchors > 1) return pairs;
   const TensorType& output = region.outputs()[0].value->type();
   const auto param = [&](const std::string& name) {
     const auto it = std::find_if(nest.params.begin(), nest.params.end(),

@@ -25,7 +25,8 @@ namespace {
 // One dimension of a region while reads are being gathered.
 struct Span {
   bool full = false;
-  Affine base;  // by variables of the loops outside
+  bool guarded = false;  // by a condition on the iterations, beyond whose end the span may reach
+  Affine base;           // by variables of the loops outside
   int64_t low = 0, high = 0;
 };
 
@@ -45,6 +46,7 @@ Span SpanOf(const Expr& index, const Bounds& bounds, const std::set<const VarNod
 }
 
 void Widen(Span& span, const Span& other) {
+  span.guarded |= other.guarded;
   Affine shift = other.base;
   shift.Add(span.base, -1);
   if (span.full || other.full || !shift.is_constant()) {
@@ -53,6 +55,24 @@ void Widen(Span& span, const Span& other) {
   }
   span.low = std::min(span.low, other.low + shift.constant);
   span.high = std::max(span.high, other.high + shift.constant);
+}
+
+// What lies beyond the axis, as padding does, is mentioned by reads and never read. Iterations beyond an end
+// are another matter: they may be computed, and write what nobody reads.
+void ClipToAxis(Span& span, int64_t extent) {
+  span.low = std::max(span.low, -span.base.constant);
+  span.high = std::max(std::min(span.high, extent - 1 - span.base.constant), span.low);
+}
+
+// Whether `guards` have this condition or, of indices that are equal, the same one.
+bool Holds(const std::vector<Expr>& guards, const Expr& condition, const Bounds& bounds) {
+  return std::ranges::any_of(guards, [&](const Expr& guard) {
+    if (guard->kind != ExprKind::kOp || guard->op != condition->op) return false;
+    Affine left = bounds.Normalize(guard->args[0]), right = bounds.Normalize(guard->args[1]);
+    left.Add(bounds.Normalize(condition->args[0]), -1);
+    right.Add(bounds.Normalize(condition->args[1]), -1);
+    return left.is_constant() && left.constant == 0 && right.is_constant() && right.constant == 0;
+  });
 }
 
 }  // namespace
@@ -127,7 +147,11 @@ absl::StatusOr<Schedule::Region> Schedule::RegionRead(const StageState& producer
         return;
       }
       for (size_t d = 0; d < e->args.size(); ++d) {
-        const Span span = SpanOf(ReplaceVars(e->args[d], state->axis_values), bounds, inner);
+        const Expr index = ReplaceVars(e->args[d], state->axis_values);
+        Span span = SpanOf(index, bounds, inner);
+        const std::set<const VarNode*> variables = Variables(index);
+        span.guarded =
+            std::ranges::any_of(state->guards, [&](const Expr& g) { return MentionsAny(g, variables); });
         if (spans.size() == d) {
           spans.push_back(span);
         } else {
@@ -147,7 +171,8 @@ absl::StatusOr<Schedule::Region> Schedule::RegionRead(const StageState& producer
 
   Region region;
   for (size_t d = 0; d < spans.size(); ++d) {
-    const Span& span = spans[d];
+    Span& span = spans[d];
+    if (!span.full && !span.guarded && span.base.is_constant()) ClipToAxis(span, buffer->shape[d]);
     Affine min = span.base;
     min.constant += span.low;
     region.min.push_back(span.full ? Expr(int64_t{0}) : ToExpr(min));
@@ -183,13 +208,21 @@ absl::Status Schedule::ComputeAtImpl(const Primitive& p) {
   state->region_min = std::move(region.min);
   state->attached_to = p.names[1];
   ResetLoops(*state);
-  // A guarded consumer may ask for more than there is.
+  // A guarded consumer may ask for more than there is, but not where it stands behind the same guard.
   const Bounds bounds = LoopBounds();
+  std::vector<Expr> around;
+  for (const Expr& guard : at.state->guards) {
+    bool is_inside = false;
+    for (size_t i = at.index + 1; i < at.state->loops.size(); ++i)
+      is_inside |= Mentions(guard, at.state->loops[i].var);
+    if (!is_inside) around.push_back(guard);
+  }
   for (const Axis& axis : state->stage.axes) {
     const Expr& value = state->axis_values[axis.var.get()];
     const Interval range = bounds.Range(value);
-    if (range.max >= axis.extent) state->guards.push_back(value < Expr(axis.extent));
-    if (range.min < 0) state->guards.push_back(value >= Expr(int64_t{0}));
+    const Expr ends = value < Expr(axis.extent), begins = value >= Expr(int64_t{0});
+    if (range.max >= axis.extent && !Holds(around, ends, bounds)) state->guards.push_back(ends);
+    if (range.min < 0 && !Holds(around, begins, bounds)) state->guards.push_back(begins);
   }
   return absl::OkStatus();
 }

@@ -10,9 +10,11 @@
 // After Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD architectures, SC
 // 2018.
 #include <algorithm>
+#include <numeric>
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "lower/strategies/conv_parts.h"
 #include "lower/strategies/conv_tile.h"
 
 namespace attune {
@@ -61,14 +63,18 @@ std::vector<Knob> ConvDirectSpace(const Workload& workload, const Target& target
   return knobs;
 }
 
-Config ConvDirectDefault(const Workload& workload, const Target& target) {
-  const Shape2d s = ShapeOf(workload, target);
+Config DirectDefault(const Workload& workload, int64_t blocks, const Target& target) {
+  Shape2d s = ShapeOf(workload, target);
+  s.tiled.group_blocks = std::gcd(s.tiled.group_blocks, blocks);
   Config best = CheapestTile(s.tiled, TileRegisters(workload, target), target);
-  // Enough work between branches. A tile that fills the registers has it in one channel, and unrolled its
-  // weights would be loaded ahead, into registers that it does not have.
+  // Enough work between branches.
   const int64_t tile = best["tile_w"] * best["tile_c"] * s.kernel_w;
-  best["unroll_c"] = Divisors(s.channels / s.dot, tile > 24 ? 1 : 8).back();
+  best["unroll_c"] = Divisors(s.channels / s.dot, tile > kLargestUnrolledTile ? 1 : 8).back();
   return best;
+}
+
+Config ConvDirectDefault(const Workload& workload, const Target& target) {
+  return DirectDefault(workload, ShapeOf(workload, target).tiled.blocks, target);
 }
 
 double ConvDirectCost(const Workload& workload, const Config& config, const Target& target) {
@@ -80,27 +86,29 @@ double ConvDirectCost(const Workload& workload, const Config& config, const Targ
   return WithMemoryTraffic(compute, weights.num_elements() * DTypeSize(weights.dtype), target);
 }
 
-absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config& config,
-                             const Target& target) {
-  const Node& conv = *workload.anchor;
+TapUnrolling DirectTaps(const Workload& workload, const Config& config) {
+  const int64_t statements = config.at("tile_w") * config.at("tile_c") * config.at("unroll_c");
+  return UnrollTaps(WindowAlong(*workload.anchor, 1), config.at("tile_w"), statements);
+}
+
+absl::Status PackDirect(Schedule& s, const Workload& workload, const Config& config, const Target& target) {
   const Shape2d shape = ShapeOf(workload, target);
-  const int64_t tile_w = config.at("tile_w"), tile_c = config.at("tile_c"), unroll = config.at("unroll_c");
-  const std::string acc = workload.accumulator_stage;
-  RETURN_IF_ERROR(InlineEpilogue(s, workload));
-
+  const std::string& acc = workload.accumulator_stage;
   // Weights in the order of the loops: block group, row, channel, column, lane, channel of one instruction.
-  const bool dot = shape.dot > 1;
-  const std::string weights = ParamName(workload, conv.input(1));
-  const std::pair<int64_t, int64_t> lanes = {0, shape.lanes * tile_c};
-  RETURN_IF_ERROR(dot ? s.Pack(weights, acc, {lanes, {1, shape.dot}}, {0, 4, 2, 5, 1, 3})
-                      : s.Pack(weights, acc, {lanes}, {0, 3, 2, 4, 1}));
+  const std::string weights = ParamName(workload, workload.anchor->input(1));
+  const std::pair<int64_t, int64_t> lanes = {0, shape.lanes * config.at("tile_c")};
+  if (shape.dot == 1) return s.Pack(weights, acc, {lanes}, {0, 3, 2, 4, 1});
+  return s.Pack(weights, acc, {lanes, {1, shape.dot}}, {0, 4, 2, 5, 1, 3});
+}
 
-  const TapUnrolling taps = UnrollTaps(WindowAlong(conv, 1), tile_w, tile_w * tile_c * unroll);
-  RETURN_IF_ERROR(TileOutput(s, workload, config, taps.peeled));
-
+absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Config& config,
+                              const Target& target) {
+  const Shape2d shape = ShapeOf(workload, target);
+  const int64_t unroll = config.at("unroll_c");
+  const std::string& acc = workload.accumulator_stage;
   // The channel loop: whole blocks of the input's layout, then an unrolled part, then those of one
   // instruction.
-  const Layout& in_layout = conv.input(0)->type().layout;
+  const Layout& in_layout = workload.anchor->input(0)->type().layout;
   ASSIGN_OR_RETURN(const TermLoops terms, SplitTerms(s, acc + ".c", shape.dot));
   std::vector<std::string> channels = {terms.outer};
   if (!in_layout.is_plain() && shape.channels > in_layout.block && shape.channels % in_layout.block == 0) {
@@ -118,15 +126,24 @@ absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config
   std::vector<std::string> order = {acc + ".d0", acc + ".d2", acc + ".kh"};
   order.insert(order.end(), channels.begin(), channels.end());
   for (const char* loop : {".kw", ".d3", ".d1", ".v"}) order.push_back(acc + loop);
+  const bool dot = !terms.instruction.empty();
   if (dot) order.push_back(terms.instruction);
   RETURN_IF_ERROR(s.Reorder(order));
-  RETURN_IF_ERROR(UnrollInner(s, acc + ".kw", taps.taps));
+  RETURN_IF_ERROR(UnrollInner(s, acc + ".kw", DirectTaps(workload, config).taps));
   for (const char* loop : {".d1", ".d3"}) RETURN_IF_ERROR(s.Unroll(acc + loop));
   RETURN_IF_ERROR(s.Vectorize(acc + ".v"));
   if (dot) RETURN_IF_ERROR(s.Dot(terms.instruction));
   // Where that would read out of bounds, the guards stay.
   s.Overcompute(acc).IgnoreError();
   return absl::OkStatus();
+}
+
+absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config& config,
+                             const Target& target) {
+  RETURN_IF_ERROR(InlineEpilogue(s, workload));
+  RETURN_IF_ERROR(PackDirect(s, workload, config, target));
+  RETURN_IF_ERROR(TileOutput(s, workload, config, DirectTaps(workload, config).peeled));
+  return AccumulateDirect(s, workload, config, target);
 }
 
 }  // namespace attune

@@ -10,6 +10,7 @@ namespace attune {
 namespace {
 
 constexpr int64_t kMaxBlocks = 8;
+constexpr double kFinishCycles = 3;  // of one accumulator that is finished while nothing else is computed
 
 // The accumulators, one vector of weights a block, and the input element, unless one instruction alone reads
 // it and broadcasts it as it does.
@@ -35,11 +36,18 @@ double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Tar
   // halves, too many start in a cycle for that: the blocks of a tile share elements in registers.
   const auto elements = static_cast<double>(is_half ? tile_w : tile_w * tile_c);
   const double loads = static_cast<double>(tile_c) * line_cycles + elements / (2 * target.loads_per_cycle);
-  const double loop_overhead = 1.0;
+  // A tile that leaves registers to others is unrolled, and what finishes it hides behind the next one's
+  // multiply-adds.
+  const int64_t accumulators = tile_w * tile_c;
+  const double loop_overhead = accumulators > kLargestUnrolledTile ? 1.0 : 1.0 / 8;
+  const double finish =
+      kFinishCycles *
+      static_cast<double>(std::max<int64_t>(accumulators - target.num_vector_registers / 2, 0)) /
+      static_cast<double>(conv.steps);
   const double tiles = static_cast<double>(CeilDiv(conv.width, tile_w) * CeilDiv(conv.blocks, tile_c));
   // Tiles that come out even can be shared among threads one by one, others a row at a time.
   const double uneven = conv.width % tile_w == 0 ? 1.0 : 1.02;
-  return uneven * tiles * (std::max({multiply_adds, loads, latency}) + loop_overhead);
+  return uneven * tiles * (std::max({multiply_adds, loads, latency}) + loop_overhead + finish);
 }
 
 std::vector<Knob> TileSpace(const TiledConv& conv, const Target& target) {
@@ -65,8 +73,7 @@ Config CheapestTile(const TiledConv& conv, int64_t registers, const Target& targ
   return best;
 }
 
-absl::Status TileOutput(Schedule& schedule, const Workload& workload, const Config& config,
-                        const Borders& peeled) {
+absl::Status SplitIntoTiles(Schedule& schedule, const Workload& workload, const Config& config) {
   const std::string& out = workload.output_stage;
   RETURN_IF_ERROR(schedule.Split(out + ".d1", config.at("tile_c")));
   RETURN_IF_ERROR(schedule.Split(out + ".d3", config.at("tile_w")));
@@ -74,7 +81,13 @@ absl::Status TileOutput(Schedule& schedule, const Workload& workload, const Conf
       {out + ".d0", out + ".d1.o", out + ".d2", out + ".d3.o", out + ".d1.i", out + ".d3.i", out + ".v"}));
   RETURN_IF_ERROR(schedule.Vectorize(out + ".v"));
   RETURN_IF_ERROR(schedule.Unroll(out + ".d1.i"));
-  RETURN_IF_ERROR(schedule.Unroll(out + ".d3.i"));
+  return schedule.Unroll(out + ".d3.i");
+}
+
+absl::Status TileOutput(Schedule& schedule, const Workload& workload, const Config& config,
+                        const Borders& peeled) {
+  const std::string& out = workload.output_stage;
+  RETURN_IF_ERROR(SplitIntoTiles(schedule, workload, config));
   std::string tiles = out + ".d3.o";
   if (peeled.front + peeled.back == 0) {
     RETURN_IF_ERROR(ParallelizeOuter(schedule, out, 4));

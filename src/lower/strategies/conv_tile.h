@@ -11,6 +11,10 @@
 
 namespace attune {
 
+// Tiles of more accumulators are not unrolled along the sum: their weights would be loaded ahead, into
+// registers that such a tile does not leave.
+inline constexpr int64_t kLargestUnrolledTile = 24;
+
 struct TiledConv {
   int64_t blocks;        // of output channels, in all
   int64_t group_blocks;  // those that share their input: a tile has a divisor of them
@@ -26,9 +30,12 @@ double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Tar
 std::vector<Knob> TileSpace(const TiledConv& conv, const Target& target);
 Config CheapestTile(const TiledConv& conv, int64_t registers, const Target& target);
 
-// Schedules the output in tiles of a config's tile_w and tile_c, in the order batch, blocks, rows, pixels,
-// with the anchor's accumulator in registers for each, and shares them among threads: one by one where none
-// is peeled, else by rows.
+// Splits the output into unrolled tiles of a config's tile_w and tile_c, in the order batch, blocks, rows,
+// pixels: its loops are then d0, d1.o, d2, d3.o, and those of a tile.
+absl::Status SplitIntoTiles(Schedule& schedule, const Workload& workload, const Config& config);
+
+// Schedules the output in such tiles, with the anchor's accumulator in registers for each, and shares them
+// among threads: one by one where none is peeled, else by rows.
 absl::Status TileOutput(Schedule& schedule, const Workload& workload, const Config& config,
                         const Borders& peeled);
 

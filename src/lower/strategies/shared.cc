@@ -13,18 +13,26 @@ constexpr int64_t kMaxUnrolledStatements = 1024;
 
 }  // namespace
 
-std::string BlockedConvWhyNot(const Workload& workload, const Target& target) {
-  if (workload.anchor == nullptr || workload.anchor->op() != Op::kConv) return "the anchor is no convolution";
+std::string BlockedImageWhyNot(const Workload& workload, const Target& target) {
+  if (workload.anchor == nullptr || workload.num_anchors != 1) return "not one operator to compute around";
   if (workload.num_outputs != 1) return "more than one output";
   const TensorType& type = workload.anchor->output()->type();
-  if (type.rank() != 4) return "not two spatial dimensions";
+  if (type.rank() != 4 || !type.is_static()) return "not two spatial dimensions";
   if (ComputeType(type.dtype) != DType::kF32) return "not computed in f32";
   const int64_t block = type.layout.block, lanes = target.Lanes(4);
   if (type.layout.blocked_axis != 1 || (block != lanes && block != lanes / 2))
     return "the output's channels are not in blocks of a vector's lanes, or of half of them";
   if (workload.output_type().layout != type.layout) return "the epilogue changes the layout";
-  if (!workload.anchor->input(1)->is_input()) return "the weights are computed in the group";
+  for (const Value* input : workload.anchor->inputs()) {
+    const bool is_weight = input != nullptr && input != workload.anchor->input(0);
+    if (is_weight && !input->is_input()) return "the weights are computed in the group";
+  }
   return "";
+}
+
+std::string BlockedConvWhyNot(const Workload& workload, const Target& target) {
+  if (workload.anchor == nullptr || workload.anchor->op() != Op::kConv) return "the anchor is no convolution";
+  return BlockedImageWhyNot(workload, target);
 }
 
 absl::Status InlineEpilogue(Schedule& schedule, const Workload& workload) {

@@ -45,13 +45,24 @@ inline constexpr Strategy kConvShallow = {"conv_shallow",     1,
                                           ConvShallowDefault, ConvShallowApply,
                                           ConvShallowDefine,  ConvShallowCost};
 
-// Depthwise convolutions in NCHW[v]c: channels in lanes, a register tile of pixels. conv_depthwise.cc
-std::string ConvDepthwiseWhyNot(const Workload&, const Target&);
-std::vector<Knob> ConvDepthwiseSpace(const Workload&, const Target&);
-Config ConvDepthwiseDefault(const Workload&, const Target&);
-absl::Status ConvDepthwiseApply(Schedule&, const Workload&, const Config&, const Target&);
-inline constexpr Strategy kConvDepthwise = {
-    "conv_depthwise", 2, ConvDepthwiseWhyNot, ConvDepthwiseSpace, ConvDepthwiseDefault, ConvDepthwiseApply};
+// Depthwise convolutions and pools in NCHW[v]c: channels in lanes, a register tile of pixels.
+// sliding_window.cc
+std::string SlidingWindowWhyNot(const Workload&, const Target&);
+std::vector<Knob> SlidingWindowSpace(const Workload&, const Target&);
+Config SlidingWindowDefault(const Workload&, const Target&);
+absl::Status SlidingWindowApply(Schedule&, const Workload&, const Config&, const Target&);
+inline constexpr Strategy kSlidingWindow = {
+    "sliding_window", 1, SlidingWindowWhyNot, SlidingWindowSpace, SlidingWindowDefault, SlidingWindowApply};
+
+// Convolutions and pools in NCHW[v]c one after another, band by band. conv_chain.cc
+std::string ConvChainWhyNot(const Workload&, const Target&);
+std::vector<Knob> ConvChainSpace(const Workload&, const Target&);
+Config ConvChainDefault(const Workload&, const Target&);
+absl::Status ConvChainApply(Schedule&, const Workload&, const Config&, const Target&);
+// The cycles that it saves over one kernel a link.
+double ConvChainSavings(const Workload&, const Target&);
+inline constexpr Strategy kConvChain = {"conv_chain",  1, ConvChainWhyNot, ConvChainSpace, ConvChainDefault,
+                                        ConvChainApply};
 
 // Matrix products with a packed right operand: a register tile of rows × column vectors. gemm.cc
 std::string GemmWhyNot(const Workload&, const Target&);
@@ -75,9 +86,10 @@ Config LoopsDefault(const Workload&, const Target&);
 absl::Status LoopsApply(Schedule&, const Workload&, const Config&, const Target&);
 inline constexpr Strategy kLoops = {"loops", 1, LoopsWhyNot, LoopsSpace, LoopsDefault, LoopsApply};
 
-// Why the group is no convolution over images in f32 arithmetic whose output is in blocks of a vector of
-// channels, or of half a vector, after the epilogue too, and whose weights come from outside; empty when it
-// is.
+// Why the group is not computed around one operator that makes images in f32 arithmetic, in blocks of a
+// vector of channels, or of half a vector, after the epilogue too; empty when it is. And the same of a
+// convolution whose weights come from outside.
+std::string BlockedImageWhyNot(const Workload& workload, const Target& target);
 std::string BlockedConvWhyNot(const Workload& workload, const Target& target);
 
 // Inlines the elementwise stages, and the anchor's finishing stage where it is not the output.

@@ -1,0 +1,314 @@
+// Convolutions and pools one after another, band by band.
+//
+// Problem: a feature map that does not fit into the second-level cache costs its way to the third and back
+// between the operator that makes it and the one that uses it: MobileNet's widest maps lie between an
+// expansion and a depthwise convolution that both do little work on each element. Idea: the last link of the
+// chain is computed in bands, and each link before it computes, into scratch, just what a band needs. Where
+// the last link works on each channel by itself, a band is some blocks of channels and some rows, else it is
+// rows of all channels. Neighbouring bands overlap by the rows of the window that both need; these are
+// computed twice, so bands are as high as the cache allows.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/checked.h"
+#include "base/status.h"
+#include "lower/strategies/conv_parts.h"
+#include "lower/strategies/conv_tile.h"
+
+namespace attune {
+namespace {
+
+// The operators around which the group is computed, each as a workload of its own: with the elementwise
+// stages that follow it. Empty where the group is no chain.
+std::vector<Workload> LinksOf(const Workload& chain) {
+  std::vector<Workload> links;
+  const Definition names(*chain.region, "");
+  for (const auto& node : chain.region->nodes()) {
+    if (node->op() == Op::kConstant) continue;
+    if (!IsElementwise(node->op())) {
+      Workload& link = links.emplace_back(chain);
+      link.anchor = node.get();
+      link.anchor_stage = names.StageName(*node);
+      link.accumulator_stage = link.anchor_stage + ".acc";
+      link.elementwise_stages.clear();
+      link.num_anchors = 1;
+    } else if (links.empty()) {
+      return {};
+    } else if (links.back().output_stage != links.back().anchor_stage) {
+      links.back().elementwise_stages.push_back(links.back().output_stage);
+    }
+    links.back().result = node->output();
+    links.back().output_stage = names.StageName(*node);
+  }
+  return links;
+}
+
+// The strategy that a link's knobs are those of.
+const Strategy& StrategyOf(const Workload& link) {
+  return IsChannelwise(*link.anchor) ? kSlidingWindow : kConvDirect;
+}
+
+// Rows of the input that `rows` rows of the output need.
+int64_t RowsRead(const Workload& link, int64_t rows) {
+  const WindowAxis axis = WindowAlong(*link.anchor, 0);
+  return std::min((rows - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1, axis.input);
+}
+
+int64_t RowBytes(const TensorType& type) {
+  return type.physical_shape()[3] * type.layout.block * DTypeSize(type.dtype);
+}
+
+// The channel blocks of a link's output that a band of `blocks` needs: as many, or all where a later link is
+// dense.
+int64_t BlocksComputed(const std::vector<Workload>& links, size_t i, int64_t blocks) {
+  for (size_t j = i + 1; j < links.size(); ++j) {
+    if (!IsChannelwise(*links[j].anchor)) return links[i].output_type().physical_shape()[1];
+  }
+  return blocks;
+}
+
+// What lies in the second-level cache while one band of `blocks` channel blocks is computed: what each link
+// reads and makes.
+int64_t WorkingSet(const std::vector<Workload>& links, int64_t rows, int64_t blocks) {
+  int64_t bytes = 0;
+  for (size_t i = links.size(); i-- > 0;) {
+    bytes += rows * RowBytes(links[i].output_type()) * BlocksComputed(links, i, blocks);
+    rows = RowsRead(links[i], rows);
+  }
+  const TensorType& in = links[0].anchor->input(0)->type();
+  return bytes + rows * RowBytes(in) * in.physical_shape()[1];
+}
+
+constexpr double kBandCycles = 200;  // between one band and the next
+
+struct Band {
+  int64_t rows, blocks;
+};
+
+int64_t NumBands(const Workload& last, const Band& band) {
+  const std::vector<int64_t> shape = last.output_type().physical_shape();
+  return CeilDiv(shape[1], band.blocks) * CeilDiv(shape[2], band.rows);
+}
+
+// How often each element of the links' outputs is computed, on average.
+std::vector<double> TimesComputed(const std::vector<Workload>& links, const Band& band) {
+  const auto bands = static_cast<double>(NumBands(links.back(), band));
+  std::vector<double> times(links.size());
+  int64_t rows = band.rows;
+  for (size_t i = links.size(); i-- > 0;) {
+    const std::vector<int64_t> shape = links[i].output_type().physical_shape();
+    const int64_t elements = rows * BlocksComputed(links, i, band.blocks);
+    times[i] =
+        std::max(1.0, bands * static_cast<double>(elements) / static_cast<double>(shape[1] * shape[2]));
+    rows = RowsRead(links[i], rows);
+  }
+  return times;
+}
+
+// The blocks of channels that bands of a chain can have: any number of those that the last link works on one
+// by one, else all.
+std::vector<int64_t> BandBlocks(const Workload& last) {
+  const int64_t blocks = last.output_type().physical_shape()[1];
+  return IsChannelwise(*last.anchor) ? Divisors(blocks, blocks) : std::vector<int64_t>{blocks};
+}
+
+// The least predicted cycles of a dense link in a kernel of its own; infinite where none applies.
+double AloneCost(const Workload& link, const Target& target) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Strategy* strategy : {&kConvDirect, &kConvWinograd, &kConvShallow}) {
+    if (!strategy->why_not(link, target).empty()) continue;
+    least = std::min(least, strategy->cost(link, strategy->analytic_default(link, target), target));
+  }
+  return least;
+}
+
+double ChannelwiseCost(const Workload& link, const Target& target) {
+  const std::vector<int64_t> shape = link.output_type().physical_shape();
+  const int64_t rows = shape[0] * shape[1] * shape[2] * WindowAlong(*link.anchor, 0).kernel;
+  return static_cast<double>(rows) * SlideCost(link, CheapestSlide(link, target), target);
+}
+
+// The cycles that a map costs on its way from one kernel to the next, beyond those that hide behind
+// arithmetic.
+double HandOverCost(const TensorType& type, const Target& target) {
+  constexpr double kExposed = 0.12;
+  const int64_t bytes = type.num_physical_bytes();
+  if (bytes <= target.l2_bytes) return 0;
+  return kExposed * 2 * static_cast<double>(bytes) / target.l3_bytes_per_cycle;
+}
+
+// The cycles of each link, computed once.
+std::vector<double> LinkCosts(const std::vector<Workload>& links, const Target& target) {
+  std::vector<double> costs;
+  for (const Workload& link : links) {
+    costs.push_back(IsChannelwise(*link.anchor)
+                        ? ChannelwiseCost(link, target)
+                        : ConvDirectCost(link, ConvDirectDefault(link, target), target));
+  }
+  return costs;
+}
+
+// The largest band with the least work done twice that leaves the working set in the cache and comes out even
+// among a few threads.
+Band CheapestBand(const std::vector<Workload>& links, const Target& target) {
+  constexpr int64_t kThreads = 4;
+  const Workload& last = links.back();
+  const int64_t height = last.output_type().physical_shape()[2];
+  const std::vector<double> costs = LinkCosts(links, target);
+  const double room = 0.75 * static_cast<double>(target.l2_bytes);
+  Band best = {1, BandBlocks(last).front()};
+  double best_cost = std::numeric_limits<double>::infinity();
+  for (const int64_t blocks : BandBlocks(last)) {
+    for (const int64_t rows : Divisors(height, height)) {
+      const std::vector<double> times = TimesComputed(links, {rows, blocks});
+      const int64_t bands = NumBands(last, {rows, blocks});
+      const double idle = static_cast<double>(RoundUp(bands, kThreads)) / static_cast<double>(bands);
+      const double spilled = std::max(1.0, static_cast<double>(WorkingSet(links, rows, blocks)) / room);
+      double cost = kBandCycles * static_cast<double>(bands);
+      for (size_t i = 0; i < links.size(); ++i) cost += times[i] * costs[i];
+      cost *= std::min(idle, 1.25) * spilled;
+      if (cost < best_cost) {
+        best_cost = cost;
+        best = {rows, blocks};
+      }
+    }
+  }
+  return best;
+}
+
+// A link's part of a config: its knobs have its place in the chain at the end of their names.
+Config ConfigOf(const Config& config, size_t link) {
+  const std::string suffix = absl::StrCat(link);
+  Config own;
+  for (const auto& [name, value] : config) {
+    if (name.ends_with(suffix)) own[name.substr(0, name.size() - suffix.size())] = value;
+  }
+  return own;
+}
+
+class ChainSchedule {
+ public:
+  ChainSchedule(Schedule& schedule, std::vector<Workload> links, const Config& config, const Target& target)
+      : s_(schedule), links_(std::move(links)), config_(config), target_(target) {}
+
+  absl::Status Run() {
+    for (size_t i = 0; i < links_.size(); ++i) {
+      RETURN_IF_ERROR(InlineEpilogue(s_, links_[i]));
+      if (!IsChannelwise(*links_[i].anchor)) {
+        RETURN_IF_ERROR(PackDirect(s_, links_[i], ConfigOf(config_, i), target_));
+      } else if (links_[i].anchor->op() == Op::kConv) {
+        RETURN_IF_ERROR(PackDepthwise(s_, links_[i]));
+      }
+    }
+    ASSIGN_OR_RETURN(const std::string band, SplitIntoBands());
+    for (size_t i = links_.size() - 1; i-- > 0;) {
+      RETURN_IF_ERROR(s_.ComputeAt(links_[i].output_stage, band, MemorySpace::kScratch));
+      if (!IsChannelwise(*links_[i].anchor))
+        RETURN_IF_ERROR(SplitIntoTiles(s_, links_[i], ConfigOf(config_, i)));
+      RETURN_IF_ERROR(ScheduleRows(i));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // The last link. Returns the loop over its bands.
+  absl::StatusOr<std::string> SplitIntoBands() {
+    const size_t last = links_.size() - 1;
+    const std::string& out = links_[last].output_stage;
+    const bool channelwise = IsChannelwise(*links_[last].anchor);
+    RETURN_IF_ERROR(channelwise ? s_.Split(out + ".d1", config_.at("blocks"))
+                                : SplitIntoTiles(s_, links_[last], ConfigOf(config_, last)));
+    RETURN_IF_ERROR(s_.Split(out + ".d2", config_.at("rows")));
+    RETURN_IF_ERROR(channelwise ? s_.Reorder({out + ".d2.o", out + ".d1.o", out + ".d1.i", out + ".d2.i"})
+                                : s_.Reorder({out + ".d2.o", out + ".d1.o"}));
+    RETURN_IF_ERROR(ScheduleRows(last));
+    RETURN_IF_ERROR(ParallelizeOuter(s_, out, channelwise ? 3 : 2));
+    ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(out));
+    return loops.front();
+  }
+
+  // The rows of a link, whose output is in tiles where it is dense.
+  absl::Status ScheduleRows(size_t i) {
+    const Workload& link = links_[i];
+    const Config config = ConfigOf(config_, i);
+    if (IsChannelwise(*link.anchor)) return SlideAlongRows(s_, link, config.at("tile_w"));
+    const std::string tiles = link.output_stage + ".d3.o";
+    const Borders peeled = DirectTaps(link, config).peeled;
+    if (peeled.front + peeled.back > 0) RETURN_IF_ERROR(s_.Peel(tiles, peeled.front, peeled.back));
+    RETURN_IF_ERROR(s_.ComputeAt(link.accumulator_stage, tiles, MemorySpace::kRegister));
+    return AccumulateDirect(s_, link, config, target_);
+  }
+
+  Schedule& s_;
+  std::vector<Workload> links_;
+  const Config& config_;
+  const Target& target_;
+};
+
+}  // namespace
+
+std::string ConvChainWhyNot(const Workload& workload, const Target& target) {
+  if (workload.num_anchors < 2) return "no chain";
+  if (workload.num_outputs != 1) return "more than one output";
+  const std::vector<Workload> links = LinksOf(workload);
+  if (static_cast<int>(links.size()) != workload.num_anchors)
+    return "something else than convolutions and pools";
+  for (size_t i = 0; i < links.size(); ++i) {
+    if (std::string reason = StrategyOf(links[i]).why_not(links[i], target); !reason.empty()) return reason;
+    if (i > 0 &&
+        (links[i].anchor->input(0) != links[i - 1].result || links[i - 1].result->users().size() != 1))
+      return "a link's result is used by others than the next";
+  }
+  return "";
+}
+
+std::vector<Knob> ConvChainSpace(const Workload& workload, const Target& target) {
+  const std::vector<Workload> links = LinksOf(workload);
+  const int64_t height = links.back().output_type().physical_shape()[2];
+  std::vector<Knob> knobs = {{"rows", Divisors(height, height)}, {"blocks", BandBlocks(links.back())}};
+  for (size_t i = 0; i < links.size(); ++i) {
+    for (Knob& knob : StrategyOf(links[i]).space(links[i], target)) {
+      absl::StrAppend(&knob.name, i);
+      knobs.push_back(std::move(knob));
+    }
+  }
+  return knobs;
+}
+
+Config ConvChainDefault(const Workload& workload, const Target& target) {
+  const std::vector<Workload> links = LinksOf(workload);
+  const Band band = CheapestBand(links, target);
+  Config config = {{"rows", band.rows}, {"blocks", band.blocks}};
+  for (size_t i = 0; i < links.size(); ++i) {
+    const bool channelwise = IsChannelwise(*links[i].anchor);
+    const int64_t most = channelwise ? 0 : BlocksComputed(links, i, band.blocks);
+    const Config own =
+        channelwise ? SlidingWindowDefault(links[i], target) : DirectDefault(links[i], most, target);
+    for (const auto& [name, value] : own) config[absl::StrCat(name, i)] = value;
+  }
+  return config;
+}
+
+double ConvChainSavings(const Workload& workload, const Target& target) {
+  const std::vector<Workload> links = LinksOf(workload);
+  const Config config = ConvChainDefault(workload, target);
+  const std::vector<double> times = TimesComputed(links, {config.at("rows"), config.at("blocks")});
+  const std::vector<double> costs = LinkCosts(links, target);
+  constexpr double kLoss = 0.02;  // by shorter loops and guards
+  double saved = 0;
+  for (size_t i = 0; i < links.size(); ++i) {
+    const bool channelwise = IsChannelwise(*links[i].anchor);
+    const double here = channelwise ? costs[i] : ConvDirectCost(links[i], ConfigOf(config, i), target);
+    saved += (channelwise ? costs[i] : AloneCost(links[i], target)) - (times[i] + kLoss) * here;
+    if (i + 1 < links.size()) saved += HandOverCost(links[i].output_type(), target);
+  }
+  return saved;
+}
+
+absl::Status ConvChainApply(Schedule& schedule, const Workload& workload, const Config& config,
+                            const Target& target) {
+  return ChainSchedule(schedule, LinksOf(workload), config, target).Run();
+}
+
+}  // namespace attune

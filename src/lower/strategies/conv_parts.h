@@ -1,0 +1,34 @@
+// The parts of the direct and the sliding strategy, for strategies that compose them. A workload is one link
+// of a chain, or a group of one: its anchor with the elementwise stages that follow it.
+#ifndef ATTUNE_LOWER_STRATEGIES_CONV_PARTS_H_
+#define ATTUNE_LOWER_STRATEGIES_CONV_PARTS_H_
+
+#include <cstdint>
+
+#include "lower/strategies/strategies.h"
+
+namespace attune {
+
+// Dense convolutions. A config has tile_w, tile_c and unroll_c.
+//
+// The analytic default where `blocks` blocks of channels are computed together.
+Config DirectDefault(const Workload&, int64_t blocks, const Target&);
+// The weights in the order in which tiles read them.
+absl::Status PackDirect(Schedule&, const Workload&, const Config&, const Target&);
+// How the taps of a row are unrolled, and the tiles of a row that are to be peeled.
+TapUnrolling DirectTaps(const Workload&, const Config&);
+// The loops of the accumulator, which is computed at the loop over tiles.
+absl::Status AccumulateDirect(Schedule&, const Workload&, const Config&, const Target&);
+
+// Depthwise convolutions and pools: each channel of the result depends on one of the input.
+bool IsChannelwise(const Node&);
+absl::Status PackDepthwise(Schedule&, const Workload&);
+// The output's rows, loop d3, in tiles of `tile_w` pixels with their accumulators in registers.
+absl::Status SlideAlongRows(Schedule&, const Workload&, int64_t tile_w);
+// The predicted cycles of one row of taps over an output row of one block, and the cheapest tile_w.
+double SlideCost(const Workload&, int64_t tile_w, const Target&);
+int64_t CheapestSlide(const Workload&, const Target&);
+
+}  // namespace attune
+
+#endif  // ATTUNE_LOWER_STRATEGIES_CONV_PARTS_H_
