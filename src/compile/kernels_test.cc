@@ -32,6 +32,12 @@ constexpr std::string_view kGroups[] = {
          %c = conv(%x, %w) {pads = [1, 1, 1, 1], group = 32} : f32[1,32,14,14]{c1/16}
          return "": %c
        })",
+    R"(graph @chain(%x: f32[1,16,28,28]{c1/16}, %w: f32[32,16,1,1], %v: f32[32,1,3,3]) {
+         %y = conv(%x, %w) : f32[1,32,28,28]{c1/16}
+         %z = relu(%y) : f32[1,32,28,28]{c1/16}
+         %c = conv(%z, %v) {group = 32, pads = [1, 1, 1, 1]} : f32[1,32,28,28]{c1/16}
+         return "": %c
+       })",
     R"(graph @gemm(%a: f32[24,64], %b: f32[64,96], %c: f32[96]) {
          %p = matmul(%a, %b) : f32[24,96]
          %y = add(%p, %c) : f32[24,96]
