@@ -185,14 +185,16 @@ void ExpectOutputs(const KernelUnderTest& kernel, const HostCode& code, const st
   for (size_t i = 0; i < region.inputs().size(); ++i) {
     contents[InputName(i)] = ToMemory(kernel.group->inputs[i], region.inputs()[i]->type());
   }
-  // Memory that ends where the buffer does, so that reading beyond it is noticed.
+  // Memory that ends where the buffer does, so that reading beyond it is noticed: for inputs, beyond what the
+  // interface of kernels allows.
+  constexpr size_t kReadAhead = 64;
   std::vector<std::unique_ptr<Guarded<std::byte>>> memory;
   std::vector<void*> buffers;
   std::map<std::string, std::byte*> places;
   for (const LoopNest::Param& param : kernel.nest.params) {
     const auto bytes = static_cast<size_t>(param.buffer->num_elements() * DTypeSize(param.buffer->dtype));
     std::vector<std::byte>& content = contents[param.buffer->name];
-    content.resize(bytes, std::byte{0xFF});
+    content.resize(bytes + (param.role == BufferRole::kInput ? kReadAhead : 0), std::byte{0xFF});
     memory.push_back(std::make_unique<Guarded<std::byte>>(content));
     buffers.push_back(memory.back()->data());
     places[param.buffer->name] = memory.back()->data();

@@ -31,6 +31,17 @@ TEST(LowerWindow, Pools) {
   ExpectKernelsMatch({dilated});
 }
 
+TEST(LowerWindow, PoolsOfWhatIsComputedOnTheWay) {
+  for (const std::string layout : {"", "{c1/8}", "{c1/16}"}) {
+    ExpectKernelsMatch(std::vector<std::string>{"graph @g(%x: f32[1,20,9,6]" + layout +
+                                                ", %s: f32[1,20,1,1]) { %m = mul(%x, %s) : f32[1,20,9,6]" +
+                                                layout + " %r = relu(%m) : f32[1,20,9,6]" + layout +
+                                                " %p = avg_pool(%r) {kernel = [2, 2], strides = [2, 2]} "
+                                                ": f32[1,20,4,3]" +
+                                                layout + " return \"\": %p }"});
+  }
+}
+
 TEST(LowerWindow, PositionsOfMaxima) {
   OperatorCase pool = Pool(Op::kMaxPool, "f32[2,3,6,7]", {2, 2}, {2, 2}, {0, 0, 1, 1});
   pool.num_outputs = 2;

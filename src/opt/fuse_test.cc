@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 
+#include "absl/strings/str_replace.h"
 #include "base/random.h"
 #include "opt/fusion_groups.h"
 #include "opt/testing.h"
@@ -124,6 +125,19 @@ TEST(Fuse, ProloguesOfReductionsButNotOfContractions) {
     return "b": %b, "e": %e, "f": %f
   })"),
               ElementsAre("mul *reduce_sum", "*exp", "*matmul exp", "*softmax"));
+}
+
+TEST(Fuse, ProloguesOfPoolsThatReadEachElementOnce) {
+  const std::string text = R"(graph @g(%x: f32[1,2,6,6], %s: f32[1,2,1,1]) {
+    %m = mul(%x, %s) : f32[1,2,6,6]
+    %r = relu(%m) : f32[1,2,6,6]
+    %p = avg_pool(%r) {kernel = [2, 2], strides = [STRIDE, STRIDE]} : f32[1,2,SIZE,SIZE]
+    return "": %p
+  })";
+  EXPECT_THAT(Groups(absl::StrReplaceAll(text, {{"STRIDE", "2"}, {"SIZE", "3"}})),
+              ElementsAre("mul relu *avg_pool"));
+  EXPECT_THAT(Groups(absl::StrReplaceAll(text, {{"STRIDE", "1"}, {"SIZE", "5"}})),
+              ElementsAre("mul *relu", "*avg_pool"));
 }
 
 TEST(Fuse, NormalizationsTakeCheapProloguesOnly) {

@@ -20,6 +20,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "opt/rewrite.h"
+
 namespace attune {
 namespace {
 
@@ -51,6 +53,16 @@ bool IsCheap(const Node& node) {
 bool IsMovementOfOne(const Node& node) {
   return node.op() == Op::kReshape || node.op() == Op::kTranspose || node.op() == Op::kSlice ||
          node.op() == Op::kCast;
+}
+
+// Whether a pool reads an element more than once.
+bool WindowsOverlap(const Node& pool) {
+  const Ints& kernel = pool.attrs().IntList("kernel");
+  const Ints strides = pool.attrs().IntList("strides", Ints(kernel.size(), 1));
+  for (size_t d = 0; d < kernel.size(); ++d) {
+    if (strides[d] < kernel[d]) return true;
+  }
+  return !AllAre(pool.attrs().IntList("dilations", {}), 1);
 }
 
 class Partitioner {
@@ -335,6 +347,9 @@ bool TakesEpilogue(const Node& node) {
 
 bool TakesPrologue(const Node& node) {
   switch (node.op()) {
+    case Op::kMaxPool:
+    case Op::kAvgPool:
+      return node.num_outputs() == 1 && !WindowsOverlap(node);
     case Op::kTranspose:
     case Op::kSlice:
     case Op::kConcat:

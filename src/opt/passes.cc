@@ -42,6 +42,7 @@ std::span<const PassInfo> PassTable() {
       {"sink_reshapes", SinkReshapesPass, "A squeezed convolution comes to stand beside its offset.", {}},
       {"fold_affine", FoldAffinePass, "Batch normalization ends in the weights.", {}},
 
+      {"hoist_pools", HoistPoolsPass, "Nothing is left between a convolution and its pool.", {}},
       {"decompose_conv_transpose",
        DecomposeConvTransposePass,
        "Convolutions have fast kernels; offsets and factors are in the weights now.",

@@ -48,6 +48,10 @@ absl::StatusOr<bool> AlgebraPass(Graph& graph, const PassContext& context);
 // constants per channel, computed in double.
 absl::StatusOr<bool> DecomposeBatchNormPass(Graph& graph, const PassContext& context);
 
+// After: no average pool without padding that gives fewer pixels than it takes is the only user of a
+// convolution of single pixels: it stands before it. Sums may round otherwise.
+absl::StatusOr<bool> HoistPoolsPass(Graph& graph, const PassContext& context);
+
 // After: a convolution, transposed or not, whose only user adds or multiplies constants per output channel
 // has them in its weights and bias, likewise a matrix product with constant right operand (factors only;
 // it has no bias). Equal to rounding of the weights.

@@ -46,6 +46,37 @@ TEST(FoldAffine, FactorsThatOverflowStay) {
   })");
 }
 
+TEST(HoistPools, AveragesComeBeforeProducts) {
+  ExpectRewrite("hoist_pools", R"(graph @g(%x: f32[1,4,6,6], %w: f32[2,4,1,1], %b: f32[2]) {
+    %c = conv(%x, %w, %b) @"conv" : f32[1,2,6,6]
+    %y = avg_pool(%c) {kernel = [2, 2], strides = [2, 2]} @"pool" : f32[1,2,3,3]
+    return "out": %y
+  })",
+                R"(graph @g(%x: f32[1,4,6,6], %w: f32[2,4,1,1], %b: f32[2]) {
+    %0 = avg_pool(%x) {kernel = [2, 2], strides = [2, 2]} @"pool" : f32[1,4,3,3]
+    %y = conv(%0, %w, %b) @"pool" : f32[1,2,3,3]
+    return "out": %y
+  })");
+}
+
+TEST(HoistPools, NotWherePaddingIsAveraged) {
+  ExpectUnchanged("hoist_pools", R"(graph @g(%x: f32[1,4,6,6], %w: f32[2,4,1,1], %b: f32[2]) {
+    %c = conv(%x, %w, %b) : f32[1,2,6,6]
+    %y = avg_pool(%c) {kernel = [2, 2], strides = [2, 2], pads = [1, 1, 1, 1], count_include_pad = 1} : f32[1,2,4,4]
+    return "out": %y
+  })");
+}
+
+TEST(HoistPools, NotWhereTheConvolutionIsUsedElsewhereOrSeesNeighbours) {
+  ExpectUnchanged("hoist_pools", R"(graph @g(%x: f32[1,4,6,6], %w: f32[2,4,1,1], %v: f32[2,4,3,3]) {
+    %c = conv(%x, %w) : f32[1,2,6,6]
+    %y = avg_pool(%c) {kernel = [2, 2], strides = [2, 2]} : f32[1,2,3,3]
+    %d = conv(%x, %v) {pads = [1, 1, 1, 1]} : f32[1,2,6,6]
+    %z = avg_pool(%d) {kernel = [2, 2], strides = [2, 2]} : f32[1,2,3,3]
+    return "out": %y, "conv": %c, "z": %z
+  })");
+}
+
 TEST(DecomposeConvTranspose, PhasesAreChannels) {
   // Along the second spatial axis: phase 0 sees taps 0 and 2, phase 1 tap 1.
   ExpectRewrite("decompose_conv_transpose\ndead_code", R"(graph @g(%x: f32[1,1,1,3]) {
