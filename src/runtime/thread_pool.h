@@ -10,13 +10,14 @@
 // left, down to 1/8. A thread whose range is used up takes blocks from the tails of the others' ranges; so
 // the caller runs what a worker that still sleeps has not begun. Blocks are powers of two of eighths at
 // multiples of their size, so that each is one (part, parts) of the kernel's interface. What is left of a
-// range is one word, in a cache line of its own, with the number of the launch: one compare-and-swap claims a
-// block, and one by a thread that comes too late fails.
+// range is one word with the number of the launch: one compare-and-swap claims a block, and one by a thread
+// that comes too late fails.
 //
-// Cost of a launch while workers spin: two cache lines a worker to and fro, some hundred nanoseconds; four
-// calls of the kernel a thread instead of one, some ten nanoseconds each; and a cache line each for a look at
-// the others' ranges while waiting anyway. What is left to wait for is a block that was begun: at the most
-// half a range, and at the end, where cores are about as fast as each other, an eighth.
+// Cost of a launch while workers spin: a cache line a worker, which holds all that it must know, and one
+// back, some hundred nanoseconds; and four calls of the kernel a thread instead of one, tens of nanoseconds
+// each. In a launch that nothing disturbs no thread looks at another's range. What is left to wait for is a
+// block that was begun: an eighth of a range where cores are about as fast as each other, half of one at
+// most. A block whose core is taken away meanwhile is waited for, however long that takes.
 //
 // One launch uses the workers at a time. A launch that finds them taken runs in the calling thread alone: the
 // results are the same, nobody waits, and sessions that together have more threads than the machine has
