@@ -39,9 +39,11 @@ inline constexpr uint64_t kReadAhead = 64;
 //   buffers  the addresses of the instruction's tensors, in its order; 64-byte aligned
 //   dims     the run's dynamic dimensions; a kernel that makes a dynamic tensor writes its slots. Slots
 //            are numbers of the whole program, known to the kernel when it is compiled.
-//   scratch  `Manifest::scratch_bytes` for this part alone, 64-byte aligned, of unspecified content
+//   scratch  `Manifest::scratch_bytes` for the calling thread alone, 64-byte aligned, of unspecified content
 //   part     which part of `parts` to compute, 0 <= part < parts. The parts of a call may run at the same
-//            time, so they write disjoint bytes. A call that is not parallel is part 0 of 1.
+//            time, so they write disjoint bytes. One launch may mix parts of several `parts`, as 0 of 2 with
+//            2 and 3 of 4: part p of n is the same work as parts 2p and 2p + 1 of 2n. A call that is not
+//            parallel is part 0 of 1.
 //
 // Returns 0, or another number for an error, which ends the run.
 using KernelFunction = int32_t (*)(void* const* buffers, int64_t* dims, void* scratch, int32_t part,
@@ -133,7 +135,7 @@ struct Manifest {
   std::vector<Port> outputs;
   uint32_t num_dims = 0;       // slots for dynamic dimensions; 0 in all at the start of a run
   uint64_t arena_bytes = 0;    // of one session
-  uint64_t scratch_bytes = 0;  // of one part: the largest that any kernel needs
+  uint64_t scratch_bytes = 0;  // of one thread: the largest that any kernel needs
   std::vector<KernelInfo> kernels;
   std::vector<Instruction> program;
   bool operator==(const Manifest&) const = default;

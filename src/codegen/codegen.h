@@ -8,9 +8,10 @@
 //   int32_t phase(void* const* buffers, int64_t* dims, void* scratch, int32_t part, int32_t parts)
 //
 // `buffers` holds the kernel's parameters in the order of LoopNest::params, each aligned to 64 bytes. `dims`
-// receives the dynamic dimensions (LoopNest::dims_buffer), `scratch` is this part's own area of
-// CompiledKernel::scratch_bytes, aligned to 64 bytes. A phase that is parallel is called once for each part
-// in [0, parts); any other once, with part 0 of 1. Returns 0.
+// receives the dynamic dimensions (LoopNest::dims_buffer), `scratch` is the calling thread's own area of
+// CompiledKernel::scratch_bytes, aligned to 64 bytes. A phase that is parallel is called for parts that
+// together are all of its loop, such as 0 of 2, 2 of 4 and 3 of 4; any other once, with part 0 of 1. Returns
+// 0.
 #ifndef ATTUNE_CODEGEN_CODEGEN_H_
 #define ATTUNE_CODEGEN_CODEGEN_H_
 
@@ -44,7 +45,7 @@ struct KernelPhase {
 struct CompiledKernel {
   std::string object;  // a relocatable ELF file
   std::vector<KernelPhase> phases;
-  int64_t scratch_bytes = 0;  // for each part
+  int64_t scratch_bytes = 0;  // for each thread
   std::string llvm_ir;        // after optimization; empty unless kept
   std::string assembly;       // empty unless kept
 };

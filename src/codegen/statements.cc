@@ -215,6 +215,7 @@ void NestEmitter::EmitVectorized(const Stmt& s) {
 }
 
 // This part's share of a root statement's iterations: [part · n / parts, (part + 1) · n / parts).
+// Rounding down, part p of `parts` ends where part 2p + 1 of twice as many does, as the ABI demands.
 void NestEmitter::EmitParallel(const Stmt& s) {
   Value* extent = EmitExpr(s->extent);
   Value* min = EmitExpr(s->min);

@@ -43,7 +43,7 @@ class HostStream final : public Stream {
     if (pool_ != nullptr) pool_->EndRun();
   }
   int32_t Launch(const KernelLaunch& launch) override {
-    return pool_ != nullptr ? pool_->Run(launch) : RunParts(launch, 0, launch.parts);
+    return pool_ != nullptr ? pool_->Run(launch) : RunAlone(launch);
   }
 
  private:

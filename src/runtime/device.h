@@ -13,17 +13,21 @@
 
 namespace attune {
 
+// The most threads that a stream may have.
+inline constexpr size_t kMaxThreads = 1024;
+
 // Memory of a device; freed with its last owner. Addresses are the device's.
 using DeviceMemory = std::shared_ptr<std::byte>;
 
-// One call of a kernel; the arguments are those of KernelFunction.
+// One execution of a kernel, in as many calls as the stream sees fit; the arguments are those of
+// KernelFunction.
 struct KernelLaunch {
   KernelFunction kernel;
   void* const* buffers;
   int64_t* dims;
-  std::byte* scratch;       // of part 0
-  uint64_t scratch_stride;  // from one part's scratch to the next's, in bytes
-  int32_t parts;
+  std::byte* scratch;       // of the first thread
+  uint64_t scratch_stride;  // from one thread's scratch to the next's, in bytes
+  int32_t threads;          // that may share the work: 1 for a kernel that is not parallel
 };
 
 // A session's way to run kernels; it belongs to one session.
@@ -33,7 +37,7 @@ class Stream {
   // Around a run: between them, threads may wait for the next launch without sleeping.
   virtual void BeginRun() = 0;
   virtual void EndRun() = 0;
-  // Runs all parts and waits for them. Returns 0, or what a part that failed returned.
+  // Executes the kernel and waits for it. Returns 0, or what a call that failed returned.
   virtual int32_t Launch(const KernelLaunch& launch) = 0;
 };
 
@@ -55,7 +59,7 @@ class Device {
   // Between device memories that do not overlap, or between one and the host.
   virtual void Copy(void* to, const void* from, uint64_t bytes) const = 0;
 
-  // A stream whose launches have up to `threads` parts.
+  // A stream whose launches have up to `threads` threads, of which one is the caller's.
   virtual RuntimeStatus CreateStream(int32_t threads, std::unique_ptr<Stream>* stream) const = 0;
 };
 

@@ -12,7 +12,7 @@
 namespace attune {
 namespace {
 
-// A part's scratch and its neighbour's share no cache line, nor the pair of lines that is fetched at once.
+// A thread's scratch and its neighbour's share no cache line, nor the pair of lines that is fetched at once.
 constexpr uint64_t kScratchAlignment = 128;
 
 // The processors that this process may use.
@@ -88,7 +88,7 @@ void ModelSession::ResolveSteps() {
   for (const Instruction& instruction : manifest().program) {
     Step& step = steps_.emplace_back();
     step.opcode = instruction.opcode;
-    step.parts = instruction.parallel ? threads_ : 1;
+    step.threads = instruction.parallel ? threads_ : 1;
     step.target = instruction.target;
     step.kernel = instruction.opcode == Opcode::kCall ? model_->kernel(instruction.kernel) : nullptr;
     step.buffers = buffers_.data() + buffers_.size();
@@ -139,7 +139,7 @@ RuntimeStatus ModelSession::RunStep(const Step& step, size_t* next) {
   switch (step.opcode) {
     case Opcode::kCall: {
       const int32_t failure = stream_->Launch(
-          {step.kernel, step.buffers, dims_.data(), scratch_.get(), scratch_stride_, step.parts});
+          {step.kernel, step.buffers, dims_.data(), scratch_.get(), scratch_stride_, step.threads});
       if (failure == 0) return {};
       const KernelInfo& kernel = manifest().kernels[step.instruction->kernel];
       return {ATTUNE_KERNEL_FAILED, "the kernel \"" + Printable(kernel.name) + "\" of \"" +

@@ -15,8 +15,6 @@
 
 namespace attune {
 
-inline constexpr size_t kMaxThreads = 1024;
-
 // Used by one thread at a time, which Run() enforces.
 class ModelSession {
  public:
@@ -45,7 +43,7 @@ class ModelSession {
   // An instruction with its addresses resolved.
   struct Step {
     Opcode opcode;
-    int32_t parts;
+    int32_t threads;
     uint32_t target;
     KernelFunction kernel;
     void** buffers;  // into buffers_

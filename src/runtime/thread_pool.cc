@@ -1,5 +1,7 @@
 #include "runtime/thread_pool.h"
 
+#include <algorithm>
+#include <bit>
 #include <chrono>
 #include <system_error>
 
@@ -17,17 +19,38 @@ void Pause() {
 #endif
 }
 
-}  // namespace
+// Whether `happens` within a moment, that is before others' ranges are worth a look: the threads of an
+// undisturbed launch end about together, and each look takes a cache line from a thread that writes it.
+template <typename Condition>
+bool Soon(Condition happens) {
+  constexpr int kPauses = 16;
+  for (int i = 0; i < kPauses; ++i) {
+    if (happens()) return true;
+    Pause();
+  }
+  return false;
+}
+
+// A power of two. More make a shorter wait for the last block, and more calls of the kernel.
+constexpr int32_t kUnits = 8;
+
+// The units of the next block where `left` are unclaimed and it is to begin (or end) at `at`: half of them,
+// rounded up, but a power of two that divides `at`.
+int32_t BlockSize(int32_t at, int32_t left) {
+  const auto half = static_cast<int32_t>(std::bit_floor(static_cast<uint32_t>(left + 1) / 2));
+  return at == 0 ? half : std::min(half, at & -at);
+}
 
 // Compiled kernels lack the signature that the sanitizer of calls looks for before a function.
-[[clang::no_sanitize("function")]] int32_t RunParts(const KernelLaunch& launch, int32_t begin, int32_t end) {
-  for (int32_t part = begin; part < end; ++part) {
-    std::byte* scratch = launch.scratch + static_cast<uint64_t>(part) * launch.scratch_stride;
-    const int32_t failure = launch.kernel(launch.buffers, launch.dims, scratch, part, launch.parts);
-    if (failure != 0) return failure;
-  }
-  return 0;
+[[clang::no_sanitize("function")]] int32_t Call(const KernelLaunch& launch, int32_t thread, int32_t part,
+                                                int32_t parts) {
+  std::byte* scratch = launch.scratch + static_cast<uint64_t>(thread) * launch.scratch_stride;
+  return launch.kernel(launch.buffers, launch.dims, scratch, part, parts);
 }
+
+}  // namespace
+
+int32_t RunAlone(const KernelLaunch& launch) { return Call(launch, 0, 0, 1); }
 
 RuntimeStatus ThreadPool::Get(int32_t threads, std::shared_ptr<ThreadPool>* pool) {
   static std::mutex mutex;
@@ -38,33 +61,33 @@ RuntimeStatus ThreadPool::Get(int32_t threads, std::shared_ptr<ThreadPool>* pool
     current = std::make_shared<ThreadPool>();
     shared = current;
   }
-  if (RuntimeStatus status = current->Grow(static_cast<size_t>(threads) - 1); !status.ok()) return status;
+  if (RuntimeStatus status = current->Grow(static_cast<size_t>(threads)); !status.ok()) return status;
   *pool = std::move(current);
   return {};
 }
 
 ThreadPool::~ThreadPool() {
   stopping_.store(true, std::memory_order_relaxed);
-  for (const std::unique_ptr<Worker>& worker : workers_) {
-    worker->ticket.fetch_add(2, std::memory_order_release);  // a change that offers nothing
-    worker->ticket.notify_one();
+  for (size_t i = 1; i < threads_.size(); ++i) {
+    threads_[i]->number.fetch_add(1, std::memory_order_release);  // its range stays empty
+    threads_[i]->number.notify_one();
   }
-  for (const std::unique_ptr<Worker>& worker : workers_) worker->thread.join();
+  for (size_t i = 1; i < threads_.size(); ++i) threads_[i]->worker.join();
 }
 
-RuntimeStatus ThreadPool::Grow(size_t workers) {
+RuntimeStatus ThreadPool::Grow(size_t threads) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  workers_.reserve(workers);
-  while (workers_.size() < workers) {
-    auto worker = std::make_unique<Worker>();
-    const int32_t part = static_cast<int32_t>(workers_.size()) + 1;
+  while (threads_.size() < threads) {
+    const auto self = static_cast<int32_t>(threads_.size());
+    threads_.push_back(std::make_unique<Thread>());
+    if (self == 0) continue;
     try {
-      worker->thread = std::thread(&ThreadPool::Work, this, std::ref(*worker), part);
+      threads_.back()->worker = std::thread(&ThreadPool::Work, this, std::ref(*threads_.back()), self);
     } catch (const std::system_error&) {
+      threads_.pop_back();
       return {ATTUNE_OUT_OF_MEMORY,
-              "the system has no more threads than " + std::to_string(part) + "; use fewer threads"};
+              "the system has no more threads than " + std::to_string(self) + "; use fewer threads"};
     }
-    workers_.push_back(std::move(worker));
   }
   return {};
 }
@@ -84,48 +107,89 @@ uint32_t ThreadPool::Await(const std::atomic<uint32_t>& value, uint32_t old) con
   return value.load(std::memory_order_acquire);
 }
 
-bool ThreadPool::Claim(Worker& worker, uint32_t* ticket) {
-  *ticket = worker.ticket.load(std::memory_order_acquire);
-  if (*ticket % 2 == 0) return false;
-  if (!worker.ticket.compare_exchange_strong(*ticket, *ticket + 1, std::memory_order_acq_rel)) return false;
-  ++*ticket;
-  return true;
+bool ThreadPool::Claim(std::atomic<Range>& range, uint32_t launch, bool front, Block* block) {
+  Range seen = range.load(std::memory_order_acquire);
+  while (seen.launch == launch && seen.begin != seen.end) {
+    const int32_t size = BlockSize(front ? seen.begin : seen.end, seen.end - seen.begin);
+    *block = {front ? seen.begin : seen.end - size, size};
+    Range rest = seen;
+    if (front) {
+      rest.begin = static_cast<uint8_t>(rest.begin + size);
+    } else {
+      rest.end = static_cast<uint8_t>(rest.end - size);
+    }
+    if (range.compare_exchange_weak(seen, rest, std::memory_order_acq_rel, std::memory_order_acquire)) {
+      return true;
+    }
+  }
+  return false;
 }
 
-void ThreadPool::RunClaimed(int32_t part) {
-  if (const int32_t failure = RunParts(*launch_, part, part + 1); failure != 0) {
-    failure_.store(failure, std::memory_order_relaxed);
-  }
-  if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
+void ThreadPool::RunBlock(int32_t owner, const Block& block, int32_t self) {
+  const KernelLaunch& launch = threads_[static_cast<size_t>(self)]->launch;
+  const int shift = std::countr_zero(static_cast<uint32_t>(block.size));
+  const int32_t part = (owner * kUnits + block.begin) >> shift;
+  const int32_t parts = (launch.threads * kUnits) >> shift;
+  const int32_t failure = Call(launch, self, part, parts);
+  if (failure != 0) failure_.store(failure, std::memory_order_relaxed);
 }
 
-void ThreadPool::Work(Worker& worker, int32_t part) {
-  // Claim() may be what sees the ticket that ~ThreadPool raised: stopping_ is looked at after it.
-  for (uint32_t ticket = 0; !stopping_.load(std::memory_order_relaxed);) {
-    Await(worker.ticket, ticket);
-    if (Claim(worker, &ticket)) RunClaimed(part);
+uint32_t ThreadPool::Drain(int32_t owner, uint32_t launch, int32_t self) {
+  std::atomic<Range>& range = threads_[static_cast<size_t>(owner)]->range;
+  uint32_t units = 0;
+  for (Block block; Claim(range, launch, owner == self, &block); units += static_cast<uint32_t>(block.size)) {
+    RunBlock(owner, block, self);
   }
+  return units;
+}
+
+void ThreadPool::DrainAndReport(int32_t owner, uint32_t launch, int32_t self) {
+  const uint32_t units = Drain(owner, launch, self);
+  if (units == 0) return;
+  done_.fetch_add(units, std::memory_order_release);
+  done_.notify_one();
+}
+
+void ThreadPool::Work(Thread& thread, int32_t self) {
+  for (uint32_t seen = 0; !stopping_.load(std::memory_order_relaxed);) {
+    seen = Await(thread.number, seen);
+    const Range range = thread.range.load(std::memory_order_acquire);
+    DrainAndReport(self, range.launch, self);
+    if (Soon([&] { return thread.number.load(std::memory_order_relaxed) != seen; })) continue;
+    for (int32_t i = 1; i < range.threads; ++i) {
+      DrainAndReport((self + i) % range.threads, range.launch, self);
+    }
+  }
+}
+
+uint32_t ThreadPool::Offer(const KernelLaunch& launch) {
+  const Range range = {++launches_, static_cast<uint16_t>(launch.threads), 0, kUnits};
+  for (int32_t i = launch.threads - 1; i >= 0; --i) {
+    Thread& thread = *threads_[static_cast<size_t>(i)];
+    thread.launch = launch;
+    thread.range.store(range, std::memory_order_release);
+    if (i == 0) break;
+    thread.number.store(range.launch, std::memory_order_release);
+    thread.number.notify_one();
+  }
+  return range.launch;
 }
 
 int32_t ThreadPool::Run(const KernelLaunch& launch) {
-  if (launch.parts == 1) return RunParts(launch, 0, 1);
+  if (launch.threads == 1) return RunAlone(launch);
   const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return RunParts(launch, 0, launch.parts);
+  if (!lock.owns_lock()) return RunAlone(launch);
 
-  launch_ = &launch;
-  failure_.store(0, std::memory_order_relaxed);
-  const int32_t offered = launch.parts - 1;
-  pending_.store(static_cast<uint32_t>(offered), std::memory_order_relaxed);
-  for (int32_t i = 0; i < offered; ++i) {
-    workers_[i]->ticket.fetch_add(1, std::memory_order_release);
-    workers_[i]->ticket.notify_one();
+  const uint32_t number = Offer(launch);
+  done_in_the_end_ += static_cast<uint32_t>(launch.threads * kUnits) - Drain(0, number, 0);
+  if (!Soon([&] { return done_.load(std::memory_order_relaxed) == done_in_the_end_; })) {
+    for (int32_t i = 1; i < launch.threads; ++i) done_in_the_end_ -= Drain(i, number, 0);
   }
-  const int32_t failure = RunParts(launch, 0, 1);
-  for (int32_t i = 0; i < offered; ++i) {
-    if (uint32_t ticket; Claim(*workers_[i], &ticket)) RunClaimed(i + 1);
-  }
-  for (uint32_t left = pending_.load(std::memory_order_acquire); left != 0;) left = Await(pending_, left);
-  return failure != 0 ? failure : failure_.load(std::memory_order_relaxed);
+  uint32_t done = done_.load(std::memory_order_acquire);
+  while (done != done_in_the_end_) done = Await(done_, done);
+  const int32_t failure = failure_.load(std::memory_order_relaxed);
+  if (failure != 0) failure_.store(0, std::memory_order_relaxed);
+  return failure;
 }
 
 }  // namespace attune

@@ -3,73 +3,158 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
+#include <vector>
 
 namespace attune {
 namespace {
 
-int32_t MarkPart(void* const* buffers, int64_t*, void* scratch, int32_t part, int32_t parts) {
-  static_cast<int32_t*>(buffers[0])[part] += parts;
-  *static_cast<int32_t*>(scratch) = part;  // a race, were scratch shared
-  return part == 2 ? 42 : 0;
+constexpr uint64_t kStride = 128;
+constexpr int32_t kMaxLaunchThreads = 5;
+
+// What the kernels below work on: a loop of as many iterations as `runs` has elements.
+struct Loop {
+  std::vector<int32_t> runs;  // of each iteration
+  std::atomic<int32_t> done = 0;
+  int32_t threads = 1;
+};
+
+struct Iterations {
+  int64_t begin, end;
+};
+
+// Those of a part, as compiled kernels split a loop.
+Iterations IterationsOf(const Loop& loop, int32_t part, int32_t parts) {
+  const auto n = static_cast<int64_t>(loop.runs.size());
+  return {part * n / parts, (part + 1) * n / parts};
 }
 
-TEST(ThreadPoolTest, RunsEachPartOnceAndReportsAFailure) {
-  std::shared_ptr<ThreadPool> pool;
-  ASSERT_TRUE(ThreadPool::Get(5, &pool).ok());
+Loop& LoopOf(void* const* buffers) { return *static_cast<Loop*>(buffers[0]); }
+
+// Fails where the loop's third iteration is.
+int32_t CountIterations(void* const* buffers, int64_t*, void* scratch, int32_t part, int32_t parts) {
+  Loop& loop = LoopOf(buffers);
+  const auto [begin, end] = IterationsOf(loop, part, parts);
+  auto* last = static_cast<int64_t*>(scratch);
+  for (int64_t i = begin; i < end; ++i) {
+    *last = i;  // a race, were scratch shared
+    ++loop.runs[static_cast<size_t>(i)];
+    if (*last != i) return 43;
+  }
+  return begin <= 2 && 2 < end ? 42 : 0;
+}
+
+class ThreadPoolTest : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(ThreadPool::Get(kMaxLaunchThreads, &pool_).ok()); }
+
+  int32_t Run(KernelFunction kernel, Loop& loop, int32_t threads) {
+    loop.threads = threads;
+    void* buffers[] = {&loop};
+    return pool_->Run({kernel, buffers, nullptr, scratch_.get(), kStride, threads});
+  }
+
+  std::shared_ptr<ThreadPool> pool_;
+  DeviceMemory scratch_ = CpuDevice().Allocate(kMaxLaunchThreads * kStride);
+};
+
+TEST_F(ThreadPoolTest, RunsEachIterationOnceAndReportsAFailure) {
   std::shared_ptr<ThreadPool> smaller;
   ASSERT_TRUE(ThreadPool::Get(2, &smaller).ok());
-  EXPECT_EQ(pool, smaller);  // one a process
-  const DeviceMemory scratch = CpuDevice().Allocate(5 * 128);
-  for (const int32_t parts : {1, 2, 3, 5, 5, 2}) {
-    int32_t marks[6] = {};
-    void* buffers[] = {marks};
-    const int32_t failure = pool->Run({MarkPart, buffers, nullptr, scratch.get(), 128, parts});
-    EXPECT_EQ(failure, parts > 2 ? 42 : 0);
-    for (int32_t part = 0; part < 6; ++part) EXPECT_EQ(marks[part], part < parts ? parts : 0);
+  EXPECT_EQ(pool_, smaller);  // one a process
+  for (const int32_t threads : {1, 2, 3, 5, 5, 2}) {
+    for (const size_t n : {0, 1, 2, 3, 7, 16, 100, 1000}) {
+      Loop loop{.runs = std::vector<int32_t>(n)};
+      EXPECT_EQ(Run(CountIterations, loop, threads), n > 2 ? 42 : 0);
+      EXPECT_EQ(loop.runs, std::vector<int32_t>(n, 1)) << threads << " threads";
+    }
   }
 }
 
-TEST(ThreadPoolTest, ManyLaunchesOfAllSizes) {
-  std::shared_ptr<ThreadPool> pool;
-  ASSERT_TRUE(ThreadPool::Get(4, &pool).ok());
-  const DeviceMemory scratch = CpuDevice().Allocate(4 * 128);
-  int32_t marks[4] = {};
-  void* buffers[] = {marks};
-  int32_t expected = 0;
-  pool->BeginRun();
-  for (int i = 0; i < 5000; ++i) {
-    const int32_t parts = 1 + i % 4;
-    pool->Run({MarkPart, buffers, nullptr, scratch.get(), 128, parts});
-    expected += parts;
-  }
-  pool->EndRun();
-  EXPECT_EQ(marks[0], expected);
-  EXPECT_EQ(marks[3], 5000);  // a quarter of the launches, by 4
+TEST_F(ThreadPoolTest, ManyLaunchesOfAllSizes) {
+  Loop loop{.runs = std::vector<int32_t>(40)};
+  pool_->BeginRun();
+  for (int i = 0; i < 5000; ++i) Run(CountIterations, loop, 1 + i % kMaxLaunchThreads);
+  pool_->EndRun();
+  EXPECT_EQ(loop.runs, std::vector<int32_t>(40, 5000));
 }
 
-// Part 0 waits for the flag.
-int32_t WaitForFlag(void* const* buffers, int64_t*, void*, int32_t part, int32_t) {
-  if (part == 0) static_cast<std::atomic<bool>*>(buffers[0])->wait(false);
+// Whether all iterations but `waiting` are done before long.
+bool AwaitOthers(Loop& loop, int64_t waiting) {
+  const auto start = std::chrono::steady_clock::now();
+  while (loop.done.load() < static_cast<int64_t>(loop.runs.size()) - waiting) {
+    if (std::chrono::steady_clock::now() - start > std::chrono::seconds(20)) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+// The call with the first iteration of the last thread's range ends after all others.
+int32_t LastRangeIsSlow(void* const* buffers, int64_t*, void*, int32_t part, int32_t parts) {
+  Loop& loop = LoopOf(buffers);
+  const auto [begin, end] = IterationsOf(loop, part, parts);
+  const int64_t slow = IterationsOf(loop, loop.threads - 1, loop.threads).begin;
+  if (begin <= slow && slow < end && !AwaitOthers(loop, end - begin)) return 44;
+  loop.done += static_cast<int32_t>(end - begin);
   return 0;
 }
 
-TEST(ThreadPoolTest, ALaunchThatFindsThePoolTakenRunsAlone) {
-  std::shared_ptr<ThreadPool> pool;
-  ASSERT_TRUE(ThreadPool::Get(3, &pool).ok());
-  std::atomic<bool> flag = false;
-  void* wait_buffers[] = {&flag};
-  std::thread taker([&] { pool->Run({WaitForFlag, wait_buffers, nullptr, nullptr, 0, 2}); });
+// The same of the first thread's range.
+int32_t FirstRangeIsSlow(void* const* buffers, int64_t*, void*, int32_t part, int32_t parts) {
+  Loop& loop = LoopOf(buffers);
+  const auto [begin, end] = IterationsOf(loop, part, parts);
+  if (begin == 0 && end > 0 && !AwaitOthers(loop, end)) return 44;
+  loop.done += static_cast<int32_t>(end - begin);
+  return 0;
+}
 
-  // Whether or not the taker has begun, every launch ends before the flag is set.
-  const DeviceMemory scratch = CpuDevice().Allocate(3 * 128);
-  int32_t marks[3] = {};
-  void* buffers[] = {marks};
-  for (int i = 0; i < 2000; ++i) pool->Run({MarkPart, buffers, nullptr, scratch.get(), 128, 3});
-  EXPECT_EQ(marks[0], 6000);
-  EXPECT_EQ(marks[2], 6000);
-  flag = true;
-  flag.notify_all();
+TEST_F(ThreadPoolTest, OthersRunWhatASlowThreadHasNotBegun) {
+  for (const int32_t threads : {2, 3, 5}) {
+    for (const KernelFunction kernel : {FirstRangeIsSlow, LastRangeIsSlow}) {
+      Loop loop{.runs = std::vector<int32_t>(64)};
+      EXPECT_EQ(Run(kernel, loop, threads), 0) << "nobody ran the rest; " << threads << " threads";
+      EXPECT_EQ(loop.done, 64);
+    }
+  }
+}
+
+// Every thread's first call waits for all threads'; records in `runs` which thread ran an iteration first.
+int32_t MeetInTheFirstCall(void* const* buffers, int64_t*, void* scratch, int32_t part, int32_t parts) {
+  Loop& loop = LoopOf(buffers);
+  auto* calls = static_cast<int32_t*>(scratch);
+  if (++*calls > 1) return 0;
+  loop.runs[static_cast<size_t>(IterationsOf(loop, part, parts).begin)] = 1;
+  ++loop.done;
+  while (loop.done < loop.threads) std::this_thread::yield();
+  return 0;
+}
+
+TEST_F(ThreadPoolTest, EachThreadBeginsWithItsOwnRange) {
+  for (const int32_t threads : {2, 4}) {
+    scratch_ = CpuDevice().Allocate(kMaxLaunchThreads * kStride);
+    Loop loop{.runs = std::vector<int32_t>(64)};
+    EXPECT_EQ(Run(MeetInTheFirstCall, loop, threads), 0);
+    for (int32_t i = 0; i < 64; ++i) EXPECT_EQ(loop.runs[static_cast<size_t>(i)], i % (64 / threads) == 0);
+  }
+}
+
+// The call with the first iteration waits for `done`.
+int32_t WaitForDone(void* const* buffers, int64_t*, void*, int32_t part, int32_t) {
+  if (part == 0) LoopOf(buffers).done.wait(0);
+  return 0;
+}
+
+TEST_F(ThreadPoolTest, ALaunchThatFindsThePoolTakenRunsAlone) {
+  Loop waiting{.runs = std::vector<int32_t>(1)};
+  std::thread taker([&] { Run(WaitForDone, waiting, 2); });
+
+  // Whether or not the taker has begun, every launch ends before it does.
+  Loop loop{.runs = std::vector<int32_t>(30)};
+  for (int i = 0; i < 2000; ++i) EXPECT_EQ(Run(CountIterations, loop, 3), 42);
+  EXPECT_EQ(loop.runs, std::vector<int32_t>(30, 2000));
+  waiting.done = 1;
+  waiting.done.notify_all();
   taker.join();
 }
 

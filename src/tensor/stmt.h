@@ -29,7 +29,7 @@ enum class LoopKind {
   kVectorized,  // constant extent; iterations are lanes. Stores inside whose indices do not depend on the
                 // variable reduce across lanes: buffer[i] = op(buffer[i], x) with op one of add, mul, min,
                 // max, and, or
-  kParallel,    // only as the outermost loop of a root statement: split statically over parts
+  kParallel,    // only as the outermost loop of a root statement: split into parts for threads
   kDot,         // around one store, in a vectorized loop: the terms that a dot product instruction adds to
                 // each lane at once, rounding as it does. Where the target has none for them, unrolled
   kBound,       // bound to a hardware index (`binding`), for GPUs
