@@ -26,6 +26,7 @@ int Main(int argc, char** argv) {
   AddBenchCommand(app, action);
   AddProfileCommand(app, action);
   AddInspectCommand(app, action);
+  AddRecordsCommand(app, action);
   AddZooCommand(app, action);
   try {
     app.parse(argc, argv);

@@ -1,0 +1,285 @@
+// attune records list|best|export|import|merge|prune
+#include "api/records.h"
+
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <deque>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/records_view.h"
+
+namespace attune {
+namespace {
+
+struct Flags {
+  std::string records, json;
+  RecordFilter filter;
+  std::string cache;
+  std::string file;  // what is written, read or merged
+  bool runs = false, measurements = false;
+  int64_t limit = 50;
+  bool skip_damaged = false;
+  PruneOptions prune;
+};
+
+int64_t NowMs() {
+  using std::chrono::duration_cast, std::chrono::milliseconds, std::chrono::system_clock;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+absl::StatusOr<std::unique_ptr<RecordDatabase>> OpenRecords(const Flags& flags, bool create) {
+  std::string path = flags.records;
+  if (path.empty()) {
+    ASSIGN_OR_RETURN(path, DefaultRecordsPath([](const char* name) { return std::getenv(name); }));
+  }
+  return RecordDatabase::Open(path, {.create = create});
+}
+
+RecordFilter Filter(const Flags& flags) {
+  RecordFilter filter = flags.filter;
+  if (filter.device == "host") filter.device = DeviceFingerprint();
+  filter.cache = ParseCacheMode(flags.cache);
+  return filter;
+}
+
+// The rows as a table, or as JSON under `name`, or both.
+template <typename T>
+absl::Status Show(const Flags& flags, const char* name, const std::vector<T>& rows,
+                  std::string (*table)(std::span<const T>, int64_t)) {
+  if (!flags.json.empty()) {
+    Json list = Json::array();
+    for (const T& row : rows) list.push_back(ToJson(row));
+    RETURN_IF_ERROR(WriteJson({{name, std::move(list)}}, flags.json));
+  }
+  if (flags.json != "-") PrintResult(table(rows, NowMs()));
+  return absl::OkStatus();
+}
+
+absl::Status Report(const Flags& flags, const Json& json, const std::string& sentence) {
+  if (!flags.json.empty()) RETURN_IF_ERROR(WriteJson(json, flags.json));
+  if (flags.json != "-") PrintResult(sentence + "\n");
+  return absl::OkStatus();
+}
+
+absl::Status List(const Flags& flags) {
+  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags, /*create=*/false));
+  const RecordFilter filter = Filter(flags);
+  if (flags.runs) {
+    ASSIGN_OR_RETURN(std::vector<TuningRun> runs, database->Runs());
+    std::erase_if(runs, [&](const TuningRun& run) {
+      return (!filter.run.empty() && run.id != filter.run) ||
+             (!filter.device.empty() && run.device != filter.device) ||
+             (filter.threads != 0 && run.threads != filter.threads);
+    });
+    return Show(flags, "runs", runs, RunsTable);
+  }
+  if (!flags.measurements) {
+    ASSIGN_OR_RETURN(const std::vector<TaskEntry> tasks, database->Tasks(filter));
+    return Show(flags, "tasks", tasks, TasksTable);
+  }
+  std::deque<Record> last;
+  RETURN_IF_ERROR(database->ForEachRecord(filter, [&](const Record& record) {
+    last.push_back(record);
+    if (static_cast<int64_t>(last.size()) > flags.limit) last.pop_front();
+    return absl::OkStatus();
+  }));
+  return Show(flags, "measurements", std::vector<Record>(last.begin(), last.end()), MeasurementsTable);
+}
+
+absl::Status Best(const Flags& flags) {
+  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags, /*create=*/false));
+  ASSIGN_OR_RETURN(const std::vector<BestRecord> best,
+                   database->Best(Filter(flags), {.versions = CurrentStrategyVersions(), .priors = true}));
+  return Show(flags, "best", best, BestTable);
+}
+
+std::string Count(int64_t n, std::string_view what) { return absl::StrCat(n, " ", what, n == 1 ? "" : "s"); }
+
+absl::Status Export(const Flags& flags) {
+  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags, /*create=*/false));
+  ExportReport report;
+  if (flags.file == "-") {
+    ASSIGN_OR_RETURN(report, ExportRecords(*database, Filter(flags), [](std::string_view line) {
+                       PrintResult(line);
+                       return absl::OkStatus();
+                     }));
+  } else {
+    ASSIGN_OR_RETURN(report, ExportRecordFile(*database, Filter(flags), flags.file));
+  }
+  if (report.skipped > 0) {
+    PrintNote(
+        absl::StrCat(database->path(), ": ", Count(report.skipped, "row"), " that this attune cannot read"));
+  }
+  const Json json = {{"records", report.records}, {"runs", report.runs}, {"skipped", report.skipped}};
+  if (flags.file == "-") return flags.json.empty() ? absl::OkStatus() : WriteJson(json, flags.json);
+  return Report(
+      flags, json,
+      absl::StrCat(flags.file, ": ", Count(report.records, "record"), ", ", Count(report.runs, "run")));
+}
+
+absl::Status ReportImport(const Flags& flags, const RecordDatabase& database, const ImportReport& report) {
+  if (report.skipped > 0) {
+    PrintNote(absl::StrCat(report.skipped, " passed over; the first: ", report.first_skipped));
+  }
+  return Report(
+      flags,
+      {{"records", report.records},
+       {"added", report.added},
+       {"runs_added", report.runs_added},
+       {"skipped", report.skipped},
+       {"first_skipped", report.first_skipped}},
+      absl::StrCat(database.path(), ": ", Count(report.added, "new record"), " of ", report.records));
+}
+
+absl::Status Import(const Flags& flags) {
+  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags, /*create=*/true));
+  const ImportOptions options = {.skip_damaged = flags.skip_damaged};
+  ASSIGN_OR_RETURN(const ImportReport report,
+                   flags.file == "-" ? ImportRecords(*database, std::cin, "standard input", options)
+                                     : ImportRecordFile(*database, flags.file, options));
+  return ReportImport(flags, *database, report);
+}
+
+absl::Status Merge(const Flags& flags) {
+  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags, /*create=*/true));
+  ASSIGN_OR_RETURN(const ImportReport report, MergeRecords(*database, flags.file));
+  return ReportImport(flags, *database, report);
+}
+
+absl::Status Prune(const Flags& flags) {
+  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags, /*create=*/false));
+  PruneOptions options = flags.prune;
+  options.which = Filter(flags);
+  ASSIGN_OR_RETURN(const PruneReport report, database->Prune(options));
+  return Report(flags,
+                {{"records", report.records},
+                 {"tasks", report.tasks},
+                 {"runs", report.runs},
+                 {"dry_run", options.dry_run}},
+                absl::StrCat(options.dry_run ? "would remove " : "removed ", Count(report.records, "record"),
+                             ", ", Count(report.tasks, "task"), ", ", Count(report.runs, "run")));
+}
+
+// "90d", "12h", "2w": the time so long ago. Throws as CLI11's own checks do.
+int64_t LongAgo(const std::string& age) {
+  const std::map<std::string_view, int64_t> hours = {{"h", 1}, {"d", 24}, {"w", 24 * 7}};
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(age.data(), age.data() + age.size(), number);
+  const auto unit = hours.find(std::string_view(end, static_cast<size_t>(age.data() + age.size() - end)));
+  constexpr int64_t kMost = 1'000'000;
+  if (error != std::errc() || unit == hours.end() || number < 0 || number > kMost) {
+    throw CLI::ValidationError("--older-than", "\"" + age + "\" is not an age like 12h, 90d or 4w");
+  }
+  return std::max<int64_t>(1, NowMs() - number * unit->second * 3600 * 1000);
+}
+
+void AddFilterFlags(CLI::App& command, Flags& flags) {
+  command.add_option("--device", flags.filter.device, "a device's fingerprint, or host for this machine");
+  command.add_option("--run", flags.filter.run, "a run's id");
+  command.add_option("--task", flags.filter.task, "the beginning of a task's digest")
+      ->check([](const std::string& digest) {
+        return digest.find_first_not_of("0123456789abcdef") == std::string::npos
+                   ? ""
+                   : "must be digits 0 to 9 and a to f";
+      });
+  command.add_option("--threads", flags.filter.threads, "threads that the kernel ran on")
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()));
+  command.add_option("--cache", flags.cache, "cold or warm: the caches at the measurement")
+      ->check(CLI::IsMember({"cold", "warm"}));
+}
+
+// A subcommand with the flags that all have; `run` is what it does.
+CLI::App* AddSubcommand(CLI::App& records, Action& action, const std::shared_ptr<Flags>& flags,
+                        const char* name, const char* description, absl::Status (*run)(const Flags&)) {
+  CLI::App* command = records.add_subcommand(name, description);
+  command->add_option("--records", flags->records,
+                      "the database (default: $ATTUNE_RECORDS, else attune/records.db in $XDG_DATA_HOME or "
+                      "~/.local/share)");
+  command->add_option("--json", flags->json, "write the results as JSON to this file, or to stdout for -");
+  command->callback([flags, &action, run] { action = [flags, run] { return run(*flags); }; });
+  return command;
+}
+
+void AddListAndBest(CLI::App& records, Action& action) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* list = AddSubcommand(records, action, flags, "list", "List the tasks that were measured", List);
+  AddFilterFlags(*list, *flags);
+  CLI::Option* runs = list->add_flag("--runs", flags->runs, "list tuning runs instead");
+  list->add_flag("--measurements", flags->measurements, "list single measurements instead, the newest last")
+      ->excludes(runs);
+  list->add_option("--limit", flags->limit, "how many measurements (default: 50)")
+      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}));
+
+  flags = std::make_shared<Flags>();
+  CLI::App* best = AddSubcommand(records, action, flags, "best",
+                                 "Show the fastest config of each task, device and number of threads", Best);
+  AddFilterFlags(*best, *flags);
+}
+
+void AddExchange(CLI::App& records, Action& action) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* out = AddSubcommand(records, action, flags, "export", "Write records as JSON lines", Export);
+  out->add_option("FILE", flags->file, "the file to write, or - for stdout")->required();
+  AddFilterFlags(*out, *flags);
+  out->parse_complete_callback([flags] {
+    if (flags->file == "-" && flags->json == "-") {
+      throw CLI::ValidationError("--json", "records and results cannot both go to stdout");
+    }
+  });
+
+  flags = std::make_shared<Flags>();
+  CLI::App* in =
+      AddSubcommand(records, action, flags, "import",
+                    "Add the records of a file of JSON lines; those that are known are not doubled", Import);
+  in->add_option("FILE", flags->file, "the file to read, or - for stdin")->required();
+  in->add_flag("--skip-damaged", flags->skip_damaged, "pass over lines that are no records");
+
+  flags = std::make_shared<Flags>();
+  CLI::App* merge =
+      AddSubcommand(records, action, flags, "merge",
+                    "Add the records of another database; those that are known are not doubled", Merge);
+  merge->add_option("DB", flags->file, "the other database, which is only read")->required();
+}
+
+void AddPrune(CLI::App& records, Action& action) {
+  auto flags = std::make_shared<Flags>();
+  auto age = std::make_shared<std::string>();
+  CLI::App* command = AddSubcommand(records, action, flags, "prune",
+                                    "Remove the records that fulfil all that is asked for", Prune);
+  AddFilterFlags(*command, *flags);
+  command->add_option("--older-than", *age, "measured so long ago: 12h, 90d or 4w");
+  command
+      ->add_option("--keep-best", flags->prune.keep_best,
+                   "not the fastest N of each task, device and threads")
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()));
+  command->add_flag("--keep-failed", flags->prune.keep_failed, "not failures, which are never tried again");
+  command->add_flag("--dry-run", flags->prune.dry_run, "only say how many");
+  command->parse_complete_callback([flags, age] {
+    const RecordFilter& filter = flags->filter;
+    const bool any = !filter.device.empty() || !filter.run.empty() || !filter.task.empty() ||
+                     filter.threads != 0 || !flags->cache.empty() || !age->empty() ||
+                     flags->prune.keep_best != 0;
+    if (!any) throw CLI::RequiredError("which records: --older-than, --keep-best, --device, --run or --task");
+    if (!age->empty()) flags->prune.older_than_ms = LongAgo(*age);
+  });
+}
+
+}  // namespace
+
+void AddRecordsCommand(CLI::App& app, Action& action) {
+  CLI::App* records = app.add_subcommand("records", "Show, exchange and prune what tuning has measured");
+  records->require_subcommand(1);
+  AddListAndBest(*records, action);
+  AddExchange(*records, action);
+  AddPrune(*records, action);
+}
+
+}  // namespace attune

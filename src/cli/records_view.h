@@ -1,0 +1,28 @@
+// Records for people, as tables, and for programs, as JSON.
+#ifndef ATTUNE_CLI_RECORDS_VIEW_H_
+#define ATTUNE_CLI_RECORDS_VIEW_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "api/records.h"
+#include "cli/output.h"
+
+namespace attune {
+
+// Tables have a part for each device; `now_ms` is what ages are told from.
+std::string TasksTable(std::span<const TaskEntry> tasks, int64_t now_ms);
+std::string BestTable(std::span<const BestRecord> best, int64_t now_ms);
+std::string MeasurementsTable(std::span<const Record> records, int64_t now_ms);
+std::string RunsTable(std::span<const TuningRun> runs, int64_t now_ms);
+
+Json ToJson(const TaskEntry& task);
+Json ToJson(const BestRecord& best);
+// As in JSON lines, and the task's digest; likewise a run.
+Json ToJson(const Record& record);
+Json ToJson(const TuningRun& run);
+
+}  // namespace attune
+
+#endif  // ATTUNE_CLI_RECORDS_VIEW_H_
