@@ -129,6 +129,8 @@ class Network {
   Network Failed(absl::Status status) const;
   // What `options` give to measure with, in the order of the graph's inputs.
   absl::StatusOr<std::vector<Tensor>> Examples(const OptimizeOptions& options) const;
+  // How far the compiled network's outputs are from those in f32, to the precision report.
+  static absl::Status MeasureOutputs(State& state, int jobs);
   // A session with all inputs set.
   absl::StatusOr<Session> Prepare(const std::vector<NamedTensor>& inputs, int threads) const;
 

@@ -23,7 +23,7 @@ struct PrecisionReport {
   // The outputs of floats, for the examples that the layers were measured on. Empty before the network is
   // compiled, and where nothing was measured.
   std::vector<OutputError> outputs;
-  // Why nothing was measured, empty where it was.
+  // Why nothing was measured, or not the outputs. Empty where both were, or where the plan asks for neither.
   std::string not_measured;
 };
 

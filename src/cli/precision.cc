@@ -33,8 +33,7 @@ std::string InF32ByError(const PrecisionReport& report) {
 std::vector<std::string> Describe(const PrecisionReport& report) {
   const auto count = std::ranges::count_if(report.layers, [](const auto& layer) { return layer.is_bf16; });
   std::string layers = absl::StrCat(count, " of ", report.layers.size(), " layers", InF32ByError(report));
-  if (!report.not_measured.empty())
-    absl::StrAppend(&layers, "; their errors were not measured: ", report.not_measured);
+  if (!report.not_measured.empty()) absl::StrAppend(&layers, "; not measured: ", report.not_measured);
   std::vector<std::string> lines = {std::move(layers)};
   for (const OutputError& output : report.outputs) {
     lines.push_back(
