@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "api/compiled_executor.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "import/onnx/import.h"
@@ -60,6 +61,9 @@ struct Network::State {
   std::string artifact;
   std::shared_ptr<const CompiledModel> compiled;
   CompileReport report;
+  std::optional<PrecisionReport> precision_report;
+  // What it was measured with, and the outputs in f32, until those of the compiled network are known.
+  std::vector<Tensor> examples, expected;
 };
 
 Network Network::Failed(absl::Status status) const {
@@ -101,20 +105,53 @@ Network Network::FromGraph(const Graph& graph, const std::string& name) {
 
 const absl::Status& Network::status() const { return state_->status; }
 
-Network Network::Optimize(const PassPlan& plan, const std::string& dump_folder) const {
+absl::StatusOr<std::vector<Tensor>> Network::Examples(const OptimizeOptions& options) const {
+  if (!options.measure) return absl::FailedPreconditionError("the code is for another processor");
+  constexpr uint64_t kSeed = 0;
+  ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, Complete(options.examples, kSeed));
+  std::vector<Tensor> examples;
+  for (const auto& input : state_->imported->inputs()) {
+    const auto named =
+        std::ranges::find_if(complete, [&](const NamedTensor& t) { return t.name == input->name(); });
+    if (named == complete.end()) return InvalidInput("input \"", input->name(), "\" has no value");
+    examples.push_back(named->tensor);
+  }
+  return examples;
+}
+
+Network Network::Optimize(const PassPlan& plan, const OptimizeOptions& options) const {
   if (!status().ok()) return *this;
   if (state_->imported == nullptr) {
     return Failed(absl::FailedPreconditionError("is compiled already; give the model that it was made from"));
   }
-  std::unique_ptr<Graph> graph = state_->imported->Clone();
-  RunOptions options;
-  options.dump_folder = dump_folder;
-  absl::StatusOr<std::vector<StepReport>> passes = RunPlan(*graph, plan, options);
-  if (!passes.ok()) return Failed(passes.status());
   auto state = std::make_shared<State>(*state_);
+  std::unique_ptr<Graph> graph = state_->imported->Clone();
+  const PassPlan only_groups{.steps = {{"fuse", {}}}};
+  const CompiledExecutor executor({}, only_groups, options.jobs);
+  NarrowingReport narrowing;
+  RunOptions run;
+  run.dump_folder = options.dump_folder;
+  run.narrowing = &narrowing;
+  if (IsBF16(plan)) {
+    absl::StatusOr<std::vector<Tensor>> examples = Examples(options);
+    if (examples.ok()) {
+      state->examples = *std::move(examples);
+      run.measurement = {&executor, &state->examples};
+    } else {
+      narrowing.failure = examples.status().message();
+    }
+  }
+  absl::StatusOr<std::vector<StepReport>> passes = RunPlan(*graph, plan, run);
+  if (!passes.ok()) return Failed(passes.status());
+  state->precision = IsBF16(plan) ? DType::kBF16 : DType::kF32;
+  state->precision_report.reset();
+  if (IsBF16(plan)) {
+    state->precision_report = {
+        .layers = std::move(narrowing.layers), .outputs = {}, .not_measured = std::move(narrowing.failure)};
+  }
+  state->expected = std::move(narrowing.outputs);
   state->optimized = std::move(graph);
   state->pass_plan = Print(plan);
-  state->precision = IsBF16(plan) ? DType::kBF16 : DType::kF32;
   state->passes = *std::move(passes);
   return Network(std::move(state));
 }
@@ -146,9 +183,27 @@ Network Network::Compile(CompileOptions options) const {
   absl::StatusOr<std::shared_ptr<const CompiledModel>> compiled = CompiledModel::FromBytes(*artifact);
   // Code for another processor is made to be saved, not to be run here.
   if (!compiled.ok() && !absl::IsFailedPrecondition(compiled.status())) return Failed(compiled.status());
-  if (compiled.ok()) state->compiled = *std::move(compiled);
+  const bool runs_here = compiled.ok();
+  if (runs_here) state->compiled = *std::move(compiled);
   state->artifact = *std::move(artifact);
+  if (runs_here && !state->expected.empty()) {
+    // Rounding may make an index a wrong one; the network is as it should be even so.
+    const absl::Status measured = MeasureOutputs(*state, options.jobs);
+    state->precision_report->not_measured = measured.message();
+  }
   return Network(std::move(state));
+}
+
+absl::Status Network::MeasureOutputs(State& state, int jobs) {
+  std::vector<NamedTensor> examples;
+  for (size_t i = 0; i < state.examples.size(); ++i) {
+    examples.push_back({state.imported->inputs()[i]->name(), state.examples[i]});
+  }
+  const Network network(std::make_shared<State>(state));
+  ASSIGN_OR_RETURN(const std::vector<NamedTensor> actual, network.Run(examples, jobs));
+  state.precision_report->outputs = OutputErrors(state.expected, actual);
+  state.expected.clear();
+  return absl::OkStatus();
 }
 
 Network Network::Save(const std::string& path) const {
@@ -289,6 +344,7 @@ absl::StatusOr<std::vector<InputDeclaration>> Network::Inputs() const {
 bool Network::is_compiled() const { return state_->compiled != nullptr || !state_->artifact.empty(); }
 const std::vector<StepReport>& Network::pass_report() const { return state_->passes; }
 const CompileReport& Network::compile_report() const { return state_->report; }
+const std::optional<PrecisionReport>& Network::precision_report() const { return state_->precision_report; }
 const std::string& Network::artifact() const { return state_->artifact; }
 
 absl::StatusOr<Tensor> Network::RandomInput(const std::string& name, uint64_t seed) const {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "api/compiled_model.h"
 #include "api/description.h"
+#include "api/precision.h"
 #include "api/profile.h"
 #include "api/tensors.h"
 #include "api/verify.h"
@@ -43,6 +45,19 @@ struct ModelOptions {
   std::map<std::string, Tensor> values;
 };
 
+struct OptimizeOptions {
+  // Where not empty, an existing folder that each step's graph is written to.
+  std::string dump_folder;
+  // Whether a plan for bf16 decides by the layers' errors too, measured by code for this machine, and not by
+  // the operators' kinds alone: for networks that are compiled for this machine.
+  bool measure = true;
+  // Inputs to measure with; those that are missing are random by seed 0. The same inputs give the same
+  // network.
+  std::vector<NamedTensor> examples;
+  // Threads that compile and run what is measured; 0: as many as processors.
+  int jobs = 0;
+};
+
 // One example with the class that it belongs to.
 struct Sample {
   std::vector<NamedTensor> inputs;
@@ -60,8 +75,8 @@ class Network {
 
   const absl::Status& status() const;
 
-  // The graph rewritten as `plan` says. Where `dump_folder` is not empty, each step's graph is written to it.
-  Network Optimize(const PassPlan& plan = DefaultPlan(), const std::string& dump_folder = "") const;
+  // The graph rewritten as `plan` says.
+  Network Optimize(const PassPlan& plan = DefaultPlan(), const OptimizeOptions& options = {}) const;
   // Code for the optimized graph; of the imported one, each operator by itself, where Optimize() was not
   // called. An empty target is this machine, no jobs as many as processors. Name, digest and plan are filled
   // in.
@@ -96,6 +111,8 @@ class Network {
   // After Optimize() and Compile(), for people.
   const std::vector<StepReport>& pass_report() const;
   const CompileReport& compile_report() const;
+  // After Optimize() for bf16, with the outputs' errors after Compile(); else nothing.
+  const std::optional<PrecisionReport>& precision_report() const;
   // The artifact's file, empty where it was loaded from one or is not compiled.
   const std::string& artifact() const;
 
@@ -110,6 +127,10 @@ class Network {
   explicit Network(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
   Network Failed(absl::Status status) const;
+  // What `options` give to measure with, in the order of the graph's inputs.
+  absl::StatusOr<std::vector<Tensor>> Examples(const OptimizeOptions& options) const;
+  // How far the compiled network's outputs are from those in f32, to the precision report.
+  static absl::Status MeasureOutputs(State& state, int jobs);
   // A session with all inputs set.
   absl::StatusOr<Session> Prepare(const std::vector<NamedTensor>& inputs, int threads) const;
 

@@ -167,6 +167,89 @@ TEST(NetworkTest, CodeForAnotherProcessorIsSavedButNotRun) {
   EXPECT_THAT(std::string(network.Run(TwoInputs()).status().message()), HasSubstr("another processor"));
 }
 
+// Two products of [1,2]: what the terms add up to, and what is left of them.
+Network Products() {
+  return Network::FromGraph(*Parse(R"(
+graph @products(%x: f32[1,2]) {
+  %w = constant() {value = f32[2,1]<1, 2>} : f32[2,1]
+  %v = constant() {value = f32[2,1]<1, -1>} : f32[2,1]
+  %a = matmul(%x, %w) @"sum" : f32[1,1]
+  %b = matmul(%x, %v) @"difference" : f32[1,1]
+  return "a": %a, "b": %b
+})"),
+                            "products.onnx");
+}
+
+PassPlan BF16Plan() {
+  PassPlan plan = DefaultPlan();
+  EXPECT_TRUE(SetBF16(plan).ok());
+  return plan;
+}
+
+TEST(NetworkTest, BF16LeavesLayersThatErrInF32) {
+  const float x[] = {1, 1.003f};  // the same in bf16
+  const OptimizeOptions options = {
+      .dump_folder = "", .examples = {{"x", Tensor::FromFloats(x, {1, 2})}}, .jobs = 1};
+  const Network network = Products().Optimize(BF16Plan(), options).Compile();
+  ASSERT_TRUE(network.status().ok()) << network.status();
+  ASSERT_TRUE(network.precision_report().has_value());
+  const PrecisionReport& report = *network.precision_report();
+  EXPECT_EQ(report.not_measured, "");
+  ASSERT_THAT(report.layers, SizeIs(2));
+  EXPECT_EQ(report.layers[0].name, "sum");
+  EXPECT_TRUE(report.layers[0].is_bf16);
+  EXPECT_LT(*report.layers[0].error, 0.01);
+  EXPECT_EQ(report.layers[1].name, "difference");
+  EXPECT_FALSE(report.layers[1].is_bf16);
+  EXPECT_GT(*report.layers[1].error, 0.9);
+  ASSERT_THAT(report.outputs, SizeIs(2));
+  EXPECT_GT(report.outputs[0].error, 0);
+  EXPECT_LT(report.outputs[0].error, 0.01);
+  EXPECT_LT(report.outputs[1].error, 1e-4);
+  EXPECT_TRUE(network.artifact() == Products().Optimize(BF16Plan(), options).Compile().artifact());
+}
+
+TEST(NetworkTest, BF16MeasuresLayersBesideBranches) {
+  const Network network = Network::FromGraph(*Parse(R"(
+graph @branches(%c: bool[], %x: f32[1,2]) {
+  %w = constant() {value = f32[2,2]<1, 2, 3, 4>} : f32[2,2]
+  %a = matmul(%x, %w) @"outside" : f32[1,2]
+  %y = if(%c, %a) {
+    graph(%b: f32[1,2]) {
+      %v = constant() {value = f32[2,2]<1, 2, 3, 4>} : f32[2,2]
+      %d = matmul(%b, %v) @"within" : f32[1,2]
+      return "": %d
+    }
+    graph(%e: f32[1,2]) {
+      return "": %e
+    }
+  } : f32[1,2]
+  return "y": %y
+})"),
+                                             "branches.onnx")
+                              .Optimize(BF16Plan())
+                              .Compile();
+  ASSERT_TRUE(network.status().ok()) << network.status();
+  const PrecisionReport& report = *network.precision_report();
+  EXPECT_EQ(report.not_measured, "");
+  ASSERT_THAT(report.layers, SizeIs(2));
+  EXPECT_EQ(report.layers[0].name, "within");
+  EXPECT_FALSE(report.layers[0].error.has_value());
+  EXPECT_EQ(report.layers[1].name, "outside");
+  EXPECT_TRUE(report.layers[1].error.has_value());
+  ASSERT_THAT(report.outputs, SizeIs(1));
+  EXPECT_LT(report.outputs[0].error, 0.05);
+}
+
+TEST(NetworkTest, BF16ForAnotherProcessorIsNotMeasured) {
+  const Network network =
+      Products().Optimize(BF16Plan(), {.dump_folder = "", .measure = false, .examples = {}});
+  ASSERT_TRUE(network.precision_report().has_value());
+  EXPECT_THAT(network.precision_report()->not_measured, HasSubstr("another processor"));
+  for (const LayerPrecision& layer : network.precision_report()->layers) EXPECT_TRUE(layer.is_bf16);
+  EXPECT_FALSE(Products().Optimize().precision_report().has_value());
+}
+
 TEST(NetworkTest, VerifiesAgainstTheReference) {
   const absl::StatusOr<VerifyReport> report = Two().Optimize().Compile().Verify({}, 7, 1);
   ASSERT_TRUE(report.ok()) << report.status();

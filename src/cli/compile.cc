@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/model_flags.h"
+#include "cli/precision.h"
 
 namespace attune {
 namespace {
@@ -25,31 +26,33 @@ Json ToJson(const Flags& flags, const NetworkDescription& d, const Network& netw
                       {"changed", step.changed},
                       {"nodes", step.nodes_after}});
   }
-  return {{"model", flags.model.model},
-          {"artifact", flags.output},
-          {"cpu", d.manifest.target.cpu},
-          {"kernels", report.num_kernels},
-          {"bytes",
-           {{"file", d.file_bytes},
-            {"code", d.code_bytes},
-            {"constants", d.constant_bytes},
-            {"arena", d.manifest.arena_bytes},
-            {"scratch", d.manifest.scratch_bytes}}},
-          {"seconds",
-           {{"load", seconds.load},
-            {"passes", seconds.optimize},
-            {"plan", report.plan_seconds},
-            {"code", report.codegen_seconds},
-            {"weights", report.pack_seconds},
-            {"link", report.link_seconds},
-            {"total", seconds.load + seconds.optimize + seconds.compile}}},
-          {"passes", std::move(passes)}};
+  Json json = {{"model", flags.model.model},
+               {"artifact", flags.output},
+               {"cpu", d.manifest.target.cpu},
+               {"kernels", report.num_kernels},
+               {"bytes",
+                {{"file", d.file_bytes},
+                 {"code", d.code_bytes},
+                 {"constants", d.constant_bytes},
+                 {"arena", d.manifest.arena_bytes},
+                 {"scratch", d.manifest.scratch_bytes}}},
+               {"seconds",
+                {{"load", seconds.load},
+                 {"passes", seconds.optimize},
+                 {"plan", report.plan_seconds},
+                 {"code", report.codegen_seconds},
+                 {"weights", report.pack_seconds},
+                 {"link", report.link_seconds},
+                 {"total", seconds.load + seconds.optimize + seconds.compile}}},
+               {"passes", std::move(passes)}};
+  AddPrecision(network.precision_report(), json);
+  return json;
 }
 
 std::string Summary(const Flags& flags, const NetworkDescription& d, const Network& network,
                     const StageSeconds& seconds) {
   const CompileReport& report = network.compile_report();
-  return absl::StrFormat(
+  std::string text = absl::StrFormat(
       "%s: %s for %s\n"
       "  kernels   %d, code %s\n"
       "  weights   %s\n"
@@ -60,6 +63,12 @@ std::string Summary(const Flags& flags, const NetworkDescription& d, const Netwo
       FormatBytes(d.manifest.scratch_bytes), seconds.load + seconds.optimize + seconds.compile, seconds.load,
       seconds.optimize, report.plan_seconds, report.codegen_seconds, report.pack_seconds,
       report.link_seconds);
+  if (network.precision_report().has_value()) {
+    for (const std::string& line : Describe(*network.precision_report())) {
+      absl::StrAppend(&text, "  bf16      ", line, "\n");
+    }
+  }
+  return text;
 }
 
 absl::Status Compile(const Flags& flags) {

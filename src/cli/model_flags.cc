@@ -88,8 +88,9 @@ absl::StatusOr<Givens> ReadGivens(const ModelFlags& flags, const InputFlags& inp
   return givens;
 }
 
-absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const Network& loaded, int jobs,
-                                       Progress& progress, StageSeconds& seconds) {
+absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const Network& loaded,
+                                       std::vector<NamedTensor> inputs, int jobs, Progress& progress,
+                                       StageSeconds& seconds) {
   CompileOptions options;
   options.jobs = jobs;
   options.dump_folder = flags.dump;
@@ -101,7 +102,9 @@ absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const Network& l
   if (!flags.dump.empty()) RETURN_IF_ERROR(CreateFolder(flags.dump));
   progress.Show("optimizing");
   double start = Now();
-  const Network optimized = loaded.Optimize(plan, flags.dump);
+  const Network optimized = loaded.Optimize(
+      plan,
+      {.dump_folder = flags.dump, .measure = flags.cpu.empty(), .examples = std::move(inputs), .jobs = jobs});
   seconds.optimize = Now() - start;
   RETURN_IF_ERROR(optimized.status());
   progress.Show("compiling");
@@ -169,17 +172,17 @@ absl::StatusOr<ReadyNetwork> LoadNetwork(const ModelFlags& flags, const InputFla
   Network network = Network::Load(flags.model, givens.options);
   times.load = Now() - start;
   RETURN_IF_ERROR(network.status());
+  std::vector<NamedTensor> inputs = std::move(givens.inputs.values);
+  for (const auto& [name, seed] : givens.inputs.random) {
+    ASSIGN_OR_RETURN(Tensor tensor, network.RandomInput(name, seed));
+    inputs.push_back({name, std::move(tensor)});
+  }
   if (network.is_compiled()) {
     RETURN_IF_ERROR(CheckArtifactFlags(flags));
   } else {
-    ASSIGN_OR_RETURN(network, CompileNetwork(flags, network, jobs, progress, times));
+    ASSIGN_OR_RETURN(network, CompileNetwork(flags, network, inputs, jobs, progress, times));
   }
-  ReadyNetwork ready = {std::move(network), std::move(givens.inputs.values)};
-  for (const auto& [name, seed] : givens.inputs.random) {
-    ASSIGN_OR_RETURN(Tensor tensor, ready.network.RandomInput(name, seed));
-    ready.inputs.push_back({name, std::move(tensor)});
-  }
-  return ready;
+  return ReadyNetwork{std::move(network), std::move(inputs)};
 }
 
 }  // namespace attune

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/model_flags.h"
+#include "cli/precision.h"
 #include "io/labels.h"
 #include "io/npy.h"
 
@@ -139,12 +140,15 @@ absl::Status Run(const Flags& flags) {
   }
   const int top = flags.top == 0 && labels.has_value() ? kDefaultTop : flags.top;
   std::vector<NamedTensor> outputs;
+  std::optional<PrecisionReport> precision;
   {
     Progress progress;
     ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
     progress.Show("running");
     ASSIGN_OR_RETURN(outputs, ready.network.Run(ready.inputs, flags.model.threads));
+    precision = ready.network.precision_report();
   }
+  PrintNotes(precision);
   std::vector<std::string> files;
   if (!flags.output.empty()) {
     ASSIGN_OR_RETURN(files, WriteOutputs(outputs, flags.output));
@@ -156,7 +160,9 @@ absl::Status Run(const Flags& flags) {
     if (flags.model.json != "-") PrintResult(ToText(outputs[i], top, labels));
   }
   if (flags.model.json.empty()) return absl::OkStatus();
-  return WriteJson({{"outputs", std::move(json)}}, flags.model.json);
+  Json results = {{"outputs", std::move(json)}};
+  AddPrecision(precision, results);
+  return WriteJson(results, flags.model.json);
 }
 
 }  // namespace

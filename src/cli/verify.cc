@@ -1,10 +1,12 @@
 // attune verify MODEL
 #include <memory>
+#include <optional>
 
 #include "absl/strings/str_format.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/model_flags.h"
+#include "cli/precision.h"
 
 namespace attune {
 namespace {
@@ -15,7 +17,7 @@ struct Flags {
   uint64_t seed = 0;
 };
 
-Json ToJson(const Flags& flags, const VerifyReport& report) {
+Json ToJson(const Flags& flags, const VerifyReport& report, const std::optional<PrecisionReport>& precision) {
   Json outputs = Json::array();
   for (const OutputCheck& check : report.outputs) {
     const Comparison& c = check.comparison;
@@ -29,10 +31,12 @@ Json ToJson(const Flags& flags, const VerifyReport& report) {
                        {"max_relative_error", c.max_relative_error},
                        {"cosine", c.cosine}});
   }
-  return {{"model", flags.model.model},
-          {"ok", report.ok()},
-          {"reference_seconds", report.reference_seconds},
-          {"outputs", std::move(outputs)}};
+  Json json = {{"model", flags.model.model},
+               {"ok", report.ok()},
+               {"reference_seconds", report.reference_seconds},
+               {"outputs", std::move(outputs)}};
+  AddPrecision(precision, json);
+  return json;
 }
 
 absl::Status Verify(const Flags& flags) {
@@ -40,12 +44,18 @@ absl::Status Verify(const Flags& flags) {
     return InvalidInput(flags.model.model,
                         ": is compiled already; to verify it, give the model that it was made from");
   }
-  Progress progress;
-  ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
-  progress.Show("running the reference");
-  ASSIGN_OR_RETURN(const VerifyReport report,
-                   ready.network.Verify(ready.inputs, flags.seed, flags.model.threads));
-  if (!flags.model.json.empty()) RETURN_IF_ERROR(WriteJson(ToJson(flags, report), flags.model.json));
+  VerifyReport report;
+  std::optional<PrecisionReport> precision;
+  {
+    Progress progress;
+    ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
+    progress.Show("running the reference");
+    ASSIGN_OR_RETURN(report, ready.network.Verify(ready.inputs, flags.seed, flags.model.threads));
+    precision = ready.network.precision_report();
+  }
+  PrintNotes(precision);
+  if (!flags.model.json.empty())
+    RETURN_IF_ERROR(WriteJson(ToJson(flags, report, precision), flags.model.json));
   int wrong = 0;
   for (const OutputCheck& check : report.outputs) {
     wrong += !check.ok;

@@ -116,6 +116,8 @@ TEST(LowerContraction, MatrixProducts) {
   ExpectKernelsMatch(
       {{Op::kMatMul, {"f32[20,7]", "f32[33,20]"}, {{"transpose_a", int64_t{1}}, {"transpose_b", int64_t{1}}}},
        {Op::kMatMul, {"f32[1,64]", "f32[64,100]"}, {}, "", {Op::kGelu}},
+       {Op::kMatMul, {"f32[1,64]", "f32[64,1]"}, {}, "", {Op::kSigmoid}},
+       {Op::kMatMul, {"bf16[7,20]", "bf16[20,1]"}, {}, "", {Op::kRelu}},
        {Op::kMatMul, {"f32[4,0]", "f32[0,3]"}, {}},
        {Op::kMatMul, {"i32[3,4]", "i32[4,5]"}, {}},
        {Op::kMatMulInteger, {"u8[5,9] 0..255", "i8[9,17] -128..127", "u8[] 7", "i8[17]"}, {}}});

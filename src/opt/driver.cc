@@ -36,17 +36,21 @@ PassContext MakeContext(const PassInfo& info, const PassStep& step, const RunOpt
                                it == step.parameters.end() ? parameter.default_value : it->second);
   }
   context.evaluate = options.evaluate ? options.evaluate : Evaluator(EvaluateNode);
+  context.measurement = options.measurement;
+  context.narrowing = options.narrowing;
   if (options.log) context.log = options.log;
   return context;
 }
 
 // Applies the pass to the regions of if and loop, then to `graph`.
 absl::StatusOr<bool> Apply(PassFunction pass, Graph& graph, const PassContext& context) {
+  PassContext of_regions = context;
+  of_regions.measurement = {};
   bool changed = false;
   for (const auto& node : graph.nodes()) {
     if (node->op() == Op::kFused) continue;
     for (int i = 0; i < node->num_regions(); ++i) {
-      ASSIGN_OR_RETURN(const bool region_changed, Apply(pass, node->region(i), context));
+      ASSIGN_OR_RETURN(const bool region_changed, Apply(pass, node->region(i), of_regions));
       changed |= region_changed;
     }
   }

@@ -27,6 +27,9 @@ struct RunOptions {
   std::function<void(int step, std::string_view pass, bool changed, const Graph&)> observer;
   // What computes constants; empty: the reference interpreter.
   Evaluator evaluate;
+  // What the pass narrow measures with, and where not nullptr, what it found.
+  Measurement measurement;
+  NarrowingReport* narrowing = nullptr;
   std::function<void(std::string_view)> log = [](std::string_view) {};
   // Seconds on a monotonic clock; empty: the steady clock.
   std::function<double()> now;

@@ -6,7 +6,9 @@
 // take and give bf16; exponentials, quantization, control flow and what has too few terms for the instruction
 // stay as they are, with casts between, which are fused into their neighbours. The sums that run through a
 // transformer from layer to layer stay in f32 too: each layer adds little to much, and rounding would take a
-// part of it every time.
+// part of it every time. And so does a layer that errs by more than the plan allows, where that can be
+// measured (narrowing_error.h): together with the operators that compute its inputs from another layer's
+// output, since rounding what they store would be the same error.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -14,6 +16,7 @@
 #include <utility>
 
 #include "base/float16.h"
+#include "opt/narrowing_error.h"
 #include "opt/passes.h"
 #include "opt/rewrite.h"
 
@@ -74,15 +77,79 @@ bool GainsByNarrowing(const Node& node) {
          (IsElementwise(node.op()) && node.output()->type().rank() == kFeatureMap && !HasWideConstant(node));
 }
 
+// Types that the model asks for stay.
+bool HasNoOtherFloats(const Node& node) {
+  return std::ranges::all_of(node.inputs(), [](const Value* input) {
+    return input == nullptr || !IsFloat(input->type().dtype) || IsF32(input);
+  });
+}
+
+bool IsLayer(const Node& node) {
+  return GetOpInfo(node.op()).category == OpCategory::kContraction && IsF32(node.output());
+}
+
+std::string NameOf(const Node& layer) {
+  return !layer.name().empty() ? layer.name() : absl::StrCat(OpName(layer.op()), " ", layer.output()->name());
+}
+
+using Nodes = std::set<const Node*>;
+
+// Takes a layer out of `chosen`, and what is on the way to it: all that its inputs come from, back to other
+// layers and to values that are stored for others too, unless those are the inputs themselves.
+void Exclude(const Graph& graph, const Node* layer, Nodes& chosen) {
+  std::vector<const Node*> excluded = {layer};
+  while (!excluded.empty()) {
+    const Node* node = excluded.back();
+    excluded.pop_back();
+    chosen.erase(node);
+    for (const Value* input : node->inputs()) {
+      const Node* producer = input == nullptr ? nullptr : input->producer();
+      if (producer == nullptr || !chosen.contains(producer) || IsLayer(*producer)) continue;
+      if (node == layer || graph.NumUses(input) == 1) excluded.push_back(producer);
+    }
+  }
+}
+
+using Errors = std::map<const Node*, double>;
+
+// The errors of the layers that are chosen; none where they cannot be measured.
+Errors Measure(const Graph& graph, const Nodes& chosen, const Measurement& measurement,
+               NarrowingReport& report) {
+  std::vector<const Node*> layers;
+  for (const auto& node : graph.nodes()) {
+    const bool is_layer = IsLayer(*node) && node->output()->type().is_static();
+    if (is_layer && chosen.contains(node.get())) layers.push_back(node.get());
+  }
+  absl::StatusOr<NarrowingErrors> measured = MeasureNarrowing(graph, layers, measurement);
+  if (!measured.ok()) {
+    report.failure = measured.status().message();
+    return {};
+  }
+  report.outputs = std::move(measured->outputs);
+  Errors errors;
+  for (size_t i = 0; i < layers.size(); ++i) errors[layers[i]] = measured->layers[i];
+  return errors;
+}
+
+void Report(const Graph& graph, const Nodes& chosen, const Errors& errors, NarrowingReport& report) {
+  for (const auto& node : graph.nodes()) {
+    if (!IsLayer(*node)) continue;
+    const auto error = errors.find(node.get());
+    report.layers.push_back({.name = NameOf(*node),
+                             .is_bf16 = chosen.contains(node.get()),
+                             .error = error == errors.end() ? std::nullopt : std::optional(error->second)});
+  }
+}
+
 class Narrowing {
  public:
-  explicit Narrowing(Graph& graph) : graph_(graph) {}
+  Narrowing(Graph& graph, Nodes chosen) : graph_(graph), chosen_(std::move(chosen)) {}
 
   bool Run() {
     for (auto it = graph_.nodes().begin(); it != graph_.nodes().end(); ++it) {
       Node& node = **it;
       if (node.op() == Op::kConstant || made_.contains(&node)) continue;
-      HasNoOtherFloats(node) && GainsByNarrowing(node) ? Narrow(node) : Keep(node);
+      chosen_.contains(&node) ? Narrow(node) : Keep(node);
     }
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       Value* value = graph_.outputs()[i].value;
@@ -93,17 +160,9 @@ class Narrowing {
   }
 
  private:
-  // Types that the model asks for stay.
-  bool HasNoOtherFloats(const Node& node) const {
-    return std::ranges::all_of(node.inputs(), [this](const Value* input) {
-      return input == nullptr || !IsFloat(input->type().dtype) || IsF32(input) || narrowed_.contains(input);
-    });
-  }
-
   void Narrow(Node& node) {
     for (int i = 0; i < node.num_inputs(); ++i) {
-      const bool is_mask = node.op() == Op::kAttention && i == 3;  // whose lowest f32 bf16 does not have
-      if (IsF32(node.input(i)) && !is_mask) node.SetInput(i, CastOf(node.input(i), DType::kBF16, &node));
+      if (IsNarrowedInput(node, i)) node.SetInput(i, CastOf(node.input(i), DType::kBF16, &node));
     }
     for (int i = 0; i < node.num_outputs(); ++i) {
       if (!IsF32(node.output(i))) continue;
@@ -125,8 +184,7 @@ class Narrowing {
     Value*& cast = casts_[{value, dtype}];
     if (cast != nullptr) return cast;
     if (const Tensor* constant = value->constant()) {
-      cast = graph_.AddConstant(FromDoubles(dtype, constant->shape(), ToDoubles(*constant)), value->name(),
-                                before);
+      cast = graph_.AddConstant(ToBF16(*constant), value->name(), before);  // what is narrowed is none
     } else {
       cast = graph_.Make(Op::kCast, {value}, {{"to", dtype}}, before);
     }
@@ -135,15 +193,33 @@ class Narrowing {
   }
 
   Graph& graph_;
+  Nodes chosen_;
   std::set<const Value*> narrowed_;
-  std::set<const Node*> made_;
+  Nodes made_;
   std::map<std::pair<const Value*, DType>, Value*> casts_;
 };
 
 }  // namespace
 
 absl::StatusOr<bool> NarrowPass(Graph& graph, const PassContext& context) {
-  return context.Parameter("bf16") != 0 && Narrowing(graph).Run();
+  if (context.Parameter("bf16") == 0) return false;
+  NarrowingReport unread;
+  NarrowingReport& report = context.narrowing == nullptr ? unread : *context.narrowing;
+  Nodes chosen;
+  for (const auto& node : graph.nodes()) {
+    if (HasNoOtherFloats(*node) && GainsByNarrowing(*node)) chosen.insert(node.get());
+  }
+  Errors errors;
+  constexpr double kUnit = 1e-4;
+  const double max_error = kUnit * static_cast<double>(context.Parameter("max_error"));
+  if (max_error > 0 && context.measurement.executor != nullptr) {
+    errors = Measure(graph, chosen, context.measurement, report);
+  }
+  for (const auto& [layer, error] : errors) {
+    if (error > max_error) Exclude(graph, layer, chosen);
+  }
+  Report(graph, chosen, errors, report);
+  return Narrowing(graph, std::move(chosen)).Run();
 }
 
 }  // namespace attune

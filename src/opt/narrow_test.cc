@@ -1,10 +1,38 @@
 #include <gtest/gtest.h>
 
+#include "base/status.h"
+#include "opt/narrowing_error.h"
 #include "opt/pass_plan.h"
 #include "opt/testing.h"
+#include "reference/interpreter.h"
 
 namespace attune {
 namespace {
+
+// What the pass leaves of a graph of one input, measured with `example`.
+std::string Measured(std::string_view text, const Tensor& example, NarrowingReport& report,
+                     const Executor& executor = Interpreter()) {
+  const std::unique_ptr<Graph> graph = ParseOrDie(text);
+  const std::vector<Tensor> examples = {example};
+  RunOptions options;
+  options.measurement = {&executor, &examples};
+  options.narrowing = &report;
+  const auto steps = RunPlan(*graph, *ParsePassPlan("narrow bf16=1"), options);
+  return steps.ok() ? Print(*graph) : steps.status().ToString();
+}
+
+class NoExecutor : public Executor {
+ public:
+  absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph, const std::vector<Tensor>&) const override {
+    return InvalidInput("nothing runs ", graph.name());
+  }
+};
+
+// 1 and 1.003 are the same in bf16.
+Tensor NeighboursInBF16() {
+  const float values[] = {1, 1.003f, 1.003f, 1};
+  return Tensor::FromFloats(values, {2, 2});
+}
 
 TEST(Narrow, IsOffByDefault) {
   ExpectUnchanged("narrow", R"(graph @g(%x: f32[1,32,4,4], %w: f32[32,32,1,1]) {
@@ -69,6 +97,99 @@ TEST(Narrow, ProductsButNotWhatTheyAreAddedTo) {
     %y = add(%2, %x) : f32[2,2]
     return "y": %y
   })");
+}
+
+// What is left of two terms that cancel is their rounding; a sum of like terms rounds as they do.
+TEST(Narrow, KeepsALayerThatErrs) {
+  constexpr std::string_view kBefore = R"(graph @g(%x: f32[2,2]) {
+    %w = constant() {value = f32[2,2]<1, 2, 3, 4>} : f32[2,2]
+    %v = constant() {value = f32[2,2]<1, 2, -1, -2>} : f32[2,2]
+    %a = matmul(%x, %w) @"sum" : f32[2,2]
+    %b = matmul(%x, %v) @"difference" : f32[2,2]
+    return "a": %a, "b": %b
+  })";
+  NarrowingReport report;
+  EXPECT_EQ(Measured(kBefore, NeighboursInBF16(), report), Print(*ParseOrDie(R"(graph @g(%x: f32[2,2]) {
+    %w = constant() {value = f32[2,2]<1, 2, 3, 4>} : f32[2,2]
+    %v = constant() {value = f32[2,2]<1, 2, -1, -2>} : f32[2,2]
+    %0 = cast(%x) {to = bf16} : bf16[2,2]
+    %1 = constant() {value = bf16[2,2]<1, 2, 3, 4>} @"w" : bf16[2,2]
+    %a = matmul(%0, %1) @"sum" : bf16[2,2]
+    %b = matmul(%x, %v) @"difference" : f32[2,2]
+    %2 = cast(%a) {to = f32} : f32[2,2]
+    return "a": %2, "b": %b
+  })")));
+  ASSERT_EQ(report.layers.size(), 2u);
+  EXPECT_EQ(report.layers[0].name, "sum");
+  EXPECT_TRUE(report.layers[0].is_bf16);
+  EXPECT_LT(*report.layers[0].error, 0.004);
+  EXPECT_FALSE(report.layers[1].is_bf16);
+  EXPECT_NEAR(*report.layers[1].error, 1, 1e-3);
+  EXPECT_EQ(report.failure, "");
+  ASSERT_EQ(report.outputs.size(), 2u);
+  EXPECT_NEAR(report.outputs[1].ToDouble(0), -0.003, 1e-6);
+
+  NarrowingReport unmeasured;
+  EXPECT_EQ(Measured(kBefore, NeighboursInBF16(), unmeasured, NoExecutor()),
+            RunPasses("narrow bf16=1", kBefore));
+  EXPECT_EQ(unmeasured.failure, "nothing runs g");
+  EXPECT_TRUE(unmeasured.layers[1].is_bf16);
+  EXPECT_FALSE(unmeasured.layers[1].error.has_value());
+}
+
+// %r and %t would be stored for the last product alone: what it takes is not rounded on the way from %a. But
+// %s is stored for others.
+TEST(Narrow, KeepsTheWayToALayerThatErrs) {
+  NarrowingReport report;
+  EXPECT_EQ(Measured(R"(graph @g(%x: f32[2,2]) {
+    %w = constant() {value = f32[2,2]<1, 0, 0, 1>} : f32[2,2]
+    %v = constant() {value = f32[2,2]<1, 1, -1, -1>} : f32[2,2]
+    %a = matmul(%x, %w) : f32[2,2]
+    %s = reshape(%a) {shape = [1, 2, 2]} : f32[1,2,2]
+    %r = reshape(%s) {shape = [2, 1, 2]} : f32[2,1,2]
+    %t = reshape(%r) {shape = [2, 2]} : f32[2,2]
+    %b = matmul(%t, %v) : f32[2,2]
+    return "b": %b, "s": %s
+  })",
+                     NeighboursInBF16(), report),
+            Print(*ParseOrDie(R"(graph @g(%x: f32[2,2]) {
+    %w = constant() {value = f32[2,2]<1, 0, 0, 1>} : f32[2,2]
+    %v = constant() {value = f32[2,2]<1, 1, -1, -1>} : f32[2,2]
+    %0 = cast(%x) {to = bf16} : bf16[2,2]
+    %1 = constant() {value = bf16[2,2]<1, 0, 0, 1>} @"w" : bf16[2,2]
+    %a = matmul(%0, %1) : bf16[2,2]
+    %s = reshape(%a) {shape = [1, 2, 2]} : bf16[1,2,2]
+    %2 = cast(%s) {to = f32} : f32[1,2,2]
+    %r = reshape(%2) {shape = [2, 1, 2]} : f32[2,1,2]
+    %t = reshape(%r) {shape = [2, 2]} : f32[2,2]
+    %b = matmul(%t, %v) : f32[2,2]
+    return "b": %b, "s": %2
+  })")));
+}
+
+// A branch's inputs are not the network's: its layers are narrowed by their kind.
+TEST(Narrow, MeasuresNothingInBranches) {
+  NarrowingReport report;
+  Measured(R"(graph @g(%x: f32[2,2]) {
+    %c = constant() {value = bool[]<1>} : bool[]
+    %y = if(%c, %x) {
+      graph(%a: f32[2,2]) {
+        %v = constant() {value = f32[2,2]<1, 1, -1, -1>} : f32[2,2]
+        %b = matmul(%a, %v) : f32[2,2]
+        return "": %b
+      }
+      graph(%d: f32[2,2]) {
+        return "": %d
+      }
+    } : f32[2,2]
+    return "y": %y
+  })",
+           NeighboursInBF16(), report);
+  ASSERT_EQ(report.layers.size(), 1u);
+  EXPECT_EQ(report.layers[0].name, "matmul b");
+  EXPECT_TRUE(report.layers[0].is_bf16);
+  EXPECT_FALSE(report.layers[0].error.has_value());
+  EXPECT_EQ(report.failure, "");
 }
 
 }  // namespace

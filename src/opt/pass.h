@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "graph/executor.h"
 #include "graph/graph.h"
 
 namespace attune {
@@ -25,10 +26,22 @@ using PassParameters = std::map<std::string, int64_t, std::less<>>;
 // Computes one node for constant inputs (nullptr inputs are empty tensors).
 using Evaluator = std::function<absl::StatusOr<std::vector<Tensor>>(const Node&, const std::vector<Tensor>&)>;
 
+struct NarrowingReport;  // narrowing_error.h
+
+// What decisions that depend on a network's numbers are measured with.
+struct Measurement {
+  const Executor* executor = nullptr;  // nullptr: nothing is measured
+  // One tensor for each input of the graph, not nullptr where `executor` is not.
+  const std::vector<Tensor>* examples = nullptr;
+};
+
 struct PassContext {
   // Every parameter of the pass's table row, at its default or as the plan says.
   PassParameters parameters;
   Evaluator evaluate;
+  // Empty for the regions of if and loop, whose inputs nobody gives.
+  Measurement measurement;
+  NarrowingReport* narrowing = nullptr;  // to be added to, where somebody asks for it
   // Takes one line without a newline; never null.
   std::function<void(std::string_view)> log = [](std::string_view) {};
 

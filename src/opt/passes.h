@@ -91,7 +91,9 @@ absl::StatusOr<bool> SinkReshapesPass(Graph& graph, const PassContext& context);
 absl::StatusOr<bool> FuseHorizontalPass(Graph& graph, const PassContext& context);
 
 // With `bf16` 1: after: what convolutions, products, elementwise operators, pools and data movement take and
-// give is bf16, and the graph's inputs and outputs are as they were. Equal to rounding to bf16.
+// give is bf16, and the graph's inputs and outputs are as they were. Equal to rounding to bf16. Layers that
+// err by more than `max_error` (narrowing_error.h), and what computes their inputs alone, stay in f32, where
+// the context has something to measure with and `max_error` is not 0.
 absl::StatusOr<bool> NarrowPass(Graph& graph, const PassContext& context);
 
 // Before: no fused nodes. After: every node other than constants, if, loop and fused is in the region of

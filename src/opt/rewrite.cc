@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/float16.h"
+
 namespace attune {
 
 bool AllAre(const Ints& list, int64_t value) {
@@ -76,6 +78,12 @@ Tensor FromDoubles(DType dtype, Shape shape, std::span<const double> values) {
   Tensor tensor(dtype, std::move(shape));
   for (size_t i = 0; i < values.size(); ++i) tensor.SetDouble(static_cast<int64_t>(i), values[i]);
   return tensor;
+}
+
+Tensor ToBF16(const Tensor& tensor) {
+  Tensor rounded(DType::kBF16, tensor.shape());
+  std::ranges::transform(tensor.as<float>(), rounded.as_mutable<uint16_t>().begin(), FloatToBF16);
+  return rounded;
 }
 
 std::optional<Tensor> ScaleAlong(const Tensor& tensor, int axis, std::span<const double> factors) {

@@ -39,6 +39,9 @@ void ReplaceNodeAndProducers(Graph& graph, Node* node, Op op, Value* replacement
 std::vector<double> ToDoubles(const Tensor& tensor);
 Tensor FromDoubles(DType dtype, Shape shape, std::span<const double> values);
 
+// A tensor of f32 rounded to bf16.
+Tensor ToBF16(const Tensor& tensor);
+
 // `tensor`, a float one, with element [.., i, ..] along `axis` times factors[i]. Nothing where a product
 // overflows the element type.
 std::optional<Tensor> ScaleAlong(const Tensor& tensor, int axis, std::span<const double> factors);

@@ -136,15 +136,19 @@ Tolerance NetworkTolerance(const Tensor& expected) { return NetworkTolerance(exp
 
 Tolerance NetworkTolerance(const Tensor& expected, DType precision) {
   Tolerance tolerance = OperatorTolerance(precision);
+  if (const double scale = RootMeanSquare(expected); scale > 0) tolerance.absolute *= scale;
+  return tolerance;
+}
+
+double RootMeanSquare(const Tensor& tensor) {
   double sum = 0;
   int64_t count = 0;
-  for (const double value : reference::Load<double>(expected)) {
+  for (const double value : reference::Load<double>(tensor)) {
     if (!std::isfinite(value)) continue;
     sum += value * value;
     ++count;
   }
-  if (sum > 0) tolerance.absolute *= std::sqrt(sum / static_cast<double>(count));
-  return tolerance;
+  return count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
 }
 
 std::string Comparison::ToString() const {

@@ -27,6 +27,9 @@ Tolerance OperatorTolerance(DType dtype);
 Tolerance NetworkTolerance(const Tensor& expected);
 Tolerance NetworkTolerance(const Tensor& expected, DType precision);
 
+// Of the finite elements; 0 where there are none.
+double RootMeanSquare(const Tensor& tensor);
+
 // For a contraction: magnitude Σ|x||w| of each element (EvaluateMagnitude), the algorithm's γ, and the unit
 // roundoff u of its accumulation (2^-24 for f32). Rounding the sum to an output of a narrower dtype is
 // allowed for besides.

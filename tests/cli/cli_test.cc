@@ -85,6 +85,32 @@ TEST_F(CliTest, TakesOpenDimensionsFromShapesAndInputs) {
   EXPECT_EQ(json::parse(from_shape.out)["outputs"][0]["shape"], json({3, 4}));
 }
 
+// Every command that compiles decides alike, by what the inputs that it is given show.
+TEST_F(CliTest, BF16SaysWhichLayersErr) {
+  const std::string products = folder_.Write("products.onnx", ProductsModel());
+  const auto with_inputs = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {products, "--precision", "bf16", "--input", "x=" + input_});
+    return RunAttune(arguments);
+  };
+  const Outcome compiled = with_inputs({"compile", "-o", artifact_});
+  if (compiled.err.find("has no avx512_bf16") != std::string::npos) GTEST_SKIP() << compiled.err;
+  EXPECT_EQ(compiled.exit_code, 0) << compiled.err;
+  constexpr std::string_view kLayers = "1 of 2 layers; in f32 by their error: node_difference (";
+  EXPECT_THAT(compiled.out, HasSubstr(kLayers));
+  EXPECT_THAT(compiled.out, HasSubstr("output \"difference\" differs by 0 of its root mean square"));
+  for (const char* command : {"run", "verify"}) {
+    const Outcome outcome = with_inputs({command, "--json", "-"});
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_THAT(outcome.err, HasSubstr(kLayers));
+    const json bf16 = json::parse(outcome.out)["bf16"];
+    EXPECT_EQ(bf16["layers"][0]["precision"], "bf16");
+    EXPECT_LT(bf16["layers"][0]["error"], 0.01);
+    EXPECT_EQ(bf16["layers"][1]["precision"], "fp32");
+    EXPECT_GT(bf16["layers"][1]["error"], 0.9);
+    EXPECT_EQ(bf16["outputs"][1]["name"], "difference");
+  }
+}
+
 TEST_F(CliTest, BenchGivesEveryLatency) {
   Do({"compile", model_, "-o", artifact_});
   for (const std::string& what : {model_, artifact_}) {

@@ -38,6 +38,15 @@ void AddNode(GraphProto* graph, const std::string& type, const std::vector<std::
   node->add_output(output);
 }
 
+void AddConstant(GraphProto* graph, const std::string& name, const std::vector<int64_t>& shape,
+                 const std::vector<float>& values) {
+  TensorProto* constant = graph->add_initializer();
+  constant->set_name(name);
+  constant->set_data_type(TensorProto::FLOAT);
+  for (int64_t size : shape) constant->add_dims(size);
+  for (float value : values) constant->add_float_data(value);
+}
+
 ModelProto NewModel() {
   ModelProto model;
   model.set_ir_version(8);
@@ -53,11 +62,7 @@ std::string ScoresModel(const std::vector<std::string>& dims) {
   GraphProto* graph = model.mutable_graph();
   AddValue(graph->add_input(), "x", dims);
   AddValue(graph->add_output(), "scores", dims);
-  TensorProto* bias = graph->add_initializer();
-  bias->set_name("bias");
-  bias->set_data_type(TensorProto::FLOAT);
-  bias->add_dims(4);
-  for (float value : {0.5f, 1.0f, 1.5f, 2.0f}) bias->add_float_data(value);
+  AddConstant(graph, "bias", {4}, {0.5f, 1.0f, 1.5f, 2.0f});
   AddNode(graph, "Add", {"x", "bias"}, "sum");
   AddNode(graph, "Relu", {"sum"}, "scores");
   return model.SerializeAsString();
@@ -74,6 +79,18 @@ std::string ChainModel(const std::vector<std::string>& types) {
     last = next;
   }
   AddValue(graph->add_output(), last, {"1", "4"});
+  return model.SerializeAsString();
+}
+
+std::string ProductsModel() {
+  ModelProto model = NewModel();
+  GraphProto* graph = model.mutable_graph();
+  AddValue(graph->add_input(), "x", {"1", "4"});
+  for (const std::string& output : {"sum", "difference"}) AddValue(graph->add_output(), output, {"1", "1"});
+  AddConstant(graph, "w", {4, 1}, {1, 2, 3, 4});
+  AddConstant(graph, "v", {4, 1}, {2.003f, 1, 0, 0});
+  AddNode(graph, "MatMul", {"x", "w"}, "sum");
+  AddNode(graph, "MatMul", {"x", "v"}, "difference");
   return model.SerializeAsString();
 }
 

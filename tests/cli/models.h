@@ -13,6 +13,10 @@ std::string ScoresModel(const std::vector<std::string>& dims = {"1", "4"});
 // x f32[1,4] through operators of these types, one after the other, which need not exist.
 std::string ChainModel(const std::vector<std::string>& types);
 
+// sum = x · [1, 2, 3, 4], difference = x · [2.003, 1, 0, 0], which is 0.003 for the x f32[1,4] of [1, -2, 3,
+// -4].
+std::string ProductsModel();
+
 // a = Relu(b), b = Relu(a).
 std::string CyclicModel();
 

@@ -50,6 +50,9 @@ std::string GemmWhyNot(const Workload& workload, const Target&) {
   if (!workload.anchor->input(1)->is_input()) return "the right operand is computed in the group";
   if (type.num_elements() == 0 || workload.anchor->input(0)->type().num_elements() == 0)
     return "nothing to compute";
+  // What follows reads the one column and no lanes beside it, which the accumulators would fill.
+  if (type.shape().back() == 1 && workload.anchor_stage != workload.output_stage)
+    return "one column, with an epilogue";
   return "";
 }
 
