@@ -1,20 +1,27 @@
 // The tuner's records, for the commands and for other programs: list, find the best, exchange and prune them.
 //
 // The database's own interface is fit for that as it stands, so this header gathers it rather than wrap it,
-// and adds what takes the rest of the compiler to know: which strategies there are, and which device this is.
+// and adds what takes the rest of the program to know: where the records of this machine are.
 #ifndef ATTUNE_API_RECORDS_H_
 #define ATTUNE_API_RECORDS_H_
 
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "plan/chooser.h"
 #include "target/target.h"
 #include "tune/database.h"
 #include "tune/exchange.h"
 #include "tune/record.h"
+#include "tune/record_chooser.h"
 #include "tune/record_json.h"
 
 namespace attune {
 
-// Of this program. Records of other versions are priors.
-StrategyVersions CurrentStrategyVersions();
+// What compile takes kernels from: the records at `path`, or where that is empty the default ones, of this
+// machine, by that many threads. Null where the default ones do not exist.
+absl::StatusOr<std::shared_ptr<const KernelChooser>> LoadRecordChooser(const std::string& path, int threads);
 
 }  // namespace attune
 

@@ -30,6 +30,7 @@ Json ToJson(const Flags& flags, const NetworkDescription& d, const Network& netw
                {"artifact", flags.output},
                {"cpu", d.manifest.target.cpu},
                {"kernels", report.num_kernels},
+               {"kernels_by_records", report.num_measured},
                {"bytes",
                 {{"file", d.file_bytes},
                  {"code", d.code_bytes},
@@ -49,16 +50,22 @@ Json ToJson(const Flags& flags, const NetworkDescription& d, const Network& netw
   return json;
 }
 
+// How many kernels records chose; nothing where none.
+std::string Measured(const CompileReport& report) {
+  if (report.num_measured == 0) return "";
+  return absl::StrFormat(" (%d as measured, by records)", report.num_measured);
+}
+
 std::string Summary(const Flags& flags, const NetworkDescription& d, const Network& network,
                     const StageSeconds& seconds) {
   const CompileReport& report = network.compile_report();
   std::string text = absl::StrFormat(
       "%s: %s for %s\n"
-      "  kernels   %d, code %s\n"
+      "  kernels   %d%s, code %s\n"
       "  weights   %s\n"
       "  memory    %s a session, and %s a thread\n"
       "  seconds   %.2f: load %.2f, passes %.2f, plan %.2f, code %.2f, weights %.2f, link %.2f\n",
-      flags.output, FormatBytes(d.file_bytes), d.manifest.target.cpu, report.num_kernels,
+      flags.output, FormatBytes(d.file_bytes), d.manifest.target.cpu, report.num_kernels, Measured(report),
       FormatBytes(d.code_bytes), FormatBytes(d.constant_bytes), FormatBytes(d.manifest.arena_bytes),
       FormatBytes(d.manifest.scratch_bytes), seconds.load + seconds.optimize + seconds.compile, seconds.load,
       seconds.optimize, report.plan_seconds, report.codegen_seconds, report.pack_seconds,

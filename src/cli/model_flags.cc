@@ -3,13 +3,16 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "api/records.h"
 #include "base/file.h"
 #include "base/status.h"
 
@@ -41,6 +44,7 @@ absl::Status CheckArtifactFlags(const ModelFlags& flags) {
   const std::pair<bool, std::string_view> fixed[] = {{!flags.cpu.empty(), "--cpu"},
                                                      {!flags.passes.empty(), "--passes"},
                                                      {!flags.dump.empty(), "--dump"},
+                                                     {!flags.records.empty(), "--records"},
                                                      {flags.precision != "fp32", "--precision"}};
   for (const auto& [is_given, name] : fixed) {
     if (!is_given) continue;
@@ -62,6 +66,10 @@ absl::Status CheckPrecision(const ModelFlags& flags) {
   if (flags.precision == "fp32" || flags.precision == "bf16") return absl::OkStatus();
   return NotSupported("NS --precision ", flags.precision,
                       ": this version compiles at fp32 and bf16; give one of these or leave the flag out");
+}
+
+int ThreadsOf(const ModelFlags& flags) {
+  return flags.threads != 0 ? flags.threads : static_cast<int>(std::thread::hardware_concurrency());
 }
 
 double Now() {
@@ -98,6 +106,12 @@ absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const Network& l
   if (flags.precision == "bf16" && !options.target.Has("avx512_bf16"))
     return NotSupported("NS --precision bf16: ", options.target.name,
                         " has no avx512_bf16; leave the flag out");
+  // Records are this machine's.
+  std::shared_ptr<const KernelChooser> chooser;
+  if (flags.cpu.empty() && flags.records != "none") {
+    ASSIGN_OR_RETURN(chooser, LoadRecordChooser(flags.records, ThreadsOf(flags)));
+    options.chooser = chooser.get();
+  }
   ASSIGN_OR_RETURN(const PassPlan plan, ReadPlan(flags));
   if (!flags.dump.empty()) RETURN_IF_ERROR(CreateFolder(flags.dump));
   progress.Show("optimizing");
@@ -134,6 +148,9 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thre
       ->check(CheckShape);
   command.add_option("--passes", flags.passes, "file with the pass plan; \"print\" prints the default one");
   command.add_option("--dump", flags.dump, "folder for the graph after each pass and for each kernel's code");
+  command.add_option("--records", flags.records,
+                     "database of tuning records that kernels are chosen by, or none (default: the one that "
+                     "attune records shows, if there is one)");
   command.add_option("--json", flags.json, "write the results as JSON to this file, or to stdout for -");
 }
 

@@ -21,6 +21,7 @@ struct ModelFlags {
   std::vector<std::string> shapes;  // "input=1x3x224x224"
   std::string passes;               // a plan's file, "print", or empty for the default
   std::string dump;
+  std::string records;  // a file, "none", or empty for the default one
   std::string json;
   int threads = 0;
 

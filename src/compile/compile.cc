@@ -167,9 +167,12 @@ absl::StatusOr<std::string> Compile(Graph& graph, const CompileOptions& options,
   Stopwatch watch;
   RETURN_IF_ERROR(AssignLayouts(graph, options.target));
   RETURN_IF_ERROR(FormChains(graph, options.target));
-  ASSIGN_OR_RETURN(const NetworkPlan plan, PlanNetwork(graph, options.target));
+  const KernelChooser& chooser = options.chooser == nullptr ? AnalyticChooser() : *options.chooser;
+  ASSIGN_OR_RETURN(const NetworkPlan plan, PlanNetwork(graph, options.target, chooser));
   times.plan_seconds = watch.Lap();
   times.num_kernels = static_cast<int>(plan.kernels.size());
+  times.num_measured = static_cast<int>(
+      std::ranges::count_if(plan.kernels, [](const auto& kernel) { return kernel.measured; }));
 
   std::vector<KernelJob> jobs;
   for (const PlannedKernel& kernel : plan.kernels) {

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
+#include "plan/chooser.h"
 #include "target/target.h"
 
 namespace attune {
@@ -16,6 +17,8 @@ struct CompileOptions {
   // nest (NAME.loops), LLVM IR (NAME.ll) and assembly (NAME.s).
   std::string dump_folder;
   int jobs = 1;  // threads that compile kernels
+  // Who decides how kernels are scheduled; outlives the call. Null: the strategies' cost models.
+  const KernelChooser* chooser = nullptr;
   // For the artifact's provenance: the passes that the graph went through, and the model's file.
   std::string pass_plan;
   std::string model_name, model_sha256;
@@ -25,6 +28,7 @@ struct CompileOptions {
 struct CompileReport {
   double plan_seconds = 0, codegen_seconds = 0, pack_seconds = 0, link_seconds = 0;
   int num_kernels = 0;
+  int num_measured = 0;  // of which were chosen by measurement
 };
 
 // Plans `graph`, a graph of fused groups, whose layouts it assigns, generates its code and packs its weights.

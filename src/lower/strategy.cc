@@ -127,12 +127,17 @@ absl::StatusOr<ScheduledGroup> ScheduleBy(const Strategy& strategy, Workload wor
   return ScheduledGroup{std::move(workload), &strategy, std::move(config), std::move(schedule)};
 }
 
+absl::StatusOr<KernelChoice> ChooseAnalytically(const Workload& workload, const Target& target) {
+  Candidate best = Cheapest(workload, target);
+  if (best.strategy == nullptr) return InternalError("no strategy applies to ", workload.definition.name);
+  return KernelChoice{best.strategy, std::move(best.config)};
+}
+
 absl::StatusOr<ScheduledGroup> ScheduleGroup(const Graph& region, const std::string& name,
                                              const Target& target, const std::vector<std::string>& symbols) {
   ASSIGN_OR_RETURN(Workload workload, AnalyzeGroup(region, name, symbols));
-  Candidate best = Cheapest(workload, target);
-  if (best.strategy == nullptr) return InternalError("no strategy applies to ", name);
-  return ScheduleBy(*best.strategy, std::move(workload), std::move(best.config), target);
+  ASSIGN_OR_RETURN(KernelChoice choice, ChooseAnalytically(workload, target));
+  return ScheduleBy(*choice.strategy, std::move(workload), std::move(choice.config), target);
 }
 
 absl::StatusOr<double> PredictCycles(const Graph& region, const Target& target) {

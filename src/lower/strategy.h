@@ -85,7 +85,16 @@ struct ScheduledGroup {
 absl::StatusOr<ScheduledGroup> ScheduleBy(const Strategy& strategy, Workload workload, Config config,
                                           const Target& target);
 
+// A strategy that applies to a workload, and one of its configs.
+struct KernelChoice {
+  const Strategy* strategy = nullptr;
+  Config config;
+  bool measured = false;  // by measurement, not by a cost model
+};
+
 // The first strategy that applies, or of those that tell their cost the cheapest, with its analytic default.
+absl::StatusOr<KernelChoice> ChooseAnalytically(const Workload& workload, const Target& target);
+// A group scheduled so.
 absl::StatusOr<ScheduledGroup> ScheduleGroup(const Graph& region, const std::string& name,
                                              const Target& target,
                                              const std::vector<std::string>& symbols = {});

@@ -118,6 +118,12 @@ std::string CanonicalText(const Graph& region) {
   return Print(*copy);
 }
 
+std::string TaskText(const Graph& region, const std::set<int>& constant_inputs) {
+  std::string text = CanonicalText(region);
+  for (int i : constant_inputs) absl::StrAppend(&text, " constant ", i);
+  return text;
+}
+
 const KernelCache::Prepared* KernelCache::FindPrepared(int kernel, const std::string& param) const {
   const auto it = prepared_.find({kernel, param});
   return it == prepared_.end() ? nullptr : &it->second;
@@ -126,8 +132,8 @@ const KernelCache::Prepared* KernelCache::FindPrepared(int kernel, const std::st
 absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<int>& constant_inputs) {
   const std::unique_ptr<Graph> flat = Flatten(group_region);
   const Graph& region = flat == nullptr ? group_region : *flat;
-  std::string key = CanonicalText(region);
-  for (int i : constant_inputs) absl::StrAppend(&key, " constant ", i);
+  const std::string task = TaskText(region, constant_inputs);
+  std::string key = task;
   for (const Graph::Output& output : region.outputs()) {
     for (const Dim& dim : output.value->type().dims)
       absl::StrAppend(&key, dim.symbol.empty() ? "" : " ", dim.symbol);
@@ -138,7 +144,11 @@ absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<i
   PlannedKernel kernel;
   kernel.operators = OperatorText(region);
   const std::string name = SymbolName(kernel.operators, absl::StrCat(key, target_.name));
-  ASSIGN_OR_RETURN(ScheduledGroup group, ScheduleGroup(region, name, target_, plan_.symbols));
+  ASSIGN_OR_RETURN(Workload workload, AnalyzeGroup(region, name, plan_.symbols));
+  ASSIGN_OR_RETURN(KernelChoice choice, chooser_.Choose(workload, task, target_));
+  kernel.measured = choice.measured;
+  ASSIGN_OR_RETURN(const ScheduledGroup group,
+                   ScheduleBy(*choice.strategy, std::move(workload), std::move(choice.config), target_));
   const int index = static_cast<int>(plan_.kernels.size());
   std::set<std::string> stages;
   for (const auto& [stage, input] : group.schedule.Preparations()) {
@@ -158,6 +168,8 @@ absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<i
   for (const auto& input : region.inputs()) kernel.bytes_read += input->type().num_physical_bytes();
   for (const auto& output : region.outputs())
     kernel.bytes_written += output.value->type().num_physical_bytes();
+  kernel.task = task;
+  kernel.constant_inputs = constant_inputs;
   kernel.region = region.Clone();
   plan_.kernels.push_back(std::move(kernel));
   kernels_[key] = index;

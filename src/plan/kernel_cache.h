@@ -8,17 +8,22 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "plan/chooser.h"
 #include "plan/program.h"
 
 namespace attune {
 
 // The text of a group that is the same for all groups that compute the same: types, operators and attributes,
-// but no names. Also the task that tuning records are kept for.
+// but no names.
 std::string CanonicalText(const Graph& region);
+// The same with the inputs that are constants: what tuning records are kept for.
+std::string TaskText(const Graph& region, const std::set<int>& constant_inputs);
 
 class KernelCache {
  public:
-  KernelCache(NetworkPlan& plan, const Target& target) : plan_(plan), target_(target) {}
+  // All outlive it.
+  KernelCache(NetworkPlan& plan, const Target& target, const KernelChooser& chooser)
+      : plan_(plan), target_(target), chooser_(chooser) {}
 
   // The kernel of a group, whose inputs at `constant_inputs` are constants: what the kernel
   // computes of one of them alone is prepared.
@@ -35,7 +40,8 @@ class KernelCache {
  private:
   NetworkPlan& plan_;
   const Target& target_;
-  std::map<std::string, int> kernels_;
+  const KernelChooser& chooser_;
+  std::map<std::string, int> kernels_;  // by task and names of symbols
   std::map<std::pair<int, std::string>, Prepared> prepared_;
 };
 

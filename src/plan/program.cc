@@ -40,7 +40,7 @@ absl::StatusOr<Graph> LoopControl() {
 
 class Planner {
  public:
-  explicit Planner(const Target& target) : cache_(plan_, target) {}
+  Planner(const Target& target, const KernelChooser& chooser) : cache_(plan_, target, chooser) {}
 
   absl::StatusOr<NetworkPlan> Run(const Graph& graph) {
     CollectSymbols(graph);
@@ -376,8 +376,9 @@ class Planner {
 
 }  // namespace
 
-absl::StatusOr<NetworkPlan> PlanNetwork(const Graph& graph, const Target& target) {
-  return Planner(target).Run(graph);
+absl::StatusOr<NetworkPlan> PlanNetwork(const Graph& graph, const Target& target,
+                                        const KernelChooser& chooser) {
+  return Planner(target, chooser).Run(graph);
 }
 
 }  // namespace attune

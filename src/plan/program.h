@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "lower/strategy.h"
+#include "plan/chooser.h"
 #include "target/target.h"
 #include "tensor/stmt.h"
 
@@ -41,12 +43,15 @@ struct PlannedTensor {
 struct PlannedKernel {
   std::string operators;  // "conv+add+relu"
   std::string strategy;   // "conv_direct tile_c=4 tile_w=7"
+  bool measured = false;  // the choice was made by measurement
+  std::string task;       // what it computes: TaskText()
   std::vector<Primitive> trace;
   LoopNest nest;  // named after what it computes and a digest of the group and its schedule
   std::vector<std::pair<int, int>> may_alias;  // params: an output that may be the same memory as an input
   int64_t flops = 0;
   int64_t bytes_read = 0, bytes_written = 0;
   std::unique_ptr<Graph> region;  // what it computes
+  std::set<int> constant_inputs;  // of the region's inputs
 };
 
 enum class StepKind { kCall, kJump, kBranchIfFalse, kCopy };
@@ -76,7 +81,8 @@ struct NetworkPlan {
 
 // Plans a graph of fused groups whose layouts are assigned. Operators without a lowering are all reported at
 // once, as one Unimplemented status with a line "NS operator node: reason" each.
-absl::StatusOr<NetworkPlan> PlanNetwork(const Graph& graph, const Target& target);
+absl::StatusOr<NetworkPlan> PlanNetwork(const Graph& graph, const Target& target,
+                                        const KernelChooser& chooser = AnalyticChooser());
 
 }  // namespace attune
 

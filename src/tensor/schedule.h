@@ -183,7 +183,7 @@ class Schedule {
   absl::Status OvercomputeImpl(const Primitive& p);
   absl::Status PrefetchImpl(const Primitive& p);
   struct Region;
-  absl::StatusOr<Region> RegionRead(const StageState& producer, const LoopRef& at);
+  absl::StatusOr<Region> RegionRead(const StageState& producer, const LoopRef& at, MemorySpace space);
 
   ComputeDef def_;  // name, params, dims buffer
   std::vector<std::unique_ptr<StageState>> stages_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/checked.h"
 #include "base/status.h"
@@ -54,7 +55,7 @@ std::vector<Knob> TileSpace(const TiledConv& conv, const Target& target) {
   Knob tile_w{"tile_w", {}}, tile_c{"tile_c", Divisors(conv.group_blocks, kMaxBlocks)};
   for (int64_t w = 1; w <= std::min<int64_t>(conv.width, target.num_vector_registers - 2); ++w)
     tile_w.values.push_back(w);
-  return {tile_w, tile_c};
+  return {tile_w, tile_c, {"rows_first", {0, 1}}};
 }
 
 Config CheapestTile(const TiledConv& conv, int64_t registers, const Target& target) {
@@ -66,7 +67,7 @@ Config CheapestTile(const TiledConv& conv, int64_t registers, const Target& targ
       const double cost = TileCost(conv, w, c, target);
       if (cost < best_cost) {
         best_cost = cost;
-        best = {{"tile_w", w}, {"tile_c", c}};
+        best = {{"tile_w", w}, {"tile_c", c}, {"rows_first", 0}};
       }
     }
   }
@@ -77,8 +78,10 @@ absl::Status SplitIntoTiles(Schedule& schedule, const Workload& workload, const 
   const std::string& out = workload.output_stage;
   RETURN_IF_ERROR(schedule.Split(out + ".d1", config.at("tile_c")));
   RETURN_IF_ERROR(schedule.Split(out + ".d3", config.at("tile_w")));
-  RETURN_IF_ERROR(schedule.Reorder(
-      {out + ".d0", out + ".d1.o", out + ".d2", out + ".d3.o", out + ".d1.i", out + ".d3.i", out + ".v"}));
+  std::vector<std::string> order = {out + ".d0", out + ".d1.o", out + ".d2"};
+  if (config.at("rows_first") != 0) std::swap(order[1], order[2]);
+  for (const char* loop : {".d3.o", ".d1.i", ".d3.i", ".v"}) order.push_back(out + loop);
+  RETURN_IF_ERROR(schedule.Reorder(order));
   RETURN_IF_ERROR(schedule.Vectorize(out + ".v"));
   RETURN_IF_ERROR(schedule.Unroll(out + ".d1.i"));
   return schedule.Unroll(out + ".d3.i");

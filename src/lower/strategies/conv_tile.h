@@ -26,12 +26,14 @@ struct TiledConv {
 // Predicted cycles for one step of all tiles of an output row: the multiply-adds, or the loads behind them.
 double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Target& target);
 
-// The knobs tile_w, pixels, and tile_c, channel blocks; and their cheapest values that fit `registers`.
+// The knobs tile_w, pixels, tile_c, channel blocks, and rows_first: whether all blocks of an output row come
+// before the next row, which reads the input once and all weights for each row, or all rows of a block before
+// the next one. And the cheapest values that fit `registers`.
 std::vector<Knob> TileSpace(const TiledConv& conv, const Target& target);
 Config CheapestTile(const TiledConv& conv, int64_t registers, const Target& target);
 
-// Splits the output into unrolled tiles of a config's tile_w and tile_c, in the order batch, blocks, rows,
-// pixels: its loops are then d0, d1.o, d2, d3.o, and those of a tile.
+// Splits the output into unrolled tiles of a config's tile_w and tile_c, in the order batch, blocks, rows (or
+// rows, blocks), pixels: its loops are then d0, d1.o, d2, d3.o, and those of a tile.
 absl::Status SplitIntoTiles(Schedule& schedule, const Workload& workload, const Config& config);
 
 // Schedules the output in such tiles, with the anchor's accumulator in registers for each, and shares them

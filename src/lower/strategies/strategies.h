@@ -16,7 +16,7 @@ Config ConvDirectDefault(const Workload&, const Target&);
 absl::Status ConvDirectApply(Schedule&, const Workload&, const Config&, const Target&);
 double ConvDirectCost(const Workload&, const Config&, const Target&);
 inline constexpr Strategy kConvDirect = {
-    "conv_direct",   2,       ConvDirectWhyNot, ConvDirectSpace, ConvDirectDefault,
+    "conv_direct",   3,       ConvDirectWhyNot, ConvDirectSpace, ConvDirectDefault,
     ConvDirectApply, nullptr, ConvDirectCost};
 
 // 3×3 convolutions in NCHW[v]c with fewer multiplications, by tiles of the output. conv_winograd.cc
@@ -40,7 +40,7 @@ Config ConvShallowDefault(const Workload&, const Target&);
 absl::Status ConvShallowApply(Schedule&, const Workload&, const Config&, const Target&);
 absl::StatusOr<ComputeDef> ConvShallowDefine(const Workload&, const Config&);
 double ConvShallowCost(const Workload&, const Config&, const Target&);
-inline constexpr Strategy kConvShallow = {"conv_shallow",     1,
+inline constexpr Strategy kConvShallow = {"conv_shallow",     2,
                                           ConvShallowWhyNot,  ConvShallowSpace,
                                           ConvShallowDefault, ConvShallowApply,
                                           ConvShallowDefine,  ConvShallowCost};

@@ -1,0 +1,34 @@
+#include "tune/events.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace attune {
+
+absl::StatusOr<std::unique_ptr<EventLog>> EventLog::Open(const std::string& path,
+                                                         std::function<double()> now) {
+  std::unique_ptr<EventLog> log(new EventLog(std::move(now)));
+  if (path.empty()) return log;
+  log->path_ = path;
+  log->file_.open(path, std::ios::app | std::ios::binary);
+  if (!log->file_) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": cannot write events here: ", std::strerror(errno)));
+  }
+  return log;
+}
+
+absl::Status EventLog::Write(std::string_view event, const nlohmann::json& fields) {
+  if (path_.empty()) return absl::OkStatus();
+  nlohmann::json line = {{"seconds", now_() - start_}, {"event", event}};
+  line.update(fields);
+  file_ << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n' << std::flush;
+  if (file_) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat(path_, ": cannot write more events: ", std::strerror(errno), "; make room on the disk"));
+}
+
+}  // namespace attune

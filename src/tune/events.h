@@ -1,0 +1,39 @@
+// What happens in a tuning run, as JSON lines in a file: for views, reports and other programs.
+#ifndef ATTUNE_TUNE_EVENTS_H_
+#define ATTUNE_TUNE_EVENTS_H_
+
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "nlohmann/json.hpp"
+
+namespace attune {
+
+// One line an event: {"seconds": since the log was opened, "event": name, …}. Each line is in the file when
+// Write() returns, so that a killed run leaves all of its events. Not thread safe.
+class EventLog {
+ public:
+  // Appends to the file at `path`, or writes nothing where that is empty. `now`: seconds on a monotonic
+  // clock.
+  static absl::StatusOr<std::unique_ptr<EventLog>> Open(const std::string& path, std::function<double()> now);
+
+  // `fields` is an object without "seconds" and "event". Fails where the file cannot grow.
+  absl::Status Write(std::string_view event, const nlohmann::json& fields);
+
+ private:
+  explicit EventLog(std::function<double()> now) : now_(std::move(now)), start_(now_()) {}
+
+  std::string path_;
+  std::ofstream file_;
+  std::function<double()> now_;
+  double start_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_TUNE_EVENTS_H_

@@ -1,0 +1,37 @@
+// What a user may say about a tuning run. The defaults need no thought.
+#ifndef ATTUNE_TUNE_OPTIONS_H_
+#define ATTUNE_TUNE_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "tune/record.h"
+
+namespace attune {
+
+struct TuningOptions {
+  std::string search = "annealing";  // a name in search.h's table
+  int threads = 1;                   // that the tuned network will run on
+  CacheMode cache = CacheMode::kWarm;
+  uint64_t seed = 0;
+
+  // When to stop: whichever comes first; 0: no such bound. Without any, a run ends when no task promises
+  // more.
+  int64_t trials = 0;           // for the network
+  int64_t trials_per_task = 0;  // for each
+  double seconds = 0;
+  // A task is left alone after so many trials without a gain.
+  int64_t patience = 200;
+
+  int batch = 32;                   // candidates that are built, and then measured, together
+  int builders = 0;                 // processes that build; 0: as many as processors
+  double build_seconds = 10;        // the longest that building one candidate may take
+  double measure_seconds = 2;       // likewise measuring
+  double random_share = 0.1;        // of candidates that are proposed at random
+  bool transfer_from_runs = true;   // earlier records of the same tasks count as trials
+  bool transfer_from_tasks = true;  // the cost model learns from all tasks, not from its own alone
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_TUNE_OPTIONS_H_

@@ -1,0 +1,56 @@
+#include "tune/record_chooser.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+// Whether each knob of the strategy has one of its values.
+bool FitsSpace(const Config& config, const std::vector<Knob>& knobs) {
+  return config.size() == knobs.size() && std::ranges::all_of(knobs, [&](const Knob& knob) {
+           const auto it = config.find(knob.name);
+           return it != config.end() && std::ranges::find(knob.values, it->second) != knob.values.end();
+         });
+}
+
+}  // namespace
+
+StrategyVersions CurrentStrategyVersions() {
+  StrategyVersions versions;
+  for (const Strategy& strategy : AllStrategies()) versions[std::string(strategy.name)] = strategy.version;
+  return versions;
+}
+
+absl::StatusOr<RecordChooser> RecordChooser::Load(RecordDatabase& database, const std::string& device,
+                                                  int threads, const std::string& run) {
+  ASSIGN_OR_RETURN(const std::vector<BestRecord> records,
+                   database.Best({.device = device, .run = run}, {.versions = CurrentStrategyVersions()}));
+  std::map<std::string, Candidate> best;
+  for (const bool as_many : {true, false}) {
+    for (const auto& [record, prior] : records) {
+      if ((record.threads == threads) == as_many)
+        best.try_emplace(record.task, Candidate{record.strategy, record.config});
+    }
+  }
+  return RecordChooser(std::move(best));
+}
+
+absl::StatusOr<KernelChoice> RecordChooser::Choose(const Workload& workload, const std::string& task,
+                                                   const Target& target) const {
+  const auto it = best_.find(task);
+  if (it == best_.end()) return ChooseAnalytically(workload, target);
+  const Candidate& candidate = it->second;
+  const Strategy* strategy = FindStrategy(candidate.strategy);
+  if (strategy == nullptr || !strategy->why_not(workload, target).empty() ||
+      !FitsSpace(candidate.config, strategy->space(workload, target)) ||
+      !ScheduleBy(*strategy, workload, candidate.config, target).ok()) {
+    return ChooseAnalytically(workload, target);
+  }
+  return KernelChoice{strategy, candidate.config, /*measured=*/true};
+}
+
+}  // namespace attune

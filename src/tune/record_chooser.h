@@ -1,0 +1,40 @@
+// Kernels as records say: the fastest config that was measured for a task, or for one like it.
+#ifndef ATTUNE_TUNE_RECORD_CHOOSER_H_
+#define ATTUNE_TUNE_RECORD_CHOOSER_H_
+
+#include <map>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "plan/chooser.h"
+#include "tune/database.h"
+#include "tune/task.h"
+
+namespace attune {
+
+// Any number of threads may use one. Records that do not fit, of a strategy that is gone or of knobs that
+// changed, count for nothing.
+class RecordChooser final : public KernelChooser {
+ public:
+  // The best records of `device`, of strategies in the versions that this program has: by that many threads,
+  // or for tasks that were measured by others alone, by those. Where `run` is not empty, of that run alone.
+  static absl::StatusOr<RecordChooser> Load(RecordDatabase& database, const std::string& device, int threads,
+                                            const std::string& run = "");
+  // These configs, by task.
+  explicit RecordChooser(std::map<std::string, Candidate> best) : best_(std::move(best)) {}
+
+  absl::StatusOr<KernelChoice> Choose(const Workload& workload, const std::string& task,
+                                      const Target& target) const override;
+
+  size_t size() const { return best_.size(); }
+
+ private:
+  std::map<std::string, Candidate> best_;  // by task
+};
+
+// The strategies of this program. Records of other versions are priors.
+StrategyVersions CurrentStrategyVersions();
+
+}  // namespace attune
+
+#endif  // ATTUNE_TUNE_RECORD_CHOOSER_H_

@@ -1,0 +1,180 @@
+#include "tune/space.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status.h"
+#include "tune/nest_bounds.h"
+
+namespace attune {
+namespace {
+
+constexpr int kAttempts = 200;
+
+// A tile may use all registers, and spill a little where operands are read from memory anyway.
+constexpr int64_t kSpilledVectors = 4;
+// More takes seconds to compile, and runs from beyond the first-level cache.
+constexpr int64_t kMaxStatements = 4096;
+constexpr int64_t kMaxScratchBytes = int64_t{64} << 20;
+
+int64_t Saturating(int64_t a, int64_t b) { return b != 0 && a > INT64_MAX / b ? INT64_MAX : a * b; }
+
+// The place of a value in a knob's list; the list's size where it is not there.
+size_t PlaceOf(const Knob& knob, int64_t value) {
+  return static_cast<size_t>(std::ranges::find(knob.values, value) - knob.values.begin());
+}
+
+Config RandomConfig(const StrategySpace& space, Random& random) {
+  Config config;
+  for (const Knob& knob : space.knobs) {
+    config[knob.name] = knob.values[static_cast<size_t>(random.Integer(0, std::ssize(knob.values) - 1))];
+  }
+  return config;
+}
+
+}  // namespace
+
+int64_t StrategySpace::size() const {
+  int64_t size = 1;
+  for (const Knob& knob : knobs) size = Saturating(size, std::ssize(knob.values));
+  return size;
+}
+
+absl::StatusOr<ConfigSpace> ConfigSpace::Create(const TuningTask& task, const Target& target) {
+  ConfigSpace space(task, target);
+  ASSIGN_OR_RETURN(const Workload workload, task.Analyze());
+  for (const Strategy& strategy : AllStrategies()) {
+    if (!strategy.why_not(workload, target).empty()) continue;
+    space.strategies_.push_back(
+        {&strategy, strategy.space(workload, target), strategy.analytic_default(workload, target)});
+  }
+  ASSIGN_OR_RETURN(const KernelChoice choice, ChooseAnalytically(workload, target));
+  space.default_ = {std::string(choice.strategy->name), choice.config};
+  return space;
+}
+
+int64_t ConfigSpace::size() const {
+  int64_t size = 0;
+  for (const StrategySpace& space : strategies_) {
+    size = space.size() > INT64_MAX - size ? INT64_MAX : size + space.size();
+  }
+  return size;
+}
+
+std::vector<Candidate> ConfigSpace::Defaults() const {
+  std::vector<Candidate> defaults = {default_};
+  for (const StrategySpace& space : strategies_) {
+    Candidate candidate{std::string(space.strategy->name), space.analytic_default};
+    if (candidate != default_) defaults.push_back(std::move(candidate));
+  }
+  return defaults;
+}
+
+const StrategySpace* ConfigSpace::Find(const std::string& strategy) const {
+  const auto it =
+      std::ranges::find_if(strategies_, [&](const auto& space) { return space.strategy->name == strategy; });
+  return it == strategies_.end() ? nullptr : &*it;
+}
+
+bool ConfigSpace::Contains(const Candidate& candidate) const {
+  const StrategySpace* space = Find(candidate.strategy);
+  if (space == nullptr || candidate.config.size() != space->knobs.size()) return false;
+  return std::ranges::all_of(space->knobs, [&](const Knob& knob) {
+    const auto it = candidate.config.find(knob.name);
+    return it != candidate.config.end() && PlaceOf(knob, it->second) < knob.values.size();
+  });
+}
+
+absl::StatusOr<LoopNest> ConfigSpace::Lower(const Candidate& candidate) const {
+  const StrategySpace* space = Find(candidate.strategy);
+  if (space == nullptr) return InvalidInput("no strategy ", candidate.strategy, " for this task");
+  ASSIGN_OR_RETURN(Workload workload, task_->Analyze());
+  ASSIGN_OR_RETURN(const ScheduledGroup group,
+                   ScheduleBy(*space->strategy, std::move(workload), candidate.config, target_));
+  std::set<std::string> prepared;
+  for (const auto& [stage, input] : group.schedule.Preparations()) {
+    if (task_->constant_inputs.contains(InputIndex(input))) prepared.insert(stage);
+  }
+  return group.schedule.Lower(prepared);
+}
+
+// The default is a candidate whatever its bounds: it is what is shipped untuned.
+bool ConfigSpace::IsValid(const Candidate& candidate) {
+  if (candidate == default_) return true;
+  if (!Contains(candidate)) return false;
+  const auto [it, is_new] = valid_.try_emplace(candidate, false);
+  if (!is_new) return it->second;
+  const absl::StatusOr<LoopNest> nest = Lower(candidate);
+  if (!nest.ok()) return false;
+  const NestBounds bounds = BoundsOf(*nest, target_);
+  it->second = bounds.register_vectors <= target_.num_vector_registers + kSpilledVectors &&
+               bounds.statements <= kMaxStatements && bounds.scratch_bytes <= kMaxScratchBytes;
+  return it->second;
+}
+
+std::optional<Candidate> ConfigSpace::Sample(Random& random) {
+  double total = 0;
+  for (const StrategySpace& space : strategies_) total += 1 + std::log2(static_cast<double>(space.size()));
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    double place = random.Uniform() * total;
+    const StrategySpace* chosen = &strategies_.back();
+    for (const StrategySpace& space : strategies_) {
+      place -= 1 + std::log2(static_cast<double>(space.size()));
+      if (place >= 0) continue;
+      chosen = &space;
+      break;
+    }
+    Candidate candidate{std::string(chosen->strategy->name), RandomConfig(*chosen, random)};
+    if (IsValid(candidate)) return candidate;
+  }
+  return std::nullopt;
+}
+
+std::optional<Candidate> ConfigSpace::Neighbour(const Candidate& candidate, Random& random) {
+  constexpr double kLeap = 0.2;  // how often a knob takes any value, not a neighbouring one
+  const StrategySpace* space = Find(candidate.strategy);
+  if (space == nullptr || !Contains(candidate) || space->size() < 2) return Sample(random);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const Knob& knob = space->knobs[static_cast<size_t>(random.Integer(0, std::ssize(space->knobs) - 1))];
+    const int64_t count = std::ssize(knob.values);
+    if (count < 2) continue;
+    const auto place = static_cast<int64_t>(PlaceOf(knob, candidate.config.at(knob.name)));
+    int64_t next = place + (random.Integer(0, 1) == 0 ? -1 : 1);
+    if (random.Uniform() < kLeap) next = random.Integer(0, count - 1);
+    if (next < 0 || next >= count || next == place) continue;
+    Candidate neighbour = candidate;
+    neighbour.config[knob.name] = knob.values[static_cast<size_t>(next)];
+    if (IsValid(neighbour)) return neighbour;
+  }
+  return std::nullopt;
+}
+
+Candidate ConfigSpace::At(int64_t index) const {
+  const StrategySpace* space = strategies_.data();
+  while (index >= space->size()) index -= (space++)->size();
+  Candidate candidate{std::string(space->strategy->name), {}};
+  for (const Knob& knob : space->knobs) {
+    const int64_t count = std::ssize(knob.values);
+    candidate.config[knob.name] = knob.values[static_cast<size_t>(index % count)];
+    index /= count;
+  }
+  return candidate;
+}
+
+std::string ConfigSpace::ToString() const {
+  std::vector<std::string> lines;
+  for (const StrategySpace& space : strategies_) {
+    std::string line = absl::StrCat(space.strategy->name, ":");
+    for (size_t i = 0; i < space.knobs.size(); ++i) {
+      absl::StrAppend(&line, i == 0 ? " " : " × ", space.knobs[i].name, " ", space.knobs[i].values.size());
+    }
+    lines.push_back(
+        absl::StrCat(line, space.knobs.empty() ? " one config" : absl::StrCat(" = ", space.size())));
+  }
+  return absl::StrJoin(lines, "\n");
+}
+
+}  // namespace attune
