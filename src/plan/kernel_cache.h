@@ -8,13 +8,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "plan/group_kernel.h"
 #include "plan/program.h"
 
 namespace attune {
-
-// The text of a group that is the same for all groups that compute the same: types, operators and attributes,
-// but no names. Also the task that tuning records are kept for.
-std::string CanonicalText(const Graph& region);
 
 class KernelCache {
  public:
