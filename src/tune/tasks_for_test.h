@@ -13,6 +13,7 @@
 #include "plan/group_kernel.h"
 #include "target/target.h"
 #include "tune/local_builder.h"
+#include "tune/local_measurer.h"
 #include "tune/record.h"
 #include "tune/task.h"
 
@@ -72,6 +73,17 @@ inline LocalBuilderOptions BuilderOptionsOfTest() {
 inline BuildResult BuildOne(Builder& builder, const TuningTask& task, const Candidate& candidate) {
   const BuildRequest request = {&task, candidate};
   return builder.Build({&request, 1}).at(0);
+}
+
+// Quick, whatever the machine is doing.
+inline MeasureOptions QuickOptions() {
+  MeasureOptions options;
+  options.batch_seconds = 2e-4;
+  options.precision = 0.05;
+  options.worst_precision = 100;
+  options.seconds_limit = 0.1;
+  options.execution_seconds_limit = 5;
+  return options;
 }
 
 }  // namespace attune

@@ -90,6 +90,7 @@ std::optional<int> RunIfWorker(int argc, char** argv, const BuildHooks& hooks) {
   EndWithTuner();
   if (!SendMessage(kWorkerSocket, kWorkerGreeting, kNoDeadline).ok()) return 0;
   if (kind == kBuilderKind) return RunBuilder(hooks);
+  if (kind == kRunnerKind) return RunRunner();
   return 2;
 }
 

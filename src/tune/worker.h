@@ -16,6 +16,10 @@ std::optional<int> RunIfWorker(int argc, char** argv, const BuildHooks& hooks = 
 // Whether RunIfWorker was called in this process.
 bool MainRunsWorkers();
 
+// The life of a runner (runner.cc), which serves the measurer on kWorkerSocket; kWorkerFile is the task's
+// data.
+int RunRunner();
+
 }  // namespace attune
 
 #endif  // ATTUNE_TUNE_WORKER_H_
