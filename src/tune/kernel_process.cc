@@ -123,7 +123,9 @@ Failure KernelProcess::Bury(const std::string& waiting_for) {
   int status = 0;
   Kill(&status);
   const ProcessEnd end = DescribeEnd(status);
-  return {end.outcome, absl::StrCat("ended with ", end.reason, " before ", waiting_for)};
+  // No kernel can send itself that; the system may have, for want of memory.
+  const TrialOutcome outcome = end.killed ? TrialOutcome::kOther : end.outcome;
+  return {outcome, absl::StrCat("ended with ", end.reason, " before ", waiting_for)};
 }
 
 std::optional<Failure> KernelProcess::Ask(int what, int64_t count, double seconds_limit) {

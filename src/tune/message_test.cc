@@ -1,6 +1,5 @@
 #include "tune/message.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,8 +14,6 @@
 
 namespace attune {
 namespace {
-
-using testing::HasSubstr;
 
 struct Sockets {
   Sockets() {

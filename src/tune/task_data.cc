@@ -41,11 +41,13 @@ Difference CompareAs(const ExpectedOutput& expected, std::span<const float> boun
   for (size_t i = 0; i < bounds.size(); ++i) {
     if (bounds[i] < 0) continue;
     ++difference.elements;
-    T a, b;
-    std::memcpy(&a, actual.data() + i * sizeof(T), sizeof(T));
-    std::memcpy(&b, expected.value.data() + i * sizeof(T), sizeof(T));
+    const std::byte* const got_bytes = actual.data() + i * sizeof(T);
+    const std::byte* const wanted_bytes = expected.value.data() + i * sizeof(T);
     // The bits first: integers of 64 bits lose digits as a double.
-    if (std::memcmp(&a, &b, sizeof(T)) == 0) continue;
+    if (std::memcmp(got_bytes, wanted_bytes, sizeof(T)) == 0) continue;
+    T a, b;
+    std::memcpy(&a, got_bytes, sizeof(T));
+    std::memcpy(&b, wanted_bytes, sizeof(T));
     const auto wanted = static_cast<double>(to_double(b)), got = static_cast<double>(to_double(a));
     const bool is_exact = bounds[i] == 0 && !IsFloat(expected.dtype);
     if (!is_exact && IsWithin(wanted, got, static_cast<double>(bounds[i]))) continue;
