@@ -31,7 +31,8 @@ MAY_INCLUDE = {
     # The reader and what it stands on, which is all but the writer.
     "runtime": ["artifact/artifact.h", "artifact/reader.h", "artifact/printable.h"],
     "compile": FRONT + BACK,
-    "tune": FRONT + BACK + ["compile"],
+    # Kernels are measured with the threads that they are deployed on.
+    "tune": FRONT + BACK + ["compile", "runtime/device.h"],
     "api": FRONT + BACK + ["runtime", "compile", "tune"],
     "io": EARLY,
     # The zoo writes the format that the importer reads: one schema serves both.

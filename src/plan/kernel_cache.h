@@ -9,15 +9,10 @@
 
 #include "absl/status/statusor.h"
 #include "plan/chooser.h"
+#include "plan/group_kernel.h"
 #include "plan/program.h"
 
 namespace attune {
-
-// The text of a group that is the same for all groups that compute the same: types, operators and attributes,
-// but no names.
-std::string CanonicalText(const Graph& region);
-// The same with the inputs that are constants: what tuning records are kept for.
-std::string TaskText(const Graph& region, const std::set<int>& constant_inputs);
 
 class KernelCache {
  public:

@@ -23,7 +23,7 @@ KernelChoice Choose(const RecordChooser& chooser, const TuningTask& task) {
 }
 
 TEST(RecordChooserTest, TakesWhatFitsAndElseTheDefault) {
-  const TuningTask task = ConvTask();
+  const TuningTask task = MakeTask(kWideConvTask, {1, 2});
   const Config config = {{"tile_w", 4}, {"tile_c", 2}, {"unroll_c", 2}, {"rows_first", 0}};
   const KernelChoice known = Choose(RecordChooser({{task.text, {"conv_direct", config}}}), task);
   EXPECT_TRUE(known.measured);
@@ -49,7 +49,7 @@ TEST(RecordChooserTest, PrefersRecordsByAsManyThreads) {
   const RecordsFolder folder;
   const auto database = RecordDatabase::Open(folder / "records.db");
   ASSERT_TRUE(database.ok()) << database.status();
-  const TuningTask task = ConvTask();
+  const TuningTask task = MakeTask(kWideConvTask, {1, 2});
   const auto add = [&](int threads, int64_t tile_w, double seconds, int version_offset) {
     Record record = SampleRecord("run", threads);
     record.task = task.text;

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 Target TestTarget() { return *TargetByName("znver4"); }
 
 TEST(ConfigSpaceTest, HasTheStrategiesThatApply) {
-  const TuningTask task = ConvTask();
+  const TuningTask task = MakeTask(kWideConvTask, {1, 2});
   const auto space = ConfigSpace::Create(task, TestTarget());
   ASSERT_TRUE(space.ok()) << space.status();
   EXPECT_THAT(space->ToString(),
@@ -28,7 +28,7 @@ TEST(ConfigSpaceTest, HasTheStrategiesThatApply) {
 }
 
 TEST(ConfigSpaceTest, EveryIndexIsAnotherCandidate) {
-  const TuningTask task = ConvTask();
+  const TuningTask task = MakeTask(kWideConvTask, {1, 2});
   const auto space = ConfigSpace::Create(task, TestTarget());
   ASSERT_TRUE(space.ok()) << space.status();
   const int64_t count = std::min<int64_t>(space->size(), 2000);
@@ -42,7 +42,7 @@ TEST(ConfigSpaceTest, EveryIndexIsAnotherCandidate) {
 }
 
 TEST(ConfigSpaceTest, SamplesAndNeighboursAreValidAndDiffer) {
-  const TuningTask task = ConvTask();
+  const TuningTask task = MakeTask(kWideConvTask, {1, 2});
   auto space = ConfigSpace::Create(task, TestTarget());
   ASSERT_TRUE(space.ok()) << space.status();
   Random random(3);
@@ -65,7 +65,7 @@ TEST(ConfigSpaceTest, SamplesAndNeighboursAreValidAndDiffer) {
 }
 
 TEST(ConfigSpaceTest, RefusesWhatDoesNotFit) {
-  const TuningTask task = ConvTask();
+  const TuningTask task = MakeTask(kWideConvTask, {1, 2});
   auto space = ConfigSpace::Create(task, TestTarget());
   ASSERT_TRUE(space.ok()) << space.status();
   EXPECT_FALSE(space->IsValid({"conv_indirect", {}}));
@@ -82,7 +82,7 @@ TEST(ConfigSpaceTest, RefusesWhatDoesNotFit) {
 }
 
 TEST(ConfigSpaceTest, BoundsCountWhatUnrollingRepeats) {
-  const TuningTask task = ConvTask();
+  const TuningTask task = MakeTask(kWideConvTask, {1, 2});
   const auto space = ConfigSpace::Create(task, TestTarget());
   ASSERT_TRUE(space.ok()) << space.status();
   const auto bounds = [&](int64_t tile_w, int64_t unroll_c) {

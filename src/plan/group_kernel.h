@@ -1,0 +1,56 @@
+// The kernel of one group: its name, its loop nest and what is prepared for it. Plans of networks and the
+// tuner both take them from here, so that what was measured is what is deployed, byte for byte.
+#ifndef ATTUNE_PLAN_GROUP_KERNEL_H_
+#define ATTUNE_PLAN_GROUP_KERNEL_H_
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "lower/strategy.h"
+#include "target/target.h"
+#include "tensor/stmt.h"
+
+namespace attune {
+
+// The text of a group that is the same for all groups that compute the same: types, operators and attributes,
+// but no names. Also the task that tuning records are kept for.
+std::string CanonicalText(const Graph& region);
+
+// What names the kernel of a group, however it is scheduled.
+struct GroupIdentity {
+  std::unique_ptr<Graph> region;  // the group, flattened where it can be
+  std::string key;                // equal for groups that share a kernel
+  std::string operators;          // "conv+add+relu"
+  std::string name;  // of the kernel, for one target: the operators and a digest of key and target
+};
+
+// The group's inputs at `constant_inputs` are constants.
+GroupIdentity IdentifyGroup(const Graph& group, const std::set<int>& constant_inputs, const Target& target);
+
+// The symbols of the dynamic dimensions that a group makes, in the order of its outputs.
+std::vector<std::string> SymbolsOf(const Graph& region);
+
+// A group's loop nests.
+struct GroupKernel {
+  LoopNest nest;
+  std::vector<std::pair<int, int>> may_alias;  // params: an output that may be the same memory as an input
+  // What the kernel computes of one constant input alone is a parameter that is made ahead of time.
+  struct Preparation {
+    std::string param;
+    int input;  // of the group
+    LoopNest nest;
+  };
+  std::vector<Preparation> preparations;
+};
+
+// `group` is of a region that IdentifyGroup gave, analyzed under the name that it gave.
+absl::StatusOr<GroupKernel> LowerGroup(const ScheduledGroup& group, const std::set<int>& constant_inputs);
+
+}  // namespace attune
+
+#endif  // ATTUNE_PLAN_GROUP_KERNEL_H_

@@ -1,0 +1,148 @@
+#include "tune/kernel_child.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstring>
+#include <memory>
+
+#include "runtime/device.h"
+#include "tune/kernel_memory.h"
+#include "tune/sandbox.h"
+
+namespace attune {
+namespace {
+
+// Beyond what else may be open, so that the rest can be closed.
+constexpr int kCommands = 100, kReplies = 101;
+constexpr int64_t kSpareBytes = int64_t{1} << 30;  // for threads' stacks and what mappings round up to
+
+// For the signal handler; the process runs one kernel.
+const KernelMemory* crash_memory = nullptr;
+
+bool Send(const KernelReply& reply) { return write(kReplies, &reply, sizeof(reply)) == sizeof(reply); }
+
+void SendCrash(const Crash& crash) {
+  KernelReply reply;
+  reply.what = KernelReply::kCrashed;
+  reply.value = crash.signal;
+  reply.address = reinterpret_cast<uint64_t>(crash.address);
+  reply.system_call = crash.system_call;
+  reply.is_stack = crash.is_stack ? 1 : 0;
+  int buffer = -1;
+  if (!crash.is_stack && crash_memory->Locate(crash.address, &buffer, &reply.offset)) reply.buffer = buffer;
+  Send(reply);
+}
+
+// Leaves nothing open but the two pipes and what errors are printed to.
+void KeepFiles(int commands, int replies) {
+  dup2(commands, kCommands);
+  dup2(replies, kReplies);
+  close_range(STDERR_FILENO + 1, kCommands - 1, 0);
+  close_range(kReplies + 1, UINT_MAX, 0);
+}
+
+class KernelChild {
+ public:
+  KernelChild(const KernelSetup& setup, std::byte* shared, const std::vector<size_t>& places)
+      : setup_(setup), shared_(shared), places_(places) {}
+
+  // What is answered then.
+  KernelReply::What SetUp() {
+    const KernelCode& code = *setup_.code;
+    SandboxLimits limits;
+    limits.cpu_seconds = setup_.cpu_seconds_limit;
+    limits.address_space_bytes =
+        kSpareBytes + MemoryBytes(setup_.buffers, setup_.copies, code.scratch_bytes, setup_.threads);
+    ApplyLimits(limits);
+    if (!memory_.Allocate(setup_.buffers, setup_.placement, setup_.copies, code.scratch_bytes,
+                          setup_.threads)) {
+      return KernelReply::kNoMemory;
+    }
+    code_ = CpuDevice().LoadCode(std::as_bytes(std::span(code.bytes)));
+    dims_.assign(static_cast<size_t>(setup_.num_dims), -1);
+    if (code_ == nullptr || !CpuDevice().CreateStream(setup_.threads, &stream_).ok())
+      return KernelReply::kNoMemory;
+    crash_memory = &memory_;
+    ReportCrashes(SendCrash);
+    return ForbidSystemCalls(kCommands, kReplies) ? KernelReply::kReady : KernelReply::kNoSandbox;
+  }
+
+  // Serves the runner for good.
+  void Serve() {
+    KernelCommand command;
+    while (read(kCommands, &command, sizeof(command)) == sizeof(command)) {
+      KernelReply reply;
+      reply.turn = command.turn;
+      if (command.what == KernelCommand::kPoison) {
+        memory_.PoisonOutputs();
+        std::memset(dims_.data(), 0xFF, dims_.size() * sizeof(int64_t));
+      } else if (command.what == KernelCommand::kRun) {
+        reply.value = Run(command.count);
+        if (reply.value != 0) reply.what = KernelReply::kFailed;
+      } else {
+        reply.value = Fetch();
+        if (reply.value >= 0) reply.what = KernelReply::kOverwritten;
+      }
+      if (!Send(reply)) return;
+    }
+  }
+
+ private:
+  // As a session runs it.
+  int32_t Run(int64_t count) {
+    int32_t failure = 0;
+    stream_->BeginRun();
+    for (; count > 0 && failure == 0; --count) {
+      last_ = last_ + 1 < memory_.copies() ? last_ + 1 : 0;
+      memory_.PoisonLines(last_);
+      for (const KernelCode::Phase& phase : setup_.code->phases) {
+        const auto kernel = reinterpret_cast<KernelFunction>(code_.get() + phase.offset);
+        failure = stream_->Launch({kernel, memory_.buffers(last_), dims_.data(), memory_.scratch(),
+                                   memory_.scratch_stride(), phase.parallel ? setup_.threads : 1});
+        if (failure != 0) break;
+      }
+    }
+    stream_->EndRun();
+    return failure;
+  }
+
+  int Fetch() const {
+    std::memcpy(shared_, dims_.data(), dims_.size() * sizeof(int64_t));
+    void* const* const buffers = memory_.buffers(last_);
+    for (size_t i = 0; i < setup_.buffers.size(); ++i) {
+      const KernelBuffer& buffer = setup_.buffers[i];
+      if (buffer.use == BufferUse::kOutput)
+        std::memcpy(shared_ + places_[i], buffers[i], static_cast<size_t>(buffer.bytes));
+    }
+    return memory_.FindOverwritten();
+  }
+
+  const KernelSetup& setup_;
+  std::byte* shared_;
+  const std::vector<size_t>& places_;
+  KernelMemory memory_;
+  DeviceMemory code_;
+  std::unique_ptr<Stream> stream_;
+  std::vector<int64_t> dims_;
+  int64_t last_ = -1;  // the copy that the last execution used
+};
+
+}  // namespace
+
+void RunKernelChild(const KernelSetup& setup, pid_t runner, int commands, int replies, std::byte* shared,
+                    const std::vector<size_t>& places) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != runner) _exit(0);  // it was too late
+  KeepFiles(commands, replies);
+  KernelChild child(setup, shared, places);
+  KernelReply ready;
+  ready.what = child.SetUp();
+  if (Send(ready) && ready.what == KernelReply::kReady) child.Serve();
+  _exit(0);  // without destructors: the filter forbids what they do
+}
+
+}  // namespace attune

@@ -1,0 +1,11 @@
+// The test program is its own worker, whose builds can be made to fail.
+#include <gtest/gtest.h>
+
+#include "tune/faults_for_test.h"
+#include "tune/worker.h"
+
+int main(int argc, char** argv) {
+  if (const auto status = attune::RunIfWorker(argc, argv, attune::HooksOfTest())) return *status;
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,80 @@
+// Measuring candidates: the interface, its options and what comes out.
+#ifndef ATTUNE_TUNE_MEASURER_H_
+#define ATTUNE_TUNE_MEASURER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "tune/builder.h"
+#include "tune/record.h"
+#include "tune/task.h"
+
+namespace attune {
+
+struct MeasureOptions {
+  CacheMode cache = CacheMode::kWarm;
+  int threads = 1;  // 1 to 1024: what parallel phases are split over
+
+  // Repetitions come in batches that take about so long, at least one execution. They go on until the
+  // confidence interval of the median of the batches is narrow, half of it less than `precision` of the
+  // median.
+  double batch_seconds = 1e-3;
+  double precision = 0.01;
+  double confidence = 0.95;
+  // Timing ends after this many batches, or this long, with whatever interval it has. An interval wider than
+  // `worst_precision` of the median is no timing (kInvalidTiming).
+  int max_batches = 500;
+  double seconds_limit = 0.5;
+  double worst_precision = 0.5;
+
+  // A candidate whose every batch so far, at least three, is worse than the incumbent by this factor is
+  // abandoned. 0: never.
+  double abandon_ratio = 1.3;
+
+  // A single execution that takes longer is stopped (kTimedOut).
+  double execution_seconds_limit = 10;
+  // All memory of the kernel and of its constants, which exist as a copy or two.
+  int64_t memory_bytes_limit = int64_t{8} << 30;
+  // CacheMode::kCold: each execution works in another copy of the buffers, so many bytes in all, so that its
+  // own has left the caches when its turn comes again. 0: twice the last-level cache of this machine.
+  int64_t cold_bytes = 0;
+};
+
+// What a candidate has to beat.
+struct Incumbent {
+  const BuiltKernel* kernel = nullptr;  // null: its time alone is known, and drift is not
+  double seconds = 0;                   // when it was recorded, > 0
+};
+
+struct Measurement {
+  // kOther: measuring itself did not work, which says nothing of the candidate.
+  TrialOutcome outcome = TrialOutcome::kOther;
+  std::string reason;  // empty where the outcome is ok
+  // Of this candidate, where the outcome is ok. Of one that was abandoned, the few batches that there are.
+  Timing timing;
+  bool abandoned = false;
+  double seconds = 0;  // that all of it took
+
+  // Where there was an incumbent with its kernel: both ran in turns, so that what changes with time, the
+  // clock of the processor say, concerns both alike. 0 where there was none, or it failed.
+  double incumbent_seconds = 0;                     // its median now
+  double ratio = 0, ratio_low = 0, ratio_high = 0;  // candidate to incumbent, median over the turns
+  // The candidate's time had it been measured when the incumbent was recorded: incumbent.seconds * ratio.
+  double normalized_seconds = 0;
+};
+
+// Thread safe; calls wait for one another.
+class Measurer {
+ public:
+  virtual ~Measurer() = default;
+
+  // Checks the kernel against the reference, then times it. `kernel` and the incumbent's were built for
+  // `task`. `incumbent`, which may be null, has passed the check in an earlier call; it is what abandoning
+  // compares to.
+  virtual Measurement Measure(const TuningTask& task, const BuiltKernel& kernel,
+                              const MeasureOptions& options, const Incumbent* incumbent) = 0;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_TUNE_MEASURER_H_
