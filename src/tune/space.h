@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/random.h"
+#include "tune/candidate_space.h"
 #include "tune/task.h"
 
 namespace attune {
@@ -32,7 +33,7 @@ struct StrategySpace {
 };
 
 // Not thread safe: it remembers what it has checked.
-class ConfigSpace {
+class ConfigSpace final : public CandidateSpace {
  public:
   static absl::StatusOr<ConfigSpace> Create(const TuningTask& task, const Target& target);
   ConfigSpace(ConfigSpace&&) = default;
@@ -42,28 +43,28 @@ class ConfigSpace {
   const Target& target() const { return target_; }
   const std::vector<StrategySpace>& strategies() const { return strategies_; }
   // Of all strategies, before constraints.
-  int64_t size() const;
+  int64_t size() const override;
 
   // What the compiler takes untuned.
   const Candidate& Default() const { return default_; }
   // The default of every strategy that applies; the first is Default().
-  std::vector<Candidate> Defaults() const;
+  std::vector<Candidate> Defaults() const override;
 
   // All knobs have one of their values. Records of other versions may not fit.
-  bool Contains(const Candidate& candidate) const;
+  bool Contains(const Candidate& candidate) const override;
   // Contains it, and no constraint is broken.
-  bool IsValid(const Candidate& candidate);
+  bool IsValid(const Candidate& candidate) override;
   // The loop nest that a valid candidate gives, for features.
   absl::StatusOr<LoopNest> Lower(const Candidate& candidate) const;
 
   // These give valid candidates, or nothing where some hundred attempts found none.
   //
   // A strategy at random, in proportion to the logarithm of its space's size, and each of its knobs.
-  std::optional<Candidate> Sample(Random& random);
+  std::optional<Candidate> Sample(Random& random) override;
   // One knob of `candidate` moved to a neighbouring or, seldom, to any value.
-  std::optional<Candidate> Neighbour(const Candidate& candidate, Random& random);
+  std::optional<Candidate> Neighbour(const Candidate& candidate, Random& random) override;
   // The `index`-th candidate of all, valid or not; 0 <= index < size().
-  Candidate At(int64_t index) const;
+  Candidate At(int64_t index) const override;
 
   // For people: "conv_direct: tile_w 28 × tile_c 4 × unroll_c 4 = 448" and so on, a line a strategy.
   std::string ToString() const;

@@ -30,7 +30,7 @@ struct StageNeeds {
   double seconds = 0;        // predicted from the stages of its kind before it
 };
 
-struct Stage {
+struct JobStage {
   StageKind kind = StageKind::kPrepare;
   StageNeeds needs;
 };

@@ -12,6 +12,7 @@
 #include "graph/graph.h"
 #include "lower/strategy.h"
 #include "target/target.h"
+#include "tune/candidate_space.h"
 
 namespace attune {
 
@@ -32,13 +33,6 @@ struct TuningTask {
 // The tasks of a graph of fused groups whose layouts are assigned, in the order of their first use. Groups
 // that no kernel computes, such as views, and those of loops' control are none.
 absl::StatusOr<std::vector<TuningTask>> ExtractTasks(const Graph& graph, const Target& target);
-
-// What may be tried for a task: a strategy and its config.
-struct Candidate {
-  std::string strategy;
-  Config config;
-  auto operator<=>(const Candidate&) const = default;
-};
 
 }  // namespace attune
 

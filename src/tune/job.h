@@ -1,0 +1,117 @@
+// One tuning job: the tasks of a network, tuned stage by stage.
+#ifndef ATTUNE_TUNE_JOB_H_
+#define ATTUNE_TUNE_JOB_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "nlohmann/json.hpp"
+#include "tune/builder.h"
+#include "tune/cost_model.h"
+#include "tune/database.h"
+#include "tune/events.h"
+#include "tune/measurer.h"
+#include "tune/options.h"
+#include "tune/report.h"
+#include "tune/stage.h"
+#include "tune/task_tuning.h"
+
+namespace attune {
+
+// What a job works with; all outlive it.
+struct TuningTools {
+  Builder* builder = nullptr;
+  Measurer* measurer = nullptr;
+  RecordDatabase* records = nullptr;
+  CostModel* model = nullptr;  // null: search strategies do without
+  EventLog* events = nullptr;
+  std::function<double()> now;          // seconds on a monotonic clock
+  std::function<int64_t()> wall_clock;  // milliseconds since 1970
+};
+
+// Not thread safe, but for Stop().
+class TuningJob {
+ public:
+  // `run` has what is known at the start: id, model, device, threads, options, start. `bounds` are the
+  // roofline's seconds of one execution, by task.
+  static absl::StatusOr<std::unique_ptr<TuningJob>> Create(std::vector<TuningTask> tasks,
+                                                           const std::vector<double>& bounds,
+                                                           const Target& target, const TuningOptions& options,
+                                                           TuningRun run, const TuningTools& tools);
+
+  // The stage that comes next; nothing when the job is done.
+  std::optional<JobStage> Next() const;
+  // Runs it. After an error the job cannot go on; what was measured is in the database.
+  absl::Status RunNext();
+  // Makes kFinalize come after the stage that runs, or at once. Safe from a signal handler.
+  void Stop() { stopping_.store(true, std::memory_order_relaxed); }
+
+  int64_t trials() const { return trials_; }
+  // The best config of each task that is faster than its default, by the task's text: complete when the job is
+  // done, until then what finalizing has to confirm.
+  std::map<std::string, Candidate> Best() const;
+  // Network times are the caller's to add.
+  TuningSummary Summary() const;
+  // The run as it stands; the caller adds network times and puts it into the database at the end.
+  const TuningRun& run() const { return run_; }
+
+ private:
+  struct Pending {
+    size_t task = 0;
+    Candidate candidate;
+    std::optional<float> score;  // the model's, where it had one
+    BuildResult built;
+    double seconds = 0;  // as measured; 0: it failed
+  };
+
+  TuningJob(const TuningOptions& options, TuningRun run, const TuningTools& tools);
+
+  absl::Status Prepare();
+  absl::Status Select();
+  absl::Status Build();
+  absl::Status Measure();
+  absl::Status Update();
+  absl::Status Finalize();
+
+  bool IsOver() const;
+  void Choose(size_t task, std::vector<Candidate> candidates);
+  absl::Status MeasureOne(Pending& pending);
+  absl::Status FinalizeTask(size_t task);
+  // Writes down a trial that is over.
+  absl::Status Keep(const Pending& pending, TrialOutcome outcome, const Timing& timing,
+                    const std::string& reason, double measure_seconds);
+  absl::Status TrainModel();
+  absl::Status Log(std::string_view event, nlohmann::json fields) { return tools_.events->Write(event, fields); }
+  MeasureOptions MeasuringOptions() const;
+  double Elapsed() const { return tools_.now() - start_; }
+  double NetworkSeconds() const;
+
+  TuningOptions options_;
+  TuningRun run_;
+  TuningTools tools_;
+  double start_;
+  std::optional<StageKind> next_ = StageKind::kPrepare;
+  std::atomic<bool> stopping_ = false;
+  std::vector<std::unique_ptr<TaskTuning>> tasks_;
+  bool defaults_measured_ = false;
+  std::vector<Pending> pending_;
+  int64_t trials_ = 0;
+  std::array<double, 6> stage_seconds_ = {};
+  std::array<int64_t, 6> stage_items_ = {};  // tasks or candidates, for predictions
+  std::vector<CurvePoint> curve_;
+  std::vector<RankPoint> ranks_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_TUNE_JOB_H_

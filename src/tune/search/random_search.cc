@@ -1,0 +1,21 @@
+// Random candidates: a baseline, and hard to beat where good ones are many.
+#include "tune/search/search_base.h"
+
+namespace attune {
+namespace {
+
+class RandomSearch : public SearchBase {
+ public:
+  using SearchBase::SearchBase;
+
+ protected:
+  void Extend(const SearchState&) override { AddRandom(missing()); }
+};
+
+}  // namespace
+
+std::unique_ptr<SearchStrategy> MakeRandomSearch(const SearchOptions& options) {
+  return std::make_unique<RandomSearch>(options);
+}
+
+}  // namespace attune

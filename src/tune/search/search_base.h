@@ -1,0 +1,94 @@
+// What the search strategies share: the memory of what was tried, a batch under construction, and the
+// strategies' makers.
+#ifndef ATTUNE_TUNE_SEARCH_SEARCH_BASE_H_
+#define ATTUNE_TUNE_SEARCH_SEARCH_BASE_H_
+
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/random.h"
+#include "tune/search.h"
+
+namespace attune {
+
+class SearchBase : public SearchStrategy {
+ public:
+  explicit SearchBase(const SearchOptions& options) : options_(options), random_(options.seed) {}
+
+  std::vector<Candidate> Propose(int batch, const SearchState& state) final;
+  void Observe(std::span<const Trial> trials) final;
+
+ protected:
+  using CandidateSet = std::unordered_set<Candidate, CandidateHash>;
+
+  // Adds to the batch, until it is full or nothing is left.
+  virtual void Extend(const SearchState& state) = 0;
+
+  // These are for Extend().
+
+  CandidateSpace& space() { return *space_; }
+  Random& random() { return random_; }
+  const SearchOptions& options() const { return options_; }
+  // What succeeded, the fastest first.
+  const std::vector<Trial>& measured() const { return measured_; }
+
+  bool is_full() const { return batch_.size() >= limit_; }
+  size_t missing() const { return limit_ - batch_.size(); }
+  // Neither tried nor proposed, and valid.
+  bool IsFresh(const Candidate& candidate);
+  // Adds a candidate if it is fresh and there is room, and says whether it did.
+  bool Add(const Candidate& candidate);
+
+  // The defaults of all strategies, then the best few hints.
+  void AddDefaultsAndHints();
+  // Random ones, until `count` were added or no other is found. Where the space is small, all are found.
+  void AddRandom(size_t count);
+  // How many of the missing ones are to be random; over many batches the share that options() asks for.
+  size_t RandomShare();
+
+  // A candidate of the first parent's strategy: each number is that of one of the parents of that strategy,
+  // at random. It need not be valid.
+  Candidate Cross(std::span<const Candidate* const> parents);
+  // An index, each in proportion to its weight (>= 0, not all 0).
+  size_t Pick(std::span<const double> weights);
+
+ private:
+  void AddByEnumeration(size_t count);
+
+  const SearchOptions options_;
+  Random random_;
+  CandidateSet tried_;  // or proposed
+  std::vector<Trial> measured_;
+  double random_owed_ = 0;
+  // While a batch is made:
+  CandidateSpace* space_ = nullptr;
+  std::vector<Candidate> batch_;
+  size_t limit_ = 0;
+};
+
+// Scores, each asked for once. Not beyond one call of Propose(): the model may change.
+class RememberedScores {
+ public:
+  explicit RememberedScores(const ScoreFunction& score) : score_(score) {}
+
+  // -infinity where a score is no number.
+  std::vector<float> operator()(std::span<const Candidate> candidates);
+  const std::unordered_map<Candidate, float, CandidateHash>& all() const { return scores_; }
+
+ private:
+  const ScoreFunction& score_;
+  std::unordered_map<Candidate, float, CandidateHash> scores_;
+};
+
+std::unique_ptr<SearchStrategy> MakeAnnealing(const SearchOptions& options);
+std::unique_ptr<SearchStrategy> MakeGenetic(const SearchOptions& options);
+std::unique_ptr<SearchStrategy> MakeEvolutionary(const SearchOptions& options);
+std::unique_ptr<SearchStrategy> MakeGrid(const SearchOptions& options);
+std::unique_ptr<SearchStrategy> MakeRandomSearch(const SearchOptions& options);
+
+}  // namespace attune
+
+#endif  // ATTUNE_TUNE_SEARCH_SEARCH_BASE_H_

@@ -1,0 +1,162 @@
+#include "tune/task_tuning.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+std::string Text(const Candidate& candidate) {
+  return absl::StrCat(candidate.strategy, candidate.config.empty() ? "" : " ", ToString(candidate.config));
+}
+
+// Tasks around the same operator are similar.
+std::string FamilyOf(const TuningTask& task) {
+  const auto workload = task.Analyze();
+  return workload.ok() && workload->anchor != nullptr ? std::string(OpName(workload->anchor->op())) : "";
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TaskTuning>> TaskTuning::Create(TuningTask task, const Target& target,
+                                                               const TuningOptions& options, uint64_t seed,
+                                                               double bound_seconds) {
+  const SearchStrategyInfo* search = FindSearchStrategy(options.search);
+  if (search == nullptr) return InvalidInput("there is no search strategy \"", options.search, "\"");
+  std::unique_ptr<TaskTuning> tuning(new TaskTuning(std::move(task), options.threads));
+  ASSIGN_OR_RETURN(ConfigSpace space, ConfigSpace::Create(tuning->task_, target));
+  tuning->space_ = std::make_unique<ConfigSpace>(std::move(space));
+  tuning->search_ = search->create({.seed = seed, .epsilon = options.random_share});
+  tuning->progress_.weight = tuning->task_.uses;
+  tuning->progress_.lower_bound = bound_seconds;
+  tuning->progress_.family = FamilyOf(tuning->task_);
+  return tuning;
+}
+
+void TaskTuning::Transfer(std::span<const Record> records) {
+  for (const Record& record : records) {
+    const Strategy* strategy = FindStrategy(record.strategy);
+    Candidate candidate{record.strategy, record.config};
+    if (strategy == nullptr || strategy->version != record.strategy_version || !space_->Contains(candidate)) {
+      continue;
+    }
+    const bool ok = record.outcome == TrialOutcome::kOk;
+    if (ok && (!best_.has_value() || record.timing.seconds < best_seconds_)) {
+      best_ = candidate;
+      best_seconds_ = record.timing.seconds;
+    }
+    unobserved_.push_back({std::move(candidate), ok, record.timing.seconds});
+    ++transferred_;
+  }
+  if (transferred_ > 0) EndBatch();
+}
+
+std::vector<Candidate> TaskTuning::Propose(int batch, const CostModel* model) {
+  SearchState state{.space = space_.get()};
+  if (model != nullptr && model->is_trained()) {
+    state.score = [this, model](std::span<const Candidate> candidates) { return Scores(candidates, *model); };
+  }
+  std::vector<Candidate> proposals = search_->Propose(batch, state);
+  if (proposals.empty()) GiveUp();
+  trials_ += std::ssize(proposals);
+  return proposals;
+}
+
+void TaskTuning::Add(const Candidate& candidate, const Measurement& measurement, BuiltKernel kernel) {
+  const bool in_turns = measurement.normalized_seconds > 0;
+  const double seconds = in_turns ? measurement.normalized_seconds : measurement.timing.seconds;
+  unobserved_.push_back({candidate, /*ok=*/true, seconds});
+  if (candidate == space_->Default()) default_seconds_ = seconds;
+  ++since_gain_;
+  if (measurement.abandoned || (best_kernel_.has_value() && seconds >= kernel_seconds_)) return;
+  best_kernel_ = std::move(kernel);
+  kernel_seconds_ = seconds;
+  if (best_.has_value() && seconds >= best_seconds_) return;
+  best_ = candidate;
+  best_seconds_ = seconds;
+  since_gain_ = 0;
+}
+
+void TaskTuning::AddFailure(const Candidate& candidate) {
+  unobserved_.push_back({candidate, /*ok=*/false, 0});
+  ++failed_;
+  ++since_gain_;
+}
+
+void TaskTuning::EndBatch() {
+  search_->Observe(unobserved_);
+  observed_.insert(observed_.end(), unobserved_.begin(), unobserved_.end());
+  unobserved_.clear();
+  progress_.best.push_back(best_.has_value() ? best_seconds_ : kNever);
+}
+
+const FeatureVector* TaskTuning::FeaturesOf(const Candidate& candidate) {
+  const auto [it, is_new] = features_.try_emplace(candidate);
+  if (is_new) {
+    const absl::StatusOr<LoopNest> nest = space_->Lower(candidate);
+    if (nest.ok()) it->second = ExtractFeatures(*nest, space_->target(), threads_);
+  }
+  return it->second.empty() ? nullptr : &it->second;
+}
+
+TaskSamples TaskTuning::Samples() {
+  double fastest = kNever;
+  for (const Trial& trial : observed_) fastest = trial.ok ? std::min(fastest, trial.seconds) : fastest;
+  TaskSamples samples;
+  for (const Trial& trial : observed_) {
+    const FeatureVector* features = FeaturesOf(trial.candidate);
+    if (features == nullptr) continue;
+    samples.features.push_back(*features);
+    samples.throughput.push_back(trial.ok ? static_cast<float>(fastest / trial.seconds) : 0);
+  }
+  return samples;
+}
+
+std::vector<float> TaskTuning::Scores(std::span<const Candidate> candidates, const CostModel& model) {
+  std::vector<float> scores(candidates.size(), -std::numeric_limits<float>::infinity());
+  std::vector<FeatureVector> features;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const FeatureVector* own = FeaturesOf(candidates[i]);
+    if (own == nullptr) continue;
+    features.push_back(*own);
+    places.push_back(i);
+  }
+  const absl::StatusOr<std::vector<float>> predicted = model.Predict(features);
+  for (size_t i = 0; predicted.ok() && i < places.size(); ++i) scores[places[i]] = (*predicted)[i];
+  return scores;
+}
+
+std::optional<Incumbent> TaskTuning::incumbent() const {
+  if (!best_kernel_.has_value()) return std::nullopt;
+  return Incumbent{&*best_kernel_, kernel_seconds_};
+}
+
+void TaskTuning::KeepDefault() {
+  best_ = space_->Default();
+  best_seconds_ = default_seconds_;
+}
+
+TaskSummary TaskTuning::Summary() const {
+  constexpr size_t kDescriptionBytes = 120;
+  return {.description = DescribeTask(task_.text, kDescriptionBytes),
+          .digest = task_.digest,
+          .uses = task_.uses,
+          .flops = task_.flops,
+          .default_seconds = default_seconds_,
+          .best_seconds = best_seconds_,
+          .bound_seconds = progress_.lower_bound,
+          .default_config = Text(space_->Default()),
+          .best_config = best_.has_value() ? Text(*best_) : "",
+          .trials = trials_,
+          .failed = failed_,
+          .transferred = transferred_};
+}
+
+}  // namespace attune
