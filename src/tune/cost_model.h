@@ -66,7 +66,9 @@ struct BoostedTreesOptions {
 std::unique_ptr<CostModel> MakeBoostedTrees(const BoostedTreesOptions& options = {});
 
 // A model that Serialize() wrote. Fails where the bytes are damaged, or of other features than `options`
-// says; what else is in `options` counts for updates.
+// says; what else is in `options` counts for updates. A digest finds every damage, but no malice, and
+// XGBoost's reader does not withstand that: bytes from others are to be trusted like a program of theirs.
+// (Records are not: exchange those.)
 absl::StatusOr<std::unique_ptr<CostModel>> LoadBoostedTrees(std::string_view bytes,
                                                             const BoostedTreesOptions& options = {});
 
