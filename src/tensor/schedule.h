@@ -71,6 +71,9 @@ class Schedule {
   // reads it, for just the region that is read there. Its loops shrink to that region, so split them
   // afterwards.
   absl::Status ComputeAt(const std::string& stage, const std::string& loop, MemorySpace space);
+  // The same, and the region ends where the stage does, also where guarded iterations of its readers would go
+  // beyond: they are not to overcompute, then.
+  absl::Status ComputeWithin(const std::string& stage, const std::string& loop, MemorySpace space);
   // stage → `stage`.acc, which computes it, and `stage`, which copies it; compute the former at a loop of the
   // latter.
   absl::Status CacheWrite(const std::string& stage);
@@ -183,7 +186,7 @@ class Schedule {
   absl::Status OvercomputeImpl(const Primitive& p);
   absl::Status PrefetchImpl(const Primitive& p);
   struct Region;
-  absl::StatusOr<Region> RegionRead(const StageState& producer, const LoopRef& at, MemorySpace space);
+  absl::StatusOr<Region> RegionRead(const StageState& producer, const LoopRef& at, bool within);
 
   ComputeDef def_;  // name, params, dims buffer
   std::vector<std::unique_ptr<StageState>> stages_;

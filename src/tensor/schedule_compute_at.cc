@@ -25,8 +25,8 @@ namespace {
 // One dimension of a region while reads are being gathered.
 struct Span {
   bool full = false;
-  // By a condition on the iterations. What lies in registers may be computed beyond their end all the same.
-  bool guarded = false;
+  bool guarded =
+      false;    // by a condition on the iterations, which may be computed beyond their end all the same
   Affine base;  // by variables of the loops outside
   int64_t low = 0, high = 0;
 };
@@ -114,7 +114,7 @@ Expr Schedule::Resolve(const StageState& state, const Expr& e) const {
 }
 
 absl::StatusOr<Schedule::Region> Schedule::RegionRead(const StageState& producer, const LoopRef& at,
-                                                      MemorySpace space) {
+                                                      bool within) {
   // The stages inside the loop, and the loops inside it.
   std::set<const StageState*> inside = {at.state};
   std::set<std::string> loops;
@@ -174,8 +174,8 @@ absl::StatusOr<Schedule::Region> Schedule::RegionRead(const StageState& producer
   Region region;
   for (size_t d = 0; d < spans.size(); ++d) {
     Span& span = spans[d];
-    const bool may_overcompute = span.guarded && space == MemorySpace::kRegister;
-    if (!span.full && !may_overcompute && span.base.is_constant()) ClipToAxis(span, buffer->shape[d]);
+    if (!span.full && (within || !span.guarded) && span.base.is_constant())
+      ClipToAxis(span, buffer->shape[d]);
     Affine min = span.base;
     min.constant += span.low;
     region.min.push_back(span.full ? Expr(int64_t{0}) : ToExpr(min));
@@ -201,7 +201,7 @@ absl::Status Schedule::ComputeAtImpl(const Primitive& p) {
   if (space <= static_cast<int64_t>(MemorySpace::kGlobal) ||
       space > static_cast<int64_t>(MemorySpace::kShared))
     return InvalidInput("compute_at: no memory space ", space, " for what is computed at a loop");
-  ASSIGN_OR_RETURN(Region region, RegionRead(*state, at, static_cast<MemorySpace>(space)));
+  ASSIGN_OR_RETURN(Region region, RegionRead(*state, at, p.op == "compute_within"));
 
   const Buffer local = MakeBuffer(state->stage.output->name, state->stage.output->dtype, region.extent,
                                   static_cast<MemorySpace>(space));

@@ -26,6 +26,7 @@ absl::Status Schedule::Apply(const Primitive& primitive) {
       {"peel", 1, 2, &Schedule::PeelImpl},
       {"inline", 1, 0, &Schedule::InlineImpl},
       {"compute_at", 2, 1, &Schedule::ComputeAtImpl},
+      {"compute_within", 2, 1, &Schedule::ComputeAtImpl},
       {"cache_write", 1, 0, &Schedule::CacheWriteImpl},
       {"cache_read", 2, 0, &Schedule::CacheReadImpl},
       {"rfactor", 2, 0, &Schedule::RfactorImpl},
@@ -73,6 +74,9 @@ absl::Status Schedule::Peel(const std::string& loop, int64_t front, int64_t back
 absl::Status Schedule::Inline(const std::string& stage) { return Apply({"inline", {stage}, {}}); }
 absl::Status Schedule::ComputeAt(const std::string& stage, const std::string& loop, MemorySpace space) {
   return Apply({"compute_at", {stage, loop}, {static_cast<int64_t>(space)}});
+}
+absl::Status Schedule::ComputeWithin(const std::string& stage, const std::string& loop, MemorySpace space) {
+  return Apply({"compute_within", {stage, loop}, {static_cast<int64_t>(space)}});
 }
 absl::Status Schedule::CacheWrite(const std::string& stage) { return Apply({"cache_write", {stage}, {}}); }
 absl::Status Schedule::CacheRead(const std::string& buffer, const std::string& stage) {

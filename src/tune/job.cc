@@ -32,8 +32,8 @@ absl::StatusOr<std::unique_ptr<TuningJob>> TuningJob::Create(std::vector<TuningT
                                                              const TuningTools& tools) {
   std::unique_ptr<TuningJob> job(new TuningJob(options, std::move(run), tools));
   for (size_t i = 0; i < tasks.size(); ++i) {
-    ASSIGN_OR_RETURN(job->tasks_.emplace_back(), TaskTuning::Create(std::move(tasks[i]), target, options,
-                                                                    options.seed + i, bounds[i]));
+    ASSIGN_OR_RETURN(job->tasks_.emplace_back(),
+                     TaskTuning::Create(std::move(tasks[i]), target, options, options.seed + i, bounds[i]));
   }
   return job;
 }
@@ -44,8 +44,9 @@ std::optional<JobStage> TuningJob::Next() const {
   const size_t kind = Place(stage.kind);
   const bool per_candidate = stage.kind == StageKind::kBuild || stage.kind == StageKind::kMeasure;
   const auto items = static_cast<double>(per_candidate ? pending_.size() : tasks_.size());
-  const double each = stage_items_[kind] == 0 ? kFirstGuess[kind]
-                                              : stage_seconds_[kind] / static_cast<double>(stage_items_[kind]);
+  const double each = stage_items_[kind] == 0
+                          ? kFirstGuess[kind]
+                          : stage_seconds_[kind] / static_cast<double>(stage_items_[kind]);
   constexpr int64_t kStageBytes = int64_t{1} << 30, kBuilderBytes = int64_t{1} << 29;
   stage.needs.seconds = items * each;
   stage.needs.device = stage.kind == StageKind::kMeasure || stage.kind == StageKind::kFinalize;
@@ -59,7 +60,8 @@ std::optional<JobStage> TuningJob::Next() const {
 
 absl::Status TuningJob::RunNext() {
   if (!next_.has_value()) return InternalError("the job is done");
-  if (stopping_.load(std::memory_order_relaxed) && *next_ != StageKind::kPrepare) next_ = StageKind::kFinalize;
+  if (stopping_.load(std::memory_order_relaxed) && *next_ != StageKind::kPrepare)
+    next_ = StageKind::kFinalize;
   const StageKind kind = *next_;
   using Runner = absl::Status (TuningJob::*)();
   constexpr std::array<Runner, 6> kRunners = {&TuningJob::Prepare, &TuningJob::Select, &TuningJob::Build,

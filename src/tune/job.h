@@ -57,8 +57,8 @@ class TuningJob {
   void Stop() { stopping_.store(true, std::memory_order_relaxed); }
 
   int64_t trials() const { return trials_; }
-  // The best config of each task that is faster than its default, by the task's text: complete when the job is
-  // done, until then what finalizing has to confirm.
+  // The best config of each task that is faster than its default, by the task's text: complete when the job
+  // is done, until then what finalizing has to confirm.
   std::map<std::string, Candidate> Best() const;
   // Network times are the caller's to add.
   TuningSummary Summary() const;
@@ -91,7 +91,9 @@ class TuningJob {
   absl::Status Keep(const Pending& pending, TrialOutcome outcome, const Timing& timing,
                     const std::string& reason, double measure_seconds);
   absl::Status TrainModel();
-  absl::Status Log(std::string_view event, nlohmann::json fields) { return tools_.events->Write(event, fields); }
+  absl::Status Log(std::string_view event, nlohmann::json fields) {
+    return tools_.events->Write(event, fields);
+  }
   MeasureOptions MeasuringOptions() const;
   double Elapsed() const { return tools_.now() - start_; }
   double NetworkSeconds() const;

@@ -42,7 +42,7 @@ TEST(BuildCandidate, IsTheObjectThatIsDeployed) {
     SCOPED_TRACE(text);
     const TuningTask task = MakeTask(text, constants);
     NetworkPlan plan;
-    KernelCache cache(plan, target);
+    KernelCache cache(plan, target, AnalyticChooser());
     const auto index = cache.Get(*task.region, constants);
     ASSERT_TRUE(index.ok()) << index.status();
     const PlannedKernel& planned = plan.kernels[static_cast<size_t>(*index)];

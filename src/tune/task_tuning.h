@@ -73,7 +73,7 @@ class TaskTuning {
   std::unique_ptr<ConfigSpace> space_;
   std::unique_ptr<SearchStrategy> search_;
   TaskProgress progress_;
-  std::vector<Trial> observed_, unobserved_;  // by the search strategy
+  std::vector<Trial> observed_, unobserved_;                              // by the search strategy
   std::unordered_map<Candidate, FeatureVector, CandidateHash> features_;  // empty: it has none
   std::optional<Candidate> best_;
   double best_seconds_ = 0, default_seconds_ = 0;

@@ -203,7 +203,7 @@ class ChainSchedule {
     }
     ASSIGN_OR_RETURN(const std::string band, SplitIntoBands());
     for (size_t i = links_.size() - 1; i-- > 0;) {
-      RETURN_IF_ERROR(s_.ComputeAt(links_[i].output_stage, band, MemorySpace::kScratch));
+      RETURN_IF_ERROR(s_.ComputeWithin(links_[i].output_stage, band, MemorySpace::kScratch));
       if (!IsChannelwise(*links_[i].anchor))
         RETURN_IF_ERROR(SplitIntoTiles(s_, links_[i], ConfigOf(config_, i)));
       RETURN_IF_ERROR(ScheduleRows(i));
