@@ -103,22 +103,6 @@ TEST(CostModel, DamagedOnesAreRefused) {
   }
 }
 
-// Another writer's, so to speak: the digest is right, the rest is not.
-TEST(CostModel, WhatXgboostCannotReadIsRefused) {
-  const auto model = MakeBoostedTrees(kOptions);
-  ASSERT_TRUE(model->Update(MakeTasks()).ok());
-  const std::string bytes = *model->Serialize();
-  const size_t begin = bytes.find('{');
-  const std::string trees = bytes.substr(begin);
-  const std::string header = bytes.substr(0, begin);
-  for (const std::string& other : {std::string(), std::string("{}"), std::string("{"), trees.substr(0, 100),
-                                   trees.substr(0, trees.size() / 2)}) {
-    const auto loaded = LoadBoostedTrees(
-        absl::StrReplaceAll(header, {{Sha256Hex(trees), Sha256Hex(other)}}) + other, kOptions);
-    EXPECT_FALSE(loaded.ok()) << other.size();
-  }
-}
-
 TEST(CostModel, BadMeasurementsLeaveItAsItWas) {
   const auto model = MakeBoostedTrees(kOptions);
   const auto message_of = [&](const auto& change) {
