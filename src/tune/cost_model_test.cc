@@ -8,8 +8,6 @@
 #include <limits>
 #include <thread>
 
-#include "absl/strings/str_replace.h"
-#include "base/file.h"
 #include "base/random.h"
 #include "tune/rank_correlation.h"
 
