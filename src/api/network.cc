@@ -3,20 +3,18 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "api/compiled_executor.h"
 #include "base/file.h"
+#include "base/processors.h"
 #include "base/status.h"
 #include "import/onnx/import.h"
 #include "reference/interpreter.h"
 
 namespace attune {
 namespace {
-
-int Processors() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/processors.h"
 #include "base/status.h"
 
 namespace attune {
@@ -19,7 +20,8 @@ absl::StatusOr<std::shared_ptr<const KernelChooser>> LoadRecordChooser(const std
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<RecordDatabase> database,
                    RecordDatabase::Open(file, {.create = false}));
-  ASSIGN_OR_RETURN(RecordChooser chooser, RecordChooser::Load(*database, DeviceFingerprint(), threads));
+  ASSIGN_OR_RETURN(RecordChooser chooser, RecordChooser::Load(*database, DeviceFingerprint(),
+                                                              threads == 0 ? Processors() : threads));
   return std::make_shared<const RecordChooser>(std::move(chooser));
 }
 

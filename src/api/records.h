@@ -20,7 +20,7 @@
 namespace attune {
 
 // What compile takes kernels from: the records at `path`, or where that is empty the default ones, of this
-// machine, by that many threads. Null where the default ones do not exist.
+// machine, by that many threads (0: as many as processors). Null where the default ones do not exist.
 absl::StatusOr<std::shared_ptr<const KernelChooser>> LoadRecordChooser(const std::string& path, int threads);
 
 }  // namespace attune

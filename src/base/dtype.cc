@@ -25,4 +25,19 @@ std::optional<DType> ParseDType(std::string_view name) {
 
 int DTypeSize(DType dtype) { return kTable[static_cast<int>(dtype)].size; }
 
+double UnitRoundoff(DType dtype) {
+  switch (dtype) {
+    case DType::kF16:
+      return 0x1p-11;
+    case DType::kBF16:
+      return 0x1p-8;
+    case DType::kF32:
+      return 0x1p-24;
+    case DType::kF64:
+      return 0x1p-53;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace attune

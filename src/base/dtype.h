@@ -33,6 +33,9 @@ std::optional<DType> ParseDType(std::string_view name);
 // Size of one element in bytes.
 int DTypeSize(DType dtype);
 
+// The largest relative error of rounding to a float type, half an ulp; 0 of other types.
+double UnitRoundoff(DType dtype);
+
 constexpr bool IsFloat(DType dtype) { return dtype <= DType::kBF16; }
 constexpr bool IsSignedInt(DType dtype) { return dtype >= DType::kI8 && dtype <= DType::kI64; }
 constexpr bool IsUnsignedInt(DType dtype) { return dtype >= DType::kU8 && dtype <= DType::kU64; }

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -68,10 +67,6 @@ absl::Status CheckPrecision(const ModelFlags& flags) {
                       ": this version compiles at fp32 and bf16; give one of these or leave the flag out");
 }
 
-int ThreadsOf(const ModelFlags& flags) {
-  return flags.threads != 0 ? flags.threads : static_cast<int>(std::thread::hardware_concurrency());
-}
-
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -109,7 +104,7 @@ absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const Network& l
   // Records are this machine's.
   std::shared_ptr<const KernelChooser> chooser;
   if (flags.cpu.empty() && flags.records != "none") {
-    ASSIGN_OR_RETURN(chooser, LoadRecordChooser(flags.records, ThreadsOf(flags)));
+    ASSIGN_OR_RETURN(chooser, LoadRecordChooser(flags.records, flags.threads));
     options.chooser = chooser.get();
   }
   ASSIGN_OR_RETURN(const PassPlan plan, ReadPlan(flags));

@@ -18,8 +18,6 @@
 namespace attune {
 namespace {
 
-constexpr std::string_view kCompilerVersion = "attune 0.1.0";
-
 class Stopwatch {
  public:
   // Seconds since the last call, or since construction.

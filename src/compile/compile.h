@@ -3,6 +3,7 @@
 #define ATTUNE_COMPILE_COMPILE_H_
 
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
@@ -10,6 +11,9 @@
 #include "target/target.h"
 
 namespace attune {
+
+// What artifacts and records say that they were made by.
+inline constexpr std::string_view kCompilerVersion = "attune 0.1.0";
 
 struct CompileOptions {
   Target target;

@@ -124,6 +124,16 @@ void Graph::NameNewSymbol(std::vector<TensorType>& types) {
   }
 }
 
+absl::StatusOr<Node*> Graph::AddCopy(const Node& node, std::vector<Value*> inputs) {
+  ASSIGN_OR_RETURN(Node* const copy, Add(node.op(), std::move(inputs), node.attrs(), node.name(), nullptr, {},
+                                         node.num_outputs()));
+  for (int i = 0; i < node.num_outputs(); ++i) {
+    copy->output(i)->set_name(node.output(i)->name());
+    copy->output(i)->set_type(node.output(i)->type());
+  }
+  return copy;
+}
+
 Value* Graph::Make(Op op, std::vector<Value*> inputs, Attributes attrs, Node* before) {
   absl::StatusOr<Node*> node = Add(op, std::move(inputs), std::move(attrs), "", before);
   if (!node.ok()) Fatal("cannot make a node: ", node.status().message());

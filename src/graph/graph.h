@@ -119,8 +119,12 @@ class Graph {
                             Node* before = nullptr, std::vector<std::unique_ptr<Graph>> regions = {},
                             int num_outputs = -1);
 
-  // The same where the caller guarantees that inference succeeds (a pass that rewrites verified nodes);
-  // aborts with the error's text otherwise. Returns output 0.
+  // Appends a node like `node`, which has no regions, with other inputs; names and types of its outputs are
+  // those of node's, not inferred ones: layouts and symbols that types elsewhere mention are kept.
+  absl::StatusOr<Node*> AddCopy(const Node& node, std::vector<Value*> inputs);
+
+  // The same as Add() where the caller guarantees that inference succeeds (a pass that rewrites verified
+  // nodes); aborts with the error's text otherwise. Returns output 0.
   Value* Make(Op op, std::vector<Value*> inputs, Attributes attrs = {}, Node* before = nullptr);
 
   // A constant node with `data`, named `name`.

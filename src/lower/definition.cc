@@ -111,6 +111,17 @@ Expr NeutralElement(MathOp combiner, DType dtype) {
   }
 }
 
+std::vector<std::string> SymbolsOf(const Graph& region) {
+  std::vector<std::string> symbols;
+  for (const Graph::Output& output : region.outputs()) {
+    for (const Dim& dim : output.value->type().dims) {
+      const bool known = std::find(symbols.begin(), symbols.end(), dim.symbol) != symbols.end();
+      if (!dim.is_constant() && !known) symbols.push_back(dim.symbol);
+    }
+  }
+  return symbols;
+}
+
 std::string InputName(size_t i) { return absl::StrCat("in", i); }
 std::string OutputName(size_t i) { return absl::StrCat("out", i); }
 int InputIndex(std::string_view name) { return std::stoi(std::string(name.substr(2))); }

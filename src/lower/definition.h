@@ -40,6 +40,9 @@ struct Reduction {
   std::function<Expr(const Expr& accumulated, const Indices& i)> finish;
 };
 
+// The symbols of the dynamic dimensions that a group makes, in the order of its outputs.
+std::vector<std::string> SymbolsOf(const Graph& region);
+
 // A box of a value's logical indices.
 struct Part {
   std::string suffix;  // of the stage's name, after a dot; empty for one part of each value

@@ -99,17 +99,6 @@ Tensor FromMemory(const std::byte* bytes, const TensorType& type, const Shape& s
   return tensor;
 }
 
-std::vector<std::string> SymbolsOf(const Graph& region) {
-  std::vector<std::string> symbols;
-  for (const Graph::Output& output : region.outputs()) {
-    for (const Dim& dim : output.value->type().dims) {
-      const bool known = std::find(symbols.begin(), symbols.end(), dim.symbol) != symbols.end();
-      if (!dim.is_constant() && !known) symbols.push_back(dim.symbol);
-    }
-  }
-  return symbols;
-}
-
 struct KernelUnderTest {
   const GroupUnderTest* group;
   const Strategy* strategy;

@@ -156,10 +156,21 @@ absl::StatusOr<double> PredictChainSavings(const Graph& region, const Target& ta
   return ConvChainSavings(workload, target);
 }
 
+bool IsConfigOf(const Config& config, const std::vector<Knob>& knobs) {
+  return config.size() == knobs.size() && std::ranges::all_of(knobs, [&](const Knob& knob) {
+           const auto it = config.find(knob.name);
+           return it != config.end() && std::ranges::find(knob.values, it->second) != knob.values.end();
+         });
+}
+
 std::string ToString(const Config& config) {
   std::string text;
   for (const auto& [name, value] : config) absl::StrAppend(&text, text.empty() ? "" : " ", name, "=", value);
   return text;
+}
+
+std::string ToString(std::string_view strategy, const Config& config) {
+  return absl::StrCat(strategy, config.empty() ? "" : " ", ToString(config));
 }
 
 }  // namespace attune

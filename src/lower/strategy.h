@@ -52,6 +52,9 @@ struct Knob {
   std::vector<int64_t> values;
 };
 
+// Whether a config has a value of each knob, and nothing else.
+bool IsConfigOf(const Config& config, const std::vector<Knob>& knobs);
+
 struct Strategy {
   std::string_view name;
   int version;  // counts up whenever the same config would give another kernel
@@ -107,8 +110,9 @@ absl::StatusOr<double> PredictCycles(const Graph& region, const Target& target);
 // over a kernel for each: negative where it costs more, -∞ where the region is no such chain.
 absl::StatusOr<double> PredictChainSavings(const Graph& region, const Target& target);
 
-// "tile_w=7 tile_c=4".
+// "tile_w=7 tile_c=4", and with the strategy before it.
 std::string ToString(const Config& config);
+std::string ToString(std::string_view strategy, const Config& config);
 
 }  // namespace attune
 

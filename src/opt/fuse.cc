@@ -47,14 +47,8 @@ class GroupBuilder {
   absl::Status Copy(const Node& node, Graph& region) {
     std::vector<Value*> inputs;
     for (Value* input : node.inputs()) inputs.push_back(input == nullptr ? nullptr : Inside(input, region));
-    ASSIGN_OR_RETURN(const Node* copy, region.Add(node.op(), std::move(inputs), node.attrs(), node.name(),
-                                                  nullptr, {}, node.num_outputs()));
-    for (int i = 0; i < node.num_outputs(); ++i) {
-      copy->output(i)->set_name(node.output(i)->name());
-      // A size that depends on the data keeps its symbol, which types outside mention.
-      copy->output(i)->set_type(node.output(i)->type());
-      inside_[node.output(i)] = copy->output(i);
-    }
+    ASSIGN_OR_RETURN(const Node* copy, region.AddCopy(node, std::move(inputs)));
+    for (int i = 0; i < node.num_outputs(); ++i) inside_[node.output(i)] = copy->output(i);
     return absl::OkStatus();
   }
 

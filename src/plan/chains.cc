@@ -57,13 +57,8 @@ class Merge {
       std::vector<Value*> inputs;
       for (const Value* input : node->inputs())
         inputs.push_back(input == nullptr ? nullptr : inside_.at(input));
-      ASSIGN_OR_RETURN(const Node* const copy, region_->Add(node->op(), std::move(inputs), node->attrs(),
-                                                            node->name(), nullptr, {}, node->num_outputs()));
-      for (int i = 0; i < node->num_outputs(); ++i) {
-        copy->output(i)->set_name(node->output(i)->name());
-        copy->output(i)->set_type(node->output(i)->type());
-        inside_[node->output(i)] = copy->output(i);
-      }
+      ASSIGN_OR_RETURN(const Node* const copy, region_->AddCopy(*node, std::move(inputs)));
+      for (int i = 0; i < node->num_outputs(); ++i) inside_[node->output(i)] = copy->output(i);
     }
     return absl::OkStatus();
   }

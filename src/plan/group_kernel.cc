@@ -92,17 +92,6 @@ GroupIdentity IdentifyGroup(const Graph& group, const std::set<int>& constant_in
   return identity;
 }
 
-std::vector<std::string> SymbolsOf(const Graph& region) {
-  std::vector<std::string> symbols;
-  for (const Graph::Output& output : region.outputs()) {
-    for (const Dim& dim : output.value->type().dims) {
-      const bool known = std::find(symbols.begin(), symbols.end(), dim.symbol) != symbols.end();
-      if (!dim.is_constant() && !known) symbols.push_back(dim.symbol);
-    }
-  }
-  return symbols;
-}
-
 absl::StatusOr<GroupKernel> LowerGroup(const ScheduledGroup& group, const std::set<int>& constant_inputs) {
   GroupKernel kernel;
   std::set<std::string> stages;

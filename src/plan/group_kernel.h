@@ -32,9 +32,6 @@ struct GroupIdentity {
 // The group's inputs at `constant_inputs` are constants.
 GroupIdentity IdentifyGroup(const Graph& group, const std::set<int>& constant_inputs, const Target& target);
 
-// The symbols of the dynamic dimensions that a group makes, in the order of its outputs.
-std::vector<std::string> SymbolsOf(const Graph& region);
-
 // A group's loop nests.
 struct GroupKernel {
   LoopNest nest;

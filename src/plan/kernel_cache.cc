@@ -76,8 +76,7 @@ absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<i
   }
   kernel.nest = std::move(lowered.nest);
   kernel.trace = group.schedule.trace();
-  kernel.strategy =
-      absl::StrCat(group.strategy->name, group.config.empty() ? "" : " ", ToString(group.config));
+  kernel.strategy = ToString(group.strategy->name, group.config);
   kernel.may_alias = std::move(lowered.may_alias);
   for (const auto& node : region.nodes()) kernel.flops += node->op() == Op::kConstant ? 0 : CountFlops(*node);
   for (const auto& input : region.inputs()) kernel.bytes_read += input->type().num_physical_bytes();

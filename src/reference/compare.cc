@@ -48,19 +48,8 @@ bool SameNonFinite(double expected, double actual) {
   return std::isnan(expected) ? std::isnan(actual) : std::isinf(expected) && expected == actual;
 }
 
-// The unit roundoff of storing to `dtype`.
-double StorageRoundoff(DType dtype) {
-  switch (dtype) {
-    case DType::kF16:
-      return 0x1p-11;
-    case DType::kBF16:
-      return 0x1p-8;
-    case DType::kF32:
-      return 0x1p-24;
-    default:
-      return 0;
-  }
-}
+// What storing to `dtype` rounds; doubles are stored as they were computed.
+double StorageRoundoff(DType dtype) { return dtype == DType::kF64 ? 0 : UnitRoundoff(dtype); }
 
 // The sums of which the cosine is made.
 struct Products {

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/processors.h"
+
 namespace attune::reference {
 
 // Calls f(i) for every i in [0, count), on as many threads as the machine has. f must write nothing that
@@ -25,7 +27,7 @@ void ParallelFor(int64_t count, F f) {
       next = count;
     }
   };
-  const int64_t helpers = std::min<int64_t>(count, std::max(1u, std::thread::hardware_concurrency())) - 1;
+  const int64_t helpers = std::min<int64_t>(count, Processors()) - 1;
   std::vector<std::thread> threads;
   for (int64_t t = 0; t < helpers; ++t) threads.emplace_back(work);
   work();

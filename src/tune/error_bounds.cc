@@ -33,21 +33,6 @@ struct Known {
   Bound bounds[kNumVariants];
 };
 
-double Roundoff(DType dtype) {
-  switch (dtype) {
-    case DType::kF16:
-      return 0x1p-11;
-    case DType::kBF16:
-      return 0x1p-8;
-    case DType::kF32:
-      return 0x1p-24;
-    case DType::kF64:
-      return 0x1p-53;
-    default:
-      return 0;
-  }
-}
-
 // `known` off by its bound times sign(i).
 Tensor Perturb(const Known& known, Variant variant, const std::function<double()>& sign) {
   const Bound& bound = known.bounds[variant];
@@ -136,7 +121,7 @@ class Evaluation {
     for (int i = 0; i < node.num_outputs(); ++i) {
       Known& output = known_.at(node.output(i));
       if (!IsFloat(output.value.dtype())) continue;
-      const double share = 4 * Roundoff(output.value.dtype());
+      const double share = 4 * UnitRoundoff(output.value.dtype());
       for (const Variant variant : {kPlain, kSpread}) {
         if (variant == kPlain || has_spread_)
           Add(output, variant, [&](int64_t at) { return share * std::fabs(output.value.ToDouble(at)); });
@@ -154,7 +139,7 @@ class Evaluation {
     const DType dtype = output.value.dtype();
     const double u = dtype == DType::kF64 ? 0x1p-53 : 0x1p-24;
     const bool rounds = dtype == DType::kBF16;
-    const double storage = dtype == DType::kF64 ? 0 : 2 * Roundoff(dtype);
+    const double storage = dtype == DType::kF64 ? 0 : 2 * UnitRoundoff(dtype);
     double largest = 0;
     for (int64_t i = 0; i < magnitude.num_elements(); ++i) largest = std::max(largest, magnitude.ToDouble(i));
     const double plain = rounds && node.op() == Op::kAttention ? kFactorRoundoff : kGamma * u;

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "base/processors.h"
 #include "base/status.h"
+#include "compile/compile.h"
 #include "tune/rank_correlation.h"
 #include "tune/record_chooser.h"
 
@@ -13,7 +15,6 @@ namespace {
 
 // A task whose next batch would save the network less than this share of its time is left alone.
 constexpr double kLeastGain = 2e-4;
-constexpr std::string_view kCompilerVersion = "attune 0.1.0";
 
 // What the stages take before any has run, in seconds for each task or candidate.
 constexpr std::array<double, 6> kFirstGuess = {0.05, 0.01, 0.05, 0.3, 0.01, 1.0};
@@ -31,6 +32,7 @@ absl::StatusOr<std::unique_ptr<TuningJob>> TuningJob::Create(std::vector<TuningT
                                                              const TuningOptions& options, TuningRun run,
                                                              const TuningTools& tools) {
   std::unique_ptr<TuningJob> job(new TuningJob(options, std::move(run), tools));
+  if (job->options_.builders <= 0) job->options_.builders = Processors();
   for (size_t i = 0; i < tasks.size(); ++i) {
     ASSIGN_OR_RETURN(job->tasks_.emplace_back(),
                      TaskTuning::Create(std::move(tasks[i]), target, options, options.seed + i, bounds[i]));
@@ -104,9 +106,9 @@ void TuningJob::Choose(size_t task, std::vector<Candidate> candidates) {
   if (tools_.model != nullptr && tools_.model->is_trained()) {
     scores = tasks_[task]->Scores(candidates, *tools_.model);
   }
-  trials_ += std::ssize(candidates);
   for (size_t i = 0; i < candidates.size(); ++i) {
     pending_.push_back({.task = task,
+                        .trial = trials_++,
                         .candidate = std::move(candidates[i]),
                         .score = scores.empty() ? std::nullopt : std::optional(scores[i]),
                         .built = {}});
@@ -171,7 +173,7 @@ absl::Status TuningJob::Keep(const Pending& pending, TrialOutcome outcome, const
                 .timing = timing,
                 .reason = reason,
                 .run = run_.id,
-                .trial = trials_ - std::ssize(pending_) + (&pending - pending_.data()),
+                .trial = pending.trial,
                 .search = options_.search,
                 .compiler_version = std::string(kCompilerVersion),
                 .code_digest = pending.built.kernel.code_digest,
@@ -181,7 +183,7 @@ absl::Status TuningJob::Keep(const Pending& pending, TrialOutcome outcome, const
                 .measure_seconds = measure_seconds};
   if (outcome != TrialOutcome::kOther) RETURN_IF_ERROR(tools_.records->Add(record).status());
   return Log("trial", {{"task", task.digest},
-                       {"candidate", absl::StrCat(record.strategy, " ", ToString(record.config))},
+                       {"candidate", ToString(record.strategy, record.config)},
                        {"outcome", Name(outcome)},
                        {"trial", record.trial},
                        {"trial_seconds", timing.seconds}});
@@ -285,11 +287,7 @@ absl::Status TuningJob::Finalize() {
   curve_.push_back({Elapsed(), trials_, NetworkSeconds()});
   run_.end_ms = tools_.wall_clock();
   run_.state = stopping_.load(std::memory_order_relaxed) ? RunState::kInterrupted : RunState::kFinished;
-  nlohmann::json seconds = nlohmann::json::object();
-  for (size_t i = 0; i < stage_seconds_.size(); ++i) {
-    seconds[std::string(Name(static_cast<StageKind>(i)))] = stage_seconds_[i];
-  }
-  run_.stage_seconds = seconds.dump();
+  run_.stage_seconds = nlohmann::json(StageSeconds()).dump();
   next_ = std::nullopt;
   return absl::OkStatus();
 }
@@ -302,6 +300,14 @@ double TuningJob::NetworkSeconds() const {
     progress.push_back(std::move(now));
   }
   return InferenceSeconds(progress);
+}
+
+std::map<std::string, double> TuningJob::StageSeconds() const {
+  std::map<std::string, double> seconds;
+  for (size_t i = 0; i < stage_seconds_.size(); ++i) {
+    seconds[std::string(Name(static_cast<StageKind>(i)))] = stage_seconds_[i];
+  }
+  return seconds;
 }
 
 std::map<std::string, Candidate> TuningJob::Best() const {
@@ -324,9 +330,7 @@ TuningSummary TuningJob::Summary() const {
   for (const auto& task : tasks_) summary.tasks.push_back(task->Summary());
   summary.curve = curve_;
   summary.ranks = ranks_;
-  for (size_t i = 0; i < stage_seconds_.size(); ++i) {
-    summary.stage_seconds[std::string(Name(static_cast<StageKind>(i)))] = stage_seconds_[i];
-  }
+  summary.stage_seconds = StageSeconds();
   return summary;
 }
 

@@ -68,6 +68,7 @@ class TuningJob {
  private:
   struct Pending {
     size_t task = 0;
+    int64_t trial = 0;
     Candidate candidate;
     std::optional<float> score;  // the model's, where it had one
     BuildResult built;
@@ -97,6 +98,7 @@ class TuningJob {
   MeasureOptions MeasuringOptions() const;
   double Elapsed() const { return tools_.now() - start_; }
   double NetworkSeconds() const;
+  std::map<std::string, double> StageSeconds() const;
 
   TuningOptions options_;
   TuningRun run_;

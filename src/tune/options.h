@@ -23,13 +23,11 @@ struct TuningOptions {
   // A task is left alone after so many trials without a gain.
   int64_t patience = 200;
 
-  int batch = 32;                   // candidates that are built, and then measured, together
-  int builders = 0;                 // processes that build; 0: as many as processors
-  double build_seconds = 10;        // the longest that building one candidate may take
-  double measure_seconds = 2;       // likewise measuring
-  double random_share = 0.1;        // of candidates that are proposed at random
-  bool transfer_from_runs = true;   // earlier records of the same tasks count as trials
-  bool transfer_from_tasks = true;  // the cost model learns from all tasks, not from its own alone
+  int batch = 32;                  // candidates that are built, and then measured, together
+  int builders = 0;                // processes that build; 0: as many as processors
+  double measure_seconds = 2;      // the longest that measuring one candidate may take
+  double random_share = 0.1;       // of candidates that are proposed at random
+  bool transfer_from_runs = true;  // earlier records of the same tasks count as trials
 };
 
 }  // namespace attune

@@ -1,23 +1,11 @@
 #include "tune/record_chooser.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "base/status.h"
 
 namespace attune {
-namespace {
-
-// Whether each knob of the strategy has one of its values.
-bool FitsSpace(const Config& config, const std::vector<Knob>& knobs) {
-  return config.size() == knobs.size() && std::ranges::all_of(knobs, [&](const Knob& knob) {
-           const auto it = config.find(knob.name);
-           return it != config.end() && std::ranges::find(knob.values, it->second) != knob.values.end();
-         });
-}
-
-}  // namespace
 
 StrategyVersions CurrentStrategyVersions() {
   StrategyVersions versions;
@@ -46,7 +34,7 @@ absl::StatusOr<KernelChoice> RecordChooser::Choose(const Workload& workload, con
   const Candidate& candidate = it->second;
   const Strategy* strategy = FindStrategy(candidate.strategy);
   if (strategy == nullptr || !strategy->why_not(workload, target).empty() ||
-      !FitsSpace(candidate.config, strategy->space(workload, target)) ||
+      !IsConfigOf(candidate.config, strategy->space(workload, target)) ||
       !ScheduleBy(*strategy, workload, candidate.config, target).ok()) {
     return ChooseAnalytically(workload, target);
   }

@@ -45,7 +45,8 @@ int64_t StrategySpace::size() const {
 
 absl::StatusOr<ConfigSpace> ConfigSpace::Create(const TuningTask& task, const Target& target) {
   ConfigSpace space(task, target);
-  ASSIGN_OR_RETURN(const Workload workload, task.Analyze());
+  ASSIGN_OR_RETURN(space.workload_, task.Analyze());
+  const Workload& workload = space.workload_;
   for (const Strategy& strategy : AllStrategies()) {
     if (!strategy.why_not(workload, target).empty()) continue;
     space.strategies_.push_back(
@@ -81,19 +82,14 @@ const StrategySpace* ConfigSpace::Find(const std::string& strategy) const {
 
 bool ConfigSpace::Contains(const Candidate& candidate) const {
   const StrategySpace* space = Find(candidate.strategy);
-  if (space == nullptr || candidate.config.size() != space->knobs.size()) return false;
-  return std::ranges::all_of(space->knobs, [&](const Knob& knob) {
-    const auto it = candidate.config.find(knob.name);
-    return it != candidate.config.end() && PlaceOf(knob, it->second) < knob.values.size();
-  });
+  return space != nullptr && IsConfigOf(candidate.config, space->knobs);
 }
 
 absl::StatusOr<LoopNest> ConfigSpace::Lower(const Candidate& candidate) const {
   const StrategySpace* space = Find(candidate.strategy);
   if (space == nullptr) return InvalidInput("no strategy ", candidate.strategy, " for this task");
-  ASSIGN_OR_RETURN(Workload workload, task_->Analyze());
   ASSIGN_OR_RETURN(const ScheduledGroup group,
-                   ScheduleBy(*space->strategy, std::move(workload), candidate.config, target_));
+                   ScheduleBy(*space->strategy, workload_, candidate.config, target_));
   std::set<std::string> prepared;
   for (const auto& [stage, input] : group.schedule.Preparations()) {
     if (task_->constant_inputs.contains(InputIndex(input))) prepared.insert(stage);

@@ -76,6 +76,7 @@ class ConfigSpace final : public CandidateSpace {
 
   const TuningTask* task_;
   Target target_;
+  Workload workload_;  // of the task; refers into its region
   std::vector<StrategySpace> strategies_;
   Candidate default_;
   std::map<Candidate, bool> valid_;

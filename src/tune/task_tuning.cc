@@ -12,10 +12,6 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-std::string Text(const Candidate& candidate) {
-  return absl::StrCat(candidate.strategy, candidate.config.empty() ? "" : " ", ToString(candidate.config));
-}
-
 // Tasks around the same operator are similar.
 std::string FamilyOf(const TuningTask& task) {
   const auto workload = task.Analyze();
@@ -152,8 +148,8 @@ TaskSummary TaskTuning::Summary() const {
           .default_seconds = default_seconds_,
           .best_seconds = best_seconds_,
           .bound_seconds = progress_.lower_bound,
-          .default_config = Text(space_->Default()),
-          .best_config = best_.has_value() ? Text(*best_) : "",
+          .default_config = ToString(space_->Default().strategy, space_->Default().config),
+          .best_config = best_.has_value() ? ToString(best_->strategy, best_->config) : "",
           .trials = trials_,
           .failed = failed_,
           .transferred = transferred_};

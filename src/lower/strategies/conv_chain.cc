@@ -281,10 +281,9 @@ Config ConvChainDefault(const Workload& workload, const Target& target) {
   const Band band = CheapestBand(links, target);
   Config config = {{"rows", band.rows}, {"blocks", band.blocks}};
   for (size_t i = 0; i < links.size(); ++i) {
-    const bool channelwise = IsChannelwise(*links[i].anchor);
-    const int64_t most = channelwise ? 0 : BlocksComputed(links, i, band.blocks);
-    const Config own =
-        channelwise ? SlidingWindowDefault(links[i], target) : DirectDefault(links[i], most, target);
+    const Config own = IsChannelwise(*links[i].anchor)
+                           ? SlidingWindowDefault(links[i], target)
+                           : DirectDefault(links[i], BlocksComputed(links, i, band.blocks), target);
     for (const auto& [name, value] : own) config[absl::StrCat(name, i)] = value;
   }
   return config;

@@ -1,0 +1,15 @@
+// How many threads can run at the same time.
+#ifndef ATTUNE_BASE_PROCESSORS_H_
+#define ATTUNE_BASE_PROCESSORS_H_
+
+#include <algorithm>
+#include <thread>
+
+namespace attune {
+
+// The processors of this machine that the process may use; at least 1, also where the system does not say.
+inline int Processors() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
+}  // namespace attune
+
+#endif  // ATTUNE_BASE_PROCESSORS_H_
