@@ -265,11 +265,16 @@ absl::StatusOr<VerifyReport> Network::Verify(const std::vector<NamedTensor>& inp
   return report;
 }
 
+absl::StatusOr<Session> Network::NewSession(int threads, const std::vector<NamedTensor>& inputs,
+                                            uint64_t seed) const {
+  ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, Complete(inputs, seed));
+  return Prepare(complete, threads);
+}
+
 absl::StatusOr<std::vector<double>> Network::Bench(int threads, double seconds,
                                                    const std::vector<NamedTensor>& inputs,
                                                    uint64_t seed) const {
-  ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, Complete(inputs, seed));
-  ASSIGN_OR_RETURN(Session session, Prepare(complete, threads));
+  ASSIGN_OR_RETURN(Session session, NewSession(threads, inputs, seed));
   RETURN_IF_ERROR(Name(session.Run(), state_->source));
   std::vector<double> latencies;
   constexpr size_t kMinRuns = 3;
@@ -284,8 +289,7 @@ absl::StatusOr<std::vector<double>> Network::Bench(int threads, double seconds,
 
 absl::StatusOr<ProfileReport> Network::Profile(int threads, int rounds,
                                                const std::vector<NamedTensor>& inputs, uint64_t seed) const {
-  ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, Complete(inputs, seed));
-  ASSIGN_OR_RETURN(Session session, Prepare(complete, threads));
+  ASSIGN_OR_RETURN(Session session, NewSession(threads, inputs, seed));
   absl::StatusOr<ProfileReport> report =
       ProfileSession(*state_->compiled, session, threads == 0 ? Processors() : threads, rounds);
   if (!report.ok()) return Name(report.status(), state_->source);
@@ -323,6 +327,19 @@ absl::StatusOr<NetworkDescription> Network::Describe() const {
   return description;
 }
 
+absl::StatusOr<std::vector<TuningTask>> Network::Tasks(const Target& target) const {
+  RETURN_IF_ERROR(status());
+  if (state_->optimized == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(state_->source, ": is not optimized; call Optimize() first"));
+  }
+  const std::unique_ptr<Graph> graph = state_->optimized->Clone();
+  RETURN_IF_ERROR(Name(ArrangeGroups(*graph, target), state_->source));
+  absl::StatusOr<std::vector<TuningTask>> tasks = ExtractTasks(*graph, target);
+  if (!tasks.ok()) return Name(tasks.status(), state_->source);
+  return tasks;
+}
+
 absl::StatusOr<std::vector<InputDeclaration>> Network::Inputs() const {
   RETURN_IF_ERROR(status());
   if (state_->compiled != nullptr) return state_->compiled->Inputs();
@@ -339,6 +356,9 @@ absl::StatusOr<std::vector<InputDeclaration>> Network::Inputs() const {
   return inputs;
 }
 
+const std::string& Network::source() const { return state_->source; }
+const std::string& Network::digest() const { return state_->sha256; }
+const std::string& Network::pass_plan() const { return state_->pass_plan; }
 bool Network::is_compiled() const { return state_->compiled != nullptr || !state_->artifact.empty(); }
 const std::vector<StepReport>& Network::pass_report() const { return state_->passes; }
 const CompileReport& Network::compile_report() const { return state_->report; }

@@ -33,6 +33,7 @@
 #include "opt/driver.h"
 #include "opt/pass_plan.h"
 #include "target/target.h"
+#include "tune/task.h"
 
 namespace attune {
 
@@ -92,6 +93,9 @@ class Network {
   // not given are random by `seed`; likewise below.
   absl::StatusOr<VerifyReport> Verify(const std::vector<NamedTensor>& inputs = {}, uint64_t seed = 0,
                                       int threads = 0) const;
+  // Memory and threads for running it, all inputs set.
+  absl::StatusOr<Session> NewSession(int threads, const std::vector<NamedTensor>& inputs = {},
+                                     uint64_t seed = 0) const;
   // Milliseconds of each run, after one that does not count, for `seconds` and at least 3 runs.
   absl::StatusOr<std::vector<double>> Bench(int threads, double seconds,
                                             const std::vector<NamedTensor>& inputs = {},
@@ -105,9 +109,17 @@ class Network {
   // The artifact's manifest and sizes.
   absl::StatusOr<NetworkDescription> Describe() const;
 
+  // The distinct kernels that compiling for `target` would choose; Optimize() has been called.
+  absl::StatusOr<std::vector<TuningTask>> Tasks(const Target& target) const;
+
   // Inputs of the compiled network, else of the imported graph.
   absl::StatusOr<std::vector<InputDeclaration>> Inputs() const;
   bool is_compiled() const;
+  // The model's file, and the SHA-256 of its bytes, empty for an artifact.
+  const std::string& source() const;
+  const std::string& digest() const;
+  // The passes that Optimize() went through, printed; empty before.
+  const std::string& pass_plan() const;
   // After Optimize() and Compile(), for people.
   const std::vector<StepReport>& pass_report() const;
   const CompileReport& compile_report() const;

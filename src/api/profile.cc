@@ -59,41 +59,19 @@ double Median(std::vector<uint64_t> values) {
 }
 
 void Rate(KernelProfile& kernel, double total_seconds, const Peaks& peaks, int threads) {
-  const double peak = peaks.gflops_per_core * 1e9 * threads;
-  const auto seconds_at = [&](double gb_per_s) { return kernel.bytes / (gb_per_s * 1e9 * threads); };
-  const double compute_seconds = kernel.flops / peak;
-  Bound source = Bound::kMemory;
-  double read_seconds = seconds_at(peaks.memory_gb_per_s);
-  if (read_seconds > kernel.seconds) {
-    const double bytes_a_call = kernel.bytes / static_cast<double>(std::max<int64_t>(kernel.calls, 1));
-    source = bytes_a_call <= static_cast<double>(peaks.l2_bytes * threads) ? Bound::kL2 : Bound::kL3;
-    read_seconds = seconds_at(source == Bound::kL2 ? peaks.l2_gb_per_s : peaks.l3_gb_per_s);
-  }
-  kernel.bound = read_seconds > compute_seconds ? source : Bound::kCompute;
-  kernel.roofline_seconds = std::max(compute_seconds, read_seconds);
+  const Work work = {kernel.flops, kernel.bytes, static_cast<double>(kernel.calls)};
+  const Roofline roofline = RooflineOf(work, kernel.seconds, peaks, threads);
+  kernel.bound = roofline.bound;
+  kernel.roofline_seconds = roofline.seconds;
   if (kernel.seconds <= 0) return;
   kernel.share = kernel.seconds / total_seconds;
   kernel.gflops_per_s = kernel.flops / kernel.seconds * 1e-9;
   kernel.gb_per_s = kernel.bytes / kernel.seconds * 1e-9;
-  kernel.peak_share = kernel.flops / kernel.seconds / peak;
+  kernel.peak_share = kernel.flops / kernel.seconds / (peaks.gflops_per_core * 1e9 * threads);
   kernel.roofline_share = kernel.roofline_seconds / kernel.seconds;
 }
 
 }  // namespace
-
-std::string_view Name(Bound bound) {
-  switch (bound) {
-    case Bound::kCompute:
-      return "compute";
-    case Bound::kL2:
-      return "L2";
-    case Bound::kL3:
-      return "L3";
-    case Bound::kMemory:
-      return "memory";
-  }
-  return "";
-}
 
 absl::StatusOr<ProfileReport> ProfileSession(const CompiledModel& model, Session& session, int threads,
                                              int rounds) {

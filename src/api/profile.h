@@ -4,18 +4,14 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "api/compiled_model.h"
+#include "target/roofline.h"
 #include "target/target.h"
 
 namespace attune {
-
-// What limits a kernel: arithmetic, or the bandwidth of what its data comes from.
-enum class Bound { kCompute, kL2, kL3, kMemory };
-std::string_view Name(Bound bound);  // "compute", "L2", "L3" or "memory"
 
 // A kernel, all its calls in one inference together.
 struct KernelProfile {
@@ -30,14 +26,11 @@ struct KernelProfile {
   double gflops_per_s = 0;
   double gb_per_s = 0;
 
-  // The roofline model (Williams, Waterman, Patterson: Roofline, 2009): no kernel is faster than its
-  // operations at the machine's peak, nor than its bytes at the bandwidth of where they are. A kernel that
-  // moves them faster than memory can has them in a cache: the second level if they fit there, else the
-  // third.
+  // As RooflineOf() gives it.
   double peak_share = 0;  // gflops_per_s of the measured peak; above 1 for algorithms with fewer operations
-  Bound bound = Bound::kCompute;  // which of the two limits it
-  double roofline_seconds = 0;    // the larger of the two
-  double roofline_share = 0;      // roofline_seconds / seconds
+  Bound bound = Bound::kCompute;
+  double roofline_seconds = 0;
+  double roofline_share = 0;  // roofline_seconds / seconds
 };
 
 struct ProfileReport {

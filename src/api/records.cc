@@ -9,17 +9,30 @@
 
 namespace attune {
 
-absl::StatusOr<std::shared_ptr<const KernelChooser>> LoadRecordChooser(const std::string& path, int threads) {
+namespace {
+
+absl::StatusOr<std::string> DefaultPath() {
+  return DefaultRecordsPath([](const char* name) { return std::getenv(name); });
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RecordDatabase>> OpenRecords(const std::string& path, bool create) {
   std::string file = path;
   if (file.empty()) {
-    const absl::StatusOr<std::string> usual =
-        DefaultRecordsPath([](const char* name) { return std::getenv(name); });
-    std::error_code error;
-    if (!usual.ok() || !std::filesystem::exists(*usual, error)) return nullptr;
-    file = *usual;
+    ASSIGN_OR_RETURN(file, DefaultPath());
+    if (file == "none") return InvalidInput("ATTUNE_RECORDS is none; name a database with --records");
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<RecordDatabase> database,
-                   RecordDatabase::Open(file, {.create = false}));
+  return RecordDatabase::Open(file, {.create = create});
+}
+
+absl::StatusOr<std::shared_ptr<const KernelChooser>> LoadRecordChooser(const std::string& path, int threads) {
+  if (path.empty()) {
+    const absl::StatusOr<std::string> usual = DefaultPath();
+    std::error_code error;
+    if (!usual.ok() || *usual == "none" || !std::filesystem::exists(*usual, error)) return nullptr;
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<RecordDatabase> database, OpenRecords(path, /*create=*/false));
   ASSIGN_OR_RETURN(RecordChooser chooser, RecordChooser::Load(*database, DeviceFingerprint(),
                                                               threads == 0 ? Processors() : threads));
   return std::make_shared<const RecordChooser>(std::move(chooser));

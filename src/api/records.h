@@ -19,8 +19,12 @@
 
 namespace attune {
 
+// The database at `path`, or where that is empty the default one.
+absl::StatusOr<std::unique_ptr<RecordDatabase>> OpenRecords(const std::string& path, bool create);
+
 // What compile takes kernels from: the records at `path`, or where that is empty the default ones, of this
-// machine, by that many threads (0: as many as processors). Null where the default ones do not exist.
+// machine, by that many threads (0: as many as processors). Null where the default ones do not exist, or are
+// said by the environment to be "none".
 absl::StatusOr<std::shared_ptr<const KernelChooser>> LoadRecordChooser(const std::string& path, int threads);
 
 }  // namespace attune

@@ -18,6 +18,7 @@ void AddVerifyCommand(CLI::App& app, Action& action);
 void AddBenchCommand(CLI::App& app, Action& action);
 void AddProfileCommand(CLI::App& app, Action& action);
 void AddInspectCommand(CLI::App& app, Action& action);
+void AddTuneCommand(CLI::App& app, Action& action);
 void AddRecordsCommand(CLI::App& app, Action& action);
 void AddZooCommand(CLI::App& app, Action& action);
 

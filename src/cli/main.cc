@@ -2,8 +2,10 @@
 #include <csignal>
 #include <cstdio>
 #include <new>
+#include <optional>
 
 #include "absl/status/status.h"
+#include "api/tuning.h"
 #include "cli/command.h"
 #include "cli/output.h"
 
@@ -26,6 +28,7 @@ int Main(int argc, char** argv) {
   AddBenchCommand(app, action);
   AddProfileCommand(app, action);
   AddInspectCommand(app, action);
+  AddTuneCommand(app, action);
   AddRecordsCommand(app, action);
   AddZooCommand(app, action);
   try {
@@ -52,4 +55,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace attune
 
-int main(int argc, char** argv) { return attune::Main(argc, argv); }
+int main(int argc, char** argv) {
+  if (const std::optional<int> status = attune::RunIfWorker(argc, argv)) return *status;
+  return attune::Main(argc, argv);
+}

@@ -91,37 +91,65 @@ absl::StatusOr<Givens> ReadGivens(const ModelFlags& flags, const InputFlags& inp
   return givens;
 }
 
+absl::StatusOr<Target> TargetOf(const ModelFlags& flags) {
+  ASSIGN_OR_RETURN(const Target target, flags.cpu.empty() ? HostTarget() : TargetByName(flags.cpu));
+  if (flags.precision == "bf16" && !target.Has("avx512_bf16"))
+    return NotSupported("NS --precision bf16: ", target.name, " has no avx512_bf16; leave the flag out");
+  return target;
+}
+
+absl::StatusOr<Network> OptimizeNetwork(const ModelFlags& flags, const Network& loaded,
+                                        std::vector<NamedTensor> inputs, int jobs, Progress& progress) {
+  ASSIGN_OR_RETURN(const PassPlan plan, ReadPlan(flags));
+  if (!flags.dump.empty()) RETURN_IF_ERROR(CreateFolder(flags.dump));
+  progress.Show("optimizing");
+  const Network optimized = loaded.Optimize(
+      plan,
+      {.dump_folder = flags.dump, .measure = flags.cpu.empty(), .examples = std::move(inputs), .jobs = jobs});
+  RETURN_IF_ERROR(optimized.status());
+  return optimized;
+}
+
 absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const Network& loaded,
                                        std::vector<NamedTensor> inputs, int jobs, Progress& progress,
                                        StageSeconds& seconds) {
   CompileOptions options;
   options.jobs = jobs;
   options.dump_folder = flags.dump;
-  ASSIGN_OR_RETURN(options.target, flags.cpu.empty() ? HostTarget() : TargetByName(flags.cpu));
-  if (flags.precision == "bf16" && !options.target.Has("avx512_bf16"))
-    return NotSupported("NS --precision bf16: ", options.target.name,
-                        " has no avx512_bf16; leave the flag out");
+  ASSIGN_OR_RETURN(options.target, TargetOf(flags));
   // Records are this machine's.
   std::shared_ptr<const KernelChooser> chooser;
   if (flags.cpu.empty() && flags.records != "none") {
     ASSIGN_OR_RETURN(chooser, LoadRecordChooser(flags.records, flags.threads));
     options.chooser = chooser.get();
   }
-  ASSIGN_OR_RETURN(const PassPlan plan, ReadPlan(flags));
-  if (!flags.dump.empty()) RETURN_IF_ERROR(CreateFolder(flags.dump));
-  progress.Show("optimizing");
   double start = Now();
-  const Network optimized = loaded.Optimize(
-      plan,
-      {.dump_folder = flags.dump, .measure = flags.cpu.empty(), .examples = std::move(inputs), .jobs = jobs});
+  ASSIGN_OR_RETURN(const Network optimized,
+                   OptimizeNetwork(flags, loaded, std::move(inputs), jobs, progress));
   seconds.optimize = Now() - start;
-  RETURN_IF_ERROR(optimized.status());
   progress.Show("compiling");
   start = Now();
   const Network compiled = optimized.Compile(options);
   seconds.compile = Now() - start;
   RETURN_IF_ERROR(compiled.status());
   return compiled;
+}
+
+// The model as it is in its file, and the inputs that the command line gives.
+absl::StatusOr<ReadyNetwork> ReadNetwork(const ModelFlags& flags, const InputFlags& input_flags,
+                                         Progress& progress, StageSeconds& seconds) {
+  RETURN_IF_ERROR(CheckPrecision(flags));
+  progress.Show("reading the model");
+  ASSIGN_OR_RETURN(Givens givens, ReadGivens(flags, input_flags));
+  const double start = Now();
+  ReadyNetwork read = {Network::Load(flags.model, givens.options), std::move(givens.inputs.values)};
+  seconds.load = Now() - start;
+  RETURN_IF_ERROR(read.network.status());
+  for (const auto& [name, seed] : givens.inputs.random) {
+    ASSIGN_OR_RETURN(Tensor tensor, read.network.RandomInput(name, seed));
+    read.inputs.push_back({name, std::move(tensor)});
+  }
+  return read;
 }
 
 }  // namespace
@@ -173,28 +201,26 @@ absl::StatusOr<PassPlan> ReadPlan(const ModelFlags& flags) {
   return plan;
 }
 
+absl::StatusOr<Network> LoadOptimized(const ModelFlags& flags, const InputFlags& input_flags,
+                                      Progress& progress) {
+  StageSeconds seconds;
+  ASSIGN_OR_RETURN(ReadyNetwork read, ReadNetwork(flags, input_flags, progress, seconds));
+  RETURN_IF_ERROR(TargetOf(flags).status());
+  return OptimizeNetwork(flags, read.network, std::move(read.inputs), 0, progress);
+}
+
 absl::StatusOr<ReadyNetwork> LoadNetwork(const ModelFlags& flags, const InputFlags& input_flags, int jobs,
                                          Progress& progress, StageSeconds* seconds) {
   StageSeconds local;
   StageSeconds& times = seconds == nullptr ? local : *seconds;
-  RETURN_IF_ERROR(CheckPrecision(flags));
-  progress.Show("reading the model");
-  ASSIGN_OR_RETURN(Givens givens, ReadGivens(flags, input_flags));
-  const double start = Now();
-  Network network = Network::Load(flags.model, givens.options);
-  times.load = Now() - start;
-  RETURN_IF_ERROR(network.status());
-  std::vector<NamedTensor> inputs = std::move(givens.inputs.values);
-  for (const auto& [name, seed] : givens.inputs.random) {
-    ASSIGN_OR_RETURN(Tensor tensor, network.RandomInput(name, seed));
-    inputs.push_back({name, std::move(tensor)});
-  }
-  if (network.is_compiled()) {
+  ASSIGN_OR_RETURN(ReadyNetwork ready, ReadNetwork(flags, input_flags, progress, times));
+  if (ready.network.is_compiled()) {
     RETURN_IF_ERROR(CheckArtifactFlags(flags));
   } else {
-    ASSIGN_OR_RETURN(network, CompileNetwork(flags, network, inputs, jobs, progress, times));
+    ASSIGN_OR_RETURN(ready.network,
+                     CompileNetwork(flags, ready.network, ready.inputs, jobs, progress, times));
   }
-  return ReadyNetwork{std::move(network), std::move(inputs)};
+  return ready;
 }
 
 }  // namespace attune

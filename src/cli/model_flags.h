@@ -49,6 +49,9 @@ struct StageSeconds {
 // The pass plan that --passes asks for.
 absl::StatusOr<PassPlan> ReadPlan(const ModelFlags& flags);
 
+// Loads and optimizes a model that is no artifact, for this machine.
+absl::StatusOr<Network> LoadOptimized(const ModelFlags& flags, const InputFlags& inputs, Progress& progress);
+
 // Loads the model, and where it is no artifact optimizes and compiles it on `jobs` threads (0: all
 // processors).
 absl::StatusOr<ReadyNetwork> LoadNetwork(const ModelFlags& flags, const InputFlags& inputs, int jobs,

@@ -35,14 +35,6 @@ int64_t NowMs() {
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-absl::StatusOr<std::unique_ptr<RecordDatabase>> OpenRecords(const Flags& flags, bool create) {
-  std::string path = flags.records;
-  if (path.empty()) {
-    ASSIGN_OR_RETURN(path, DefaultRecordsPath([](const char* name) { return std::getenv(name); }));
-  }
-  return RecordDatabase::Open(path, {.create = create});
-}
-
 RecordFilter Filter(const Flags& flags) {
   RecordFilter filter = flags.filter;
   if (filter.device == "host") filter.device = DeviceFingerprint();
@@ -70,7 +62,7 @@ absl::Status Report(const Flags& flags, const Json& json, const std::string& sen
 }
 
 absl::Status List(const Flags& flags) {
-  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags, /*create=*/false));
+  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, /*create=*/false));
   const RecordFilter filter = Filter(flags);
   if (flags.runs) {
     ASSIGN_OR_RETURN(std::vector<TuningRun> runs, database->Runs());
@@ -95,7 +87,7 @@ absl::Status List(const Flags& flags) {
 }
 
 absl::Status Best(const Flags& flags) {
-  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags, /*create=*/false));
+  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, /*create=*/false));
   ASSIGN_OR_RETURN(const std::vector<BestRecord> best,
                    database->Best(Filter(flags), {.versions = CurrentStrategyVersions(), .priors = true}));
   return Show(flags, "best", best, BestTable);
@@ -104,7 +96,7 @@ absl::Status Best(const Flags& flags) {
 std::string Count(int64_t n, std::string_view what) { return absl::StrCat(n, " ", what, n == 1 ? "" : "s"); }
 
 absl::Status Export(const Flags& flags) {
-  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags, /*create=*/false));
+  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, /*create=*/false));
   ExportReport report;
   if (flags.file == "-") {
     ASSIGN_OR_RETURN(report, ExportRecords(*database, Filter(flags), [](std::string_view line) {
@@ -140,7 +132,7 @@ absl::Status ReportImport(const Flags& flags, const RecordDatabase& database, co
 }
 
 absl::Status Import(const Flags& flags) {
-  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags, /*create=*/true));
+  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, /*create=*/true));
   const ImportOptions options = {.skip_damaged = flags.skip_damaged};
   ASSIGN_OR_RETURN(const ImportReport report,
                    flags.file == "-" ? ImportRecords(*database, std::cin, "standard input", options)
@@ -149,13 +141,13 @@ absl::Status Import(const Flags& flags) {
 }
 
 absl::Status Merge(const Flags& flags) {
-  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags, /*create=*/true));
+  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, /*create=*/true));
   ASSIGN_OR_RETURN(const ImportReport report, MergeRecords(*database, flags.file));
   return ReportImport(flags, *database, report);
 }
 
 absl::Status Prune(const Flags& flags) {
-  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags, /*create=*/false));
+  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, /*create=*/false));
   PruneOptions options = flags.prune;
   options.which = Filter(flags);
   ASSIGN_OR_RETURN(const PruneReport report, database->Prune(options));

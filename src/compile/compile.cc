@@ -159,12 +159,16 @@ absl::StatusOr<std::string> WriteNetwork(const Graph& graph, const NetworkPlan& 
 
 }  // namespace
 
+absl::Status ArrangeGroups(Graph& graph, const Target& target) {
+  RETURN_IF_ERROR(AssignLayouts(graph, target));
+  return FormChains(graph, target);
+}
+
 absl::StatusOr<std::string> Compile(Graph& graph, const CompileOptions& options, CompileReport* report) {
   CompileReport local;
   CompileReport& times = report == nullptr ? local : *report;
   Stopwatch watch;
-  RETURN_IF_ERROR(AssignLayouts(graph, options.target));
-  RETURN_IF_ERROR(FormChains(graph, options.target));
+  RETURN_IF_ERROR(ArrangeGroups(graph, options.target));
   const KernelChooser& chooser = options.chooser == nullptr ? AnalyticChooser() : *options.chooser;
   ASSIGN_OR_RETURN(const NetworkPlan plan, PlanNetwork(graph, options.target, chooser));
   times.plan_seconds = watch.Lap();

@@ -35,6 +35,10 @@ struct CompileReport {
   int num_measured = 0;  // of which were chosen by measurement
 };
 
+// The first stage: gives the values of `graph`, a graph of fused groups, their layouts and merges groups into
+// chains. What is left is to choose each group's kernel.
+absl::Status ArrangeGroups(Graph& graph, const Target& target);
+
 // Plans `graph`, a graph of fused groups, whose layouts it assigns, generates its code and packs its weights.
 // The bytes of the artifact's file depend on the graph, and on target and provenance in the options, alone.
 // Errors: Unimplemented with a line "NS …" for each operator that has no code; internal otherwise.

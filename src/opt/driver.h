@@ -28,7 +28,7 @@ struct RunOptions {
   // What computes constants; empty: the reference interpreter.
   Evaluator evaluate;
   // What the pass narrow measures with, and where not nullptr, what it found.
-  Measurement measurement;
+  ErrorProbe measurement;
   NarrowingReport* narrowing = nullptr;
   std::function<void(std::string_view)> log = [](std::string_view) {};
   // Seconds on a monotonic clock; empty: the steady clock.

@@ -113,7 +113,7 @@ void Exclude(const Graph& graph, const Node* layer, Nodes& chosen) {
 using Errors = std::map<const Node*, double>;
 
 // The errors of the layers that are chosen; none where they cannot be measured.
-Errors Measure(const Graph& graph, const Nodes& chosen, const Measurement& measurement,
+Errors Measure(const Graph& graph, const Nodes& chosen, const ErrorProbe& measurement,
                NarrowingReport& report) {
   std::vector<const Node*> layers;
   for (const auto& node : graph.nodes()) {

@@ -72,7 +72,7 @@ bool IsNarrowedInput(const Node& node, int i) {
 }
 
 absl::StatusOr<NarrowingErrors> MeasureNarrowing(const Graph& graph, const std::vector<const Node*>& layers,
-                                                 const Measurement& measurement) {
+                                                 const ErrorProbe& measurement) {
   const std::unique_ptr<Graph> probe = MakeProbe(graph, layers);
   NarrowingErrors errors;
   ASSIGN_OR_RETURN(errors.outputs, measurement.executor->Run(*probe, *measurement.examples));

@@ -49,7 +49,7 @@ bool IsNarrowedInput(const Node& node, int i);
 // The errors of `layers`, nodes of `graph` in its order with outputs of static types, as of LayerPrecision.
 // Fails where the executor does.
 absl::StatusOr<NarrowingErrors> MeasureNarrowing(const Graph& graph, const std::vector<const Node*>& layers,
-                                                 const Measurement& measurement);
+                                                 const ErrorProbe& measurement);
 
 }  // namespace attune
 

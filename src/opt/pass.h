@@ -29,7 +29,7 @@ using Evaluator = std::function<absl::StatusOr<std::vector<Tensor>>(const Node&,
 struct NarrowingReport;  // narrowing_error.h
 
 // What decisions that depend on a network's numbers are measured with.
-struct Measurement {
+struct ErrorProbe {
   const Executor* executor = nullptr;  // nullptr: nothing is measured
   // One tensor for each input of the graph, not nullptr where `executor` is not.
   const std::vector<Tensor>* examples = nullptr;
@@ -40,7 +40,7 @@ struct PassContext {
   PassParameters parameters;
   Evaluator evaluate;
   // Empty for the regions of if and loop, whose inputs nobody gives.
-  Measurement measurement;
+  ErrorProbe measurement;
   NarrowingReport* narrowing = nullptr;  // to be added to, where somebody asks for it
   // Takes one line without a newline; never null.
   std::function<void(std::string_view)> log = [](std::string_view) {};

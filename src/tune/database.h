@@ -119,8 +119,9 @@ class RecordDatabase {
                              int64_t* unreadable = nullptr);
   absl::StatusOr<std::vector<Record>> Records(const RecordFilter& filter);
 
-  // The fastest record of each task, device and threads, in the order of the tasks' arrival. Not one whose
-  // config has crashed or given a wrong result at the same or a later time.
+  // The fastest record of each task, device and threads, in the order of the tasks' arrival. A config's
+  // latest time counts, since the fastest of many was lucky until it is measured again; and none that has
+  // crashed or given a wrong result at the same or a later time.
   absl::StatusOr<std::vector<BestRecord>> Best(const RecordFilter& filter, const BestOptions& options = {});
 
   // Failures whose config has not succeeded since, there being no point in trying it again.
@@ -138,7 +139,7 @@ class RecordDatabase {
   // These are for whoever holds the mutex.
   absl::Status Prepare(bool create);
   absl::Status MakeSchema();
-  absl::StatusOr<bool> HasFailedSince(int64_t id);
+  absl::StatusOr<bool> IsSuperseded(int64_t id);
   absl::StatusOr<std::optional<Record>> RecordById(int64_t id);
 
   std::mutex mutex_;

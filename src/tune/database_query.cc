@@ -72,17 +72,18 @@ absl::StatusOr<std::optional<Record>> RecordDatabase::RecordById(int64_t id) {
   return RecordOfRow(row);
 }
 
-absl::StatusOr<bool> RecordDatabase::HasFailedSince(int64_t id) {
+absl::StatusOr<bool> RecordDatabase::IsSuperseded(int64_t id) {
   ASSIGN_OR_RETURN(
-      SqliteStatement failure,
+      SqliteStatement later,
       SqliteStatement::Prepare(
           *connection_,
-          "SELECT 1 FROM records r JOIN records f ON f.task = r.task AND f.device = r.device AND f.threads = "
-          "r.threads "
-          "AND f.outcome IN ('wrong_result', 'crashed') AND f.strategy = r.strategy AND f.strategy_version = "
-          "r.strategy_version AND f.config = r.config AND f.time_ms >= r.time_ms WHERE r.id = ? LIMIT 1"));
-  failure.Start(id);
-  return failure.Step();
+          "SELECT 1 FROM records r JOIN records l ON l.task = r.task AND l.device = r.device AND l.threads = "
+          "r.threads AND l.strategy = r.strategy AND l.strategy_version = r.strategy_version AND l.config = "
+          "r.config WHERE r.id = ? AND ((l.outcome IN ('wrong_result', 'crashed') AND l.time_ms >= "
+          "r.time_ms) "
+          "OR (l.outcome = 'ok' AND l.cache = r.cache AND (l.time_ms, l.id) > (r.time_ms, r.id))) LIMIT 1"));
+  later.Start(id);
+  return later.Step();
 }
 
 absl::StatusOr<std::vector<BestRecord>> RecordDatabase::Best(const RecordFilter& filter,
@@ -112,8 +113,8 @@ absl::StatusOr<std::vector<BestRecord>> RecordDatabase::Best(const RecordFilter&
     has_best = has_best && candidate.HasKeyOf(current);
     const bool replaces_prior = has_best && current.prior && !candidate.prior;
     if ((has_best && !replaces_prior) || (candidate.prior && !options.priors)) continue;
-    ASSIGN_OR_RETURN(const bool has_failed, HasFailedSince(candidate.id));
-    if (has_failed) continue;
+    ASSIGN_OR_RETURN(const bool is_superseded, IsSuperseded(candidate.id));
+    if (is_superseded) continue;
     ASSIGN_OR_RETURN(std::optional<Record> record, RecordById(candidate.id));
     if (!record) continue;
     if (replaces_prior) best.pop_back();

@@ -22,6 +22,7 @@ absl::StatusOr<std::unique_ptr<EventLog>> EventLog::Open(const std::string& path
 }
 
 absl::Status EventLog::Write(std::string_view event, const nlohmann::json& fields) {
+  if (listener_ != nullptr) listener_(event, fields);
   if (path_.empty()) return absl::OkStatus();
   nlohmann::json line = {{"seconds", now_() - start_}, {"event", event}};
   line.update(fields);

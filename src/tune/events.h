@@ -22,6 +22,10 @@ class EventLog {
   // clock.
   static absl::StatusOr<std::unique_ptr<EventLog>> Open(const std::string& path, std::function<double()> now);
 
+  // Calls `listener` with each event too.
+  using Listener = std::function<void(std::string_view event, const nlohmann::json& fields)>;
+  void Listen(Listener listener) { listener_ = std::move(listener); }
+
   // `fields` is an object without "seconds" and "event". Fails where the file cannot grow.
   absl::Status Write(std::string_view event, const nlohmann::json& fields);
 
@@ -32,6 +36,7 @@ class EventLog {
   std::ofstream file_;
   std::function<double()> now_;
   double start_;
+  Listener listener_;
 };
 
 }  // namespace attune

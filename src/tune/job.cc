@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "base/processors.h"
@@ -17,7 +18,10 @@ namespace {
 constexpr double kLeastGain = 2e-4;
 
 // What the stages take before any has run, in seconds for each task or candidate.
-constexpr std::array<double, 6> kFirstGuess = {0.05, 0.01, 0.05, 0.3, 0.01, 1.0};
+constexpr std::array<double, 6> kFirstGuess = {0.05, 0.01, 0.05, 0.3, 0.01, 2.0};
+
+// So many of a task's candidates are measured again at the end, at most.
+constexpr int kConfirmed = 3;
 
 size_t Place(StageKind kind) { return static_cast<size_t>(kind); }
 
@@ -40,17 +44,29 @@ absl::StatusOr<std::unique_ptr<TuningJob>> TuningJob::Create(std::vector<TuningT
   return job;
 }
 
+int64_t TuningJob::ItemsOf(StageKind kind) const {
+  switch (kind) {
+    case StageKind::kBuild:
+    case StageKind::kMeasure:
+      return std::ssize(pending_);
+    case StageKind::kFinalize:
+      return 1;
+    default:
+      return std::ssize(tasks_);
+  }
+}
+
+double TuningJob::SecondsOfItem(StageKind kind) const {
+  const size_t place = Place(kind);
+  return stage_items_[place] == 0 ? kFirstGuess[place]
+                                  : stage_seconds_[place] / static_cast<double>(stage_items_[place]);
+}
+
 std::optional<JobStage> TuningJob::Next() const {
   if (!next_.has_value()) return std::nullopt;
   JobStage stage{.kind = *next_, .needs = {}};
-  const size_t kind = Place(stage.kind);
-  const bool per_candidate = stage.kind == StageKind::kBuild || stage.kind == StageKind::kMeasure;
-  const auto items = static_cast<double>(per_candidate ? pending_.size() : tasks_.size());
-  const double each = stage_items_[kind] == 0
-                          ? kFirstGuess[kind]
-                          : stage_seconds_[kind] / static_cast<double>(stage_items_[kind]);
   constexpr int64_t kStageBytes = int64_t{1} << 30, kBuilderBytes = int64_t{1} << 29;
-  stage.needs.seconds = items * each;
+  stage.needs.seconds = static_cast<double>(ItemsOf(stage.kind)) * SecondsOfItem(stage.kind);
   stage.needs.device = stage.kind == StageKind::kMeasure || stage.kind == StageKind::kFinalize;
   stage.needs.processors = stage.kind == StageKind::kBuild ? options_.builders
                            : stage.needs.device            ? options_.threads
@@ -68,8 +84,7 @@ absl::Status TuningJob::RunNext() {
   using Runner = absl::Status (TuningJob::*)();
   constexpr std::array<Runner, 6> kRunners = {&TuningJob::Prepare, &TuningJob::Select, &TuningJob::Build,
                                               &TuningJob::Measure, &TuningJob::Update, &TuningJob::Finalize};
-  const bool per_candidate = kind == StageKind::kBuild || kind == StageKind::kMeasure;
-  const auto items = static_cast<int64_t>(per_candidate ? pending_.size() : tasks_.size());
+  const int64_t items = ItemsOf(kind);
   const double begin = tools_.now();
   RETURN_IF_ERROR(Log("stage", {{"stage", Name(kind)}, {"state", "begins"}}));
   RETURN_IF_ERROR((this->*kRunners[Place(kind)])());
@@ -80,25 +95,48 @@ absl::Status TuningJob::RunNext() {
 }
 
 absl::Status TuningJob::Prepare() {
-  RETURN_IF_ERROR(tools_.records->BeginRun(run_));
-  if (options_.transfer_from_runs) {
-    for (const auto& task : tasks_) {
-      ASSIGN_OR_RETURN(const std::vector<Record> records,
-                       tools_.records->Records({.task = task->task().digest,
-                                                .device = run_.device,
-                                                .threads = run_.threads,
-                                                .cache = options_.cache}));
-      task->Transfer(records);
+  for (const auto& task : tasks_) {
+    ASSIGN_OR_RETURN(std::vector<Record> records, tools_.records->Records({.task = task->task().digest,
+                                                                           .device = run_.device,
+                                                                           .threads = run_.threads,
+                                                                           .cache = options_.cache}));
+    for (const Record& record : records) {
+      if (record.run != run_.id) continue;
+      ++trials_;
+      earlier_seconds_ += record.build_seconds / options_.builders + record.measure_seconds;
     }
-    RETURN_IF_ERROR(TrainModel());
+    // What failed is not tried again, whoever tried it.
+    std::erase_if(records, [&](const Record& record) {
+      return record.run != run_.id && record.outcome == TrialOutcome::kOk && !options_.transfer_from_runs;
+    });
+    task->Transfer(records, run_.id);
   }
   next_ = StageKind::kSelect;
-  return absl::OkStatus();
+  return TrainModel();
+}
+
+double TuningJob::FinalSeconds() const {
+  // One for each task that has found something, and one for the network.
+  return static_cast<double>(1 + Best().size()) * SecondsOfItem(StageKind::kFinalize);
 }
 
 bool TuningJob::IsOver() const {
-  return (options_.trials > 0 && trials_ >= options_.trials) ||
-         (options_.seconds > 0 && Elapsed() >= options_.seconds);
+  if (options_.trials > 0 && trials_ >= options_.trials) return true;
+  constexpr double kMostForTheEnd = 0.5;  // of the time
+  return options_.seconds > 0 &&
+         Elapsed() + std::min(FinalSeconds(), kMostForTheEnd * options_.seconds) >= options_.seconds;
+}
+
+double TuningJob::SecondsLeft() const {
+  if (!next_.has_value()) return 0;
+  double left = options_.seconds > 0 ? options_.seconds - Elapsed() : 0;
+  if (options_.trials > 0 && trials_ > 0) {
+    const double by_trials =
+        Elapsed() / static_cast<double>(trials_) * static_cast<double>(options_.trials - trials_) +
+        FinalSeconds();
+    left = left > 0 ? std::min(left, by_trials) : by_trials;
+  }
+  return std::max(left, 0.0);
 }
 
 void TuningJob::Choose(size_t task, std::vector<Candidate> candidates) {
@@ -115,14 +153,18 @@ void TuningJob::Choose(size_t task, std::vector<Candidate> candidates) {
   }
 }
 
-// First the default of every task: what the network takes untuned is the sum of them, and tells what the
-// tasks are worth.
+// Among these is the default of every task: what the network takes untuned is the sum of them, and tells what
+// the tasks are worth.
+void TuningJob::ChooseFirst() {
+  has_begun_ = true;
+  for (size_t i = 0; i < tasks_.size(); ++i) Choose(i, tasks_[i]->First());
+}
+
 absl::Status TuningJob::Select() {
   pending_.clear();
   next_ = StageKind::kBuild;
-  if (!defaults_measured_) {
-    defaults_measured_ = true;
-    for (size_t i = 0; i < tasks_.size(); ++i) Choose(i, tasks_[i]->Propose(1, nullptr));
+  if (!has_begun_) {
+    ChooseFirst();
     if (!pending_.empty()) return absl::OkStatus();
   }
   while (!IsOver()) {
@@ -223,7 +265,9 @@ absl::Status TuningJob::Measure() {
     measured.push_back(static_cast<float>(-pending.seconds));
   }
   if (const auto correlation = KendallTau(predicted, measured)) ranks_.push_back({trials_, *correlation});
-  curve_.push_back({Elapsed(), trials_, NetworkSeconds()});
+  if (const double seconds = NetworkSeconds(); std::isfinite(seconds)) {
+    curve_.push_back({Elapsed(), trials_, seconds});
+  }
   next_ = StageKind::kUpdate;
   return absl::OkStatus();
 }
@@ -259,37 +303,77 @@ MeasureOptions TuningJob::MeasuringOptions() const {
   return options;
 }
 
-// The best of a task against its default, in turns and for longer: what is not faster is not taken.
-absl::Status TuningJob::FinalizeTask(size_t index) {
+// What was measured once, among many, is partly the fastest by luck: it counts when it is faster once more,
+// in turns with the default and for longer.
+absl::Status TuningJob::Confirm(size_t index) {
   TaskTuning& task = *tasks_[index];
-  if (!task.best().has_value() || *task.best() == task.space().Default()) return absl::OkStatus();
-  const BuildRequest requests[] = {{&task.task(), task.space().Default()}, {&task.task(), *task.best()}};
-  const std::vector<BuildResult> built = tools_.builder->Build(requests);
-  bool faster = false;
-  if (built[0].outcome == TrialOutcome::kOk && built[1].outcome == TrialOutcome::kOk) {
-    MeasureOptions options = MeasuringOptions();
-    options.precision = 0.003;
-    options.abandon_ratio = 0;
-    const Measurement alone = tools_.measurer->Measure(task.task(), built[0].kernel, options, nullptr);
-    if (alone.outcome == TrialOutcome::kOk) {
-      const Incumbent incumbent{&built[0].kernel, alone.timing.seconds};
-      const Measurement m = tools_.measurer->Measure(task.task(), built[1].kernel, options, &incumbent);
-      faster = m.outcome == TrialOutcome::kOk && m.ratio > 0 && m.ratio_high < 1;
-      RETURN_IF_ERROR(Log("final", {{"task", task.task().digest}, {"ratio", m.ratio}, {"kept", faster}}));
+  if (task.default_seconds() <= 0) return absl::OkStatus();
+  std::vector<BuildRequest> requests = {{&task.task(), task.space().Default()}};
+  Pending standard{
+      .task = index, .trial = trials_, .candidate = task.space().Default(), .score = {}, .built = {}};
+  standard.built = std::move(tools_.builder->Build(requests).front());
+  if (standard.built.outcome != TrialOutcome::kOk) return absl::OkStatus();
+  MeasureOptions options = MeasuringOptions();
+  options.precision = 0.002;
+  options.abandon_ratio = 0;
+  for (int i = 0; i < kConfirmed; ++i) {
+    std::optional<Candidate> next = task.NextToConfirm();
+    if (!next.has_value()) break;
+    Pending pending{.task = index, .trial = trials_, .candidate = *std::move(next), .score = {}, .built = {}};
+    requests[0].candidate = pending.candidate;
+    pending.built = std::move(tools_.builder->Build(requests).front());
+    const Incumbent incumbent{&standard.built.kernel, task.default_seconds()};
+    Measurement m;
+    m.outcome = pending.built.outcome;
+    m.reason = pending.built.reason;
+    if (m.outcome == TrialOutcome::kOk) {
+      m = tools_.measurer->Measure(task.task(), pending.built.kernel, options, &incumbent);
     }
+    if (m.outcome != TrialOutcome::kOk || m.ratio <= 0) {
+      task.Confirm(pending.candidate, std::numeric_limits<double>::infinity(), false);
+      if (m.outcome != TrialOutcome::kOk) RETURN_IF_ERROR(Keep(pending, m.outcome, {}, m.reason, m.seconds));
+      continue;
+    }
+    const Timing timing = {incumbent.seconds * m.ratio, incumbent.seconds * m.ratio_low,
+                           incumbent.seconds * m.ratio_high, m.timing.repetitions};
+    task.Confirm(pending.candidate, timing.seconds, m.ratio_high < 1);
+    RETURN_IF_ERROR(Keep(pending, m.outcome, timing, "", m.seconds));
+    RETURN_IF_ERROR(
+        Log("confirm", {{"task", task.task().digest},
+                        {"candidate", ToString(pending.candidate.strategy, pending.candidate.config)},
+                        {"ratio", m.ratio},
+                        {"ratio_low", m.ratio_low},
+                        {"ratio_high", m.ratio_high}}));
   }
-  if (!faster) task.KeepDefault();
   return absl::OkStatus();
 }
 
+absl::Status TuningJob::MeasureNetwork() {
+  if (tools_.measure_network == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const NetworkTimes times, tools_.measure_network(Best()));
+  run_.untuned_seconds = times.untuned;
+  run_.tuned_seconds = times.tuned;
+  return Log("network", {{"untuned_seconds", times.untuned},
+                         {"tuned_seconds", times.tuned},
+                         {"ratio_low", times.ratio_low},
+                         {"ratio_high", times.ratio_high}});
+}
+
+// One task, or at the end the network: whoever drives the job decides what comes between them. Whoever has
+// stopped it does not want to wait.
 absl::Status TuningJob::Finalize() {
-  for (size_t i = 0; i < tasks_.size(); ++i) RETURN_IF_ERROR(FinalizeTask(i));
+  const bool stopped = stopping_.load(std::memory_order_relaxed);
+  while (!stopped && finalized_ < tasks_.size()) {
+    const size_t task = finalized_++;
+    if (tasks_[task]->NextToConfirm().has_value()) return Confirm(task);
+  }
+  if (!stopped) RETURN_IF_ERROR(MeasureNetwork());
   curve_.push_back({Elapsed(), trials_, NetworkSeconds()});
   run_.end_ms = tools_.wall_clock();
-  run_.state = stopping_.load(std::memory_order_relaxed) ? RunState::kInterrupted : RunState::kFinished;
+  run_.state = stopped ? RunState::kInterrupted : RunState::kFinished;
   run_.stage_seconds = nlohmann::json(StageSeconds()).dump();
   next_ = std::nullopt;
-  return absl::OkStatus();
+  return tools_.records->FinishRun(run_);
 }
 
 double TuningJob::NetworkSeconds() const {
@@ -326,8 +410,18 @@ TuningSummary TuningJob::Summary() const {
   summary.run = run_.id;
   summary.search = options_.search;
   summary.threads = options_.threads;
+  summary.untuned_seconds = run_.untuned_seconds;
+  summary.tuned_seconds = run_.tuned_seconds;
   summary.elapsed_seconds = Elapsed();
-  for (const auto& task : tasks_) summary.tasks.push_back(task->Summary());
+  summary.seconds_left = SecondsLeft();
+  summary.trials = trials_;
+  std::vector<TaskProgress> progress;
+  for (const auto& task : tasks_) {
+    summary.tasks.push_back(task->Summary());
+    progress.push_back(task->progress());
+  }
+  const std::vector<double> gains = ExpectedGains(progress);
+  for (size_t i = 0; i < tasks_.size(); ++i) summary.tasks[i].expected_gain = gains[i];
   summary.curve = curve_;
   summary.ranks = ranks_;
   summary.stage_seconds = StageSeconds();

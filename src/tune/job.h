@@ -28,6 +28,12 @@
 
 namespace attune {
 
+// One inference of the whole network, in turns, in seconds.
+struct NetworkTimes {
+  double untuned = 0, tuned = 0;
+  double ratio_low = 0, ratio_high = 0;  // of tuned to untuned: the confidence interval of its median
+};
+
 // What a job works with; all outlive it.
 struct TuningTools {
   Builder* builder = nullptr;
@@ -37,13 +43,15 @@ struct TuningTools {
   EventLog* events = nullptr;
   std::function<double()> now;          // seconds on a monotonic clock
   std::function<int64_t()> wall_clock;  // milliseconds since 1970
+  // Measures the network as it is untuned, and with these configs by the tasks' texts; null: not measured.
+  std::function<absl::StatusOr<NetworkTimes>(const std::map<std::string, Candidate>&)> measure_network;
 };
 
 // Not thread safe, but for Stop().
 class TuningJob {
  public:
-  // `run` has what is known at the start: id, model, device, threads, options, start. `bounds` are the
-  // roofline's seconds of one execution, by task.
+  // `run` is in the database, new or to go on with. `bounds` are the roofline's seconds of one execution, by
+  // task.
   static absl::StatusOr<std::unique_ptr<TuningJob>> Create(std::vector<TuningTask> tasks,
                                                            const std::vector<double>& bounds,
                                                            const Target& target, const TuningOptions& options,
@@ -56,14 +64,10 @@ class TuningJob {
   // Makes kFinalize come after the stage that runs, or at once. Safe from a signal handler.
   void Stop() { stopping_.store(true, std::memory_order_relaxed); }
 
-  int64_t trials() const { return trials_; }
   // The best config of each task that is faster than its default, by the task's text: complete when the job
   // is done, until then what finalizing has to confirm.
   std::map<std::string, Candidate> Best() const;
-  // Network times are the caller's to add.
   TuningSummary Summary() const;
-  // The run as it stands; the caller adds network times and puts it into the database at the end.
-  const TuningRun& run() const { return run_; }
 
  private:
   struct Pending {
@@ -85,9 +89,20 @@ class TuningJob {
   absl::Status Finalize();
 
   bool IsOver() const;
+  // How many of its kind's items the next stage of that kind has, and what one takes.
+  int64_t ItemsOf(StageKind kind) const;
+  double SecondsOfItem(StageKind kind) const;
+  // Seconds that the job will go on for; 0 where no bound says.
+  double SecondsLeft() const;
+  // What finalizing will take.
+  double FinalSeconds() const;
+  // The candidates that every task starts with.
+  void ChooseFirst();
   void Choose(size_t task, std::vector<Candidate> candidates);
   absl::Status MeasureOne(Pending& pending);
-  absl::Status FinalizeTask(size_t task);
+  // Measures candidates of a task again, in turns with its default.
+  absl::Status Confirm(size_t task);
+  absl::Status MeasureNetwork();
   // Writes down a trial that is over.
   absl::Status Keep(const Pending& pending, TrialOutcome outcome, const Timing& timing,
                     const std::string& reason, double measure_seconds);
@@ -96,7 +111,7 @@ class TuningJob {
     return tools_.events->Write(event, fields);
   }
   MeasureOptions MeasuringOptions() const;
-  double Elapsed() const { return tools_.now() - start_; }
+  double Elapsed() const { return earlier_seconds_ + tools_.now() - start_; }
   double NetworkSeconds() const;
   std::map<std::string, double> StageSeconds() const;
 
@@ -104,10 +119,12 @@ class TuningJob {
   TuningRun run_;
   TuningTools tools_;
   double start_;
+  double earlier_seconds_ = 0;  // that the run took before it was interrupted
   std::optional<StageKind> next_ = StageKind::kPrepare;
   std::atomic<bool> stopping_ = false;
   std::vector<std::unique_ptr<TaskTuning>> tasks_;
-  bool defaults_measured_ = false;
+  bool has_begun_ = false;  // the first candidates of all tasks are chosen
+  size_t finalized_ = 0;    // tasks
   std::vector<Pending> pending_;
   int64_t trials_ = 0;
   std::array<double, 6> stage_seconds_ = {};

@@ -19,6 +19,8 @@ struct TaskSummary {
   std::string default_config, best_config;  // "conv_direct tile_c=2 tile_w=14"
   int64_t trials = 0, failed = 0;
   int64_t transferred = 0;  // records of earlier runs that counted as trials
+  // Seconds of one inference that the next batch of trials may save; infinite where nothing is known.
+  double expected_gain = 0;
 };
 
 // The network after so many seconds of tuning, as its tasks' best times say.
@@ -40,6 +42,8 @@ struct TuningSummary {
   // Of one inference, measured in turns, in seconds; 0: not measured.
   double untuned_seconds = 0, tuned_seconds = 0;
   double elapsed_seconds = 0;
+  double seconds_left = 0;  // 0: unknown, or none
+  int64_t trials = 0;
   std::vector<TaskSummary> tasks;
   std::vector<CurvePoint> curve;
   std::vector<RankPoint> ranks;

@@ -20,6 +20,7 @@ absl::StatusOr<std::vector<TuningTask>> ExtractTasks(const Graph& graph, const T
     task.region = std::move(kernel.region);
     task.constant_inputs = std::move(kernel.constant_inputs);
     task.flops = static_cast<double>(kernel.flops);
+    task.bytes = static_cast<double>(kernel.bytes_read + kernel.bytes_written);
   }
   for (const Step& step : plan.steps) {
     if (step.kind == StepKind::kCall) ++tasks[static_cast<size_t>(step.kernel)].uses;

@@ -24,6 +24,7 @@ struct TuningTask {
   std::set<int> constant_inputs;        // of the region's inputs, those that are weights: what a kernel
                                         // computes of one of them alone is prepared, and not timed
   double flops = 0;                     // of one execution
+  double bytes = 0;                     // likewise, the least that must be read and written
   int uses = 0;                         // in the network
 
   // Analyzed anew, since a workload refers into the region.

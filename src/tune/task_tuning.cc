@@ -35,7 +35,8 @@ absl::StatusOr<std::unique_ptr<TaskTuning>> TaskTuning::Create(TuningTask task, 
   return tuning;
 }
 
-void TaskTuning::Transfer(std::span<const Record> records) {
+void TaskTuning::Transfer(std::span<const Record> records, const std::string& run) {
+  double fastest = kNever;
   for (const Record& record : records) {
     const Strategy* strategy = FindStrategy(record.strategy);
     Candidate candidate{record.strategy, record.config};
@@ -43,14 +44,21 @@ void TaskTuning::Transfer(std::span<const Record> records) {
       continue;
     }
     const bool ok = record.outcome == TrialOutcome::kOk;
-    if (ok && (!best_.has_value() || record.timing.seconds < best_seconds_)) {
-      best_ = candidate;
-      best_seconds_ = record.timing.seconds;
+    ++(record.run == run ? trials_ : transferred_);
+    if (!ok && record.run == run) ++failed_;
+    if (ok && record.timing.seconds < fastest) {
+      known_ = candidate;
+      fastest = record.timing.seconds;
     }
-    unobserved_.push_back({std::move(candidate), ok, record.timing.seconds});
-    ++transferred_;
+    observed_.push_back({std::move(candidate), ok, record.timing.seconds});
   }
-  if (transferred_ > 0) EndBatch();
+  search_->Observe(observed_);
+}
+
+std::vector<Candidate> TaskTuning::First() const {
+  std::vector<Candidate> first = {space_->Default()};
+  if (known_.has_value() && *known_ != first.front()) first.push_back(*known_);
+  return first;
 }
 
 std::vector<Candidate> TaskTuning::Propose(int batch, const CostModel* model) {
@@ -60,7 +68,6 @@ std::vector<Candidate> TaskTuning::Propose(int batch, const CostModel* model) {
   }
   std::vector<Candidate> proposals = search_->Propose(batch, state);
   if (proposals.empty()) GiveUp();
-  trials_ += std::ssize(proposals);
   return proposals;
 }
 
@@ -68,19 +75,21 @@ void TaskTuning::Add(const Candidate& candidate, const Measurement& measurement,
   const bool in_turns = measurement.normalized_seconds > 0;
   const double seconds = in_turns ? measurement.normalized_seconds : measurement.timing.seconds;
   unobserved_.push_back({candidate, /*ok=*/true, seconds});
+  ++trials_;
   if (candidate == space_->Default()) default_seconds_ = seconds;
   ++since_gain_;
-  if (measurement.abandoned || (best_kernel_.has_value() && seconds >= kernel_seconds_)) return;
-  best_kernel_ = std::move(kernel);
-  kernel_seconds_ = seconds;
+  if (measurement.abandoned) return;
+  times_[candidate] = seconds;
   if (best_.has_value() && seconds >= best_seconds_) return;
   best_ = candidate;
+  best_kernel_ = std::move(kernel);
   best_seconds_ = seconds;
   since_gain_ = 0;
 }
 
 void TaskTuning::AddFailure(const Candidate& candidate) {
   unobserved_.push_back({candidate, /*ok=*/false, 0});
+  ++trials_;
   ++failed_;
   ++since_gain_;
 }
@@ -131,12 +140,32 @@ std::vector<float> TaskTuning::Scores(std::span<const Candidate> candidates, con
 
 std::optional<Incumbent> TaskTuning::incumbent() const {
   if (!best_kernel_.has_value()) return std::nullopt;
-  return Incumbent{&*best_kernel_, kernel_seconds_};
+  return Incumbent{&*best_kernel_, best_seconds_};
 }
 
-void TaskTuning::KeepDefault() {
+void TaskTuning::Confirm(const Candidate& candidate, double seconds, bool is_faster) {
+  times_[candidate] = seconds;
+  confirmed_[candidate] = is_faster;
+  if (candidate == space_->Default()) default_seconds_ = seconds;
   best_ = space_->Default();
   best_seconds_ = default_seconds_;
+  for (const auto& [other, faster] : confirmed_) {
+    if (!faster || times_[other] >= best_seconds_) continue;
+    best_ = other;
+    best_seconds_ = times_[other];
+  }
+}
+
+std::optional<Candidate> TaskTuning::NextToConfirm() const {
+  double fastest = kNever;
+  for (const auto& [candidate, faster] : confirmed_) fastest = std::min(fastest, times_.at(candidate));
+  std::optional<Candidate> next;
+  for (const auto& [candidate, seconds] : times_) {
+    if (seconds >= fastest || confirmed_.contains(candidate) || candidate == space_->Default()) continue;
+    next = candidate;
+    fastest = seconds;
+  }
+  return next;
 }
 
 TaskSummary TaskTuning::Summary() const {

@@ -34,15 +34,21 @@ class TaskTuning {
   const TuningTask& task() const { return task_; }
   ConfigSpace& space() { return *space_; }
 
-  // Records of this task from earlier runs count as trials. Those that do not fit any more do not.
-  void Transfer(std::span<const Record> records);
+  // Records of this task, the oldest first, that count as if they had just been tried: of other runs, and of
+  // `run`, which goes on. Those that do not fit any more do not.
+  void Transfer(std::span<const Record> records, const std::string& run);
 
+  // What is measured before anything is proposed: the default, and the fastest of the records. What others
+  // have to beat is the times of now.
+  std::vector<Candidate> First() const;
   // The next candidates, which are counted as trials from now on. Empty: the space is exhausted.
   std::vector<Candidate> Propose(int batch, const CostModel* model);
 
   // What came of a candidate. `kernel` is kept where it is the fastest so far.
   void Add(const Candidate& candidate, const Measurement& measurement, BuiltKernel kernel);
   void AddFailure(const Candidate& candidate);
+  // The time of a candidate that was measured again, and whether it is sure to be faster than the default.
+  void Confirm(const Candidate& candidate, double seconds, bool is_faster);
   // After a batch of trials: tells the search strategy and the budget.
   void EndBatch();
 
@@ -50,16 +56,17 @@ class TaskTuning {
   TaskSamples Samples();
   std::vector<float> Scores(std::span<const Candidate> candidates, const CostModel& model);
 
-  // The fastest so far with its kernel, where it was measured in this run.
+  // The fastest so far with its kernel; nothing while none was measured in this run.
   std::optional<Incumbent> incumbent() const;
   const std::optional<Candidate>& best() const { return best_; }
   double best_seconds() const { return best_seconds_; }
+  double default_seconds() const { return default_seconds_; }
+  // The fastest that Confirm() has not heard of, if it is faster than all that it has; never the default.
+  std::optional<Candidate> NextToConfirm() const;
   const TaskProgress& progress() const { return progress_; }
   int64_t trials() const { return trials_; }
   bool is_patient(int64_t patience) const { return patience == 0 || since_gain_ < patience; }
   void GiveUp() { progress_.is_exhausted = true; }
-  // The task stays with its default.
-  void KeepDefault();
 
   TaskSummary Summary() const;
 
@@ -75,10 +82,12 @@ class TaskTuning {
   TaskProgress progress_;
   std::vector<Trial> observed_, unobserved_;                              // by the search strategy
   std::unordered_map<Candidate, FeatureVector, CandidateHash> features_;  // empty: it has none
-  std::optional<Candidate> best_;
-  double best_seconds_ = 0, default_seconds_ = 0;
+  std::optional<Candidate> known_;                                        // the fastest of the records
+  std::unordered_map<Candidate, double, CandidateHash> times_;            // of this run
+  std::optional<Candidate> best_;                                         // of this run
   std::optional<BuiltKernel> best_kernel_;
-  double kernel_seconds_ = 0;  // of best_kernel_, when it was measured
+  double best_seconds_ = 0, default_seconds_ = 0;
+  std::unordered_map<Candidate, bool, CandidateHash> confirmed_;  // whether it is faster than the default
   int64_t trials_ = 0, failed_ = 0, transferred_ = 0, since_gain_ = 0;
 };
 

@@ -1,0 +1,182 @@
+#include "api/tuning.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "api/records.h"
+#include "base/file.h"
+#include "base/processors.h"
+#include "base/status.h"
+#include "target/roofline.h"
+#include "tune/space.h"
+#include "tune/timing.h"
+
+namespace attune {
+namespace {
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+int64_t WallClock() { return absl::ToUnixMillis(absl::Now()); }
+
+// Unique among all machines: the time, and what two that start in the same second do not share.
+std::string NewRunId() {
+  std::random_device device;
+  return absl::StrCat(absl::FormatTime("%Y%m%dT%H%M%SZ", absl::Now(), absl::UTCTimeZone()), "-",
+                      absl::StrFormat("%08x", device()));
+}
+
+// What makes two runs the same work.
+std::string OptionsJson(const TuneOptions& o, const Network& network) {
+  const TuningOptions& t = o.tuning;
+  return nlohmann::json({{"search", t.search},
+                         {"cache", Name(t.cache)},
+                         {"seed", t.seed},
+                         {"trials", t.trials},
+                         {"trials_per_task", t.trials_per_task},
+                         {"seconds", t.seconds},
+                         {"patience", t.patience},
+                         {"batch", t.batch},
+                         {"measure_seconds", t.measure_seconds},
+                         {"random_share", t.random_share},
+                         {"transfer_from_runs", t.transfer_from_runs},
+                         {"use_model", o.use_model},
+                         {"pass_plan", Sha256Hex(network.pass_plan())}})
+      .dump();
+}
+
+class SessionRunner final : public BatchRunner {
+ public:
+  explicit SessionRunner(Session session) : session_(std::move(session)) {}
+
+  std::optional<Failure> Run(int64_t executions, double* seconds) override {
+    const double start = Now();
+    for (int64_t i = 0; i < executions; ++i) {
+      if (const absl::Status status = session_.Run(); !status.ok()) {
+        return Failure{TrialOutcome::kOther, std::string(status.message())};
+      }
+    }
+    *seconds = Now() - start;
+    return std::nullopt;
+  }
+
+ private:
+  Session session_;
+};
+
+// What no kernel of the task goes below.
+double LowerBound(const TuningTask& task, int threads) {
+  constexpr double kAtOnce = 0;  // data in memory would be a weaker bound
+  return RooflineOf({task.flops, task.bytes, 1}, kAtOnce, MeasurePeaks(), threads).seconds;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> DescribeSpaces(const Network& network) {
+  ASSIGN_OR_RETURN(const Target target, HostTarget());
+  ASSIGN_OR_RETURN(const std::vector<TuningTask> tasks, network.Tasks(target));
+  std::string text;
+  for (const TuningTask& task : tasks) {
+    constexpr size_t kDescriptionBytes = 120;
+    ASSIGN_OR_RETURN(const ConfigSpace space, ConfigSpace::Create(task, target));
+    absl::StrAppend(&text, task.digest.substr(0, 12), "  ", DescribeTask(task.text, kDescriptionBytes),
+                    ", used ", task.uses, "×, ", space.size(), " configs\n", space.ToString(), "\n\n");
+  }
+  return text;
+}
+
+NetworkTuner::NetworkTuner(Network network, Target target, std::unique_ptr<RecordDatabase> records,
+                           std::unique_ptr<EventLog> events, ActiveRun run)
+    : network_(std::move(network)),
+      target_(std::move(target)),
+      records_(std::move(records)),
+      events_(std::move(events)),
+      run_(std::move(run)) {}
+
+absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network& network,
+                                                                   const TuneOptions& options) {
+  RETURN_IF_ERROR(network.status());
+  ASSIGN_OR_RETURN(Target target, HostTarget());
+  ASSIGN_OR_RETURN(std::vector<TuningTask> tasks, network.Tasks(target));
+  if (tasks.empty()) return InvalidInput(network.source(), ": computes nothing that could be tuned");
+  ASSIGN_OR_RETURN(std::unique_ptr<EventLog> events, EventLog::Open(options.events, Now));
+  ASSIGN_OR_RETURN(std::unique_ptr<RecordDatabase> records, OpenRecords(options.records, /*create=*/true));
+  const TuningRun wanted = {.id = NewRunId(),
+                            .model = std::filesystem::path(network.source()).filename().string(),
+                            .model_digest = network.digest(),
+                            .device = options.device.empty() ? DeviceFingerprint() : options.device,
+                            .threads = options.tuning.threads,
+                            .options = OptionsJson(options, network),
+                            .start_ms = WallClock()};
+  ASSIGN_OR_RETURN(ActiveRun run, ActiveRun::ResumeOrBegin(*records, wanted));
+  std::unique_ptr<NetworkTuner> tuner(
+      new NetworkTuner(network, target, std::move(records), std::move(events), std::move(run)));
+
+  const auto use = std::make_shared<MachineUse>();
+  const int builders = options.tuning.builders > 0 ? options.tuning.builders : Processors();
+  LocalBuilderOptions building;
+  building.target = target;
+  building.processes = builders;
+  building.use = use;
+  LocalMeasurerOptions measuring;
+  measuring.use = use;
+  tuner->builder_ = std::make_unique<LocalBuilder>(std::move(building));
+  tuner->measurer_ = std::make_unique<LocalMeasurer>(std::move(measuring));
+  if (options.use_model) tuner->model_ = MakeBoostedTrees();
+  const int threads = options.tuning.threads;
+  std::vector<double> bounds;
+  for (const TuningTask& task : tasks) bounds.push_back(LowerBound(task, threads));
+  const TuningTools tools = {.builder = tuner->builder_.get(),
+                             .measurer = tuner->measurer_.get(),
+                             .records = tuner->records_.get(),
+                             .model = tuner->model_.get(),
+                             .events = tuner->events_.get(),
+                             .now = Now,
+                             .wall_clock = WallClock,
+                             .measure_network = [self = tuner.get(), threads](const auto& best) {
+                               return self->MeasureNetwork(best, threads);
+                             }};
+  ASSIGN_OR_RETURN(tuner->job_, TuningJob::Create(std::move(tasks), bounds, target, options.tuning,
+                                                  tuner->run_.run(), tools));
+  return tuner;
+}
+
+Network NetworkTuner::CompileWith(const std::map<std::string, Candidate>& configs) const {
+  const RecordChooser chooser(configs);
+  CompileOptions options;
+  options.target = target_;
+  options.chooser = &chooser;
+  return network_.Compile(std::move(options));
+}
+
+Network NetworkTuner::Compile() const { return CompileWith(job_->Best()); }
+
+absl::StatusOr<NetworkTimes> NetworkTuner::MeasureNetwork(const std::map<std::string, Candidate>& best,
+                                                          int threads) const {
+  const Network untuned = CompileWith({}), tuned = CompileWith(best);
+  ASSIGN_OR_RETURN(Session before, untuned.NewSession(threads));
+  ASSIGN_OR_RETURN(Session after, tuned.NewSession(threads));
+  SessionRunner incumbent(std::move(before)), candidate(std::move(after));
+  MeasureOptions options;
+  options.precision = 0.001;
+  options.seconds_limit = 10;
+  options.abandon_ratio = 0;
+  options.max_batches = 5000;
+  Measurement measurement;
+  TimeInTurns(candidate, &incumbent, 0, options, &measurement);
+  if (measurement.outcome != TrialOutcome::kOk) {
+    return absl::InternalError(
+        absl::StrCat(network_.source(), ": the network cannot be measured: ", measurement.reason));
+  }
+  return NetworkTimes{measurement.incumbent_seconds, measurement.timing.seconds, measurement.ratio_low,
+                      measurement.ratio_high};
+}
+
+}  // namespace attune

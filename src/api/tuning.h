@@ -1,0 +1,79 @@
+// Tuning a network on this machine: the stages are run one by one by whoever drives the job.
+//
+//   ASSIGN_OR_RETURN(const auto tuner, NetworkTuner::Create(network.Optimize(), {}));
+//   while (tuner->job().Next().has_value()) RETURN_IF_ERROR(tuner->job().RunNext());
+//   RETURN_IF_ERROR(tuner->Compile().Save("model.atn").status());
+//
+// The program's main() calls RunIfWorker() first, since candidates are built and run in processes of the same
+// program.
+#ifndef ATTUNE_API_TUNING_H_
+#define ATTUNE_API_TUNING_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "api/network.h"
+#include "tune/active_run.h"
+#include "tune/database.h"
+#include "tune/events.h"
+#include "tune/job.h"
+#include "tune/local_builder.h"
+#include "tune/local_measurer.h"
+#include "tune/report.h"
+#include "tune/worker.h"
+
+namespace attune {
+
+struct TuneOptions {
+  TuningOptions tuning;
+  std::string records;    // the database; empty: the default one, which is made where it is missing
+  std::string events;     // the file of events; empty: none
+  std::string device;     // the key of its records; empty: DeviceFingerprint()
+  bool use_model = true;  // whether a cost model is learned and asked
+};
+
+// The config spaces of a network's tasks, for people.
+absl::StatusOr<std::string> DescribeSpaces(const Network& network);
+
+// Not thread safe, but for job().Stop().
+class NetworkTuner {
+ public:
+  // Of a network that was optimized. A run of the same network and options that was killed goes on.
+  static absl::StatusOr<std::unique_ptr<NetworkTuner>> Create(const Network& network,
+                                                              const TuneOptions& options);
+
+  TuningJob& job() { return *job_; }
+  EventLog& events() { return *events_; }
+  const ActiveRun& run() const { return run_; }
+  const std::string& records_path() const { return records_->path(); }
+
+  // The network as it was tuned until now.
+  Network Compile() const;
+
+ private:
+  NetworkTuner(Network network, Target target, std::unique_ptr<RecordDatabase> records,
+               std::unique_ptr<EventLog> events, ActiveRun run);
+
+  // By the configs that are given, for the tasks that have one.
+  Network CompileWith(const std::map<std::string, Candidate>& configs) const;
+  absl::StatusOr<NetworkTimes> MeasureNetwork(const std::map<std::string, Candidate>& best,
+                                              int threads) const;
+
+  Network network_;
+  Target target_;
+  std::unique_ptr<RecordDatabase> records_;
+  std::unique_ptr<EventLog> events_;
+  ActiveRun run_;
+  std::unique_ptr<CostModel> model_;
+  std::unique_ptr<LocalBuilder> builder_;
+  std::unique_ptr<LocalMeasurer> measurer_;
+  std::unique_ptr<TuningJob> job_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_API_TUNING_H_

@@ -1,0 +1,224 @@
+// attune tune MODEL
+#include <atomic>
+#include <csignal>
+#include <memory>
+
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "api/tuning.h"
+#include "base/file.h"
+#include "base/processors.h"
+#include "base/status.h"
+#include "cli/command.h"
+#include "cli/model_flags.h"
+#include "cli/tuning_view.h"
+
+namespace attune {
+namespace {
+
+struct Flags {
+  ModelFlags model;
+  InputFlags inputs;
+  TuneOptions tune;
+  std::string time, cache = "warm";
+  std::string output, report;
+  bool shows_space = false, no_transfer_runs = false, no_model = false;
+};
+
+// Whoever interrupts the program asks this job to end; again, and the program ends.
+std::atomic<TuningJob*> running_job = nullptr;
+
+void StopRunningJob(int /*signal*/) {
+  if (TuningJob* job = running_job.load()) job->Stop();
+}
+
+// While it lives, SIGINT and SIGTERM stop the job.
+class StopsOnSignal {
+ public:
+  explicit StopsOnSignal(TuningJob& job) {
+    running_job = &job;
+    struct sigaction action = {};
+    action.sa_handler = StopRunningJob;
+    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+    sigaction(SIGINT, &action, &old_interrupt_);
+    sigaction(SIGTERM, &action, &old_terminate_);
+  }
+  ~StopsOnSignal() {
+    sigaction(SIGINT, &old_interrupt_, nullptr);
+    sigaction(SIGTERM, &old_terminate_, nullptr);
+    running_job = nullptr;
+  }
+  StopsOnSignal(const StopsOnSignal&) = delete;
+  StopsOnSignal& operator=(const StopsOnSignal&) = delete;
+
+ private:
+  struct sigaction old_interrupt_ = {}, old_terminate_ = {};
+};
+
+// "5m", "1h30m", or seconds.
+std::optional<double> ParseSeconds(const std::string& text) {
+  absl::Duration duration;
+  double seconds = 0;
+  if (absl::ParseDuration(text, &duration)) {
+    seconds = absl::ToDoubleSeconds(duration);
+  } else if (!absl::SimpleAtod(text, &seconds)) {
+    return std::nullopt;
+  }
+  constexpr double kMost = 1e7;
+  return seconds > 0 && seconds <= kMost ? std::optional(seconds) : std::nullopt;
+}
+
+Json ToJson(const TuningSummary& s, const std::string& records) {
+  Json tasks = Json::array();
+  for (const TaskSummary& t : s.tasks) {
+    tasks.push_back({{"task", t.digest},
+                     {"description", t.description},
+                     {"uses", t.uses},
+                     {"flops", t.flops},
+                     {"untuned_ms", t.default_seconds * 1e3},
+                     {"tuned_ms", t.best_seconds * 1e3},
+                     {"bound_ms", t.bound_seconds * 1e3},
+                     {"untuned_config", t.default_config},
+                     {"tuned_config", t.best_config},
+                     {"trials", t.trials},
+                     {"failed", t.failed},
+                     {"transferred", t.transferred}});
+  }
+  Json curve = Json::array();
+  for (const CurvePoint& p : s.curve) {
+    curve.push_back({{"seconds", p.elapsed_seconds}, {"trials", p.trials}, {"ms", p.network_seconds * 1e3}});
+  }
+  Json ranks = Json::array();
+  for (const RankPoint& p : s.ranks) ranks.push_back({{"trials", p.trials}, {"correlation", p.correlation}});
+  return {{"model", s.model},
+          {"device", s.device},
+          {"threads", s.threads},
+          {"run", s.run},
+          {"records", records},
+          {"search", s.search},
+          {"trials", s.trials},
+          {"seconds", s.elapsed_seconds},
+          {"stage_seconds", s.stage_seconds},
+          {"untuned_ms", s.untuned_seconds * 1e3},
+          {"tuned_ms", s.tuned_seconds * 1e3},
+          {"tasks", std::move(tasks)},
+          {"curve", std::move(curve)},
+          {"rank_correlation", std::move(ranks)}};
+}
+
+// Drives the job to its end, stage by stage.
+absl::Status Drive(NetworkTuner& tuner) {
+  TuningJob& job = tuner.job();
+  const StopsOnSignal stops(job);
+  TuningView view;
+  if (tuner.run().is_resumed()) view.Note("going on with run " + tuner.run().run().id);
+  while (const std::optional<JobStage> stage = job.Next()) {
+    tuner.events().Listen([&](std::string_view, const auto&) { view.Update(job, stage->kind); });
+    RETURN_IF_ERROR(job.RunNext());
+    view.EndStage(job, stage->kind);
+  }
+  tuner.events().Listen(nullptr);
+  return absl::OkStatus();
+}
+
+absl::Status WriteResults(const Flags& flags, NetworkTuner& tuner) {
+  const TuningSummary summary = tuner.job().Summary();
+  if (!flags.output.empty()) RETURN_IF_ERROR(tuner.Compile().Save(flags.output).status());
+  if (!flags.report.empty()) RETURN_IF_ERROR(WriteFileAtomically(flags.report, ReportHtml(summary)));
+  if (!flags.model.json.empty())
+    RETURN_IF_ERROR(WriteJson(ToJson(summary, tuner.records_path()), flags.model.json));
+  if (flags.model.json == "-") return absl::OkStatus();
+  PrintResult(ResultText(summary));
+  PrintResult(absl::StrCat("records are in ", tuner.records_path(),
+                           flags.model.records.empty() ? ", which compile uses by itself\n"
+                                                       : ", which compile uses with --records\n"));
+  return absl::OkStatus();
+}
+
+absl::Status Tune(Flags& flags) {
+  if (IsArtifact(flags.model.model)) {
+    return InvalidInput(flags.model.model, ": is compiled already; give the model that it was made from");
+  }
+  if (!flags.model.cpu.empty()) {
+    return InvalidInput("--cpu: tuning measures on the processor of this machine; leave the flag out");
+  }
+  Network network = Network::FromGraph(Graph("none"), "");
+  {
+    Progress progress;
+    ASSIGN_OR_RETURN(network, LoadOptimized(flags.model, flags.inputs, progress));
+  }
+  if (flags.shows_space) {
+    ASSIGN_OR_RETURN(const std::string spaces, DescribeSpaces(network));
+    PrintResult(spaces);
+    return absl::OkStatus();
+  }
+  TuneOptions& options = flags.tune;
+  options.records = flags.model.records;
+  options.tuning.threads = flags.model.threads == 0 ? Processors() : flags.model.threads;
+  if (!flags.time.empty()) options.tuning.seconds = *ParseSeconds(flags.time);
+  options.tuning.cache = *ParseCacheMode(flags.cache);
+  options.tuning.transfer_from_runs = !flags.no_transfer_runs;
+  options.use_model = !flags.no_model;
+  ASSIGN_OR_RETURN(const std::unique_ptr<NetworkTuner> tuner, NetworkTuner::Create(network, options));
+  RETURN_IF_ERROR(Drive(*tuner));
+  return WriteResults(flags, *tuner);
+}
+
+}  // namespace
+
+void AddTuneCommand(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("tune", "Find faster kernels for a model by measuring on this machine");
+  auto flags = std::make_shared<Flags>();
+  AddModelFlags(*command, flags->model, "threads that one inference is to run on");
+  AddInputFlags(*command, flags->inputs);
+  TuningOptions& tuning = flags->tune.tuning;
+  constexpr int64_t kMost = 1'000'000'000;
+  command
+      ->add_option("--time", flags->time,
+                   "stop after so long: 5m, 1h30m, 90s (default: when nothing more is hoped for)")
+      ->check([](const std::string& text) {
+        return ParseSeconds(text).has_value() ? "" : "\"" + text + "\" is no time like 90s, 5m or 1h30m";
+      });
+  command->add_option("--trials", tuning.trials, "stop after so many trials")
+      ->check(CLI::Range(int64_t{1}, kMost));
+  command->add_option("--trials-per-task", tuning.trials_per_task, "trials of one task at most")
+      ->check(CLI::Range(int64_t{1}, kMost));
+  std::vector<std::string> names;
+  for (const SearchStrategyInfo& info : AllSearchStrategies()) names.emplace_back(info.name);
+  command->add_option("--strategy", tuning.search, "how to search: " + absl::StrJoin(names, ", "))
+      ->check(CLI::IsMember(names));
+  command->add_option("-o,--output", flags->output, "write the tuned artifact here");
+  command->add_option("--report", flags->report, "write a page about the run here (HTML)");
+  command->add_option("--events", flags->tune.events, "append what happens here, as JSON lines");
+  command->add_flag("--space", flags->shows_space, "only show what there is to choose from");
+  command
+      ->add_option("--batch", tuning.batch, "candidates that are built and measured together (default: 32)")
+      ->check(CLI::Range(1, 4096));
+  command->add_option("--builders", tuning.builders, "processes that build (default: as many as processors)")
+      ->check(CLI::Range(1, 1024));
+  command
+      ->add_option("--candidate-seconds", tuning.measure_seconds,
+                   "the longest that timing one candidate may take (default: 2)")
+      ->check(CLI::Range(0.01, 3600.0));
+  command
+      ->add_option("--patience", tuning.patience,
+                   "leave a task alone after so many trials without a gain (default: 200; 0: never)")
+      ->check(CLI::Range(int64_t{0}, kMost));
+  command
+      ->add_option("--random-share", tuning.random_share,
+                   "the share of candidates that are drawn at random (default: 0.1)")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--seed", tuning.seed, "of everything random (default: 0)");
+  command->add_option("--cache", flags->cache, "whether kernels find their data in the caches: warm or cold")
+      ->check(CLI::IsMember({"warm", "cold"}));
+  command->add_option("--device", flags->tune.device,
+                      "the key of this machine's records (default: what it is)");
+  command->add_flag("--no-transfer-runs", flags->no_transfer_runs,
+                    "start without what earlier runs have measured");
+  command->add_flag("--no-model", flags->no_model, "search without a cost model");
+  command->callback(
+      [flags, &action] { action = ModelAction(flags->model, [flags] { return Tune(*flags); }); });
+}
+
+}  // namespace attune

@@ -1,0 +1,167 @@
+#include "cli/tuning_view.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "cli/output.h"
+
+namespace attune {
+namespace {
+
+constexpr double kDrawSeconds = 0.2;  // between two drawings
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string Duration(double seconds) {
+  const auto whole = static_cast<int64_t>(std::lround(std::max(seconds, 0.0)));
+  constexpr int64_t kMinute = 60, kHour = 3600;
+  if (whole < 2 * kMinute) return absl::StrCat(whole, " s");
+  if (whole < 2 * kHour) return absl::StrFormat("%d:%02d min", whole / kMinute, whole % kMinute);
+  return absl::StrFormat("%d:%02d h", whole / kHour, whole % kHour / kMinute);
+}
+
+std::string Milliseconds(double seconds) {
+  return seconds > 0 ? absl::StrFormat("%.4f", seconds * 1e3) : "–";
+}
+
+// What a task takes in one inference.
+double Weight(const TaskSummary& task) {
+  return task.uses * std::max(task.best_seconds, task.default_seconds);
+}
+
+std::vector<const TaskSummary*> ByWeight(const TuningSummary& summary) {
+  std::vector<const TaskSummary*> tasks;
+  for (const TaskSummary& task : summary.tasks) tasks.push_back(&task);
+  std::ranges::sort(tasks, [](const TaskSummary* a, const TaskSummary* b) {
+    return Weight(*a) != Weight(*b) ? Weight(*a) > Weight(*b) : a->digest < b->digest;
+  });
+  return tasks;
+}
+
+std::string Gain(double before, double after) {
+  return before > 0 && after > 0 ? absl::StrFormat("%.3f×", before / after) : "–";
+}
+
+// Without what does not fit; each character counts as one column.
+std::string Cut(std::string line, size_t width) {
+  size_t columns = 0, bytes = 0;
+  while (bytes < line.size() && columns < width) {
+    ++bytes;
+    while (bytes < line.size() && (line[bytes] & 0xC0) == 0x80) ++bytes;
+    ++columns;
+  }
+  line.resize(bytes);
+  return line;
+}
+
+std::string Headline(const TuningSummary& s, std::string_view stage) {
+  double before = 0, after = 0;
+  for (const TaskSummary& task : s.tasks) {
+    before += task.uses * task.default_seconds;
+    after += task.uses * (task.best_seconds > 0 ? task.best_seconds : task.default_seconds);
+  }
+  return absl::StrCat(s.model, ": ", s.trials, " trials in ", Duration(s.elapsed_seconds),
+                      s.seconds_left > 0 ? absl::StrCat(", ", Duration(s.seconds_left), " left") : "",
+                      ", the sum of its kernels ", Milliseconds(before), " → ", Milliseconds(after), " ms, ",
+                      stage);
+}
+
+}  // namespace
+
+std::string LiveText(const TuningSummary& summary, std::string_view stage, double peak_gflops,
+                     size_t max_tasks, size_t width) {
+  std::vector<std::vector<std::string>> rows = {
+      {"uses", "trials", "ms", "gain", "GFLOP/s", "of peak", "of bound", "hope, µs", "task"}};
+  const std::vector<const TaskSummary*> tasks = ByWeight(summary);
+  for (size_t i = 0; i < std::min(max_tasks, tasks.size()); ++i) {
+    const TaskSummary& t = *tasks[i];
+    const double gflops = t.best_seconds > 0 ? t.flops / t.best_seconds * 1e-9 : 0;
+    const auto percent = [](double share) {
+      return share > 0 ? absl::StrFormat("%.0f %%", 100 * share) : "–";
+    };
+    rows.push_back({absl::StrCat(t.uses), absl::StrCat(t.trials), Milliseconds(t.best_seconds),
+                    Gain(t.default_seconds, t.best_seconds), absl::StrFormat("%.1f", gflops),
+                    percent(gflops / peak_gflops),
+                    percent(t.best_seconds > 0 ? t.bound_seconds / t.best_seconds : 0),
+                    std::isfinite(t.expected_gain) ? absl::StrFormat("%.1f", t.expected_gain * 1e6) : "?",
+                    t.description});
+  }
+  std::string text = Cut(Headline(summary, stage), width) + "\n";
+  const std::string table = FormatTable(rows, {true, true, true, true, true, true, true, true, false});
+  for (absl::string_view line : absl::StrSplit(table, '\n', absl::SkipEmpty())) {
+    absl::StrAppend(&text, Cut(std::string(line), width), "\n");
+  }
+  if (tasks.size() > max_tasks) absl::StrAppend(&text, "and ", tasks.size() - max_tasks, " more tasks\n");
+  return text;
+}
+
+std::string ResultText(const TuningSummary& summary) {
+  std::vector<std::vector<std::string>> rows = {
+      {"uses", "trials", "before, ms", "after, ms", "gain", "of bound", "task", "config"}};
+  for (const TaskSummary* t : ByWeight(summary)) {
+    rows.push_back(
+        {absl::StrCat(t->uses), absl::StrCat(t->trials), Milliseconds(t->default_seconds),
+         Milliseconds(t->best_seconds), Gain(t->default_seconds, t->best_seconds),
+         t->best_seconds > 0 ? absl::StrFormat("%.0f %%", 100 * t->bound_seconds / t->best_seconds) : "–",
+         t->description, t->best_config == t->default_config ? "as untuned" : t->best_config});
+  }
+  std::string text = FormatTable(rows, {true, true, true, true, true, true, false, false});
+  absl::StrAppend(&text, Headline(summary, absl::StrCat("run ", summary.run)), "\n");
+  if (summary.untuned_seconds > 0) {
+    absl::StrAppendFormat(&text, "one inference, measured in turns: %.4f ms untuned, %.4f ms tuned, %s\n",
+                          1e3 * summary.untuned_seconds, 1e3 * summary.tuned_seconds,
+                          Gain(summary.untuned_seconds, summary.tuned_seconds));
+  }
+  return text;
+}
+
+TuningView::TuningView() : is_terminal_(isatty(STDERR_FILENO) != 0) {}
+
+TuningView::~TuningView() { Erase(); }
+
+void TuningView::Erase() {
+  if (drawn_lines_ > 0) std::fprintf(stderr, "\x1b[%dA\x1b[J", drawn_lines_);
+  drawn_lines_ = 0;
+}
+
+void TuningView::Draw(const std::string& text) {
+  Erase();
+  std::fputs(text.c_str(), stderr);
+  drawn_lines_ = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+}
+
+void TuningView::Note(const std::string& line) {
+  Erase();
+  PrintNote(line);
+}
+
+void TuningView::Update(const TuningJob& job, StageKind stage) {
+  if (!is_terminal_ || Now() - last_drawn_ < kDrawSeconds) return;
+  winsize size = {};
+  ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+  constexpr size_t kDefaultRows = 24, kDefaultColumns = 80, kOtherLines = 4;
+  const size_t rows = size.ws_row > kOtherLines ? size.ws_row : kDefaultRows;
+  const size_t columns = size.ws_col > 0 ? size.ws_col : kDefaultColumns;
+  const TuningSummary summary = job.Summary();
+  const double peak = MeasurePeaks().gflops_per_core * summary.threads;
+  Draw(LiveText(summary, Name(stage), peak, rows - kOtherLines, columns));
+  last_drawn_ = Now();
+}
+
+void TuningView::EndStage(const TuningJob& job, StageKind stage) {
+  if (is_terminal_ || (stage != StageKind::kUpdate && stage != StageKind::kFinalize)) return;
+  std::fprintf(stderr, "%s\n", Headline(job.Summary(), Name(stage)).c_str());
+}
+
+}  // namespace attune

@@ -1,0 +1,47 @@
+// What people see of a tuning run while it goes on, and after it.
+#ifndef ATTUNE_CLI_TUNING_VIEW_H_
+#define ATTUNE_CLI_TUNING_VIEW_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "api/tuning.h"
+
+namespace attune {
+
+// On stderr: on a terminal a few lines that change in place, else a line for each batch of trials.
+class TuningView {
+ public:
+  TuningView();
+  ~TuningView();
+  TuningView(const TuningView&) = delete;
+  TuningView& operator=(const TuningView&) = delete;
+
+  // Something happened in the job. `stage` is the one that runs.
+  void Update(const TuningJob& job, StageKind stage);
+  // A stage is over.
+  void EndStage(const TuningJob& job, StageKind stage);
+  // A line that stays.
+  void Note(const std::string& line);
+
+ private:
+  void Draw(const std::string& text);
+  void Erase();
+
+  bool is_terminal_;
+  int drawn_lines_ = 0;
+  double last_drawn_ = 0;
+};
+
+// The live view's text: the network, then the tasks that take the most, at most `max_tasks` of them, each
+// line at most `width` columns wide.
+std::string LiveText(const TuningSummary& summary, std::string_view stage, double peak_gflops,
+                     size_t max_tasks, size_t width);
+
+// After the run: the network and each task, before and after.
+std::string ResultText(const TuningSummary& summary);
+
+}  // namespace attune
+
+#endif  // ATTUNE_CLI_TUNING_VIEW_H_

@@ -1,0 +1,34 @@
+#include "target/roofline.h"
+
+#include <algorithm>
+
+namespace attune {
+
+std::string_view Name(Bound bound) {
+  switch (bound) {
+    case Bound::kCompute:
+      return "compute";
+    case Bound::kL2:
+      return "L2";
+    case Bound::kL3:
+      return "L3";
+    case Bound::kMemory:
+      return "memory";
+  }
+  return "";
+}
+
+Roofline RooflineOf(const Work& work, double seconds, const Peaks& peaks, int threads) {
+  const auto seconds_at = [&](double gb_per_s) { return work.bytes / (gb_per_s * 1e9 * threads); };
+  const double compute_seconds = work.flops / (peaks.gflops_per_core * 1e9 * threads);
+  Bound source = Bound::kMemory;
+  double read_seconds = seconds_at(peaks.memory_gb_per_s);
+  if (read_seconds > seconds) {
+    const bool fits = work.bytes / std::max(work.calls, 1.0) <= static_cast<double>(peaks.l2_bytes * threads);
+    source = fits ? Bound::kL2 : Bound::kL3;
+    read_seconds = seconds_at(fits ? peaks.l2_gb_per_s : peaks.l3_gb_per_s);
+  }
+  return {read_seconds > compute_seconds ? source : Bound::kCompute, std::max(compute_seconds, read_seconds)};
+}
+
+}  // namespace attune
