@@ -52,9 +52,17 @@ std::string OptionsJson(const TuneOptions& o, const Network& network) {
       .dump();
 }
 
+// A network in memory of its own.
 class SessionRunner final : public BatchRunner {
  public:
-  explicit SessionRunner(Session session) : session_(std::move(session)) {}
+  static absl::StatusOr<SessionRunner> Create(const Network& network, int threads) {
+    ASSIGN_OR_RETURN(auto model, CompiledModel::FromBytes(network.artifact()));
+    ASSIGN_OR_RETURN(Session session, Session::Create(std::move(model), threads));
+    constexpr uint64_t kSeed = 0;
+    ASSIGN_OR_RETURN(const std::vector<NamedTensor> inputs, network.Complete({}, kSeed));
+    RETURN_IF_ERROR(session.SetInputs(inputs));
+    return SessionRunner(std::move(session));
+  }
 
   std::optional<Failure> Run(int64_t executions, double* seconds) override {
     const double start = Now();
@@ -68,8 +76,21 @@ class SessionRunner final : public BatchRunner {
   }
 
  private:
+  explicit SessionRunner(Session session) : session_(std::move(session)) {}
+
   Session session_;
 };
+
+// Of a network's weights.
+int64_t ConstantBytes(const std::vector<TuningTask>& tasks) {
+  int64_t bytes = 0;
+  for (const TuningTask& task : tasks) {
+    for (const int input : task.constant_inputs) {
+      bytes += task.uses * task.region->inputs()[static_cast<size_t>(input)]->type().num_physical_bytes();
+    }
+  }
+  return bytes;
+}
 
 // What no kernel of the task goes below.
 double LowerBound(const TuningTask& task, int threads) {
@@ -143,8 +164,10 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
                              .measure_network = [self = tuner.get(), threads](const auto& best) {
                                return self->MeasureNetwork(best, threads);
                              }};
-  ASSIGN_OR_RETURN(tuner->job_, TuningJob::Create(std::move(tasks), bounds, target, options.tuning,
-                                                  tuner->run_.run(), tools));
+  TuningOptions tuning = options.tuning;
+  if (tuning.cold_bytes == 0 && tuning.cache == CacheMode::kNetwork) tuning.cold_bytes = ConstantBytes(tasks);
+  ASSIGN_OR_RETURN(tuner->job_,
+                   TuningJob::Create(std::move(tasks), bounds, target, tuning, tuner->run_.run(), tools));
   return tuner;
 }
 
@@ -158,25 +181,39 @@ Network NetworkTuner::CompileWith(const std::map<std::string, Candidate>& config
 
 Network NetworkTuner::Compile() const { return CompileWith(job_->Best()); }
 
+// A session is as fast as the pages that its memory happens to get: of two of one network, one may be 3 %
+// faster than the other, the first more often the slower one. So several are compared, made by turns.
 absl::StatusOr<NetworkTimes> NetworkTuner::MeasureNetwork(const std::map<std::string, Candidate>& best,
                                                           int threads) const {
+  constexpr int kPairs = 6;
   const Network untuned = CompileWith({}), tuned = CompileWith(best);
-  ASSIGN_OR_RETURN(Session before, untuned.NewSession(threads));
-  ASSIGN_OR_RETURN(Session after, tuned.NewSession(threads));
-  SessionRunner incumbent(std::move(before)), candidate(std::move(after));
+  RETURN_IF_ERROR(tuned.status());
   MeasureOptions options;
-  options.precision = 0.001;
-  options.seconds_limit = 10;
+  options.precision = 0.002;
+  options.seconds_limit = 2;
   options.abandon_ratio = 0;
   options.max_batches = 5000;
-  Measurement measurement;
-  TimeInTurns(candidate, &incumbent, 0, options, &measurement);
-  if (measurement.outcome != TrialOutcome::kOk) {
-    return absl::InternalError(
-        absl::StrCat(network_.source(), ": the network cannot be measured: ", measurement.reason));
+  std::vector<double> before, after, ratios;
+  for (int pair = 0; pair < kPairs; ++pair) {
+    const bool tuned_first = pair % 2 == 1;
+    ASSIGN_OR_RETURN(SessionRunner first, SessionRunner::Create(tuned_first ? tuned : untuned, threads));
+    ASSIGN_OR_RETURN(SessionRunner second, SessionRunner::Create(tuned_first ? untuned : tuned, threads));
+    SessionRunner& incumbent = tuned_first ? second : first;
+    SessionRunner& candidate = tuned_first ? first : second;
+    Measurement measurement;
+    TimeInTurns(candidate, &incumbent, 0, options, &measurement);
+    if (measurement.outcome != TrialOutcome::kOk) {
+      return absl::InternalError(
+          absl::StrCat(network_.source(), ": the network cannot be measured: ", measurement.reason));
+    }
+    before.push_back(measurement.incumbent_seconds);
+    after.push_back(measurement.timing.seconds);
+    ratios.push_back(measurement.ratio);
   }
-  return NetworkTimes{measurement.incumbent_seconds, measurement.timing.seconds, measurement.ratio_low,
-                      measurement.ratio_high};
+  constexpr double kConfidence = 0.9;  // six pairs are sure of no more
+  const MedianInterval ratio = FindMedian(ratios, kConfidence);
+  const double untuned_seconds = FindMedian(before, kConfidence).median;
+  return NetworkTimes{untuned_seconds, untuned_seconds * ratio.median, ratio.low, ratio.high};
 }
 
 }  // namespace attune

@@ -184,8 +184,8 @@ void AddFilterFlags(CLI::App& command, Flags& flags) {
       });
   command.add_option("--threads", flags.filter.threads, "threads that the kernel ran on")
       ->check(CLI::Range(1, std::numeric_limits<int>::max()));
-  command.add_option("--cache", flags.cache, "cold or warm: the caches at the measurement")
-      ->check(CLI::IsMember({"cold", "warm"}));
+  command.add_option("--cache", flags.cache, "cold, warm or network: the caches at the measurement")
+      ->check(CLI::IsMember({"cold", "warm", "network"}));
 }
 
 // A subcommand with the flags that all have; `run` is what it does.

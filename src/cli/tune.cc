@@ -20,7 +20,7 @@ struct Flags {
   ModelFlags model;
   InputFlags inputs;
   TuneOptions tune;
-  std::string time, cache = "warm";
+  std::string time, cache = "network";
   std::string output, report;
   bool shows_space = false, no_transfer_runs = false, no_model = false;
 };
@@ -210,8 +210,11 @@ void AddTuneCommand(CLI::App& app, Action& action) {
                    "the share of candidates that are drawn at random (default: 0.1)")
       ->check(CLI::Range(0.0, 1.0));
   command->add_option("--seed", tuning.seed, "of everything random (default: 0)");
-  command->add_option("--cache", flags->cache, "whether kernels find their data in the caches: warm or cold")
-      ->check(CLI::IsMember({"warm", "cold"}));
+  command
+      ->add_option(
+          "--cache", flags->cache,
+          "whether kernels find their data in the caches: warm, cold, or as in the network (default)")
+      ->check(CLI::IsMember({"network", "warm", "cold"}));
   command->add_option("--device", flags->tune.device,
                       "the key of this machine's records (default: what it is)");
   command->add_flag("--no-transfer-runs", flags->no_transfer_runs,

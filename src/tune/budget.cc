@@ -38,10 +38,12 @@ int BatchesWithoutGain(const TaskProgress& task) {
 // What one more batch may save. A record among n independent trials is broken by the next with probability
 // 1 / (n + 1), and more seldom the longer it has stood, the trials being better than independent.
 double HopedGain(const TaskProgress& task, double best_efficiency, const BudgetOptions& options) {
-  const double best = task.best.back(), room = best - task.lower_bound;
+  // An algorithm with fewer operations than the roofline counts, such as Winograd's, may be below it.
+  const double best = task.best.back();
+  const double room = std::max(best - task.lower_bound, options.least_room * best);
   double hope = room / (1 + Batches(task));
   if (best_efficiency > 0) hope = std::max(hope, best - options.lag * task.lower_bound / best_efficiency);
-  return std::clamp(hope / std::sqrt(1 + BatchesWithoutGain(task)), 0.0, std::max(room, 0.0));
+  return std::clamp(hope / std::sqrt(1 + BatchesWithoutGain(task)), 0.0, room);
 }
 
 }  // namespace

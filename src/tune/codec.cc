@@ -84,7 +84,7 @@ void KernelFields(Archive& archive, Kernel& kernel) {
 
 template <typename Archive, typename Options>
 void OptionFields(Archive& archive, Options& options) {
-  archive.OneOf(options.cache, CacheMode::kWarm);
+  archive.OneOf(options.cache, CacheMode::kNetwork);
   archive.Number(options.threads, 1, 1024);
   archive.Real(options.batch_seconds);
   archive.Real(options.precision);

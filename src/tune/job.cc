@@ -22,6 +22,7 @@ constexpr std::array<double, 6> kFirstGuess = {0.05, 0.01, 0.05, 0.3, 0.01, 2.0}
 
 // So many of a task's candidates are measured again at the end, at most.
 constexpr int kConfirmed = 3;
+constexpr double kConfirmSeconds = 1;  // each, at the longest
 
 size_t Place(StageKind kind) { return static_cast<size_t>(kind); }
 
@@ -298,6 +299,7 @@ absl::Status TuningJob::TrainModel() {
 MeasureOptions TuningJob::MeasuringOptions() const {
   MeasureOptions options;
   options.cache = options_.cache;
+  options.cold_bytes = options_.cold_bytes;
   options.threads = options_.threads;
   options.seconds_limit = options_.measure_seconds;
   return options;
@@ -315,6 +317,7 @@ absl::Status TuningJob::Confirm(size_t index) {
   if (standard.built.outcome != TrialOutcome::kOk) return absl::OkStatus();
   MeasureOptions options = MeasuringOptions();
   options.precision = 0.002;
+  options.seconds_limit = kConfirmSeconds;
   options.abandon_ratio = 0;
   for (int i = 0; i < kConfirmed; ++i) {
     std::optional<Candidate> next = task.NextToConfirm();

@@ -23,6 +23,7 @@ constexpr int kFloatPoison = 0xFF;    // NaN
 constexpr int kIntegerPoison = 0x5B;  // no bool, and no likely integer
 
 bool IsRead(BufferUse use) { return use == BufferUse::kInput || use == BufferUse::kConstant; }
+bool HasCopy(const KernelBuffer& buffer, int64_t copy) { return buffer.has_copies || copy == 0; }
 int PoisonOf(const KernelBuffer& buffer) { return buffer.is_float ? kFloatPoison : kIntegerPoison; }
 
 // Memory of its own, zeroed, at a multiple of `alignment`, itself one of kPage, between pages that cannot be
@@ -44,7 +45,7 @@ int64_t MemoryBytes(std::span<const KernelBuffer> buffers, int64_t copies, int64
                     int threads) {
   __int128 bytes = static_cast<__int128>(scratch_bytes + kPage) * threads;
   for (const KernelBuffer& buffer : buffers)
-    bytes += static_cast<__int128>(buffer.bytes + kBetween + kPage) * copies;
+    bytes += static_cast<__int128>(buffer.bytes + kBetween + kPage) * (buffer.has_copies ? copies : 1);
   return static_cast<int64_t>(std::min<__int128>(bytes, INT64_MAX));
 }
 
@@ -63,7 +64,9 @@ bool KernelMemory::Allocate(std::span<const KernelBuffer> buffers, Placement pla
 
 void KernelMemory::Add(size_t buffer, int64_t copy, std::byte* at) {
   const KernelBuffer& spec = specs_[buffer];
-  addresses_[static_cast<size_t>(copy) * count_ + buffer] = at;
+  for (int64_t set = copy; set < (spec.has_copies ? copy + 1 : copies_); ++set) {
+    addresses_[static_cast<size_t>(set) * count_ + buffer] = at;
+  }
   segments_.push_back({buffer, at, spec.bytes});
   if (IsRead(spec.use)) {
     if (!spec.content.empty()) std::memcpy(at, spec.content.data(), spec.content.size());
@@ -81,6 +84,7 @@ bool KernelMemory::AllocateGuarded() {
   for (int64_t copy = 0; copy < copies_; ++copy) {
     for (size_t i = 0; i < count_; ++i) {
       const KernelBuffer& spec = specs_[i];
+      if (!HasCopy(spec, copy)) continue;
       const int64_t span = RoundUp(spec.bytes, kAlignment) + (IsRead(spec.use) ? kReadable : 0);
       const int64_t pages = std::max(RoundUp(span, kPage), kPage);
       std::byte* begin = MapGuarded(pages, kPage);
@@ -101,7 +105,8 @@ bool KernelMemory::AllocateArena(bool constants) {
     return (spec.use == BufferUse::kConstant) == constants;
   };
   for (const KernelBuffer& spec : specs_) {
-    if (is_here(spec)) bytes += (RoundUp(spec.bytes, kAlignment) + kBetween) * copies_;
+    const int64_t copies = spec.has_copies ? copies_ : 1;
+    if (is_here(spec)) bytes += (RoundUp(spec.bytes, kAlignment) + kBetween) * copies;
   }
   // A network's arena is seldom below the size from which it is in huge pages, whatever this kernel needs.
   bytes = RoundUp(bytes, constants ? kPage : kHugePage);
@@ -111,7 +116,7 @@ bool KernelMemory::AllocateArena(bool constants) {
   int64_t offset = kBetween;
   for (int64_t copy = 0; copy < copies_; ++copy) {
     for (size_t i = 0; i < count_; ++i) {
-      if (!is_here(specs_[i])) continue;
+      if (!is_here(specs_[i]) || !HasCopy(specs_[i], copy)) continue;
       AddCanary(i, begin + offset - kBetween, kBetween);
       Add(i, copy, begin + offset);
       const int64_t end = RoundUp(specs_[i].bytes, kAlignment);

@@ -21,7 +21,8 @@ struct KernelBuffer {
   BufferUse use = BufferUse::kInput;
   std::span<const std::byte> content;  // of inputs and constants
   int64_t bytes = 0;
-  bool is_float = true;  // NaN is no result, then
+  bool is_float = true;    // NaN is no result, then
+  bool has_copies = true;  // one for each set, or the same for all
 };
 
 // How buffers lie in memory.

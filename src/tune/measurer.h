@@ -12,7 +12,7 @@
 namespace attune {
 
 struct MeasureOptions {
-  CacheMode cache = CacheMode::kWarm;
+  CacheMode cache = CacheMode::kNetwork;
   int threads = 1;  // 1 to 1024: what parallel phases are split over
 
   // Repetitions come in batches that take about so long, at least one execution. They go on until the
@@ -35,8 +35,9 @@ struct MeasureOptions {
   double execution_seconds_limit = 10;
   // All memory of the kernel and of its constants, which exist as a copy or two.
   int64_t memory_bytes_limit = int64_t{8} << 30;
-  // CacheMode::kCold: each execution works in another copy of the buffers, so many bytes in all, so that its
-  // own has left the caches when its turn comes again. 0: twice the last-level cache of this machine.
+  // But for CacheMode::kWarm: each execution works in another copy of the buffers, or of the constants among
+  // them alone (kNetwork), so many bytes in all, so that its own has left the caches when its turn comes
+  // again. More than twice the last-level cache of this machine is that; 0 too.
   int64_t cold_bytes = 0;
 };
 

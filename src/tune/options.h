@@ -12,7 +12,8 @@ namespace attune {
 struct TuningOptions {
   std::string search = "annealing";  // a name in search.h's table
   int threads = 1;                   // that the tuned network will run on
-  CacheMode cache = CacheMode::kWarm;
+  CacheMode cache = CacheMode::kNetwork;
+  int64_t cold_bytes = 0;  // MeasureOptions::cold_bytes
   uint64_t seed = 0;
 
   // When to stop: whichever comes first; 0: no such bound. Without any, a run ends when no task promises

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 8> kOutcomes = {
     "ok", "build_failed", "crashed", "timed_out", "wrong_result", "out_of_memory", "invalid_timing", "other"};
-constexpr std::array<std::string_view, 2> kCacheModes = {"cold", "warm"};
+constexpr std::array<std::string_view, 3> kCacheModes = {"cold", "warm", "network"};
 constexpr std::array<std::string_view, 3> kRunStates = {"running", "finished", "interrupted"};
 
 template <typename Enum>

@@ -41,9 +41,11 @@ enum class TrialOutcome : uint8_t {
 std::string_view Name(TrialOutcome outcome);
 std::optional<TrialOutcome> ParseTrialOutcome(std::string_view name);
 
-// Whether what the kernel reads was in the caches before each repetition.
-enum class CacheMode : uint8_t { kCold, kWarm };
-std::string_view Name(CacheMode mode);  // "cold", "warm"
+// Whether what the kernel reads was in the caches before each repetition: nothing, or all of it, or as it is
+// in a network, where a kernel finds its input as another has just left it, and its weights as far away as
+// all weights of the network together drive them.
+enum class CacheMode : uint8_t { kCold, kWarm, kNetwork };
+std::string_view Name(CacheMode mode);  // "cold", "warm", "network"
 std::optional<CacheMode> ParseCacheMode(std::string_view name);
 
 // Of one execution of the kernel, in seconds: the median of the repetitions and its confidence interval.

@@ -15,15 +15,18 @@ StrategyVersions CurrentStrategyVersions() {
 
 absl::StatusOr<RecordChooser> RecordChooser::Load(RecordDatabase& database, const std::string& device,
                                                   int threads, const std::string& run) {
-  ASSIGN_OR_RETURN(const std::vector<BestRecord> records,
-                   database.Best({.device = device, .run = run}, {.versions = CurrentStrategyVersions()}));
-  std::map<std::string, Candidate> best;
-  for (const bool as_many : {true, false}) {
+  // Times with different caches do not compare: those that tell most of a network come first.
+  std::map<std::string, Candidate> best, by_others;
+  for (const CacheMode cache : {CacheMode::kNetwork, CacheMode::kWarm, CacheMode::kCold}) {
+    ASSIGN_OR_RETURN(const std::vector<BestRecord> records,
+                     database.Best({.device = device, .run = run, .cache = cache},
+                                   {.versions = CurrentStrategyVersions()}));
     for (const auto& [record, prior] : records) {
-      if ((record.threads == threads) == as_many)
-        best.try_emplace(record.task, Candidate{record.strategy, record.config});
+      auto& found = record.threads == threads ? best : by_others;
+      found.try_emplace(record.task, Candidate{record.strategy, record.config});
     }
   }
+  best.merge(by_others);
   return RecordChooser(std::move(best));
 }
 

@@ -116,14 +116,20 @@ std::optional<Failure> TaskKernel::Check() const {
   return std::nullopt;
 }
 
-int64_t TaskKernel::ColdCopies(const KernelSetup& setup) const {
-  if (options_.cache != CacheMode::kCold) return 1;
-  const int64_t wanted = options_.cold_bytes > 0 ? options_.cold_bytes : 2 * LastLevelBytes();
-  int64_t bytes = 1;
-  for (const KernelBuffer& buffer : setup.buffers) bytes += buffer.bytes;
+void TaskKernel::MakeCopies(KernelSetup& setup) const {
+  if (options_.cache == CacheMode::kWarm) return;
+  int64_t bytes = 0, copied = 0;
+  for (KernelBuffer& buffer : setup.buffers) {
+    buffer.has_copies = options_.cache == CacheMode::kCold || buffer.use == BufferUse::kConstant;
+    if (buffer.has_copies) bytes += buffer.bytes, ++copied;
+  }
+  if (copied == 0) return;
+  const int64_t most = 2 * LastLevelBytes();
+  const int64_t wanted = options_.cold_bytes > 0 ? std::min(options_.cold_bytes, most) : most;
   const int64_t room =
       options_.memory_bytes_limit / std::max<int64_t>(1, MemoryBytes(setup.buffers, 1, 0, 1));
-  return std::clamp<int64_t>(CeilDiv(wanted, bytes), 1, std::clamp<int64_t>(room / 2, 1, kMostCopies));
+  setup.copies =
+      std::clamp<int64_t>(CeilDiv(wanted, bytes + 1), 1, std::clamp<int64_t>(room / 2, 1, kMostCopies));
 }
 
 std::unique_ptr<KernelProcess> TaskKernel::StartTimed(Failure* failure) {
@@ -133,7 +139,7 @@ std::unique_ptr<KernelProcess> TaskKernel::StartTimed(Failure* failure) {
   timed_.threads = options_.threads;
   timed_.num_dims = kernel_.num_dims;
   if (!failed) {
-    timed_.copies = ColdCopies(timed_);
+    MakeCopies(timed_);
     failed = CheckMemory(timed_);
   }
   if (!failed) return KernelProcess::Start(timed_, failure);

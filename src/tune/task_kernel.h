@@ -40,7 +40,8 @@ class TaskKernel {
  private:
   std::optional<Failure> MakeBuffers(const KernelCode& code, bool is_preparation, KernelSetup* setup) const;
   std::optional<Failure> CheckMemory(const KernelSetup& setup) const;
-  int64_t ColdCopies(const KernelSetup& setup) const;
+  // Says how many sets of buffers there are, and of which.
+  void MakeCopies(KernelSetup& setup) const;
 
   BuiltKernel kernel_;
   const TaskData& data_;

@@ -52,7 +52,7 @@ class Timed {
   std::optional<Failure> Sample() {
     double seconds = 0;
     // What ran in between has taken the caches; with cold ones that is as it should be.
-    if (warm_up_ && options_.cache == CacheMode::kWarm) {
+    if (warm_up_ && options_.cache != CacheMode::kCold) {
       if (auto failure = Run(1, &seconds)) return failure;
     }
     for (int spoiled = 0; spoiled < kMostSpoiled; ++spoiled) {
