@@ -47,27 +47,33 @@ std::string OptionsJson(const TuneOptions& o, const Network& network) {
                          {"measure_seconds", t.measure_seconds},
                          {"random_share", t.random_share},
                          {"transfer_from_runs", t.transfer_from_runs},
+                         {"transfer_from_tasks", t.transfer_from_tasks},
                          {"use_model", o.use_model},
                          {"pass_plan", Sha256Hex(network.pass_plan())}})
       .dump();
 }
 
-// A network in memory of its own.
-class SessionRunner final : public BatchRunner {
+// A network in several places of memory, by turns.
+class NetworkRunner final : public BatchRunner {
  public:
-  static absl::StatusOr<SessionRunner> Create(const Network& network, int threads) {
-    ASSIGN_OR_RETURN(auto model, CompiledModel::FromBytes(network.artifact()));
-    ASSIGN_OR_RETURN(Session session, Session::Create(std::move(model), threads));
+  NetworkRunner(const Network& network, int threads) : network_(network), threads_(threads) {}
+
+  // In one more place.
+  absl::Status Add() {
+    ASSIGN_OR_RETURN(auto model, CompiledModel::FromBytes(network_.artifact()));
+    ASSIGN_OR_RETURN(Session session, Session::Create(std::move(model), threads_));
     constexpr uint64_t kSeed = 0;
-    ASSIGN_OR_RETURN(const std::vector<NamedTensor> inputs, network.Complete({}, kSeed));
+    ASSIGN_OR_RETURN(const std::vector<NamedTensor> inputs, network_.Complete({}, kSeed));
     RETURN_IF_ERROR(session.SetInputs(inputs));
-    return SessionRunner(std::move(session));
+    sessions_.push_back(std::move(session));
+    return absl::OkStatus();
   }
 
   std::optional<Failure> Run(int64_t executions, double* seconds) override {
+    Session& session = sessions_[moves_ % sessions_.size()];
     const double start = Now();
     for (int64_t i = 0; i < executions; ++i) {
-      if (const absl::Status status = session_.Run(); !status.ok()) {
+      if (const absl::Status status = session.Run(); !status.ok()) {
         return Failure{TrialOutcome::kOther, std::string(status.message())};
       }
     }
@@ -75,10 +81,16 @@ class SessionRunner final : public BatchRunner {
     return std::nullopt;
   }
 
- private:
-  explicit SessionRunner(Session session) : session_(std::move(session)) {}
+  std::optional<Failure> Move() override {
+    ++moves_;
+    return std::nullopt;
+  }
 
-  Session session_;
+ private:
+  const Network& network_;
+  int threads_;
+  std::vector<Session> sessions_;
+  size_t moves_ = 0;
 };
 
 // Of a network's weights.
@@ -181,39 +193,32 @@ Network NetworkTuner::CompileWith(const std::map<std::string, Candidate>& config
 
 Network NetworkTuner::Compile() const { return CompileWith(job_->Best()); }
 
-// A session is as fast as the pages that its memory happens to get: of two of one network, one may be 3 %
-// faster than the other, the first more often the slower one. So several are compared, made by turns.
 absl::StatusOr<NetworkTimes> NetworkTuner::MeasureNetwork(const std::map<std::string, Candidate>& best,
                                                           int threads) const {
-  constexpr int kPairs = 6;
   const Network untuned = CompileWith({}), tuned = CompileWith(best);
   RETURN_IF_ERROR(tuned.status());
+  RETURN_IF_ERROR(untuned.status());
+  constexpr size_t kMostPlaces = 8, kMostBytes = size_t{1} << 30;
+  const size_t places = std::clamp<size_t>(kMostBytes / tuned.artifact().size(), 2, kMostPlaces);
+  NetworkRunner incumbent(untuned, threads), candidate(tuned, threads);
+  for (size_t i = 0; i < places; ++i) {
+    // By turns, since memory that is given later tends to be better.
+    RETURN_IF_ERROR((i % 2 == 0 ? incumbent : candidate).Add());
+    RETURN_IF_ERROR((i % 2 == 0 ? candidate : incumbent).Add());
+  }
   MeasureOptions options;
-  options.precision = 0.002;
-  options.seconds_limit = 2;
+  options.precision = 0.001;
+  options.seconds_limit = 12;
   options.abandon_ratio = 0;
   options.max_batches = 5000;
-  std::vector<double> before, after, ratios;
-  for (int pair = 0; pair < kPairs; ++pair) {
-    const bool tuned_first = pair % 2 == 1;
-    ASSIGN_OR_RETURN(SessionRunner first, SessionRunner::Create(tuned_first ? tuned : untuned, threads));
-    ASSIGN_OR_RETURN(SessionRunner second, SessionRunner::Create(tuned_first ? untuned : tuned, threads));
-    SessionRunner& incumbent = tuned_first ? second : first;
-    SessionRunner& candidate = tuned_first ? first : second;
-    Measurement measurement;
-    TimeInTurns(candidate, &incumbent, 0, options, &measurement);
-    if (measurement.outcome != TrialOutcome::kOk) {
-      return absl::InternalError(
-          absl::StrCat(network_.source(), ": the network cannot be measured: ", measurement.reason));
-    }
-    before.push_back(measurement.incumbent_seconds);
-    after.push_back(measurement.timing.seconds);
-    ratios.push_back(measurement.ratio);
+  Measurement measurement;
+  TimeInTurns(candidate, &incumbent, 0, options, &measurement);
+  if (measurement.outcome != TrialOutcome::kOk) {
+    return absl::InternalError(
+        absl::StrCat(network_.source(), ": the network cannot be measured: ", measurement.reason));
   }
-  constexpr double kConfidence = 0.9;  // six pairs are sure of no more
-  const MedianInterval ratio = FindMedian(ratios, kConfidence);
-  const double untuned_seconds = FindMedian(before, kConfidence).median;
-  return NetworkTimes{untuned_seconds, untuned_seconds * ratio.median, ratio.low, ratio.high};
+  return NetworkTimes{measurement.incumbent_seconds, measurement.incumbent_seconds * measurement.ratio,
+                      measurement.ratio_low, measurement.ratio_high};
 }
 
 }  // namespace attune

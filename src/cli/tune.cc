@@ -22,7 +22,7 @@ struct Flags {
   TuneOptions tune;
   std::string time, cache = "network";
   std::string output, report;
-  bool shows_space = false, no_transfer_runs = false, no_model = false;
+  bool shows_space = false, no_transfer_runs = false, no_transfer_tasks = false, no_model = false;
 };
 
 // Whoever interrupts the program asks this job to end; again, and the program ends.
@@ -158,6 +158,7 @@ absl::Status Tune(Flags& flags) {
   if (!flags.time.empty()) options.tuning.seconds = *ParseSeconds(flags.time);
   options.tuning.cache = *ParseCacheMode(flags.cache);
   options.tuning.transfer_from_runs = !flags.no_transfer_runs;
+  options.tuning.transfer_from_tasks = !flags.no_transfer_tasks;
   options.use_model = !flags.no_model;
   ASSIGN_OR_RETURN(const std::unique_ptr<NetworkTuner> tuner, NetworkTuner::Create(network, options));
   RETURN_IF_ERROR(Drive(*tuner));
@@ -199,7 +200,7 @@ void AddTuneCommand(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 1024));
   command
       ->add_option("--candidate-seconds", tuning.measure_seconds,
-                   "the longest that timing one candidate may take (default: 2)")
+                   "the longest that timing one candidate may take (default: 0.8)")
       ->check(CLI::Range(0.01, 3600.0));
   command
       ->add_option("--patience", tuning.patience,
@@ -219,6 +220,8 @@ void AddTuneCommand(CLI::App& app, Action& action) {
                       "the key of this machine's records (default: what it is)");
   command->add_flag("--no-transfer-runs", flags->no_transfer_runs,
                     "start without what earlier runs have measured");
+  command->add_flag("--no-transfer-tasks", flags->no_transfer_tasks,
+                    "learn nothing from one task for another");
   command->add_flag("--no-model", flags->no_model, "search without a cost model");
   command->callback(
       [flags, &action] { action = ModelAction(flags->model, [flags] { return Tune(*flags); }); });

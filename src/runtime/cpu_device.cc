@@ -65,9 +65,10 @@ class HostDevice final : public Device {
 
   DeviceMemory Allocate(uint64_t bytes) const override {
     // Large blocks get huge pages, which save most misses of the address cache.
-    if (bytes >= 2 * kHugePageBytes) {
-      DeviceMemory memory = AllocatePages(bytes, kHugePageBytes);
-      if (memory != nullptr) madvise(memory.get(), bytes, MADV_HUGEPAGE);
+    if (bytes >= kHugePageBytes / 2) {
+      const uint64_t whole = (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
+      DeviceMemory memory = AllocatePages(whole, kHugePageBytes);
+      if (memory != nullptr) madvise(memory.get(), whole, MADV_HUGEPAGE);
       return memory;
     }
     const uint64_t rounded = (bytes / kTensorAlignment + 1) * kTensorAlignment;

@@ -59,14 +59,17 @@ RuntimeStatus ModelSession::Create(std::shared_ptr<const LoadedModel> model, siz
 
 RuntimeStatus ModelSession::Init() {
   const Device& device = model_->device();
-  const uint64_t arena_bytes = manifest().arena_bytes + kReadAhead;
-  arena_ = device.Allocate(arena_bytes);
-  if (arena_ == nullptr) return NoMemory(arena_bytes);
-  scratch_stride_ =
-      (manifest().scratch_bytes + kScratchAlignment - 1) / kScratchAlignment * kScratchAlignment;
-  const uint64_t scratch_bytes = scratch_stride_ * static_cast<uint64_t>(threads_);
-  scratch_ = device.Allocate(scratch_bytes);
-  if (scratch_ == nullptr) return NoMemory(scratch_bytes);
+  const auto aligned = [](uint64_t bytes) {
+    return (bytes + kScratchAlignment - 1) / kScratchAlignment * kScratchAlignment;
+  };
+  // In one piece, so that scratch, too, lies in huge pages: in small ones, which lie anywhere, it is a matter
+  // of luck how much of it the caches can hold at a time.
+  const uint64_t arena_bytes = aligned(manifest().arena_bytes + kReadAhead);
+  scratch_stride_ = aligned(manifest().scratch_bytes);
+  const uint64_t bytes = arena_bytes + scratch_stride_ * static_cast<uint64_t>(threads_);
+  arena_ = device.Allocate(bytes);
+  if (arena_ == nullptr) return NoMemory(bytes);
+  scratch_ = arena_.get() + arena_bytes;
 
   for (const Port& port : manifest().outputs) {
     const TensorInfo& tensor = manifest().tensors[port.tensor];
@@ -138,8 +141,8 @@ RuntimeStatus ModelSession::RunProgram(std::span<uint64_t> nanoseconds) {
 RuntimeStatus ModelSession::RunStep(const Step& step, size_t* next) {
   switch (step.opcode) {
     case Opcode::kCall: {
-      const int32_t failure = stream_->Launch(
-          {step.kernel, step.buffers, dims_.data(), scratch_.get(), scratch_stride_, step.threads});
+      const int32_t failure =
+          stream_->Launch({step.kernel, step.buffers, dims_.data(), scratch_, scratch_stride_, step.threads});
       if (failure == 0) return {};
       const KernelInfo& kernel = manifest().kernels[step.instruction->kernel];
       return {ATTUNE_KERNEL_FAILED, "the kernel \"" + Printable(kernel.name) + "\" of \"" +

@@ -68,7 +68,7 @@ class ModelSession {
   const int32_t threads_;
   std::unique_ptr<Stream> stream_;
   DeviceMemory arena_;
-  DeviceMemory scratch_;
+  std::byte* scratch_ = nullptr;  // behind the arena
   uint64_t scratch_stride_ = 0;
   std::vector<int64_t> dims_;
   std::vector<void*> buffers_;

@@ -40,7 +40,7 @@ int BatchesWithoutGain(const TaskProgress& task) {
 double HopedGain(const TaskProgress& task, double best_efficiency, const BudgetOptions& options) {
   // An algorithm with fewer operations than the roofline counts, such as Winograd's, may be below it.
   const double best = task.best.back();
-  const double room = std::max(best - task.lower_bound, options.least_room * best);
+  const double room = best < task.lower_bound ? options.room_below * best : best - task.lower_bound;
   double hope = room / (1 + Batches(task));
   if (best_efficiency > 0) hope = std::max(hope, best - options.lag * task.lower_bound / best_efficiency);
   return std::clamp(hope / std::sqrt(1 + BatchesWithoutGain(task)), 0.0, room);

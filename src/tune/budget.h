@@ -34,8 +34,8 @@ struct BudgetOptions {
   // A task that takes more than so many times what it would at the best efficiency of its family, relative to
   // the roofline, is expected to come down to that in one batch.
   double lag = 2;
-  // The share of a task's time that may be hoped for at its roofline or below it.
-  double least_room = 0.1;
+  // The share of its time that a task may still save which is below what was its roofline.
+  double room_below = 0.1;
   // A task where so many batches found nothing that works is given up.
   int blind_batches = 3;
 };

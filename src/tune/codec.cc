@@ -88,10 +88,12 @@ void OptionFields(Archive& archive, Options& options) {
   archive.Number(options.threads, 1, 1024);
   archive.Real(options.batch_seconds);
   archive.Real(options.precision);
+  archive.Real(options.precision_of_slower);
   archive.Real(options.confidence);
   archive.Number(options.max_batches, 1, 1 << 20);
   archive.Real(options.seconds_limit);
   archive.Real(options.worst_precision);
+  archive.Real(options.best_ratio);
   archive.Real(options.abandon_ratio);
   archive.Real(options.execution_seconds_limit);
   archive.Number(options.memory_bytes_limit, 0, INT64_MAX);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "base/processors.h"
@@ -20,6 +21,11 @@ constexpr double kLeastGain = 2e-4;
 // What the stages take before any has run, in seconds for each task or candidate.
 constexpr std::array<double, 6> kFirstGuess = {0.05, 0.01, 0.05, 0.3, 0.01, 2.0};
 
+// Tasks that are further from each other teach nothing. Of others, so many teach the cost model, each by so
+// many of its last records, and so many have their best tried.
+constexpr double kFarthest = 8;
+constexpr size_t kMostTeachers = 24, kMostLessons = 128, kMostHints = 6;
+
 // So many of a task's candidates are measured again at the end, at most.
 constexpr int kConfirmed = 3;
 constexpr double kConfirmSeconds = 1;  // each, at the longest
@@ -28,15 +34,19 @@ size_t Place(StageKind kind) { return static_cast<size_t>(kind); }
 
 }  // namespace
 
-TuningJob::TuningJob(const TuningOptions& options, TuningRun run, const TuningTools& tools)
-    : options_(options), run_(std::move(run)), tools_(tools), start_(tools.now()) {}
+TuningJob::TuningJob(const TuningOptions& options, TuningRun run, const TuningTools& tools, Target target)
+    : options_(options),
+      run_(std::move(run)),
+      tools_(tools),
+      target_(std::move(target)),
+      start_(tools.now()) {}
 
 absl::StatusOr<std::unique_ptr<TuningJob>> TuningJob::Create(std::vector<TuningTask> tasks,
                                                              const std::vector<double>& bounds,
                                                              const Target& target,
                                                              const TuningOptions& options, TuningRun run,
                                                              const TuningTools& tools) {
-  std::unique_ptr<TuningJob> job(new TuningJob(options, std::move(run), tools));
+  std::unique_ptr<TuningJob> job(new TuningJob(options, std::move(run), tools, target));
   if (job->options_.builders <= 0) job->options_.builders = Processors();
   for (size_t i = 0; i < tasks.size(); ++i) {
     ASSIGN_OR_RETURN(job->tasks_.emplace_back(),
@@ -112,8 +122,66 @@ absl::Status TuningJob::Prepare() {
     });
     task->Transfer(records, run_.id);
   }
+  if (options_.transfer_from_tasks) RETURN_IF_ERROR(LearnFromOtherTasks());
   next_ = StageKind::kSelect;
   return TrainModel();
+}
+
+absl::Status TuningJob::LearnFromOtherTasks() {
+  const RecordFilter filter = {.device = run_.device, .threads = run_.threads, .cache = options_.cache};
+  ASSIGN_OR_RETURN(const std::vector<BestRecord> best,
+                   tools_.records->Best(filter, {.versions = CurrentStrategyVersions()}));
+  std::set<std::string> own;
+  for (const auto& task : tasks_) own.insert(task->task().text);
+  std::vector<std::pair<double, std::unique_ptr<TaskTuning>>> nearest;
+  for (const auto& [record, prior] : best) {
+    if (own.contains(record.task)) continue;
+    // A text of another version may not mean anything any more.
+    absl::StatusOr<TuningTask> parsed = ParseTask(record.task);
+    if (!parsed.ok()) continue;
+    auto other = TaskTuning::Create(*std::move(parsed), target_, options_, options_.seed, 0);
+    if (!other.ok()) continue;
+    double distance = kFarthest;
+    for (const auto& task : tasks_)
+      distance = std::min(distance, TaskDistance(task->shape(), (*other)->shape()));
+    if (distance >= kFarthest) continue;
+    others_.push_back({(*other)->shape(), {record.strategy, record.config}});
+    nearest.emplace_back(distance, *std::move(other));
+  }
+  if (tools_.model == nullptr) return absl::OkStatus();
+  std::ranges::sort(nearest, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second->task().digest < b.second->task().digest;
+  });
+  for (size_t i = 0; i < std::min(nearest.size(), kMostTeachers); ++i) {
+    TaskTuning& other = *nearest[i].second;
+    RecordFilter which = filter;
+    which.task = other.task().digest;
+    ASSIGN_OR_RETURN(std::vector<Record> records, tools_.records->Records(which));
+    if (records.size() > kMostLessons) records.erase(records.begin(), records.end() - kMostLessons);
+    other.Transfer(records, run_.id);
+    other_samples_.push_back(other.Samples());
+  }
+  return absl::OkStatus();
+}
+
+std::vector<Candidate> TuningJob::FoundElsewhere(size_t task) const {
+  const TaskShape& shape = tasks_[task]->shape();
+  std::vector<std::pair<double, const Candidate*>> found;
+  for (size_t i = 0; i < tasks_.size(); ++i) {
+    if (const Candidate* best = tasks_[i]->Find(); best != nullptr && i != task) {
+      found.emplace_back(TaskDistance(shape, tasks_[i]->shape()), best);
+    }
+  }
+  for (const OtherTask& other : others_) found.emplace_back(TaskDistance(shape, other.shape), &other.best);
+  std::erase_if(found, [](const auto& pair) { return pair.first >= kFarthest; });
+  std::ranges::sort(found, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : *a.second < *b.second;
+  });
+  std::vector<Candidate> nearest;
+  for (const auto& [distance, candidate] : found) {
+    if (nearest.size() < kMostHints) nearest.push_back(*candidate);
+  }
+  return nearest;
 }
 
 double TuningJob::FinalSeconds() const {
@@ -180,6 +248,7 @@ absl::Status TuningJob::Select() {
     if (!next.has_value()) break;
     int64_t batch = options_.batch;
     if (options_.trials > 0) batch = std::min(batch, options_.trials - trials_);
+    if (options_.transfer_from_tasks) tasks_[next->task]->Hint(FoundElsewhere(next->task));
     Choose(next->task, tasks_[next->task]->Propose(static_cast<int>(batch), tools_.model));
     if (!pending_.empty()) {
       return Log("select", {{"task", tasks_[next->task]->task().digest},
@@ -239,7 +308,9 @@ absl::Status TuningJob::MeasureOne(Pending& pending) {
     return Keep(pending, pending.built.outcome, {}, pending.built.reason, 0);
   }
   const std::optional<Incumbent> incumbent = task.incumbent();
-  const Measurement m = tools_.measurer->Measure(task.task(), pending.built.kernel, MeasuringOptions(),
+  MeasureOptions options = MeasuringOptions();
+  if (incumbent.has_value()) options.best_ratio = task.best_seconds() / incumbent->seconds;
+  const Measurement m = tools_.measurer->Measure(task.task(), pending.built.kernel, options,
                                                  incumbent.has_value() ? &*incumbent : nullptr);
   if (m.outcome != TrialOutcome::kOk) {
     task.AddFailure(pending.candidate);
@@ -286,7 +357,7 @@ absl::Status TuningJob::Update() {
 
 absl::Status TuningJob::TrainModel() {
   if (tools_.model == nullptr) return absl::OkStatus();
-  std::vector<TaskSamples> samples;
+  std::vector<TaskSamples> samples = other_samples_;
   for (const auto& task : tasks_) {
     TaskSamples own = task->Samples();
     if (own.features.size() > 1) samples.push_back(std::move(own));

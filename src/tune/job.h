@@ -79,7 +79,13 @@ class TuningJob {
     double seconds = 0;  // as measured; 0: it failed
   };
 
-  TuningJob(const TuningOptions& options, TuningRun run, const TuningTools& tools);
+  // A task of the records alone, and its best.
+  struct OtherTask {
+    TaskShape shape;
+    Candidate best;
+  };
+
+  TuningJob(const TuningOptions& options, TuningRun run, const TuningTools& tools, Target target);
 
   absl::Status Prepare();
   absl::Status Select();
@@ -88,6 +94,10 @@ class TuningJob {
   absl::Status Update();
   absl::Status Finalize();
 
+  // Records of tasks that are none of this job's.
+  absl::Status LearnFromOtherTasks();
+  // What was fast for tasks like this one, the most alike first.
+  std::vector<Candidate> FoundElsewhere(size_t task) const;
   bool IsOver() const;
   // How many of its kind's items the next stage of that kind has, and what one takes.
   int64_t ItemsOf(StageKind kind) const;
@@ -118,11 +128,14 @@ class TuningJob {
   TuningOptions options_;
   TuningRun run_;
   TuningTools tools_;
+  Target target_;
   double start_;
   double earlier_seconds_ = 0;  // that the run took before it was interrupted
   std::optional<StageKind> next_ = StageKind::kPrepare;
   std::atomic<bool> stopping_ = false;
   std::vector<std::unique_ptr<TaskTuning>> tasks_;
+  std::vector<OtherTask> others_;
+  std::vector<TaskSamples> other_samples_;
   bool has_begun_ = false;  // the first candidates of all tasks are chosen
   size_t finalized_ = 0;    // tasks
   std::vector<Pending> pending_;

@@ -56,12 +56,10 @@ class KernelChild {
     SandboxLimits limits;
     limits.cpu_seconds = setup_.cpu_seconds_limit;
     limits.address_space_bytes =
-        kSpareBytes + MemoryBytes(setup_.buffers, setup_.copies, code.scratch_bytes, setup_.threads);
+        kSpareBytes + MemoryBytes(setup_.buffers, code.scratch_bytes, setup_.threads);
     ApplyLimits(limits);
-    if (!memory_.Allocate(setup_.buffers, setup_.placement, setup_.copies, code.scratch_bytes,
-                          setup_.threads)) {
+    if (!memory_.Allocate(setup_.buffers, setup_.placement, code.scratch_bytes, setup_.threads))
       return KernelReply::kNoMemory;
-    }
     code_ = CpuDevice().LoadCode(std::as_bytes(std::span(code.bytes)));
     dims_.assign(static_cast<size_t>(setup_.num_dims), -1);
     if (code_ == nullptr || !CpuDevice().CreateStream(setup_.threads, &stream_).ok())
@@ -80,6 +78,8 @@ class KernelChild {
       if (command.what == KernelCommand::kPoison) {
         memory_.PoisonOutputs();
         std::memset(dims_.data(), 0xFF, dims_.size() * sizeof(int64_t));
+      } else if (command.what == KernelCommand::kMove) {
+        ++moves_;
       } else if (command.what == KernelCommand::kRun) {
         reply.value = Run(command.count);
         if (reply.value != 0) reply.what = KernelReply::kFailed;
@@ -97,11 +97,11 @@ class KernelChild {
     int32_t failure = 0;
     stream_->BeginRun();
     for (; count > 0 && failure == 0; --count) {
-      last_ = last_ + 1 < memory_.copies() ? last_ + 1 : 0;
-      memory_.PoisonLines(last_);
+      memory_.Choose(executions_++, moves_);
+      memory_.PoisonLines();
       for (const KernelCode::Phase& phase : setup_.code->phases) {
         const auto kernel = reinterpret_cast<KernelFunction>(code_.get() + phase.offset);
-        failure = stream_->Launch({kernel, memory_.buffers(last_), dims_.data(), memory_.scratch(),
+        failure = stream_->Launch({kernel, memory_.buffers(), dims_.data(), memory_.scratch(),
                                    memory_.scratch_stride(), phase.parallel ? setup_.threads : 1});
         if (failure != 0) break;
       }
@@ -112,7 +112,7 @@ class KernelChild {
 
   int Fetch() const {
     std::memcpy(shared_, dims_.data(), dims_.size() * sizeof(int64_t));
-    void* const* const buffers = memory_.buffers(last_);
+    void* const* const buffers = memory_.buffers();
     for (size_t i = 0; i < setup_.buffers.size(); ++i) {
       const KernelBuffer& buffer = setup_.buffers[i];
       if (buffer.use == BufferUse::kOutput)
@@ -128,7 +128,7 @@ class KernelChild {
   DeviceMemory code_;
   std::unique_ptr<Stream> stream_;
   std::vector<int64_t> dims_;
-  int64_t last_ = -1;  // the copy that the last execution used
+  int64_t executions_ = 0, moves_ = 0;
 };
 
 }  // namespace

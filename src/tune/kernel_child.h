@@ -13,7 +13,7 @@
 namespace attune {
 
 struct KernelCommand {
-  enum What : int32_t { kPoison, kRun, kFetch };
+  enum What : int32_t { kPoison, kMove, kRun, kFetch };
   uint64_t turn = 0;  // unpredictable, and in the answer again
   int32_t what = kRun;
   int64_t count = 0;

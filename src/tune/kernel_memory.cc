@@ -23,7 +23,6 @@ constexpr int kFloatPoison = 0xFF;    // NaN
 constexpr int kIntegerPoison = 0x5B;  // no bool, and no likely integer
 
 bool IsRead(BufferUse use) { return use == BufferUse::kInput || use == BufferUse::kConstant; }
-bool HasCopy(const KernelBuffer& buffer, int64_t copy) { return buffer.has_copies || copy == 0; }
 int PoisonOf(const KernelBuffer& buffer) { return buffer.is_float ? kFloatPoison : kIntegerPoison; }
 
 // Memory of its own, zeroed, at a multiple of `alignment`, itself one of kPage, between pages that cannot be
@@ -41,32 +40,42 @@ std::byte* MapGuarded(int64_t bytes, int64_t alignment) {
 
 }  // namespace
 
-int64_t MemoryBytes(std::span<const KernelBuffer> buffers, int64_t copies, int64_t scratch_bytes,
-                    int threads) {
+int64_t MemoryBytes(std::span<const KernelBuffer> buffers, int64_t scratch_bytes, int threads) {
   __int128 bytes = static_cast<__int128>(scratch_bytes + kPage) * threads;
   for (const KernelBuffer& buffer : buffers)
-    bytes += static_cast<__int128>(buffer.bytes + kBetween + kPage) * (buffer.has_copies ? copies : 1);
+    bytes += static_cast<__int128>(buffer.bytes + kBetween + kPage) * buffer.copies;
   return static_cast<int64_t>(std::min<__int128>(bytes, INT64_MAX));
 }
 
-bool KernelMemory::Allocate(std::span<const KernelBuffer> buffers, Placement placement, int64_t copies,
-                            int64_t scratch_bytes, int threads) {
+bool KernelMemory::Allocate(std::span<const KernelBuffer> buffers, Placement placement, int64_t scratch_bytes,
+                            int threads) {
   specs_ = buffers;
-  count_ = buffers.size();
-  copies_ = copies;
-  addresses_.assign(count_ * static_cast<size_t>(copies), nullptr);
+  addresses_.resize(buffers.size());
+  chosen_.resize(buffers.size());
   const bool has_buffers =
       placement == Placement::kGuarded ? AllocateGuarded() : AllocateArena(true) && AllocateArena(false);
   if (!has_buffers || !AllocateScratch(placement, scratch_bytes, threads)) return false;
+  Choose(0, 0);
   PoisonOutputs();
   return true;
 }
 
-void KernelMemory::Add(size_t buffer, int64_t copy, std::byte* at) {
-  const KernelBuffer& spec = specs_[buffer];
-  for (int64_t set = copy; set < (spec.has_copies ? copy + 1 : copies_); ++set) {
-    addresses_[static_cast<size_t>(set) * count_ + buffer] = at;
+void KernelMemory::Choose(int64_t executions, int64_t moves) {
+  for (size_t i = 0; i < specs_.size(); ++i) {
+    const int64_t turn = specs_[i].changes_each_time ? executions : moves;
+    chosen_[i] = addresses_[i][static_cast<size_t>(turn % specs_[i].copies)];
   }
+}
+
+int64_t KernelMemory::most_copies() const {
+  int64_t most = 0;
+  for (const KernelBuffer& spec : specs_) most = std::max(most, spec.copies);
+  return most;
+}
+
+void KernelMemory::Add(size_t buffer, std::byte* at) {
+  const KernelBuffer& spec = specs_[buffer];
+  addresses_[buffer].push_back(at);
   segments_.push_back({buffer, at, spec.bytes});
   if (IsRead(spec.use)) {
     if (!spec.content.empty()) std::memcpy(at, spec.content.data(), spec.content.size());
@@ -81,10 +90,9 @@ void KernelMemory::AddCanary(size_t buffer, std::byte* at, int64_t bytes) {
 }
 
 bool KernelMemory::AllocateGuarded() {
-  for (int64_t copy = 0; copy < copies_; ++copy) {
-    for (size_t i = 0; i < count_; ++i) {
-      const KernelBuffer& spec = specs_[i];
-      if (!HasCopy(spec, copy)) continue;
+  for (size_t i = 0; i < specs_.size(); ++i) {
+    const KernelBuffer& spec = specs_[i];
+    for (int64_t copy = 0; copy < spec.copies; ++copy) {
       const int64_t span = RoundUp(spec.bytes, kAlignment) + (IsRead(spec.use) ? kReadable : 0);
       const int64_t pages = std::max(RoundUp(span, kPage), kPage);
       std::byte* begin = MapGuarded(pages, kPage);
@@ -92,7 +100,7 @@ bool KernelMemory::AllocateGuarded() {
       std::byte* at = begin + (pages - span);
       AddCanary(i, begin, pages - span);
       AddCanary(i, at + spec.bytes, span - spec.bytes);
-      Add(i, copy, at);
+      Add(i, at);
       if (IsRead(spec.use) && mprotect(begin, static_cast<size_t>(pages), PROT_READ) != 0) return false;
     }
   }
@@ -105,8 +113,7 @@ bool KernelMemory::AllocateArena(bool constants) {
     return (spec.use == BufferUse::kConstant) == constants;
   };
   for (const KernelBuffer& spec : specs_) {
-    const int64_t copies = spec.has_copies ? copies_ : 1;
-    if (is_here(spec)) bytes += (RoundUp(spec.bytes, kAlignment) + kBetween) * copies;
+    if (is_here(spec)) bytes += (RoundUp(spec.bytes, kAlignment) + kBetween) * spec.copies;
   }
   // A network's arena is seldom below the size from which it is in huge pages, whatever this kernel needs.
   bytes = RoundUp(bytes, constants ? kPage : kHugePage);
@@ -114,11 +121,12 @@ bool KernelMemory::AllocateArena(bool constants) {
   if (begin == nullptr) return false;
   madvise(begin, static_cast<size_t>(bytes), constants ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
   int64_t offset = kBetween;
-  for (int64_t copy = 0; copy < copies_; ++copy) {
-    for (size_t i = 0; i < count_; ++i) {
-      if (!is_here(specs_[i]) || !HasCopy(specs_[i], copy)) continue;
+  // The copies of one placement side by side, as a network has them.
+  for (int64_t copy = 0; copy < most_copies(); ++copy) {
+    for (size_t i = 0; i < specs_.size(); ++i) {
+      if (!is_here(specs_[i]) || copy >= specs_[i].copies) continue;
       AddCanary(i, begin + offset - kBetween, kBetween);
-      Add(i, copy, begin + offset);
+      Add(i, begin + offset);
       const int64_t end = RoundUp(specs_[i].bytes, kAlignment);
       AddCanary(i, begin + offset + specs_[i].bytes, end - specs_[i].bytes + kBetween);
       offset += end + kBetween;
@@ -131,8 +139,12 @@ bool KernelMemory::AllocateScratch(Placement placement, int64_t bytes, int threa
   const bool guarded = placement == Placement::kGuarded;
   const int64_t pages = RoundUp(bytes, kPage);
   const int64_t stride = guarded ? pages + kPage : RoundUp(bytes, 2 * kLine);
-  std::byte* begin = MapGuarded(stride * threads + kPage, kPage);
+  // As the arena, whose memory it shares.
+  const int64_t unit = guarded ? kPage : kHugePage;
+  const int64_t room = RoundUp(stride * threads + kPage, unit);
+  std::byte* begin = MapGuarded(room, unit);
   if (begin == nullptr) return false;
+  if (!guarded) madvise(begin, static_cast<size_t>(room), MADV_HUGEPAGE);
   std::memset(begin, kFloatPoison, static_cast<size_t>(stride * threads));
   for (int thread = 0; guarded && thread < threads; ++thread) {
     if (mprotect(begin + stride * thread + pages, static_cast<size_t>(kPage), PROT_NONE) != 0) return false;
@@ -150,15 +162,14 @@ void KernelMemory::PoisonOutputs() {
   }
 }
 
-void KernelMemory::PoisonLines(int64_t copy) {
-  void* const* const addresses = buffers(copy);
-  for (size_t i = 0; i < count_; ++i) {
+void KernelMemory::PoisonLines() {
+  for (size_t i = 0; i < specs_.size(); ++i) {
     const KernelBuffer& spec = specs_[i];
     if (spec.use != BufferUse::kOutput || spec.bytes == 0) continue;
     random_ = random_ * 6364136223846793005U + 1442695040888963407U;  // Knuth's MMIX
     const auto lines = static_cast<uint64_t>(CeilDiv(spec.bytes, kLine));
     const auto offset = static_cast<int64_t>((random_ >> 33) % lines) * kLine;
-    std::memset(static_cast<std::byte*>(addresses[i]) + offset, PoisonOf(spec),
+    std::memset(static_cast<std::byte*>(chosen_[i]) + offset, PoisonOf(spec),
                 static_cast<size_t>(std::min(kLine, spec.bytes - offset)));
   }
 }

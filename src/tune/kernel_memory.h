@@ -21,8 +21,11 @@ struct KernelBuffer {
   BufferUse use = BufferUse::kInput;
   std::span<const std::byte> content;  // of inputs and constants
   int64_t bytes = 0;
-  bool is_float = true;    // NaN is no result, then
-  bool has_copies = true;  // one for each set, or the same for all
+  bool is_float = true;  // NaN is no result, then
+  // How many there are of it; executions work in one after the other of them, or in the same until the kernel
+  // is moved.
+  int64_t copies = 1;
+  bool changes_each_time = false;
 };
 
 // How buffers lie in memory.
@@ -37,28 +40,29 @@ enum class Placement : uint8_t {
 };
 
 // Bytes that memory for these buffers takes, about; at most INT64_MAX.
-int64_t MemoryBytes(std::span<const KernelBuffer> buffers, int64_t copies, int64_t scratch_bytes,
-                    int threads);
+int64_t MemoryBytes(std::span<const KernelBuffer> buffers, int64_t scratch_bytes, int threads);
 
 // Made once in a process that ends soon: nothing is ever freed. After Allocate, no function allocates memory,
 // and all are safe in a signal handler.
 class KernelMemory {
  public:
-  // False where the system has no such memory. `copies`: how many sets of all buffers, at least 1. `content`
-  // and workspaces are copied and poisoned here. The scratch of each of `threads` threads is `scratch_bytes`.
-  bool Allocate(std::span<const KernelBuffer> buffers, Placement placement, int64_t copies,
-                int64_t scratch_bytes, int threads);
+  // False where the system has no such memory. `content` and workspaces are copied and poisoned here. The
+  // scratch of each of `threads` threads is `scratch_bytes`.
+  bool Allocate(std::span<const KernelBuffer> buffers, Placement placement, int64_t scratch_bytes,
+                int threads);
 
-  int64_t copies() const { return copies_; }
-  void* const* buffers(int64_t copy) const { return addresses_.data() + static_cast<size_t>(copy) * count_; }
+  // Which copies come next: of an execution after `executions` others, after having been moved so often.
+  void Choose(int64_t executions, int64_t moves);
+  // The chosen ones.
+  void* const* buffers() const { return chosen_.data(); }
   std::byte* scratch() const { return scratch_; }
   uint64_t scratch_stride() const { return scratch_stride_; }
 
   // Fills the outputs of all copies with what is no result.
   void PoisonOutputs();
-  // Does so with one cache line of each output of a copy, somewhere: a kernel that leaves an output as it was
-  // is found out, at no cost to one that writes it.
-  void PoisonLines(int64_t copy);
+  // Does so with one cache line of each chosen output, somewhere: a kernel that leaves an output as it was is
+  // found out, at no cost to one that writes it.
+  void PoisonLines();
 
   // The buffer beside which something was written, or -1.
   int FindOverwritten() const;
@@ -82,16 +86,16 @@ class KernelMemory {
   bool AllocateGuarded();
   bool AllocateArena(bool constants);
   bool AllocateScratch(Placement placement, int64_t bytes, int threads);
-  // The copy of a buffer lies at `at`, where its content goes.
-  void Add(size_t buffer, int64_t copy, std::byte* at);
+  // Another copy of a buffer lies at `at`, where its content goes.
+  void Add(size_t buffer, std::byte* at);
+  int64_t most_copies() const;
   void AddCanary(size_t buffer, std::byte* at, int64_t bytes);
 
   std::span<const KernelBuffer> specs_;
-  size_t count_ = 0;
-  int64_t copies_ = 1;
   std::vector<Segment> segments_;
   std::vector<Canary> canaries_;
-  std::vector<void*> addresses_;  // copy by copy, in the order of the buffers
+  std::vector<std::vector<void*>> addresses_;  // of each buffer's copies
+  std::vector<void*> chosen_;                  // by buffer
   std::byte* scratch_ = nullptr;
   uint64_t scratch_stride_ = 0;
   uint64_t random_ = 1;

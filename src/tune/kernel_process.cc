@@ -170,6 +170,10 @@ std::optional<Failure> KernelProcess::Poison() {
   return Ask(KernelCommand::kPoison, 0, setup_.execution_seconds_limit + kSetUpSeconds);
 }
 
+std::optional<Failure> KernelProcess::Move() {
+  return Ask(KernelCommand::kMove, 0, setup_.execution_seconds_limit);
+}
+
 std::optional<Failure> KernelProcess::Run(int64_t executions, double* seconds) {
   const double expected = slowest_ * static_cast<double>(executions);
   const auto start = std::chrono::steady_clock::now();

@@ -40,7 +40,6 @@ struct KernelSetup {
   std::vector<KernelBuffer> buffers;  // one for each of the code's params
   std::vector<std::string> names;     // of the buffers, for reasons: "input 0"
   Placement placement = Placement::kGuarded;
-  int64_t copies = 1;  // an execution uses the one after the last one's
   int threads = 1;
   int num_dims = 0;
   double execution_seconds_limit = 10;
@@ -62,6 +61,8 @@ class KernelProcess {
   // Runs the kernel so often, at least once but for a measurement of what a batch costs by itself. `seconds`
   // is what that took by this process's clock, with waking the other process up and back.
   std::optional<Failure> Run(int64_t executions, double* seconds);
+  // From the next execution on, buffers of which there are copies lie elsewhere in memory.
+  std::optional<Failure> Move();
   // Takes the outputs of the last execution over. A failure where anything was written between the buffers.
   std::optional<Failure> Fetch();
 

@@ -20,6 +20,8 @@ struct MeasureOptions {
   // median.
   double batch_seconds = 1e-3;
   double precision = 0.01;
+  // Of a candidate that is surely slower than what it has to beat by half of that, this will do.
+  double precision_of_slower = 0.04;
   double confidence = 0.95;
   // Timing ends after this many batches, or this long, with whatever interval it has. An interval wider than
   // `worst_precision` of the median is no timing (kInvalidTiming).
@@ -27,8 +29,10 @@ struct MeasureOptions {
   double seconds_limit = 0.5;
   double worst_precision = 0.5;
 
-  // A candidate whose every batch so far, at least three, is worse than the incumbent by this factor is
-  // abandoned. 0: never.
+  // The time of what a candidate has to beat, in relation to the incumbent's.
+  double best_ratio = 1;
+  // A candidate whose every batch so far, at least three, is worse than that by this factor is abandoned. 0:
+  // never.
   double abandon_ratio = 1.3;
 
   // A single execution that takes longer is stopped (kTimedOut).
@@ -41,7 +45,8 @@ struct MeasureOptions {
   int64_t cold_bytes = 0;
 };
 
-// What a candidate has to beat.
+// What a candidate is compared with in turns: always the same for a task. If it were the best so far, a
+// candidate that was lucky would become it, and its luck a part of all times that follow.
 struct Incumbent {
   const BuiltKernel* kernel = nullptr;  // null: its time alone is known, and drift is not
   double seconds = 0;                   // when it was recorded, > 0

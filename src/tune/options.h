@@ -26,9 +26,12 @@ struct TuningOptions {
 
   int batch = 32;                  // candidates that are built, and then measured, together
   int builders = 0;                // processes that build; 0: as many as processors
-  double measure_seconds = 2;      // the longest that measuring one candidate may take
+  double measure_seconds = 0.8;    // the longest that timing one candidate may take
   double random_share = 0.1;       // of candidates that are proposed at random
   bool transfer_from_runs = true;  // earlier records of the same tasks count as trials
+  // What was fast for similar tasks, of this run or in the records, is tried early, and the cost model learns
+  // from their records.
+  bool transfer_from_tasks = true;
 };
 
 }  // namespace attune

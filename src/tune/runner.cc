@@ -26,6 +26,7 @@ class ProcessBatches final : public BatchRunner {
   std::optional<Failure> Run(int64_t executions, double* seconds) override {
     return process_.Run(executions, seconds);
   }
+  std::optional<Failure> Move() override { return process_.Move(); }
 
  private:
   KernelProcess& process_;
@@ -48,11 +49,14 @@ class Runner {
       Fail(*failure, &measurement);
       return measurement;
     }
-    KernelProcess* incumbent =
-        request.incumbent ? StartIncumbent(*request.incumbent, request.options) : nullptr;
+    // Both are as new: a process that has been there for a while was measured to be some percent slower,
+    // since what memory the system gives changes. One that does not run is no competitor.
+    Started incumbent;
+    const bool competes =
+        request.incumbent && !Start(*std::move(request.incumbent), request.options, false, &incumbent);
     ProcessBatches batches(*candidate.process);
     std::optional<ProcessBatches> other;
-    if (incumbent != nullptr) other.emplace(*incumbent);
+    if (competes) other.emplace(*incumbent.process);
     TimeInTurns(batches, other ? &*other : nullptr, request.incumbent_seconds, request.options, &measurement);
     if (measurement.outcome != TrialOutcome::kOk) return measurement;
     if (const auto failure = CheckAgain(candidate)) {
@@ -60,7 +64,6 @@ class Runner {
       Fail({failure->outcome, absl::StrCat("after it was timed: ", failure->reason)}, &measurement);
       return measurement;
     }
-    if (incumbent != nullptr && measurement.incumbent_seconds == 0) incumbent_ = {};  // it failed
     return measurement;
   }
 
@@ -95,24 +98,7 @@ class Runner {
     }
   }
 
-  // The incumbent's process stays from call to call, as long as it is the same kernel in the same setting.
-  // Null where it does not run: then it is no competitor.
-  KernelProcess* StartIncumbent(const BuiltKernel& kernel, const MeasureOptions& options) {
-    const bool is_there = incumbent_.process != nullptr &&
-                          incumbent_.kernel->kernel().code_digest == kernel.code_digest &&
-                          incumbent_.kernel->kernel().code.bytes == kernel.code.bytes &&
-                          incumbent_.kernel->options().threads == options.threads &&
-                          incumbent_.kernel->options().cache == options.cache &&
-                          incumbent_.kernel->options().cold_bytes == options.cold_bytes;
-    if (!is_there) {
-      incumbent_ = {};
-      if (Start(kernel, options, false, &incumbent_)) incumbent_ = {};
-    }
-    return incumbent_.process.get();
-  }
-
   const TaskData& data_;
-  Started incumbent_;
 };
 
 }  // namespace

@@ -38,9 +38,6 @@ struct SearchOptions {
   uint64_t seed = 0;
   // The share of proposals that are random, so that a model that errs is found out; in [0, 1].
   double epsilon = 0.1;
-  // What was fast for similar tasks, or for other versions of this one: the best first. What is not valid
-  // here is ignored.
-  std::vector<Candidate> hints = {};
 };
 
 // For one task. Not thread safe.
@@ -52,6 +49,10 @@ class SearchStrategy {
   // untuned. Fewer than `batch` mean that no other was found, and none at all that the space is exhausted; of
   // a small one that is exact.
   virtual std::vector<Candidate> Propose(int batch, const SearchState& state) = 0;
+
+  // What was fast for similar tasks, or for other versions of this one, the best first, instead of what was
+  // said before. What is not valid here is ignored.
+  virtual void Hint(std::vector<Candidate> hints) = 0;
 
   // Trials of proposals, or of earlier runs, in any order and number.
   virtual void Observe(std::span<const Trial> trials) = 0;

@@ -56,8 +56,9 @@ class Learner {
 };
 
 History Search(const SearchStrategyInfo& info, SyntheticSpace space, int trials, SearchOptions options,
-               int batch = 8, double until = 0) {
+               int batch = 8, double until = 0, std::vector<Candidate> hints = {}) {
   const auto strategy = info.create(options);
+  strategy->Hint(std::move(hints));
   Learner learner(space);
   History run;
   std::vector<Trial> all;
@@ -109,7 +110,8 @@ TEST(Search, WhatWasTriedElsewhereIsNotProposed) {
     SyntheticSpace space = SmallSpace();
     const std::vector<Trial> failed = {
         {space.Defaults()[0], false}, {space.At(6), false}, {space.At(25), true, 3}};
-    const auto strategy = info.create({.seed = 3, .hints = {space.At(6)}});
+    const auto strategy = info.create({.seed = 3});
+    strategy->Hint({space.At(6)});
     strategy->Observe(failed);
     const std::vector<Candidate> proposed = strategy->Propose(1000, {&space});
     int64_t known = 0;
@@ -157,7 +159,7 @@ TEST(Search, HintsComeEarly) {
   const Candidate alien{"spirals", {{"k0", 1}}};
   for (const char* name : {"annealing", "genetic", "evolutionary"}) {
     SCOPED_TRACE(name);
-    const History run = Search(*FindSearchStrategy(name), space, 8, {.hints = {alien, optimum}});
+    const History run = Search(*FindSearchStrategy(name), space, 8, {}, 8, 0, {alien, optimum});
     EXPECT_LE(run.TrialsUntil(1.0, 1.0), 3);  // after the two defaults
   }
 }

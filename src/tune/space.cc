@@ -111,6 +111,20 @@ bool ConfigSpace::IsValid(const Candidate& candidate) {
   return it->second;
 }
 
+std::optional<Candidate> ConfigSpace::Nearest(const Candidate& other) {
+  const StrategySpace* space = Find(other.strategy);
+  if (space == nullptr) return std::nullopt;
+  Candidate nearest{other.strategy, space->analytic_default};
+  for (const Knob& knob : space->knobs) {
+    const auto theirs = other.config.find(knob.name);
+    if (theirs == other.config.end()) continue;
+    const auto distance = [&](int64_t value) { return std::abs(value - theirs->second); };
+    nearest.config[knob.name] = *std::ranges::min_element(knob.values, {}, distance);
+  }
+  if (!IsValid(nearest)) return std::nullopt;
+  return nearest;
+}
+
 std::optional<Candidate> ConfigSpace::Sample(Random& random) {
   double total = 0;
   for (const StrategySpace& space : strategies_) total += 1 + std::log2(static_cast<double>(space.size()));

@@ -57,6 +57,10 @@ class ConfigSpace final : public CandidateSpace {
   // The loop nest that a valid candidate gives, for features.
   absl::StatusOr<LoopNest> Lower(const Candidate& candidate) const;
 
+  // The candidate here that is most like one of another task: its strategy's, each number the nearest of its
+  // knob's. Nothing where the strategy does not apply or that is not valid.
+  std::optional<Candidate> Nearest(const Candidate& other);
+
   // These give valid candidates, or nothing where some hundred attempts found none.
   //
   // A strategy at random, in proportion to the logarithm of its space's size, and each of its knobs.

@@ -2,13 +2,37 @@
 
 #include <utility>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "base/status.h"
+#include "graph/text.h"
 #include "plan/program.h"
 #include "tune/record.h"
 
 namespace attune {
 
 absl::StatusOr<Workload> TuningTask::Analyze() const { return AnalyzeGroup(*region, "task"); }
+
+absl::StatusOr<TuningTask> ParseTask(const std::string& text) {
+  // The region, then " constant N" for each input that is one.
+  const size_t end = text.rfind('}');
+  if (end == std::string::npos) return InvalidInput("the task's text has no graph");
+  TuningTask task;
+  ASSIGN_OR_RETURN(task.region, ParseGraph(text.substr(0, end + 1)));
+  std::string_view previous;
+  for (absl::string_view word :
+       absl::StrSplit(absl::string_view(text).substr(end + 1), absl::ByAnyChar(" \n"))) {
+    int input = 0;
+    if (previous == "constant" && absl::SimpleAtoi(word, &input) && input >= 0 &&
+        static_cast<size_t>(input) < task.region->inputs().size()) {
+      task.constant_inputs.insert(input);
+    }
+    previous = word;
+  }
+  task.text = text;
+  task.digest = TaskDigest(text);
+  return task;
+}
 
 absl::StatusOr<std::vector<TuningTask>> ExtractTasks(const Graph& graph, const Target& target) {
   ASSIGN_OR_RETURN(NetworkPlan plan, PlanNetwork(graph, target));

@@ -31,6 +31,9 @@ struct TuningTask {
   absl::StatusOr<Workload> Analyze() const;
 };
 
+// The task of that text, as records have it: uses 0, flops and bytes unknown. Fails where the text is none.
+absl::StatusOr<TuningTask> ParseTask(const std::string& text);
+
 // The tasks of a graph of fused groups whose layouts are assigned, in the order of their first use. Groups
 // that no kernel computes, such as views, and those of loops' control are none.
 absl::StatusOr<std::vector<TuningTask>> ExtractTasks(const Graph& graph, const Target& target);

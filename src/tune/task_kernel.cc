@@ -12,6 +12,8 @@ namespace attune {
 namespace {
 
 constexpr int64_t kMostCopies = int64_t{1} << 16;
+// In so many places of memory, about, batches run by turns, as long as that takes no more memory than this.
+constexpr int64_t kMostPlacements = 8, kMovedBytes = int64_t{64} << 20;
 constexpr int64_t kUnknownCacheBytes = int64_t{64} << 20;  // more than most have
 
 Failure DoesNotFit() { return {TrialOutcome::kOther, "the kernel is not for this task"}; }
@@ -67,7 +69,7 @@ std::optional<Failure> TaskKernel::MakeBuffers(const KernelCode& code, bool is_p
 }
 
 std::optional<Failure> TaskKernel::CheckMemory(const KernelSetup& setup) const {
-  const int64_t bytes = MemoryBytes(setup.buffers, setup.copies, setup.code->scratch_bytes, options_.threads);
+  const int64_t bytes = MemoryBytes(setup.buffers, setup.code->scratch_bytes, options_.threads);
   if (bytes <= options_.memory_bytes_limit) return std::nullopt;
   return Failure{TrialOutcome::kOutOfMemory, absl::StrCat("needs ", bytes >> 20, " MiB, the limit is ",
                                                           options_.memory_bytes_limit >> 20, " MiB")};
@@ -117,19 +119,25 @@ std::optional<Failure> TaskKernel::Check() const {
 }
 
 void TaskKernel::MakeCopies(KernelSetup& setup) const {
-  if (options_.cache == CacheMode::kWarm) return;
-  int64_t bytes = 0, copied = 0;
-  for (KernelBuffer& buffer : setup.buffers) {
-    buffer.has_copies = options_.cache == CacheMode::kCold || buffer.use == BufferUse::kConstant;
-    if (buffer.has_copies) bytes += buffer.bytes, ++copied;
-  }
-  if (copied == 0) return;
+  const auto is_cold = [&](const KernelBuffer& buffer) {
+    return options_.cache == CacheMode::kCold ||
+           (options_.cache == CacheMode::kNetwork && buffer.use == BufferUse::kConstant);
+  };
+  int64_t cold_bytes = 1, other_bytes = 1;
+  for (const KernelBuffer& buffer : setup.buffers)
+    (is_cold(buffer) ? cold_bytes : other_bytes) += buffer.bytes;
   const int64_t most = 2 * LastLevelBytes();
   const int64_t wanted = options_.cold_bytes > 0 ? std::min(options_.cold_bytes, most) : most;
-  const int64_t room =
-      options_.memory_bytes_limit / std::max<int64_t>(1, MemoryBytes(setup.buffers, 1, 0, 1));
-  setup.copies =
-      std::clamp<int64_t>(CeilDiv(wanted, bytes + 1), 1, std::clamp<int64_t>(room / 2, 1, kMostCopies));
+  const int64_t room = options_.memory_bytes_limit / std::max<int64_t>(1, MemoryBytes(setup.buffers, 0, 1));
+  const auto copies = [&](int64_t bytes, int64_t each, int64_t limit) {
+    return std::clamp<int64_t>(CeilDiv(bytes, each), 1, std::clamp<int64_t>(room / 2, 1, limit));
+  };
+  const int64_t cold = copies(wanted, cold_bytes, kMostCopies);
+  const int64_t others = copies(kMovedBytes, other_bytes, kMostPlacements);
+  for (KernelBuffer& buffer : setup.buffers) {
+    buffer.changes_each_time = is_cold(buffer);
+    buffer.copies = buffer.changes_each_time ? cold : others;
+  }
 }
 
 std::unique_ptr<KernelProcess> TaskKernel::StartTimed(Failure* failure) {

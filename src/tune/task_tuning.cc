@@ -12,12 +12,6 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Tasks around the same operator are similar.
-std::string FamilyOf(const TuningTask& task) {
-  const auto workload = task.Analyze();
-  return workload.ok() && workload->anchor != nullptr ? std::string(OpName(workload->anchor->op())) : "";
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TaskTuning>> TaskTuning::Create(TuningTask task, const Target& target,
@@ -31,7 +25,9 @@ absl::StatusOr<std::unique_ptr<TaskTuning>> TaskTuning::Create(TuningTask task, 
   tuning->search_ = search->create({.seed = seed, .epsilon = options.random_share});
   tuning->progress_.weight = tuning->task_.uses;
   tuning->progress_.lower_bound = bound_seconds;
-  tuning->progress_.family = FamilyOf(tuning->task_);
+  ASSIGN_OR_RETURN(const Workload workload, tuning->task_.Analyze());
+  tuning->shape_ = ShapeOfTask(workload);
+  tuning->progress_.family = tuning->shape_.anchor;
   return tuning;
 }
 
@@ -61,6 +57,15 @@ std::vector<Candidate> TaskTuning::First() const {
   return first;
 }
 
+void TaskTuning::Hint(std::span<const Candidate> others) {
+  std::vector<Candidate> hints;
+  for (const Candidate& other : others) {
+    const std::optional<Candidate> hint = space_->Nearest(other);
+    if (hint.has_value() && std::ranges::find(hints, *hint) == hints.end()) hints.push_back(*hint);
+  }
+  search_->Hint(std::move(hints));
+}
+
 std::vector<Candidate> TaskTuning::Propose(int batch, const CostModel* model) {
   SearchState state{.space = space_.get()};
   if (model != nullptr && model->is_trained()) {
@@ -76,13 +81,15 @@ void TaskTuning::Add(const Candidate& candidate, const Measurement& measurement,
   const double seconds = in_turns ? measurement.normalized_seconds : measurement.timing.seconds;
   unobserved_.push_back({candidate, /*ok=*/true, seconds});
   ++trials_;
-  if (candidate == space_->Default()) default_seconds_ = seconds;
+  if (candidate == space_->Default()) {
+    default_seconds_ = seconds;
+    default_kernel_ = std::move(kernel);
+  }
   ++since_gain_;
   if (measurement.abandoned) return;
   times_[candidate] = seconds;
   if (best_.has_value() && seconds >= best_seconds_) return;
   best_ = candidate;
-  best_kernel_ = std::move(kernel);
   best_seconds_ = seconds;
   since_gain_ = 0;
 }
@@ -138,9 +145,14 @@ std::vector<float> TaskTuning::Scores(std::span<const Candidate> candidates, con
   return scores;
 }
 
+const Candidate* TaskTuning::Find() const {
+  if (best_.has_value() && *best_ != space_->Default()) return &*best_;
+  return known_.has_value() ? &*known_ : nullptr;
+}
+
 std::optional<Incumbent> TaskTuning::incumbent() const {
-  if (!best_kernel_.has_value()) return std::nullopt;
-  return Incumbent{&*best_kernel_, best_seconds_};
+  if (!default_kernel_.has_value()) return std::nullopt;
+  return Incumbent{&*default_kernel_, default_seconds_};
 }
 
 void TaskTuning::Confirm(const Candidate& candidate, double seconds, bool is_faster) {

@@ -19,6 +19,7 @@
 #include "tune/record.h"
 #include "tune/report.h"
 #include "tune/search.h"
+#include "tune/similarity.h"
 #include "tune/space.h"
 
 namespace attune {
@@ -33,6 +34,7 @@ class TaskTuning {
 
   const TuningTask& task() const { return task_; }
   ConfigSpace& space() { return *space_; }
+  const TaskShape& shape() const { return shape_; }
 
   // Records of this task, the oldest first, that count as if they had just been tried: of other runs, and of
   // `run`, which goes on. Those that do not fit any more do not.
@@ -41,10 +43,12 @@ class TaskTuning {
   // What is measured before anything is proposed: the default, and the fastest of the records. What others
   // have to beat is the times of now.
   std::vector<Candidate> First() const;
+  // What was fast for other tasks is tried early where it fits.
+  void Hint(std::span<const Candidate> others);
   // The next candidates, which are counted as trials from now on. Empty: the space is exhausted.
   std::vector<Candidate> Propose(int batch, const CostModel* model);
 
-  // What came of a candidate. `kernel` is kept where it is the fastest so far.
+  // What came of a candidate. `kernel` is kept where it is the default's.
   void Add(const Candidate& candidate, const Measurement& measurement, BuiltKernel kernel);
   void AddFailure(const Candidate& candidate);
   // The time of a candidate that was measured again, and whether it is sure to be faster than the default.
@@ -56,9 +60,11 @@ class TaskTuning {
   TaskSamples Samples();
   std::vector<float> Scores(std::span<const Candidate> candidates, const CostModel& model);
 
-  // The fastest so far with its kernel; nothing while none was measured in this run.
+  // What candidates are measured in turns with: the default; nothing while it was not measured in this run.
   std::optional<Incumbent> incumbent() const;
   const std::optional<Candidate>& best() const { return best_; }
+  // What other tasks may try: the best, unless that is the default; else what records say.
+  const Candidate* Find() const;
   double best_seconds() const { return best_seconds_; }
   double default_seconds() const { return default_seconds_; }
   // The fastest that Confirm() has not heard of, if it is faster than all that it has; never the default.
@@ -77,6 +83,7 @@ class TaskTuning {
 
   TuningTask task_;
   int threads_;
+  TaskShape shape_;
   std::unique_ptr<ConfigSpace> space_;
   std::unique_ptr<SearchStrategy> search_;
   TaskProgress progress_;
@@ -85,7 +92,7 @@ class TaskTuning {
   std::optional<Candidate> known_;                                        // the fastest of the records
   std::unordered_map<Candidate, double, CandidateHash> times_;            // of this run
   std::optional<Candidate> best_;                                         // of this run
-  std::optional<BuiltKernel> best_kernel_;
+  std::optional<BuiltKernel> default_kernel_;
   double best_seconds_ = 0, default_seconds_ = 0;
   std::unordered_map<Candidate, bool, CandidateHash> confirmed_;  // whether it is faster than the default
   int64_t trials_ = 0, failed_ = 0, transferred_ = 0, since_gain_ = 0;

@@ -13,6 +13,7 @@ constexpr int kEmptyBatches = 17;  // to learn what a batch costs by itself
 constexpr double kOverheads = 10;  // a batch takes at least so many times that
 constexpr int kMostSpoiled = 40;   // batches that are too short, before that is no timing
 constexpr int kTurnsToAbandon = 3;
+constexpr int kTurnsToBeSure = 8;                      // as many as there are places in memory
 constexpr int64_t kMostExecutions = int64_t{1} << 24;  // in a batch
 
 // One of the two that take turns, and its batches so far.
@@ -51,8 +52,9 @@ class Timed {
   // One more batch.
   std::optional<Failure> Sample() {
     double seconds = 0;
-    // What ran in between has taken the caches; with cold ones that is as it should be.
-    if (warm_up_ && options_.cache != CacheMode::kCold) {
+    if (auto failure = runner_.Move()) return failure;
+    // Elsewhere, the caches are cold; where they are to be, that is as it should be.
+    if (options_.cache != CacheMode::kCold) {
       if (auto failure = Run(1, &seconds)) return failure;
     }
     for (int spoiled = 0; spoiled < kMostSpoiled; ++spoiled) {
@@ -69,8 +71,6 @@ class Timed {
     return Failure{TrialOutcome::kInvalidTiming, "batches took no time"};
   }
 
-  void WarmUpBeforeBatches() { warm_up_ = true; }
-
  private:
   std::optional<Failure> Run(int64_t executions, double* seconds) {
     auto failure = runner_.Run(executions, seconds);
@@ -83,7 +83,6 @@ class Timed {
   double overhead_ = 0;  // seconds of a batch by itself
   double least_ = 0;     // seconds of a batch besides, about
   int64_t batch_ = 1;
-  bool warm_up_ = false;
   std::vector<double> samples_;  // seconds an execution
   double spent_ = 0;
   int64_t executions_ = 0;
@@ -100,10 +99,6 @@ class Turns {
   std::optional<Failure> Run() {
     if (incumbent_ && incumbent_->Prepare()) incumbent_.reset();
     if (auto failure = candidate_.Prepare()) return failure;
-    if (incumbent_) {
-      incumbent_->WarmUpBeforeBatches();
-      candidate_.WarmUpBeforeBatches();
-    }
     while (static_cast<int>(candidate_.samples().size()) < options_.max_batches) {
       if (auto failure = Turn()) return failure;
       if (ShouldAbandon()) {
@@ -151,17 +146,22 @@ class Turns {
   bool ShouldAbandon() const {
     if (options_.abandon_ratio <= 0 || candidate_.samples().size() < kTurnsToAbandon) return false;
     if (incumbent_) {
-      return *std::min_element(ratios_.begin(), ratios_.end()) > options_.abandon_ratio;
+      return *std::min_element(ratios_.begin(), ratios_.end()) > options_.abandon_ratio * options_.best_ratio;
     }
     if (incumbent_seconds_ <= 0) return false;
     const std::vector<double>& samples = candidate_.samples();
-    return *std::min_element(samples.begin(), samples.end()) > options_.abandon_ratio * incumbent_seconds_;
+    return *std::min_element(samples.begin(), samples.end()) >
+           options_.abandon_ratio * options_.best_ratio * incumbent_seconds_;
   }
 
   bool IsNarrow() const {
+    if (candidate_.samples().size() < kTurnsToBeSure) return false;
     const MedianInterval interval =
         FindMedian(incumbent_ ? ratios_ : candidate_.samples(), options_.confidence);
-    return interval.is_sure && interval.precision() < options_.precision;
+    const bool is_slower =
+        incumbent_ && interval.low > options_.best_ratio * (1 + options_.precision_of_slower / 2);
+    return interval.is_sure &&
+           interval.precision() < (is_slower ? options_.precision_of_slower : options_.precision);
   }
 
   Timed candidate_;

@@ -5,8 +5,9 @@
 // median, which does not mind a few. Its confidence interval is that of order statistics: with n independent
 // batches of any distribution, the median lies between the k-th smallest and the k-th largest with a
 // probability that follows from the binomial distribution alone (David, Nagaraja: Order statistics, 2003,
-// section 7.1). Batches go on until the interval is narrow. Against drift, the incumbent runs in turns with
-// the candidate, and what is compared is the ratio within a turn.
+// section 7.1). Batches go on until the interval is narrow. Each runs elsewhere in memory: which addresses
+// share a set of a cache is decided by the system, and makes a kernel some percent faster or slower. Against
+// drift, the incumbent runs in turns with the candidate, and what is compared is the ratio within a turn.
 #ifndef ATTUNE_TUNE_TIMING_H_
 #define ATTUNE_TUNE_TIMING_H_
 
@@ -37,6 +38,8 @@ class BatchRunner {
   virtual ~BatchRunner() = default;
   // Runs it so often, 0 being allowed, and sets the seconds from the order to the answer.
   virtual std::optional<Failure> Run(int64_t executions, double* seconds) = 0;
+  // From now on it runs elsewhere in memory, where it can.
+  virtual std::optional<Failure> Move() = 0;
 };
 
 // Fills in timing, abandoned, and what is said of the incumbent, of a measurement whose outcome becomes ok,

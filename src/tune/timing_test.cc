@@ -34,6 +34,7 @@ class SimulatedKernel final : public BatchRunner {
     machine_.now += *seconds;
     return std::nullopt;
   }
+  std::optional<Failure> Move() override { return std::nullopt; }
   int64_t executions() const { return executions_; }
 
   int64_t fail_after = -1;

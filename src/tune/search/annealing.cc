@@ -53,7 +53,7 @@ class Annealing : public SearchBase {
     std::vector<Candidate> starts;
     for (size_t i = 0; i < std::min(measured().size(), kMeasuredStarts); ++i)
       starts.push_back(measured()[i].candidate);
-    for (const Candidate& hint : options().hints) starts.push_back(hint);
+    for (const Candidate& hint : hints()) starts.push_back(hint);
     starts.insert(starts.end(), ends_.begin(), ends_.end());
     // Candidates of records may not fit.
     std::erase_if(starts, [&](const Candidate& c) { return !space().IsValid(c); });

@@ -57,7 +57,7 @@ class Evolutionary : public SearchBase {
     std::vector<Candidate> founders;
     for (size_t i = 0; i < std::min(measured().size(), kMeasuredParents); ++i)
       founders.push_back(measured()[i].candidate);
-    for (const Candidate& hint : options().hints) {
+    for (const Candidate& hint : hints()) {
       if (founders.size() < 2 * kMeasuredParents) founders.push_back(hint);
     }
     std::erase_if(founders, [&](const Candidate& c) { return !space().IsValid(c); });

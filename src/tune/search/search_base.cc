@@ -51,7 +51,7 @@ bool SearchBase::Add(const Candidate& candidate) {
 
 void SearchBase::AddDefaultsAndHints() {
   for (const Candidate& candidate : space_->Defaults()) Add(candidate);
-  for (size_t i = 0; i < std::min(options_.hints.size(), kProposedHints); ++i) Add(options_.hints[i]);
+  for (size_t i = 0; i < std::min(hints_.size(), kProposedHints); ++i) Add(hints_[i]);
 }
 
 void SearchBase::AddRandom(size_t count) {

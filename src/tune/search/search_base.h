@@ -7,6 +7,7 @@
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -20,6 +21,7 @@ class SearchBase : public SearchStrategy {
 
   std::vector<Candidate> Propose(int batch, const SearchState& state) final;
   void Observe(std::span<const Trial> trials) final;
+  void Hint(std::vector<Candidate> hints) final { hints_ = std::move(hints); }
 
  protected:
   using CandidateSet = std::unordered_set<Candidate, CandidateHash>;
@@ -32,6 +34,7 @@ class SearchBase : public SearchStrategy {
   CandidateSpace& space() { return *space_; }
   Random& random() { return random_; }
   const SearchOptions& options() const { return options_; }
+  const std::vector<Candidate>& hints() const { return hints_; }
   // What succeeded, the fastest first.
   const std::vector<Trial>& measured() const { return measured_; }
 
@@ -60,6 +63,7 @@ class SearchBase : public SearchStrategy {
 
   const SearchOptions options_;
   Random random_;
+  std::vector<Candidate> hints_;
   CandidateSet tried_;  // or proposed
   std::vector<Trial> measured_;
   double random_owed_ = 0;
