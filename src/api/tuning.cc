@@ -15,11 +15,15 @@
 #include "base/processors.h"
 #include "base/status.h"
 #include "target/roofline.h"
+#include "tune/affinity.h"
 #include "tune/space.h"
 #include "tune/timing.h"
 
 namespace attune {
 namespace {
+
+// Of a model that learns from many networks, once; one that is made anew after each batch is smaller.
+constexpr int kPretrainedRounds = 160, kPretrainedDepth = 5;
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -49,6 +53,7 @@ std::string OptionsJson(const TuneOptions& o, const Network& network) {
                          {"transfer_from_runs", t.transfer_from_runs},
                          {"transfer_from_tasks", t.transfer_from_tasks},
                          {"use_model", o.use_model},
+                         {"cost_model", o.cost_model},
                          {"pass_plan", Sha256Hex(network.pass_plan())}})
       .dump();
 }
@@ -104,6 +109,18 @@ int64_t ConstantBytes(const std::vector<TuningTask>& tasks) {
   return bytes;
 }
 
+// What TuneOptions::cost_model names.
+absl::StatusOr<std::shared_ptr<const TreeEnsemble>> BaseModel(const std::string& name) {
+  if (name == "none") return nullptr;
+  if (name.empty()) return PretrainedModel();
+  constexpr int64_t kMaxBytes = int64_t{64} << 20;
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(name, kMaxBytes));
+  absl::StatusOr<TreeEnsemble> trees =
+      TreeEnsemble::Parse(text, static_cast<int>(FeatureNames().size()), kFeatureVersion);
+  if (!trees.ok()) return Annotate(trees.status(), name);
+  return std::make_shared<const TreeEnsemble>(*std::move(trees));
+}
+
 // What no kernel of the task goes below.
 double LowerBound(const TuningTask& task, int threads) {
   constexpr double kAtOnce = 0;  // data in memory would be a weaker bound
@@ -111,6 +128,21 @@ double LowerBound(const TuningTask& task, int threads) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::string> LearnCostModel(const std::string& path, LessonOptions options,
+                                           const std::vector<Network>& without) {
+  ASSIGN_OR_RETURN(const Target target, HostTarget());
+  for (const Network& network : without) {
+    ASSIGN_OR_RETURN(const std::vector<TuningTask> tasks, network.Tasks(target));
+    for (const TuningTask& task : tasks) options.without.insert(task.text);
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<RecordDatabase> records, OpenRecords(path, /*create=*/false));
+  ASSIGN_OR_RETURN(const std::vector<TaskSamples> lessons, LessonsOf(*records, target, options));
+  const std::unique_ptr<CostModel> model =
+      MakeBoostedTrees({.rounds = kPretrainedRounds, .depth = kPretrainedDepth});
+  RETURN_IF_ERROR(Annotate(model->Update(lessons), records->path()));
+  return model->Serialize();
+}
 
 absl::StatusOr<std::string> DescribeSpaces(const Network& network) {
   ASSIGN_OR_RETURN(const Target target, HostTarget());
@@ -162,7 +194,10 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   measuring.use = use;
   tuner->builder_ = std::make_unique<LocalBuilder>(std::move(building));
   tuner->measurer_ = std::make_unique<LocalMeasurer>(std::move(measuring));
-  if (options.use_model) tuner->model_ = MakeBoostedTrees();
+  if (options.use_model) {
+    ASSIGN_OR_RETURN(std::shared_ptr<const TreeEnsemble> base, BaseModel(options.cost_model));
+    tuner->model_ = MakeBoostedTrees({.base = std::move(base)});
+  }
   const int threads = options.tuning.threads;
   std::vector<double> bounds;
   for (const TuningTask& task : tasks) bounds.push_back(LowerBound(task, threads));
@@ -200,6 +235,7 @@ absl::StatusOr<NetworkTimes> NetworkTuner::MeasureNetwork(const std::map<std::st
   RETURN_IF_ERROR(untuned.status());
   constexpr size_t kMostPlaces = 8, kMostBytes = size_t{1} << 30;
   const size_t places = std::clamp<size_t>(kMostBytes / tuned.artifact().size(), 2, kMostPlaces);
+  const OnSameProcessors processors(threads);
   NetworkRunner incumbent(untuned, threads), candidate(tuned, threads);
   for (size_t i = 0; i < places; ++i) {
     // By turns, since memory that is given later tends to be better.

@@ -21,6 +21,7 @@
 #include "tune/database.h"
 #include "tune/events.h"
 #include "tune/job.h"
+#include "tune/lessons.h"
 #include "tune/local_builder.h"
 #include "tune/local_measurer.h"
 #include "tune/report.h"
@@ -30,11 +31,17 @@ namespace attune {
 
 struct TuneOptions {
   TuningOptions tuning;
-  std::string records;    // the database; empty: the default one, which is made where it is missing
-  std::string events;     // the file of events; empty: none
-  std::string device;     // the key of its records; empty: DeviceFingerprint()
-  bool use_model = true;  // whether a cost model is learned and asked
+  std::string records;     // the database; empty: the default one, which is made where it is missing
+  std::string events;      // the file of events; empty: none
+  std::string device;      // the key of its records; empty: DeviceFingerprint()
+  bool use_model = true;   // whether a cost model is learned and asked
+  std::string cost_model;  // the file of the one to begin with; empty: the one of this program; "none": none
 };
+
+// A cost model that has learned from the records of `path` (empty: the default ones) that `options` say, as a
+// text; without those of the tasks of these networks.
+absl::StatusOr<std::string> LearnCostModel(const std::string& path, LessonOptions options,
+                                           const std::vector<Network>& without);
 
 // The config spaces of a network's tasks, for people.
 absl::StatusOr<std::string> DescribeSpaces(const Network& network);

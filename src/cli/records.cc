@@ -1,4 +1,4 @@
-// attune records list|best|export|import|merge|prune
+// attune records list|best|export|import|merge|prune|learn
 #include "api/records.h"
 
 #include <charconv>
@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "api/tuning.h"
+#include "base/file.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -28,6 +30,8 @@ struct Flags {
   int64_t limit = 50;
   bool skip_damaged = false;
   PruneOptions prune;
+  LessonOptions lessons;
+  std::vector<std::string> without;  // models
 };
 
 int64_t NowMs() {
@@ -264,14 +268,43 @@ void AddPrune(CLI::App& records, Action& action) {
   });
 }
 
+absl::Status Learn(const Flags& flags) {
+  std::vector<Network> without;
+  for (const std::string& model : flags.without) {
+    without.push_back(Network::Load(model).Optimize());
+    RETURN_IF_ERROR(without.back().status());
+  }
+  LessonOptions options = flags.lessons;
+  options.which = Filter(flags);
+  ASSIGN_OR_RETURN(const std::string text, LearnCostModel(flags.records, options, without));
+  RETURN_IF_ERROR(WriteFileAtomically(flags.file, text));
+  return Report(flags, {{"cost_model", flags.file}, {"bytes", text.size()}},
+                absl::StrCat(flags.file, ": a cost model of ", FormatBytes(text.size())));
+}
+
+void AddLearn(CLI::App& records, Action& action) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = AddSubcommand(records, action, flags, "learn",
+                                    "Learn a cost model from records, for attune tune --cost-model", Learn);
+  command->add_option("-o,--output", flags->file, "the file to write")->required();
+  AddFilterFlags(*command, *flags);
+  command->add_option("--without", flags->without, "a model whose tasks are left out; can be repeated")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--most", flags->lessons.most_records, "records of each task, the newest (default: 256)")
+      ->check(CLI::Range(2, 1'000'000));
+}
+
 }  // namespace
 
 void AddRecordsCommand(CLI::App& app, Action& action) {
-  CLI::App* records = app.add_subcommand("records", "Show, exchange and prune what tuning has measured");
+  CLI::App* records =
+      app.add_subcommand("records", "Show, exchange, prune and learn from what tuning has measured");
   records->require_subcommand(1);
   AddListAndBest(*records, action);
   AddExchange(*records, action);
   AddPrune(*records, action);
+  AddLearn(*records, action);
 }
 
 }  // namespace attune

@@ -222,6 +222,10 @@ void AddTuneCommand(CLI::App& app, Action& action) {
                     "start without what earlier runs have measured");
   command->add_flag("--no-transfer-tasks", flags->no_transfer_tasks,
                     "learn nothing from one task for another");
+  command->add_option(
+      "--cost-model", flags->tune.cost_model,
+      "file of a cost model to begin with, as attune records learn writes it, or none (default: the "
+      "one of this program)");
   command->add_flag("--no-model", flags->no_model, "search without a cost model");
   command->callback(
       [flags, &action] { action = ModelAction(flags->model, [flags] { return Tune(*flags); }); });

@@ -54,6 +54,8 @@ RuntimeStatus Mapping::Copy(std::span<const std::byte> bytes, std::unique_ptr<Ma
   if (address == MAP_FAILED) {
     return {ATTUNE_OUT_OF_MEMORY, "no memory for an artifact of " + std::to_string(bytes.size()) + " bytes"};
   }
+  // As the system's copy of a file's pages is, where it can.
+  madvise(address, bytes.size(), MADV_HUGEPAGE);
   std::memcpy(address, bytes.data(), bytes.size());
   mprotect(address, bytes.size(), PROT_READ);
   mapping->reset(new Mapping({static_cast<const std::byte*>(address), bytes.size()}));

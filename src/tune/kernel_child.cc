@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "runtime/device.h"
+#include "tune/affinity.h"
 #include "tune/kernel_memory.h"
 #include "tune/sandbox.h"
 
@@ -138,6 +139,7 @@ void RunKernelChild(const KernelSetup& setup, pid_t runner, int commands, int re
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != runner) _exit(0);  // it was too late
   KeepFiles(commands, replies);
+  const OnSameProcessors processors(setup.threads);
   KernelChild child(setup, shared, places);
   KernelReply ready;
   ready.what = child.SetUp();

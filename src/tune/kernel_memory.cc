@@ -115,11 +115,12 @@ bool KernelMemory::AllocateArena(bool constants) {
   for (const KernelBuffer& spec : specs_) {
     if (is_here(spec)) bytes += (RoundUp(spec.bytes, kAlignment) + kBetween) * spec.copies;
   }
-  // A network's arena is seldom below the size from which it is in huge pages, whatever this kernel needs.
-  bytes = RoundUp(bytes, constants ? kPage : kHugePage);
-  std::byte* const begin = MapGuarded(bytes, constants ? kPage : kHugePage);
+  // A network's arena is seldom below the size from which it is in huge pages, whatever this kernel needs,
+  // and of its constants, the system has large files' pages so.
+  bytes = RoundUp(bytes, kHugePage);
+  std::byte* const begin = MapGuarded(bytes, kHugePage);
   if (begin == nullptr) return false;
-  madvise(begin, static_cast<size_t>(bytes), constants ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+  madvise(begin, static_cast<size_t>(bytes), MADV_HUGEPAGE);
   int64_t offset = kBetween;
   // The copies of one placement side by side, as a network has them.
   for (int64_t copy = 0; copy < most_copies(); ++copy) {

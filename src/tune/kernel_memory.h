@@ -33,8 +33,8 @@ enum class Placement : uint8_t {
   // Each ends at a page that cannot be touched and begins after one; inputs and constants cannot be written.
   // This is for finding accesses out of bounds.
   kGuarded,
-  // As a session has them: what kernels write side by side in huge pages, constants in small ones as of a
-  // mapped file, all aligned to 64 bytes. This is for measuring. What lies between buffers is known, so that
+  // As a session has them: what kernels write side by side in huge pages, constants in others, all aligned to
+  // 64 bytes. This is for measuring. What lies between buffers is known, so that
   // a write there is found later.
   kArena,
 };
