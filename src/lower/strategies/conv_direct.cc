@@ -60,6 +60,7 @@ std::vector<Knob> ConvDirectSpace(const Workload& workload, const Target& target
   const Shape2d s = ShapeOf(workload, target);
   std::vector<Knob> knobs = TileSpace(s.tiled, target);
   knobs.push_back({"unroll_c", Divisors(s.channels / s.dot, 8)});
+  knobs.push_back({"prefetch", {0, 1}});
   return knobs;
 }
 
@@ -70,6 +71,7 @@ Config DirectDefault(const Workload& workload, int64_t blocks, const Target& tar
   // Enough work between branches.
   const int64_t tile = best["tile_w"] * best["tile_c"] * s.kernel_w;
   best["unroll_c"] = Divisors(s.channels / s.dot, tile > kLargestUnrolledTile ? 1 : 8).back();
+  best["prefetch"] = 0;
   return best;
 }
 
@@ -126,6 +128,7 @@ absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Confi
   std::vector<std::string> order = {acc + ".d0", acc + ".d2", acc + ".kh"};
   order.insert(order.end(), channels.begin(), channels.end());
   for (const char* loop : {".kw", ".d3", ".d1", ".v"}) order.push_back(acc + loop);
+  const std::string channels_loop = channels.front();
   const bool dot = !terms.instruction.empty();
   if (dot) order.push_back(terms.instruction);
   RETURN_IF_ERROR(s.Reorder(order));
@@ -133,6 +136,11 @@ absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Confi
   for (const char* loop : {".d1", ".d3"}) RETURN_IF_ERROR(s.Unroll(acc + loop));
   RETURN_IF_ERROR(s.Vectorize(acc + ".v"));
   if (dot) RETURN_IF_ERROR(s.Dot(terms.instruction));
+  // Weights that come from memory: those of the next group of blocks, while this one's are used.
+  if (config.at("prefetch") != 0) {
+    const std::string weights = ParamName(workload, workload.anchor->input(1)) + ".packed";
+    RETURN_IF_ERROR(s.Prefetch(weights, channels_loop));
+  }
   // Where that would read out of bounds, the guards stay.
   s.Overcompute(acc).IgnoreError();
   return absl::OkStatus();

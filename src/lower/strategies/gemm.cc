@@ -61,7 +61,7 @@ std::vector<Knob> GemmSpace(const Workload& workload, const Target& target) {
   Knob m{"tile_m", {}}, n{"tile_n", {}}, unroll{"unroll_k", Divisors(p.k / p.dot, 8)};
   for (int64_t t = 1; t <= std::min<int64_t>(p.m, 16); ++t) m.values.push_back(t);
   for (int64_t t = 1; t <= std::min<int64_t>(CeilDiv(p.n, p.lanes), 6); ++t) n.values.push_back(t);
-  return {m, n, unroll};
+  return {m, n, unroll, {"prefetch", {0, 1}}};
 }
 
 Config GemmDefault(const Workload& workload, const Target& target) {
@@ -90,6 +90,8 @@ Config GemmDefault(const Workload& workload, const Target& target) {
     }
   }
   best["unroll_k"] = Divisors(p.k / p.dot, best["tile_m"] * best["tile_n"] > 12 ? 4 : 8).back();
+  // Of bf16, panels are used up faster than the hardware fetches them by itself.
+  best["prefetch"] = p.dot > 1 && p.m > best["tile_m"] ? 1 : 0;
   return best;
 }
 
@@ -153,9 +155,9 @@ absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& conf
   RETURN_IF_ERROR(s.Unroll(acc + n + ".o"));
   RETURN_IF_ERROR(s.Vectorize(acc + n + ".i"));
   if (p.dot > 1) RETURN_IF_ERROR(s.Dot(terms.instruction));
-  // Of bf16, panels are used up faster than the hardware fetches them by itself.
+  // The next panel, while all rows pass this one.
   const Value* right = product.input(1);
-  if (p.dot > 1 && right->type().rank() == 2 && p.m > tile_m)
+  if (config.at("prefetch") != 0 && right->type().rank() == 2)
     RETURN_IF_ERROR(s.Prefetch(ParamName(workload, right) + ".packed", loops[0]));
   return exact ? s.Overcompute(acc) : absl::OkStatus();
 }
