@@ -102,6 +102,11 @@ absl::Status TuningJob::RunNext() {
   const double seconds = tools_.now() - begin;
   stage_seconds_[Place(kind)] += seconds;
   stage_items_[Place(kind)] += items;
+  if (!next_.has_value()) {
+    run_.end_ms = tools_.wall_clock();
+    run_.stage_seconds = nlohmann::json(StageSeconds()).dump();
+    RETURN_IF_ERROR(tools_.records->FinishRun(run_));
+  }
   return Log("stage", {{"stage", Name(kind)}, {"state", "ends"}, {"stage_seconds", seconds}});
 }
 
@@ -442,12 +447,14 @@ absl::Status TuningJob::Finalize() {
     if (tasks_[task]->NextToConfirm().has_value()) return Confirm(task);
   }
   if (!stopped) RETURN_IF_ERROR(MeasureNetwork());
-  curve_.push_back({Elapsed(), trials_, NetworkSeconds()});
-  run_.end_ms = tools_.wall_clock();
+  if (const double seconds = NetworkSeconds(); std::isfinite(seconds)) {
+    // What was only lucky was never reached.
+    for (CurvePoint& point : curve_) point.network_seconds = std::max(point.network_seconds, seconds);
+    curve_.push_back({Elapsed(), trials_, seconds});
+  }
   run_.state = stopped ? RunState::kInterrupted : RunState::kFinished;
-  run_.stage_seconds = nlohmann::json(StageSeconds()).dump();
   next_ = std::nullopt;
-  return tools_.records->FinishRun(run_);
+  return absl::OkStatus();
 }
 
 double TuningJob::NetworkSeconds() const {

@@ -81,6 +81,18 @@ TEST_F(TuningJobFinalizeTest, WhatFailsWhenItIsConfirmedIsNotKept) {
   EXPECT_EQ(BestOnRecord(tasks_[0]), others_[4]);
 }
 
+// What works counts then, however fast it is.
+TEST_F(TuningJobFinalizeTest, ADefaultThatFailsIsReplaced) {
+  machine_.run = [&](const TuningTask& task, const Candidate& candidate) {
+    return IsDefault(task, candidate) ? TrialOutcome::kCrashed : TrialOutcome::kOk;
+  };
+  const auto job = Make(Options());
+  Finish(*job);
+  EXPECT_EQ(job->Best().size(), 2);
+  EXPECT_EQ(RunOf().state, RunState::kFinished);
+  for (const CurvePoint& point : job->Summary().curve) EXPECT_TRUE(std::isfinite(point.network_seconds));
+}
+
 TEST_F(TuningJobFinalizeTest, TasksAreConfirmedOneStageEach) {
   machine_.seconds = [&](const TuningTask& task, const Candidate& candidate, int) {
     return IsDefault(task, candidate) ? 2.5e-3 : FakeMachine::HashedSeconds(task, candidate);
@@ -111,6 +123,15 @@ TEST_F(TuningJobFinalizeTest, ANetworkThatCannotBeMeasuredIsAnError) {
   EXPECT_EQ(networks_.size(), 1);
   EXPECT_EQ(RunOf().state, RunState::kRunning);
   EXPECT_GE(Records().size(), 20);
+}
+
+// What was lucky was never reached.
+TEST_F(TuningJobFinalizeTest, TheCurveEndsAtWhatWasConfirmed) {
+  LetTimesBe([](size_t n, int nth) { return n == 1 && nth == 0 ? 1e-3 : 4e-3; });
+  const auto job = Make(Options());
+  Finish(*job);
+  const double end = 2 * 2e-3 + 1 * 2e-3;
+  for (const CurvePoint& point : job->Summary().curve) EXPECT_NEAR(point.network_seconds, end, 1e-9);
 }
 
 }  // namespace

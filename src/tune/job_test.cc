@@ -106,6 +106,25 @@ TEST_F(TuningJobTest, ATrialIsARecordAtOnce) {
   }
 }
 
+TEST_F(TuningJobTest, ARunThatHasEndedIsInTheDatabase) {
+  const auto job = Make(Options());
+  EXPECT_EQ(RunOf().state, RunState::kRunning);
+  Finish(*job);
+  const TuningRun run = RunOf();
+  EXPECT_EQ(run.state, RunState::kFinished);
+  EXPECT_EQ(run.end_ms, static_cast<int64_t>(1e3 * machine_.now));
+  EXPECT_EQ(run.untuned_seconds, 0.02);
+  EXPECT_EQ(run.tuned_seconds, 0.01);
+  const auto stages = nlohmann::json::parse(run.stage_seconds);
+  const TuningSummary summary = job->Summary();
+  EXPECT_EQ(stages.get<decltype(summary.stage_seconds)>(), summary.stage_seconds);
+  EXPECT_EQ(stages["measure"], 20 * machine_.measure_seconds);
+  EXPECT_EQ(stages["build"], 20 * machine_.build_seconds);
+  EXPECT_GT(stages["finalize"], 0);
+  EXPECT_EQ(summary.untuned_seconds, 0.02);
+  EXPECT_EQ(summary.tuned_seconds, 0.01);
+}
+
 TEST_F(TuningJobTest, StopsByTrials) {
   TuningOptions options = Options();
   options.trials = 19;
