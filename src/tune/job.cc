@@ -253,6 +253,9 @@ absl::Status TuningJob::Select() {
     if (!next.has_value()) break;
     int64_t batch = options_.batch;
     if (options_.trials > 0) batch = std::min(batch, options_.trials - trials_);
+    if (options_.trials_per_task > 0) {
+      batch = std::min(batch, options_.trials_per_task - tasks_[next->task]->trials());
+    }
     if (options_.transfer_from_tasks) tasks_[next->task]->Hint(FoundElsewhere(next->task));
     Choose(next->task, tasks_[next->task]->Propose(static_cast<int>(batch), tools_.model));
     if (!pending_.empty()) {

@@ -134,6 +134,16 @@ TEST_F(TuningJobTest, StopsByTrials) {
   EXPECT_EQ(Records().size(), 19);
 }
 
+TEST_F(TuningJobTest, StopsByTrialsOfEachTask) {
+  TuningOptions options = Options();
+  options.trials = 0;
+  options.trials_per_task = 7;
+  const auto job = Make(options);
+  RunUntil(*job, kFinalize);
+  for (const TaskSummary& task : job->Summary().tasks) EXPECT_EQ(task.trials, 7) << task.description;
+  EXPECT_EQ(Records().size(), 14);
+}
+
 // Some of it is left for what comes at the end.
 TEST_F(TuningJobTest, StopsByTime) {
   TuningOptions options = Options();
