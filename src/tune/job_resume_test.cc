@@ -163,6 +163,30 @@ TEST_F(TuningJobResumeTest, StartsFromNothingIfItIsToldTo) {
   EXPECT_EQ(trials("run"), first);
 }
 
+// Of a config that was measured more than once, the last time is that of the longest measurement.
+TEST_F(TuningJobResumeTest, WhatWasOnlyLuckyIsNotTakenOver) {
+  const TuningTask& task = tasks_[0];
+  std::optional<Candidate> lucky;
+  machine_.seconds = [&](const TuningTask& t, const Candidate& candidate, int nth) {
+    if (t.text != task.text || IsDefault(t, candidate)) return 2e-3;
+    if (!lucky) lucky = candidate;
+    if (candidate == *lucky) return nth == 0 ? 1e-3 : 3e-3;
+    return FakeMachine::HashedSeconds(t, candidate);
+  };
+  const auto earlier = Make(Options(), "earlier");
+  Finish(*earlier);
+  ASSERT_EQ(earlier->Best().count(task.text), 1);
+  const Candidate best = earlier->Best().at(task.text);
+  ASSERT_NE(best, *lucky);
+  machine_.measured.clear();
+
+  const auto job = Make(Options());
+  Finish(*job);
+  EXPECT_EQ(Of(task, machine_.measured).at(1), best);
+  EXPECT_THAT(Of(task, machine_.measured), Not(Contains(*lucky)));
+  EXPECT_LE(job->Summary().tasks[0].best_seconds, earlier->Summary().tasks[0].best_seconds * (1 + 1e-9));
+}
+
 TEST_F(TuningJobResumeTest, WhatFailedIsNeverTriedAgain) {
   LetSomeFail();
   std::multiset<FakeMachine::Asked> failed;
