@@ -43,6 +43,30 @@ class TuningJobFinalizeTest : public TuningJobTest {
   std::vector<Candidate> others_;
 };
 
+TEST_F(TuningJobFinalizeTest, TheFastestIsKeptIfItIsFasterAgain) {
+  LetTimesBe([](size_t n, int) { return n == 2 ? 1e-3 : 3e-3; });
+  const auto job = Make(Options());
+  RunUntil(*job, kFinalize);
+  const size_t records = Records().size();
+  Finish(*job);
+  EXPECT_THAT(job->Best(), ElementsAre(Pair(tasks_[0].text, others_.at(2))));
+  EXPECT_EQ(BestOnRecord(tasks_[0]), others_[2]);
+  const TaskSummary task = job->Summary().tasks[0];
+  EXPECT_NEAR(task.default_seconds, 2e-3, 1e-9);
+  EXPECT_NEAR(task.best_seconds, 1e-3, 1e-9);
+  EXPECT_EQ(task.best_config, ToString(others_[2].strategy, others_[2].config));
+
+  // The confirmation is in turns with the default, takes longer, and is a record.
+  const FakeMachine::Asked& last = machine_.measured.back();
+  EXPECT_EQ(last.candidate, others_[2]);
+  EXPECT_TRUE(last.in_turns);
+  EXPECT_EQ(last.options.abandon_ratio, 0);
+  EXPECT_LT(last.options.precision, MeasureOptions().precision);
+  ASSERT_EQ(Records().size(), records + 1);
+  EXPECT_EQ((Candidate{Records().back().strategy, Records().back().config}), others_[2]);
+  EXPECT_NEAR(Records().back().timing.seconds, 1e-3, 1e-9);
+}
+
 TEST_F(TuningJobFinalizeTest, WhatWasOnlyLuckyIsNotKept) {
   LetTimesBe([](size_t n, int nth) { return n == 1 && nth == 0 ? 1e-3 : n == 3 ? 1.5e-3 : 4e-3; });
   const auto job = Make(Options());
@@ -67,6 +91,17 @@ TEST_F(TuningJobFinalizeTest, ADifferenceThatIsNotSureDoesNotCount) {
   const auto job = Make(Options());
   Finish(*job);
   EXPECT_THAT(job->Best(), IsEmpty());
+}
+
+TEST_F(TuningJobFinalizeTest, WhatIsSlowerThanTheDefaultIsNotMeasuredAgain) {
+  LetTimesBe([](size_t, int) { return 3e-3; });
+  const auto job = Make(Options());
+  RunUntil(*job, kFinalize);
+  const size_t built = machine_.built.size(), measured = machine_.measured.size();
+  EXPECT_EQ(Finish(*job), "f");
+  EXPECT_EQ(machine_.built.size(), built);
+  EXPECT_EQ(machine_.measured.size(), measured);
+  EXPECT_THAT(networks_, ElementsAre(IsEmpty()));
 }
 
 TEST_F(TuningJobFinalizeTest, WhatFailsWhenItIsConfirmedIsNotKept) {

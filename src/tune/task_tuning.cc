@@ -174,7 +174,7 @@ void TaskTuning::Confirm(const Candidate& candidate, double seconds, bool is_fas
 }
 
 std::optional<Candidate> TaskTuning::NextToConfirm() const {
-  double fastest = kNever;
+  double fastest = default_seconds_ > 0 ? default_seconds_ : kNever;
   for (const auto& [candidate, faster] : confirmed_) fastest = std::min(fastest, times_.at(candidate));
   std::optional<Candidate> next;
   for (const auto& [candidate, seconds] : times_) {
