@@ -204,6 +204,50 @@ TEST_F(TuningJobTest, StopsWhereAllWasTried) {
   EXPECT_EQ(static_cast<int64_t>(Records().size()), valid);
 }
 
+TEST_F(TuningJobTest, WhoeverStopsItWaitsForOneMeasurementAtMost) {
+  const auto job = Make(Options());
+  machine_.before_measuring = [&] {
+    if (machine_.measured.size() == 7) job->Stop();
+  };
+  EXPECT_THAT(Finish(*job), MatchesRegex("p(sbmu)+sbmf"));
+  EXPECT_EQ(machine_.measured.size(), 8);
+  EXPECT_EQ(Records().size(), 8);
+  EXPECT_EQ(job->Summary().trials, 8);
+  EXPECT_THAT(networks_, IsEmpty());
+  const TuningRun run = RunOf();
+  EXPECT_EQ(run.state, RunState::kInterrupted);
+  EXPECT_EQ(run.end_ms, static_cast<int64_t>(1e3 * machine_.now));
+  EXPECT_EQ(run.tuned_seconds, 0);
+  for (const auto& [task, candidate] : job->Best()) EXPECT_NE(candidate, defaults_[task]);
+}
+
+TEST_F(TuningJobTest, CanBeStoppedBeforeAnyStage) {
+  const auto stages_before = {0, 1, 2, 3};
+  for (const int count : stages_before) {
+    const std::string run = absl::StrCat("run", count);
+    const auto job = Make(Options(), run);
+    for (int i = 0; i < count; ++i) Step(*job);
+    job->Stop();
+    EXPECT_EQ(Finish(*job), count == 0 ? "pf" : "f");
+    EXPECT_THAT(Records(run), IsEmpty());
+    const TuningSummary summary = job->Summary();
+    EXPECT_EQ(summary.trials, 0);
+    EXPECT_THAT(summary.curve, IsEmpty());
+    EXPECT_EQ(RunOf(run).state, RunState::kInterrupted);
+  }
+}
+
+TEST_F(TuningJobTest, CanBeStoppedWhileItConfirms) {
+  const auto job = Make(Options());
+  RunUntil(*job, kFinalize);
+  const size_t measured = machine_.measured.size();
+  machine_.before_measuring = [&] { job->Stop(); };
+  EXPECT_EQ(Finish(*job), "ff");
+  EXPECT_EQ(machine_.measured.size(), measured + 1);
+  EXPECT_THAT(networks_, IsEmpty());
+  EXPECT_EQ(RunOf().state, RunState::kInterrupted);
+}
+
 // Under each search strategy, with and without a model.
 TEST_F(TuningJobTest, SameSeedSameTrials) {
   for (const SearchStrategyInfo& search : AllSearchStrategies()) {
