@@ -170,12 +170,25 @@ TEST_F(TuneUsageTest, ShowsWhatThereIsToChooseFrom) {
 
 TEST_F(TuneUsageTest, WrongUsageExitsWithTwo) {
   const std::vector<std::vector<std::string>> wrong = {
-      {"--frobnicate"},          {"--trials", "0"},          {"--trials", "-3"},
-      {"--trials", "many"},      {"--trials-per-task", "0"}, {"--time", "soon"},
-      {"--time", "0"},           {"--time", "-5m"},          {"--time", "nan"},
-      {"--strategy", "luck"},    {"--batch", "0"},           {"--builders", "-1"},
-      {"--random-share", "1.5"}, {"--patience", "-1"},       {"--cache", "lukewarm"},
-      {"--seed", "x"},           {"--threads", "0"},         {"--candidate-seconds", "0"},
+      {"--frobnicate"},
+      {"--trials", "0"},
+      {"--trials", "-3"},
+      {"--trials", "many"},
+      {"--trials-per-task", "0"},
+      {"--time", "soon"},
+      {"--time", "0"},
+      {"--time", "-5m"},
+      {"--time", "nan"},
+      {"--strategy", "luck"},
+      {"--batch", "0"},
+      {"--builders", "-1"},
+      {"--random-share", "1.5"},
+      {"--patience", "-1"},
+      {"--cache", "lukewarm"},
+      {"--seed", "x"},
+      {"--seed", "-1"},
+      {"--threads", "0"},
+      {"--candidate-seconds", "0"},
   };
   for (const std::vector<std::string>& flags : wrong) {
     std::vector<std::string> arguments = {"tune", model_, "--records", records_};
@@ -199,10 +212,15 @@ TEST_F(TuneUsageTest, WhatCannotWorkIsSaidAtOnce) {
   } wrong[] = {
       {{"tune", artifact_, "--records", records_}, "compiled already"},
       {{"tune", model_}, "ATTUNE_RECORDS is none"},
+      {{"tune", model_, "--records", "none"}, "there are no records"},
       {{"tune", model_, "--records", model_}, model_},
       {{"tune", model_, "--records", records_, "--cpu", "x86-64-v3"}, "--cpu"},
       {{"tune", model_, "--records", records_, "--device", "two\nlines"}, "device"},
       {{"tune", model_, "--records", records_, "--events", absent}, absent},
+      {{"tune", model_, "--records", records_, "-o", absent}, absent},
+      {{"tune", model_, "--records", records_, "--report", absent}, absent},
+      {{"tune", model_, "--records", records_, "--json", absent}, absent},
+      {{"tune", model_, "--records", records_, "-o", folder_.path()}, "directory"},
   };
   for (const auto& [arguments, part] : wrong) {
     const Outcome outcome = RunAttune(arguments);
