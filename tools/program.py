@@ -9,6 +9,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = pathlib.Path(os.environ.get("ATTUNE", ROOT / "build/release/bin/attune"))
 
 
+# Neither results nor figures depend on what the user has tuned.
+ENVIRONMENT = {**os.environ, "ATTUNE_RECORDS": "none"}
+
+
 class Failed(Exception):
     """A program failed; the message is what it wrote to stderr."""
 
@@ -16,7 +20,8 @@ class Failed(Exception):
 def attune(*arguments, program=PROGRAM):
     """Runs a command and returns what it printed."""
     command = [program, *arguments]
-    result = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+    result = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False,
+                            env=ENVIRONMENT)
     if result.returncode != 0:
         raise Failed(f"attune {' '.join(map(str, arguments))}: exit code {result.returncode}\n{result.stderr.strip()}")
     return result.stdout

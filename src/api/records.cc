@@ -19,6 +19,7 @@ absl::StatusOr<std::string> DefaultPath() {
 
 absl::StatusOr<std::unique_ptr<RecordDatabase>> OpenRecords(const std::string& path, bool create) {
   std::string file = path;
+  if (file == "none") return InvalidInput("there are no records without a database; name one with --records");
   if (file.empty()) {
     ASSIGN_OR_RETURN(file, DefaultPath());
     if (file == "none") return InvalidInput("ATTUNE_RECORDS is none; name a database with --records");

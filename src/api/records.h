@@ -19,7 +19,7 @@
 
 namespace attune {
 
-// The database at `path`, or where that is empty the default one.
+// The database at `path`, or where that is empty the default one. Fails where that is "none".
 absl::StatusOr<std::unique_ptr<RecordDatabase>> OpenRecords(const std::string& path, bool create);
 
 // What compile takes kernels from: the records at `path`, or where that is empty the default ones, of this

@@ -1,6 +1,11 @@
 // attune tune MODEL
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "absl/strings/str_join.h"
@@ -135,6 +140,20 @@ absl::Status WriteResults(const Flags& flags, NetworkTuner& tuner) {
   return absl::OkStatus();
 }
 
+// Whether the files that come at the end can be written, which is better known before hours than after them.
+absl::Status CheckFiles(const Flags& flags) {
+  for (const std::string& file : {flags.output, flags.report, flags.model.json}) {
+    if (file.empty() || file == "-") continue;
+    std::error_code error;
+    if (std::filesystem::is_directory(file, error)) return InvalidInput(file, ": is a directory");
+    const std::string folder = std::filesystem::path(file).parent_path().string();
+    if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
+      return InvalidInput(file, ": cannot be written: ", std::strerror(errno));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Tune(Flags& flags) {
   if (IsArtifact(flags.model.model)) {
     return InvalidInput(flags.model.model, ": is compiled already; give the model that it was made from");
@@ -142,6 +161,7 @@ absl::Status Tune(Flags& flags) {
   if (!flags.model.cpu.empty()) {
     return InvalidInput("--cpu: tuning measures on the processor of this machine; leave the flag out");
   }
+  RETURN_IF_ERROR(CheckFiles(flags));
   Network network = Network::FromGraph(Graph("none"), "");
   {
     Progress progress;
@@ -210,7 +230,8 @@ void AddTuneCommand(CLI::App& app, Action& action) {
       ->add_option("--random-share", tuning.random_share,
                    "the share of candidates that are drawn at random (default: 0.1)")
       ->check(CLI::Range(0.0, 1.0));
-  command->add_option("--seed", tuning.seed, "of everything random (default: 0)");
+  command->add_option("--seed", tuning.seed, "of everything random (default: 0)")
+      ->check(CLI::NonNegativeNumber);
   command
       ->add_option(
           "--cache", flags->cache,

@@ -73,9 +73,15 @@ double TuningJob::SecondsOfItem(StageKind kind) const {
                                   : stage_seconds_[place] / static_cast<double>(stage_items_[place]);
 }
 
+std::optional<StageKind> TuningJob::NextKind() const {
+  const bool ends = stopping_.load(std::memory_order_relaxed) && next_.has_value();
+  return ends && *next_ != StageKind::kPrepare ? StageKind::kFinalize : next_;
+}
+
 std::optional<JobStage> TuningJob::Next() const {
-  if (!next_.has_value()) return std::nullopt;
-  JobStage stage{.kind = *next_, .needs = {}};
+  const std::optional<StageKind> next = NextKind();
+  if (!next.has_value()) return std::nullopt;
+  JobStage stage{.kind = *next, .needs = {}};
   constexpr int64_t kStageBytes = int64_t{1} << 30, kBuilderBytes = int64_t{1} << 29;
   stage.needs.seconds = static_cast<double>(ItemsOf(stage.kind)) * SecondsOfItem(stage.kind);
   stage.needs.device = stage.kind == StageKind::kMeasure || stage.kind == StageKind::kFinalize;
@@ -88,9 +94,8 @@ std::optional<JobStage> TuningJob::Next() const {
 }
 
 absl::Status TuningJob::RunNext() {
+  next_ = NextKind();
   if (!next_.has_value()) return InternalError("the job is done");
-  if (stopping_.load(std::memory_order_relaxed) && *next_ != StageKind::kPrepare)
-    next_ = StageKind::kFinalize;
   const StageKind kind = *next_;
   using Runner = absl::Status (TuningJob::*)();
   constexpr std::array<Runner, 6> kRunners = {&TuningJob::Prepare, &TuningJob::Select, &TuningJob::Build,
@@ -102,6 +107,11 @@ absl::Status TuningJob::RunNext() {
   const double seconds = tools_.now() - begin;
   stage_seconds_[Place(kind)] += seconds;
   stage_items_[Place(kind)] += items;
+  if (!next_.has_value()) {
+    run_.end_ms = tools_.wall_clock();
+    run_.stage_seconds = nlohmann::json(StageSeconds()).dump();
+    RETURN_IF_ERROR(tools_.records->FinishRun(run_));
+  }
   return Log("stage", {{"stage", Name(kind)}, {"state", "ends"}, {"stage_seconds", seconds}});
 }
 
@@ -215,7 +225,6 @@ void TuningJob::Choose(size_t task, std::vector<Candidate> candidates) {
   }
   for (size_t i = 0; i < candidates.size(); ++i) {
     pending_.push_back({.task = task,
-                        .trial = trials_++,
                         .candidate = std::move(candidates[i]),
                         .score = scores.empty() ? std::nullopt : std::optional(scores[i]),
                         .built = {}});
@@ -248,6 +257,9 @@ absl::Status TuningJob::Select() {
     if (!next.has_value()) break;
     int64_t batch = options_.batch;
     if (options_.trials > 0) batch = std::min(batch, options_.trials - trials_);
+    if (options_.trials_per_task > 0) {
+      batch = std::min(batch, options_.trials_per_task - tasks_[next->task]->trials());
+    }
     if (options_.transfer_from_tasks) tasks_[next->task]->Hint(FoundElsewhere(next->task));
     Choose(next->task, tasks_[next->task]->Propose(static_cast<int>(batch), tools_.model));
     if (!pending_.empty()) {
@@ -303,6 +315,7 @@ absl::Status TuningJob::Keep(const Pending& pending, TrialOutcome outcome, const
 
 absl::Status TuningJob::MeasureOne(Pending& pending) {
   TaskTuning& task = *tasks_[pending.task];
+  pending.trial = trials_++;
   if (pending.built.outcome != TrialOutcome::kOk) {
     task.AddFailure(pending.candidate);
     return Keep(pending, pending.built.outcome, {}, pending.built.reason, 0);
@@ -390,7 +403,7 @@ absl::Status TuningJob::Confirm(size_t index) {
   options.precision = 0.002;
   options.seconds_limit = kConfirmSeconds;
   options.abandon_ratio = 0;
-  for (int i = 0; i < kConfirmed; ++i) {
+  for (int i = 0; i < kConfirmed && !stopping_.load(std::memory_order_relaxed); ++i) {
     std::optional<Candidate> next = task.NextToConfirm();
     if (!next.has_value()) break;
     Pending pending{.task = index, .trial = trials_, .candidate = *std::move(next), .score = {}, .built = {}};
@@ -442,12 +455,14 @@ absl::Status TuningJob::Finalize() {
     if (tasks_[task]->NextToConfirm().has_value()) return Confirm(task);
   }
   if (!stopped) RETURN_IF_ERROR(MeasureNetwork());
-  curve_.push_back({Elapsed(), trials_, NetworkSeconds()});
-  run_.end_ms = tools_.wall_clock();
+  if (const double seconds = NetworkSeconds(); std::isfinite(seconds)) {
+    // What was only lucky was never reached.
+    for (CurvePoint& point : curve_) point.network_seconds = std::max(point.network_seconds, seconds);
+    curve_.push_back({Elapsed(), trials_, seconds});
+  }
   run_.state = stopped ? RunState::kInterrupted : RunState::kFinished;
-  run_.stage_seconds = nlohmann::json(StageSeconds()).dump();
   next_ = std::nullopt;
-  return tools_.records->FinishRun(run_);
+  return absl::OkStatus();
 }
 
 double TuningJob::NetworkSeconds() const {

@@ -72,7 +72,7 @@ class TuningJob {
  private:
   struct Pending {
     size_t task = 0;
-    int64_t trial = 0;
+    int64_t trial = 0;  // once it is measured
     Candidate candidate;
     std::optional<float> score;  // the model's, where it had one
     BuildResult built;
@@ -94,6 +94,8 @@ class TuningJob {
   absl::Status Update();
   absl::Status Finalize();
 
+  // What RunNext() does.
+  std::optional<StageKind> NextKind() const;
   // Records of tasks that are none of this job's.
   absl::Status LearnFromOtherTasks();
   // What was fast for tasks like this one, the most alike first.

@@ -27,6 +27,24 @@ TEST(ConfigSpaceTest, HasTheStrategiesThatApply) {
   EXPECT_EQ(space->Defaults().size(), space->strategies().size());
 }
 
+TEST(ConfigSpaceTest, HasTheDefaultsOfAllStrategies) {
+  const std::pair<const char*, std::set<int>> tasks[] = {
+      {kConvTask, {1, 2}}, {kWideConvTask, {1, 2}}, {kMatMulTask, {1}}, {kSoftmaxTask, {}}, {kReluTask, {}}};
+  for (const auto& [text, constants] : tasks) {
+    const TuningTask task = MakeTask(text, constants);
+    for (const std::string& name : TargetNames()) {
+      const auto target = TargetByName(name);
+      ASSERT_TRUE(target.ok()) << target.status();
+      const auto space = ConfigSpace::Create(task, *target);
+      ASSERT_TRUE(space.ok()) << space.status();
+      for (const Candidate& candidate : space->Defaults()) {
+        EXPECT_TRUE(space->Contains(candidate))
+            << name << ": " << task.text << ToString(candidate.strategy, candidate.config);
+      }
+    }
+  }
+}
+
 TEST(ConfigSpaceTest, EveryIndexIsAnotherCandidate) {
   const TuningTask task = MakeTask(kWideConvTask, {1, 2});
   const auto space = ConfigSpace::Create(task, TestTarget());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "base/status.h"
@@ -32,7 +33,7 @@ absl::StatusOr<std::unique_ptr<TaskTuning>> TaskTuning::Create(TuningTask task, 
 }
 
 void TaskTuning::Transfer(std::span<const Record> records, const std::string& run) {
-  double fastest = kNever;
+  std::map<Candidate, double> times;  // the last of each, since the fastest of many was lucky
   for (const Record& record : records) {
     const Strategy* strategy = FindStrategy(record.strategy);
     Candidate candidate{record.strategy, record.config};
@@ -42,11 +43,15 @@ void TaskTuning::Transfer(std::span<const Record> records, const std::string& ru
     const bool ok = record.outcome == TrialOutcome::kOk;
     ++(record.run == run ? trials_ : transferred_);
     if (!ok && record.run == run) ++failed_;
-    if (ok && record.timing.seconds < fastest) {
-      known_ = candidate;
-      fastest = record.timing.seconds;
-    }
+    times.erase(candidate);
+    if (ok) times[candidate] = record.timing.seconds;
     observed_.push_back({std::move(candidate), ok, record.timing.seconds});
+  }
+  double fastest = kNever;
+  for (const auto& [candidate, seconds] : times) {
+    if (seconds >= fastest) continue;
+    known_ = candidate;
+    fastest = seconds;
   }
   search_->Observe(observed_);
 }
@@ -169,7 +174,7 @@ void TaskTuning::Confirm(const Candidate& candidate, double seconds, bool is_fas
 }
 
 std::optional<Candidate> TaskTuning::NextToConfirm() const {
-  double fastest = kNever;
+  double fastest = default_seconds_ > 0 ? default_seconds_ : kNever;
   for (const auto& [candidate, faster] : confirmed_) fastest = std::min(fastest, times_.at(candidate));
   std::optional<Candidate> next;
   for (const auto& [candidate, seconds] : times_) {

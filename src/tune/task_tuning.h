@@ -67,7 +67,8 @@ class TaskTuning {
   const Candidate* Find() const;
   double best_seconds() const { return best_seconds_; }
   double default_seconds() const { return default_seconds_; }
-  // The fastest that Confirm() has not heard of, if it is faster than all that it has; never the default.
+  // The fastest that Confirm() has not heard of, if it is faster than the default and than all that Confirm()
+  // has.
   std::optional<Candidate> NextToConfirm() const;
   const TaskProgress& progress() const { return progress_; }
   int64_t trials() const { return trials_; }

@@ -29,15 +29,6 @@ void AddValue(ValueInfoProto* value, const std::string& name, const std::vector<
   }
 }
 
-void AddNode(GraphProto* graph, const std::string& type, const std::vector<std::string>& inputs,
-             const std::string& output) {
-  NodeProto* node = graph->add_node();
-  node->set_op_type(type);
-  node->set_name("node_" + output);
-  for (const std::string& input : inputs) node->add_input(input);
-  node->add_output(output);
-}
-
 void AddConstant(GraphProto* graph, const std::string& name, const std::vector<int64_t>& shape,
                  const std::vector<float>& values) {
   TensorProto* constant = graph->add_initializer();
@@ -45,6 +36,28 @@ void AddConstant(GraphProto* graph, const std::string& name, const std::vector<i
   constant->set_data_type(TensorProto::FLOAT);
   for (int64_t size : shape) constant->add_dims(size);
   for (float value : values) constant->add_float_data(value);
+}
+
+NodeProto* AddNode(GraphProto* graph, const std::string& type, const std::vector<std::string>& inputs,
+                   const std::string& output) {
+  NodeProto* node = graph->add_node();
+  node->set_op_type(type);
+  node->set_name("node_" + output);
+  for (const std::string& input : inputs) node->add_input(input);
+  node->add_output(output);
+  return node;
+}
+
+// Of `kernel`² with as much padding as keeps the size; the weights are small and differ.
+void AddConvolution(GraphProto* graph, const std::string& input, int64_t in_channels, int64_t out_channels,
+                    int64_t kernel, const std::string& output) {
+  std::vector<float> weights(static_cast<size_t>(out_channels * in_channels * kernel * kernel));
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = 0.01f * static_cast<float>(i % 17) - 0.08f;
+  AddConstant(graph, output + "_weights", {out_channels, in_channels, kernel, kernel}, weights);
+  auto* pads = AddNode(graph, "Conv", {input, output + "_weights"}, output)->add_attribute();
+  pads->set_name("pads");
+  pads->set_type(attune_onnx::AttributeProto::INTS);
+  for (int i = 0; i < 4; ++i) pads->add_ints(kernel / 2);
 }
 
 ModelProto NewModel() {
@@ -91,6 +104,17 @@ std::string ProductsModel() {
   AddConstant(graph, "v", {4, 1}, {2.003f, 1, 0, 0});
   AddNode(graph, "MatMul", {"x", "w"}, "sum");
   AddNode(graph, "MatMul", {"x", "v"}, "difference");
+  return model.SerializeAsString();
+}
+
+std::string ConvolutionsModel() {
+  ModelProto model = NewModel();
+  GraphProto* graph = model.mutable_graph();
+  AddValue(graph->add_input(), "x", {"1", "16", "14", "14"});
+  AddValue(graph->add_output(), "y", {"1", "32", "14", "14"});
+  AddConvolution(graph, "x", 16, 16, 3, "first");
+  AddNode(graph, "Relu", {"first"}, "positive");
+  AddConvolution(graph, "positive", 16, 32, 1, "y");
   return model.SerializeAsString();
 }
 

@@ -17,6 +17,9 @@ std::string ChainModel(const std::vector<std::string>& types);
 // -4].
 std::string ProductsModel();
 
+// y f32[1,32,14,14] of x f32[1,16,14,14]: a convolution, Relu, and another: tasks to tune.
+std::string ConvolutionsModel();
+
 // a = Relu(b), b = Relu(a).
 std::string CyclicModel();
 

@@ -1,6 +1,7 @@
 #include "run_attune.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 namespace attune {
 namespace {
@@ -21,16 +23,17 @@ std::string ReadAll(const std::string& path) {
 }
 
 // In the child: becomes the program, or ends.
-[[noreturn]] void Become(const std::vector<std::string>& arguments, const RunLimits& limits,
+[[noreturn]] void Become(const std::vector<std::string>& arguments, const RunOptions& options,
                          const std::string& out, const std::string& err) {
   const int out_fd = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const int err_fd = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (out_fd < 0 || err_fd < 0 || dup2(out_fd, 1) < 0 || dup2(err_fd, 2) < 0) _exit(126);
-  if (limits.max_file_bytes >= 0) {
-    const auto bytes = static_cast<rlim_t>(limits.max_file_bytes);
+  if (options.max_file_bytes >= 0) {
+    const auto bytes = static_cast<rlim_t>(options.max_file_bytes);
     const rlimit limit = {bytes, bytes};
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(126);
   }
+  if (setenv("ATTUNE_RECORDS", options.records.c_str(), /*overwrite=*/1) != 0) _exit(126);
   std::vector<char*> argv = {const_cast<char*>(ATTUNE_PROGRAM)};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
@@ -38,22 +41,34 @@ std::string ReadAll(const std::string& path) {
   _exit(127);
 }
 
+// wait4() that sends the signal in the meantime.
+pid_t Await(pid_t child, const RunOptions& options, int* status, rusage* usage) {
+  pid_t ended = 0;
+  while (options.signal_when != nullptr && ended == 0 && !options.signal_when()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    ended = wait4(child, status, WNOHANG, usage);
+  }
+  if (ended != 0) return ended;
+  if (options.signal_when != nullptr) kill(child, options.signal);
+  return wait4(child, status, 0, usage);
+}
+
 }  // namespace
 
-Outcome RunAttune(const std::vector<std::string>& arguments, const RunLimits& limits) {
+Outcome RunAttune(const std::vector<std::string>& arguments, const RunOptions& options) {
   const TemporaryFolder folder;
-  const std::string out = limits.standard_output.empty() ? folder / "out" : limits.standard_output;
+  const std::string out = options.standard_output.empty() ? folder / "out" : options.standard_output;
   const auto start = std::chrono::steady_clock::now();
   const pid_t child = fork();
-  if (child == 0) Become(arguments, limits, out, folder / "err");
+  if (child == 0) Become(arguments, options, out, folder / "err");
   int status = 0;
   rusage usage = {};
-  if (child < 0 || wait4(child, &status, 0, &usage) < 0) return {};
+  if (child < 0 || Await(child, options, &status, &usage) < 0) return {};
   Outcome outcome;
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   outcome.peak_kib = usage.ru_maxrss;
-  if (limits.standard_output.empty()) outcome.out = ReadAll(out);
+  if (options.standard_output.empty()) outcome.out = ReadAll(out);
   outcome.err = ReadAll(folder / "err");
   return outcome;
 }

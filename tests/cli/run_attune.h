@@ -3,6 +3,7 @@
 #define ATTUNE_TESTS_CLI_RUN_ATTUNE_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,17 @@ struct Outcome {
   int64_t peak_kib = 0;  // resident memory
 };
 
-struct RunLimits {
+struct RunOptions {
   int64_t max_file_bytes = -1;       // as `ulimit -f` sets it; -1: none
   std::string standard_output = {};  // a file; empty: captured
+  std::string records = "none";      // the default database, which is never the user's
+  // Sends `signal` as soon as `signal_when` says so, which is asked again and again. Null: never.
+  std::function<bool()> signal_when = nullptr;
+  int signal = 0;
 };
 
 // `attune ARGUMENTS…`.
-Outcome RunAttune(const std::vector<std::string>& arguments, const RunLimits& limits = {});
+Outcome RunAttune(const std::vector<std::string>& arguments, const RunOptions& options = {});
 
 // A folder of its own for a test, removed with everything in it.
 class TemporaryFolder {

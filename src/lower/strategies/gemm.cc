@@ -59,7 +59,8 @@ std::string GemmWhyNot(const Workload& workload, const Target&) {
 std::vector<Knob> GemmSpace(const Workload& workload, const Target& target) {
   const Product p = ProductOf(workload, target);
   Knob m{"tile_m", {}}, n{"tile_n", {}}, unroll{"unroll_k", Divisors(p.k / p.dot, 8)};
-  for (int64_t t = 1; t <= std::min<int64_t>(p.m, 16); ++t) m.values.push_back(t);
+  const int64_t max_rows = std::max<int64_t>(16, MaxRows(p, target));
+  for (int64_t t = 1; t <= std::min(p.m, max_rows); ++t) m.values.push_back(t);
   for (int64_t t = 1; t <= std::min<int64_t>(CeilDiv(p.n, p.lanes), 6); ++t) n.values.push_back(t);
   return {m, n, unroll, {"prefetch", {0, 1}}};
 }

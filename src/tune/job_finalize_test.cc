@@ -1,0 +1,173 @@
+// What a tuning job keeps in the end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tune/job.h"
+#include "tune/job_for_test.h"
+#include "tune/record_chooser.h"
+
+namespace attune {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+using enum StageKind;
+
+class TuningJobFinalizeTest : public TuningJobTest {
+ protected:
+  // Defaults take 2 ms; the n-th other candidate of the first task takes what `seconds` says of it, each that
+  // of the second 3 ms.
+  void LetTimesBe(const std::function<double(size_t n, int nth)>& seconds) {
+    machine_.seconds = [this, seconds](const TuningTask& task, const Candidate& candidate, int nth) {
+      if (IsDefault(task, candidate)) return 2e-3;
+      if (task.text != tasks_[0].text) return 3e-3;
+      const auto found = std::ranges::find(others_, candidate);
+      const auto n = static_cast<size_t>(found - others_.begin());
+      if (found == others_.end()) others_.push_back(candidate);
+      return seconds(n, nth);
+    };
+  }
+
+  // What compiling with the records takes.
+  std::optional<Candidate> BestOnRecord(const TuningTask& task) {
+    const auto best = records_->Best({.task = task.digest}, {.versions = CurrentStrategyVersions()});
+    EXPECT_TRUE(best.ok()) << best.status();
+    if (best->empty()) return std::nullopt;
+    return Candidate{best->at(0).record.strategy, best->at(0).record.config};
+  }
+
+  std::vector<Candidate> others_;
+};
+
+TEST_F(TuningJobFinalizeTest, TheFastestIsKeptIfItIsFasterAgain) {
+  LetTimesBe([](size_t n, int) { return n == 2 ? 1e-3 : 3e-3; });
+  const auto job = Make(Options());
+  RunUntil(*job, kFinalize);
+  const size_t records = Records().size();
+  Finish(*job);
+  EXPECT_THAT(job->Best(), ElementsAre(Pair(tasks_[0].text, others_.at(2))));
+  EXPECT_EQ(BestOnRecord(tasks_[0]), others_[2]);
+  const TaskSummary task = job->Summary().tasks[0];
+  EXPECT_NEAR(task.default_seconds, 2e-3, 1e-9);
+  EXPECT_NEAR(task.best_seconds, 1e-3, 1e-9);
+  EXPECT_EQ(task.best_config, ToString(others_[2].strategy, others_[2].config));
+
+  // The confirmation is in turns with the default, takes longer, and is a record.
+  const FakeMachine::Asked& last = machine_.measured.back();
+  EXPECT_EQ(last.candidate, others_[2]);
+  EXPECT_TRUE(last.in_turns);
+  EXPECT_EQ(last.options.abandon_ratio, 0);
+  EXPECT_LT(last.options.precision, MeasureOptions().precision);
+  ASSERT_EQ(Records().size(), records + 1);
+  EXPECT_EQ((Candidate{Records().back().strategy, Records().back().config}), others_[2]);
+  EXPECT_NEAR(Records().back().timing.seconds, 1e-3, 1e-9);
+}
+
+TEST_F(TuningJobFinalizeTest, WhatWasOnlyLuckyIsNotKept) {
+  LetTimesBe([](size_t n, int nth) { return n == 1 && nth == 0 ? 1e-3 : n == 3 ? 1.5e-3 : 4e-3; });
+  const auto job = Make(Options());
+  RunUntil(*job, kFinalize);
+  EXPECT_THAT(job->Best(), ElementsAre(Pair(tasks_[0].text, others_.at(1))));
+  Finish(*job);
+  EXPECT_THAT(job->Best(), ElementsAre(Pair(tasks_[0].text, others_.at(3))));
+  EXPECT_EQ(BestOnRecord(tasks_[0]), others_[3]);
+}
+
+TEST_F(TuningJobFinalizeTest, TheDefaultIsKeptIfAllOthersWereLucky) {
+  LetTimesBe([](size_t, int nth) { return nth == 0 ? 1.9e-3 : 4e-3; });
+  const auto job = Make(Options());
+  Finish(*job);
+  EXPECT_THAT(job->Best(), IsEmpty());
+  EXPECT_NEAR(job->Summary().tasks[0].best_seconds, 2e-3, 1e-9);
+  EXPECT_EQ(job->Summary().tasks[0].best_config, job->Summary().tasks[0].default_config);
+}
+
+TEST_F(TuningJobFinalizeTest, ADifferenceThatIsNotSureDoesNotCount) {
+  LetTimesBe([](size_t, int) { return 1.999e-3; });
+  const auto job = Make(Options());
+  Finish(*job);
+  EXPECT_THAT(job->Best(), IsEmpty());
+}
+
+TEST_F(TuningJobFinalizeTest, WhatIsSlowerThanTheDefaultIsNotMeasuredAgain) {
+  LetTimesBe([](size_t, int) { return 3e-3; });
+  const auto job = Make(Options());
+  RunUntil(*job, kFinalize);
+  const size_t built = machine_.built.size(), measured = machine_.measured.size();
+  EXPECT_EQ(Finish(*job), "f");
+  EXPECT_EQ(machine_.built.size(), built);
+  EXPECT_EQ(machine_.measured.size(), measured);
+  EXPECT_THAT(networks_, ElementsAre(IsEmpty()));
+}
+
+TEST_F(TuningJobFinalizeTest, WhatFailsWhenItIsConfirmedIsNotKept) {
+  LetTimesBe([](size_t n, int) { return n == 2 ? 1e-3 : n == 4 ? 1.5e-3 : 3e-3; });
+  const auto job = Make(Options());
+  RunUntil(*job, kFinalize);
+  machine_.run = [&](const TuningTask&, const Candidate& candidate) {
+    return candidate == others_.at(2) ? TrialOutcome::kWrongResult : TrialOutcome::kOk;
+  };
+  Finish(*job);
+  EXPECT_THAT(job->Best(), ElementsAre(Pair(tasks_[0].text, others_[4])));
+  EXPECT_EQ(BestOnRecord(tasks_[0]), others_[4]);
+}
+
+// What works counts then, however fast it is.
+TEST_F(TuningJobFinalizeTest, ADefaultThatFailsIsReplaced) {
+  machine_.run = [&](const TuningTask& task, const Candidate& candidate) {
+    return IsDefault(task, candidate) ? TrialOutcome::kCrashed : TrialOutcome::kOk;
+  };
+  const auto job = Make(Options());
+  Finish(*job);
+  EXPECT_EQ(job->Best().size(), 2);
+  EXPECT_EQ(RunOf().state, RunState::kFinished);
+  for (const CurvePoint& point : job->Summary().curve) EXPECT_TRUE(std::isfinite(point.network_seconds));
+}
+
+TEST_F(TuningJobFinalizeTest, TasksAreConfirmedOneStageEach) {
+  machine_.seconds = [&](const TuningTask& task, const Candidate& candidate, int) {
+    return IsDefault(task, candidate) ? 2.5e-3 : FakeMachine::HashedSeconds(task, candidate);
+  };
+  const auto job = Make(Options());
+  RunUntil(*job, kFinalize);
+  for (const TuningTask& task : tasks_) {
+    const size_t measured = machine_.measured.size();
+    EXPECT_EQ(Step(*job), kFinalize);
+    EXPECT_GT(machine_.measured.size(), measured);
+    for (size_t i = measured; i < machine_.measured.size(); ++i) {
+      EXPECT_EQ(machine_.measured[i].task, task.text);
+    }
+    EXPECT_THAT(networks_, IsEmpty());
+  }
+  EXPECT_EQ(Finish(*job), "f");
+  EXPECT_THAT(networks_, ElementsAre(job->Best()));
+  EXPECT_THAT(job->Best(),
+              UnorderedElementsAre(Pair(tasks_[0].text, testing::_), Pair(tasks_[1].text, testing::_)));
+}
+
+TEST_F(TuningJobFinalizeTest, ANetworkThatCannotBeMeasuredIsAnError) {
+  network_ = absl::InternalError("the network crashes");
+  const auto job = Make(Options());
+  absl::Status status;
+  while (status.ok() && job->Next().has_value()) status = job->RunNext();
+  EXPECT_EQ(status.message(), "the network crashes");
+  EXPECT_EQ(networks_.size(), 1);
+  EXPECT_EQ(RunOf().state, RunState::kRunning);
+  EXPECT_GE(Records().size(), 20);
+}
+
+// What was lucky was never reached.
+TEST_F(TuningJobFinalizeTest, TheCurveEndsAtWhatWasConfirmed) {
+  LetTimesBe([](size_t n, int nth) { return n == 1 && nth == 0 ? 1e-3 : 4e-3; });
+  const auto job = Make(Options());
+  Finish(*job);
+  const double end = 2 * 2e-3 + 1 * 2e-3;
+  for (const CurvePoint& point : job->Summary().curve) EXPECT_NEAR(point.network_seconds, end, 1e-9);
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,235 @@
+// attune tune: what it prints, writes and leaves in the database, and how it ends.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <set>
+
+#include "models.h"
+#include "nlohmann/json.hpp"
+#include "run_attune.h"
+
+namespace attune {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::vector<std::string> Lines(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+int64_t Trials(const std::string& events) {
+  return std::ranges::count_if(Lines(events), [](const std::string& line) {
+    return line.find("\"event\":\"trial\"") != std::string::npos;
+  });
+}
+
+// What is in a database, as the program shows it.
+json List(const std::string& records, const std::string& what) {
+  const Outcome list =
+      RunAttune({"records", "list", "--" + what, "--limit", "100000", "--records", records, "--json", "-"});
+  EXPECT_EQ(list.exit_code, 0) << list.err;
+  return list.exit_code == 0 ? json::parse(list.out)[what] : json();
+}
+
+class TuneTest : public ::testing::Test {
+ protected:
+  // `attune tune` on the model with the database, quick, and with these flags too.
+  Outcome Tune(const std::vector<std::string>& flags, const RunOptions& options = {}) const {
+    std::vector<std::string> arguments = {
+        "tune", model_,    "--records", records_,  "--threads", "1", "--candidate-seconds",
+        "0.02", "--cache", "warm",      "--batch", "8"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    return RunAttune(arguments, options);
+  }
+
+  const TemporaryFolder folder_;
+  const std::string model_ = folder_.Write("convolutions.onnx", ConvolutionsModel());
+  const std::string records_ = folder_ / "records.db";
+  const std::string artifact_ = folder_ / "tuned.atn";
+  const std::string events_ = folder_ / "events.jsonl";
+};
+
+TEST_F(TuneTest, WritesWhatItFoundAndCompileUsesIt) {
+  const std::string report = folder_ / "report.html", summary_file = folder_ / "summary.json";
+  const Outcome tuned = Tune(
+      {"--trials", "20", "-o", artifact_, "--report", report, "--events", events_, "--json", summary_file});
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_THAT(tuned.out, AllOf(HasSubstr("convolutions.onnx: 20 trials"), HasSubstr("one inference"),
+                               HasSubstr("records are in " + records_)));
+  EXPECT_THAT(tuned.err, HasSubstr("20 trials"));
+  EXPECT_THAT(Lines(report).at(0), HasSubstr("<!doctype html>"));
+  for (const std::string& line : Lines(events_)) {
+    const json event = json::parse(line, nullptr, /*allow_exceptions=*/false);
+    ASSERT_TRUE(event.is_object()) << line;
+    EXPECT_TRUE(event["seconds"].is_number());
+    EXPECT_TRUE(event["event"].is_string());
+  }
+  std::ifstream file(summary_file);
+  const json summary = json::parse(file);
+  EXPECT_EQ(summary["trials"], 20);
+  EXPECT_GE(summary["tasks"].size(), 2);
+
+  const json runs = List(records_, "runs"), measurements = List(records_, "measurements");
+  ASSERT_EQ(runs.size(), 1);
+  EXPECT_EQ(runs[0]["run"], summary["run"]);
+  EXPECT_EQ(runs[0]["state"], "finished");
+  EXPECT_GT(runs[0]["tuned_seconds"].get<double>(), 0);
+  EXPECT_GE(measurements.size(), 20);
+  EXPECT_EQ(static_cast<int64_t>(measurements.size()), Trials(events_));
+
+  // What was measured is what is deployed.
+  std::set<std::string> measured;
+  for (const json& measurement : measurements) {
+    EXPECT_EQ(measurement["run"], summary["run"]);
+    measured.insert(measurement["code_digest"]);
+  }
+  const Outcome inspected = RunAttune({"inspect", artifact_, "--json", "-"});
+  ASSERT_EQ(inspected.exit_code, 0) << inspected.err;
+  const json kernels = json::parse(inspected.out)["kernels"];
+  ASSERT_FALSE(kernels.empty());
+  for (const json& kernel : kernels) EXPECT_THAT(measured, Contains(kernel["digest"])) << kernel["name"];
+
+  const std::string compiled = folder_ / "compiled.atn";
+  const auto kernels_by_records = [&](const std::vector<std::string>& flags, const RunOptions& options) {
+    std::vector<std::string> arguments = {"compile", model_, "-o", compiled, "--threads", "1", "--json", "-"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const Outcome outcome = RunAttune(arguments, options);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return json::parse(outcome.out)["kernels_by_records"];
+  };
+  EXPECT_EQ(kernels_by_records({"--records", records_}, {}), kernels.size());
+  EXPECT_EQ(kernels_by_records({}, {.records = records_}), kernels.size());
+  EXPECT_EQ(kernels_by_records({"--records", "none"}, {.records = records_}), 0);
+  EXPECT_EQ(kernels_by_records({}, {.records = "none"}), 0);
+  const Outcome text = RunAttune({"compile", model_, "-o", compiled, "--records", records_});
+  EXPECT_THAT(text.out, HasSubstr("as measured, by records"));
+
+  const Outcome again = Tune({"--trials", "10", "--json", "-"});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  const json second = json::parse(again.out);
+  EXPECT_NE(second["run"], summary["run"]);
+  for (const json& task : second["tasks"]) EXPECT_GT(task["transferred"].get<int>(), 0);
+  EXPECT_EQ(List(records_, "runs").size(), 2);
+}
+
+TEST_F(TuneTest, AnInterruptEndsItWell) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const int64_t before = Trials(events_);
+    const Outcome outcome =
+        Tune({"-o", artifact_, "--events", events_},
+             {.signal_when = [&] { return Trials(events_) >= before + 5; }, .signal = signal});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("records are in"));
+    const json runs = List(records_, "runs");
+    EXPECT_EQ(runs[0]["state"], "interrupted");
+    EXPECT_EQ(static_cast<int64_t>(List(records_, "measurements").size()), Trials(events_));
+    EXPECT_THAT(folder_.Files(), Contains("tuned.atn"));
+  }
+  EXPECT_EQ(List(records_, "runs").size(), 2);
+}
+
+TEST_F(TuneTest, GoesOnAfterItWasKilled) {
+  const std::vector<std::string> flags = {"--trials", "24", "--events", events_};
+  const Outcome killed =
+      Tune(flags, {.signal_when = [&] { return Trials(events_) >= 8; }, .signal = SIGKILL});
+  EXPECT_EQ(killed.exit_code, -1);
+  const size_t kept = List(records_, "measurements").size();
+  EXPECT_GE(kept, 8);
+  EXPECT_EQ(List(records_, "runs")[0]["state"], "running");
+  const Outcome outcome = Tune(flags);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const json runs = List(records_, "runs");
+  ASSERT_EQ(runs.size(), 1);
+  EXPECT_EQ(runs[0]["state"], "finished");
+  EXPECT_THAT(outcome.err, HasSubstr("going on with run " + runs[0]["run"].get<std::string>()));
+  EXPECT_GE(List(records_, "measurements").size(), 24);
+}
+
+// What takes no time.
+class TuneUsageTest : public TuneTest {};
+
+TEST_F(TuneUsageTest, ShowsWhatThereIsToChooseFrom) {
+  const Outcome outcome = Tune({"--space"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("conv"), HasSubstr("configs")));
+  EXPECT_THAT(folder_.Files(), ElementsAre("convolutions.onnx"));
+}
+
+TEST_F(TuneUsageTest, WrongUsageExitsWithTwo) {
+  const std::vector<std::vector<std::string>> wrong = {
+      {"--frobnicate"},
+      {"--trials", "0"},
+      {"--trials", "-3"},
+      {"--trials", "many"},
+      {"--trials-per-task", "0"},
+      {"--time", "soon"},
+      {"--time", "0"},
+      {"--time", "-5m"},
+      {"--time", "nan"},
+      {"--strategy", "luck"},
+      {"--batch", "0"},
+      {"--builders", "-1"},
+      {"--random-share", "1.5"},
+      {"--patience", "-1"},
+      {"--cache", "lukewarm"},
+      {"--seed", "x"},
+      {"--seed", "-1"},
+      {"--threads", "0"},
+      {"--candidate-seconds", "0"},
+  };
+  for (const std::vector<std::string>& flags : wrong) {
+    std::vector<std::string> arguments = {"tune", model_, "--records", records_};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const Outcome outcome = RunAttune(arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << testing::PrintToString(flags) << outcome.err;
+    EXPECT_THAT(outcome.err, AllOf(StartsWith("attune: "), HasSubstr(flags[0])));
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 2) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+  EXPECT_EQ(RunAttune({"tune"}).exit_code, 2);
+  EXPECT_THAT(folder_.Files(), ElementsAre("convolutions.onnx"));
+}
+
+TEST_F(TuneUsageTest, WhatCannotWorkIsSaidAtOnce) {
+  ASSERT_EQ(RunAttune({"compile", model_, "-o", artifact_}).exit_code, 0);
+  const std::string absent = folder_ / "absent/file";
+  const struct {
+    std::vector<std::string> arguments;
+    std::string part;
+  } wrong[] = {
+      {{"tune", artifact_, "--records", records_}, "compiled already"},
+      {{"tune", model_}, "ATTUNE_RECORDS is none"},
+      {{"tune", model_, "--records", "none"}, "there are no records"},
+      {{"tune", model_, "--records", model_}, model_},
+      {{"tune", model_, "--records", records_, "--cpu", "x86-64-v3"}, "--cpu"},
+      {{"tune", model_, "--records", records_, "--device", "two\nlines"}, "device"},
+      {{"tune", model_, "--records", records_, "--events", absent}, absent},
+      {{"tune", model_, "--records", records_, "-o", absent}, absent},
+      {{"tune", model_, "--records", records_, "--report", absent}, absent},
+      {{"tune", model_, "--records", records_, "--json", absent}, absent},
+      {{"tune", model_, "--records", records_, "-o", folder_.path()}, "directory"},
+  };
+  for (const auto& [arguments, part] : wrong) {
+    const Outcome outcome = RunAttune(arguments);
+    EXPECT_EQ(outcome.exit_code, 1) << testing::PrintToString(arguments);
+    EXPECT_THAT(outcome.err, AllOf(StartsWith("attune: "), HasSubstr(part)));
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
+}  // namespace
+}  // namespace attune
