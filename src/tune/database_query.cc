@@ -81,7 +81,8 @@ absl::StatusOr<bool> RecordDatabase::IsSuperseded(int64_t id) {
           "r.threads AND l.strategy = r.strategy AND l.strategy_version = r.strategy_version AND l.config = "
           "r.config WHERE r.id = ? AND ((l.outcome IN ('wrong_result', 'crashed') AND l.time_ms >= "
           "r.time_ms) "
-          "OR (l.outcome = 'ok' AND l.cache = r.cache AND (l.time_ms, l.id) > (r.time_ms, r.id))) LIMIT 1"));
+          "OR (l.outcome = 'ok' AND l.cache = r.cache AND (l.time_ms, l.id) > (r.time_ms, r.id) AND "
+          "(l.search = 'confirm' OR r.search <> 'confirm'))) LIMIT 1"));
   later.Start(id);
   return later.Step();
 }
@@ -98,10 +99,10 @@ absl::StatusOr<std::vector<BestRecord>> RecordDatabase::Best(const RecordFilter&
           *connection_,
           absl::StrCat("SELECT r.id, r.task, r.device, r.threads, r.strategy, r.strategy_version",
                        kRecordTables, where.sql, " AND r.outcome = 'ok' ",
-                       "ORDER BY r.task, r.device, r.threads, r.seconds, r.id")));
+                       "ORDER BY r.task, r.device, r.threads, r.search <> 'confirm', r.seconds, r.id")));
   where.BindTo(rows);
-  // Rows of one key follow each other, the fastest first. The last in `best` is of the current key, if it has
-  // one.
+  // Rows of one key follow each other, confirmed ones (kConfirmation) before others, the fastest first. The
+  // last in `best` is of the current key, if it has one.
   std::vector<BestRecord> best;
   Candidate current;
   bool has_best = false;

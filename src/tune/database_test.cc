@@ -148,6 +148,22 @@ TEST_F(DatabaseTest, RecordsOfOtherVersionsArePriors) {
   EXPECT_THAT(BestTrials({}, {.versions = StrategyVersions()}), IsEmpty());
 }
 
+TEST_F(DatabaseTest, WhatARunConfirmedComesBeforeWhatMayHaveBeenLucky) {
+  Add(Timed(1, 10));
+  EXPECT_THAT(BestTrials({}), ElementsAre(1));
+  Record confirmed = Timed(2, 30);
+  confirmed.search = kConfirmation;
+  Add(confirmed);
+  EXPECT_THAT(BestTrials({}), ElementsAre(2));
+  // The same config in a later run, before that run has confirmed anything.
+  Add(Timed(7, 50));
+  EXPECT_THAT(BestTrials({}), ElementsAre(2));
+  Record again = Timed(12, 40);
+  again.search = kConfirmation;
+  Add(again);
+  EXPECT_THAT(BestTrials({}), ElementsAre(12));
+}
+
 TEST_F(DatabaseTest, AConfigThatFailedSinceIsNotTheBest) {
   Add(Timed(1, 30));
   Add(Timed(5, 10));

@@ -284,7 +284,7 @@ absl::Status TuningJob::Build() {
 }
 
 absl::Status TuningJob::Keep(const Pending& pending, TrialOutcome outcome, const Timing& timing,
-                             const std::string& reason, double measure_seconds) {
+                             const std::string& reason, double measure_seconds, std::string_view search) {
   const TuningTask& task = tasks_[pending.task]->task();
   Record record{.task = task.text,
                 .flops = task.flops,
@@ -298,7 +298,7 @@ absl::Status TuningJob::Keep(const Pending& pending, TrialOutcome outcome, const
                 .reason = reason,
                 .run = run_.id,
                 .trial = pending.trial,
-                .search = options_.search,
+                .search = std::string(search),
                 .compiler_version = std::string(kCompilerVersion),
                 .code_digest = pending.built.kernel.code_digest,
                 .cache = options_.cache,
@@ -318,7 +318,7 @@ absl::Status TuningJob::MeasureOne(Pending& pending) {
   pending.trial = trials_++;
   if (pending.built.outcome != TrialOutcome::kOk) {
     task.AddFailure(pending.candidate);
-    return Keep(pending, pending.built.outcome, {}, pending.built.reason, 0);
+    return Keep(pending, pending.built.outcome, {}, pending.built.reason, 0, options_.search);
   }
   const std::optional<Incumbent> incumbent = task.incumbent();
   MeasureOptions options = MeasuringOptions();
@@ -327,7 +327,7 @@ absl::Status TuningJob::MeasureOne(Pending& pending) {
                                                  incumbent.has_value() ? &*incumbent : nullptr);
   if (m.outcome != TrialOutcome::kOk) {
     task.AddFailure(pending.candidate);
-    return Keep(pending, m.outcome, {}, m.reason, m.seconds);
+    return Keep(pending, m.outcome, {}, m.reason, m.seconds, options_.search);
   }
   Timing timing = m.timing;
   if (m.normalized_seconds > 0) {
@@ -335,15 +335,21 @@ absl::Status TuningJob::MeasureOne(Pending& pending) {
     timing = {timing.seconds * drift, timing.low * drift, timing.high * drift, timing.repetitions};
   }
   pending.seconds = timing.seconds;
-  RETURN_IF_ERROR(Keep(pending, m.outcome, timing, "", m.seconds));
+  RETURN_IF_ERROR(Keep(pending, m.outcome, timing, "", m.seconds, options_.search));
   task.Add(pending.candidate, m, std::move(pending.built.kernel));
   return absl::OkStatus();
+}
+
+// Every task is worth its first trial, of the default.
+bool TuningJob::IsLate(const Pending& pending) const {
+  return options_.seconds > 0 && Elapsed() >= options_.seconds &&
+         pending.candidate != tasks_[pending.task]->space().Default();
 }
 
 absl::Status TuningJob::Measure() {
   std::vector<float> predicted, measured;
   for (Pending& pending : pending_) {
-    if (stopping_.load(std::memory_order_relaxed)) break;
+    if (stopping_.load(std::memory_order_relaxed) || IsLate(pending)) break;
     RETURN_IF_ERROR(MeasureOne(pending));
     if (!pending.score.has_value() || pending.seconds <= 0) continue;
     predicted.push_back(*pending.score);
@@ -403,7 +409,8 @@ absl::Status TuningJob::Confirm(size_t index) {
   options.precision = 0.002;
   options.seconds_limit = kConfirmSeconds;
   options.abandon_ratio = 0;
-  for (int i = 0; i < kConfirmed && !stopping_.load(std::memory_order_relaxed); ++i) {
+  int confirmed = 0;
+  for (; confirmed < kConfirmed && !stopping_.load(std::memory_order_relaxed); ++confirmed) {
     std::optional<Candidate> next = task.NextToConfirm();
     if (!next.has_value()) break;
     Pending pending{.task = index, .trial = trials_, .candidate = *std::move(next), .score = {}, .built = {}};
@@ -418,13 +425,16 @@ absl::Status TuningJob::Confirm(size_t index) {
     }
     if (m.outcome != TrialOutcome::kOk || m.ratio <= 0) {
       task.Confirm(pending.candidate, std::numeric_limits<double>::infinity(), false);
-      if (m.outcome != TrialOutcome::kOk) RETURN_IF_ERROR(Keep(pending, m.outcome, {}, m.reason, m.seconds));
+      if (m.outcome != TrialOutcome::kOk)
+        RETURN_IF_ERROR(Keep(pending, m.outcome, {}, m.reason, m.seconds, options_.search));
       continue;
     }
     const Timing timing = {incumbent.seconds * m.ratio, incumbent.seconds * m.ratio_low,
                            incumbent.seconds * m.ratio_high, m.timing.repetitions};
-    task.Confirm(pending.candidate, timing.seconds, m.ratio_high < 1);
-    RETURN_IF_ERROR(Keep(pending, m.outcome, timing, "", m.seconds));
+    const bool is_faster = m.ratio_high < 1;
+    task.Confirm(pending.candidate, timing.seconds, is_faster);
+    RETURN_IF_ERROR(
+        Keep(pending, m.outcome, timing, "", m.seconds, is_faster ? kConfirmation : options_.search));
     RETURN_IF_ERROR(
         Log("confirm", {{"task", task.task().digest},
                         {"candidate", ToString(pending.candidate.strategy, pending.candidate.config)},
@@ -432,7 +442,9 @@ absl::Status TuningJob::Confirm(size_t index) {
                         {"ratio_low", m.ratio_low},
                         {"ratio_high", m.ratio_high}}));
   }
-  return absl::OkStatus();
+  if (confirmed == 0) return absl::OkStatus();
+  const double seconds = task.default_seconds();
+  return Keep(standard, TrialOutcome::kOk, {seconds, seconds, seconds, 1}, "", 0, kConfirmation);
 }
 
 absl::Status TuningJob::MeasureNetwork() {

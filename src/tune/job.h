@@ -111,13 +111,15 @@ class TuningJob {
   // The candidates that every task starts with.
   void ChooseFirst();
   void Choose(size_t task, std::vector<Candidate> candidates);
+  // Whether there is no time left for it.
+  bool IsLate(const Pending& pending) const;
   absl::Status MeasureOne(Pending& pending);
   // Measures candidates of a task again, in turns with its default.
   absl::Status Confirm(size_t task);
   absl::Status MeasureNetwork();
-  // Writes down a trial that is over.
+  // Writes down a trial that is over; `search` is what proposed it.
   absl::Status Keep(const Pending& pending, TrialOutcome outcome, const Timing& timing,
-                    const std::string& reason, double measure_seconds);
+                    const std::string& reason, double measure_seconds, std::string_view search);
   absl::Status TrainModel();
   absl::Status Log(std::string_view event, nlohmann::json fields) {
     return tools_.events->Write(event, fields);

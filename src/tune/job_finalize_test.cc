@@ -56,15 +56,20 @@ TEST_F(TuningJobFinalizeTest, TheFastestIsKeptIfItIsFasterAgain) {
   EXPECT_NEAR(task.best_seconds, 1e-3, 1e-9);
   EXPECT_EQ(task.best_config, ToString(others_[2].strategy, others_[2].config));
 
-  // The confirmation is in turns with the default, takes longer, and is a record.
+  // The confirmation is in turns with the default, takes longer, and is a record, as is the default's time.
   const FakeMachine::Asked& last = machine_.measured.back();
   EXPECT_EQ(last.candidate, others_[2]);
   EXPECT_TRUE(last.in_turns);
   EXPECT_EQ(last.options.abandon_ratio, 0);
   EXPECT_LT(last.options.precision, MeasureOptions().precision);
-  ASSERT_EQ(Records().size(), records + 1);
-  EXPECT_EQ((Candidate{Records().back().strategy, Records().back().config}), others_[2]);
-  EXPECT_NEAR(Records().back().timing.seconds, 1e-3, 1e-9);
+  const std::vector<Record> after = Records();
+  ASSERT_EQ(after.size(), records + 2);
+  const Record &confirmed = after[records], &standard = after[records + 1];
+  EXPECT_EQ((Candidate{confirmed.strategy, confirmed.config}), others_[2]);
+  EXPECT_NEAR(confirmed.timing.seconds, 1e-3, 1e-9);
+  EXPECT_EQ(confirmed.search, kConfirmation);
+  EXPECT_NEAR(standard.timing.seconds, 2e-3, 1e-9);
+  EXPECT_EQ(standard.search, kConfirmation);
 }
 
 TEST_F(TuningJobFinalizeTest, WhatWasOnlyLuckyIsNotKept) {

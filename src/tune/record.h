@@ -59,6 +59,10 @@ struct Timing {
 // The numbers of a config by name: lower/strategy.h's Config.
 using RecordConfig = std::map<std::string, int64_t>;
 
+// Record::search of what was measured again at the end of a run: a config that is surely faster than the
+// default, or the default. All others may have been lucky.
+inline constexpr std::string_view kConfirmation = "confirm";
+
 struct Record {
   // What was measured. Features for cost models are no part of it: they are computed from the config anew, by
   // whichever version of them is in use.

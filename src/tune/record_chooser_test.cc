@@ -24,7 +24,7 @@ KernelChoice Choose(const RecordChooser& chooser, const TuningTask& task) {
 
 TEST(RecordChooserTest, TakesWhatFitsAndElseTheDefault) {
   const TuningTask task = MakeTask(kWideConvTask, {1, 2});
-  const Config config = {{"tile_w", 4}, {"tile_c", 2}, {"unroll_c", 2}, {"rows_first", 0}};
+  const Config config = {{"tile_w", 4}, {"tile_c", 2}, {"unroll_c", 2}, {"rows_first", 0}, {"prefetch", 0}};
   const KernelChoice known = Choose(RecordChooser({{task.text, {"conv_direct", config}}}), task);
   EXPECT_TRUE(known.measured);
   EXPECT_EQ(known.strategy->name, "conv_direct");
@@ -36,7 +36,7 @@ TEST(RecordChooserTest, TakesWhatFitsAndElseTheDefault) {
       {"conv_gone", config},
       {"gemm", {}},
       {"conv_direct", {{"tile_w", 4}}},
-      {"conv_direct", {{"tile_w", 4}, {"tile_c", 3}, {"unroll_c", 2}, {"rows_first", 0}}}};
+      {"conv_direct", {{"tile_w", 4}, {"tile_c", 3}, {"unroll_c", 2}, {"rows_first", 0}, {"prefetch", 0}}}};
   for (const Candidate& misfit : misfits) {
     const KernelChoice choice = Choose(RecordChooser({{task.text, misfit}}), task);
     EXPECT_FALSE(choice.measured);
@@ -54,7 +54,7 @@ TEST(RecordChooserTest, PrefersRecordsByAsManyThreads) {
     Record record = SampleRecord("run", threads);
     record.task = task.text;
     record.strategy_version = FindStrategy("conv_direct")->version + version_offset;
-    record.config = {{"tile_w", tile_w}, {"tile_c", 2}, {"unroll_c", 1}, {"rows_first", 0}};
+    record.config = {{"tile_w", tile_w}, {"tile_c", 2}, {"unroll_c", 1}, {"rows_first", 0}, {"prefetch", 0}};
     record.threads = threads;
     record.timing = {seconds, seconds, seconds, 10};
     EXPECT_TRUE((*database)->Add(record).ok());

@@ -21,7 +21,7 @@ TEST(ConfigSpaceTest, HasTheStrategiesThatApply) {
   const auto space = ConfigSpace::Create(task, TestTarget());
   ASSERT_TRUE(space.ok()) << space.status();
   EXPECT_THAT(space->ToString(),
-              HasSubstr("conv_direct: tile_w 28 × tile_c 3 × rows_first 2 × unroll_c 4 = 672"));
+              HasSubstr("conv_direct: tile_w 28 × tile_c 3 × rows_first 2 × unroll_c 4 × prefetch 2 = 1344"));
   EXPECT_THAT(space->ToString(), HasSubstr("conv_winograd: "));
   EXPECT_EQ(space->Defaults().front(), space->Default());
   EXPECT_EQ(space->Defaults().size(), space->strategies().size());
@@ -88,15 +88,15 @@ TEST(ConfigSpaceTest, RefusesWhatDoesNotFit) {
   ASSERT_TRUE(space.ok()) << space.status();
   EXPECT_FALSE(space->IsValid({"conv_indirect", {}}));
   EXPECT_FALSE(space->IsValid({"conv_direct", {{"tile_w", 7}}}));
-  EXPECT_FALSE(
-      space->IsValid({"conv_direct", {{"tile_w", 7}, {"tile_c", 5}, {"unroll_c", 1}, {"rows_first", 0}}}));
+  EXPECT_FALSE(space->IsValid(
+      {"conv_direct", {{"tile_w", 7}, {"tile_c", 5}, {"unroll_c", 1}, {"rows_first", 0}, {"prefetch", 0}}}));
   // 28 × 4 accumulators for 32 registers.
-  const Candidate spills = {"conv_direct",
-                            {{"tile_w", 28}, {"tile_c", 4}, {"unroll_c", 1}, {"rows_first", 0}}};
+  const Candidate spills = {
+      "conv_direct", {{"tile_w", 28}, {"tile_c", 4}, {"unroll_c", 1}, {"rows_first", 0}, {"prefetch", 0}}};
   EXPECT_TRUE(space->Contains(spills));
   EXPECT_FALSE(space->IsValid(spills));
-  EXPECT_TRUE(
-      space->IsValid({"conv_direct", {{"tile_w", 7}, {"tile_c", 4}, {"unroll_c", 1}, {"rows_first", 0}}}));
+  EXPECT_TRUE(space->IsValid(
+      {"conv_direct", {{"tile_w", 7}, {"tile_c", 4}, {"unroll_c", 1}, {"rows_first", 0}, {"prefetch", 0}}}));
 }
 
 TEST(ConfigSpaceTest, BoundsCountWhatUnrollingRepeats) {
@@ -105,7 +105,8 @@ TEST(ConfigSpaceTest, BoundsCountWhatUnrollingRepeats) {
   ASSERT_TRUE(space.ok()) << space.status();
   const auto bounds = [&](int64_t tile_w, int64_t unroll_c) {
     const auto nest = space->Lower(
-        {"conv_direct", {{"tile_w", tile_w}, {"tile_c", 2}, {"unroll_c", unroll_c}, {"rows_first", 1}}});
+        {"conv_direct",
+         {{"tile_w", tile_w}, {"tile_c", 2}, {"unroll_c", unroll_c}, {"rows_first", 1}, {"prefetch", 0}}});
     EXPECT_TRUE(nest.ok()) << nest.status();
     return BoundsOf(*nest, TestTarget());
   };

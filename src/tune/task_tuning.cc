@@ -33,7 +33,8 @@ absl::StatusOr<std::unique_ptr<TaskTuning>> TaskTuning::Create(TuningTask task, 
 }
 
 void TaskTuning::Transfer(std::span<const Record> records, const std::string& run) {
-  std::map<Candidate, double> times;  // the last of each, since the fastest of many was lucky
+  // The last time of each, since the fastest of many was lucky; if any were confirmed, of these.
+  std::map<Candidate, double> times, confirmed;
   for (const Record& record : records) {
     const Strategy* strategy = FindStrategy(record.strategy);
     Candidate candidate{record.strategy, record.config};
@@ -43,12 +44,14 @@ void TaskTuning::Transfer(std::span<const Record> records, const std::string& ru
     const bool ok = record.outcome == TrialOutcome::kOk;
     ++(record.run == run ? trials_ : transferred_);
     if (!ok && record.run == run) ++failed_;
-    times.erase(candidate);
-    if (ok) times[candidate] = record.timing.seconds;
+    for (auto* known : {&times, &confirmed}) {
+      if (!ok) known->erase(candidate);
+    }
+    if (ok) (record.search == kConfirmation ? confirmed : times)[candidate] = record.timing.seconds;
     observed_.push_back({std::move(candidate), ok, record.timing.seconds});
   }
   double fastest = kNever;
-  for (const auto& [candidate, seconds] : times) {
+  for (const auto& [candidate, seconds] : confirmed.empty() ? times : confirmed) {
     if (seconds >= fastest) continue;
     known_ = candidate;
     fastest = seconds;
