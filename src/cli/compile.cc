@@ -31,6 +31,7 @@ Json ToJson(const Flags& flags, const NetworkDescription& d, const Network& netw
                {"cpu", d.manifest.target.cpu},
                {"kernels", report.num_kernels},
                {"kernels_by_records", report.num_measured},
+               {"kernels_by_similar_records", report.num_similar},
                {"bytes",
                 {{"file", d.file_bytes},
                  {"code", d.code_bytes},
@@ -52,8 +53,10 @@ Json ToJson(const Flags& flags, const NetworkDescription& d, const Network& netw
 
 // How many kernels records chose; nothing where none.
 std::string Measured(const CompileReport& report) {
-  if (report.num_measured == 0) return "";
-  return absl::StrFormat(" (%d as measured, by records)", report.num_measured);
+  if (report.num_measured + report.num_similar == 0) return "";
+  const std::string similar =
+      report.num_similar == 0 ? "" : absl::StrFormat(", %d like similar ones", report.num_similar);
+  return absl::StrFormat(" (%d as measured%s, by records)", report.num_measured, similar);
 }
 
 std::string Summary(const Flags& flags, const NetworkDescription& d, const Network& network,

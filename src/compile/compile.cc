@@ -157,6 +157,10 @@ absl::StatusOr<std::string> WriteNetwork(const Graph& graph, const NetworkPlan& 
   return WriteArtifact({std::move(manifest), std::as_bytes(code_bytes), constants.bytes});
 }
 
+int CountBy(const NetworkPlan& plan, ChosenBy by) {
+  return static_cast<int>(std::ranges::count(plan.kernels, by, &PlannedKernel::by));
+}
+
 }  // namespace
 
 absl::Status ArrangeGroups(Graph& graph, const Target& target) {
@@ -173,8 +177,8 @@ absl::StatusOr<std::string> Compile(Graph& graph, const CompileOptions& options,
   ASSIGN_OR_RETURN(const NetworkPlan plan, PlanNetwork(graph, options.target, chooser));
   times.plan_seconds = watch.Lap();
   times.num_kernels = static_cast<int>(plan.kernels.size());
-  times.num_measured = static_cast<int>(
-      std::ranges::count_if(plan.kernels, [](const auto& kernel) { return kernel.measured; }));
+  times.num_measured = CountBy(plan, ChosenBy::kRecords);
+  times.num_similar = CountBy(plan, ChosenBy::kSimilarRecords);
 
   std::vector<KernelJob> jobs;
   for (const PlannedKernel& kernel : plan.kernels) {

@@ -32,7 +32,8 @@ struct CompileOptions {
 struct CompileReport {
   double plan_seconds = 0, codegen_seconds = 0, pack_seconds = 0, link_seconds = 0;
   int num_kernels = 0;
-  int num_measured = 0;  // of which were chosen by measurement
+  int num_measured = 0;  // of which were chosen by their measurements
+  int num_similar = 0;   // or by those of tasks like theirs
 };
 
 // The first stage: gives the values of `graph`, a graph of fused groups, their layouts and merges groups into

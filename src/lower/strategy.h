@@ -88,11 +88,14 @@ struct ScheduledGroup {
 absl::StatusOr<ScheduledGroup> ScheduleBy(const Strategy& strategy, Workload workload, Config config,
                                           const Target& target);
 
+// What a kernel was chosen by: a cost model, its own measurements, or those of a task like it.
+enum class ChosenBy : uint8_t { kModel, kRecords, kSimilarRecords };
+
 // A strategy that applies to a workload, and one of its configs.
 struct KernelChoice {
   const Strategy* strategy = nullptr;
   Config config;
-  bool measured = false;  // by measurement, not by a cost model
+  ChosenBy by = ChosenBy::kModel;
 };
 
 // The first strategy that applies, or of those that tell their cost the cheapest, with its analytic default.

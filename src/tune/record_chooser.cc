@@ -1,9 +1,13 @@
 #include "tune/record_chooser.h"
 
+#include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/status.h"
+#include "tune/similarity.h"
+#include "tune/space.h"
 
 namespace attune {
 
@@ -13,10 +17,56 @@ StrategyVersions CurrentStrategyVersions() {
   return versions;
 }
 
+// Tasks whose best is confirmed. Their texts are read when they are first needed: a database may have
+// thousands.
+class RecordChooser::Neighbours {
+ public:
+  void Add(const Record& record) {
+    records_.try_emplace(record.task, Candidate{record.strategy, record.config});
+  }
+
+  // The nearest one's candidate.
+  const Candidate* Nearest(const Workload& workload) {
+    std::call_once(read_, [this] { Read(); });
+    const TaskShape shape = ShapeOfTask(workload);
+    double nearest = kNear;
+    const Candidate* found = nullptr;
+    for (const auto& [other, candidate] : shapes_) {
+      const double distance = TaskDistance(shape, other);
+      if (distance >= nearest) continue;
+      nearest = distance;
+      found = candidate;
+    }
+    return found;
+  }
+
+ private:
+  // A picture an eighth wider and higher is nearer, twice the channels are not.
+  static constexpr double kNear = 1;
+
+  void Read() {
+    for (const auto& [text, candidate] : records_) {
+      const absl::StatusOr<TuningTask> task = ParseTask(text);
+      if (!task.ok()) continue;
+      const absl::StatusOr<Workload> workload = task->Analyze();
+      if (workload.ok()) shapes_.emplace_back(ShapeOfTask(*workload), &candidate);
+    }
+  }
+
+  std::map<std::string, Candidate> records_;
+  std::once_flag read_;
+  std::vector<std::pair<TaskShape, const Candidate*>> shapes_;
+};
+
+RecordChooser::RecordChooser(std::map<std::string, Candidate> best) : best_(std::move(best)) {}
+RecordChooser::~RecordChooser() = default;
+RecordChooser::RecordChooser(RecordChooser&&) noexcept = default;
+
 absl::StatusOr<RecordChooser> RecordChooser::Load(RecordDatabase& database, const std::string& device,
                                                   int threads, const std::string& run) {
   // Times with different caches do not compare: those that tell most of a network come first.
   std::map<std::string, Candidate> best, by_others;
+  auto neighbours = std::make_unique<Neighbours>();
   for (const CacheMode cache : {CacheMode::kNetwork, CacheMode::kWarm, CacheMode::kCold}) {
     ASSIGN_OR_RETURN(const std::vector<BestRecord> records,
                      database.Best({.device = device, .run = run, .cache = cache},
@@ -24,24 +74,34 @@ absl::StatusOr<RecordChooser> RecordChooser::Load(RecordDatabase& database, cons
     for (const auto& [record, prior] : records) {
       auto& found = record.threads == threads ? best : by_others;
       found.try_emplace(record.task, Candidate{record.strategy, record.config});
+      if (record.threads == threads && record.search == kConfirmation) neighbours->Add(record);
     }
   }
   best.merge(by_others);
-  return RecordChooser(std::move(best));
+  RecordChooser chooser(std::move(best));
+  chooser.neighbours_ = std::move(neighbours);
+  return chooser;
 }
 
 absl::StatusOr<KernelChoice> RecordChooser::Choose(const Workload& workload, const std::string& task,
                                                    const Target& target) const {
-  const auto it = best_.find(task);
-  if (it == best_.end()) return ChooseAnalytically(workload, target);
-  const Candidate& candidate = it->second;
-  const Strategy* strategy = FindStrategy(candidate.strategy);
-  if (strategy == nullptr || !strategy->why_not(workload, target).empty() ||
-      !IsConfigOf(candidate.config, strategy->space(workload, target)) ||
-      !ScheduleBy(*strategy, workload, candidate.config, target).ok()) {
-    return ChooseAnalytically(workload, target);
+  if (const auto it = best_.find(task); it != best_.end()) {
+    const Candidate& candidate = it->second;
+    const Strategy* strategy = FindStrategy(candidate.strategy);
+    if (strategy == nullptr || !strategy->why_not(workload, target).empty() ||
+        !IsConfigOf(candidate.config, strategy->space(workload, target)) ||
+        !ScheduleBy(*strategy, workload, candidate.config, target).ok()) {
+      return ChooseAnalytically(workload, target);
+    }
+    return KernelChoice{strategy, candidate.config, ChosenBy::kRecords};
   }
-  return KernelChoice{strategy, candidate.config, /*measured=*/true};
+  const Candidate* similar = neighbours_ == nullptr ? nullptr : neighbours_->Nearest(workload);
+  if (similar == nullptr) return ChooseAnalytically(workload, target);
+  ASSIGN_OR_RETURN(const TuningTask parsed, ParseTask(task));
+  ASSIGN_OR_RETURN(ConfigSpace space, ConfigSpace::Create(parsed, target));
+  const std::optional<Candidate> moved = space.Nearest(*similar);
+  if (!moved.has_value()) return ChooseAnalytically(workload, target);
+  return KernelChoice{FindStrategy(moved->strategy), moved->config, ChosenBy::kSimilarRecords};
 }
 
 }  // namespace attune

@@ -3,6 +3,7 @@
 #define ATTUNE_TUNE_RECORD_CHOOSER_H_
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -13,7 +14,8 @@
 namespace attune {
 
 // Any number of threads may use one. Records that do not fit, of a strategy that is gone or of knobs that
-// changed, count for nothing.
+// changed, count for nothing. Where a task has none, those of the task that is most like it count if they are
+// confirmed and it is very much like it: their config is moved to the nearest one here.
 class RecordChooser final : public KernelChooser {
  public:
   // The best records of `device`, of strategies in the versions that this program has: by that many threads,
@@ -21,7 +23,9 @@ class RecordChooser final : public KernelChooser {
   static absl::StatusOr<RecordChooser> Load(RecordDatabase& database, const std::string& device, int threads,
                                             const std::string& run = "");
   // These configs, by task.
-  explicit RecordChooser(std::map<std::string, Candidate> best) : best_(std::move(best)) {}
+  explicit RecordChooser(std::map<std::string, Candidate> best);
+  ~RecordChooser() override;
+  RecordChooser(RecordChooser&&) noexcept;
 
   absl::StatusOr<KernelChoice> Choose(const Workload& workload, const std::string& task,
                                       const Target& target) const override;
@@ -29,7 +33,10 @@ class RecordChooser final : public KernelChooser {
   size_t size() const { return best_.size(); }
 
  private:
+  class Neighbours;
+
   std::map<std::string, Candidate> best_;  // by task
+  std::unique_ptr<Neighbours> neighbours_;
 };
 
 // The strategies of this program. Records of other versions are priors.

@@ -26,12 +26,12 @@ TEST(RecordChooserTest, TakesWhatFitsAndElseTheDefault) {
   const TuningTask task = MakeTask(kWideConvTask, {1, 2});
   const Config config = {{"tile_w", 4}, {"tile_c", 2}, {"unroll_c", 2}, {"rows_first", 0}, {"prefetch", 0}};
   const KernelChoice known = Choose(RecordChooser({{task.text, {"conv_direct", config}}}), task);
-  EXPECT_TRUE(known.measured);
+  EXPECT_EQ(known.by, ChosenBy::kRecords);
   EXPECT_EQ(known.strategy->name, "conv_direct");
   EXPECT_EQ(known.config, config);
 
   const KernelChoice analytic = Choose(RecordChooser({}), task);
-  EXPECT_FALSE(analytic.measured);
+  EXPECT_EQ(analytic.by, ChosenBy::kModel);
   const Candidate misfits[] = {
       {"conv_gone", config},
       {"gemm", {}},
@@ -39,7 +39,7 @@ TEST(RecordChooserTest, TakesWhatFitsAndElseTheDefault) {
       {"conv_direct", {{"tile_w", 4}, {"tile_c", 3}, {"unroll_c", 2}, {"rows_first", 0}, {"prefetch", 0}}}};
   for (const Candidate& misfit : misfits) {
     const KernelChoice choice = Choose(RecordChooser({{task.text, misfit}}), task);
-    EXPECT_FALSE(choice.measured);
+    EXPECT_EQ(choice.by, ChosenBy::kModel);
     EXPECT_EQ(choice.strategy, analytic.strategy);
     EXPECT_EQ(choice.config, analytic.config);
   }
@@ -70,6 +70,38 @@ TEST(RecordChooserTest, PrefersRecordsByAsManyThreads) {
   const auto elsewhere = RecordChooser::Load(**database, "another-device", 1);
   ASSERT_TRUE(elsewhere.ok()) << elsewhere.status();
   EXPECT_EQ(elsewhere->size(), 0u);
+}
+
+TEST(RecordChooserTest, ATaskWithoutRecordsTakesTheConfirmedConfigOfOneLikeIt) {
+  const RecordsFolder folder;
+  const auto database = RecordDatabase::Open(folder / "records.db");
+  ASSERT_TRUE(database.ok()) << database.status();
+  const TuningTask task = MakeTask(kWideConvTask, {1, 2});
+  std::string larger = task.text, twice = task.text;
+  for (size_t at; (at = larger.find("28,28")) != std::string::npos;) larger.replace(at, 5, "32,32");
+  for (size_t at; (at = twice.find("28,28")) != std::string::npos;) twice.replace(at, 5, "56,56");
+  ASSERT_NE(larger, task.text);
+  Record record = SampleRecord("run", 1);
+  record.task = task.text;
+  record.strategy_version = FindStrategy("conv_direct")->version;
+  record.config = {{"tile_w", 7}, {"tile_c", 2}, {"unroll_c", 1}, {"rows_first", 1}, {"prefetch", 1}};
+  record.threads = 1;
+  const auto choose = [&](const std::string& text) {
+    const auto chooser = RecordChooser::Load(**database, record.device, 1);
+    EXPECT_TRUE(chooser.ok()) << chooser.status();
+    const auto similar = ParseTask(text);
+    EXPECT_TRUE(similar.ok()) << similar.status();
+    return Choose(*chooser, *similar);
+  };
+  ASSERT_TRUE((*database)->Add(record).ok());
+  EXPECT_EQ(choose(task.text).by, ChosenBy::kRecords);
+  EXPECT_EQ(choose(larger).by, ChosenBy::kModel);  // it may have been lucky
+  record.search = kConfirmation;
+  ++record.time_ms;
+  ASSERT_TRUE((*database)->Add(record).ok());
+  EXPECT_EQ(choose(larger).by, ChosenBy::kSimilarRecords);
+  EXPECT_EQ(choose(larger).config, record.config);
+  EXPECT_EQ(choose(twice).by, ChosenBy::kModel);  // not so much like it
 }
 
 TEST(ExtractTasksTest, EqualGroupsAreOneTask) {
