@@ -315,7 +315,7 @@ TEST(RuntimeTest, AnArenaBeyondTheMemoryIsRefused) {
   attune_session* session = nullptr;
   attune_error error{};
   EXPECT_EQ(attune_session_create(model.get(), 1, &session, &error), ATTUNE_OUT_OF_MEMORY);
-  EXPECT_THAT(error.message, HasSubstr("needs 70368744177728 bytes"));
+  EXPECT_THAT(error.message, HasSubstr("needs 70368744178048 bytes"));
 }
 
 TEST(LoadTest, RefusalsNameTheFile) {
