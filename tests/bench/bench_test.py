@@ -59,6 +59,23 @@ class Stats(unittest.TestCase):
         self.assertGreater(held / 2000, 0.9)
         self.assertLess(held / 2000, 0.99)
 
+    def test_quantiles_are_those_of_printed_tables(self):
+        for degrees, quantile in ((1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (9, 2.262), (30, 2.042)):
+            self.assertAlmostEqual(stats.t_quantile(0.95, degrees), quantile, delta=0.0006)
+        self.assertAlmostEqual(stats.t_quantile(0.99, 7), 3.499, delta=0.0006)
+
+    def test_interval_holds_the_mean_as_often_as_it_says(self):
+        random.seed(0)
+        held = 0
+        for _ in range(2000):
+            _, low, high = stats.mean_interval([random.gauss(5, 1) for _ in range(3)], 0.9)
+            held += low <= 5 <= high
+        self.assertAlmostEqual(held / 2000, 0.9, delta=0.02)
+
+    def test_one_value_says_nothing(self):
+        self.assertEqual(stats.mean_interval([3.0], 0.95), (3, -math.inf, math.inf))
+        self.assertEqual(stats.mean_interval([3.0, 3.0], 0.95), (3, 3, 3))
+
 
 class Compare(unittest.TestCase):
     def rounds(self, latency, spread, seed, count=compare.FEWEST_ROUNDS):

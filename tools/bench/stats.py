@@ -1,4 +1,4 @@
-"""What is computed of latencies."""
+"""What is computed of latencies, and of runs that are repeated."""
 import math
 import statistics
 
@@ -46,3 +46,41 @@ def median_interval(values, confidence):
     ordered = sorted(values)
     lowest, highest = ranks_of_interval(len(ordered), confidence)
     return statistics.median(ordered), ordered[lowest], ordered[highest]
+
+
+def t_probability(t, degrees):
+    """P(|T| ≤ t) of Student's distribution with so many degrees of freedom, for t ≥ 0.
+
+    The finite sums of Abramowitz and Stegun, 26.7.3 for odd degrees and 26.7.4 for even ones.
+    """
+    angle = math.atan(t / math.sqrt(degrees))
+    odd = degrees % 2
+    term, total = (math.cos(angle) if odd else 1.0), 0.0
+    for k in range(1 + odd, degrees, 2):
+        total += term
+        term *= math.cos(angle)**2 * k / (k + 1)
+    total *= math.sin(angle)
+    return 2 / math.pi * (angle + total) if odd else total
+
+
+def t_quantile(confidence, degrees):
+    """The t within which a value of Student's distribution lies with this probability, on both sides of 0."""
+    low, high = 0.0, 1.0
+    while t_probability(high, degrees) < confidence:
+        low, high = high, 2 * high
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if t_probability(middle, degrees) < confidence else (low, middle)
+    return high
+
+
+def mean_interval(values, confidence):
+    """(mean, lower end, upper end) of the mean's confidence interval, for values that scatter normally.
+
+    Of a single value the interval is everything.
+    """
+    mean = statistics.fmean(values)
+    if len(values) < 2:
+        return mean, -math.inf, math.inf
+    half = t_quantile(confidence, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
+    return mean, mean - half, mean + half

@@ -38,6 +38,9 @@ class Drawing:
     def polygon(self, points, **style):
         self._add("polygon", points=" ".join(f"{number(x)},{number(y)}" for x, y in points), **style)
 
+    def polyline(self, points, **style):
+        self._add("polyline", points=" ".join(f"{number(x)},{number(y)}" for x, y in points), fill="none", **style)
+
     def text(self, x, y, string, size=12, anchor="start", turned=False, halo=False, **style):
         """`y` is the baseline; `turned` text runs upwards; a `halo` keeps it readable on lines."""
         transform = f"rotate(-90 {number(x)} {number(y)})" if turned else None
