@@ -11,6 +11,8 @@ usage() {
 ./do build [preset]             build/PRESET: release (default), debug, asan, tsan or fuzz
 ./do bench [options] [network ...]
                                 latency beside other engines, or beside another commit; ./do bench --help
+./do pretrain [options]         measure random kernels, and learn from them the cost model that tuning begins with
+./do experiments [options]      what tuning gains, by which of its parts; ./do experiments --help
 ./do fmt                        format the sources in place
 ./do lint [--fast]              format, includes and (without --fast) clang-tidy
 ./do fuzz [target] [seconds]    search for crashes under the sanitizers; all targets, 60 seconds each
@@ -67,6 +69,16 @@ case $command in
     tools/setup.sh bench
     build release --target attune
     PYTHONPATH=$PWD/tools build/bench/python/bin/python -m bench "$@"
+    ;;
+  pretrain)
+    tools/setup.sh
+    build release --target attune
+    PYTHONPATH=$PWD/tools python3 -m tuning.pretrain "$@"
+    ;;
+  experiments)
+    tools/setup.sh python
+    build release --target attune
+    PYTHONPATH=$PWD/tools build/python/bin/python -m tuning.experiments "$@"
     ;;
   fmt) tools/setup.sh; sources | xargs clang-format-19 -i ;;
   lint) lint "$@" ;;

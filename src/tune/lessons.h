@@ -27,7 +27,7 @@ struct LessonOptions {
 absl::StatusOr<std::vector<TaskSamples>> LessonsOf(RecordDatabase& records, const Target& target,
                                                    const LessonOptions& options);
 
-// The model that is part of this program (tools/pretrain.py). Null where it has learned other features.
+// The model that is part of this program (./do pretrain). Null where it has learned other features.
 std::shared_ptr<const TreeEnsemble> PretrainedModel();
 
 }  // namespace attune

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Tests of what tools/tuning says of its results: curves, comparisons, figures and the page."""
+import copy
+import math
+import re
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+from sample import entry_of, sample
+from tuning import curves, lab, page, plots
+from tuning import results as ask
+from tuning.cases import Plan, TuneCase
+from tuning.progress import duration
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class Curves(unittest.TestCase):
+    POINTS = [(0, 1.0), (20, 0.9), (50, 0.8), (80, 0.6), (80, 0.7)]
+
+    def test_of_an_entry(self):
+        entry = {"kernels_untuned_ms": 4.0, "curve": [[1.5, 10, 3.0], [9.0, 40, 2.0]]}
+        self.assertEqual(curves.curve(entry, "trials"), [(0, 1), (10, 0.75), (40, 0.5)])
+        self.assertEqual(curves.curve(entry, "seconds"), [(0, 1), (1.5, 0.75), (9, 0.5)])
+
+    def test_a_share_holds_until_the_next_point(self):
+        self.assertEqual([curves.share_at(self.POINTS, x) for x in (0, 19.9, 20, 79, 80, 500)],
+                         [1, 1, 0.9, 0.8, 0.7, 0.7])
+
+    def test_budget_until_a_gain(self):
+        self.assertAlmostEqual(curves.gain(self.POINTS), 0.3)
+        self.assertEqual(curves.position_of(self.POINTS, 0.8 * 0.2), 50)
+        self.assertEqual(curves.position_of(self.POINTS, 0.001), 20)
+        self.assertIsNone(curves.position_of(self.POINTS, 0.5))
+
+    def test_nothing_is_never_reached(self):
+        self.assertIsNone(curves.position_of(self.POINTS, 0))
+        self.assertIsNone(curves.position_of(self.POINTS, -0.1))
+
+    def test_a_mean_curve_goes_as_far_as_the_longest(self):
+        mean = curves.mean_curve([[(0, 1.0), (10, 0.5)], [(0, 1.0), (100, 0.7)]])
+        self.assertEqual(mean[0], (0, 1, 1, 1))
+        self.assertEqual(mean[-1][0], 100)
+        self.assertAlmostEqual(mean[-1][1], 0.6)
+        self.assertLess(mean[-1][2], 0.5)
+
+    def test_bins_count_each_run_once(self):
+        first, last = curves.binned([[(1, 0.0), (2, 0.2), (10, 0.8)], [(4, 0.5)], []], 10, 2)
+        self.assertEqual((first[0], last[0]), (2.5, 7.5))
+        self.assertAlmostEqual(first[1], 0.3)
+        self.assertEqual(last[1:], (0.8, -math.inf, math.inf))
+
+    def test_overlap(self):
+        self.assertTrue(curves.overlap((1.5, 1, 2), (2.5, 2, 3)))
+        self.assertFalse(curves.overlap((1.5, 1, 2), (2.6, 2.1, 3)))
+        self.assertFalse(curves.overlap((2.6, 2.1, 3), (1.5, 1, 2)))
+        self.assertTrue(curves.overlap((9, -math.inf, math.inf), (1, 1, 1)))
+
+    def test_a_mean_is_of_all_or_none(self):
+        self.assertIsNone(curves.mean_or_none([1, None]))
+        self.assertIsNone(curves.mean_or_none(None))
+        self.assertEqual(curves.mean_or_none([1, 1]), (1, 1, 1))
+
+
+class Results(unittest.TestCase):
+    def setUp(self):
+        self.results = sample()
+
+    def test_gains(self):
+        entry = entry_of(TuneCase("net", 40), 8.0)
+        self.assertAlmostEqual(ask.network_gain(entry), 1.25)
+        self.assertAlmostEqual(ask.kernel_gain(entry), 8 / 6.4)
+        self.assertIsNone(ask.network_gain({**entry, "tuned_ms": 0}))
+
+    def test_strategies_differ_where_intervals_do_not_overlap(self):
+        entries = ask.entries(self.results, 1)
+        self.assertEqual(ask.compare_strategies(entries, "annealing", "random"), (["<a>", "b"], [], 2))
+        self.assertEqual(ask.compare_strategies(entries, "random", "annealing"), ([], ["<a>", "b"], 2))
+        self.assertEqual(ask.compare_strategies(entries, "grid", "genetic"), ([], [], 2))
+
+    def test_one_seed_proves_nothing(self):
+        entries = ask.entries(sample(Plan(networks=("b",), seeds=1, trials=40)), 1)
+        self.assertEqual(ask.compare_strategies(entries, "annealing", "random"), ([], [], 0))
+
+    def test_transfer(self):
+        entries = ask.entries(self.results, 2)
+        self.assertEqual(ask.transfer_networks(entries), {"b": "<a>"})
+        arms = ask.transfer_arms(ask.of(entries, network="b"))
+        self.assertEqual({arm: len(runs) for arm, runs in arms.items()},
+                         {"nothing": 2, "its own tasks": 2, "the first network's records": 2})
+        # 80 % of 20 % are saved at 16 %, and the kernels begin at 8 ms.
+        self.assertEqual(ask.trials_until(arms)["nothing"], [40, 40])
+
+    def test_seconds_until_a_gain_are_of_the_longest_run(self):
+        entries = copy.deepcopy(ask.of(ask.entries(self.results, 3), network="b"))
+        entries[0] |= {"seconds": 90.0, "curve": [[5.0, 2, 8.0], [90.0, 40, 7.6]]}
+        self.assertEqual(ask.seconds_until(entries), {"none": [90, 20], "pretrained": [20, 20]})
+        entries[0]["curve"] = [[5.0, 2, 8.0]]
+        self.assertEqual(ask.seconds_until(entries), {})
+
+    def test_gap(self):
+        kernels = [{"ms": 4.0, "roofline_ms": 3.0}, {"ms": 1.0, "roofline_ms": 2.0}, {"ms": 5.0, "roofline_ms": 4.0}]
+        self.assertAlmostEqual(lab.roofline_gap({"kernels": kernels}), 0.2)
+        share, low, high = ask.closed_share({"gap": 0.25, "speedups": {"untuned": [1.25, 1.0, 1.6]}})
+        self.assertAlmostEqual(share, 0.8)
+        self.assertEqual((low, round(high, 6)), (0, 1.5))
+        self.assertIsNone(ask.closed_share({"gap": 0, "speedups": {"untuned": [1.25, 1.0, 1.6]}}))
+
+    def test_mean_speedup_takes_the_ends_of_all(self):
+        entries = [{"speedups": {"untuned": values}} for values in ((1.0, 0.5, 2.0), (4.0, 2.0, 8.0))]
+        for value, expected in zip(ask.mean_speedup(entries, "untuned"), (2, 1, 4), strict=True):
+            self.assertAlmostEqual(value, expected)
+        self.assertIsNone(ask.mean_speedup(entries, "baseline"))
+
+    def test_speedups_are_of_rounds(self):
+        rounds = {"tuned": [[1.0, 1.1, 1.0]] * 15, "untuned": [[2.0, 9.0, 2.0]] * 15}
+        self.assertEqual(lab.speedups(rounds), {"untuned": (2, 2, 2)})
+
+
+class Plots(unittest.TestCase):
+    def test_ticks(self):
+        self.assertEqual(plots.ticks(0, 500), [0, 100, 200, 300, 400, 500])
+        self.assertEqual([round(value, 6) for value in plots.ticks(0.83, 1.01)], [0.85, 0.9, 0.95, 1.0])
+
+    def test_stairs(self):
+        points = [(0, 5), (2, 3), (4, 3)]
+        self.assertEqual(plots.corners(points, False), points)
+        self.assertEqual(plots.corners(points, True), [(0, 5), (0, 5), (2, 5), (2, 3), (4, 3), (4, 3)])
+        self.assertEqual(plots.corners([], True), [])
+
+    def test_an_endless_band_does_not_stretch_the_axis(self):
+        line = plots.Series("a", "#000000", [(0, 1.0, -math.inf, math.inf), (1, 0.8, -5.0, 6.0)])
+        low, high = plots.value_range([line])
+        self.assertTrue(0.6 < low < 0.8 and 1.0 < high < 1.2, (low, high))
+
+    def test_figures_are_xml_within_their_frame(self):
+        drawn = plots.figures(sample())
+        self.assertEqual(set(drawn), {name for name, _ in plots.CHARTS.values()})
+        for name, drawing in drawn.items():
+            root = ElementTree.fromstring(drawing)
+            width, height = float(root.get("width")), float(root.get("height"))
+            points = [tuple(map(float, point.split(","))) for shape in ("polyline", "polygon")
+                      for element in root.iter(SVG + shape) for point in element.get("points").split()]
+            for rect in root.iter(SVG + "rect"):
+                x, y, w, h = (float(rect.get(key)) for key in ("x", "y", "width", "height"))
+                points += [(x, y), (x + w, y + h)]
+            for x, y in points:
+                self.assertTrue(0 <= x <= width and 0 <= y <= height, (name, x, y))
+
+    def test_no_results_no_figures(self):
+        self.assertEqual(plots.figures({"experiments": {}, "cases": {}}), {})
+
+
+class Page(unittest.TestCase):
+    def setUp(self):
+        self.results = sample()
+        self.charts = plots.figures(self.results)
+
+    def test_every_figure_says_where_it_is_from(self):
+        text = page.page(self.results, self.charts)
+        for number, (name, _) in plots.CHARTS.items():
+            origin = text.split(f"](tuning/{name})\n\n")[1].splitlines()[0]
+            for part in (f"`./do experiments --only {number}`", "2020-01-02", "2 cores of A Processor", "0123456789ab"):
+                self.assertIn(part, origin)
+
+    def test_sentences_and_tables(self):
+        text = page.page(self.results, self.charts)
+        for expected in (
+                "By the whole network, annealing is better than random on 2 of 2 networks (<a>, b), and worse on none",
+                "| b, nothing | 2 | 1 of 2 | 40 (40 to 40) |",
+                "| b, 1 | 25 % | 10.0 | 8.00 | **1.250×** (1.200 to 1.300) | 80 % (67 to 92) | 1.020× (0.990 to 1.050)",
+                "| geometric mean, 2 |  |  |  | **1.250×** (1.200 to 1.300) |",
+                "On 1 thread the interval of the gain is above 1 for 2 of 2 networks, and below 1 for 0.",
+                "tuning comes to 80 % sooner on 0 of 2 networks",
+                "| b, pretrained | 0.25 (0.25 to 0.25) | 0.50 (0.50 to 0.50) |"):
+            self.assertIn(expected, text)
+        for table in re.findall(r"(?:^\|.*\|\n)+", text, re.MULTILINE):
+            self.assertEqual(len({line.count("|") for line in table.splitlines()}), 1, table)
+
+    def test_with_one_seed_nothing_is_claimed(self):
+        results = sample(Plan(networks=("b",), deployed=("b",), pairs=(("a", "b"),), seeds=1, trials=40))
+        text = page.page(results, plots.figures(results))
+        self.assertNotIn("do not overlap", text)
+        self.assertIn("| b, annealing | 1 | 40 | 1.250× | 10.0 | 1.250× |", text)
+        self.assertNotIn("inf", re.sub(r"infer\w*", "", text))
+
+    def test_an_unfinished_experiment_says_so(self):
+        self.results["cases"].pop(self.results["experiments"]["1"]["cases"][0])
+        text = page.page(self.results, self.charts)
+        self.assertIn("1 run of it has not been made.", text)
+
+    def test_experiments_that_were_not_run_are_left_out(self):
+        self.results["experiments"] = {"6": self.results["experiments"]["6"]}
+        text = page.page(self.results, plots.figures(self.results))
+        self.assertEqual(re.findall("^## (.*)$", text, re.MULTILINE), ["Tuned and untuned"])
+
+    def test_runs_that_never_come_there_are_counted(self):
+        self.assertEqual(page.reached([None, None], " s"), "0 of 2 runs")
+        self.assertEqual(page.reached([None, 12.3], " s"), "1 of 2 runs: 12 s")
+        self.assertEqual(page.reached([7.0], " s"), "7 s")
+
+    def test_durations(self):
+        self.assertEqual([duration(value) for value in (42.4, 600, 3 * 3600 + 300)], ["42 s", "10 min", "3:05 h"])
+
+
+if __name__ == "__main__":
+    unittest.main()

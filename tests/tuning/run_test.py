@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""Tests of what tools/tuning runs: its cases, their databases, and how it goes on where it was interrupted."""
+import contextlib
+import json
+import pathlib
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from unittest import mock
+
+from program import Failed
+from sample import entry_of, report_of, sample
+from tuning import cases, experiments, lab, models, options, pretrain
+from tuning import results as ask
+from tuning.cases import DeployCase, Plan, TuneCase
+
+
+class Cases(unittest.TestCase):
+    def test_keys_tell_cases_apart(self):
+        for plan in (Plan(), Plan(time="10s"), Plan(baseline=True)):
+            _, everything = cases.all_cases(cases.EXPERIMENTS, plan)
+            self.assertEqual(len({case.key for case in everything}), len(set(everything)))
+
+    def test_what_experiments_share_is_run_once(self):
+        chosen, everything = cases.all_cases([1, 2, 3, 4, 5], Plan())
+        self.assertEqual(len(chosen[1]), 5 * 4 * 3)
+        self.assertEqual(chosen[3], chosen[4])
+        # Beside the strategies: of transfer, two runs of each pair and one network, and the pretrained models.
+        self.assertEqual(len(everything), 60 + 3 * (2 + 2 + 1) + 3 * 4)
+
+    def test_a_first_network_comes_before_the_second(self):
+        chosen, everything = cases.all_cases([2, 1], Plan(seeds=2))
+        for case in (case for case in chosen[2] if case.after):
+            self.assertLess(everything.index(case.first), everything.index(case))
+            self.assertEqual((case.first.network, case.first.seed), (case.after, case.seed))
+
+    def test_short_is_as_many_runs_as_it_says(self):
+        plan = options.plan(options.parser().parse_args(["--short"]))
+        self.assertEqual(len(cases.all_cases(cases.EXPERIMENTS, plan)[1]), 18)
+        self.assertEqual((plan.time, plan.trials, plan.deployed_trials), (cases.SHORT_TIME, 200, 200))
+        fewer = options.plan(options.parser().parse_args(["--short", "--trials", "50"]))
+        self.assertEqual((fewer.networks, fewer.trials, fewer.deployed_trials), (cases.SHORT_NETWORKS, 50, 50))
+
+    def test_flags(self):
+        case = TuneCase("net", 100, seed=2, transfer=False, time="9s")
+        self.assertEqual(" ".join(map(str, case.flags)), "--threads 1 --strategy annealing --trials 100 --seed 2 "
+                                                         "--no-transfer-runs --no-transfer-tasks --time 9s")
+        self.assertEqual(DeployCase(case, True).key, f"deployed-{case.key}-baseline")
+
+
+class Resuming(unittest.TestCase):
+    class Lab:
+        def __init__(self, broken=()):
+            self.ran, self.broken = [], broken
+
+        def run(self, case):
+            self.ran.append(case.key)
+            if case.network in self.broken:
+                raise Failed("tired")
+            if case.network == "interrupted":
+                raise KeyboardInterrupt
+            return entry_of(case, 8.0)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name) / "new/results.json"
+        output = mock.patch.object(experiments, "progress")
+        self.progress = output.start()
+        self.addCleanup(output.stop)
+
+    def run_cases(self, names, results, **options):
+        fake = self.Lab(**options)
+        failures = experiments.run_cases([TuneCase(name, 40) for name in names], results, self.path, fake)
+        return fake.ran, failures
+
+    def test_what_is_complete_is_not_run_again(self):
+        results = ask.document()
+        with self.assertRaises(KeyboardInterrupt):
+            self.run_cases(["a", "b", "interrupted", "c"], results)
+        written = ask.read(self.path)
+        self.assertEqual(written, json.loads(json.dumps(results)))
+        ran, failures = self.run_cases(["a", "b", "c"], written)
+        self.assertEqual((ran, failures), ([TuneCase("c", 40).key], {}))
+
+    def test_what_fails_is_tried_again(self):
+        results = ask.document()
+        ran, failures = self.run_cases(["a", "b", "c"], results, broken=("b",))
+        self.assertEqual((len(ran), list(failures.values())), (3, ["tired"]))
+        self.assertEqual(self.run_cases(["a", "b", "c"], results)[0], [TuneCase("b", 40).key])
+
+    def test_time_left_is_that_of_like_cases(self):
+        results = {"cases": {}}
+        guess = experiments.seconds_of(TuneCase("a", 100), results)
+        self.assertAlmostEqual(guess, experiments.SECONDS_OF_CASE + 100 * experiments.SECONDS_OF_TRIAL)
+        results["cases"] = {name: {**entry_of(TuneCase(name, 40), 8.0), "wall_s": seconds}
+                            for name, seconds in (("a", 40), ("b", 80))}
+        self.assertEqual([experiments.seconds_of(TuneCase(name, 20), results) for name in "abc"], [20, 40, 30])
+
+    def test_results_of_another_machine_are_refused(self):
+        results = ask.document()
+        results["machine"]["cpu"] = "Another Processor"
+        ask.write(self.path, results)
+        with self.assertRaisesRegex(ValueError, "of another machine"):
+            ask.read(self.path)
+        self.path.write_text("{")
+        with self.assertRaisesRegex(ValueError, "is damaged"):
+            ask.read(self.path)
+
+
+class TheLab(unittest.TestCase):
+    """With a tuner that writes its number into its database."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.calls = []
+        for patch in (mock.patch.object(lab, "attune_json", self.tune),
+                      mock.patch.object(models, "model", lambda network: f"{network}.onnx")):
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.lab = lab.Lab(self.folder, None, None)
+
+    def tune(self, *arguments):
+        self.calls.append(arguments)
+        with contextlib.closing(sqlite3.connect(arguments[-1])) as database:
+            database.execute("create table if not exists records (n)")
+            database.execute("insert into records values (?)", (len(self.calls),))
+            database.commit()
+        return report_of(8.0)
+
+    def records(self, case):
+        with contextlib.closing(sqlite3.connect(self.folder / f"records/{case.key}.db")) as database:
+            return [row[0] for row in database.execute("select n from records")]
+
+    def test_a_run_begins_with_nothing(self):
+        case = TuneCase("net", 40)
+        self.lab.run(case)
+        entry = self.lab.run(case)
+        self.assertEqual(self.records(case), [2])
+        self.assertEqual((entry["case"]["network"], entry["tasks"], entry["known_tasks"], entry["kernels_untuned_ms"]),
+                         ("net", 2, 1, 8.0))
+        self.assertEqual(self.calls[0][:2], ("tune", "net.onnx"))
+        self.assertIn("--cost-model", self.calls[0])
+
+    def test_a_second_network_begins_with_a_copy_of_the_first_ones_records(self):
+        case = TuneCase("second", 40, after="first")
+        self.lab.run(case)
+        self.lab.run(case)
+        self.assertEqual([call[1] for call in self.calls], ["first.onnx", "second.onnx", "second.onnx"])
+        self.assertEqual((self.records(case.first), self.records(case)), ([1], [1, 3]))
+
+
+class Pretrain(unittest.TestCase):
+    RECORD = {"model": "net.onnx", "threads": 1, "state": "finished", "start_ms": 0, "end_ms": 12_000,
+              "options": {"search": "random", "trials_per_task": 24, "trials": 0, "seconds": 0.0, "cost_model": "none",
+                          "transfer_from_runs": False, "transfer_from_tasks": False}}
+
+    def test_which_run_was_made(self):
+        self.assertTrue(pretrain.Run("net", 1, 24, 5).is_same_work(self.RECORD))
+        for other in (pretrain.Run("other", 1, 24, 5), pretrain.Run("net", 2, 24, 5), pretrain.Run("net", 1, 25, 5)):
+            self.assertFalse(other.is_same_work(self.RECORD))
+        changed = {**self.RECORD, "options": {**self.RECORD["options"], "transfer_from_tasks": True}}
+        self.assertFalse(pretrain.Run("net", 1, 24, 5).is_same_work(changed))
+
+    def test_seconds_of_a_trial(self):
+        runs = [pretrain.Run("net", 1, 24, 5), pretrain.Run("other", 1, 24, 5)]
+        self.assertAlmostEqual(pretrain.seconds_of_trial(runs, [self.RECORD]), 0.1)
+        self.assertEqual(pretrain.seconds_of_trial(runs, []), pretrain.SECONDS_OF_TRIAL)
+
+    def test_tasks_are_counted(self):
+        space = """66daf6112225  conv f32[1,3,2,2] -> f32[1,64,1,1], used 1×, 721 configs
+conv_direct: tile_w 30 × tile_c 3 = 90
+loops: one config
+
+598c42cbe2ba  max_pool f32[1] -> f32[1], used 12×, 1 configs
+loops: one config
+
+"""
+        self.assertEqual(pretrain.count_tasks(space), 2)
+
+    def collect(self, finished, tuned):
+        with (mock.patch.object(pretrain, "finished_runs", return_value=finished),
+              mock.patch.object(pretrain, "tune", lambda run, records: tuned.append((run.network, run.threads))),
+              mock.patch.object(pretrain, "attune", return_value="a, used 1×, 9 configs\n"),
+              mock.patch.object(models, "zoo_model"), mock.patch.object(pretrain, "progress") as progress,
+              tempfile.TemporaryDirectory() as folder):
+            pretrain.collect(["net", "other"], [1, 2], 24, pathlib.Path(folder) / "new/pretrain.db")
+        return progress
+
+    def test_complete_runs_are_not_made_again(self):
+        tuned = []
+        progress = self.collect([self.RECORD], tuned)
+        self.assertEqual(tuned, [("net", 2), ("other", 1), ("other", 2)])
+        self.assertIn("4 runs, 1 of them complete; at most 72 trials", progress.call_args_list[0].args[0])
+
+    def test_an_interrupted_tuner_is_killed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program, mark = pathlib.Path(folder) / "attune", pathlib.Path(folder) / "mark"
+            # It does not end when it is asked to.
+            program.write_text(f"#!/bin/sh\ntrap '' INT TERM\necho $$ > {mark}\nexec sleep 60\n")
+            program.chmod(0o755)
+
+            def interrupt(*_):
+                raise KeyboardInterrupt
+            old = signal.signal(signal.SIGALRM, interrupt)
+            self.addCleanup(signal.signal, signal.SIGALRM, old)
+            signal.setitimer(signal.ITIMER_REAL, 0.5)
+            start = time.monotonic()
+            with (mock.patch.object(pretrain, "PROGRAM", program), mock.patch.object(models, "zoo_model"),
+                  self.assertRaises(KeyboardInterrupt)):
+                pretrain.tune(pretrain.Run("net", 1, 24, 5), pathlib.Path(folder) / "db")
+            self.assertLess(time.monotonic() - start, 30)
+            self.assertFalse(pathlib.Path(f"/proc/{mark.read_text().strip()}").exists())
+
+
+class CommandLines(unittest.TestCase):
+    def test_the_recorded_command_is_of_one_experiment(self):
+        args = options.parser().parse_args(
+            ["--only", "1,2,6", "--output=/x", "--trials", "30", "--write-docs", "--pairs", "a:b,c:d", "--networks=a,b",
+             "--baseline", "/old/attune", "--seeds", "2"])
+        self.assertEqual([experiments.command_of(args, number) for number in (1, 2, 6)],
+                         ["./do experiments --only 1 --trials 30 --seeds 2 --networks a,b",
+                          "./do experiments --only 2 --trials 30 --seeds 2 --pairs a:b,c:d",
+                          "./do experiments --only 6 --trials 30 --networks a,b --baseline attune"])
+        short = options.parser().parse_args(["--short"])
+        self.assertEqual(experiments.command_of(short, 3), "./do experiments --only 3 --short")
+
+    def run_tool(self, name, *arguments):
+        return subprocess.run([sys.executable, "-m", f"tuning.{name}", *arguments], capture_output=True, text=True,
+                              check=False)
+
+    def test_bad_usage_is_one_sentence(self):
+        wrong = {"experiments": ("--only 7", "--only 1 --seeds 0", "--what", "--only 1 --networks resnet51",
+                                 "--pairs resnet50", "--records /none", "--baseline /none"),
+                 "pretrain": ("--networks resnet51", "--threads 0", "--without x", "--learn-only --records /none")}
+        for name, texts in wrong.items():
+            for text in texts:
+                result = self.run_tool(name, *text.split())
+                self.assertEqual(result.returncode, 2, (name, text))
+                self.assertRegex(result.stderr, rf"\A{name}: .+\n\Z", (name, text))
+
+    def test_the_report_is_made_of_complete_results_again(self):
+        plan = Plan(networks=("mobilenet_v2", "resnet18"), seeds=2, trials=40)
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            results = {**ask.document(), "cases": sample(plan)["cases"]}
+            ask.write(folder / "results.json", results)
+            result = self.run_tool("experiments", "--only", "1,5", "--networks", "mobilenet_v2,resnet18", "--seeds",
+                                   "2", "--trials", "40", "--output", name)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("20 runs, 20 of them complete", result.stderr)
+            text = (folder / "tuning.md").read_text()
+            self.assertIn("## Search strategies", text)
+            self.assertNotIn("## Tuned and untuned", text)
+            self.assertEqual({path.name for path in (folder / "tuning").iterdir()}, {"strategies.svg", "stages.svg"})
+
+
+if __name__ == "__main__":
+    unittest.main()

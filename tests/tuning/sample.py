@@ -1,0 +1,44 @@
+"""Results of experiments as tests need them."""
+from tuning import cases, lab
+from tuning.cases import DeployCase, Plan
+
+STAGES = {"prepare": 0.5, "select": 0.5, "build": 4.0, "measure": 20.0, "update": 1.0, "finalize": 14.0}
+
+
+def report_of(ms, trials=40):
+    """What the tuner says."""
+    return {"trials": trials, "seconds": 40.0, "untuned_ms": 10.0, "tuned_ms": ms, "stage_seconds": STAGES,
+            "tasks": [{"uses": 2, "untuned_ms": 2.0, "transferred": 5},
+                      {"uses": 1, "untuned_ms": 4.0, "transferred": 0}],
+            "curve": [{"seconds": 5.0, "trials": 2, "ms": 8.0}, {"seconds": 20.0, "trials": 30, "ms": 0.85 * ms},
+                      {"seconds": 40.0, "trials": trials, "ms": 0.8 * ms}],
+            "rank_correlation": [{"trials": 10, "correlation": 0.25}, {"trials": 35, "correlation": 0.5}]}
+
+
+def entry_of(case, ms):
+    entry = {"case": cases.described(case), "date": "2020-01-02T03:04:05+00:00", **lab.summary(report_of(ms)),
+             "attune": {"version": "0.1.0", "commit": "0123456789abcdef", "modified": False}, "wall_s": 50.0}
+    if isinstance(case, DeployCase):
+        entry |= {"gap": 0.25, "speedups": {"untuned": [1.25, 1.2, 1.3], "baseline": [1.02, 0.99, 1.05]},
+                  "latency_ms": {"untuned": 10.0, "tuned": 8.0, "baseline": 8.2}}
+    return entry
+
+
+SAMPLE_PLAN = Plan(networks=("<a>", "b"), deployed=("<a>", "b"), pairs=(("<a>", "b"),), seeds=2, trials=40,
+                   baseline=True)
+
+
+def sample(plan=SAMPLE_PLAN):
+    """A results.json in which annealing is better than random on both networks, and nothing else makes a difference."""
+    chosen, everything = cases.all_cases(cases.EXPERIMENTS, plan)
+    results = {"machine": {"cpu": "A Processor", "cpu_family": 1, "cpu_model": 2, "instructions": ["avx2"],
+                           "processors": 2, "caches": [], "memory_bytes": 1 << 30, "system": "An OS"},
+               "experiments": {str(number): {"command": f"./do experiments --only {number}",
+                                             "cases": list({case.key: None for case in own})}
+                               for number, own in chosen.items()},
+               "cases": {}}
+    for case in everything:
+        tune = case.tune if isinstance(case, DeployCase) else case
+        ms = {"annealing": 8.0, "random": 9.0}.get(tune.strategy, 8.5) + 0.01 * tune.seed
+        results["cases"][case.key] = entry_of(case, ms)
+    return results

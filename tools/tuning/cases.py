@@ -1,0 +1,158 @@
+"""What is run: each experiment is a list of cases, and a case that several of them have is run once."""
+from dataclasses import asdict, dataclass, replace
+
+STRATEGIES = ("annealing", "genetic", "evolutionary", "grid", "random")
+NETWORKS = ("resnet50", "mobilenet_v2", "efficientnet_b0", "bert_base_128")
+PAIRS = (("resnet50", "resnet18"), ("mobilenet_v2", "efficientnet_b0"))  # first, second
+DEPLOYED = ("resnet50", "resnet18", "mobilenet_v2", "efficientnet_b0", "ssd_mobilenet_v2", "bert_base_128")
+DEPLOYED_THREADS = (1, 2)
+SEEDS = 3
+TRIALS, DEPLOYED_TRIALS = 500, 1000
+
+SHORT_NETWORKS = ("mobilenet_v2", "efficientnet_b0")
+SHORT_TRIALS = 200
+SHORT_TIME = "150s"  # of a run: 18 of them take less than an hour
+
+
+@dataclass(frozen=True)
+class TuneCase:
+    """One run of the tuner, in a database of its own."""
+    network: str
+    trials: int
+    strategy: str = "annealing"
+    seed: int = 0
+    threads: int = 1
+    # What the cost model begins with: "none"; "pretrained", on other networks; "shipped", as the program has it.
+    cost_model: str = "none"
+    transfer: bool = True  # from similar tasks, and from earlier records
+    after: str = ""  # a network that was tuned in the same way before, whose records are there
+    time: str = ""  # the longest that it may take
+
+    @property
+    def key(self):
+        """Such as resnet18-1t-annealing-500-s0-after-resnet50: its name in the results and among the databases."""
+        parts = [self.network, f"{self.threads}t", self.strategy, str(self.trials), f"s{self.seed}"]
+        parts += [self.cost_model] if self.cost_model != "none" else []
+        parts += ["no-transfer"] if not self.transfer else []
+        parts += [f"after-{self.after}"] if self.after else []
+        return "-".join([*parts, self.time] if self.time else parts)
+
+    @property
+    def first(self):
+        """The run whose records this one begins with."""
+        return replace(self, network=self.after, after="")
+
+    @property
+    def flags(self):
+        """Of the tuner, but for files."""
+        flags = ["--threads", self.threads, "--strategy", self.strategy, "--trials", self.trials, "--seed", self.seed]
+        if not self.transfer:
+            flags += ["--no-transfer-runs", "--no-transfer-tasks"]
+        return [*flags, "--time", self.time] if self.time else flags
+
+    @property
+    def title(self):
+        parts = [self.network, self.strategy, f"seed {self.seed}", f"threads: {self.threads}"]
+        parts += [f"cost model: {self.cost_model}"] if self.cost_model != "none" else []
+        parts += ["nothing transferred"] if not self.transfer else []
+        return ", ".join([*parts, f"after {self.after}"] if self.after else parts)
+
+
+@dataclass(frozen=True)
+class DeployCase:
+    """A network tuned as people tune it, and then measured in turns with the untuned one."""
+    tune: TuneCase
+    baseline: bool = False  # whether another program takes its turns too
+
+    @property
+    def key(self):
+        return "-".join(["deployed", self.tune.key, "baseline"] if self.baseline else ["deployed", self.tune.key])
+
+    @property
+    def title(self):
+        return f"{self.tune.title}, deployed"
+
+    @property
+    def network(self):
+        return self.tune.network
+
+    @property
+    def threads(self):
+        return self.tune.threads
+
+    @property
+    def trials(self):
+        return self.tune.trials
+
+
+def networks_of(case):
+    """Those whose models it needs."""
+    own = case.tune if isinstance(case, DeployCase) else case
+    return [own.network, own.after] if own.after else [own.network]
+
+
+def described(case):
+    """For the results."""
+    return asdict(case.tune if isinstance(case, DeployCase) else case)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How large the experiments are."""
+    networks: tuple[str, ...] = NETWORKS
+    deployed: tuple[str, ...] = DEPLOYED
+    pairs: tuple[tuple[str, str], ...] = PAIRS
+    seeds: int = SEEDS
+    trials: int = TRIALS
+    deployed_trials: int = DEPLOYED_TRIALS
+    time: str = ""
+    baseline: bool = False
+
+    def _run(self, network, seed, **fields):
+        return TuneCase(network, self.trials, seed=seed, time=self.time, **fields)
+
+    # Seeds come first, and what is compared comes one after the other: a machine that changes its speed in the course
+    # of hours then does so for all.
+    def strategies(self):
+        return [self._run(network, seed, strategy=strategy)
+                for seed in range(self.seeds) for network in self.networks for strategy in STRATEGIES]
+
+    def transfer(self):
+        cases = []
+        for seed in range(self.seeds):
+            for first, second in self.pairs:
+                after = self._run(second, seed, after=first)
+                cases += [after.first, self._run(second, seed, transfer=False), self._run(second, seed), after]
+        return cases
+
+    def pretrained(self):
+        return [self._run(network, seed, cost_model=model)
+                for seed in range(self.seeds) for network in self.networks for model in ("none", "pretrained")]
+
+    def deployment(self):
+        tuned = [TuneCase(network, self.deployed_trials, threads=threads, cost_model="shipped", time=self.time)
+                 for network in self.deployed for threads in DEPLOYED_THREADS]
+        return [DeployCase(case, self.baseline) for case in tuned]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    title: str
+    cases: object  # function from a Plan
+
+
+EXPERIMENTS = {
+    1: Experiment("Search strategies", Plan.strategies),
+    2: Experiment("A second network after a first", Plan.transfer),
+    3: Experiment("A cost model that has learned before", Plan.pretrained),
+    4: Experiment("What the cost model foresees", Plan.pretrained),
+    5: Experiment("Where the time goes", Plan.strategies),
+    6: Experiment("Tuned and untuned", Plan.deployment),
+}
+NEEDING_RECORDS = (3, 4)  # of pretraining
+
+
+def all_cases(numbers, plan):
+    """{number: its cases}, and all of them in the order in which they are run, each once."""
+    chosen = {number: EXPERIMENTS[number].cases(plan) for number in numbers}
+    return chosen, list({case.key: case for cases in chosen.values() for case in cases}.values())

@@ -1,0 +1,108 @@
+"""./do experiments: measures what the tuner gains, and writes docs/tuning.md."""
+import shlex
+import sys
+import time
+
+from program import ROOT, Failed
+from tuning import page, plots
+from tuning import results as ask
+from tuning.cases import all_cases
+from tuning.lab import Lab
+from tuning.options import BAD_USAGE, INTERRUPTED, parse
+from tuning.progress import duration, interrupt_on_terminate, progress
+
+DOCS = ROOT / "docs"
+SECONDS_OF_TRIAL, SECONDS_OF_CASE = 0.45, 60  # the guess before any case is complete
+
+
+def command_of(args, number):
+    """The command line that repeats an experiment: what concerns it of what was asked for, but where results went. The
+    baseline goes by its name alone: where it lies differs from machine to machine."""
+    options = {"--trials": args.trials, "--seeds": None if number == 6 else args.seeds,
+               "--networks": None if number == 2 else args.networks and ",".join(args.networks),
+               "--pairs": ",".join(map(":".join, args.pairs)) if number == 2 and args.pairs else None,
+               "--baseline": args.baseline.name if number == 6 and args.baseline else None}
+    given = [str(part) for option in options.items() if option[1] for part in option]
+    return shlex.join(["./do", "experiments", "--only", str(number), *(["--short"] if args.short else []), *given])
+
+
+def seconds_of(case, results):
+    """What the case will take: by those of the same network on as many threads, else by all, else a guess."""
+    ran = [entry for entry in results["cases"].values() if "wall_s" in entry]
+    alike = ask.of(ran, network=case.network, threads=case.threads)
+    known = alike or ran
+    if not known:
+        return SECONDS_OF_CASE + SECONDS_OF_TRIAL * case.trials
+    return case.trials * sum(entry["wall_s"] for entry in known) / sum(entry["case"]["trials"] for entry in known)
+
+
+def run_cases(cases, results, path, lab):
+    """Runs those that are not in the results, which are written after each. Returns {title: the reason} of those that
+    failed."""
+    pending, failures = [case for case in cases if case.key not in results["cases"]], {}
+    progress(f"{len(cases)} runs, {len(cases) - len(pending)} of them complete")
+    for index, case in enumerate(pending):
+        left = sum(seconds_of(later, results) for later in pending[index:])
+        number = len(cases) - len(pending) + index + 1
+        progress(f"run {number} of {len(cases)}: {case.title}; about {duration(left)} left")
+        start = time.monotonic()
+        try:
+            entry = lab.run(case)
+        except Failed as error:
+            failures[case.title] = str(error)
+            progress(f"fails: {error}")
+            continue
+        results["cases"][case.key] = {**entry, "wall_s": time.monotonic() - start}
+        ask.write(path, results)
+    return failures
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def report(results, output, write_docs):
+    """Writes the page and its figures, into the folder or into docs/ too."""
+    charts = plots.figures(results)
+    for folder in [output, DOCS] if write_docs else [output]:
+        for old in (folder / page.FIGURES).glob("*.svg"):
+            old.unlink()
+        for name, drawing in charts.items():
+            write(folder / page.FIGURES / name, drawing)
+        write(folder / "tuning.md", page.page(results, charts))
+
+
+def measure(args):
+    """Runs the experiments. Returns the exit code."""
+    path = args.output / "results.json"
+    try:
+        results = ask.read(path)
+    except ValueError as error:
+        print(f"experiments: {error}", file=sys.stderr)
+        return BAD_USAGE
+    chosen, cases = all_cases(args.only, args.plan)
+    for number, own in chosen.items():
+        results["experiments"][str(number)] = {"command": command_of(args, number),
+                                               "cases": list({case.key: None for case in own})}
+    failures = run_cases(cases, results, path, Lab(args.output, args.records, args.baseline))
+    ask.write(path, results)
+    report(results, args.output, args.write_docs)
+    print(f"the report is {args.output / 'tuning.md'}")
+    for title, reason in failures.items():
+        print(f"failed: {title}: {reason}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def main():
+    args = parse(sys.argv[1:])
+    interrupt_on_terminate()
+    try:
+        return measure(args)
+    except KeyboardInterrupt:
+        print("\nexperiments: interrupted; the same command goes on", file=sys.stderr)
+        return INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

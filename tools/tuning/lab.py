@@ -1,0 +1,130 @@
+"""Runs a case."""
+import contextlib
+import datetime
+import os
+import shutil
+import sqlite3
+import statistics
+
+from bench import machine, stats
+from bench.measure import Artifact, take_turns
+from program import PROGRAM, Failed, attune, attune_json
+from tuning import models, pretrain
+from tuning.cases import DeployCase, described
+
+ROUNDS, SECONDS = 15, 0.3  # turns of each artifact, and what each takes
+CONFIDENCE = 0.95
+PROFILE_ROUNDS = 20
+
+
+def copy_database(source, target):
+    """The records as they are, at once. An SQLite database may be more than its file."""
+    unfinished = target.with_suffix(".unfinished")
+    remove_database(unfinished)
+    with contextlib.closing(sqlite3.connect(source)) as old, contextlib.closing(sqlite3.connect(unfinished)) as new:
+        old.backup(new)
+    os.replace(unfinished, target)
+
+
+def remove_database(path):
+    for suffix in ("", "-wal", "-shm", "-runs"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def summary(report):
+    """What is kept of the tuner's report."""
+    tasks = report["tasks"]
+    return {
+        "trials": report["trials"],
+        "seconds": report["seconds"],
+        "tasks": len(tasks),
+        "known_tasks": sum(task["transferred"] > 0 for task in tasks),
+        "kernels_untuned_ms": sum(task["uses"] * task["untuned_ms"] for task in tasks),
+        "untuned_ms": report["untuned_ms"],
+        "tuned_ms": report["tuned_ms"],
+        "curve": [[point["seconds"], point["trials"], point["ms"]] for point in report["curve"]],
+        "ranks": [[point["trials"], point["correlation"]] for point in report["rank_correlation"]],
+        "stage_seconds": report["stage_seconds"],
+    }
+
+
+def speedups(rounds):
+    """Of {name: latencies in ms, a list a round}: how many times as fast as each other one "tuned" is, as (median,
+    lower end, upper end) of the rounds' ratios."""
+    medians = {name: [statistics.median(values) for values in lists] for name, lists in rounds.items()}
+    found = {}
+    for name in medians.keys() - {"tuned"}:
+        ratios = [other / tuned for other, tuned in zip(medians[name], medians["tuned"], strict=True)]
+        found[name] = stats.median_interval(ratios, CONFIDENCE)
+    return found
+
+
+def roofline_gap(profile):
+    """The share of the network's time that its kernels take beyond their rooflines. Those that stand above the roof, as
+    Winograd's convolution may, do not make up for others."""
+    beyond = sum(max(0, kernel["ms"] - kernel["roofline_ms"]) for kernel in profile["kernels"])
+    return beyond / sum(kernel["ms"] for kernel in profile["kernels"])
+
+
+class Lab:
+    """`folder` is where databases, artifacts and models are kept, `records` what pretraining has measured, `baseline`
+    another attune program or None."""
+
+    def __init__(self, folder, records, baseline):
+        self._folder, self._records, self._baseline = folder, records, baseline
+        # Of now, when it was just built: the sources may change while cases run.
+        self._program = machine.program()
+
+    def run(self, case):
+        """The case's entry in the results, see results.py. Raises Failed."""
+        entry = self._deploy(case) if isinstance(case, DeployCase) else self._tune(case)
+        now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+        return {"case": described(case), "date": now, "attune": self._program, **entry}
+
+    def _path(self, kind, name):
+        path = self._folder / kind / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def _tune(self, case, *flags):
+        # Under another name until it is complete, so that nobody takes half of it for the first network's records.
+        records, running = self._path("records", f"{case.key}.db"), self._path("records", "running.db")
+        remove_database(running)
+        if case.after:
+            first = self._path("records", f"{case.first.key}.db")
+            if not first.exists():
+                self._tune(case.first)
+            copy_database(first, running)
+        report = attune_json("tune", models.model(case.network), *case.flags, *self._model_flags(case), *flags,
+                             "--records", running)
+        copy_database(running, records)
+        remove_database(running)
+        return summary(report)
+
+    def _model_flags(self, case):
+        if case.cost_model == "shipped":
+            return []
+        if case.cost_model == "none":
+            return ["--cost-model", "none"]
+        path = self._path("models", f"without-{case.network}.txt")
+        if not path.exists() or path.stat().st_mtime < self._records.stat().st_mtime:
+            pretrain.learn(self._records, path, models.all_models(case.network, models.zoo_names()))
+        return ["--cost-model", path]
+
+    def _deploy(self, case):
+        """Compiles and tunes the network, and lets the artifacts take turns."""
+        programs = {"untuned": PROGRAM, "tuned": PROGRAM}
+        if case.baseline:
+            programs["baseline"] = self._baseline
+        artifacts = {name: self._path("artifacts", f"{name}.atn") for name in programs}
+        for name in programs.keys() - {"tuned"}:
+            attune("compile", models.model(case.network), "-o", artifacts[name], program=programs[name])
+        entry = self._tune(case.tune, "-o", artifacts["tuned"])
+        profile = attune_json("profile", artifacts["untuned"], "--threads", case.threads, "--rounds", PROFILE_ROUNDS)
+        contestants = {name: Artifact(artifacts[name], case.threads, programs[name]) for name in programs}
+        rounds, failures = take_turns(contestants, ROUNDS, SECONDS)
+        if failures:
+            raise Failed("; ".join(f"{name}: {reason}" for name, reason in failures.items()))
+        shutil.rmtree(self._folder / "artifacts")
+        return {**entry, "gap": roofline_gap(profile), "speedups": speedups(rounds),
+                "latency_ms": {name: statistics.median(sum(lists, [])) for name, lists in rounds.items()}}

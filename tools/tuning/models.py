@@ -1,0 +1,51 @@
+"""The networks that are tuned: the lab's model files where they were made, else the zoo's."""
+import os
+
+from bench import models as lab
+from program import ROOT, attune, attune_json
+
+FOLDER = ROOT / "build/tuning/models"
+
+# What the zoo calls the lab's networks, where it is not the same.
+ZOO_NAMES = {"bert_base_128": "bert_base", "resnet50v2": "resnet50_v2"}
+
+
+def zoo_names():
+    return [entry["name"] for entry in attune_json("zoo")["networks"]]
+
+
+def zoo_name(network):
+    return ZOO_NAMES.get(network, network)
+
+
+def zoo_model(name):
+    """The file of a network of the zoo, with seeded weights, made if it is missing. Raises Failed."""
+    path = FOLDER / f"{name}.onnx"
+    if not path.exists():
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        unfinished = FOLDER / f"{name}.unfinished"
+        attune("zoo", name, "-o", unfinished)
+        os.replace(unfinished, path)
+    return path
+
+
+def lab_model(network):
+    """Where the lab's file of this network is, if it was made."""
+    return lab.FOLDER / f"{network}.onnx"
+
+
+def model(network):
+    """The file of a network, by its name in the lab or in the zoo. Raises Failed."""
+    path = lab_model(network)
+    return path if path.exists() else zoo_model(zoo_name(network))
+
+
+def is_known(network, zoo):
+    """Whether there is a model. `zoo` are the zoo's names."""
+    return lab_model(network).exists() or zoo_name(network) in zoo
+
+
+def all_models(network, zoo):
+    """Every form of the network that there is: exporters differ in what they make of the same layers."""
+    found = [lab_model(network)] if lab_model(network).exists() else []
+    return [*found, zoo_model(zoo_name(network))] if zoo_name(network) in zoo else found

@@ -1,0 +1,111 @@
+"""The command line of ./do experiments."""
+import argparse
+import pathlib
+
+from program import PROGRAM, ROOT
+from tuning import cases, models, pretrain
+from tuning.cases import EXPERIMENTS, Plan
+
+OUTPUT, SHORT_OUTPUT = ROOT / "build/tuning/experiments", ROOT / "build/tuning/experiments-short"
+BAD_USAGE, INTERRUPTED = 2, 130  # exit codes
+
+DESCRIPTION = """Measures what the tuner gains, and what each of its parts does for that. What is complete is kept and
+not measured again, so the same command goes on where it was interrupted."""
+
+EPILOG = "Experiments: " + "; ".join(f"{number} {experiment.title}" for number, experiment in EXPERIMENTS.items()) + "."
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in a sentence."""
+
+    def error(self, message):
+        self.exit(BAD_USAGE, f"experiments: {message.removeprefix('argument ')}\n")
+
+
+def count(text):
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1")
+    return int(text)
+
+
+def experiments(text):
+    for part in text.split(","):
+        if part not in map(str, EXPERIMENTS):
+            raise argparse.ArgumentTypeError(f"there is no experiment {part}; there are 1 to {len(EXPERIMENTS)}")
+    return sorted({int(part) for part in text.split(",")})
+
+
+def networks(text):
+    return tuple(dict.fromkeys(text.split(",")))
+
+
+def pairs(text):
+    found = [tuple(part.split(":")) for part in text.split(",")]
+    if any(len(pair) != 2 or pair[0] == pair[1] for pair in found):
+        raise argparse.ArgumentTypeError(f"{text} is not a list of two networks each, such as resnet50:resnet18")
+    return tuple(found)
+
+
+def parser():
+    p = Parser(prog="./do experiments", description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
+    p.add_argument("--only", type=experiments, metavar="N,N", default=sorted(EXPERIMENTS),
+                   help="these experiments; default: all")
+    p.add_argument("--short", action="store_true",
+                   help=f"{' and '.join(cases.SHORT_NETWORKS)} alone, {cases.SHORT_TRIALS} trials, one seed: within an "
+                        "hour")
+    p.add_argument("--trials", type=count, metavar="N",
+                   help=f"of a run; default: {cases.TRIALS}, of experiment 6 {cases.DEPLOYED_TRIALS}")
+    p.add_argument("--seeds", type=count, metavar="N", help=f"runs of each kind; default: {cases.SEEDS}")
+    p.add_argument("--networks", type=networks, metavar="NAME,NAME", help="for all experiments but 2; default: "
+                   f"{', '.join(cases.NETWORKS)}, and of experiment 6 {', '.join(cases.DEPLOYED)}")
+    p.add_argument("--pairs", type=pairs, metavar="FIRST:SECOND,...",
+                   help=f"for experiment 2; default: {','.join(map(':'.join, cases.PAIRS))}")
+    p.add_argument("--baseline", type=pathlib.Path, metavar="PROGRAM",
+                   help="an attune program whose artifacts take turns too, in experiment 6")
+    p.add_argument("--records", type=pathlib.Path, metavar="DB", default=pretrain.RECORDS,
+                   help=f"what ./do pretrain has measured; default: {pretrain.RECORDS.relative_to(ROOT)}")
+    p.add_argument("--output", type=pathlib.Path, metavar="DIR",
+                   help=f"for results.json, the report and databases; default: {OUTPUT.relative_to(ROOT)}, with "
+                        f"--short {SHORT_OUTPUT.relative_to(ROOT)}")
+    p.add_argument("--write-docs", action="store_true", help="write docs/tuning.md too")
+    return p
+
+
+def plan(args):
+    """How large the experiments are that the options ask for."""
+    fields = {"networks": args.networks, "deployed": args.networks, "pairs": args.pairs, "seeds": args.seeds,
+              "trials": args.trials, "deployed_trials": args.trials}
+    if args.short:
+        short = {"networks": cases.SHORT_NETWORKS, "deployed": cases.SHORT_NETWORKS, "pairs": (cases.SHORT_NETWORKS,),
+                 "seeds": 1, "trials": cases.SHORT_TRIALS, "deployed_trials": cases.SHORT_TRIALS}
+        fields = {name: value or short[name] for name, value in fields.items()}
+    given = {name: value for name, value in fields.items() if value}
+    return Plan(**given, time=cases.SHORT_TIME if args.short else "", baseline=args.baseline is not None)
+
+
+def contradiction(args):
+    """The sentence on what is wrong, or None."""
+    if args.baseline and not args.baseline.is_file():
+        return f"there is no program {args.baseline}"
+    if set(args.only) & set(cases.NEEDING_RECORDS) and not args.records.exists():
+        return f"experiments 3 and 4 need {args.records}, which ./do pretrain makes; or leave them out with --only"
+    zoo = models.zoo_names()
+    wanted = {network: None for case in cases.all_cases(args.only, args.plan)[1] for network in cases.networks_of(case)}
+    unknown = [network for network in wanted if not models.is_known(network, zoo)]
+    if unknown:
+        return f"there is no network {unknown[0]}; the zoo has {', '.join(zoo)}, and ./do bench makes others"
+    return None
+
+
+def parse(arguments):
+    """The options, with the plan that they make. Ends the program where they are wrong."""
+    p = parser()
+    args = p.parse_args(arguments)
+    if not PROGRAM.is_file():
+        p.error(f"{PROGRAM} is missing; ./do build makes it")
+    args.output = args.output or (SHORT_OUTPUT if args.short else OUTPUT)
+    args.plan = plan(args)
+    wrong = contradiction(args)
+    if wrong:
+        p.error(wrong)
+    return args

@@ -1,0 +1,229 @@
+"""docs/tuning.md, made of results.json and of nothing else."""
+from bench.page import machine
+from bench.report import bold, markdown, plain
+from bench.results import milliseconds, plural
+from tuning import curves
+from tuning import results as ask
+from tuning.cases import EXPERIMENTS
+from tuning.plots import CHARTS, RANK_BINS, STAGE_COLOURS
+
+FIGURES = "tuning"  # the folder of the figures, beside the page
+NONE = "–"
+
+
+def page(results, charts):
+    """The page's text. `charts` are the names of the figures that there are."""
+    parts = ["# Tuning", "*Made by `./do experiments --write-docs`: changes by hand get lost.*",
+             f"What [`attune tune`](decisions/tuning.md) gains, and what each of its parts does for that. The machine: "
+             f"{machine(results['machine'])}.", METHOD]
+    for number, section in SECTIONS.items():
+        entries = ask.entries(results, number)
+        if entries:
+            parts += [f"## {EXPERIMENTS[number].title}", *figure(results, number, charts, entries),
+                      *section(results, entries)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+METHOD = """Every run has a database of its own, and goes on until its trials are spent or nothing more is hoped for.
+Two numbers say what it gained. *The kernels* are the sum of the best kernels that a run knows, of which each was
+measured by itself: it is known after each batch. Among many candidates some are measured faster than they are, so the
+best are measured once more at the end, and no curve goes below that. *The network* is measured as a whole, at the end,
+in turns with the untuned one. Intervals hold the mean over the seeds with a confidence of 95 %, where it scatters
+normally (Student's distribution). With one seed there are none, and nothing is claimed. All computes in float32."""
+
+
+def figure(results, number, charts, entries):
+    """The experiment's figure, and where its numbers are from."""
+    name = CHARTS[number][0]
+    drawn = [f"![{EXPERIMENTS[number].title}]({FIGURES}/{name})"] if name in charts else []
+    return [*drawn, provenance(results, number, entries)]
+
+
+def provenance(results, number, entries):
+    """The command, dates and commits of an experiment, and whether it is complete."""
+    dates = sorted({entry["date"][:10] for entry in entries})
+    when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+    programs = {program_text(entry["attune"]): None for entry in entries}
+    described = results["machine"]
+    where = f"{plural(described['processors'], 'core')} of {described['cpu']}"
+    lacking = ask.missing(results, number)
+    rest = f" {plural(lacking, 'run')} of it {'has' if lacking == 1 else 'have'} not been made." if lacking else ""
+    return f"*`{results['experiments'][str(number)]['command']}`, {when}, {where}; Attune {', '.join(programs)}.*{rest}"
+
+
+def program_text(program):
+    changed = " with changes" if program["modified"] else ""
+    return f"{program['version']} ({program['commit'][:12]}{changed})" if program["commit"] else program["version"]
+
+
+def times(interval, emphasize=plain):
+    """1.043× (1.021 to 1.065) of (mean, lower end, upper end), which may be None."""
+    if interval is None:
+        return NONE
+    text = emphasize(f"{interval[0]:.3f}×")
+    return f"{text} ({interval[1]:.3f} to {interval[2]:.3f})" if curves.is_certain(interval) else text
+
+
+def sure(interval):
+    """times(), bold where the interval leaves out 1."""
+    return times(interval, bold if interval and ask.is_sure(interval) else plain)
+
+
+def reached(positions, unit=""):
+    """When runs had come so far: their mean and its interval, or each alone where one never did."""
+    interval = curves.mean_or_none(positions)
+    if interval is None:
+        numbers = [f"{position:.0f}{unit}" for position in positions if position is not None]
+        return f"{len(numbers)} of {plural(len(positions), 'run')}" + (f": {', '.join(numbers)}" if numbers else "")
+    text = f"{interval[0]:.0f}{unit}"
+    return f"{text} ({max(0, interval[1]):.0f} to {interval[2]:.0f})" if curves.is_certain(interval) else text
+
+
+def strategies(results, entries):
+    rows = [["network and strategy", "runs", "trials", "kernels, gain", "network untuned, ms", "network, gain"]]
+    for network in ask.distinct(entries, "network"):
+        for strategy in ask.distinct(entries, "strategy"):
+            runs = ask.of(entries, network=network, strategy=strategy)
+            if runs:
+                rows.append([f"{network}, {strategy}", str(len(runs)), f"{mean(runs, 'trials'):.0f}",
+                             times(ask.gain_interval(runs, ask.kernel_gain)), milliseconds(mean(runs, "untuned_ms")),
+                             sure(ask.gain_interval(runs, ask.network_gain))])
+    return ["""Annealing asks a cost model that learns from the run alone; the one that the program brings with it has
+learned from these networks and would help it unduly.""",
+            comparison(entries, "annealing", "random", ask.network_gain, "the whole network"),
+            comparison(entries, "annealing", "random", ask.kernel_gain, "the sum of its kernels"),
+            markdown(rows)]
+
+
+def mean(entries, field):
+    return sum(entry[field] for entry in entries) / len(entries)
+
+
+def comparison(entries, one, other, gain, what):
+    """A sentence, with no more than the intervals say."""
+    better, worse, compared = ask.compare_strategies(entries, one, other, gain)
+    if not compared:
+        return ""
+    count = f"{len(better)} of {plural(compared, 'network')}"
+    names = f" ({', '.join(better)})" if better else ""
+    against = f", and worse on {len(worse)} ({', '.join(worse)})" if worse else ", and worse on none"
+    return f"By {what}, {one} is better than {other} on {count}{names}{against}, with intervals that do not overlap."
+
+
+def transfer(results, entries):
+    rows = [["network, and what is known", "runs", "its tasks with records", "trials until 80 % of the gain",
+             "kernels, gain in the end", "network, gain"]]
+    for network in ask.transfer_networks(entries):
+        arms = ask.transfer_arms(ask.of(entries, network=network))
+        until = ask.trials_until(arms)
+        for arm, runs in arms.items():
+            rows.append([f"{network}, {arm}", str(len(runs)), f"{runs[0]['known_tasks']} of {runs[0]['tasks']}",
+                         reached(until[arm]) if until else NONE, times(ask.gain_interval(runs, ask.kernel_gain)),
+                         sure(ask.gain_interval(runs, ask.network_gain))])
+    return ["""Three runs of a second network: one that knows nothing, and passes nothing on between its own tasks
+either (`--no-transfer-runs --no-transfer-tasks`); one that does, in an empty database; and one in a copy of the first
+network's database. 80 % are of what the first of the three gains in the end, on average, by the sum of the kernels.""",
+            markdown(rows)]
+
+
+def pretrained(results, entries):
+    rows = [["network, and what the model begins with", "runs", "seconds", "until 80 % of the gain",
+             "kernels, gain in the end", "network, gain"]]
+    for network in ask.distinct(entries, "network"):
+        own = ask.of(entries, network=network)
+        until = ask.seconds_until(own)
+        for arm, runs in ask.model_arms(own).items():
+            rows.append([f"{network}, {arm}", str(len(runs)), f"{mean(runs, 'seconds'):.0f}",
+                         reached(until[arm], " s") if until else NONE, times(ask.gain_interval(runs, ask.kernel_gain)),
+                         sure(ask.gain_interval(runs, ask.network_gain))])
+    return ["""The model comes from `./do pretrain`, learned for each network anew without the tasks that the network
+has itself. 80 % are of what the longest of the network's runs gains in the end, by the sum of the kernels.""",
+            faster(entries), markdown(rows)]
+
+
+def faster(entries):
+    """The sentence on where the pretrained model saves time."""
+    sooner, later, compared = [], [], 0
+    for network in ask.distinct(entries, "network"):
+        until = ask.seconds_until(ask.of(entries, network=network))
+        without, with_model = (curves.mean_or_none(until.get(arm)) for arm in ("none", "pretrained"))
+        if not (curves.is_certain(without) and curves.is_certain(with_model)):
+            continue
+        compared += 1
+        if not curves.overlap(without, with_model):
+            (sooner if with_model[0] < without[0] else later).append(network)
+    if not compared:
+        return ""
+    return (f"With it, tuning comes to 80 % sooner on {len(sooner)} of {plural(compared, 'network')} where all runs "
+            f"come there, and later on {len(later)}, with intervals that do not overlap.")
+
+
+def ranks(results, entries):
+    rows = [["network, and what the model begins with", "at first", "at last", "all"]]
+    for network in ask.distinct(entries, "network"):
+        own = ask.of(entries, network=network)
+        longest = max(entry["trials"] for entry in own)
+        for arm, runs in ask.model_arms(own).items():
+            series = [entry["ranks"] for entry in runs]
+            eighths, whole = curves.binned(series, longest, RANK_BINS), curves.binned(series, longest, 1)
+            if whole:
+                rows.append([f"{network}, {arm}", *(tau(point) for point in (eighths[0], eighths[-1], whole[0]))])
+    return ["""The same runs as above: how well the model has ranked each batch before it was measured, as Kendall's tau
+between its scores and the times. A search proposes what the model likes, so the candidates of a batch are all good
+ones, and their order is harder to tell than that of any. *At first* and *at last* are the first and the last eighth of
+the trials in which it ranked some.""", markdown(rows)]
+
+
+def tau(point):
+    _, middle, low, high = point
+    return f"{middle:.2f} ({low:.2f} to {high:.2f})" if curves.is_certain(point[1:]) else f"{middle:.2f}"
+
+
+def stages(results, entries):
+    rows = [["strategy", *STAGE_COLOURS, "of a trial"]]
+    for strategy in ask.distinct(entries, "strategy"):
+        runs = ask.of(entries, strategy=strategy)
+        means = ask.stage_means(runs)
+        seconds = sum(means.values())
+        rows.append([strategy, *(f"{100 * means[stage] / seconds:.1f} %" for stage in STAGE_COLOURS),
+                     f"{seconds / mean(runs, 'trials'):.2f} s"])
+    return ["""The same runs as those of the strategies. The table has each stage's share of all of them; finalizing
+confirms what was found and measures the network.""", markdown(rows)]
+
+
+def deployment(results, entries):
+    baselined = any("baseline" in entry["speedups"] for entry in entries)
+    rows = [["network and threads", "beyond the rooflines", "untuned, ms", "tuned, ms", "gain", "of the gap closed",
+             *(["against the baseline"] if baselined else [])]]
+    for entry in entries:
+        case, latency = entry["case"], entry["latency_ms"]
+        row = [f"{case['network']}, {case['threads']}", f"{100 * entry['gap']:.0f} %", milliseconds(latency["untuned"]),
+               milliseconds(latency["tuned"]), sure(entry["speedups"]["untuned"]), percent(ask.closed_share(entry))]
+        if baselined:
+            row.append(sure(entry["speedups"].get("baseline")))
+        rows.append(row)
+    sentences = []
+    for threads in ask.distinct(entries, "threads"):
+        own = ask.of(entries, threads=threads)
+        rows.append([f"geometric mean, {threads}", "", "", "", sure(ask.mean_speedup(own, "untuned")), "",
+                     *([sure(ask.mean_speedup(own, "baseline"))] if baselined else [])])
+        above = sum(entry["speedups"]["untuned"][1] > 1 for entry in own)
+        below = sum(entry["speedups"]["untuned"][2] < 1 for entry in own)
+        sentences.append(f"On {plural(threads, 'thread')} the interval of the gain is above 1 for {above} of "
+                         f"{plural(len(own), 'network')}, and below 1 for {below}.")
+    return ["""Tuned with the options that the program has by itself, and its cost model. The artifacts take turns, each
+in a process of its own, and a gain is the median of the rounds' ratios, with an interval of 95 % that assumes nothing
+of their distribution. What is *beyond the rooflines* is the share of the untuned network's time that its kernels take
+longer than their rooflines ([how those are measured](performance.md)). It is no bound of what can be saved: a kernel
+that computes less, as Winograd's convolution does, may go below. The share of the gap that is closed has the gain's
+interval, and takes the gap as certain. The interval of a geometric mean takes the ends of all
+its networks, and is wide rather than narrow.""",
+            " ".join(sentences), markdown(rows)]
+
+
+def percent(interval):
+    """Of a share with its ends, of which a lower gain is the lower end."""
+    return f"{100 * interval[0]:.0f} % ({100 * interval[1]:.0f} to {100 * interval[2]:.0f})" if interval else NONE
+
+
+SECTIONS = {1: strategies, 2: transfer, 3: pretrained, 4: ranks, 5: stages, 6: deployment}

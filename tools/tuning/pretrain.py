@@ -1,0 +1,193 @@
+"""./do pretrain: the cost model that tuning begins with.
+
+Each network is tuned by random candidates, which show a model more of a space than those that a search picks. What was
+measured stays in a database; the model is learned from all of it.
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+from program import PROGRAM, ROOT, Failed, attune, attune_json
+from tuning import models
+from tuning.progress import duration, interrupt_on_terminate, progress
+
+NETWORKS = ("resnet18", "resnet50", "resnet50_v2", "mobilenet_v1", "mobilenet_v2", "inception_v3", "squeezenet1_1",
+            "densenet121", "efficientnet_b0", "vgg16", "bert_base")
+THREADS = (1, 2)
+TRIALS = 24  # of a task
+RECORDS = ROOT / "build/tuning/pretrain.db"
+OUTPUT = ROOT / "src/tune/pretrained_model.txt"
+
+SECONDS_OF_TRIAL = 0.45  # the guess before any run is complete
+BAD_USAGE, INTERRUPTED = 2, 130  # exit codes
+
+DESCRIPTION = """Measures random candidates of many networks' kernels on this machine, and learns from them the cost
+model that tuning begins with. What is complete is not measured again, and a run that was interrupted goes on."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A network on a number of threads."""
+    network: str
+    threads: int
+    trials: int  # of each task
+    tasks: int
+
+    @property
+    def most_trials(self):
+        return self.tasks * self.trials
+
+    @property
+    def flags(self):
+        return ["--threads", self.threads, "--strategy", "random", "--trials-per-task", self.trials,
+                "--cost-model", "none", "--no-transfer-runs", "--no-transfer-tasks"]
+
+    def is_same_work(self, record):
+        """Whether a run of the database did this."""
+        options = record["options"]
+        return (record["model"] == f"{self.network}.onnx" and record["threads"] == self.threads
+                and options["search"] == "random" and options["trials_per_task"] == self.trials
+                and options["trials"] == 0 and options["seconds"] == 0 and options["cost_model"] == "none"
+                and not options["transfer_from_runs"] and not options["transfer_from_tasks"])
+
+
+def count_tasks(space):
+    """Of what `attune tune --space` prints."""
+    return len(re.findall(r", used \d+×, \d+ configs$", space, re.MULTILINE))
+
+
+def finished_runs(records):
+    """Those of this machine that the database has."""
+    if not records.exists():
+        return []
+    runs = attune_json("records", "list", "--runs", "--device", "host", "--records", records)["runs"]
+    return [run for run in runs if run["state"] == "finished"]
+
+
+def seconds_of_trial(runs, finished):
+    """What one trial took in those of `runs` that are complete; a guess where none is."""
+    seconds = trials = 0
+    for run in runs:
+        for record in (record for record in finished if run.is_same_work(record)):
+            seconds += 1e-3 * (record["end_ms"] - record["start_ms"])
+            trials += run.most_trials
+    return seconds / trials if trials else SECONDS_OF_TRIAL
+
+
+def tune(run, records):
+    """Runs the tuner. When this program is interrupted the tuner is killed: asked to end, it would call its run ended,
+    but one that was killed goes on when the same is asked for again. Raises Failed."""
+    command = [PROGRAM, "tune", models.zoo_model(run.network), *run.flags, "--records", records]
+    # In a session of its own, so that Ctrl-C reaches this program alone.
+    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, start_new_session=True)
+    try:
+        if process.wait() != 0:
+            raise Failed(f"attune tune of {run.network} ends with code {process.returncode}")
+    except KeyboardInterrupt:
+        process.kill()
+        process.wait()
+        raise
+
+
+def collect(networks, thread_counts, trials, records):
+    """Makes all runs that the database lacks. Raises Failed."""
+    records.parent.mkdir(parents=True, exist_ok=True)
+    runs = []
+    for network in networks:
+        tasks = count_tasks(attune("tune", models.zoo_model(network), "--space"))
+        runs += [Run(network, threads, trials, tasks) for threads in thread_counts]
+    finished = finished_runs(records)
+    pending = [run for run in runs if not any(run.is_same_work(record) for record in finished)]
+    left = sum(run.most_trials for run in pending)
+    trial_s = seconds_of_trial(runs, finished)
+    progress(f"{len(runs)} runs, {len(runs) - len(pending)} of them complete; at most {left} trials, about "
+             f"{duration(left * trial_s)}")
+    measured = measured_s = 0
+    for number, run in enumerate(pending, len(runs) - len(pending) + 1):
+        progress(f"run {number} of {len(runs)}: {run.network}, threads: {run.threads}, tasks: {run.tasks}; about "
+                 f"{duration(left * trial_s)} left")
+        start = time.monotonic()
+        tune(run, records)
+        measured, measured_s = measured + run.most_trials, measured_s + time.monotonic() - start
+        left, trial_s = left - run.most_trials, measured_s / measured
+
+
+def learn(records, output, without):
+    """Writes the model that the records teach, without those of the tasks of these models (files). Returns what the
+    program says of it. Raises Failed."""
+    flags = [flag for model in without for flag in ("--without", model)]
+    return attune("records", "learn", "--records", records, "-o", output, *flags).strip()
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in a sentence."""
+
+    def error(self, message):
+        self.exit(BAD_USAGE, f"pretrain: {message.removeprefix('argument ')}\n")
+
+
+def names(text):
+    known = models.zoo_names()
+    for name in text.split(","):
+        if name not in known:
+            raise argparse.ArgumentTypeError(f"the zoo has no network {name}; it has {', '.join(known)}")
+    return list(dict.fromkeys(text.split(",")))
+
+
+def number(text):
+    if not text.isdecimal() or not 1 <= int(text) <= 1024:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 to 1024")
+    return int(text)
+
+
+def numbers(text):
+    return sorted({number(part) for part in text.split(",")})
+
+
+def parse(arguments):
+    p = Parser(prog="./do pretrain", description=DESCRIPTION, allow_abbrev=False)
+    p.add_argument("--networks", type=names, metavar="NAME,NAME", default=list(NETWORKS),
+                   help=f"of the zoo; default: {','.join(NETWORKS)}")
+    p.add_argument("--trials-per-task", type=number, metavar="N", default=TRIALS,
+                   help=f"candidates of each kernel; default: {TRIALS}")
+    p.add_argument("--threads", type=numbers, metavar="N,N", default=list(THREADS), help="default: 1,2")
+    p.add_argument("--records", type=pathlib.Path, metavar="DB", default=RECORDS,
+                   help=f"the database; default: {RECORDS.relative_to(ROOT)}. After a change of a strategy, which "
+                        "makes its records worth little, begin another one")
+    p.add_argument("-o", "--output", type=pathlib.Path, metavar="FILE",
+                   help=f"the model; default: {OUTPUT.relative_to(ROOT)}, which the build puts into the program")
+    p.add_argument("--without", type=pathlib.Path, metavar="MODEL", action="append", default=[],
+                   help="a model file whose tasks teach nothing, so that the result can be tried on it; repeatable")
+    p.add_argument("--learn-only", action="store_true", help="measure nothing")
+    if not PROGRAM.is_file():
+        p.error(f"{PROGRAM} is missing; ./do build makes it")
+    args = p.parse_args(arguments)
+    if args.without and not args.output:
+        p.error("--without makes a model for an experiment: say with -o where it goes")
+    if args.learn_only and not args.records.exists():
+        p.error(f"there is no database {args.records}")
+    return args
+
+
+def main():
+    args = parse(sys.argv[1:])
+    interrupt_on_terminate()
+    try:
+        if not args.learn_only:
+            collect(args.networks, args.threads, args.trials_per_task, args.records)
+        print(learn(args.records, args.output or OUTPUT, args.without))
+    except Failed as error:
+        print(f"pretrain: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\npretrain: interrupted; the same command goes on", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

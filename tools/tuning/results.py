@@ -1,0 +1,163 @@
+"""The document that the experiments write, results.json, and the questions that reports ask it.
+
+    {"machine": machine.describe(),
+     "experiments": {number: {"command": "./do experiments ...", "cases": [key of each case]}},
+     "cases": {key: entry}}
+
+An entry has the case (cases.described()), the date (ISO 8601) and the program (machine.program()), and lab.summary() of
+the tuner's report: trials, seconds, tasks, known_tasks (those that had records), kernels_untuned_ms (the sum over the
+network's kernels), untuned_ms and tuned_ms (the network, measured in turns), curve (seconds, trials, ms of the best
+kernels), ranks (trials, Kendall's tau), stage_seconds. One that was deployed has gap (the share of the untuned
+network's time beyond the rooflines), speedups ({"untuned": (times as fast as that, lower end, upper
+end), "baseline": ...}) and latency_ms ({artifact: median}). wall_s is what the case took.
+"""
+import json
+import math
+import os
+
+from bench import machine, stats
+from tuning import curves
+
+
+def document():
+    """Without anything measured."""
+    return {"machine": machine.describe(), "experiments": {}, "cases": {}}
+
+
+def read(path):
+    """The document of this file, or a new one. Raises ValueError with a sentence for the user."""
+    if not path.exists():
+        return document()
+    try:
+        found = json.loads(path.read_text())
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
+    here = machine.describe()
+    if any(found["machine"][field] != here[field] for field in ("cpu", "processors")):
+        raise ValueError(f"{path} is of another machine; name another folder with --output")
+    return found
+
+
+def write(path, results):
+    """All of it or nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_text(json.dumps(results, indent=1) + "\n")
+    os.replace(unfinished, path)
+
+
+def entries(results, number):
+    """Of the experiment's cases, those that have run."""
+    keys = results["experiments"].get(str(number), {"cases": []})["cases"]
+    return [results["cases"][key] for key in keys if key in results["cases"]]
+
+
+def missing(results, number):
+    """How many cases of an experiment have not run."""
+    keys = results["experiments"][str(number)]["cases"]
+    return sum(key not in results["cases"] for key in keys)
+
+
+def distinct(entries_, field):
+    """What the cases have there, in their order."""
+    return list(dict.fromkeys(entry["case"][field] for entry in entries_))
+
+
+def of(entries_, **fields):
+    """Those whose cases have these values."""
+    return [entry for entry in entries_ if all(entry["case"][name] == value for name, value in fields.items())]
+
+
+def network_gain(entry):
+    """How many times as fast the tuned network is, as the tuner measured it in turns; None where it did not."""
+    return entry["untuned_ms"] / entry["tuned_ms"] if entry["tuned_ms"] else None
+
+
+def kernel_gain(entry):
+    """The same of the sum of its kernels."""
+    return 1 / curves.curve(entry, "trials")[-1][1]
+
+
+def gain_interval(entries_, gain):
+    """(mean, lower end, upper end) of a gain over several runs; None where one has none, or there are none."""
+    return curves.mean_or_none([gain(entry) for entry in entries_])
+
+
+def compare_strategies(entries_, one, other, gain=network_gain):
+    """On which networks is strategy `one` better than `other`, and worse, with intervals that do not overlap?
+    ([network], [network], how many have intervals of both)"""
+    better, worse, compared = [], [], 0
+    for network in distinct(entries_, "network"):
+        mine, theirs = (gain_interval(of(entries_, network=network, strategy=name), gain) for name in (one, other))
+        if not (curves.is_certain(mine) and curves.is_certain(theirs)):
+            continue
+        compared += 1
+        if not curves.overlap(mine, theirs):
+            (better if mine[0] > theirs[0] else worse).append(network)
+    return better, worse, compared
+
+
+def transfer_arms(entries_):
+    """{what a run of the second network knew: its runs}, for the runs of one second network."""
+    arms = {"nothing": of(entries_, transfer=False), "its own tasks": of(entries_, transfer=True, after=""),
+            "the first network's records": [entry for entry in entries_ if entry["case"]["after"]]}
+    return {name: runs for name, runs in arms.items() if runs}
+
+
+def transfer_networks(entries_):
+    """{second network: the first, or "" where no run after it is there yet}"""
+    firsts = {entry["case"]["network"]: entry["case"]["after"] for entry in entries_ if entry["case"]["after"]}
+    return {network: firsts.get(network, "") for network in distinct(of(entries_, transfer=False), "network")}
+
+
+def trials_until(arms, share=curves.ENOUGH):
+    """{arm: trials until each of its runs had this share of what the runs without transfer gain in the end, on
+    average}; None for one that never had. Empty where those gain nothing."""
+    cold = [curves.gain(curves.curve(entry, "trials")) for entry in arms["nothing"]]
+    saved = share * sum(cold) / len(cold)
+    if saved <= 0:
+        return {}
+    return {name: [curves.position_of(curves.curve(entry, "trials"), saved) for entry in runs]
+            for name, runs in arms.items()}
+
+
+def model_arms(entries_):
+    """{what the cost model begins with: runs}"""
+    return {name: of(entries_, cost_model=name) for name in ("none", "pretrained") if of(entries_, cost_model=name)}
+
+
+def seconds_until(entries_, share=curves.ENOUGH):
+    """{cost model: seconds until each run had this share of what the longest run of all gains in the end}, as
+    trials_until()."""
+    longest = max(entries_, key=lambda entry: entry["seconds"])
+    saved = share * curves.gain(curves.curve(longest, "seconds"))
+    if saved <= 0:
+        return {}
+    return {name: [curves.position_of(curves.curve(entry, "seconds"), saved) for entry in runs]
+            for name, runs in model_arms(entries_).items()}
+
+
+def stage_means(entries_):
+    """{stage: seconds of a run, the mean}, in the order in which stages come."""
+    order = ("prepare", "select", "build", "measure", "update", "finalize")
+    return {stage: sum(entry["stage_seconds"][stage] for entry in entries_) / len(entries_) for stage in order}
+
+
+def closed_share(entry):
+    """(share, lower end, upper end) of the time beyond the rooflines that tuning has saved; None where nothing is."""
+    if entry["gap"] <= 0:
+        return None
+    return tuple((1 - 1 / ratio) / entry["gap"] for ratio in entry["speedups"]["untuned"])
+
+
+def mean_speedup(entries_, name):
+    """(geometric mean, lower end, upper end) of how many times as fast as `name` the tuned artifacts are; None where
+    none was compared. The ends are those of the networks' intervals taken together, so the interval is wide rather than
+    narrow."""
+    found = [entry["speedups"][name] for entry in entries_ if name in entry["speedups"]]
+    return tuple(stats.geometric_mean(values) for values in zip(*found)) if found else None
+
+
+def is_sure(interval):
+    """Whether an interval of ratios leaves out 1."""
+    return math.isfinite(interval[1]) and not interval[1] <= 1 <= interval[2]
