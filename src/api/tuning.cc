@@ -115,10 +115,9 @@ absl::StatusOr<std::shared_ptr<const TreeEnsemble>> BaseModel(const std::string&
   if (name.empty()) return PretrainedModel();
   constexpr int64_t kMaxBytes = int64_t{64} << 20;
   ASSIGN_OR_RETURN(const std::string text, ReadFile(name, kMaxBytes));
-  absl::StatusOr<TreeEnsemble> trees =
-      TreeEnsemble::Parse(text, static_cast<int>(FeatureNames().size()), kFeatureVersion);
+  absl::StatusOr<std::shared_ptr<const TreeEnsemble>> trees = ParseCostModel(text);
   if (!trees.ok()) return Annotate(trees.status(), name);
-  return std::make_shared<const TreeEnsemble>(*std::move(trees));
+  return trees;
 }
 
 // What no kernel of the task goes below.

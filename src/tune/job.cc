@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <set>
 #include <utility>
 
 #include "base/processors.h"
 #include "base/status.h"
 #include "compile/compile.h"
 #include "tune/rank_correlation.h"
-#include "tune/record_chooser.h"
 
 namespace attune {
 namespace {
@@ -20,15 +17,6 @@ constexpr double kLeastGain = 2e-4;
 
 // What the stages take before any has run, in seconds for each task or candidate.
 constexpr std::array<double, 6> kFirstGuess = {0.05, 0.01, 0.05, 0.3, 0.01, 2.0};
-
-// Tasks that are further from each other teach nothing. Of others, so many teach the cost model, each by so
-// many of its last records, and so many have their best tried.
-constexpr double kFarthest = 8;
-constexpr size_t kMostTeachers = 24, kMostLessons = 128, kMostHints = 6;
-
-// So many of a task's candidates are measured again at the end, at most.
-constexpr int kConfirmed = 3;
-constexpr double kConfirmSeconds = 1;  // each, at the longest
 
 size_t Place(StageKind kind) { return static_cast<size_t>(kind); }
 
@@ -135,63 +123,6 @@ absl::Status TuningJob::Prepare() {
   if (options_.transfer_from_tasks) RETURN_IF_ERROR(LearnFromOtherTasks());
   next_ = StageKind::kSelect;
   return TrainModel();
-}
-
-absl::Status TuningJob::LearnFromOtherTasks() {
-  const RecordFilter filter = {.device = run_.device, .threads = run_.threads, .cache = options_.cache};
-  ASSIGN_OR_RETURN(const std::vector<BestRecord> best,
-                   tools_.records->Best(filter, {.versions = CurrentStrategyVersions()}));
-  std::set<std::string> own;
-  for (const auto& task : tasks_) own.insert(task->task().text);
-  std::vector<std::pair<double, std::unique_ptr<TaskTuning>>> nearest;
-  for (const auto& [record, prior] : best) {
-    if (own.contains(record.task)) continue;
-    // A text of another version may not mean anything any more.
-    absl::StatusOr<TuningTask> parsed = ParseTask(record.task);
-    if (!parsed.ok()) continue;
-    auto other = TaskTuning::Create(*std::move(parsed), target_, options_, options_.seed, 0);
-    if (!other.ok()) continue;
-    double distance = kFarthest;
-    for (const auto& task : tasks_)
-      distance = std::min(distance, TaskDistance(task->shape(), (*other)->shape()));
-    if (distance >= kFarthest) continue;
-    others_.push_back({(*other)->shape(), {record.strategy, record.config}});
-    nearest.emplace_back(distance, *std::move(other));
-  }
-  if (tools_.model == nullptr) return absl::OkStatus();
-  std::ranges::sort(nearest, [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first < b.first : a.second->task().digest < b.second->task().digest;
-  });
-  for (size_t i = 0; i < std::min(nearest.size(), kMostTeachers); ++i) {
-    TaskTuning& other = *nearest[i].second;
-    RecordFilter which = filter;
-    which.task = other.task().digest;
-    ASSIGN_OR_RETURN(std::vector<Record> records, tools_.records->Records(which));
-    if (records.size() > kMostLessons) records.erase(records.begin(), records.end() - kMostLessons);
-    other.Transfer(records, run_.id);
-    other_samples_.push_back(other.Samples());
-  }
-  return absl::OkStatus();
-}
-
-std::vector<Candidate> TuningJob::FoundElsewhere(size_t task) const {
-  const TaskShape& shape = tasks_[task]->shape();
-  std::vector<std::pair<double, const Candidate*>> found;
-  for (size_t i = 0; i < tasks_.size(); ++i) {
-    if (const Candidate* best = tasks_[i]->Find(); best != nullptr && i != task) {
-      found.emplace_back(TaskDistance(shape, tasks_[i]->shape()), best);
-    }
-  }
-  for (const OtherTask& other : others_) found.emplace_back(TaskDistance(shape, other.shape), &other.best);
-  std::erase_if(found, [](const auto& pair) { return pair.first >= kFarthest; });
-  std::ranges::sort(found, [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first < b.first : *a.second < *b.second;
-  });
-  std::vector<Candidate> nearest;
-  for (const auto& [distance, candidate] : found) {
-    if (nearest.size() < kMostHints) nearest.push_back(*candidate);
-  }
-  return nearest;
 }
 
 double TuningJob::FinalSeconds() const {
@@ -393,88 +324,6 @@ MeasureOptions TuningJob::MeasuringOptions() const {
   options.threads = options_.threads;
   options.seconds_limit = options_.measure_seconds;
   return options;
-}
-
-// What was measured once, among many, is partly the fastest by luck: it counts when it is faster once more,
-// in turns with the default and for longer.
-absl::Status TuningJob::Confirm(size_t index) {
-  TaskTuning& task = *tasks_[index];
-  if (task.default_seconds() <= 0) return absl::OkStatus();
-  std::vector<BuildRequest> requests = {{&task.task(), task.space().Default()}};
-  Pending standard{
-      .task = index, .trial = trials_, .candidate = task.space().Default(), .score = {}, .built = {}};
-  standard.built = std::move(tools_.builder->Build(requests).front());
-  if (standard.built.outcome != TrialOutcome::kOk) return absl::OkStatus();
-  MeasureOptions options = MeasuringOptions();
-  options.precision = 0.002;
-  options.seconds_limit = kConfirmSeconds;
-  options.abandon_ratio = 0;
-  int confirmed = 0;
-  for (; confirmed < kConfirmed && !stopping_.load(std::memory_order_relaxed); ++confirmed) {
-    std::optional<Candidate> next = task.NextToConfirm();
-    if (!next.has_value()) break;
-    Pending pending{.task = index, .trial = trials_, .candidate = *std::move(next), .score = {}, .built = {}};
-    requests[0].candidate = pending.candidate;
-    pending.built = std::move(tools_.builder->Build(requests).front());
-    const Incumbent incumbent{&standard.built.kernel, task.default_seconds()};
-    Measurement m;
-    m.outcome = pending.built.outcome;
-    m.reason = pending.built.reason;
-    if (m.outcome == TrialOutcome::kOk) {
-      m = tools_.measurer->Measure(task.task(), pending.built.kernel, options, &incumbent);
-    }
-    if (m.outcome != TrialOutcome::kOk || m.ratio <= 0) {
-      task.Confirm(pending.candidate, std::numeric_limits<double>::infinity(), false);
-      if (m.outcome != TrialOutcome::kOk)
-        RETURN_IF_ERROR(Keep(pending, m.outcome, {}, m.reason, m.seconds, options_.search));
-      continue;
-    }
-    const Timing timing = {incumbent.seconds * m.ratio, incumbent.seconds * m.ratio_low,
-                           incumbent.seconds * m.ratio_high, m.timing.repetitions};
-    const bool is_faster = m.ratio_high < 1;
-    task.Confirm(pending.candidate, timing.seconds, is_faster);
-    RETURN_IF_ERROR(
-        Keep(pending, m.outcome, timing, "", m.seconds, is_faster ? kConfirmation : options_.search));
-    RETURN_IF_ERROR(
-        Log("confirm", {{"task", task.task().digest},
-                        {"candidate", ToString(pending.candidate.strategy, pending.candidate.config)},
-                        {"ratio", m.ratio},
-                        {"ratio_low", m.ratio_low},
-                        {"ratio_high", m.ratio_high}}));
-  }
-  if (confirmed == 0) return absl::OkStatus();
-  const double seconds = task.default_seconds();
-  return Keep(standard, TrialOutcome::kOk, {seconds, seconds, seconds, 1}, "", 0, kConfirmation);
-}
-
-absl::Status TuningJob::MeasureNetwork() {
-  if (tools_.measure_network == nullptr) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const NetworkTimes times, tools_.measure_network(Best()));
-  run_.untuned_seconds = times.untuned;
-  run_.tuned_seconds = times.tuned;
-  return Log("network", {{"untuned_seconds", times.untuned},
-                         {"tuned_seconds", times.tuned},
-                         {"ratio_low", times.ratio_low},
-                         {"ratio_high", times.ratio_high}});
-}
-
-// One task, or at the end the network: whoever drives the job decides what comes between them. Whoever has
-// stopped it does not want to wait.
-absl::Status TuningJob::Finalize() {
-  const bool stopped = stopping_.load(std::memory_order_relaxed);
-  while (!stopped && finalized_ < tasks_.size()) {
-    const size_t task = finalized_++;
-    if (tasks_[task]->NextToConfirm().has_value()) return Confirm(task);
-  }
-  if (!stopped) RETURN_IF_ERROR(MeasureNetwork());
-  if (const double seconds = NetworkSeconds(); std::isfinite(seconds)) {
-    // What was only lucky was never reached.
-    for (CurvePoint& point : curve_) point.network_seconds = std::max(point.network_seconds, seconds);
-    curve_.push_back({Elapsed(), trials_, seconds});
-  }
-  run_.state = stopped ? RunState::kInterrupted : RunState::kFinished;
-  next_ = std::nullopt;
-  return absl::OkStatus();
 }
 
 double TuningJob::NetworkSeconds() const {

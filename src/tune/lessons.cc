@@ -37,10 +37,14 @@ absl::StatusOr<std::vector<TaskSamples>> LessonsOf(RecordDatabase& records, cons
   return lessons;
 }
 
+absl::StatusOr<std::shared_ptr<const TreeEnsemble>> ParseCostModel(std::string_view text) {
+  ASSIGN_OR_RETURN(TreeEnsemble trees,
+                   TreeEnsemble::Parse(text, static_cast<int>(FeatureNames().size()), kFeatureVersion));
+  return std::make_shared<const TreeEnsemble>(std::move(trees));
+}
+
 std::shared_ptr<const TreeEnsemble> PretrainedModel() {
-  absl::StatusOr<TreeEnsemble> trees =
-      TreeEnsemble::Parse(kPretrainedModel, static_cast<int>(FeatureNames().size()), kFeatureVersion);
-  return trees.ok() ? std::make_shared<const TreeEnsemble>(*std::move(trees)) : nullptr;
+  return ParseCostModel(kPretrainedModel).value_or(nullptr);
 }
 
 }  // namespace attune

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -26,6 +27,9 @@ struct LessonOptions {
 // database does.
 absl::StatusOr<std::vector<TaskSamples>> LessonsOf(RecordDatabase& records, const Target& target,
                                                    const LessonOptions& options);
+
+// A cost model's text of the features that this program has, to be a model's base.
+absl::StatusOr<std::shared_ptr<const TreeEnsemble>> ParseCostModel(std::string_view text);
 
 // The model that is part of this program (./do pretrain). Null where it has learned other features.
 std::shared_ptr<const TreeEnsemble> PretrainedModel();

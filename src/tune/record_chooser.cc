@@ -46,10 +46,8 @@ class RecordChooser::Neighbours {
 
   void Read() {
     for (const auto& [text, candidate] : records_) {
-      const absl::StatusOr<TuningTask> task = ParseTask(text);
-      if (!task.ok()) continue;
-      const absl::StatusOr<Workload> workload = task->Analyze();
-      if (workload.ok()) shapes_.emplace_back(ShapeOfTask(*workload), &candidate);
+      absl::StatusOr<TaskShape> shape = ShapeOfTask(text);
+      if (shape.ok()) shapes_.emplace_back(*std::move(shape), &candidate);
     }
   }
 

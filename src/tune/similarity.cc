@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/status.h"
+#include "tune/task.h"
 
 namespace attune {
 namespace {
@@ -52,6 +54,12 @@ TaskShape ShapeOfTask(const Workload& workload) {
   }
   std::ranges::sort(shape.others);
   return shape;
+}
+
+absl::StatusOr<TaskShape> ShapeOfTask(const std::string& text) {
+  ASSIGN_OR_RETURN(const TuningTask task, ParseTask(text));
+  ASSIGN_OR_RETURN(const Workload workload, task.Analyze());
+  return ShapeOfTask(workload);
 }
 
 double TaskDistance(const TaskShape& a, const TaskShape& b) {

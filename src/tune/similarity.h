@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "lower/strategy.h"
 
 namespace attune {
@@ -18,6 +19,8 @@ struct TaskShape {
   std::vector<std::string> types;   // dtypes, layouts and ranks of these
 };
 TaskShape ShapeOfTask(const Workload& workload);
+// Of a task by its text, as records have it. Fails where the text is none.
+absl::StatusOr<TaskShape> ShapeOfTask(const std::string& text);
 
 // 0 for tasks that are the same but for what does not matter, 1 where one size is twice as large, and so on.
 // Infinite where what is fast for one says nothing about the other.

@@ -153,7 +153,7 @@ std::vector<float> TaskTuning::Scores(std::span<const Candidate> candidates, con
   return scores;
 }
 
-const Candidate* TaskTuning::Find() const {
+const Candidate* TaskTuning::found() const {
   if (best_.has_value() && *best_ != space_->Default()) return &*best_;
   return known_.has_value() ? &*known_ : nullptr;
 }

@@ -45,7 +45,7 @@ class TaskTuning {
   std::vector<Candidate> First() const;
   // What was fast for other tasks is tried early where it fits.
   void Hint(std::span<const Candidate> others);
-  // The next candidates, which are counted as trials from now on. Empty: the space is exhausted.
+  // The next candidates. Empty: the space is exhausted.
   std::vector<Candidate> Propose(int batch, const CostModel* model);
 
   // What came of a candidate. `kernel` is kept where it is the default's.
@@ -64,7 +64,7 @@ class TaskTuning {
   std::optional<Incumbent> incumbent() const;
   const std::optional<Candidate>& best() const { return best_; }
   // What other tasks may try: the best, unless that is the default; else what records say.
-  const Candidate* Find() const;
+  const Candidate* found() const;
   double best_seconds() const { return best_seconds_; }
   double default_seconds() const { return default_seconds_; }
   // The fastest that Confirm() has not heard of, if it is faster than the default and than all that Confirm()

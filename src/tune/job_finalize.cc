@@ -1,0 +1,101 @@
+// The end of a job: what was found is measured again, task by task, then the network.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/status.h"
+#include "tune/job.h"
+
+namespace attune {
+namespace {
+
+// So many of a task's candidates are measured again at the end, at most.
+constexpr int kConfirmed = 3;
+constexpr double kConfirmSeconds = 1;  // each, at the longest
+
+}  // namespace
+
+// What was measured once, among many, is partly the fastest by luck: it counts when it is faster once more,
+// in turns with the default and for longer.
+absl::Status TuningJob::Confirm(size_t index) {
+  TaskTuning& task = *tasks_[index];
+  if (task.default_seconds() <= 0) return absl::OkStatus();
+  std::vector<BuildRequest> requests = {{&task.task(), task.space().Default()}};
+  Pending standard{
+      .task = index, .trial = trials_, .candidate = task.space().Default(), .score = {}, .built = {}};
+  standard.built = std::move(tools_.builder->Build(requests).front());
+  if (standard.built.outcome != TrialOutcome::kOk) return absl::OkStatus();
+  MeasureOptions options = MeasuringOptions();
+  options.precision = 0.002;
+  options.seconds_limit = kConfirmSeconds;
+  options.abandon_ratio = 0;
+  int confirmed = 0;
+  for (; confirmed < kConfirmed && !stopping_.load(std::memory_order_relaxed); ++confirmed) {
+    std::optional<Candidate> next = task.NextToConfirm();
+    if (!next.has_value()) break;
+    Pending pending{.task = index, .trial = trials_, .candidate = *std::move(next), .score = {}, .built = {}};
+    requests[0].candidate = pending.candidate;
+    pending.built = std::move(tools_.builder->Build(requests).front());
+    const Incumbent incumbent{&standard.built.kernel, task.default_seconds()};
+    Measurement m;
+    m.outcome = pending.built.outcome;
+    m.reason = pending.built.reason;
+    if (m.outcome == TrialOutcome::kOk) {
+      m = tools_.measurer->Measure(task.task(), pending.built.kernel, options, &incumbent);
+    }
+    if (m.outcome != TrialOutcome::kOk || m.ratio <= 0) {
+      task.Confirm(pending.candidate, std::numeric_limits<double>::infinity(), false);
+      if (m.outcome != TrialOutcome::kOk)
+        RETURN_IF_ERROR(Keep(pending, m.outcome, {}, m.reason, m.seconds, options_.search));
+      continue;
+    }
+    const Timing timing = {incumbent.seconds * m.ratio, incumbent.seconds * m.ratio_low,
+                           incumbent.seconds * m.ratio_high, m.timing.repetitions};
+    const bool is_faster = m.ratio_high < 1;
+    task.Confirm(pending.candidate, timing.seconds, is_faster);
+    RETURN_IF_ERROR(
+        Keep(pending, m.outcome, timing, "", m.seconds, is_faster ? kConfirmation : options_.search));
+    RETURN_IF_ERROR(
+        Log("confirm", {{"task", task.task().digest},
+                        {"candidate", ToString(pending.candidate.strategy, pending.candidate.config)},
+                        {"ratio", m.ratio},
+                        {"ratio_low", m.ratio_low},
+                        {"ratio_high", m.ratio_high}}));
+  }
+  if (confirmed == 0) return absl::OkStatus();
+  const double seconds = task.default_seconds();
+  return Keep(standard, TrialOutcome::kOk, {seconds, seconds, seconds, 1}, "", 0, kConfirmation);
+}
+
+absl::Status TuningJob::MeasureNetwork() {
+  if (tools_.measure_network == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const NetworkTimes times, tools_.measure_network(Best()));
+  run_.untuned_seconds = times.untuned;
+  run_.tuned_seconds = times.tuned;
+  return Log("network", {{"untuned_seconds", times.untuned},
+                         {"tuned_seconds", times.tuned},
+                         {"ratio_low", times.ratio_low},
+                         {"ratio_high", times.ratio_high}});
+}
+
+// One task, or at the end the network: whoever drives the job decides what comes between them. Whoever has
+// stopped it does not want to wait.
+absl::Status TuningJob::Finalize() {
+  const bool stopped = stopping_.load(std::memory_order_relaxed);
+  while (!stopped && finalized_ < tasks_.size()) {
+    const size_t task = finalized_++;
+    if (tasks_[task]->NextToConfirm().has_value()) return Confirm(task);
+  }
+  if (!stopped) RETURN_IF_ERROR(MeasureNetwork());
+  if (const double seconds = NetworkSeconds(); std::isfinite(seconds)) {
+    // What was only lucky was never reached.
+    for (CurvePoint& point : curve_) point.network_seconds = std::max(point.network_seconds, seconds);
+    curve_.push_back({Elapsed(), trials_, seconds});
+  }
+  run_.state = stopped ? RunState::kInterrupted : RunState::kFinished;
+  next_ = std::nullopt;
+  return absl::OkStatus();
+}
+
+}  // namespace attune
