@@ -17,12 +17,17 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Twelve chains hide the latency of four cycles on two pipes and fit in 16 registers with the factors.
+// Twelve chains hide the latency of four cycles on two pipes and fit in 16 registers with the factors. The compiler must
+// not know what they begin with: a chain that begins with what its steps do not change (1 = 0.999 * 1 + 0.001) would not
+// be computed at all, and the others would look faster than the processor can be.
 constexpr int kChains = 12;
 
 __attribute__((target("avx512f"))) float FmaLoop512(int64_t rounds) {
   __m512 x = _mm512_set1_ps(0.999f), y = _mm512_set1_ps(0.001f), sum[kChains];
-  for (int i = 0; i < kChains; ++i) sum[i] = _mm512_set1_ps(static_cast<float>(i));
+  for (int i = 0; i < kChains; ++i) {
+    sum[i] = _mm512_set1_ps(static_cast<float>(i));
+    asm volatile("" : "+v"(sum[i]));
+  }
   for (int64_t r = 0; r < rounds; ++r) {
 #pragma clang loop unroll(full)
     for (int i = 0; i < kChains; ++i) sum[i] = _mm512_fmadd_ps(sum[i], x, y);
@@ -33,7 +38,10 @@ __attribute__((target("avx512f"))) float FmaLoop512(int64_t rounds) {
 
 __attribute__((target("avx2,fma"))) float FmaLoop256(int64_t rounds) {
   __m256 x = _mm256_set1_ps(0.999f), y = _mm256_set1_ps(0.001f), sum[kChains];
-  for (int i = 0; i < kChains; ++i) sum[i] = _mm256_set1_ps(static_cast<float>(i));
+  for (int i = 0; i < kChains; ++i) {
+    sum[i] = _mm256_set1_ps(static_cast<float>(i));
+    asm volatile("" : "+v"(sum[i]));
+  }
   for (int64_t r = 0; r < rounds; ++r) {
 #pragma clang loop unroll(full)
     for (int i = 0; i < kChains; ++i) sum[i] = _mm256_fmadd_ps(sum[i], x, y);
