@@ -84,6 +84,19 @@ RealValue PowerOfTwo(RealValue like, Value* n) {
 }
 
 // x = n ln 2 + r with |r| <= ln 2 / 2.
+struct Remainder {
+  RealValue shifted;  // n + magic
+  RealValue r;
+};
+
+Remainder RemainderOfLn2(RealValue x) {
+  const Format& format = FormatOf(x);
+  const RealValue shifted = Fma(x, 1.4426950408889634, x.Number(format.magic));
+  const RealValue n = shifted - format.magic;
+  const RealValue r = Fma(n, -format.ln2_high, x);
+  return {shifted, Fma(n, -format.ln2_low, r)};
+}
+
 struct ExpReduction {
   Value* n;          // integer
   RealValue minus1;  // e^r - 1
@@ -91,12 +104,21 @@ struct ExpReduction {
 
 ExpReduction ReduceExp(RealValue x) {
   const Format& format = FormatOf(x);
-  const RealValue shifted = Fma(x, 1.4426950408889634, x.Number(format.magic));
-  const RealValue n = shifted - format.magic;
-  RealValue r = Fma(n, -format.ln2_high, x);
-  r = Fma(n, -format.ln2_low, r);
-  Value* integer = x.ir().CreateSub(Bits(shifted), BitsConstant(x, BitsOfNumber(x, format.magic)));
-  return {integer, Fma(r * r, Polynomial(r, format.exp), r)};
+  const auto [shifted, r] = RemainderOfLn2(x);
+  Value* n = x.ir().CreateSub(Bits(shifted), BitsConstant(x, BitsOfNumber(x, format.magic)));
+  return {n, Fma(r * r, Polynomial(r, format.exp), r)};
+}
+
+// Just below 126 ln 2: with it as the limit of |x|, e^x and e^-x are normal numbers.
+constexpr double kMostNormal = 87.3;
+
+// e^x in f32 for |x| <= kMostNormal, to 1.5 units in the last place: n is added to the exponent of e^r. No
+// bit of the magic number remains when n moves there.
+RealValue ExpOfNormal(RealValue x) {
+  const auto [shifted, r] = RemainderOfLn2(x);
+  const RealValue power = Fma(r, Fma(r, Polynomial(r, kShortExpF32), r.Number(1)), r.Number(1));
+  Value* n = x.ir().CreateShl(Bits(shifted), static_cast<uint64_t>(kF32Format.mantissa_bits));
+  return FromBits(x, x.ir().CreateAdd(Bits(power), n));
 }
 
 // x = 2^e (1 + f) with 1 + f in [1/√2, √2).
@@ -219,17 +241,22 @@ RealValue Tanh(RealValue x) {
 }
 
 // With z = e^-|x|, which never overflows: 1 / (1 + z), or z / (1 + z) for negative x. In f32, where networks
-// have it behind every convolution: 1 / (1 + e^-x), with e^-x kept to the normal numbers. A result that would
-// be subnormal is 0.
+// have it behind every convolution: 1 / (1 + e^-x). A result below e^-kMostNormal is 0.
 RealValue Sigmoid(RealValue x) {
   if (x.is_f64()) {
     const RealValue z = Exp(-Abs(x));
     return Where(x < 0.0, z, x.Number(1)) / (z + 1);
   }
-  constexpr double kLimit = 87.3;  // just below 126 ln 2
-  const ExpReduction reduced = ReduceExp(Clamp(-x, -kLimit, kLimit));
-  const RealValue scale = PowerOfTwo(x, reduced.n);
-  return Where(x < -kLimit, 0, 1 / Fma(scale, reduced.minus1, scale + 1));
+  const RealValue sigmoid = 1 / (ExpOfNormal(Clamp(-x, -kMostNormal, kMostNormal)) + 1);
+  return Where(x < -kMostNormal, 0, sigmoid);
+}
+
+// In f32 x / (1 + e^-x); for less than -kMostNormal, what it is there, -1e-36.
+RealValue Silu(RealValue x) {
+  constexpr double kNoneBelow = -750;  // in f64; -750 e^-750 is 0
+  if (x.is_f64()) return ClampBelow(x, kNoneBelow) * Sigmoid(x);
+  const RealValue limited = ClampBelow(x, -kMostNormal);
+  return limited / (ExpOfNormal(-ClampAbove(limited, kMostNormal)) + 1);
 }
 
 // In f32, where networks have it in every GELU: x times a quotient of polynomials in x², up to where erf

@@ -12,6 +12,7 @@ RealValue Exp(RealValue x);
 RealValue Log(RealValue x);
 RealValue Tanh(RealValue x);
 RealValue Sigmoid(RealValue x);
+RealValue Silu(RealValue x);  // x sigmoid(x), and -0 for -infinity
 RealValue Erf(RealValue x);
 
 // f64. trigonometric.cc

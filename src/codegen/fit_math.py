@@ -110,6 +110,7 @@ def main():
     print("#ifndef ATTUNE_CODEGEN_MATH_COEFFICIENTS_H_\n#define ATTUNE_CODEGEN_MATH_COEFFICIENTS_H_\n")
     print("namespace attune {\n")
     show("kExpF32", "(e^r - 1 - r) / r², |r| <= ln 2 / 2", exp_rest, lambda r: r**2 + tiny, -half_ln2, half_ln2, 4)
+    show("kShortExpF32", "(e^r - 1 - r) / r², |r| <= ln 2 / 2", exp_rest, lambda r: r**2 + tiny, -half_ln2, half_ln2, 3)
     show("kExpF64", "(e^r - 1 - r) / r², |r| <= ln 2 / 2", exp_rest, lambda r: r**2 + tiny, -half_ln2, half_ln2, 9)
     root = sqrt(mpf(2))
     show("kLogF32", "(log(1 + f) - f + f²/2) / f³, 1 + f in [1/√2, √2]", log_rest, lambda f: f**2 + tiny,

@@ -1,8 +1,8 @@
 // Which formula computes which operation, and in what precision.
 //
-// exp, log, tanh, sigmoid and erf, which stand in the hot loops of networks, work in f32 on f32. All other
-// functions work in f64 and round at the end, so that one formula serves both types with room to spare; they
-// become functions of their own within the object, lest an unrolled tile repeat their bodies.
+// exp, log, tanh, sigmoid, silu and erf, which stand in the hot loops of networks, work in f32 on f32. All
+// other functions work in f64 and round at the end, so that one formula serves both types with room to spare;
+// they become functions of their own within the object, lest an unrolled tile repeat their bodies.
 #include "codegen/math.h"
 
 #include <string>
@@ -99,6 +99,8 @@ RealValue InF64(MathOp op, RealValue x) {
       return Erf(x);
     case MathOp::kSigmoid:
       return Sigmoid(x);
+    case MathOp::kSilu:
+      return Silu(x);
     default:
       x.builder->Fail(x.value->getType(), InvalidInput(MathOpName(op), " of a float does not exist"));
       return x;
@@ -137,6 +139,8 @@ Value* EmitMath(ValueBuilder* values, MathOp op, Value* x) {
         return Erf(real).value;
       case MathOp::kSigmoid:
         return Sigmoid(real).value;
+      case MathOp::kSilu:
+        return Silu(real).value;
       default:
         break;
     }

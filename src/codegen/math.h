@@ -6,7 +6,7 @@
 
 namespace attune {
 
-// One-operand operations on f32 or f64, scalars or vectors: kAbs, kSqrt, roundings, kExp to kSigmoid. Over
+// One-operand operations on f32 or f64, scalars or vectors: kAbs, kSqrt, roundings, kExp to kSilu. Over
 // the whole range of the type, infinities and NaN included, results are within 4 units in the last place for
 // f32 and within a relative error of 1e-12 for f64; where the exact result passes through zero other than at
 // the argument 0, the error is that large relative to the argument. sin, cos and tan hold to this for

@@ -91,11 +91,10 @@ inline RealValue Where(LaneTruth condition, double yes, RealValue no) {
   return Where(condition, no.Number(yes), no);
 }
 
-// x within [low, high]; NaN stays NaN. One instruction a side.
-inline RealValue Clamp(RealValue x, double low, double high) {
-  x = Where(x > high, high, x);
-  return Where(x < low, low, x);
-}
+// x within bounds; NaN stays NaN. One instruction a side.
+inline RealValue ClampBelow(RealValue x, double low) { return Where(x < low, low, x); }
+inline RealValue ClampAbove(RealValue x, double high) { return Where(x > high, high, x); }
+inline RealValue Clamp(RealValue x, double low, double high) { return ClampBelow(ClampAbove(x, high), low); }
 
 }  // namespace attune
 

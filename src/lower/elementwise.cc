@@ -120,6 +120,8 @@ std::optional<MathOp> DirectOp(Op op) {
       return MathOp::kErf;
     case Op::kSigmoid:
       return MathOp::kSigmoid;
+    case Op::kSilu:
+      return MathOp::kSilu;
     case Op::kNot:
       return MathOp::kNot;
     case Op::kIsNan:
@@ -184,8 +186,6 @@ absl::StatusOr<Expr> ElementwiseFormula(const Node& node, const std::vector<Expr
       return Softplus(x);
     case Op::kGelu:
       return Gelu(node, x);
-    case Op::kSilu:
-      return x / (Constant(1, x) + Unary(MathOp::kExp, -x));  // x σ(x), with one rounding less
     case Op::kHardSigmoid:
       return Between(attribute("alpha") * x + attribute("beta"), 0, 1);
     case Op::kHardSwish:

@@ -83,7 +83,7 @@ RealFunction PlainFunction(Op op) {
     case Op::kSoftplus:
       return [](double x) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); };
     case Op::kSilu:
-      return [](double x) { return x * Sigmoid(x); };
+      return [](double x) { return std::isinf(x) && x < 0 ? -0.0 : x * Sigmoid(x); };  // -infinity: the limit
     case Op::kHardSwish:
       return [](double x) { return x * Clamp01(x / 6 + 0.5); };
     default:

@@ -106,6 +106,7 @@ enum class MathOp {
   kAtanh,
   kErf,
   kSigmoid,
+  kSilu,
   kIsNan,
 };
 

@@ -24,7 +24,7 @@ bool IsTranscendental(MathOp op) {
     case MathOp::kSqrt:
       return true;
     default:
-      return op >= MathOp::kExp && op <= MathOp::kSigmoid;
+      return op >= MathOp::kExp && op <= MathOp::kSilu;
   }
 }
 

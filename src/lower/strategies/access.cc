@@ -96,7 +96,7 @@ bool IsExpensive(const Stage& stage) {
   bool expensive = false;
   VisitExpr(stage.value, [&](const Expr& e) {
     if (e->kind == ExprKind::kOp)
-      expensive |= e->op == MathOp::kPow || (e->op >= MathOp::kExp && e->op <= MathOp::kSigmoid);
+      expensive |= e->op == MathOp::kPow || (e->op >= MathOp::kExp && e->op <= MathOp::kSilu);
   });
   return expensive;
 }
