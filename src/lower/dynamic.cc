@@ -83,8 +83,9 @@ absl::Status DefineCompress(Definition& definition, const Node& node) {
 
 namespace {
 
-// Greedy non-max suppression: of each batch and class, the best box that is left is taken and those that
-// overlap it are struck off, until none is left or enough are taken. O(boxes · taken) for each class.
+// Greedy non-max suppression: of each batch and class, the boxes whose score counts are the candidates; the
+// best of them is taken, it and those that overlap it leave, until none is left or enough are taken. O(boxes
+// + candidates · taken) for each class.
 class NonMaxSuppression {
  public:
   NonMaxSuppression(Definition& definition, const Node& node)
@@ -92,10 +93,10 @@ class NonMaxSuppression {
         node_(node),
         name_(definition.StageName(node)),
         shape_(node.input(1)->type().shape()),
-        corners_(MakeBuffer(name_ + ".corners", DType::kF64, {std::max<int64_t>(shape_[2], 1), 4},
-                            MemorySpace::kScratch)),
-        alive_(MakeBuffer(name_ + ".alive", DType::kBool, {std::max<int64_t>(shape_[2], 1)},
-                          MemorySpace::kScratch)),
+        corners_(Scratch("corners", DType::kF64, {Boxes(), 4})),
+        candidates_(Scratch("candidates", DType::kI64, {Boxes()})),
+        left_(name_ + ".left", DType::kI64),
+        kept_(name_ + ".kept", DType::kI64),
         count_(name_ + ".count", DType::kI64),
         taken_(name_ + ".taken", DType::kI64),
         best_(name_ + ".best", DType::kI64),
@@ -111,17 +112,29 @@ class NonMaxSuppression {
     std::vector<Stmt> steps = {count_.Set(Zero())};
     if (y->type().num_elements() > 0) steps.push_back(select);
     steps.push_back(Finish(definition_, node_, y, 0, count_.Get()));
-    definition_.DefineImperative(
-        node_, "", {y},
-        WithBuffers({corners_, alive_, count_.buffer, taken_.buffer, best_.buffer, best_score_.buffer},
-                    MakeSequence(std::move(steps))));
+    definition_.DefineImperative(node_, "", {y},
+                                 WithBuffers({corners_, candidates_, left_.buffer, kept_.buffer,
+                                              count_.buffer, taken_.buffer, best_.buffer, best_score_.buffer},
+                                             MakeSequence(std::move(steps))));
   }
 
  private:
+  int64_t Boxes() const { return std::max<int64_t>(shape_[2], 1); }
+  Buffer Scratch(const std::string& name, DType dtype, const Shape& shape) const {
+    return MakeBuffer(absl::StrCat(name_, ".", name), dtype, shape, MemorySpace::kScratch);
+  }
   Expr Score(const Expr& b, const Expr& c, const Expr& i) const {
     return CastTo(DType::kF64, definition_.Read(node_.input(1), {b, c, i}));
   }
   Expr Corner(const Expr& box, int64_t i) const { return Load(corners_, {box, Expr(i)}); }
+  // The box that candidate k is; within the boxes whatever k is.
+  Expr Candidate(const Expr& k) const { return Clamp(Load(candidates_, {k}), 0, Boxes() - 1); }
+
+  // Over candidates from the first on.
+  Stmt ForCandidates(const std::string& name, const std::function<Stmt(const Expr&)>& body) const {
+    const Var k = MakeVar(absl::StrCat(name_, ".", name));
+    return MakeFor(k, 0, left_.Get(), LoopKind::kSerial, body(Expr(k)));
+  }
 
   // Each box of a batch as top, left, bottom, right.
   Stmt ReadBoxes(const Expr& b) const {
@@ -145,38 +158,40 @@ class NonMaxSuppression {
   }
 
   Stmt Class(const Expr& b, const Expr& c) const {
-    const Stmt start = MakeLoops({name_ + ".start"}, {shape_[2]}, [&](const Indices& i) {
+    const Stmt find = MakeLoops({name_ + ".find"}, {shape_[2]}, [&](const Indices& i) {
       const Expr score = Score(b, c, i[0]);
       Expr counts = Not(Apply(MathOp::kIsNan, score));
       if (node_.attrs().Has("score_threshold"))
         counts = score > FloatConst(node_.attrs().Float("score_threshold"), DType::kF64);
-      return MakeStore(alive_, {i[0]}, counts);
+      return MakeIf(counts, MakeSequence({MakeStore(candidates_, {left_.Get()}, i[0]), Increment(left_)}));
     });
     const Expr limit(node_.attrs().Int("max_per_class"));
     const Stmt take =
-        MakeSequence({Store(definition_, node_.output(), {count_.Get(), Zero()}, b),
+        MakeSequence({FindBest(b, c), Store(definition_, node_.output(), {count_.Get(), Zero()}, b),
                       Store(definition_, node_.output(), {count_.Get(), One()}, c),
                       Store(definition_, node_.output(), {count_.Get(), Expr(int64_t{2})}, best_.Get()),
-                      Increment(count_), Increment(taken_), StrikeOff(), FindBest(b, c)});
-    const Expr more = And(best_.Get() >= Zero(), taken_.Get() < limit);
-    return MakeSequence({start, taken_.Set(Zero()), FindBest(b, c), MakeWhile(more, take)});
+                      Increment(count_), Increment(taken_), StrikeOff()});
+    const Expr more = And(left_.Get() > Zero(), taken_.Get() < limit);
+    return MakeSequence({left_.Set(Zero()), find, taken_.Set(Zero()), MakeWhile(more, take)});
   }
 
-  // The first box with the highest score, or -1.
+  // The first of the candidates, of which there is one, with the highest score.
   Stmt FindBest(const Expr& b, const Expr& c) const {
-    const Stmt search = MakeLoops({name_ + ".find"}, {shape_[2]}, [&](const Indices& i) {
-      const Expr better = Or(best_.Get() < Zero(), Score(b, c, i[0]) > best_score_.Get());
-      return MakeIf(And(Load(alive_, {i[0]}), better),
-                    MakeSequence({best_.Set(i[0]), best_score_.Set(Score(b, c, i[0]))}));
+    const auto set = [&](const Expr& box) {
+      return MakeSequence({best_.Set(box), best_score_.Set(Score(b, c, box))});
+    };
+    const Stmt search = ForCandidates("search", [&](const Expr& k) {
+      const Expr box = Candidate(k);
+      return MakeIf(Score(b, c, box) > best_score_.Get(), set(box));
     });
-    return MakeSequence({best_.Set(Expr(int64_t{-1})), best_score_.Set(FloatConst(0, DType::kF64)), search});
+    return MakeSequence({set(Candidate(Zero())), search});
   }
 
-  // The box taken last, and what overlaps it too much.
+  // The box taken last leaves, and what overlaps it too much; the others move up.
   Stmt StrikeOff() const {
     const Expr zero = FloatConst(0, DType::kF64);
-    return MakeLoops({name_ + ".strike"}, {shape_[2]}, [&](const Indices& i) {
-      const Expr a = i[0], b = Clamp(best_.Get(), 0, shape_[2] - 1);
+    const Stmt strike = ForCandidates("strike", [&](const Expr& k) {
+      const Expr a = Candidate(k), b = best_.Get();
       const auto area = [&](const Expr& box) {
         return (Corner(box, 2) - Corner(box, 0)) * (Corner(box, 3) - Corner(box, 1));
       };
@@ -186,16 +201,21 @@ class NonMaxSuppression {
       const Expr meets = And(And(height > zero, width > zero), And(area(a) > zero, area(b) > zero));
       const Expr ratio = Select(meets, common / (area(a) + area(b) - common), zero);
       const Expr overlaps = ratio > FloatConst(node_.attrs().Float("iou_threshold"), DType::kF64);
-      return MakeIf(Or(Equal(a, best_.Get()), overlaps), MakeStore(alive_, {a}, BoolConst(false)));
+      return MakeIf(Not(Or(Equal(a, b), overlaps)),
+                    MakeSequence({MakeStore(candidates_, {kept_.Get()}, a), Increment(kept_)}));
     });
+    return MakeSequence({kept_.Set(Zero()), strike, left_.Set(kept_.Get())});
   }
 
   Definition& definition_;
   const Node& node_;
   const std::string name_;
   const Shape shape_;  // batches, classes, boxes
-  const Buffer corners_, alive_;
-  const Cell count_, taken_, best_, best_score_;
+  const Buffer corners_, candidates_;
+  // Candidates of a class that are left, and that a box just taken leaves; boxes taken of all classes, and of
+  // this one.
+  const Cell left_, kept_, count_, taken_;
+  const Cell best_, best_score_;  // a box
 };
 
 }  // namespace
