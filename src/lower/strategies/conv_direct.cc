@@ -20,6 +20,9 @@
 namespace attune {
 namespace {
 
+// With no more output pixels than this, weights are used up faster than the hardware fetches them by itself.
+constexpr int64_t kFewPixels = 64;
+
 struct Shape2d {
   int64_t lanes, channels, kernel_w;
   int64_t dot;  // channels that one instruction takes
@@ -71,7 +74,8 @@ Config DirectDefault(const Workload& workload, int64_t blocks, const Target& tar
   // Enough work between branches.
   const int64_t tile = best["tile_w"] * best["tile_c"] * s.kernel_w;
   best["unroll_c"] = Divisors(s.channels / s.dot, tile > kLargestUnrolledTile ? 1 : 8).back();
-  best["prefetch"] = 0;
+  const Shape out = workload.anchor->output()->type().shape();
+  best["prefetch"] = out[0] * out[2] * out[3] <= kFewPixels ? 1 : 0;
   return best;
 }
 
