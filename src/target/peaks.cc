@@ -17,9 +17,10 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Twelve chains hide the latency of four cycles on two pipes and fit in 16 registers with the factors. The compiler must
-// not know what they begin with: a chain that begins with what its steps do not change (1 = 0.999 * 1 + 0.001) would not
-// be computed at all, and the others would look faster than the processor can be.
+// Twelve chains hide the latency of four cycles on two pipes and fit in 16 registers with the factors. The
+// compiler must not know what they begin with: a chain that begins with what its steps do not change (1 =
+// 0.999 * 1 + 0.001) would not be computed at all, and the others would look faster than the processor can
+// be.
 constexpr int kChains = 12;
 
 __attribute__((target("avx512f"))) float FmaLoop512(int64_t rounds) {
