@@ -193,10 +193,13 @@ absl::Status Schedule::FuseImpl(const Primitive& p) {
     return InvalidInput("fuse: there is a loop '", fused.name, "' already");
   fused.var = MakeVar(fused.name);
   fused.extent = *extent;
+  // A loop of one iteration leaves the other as it is: a quotient would be hard to see through once the loop
+  // is split and its last iterations guarded.
   const int64_t width = std::max<int64_t>(inner.extent, 1);
+  const Expr whole(fused.var), zero(int64_t{0});
   for (const auto& state : stages_) {
-    Substitute(*state, outer.var, FloorDiv(Expr(fused.var), width));
-    Substitute(*state, inner.var, FloorMod(Expr(fused.var), width));
+    Substitute(*state, outer.var, outer.extent == 1 ? zero : width == 1 ? whole : FloorDiv(whole, width));
+    Substitute(*state, inner.var, outer.extent == 1 ? whole : width == 1 ? zero : FloorMod(whole, width));
   }
   loops[a.index] = fused;
   loops.erase(loops.begin() + static_cast<ptrdiff_t>(b.index));

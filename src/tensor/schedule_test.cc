@@ -78,6 +78,29 @@ TEST(Schedule, RegisterTileInAnEpilogue) {
 )");
 }
 
+// Guarded iterations go beyond the fused loop: a quotient by its extent would not be known to be 0 there.
+TEST(Schedule, ALoopOfOneIterationVanishesInAFusedOne) {
+  ComputeDef def;
+  def.name = "copy";
+  const Buffer in = MakeBuffer("in", DType::kF32, {1, 19, 1}),
+               out = MakeBuffer("out", DType::kF32, {1, 19, 1});
+  def.params = {{in, BufferRole::kInput}, {out, BufferRole::kOutput}};
+  Stage copy;
+  copy.name = "out";
+  copy.output = out;
+  copy.axes = {{MakeVar("i"), 1}, {MakeVar("j"), 19}, {MakeVar("k"), 1}};
+  copy.value = Load(in, {copy.axes[0].var, copy.axes[1].var, copy.axes[2].var});
+  def.stages = {copy};
+  Schedule s(def);
+  ASSERT_TRUE(s.Fuse("out.j", "out.k", "out.jk").ok());
+  ASSERT_TRUE(s.Fuse("out.i", "out.jk", "out.ijk").ok());
+  ASSERT_TRUE(s.Split("out.ijk", 8).ok());
+  const auto nest = s.Lower();
+  ASSERT_TRUE(nest.ok()) << nest.status();
+  EXPECT_THAT(Print(*nest), HasSubstr("out[0, add(mul(%out.ijk.o, 8), %out.ijk.i), 0] = "
+                                      "in[0, add(mul(%out.ijk.o, 8), %out.ijk.i), 0]"));
+}
+
 // A panel of 16 columns, 32 lines, is used for three tiles of rows: in 3 × 32 iterations, a line each.
 TEST(Schedule, PrefetchesTheNextBlockInEvenShares) {
   Schedule s(MatMulRelu(12, 64, 32));
