@@ -1,9 +1,22 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "lower/kernel_under_test.h"
 
 namespace attune {
 namespace {
+
+using ::testing::HasSubstr;
+
+// The loop nest of a case for AVX2, with 8 lanes of f32.
+std::string NestOf(const OperatorCase& test_case) {
+  const auto group = MakeGroup(test_case);
+  if (!group.ok()) return group.status().ToString();
+  const auto scheduled = ScheduleGroup(*group->region, "group", *TargetByName("x86-64-v3"));
+  if (!scheduled.ok()) return scheduled.status().ToString();
+  const auto nest = scheduled->schedule.Lower();
+  return nest.ok() ? Print(*nest) : nest.status().ToString();
+}
 
 TEST(LowerMovement, Reshape) {
   ExpectKernelsMatch(InEachDType({{Op::kReshape, {"f32[2,3,4]"}, {{"shape", Ints{6, 4}}}},
@@ -20,6 +33,36 @@ TEST(LowerMovement, Transpose) {
                                   {Op::kTranspose, {"f32[5,33]"}, {{"perm", Ints{1, 0}}}},
                                   {Op::kTranspose, {"f32[2,4,8,16]"}, {{"perm", Ints{0, 2, 1, 3}}}}},
                                  "f32", {"f32", "f64", "u8"}));
+}
+
+// Blocks of channels as wide as a vector, wider and narrower, with and without a masked end, to and from.
+TEST(LowerMovement, TransposeOfBlocks) {
+  std::vector<OperatorCase> cases;
+  for (const char* block : {"4", "8", "16", "32"}) {
+    for (const char* channels : {"3", "12", "16", "21", "32", "273"}) {
+      const std::string blocked = absl::StrCat("{c1/", block, "}");
+      cases.push_back({Op::kTranspose,
+                       {absl::StrCat("f32[2,", channels, ",3,5]", blocked)},
+                       {{"perm", Ints{0, 2, 3, 1}}}});
+      cases.push_back({Op::kTranspose,
+                       {absl::StrCat("f32[2,3,5,", channels, "]")},
+                       {{"perm", Ints{0, 3, 1, 2}}},
+                       blocked});
+    }
+  }
+  ExpectKernelsMatch(InEachDType(cases, "f32", {"f32", "f64", "u8"}));
+}
+
+TEST(LowerMovement, BlocksAreMovedInVectors) {
+  const auto from_blocks = [](const char* type) {
+    return OperatorCase{Op::kTranspose, {type}, {{"perm", Ints{0, 2, 3, 1}}}};
+  };
+  EXPECT_THAT(NestOf(from_blocks("f32[1,21,3,5]{c1/4}")), HasSubstr("vector %transpose0.d3.i in 0, 4"));
+  for (const char* type : {"f32[1,21,3,5]{c1/8}", "f32[1,21,3,5]{c1/16}", "f32[1,32,3,5]{c1/16}"}) {
+    EXPECT_THAT(NestOf(from_blocks(type)), HasSubstr("vector %transpose0.d3.i in 0, 8")) << type;
+  }
+  EXPECT_THAT(NestOf({Op::kTranspose, {"f32[1,3,5,21]"}, {{"perm", Ints{0, 3, 1, 2}}}, "{c1/16}"}),
+              HasSubstr("vector "));
 }
 
 TEST(LowerMovement, BroadcastAndSlice) {
@@ -48,6 +91,21 @@ TEST(LowerMovement, Concat) {
         {{"axis", int64_t{1}}},
         "{c1/16}",
         {Op::kRelu}}});
+}
+
+// Parts that are contiguous in the result are copied as such, whatever their rows' length: also what is
+// shared among threads, and guarded therefore.
+TEST(LowerMovement, ConcatOfContiguousParts) {
+  const OperatorCase rows = {
+      Op::kConcat, {"f32[1,301,61]", "f32[1,23,61]", "f32[1,2,61]"}, {{"axis", int64_t{1}}}};
+  OperatorCase activated = rows, columns = rows;
+  activated.epilogue = {Op::kSigmoid};
+  columns.inputs = {"f32[1,301,1]", "f32[1,301,1]", "f32[1,301,3]"};
+  columns.attrs = {{"axis", int64_t{2}}};
+  ExpectKernelsMatch({rows, activated, columns, {Op::kRelu, {"f32[1,1,301,61]"}}});
+  for (const char* part : {"concat0", "concat0.1", "concat0.2"}) {
+    EXPECT_THAT(NestOf(rows), HasSubstr(absl::StrCat("vector %", part, ".flat0.i in 0, 8"))) << part;
+  }
 }
 
 TEST(LowerMovement, Pad) {

@@ -1,8 +1,17 @@
 #include "lower/strategies/access.h"
 
 #include <algorithm>
+#include <map>
+
+#include "base/checked.h"
+#include "tensor/schedule_expr.h"
 
 namespace attune {
+namespace {
+
+int Suits(std::optional<int64_t> stride) { return stride == 1 ? 2 : stride == 0 ? 1 : -2; }
+
+}  // namespace
 
 Bounds AxisBounds(const Stage& stage) {
   Bounds bounds;
@@ -41,10 +50,20 @@ void VisitLoads(const Stage& stage, const std::function<void(const Expr&)>& visi
 int Contiguity(const Stage& stage, const Axis& axis) {
   const Bounds bounds = AxisBounds(stage);
   int score = 0;
-  VisitLoads(stage, [&](const Expr& load) {
-    const std::optional<int64_t> stride = StrideAlong(load, axis.var, bounds);
-    score += stride == 1 ? 2 : stride == 0 ? 1 : -2;
-  });
+  VisitLoads(stage, [&](const Expr& load) { score += Suits(StrideAlong(load, axis.var, bounds)); });
+  return score;
+}
+
+int Contiguity(const Stage& stage, const Axis& axis, int64_t width) {
+  const Var vector = MakeVar("vector"), lane = MakeVar("lane");
+  Bounds bounds = AxisBounds(stage);
+  bounds.Set(vector, {0, std::max<int64_t>(CeilDiv(axis.extent, width) - 1, 0)});
+  bounds.Set(lane, {0, width - 1});
+  const std::map<const VarNode*, Expr> split = {
+      {axis.var.get(), Expr(vector) * width + Expr(lane) + Expr(axis.min)}};
+  int score = 0;
+  VisitLoads(stage,
+             [&](const Expr& load) { score += Suits(StrideAlong(ReplaceVars(load, split), lane, bounds)); });
   return score;
 }
 

@@ -22,6 +22,9 @@ std::optional<int64_t> StrideAlong(const Expr& load, const Var& var, const Bound
 // How well the loads of a stage suit lanes along an axis: contiguous ones and constant ones count for it,
 // others against it. At least 0: well enough.
 int Contiguity(const Stage& stage, const Axis& axis);
+// The same of vectors of `width` lanes that start at multiples of it along the axis. Memory in blocks of that
+// many elements is contiguous within each, though not along the axis as a whole.
+int Contiguity(const Stage& stage, const Axis& axis, int64_t width);
 
 // Calls `visit` for every load in a stage's value and condition.
 void VisitLoads(const Stage& stage, const std::function<void(const Expr&)>& visit);

@@ -11,19 +11,17 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numeric>
 
 #include "base/checked.h"
 #include "base/status.h"
 #include "lower/strategies/access.h"
 #include "lower/strategies/groups.h"
+#include "lower/strategies/loops_parts.h"
 #include "lower/strategies/strategies.h"
 
 namespace attune {
 namespace {
 
-// Work below this many elements is not worth waking another thread.
-constexpr int64_t kMinParallelWork = 1 << 14;
 // Reductions keep this many vectors of partial results, to hide the latency of an addition.
 constexpr int64_t kPartialVectors = 4;
 // Loops over so few terms are unrolled.
@@ -33,10 +31,6 @@ constexpr int64_t kMaxPeeled = 8;
 // A sum of more terms than this is one of partial sums: rounding grows with the length of a chain of
 // additions (Higham: Accuracy and stability of numerical algorithms, 2002, section 4.2).
 constexpr int64_t kMaxChain = 1024;
-
-std::string LoopOf(const Stage& stage, const Axis& axis) {
-  return absl::StrCat(stage.name, ".", axis.var->name);
-}
 
 void MoveToEnd(std::vector<std::string>& names, const std::string& name) {
   names.erase(std::find(names.begin(), names.end(), name));
@@ -50,7 +44,7 @@ bool Contains(const std::vector<size_t>& values, size_t value) {
 class GroupScheduler {
  public:
   GroupScheduler(Schedule& schedule, const StageGroup& group, const Workload& workload, const Target& target)
-      : s_(schedule), group_(group), root_(group.root), workload_(workload) {
+      : s_(schedule), group_(group), root_(group.root), workload_(workload), target_(target) {
     lanes_ = LanesOf(root_, target.vector_bits);
     work_ = WorkOf(root_);
     for (const Member& m : group.members) {
@@ -62,59 +56,15 @@ class GroupScheduler {
   absl::Status Run() {
     if (work_ == 0) return absl::OkStatus();  // an empty tensor
     if (root_.axes.empty()) return root_.is_reduction() ? ReduceInLanes(root_, "") : absl::OkStatus();
-    if (group_.members.empty() && !root_.is_reduction()) return ScheduleFormula();
+    if (group_.members.empty() && !root_.is_reduction()) return ScheduleElements(s_, root_, target_);
     return LanesAcrossRows() ? ScheduleAcrossRows() : ScheduleWithinRows();
   }
 
  private:
-  // A stage without temporaries: neighbouring axes become one where memory goes on from one to the other.
-  absl::Status ScheduleFormula() {
-    std::string inner = LoopOf(root_, root_.axes.back());
-    size_t outer_loops = root_.axes.size() - 1;
-    const Axis* neighbour = &root_.axes.back();
-    const Axis& innermost = root_.axes[LastOf(AllAxes())];
-    for (; outer_loops > 0; --outer_loops) {
-      const Axis& axis = root_.axes[outer_loops - 1];
-      const bool trivial = axis.extent == 1 || neighbour->extent == 1;
-      if (axis.min != 0 || neighbour->min != 0 || !(trivial || CanFuse(root_, axis, *neighbour))) break;
-      const std::string fused = absl::StrCat(root_.name, ".flat", outer_loops - 1);
-      RETURN_IF_ERROR(s_.Fuse(LoopOf(root_, axis), inner, fused));
-      inner = fused;
-      if (axis.extent != 1) neighbour = &axis;
-    }
-    if (Contiguity(root_, innermost) >= 0) {
-      RETURN_IF_ERROR(SplitIntoLanes(inner, lanes_, /*peel=*/outer_loops > 0).status());
-      ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(root_.name));
-      if (outer_loops == 0) outer_loops = loops.size() - 1;
-    }
-    return Share(outer_loops);
-  }
-
-  // Makes lanes of a loop, `width` at a time; leaves it alone where it is too short.
-  absl::StatusOr<std::string> SplitIntoLanes(const std::string& loop, int64_t width, bool peel) {
-    ASSIGN_OR_RETURN(const int64_t extent, s_.Extent(loop));
-    if (extent * 2 <= lanes_) return std::string();
-    if (extent <= width && std::has_single_bit(static_cast<uint64_t>(extent))) {
-      RETURN_IF_ERROR(s_.Vectorize(loop));
-      return loop;
-    }
-    while (width > lanes_ && extent < width) width /= 2;
-    RETURN_IF_ERROR(s_.Split(loop, width));
-    RETURN_IF_ERROR(s_.Vectorize(loop + ".i"));
-    if (peel && extent % width != 0) RETURN_IF_ERROR(s_.Peel(loop + ".o", 0, 1));
-    return loop + ".i";
-  }
-
   // Shares the first `count` loops of the root among threads, as one, where the work is worth it.
   absl::Status Share(size_t count) {
-    if (work_ < kMinParallelWork || count == 0) return absl::OkStatus();
+    if (!IsWorthSharing(work_) || count == 0) return absl::OkStatus();
     return ParallelizeOuter(s_, root_.name, count);
-  }
-
-  std::vector<size_t> AllAxes() const {
-    std::vector<size_t> all(root_.axes.size());
-    std::iota(all.begin(), all.end(), 0);
-    return all;
   }
 
   // The last of some axes of the root that has more than one element.
@@ -311,7 +261,7 @@ class GroupScheduler {
       ASSIGN_OR_RETURN(std::vector<std::string> loops, s_.Loops(root_.name));
       MoveToEnd(loops, LoopOf(root_, *inner));
       RETURN_IF_ERROR(s_.Reorder(loops));
-      RETURN_IF_ERROR(SplitIntoLanes(LoopOf(root_, *inner), lanes_, true).status());
+      RETURN_IF_ERROR(SplitIntoLanes(s_, LoopOf(root_, *inner), lanes_, lanes_, true).status());
     }
     ASSIGN_OR_RETURN(const std::vector<std::string> before, s_.Loops(root_.name));
     RETURN_IF_ERROR(Share(rows));
@@ -339,7 +289,8 @@ class GroupScheduler {
     }
     if (!suits || reduces) return m.stage.is_reduction() ? UnrollTerms(m.stage) : absl::OkStatus();
     const int64_t width = m.stage.is_reduction() ? kPartialVectors * lanes_ : lanes_;
-    ASSIGN_OR_RETURN(const std::string lane, SplitIntoLanes(LoopOf(m.stage, *inner), width, true));
+    ASSIGN_OR_RETURN(const std::string lane,
+                     SplitIntoLanes(s_, LoopOf(m.stage, *inner), width, lanes_, true));
     if (lane.empty()) return absl::OkStatus();
     ASSIGN_OR_RETURN(std::vector<std::string> loops, s_.Loops(m.stage.name));
     MoveToEnd(loops, lane);
@@ -383,6 +334,7 @@ class GroupScheduler {
   const StageGroup& group_;
   const Stage& root_;
   const Workload& workload_;
+  const Target& target_;
   int64_t lanes_;
   int64_t work_;
 };

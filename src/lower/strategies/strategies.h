@@ -79,12 +79,12 @@ absl::Status AttentionApply(Schedule&, const Workload&, const Config&, const Tar
 inline constexpr Strategy kAttention = {"attention",   2, AttentionWhyNot, AttentionSpace, AttentionDefault,
                                         AttentionApply};
 
-// Everything: rows with their temporaries, vectorized across or within them. loops.cc
+// Everything: rows with their temporaries, vectorized across or within them. loops.cc, loops_elements.cc
 std::string LoopsWhyNot(const Workload&, const Target&);
 std::vector<Knob> LoopsSpace(const Workload&, const Target&);
 Config LoopsDefault(const Workload&, const Target&);
 absl::Status LoopsApply(Schedule&, const Workload&, const Config&, const Target&);
-inline constexpr Strategy kLoops = {"loops", 1, LoopsWhyNot, LoopsSpace, LoopsDefault, LoopsApply};
+inline constexpr Strategy kLoops = {"loops", 2, LoopsWhyNot, LoopsSpace, LoopsDefault, LoopsApply};
 
 // Why the group is not computed around one operator that makes images in f32 arithmetic, in blocks of a
 // vector of channels, or of half a vector, after the epilogue too; empty when it is. And the same of a

@@ -1,0 +1,34 @@
+// What the schedulers of the loops strategy share.
+#ifndef ATTUNE_LOWER_STRATEGIES_LOOPS_PARTS_H_
+#define ATTUNE_LOWER_STRATEGIES_LOOPS_PARTS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "target/target.h"
+#include "tensor/compute.h"
+#include "tensor/schedule.h"
+
+namespace attune {
+
+inline std::string LoopOf(const Stage& stage, const Axis& axis) {
+  return absl::StrCat(stage.name, ".", axis.var->name);
+}
+
+// Makes lanes of a loop, `width` at a time, where a vector has `lanes`, and peels the iteration that is not
+// full on request. Returns the loop of lanes; empty where the loop is too short and left alone.
+absl::StatusOr<std::string> SplitIntoLanes(Schedule& schedule, const std::string& loop, int64_t width,
+                                           int64_t lanes, bool peel);
+
+// Whether that many elements, times terms, are worth waking another thread.
+inline bool IsWorthSharing(int64_t work) { return work >= 1 << 14; }
+
+// A root without temporaries that is no reduction: each element by itself. loops_elements.cc
+absl::Status ScheduleElements(Schedule& schedule, const Stage& root, const Target& target);
+
+}  // namespace attune
+
+#endif  // ATTUNE_LOWER_STRATEGIES_LOOPS_PARTS_H_
