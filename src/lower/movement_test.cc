@@ -6,6 +6,7 @@
 namespace attune {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // The loop nest of a case for AVX2, with 8 lanes of f32.
@@ -33,6 +34,36 @@ TEST(LowerMovement, Transpose) {
                                   {Op::kTranspose, {"f32[5,33]"}, {{"perm", Ints{1, 0}}}},
                                   {Op::kTranspose, {"f32[2,4,8,16]"}, {{"perm", Ints{0, 2, 1, 3}}}}},
                                  "f32", {"f32", "f64", "u8"}));
+}
+
+// Tiles that do and do not come out even, in both directions, of plain and of blocked memory.
+TEST(LowerMovement, TransposeInTiles) {
+  std::vector<OperatorCase> cases;
+  for (const char* rows : {"2", "15", "16", "90"}) {
+    for (const char* columns : {"16", "64", "77"}) {
+      cases.push_back({Op::kTranspose,
+                       {absl::StrCat("f32[2,", columns, ",", rows, "]")},
+                       {{"perm", Ints{0, 2, 1}}},
+                       "",
+                       {Op::kRelu}});
+      cases.push_back({Op::kTranspose,
+                       {absl::StrCat("f32[1,5,", columns, ",", rows, "]")},
+                       {{"perm", Ints{0, 3, 1, 2}}}});
+      cases.push_back({Op::kLayoutTransform,
+                       {absl::StrCat("f32[1,", rows, ",5,", columns, "]{c1/16}")},
+                       {{"blocked_axis", int64_t{-1}}, {"block", int64_t{1}}}});
+      cases.push_back({Op::kLayoutTransform,
+                       {absl::StrCat("f32[1,", rows, ",5,", columns, "]")},
+                       {{"blocked_axis", int64_t{1}}, {"block", int64_t{16}}},
+                       "{c1/16}"});
+    }
+  }
+  cases.push_back({Op::kTranspose, {"f32[300,90]"}, {{"perm", Ints{1, 0}}}});
+  cases.push_back({Op::kTranspose, {"f32[300,90,2]"}, {{"perm", Ints{2, 1, 0}}}});
+  cases.push_back({Op::kTranspose, {"f32[1,149,149,3]"}, {{"perm", Ints{0, 3, 1, 2}}}});
+  ExpectKernelsMatch(InEachDType(cases, "f32", {"f32", "f64", "i8"}));
+  EXPECT_THAT(NestOf({Op::kTranspose, {"f32[300,90]"}, {{"perm", Ints{1, 0}}}}),
+              AllOf(HasSubstr("%transpose0.d0.i in 0, 16"), HasSubstr("vector %transpose0.d1.i in 0, 16")));
 }
 
 // Blocks of channels as wide as a vector, wider and narrower, with and without a masked end, to and from.

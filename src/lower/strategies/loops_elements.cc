@@ -1,10 +1,13 @@
 // Formulas and data movement: stages that compute each element by itself.
 //
 // Neighbouring axes become one where memory goes on from one to the other. Then lanes are made of the
-// innermost loop, where memory is contiguous along it, in whole vectors or in blocks.
+// innermost loop, where memory is contiguous along it, in whole vectors or in blocks. Transpositions, which
+// read along another loop, go tile by tile.
 #include <algorithm>
 #include <bit>
+#include <optional>
 
+#include "base/checked.h"
 #include "base/status.h"
 #include "lower/strategies/access.h"
 #include "lower/strategies/loops_parts.h"
@@ -15,6 +18,11 @@ namespace {
 
 // Vectors of fewer lanes are no better than scalars.
 constexpr int64_t kMinLanes = 4;
+// Lanes that are loaded one by one are at most these.
+constexpr int64_t kMaxStridedLanes = 16;
+// Fewer iterations are not worth sharing.
+constexpr int64_t kMinShares = 4;
+constexpr int64_t kLineBytes = 64;
 
 // The most lanes in which the stage's memory is contiguous along an axis: fewer than fill a vector where it
 // lies in smaller blocks. 0 where there are no such lanes.
@@ -50,6 +58,71 @@ absl::StatusOr<std::string> FuseInnerAxes(Schedule& s, const Stage& stage) {
   return inner;
 }
 
+// Tiles of a stage whose stores are contiguous along one loop, `inner`, and whose loads along another,
+// `outer`: of `height` iterations of the latter, a cache line or a block of the loads' layout, and of `width`
+// of the former.
+struct Transposition {
+  std::string outer, inner;
+  int64_t height, width;
+};
+
+// How many times the loops of a stage run, but for `outer` and `inner`.
+absl::StatusOr<int64_t> IterationsAround(const Schedule& s, const Stage& stage, const Transposition& tiles) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> loops, s.Loops(stage.name));
+  int64_t iterations = 1;
+  for (const std::string& loop : loops) {
+    if (loop != tiles.outer && loop != tiles.inner) iterations *= s.Extent(loop).value_or(1);
+  }
+  return iterations;
+}
+
+// The tiles of a stage with the loop `inner` over its innermost axes; nothing where it is no transposition.
+std::optional<Transposition> FindTransposition(const Schedule& s, const Stage& stage,
+                                               const std::string& inner) {
+  if (stage.where) return std::nullopt;  // its lanes would have to be gathered
+  const Bounds bounds = AxisBounds(stage);
+  int loads = 0;
+  bool steps = true;
+  VisitLoads(stage, [&](const Expr& load) {
+    ++loads;
+    steps &= StrideAlong(load, Innermost(stage).var, bounds).has_value();
+  });
+  const int64_t line = kLineBytes / DTypeSize(stage.output->dtype), width = std::min(line, kMaxStridedLanes);
+  if (loads == 0 || !steps || s.Extent(inner).value_or(0) < width) return std::nullopt;
+  for (const Axis& axis : stage.axes) {
+    const std::string outer = LoopOf(stage, axis);
+    if (axis.extent == 1 || outer == inner || !s.Extent(outer).ok()) continue;
+    for (int64_t height = std::min(line, axis.extent); height > 1; height /= 2) {
+      if (Contiguity(stage, axis, height) == 2 * loads) return Transposition{outer, inner, height, width};
+    }
+  }
+  return std::nullopt;
+}
+
+// Goes through a transposition tile by tile, so that each line is used up while it is in the first-level
+// cache. Returns how many loops can be shared; 0, and changes nothing, where that would be too few
+// iterations.
+absl::StatusOr<size_t> TileTransposition(Schedule& s, const Stage& stage, const Transposition& tiles) {
+  ASSIGN_OR_RETURN(std::vector<std::string> order, s.Loops(stage.name));
+  ASSIGN_OR_RETURN(const int64_t width, s.Extent(tiles.inner));
+  ASSIGN_OR_RETURN(const int64_t height, s.Extent(tiles.outer));
+  ASSIGN_OR_RETURN(const int64_t around, IterationsAround(s, stage, tiles));
+  const bool peels = width % tiles.width != 0;
+  if (peels && IsWorthSharing(WorkOf(stage)) && around * CeilDiv(height, tiles.height) < kMinShares) return 0;
+  std::erase(order, tiles.outer);
+  std::erase(order, tiles.inner);
+  RETURN_IF_ERROR(s.Split(tiles.outer, tiles.height));
+  RETURN_IF_ERROR(s.Split(tiles.inner, tiles.width));
+  const size_t shared = order.size() + (peels ? 1 : 2);
+  for (const std::string& loop :
+       {tiles.outer + ".o", tiles.inner + ".o", tiles.outer + ".i", tiles.inner + ".i"})
+    order.push_back(loop);
+  RETURN_IF_ERROR(s.Reorder(order));
+  RETURN_IF_ERROR(s.Vectorize(tiles.inner + ".i"));
+  if (peels) RETURN_IF_ERROR(s.Peel(tiles.inner + ".o", 0, 1));
+  return shared;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> SplitIntoLanes(Schedule& s, const std::string& loop, int64_t width, int64_t lanes,
@@ -69,20 +142,23 @@ absl::StatusOr<std::string> SplitIntoLanes(Schedule& s, const std::string& loop,
 
 absl::Status ScheduleElements(Schedule& s, const Stage& root, const Target& target) {
   const int64_t lanes = LanesOf(root, target.vector_bits);
-  const bool shared = IsWorthSharing(WorkOf(root));
+  const bool shares = IsWorthSharing(WorkOf(root));
   ASSIGN_OR_RETURN(const std::string inner, FuseInnerAxes(s, root));
-  ASSIGN_OR_RETURN(const std::vector<std::string> before, s.Loops(root.name));
-  size_t outer_loops = before.size() - 1;
-  const int64_t width = ContiguousLanes(root, Innermost(root), lanes);
-  if (width > 0) {
-    const bool peel = outer_loops > 0 || !shared;  // what is shared cannot be peeled
+  ASSIGN_OR_RETURN(const std::vector<std::string> loops, s.Loops(root.name));
+  size_t shared = loops.size() - 1;
+  if (const int64_t width = ContiguousLanes(root, Innermost(root), lanes); width > 0) {
+    const bool peel = shared > 0 || !shares;  // what is shared cannot be peeled
     RETURN_IF_ERROR(SplitIntoLanes(s, inner, width, lanes, peel).status());
-    ASSIGN_OR_RETURN(const std::vector<std::string> loops, s.Loops(root.name));
-    if (outer_loops == 0) outer_loops = loops.size() - 1;
+    ASSIGN_OR_RETURN(const std::vector<std::string> split, s.Loops(root.name));
+    if (shared == 0) shared = split.size() - 1;
   } else {
-    outer_loops = std::max<size_t>(outer_loops, 1);
+    if (const auto tiles = FindTransposition(s, root, inner)) {
+      ASSIGN_OR_RETURN(const size_t around, TileTransposition(s, root, *tiles));
+      shared = std::max(shared, around);
+    }
+    shared = std::max<size_t>(shared, 1);
   }
-  return shared && outer_loops > 0 ? ParallelizeOuter(s, root.name, outer_loops) : absl::OkStatus();
+  return shares && shared > 0 ? ParallelizeOuter(s, root.name, shared) : absl::OkStatus();
 }
 
 }  // namespace attune
