@@ -172,7 +172,9 @@ class Page(unittest.TestCase):
                 "| geometric mean, 2 |  |  |  | **1.250×** (1.200 to 1.300) |",
                 "On 1 thread the interval of the gain is above 1 for 2 of 2 networks, and below 1 for 0.",
                 "tuning comes to 80 % sooner on 0 of 2 networks",
-                "| b, pretrained | 0.25 (0.25 to 0.25) | 0.50 (0.50 to 0.50) |"):
+                "| b, pretrained | 0.25 (0.25 to 0.25) | 0.50 (0.50 to 0.50) |",
+                "| nothing | 40 s | 40 s | 1.250× | 1.250× | 1.250× | 1.250× | 1.250× |",
+                "| the long run's records | 2 s | – | – | – | – | – | **1.250×** (1.200 to 1.300) |"):
             self.assertIn(expected, text)
         for table in re.findall(r"(?:^\|.*\|\n)+", text, re.MULTILINE):
             self.assertEqual(len({line.count("|") for line in table.splitlines()}), 1, table)

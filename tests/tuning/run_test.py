@@ -2,6 +2,7 @@
 """Tests of what tools/tuning runs: its cases, their databases, and how it goes on where it was interrupted."""
 import contextlib
 import json
+import math
 import pathlib
 import signal
 import sqlite3
@@ -40,7 +41,7 @@ class Cases(unittest.TestCase):
 
     def test_short_is_as_many_runs_as_it_says(self):
         plan = options.plan(options.parser().parse_args(["--short"]))
-        self.assertEqual(len(cases.all_cases(cases.EXPERIMENTS, plan)[1]), 18)
+        self.assertEqual(len(cases.all_cases(cases.EXPERIMENTS, plan)[1]), 21)
         self.assertEqual((plan.time, plan.trials, plan.deployed_trials), (cases.SHORT_TIME, 200, 200))
         fewer = options.plan(options.parser().parse_args(["--short", "--trials", "50"]))
         self.assertEqual((fewer.networks, fewer.trials, fewer.deployed_trials), (cases.SHORT_NETWORKS, 50, 50))
@@ -50,6 +51,8 @@ class Cases(unittest.TestCase):
         self.assertEqual(" ".join(map(str, case.flags)), "--threads 1 --strategy annealing --trials 100 --seed 2 "
                                                          "--no-transfer-runs --no-transfer-tasks --time 9s")
         self.assertEqual(DeployCase(case, True).key, f"deployed-{case.key}-baseline")
+        self.assertEqual([TuneCase("net", 1, time=time).longest for time in ("9s", "10m", "2h", "")],
+                         [9, 600, 7200, math.inf])
 
 
 class Resuming(unittest.TestCase):
@@ -100,6 +103,7 @@ class Resuming(unittest.TestCase):
         results["cases"] = {name: {**entry_of(TuneCase(name, 40), 8.0), "wall_s": seconds}
                             for name, seconds in (("a", 40), ("b", 80))}
         self.assertEqual([experiments.seconds_of(TuneCase(name, 20), results) for name in "abc"], [20, 40, 30])
+        self.assertEqual(experiments.seconds_of(TuneCase("a", 20, time="5s"), results), 5)
 
     def test_results_of_another_machine_are_refused(self):
         results = ask.document()
@@ -236,7 +240,7 @@ class CommandLines(unittest.TestCase):
                               check=False)
 
     def test_bad_usage_is_one_sentence(self):
-        wrong = {"experiments": ("--only 7", "--only 1 --seeds 0", "--what", "--only 1 --networks resnet51",
+        wrong = {"experiments": ("--only 8", "--only 1 --seeds 0", "--what", "--only 1 --networks resnet51",
                                  "--pairs resnet50", "--records /none", "--baseline /none"),
                  "pretrain": ("--networks resnet51", "--threads 0", "--without x", "--learn-only --records /none")}
         for name, texts in wrong.items():

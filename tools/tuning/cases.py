@@ -1,4 +1,5 @@
 """What is run: each experiment is a list of cases, and a case that several of them have is run once."""
+import math
 from dataclasses import asdict, dataclass, replace
 
 STRATEGIES = ("annealing", "genetic", "evolutionary", "grid", "random")
@@ -7,7 +8,9 @@ PAIRS = (("resnet50", "resnet18"), ("mobilenet_v2", "efficientnet_b0"))  # first
 DEPLOYED = ("resnet50", "resnet18", "mobilenet_v2", "efficientnet_b0", "ssd_mobilenet_v2", "bert_base_128")
 DEPLOYED_THREADS = (1, 2)
 SEEDS = 3
-TRIALS, DEPLOYED_TRIALS = 500, 1000
+TRIALS, DEPLOYED_TRIALS = 300, 600
+LONG_NETWORK, LONG_TRIALS = "resnet50", 50000  # more trials than the time allows
+LONG_TIME, SOON_TIME = "2h", "10m"
 
 SHORT_NETWORKS = ("mobilenet_v2", "efficientnet_b0")
 SHORT_TRIALS = 200
@@ -36,6 +39,11 @@ class TuneCase:
         parts += ["no-transfer"] if not self.transfer else []
         parts += [f"after-{self.after}"] if self.after else []
         return "-".join([*parts, self.time] if self.time else parts)
+
+    @property
+    def longest(self):
+        """The seconds that it may take."""
+        return int(self.time[:-1]) * {"s": 1, "m": 60, "h": 3600}[self.time[-1]] if self.time else math.inf
 
     @property
     def first(self):
@@ -85,15 +93,46 @@ class DeployCase:
         return self.tune.trials
 
 
+@dataclass(frozen=True)
+class RecallCase:
+    """A network compiled with the records that a run has left, and then measured in turns with the untuned one."""
+    tune: TuneCase
+
+    @property
+    def key(self):
+        return f"recalled-{self.tune.key}"
+
+    @property
+    def title(self):
+        return f"{self.tune.title}, its records recalled"
+
+    @property
+    def network(self):
+        return self.tune.network
+
+    @property
+    def threads(self):
+        return self.tune.threads
+
+    @property
+    def trials(self):
+        return 0
+
+
+def tuning_of(case):
+    """The run of the tuner that it is, or whose result it measures."""
+    return case if isinstance(case, TuneCase) else case.tune
+
+
 def networks_of(case):
     """Those whose models it needs."""
-    own = case.tune if isinstance(case, DeployCase) else case
+    own = tuning_of(case)
     return [own.network, own.after] if own.after else [own.network]
 
 
 def described(case):
     """For the results."""
-    return asdict(case.tune if isinstance(case, DeployCase) else case)
+    return asdict(tuning_of(case))
 
 
 @dataclass(frozen=True)
@@ -107,6 +146,9 @@ class Plan:
     deployed_trials: int = DEPLOYED_TRIALS
     time: str = ""
     baseline: bool = False
+    long_network: str = LONG_NETWORK
+    long_time: str = LONG_TIME
+    soon_time: str = SOON_TIME
 
     def _run(self, network, seed, **fields):
         return TuneCase(network, self.trials, seed=seed, time=self.time, **fields)
@@ -134,6 +176,10 @@ class Plan:
                  for network in self.deployed for threads in DEPLOYED_THREADS]
         return [DeployCase(case, self.baseline) for case in tuned]
 
+    def soon(self):
+        cold = TuneCase(self.long_network, LONG_TRIALS, time=self.long_time)
+        return [cold, replace(cold, cost_model="pretrained", time=self.soon_time), RecallCase(cold)]
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -148,8 +194,9 @@ EXPERIMENTS = {
     4: Experiment("What the cost model foresees", Plan.pretrained),
     5: Experiment("Where the time goes", Plan.strategies),
     6: Experiment("Tuned and untuned", Plan.deployment),
+    7: Experiment("How soon most of it is there", Plan.soon),
 }
-NEEDING_RECORDS = (3, 4)  # of pretraining
+NEEDING_RECORDS = (3, 4, 7)  # of pretraining
 
 
 def all_cases(numbers, plan):

@@ -6,7 +6,7 @@ import time
 from program import ROOT, Failed
 from tuning import page, plots
 from tuning import results as ask
-from tuning.cases import all_cases
+from tuning.cases import all_cases, tuning_of
 from tuning.lab import Lab
 from tuning.options import BAD_USAGE, INTERRUPTED, parse
 from tuning.progress import duration, interrupt_on_terminate, progress
@@ -18,8 +18,8 @@ SECONDS_OF_TRIAL, SECONDS_OF_CASE = 0.45, 60  # the guess before any case is com
 def command_of(args, number):
     """The command line that repeats an experiment: what concerns it of what was asked for, but where results went. The
     baseline goes by its name alone: where it lies differs from machine to machine."""
-    options = {"--trials": args.trials, "--seeds": None if number == 6 else args.seeds,
-               "--networks": None if number == 2 else args.networks and ",".join(args.networks),
+    options = {"--trials": None if number == 7 else args.trials, "--seeds": None if number in (6, 7) else args.seeds,
+               "--networks": None if number in (2, 7) else args.networks and ",".join(args.networks),
                "--pairs": ",".join(map(":".join, args.pairs)) if number == 2 and args.pairs else None,
                "--baseline": args.baseline.name if number == 6 and args.baseline else None}
     given = [str(part) for option in options.items() if option[1] for part in option]
@@ -28,12 +28,13 @@ def command_of(args, number):
 
 def seconds_of(case, results):
     """What the case will take: by those of the same network on as many threads, else by all, else a guess."""
-    ran = [entry for entry in results["cases"].values() if "wall_s" in entry]
+    longest = tuning_of(case).longest
+    ran = [entry for entry in results["cases"].values() if "wall_s" in entry and "trials" in entry]
     alike = ask.of(ran, network=case.network, threads=case.threads)
     known = alike or ran
     if not known:
-        return SECONDS_OF_CASE + SECONDS_OF_TRIAL * case.trials
-    return case.trials * sum(entry["wall_s"] for entry in known) / sum(entry["case"]["trials"] for entry in known)
+        return min(longest, SECONDS_OF_CASE + SECONDS_OF_TRIAL * case.trials)
+    return min(longest, case.trials * sum(entry["wall_s"] for entry in known) / sum(entry["trials"] for entry in known))
 
 
 def run_cases(cases, results, path, lab):

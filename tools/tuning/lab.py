@@ -5,12 +5,13 @@ import os
 import shutil
 import sqlite3
 import statistics
+import time
 
 from bench import machine, stats
 from bench.measure import Artifact, take_turns
 from program import PROGRAM, Failed, attune, attune_json
 from tuning import models, pretrain
-from tuning.cases import DeployCase, described
+from tuning.cases import DeployCase, RecallCase, TuneCase, described
 
 ROUNDS, SECONDS = 15, 0.3  # turns of each artifact, and what each takes
 CONFIDENCE = 0.95
@@ -77,7 +78,8 @@ class Lab:
 
     def run(self, case):
         """The case's entry in the results, see results.py. Raises Failed."""
-        entry = self._deploy(case) if isinstance(case, DeployCase) else self._tune(case)
+        make = {TuneCase: self._tune, DeployCase: self._deploy, RecallCase: self._recall}[type(case)]
+        entry = make(case)
         now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
         return {"case": described(case), "date": now, "attune": self._program, **entry}
 
@@ -118,13 +120,31 @@ class Lab:
             programs["baseline"] = self._baseline
         artifacts = {name: self._path("artifacts", f"{name}.atn") for name in programs}
         for name in programs.keys() - {"tuned"}:
-            attune("compile", models.model(case.network), "-o", artifacts[name], program=programs[name])
+            attune("compile", models.model(case.network), "--threads", case.threads, "-o", artifacts[name],
+                   program=programs[name])
         entry = self._tune(case.tune, "-o", artifacts["tuned"])
         profile = attune_json("profile", artifacts["untuned"], "--threads", case.threads, "--rounds", PROFILE_ROUNDS)
+        return {**entry, "gap": roofline_gap(profile), **self._compare(case, artifacts, programs)}
+
+    def _recall(self, case):
+        """Compiles the network with the records of a run, and lets the artifacts take turns."""
+        records = self._path("records", f"{case.tune.key}.db")
+        if not records.exists():
+            self._tune(case.tune)
+        artifacts = {name: self._path("artifacts", f"{name}.atn") for name in ("untuned", "tuned")}
+        attune("compile", models.model(case.network), "--threads", case.threads, "-o", artifacts["untuned"])
+        start = time.monotonic()
+        attune("compile", models.model(case.network), "--threads", case.threads, "--records", records, "-o",
+               artifacts["tuned"])
+        seconds = time.monotonic() - start
+        return {"compile_seconds": seconds, **self._compare(case, artifacts, dict.fromkeys(artifacts, PROGRAM))}
+
+    def _compare(self, case, artifacts, programs):
+        """Lets artifacts, which are then removed, take turns."""
         contestants = {name: Artifact(artifacts[name], case.threads, programs[name]) for name in programs}
         rounds, failures = take_turns(contestants, ROUNDS, SECONDS)
         if failures:
             raise Failed("; ".join(f"{name}: {reason}" for name, reason in failures.items()))
         shutil.rmtree(self._folder / "artifacts")
-        return {**entry, "gap": roofline_gap(profile), "speedups": speedups(rounds),
+        return {"speedups": speedups(rounds),
                 "latency_ms": {name: statistics.median(sum(lists, [])) for name, lists in rounds.items()}}

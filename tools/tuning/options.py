@@ -56,7 +56,7 @@ def parser():
     p.add_argument("--trials", type=count, metavar="N",
                    help=f"of a run; default: {cases.TRIALS}, of experiment 6 {cases.DEPLOYED_TRIALS}")
     p.add_argument("--seeds", type=count, metavar="N", help=f"runs of each kind; default: {cases.SEEDS}")
-    p.add_argument("--networks", type=networks, metavar="NAME,NAME", help="for all experiments but 2; default: "
+    p.add_argument("--networks", type=networks, metavar="NAME,NAME", help="for all experiments but 2 and 7; default: "
                    f"{', '.join(cases.NETWORKS)}, and of experiment 6 {', '.join(cases.DEPLOYED)}")
     p.add_argument("--pairs", type=pairs, metavar="FIRST:SECOND,...",
                    help=f"for experiment 2; default: {','.join(map(':'.join, cases.PAIRS))}")
@@ -77,8 +77,10 @@ def plan(args):
               "trials": args.trials, "deployed_trials": args.trials}
     if args.short:
         short = {"networks": cases.SHORT_NETWORKS, "deployed": cases.SHORT_NETWORKS, "pairs": (cases.SHORT_NETWORKS,),
-                 "seeds": 1, "trials": cases.SHORT_TRIALS, "deployed_trials": cases.SHORT_TRIALS}
-        fields = {name: value or short[name] for name, value in fields.items()}
+                 "seeds": 1, "trials": cases.SHORT_TRIALS, "deployed_trials": cases.SHORT_TRIALS,
+                 "long_network": cases.SHORT_NETWORKS[0], "long_time": cases.SHORT_TIME,
+                 "soon_time": cases.SHORT_TIME}
+        fields = {name: fields.get(name) or value for name, value in short.items()}
     given = {name: value for name, value in fields.items() if value}
     return Plan(**given, time=cases.SHORT_TIME if args.short else "", baseline=args.baseline is not None)
 
@@ -88,7 +90,7 @@ def contradiction(args):
     if args.baseline and not args.baseline.is_file():
         return f"there is no program {args.baseline}"
     if set(args.only) & set(cases.NEEDING_RECORDS) and not args.records.exists():
-        return f"experiments 3 and 4 need {args.records}, which ./do pretrain makes; or leave them out with --only"
+        return f"experiments 3, 4 and 7 need {args.records}, which ./do pretrain makes; or leave them out with --only"
     zoo = models.zoo_names()
     wanted = {network: None for case in cases.all_cases(args.only, args.plan)[1] for network in cases.networks_of(case)}
     unknown = [network for network in wanted if not models.is_known(network, zoo)]

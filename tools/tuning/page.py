@@ -1,4 +1,6 @@
 """docs/tuning.md, made of results.json and of nothing else."""
+import math
+
 from bench.page import machine
 from bench.report import bold, markdown, plain
 from bench.results import milliseconds, plural
@@ -6,9 +8,11 @@ from tuning import curves
 from tuning import results as ask
 from tuning.cases import EXPERIMENTS
 from tuning.plots import CHARTS, RANK_BINS, STAGE_COLOURS
+from tuning.progress import duration
 
 FIGURES = "tuning"  # the folder of the figures, beside the page
 NONE = "–"
+SOON_MINUTES = (1, 3, 10)
 
 
 def page(results, charts):
@@ -62,6 +66,11 @@ def times(interval, emphasize=plain):
         return NONE
     text = emphasize(f"{interval[0]:.3f}×")
     return f"{text} ({interval[1]:.3f} to {interval[2]:.3f})" if curves.is_certain(interval) else text
+
+
+def once(gain):
+    """1.043× of a gain that was measured once, or None."""
+    return times(gain and (gain, -math.inf, math.inf))
 
 
 def sure(interval):
@@ -221,9 +230,30 @@ its networks, and is wide rather than narrow.""",
             " ".join(sentences), markdown(rows)]
 
 
+def soon(results, entries):
+    cold, pretrained_run, recalled = ask.soon_runs(entries)
+    rows = [["what is known at first", "took", "until 80 % of the long run's gain", *(f"gain after {minutes} min" for
+             minutes in SOON_MINUTES), "kernels, gain in the end", "network, gain"]]
+    enough = curves.ENOUGH * curves.gain(curves.curve(cold, "seconds")) if cold else 0
+    for name, entry in (("nothing", cold), ("a model of other networks", pretrained_run)):
+        if entry:
+            points = curves.curve(entry, "seconds")
+            at = [once(1 / curves.share_at(points, 60 * minutes)) for minutes in SOON_MINUTES]
+            until = curves.position_of(points, enough)
+            rows.append([name, duration(entry["seconds"]), duration(until) if until else NONE, *at,
+                         once(ask.kernel_gain(entry)), once(ask.network_gain(entry))])
+    if recalled:
+        rows.append(["the long run's records", duration(recalled["compile_seconds"]), NONE, *[NONE] * len(SOON_MINUTES),
+                     NONE, sure(recalled["speedups"]["untuned"])])
+    longest = f" The long run took {duration(cold['seconds'])}, and made {cold['trials']} trials." if cold else ""
+    return [f"""One long run from nothing, of {entries[0]['case']['network']} on 1 thread; one with the cost model that
+other networks taught; and compiling with the records that the long run has left, which measures nothing.{longest} Gains
+over time are of the sum of the kernels.""", markdown(rows)]
+
+
 def percent(interval):
     """Of a share with its ends, of which a lower gain is the lower end."""
     return f"{100 * interval[0]:.0f} % ({100 * interval[1]:.0f} to {100 * interval[2]:.0f})" if interval else NONE
 
 
-SECTIONS = {1: strategies, 2: transfer, 3: pretrained, 4: ranks, 5: stages, 6: deployment}
+SECTIONS = {1: strategies, 2: transfer, 3: pretrained, 4: ranks, 5: stages, 6: deployment, 7: soon}

@@ -146,6 +146,14 @@ def pretrained_chart(results):
     return arms_chart(panels, "seconds", "Tuning by what the cost model begins with")
 
 
+def soon_chart(results):
+    cold, pretrained_run, _ = ask.soon_runs(ask.entries(results, 7))
+    arms = {"nothing": [cold] if cold else [], "a model of other networks": [pretrained_run] if pretrained_run else []}
+    arms = {arm: runs for arm, runs in arms.items() if runs}
+    panels = [(next(iter(arms.values()))[0]["case"]["network"], arms)] if arms else []
+    return arms_chart(panels, "seconds", "One network for long, by what its tuning knows at the start")
+
+
 def rank_lines(entries):
     """The lines of one network: rank correlation by trials, in bins."""
     longest = max(entry["trials"] for entry in entries)
@@ -249,7 +257,7 @@ def draw_gain(drawing, scale, y, gain, colour):
 
 CHARTS = {1: ("strategies.svg", strategies_chart), 2: ("transfer.svg", transfer_chart),
           3: ("pretrained.svg", pretrained_chart), 4: ("ranks.svg", ranks_chart), 5: ("stages.svg", stages_chart),
-          6: ("deployed.svg", deployment_chart)}
+          6: ("deployed.svg", deployment_chart), 7: ("soon.svg", soon_chart)}
 
 
 def figures(results):

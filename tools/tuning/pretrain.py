@@ -18,7 +18,7 @@ from tuning.progress import duration, interrupt_on_terminate, progress
 NETWORKS = ("resnet18", "resnet50", "resnet50_v2", "mobilenet_v1", "mobilenet_v2", "inception_v3", "squeezenet1_1",
             "densenet121", "efficientnet_b0", "vgg16", "bert_base")
 THREADS = (1, 2)
-TRIALS = 24  # of a task
+TRIALS = 16  # of a task
 RECORDS = ROOT / "build/tuning/pretrain.db"
 OUTPUT = ROOT / "src/tune/pretrained_model.txt"
 

@@ -9,7 +9,8 @@ the tuner's report: trials, seconds, tasks, known_tasks (those that had records)
 network's kernels), untuned_ms and tuned_ms (the network, measured in turns), curve (seconds, trials, ms of the best
 kernels), ranks (trials, Kendall's tau), stage_seconds. One that was deployed has gap (the share of the untuned
 network's time beyond the rooflines), speedups ({"untuned": (times as fast as that, lower end, upper
-end), "baseline": ...}) and latency_ms ({artifact: median}). wall_s is what the case took.
+end), "baseline": ...}) and latency_ms ({artifact: median}). One that was recalled has no report, but compile_seconds,
+speedups and latency_ms. wall_s is what the case took.
 """
 import json
 import math
@@ -135,6 +136,15 @@ def seconds_until(entries_, share=curves.ENOUGH):
         return {}
     return {name: [curves.position_of(curves.curve(entry, "seconds"), saved) for entry in runs]
             for name, runs in model_arms(entries_).items()}
+
+
+def soon_runs(entries_):
+    """(the long cold run or None, the run with the pretrained model or None, what was recalled or None)"""
+    def only(found):
+        return found[0] if found else None
+    tuned = [entry for entry in entries_ if "curve" in entry]
+    recalled = [entry for entry in entries_ if "compile_seconds" in entry]
+    return only(of(tuned, cost_model="none")), only(of(tuned, cost_model="pretrained")), only(recalled)
 
 
 def stage_means(entries_):
