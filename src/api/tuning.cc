@@ -10,14 +10,13 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "api/network_turns.h"
 #include "api/records.h"
 #include "base/file.h"
 #include "base/processors.h"
 #include "base/status.h"
 #include "target/roofline.h"
-#include "tune/affinity.h"
 #include "tune/space.h"
-#include "tune/timing.h"
 
 namespace attune {
 namespace {
@@ -57,46 +56,6 @@ std::string OptionsJson(const TuneOptions& o, const Network& network) {
                          {"pass_plan", Sha256Hex(network.pass_plan())}})
       .dump();
 }
-
-// A network in several places of memory, by turns.
-class NetworkRunner final : public BatchRunner {
- public:
-  NetworkRunner(const Network& network, int threads) : network_(network), threads_(threads) {}
-
-  // In one more place.
-  absl::Status Add() {
-    ASSIGN_OR_RETURN(auto model, CompiledModel::FromBytes(network_.artifact()));
-    ASSIGN_OR_RETURN(Session session, Session::Create(std::move(model), threads_));
-    constexpr uint64_t kSeed = 0;
-    ASSIGN_OR_RETURN(const std::vector<NamedTensor> inputs, network_.Complete({}, kSeed));
-    RETURN_IF_ERROR(session.SetInputs(inputs));
-    sessions_.push_back(std::move(session));
-    return absl::OkStatus();
-  }
-
-  std::optional<Failure> Run(int64_t executions, double* seconds) override {
-    Session& session = sessions_[moves_ % sessions_.size()];
-    const double start = Now();
-    for (int64_t i = 0; i < executions; ++i) {
-      if (const absl::Status status = session.Run(); !status.ok()) {
-        return Failure{TrialOutcome::kOther, std::string(status.message())};
-      }
-    }
-    *seconds = Now() - start;
-    return std::nullopt;
-  }
-
-  std::optional<Failure> Move() override {
-    ++moves_;
-    return std::nullopt;
-  }
-
- private:
-  const Network& network_;
-  int threads_;
-  std::vector<Session> sessions_;
-  size_t moves_ = 0;
-};
 
 // Of a network's weights.
 int64_t ConstantBytes(const std::vector<TuningTask>& tasks) {
@@ -200,16 +159,22 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   const int threads = options.tuning.threads;
   std::vector<double> bounds;
   for (const TuningTask& task : tasks) bounds.push_back(LowerBound(task, threads));
-  const TuningTools tools = {.builder = tuner->builder_.get(),
-                             .measurer = tuner->measurer_.get(),
-                             .records = tuner->records_.get(),
-                             .model = tuner->model_.get(),
-                             .events = tuner->events_.get(),
-                             .now = Now,
-                             .wall_clock = WallClock,
-                             .measure_network = [self = tuner.get(), threads](const auto& best) {
-                               return self->MeasureNetwork(best, threads);
-                             }};
+  const TuningTools tools = {
+      .builder = tuner->builder_.get(),
+      .measurer = tuner->measurer_.get(),
+      .records = tuner->records_.get(),
+      .model = tuner->model_.get(),
+      .events = tuner->events_.get(),
+      .now = Now,
+      .wall_clock = WallClock,
+      .measure_network = [self = tuner.get(), threads](const auto& best) -> absl::StatusOr<NetworkTimes> {
+        ASSIGN_OR_RETURN(const Pair pair, self->CompileBoth(best));
+        return TimeNetworks(pair.untuned, pair.tuned, threads);
+      },
+      .profile_network = [self = tuner.get(), threads](const auto& best) -> absl::StatusOr<NetworkProfile> {
+        ASSIGN_OR_RETURN(const Pair pair, self->CompileBoth(best));
+        return ProfileNetworks(pair.untuned, pair.tuned, threads);
+      }};
   TuningOptions tuning = options.tuning;
   if (tuning.cold_bytes == 0 && tuning.cache == CacheMode::kNetwork) tuning.cold_bytes = ConstantBytes(tasks);
   ASSIGN_OR_RETURN(tuner->job_,
@@ -227,33 +192,12 @@ Network NetworkTuner::CompileWith(const std::map<std::string, Candidate>& config
 
 Network NetworkTuner::Compile() const { return CompileWith(job_->Best()); }
 
-absl::StatusOr<NetworkTimes> NetworkTuner::MeasureNetwork(const std::map<std::string, Candidate>& best,
-                                                          int threads) const {
-  const Network untuned = CompileWith({}), tuned = CompileWith(best);
-  RETURN_IF_ERROR(tuned.status());
-  RETURN_IF_ERROR(untuned.status());
-  constexpr size_t kMostPlaces = 8, kMostBytes = size_t{1} << 30;
-  const size_t places = std::clamp<size_t>(kMostBytes / tuned.artifact().size(), 2, kMostPlaces);
-  const OnSameProcessors processors(threads);
-  NetworkRunner incumbent(untuned, threads), candidate(tuned, threads);
-  for (size_t i = 0; i < places; ++i) {
-    // By turns, since memory that is given later tends to be better.
-    RETURN_IF_ERROR((i % 2 == 0 ? incumbent : candidate).Add());
-    RETURN_IF_ERROR((i % 2 == 0 ? candidate : incumbent).Add());
-  }
-  MeasureOptions options;
-  options.precision = 0.001;
-  options.seconds_limit = 12;
-  options.abandon_ratio = 0;
-  options.max_batches = 5000;
-  Measurement measurement;
-  TimeInTurns(candidate, &incumbent, 0, options, &measurement);
-  if (measurement.outcome != TrialOutcome::kOk) {
-    return absl::InternalError(
-        absl::StrCat(network_.source(), ": the network cannot be measured: ", measurement.reason));
-  }
-  return NetworkTimes{measurement.incumbent_seconds, measurement.incumbent_seconds * measurement.ratio,
-                      measurement.ratio_low, measurement.ratio_high};
+absl::StatusOr<NetworkTuner::Pair> NetworkTuner::CompileBoth(
+    const std::map<std::string, Candidate>& best) const {
+  Pair pair{CompileWith({}), CompileWith(best)};
+  RETURN_IF_ERROR(pair.tuned.status());
+  RETURN_IF_ERROR(pair.untuned.status());
+  return pair;
 }
 
 }  // namespace attune

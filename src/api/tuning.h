@@ -67,8 +67,10 @@ class NetworkTuner {
 
   // By the configs that are given, for the tasks that have one.
   Network CompileWith(const std::map<std::string, Candidate>& configs) const;
-  absl::StatusOr<NetworkTimes> MeasureNetwork(const std::map<std::string, Candidate>& best,
-                                              int threads) const;
+  struct Pair {
+    Network untuned, tuned;
+  };
+  absl::StatusOr<Pair> CompileBoth(const std::map<std::string, Candidate>& best) const;
 
   Network network_;
   Target target_;

@@ -126,8 +126,8 @@ absl::Status TuningJob::Prepare() {
 }
 
 double TuningJob::FinalSeconds() const {
-  // One for each task that has found something, and one for the network.
-  return static_cast<double>(1 + Best().size()) * SecondsOfItem(StageKind::kFinalize);
+  // One for each task that has found something, and two for the network.
+  return static_cast<double>(2 + Best().size()) * SecondsOfItem(StageKind::kFinalize);
 }
 
 bool TuningJob::IsOver() const {

@@ -34,6 +34,11 @@ struct NetworkTimes {
   double ratio_low = 0, ratio_high = 0;  // of tuned to untuned: the confidence interval of its median
 };
 
+// Its kernels, likewise in turns: the seconds of all calls in one inference, by the digest of their code.
+struct NetworkProfile {
+  std::map<std::string, double> untuned, tuned;
+};
+
 // What a job works with; all outlive it.
 struct TuningTools {
   Builder* builder = nullptr;
@@ -45,6 +50,8 @@ struct TuningTools {
   std::function<int64_t()> wall_clock;  // milliseconds since 1970
   // Measures the network as it is untuned, and with these configs by the tasks' texts; null: not measured.
   std::function<absl::StatusOr<NetworkTimes>(const std::map<std::string, Candidate>&)> measure_network;
+  // The same of its kernels; null: what kernels are worth by themselves is what they are worth.
+  std::function<absl::StatusOr<NetworkProfile>(const std::map<std::string, Candidate>&)> profile_network;
 };
 
 // Not thread safe, but for Stop().
@@ -116,6 +123,8 @@ class TuningJob {
   absl::Status MeasureOne(Pending& pending);
   // Measures candidates of a task again, in turns with its default.
   absl::Status Confirm(size_t task);
+  // Confirms what is best within the network, where it has other neighbours in the caches.
+  absl::Status CompareInNetwork();
   absl::Status MeasureNetwork();
   // Writes down a trial that is over; `search` is what proposed it.
   absl::Status Keep(const Pending& pending, TrialOutcome outcome, const Timing& timing,
@@ -142,6 +151,8 @@ class TuningJob {
   std::vector<TaskSamples> other_samples_;
   bool has_begun_ = false;  // the first candidates of all tasks are chosen
   size_t finalized_ = 0;    // tasks
+  int comparisons_ = 0;
+  bool is_compared_ = false;  // the best of all tasks has been compared within the network
   std::vector<Pending> pending_;
   int64_t trials_ = 0;
   std::array<double, 6> stage_seconds_ = {};

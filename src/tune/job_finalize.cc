@@ -13,6 +13,8 @@ namespace {
 // So many of a task's candidates are measured again at the end, at most.
 constexpr int kConfirmed = 3;
 constexpr double kConfirmSeconds = 1;  // each, at the longest
+// So often the kernels are compared within the network, at most.
+constexpr int kComparisons = 3;
 
 }  // namespace
 
@@ -45,7 +47,7 @@ absl::Status TuningJob::Confirm(size_t index) {
       m = tools_.measurer->Measure(task.task(), pending.built.kernel, options, &incumbent);
     }
     if (m.outcome != TrialOutcome::kOk || m.ratio <= 0) {
-      task.Confirm(pending.candidate, std::numeric_limits<double>::infinity(), false);
+      task.Confirm(pending.candidate, std::numeric_limits<double>::infinity(), false, "");
       if (m.outcome != TrialOutcome::kOk)
         RETURN_IF_ERROR(Keep(pending, m.outcome, {}, m.reason, m.seconds, options_.search));
       continue;
@@ -53,7 +55,7 @@ absl::Status TuningJob::Confirm(size_t index) {
     const Timing timing = {incumbent.seconds * m.ratio, incumbent.seconds * m.ratio_low,
                            incumbent.seconds * m.ratio_high, m.timing.repetitions};
     const bool is_faster = m.ratio_high < 1;
-    task.Confirm(pending.candidate, timing.seconds, is_faster);
+    task.Confirm(pending.candidate, timing.seconds, is_faster, pending.built.kernel.code_digest);
     RETURN_IF_ERROR(
         Keep(pending, m.outcome, timing, "", m.seconds, is_faster ? kConfirmation : options_.search));
     RETURN_IF_ERROR(
@@ -68,6 +70,36 @@ absl::Status TuningJob::Confirm(size_t index) {
   return Keep(standard, TrialOutcome::kOk, {seconds, seconds, seconds, 1}, "", 0, kConfirmation);
 }
 
+// A kernel that is faster by itself may be slower than the default between its neighbours, which leave other
+// data in the caches. Then the next best is confirmed and compared, but not for ever. What kernels took there
+// is the last that the records say of them.
+absl::Status TuningJob::CompareInNetwork() {
+  is_compared_ = true;
+  ++comparisons_;
+  ASSIGN_OR_RETURN(const NetworkProfile profile, tools_.profile_network(Best()));
+  for (size_t i = 0; i < tasks_.size(); ++i) {
+    TaskTuning& task = *tasks_[i];
+    const std::optional<TaskTuning::Code> code = task.ConfirmedCode();
+    if (!code.has_value()) continue;
+    const auto standard = profile.untuned.find(code->standard), tuned = profile.tuned.find(code->best);
+    if (standard == profile.untuned.end() || tuned == profile.tuned.end() || standard->second <= 0) continue;
+    const double ratio = tuned->second / standard->second;
+    Pending pending{.task = i, .trial = trials_, .candidate = *task.best(), .score = {}, .built = {}};
+    pending.built.kernel.code_digest = code->best;
+    const double seconds = task.default_seconds() * ratio;
+    task.Confirm(pending.candidate, seconds, ratio < 1, code->best);
+    RETURN_IF_ERROR(Keep(pending, TrialOutcome::kOk, {seconds, seconds, seconds, 1}, "", 0, kConfirmation));
+    RETURN_IF_ERROR(
+        Log("compare", {{"task", task.task().digest},
+                        {"candidate", ToString(pending.candidate.strategy, pending.candidate.config)},
+                        {"ratio", ratio}}));
+    if (ratio < 1 || comparisons_ == kComparisons) continue;
+    is_compared_ = false;
+    finalized_ = 0;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status TuningJob::MeasureNetwork() {
   if (tools_.measure_network == nullptr) return absl::OkStatus();
   ASSIGN_OR_RETURN(const NetworkTimes times, tools_.measure_network(Best()));
@@ -79,14 +111,16 @@ absl::Status TuningJob::MeasureNetwork() {
                          {"ratio_high", times.ratio_high}});
 }
 
-// One task, or at the end the network: whoever drives the job decides what comes between them. Whoever has
-// stopped it does not want to wait.
+// One task, or at the end the network, first its kernels and then as a whole: whoever drives the job decides
+// what comes between them. Whoever has stopped it does not want to wait.
 absl::Status TuningJob::Finalize() {
   const bool stopped = stopping_.load(std::memory_order_relaxed);
   while (!stopped && finalized_ < tasks_.size()) {
     const size_t task = finalized_++;
     if (tasks_[task]->NextToConfirm().has_value()) return Confirm(task);
   }
+  const bool compares = !is_compared_ && tools_.profile_network != nullptr && !Best().empty();
+  if (!stopped && compares) return CompareInNetwork();
   if (!stopped) RETURN_IF_ERROR(MeasureNetwork());
   if (const double seconds = NetworkSeconds(); std::isfinite(seconds)) {
     // What was only lucky was never reached.

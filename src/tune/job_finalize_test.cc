@@ -121,6 +121,31 @@ TEST_F(TuningJobFinalizeTest, WhatFailsWhenItIsConfirmedIsNotKept) {
   EXPECT_EQ(BestOnRecord(tasks_[0]), others_[4]);
 }
 
+TEST_F(TuningJobFinalizeTest, WhatIsSlowerInTheNetworkIsNotKept) {
+  LetTimesBe([](size_t n, int) { return n == 2 ? 1e-3 : n == 4 ? 1.5e-3 : 3e-3; });
+  compare_ = [&](const Candidate& candidate) { return candidate == others_.at(2) ? 1.1 : 0.9; };
+  const auto job = Make(Options());
+  Finish(*job);
+  EXPECT_THAT(compared_, ElementsAre(ElementsAre(Pair(tasks_[0].text, others_[2])),
+                                     ElementsAre(Pair(tasks_[0].text, others_[4]))));
+  EXPECT_THAT(job->Best(), ElementsAre(Pair(tasks_[0].text, others_[4])));
+  EXPECT_THAT(networks_, ElementsAre(job->Best()));
+  EXPECT_EQ(BestOnRecord(tasks_[0]), others_[4]);
+  EXPECT_NEAR(job->Summary().tasks[0].best_seconds, 0.9 * 2e-3, 1e-9);
+}
+
+TEST_F(TuningJobFinalizeTest, TheDefaultIsKeptIfAllOthersAreSlowerInTheNetwork) {
+  LetTimesBe([](size_t n, int) { return 1e-3 + 1e-5 * static_cast<double>(n); });
+  compare_ = [](const Candidate&) { return 1.001; };
+  const auto job = Make(Options());
+  Finish(*job);
+  EXPECT_EQ(compared_.size(), 3);
+  EXPECT_THAT(job->Best(), IsEmpty());
+  const std::optional<Candidate> best = BestOnRecord(tasks_[0]);
+  ASSERT_TRUE(best.has_value());
+  EXPECT_TRUE(IsDefault(tasks_[0], *best));
+}
+
 // What works counts then, however fast it is.
 TEST_F(TuningJobFinalizeTest, ADefaultThatFailsIsReplaced) {
   machine_.run = [&](const TuningTask& task, const Candidate& candidate) {

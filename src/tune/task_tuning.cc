@@ -163,22 +163,32 @@ std::optional<Incumbent> TaskTuning::incumbent() const {
   return Incumbent{&*default_kernel_, default_seconds_};
 }
 
-void TaskTuning::Confirm(const Candidate& candidate, double seconds, bool is_faster) {
+void TaskTuning::Confirm(const Candidate& candidate, double seconds, bool is_faster,
+                         const std::string& code_digest) {
   times_[candidate] = seconds;
-  confirmed_[candidate] = is_faster;
+  confirmed_[candidate] = {is_faster, code_digest};
   if (candidate == space_->Default()) default_seconds_ = seconds;
   best_ = space_->Default();
   best_seconds_ = default_seconds_;
-  for (const auto& [other, faster] : confirmed_) {
-    if (!faster || times_[other] >= best_seconds_) continue;
+  for (const auto& [other, confirmation] : confirmed_) {
+    if (!confirmation.is_faster || times_[other] >= best_seconds_) continue;
     best_ = other;
     best_seconds_ = times_[other];
   }
 }
 
+std::optional<TaskTuning::Code> TaskTuning::ConfirmedCode() const {
+  if (!default_kernel_.has_value() || !best_.has_value() || *best_ == space_->Default()) return std::nullopt;
+  const auto found = confirmed_.find(*best_);
+  if (found == confirmed_.end()) return std::nullopt;
+  return Code{default_kernel_->code_digest, found->second.code_digest};
+}
+
 std::optional<Candidate> TaskTuning::NextToConfirm() const {
   double fastest = default_seconds_ > 0 ? default_seconds_ : kNever;
-  for (const auto& [candidate, faster] : confirmed_) fastest = std::min(fastest, times_.at(candidate));
+  for (const auto& [candidate, confirmation] : confirmed_) {
+    fastest = std::min(fastest, times_.at(candidate));
+  }
   std::optional<Candidate> next;
   for (const auto& [candidate, seconds] : times_) {
     if (seconds >= fastest || confirmed_.contains(candidate) || candidate == space_->Default()) continue;

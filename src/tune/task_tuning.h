@@ -52,7 +52,8 @@ class TaskTuning {
   void Add(const Candidate& candidate, const Measurement& measurement, BuiltKernel kernel);
   void AddFailure(const Candidate& candidate);
   // The time of a candidate that was measured again, and whether it is sure to be faster than the default.
-  void Confirm(const Candidate& candidate, double seconds, bool is_faster);
+  // The digest of its code is empty where there is none.
+  void Confirm(const Candidate& candidate, double seconds, bool is_faster, const std::string& code_digest);
   // After a batch of trials: tells the search strategy and the budget.
   void EndBatch();
 
@@ -70,6 +71,11 @@ class TaskTuning {
   // The fastest that Confirm() has not heard of, if it is faster than the default and than all that Confirm()
   // has.
   std::optional<Candidate> NextToConfirm() const;
+  // The digests of the default's code and of the best's; nothing unless the best is confirmed, and another.
+  struct Code {
+    std::string standard, best;
+  };
+  std::optional<Code> ConfirmedCode() const;
   const TaskProgress& progress() const { return progress_; }
   int64_t trials() const { return trials_; }
   bool is_patient(int64_t patience) const { return patience == 0 || since_gain_ < patience; }
@@ -95,7 +101,11 @@ class TaskTuning {
   std::optional<Candidate> best_;                                         // of this run
   std::optional<BuiltKernel> default_kernel_;
   double best_seconds_ = 0, default_seconds_ = 0;
-  std::unordered_map<Candidate, bool, CandidateHash> confirmed_;  // whether it is faster than the default
+  struct Confirmation {
+    bool is_faster = false;  // than the default
+    std::string code_digest;
+  };
+  std::unordered_map<Candidate, Confirmation, CandidateHash> confirmed_;
   int64_t trials_ = 0, failed_ = 0, transferred_ = 0, since_gain_ = 0;
 };
 
