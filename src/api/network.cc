@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/processors.h"
 #include "base/status.h"
+#include "compile/flips.h"
 #include "import/onnx/import.h"
 #include "reference/interpreter.h"
 
@@ -327,17 +328,35 @@ absl::StatusOr<NetworkDescription> Network::Describe() const {
   return description;
 }
 
-absl::StatusOr<std::vector<TuningTask>> Network::Tasks(const Target& target) const {
+absl::StatusOr<std::unique_ptr<Graph>> Network::CloneOptimized() const {
   RETURN_IF_ERROR(status());
   if (state_->optimized == nullptr) {
     return absl::FailedPreconditionError(
         absl::StrCat(state_->source, ": is not optimized; call Optimize() first"));
   }
-  const std::unique_ptr<Graph> graph = state_->optimized->Clone();
-  RETURN_IF_ERROR(Name(ArrangeGroups(*graph, target), state_->source));
+  return state_->optimized->Clone();
+}
+
+absl::StatusOr<std::vector<TuningTask>> Network::Tasks(const Target& target, const BlockFlips& flips) const {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, CloneOptimized());
+  RETURN_IF_ERROR(Name(ArrangeGroups(*graph, target, flips).status(), state_->source));
   absl::StatusOr<std::vector<TuningTask>> tasks = ExtractTasks(*graph, target);
   if (!tasks.ok()) return Name(tasks.status(), state_->source);
   return tasks;
+}
+
+absl::StatusOr<int> Network::NumBlockClasses(const Target& target) const {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, CloneOptimized());
+  const absl::StatusOr<int> classes = ArrangeGroups(*graph, target);
+  if (!classes.ok()) return Name(classes.status(), state_->source);
+  return classes;
+}
+
+absl::StatusOr<BlockFlips> Network::FlipsBy(const KernelChooser& chooser, const Target& target) const {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, CloneOptimized());
+  absl::StatusOr<BlockFlips> flips = ChooseFlips(*graph, target, chooser);
+  if (!flips.ok()) return Name(flips.status(), state_->source);
+  return flips;
 }
 
 absl::StatusOr<std::vector<InputDeclaration>> Network::Inputs() const {

@@ -109,8 +109,12 @@ class Network {
   // The artifact's manifest and sizes.
   absl::StatusOr<NetworkDescription> Describe() const;
 
-  // The distinct kernels that compiling for `target` would choose; Optimize() has been called.
-  absl::StatusOr<std::vector<TuningTask>> Tasks(const Target& target) const;
+  // What compiling for `target` would choose a kernel for, each once; Optimize() has been called, likewise
+  // below.
+  absl::StatusOr<std::vector<TuningTask>> Tasks(const Target& target, const BlockFlips& flips = {}) const;
+  // How many classes of maps there are that `flips` may name, and which ChooseFlips() would name.
+  absl::StatusOr<int> NumBlockClasses(const Target& target) const;
+  absl::StatusOr<BlockFlips> FlipsBy(const KernelChooser& chooser, const Target& target) const;
 
   // Inputs of the compiled network, else of the imported graph.
   absl::StatusOr<std::vector<InputDeclaration>> Inputs() const;
@@ -139,6 +143,7 @@ class Network {
   explicit Network(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
   Network Failed(absl::Status status) const;
+  absl::StatusOr<std::unique_ptr<Graph>> CloneOptimized() const;
   // What `options` give to measure with, in the order of the graph's inputs.
   absl::StatusOr<std::vector<Tensor>> Examples(const OptimizeOptions& options) const;
   // How far the compiled network's outputs are from those in f32, to the precision report.

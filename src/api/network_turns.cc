@@ -17,8 +17,8 @@
 namespace attune {
 namespace {
 
-constexpr double kTimeSeconds = 12, kProfileSeconds = 6;  // at the longest
-constexpr size_t kLeastRounds = 16;                       // of a profile, however long they take
+constexpr double kProfileSeconds = 5;
+constexpr size_t kLeastRounds = 16;  // however long they take
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -107,13 +107,16 @@ absl::Status AddPlaces(const Network& network, NetworkRunner& untuned, NetworkRu
 
 }  // namespace
 
-absl::StatusOr<NetworkTimes> TimeNetworks(const Network& untuned, const Network& tuned, int threads) {
+absl::StatusOr<NetworkTimes> TimeNetworks(const Network& untuned, const Network& tuned, int threads,
+                                          double seconds) {
+  RETURN_IF_ERROR(untuned.status());
+  RETURN_IF_ERROR(tuned.status());
   const OnSameProcessors processors(threads);
   NetworkRunner incumbent(untuned, threads), candidate(tuned, threads);
   RETURN_IF_ERROR(AddPlaces(tuned, incumbent, candidate));
   MeasureOptions options;
   options.precision = 0.001;
-  options.seconds_limit = kTimeSeconds;
+  options.seconds_limit = seconds;
   options.abandon_ratio = 0;
   options.max_batches = 5000;
   Measurement measurement;
@@ -127,6 +130,8 @@ absl::StatusOr<NetworkTimes> TimeNetworks(const Network& untuned, const Network&
 }
 
 absl::StatusOr<NetworkProfile> ProfileNetworks(const Network& untuned, const Network& tuned, int threads) {
+  RETURN_IF_ERROR(untuned.status());
+  RETURN_IF_ERROR(tuned.status());
   const OnSameProcessors processors(threads);
   NetworkRunner incumbent(untuned, threads), candidate(tuned, threads);
   RETURN_IF_ERROR(AddPlaces(tuned, incumbent, candidate));

@@ -8,9 +8,10 @@
 
 namespace attune {
 
-// Both have code for this machine. Takes some seconds: `threads` threads of each by turns, always on the same
-// processors, and in several places of memory, since some are faster than others.
-absl::StatusOr<NetworkTimes> TimeNetworks(const Network& untuned, const Network& tuned, int threads);
+// Both have code for this machine. Takes `seconds` at the longest: `threads` threads of each by turns, always
+// on the same processors, and in several places of memory, since some are faster than others.
+absl::StatusOr<NetworkTimes> TimeNetworks(const Network& untuned, const Network& tuned, int threads,
+                                          double seconds);
 // The same of their kernels.
 absl::StatusOr<NetworkProfile> ProfileNetworks(const Network& untuned, const Network& tuned, int threads);
 

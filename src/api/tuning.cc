@@ -10,12 +10,14 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "api/layout_trial.h"
 #include "api/network_turns.h"
 #include "api/records.h"
 #include "base/file.h"
 #include "base/processors.h"
 #include "base/status.h"
 #include "target/roofline.h"
+#include "tune/record_chooser.h"
 #include "tune/space.h"
 
 namespace attune {
@@ -23,6 +25,9 @@ namespace {
 
 // Of a model that learns from many networks, once; one that is made anew after each batch is smaller.
 constexpr int kPretrainedRounds = 160, kPretrainedDepth = 5;
+
+// The network as a whole, in the end.
+constexpr double kNetworkSeconds = 12;
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -131,16 +136,26 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   if (tasks.empty()) return InvalidInput(network.source(), ": computes nothing that could be tuned");
   ASSIGN_OR_RETURN(std::unique_ptr<EventLog> events, EventLog::Open(options.events, Now));
   ASSIGN_OR_RETURN(std::unique_ptr<RecordDatabase> records, OpenRecords(options.records, /*create=*/true));
+  const std::string device = options.device.empty() ? DeviceFingerprint() : options.device;
+  BlockFlips flips;
+  if (options.tuning.transfer_from_runs) {
+    ASSIGN_OR_RETURN(const RecordChooser known,
+                     RecordChooser::Load(*records, device, options.tuning.threads));
+    ASSIGN_OR_RETURN(flips, network.FlipsBy(known, target));
+    ASSIGN_OR_RETURN(tasks, network.Tasks(target, flips));
+  }
   const TuningRun wanted = {.id = NewRunId(),
                             .model = std::filesystem::path(network.source()).filename().string(),
                             .model_digest = network.digest(),
-                            .device = options.device.empty() ? DeviceFingerprint() : options.device,
+                            .device = device,
                             .threads = options.tuning.threads,
                             .options = OptionsJson(options, network),
                             .start_ms = WallClock()};
   ASSIGN_OR_RETURN(ActiveRun run, ActiveRun::ResumeOrBegin(*records, wanted));
   std::unique_ptr<NetworkTuner> tuner(
       new NetworkTuner(network, target, std::move(records), std::move(events), std::move(run)));
+  tuner->flips_ = std::move(flips);
+  ASSIGN_OR_RETURN(tuner->block_classes_, network.NumBlockClasses(target));
 
   const auto use = std::make_shared<MachineUse>();
   const int builders = options.tuning.builders > 0 ? options.tuning.builders : Processors();
@@ -159,22 +174,15 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   const int threads = options.tuning.threads;
   std::vector<double> bounds;
   for (const TuningTask& task : tasks) bounds.push_back(LowerBound(task, threads));
-  const TuningTools tools = {
-      .builder = tuner->builder_.get(),
-      .measurer = tuner->measurer_.get(),
-      .records = tuner->records_.get(),
-      .model = tuner->model_.get(),
-      .events = tuner->events_.get(),
-      .now = Now,
-      .wall_clock = WallClock,
-      .measure_network = [self = tuner.get(), threads](const auto& best) -> absl::StatusOr<NetworkTimes> {
-        ASSIGN_OR_RETURN(const Pair pair, self->CompileBoth(best));
-        return TimeNetworks(pair.untuned, pair.tuned, threads);
-      },
-      .profile_network = [self = tuner.get(), threads](const auto& best) -> absl::StatusOr<NetworkProfile> {
-        ASSIGN_OR_RETURN(const Pair pair, self->CompileBoth(best));
-        return ProfileNetworks(pair.untuned, pair.tuned, threads);
-      }};
+  TuningTools tools;
+  tools.builder = tuner->builder_.get();
+  tools.measurer = tuner->measurer_.get();
+  tools.records = tuner->records_.get();
+  tools.model = tuner->model_.get();
+  tools.events = tuner->events_.get();
+  tools.now = Now;
+  tools.wall_clock = WallClock;
+  tuner->Provide(tools, threads, options.tuning.cache);
   TuningOptions tuning = options.tuning;
   if (tuning.cold_bytes == 0 && tuning.cache == CacheMode::kNetwork) tuning.cold_bytes = ConstantBytes(tasks);
   ASSIGN_OR_RETURN(tuner->job_,
@@ -182,22 +190,40 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   return tuner;
 }
 
-Network NetworkTuner::CompileWith(const std::map<std::string, Candidate>& configs) const {
+void NetworkTuner::Provide(TuningTools& tools, int threads, CacheMode cache) {
+  // With other caches than those of a network, times say nothing about one.
+  tools.block_classes = cache == CacheMode::kNetwork ? block_classes_ : 0;
+  tools.profile_network = [this, threads](const auto& best) {
+    return ProfileNetworks(CompileWith({}, flips_), CompileWith(best, flips_), threads);
+  };
+  tools.try_layout = [this, threads](int block_class, const auto& best) {
+    return TryLayout(block_class, best, threads);
+  };
+  tools.measure_network = [this, threads](const auto& best) {
+    return TimeNetworks(CompileWith({}, {}), CompileWith(best, flips_), threads, kNetworkSeconds);
+  };
+}
+
+Network NetworkTuner::CompileWith(const std::map<std::string, Candidate>& configs,
+                                  const BlockFlips& flips) const {
   const RecordChooser chooser(configs);
   CompileOptions options;
   options.target = target_;
   options.chooser = &chooser;
+  options.flips = flips;
   return network_.Compile(std::move(options));
 }
 
-Network NetworkTuner::Compile() const { return CompileWith(job_->Best()); }
+Network NetworkTuner::Compile() const { return CompileWith(job_->Best(), flips_); }
 
-absl::StatusOr<NetworkTuner::Pair> NetworkTuner::CompileBoth(
-    const std::map<std::string, Candidate>& best) const {
-  Pair pair{CompileWith({}), CompileWith(best)};
-  RETURN_IF_ERROR(pair.tuned.status());
-  RETURN_IF_ERROR(pair.untuned.status());
-  return pair;
+absl::StatusOr<LayoutTrial> NetworkTuner::TryLayout(int block_class,
+                                                    const std::map<std::string, Candidate>& best,
+                                                    int threads) {
+  BlockFlips flipped = flips_;
+  if (!flipped.insert(block_class).second) flipped.erase(block_class);
+  ASSIGN_OR_RETURN(LayoutTrial trial, TryFlips(network_, flips_, flipped, best, target_, threads));
+  if (trial.is_adopted) flips_ = std::move(flipped);
+  return trial;
 }
 
 }  // namespace attune

@@ -65,18 +65,21 @@ class NetworkTuner {
   NetworkTuner(Network network, Target target, std::unique_ptr<RecordDatabase> records,
                std::unique_ptr<EventLog> events, ActiveRun run);
 
+  // What the job asks of the whole network, on so many threads.
+  void Provide(TuningTools& tools, int threads, CacheMode cache);
   // By the configs that are given, for the tasks that have one.
-  Network CompileWith(const std::map<std::string, Candidate>& configs) const;
-  struct Pair {
-    Network untuned, tuned;
-  };
-  absl::StatusOr<Pair> CompileBoth(const std::map<std::string, Candidate>& best) const;
+  Network CompileWith(const std::map<std::string, Candidate>& configs, const BlockFlips& flips) const;
+  // With other blocks for one class of maps.
+  absl::StatusOr<LayoutTrial> TryLayout(int block_class, const std::map<std::string, Candidate>& best,
+                                        int threads);
 
   Network network_;
   Target target_;
   std::unique_ptr<RecordDatabase> records_;
   std::unique_ptr<EventLog> events_;
   ActiveRun run_;
+  int block_classes_ = 0;
+  BlockFlips flips_;  // that are known to be faster
   std::unique_ptr<CostModel> model_;
   std::unique_ptr<LocalBuilder> builder_;
   std::unique_ptr<LocalMeasurer> measurer_;

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "compile/constants.h"
+#include "compile/flips.h"
 #include "compile/kernels.h"
 #include "graph/text.h"
 #include "plan/chains.h"
@@ -163,17 +164,22 @@ int CountBy(const NetworkPlan& plan, ChosenBy by) {
 
 }  // namespace
 
-absl::Status ArrangeGroups(Graph& graph, const Target& target) {
-  RETURN_IF_ERROR(AssignLayouts(graph, target));
-  return FormChains(graph, target);
+absl::StatusOr<int> ArrangeGroups(Graph& graph, const Target& target, const BlockFlips& flips) {
+  ASSIGN_OR_RETURN(const int classes, AssignLayouts(graph, target, flips));
+  RETURN_IF_ERROR(FormChains(graph, target));
+  return classes;
 }
 
 absl::StatusOr<std::string> Compile(Graph& graph, const CompileOptions& options, CompileReport* report) {
   CompileReport local;
   CompileReport& times = report == nullptr ? local : *report;
   Stopwatch watch;
-  RETURN_IF_ERROR(ArrangeGroups(graph, options.target));
   const KernelChooser& chooser = options.chooser == nullptr ? AnalyticChooser() : *options.chooser;
+  std::optional<BlockFlips> flips = options.flips;
+  if (!flips.has_value()) {
+    ASSIGN_OR_RETURN(flips, ChooseFlips(graph, options.target, chooser));
+  }
+  RETURN_IF_ERROR(ArrangeGroups(graph, options.target, *flips).status());
   ASSIGN_OR_RETURN(const NetworkPlan plan, PlanNetwork(graph, options.target, chooser));
   times.plan_seconds = watch.Lap();
   times.num_kernels = static_cast<int>(plan.kernels.size());

@@ -2,11 +2,13 @@
 #ifndef ATTUNE_COMPILE_COMPILE_H_
 #define ATTUNE_COMPILE_COMPILE_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
+#include "plan/blocks.h"
 #include "plan/chooser.h"
 #include "target/target.h"
 
@@ -23,6 +25,8 @@ struct CompileOptions {
   int jobs = 1;  // threads that compile kernels
   // Who decides how kernels are scheduled; outlives the call. Null: the strategies' cost models.
   const KernelChooser* chooser = nullptr;
+  // Of the graph's maps; none: as ChooseFlips() says.
+  std::optional<BlockFlips> flips;
   // For the artifact's provenance: the passes that the graph went through, and the model's file.
   std::string pass_plan;
   std::string model_name, model_sha256;
@@ -37,8 +41,8 @@ struct CompileReport {
 };
 
 // The first stage: gives the values of `graph`, a graph of fused groups, their layouts and merges groups into
-// chains. What is left is to choose each group's kernel.
-absl::Status ArrangeGroups(Graph& graph, const Target& target);
+// chains. What is left is to choose each group's kernel. Gives the number of classes that `flips` may name.
+absl::StatusOr<int> ArrangeGroups(Graph& graph, const Target& target, const BlockFlips& flips = {});
 
 // Plans `graph`, a graph of fused groups, whose layouts it assigns, generates its code and packs its weights.
 // The bytes of the artifact's file depend on the graph, and on target and provenance in the options, alone.

@@ -60,12 +60,12 @@ class UnionFind {
 // Maps of one group that vary together at most; others are in whole blocks while its cost is asked for.
 constexpr size_t kMaxVariables = 4;
 
-class BlockChoice {
+class BlockChooser {
  public:
-  BlockChoice(const Graph& graph, const Target& target)
+  BlockChooser(const Graph& graph, const Target& target)
       : graph_(graph), target_(target), whole_(target.Lanes(4)) {}
 
-  absl::StatusOr<std::map<const Node*, int64_t>> Run() {
+  absl::StatusOr<BlockChoice> Run(const BlockFlips& flips) {
     for (const auto& node : graph_.nodes()) {
       if (node->op() == Op::kFused) MergeMapsOf(*node);
     }
@@ -79,11 +79,14 @@ class BlockChoice {
       if (!factor.variables.empty()) factors.push_back(std::move(factor));
     }
     chosen_ = MinimizeSum(std::vector<size_t>(variables_.size(), 2), std::move(factors));
-    std::map<const Node*, int64_t> blocks;
-    for (const auto& node : graph_.nodes()) {
-      if (node->op() == Op::kFused) blocks[node.get()] = BlockOf(node->output());
+    for (size_t v = 0; v < chosen_.size(); ++v) {
+      if (flips.contains(static_cast<int>(v))) chosen_[v] = 1 - chosen_[v];
     }
-    return blocks;
+    BlockChoice choice{.blocks = {}, .classes = static_cast<int>(chosen_.size())};
+    for (const auto& node : graph_.nodes()) {
+      if (node->op() == Op::kFused) choice.blocks[node.get()] = BlockOf(node->output());
+    }
+    return choice;
   }
 
  private:
@@ -182,8 +185,8 @@ bool IsFeatureMap(const TensorType& type) {
   return type.rank() == 4 && IsFloat(type.dtype) && type.is_static();
 }
 
-absl::StatusOr<std::map<const Node*, int64_t>> ChooseBlocks(const Graph& graph, const Target& target) {
-  return BlockChoice(graph, target).Run();
+absl::StatusOr<BlockChoice> ChooseBlocks(const Graph& graph, const Target& target, const BlockFlips& flips) {
+  return BlockChooser(graph, target).Run(flips);
 }
 
 }  // namespace attune

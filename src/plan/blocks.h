@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
@@ -14,9 +15,18 @@ namespace attune {
 // Whether a value has channels that can lie in blocks: static, of floats, with four axes.
 bool IsFeatureMap(const TensorType& type);
 
-// For each fused group of `graph`, whose maps have the layouts that blocks of one vector give them: the block
-// of its convolutions' outputs, a vector's lanes or half of them. See blocks.cc for how.
-absl::StatusOr<std::map<const Node*, int64_t>> ChooseBlocks(const Graph& graph, const Target& target);
+// Classes of maps that agree in their blocks and have two to choose from, by their numbers, that have the
+// other one than is predicted to be best.
+using BlockFlips = std::set<int>;
+
+struct BlockChoice {
+  std::map<const Node*, int64_t> blocks;  // of each fused group's output: a vector's lanes or half of them
+  int classes = 0;                        // numbered from 0; the same for equal graphs
+};
+
+// For a graph whose maps have the layouts that blocks of one vector give them. See blocks.cc for how.
+absl::StatusOr<BlockChoice> ChooseBlocks(const Graph& graph, const Target& target,
+                                         const BlockFlips& flips = {});
 
 }  // namespace attune
 

@@ -33,11 +33,13 @@ class ConvGraph {
   }
 
   // The block of each convolution's output, in order.
-  std::vector<int> Blocks(const std::string& output, const std::string& cpu) {
+  std::vector<int> Blocks(const std::string& output, const std::string& cpu, const BlockFlips& flips = {}) {
     const auto graph =
         ParseGraph(text_ + parameters_ + ") {\n" + body_ + "return \"\": %" + output + "\n}\n");
     EXPECT_TRUE(graph.ok()) << graph.status();
-    EXPECT_TRUE(AssignLayouts(**graph, *TargetByName(cpu)).ok());
+    const absl::StatusOr<int> classes = AssignLayouts(**graph, *TargetByName(cpu), flips);
+    EXPECT_TRUE(classes.ok()) << classes.status();
+    classes_ = *classes;
     std::vector<int> blocks;
     for (const auto& node : (*graph)->nodes()) {
       if (node->op() == Op::kFused && node->output()->type().layout.blocked_axis == 1)
@@ -46,11 +48,15 @@ class ConvGraph {
     return blocks;
   }
 
+  // That there was to choose for.
+  int classes() const { return classes_; }
+
  private:
   static std::string Type(int channels) { return "f32[1," + std::to_string(channels) + ",28,28]"; }
 
   std::string text_, parameters_, body_;
   std::map<std::string, int> channels_;
+  int classes_ = 0;
 };
 
 using Expected = std::vector<int>;
@@ -66,6 +72,17 @@ TEST(ChooseBlocks, HalvesThemWhereTheLastOneWouldBeHalfEmpty) {
 TEST(ChooseBlocks, AgreesForMapsThatAreAdded) {
   ConvGraph graph = ConvGraph(32).Conv("a", "in", 24).Conv("b", "a", 144).Conv("c", "b", 24, "a");
   EXPECT_EQ(graph.Blocks("c", "znver4"), (Expected{8, 16, 8}));
+}
+
+TEST(ChooseBlocks, FlipsClassesByNumber) {
+  ConvGraph graph = ConvGraph(32).Conv("a", "in", 24).Conv("b", "a", 24, "a").Conv("c", "b", 40);
+  EXPECT_EQ(graph.Blocks("c", "znver4"), (Expected{8, 8, 8}));
+  EXPECT_EQ(graph.classes(), 2);
+  EXPECT_EQ(graph.Blocks("c", "znver4", {0}), (Expected{16, 16, 8}));
+  EXPECT_EQ(graph.Blocks("c", "znver4", {1}), (Expected{8, 8, 16}));
+  EXPECT_EQ(graph.Blocks("c", "znver4", {0, 1}), (Expected{16, 16, 16}));
+  EXPECT_EQ(graph.Blocks("c", "znver3"), (Expected{8, 8, 8}));
+  EXPECT_EQ(graph.classes(), 0);
 }
 
 TEST(ChooseBlocks, KeepsWholeOnesThatAreFull) {

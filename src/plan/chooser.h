@@ -16,6 +16,9 @@ class KernelChooser {
   // `task` is the group's PlannedKernel::task. What it gives must apply to the workload and be schedulable.
   virtual absl::StatusOr<KernelChoice> Choose(const Workload& workload, const std::string& task,
                                               const Target& target) const = 0;
+  // What one execution of the task's kernel takes within a network, the kernel being the one that Choose()
+  // gives; 0 where nobody has measured it.
+  virtual double SecondsOf(const std::string& task) const = 0;
 };
 
 // By ChooseAnalytically().

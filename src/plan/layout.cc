@@ -128,7 +128,8 @@ absl::Status AssignControl(Graph& graph, Node& node, const Target& target) {
     ASSIGN_OR_RETURN(Value* const plain, AddTransformToPlain(graph, node.input(i), &node));
     node.SetInput(i, plain);
   }
-  for (int r = 0; r < node.num_regions(); ++r) RETURN_IF_ERROR(AssignLayouts(node.region(r), target));
+  for (int r = 0; r < node.num_regions(); ++r)
+    RETURN_IF_ERROR(AssignLayouts(node.region(r), target).status());
   return absl::OkStatus();
 }
 
@@ -136,14 +137,14 @@ absl::Status AssignControl(Graph& graph, Node& node, const Target& target) {
 
 void AssignInGroup(Graph& region, int64_t block) { GroupAssignment(block).Assign(region); }
 
-absl::Status AssignLayouts(Graph& graph, const Target& target) {
+absl::StatusOr<int> AssignLayouts(Graph& graph, const Target& target, const BlockFlips& flips) {
   for (const auto& node : graph.nodes()) {
     if (node->op() == Op::kFused) AssignToGroup(*node, target.Lanes(4));
   }
-  ASSIGN_OR_RETURN(const auto blocks, ChooseBlocks(graph, target));
+  ASSIGN_OR_RETURN(const BlockChoice choice, ChooseBlocks(graph, target, flips));
   for (const auto& node : graph.nodes()) {
     if (node->op() == Op::kFused) {
-      AssignToGroup(*node, blocks.at(node.get()));
+      AssignToGroup(*node, choice.blocks.at(node.get()));
     } else {
       RETURN_IF_ERROR(AssignControl(graph, *node, target));
     }
@@ -154,7 +155,7 @@ absl::Status AssignLayouts(Graph& graph, const Target& target) {
     ASSIGN_OR_RETURN(Value* const plain, AddTransformToPlain(graph, value, nullptr));
     graph.SetOutput(static_cast<int>(i), plain);
   }
-  return absl::OkStatus();
+  return choice.classes;
 }
 
 }  // namespace attune

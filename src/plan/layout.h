@@ -2,8 +2,9 @@
 #ifndef ATTUNE_PLAN_LAYOUT_H_
 #define ATTUNE_PLAN_LAYOUT_H_
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "graph/graph.h"
+#include "plan/blocks.h"
 #include "target/target.h"
 
 namespace attune {
@@ -12,8 +13,9 @@ namespace attune {
 // convolutions keep their channels in blocks of one vector of `target` (NCHW16c with AVX-512) or of half a
 // vector, as ChooseBlocks says, everything else is plain. Every lowering reads any layout, so transforms are
 // needed only where a blocked value leaves the graph, or enters a branch or a loop: there a layout_transform
-// group is inserted. Inputs and outputs of graphs, those of regions included, stay plain.
-absl::Status AssignLayouts(Graph& graph, const Target& target);
+// group is inserted. Inputs and outputs of graphs, those of regions included, stay plain. Gives the number of
+// classes of maps that `flips` may name, those of regions not among them.
+absl::StatusOr<int> AssignLayouts(Graph& graph, const Target& target, const BlockFlips& flips = {});
 
 // Layouts within a fused group, whose inputs have theirs; outputs of convolutions are in blocks of `block`.
 void AssignInGroup(Graph& region, int64_t block);

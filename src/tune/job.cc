@@ -18,6 +18,9 @@ constexpr double kLeastGain = 2e-4;
 // What the stages take before any has run, in seconds for each task or candidate.
 constexpr std::array<double, 6> kFirstGuess = {0.05, 0.01, 0.05, 0.3, 0.01, 2.0};
 
+// What is measured of the whole network takes about so long each time.
+constexpr double kNetworkSeconds = 8;
+
 size_t Place(StageKind kind) { return static_cast<size_t>(kind); }
 
 }  // namespace
@@ -126,8 +129,10 @@ absl::Status TuningJob::Prepare() {
 }
 
 double TuningJob::FinalSeconds() const {
-  // One for each task that has found something, and two for the network.
-  return static_cast<double>(2 + Best().size()) * SecondsOfItem(StageKind::kFinalize);
+  // A stage for each task that has found something, and for the network's kernels, its layouts and itself.
+  const int stages = tools_.block_classes + (tools_.profile_network == nullptr ? 0 : 1) +
+                     (tools_.measure_network == nullptr ? 0 : 1);
+  return static_cast<double>(Best().size()) * SecondsOfItem(StageKind::kFinalize) + stages * kNetworkSeconds;
 }
 
 bool TuningJob::IsOver() const {
@@ -214,28 +219,37 @@ absl::Status TuningJob::Build() {
   return absl::OkStatus();
 }
 
+Record TuningJob::NewRecord(const TuningTask& task, const Candidate& candidate) const {
+  return {.task = task.text,
+          .flops = task.flops,
+          .strategy = candidate.strategy,
+          .strategy_version = FindStrategy(candidate.strategy)->version,
+          .config = candidate.config,
+          .device = run_.device,
+          .threads = run_.threads,
+          .timing = {},
+          .reason = "",
+          .run = run_.id,
+          .trial = trials_,
+          .search = std::string(kConfirmation),
+          .compiler_version = std::string(kCompilerVersion),
+          .code_digest = "",
+          .cache = options_.cache,
+          .time_ms = tools_.wall_clock()};
+}
+
 absl::Status TuningJob::Keep(const Pending& pending, TrialOutcome outcome, const Timing& timing,
                              const std::string& reason, double measure_seconds, std::string_view search) {
   const TuningTask& task = tasks_[pending.task]->task();
-  Record record{.task = task.text,
-                .flops = task.flops,
-                .strategy = pending.candidate.strategy,
-                .strategy_version = FindStrategy(pending.candidate.strategy)->version,
-                .config = pending.candidate.config,
-                .device = run_.device,
-                .threads = run_.threads,
-                .outcome = outcome,
-                .timing = timing,
-                .reason = reason,
-                .run = run_.id,
-                .trial = pending.trial,
-                .search = std::string(search),
-                .compiler_version = std::string(kCompilerVersion),
-                .code_digest = pending.built.kernel.code_digest,
-                .cache = options_.cache,
-                .time_ms = tools_.wall_clock(),
-                .build_seconds = pending.built.seconds,
-                .measure_seconds = measure_seconds};
+  Record record = NewRecord(task, pending.candidate);
+  record.outcome = outcome;
+  record.timing = timing;
+  record.reason = reason;
+  record.trial = pending.trial;
+  record.search = search;
+  record.code_digest = pending.built.kernel.code_digest;
+  record.build_seconds = pending.built.seconds;
+  record.measure_seconds = measure_seconds;
   if (outcome != TrialOutcome::kOther) RETURN_IF_ERROR(tools_.records->Add(record).status());
   return Log("trial", {{"task", task.digest},
                        {"candidate", ToString(record.strategy, record.config)},

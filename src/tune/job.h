@@ -39,6 +39,21 @@ struct NetworkProfile {
   std::map<std::string, double> untuned, tuned;
 };
 
+// Other blocks for one class of a network's maps (plan/blocks.h), in turns with those so far.
+struct LayoutTrial {
+  double ratio_low = 0, ratio_high = 0;  // of the network's times: the confidence interval of its median
+  bool is_adopted = false;               // since it is surely faster
+  // Then, of both: a kernel that not both have, or not as often, and the seconds of one execution within the
+  // network.
+  struct Kernel {
+    TuningTask task;
+    Candidate candidate;
+    std::string code_digest;
+    double seconds = 0;
+  };
+  std::vector<Kernel> kernels;
+};
+
 // What a job works with; all outlive it.
 struct TuningTools {
   Builder* builder = nullptr;
@@ -52,6 +67,9 @@ struct TuningTools {
   std::function<absl::StatusOr<NetworkTimes>(const std::map<std::string, Candidate>&)> measure_network;
   // The same of its kernels; null: what kernels are worth by themselves is what they are worth.
   std::function<absl::StatusOr<NetworkProfile>(const std::map<std::string, Candidate>&)> profile_network;
+  // The network's classes of maps that have blocks to choose from, and how one is tried, with these configs.
+  int block_classes = 0;
+  std::function<absl::StatusOr<LayoutTrial>(int, const std::map<std::string, Candidate>&)> try_layout;
 };
 
 // Not thread safe, but for Stop().
@@ -125,7 +143,10 @@ class TuningJob {
   absl::Status Confirm(size_t task);
   // Confirms what is best within the network, where it has other neighbours in the caches.
   absl::Status CompareInNetwork();
+  absl::Status TryLayout(int block_class);
   absl::Status MeasureNetwork();
+  // Of this run, but for what came out.
+  Record NewRecord(const TuningTask& task, const Candidate& candidate) const;
   // Writes down a trial that is over; `search` is what proposed it.
   absl::Status Keep(const Pending& pending, TrialOutcome outcome, const Timing& timing,
                     const std::string& reason, double measure_seconds, std::string_view search);
@@ -152,6 +173,7 @@ class TuningJob {
   bool has_begun_ = false;  // the first candidates of all tasks are chosen
   size_t finalized_ = 0;    // tasks
   int comparisons_ = 0;
+  int tried_classes_ = 0;
   bool is_compared_ = false;  // the best of all tasks has been compared within the network
   std::vector<Pending> pending_;
   int64_t trials_ = 0;

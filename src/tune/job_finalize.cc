@@ -100,6 +100,23 @@ absl::Status TuningJob::CompareInNetwork() {
   return absl::OkStatus();
 }
 
+// The blocks were chosen by predictions, before anything was measured. Other ones are tried with what is best
+// now; where the network is faster with them, the times of all kernels that differ make compilation choose
+// them, too.
+absl::Status TuningJob::TryLayout(int block_class) {
+  ASSIGN_OR_RETURN(const LayoutTrial trial, tools_.try_layout(block_class, Best()));
+  for (const LayoutTrial::Kernel& kernel : trial.kernels) {
+    Record record = NewRecord(kernel.task, kernel.candidate);
+    record.timing = {kernel.seconds, kernel.seconds, kernel.seconds, 1};
+    record.code_digest = kernel.code_digest;
+    RETURN_IF_ERROR(tools_.records->Add(record).status());
+  }
+  return Log("layout", {{"class", block_class},
+                        {"adopted", trial.is_adopted},
+                        {"ratio_low", trial.ratio_low},
+                        {"ratio_high", trial.ratio_high}});
+}
+
 absl::Status TuningJob::MeasureNetwork() {
   if (tools_.measure_network == nullptr) return absl::OkStatus();
   ASSIGN_OR_RETURN(const NetworkTimes times, tools_.measure_network(Best()));
@@ -111,7 +128,7 @@ absl::Status TuningJob::MeasureNetwork() {
                          {"ratio_high", times.ratio_high}});
 }
 
-// One task, or at the end the network, first its kernels and then as a whole: whoever drives the job decides
+// One task, or at the end the network, its kernels, layouts and itself: whoever drives the job decides
 // what comes between them. Whoever has stopped it does not want to wait.
 absl::Status TuningJob::Finalize() {
   const bool stopped = stopping_.load(std::memory_order_relaxed);
@@ -121,6 +138,7 @@ absl::Status TuningJob::Finalize() {
   }
   const bool compares = !is_compared_ && tools_.profile_network != nullptr && !Best().empty();
   if (!stopped && compares) return CompareInNetwork();
+  if (!stopped && tried_classes_ < tools_.block_classes) return TryLayout(tried_classes_++);
   if (!stopped) RETURN_IF_ERROR(MeasureNetwork());
   if (const double seconds = NetworkSeconds(); std::isfinite(seconds)) {
     // What was only lucky was never reached.

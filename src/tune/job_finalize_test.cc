@@ -146,6 +146,25 @@ TEST_F(TuningJobFinalizeTest, TheDefaultIsKeptIfAllOthersAreSlowerInTheNetwork) 
   EXPECT_TRUE(IsDefault(tasks_[0], *best));
 }
 
+// Then the times of all kernels that differ are known, as within a network.
+TEST_F(TuningJobFinalizeTest, LayoutsThatAreFasterAreOnRecord) {
+  LetTimesBe([](size_t, int) { return 3e-3; });
+  const TuningTask other = MakeTask(kSoftmaxTask, {});
+  const Candidate candidate = ConfigSpace::Create(other, target_)->Default();
+  layouts_ = {{.ratio_low = 0.99, .ratio_high = 1.01, .kernels = {}},
+              {.ratio_low = 0.97, .ratio_high = 0.98, .is_adopted = true, .kernels = {}}};
+  layouts_[1].kernels = {{other, candidate, "", 4e-3}};
+  TuningOptions options = Options();
+  options.cache = CacheMode::kNetwork;
+  const auto job = Make(options);
+  Finish(*job);
+  EXPECT_THAT(tried_, ElementsAre(0, 1));
+  const auto chooser = RecordChooser::Load(*records_, RunOf().device, options.threads);
+  ASSERT_TRUE(chooser.ok()) << chooser.status();
+  EXPECT_NEAR(chooser->SecondsOf(other.text), 4e-3, 1e-9);
+  EXPECT_EQ(chooser->SecondsOf(tasks_[1].text), 0);
+}
+
 // What works counts then, however fast it is.
 TEST_F(TuningJobFinalizeTest, ADefaultThatFailsIsReplaced) {
   machine_.run = [&](const TuningTask& task, const Candidate& candidate) {

@@ -150,6 +150,11 @@ class TuningJobTest : public testing::Test {
       networks_.push_back(best);
       return network_;
     };
+    tools.block_classes = static_cast<int>(layouts_.size());
+    tools.try_layout = [this](int block_class, const std::map<std::string, Candidate>&) {
+      tried_.push_back(block_class);
+      return layouts_[static_cast<size_t>(block_class)];
+    };
     if (compare_ == nullptr) return tools;
     tools.profile_network = [this](const std::map<std::string, Candidate>& best) {
       compared_.push_back(best);
@@ -240,6 +245,8 @@ class TuningJobTest : public testing::Test {
   // How many times as long as the default a candidate takes within the network; null: nobody asks.
   std::function<double(const Candidate&)> compare_;
   std::vector<std::map<std::string, Candidate>> compared_;  // within the network
+  std::vector<LayoutTrial> layouts_;                        // what comes of flipping each class of maps
+  std::vector<int> tried_;                                  // of these
   std::map<std::string, Candidate> defaults_;
 };
 

@@ -64,6 +64,7 @@ absl::StatusOr<RecordChooser> RecordChooser::Load(RecordDatabase& database, cons
                                                   int threads, const std::string& run) {
   // Times with different caches do not compare: those that tell most of a network come first.
   std::map<std::string, Candidate> best, by_others;
+  std::map<std::string, double> seconds;
   auto neighbours = std::make_unique<Neighbours>();
   for (const CacheMode cache : {CacheMode::kNetwork, CacheMode::kWarm, CacheMode::kCold}) {
     ASSIGN_OR_RETURN(const std::vector<BestRecord> records,
@@ -72,13 +73,21 @@ absl::StatusOr<RecordChooser> RecordChooser::Load(RecordDatabase& database, cons
     for (const auto& [record, prior] : records) {
       auto& found = record.threads == threads ? best : by_others;
       found.try_emplace(record.task, Candidate{record.strategy, record.config});
-      if (record.threads == threads && record.search == kConfirmation) neighbours->Add(record);
+      if (record.threads != threads || record.search != kConfirmation) continue;
+      neighbours->Add(record);
+      if (cache == CacheMode::kNetwork) seconds[record.task] = record.timing.seconds;
     }
   }
   best.merge(by_others);
   RecordChooser chooser(std::move(best));
   chooser.neighbours_ = std::move(neighbours);
+  chooser.seconds_ = std::move(seconds);
   return chooser;
+}
+
+double RecordChooser::SecondsOf(const std::string& task) const {
+  const auto found = seconds_.find(task);
+  return found == seconds_.end() ? 0 : found->second;
 }
 
 absl::StatusOr<KernelChoice> RecordChooser::Choose(const Workload& workload, const std::string& task,

@@ -29,6 +29,8 @@ class RecordChooser final : public KernelChooser {
 
   absl::StatusOr<KernelChoice> Choose(const Workload& workload, const std::string& task,
                                       const Target& target) const override;
+  // Of confirmed records on that many threads alone.
+  double SecondsOf(const std::string& task) const override;
 
   size_t size() const { return best_.size(); }
 
@@ -36,6 +38,7 @@ class RecordChooser final : public KernelChooser {
   class Neighbours;
 
   std::map<std::string, Candidate> best_;  // by task
+  std::map<std::string, double> seconds_;  // likewise
   std::unique_ptr<Neighbours> neighbours_;
 };
 
