@@ -31,6 +31,7 @@ Json ToJson(const Flags& flags, const NetworkDescription& d, const Network& netw
                {"cpu", d.manifest.target.cpu},
                {"kernels", report.num_kernels},
                {"kernels_by_records", report.num_measured},
+               {"kernels_of_other_code_than_measured", report.num_changed},
                {"kernels_by_similar_records", report.num_similar},
                {"bytes",
                 {{"file", d.file_bytes},
@@ -56,7 +57,11 @@ std::string Measured(const CompileReport& report) {
   if (report.num_measured + report.num_similar == 0) return "";
   const std::string similar =
       report.num_similar == 0 ? "" : absl::StrFormat(", %d like similar ones", report.num_similar);
-  return absl::StrFormat(" (%d as measured%s, by records)", report.num_measured, similar);
+  const std::string changed =
+      report.num_changed == 0
+          ? ""
+          : absl::StrFormat(", %d of these compiled differently since", report.num_changed);
+  return absl::StrFormat(" (%d as measured%s%s, by records)", report.num_measured, changed, similar);
 }
 
 std::string Summary(const Flags& flags, const NetworkDescription& d, const Network& network,

@@ -158,6 +158,16 @@ absl::StatusOr<std::string> WriteNetwork(const Graph& graph, const NetworkPlan& 
   return WriteArtifact({std::move(manifest), std::as_bytes(code_bytes), constants.bytes});
 }
 
+// Kernels that the compiler of today makes other code for than that which was measured.
+int CountChanged(const NetworkPlan& plan, const std::vector<CompiledKernel>& compiled) {
+  int changed = 0;
+  for (size_t i = 0; i < compiled.size(); ++i) {
+    const std::string& measured = plan.kernels[i].measured_code;
+    changed += !measured.empty() && measured != Sha256Hex(compiled[i].object);
+  }
+  return changed;
+}
+
 int CountBy(const NetworkPlan& plan, ChosenBy by) {
   return static_cast<int>(std::ranges::count(plan.kernels, by, &PlannedKernel::by));
 }
@@ -194,6 +204,7 @@ absl::StatusOr<std::string> Compile(Graph& graph, const CompileOptions& options,
   ASSIGN_OR_RETURN(const std::vector<CompiledKernel> compiled,
                    CompileKernels(jobs, options.target, options.jobs));
   times.codegen_seconds = watch.Lap();
+  times.num_changed = CountChanged(plan, compiled);
   if (!options.dump_folder.empty()) RETURN_IF_ERROR(DumpKernels(plan, compiled, options.dump_folder));
   watch.Lap();
 

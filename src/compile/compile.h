@@ -37,6 +37,7 @@ struct CompileReport {
   double plan_seconds = 0, codegen_seconds = 0, pack_seconds = 0, link_seconds = 0;
   int num_kernels = 0;
   int num_measured = 0;  // of which were chosen by their measurements
+  int num_changed = 0;   // of these, whose code is other than what was measured
   int num_similar = 0;   // or by those of tasks like theirs
 };
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/status.h"
 #include "compile/compile.h"
 #include "graph/text.h"
 #include "plan/program.h"
@@ -32,7 +33,10 @@ class Timed final : public KernelChooser {
  public:
   absl::StatusOr<KernelChoice> Choose(const Workload& workload, const std::string&,
                                       const Target& target) const override {
-    return ChooseAnalytically(workload, target);
+    ASSIGN_OR_RETURN(KernelChoice choice, ChooseAnalytically(workload, target));
+    choice.by = ChosenBy::kRecords;
+    choice.code_digest = "of older code";
+    return choice;
   }
   double SecondsOf(const std::string& task) const override {
     const auto found = seconds.find(task);
@@ -93,14 +97,16 @@ TEST_F(ChooseFlipsTest, CompilationFollows) {
                          .pass_plan = "",
                          .model_name = "",
                          .model_sha256 = ""};
+  CompileReport report;
   const auto compile = [&](const KernelChooser* chooser) {
     const std::unique_ptr<Graph> copy = graph_->Clone();
     options.chooser = chooser;
-    return Compile(*copy, options);
+    return Compile(*copy, options, &report);
   };
   const auto predicted = compile(nullptr), measured = compile(&chooser_);
   ASSERT_TRUE(predicted.ok() && measured.ok()) << predicted.status() << measured.status();
   EXPECT_NE(*predicted, *measured);
+  EXPECT_EQ(report.num_changed, report.num_kernels);
   options.flips = BlockFlips{};
   EXPECT_EQ(*compile(&chooser_), *predicted);
 }

@@ -96,6 +96,7 @@ struct KernelChoice {
   const Strategy* strategy = nullptr;
   Config config;
   ChosenBy by = ChosenBy::kModel;
+  std::string code_digest = {};  // of the object code that was measured, if known
 };
 
 // The first strategy that applies, or of those that tell their cost the cheapest, with its analytic default.

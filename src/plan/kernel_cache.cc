@@ -66,6 +66,7 @@ absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<i
   ASSIGN_OR_RETURN(Workload workload, AnalyzeGroup(region, identity.name, plan_.symbols));
   ASSIGN_OR_RETURN(KernelChoice choice, chooser_.Choose(workload, identity.key, target_));
   kernel.by = choice.by;
+  kernel.measured_code = std::move(choice.code_digest);
   ASSIGN_OR_RETURN(const ScheduledGroup group,
                    ScheduleBy(*choice.strategy, std::move(workload), std::move(choice.config), target_));
   ASSIGN_OR_RETURN(GroupKernel lowered, LowerGroup(group, constant_inputs));

@@ -44,7 +44,8 @@ struct PlannedKernel {
   std::string operators;  // "conv+add+relu"
   std::string strategy;   // "conv_direct tile_c=4 tile_w=7"
   ChosenBy by = ChosenBy::kModel;
-  std::string task;  // what it computes: GroupIdentity::key
+  std::string measured_code;  // KernelChoice::code_digest
+  std::string task;           // what it computes: GroupIdentity::key
   std::vector<Primitive> trace;
   LoopNest nest;  // named after what it computes and a digest of the group and its schedule
   std::vector<std::pair<int, int>> may_alias;  // params: an output that may be the same memory as an input

@@ -65,14 +65,16 @@ absl::StatusOr<RecordChooser> RecordChooser::Load(RecordDatabase& database, cons
   // Times with different caches do not compare: those that tell most of a network come first.
   std::map<std::string, Candidate> best, by_others;
   std::map<std::string, double> seconds;
+  std::map<std::string, std::string> digests, digests_of_others;
   auto neighbours = std::make_unique<Neighbours>();
   for (const CacheMode cache : {CacheMode::kNetwork, CacheMode::kWarm, CacheMode::kCold}) {
     ASSIGN_OR_RETURN(const std::vector<BestRecord> records,
                      database.Best({.device = device, .run = run, .cache = cache},
                                    {.versions = CurrentStrategyVersions()}));
     for (const auto& [record, prior] : records) {
-      auto& found = record.threads == threads ? best : by_others;
-      found.try_emplace(record.task, Candidate{record.strategy, record.config});
+      const bool is_own = record.threads == threads;
+      (is_own ? best : by_others).try_emplace(record.task, Candidate{record.strategy, record.config});
+      (is_own ? digests : digests_of_others).try_emplace(record.task, record.code_digest);
       if (record.threads != threads || record.search != kConfirmation) continue;
       neighbours->Add(record);
       if (cache == CacheMode::kNetwork) seconds[record.task] = record.timing.seconds;
@@ -82,6 +84,8 @@ absl::StatusOr<RecordChooser> RecordChooser::Load(RecordDatabase& database, cons
   RecordChooser chooser(std::move(best));
   chooser.neighbours_ = std::move(neighbours);
   chooser.seconds_ = std::move(seconds);
+  digests.merge(digests_of_others);
+  chooser.code_digests_ = std::move(digests);
   return chooser;
 }
 
@@ -100,7 +104,9 @@ absl::StatusOr<KernelChoice> RecordChooser::Choose(const Workload& workload, con
         !ScheduleBy(*strategy, workload, candidate.config, target).ok()) {
       return ChooseAnalytically(workload, target);
     }
-    return KernelChoice{strategy, candidate.config, ChosenBy::kRecords};
+    const auto digest = code_digests_.find(task);
+    return KernelChoice{strategy, candidate.config, ChosenBy::kRecords,
+                        digest == code_digests_.end() ? "" : digest->second};
   }
   const Candidate* similar = neighbours_ == nullptr ? nullptr : neighbours_->Nearest(workload);
   if (similar == nullptr) return ChooseAnalytically(workload, target);

@@ -39,6 +39,7 @@ class RecordChooser final : public KernelChooser {
 
   std::map<std::string, Candidate> best_;  // by task
   std::map<std::string, double> seconds_;  // likewise
+  std::map<std::string, std::string> code_digests_;
   std::unique_ptr<Neighbours> neighbours_;
 };
 

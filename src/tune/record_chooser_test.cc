@@ -65,7 +65,9 @@ TEST(RecordChooserTest, PrefersRecordsByAsManyThreads) {
   for (const auto& [threads, tile_w] : {std::pair(1, 4), std::pair(2, 7)}) {
     const auto chooser = RecordChooser::Load(**database, SampleRecord("run", 0).device, threads);
     ASSERT_TRUE(chooser.ok()) << chooser.status();
-    EXPECT_EQ(Choose(*chooser, task).config.at("tile_w"), tile_w);
+    const KernelChoice choice = Choose(*chooser, task);
+    EXPECT_EQ(choice.config.at("tile_w"), tile_w);
+    EXPECT_EQ(choice.code_digest, "0123abcd");
   }
   const auto elsewhere = RecordChooser::Load(**database, "another-device", 1);
   ASSERT_TRUE(elsewhere.ok()) << elsewhere.status();
