@@ -1,6 +1,7 @@
 #include "run_attune.h"
 
 #include <fcntl.h>
+#include <pty.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <thread>
 
 namespace attune {
@@ -22,11 +24,38 @@ std::string ReadAll(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// In the child: becomes the program, or ends.
+// A terminal, and what is written to it.
+class Terminal {
+ public:
+  Terminal() {
+    const winsize size = {.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
+    if (openpty(&ours_, &theirs_, nullptr, nullptr, &size) != 0) std::abort();
+    reader_ = std::thread([this] {
+      char buffer[4096];
+      for (ssize_t bytes = 0; (bytes = read(ours_, buffer, sizeof(buffer))) > 0;)
+        text_.append(buffer, static_cast<size_t>(bytes));
+    });
+  }
+  int theirs() const { return theirs_; }
+  // Once nobody else has it open.
+  std::string Close() {
+    close(theirs_);
+    reader_.join();
+    close(ours_);
+    return std::move(text_);
+  }
+
+ private:
+  int ours_ = -1, theirs_ = -1;
+  std::thread reader_;
+  std::string text_;
+};
+
+// In the child: becomes the program, or ends. `terminal` -1: standard error goes to the file.
 [[noreturn]] void Become(const std::vector<std::string>& arguments, const RunOptions& options,
-                         const std::string& out, const std::string& err) {
+                         const std::string& out, const std::string& err, int terminal) {
   const int out_fd = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  const int err_fd = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const int err_fd = terminal >= 0 ? terminal : open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (out_fd < 0 || err_fd < 0 || dup2(out_fd, 1) < 0 || dup2(err_fd, 2) < 0) _exit(126);
   if (options.max_file_bytes >= 0) {
     const auto bytes = static_cast<rlim_t>(options.max_file_bytes);
@@ -58,18 +87,22 @@ pid_t Await(pid_t child, const RunOptions& options, int* status, rusage* usage) 
 Outcome RunAttune(const std::vector<std::string>& arguments, const RunOptions& options) {
   const TemporaryFolder folder;
   const std::string out = options.standard_output.empty() ? folder / "out" : options.standard_output;
+  std::optional<Terminal> terminal;
+  if (options.on_terminal) terminal.emplace();
   const auto start = std::chrono::steady_clock::now();
   const pid_t child = fork();
-  if (child == 0) Become(arguments, options, out, folder / "err");
+  if (child == 0) Become(arguments, options, out, folder / "err", terminal ? terminal->theirs() : -1);
   int status = 0;
   rusage usage = {};
-  if (child < 0 || Await(child, options, &status, &usage) < 0) return {};
+  const bool has_ended = child > 0 && Await(child, options, &status, &usage) > 0;
+  const std::string shown = terminal ? terminal->Close() : "";
+  if (!has_ended) return {};
   Outcome outcome;
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   outcome.peak_kib = usage.ru_maxrss;
   if (options.standard_output.empty()) outcome.out = ReadAll(out);
-  outcome.err = ReadAll(folder / "err");
+  outcome.err = terminal ? shown : ReadAll(folder / "err");
   return outcome;
 }
 

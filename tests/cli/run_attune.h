@@ -20,6 +20,7 @@ struct RunOptions {
   int64_t max_file_bytes = -1;       // as `ulimit -f` sets it; -1: none
   std::string standard_output = {};  // a file; empty: captured
   std::string records = "none";      // the default database, which is never the user's
+  bool on_terminal = false;          // standard error is a terminal of 24 lines of 80 characters
   // Sends `signal` as soon as `signal_when` says so, which is asked again and again. Null: never.
   std::function<bool()> signal_when = nullptr;
   int signal = 0;

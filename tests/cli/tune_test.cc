@@ -9,6 +9,8 @@
 #include <memory>
 #include <set>
 
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "models.h"
 #include "nlohmann/json.hpp"
 #include "run_attune.h"
@@ -21,6 +23,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 std::vector<std::string> Lines(const std::string& path) {
@@ -108,7 +111,9 @@ TEST_F(TuneTest, WritesWhatItFoundAndCompileUsesIt) {
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     const Outcome outcome = RunAttune(arguments, options);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    return json::parse(outcome.out)["kernels_by_records"];
+    const json compilation = json::parse(outcome.out);
+    EXPECT_EQ(compilation["kernels_of_other_code_than_measured"], 0);
+    return compilation["kernels_by_records"];
   };
   EXPECT_EQ(kernels_by_records({"--records", records_}, {}), kernels.size());
   EXPECT_EQ(kernels_by_records({}, {.records = records_}), kernels.size());
@@ -123,6 +128,23 @@ TEST_F(TuneTest, WritesWhatItFoundAndCompileUsesIt) {
   EXPECT_NE(second["run"], summary["run"]);
   for (const json& task : second["tasks"]) EXPECT_GT(task["transferred"].get<int>(), 0);
   EXPECT_EQ(List(records_, "runs").size(), 2);
+}
+
+// The lines of the live view are drawn over, and gone in the end.
+TEST_F(TuneTest, ATerminalShowsItsTasksInPlace) {
+  const Outcome tuned = Tune({"--trials", "12"}, {.on_terminal = true});
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  const std::string erase = "A\x1b[J";
+  EXPECT_THAT(tuned.err, AllOf(HasSubstr("convolutions.onnx: 12 trials"), HasSubstr("GFLOP/s  of peak"),
+                               HasSubstr("\x1b[5" + erase), Not(HasSubstr("more tasks"))));
+  EXPECT_TRUE(tuned.err.ends_with(erase));
+  for (const absl::string_view line : absl::StrSplit(tuned.err, "\r\n")) {
+    const size_t escape = line.rfind('\x1b');
+    const auto shown = escape == line.npos ? line : line.substr(escape);
+    constexpr std::ptrdiff_t kColumns = 80, kEscape = 3;
+    const auto is_first = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+    EXPECT_LE(std::ranges::count_if(shown, is_first), kColumns + kEscape) << line;
+  }
 }
 
 TEST_F(TuneTest, AnInterruptEndsItWell) {
