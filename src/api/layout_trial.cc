@@ -11,7 +11,7 @@
 namespace attune {
 namespace {
 
-constexpr double kTrialSeconds = 5;
+constexpr double kTrialSeconds = 3;
 
 // The network with some blocks, and what its kernels take there.
 struct Variant {

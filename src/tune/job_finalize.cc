@@ -138,7 +138,8 @@ absl::Status TuningJob::Finalize() {
   }
   const bool compares = !is_compared_ && tools_.profile_network != nullptr && !Best().empty();
   if (!stopped && compares) return CompareInNetwork();
-  if (!stopped && tried_classes_ < tools_.block_classes) return TryLayout(tried_classes_++);
+  const bool late = options_.seconds > 0 && Elapsed() >= options_.seconds;
+  if (!stopped && !late && tried_classes_ < tools_.block_classes) return TryLayout(tried_classes_++);
   if (!stopped) RETURN_IF_ERROR(MeasureNetwork());
   if (const double seconds = NetworkSeconds(); std::isfinite(seconds)) {
     // What was only lucky was never reached.
