@@ -84,7 +84,9 @@ absl::Status TuningJob::CompareInNetwork() {
     const auto standard = profile.untuned.find(code->standard), tuned = profile.tuned.find(code->best);
     if (standard == profile.untuned.end() || tuned == profile.tuned.end() || standard->second <= 0) continue;
     const double ratio = tuned->second / standard->second;
-    Pending pending{.task = i, .trial = trials_, .candidate = *task.best(), .score = {}, .built = {}};
+    // Numbers behind the last trial's tell its measurements apart.
+    Pending pending{
+        .task = i, .trial = trials_ + comparisons_, .candidate = *task.best(), .score = {}, .built = {}};
     pending.built.kernel.code_digest = code->best;
     const double seconds = task.default_seconds() * ratio;
     task.Confirm(pending.candidate, seconds, ratio < 1, code->best);
@@ -109,6 +111,7 @@ absl::Status TuningJob::TryLayout(int block_class) {
     Record record = NewRecord(kernel.task, kernel.candidate);
     record.timing = {kernel.seconds, kernel.seconds, kernel.seconds, 1};
     record.code_digest = kernel.code_digest;
+    record.trial += kComparisons + 1 + block_class;
     RETURN_IF_ERROR(tools_.records->Add(record).status());
   }
   return Log("layout", {{"class", block_class},
