@@ -67,9 +67,22 @@ class TuneCase:
 
 
 @dataclass(frozen=True)
-class DeployCase:
-    """A network tuned as people tune it, and then measured in turns with the untuned one."""
+class ComparedCase:
+    """What a run of the tuner leaves, measured in turns with the untuned network."""
     tune: TuneCase
+
+    @property
+    def network(self):
+        return self.tune.network
+
+    @property
+    def threads(self):
+        return self.tune.threads
+
+
+@dataclass(frozen=True)
+class DeployCase(ComparedCase):
+    """A network tuned as people tune it."""
     baseline: bool = False  # whether another program takes its turns too
 
     @property
@@ -81,22 +94,14 @@ class DeployCase:
         return f"{self.tune.title}, deployed"
 
     @property
-    def network(self):
-        return self.tune.network
-
-    @property
-    def threads(self):
-        return self.tune.threads
-
-    @property
     def trials(self):
         return self.tune.trials
 
 
 @dataclass(frozen=True)
-class RecallCase:
-    """A network compiled with the records that a run has left, and then measured in turns with the untuned one."""
-    tune: TuneCase
+class RecallCase(ComparedCase):
+    """A network compiled with the records of a run."""
+    trials = 0
 
     @property
     def key(self):
@@ -105,18 +110,6 @@ class RecallCase:
     @property
     def title(self):
         return f"{self.tune.title}, its records recalled"
-
-    @property
-    def network(self):
-        return self.tune.network
-
-    @property
-    def threads(self):
-        return self.tune.threads
-
-    @property
-    def trials(self):
-        return 0
 
 
 def tuning_of(case):
