@@ -56,16 +56,16 @@ class RecordChooser::Neighbours {
   std::vector<std::pair<TaskShape, const Candidate*>> shapes_;
 };
 
-RecordChooser::RecordChooser(std::map<std::string, Candidate> best) : best_(std::move(best)) {}
+RecordChooser::RecordChooser(std::map<std::string, Candidate> best) {
+  for (auto& [task, candidate] : best) best_[task] = {std::move(candidate), "", 0};
+}
 RecordChooser::~RecordChooser() = default;
 RecordChooser::RecordChooser(RecordChooser&&) noexcept = default;
 
 absl::StatusOr<RecordChooser> RecordChooser::Load(RecordDatabase& database, const std::string& device,
                                                   int threads, const std::string& run) {
   // Times with different caches do not compare: those that tell most of a network come first.
-  std::map<std::string, Candidate> best, by_others;
-  std::map<std::string, double> seconds;
-  std::map<std::string, std::string> digests, digests_of_others;
+  std::map<std::string, Known> best, by_others;
   auto neighbours = std::make_unique<Neighbours>();
   for (const CacheMode cache : {CacheMode::kNetwork, CacheMode::kWarm, CacheMode::kCold}) {
     ASSIGN_OR_RETURN(const std::vector<BestRecord> records,
@@ -73,40 +73,36 @@ absl::StatusOr<RecordChooser> RecordChooser::Load(RecordDatabase& database, cons
                                    {.versions = CurrentStrategyVersions()}));
     for (const auto& [record, prior] : records) {
       const bool is_own = record.threads == threads;
-      (is_own ? best : by_others).try_emplace(record.task, Candidate{record.strategy, record.config});
-      (is_own ? digests : digests_of_others).try_emplace(record.task, record.code_digest);
-      if (record.threads != threads || record.search != kConfirmation) continue;
-      neighbours->Add(record);
-      if (cache == CacheMode::kNetwork) seconds[record.task] = record.timing.seconds;
+      const bool is_confirmed = is_own && record.search == kConfirmation;
+      const double seconds = is_confirmed && cache == CacheMode::kNetwork ? record.timing.seconds : 0;
+      (is_own ? best : by_others)
+          .try_emplace(record.task, Known{{record.strategy, record.config}, record.code_digest, seconds});
+      if (is_confirmed) neighbours->Add(record);
     }
   }
   best.merge(by_others);
-  RecordChooser chooser(std::move(best));
+  RecordChooser chooser({});
+  chooser.best_ = std::move(best);
   chooser.neighbours_ = std::move(neighbours);
-  chooser.seconds_ = std::move(seconds);
-  digests.merge(digests_of_others);
-  chooser.code_digests_ = std::move(digests);
   return chooser;
 }
 
 double RecordChooser::SecondsOf(const std::string& task) const {
-  const auto found = seconds_.find(task);
-  return found == seconds_.end() ? 0 : found->second;
+  const auto found = best_.find(task);
+  return found == best_.end() ? 0 : found->second.seconds;
 }
 
 absl::StatusOr<KernelChoice> RecordChooser::Choose(const Workload& workload, const std::string& task,
                                                    const Target& target) const {
   if (const auto it = best_.find(task); it != best_.end()) {
-    const Candidate& candidate = it->second;
+    const Candidate& candidate = it->second.candidate;
     const Strategy* strategy = FindStrategy(candidate.strategy);
     if (strategy == nullptr || !strategy->why_not(workload, target).empty() ||
         !IsConfigOf(candidate.config, strategy->space(workload, target)) ||
         !ScheduleBy(*strategy, workload, candidate.config, target).ok()) {
       return ChooseAnalytically(workload, target);
     }
-    const auto digest = code_digests_.find(task);
-    return KernelChoice{strategy, candidate.config, ChosenBy::kRecords,
-                        digest == code_digests_.end() ? "" : digest->second};
+    return KernelChoice{strategy, candidate.config, ChosenBy::kRecords, it->second.code_digest};
   }
   const Candidate* similar = neighbours_ == nullptr ? nullptr : neighbours_->Nearest(workload);
   if (similar == nullptr) return ChooseAnalytically(workload, target);

@@ -37,9 +37,12 @@ class RecordChooser final : public KernelChooser {
  private:
   class Neighbours;
 
-  std::map<std::string, Candidate> best_;  // by task
-  std::map<std::string, double> seconds_;  // likewise
-  std::map<std::string, std::string> code_digests_;
+  struct Known {
+    Candidate candidate;
+    std::string code_digest;  // empty: unknown
+    double seconds = 0;       // within a network; 0: unknown
+  };
+  std::map<std::string, Known> best_;  // by task
   std::unique_ptr<Neighbours> neighbours_;
 };
 
