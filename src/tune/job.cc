@@ -115,6 +115,7 @@ absl::Status TuningJob::Prepare() {
     for (const Record& record : records) {
       if (record.run != run_.id) continue;
       ++trials_;
+      next_number_ = std::max(next_number_, record.trial + 1);
       earlier_seconds_ += record.build_seconds / options_.builders + record.measure_seconds;
     }
     // What failed is not tried again, whoever tried it.
@@ -219,7 +220,7 @@ absl::Status TuningJob::Build() {
   return absl::OkStatus();
 }
 
-Record TuningJob::NewRecord(const TuningTask& task, const Candidate& candidate) const {
+Record TuningJob::NewRecord(const TuningTask& task, const Candidate& candidate) {
   return {.task = task.text,
           .flops = task.flops,
           .strategy = candidate.strategy,
@@ -230,7 +231,7 @@ Record TuningJob::NewRecord(const TuningTask& task, const Candidate& candidate) 
           .timing = {},
           .reason = "",
           .run = run_.id,
-          .trial = trials_,
+          .trial = next_number_++,
           .search = std::string(kConfirmation),
           .compiler_version = std::string(kCompilerVersion),
           .code_digest = "",
@@ -245,7 +246,6 @@ absl::Status TuningJob::Keep(const Pending& pending, TrialOutcome outcome, const
   record.outcome = outcome;
   record.timing = timing;
   record.reason = reason;
-  record.trial = pending.trial;
   record.search = search;
   record.code_digest = pending.built.kernel.code_digest;
   record.build_seconds = pending.built.seconds;
@@ -260,7 +260,7 @@ absl::Status TuningJob::Keep(const Pending& pending, TrialOutcome outcome, const
 
 absl::Status TuningJob::MeasureOne(Pending& pending) {
   TaskTuning& task = *tasks_[pending.task];
-  pending.trial = trials_++;
+  ++trials_;
   if (pending.built.outcome != TrialOutcome::kOk) {
     task.AddFailure(pending.candidate);
     return Keep(pending, pending.built.outcome, {}, pending.built.reason, 0, options_.search);

@@ -97,7 +97,6 @@ class TuningJob {
  private:
   struct Pending {
     size_t task = 0;
-    int64_t trial = 0;  // once it is measured
     Candidate candidate;
     std::optional<float> score;  // the model's, where it had one
     BuildResult built;
@@ -145,9 +144,9 @@ class TuningJob {
   absl::Status CompareInNetwork();
   absl::Status TryLayout(int block_class);
   absl::Status MeasureNetwork();
-  // Of this run, but for what came out.
-  Record NewRecord(const TuningTask& task, const Candidate& candidate) const;
-  // Writes down a trial that is over; `search` is what proposed it.
+  // Of this run, with the next number, but for what came out.
+  Record NewRecord(const TuningTask& task, const Candidate& candidate);
+  // Writes down a measurement that is over; `search` is what proposed it.
   absl::Status Keep(const Pending& pending, TrialOutcome outcome, const Timing& timing,
                     const std::string& reason, double measure_seconds, std::string_view search);
   absl::Status TrainModel();
@@ -176,7 +175,8 @@ class TuningJob {
   int tried_classes_ = 0;
   bool is_compared_ = false;  // the best of all tasks has been compared within the network
   std::vector<Pending> pending_;
-  int64_t trials_ = 0;
+  int64_t trials_ = 0;       // what finalizing measures again is none
+  int64_t next_number_ = 0;  // of whatever is measured
   std::array<double, 6> stage_seconds_ = {};
   std::array<int64_t, 6> stage_items_ = {};  // tasks or candidates, for predictions
   std::vector<CurvePoint> curve_;

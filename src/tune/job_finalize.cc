@@ -24,8 +24,7 @@ absl::Status TuningJob::Confirm(size_t index) {
   TaskTuning& task = *tasks_[index];
   if (task.default_seconds() <= 0) return absl::OkStatus();
   std::vector<BuildRequest> requests = {{&task.task(), task.space().Default()}};
-  Pending standard{
-      .task = index, .trial = trials_, .candidate = task.space().Default(), .score = {}, .built = {}};
+  Pending standard{.task = index, .candidate = task.space().Default(), .score = {}, .built = {}};
   standard.built = std::move(tools_.builder->Build(requests).front());
   if (standard.built.outcome != TrialOutcome::kOk) return absl::OkStatus();
   MeasureOptions options = MeasuringOptions();
@@ -36,7 +35,7 @@ absl::Status TuningJob::Confirm(size_t index) {
   for (; confirmed < kConfirmed && !stopping_.load(std::memory_order_relaxed); ++confirmed) {
     std::optional<Candidate> next = task.NextToConfirm();
     if (!next.has_value()) break;
-    Pending pending{.task = index, .trial = trials_, .candidate = *std::move(next), .score = {}, .built = {}};
+    Pending pending{.task = index, .candidate = *std::move(next), .score = {}, .built = {}};
     requests[0].candidate = pending.candidate;
     pending.built = std::move(tools_.builder->Build(requests).front());
     const Incumbent incumbent{&standard.built.kernel, task.default_seconds()};
@@ -84,9 +83,7 @@ absl::Status TuningJob::CompareInNetwork() {
     const auto standard = profile.untuned.find(code->standard), tuned = profile.tuned.find(code->best);
     if (standard == profile.untuned.end() || tuned == profile.tuned.end() || standard->second <= 0) continue;
     const double ratio = tuned->second / standard->second;
-    // Numbers behind the last trial's tell its measurements apart.
-    Pending pending{
-        .task = i, .trial = trials_ + comparisons_, .candidate = *task.best(), .score = {}, .built = {}};
+    Pending pending{.task = i, .candidate = *task.best(), .score = {}, .built = {}};
     pending.built.kernel.code_digest = code->best;
     const double seconds = task.default_seconds() * ratio;
     task.Confirm(pending.candidate, seconds, ratio < 1, code->best);
@@ -111,7 +108,6 @@ absl::Status TuningJob::TryLayout(int block_class) {
     Record record = NewRecord(kernel.task, kernel.candidate);
     record.timing = {kernel.seconds, kernel.seconds, kernel.seconds, 1};
     record.code_digest = kernel.code_digest;
-    record.trial += kComparisons + 1 + block_class;
     RETURN_IF_ERROR(tools_.records->Add(record).status());
   }
   return Log("layout", {{"class", block_class},

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "tune/job.h"
 #include "tune/job_for_test.h"
@@ -144,6 +145,9 @@ TEST_F(TuningJobFinalizeTest, TheDefaultIsKeptIfAllOthersAreSlowerInTheNetwork) 
   const std::optional<Candidate> best = BestOnRecord(tasks_[0]);
   ASSERT_TRUE(best.has_value());
   EXPECT_TRUE(IsDefault(tasks_[0], *best));
+  // The default was measured again each time, under another number.
+  std::set<int64_t> numbers;
+  for (const Record& record : Records()) EXPECT_TRUE(numbers.insert(record.trial).second) << record.trial;
 }
 
 // Then the times of all kernels that differ are known, as within a network.
