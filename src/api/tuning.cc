@@ -56,6 +56,7 @@ std::string OptionsJson(const TuneOptions& o, const Network& network) {
                          {"random_share", t.random_share},
                          {"transfer_from_runs", t.transfer_from_runs},
                          {"transfer_from_tasks", t.transfer_from_tasks},
+                         {"retry_layouts", t.retry_layouts},
                          {"use_model", o.use_model},
                          {"cost_model", o.cost_model},
                          {"pass_plan", Sha256Hex(network.pass_plan())}})
@@ -155,7 +156,10 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   std::unique_ptr<NetworkTuner> tuner(
       new NetworkTuner(network, target, std::move(records), std::move(events), std::move(run)));
   tuner->flips_ = std::move(flips);
-  ASSIGN_OR_RETURN(tuner->block_classes_, network.NumBlockClasses(target));
+  // With other caches than those of a network, times say nothing about one.
+  if (options.tuning.retry_layouts && options.tuning.cache == CacheMode::kNetwork) {
+    ASSIGN_OR_RETURN(tuner->block_classes_, network.NumBlockClasses(target));
+  }
 
   const auto use = std::make_shared<MachineUse>();
   const int builders = options.tuning.builders > 0 ? options.tuning.builders : Processors();
@@ -182,7 +186,7 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   tools.events = tuner->events_.get();
   tools.now = Now;
   tools.wall_clock = WallClock;
-  tuner->Provide(tools, threads, options.tuning.cache);
+  tuner->Provide(tools, threads);
   TuningOptions tuning = options.tuning;
   if (tuning.cold_bytes == 0 && tuning.cache == CacheMode::kNetwork) tuning.cold_bytes = ConstantBytes(tasks);
   ASSIGN_OR_RETURN(tuner->job_,
@@ -190,9 +194,8 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   return tuner;
 }
 
-void NetworkTuner::Provide(TuningTools& tools, int threads, CacheMode cache) {
-  // With other caches than those of a network, times say nothing about one.
-  tools.block_classes = cache == CacheMode::kNetwork ? block_classes_ : 0;
+void NetworkTuner::Provide(TuningTools& tools, int threads) {
+  tools.block_classes = block_classes_;
   tools.profile_network = [this, threads](const auto& best) {
     return ProfileNetworks(CompileWith({}, flips_), CompileWith(best, flips_), threads);
   };

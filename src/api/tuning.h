@@ -66,7 +66,7 @@ class NetworkTuner {
                std::unique_ptr<EventLog> events, ActiveRun run);
 
   // What the job asks of the whole network, on so many threads.
-  void Provide(TuningTools& tools, int threads, CacheMode cache);
+  void Provide(TuningTools& tools, int threads);
   // By the configs that are given, for the tasks that have one.
   Network CompileWith(const std::map<std::string, Candidate>& configs, const BlockFlips& flips) const;
   // With other blocks for one class of maps.

@@ -27,7 +27,8 @@ struct Flags {
   TuneOptions tune;
   std::string time, cache = "network";
   std::string output, report;
-  bool shows_space = false, no_transfer_runs = false, no_transfer_tasks = false, no_model = false;
+  bool shows_space = false, no_transfer_runs = false, no_transfer_tasks = false, no_layouts = false,
+       no_model = false;
 };
 
 // Whoever interrupts the program asks this job to end; again, and the program ends.
@@ -179,6 +180,7 @@ absl::Status Tune(Flags& flags) {
   options.tuning.cache = *ParseCacheMode(flags.cache);
   options.tuning.transfer_from_runs = !flags.no_transfer_runs;
   options.tuning.transfer_from_tasks = !flags.no_transfer_tasks;
+  options.tuning.retry_layouts = !flags.no_layouts;
   options.use_model = !flags.no_model;
   ASSIGN_OR_RETURN(const std::unique_ptr<NetworkTuner> tuner, NetworkTuner::Create(network, options));
   RETURN_IF_ERROR(Drive(*tuner));
@@ -243,6 +245,7 @@ void AddTuneCommand(CLI::App& app, Action& action) {
                     "start without what earlier runs have measured");
   command->add_flag("--no-transfer-tasks", flags->no_transfer_tasks,
                     "learn nothing from one task for another");
+  command->add_flag("--no-layouts", flags->no_layouts, "leave the layouts as they were chosen before tuning");
   command->add_option(
       "--cost-model", flags->tune.cost_model,
       "file of a cost model to begin with, as attune records learn writes it, or none (default: the "

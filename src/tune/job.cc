@@ -285,16 +285,17 @@ absl::Status TuningJob::MeasureOne(Pending& pending) {
   return absl::OkStatus();
 }
 
-// Every task is worth its first trial, of the default.
-bool TuningJob::IsLate(const Pending& pending) const {
-  return options_.seconds > 0 && Elapsed() >= options_.seconds &&
-         pending.candidate != tasks_[pending.task]->space().Default();
+bool TuningJob::IsLate() const {
+  const double end = tools_.measure_network == nullptr ? 0 : kNetworkSeconds;
+  return options_.seconds > 0 && Elapsed() + end >= options_.seconds;
 }
 
 absl::Status TuningJob::Measure() {
   std::vector<float> predicted, measured;
   for (Pending& pending : pending_) {
-    if (stopping_.load(std::memory_order_relaxed) || IsLate(pending)) break;
+    // Every task is worth its first trial, of the default.
+    const bool can_wait = pending.candidate != tasks_[pending.task]->space().Default();
+    if (stopping_.load(std::memory_order_relaxed) || (can_wait && IsLate())) break;
     RETURN_IF_ERROR(MeasureOne(pending));
     if (!pending.score.has_value() || pending.seconds <= 0) continue;
     predicted.push_back(*pending.score);

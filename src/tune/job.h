@@ -135,8 +135,8 @@ class TuningJob {
   // The candidates that every task starts with.
   void ChooseFirst();
   void Choose(size_t task, std::vector<Candidate> candidates);
-  // Whether there is no time left for it.
-  bool IsLate(const Pending& pending) const;
+  // Whether the time is over but for what ends with the network's own time.
+  bool IsLate() const;
   absl::Status MeasureOne(Pending& pending);
   // Measures candidates of a task again, in turns with its default.
   absl::Status Confirm(size_t task);

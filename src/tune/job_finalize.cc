@@ -13,6 +13,9 @@ namespace {
 // So many of a task's candidates are measured again at the end, at most.
 constexpr int kConfirmed = 3;
 constexpr double kConfirmSeconds = 1;  // each, at the longest
+// When the time is over.
+constexpr int kConfirmedLate = 1;
+constexpr double kConfirmSecondsLate = 0.2;
 // So often the kernels are compared within the network, at most.
 constexpr int kComparisons = 3;
 
@@ -29,10 +32,12 @@ absl::Status TuningJob::Confirm(size_t index) {
   if (standard.built.outcome != TrialOutcome::kOk) return absl::OkStatus();
   MeasureOptions options = MeasuringOptions();
   options.precision = 0.002;
-  options.seconds_limit = kConfirmSeconds;
+  const bool late = IsLate();
+  options.seconds_limit = late ? kConfirmSecondsLate : kConfirmSeconds;
   options.abandon_ratio = 0;
   int confirmed = 0;
-  for (; confirmed < kConfirmed && !stopping_.load(std::memory_order_relaxed); ++confirmed) {
+  for (; confirmed < (late ? kConfirmedLate : kConfirmed) && !stopping_.load(std::memory_order_relaxed);
+       ++confirmed) {
     std::optional<Candidate> next = task.NextToConfirm();
     if (!next.has_value()) break;
     Pending pending{.task = index, .candidate = *std::move(next), .score = {}, .built = {}};
@@ -92,7 +97,7 @@ absl::Status TuningJob::CompareInNetwork() {
         Log("compare", {{"task", task.task().digest},
                         {"candidate", ToString(pending.candidate.strategy, pending.candidate.config)},
                         {"ratio", ratio}}));
-    if (ratio < 1 || comparisons_ == kComparisons) continue;
+    if (ratio < 1 || comparisons_ == kComparisons || IsLate()) continue;
     is_compared_ = false;
     finalized_ = 0;
   }
@@ -137,8 +142,7 @@ absl::Status TuningJob::Finalize() {
   }
   const bool compares = !is_compared_ && tools_.profile_network != nullptr && !Best().empty();
   if (!stopped && compares) return CompareInNetwork();
-  const bool late = options_.seconds > 0 && Elapsed() >= options_.seconds;
-  if (!stopped && !late && tried_classes_ < tools_.block_classes) return TryLayout(tried_classes_++);
+  if (!stopped && !IsLate() && tried_classes_ < tools_.block_classes) return TryLayout(tried_classes_++);
   if (!stopped) RETURN_IF_ERROR(MeasureNetwork());
   if (const double seconds = NetworkSeconds(); std::isfinite(seconds)) {
     // What was only lucky was never reached.

@@ -99,6 +99,21 @@ TEST_F(TuningJobFinalizeTest, ADifferenceThatIsNotSureDoesNotCount) {
   EXPECT_THAT(job->Best(), IsEmpty());
 }
 
+// What the clock has no time for is confirmed once, and for a moment.
+TEST_F(TuningJobFinalizeTest, ConfirmingIsShortWhenTheTimeIsOver) {
+  LetTimesBe([](size_t n, int nth) { return nth == 0 ? 1e-3 + 1e-5 * static_cast<double>(n) : 3e-3; });
+  TuningOptions options = Options();
+  options.seconds = 1e4;
+  const auto job = Make(options);
+  RunUntil(*job, kFinalize);
+  machine_.now += options.seconds;
+  const size_t measured = machine_.measured.size();
+  Finish(*job);
+  ASSERT_EQ(machine_.measured.size(), measured + 1);
+  EXPECT_LE(machine_.measured.back().options.seconds_limit, 0.2);
+  EXPECT_THAT(job->Best(), IsEmpty());
+}
+
 TEST_F(TuningJobFinalizeTest, WhatIsSlowerThanTheDefaultIsNotMeasuredAgain) {
   LetTimesBe([](size_t, int) { return 3e-3; });
   const auto job = Make(Options());

@@ -32,6 +32,7 @@ struct TuningOptions {
   // What was fast for similar tasks, of this run or in the records, is tried early, and the cost model learns
   // from their records.
   bool transfer_from_tasks = true;
+  bool retry_layouts = true;  // choose blocks again when the tasks are tuned
 };
 
 }  // namespace attune

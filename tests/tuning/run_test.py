@@ -49,7 +49,7 @@ class Cases(unittest.TestCase):
     def test_flags(self):
         case = TuneCase("net", 100, seed=2, transfer=False, time="9s")
         self.assertEqual(" ".join(map(str, case.flags)), "--threads 1 --strategy annealing --trials 100 --seed 2 "
-                                                         "--no-transfer-runs --no-transfer-tasks --time 9s")
+                                                         "--no-transfer-runs --no-transfer-tasks --no-layouts --time 9s")
         self.assertEqual(DeployCase(case, True).key, f"deployed-{case.key}-baseline")
         self.assertEqual([TuneCase("net", 1, time=time).longest for time in ("9s", "10m", "2h", "")],
                          [9, 600, 7200, math.inf])

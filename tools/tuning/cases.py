@@ -30,6 +30,7 @@ class TuneCase:
     transfer: bool = True  # from similar tasks, and from earlier records
     after: str = ""  # a network that was tuned in the same way before, whose records are there
     time: str = ""  # the longest that it may take
+    layouts: bool = False  # whether they are chosen again in the end
 
     @property
     def key(self):
@@ -56,6 +57,8 @@ class TuneCase:
         flags = ["--threads", self.threads, "--strategy", self.strategy, "--trials", self.trials, "--seed", self.seed]
         if not self.transfer:
             flags += ["--no-transfer-runs", "--no-transfer-tasks"]
+        if not self.layouts:
+            flags.append("--no-layouts")
         return [*flags, "--time", self.time] if self.time else flags
 
     @property
@@ -165,7 +168,7 @@ class Plan:
                 for seed in range(self.seeds) for network in self.networks for model in ("none", "pretrained")]
 
     def deployment(self):
-        tuned = [TuneCase(network, self.deployed_trials, threads=threads, cost_model="shipped", time=self.time)
+        tuned = [TuneCase(network, self.deployed_trials, threads=threads, cost_model="shipped", time=self.time, layouts=True)
                  for network in self.deployed for threads in DEPLOYED_THREADS]
         return [DeployCase(case, self.baseline) for case in tuned]
 

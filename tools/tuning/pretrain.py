@@ -16,7 +16,7 @@ from tuning import models
 from tuning.progress import duration, interrupt_on_terminate, progress
 
 NETWORKS = ("resnet18", "resnet50", "resnet50_v2", "mobilenet_v1", "mobilenet_v2", "inception_v3", "squeezenet1_1",
-            "densenet121", "efficientnet_b0", "vgg16", "bert_base")
+            "efficientnet_b0", "vgg16", "bert_base")
 THREADS = (1, 2)
 TRIALS = 16  # of a task
 RECORDS = ROOT / "build/tuning/pretrain.db"
@@ -44,7 +44,7 @@ class Run:
     @property
     def flags(self):
         return ["--threads", self.threads, "--strategy", "random", "--trials-per-task", self.trials,
-                "--cost-model", "none", "--no-transfer-runs", "--no-transfer-tasks"]
+                "--cost-model", "none", "--no-transfer-runs", "--no-transfer-tasks", "--no-layouts"]
 
     def is_same_work(self, record):
         """Whether a run of the database did this."""
