@@ -56,6 +56,7 @@ std::string OptionsJson(const TuneOptions& o, const Network& network) {
                          {"random_share", t.random_share},
                          {"transfer_from_runs", t.transfer_from_runs},
                          {"transfer_from_tasks", t.transfer_from_tasks},
+                         {"use_defaults", t.use_defaults},
                          {"retry_layouts", t.retry_layouts},
                          {"use_model", o.use_model},
                          {"cost_model", o.cost_model},

@@ -28,7 +28,7 @@ struct Flags {
   std::string time, cache = "network";
   std::string output, report;
   bool shows_space = false, no_transfer_runs = false, no_transfer_tasks = false, no_layouts = false,
-       no_model = false;
+       no_defaults = false, no_model = false;
 };
 
 // Whoever interrupts the program asks this job to end; again, and the program ends.
@@ -180,6 +180,7 @@ absl::Status Tune(Flags& flags) {
   options.tuning.cache = *ParseCacheMode(flags.cache);
   options.tuning.transfer_from_runs = !flags.no_transfer_runs;
   options.tuning.transfer_from_tasks = !flags.no_transfer_tasks;
+  options.tuning.use_defaults = !flags.no_defaults;
   options.tuning.retry_layouts = !flags.no_layouts;
   options.use_model = !flags.no_model;
   ASSIGN_OR_RETURN(const std::unique_ptr<NetworkTuner> tuner, NetworkTuner::Create(network, options));
@@ -245,6 +246,9 @@ void AddTuneCommand(CLI::App& app, Action& action) {
                     "start without what earlier runs have measured");
   command->add_flag("--no-transfer-tasks", flags->no_transfer_tasks,
                     "learn nothing from one task for another");
+  command->add_flag(
+      "--no-defaults", flags->no_defaults,
+      "search without the analytic defaults, and confirm nothing: to compare search strategies");
   command->add_flag("--no-layouts", flags->no_layouts, "leave the layouts as they were chosen before tuning");
   command->add_option(
       "--cost-model", flags->tune.cost_model,

@@ -43,6 +43,7 @@ class CandidateSpace {
   virtual Candidate At(int64_t index) const = 0;
 
   // What is taken untuned, by each strategy that applies: valid, the first by whatever is not tuned at all.
+  // Empty where a search has to do without.
   virtual std::vector<Candidate> Defaults() const = 0;
 
   // Whether it is one of all: candidates of other tasks and versions may not be.

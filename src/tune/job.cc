@@ -267,7 +267,9 @@ absl::Status TuningJob::MeasureOne(Pending& pending) {
   }
   const std::optional<Incumbent> incumbent = task.incumbent();
   MeasureOptions options = MeasuringOptions();
-  if (incumbent.has_value()) options.best_ratio = task.best_seconds() / incumbent->seconds;
+  if (!task.best().has_value()) options.abandon_ratio = 0;
+  if (incumbent.has_value() && task.best().has_value())
+    options.best_ratio = task.best_seconds() / incumbent->seconds;
   const Measurement m = tools_.measurer->Measure(task.task(), pending.built.kernel, options,
                                                  incumbent.has_value() ? &*incumbent : nullptr);
   if (m.outcome != TrialOutcome::kOk) {

@@ -136,14 +136,15 @@ absl::Status TuningJob::MeasureNetwork() {
 // what comes between them. Whoever has stopped it does not want to wait.
 absl::Status TuningJob::Finalize() {
   const bool stopped = stopping_.load(std::memory_order_relaxed);
-  while (!stopped && finalized_ < tasks_.size()) {
+  const bool ends = stopped || !options_.use_defaults;
+  while (!ends && finalized_ < tasks_.size()) {
     const size_t task = finalized_++;
     if (tasks_[task]->NextToConfirm().has_value()) return Confirm(task);
   }
   const bool compares = !is_compared_ && tools_.profile_network != nullptr && !Best().empty();
-  if (!stopped && compares) return CompareInNetwork();
-  if (!stopped && !IsLate() && tried_classes_ < tools_.block_classes) return TryLayout(tried_classes_++);
-  if (!stopped) RETURN_IF_ERROR(MeasureNetwork());
+  if (!ends && compares) return CompareInNetwork();
+  if (!ends && !IsLate() && tried_classes_ < tools_.block_classes) return TryLayout(tried_classes_++);
+  if (!ends) RETURN_IF_ERROR(MeasureNetwork());
   if (const double seconds = NetworkSeconds(); std::isfinite(seconds)) {
     // What was only lucky was never reached.
     for (CurvePoint& point : curve_) point.network_seconds = std::max(point.network_seconds, seconds);

@@ -46,8 +46,8 @@ class SearchStrategy {
   virtual ~SearchStrategy() = default;
 
   // At most `batch` (>= 0) valid candidates, each for the first time. The first of all is what is taken
-  // untuned. Fewer than `batch` mean that no other was found, and none at all that the space is exhausted; of
-  // a small one that is exact.
+  // untuned, where the space says it. Fewer than `batch` mean that no other was found, and none at all that
+  // the space is exhausted; of a small one that is exact.
   virtual std::vector<Candidate> Propose(int batch, const SearchState& state) = 0;
 
   // What was fast for similar tasks, or for other versions of this one, the best first, instead of what was

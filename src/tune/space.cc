@@ -66,6 +66,7 @@ int64_t ConfigSpace::size() const {
 }
 
 std::vector<Candidate> ConfigSpace::Defaults() const {
+  if (hides_defaults_) return {};
   std::vector<Candidate> defaults = {default_};
   for (const StrategySpace& space : strategies_) {
     Candidate candidate{std::string(space.strategy->name), space.analytic_default};

@@ -48,7 +48,10 @@ class ConfigSpace final : public CandidateSpace {
   // What the compiler takes untuned.
   const Candidate& Default() const { return default_; }
   // The default of every strategy that applies; the first is Default().
+  // None after HideDefaults().
   std::vector<Candidate> Defaults() const override;
+  void HideDefaults() { hides_defaults_ = true; }
+  bool hides_defaults() const { return hides_defaults_; }
 
   // All knobs have one of their values. Records of other versions may not fit.
   bool Contains(const Candidate& candidate) const override;
@@ -82,6 +85,7 @@ class ConfigSpace final : public CandidateSpace {
   Target target_;
   Workload workload_;  // of the task; refers into its region
   std::vector<StrategySpace> strategies_;
+  bool hides_defaults_ = false;
   Candidate default_;
   std::map<Candidate, bool> valid_;
 };

@@ -23,6 +23,7 @@ absl::StatusOr<std::unique_ptr<TaskTuning>> TaskTuning::Create(TuningTask task, 
   std::unique_ptr<TaskTuning> tuning(new TaskTuning(std::move(task), options.threads));
   ASSIGN_OR_RETURN(ConfigSpace space, ConfigSpace::Create(tuning->task_, target));
   tuning->space_ = std::make_unique<ConfigSpace>(std::move(space));
+  if (!options.use_defaults) tuning->space_->HideDefaults();
   tuning->search_ = search->create({.seed = seed, .epsilon = options.random_share});
   tuning->progress_.weight = tuning->task_.uses;
   tuning->progress_.lower_bound = bound_seconds;
@@ -87,12 +88,14 @@ std::vector<Candidate> TaskTuning::Propose(int batch, const CostModel* model) {
 void TaskTuning::Add(const Candidate& candidate, const Measurement& measurement, BuiltKernel kernel) {
   const bool in_turns = measurement.normalized_seconds > 0;
   const double seconds = in_turns ? measurement.normalized_seconds : measurement.timing.seconds;
-  unobserved_.push_back({candidate, /*ok=*/true, seconds});
   ++trials_;
   if (candidate == space_->Default()) {
+    const bool is_first = !default_kernel_.has_value();
     default_seconds_ = seconds;
     default_kernel_ = std::move(kernel);
+    if (is_first && space_->hides_defaults()) return;
   }
+  unobserved_.push_back({candidate, /*ok=*/true, seconds});
   ++since_gain_;
   if (measurement.abandoned) return;
   times_[candidate] = seconds;

@@ -3,12 +3,14 @@ import math
 from dataclasses import asdict, dataclass, replace
 
 STRATEGIES = ("annealing", "genetic", "evolutionary", "grid", "random")
-NETWORKS = ("resnet50", "mobilenet_v2", "efficientnet_b0", "bert_base_128")
+NETWORKS = ("resnet18", "mobilenet_v2", "squeezenet1_1", "bert_base_128")
 PAIRS = (("resnet50", "resnet18"), ("mobilenet_v2", "efficientnet_b0"))  # first, second
 DEPLOYED = ("resnet50", "resnet18", "mobilenet_v2", "efficientnet_b0", "ssd_mobilenet_v2", "bert_base_128")
 DEPLOYED_THREADS = (1, 2)
 SEEDS = 3
 TRIALS, DEPLOYED_TRIALS = 300, 600
+SEARCH_TRIALS = 400  # of a run that compares how to search
+SEARCH_FLAGS = ("--no-defaults", "--batch", 8, "--candidate-seconds", 0.1)
 LONG_NETWORK, LONG_TRIALS = "resnet50", 50000  # more trials than the time allows
 LONG_TIME, SOON_TIME = "2h", "10m"
 
@@ -31,6 +33,7 @@ class TuneCase:
     after: str = ""  # a network that was tuned in the same way before, whose records are there
     time: str = ""  # the longest that it may take
     layouts: bool = False  # whether they are chosen again in the end
+    searches: bool = False  # whether only how it searches counts: without the analytic defaults
 
     @property
     def key(self):
@@ -39,6 +42,7 @@ class TuneCase:
         parts += [self.cost_model] if self.cost_model != "none" else []
         parts += ["no-transfer"] if not self.transfer else []
         parts += [f"after-{self.after}"] if self.after else []
+        parts += ["search"] if self.searches else []
         return "-".join([*parts, self.time] if self.time else parts)
 
     @property
@@ -59,6 +63,8 @@ class TuneCase:
             flags += ["--no-transfer-runs", "--no-transfer-tasks"]
         if not self.layouts:
             flags.append("--no-layouts")
+        if self.searches:
+            flags += SEARCH_FLAGS
         return [*flags, "--time", self.time] if self.time else flags
 
     @property
@@ -139,6 +145,7 @@ class Plan:
     pairs: tuple[tuple[str, str], ...] = PAIRS
     seeds: int = SEEDS
     trials: int = TRIALS
+    search_trials: int = SEARCH_TRIALS
     deployed_trials: int = DEPLOYED_TRIALS
     time: str = ""
     baseline: bool = False
@@ -149,10 +156,13 @@ class Plan:
     def _run(self, network, seed, **fields):
         return TuneCase(network, self.trials, seed=seed, time=self.time, **fields)
 
+    def _search(self, network, seed, **fields):
+        return TuneCase(network, self.search_trials, seed=seed, time=self.time, searches=True, **fields)
+
     # Seeds come first, and what is compared comes one after the other: a machine that changes its speed in the course
     # of hours then does so for all.
     def strategies(self):
-        return [self._run(network, seed, strategy=strategy)
+        return [self._search(network, seed, strategy=strategy)
                 for seed in range(self.seeds) for network in self.networks for strategy in STRATEGIES]
 
     def transfer(self):
@@ -164,7 +174,7 @@ class Plan:
         return cases
 
     def pretrained(self):
-        return [self._run(network, seed, cost_model=model)
+        return [self._search(network, seed, cost_model=model)
                 for seed in range(self.seeds) for network in self.networks for model in ("none", "pretrained")]
 
     def deployment(self):
