@@ -30,8 +30,8 @@ class Cases(unittest.TestCase):
         chosen, everything = cases.all_cases([1, 2, 3, 4, 5], Plan())
         self.assertEqual(len(chosen[1]), 5 * 4 * 3)
         self.assertEqual(chosen[3], chosen[4])
-        # Beside the strategies: of transfer, two runs of each pair and one network, and the pretrained models.
-        self.assertEqual(len(everything), 60 + 3 * (2 + 2 + 1) + 3 * 4)
+        # Beside the strategies: of transfer, four runs of each pair, and the pretrained models.
+        self.assertEqual(len(everything), 60 + 3 * 2 * 4 + 3 * 4)
 
     def test_a_first_network_comes_before_the_second(self):
         chosen, everything = cases.all_cases([2, 1], Plan(seeds=2))
@@ -41,7 +41,7 @@ class Cases(unittest.TestCase):
 
     def test_short_is_as_many_runs_as_it_says(self):
         plan = options.plan(options.parser().parse_args(["--short"]))
-        self.assertEqual(len(cases.all_cases(cases.EXPERIMENTS, plan)[1]), 21)
+        self.assertEqual(len(cases.all_cases(cases.EXPERIMENTS, plan)[1]), 23)
         self.assertEqual((plan.time, plan.trials, plan.deployed_trials), (cases.SHORT_TIME, 200, 200))
         fewer = options.plan(options.parser().parse_args(["--short", "--trials", "50"]))
         self.assertEqual((fewer.networks, fewer.trials, fewer.deployed_trials), (cases.SHORT_NETWORKS, 50, 50))
@@ -250,7 +250,7 @@ class CommandLines(unittest.TestCase):
                 self.assertRegex(result.stderr, rf"\A{name}: .+\n\Z", (name, text))
 
     def test_the_report_is_made_of_complete_results_again(self):
-        plan = Plan(networks=("mobilenet_v2", "resnet18"), seeds=2, trials=40)
+        plan = Plan(networks=("mobilenet_v2", "resnet18"), seeds=2, search_trials=40)
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             results = {**ask.document(), "cases": sample(plan)["cases"]}

@@ -5,9 +5,10 @@ from tuning.cases import DeployCase, Plan, RecallCase
 STAGES = {"prepare": 0.5, "select": 0.5, "build": 4.0, "measure": 20.0, "update": 1.0, "finalize": 14.0}
 
 
-def report_of(ms, trials=40):
-    """What the tuner says."""
-    return {"trials": trials, "seconds": 40.0, "untuned_ms": 10.0, "tuned_ms": ms, "stage_seconds": STAGES,
+def report_of(ms, trials=40, is_search=False):
+    """What the tuner says; of a mere search nothing about the network."""
+    network = {"untuned_ms": 0, "tuned_ms": 0} if is_search else {"untuned_ms": 10.0, "tuned_ms": ms}
+    return {**network, "trials": trials, "seconds": 40.0, "stage_seconds": STAGES,
             "tasks": [{"uses": 2, "untuned_ms": 2.0, "transferred": 5},
                       {"uses": 1, "untuned_ms": 4.0, "transferred": 0}],
             "curve": [{"seconds": 5.0, "trials": 2, "ms": 8.0}, {"seconds": 20.0, "trials": 30, "ms": 0.85 * ms},
@@ -21,7 +22,7 @@ def entry_of(case, ms):
     if isinstance(case, RecallCase):
         return {**entry, "compile_seconds": 1.5, "speedups": {"untuned": [1.25, 1.2, 1.3]},
                 "latency_ms": {"untuned": 10.0, "tuned": 8.0}}
-    entry |= lab.summary(report_of(ms))
+    entry |= lab.summary(report_of(ms, is_search=cases.tuning_of(case).searches))
     if isinstance(case, DeployCase):
         entry |= {"gap": 0.25, "speedups": {"untuned": [1.25, 1.2, 1.3], "baseline": [1.02, 0.99, 1.05]},
                   "latency_ms": {"untuned": 10.0, "tuned": 8.0, "baseline": 8.2}}

@@ -1,8 +1,9 @@
 """How a run came down: curves of a network's time against trials or seconds, and when they had come how far.
 
 A curve is a list of (position, share): from that position on, the best kernels that are known take this share of the
-untuned ones' time. It begins at (0, 1). Its last value is of kernels that were measured once more at the end, and it
-has never been below: what was fast once by luck counts as if it had not been.
+untuned ones' time. It begins at (0, 1), with these, unless only searching counts: then it begins when the search has
+found something for each task, and is empty if it never had. Its last value is of kernels that were measured once more at the end, and it has never
+been below: what was fast once by luck counts as if it had not been. After a mere search nothing was measured again.
 """
 import math
 import statistics
@@ -12,12 +13,14 @@ from bench import stats
 CONFIDENCE = 0.95
 AXES = {"seconds": 0, "trials": 1}  # where they stand in a point of the tuner's curve
 ENOUGH = 0.8  # of a gain
+NEAR = 1.05  # of a time that a search ends with
 POINTS = 120  # of a mean curve
 
 
 def curve(entry, axis):
     untuned = entry["kernels_untuned_ms"]
-    return [(0, 1.0), *((point[AXES[axis]], point[2] / untuned) for point in entry["curve"])]
+    start = [] if entry["case"]["searches"] else [(0, 1.0)]
+    return [*start, *((point[AXES[axis]], point[2] / untuned) for point in entry["curve"])]
 
 
 def share_at(points, position):
@@ -36,10 +39,18 @@ def position_of(points, saved):
     return next((x for x, share in points if 1 - share >= saved), None)
 
 
+def position_near(points, share):
+    """Where the curve has first been near this share of the untuned time; None where it never is."""
+    return next((x for x, now in points if now <= NEAR * share), None)
+
+
 def mean_curve(curves):
-    """[(position, mean, lower end, upper end)] of several curves. One that ends keeps its last share."""
-    longest = max(points[-1][0] for points in curves)
-    positions = [longest * i / (POINTS - 1) for i in range(POINTS)]
+    """[(position, mean, lower end, upper end)] of several curves, from where all have begun; empty where one never
+    does. One that ends keeps its last share."""
+    if not all(curves):
+        return []
+    first, longest = max(points[0][0] for points in curves), max(points[-1][0] for points in curves)
+    positions = [first + (longest - first) * i / (POINTS - 1) for i in range(POINTS)]
     return [(x, *stats.mean_interval([share_at(points, x) for points in curves], CONFIDENCE)) for x in positions]
 
 

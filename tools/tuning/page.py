@@ -30,8 +30,8 @@ def page(results, charts):
 
 METHOD = """Every run has a database of its own, and goes on until its trials are spent or nothing more is hoped for.
 Two numbers say what it gained. *The kernels* are the sum of the best kernels that a run knows, of which each was
-measured by itself: it is known after each batch. Among many candidates some are measured faster than they are, so the
-best are measured once more at the end, and no curve goes below that. *The network* is measured as a whole, at the end,
+measured by itself, in turns with the untuned one: it is known after each batch. Among many candidates some are measured
+faster than they are, so the best are measured once more at the end, and no curve goes below that. *The network* is measured as a whole, at the end,
 in turns with the untuned one. Intervals hold the mean over the seeds with a confidence of 95 %, where it scatters
 normally (Student's distribution). With one seed there are none, and nothing is claimed. All computes in float32."""
 
@@ -89,34 +89,35 @@ def reached(positions, unit=""):
 
 
 def strategies(results, entries):
-    rows = [["network and strategy", "runs", "trials", "kernels, gain", "network untuned, ms", "network, gain"]]
+    rows = [["network and strategy", "runs", "trials", "kernels, of the defaults' speed"]]
     for network in ask.distinct(entries, "network"):
         for strategy in ask.distinct(entries, "strategy"):
             runs = ask.of(entries, network=network, strategy=strategy)
             if runs:
                 rows.append([f"{network}, {strategy}", str(len(runs)), f"{mean(runs, 'trials'):.0f}",
-                             times(ask.gain_interval(runs, ask.kernel_gain)), milliseconds(mean(runs, "untuned_ms")),
-                             sure(ask.gain_interval(runs, ask.network_gain))])
-    return ["""Annealing asks a cost model that learns from the run alone; the one that the program brings with it has
-learned from these networks and would help it unduly.""",
-            comparison(entries, "annealing", "random", ask.network_gain, "the whole network"),
-            comparison(entries, "annealing", "random", ask.kernel_gain, "the sum of its kernels"),
-            markdown(rows)]
+                             times(ask.gain_interval(runs, ask.kernel_gain))])
+    return ["""The analytic defaults are so near to what the machine can do that any search ends within a few percent of
+them, and which one is better is not seen. So here strategies search alone (`--no-defaults`): the defaults are neither
+given to them nor counted, and say only what they are compared with. Annealing asks a cost model that learns from the
+run alone; the one that the program brings with it has learned from these networks and would help it unduly. Nothing is
+confirmed, so luck counts, for all alike.""",
+            comparison(entries, "annealing", "random"), markdown(rows)]
 
 
 def mean(entries, field):
     return sum(entry[field] for entry in entries) / len(entries)
 
 
-def comparison(entries, one, other, gain, what):
+def comparison(entries, one, other):
     """A sentence, with no more than the intervals say."""
-    better, worse, compared = ask.compare_strategies(entries, one, other, gain)
+    better, worse, compared = ask.compare_strategies(entries, one, other)
     if not compared:
         return ""
     count = f"{len(better)} of {plural(compared, 'network')}"
     names = f" ({', '.join(better)})" if better else ""
     against = f", and worse on {len(worse)} ({', '.join(worse)})" if worse else ", and worse on none"
-    return f"By {what}, {one} is better than {other} on {count}{names}{against}, with intervals that do not overlap."
+    return (f"By the sum of the kernels, {one} is better than {other} on {count}{names}{against}, with intervals that "
+            "do not overlap.")
 
 
 def transfer(results, entries):
@@ -136,17 +137,17 @@ network's database. 80 % are of what the first of the three gains in the end, on
 
 
 def pretrained(results, entries):
-    rows = [["network, and what the model begins with", "runs", "seconds", "until 80 % of the gain",
-             "kernels, gain in the end", "network, gain"]]
+    rows = [["network, and what the model begins with", "runs", "trials until near the end",
+             "kernels, of the defaults' speed"]]
     for network in ask.distinct(entries, "network"):
         own = ask.of(entries, network=network)
-        until = ask.seconds_until(own)
+        until = ask.trials_until_near(own)
         for arm, runs in ask.model_arms(own).items():
-            rows.append([f"{network}, {arm}", str(len(runs)), f"{mean(runs, 'seconds'):.0f}",
-                         reached(until[arm], " s") if until else NONE, times(ask.gain_interval(runs, ask.kernel_gain)),
-                         sure(ask.gain_interval(runs, ask.network_gain))])
-    return ["""The model comes from `./do pretrain`, learned for each network anew without the tasks that the network
-has itself. 80 % are of what the longest of the network's runs gains in the end, by the sum of the kernels.""",
+            rows.append([f"{network}, {arm}", str(len(runs)), reached(until[arm]) if until else NONE,
+                         times(ask.gain_interval(runs, ask.kernel_gain))])
+    return ["""Searches alone, as above. The model comes from `./do pretrain`, learned for each network anew without the
+tasks that the network has itself. *Near the end* is within 5 % of what the runs whose model begins with nothing end
+with, on average, by the sum of the kernels.""",
             faster(entries), markdown(rows)]
 
 
@@ -154,7 +155,7 @@ def faster(entries):
     """The sentence on where the pretrained model saves time."""
     sooner, later, compared = [], [], 0
     for network in ask.distinct(entries, "network"):
-        until = ask.seconds_until(ask.of(entries, network=network))
+        until = ask.trials_until_near(ask.of(entries, network=network))
         without, with_model = (curves.mean_or_none(until.get(arm)) for arm in ("none", "pretrained"))
         if not (curves.is_certain(without) and curves.is_certain(with_model)):
             continue
@@ -163,7 +164,7 @@ def faster(entries):
             (sooner if with_model[0] < without[0] else later).append(network)
     if not compared:
         return ""
-    return (f"With it, tuning comes to 80 % sooner on {len(sooner)} of {plural(compared, 'network')} where all runs "
+    return (f"With it, tuning comes there sooner on {len(sooner)} of {plural(compared, 'network')} where all runs "
             f"come there, and later on {len(later)}, with intervals that do not overlap.")
 
 
@@ -196,8 +197,8 @@ def stages(results, entries):
         seconds = sum(means.values())
         rows.append([strategy, *(f"{100 * means[stage] / seconds:.1f} %" for stage in STAGE_COLOURS),
                      f"{seconds / mean(runs, 'trials'):.2f} s"])
-    return ["""The same runs as those of the strategies. The table has each stage's share of all of them; finalizing
-confirms what was found and measures the network.""", markdown(rows)]
+    return ["""The same runs as those of the strategies. The table has each stage's share of all of them; they have
+nothing to finalize.""", markdown(rows)]
 
 
 def deployment(results, entries):
@@ -225,7 +226,7 @@ in a process of its own, and a gain is the median of the rounds' ratios, with an
 of their distribution. What is *beyond the rooflines* is the share of the untuned network's time that its kernels take
 longer than their rooflines ([how those are measured](performance.md)). It is no bound of what can be saved: a kernel
 that computes less, as Winograd's convolution does, may go below. The share of the gap that is closed has the gain's
-interval, and takes the gap as certain. The interval of a geometric mean takes the ends of all
+interval, and takes the gap as certain; with a baseline it is of the baseline's gap. The interval of a geometric mean takes the ends of all
 its networks, and is wide rather than narrow.""",
             " ".join(sentences), markdown(rows)]
 

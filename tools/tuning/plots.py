@@ -109,12 +109,13 @@ def strategies_chart(results):
         lines = []
         for colour, strategy in zip(COLOURS, ask.distinct(entries, "strategy")):
             runs = ask.of(entries, network=network, strategy=strategy)
-            if runs:
-                lines.append(Series(strategy, colour, curves.mean_curve([curves.curve(e, "trials") for e in runs]),
-                                    steps=True))
-        panels.append((network, lines))
+            mean = curves.mean_curve([curves.curve(entry, "trials") for entry in runs]) if runs else []
+            if mean:
+                lines.append(Series(strategy, colour, mean, steps=True))
+        if lines:
+            panels.append((network, lines))
     return LineChart(
-        title="Search strategies at equal budgets",
+        title="Search strategies alone, at equal budgets",
         subtitle=KERNELS,
         x_title="trials", y_title="of the untuned time", panels=panels, percent=True).draw() if panels else None
 
@@ -123,8 +124,11 @@ def arms_chart(panels_of_arms, axis, title):
     """A panel for each (name, {arm: runs}), a line an arm. None where there is no panel."""
     panels = []
     for name, arms in panels_of_arms:
-        panels.append((name, [Series(arm, colour, curves.mean_curve([curves.curve(entry, axis) for entry in runs]),
-                                     steps=True) for colour, (arm, runs) in zip(COLOURS, arms.items())]))
+        means = [(arm, colour, curves.mean_curve([curves.curve(entry, axis) for entry in runs]))
+                 for colour, (arm, runs) in zip(COLOURS, arms.items())]
+        lines = [Series(*line, steps=True) for line in means if line[-1]]
+        if lines:
+            panels.append((name, lines))
     return LineChart(
         title=title,
         subtitle=KERNELS,
@@ -143,7 +147,7 @@ def pretrained_chart(results):
     entries = ask.entries(results, 3)
     panels = [(network, ask.model_arms(ask.of(entries, network=network)))
               for network in ask.distinct(entries, "network")]
-    return arms_chart(panels, "seconds", "Tuning by what the cost model begins with")
+    return arms_chart(panels, "trials", "Searching by what the cost model begins with")
 
 
 def soon_chart(results):

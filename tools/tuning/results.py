@@ -75,8 +75,9 @@ def network_gain(entry):
 
 
 def kernel_gain(entry):
-    """The same of the sum of its kernels."""
-    return 1 / curves.curve(entry, "trials")[-1][1]
+    """The same of the sum of its kernels; None where a search has not found any for some task."""
+    points = curves.curve(entry, "trials")
+    return 1 / points[-1][1] if points else None
 
 
 def gain_interval(entries_, gain):
@@ -84,12 +85,12 @@ def gain_interval(entries_, gain):
     return curves.mean_or_none([gain(entry) for entry in entries_])
 
 
-def compare_strategies(entries_, one, other, gain=network_gain):
-    """On which networks is strategy `one` better than `other`, and worse, with intervals that do not overlap?
-    ([network], [network], how many have intervals of both)"""
+def compare_strategies(entries_, one, other):
+    """On which networks does strategy `one` find better kernels than `other`, and worse, with intervals that do not
+    overlap? ([network], [network], how many have intervals of both)"""
     better, worse, compared = [], [], 0
     for network in distinct(entries_, "network"):
-        mine, theirs = (gain_interval(of(entries_, network=network, strategy=name), gain) for name in (one, other))
+        mine, theirs = (gain_interval(of(entries_, network=network, strategy=name), kernel_gain) for name in (one, other))
         if not (curves.is_certain(mine) and curves.is_certain(theirs)):
             continue
         compared += 1
@@ -127,15 +128,16 @@ def model_arms(entries_):
     return {name: of(entries_, cost_model=name) for name in ("none", "pretrained") if of(entries_, cost_model=name)}
 
 
-def seconds_until(entries_, share=curves.ENOUGH):
-    """{cost model: seconds until each run had this share of what the longest run of all gains in the end}, as
-    trials_until()."""
-    longest = max(entries_, key=lambda entry: entry["seconds"])
-    saved = share * curves.gain(curves.curve(longest, "seconds"))
-    if saved <= 0:
+def trials_until_near(entries_):
+    """{cost model: trials until each run was near what the runs whose model knows nothing end with, on average}; None
+    for one that never was. Empty where there is no such run."""
+    arms = model_arms(entries_)
+    gains = [kernel_gain(entry) for entry in arms.get("none", [])]
+    if not gains or None in gains:
         return {}
-    return {name: [curves.position_of(curves.curve(entry, "seconds"), saved) for entry in runs]
-            for name, runs in model_arms(entries_).items()}
+    end = sum(1 / gain for gain in gains) / len(gains)
+    return {name: [curves.position_near(curves.curve(entry, "trials"), end) for entry in runs]
+            for name, runs in arms.items()}
 
 
 def soon_runs(entries_):
@@ -154,10 +156,13 @@ def stage_means(entries_):
 
 
 def closed_share(entry):
-    """(share, lower end, upper end) of the time beyond the rooflines that tuning has saved; None where nothing is."""
-    if entry["gap"] <= 0:
-        return None
-    return tuple((1 - 1 / ratio) / entry["gap"] for ratio in entry["speedups"]["untuned"])
+    """(share, lower end, upper end) of the time beyond the rooflines that tuning has saved; None where nothing is. Of
+    the baseline's time, where there is one: what the untuned network is faster than that was beyond them, too."""
+    speedups = entry["speedups"]
+    before = speedups.get("baseline", speedups["untuned"])
+    untuned = speedups["untuned"][0] / before[0]  # of the time before
+    gap = 1 - untuned + entry["gap"] * untuned
+    return tuple((1 - 1 / ratio) / gap for ratio in before) if gap > 0 else None
 
 
 def mean_speedup(entries_, name):
