@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "base/status.h"
 
 namespace attune {
@@ -29,6 +30,7 @@ class Rows {
     attune_model_kernel(model, static_cast<size_t>(instruction.kernel), &kernel, nullptr);
     Row& row = rows_[absl::StrCat(kernel.digest, " ", kernel.op, " ", kernel.strategy)];
     row.profile.op = kernel.op;
+    row.profile.is_integer = absl::StrContains(kernel.op, "_integer");
     row.profile.strategy = kernel.strategy;
     row.profile.flops += static_cast<double>(kernel.flops);
     row.profile.bytes += static_cast<double>(kernel.bytes_read) + static_cast<double>(kernel.bytes_written);
@@ -59,7 +61,7 @@ double Median(std::vector<uint64_t> values) {
 }
 
 void Rate(KernelProfile& kernel, double total_seconds, const Peaks& peaks, int threads) {
-  const Work work = {kernel.flops, kernel.bytes, static_cast<double>(kernel.calls)};
+  const Work work = {kernel.flops, kernel.is_integer, kernel.bytes, static_cast<double>(kernel.calls)};
   const Roofline roofline = RooflineOf(work, kernel.seconds, peaks, threads);
   kernel.bound = roofline.bound;
   kernel.roofline_seconds = roofline.seconds;
@@ -67,7 +69,7 @@ void Rate(KernelProfile& kernel, double total_seconds, const Peaks& peaks, int t
   kernel.share = kernel.seconds / total_seconds;
   kernel.gflops_per_s = kernel.flops / kernel.seconds * 1e-9;
   kernel.gb_per_s = kernel.bytes / kernel.seconds * 1e-9;
-  kernel.peak_share = kernel.flops / kernel.seconds / (peaks.gflops_per_core * 1e9 * threads);
+  kernel.peak_share = kernel.flops / kernel.seconds / PeakOf(work, peaks, threads);
   kernel.roofline_share = kernel.roofline_seconds / kernel.seconds;
 }
 

@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
@@ -89,7 +90,8 @@ absl::StatusOr<std::shared_ptr<const TreeEnsemble>> BaseModel(const std::string&
 // What no kernel of the task goes below.
 double LowerBound(const TuningTask& task, int threads) {
   constexpr double kAtOnce = 0;  // data in memory would be a weaker bound
-  return RooflineOf({task.flops, task.bytes, 1}, kAtOnce, MeasurePeaks(), threads).seconds;
+  const bool is_integer = absl::StrContains(task.text, "_integer(");
+  return RooflineOf({task.flops, is_integer, task.bytes, 1}, kAtOnce, MeasurePeaks(), threads).seconds;
 }
 
 }  // namespace

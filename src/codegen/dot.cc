@@ -2,10 +2,12 @@
 //
 // Problem: processors multiply narrow numbers at twice or four times the speed, but only in this form: for
 // each lane of 32 bits, neighbouring narrow elements of two registers are multiplied and summed. Idea: a
-// schedule puts a loop over such neighbours innermost; here the store in it is matched with what the
-// instruction does. AVX512_BF16: acc[v] += a[0] b[v, 0] + a[1] b[v, 1], bf16 into f32, where a may be the
-// same for all lanes.
+// schedule puts a loop over such neighbours innermost; here the store in it is matched with what an
+// instruction does: acc[v] += Σ_t a[t] b[v, t], where a may be the same for all lanes. AVX512_BF16 takes two
+// terms of bf16 into f32, AVX512_VNNI four of u8 and i8 into i32.
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "base/status.h"
@@ -18,13 +20,49 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t kPair = 2, kLanes = 16, kHalf = 8;
+constexpr int64_t kLanes = 16, kHalf = 8;
 
-// The bf16 element that `e` widens to f32, or null.
-Expr WidenedBF16(const Expr& e) {
-  if (e->kind != ExprKind::kCast || e->dtype != DType::kF32) return Expr();
-  const Expr& element = e->args[0];
-  return element->kind == ExprKind::kLoad && element->dtype == DType::kBF16 ? element : Expr();
+struct DotInstruction {
+  std::string_view feature;  // of the target
+  int64_t terms;
+  DType sum, left, right;  // the operands' elements, in the instruction's order
+  llvm::Intrinsic::ID whole, half;
+};
+constexpr DotInstruction kInstructions[] = {
+    {"avx512_bf16", 2, DType::kF32, DType::kBF16, DType::kBF16, llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512,
+     llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256},
+    {"avx512_vnni", 4, DType::kI32, DType::kU8, DType::kI8, llvm::Intrinsic::x86_avx512_vpdpbusd_512,
+     llvm::Intrinsic::x86_avx512_vpdpbusd_256},
+};
+
+// The element that `e` widens to the sum's type, or null.
+Expr WidenedElement(const Expr& e, DType sum) {
+  if (e->kind != ExprKind::kCast || e->dtype != sum) return Expr();
+  return e->args[0]->kind == ExprKind::kLoad ? e->args[0] : Expr();
+}
+
+// The product that `store` adds to what it overwrites, or null.
+Expr AccumulatedProduct(const Stmt& store) {
+  const Expr& sum = store->value;
+  if (sum->kind != ExprKind::kOp || sum->op != MathOp::kAdd) return Expr();
+  const Expr &accumulator = sum->args[0], &product = sum->args[1];
+  const bool accumulates = accumulator->kind == ExprKind::kLoad && accumulator->buffer == store->buffer &&
+                           std::equal(accumulator->args.begin(), accumulator->args.end(),
+                                      store->indices.begin(), store->indices.end(), SameExpr);
+  return accumulates && product->kind == ExprKind::kOp && product->op == MathOp::kMul ? product : Expr();
+}
+
+// The target's instruction for the product's elements, which come to stand in its order; or null.
+const DotInstruction* FindInstruction(const Target& target, DType sum, std::array<Expr, 2>& elements) {
+  for (const DotInstruction& candidate : kInstructions) {
+    if (candidate.sum != sum || !target.Has(candidate.feature)) continue;
+    for (int i = 0; i < 2; ++i) {
+      if (elements[0]->buffer->dtype == candidate.left && elements[1]->buffer->dtype == candidate.right)
+        return &candidate;
+      std::swap(elements[0], elements[1]);
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -33,56 +71,53 @@ void NestEmitter::EmitDot(const Stmt& s) {
   if (!EmitDotInstruction(s)) EmitUnrolled(s);
 }
 
-// Returns false, having emitted nothing, where the instruction does not do what the store does.
+// Returns false, having emitted nothing, where no instruction does what the store does.
 bool NestEmitter::EmitDotInstruction(const Stmt& s) {
   const Stmt& store = s->body;
-  if (!target_.Has("avx512_bf16") || !lanes_ || lanes_->mask != nullptr ||
-      (lanes_->lanes != kHalf && lanes_->lanes % kLanes != 0) || !IsConst(s->extent, kPair) ||
-      store->buffer->dtype != DType::kF32) {
+  if (!lanes_ || lanes_->mask != nullptr || (lanes_->lanes != kHalf && lanes_->lanes % kLanes != 0))
     return false;
-  }
-  const Expr& sum = store->value;
-  if (sum->kind != ExprKind::kOp || sum->op != MathOp::kAdd) return false;
-  const Expr &accumulator = sum->args[0], &product = sum->args[1];
-  if (accumulator->kind != ExprKind::kLoad || accumulator->buffer != store->buffer ||
-      !std::equal(accumulator->args.begin(), accumulator->args.end(), store->indices.begin(),
-                  store->indices.end(), SameExpr) ||
-      product->kind != ExprKind::kOp || product->op != MathOp::kMul) {
-    return false;
-  }
-  const Expr elements[] = {WidenedBF16(product->args[0]), WidenedBF16(product->args[1])};
-  bounds_.Set(s->var, {0, kPair - 1});
+  const Expr product = AccumulatedProduct(store);
+  if (!product) return false;
+  const DType sum = store->buffer->dtype;
+  std::array<Expr, 2> elements = {WidenedElement(product->args[0], sum),
+                                  WidenedElement(product->args[1], sum)};
+  if (!elements[0] || !elements[1]) return false;
+  const DotInstruction* instruction = FindInstruction(target_, sum, elements);
+  if (instruction == nullptr || !IsConst(s->extent, instruction->terms)) return false;
+  bounds_.Set(s->var, {0, instruction->terms - 1});
   bool adjacent = true, uniform[2];
   for (int i = 0; i < 2 && adjacent; ++i) {
-    adjacent = static_cast<bool>(elements[i]);
-    if (!adjacent) break;
     const Affine flat = FlatIndex(elements[i]->buffer, elements[i]->args);
     const Affine::Term *term = flat.Find(s->var), *lane = flat.Find(lanes_->var);
     uniform[i] = lane == nullptr;
-    adjacent = term != nullptr && term->coefficient == 1 && (uniform[i] || lane->coefficient == kPair);
+    adjacent =
+        term != nullptr && term->coefficient == 1 && (uniform[i] || lane->coefficient == instruction->terms);
   }
   bounds_.Unset(s->var);
   if (!adjacent) return false;
 
   Bind(s->var, ir_.getInt64(0), {0, 0});
-  // The instruction can take its last operand, of one pair for all lanes, straight from memory.
-  Value* pairs[2];
-  for (int i = 0; i < 2; ++i) pairs[i] = LoadPairs(elements[i], lanes_->lanes);
-  if (uniform[0]) std::swap(pairs[0], pairs[1]);
+  // The instruction can take its last operand, of one number of 32 bits for all lanes, straight from memory.
+  if (instruction->left == instruction->right && uniform[0]) std::swap(elements[0], elements[1]);
+  Value* operands[2];
+  for (int i = 0; i < 2; ++i) operands[i] = LoadTerms(elements[i], lanes_->lanes);
   const Access access = Locate(store->buffer, store->indices);
   Value* old = values_.Broadcast(LoadFrom(store->buffer, access), lanes_->lanes);
   const int64_t width = std::min(lanes_->lanes, kLanes);
-  const auto instruction = width == kHalf ? llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256
-                                          : llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512;
+  const auto part = [&](Value* vector, int64_t lane) {
+    return ir_.CreateShuffleVector(
+        vector, llvm::createSequentialMask(static_cast<unsigned>(lane), static_cast<unsigned>(width), 0));
+  };
+  const auto terms = [&](Value* vector, int64_t lane) {
+    Value* own = part(vector, lane);
+    if (instruction->left != DType::kBF16) return own;
+    return ir_.CreateBitCast(own, ValueBuilder::WithLanes(ir_.getBFloatTy(), instruction->terms * width));
+  };
   std::vector<Value*> sums;
   for (int64_t lane = 0; lane < lanes_->lanes; lane += width) {
-    const auto part = [&](Value* vector, int64_t terms) {
-      const auto mask = llvm::createSequentialMask(static_cast<unsigned>(lane * terms),
-                                                   static_cast<unsigned>(width * terms), 0);
-      return ir_.CreateShuffleVector(vector, mask);
-    };
     sums.push_back(
-        ir_.CreateIntrinsic(instruction, {}, {part(old, 1), part(pairs[0], kPair), part(pairs[1], kPair)}));
+        ir_.CreateIntrinsic(width == kHalf ? instruction->half : instruction->whole, {},
+                            {part(old, lane), terms(operands[0], lane), terms(operands[1], lane)}));
   }
   StoreTo(store->buffer, access, llvm::concatenateVectors(ir_, sums));
   Unbind(s->var);

@@ -117,7 +117,7 @@ class NestEmitter {
   llvm::Value* Offset(llvm::Value* pointer, llvm::Value* elements, DType dtype);
   llvm::Value* LoadFrom(const Buffer& buffer, const Access& access);
   llvm::Value* LoadLanes(const Buffer& buffer, const Access& access);
-  llvm::Value* LoadPairs(const Expr& element, int64_t lanes);
+  llvm::Value* LoadTerms(const Expr& element, int64_t lanes);
   void StoreTo(const Buffer& buffer, const Access& access, llvm::Value* value);
   void StoreLanes(const Buffer& buffer, const Access& access, llvm::Value* value);
   llvm::Value* LanePointers(const Access& access, DType dtype);

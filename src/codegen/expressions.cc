@@ -36,7 +36,11 @@ Value* NestEmitter::EmitExpr(const Expr& e) {
   if (e->kind == ExprKind::kLoad) {
     value = LoadFrom(e->buffer, Locate(e->buffer, e->args));
   } else if (e->kind == ExprKind::kCast) {
-    value = values_.Cast(e->args[0]->dtype, e->dtype, EmitExpr(e->args[0]));
+    const Expr& from = e->args[0];
+    const bool rounds =
+        from->kind == ExprKind::kOp && from->op == MathOp::kRound && from->dtype == DType::kF32;
+    value = rounds ? values_.RoundTo(e->dtype, EmitExpr(from->args[0]))
+                   : values_.Cast(from->dtype, e->dtype, EmitExpr(from));
   } else if (e->kind == ExprKind::kBitcast) {
     value = values_.Bitcast(e->dtype, EmitExpr(e->args[0]));
   } else {

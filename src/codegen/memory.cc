@@ -230,15 +230,14 @@ Value* NestEmitter::LoadLanes(const Buffer& buffer, const Access& access) {
   return vector;
 }
 
-// The bf16 that `element` loads and the one behind it, for each lane, as a vector of twice as many.
-Value* NestEmitter::LoadPairs(const Expr& element, int64_t lanes) {
+// What `element` loads and the terms behind it, as numbers of 32 bits, one a lane.
+Value* NestEmitter::LoadTerms(const Expr& element, int64_t lanes) {
   const Access access = Locate(element->buffer, element->args);
-  llvm::Type* pair = ir_.getInt32Ty();
-  llvm::Type* type = access.varies() ? ValueBuilder::WithLanes(pair, lanes) : pair;
+  llvm::Type* terms = ir_.getInt32Ty();
+  llvm::Type* type = access.varies() ? ValueBuilder::WithLanes(terms, lanes) : terms;
   Value* bits =
       Tag(element->buffer, ir_.CreateAlignedLoad(type, access.pointer, ElementAlign(element->buffer->dtype)));
-  return ir_.CreateBitCast(values_.Broadcast(bits, lanes),
-                           ValueBuilder::WithLanes(ir_.getBFloatTy(), 2 * lanes));
+  return values_.Broadcast(bits, lanes);
 }
 
 // One pointer a lane.

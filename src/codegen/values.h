@@ -19,9 +19,14 @@ namespace attune {
 // An operation that does not exist for its type records an error and yields poison.
 class ValueBuilder {
  public:
-  // `has_bf16`: whether the processor converts vectors to bf16 itself (AVX512_BF16).
-  explicit ValueBuilder(llvm::LLVMContext& context, bool has_bf16 = false)
-      : ir_(context), has_bf16_(has_bf16) {}
+  // What the processor does itself: convert vectors to bf16 (AVX512_BF16), and round them to integers
+  // (AVX512F).
+  struct Features {
+    bool bf16 = false, avx512 = false;
+  };
+  explicit ValueBuilder(llvm::LLVMContext& context, const Features& features)
+      : ir_(context), features_(features) {}
+  explicit ValueBuilder(llvm::LLVMContext& context) : ValueBuilder(context, Features()) {}
 
   llvm::IRBuilder<>& ir() { return ir_; }
   // The first error of any call.
@@ -52,6 +57,8 @@ class ValueBuilder {
   llvm::Value* Fma(llvm::Value* a, llvm::Value* b, llvm::Value* c);  // a b + c, f32 or f64
   llvm::Value* Cast(DType from, DType to, llvm::Value* value);
   llvm::Value* Bitcast(DType to, llvm::Value* value);
+  // f32 rounded, half to even, and saturated; NaN gives 0.
+  llvm::Value* RoundTo(DType to, llvm::Value* f32);
 
   // All lanes of a vector combined by `op` (add, mul, min, max, and, or), in a tree.
   llvm::Value* ReduceLanes(MathOp op, DType dtype, llvm::Value* vector);
@@ -74,9 +81,12 @@ class ValueBuilder {
   llvm::Value* IntegerToFloat(DType from, DType to, llvm::Value* value);
   llvm::Value* RoundToOddF32(llvm::Value* f64);
   llvm::Value* F32ToBF16(llvm::Value* f32);
+  bool FitsNarrowVector(DType to, llvm::Value* value);
+  llvm::Value* NarrowVector(DType to, llvm::Value* f32, bool rounds);
+  llvm::Value* ToI32(llvm::Value* f32, bool rounds);
 
   llvm::IRBuilder<> ir_;
-  bool has_bf16_;
+  Features features_;
   absl::Status status_;
 };
 

@@ -67,6 +67,10 @@ inline bool IsElementwise(Op op) {
          op == Op::kIdentity;
 }
 
+// Of floats or integers.
+inline bool IsConv(Op op) { return op == Op::kConv || op == Op::kConvInteger; }
+inline bool IsMatMul(Op op) { return op == Op::kMatMul || op == Op::kMatMulInteger; }
+
 }  // namespace attune
 
 #endif  // ATTUNE_GRAPH_OP_H_

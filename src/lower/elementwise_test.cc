@@ -27,6 +27,10 @@ TEST(LowerElementwise, OperatorsWithAttributes) {
                       {Op::kHardSigmoid, {"f32[33]"}, {{"alpha", 0.2}, {"beta", 0.5}}},
                       {Op::kGelu, {"f32[33]"}, {{"approximate", std::string("tanh")}}},
                       {Op::kCast, {"f32[33] -300..300"}, {{"to", DType::kU8}}},
+                      {Op::kCast, {"f32[200] -300..300"}, {{"to", DType::kI8}}},
+                      {Op::kCast, {"f32[200] -90000..90000"}, {{"to", DType::kI16}}},
+                      {Op::kCast, {"f32[8] nan inf -inf 1e20 -1e20 127.9 -0.9 254.5"}, {{"to", DType::kU8}}},
+                      {Op::kCast, {"f32[8] nan inf -inf 1e20 -1e20 127.9 -0.9 254.5"}, {{"to", DType::kI8}}},
                       {Op::kCast, {"i64[33]"}, {{"to", DType::kF16}}},
                       {Op::kCast, {"f32[33]"}, {{"to", DType::kBool}}},
                       {Op::kNot, {"bool[5]"}, {}}});

@@ -9,7 +9,7 @@ bool All(const Ints& values, int64_t wanted) {
   return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == wanted; });
 }
 
-bool IsPointwise(const Node& conv) {
+bool HasOneTap(const Node& conv) {
   const Shape w = conv.input(1)->type().shape();
   return w.size() == 4 && w[2] == 1 && w[3] == 1 && All(conv.attrs().IntList("strides", {1, 1}), 1) &&
          All(conv.attrs().IntList("pads", {0, 0, 0, 0}), 0);
@@ -86,9 +86,9 @@ std::unique_ptr<Graph> Flatten(const Graph& region) {
   const Node* anchor = OnlyAnchor(region);
   if (anchor == nullptr || !anchor->output()->type().is_static()) return nullptr;
   const Shape out = anchor->output()->type().shape();
-  if (anchor->op() == Op::kConv && IsPointwise(*anchor) && out[2] > 1)
+  if (IsConv(anchor->op()) && HasOneTap(*anchor) && out[2] > 1)
     return WithFlatTypes(region, [&](Value& value) { return FlattenPixels(value, out[2], out[3]); });
-  if (anchor->op() != Op::kMatMul || anchor->attrs().Bool("transpose_a")) return nullptr;
+  if (!IsMatMul(anchor->op()) || anchor->attrs().Bool("transpose_a")) return nullptr;
   const Shape batch(out.begin(), out.end() - 1);
   if (anchor->input(1)->type().rank() != 2 || All(Ints(batch.begin(), batch.end() - 1), 1)) return nullptr;
   return WithFlatTypes(region, [&](Value& value) { return FlattenRows(value, batch); });

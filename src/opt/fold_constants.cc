@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "opt/passes.h"
+#include "opt/quantization.h"
 
 namespace attune {
 namespace {
@@ -24,8 +25,17 @@ double MultiplyAdds(const Node& node) {
   return operand * static_cast<double>(node.output()->type().num_elements());
 }
 
+// Weights of 8 bits: integer_products decides what is multiplied in floats.
+bool IsQuantizedWeight(const Node& node) {
+  return node.op() == Op::kDequantize && Is8Bit(node.input(0)->type().dtype) &&
+         node.output()->type().rank() > 0;
+}
+
 bool IsFoldable(const Node& node, const Limits& limits) {
-  if (node.op() == Op::kConstant || node.num_regions() > 0 || !HasConstantInputs(node)) return false;
+  if (node.op() == Op::kConstant || node.num_regions() > 0 || !HasConstantInputs(node) ||
+      IsQuantizedWeight(node)) {
+    return false;
+  }
   int64_t input_elements = 0;
   for (const Value* input : node.inputs()) {
     input_elements += input == nullptr ? 0 : input->constant()->num_elements();

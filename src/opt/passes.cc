@@ -14,7 +14,12 @@ std::span<const PassInfo> PassTable() {
        InlineBranchesPass,
        "Folding may have decided conditions; the branch is more to fold.",
        {}},
+      {"sink_dequantize",
+       SinkDequantizePass,
+       "Products see that their operands are integers, and weights are moved as integers.",
+       {}},
       {"fold_constants", FoldConstantsPass, "Branches were waiting for their constants.", kFolding},
+      {"integer_products", IntegerProductsPass, "Before anything mixes with the dequantizations.", {}},
       {"eliminate", EliminatePass, "What does nothing hides the patterns that follow.", {}},
       {"common_subexpressions", CommonSubexpressionsPass, "A repeated piece of a pattern is one value.", {}},
 
@@ -41,6 +46,11 @@ std::span<const PassInfo> PassTable() {
       {"algebra", AlgebraPass, "Neighbouring factors and offsets become one before they are folded.", {}},
       {"sink_reshapes", SinkReshapesPass, "A squeezed convolution comes to stand beside its offset.", {}},
       {"fold_affine", FoldAffinePass, "Batch normalization ends in the weights.", {}},
+
+      {"fold_zero_points", FoldZeroPointsPass, "Transposes and pads are where they stay.", {}},
+      {"fold_scales", FoldScalesPass, "Offsets for the zero points are there.", {}},
+      {"decompose_quantization", DecomposeQuantizationPass, "What is left of it is arithmetic.", {}},
+      {"algebra", AlgebraPass, "Its offsets meet the biases.", {}},
 
       {"hoist_pools", HoistPoolsPass, "Nothing is left between a convolution and its pool.", {}},
       {"decompose_conv_transpose",

@@ -29,6 +29,15 @@ absl::StatusOr<bool> CommonSubexpressionsPass(Graph& graph, const PassContext& c
 // slice, or of a concat where it takes from one operand.
 absl::StatusOr<bool> EliminatePass(Graph& graph, const PassContext& context);
 
+// After: no operator that only moves or selects elements has dequantized operands of 8 bits that are alike,
+// but moves the integers; no quantization undoes a dequantization.
+absl::StatusOr<bool> SinkDequantizePass(Graph& graph, const PassContext& context);
+
+// After: no convolution or matrix product has dequantized operands of 8 bits, but is one of integers,
+// dequantized after; every requantization by constants is a dequantization and a quantization. Sums of
+// integers are exact, so it is equal to the rounding that floats had.
+absl::StatusOr<bool> IntegerProductsPass(Graph& graph, const PassContext& context);
+
 // After: the exported pieces of sigmoid, SiLU, GELU (erf and tanh), HardSigmoid and HardSwish are one node
 // each. Equal to rounding.
 absl::StatusOr<bool> RecognizeActivationsPass(Graph& graph, const PassContext& context);
@@ -68,6 +77,18 @@ absl::StatusOr<bool> DecomposeConvTransposePass(Graph& graph, const PassContext&
 // pads with the same: 0 for convolutions, the lowest value for maximum pools (or 0 around values that are
 // not negative), 0 for average pools that count it.
 absl::StatusOr<bool> FoldPadPass(Graph& graph, const PassContext& context);
+
+// After: integer products take u8 and constant i8 without zero points, unless a zero point or the right
+// operand is not constant, or zero points of weights of 8 bits differ within a group. Exact.
+absl::StatusOr<bool> FoldZeroPointsPass(Graph& graph, const PassContext& context);
+
+// After: a quantization by a constant scale of what dequantizations, offsets, ReLU, clips and constant
+// factors make for it alone has the scale 1: it is in theirs. Equal to rounding.
+absl::StatusOr<bool> FoldScalesPass(Graph& graph, const PassContext& context);
+
+// After: no quantization and no dequantization of f32 but of blocks: they are casts, factors and offsets.
+// Equal to rounding; a number that is none becomes 0 before the zero point is added.
+absl::StatusOr<bool> DecomposeQuantizationPass(Graph& graph, const PassContext& context);
 
 // After: no gather with constant indices in equal steps, but a slice; no slice of a reshape that only adds or
 // removes axes of one element, but a reshape of the slice; no slice of a transposition of which only slices

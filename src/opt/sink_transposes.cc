@@ -93,6 +93,11 @@ std::optional<Attributes> OriginalAttributes(const Node& node, const Ints& perm)
       attributes.Set("axes", axes);
       return attributes;
     }
+    case Op::kQuantize:
+    case Op::kDequantize:
+      if (attributes.Int("block_size", 0) != 0) return std::nullopt;
+      if (node.input(1)->type().rank() > 0) attributes.Set("axis", perm[node.attrs().Int("axis", 1)]);
+      return attributes;
     default:
       if (!IsElementwise(node.op())) return std::nullopt;
       return attributes;
@@ -127,8 +132,11 @@ bool Sink(Graph& graph, Node* node) {
   const std::optional<Attributes> attributes = OriginalAttributes(*node, *perm);
   if (!attributes) return false;
   std::vector<Value*> operands;
-  for (Value* input : node->inputs()) {
-    operands.push_back(input == nullptr ? nullptr : OriginalOperand(graph, node, input, *perm));
+  for (int i = 0; i < node->num_inputs(); ++i) {
+    Value* input = node->input(i);
+    // A scale and a zero point go with the axis that the attributes name.
+    const bool is_parameter = i > 0 && GetOpInfo(node->op()).category == OpCategory::kQuantized;
+    operands.push_back(input == nullptr || is_parameter ? input : OriginalOperand(graph, node, input, *perm));
     if (operands.back() == nullptr) return false;
   }
   Value* original = AddBefore(graph, node, node->op(), std::move(operands), *attributes);

@@ -34,7 +34,7 @@ bool IsDepthwise(const Node& conv) {
 // A convolution whose output's channels are not its input's, one by one, or null.
 const Node* DenseConv(const Graph& region) {
   for (const auto& node : region.nodes()) {
-    const bool is_conv = node->op() == Op::kConv || node->op() == Op::kConvTranspose;
+    const bool is_conv = IsConv(node->op()) || node->op() == Op::kConvTranspose;
     if (is_conv && !IsDepthwise(*node)) return node.get();
   }
   return nullptr;
@@ -182,7 +182,8 @@ class BlockChooser {
 }  // namespace
 
 bool IsFeatureMap(const TensorType& type) {
-  return type.rank() == 4 && IsFloat(type.dtype) && type.is_static();
+  const bool is_quantized = type.dtype == DType::kU8 || type.dtype == DType::kI8 || type.dtype == DType::kI32;
+  return type.rank() == 4 && (IsFloat(type.dtype) || is_quantized) && type.is_static();
 }
 
 absl::StatusOr<BlockChoice> ChooseBlocks(const Graph& graph, const Target& target, const BlockFlips& flips) {

@@ -72,7 +72,7 @@ class Merge {
 
 bool HasConvOrPool(const Graph& region) {
   return std::ranges::any_of(region.nodes(), [](const auto& node) {
-    return node->op() == Op::kConv || node->op() == Op::kMaxPool || node->op() == Op::kAvgPool;
+    return IsConv(node->op()) || node->op() == Op::kMaxPool || node->op() == Op::kAvgPool;
   });
 }
 

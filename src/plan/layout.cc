@@ -49,6 +49,7 @@ class GroupAssignment {
     const Layout input = node.input(0)->type().layout;
     switch (node.op()) {
       case Op::kConv:
+      case Op::kConvInteger:
       case Op::kConvTranspose:
         return IsWideEnough(node) ? blocked_ : Layout();
       case Op::kMaxPool:

@@ -51,6 +51,21 @@ __attribute__((target("avx2,fma"))) float FmaLoop256(int64_t rounds) {
   return _mm256_cvtss_f32(sum[0]);
 }
 
+__attribute__((target("avx512f,avx512vnni"))) int DotLoop512(int64_t rounds) {
+  __m512i x = _mm512_set1_epi8(1), y = _mm512_set1_epi8(-1), sum[kChains];
+  for (int i = 0; i < kChains; ++i) {
+    sum[i] = _mm512_set1_epi32(i);
+    asm volatile("" : "+v"(sum[i]));
+  }
+  asm volatile("" : "+v"(x), "+v"(y));
+  for (int64_t r = 0; r < rounds; ++r) {
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kChains; ++i) sum[i] = _mm512_dpbusd_epi32(sum[i], x, y);
+  }
+  for (int i = 1; i < kChains; ++i) sum[0] = _mm512_add_epi32(sum[0], sum[i]);
+  return _mm512_cvtsi512_si32(sum[0]);
+}
+
 __attribute__((target("avx2"))) int64_t ReadAll(const std::vector<int64_t>& data) {
   __m256i sum[4] = {};
   const __m256i* p = reinterpret_cast<const __m256i*>(data.data());
@@ -69,15 +84,15 @@ void Keep(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");
 }
 
-double MeasureGflops(int vector_bits) {
+// The most billions of operations a second that `loop`, of `operations` a round and chain, comes to.
+template <typename F>
+double MeasureGops(F loop, int operations) {
   constexpr int64_t kRounds = 400'000;
-  const int lanes = vector_bits / 32;
   double best = 0;
   for (int run = 0; run < 8; ++run) {
     const Clock::time_point start = Clock::now();
-    Keep(vector_bits == 512 ? FmaLoop512(kRounds) : FmaLoop256(kRounds));
-    const double flops = static_cast<double>(kRounds) * kChains * 2 * lanes;
-    best = std::max(best, flops / SecondsSince(start) * 1e-9);
+    Keep(loop(kRounds));
+    best = std::max(best, static_cast<double>(kRounds) * kChains * operations / SecondsSince(start) * 1e-9);
   }
   return best;
 }
@@ -101,11 +116,16 @@ Peaks Measure() {
   if (!target.ok()) return Peaks{};
   const int64_t in_l3 = std::max(2 * target->l2_bytes, target->l3_bytes / 8);
   const int64_t in_memory = std::clamp<int64_t>(4 * target->l3_bytes, int64_t{64} << 20, int64_t{256} << 20);
-  return Peaks{.gflops_per_core = MeasureGflops(target->vector_bits),
-               .l2_gb_per_s = MeasureRead(std::max<int64_t>(target->l2_bytes / 2, 1 << 15)),
-               .l3_gb_per_s = MeasureRead(std::max<int64_t>(in_l3, 1 << 15)),
-               .memory_gb_per_s = MeasureRead(in_memory),
-               .l2_bytes = target->l2_bytes};
+  const int operations = 2 * target->vector_bits / 32;
+  const double f32 = MeasureGops(target->vector_bits == 512 ? FmaLoop512 : FmaLoop256, operations);
+  constexpr int kDot = 4;
+  return Peaks{
+      .gflops_per_core = f32,
+      .int8_gops_per_core = target->Has("avx512_vnni") ? MeasureGops(DotLoop512, kDot * operations) : f32,
+      .l2_gb_per_s = MeasureRead(std::max<int64_t>(target->l2_bytes / 2, 1 << 15)),
+      .l3_gb_per_s = MeasureRead(std::max<int64_t>(in_l3, 1 << 15)),
+      .memory_gb_per_s = MeasureRead(in_memory),
+      .l2_bytes = target->l2_bytes};
 }
 
 }  // namespace

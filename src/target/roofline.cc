@@ -18,9 +18,13 @@ std::string_view Name(Bound bound) {
   return "";
 }
 
+double PeakOf(const Work& work, const Peaks& peaks, int threads) {
+  return (work.is_integer ? peaks.int8_gops_per_core : peaks.gflops_per_core) * 1e9 * threads;
+}
+
 Roofline RooflineOf(const Work& work, double seconds, const Peaks& peaks, int threads) {
   const auto seconds_at = [&](double gb_per_s) { return work.bytes / (gb_per_s * 1e9 * threads); };
-  const double compute_seconds = work.flops / (peaks.gflops_per_core * 1e9 * threads);
+  const double compute_seconds = work.flops / PeakOf(work, peaks, threads);
   Bound source = Bound::kMemory;
   double read_seconds = seconds_at(peaks.memory_gb_per_s);
   if (read_seconds > seconds) {

@@ -14,8 +14,9 @@ enum class Bound { kCompute, kL2, kL3, kMemory };
 std::string_view Name(Bound bound);  // "compute", "L2", "L3" or "memory"
 
 struct Work {
-  double flops = 0;  // in all calls together
-  double bytes = 0;  // likewise, the least that must be moved
+  double flops = 0;         // in all calls together
+  bool is_integer = false;  // most of them multiply and add numbers of 8 bits
+  double bytes = 0;         // likewise, the least that must be moved
   double calls = 1;
 };
 
@@ -23,6 +24,9 @@ struct Roofline {
   Bound bound = Bound::kCompute;  // which of the two limits it
   double seconds = 0;             // the larger of the two
 };
+
+// The operations that `threads` cores do a second at best.
+double PeakOf(const Work& work, const Peaks& peaks, int threads);
 
 // What `work` takes at the least on `threads` cores. Its data comes from memory, unless it takes `seconds`,
 // which is less than memory needs for it: then it is in a cache, the second level if a call's fits there,

@@ -67,6 +67,8 @@ std::string DeviceFingerprint();
 // What this machine does at best, measured.
 struct Peaks {
   double gflops_per_core = 0;  // f32 fused multiply-adds, counted as two operations
+  // Multiply-adds of 8 bits into 32, likewise; those of f32 where there is no instruction for them.
+  double int8_gops_per_core = 0;
   // One core reading what lies in its second-level cache, in the third, and far more than they hold.
   double l2_gb_per_s = 0;
   double l3_gb_per_s = 0;

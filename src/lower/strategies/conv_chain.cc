@@ -197,7 +197,7 @@ class ChainSchedule {
       RETURN_IF_ERROR(InlineEpilogue(s_, links_[i]));
       if (!IsChannelwise(*links_[i].anchor)) {
         RETURN_IF_ERROR(PackDirect(s_, links_[i], ConfigOf(config_, i), target_));
-      } else if (links_[i].anchor->op() == Op::kConv) {
+      } else if (IsConv(links_[i].anchor->op())) {
         RETURN_IF_ERROR(PackDepthwise(s_, links_[i]));
       }
     }

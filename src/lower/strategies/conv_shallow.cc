@@ -1,11 +1,10 @@
-// Convolution of an image of a few channels, such as a network's first, in bf16.
+// Convolution of an image of a few channels, such as a network's first, in bf16 or 8 bits.
 //
-// Problem: the instruction for bf16 takes pairs of terms that lie side by side, and three channels that lie
-// in planes give none. Idea: neighbouring taps of a row do lie side by side. They are taken in pairs, of
-// which the last one is filled up with a weight of zero where their number is odd. The image is copied with
-// its padding beforehand, which it is small enough for, so that no tap is a special case. The weight of zero
-// meets a pixel beside the window, so one that is infinite or no number spreads a column further than it
-// would.
+// Problem: instructions for narrow numbers take two or four terms that lie side by side, and three channels
+// that lie in planes give none. Idea: neighbouring taps of a row do lie side by side. They are taken so many
+// at a time, the last ones filled up with weights of zero. The image is copied with its padding beforehand,
+// which it is small enough for, so that no tap is a special case. A weight of zero meets a pixel beside the
+// window, so one that is infinite or no number spreads a column further than it would.
 #include <algorithm>
 
 #include "base/checked.h"
@@ -16,20 +15,20 @@
 namespace attune {
 namespace {
 
-constexpr int64_t kPair = 2;
-
 struct Window2d {
   WindowAxis rows, columns;
-  int64_t tap_pairs;  // of a row of taps
+  int64_t dot;         // taps that one instruction takes, of 32 bits in all
+  int64_t tap_groups;  // of so many, of a row of taps
 
   explicit Window2d(const Node& conv)
       : rows(WindowAlong(conv, 0)),
         columns(WindowAlong(conv, 1)),
-        tap_pairs(CeilDiv(columns.kernel, kPair)) {}
+        dot(4 / DTypeSize(conv.input(0)->type().dtype)),
+        tap_groups(CeilDiv(columns.kernel, dot)) {}
 
   // Of the padded image: all that the taps read.
   int64_t height() const { return (rows.output - 1) * rows.stride + (rows.kernel - 1) * rows.dilation + 1; }
-  int64_t width() const { return (columns.output - 1) * columns.stride + kPair * tap_pairs; }
+  int64_t width() const { return (columns.output - 1) * columns.stride + dot * tap_groups; }
 };
 
 TiledConv TiledOf(const Node& conv) {
@@ -41,7 +40,7 @@ TiledConv TiledOf(const Node& conv) {
           .group_blocks = blocks,
           .lanes = out.layout.block,
           .width = window.columns.output,
-          .steps = channels * window.rows.kernel * window.tap_pairs};
+          .steps = channels * window.rows.kernel * window.tap_groups};
 }
 
 }  // namespace
@@ -49,7 +48,8 @@ TiledConv TiledOf(const Node& conv) {
 std::string ConvShallowWhyNot(const Workload& workload, const Target& target) {
   if (std::string reason = BlockedConvWhyNot(workload, target); !reason.empty()) return reason;
   const Node& conv = *workload.anchor;
-  if (DotTerms(workload, kPair, target) != kPair) return "no instruction for pairs";
+  constexpr int64_t kAnyMultiple = 4;
+  if (DotTerms(workload, kAnyMultiple, target) == 1) return "no instruction for neighbours";
   if (conv.output()->type().layout.block != target.Lanes(4)) return "blocks do not fill vectors";
   if (!conv.input(0)->type().layout.is_plain()) return "the input's channels are blocked";
   if (conv.input(0)->type().shape()[1] >= conv.output()->type().layout.block) return "many channels";
@@ -75,12 +75,13 @@ double ConvShallowCost(const Workload& workload, const Config& config, const Tar
   const double compute = static_cast<double>(out[0] * out[2] * tiled.steps) *
                          TileCost(tiled, config.at("tile_w"), config.at("tile_c"), target);
   const Window2d window(conv);
-  const int64_t copied = in[0] * in[1] * window.height() * window.width() * DTypeSize(DType::kBF16);
+  const int64_t copied =
+      in[0] * in[1] * window.height() * window.width() * DTypeSize(conv.input(0)->type().dtype);
   return compute + static_cast<double>(copied) / target.l2_bytes_per_cycle;
 }
 
 // conv0.pad  [batch, channels, height, width]  the image with its padding
-// conv0.w    [groups, taps of a column, channels, pairs of taps of a row, tile_c · lanes, 2]  the weights
+// conv0.w    [groups, taps of a column, channels, taps of a row / dot, tile_c · lanes, dot]  the weights
 absl::StatusOr<ComputeDef> ConvShallowDefine(const Workload& workload, const Config& config) {
   return DefineWithAnchor(workload, [&](Definition& definition, const Node& conv) {
     const Value *x = conv.input(0), *w = conv.input(1);
@@ -90,33 +91,33 @@ absl::StatusOr<ComputeDef> ConvShallowDefine(const Workload& workload, const Con
       return And(place >= Expr(int64_t{0}), place < Expr(axis.input));
     };
     const Buffer image = definition.AddTemporary(
-        conv, "pad", DType::kBF16, {xs[0], xs[1], window.height(), window.width()}, [&](const Indices& i) {
+        conv, "pad", x->type().dtype, {xs[0], xs[1], window.height(), window.width()}, [&](const Indices& i) {
           const Expr row = i[2] - Expr(window.rows.pad_begin), column = i[3] - Expr(window.columns.pad_begin);
           const Expr element =
               definition.ReadComputed(x, {i[0], i[1], Clamp(row, 0, xs[2] - 1), Clamp(column, 0, xs[3] - 1)});
           return Select(And(inside(window.rows, row), inside(window.columns, column)), element,
-                        FloatConst(0, element->dtype));
+                        NeutralElement(MathOp::kAdd, element->dtype));
         });
     const int64_t group_channels = config.at("tile_c") * conv.output()->type().layout.block;
     const Buffer weights = definition.AddTemporary(
-        conv, "w", DType::kBF16,
-        {CeilDiv(ws[0], group_channels), ws[2], ws[1], window.tap_pairs, group_channels, kPair},
+        conv, "w", w->type().dtype,
+        {CeilDiv(ws[0], group_channels), ws[2], ws[1], window.tap_groups, group_channels, window.dot},
         [&](const Indices& i) {
-          const Expr tap = i[3] * Expr(kPair) + i[5], channel = i[0] * Expr(group_channels) + i[4];
+          const Expr tap = i[3] * Expr(window.dot) + i[5], channel = i[0] * Expr(group_channels) + i[4];
           const Expr element = definition.ReadComputed(
               w, {Min(channel, Expr(ws[0] - 1)), i[2], i[1], Min(tap, Expr(ws[3] - 1))});
-          return Select(tap < Expr(ws[3]), element, FloatConst(0, element->dtype));
+          return Select(tap < Expr(ws[3]), element, NeutralElement(MathOp::kAdd, element->dtype));
         });
 
     Reduction sum;
-    sum.extents = {ws[1], ws[2], kPair * window.tap_pairs};
+    sum.extents = {ws[1], ws[2], window.dot * window.tap_groups};
     sum.names = {"c", "kh", "kw"};
     sum.dtype = ComputeType(conv.output()->type().dtype);
     sum.term = [&](const Indices& i, const Indices& r) {
       const Expr row = i[2] * Expr(window.rows.stride) + r[1] * Expr(window.rows.dilation);
       const Expr a = Load(image, {i[0], r[0], row, i[3] * Expr(window.columns.stride) + r[2]});
-      const Expr b = Load(weights, {FloorDiv(i[1], group_channels), r[1], r[0], FloorDiv(r[2], kPair),
-                                    FloorMod(i[1], group_channels), FloorMod(r[2], kPair)});
+      const Expr b = Load(weights, {FloorDiv(i[1], group_channels), r[1], r[0], FloorDiv(r[2], window.dot),
+                                    FloorMod(i[1], group_channels), FloorMod(r[2], window.dot)});
       return CastTo(sum.dtype, a) * CastTo(sum.dtype, b);
     };
     if (conv.input(2) != nullptr) {
@@ -147,7 +148,7 @@ absl::Status ConvShallowApply(Schedule& s, const Workload& workload, const Confi
 
   const int64_t ragged = window.columns.output % config.at("tile_w") == 0 ? 0 : 1;
   RETURN_IF_ERROR(TileOutput(s, workload, config, {.front = 0, .back = ragged}));
-  RETURN_IF_ERROR(s.Split(acc + ".kw", kPair));
+  RETURN_IF_ERROR(s.Split(acc + ".kw", window.dot));
   RETURN_IF_ERROR(s.Reorder({acc + ".d0", acc + ".d2", acc + ".kh", acc + ".c", acc + ".kw.o", acc + ".d3",
                              acc + ".d1", acc + ".v", acc + ".kw.i"}));
   for (const char* loop : {".d3", ".d1"}) RETURN_IF_ERROR(s.Unroll(acc + loop));

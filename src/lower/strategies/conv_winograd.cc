@@ -158,6 +158,7 @@ double Cost(const WinogradShape& s, const Plan& p, const Target& target) {
 std::string ConvWinogradWhyNot(const Workload& workload, const Target& target) {
   if (std::string reason = BlockedConvWhyNot(workload, target); !reason.empty()) return reason;
   const Node& conv = *workload.anchor;
+  if (conv.op() != Op::kConv) return "integers";
   const TensorType &in = conv.input(0)->type(), &out = conv.output()->type();
   if (in.layout != out.layout) return "the input's channels are not blocked";
   if (out.layout.block != target.Lanes(4)) return "blocks do not fill vectors";

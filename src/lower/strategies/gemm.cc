@@ -39,11 +39,12 @@ int64_t MaxRows(const Product& p, const Target& target) {
 }  // namespace
 
 std::string GemmWhyNot(const Workload& workload, const Target&) {
-  if (workload.anchor == nullptr || workload.anchor->op() != Op::kMatMul)
+  if (workload.anchor == nullptr || !IsMatMul(workload.anchor->op()))
     return "the anchor is no matrix product";
   if (workload.num_outputs != 1) return "more than one output";
   const TensorType& type = workload.anchor->output()->type();
-  if (!IsFloat(type.dtype)) return "not floats";
+  if (!IsFloat(type.dtype) && type.dtype != DType::kI32) return "neither floats nor i32";
+  if (HasZeroPoints(*workload.anchor)) return "zero points";
   if (!workload.output_type().layout.is_plain() || workload.output_type().shape() != type.shape()) {
     return "the epilogue changes shape or layout";
   }

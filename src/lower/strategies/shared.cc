@@ -11,14 +11,24 @@ namespace {
 // More code than this takes long to compile, and does not fit into the first-level cache.
 constexpr int64_t kMaxUnrolledStatements = 1024;
 
+// Integers of 8 bits are what pools choose among.
+bool HasLanesOf32Bits(DType dtype) {
+  return ComputeType(dtype) == DType::kF32 || dtype == DType::kI32 || DTypeSize(dtype) == 1;
+}
+
 }  // namespace
+
+bool HasZeroPoints(const Node& product) {
+  return !IsFloat(product.output()->type().dtype) &&
+         (product.input(2) != nullptr || product.input(3) != nullptr);
+}
 
 std::string BlockedImageWhyNot(const Workload& workload, const Target& target) {
   if (workload.anchor == nullptr || workload.num_anchors != 1) return "not one operator to compute around";
   if (workload.num_outputs != 1) return "more than one output";
   const TensorType& type = workload.anchor->output()->type();
   if (type.rank() != 4 || !type.is_static()) return "not two spatial dimensions";
-  if (ComputeType(type.dtype) != DType::kF32) return "not computed in f32";
+  if (!HasLanesOf32Bits(type.dtype)) return "computed in another type than f32 and i32";
   const int64_t block = type.layout.block, lanes = target.Lanes(4);
   if (type.layout.blocked_axis != 1 || (block != lanes && block != lanes / 2))
     return "the output's channels are not in blocks of a vector's lanes, or of half of them";
@@ -31,7 +41,8 @@ std::string BlockedImageWhyNot(const Workload& workload, const Target& target) {
 }
 
 std::string BlockedConvWhyNot(const Workload& workload, const Target& target) {
-  if (workload.anchor == nullptr || workload.anchor->op() != Op::kConv) return "the anchor is no convolution";
+  if (workload.anchor == nullptr || !IsConv(workload.anchor->op())) return "the anchor is no convolution";
+  if (HasZeroPoints(*workload.anchor)) return "zero points";
   return BlockedImageWhyNot(workload, target);
 }
 
@@ -82,8 +93,10 @@ int64_t TileRegisters(const Workload& workload, const Target& target) {
 }
 
 int64_t DotTerms(const Workload& workload, int64_t terms, const Target& target) {
-  const auto is_bf16 = [&](int i) { return workload.anchor->input(i)->type().dtype == DType::kBF16; };
-  return is_bf16(0) && is_bf16(1) && terms % 2 == 0 && target.Has("avx512_bf16") ? 2 : 1;
+  const DType left = workload.anchor->input(0)->type().dtype, right = workload.anchor->input(1)->type().dtype;
+  if (left == DType::kBF16 && right == DType::kBF16 && terms % 2 == 0 && target.Has("avx512_bf16")) return 2;
+  const bool integers = left == DType::kU8 && right == DType::kI8 && !HasZeroPoints(*workload.anchor);
+  return integers && terms % 4 == 0 && target.Has("avx512_vnni") ? 4 : 1;
 }
 
 absl::StatusOr<TermLoops> SplitTerms(Schedule& schedule, const std::string& loop, int64_t dot) {

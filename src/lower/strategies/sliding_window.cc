@@ -20,7 +20,7 @@ bool IsNarrow(const Node& node) { return node.input(0)->type().dtype != DType::k
 
 bool IsChannelwise(const Node& node) {
   if (node.op() == Op::kMaxPool || node.op() == Op::kAvgPool) return true;
-  return node.op() == Op::kConv && node.attrs().Int("group", 1) == node.output()->type().shape()[1] &&
+  return IsConv(node.op()) && node.attrs().Int("group", 1) == node.output()->type().shape()[1] &&
          node.input(1)->type().shape()[1] == 1;
 }
 
@@ -28,6 +28,7 @@ std::string SlidingWindowWhyNot(const Workload& workload, const Target& target) 
   if (std::string reason = BlockedImageWhyNot(workload, target); !reason.empty()) return reason;
   const Node& node = *workload.anchor;
   if (!IsChannelwise(node)) return "neither a depthwise convolution nor a pool";
+  if (IsConv(node.op()) && HasZeroPoints(node)) return "zero points";
   if (node.input(0)->type().layout != node.output()->type().layout)
     return "the input's channels are not blocked";
   return "";
@@ -74,7 +75,7 @@ absl::Status SlideAlongRows(Schedule& s, const Workload& workload, int64_t tile_
   RETURN_IF_ERROR(s.Unroll(out + ".d3.i"));
   RETURN_IF_ERROR(s.ComputeAt(acc, out + ".d3.o", MemorySpace::kRegister));
   std::vector<std::string> order = {acc + ".d0", acc + ".d1", acc + ".d2", acc + ".kh"};
-  if (node.op() == Op::kConv) order.push_back(acc + ".c");
+  if (IsConv(node.op())) order.push_back(acc + ".c");
   std::vector<std::string> row = {acc + ".kw", acc + ".d3"};
   if (IsNarrow(node)) std::ranges::swap(row[0], row[1]);
   order.insert(order.end(), row.begin(), row.end());
@@ -100,7 +101,7 @@ absl::Status PackDepthwise(Schedule& s, const Workload& workload) {
 
 absl::Status SlidingWindowApply(Schedule& s, const Workload& workload, const Config& config, const Target&) {
   RETURN_IF_ERROR(InlineEpilogue(s, workload));
-  if (workload.anchor->op() == Op::kConv) RETURN_IF_ERROR(PackDepthwise(s, workload));
+  if (IsConv(workload.anchor->op())) RETURN_IF_ERROR(PackDepthwise(s, workload));
   RETURN_IF_ERROR(SlideAlongRows(s, workload, config.at("tile_w")));
   return ParallelizeOuter(s, workload.output_stage, 3);
 }

@@ -30,7 +30,7 @@ inline constexpr Strategy kConvWinograd = {"conv_winograd",          2,
                                            ConvWinogradWhyNot,       ConvWinogradSpace,
                                            ConvWinogradDefault,      ConvWinogradApply,
                                            ConvWinogradDefine,       ConvWinogradCost,
-                                           /*spreads_rounding=*/true};
+                                           /*spreads_rounding=*/true};  // in tiles of 6×6
 
 // Convolutions of plain images of a few channels in bf16: neighbouring taps of a row in pairs.
 // conv_shallow.cc
@@ -86,8 +86,11 @@ Config LoopsDefault(const Workload&, const Target&);
 absl::Status LoopsApply(Schedule&, const Workload&, const Config&, const Target&);
 inline constexpr Strategy kLoops = {"loops", 2, LoopsWhyNot, LoopsSpace, LoopsDefault, LoopsApply};
 
-// Why the group is not computed around one operator that makes images in f32 arithmetic, in blocks of a
-// vector of channels, or of half a vector, after the epilogue too; empty when it is. And the same of a
+// Whether a product of integers has a zero point, which its definition subtracts from each element.
+bool HasZeroPoints(const Node& product);
+
+// Why the group is not computed around one operator that makes images in arithmetic of 32 bits, in blocks of
+// a vector of channels, or of half a vector, after the epilogue too; empty when it is. And the same of a
 // convolution whose weights come from outside.
 std::string BlockedImageWhyNot(const Workload& workload, const Target& target);
 std::string BlockedConvWhyNot(const Workload& workload, const Target& target);
@@ -111,7 +114,8 @@ absl::StatusOr<ComputeDef> DefineWithAnchor(const Workload& workload, const Oper
 int64_t TileRegisters(const Workload& workload, const Target& target);
 
 // How many neighbouring terms of the anchor's sums, `terms` of them, one instruction of the target adds up:
-// 2 of bf16 where it has AVX512_BF16, else 1. They must come out even.
+// 2 of bf16 where it has AVX512_BF16, 4 of u8 and i8 where it has AVX512_VNNI, else 1. They must come out
+// even.
 int64_t DotTerms(const Workload& workload, int64_t terms, const Target& target);
 
 // Splits a loop over the terms of a sum for instructions that take `dot` of them.

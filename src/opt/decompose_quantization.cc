@@ -1,0 +1,90 @@
+// Quantization as elementwise operators, which layouts, fusion and kernels know already.
+#include <cmath>
+
+#include "opt/passes.h"
+#include "opt/quantization.h"
+#include "opt/rewrite.h"
+
+namespace attune {
+namespace {
+
+// A parameter, one number or one for each place along an axis of `like`, as it broadcasts over `like`.
+Value* Broadcastable(Graph& graph, Node* node, Value* parameter, const Value* like) {
+  if (parameter->type().rank() == 0) return parameter;
+  Shape shape(static_cast<size_t>(like->type().rank()), 1);
+  const int64_t axis = node->attrs().Int("axis", 1);
+  shape[static_cast<size_t>(axis)] = parameter->type().dims[0].size;
+  return AddBefore(graph, node, Op::kReshape, {parameter}, {{"shape", Ints(shape)}});
+}
+
+Value* CastTo(Graph& graph, Node* node, Value* value, DType dtype) {
+  return value->type().dtype == dtype ? value : AddBefore(graph, node, Op::kCast, {value}, {{"to", dtype}});
+}
+
+// (x - zero) scale; of constants x scale - zero scale, which is one instruction.
+Value* Dequantized(Graph& graph, Node* node) {
+  const DType dtype = node->output()->type().dtype;
+  if (const auto constants = DequantizationOf(node->output())) {
+    const int rank = node->output()->type().rank();
+    const auto along = [&](const std::vector<double>& numbers) {
+      return AddAlong(graph, node, dtype, numbers, rank, constants->axis);
+    };
+    Value* product = AddBefore(graph, node, Op::kMul,
+                               {CastTo(graph, node, node->input(0), dtype), along(constants->scale)});
+    if (AllAre(constants->zero, 0)) return product;
+    std::vector<double> offsets = constants->scale;
+    for (size_t i = 0; i < offsets.size(); ++i) offsets[i] *= -static_cast<double>(constants->zero[i]);
+    return AddBefore(graph, node, Op::kAdd, {product, along(offsets)});
+  }
+  // 32 bits less as many may need more.
+  const bool is_wide = DTypeSize(node->input(0)->type().dtype) >= 4;
+  const DType difference = is_wide ? DType::kI64 : DType::kI32;
+  Value* x = node->input(0);
+  if (node->input(2) != nullptr) {
+    Value* zero = Broadcastable(graph, node, node->input(2), node->output());
+    x = AddBefore(graph, node, Op::kSub,
+                  {CastTo(graph, node, x, difference), CastTo(graph, node, zero, difference)});
+  }
+  return AddBefore(
+      graph, node, Op::kMul,
+      {CastTo(graph, node, x, dtype), Broadcastable(graph, node, node->input(1), node->output())});
+}
+
+// cast(round(x / scale) + zero), where the cast saturates.
+Value* Quantized(Graph& graph, Node* node) {
+  Value* x = node->input(0);
+  const DType dtype = x->type().dtype;
+  if (ScalarOf(node->input(1)) != 1) {
+    Value* scale = Broadcastable(graph, node, CastTo(graph, node, node->input(1), dtype), x);
+    x = AddBefore(graph, node, Op::kDiv, {x, scale});
+  }
+  x = AddBefore(graph, node, Op::kRound, {x});
+  if (node->input(2) != nullptr) {
+    Value* zero = Broadcastable(graph, node, CastTo(graph, node, node->input(2), dtype), node->output());
+    x = AddBefore(graph, node, Op::kAdd, {x, zero});
+  }
+  return CastTo(graph, node, x, node->attrs().Type("to"));
+}
+
+}  // namespace
+
+absl::StatusOr<bool> DecomposeQuantizationPass(Graph& graph, const PassContext&) {
+  bool changed = false;
+  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+    Node* node = it++->get();
+    const bool is_quantize = node->op() == Op::kQuantize;
+    if ((!is_quantize && node->op() != Op::kDequantize) || node->attrs().Int("block_size", 0) != 0) continue;
+    // Numbers of 16 bits have too few digits for what passes between.
+    if (is_quantize ? node->input(0)->type().dtype != DType::kF32
+                    : node->output()->type().dtype != DType::kF32) {
+      continue;
+    }
+    Value* result = is_quantize ? Quantized(graph, node) : Dequantized(graph, node);
+    if (result == nullptr || result->type() != node->output()->type()) continue;
+    ReplaceNode(graph, node, result);
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace attune

@@ -1,0 +1,183 @@
+// Problem: between a sum of integers and the next quantization stand a dequantization, an offset, an
+// activation, another branch's dequantization, a division by the scale, and a zero point: for a layer with
+// few terms, half of its time.
+//
+// Idea: the division moves up. A sum divided is the sum of its divided terms, a ReLU or a clip divided is
+// that of the divided operand, with divided bounds; a dequantization divided has another scale. What is left
+// is one multiply-add a term. The zero point then is part of the offset, rounding being indifferent to whole
+// numbers but for ties; and a bound that the integers' own range sets is none.
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "opt/passes.h"
+#include "opt/quantization.h"
+#include "opt/rewrite.h"
+
+namespace attune {
+namespace {
+
+// Makes `value` times a positive factor where that costs nothing, for one user of it.
+class Scaler {
+ public:
+  Scaler(Graph& graph, Node* before, double factor) : graph_(graph), before_(before), factor_(factor) {}
+
+  bool Can(const Value* value, const Node* user) const {
+    if (value->constant() != nullptr) return true;
+    const Node* node = value->producer();
+    if (node == nullptr || OnlyUser(graph_, value) != user) return false;
+    switch (node->op()) {
+      case Op::kDequantize:
+        return DequantizationOf(value).has_value();
+      case Op::kRelu:
+      case Op::kClip:
+        return Can(node->input(0), node);
+      case Op::kAdd:
+      case Op::kSub:
+        return Can(node->input(0), node) && Can(node->input(1), node);
+      case Op::kMul:
+        return Can(node->input(0), node) && node->input(1)->constant() != nullptr;
+      default:
+        return false;
+    }
+  }
+
+  // Of what Can().
+  Value* Scaled(Value* value) {
+    if (value->constant() != nullptr) return ScaledConstant(value);
+    Node* node = value->producer();
+    std::vector<Value*> inputs = node->inputs();
+    Attributes attributes = node->attrs();
+    switch (node->op()) {
+      case Op::kDequantize:
+      case Op::kMul:
+        inputs[1] = ScaledConstant(inputs[1]);
+        break;
+      case Op::kClip:
+        for (const char* bound : {"min", "max"}) {
+          if (attributes.Has(bound)) attributes.Set(bound, factor_ * attributes.Float(bound));
+        }
+        inputs[0] = Scaled(inputs[0]);
+        break;
+      default:
+        for (Value*& input : inputs) input = Scaled(input);
+    }
+    return AddBefore(graph_, before_, node->op(), std::move(inputs), std::move(attributes));
+  }
+
+ private:
+  Value* ScaledConstant(Value* value) {
+    std::vector<double> numbers = ToDoubles(*value->constant());
+    for (double& number : numbers) number *= factor_;
+    return graph_.AddConstant(FromDoubles(value->type().dtype, value->constant()->shape(), numbers),
+                              before_->name(), before_);
+  }
+
+  Graph& graph_;
+  Node* before_;
+  double factor_;
+};
+
+struct Range {
+  double low, high;
+};
+
+// Of an integer type, less the zero point: what needs no bound before it is rounded.
+Range RangeAround(DType dtype, int64_t zero) {
+  const int bits = DTypeSize(dtype) * 8;
+  const double low = IsSignedInt(dtype) ? -std::ldexp(1, bits - 1) : 0;
+  return {low - static_cast<double>(zero), low + std::ldexp(1, bits) - 1 - static_cast<double>(zero)};
+}
+
+// `value` without a last bound that saturation sets anyway.
+Value* Unbounded(Value* value, const Range& range) {
+  const Node* node = value->producer();
+  if (node == nullptr) return value;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (node->op() == Op::kRelu && range.low >= 0) return node->input(0);
+  if (node->op() != Op::kClip) return value;
+  const double min = node->attrs().Has("min") ? node->attrs().Float("min") : -kInfinity;
+  const double max = node->attrs().Has("max") ? node->attrs().Float("max") : kInfinity;
+  // The last integer may round to a bound, or stand just within it.
+  constexpr double kHalf = 0.5;
+  return min < range.low + kHalf && max > range.high - kHalf ? node->input(0) : value;
+}
+
+// The constant operand of a sum, and the other.
+std::optional<std::pair<Value*, Value*>> OffsetOf(const Value* value) {
+  const Node* sum = ProducerOf(value, Op::kAdd);
+  for (int i = 0; sum != nullptr && i < 2; ++i) {
+    if (sum->input(i)->constant() != nullptr) return std::pair(sum->input(i), sum->input(1 - i));
+  }
+  return std::nullopt;
+}
+
+bool FoldScale(Graph& graph, Node* node) {
+  const std::optional<double> scale = ScalarOf(node->input(1));
+  const std::optional<int64_t> zero = ZeroPointOf(*node, 2);
+  Value* x = node->input(0);
+  if (!scale || *scale <= 0 || !zero || node->input(1)->type().rank() != 0 ||
+      x->type().dtype != DType::kF32 || x->constant() != nullptr || x->producer() == nullptr) {
+    return false;
+  }
+  Scaler scaler(graph, node, 1 / *scale);
+  if (*scale != 1) {
+    if (!scaler.Can(x, node)) return false;
+    x = scaler.Scaled(x);
+  }
+  const DType to = node->attrs().Type("to");
+  Value* unbounded = Unbounded(x, RangeAround(to, *zero));
+  std::vector<Value*> inputs = {unbounded};
+  const auto constant = [&](DType dtype, double number) {
+    return graph.AddConstant(FromDoubles(dtype, {}, {&number, 1}), node->name(), node);
+  };
+  inputs.push_back(constant(DType::kF32, 1));
+  if (*zero != 0) {
+    if (const auto offset = OffsetOf(unbounded)) {
+      std::vector<double> numbers = ToDoubles(*offset->first->constant());
+      for (double& number : numbers) number += static_cast<double>(*zero);
+      Value* moved = graph.AddConstant(FromDoubles(DType::kF32, offset->first->constant()->shape(), numbers),
+                                       node->name(), node);
+      inputs[0] = AddBefore(graph, node, Op::kAdd, {offset->second, moved});
+    } else {
+      inputs.push_back(node->input(2));
+    }
+  }
+  if (*scale == 1 && inputs[0] == node->input(0)) return false;
+  ReplaceNode(graph, node, AddBefore(graph, node, Op::kQuantize, std::move(inputs), node->attrs()));
+  return true;
+}
+
+// dequantize(sum + integers): dequantize(sum) + floats.
+bool FoldIntegerOffset(Graph& graph, Node* node) {
+  const std::optional<Dequantization> product = DequantizationOf(node->output());
+  const auto offset = product && node->input(2) == nullptr && product->integers->type().dtype == DType::kI32
+                          ? OffsetOf(product->integers)
+                          : std::nullopt;
+  if (!offset || offset->second->type().dims != node->output()->type().dims) return false;
+  const int rank = node->output()->type().rank();
+  const std::vector<double>& scale = product->scale;
+  const std::optional<std::vector<double>> numbers =
+      ValuesAlong(*offset->first->constant(), node->output()->type(), static_cast<int>(product->axis));
+  if (!numbers) return false;
+  std::vector<double> floats = *numbers;
+  for (size_t i = 0; i < floats.size(); ++i) floats[i] *= scale.size() == 1 ? scale[0] : scale[i];
+  Value* dequantized = AddDequantize(graph, node, offset->second, scale, product->axis);
+  Value* constant = AddAlong(graph, node, DType::kF32, floats, rank, product->axis);
+  ReplaceNode(graph, node, AddBefore(graph, node, Op::kAdd, {dequantized, constant}));
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> FoldScalesPass(Graph& graph, const PassContext&) {
+  bool changed = false;
+  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+    Node* node = it++->get();
+    if (node->op() == Op::kDequantize) changed |= FoldIntegerOffset(graph, node);
+    if (node->op() == Op::kQuantize) changed |= FoldScale(graph, node);
+  }
+  return changed;
+}
+
+}  // namespace attune

@@ -1,0 +1,44 @@
+// What the passes over quantized tensors have in common.
+#ifndef ATTUNE_OPT_QUANTIZATION_H_
+#define ATTUNE_OPT_QUANTIZATION_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace attune {
+
+bool Is8Bit(DType dtype);  // i8 or u8
+
+// The number of a constant of one element.
+std::optional<double> ScalarOf(const Value* value);
+
+// A zero point of one number, 0 where the input is absent; nothing where it is no such constant.
+std::optional<int64_t> ZeroPointOf(const Node& node, int input);
+
+// The dequantization, without blocks, to f32 that makes `value`, by constants.
+struct Dequantization {
+  Node* node;
+  Value* integers;
+  std::vector<double> scale;  // one, or one for each place along `axis`
+  std::vector<int64_t> zero;  // as many
+  bool is_scalar;             // else `axis` counts, be it of one element
+  int64_t axis;
+};
+std::optional<Dequantization> DequantizationOf(const Value* value);
+
+// Before `before`: (integers - zero) scale, `scale` being one number, or one for each place along `axis`.
+Value* AddDequantize(Graph& graph, Node* before, Value* integers, std::span<const double> scale,
+                     int64_t axis);
+
+// A constant that has values[i] in place i of `axis` of a tensor of that rank, and broadcasts along the
+// others.
+Value* AddAlong(Graph& graph, Node* before, DType dtype, std::span<const double> values, int rank,
+                int64_t axis);
+
+}  // namespace attune
+
+#endif  // ATTUNE_OPT_QUANTIZATION_H_
