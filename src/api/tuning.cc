@@ -1,5 +1,6 @@
 #include "api/tuning.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -87,11 +88,16 @@ absl::StatusOr<std::shared_ptr<const TreeEnsemble>> BaseModel(const std::string&
   return trees;
 }
 
-// What no kernel of the task goes below.
-double LowerBound(const TuningTask& task, int threads) {
+// What no kernel of the task goes below, by whatever strategy.
+absl::StatusOr<double> LowerBound(const TuningTask& task, const Target& target, int threads) {
+  ASSIGN_OR_RETURN(const Workload workload, task.Analyze());
+  double flops = task.flops;
+  for (const Strategy& strategy : AllStrategies()) {
+    if (strategy.why_not(workload, target).empty()) flops = std::min(flops, strategy.least_work * task.flops);
+  }
   constexpr double kAtOnce = 0;  // data in memory would be a weaker bound
   const bool is_integer = absl::StrContains(task.text, "_integer(");
-  return RooflineOf({task.flops, is_integer, task.bytes, 1}, kAtOnce, MeasurePeaks(), threads).seconds;
+  return RooflineOf({flops, is_integer, task.bytes, 1}, kAtOnce, MeasurePeaks(), threads).seconds;
 }
 
 }  // namespace
@@ -180,7 +186,9 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   }
   const int threads = options.tuning.threads;
   std::vector<double> bounds;
-  for (const TuningTask& task : tasks) bounds.push_back(LowerBound(task, threads));
+  for (const TuningTask& task : tasks) {
+    ASSIGN_OR_RETURN(bounds.emplace_back(), LowerBound(task, target, threads));
+  }
   TuningTools tools;
   tools.builder = tuner->builder_.get();
   tools.measurer = tuner->measurer_.get();

@@ -70,6 +70,8 @@ struct Strategy {
   double (*cost)(const Workload&, const Config&, const Target&) = nullptr;
   // Whether an element's rounding error is in proportion to its neighbours' terms too, not to its own alone.
   bool spreads_rounding = false;
+  // The least share of the operators' operations that its algorithm needs.
+  double least_work = 1;
 };
 
 // In the order of preference; the last applies to everything.

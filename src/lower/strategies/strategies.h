@@ -26,11 +26,16 @@ Config ConvWinogradDefault(const Workload&, const Target&);
 absl::Status ConvWinogradApply(Schedule&, const Workload&, const Config&, const Target&);
 absl::StatusOr<ComputeDef> ConvWinogradDefine(const Workload&, const Config&);
 double ConvWinogradCost(const Workload&, const Config&, const Target&);
-inline constexpr Strategy kConvWinograd = {"conv_winograd",          2,
-                                           ConvWinogradWhyNot,       ConvWinogradSpace,
-                                           ConvWinogradDefault,      ConvWinogradApply,
-                                           ConvWinogradDefine,       ConvWinogradCost,
-                                           /*spreads_rounding=*/true};  // in tiles of 6×6
+inline constexpr Strategy kConvWinograd = {"conv_winograd",
+                                           2,
+                                           ConvWinogradWhyNot,
+                                           ConvWinogradSpace,
+                                           ConvWinogradDefault,
+                                           ConvWinogradApply,
+                                           ConvWinogradDefine,
+                                           ConvWinogradCost,
+                                           /*spreads_rounding=*/true,
+                                           /*least_work=*/64.0 / (9 * 36)};  // in tiles of 6×6
 
 // Convolutions of plain images of a few channels in bf16: neighbouring taps of a row in pairs.
 // conv_shallow.cc
