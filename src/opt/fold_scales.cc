@@ -148,23 +148,35 @@ bool FoldScale(Graph& graph, Node* node) {
   return true;
 }
 
-// dequantize(sum + integers): dequantize(sum) + floats.
-bool FoldIntegerOffset(Graph& graph, Node* node) {
-  const std::optional<Dequantization> product = DequantizationOf(node->output());
-  const auto offset = product && node->input(2) == nullptr && product->integers->type().dtype == DType::kI32
-                          ? OffsetOf(product->integers)
-                          : std::nullopt;
-  if (!offset || offset->second->type().dims != node->output()->type().dims) return false;
-  const int rank = node->output()->type().rank();
-  const std::vector<double>& scale = product->scale;
-  const std::optional<std::vector<double>> numbers =
+// dequantize(sum) + floats that are whole multiples of the scale, as a bias is: dequantize(sum + integers).
+// The sum may be large where its zero points are in it, and have more digits than a float.
+bool FoldBias(Graph& graph, Node* node) {
+  const auto offset = OffsetOf(node->output());
+  const auto product = offset ? DequantizationOf(offset->second) : std::nullopt;
+  if (!product || product->integers->type().dtype != DType::kI32 || !AllAre(product->zero, 0) ||
+      OnlyUser(graph, offset->second) != node || offset->second->type() != node->output()->type()) {
+    return false;
+  }
+  std::optional<std::vector<double>> numbers =
       ValuesAlong(*offset->first->constant(), node->output()->type(), static_cast<int>(product->axis));
   if (!numbers) return false;
-  std::vector<double> floats = *numbers;
-  for (size_t i = 0; i < floats.size(); ++i) floats[i] *= scale.size() == 1 ? scale[0] : scale[i];
-  Value* dequantized = AddDequantize(graph, node, offset->second, scale, product->axis);
-  Value* constant = AddAlong(graph, node, DType::kF32, floats, rank, product->axis);
-  ReplaceNode(graph, node, AddBefore(graph, node, Op::kAdd, {dequantized, constant}));
+  constexpr double kMost = 1 << 30;
+  for (size_t i = 0; i < numbers->size(); ++i) {
+    double& number = (*numbers)[i];
+    number /= product->scale[product->is_scalar ? 0 : i];
+    const double whole = std::round(number);
+    // A float has 24 bits of what was an integer.
+    if (!(std::abs(whole) <= kMost) || std::abs(number - whole) > 1e-2 + 0x1p-22 * std::abs(whole))
+      return false;
+    number = whole;
+  }
+  Value* integers =
+      AddAlong(graph, node, DType::kI32, *numbers, node->output()->type().rank(), product->axis);
+  Value* sum = AddBefore(graph, node, Op::kAdd, {product->integers, integers});
+  std::vector<Value*> inputs = product->node->inputs();
+  inputs[0] = sum;
+  ReplaceNode(graph, node,
+              AddBefore(graph, node, Op::kDequantize, std::move(inputs), product->node->attrs()));
   return true;
 }
 
@@ -174,7 +186,7 @@ absl::StatusOr<bool> FoldScalesPass(Graph& graph, const PassContext&) {
   bool changed = false;
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
     Node* node = it++->get();
-    if (node->op() == Op::kDequantize) changed |= FoldIntegerOffset(graph, node);
+    if (node->op() == Op::kAdd) changed |= FoldBias(graph, node);
     if (node->op() == Op::kQuantize) changed |= FoldScale(graph, node);
   }
   return changed;

@@ -83,7 +83,8 @@ absl::StatusOr<bool> FoldPadPass(Graph& graph, const PassContext& context);
 absl::StatusOr<bool> FoldZeroPointsPass(Graph& graph, const PassContext& context);
 
 // After: a quantization by a constant scale of what dequantizations, offsets, ReLU, clips and constant
-// factors make for it alone has the scale 1: it is in theirs. Equal to rounding.
+// factors make for it alone has the scale 1: it is in theirs. No bias is added to a dequantized sum that can
+// be added to its integers. Equal to rounding.
 absl::StatusOr<bool> FoldScalesPass(Graph& graph, const PassContext& context);
 
 // After: no quantization and no dequantization of f32 but of blocks: they are casts, factors and offsets.
