@@ -40,6 +40,11 @@ Expr RoundHalfAway(const Expr& value) {
   return Select(value < FloatConst(0, dtype), -(whole + up), whole + up);
 }
 
+Expr Rounded(const Node& node, const Expr& value) {
+  const bool half_away = node.attrs().String("rounding", "half_even") == "half_away";
+  return half_away ? RoundHalfAway(value) : Apply(MathOp::kRound, value);
+}
+
 }  // namespace
 
 absl::Status DefineQuantize(Definition& definition, const Node& node) {
@@ -47,7 +52,7 @@ absl::Status DefineQuantize(Definition& definition, const Node& node) {
   definition.Define(node, node.output(), [&](const Indices& i) {
     const Expr scale = CastTo(dtype, ReadParameter(definition, node, 1, i));
     const Expr quotient = definition.ReadComputed(node.input(0), i) / scale;
-    return Saturated(definition, node, Apply(MathOp::kRound, quotient), i);
+    return Saturated(definition, node, Rounded(node, quotient), i);
   });
   return absl::OkStatus();
 }
@@ -66,12 +71,12 @@ absl::Status DefineDequantize(Definition& definition, const Node& node) {
 }
 
 absl::Status DefineRequantize(Definition& definition, const Node& node) {
-  const bool half_away = node.attrs().String("rounding", "half_even") == "half_away";
+  if (node.input(1)->type().dtype != DType::kF32)
+    return NotSupported("fixed point is the pass decompose_quantization's to make");
   definition.Define(node, node.output(), [&](const Indices& i) {
     const Expr value = CastTo(DType::kF32, definition.Read(node.input(0), i));
     const Expr product = value * CastTo(DType::kF32, ReadParameter(definition, node, 1, i));
-    const Expr rounded = half_away ? RoundHalfAway(product) : Apply(MathOp::kRound, product);
-    return Saturated(definition, node, rounded, i);
+    return Saturated(definition, node, Rounded(node, product), i);
   });
   return absl::OkStatus();
 }

@@ -17,6 +17,8 @@ TEST(LowerQuantized, Quantize) {
        quantize({"f32[2,5,3]", "f32[5] 0.1..1", "u8[5] 0..9"}, DType::kU8, {{"axis", int64_t{1}}}),
        quantize({"f32[2,7]", "f32[2,3] 0.1..1"}, DType::kI16,
                 {{"axis", int64_t{1}}, {"block_size", int64_t{3}}}),
+       quantize({"f32[7] 0.5 1.5 2.5 -0.5 nan inf -inf", "f32[] 1", "i8[] 3"}, DType::kI8,
+                {{"rounding", std::string("half_away")}}),
        quantize({"f16[40]", "f16[] 0.25", "u16[] 7"}, DType::kU16)});
 }
 

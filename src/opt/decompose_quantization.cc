@@ -1,6 +1,7 @@
 // Quantization as elementwise operators, which layouts, fusion and kernels know already.
 #include <cmath>
 
+#include "graph/fixed_point.h"
 #include "opt/passes.h"
 #include "opt/quantization.h"
 #include "opt/rewrite.h"
@@ -50,7 +51,17 @@ Value* Dequantized(Graph& graph, Node* node) {
       {CastTo(graph, node, x, dtype), Broadcastable(graph, node, node->input(1), node->output())});
 }
 
-// cast(round(x / scale) + zero), where the cast saturates.
+// cast(rounded + zero), where the cast saturates.
+Value* Saturated(Graph& graph, Node* node, Value* rounded) {
+  if (node->input(2) != nullptr) {
+    const DType dtype = rounded->type().dtype;
+    Value* zero = Broadcastable(graph, node, CastTo(graph, node, node->input(2), dtype), node->output());
+    rounded = AddBefore(graph, node, Op::kAdd, {rounded, zero});
+  }
+  return CastTo(graph, node, rounded, node->attrs().Type("to"));
+}
+
+// round(x / scale) + zero
 Value* Quantized(Graph& graph, Node* node) {
   Value* x = node->input(0);
   const DType dtype = x->type().dtype;
@@ -58,12 +69,47 @@ Value* Quantized(Graph& graph, Node* node) {
     Value* scale = Broadcastable(graph, node, CastTo(graph, node, node->input(1), dtype), x);
     x = AddBefore(graph, node, Op::kDiv, {x, scale});
   }
-  x = AddBefore(graph, node, Op::kRound, {x});
-  if (node->input(2) != nullptr) {
-    Value* zero = Broadcastable(graph, node, CastTo(graph, node, node->input(2), dtype), node->output());
-    x = AddBefore(graph, node, Op::kAdd, {x, zero});
+  if (RoundsHalfAway(*node)) {
+    Value* factor = graph.AddConstant(Tensor::Scalar(dtype, kAwayFromZero), node->name(), node);
+    x = AddBefore(graph, node, Op::kMul, {x, factor});
   }
-  return CastTo(graph, node, x, node->attrs().Type("to"));
+  return Saturated(graph, node, AddBefore(graph, node, Op::kRound, {x}));
+}
+
+// The product, which has more digits than a float, is rounded as a double; what it is rounded to next is
+// exact as a float but where it saturates.
+Value* RequantizedInFixedPoint(Graph& graph, Node* node) {
+  std::vector<double> factors = ToDoubles(*node->input(1)->constant()), rest(factors.size());
+  for (size_t i = 0; i < factors.size(); ++i) {
+    const QuantizedMultiplier multiplier = QuantizedMultiplier::Of(factors[i]);
+    factors[i] = std::ldexp(multiplier.value(), multiplier.first_places());
+    rest[i] = std::ldexp(kAwayFromZero, -multiplier.first_places());
+  }
+  const int rank = node->output()->type().rank();
+  const int64_t axis = node->attrs().Int("axis", 1);
+  Value* x = CastTo(graph, node, node->input(0), DType::kF64);
+  x = AddBefore(graph, node, Op::kMul, {x, AddAlong(graph, node, DType::kF64, factors, rank, axis)});
+  x = CastTo(graph, node, AddBefore(graph, node, Op::kRound, {x}), DType::kF32);
+  x = AddBefore(graph, node, Op::kMul, {x, AddAlong(graph, node, DType::kF32, rest, rank, axis)});
+  return Saturated(graph, node, AddBefore(graph, node, Op::kRound, {x}));
+}
+
+// nullptr: the node stays.
+Value* Decomposed(Graph& graph, Node* node) {
+  switch (node->op()) {
+    case Op::kRequantize: {
+      const Value* scale = node->input(1);
+      const bool in_fixed_point = scale->type().dtype == DType::kF64 && scale->constant() != nullptr;
+      return in_fixed_point ? RequantizedInFixedPoint(graph, node) : nullptr;
+    }
+    // Numbers of 16 bits have too few digits for what passes between.
+    case Op::kQuantize:
+      return node->input(0)->type().dtype == DType::kF32 ? Quantized(graph, node) : nullptr;
+    case Op::kDequantize:
+      return node->output()->type().dtype == DType::kF32 ? Dequantized(graph, node) : nullptr;
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace
@@ -72,14 +118,8 @@ absl::StatusOr<bool> DecomposeQuantizationPass(Graph& graph, const PassContext&)
   bool changed = false;
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
     Node* node = it++->get();
-    const bool is_quantize = node->op() == Op::kQuantize;
-    if ((!is_quantize && node->op() != Op::kDequantize) || node->attrs().Int("block_size", 0) != 0) continue;
-    // Numbers of 16 bits have too few digits for what passes between.
-    if (is_quantize ? node->input(0)->type().dtype != DType::kF32
-                    : node->output()->type().dtype != DType::kF32) {
-      continue;
-    }
-    Value* result = is_quantize ? Quantized(graph, node) : Dequantized(graph, node);
+    if (node->attrs().Int("block_size", 0) != 0) continue;
+    Value* result = Decomposed(graph, node);
     if (result == nullptr || result->type() != node->output()->type()) continue;
     ReplaceNode(graph, node, result);
     changed = true;

@@ -5,7 +5,8 @@
 // Idea: the division moves up. A sum divided is the sum of its divided terms, a ReLU or a clip divided is
 // that of the divided operand, with divided bounds; a dequantization divided has another scale. What is left
 // is one multiply-add a term. The zero point then is part of the offset, rounding being indifferent to whole
-// numbers but for ties; and a bound that the integers' own range sets is none.
+// numbers but for ties (where these are to go away from zero the factors see to that, and it stays apart);
+// and a bound that the integers' own range sets is none.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -120,8 +121,10 @@ bool FoldScale(Graph& graph, Node* node) {
       x->type().dtype != DType::kF32 || x->constant() != nullptr || x->producer() == nullptr) {
     return false;
   }
-  Scaler scaler(graph, node, 1 / *scale);
-  if (*scale != 1) {
+  const bool half_away = RoundsHalfAway(*node);
+  const double factor = (half_away ? kAwayFromZero : 1) / *scale;
+  if (factor != 1) {
+    Scaler scaler(graph, node, factor);
     if (!scaler.Can(x, node)) return false;
     x = scaler.Scaled(x);
   }
@@ -133,7 +136,8 @@ bool FoldScale(Graph& graph, Node* node) {
   };
   inputs.push_back(constant(DType::kF32, 1));
   if (*zero != 0) {
-    if (const auto offset = OffsetOf(unbounded)) {
+    const auto offset = OffsetOf(unbounded);
+    if (offset && !half_away) {
       std::vector<double> numbers = ToDoubles(*offset->first->constant());
       for (double& number : numbers) number += static_cast<double>(*zero);
       Value* moved = graph.AddConstant(FromDoubles(DType::kF32, offset->first->constant()->shape(), numbers),
@@ -143,8 +147,8 @@ bool FoldScale(Graph& graph, Node* node) {
       inputs.push_back(node->input(2));
     }
   }
-  if (*scale == 1 && inputs[0] == node->input(0)) return false;
-  ReplaceNode(graph, node, AddBefore(graph, node, Op::kQuantize, std::move(inputs), node->attrs()));
+  if (inputs[0] == node->input(0)) return false;
+  ReplaceNode(graph, node, AddBefore(graph, node, Op::kQuantize, std::move(inputs), {{"to", to}}));
   return true;
 }
 

@@ -38,7 +38,9 @@ class UnsignedTwins {
   bool Visit(Node* node) {
     switch (node->op()) {
       case Op::kQuantize:
+      case Op::kRequantize:
         return TwinOfQuantize(node);
+      case Op::kClip:
       case Op::kReshape:
       case Op::kTranspose:
       case Op::kSlice:
@@ -58,12 +60,14 @@ class UnsignedTwins {
  private:
   bool TwinOfQuantize(Node* node) {
     const std::optional<int64_t> zero = ZeroPointOf(*node, 2);
-    if (node->attrs().Type("to") != DType::kI8 || !zero || node->input(1)->type().rank() != 0) return false;
+    // The zero point has the shape of a quantization's scale.
+    const bool by_channel = node->op() == Op::kQuantize && node->input(1)->type().rank() != 0;
+    if (node->attrs().Type("to") != DType::kI8 || !zero || by_channel) return false;
     Attributes attributes = node->attrs();
     attributes.Set("to", DType::kU8);
     Value* shifted = AddZeroPoint(graph_, node, DType::kU8, *zero + kHalfRange);
     twins_[node->output()] =
-        AddBefore(graph_, node, Op::kQuantize, {node->input(0), node->input(1), shifted}, attributes);
+        AddBefore(graph_, node, node->op(), {node->input(0), node->input(1), shifted}, attributes);
     return true;
   }
 
@@ -76,8 +80,13 @@ class UnsignedTwins {
       inputs.push_back(twin->second);
     }
     Attributes attributes = node->attrs();
-    if (node->op() == Op::kPad)
-      attributes.Set("value", node->attrs().Float("value", 0) + static_cast<double>(kHalfRange));
+    const auto shift = [&](const char* name, double number) {
+      attributes.Set(name, number + static_cast<double>(kHalfRange));
+    };
+    if (node->op() == Op::kPad) shift("value", node->attrs().Float("value", 0));
+    for (const char* bound : {"min", "max"}) {
+      if (node->op() == Op::kClip && attributes.Has(bound)) shift(bound, attributes.Float(bound));
+    }
     Value* twin = AddBefore(graph_, node, node->op(), std::move(inputs), std::move(attributes));
     if (twin == nullptr) return false;
     twins_[node->output()] = twin;

@@ -49,20 +49,21 @@ Value* IntegerMatMul(Graph& graph, Node* product, const Dequantization& a, const
   return AddDequantize(graph, product, sum, ProductScale(a, b), sum->type().rank() - 1);
 }
 
-// requantize(sum, factor): quantize(dequantize(sum)), of which both are seen by other passes.
+// requantize(sum, factor): quantize(dequantize(sum)), of which both are seen by other passes. Not where the
+// product is rounded twice, in fixed point.
 bool SplitRequantize(Graph& graph, Node* node) {
-  const std::optional<Tensor> factor =
-      node->input(1)->constant() == nullptr ? std::nullopt : std::optional(*node->input(1)->constant());
-  if (!factor) return false;
+  const Tensor* factor = node->input(1)->constant();
+  if (factor == nullptr || factor->dtype() != DType::kF32) return false;
   Attributes attributes;
   if (factor->rank() > 0) attributes.Set("axis", node->attrs().Int("axis", 1));
   Value* product = AddBefore(graph, node, Op::kDequantize, {node->input(0), node->input(1)}, attributes);
-  const double one = 1;
-  Value* scale = graph.AddConstant(FromDoubles(DType::kF32, {}, {&one, 1}), node->name(), node);
+  Value* scale = graph.AddConstant(Tensor::Scalar(DType::kF32, 1), node->name(), node);
   std::vector<Value*> inputs = {product, scale};
   if (node->input(2) != nullptr) inputs.push_back(node->input(2));
   ReplaceNode(graph, node,
-              AddBefore(graph, node, Op::kQuantize, std::move(inputs), {{"to", node->attrs().Type("to")}}));
+              AddBefore(graph, node, Op::kQuantize, std::move(inputs),
+                        {{"to", node->attrs().Type("to")},
+                         {"rounding", node->attrs().String("rounding", "half_even")}}));
   return true;
 }
 

@@ -8,6 +8,8 @@ namespace attune {
 
 bool Is8Bit(DType dtype) { return dtype == DType::kI8 || dtype == DType::kU8; }
 
+bool RoundsHalfAway(const Node& node) { return node.attrs().String("rounding", "half_even") == "half_away"; }
+
 std::optional<double> ScalarOf(const Value* value) {
   if (value == nullptr || value->constant() == nullptr || value->constant()->num_elements() != 1)
     return std::nullopt;

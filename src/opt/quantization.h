@@ -13,6 +13,12 @@ namespace attune {
 
 bool Is8Bit(DType dtype);  // i8 or u8
 
+// Whether a quantization rounds ties away from zero, and not to even.
+bool RoundsHalfAway(const Node& node);
+
+// A float times this rounded half to even is the float rounded half away from zero: as little as moves a tie.
+inline constexpr double kAwayFromZero = 1 + 0x1p-23;
+
 // The number of a constant of one element.
 std::optional<double> ScalarOf(const Value* value);
 

@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "graph/fixed_point.h"
 #include "reference/kernels.h"
 #include "reference/values.h"
 
@@ -60,6 +61,8 @@ std::vector<double> LoadZeros(Inputs inputs, int64_t count) {
   return std::vector<double>(static_cast<size_t>(count), 0.0);
 }
 
+bool RoundsHalfAway(const Node& node) { return node.attrs().String("rounding", "half_even") == "half_away"; }
+
 }  // namespace
 
 Outputs EvaluateQuantize(const Node& node, Inputs inputs) {
@@ -68,13 +71,13 @@ Outputs EvaluateQuantize(const Node& node, Inputs inputs) {
   const ParameterMap map(node, x, inputs[1]);
   const std::vector<double> scales = Load<double>(inputs[1]);
   const std::vector<double> zeros = LoadZeros(inputs, inputs[1].num_elements());
-  const bool in_f64 = x.dtype() == DType::kF64;
+  const bool in_f64 = x.dtype() == DType::kF64, half_away = RoundsHalfAway(node);
   std::vector<double> values = Load<double>(x);
   for (size_t i = 0; i < values.size(); ++i) {
     const int64_t parameter = map[static_cast<int64_t>(i)];
     const double quotient = values[i] / scales[parameter];
     const double computed = in_f64 ? quotient : static_cast<double>(static_cast<float>(quotient));
-    values[i] = Saturated(std::nearbyint(computed), zeros[parameter], to);
+    values[i] = Saturated(half_away ? std::round(computed) : std::nearbyint(computed), zeros[parameter], to);
   }
   return One(Store(values, to, x.shape()));
 }
@@ -92,18 +95,24 @@ Outputs EvaluateDequantize(const Node& node, Inputs inputs) {
   return One(Store(values, inputs[1].dtype(), x.shape()));
 }
 
-// The accumulator becomes an f32 before it is scaled.
+// The accumulator becomes an f32 before it is scaled, if that is not by fixed point.
 Outputs EvaluateRequantize(const Node& node, Inputs inputs) {
   const Tensor& x = inputs[0];
   const DType to = node.attrs().Type("to");
-  const bool half_away = node.attrs().String("rounding", "half_even") == "half_away";
+  const bool half_away = RoundsHalfAway(node);
+  const bool in_fixed_point = inputs[1].dtype() == DType::kF64;
   const ParameterMap map(node, x, inputs[1]);
   const std::vector<double> scales = Load<double>(inputs[1]);
   const double zero = LoadZeros(inputs, 1)[0];
   std::vector<double> values = Load<double>(x);
   for (size_t i = 0; i < values.size(); ++i) {
-    const double exact =
-        static_cast<double>(static_cast<float>(values[i])) * scales[map[static_cast<int64_t>(i)]];
+    const double scale = scales[map[static_cast<int64_t>(i)]];
+    if (in_fixed_point) {
+      const int64_t product = QuantizedMultiplier::Of(scale).Times(static_cast<int64_t>(values[i]));
+      values[i] = Saturated(static_cast<double>(product), zero, to);
+      continue;
+    }
+    const double exact = static_cast<double>(static_cast<float>(values[i])) * scale;
     const auto product = static_cast<double>(static_cast<float>(exact));
     values[i] = Saturated(half_away ? std::round(product) : std::nearbyint(product), zero, to);
   }

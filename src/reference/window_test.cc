@@ -107,6 +107,14 @@ TEST(Quantization, RequantizeRoundsAsNamed) {
   EXPECT_THAT(Evaluate(Op::kRequantize, {x, scale, Make(DType::kI8, {}, {1})},
                        {{"to", DType::kI8}, {"rounding", "half_away"}}),
               Has({4, -2, 5, 127}));
+  // 0.28 is 0.56 2⁻¹: its products are rounded to halves first, and 1.4 comes out as 2.
+  const Tensor products = Make(DType::kI32, {5}, {3, 4, 5, -5, 1000});
+  EXPECT_THAT(Evaluate(Op::kRequantize, {products, Make(DType::kF64, {}, {0.28})},
+                       {{"to", DType::kI8}, {"rounding", "fixed_point"}}),
+              Has({1, 1, 2, -2, 127}));
+  EXPECT_THAT(Evaluate(Op::kQuantize, {F32({4}, {0.5, 1.5, -2.5, 2.4}), F32({}, {1})},
+                       {{"to", DType::kI8}, {"rounding", "half_away"}}),
+              Has({1, 2, -3, 2}));
 }
 
 }  // namespace

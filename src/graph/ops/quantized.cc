@@ -46,6 +46,7 @@ TypesOr Quantize(const Node& node) {
   RETURN_IF_ERROR(CheckFloat(scale, "the scale"));
   ASSIGN_OR_RETURN(const DType to, TargetDType(node));
   ASSIGN_OR_RETURN(const int64_t block_size, IntAttribute(node, "block_size", 0, 0));
+  RETURN_IF_ERROR(ChoiceAttribute(node, "rounding", {"half_even", "half_away"}).status());
   RETURN_IF_ERROR(CheckScale(node, block_size));
   RETURN_IF_ERROR(CheckZeroPoint(node, to, scale.dims));
   return Types{TensorType(to, x.dims)};
@@ -66,8 +67,10 @@ TypesOr Dequantize(const Node& node) {
 TypesOr Requantize(const Node& node) {
   const TensorType& x = InputType(node);
   RETURN_IF_ERROR(CheckDType(x, "the input", {DType::kI32}));
-  RETURN_IF_ERROR(CheckDType(InputType(node, 1), "the scale", {DType::kF32}));
-  RETURN_IF_ERROR(ChoiceAttribute(node, "rounding", {"half_even", "half_away"}).status());
+  ASSIGN_OR_RETURN(const std::string rounding,
+                   ChoiceAttribute(node, "rounding", {"half_even", "half_away", "fixed_point"}));
+  RETURN_IF_ERROR(
+      CheckDType(InputType(node, 1), "the scale", {rounding == "fixed_point" ? DType::kF64 : DType::kF32}));
   ASSIGN_OR_RETURN(const DType to, TargetDType(node));
   RETURN_IF_ERROR(CheckScale(node, 0));
   RETURN_IF_ERROR(CheckZeroPoint(node, to, {}));

@@ -57,6 +57,10 @@ TEST(InferQuantized, Requantize) {
              "u8[1,3,4]"});
   CheckCase({"requantize", {"i64[2,3]", "f32[]"}, to_i8, "invalid: the input is i64[2,3], must be i32"});
   CheckCase({"requantize", {"i32[2,3]", "f64[]"}, to_i8, "invalid: the scale is f64[], must be f32"});
+  const Attributes in_fixed_point = {{"to", DType::kI8}, {"rounding", "fixed_point"}};
+  CheckCase({"requantize", {"i32[2,3]", "f64[3]"}, in_fixed_point, "i8[2,3]"});
+  CheckCase(
+      {"requantize", {"i32[2,3]", "f32[]"}, in_fixed_point, "invalid: the scale is f32[], must be f64"});
   CheckCase({"requantize",
              {"i32[2,3]", "f32[3]", "i8[3]"},
              to_i8,

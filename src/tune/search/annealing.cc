@@ -21,6 +21,8 @@ namespace {
 constexpr size_t kChains = 64;
 constexpr int kSteps = 200;
 constexpr size_t kMaxScores = 1600;
+// A small space has no more to score: it ends after so many steps without anything new.
+constexpr int kIdleSteps = 20;
 // When all scores are asked for, the temperature is this share of what it was at first.
 constexpr double kCooled = 0.02;
 // So many of the chains start from measured candidates, and as many where others ended; the rest anywhere.
@@ -76,8 +78,10 @@ class Annealing : public SearchBase {
         bests[chain] = {values[chain], points[chain]};
     };
     for (size_t i = 0; i < points.size(); ++i) remember(i);
-    for (int step = 0; step < kSteps && scores.all().size() < kMaxScores; ++step) {
-      const double spent = static_cast<double>(scores.all().size()) / static_cast<double>(kMaxScores);
+    int idle = 0;
+    for (int step = 0; step < kSteps && idle < kIdleSteps && scores.all().size() < kMaxScores; ++step) {
+      const size_t scored = scores.all().size();
+      const double spent = static_cast<double>(scored) / static_cast<double>(kMaxScores);
       const double temperature = start_temperature * std::pow(kCooled, spent);
       std::vector<Candidate> next = points;
       for (Candidate& point : next) {
@@ -85,6 +89,7 @@ class Annealing : public SearchBase {
           point = *std::move(neighbour);
       }
       const std::vector<float> next_values = scores(next);
+      idle = scores.all().size() > scored ? 0 : idle + 1;
       for (size_t i = 0; i < points.size(); ++i) {
         const double gain = next_values[i] - values[i];
         const bool takes = gain >= 0 || random().Uniform() < std::exp(gain / temperature);

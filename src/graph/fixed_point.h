@@ -1,0 +1,54 @@
+// Multiplying integers by a real number in integers, as TensorFlow Lite's reference kernels do it: what
+// quantized models of that format mean by their scales (tensorflow/lite/kernels/internal/quantization_util.cc
+// and common.h, without TFLITE_SINGLE_ROUNDING).
+#ifndef ATTUNE_GRAPH_FIXED_POINT_H_
+#define ATTUNE_GRAPH_FIXED_POINT_H_
+
+#include <cmath>
+#include <cstdint>
+
+namespace attune {
+
+// A positive number: mantissa 2^(shift - 31), the mantissa of 31 bits.
+struct QuantizedMultiplier {
+  int64_t mantissa = 0;
+  int shift = 0;
+
+  // The nearest to a number of 0 or more; those below 2^-32 are 0.
+  static QuantizedMultiplier Of(double number) {
+    constexpr int64_t kOne = int64_t{1} << 31;
+    QuantizedMultiplier result;
+    result.mantissa = std::llround(std::frexp(number, &result.shift) * static_cast<double>(kOne));
+    if (result.mantissa == kOne) {
+      result.mantissa /= 2;
+      ++result.shift;
+    }
+    if (result.shift < -31) result = QuantizedMultiplier();
+    return result;
+  }
+
+  // How many binary places the product is rounded to first.
+  int first_places() const { return shift < 0 ? -shift : 0; }
+
+  // The number that stands for it.
+  double value() const { return std::ldexp(static_cast<double>(mantissa), shift - 31); }
+
+  // The product with a number of 32 bits, rounded twice, ties away from zero: to first_places(), then to a
+  // whole number.
+  int64_t Times(int64_t x) const {
+    const int left = shift > 0 ? shift : 0;
+    const int64_t once = RoundedShift((x << left) * mantissa, 31);
+    return RoundedShift(once, first_places());
+  }
+
+ private:
+  static int64_t RoundedShift(int64_t x, int bits) {
+    if (bits == 0) return x;
+    const int64_t half = int64_t{1} << (bits - 1);
+    return x >= 0 ? (x + half) >> bits : -((-x + half) >> bits);
+  }
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_GRAPH_FIXED_POINT_H_
