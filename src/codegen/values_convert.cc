@@ -70,8 +70,7 @@ Value* ValueBuilder::RoundToOddF32(Value* f64) {
 
 // As FloatToBF16 in base/float16.h, but that the processor's own instruction flushes subnormals.
 Value* ValueBuilder::F32ToBF16(Value* f32) {
-  constexpr int64_t kLanes = 16;
-  if (features_.bf16 && LanesOf(f32) == kLanes) {
+  if (features_.bf16 && LanesOf(f32) == kWholeLanes) {
     Value* converted = ir_.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {f32});
     return ir_.CreateBitCast(converted, TypeLike(DType::kBF16, f32));
   }

@@ -70,6 +70,7 @@ inline bool IsElementwise(Op op) {
 // Of floats or integers.
 inline bool IsConv(Op op) { return op == Op::kConv || op == Op::kConvInteger; }
 inline bool IsMatMul(Op op) { return op == Op::kMatMul || op == Op::kMatMulInteger; }
+inline bool IsIntegerProduct(Op op) { return op == Op::kConvInteger || op == Op::kMatMulInteger; }
 
 }  // namespace attune
 

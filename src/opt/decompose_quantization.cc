@@ -112,19 +112,18 @@ Value* Decomposed(Graph& graph, Node* node) {
   }
 }
 
+bool Decompose(Graph& graph, Node* node) {
+  if (node->attrs().Int("block_size", 0) != 0) return false;
+  Value* result = Decomposed(graph, node);
+  if (result == nullptr || result->type() != node->output()->type()) return false;
+  ReplaceNode(graph, node, result);
+  return true;
+}
+
 }  // namespace
 
 absl::StatusOr<bool> DecomposeQuantizationPass(Graph& graph, const PassContext&) {
-  bool changed = false;
-  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
-    Node* node = it++->get();
-    if (node->attrs().Int("block_size", 0) != 0) continue;
-    Value* result = Decomposed(graph, node);
-    if (result == nullptr || result->type() != node->output()->type()) continue;
-    ReplaceNode(graph, node, result);
-    changed = true;
-  }
-  return changed;
+  return ForEachNode(graph, Decompose);
 }
 
 }  // namespace attune

@@ -93,24 +93,21 @@ bool FoldOffset(Graph& graph, Node* node, const Affine& affine, std::vector<doub
   return true;
 }
 
+bool Fold(Graph& graph, Node* node) {
+  if ((node->op() != Op::kMul && node->op() != Op::kAdd) || !IsFloat(node->output()->type().dtype))
+    return false;
+  const std::optional<Affine> affine = FindAffine(graph, *node);
+  if (!affine) return false;
+  const TensorType& type = node->output()->type();
+  const int axis = affine->contraction->op() == Op::kMatMul ? type.rank() - 1 : 1;
+  std::optional<std::vector<double>> values = ValuesAlong(*affine->constant, type, axis);
+  if (!values) return false;
+  return node->op() == Op::kMul ? FoldFactor(graph, node, *affine, *values)
+                                : FoldOffset(graph, node, *affine, *std::move(values));
+}
+
 }  // namespace
 
-absl::StatusOr<bool> FoldAffinePass(Graph& graph, const PassContext&) {
-  bool changed = false;
-  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
-    Node* node = it++->get();
-    if ((node->op() != Op::kMul && node->op() != Op::kAdd) || !IsFloat(node->output()->type().dtype))
-      continue;
-    const std::optional<Affine> affine = FindAffine(graph, *node);
-    if (!affine) continue;
-    const TensorType& type = node->output()->type();
-    const int axis = affine->contraction->op() == Op::kMatMul ? type.rank() - 1 : 1;
-    std::optional<std::vector<double>> values = ValuesAlong(*affine->constant, type, axis);
-    if (!values) continue;
-    changed |= node->op() == Op::kMul ? FoldFactor(graph, node, *affine, *values)
-                                      : FoldOffset(graph, node, *affine, *std::move(values));
-  }
-  return changed;
-}
+absl::StatusOr<bool> FoldAffinePass(Graph& graph, const PassContext&) { return ForEachNode(graph, Fold); }
 
 }  // namespace attune

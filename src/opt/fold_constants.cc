@@ -2,6 +2,7 @@
 
 #include "opt/passes.h"
 #include "opt/quantization.h"
+#include "opt/rewrite.h"
 
 namespace attune {
 namespace {
@@ -11,11 +12,6 @@ struct Limits {
   int64_t max_growth;
   int64_t max_macs;
 };
-
-bool HasConstantInputs(const Node& node) {
-  return std::all_of(node.inputs().begin(), node.inputs().end(),
-                     [](const Value* input) { return input == nullptr || input->constant() != nullptr; });
-}
 
 // An upper bound, as a double since it may overflow: each element of a contraction's result takes at
 // most as many multiply-adds as the smaller operand has elements.
@@ -52,19 +48,6 @@ bool IsFoldable(const Node& node, const Limits& limits) {
          MultiplyAdds(node) <= static_cast<double>(limits.max_macs);
 }
 
-// Replaces the outputs of `node` by `results`.
-void ReplaceByConstants(Graph& graph, Node* node, std::vector<Tensor> results) {
-  for (int i = 0; i < node->num_outputs(); ++i) {
-    Value* output = node->output(i);
-    if (graph.NumUses(output) == 0) continue;
-    Value* constant = graph.AddConstant(std::move(results[i]), node->name(), node);
-    constant->set_name(output->name());
-    output->set_name("");
-    graph.ReplaceAllUses(output, constant);
-  }
-  graph.Erase(node);
-}
-
 }  // namespace
 
 absl::StatusOr<bool> FoldConstantsPass(Graph& graph, const PassContext& context) {
@@ -74,18 +57,11 @@ absl::StatusOr<bool> FoldConstantsPass(Graph& graph, const PassContext& context)
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
     Node* node = it++->get();
     if (!IsFoldable(*node, limits)) continue;
-    std::vector<Tensor> inputs;
-    for (const Value* input : node->inputs())
-      inputs.push_back(input == nullptr ? Tensor() : *input->constant());
-    absl::StatusOr<std::vector<Tensor>> results = context.evaluate(*node, inputs);
-    if (!results.ok()) {
-      // An index out of range, say: what compiled code does then is not ours to decide here.
-      context.log(absl::StrCat(OpName(node->op()), " '", node->name(),
-                               "' is not folded: ", results.status().message()));
-      continue;
-    }
-    ReplaceByConstants(graph, node, *std::move(results));
-    changed = true;
+    // Of an index out of range, say: what compiled code does then is not ours to decide here.
+    const std::string what = absl::StrCat(OpName(node->op()), " '", node->name(), "'");
+    const absl::Status folded = FoldNode(graph, node, context.evaluate);
+    changed |= folded.ok();
+    if (!folded.ok()) context.log(absl::StrCat(what, " is not folded: ", folded.message()));
   }
   return changed;
 }

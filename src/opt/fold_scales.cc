@@ -131,10 +131,7 @@ bool FoldScale(Graph& graph, Node* node) {
   const DType to = node->attrs().Type("to");
   Value* unbounded = Unbounded(x, RangeAround(to, *zero));
   std::vector<Value*> inputs = {unbounded};
-  const auto constant = [&](DType dtype, double number) {
-    return graph.AddConstant(FromDoubles(dtype, {}, {&number, 1}), node->name(), node);
-  };
-  inputs.push_back(constant(DType::kF32, 1));
+  inputs.push_back(graph.AddConstant(Tensor::Scalar(DType::kF32, 1), node->name(), node));
   if (*zero != 0) {
     const auto offset = OffsetOf(unbounded);
     if (offset && !half_away) {
@@ -184,16 +181,13 @@ bool FoldBias(Graph& graph, Node* node) {
   return true;
 }
 
+bool Fold(Graph& graph, Node* node) {
+  if (node->op() == Op::kAdd) return FoldBias(graph, node);
+  return node->op() == Op::kQuantize && FoldScale(graph, node);
+}
+
 }  // namespace
 
-absl::StatusOr<bool> FoldScalesPass(Graph& graph, const PassContext&) {
-  bool changed = false;
-  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
-    Node* node = it++->get();
-    if (node->op() == Op::kAdd) changed |= FoldBias(graph, node);
-    if (node->op() == Op::kQuantize) changed |= FoldScale(graph, node);
-  }
-  return changed;
-}
+absl::StatusOr<bool> FoldScalesPass(Graph& graph, const PassContext&) { return ForEachNode(graph, Fold); }
 
 }  // namespace attune

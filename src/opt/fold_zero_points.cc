@@ -6,7 +6,7 @@
 // Unsigned weights less 128 are signed, and mostly fit without a zero point at all. What then is left of a
 // zero point z_x is z_x Σ w, a number for each output channel; padding, which stands for zeros, has to be z_x
 // for that. And of z_w it is z_w Σ x, the sum of a window, which is a product with ones.
-#include <cmath>
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -19,13 +19,8 @@ namespace {
 
 constexpr int64_t kHalfRange = 128;
 
-bool IsIntegerProduct(const Node& node) {
-  return node.op() == Op::kConvInteger || node.op() == Op::kMatMulInteger;
-}
-
-Value* AddZeroPoint(Graph& graph, Node* before, DType dtype, int64_t zero) {
-  const auto number = static_cast<double>(zero);
-  return graph.AddConstant(FromDoubles(dtype, {}, {&number, 1}), before->name(), before);
+Value* AddScalar(Graph& graph, Node* before, DType dtype, int64_t number) {
+  return graph.AddConstant(Tensor::Scalar(dtype, static_cast<double>(number)), before->name(), before);
 }
 
 // ---- Signed activations become unsigned.
@@ -65,7 +60,7 @@ class UnsignedTwins {
     if (node->attrs().Type("to") != DType::kI8 || !zero || by_channel) return false;
     Attributes attributes = node->attrs();
     attributes.Set("to", DType::kU8);
-    Value* shifted = AddZeroPoint(graph_, node, DType::kU8, *zero + kHalfRange);
+    Value* shifted = AddScalar(graph_, node, DType::kU8, *zero + kHalfRange);
     twins_[node->output()] =
         AddBefore(graph_, node, node->op(), {node->input(0), node->input(1), shifted}, attributes);
     return true;
@@ -101,10 +96,10 @@ class UnsignedTwins {
     if (x->type().dtype != DType::kI8 || x->constant() != nullptr || !zero || by_channel) return false;
     auto twin = twins_.find(x);
     if (twin == twins_.end()) {
-      if (!IsIntegerProduct(*node)) return false;
+      if (!IsIntegerProduct(node->op())) return false;
       twin = twins_.emplace(x, Shifted(node, x)).first;
     }
-    Value* shifted = AddZeroPoint(graph_, node, DType::kU8, *zero + kHalfRange);
+    Value* shifted = AddScalar(graph_, node, DType::kU8, *zero + kHalfRange);
     std::vector<Value*> inputs = node->inputs();
     inputs.resize(std::max<size_t>(inputs.size(), 3), nullptr);
     inputs[0] = twin->second;
@@ -115,10 +110,9 @@ class UnsignedTwins {
 
   // What nobody quantizes here, such as an input of the network.
   Value* Shifted(Node* before, Value* x) {
-    const double offset = kHalfRange;
     Value* wide = AddBefore(graph_, before, Op::kCast, {x}, {{"to", DType::kI16}});
-    Value* constant = graph_.AddConstant(FromDoubles(DType::kI16, {}, {&offset, 1}), before->name(), before);
-    Value* sum = AddBefore(graph_, before, Op::kAdd, {wide, constant});
+    Value* offset = AddScalar(graph_, before, DType::kI16, kHalfRange);
+    Value* sum = AddBefore(graph_, before, Op::kAdd, {wide, offset});
     return AddBefore(graph_, before, Op::kCast, {sum}, {{"to", DType::kU8}});
   }
 
@@ -132,7 +126,7 @@ class UnsignedTwins {
 // columns.
 struct Weights {
   std::vector<double> numbers;
-  int64_t outer, outputs, inner;  // the shape seen as [outer, outputs, inner]
+  int64_t outputs, inner;  // the shape seen as [.., outputs, inner]
 };
 
 std::optional<Weights> CenteredWeights(const Node& product) {
@@ -145,10 +139,8 @@ std::optional<Weights> CenteredWeights(const Node& product) {
     if (shape.size() != 2) return std::nullopt;
     axis = product.attrs().Bool("transpose_b") ? 0 : 1;
   }
-  Weights weights{ToDoubles(*w), 1, shape[axis], 1};
-  for (int64_t i = 0; i < std::ssize(shape); ++i) {
-    if (i != axis) (i < axis ? weights.outer : weights.inner) *= shape[i];
-  }
+  Weights weights{ToDoubles(*w), shape[axis], 1};
+  for (int64_t i = axis + 1; i < std::ssize(shape); ++i) weights.inner *= shape[i];
   if (zero == nullptr) return weights;
   const std::vector<double> zeros = ToDoubles(*zero->constant());
   for (int64_t i = 0; i < std::ssize(weights.numbers); ++i) {
@@ -240,16 +232,19 @@ Value* Padded(Graph& graph, Node* conv, int64_t zero) {
 bool FoldActivationZero(Graph& graph, Node* node) {
   const std::optional<int64_t> zero = ZeroPointOf(*node, 2);
   if (node->input(2) == nullptr || node->input(3) != nullptr || !zero) return false;
-  const std::optional<Weights> weights = CenteredWeights(*node);
-  if (!weights) return false;
+  std::optional<Weights> weights;
+  if (*zero != 0) {
+    weights = CenteredWeights(*node);
+    if (!weights) return false;
+  }
   Attributes attributes = node->attrs();
   Value* x = node->input(0);
-  if (*zero != 0 && node->op() == Op::kConvInteger) {
+  if (weights && node->op() == Op::kConvInteger) {
     x = Padded(graph, node, *zero);
     attributes.Set("pads", Ints(attributes.IntList("pads", Ints(2 * (x->type().rank() - 2), 0)).size(), 0));
   }
   Value* sum = AddBefore(graph, node, node->op(), {x, node->input(1)}, std::move(attributes));
-  if (*zero != 0) {
+  if (weights) {
     std::vector<double> offsets = Sums(*weights);
     for (double& offset : offsets) offset *= -static_cast<double>(*zero);
     Value* constant = AddAlong(graph, node, DType::kI32, offsets, sum->type().rank(), OutputAxis(*node));
@@ -262,15 +257,12 @@ bool FoldActivationZero(Graph& graph, Node* node) {
 }  // namespace
 
 absl::StatusOr<bool> FoldZeroPointsPass(Graph& graph, const PassContext&) {
-  bool changed = false;
   UnsignedTwins twins(graph);
-  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
-    Node* node = it++->get();
-    changed |= twins.Visit(node);
-  }
+  bool changed = ForEachNode(graph, [&](Graph&, Node* node) { return twins.Visit(node); });
   std::vector<Node*> products;
   for (const auto& node : graph.nodes()) {
-    if (IsIntegerProduct(*node) && node->input(0)->type().dtype == DType::kU8) products.push_back(node.get());
+    if (IsIntegerProduct(node->op()) && node->input(0)->type().dtype == DType::kU8)
+      products.push_back(node.get());
   }
   for (Node* product : products) {
     for (Node* centered : CenterWeights(graph, product)) {

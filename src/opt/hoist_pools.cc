@@ -38,13 +38,6 @@ bool Hoist(Graph& graph, Node* pool) {
 
 }  // namespace
 
-absl::StatusOr<bool> HoistPoolsPass(Graph& graph, const PassContext&) {
-  bool changed = false;
-  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
-    Node* node = it++->get();
-    changed |= Hoist(graph, node);
-  }
-  return changed;
-}
+absl::StatusOr<bool> HoistPoolsPass(Graph& graph, const PassContext&) { return ForEachNode(graph, Hoist); }
 
 }  // namespace attune

@@ -82,36 +82,21 @@ bool MultiplyIntegers(Graph& graph, Node* node) {
   return true;
 }
 
-// Weights whose products stay in floats are floats from now on.
-bool FoldDequantize(Graph& graph, Node* node, const PassContext& context) {
-  std::vector<Tensor> inputs;
-  for (const Value* input : node->inputs()) {
-    if (input != nullptr && input->constant() == nullptr) return false;
-    inputs.push_back(input == nullptr ? Tensor() : *input->constant());
-  }
-  absl::StatusOr<std::vector<Tensor>> floats = context.evaluate(*node, inputs);
-  if (!floats.ok()) return false;
-  ReplaceNode(graph, node, graph.AddConstant(std::move(floats->front()), node->name(), node));
-  return true;
-}
-
 }  // namespace
 
 absl::StatusOr<bool> IntegerProductsPass(Graph& graph, const PassContext& context) {
-  bool changed = false;
-  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
-    Node* node = it++->get();
-    changed |= node->op() == Op::kRequantize ? SplitRequantize(graph, node) : MultiplyIntegers(graph, node);
-  }
-  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
-    Node* node = it++->get();
-    if (node->op() != Op::kDequantize) continue;
-    if (graph.NumUses(node->output()) == 0) {
-      graph.Erase(node);
-    } else {
-      changed |= FoldDequantize(graph, node, context);
+  bool changed = ForEachNode(graph, [](Graph& g, Node* node) {
+    return node->op() == Op::kRequantize ? SplitRequantize(g, node) : MultiplyIntegers(g, node);
+  });
+  changed |= ForEachNode(graph, [&](Graph& g, Node* node) {
+    if (node->op() != Op::kDequantize) return false;
+    if (g.NumUses(node->output()) == 0) {
+      g.Erase(node);
+      return true;
     }
-  }
+    // Weights whose products stay in floats are floats from now on.
+    return HasConstantInputs(*node) && FoldNode(g, node, context.evaluate).ok();
+  });
   return changed;
 }
 

@@ -58,6 +58,24 @@ std::string_view ReasonFor(std::string_view name, int occurrence) {
   return reason;
 }
 
+// Whether the plan has the pass.
+bool SwitchOn(PassPlan& plan, std::string_view pass, std::string_view parameter) {
+  bool found = false;
+  for (PassStep& step : plan.steps) {
+    if (step.pass != pass) continue;
+    step.parameters[std::string(parameter)] = 1;
+    found = true;
+  }
+  return found;
+}
+
+bool IsOn(const PassPlan& plan, std::string_view pass, std::string_view parameter) {
+  return std::ranges::any_of(plan.steps, [&](const PassStep& step) {
+    const auto it = step.parameters.find(parameter);
+    return step.pass == pass && it != step.parameters.end() && it->second != 0;
+  });
+}
+
 }  // namespace
 
 PassPlan DefaultPlan() {
@@ -100,20 +118,15 @@ absl::StatusOr<PassPlan> ParsePassPlan(std::string_view text) {
 }
 
 absl::Status SetBF16(PassPlan& plan) {
-  bool found = false;
-  for (PassStep& step : plan.steps) {
-    if (step.pass != "narrow") continue;
-    step.parameters["bf16"] = 1;
-    found = true;
-  }
-  return found ? absl::OkStatus() : InvalidInput("the plan lacks the pass narrow, which makes values bf16");
+  if (SwitchOn(plan, "narrow", "bf16")) return absl::OkStatus();
+  return InvalidInput("the plan lacks the pass narrow, which makes values bf16");
 }
+bool IsBF16(const PassPlan& plan) { return IsOn(plan, "narrow", "bf16"); }
 
-bool IsBF16(const PassPlan& plan) {
-  return std::ranges::any_of(plan.steps, [](const PassStep& step) {
-    const auto it = step.parameters.find("bf16");
-    return step.pass == "narrow" && it != step.parameters.end() && it->second != 0;
-  });
+absl::Status SetF16Weights(PassPlan& plan) {
+  if (SwitchOn(plan, "round_weights", "f16")) return absl::OkStatus();
+  return InvalidInput("the plan lacks the pass round_weights, which rounds weights to f16");
 }
+bool HasF16Weights(const PassPlan& plan) { return IsOn(plan, "round_weights", "f16"); }
 
 }  // namespace attune

@@ -31,6 +31,11 @@ absl::Status SetBF16(PassPlan& plan);
 // Whether it does.
 bool IsBF16(const PassPlan& plan);
 
+// Makes the plan round weights to f16. An error where it lacks the pass "round_weights".
+absl::Status SetF16Weights(PassPlan& plan);
+// Whether it does.
+bool HasF16Weights(const PassPlan& plan);
+
 // One line a pass with all its parameters, preceded by a comment with the reason for the pass's place:
 //
 //   # Values that depend on no input are computed now.

@@ -87,8 +87,9 @@ absl::StatusOr<bool> FoldZeroPointsPass(Graph& graph, const PassContext& context
 // be added to its integers. Equal to rounding.
 absl::StatusOr<bool> FoldScalesPass(Graph& graph, const PassContext& context);
 
-// After: no quantization and no dequantization of f32 but of blocks: they are casts, factors and offsets.
-// Equal to rounding; a number that is none becomes 0 before the zero point is added.
+// After: no quantization and no dequantization of f32 but of blocks, and none in fixed point by constants:
+// they are casts, factors, roundings and offsets. Equal to rounding; what is not a number becomes 0 and not
+// the zero point.
 absl::StatusOr<bool> DecomposeQuantizationPass(Graph& graph, const PassContext& context);
 
 // After: no gather with constant indices in equal steps, but a slice; no slice of a reshape that only adds or
@@ -117,6 +118,11 @@ absl::StatusOr<bool> FuseHorizontalPass(Graph& graph, const PassContext& context
 // err by more than `max_error` (narrowing_error.h), and what computes their inputs alone, stay in f32, where
 // the context has something to measure with and `max_error` is not 0.
 absl::StatusOr<bool> NarrowPass(Graph& graph, const PassContext& context);
+
+// With `f16` 1: after: every f32 constant that a contraction multiplies by or a gather takes rows of has only
+// numbers that f16 has, unless its rank is below 2, it comes into an if or loop from outside, or f16 would
+// lose more of it than rounding does, as of numbers beyond its range. Equal to rounding to f16.
+absl::StatusOr<bool> RoundWeightsPass(Graph& graph, const PassContext& context);
 
 // Before: no fused nodes. After: every node other than constants, if, loop and fused is in the region of
 // exactly one fused node (fusion_groups.h says which nodes share one), which has the name of the group's

@@ -131,16 +131,6 @@ bool SliceBeforeTranspose(Graph& graph, Node* node) {
   return true;
 }
 
-template <typename Rewrite>
-bool ForEachNode(Graph& graph, Rewrite rewrite) {
-  bool changed = false;
-  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
-    Node* node = it++->get();
-    changed |= rewrite(graph, node);
-  }
-  return changed;
-}
-
 }  // namespace
 
 absl::StatusOr<bool> PushSlicesPass(Graph& graph, const PassContext& context) {

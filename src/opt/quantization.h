@@ -36,7 +36,7 @@ struct Dequantization {
 };
 std::optional<Dequantization> DequantizationOf(const Value* value);
 
-// Before `before`: (integers - zero) scale, `scale` being one number, or one for each place along `axis`.
+// Before `before`: integers times scale, `scale` being one number, or one for each place along `axis`.
 Value* AddDequantize(Graph& graph, Node* before, Value* integers, std::span<const double> scale,
                      int64_t axis);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/float16.h"
+#include "base/status.h"
 
 namespace attune {
 
@@ -66,6 +67,28 @@ void ReplaceNodeAndProducers(Graph& graph, Node* node, Op op, Value* replacement
   for (Node* producer : producers) {
     if (graph.NumUses(producer->output()) == 0) graph.Erase(producer);
   }
+}
+
+bool HasConstantInputs(const Node& node) {
+  return std::all_of(node.inputs().begin(), node.inputs().end(),
+                     [](const Value* input) { return input == nullptr || input->constant() != nullptr; });
+}
+
+absl::Status FoldNode(Graph& graph, Node* node, const Evaluator& evaluate) {
+  std::vector<Tensor> inputs;
+  for (const Value* input : node->inputs())
+    inputs.push_back(input == nullptr ? Tensor() : *input->constant());
+  ASSIGN_OR_RETURN(std::vector<Tensor> results, evaluate(*node, inputs));
+  for (int i = 0; i < node->num_outputs(); ++i) {
+    Value* output = node->output(i);
+    if (graph.NumUses(output) == 0) continue;
+    Value* constant = graph.AddConstant(std::move(results[i]), node->name(), node);
+    constant->set_name(output->name());
+    output->set_name("");
+    graph.ReplaceAllUses(output, constant);
+  }
+  graph.Erase(node);
+  return absl::OkStatus();
 }
 
 std::vector<double> ToDoubles(const Tensor& tensor) {

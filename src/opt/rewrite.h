@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
+#include "opt/pass.h"
 
 namespace attune {
 
@@ -34,6 +36,25 @@ void ReplaceNode(Graph& graph, Node* node, Value* replacement);
 
 // The same, and erases those producers of the node's inputs that are an `op` and used by nothing else.
 void ReplaceNodeAndProducers(Graph& graph, Node* node, Op op, Value* replacement);
+
+// Calls rewrite(graph, node) for each node, which may replace that node and add others before it. Returns
+// whether any call did.
+template <typename Rewrite>
+bool ForEachNode(Graph& graph, Rewrite rewrite) {
+  bool changed = false;
+  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+    Node* node = it++->get();
+    changed |= rewrite(graph, node);
+  }
+  return changed;
+}
+
+// Whether all the inputs that a node has are constants.
+bool HasConstantInputs(const Node& node);
+
+// Computes such a node and puts constants in the place of its outputs. Errors: `evaluate`'s; then nothing
+// changes.
+absl::Status FoldNode(Graph& graph, Node* node, const Evaluator& evaluate);
 
 // All elements of a constant, and a tensor of such elements rounded to `dtype`.
 std::vector<double> ToDoubles(const Tensor& tensor);

@@ -202,6 +202,25 @@ TEST(SinkTransposes, ReductionsLoseAxes) {
   })");
 }
 
+TEST(SinkTransposes, WaysThatMeetAgain) {
+  ExpectRewrite("sink_transposes\ndead_code", R"(graph @g(%x: f32[2,3]) {
+    %c = constant() {value = f32[]<0.5>} : f32[]
+    %t = transpose(%x) {perm = [1, 0]} : f32[3,2]
+    %n = less(%t, %c) : bool[3,2]
+    %m = mul(%t, %c) : f32[3,2]
+    %y = where(%n, %m, %t) : f32[3,2]
+    return "out": %y
+  })",
+                R"(graph @g(%x: f32[2,3]) {
+    %c = constant() {value = f32[]<0.5>} : f32[]
+    %0 = less(%x, %c) : bool[2,3]
+    %1 = mul(%x, %c) : f32[2,3]
+    %2 = where(%0, %1, %x) : f32[2,3]
+    %y = transpose(%2) {perm = [1, 0]} : f32[3,2]
+    return "out": %y
+  })");
+}
+
 TEST(SinkTransposes, NotWhereOnlyOneOperandIsTransposed) {
   ExpectUnchanged("sink_transposes", R"(graph @g(%x: f32[2,3], %y: f32[3,2]) {
     %t = transpose(%x) {perm = [1, 0]} : f32[3,2]

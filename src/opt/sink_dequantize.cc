@@ -4,6 +4,7 @@
 // Idea: what moves or selects elements does the same to the integers that stand for them. A dequantization
 // moves below it, and ends at an operator that computes, or at a quantization with the same parameters,
 // which it cancels. Unlike a transposition it does so for each user: it costs nothing where it is fused.
+#include <algorithm>
 #include <numeric>
 #include <optional>
 
@@ -18,10 +19,7 @@ namespace {
 std::optional<int64_t> AxisOfResult(const Node& node, int64_t axis) {
   if (node.op() == Op::kTranspose) {
     const Ints& perm = node.attrs().IntList("perm");
-    for (size_t i = 0; i < perm.size(); ++i) {
-      if (perm[i] == axis) return static_cast<int64_t>(i);
-    }
-    return std::nullopt;
+    return std::ranges::find(perm, axis) - perm.begin();
   }
   if (node.op() != Op::kReshape || !node.output()->type().is_static()) return std::nullopt;
   const Shape from = node.input(0)->type().shape(), to = node.output()->type().shape();
@@ -117,12 +115,7 @@ bool Cancel(Graph& graph, Node* node) {
 }  // namespace
 
 absl::StatusOr<bool> SinkDequantizePass(Graph& graph, const PassContext&) {
-  bool changed = false;
-  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
-    Node* node = it++->get();
-    changed |= Cancel(graph, node) || Sink(graph, node);
-  }
-  return changed;
+  return ForEachNode(graph, [](Graph& g, Node* node) { return Cancel(g, node) || Sink(g, node); });
 }
 
 }  // namespace attune

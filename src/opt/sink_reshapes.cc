@@ -107,13 +107,6 @@ bool Sink(Graph& graph, Node* node) {
 
 }  // namespace
 
-absl::StatusOr<bool> SinkReshapesPass(Graph& graph, const PassContext&) {
-  bool changed = false;
-  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
-    Node* node = it++->get();
-    changed |= Sink(graph, node);
-  }
-  return changed;
-}
+absl::StatusOr<bool> SinkReshapesPass(Graph& graph, const PassContext&) { return ForEachNode(graph, Sink); }
 
 }  // namespace attune

@@ -4,8 +4,9 @@
 // Idea: a transposition of an operand becomes one of the result, wherever the operator in between can
 // work on the other axes as well. It moves down until it meets its inverse, or an operator that it
 // cannot pass. Nothing is transposed twice on the way: an operand's transposition moves only if nothing
-// else uses it, constant operands are transposed now (by constant folding), and of several operands all
-// are transposed alike.
+// else uses it, or nothing but elementwise operators that it passes too, which mostly meet again (a PReLU
+// is three of them); constant operands are transposed now (by constant folding), and of several operands
+// all are transposed alike.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -30,15 +31,42 @@ Ints ToOriginalAxes(const Ints& list, const Ints& perm) {
   return result;
 }
 
-// The permutation of the transpositions that alone make operands of `node` and are used by it alone, if
-// they are all the same.
+// How many elementwise operators between a transposition and the one where they meet again are looked
+// through.
+constexpr int kMaxApart = 3;
+
+// Whether an elementwise operator takes nothing but what is transposed by `perm`, constants, single elements,
+// and what such operators make, at most `apart` of them one after the other.
+bool IsElementwiseBehind(const Node& node, const Ints& perm, int apart) {
+  if (!IsElementwise(node.op()) || node.output()->type().rank() != static_cast<int>(perm.size()))
+    return false;
+  return std::ranges::all_of(node.inputs(), [&](const Value* input) {
+    if (input->constant() != nullptr || (input->type().is_static() && input->type().num_elements() == 1))
+      return true;
+    const Node* producer = input->producer();
+    if (producer == nullptr) return false;
+    if (producer->op() == Op::kTranspose) return producer->attrs().IntList("perm") == perm;
+    return apart > 0 && IsElementwiseBehind(*producer, perm, apart - 1);
+  });
+}
+
+// Whether no user of the result of a transposition needs it when `node` and those like it do not.
+bool MovesFrom(const Graph& graph, const Value* transposed, const Node& node, const Ints& perm) {
+  if (OnlyUser(graph, transposed) == &node) return true;
+  return !graph.IsOutput(transposed) && std::ranges::all_of(transposed->users(), [&](const Node* user) {
+    return IsElementwiseBehind(*user, perm, kMaxApart);
+  });
+}
+
+// The permutation of the transpositions that make operands of `node` and are not needed elsewhere, if they
+// are all the same.
 std::optional<Ints> CommonPermutation(const Graph& graph, const Node& node) {
   std::optional<Ints> common;
   for (const Value* input : node.inputs()) {
     const Node* transpose = ProducerOf(input, Op::kTranspose);
     if (transpose == nullptr) continue;
     const Ints& perm = transpose->attrs().IntList("perm");
-    if (OnlyUser(graph, input) != &node || (common && *common != perm)) return std::nullopt;
+    if (!MovesFrom(graph, input, node, perm) || (common && *common != perm)) return std::nullopt;
     common = perm;
   }
   return common;
@@ -166,12 +194,7 @@ bool Cancel(Graph& graph, Node* node) {
 
 // In graph order a transposition moves as far as it can in one walk.
 absl::StatusOr<bool> SinkTransposesPass(Graph& graph, const PassContext&) {
-  bool changed = false;
-  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
-    Node* node = it++->get();
-    changed |= Cancel(graph, node) || Sink(graph, node);
-  }
-  return changed;
+  return ForEachNode(graph, [](Graph& g, Node* node) { return Cancel(g, node) || Sink(g, node); });
 }
 
 }  // namespace attune

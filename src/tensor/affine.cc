@@ -73,12 +73,16 @@ const Affine::Term* Affine::Find(const Var& var) const {
   return nullptr;
 }
 
-void Bounds::Set(const Var& var, Interval interval) { ranges_[var.get()].push_back(interval); }
+void Bounds::Set(const Var& var, Interval interval) {
+  ranges_[var.get()].push_back(interval);
+  normalized_.clear();
+}
 
 void Bounds::Unset(const Var& var) {
   const auto it = ranges_.find(var.get());
   it->second.pop_back();
   if (it->second.empty()) ranges_.erase(it);
+  normalized_.clear();
 }
 
 Interval Bounds::Of(const Var& var) const {
@@ -93,6 +97,13 @@ Affine Bounds::Normalize(const Expr& e) const {
     return range.is_point() ? Constant(range.min) : Atom(e);
   }
   if (e->kind != ExprKind::kOp || e->dtype != DType::kI64) return Atom(e);
+  if (const auto known = normalized_.find(e.get()); known != normalized_.end()) return known->second.affine;
+  Affine affine = NormalizeOp(e);
+  normalized_.insert({e.get(), {e, affine}});
+  return affine;
+}
+
+Affine Bounds::NormalizeOp(const Expr& e) const {
   switch (e->op) {
     case MathOp::kAdd:
     case MathOp::kSub: {

@@ -54,11 +54,20 @@ class Bounds {
   std::optional<bool> Prove(const Expr& condition) const;
 
  private:
+  Affine NormalizeOp(const Expr& e) const;
   Interval AtomRange(const Expr& atom) const;
   Affine NormalizeDivision(const Expr& e) const;
   Expr DivideRest(const Affine& rest, int64_t c) const;
 
   std::unordered_map<const VarNode*, std::vector<Interval>> ranges_;
+  // What Normalize() gave since ranges last changed: to take a division apart is to look at its operand more
+  // than once, which for divisions in divisions would double the work with each. Each keeps its expression
+  // alive.
+  struct Known {
+    Expr expression;
+    Affine affine;
+  };
+  mutable std::unordered_map<const ExprNode*, Known> normalized_;
 };
 
 // The expression again.

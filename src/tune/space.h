@@ -47,8 +47,7 @@ class ConfigSpace final : public CandidateSpace {
 
   // What the compiler takes untuned.
   const Candidate& Default() const { return default_; }
-  // The default of every strategy that applies; the first is Default().
-  // None after HideDefaults().
+  // The default of every strategy that applies, the first Default(); none after HideDefaults().
   std::vector<Candidate> Defaults() const override;
   void HideDefaults() { hides_defaults_ = true; }
   bool hides_defaults() const { return hides_defaults_; }

@@ -97,8 +97,8 @@ Config GemmDefault(const Workload& workload, const Target& target) {
   return best;
 }
 
-// B [batch…, k, n] or [batch…, n, k] → [batch…, panel, k, column], or [batch…, panel, k / 2, column, 2] where
-// one instruction takes two.
+// B [batch…, k, n] or [batch…, n, k] → [batch…, panel, k, column], or [batch…, panel, k / dot, column, dot]
+// where one instruction takes as many.
 absl::Status PackRightOperand(Schedule& s, const Workload& workload, const Product& p, int64_t tile_n) {
   const Value* right = workload.anchor->input(1);
   const bool transposed = workload.anchor->attrs().Bool("transpose_b"), dot = p.dot > 1;

@@ -19,8 +19,7 @@ bool HasLanesOf32Bits(DType dtype) {
 }  // namespace
 
 bool HasZeroPoints(const Node& product) {
-  return !IsFloat(product.output()->type().dtype) &&
-         (product.input(2) != nullptr || product.input(3) != nullptr);
+  return IsIntegerProduct(product.op()) && (product.input(2) != nullptr || product.input(3) != nullptr);
 }
 
 std::string BlockedImageWhyNot(const Workload& workload, const Target& target) {

@@ -28,7 +28,7 @@ std::string SlidingWindowWhyNot(const Workload& workload, const Target& target) 
   if (std::string reason = BlockedImageWhyNot(workload, target); !reason.empty()) return reason;
   const Node& node = *workload.anchor;
   if (!IsChannelwise(node)) return "neither a depthwise convolution nor a pool";
-  if (IsConv(node.op()) && HasZeroPoints(node)) return "zero points";
+  if (HasZeroPoints(node)) return "zero points";
   if (node.input(0)->type().layout != node.output()->type().layout)
     return "the input's channels are not blocked";
   return "";

@@ -37,8 +37,8 @@ inline constexpr Strategy kConvWinograd = {"conv_winograd",
                                            /*spreads_rounding=*/true,
                                            /*least_work=*/64.0 / (9 * 36)};  // in tiles of 6×6
 
-// Convolutions of plain images of a few channels in bf16: neighbouring taps of a row in pairs.
-// conv_shallow.cc
+// Convolutions of plain images of a few channels, in bf16 or in integers: neighbouring taps of a row
+// together. conv_shallow.cc
 std::string ConvShallowWhyNot(const Workload&, const Target&);
 std::vector<Knob> ConvShallowSpace(const Workload&, const Target&);
 Config ConvShallowDefault(const Workload&, const Target&);

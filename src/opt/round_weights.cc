@@ -1,0 +1,91 @@
+// Rounds weights to f16, for artifacts that store them in 16 bits. They stay f32, as kernels take them.
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "base/float16.h"
+#include "opt/passes.h"
+
+namespace attune {
+namespace {
+
+// Where f16 has full precision, rounding moves a number by 2⁻¹¹ of itself at most.
+constexpr double kMaxError = 0x1p-10;
+
+// Nothing where rounding loses more, in the root mean square: numbers beyond the range of f16, or below it.
+std::optional<Tensor> RoundToF16(const Tensor& tensor) {
+  Tensor rounded(DType::kF32, tensor.shape());
+  const std::span<const float> from = tensor.as<float>();
+  const std::span<float> to = rounded.as_mutable<float>();
+  double lost = 0, all = 0;
+  for (size_t i = 0; i < from.size(); ++i) {
+    to[i] = F16ToFloat(FloatToF16(from[i]));
+    const double value = from[i], error = to[i] - value;
+    lost += error * error;
+    all += value * value;
+  }
+  const bool is_rounding = lost <= kMaxError * kMaxError * all;  // false of what is no number
+  return is_rounding ? std::optional(std::move(rounded)) : std::nullopt;
+}
+
+// Whether input i may be weights: what a contraction multiplies by, or a table that rows are taken from. A
+// mask is added.
+bool TakesWeights(const Node& node, int i) {
+  constexpr int kMask = 3;
+  if (node.op() == Op::kGather) return i == 0;
+  return GetOpInfo(node.op()).category == OpCategory::kContraction &&
+         !(node.op() == Op::kAttention && i == kMask);
+}
+
+// Biases and scales are few and reach outputs as they are.
+bool IsWeights(const Value* value) {
+  constexpr int kLeastRank = 2;
+  return value != nullptr && value->constant() != nullptr && value->constant()->dtype() == DType::kF32 &&
+         value->constant()->rank() >= kLeastRank;
+}
+
+class Rounding {
+ public:
+  explicit Rounding(Graph& graph) : graph_(graph) {}
+
+  bool Run() {
+    bool changed = false;
+    for (const auto& node : graph_.nodes()) {
+      for (int i = 0; i < node->num_inputs(); ++i) {
+        if (!TakesWeights(*node, i) || !IsWeights(node->input(i))) continue;
+        Value* rounded = RoundedOf(node->input(i), node.get());
+        if (rounded == nullptr) continue;
+        node->SetInput(i, rounded);
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+ private:
+  // The rounded constant, made once, before its first use. Null where it stays, or is rounded already.
+  Value* RoundedOf(Value* value, Node* before) {
+    const auto [it, is_new] = rounded_.try_emplace(value, nullptr);
+    if (!is_new) return it->second;
+    std::optional<Tensor> tensor = RoundToF16(*value->constant());
+    if (!tensor.has_value() || tensor->Identical(*value->constant())) return nullptr;
+    Value* constant = graph_.AddConstant(*std::move(tensor), value->producer()->name(), before);
+    constant->set_name(value->name());
+    value->set_name("");
+    rounded_[constant] = nullptr;  // nothing to do where a later use has it already
+    return it->second = constant;
+  }
+
+  Graph& graph_;
+  std::map<const Value*, Value*> rounded_;
+};
+
+}  // namespace
+
+absl::StatusOr<bool> RoundWeightsPass(Graph& graph, const PassContext& context) {
+  if (context.Parameter("f16") == 0) return false;
+  return Rounding(graph).Run();
+}
+
+}  // namespace attune
