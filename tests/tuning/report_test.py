@@ -156,7 +156,7 @@ class Plots(unittest.TestCase):
         self.assertTrue(0.6 < low < 0.8 and 1.0 < high < 1.2, (low, high))
 
     def test_figures_are_xml_within_their_frame(self):
-        drawn = plots.figures(sample())
+        drawn = plots.figures(ask.split(sample()))
         self.assertEqual(set(drawn), {name for name, _ in plots.CHARTS.values()})
         for name, drawing in drawn.items():
             root = ElementTree.fromstring(drawing)
@@ -170,27 +170,29 @@ class Plots(unittest.TestCase):
                 self.assertTrue(0 <= x <= width and 0 <= y <= height, (name, x, y))
 
     def test_no_results_no_figures(self):
-        self.assertEqual(plots.figures({"experiments": {}, "cases": {}}), {})
+        self.assertEqual(plots.figures({}), {})
 
 
 class Page(unittest.TestCase):
     def setUp(self):
         self.results = sample()
-        self.charts = plots.figures(self.results)
+        self.charts = plots.figures(ask.split(self.results))
 
     def test_every_figure_says_where_it_is_from(self):
-        text = page.page(self.results, self.charts)
+        text = page.page(ask.split(self.results), self.charts)
         for number, (name, _) in plots.CHARTS.items():
             origin = text.split(f"](tuning/{name})\n\n")[1].splitlines()[0]
             for part in (f"`./do experiments --only {number}`", "2020-01-02", "2 cores of A Processor", "0123456789ab"):
                 self.assertIn(part, origin)
 
     def test_sentences_and_tables(self):
-        text = page.page(self.results, self.charts)
+        text = page.page(ask.split(self.results), self.charts)
         for expected in (
-                "By the sum of the kernels, annealing is better than random on 2 of 2 networks (<a>, b), and worse on none",
+                "By the sum of the kernels, annealing is better than random on 2 of 2 networks (<a>, b), and worse on "
+                "none",
                 "| b, nothing | 2 | 1 of 2 | 40 (40 to 40) |",
-                "| b, 1 | 25 % | 10.0 | 8.00 | **1.250×** (1.200 to 1.300) | 24 % (-12 to 59) | 1.020× (0.990 to 1.050)",
+                "| b, 1 | 25 % | 10.0 | 8.00 | **1.250×** (1.200 to 1.300) | 24 % (-12 to 59) "
+                "| 1.020× (0.990 to 1.050)",
                 "| geometric mean, 2 |  |  |  | **1.250×** (1.200 to 1.300) |",
                 "On 1 thread the interval of the gain is above 1 for 2 of 2 networks, and below 1 for 0.",
                 "tuning comes there sooner on 0 of 2 networks",
@@ -203,19 +205,19 @@ class Page(unittest.TestCase):
 
     def test_with_one_seed_nothing_is_claimed(self):
         results = sample(Plan(networks=("b",), deployed=("b",), pairs=(("a", "b"),), seeds=1, trials=40))
-        text = page.page(results, plots.figures(results))
+        text = page.page(ask.split(results), plots.figures(ask.split(results)))
         self.assertNotIn("do not overlap", text)
         self.assertIn("| b, annealing | 1 | 40 | 1.250× |", text)
         self.assertNotIn("inf", re.sub(r"infer\w*", "", text))
 
     def test_an_unfinished_experiment_says_so(self):
         self.results["cases"].pop(self.results["experiments"]["1"]["cases"][0])
-        text = page.page(self.results, self.charts)
+        text = page.page(ask.split(self.results), self.charts)
         self.assertIn("1 run of it has not been made.", text)
 
     def test_experiments_that_were_not_run_are_left_out(self):
         self.results["experiments"] = {"6": self.results["experiments"]["6"]}
-        text = page.page(self.results, plots.figures(self.results))
+        text = page.page(ask.split(self.results), plots.figures(ask.split(self.results)))
         self.assertEqual(re.findall("^## (.*)$", text, re.MULTILINE), ["Tuned and untuned"])
 
     def test_runs_that_never_come_there_are_counted(self):

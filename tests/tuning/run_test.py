@@ -48,8 +48,9 @@ class Cases(unittest.TestCase):
 
     def test_flags(self):
         case = TuneCase("net", 100, seed=2, transfer=False, time="9s")
-        self.assertEqual(" ".join(map(str, case.flags)), "--threads 1 --strategy annealing --trials 100 --seed 2 "
-                                                         "--no-transfer-runs --no-transfer-tasks --no-layouts --time 9s")
+        self.assertEqual(" ".join(map(str, case.flags)),
+                         "--threads 1 --strategy annealing --trials 100 --seed 2 --no-transfer-runs "
+                         "--no-transfer-tasks --no-layouts --time 9s")
         self.assertEqual(DeployCase(case, True).key, f"deployed-{case.key}-baseline")
         self.assertEqual([TuneCase("net", 1, time=time).longest for time in ("9s", "10m", "2h", "")],
                          [9, 600, 7200, math.inf])
@@ -85,7 +86,7 @@ class Resuming(unittest.TestCase):
         results = ask.document()
         with self.assertRaises(KeyboardInterrupt):
             self.run_cases(["a", "b", "interrupted", "c"], results)
-        written = ask.read(self.path)
+        written = ask.read(self.path, self.path.parent)
         self.assertEqual(written, json.loads(json.dumps(results)))
         ran, failures = self.run_cases(["a", "b", "c"], written)
         self.assertEqual((ran, failures), ([TuneCase("c", 40).key], {}))
@@ -107,13 +108,24 @@ class Resuming(unittest.TestCase):
 
     def test_results_of_another_machine_are_refused(self):
         results = ask.document()
-        results["machine"]["cpu"] = "Another Processor"
+        results["machine"]["cpu_model"] += 1
         ask.write(self.path, results)
         with self.assertRaisesRegex(ValueError, "of another machine"):
-            ask.read(self.path)
+            ask.read(self.path, self.path.parent)
         self.path.write_text("{")
         with self.assertRaisesRegex(ValueError, "is damaged"):
-            ask.read(self.path)
+            ask.read(self.path, self.path.parent)
+
+    def test_what_this_machine_has_published_is_where_work_goes_on(self):
+        here, elsewhere = ask.document(), ask.document()
+        elsewhere["machine"]["cpu_model"] += 1
+        folder = self.path.parent / "published"
+        for number, results, name in ((1, here, "a"), (2, elsewhere, "b")):
+            results["experiments"] = {str(number): {"command": "", "cases": [name]}}
+            results["cases"] = {name: {"wall_s": 1}}
+            ask.publish(ask.split(results), folder)
+        self.assertEqual(sorted(ask.published(folder)), [1, 2])
+        self.assertEqual(ask.read(self.path, folder)["cases"], {"a": {"wall_s": 1}})
 
 
 class TheLab(unittest.TestCase):

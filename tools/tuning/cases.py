@@ -178,7 +178,8 @@ class Plan:
                 for seed in range(self.seeds) for network in self.networks for model in ("none", "pretrained")]
 
     def deployment(self):
-        tuned = [TuneCase(network, self.deployed_trials, threads=threads, cost_model="shipped", time=self.time, layouts=True)
+        tuned = [TuneCase(network, self.deployed_trials, threads=threads, cost_model="shipped", time=self.time,
+                          layouts=True)
                  for network in self.deployed for threads in DEPLOYED_THREADS]
         return [DeployCase(case, self.baseline) for case in tuned]
 

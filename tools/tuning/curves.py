@@ -2,8 +2,9 @@
 
 A curve is a list of (position, share): from that position on, the best kernels that are known take this share of the
 untuned ones' time. It begins at (0, 1), with these, unless only searching counts: then it begins when the search has
-found something for each task, and is empty if it never had. Its last value is of kernels that were measured once more at the end, and it has never
-been below: what was fast once by luck counts as if it had not been. After a mere search nothing was measured again.
+found something for each task, and is empty if it never had. Its last value is of kernels that were measured once more
+at the end, and it has never been below: what was fast once by luck counts as if it had not been. After a mere search
+nothing was measured again.
 """
 import math
 import statistics

@@ -12,6 +12,7 @@ from tuning.options import BAD_USAGE, INTERRUPTED, parse
 from tuning.progress import duration, interrupt_on_terminate, progress
 
 DOCS = ROOT / "docs"
+PUBLISHED = DOCS / page.FIGURES
 SECONDS_OF_TRIAL, SECONDS_OF_CASE = 0.45, 60  # the guess before any case is complete
 
 
@@ -64,21 +65,28 @@ def write(path, text):
 
 
 def report(results, output, write_docs):
-    """Writes the page and its figures, into the folder or into docs/ too."""
-    charts = plots.figures(results)
-    for folder in [output, DOCS] if write_docs else [output]:
-        for old in (folder / page.FIGURES).glob("*.svg"):
-            old.unlink()
-        for name, drawing in charts.items():
-            write(folder / page.FIGURES / name, drawing)
-        write(folder / "tuning.md", page.page(results, charts))
+    """Writes the page and its figures into the folder. Into docs/ too: there with what these results lack."""
+    own = ask.split(results)
+    write_page(own, output)
+    if write_docs:
+        ask.publish(own, PUBLISHED)
+        write_page(ask.published(PUBLISHED), DOCS)
+
+
+def write_page(documents, folder):
+    charts = plots.figures(documents)
+    for old in (folder / page.FIGURES).glob("*.svg"):
+        old.unlink()
+    for name, drawing in charts.items():
+        write(folder / page.FIGURES / name, drawing)
+    write(folder / "tuning.md", page.page(documents, charts))
 
 
 def measure(args):
     """Runs the experiments. Returns the exit code."""
     path = args.output / "results.json"
     try:
-        results = ask.read(path)
+        results = ask.read(path, PUBLISHED)
     except ValueError as error:
         print(f"experiments: {error}", file=sys.stderr)
         return BAD_USAGE

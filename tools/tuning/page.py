@@ -1,4 +1,4 @@
-"""docs/tuning.md, made of results.json and of nothing else."""
+"""docs/tuning.md, made of the experiments' documents and of nothing else."""
 import math
 
 from bench.page import machine
@@ -15,12 +15,13 @@ NONE = "–"
 SOON_MINUTES = (1, 3, 10)
 
 
-def page(results, charts):
-    """The page's text. `charts` are the names of the figures that there are."""
+def page(documents, charts):
+    """The page's text. `documents` are the experiments' by number, `charts` the names of the figures that there are."""
     parts = ["# Tuning", "*Made by `./do experiments --write-docs`: changes by hand get lost.*",
-             f"What [`attune tune`](decisions/tuning.md) gains, and what each of its parts does for that. The machine: "
-             f"{machine(results['machine'])}.", METHOD]
+             "What [`attune tune`](decisions/tuning.md) gains, and what each of its parts does for that.",
+             machines(documents), METHOD]
     for number, section in SECTIONS.items():
+        results = documents.get(number, {"experiments": {}})
         entries = ask.entries(results, number)
         if entries:
             parts += [f"## {EXPERIMENTS[number].title}", *figure(results, number, charts, entries),
@@ -28,12 +29,23 @@ def page(results, charts):
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def machines(documents):
+    """Which machine each experiment ran on."""
+    titles = {}
+    for number, one in documents.items():
+        titles.setdefault(machine(one["machine"]), []).append(EXPERIMENTS[number].title)
+    if len(titles) == 1:
+        return f"The machine: {next(iter(titles))}."
+    return "\n".join(f"- {', '.join(names)}: {described}" for described, names in titles.items())
+
+
 METHOD = """Every run has a database of its own, and goes on until its trials are spent or nothing more is hoped for.
 Two numbers say what it gained. *The kernels* are the sum of the best kernels that a run knows, of which each was
 measured by itself, in turns with the untuned one: it is known after each batch. Among many candidates some are measured
-faster than they are, so the best are measured once more at the end, and no curve goes below that. *The network* is measured as a whole, at the end,
-in turns with the untuned one. Intervals hold the mean over the seeds with a confidence of 95 %, where it scatters
-normally (Student's distribution). With one seed there are none, and nothing is claimed. All computes in float32."""
+faster than they are, so the best are measured once more at the end, and no curve goes below that. *The network* is
+measured as a whole, at the end, in turns with the untuned one. Intervals hold the mean over the seeds with a
+confidence of 95 %, where it scatters normally (Student's distribution). With one seed there are none, and nothing is
+claimed. All computes in float32."""
 
 
 def figure(results, number, charts, entries):
@@ -226,8 +238,8 @@ in a process of its own, and a gain is the median of the rounds' ratios, with an
 of their distribution. What is *beyond the rooflines* is the share of the untuned network's time that its kernels take
 longer than their rooflines ([how those are measured](performance.md)). It is no bound of what can be saved: a kernel
 that computes less, as Winograd's convolution does, may go below. The share of the gap that is closed has the gain's
-interval, and takes the gap as certain; with a baseline it is of the baseline's gap. The interval of a geometric mean takes the ends of all
-its networks, and is wide rather than narrow.""",
+interval, and takes the gap as certain; with a baseline it is of the baseline's gap. The interval of a geometric mean
+takes the ends of all its networks, and is wide rather than narrow.""",
             " ".join(sentences), markdown(rows)]
 
 

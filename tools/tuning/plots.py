@@ -264,7 +264,7 @@ CHARTS = {1: ("strategies.svg", strategies_chart), 2: ("transfer.svg", transfer_
           6: ("deployed.svg", deployment_chart), 7: ("soon.svg", soon_chart)}
 
 
-def figures(results):
-    """{file name: SVG}"""
-    drawn = {name: chart(results) for name, chart in CHARTS.values()}
+def figures(documents):
+    """{file name: SVG}, of the experiments' documents by number."""
+    drawn = {CHARTS[number][0]: CHARTS[number][1](results) for number, results in documents.items()}
     return {name: drawing for name, drawing in drawn.items() if drawing}

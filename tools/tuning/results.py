@@ -11,6 +11,9 @@ kernels), ranks (trials, Kendall's tau), stage_seconds. One that was deployed ha
 network's time beyond the rooflines), speedups ({"untuned": (times as fast as that, lower end, upper
 end), "baseline": ...}) and latency_ms ({artifact: median}). One that was recalled has no report, but compile_seconds,
 speedups and latency_ms. wall_s is what the case took.
+
+Beside the page that is published lies a document for each of its experiments, N.json, with that alone. Each of these may
+be of another machine; a document for work is of one.
 """
 import json
 import math
@@ -25,18 +28,53 @@ def document():
     return {"machine": machine.describe(), "experiments": {}, "cases": {}}
 
 
-def read(path):
-    """The document of this file, or a new one. Raises ValueError with a sentence for the user."""
-    if not path.exists():
-        return document()
+def load(path):
+    """The document of this file. Raises ValueError with a sentence for the user."""
     try:
-        found = json.loads(path.read_text())
+        return json.loads(path.read_text())
     except ValueError as error:
         raise ValueError(f"{path} is damaged: {error}") from None
+
+
+def is_of_here(found):
     here = machine.describe()
-    if any(found["machine"][field] != here[field] for field in ("cpu", "processors")):
-        raise ValueError(f"{path} is of another machine; name another folder with --output")
+    return all(found["machine"][field] == here[field] for field in ("cpu", "cpu_family", "cpu_model", "processors"))
+
+
+def read(path, folder):
+    """The document of this file, or a new one with what was published in the folder and is of this machine. Raises
+    ValueError with a sentence for the user."""
+    if path.exists():
+        found = load(path)
+        if not is_of_here(found):
+            raise ValueError(f"{path} is of another machine; name another folder with --output")
+        return found
+    found = document()
+    for one in filter(is_of_here, published(folder).values()):
+        for part in ("experiments", "cases"):
+            found[part] |= one[part]
     return found
+
+
+def split(results):
+    """{number: the document of this experiment alone}, for those that have runs."""
+    documents = {}
+    for number, experiment in results["experiments"].items():
+        own = {key: results["cases"][key] for key in experiment["cases"] if key in results["cases"]}
+        if own:
+            documents[int(number)] = {**results, "experiments": {number: experiment}, "cases": own}
+    return documents
+
+
+def publish(documents, folder):
+    """Puts them into the place of those that the folder has of these experiments."""
+    for number, one in documents.items():
+        write(folder / f"{number}.json", one)
+
+
+def published(folder):
+    """{number: document} of the experiments that the folder has. Raises ValueError."""
+    return {int(path.stem): load(path) for path in sorted(folder.glob("*.json"))}
 
 
 def write(path, results):
@@ -90,7 +128,8 @@ def compare_strategies(entries_, one, other):
     overlap? ([network], [network], how many have intervals of both)"""
     better, worse, compared = [], [], 0
     for network in distinct(entries_, "network"):
-        mine, theirs = (gain_interval(of(entries_, network=network, strategy=name), kernel_gain) for name in (one, other))
+        mine, theirs = (gain_interval(of(entries_, network=network, strategy=name), kernel_gain)
+                        for name in (one, other))
         if not (curves.is_certain(mine) and curves.is_certain(theirs)):
             continue
         compared += 1
