@@ -102,7 +102,8 @@ typedef struct attune_load_options {
 
 /* Loads the artifact at `path`. `options` may be NULL. The file is mapped, and read as it is used: it must
  * not be changed in place while the model lives (replacing it by a rename is fine). Takes milliseconds,
- * whatever the size of the weights. */
+ * whatever the size of the weights; but where the file has them compressed, all are checked and expanded into
+ * memory. */
 ATTUNE_EXPORT attune_code attune_load(const char* path, const attune_load_options* options,
                                       attune_model** model, attune_error* error);
 /* The same from the `bytes` of an artifact's file at `data`, which are copied. */
@@ -137,7 +138,7 @@ ATTUNE_EXPORT attune_code attune_model_output(const attune_model* model, size_t 
 ATTUNE_EXPORT const char* attune_model_metadata(const attune_model* model, const char* key);
 
 typedef struct attune_memory_info {
-  uint64_t constant_bytes; /* weights, shared by all sessions and mapped from the file */
+  uint64_t constant_bytes; /* weights, shared by all sessions; mapped, or expanded from the file */
   uint64_t code_bytes;
   uint64_t arena_bytes;   /* of each session */
   uint64_t scratch_bytes; /* of each session and thread */

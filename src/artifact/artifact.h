@@ -6,12 +6,14 @@
 //   header       112 bytes: magic, format version, size of the file, place and checksum of each section
 //   manifest     the Manifest below, as format.h encodes it
 //   code         page-aligned; position-independent, without relocations, imports or writable data
-//   constants    page-aligned; the weights, mapped from the file and never written
+//   constants    page-aligned; the weights, mapped from the file and never written, or where the manifest
+//                lists their ranges, compressed, to be expanded into memory when the file is loaded
 //   padding      kReadAhead zero bytes
 //
 // Every section has an XXH64 checksum, the header its own. The runtime checks those of header, manifest
-// and code when it loads, that of the constants when asked. A checksum finds damage, not malice: whoever
-// runs an artifact trusts its code (attune.h says how to pin it by digest). Parsing is safe on any bytes.
+// and code when it loads, that of the constants when asked and before it expands them. A checksum finds
+// damage, not malice: whoever runs an artifact trusts its code (attune.h says how to pin it by digest).
+// Parsing is safe on any bytes.
 #ifndef ATTUNE_ARTIFACT_ARTIFACT_H_
 #define ATTUNE_ARTIFACT_ARTIFACT_H_
 
@@ -23,7 +25,7 @@
 
 namespace attune {
 
-inline constexpr uint32_t kArtifactVersion = 1;
+inline constexpr uint32_t kArtifactVersion = 2;
 
 // Where tensors may start in the arena and in the constants, in bytes.
 inline constexpr uint64_t kTensorAlignment = 64;
@@ -69,7 +71,7 @@ struct Provenance {
 
 enum class Place : uint8_t {
   kArena = 0,     // the session's own memory
-  kConstant = 1,  // the constants of the file
+  kConstant = 1,  // the constants
 };
 
 // A tensor in memory: dense and row-major in `shape`. A blocked layout is written as its physical shape.
@@ -126,6 +128,24 @@ struct Instruction {
   bool operator==(const Instruction&) const = default;
 };
 
+// How a range of the constants is written in the file. Both ways to compress are exact on the bits of words
+// of 32 bits, whatever the type of what they belong to.
+enum class ConstantEncoding : uint8_t {
+  kRaw = 0,  // as it is in memory
+  kF16 = 1,  // each word, which is an f32, as the IEEE binary16 of the same value
+  // Each word as its index in the codebook: 8 indices of n bits in n bytes, the lowest bits first.
+  kIndices = 2,
+};
+
+struct ConstantRange {
+  ConstantEncoding encoding = ConstantEncoding::kRaw;
+  uint64_t bytes = 0;  // in memory, a multiple of kConstantPadding
+  // kIndices: what indices of n bits name, 2^n words for an n from 1 to 8, so that none lies beyond. Else
+  // empty.
+  std::vector<uint32_t> codebook;
+  bool operator==(const ConstantRange&) const = default;
+};
+
 struct Manifest {
   TargetInfo target;
   Provenance provenance;
@@ -138,10 +158,14 @@ struct Manifest {
   uint64_t scratch_bytes = 0;  // of one thread: the largest that any kernel needs
   std::vector<KernelInfo> kernels;
   std::vector<Instruction> program;
+  // The constants in their order, one range after the other; so lie in the file the bytes of each. Empty: the
+  // constants are in the file as they are in memory, and are mapped.
+  std::vector<ConstantRange> constant_ranges;
   bool operator==(const Manifest&) const = default;
 };
 
-// What the writer takes; the bytes are borrowed.
+// What the writer takes; the bytes are borrowed. The constants are those of the file: compressed where the
+// manifest says so.
 struct ArtifactContents {
   Manifest manifest;
   std::span<const std::byte> code;

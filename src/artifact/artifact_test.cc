@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "artifact/encode.h"
+#include "artifact/expand.h"
 #include "artifact/reader.h"
 #include "artifact/testing/sample_artifact.h"
 #include "artifact/writer.h"
@@ -15,6 +16,7 @@ namespace attune {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::MakeCompressedSampleArtifact;
 using testing::MakeSampleArtifact;
 using testing::RepairChecksums;
 using testing::SampleArtifact;
@@ -78,8 +80,27 @@ TEST(ArtifactTest, ReadsWhatWasWritten) {
   EXPECT_EQ((view.constants.data() - Bytes(file).data()) % format::kPageBytes, 0);
 }
 
+TEST(ArtifactTest, ReadsCompressedConstants) {
+  const SampleArtifact sample = MakeCompressedSampleArtifact();
+  ASSERT_EQ(sample.manifest.constant_ranges.size(), 1u);
+  EXPECT_EQ(sample.manifest.constant_ranges[0].encoding, ConstantEncoding::kIndices);
+  EXPECT_EQ(IndexBits(sample.manifest.constant_ranges[0]), 6);  // 55 values
+  const std::string file = sample.Write();
+  ArtifactView view;
+  const ArtifactError error = ParseArtifact(Bytes(file), &view);
+  ASSERT_TRUE(error.ok()) << error.message;
+  EXPECT_EQ(view.manifest, sample.manifest);
+  const std::vector<std::byte> expected = MakeSampleArtifact().constants;
+  EXPECT_LT(view.constants.size(), expected.size() / 2);
+  ASSERT_EQ(ExpandedBytes(view.manifest, view.constants.size()), expected.size());
+  std::vector<std::byte> constants(expected.size());
+  ExpandConstants(view.manifest.constant_ranges, view.constants, constants);
+  EXPECT_EQ(constants, expected);
+}
+
 TEST(ArtifactTest, EqualContentsGiveEqualBytes) {
   EXPECT_EQ(MakeSampleArtifact().Write(), MakeSampleArtifact().Write());
+  EXPECT_EQ(MakeCompressedSampleArtifact().Write(), MakeCompressedSampleArtifact().Write());
 }
 
 TEST(ArtifactTest, AnEmptyNetworkIsAnArtifact) {
@@ -97,7 +118,7 @@ TEST(ArtifactTest, RefusesOtherVersions) {
   const std::string file =
       WithHeader(MakeSampleArtifact().Write(), [](format::Header& header) { header.version = 7; });
   EXPECT_EQ(Parse(file).fault, ArtifactFault::kOtherVersion);
-  EXPECT_THAT(Parse(file).message, HasSubstr("has format version 7, and this runtime reads 1"));
+  EXPECT_THAT(Parse(file).message, HasSubstr("has format version 7, and this runtime reads 2"));
 }
 
 TEST(ArtifactTest, RefusesEveryShorterFile) {
@@ -196,6 +217,13 @@ TEST_P(ManifestRuleTest, IsEnforcedByReaderAndWriter) {
   EXPECT_THAT(WriteArtifact(sample.contents()).status().message(), HasSubstr(GetParam().message));
 }
 
+constexpr uint64_t kWBytes = testing::kRows * testing::kColumns * sizeof(float);
+
+// The sample's constants as one range of indices with a codebook of `values`.
+void SetIndices(Manifest& manifest, size_t values) {
+  manifest.constant_ranges = {{ConstantEncoding::kIndices, kWBytes, std::vector<uint32_t>(values)}};
+}
+
 using testing::kCounter;
 using testing::kRowsOut;
 using testing::kW;
@@ -206,6 +234,29 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Rule{"asks for too much memory", [](Manifest& m) { m.arena_bytes = uint64_t{1} << 60; }},
         Rule{"asks for too much memory", [](Manifest& m) { m.scratch_bytes = ~uint64_t{0}; }},
+        Rule{"asks for too much memory",
+             [](Manifest& m) {
+               m.constant_ranges.assign(3, {ConstantEncoding::kRaw, uint64_t{1} << 45, {}});
+             }},
+        Rule{"range 0 of the constants has an impossible size",
+             [](Manifest& m) { m.constant_ranges = {{ConstantEncoding::kRaw, kWBytes - 64, {}}}; }},
+        Rule{"range 1 of the constants has an impossible size",
+             [](Manifest& m) {
+               m.constant_ranges = {{ConstantEncoding::kRaw, kWBytes, {}},
+                                    {ConstantEncoding::kF16, ~uint64_t{127}, {}}};
+             }},
+        Rule{"its constants take 1408 bytes by their ranges and have 1536",
+             [](Manifest& m) { m.constant_ranges = {{ConstantEncoding::kRaw, kWBytes - 128, {}}}; }},
+        Rule{"its constants take 768 bytes by their ranges and have 1536",
+             [](Manifest& m) { m.constant_ranges = {{ConstantEncoding::kF16, kWBytes, {}}}; }},
+        Rule{"its constants take 128 bytes by their ranges", [](Manifest& m) { SetIndices(m, 2); }},
+        Rule{"its constants take 384 bytes by their ranges", [](Manifest& m) { SetIndices(m, 256); }},
+        Rule{"a codebook of 0 values", [](Manifest& m) { SetIndices(m, 0); }},
+        Rule{"a codebook of 1 values", [](Manifest& m) { SetIndices(m, 1); }},
+        Rule{"a codebook of 55 values", [](Manifest& m) { SetIndices(m, 55); }},
+        Rule{"a codebook of 512 values", [](Manifest& m) { SetIndices(m, 512); }},
+        Rule{"a codebook without indices",
+             [](Manifest& m) { m.constant_ranges = {{ConstantEncoding::kRaw, kWBytes, {1, 2}}}; }},
         Rule{"more dim slots than dimensions", [](Manifest& m) { m.num_dims = 1000; }},
         Rule{"tensor \"x\" has an unknown dtype", [](Manifest& m) { m.tensors[kX].dtype = 13; }},
         Rule{"not one dim slot a dimension", [](Manifest& m) { m.tensors[kX].dim_slots.pop_back(); }},

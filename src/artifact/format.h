@@ -82,9 +82,14 @@ void Fields(Archive& a, Instruction& i) {
 }
 
 template <typename Archive>
+void Fields(Archive& a, ConstantRange& r) {
+  a(r.encoding, r.bytes, r.codebook);
+}
+
+template <typename Archive>
 void Fields(Archive& a, Manifest& m) {
   a(m.target, m.provenance, m.graph_summary, m.tensors, m.inputs, m.outputs, m.num_dims, m.arena_bytes,
-    m.scratch_bytes, m.kernels, m.program);
+    m.scratch_bytes, m.kernels, m.program, m.constant_ranges);
 }
 
 }  // namespace attune::format

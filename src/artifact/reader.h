@@ -27,7 +27,8 @@ struct ArtifactError {
   bool ok() const { return fault == ArtifactFault::kNone; }
 };
 
-// A parsed artifact. The sections point into the bytes that were parsed.
+// A parsed artifact. The sections point into the bytes that were parsed: the constants are as they are in the
+// file, to be expanded (expand.h) where the manifest lists ranges of them.
 struct ArtifactView {
   Manifest manifest;
   std::span<const std::byte> code;
@@ -41,7 +42,7 @@ struct ArtifactView {
 // the manifest's bytes. `bytes` may be at any alignment and must not change meanwhile.
 ArtifactError ParseArtifact(std::span<const std::byte> bytes, ArtifactView* view);
 
-// Whether the constants are as they were written; reads all of them.
+// Whether the constants' section is as it was written; reads all of it.
 ArtifactError VerifyConstants(const ArtifactView& view);
 
 }  // namespace attune

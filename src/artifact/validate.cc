@@ -1,7 +1,9 @@
 #include "artifact/validate.h"
 
+#include <bit>
 #include <set>
 
+#include "artifact/expand.h"
 #include "artifact/printable.h"
 
 namespace attune {
@@ -115,11 +117,43 @@ std::string CheckProgram(const Manifest& manifest) {
   return "";
 }
 
+std::string CheckRange(const ConstantRange& range) {
+  if (range.bytes % kConstantPadding != 0 || range.bytes > kMaxBytes) return "has an impossible size";
+  const size_t values = range.codebook.size();
+  if (range.encoding != ConstantEncoding::kIndices) {
+    return values == 0 ? "" : "has a codebook without indices";
+  }
+  if (values < 2 || values > kMaxCodebook || !std::has_single_bit(values))
+    return "has a codebook of " + std::to_string(values) + " values";
+  return "";
+}
+
+// The ranges fill the section to its padding. No file asks for more memory than 32 times its own size, since
+// an index stands for 32 bits and has at least one.
+std::string CheckRanges(const Manifest& manifest, uint64_t section_bytes) {
+  if (manifest.constant_ranges.empty()) return "";
+  uint64_t stored = 0, expanded = 0;
+  for (size_t i = 0; i < manifest.constant_ranges.size(); ++i) {
+    const ConstantRange& range = manifest.constant_ranges[i];
+    if (const std::string fault = CheckRange(range); !fault.empty())
+      return "range " + std::to_string(i) + " of the constants " + fault;
+    stored += StoredBytes(range);
+    expanded += range.bytes;
+    if (expanded > kMaxBytes) return "it asks for too much memory";
+  }
+  const uint64_t padded = (stored + kConstantPadding - 1) / kConstantPadding * kConstantPadding;
+  if (padded == section_bytes) return "";
+  return "its constants take " + std::to_string(padded) + " bytes by their ranges and have " +
+         std::to_string(section_bytes);
+}
+
 }  // namespace
 
-std::string ValidateManifest(const Manifest& manifest, uint64_t code_bytes, uint64_t constants_bytes) {
+std::string ValidateManifest(const Manifest& manifest, uint64_t code_bytes, uint64_t section_bytes) {
   if (manifest.arena_bytes > kMaxBytes || manifest.scratch_bytes > kMaxBytes)
     return "it asks for too much memory";
+  if (std::string fault = CheckRanges(manifest, section_bytes); !fault.empty()) return fault;
+  const uint64_t constants_bytes = ExpandedBytes(manifest, section_bytes);
   // A slot belongs to some tensor's dimension, so that their number is bounded by the file's size.
   uint64_t dimensions = 0;
   for (const TensorInfo& tensor : manifest.tensors) dimensions += tensor.shape.size();

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "artifact/compress.h"
 #include "artifact/writer.h"
 #include "base/file.h"
 #include "base/status.h"
@@ -154,8 +155,13 @@ absl::StatusOr<std::string> WriteNetwork(const Graph& graph, const NetworkPlan& 
   manifest.arena_bytes = static_cast<uint64_t>(plan.arena_bytes);
   WriteKernels(plan, compiled, code, manifest);
   WriteProgram(plan, compiled, manifest);
+  CompressedConstants compressed;
+  if (options.compress_constants) compressed = CompressConstants(constants.bytes, constants.sizes);
+  const bool is_compressed = !compressed.ranges.empty();
+  manifest.constant_ranges = std::move(compressed.ranges);
+  const std::span<const std::byte> section = is_compressed ? compressed.section : constants.bytes;
   const std::span<const char> code_bytes(code.bytes.data(), code.bytes.size());
-  return WriteArtifact({std::move(manifest), std::as_bytes(code_bytes), constants.bytes});
+  return WriteArtifact({std::move(manifest), std::as_bytes(code_bytes), section});
 }
 
 // Kernels that the compiler of today makes other code for than that which was measured.

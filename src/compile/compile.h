@@ -27,6 +27,9 @@ struct CompileOptions {
   const KernelChooser* chooser = nullptr;
   // Of the graph's maps; none: as ChooseFlips() says.
   std::optional<BlockFlips> flips;
+  // Whether constants are compressed in the file, without loss, where that makes it smaller: it then takes
+  // longer to load, and the loaded weights are memory of the process's own. Kernels are the same.
+  bool compress_constants = false;
   // For the artifact's provenance: the passes that the graph went through, and the model's file.
   std::string pass_plan;
   std::string model_name, model_sha256;
@@ -46,7 +49,8 @@ struct CompileReport {
 absl::StatusOr<int> ArrangeGroups(Graph& graph, const Target& target, const BlockFlips& flips = {});
 
 // Plans `graph`, a graph of fused groups, whose layouts it assigns, generates its code and packs its weights.
-// The bytes of the artifact's file depend on the graph, and on target and provenance in the options, alone.
+// The bytes of the artifact's file depend on the graph, and on target, compression and provenance in the
+// options, alone.
 // Errors: Unimplemented with a line "NS …" for each operator that has no code; internal otherwise.
 absl::StatusOr<std::string> Compile(Graph& graph, const CompileOptions& options,
                                     CompileReport* report = nullptr);

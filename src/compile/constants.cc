@@ -60,6 +60,7 @@ absl::StatusOr<ConstantSection> BuildConstants(const NetworkPlan& plan, int thre
   for (size_t i = 0; i < plan.storages.size(); ++i) {
     if (!plan.storages[i].constant) continue;
     section.offsets[i] = size;
+    section.sizes.push_back(static_cast<uint64_t>(plan.storages[i].bytes));
     size += static_cast<uint64_t>(RoundUp(plan.storages[i].bytes, static_cast<int64_t>(kConstantPadding)));
     constants.push_back(i);
   }

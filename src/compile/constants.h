@@ -15,6 +15,7 @@ namespace attune {
 struct ConstantSection {
   std::vector<std::byte> bytes;
   std::vector<uint64_t> offsets;  // by storage; 0 for those in the arena
+  std::vector<uint64_t> sizes;    // of the constants in their order, in bytes, without their padding
 };
 
 // Lays out the constant storages of `plan`. Preparations run as generated code on this machine, compiled for

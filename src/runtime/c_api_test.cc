@@ -404,6 +404,33 @@ TEST(LoadTest, DamagedConstantsAreFoundWhenAsked) {
   EXPECT_EQ(attune_model_verify(LoadBytes(MakeSampleArtifact().Write()).get(), nullptr), ATTUNE_OK);
 }
 
+TEST(LoadTest, CompressedConstantsAreExpandedOnce) {
+  const TempFile file(MakeCompressedSampleArtifact().Write());
+  attune_model* loaded = nullptr;
+  attune_error error{};
+  ASSERT_EQ(attune_load(file.path().c_str(), nullptr, &loaded, &error), ATTUNE_OK) << error.message;
+  const ModelHandle model(loaded);
+  attune_memory_info memory{};
+  ASSERT_EQ(attune_model_memory(model.get(), &memory, nullptr), ATTUNE_OK);
+  EXPECT_EQ(memory.constant_bytes, kRows * kColumns * sizeof(float));
+  EXPECT_EQ(attune_model_verify(model.get(), nullptr), ATTUNE_OK);
+  const SessionHandle first = NewSession(model), second = NewSession(model, 3);
+  for (int seed = 0; seed < 3; ++seed) {
+    RunAndCheck(first.get(), seed);
+    RunAndCheck(second.get(), seed);
+  }
+}
+
+// Unlike mapped ones without being asked, as they are read anyway.
+TEST(LoadTest, DamagedCompressedConstantsAreFound) {
+  SampleArtifact sample = MakeCompressedSampleArtifact();
+  std::string file = sample.Write();
+  file[file.size() - kReadAhead - sample.constants.size()] ^= 1;
+  const attune_error error = LoadError(TempFile(file).path());
+  EXPECT_EQ(error.code, ATTUNE_DAMAGED);
+  EXPECT_THAT(error.message, HasSubstr("constants do not match"));
+}
+
 // 100 MB of weights are mapped, not read.
 TEST(LoadTest, LargeWeightsCostNothing) {
   SampleArtifact sample = MakeSampleArtifact();

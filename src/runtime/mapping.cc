@@ -46,19 +46,26 @@ RuntimeStatus Mapping::MapFile(const std::string& path, std::unique_ptr<Mapping>
 }
 
 RuntimeStatus Mapping::Copy(std::span<const std::byte> bytes, std::unique_ptr<Mapping>* mapping) {
-  if (bytes.empty()) {
+  return Make(
+      bytes.size(), [bytes](std::span<std::byte> to) { std::memcpy(to.data(), bytes.data(), bytes.size()); },
+      mapping);
+}
+
+RuntimeStatus Mapping::Make(size_t bytes, const std::function<void(std::span<std::byte>)>& write,
+                            std::unique_ptr<Mapping>* mapping) {
+  if (bytes == 0) {
     mapping->reset(new Mapping({}));
     return {};
   }
-  void* address = mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED) {
-    return {ATTUNE_OUT_OF_MEMORY, "no memory for an artifact of " + std::to_string(bytes.size()) + " bytes"};
+    return {ATTUNE_OUT_OF_MEMORY, "no memory for an artifact of " + std::to_string(bytes) + " bytes"};
   }
   // As the system's copy of a file's pages is, where it can.
-  madvise(address, bytes.size(), MADV_HUGEPAGE);
-  std::memcpy(address, bytes.data(), bytes.size());
-  mprotect(address, bytes.size(), PROT_READ);
-  mapping->reset(new Mapping({static_cast<const std::byte*>(address), bytes.size()}));
+  madvise(address, bytes, MADV_HUGEPAGE);
+  write({static_cast<std::byte*>(address), bytes});
+  mprotect(address, bytes, PROT_READ);
+  mapping->reset(new Mapping({static_cast<const std::byte*>(address), bytes}));
   return {};
 }
 

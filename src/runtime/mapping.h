@@ -1,8 +1,9 @@
-// The bytes of an artifact's file, mapped or copied.
+// The bytes of an artifact's file, mapped or copied, and what is made of them.
 #ifndef ATTUNE_RUNTIME_MAPPING_H_
 #define ATTUNE_RUNTIME_MAPPING_H_
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,6 +23,9 @@ class Mapping {
   static RuntimeStatus MapFile(const std::string& path, std::unique_ptr<Mapping>* mapping);
   // Memory of its own with a copy of `bytes`, which nobody can change.
   static RuntimeStatus Copy(std::span<const std::byte> bytes, std::unique_ptr<Mapping>* mapping);
+  // Memory of its own of `bytes` bytes: zero where `write` does not write.
+  static RuntimeStatus Make(size_t bytes, const std::function<void(std::span<std::byte>)>& write,
+                            std::unique_ptr<Mapping>* mapping);
 
   std::span<const std::byte> bytes() const { return bytes_; }
 

@@ -69,15 +69,34 @@ RuntimeStatus LoadedModel::Init(const LoadOptions& options) {
   if (ArtifactError error = ParseArtifact(file_->bytes(), &view_); !error.ok()) return Named(error);
   if (RuntimeStatus status = device_.CheckTarget(manifest().target); !status.ok())
     return Named(std::move(status));
-  if (options.verify_constants) {
-    if (RuntimeStatus status = Verify(); !status.ok()) return status;
-  }
+  if (RuntimeStatus status = LoadConstants(options); !status.ok()) return status;
   code_ = device_.LoadCode(view_.code);
-  constants_ = device_.Import(view_.constants);
   if (code_ == nullptr || (constants_ == nullptr && constant_bytes() != 0)) {
     return Named(RuntimeStatus{ATTUNE_OUT_OF_MEMORY,
                                "cannot be made executable: the system has no memory for it, or forbids it"});
   }
+  return {};
+}
+
+RuntimeStatus LoadedModel::LoadConstants(const LoadOptions& options) {
+  const bool is_compressed = !manifest().constant_ranges.empty();
+  // Expanding reads all of them in any case.
+  if (options.verify_constants || is_compressed) {
+    if (RuntimeStatus status = Verify(); !status.ok()) return status;
+  }
+  std::span<const std::byte> constants = view_.constants;
+  if (is_compressed) {
+    const size_t bytes = constant_bytes();
+    const auto expand = [&](std::span<std::byte> to) {
+      ExpandConstants(manifest().constant_ranges, view_.constants, to.first(bytes));
+    };
+    if (!Mapping::Make(bytes + kReadAhead, expand, &expanded_).ok()) {
+      return Named(RuntimeStatus{ATTUNE_OUT_OF_MEMORY, "cannot be loaded: the system has no memory for its " +
+                                                           std::to_string(bytes) + " bytes of weights"});
+    }
+    constants = expanded_->bytes();
+  }
+  constants_ = device_.Import(constants);
   return {};
 }
 

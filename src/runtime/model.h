@@ -1,4 +1,4 @@
-// A loaded artifact: its code, ready to run, and its constants.
+// A loaded artifact: its code, ready to run, and its constants, expanded where the file has them compressed.
 #ifndef ATTUNE_RUNTIME_MODEL_H_
 #define ATTUNE_RUNTIME_MODEL_H_
 
@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "artifact/expand.h"
 #include "artifact/reader.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
@@ -31,7 +32,7 @@ class LoadedModel {
   const Manifest& manifest() const { return view_.manifest; }
   const Device& device() const { return device_; }
   uint64_t code_bytes() const { return view_.code.size(); }
-  uint64_t constant_bytes() const { return view_.constants.size(); }
+  uint64_t constant_bytes() const { return ExpandedBytes(manifest(), view_.constants.size()); }
 
   // In the device's memory.
   KernelFunction kernel(uint32_t index) const;
@@ -43,6 +44,7 @@ class LoadedModel {
   LoadedModel(std::string name, std::unique_ptr<Mapping> file)
       : name_(std::move(name)), file_(std::move(file)), device_(CpuDevice()) {}
   RuntimeStatus Init(const LoadOptions& options);
+  RuntimeStatus LoadConstants(const LoadOptions& options);
   static RuntimeStatus Load(std::string name, std::unique_ptr<Mapping> file, const LoadOptions& options,
                             std::shared_ptr<const LoadedModel>* model);
   // The status with the file's name before its message.
@@ -51,6 +53,7 @@ class LoadedModel {
 
   std::string name_;
   std::unique_ptr<Mapping> file_;
+  std::unique_ptr<Mapping> expanded_;  // nullptr: the constants are used as they are in the file
   const Device& device_;
   ArtifactView view_;
   DeviceMemory code_;

@@ -2,7 +2,9 @@
 // what is fuzzed is the parsing behind them. Nothing is executed.
 #include <cstdlib>
 #include <string>
+#include <vector>
 
+#include "artifact/expand.h"
 #include "artifact/reader.h"
 #include "artifact/testing/sample_artifact.h"
 #include "artifact/writer.h"
@@ -15,6 +17,15 @@ void Check(bool holds) {
 }
 
 std::span<const std::byte> Bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+// No file asks for much more memory than it is long, and all of it is written.
+void Expand(const attune::ArtifactView& view) {
+  if (view.manifest.constant_ranges.empty()) return;
+  const uint64_t bytes = attune::ExpandedBytes(view.manifest, view.constants.size());
+  Check(bytes <= 32 * view.constants.size());
+  std::vector<std::byte> constants(bytes);
+  attune::ExpandConstants(view.manifest.constant_ranges, view.constants, constants);
+}
 
 // A session resolves every tensor's address; an arena that a test machine has not is left out.
 void MakeSession(const std::string& file, const attune::Manifest& manifest) {
@@ -47,6 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   Check(attune::VerifyConstants(view).ok());
+  Expand(view);
 
   // What the reader takes, the writer takes, and the reader reads the same again.
   const std::string again = attune::WriteArtifact({view.manifest, view.code, view.constants}).value();

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "artifact/checksum.h"
+#include "artifact/compress.h"
 #include "artifact/encode.h"
 #include "artifact/testing/sample_kernels.h"
 #include "artifact/writer.h"
@@ -105,6 +106,15 @@ SampleArtifact MakeSampleArtifact() {
     const float w = static_cast<float>(i % kColumns - i / kColumns);
     std::memcpy(sample.constants.data() + i * sizeof(float), &w, sizeof(float));
   }
+  return sample;
+}
+
+SampleArtifact MakeCompressedSampleArtifact() {
+  SampleArtifact sample = MakeSampleArtifact();
+  const uint64_t sizes[] = {sample.manifest.tensors[kW].bytes};
+  CompressedConstants compressed = CompressConstants(sample.constants, sizes);
+  sample.manifest.constant_ranges = std::move(compressed.ranges);
+  sample.constants = std::move(compressed.section);
   return sample;
 }
 

@@ -53,6 +53,9 @@ struct SampleArtifact {
 // A program of every opcode, for any processor of this machine's architecture.
 SampleArtifact MakeSampleArtifact();
 
+// The same with compressed constants.
+SampleArtifact MakeCompressedSampleArtifact();
+
 // Sets the checksums of header, manifest, code and constants to what the bytes now have, where the
 // header's sections lie inside the file: a damaged file then gets past them.
 void RepairChecksums(std::string& file);

@@ -1,0 +1,168 @@
+#include "artifact/compress.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <optional>
+
+#include "artifact/expand.h"
+#include "base/checked.h"
+#include "base/float16.h"
+
+namespace attune {
+namespace {
+
+constexpr uint64_t kWordBytes = sizeof(uint32_t);
+
+uint32_t WordAt(std::span<const std::byte> bytes, uint64_t index) {
+  uint32_t word;
+  std::memcpy(&word, bytes.data() + index * kWordBytes, kWordBytes);
+  return word;
+}
+
+// Different words, numbered in the order in which they come.
+class Codebook {
+ public:
+  Codebook() { slots_.fill(kEmpty); }
+
+  // False where there is no room for another word.
+  bool Add(uint32_t word) {
+    const size_t slot = SlotOf(word);
+    if (slots_[slot] != kEmpty) return true;
+    if (words_.size() == kMaxCodebook) return false;
+    slots_[slot] = static_cast<int16_t>(words_.size());
+    words_.push_back(word);
+    return true;
+  }
+
+  // 0 for a word that was not added.
+  uint64_t IndexOf(uint32_t word) const {
+    const int16_t index = slots_[SlotOf(word)];
+    return index == kEmpty ? 0 : static_cast<uint64_t>(index);
+  }
+
+  // With zeros up to the next power of two.
+  std::vector<uint32_t> Padded() const {
+    std::vector<uint32_t> words = words_;
+    words.resize(std::bit_ceil(std::max<size_t>(words.size(), 2)));
+    return words;
+  }
+
+ private:
+  static constexpr int16_t kEmpty = -1;
+  static constexpr int kSlotBits = 10;  // a quarter is taken at most
+
+  // The slot that has the word, or that it would get.
+  size_t SlotOf(uint32_t word) const {
+    size_t slot = (word * 0x9E3779B1u) >> (32 - kSlotBits);  // multiplicative hashing by the golden ratio
+    while (slots_[slot] != kEmpty && words_[static_cast<size_t>(slots_[slot])] != word)
+      slot = (slot + 1) % slots_.size();
+    return slot;
+  }
+
+  std::array<int16_t, size_t{1} << kSlotBits> slots_;
+  std::vector<uint32_t> words_;
+};
+
+// Nothing where a codebook does not have room for all words.
+std::optional<Codebook> CodebookOf(std::span<const std::byte> words) {
+  Codebook codebook;
+  for (uint64_t i = 0; i < words.size() / kWordBytes; ++i) {
+    if (!codebook.Add(WordAt(words, i))) return std::nullopt;
+  }
+  return codebook;
+}
+
+bool HasF16Alone(std::span<const std::byte> words) {
+  for (uint64_t i = 0; i < words.size() / kWordBytes; ++i) {
+    const uint32_t word = WordAt(words, i);
+    const float rounded = F16ToFloat(FloatToF16(std::bit_cast<float>(word)));
+    if (std::bit_cast<uint32_t>(rounded) != word) return false;
+  }
+  return true;
+}
+
+uint64_t CodebookBytes(const ConstantRange& range) { return range.codebook.size() * kWordBytes; }
+
+template <typename T>
+void AppendBytes(const T& value, size_t count, std::vector<std::byte>& section) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(&value, 1)).first(count);
+  section.insert(section.end(), bytes.begin(), bytes.end());
+}
+
+class Compressor {
+ public:
+  // A constant with its padding, which begins after `bytes` bytes.
+  void Add(std::span<const std::byte> padded, uint64_t bytes) {
+    const auto whole_words = static_cast<size_t>(RoundUp(static_cast<int64_t>(bytes), kWordBytes));
+    const std::span<const std::byte> words = padded.first(whole_words);
+    const std::optional<Codebook> codebook = CodebookOf(words);
+    ConstantRange range = {ConstantEncoding::kIndices, padded.size(), {}};
+    if (codebook.has_value()) range.codebook = codebook->Padded();
+    if (codebook.has_value() && StoredBytes(range) + CodebookBytes(range) <= padded.size() / 2) {
+      AppendIndices(padded, *codebook, IndexBits(range));
+      result_.ranges.push_back(std::move(range));
+    } else if (HasF16Alone(words)) {
+      AppendF16(padded);
+      Extend(ConstantEncoding::kF16, padded.size());
+    } else {
+      result_.section.insert(result_.section.end(), padded.begin(), padded.end());
+      Extend(ConstantEncoding::kRaw, padded.size());
+    }
+  }
+
+  // Nothing where less than an eighth of `raw_bytes` is saved.
+  CompressedConstants Finish(uint64_t raw_bytes) {
+    uint64_t bytes = result_.section.size();
+    for (const ConstantRange& range : result_.ranges) bytes += CodebookBytes(range);
+    if (bytes > raw_bytes - raw_bytes / 8 || bytes == raw_bytes) return {};
+    const int64_t stored = static_cast<int64_t>(result_.section.size());
+    result_.section.resize(static_cast<size_t>(RoundUp(stored, kConstantPadding)));
+    return std::move(result_);
+  }
+
+ private:
+  // Ranges without codebooks that are alike and follow one another are one.
+  void Extend(ConstantEncoding encoding, uint64_t bytes) {
+    if (result_.ranges.empty() || result_.ranges.back().encoding != encoding) {
+      result_.ranges.push_back({encoding, 0, {}});
+    }
+    result_.ranges.back().bytes += bytes;
+  }
+
+  void AppendIndices(std::span<const std::byte> padded, const Codebook& codebook, int bits) {
+    constexpr int kGroup = 8;
+    for (uint64_t i = 0; i < padded.size() / kWordBytes; i += kGroup) {
+      uint64_t group = 0;
+      for (int k = 0; k < kGroup; ++k)
+        group |= codebook.IndexOf(WordAt(padded, i + static_cast<uint64_t>(k))) << (k * bits);
+      AppendBytes(group, static_cast<size_t>(bits), result_.section);
+    }
+  }
+
+  void AppendF16(std::span<const std::byte> padded) {
+    for (uint64_t i = 0; i < padded.size() / kWordBytes; ++i) {
+      const uint16_t half = FloatToF16(std::bit_cast<float>(WordAt(padded, i)));
+      AppendBytes(half, sizeof(half), result_.section);
+    }
+  }
+
+  CompressedConstants result_;
+};
+
+}  // namespace
+
+CompressedConstants CompressConstants(std::span<const std::byte> constants, std::span<const uint64_t> sizes) {
+  Compressor compressor;
+  uint64_t offset = 0;
+  for (const uint64_t bytes : sizes) {
+    if (bytes == 0) continue;
+    const auto padded = static_cast<uint64_t>(RoundUp(static_cast<int64_t>(bytes), kConstantPadding));
+    compressor.Add(constants.subspan(offset, padded), bytes);
+    offset += padded;
+  }
+  return compressor.Finish(constants.size());
+}
+
+}  // namespace attune

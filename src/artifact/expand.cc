@@ -1,0 +1,99 @@
+#include "artifact/expand.h"
+
+#include <bit>
+#include <cstring>
+
+namespace attune {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "words are written in the order of the file");
+
+constexpr uint64_t kWordBytes = sizeof(uint32_t);
+constexpr uint64_t kWordBits = 8 * kWordBytes;
+
+// Indices of so many words fill whole bytes, whatever their bits. Ranges have whole groups.
+constexpr uint64_t kGroup = 8;
+static_assert(kConstantPadding % (kGroup * kWordBytes) == 0);
+
+template <int kBits>
+void ExpandIndices(const std::byte* from, const uint32_t* codebook, uint32_t* to, uint64_t words) {
+  constexpr uint64_t kMask = (uint64_t{1} << kBits) - 1;
+  for (uint64_t i = 0; i < words; i += kGroup, from += kBits) {
+    uint64_t group = 0;
+    std::memcpy(&group, from, kBits);
+    for (uint64_t k = 0; k < kGroup; ++k) to[i + k] = codebook[(group >> (k * kBits)) & kMask];
+  }
+}
+
+using IndexExpander = void (*)(const std::byte*, const uint32_t*, uint32_t*, uint64_t);
+constexpr IndexExpander kIndexExpanders[] = {ExpandIndices<1>, ExpandIndices<2>, ExpandIndices<3>,
+                                             ExpandIndices<4>, ExpandIndices<5>, ExpandIndices<6>,
+                                             ExpandIndices<7>, ExpandIndices<8>};
+
+// The binary32 of a binary16's value. Without branches, and without a subnormal binary32 on the way, which
+// whoever loads the file may have told the processor to take for zero.
+uint32_t WordOfF16(uint16_t half) {
+  const uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
+  const uint32_t exponent = half & 0x7C00;
+  const uint32_t magnitude = static_cast<uint32_t>(half & 0x7FFF) << 13;
+  const uint32_t normal = magnitude + (uint32_t{112} << 23);
+  const uint32_t infinite = magnitude + (uint32_t{224} << 23);  // or no number
+  const float subnormal = std::bit_cast<float>(magnitude + (uint32_t{113} << 23)) - 0x1p-14f;
+  return sign | (exponent == 0 ? std::bit_cast<uint32_t>(subnormal) : exponent == 0x7C00 ? infinite : normal);
+}
+
+void ExpandF16(const std::byte* from, uint32_t* to, uint64_t words) {
+  for (uint64_t i = 0; i < words; ++i) {
+    uint16_t half;
+    std::memcpy(&half, from + i * sizeof(half), sizeof(half));
+    to[i] = WordOfF16(half);
+  }
+}
+
+}  // namespace
+
+int IndexBits(const ConstantRange& range) { return std::countr_zero(range.codebook.size()); }
+
+uint64_t StoredBytes(const ConstantRange& range) {
+  switch (range.encoding) {
+    case ConstantEncoding::kRaw:
+      return range.bytes;
+    case ConstantEncoding::kF16:
+      return range.bytes / 2;
+    case ConstantEncoding::kIndices:
+      return range.bytes / kWordBits * static_cast<uint64_t>(IndexBits(range));
+  }
+  return 0;
+}
+
+uint64_t ExpandedBytes(const Manifest& manifest, uint64_t section_bytes) {
+  if (manifest.constant_ranges.empty()) return section_bytes;
+  uint64_t bytes = 0;
+  for (const ConstantRange& range : manifest.constant_ranges) bytes += range.bytes;
+  return bytes;
+}
+
+void ExpandConstants(std::span<const ConstantRange> ranges, std::span<const std::byte> section,
+                     std::span<std::byte> constants) {
+  const std::byte* from = section.data();
+  std::byte* to = constants.data();
+  for (const ConstantRange& range : ranges) {
+    auto* const to_words = reinterpret_cast<uint32_t*>(to);
+    const uint64_t words = range.bytes / kWordBytes;
+    switch (range.encoding) {
+      case ConstantEncoding::kRaw:
+        if (range.bytes != 0) std::memcpy(to, from, range.bytes);
+        break;
+      case ConstantEncoding::kF16:
+        ExpandF16(from, to_words, words);
+        break;
+      case ConstantEncoding::kIndices:
+        kIndexExpanders[IndexBits(range) - 1](from, range.codebook.data(), to_words, words);
+        break;
+    }
+    from += StoredBytes(range);
+    to += range.bytes;
+  }
+}
+
+}  // namespace attune
