@@ -41,7 +41,7 @@ lint() {
   [ "${1:-}" = --fast ] && return
   cmake --preset lint -Wno-dev >&2
   # Sources include what is generated here.
-  cmake --build --preset lint --target attune_onnx_proto >&2
+  cmake --build --preset lint --target attune_onnx_proto attune_tensorflow_proto attune_tflite_generate >&2
   sources | grep '^src/.*\.cc$' | xargs -P "$(nproc)" -n 4 clang-tidy-19 -p build/lint --quiet
 }
 

@@ -16,6 +16,8 @@ packages=(
   # what the other folders use
   libabsl-dev libprotobuf-dev protobuf-compiler nlohmann-json3-dev libssl-dev libjpeg-dev libpng-dev
   libcli11-dev libspdlog-dev libsqlite3-dev libxgboost-dev
+  # what model files are read with
+  libflatbuffers-dev flatbuffers-compiler libsnappy-dev libzip-dev
   # tests, benchmarks and the demo
   libgtest-dev libgmock-dev python3 python3-venv ca-certificates
 )

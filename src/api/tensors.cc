@@ -8,12 +8,13 @@
 #include "api/compiled_model.h"
 #include "base/random.h"
 #include "base/status.h"
+#include "import/import.h"
 #include "import/onnx/import.h"
 
 namespace attune {
 namespace {
 
-InputDeclaration Declare(const OnnxInputInfo& info) {
+InputDeclaration Declare(const DeclaredTensor& info) {
   InputDeclaration declaration;
   declaration.name = info.name;
   declaration.dtype = ParseDType(info.dtype);
@@ -100,11 +101,13 @@ std::string DescribeType(DType dtype, const Shape& shape) {
   return absl::StrCat(DTypeName(dtype), "[", absl::StrJoin(shape, ","), "]");
 }
 
-absl::StatusOr<std::vector<InputDeclaration>> ReadInputDeclarations(const std::string& path) {
+absl::StatusOr<std::vector<InputDeclaration>> ReadInputDeclarations(const std::string& path,
+                                                                    const std::string& signature) {
   std::vector<InputDeclaration> declarations;
   if (!IsArtifact(path)) {
-    ASSIGN_OR_RETURN(const OnnxModelInfo info, ReadOnnxInfo(path));
-    for (const OnnxInputInfo& input : info.inputs) declarations.push_back(Declare(input));
+    ASSIGN_OR_RETURN(const std::vector<DeclaredTensor> inputs,
+                     ReadModelInputs(path, {.signature = signature}));
+    for (const DeclaredTensor& input : inputs) declarations.push_back(Declare(input));
     return declarations;
   }
   ASSIGN_OR_RETURN(const auto model, CompiledModel::LoadFile(path));

@@ -38,8 +38,9 @@ struct InputDeclaration {
 std::string ToString(const InputDeclaration& declaration);
 std::string DescribeType(DType dtype, const Shape& shape);
 
-// The inputs of the ONNX model or artifact at `path`, told apart by content.
-absl::StatusOr<std::vector<InputDeclaration>> ReadInputDeclarations(const std::string& path);
+// The inputs of the model or artifact at `path`, told apart by content. `signature`: as ModelOptions has it.
+absl::StatusOr<std::vector<InputDeclaration>> ReadInputDeclarations(const std::string& path,
+                                                                    const std::string& signature = "");
 
 // Gives the open dimensions of `declarations` the sizes of `shapes`, by input name. A symbol that one input
 // binds is bound for all. Errors: an unknown input, another rank, a size that contradicts the file or itself.

@@ -18,23 +18,15 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "graph/executor.h"
 #include "graph/graph.h"
+#include "import/common/declared_tensor.h"
+#include "import/common/import_options.h"
 
 namespace attune {
 
-struct OnnxInputInfo {
-  std::string name;
-  // "f32", …, or ONNX's own name ("string", "sequence(…)") of a type that Attune does not have.
-  std::string dtype;
-  // One a dimension: a number, a symbol's name, or "?". `ranked` is false where the model states no shape.
-  std::vector<std::string> dims;
-  bool ranked = true;
-};
-
 struct OnnxModelInfo {
-  std::vector<OnnxInputInfo> inputs;  // without those that an initializer gives
-  std::vector<OnnxInputInfo> outputs;
+  std::vector<DeclaredTensor> inputs;  // without those that an initializer gives
+  std::vector<DeclaredTensor> outputs;
   std::map<std::string, int64_t> opsets;  // by domain, "" the default one
   int64_t ir_version = 0;
   std::string producer;
@@ -43,17 +35,7 @@ struct OnnxModelInfo {
 // What the file says of itself. Errors: unreadable, not an ONNX model.
 absl::StatusOr<OnnxModelInfo> ReadOnnxInfo(const std::string& path);
 
-struct OnnxImportOptions {
-  // Whole shapes of inputs whose dimensions the model leaves open. A symbol that one input binds is bound
-  // for all.
-  std::map<std::string, Shape> input_shapes = {};
-  // Values of inputs, used only where a shape or another static argument depends on them. Such an input
-  // leaves the graph unless other nodes use it as data. Their shapes bind as input_shapes do.
-  std::map<std::string, Tensor> input_values = {};
-  // Computes what must be known at import; the reference interpreter in practice. Not owned. Without one,
-  // everything that must be computed is reported as not supported.
-  const Executor* executor = nullptr;
-};
+using OnnxImportOptions = ImportOptions;
 
 // The model as a verified-by-construction graph; input and output names are the model's. Errors:
 //   Unimplemented: everything that is not supported, one line each: "NS <OpType> <node name>: <reason>".

@@ -1,11 +1,12 @@
 #include "import/onnx/importer.h"
 
 #include <algorithm>
-#include <optional>
+#include <set>
 #include <utility>
 
-#include "absl/strings/str_join.h"
+#include "base/status.h"
 #include "graph/infer.h"
+#include "import/common/remove_unused.h"
 #include "import/onnx/inputs.h"
 #include "import/onnx/ops.h"
 #include "import/onnx/tensor_proto.h"
@@ -89,7 +90,7 @@ absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {
     CheckModel();
     ImportInputs(scope);
     const std::vector<Binding> outputs = ImportBody(model_->graph(), scope);
-    if (!not_supported_.empty()) return absl::UnimplementedError(absl::StrJoin(not_supported_, "\n"));
+    RETURN_IF_ERROR(not_supported_.status());
     std::set<std::string> names;
     for (int i = 0; i < model_->graph().output_size(); ++i) {
       const std::string& name = model_->graph().output(i).name();
@@ -100,7 +101,7 @@ absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {
   } catch (const ImportFailure& failure) {
     return failure.status;
   }
-  Finish(*graph);
+  RemoveUnused(*graph, evaluator_);
   return graph;
 }
 
@@ -124,7 +125,7 @@ std::vector<Shape> Importer::InputShapes(const std::vector<const ValueInfoProto*
   absl::StatusOr<std::vector<Shape>> shapes = BindShapes(inputs, options_);
   if (shapes.ok()) return *std::move(shapes);
   for (const NodeProto& node : model_->graph().node()) ReportUnknown(node, scope);
-  if (!not_supported_.empty()) throw ImportFailure{NotSupported(absl::StrJoin(not_supported_, "\n"))};
+  OrThrow(not_supported_.status());
   throw ImportFailure{shapes.status()};
 }
 
@@ -132,7 +133,7 @@ void Importer::ImportInputs(Scope& scope) {
   const std::vector<const ValueInfoProto*> inputs = RealInputs(model_->graph());
   for (const ValueInfoProto* input : inputs) {
     const std::string type = DescribeValue(*input).dtype;
-    if (!ParseDType(type)) Report("Input", input->name(), absl::StrCat("its type is ", type));
+    if (!ParseDType(type)) not_supported_.Add("Input", input->name(), absl::StrCat("its type is ", type));
   }
   if (!not_supported_.empty()) {
     for (const ValueInfoProto* input : inputs) scope.bindings[input->name()].failed = true;
@@ -174,7 +175,7 @@ void Importer::ImportInitializers(const GraphProto& graph, Scope& scope) {
     } catch (const ImportFailure& failure) {
       if (!absl::IsUnimplemented(failure.status)) throw;
       it->second.failed = true;
-      Report("Initializer", name, failure.status.message());
+      not_supported_.Add("Initializer", name, failure.status.message());
     }
   };
   const bool once = &graph == &model_->graph();
@@ -192,21 +193,6 @@ void Importer::ImportInitializers(const GraphProto& graph, Scope& scope) {
     const std::string& name = tensor.values().name();
     bind(name, tensor.values().data_type(),
          [&] { return OpContext(this, &scope, nullptr, 0, name, {}).SparseConstant(tensor); });
-  }
-}
-
-std::optional<ImportFailure> Importer::Try(const std::function<void()>& attempt) {
-  const size_t reports = not_supported_.size();
-  try {
-    attempt();
-    return std::nullopt;
-  } catch (const ImportFailure& failure) {
-    if (absl::IsResourceExhausted(failure.status)) throw;
-    ImportFailure reason = failure;
-    if (absl::IsCancelled(reason.status)) reason.status = NotSupported(not_supported_.at(reports));
-    for (size_t i = reports; i < not_supported_.size(); ++i) reported_.erase(not_supported_[i]);
-    not_supported_.resize(reports);
-    return reason;
   }
 }
 
@@ -311,7 +297,7 @@ Outputs Importer::CallOperator(const NodeProto& node, const std::string& name, s
                           domain.empty() ? "ai.onnx" : domain, "'");
   }
   if (absl::IsUnimplemented(status)) {
-    Report(node.op_type(), name, status.message());
+    not_supported_.Add(node.op_type(), name, status.message());
   } else if (!absl::IsCancelled(status)) {
     throw ImportFailure{Annotate(status, absl::StrCat("node '", name, "' (", node.op_type(), ")"))};
   }
@@ -369,41 +355,17 @@ void Importer::BindOutputs(const NodeProto& node, Outputs outputs, Scope& scope)
   }
 }
 
-void Importer::Report(std::string_view op_type, const std::string& name, std::string_view reason) {
-  std::string line = absl::StrCat("NS ", op_type, " ", name, ": ", reason);
-  if (reported_.insert(line).second) not_supported_.push_back(std::move(line));
-}
-
 void Importer::ReportUnknown(const NodeProto& node, Scope& scope) {
   const std::string_view domain = Domain(node.domain());
   const auto opset = scope.opsets->find(domain);
   const int64_t version = opset != scope.opsets->end() ? opset->second : 1;
   if (FindFunction(node) == nullptr && FindLowering(domain, node.op_type(), version) == nullptr) {
-    Report(node.op_type(), NameOf(node, scope),
-           absl::StrCat("no such operator in opset ", version, " of domain '",
-                        domain.empty() ? "ai.onnx" : domain, "'"));
+    not_supported_.Add(node.op_type(), NameOf(node, scope),
+                       absl::StrCat("no such operator in opset ", version, " of domain '",
+                                    domain.empty() ? "ai.onnx" : domain, "'"));
   }
   for (const AttributeProto& attribute : node.attribute()) {
     for (const NodeProto& inner : attribute.g().node()) ReportUnknown(inner, scope);
-  }
-}
-
-// Removes what only served to find shapes: nodes that nothing uses, and inputs whose values were given and
-// that nothing uses any more.
-void Importer::Finish(Graph& graph) {
-  for (auto it = graph.nodes().end(); it != graph.nodes().begin();) {
-    Node* node = std::prev(it)->get();
-    bool used = false;
-    for (int i = 0; i < node->num_outputs(); ++i) used |= graph.NumUses(node->output(i)) > 0;
-    if (used) {
-      --it;
-    } else {
-      graph.Erase(node);
-    }
-  }
-  for (int i = static_cast<int>(graph.inputs().size()) - 1; i >= 0; --i) {
-    const Value* input = graph.inputs()[i].get();
-    if (evaluator_.Used(input) && graph.NumUses(input) == 0) graph.EraseInput(i);
   }
 }
 

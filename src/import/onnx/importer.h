@@ -2,16 +2,14 @@
 #ifndef ATTUNE_IMPORT_ONNX_IMPORTER_H_
 #define ATTUNE_IMPORT_ONNX_IMPORTER_H_
 
-#include <functional>
 #include <map>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "import/onnx/evaluator.h"
+#include "import/common/evaluator.h"
+#include "import/common/not_supported.h"
 #include "import/onnx/import.h"
 #include "import/onnx/op_context.h"
 
@@ -52,9 +50,7 @@ class Importer {
   Tensor TensorOf(const TensorProto& proto);
   // Appends a graph's initializers and nodes to `scope`, whose bindings have its inputs; its outputs.
   std::vector<Binding> ImportBody(const GraphProto& body, Scope& scope);
-  // Calls `attempt`. Where it fails for a reason that another way may avoid, takes back what it reported and
-  // returns the reason.
-  std::optional<ImportFailure> Try(const std::function<void()>& attempt);
+  NotSupportedList& not_supported() { return not_supported_; }
   // Keeps a region for as long as the evaluator may look at its values.
   const Graph& Keep(std::unique_ptr<Graph> region);
   // A name's meaning in `scope`, captured from the enclosing graph where need be. Nullptr: undefined.
@@ -73,10 +69,8 @@ class Importer {
                        Scope& scope);
   const FunctionProto* FindFunction(const NodeProto& node) const;
   void BindOutputs(const NodeProto& node, Outputs outputs, Scope& scope);
-  void Report(std::string_view op_type, const std::string& name, std::string_view reason);
   // Reports the unknown operators in and below a node that cannot be imported.
   void ReportUnknown(const NodeProto& node, Scope& scope);
-  void Finish(Graph& graph);
 
   ModelProto* model_;
   std::string folder_;
@@ -87,8 +81,7 @@ class Importer {
   Evaluator evaluator_;
   Budget budget_;
   std::unordered_map<const TensorProto*, Tensor> tensors_;
-  std::vector<std::string> not_supported_;
-  std::set<std::string> reported_;
+  NotSupportedList not_supported_;
   int depth_ = 0;
 };
 

@@ -43,7 +43,7 @@ std::optional<Shape> GivenShape(const std::string& name, const OnnxImportOptions
   return std::nullopt;
 }
 
-std::string ShapeText(const OnnxInputInfo& info) {
+std::string ShapeText(const DeclaredTensor& info) {
   return info.ranked ? absl::StrCat("[", absl::StrJoin(info.dims, ","), "]") : "of any shape";
 }
 
@@ -91,7 +91,7 @@ std::optional<Shape> Resolve(const ValueInfoProto& info, const Symbols& symbols)
 }
 
 // "x=1x3x224x224": the open dimensions as 1, but the image-like ones of four as 224.
-std::string Example(const OnnxInputInfo& info) {
+std::string Example(const DeclaredTensor& info) {
   std::vector<std::string> dims;
   for (size_t i = 0; i < info.dims.size(); ++i) {
     int64_t number = 0;
@@ -115,8 +115,8 @@ std::vector<const ValueInfoProto*> RealInputs(const GraphProto& graph) {
   return inputs;
 }
 
-OnnxInputInfo DescribeValue(const ValueInfoProto& info) {
-  OnnxInputInfo out;
+DeclaredTensor DescribeValue(const ValueInfoProto& info) {
+  DeclaredTensor out;
   out.name = info.name();
   out.dtype = DescribeType(info.type());
   const auto& tensor = info.type().tensor_type();
@@ -147,7 +147,7 @@ absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<const ValueInfoP
     std::optional<Shape> shape = GivenShape(input->name(), options);
     if (!shape) shape = Resolve(*input, symbols);
     if (!shape) {
-      const OnnxInputInfo info = DescribeValue(*input);
+      const DeclaredTensor info = DescribeValue(*input);
       unbound.push_back(absl::StrCat("'", info.name, "' ", ShapeText(info)));
       examples.push_back(Example(info));
     }

@@ -14,7 +14,7 @@ namespace attune::onnx {
 // Inputs that no initializer gives.
 std::vector<const attune_onnx::ValueInfoProto*> RealInputs(const attune_onnx::GraphProto& graph);
 
-OnnxInputInfo DescribeValue(const attune_onnx::ValueInfoProto& info);
+DeclaredTensor DescribeValue(const attune_onnx::ValueInfoProto& info);
 
 // The shape of each input, from the model, the options, and symbols that another input binds. `unbound` is
 // the error that lists all inputs whose shapes stay open, and how to give them.

@@ -167,7 +167,7 @@ std::optional<Tensor> OpContext::KnownConstant(const Value* value) const {
 }
 
 std::optional<ImportFailure> OpContext::Try(const std::function<void()>& attempt) {
-  return importer_->Try(attempt);
+  return importer_->not_supported().Try(attempt);
 }
 
 std::vector<Binding> OpContext::Inline(const GraphProto& body, const std::vector<Binding>& inputs) {

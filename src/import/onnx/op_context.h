@@ -10,12 +10,13 @@
 #include <string_view>
 #include <vector>
 
-#include "import/onnx/emitter.h"
+#include "import/common/emitter.h"
 #include "import/onnx/onnx.pb.h"
 
 namespace attune::onnx {
 
 using namespace attune_onnx;  // NOLINT: the schema's messages, and nothing else
+using namespace importing;    // NOLINT: what all formats share
 
 class Importer;
 struct Scope;

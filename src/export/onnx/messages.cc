@@ -1,0 +1,105 @@
+#include "export/onnx/messages.h"
+
+#include <bit>
+#include <variant>
+
+namespace attune::onnx_export {
+namespace {
+
+using attune_onnx::AttributeProto;
+using attune_onnx::TensorProto;
+
+static_assert(std::endian::native == std::endian::little, "raw_data is little endian");
+
+// Sets the field of the attribute's kind, and says which it is.
+struct AttributeSetter {
+  AttributeProto* proto;
+
+  AttributeProto::AttributeType operator()(int64_t value) const {
+    proto->set_i(value);
+    return AttributeProto::INT;
+  }
+  AttributeProto::AttributeType operator()(double value) const {
+    proto->set_f(static_cast<float>(value));
+    return AttributeProto::FLOAT;
+  }
+  AttributeProto::AttributeType operator()(const std::string& value) const {
+    proto->set_s(value);
+    return AttributeProto::STRING;
+  }
+  AttributeProto::AttributeType operator()(const Ints& values) const {
+    for (int64_t value : values) proto->add_ints(value);
+    return AttributeProto::INTS;
+  }
+  AttributeProto::AttributeType operator()(const Floats& values) const {
+    for (double value : values) proto->add_floats(static_cast<float>(value));
+    return AttributeProto::FLOATS;
+  }
+  AttributeProto::AttributeType operator()(DType value) const { return (*this)(int64_t{OnnxType(value)}); }
+  AttributeProto::AttributeType operator()(const Tensor& value) const {
+    SetTensor(value, proto->mutable_t());
+    return AttributeProto::TENSOR;
+  }
+};
+
+}  // namespace
+
+TensorProto::DataType OnnxType(DType dtype) {
+  switch (dtype) {
+    case DType::kF32:
+      return TensorProto::FLOAT;
+    case DType::kF64:
+      return TensorProto::DOUBLE;
+    case DType::kF16:
+      return TensorProto::FLOAT16;
+    case DType::kBF16:
+      return TensorProto::BFLOAT16;
+    case DType::kI8:
+      return TensorProto::INT8;
+    case DType::kI16:
+      return TensorProto::INT16;
+    case DType::kI32:
+      return TensorProto::INT32;
+    case DType::kI64:
+      return TensorProto::INT64;
+    case DType::kU8:
+      return TensorProto::UINT8;
+    case DType::kU16:
+      return TensorProto::UINT16;
+    case DType::kU32:
+      return TensorProto::UINT32;
+    case DType::kU64:
+      return TensorProto::UINT64;
+    case DType::kBool:
+      return TensorProto::BOOL;
+  }
+  return TensorProto::UNDEFINED;
+}
+
+void SetTensor(const Tensor& tensor, TensorProto* proto) {
+  for (int64_t dim : tensor.shape()) proto->add_dims(dim);
+  proto->set_data_type(OnnxType(tensor.dtype()));
+  proto->mutable_raw_data()->assign(reinterpret_cast<const char*>(tensor.data()),
+                                    static_cast<size_t>(tensor.num_bytes()));
+}
+
+void SetValueInfo(const std::string& name, const TensorType& type, attune_onnx::ValueInfoProto* proto) {
+  proto->set_name(name);
+  auto* tensor = proto->mutable_type()->mutable_tensor_type();
+  tensor->set_elem_type(OnnxType(type.dtype));
+  auto* shape = tensor->mutable_shape();  // a scalar has a shape, too
+  for (const Dim& dim : type.dims) {
+    if (dim.is_constant()) {
+      shape->add_dim()->set_dim_value(dim.size);
+    } else {
+      shape->add_dim()->set_dim_param(dim.symbol);
+    }
+  }
+}
+
+void SetAttribute(const std::string& name, const Attribute& value, AttributeProto* proto) {
+  proto->set_name(name);
+  proto->set_type(std::visit(AttributeSetter{proto}, value));
+}
+
+}  // namespace attune::onnx_export

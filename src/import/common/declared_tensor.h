@@ -1,0 +1,21 @@
+// What a model file says of an input or an output, in the words of every format.
+#ifndef ATTUNE_IMPORT_COMMON_DECLARED_TENSOR_H_
+#define ATTUNE_IMPORT_COMMON_DECLARED_TENSOR_H_
+
+#include <string>
+#include <vector>
+
+namespace attune {
+
+struct DeclaredTensor {
+  std::string name;
+  // "f32", …, or the format's own name of a type that Attune does not have ("string").
+  std::string dtype;
+  // One a dimension: a number, a symbol's name, or "?". `ranked` is false where the model states no shape.
+  std::vector<std::string> dims;
+  bool ranked = true;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_IMPORT_COMMON_DECLARED_TENSOR_H_

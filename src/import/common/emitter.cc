@@ -1,0 +1,245 @@
+#include "import/common/emitter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <span>
+
+#include "absl/strings/str_join.h"
+#include "base/checked.h"
+#include "graph/infer.h"
+
+namespace attune::importing {
+
+void Budget::SpendNodes(int64_t count) {
+  nodes -= count;
+  if (nodes >= 0) return;
+  throw ImportFailure{
+      absl::ResourceExhaustedError("the model unrolls to too many operators (loops and calls multiply)")};
+}
+
+void Budget::SpendBytes(int64_t count) {
+  bytes -= count;
+  if (bytes >= 0) return;
+  throw ImportFailure{absl::ResourceExhaustedError("the model asks for tables that are too large")};
+}
+
+Node* Emitter::EmitNode(Op op, std::vector<Value*> inputs, Attributes attrs, int num_outputs,
+                        std::vector<std::unique_ptr<Graph>> regions) {
+  budget_->SpendNodes();
+  return OrThrow(
+      graph_->Add(op, std::move(inputs), std::move(attrs), name_, nullptr, std::move(regions), num_outputs));
+}
+
+Value* Emitter::Constant(Tensor data) {
+  budget_->SpendNodes();
+  OrThrow(CheckType(TensorType(data.dtype(), data.shape())));
+  return graph_->AddConstant(std::move(data));
+}
+
+Value* Emitter::NewConstant(Tensor data) {
+  budget_->SpendBytes(data.num_bytes());
+  return Constant(std::move(data));
+}
+
+Value* Emitter::Count(DType dtype, int64_t count) {
+  constexpr int64_t kMaxStored = 4096;
+  if (count < 0) Invalid("a count of ", count);
+  if (count <= kMaxStored) return Cast(IntVector(Iota(count)), dtype);
+  Value* ones = Filled(DType::kI64, 1, {count});
+  return Cast(Emit(Op::kCumSum, {ones}, {{"axis", int64_t{0}}, {"exclusive", int64_t{1}}}), dtype);
+}
+
+Value* Emitter::Cast(Value* x, DType to) {
+  return x->type().dtype == to ? x : Emit(Op::kCast, {x}, {{"to", to}});
+}
+
+Value* Emitter::Clip(Value* x, double min, double max) {
+  Attributes attrs;
+  if (!std::isinf(min)) attrs.Set("min", min);
+  if (!std::isinf(max)) attrs.Set("max", max);
+  return attrs.empty() ? x : Emit(Op::kClip, {x}, std::move(attrs));
+}
+
+Value* Emitter::Reshape(Value* x, const Shape& shape) {
+  if (x->type().is_static() && x->type().shape() == shape) return x;
+  return Emit(Op::kReshape, {x}, {{"shape", shape}});
+}
+
+Value* Emitter::Transpose(Value* x, const Ints& perm) {
+  return perm == Iota(x->type().rank()) ? x : Emit(Op::kTranspose, {x}, {{"perm", perm}});
+}
+
+Value* Emitter::Broadcast(Value* x, const Shape& shape) {
+  if (x->type().is_static() && x->type().shape() == shape) return x;
+  return Emit(Op::kBroadcast, {x}, {{"shape", shape}});
+}
+
+Value* Emitter::Slice(Value* x, Ints starts, Ints sizes, Ints steps) {
+  if (x->type().is_static() && x->type().shape() == sizes &&
+      std::all_of(steps.begin(), steps.end(), [](int64_t step) { return step == 1; })) {
+    return x;
+  }
+  return Emit(Op::kSlice, {x},
+              {{"starts", std::move(starts)}, {"sizes", std::move(sizes)}, {"steps", std::move(steps)}});
+}
+
+Value* Emitter::SliceAxis(Value* x, int64_t axis, int64_t start, int64_t size, int64_t step) {
+  Ints sizes = x->type().shape();  // bounds mean the whole of a dynamic axis
+  Ints starts(sizes.size(), 0);
+  Ints steps(sizes.size(), 1);
+  axis = Axis(axis, x->type().rank());
+  starts[axis] = start;
+  sizes[axis] = size;
+  steps[axis] = step;
+  return Slice(x, std::move(starts), std::move(sizes), std::move(steps));
+}
+
+Value* Emitter::Concat(const std::vector<Value*>& values, int64_t axis) {
+  if (values.size() == 1) return values[0];
+  if (values.empty()) Invalid("concatenates nothing");
+  return Emit(Op::kConcat, values, {{"axis", Axis(axis, values[0]->type().rank())}});
+}
+
+Value* Emitter::Pad(Value* x, Ints pads, double value) {
+  if (std::all_of(pads.begin(), pads.end(), [](int64_t pad) { return pad == 0; })) return x;
+  return Emit(Op::kPad, {x},
+              {{"pads", std::move(pads)}, {"mode", std::string("constant")}, {"value", value}});
+}
+
+Value* Emitter::Squeeze(Value* x, const Ints& axes) {
+  const Shape shape = x->type().shape();  // bounds will do
+  const Ints removed = Axes(axes, x->type().rank());
+  Shape kept;
+  for (int64_t i = 0; i < x->type().rank(); ++i) {
+    if (!std::binary_search(removed.begin(), removed.end(), i)) {
+      kept.push_back(shape[i]);
+    } else if (shape[i] != 1) {
+      Invalid("squeezes axis ", i, " of ", ToString(x->type()), ", which is not 1");
+    }
+  }
+  return Reshape(x, kept);
+}
+
+Value* Emitter::Unsqueeze(Value* x, const Ints& axes) {
+  const Shape shape = x->type().shape();  // bounds will do
+  const int64_t rank = x->type().rank() + static_cast<int64_t>(axes.size());
+  const Ints added = Axes(axes, rank);
+  if (added.size() != axes.size()) Invalid("unsqueezes an axis twice");
+  Shape out;
+  size_t next = 0;
+  for (int64_t i = 0; i < rank; ++i) {
+    out.push_back(std::binary_search(added.begin(), added.end(), i) ? 1 : shape[next++]);
+  }
+  return Reshape(x, out);
+}
+
+Value* Emitter::Gather(Value* x, Value* indices, int64_t axis) {
+  return Emit(Op::kGather, {x, indices}, {{"axis", Axis(axis, x->type().rank())}});
+}
+
+Value* Emitter::TransposeStored(Value* x, const Ints& perm) {
+  const Tensor* data = x->constant();
+  if (data == nullptr || perm == Iota(x->type().rank())) return Transpose(x, perm);
+  budget_->SpendBytes(data->num_bytes());
+  return Constant(Permuted(*data, perm));
+}
+
+Value* Emitter::ReshapeStored(Value* x, const Shape& shape) {
+  const Tensor* data = x->constant();
+  if (data == nullptr || Product(shape) != data->num_elements()) return Reshape(x, shape);
+  return data->shape() == shape ? x : Constant(data->Reshaped(shape));
+}
+
+Value* Emitter::Reduce(Op op, Value* x, Ints axes, bool keepdims) {
+  return Emit(op, {x}, {{"axes", Axes(std::move(axes), x->type().rank())}, {"keepdims", int64_t{keepdims}}});
+}
+
+Value* Emitter::MatMul(Value* a, Value* b, bool transpose_a, bool transpose_b) {
+  return Emit(Op::kMatMul, {a, b},
+              {{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}});
+}
+
+Value* Emitter::PerChannel(Value* x, int rank) {
+  if (x->type().rank() != 1) Invalid("a value per channel has rank 1, not ", ToString(x->type()));
+  Shape shape(std::max(rank - 1, 1), 1);
+  shape[0] = DimOf(x, 0);
+  return Reshape(x, shape);
+}
+
+Shape Emitter::ShapeOf(const Value* x) const {
+  if (!x->type().is_static()) Unsupported("a shape that depends on data (", ToString(x->type()), ")");
+  return x->type().shape();
+}
+
+int64_t Emitter::DimOf(const Value* x, int64_t axis) const {
+  const Dim& dim = x->type().dims[Axis(axis, x->type().rank())];
+  if (!dim.is_constant()) Unsupported("a dimension that depends on data (", ToString(x->type()), ")");
+  return dim.size;
+}
+
+int64_t Emitter::Axis(int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank) Invalid("axis ", axis, " of a tensor of rank ", rank);
+  return axis < 0 ? axis + rank : axis;
+}
+
+Ints Emitter::Axes(Ints axes, int64_t rank) {
+  for (int64_t& axis : axes) axis = Axis(axis, rank);
+  std::sort(axes.begin(), axes.end());
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+  return axes;
+}
+
+Tensor Permuted(const Tensor& x, const Ints& perm) {
+  const size_t rank = perm.size();
+  Ints strides(rank, 1);  // in elements of x
+  for (size_t i = rank; i-- > 1;) strides[i - 1] = strides[i] * x.shape()[i];
+  Shape shape(rank);
+  Ints steps(rank);  // from one element of the result to the next along its axis
+  for (size_t i = 0; i < rank; ++i) {
+    shape[i] = x.shape()[perm[i]];
+    steps[i] = strides[perm[i]];
+  }
+  Tensor result(x.dtype(), shape);
+  const int64_t size = DTypeSize(x.dtype());
+  Ints index(rank, 0);
+  int64_t from = 0;
+  for (int64_t to = 0; to < result.num_elements(); ++to) {
+    std::memcpy(result.mutable_data() + to * size, x.data() + from * size, size);
+    for (size_t i = rank; i-- > 0;) {
+      from += steps[i];
+      if (++index[i] < shape[i]) break;
+      from -= steps[i] * shape[i];
+      index[i] = 0;
+    }
+  }
+  return result;
+}
+
+int64_t Product(const Shape& shape, int64_t begin, int64_t end) {
+  const std::optional<int64_t> product =
+      CheckedProduct(std::span<const int64_t>(shape).subspan(begin, end - begin));
+  if (!product) Invalid("a shape overflows: [", absl::StrJoin(shape, ","), "]");
+  return *product;
+}
+
+int64_t Multiply(int64_t a, int64_t b) {
+  const std::optional<int64_t> product = CheckedMul(a, b);
+  if (!product) Invalid(a, " times ", b, " overflows");
+  return *product;
+}
+
+int64_t CheckedSize(int64_t value, std::string_view what, int64_t low) {
+  if (value < low || value > (int64_t{1} << 40)) Invalid("its ", what, " is ", value);
+  return value;
+}
+
+Ints Iota(int64_t count, int64_t first) {
+  Ints values(count);
+  std::iota(values.begin(), values.end(), first);
+  return values;
+}
+
+}  // namespace attune::importing

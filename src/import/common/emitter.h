@@ -1,0 +1,125 @@
+// Appends canonical operators to a graph: the vocabulary that operators' lowerings are written in.
+#ifndef ATTUNE_IMPORT_COMMON_EMITTER_H_
+#define ATTUNE_IMPORT_COMMON_EMITTER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "import/common/failure.h"
+
+namespace attune::importing {
+
+// What an import may make in all: unrolled loops and nested function calls multiply, and a few bytes can
+// ask for a large table. ResourceExhausted when it is spent.
+struct Budget {
+  int64_t nodes = 0;
+  int64_t bytes = 0;  // of constants that are not in the file
+  void SpendNodes(int64_t count = 1);
+  void SpendBytes(int64_t count);
+};
+
+// Every member that makes a value throws ImportFailure when the operator does not take its inputs. What
+// would change nothing (a cast to the same type, a reshape to the same shape) is not emitted.
+class Emitter {
+ public:
+  Emitter(Graph* graph, Budget* budget, std::string name)
+      : graph_(graph), budget_(budget), name_(std::move(name)) {}
+
+  Graph* graph() const { return graph_; }
+  const std::string& name() const { return name_; }  // of the model's operator
+  // The same for another graph: a region of the operator.
+  Emitter Within(Graph* graph) const { return Emitter(graph, budget_, name_); }
+
+  Node* EmitNode(Op op, std::vector<Value*> inputs, Attributes attrs = {}, int num_outputs = -1,
+                 std::vector<std::unique_ptr<Graph>> regions = {});
+  Value* Emit(Op op, std::vector<Value*> inputs, Attributes attrs = {}) {
+    return EmitNode(op, std::move(inputs), std::move(attrs))->output();
+  }
+
+  // Constants; a NewConstant's data comes from no file. Filled is a broadcast scalar: it costs no memory
+  // however large the shape.
+  Value* Constant(Tensor data);
+  Value* NewConstant(Tensor data);
+  Value* Scalar(DType dtype, double value) { return Constant(Tensor::Scalar(dtype, value)); }
+  Value* ScalarLike(const Value* like, double value) { return Scalar(like->type().dtype, value); }
+  Value* Filled(DType dtype, double value, const Shape& shape) {
+    return Broadcast(Scalar(dtype, value), shape);
+  }
+  // 0, 1, …, count - 1.
+  Value* Count(DType dtype, int64_t count);
+  Value* IntVector(const Ints& values) { return NewConstant(Tensor::FromInts(values)); }
+  Value* Integer(int64_t value) { return Constant(Tensor::FromInts(Ints{value}).Reshaped({})); }
+
+  // Elementwise.
+  Value* Add(Value* a, Value* b) { return Emit(Op::kAdd, {a, b}); }
+  Value* Sub(Value* a, Value* b) { return Emit(Op::kSub, {a, b}); }
+  Value* Mul(Value* a, Value* b) { return Emit(Op::kMul, {a, b}); }
+  Value* Div(Value* a, Value* b) { return Emit(Op::kDiv, {a, b}); }
+  Value* Add(Value* a, double b) { return Add(a, ScalarLike(a, b)); }
+  Value* Mul(Value* a, double b) { return b == 1 ? a : Mul(a, ScalarLike(a, b)); }
+  Value* Div(Value* a, double b) { return Div(a, ScalarLike(a, b)); }
+  Value* Min(Value* a, Value* b) { return Emit(Op::kMin, {a, b}); }
+  Value* Max(Value* a, Value* b) { return Emit(Op::kMax, {a, b}); }
+  Value* Where(Value* condition, Value* a, Value* b) { return Emit(Op::kWhere, {condition, a, b}); }
+  Value* Cast(Value* x, DType to);
+  // min and max as the type's limits where infinite.
+  Value* Clip(Value* x, double min, double max);
+
+  // Movement. Axes may be negative here; sizes and permutations are whole.
+  Value* Reshape(Value* x, const Shape& shape);
+  Value* Transpose(Value* x, const Ints& perm);
+  Value* Broadcast(Value* x, const Shape& shape);
+  Value* Slice(Value* x, Ints starts, Ints sizes, Ints steps);
+  Value* SliceAxis(Value* x, int64_t axis, int64_t start, int64_t size, int64_t step = 1);
+  Value* Concat(const std::vector<Value*>& values, int64_t axis);
+  Value* Pad(Value* x, Ints pads, double value = 0);
+  Value* Squeeze(Value* x, const Ints& axes);
+  Value* Unsqueeze(Value* x, const Ints& axes);
+  Value* Gather(Value* x, Value* indices, int64_t axis);
+  // Done at once where x is a constant, and no node then: weights that a format stores in another order.
+  Value* TransposeStored(Value* x, const Ints& perm);
+  Value* ReshapeStored(Value* x, const Shape& shape);
+
+  // Reductions and contractions.
+  Value* Reduce(Op op, Value* x, Ints axes, bool keepdims = true);
+  Value* MatMul(Value* a, Value* b, bool transpose_a = false, bool transpose_b = false);
+
+  // A rank-1 [C] tensor as [C, 1, 1, …], so that it broadcasts along axis 1 of a tensor of `rank`.
+  Value* PerChannel(Value* x, int rank);
+
+  // The shape of a value; NS when a dimension depends on data.
+  Shape ShapeOf(const Value* x) const;
+  int64_t DimOf(const Value* x, int64_t axis) const;  // NS where this dimension depends on data
+  // A possibly negative axis as 0 … rank - 1; broken model otherwise.
+  static int64_t Axis(int64_t axis, int64_t rank);
+  // Sorted, unique and non-negative.
+  static Ints Axes(Ints axes, int64_t rank);
+
+ protected:
+  Budget& budget() const { return *budget_; }
+
+ private:
+  Graph* graph_;
+  Budget* budget_;
+  std::string name_;
+};
+
+// The tensor with axis i the axis perm[i] of `x`; a permutation of x's axes.
+Tensor Permuted(const Tensor& x, const Ints& perm);
+// Product of dims [begin, end).
+int64_t Product(const Shape& shape, int64_t begin, int64_t end);
+inline int64_t Product(const Shape& shape) { return Product(shape, 0, static_cast<int64_t>(shape.size())); }
+// Checked arithmetic: broken model on overflow.
+int64_t Multiply(int64_t a, int64_t b);
+// A size, pad or border from the file, within [low, 2^40]; broken model otherwise.
+int64_t CheckedSize(int64_t value, std::string_view what, int64_t low = 0);
+// first, first + 1, …, first + count - 1.
+Ints Iota(int64_t count, int64_t first = 0);
+
+}  // namespace attune::importing
+
+#endif  // ATTUNE_IMPORT_COMMON_EMITTER_H_

@@ -1,0 +1,58 @@
+// Computes, during import, the values that must be known: shapes, axes, trip counts.
+#ifndef ATTUNE_IMPORT_COMMON_EVALUATOR_H_
+#define ATTUNE_IMPORT_COMMON_EVALUATOR_H_
+
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/executor.h"
+#include "graph/graph.h"
+
+namespace attune::importing {
+
+// Runs the backward slice of a value, whose leaves are constants and the graph inputs whose values are
+// known. Memory and work are bounded over the whole import, so that a small file cannot ask for much.
+class Evaluator {
+ public:
+  explicit Evaluator(const Executor* executor) : executor_(executor) {}
+
+  // A graph input's value, to be used where shapes depend on it.
+  void SetInput(const Value* input, Tensor value) { known_[input] = {std::move(value), true}; }
+  // Whether a graph input's value has been looked at.
+  bool Used(const Value* input) const { return used_.contains(input); }
+  // A region's input is the value `outer` of the enclosing graph.
+  void SetAlias(const Value* region_input, Value* outer) { aliases_[region_input] = outer; }
+
+  // The value's data. Unimplemented when it depends on what is not known, with the reason. Values of graph
+  // inputs count as known only when `from_inputs`.
+  absl::StatusOr<Tensor> Evaluate(const Value* value, bool from_inputs);
+
+ private:
+  struct Known {
+    Tensor data;
+    bool from_inputs;  // depends on a graph input's value
+  };
+  struct Slice {
+    std::vector<const Node*> nodes;  // in order
+    bool from_inputs = false;
+  };
+
+  const Known* Find(const Value* value, bool from_inputs);
+  absl::StatusOr<Known> Resolve(const Value* value, bool from_inputs);
+  absl::StatusOr<Slice> Collect(const Value* value, bool from_inputs);
+  absl::Status Charge(const Node& node);
+  absl::StatusOr<Graph> Extract(const Slice& slice, const Value* target);
+
+  const Executor* executor_;
+  std::unordered_set<const Value*> used_;
+  std::unordered_map<const Value*, Known> known_;
+  std::unordered_map<const Value*, Value*> aliases_;
+  int64_t work_left_ = int64_t{1} << 25;   // elements touched, multiplications of contractions
+  int64_t bytes_left_ = int64_t{1} << 25;  // of what is computed
+};
+
+}  // namespace attune::importing
+
+#endif  // ATTUNE_IMPORT_COMMON_EVALUATOR_H_

@@ -1,0 +1,42 @@
+// How an operator's function gives up: by an exception that never leaves its format's folder.
+#ifndef ATTUNE_IMPORT_COMMON_FAILURE_H_
+#define ATTUNE_IMPORT_COMMON_FAILURE_H_
+
+#include <utility>
+
+#include "base/status.h"
+
+namespace attune::importing {
+
+// Thrown by the helpers that operators are written with, and caught where the importer calls an
+// operator. It keeps an operator's lowering as short as its formula.
+//   Unimplemented: valid, but not supported; collected as an NS line, and the import goes on.
+//   Cancelled: the reason has been collected already.
+//   Anything else: the model is broken; the import stops.
+struct ImportFailure {
+  absl::Status status;
+};
+
+template <typename... Args>
+[[noreturn]] void Unsupported(const Args&... args) {
+  throw ImportFailure{NotSupported(args...)};
+}
+
+template <typename... Args>
+[[noreturn]] void Invalid(const Args&... args) {
+  throw ImportFailure{InvalidInput(args...)};
+}
+
+inline void OrThrow(absl::Status status) {
+  if (!status.ok()) throw ImportFailure{std::move(status)};
+}
+
+template <typename T>
+T OrThrow(absl::StatusOr<T> value) {
+  if (!value.ok()) throw ImportFailure{std::move(value).status()};
+  return std::move(value).value();
+}
+
+}  // namespace attune::importing
+
+#endif  // ATTUNE_IMPORT_COMMON_FAILURE_H_

@@ -1,0 +1,96 @@
+#include "import/import.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "import/onnx/import.h"
+#include "import/pytorch/import.h"
+#include "import/tensorflow/import.h"
+#include "import/tflite/import.h"
+
+namespace attune {
+namespace {
+
+// The first bytes of a file; fewer where it is shorter.
+absl::StatusOr<std::string> ReadHead(const std::string& path) {
+  constexpr std::streamsize kHead = 64;
+  std::string head(kHead, '\0');
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return absl::NotFoundError(
+        absl::StrCat(path, ": cannot be read: there is no such file, or no permission"));
+  file.read(head.data(), kHead);
+  head.resize(static_cast<size_t>(file.gcount()));
+  return head;
+}
+
+bool IsKerasName(const std::string& path) { return std::filesystem::path(path).extension() == ".keras"; }
+
+}  // namespace
+
+absl::StatusOr<ModelFormat> FormatOf(const std::string& path) {
+  if (IsSavedModelFolder(path)) return ModelFormat::kTensorflow;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    return InvalidInput(path, ": is a folder without saved_model.pb; give a model file or a SavedModel");
+  ASSIGN_OR_RETURN(const std::string head, ReadHead(path));
+  if (LooksLikeTflite(head)) return ModelFormat::kTflite;
+  // Keras files of today are zip archives, as PyTorch's are.
+  if (LooksLikePytorch(head) && !IsKerasName(path)) return ModelFormat::kPytorch;
+  RETURN_IF_ERROR(CheckNotKeras(head));
+  return LooksLikeTensorflow(head) ? ModelFormat::kTensorflow : ModelFormat::kOnnx;
+}
+
+std::string MainFile(const std::string& path) {
+  return IsSavedModelFolder(path) ? (std::filesystem::path(path) / "saved_model.pb").string() : path;
+}
+
+absl::StatusOr<std::vector<DeclaredTensor>> ReadModelInputs(const std::string& path,
+                                                            const ImportOptions& options) {
+  ASSIGN_OR_RETURN(const ModelFormat format, FormatOf(path));
+  switch (format) {
+    case ModelFormat::kTflite: {
+      ASSIGN_OR_RETURN(TfliteModelInfo info, ReadTfliteInfo(path));
+      for (TfliteEntryInfo& entry : info.entries) {
+        if (entry.signature == options.signature) return std::move(entry.inputs);
+      }
+      return absl::NotFoundError(absl::StrCat(path, ": there is no signature \"", options.signature, "\""));
+    }
+    case ModelFormat::kTensorflow: {
+      ASSIGN_OR_RETURN(TensorflowModelInfo info, ReadTensorflowInfo(path, {options}));
+      return std::move(info.inputs);
+    }
+    case ModelFormat::kPytorch: {
+      ASSIGN_OR_RETURN(PytorchModelInfo info, ReadPytorchInfo(path));
+      return std::move(info.inputs);
+    }
+    case ModelFormat::kOnnx:
+      break;
+  }
+  ASSIGN_OR_RETURN(OnnxModelInfo info, ReadOnnxInfo(path));
+  return std::move(info.inputs);
+}
+
+absl::StatusOr<std::unique_ptr<Graph>> ImportModel(const std::string& path, const ImportOptions& options) {
+  ASSIGN_OR_RETURN(const ModelFormat format, FormatOf(path));
+  const bool has_signatures = format == ModelFormat::kTflite || format == ModelFormat::kTensorflow;
+  if (!options.signature.empty() && !has_signatures)
+    return InvalidInput(path, ": there is no signature \"", options.signature,
+                        "\": files of this format have none");
+  switch (format) {
+    case ModelFormat::kTflite:
+      return ImportTflite(path, {options});
+    case ModelFormat::kTensorflow:
+      return ImportTensorflow(path, {options});
+    case ModelFormat::kPytorch:
+      return ImportPytorch(path, options);
+    case ModelFormat::kOnnx:
+      break;
+  }
+  return ImportOnnx(path, options);
+}
+
+}  // namespace attune

@@ -1,0 +1,36 @@
+// Model files of any format → Graph. Which format it is tells the content, not the name.
+#ifndef ATTUNE_IMPORT_IMPORT_H_
+#define ATTUNE_IMPORT_IMPORT_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "import/common/declared_tensor.h"
+#include "import/common/import_options.h"
+
+namespace attune {
+
+enum class ModelFormat { kOnnx, kTflite, kTensorflow, kPytorch };
+
+// Of the file, or of the folder of a SavedModel. What is none of the others counts as ONNX, whose files have
+// no mark. Errors: unreadable; a Keras file, with the way to convert it.
+absl::StatusOr<ModelFormat> FormatOf(const std::string& path);
+
+// What a model's identity is the digest of: the file, for a SavedModel its saved_model.pb.
+std::string MainFile(const std::string& path);
+
+// The inputs that the model states, of the signature that `options` name.
+absl::StatusOr<std::vector<DeclaredTensor>> ReadModelInputs(const std::string& path,
+                                                            const ImportOptions& options = {});
+
+// The model as a verified-by-construction graph. Errors:
+//   Unimplemented: everything that is not supported, one line each: "NS <operator> <node>: <reason>".
+//   InvalidArgument, NotFound: damaged, inconsistent, or missing a shape; names the node or the input.
+absl::StatusOr<std::unique_ptr<Graph>> ImportModel(const std::string& path, const ImportOptions& options);
+
+}  // namespace attune
+
+#endif  // ATTUNE_IMPORT_IMPORT_H_

@@ -1,0 +1,64 @@
+// The zip archive that a model lies in.
+#ifndef ATTUNE_IMPORT_PYTORCH_ARCHIVE_H_
+#define ATTUNE_IMPORT_PYTORCH_ARCHIVE_H_
+
+#include <zip.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace attune::pytorch {
+
+// Entries are read into memory, one at a time, and never become files. An archive is refused whole where its
+// entries are too many, unpack to much more than its own size, have names that lead out of it, or share one.
+class Archive {
+ public:
+  static absl::StatusOr<Archive> Open(const std::string& path);
+  // `bytes` must outlive the archive.
+  static absl::StatusOr<Archive> OpenBytes(std::string_view bytes);
+
+  // Names are those below the folder that holds all entries, if one does, as in archives of PyTorch.
+  bool Has(std::string_view name) const { return entries_.find(name) != entries_.end(); }
+  // Sorted.
+  std::vector<std::string> NamesUnder(std::string_view prefix) const;
+  // Of an entry once unpacked; it must exist.
+  int64_t SizeOf(std::string_view name) const;
+  // Of the archive as it is stored.
+  int64_t num_bytes() const { return num_bytes_; }
+
+  // A whole entry. Errors: none of this name, larger than `max_bytes`, damaged, packed in an unknown way.
+  absl::StatusOr<std::string> Read(std::string_view name, int64_t max_bytes) const;
+  // The same into a place of exactly its size.
+  absl::Status ReadInto(std::string_view name, std::span<std::byte> out) const;
+
+ private:
+  struct Entry {
+    uint64_t index;
+    int64_t size;
+  };
+  struct Discard {
+    void operator()(zip_t* zip) const { zip_discard(zip); }
+  };
+  Archive(zip_t* zip, int64_t num_bytes) : zip_(zip), num_bytes_(num_bytes) {}
+  static absl::StatusOr<Archive> FromSource(zip_source_t* source, int64_t num_bytes);
+  absl::Status List();
+  void RemoveRoot();
+
+  std::unique_ptr<zip_t, Discard> zip_;
+  int64_t num_bytes_;
+  std::map<std::string, Entry, std::less<>> entries_;
+};
+
+}  // namespace attune::pytorch
+
+#endif  // ATTUNE_IMPORT_PYTORCH_ARCHIVE_H_

@@ -1,0 +1,56 @@
+// Exported PyTorch programs (.pt2) → Graph.
+//
+// What torch.export.save of PyTorch 2.9 and later writes: a zip archive with the program as JSON (schema 8)
+// and each weight as raw bytes. Both levels of operators are read, those that torch.export.export leaves and
+// the core ATen ones of run_decompositions(). Every shape is concrete after import.
+//
+// Archives that hold their weights as Python pickles (.pt2 of PyTorch 2.8 and earlier, TorchScript,
+// checkpoints) are refused, with the way to an ONNX model: pickles are programs, and none is ever looked
+// into.
+//
+// A model file is hostile input: memory, recursion and work are bounded, and nothing outside of the archive
+// is read.
+#ifndef ATTUNE_IMPORT_PYTORCH_IMPORT_H_
+#define ATTUNE_IMPORT_PYTORCH_IMPORT_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "import/common/declared_tensor.h"
+#include "import/common/import_options.h"
+
+namespace attune {
+
+struct PytorchModelInfo {
+  std::vector<DeclaredTensor> inputs;
+  std::vector<DeclaredTensor> outputs;
+  std::string schema_version;  // "8.20"
+  std::string torch_version;   // empty where the file does not state it
+};
+
+// Whether the first bytes of a file (8 tell it) are those of a zip archive or of a pickle, as every format of
+// PyTorch is. Keras models are zip archives too.
+bool LooksLikePytorch(std::string_view head);
+
+// What the file says of itself. Errors: those of ImportPytorch that concern the file as a whole.
+absl::StatusOr<PytorchModelInfo> ReadPytorchInfo(const std::string& path);
+
+using PytorchImportOptions = ImportOptions;
+
+// The program as a verified-by-construction graph; input and output names are the program's. Errors:
+//   Unimplemented: everything that is not supported, one line each: "NS <target> <node name>: <reason>".
+//   InvalidArgument, NotFound: damaged, inconsistent, or missing a shape; names the node or the input.
+absl::StatusOr<std::unique_ptr<Graph>> ImportPytorch(const std::string& path,
+                                                     const PytorchImportOptions& options);
+
+// The same from memory.
+absl::StatusOr<std::unique_ptr<Graph>> ImportPytorchBytes(std::string_view bytes,
+                                                          const PytorchImportOptions& options);
+
+}  // namespace attune
+
+#endif  // ATTUNE_IMPORT_PYTORCH_IMPORT_H_

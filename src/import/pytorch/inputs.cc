@@ -1,0 +1,149 @@
+#include "import/pytorch/inputs.h"
+
+#include <map>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
+#include "base/checked.h"
+#include "import/pytorch/vocabulary.h"
+
+namespace attune::pytorch {
+namespace {
+
+using Symbols = std::map<std::string, int64_t>;
+
+// The shape that the options give an input, if any.
+std::optional<Shape> GivenShape(const std::string& name, const PytorchImportOptions& options) {
+  if (const auto it = options.input_shapes.find(name); it != options.input_shapes.end()) return it->second;
+  if (const auto it = options.input_values.find(name); it != options.input_values.end())
+    return it->second.shape();
+  return std::nullopt;
+}
+
+std::string ShapeText(const DeclaredTensor& input) {
+  return absl::StrCat("[", absl::StrJoin(input.dims, ","), "]");
+}
+
+// A shape given for an input must agree with what the program says of it. Learns what it says of symbols.
+absl::Status CheckGiven(const UserInput& input, const Shape& given, Symbols& symbols) {
+  if (!CheckedProduct(given))
+    return InvalidInput("the shape given for input '", input.name, "' is negative or overflows");
+  const std::vector<SymbolicInt>& sizes = input.meta->sizes;
+  bool fits = sizes.size() == given.size();
+  for (size_t i = 0; fits && i < sizes.size(); ++i) {
+    if (sizes[i].value) {
+      fits = *sizes[i].value == given[i];
+    } else if (!sizes[i].symbol.empty()) {
+      fits = symbols.emplace(sizes[i].symbol, given[i]).first->second == given[i];
+    }
+  }
+  if (fits) return absl::OkStatus();
+  return InvalidInput("input '", input.name, "' is ", ShapeText(Describe(input.name, *input.meta)),
+                      " in the program, but [", absl::StrJoin(given, ","), "] was given",
+                      "; torch.export.export leaves open what dynamic_shapes names");
+}
+
+// The declared shape with symbols replaced, or nothing when a dimension stays open.
+std::optional<Shape> Resolve(const TensorMeta& meta, const Symbols& symbols) {
+  Shape shape;
+  for (const SymbolicInt& size : meta.sizes) {
+    const auto symbol = symbols.find(size.symbol);
+    if (size.value) {
+      shape.push_back(*size.value);
+    } else if (symbol != symbols.end()) {
+      shape.push_back(symbol->second);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return shape;
+}
+
+// "x=1x3x224x224": the open dimensions as 1, but the image-like ones of four as 224.
+std::string Example(const DeclaredTensor& input) {
+  std::vector<std::string> dims;
+  for (size_t i = 0; i < input.dims.size(); ++i) {
+    int64_t number = 0;
+    const bool open = !absl::SimpleAtoi(input.dims[i], &number);
+    dims.push_back(!open ? input.dims[i] : (input.dims.size() == 4 && i >= 2) ? "224" : "1");
+  }
+  return absl::StrCat("--shape ", input.name, "=", absl::StrJoin(dims, "x"));
+}
+
+UserInput ReadTensorInput(const std::string& name, const Json& tensor_values) {
+  UserInput input{.name = name};
+  TensorMeta meta = ReadTensorMeta(Field(tensor_values, name));
+  for (const SymbolicInt& size : meta.sizes) {
+    if (size.value && *size.value < 0) Invalid("input '", name, "' has the size ", *size.value);
+  }
+  if (!DTypeFromTorch(meta.scalar_type)) {
+    input.unsupported = absl::StrCat("its type is ", TorchTypeName(meta.scalar_type));
+  } else if (!meta.strided) {
+    input.unsupported = "it is a sparse tensor";
+  } else {
+    input.meta = std::move(meta);
+  }
+  return input;
+}
+
+}  // namespace
+
+std::vector<UserInput> ReadUserInputs(const Json& program) {
+  const Json& module = Field(program, "graph_module");
+  const Json& tensor_values = Field(Field(module, "graph"), "tensor_values");
+  std::vector<UserInput> inputs;
+  for (const Json& spec : ListField(Field(module, "signature"), "input_specs")) {
+    const auto [kind, held] = ReadUnion(spec);
+    if (kind != "user_input") continue;
+    const Argument argument = ReadArgument(Field(*held, "arg"));
+    if (argument.kind == Argument::Kind::kNone || argument.kind == Argument::Kind::kString) continue;
+    if (argument.kind == Argument::Kind::kTensor) {
+      inputs.push_back(ReadTensorInput(argument.items[0].name, tensor_values));
+      continue;
+    }
+    const bool named = argument.items.size() == 1 && !argument.items[0].name.empty();
+    // A number that is not named is one that the export has built into the program.
+    if (argument.kind == Argument::Kind::kNumber && !named) continue;
+    inputs.push_back({.name = named ? argument.items[0].name : argument.text,
+                      .unsupported = "it is not a tensor; export the model with a constant in its place"});
+  }
+  return inputs;
+}
+
+DeclaredTensor Describe(const std::string& name, const TensorMeta& meta) {
+  DeclaredTensor tensor;
+  tensor.name = name;
+  const std::optional<DType> dtype = DTypeFromTorch(meta.scalar_type);
+  tensor.dtype = dtype ? std::string(DTypeName(*dtype)) : TorchTypeName(meta.scalar_type);
+  for (const SymbolicInt& size : meta.sizes) {
+    tensor.dims.push_back(size.value ? absl::StrCat(*size.value) : size.symbol.empty() ? "?" : size.symbol);
+  }
+  return tensor;
+}
+
+absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<UserInput>& inputs,
+                                              const PytorchImportOptions& options) {
+  Symbols symbols;
+  for (const UserInput& input : inputs) {
+    const std::optional<Shape> given = GivenShape(input.name, options);
+    if (given && input.meta) RETURN_IF_ERROR(CheckGiven(input, *given, symbols));
+  }
+  std::vector<Shape> shapes;
+  std::vector<std::string> unbound;
+  std::vector<std::string> examples;
+  for (const UserInput& input : inputs) {
+    std::optional<Shape> shape = GivenShape(input.name, options);
+    if (!shape && input.meta) shape = Resolve(*input.meta, symbols);
+    if (!shape && input.meta) {
+      const DeclaredTensor declared = Describe(input.name, *input.meta);
+      unbound.push_back(absl::StrCat("'", declared.name, "' ", ShapeText(declared)));
+      examples.push_back(Example(declared));
+    }
+    shapes.push_back(shape.value_or(Shape()));
+  }
+  if (unbound.empty()) return shapes;
+  return InvalidInput("the program leaves dimensions open: input ", absl::StrJoin(unbound, ", "),
+                      "; give the shapes, for example ", absl::StrJoin(examples, " "));
+}
+
+}  // namespace attune::pytorch

@@ -1,0 +1,109 @@
+// What the lowering of one node sees: its arguments by name, and the emitter.
+#ifndef ATTUNE_IMPORT_PYTORCH_OP_CONTEXT_H_
+#define ATTUNE_IMPORT_PYTORCH_OP_CONTEXT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "import/pytorch/program.h"
+#include "import/pytorch/vocabulary.h"
+
+namespace attune::pytorch {
+
+class Importer;
+struct Scope;
+
+// What a name is bound to: a tensor, or a number that is known.
+struct Binding {
+  Value* value = nullptr;
+  std::optional<Number> number = {};
+  bool failed = false;        // its node is not supported; has been reported
+  std::string unusable = {};  // why no operator may take it, where that is so
+  int64_t storage = -1;       // tensors of the same one may share memory; -1: not decided yet
+  int64_t tensor = -1;        // names of the same one are names of the same tensor
+
+  Binding() = default;
+  Binding(Value* made) : value(made) {}     // NOLINT: a tensor is a binding
+  Binding(Number known) : number(known) {}  // NOLINT: a number is a binding
+};
+using Outputs = std::vector<Binding>;
+
+// An argument where PyTorch takes a tensor or a number.
+struct Operand {
+  Value* value = nullptr;  // nullptr: a number
+  Number number = {};
+
+  Operand(Value* tensor) : value(tensor) {}  // NOLINT: a tensor is an operand
+  Operand(Number known) : number(known) {}   // NOLINT: a number is an operand
+};
+
+// Arguments have the names of ATen's schemas (native_functions.yaml). One that is not given, or None, is
+// absent; programs leave out those that have their default. Members throw ImportFailure: an argument that is
+// required and absent, or of the wrong kind, a value that must be known and is not.
+class OpContext : public Emitter {
+ public:
+  OpContext(Importer* importer, Scope* scope, const NodeProgram* node, std::string node_name);
+
+  const NodeProgram& node() const { return *node_; }
+  // How many values the program names as outputs, lists flattened.
+  int64_t OutputCount() const;
+  bool Has(std::string_view name) const { return Find(name) != nullptr; }
+
+  // A tensor; nullptr where an optional one is absent.
+  Value* In(std::string_view name) const;
+  Value* OptionalIn(std::string_view name) const { return Has(name) ? In(name) : nullptr; }
+  DType InType(std::string_view name) const { return In(name)->type().dtype; }
+  Shape InShape(std::string_view name) const { return ShapeOf(In(name)); }
+  int64_t InRank(std::string_view name) const { return In(name)->type().rank(); }
+  // A list of tensors; nullptr for a None in it.
+  std::vector<Value*> List(std::string_view name) const;
+  Operand Either(std::string_view name) const;
+
+  Number Num(std::string_view name) const;
+  int64_t Int(std::string_view name) const { return ToInt(Num(name)); }
+  int64_t Int(std::string_view name, int64_t absent) const { return Has(name) ? Int(name) : absent; }
+  bool Bool(std::string_view name, bool absent) const { return Has(name) ? Int(name) != 0 : absent; }
+  double Float(std::string_view name) const { return ToDouble(Num(name)); }
+  double Float(std::string_view name, double absent) const { return Has(name) ? Float(name) : absent; }
+  std::string String(std::string_view name, std::string_view absent) const;
+  // A list of numbers; a single one is a list too.
+  std::vector<Number> Numbers(std::string_view name) const;
+  Ints IntList(std::string_view name) const;
+  Ints IntList(std::string_view name, Ints absent) const {
+    return Has(name) ? IntList(name) : std::move(absent);
+  }
+  // One a dimension, a single one for all; `absent` also where the list is empty.
+  Ints PerDimension(std::string_view name, size_t dimensions, const Ints& absent) const;
+  std::optional<DType> OptionalType(std::string_view name) const;
+  // The number at a position, of Python's own operators.
+  Number NumAt(size_t position) const;
+
+  // An axis argument as 0 … rank - 1; a scalar has one.
+  int64_t AxisOf(std::string_view name, int64_t rank) const;
+  int64_t AxisOf(std::string_view name, int64_t rank, int64_t absent) const;
+
+  // The operand as a tensor of this type.
+  Value* As(const Operand& operand, DType dtype);
+  // The value's data, computed where it follows from what is known; NS otherwise.
+  Tensor Known(const Value* value, std::string_view what) const;
+  // Appends the program of argument `position`, a graph, to this one; the arguments after it are its inputs.
+  Outputs Inline(size_t position);
+
+ private:
+  const Argument* Find(std::string_view name) const;
+  const Argument& Require(std::string_view name) const;
+  Number NumberOf(const Item& item) const;
+  Value* ValueOf(const Item& item) const;
+
+  Importer* importer_;
+  Scope* scope_;
+  const NodeProgram* node_;
+};
+
+}  // namespace attune::pytorch
+
+#endif  // ATTUNE_IMPORT_PYTORCH_OP_CONTEXT_H_

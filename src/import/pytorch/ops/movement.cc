@@ -1,0 +1,228 @@
+// Operators that give elements another shape or order, and compute nothing.
+#include <algorithm>
+
+#include "import/pytorch/ops/lowerings.h"
+
+namespace attune::pytorch {
+namespace {
+
+// A shape in which one size may be -1: whatever the other sizes leave of `count` elements.
+Shape Completed(Shape shape, int64_t count) {
+  const auto open = std::find(shape.begin(), shape.end(), -1);
+  if (open == shape.end()) return shape;
+  *open = 1;
+  const int64_t others = Product(shape);
+  if (others == 0 || count % others != 0)
+    Invalid("it cannot make one of its sizes from ", count, " elements");
+  *open = count / others;
+  return shape;
+}
+
+Value* ReshapeTo(OpContext& c, Value* x, const Shape& shape) {
+  return c.Reshape(x, Completed(shape, Product(c.ShapeOf(x))));
+}
+
+// A position in an axis of `size` elements, as slices of Python take it: clamped.
+int64_t Clamped(int64_t position, int64_t size) {
+  return std::clamp<int64_t>(position < 0 ? position + size : position, 0, size);
+}
+
+}  // namespace
+
+Outputs Identity(OpContext& c) { return {c.In("self")}; }
+
+Outputs Reshape(OpContext& c) {
+  return {ReshapeTo(c, c.In("self"), c.IntList(c.Has("shape") ? "shape" : "size"))};
+}
+
+Outputs ReshapeLike(OpContext& c) { return {ReshapeTo(c, c.In("self"), c.InShape("other"))}; }
+
+Outputs Flatten(OpContext& c) {
+  const Shape shape = c.InShape("self");
+  const int64_t rank = static_cast<int64_t>(shape.size());
+  if (rank == 0) return {c.Reshape(c.In("self"), {1})};
+  const int64_t start = c.AxisOf("start_dim", rank, 0);
+  const int64_t end = c.AxisOf("end_dim", rank, -1);
+  if (start > end) Invalid("it flattens from axis ", start, " to ", end);
+  Shape flat(shape.begin(), shape.begin() + start);
+  flat.push_back(Product(shape, start, end + 1));
+  flat.insert(flat.end(), shape.begin() + end + 1, shape.end());
+  return {c.Reshape(c.In("self"), flat)};
+}
+
+Outputs Unflatten(OpContext& c) {
+  Shape shape = c.InShape("self");
+  const int64_t axis = c.AxisOf("dim", static_cast<int64_t>(shape.size()));
+  if (shape.empty()) Invalid("it divides the axis of a scalar");
+  const Shape parts = Completed(c.IntList("sizes"), shape[axis]);
+  shape.erase(shape.begin() + axis);
+  shape.insert(shape.begin() + axis, parts.begin(), parts.end());
+  return {c.Reshape(c.In("self"), shape)};
+}
+
+Outputs Permute(OpContext& c) {
+  Ints perm = c.IntList("dims");
+  for (int64_t& axis : perm) axis = Emitter::Axis(axis, c.InRank("self"));
+  return {c.Transpose(c.In("self"), perm)};
+}
+
+Outputs TransposeAxes(OpContext& c) {
+  const int64_t rank = c.InRank("self");
+  const bool swaps = c.Has("axis0");
+  const int64_t a = c.AxisOf(swaps ? "axis0" : "dim0", rank);
+  const int64_t b = c.AxisOf(swaps ? "axis1" : "dim1", rank);
+  if (rank == 0) return {c.In("self")};
+  Ints perm = Iota(rank);
+  std::swap(perm[a], perm[b]);
+  return {c.Transpose(c.In("self"), perm)};
+}
+
+// Of the last two axes; of a vector it changes nothing.
+Outputs TransposeMatrix(OpContext& c) {
+  const int64_t rank = c.InRank("self");
+  if (rank < 2) return {c.In("self")};
+  Ints perm = Iota(rank);
+  std::swap(perm[rank - 1], perm[rank - 2]);
+  return {c.Transpose(c.In("self"), perm)};
+}
+
+Outputs ReverseAxes(OpContext& c) {
+  Ints perm = Iota(c.InRank("self"));
+  std::reverse(perm.begin(), perm.end());
+  return {c.Transpose(c.In("self"), perm)};
+}
+
+// The axes `source` go to `destination`, the others keep their order.
+Outputs MoveAxes(OpContext& c) {
+  const int64_t rank = c.InRank("self");
+  const Ints source = c.IntList("source");
+  const Ints destination = c.IntList("destination");
+  if (source.size() != destination.size())
+    Invalid("it moves ", source.size(), " axes to ", destination.size());
+  Ints perm(rank, -1);
+  std::vector<bool> moved(rank, false);
+  for (size_t i = 0; i < source.size(); ++i) {
+    const int64_t from = Emitter::Axis(source[i], rank);
+    const int64_t to = Emitter::Axis(destination[i], rank);
+    if (moved[from] || perm[to] != -1) Invalid("it moves an axis twice");
+    moved[from] = true;
+    perm[to] = from;
+  }
+  int64_t next = 0;
+  for (int64_t& axis : perm) {
+    if (axis != -1) continue;
+    while (moved[next]) ++next;
+    axis = next++;
+  }
+  return {c.Transpose(c.In("self"), perm)};
+}
+
+// -1 keeps a dimension.
+Outputs Expand(OpContext& c) {
+  const Shape from = c.InShape("self");
+  Shape to = c.IntList("size");
+  if (to.size() < from.size()) Invalid("it expands ", ToString(c.In("self")->type()), " to a lower rank");
+  for (size_t i = 0; i < from.size(); ++i) {
+    int64_t& size = to[to.size() - from.size() + i];
+    if (size == -1) size = from[i];
+  }
+  return {c.Broadcast(c.In("self"), to)};
+}
+
+Outputs ExpandLike(OpContext& c) { return {c.Broadcast(c.In("self"), c.InShape("other"))}; }
+
+// In place: the source in the shape and type of what it overwrites.
+Outputs CopyInto(OpContext& c) {
+  return {c.Cast(c.Broadcast(c.In("src"), c.InShape("self")), c.InType("self"))};
+}
+
+Outputs Unsqueeze(OpContext& c) {
+  return {c.Unsqueeze(c.In("self"), {c.AxisOf("dim", c.InRank("self") + 1)})};
+}
+
+// Of the axes that are named, or all, those of one element.
+Outputs Squeeze(OpContext& c) {
+  const Shape shape = c.InShape("self");
+  const int64_t rank = static_cast<int64_t>(shape.size());
+  const Ints candidates = c.Has("dim") ? c.IntList("dim") : Iota(rank);
+  Ints axes;
+  for (int64_t candidate : candidates) {
+    const int64_t axis = Emitter::Axis(candidate, std::max<int64_t>(rank, 1));
+    if (rank > 0 && shape[axis] == 1) axes.push_back(axis);
+  }
+  return {c.Squeeze(c.In("self"), axes)};
+}
+
+Outputs Slice(OpContext& c) {
+  Value* x = c.In("self");
+  const int64_t axis = c.AxisOf("dim", x->type().rank(), 0);
+  const int64_t size = c.DimOf(x, axis);
+  const int64_t step = c.Int("step", 1);
+  if (step < 1) Invalid("its step is ", step);
+  const int64_t start = Clamped(c.Int("start", 0), size);
+  const int64_t end = std::max(start, Clamped(c.Int("end", INT64_MAX), size));
+  const int64_t span = end - start;
+  const int64_t count = span / step + (span % step != 0 ? 1 : 0);
+  return {c.SliceAxis(x, axis, count == 0 ? 0 : start, count, count > 1 ? step : 1)};
+}
+
+Outputs Select(OpContext& c) {
+  Value* x = c.In("self");
+  const int64_t axis = Emitter::Axis(c.Int("dim"), x->type().rank());
+  const int64_t size = c.DimOf(x, axis);
+  int64_t index = c.Int("index");
+  if (index < -size || index >= size) Invalid("it selects element ", index, " of ", size);
+  if (index < 0) index += size;
+  return {c.Squeeze(c.SliceAxis(x, axis, index, 1), {axis})};
+}
+
+Outputs Narrow(OpContext& c) {
+  Value* x = c.In("self");
+  const int64_t axis = Emitter::Axis(c.Int("dim"), x->type().rank());
+  const int64_t start = Clamped(c.Int("start"), c.DimOf(x, axis));
+  return {c.SliceAxis(x, axis, start, CheckedSize(c.Int("length"), "length"))};
+}
+
+Outputs Flip(OpContext& c) {
+  const Shape shape = c.InShape("self");
+  Ints starts(shape.size(), 0);
+  Ints steps(shape.size(), 1);
+  for (int64_t dim : c.IntList("dims")) {
+    const int64_t axis = Emitter::Axis(dim, c.InRank("self"));
+    if (shape[axis] == 0) continue;
+    starts[axis] = shape[axis] - 1;
+    steps[axis] = -1;
+  }
+  return {c.Slice(c.In("self"), starts, shape, steps)};
+}
+
+// Without axes the tensor rolls as one row.
+Outputs Roll(OpContext& c) {
+  Value* x = c.In("self");
+  const Shape shape = c.ShapeOf(x);
+  const Ints shifts = c.IntList("shifts");
+  Ints axes = c.IntList("dims", {});
+  const bool flat = axes.empty();
+  if (flat) {
+    axes = {0};
+    x = c.Reshape(x, {Product(shape)});
+  }
+  if (shifts.size() != axes.size()) Invalid("it has ", shifts.size(), " shifts for ", axes.size(), " axes");
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t axis = Emitter::Axis(axes[i], x->type().rank());
+    const int64_t size = c.DimOf(x, axis);
+    if (size == 0) continue;
+    const int64_t shift = (shifts[i] % size + size) % size;
+    if (shift == 0) continue;
+    x = c.Concat({c.SliceAxis(x, axis, size - shift, shift), c.SliceAxis(x, axis, 0, size - shift)}, axis);
+  }
+  return {flat ? c.Reshape(x, shape) : x};
+}
+
+// The elements as they follow each other in memory are not reordered by a view as another type of their size.
+Outputs ViewAsType(OpContext& c) {
+  if (*c.OptionalType("dtype") != c.InType("self")) Unsupported("a view of the same bytes as another type");
+  return {c.In("self")};
+}
+
+}  // namespace attune::pytorch

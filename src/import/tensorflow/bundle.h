@@ -1,0 +1,49 @@
+// A checkpoint on disk ("tensor bundle"): an index file and data files beside it.
+#ifndef ATTUNE_IMPORT_TENSORFLOW_BUNDLE_H_
+#define ATTUNE_IMPORT_TENSORFLOW_BUNDLE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/tensor.h"
+#include "import/tensorflow/tensorflow.pb.h"
+
+namespace attune::tensorflow {
+
+class Bundle {
+ public:
+  // Reads PREFIX.index; data is read tensor by tensor from PREFIX.data-NNNNN-of-NNNNN. These files must be
+  // regular ones: a link could lead out of the model's folder. Errors: NotFound, InvalidArgument.
+  static absl::StatusOr<Bundle> Open(const std::string& prefix);
+
+  bool Has(const std::string& key) const { return entries_.contains(key); }
+
+  // The tensor of a key that exists. Unimplemented where it is stored in slices, or of a type that Attune
+  // does not have; InvalidArgument where the data file does not hold it.
+  absl::StatusOr<Tensor> Read(const std::string& key) const;
+
+  // From variables' full names to their keys, as an object-based checkpoint states them; names that several
+  // variables have are left out.
+  const std::map<std::string, std::string>& keys_by_name() const { return keys_by_name_; }
+
+ private:
+  absl::Status ReadHeader(const std::map<std::string, std::string>& table);
+  absl::Status ReadObjectGraph();
+  // Opens the data file, makes sure that it holds the entry's bytes, and copies them to `out`.
+  absl::Status ReadBytes(const attune_tensorflow::BundleEntryProto& entry, char* out) const;
+  absl::Status CheckRange(const attune_tensorflow::BundleEntryProto& entry) const;
+  std::string DataFile(int shard) const;
+
+  std::string prefix_;
+  int num_shards_ = 0;
+  std::map<std::string, attune_tensorflow::BundleEntryProto> entries_;
+  std::map<std::string, std::string> keys_by_name_;
+};
+
+}  // namespace attune::tensorflow
+
+#endif  // ATTUNE_IMPORT_TENSORFLOW_BUNDLE_H_

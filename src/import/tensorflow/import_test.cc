@@ -1,0 +1,296 @@
+#include "import/tensorflow/import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "import/tensorflow/testing/model_builder.h"
+
+namespace attune::tensorflow {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+
+// x [2,3] → y.
+GraphBuilder OneNode(const std::string& op) {
+  GraphBuilder model;
+  model.Placeholder("x", {2, 3});
+  model.Add(op, "y", {"x"});
+  return model;
+}
+
+TEST(TensorflowImport, ImportsANodeWithItsOutputFound) {
+  const auto graph = OneNode("Relu").Import();
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ((*graph)->inputs()[0]->name(), "x");
+  EXPECT_EQ((*graph)->outputs()[0].name, "y");
+  EXPECT_EQ((*graph)->outputs()[0].value->producer()->op(), Op::kRelu);
+}
+
+TEST(TensorflowImport, RunsASmallNetworkOnChannelsLastImages) {
+  GraphBuilder model;
+  model.Placeholder("x", {1, 2, 2, 1});
+  model.Floats("filter", {1, 1, 1, 2}, {2, -1});
+  model.Floats("ones", {2}, {1, 1});
+  model.Floats("offset", {2}, {0, 1});
+  model.Floats("zeros", {2}, {0, 0});
+  model.Floats("dense", {2, 1}, {1, 3});
+  model.Integers("shape", {-1, 2});
+  model.Add("Conv2D", "conv", {"x", "filter"}).Ints("strides", {1, 1, 1, 1}).String("padding", "SAME");
+  model.Add("FusedBatchNormV3", "norm", {"conv", "ones", "offset", "zeros", "ones"})
+      .Float("epsilon", 0)
+      .Bool("is_training", false);
+  model.Add("Relu", "relu", {"norm:0"});
+  model.Add("MaxPool", "pool", {"relu"})
+      .Ints("ksize", {1, 2, 2, 1})
+      .Ints("strides", {1, 2, 2, 1})
+      .String("padding", "VALID");
+  model.Add("Reshape", "flat", {"pool", "shape"});
+  model.Add("MatMul", "y", {"flat", "dense"});
+  // Channel 0: max of 2x = 8; channel 1: max of 1 - x = 2.
+  EXPECT_THAT(model.Run({F32({1, 2, 2, 1}, {-1, 2, 3, 4})}), ElementsAre(DoubleNear(8 + 3 * 2, 1e-6)));
+}
+
+TEST(TensorflowImport, PadsOfSameGoToTheEnd) {
+  GraphBuilder model;
+  model.Placeholder("x", {1, 2, 2, 1});
+  model.Floats("filter", {2, 2, 1, 1}, {1, 1, 1, 1});
+  model.Add("Conv2D", "y", {"x", "filter"}).Ints("strides", {1, 1, 1, 1}).String("padding", "SAME");
+  EXPECT_THAT(model.Run({F32({1, 2, 2, 1}, {1, 2, 3, 4})}), ElementsAre(10, 6, 7, 4));
+}
+
+TEST(TensorflowImport, DepthwiseChannelsMultiply) {
+  GraphBuilder model;
+  model.Placeholder("x", {1, 1, 1, 2});
+  model.Floats("filter", {1, 1, 2, 2}, {1, 2, 3, 4});
+  model.Add("DepthwiseConv2dNative", "y", {"x", "filter"})
+      .Ints("strides", {1, 1, 1, 1})
+      .String("padding", "VALID");
+  EXPECT_THAT(model.Run({F32({1, 1, 1, 2}, {10, 100})}), ElementsAre(10, 20, 300, 400));
+}
+
+TEST(TensorflowImport, ConvolutionsTurnAround) {
+  GraphBuilder model;
+  model.Placeholder("x", {1, 1, 2, 1});
+  model.Integers("sizes", {1, 2, 4, 1});
+  model.Floats("filter", {2, 2, 1, 1}, {1, 2, 3, 4});
+  model.Add("Conv2DBackpropInput", "y", {"sizes", "filter", "x"})
+      .Ints("strides", {1, 2, 2, 1})
+      .String("padding", "SAME");
+  EXPECT_THAT(model.Run({F32({1, 1, 2, 1}, {1, 10})}), ElementsAre(1, 2, 10, 20, 3, 4, 30, 40));
+}
+
+TEST(TensorflowImport, ResizesByTheThreeConventions) {
+  const auto resized = [](const char* flag) {
+    GraphBuilder model;
+    model.Placeholder("x", {1, 1, 2, 1});
+    model.Integers("size", {1, 4});
+    NodeBuilder node = model.Add("ResizeBilinear", "y", {"x", "size"});
+    if (*flag != '\0') node.Bool(flag, true);
+    return model.Run({F32({1, 1, 2, 1}, {0, 3})});
+  };
+  EXPECT_THAT(resized(""), ElementsAre(0, 1.5, 3, 3));
+  EXPECT_THAT(resized("align_corners"), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(resized("half_pixel_centers"), ElementsAre(0, 0.75, 2.25, 3));
+}
+
+TEST(TensorflowImport, ListsEverythingThatIsNotSupportedAtOnce) {
+  GraphBuilder model = OneNode("Relu");
+  model.Add("NoSuchOperator", "first", {"y"});
+  model.Add("Relu", "between", {"first"});
+  model.Add("Frobnicate", "second", {"between"});
+  model.Add("RandomStandardNormal", "third", {"y"});
+  const absl::Status status = model.Import().status();
+  EXPECT_TRUE(absl::IsUnimplemented(status));
+  EXPECT_EQ(status.message(),
+            "NS NoSuchOperator first: no such operator is known\n"
+            "NS Frobnicate second: no such operator is known\n"
+            "NS RandomStandardNormal third: it makes random numbers");
+}
+
+TEST(TensorflowImport, NodesMayComeInAnyOrderButNotInACircle) {
+  GraphBuilder model;
+  model.Add("Neg", "y", {"middle"});
+  model.Add("Neg", "middle", {"x"});
+  model.Placeholder("x", {2});
+  EXPECT_THAT(model.Run({F32({2}, {1, 2})}), ElementsAre(1, 2));
+  model.graph.mutable_node(1)->set_input(0, "y");
+  EXPECT_THAT(model.Error(WithOutput("y")), HasSubstr("depends on its own result"));
+  model.graph.mutable_node(1)->set_input(0, "nobody");
+  EXPECT_THAT(model.Error(), HasSubstr("'nobody'"));
+}
+
+TEST(TensorflowImport, ShapeArithmeticFoldsAway) {
+  GraphBuilder model;
+  model.Placeholder("x", {2, 3, 4});
+  model.Integers("zero", {0});
+  model.Integers("one", {1});
+  model.Integer("rest", -1);
+  model.Add("Shape", "shape", {"x"});
+  model.Add("StridedSlice", "batch", {"shape", "zero", "one", "one"}).Int("shrink_axis_mask", 1);
+  model.Add("Pack", "target", {"batch", "rest"});
+  model.Add("Reshape", "y", {"x", "target"});
+  const auto graph = model.Import();
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ((*graph)->outputs()[0].value->type().shape(), Shape({2, 12}));
+  EXPECT_EQ((*graph)->nodes().size(), 1U);
+}
+
+TEST(TensorflowImport, SlicesByTheirMasks) {
+  struct Case {
+    std::vector<int64_t> begin, end, strides;
+    std::vector<std::pair<std::string, int64_t>> masks;
+    Shape shape;
+    std::vector<double> expected;
+  };
+  const std::vector<Case> cases = {
+      {{1, 1}, {3, 3}, {1, 1}, {}, {2, 2}, {5, 6, 9, 10}},
+      {{-1}, {0}, {1}, {{"shrink_axis_mask", 1}}, {4}, {8, 9, 10, 11}},
+      {{0, 0}, {0, 0}, {-1, 2}, {{"begin_mask", 3}, {"end_mask", 3}}, {3, 2}, {8, 10, 4, 6, 0, 2}},
+      {{0, 1}, {0, 2}, {1, 1}, {{"ellipsis_mask", 1}}, {3, 1}, {1, 5, 9}},
+      {{0, 2}, {0, 9}, {1, 1}, {{"new_axis_mask", 1}}, {1, 1, 4}, {8, 9, 10, 11}},
+      {{2}, {1}, {1}, {}, {0, 4}, {}},
+  };
+  std::vector<float> numbers(12);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    SCOPED_TRACE(i);
+    GraphBuilder model;
+    model.Placeholder("x", {3, 4});
+    model.Integers("begin", cases[i].begin);
+    model.Integers("end", cases[i].end);
+    model.Integers("strides", cases[i].strides);
+    NodeBuilder node = model.Add("StridedSlice", "y", {"x", "begin", "end", "strides"});
+    for (const auto& [name, mask] : cases[i].masks) node.Int(name, mask);
+    const auto graph = model.Import();
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    EXPECT_EQ((*graph)->outputs()[0].value->type().shape(), cases[i].shape);
+    EXPECT_THAT(model.Run({F32({3, 4}, numbers)}), ElementsAreArray(cases[i].expected));
+  }
+}
+
+TEST(TensorflowImport, OpenDimensionsAreListedWithAnExample) {
+  GraphBuilder model;
+  model.Placeholder("image", {-1, -1, -1, 3});
+  model.Add("Relu", "y", {"image"});
+  EXPECT_THAT(model.Error(), HasSubstr("--shape image=1x224x224x3"));
+  const auto graph = model.Import(WithShape("image", {2, 8, 8, 3}));
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ((*graph)->inputs()[0]->type().shape(), Shape({2, 8, 8, 3}));
+  EXPECT_THAT(model.Error(WithShape("image", {2, 8, 8, 1})), HasSubstr("but [2,8,8,1] was given"));
+}
+
+// Dropout in its older and its newer form; what is kept is everything.
+TEST(TensorflowImport, DropoutThatKeepsEverythingFoldsAway) {
+  GraphBuilder model;
+  model.Placeholder("x", {2});
+  model.Placeholder("keep", {});
+  model.Integers("shape", {2});
+  model.Floats("rate", {}, {0});
+  model.Add("RandomUniform", "random", {"shape"}).Type("dtype", DT_FLOAT);
+  model.Add("Add", "sum", {"keep", "random"});
+  model.Add("Floor", "mask", {"sum"});
+  model.Add("GreaterEqual", "kept", {"random", "rate"});
+  model.Add("Cast", "kept_number", {"kept"}).Type("DstT", DT_FLOAT);
+  model.Add("Mul", "half", {"x", "mask"});
+  model.Add("Mul", "y", {"half", "kept_number"});
+  EXPECT_THAT(model.Error(), HasSubstr("NS Add sum"));
+  TensorflowImportOptions options;
+  options.input_values["keep"] = Tensor::Scalar(DType::kF32, 1);
+  EXPECT_THAT(model.Run({F32({2}, {5, 7})}, options), ElementsAre(5, 7));
+  options.input_values["keep"] = Tensor::Scalar(DType::kF32, 0.5);
+  EXPECT_THAT(model.Error(options), HasSubstr("random numbers"));
+}
+
+TEST(TensorflowImport, FakeQuantizationRoundsToItsGrid) {
+  GraphBuilder model;
+  model.Placeholder("x", {4});
+  model.Floats("min", {}, {0});
+  model.Floats("max", {}, {15});
+  model.Add("FakeQuantWithMinMaxVars", "y", {"x", "min", "max"}).Int("num_bits", 4);
+  EXPECT_THAT(model.Run({F32({4}, {-3, 1.25, 2.75, 99})}), ElementsAre(0, 1, 3, 15));
+}
+
+TEST(TensorflowImport, EinsumContracts) {
+  GraphBuilder model;
+  model.Placeholder("a", {2, 2});
+  model.Placeholder("b", {2, 2});
+  model.Add("Einsum", "y", {"a", "b"}).String("equation", "ij,kj->ki");
+  EXPECT_THAT(model.Run({F32({2, 2}, {1, 2, 3, 4}), F32({2, 2}, {5, 6, 7, 8})}), ElementsAre(17, 39, 23, 53));
+}
+
+TEST(TensorflowImport, SpaceToBatchAndBackIsWhatItWas) {
+  GraphBuilder model;
+  model.Placeholder("x", {1, 3, 3, 1});
+  model.Integers("block", {2, 2});
+  NodeDef* pads = model.graph.add_node();
+  FillIntegers(pads, "pads", {0, 1, 0, 1});
+  TensorShapeProto* shape = (*pads->mutable_attr())["value"].mutable_tensor()->mutable_tensor_shape();
+  shape->mutable_dim(0)->set_size(2);
+  shape->add_dim()->set_size(2);
+  model.Add("SpaceToBatchND", "apart", {"x", "block", "pads"});
+  model.Add("BatchToSpaceND", "y", {"apart", "block", "pads"});
+  EXPECT_THAT(model.Run({F32({1, 3, 3, 1}, {1, 2, 3, 4, 5, 6, 7, 8, 9})}),
+              ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9));
+}
+
+TEST(TensorflowImport, RefusesWhatIsNoModel) {
+  const auto error = [](const std::string& bytes) {
+    return std::string(ImportTensorflowBytes(bytes, "", {}).status().message());
+  };
+  EXPECT_THAT(error(""), HasSubstr("empty"));
+  EXPECT_THAT(error("this is text, not a model"), HasSubstr("no TensorFlow model"));
+  EXPECT_THAT(error("\x89HDF\r\n\x1a\n"), HasSubstr("export('FOLDER')"));
+  const std::string whole = OneNode("Relu").graph.SerializeAsString();
+  EXPECT_TRUE(LooksLikeTensorflow(whole));
+  for (size_t size = 0; size < whole.size(); ++size) {
+    // A graph cut between two nodes is a graph, but lacks what one of them uses.
+    (void)ImportTensorflowBytes(whole.substr(0, size), "", {});
+  }
+}
+
+TEST(TensorflowImport, ConstantsMustFitTheirShapes) {
+  GraphBuilder model = OneNode("Relu");
+  model.Floats("w", {3}, {1, 2, 3, 4});
+  model.Add("Neg", "z", {"w"});
+  EXPECT_THAT(model.Error(), HasSubstr("has 4 values, its shape needs 3"));
+  TensorProto* tensor = (*model.graph.mutable_node(2)->mutable_attr())["value"].mutable_tensor();
+  tensor->clear_float_val();
+  tensor->add_float_val(7);
+  EXPECT_TRUE(model.Import().ok());  // one value stands for all
+  tensor->mutable_tensor_shape()->mutable_dim(0)->set_size(int64_t{1} << 40);
+  EXPECT_FALSE(model.Import().ok());
+  tensor->mutable_tensor_shape()->mutable_dim(0)->set_size(-1);
+  EXPECT_THAT(model.Error(), HasSubstr("open"));
+}
+
+TEST(TensorflowImport, HostileArgumentsAreErrors) {
+  const auto error_of = [](const std::string& op, const std::vector<int64_t>& argument) {
+    GraphBuilder model;
+    model.Placeholder("x", {1, 4, 4, 1});
+    model.Integers("argument", argument);
+    model.Add(op, "y", {"x", "argument"});
+    return model.Error();
+  };
+  EXPECT_NE(error_of("Reshape", {-1, 0}), "");
+  EXPECT_NE(error_of("Reshape", {-1, -1}), "");
+  EXPECT_NE(error_of("Reshape", {INT32_MAX, INT32_MAX, INT32_MAX}), "");
+  EXPECT_NE(error_of("Tile", {INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX}), "");
+  EXPECT_NE(error_of("Transpose", {0, 0, 1, 2}), "");
+  EXPECT_NE(error_of("ResizeBilinear", {0, 0}), "");
+  EXPECT_NE(error_of("ExpandDims", {9}), "");
+  GraphBuilder model;
+  model.Placeholder("x", {1, 4, 4, 1});
+  model.Floats("filter", {2, 2, 0, 1}, {});
+  model.Add("Conv2D", "y", {"x", "filter"}).Ints("strides", {1, 0, 0, 1}).String("padding", "SAME");
+  EXPECT_NE(model.Error(), "");
+}
+
+}  // namespace
+}  // namespace attune::tensorflow

@@ -1,0 +1,403 @@
+#include "import/tensorflow/importer.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <unordered_set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "graph/infer.h"
+#include "import/common/remove_unused.h"
+#include "import/tensorflow/inputs.h"
+#include "import/tensorflow/ops.h"
+#include "import/tensorflow/tensor_proto.h"
+
+namespace attune::tensorflow {
+namespace {
+
+// Of function calls and loops in one another.
+constexpr int kMaxDepth = 64;
+
+class DepthGuard {
+ public:
+  explicit DepthGuard(int* depth) : depth_(depth) {
+    if (*depth_ == kMaxDepth) Invalid("functions and loops nest more than ", kMaxDepth, " deep");
+    ++*depth_;
+  }
+  DepthGuard(const DepthGuard&) = delete;
+  DepthGuard& operator=(const DepthGuard&) = delete;
+  ~DepthGuard() { --*depth_; }
+
+ private:
+  int* depth_;
+};
+
+// A small file may unroll and tabulate this much; a larger one more, in proportion.
+Budget BudgetFor(const Model& model) {
+  int64_t own = model.graph().node_size();
+  for (const FunctionDef& function : model.graph().library().function()) own += function.node_def_size();
+  return {.nodes = 80'000 + 200 * own, .bytes = (int64_t{16} << 20) + 16 * model.num_bytes()};
+}
+
+// A control input that tells in which branch a node lies: a copy of what a Switch lets through.
+bool IsPivot(const Body& body, std::string_view name) {
+  const NodeDef* node = body.Find(name);
+  if (node == nullptr || node->op() != "Identity") return false;
+  const NodeDef* source = body.Producer(*node, 0);
+  return source != nullptr && IsOp(*source, "Switch");
+}
+
+Binding Marked(bool failed, bool dead) {
+  Binding binding;
+  binding.failed = failed;
+  binding.dead = dead;
+  return binding;
+}
+
+}  // namespace
+
+Importer::Importer(const Model& model, const TensorflowImportOptions& options)
+    : model_(model),
+      options_(options),
+      variables_(model),
+      evaluator_(options.executor),
+      budget_(BudgetFor(model)) {
+  for (const FunctionDef& function : model.graph().library().function()) {
+    functions_[function.signature().name()] = &function;
+  }
+}
+
+absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {
+  auto graph = std::make_unique<Graph>("main");
+  Scope scope{.graph = graph.get(), .body = &model_.body()};
+  try {
+    AddInputs(scope);
+    AddOutputs(scope);
+  } catch (const ImportFailure& failure) {
+    return failure.status;
+  }
+  if (!not_supported_.empty()) return not_supported_.status();
+  importing::RemoveUnused(*graph, evaluator_);
+  return graph;
+}
+
+void Importer::AddInputs(Scope& scope) {
+  const std::vector<Shape> shapes = OrThrow(BindShapes(model_.inputs(), options_));
+  for (size_t i = 0; i < shapes.size(); ++i) AddInput(model_.inputs()[i], shapes[i], scope);
+}
+
+void Importer::AddInput(const Endpoint& endpoint, const Shape& shape, Scope& scope) {
+  const Reference reference = ParseReference(endpoint.tensor);
+  if (model_.body().Find(reference.node) == nullptr) {
+    Invalid("the input '", endpoint.name, "' is no tensor of the graph: '", endpoint.tensor, "'");
+  }
+  const std::optional<DType> dtype = DTypeOf(endpoint.type);
+  Result& result = scope.results[reference.node];
+  if (!dtype) {
+    not_supported_.Add("Placeholder", endpoint.name, absl::StrCat("its type is ", Describe(endpoint).dtype));
+    result.failed = true;
+    return;
+  }
+  TensorType type(*dtype, shape);
+  OrThrow(Annotate(CheckType(type), absl::StrCat("input '", endpoint.name, "'")));
+  Value* value = scope.graph->AddInput(endpoint.name, std::move(type));
+  constexpr int kMaxOutputs = 1024;
+  if (reference.index >= kMaxOutputs) Invalid("the input '", endpoint.name, "' is output ", reference.index);
+  const auto count = static_cast<size_t>(reference.index) + 1;
+  if (result.outputs.size() < count) result.outputs.resize(count);
+  result.outputs[count - 1] = value;
+  const auto known = options_.input_values.find(endpoint.name);
+  if (known == options_.input_values.end()) return;
+  if (known->second.dtype() != *dtype) {
+    Invalid("input '", endpoint.name, "' is ", ToString(value->type()), ", but values of ",
+            DTypeName(known->second.dtype()), " were given");
+  }
+  evaluator_.SetInput(value, known->second);
+}
+
+void Importer::AddOutputs(Scope& scope) {
+  std::set<std::string> names;
+  for (const Endpoint& endpoint : model_.outputs()) {
+    if (endpoint.tensor.empty()) {
+      not_supported_.Add("Output", endpoint.name, "a tensor that is stored in parts (sparse or ragged)");
+      continue;
+    }
+    const Binding binding = Demand(ParseReference(endpoint.tensor), scope);
+    if (binding.failed) continue;
+    if (binding.dead) Invalid("the output '", endpoint.name, "' belongs to a branch that is not taken");
+    if (binding.value == nullptr) {
+      not_supported_.Add("Output", endpoint.name, "it is not a tensor of numbers");
+    } else if (!names.insert(endpoint.name).second) {
+      Invalid("the output '", endpoint.name, "' is named twice");
+    } else {
+      scope.graph->AddOutput(endpoint.name, binding.value);
+    }
+  }
+}
+
+Tensor Importer::TensorOf(const TensorProto& proto) {
+  const auto it = tensors_.find(&proto);
+  if (it != tensors_.end()) return it->second;
+  // What the bytes of the file do not hold but a shape asks for counts as made.
+  Tensor tensor = OrThrow(TensorFromProto(proto));
+  if (proto.tensor_content().empty()) budget_.SpendBytes(tensor.num_bytes());
+  return tensors_[&proto] = std::move(tensor);
+}
+
+const Result* Importer::Find(const Scope& scope, std::string_view name) const {
+  for (const Scope* at = &scope; at != nullptr; at = at->outer) {
+    if (const auto it = at->results.find(name); it != at->results.end()) return &it->second;
+    // A region sees no value of the graph around it.
+    if (at->outer != nullptr && at->outer->graph != at->graph) return nullptr;
+  }
+  return nullptr;
+}
+
+Binding Importer::Demand(const Reference& reference, Scope& scope) {
+  DemandNode(reference.node, scope);
+  return Lookup(reference, scope);
+}
+
+// Depth first without recursion: a chain may be as long as the model.
+void Importer::DemandNode(std::string_view name, Scope& scope) {
+  const DepthGuard guard(&depth_);
+  std::vector<std::string_view> stack = {name};
+  std::unordered_set<std::string_view> entered;  // those that are not done are the path to the current one
+  while (!stack.empty()) {
+    const std::string_view current = stack.back();
+    if (Find(scope, current) != nullptr) {
+      stack.pop_back();
+      continue;
+    }
+    const NodeDef* node = scope.body->Find(current);
+    if (node == nullptr) Invalid("something uses '", current, "', which the model does not have");
+    if (entered.insert(current).second) {
+      for (std::string_view need : Needs(*node, scope)) {
+        if (Find(scope, need) != nullptr) continue;
+        if (entered.contains(need)) Invalid("the node '", need, "' depends on its own result");
+        stack.push_back(need);
+      }
+      continue;
+    }
+    stack.pop_back();
+    Result result = ImportNode(*node, scope);
+    scope.results.insert_or_assign(node->name(), std::move(result));
+  }
+}
+
+std::vector<std::string_view> Importer::Needs(const NodeDef& node, const Scope& scope) const {
+  std::vector<std::string_view> needs;
+  if (IsOp(node, "Exit")) {
+    const LoopFrame& frame = scope.body->FrameOf(node);
+    const auto add_inputs = [&needs](const NodeDef& enter) {
+      for (const Reference& input : DataInputs(enter)) needs.push_back(input.node);
+    };
+    for (const LoopVariable& variable : frame.variables) add_inputs(*variable.enter);
+    for (const NodeDef* enter : frame.constants) add_inputs(*enter);
+    return needs;
+  }
+  for (const std::string& input : node.input()) {
+    const Reference reference = ParseReference(input);
+    if (!reference.control || IsPivot(*scope.body, reference.node)) needs.push_back(reference.node);
+  }
+  return needs;
+}
+
+// The tensors that the node uses; in `result` whether one of them has failed or belongs to a dead branch.
+std::vector<Binding> Importer::GatherInputs(const NodeDef& node, const Scope& scope, Result& result) {
+  std::vector<Binding> inputs;
+  if (IsOp(node, "Exit")) return inputs;  // a loop knows its own
+  const bool merges = IsOp(node, "Merge");
+  for (const std::string& input : node.input()) {
+    const Reference reference = ParseReference(input);
+    if (reference.control) {
+      const Result* pivot = IsPivot(*scope.body, reference.node) ? Find(scope, reference.node) : nullptr;
+      if (pivot == nullptr) continue;
+      result.failed |= pivot->failed;
+      result.dead |= pivot->dead || (!pivot->outputs.empty() && pivot->outputs[0].dead);
+      continue;
+    }
+    inputs.push_back(Lookup(reference, scope));
+    result.failed |= inputs.back().failed;
+    result.dead |= inputs.back().dead && !merges;
+  }
+  return inputs;
+}
+
+Result Importer::ImportNode(const NodeDef& node, Scope& scope) {
+  budget_.SpendNodes();
+  const std::string name = scope.prefix + node.name();
+  Result result;
+  std::vector<Binding> inputs = GatherInputs(node, scope, result);
+  if (result.dead) {
+    result.failed = false;
+    return result;
+  }
+  if (!result.failed) return CallOperator(node, name, std::move(inputs), scope);
+  if (FindOp(node.op()) == nullptr && FindFunction(node.op()) == nullptr) {
+    not_supported_.Add(node.op(), name, "no such operator is known");
+  }
+  return result;
+}
+
+Result Importer::CallOperator(const NodeDef& node, const std::string& name, std::vector<Binding> inputs,
+                              Scope& scope) {
+  Result result;
+  absl::Status status;
+  const OpRow* row = FindOp(node.op());
+  try {
+    if (row != nullptr) {
+      OpContext context(this, &scope, &node, name, inputs);
+      result.outputs = row->lower(context);
+      FoldSmall(inputs, result.outputs, scope.graph);
+    } else if (FindFunction(node.op()) != nullptr) {
+      result.outputs = Call(node.op(), &node.attr(), std::move(inputs), scope.graph, name);
+    } else {
+      status = NotSupported("no such operator is known");
+    }
+  } catch (const ImportFailure& failure) {
+    status = failure.status;
+  }
+  if (status.ok()) return result;
+  if (absl::IsUnimplemented(status)) {
+    not_supported_.Add(node.op(), name, status.message());
+  } else if (!absl::IsCancelled(status)) {
+    // The innermost of the calls is what matters.
+    if (absl::StartsWith(status.message(), "node '")) throw ImportFailure{status};
+    throw ImportFailure{Annotate(status, absl::StrCat("node '", name, "' (", node.op(), ")"))};
+  }
+  result.outputs.clear();
+  result.failed = true;
+  return result;
+}
+
+Binding Importer::Lookup(const Reference& reference, const Scope& scope) {
+  const Result* result = Find(scope, reference.node);
+  if (result == nullptr) Invalid("something uses '", reference.node, "', which the model does not have");
+  if (result->failed || result->dead) return Marked(result->failed, result->dead);
+  const NodeDef* node = scope.body->Find(reference.node);
+  const int index = node != nullptr ? OutputIndex(*node, reference) : reference.index;
+  if (index < static_cast<int>(result->outputs.size())) return result->outputs[index];
+  if (node == nullptr) Invalid("'", reference.node, "' has no output ", index);
+  not_supported_.Add(node->op(), scope.prefix + node->name(), absl::StrCat("its output ", index));
+  return Marked(true, false);
+}
+
+int Importer::OutputIndex(const NodeDef& node, const Reference& reference) const {
+  if (reference.output.empty()) return reference.index;
+  int offset = 0;
+  if (const FunctionDef* function = FindFunction(node.op())) {
+    for (const auto& output : function->signature().output_arg()) {
+      if (output.name() == reference.output) return offset + reference.index;
+      ++offset;
+    }
+  }
+  const OpRow* row = FindOp(node.op());
+  // A single list holds all outputs.
+  if (row == nullptr || row->outputs.empty()) return reference.index;
+  const std::vector<std::string> names = absl::StrSplit(row->outputs, ' ');
+  for (const std::string& output : names) {
+    if (output == reference.output) return offset + reference.index;
+    ++offset;
+  }
+  Invalid("'", node.name(), "' (", node.op(), ") has no output '", reference.output, "'");
+}
+
+const FunctionDef* Importer::FindFunction(std::string_view name) const {
+  const auto it = functions_.find(name);
+  return it != functions_.end() ? it->second : nullptr;
+}
+
+const Body& Importer::BodyOf(const FunctionDef& function) {
+  std::unique_ptr<Body>& body = bodies_[&function];
+  if (body == nullptr) body = std::make_unique<Body>(function.node_def());
+  return *body;
+}
+
+Outputs Importer::Call(const std::string& name, const AttributeMap* attributes,
+                       std::vector<Binding> arguments, Graph* graph, const std::string& caller) {
+  const FunctionDef* function = FindFunction(name);
+  if (function == nullptr) Unsupported("it calls the function '", name, "', which the model does not have");
+  const OpDef& signature = function->signature();
+  for (const auto& argument : signature.input_arg()) {
+    if (!argument.number_attr().empty() || !argument.type_list_attr().empty()) {
+      Unsupported("the function '", name, "' takes a list");
+    }
+  }
+  if (signature.input_arg_size() != static_cast<int>(arguments.size())) {
+    Invalid("the function '", name, "' takes ", signature.input_arg_size(), " arguments, it gets ",
+            arguments.size());
+  }
+  Scope scope{.graph = graph, .body = &BodyOf(*function), .attributes = attributes, .prefix = caller + "/"};
+  for (int i = 0; i < signature.input_arg_size(); ++i) {
+    scope.results[signature.input_arg(i).name()].outputs = {std::move(arguments[i])};
+  }
+  Outputs outputs;
+  bool failed = false;
+  for (const auto& output : signature.output_arg()) {
+    const auto source = function->ret().find(output.name());
+    if (source == function->ret().end()) Invalid("the function '", name, "' does not say what it returns");
+    outputs.push_back(Demand(ParseReference(source->second), scope));
+    failed |= outputs.back().failed;
+  }
+  if (failed) throw ImportFailure{absl::CancelledError("reported")};
+  return outputs;
+}
+
+std::vector<bool> Importer::HandedThrough(const std::string& name) {
+  const FunctionDef* function = FindFunction(name);
+  if (function == nullptr) return {};
+  const Body& body = BodyOf(*function);
+  const OpDef& signature = function->signature();
+  std::vector<bool> handed;
+  for (int i = 0; i < signature.output_arg_size(); ++i) {
+    const auto source = function->ret().find(signature.output_arg(i).name());
+    if (source == function->ret().end() || i >= signature.input_arg_size()) {
+      handed.push_back(false);
+      continue;
+    }
+    Reference reference = ParseReference(source->second);
+    constexpr int kMaxCopies = 16;
+    for (int copies = 0; copies < kMaxCopies; ++copies) {
+      const NodeDef* node = body.Find(reference.node);
+      if (node == nullptr || node->op() != "Identity" || DataInputs(*node).empty()) break;
+      reference = DataInputs(*node)[0];
+    }
+    handed.push_back(reference.node == signature.input_arg(i).name());
+  }
+  return handed;
+}
+
+Value* Importer::VariableValue(const NodeDef& variable, Graph* graph) {
+  Value*& value = variable_values_[{graph, &variable}];
+  if (value != nullptr) return value;
+  Tensor tensor = OrThrow(variables_.Read(variable));
+  OrThrow(CheckType(TensorType(tensor.dtype(), tensor.shape())));
+  // Its bytes are the model's as much as those in the file of the graph.
+  constexpr int64_t kCopies = 4;
+  budget_.bytes += kCopies * tensor.num_bytes();
+  return value = graph->AddConstant(std::move(tensor), variable.name());
+}
+
+Graph* Importer::NewRegion(const std::string& name) {
+  return regions_.emplace_back(std::make_unique<Graph>(name)).get();
+}
+
+void Importer::FoldSmall(const std::vector<Binding>& inputs, Outputs& outputs, Graph* graph) {
+  constexpr int64_t kMaxIntegers = 1024;
+  constexpr int64_t kMaxFloats = 16;
+  for (const Binding& input : inputs) {
+    if (input.value == nullptr || input.value->constant() == nullptr) return;
+  }
+  for (Binding& output : outputs) {
+    if (output.value == nullptr || output.value->is_input() || output.value->constant() != nullptr) continue;
+    const TensorType& type = output.value->type();
+    const int64_t limit = IsFloat(type.dtype) ? kMaxFloats : kMaxIntegers;
+    if (!type.is_static() || type.num_elements() > limit) continue;
+    absl::StatusOr<Tensor> data = evaluator_.Evaluate(output.value, false);
+    if (data.ok()) output = graph->AddConstant(*std::move(data));
+  }
+}
+
+}  // namespace attune::tensorflow

@@ -1,0 +1,99 @@
+// The import of one model: which nodes the outputs need, functions, loops, and what is not supported.
+#ifndef ATTUNE_IMPORT_TENSORFLOW_IMPORTER_H_
+#define ATTUNE_IMPORT_TENSORFLOW_IMPORTER_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "import/common/not_supported.h"
+#include "import/tensorflow/body.h"
+#include "import/tensorflow/import.h"
+#include "import/tensorflow/model.h"
+#include "import/tensorflow/op_context.h"
+#include "import/tensorflow/variables.h"
+
+namespace attune::tensorflow {
+
+// What a node has become.
+struct Result {
+  Outputs outputs = {};
+  bool failed = false;  // not supported, which has been reported
+  bool dead = false;    // of a branch that is not taken
+};
+
+// Where names are looked up, and where nodes go. One for the model's graph, one for each call of a function,
+// one for each step of a loop.
+struct Scope {
+  const Scope* outer = nullptr;  // of a step: where the loop stands, whose other nodes the step sees as well
+  Graph* graph = nullptr;
+  const Body* body = nullptr;
+  const AttributeMap* attributes = nullptr;                   // of the function's call
+  std::string prefix = {};                                    // of node names
+  std::unordered_map<std::string_view, Result> results = {};  // by the name of a node or argument
+};
+
+class Importer {
+ public:
+  Importer(const Model& model, const TensorflowImportOptions& options);
+
+  absl::StatusOr<std::unique_ptr<Graph>> Run();
+
+  // Services for operators. They throw ImportFailure.
+  Evaluator& evaluator() { return evaluator_; }
+  Budget& budget() { return budget_; }
+  importing::NotSupportedList& not_supported() { return not_supported_; }
+  // Converted once, however often a function is called.
+  Tensor TensorOf(const TensorProto& proto);
+  // The tensor that `reference` names in `scope`, after its node and all that it needs have been imported.
+  Binding Demand(const Reference& reference, Scope& scope);
+  // The results of the function `name`, whose nodes go to `graph`. Cancelled where one is not supported.
+  Outputs Call(const std::string& name, const AttributeMap* attributes, std::vector<Binding> arguments,
+               Graph* graph, const std::string& caller);
+  // Which results of a function are the argument at the same place. Empty: there is no such function.
+  std::vector<bool> HandedThrough(const std::string& name);
+  // The variable's value as a constant of `graph`.
+  Value* VariableValue(const NodeDef& variable, Graph* graph);
+  // An empty graph for a region, kept for as long as the evaluator may look at its values.
+  Graph* NewRegion(const std::string& name);
+
+ private:
+  void AddInputs(Scope& scope);
+  void AddInput(const Endpoint& endpoint, const Shape& shape, Scope& scope);
+  void AddOutputs(Scope& scope);
+  const Result* Find(const Scope& scope, std::string_view name) const;
+  void DemandNode(std::string_view name, Scope& scope);
+  // The names of the nodes that must be imported before `node`.
+  std::vector<std::string_view> Needs(const NodeDef& node, const Scope& scope) const;
+  Result ImportNode(const NodeDef& node, Scope& scope);
+  Result CallOperator(const NodeDef& node, const std::string& name, std::vector<Binding> inputs,
+                      Scope& scope);
+  std::vector<Binding> GatherInputs(const NodeDef& node, const Scope& scope, Result& result);
+  Binding Lookup(const Reference& reference, const Scope& scope);
+  int OutputIndex(const NodeDef& node, const Reference& reference) const;
+  const FunctionDef* FindFunction(std::string_view name) const;
+  const Body& BodyOf(const FunctionDef& function);
+  // Small results that follow from constants become constants: shapes, counters of loops.
+  void FoldSmall(const std::vector<Binding>& inputs, Outputs& outputs, Graph* graph);
+
+  const Model& model_;
+  const TensorflowImportOptions& options_;
+  std::unordered_map<std::string_view, const FunctionDef*> functions_;
+  std::unordered_map<const FunctionDef*, std::unique_ptr<Body>> bodies_;
+  std::vector<std::unique_ptr<Graph>> regions_;
+  Variables variables_;
+  std::map<std::pair<const Graph*, const NodeDef*>, Value*> variable_values_;
+  Evaluator evaluator_;
+  Budget budget_;
+  importing::NotSupportedList not_supported_;
+  std::unordered_map<const TensorProto*, Tensor> tensors_;
+  int depth_ = 0;
+};
+
+}  // namespace attune::tensorflow
+
+#endif  // ATTUNE_IMPORT_TENSORFLOW_IMPORTER_H_

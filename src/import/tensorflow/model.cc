@@ -1,0 +1,239 @@
+#include "import/tensorflow/model.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <unordered_set>
+
+#include "absl/strings/str_join.h"
+#include "base/file.h"
+#include "base/status.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "import/tensorflow/tensor_proto.h"
+
+namespace attune::tensorflow {
+namespace {
+
+// Attributes nest: a function's name with attributes of its own. No exporter comes near this.
+constexpr int kMaxMessageDepth = 64;
+constexpr char kDefaultSignature[] = "serving_default";
+// Runs what initializes tables; computes nothing.
+constexpr char kInitSignature[] = "__saved_model_init_op";
+
+template <typename Proto>
+absl::Status ParseProto(std::string_view bytes, Proto& proto) {
+  if (bytes.size() > INT32_MAX) return InvalidInput("it is over 2 GiB, which no TensorFlow file can be");
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
+                                                static_cast<int>(bytes.size()));
+  stream.SetRecursionLimit(kMaxMessageDepth);
+  if (!proto.MergeFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
+    return InvalidInput("it is damaged, cut short, or no TensorFlow model");
+  }
+  return absl::OkStatus();
+}
+
+// A SavedModel begins with its version, a GraphDef with a node.
+bool IsSavedModel(std::string_view bytes) { return !bytes.empty() && bytes[0] == 0x08; }
+
+// The graph for inference, or the first one.
+const MetaGraphDef* ChooseMetaGraph(const SavedModel& model) {
+  for (const MetaGraphDef& meta_graph : model.meta_graphs()) {
+    const auto& tags = meta_graph.meta_info_def().tags();
+    if (std::find(tags.begin(), tags.end(), "serve") != tags.end()) return &meta_graph;
+  }
+  return &model.meta_graphs(0);
+}
+
+// By name: the order of a message's map is not defined.
+std::vector<Endpoint> EndpointsOf(const google::protobuf::Map<std::string, TensorInfo>& infos) {
+  std::vector<Endpoint> endpoints;
+  for (const auto& [name, info] : infos) {
+    endpoints.push_back(
+        {name, info.name(), info.dtype(), info.has_tensor_shape() ? &info.tensor_shape() : nullptr});
+  }
+  std::sort(endpoints.begin(), endpoints.end(),
+            [](const Endpoint& a, const Endpoint& b) { return a.name < b.name; });
+  return endpoints;
+}
+
+// Graphs before version 24 wrote an unknown shape as that of a scalar.
+constexpr int kFirstWithUnknownShapes = 24;
+
+Endpoint PlaceholderEndpoint(const NodeDef& node, int version) {
+  Endpoint endpoint{node.name(), node.name()};
+  const auto& attributes = node.attr();
+  if (const auto type = attributes.find("dtype"); type != attributes.end())
+    endpoint.type = type->second.type();
+  if (const auto shape = attributes.find("shape"); shape != attributes.end() && shape->second.has_shape()) {
+    const TensorShapeProto& declared = shape->second.shape();
+    if (version >= kFirstWithUnknownShapes || declared.dim_size() > 0) endpoint.shape = &declared;
+  }
+  return endpoint;
+}
+
+// The nodes whose tensors the outputs depend on.
+std::unordered_set<const NodeDef*> Reachable(const Body& body, const std::vector<Endpoint>& outputs) {
+  std::unordered_set<const NodeDef*> reached;
+  std::vector<const NodeDef*> stack;
+  const auto visit = [&](std::string_view name) {
+    const NodeDef* node = body.Find(name);
+    if (node != nullptr && reached.insert(node).second) stack.push_back(node);
+  };
+  for (const Endpoint& output : outputs) visit(ParseReference(output.tensor).node);
+  while (!stack.empty()) {
+    const NodeDef* node = stack.back();
+    stack.pop_back();
+    for (const Reference& input : DataInputs(*node)) visit(input.node);
+  }
+  return reached;
+}
+
+// What makes no tensor that anyone wants.
+bool IsSideEffect(const NodeDef& node) {
+  static const auto* ops = new std::set<std::string_view>{"Assert",
+                                                          "Assign",
+                                                          "AssignVariableOp",
+                                                          "Const",
+                                                          "Enter",
+                                                          "Exit",
+                                                          "Merge",
+                                                          "MergeV2Checkpoints",
+                                                          "NextIteration",
+                                                          "NoOp",
+                                                          "Placeholder",
+                                                          "PlaceholderWithDefault",
+                                                          "Print",
+                                                          "ReadVariableOp",
+                                                          "SaveV2",
+                                                          "Switch",
+                                                          "VarHandleOp",
+                                                          "VariableV2"};
+  return ops->contains(node.op());
+}
+
+}  // namespace
+
+DeclaredTensor Describe(const Endpoint& endpoint) {
+  DeclaredTensor info;
+  info.name = endpoint.name;
+  const std::optional<DType> dtype = DTypeOf(endpoint.type);
+  if (dtype) {
+    info.dtype = DTypeName(*dtype);
+  } else {
+    info.dtype = endpoint.type == DT_INVALID ? "?" : TypeName(endpoint.type);
+  }
+  info.ranked = endpoint.shape != nullptr && !endpoint.shape->unknown_rank();
+  if (info.ranked) info.dims = DescribeDims(*endpoint.shape);
+  return info;
+}
+
+absl::StatusOr<std::unique_ptr<Model>> Model::FromPath(const std::string& path,
+                                                       const TensorflowImportOptions& options) {
+  std::filesystem::path file = path;
+  if (IsSavedModelFolder(path)) file /= "saved_model.pb";
+  std::string folder = file.parent_path().string();
+  if (folder.empty()) folder = ".";
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(file.string(), INT32_MAX));
+  absl::StatusOr<std::unique_ptr<Model>> model = FromBytes(bytes, folder, options);
+  if (!model.ok() && !absl::IsUnimplemented(model.status())) return Annotate(model.status(), path);
+  return model;
+}
+
+absl::StatusOr<std::unique_ptr<Model>> Model::FromBytes(std::string_view bytes, const std::string& folder,
+                                                        const TensorflowImportOptions& options) {
+  RETURN_IF_ERROR(CheckNotKeras(bytes));
+  std::unique_ptr<Model> model(new Model);
+  model->folder_ = folder;
+  try {
+    RETURN_IF_ERROR(model->Parse(bytes));
+    model->body_ = std::make_unique<Body>(model->graph_->node());
+    if (model->meta_graph_ == nullptr) {
+      model->UseFrozen(options.outputs);
+    } else {
+      RETURN_IF_ERROR(model->UseSignature(options.signature));
+    }
+  } catch (const ImportFailure& failure) {
+    return failure.status;
+  }
+  return model;
+}
+
+absl::Status Model::Parse(std::string_view bytes) {
+  if (bytes.empty()) return InvalidInput("the file is empty");
+  num_bytes_ = static_cast<int64_t>(bytes.size());
+  if (!IsSavedModel(bytes)) {
+    RETURN_IF_ERROR(ParseProto(bytes, frozen_));
+    if (frozen_.node().empty()) return InvalidInput("it is no TensorFlow model: it has no node");
+    graph_ = &frozen_;
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(ParseProto(bytes, saved_model_));
+  if (saved_model_.meta_graphs().empty()) return InvalidInput("it is a SavedModel without a graph");
+  meta_graph_ = ChooseMetaGraph(saved_model_);
+  graph_ = &meta_graph_->graph_def();
+  return absl::OkStatus();
+}
+
+absl::Status Model::UseSignature(const std::string& wanted) {
+  for (const auto& [name, signature] : meta_graph_->signature_def()) {
+    if (name != kInitSignature && !signature.outputs().empty()) signatures_.push_back(name);
+  }
+  std::sort(signatures_.begin(), signatures_.end());
+  if (signatures_.empty()) {
+    return InvalidInput(
+        "the SavedModel has no signature: save it with tf.saved_model.save(model, folder, "
+        "signatures=...) or model.export(folder)");
+  }
+  std::string name = wanted.empty() ? kDefaultSignature : wanted;
+  if (wanted.empty() && signatures_.size() == 1) name = signatures_[0];
+  if (!std::binary_search(signatures_.begin(), signatures_.end(), name)) {
+    return InvalidInput("the SavedModel has no signature '", name, "'; it has ",
+                        absl::StrJoin(signatures_, ", "));
+  }
+  const SignatureDef& signature = meta_graph_->signature_def().at(name);
+  inputs_ = EndpointsOf(signature.inputs());
+  outputs_ = EndpointsOf(signature.outputs());
+  return absl::OkStatus();
+}
+
+std::vector<std::string> Model::UnusedNodes() const {
+  std::unordered_set<std::string_view> used;
+  for (const NodeDef& node : graph_->node()) {
+    // What must only have run before another node is no output either: it tells in which branch that lies.
+    for (const std::string& input : node.input()) used.insert(ParseReference(input).node);
+  }
+  std::vector<std::string> unused;
+  for (const NodeDef& node : graph_->node()) {
+    if (!used.contains(node.name()) && !IsSideEffect(node)) unused.push_back(node.name());
+  }
+  return unused;
+}
+
+void Model::UseFrozen(const std::vector<std::string>& outputs) {
+  const std::vector<std::string> names = outputs.empty() ? UnusedNodes() : outputs;
+  if (names.empty()) Invalid("no node of the graph looks like an output; name the outputs");
+  for (const std::string& name : names) {
+    if (body_->Find(ParseReference(name).node) == nullptr) Invalid("the graph has no node '", name, "'");
+    outputs_.push_back({name, name});
+  }
+  const std::unordered_set<const NodeDef*> reached = Reachable(*body_, outputs_);
+  for (const NodeDef& node : graph_->node()) {
+    const bool placeholder = node.op() == "Placeholder" || node.op() == "PlaceholderV2";
+    if (placeholder && reached.contains(&node)) {
+      inputs_.push_back(PlaceholderEndpoint(node, graph_->versions().producer()));
+    }
+  }
+}
+
+std::string Model::producer() const {
+  if (meta_graph_ == nullptr) return "";
+  return meta_graph_->meta_info_def().tensorflow_version();
+}
+
+std::string Model::checkpoint_prefix() const {
+  if (meta_graph_ == nullptr || folder_.empty()) return "";
+  return (std::filesystem::path(folder_) / "variables" / "variables").string();
+}
+
+}  // namespace attune::tensorflow

@@ -1,0 +1,68 @@
+// A model as its file has it: the graph, what goes in and comes out, and where its variables lie.
+#ifndef ATTUNE_IMPORT_TENSORFLOW_MODEL_H_
+#define ATTUNE_IMPORT_TENSORFLOW_MODEL_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "import/tensorflow/body.h"
+#include "import/tensorflow/import.h"
+
+namespace attune::tensorflow {
+
+// An input or an output of the model.
+struct Endpoint {
+  std::string name;                         // for the user
+  std::string tensor;                       // "node" or "node:1" in the graph
+  int type = DT_INVALID;                    // a DataType; DT_INVALID where the model does not say
+  const TensorShapeProto* shape = nullptr;  // nullptr where the model does not say
+};
+
+DeclaredTensor Describe(const Endpoint& endpoint);
+
+class Model {
+ public:
+  // `folder` is the one of a SavedModel, empty where there is none.
+  static absl::StatusOr<std::unique_ptr<Model>> FromBytes(std::string_view bytes, const std::string& folder,
+                                                          const TensorflowImportOptions& options);
+  static absl::StatusOr<std::unique_ptr<Model>> FromPath(const std::string& path,
+                                                         const TensorflowImportOptions& options);
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  const GraphDef& graph() const { return *graph_; }
+  const Body& body() const { return *body_; }
+  const std::vector<Endpoint>& inputs() const { return inputs_; }
+  const std::vector<Endpoint>& outputs() const { return outputs_; }
+  const std::vector<std::string>& signatures() const { return signatures_; }
+  std::string producer() const;
+  // The beginning of the names of the checkpoint's files; empty where the model has none.
+  std::string checkpoint_prefix() const;
+  // Bytes of the whole model file.
+  int64_t num_bytes() const { return num_bytes_; }
+
+ private:
+  Model() = default;
+  absl::Status Parse(std::string_view bytes);
+  absl::Status UseSignature(const std::string& wanted);
+  void UseFrozen(const std::vector<std::string>& outputs);
+  std::vector<std::string> UnusedNodes() const;
+
+  SavedModel saved_model_;
+  GraphDef frozen_;
+  const MetaGraphDef* meta_graph_ = nullptr;  // nullptr: a frozen graph
+  const GraphDef* graph_ = nullptr;
+  std::unique_ptr<Body> body_;
+  std::string folder_;
+  int64_t num_bytes_ = 0;
+  std::vector<Endpoint> inputs_;
+  std::vector<Endpoint> outputs_;
+  std::vector<std::string> signatures_;
+};
+
+}  // namespace attune::tensorflow
+
+#endif  // ATTUNE_IMPORT_TENSORFLOW_MODEL_H_

@@ -1,0 +1,27 @@
+// The table of TensorFlow operators.
+#ifndef ATTUNE_IMPORT_TENSORFLOW_OPS_H_
+#define ATTUNE_IMPORT_TENSORFLOW_OPS_H_
+
+#include <string_view>
+
+#include "import/tensorflow/op_context.h"
+
+namespace attune::tensorflow {
+
+// Lowers one node. The results are its outputs in order; what is missing at the end is not supported. Throws
+// ImportFailure.
+using Lowering = Outputs (*)(OpContext& c);
+
+struct OpRow {
+  std::string_view op;
+  Lowering lower;
+  // The names of the outputs, separated by spaces, where there are several: nodes of functions refer to them.
+  std::string_view outputs = "";
+};
+
+// nullptr: there is no such operator, or it is not supported.
+const OpRow* FindOp(std::string_view op);
+
+}  // namespace attune::tensorflow
+
+#endif  // ATTUNE_IMPORT_TENSORFLOW_OPS_H_

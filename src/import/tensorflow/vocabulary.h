@@ -1,0 +1,32 @@
+// What this folder takes from the other importers' vocabulary, and the schema's messages.
+#ifndef ATTUNE_IMPORT_TENSORFLOW_VOCABULARY_H_
+#define ATTUNE_IMPORT_TENSORFLOW_VOCABULARY_H_
+
+#include <string>
+
+#include "import/common/emitter.h"
+#include "import/common/evaluator.h"
+#include "import/common/failure.h"
+#include "import/tensorflow/tensorflow.pb.h"
+
+namespace attune::tensorflow {
+
+using namespace attune_tensorflow;  // NOLINT: the schema's messages, and nothing else
+
+using importing::Budget;
+using importing::CheckedSize;
+using importing::Emitter;
+using importing::Evaluator;
+using importing::ImportFailure;
+using importing::Invalid;
+using importing::Iota;
+using importing::Multiply;
+using importing::OrThrow;
+using importing::Product;
+using importing::Unsupported;
+
+using AttributeMap = google::protobuf::Map<std::string, AttrValue>;
+
+}  // namespace attune::tensorflow
+
+#endif  // ATTUNE_IMPORT_TENSORFLOW_VOCABULARY_H_

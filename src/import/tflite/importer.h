@@ -1,0 +1,89 @@
+// The import of one model: subgraphs as scopes of values, and what is not supported.
+#ifndef ATTUNE_IMPORT_TFLITE_IMPORTER_H_
+#define ATTUNE_IMPORT_TFLITE_IMPORTER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "import/common/evaluator.h"
+#include "import/common/not_supported.h"
+#include "import/tflite/import.h"
+#include "import/tflite/op_context.h"
+
+namespace attune::tflite {
+
+// What a tensor of a subgraph is bound to.
+struct Binding {
+  Value* value = nullptr;
+  bool failed = false;  // its operator is not supported; has been reported
+};
+
+// One expansion of a subgraph: its tensors, and the graph that its nodes go to.
+struct Scope {
+  int subgraph = 0;
+  Graph* graph = nullptr;
+  std::string prefix = {};  // of node names
+  std::vector<Binding> bindings = {};
+};
+
+class Importer {
+ public:
+  Importer(const Model* model, const TfliteImportOptions& options);
+
+  absl::StatusOr<std::unique_ptr<Graph>> Run();
+
+  // Services for OpContext. They throw ImportFailure.
+  const Model& model() const { return *model_; }
+  Evaluator& evaluator() { return evaluator_; }
+  Budget& budget() { return budget_; }
+  NotSupportedList& not_supported() { return not_supported_; }
+  // Tensor `index` in `scope`: what an operator made, else its constant data or, of a variable, its zeros.
+  const Binding& Lookup(Scope& scope, int index);
+  // Appends a subgraph's nodes to `graph`, its inputs bound to `inputs`; its outputs.
+  std::vector<Value*> ImportSubgraph(int subgraph, Graph* graph, const std::vector<Value*>& inputs,
+                                     const std::string& prefix);
+  // Keeps a region for as long as the evaluator may look at its values.
+  Graph* Keep(std::unique_ptr<Graph> region);
+
+ private:
+  struct Entry {
+    int subgraph = 0;
+    std::vector<std::string> inputs = {};  // names, unique
+    std::vector<std::string> outputs = {};
+  };
+
+  Entry FindEntry() const;
+  void ImportInputs(const Entry& entry, Scope& scope);
+  Shape InputShape(const std::string& name, const schema::Tensor& tensor) const;
+  std::vector<Binding> ImportBody(Scope& scope);
+  void ImportOperator(const schema::Operator& node, Scope& scope);
+  std::vector<Value*> Lower(const schema::Operator& node, const std::string& name, Scope& scope);
+  void BindOutputs(const schema::Operator& node, const std::string& name, const std::vector<Value*>& outputs,
+                   Scope& scope);
+  void MarkFailed(const schema::Operator& node, Scope& scope);
+
+  const Model* model_;
+  const TfliteImportOptions& options_;
+  std::vector<std::unique_ptr<Graph>> regions_;
+  Evaluator evaluator_;
+  Budget budget_;
+  NotSupportedList not_supported_;
+  std::vector<bool> active_;  // the subgraphs being imported, which none of them may call
+  int depth_ = 0;             // how many those are
+};
+
+// The names of a subgraph's inputs or outputs: those of `names` (by tensor; of a signature), else the
+// tensors' own, else "<what>0", …; each once.
+std::vector<std::string> UniqueNames(const Model& model, int subgraph, const Ints& tensors,
+                                     const std::map<int64_t, std::string>& names, std::string_view what);
+// The names that a signature's table gives to tensors.
+std::map<int64_t, std::string> SignatureNames(
+    const flatbuffers::Vector<flatbuffers::Offset<schema::TensorMap>>* table);
+
+}  // namespace attune::tflite
+
+#endif  // ATTUNE_IMPORT_TFLITE_IMPORTER_H_

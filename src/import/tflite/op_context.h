@@ -1,0 +1,139 @@
+// What the lowering of one operator sees: its inputs, options and quantization, and the emitter.
+#ifndef ATTUNE_IMPORT_TFLITE_OP_CONTEXT_H_
+#define ATTUNE_IMPORT_TFLITE_OP_CONTEXT_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "import/common/emitter.h"
+#include "import/tflite/tensors.h"
+
+namespace attune::tflite {
+
+class Importer;
+struct Scope;
+
+using Outputs = std::vector<Value*>;
+using Activation = schema::ActivationFunctionType;
+
+// What In() gives for a quantized tensor.
+enum class Numbers {
+  kStored,  // the integers
+  kReal,    // what they stand for, as f32
+  kEither,  // the integers where all inputs and outputs are quantized alike, else what they stand for
+};
+
+// A table without fields: all its options have their defaults.
+alignas(4) inline constexpr unsigned char kNoOptions[] = {4, 0, 4, 0, 4, 0, 0, 0};
+
+// Members throw ImportFailure: a required input that is absent, a value that must be known and is not.
+class OpContext : public Emitter {
+ public:
+  OpContext(Importer* importer, Scope* scope, const schema::Operator* node, std::string name,
+            Numbers numbers);
+
+  int num_inputs() const { return static_cast<int>(SizeOf(node_->inputs())); }
+  int num_outputs() const { return static_cast<int>(SizeOf(node_->outputs())); }
+  bool HasInput(int i) const;
+  bool HasOutput(int i) const;
+
+  // Input i as the operator's row says (Numbers), as it is stored, or what it stands for. Required; of an
+  // OptionalIn nullptr where absent.
+  Value* In(int i) { return real_ ? Real(i) : Stored(i); }
+  Value* Stored(int i) const;
+  Value* Real(int i);
+  Value* OptionalIn(int i) { return HasInput(i) ? In(i) : nullptr; }
+  std::vector<Value*> AllIn();
+  DType InType(int i) const { return Stored(i)->type().dtype; }
+  Shape InShape(int i) const { return ShapeOf(Stored(i)); }
+  int InRank(int i) const { return Stored(i)->type().rank(); }
+
+  // The tensors as the file describes them.
+  const schema::Tensor& InTensor(int i) const;
+  const schema::Tensor& OutTensor(int i = 0) const;
+  DType OutType(int i = 0) const { return RequireDType(OutTensor(i).type()); }
+  bool InQuantized(int i) const { return HasInput(i) && IsQuantized(InTensor(i)); }
+  bool OutQuantized(int i = 0) const { return HasOutput(i) && IsQuantized(OutTensor(i)); }
+  // Of a quantized tensor; per channel only where the axis has as many indices as there are scales.
+  Quantization InQuantization(int i) const;
+  // The scale of a tensor that is quantized as a whole: positive.
+  double InScale(int i) const { return ScaleOf(InTensor(i)); }
+  double OutScale(int i = 0) const { return ScaleOf(OutTensor(i)); }
+  int64_t InZero(int i) const { return ZeroOf(InTensor(i)); }
+  int64_t OutZero(int i = 0) const { return ZeroOf(OutTensor(i)); }
+  // Whether both are quantized as a whole, with the same numbers.
+  static bool SameQuantization(const schema::Tensor& a, const schema::Tensor& b);
+
+  // The options, all at their defaults where the file has none of this kind.
+  template <typename T>
+  const T& Options() const {
+    const T* options = node_->builtin_options_as<T>();
+    return options != nullptr ? *options : *reinterpret_cast<const T*>(kNoOptions + 4);
+  }
+  const schema::Operator& node() const { return *node_; }
+  std::string_view CustomOptions() const;
+
+  // Integers as real numbers and back. A zero of 0 is left out.
+  Value* Dequantize(Value* x, double scale, int64_t zero);
+  Value* Quantize(Value* x, double scale, int64_t zero, DType to);
+  // The integers without their zero point, as i32.
+  Value* Centered(int input);
+  // acc times `multipliers` (one, or one an index along `axis`) in fixed point, as the integers of output 0,
+  // or of the type and with the zero point that are given.
+  Value* FixedPoint(Value* acc, const std::vector<double>& multipliers, int64_t axis = 0) {
+    return FixedPointTo(acc, multipliers, axis, OutType(), OutZero());
+  }
+  Value* FixedPointTo(Value* acc, const std::vector<double>& multipliers, int64_t axis, DType to,
+                      int64_t zero);
+
+  // Output i from `x`: quantized where the tensor is and x is of floats.
+  Value* ToOutput(Value* x, int output = 0);
+  // The same and then the fused activation, of a quantized tensor as bounds on the integers.
+  Value* Activate(Value* x, Activation activation, int output = 0);
+  Value* ApplyBounds(Value* x, double min, double max, int output = 0);
+  // On floats and unquantized integers.
+  Value* ActivateReal(Value* x, Activation activation);
+
+  // The value's data, computed where it follows from what is known; NS otherwise: "its <what> must be
+  // known: …".
+  Tensor Known(const Value* value, std::string_view what) const;
+  Ints KnownInts(int input, std::string_view what) const { return Known(Stored(input), what).ToInts(); }
+  double KnownScalar(int input, std::string_view what) const;
+  int64_t KnownInt(int input, std::string_view what) const;
+  // Nothing unless the value follows from constants alone.
+  std::optional<Tensor> KnownConstant(const Value* value) const;
+
+  // Calls `attempt`; where it fails and another way may not, returns the reason and reports nothing.
+  std::optional<ImportFailure> Try(const std::function<void()>& attempt);
+
+  // A subgraph's nodes appended to `target` (graph() or a region's graph); its outputs.
+  std::vector<Value*> Inline(int subgraph, Graph* target, const std::vector<Value*>& inputs);
+  const Model& model() const;
+  // A new region that stays alive after a failure, for the evaluator. Give nodes its Clone().
+  Graph* NewRegion(const std::string& name);
+  // Of a region's input that always is the value `outer` of this graph.
+  void SetAlias(const Value* region_input, Value* outer);
+
+ private:
+  static double ScaleOf(const schema::Tensor& tensor);
+  static int64_t ZeroOf(const schema::Tensor& tensor);
+  bool AllAlike() const;
+  Value* DequantizeChannels(Value* x, const Quantization& q);
+  Value* DequantizeBlocks(Value* x, const schema::BlockwiseQuantization& blocks);
+
+  Importer* importer_;
+  Scope* scope_;
+  const schema::Operator* node_;
+  bool real_ = false;
+  std::map<int, Value*> real_values_;  // what Real() has made, by input
+};
+
+}  // namespace attune::tflite
+
+#endif  // ATTUNE_IMPORT_TFLITE_OP_CONTEXT_H_

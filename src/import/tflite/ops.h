@@ -1,0 +1,28 @@
+// The table of operators.
+#ifndef ATTUNE_IMPORT_TFLITE_OPS_H_
+#define ATTUNE_IMPORT_TFLITE_OPS_H_
+
+#include <string_view>
+
+#include "import/tflite/op_context.h"
+
+namespace attune::tflite {
+
+// Lowers one operator. The results are its outputs in order; fewer than it has is NS, and one of floats is
+// quantized where the model says that it is of integers. Throws ImportFailure.
+using Lowering = Outputs (*)(OpContext& c);
+
+struct Row {
+  schema::BuiltinOperator code;
+  Lowering lower;  // nullptr: known, and not supported
+  Numbers numbers = Numbers::kStored;
+  std::string_view refused = {};  // why not
+  std::string_view custom = {};   // the name of a custom operator
+};
+
+// The row for an operator, nullptr where there is none. `name` counts for custom operators.
+const Row* FindRow(schema::BuiltinOperator code, std::string_view name);
+
+}  // namespace attune::tflite
+
+#endif  // ATTUNE_IMPORT_TFLITE_OPS_H_

@@ -1,0 +1,116 @@
+// Sums, products and quotients, with the activation that may be fused to them.
+#include <algorithm>
+#include <numbers>
+
+#include "import/tflite/ops/lowerings.h"
+
+namespace attune::tflite {
+namespace {
+
+bool IsQuantizedBinary(OpContext& c) { return c.InQuantized(0) && c.InQuantized(1) && c.OutQuantized(); }
+
+// a ± b in steps of the output: the scales' quotients are the factors, so that equal scales leave ties what
+// they are.
+Value* QuantizedSum(OpContext& c, Op op) {
+  const auto steps = [&c](int i) {
+    return c.Dequantize(c.Stored(i), c.InScale(i) / c.OutScale(), c.InZero(i));
+  };
+  Value* sum = c.Emit(op, {steps(0), steps(1)});
+  return c.Quantize(sum, 1, c.OutZero(), c.OutType());
+}
+
+Outputs SumOrDifference(OpContext& c, Op op, Activation activation) {
+  Value* y = IsQuantizedBinary(c) ? QuantizedSum(c, op) : c.Emit(op, {c.Real(0), c.Real(1)});
+  return {c.Activate(y, activation)};
+}
+
+// floor(a / b). Of integers exactly: a - mod(a, b), with the divisor's sign, is a multiple of b.
+Value* FloorQuotient(OpContext& c, Value* a, Value* b) {
+  if (IsFloat(a->type().dtype)) return c.Emit(Op::kFloor, {c.Div(a, b)});
+  return c.Div(c.Sub(a, c.Emit(Op::kMod, {a, b})), b);
+}
+
+DType UnsignedOf(DType dtype) {
+  switch (dtype) {
+    case DType::kI8:
+      return DType::kU8;
+    case DType::kI16:
+      return DType::kU16;
+    case DType::kI32:
+      return DType::kU32;
+    case DType::kI64:
+      return DType::kU64;
+    default:
+      return dtype;
+  }
+}
+
+}  // namespace
+
+Outputs Add(OpContext& c) {
+  return SumOrDifference(c, Op::kAdd, c.Options<schema::AddOptions>().fused_activation_function());
+}
+
+Outputs Sub(OpContext& c) {
+  return SumOrDifference(c, Op::kSub, c.Options<schema::SubOptions>().fused_activation_function());
+}
+
+// Of quantized tensors the product of integers, times s_a s_b / s_y (in f32) in fixed point.
+Outputs Mul(OpContext& c) {
+  const Activation activation = c.Options<schema::MulOptions>().fused_activation_function();
+  if (!IsQuantizedBinary(c)) return {c.Activate(c.Mul(c.Real(0), c.Real(1)), activation)};
+  const float scale =
+      static_cast<float>(c.InScale(0)) * static_cast<float>(c.InScale(1)) / static_cast<float>(c.OutScale());
+  return {c.Activate(c.FixedPoint(c.Mul(c.Centered(0), c.Centered(1)), {scale}), activation)};
+}
+
+Outputs Div(OpContext& c) {
+  return {c.Activate(c.Div(c.In(0), c.In(1)), c.Options<schema::DivOptions>().fused_activation_function())};
+}
+
+Outputs AddN(OpContext& c) {
+  const std::vector<Value*> values = c.AllIn();
+  Value* sum = values[0];
+  for (size_t i = 1; i < values.size(); ++i) sum = c.Add(sum, values[i]);
+  return {sum};
+}
+
+Outputs SquaredDifference(OpContext& c) {
+  Value* difference = c.Sub(c.In(0), c.In(1));
+  return {c.Mul(difference, difference)};
+}
+
+Outputs FloorDivide(OpContext& c) { return {FloorQuotient(c, c.In(0), c.In(1))}; }
+
+// The angle of (x, y) from its tangent: the quadrant follows from the signs.
+Outputs Atan2(OpContext& c) {
+  Value* y = c.In(0);
+  Value* x = c.In(1);
+  Value* zero = c.ScalarLike(x, 0);
+  const auto less = [&c](Value* a, Value* b) { return c.Emit(Op::kLess, {a, b}); };
+  Value* turn = c.Where(less(y, zero), c.ScalarLike(x, -std::numbers::pi), c.ScalarLike(x, std::numbers::pi));
+  Value* angle = c.Emit(Op::kAtan, {c.Div(y, x)});
+  Value* result = c.Where(less(x, zero), c.Add(angle, turn), angle);
+  // On the axis x = 0 the tangent has no value, or that of 0 / 0.
+  Value* upright = c.Mul(c.Emit(Op::kSign, {y}), std::numbers::pi / 2);
+  return {c.Where(c.Emit(Op::kEqual, {x, zero}), upright, result)};
+}
+
+Outputs NotEqual(OpContext& c) { return {c.Emit(Op::kNot, {c.Emit(Op::kEqual, {c.In(0), c.In(1)})})}; }
+
+// Arithmetic: of a negative number what the shift of its complement leaves, complemented.
+Outputs RightShift(OpContext& c) {
+  Value* x = c.Stored(0);
+  const DType dtype = x->type().dtype;
+  const DType bits = UnsignedOf(dtype);
+  const auto shift = [&](Value* value) {
+    return c.Cast(c.Emit(Op::kShiftRight, {c.Cast(value, bits), c.Cast(c.Stored(1), bits)}), dtype);
+  };
+  if (bits == dtype) return {shift(x)};
+  const auto complement = [&c](Value* value) { return c.Emit(Op::kNot, {value}); };
+  Value* negative = c.Emit(Op::kLess, {x, c.ScalarLike(x, 0)});
+  Value* shifted = shift(c.Where(negative, complement(x), x));
+  return {c.Where(negative, complement(shifted), shifted)};
+}
+
+}  // namespace attune::tflite

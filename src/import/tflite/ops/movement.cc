@@ -1,0 +1,180 @@
+// Operators that rearrange elements, whatever those stand for.
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "import/tflite/ops/lowerings.h"
+
+namespace attune::tflite {
+namespace {
+
+// Where several inputs are joined and not all are quantized as the output is, those are requantized.
+Value* AsOutput(OpContext& c, int input) {
+  if (!c.OutQuantized() || !c.InQuantized(input) ||
+      OpContext::SameQuantization(c.InTensor(input), c.OutTensor())) {
+    return c.Stored(input);
+  }
+  Value* steps = c.Dequantize(c.Stored(input), c.InScale(input) / c.OutScale(), c.InZero(input));
+  return c.Quantize(steps, 1, c.OutZero(), c.OutType());
+}
+
+// [begin, end] a row for each axis, as all begins and then all ends.
+Ints ReadPads(OpContext& c) {
+  const Ints pairs = c.KnownInts(1, "paddings");
+  const size_t rank = static_cast<size_t>(c.InRank(0));
+  if (pairs.size() != 2 * rank) Invalid("it has ", pairs.size(), " paddings for rank ", rank);
+  Ints pads(2 * rank);
+  for (size_t i = 0; i < rank; ++i) {
+    pads[i] = CheckedSize(pairs[2 * i], "padding");
+    pads[i + rank] = CheckedSize(pairs[2 * i + 1], "padding");
+  }
+  return pads;
+}
+
+// Whole sizes from a shape with at most one -1.
+Shape Resolve(Shape shape, const Shape& from) {
+  int64_t inferred = -1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] != -1) continue;
+    if (inferred >= 0) Invalid("its shape has two -1");
+    inferred = static_cast<int64_t>(i);
+    shape[i] = 1;
+  }
+  if (inferred < 0) return shape;
+  const int64_t known = Product(shape);
+  const int64_t total = Product(from);
+  if (known == 0 ? total != 0 : total % known != 0) Invalid("its shape does not fit its input");
+  shape[inferred] = known == 0 ? 0 : total / known;
+  return shape;
+}
+
+}  // namespace
+
+// The shape is the second input or, in old files, an option.
+Outputs Reshape(OpContext& c) {
+  Value* x = c.Stored(0);
+  Shape shape =
+      c.HasInput(1) ? c.KnownInts(1, "shape") : ToInts(c.Options<schema::ReshapeOptions>().new_shape());
+  // How old files write a scalar.
+  if (!c.HasInput(1) && shape == Shape{0}) shape.clear();
+  return {c.Reshape(x, Resolve(shape, x->type().shape()))};
+}
+
+Outputs Squeeze(OpContext& c) {
+  Ints axes = ToInts(c.Options<schema::SqueezeOptions>().squeeze_dims());
+  const Shape shape = c.InShape(0);
+  const bool all = axes.empty();
+  for (size_t i = 0; all && i < shape.size(); ++i) {
+    if (shape[i] == 1) axes.push_back(static_cast<int64_t>(i));
+  }
+  return {c.Squeeze(c.Stored(0), axes)};
+}
+
+Outputs ExpandDims(OpContext& c) { return {c.Unsqueeze(c.Stored(0), {c.KnownInt(1, "axis")})}; }
+
+Outputs Transpose(OpContext& c) {
+  Ints perm = c.KnownInts(1, "permutation");
+  for (int64_t& axis : perm) axis = Emitter::Axis(axis, c.InRank(0));
+  return {c.Transpose(c.Stored(0), perm)};
+}
+
+Outputs Concatenation(OpContext& c) {
+  const auto& options = c.Options<schema::ConcatenationOptions>();
+  std::vector<Value*> parts;
+  for (int i = 0; i < c.num_inputs(); ++i) parts.push_back(AsOutput(c, i));
+  return {c.Activate(c.Concat(parts, options.axis()), options.fused_activation_function())};
+}
+
+Outputs Pack(OpContext& c) {
+  std::vector<Value*> parts = c.AllIn();
+  const int64_t axis = Emitter::Axis(c.Options<schema::PackOptions>().axis(), parts[0]->type().rank() + 1);
+  for (Value*& part : parts) part = c.Unsqueeze(part, {axis});
+  return {c.Concat(parts, axis)};
+}
+
+Outputs Unpack(OpContext& c) {
+  const int64_t axis = Emitter::Axis(c.Options<schema::UnpackOptions>().axis(), c.InRank(0));
+  const int64_t count = c.DimOf(c.Stored(0), axis);
+  if (count != c.num_outputs()) Invalid("it has ", c.num_outputs(), " outputs for ", count, " elements");
+  Outputs outputs;
+  for (int64_t i = 0; i < count; ++i) {
+    outputs.push_back(c.Squeeze(c.SliceAxis(c.Stored(0), axis, i, 1), {axis}));
+  }
+  return outputs;
+}
+
+Outputs Tile(OpContext& c) {
+  const Shape shape = c.InShape(0);
+  const Ints repeats = c.KnownInts(1, "multiples");
+  if (repeats.size() != shape.size())
+    Invalid("it has ", repeats.size(), " multiples for rank ", shape.size());
+  // [a, b] as [1, a, 1, b], broadcast to [ra, a, rb, b] and flattened.
+  Shape apart;
+  Shape repeated;
+  Shape tiled;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    CheckedSize(repeats[i], "multiple");
+    apart.insert(apart.end(), {1, shape[i]});
+    repeated.insert(repeated.end(), {repeats[i], shape[i]});
+    tiled.push_back(Multiply(repeats[i], shape[i]));
+  }
+  return {c.Reshape(c.Broadcast(c.Reshape(c.Stored(0), apart), repeated), tiled)};
+}
+
+Outputs BroadcastTo(OpContext& c) { return {c.Broadcast(c.Stored(0), c.KnownInts(1, "shape"))}; }
+
+// A quantized tensor is padded with what stands for zero. A value that is data takes the place of what a
+// mask, padded alike, leaves open.
+Outputs Pad(OpContext& c) {
+  const Ints pads = ReadPads(c);
+  Value* x = c.Stored(0);
+  if (!c.HasInput(2)) return {c.Pad(x, pads, c.InQuantized(0) ? static_cast<double>(c.InZero(0)) : 0)};
+  if (const std::optional<Tensor> value = c.KnownConstant(c.Stored(2))) {
+    if (value->num_elements() != 1) Invalid("its padding value must be a single number");
+    return {c.Pad(x, pads, value->ToDouble(0))};
+  }
+  Value* inside = c.Pad(c.Filled(DType::kBool, 1, c.InShape(0)), pads);
+  return {c.Where(inside, c.Pad(x, pads), c.Reshape(c.Stored(2), {}))};
+}
+
+// SYMMETRIC repeats the border itself too, which is a choice of indices along each axis.
+Outputs MirrorPad(OpContext& c) {
+  const Ints pads = ReadPads(c);
+  Value* x = c.Stored(0);
+  if (c.Options<schema::MirrorPadOptions>().mode() == schema::MirrorPadMode::REFLECT) {
+    return {c.Emit(Op::kPad, {x}, {{"pads", pads}, {"mode", std::string("reflect")}})};
+  }
+  const Shape shape = c.InShape(0);
+  const size_t rank = shape.size();
+  for (size_t i = 0; i < rank; ++i) {
+    if (pads[i] == 0 && pads[i + rank] == 0) continue;
+    if (std::max(pads[i], pads[i + rank]) > shape[i]) Invalid("it mirrors more than axis ", i, " has");
+    Ints indices;
+    for (int64_t j = pads[i]; j > 0; --j) indices.push_back(j - 1);
+    for (int64_t j = 0; j < shape[i]; ++j) indices.push_back(j);
+    for (int64_t j = 0; j < pads[i + rank]; ++j) indices.push_back(shape[i] - 1 - j);
+    x = c.Gather(x, c.IntVector(indices), static_cast<int64_t>(i));
+  }
+  return {x};
+}
+
+Outputs Reverse(OpContext& c) {
+  const Ints axes = Emitter::Axes(c.KnownInts(1, "axes"), c.InRank(0));
+  const Shape shape = c.InShape(0);
+  Ints starts(shape.size(), 0);
+  Ints steps(shape.size(), 1);
+  for (int64_t axis : axes) {
+    starts[axis] = std::max<int64_t>(shape[axis] - 1, 0);
+    steps[axis] = -1;
+  }
+  return {c.Slice(c.Stored(0), starts, shape, steps)};
+}
+
+Outputs ReverseSequence(OpContext& c) {
+  const auto& options = c.Options<schema::ReverseSequenceOptions>();
+  return {c.Emit(Op::kReverseSequence, {c.Stored(0), c.Stored(1)},
+                 {{"batch_axis", Emitter::Axis(options.batch_dim(), c.InRank(0))},
+                  {"time_axis", Emitter::Axis(options.seq_dim(), c.InRank(0))}})};
+}
+
+}  // namespace attune::tflite

@@ -1,0 +1,46 @@
+// From real numbers to integers and back.
+#include <algorithm>
+#include <cmath>
+
+#include "import/tflite/ops/lowerings.h"
+
+namespace attune::tflite {
+
+// Of integers: the same numbers with another scale, in fixed point.
+Outputs QuantizeTensor(OpContext& c) {
+  if (!c.OutQuantized()) Unsupported("an output of ", TypeName(c.OutTensor().type()), " without a scale");
+  if (!c.InQuantized(0)) return {c.ToOutput(c.Stored(0))};
+  if (OpContext::SameQuantization(c.InTensor(0), c.OutTensor())) return {c.Stored(0)};
+  return {c.FixedPoint(c.Centered(0), {c.InScale(0) / c.OutScale()})};
+}
+
+// Weights that are stored in 16 bits become f32 here: they are transposed as constants later.
+Outputs DequantizeTensor(OpContext& c) {
+  Value* x = c.Stored(0);
+  if (!IsFloat(x->type().dtype)) return {c.Real(0)};
+  const Tensor* data = x->constant();
+  if (data == nullptr) return {c.Cast(x, DType::kF32)};
+  Tensor widened(DType::kF32, data->shape());
+  for (int64_t i = 0; i < data->num_elements(); ++i) widened.SetDouble(i, data->ToDouble(i));
+  return {c.NewConstant(std::move(widened))};
+}
+
+// Rounds to the numbers that integers of num_bits could stand for between min and max, which are moved so
+// that zero is one of them.
+Outputs FakeQuant(OpContext& c) {
+  const auto& options = c.Options<schema::FakeQuantOptions>();
+  const int bits = options.num_bits();
+  const float lowest = options.narrow_range() ? 1 : 0;
+  if (bits < 2 || bits > 16 || !(options.min() < options.max()))
+    Invalid("its range or number of bits is not one");
+  const float highest = static_cast<float>((1 << bits) - 1);
+  const float scale = (options.max() - options.min()) / (highest - lowest);
+  const float zero = std::clamp(std::round(lowest - options.min() / scale), lowest, highest);
+  const double min = static_cast<double>((lowest - zero) * scale);
+  const double max = static_cast<double>((highest - zero) * scale);
+  Value* steps = c.Mul(c.Add(c.Clip(c.In(0), min, max), -min), static_cast<double>(1 / scale));
+  Value* rounded = c.Emit(Op::kFloor, {c.Add(steps, 0.5)});
+  return {c.Add(c.Mul(rounded, static_cast<double>(scale)), min)};
+}
+
+}  // namespace attune::tflite

@@ -1,0 +1,155 @@
+// Images resized, and moved between space, depth and batch.
+#include <string>
+
+#include "import/tflite/ops/lowerings.h"
+#include "import/tflite/ops/window.h"
+
+namespace attune::tflite {
+namespace {
+
+struct Resizing {
+  std::string mode;
+  bool align_corners;
+  bool half_pixel_centers;
+};
+
+// Positions of the nearest are rounded up on a tie, where they are not cut off.
+Value* Resize(OpContext& c, Value* x, const Resizing& r) {
+  if (r.align_corners && r.half_pixel_centers) Invalid("it has both aligned corners and half-pixel centers");
+  const Ints target = c.KnownInts(1, "size");
+  const Shape shape = c.InShape(0);
+  if (target.size() != 2 || shape.size() != 4) {
+    Invalid("it resizes rank ", shape.size(), " to ", target.size(), " sizes");
+  }
+  const auto scale = [&](int64_t i) {
+    if (target[i] < 1 || shape[i + 1] < 1)
+      Invalid("it resizes ", shape[i + 1], " rows or columns to ", target[i]);
+    return static_cast<double>(target[i]) / static_cast<double>(shape[i + 1]);
+  };
+  const std::string coordinates = r.align_corners        ? "align_corners"
+                                  : r.half_pixel_centers ? "half_pixel"
+                                                         : "asymmetric";
+  const bool cut_off = !r.align_corners && !r.half_pixel_centers;
+  Value* y = c.Emit(Op::kResize, {ChannelsFirst(c, x)},
+                    {{"sizes", Ints{shape[0], shape[3], target[0], target[1]}},
+                     {"scales", Floats{1, 1, scale(0), scale(1)}},
+                     {"mode", r.mode},
+                     {"coordinate_mode", coordinates},
+                     {"nearest_mode", std::string(cut_off ? "floor" : "round_prefer_ceil")}});
+  return ChannelsLast(c, y);
+}
+
+// The spatial axes that blocks are of, [m], of a tensor [N, D1 … Dm, …].
+Ints ReadBlock(OpContext& c) {
+  const Ints block = c.KnownInts(1, "block shape");
+  if (block.empty() || static_cast<int64_t>(block.size()) + 1 > c.InRank(0)) {
+    Invalid("its block has ", block.size(), " axes, its input rank ", c.InRank(0));
+  }
+  for (int64_t size : block) CheckedSize(size, "block size", 1);
+  return block;
+}
+
+Ints ReadPairs(OpContext& c, const Ints& block, const char* what) {
+  const Ints pairs = c.KnownInts(2, what);
+  if (pairs.size() != 2 * block.size())
+    Invalid("it has ", pairs.size(), " ", what, " for ", block.size(), " axes");
+  for (int64_t value : pairs) CheckedSize(value, what);
+  return pairs;
+}
+
+int64_t CheckedBlock(int64_t size) { return CheckedSize(size, "block size", 1); }
+
+}  // namespace
+
+// Integers are interpolated as they are and rounded half away from zero: the scale stays.
+Outputs ResizeBilinear(OpContext& c) {
+  const auto& options = c.Options<schema::ResizeBilinearOptions>();
+  const Resizing r{"linear", options.align_corners(), options.half_pixel_centers()};
+  if (!c.OutQuantized()) return {Resize(c, c.Real(0), r)};
+  return {c.Quantize(Resize(c, c.Cast(c.Stored(0), DType::kF32), r), 1, 0, c.OutType())};
+}
+
+Outputs ResizeNearest(OpContext& c) {
+  const auto& options = c.Options<schema::ResizeNearestNeighborOptions>();
+  return {Resize(c, c.Stored(0), {"nearest", options.align_corners(), options.half_pixel_centers()})};
+}
+
+Outputs DepthToSpace(OpContext& c) {
+  if (c.InRank(0) != 4) Invalid("its input is not of rank 4");
+  const int64_t block = CheckedBlock(c.Options<schema::DepthToSpaceOptions>().block_size());
+  return {ChannelsLast(c, c.Emit(Op::kDepthToSpace, {ChannelsFirst(c, c.Stored(0))}, {{"block", block}}))};
+}
+
+Outputs SpaceToDepth(OpContext& c) {
+  if (c.InRank(0) != 4) Invalid("its input is not of rank 4");
+  const int64_t block = CheckedBlock(c.Options<schema::SpaceToDepthOptions>().block_size());
+  return {ChannelsLast(c, c.Emit(Op::kSpaceToDepth, {ChannelsFirst(c, c.Stored(0))}, {{"block", block}}))};
+}
+
+// [N, D1, …, R] padded, as [N, D1/b1, b1, …, R], as [b1, …, N, D1/b1, …, R].
+Outputs SpaceToBatch(OpContext& c) {
+  const Ints block = ReadBlock(c);
+  const Ints pairs = ReadPairs(c, block, "paddings");
+  const int64_t rank = c.InRank(0);
+  const int64_t axes = static_cast<int64_t>(block.size());
+  Ints pads(2 * rank, 0);
+  for (int64_t i = 0; i < axes; ++i) {
+    pads[i + 1] = pairs[2 * i];
+    pads[i + 1 + rank] = pairs[2 * i + 1];
+  }
+  Value* x = c.Pad(c.Stored(0), pads, c.InQuantized(0) ? static_cast<double>(c.InZero(0)) : 0);
+  const Shape padded = c.ShapeOf(x);
+  Shape apart = {padded[0]};
+  Shape result = {Multiply(padded[0], Product(block))};
+  Ints perm;
+  for (int64_t i = 0; i < axes; ++i) {
+    if (padded[i + 1] % block[i] != 0) Invalid("its blocks of ", block[i], " do not divide ", padded[i + 1]);
+    apart.insert(apart.end(), {padded[i + 1] / block[i], block[i]});
+    result.push_back(padded[i + 1] / block[i]);
+    perm.push_back(2 * i + 2);
+  }
+  perm.push_back(0);
+  for (int64_t i = 0; i < axes; ++i) perm.push_back(2 * i + 1);
+  for (int64_t i = axes + 1; i < rank; ++i) {
+    apart.push_back(padded[i]);
+    result.push_back(padded[i]);
+    perm.push_back(i + axes);
+  }
+  return {c.Reshape(c.Transpose(c.Reshape(x, apart), perm), result)};
+}
+
+// [b1 … bm N, D1, …, R] as [b1, …, N, D1, …, R], as [N, D1, b1, …, R], cropped.
+Outputs BatchToSpace(OpContext& c) {
+  const Ints block = ReadBlock(c);
+  const Ints crops = ReadPairs(c, block, "crops");
+  const Shape shape = c.InShape(0);
+  const int64_t rank = c.InRank(0);
+  const int64_t axes = static_cast<int64_t>(block.size());
+  const int64_t blocks = Product(block);
+  if (blocks == 0 || shape[0] % blocks != 0)
+    Invalid("its batch of ", shape[0], " has no ", blocks, " blocks");
+  Shape apart(block.begin(), block.end());
+  apart.push_back(shape[0] / blocks);
+  apart.insert(apart.end(), shape.begin() + 1, shape.end());
+  Ints perm = {axes};
+  Shape whole = {shape[0] / blocks};
+  Ints starts(rank, 0);
+  for (int64_t i = 0; i < axes; ++i) {
+    perm.insert(perm.end(), {axes + 1 + i, i});
+    whole.push_back(Multiply(shape[i + 1], block[i]));
+    starts[i + 1] = crops[2 * i];
+  }
+  for (int64_t i = axes + 1; i < rank; ++i) {
+    perm.push_back(axes + i);
+    whole.push_back(shape[i]);
+  }
+  Value* joined = c.Reshape(c.Transpose(c.Reshape(c.Stored(0), apart), perm), whole);
+  Shape sizes = whole;
+  for (int64_t i = 0; i < axes; ++i) {
+    sizes[i + 1] -= crops[2 * i] + crops[2 * i + 1];
+    if (sizes[i + 1] < 0) Invalid("it crops more than axis ", i + 1, " has");
+  }
+  return {c.Slice(joined, starts, sizes, Ints(rank, 1))};
+}
+
+}  // namespace attune::tflite

@@ -1,0 +1,183 @@
+#include "import/tflite/tensors.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "absl/strings/ascii.h"
+#include "base/checked.h"
+#include "import/tflite/sparse.h"
+
+namespace attune::tflite {
+namespace {
+
+using schema::TensorType;
+
+// How many bits an element takes in the file.
+int StoredBits(TensorType type) {
+  switch (type) {
+    case TensorType::INT2:
+      return 2;
+    case TensorType::INT4:
+    case TensorType::UINT4:
+      return 4;
+    default:
+      return 8 * DTypeSize(RequireDType(type));
+  }
+}
+
+// Elements of under 8 bits, the first in the lowest bits of a byte.
+Tensor Unpacked(std::string_view data, TensorType type, const Shape& shape, int bits) {
+  Tensor result = OrThrow(Tensor::Allocate(RequireDType(type), shape));
+  const int in_byte = 8 / bits;
+  const int values = 1 << bits;
+  const bool is_signed = type != TensorType::UINT4;
+  for (int64_t i = 0; i < result.num_elements(); ++i) {
+    const int byte = static_cast<uint8_t>(data[i / in_byte]);
+    const int value = byte >> (bits * (i % in_byte)) & (values - 1);
+    result.SetInt(i, is_signed && value >= values / 2 ? value - values : value);
+  }
+  return result;
+}
+
+// Bools are 0 or 1, whatever the file has for true.
+void NormalizeBools(Tensor& tensor) {
+  if (tensor.dtype() != DType::kBool) return;
+  for (uint8_t& value : tensor.as_mutable<uint8_t>()) value = value != 0 ? 1 : 0;
+}
+
+Tensor ReadDense(std::string_view data, TensorType type, const Shape& shape) {
+  const int bits = StoredBits(type);
+  const int64_t bytes = CeilDiv(Multiply(Product(shape), bits), 8);
+  if (bytes != static_cast<int64_t>(data.size())) {
+    Invalid("its data are ", data.size(), " bytes, its shape needs ", bytes);
+  }
+  if (bits < 8) return Unpacked(data, type, shape, bits);
+  Tensor result = OrThrow(Tensor::Allocate(RequireDType(type), shape));
+  if (bytes > 0) std::memcpy(result.mutable_data(), data.data(), bytes);
+  NormalizeBools(result);
+  return result;
+}
+
+}  // namespace
+
+std::optional<DType> DTypeOf(TensorType type) {
+  switch (type) {
+    case TensorType::FLOAT32:
+      return DType::kF32;
+    case TensorType::FLOAT16:
+      return DType::kF16;
+    case TensorType::BFLOAT16:
+      return DType::kBF16;
+    case TensorType::FLOAT64:
+      return DType::kF64;
+    case TensorType::INT2:
+    case TensorType::INT4:
+    case TensorType::INT8:
+      return DType::kI8;
+    case TensorType::INT16:
+      return DType::kI16;
+    case TensorType::INT32:
+      return DType::kI32;
+    case TensorType::INT64:
+      return DType::kI64;
+    case TensorType::UINT4:
+    case TensorType::UINT8:
+      return DType::kU8;
+    case TensorType::UINT16:
+      return DType::kU16;
+    case TensorType::UINT32:
+      return DType::kU32;
+    case TensorType::UINT64:
+      return DType::kU64;
+    case TensorType::BOOL:
+      return DType::kBool;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string TypeName(TensorType type) {
+  if (const std::optional<DType> dtype = DTypeOf(type)) return std::string(DTypeName(*dtype));
+  const std::string name = schema::EnumNameTensorType(type);
+  return name.empty() ? absl::StrCat("type ", static_cast<int>(type)) : absl::AsciiStrToLower(name);
+}
+
+DType RequireDType(TensorType type) {
+  const std::optional<DType> dtype = DTypeOf(type);
+  if (!dtype) Unsupported("a tensor of type ", TypeName(type));
+  return *dtype;
+}
+
+Shape RequireShape(const schema::Tensor& tensor) {
+  constexpr int64_t kMaxRank = 64;
+  if (SizeOf(tensor.shape()) > kMaxRank) Invalid("a tensor of rank ", SizeOf(tensor.shape()));
+  Shape shape = ToInts(tensor.shape());
+  for (int64_t dim : shape) {
+    if (dim < 0) Invalid("a tensor with the dimension ", dim);
+  }
+  Product(shape);
+  return shape;
+}
+
+IntegerRange RangeOf(DType dtype) {
+  const int bits = 8 * DTypeSize(dtype);
+  if (IsUnsignedInt(dtype)) return {0, (int64_t{1} << bits) - 1};
+  return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
+}
+
+std::optional<Quantization> QuantizationOf(const schema::Tensor& tensor) {
+  const schema::QuantizationParameters* stored = tensor.quantization();
+  if (stored == nullptr || SizeOf(stored->scale()) == 0) return std::nullopt;
+  if (stored->details_type() != schema::QuantizationDetails::NONE) return std::nullopt;
+  Quantization q;
+  q.scales.assign(stored->scale()->begin(), stored->scale()->end());
+  q.zeros = ToInts(stored->zero_point());
+  if (q.zeros.size() <= 1) q.zeros.assign(q.scales.size(), q.zeros.empty() ? 0 : q.zeros[0]);
+  if (q.zeros.size() != q.scales.size()) {
+    Invalid("tensor '", NameOf(tensor.name()), "' has ", q.scales.size(), " scales and ", q.zeros.size(),
+            " zero points");
+  }
+  for (float scale : q.scales) {
+    if (!std::isfinite(scale) || scale < 0) {
+      Invalid("tensor '", NameOf(tensor.name()), "' is quantized with the scale ", scale);
+    }
+  }
+  if (IsQuantized(tensor)) {
+    const IntegerRange range = RangeOf(RequireDType(tensor.type()));
+    for (int64_t zero : q.zeros) {
+      if (zero < range.min || zero > range.max) {
+        Invalid("tensor '", NameOf(tensor.name()), "' is quantized with the zero point ", zero);
+      }
+    }
+  }
+  if (q.per_channel()) q.axis = stored->quantized_dimension();
+  return q;
+}
+
+bool IsQuantized(const schema::Tensor& tensor) {
+  const std::optional<DType> dtype = DTypeOf(tensor.type());
+  const bool narrow =
+      dtype == DType::kI8 || dtype == DType::kU8 || dtype == DType::kI16 || dtype == DType::kU16;
+  return narrow && tensor.quantization() != nullptr && SizeOf(tensor.quantization()->scale()) > 0 &&
+         tensor.quantization()->details_type() == schema::QuantizationDetails::NONE;
+}
+
+bool HasData(const Model& model, const schema::Tensor& tensor) {
+  if (tensor.buffer() == 0) return false;
+  const schema::Buffer& buffer = *model.root().buffers()->Get(tensor.buffer());
+  return SizeOf(buffer.data()) > 0 || buffer.offset() > 1;
+}
+
+Tensor ReadData(const Model& model, const schema::Tensor& tensor, Budget& budget) {
+  const Shape shape = RequireShape(tensor);
+  const DType dtype = RequireDType(tensor.type());
+  budget.SpendBytes(Multiply(Product(shape), DTypeSize(dtype)));
+  const std::string_view data = OrThrow(model.BufferData(tensor.buffer()));
+  if (tensor.sparsity() == nullptr) return ReadDense(data, tensor.type(), shape);
+  const int64_t bits = StoredBits(tensor.type());
+  const int64_t stored = static_cast<int64_t>(data.size()) * 8 / bits;
+  const Tensor values = ReadDense(data, tensor.type(), {stored});
+  return Densified(*tensor.sparsity(), values, shape);
+}
+
+}  // namespace attune::tflite

@@ -1,0 +1,46 @@
+// Which numbers the values of a network take on samples, and the ranges that follow.
+#ifndef ATTUNE_QUANT_CALIBRATION_H_
+#define ATTUNE_QUANT_CALIBRATION_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/executor.h"
+#include "graph/graph.h"
+#include "quant/histogram.h"
+#include "quant/plan.h"
+#include "quant/ranges.h"
+
+namespace attune::quant {
+
+// One tensor for each input of a graph, in order; or for each output.
+using Sample = std::vector<Tensor>;
+
+struct CalibrationOptions {
+  RangeMethod method = RangeMethod::kMse;
+  double percentile = 99.99;  // of kPercentile, in (0, 100]
+  // Values that are kept at the same time take at most so much: with more of them, the samples run several
+  // times. A value that is larger runs alone.
+  int64_t slice_bytes = int64_t{256} << 20;
+  // Called before each run, where not empty: how many are done, of how many.
+  std::function<void(int64_t, int64_t)> progress;
+};
+
+// The distributions of all values that quantization may be about (CandidateValues), by their names
+// (GraphNames). `executor` runs copies of `graph` with these values as further outputs, each on all samples
+// in a row. Errors: no samples, or the executor's.
+absl::StatusOr<std::map<std::string, Histogram>> Observe(const Graph& graph,
+                                                         const std::vector<Sample>& samples,
+                                                         const Executor& executor,
+                                                         const CalibrationOptions& options = {});
+
+std::map<std::string, Range> ChooseRanges(const std::map<std::string, Histogram>& histograms,
+                                          const CalibrationOptions& options = {});
+
+}  // namespace attune::quant
+
+#endif  // ATTUNE_QUANT_CALIBRATION_H_

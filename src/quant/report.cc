@@ -1,0 +1,133 @@
+#include "quant/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "quant/layers.h"
+
+namespace attune::quant {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int64_t kScaleBytes = sizeof(float);
+
+int64_t BytesOf(const Node& layer, Precision precision) {
+  const int64_t elements = layer.input(1)->type().num_elements();
+  switch (precision) {
+    case Precision::kF32:
+      return elements * static_cast<int64_t>(sizeof(float));
+    case Precision::kF16:
+    case Precision::kBF16:
+      return elements * 2;
+    case Precision::kInt8:
+      return elements + NumChannels(layer) * kScaleBytes;
+  }
+  return 0;
+}
+
+Json NumberOrNull(const std::optional<double>& number) {
+  return number && std::isfinite(*number) ? Json(*number) : Json();
+}
+
+std::string Cell(const std::optional<double>& number) {
+  if (!number) return "";
+  return std::isfinite(*number) ? absl::StrFormat("%.3g", *number) : "exact";
+}
+
+}  // namespace
+
+int64_t QuantizationReport::float_bytes() const {
+  int64_t sum = 0;
+  for (const LayerReport& layer : layers) sum += layer.float_bytes;
+  return sum;
+}
+
+int64_t QuantizationReport::bytes() const {
+  int64_t sum = 0;
+  for (const LayerReport& layer : layers) sum += layer.bytes;
+  return sum;
+}
+
+std::vector<LayerReport> ReportLayers(const Graph& graph, const QuantizationPlan& plan,
+                                      const std::map<std::string, LayerError>& errors,
+                                      const std::vector<ClusteredLayer>& clustered) {
+  const GraphNames names(graph);
+  std::vector<LayerReport> reports;
+  for (const Node* layer : LayersOf(graph)) {
+    LayerReport report;
+    report.layer = names.Of(layer);
+    report.op = OpName(layer->op());
+    for (const LayerPlan& entry : plan.layers) {
+      if (entry.layer != report.layer) continue;
+      report.precision = entry.precision;
+      report.reason = entry.reason;
+    }
+    if (const auto error = errors.find(report.layer); error != errors.end()) {
+      report.sqnr_db = error->second.SqnrDb();
+      report.max_absolute_error = error->second.max_absolute;
+    }
+    report.float_bytes = BytesOf(*layer, Precision::kF32);
+    report.bytes = BytesOf(*layer, report.precision);
+    for (const ClusteredLayer& weights : clustered) {
+      if (weights.layer != report.layer) continue;
+      // Integers have scales beside the codebook.
+      const int64_t scales = report.precision == Precision::kInt8 ? NumChannels(*layer) * kScaleBytes : 0;
+      report.bytes = std::min(report.bytes, weights.weights.num_bytes() + scales);
+    }
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+Json ToJson(const QuantizationReport& report) {
+  Json layers = Json::array();
+  for (const LayerReport& layer : report.layers) {
+    Json json = {{"layer", layer.layer},
+                 {"op", layer.op},
+                 {"precision", std::string(PrecisionName(layer.precision))},
+                 {"sqnr_db", NumberOrNull(layer.sqnr_db)},
+                 {"max_absolute_error", NumberOrNull(layer.max_absolute_error)},
+                 {"float_bytes", layer.float_bytes},
+                 {"bytes", layer.bytes}};
+    if (!layer.reason.empty()) json["reason"] = layer.reason;
+    layers.push_back(std::move(json));
+  }
+  return {{"agreement", report.agreement.agreement},
+          {"cosine", report.agreement.cosine},
+          {"calibration_samples", report.calibration_samples},
+          {"held_back_samples", report.held_back_samples},
+          {"equalized_pairs", report.equalized_pairs},
+          {"corrected_biases", report.corrected_biases},
+          {"float_bytes", report.float_bytes()},
+          {"bytes", report.bytes()},
+          {"layers", std::move(layers)}};
+}
+
+std::string ToText(const QuantizationReport& report) {
+  int width = 5;
+  for (const LayerReport& layer : report.layers)
+    width = std::max(width, static_cast<int>(layer.layer.size()));
+  std::string text = absl::StrFormat("%-*s  %-9s  %8s  %10s  %10s\n", width, "layer", "precision", "SQNR dB",
+                                     "max error", "KB");
+  int quantized = 0;
+  for (const LayerReport& layer : report.layers) {
+    quantized += layer.precision != Precision::kF32;
+    constexpr double kKilobyte = 1e3;
+    absl::StrAppendFormat(&text, "%-*s  %-9s  %8s  %10s  %10.1f%s%s\n", width, layer.layer,
+                          PrecisionName(layer.precision), Cell(layer.sqnr_db), Cell(layer.max_absolute_error),
+                          static_cast<double>(layer.bytes) / kKilobyte, layer.reason.empty() ? "" : "  ",
+                          layer.reason);
+  }
+  constexpr double kMegabyte = 1e6;
+  absl::StrAppendFormat(&text, "\n%d of %d layers quantized, weights %.1f MB instead of %.1f\n", quantized,
+                        report.layers.size(), static_cast<double>(report.bytes()) / kMegabyte,
+                        static_cast<double>(report.float_bytes()) / kMegabyte);
+  absl::StrAppendFormat(&text, "agreement with f32 %.4f, cosine %.6f, on %d samples of their own\n",
+                        report.agreement.agreement, report.agreement.cosine, report.held_back_samples);
+  return text;
+}
+
+}  // namespace attune::quant

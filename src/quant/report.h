@@ -1,0 +1,58 @@
+// What quantization did to a network, for people and for programs.
+#ifndef ATTUNE_QUANT_REPORT_H_
+#define ATTUNE_QUANT_REPORT_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "nlohmann/json.hpp"
+#include "quant/cluster.h"
+#include "quant/layer_error.h"
+#include "quant/plan.h"
+#include "quant/sensitivity.h"
+
+namespace attune::quant {
+
+struct LayerReport {
+  std::string layer;
+  std::string op;  // "conv", "matmul"
+  Precision precision = Precision::kF32;
+  std::string reason;
+  // Of the layer by itself; nothing where it is f32, or was not measured.
+  std::optional<double> sqnr_db;
+  std::optional<double> max_absolute_error;
+  int64_t float_bytes = 0;  // of the weights in f32
+  int64_t bytes = 0;        // as they are now: integers and scales, or indices and codebook
+};
+
+struct QuantizationReport {
+  std::vector<LayerReport> layers;  // in the graph's order
+  // With the network in f32, on data that was not calibrated with.
+  NetworkAgreement agreement;
+  int64_t calibration_samples = 0;
+  int64_t held_back_samples = 0;
+  int equalized_pairs = 0;
+  int corrected_biases = 0;
+
+  int64_t float_bytes() const;
+  int64_t bytes() const;
+};
+
+// The layers' part. `graph` is the one that the plan is for, in f32.
+std::vector<LayerReport> ReportLayers(const Graph& graph, const QuantizationPlan& plan,
+                                      const std::map<std::string, LayerError>& errors,
+                                      const std::vector<ClusteredLayer>& clustered);
+
+// Numbers that are not finite are null.
+nlohmann::ordered_json ToJson(const QuantizationReport& report);
+
+// A table of layers, and a summary of few lines.
+std::string ToText(const QuantizationReport& report);
+
+}  // namespace attune::quant
+
+#endif  // ATTUNE_QUANT_REPORT_H_

@@ -1,0 +1,85 @@
+// Mixed precision: which layers stay floats so that the network stays what it is.
+//
+// Problem: a few layers lose most of the accuracy, and which these are depends on their numbers. Idea: each
+// layer alone in 8 bits, measured on data that was not calibrated with, says how much it costs; the layers
+// that cost least go first, and the largest number of them that keeps the budget is found by bisection, where
+// the loss is taken to grow with the number. Cost: one network for each layer, and log₂ of that for the
+// search.
+#ifndef ATTUNE_QUANT_SENSITIVITY_H_
+#define ATTUNE_QUANT_SENSITIVITY_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/executor.h"
+#include "graph/graph.h"
+#include "quant/calibration.h"
+#include "quant/plan.h"
+
+namespace attune::quant {
+
+// How much of what a network should give it gives, for one sample: outputs expected and actual, in order. 1:
+// all of it, 0: nothing.
+using Agreement = std::function<double(const Sample& expected, const Sample& actual)>;
+
+// The cosine of all float outputs together, at least 0; 1 where all are zero or there are none.
+double CosineAgreement(const Sample& expected, const Sample& actual);
+// For classifiers, whose first output is [batch, classes]: the share of rows whose largest element is in the
+// same place. For other networks the cosine.
+double DefaultAgreement(const Sample& expected, const Sample& actual);
+
+struct NetworkAgreement {
+  double agreement = 1;  // the mean over samples
+  double cosine = 1;     // likewise, by CosineAgreement
+};
+
+// Samples that were not calibrated with, and what the network gives for them in f32.
+struct HeldBack {
+  std::vector<Sample> inputs;
+  std::vector<Sample> outputs;
+};
+absl::StatusOr<HeldBack> RunFloat(const Graph& graph, std::vector<Sample> inputs, const Executor& executor);
+
+absl::StatusOr<NetworkAgreement> MeasureAgreement(const Graph& graph, const HeldBack& data,
+                                                  const Executor& executor,
+                                                  const Agreement& agreement = DefaultAgreement);
+
+struct LayerSensitivity {
+  std::string layer;
+  double drop = 0;      // 1 - agreement with this layer alone quantized
+  double distance = 0;  // 1 - cosine, which tells apart layers that change no class
+};
+
+// For each layer of `plan` that is not f32, at the plan's precision and ranges.
+absl::StatusOr<std::vector<LayerSensitivity>> MeasureSensitivity(
+    const Graph& graph, const QuantizationPlan& plan, const HeldBack& data, const Executor& executor,
+    const Agreement& agreement = DefaultAgreement,
+    const std::function<void(int64_t, int64_t)>& progress = {});
+
+struct SearchOptions {
+  double max_drop = 0.01;                 // what of the agreement may be lost, at most
+  Precision otherwise = Precision::kF32;  // of the layers that are not quantized
+  Agreement agreement = DefaultAgreement;
+  // Seconds that a layer takes at a precision; a layer that is no faster than at `otherwise` stays at that.
+  // Empty: all gain.
+  std::function<double(std::string_view layer, Precision precision)> seconds;
+};
+
+struct SearchResult {
+  QuantizationPlan plan;
+  NetworkAgreement agreement;
+};
+
+// `plan` with the layers that cost most, or gain nothing, at options.otherwise, and a reason for each. The
+// result keeps the budget as it was measured.
+absl::StatusOr<SearchResult> SearchPrecisions(const Graph& graph, const QuantizationPlan& plan,
+                                              std::vector<LayerSensitivity> sensitivities,
+                                              const HeldBack& data, const Executor& executor,
+                                              const SearchOptions& options = {});
+
+}  // namespace attune::quant
+
+#endif  // ATTUNE_QUANT_SENSITIVITY_H_

@@ -1,0 +1,186 @@
+#include "quant/sensitivity.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "quant/layer_error.h"
+#include "quant/layers.h"
+#include "quant/report.h"
+#include "quant/testing.h"
+
+namespace attune::quant {
+namespace {
+
+using ::testing::HasSubstr;
+
+Tensor Floats32(const Shape& shape, const std::vector<float>& values) {
+  return Tensor::FromFloats(values, shape);
+}
+
+TEST(Agreement, OfClassifiersIsTheShareOfEqualClasses) {
+  const Sample expected = {Floats32({2, 3}, {0, 1, 2, 5, 1, 0})};
+  const Sample actual = {Floats32({2, 3}, {0, 2, 1, 9, 1, 0})};
+  EXPECT_EQ(DefaultAgreement(expected, actual), 0.5);
+  EXPECT_EQ(DefaultAgreement(expected, expected), 1);
+}
+
+TEST(Agreement, OfOtherNetworksIsTheCosine) {
+  EXPECT_NEAR(DefaultAgreement({Floats32({2}, {1, 0})}, {Floats32({2}, {1, 1})}), std::sqrt(0.5), 1e-12);
+  EXPECT_EQ(DefaultAgreement({Floats32({2}, {1, 0})}, {Floats32({2}, {-1, 0})}), 0);
+  EXPECT_EQ(DefaultAgreement({Floats32({2}, {0, 0})}, {Floats32({2}, {0, 0})}), 1);
+}
+
+// The classifier with a range for "inner" that saturates nearly everything.
+struct Bad {
+  std::unique_ptr<Graph> graph = SmallClassifier();
+  std::vector<Sample> samples = RandomSamples(*graph, 6);
+  QuantizationPlan plan = CalibratedPlan(*graph, samples);
+  HeldBack data;
+
+  Bad() {
+    const GraphNames names(*graph);
+    const Node* outer = names.FindLayer("outer");
+    plan.ranges[names.Of(outer->input(0))] = {0, 1e-3};
+    data = *RunFloat(*graph, RandomSamples(*graph, 6, 5000), Interpreter());
+  }
+};
+
+TEST(Sensitivity, FindsTheLayerThatCosts) {
+  const Bad bad;
+  const auto measured = MeasureSensitivity(*bad.graph, bad.plan, bad.data, Interpreter(), CosineAgreement);
+  ASSERT_TRUE(measured.ok()) << measured.status();
+  ASSERT_EQ(measured->size(), 4u);
+  const auto worst = std::ranges::max_element(
+      *measured, [](const auto& a, const auto& b) { return a.distance < b.distance; });
+  EXPECT_EQ(worst->layer, "outer");
+}
+
+TEST(Sensitivity, SearchLeavesOutWhatCosts) {
+  const Bad bad;
+  const auto measured = MeasureSensitivity(*bad.graph, bad.plan, bad.data, Interpreter(), CosineAgreement);
+  ASSERT_TRUE(measured.ok()) << measured.status();
+  SearchOptions options;
+  options.agreement = CosineAgreement;
+  options.max_drop = 0.005;
+  const auto result = SearchPrecisions(*bad.graph, bad.plan, *measured, bad.data, Interpreter(), options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->plan.PrecisionOf("outer"), Precision::kF32);
+  EXPECT_GE(result->agreement.agreement, 1 - options.max_drop);
+  const auto kept = std::ranges::count_if(
+      result->plan.layers, [](const LayerPlan& layer) { return layer.precision == Precision::kInt8; });
+  EXPECT_EQ(kept, 3);
+  EXPECT_THAT(result->plan.layers[2].reason, HasSubstr("of the agreement"));
+}
+
+TEST(Sensitivity, SearchKeepsAllWhereTheBudgetAllows) {
+  const Bad bad;
+  const auto measured = MeasureSensitivity(*bad.graph, bad.plan, bad.data, Interpreter());
+  ASSERT_TRUE(measured.ok()) << measured.status();
+  SearchOptions options;
+  options.max_drop = 1;
+  const auto result = SearchPrecisions(*bad.graph, bad.plan, *measured, bad.data, Interpreter(), options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->plan, bad.plan);
+}
+
+TEST(Sensitivity, LayersThatGainNothingStayFloats) {
+  const Bad bad;
+  const auto measured = MeasureSensitivity(*bad.graph, bad.plan, bad.data, Interpreter());
+  ASSERT_TRUE(measured.ok()) << measured.status();
+  SearchOptions options;
+  options.max_drop = 1;
+  options.seconds = [](std::string_view layer, Precision precision) {
+    return layer == "classes" || precision == Precision::kF32 ? 1e-3 : 0.5e-3;
+  };
+  const auto result = SearchPrecisions(*bad.graph, bad.plan, *measured, bad.data, Interpreter(), options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->plan.PrecisionOf("classes"), Precision::kF32);
+  EXPECT_EQ(result->plan.PrecisionOf("stem"), Precision::kInt8);
+  EXPECT_THAT(result->plan.layers[3].reason, HasSubstr("no faster"));
+}
+
+// The mean of each channel of y0 over samples.
+std::vector<double> Means(const Graph& graph, const std::vector<Sample>& samples) {
+  std::vector<double> means;
+  for (const Sample& sample : samples) {
+    const Tensor output = RunReference(graph, sample)[0];
+    const int64_t channels = output.shape()[1], pixels = output.num_elements() / channels;
+    means.resize(static_cast<size_t>(channels), 0);
+    for (int64_t i = 0; i < output.num_elements(); ++i) {
+      means[static_cast<size_t>(i / pixels)] +=
+          output.ToDouble(i) / static_cast<double>(pixels) / static_cast<double>(samples.size());
+    }
+  }
+  return means;
+}
+
+// One convolution of positive numbers, of which every small weight is rounded in the same direction.
+std::unique_ptr<Graph> Shifting() {
+  TestNetwork n;
+  Value* x = n.Add(Op::kAbs, {n.Input({1, 4, 6, 6})});
+  Tensor weights(DType::kF32, {3, 4, 1, 1});
+  for (int64_t i = 0; i < weights.num_elements(); ++i) weights.SetDouble(i, i % 4 == 0 ? 1.0 : 0.4 / 127);
+  n.Output(n.Add(Op::kConv, {x, n.Constant(weights)}, {}, "conv"));
+  return n.graph().Clone();
+}
+
+TEST(BiasCorrection, RemovesAMeanShift) {
+  const std::unique_ptr<Graph> graph = Shifting();
+  const std::vector<Sample> samples = RandomSamples(*graph, 8);
+  const QuantizationPlan plan = CalibratedPlan(*graph, samples);
+  const std::vector<double> expected = Means(*graph, samples);
+  const std::vector<double> shifted = Means(*QuantizeOrFail(*graph, plan), samples);
+  const auto errors = MeasureLayerErrors(*graph, plan, samples, Interpreter());
+  ASSERT_TRUE(errors.ok()) << errors.status();
+  const std::unique_ptr<Graph> corrected = graph->Clone();
+  EXPECT_EQ(CorrectBiases(*corrected, plan, *errors), 1);
+  const std::vector<double> back = Means(*QuantizeOrFail(*corrected, plan), samples);
+  for (size_t c = 0; c < expected.size(); ++c) {
+    // Three weights of 0.4 steps are lost, of numbers of mean 0.8.
+    EXPECT_NEAR(shifted[c] - expected[c], -3 * 0.8 * 0.4 / 127, 2e-3);
+    EXPECT_NEAR(back[c], expected[c], 1e-4);
+    EXPECT_NEAR(errors->at("conv").channel_mean[c], shifted[c] - expected[c], 1e-4);
+  }
+}
+
+TEST(LayerError, RatioOfSignalToNoiseFollowsTheBits) {
+  const std::unique_ptr<Graph> graph = SmallClassifier();
+  const std::vector<Sample> samples = RandomSamples(*graph, 4);
+  const auto int8 = MeasureLayerErrors(*graph, CalibratedPlan(*graph, samples), samples, Interpreter());
+  const auto f16 =
+      MeasureLayerErrors(*graph, CalibratedPlan(*graph, samples, Precision::kF16), samples, Interpreter());
+  ASSERT_TRUE(int8.ok() && f16.ok()) << int8.status() << f16.status();
+  ASSERT_EQ(int8->size(), 4u);
+  for (const auto& [layer, error] : *int8) {
+    EXPECT_GT(error.SqnrDb(), 25) << layer;
+    EXPECT_LT(error.SqnrDb(), 60) << layer;
+    EXPECT_GT(f16->at(layer).SqnrDb(), 60) << layer;
+    EXPECT_GT(error.max_absolute, 0) << layer;
+  }
+}
+
+TEST(Report, SaysWhatEachLayerIsAndTakes) {
+  const std::unique_ptr<Graph> graph = SmallClassifier();
+  const std::vector<Sample> samples = RandomSamples(*graph, 2);
+  QuantizationPlan plan = CalibratedPlan(*graph, samples);
+  plan.layers[3] = {"classes", Precision::kF32, "it is no faster"};
+  const auto errors = MeasureLayerErrors(*graph, plan, samples, Interpreter());
+  ASSERT_TRUE(errors.ok()) << errors.status();
+  QuantizationReport report;
+  report.layers = ReportLayers(*graph, plan, *errors, {});
+  const nlohmann::ordered_json json = ToJson(report);
+  ASSERT_EQ(json["layers"].size(), 4u);
+  EXPECT_EQ(json["layers"][0]["layer"], "stem");
+  EXPECT_EQ(json["layers"][0]["precision"], "int8");
+  EXPECT_EQ(json["layers"][0]["float_bytes"], 8 * 3 * 9 * 4);
+  EXPECT_EQ(json["layers"][0]["bytes"], 8 * 3 * 9 + 8 * 4);
+  EXPECT_TRUE(json["layers"][3]["sqnr_db"].is_null());
+  EXPECT_EQ(json["layers"][3]["reason"], "it is no faster");
+  EXPECT_THAT(ToText(report), HasSubstr("3 of 4 layers quantized"));
+}
+
+}  // namespace
+}  // namespace attune::quant

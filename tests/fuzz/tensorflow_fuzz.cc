@@ -1,0 +1,20 @@
+// Any bytes as a TensorFlow model and as a checkpoint's index: an error, or a graph that verifies, in bounded
+// time and memory.
+#include <cstdint>
+#include <string_view>
+
+#include "graph/verify.h"
+#include "import/tensorflow/import.h"
+#include "import/tensorflow/sorted_table.h"
+#include "reference/interpreter.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const attune::Interpreter interpreter;
+  attune::TensorflowImportOptions options;
+  options.executor = &interpreter;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  (void)attune::tensorflow::ReadSortedTable(bytes);
+  const auto graph = attune::ImportTensorflowBytes(bytes, "", options);
+  if (graph.ok() && !attune::Verify(**graph).ok()) __builtin_trap();
+  return 0;
+}
