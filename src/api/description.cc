@@ -1,12 +1,47 @@
 #include "api/description.h"
 
+#include <map>
 #include <span>
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "artifact/expand.h"
 #include "artifact/reader.h"
 #include "base/status.h"
 
 namespace attune {
+namespace {
+
+std::string NameOf(const ConstantRange& range) {
+  switch (range.encoding) {
+    case ConstantEncoding::kRaw:
+      return "raw";
+    case ConstantEncoding::kF16:
+      return "f16";
+    case ConstantEncoding::kIndices:
+      return absl::StrCat("indices of ", IndexBits(range), " bits");
+  }
+  return "";
+}
+
+std::vector<ConstantStorage> StorageOf(const std::vector<ConstantRange>& ranges) {
+  std::map<std::string, ConstantStorage> by_encoding;
+  for (const ConstantRange& range : ranges) {
+    ConstantStorage& storage = by_encoding[NameOf(range)];
+    ++storage.ranges;
+    storage.bytes += range.bytes;
+    storage.stored_bytes += StoredBytes(range);
+  }
+  std::vector<ConstantStorage> all;
+  for (auto& [encoding, storage] : by_encoding) {
+    storage.encoding = encoding;
+    all.push_back(std::move(storage));
+  }
+  return all;
+}
+
+}  // namespace
 
 absl::StatusOr<NetworkDescription> DescribeArtifact(std::string_view bytes) {
   ArtifactView view;
@@ -15,7 +50,9 @@ absl::StatusOr<NetworkDescription> DescribeArtifact(std::string_view bytes) {
   NetworkDescription description;
   description.file_bytes = bytes.size();
   description.code_bytes = view.code.size();
-  description.constant_bytes = view.constants.size();
+  description.stored_constant_bytes = view.constants.size();
+  description.constant_bytes = ExpandedBytes(view.manifest, view.constants.size());
+  description.constant_storage = StorageOf(view.manifest.constant_ranges);
   description.manifest = std::move(view.manifest);
   const Manifest& manifest = description.manifest;
   description.uses.resize(manifest.tensors.size());

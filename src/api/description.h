@@ -3,6 +3,7 @@
 #define ATTUNE_API_DESCRIPTION_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,12 +18,22 @@ struct TensorUse {
   int64_t last = -1;
 };
 
+// The constants that are written alike in an artifact's file.
+struct ConstantStorage {
+  std::string encoding;  // "raw", "f16", "indices of 4 bits"
+  uint64_t ranges = 0;
+  uint64_t bytes = 0;         // in memory
+  uint64_t stored_bytes = 0;  // in the file, without the codebooks of indices
+};
+
 struct NetworkDescription {
   Manifest manifest;
   std::vector<TensorUse> uses;  // one a tensor of the manifest
   uint64_t file_bytes = 0;
   uint64_t code_bytes = 0;
-  uint64_t constant_bytes = 0;
+  uint64_t constant_bytes = 0;                    // in memory
+  uint64_t stored_constant_bytes = 0;             // in the file: fewer where they are compressed
+  std::vector<ConstantStorage> constant_storage;  // by encoding; empty where they are not
 };
 
 // Of the bytes of an artifact's file. The error says what is wrong with them, without a subject.

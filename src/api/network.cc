@@ -11,7 +11,7 @@
 #include "base/processors.h"
 #include "base/status.h"
 #include "compile/flips.h"
-#include "import/onnx/import.h"
+#include "import/import.h"
 #include "reference/interpreter.h"
 
 namespace attune {
@@ -55,7 +55,7 @@ struct Network::State {
   ModelOptions options;
   std::shared_ptr<const Graph> imported, optimized;
   std::string pass_plan;
-  DType precision = DType::kF32;  // of values between layers that the model has in f32
+  DType precision = DType::kF32;  // the least that something has which the model has in f32
   std::vector<StepReport> passes;
   std::string artifact;
   std::shared_ptr<const CompiledModel> compiled;
@@ -83,13 +83,15 @@ Network Network::Load(const std::string& path, const ModelOptions& options) {
     return network;
   }
   {
-    const absl::StatusOr<std::string> bytes = ReadFile(path, INT32_MAX);
+    const absl::StatusOr<std::string> bytes = ReadFile(MainFile(path), INT32_MAX);
     if (!bytes.ok()) return network.Failed(bytes.status());
     state->sha256 = Sha256Hex(*bytes);
   }
   const Interpreter interpreter;
-  absl::StatusOr<std::unique_ptr<Graph>> graph = ImportOnnx(
-      path, {.input_shapes = options.shapes, .input_values = options.values, .executor = &interpreter});
+  absl::StatusOr<std::unique_ptr<Graph>> graph = ImportModel(path, {.input_shapes = options.shapes,
+                                                                    .input_values = options.values,
+                                                                    .executor = &interpreter,
+                                                                    .signature = options.signature});
   if (!graph.ok()) return network.Failed(graph.status());
   state->imported = *std::move(graph);
   return network;
@@ -142,7 +144,7 @@ Network Network::Optimize(const PassPlan& plan, const OptimizeOptions& options) 
   }
   absl::StatusOr<std::vector<StepReport>> passes = RunPlan(*graph, plan, run);
   if (!passes.ok()) return Failed(passes.status());
-  state->precision = IsBF16(plan) ? DType::kBF16 : DType::kF32;
+  state->precision = IsBF16(plan) ? DType::kBF16 : HasF16Weights(plan) ? DType::kF16 : DType::kF32;
   state->precision_report.reset();
   if (IsBF16(plan)) {
     state->precision_report = {

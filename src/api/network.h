@@ -44,6 +44,8 @@ struct ModelOptions {
   // Values of inputs: they give the shape, and where a shape inside the network depends on the value, the
   // network is made for that value. The input then may leave the network.
   std::map<std::string, Tensor> values;
+  // Which of a TensorFlow or TensorFlow Lite model's signatures; empty: the one for inference.
+  std::string signature;
 };
 
 struct OptimizeOptions {
@@ -68,8 +70,9 @@ struct Sample {
 // A value: copies are cheap and share what is large. Any number of threads may use one.
 class Network {
  public:
-  // The ONNX model or artifact at `path`, told apart by content. An artifact is compiled already: it can be
-  // run, measured and described, and not be optimized, compiled or verified.
+  // The model (ONNX, TensorFlow Lite, TensorFlow, exported PyTorch) or artifact at `path`, told apart by
+  // content. An artifact is compiled already: it can be run, measured and described, and not be optimized,
+  // compiled or verified.
   static Network Load(const std::string& path, const ModelOptions& options = {});
   // A verified graph, as if imported. `name` stands for the file in messages.
   static Network FromGraph(const Graph& graph, const std::string& name);

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/status.h"
+#include "graph/op.h"
 
 namespace attune {
 namespace {
@@ -16,6 +20,15 @@ struct Row {
   std::map<int32_t, int64_t> calls;  // by kernel: each phase of one is called as often as the others
   double nanoseconds = 0;
 };
+
+// `op`: the names of a kernel's operators, as in conv_integer+relu.
+bool HasIntegerProduct(std::string_view op) {
+  for (const std::string_view name : absl::StrSplit(op, '+')) {
+    const std::optional<Op> known = ParseOp(name);
+    if (known && IsIntegerProduct(*known)) return true;
+  }
+  return false;
+}
 
 // Rows of what one kernel computes. Its phases are functions of one object, so they share its digest.
 class Rows {
@@ -30,7 +43,7 @@ class Rows {
     attune_model_kernel(model, static_cast<size_t>(instruction.kernel), &kernel, nullptr);
     Row& row = rows_[absl::StrCat(kernel.digest, " ", kernel.op, " ", kernel.strategy)];
     row.profile.op = kernel.op;
-    row.profile.is_integer = absl::StrContains(kernel.op, "_integer");
+    row.profile.is_integer = HasIntegerProduct(kernel.op);
     row.profile.strategy = kernel.strategy;
     row.profile.flops += static_cast<double>(kernel.flops);
     row.profile.bytes += static_cast<double>(kernel.bytes_read) + static_cast<double>(kernel.bytes_written);

@@ -7,7 +7,6 @@
 #include <random>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
@@ -96,7 +95,7 @@ absl::StatusOr<double> LowerBound(const TuningTask& task, const Target& target, 
     if (strategy.why_not(workload, target).empty()) flops = std::min(flops, strategy.least_work * task.flops);
   }
   constexpr double kAtOnce = 0;  // data in memory would be a weaker bound
-  const bool is_integer = absl::StrContains(task.text, "_integer(");
+  const bool is_integer = workload.anchor != nullptr && IsIntegerProduct(workload.anchor->op());
   return RooflineOf({flops, is_integer, task.bytes, 1}, kAtOnce, MeasurePeaks(), threads).seconds;
 }
 

@@ -36,8 +36,8 @@ std::vector<OutputCheck> CheckOutputs(const Graph& graph, const std::vector<Tens
                                       DType precision = DType::kF32);
 
 // Runs the reference interpreter on `graph` and compares; where that fails, again with what rounding
-// explains. `inputs` are by name; others are ignored. `precision`: what the compiled network keeps in the
-// place of f32.
+// explains. `inputs` are by name; others are ignored. `precision`: the narrowest that the compiled network
+// has, in values or weights, in the place of f32.
 absl::StatusOr<VerifyReport> VerifyAgainstReference(const Graph& graph,
                                                     const std::vector<NamedTensor>& inputs,
                                                     const std::vector<NamedTensor>& actual,

@@ -20,6 +20,7 @@ void AddProfileCommand(CLI::App& app, Action& action);
 void AddInspectCommand(CLI::App& app, Action& action);
 void AddTuneCommand(CLI::App& app, Action& action);
 void AddRecordsCommand(CLI::App& app, Action& action);
+void AddQuantizeCommand(CLI::App& app, Action& action);
 void AddZooCommand(CLI::App& app, Action& action);
 
 }  // namespace attune

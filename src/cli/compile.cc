@@ -37,6 +37,7 @@ Json ToJson(const Flags& flags, const NetworkDescription& d, const Network& netw
                 {{"file", d.file_bytes},
                  {"code", d.code_bytes},
                  {"constants", d.constant_bytes},
+                 {"constants_stored", d.stored_constant_bytes},
                  {"arena", d.manifest.arena_bytes},
                  {"scratch", d.manifest.scratch_bytes}}},
                {"seconds",
@@ -74,10 +75,10 @@ std::string Summary(const Flags& flags, const NetworkDescription& d, const Netwo
       "  memory    %s a session, and %s a thread\n"
       "  seconds   %.2f: load %.2f, passes %.2f, plan %.2f, code %.2f, weights %.2f, link %.2f\n",
       flags.output, FormatBytes(d.file_bytes), d.manifest.target.cpu, report.num_kernels, Measured(report),
-      FormatBytes(d.code_bytes), FormatBytes(d.constant_bytes), FormatBytes(d.manifest.arena_bytes),
-      FormatBytes(d.manifest.scratch_bytes), seconds.load + seconds.optimize + seconds.compile, seconds.load,
-      seconds.optimize, report.plan_seconds, report.codegen_seconds, report.pack_seconds,
-      report.link_seconds);
+      FormatBytes(d.code_bytes), FormatWeights(d.stored_constant_bytes, d.constant_bytes),
+      FormatBytes(d.manifest.arena_bytes), FormatBytes(d.manifest.scratch_bytes),
+      seconds.load + seconds.optimize + seconds.compile, seconds.load, seconds.optimize, report.plan_seconds,
+      report.codegen_seconds, report.pack_seconds, report.link_seconds);
   if (network.precision_report().has_value()) {
     for (const std::string& line : Describe(*network.precision_report())) {
       absl::StrAppend(&text, "  bf16      ", line, "\n");

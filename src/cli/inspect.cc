@@ -39,8 +39,20 @@ std::string Heading(const NetworkDescription& d) {
       "sizes     code %s, weights %s, memory %s a session and %s a thread\n",
       m.provenance.model_name, m.provenance.model_sha256.empty() ? "unknown" : m.provenance.model_sha256,
       m.provenance.compiler_version, m.target.cpu, absl::StrJoin(m.target.features, ", "), Ports(m.inputs, m),
-      Ports(m.outputs, m), FormatBytes(d.code_bytes), FormatBytes(d.constant_bytes),
-      FormatBytes(m.arena_bytes), FormatBytes(m.scratch_bytes));
+      Ports(m.outputs, m), FormatBytes(d.code_bytes),
+      FormatWeights(d.stored_constant_bytes, d.constant_bytes), FormatBytes(m.arena_bytes),
+      FormatBytes(m.scratch_bytes));
+}
+
+// How the weights are written in the file; nothing where they are there as in memory.
+std::string WeightsTable(const NetworkDescription& d) {
+  if (d.constant_storage.empty()) return "";
+  std::vector<std::vector<std::string>> rows = {{"bytes in the file", "in memory", "ranges", "written as"}};
+  for (const ConstantStorage& storage : d.constant_storage) {
+    rows.push_back({absl::StrCat(storage.stored_bytes), absl::StrCat(storage.bytes),
+                    absl::StrCat(storage.ranges), storage.encoding});
+  }
+  return absl::StrCat("\nWeights\n\n", FormatTable(rows, {true, true, true, false}));
 }
 
 std::string MemoryTable(const NetworkDescription& d) {
@@ -77,6 +89,17 @@ Json PortsJson(const std::vector<Port>& ports) {
   Json json = Json::array();
   for (const Port& port : ports) json.push_back({{"name", port.name}, {"tensor", port.tensor}});
   return json;
+}
+
+Json WeightsJson(const NetworkDescription& d) {
+  Json weights = Json::array();
+  for (const ConstantStorage& storage : d.constant_storage) {
+    weights.push_back({{"encoding", storage.encoding},
+                       {"ranges", storage.ranges},
+                       {"bytes", storage.bytes},
+                       {"stored_bytes", storage.stored_bytes}});
+  }
+  return weights;
 }
 
 Json TensorsJson(const NetworkDescription& d) {
@@ -129,8 +152,10 @@ Json ToJson(const NetworkDescription& d) {
            {{"file", d.file_bytes},
             {"code", d.code_bytes},
             {"constants", d.constant_bytes},
+            {"constants_stored", d.stored_constant_bytes},
             {"arena", m.arena_bytes},
             {"scratch", m.scratch_bytes}}},
+          {"weights", WeightsJson(d)},
           {"inputs", PortsJson(m.inputs)},
           {"outputs", PortsJson(m.outputs)},
           {"tensors", TensorsJson(d)},
@@ -149,6 +174,7 @@ absl::Status Inspect(const Flags& flags) {
   if (flags.model.json == "-") return absl::OkStatus();
   PrintResult(Heading(description));
   PrintResult(absl::StrCat("\nGraph\n\n", description.manifest.graph_summary));
+  PrintResult(WeightsTable(description));
   PrintResult(absl::StrCat("\nMemory plan: ", FormatBytes(description.manifest.arena_bytes), "\n\n",
                            MemoryTable(description)));
   PrintResult(absl::StrCat("\nKernels\n\n", KernelTable(description.manifest)));

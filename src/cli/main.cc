@@ -30,6 +30,7 @@ int Main(int argc, char** argv) {
   AddInspectCommand(app, action);
   AddTuneCommand(app, action);
   AddRecordsCommand(app, action);
+  AddQuantizeCommand(app, action);
   AddZooCommand(app, action);
   try {
     app.parse(argc, argv);

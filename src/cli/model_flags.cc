@@ -8,35 +8,16 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "api/records.h"
 #include "base/file.h"
 #include "base/status.h"
+#include "cli/shape_flag.h"
 
 namespace attune {
 namespace {
 
 constexpr int kMaxThreads = 1024;
-
-std::optional<std::pair<std::string, Shape>> ParseShape(const std::string& text) {
-  // The last '=': names may contain it, sizes do not.
-  const size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0) return std::nullopt;
-  Shape shape;
-  const std::string sizes = text.substr(equals + 1);
-  for (absl::string_view part : absl::StrSplit(sizes, 'x', absl::SkipEmpty())) {
-    int64_t size = 0;
-    if (!absl::SimpleAtoi(part, &size) || size < 0) return std::nullopt;
-    shape.push_back(size);
-  }
-  return std::make_pair(text.substr(0, equals), std::move(shape));
-}
-
-std::string CheckShape(const std::string& text) {
-  return ParseShape(text).has_value() ? "" : absl::StrCat("\"", text, "\" is not like input=1x3x224x224");
-}
 
 // Ok, or why an artifact cannot be changed any more.
 absl::Status CheckArtifactFlags(const ModelFlags& flags) {
@@ -44,7 +25,9 @@ absl::Status CheckArtifactFlags(const ModelFlags& flags) {
                                                      {!flags.passes.empty(), "--passes"},
                                                      {!flags.dump.empty(), "--dump"},
                                                      {!flags.records.empty(), "--records"},
-                                                     {flags.precision != "fp32", "--precision"}};
+                                                     {flags.precision != "fp32", "--precision"},
+                                                     {flags.weights != "fp32", "--weights"},
+                                                     {flags.compact, "--compact"}};
   for (const auto& [is_given, name] : fixed) {
     if (!is_given) continue;
     return InvalidInput(flags.model, ": is compiled already, so ", name,
@@ -79,12 +62,14 @@ struct Givens {
 
 absl::StatusOr<Givens> ReadGivens(const ModelFlags& flags, const InputFlags& input_flags) {
   Givens givens;
+  givens.options.signature = flags.signature;
   for (const std::string& text : flags.shapes) {
     auto [name, shape] = *ParseShape(text);
     givens.options.shapes[name] = shape;
   }
   if (input_flags.inputs.empty() && givens.options.shapes.empty()) return givens;
-  ASSIGN_OR_RETURN(std::vector<InputDeclaration> declarations, ReadInputDeclarations(flags.model));
+  ASSIGN_OR_RETURN(std::vector<InputDeclaration> declarations,
+                   ReadInputDeclarations(flags.model, flags.signature));
   RETURN_IF_ERROR(Annotate(BindShapes(givens.options.shapes, declarations), flags.model));
   ASSIGN_OR_RETURN(givens.inputs, ReadInputs(input_flags, declarations));
   for (const NamedTensor& value : givens.inputs.values) givens.options.values[value.name] = value.tensor;
@@ -116,6 +101,7 @@ absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const Network& l
   CompileOptions options;
   options.jobs = jobs;
   options.dump_folder = flags.dump;
+  options.compress_constants = flags.compact || flags.weights == "fp16";
   ASSIGN_OR_RETURN(options.target, TargetOf(flags));
   // Records are this machine's.
   std::shared_ptr<const KernelChooser> chooser;
@@ -155,7 +141,10 @@ absl::StatusOr<ReadyNetwork> ReadNetwork(const ModelFlags& flags, const InputFla
 }  // namespace
 
 void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thread_help) {
-  command.add_option("MODEL", flags.model, "an ONNX model, or an artifact that attune compile made");
+  command.add_option(
+      "MODEL", flags.model,
+      "a model (ONNX, TensorFlow Lite, TensorFlow, exported PyTorch), or an artifact that attune "
+      "compile made");
   command.add_option("--threads", flags.threads, thread_help + " (default: as many as processors)")
       ->check(CLI::Range(1, kMaxThreads));
   command
@@ -166,9 +155,17 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thre
   command.add_option("--precision", flags.precision, "fp32, bf16, fp16, int8 or auto")
       ->check(CLI::IsMember({"fp32", "bf16", "fp16", "int8", "auto"}));
   command
-      .add_option("--shape", flags.shapes, "shape of an input that the model leaves open: input=1x3x224x224")
-      ->allow_extra_args(false)
-      ->check(CheckShape);
+      .add_option("--weights", flags.weights,
+                  "fp32, or fp16: round weights and store them in 16 bits each; kernels compute as before")
+      ->check(CLI::IsMember({"fp32", "fp16"}));
+  command.add_flag("--compact", flags.compact,
+                   "compress weights without loss, such as those of few values: a smaller file, which takes "
+                   "longer to load and more memory of its own");
+  AddShapeFlag(command, flags.shapes);
+  command.add_option(
+      "--signature", flags.signature,
+      "which way into a TensorFlow or TensorFlow Lite model that has several (default: the one for "
+      "inference)");
   command.add_option("--passes", flags.passes, "file with the pass plan; \"print\" prints the default one");
   command.add_option("--dump", flags.dump, "folder for the graph after each pass and for each kernel's code");
   command.add_option("--records", flags.records,
@@ -198,6 +195,7 @@ absl::StatusOr<PassPlan> ReadPlan(const ModelFlags& flags) {
     plan = *std::move(given);
   }
   if (flags.precision == "bf16") RETURN_IF_ERROR(Annotate(SetBF16(plan), flags.passes));
+  if (flags.weights == "fp16") RETURN_IF_ERROR(Annotate(SetF16Weights(plan), flags.passes));
   return plan;
 }
 

@@ -18,7 +18,10 @@ struct ModelFlags {
   std::string model;
   std::string cpu;  // empty: this machine
   std::string precision = "fp32";
+  std::string weights = "fp32";     // what they are rounded to and stored in: fp32 or fp16
+  bool compact = false;             // whether they are compressed without loss
   std::vector<std::string> shapes;  // "input=1x3x224x224"
+  std::string signature;            // of a model that has several; empty: the one for inference
   std::string passes;               // a plan's file, "print", or empty for the default
   std::string dump;
   std::string records;  // a file, "none", or empty for the default one
@@ -28,8 +31,9 @@ struct ModelFlags {
   bool prints_plan() const { return passes == "print"; }
 };
 
-// Adds MODEL, --threads, --cpu, --precision, --shape, --passes, --dump and --json. `thread_help` says what
-// the threads do.
+// Adds MODEL, --threads, --cpu, --precision, --weights, --compact, --shape, --signature, --passes, --dump,
+// --records and
+// --json. `thread_help` says what the threads do.
 void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thread_help);
 
 // For a command's callback: `run`, or printing the default plan where --passes asks for that. Throws the

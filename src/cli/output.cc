@@ -87,6 +87,11 @@ std::string FormatBytes(uint64_t bytes) {
   return absl::StrFormat("%.*f %s", value < 99.95 ? 1 : 0, value, unit);
 }
 
+std::string FormatWeights(uint64_t stored, uint64_t in_memory) {
+  if (stored == in_memory) return FormatBytes(stored);
+  return absl::StrCat(FormatBytes(stored), " in the file and ", FormatBytes(in_memory), " in memory");
+}
+
 Progress::Progress() : enabled_(isatty(STDERR_FILENO) != 0) {}
 
 Progress::~Progress() {

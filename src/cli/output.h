@@ -32,6 +32,8 @@ std::string FormatTable(const std::vector<std::vector<std::string>>& rows, const
 
 // "97.5 MB", "1.2 KB", "12 B"; powers of 1000.
 std::string FormatBytes(uint64_t bytes);
+// The size of weights: "97.5 MB", or where they are compressed "12.3 MB in the file and 97.5 MB in memory".
+std::string FormatWeights(uint64_t stored, uint64_t in_memory);
 
 // What the program is doing now, on stderr where that is a terminal; it disappears when the object dies.
 class Progress {

@@ -64,6 +64,7 @@ TEST_F(BadInputTest, WrongUsageExitsWithTwo) {
       {"bench", model_, "--seconds", "-1"},
       {"compile", model_, "-o", artifact_, "--cpu", "z80"},
       {"compile", model_, "-o", artifact_, "--precision", "fp12"},
+      {"compile", model_, "-o", artifact_, "--weights", "fp8"},
       {"run", model_, "--shape", "x"},
       {"run", model_, "--shape", "x=1x-4"},
       {"run", model_, "--image-mean", "1,2"},
@@ -149,6 +150,8 @@ TEST_F(BadInputTest, Artifacts) {
   ExpectRefused(RunAttune({"verify", artifact_}), "compiled already");
   ExpectRefused(RunAttune({"compile", artifact_, "-o", folder_ / "again.atn"}), "compiled already");
   ExpectRefused(RunAttune({"run", artifact_, "--passes", "plan"}), "--passes");
+  ExpectRefused(RunAttune({"run", artifact_, "--weights", "fp16"}), "--weights");
+  ExpectRefused(RunAttune({"run", artifact_, "--compact"}), "--compact");
 }
 
 TEST_F(BadInputTest, Inputs) {

@@ -144,6 +144,30 @@ TEST_F(CliTest, InspectShowsGraphMemoryAndKernels) {
             json::parse(Do({"inspect", model_, "--json", "-"}).out));
 }
 
+TEST_F(CliTest, CompactArtifactsAreSmallerAndComputeTheSame) {
+  const std::string model = folder_.Write("clustered.onnx", ClusteredModel());
+  const std::string compact = folder_ / "compact.atn";
+  Do({"compile", model, "-o", artifact_});
+  EXPECT_THAT(Do({"compile", model, "-o", compact, "--compact"}).out, HasSubstr(" B in the file and "));
+  const auto outputs = [&](const std::string& artifact) {
+    return json::parse(Do({"run", artifact, "--input", "x=random:1", "--json", "-"}).out)["outputs"];
+  };
+  EXPECT_EQ(outputs(artifact_), outputs(compact));
+  EXPECT_THAT(Do({"inspect", compact}).out, HasSubstr("indices of 5 bits"));
+  const json description = json::parse(Do({"inspect", compact, "--json", "-"}).out);
+  EXPECT_LT(description["bytes"]["constants_stored"], description["bytes"]["constants"]);
+  EXPECT_EQ(json::parse(Do({"inspect", artifact_, "--json", "-"}).out)["weights"], json::array());
+}
+
+TEST_F(CliTest, WeightsInF16HoldInVerify) {
+  const std::string model = folder_.Write("clustered.onnx", ClusteredModel());
+  EXPECT_THAT(Do({"verify", model, "--weights", "fp16"}).out, HasSubstr("ok   y: "));
+  Do({"compile", model, "-o", artifact_, "--weights", "fp16"});
+  const json description = json::parse(Do({"inspect", artifact_, "--json", "-"}).out);
+  EXPECT_THAT(description["pass_plan"].get<std::string>(), HasSubstr("round_weights f16=1"));
+  EXPECT_EQ(description["weights"].size(), 1u);
+}
+
 TEST_F(CliTest, APrintedPlanCompilesToTheSameBytes) {
   const std::string plan = folder_.Write("plan.txt", Do({"compile", "--passes", "print"}).out);
   const std::string again = folder_ / "again.atn";

@@ -118,6 +118,15 @@ std::string ConvolutionsModel() {
   return model.SerializeAsString();
 }
 
+std::string ClusteredModel() {
+  ModelProto model = NewModel();
+  GraphProto* graph = model.mutable_graph();
+  AddValue(graph->add_input(), "x", {"1", "16", "14", "14"});
+  AddValue(graph->add_output(), "y", {"1", "32", "14", "14"});
+  AddConvolution(graph, "x", 16, 32, 1, "y");
+  return model.SerializeAsString();
+}
+
 std::string CyclicModel() {
   ModelProto model = NewModel();
   GraphProto* graph = model.mutable_graph();

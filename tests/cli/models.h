@@ -20,6 +20,9 @@ std::string ProductsModel();
 // y f32[1,32,14,14] of x f32[1,16,14,14]: a convolution, Relu, and another: tasks to tune.
 std::string ConvolutionsModel();
 
+// y f32[1,32,14,14] of x f32[1,16,14,14]: a convolution of single pixels, whose 512 weights have 17 values.
+std::string ClusteredModel();
+
 // a = Relu(b), b = Relu(a).
 std::string CyclicModel();
 

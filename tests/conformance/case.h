@@ -1,25 +1,33 @@
-// One case of the ONNX backend data: a model, and sets of inputs with the outputs that it must give.
+// What became of one case of conformance data.
 #ifndef ATTUNE_TESTS_CONFORMANCE_CASE_H_
 #define ATTUNE_TESTS_CONFORMANCE_CASE_H_
 
+#include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 
-#include "graph/executor.h"
+#include "absl/status/status.h"
 
 namespace attune::conformance {
 
-enum class Outcome { kPass, kNotSupported, kWrong, kCrash };
+// kRefused: the model is said to be damaged or inconsistent, which some are on purpose.
+enum class Outcome { kPass, kNotSupported, kRefused, kWrong, kCrash };
 
 struct Result {
   Outcome outcome = Outcome::kWrong;
-  // Of kNotSupported the first NS line's reason, of the others what went wrong.
+  // Of kNotSupported the first NS line's reason, of kRefused the error, of the others what went wrong.
   std::string message;
 };
 
-// Imports `folder`/model.onnx once for each of its test_data_set_N, since shapes come from the inputs,
-// executes it and compares. The tolerance is the backend suite's own, rtol 1e-3 and atol 1e-7; integers are
-// exact. The known values of inputs go to the importer as well, for shapes that depend on them.
-Result RunCase(const std::string& folder, const Executor& executor, const Executor& folding);
+// Runs a case. It is called in a process of its own.
+using Task = std::function<Result()>;
+// By the case's name, which has no blanks in it.
+using Tasks = std::map<std::string, Task>;
+using Results = std::map<std::string, Result>;
+
+// Why there is no result: NS lines as kNotSupported, everything else as kWrong with `stage` before it.
+Result FromStatus(const absl::Status& status, std::string_view stage);
 
 }  // namespace attune::conformance
 

@@ -13,6 +13,8 @@ std::string_view StatusOf(Outcome outcome) {
       return "pass";
     case Outcome::kNotSupported:
       return "ns";
+    case Outcome::kRefused:
+      return "refused";
     case Outcome::kWrong:
       return "wrong";
     case Outcome::kCrash:
@@ -40,7 +42,8 @@ bool IsContested(const Expectations& expected, const std::string& name) {
   return it != expected.end() && it->second.status == "contested";
 }
 
-absl::Status WriteExpectations(const std::string& path, const Expectations& old, const Results& results) {
+absl::Status WriteExpectations(const std::string& path, std::string_view heading, const Expectations& old,
+                               const Results& results) {
   Expectations now = old;
   for (const auto& [name, result] : results) {
     const bool passes = result.outcome == Outcome::kPass;
@@ -48,11 +51,7 @@ absl::Status WriteExpectations(const std::string& path, const Expectations& old,
     if (expectation.status == "contested" || expectation.status == "pass") continue;
     expectation = {std::string(StatusOf(result.outcome)), passes ? "" : result.message};
   }
-  std::string text =
-      "# The ONNX backend data, through compiled code as through the reference: pass, ns (not supported, "
-      "with "
-      "the reason) or contested.\n"
-      "# Written by: conformance --update. Cases that pass may only be added.\n";
+  std::string text(heading);
   for (const auto& [name, expectation] : now) {
     absl::StrAppend(&text, name, " ", expectation.status, expectation.reason.empty() ? "" : " ",
                     expectation.reason, "\n");
@@ -67,7 +66,8 @@ std::vector<std::string> FindRegressions(const Expectations& expected, const Res
     const std::string status = it != expected.end() ? it->second.status : "not listed";
     const bool fine = result.outcome == Outcome::kPass ||
                       (status == "contested" && result.outcome != Outcome::kCrash) ||
-                      (status == "ns" && result.outcome == Outcome::kNotSupported);
+                      (status == "ns" && result.outcome == Outcome::kNotSupported) ||
+                      (status == "refused" && result.outcome == Outcome::kRefused);
     if (!fine || status == "not listed") {
       regressions.push_back(
           absl::StrCat(name, ": expected ", status, ", is ", StatusOf(result.outcome), " ", result.message));
@@ -83,8 +83,8 @@ std::vector<std::string> FindProgress(const Expectations& expected, const Result
   std::vector<std::string> progress;
   for (const auto& [name, result] : results) {
     const auto it = expected.find(name);
-    if (result.outcome == Outcome::kPass && it != expected.end() && it->second.status == "ns")
-      progress.push_back(name);
+    if (result.outcome != Outcome::kPass || it == expected.end()) continue;
+    if (it->second.status == "ns" || it->second.status == "refused") progress.push_back(name);
   }
   return progress;
 }

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -13,20 +14,22 @@
 namespace attune::conformance {
 
 struct Expectation {
-  // "pass", "ns", or "contested": runtimes disagree, or the data depends on chance; the reason says which.
+  // "pass", "ns", "refused", or "contested": runtimes disagree, or the data depends on chance; the reason
+  // says which.
   std::string status;
   std::string reason;
 };
 using Expectations = std::map<std::string, Expectation>;
-using Results = std::map<std::string, Result>;
 
 absl::StatusOr<Expectations> ReadExpectations(const std::string& path);
 
 // Whether runtimes disagree about the case, so that any result will do.
 bool IsContested(const Expectations& expected, const std::string& name);
 
-// The cases as they are now. Contested ones stay, and so do those that passed: the list only grows.
-absl::Status WriteExpectations(const std::string& path, const Expectations& old, const Results& results);
+// The cases as they are now, below `heading`. Contested ones stay, and so do those that passed: the list only
+// grows.
+absl::Status WriteExpectations(const std::string& path, std::string_view heading, const Expectations& old,
+                               const Results& results);
 
 // A line for each case that is worse than expected: passed before and does not now, is wrong or crashes and
 // is not contested, or is not in the file at all.

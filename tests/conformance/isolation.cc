@@ -50,7 +50,7 @@ class Runner {
  public:
   Runner(int jobs, int seconds) : jobs_(static_cast<size_t>(jobs)), seconds_(seconds) {}
 
-  std::map<std::string, Result> Run(const std::map<std::string, std::function<Result()>>& tasks) {
+  Results Run(const Tasks& tasks) {
     for (const auto& [name, task] : tasks) {
       while (children_.size() == jobs_) Wait();
       Start(name, task);
@@ -60,7 +60,7 @@ class Runner {
   }
 
  private:
-  void Start(const std::string& name, const std::function<Result()>& task) {
+  void Start(const std::string& name, const Task& task) {
     int ends[2];
     if (pipe(ends) != 0) {
       results_[name] = Crash("no pipe");
@@ -110,14 +110,11 @@ class Runner {
   const size_t jobs_;
   const int seconds_;
   std::list<Child> children_;
-  std::map<std::string, Result> results_;
+  Results results_;
 };
 
 }  // namespace
 
-std::map<std::string, Result> RunIsolated(const std::map<std::string, std::function<Result()>>& tasks,
-                                          int jobs, int seconds) {
-  return Runner(jobs, seconds).Run(tasks);
-}
+Results RunIsolated(const Tasks& tasks, int jobs, int seconds) { return Runner(jobs, seconds).Run(tasks); }
 
 }  // namespace attune::conformance

@@ -2,18 +2,13 @@
 #ifndef ATTUNE_TESTS_CONFORMANCE_ISOLATION_H_
 #define ATTUNE_TESTS_CONFORMANCE_ISOLATION_H_
 
-#include <functional>
-#include <map>
-#include <string>
-
 #include "case.h"
 
 namespace attune::conformance {
 
 // Up to `jobs` tasks at a time, each for at most `seconds`. Call it before the process has threads: each
 // child is a copy of it.
-std::map<std::string, Result> RunIsolated(const std::map<std::string, std::function<Result()>>& tasks,
-                                          int jobs, int seconds);
+Results RunIsolated(const Tasks& tasks, int jobs, int seconds);
 
 }  // namespace attune::conformance
 

@@ -1,23 +1,22 @@
-// conformance DATA [--executor compiled|reference] [--expected FILE] [--update] [--filter TEXT]: runs the
-// ONNX backend data, by default through compiled code, and prints what passes, what is not supported and why,
-// and what is wrong. Exit code 1 when a case is worse than expected.
+// conformance DATA [--format onnx|litert] [--executor compiled|reference] [--inputs FILE] [--expected FILE]
+// [--update] [--filter TEXT]: runs a format's conformance data, by default through compiled code, and prints
+// what passes, what is not supported and why, and what is wrong. Exit code 1 when a case is worse than
+// expected.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <iostream>
 #include <map>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "api/compiled_executor.h"
+#include "absl/strings/match.h"
 #include "base/status.h"
 #include "case.h"
 #include "expectations.h"
+#include "formats.h"
 #include "isolation.h"
-#include "reference/interpreter.h"
 
 namespace attune::conformance {
 namespace {
@@ -26,26 +25,14 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::string data;
+  std::string format = "onnx";
+  RunOptions run;
   std::string expected;
   std::string filter;
-  std::string executor = "compiled";
   bool update = false;
   int seconds = 60;
   int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 };
-
-// Folders with a model, by name.
-std::map<std::string, std::string> FindCases(const Options& options) {
-  std::map<std::string, std::string> cases;
-  for (const auto& entry : fs::recursive_directory_iterator(options.data)) {
-    if (entry.path().filename() != "model.onnx") continue;
-    const fs::path folder = entry.path().parent_path();
-    // Two groups of the data have cases of the same name.
-    const std::string name = folder.parent_path().filename().string() + "/" + folder.filename().string();
-    if (name.find(options.filter) != std::string::npos) cases[name] = folder.string();
-  }
-  return cases;
-}
 
 void PrintSummary(const Expectations& expected, const Results& results) {
   std::map<Outcome, int> counts;
@@ -59,6 +46,8 @@ void PrintSummary(const Expectations& expected, const Results& results) {
     }
     ++counts[result.outcome];
     if (result.outcome == Outcome::kNotSupported) ++reasons[result.message];
+    if (result.outcome == Outcome::kRefused)
+      std::cout << "refused " << name << ": " << result.message << "\n";
     if (result.outcome == Outcome::kWrong) std::cout << "wrong " << name << ": " << result.message << "\n";
     if (result.outcome == Outcome::kCrash) std::cout << "crash " << name << ": " << result.message << "\n";
   }
@@ -67,8 +56,9 @@ void PrintSummary(const Expectations& expected, const Results& results) {
   std::sort(sorted.begin(), sorted.end());
   for (const auto& [count, reason] : sorted) std::cout << "NS " << -count << "  " << reason << "\n";
   std::cout << results.size() << " cases: " << counts[Outcome::kPass] << " passed, "
-            << counts[Outcome::kNotSupported] << " NS, " << contested << " contested, "
-            << counts[Outcome::kWrong] << " wrong, " << counts[Outcome::kCrash] << " crashed\n";
+            << counts[Outcome::kNotSupported] << " NS, " << counts[Outcome::kRefused] << " refused, "
+            << contested << " contested, " << counts[Outcome::kWrong] << " wrong, " << counts[Outcome::kCrash]
+            << " crashed\n";
 }
 
 // Without a file, and where the one to be written does not exist yet, nothing is expected.
@@ -88,19 +78,14 @@ bool CheckExpectations(const Expectations& expected, const Results& results) {
 }
 
 absl::Status Run(const Options& options) {
+  const Format& format = FormatNamed(options.format);
   ASSIGN_OR_RETURN(const Expectations expected, LoadExpectations(options));
-  const Interpreter reference;
-  const CompiledExecutor compiled;
-  const Executor& executor =
-      options.executor == "compiled" ? static_cast<const Executor&>(compiled) : reference;
-  std::map<std::string, std::function<Result()>> tasks;
-  for (const auto& [name, path] : FindCases(options)) {
-    tasks[name] = [&executor, &reference, folder = path] { return RunCase(folder, executor, reference); };
-  }
+  ASSIGN_OR_RETURN(Tasks tasks, format.find(options.data, options.run));
+  std::erase_if(tasks, [&](const auto& task) { return !absl::StrContains(task.first, options.filter); });
   if (tasks.empty()) return InvalidInput("no cases below ", options.data);
   const Results results = RunIsolated(tasks, options.jobs, options.seconds);
   PrintSummary(expected, results);
-  if (options.update) return WriteExpectations(options.expected, expected, results);
+  if (options.update) return WriteExpectations(options.expected, format.heading, expected, results);
   if (!options.expected.empty() && !CheckExpectations(expected, results))
     return absl::FailedPreconditionError("cases are worse than expected");
   return absl::OkStatus();
@@ -111,12 +96,15 @@ absl::Status Run(const Options& options) {
 
 int main(int argc, char** argv) {
   attune::conformance::Options options;
-  CLI::App app("Runs the ONNX backend data");
+  CLI::App app("Runs the conformance data of a model format");
   app.add_option("data", options.data, "folder that holds the unpacked data")
       ->required()
       ->check(CLI::ExistingDirectory);
-  app.add_option("--executor", options.executor, "what runs the models")
+  app.add_option("--format", options.format, "which data it is")
+      ->check(CLI::IsMember(attune::conformance::FormatNames()));
+  app.add_option("--executor", options.run.executor, "what runs models whose outputs are known")
       ->check(CLI::IsMember({"compiled", "reference"}));
+  app.add_option("--inputs", options.run.inputs, "file of values for inputs of models that come without any");
   CLI::Option* expected = app.add_option("--expected", options.expected, "file of expected results");
   app.add_flag("--update", options.update, "write the results to --expected")->needs(expected);
   app.add_option("--filter", options.filter, "only cases whose name has this text");

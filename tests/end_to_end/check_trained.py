@@ -1,27 +1,16 @@
 #!/usr/bin/env python3
 """check_trained.py NETWORK    a trained network gives what onnxruntime gives"""
-import pathlib
 import sys
-import tempfile
-import wave
 
 import numpy
 import PIL.Image
 import PIL.ImageDraw
 
 from checks import MODELS, end_to_end, need
-from program import attune_json, onnxruntime_session
+from peers import photo, run_attune, speech
+from program import onnxruntime_session
 
 RANDOM = numpy.random.default_rng(0)
-
-
-def photo(name, *shape, low=0.0, high=1.0, dtype=numpy.float32):
-    """A photo of any size as [1,3,height,width], or [1,1,height,width] in shades of grey."""
-    channels, height, width = shape[-3:]
-    image = PIL.Image.open(need(MODELS / "images" / name)).convert("L" if channels == 1 else "RGB")
-    samples = numpy.asarray(image.resize((width, height), PIL.Image.Resampling.BILINEAR), dtype=numpy.float64)
-    samples = samples.reshape(height, width, channels).transpose(2, 0, 1)
-    return (low + (high - low) / 255 * samples).reshape(shape).astype(dtype)
 
 
 def page(height, width):
@@ -32,14 +21,6 @@ def page(height, width):
         draw.text((20, 30 + 90 * line), text, fill="black", font_size=40)
     samples = numpy.asarray(image, dtype=numpy.float32).transpose(2, 0, 1) / 127.5 - 1
     return samples[None]
-
-
-def speech(*shape):
-    """As many samples, of a recording that starts again when it ends. Not a pure tone: the network takes the
-    logarithm of what is left of the bands that are silent, which is rounding."""
-    with wave.open(str(need(MODELS / "audio/speech.wav"))) as file:
-        samples = numpy.frombuffer(file.readframes(file.getnframes()), dtype=numpy.int16)
-    return (numpy.resize(samples, shape) / 32768).astype(numpy.float32)
 
 
 def tokens(count):
@@ -103,14 +84,7 @@ def check(name):
     file, make_inputs = NETWORKS[name]
     model = need(MODELS / "onnx" / file)
     inputs = make_inputs()
-    with tempfile.TemporaryDirectory() as folder:
-        flags = []
-        for index, (input_name, values) in enumerate(inputs.items()):
-            path = pathlib.Path(folder) / f"input{index}.npy"
-            numpy.save(path, values)
-            flags += ["--input", f"{input_name}={path}"]
-        results = attune_json("run", model, *flags, "--output", pathlib.Path(folder) / "outputs")["outputs"]
-        actual = {result["name"]: numpy.load(result["file"]) for result in results}
+    actual = dict(run_attune(model, inputs))
     session = onnxruntime_session(model)
     names = [output.name for output in session.get_outputs()]
     assert list(actual) == names, f"outputs are {list(actual)}, onnxruntime has {names}"

@@ -5,9 +5,9 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 
-from program import Failed  # noqa: E402
+from program import ROOT, Failed  # noqa: E402
 
-MODELS = pathlib.Path(os.environ["ATTUNE_MODELS"])
+MODELS = pathlib.Path(os.environ.get("ATTUNE_MODELS", ROOT.parent / "shared/models"))
 SKIPPED = 77  # the exit code that ctest counts as skipped
 
 

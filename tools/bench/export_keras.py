@@ -30,6 +30,12 @@ def shake(model):
     return model
 
 
+def save(case, folder):
+    """Writes the network as a SavedModel, which the other formats are made of."""
+    signature = [tensorflow.TensorSpec(case.shape, tensorflow.float32)]
+    build(case).export(folder, input_signature=signature, verbose=False)
+
+
 def write_onnx(saved, path):
     subprocess.run([sys.executable, "-m", "tf2onnx.convert", "--saved-model", saved, "--opset", str(OPSET),
                     "--output", str(path)], check=True)
@@ -41,12 +47,11 @@ def write_tflite(saved, path):
 
 def main():
     name, form, path = sys.argv[1:]
-    case = case_named(name)
     write = {"onnx": write_onnx, "tflite": write_tflite}[form]
     with tempfile.TemporaryDirectory() as saved:
-        signature = [tensorflow.TensorSpec(case.shape, tensorflow.float32)]
-        build(case).export(saved, input_signature=signature, verbose=False)
+        save(case_named(name), saved)
         write(saved, pathlib.Path(path))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+#include "api/quantize.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "api/reusing_executor.h"
+#include "base/status.h"
+#include "export/onnx/export.h"
+#include "import/import.h"
+#include "opt/driver.h"
+#include "quant/equalize.h"
+#include "quant/layer_error.h"
+#include "quant/layers.h"
+#include "quant/quantize.h"
+#include "reference/interpreter.h"
+
+namespace attune {
+namespace {
+
+using quant::Sample;
+
+// Samples in the order of the graph's inputs: those to calibrate with, and those to compare by.
+struct Data {
+  std::vector<Sample> calibration, held_back;
+};
+
+absl::StatusOr<Sample> InOrder(const Graph& graph, const std::vector<NamedTensor>& given, size_t number) {
+  Sample sample;
+  for (const auto& input : graph.inputs()) {
+    const auto found =
+        std::ranges::find_if(given, [&](const NamedTensor& t) { return t.name == input->name(); });
+    if (found == given.end()) {
+      return InvalidInput("sample ", number, " has no value for input \"", input->name(), "\"");
+    }
+    const TensorType& type = input->type();
+    if (found->tensor.dtype() != type.dtype || found->tensor.shape() != type.shape()) {
+      return InvalidInput("sample ", number, ": input \"", input->name(), "\" must be ", ToString(type),
+                          ", not ", DescribeType(found->tensor.dtype(), found->tensor.shape()));
+    }
+    sample.push_back(found->tensor);
+  }
+  return sample;
+}
+
+absl::StatusOr<Data> Split(const Graph& graph, const std::vector<std::vector<NamedTensor>>& samples,
+                           int period) {
+  if (samples.empty()) return InvalidInput("there are no samples to calibrate with");
+  Data data;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    ASSIGN_OR_RETURN(Sample sample, InOrder(graph, samples[i], i + 1));
+    const bool is_held_back = (i + 1) % static_cast<size_t>(std::max(period, 2)) == 0;
+    (is_held_back ? data.held_back : data.calibration).push_back(std::move(sample));
+  }
+  if (data.held_back.empty()) {
+    data.held_back.push_back(data.calibration.back());
+    if (data.calibration.size() > 1) data.calibration.pop_back();
+  }
+  return data;
+}
+
+// The error with the model's file before it; the lines of an NS list stand by themselves.
+absl::Status Named(const absl::Status& status, const std::string& path) {
+  const bool stands = absl::StartsWith(status.message(), "NS ") || absl::StartsWith(status.message(), path);
+  return stands ? status : Annotate(status, path);
+}
+
+std::set<std::string> IntegerLayers(const quant::QuantizationPlan& plan) {
+  std::set<std::string> names;
+  for (const quant::LayerPlan& layer : plan.layers) {
+    if (layer.precision == quant::Precision::kInt8) names.insert(layer.layer);
+  }
+  return names;
+}
+
+// The way of one graph to its quantized form.
+class Quantizer {
+ public:
+  Quantizer(const Graph& graph, const Executor& executor, const QuantizeOptions& options)
+      : graph_(graph.Clone()), executor_(executor), options_(options) {}
+
+  absl::StatusOr<QuantizedModel> Run(Data data) {
+    RETURN_IF_ERROR(RunPlan(*graph_, quant::PreparingPasses()).status());
+    if (quant::LayersOf(*graph_).empty()) {
+      return InvalidInput(
+          "there is no convolution or matrix product of f32 with constant weights to quantize");
+    }
+    QuantizedModel model;
+    model.report.calibration_samples = std::ssize(data.calibration);
+    model.report.held_back_samples = std::ssize(data.held_back);
+    Show("running the network in f32");
+    ASSIGN_OR_RETURN(held_back_, quant::RunFloat(*graph_, std::move(data.held_back), executor_));
+    if (options_.equalizes) model.report.equalized_pairs = quant::EqualizeLayers(*graph_);
+    ASSIGN_OR_RETURN(model.plan, Plan(data.calibration));
+    if (options_.clusters > 0) {
+      quant::ClusterWeights(*graph_, options_.clusters, IntegerLayers(model.plan));
+      ASSIGN_OR_RETURN(model.clustered, quant::ClusteredLayers(*graph_, model.plan));
+    }
+    ASSIGN_OR_RETURN(model.graph, quant::Quantize(*graph_, model.plan));
+    Show("comparing with f32");
+    ASSIGN_OR_RETURN(model.report.agreement, Agree(*model.graph));
+    ASSIGN_OR_RETURN(const auto errors,
+                     quant::MeasureLayerErrors(*graph_, model.plan, data.calibration, executor_));
+    model.report.layers = quant::ReportLayers(*graph_, model.plan, errors, model.clustered);
+    if (options_.corrects_biases) RETURN_IF_ERROR(CorrectBiases(errors, model));
+    return model;
+  }
+
+ private:
+  void Show(std::string_view stage) const {
+    if (options_.progress) options_.progress(stage);
+  }
+  std::function<void(int64_t, int64_t)> Counter(std::string_view what) const {
+    return [this, what](int64_t done, int64_t all) { Show(absl::StrCat(what, " ", done + 1, " of ", all)); };
+  }
+
+  absl::StatusOr<quant::NetworkAgreement> Agree(const Graph& quantized) const {
+    return quant::MeasureAgreement(quantized, held_back_, executor_, options_.agreement);
+  }
+
+  absl::StatusOr<quant::QuantizationPlan> Plan(const std::vector<Sample>& samples) const {
+    quant::CalibrationOptions calibration = options_.calibration;
+    if (!calibration.progress) calibration.progress = Counter("calibrating: run");
+    ASSIGN_OR_RETURN(const auto histograms, quant::Observe(*graph_, samples, executor_, calibration));
+    quant::QuantizationPlan plan = quant::UniformPlan(*graph_, quant::Precision::kInt8);
+    plan.ranges = quant::ChooseRanges(histograms, calibration);
+    plan.clusters = options_.clusters;
+    if (!options_.is_mixed) return plan;
+    ASSIGN_OR_RETURN(std::vector<quant::LayerSensitivity> sensitivities,
+                     quant::MeasureSensitivity(*graph_, plan, held_back_, executor_, options_.agreement,
+                                               Counter("measuring layer")));
+    Show("choosing layers");
+    quant::SearchOptions search;
+    search.max_drop = options_.max_drop;
+    search.agreement = options_.agreement;
+    search.seconds = options_.seconds;
+    ASSIGN_OR_RETURN(
+        quant::SearchResult result,
+        quant::SearchPrecisions(*graph_, plan, std::move(sensitivities), held_back_, executor_, search));
+    return std::move(result.plan);
+  }
+
+  // Keeps the correction where the network is closer to f32 with it.
+  absl::Status CorrectBiases(const std::map<std::string, quant::LayerError>& errors, QuantizedModel& model) {
+    Show("correcting biases");
+    const std::unique_ptr<Graph> corrected = graph_->Clone();
+    const int count = quant::CorrectBiases(*corrected, model.plan, errors);
+    if (count == 0) return absl::OkStatus();
+    ASSIGN_OR_RETURN(std::unique_ptr<Graph> quantized, quant::Quantize(*corrected, model.plan));
+    ASSIGN_OR_RETURN(const quant::NetworkAgreement agreement, Agree(*quantized));
+    const quant::NetworkAgreement& before = model.report.agreement;
+    if (std::pair(agreement.agreement, agreement.cosine) < std::pair(before.agreement, before.cosine)) {
+      return absl::OkStatus();
+    }
+    model.graph = std::move(quantized);
+    model.report.agreement = agreement;
+    model.report.corrected_biases = count;
+    return absl::OkStatus();
+  }
+
+  std::unique_ptr<Graph> graph_;
+  const Executor& executor_;
+  const QuantizeOptions& options_;
+  quant::HeldBack held_back_;
+};
+
+}  // namespace
+
+absl::StatusOr<QuantizedModel> QuantizeGraph(const Graph& graph,
+                                             const std::vector<std::vector<NamedTensor>>& samples,
+                                             const QuantizeOptions& options) {
+  ASSIGN_OR_RETURN(Data data, Split(graph, samples, options.held_back_period));
+  std::optional<ReusingExecutor> compiled;
+  if (options.executor == nullptr) compiled.emplace(DefaultPlan(), options.threads);
+  const Executor& executor = options.executor == nullptr ? *compiled : *options.executor;
+  return Quantizer(graph, executor, options).Run(std::move(data));
+}
+
+absl::StatusOr<QuantizedModel> QuantizeModel(const std::string& path, ModelOptions model,
+                                             const std::vector<std::vector<NamedTensor>>& samples,
+                                             const QuantizeOptions& options) {
+  if (!samples.empty()) {
+    for (const NamedTensor& input : samples.front()) model.shapes.emplace(input.name, input.tensor.shape());
+  }
+  const Interpreter interpreter;
+  const absl::StatusOr<std::unique_ptr<Graph>> graph = ImportModel(path, {.input_shapes = model.shapes,
+                                                                          .input_values = model.values,
+                                                                          .executor = &interpreter,
+                                                                          .signature = model.signature});
+  if (!graph.ok()) return Named(graph.status(), path);
+  absl::StatusOr<QuantizedModel> quantized = QuantizeGraph(**graph, samples, options);
+  if (!quantized.ok()) return Named(quantized.status(), path);
+  return quantized;
+}
+
+absl::Status SaveOnnx(const QuantizedModel& model, const std::string& path) {
+  return ExportOnnx(*model.graph, path);
+}
+
+}  // namespace attune

@@ -1,0 +1,69 @@
+// Post-training quantization of a model, from samples to a model file in integers.
+#ifndef ATTUNE_API_QUANTIZE_H_
+#define ATTUNE_API_QUANTIZE_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "api/network.h"
+#include "api/tensors.h"
+#include "graph/executor.h"
+#include "quant/calibration.h"
+#include "quant/cluster.h"
+#include "quant/plan.h"
+#include "quant/report.h"
+#include "quant/sensitivity.h"
+
+namespace attune {
+
+struct QuantizeOptions {
+  quant::CalibrationOptions calibration;
+  // Whether layers stay f32 until no more than `max_drop` of the agreement with the network in f32 is lost.
+  bool is_mixed = false;
+  double max_drop = 0.01;
+  quant::Agreement agreement = quant::DefaultAgreement;
+  // Seconds of a layer at a precision, as of quant::SearchOptions; empty: all layers gain.
+  std::function<double(std::string_view, quant::Precision)> seconds;
+  int clusters = 0;  // different weights of a layer: 16, 32, or 0 for as many as there are
+  bool equalizes = true;
+  bool corrects_biases = true;
+  // Every so manieth sample is not calibrated with, but compared by; with fewer samples the last one.
+  int held_back_period = 4;
+  // What runs the network; nullptr: compiled for this machine, on `threads` threads (0: all processors).
+  const Executor* executor = nullptr;
+  int threads = 0;
+  // Called with what is done next, in a few words; may be empty.
+  std::function<void(std::string_view)> progress;
+};
+
+struct QuantizedModel {
+  std::unique_ptr<Graph> graph;
+  quant::QuantizationPlan plan;
+  std::vector<quant::ClusteredLayer> clustered;
+  quant::QuantizationReport report;
+};
+
+// `graph`, as imported, quantized by `samples`, each of which has all inputs by name. Biases are corrected
+// where the network agrees better with f32 by it. Errors: no samples, one without an input, a network without
+// convolutions or matrix products, or what compiling reports.
+absl::StatusOr<QuantizedModel> QuantizeGraph(const Graph& graph,
+                                             const std::vector<std::vector<NamedTensor>>& samples,
+                                             const QuantizeOptions& options = {});
+
+// The same of the model at `path`, of any format. Shapes that neither the model nor `model` states are the
+// first sample's. Errors name the file.
+absl::StatusOr<QuantizedModel> QuantizeModel(const std::string& path, ModelOptions model,
+                                             const std::vector<std::vector<NamedTensor>>& samples,
+                                             const QuantizeOptions& options = {});
+
+// Writes the graph as an ONNX model.
+absl::Status SaveOnnx(const QuantizedModel& model, const std::string& path);
+
+}  // namespace attune
+
+#endif  // ATTUNE_API_QUANTIZE_H_

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""check_tensorflow.py [NAME ...]    TensorFlow networks give what TensorFlow gives
+
+Compares the trained networks, frozen graphs and SavedModels, and then two of Keras, which are exported to SavedModel,
+.tflite and .onnx: what comes out of the three must also agree. Prints a line for each network, or for those whose names
+contain a NAME, and exits with 1 where one is off. TensorFlow comes with the set-up of the benchmarks:
+build/bench/keras/bin/python tests/end_to_end/check_tensorflow.py
+"""
+import os
+import pathlib
+import sys
+import tempfile
+
+import numpy
+
+from checks import MODELS, need
+from peers import Expected, PeerFailed, Report, compare, isolated, run_attune, speech
+
+SECONDS = 600  # for what TensorFlow does with one network
+
+
+def noise(*shape):
+    return numpy.random.default_rng(0).standard_normal(shape).astype(numpy.float32)
+
+
+def shades(*shape):
+    """Samples of a picture, from 0 to 1."""
+    return numpy.random.default_rng(0).random(shape, dtype=numpy.float32)
+
+
+# Nothing is dropped out where all is kept.
+KEEP_ALL = numpy.array(1, dtype=numpy.float32)
+
+# The file or folder, and its inputs.
+TRAINED = {
+    "fc_layers": ("fc-layers_frozen.pb", lambda: {"X": noise(1, 784)}),
+    "lstm": ("lstm_frozen.pb", lambda: {"X": noise(1, 784), "keep_prob": KEEP_ALL}),
+    "gru": ("gru_frozen.pb", lambda: {"X": noise(1, 784), "keep_prob": KEEP_ALL}),
+    "espcn_x2": ("ESPCN_x2.pb", lambda: {"IteratorGetNext": shades(1, 24, 32, 1)}),
+    "espcn_x3": ("ESPCN_x3.pb", lambda: {"IteratorGetNext": shades(1, 24, 32, 1)}),
+    "fsrcnn_x2": ("FSRCNN_x2.pb", lambda: {"IteratorGetNext": shades(1, 24, 32, 1)}),
+    "basic_pitch": ("basic_pitch_savedmodel", lambda: {"input_2": speech(1, 43844, 1)}),
+    "half_plus_two": ("half_plus_two", lambda: {"x": noise(3, 1)}),
+}
+
+# As the benchmarks name them.
+KERAS = ("resnet50v2", "tf_mobilenetv2")
+
+# The share of floats that may be beyond the tolerance, by no more than ten times: what rounding explains, in networks
+# that amplify it.
+SHARES = {}
+
+
+# ---- TensorFlow, each call in a process of its own
+
+def import_tensorflow():
+    """With its own kernels: those of oneDNN round otherwise."""
+    os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", TF_ENABLE_ONEDNN_OPTS="0")
+    import tensorflow
+
+    tensorflow.config.threading.set_intra_op_parallelism_threads(1)
+    tensorflow.config.threading.set_inter_op_parallelism_threads(1)
+    return tensorflow
+
+
+def run_frozen(path, inputs):
+    """The outputs of a frozen graph by name: the nodes that no other node uses."""
+    tensorflow = import_tensorflow()
+    definition = tensorflow.compat.v1.GraphDef.FromString(path.read_bytes())
+    used = {source.lstrip("^").split(":")[0] for node in definition.node for source in node.input}
+    names = [node.name for node in definition.node if node.name not in used]
+    with tensorflow.Graph().as_default() as graph:
+        tensorflow.import_graph_def(definition, name="")
+        with tensorflow.compat.v1.Session(graph=graph) as session:
+            values = session.run([f"{name}:0" for name in names],
+                                 {f"{name}:0": value for name, value in inputs.items()})
+    return dict(zip(names, values))
+
+
+def run_saved_model(path, inputs):
+    """The outputs of a SavedModel's default signature by name. `inputs`: by name, or the one there is."""
+    tensorflow = import_tensorflow()
+    model = tensorflow.saved_model.load(str(path))  # keeps the variables alive
+    signature = model.signatures["serving_default"]
+    if not isinstance(inputs, dict):
+        inputs = {next(iter(signature.structured_input_signature[1])): inputs}
+    outputs = signature(**{name: tensorflow.constant(value) for name, value in inputs.items()})
+    return {name: value.numpy() for name, value in outputs.items()}
+
+
+def export(case, folder, image):
+    """Writes a network of Keras in the three formats, and returns its outputs by name."""
+    import_tensorflow()
+    from bench import export_keras
+
+    export_keras.save(case, str(folder / "saved"))
+    export_keras.write_tflite(str(folder / "saved"), folder / "model.tflite")
+    export_keras.write_onnx(str(folder / "saved"), folder / "model.onnx")
+    return run_saved_model(folder / "saved", image)
+
+
+# ---- Comparing
+
+def compare_by_name(actual, outputs, loose=0.0):
+    """Whether the outputs [(name, array)] are those of `outputs`, by name, and the figures."""
+    names = sorted(name for name, _ in actual)
+    if names != sorted(outputs):
+        return False, f"the outputs are {', '.join(names)} instead of {', '.join(sorted(outputs))}"
+    lines, good = [], True
+    for name, values in actual:
+        wanted = numpy.asarray(outputs[name])
+        same, text = compare(values, Expected(name, wanted, "float" if wanted.dtype.kind == "f" else "equal"), loose)
+        lines.append(text if len(actual) == 1 else f"{name}: {text}")
+        good = good and same
+    return good, "; ".join(lines)
+
+
+def check_trained(report, name):
+    file, make_inputs = TRAINED[name]
+    path = need(MODELS / "tf" / file)
+    with report.model(name, path):
+        inputs = make_inputs()
+        outputs = isolated(run_saved_model if path.is_dir() else run_frozen, path, inputs, seconds=SECONDS)
+        good, text = compare_by_name(run_attune(path, inputs), outputs, SHARES.get(name, 0))
+        report.add("pass" if good else "wrong", name, text)
+
+
+def check_keras(report, name):
+    from bench.networks import case_named
+
+    case, loose = case_named(name), SHARES.get(name, 0)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        image = noise(*case.shape)
+        try:
+            outputs = isolated(export, case, folder, image, seconds=SECONDS)
+        except PeerFailed as error:
+            report.add("wrong", name, f"cannot be exported: {error}")
+            return
+        (output, wanted), = outputs.items()
+        first = None
+        for file in ("saved", "model.tflite", "model.onnx"):
+            line = f"{name} {'SavedModel' if file == 'saved' else file}"
+            with report.model(line, folder / file):
+                (_, values), = run_attune(folder / file, {"image": image})
+                good, text = compare(values, Expected(output, wanted, "float"), loose)
+                if first is None:
+                    first = values
+                else:
+                    agrees, difference = compare(values, Expected(output, first, "float"), loose)
+                    good, text = good and agrees, f"{text}; beside the first: {difference}"
+                report.add("pass" if good else "wrong", line, text)
+
+
+def main():
+    report = Report("TensorFlow")
+    for names, check in ((TRAINED, check_trained), (KERAS, check_keras)):
+        for name in names:
+            if not sys.argv[1:] or any(text in name for text in sys.argv[1:]):
+                check(report, name)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
