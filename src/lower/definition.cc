@@ -177,7 +177,17 @@ Expr Definition::Read(const Value* value, const Indices& indices) const {
     const DType dtype = constant->dtype();
     return IsFloat(dtype) ? FloatConst(constant->ToDouble(0), dtype) : IntConst(constant->ToInt(0), dtype);
   }
-  return Load(BufferOf(value), Physical(value->type(), indices));
+  return Load(BufferOf(value), PlaceOf(value->type(), indices));
+}
+
+Indices Definition::PlaceOf(const TensorType& type, const Indices& logical) const {
+  if (type.layout.is_plain()) return logical;
+  const auto known = channels_.find(logical[type.layout.blocked_axis].get());
+  if (known == channels_.end() || known->second.block_size != type.layout.block) return Physical(type, logical);
+  Indices physical = logical;
+  physical[type.layout.blocked_axis] = known->second.block;
+  physical.push_back(known->second.lane);
+  return physical;
 }
 
 Expr Definition::ReadComputed(const Value* value, const Indices& indices) const {
@@ -199,7 +209,7 @@ Expr Definition::ReadBroadcast(const Value* value, const Indices& indices) const
 
 // A stage over the physical shape of `type`, and the logical indices of its elements.
 Stage Definition::MakeStage(const std::string& name, const TensorType& type, const Buffer& output,
-                            Indices& logical) const {
+                            Indices& logical) {
   Stage stage;
   stage.name = name;
   stage.output = output;
@@ -209,7 +219,9 @@ Stage Definition::MakeStage(const std::string& name, const TensorType& type, con
   for (size_t d = 0; d < type.dims.size(); ++d) logical.push_back(Expr(stage.axes[d].var));
   if (!type.layout.is_plain()) {
     Expr& channel = logical[type.layout.blocked_axis];
-    channel = channel * Expr(int64_t{type.layout.block}) + Expr(stage.axes.back().var);
+    const Expr block = channel, lane = Expr(stage.axes.back().var);
+    channel = block * Expr(int64_t{type.layout.block}) + lane;
+    channels_[channel.get()] = {channel, block, lane, type.layout.block};
   }
   return stage;
 }

@@ -112,8 +112,8 @@ class Definition {
 
  private:
   std::string SuffixedName(const Node& node, const std::string& suffix) const;
-  Stage MakeStage(const std::string& name, const TensorType& type, const Buffer& output,
-                  Indices& logical) const;
+  Stage MakeStage(const std::string& name, const TensorType& type, const Buffer& output, Indices& logical);
+  Indices PlaceOf(const TensorType& type, const Indices& logical) const;
   void AddReduction(const std::string& name, const TensorType& type, const Buffer& buffer,
                     const Reduction& reduction);
 
@@ -121,6 +121,13 @@ class Definition {
   std::map<const Value*, Buffer> buffers_;
   std::map<const Node*, std::string> names_;
   std::vector<std::string> symbols_;
+  // Channels that are made of a block and a place in it: who reads such a one in blocks of the same size reads
+  // there. To divide it again would double an index with each of the stages that are inlined into one another.
+  struct Channel {
+    Expr channel, block, lane;
+    int64_t block_size;
+  };
+  std::map<const ExprNode*, Channel> channels_;
 };
 
 // Adds the stages of one operator. The tables of operators are in lower/operators.cc.

@@ -183,7 +183,8 @@ class BlockChooser {
 
 bool IsFeatureMap(const TensorType& type) {
   const bool is_quantized = type.dtype == DType::kU8 || type.dtype == DType::kI8 || type.dtype == DType::kI32;
-  return type.rank() == 4 && (IsFloat(type.dtype) || is_quantized) && type.is_static();
+  const bool is_condition = type.dtype == DType::kBool;
+  return type.rank() == 4 && (IsFloat(type.dtype) || is_quantized || is_condition) && type.is_static();
 }
 
 absl::StatusOr<BlockChoice> ChooseBlocks(const Graph& graph, const Target& target, const BlockFlips& flips) {

@@ -55,11 +55,12 @@ class GroupAssignment {
       case Op::kMaxPool:
       case Op::kAvgPool:
       case Op::kResize:
-      case Op::kPad:
       case Op::kReduceMean:
       case Op::kReduceSum:
       case Op::kReduceMax:
         return KeepsChannels(node) ? input : Layout();
+      case Op::kPad:
+        return KeepsPlaces(node) ? input : Layout();
       case Op::kGroupNorm:
         return node.attrs().Int("groups") == type.dims[1].size ? input : Layout();
       case Op::kDepthToSpace:
@@ -73,6 +74,12 @@ class GroupAssignment {
       default:
         return IsElementwise(node.op()) ? ElementwiseLayout(node) : Layout();
     }
+  }
+
+  // Whether channels stay where they are in their blocks; others may follow them.
+  static bool KeepsPlaces(const Node& pad) {
+    const Ints& pads = pad.attrs().IntList("pads");
+    return pads[0] == 0 && pads[1] == 0 && pads[4] == 0;
   }
 
   bool IsAlignedSlice(const Node& node) const {

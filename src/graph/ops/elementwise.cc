@@ -8,20 +8,14 @@
 namespace attune::infer {
 namespace {
 
-// How many dimensions of `type` are not 1.
-int NumExtendedAxes(const TensorType& type) {
-  return static_cast<int>(std::ranges::count_if(type.dims, [](const Dim& dim) { return dim != Dim(1); }));
-}
-
 // The size of the axis of `type` that broadcasting lays over axis `axis` of `rank` dimensions.
 Dim AlignedDim(const TensorType& type, int axis, int rank) {
   const int own = axis - (rank - type.rank());
   return own < 0 ? Dim(1) : type.dims[static_cast<size_t>(own)];
 }
 
-// The layout of the result of shape `dims`. Inputs with a blocked layout must all have the same, of the
-// result's blocked axis whole. A plain one may go with them where its address is simple nevertheless: it
-// does not extend along the blocked axis (a scalar, a mask), or along that one only (one value a channel).
+// The layout of the result of shape `dims`. Inputs with a blocked layout that have the result's blocked axis must
+// all have the same. Others go with them as they are: plain ones, and those that are broadcast along that axis.
 absl::StatusOr<Layout> ResultLayout(const Node& node, const Dims& dims) {
   const int rank = static_cast<int>(dims.size());
   Layout layout;
@@ -30,23 +24,13 @@ absl::StatusOr<Layout> ResultLayout(const Node& node, const Dims& dims) {
     if (type.layout.is_plain()) continue;
     Layout aligned = type.layout;
     aligned.blocked_axis += rank - type.rank();
+    const size_t axis = static_cast<size_t>(aligned.blocked_axis);
+    if (AlignedDim(type, aligned.blocked_axis, rank) != dims[axis]) continue;
     if (!layout.is_plain() && aligned != layout) {
       return InvalidInput("the inputs ", ToString(InputType(node, 0)), " and ", ToString(InputType(node, 1)),
                           " are blocked differently");
     }
     layout = aligned;
-  }
-  if (layout.is_plain()) return layout;
-  const Dim& blocked = dims[static_cast<size_t>(layout.blocked_axis)];
-  for (const Value* input : node.inputs()) {
-    const TensorType& type = input->type();
-    const Dim own = AlignedDim(type, layout.blocked_axis, rank);
-    if (!type.layout.is_plain() && own != blocked) {
-      return InvalidInput(ToString(type), " cannot be broadcast along its blocked axis to ", ToString(dims));
-    }
-    if (type.layout.is_plain() && own != Dim(1) && NumExtendedAxes(type) > 1) {
-      return InvalidInput("the plain input ", ToString(type), " does not go with one that is blocked");
-    }
   }
   return layout;
 }

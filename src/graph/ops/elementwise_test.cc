@@ -120,14 +120,9 @@ TEST(InferElementwise, BlockedInputsGiveABlockedOutput) {
   CheckCase({"mul", {"f32[1,20,4,4]{c1/16}", "f32[20,1,1]"}, {}, "f32[1,20,4,4]{c1/16}"});
   CheckCase({"mul", {"f32[20,4,4]{c0/16}", "f32[2,1,4,4]"}, {}, "f32[2,20,4,4]{c1/16}"});
   CheckCase({"add", {"f32[1,20,4,4]{c1/16}", "f32[1,20,4,4]{c1/8}"}, {}, "invalid: are blocked differently"});
-  CheckCase({"add",
-             {"f32[1,20,4,4]{c1/16}", "f32[1,20,4,4]"},
-             {},
-             "invalid: the plain input f32[1,20,4,4] does not go"});
-  CheckCase({"add",
-             {"f32[1,1,4,4]{c1/16}", "f32[1,20,1,1]"},
-             {},
-             "invalid: cannot be broadcast along its blocked axis"});
+  CheckCase({"add", {"f32[1,20,4,4]{c1/16}", "f32[1,20,4,4]"}, {}, "f32[1,20,4,4]{c1/16}"});
+  CheckCase({"add", {"f32[1,1,4,4]{c1/16}", "f32[1,20,4,4]{c1/8}"}, {}, "f32[1,20,4,4]{c1/8}"});
+  CheckCase({"add", {"f32[1,1,4,4]{c1/16}", "f32[1,20,1,1]"}, {}, "f32[1,20,4,4]"});
 }
 
 TEST(InferElementwise, Data) {
