@@ -37,14 +37,14 @@ struct QuantizedMultiplier {
   // whole number.
   int64_t Times(int64_t x) const {
     const int left = shift > 0 ? shift : 0;
-    const int64_t once = RoundedShift((x << left) * mantissa, 31);
-    return RoundedShift(once, first_places());
+    const __int128 once = RoundedShift(static_cast<__int128>(x) * mantissa * (int64_t{1} << left), 31);
+    return static_cast<int64_t>(RoundedShift(once, first_places()));
   }
 
  private:
-  static int64_t RoundedShift(int64_t x, int bits) {
+  static __int128 RoundedShift(__int128 x, int bits) {
     if (bits == 0) return x;
-    const int64_t half = int64_t{1} << (bits - 1);
+    const __int128 half = int64_t{1} << (bits - 1);
     return x >= 0 ? (x + half) >> bits : -((-x + half) >> bits);
   }
 };

@@ -1,4 +1,5 @@
 // Quantization as elementwise operators, which layouts, fusion and kernels know already.
+#include <algorithm>
 #include <cmath>
 
 #include "graph/fixed_point.h"
@@ -89,9 +90,16 @@ Value* RequantizedInFixedPoint(Graph& graph, Node* node) {
   const int64_t axis = node->attrs().Int("axis", 1);
   Value* x = CastTo(graph, node, node->input(0), DType::kF64);
   x = AddBefore(graph, node, Op::kMul, {x, AddAlong(graph, node, DType::kF64, factors, rank, axis)});
-  x = CastTo(graph, node, AddBefore(graph, node, Op::kRound, {x}), DType::kF32);
-  x = AddBefore(graph, node, Op::kMul, {x, AddAlong(graph, node, DType::kF32, rest, rank, axis)});
-  return Saturated(graph, node, AddBefore(graph, node, Op::kRound, {x}));
+  x = AddBefore(graph, node, Op::kRound, {x});
+  const bool is_sum = node->attrs().Type("to") == DType::kI32;
+  const bool is_whole = std::ranges::all_of(rest, [](double factor) { return factor == kAwayFromZero; });
+  if (!is_sum || !is_whole) {
+    const DType dtype = is_sum ? DType::kF64 : DType::kF32;
+    x = CastTo(graph, node, x, dtype);
+    x = AddBefore(graph, node, Op::kMul, {x, AddAlong(graph, node, dtype, rest, rank, axis)});
+    x = AddBefore(graph, node, Op::kRound, {x});
+  }
+  return Saturated(graph, node, x);
 }
 
 // nullptr: the node stays.

@@ -71,7 +71,8 @@ TypesOr Requantize(const Node& node) {
                    ChoiceAttribute(node, "rounding", {"half_even", "half_away", "fixed_point"}));
   RETURN_IF_ERROR(
       CheckDType(InputType(node, 1), "the scale", {rounding == "fixed_point" ? DType::kF64 : DType::kF32}));
-  ASSIGN_OR_RETURN(const DType to, TargetDType(node));
+  const bool to_sum = rounding == "fixed_point" && node.attrs().Type("to") == DType::kI32;
+  ASSIGN_OR_RETURN(const DType to, to_sum ? DType::kI32 : TargetDType(node));
   RETURN_IF_ERROR(CheckScale(node, 0));
   RETURN_IF_ERROR(CheckZeroPoint(node, to, {}));
   return Types{TensorType(to, x.dims)};

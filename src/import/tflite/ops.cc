@@ -137,7 +137,7 @@ constexpr Row kRows[] = {
     {Code::QUANTIZE, QuantizeTensor},
     {Code::MATRIX_SET_DIAG, MatrixSetDiag},
     {Code::ROUND, Unary<Op::kRound>, kReal},
-    {Code::HARD_SWISH, Unary<Op::kHardSwish>, kReal},
+    {Code::HARD_SWISH, HardSwish},
     {Code::IF, If},
     {Code::WHILE, While},
     {Code::NON_MAX_SUPPRESSION_V4, NonMaxSuppressionV4},

@@ -9,14 +9,14 @@ namespace {
 
 bool IsQuantizedBinary(OpContext& c) { return c.InQuantized(0) && c.InQuantized(1) && c.OutQuantized(); }
 
-// a ± b in steps of the output: the scales' quotients are the factors, so that equal scales leave ties what
-// they are.
+// a ± b in fixed point: both in units of twice the larger scale, with as many binary places as an i32 holds.
 Value* QuantizedSum(OpContext& c, Op op) {
-  const auto steps = [&c](int i) {
-    return c.Dequantize(c.Stored(i), c.InScale(i) / c.OutScale(), c.InZero(i));
+  const auto one = static_cast<double>(c.OutType() == DType::kI16 ? 1 << 15 : 1 << 20);
+  const double unit = 2 * std::max(c.InScale(0), c.InScale(1));
+  const auto term = [&](int i) {
+    return c.FixedPointTo(c.Mul(c.Centered(i), one), {c.InScale(i) / unit}, 0, DType::kI32, 0);
   };
-  Value* sum = c.Emit(op, {steps(0), steps(1)});
-  return c.Quantize(sum, 1, c.OutZero(), c.OutType());
+  return c.FixedPoint(c.Emit(op, {term(0), term(1)}), {unit / (one * c.OutScale())});
 }
 
 Outputs SumOrDifference(OpContext& c, Op op, Activation activation) {

@@ -33,6 +33,7 @@ Outputs Relu(OpContext& c);
 Outputs Relu6(OpContext& c);
 Outputs ReluMinus1To1(OpContext& c);
 Outputs Relu0To1(OpContext& c);
+Outputs HardSwish(OpContext& c);
 Outputs LeakyRelu(OpContext& c);
 Outputs PRelu(OpContext& c);
 Outputs Elu(OpContext& c);

@@ -1,0 +1,93 @@
+// x relu6(x + 3) / 6. Of 8 bits it is a table, made by the arithmetic in 16 bits of TensorFlow Lite's reference kernel
+// (tensorflow/lite/kernels/internal/reference/hard_swish.h), which no formula of real numbers agrees with.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "graph/fixed_point.h"
+#include "import/tflite/ops/lowerings.h"
+
+namespace attune::tflite {
+namespace {
+
+constexpr int64_t kLow = INT16_MIN, kHigh = INT16_MAX;
+
+// a b / 2^15, rounded to the nearest or towards zero.
+int64_t RoundedHighProduct(int64_t a, int64_t b) {
+  if (a == kLow && b == kLow) return kHigh;
+  constexpr int64_t kHalf = int64_t{1} << 14;
+  const int64_t product = a * b;
+  return (product + (product >= 0 ? kHalf : 1 - kHalf)) / (int64_t{1} << 15);
+}
+int64_t HighProduct(int64_t a, int64_t b) {
+  return a == kLow && b == kLow ? kHigh : a * b / (int64_t{1} << 15);
+}
+
+// x / 2^places, half away from zero.
+int64_t RoundedShift(int64_t x, int places) {
+  const int64_t half = places == 0 ? 0 : int64_t{1} << (places - 1);
+  return x >= 0 ? (x + half) >> places : -((half - x) >> places);
+}
+
+int64_t SaturatedShift(int64_t x, int places) { return std::clamp(x * (int64_t{1} << places), kLow, kHigh); }
+
+// A positive number as mantissa 2^(shift - 15), the mantissa of 15 bits.
+struct ShortMultiplier {
+  int64_t mantissa;
+  int shift;
+
+  explicit ShortMultiplier(double number) {
+    const QuantizedMultiplier wide = QuantizedMultiplier::Of(number);
+    constexpr int64_t kHalf = int64_t{1} << 15;
+    mantissa = std::min((wide.mantissa + kHalf) >> 16, kHigh);
+    shift = wide.shift;
+  }
+};
+
+class Table {
+ public:
+  Table(double in_scale, double out_scale)
+      : output_(static_cast<double>(Fine(in_scale) / static_cast<float>(out_scale))),
+        reluish_(static_cast<double>(Fine(in_scale) / (3.0F / 32768.0F))) {}
+
+  // Whether shifts fit the arithmetic.
+  bool IsValid() const { return output_.shift <= 0 && output_.shift > -16 && std::abs(reluish_.shift) < 16; }
+
+  // For an integer without its zero point, the result without its own.
+  int64_t operator[](int64_t x) const {
+    const int64_t fine = std::clamp(x * 128, kLow, kHigh);
+    int64_t gate = fine;
+    if (reluish_.shift > 0) gate = SaturatedShift(gate, reluish_.shift - 1);
+    gate = RoundedHighProduct(gate, reluish_.mantissa);
+    if (reluish_.shift > 0) gate = SaturatedShift(gate, 1);
+    if (reluish_.shift < 0) gate = RoundedShift(gate, -reluish_.shift);
+    gate = (gate + (int64_t{1} << 15)) >> 1;
+    const int64_t product = HighProduct(gate, RoundedHighProduct(fine, output_.mantissa));
+    return RoundedShift(product, -output_.shift);
+  }
+
+ private:
+  static float Fine(double scale) { return 1.0F / 128.0F * static_cast<float>(scale); }
+
+  ShortMultiplier output_, reluish_;
+};
+
+}  // namespace
+
+Outputs HardSwish(OpContext& c) {
+  const bool is_byte = c.InType(0) == DType::kI8 || c.InType(0) == DType::kU8;
+  if (!c.InQuantized(0) || !c.OutQuantized() || !is_byte || c.OutType() != c.InType(0))
+    return {c.Emit(Op::kHardSwish, {c.Real(0)})};
+  const Table table(c.InScale(0), c.OutScale());
+  if (!table.IsValid()) Unsupported("its scales ", c.InScale(0), " and ", c.OutScale(), " are too far apart");
+  const int64_t low = c.InType(0) == DType::kI8 ? INT8_MIN : 0;
+  Ints values;
+  for (int64_t x = low; x < low + 256; ++x) {
+    values.push_back(std::clamp(table[x - c.InZero(0)] + c.OutZero(), low, low + 255));
+  }
+  Value* place = c.Cast(c.Stored(0), DType::kI32);
+  if (low != 0) place = c.Sub(place, c.ScalarLike(place, static_cast<double>(low)));
+  return {c.Gather(c.NewConstant(Tensor::FromInts(values, c.OutType())), place, 0)};
+}
+
+}  // namespace attune::tflite
