@@ -33,19 +33,14 @@ struct QuantizedMultiplier {
   // The number that stands for it.
   double value() const { return std::ldexp(static_cast<double>(mantissa), shift - 31); }
 
-  // The product with a number of 32 bits, rounded twice, ties away from zero: to first_places(), then to a
-  // whole number.
+  // The product with a number of 32 bits, rounded twice: to first_places(), ties upwards, then to a whole number,
+  // ties away from zero.
   int64_t Times(int64_t x) const {
     const int left = shift > 0 ? shift : 0;
-    const __int128 once = RoundedShift(static_cast<__int128>(x) * mantissa * (int64_t{1} << left), 31);
-    return static_cast<int64_t>(RoundedShift(once, first_places()));
-  }
-
- private:
-  static __int128 RoundedShift(__int128 x, int bits) {
-    if (bits == 0) return x;
-    const __int128 half = int64_t{1} << (bits - 1);
-    return x >= 0 ? (x + half) >> bits : -((-x + half) >> bits);
+    const __int128 product = static_cast<__int128>(x) * mantissa * (int64_t{1} << left);
+    const auto once = static_cast<int64_t>((product + (int64_t{1} << 30)) >> 31);
+    const int64_t half = first_places() == 0 ? 0 : int64_t{1} << (first_places() - 1);
+    return once >= 0 ? (once + half) >> first_places() : -((half - once) >> first_places());
   }
 };
 

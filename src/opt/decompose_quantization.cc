@@ -77,24 +77,29 @@ Value* Quantized(Graph& graph, Node* node) {
   return Saturated(graph, node, AddBefore(graph, node, Op::kRound, {x}));
 }
 
-// The product, which has more digits than a float, is rounded as a double; what it is rounded to next is
-// exact as a float but where it saturates.
+// The product, which has more digits than a float, is rounded as a double, ties upwards; then as a float, if that holds
+// 8 bits and the places that were left, half away from zero.
 Value* RequantizedInFixedPoint(Graph& graph, Node* node) {
-  std::vector<double> factors = ToDoubles(*node->input(1)->constant()), rest(factors.size());
-  for (size_t i = 0; i < factors.size(); ++i) {
-    const QuantizedMultiplier multiplier = QuantizedMultiplier::Of(factors[i]);
-    factors[i] = std::ldexp(multiplier.value(), multiplier.first_places());
-    rest[i] = std::ldexp(kAwayFromZero, -multiplier.first_places());
+  const DType to = node->attrs().Type("to");
+  std::vector<double> factors = ToDoubles(*node->input(1)->constant()), rest;
+  int places = 0;
+  for (double& factor : factors) {
+    const QuantizedMultiplier multiplier = QuantizedMultiplier::Of(factor);
+    factor = std::ldexp(multiplier.value(), multiplier.first_places());
+    rest.push_back(std::ldexp(1, -multiplier.first_places()));
+    places = std::max(places, multiplier.first_places());
   }
   const int rank = node->output()->type().rank();
   const int64_t axis = node->attrs().Int("axis", 1);
   Value* x = CastTo(graph, node, node->input(0), DType::kF64);
   x = AddBefore(graph, node, Op::kMul, {x, AddAlong(graph, node, DType::kF64, factors, rank, axis)});
-  x = AddBefore(graph, node, Op::kRound, {x});
-  const bool is_sum = node->attrs().Type("to") == DType::kI32;
-  const bool is_whole = std::ranges::all_of(rest, [](double factor) { return factor == kAwayFromZero; });
-  if (!is_sum || !is_whole) {
-    const DType dtype = is_sum ? DType::kF64 : DType::kF32;
+  Value* half = graph.AddConstant(Tensor::Scalar(DType::kF64, 0.5), node->name(), node);
+  x = AddBefore(graph, node, Op::kFloor, {AddBefore(graph, node, Op::kAdd, {x, half})});
+  if (places > 0) {
+    constexpr int kFloatPlaces = 15;
+    const bool fits = DTypeSize(to) == 1 && places <= kFloatPlaces;
+    for (double& factor : rest) factor *= fits ? kAwayFromZero : 1 + 0x1p-52;
+    const DType dtype = fits ? DType::kF32 : DType::kF64;
     x = CastTo(graph, node, x, dtype);
     x = AddBefore(graph, node, Op::kMul, {x, AddAlong(graph, node, dtype, rest, rank, axis)});
     x = AddBefore(graph, node, Op::kRound, {x});
