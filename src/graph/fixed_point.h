@@ -33,8 +33,8 @@ struct QuantizedMultiplier {
   // The number that stands for it.
   double value() const { return std::ldexp(static_cast<double>(mantissa), shift - 31); }
 
-  // The product with a number of 32 bits, rounded twice: to first_places(), ties upwards, then to a whole number,
-  // ties away from zero.
+  // The product with a number of 32 bits, rounded twice: to first_places(), ties upwards, then to a whole
+  // number, ties away from zero.
   int64_t Times(int64_t x) const {
     const int left = shift > 0 ? shift : 0;
     const __int128 product = static_cast<__int128>(x) * mantissa * (int64_t{1} << left);

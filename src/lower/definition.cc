@@ -183,7 +183,8 @@ Expr Definition::Read(const Value* value, const Indices& indices) const {
 Indices Definition::PlaceOf(const TensorType& type, const Indices& logical) const {
   if (type.layout.is_plain()) return logical;
   const auto known = channels_.find(logical[type.layout.blocked_axis].get());
-  if (known == channels_.end() || known->second.block_size != type.layout.block) return Physical(type, logical);
+  if (known == channels_.end() || known->second.block_size != type.layout.block)
+    return Physical(type, logical);
   Indices physical = logical;
   physical[type.layout.blocked_axis] = known->second.block;
   physical.push_back(known->second.lane);

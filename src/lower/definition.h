@@ -121,8 +121,9 @@ class Definition {
   std::map<const Value*, Buffer> buffers_;
   std::map<const Node*, std::string> names_;
   std::vector<std::string> symbols_;
-  // Channels that are made of a block and a place in it: who reads such a one in blocks of the same size reads
-  // there. To divide it again would double an index with each of the stages that are inlined into one another.
+  // Channels that are made of a block and a place in it: who reads such a one in blocks of the same size
+  // reads there. To divide it again would double an index with each of the stages that are inlined into one
+  // another.
   struct Channel {
     Expr channel, block, lane;
     int64_t block_size;

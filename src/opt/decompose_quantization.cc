@@ -77,8 +77,8 @@ Value* Quantized(Graph& graph, Node* node) {
   return Saturated(graph, node, AddBefore(graph, node, Op::kRound, {x}));
 }
 
-// The product, which has more digits than a float, is rounded as a double, ties upwards; then as a float, if that holds
-// 8 bits and the places that were left, half away from zero.
+// The product, which has more digits than a float, is rounded as a double, ties upwards; then as a float, if
+// that holds 8 bits and the places that were left, half away from zero.
 Value* RequantizedInFixedPoint(Graph& graph, Node* node) {
   const DType to = node->attrs().Type("to");
   std::vector<double> factors = ToDoubles(*node->input(1)->constant()), rest;

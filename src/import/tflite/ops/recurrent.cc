@@ -136,6 +136,8 @@ LstmWeights ReadLstm(OpContext& c, const LstmInputs& in) {
     w.peepholes.push_back(gate == 2 || absent ? nullptr : Parameter(c, peephole));
     w.biases.push_back(absent ? nullptr : RequiredParameter(c, in.first + 11 + gate));
     w.norms.push_back(absent || in.norm == 0 ? nullptr : Parameter(c, in.norm + gate));
+    if (w.norms.back() != nullptr && c.InQuantized(in.first + gate))
+      Unsupported("gates that are normalized in integers");
   }
   w.input = c.Concat(input, 0);
   w.recurrent = c.Concat(recurrent, 0);
