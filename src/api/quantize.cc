@@ -138,9 +138,14 @@ class Quantizer {
     search.max_drop = options_.max_drop;
     search.agreement = options_.agreement;
     search.seconds = options_.seconds;
-    ASSIGN_OR_RETURN(
-        quant::SearchResult result,
-        quant::SearchPrecisions(*graph_, plan, std::move(sensitivities), held_back_, executor_, search));
+    search.otherwise = options_.otherwise;
+    ASSIGN_OR_RETURN(quant::SearchResult result,
+                     quant::SearchPrecisions(*graph_, plan, sensitivities, held_back_, executor_, search));
+    const bool keeps_to_it = 1 - result.agreement.agreement <= options_.max_drop;
+    if (keeps_to_it || search.otherwise == quant::Precision::kF32) return std::move(result.plan);
+    search.otherwise = quant::Precision::kF32;
+    ASSIGN_OR_RETURN(result, quant::SearchPrecisions(*graph_, plan, std::move(sensitivities), held_back_,
+                                                     executor_, search));
     return std::move(result.plan);
   }
 

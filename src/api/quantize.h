@@ -23,8 +23,11 @@ namespace attune {
 
 struct QuantizeOptions {
   quant::CalibrationOptions calibration;
-  // Whether layers stay f32 until no more than `max_drop` of the agreement with the network in f32 is lost.
+  // Whether layers are left out, those that cost most first, until no more than `max_drop` of the agreement
+  // with the network in f32 is lost.
   bool is_mixed = false;
+  // What those that are left out become, where the network keeps to `max_drop` by it; else they stay f32.
+  quant::Precision otherwise = quant::Precision::kF32;
   double max_drop = 0.01;
   quant::Agreement agreement = quant::DefaultAgreement;
   // Seconds of a layer at a precision, as of quant::SearchOptions; empty: all layers gain.

@@ -108,6 +108,8 @@ QuantizeOptions OptionsOf(const Flags& flags, Progress& progress) {
   options.calibration.method = *quant::ParseRangeMethod(flags.calibration);
   options.calibration.percentile = flags.percentile;
   options.is_mixed = flags.precision == "auto";
+  const absl::StatusOr<Target> host = HostTarget();
+  if (host.ok() && host->Has("avx512_bf16")) options.otherwise = quant::Precision::kBF16;
   options.max_drop = *ParseShare(flags.max_drop);
   options.clusters = flags.clusters;
   options.equalizes = !flags.keeps_ranges;
@@ -177,8 +179,10 @@ void AddQuantizeCommand(CLI::App& app, Action& action) {
   command->add_option("--percentile", flags->percentile, "what percentile keeps (default: 99.99)")
       ->check(CLI::Range(50.0, 100.0));
   command
-      ->add_option("--precision", flags->precision,
-                   "int8 (default), or auto: layers that cost too much stay fp32")
+      ->add_option(
+          "--precision", flags->precision,
+          "int8 (default), or auto: layers that cost too much become bf16 where this processor has it, or "
+          "stay fp32")
       ->check(CLI::IsMember({"int8", "auto"}));
   command->add_option("--max-drop", flags->max_drop, "what auto may lose of the agreement (default: 1%)")
       ->check([](const std::string& text) {
