@@ -1,6 +1,8 @@
 #include "import/tflite/import.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <utility>
 
@@ -92,6 +94,9 @@ absl::StatusOr<std::unique_ptr<Graph>> ImportTflite(const std::string& path,
 
 absl::StatusOr<std::unique_ptr<Graph>> ImportTfliteBytes(std::string_view bytes,
                                                          const TfliteImportOptions& options) {
+  // Tables are read in place, and aligned as they are in the file.
+  std::string aligned;
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(std::max_align_t) != 0) bytes = aligned = bytes;
   ASSIGN_OR_RETURN(const Model model, Model::Open(bytes));
   return Importer(&model, options).Run();
 }

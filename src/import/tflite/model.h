@@ -3,6 +3,7 @@
 #define ATTUNE_IMPORT_TFLITE_MODEL_H_
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -21,9 +22,16 @@ template <typename T>
 int64_t SizeOf(const flatbuffers::Vector<T>* vector) {
   return vector != nullptr ? static_cast<int64_t>(vector->size()) : 0;
 }
+// The verifier sees to it that a vector lies within the file, and not that one of 64 bits is aligned.
 template <typename T>
 Ints ToInts(const flatbuffers::Vector<T>* vector) {
-  return vector != nullptr ? Ints(vector->begin(), vector->end()) : Ints();
+  Ints result(static_cast<size_t>(SizeOf(vector)));
+  for (size_t i = 0; i < result.size(); ++i) {
+    T element;
+    std::memcpy(&element, vector->Data() + i * sizeof(T), sizeof(T));
+    result[i] = static_cast<int64_t>(flatbuffers::EndianScalar(element));
+  }
+  return result;
 }
 // Names are for people: a long one is cut.
 std::string NameOf(const flatbuffers::String* string);
