@@ -55,7 +55,8 @@ TEST(PytorchImport, AnOperatorInPlaceChangesWhatItsTensorMeans) {
   program.AddNode("torch.ops.aten.neg.default", "neg", {{"self", T("x")}});
   program.AddNode("torch.ops.aten.detach.default", "same", {{"self", T("neg")}});
   program.AddNode("torch.ops.aten.relu_.default", "relu_", {{"self", T("neg")}});
-  program.AddNode("torch.ops.aten.add.Tensor", "sum", {{"self", T("same")}, {"other", T("relu_")}});
+  program.AddNode("torch.ops.aten.dropout_.default", "dropout_", {{"self", T("relu_")}, {"p", F(0.0)}});
+  program.AddNode("torch.ops.aten.add.Tensor", "sum", {{"self", T("same")}, {"other", T("dropout_")}});
   program.AddOutput("sum");
   EXPECT_THAT(Values(program.Run({Floats32({1, -2}, {2})})), ElementsAre(0, 4));
 }

@@ -131,7 +131,7 @@ Outputs Glu(OpContext& c) {
 
 Outputs Dropout(OpContext& c) {
   if (c.Float("p", 0.5) != 0) RefuseTraining(c, "train");
-  return {c.In("input")};
+  return {c.In(c.Has("self") ? "self" : "input")};
 }
 
 }  // namespace attune::pytorch
