@@ -77,6 +77,72 @@ Value* Quantized(Graph& graph, Node* node) {
   return Saturated(graph, node, AddBefore(graph, node, Op::kRound, {x}));
 }
 
+// An integer of 32 bits that does not overflow as factor · base + offset, the base a smaller one or a double.
+struct Linear {
+  Value* base;
+  double factor = 1, offset = 0;
+};
+
+// A value of doubles that are whole numbers, from which a sum of 32 bits was made; nullptr where there is
+// none.
+Value* WholeDoubles(const Value* value) {
+  const Node* cast = ProducerOf(value, Op::kCast);
+  if (cast == nullptr || cast->input(0)->type().dtype != DType::kF64) return nullptr;
+  const Node* rounding = cast->input(0)->producer();
+  const bool is_whole = rounding != nullptr && (rounding->op() == Op::kFloor || rounding->op() == Op::kRound);
+  return is_whole ? cast->input(0) : nullptr;
+}
+
+Linear LinearOf(Graph& graph, Node* before, Value* value) {
+  const Node* node = value->producer();
+  if (node == nullptr || value->type().dtype != DType::kI32) return {value};
+  if (Value* doubles = WholeDoubles(value)) return {doubles};
+  if (node->op() == Op::kCast && IsInt(node->input(0)->type().dtype) &&
+      DTypeSize(node->input(0)->type().dtype) < 4)
+    return {node->input(0)};
+  if (node->op() != Op::kAdd && node->op() != Op::kSub && node->op() != Op::kMul) return {value};
+  Value *left = WholeDoubles(node->input(0)), *right = WholeDoubles(node->input(1));
+  if (left != nullptr && right != nullptr && node->op() != Op::kMul)
+    return {AddBefore(graph, before, node->op(), {left, right})};
+  const std::optional<double> number = ScalarOf(node->input(1));
+  if (!number) return {value};
+  Linear linear = LinearOf(graph, before, node->input(0));
+  if (node->op() == Op::kMul) {
+    linear.factor *= *number;
+    linear.offset *= *number;
+  } else {
+    linear.offset += node->op() == Op::kAdd ? *number : -*number;
+  }
+  return linear;
+}
+
+bool AreWhole(const std::vector<double>& numbers) {
+  return std::ranges::all_of(numbers, [](double number) { return number == std::floor(number); });
+}
+
+// The products with `factors`, one or one for each place along `axis`, rounded to whole doubles, ties
+// upwards.
+Value* RoundedProduct(Graph& graph, Node* node, std::vector<double> factors, int rank, int64_t axis) {
+  const Linear x = LinearOf(graph, node, node->input(0));
+  std::vector<double> offsets;
+  for (double& factor : factors) {
+    offsets.push_back(x.offset * factor);
+    factor *= x.factor;
+  }
+  const bool is_whole = AreWhole(factors) && AreWhole(offsets);
+  if (!is_whole) {
+    for (double& offset : offsets) offset += 0.5;
+  }
+  const auto along = [&](const std::vector<double>& numbers) {
+    return AddAlong(graph, node, DType::kF64, numbers, rank, axis);
+  };
+  Value* y = AddBefore(graph, node, Op::kMul, {CastTo(graph, node, x.base, DType::kF64), along(factors)});
+  if (std::ranges::any_of(offsets, [](double offset) { return offset != 0; }))
+    y = AddBefore(graph, node, Op::kAdd, {y, along(offsets)});
+  // What is whole already is rounded for WholeDoubles() to see it; that is an instruction.
+  return AddBefore(graph, node, Op::kFloor, {y});
+}
+
 // The product, which has more digits than a float, is rounded as a double, ties upwards; then as a float, if
 // that holds 8 bits and the places that were left, half away from zero.
 Value* RequantizedInFixedPoint(Graph& graph, Node* node) {
@@ -91,10 +157,7 @@ Value* RequantizedInFixedPoint(Graph& graph, Node* node) {
   }
   const int rank = node->output()->type().rank();
   const int64_t axis = node->attrs().Int("axis", 1);
-  Value* x = CastTo(graph, node, node->input(0), DType::kF64);
-  x = AddBefore(graph, node, Op::kMul, {x, AddAlong(graph, node, DType::kF64, factors, rank, axis)});
-  Value* half = graph.AddConstant(Tensor::Scalar(DType::kF64, 0.5), node->name(), node);
-  x = AddBefore(graph, node, Op::kFloor, {AddBefore(graph, node, Op::kAdd, {x, half})});
+  Value* x = RoundedProduct(graph, node, std::move(factors), rank, axis);
   if (places > 0) {
     constexpr int kFloatPlaces = 15;
     const bool fits = DTypeSize(to) == 1 && places <= kFloatPlaces;
@@ -104,6 +167,8 @@ Value* RequantizedInFixedPoint(Graph& graph, Node* node) {
     x = AddBefore(graph, node, Op::kMul, {x, AddAlong(graph, node, dtype, rest, rank, axis)});
     x = AddBefore(graph, node, Op::kRound, {x});
   }
+  // What a float does not hold saturates.
+  if (to != DType::kI32) x = CastTo(graph, node, x, DType::kF32);
   return Saturated(graph, node, x);
 }
 

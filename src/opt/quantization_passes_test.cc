@@ -141,6 +141,27 @@ class QuantizedNetwork {
     return graph_.Make(Op::kDequantize, {y, Scalar(DType::kF32, 0.03), zero});
   }
 
+  // The sum of two quantized maps as TensorFlow Lite has it: of both in fixed point.
+  Value* FixedPointSum(Value* x, Value* y) {
+    const auto to_sum = [&](Value* value, double factor) {
+      return graph_.Make(Op::kRequantize, {value, Scalar(DType::kF64, factor)},
+                         {{"to", DType::kI32}, {"rounding", std::string("fixed_point")}});
+    };
+    const auto term = [&](Value* map, double factor) {
+      const Node* dequantize = map->producer();
+      Value* wide = graph_.Make(Op::kCast, {dequantize->input(0)}, {{"to", DType::kI32}});
+      const double zero = dequantize->input(2)->constant()->ToDouble(0);
+      Value* centered = graph_.Make(Op::kSub, {wide, Scalar(DType::kI32, zero)});
+      return to_sum(graph_.Make(Op::kMul, {centered, Scalar(DType::kI32, 1 << 20)}), factor);
+    };
+    Value* sum = graph_.Make(Op::kAdd, {term(x, 0.5), term(y, 0.1 + 0.4 * random_.Uniform())});
+    Value* zero = Scalar(DType::kI8, static_cast<double>(Integer(-128, 127)));
+    Value* result =
+        graph_.Make(Op::kRequantize, {sum, Scalar(DType::kF64, (0.5 + random_.Uniform()) / (1 << 20)), zero},
+                    {{"to", DType::kI8}, {"rounding", std::string("fixed_point")}});
+    return graph_.Make(Op::kDequantize, {result, Scalar(DType::kF32, 0.03), zero});
+  }
+
   void AddIntegerConv() {
     Value* quantized = Requantized(maps_.back())->producer()->input(0);
     Value* zero = quantized->producer()->input(2);
@@ -207,6 +228,9 @@ class QuantizedNetwork {
       case 2: {
         for (Value* other : maps_) {
           if (other == x || other->type() != x->type()) continue;
+          const bool are_quantized =
+              other->producer()->op() == Op::kDequantize && x->producer()->op() == Op::kDequantize;
+          if (are_quantized && Integer(0, 1) == 0) return maps_.push_back(FixedPointSum(x, other));
           return maps_.push_back(Requantized(Activated(graph_.Make(Op::kAdd, {x, other}))));
         }
         return AddConv();

@@ -123,6 +123,7 @@ std::optional<Attributes> OriginalAttributes(const Node& node, const Ints& perm)
     }
     case Op::kQuantize:
     case Op::kDequantize:
+    case Op::kRequantize:
       if (attributes.Int("block_size", 0) != 0) return std::nullopt;
       if (node.input(1)->type().rank() > 0) attributes.Set("axis", perm[node.attrs().Int("axis", 1)]);
       return attributes;

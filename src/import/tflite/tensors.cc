@@ -120,9 +120,10 @@ Shape RequireShape(const schema::Tensor& tensor) {
 }
 
 IntegerRange RangeOf(DType dtype) {
-  const int bits = 8 * DTypeSize(dtype);
-  if (IsUnsignedInt(dtype)) return {0, (int64_t{1} << bits) - 1};
-  return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
+  const bool is_signed = !IsUnsignedInt(dtype);
+  const int bits = 8 * DTypeSize(dtype) - (is_signed ? 1 : 0);
+  const int64_t max = bits < 63 ? (int64_t{1} << bits) - 1 : INT64_MAX;
+  return {is_signed ? -max - 1 : 0, max};
 }
 
 std::optional<Quantization> QuantizationOf(const schema::Tensor& tensor) {

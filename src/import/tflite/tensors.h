@@ -34,7 +34,7 @@ struct Quantization {
   bool operator==(const Quantization&) const = default;
 };
 
-// The integers that a type of up to 32 bits holds.
+// The integers that a type holds; of 64 bits without a sign those that an int64_t holds.
 struct IntegerRange {
   int64_t min;
   int64_t max;
