@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "import/common/failure.h"
 
 namespace attune::importing {
 namespace {
@@ -126,6 +127,31 @@ absl::StatusOr<Evaluator::Known> Evaluator::Resolve(const Value* value, bool fro
 absl::StatusOr<Tensor> Evaluator::Evaluate(const Value* value, bool from_inputs) {
   ASSIGN_OR_RETURN(Known known, Resolve(value, from_inputs));
   return std::move(known.data);
+}
+
+Tensor Evaluator::Require(const Value* value, std::string_view what) {
+  absl::StatusOr<Tensor> data = Evaluate(value, true);
+  if (!data.ok() && absl::IsUnimplemented(data.status())) {
+    Unsupported("its ", what, " must be known: ", data.status().message());
+  }
+  return OrThrow(std::move(data));
+}
+
+double Evaluator::RequireScalar(const Value* value, std::string_view what) {
+  const Tensor data = Require(value, what);
+  if (data.num_elements() != 1) Invalid("its ", what, " must be a single number");
+  return data.ToDouble(0);
+}
+
+int64_t Evaluator::RequireInt(const Value* value, std::string_view what) {
+  const Tensor data = Require(value, what);
+  if (data.num_elements() != 1) Invalid("its ", what, " must be a single number");
+  return data.ToInt(0);
+}
+
+std::optional<Tensor> Evaluator::FromConstants(const Value* value) {
+  absl::StatusOr<Tensor> data = Evaluate(value, false);
+  return data.ok() ? std::optional<Tensor>(*std::move(data)) : std::nullopt;
 }
 
 }  // namespace attune::importing

@@ -2,6 +2,9 @@
 #ifndef ATTUNE_IMPORT_COMMON_EVALUATOR_H_
 #define ATTUNE_IMPORT_COMMON_EVALUATOR_H_
 
+#include <cstdint>
+#include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -28,6 +31,14 @@ class Evaluator {
   // The value's data. Unimplemented when it depends on what is not known, with the reason. Values of graph
   // inputs count as known only when `from_inputs`.
   absl::StatusOr<Tensor> Evaluate(const Value* value, bool from_inputs);
+
+  // The data of what an operator must know, its `what`. They throw ImportFailure: NS where it depends on what
+  // is not known, a broken model where a single number has another count. An integer is saturated to 64 bits.
+  Tensor Require(const Value* value, std::string_view what);
+  double RequireScalar(const Value* value, std::string_view what);
+  int64_t RequireInt(const Value* value, std::string_view what);
+  // Nothing unless the value follows from constants alone.
+  std::optional<Tensor> FromConstants(const Value* value);
 
  private:
   struct Known {

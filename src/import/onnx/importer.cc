@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "graph/infer.h"
+#include "import/common/depth_guard.h"
 #include "import/common/remove_unused.h"
 #include "import/onnx/inputs.h"
 #include "import/onnx/ops.h"
@@ -18,20 +19,6 @@ constexpr int64_t kNewestOpset = 26;
 constexpr int64_t kNewestIrVersion = 14;
 // Of function calls and subgraphs in one another.
 constexpr int kMaxDepth = 48;
-
-class DepthGuard {
- public:
-  explicit DepthGuard(int* depth) : depth_(depth) {
-    if (*depth_ == kMaxDepth) Invalid("functions and subgraphs nest more than ", kMaxDepth, " deep");
-    ++*depth_;
-  }
-  DepthGuard(const DepthGuard&) = delete;
-  DepthGuard& operator=(const DepthGuard&) = delete;
-  ~DepthGuard() { --*depth_; }
-
- private:
-  int* depth_;
-};
 
 // Both spellings of the default domain mean the same.
 std::string_view Domain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
@@ -201,7 +188,7 @@ const Graph& Importer::Keep(std::unique_ptr<Graph> region) {
 }
 
 std::vector<Binding> Importer::ImportBody(const GraphProto& body, Scope& scope) {
-  const DepthGuard guard(&depth_);
+  const DepthGuard guard(&depth_, kMaxDepth, "functions and subgraphs");
   ImportInitializers(body, scope);
   for (const NodeProto& node : body.node()) ImportNode(node, scope);
   std::vector<Binding> outputs;
@@ -314,7 +301,7 @@ const FunctionProto* Importer::FindFunction(const NodeProto& node) const {
 
 Outputs Importer::CallFunction(const FunctionProto& function, const NodeProto& node, const std::string& name,
                                std::vector<Binding> inputs, Scope& scope) {
-  const DepthGuard guard(&depth_);
+  const DepthGuard guard(&depth_, kMaxDepth, "functions and subgraphs");
   if (static_cast<int>(inputs.size()) > function.input_size() ||
       node.output_size() > function.output_size()) {
     Invalid("node '", name, "' (", node.op_type(), ") has more inputs or outputs than the function it calls");

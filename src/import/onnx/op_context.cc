@@ -142,28 +142,19 @@ Value* OpContext::SparseConstant(const SparseTensorProto& proto) {
 }
 
 Tensor OpContext::Known(const Value* value, std::string_view what) const {
-  absl::StatusOr<Tensor> data = importer_->evaluator().Evaluate(value, true);
-  if (!data.ok() && absl::IsUnimplemented(data.status())) {
-    Unsupported("its ", what, " must be known: ", data.status().message());
-  }
-  return OrThrow(std::move(data));
+  return importer_->evaluator().Require(value, what);
 }
 
 double OpContext::KnownScalar(const Value* value, std::string_view what) const {
-  const Tensor data = Known(value, what);
-  if (data.num_elements() != 1) Invalid("its ", what, " must be a single number");
-  return data.ToDouble(0);
+  return importer_->evaluator().RequireScalar(value, what);
 }
 
 int64_t OpContext::KnownInt(const Value* value, std::string_view what) const {
-  const Tensor data = Known(value, what);
-  if (data.num_elements() != 1) Invalid("its ", what, " must be a single number");
-  return data.ToInt(0);
+  return importer_->evaluator().RequireInt(value, what);
 }
 
 std::optional<Tensor> OpContext::KnownConstant(const Value* value) const {
-  absl::StatusOr<Tensor> data = importer_->evaluator().Evaluate(value, false);
-  return data.ok() ? std::optional<Tensor>(*std::move(data)) : std::nullopt;
+  return importer_->evaluator().FromConstants(value);
 }
 
 std::optional<ImportFailure> OpContext::Try(const std::function<void()>& attempt) {

@@ -146,11 +146,7 @@ Value* OpContext::As(const Operand& operand, DType dtype) {
 }
 
 Tensor OpContext::Known(const Value* value, std::string_view what) const {
-  absl::StatusOr<Tensor> data = importer_->evaluator().Evaluate(value, true);
-  if (!data.ok() && absl::IsUnimplemented(data.status())) {
-    Unsupported("its ", what, " must be known: ", data.status().message());
-  }
-  return OrThrow(std::move(data));
+  return importer_->evaluator().Require(value, what);
 }
 
 Outputs OpContext::Inline(size_t position) {

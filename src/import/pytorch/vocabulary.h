@@ -11,18 +11,7 @@
 
 namespace attune::pytorch {
 
-using importing::Budget;
-using importing::CheckedSize;
-using importing::Emitter;
-using importing::Evaluator;
-using importing::ImportFailure;
-using importing::Invalid;
-using importing::Iota;
-using importing::Multiply;
-using importing::NotSupportedList;
-using importing::OrThrow;
-using importing::Product;
-using importing::Unsupported;
+using namespace importing;  // NOLINT: what all formats share
 
 // What to do with a model whose weights only Python can read.
 inline constexpr std::string_view kOnnxAdvice =

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "graph/infer.h"
+#include "import/common/depth_guard.h"
 #include "import/common/remove_unused.h"
 #include "import/tensorflow/inputs.h"
 #include "import/tensorflow/ops.h"
@@ -18,20 +19,6 @@ namespace {
 
 // Of function calls and loops in one another.
 constexpr int kMaxDepth = 64;
-
-class DepthGuard {
- public:
-  explicit DepthGuard(int* depth) : depth_(depth) {
-    if (*depth_ == kMaxDepth) Invalid("functions and loops nest more than ", kMaxDepth, " deep");
-    ++*depth_;
-  }
-  DepthGuard(const DepthGuard&) = delete;
-  DepthGuard& operator=(const DepthGuard&) = delete;
-  ~DepthGuard() { --*depth_; }
-
- private:
-  int* depth_;
-};
 
 // A small file may unroll and tabulate this much; a larger one more, in proportion.
 Budget BudgetFor(const Model& model) {
@@ -161,7 +148,7 @@ Binding Importer::Demand(const Reference& reference, Scope& scope) {
 
 // Depth first without recursion: a chain may be as long as the model.
 void Importer::DemandNode(std::string_view name, Scope& scope) {
-  const DepthGuard guard(&depth_);
+  const DepthGuard guard(&depth_, kMaxDepth, "functions and loops");
   std::vector<std::string_view> stack = {name};
   std::unordered_set<std::string_view> entered;  // those that are not done are the path to the current one
   while (!stack.empty()) {

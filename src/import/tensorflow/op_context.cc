@@ -104,29 +104,19 @@ Tensor OpContext::TensorAttribute(std::string_view name) const {
 }
 
 Tensor OpContext::Known(const Value* value, std::string_view what) const {
-  absl::StatusOr<Tensor> data = importer_->evaluator().Evaluate(value, true);
-  if (!data.ok() && absl::IsUnimplemented(data.status())) {
-    Unsupported("its ", what, " must be known: ", data.status().message());
-  }
-  return OrThrow(std::move(data));
+  return importer_->evaluator().Require(value, what);
 }
 
 double OpContext::KnownScalar(const Value* value, std::string_view what) const {
-  const Tensor data = Known(value, what);
-  if (data.num_elements() != 1) Invalid("its ", what, " must be a single number");
-  return data.ToDouble(0);
+  return importer_->evaluator().RequireScalar(value, what);
 }
 
 int64_t OpContext::KnownInt(const Value* value, std::string_view what) const {
-  const Tensor data = Known(value, what);
-  if (data.num_elements() != 1) Invalid("its ", what, " must be a single number");
-  return data.ToInt(0);
+  return importer_->evaluator().RequireInt(value, what);
 }
 
 std::optional<Tensor> OpContext::KnownConstant(const Value* value) const {
-  if (const Tensor* constant = value->constant()) return *constant;
-  absl::StatusOr<Tensor> data = importer_->evaluator().Evaluate(value, false);
-  return data.ok() ? std::optional<Tensor>(*std::move(data)) : std::nullopt;
+  return importer_->evaluator().FromConstants(value);
 }
 
 const NameAttrList& OpContext::FunctionAttribute(std::string_view name) const {

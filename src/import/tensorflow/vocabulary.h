@@ -12,18 +12,7 @@
 namespace attune::tensorflow {
 
 using namespace attune_tensorflow;  // NOLINT: the schema's messages, and nothing else
-
-using importing::Budget;
-using importing::CheckedSize;
-using importing::Emitter;
-using importing::Evaluator;
-using importing::ImportFailure;
-using importing::Invalid;
-using importing::Iota;
-using importing::Multiply;
-using importing::OrThrow;
-using importing::Product;
-using importing::Unsupported;
+using namespace importing;          // NOLINT: what all formats share
 
 using AttributeMap = google::protobuf::Map<std::string, AttrValue>;
 
