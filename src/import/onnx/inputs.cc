@@ -7,10 +7,15 @@
 #include "absl/strings/str_join.h"
 #include "base/checked.h"
 #include "base/status.h"
+#include "import/common/input_shapes.h"
 #include "import/onnx/tensor_proto.h"
 
 namespace attune::onnx {
 namespace {
+
+using importing::GivenShape;
+using importing::OpenInputs;
+using importing::ShapeText;
 
 std::string DescribeType(const TypeProto& type) {
   switch (type.value_case()) {
@@ -34,18 +39,6 @@ std::string DescribeType(const TypeProto& type) {
 }
 
 bool IsOpen(const TensorShapeProto::Dimension& dim) { return !dim.has_dim_value() || dim.dim_value() < 0; }
-
-// The shape that the options give an input, if any.
-std::optional<Shape> GivenShape(const std::string& name, const OnnxImportOptions& options) {
-  if (const auto it = options.input_shapes.find(name); it != options.input_shapes.end()) return it->second;
-  if (const auto it = options.input_values.find(name); it != options.input_values.end())
-    return it->second.shape();
-  return std::nullopt;
-}
-
-std::string ShapeText(const DeclaredTensor& info) {
-  return info.ranked ? absl::StrCat("[", absl::StrJoin(info.dims, ","), "]") : "of any shape";
-}
 
 // A shape given for an input must agree with what the model says of it.
 absl::Status CheckGiven(const ValueInfoProto& info, const Shape& given) {
@@ -90,18 +83,6 @@ std::optional<Shape> Resolve(const ValueInfoProto& info, const Symbols& symbols)
   return shape;
 }
 
-// "x=1x3x224x224": the open dimensions as 1, but the image-like ones of four as 224.
-std::string Example(const DeclaredTensor& info) {
-  std::vector<std::string> dims;
-  for (size_t i = 0; i < info.dims.size(); ++i) {
-    int64_t number = 0;
-    const bool open = !absl::SimpleAtoi(info.dims[i], &number);
-    dims.push_back(!open ? info.dims[i] : (info.dims.size() == 4 && i >= 2) ? "224" : "1");
-  }
-  if (!info.ranked) dims = {"1", "3", "224", "224"};
-  return absl::StrCat("--shape ", info.name, "=", absl::StrJoin(dims, "x"));
-}
-
 }  // namespace
 
 std::vector<const ValueInfoProto*> RealInputs(const GraphProto& graph) {
@@ -141,21 +122,17 @@ absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<const ValueInfoP
     LearnSymbols(*input, *given, symbols);
   }
   std::vector<Shape> shapes;
-  std::vector<std::string> unbound;
-  std::vector<std::string> examples;
+  OpenInputs open("model", /*channels_last=*/false);
   for (const ValueInfoProto* input : inputs) {
     std::optional<Shape> shape = GivenShape(input->name(), options);
     if (!shape) shape = Resolve(*input, symbols);
     if (!shape) {
-      const DeclaredTensor info = DescribeValue(*input);
-      unbound.push_back(absl::StrCat("'", info.name, "' ", ShapeText(info)));
-      examples.push_back(Example(info));
+      open.Add(DescribeValue(*input));
     }
     shapes.push_back(shape.value_or(Shape()));
   }
-  if (unbound.empty()) return shapes;
-  return InvalidInput("the model leaves dimensions open: input ", absl::StrJoin(unbound, ", "),
-                      "; give the shapes, for example ", absl::StrJoin(examples, " "));
+  RETURN_IF_ERROR(open.status());
+  return shapes;
 }
 
 }  // namespace attune::onnx

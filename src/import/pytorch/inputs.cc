@@ -2,27 +2,16 @@
 
 #include <map>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "base/checked.h"
+#include "base/status.h"
+#include "import/common/input_shapes.h"
 #include "import/pytorch/vocabulary.h"
 
 namespace attune::pytorch {
 namespace {
 
 using Symbols = std::map<std::string, int64_t>;
-
-// The shape that the options give an input, if any.
-std::optional<Shape> GivenShape(const std::string& name, const PytorchImportOptions& options) {
-  if (const auto it = options.input_shapes.find(name); it != options.input_shapes.end()) return it->second;
-  if (const auto it = options.input_values.find(name); it != options.input_values.end())
-    return it->second.shape();
-  return std::nullopt;
-}
-
-std::string ShapeText(const DeclaredTensor& input) {
-  return absl::StrCat("[", absl::StrJoin(input.dims, ","), "]");
-}
 
 // A shape given for an input must agree with what the program says of it. Learns what it says of symbols.
 absl::Status CheckGiven(const UserInput& input, const Shape& given, Symbols& symbols) {
@@ -57,17 +46,6 @@ std::optional<Shape> Resolve(const TensorMeta& meta, const Symbols& symbols) {
     }
   }
   return shape;
-}
-
-// "x=1x3x224x224": the open dimensions as 1, but the image-like ones of four as 224.
-std::string Example(const DeclaredTensor& input) {
-  std::vector<std::string> dims;
-  for (size_t i = 0; i < input.dims.size(); ++i) {
-    int64_t number = 0;
-    const bool open = !absl::SimpleAtoi(input.dims[i], &number);
-    dims.push_back(!open ? input.dims[i] : (input.dims.size() == 4 && i >= 2) ? "224" : "1");
-  }
-  return absl::StrCat("--shape ", input.name, "=", absl::StrJoin(dims, "x"));
 }
 
 UserInput ReadTensorInput(const std::string& name, const Json& tensor_values) {
@@ -129,21 +107,17 @@ absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<UserInput>& inpu
     if (given && input.meta) RETURN_IF_ERROR(CheckGiven(input, *given, symbols));
   }
   std::vector<Shape> shapes;
-  std::vector<std::string> unbound;
-  std::vector<std::string> examples;
+  OpenInputs open("program", /*channels_last=*/false);
   for (const UserInput& input : inputs) {
     std::optional<Shape> shape = GivenShape(input.name, options);
     if (!shape && input.meta) shape = Resolve(*input.meta, symbols);
     if (!shape && input.meta) {
-      const DeclaredTensor declared = Describe(input.name, *input.meta);
-      unbound.push_back(absl::StrCat("'", declared.name, "' ", ShapeText(declared)));
-      examples.push_back(Example(declared));
+      open.Add(Describe(input.name, *input.meta));
     }
     shapes.push_back(shape.value_or(Shape()));
   }
-  if (unbound.empty()) return shapes;
-  return InvalidInput("the program leaves dimensions open: input ", absl::StrJoin(unbound, ", "),
-                      "; give the shapes, for example ", absl::StrJoin(examples, " "));
+  RETURN_IF_ERROR(open.status());
+  return shapes;
 }
 
 }  // namespace attune::pytorch

@@ -6,22 +6,11 @@
 #include "absl/strings/str_join.h"
 #include "base/checked.h"
 #include "base/status.h"
+#include "import/common/input_shapes.h"
 #include "import/tensorflow/tensor_proto.h"
 
 namespace attune::tensorflow {
 namespace {
-
-// The shape that the options give an input, if any.
-std::optional<Shape> GivenShape(const std::string& name, const TensorflowImportOptions& options) {
-  if (const auto it = options.input_shapes.find(name); it != options.input_shapes.end()) return it->second;
-  if (const auto it = options.input_values.find(name); it != options.input_values.end())
-    return it->second.shape();
-  return std::nullopt;
-}
-
-std::string ShapeText(const DeclaredTensor& info) {
-  return info.ranked ? absl::StrCat("[", absl::StrJoin(info.dims, ","), "]") : "of any shape";
-}
 
 // A shape given for an input must agree with what the model says of it.
 absl::Status CheckGiven(const Endpoint& input, const Shape& given) {
@@ -38,23 +27,12 @@ absl::Status CheckGiven(const Endpoint& input, const Shape& given) {
                       absl::StrJoin(given, ","), "] was given");
 }
 
-// "x=1x224x224x3": the open dimensions as 1, but the image-like ones of four as 224.
-std::string Example(const DeclaredTensor& info) {
-  std::vector<std::string> dims = info.dims;
-  if (!info.ranked) dims = {"1", "224", "224", "3"};
-  for (size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i] == "?") dims[i] = dims.size() == 4 && (i == 1 || i == 2) ? "224" : "1";
-  }
-  return absl::StrCat("--shape ", info.name, "=", absl::StrJoin(dims, "x"));
-}
-
 }  // namespace
 
 absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<Endpoint>& inputs,
                                               const TensorflowImportOptions& options) {
   std::vector<Shape> shapes;
-  std::vector<std::string> unbound;
-  std::vector<std::string> examples;
+  OpenInputs open("model", /*channels_last=*/true);
   for (const Endpoint& input : inputs) {
     std::optional<Shape> shape = GivenShape(input.name, options);
     if (shape) {
@@ -63,15 +41,12 @@ absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<Endpoint>& input
       shape = WholeShape(*input.shape);
     }
     if (!shape) {
-      const DeclaredTensor info = Describe(input);
-      unbound.push_back(absl::StrCat("'", info.name, "' ", ShapeText(info)));
-      examples.push_back(Example(info));
+      open.Add(Describe(input));
     }
     shapes.push_back(shape.value_or(Shape()));
   }
-  if (unbound.empty()) return shapes;
-  return InvalidInput("the model leaves dimensions open: input ", absl::StrJoin(unbound, ", "),
-                      "; give the shapes, for example ", absl::StrJoin(examples, " "));
+  RETURN_IF_ERROR(open.status());
+  return shapes;
 }
 
 }  // namespace attune::tensorflow
