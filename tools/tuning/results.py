@@ -69,7 +69,7 @@ def split(results):
 def publish(documents, folder):
     """Puts them into the place of those that the folder has of these experiments."""
     for number, one in documents.items():
-        write(folder / f"{number}.json", one)
+        write(folder / f"{number}.json", one, indent=None)  # thousands of numbers, for programs
 
 
 def published(folder):
@@ -77,11 +77,11 @@ def published(folder):
     return {int(path.stem): load(path) for path in sorted(folder.glob("*.json"))}
 
 
-def write(path, results):
+def write(path, results, indent=1):
     """All of it or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(json.dumps(results, indent=1) + "\n")
+    unfinished.write_text(json.dumps(results, indent=indent) + "\n")
     os.replace(unfinished, path)
 
 
