@@ -62,7 +62,8 @@ TEST(LowerContraction, ConvolutionsByTiles) {
                           {"tile_c", 3},
                           {"tile_p", block_w},
                           {"block_w", block_w},
-                          {"input_first", block_h > 1 ? 1 : 0}};
+                          {"input_first", block_h > 1 ? 1 : 0},
+                          {"prefetch", block_h > 1 ? 1 : 0}};
       ExpectKernelsMatch(InEachLayout({test_case}));
     }
   }

@@ -47,6 +47,8 @@ class WinogradTransforms {
 struct WinogradShape {
   int64_t batch, in_blocks, out_blocks, channels, height, width, lanes;
   int64_t tiles_h, tiles_w;  // of m × m outputs; the last ones may reach beyond them
+
+  int64_t tiles() const { return batch * tiles_h * tiles_w; }
 };
 // Of a two-dimensional convolution in blocked layout, with tiles of `tile`.
 WinogradShape WinogradShapeOf(const Node& conv, int64_t tile);

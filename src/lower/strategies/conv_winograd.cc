@@ -11,6 +11,7 @@
 // tiles, rounding would err too much.
 #include <algorithm>
 #include <limits>
+#include <ranges>
 
 #include "base/checked.h"
 #include "base/status.h"
@@ -22,6 +23,7 @@ namespace {
 
 constexpr int64_t kTiles[] = {2, 4, 6};
 constexpr int64_t kMaxGroupBlocks = 4;
+constexpr int64_t kFewTiles = 32;
 
 // The tiles of one block, rows × columns of them: whole rows, or a part of one.
 struct Block {
@@ -63,6 +65,7 @@ struct Plan {
   Block block;
   int64_t group_blocks, tile_p;  // of the register tile
   bool input_first;
+  bool prefetch;  // of the filters
 
   explicit Plan(const Config& config)
       : tile(config.at("tile")),
@@ -70,9 +73,18 @@ struct Plan {
         block{config.at("block_h"), config.at("block_w")},
         group_blocks(config.at("tile_c")),
         tile_p(config.at("tile_p")),
-        input_first(config.at("input_first") != 0) {}
-  Plan(int64_t m, int64_t d, Block b, int64_t c, int64_t p, bool first)
-      : tile(m), dot(d), block(b), group_blocks(c), tile_p(p), input_first(first) {}
+        input_first(config.at("input_first") != 0),
+        prefetch(config.at("prefetch") != 0) {}
+  // Filters are used up faster than the hardware fetches them by itself where they serve few tiles, and
+  // where an instruction takes several at a time.
+  Plan(const WinogradShape& s, int64_t m, int64_t d, Block b, int64_t c, int64_t p, bool first)
+      : tile(m),
+        dot(d),
+        block(b),
+        group_blocks(c),
+        tile_p(p),
+        input_first(first),
+        prefetch(d > 1 || s.tiles() <= kFewTiles) {}
 
   Config ToConfig() const {
     return {{"tile", tile},
@@ -81,7 +93,8 @@ struct Plan {
             {"block_w", block.columns},
             {"tile_c", group_blocks},
             {"tile_p", tile_p},
-            {"input_first", input_first ? 1 : 0}};
+            {"input_first", input_first ? 1 : 0},
+            {"prefetch", prefetch ? 1 : 0}};
   }
 };
 
@@ -91,13 +104,14 @@ int64_t DotOf(const Workload& workload, int64_t tile, const Target& target) {
   return tile == 2 ? DotTerms(workload, channels, target) : 1;
 }
 
-// With register tiles that fit and come out even.
+// With register tiles that fit and come out even, those first for which an input element serves more
+// channels.
 std::vector<Plan> PlansFor(const WinogradShape& s, int64_t tile, int64_t dot, const Target& target) {
   std::vector<Plan> plans;
   for (const Block& block : BlocksOf(s)) {
-    for (int64_t c : Divisors(s.out_blocks, kMaxGroupBlocks)) {
+    for (int64_t c : std::views::reverse(Divisors(s.out_blocks, kMaxGroupBlocks))) {
       for (int64_t p : Divisors(block.tiles(), MaxTileRows(c, target))) {
-        for (bool input_first : {true, false}) plans.emplace_back(tile, dot, block, c, p, input_first);
+        for (bool input_first : {true, false}) plans.emplace_back(s, tile, dot, block, c, p, input_first);
       }
     }
   }
@@ -111,7 +125,7 @@ double Imbalance(int64_t units) {
 
 double Cost(const WinogradShape& s, const Plan& p, const Target& target) {
   const int64_t points = (p.tile + 2) * (p.tile + 2), vector_bytes = target.vector_bits / 8;
-  const int64_t tiles = s.batch * s.tiles_h * s.tiles_w, groups = CeilDiv(s.out_blocks, p.group_blocks);
+  const int64_t tiles = s.tiles(), groups = CeilDiv(s.out_blocks, p.group_blocks);
   const int64_t blocks = tiles / p.block.tiles(), steps = s.channels / p.dot;
 
   // What must stay in the second-level cache: the block's products, its input, and the filters that the next
@@ -189,7 +203,8 @@ std::vector<Knob> ConvWinogradSpace(const Workload& workload, const Target& targ
   for (int64_t p = 1; p < target.num_vector_registers; ++p) tile_p.values.push_back(p);
   Knob dot{"dot", {1}};
   if (const int64_t terms = DotOf(workload, 2, target); terms > 1) dot.values.push_back(terms);
-  return {{"tile", {2, 4, 6}}, dot, rows, columns, {"tile_c", {1, 2, 3, 4}}, tile_p, {"input_first", {0, 1}}};
+  return {{"tile", {2, 4, 6}}, dot, rows, columns, {"tile_c", {1, 2, 3, 4}}, tile_p, {"input_first", {0, 1}},
+          {"prefetch", {0, 1}}};
 }
 
 Config ConvWinogradDefault(const Workload& workload, const Target& target) {
@@ -318,11 +333,8 @@ class WinogradScheduler {
     RETURN_IF_ERROR(s_.Unroll(acc + ".d4"));
     RETURN_IF_ERROR(s_.Unroll(acc + ".d3"));
     RETURN_IF_ERROR(s_.Vectorize(acc + ".d5"));
-    if (plan_.dot > 1) {
-      RETURN_IF_ERROR(s_.Dot(terms.instruction));
-      // Products of bf16 take filters in faster than the hardware fetches them by itself.
-      RETURN_IF_ERROR(s_.Prefetch(node_ + ".u", channels_loop));
-    }
+    if (plan_.dot > 1) RETURN_IF_ERROR(s_.Dot(terms.instruction));
+    if (plan_.prefetch) RETURN_IF_ERROR(s_.Prefetch(node_ + ".u", channels_loop));
     return s_.Overcompute(acc);
   }
 
