@@ -178,6 +178,24 @@ TEST(Search, ModelsWithoutAnyIdeaDoNoHarm) {
   }
 }
 
+TEST(Search, AnnealingSeesEachStrategyOnceWhateverTheModelThinks) {
+  SyntheticSpace space = MediumSpace();
+  const ScoreFunction only_rows = [](std::span<const Candidate> candidates) {
+    std::vector<float> scores;
+    for (const Candidate& candidate : candidates) scores.push_back(candidate.strategy == "rows" ? 1 : 0);
+    return scores;
+  };
+  const auto strategy = FindSearchStrategy("annealing")->create({.seed = 8, .epsilon = 0});
+  // The defaults, of both, have not run.
+  strategy->Observe(std::vector<Trial>{{space.Defaults()[0], false}, {space.Defaults()[1], false}});
+  std::vector<Candidate> batch = strategy->Propose(8, {&space, only_rows});
+  ASSERT_EQ(batch.size(), 8);
+  EXPECT_EQ(std::ranges::count(batch, "tiles", &Candidate::strategy), 1);
+  strategy->Observe(std::vector<Trial>{{batch[0], true, 1}, {batch[1], true, 1}});
+  batch = strategy->Propose(8, {&space, only_rows});
+  EXPECT_EQ(std::ranges::count(batch, "tiles", &Candidate::strategy), 0);
+}
+
 TEST(Search, AShareOfProposalsIsRandom) {
   SyntheticSpace space = MediumSpace();
   const auto is_fast = [&](const Candidate& candidate) { return space.Seconds(candidate) < 1.5; };
@@ -190,7 +208,10 @@ TEST(Search, AShareOfProposalsIsRandom) {
   for (const auto& [epsilon, least, most] : {std::tuple(0.0, 54, 60), {0.5, 27, 40}, {1.0, 0, 10}}) {
     const auto strategy = FindSearchStrategy("annealing")->create({.seed = 7, .epsilon = epsilon});
     int64_t fast = 0;
-    strategy->Propose(2, {&space, oracle});  // the defaults
+    std::vector<Trial> defaults;
+    for (const Candidate& candidate : strategy->Propose(2, {&space, oracle}))
+      defaults.push_back({candidate, true, space.Seconds(candidate)});
+    strategy->Observe(defaults);
     for (int batch = 0; batch < 20; ++batch)
       fast += std::ranges::count_if(strategy->Propose(3, {&space, oracle}), is_fast);
     EXPECT_GE(fast, least) << epsilon;

@@ -4,13 +4,16 @@
 // resembles what it has seen. Idea: many chains walk over the space at once, each from a good or a random
 // place, and take a step that the model thinks better always, one that it thinks worse with a probability
 // that falls while they cool. What is measured is the best that each of them saw, in order of score: the best
-// of all would be many that are almost the same, and that the model thinks well of by the same error. A share
-// of random candidates keeps it honest. After Kirkpatrick, Gelatt and Vecchi, Optimization by simulated
-// annealing, Science 1983, and Chen et al., Learning to optimize tensor programs, NeurIPS 2018, section 5.
-// Cost: at most kMaxScores scores a batch.
+// of all would be many that are almost the same, and that the model thinks well of by the same error. Of two
+// strategies the model cannot say which is better before it has seen one of each, so the best of those that
+// nothing is known of come first. A share of random candidates keeps it honest. After Kirkpatrick, Gelatt and
+// Vecchi, Optimization by simulated annealing, Science 1983, and Chen et al., Learning to optimize tensor
+// programs, NeurIPS 2018, section 5. Cost: at most kMaxScores scores a batch.
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "tune/search/search_base.h"
@@ -42,10 +45,14 @@ class Annealing : public SearchBase {
     const size_t by_score = missing() - at_random;
     if (by_score > 0) {
       RememberedScores scores(state.score);
-      for (const Scored& best : Anneal(scores)) {
-        if (missing() == at_random) break;
-        Add(best.second);
+      const std::vector<Scored> bests = Anneal(scores);
+      std::set<std::string> known;
+      for (const Trial& trial : measured()) known.insert(trial.candidate.strategy);
+      const auto add = [&](const Candidate& candidate) { return missing() > at_random && Add(candidate); };
+      for (const Scored& best : bests) {
+        if (!known.contains(best.second.strategy) && add(best.second)) known.insert(best.second.strategy);
       }
+      for (const Scored& best : bests) add(best.second);
     }
     AddRandom(missing());
   }
