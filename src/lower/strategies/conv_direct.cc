@@ -45,6 +45,7 @@ Shape2d ShapeOf(const Workload& workload, const Target& target) {
            .group_blocks = CeilDiv(out[1] / group, lanes),
            .lanes = lanes,
            .width = out[3],
+           .rows = out[0] * out[2],
            .steps = w[1] / dot * w[2] * w[3]}};
 }
 
@@ -85,8 +86,7 @@ Config ConvDirectDefault(const Workload& workload, const Target& target) {
 
 double ConvDirectCost(const Workload& workload, const Config& config, const Target& target) {
   const Shape2d s = ShapeOf(workload, target);
-  const Shape out = workload.anchor->output()->type().shape();
-  const double compute = static_cast<double>(out[0] * out[2] * s.tiled.steps) *
+  const double compute = static_cast<double>(s.tiled.rows * s.tiled.steps) *
                          TileCost(s.tiled, config.at("tile_w"), config.at("tile_c"), target);
   const TensorType& weights = workload.anchor->input(1)->type();
   return WithMemoryTraffic(compute, weights.num_elements() * DTypeSize(weights.dtype), target);

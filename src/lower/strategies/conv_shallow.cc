@@ -40,6 +40,7 @@ TiledConv TiledOf(const Node& conv) {
           .group_blocks = blocks,
           .lanes = out.layout.block,
           .width = window.columns.output,
+          .rows = out.shape()[0] * window.rows.output,
           .steps = channels * window.rows.kernel * window.tap_groups};
 }
 
@@ -71,8 +72,8 @@ Config ConvShallowDefault(const Workload& workload, const Target& target) {
 double ConvShallowCost(const Workload& workload, const Config& config, const Target& target) {
   const Node& conv = *workload.anchor;
   const TiledConv tiled = TiledOf(conv);
-  const Shape in = conv.input(0)->type().shape(), out = conv.output()->type().shape();
-  const double compute = static_cast<double>(out[0] * out[2] * tiled.steps) *
+  const Shape in = conv.input(0)->type().shape();
+  const double compute = static_cast<double>(tiled.rows * tiled.steps) *
                          TileCost(tiled, config.at("tile_w"), config.at("tile_c"), target);
   const Window2d window(conv);
   const int64_t copied =

@@ -33,10 +33,7 @@ double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Tar
                                  ? (is_half ? 0.5 : 1) / target.loads_per_cycle
                              : weight_bytes <= target.l2_bytes / 2 ? vector_bytes / target.l2_bytes_per_cycle
                                                                    : vector_bytes / target.l3_bytes_per_cycle;
-  // Multiply-adds read and broadcast their input elements themselves, which takes half of a vector's load. Of
-  // halves, too many start in a cycle for that: the blocks of a tile share elements in registers.
-  const auto elements = static_cast<double>(is_half ? tile_w : tile_w * tile_c);
-  const double loads = static_cast<double>(tile_c) * line_cycles + elements / (2 * target.loads_per_cycle);
+  const double loads = TileLoadCycles(tile_w, tile_c, line_cycles, target);
   // A tile that leaves registers to others is unrolled, and what finishes it hides behind the next one's
   // multiply-adds.
   const int64_t accumulators = tile_w * tile_c;
@@ -47,7 +44,8 @@ double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Tar
       static_cast<double>(conv.steps);
   const double tiles = static_cast<double>(CeilDiv(conv.width, tile_w) * CeilDiv(conv.blocks, tile_c));
   // Tiles that come out even can be shared among threads one by one, others a row at a time.
-  const double uneven = conv.width % tile_w == 0 ? 1.0 : 1.02;
+  const double uneven =
+      conv.width % tile_w == 0 ? 1.0 : 1.02 * TypicalImbalance(conv.rows * CeilDiv(conv.blocks, tile_c));
   return uneven * tiles * (std::max({multiply_adds, loads, latency}) + loop_overhead + finish);
 }
 

@@ -20,6 +20,7 @@ struct TiledConv {
   int64_t group_blocks;  // those that share their input: a tile has a divisor of them
   int64_t lanes;         // channels of a block: those of a vector, or half of them
   int64_t width;         // pixels of an output row
+  int64_t rows;          // of the output, of all batches
   int64_t steps;         // of the sum: terms, or as many at a time as one instruction takes
 };
 

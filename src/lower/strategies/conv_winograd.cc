@@ -11,7 +11,6 @@
 // tiles, rounding would err too much.
 #include <algorithm>
 #include <limits>
-#include <ranges>
 
 #include "base/checked.h"
 #include "base/status.h"
@@ -109,18 +108,13 @@ int64_t DotOf(const Workload& workload, int64_t tile, const Target& target) {
 std::vector<Plan> PlansFor(const WinogradShape& s, int64_t tile, int64_t dot, const Target& target) {
   std::vector<Plan> plans;
   for (const Block& block : BlocksOf(s)) {
-    for (int64_t c : std::views::reverse(Divisors(s.out_blocks, kMaxGroupBlocks))) {
+    for (int64_t c : Divisors(s.out_blocks, kMaxGroupBlocks)) {
       for (int64_t p : Divisors(block.tiles(), MaxTileRows(c, target))) {
         for (bool input_first : {true, false}) plans.emplace_back(s, tile, dot, block, c, p, input_first);
       }
     }
   }
   return plans;
-}
-
-// How much longer the slowest of two parts takes than half of all, when `units` are split between them.
-double Imbalance(int64_t units) {
-  return 2 * static_cast<double>(CeilDiv(units, 2)) / static_cast<double>(units);
 }
 
 double Cost(const WinogradShape& s, const Plan& p, const Target& target) {
@@ -144,9 +138,12 @@ double Cost(const WinogradShape& s, const Plan& p, const Target& target) {
   // A panel of filters is read again for each register tile of the block, from a nearer cache.
   const auto passes = static_cast<double>(CeilDiv(p.block.tiles(), p.tile_p));
   const double again = line / target.l2_bytes_per_cycle;
-  const double loads = static_cast<double>(p.group_blocks) * (line_cycles + (passes - 1) * again) / passes +
-                       register_tile / (2 * target.loads_per_cycle);
-  const double step = std::max({multiply_adds, loads, static_cast<double>(target.fma_latency)}) + 0.5;
+  const double loads =
+      TileLoadCycles(p.tile_p, p.group_blocks, (line_cycles + (passes - 1) * again) / passes, target);
+  // Of two tiles that are bound by the same, the one with fewer loads is the faster.
+  constexpr double kExposed = 1.0 / 16;
+  const double step =
+      std::max({multiply_adds, loads, static_cast<double>(target.fma_latency)}) + 0.5 + kExposed * loads;
   const double products = static_cast<double>(blocks * points * groups * steps) * passes * step;
 
   // What leaves the second-level cache is written and read again.
@@ -155,7 +152,7 @@ double Cost(const WinogradShape& s, const Plan& p, const Target& target) {
   const double transforms = spill * static_cast<double>(tiles) *
                             (static_cast<double>(s.in_blocks) * InputTransformCycles(p.tile + 2, target) +
                              static_cast<double>(s.out_blocks) * OutputTransformCycles(p.tile, target));
-  const double balance = (1 + Imbalance(p.input_first ? blocks * groups : blocks)) / 2;
+  const double balance = TypicalImbalance(p.input_first ? blocks * groups : blocks);
   // What another core has written comes more slowly than what only left the cache: of two, each reads half of
   // the input's transform from the other one.
   constexpr double kSlower = 5;

@@ -80,8 +80,7 @@ Config GemmDefault(const Workload& workload, const Target& target) {
           static_cast<double>(vector_bytes) /
           (panel_bytes <= target.l2_bytes / 2 ? target.l2_bytes_per_cycle : target.l3_bytes_per_cycle);
       const double multiply_adds = static_cast<double>(m * n) / target.fma_per_cycle;
-      const double loads =
-          static_cast<double>(n) * line_cycles + static_cast<double>(m * n) / (2 * target.loads_per_cycle);
+      const double loads = TileLoadCycles(m, n, line_cycles, target);
       const double tiles = static_cast<double>(CeilDiv(p.m, m) * CeilDiv(vectors, n));
       const double cost =
           tiles * (std::max({multiply_adds, loads, static_cast<double>(target.fma_latency)}) + 1.0);

@@ -159,6 +159,18 @@ absl::Status UnrollInner(Schedule& schedule, const std::string& loop, int64_t co
   return schedule.Unroll(loop + ".i");
 }
 
+double TileLoadCycles(int64_t rows, int64_t columns, double vector_cycles, const Target& target) {
+  constexpr double kElementsPerCycle = 2;
+  const bool shares = columns > 1 && rows * columns + columns + 1 <= target.num_vector_registers;
+  const auto elements = static_cast<double>(shares ? rows : rows * columns);
+  return static_cast<double>(columns) * vector_cycles + elements / kElementsPerCycle;
+}
+
+double TypicalImbalance(int64_t units) {
+  const double of_two = 2 * static_cast<double>(CeilDiv(units, 2)) / static_cast<double>(units);
+  return (1 + of_two) / 2;
+}
+
 double WithMemoryTraffic(double compute, int64_t bytes, const Target& target) {
   constexpr double kExposed = 0.4;
   const double memory = static_cast<double>(bytes) / target.dram_bytes_per_cycle;

@@ -157,6 +157,15 @@ TapUnrolling UnrollTaps(const WindowAxis& axis, int64_t tile, int64_t statements
 // Unrolls the innermost `count` iterations of a loop, a divisor of its extent.
 absl::Status UnrollInner(Schedule& schedule, const std::string& loop, int64_t count);
 
+// Cycles that the loads of a register tile take for one step of its sum: a vector for each column, of
+// `vector_cycles`, and an element for each row, broadcast. The columns share it in a register, if one is left
+// for it; if none is, each multiply-add reads it by itself.
+double TileLoadCycles(int64_t rows, int64_t columns, double vector_cycles, const Target& target);
+
+// How much longer `units` of work take, which one thread each computes, than if they could be split at will:
+// the mean of one thread and of two.
+double TypicalImbalance(int64_t units);
+
 // The cycles of work that takes `compute` cycles of arithmetic and streams `bytes` from memory, which overlap
 // in part: the hardware prefetches well within a stream, not across the short loops of a kernel.
 double WithMemoryTraffic(double compute, int64_t bytes, const Target& target);
