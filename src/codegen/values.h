@@ -75,6 +75,7 @@ class ValueBuilder {
   llvm::Value* IntegerBinary(MathOp op, DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* IntegerDivision(MathOp op, DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* Shift(MathOp op, DType dtype, llvm::Value* a, llvm::Value* b);
+  llvm::Value* MulHigh(llvm::Value* a, llvm::Value* b);
 
   llvm::Value* FloatToFloat(DType from, DType to, llvm::Value* value);
   llvm::Value* FloatToInteger(DType to, llvm::Value* value);

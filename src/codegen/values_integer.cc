@@ -31,6 +31,8 @@ Value* ValueBuilder::IntegerBinary(MathOp op, DType dtype, Value* a, Value* b) {
     case MathOp::kShiftLeft:
     case MathOp::kShiftRight:
       return Shift(op, dtype, a, b);
+    case MathOp::kMulHigh:
+      return MulHigh(a, b);
     case MathOp::kDiv:
     case MathOp::kMod:
     case MathOp::kFloorDiv:
@@ -55,6 +57,36 @@ Value* ValueBuilder::Shift(MathOp op, DType dtype, Value* a, Value* b) {
   Value* amount = ir_.CreateSelect(in_range, b, zero);
   Value* shifted = op == MathOp::kShiftLeft ? ir_.CreateShl(a, amount) : ir_.CreateLShr(a, amount);
   return ir_.CreateSelect(in_range, shifted, zero);
+}
+
+// Lanes at even and at odd places are multiplied apart: the processor has an instruction for every other
+// lane, whose products of 64 bits take the place of both.
+Value* ValueBuilder::MulHigh(Value* a, Value* b) {
+  constexpr int kWord = 32;
+  constexpr uint64_t kHalf = uint64_t{1} << (kWord - 1);
+  const int64_t lanes = LanesOf(a);
+  llvm::Type* word = a->getType();
+  const auto product = [&](llvm::Type* wide, Value* x, Value* y) {
+    return ir_.CreateAdd(ir_.CreateMul(x, y), llvm::ConstantInt::get(wide, kHalf));
+  };
+  if (lanes % 2 != 0) {
+    llvm::Type* wide = WithLanes(ir_.getInt64Ty(), lanes);
+    Value* exact = product(wide, ir_.CreateSExt(a, wide), ir_.CreateSExt(b, wide));
+    return ir_.CreateTrunc(ir_.CreateAShr(exact, kWord), word);
+  }
+  llvm::Type* wide = llvm::FixedVectorType::get(ir_.getInt64Ty(), static_cast<unsigned>(lanes / 2));
+  const auto even = [&](Value* x) {
+    return ir_.CreateAShr(ir_.CreateShl(ir_.CreateBitCast(x, wide), kWord), kWord);
+  };
+  const auto odd = [&](Value* x) { return ir_.CreateAShr(ir_.CreateBitCast(x, wide), kWord); };
+  Value* evens = ir_.CreateBitCast(product(wide, even(a), even(b)), word);
+  Value* odds = ir_.CreateBitCast(product(wide, odd(a), odd(b)), word);
+  std::vector<int> upper_halves;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    const int64_t half = lane / 2 * 2 + 1;
+    upper_halves.push_back(static_cast<int>(lane % 2 == 0 ? half : lanes + half));
+  }
+  return ir_.CreateShuffleVector(evens, odds, upper_halves);
 }
 
 // A divisor that would trap is replaced by 1: zero, whose result is 0 anyway, and -1 under the least number,

@@ -61,6 +61,8 @@ Wide Model(MathOp op, T a, T b) {
       return in_range ? static_cast<Wide>(static_cast<unsigned __int128>(x) << b) : 0;
     case MathOp::kShiftRight:
       return in_range ? x >> b : (x < 0 ? -1 : 0);
+    case MathOp::kMulHigh:
+      return (x * y + (Wide{1} << 31)) >> 32;
     case MathOp::kPow:
       return Power(a, b);
     default:
@@ -100,10 +102,11 @@ void CheckType(DType dtype) {
   while (x.size() % 16 != 5 || x.size() < 500)
     x.push_back(static_cast<T>(random.Next())),
         y.push_back(static_cast<T>(random.Next() >> random.Integer(0, 63)));
-  const std::vector<MathOp> arithmetic = {
-      MathOp::kAdd,      MathOp::kSub,      MathOp::kMul,       MathOp::kDiv,        MathOp::kMod,
-      MathOp::kFloorDiv, MathOp::kFloorMod, MathOp::kMin,       MathOp::kMax,        MathOp::kAnd,
-      MathOp::kOr,       MathOp::kXor,      MathOp::kShiftLeft, MathOp::kShiftRight, MathOp::kPow};
+  std::vector<MathOp> arithmetic = {MathOp::kAdd,       MathOp::kSub,        MathOp::kMul,      MathOp::kDiv,
+                                    MathOp::kMod,       MathOp::kFloorDiv,   MathOp::kFloorMod, MathOp::kMin,
+                                    MathOp::kMax,       MathOp::kAnd,        MathOp::kOr,       MathOp::kXor,
+                                    MathOp::kShiftLeft, MathOp::kShiftRight, MathOp::kPow};
+  if (dtype == DType::kI32) arithmetic.push_back(MathOp::kMulHigh);
   const std::vector<MathOp> comparisons = {MathOp::kEqual,     MathOp::kNotEqual, MathOp::kLess,
                                            MathOp::kLessEqual, MathOp::kGreater,  MathOp::kGreaterEqual};
 

@@ -71,6 +71,7 @@ constexpr Rule kRules[] = {
     {Op::kXor, infer::BinaryLogical},
     {Op::kShiftLeft, infer::Shift},
     {Op::kShiftRight, infer::Shift},
+    {Op::kMulHigh, infer::MulHigh},
     {Op::kEqual, infer::Equal},
     {Op::kLess, infer::Compare},
     {Op::kLessEqual, infer::Compare},

@@ -148,6 +148,8 @@ std::optional<MathOp> DirectOp(Op op) {
       return MathOp::kShiftLeft;
     case Op::kShiftRight:
       return MathOp::kShiftRight;
+    case Op::kMulHigh:
+      return MathOp::kMulHigh;
     case Op::kEqual:
       return MathOp::kEqual;
     case Op::kLess:

@@ -1,6 +1,7 @@
 // Quantization as elementwise operators, which layouts, fusion and kernels know already.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "graph/fixed_point.h"
 #include "opt/passes.h"
@@ -143,6 +144,68 @@ Value* RoundedProduct(Graph& graph, Node* node, std::vector<double> factors, int
   return AddBefore(graph, node, Op::kFloor, {y});
 }
 
+// No sum of products of 8 bits, with its offsets, is larger; infinite where it is something else.
+double LargestSum(const Value* value) {
+  constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+  const Node* node = value->producer();
+  if (node == nullptr) return kUnbounded;
+  if (node->op() == Op::kAdd) {
+    const Tensor* offsets = node->input(1)->constant();
+    if (offsets == nullptr) return kUnbounded;
+    double largest = 0;
+    for (const double offset : ToDoubles(*offsets)) largest = std::max(largest, std::abs(offset));
+    return largest + LargestSum(node->input(0));
+  }
+  if (!IsIntegerProduct(node->op()) || node->input(1)->constant() == nullptr) return kUnbounded;
+  const Shape weights = node->input(1)->type().shape();
+  const int64_t terms = node->op() == Op::kConvInteger
+                            ? node->input(1)->type().num_elements() / std::max<int64_t>(weights[0], 1)
+                            : weights[weights.size() - (node->attrs().Bool("transpose_b") ? 1 : 2)];
+  return 255.0 * 255.0 * static_cast<double>(terms);
+}
+
+// Both roundings in integers. With s places in between, the product x m / 2³¹, rounded ties upwards, is
+//   p = x + x (2m - 2³²) / 2³²,
+// of which the second term is mul_high; and p / 2ˢ, rounded away from zero, is
+//   (p + 2ˢ⁻¹ - [p < 0]) >> s,
+// of which the last correction does not matter where what is below zero saturates. nullptr where numbers do
+// not fit into 32 bits on the way, or a multiplier is none below 1.
+Value* RequantizedInIntegers(Graph& graph, Node* node) {
+  constexpr double kMostSum = 0x1p30;
+  constexpr int kMostPlaces = 21;
+  const DType to = node->attrs().Type("to");
+  const std::optional<int64_t> zero = ZeroPointOf(*node, 2);
+  if (!Is8Bit(to) || !zero || !(LargestSum(node->input(0)) < kMostSum)) return nullptr;
+  const double low = to == DType::kI8 ? -128 : 0;
+  const bool is_signed = static_cast<double>(*zero) != low;
+  std::vector<double> factors, offsets, places;
+  for (const double scale : ToDoubles(*node->input(1)->constant())) {
+    const QuantizedMultiplier multiplier = QuantizedMultiplier::Of(scale);
+    const int s = multiplier.first_places();
+    if (multiplier.mantissa == 0 || multiplier.shift > 0 || s > kMostPlaces || (is_signed && s == 0))
+      return nullptr;
+    factors.push_back(static_cast<double>(2 * multiplier.mantissa) - 0x1p32);
+    offsets.push_back((s == 0 ? 0 : std::ldexp(1, s - 1)) + std::ldexp(static_cast<double>(*zero), s));
+    places.push_back(s);
+  }
+  const int rank = node->output()->type().rank();
+  const auto along = [&](const std::vector<double>& numbers) {
+    return AddAlong(graph, node, DType::kI32, numbers, rank, node->attrs().Int("axis", 1));
+  };
+  Value* x = node->input(0);
+  Value* product =
+      AddBefore(graph, node, Op::kAdd, {AddBefore(graph, node, Op::kMulHigh, {x, along(factors)}), x});
+  if (is_signed) {
+    constexpr double kSign = 31;
+    Value* below_zero = AddBefore(graph, node, Op::kShiftRight, {product, along({kSign})});
+    product = AddBefore(graph, node, Op::kAdd, {product, below_zero});
+  }
+  Value* y = AddBefore(graph, node, Op::kAdd, {product, along(offsets)});
+  y = AddBefore(graph, node, Op::kShiftRight, {y, along(places)});
+  y = AddBefore(graph, node, Op::kClip, {y}, {{"min", low}, {"max", low + 255}});
+  return CastTo(graph, node, y, to);
+}
+
 // The product, which has more digits than a float, is rounded as a double, ties upwards; then as a float, if
 // that holds 8 bits and the places that were left, half away from zero.
 Value* RequantizedInFixedPoint(Graph& graph, Node* node) {
@@ -178,7 +241,9 @@ Value* Decomposed(Graph& graph, Node* node) {
     case Op::kRequantize: {
       const Value* scale = node->input(1);
       const bool in_fixed_point = scale->type().dtype == DType::kF64 && scale->constant() != nullptr;
-      return in_fixed_point ? RequantizedInFixedPoint(graph, node) : nullptr;
+      if (!in_fixed_point) return nullptr;
+      Value* in_integers = RequantizedInIntegers(graph, node);
+      return in_integers != nullptr ? in_integers : RequantizedInFixedPoint(graph, node);
     }
     // Numbers of 16 bits have too few digits for what passes between.
     case Op::kQuantize:

@@ -270,9 +270,10 @@ TEST_P(EveryPass, KeepsWhatRandomGraphsCompute) {
   int changed = 0;
   TryPlan({{{GetParam(), {}}}}, changed);
   // Exported patterns, branches and integers do not arise at random; they have tests of their own.
-  static const std::set<std::string> kRare = {"inline_branches",        "narrow",           "sink_dequantize",
-                                              "integer_products",       "fold_zero_points", "fold_scales",
-                                              "decompose_quantization", "round_weights"};
+  static const std::set<std::string> kRare = {
+      "inline_branches",        "narrow",           "sink_dequantize",
+      "integer_products",       "fold_zero_points", "fold_scales",
+      "decompose_quantization", "round_weights",    "linearize_integers"};
   const bool is_rare = GetParam().starts_with("recognize_") || kRare.contains(GetParam());
   EXPECT_GE(changed, is_rare ? 0 : 5);
 }

@@ -49,6 +49,7 @@ std::span<const PassInfo> PassTable() {
 
       {"fold_zero_points", FoldZeroPointsPass, "Transposes and pads are where they stay.", {}},
       {"fold_scales", FoldScalesPass, "Offsets for the zero points are there.", {}},
+      {"linearize_integers", LinearizeIntegersPass, "Where integers come from is still to be seen.", {}},
       {"decompose_quantization", DecomposeQuantizationPass, "What is left of it is arithmetic.", {}},
       {"algebra", AlgebraPass, "Its offsets meet the biases.", {}},
 

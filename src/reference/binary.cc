@@ -148,9 +148,19 @@ Outputs EvaluatePow(const Node&, Inputs inputs) {
 
 Outputs EvaluateBitwise(const Node& node, Inputs inputs) {
   const DType dtype = inputs[0].dtype();
-  return Zip<uint64_t>(inputs[0], inputs[1], dtype, [&](uint64_t a, uint64_t b) {
-    return Bitwise(node.op(), a, b, 8 * DTypeSize(dtype));
-  });
+  const int width = 8 * DTypeSize(dtype);
+  if (node.op() == Op::kShiftRight && IsSignedInt(dtype)) {
+    return Zip<int64_t>(inputs[0], inputs[1], dtype,
+                        [&](int64_t a, int64_t b) { return a >> (b >= 0 && b < width ? b : width - 1); });
+  }
+  return Zip<uint64_t>(inputs[0], inputs[1], dtype,
+                       [&](uint64_t a, uint64_t b) { return Bitwise(node.op(), a, b, width); });
+}
+
+Outputs EvaluateMulHigh(const Node&, Inputs inputs) {
+  constexpr int64_t kHalf = int64_t{1} << 31;
+  return Zip<int64_t>(inputs[0], inputs[1], DType::kI32,
+                      [](int64_t a, int64_t b) { return (a * b + kHalf) >> 32; });
 }
 
 Outputs EvaluateComparison(const Node& node, Inputs inputs) {

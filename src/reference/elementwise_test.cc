@@ -162,6 +162,14 @@ TEST(Elementwise, BitwiseAndLogical) {
   EXPECT_THAT(Evaluate(Op::kXor, {yes, Make(DType::kBool, {2}, {1, 1})}), Has({0, 1}));
 }
 
+TEST(Elementwise, QuotientsByPowersOfTwo) {
+  const Tensor a = Make(DType::kI32, {5}, {-5, -1, 5, 1 << 30, -(1 << 30)});
+  EXPECT_THAT(Evaluate(Op::kShiftRight, {a, Make(DType::kI32, {5}, {1, 31, 1, 32, -1})}),
+              Has({-3, -1, 2, 0, -1}));
+  EXPECT_THAT(Evaluate(Op::kMulHigh, {a, Make(DType::kI32, {5}, {1 << 30, 1 << 31, 1 << 30, 2, 6})}),
+              Has({-1, 1, 1, 1, -1}));
+}
+
 TEST(Elementwise, Comparisons) {
   const Tensor a = F32({3}, {1, 2, kNan});
   const Tensor b = F32({3}, {2, 2, kNan});

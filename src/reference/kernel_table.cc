@@ -63,6 +63,7 @@ constexpr Row kTable[] = {
     {Op::kXor, EvaluateBitwise},
     {Op::kShiftLeft, EvaluateBitwise},
     {Op::kShiftRight, EvaluateBitwise},
+    {Op::kMulHigh, EvaluateMulHigh},
     {Op::kEqual, EvaluateComparison},
     {Op::kLess, EvaluateComparison},
     {Op::kLessEqual, EvaluateComparison},

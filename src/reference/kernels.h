@@ -53,6 +53,7 @@ Outputs EvaluateCast(const Node& node, Inputs inputs);
 Outputs EvaluateArithmetic(const Node& node, Inputs inputs);
 Outputs EvaluatePow(const Node& node, Inputs inputs);
 Outputs EvaluateBitwise(const Node& node, Inputs inputs);
+Outputs EvaluateMulHigh(const Node& node, Inputs inputs);
 Outputs EvaluateComparison(const Node& node, Inputs inputs);
 Outputs EvaluateWhere(const Node& node, Inputs inputs);
 

@@ -71,7 +71,8 @@ enum class MathOp {
   kOr,
   kXor,
   kShiftLeft,
-  kShiftRight,  // bool or integers
+  kShiftRight,  // integers, as and, or and xor; these three also of bool
+  kMulHigh,     // i32: a b / 2^32, rounded to the nearest, ties up
   // comparisons, to bool
   kEqual,
   kNotEqual,

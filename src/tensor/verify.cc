@@ -13,6 +13,7 @@ enum class Operands {
   kNumbers,    // of one type, not bool
   kBits,       // of one type, bool or integers
   kIntegers,   // of one type
+  kWords,      // i32
   kAlike,      // of one type
   kFloats,     // of one type
   kSelection,  // bool, and two of one type
@@ -28,6 +29,8 @@ Operands OperandsOf(MathOp op) {
     case MathOp::kShiftLeft:
     case MathOp::kShiftRight:
       return Operands::kIntegers;
+    case MathOp::kMulHigh:
+      return Operands::kWords;
     case MathOp::kEqual:
     case MathOp::kNotEqual:
     case MathOp::kLess:
@@ -74,6 +77,8 @@ bool AreOperandsValid(MathOp op, const std::vector<Expr>& args) {
       return !IsFloat(dtype);
     case Operands::kIntegers:
       return IsInt(dtype);
+    case Operands::kWords:
+      return dtype == DType::kI32;
     case Operands::kFloats:
       return IsFloat(dtype);
     default:

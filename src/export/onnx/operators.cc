@@ -83,6 +83,7 @@ constexpr OperatorRow kRows[] = {
     {Op::kXor, "Xor", kBool | kIntegers, WriteLogical},
     {Op::kShiftLeft, "BitShift", kUnsigned, WriteShift},
     {Op::kShiftRight, "BitShift", kUnsigned, WriteShift},
+    {Op::kMulHigh, "it is a step of rounding in fixed point, after passes", kAll, nullptr},
     {Op::kEqual, "Equal", kAll, WriteSame},
     {Op::kLess, "Less", kNumbers, WriteSame},
     {Op::kLessEqual, "LessOrEqual", kNumbers, WriteSame},

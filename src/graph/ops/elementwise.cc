@@ -117,11 +117,18 @@ TypesOr BinaryLogical(const Node& node) {
 
 TypesOr Shift(const Node& node) {
   const TensorType& x = InputType(node);
-  if (!IsUnsignedInt(x.dtype)) {
+  const bool is_quotient = node.op() == Op::kShiftRight && x.dtype == DType::kI32;
+  if (!IsUnsignedInt(x.dtype) && !is_quotient) {
     return InvalidInput("the input is ", ToString(x), ", must be of unsigned integers");
   }
   RETURN_IF_ERROR(CheckEqualDTypes(node));
   return Elementwise(node, x.dtype);
+}
+
+TypesOr MulHigh(const Node& node) {
+  RETURN_IF_ERROR(CheckDType(InputType(node), "the first input", {DType::kI32}));
+  RETURN_IF_ERROR(CheckEqualDTypes(node));
+  return Elementwise(node, DType::kI32);
 }
 
 TypesOr Equal(const Node& node) {

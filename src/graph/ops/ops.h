@@ -34,6 +34,7 @@ TypesOr BinaryNumber(const Node& node);
 TypesOr Pow(const Node& node);
 TypesOr BinaryLogical(const Node& node);  // bools or integers
 TypesOr Shift(const Node& node);
+TypesOr MulHigh(const Node& node);
 TypesOr Equal(const Node& node);
 TypesOr Compare(const Node& node);
 TypesOr Where(const Node& node);

@@ -1,0 +1,336 @@
+// Sums and products of maps of 8 bits in fixed point, as a line that is rounded once.
+//
+// Problem: in fixed point, each map of a sum is rescaled to an integer of its own and rounded, and so is
+// their sum: a dozen instructions with doubles, though what goes in and what comes out has 8 bits. Idea:
+// there are 256 values, or 65,536 pairs of them. All are tried, and where round(Σ aᵢ xᵢ + b), in f32 or else
+// in f64, is the right integer for each of them, that takes its place. The factors are the product of the
+// scales; b may be anything between the bounds that each value sets: the middle is taken. The orders in which
+// code generation may add up, with one rounding for a product and a sum or with two, are all tried.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "graph/fixed_point.h"
+#include "opt/passes.h"
+#include "opt/quantization.h"
+#include "opt/rewrite.h"
+
+namespace attune {
+namespace {
+
+constexpr size_t kMaxMaps = 2;
+using Point = std::array<int64_t, kMaxMaps>;
+
+// Numbers by channel, or one for all of them.
+template <typename T>
+const T& At(const std::vector<T>& numbers, size_t channel) {
+  return numbers[numbers.size() == 1 ? 0 : channel];
+}
+
+// What a requantization computes of maps of 8 bits: integer arithmetic with constants.
+class Formula {
+ public:
+  // Nothing where it is of something else.
+  static std::optional<Formula> Of(const Node& requantize) {
+    Formula formula(requantize.output()->type());
+    const int last = formula.Requantized(requantize);
+    if (last < 0 || formula.maps_.empty()) return std::nullopt;
+    return formula;
+  }
+
+  const std::vector<Value*>& maps() const { return maps_; }
+  int64_t axis() const { return axis_; }
+  size_t channels() const { return channels_; }
+
+  // Exactly, before it saturates; nothing where an i32 overflows on the way.
+  std::optional<int64_t> Exact(const Point& point, size_t channel) const {
+    std::vector<int64_t> values;
+    values.reserve(steps_.size());
+    for (const Step& step : steps_) {
+      values.push_back(step.Exact(values, point, channel));
+      if (values.back() != static_cast<int32_t>(values.back())) return std::nullopt;
+    }
+    return values.back();
+  }
+
+  // Without any rounding.
+  double Ideal(const Point& point, size_t channel) const {
+    std::vector<double> values;
+    for (const Step& step : steps_) values.push_back(step.Ideal(values, point, channel));
+    return values.back();
+  }
+
+ private:
+  struct Step {
+    Op op;                             // kIdentity: a map; kConstant; kAdd, kSub, kMul; kRequantize
+    size_t left = 0, right = 0;        // steps before it, or the map's number
+    std::vector<double> numbers = {};  // constants, or the zero point
+    std::vector<QuantizedMultiplier> multipliers = {};
+
+    int64_t Exact(const std::vector<int64_t>& values, const Point& point, size_t channel) const {
+      switch (op) {
+        case Op::kIdentity:
+          return point[left];
+        case Op::kConstant:
+          return static_cast<int64_t>(At(numbers, channel));
+        case Op::kAdd:
+          return values[left] + values[right];
+        case Op::kSub:
+          return values[left] - values[right];
+        case Op::kMul:
+          return values[left] * values[right];
+        default:
+          return At(multipliers, channel).Times(values[left]) + static_cast<int64_t>(numbers[0]);
+      }
+    }
+    double Ideal(const std::vector<double>& values, const Point& point, size_t channel) const {
+      switch (op) {
+        case Op::kIdentity:
+          return static_cast<double>(point[left]);
+        case Op::kConstant:
+          return At(numbers, channel);
+        case Op::kAdd:
+          return values[left] + values[right];
+        case Op::kSub:
+          return values[left] - values[right];
+        case Op::kMul:
+          return values[left] * values[right];
+        default:
+          return At(multipliers, channel).value() * values[left] + numbers[0];
+      }
+    }
+  };
+
+  explicit Formula(TensorType type) : type_(std::move(type)) {}
+
+  int Add(Step step) {
+    steps_.push_back(std::move(step));
+    return static_cast<int>(steps_.size()) - 1;
+  }
+
+  // The step that computes `value`, or -1.
+  int Of(Value* value) {
+    constexpr size_t kMaxSteps = 24;
+    if (const auto known = known_.find(value); known != known_.end()) return known->second;
+    if (steps_.size() >= kMaxSteps) return -1;
+    const int step = value->constant() != nullptr         ? Constant(*value->constant())
+                     : Is8Bit(value->type().dtype)        ? Map(value)
+                     : value->type().dtype == DType::kI32 ? Computed(value->producer())
+                                                          : -1;
+    known_[value] = step;
+    return step;
+  }
+
+  int Constant(const Tensor& constant) {
+    if (!IsInt(constant.dtype())) return -1;
+    if (constant.num_elements() == 1) return Add({.op = Op::kConstant, .numbers = {constant.ToDouble(0)}});
+    for (int64_t axis = 0; axis < type_.rank(); ++axis) {
+      std::optional<std::vector<double>> numbers = ValuesAlong(constant, type_, static_cast<int>(axis));
+      if (!numbers || !TakeAxis(axis, numbers->size())) continue;
+      return Add({.op = Op::kConstant, .numbers = *std::move(numbers)});
+    }
+    return -1;
+  }
+
+  int Map(Value* value) {
+    if (value->type().dims != type_.dims || maps_.size() == kMaxMaps) return -1;
+    maps_.push_back(value);
+    return Add({.op = Op::kIdentity, .left = maps_.size() - 1});
+  }
+
+  int Computed(const Node* node) {
+    if (node == nullptr) return -1;
+    switch (node->op()) {
+      case Op::kCast:
+        return Of(node->input(0));
+      case Op::kAdd:
+      case Op::kSub:
+      case Op::kMul: {
+        const int left = Of(node->input(0)), right = left < 0 ? -1 : Of(node->input(1));
+        if (right < 0) return -1;
+        return Add(
+            {.op = node->op(), .left = static_cast<size_t>(left), .right = static_cast<size_t>(right)});
+      }
+      case Op::kRequantize:
+        return Requantized(*node);
+      default:
+        return -1;
+    }
+  }
+
+  int Requantized(const Node& node) {
+    const Tensor* scale = node.input(1)->constant();
+    const std::optional<int64_t> zero = ZeroPointOf(node, 2);
+    if (scale == nullptr || scale->dtype() != DType::kF64 || !zero) return -1;
+    const int64_t axis = node.attrs().Int("axis", 1);
+    const auto count = static_cast<size_t>(scale->num_elements());
+    if (count != 1 && !TakeAxis(axis, count)) return -1;
+    const int x = Of(node.input(0));
+    if (x < 0) return -1;
+    Step step{.op = Op::kRequantize, .left = static_cast<size_t>(x), .numbers = {static_cast<double>(*zero)}};
+    for (const double number : ToDoubles(*scale)) step.multipliers.push_back(QuantizedMultiplier::Of(number));
+    return Add(std::move(step));
+  }
+
+  // Whether all that differs by channel does so along one axis.
+  bool TakeAxis(int64_t axis, size_t channels) {
+    if (channels_ > 1) return axis == axis_ && channels == channels_;
+    axis_ = axis;
+    channels_ = channels;
+    return true;
+  }
+
+  TensorType type_;
+  std::vector<Step> steps_;
+  std::map<const Value*, int> known_;
+  std::vector<Value*> maps_;
+  int64_t axis_ = 1;
+  size_t channels_ = 1;
+};
+
+struct Limits {
+  int64_t low, high;
+
+  explicit Limits(DType dtype) : low(dtype == DType::kI8 ? -128 : 0), high(low + 255) {}
+  int64_t Clamp(int64_t number) const { return std::clamp(number, low, high); }
+};
+
+// One value of the maps, and what comes of it.
+struct Case {
+  Point point;
+  int64_t result;  // saturated
+};
+
+std::optional<std::vector<Case>> CasesOf(const Formula& formula, size_t channel, const Limits& results) {
+  std::vector<Limits> limits;
+  for (const Value* map : formula.maps()) limits.emplace_back(map->type().dtype);
+  if (limits.size() == 1) limits.push_back(Limits(DType::kU8));
+  const int64_t others = formula.maps().size() == 1 ? 1 : 256;
+  std::vector<Case> cases;
+  for (int64_t i = 0; i < 256; ++i) {
+    for (int64_t j = 0; j < others; ++j) {
+      const Point point = {limits[0].low + i, others == 1 ? 0 : limits[1].low + j};
+      const std::optional<int64_t> exact = formula.Exact(point, channel);
+      if (!exact) return std::nullopt;
+      cases.push_back({point, results.Clamp(*exact)});
+    }
+  }
+  return cases;
+}
+
+template <typename T>
+struct Line {
+  std::array<T, kMaxMaps> factors = {};
+  T offset = 0;
+
+  // In the orders, and with the roundings, that it may be computed in.
+  std::array<T, 4> ComputedAt(const Point& point) const {
+    const T x = static_cast<T>(point[0]), y = static_cast<T>(point[1]);
+    const auto [a, b] = factors;
+    return {std::fma(b, y, std::fma(a, x, offset)), b * y + (a * x + offset), std::fma(a, x, b * y) + offset,
+            (a * x + b * y) + offset};
+  }
+  bool Gives(const Case& one, const Limits& results) const {
+    return std::ranges::all_of(ComputedAt(one.point), [&](T computed) {
+      const double rounded = std::nearbyint(static_cast<double>(computed));
+      return results.Clamp(static_cast<int64_t>(rounded)) == one.result;
+    });
+  }
+};
+
+// The line through all cases with these factors, if there is one.
+template <typename T>
+std::optional<Line<T>> LineThrough(const std::vector<Case>& cases,
+                                   const std::array<double, kMaxMaps>& factors, const Limits& results) {
+  Line<T> line;
+  for (size_t i = 0; i < kMaxMaps; ++i) line.factors[i] = static_cast<T>(factors[i]);
+  double low = -std::numeric_limits<double>::infinity(), high = -low;
+  for (const Case& one : cases) {
+    double sum = 0;
+    for (size_t i = 0; i < kMaxMaps; ++i)
+      sum += static_cast<double>(line.factors[i]) * static_cast<double>(one.point[i]);
+    const auto result = static_cast<double>(one.result);
+    if (one.result > results.low) low = std::max(low, result - 0.5 - sum);
+    if (one.result < results.high) high = std::min(high, result + 0.5 - sum);
+  }
+  if (!(low < high) || !std::isfinite(low) || !std::isfinite(high)) return std::nullopt;
+  line.offset = static_cast<T>(low + (high - low) / 2);
+  const bool is_right = std::ranges::all_of(cases, [&](const Case& one) { return line.Gives(one, results); });
+  return is_right ? std::optional(line) : std::nullopt;
+}
+
+template <typename T>
+using Lines = std::vector<Line<T>>;  // one, or one a channel
+
+// One for each channel's cases, or nothing where there is a channel without.
+template <typename T>
+std::optional<Lines<T>> LinesThrough(const Formula& formula, const std::vector<std::vector<Case>>& cases,
+                                     const Limits& results) {
+  Lines<T> lines;
+  for (size_t channel = 0; channel < cases.size(); ++channel) {
+    const double at_zero = formula.Ideal({0, 0}, channel);
+    std::array<double, kMaxMaps> factors = {formula.Ideal({1, 0}, channel) - at_zero, 0};
+    if (formula.maps().size() > 1) factors[1] = formula.Ideal({0, 1}, channel) - at_zero;
+    std::optional<Line<T>> line = LineThrough<T>(cases[channel], factors, results);
+    if (!line) return std::nullopt;
+    lines.push_back(*line);
+  }
+  return lines;
+}
+
+template <typename T>
+Value* Computed(Graph& graph, Node* node, const Formula& formula, const Lines<T>& lines) {
+  const DType dtype = sizeof(T) == sizeof(float) ? DType::kF32 : DType::kF64;
+  const auto along = [&](const auto& number_of) {
+    std::vector<double> numbers;
+    for (const Line<T>& line : lines) numbers.push_back(static_cast<double>(number_of(line)));
+    return AddAlong(graph, node, dtype, numbers, node->output()->type().rank(), formula.axis());
+  };
+  Value* sum = along([](const Line<T>& line) { return line.offset; });
+  for (size_t i = 0; i < formula.maps().size(); ++i) {
+    Value* number = AddBefore(graph, node, Op::kCast, {formula.maps()[i]}, {{"to", dtype}});
+    Value* factor = along([&](const Line<T>& line) { return line.factors[i]; });
+    sum = AddBefore(graph, node, Op::kAdd, {AddBefore(graph, node, Op::kMul, {number, factor}), sum});
+  }
+  Value* rounded = AddBefore(graph, node, Op::kRound, {sum});
+  // Doubles become integers of 8 bits by way of floats, which saturates.
+  if (dtype == DType::kF64) rounded = AddBefore(graph, node, Op::kCast, {rounded}, {{"to", DType::kF32}});
+  return AddBefore(graph, node, Op::kCast, {rounded}, {{"to", node->attrs().Type("to")}});
+}
+
+bool Linearize(Graph& graph, Node* node) {
+  if (node->op() != Op::kRequantize || !Is8Bit(node->attrs().Type("to"))) return false;
+  const std::optional<Formula> formula = Formula::Of(*node);
+  if (!formula) return false;
+  constexpr size_t kMaxPairsOfChannels = 16;
+  if (formula->maps().size() > 1 && formula->channels() > kMaxPairsOfChannels) return false;
+  const Limits results(node->attrs().Type("to"));
+  std::vector<std::vector<Case>> cases;
+  for (size_t channel = 0; channel < formula->channels(); ++channel) {
+    std::optional<std::vector<Case>> own = CasesOf(*formula, channel, results);
+    if (!own) return false;
+    cases.push_back(*std::move(own));
+  }
+  Value* computed = nullptr;
+  if (const auto floats = LinesThrough<float>(*formula, cases, results)) {
+    computed = Computed(graph, node, *formula, *floats);
+  } else if (const auto doubles = LinesThrough<double>(*formula, cases, results)) {
+    computed = Computed(graph, node, *formula, *doubles);
+  }
+  if (computed == nullptr || computed->type() != node->output()->type()) return false;
+  ReplaceNode(graph, node, computed);
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> LinearizeIntegersPass(Graph& graph, const PassContext&) {
+  return ForEachNode(graph, Linearize);
+}
+
+}  // namespace attune
