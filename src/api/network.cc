@@ -54,6 +54,7 @@ struct Network::State {
   std::string sha256;
   ModelOptions options;
   std::shared_ptr<const Graph> imported, optimized;
+  std::shared_ptr<const QuantizedModel> quantized;  // whose graph is the imported one then
   std::string pass_plan;
   DType precision = DType::kF32;  // the least that something has which the model has in f32
   std::vector<StepReport> passes;
@@ -106,6 +107,23 @@ Network Network::FromGraph(const Graph& graph, const std::string& name) {
 
 const absl::Status& Network::status() const { return state_->status; }
 
+absl::Status Network::CheckImported() const {
+  if (state_->imported != nullptr) return absl::OkStatus();
+  return absl::FailedPreconditionError("is compiled already; give the model that it was made from");
+}
+
+Network Network::Quantize(const std::vector<std::vector<NamedTensor>>& samples,
+                          const QuantizeOptions& options) const {
+  if (!status().ok()) return *this;
+  if (absl::Status imported = CheckImported(); !imported.ok()) return Failed(std::move(imported));
+  absl::StatusOr<QuantizedModel> quantized = QuantizeGraph(*state_->imported, samples, options);
+  if (!quantized.ok()) return Failed(quantized.status());
+  auto state = std::make_shared<State>(*state_);
+  state->imported = quantized->graph;
+  state->quantized = std::make_shared<const QuantizedModel>(*std::move(quantized));
+  return Network(std::move(state));
+}
+
 absl::StatusOr<std::vector<Tensor>> Network::Examples(const OptimizeOptions& options) const {
   if (!options.measure) return absl::FailedPreconditionError("the code is for another processor");
   constexpr uint64_t kSeed = 0;
@@ -122,9 +140,7 @@ absl::StatusOr<std::vector<Tensor>> Network::Examples(const OptimizeOptions& opt
 
 Network Network::Optimize(const PassPlan& plan, const OptimizeOptions& options) const {
   if (!status().ok()) return *this;
-  if (state_->imported == nullptr) {
-    return Failed(absl::FailedPreconditionError("is compiled already; give the model that it was made from"));
-  }
+  if (absl::Status imported = CheckImported(); !imported.ok()) return Failed(std::move(imported));
   auto state = std::make_shared<State>(*state_);
   std::unique_ptr<Graph> graph = state_->imported->Clone();
   const PassPlan only_groups{.steps = {{"fuse", {}}}};
@@ -159,9 +175,7 @@ Network Network::Optimize(const PassPlan& plan, const OptimizeOptions& options) 
 
 Network Network::Compile(CompileOptions options) const {
   if (!status().ok()) return *this;
-  if (state_->imported == nullptr) {
-    return Failed(absl::FailedPreconditionError("is compiled already; give the model that it was made from"));
-  }
+  if (absl::Status imported = CheckImported(); !imported.ok()) return Failed(std::move(imported));
   if (options.target.name.empty()) {
     absl::StatusOr<Target> host = HostTarget();
     if (!host.ok()) return Failed(host.status());
@@ -383,6 +397,7 @@ const std::string& Network::pass_plan() const { return state_->pass_plan; }
 bool Network::is_compiled() const { return state_->compiled != nullptr || !state_->artifact.empty(); }
 const std::vector<StepReport>& Network::pass_report() const { return state_->passes; }
 const CompileReport& Network::compile_report() const { return state_->report; }
+const QuantizedModel* Network::quantized() const { return state_->quantized.get(); }
 const std::optional<PrecisionReport>& Network::precision_report() const { return state_->precision_report; }
 const std::string& Network::artifact() const { return state_->artifact; }
 

@@ -25,6 +25,7 @@
 #include "api/description.h"
 #include "api/precision.h"
 #include "api/profile.h"
+#include "api/quantize.h"
 #include "api/tensors.h"
 #include "api/verify.h"
 #include "compile/compile.h"
@@ -81,6 +82,10 @@ class Network {
 
   // The graph rewritten as `plan` says.
   Network Optimize(const PassPlan& plan = DefaultPlan(), const OptimizeOptions& options = {}) const;
+  // The imported graph in 8-bit integers, by samples of what the network is for: before Optimize(). `samples`
+  // have all inputs by name.
+  Network Quantize(const std::vector<std::vector<NamedTensor>>& samples,
+                   const QuantizeOptions& options = {}) const;
   // Code for the optimized graph; of the imported one, each operator by itself, where Optimize() was not
   // called. An empty target is this machine, no jobs as many as processors. Name, digest and plan are filled
   // in.
@@ -130,6 +135,8 @@ class Network {
   // After Optimize() and Compile(), for people.
   const std::vector<StepReport>& pass_report() const;
   const CompileReport& compile_report() const;
+  // After Quantize(); else nullptr.
+  const QuantizedModel* quantized() const;
   // After Optimize() for bf16, with the outputs' errors after Compile(); else nothing.
   const std::optional<PrecisionReport>& precision_report() const;
   // The artifact's file, empty where it was loaded from one or is not compiled.
@@ -146,6 +153,8 @@ class Network {
   explicit Network(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
   Network Failed(absl::Status status) const;
+  // Ok, or that there is no model any more, but an artifact.
+  absl::Status CheckImported() const;
   absl::StatusOr<std::unique_ptr<Graph>> CloneOptimized() const;
   // What `options` give to measure with, in the order of the graph's inputs.
   absl::StatusOr<std::vector<Tensor>> Examples(const OptimizeOptions& options) const;

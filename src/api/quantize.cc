@@ -6,18 +6,16 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/layer_seconds.h"
 #include "api/reusing_executor.h"
 #include "base/status.h"
 #include "export/onnx/export.h"
-#include "import/import.h"
 #include "opt/driver.h"
 #include "quant/equalize.h"
 #include "quant/layer_error.h"
 #include "quant/layers.h"
 #include "quant/quantize.h"
-#include "reference/interpreter.h"
 
 namespace attune {
 namespace {
@@ -63,18 +61,22 @@ absl::StatusOr<Data> Split(const Graph& graph, const std::vector<std::vector<Nam
   return data;
 }
 
-// The error with the model's file before it; the lines of an NS list stand by themselves.
-absl::Status Named(const absl::Status& status, const std::string& path) {
-  const bool stands = absl::StartsWith(status.message(), "NS ") || absl::StartsWith(status.message(), path);
-  return stands ? status : Annotate(status, path);
-}
-
 std::set<std::string> IntegerLayers(const quant::QuantizationPlan& plan) {
   std::set<std::string> names;
   for (const quant::LayerPlan& layer : plan.layers) {
     if (layer.precision == quant::Precision::kInt8) names.insert(layer.layer);
   }
   return names;
+}
+
+// A network for each layer is run to order them; few samples tell what most cost.
+constexpr size_t kOrderingSamples = 32;
+
+quant::HeldBack FirstOf(const quant::HeldBack& data, size_t count) {
+  count = std::min(count, data.inputs.size());
+  const auto end = static_cast<std::ptrdiff_t>(count);
+  return {{data.inputs.begin(), data.inputs.begin() + end},
+          {data.outputs.begin(), data.outputs.begin() + end}};
 }
 
 // The way of one graph to its quantized form.
@@ -85,6 +87,7 @@ class Quantizer {
 
   absl::StatusOr<QuantizedModel> Run(Data data) {
     RETURN_IF_ERROR(RunPlan(*graph_, quant::PreparingPasses()).status());
+    NameLayers();
     if (quant::LayersOf(*graph_).empty()) {
       return InvalidInput(
           "there is no convolution or matrix product of f32 with constant weights to quantize");
@@ -94,7 +97,11 @@ class Quantizer {
     model.report.held_back_samples = std::ssize(data.held_back);
     Show("running the network in f32");
     ASSIGN_OR_RETURN(held_back_, quant::RunFloat(*graph_, std::move(data.held_back), executor_));
-    if (options_.equalizes) model.report.equalized_pairs = quant::EqualizeLayers(*graph_);
+    if (options_.equalizes) {
+      Show("equalizing");
+      ASSIGN_OR_RETURN(model.report.equalized_pairs,
+                       quant::EqualizeLayers(*graph_, data.calibration, executor_));
+    }
     ASSIGN_OR_RETURN(model.plan, Plan(data.calibration));
     if (options_.clusters > 0) {
       quant::ClusterWeights(*graph_, options_.clusters, IntegerLayers(model.plan));
@@ -105,7 +112,7 @@ class Quantizer {
     ASSIGN_OR_RETURN(model.report.agreement, Agree(*model.graph));
     ASSIGN_OR_RETURN(const auto errors,
                      quant::MeasureLayerErrors(*graph_, model.plan, data.calibration, executor_));
-    model.report.layers = quant::ReportLayers(*graph_, model.plan, errors, model.clustered);
+    model.report.layers = quant::ReportLayers(*graph_, model.plan, errors, model.clustered, seconds_);
     if (options_.corrects_biases) RETURN_IF_ERROR(CorrectBiases(errors, model));
     return model;
   }
@@ -118,34 +125,47 @@ class Quantizer {
     return [this, what](int64_t done, int64_t all) { Show(absl::StrCat(what, " ", done + 1, " of ", all)); };
   }
 
+  // Kernels are named after layers, also those that have no name in the file or share one.
+  void NameLayers() {
+    const quant::GraphNames names(*graph_);
+    for (Node* layer : quant::LayersOf(*graph_)) layer->set_name(names.Of(layer));
+  }
+
+  absl::Status TimeLayers(const quant::QuantizationPlan& plan) {
+    Show("timing layers");
+    std::set<quant::Precision> precisions = {quant::Precision::kInt8, quant::Precision::kF32};
+    if (options_.is_mixed) precisions.insert(options_.fallbacks.begin(), options_.fallbacks.end());
+    const std::vector<quant::Precision> each(precisions.begin(), precisions.end());
+    ASSIGN_OR_RETURN(seconds_, MeasureLayerSeconds(*graph_, plan, each, options_.threads));
+    return absl::OkStatus();
+  }
+
   absl::StatusOr<quant::NetworkAgreement> Agree(const Graph& quantized) const {
     return quant::MeasureAgreement(quantized, held_back_, executor_, options_.agreement);
   }
 
-  absl::StatusOr<quant::QuantizationPlan> Plan(const std::vector<Sample>& samples) const {
+  absl::StatusOr<quant::QuantizationPlan> Plan(const std::vector<Sample>& samples) {
     quant::CalibrationOptions calibration = options_.calibration;
     if (!calibration.progress) calibration.progress = Counter("calibrating: run");
     ASSIGN_OR_RETURN(const auto histograms, quant::Observe(*graph_, samples, executor_, calibration));
     quant::QuantizationPlan plan = quant::UniformPlan(*graph_, quant::Precision::kInt8);
     plan.ranges = quant::ChooseRanges(histograms, calibration);
     plan.clusters = options_.clusters;
-    if (!options_.is_mixed) return plan;
-    ASSIGN_OR_RETURN(std::vector<quant::LayerSensitivity> sensitivities,
-                     quant::MeasureSensitivity(*graph_, plan, held_back_, executor_, options_.agreement,
-                                               Counter("measuring layer")));
-    Show("choosing layers");
-    quant::SearchOptions search;
-    search.max_drop = options_.max_drop;
-    search.agreement = options_.agreement;
-    search.seconds = options_.seconds;
-    search.otherwise = options_.otherwise;
+    if (options_.measures_seconds) RETURN_IF_ERROR(TimeLayers(plan));
+    return options_.is_mixed ? Mix(plan) : plan;
+  }
+
+  absl::StatusOr<quant::QuantizationPlan> Mix(const quant::QuantizationPlan& plan) const {
+    ASSIGN_OR_RETURN(const std::vector<quant::LayerSensitivity> sensitivities,
+                     quant::MeasureSensitivity(*graph_, plan, FirstOf(held_back_, kOrderingSamples),
+                                               executor_, options_.agreement, Counter("measuring layer")));
+    Show("choosing precisions");
     ASSIGN_OR_RETURN(quant::SearchResult result,
-                     quant::SearchPrecisions(*graph_, plan, sensitivities, held_back_, executor_, search));
-    const bool keeps_to_it = 1 - result.agreement.agreement <= options_.max_drop;
-    if (keeps_to_it || search.otherwise == quant::Precision::kF32) return std::move(result.plan);
-    search.otherwise = quant::Precision::kF32;
-    ASSIGN_OR_RETURN(result, quant::SearchPrecisions(*graph_, plan, std::move(sensitivities), held_back_,
-                                                     executor_, search));
+                     quant::SearchPrecisions(*graph_, plan, sensitivities, held_back_, executor_,
+                                             {.max_drop = options_.max_drop,
+                                              .fallbacks = options_.fallbacks,
+                                              .agreement = options_.agreement,
+                                              .seconds = seconds_}));
     return std::move(result.plan);
   }
 
@@ -171,6 +191,7 @@ class Quantizer {
   const Executor& executor_;
   const QuantizeOptions& options_;
   quant::HeldBack held_back_;
+  quant::LayerSeconds seconds_;  // as far as they were measured
 };
 
 }  // namespace
@@ -183,23 +204,6 @@ absl::StatusOr<QuantizedModel> QuantizeGraph(const Graph& graph,
   if (options.executor == nullptr) compiled.emplace(DefaultPlan(), options.threads);
   const Executor& executor = options.executor == nullptr ? *compiled : *options.executor;
   return Quantizer(graph, executor, options).Run(std::move(data));
-}
-
-absl::StatusOr<QuantizedModel> QuantizeModel(const std::string& path, ModelOptions model,
-                                             const std::vector<std::vector<NamedTensor>>& samples,
-                                             const QuantizeOptions& options) {
-  if (!samples.empty()) {
-    for (const NamedTensor& input : samples.front()) model.shapes.emplace(input.name, input.tensor.shape());
-  }
-  const Interpreter interpreter;
-  const absl::StatusOr<std::unique_ptr<Graph>> graph = ImportModel(path, {.input_shapes = model.shapes,
-                                                                          .input_values = model.values,
-                                                                          .executor = &interpreter,
-                                                                          .signature = model.signature});
-  if (!graph.ok()) return Named(graph.status(), path);
-  absl::StatusOr<QuantizedModel> quantized = QuantizeGraph(**graph, samples, options);
-  if (!quantized.ok()) return Named(quantized.status(), path);
-  return quantized;
 }
 
 absl::Status SaveOnnx(const QuantizedModel& model, const std::string& path) {

@@ -10,7 +10,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "api/network.h"
 #include "api/tensors.h"
 #include "graph/executor.h"
 #include "quant/calibration.h"
@@ -23,15 +22,15 @@ namespace attune {
 
 struct QuantizeOptions {
   quant::CalibrationOptions calibration;
-  // Whether layers are left out, those that cost most first, until no more than `max_drop` of the agreement
-  // with the network in f32 is lost.
+  // Whether layers get more precise types, those that cost most first, until no more than `max_drop` of the
+  // agreement with the network in f32 is lost.
   bool is_mixed = false;
-  // What those that are left out become, where the network keeps to `max_drop` by it; else they stay f32.
-  quant::Precision otherwise = quant::Precision::kF32;
   double max_drop = 0.01;
+  std::vector<quant::Precision> fallbacks = {quant::Precision::kF32};  // as of quant::SearchOptions
   quant::Agreement agreement = quant::DefaultAgreement;
-  // Seconds of a layer at a precision, as of quant::SearchOptions; empty: all layers gain.
-  std::function<double(std::string_view, quant::Precision)> seconds;
+  // Whether layers are timed on this machine: the report says it, and with is_mixed, types that a layer gains
+  // nothing by are left out.
+  bool measures_seconds = false;
   int clusters = 0;  // different weights of a layer: 16, 32, or 0 for as many as there are
   bool equalizes = true;
   bool corrects_biases = true;
@@ -45,7 +44,7 @@ struct QuantizeOptions {
 };
 
 struct QuantizedModel {
-  std::unique_ptr<Graph> graph;
+  std::shared_ptr<const Graph> graph;
   quant::QuantizationPlan plan;
   std::vector<quant::ClusteredLayer> clustered;
   quant::QuantizationReport report;
@@ -53,14 +52,9 @@ struct QuantizedModel {
 
 // `graph`, as imported, quantized by `samples`, each of which has all inputs by name. Biases are corrected
 // where the network agrees better with f32 by it. Errors: no samples, one without an input, a network without
-// convolutions or matrix products, or what compiling reports.
+// convolutions or matrix products, or what compiling reports. Network::Quantize() does this to a model's
+// file.
 absl::StatusOr<QuantizedModel> QuantizeGraph(const Graph& graph,
-                                             const std::vector<std::vector<NamedTensor>>& samples,
-                                             const QuantizeOptions& options = {});
-
-// The same of the model at `path`, of any format. Shapes that neither the model nor `model` states are the
-// first sample's. Errors name the file.
-absl::StatusOr<QuantizedModel> QuantizeModel(const std::string& path, ModelOptions model,
                                              const std::vector<std::vector<NamedTensor>>& samples,
                                              const QuantizeOptions& options = {});
 

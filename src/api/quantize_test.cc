@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/network.h"
 #include "api/reusing_executor.h"
 #include "export/onnx/export.h"
 #include "import/onnx/import.h"
@@ -65,6 +66,32 @@ TEST(Quantize, MixedPrecisionKeepsTheBudget) {
   const auto model = QuantizeGraph(*graph, NamedSamples(*graph, 8), options);
   ASSERT_TRUE(model.ok()) << model.status();
   EXPECT_EQ(model->report.layers.size(), 4u);
+}
+
+TEST(Quantize, ANetworkIsQuantizedOnItsWay) {
+  const std::unique_ptr<Graph> graph = quant::SmallClassifier();
+  QuantizeOptions options;
+  options.is_mixed = true;
+  options.agreement = quant::CosineAgreement;
+  options.measures_seconds = true;
+  options.threads = 1;
+  const Network network = Network::FromGraph(*graph, "classifier")
+                              .Quantize(NamedSamples(*graph, 8), options)
+                              .Optimize()
+                              .Compile();
+  ASSERT_TRUE(network.status().ok()) << network.status();
+  ASSERT_NE(network.quantized(), nullptr);
+  for (const quant::LayerReport& layer : network.quantized()->report.layers) {
+    EXPECT_GT(layer.multiply_adds, 0) << layer.layer;
+    for (const quant::Precision precision : {quant::Precision::kInt8, quant::Precision::kF32}) {
+      ASSERT_TRUE(layer.seconds.contains(precision)) << layer.layer;
+      EXPECT_GT(layer.seconds.at(precision), 0) << layer.layer;
+    }
+  }
+  const auto verified = network.Verify();
+  ASSERT_TRUE(verified.ok()) << verified.status();
+  const absl::Status twice = Network::FromGraph(*graph, "classifier").Quantize({}).status();
+  EXPECT_THAT(std::string(twice.message()), HasSubstr("classifier: there are no samples"));
 }
 
 TEST(Quantize, SaysWhatIsMissing) {

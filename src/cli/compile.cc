@@ -42,14 +42,16 @@ Json ToJson(const Flags& flags, const NetworkDescription& d, const Network& netw
                  {"scratch", d.manifest.scratch_bytes}}},
                {"seconds",
                 {{"load", seconds.load},
+                 {"quantize", seconds.quantize},
                  {"passes", seconds.optimize},
                  {"plan", report.plan_seconds},
                  {"code", report.codegen_seconds},
                  {"weights", report.pack_seconds},
                  {"link", report.link_seconds},
-                 {"total", seconds.load + seconds.optimize + seconds.compile}}},
+                 {"total", seconds.total()}}},
                {"passes", std::move(passes)}};
   AddPrecision(network.precision_report(), json);
+  if (network.quantized() != nullptr) json["quantization"] = quant::ToJson(network.quantized()->report);
   return json;
 }
 
@@ -73,15 +75,21 @@ std::string Summary(const Flags& flags, const NetworkDescription& d, const Netwo
       "  kernels   %d%s, code %s\n"
       "  weights   %s\n"
       "  memory    %s a session, and %s a thread\n"
-      "  seconds   %.2f: load %.2f, passes %.2f, plan %.2f, code %.2f, weights %.2f, link %.2f\n",
+      "  seconds   %.2f: load %.2f, quantize %.2f, passes %.2f, plan %.2f, code %.2f, weights %.2f, link "
+      "%.2f\n",
       flags.output, FormatBytes(d.file_bytes), d.manifest.target.cpu, report.num_kernels, Measured(report),
       FormatBytes(d.code_bytes), FormatWeights(d.stored_constant_bytes, d.constant_bytes),
-      FormatBytes(d.manifest.arena_bytes), FormatBytes(d.manifest.scratch_bytes),
-      seconds.load + seconds.optimize + seconds.compile, seconds.load, seconds.optimize, report.plan_seconds,
-      report.codegen_seconds, report.pack_seconds, report.link_seconds);
+      FormatBytes(d.manifest.arena_bytes), FormatBytes(d.manifest.scratch_bytes), seconds.total(),
+      seconds.load, seconds.quantize, seconds.optimize, report.plan_seconds, report.codegen_seconds,
+      report.pack_seconds, report.link_seconds);
   if (network.precision_report().has_value()) {
     for (const std::string& line : Describe(*network.precision_report())) {
       absl::StrAppend(&text, "  bf16      ", line, "\n");
+    }
+  }
+  if (network.quantized() != nullptr) {
+    for (const std::string& line : Summarize(network.quantized()->report)) {
+      absl::StrAppend(&text, "  integers  ", line, "\n");
     }
   }
   return text;
@@ -112,6 +120,7 @@ void AddCompileCommand(CLI::App& app, Action& action) {
   auto flags = std::make_shared<Flags>();
   AddModelFlags(*command, flags->model, "threads that compile");
   AddInputFlags(*command, flags->inputs);
+  AddSampleFlags(*command, flags->model.samples, /*needed=*/false);
   command->add_option("-o,--output", flags->output, "the artifact to write");
   command->callback([flags, &action] {
     if (flags->output.empty() && !flags->model.prints_plan()) throw CLI::RequiredError("-o");

@@ -45,9 +45,19 @@ absl::Status CreateFolder(const std::string& path) {
 }
 
 absl::Status CheckPrecision(const ModelFlags& flags) {
-  if (flags.precision == "fp32" || flags.precision == "bf16") return absl::OkStatus();
-  return NotSupported("NS --precision ", flags.precision,
-                      ": this version compiles at fp32 and bf16; give one of these or leave the flag out");
+  if (flags.is_quantized() && flags.samples.folder.empty()) {
+    return InvalidInput(
+        "--precision ", flags.precision,
+        ": which integers stand for which numbers is learned from samples; give attune compile "
+        "or attune quantize a folder of them with --data");
+  }
+  if (!flags.is_quantized() && !flags.samples.folder.empty()) {
+    return InvalidInput("--data: ", flags.precision, " needs no samples; give --precision int8 or auto too");
+  }
+  if (flags.precision != "fp16") return absl::OkStatus();
+  return NotSupported(
+      "NS --precision fp16: this processor's kernels do not compute in it; --weights fp16 stores "
+      "weights so, and --precision bf16 computes in 16 bits");
 }
 
 double Now() {
@@ -58,21 +68,27 @@ double Now() {
 struct Givens {
   ModelOptions options;
   GivenInputs inputs;
+  Samples samples;  // to quantize with
 };
 
-absl::StatusOr<Givens> ReadGivens(const ModelFlags& flags, const InputFlags& input_flags) {
+absl::StatusOr<Givens> ReadGivens(const ModelFlags& flags, const InputFlags& input_flags,
+                                  Progress& progress) {
   Givens givens;
   givens.options.signature = flags.signature;
   for (const std::string& text : flags.shapes) {
     auto [name, shape] = *ParseShape(text);
     givens.options.shapes[name] = shape;
   }
-  if (input_flags.inputs.empty() && givens.options.shapes.empty()) return givens;
+  if (input_flags.inputs.empty() && givens.options.shapes.empty() && !flags.is_quantized()) return givens;
   ASSIGN_OR_RETURN(std::vector<InputDeclaration> declarations,
                    ReadInputDeclarations(flags.model, flags.signature));
   RETURN_IF_ERROR(Annotate(BindShapes(givens.options.shapes, declarations), flags.model));
   ASSIGN_OR_RETURN(givens.inputs, ReadInputs(input_flags, declarations));
   for (const NamedTensor& value : givens.inputs.values) givens.options.values[value.name] = value.tensor;
+  if (!flags.is_quantized()) return givens;
+  ASSIGN_OR_RETURN(givens.samples, ReadSamples(flags.samples, input_flags, declarations, progress));
+  for (const NamedTensor& value : givens.samples.front())
+    givens.options.shapes.emplace(value.name, value.tensor.shape());
   return givens;
 }
 
@@ -121,12 +137,25 @@ absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const Network& l
   return compiled;
 }
 
-// The model as it is in its file, and the inputs that the command line gives.
+absl::Status QuantizeNetwork(const ModelFlags& flags, const Samples& samples, Progress& progress,
+                             StageSeconds& seconds, Network& network) {
+  ASSIGN_OR_RETURN(const Target target, TargetOf(flags));
+  QuantizeOptions options =
+      QuantizeOptionsOf(flags.precision, flags.samples, target, flags.cpu.empty(), progress);
+  options.threads = flags.threads;
+  const double start = Now();
+  network = network.Quantize(samples, options);
+  seconds.quantize = Now() - start;
+  return network.status();
+}
+
+// The model as it is in its file but quantized if that is asked for, and the inputs that the command line
+// gives.
 absl::StatusOr<ReadyNetwork> ReadNetwork(const ModelFlags& flags, const InputFlags& input_flags,
                                          Progress& progress, StageSeconds& seconds) {
   RETURN_IF_ERROR(CheckPrecision(flags));
   progress.Show("reading the model");
-  ASSIGN_OR_RETURN(Givens givens, ReadGivens(flags, input_flags));
+  ASSIGN_OR_RETURN(Givens givens, ReadGivens(flags, input_flags, progress));
   const double start = Now();
   ReadyNetwork read = {Network::Load(flags.model, givens.options), std::move(givens.inputs.values)};
   seconds.load = Now() - start;
@@ -135,6 +164,8 @@ absl::StatusOr<ReadyNetwork> ReadNetwork(const ModelFlags& flags, const InputFla
     ASSIGN_OR_RETURN(Tensor tensor, read.network.RandomInput(name, seed));
     read.inputs.push_back({name, std::move(tensor)});
   }
+  if (flags.is_quantized())
+    RETURN_IF_ERROR(QuantizeNetwork(flags, givens.samples, progress, seconds, read.network));
   return read;
 }
 

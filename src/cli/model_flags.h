@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
+#include "cli/samples.h"
 
 namespace attune {
 
@@ -26,9 +27,11 @@ struct ModelFlags {
   std::string dump;
   std::string records;  // a file, "none", or empty for the default one
   std::string json;
+  SampleFlags samples;  // what it is quantized with, where the command does that
   int threads = 0;
 
   bool prints_plan() const { return passes == "print"; }
+  bool is_quantized() const { return precision == "int8" || precision == "auto"; }
 };
 
 // Adds MODEL, --threads, --cpu, --precision, --weights, --compact, --shape, --signature, --passes, --dump,
@@ -47,7 +50,8 @@ struct ReadyNetwork {
 };
 
 struct StageSeconds {
-  double load = 0, optimize = 0, compile = 0;
+  double load = 0, quantize = 0, optimize = 0, compile = 0;
+  double total() const { return load + quantize + optimize + compile; }
 };
 
 // The pass plan that --passes asks for.

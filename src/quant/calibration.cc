@@ -1,5 +1,6 @@
 #include "quant/calibration.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -31,21 +32,12 @@ std::vector<std::vector<std::string>> Slices(const std::vector<Value*>& values, 
   return slices;
 }
 
-void ObserveInputs(const Graph& graph, const std::vector<Value*>& values, const GraphNames& names,
-                   const std::vector<Sample>& samples, Histograms& histograms) {
-  for (size_t i = 0; i < graph.inputs().size(); ++i) {
-    const Value* input = graph.inputs()[i].get();
-    bool is_wanted = false;
-    for (const Value* value : values) is_wanted |= value == input;
-    if (!is_wanted) continue;
-    for (const Sample& sample : samples) histograms[names.Of(input)].Add(sample[i]);
-  }
-}
-
 }  // namespace
 
-absl::StatusOr<Histograms> Observe(const Graph& graph, const std::vector<Sample>& samples,
-                                   const Executor& executor, const CalibrationOptions& options) {
+absl::Status ObserveEach(const Graph& graph, const std::vector<Value*>& values,
+                         const std::vector<Sample>& samples, const Executor& executor,
+                         const CalibrationOptions& options,
+                         const std::function<void(const std::string&, const Tensor&)>& see) {
   if (samples.empty()) return InvalidInput("there are no samples to calibrate with");
   for (const Sample& sample : samples) {
     if (sample.size() == graph.inputs().size()) continue;
@@ -53,9 +45,11 @@ absl::StatusOr<Histograms> Observe(const Graph& graph, const std::vector<Sample>
                         graph.inputs().size());
   }
   const GraphNames names(graph);
-  const std::vector<Value*> values = CandidateValues(graph);
-  Histograms histograms;
-  ObserveInputs(graph, values, names, samples, histograms);
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const Value* input = graph.inputs()[i].get();
+    if (std::ranges::find(values, input) == values.end()) continue;
+    for (const Sample& sample : samples) see(names.Of(input), sample[i]);
+  }
   const std::vector<std::vector<std::string>> slices = Slices(values, names, options.slice_bytes);
   int64_t runs = 0;
   const auto all_runs = static_cast<int64_t>(slices.size() * samples.size());
@@ -69,9 +63,18 @@ absl::StatusOr<Histograms> Observe(const Graph& graph, const std::vector<Sample>
     for (const Sample& sample : samples) {
       if (options.progress) options.progress(runs++, all_runs);
       ASSIGN_OR_RETURN(const std::vector<Tensor> outputs, executor.Run(*probe, sample));
-      for (size_t i = 0; i < slice.size(); ++i) histograms[slice[i]].Add(outputs[own + i]);
+      for (size_t i = 0; i < slice.size(); ++i) see(slice[i], outputs[own + i]);
     }
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Histograms> Observe(const Graph& graph, const std::vector<Sample>& samples,
+                                   const Executor& executor, const CalibrationOptions& options) {
+  Histograms histograms;
+  RETURN_IF_ERROR(
+      ObserveEach(graph, CandidateValues(graph), samples, executor, options,
+                  [&](const std::string& name, const Tensor& value) { histograms[name].Add(value); }));
   return histograms;
 }
 

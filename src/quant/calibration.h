@@ -30,9 +30,16 @@ struct CalibrationOptions {
   std::function<void(int64_t, int64_t)> progress;
 };
 
+// Runs all samples, and calls `see` with the name of each of `values` (GraphNames) and what it is for a
+// sample. `executor` runs copies of `graph` with these values as further outputs, each on all samples in a
+// row. Errors: no samples, or the executor's.
+absl::Status ObserveEach(const Graph& graph, const std::vector<Value*>& values,
+                         const std::vector<Sample>& samples, const Executor& executor,
+                         const CalibrationOptions& options,
+                         const std::function<void(const std::string&, const Tensor&)>& see);
+
 // The distributions of all values that quantization may be about (CandidateValues), by their names
-// (GraphNames). `executor` runs copies of `graph` with these values as further outputs, each on all samples
-// in a row. Errors: no samples, or the executor's.
+// (GraphNames). Errors as above.
 absl::StatusOr<std::map<std::string, Histogram>> Observe(const Graph& graph,
                                                          const std::vector<Sample>& samples,
                                                          const Executor& executor,

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "opt/rewrite.h"
 #include "quant/layers.h"
 
@@ -16,19 +19,31 @@ namespace {
 struct Pair {
   Node* first;
   Node* second;
+  Node* bound;  // a ReLU with a bound in between, or nullptr
 };
 
 bool IsConvLayer(const Node& node) { return node.op() == Op::kConv && IsLayer(node); }
 
-// The convolution that alone uses the result, through what keeps factors.
-Node* Follower(const Graph& graph, const Node& first) {
-  const Value* value = first.output();
-  Node* user = OnlyUser(graph, value);
-  while (user != nullptr && (user->op() == Op::kRelu || user->op() == Op::kLeakyRelu)) {
+bool IsBoundedRelu(const Node& node) {
+  return node.op() == Op::kClip && node.attrs().Has("max") && node.attrs().Float("min", -1) == 0;
+}
+
+// With the convolution that alone uses the result of `first`, through what keeps factors.
+std::optional<Pair> PairOf(const Graph& graph, Node* first) {
+  Pair pair{first, nullptr, nullptr};
+  const Value* value = first->output();
+  for (;;) {
+    Node* user = OnlyUser(graph, value);
+    if (user == nullptr || user->input(0) != value) return std::nullopt;
+    if (IsConvLayer(*user)) {
+      pair.second = user;
+      return pair;
+    }
+    const bool is_bounded = IsBoundedRelu(*user) && pair.bound == nullptr;
+    if (is_bounded) pair.bound = user;
+    if (!is_bounded && user->op() != Op::kRelu && user->op() != Op::kLeakyRelu) return std::nullopt;
     value = user->output();
-    user = OnlyUser(graph, value);
   }
-  return user != nullptr && IsConvLayer(*user) && user->input(0) == value ? user : nullptr;
 }
 
 std::vector<Pair> FindPairs(const Graph& graph) {
@@ -37,7 +52,7 @@ std::vector<Pair> FindPairs(const Graph& graph) {
     const bool has_known_bias =
         node->op() == Op::kConv && (node->input(2) == nullptr || node->input(2)->constant() != nullptr);
     if (!has_known_bias || !IsConvLayer(*node)) continue;
-    if (Node* second = Follower(graph, *node)) pairs.push_back({node.get(), second});
+    if (std::optional<Pair> pair = PairOf(graph, node.get())) pairs.push_back(*pair);
   }
   return pairs;
 }
@@ -61,26 +76,23 @@ struct InputView {
   }
 };
 
-// The largest weight of each output channel of `first`, and of each input channel of `second`.
-std::vector<double> OutputRanges(const Node& first) {
-  const std::span<const float> weights = first.input(1)->constant()->as<float>();
-  std::vector<double> ranges(static_cast<size_t>(NumChannels(first)), 0);
-  const size_t size = ranges.empty() ? 1 : std::max<size_t>(weights.size() / ranges.size(), 1);
-  for (size_t i = 0; i < weights.size(); ++i) {
-    ranges[i / size] = std::max<double>(ranges[i / size], std::abs(weights[i]));
-  }
-  return ranges;
-}
-
-std::vector<double> InputRanges(const Node& second, size_t channels) {
+// The largest weight of each input channel, each as a share of the largest that has the same scale; 1 for
+// channels that are computed each by itself.
+std::vector<double> WeightShares(const Node& second, size_t channels) {
   const InputView view(second);
   const std::span<const float> weights = second.input(1)->constant()->as<float>();
-  std::vector<double> ranges(channels, 0);
-  for (size_t i = 0; i < weights.size(); ++i) {
-    double& range = ranges[static_cast<size_t>(view.Channel(static_cast<int64_t>(i)))];
-    range = std::max<double>(range, std::abs(weights[i]));
+  std::vector<double> shares(channels, 0);
+  const auto row_size = static_cast<size_t>(view.columns * view.inner);
+  for (size_t begin = 0; begin + row_size <= weights.size() && row_size > 0; begin += row_size) {
+    const std::span<const float> row = weights.subspan(begin, row_size);
+    double largest = 0;
+    for (const float weight : row) largest = std::max<double>(largest, std::abs(weight));
+    for (size_t i = 0; i < row.size() && largest > 0; ++i) {
+      double& share = shares[static_cast<size_t>(view.Channel(static_cast<int64_t>(begin + i)))];
+      share = std::max(share, std::abs(row[i]) / largest);
+    }
   }
-  return ranges;
+  return shares;
 }
 
 void SetConstant(Graph& graph, Node* node, int input, Tensor tensor) {
@@ -97,43 +109,77 @@ void ScaleInputs(Graph& graph, Node* second, const std::vector<double>& factors)
   SetConstant(graph, second, 1, std::move(scaled));
 }
 
-// Balances one pair. Returns the largest |log₂ s|.
-double Balance(Graph& graph, const Pair& pair) {
-  const std::vector<double> before = OutputRanges(*pair.first);
-  const std::vector<double> after = InputRanges(*pair.second, before.size());
-  // A channel that is all but zero on one side stays small: its factor would be noise.
-  constexpr double kMost = 1024;
-  std::vector<double> factors(before.size(), 1), inverse(before.size(), 1);
-  double change = 0;
-  for (size_t c = 0; c < before.size(); ++c) {
-    if (!(before[c] > 0 && after[c] > 0)) continue;
-    factors[c] = std::clamp(std::sqrt(before[c] / after[c]), 1 / kMost, kMost);
-    inverse[c] = 1 / factors[c];
-    change = std::max(change, std::abs(std::log2(factors[c])));
+// min(max(x, 0), bound / s) in the place of a bound for all channels.
+void BoundEachChannel(Graph& graph, Node* clip, const std::vector<double>& inverse) {
+  Shape shape(static_cast<size_t>(clip->output()->type().rank()), 1);
+  shape[1] = static_cast<int64_t>(inverse.size());
+  std::vector<double> bounds = inverse;
+  for (double& bound : bounds) bound *= clip->attrs().Float("max", 0);
+  Value* each = graph.AddConstant(FromDoubles(DType::kF32, shape, bounds), clip->name(), clip);
+  Value* positive = AddBefore(graph, clip, Op::kRelu, {clip->input(0)});
+  ReplaceNode(graph, clip, AddBefore(graph, clip, Op::kMin, {positive, each}));
+}
+
+// What each channel of the map in between is divided by; `largest` are the channels' largest values.
+std::vector<double> FactorsOf(const Pair& pair, const std::vector<double>& largest) {
+  // A channel that is all but zero in the samples may be more elsewhere, and its weights may be noise.
+  constexpr double kLeastShare = 1.0 / 32;
+  const std::vector<double> shares = WeightShares(*pair.second, largest.size());
+  const bool is_channelwise = pair.second->attrs().Int("group", 1) == static_cast<int64_t>(largest.size());
+  const double whole = largest.empty() ? 0 : *std::ranges::max_element(largest);
+  std::vector<double> factors(largest.size(), 1);
+  for (size_t c = 0; c < largest.size() && whole > 0; ++c) {
+    const double value = std::max(largest[c] / whole, kLeastShare);
+    factors[c] = is_channelwise ? value : std::sqrt(value / std::max(shares[c], kLeastShare));
   }
+  return factors;
+}
+
+void Divide(Graph& graph, const Pair& pair, const std::vector<double>& factors) {
+  std::vector<double> inverse;
+  for (const double factor : factors) inverse.push_back(1 / factor);
   std::optional<Tensor> weights = ScaleAlong(*pair.first->input(1)->constant(), 0, inverse);
   std::optional<Tensor> bias;
   const bool has_bias = pair.first->input(2) != nullptr;
   if (has_bias) bias = ScaleAlong(*pair.first->input(2)->constant(), 0, inverse);
-  if (!weights || (has_bias && !bias)) return 0;
+  if (!weights || (has_bias && !bias)) return;
   SetConstant(graph, pair.first, 1, *std::move(weights));
   if (has_bias) SetConstant(graph, pair.first, 2, *std::move(bias));
+  if (pair.bound != nullptr) BoundEachChannel(graph, pair.bound, inverse);
   ScaleInputs(graph, pair.second, factors);
-  return change;
+}
+
+// The largest magnitude in each channel, axis 1.
+void Widen(const Tensor& tensor, std::vector<double>& largest) {
+  const auto channels = static_cast<size_t>(tensor.shape()[1]);
+  largest.resize(channels, 0);
+  const std::span<const float> values = tensor.as<float>();
+  const size_t inner = values.size() / (channels * static_cast<size_t>(tensor.shape()[0]));
+  for (size_t i = 0; i < values.size(); ++i) {
+    double& most = largest[i / inner % channels];
+    if (std::isfinite(values[i])) most = std::max<double>(most, std::abs(values[i]));
+  }
 }
 
 }  // namespace
 
-int EqualizeLayers(Graph& graph, int max_rounds) {
-  constexpr double kSmall = 1e-3;
+absl::StatusOr<int> EqualizeLayers(Graph& graph, const std::vector<Sample>& samples,
+                                   const Executor& executor) {
+  constexpr size_t kSamples = 64;
   const std::vector<Pair> pairs = FindPairs(graph);
-  for (int round = 0; round < max_rounds; ++round) {
-    double change = 0;
-    for (const Pair& pair : pairs) change = std::max(change, Balance(graph, pair));
-    // Replaced weights are as large as the network: they do not wait for the last round.
-    EraseUnusedConstants(graph);
-    if (change < kSmall) break;
-  }
+  if (pairs.empty()) return 0;
+  const GraphNames names(graph);
+  std::vector<Value*> between;
+  for (const Pair& pair : pairs) between.push_back(pair.second->input(0));
+  std::map<std::string, std::vector<double>> largest;
+  const auto few = static_cast<std::ptrdiff_t>(std::min(samples.size(), kSamples));
+  RETURN_IF_ERROR(
+      ObserveEach(graph, between, {samples.begin(), samples.begin() + few}, executor, {},
+                  [&](const std::string& name, const Tensor& value) { Widen(value, largest[name]); }));
+  std::vector<std::vector<double>> factors;
+  for (const Pair& pair : pairs) factors.push_back(FactorsOf(pair, largest[names.Of(pair.second->input(0))]));
+  for (size_t i = 0; i < pairs.size(); ++i) Divide(graph, pairs[i], factors[i]);
+  EraseUnusedConstants(graph);
   return static_cast<int>(pairs.size());
 }
 

@@ -48,6 +48,10 @@ int64_t NumChannels(const Node& layer) {
   return layer.input(1)->type().dims[static_cast<size_t>(WeightAxis(layer))].size;
 }
 
+int64_t MultiplyAdds(const Node& layer) {
+  return layer.output()->type().num_elements() * (layer.input(1)->type().num_elements() / NumChannels(layer));
+}
+
 std::optional<LayerBias> BiasOf(const Graph& graph, Node* layer) {
   if (layer->op() == Op::kConv) {
     if (!IsF32Constant(layer->input(2))) return std::nullopt;

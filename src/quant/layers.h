@@ -25,6 +25,8 @@ std::vector<Node*> LayersOf(const Graph& graph);
 int WeightAxis(const Node& layer);
 int OutputAxis(const Node& layer);
 int64_t NumChannels(const Node& layer);
+// Of one inference.
+int64_t MultiplyAdds(const Node& layer);
 
 // A constant that is added to each output channel: a convolution's third input, or an operand of the sum that
 // alone uses a matrix product.

@@ -3,6 +3,7 @@
 #ifndef ATTUNE_QUANT_PLAN_H_
 #define ATTUNE_QUANT_PLAN_H_
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -37,6 +38,9 @@ struct LayerPlan {
   std::string reason;  // why it is not what was asked for; empty where it is
   bool operator==(const LayerPlan&) const = default;
 };
+
+// Seconds of one inference that layers take at each precision, by name; without what was not measured.
+using LayerSeconds = std::map<std::string, std::map<Precision, double>, std::less<>>;
 
 struct QuantizationPlan {
   std::vector<LayerPlan> layers;        // in the graph's order; one that is not named is f32

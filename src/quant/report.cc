@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "quant/layers.h"
 
 namespace attune::quant {
@@ -13,6 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kScaleBytes = sizeof(float);
+constexpr Precision kPrecisions[] = {Precision::kInt8, Precision::kBF16, Precision::kF16, Precision::kF32};
 
 int64_t BytesOf(const Node& layer, Precision precision) {
   const int64_t elements = layer.input(1)->type().num_elements();
@@ -37,6 +39,27 @@ std::string Cell(const std::optional<double>& number) {
   return std::isfinite(*number) ? absl::StrFormat("%.3g", *number) : "exact";
 }
 
+// "0.0123 / 0.0456": milliseconds as it is, and in f32. Empty where that was not measured.
+std::string Times(const LayerReport& layer) {
+  const auto now = layer.seconds.find(layer.precision), before = layer.seconds.find(Precision::kF32);
+  if (now == layer.seconds.end() || before == layer.seconds.end()) return "";
+  constexpr double kMilli = 1e3;
+  return absl::StrFormat("%.3g / %.3g", now->second * kMilli, before->second * kMilli);
+}
+
+// "93.1 % in int8, 6.9 % in f32".
+std::string Shares(const QuantizationReport& report) {
+  std::string text;
+  constexpr double kPercent = 100;
+  for (const Precision precision : kPrecisions) {
+    const double share = report.ShareAt(precision);
+    if (share == 0) continue;
+    absl::StrAppendFormat(&text, "%s%.1f %% in %s", text.empty() ? "" : ", ", kPercent * share,
+                          PrecisionName(precision));
+  }
+  return text;
+}
+
 }  // namespace
 
 int64_t QuantizationReport::float_bytes() const {
@@ -51,9 +74,19 @@ int64_t QuantizationReport::bytes() const {
   return sum;
 }
 
+double QuantizationReport::ShareAt(Precision precision) const {
+  int64_t sum = 0, here = 0;
+  for (const LayerReport& layer : layers) {
+    sum += layer.multiply_adds;
+    if (layer.precision == precision) here += layer.multiply_adds;
+  }
+  return sum == 0 ? 0 : static_cast<double>(here) / static_cast<double>(sum);
+}
+
 std::vector<LayerReport> ReportLayers(const Graph& graph, const QuantizationPlan& plan,
                                       const std::map<std::string, LayerError>& errors,
-                                      const std::vector<ClusteredLayer>& clustered) {
+                                      const std::vector<ClusteredLayer>& clustered,
+                                      const LayerSeconds& seconds) {
   const GraphNames names(graph);
   std::vector<LayerReport> reports;
   for (const Node* layer : LayersOf(graph)) {
@@ -69,6 +102,8 @@ std::vector<LayerReport> ReportLayers(const Graph& graph, const QuantizationPlan
       report.sqnr_db = error->second.SqnrDb();
       report.max_absolute_error = error->second.max_absolute;
     }
+    report.multiply_adds = MultiplyAdds(*layer);
+    if (const auto found = seconds.find(report.layer); found != seconds.end()) report.seconds = found->second;
     report.float_bytes = BytesOf(*layer, Precision::kF32);
     report.bytes = BytesOf(*layer, report.precision);
     for (const ClusteredLayer& weights : clustered) {
@@ -90,11 +125,16 @@ Json ToJson(const QuantizationReport& report) {
                  {"precision", std::string(PrecisionName(layer.precision))},
                  {"sqnr_db", NumberOrNull(layer.sqnr_db)},
                  {"max_absolute_error", NumberOrNull(layer.max_absolute_error)},
+                 {"multiply_adds", layer.multiply_adds},
                  {"float_bytes", layer.float_bytes},
                  {"bytes", layer.bytes}};
+    for (const auto& [precision, seconds] : layer.seconds)
+      json["seconds"][PrecisionName(precision)] = seconds;
     if (!layer.reason.empty()) json["reason"] = layer.reason;
     layers.push_back(std::move(json));
   }
+  Json shares;
+  for (const Precision precision : kPrecisions) shares[PrecisionName(precision)] = report.ShareAt(precision);
   return {{"agreement", report.agreement.agreement},
           {"cosine", report.agreement.cosine},
           {"calibration_samples", report.calibration_samples},
@@ -103,31 +143,36 @@ Json ToJson(const QuantizationReport& report) {
           {"corrected_biases", report.corrected_biases},
           {"float_bytes", report.float_bytes()},
           {"bytes", report.bytes()},
+          {"shares_of_multiply_adds", std::move(shares)},
           {"layers", std::move(layers)}};
+}
+
+std::vector<std::string> Summarize(const QuantizationReport& report) {
+  const auto quantized = std::ranges::count_if(
+      report.layers, [](const LayerReport& layer) { return layer.precision != Precision::kF32; });
+  constexpr double kMegabyte = 1e6;
+  return {absl::StrFormat("%d of %d layers quantized, weights %.1f MB instead of %.1f", quantized,
+                          report.layers.size(), static_cast<double>(report.bytes()) / kMegabyte,
+                          static_cast<double>(report.float_bytes()) / kMegabyte),
+          absl::StrFormat("multiply-adds: %s", Shares(report)),
+          absl::StrFormat("agreement with f32 %.4f, cosine %.6f, on %d samples of their own",
+                          report.agreement.agreement, report.agreement.cosine, report.held_back_samples)};
 }
 
 std::string ToText(const QuantizationReport& report) {
   int width = 5;
   for (const LayerReport& layer : report.layers)
     width = std::max(width, static_cast<int>(layer.layer.size()));
-  std::string text = absl::StrFormat("%-*s  %-9s  %8s  %10s  %10s\n", width, "layer", "precision", "SQNR dB",
-                                     "max error", "KB");
-  int quantized = 0;
+  std::string text = absl::StrFormat("%-*s  %-9s  %8s  %10s  %16s  %10s\n", width, "layer", "precision",
+                                     "SQNR dB", "max error", "ms / in f32", "KB");
   for (const LayerReport& layer : report.layers) {
-    quantized += layer.precision != Precision::kF32;
     constexpr double kKilobyte = 1e3;
-    absl::StrAppendFormat(&text, "%-*s  %-9s  %8s  %10s  %10.1f%s%s\n", width, layer.layer,
+    absl::StrAppendFormat(&text, "%-*s  %-9s  %8s  %10s  %16s  %10.1f%s%s\n", width, layer.layer,
                           PrecisionName(layer.precision), Cell(layer.sqnr_db), Cell(layer.max_absolute_error),
-                          static_cast<double>(layer.bytes) / kKilobyte, layer.reason.empty() ? "" : "  ",
-                          layer.reason);
+                          Times(layer), static_cast<double>(layer.bytes) / kKilobyte,
+                          layer.reason.empty() ? "" : "  ", layer.reason);
   }
-  constexpr double kMegabyte = 1e6;
-  absl::StrAppendFormat(&text, "\n%d of %d layers quantized, weights %.1f MB instead of %.1f\n", quantized,
-                        report.layers.size(), static_cast<double>(report.bytes()) / kMegabyte,
-                        static_cast<double>(report.float_bytes()) / kMegabyte);
-  absl::StrAppendFormat(&text, "agreement with f32 %.4f, cosine %.6f, on %d samples of their own\n",
-                        report.agreement.agreement, report.agreement.cosine, report.held_back_samples);
-  return text;
+  return text + "\n" + absl::StrJoin(Summarize(report), "\n") + "\n";
 }
 
 }  // namespace attune::quant

@@ -25,8 +25,10 @@ struct LayerReport {
   // Of the layer by itself; nothing where it is f32, or was not measured.
   std::optional<double> sqnr_db;
   std::optional<double> max_absolute_error;
-  int64_t float_bytes = 0;  // of the weights in f32
-  int64_t bytes = 0;        // as they are now: integers and scales, or indices and codebook
+  int64_t multiply_adds = 0;
+  std::map<Precision, double> seconds;  // of one inference; where it was measured
+  int64_t float_bytes = 0;              // of the weights in f32
+  int64_t bytes = 0;                    // as they are now: integers and scales, or indices and codebook
 };
 
 struct QuantizationReport {
@@ -40,17 +42,23 @@ struct QuantizationReport {
 
   int64_t float_bytes() const;
   int64_t bytes() const;
+  // Of all multiply-adds of layers, those at a precision.
+  double ShareAt(Precision precision) const;
 };
 
 // The layers' part. `graph` is the one that the plan is for, in f32.
 std::vector<LayerReport> ReportLayers(const Graph& graph, const QuantizationPlan& plan,
                                       const std::map<std::string, LayerError>& errors,
-                                      const std::vector<ClusteredLayer>& clustered);
+                                      const std::vector<ClusteredLayer>& clustered,
+                                      const LayerSeconds& seconds = {});
 
 // Numbers that are not finite are null.
 nlohmann::ordered_json ToJson(const QuantizationReport& report);
 
-// A table of layers, and a summary of few lines.
+// A few lines on the whole: layers and weights, multiply-adds, agreement.
+std::vector<std::string> Summarize(const QuantizationReport& report);
+
+// A table of layers, and the summary.
 std::string ToText(const QuantizationReport& report);
 
 }  // namespace attune::quant

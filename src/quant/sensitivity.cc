@@ -23,16 +23,7 @@ int64_t ArgMax(const Tensor& tensor, int64_t row, int64_t size) {
 }
 
 bool IsClassifier(const Sample& outputs) {
-  return !outputs.empty() && outputs[0].rank() == 2 && outputs[0].num_elements() > 0;
-}
-
-// The layer's entry with another precision.
-void SetPrecision(QuantizationPlan& plan, std::string_view layer, Precision precision, std::string reason) {
-  for (LayerPlan& entry : plan.layers) {
-    if (entry.layer != layer) continue;
-    entry.precision = precision;
-    entry.reason = std::move(reason);
-  }
+  return outputs.size() == 1 && outputs[0].rank() == 2 && outputs[0].num_elements() > 0;
 }
 
 absl::StatusOr<NetworkAgreement> AgreementOf(const Graph& graph, const QuantizationPlan& plan,
@@ -42,38 +33,132 @@ absl::StatusOr<NetworkAgreement> AgreementOf(const Graph& graph, const Quantizat
   return MeasureAgreement(*quantized, data, executor, agreement);
 }
 
-// `plan` without its `count` most sensitive layers, which come last in `order`.
-QuantizationPlan Without(QuantizationPlan plan, const std::vector<LayerSensitivity>& order, size_t count,
-                         Precision otherwise) {
-  for (size_t i = order.size() - count; i < order.size(); ++i) {
-    SetPrecision(plan, order[i].layer, otherwise,
-                 absl::StrFormat("alone it costs %.2g of the agreement, and 1 - cosine is %.2g",
-                                 order[i].drop, order[i].distance));
-  }
-  return plan;
-}
+// A layer with what may become of it.
+struct Candidate {
+  LayerSensitivity sensitivity;
+  std::vector<Precision> levels;  // the plan's, then the fallbacks
+  LayerSeconds::mapped_type seconds;
 
-// Takes layers that gain nothing out of the plan and of the list.
-void KeepSlowLayers(QuantizationPlan& plan, std::vector<LayerSensitivity>& layers,
-                    const SearchOptions& options) {
-  if (!options.seconds) return;
-  std::erase_if(layers, [&](const LayerSensitivity& layer) {
-    const double quantized = options.seconds(layer.layer, plan.PrecisionOf(layer.layer));
-    const double otherwise = options.seconds(layer.layer, options.otherwise);
-    if (quantized < otherwise) return false;
-    SetPrecision(
-        plan, layer.layer, options.otherwise,
-        absl::StrFormat("it is no faster: %.3g ms instead of %.3g", quantized * 1e3, otherwise * 1e3));
-    return true;
-  });
-}
+  // The first level from `level` on that no later one is as fast as.
+  size_t UsefulFrom(size_t level) const {
+    for (size_t later = level + 1; later < levels.size(); ++later) {
+      if (IsAsFast(levels[later], levels[level])) return UsefulFrom(later);
+    }
+    return level;
+  }
+
+  std::string WhyNot(size_t level) const {
+    if (level > 0) {
+      return absl::StrFormat("alone it costs %.2g of the agreement, and 1 - cosine is %.2g", sensitivity.drop,
+                             sensitivity.distance);
+    }
+    constexpr double kMilli = 1e3;
+    const Precision taken = levels[UsefulFrom(level)];
+    return absl::StrFormat("%s is no faster: %.3g ms instead of %.3g", PrecisionName(levels[level]),
+                           seconds.at(levels[level]) * kMilli, seconds.at(taken) * kMilli);
+  }
+
+ private:
+  bool IsAsFast(Precision precise, Precision coarse) const {
+    const auto a = seconds.find(precise), b = seconds.find(coarse);
+    return a != seconds.end() && b != seconds.end() && a->second <= b->second;
+  }
+};
+
+// How many of the layers get which precision.
+class PrecisionSearch {
+ public:
+  PrecisionSearch(const Graph& graph, const QuantizationPlan& plan,
+                  std::vector<LayerSensitivity> sensitivities, const HeldBack& data, const Executor& executor,
+                  const SearchOptions& options)
+      : graph_(graph), plan_(plan), data_(data), executor_(executor), options_(options) {
+    std::ranges::sort(sensitivities, [](const LayerSensitivity& a, const LayerSensitivity& b) {
+      return std::tie(b.drop, b.distance, b.layer) < std::tie(a.drop, a.distance, a.layer);
+    });
+    for (LayerSensitivity& layer : sensitivities) {
+      Candidate candidate{std::move(layer), {}, {}};
+      candidate.levels = {plan.PrecisionOf(candidate.sensitivity.layer)};
+      candidate.levels.insert(candidate.levels.end(), options.fallbacks.begin(), options.fallbacks.end());
+      const auto seconds = options.seconds.find(candidate.sensitivity.layer);
+      if (seconds != options.seconds.end()) candidate.seconds = seconds->second;
+      candidates_.push_back(std::move(candidate));
+    }
+    beyond_.resize(options.fallbacks.size(), 0);
+  }
+
+  absl::StatusOr<SearchResult> Run() {
+    ASSIGN_OR_RETURN(SearchResult best, Measure());
+    // The first fallback by which all layers together keep the budget.
+    size_t last = 0;
+    for (; last < beyond_.size() && !IsGood(best); ++last) {
+      beyond_[last] = candidates_.size();
+      ASSIGN_OR_RETURN(best, Measure());
+    }
+    for (size_t level = last; level-- > 0 && IsGood(best);) RETURN_IF_ERROR(Lower(level, best));
+    return best;
+  }
+
+ private:
+  bool IsGood(const SearchResult& result) const {
+    return 1 - result.agreement.agreement <= options_.max_drop;
+  }
+
+  // What comes of it with beyond_ as it is.
+  absl::StatusOr<SearchResult> Measure() const {
+    SearchResult result{plan_, {}};
+    for (size_t i = 0; i < candidates_.size(); ++i) {
+      const auto level =
+          static_cast<size_t>(std::ranges::count_if(beyond_, [&](size_t count) { return i < count; }));
+      const size_t taken = candidates_[i].UsefulFrom(level);
+      if (taken == 0) continue;
+      for (LayerPlan& layer : result.plan.layers) {
+        if (layer.layer != candidates_[i].sensitivity.layer) continue;
+        layer.precision = candidates_[i].levels[taken];
+        layer.reason = candidates_[i].WhyNot(level);
+      }
+    }
+    ASSIGN_OR_RETURN(result.agreement,
+                     AgreementOf(graph_, result.plan, data_, executor_, options_.agreement));
+    return result;
+  }
+
+  // As few layers beyond `level` as keep the budget, the more precise levels as they are. `best` is of
+  // beyond_, and keeps it.
+  absl::Status Lower(size_t level, SearchResult& best) {
+    // With `too_few` the budget is broken, or there is one less than may be asked for.
+    int64_t too_few = level + 1 < beyond_.size() ? static_cast<int64_t>(beyond_[level + 1]) - 1 : -1;
+    auto enough = static_cast<int64_t>(beyond_[level]);
+    while (enough - too_few > 1) {
+      const int64_t middle = too_few + (enough - too_few) / 2;
+      beyond_[level] = static_cast<size_t>(middle);
+      ASSIGN_OR_RETURN(SearchResult result, Measure());
+      if (IsGood(result)) {
+        best = std::move(result);
+        enough = middle;
+      } else {
+        too_few = middle;
+      }
+    }
+    beyond_[level] = static_cast<size_t>(enough);
+    return absl::OkStatus();
+  }
+
+  const Graph& graph_;
+  const QuantizationPlan& plan_;
+  const HeldBack& data_;
+  const Executor& executor_;
+  const SearchOptions& options_;
+  std::vector<Candidate> candidates_;  // those that cost most first
+  std::vector<size_t> beyond_;         // for each fallback, how many of them have it or a more precise one
+};
 
 }  // namespace
 
 double CosineAgreement(const Sample& expected, const Sample& actual) {
   double mixed = 0, expected_squared = 0, actual_squared = 0;
   for (size_t i = 0; i < std::min(expected.size(), actual.size()); ++i) {
-    if (!IsFloat(expected[i].dtype()) || expected[i].shape() != actual[i].shape()) continue;
+    if (!IsFloat(expected[i].dtype())) continue;
+    if (expected[i].shape() != actual[i].shape()) return 0;  // such as another number of boxes
     for (int64_t j = 0; j < expected[i].num_elements(); ++j) {
       const double a = expected[i].ToDouble(j), b = actual[i].ToDouble(j);
       if (!std::isfinite(a) || !std::isfinite(b)) continue;
@@ -136,39 +221,10 @@ absl::StatusOr<std::vector<LayerSensitivity>> MeasureSensitivity(
 }
 
 absl::StatusOr<SearchResult> SearchPrecisions(const Graph& graph, const QuantizationPlan& plan,
-                                              std::vector<LayerSensitivity> sensitivities,
+                                              const std::vector<LayerSensitivity>& sensitivities,
                                               const HeldBack& data, const Executor& executor,
                                               const SearchOptions& options) {
-  QuantizationPlan candidates = plan;
-  KeepSlowLayers(candidates, sensitivities, options);
-  std::ranges::sort(sensitivities, [](const LayerSensitivity& a, const LayerSensitivity& b) {
-    return std::tie(a.drop, a.distance, a.layer) < std::tie(b.drop, b.distance, b.layer);
-  });
-  const auto measure = [&](size_t count) -> absl::StatusOr<SearchResult> {
-    QuantizationPlan tried = Without(candidates, sensitivities, count, options.otherwise);
-    ASSIGN_OR_RETURN(const NetworkAgreement agreement,
-                     AgreementOf(graph, tried, data, executor, options.agreement));
-    return SearchResult{std::move(tried), agreement};
-  };
-  const auto is_good = [&](const SearchResult& result) {
-    return 1 - result.agreement.agreement <= options.max_drop;
-  };
-  ASSIGN_OR_RETURN(SearchResult best, measure(0));
-  if (is_good(best)) return best;
-  // Without `low` layers the loss is too large, without `high` it is not.
-  size_t low = 0, high = sensitivities.size();
-  ASSIGN_OR_RETURN(best, measure(high));
-  while (high - low > 1) {
-    const size_t middle = low + (high - low) / 2;
-    ASSIGN_OR_RETURN(SearchResult result, measure(middle));
-    if (is_good(result)) {
-      best = std::move(result);
-      high = middle;
-    } else {
-      low = middle;
-    }
-  }
-  return best;
+  return PrecisionSearch(graph, plan, sensitivities, data, executor, options).Run();
 }
 
 }  // namespace attune::quant

@@ -1,10 +1,11 @@
 // Mixed precision: which layers stay floats so that the network stays what it is.
 //
 // Problem: a few layers lose most of the accuracy, and which these are depends on their numbers. Idea: each
-// layer alone in 8 bits, measured on data that was not calibrated with, says how much it costs; the layers
-// that cost least go first, and the largest number of them that keeps the budget is found by bisection, where
-// the loss is taken to grow with the number. Cost: one network for each layer, and log₂ of that for the
-// search.
+// layer alone in 8 bits, measured on data that was not calibrated with, says how much it costs. Of those that
+// cost most, as few as possible get a more precise type, and only where all of them together do not keep the
+// budget in that, as few as possible one more precise still. These numbers are found by bisection, where the
+// loss is taken to grow with the number of layers. A type in which a layer is no faster than in a more
+// precise one is left out for it. Cost: one network for each layer, and log₂ of that for each type.
 #ifndef ATTUNE_QUANT_SENSITIVITY_H_
 #define ATTUNE_QUANT_SENSITIVITY_H_
 
@@ -25,9 +26,10 @@ namespace attune::quant {
 // all of it, 0: nothing.
 using Agreement = std::function<double(const Sample& expected, const Sample& actual)>;
 
-// The cosine of all float outputs together, at least 0; 1 where all are zero or there are none.
+// The cosine of all float outputs together, at least 0; 1 where all are zero or there are none, 0 where
+// shapes differ.
 double CosineAgreement(const Sample& expected, const Sample& actual);
-// For classifiers, whose first output is [batch, classes]: the share of rows whose largest element is in the
+// For classifiers, whose only output is [batch, classes]: the share of rows whose largest element is in the
 // same place. For other networks the cosine.
 double DefaultAgreement(const Sample& expected, const Sample& actual);
 
@@ -60,12 +62,11 @@ absl::StatusOr<std::vector<LayerSensitivity>> MeasureSensitivity(
     const std::function<void(int64_t, int64_t)>& progress = {});
 
 struct SearchOptions {
-  double max_drop = 0.01;                 // what of the agreement may be lost, at most
-  Precision otherwise = Precision::kF32;  // of the layers that are not quantized
+  double max_drop = 0.01;  // what of the agreement may be lost, at most
+  // What layers become that cost too much or gain nothing, from the fastest to the most precise.
+  std::vector<Precision> fallbacks = {Precision::kF32};
   Agreement agreement = DefaultAgreement;
-  // Seconds that a layer takes at a precision; a layer that is no faster than at `otherwise` stays at that.
-  // Empty: all gain.
-  std::function<double(std::string_view layer, Precision precision)> seconds;
+  LayerSeconds seconds;  // of layers that are not among them, each type gains
 };
 
 struct SearchResult {
@@ -73,10 +74,10 @@ struct SearchResult {
   NetworkAgreement agreement;
 };
 
-// `plan` with the layers that cost most, or gain nothing, at options.otherwise, and a reason for each. The
-// result keeps the budget as it was measured.
+// `plan` with the layers that cost most, or gain nothing, at a fallback, and a reason for each. The result
+// keeps the budget as it was measured; if none does, all that cost something are at the last fallback.
 absl::StatusOr<SearchResult> SearchPrecisions(const Graph& graph, const QuantizationPlan& plan,
-                                              std::vector<LayerSensitivity> sensitivities,
+                                              const std::vector<LayerSensitivity>& sensitivities,
                                               const HeldBack& data, const Executor& executor,
                                               const SearchOptions& options = {});
 

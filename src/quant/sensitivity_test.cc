@@ -92,14 +92,59 @@ TEST(Sensitivity, LayersThatGainNothingStayFloats) {
   ASSERT_TRUE(measured.ok()) << measured.status();
   SearchOptions options;
   options.max_drop = 1;
-  options.seconds = [](std::string_view layer, Precision precision) {
-    return layer == "classes" || precision == Precision::kF32 ? 1e-3 : 0.5e-3;
-  };
+  for (const char* layer : {"stem", "inner", "outer", "classes"}) {
+    options.seconds[layer] = {{Precision::kInt8, 0.5e-3}, {Precision::kF32, 1e-3}};
+  }
+  options.seconds["classes"][Precision::kInt8] = 1e-3;
   const auto result = SearchPrecisions(*bad.graph, bad.plan, *measured, bad.data, Interpreter(), options);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->plan.PrecisionOf("classes"), Precision::kF32);
   EXPECT_EQ(result->plan.PrecisionOf("stem"), Precision::kInt8);
   EXPECT_THAT(result->plan.layers[3].reason, HasSubstr("no faster"));
+}
+
+int64_t CountAt(const QuantizationPlan& plan, Precision precision) {
+  return std::ranges::count(plan.layers, precision, &LayerPlan::precision);
+}
+
+TEST(Sensitivity, TheLeastPreciseTypeThatKeepsTheBudgetIsTaken) {
+  const Bad bad;
+  const auto measured = MeasureSensitivity(*bad.graph, bad.plan, bad.data, Interpreter(), CosineAgreement);
+  ASSERT_TRUE(measured.ok()) << measured.status();
+  SearchOptions options;
+  options.agreement = CosineAgreement;
+  options.fallbacks = {Precision::kBF16, Precision::kF32};
+  options.max_drop = 0.005;
+  auto result = SearchPrecisions(*bad.graph, bad.plan, *measured, bad.data, Interpreter(), options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->plan.PrecisionOf("outer"), Precision::kBF16);
+  EXPECT_EQ(CountAt(result->plan, Precision::kInt8), 3);
+
+  options.seconds["outer"] = {{Precision::kInt8, 1e-3}, {Precision::kBF16, 3e-3}, {Precision::kF32, 2e-3}};
+  result = SearchPrecisions(*bad.graph, bad.plan, *measured, bad.data, Interpreter(), options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->plan.PrecisionOf("outer"), Precision::kF32);
+  EXPECT_EQ(CountAt(result->plan, Precision::kInt8), 3);
+}
+
+TEST(Sensitivity, WhatNoCoarseTypeKeepsIsF32AsFarAsItMust) {
+  const Bad bad;
+  const auto measured = MeasureSensitivity(*bad.graph, bad.plan, bad.data, Interpreter(), CosineAgreement);
+  ASSERT_TRUE(measured.ok()) << measured.status();
+  SearchOptions options;
+  options.agreement = CosineAgreement;
+  options.fallbacks = {Precision::kBF16, Precision::kF32};
+  // Less than the four layers lose together in bf16, more than one alone does.
+  const auto in_bf16 = MeasureAgreement(
+      *QuantizeOrFail(*bad.graph, UniformPlan(*bad.graph, Precision::kBF16)), bad.data, Interpreter());
+  ASSERT_TRUE(in_bf16.ok()) << in_bf16.status();
+  options.max_drop = (1 - in_bf16->cosine) * 0.9;
+  const auto result = SearchPrecisions(*bad.graph, bad.plan, *measured, bad.data, Interpreter(), options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_LE(1 - result->agreement.agreement, options.max_drop);
+  EXPECT_EQ(result->plan.PrecisionOf("outer"), Precision::kF32);
+  EXPECT_EQ(CountAt(result->plan, Precision::kF32), 1);
+  EXPECT_GE(CountAt(result->plan, Precision::kBF16), 1);
 }
 
 // The mean of each channel of y0 over samples.

@@ -129,9 +129,12 @@ TEST_F(BadInputTest, UnsupportedOperatorsAreListedAtOnce) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(Lines(outcome.err), 2) << outcome.err;
   EXPECT_THAT(outcome.err, AllOf(StartsWith("NS Frobnicate node_v0: "), HasSubstr("\nNS Quuxify node_v2: ")));
-  const Outcome precision = RunAttune({"compile", model_, "-o", artifact_, "--precision", "int8"});
+  const Outcome precision = RunAttune({"compile", model_, "-o", artifact_, "--precision", "fp16"});
   EXPECT_EQ(precision.exit_code, 1);
-  EXPECT_THAT(precision.err, StartsWith("NS --precision int8: "));
+  EXPECT_THAT(precision.err, StartsWith("NS --precision fp16: "));
+  const Outcome integers = RunAttune({"compile", model_, "-o", artifact_, "--precision", "int8"});
+  EXPECT_EQ(integers.exit_code, 1);
+  EXPECT_THAT(integers.err, HasSubstr("--precision int8: which integers stand for which numbers"));
 }
 
 TEST_F(BadInputTest, Artifacts) {

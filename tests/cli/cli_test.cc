@@ -2,6 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <filesystem>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
 #include "io/npy.h"
 #include "models.h"
 #include "nlohmann/json.hpp"
@@ -109,6 +114,35 @@ TEST_F(CliTest, BF16SaysWhichLayersErr) {
     EXPECT_GT(bf16["layers"][1]["error"], 0.9);
     EXPECT_EQ(bf16["outputs"][1]["name"], "difference");
   }
+}
+
+// The same numbers, whether a model of integers is written in between or not.
+TEST_F(CliTest, QuantizesBySamples) {
+  const std::string model = folder_.Write("convolutions.onnx", ConvolutionsModel());
+  const std::string data = folder_ / "data", quantized = folder_ / "quantized.onnx";
+  std::filesystem::create_directory(data);
+  std::vector<float> numbers(16 * 14 * 14);
+  for (int sample = 0; sample < 8; ++sample) {
+    for (size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = std::sin(static_cast<float>(i * i % 997) + static_cast<float>(sample));
+    const Tensor x = Tensor::FromFloats(numbers, {1, 16, 14, 14});
+    ASSERT_TRUE(WriteNpy(absl::StrCat(data, "/", sample, ".npy"), x).ok());
+  }
+  const std::string one = data + "/0.npy", outputs = folder_ / "outputs", others = folder_ / "others";
+  const Outcome compiled =
+      Do({"compile", model, "--precision", "int8", "--data", data, "-o", artifact_, "--json", folder_ / "c"});
+  EXPECT_THAT(compiled.out, HasSubstr("2 of 2 layers quantized"));
+  Do({"run", artifact_, "--input", one, "--output", outputs});
+  const json report =
+      json::parse(Do({"quantize", model, "--data", data, "-o", quantized, "--json", "-"}).out);
+  EXPECT_EQ(report["held_back_samples"], 2);
+  EXPECT_EQ(report["shares_of_multiply_adds"]["int8"], 1);
+  for (const json& layer : report["layers"]) EXPECT_GT(layer["seconds"]["f32"], 0);
+  Do({"run", quantized, "--input", one, "--output", others});
+  const absl::StatusOr<Tensor> at_once = ReadNpy(outputs + "/y.npy"), by_file = ReadNpy(others + "/y.npy");
+  ASSERT_TRUE(at_once.ok() && by_file.ok()) << at_once.status() << by_file.status();
+  EXPECT_TRUE(at_once->Identical(*by_file));
+  Do({"compile", model, "--precision", "auto", "--data", data, "--max-drop", "0.1%", "-o", artifact_});
 }
 
 TEST_F(CliTest, BenchGivesEveryLatency) {

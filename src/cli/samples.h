@@ -1,0 +1,41 @@
+// What a network is quantized with, from the command line: samples of what it is for, and what may be lost.
+#ifndef ATTUNE_CLI_SAMPLES_H_
+#define ATTUNE_CLI_SAMPLES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/statusor.h"
+#include "api/quantize.h"
+#include "api/tensors.h"
+#include "cli/inputs.h"
+#include "cli/output.h"
+#include "target/target.h"
+
+namespace attune {
+
+struct SampleFlags {
+  std::string folder;
+  int64_t most = 1000;  // samples that are read
+  std::string max_drop = "1%";
+};
+
+// Adds --data, --samples and --max-drop. `needed`: whether the command cannot do without --data.
+void AddSampleFlags(CLI::App& command, SampleFlags& flags, bool needed);
+
+using Samples = std::vector<std::vector<NamedTensor>>;
+
+// The samples of the folder, by name: a file each, for the one input that no flag gives, or a folder each, of
+// files that are named as the inputs. What the command line gives is the same in each. Errors name the file.
+absl::StatusOr<Samples> ReadSamples(const SampleFlags& flags, const InputFlags& inputs,
+                                    const std::vector<InputDeclaration>& declarations, Progress& progress);
+
+// As --precision says, int8 or auto, and the flags; for `target`, which is this machine where `is_here`.
+QuantizeOptions QuantizeOptionsOf(const std::string& precision, const SampleFlags& flags,
+                                  const Target& target, bool is_here, Progress& progress);
+
+}  // namespace attune
+
+#endif  // ATTUNE_CLI_SAMPLES_H_
