@@ -19,7 +19,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent / "end_to_end"))
 
 from checks import MODELS, need  # noqa: E402
-from peers import Report, compare_all, random_input, run_attune, run_litert  # noqa: E402
+from peers import Report, compare_all, is_asked_for, random_input, run_attune, run_litert  # noqa: E402
 
 ARCHIVE = pathlib.Path(os.environ.get("ATTUNE_LITERT_ARCHIVE", MODELS / "conformance/litert-testdata.tar.gz"))
 SECONDS = 60  # for one case
@@ -77,7 +77,7 @@ def main():
         with tarfile.open(need(ARCHIVE)) as archive:
             archive.extractall(scratch)
         for name, path in find_cases(pathlib.Path(scratch)).items():
-            if not sys.argv[1:] or any(text in name for text in sys.argv[1:]):
+            if is_asked_for(name):
                 check(report, name, path, values[name], contested.get(name))
     report.finish()
 

@@ -8,19 +8,14 @@ build/bench/keras/bin/python tests/end_to_end/check_tensorflow.py
 """
 import os
 import pathlib
-import sys
 import tempfile
 
 import numpy
 
 from checks import MODELS, need
-from peers import Expected, PeerFailed, Report, compare, isolated, run_attune, speech
+from peers import Expected, PeerFailed, Report, compare, is_asked_for, isolated, noise, run_attune, speech
 
 SECONDS = 600  # for what TensorFlow does with one network
-
-
-def noise(*shape):
-    return numpy.random.default_rng(0).standard_normal(shape).astype(numpy.float32)
 
 
 def shades(*shape):
@@ -156,7 +151,7 @@ def main():
     report = Report("TensorFlow")
     for names, check in ((TRAINED, check_trained), (KERAS, check_keras)):
         for name in names:
-            if not sys.argv[1:] or any(text in name for text in sys.argv[1:]):
+            if is_asked_for(name):
                 check(report, name)
     report.finish()
 

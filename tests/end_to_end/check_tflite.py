@@ -5,12 +5,10 @@ Prints a line for each of the networks in the folder of trained ones, or for tho
 with 1 where one is off. LiteRT runs with its reference kernels on one thread. It comes with the set-up of the
 benchmarks: build/bench/python/bin/python tests/end_to_end/check_tflite.py
 """
-import sys
-
 import numpy
 
 from checks import MODELS, need
-from peers import Report, is_image, photo, random_input, run_attune, run_litert, speech
+from peers import Report, is_asked_for, is_image, photo, random_input, run_attune, run_litert, speech
 
 # Of networks that take an image as floats: a photo, and the numbers that its black and white become. Those that take
 # integers have the whole range of their type.
@@ -53,7 +51,7 @@ def main():
     report = Report("LiteRT")
     for path in sorted(need(MODELS / "tflite").glob("*.tflite")):
         name = path.stem
-        if sys.argv[1:] and not any(text in name for text in sys.argv[1:]):
+        if not is_asked_for(name):
             continue
         generator = numpy.random.default_rng(0)
         with report.model(name, path):

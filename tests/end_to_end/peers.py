@@ -102,6 +102,11 @@ def one_line(text):
 
 # ---- Inputs
 
+def noise(*shape):
+    """Standard normal floats, the same each time."""
+    return numpy.random.default_rng(0).standard_normal(shape).astype(numpy.float32)
+
+
 def photo(name, *shape, low=0.0, high=1.0, dtype=numpy.float32):
     """A photo of any size as [1,C,height,width] or [1,height,width,C], C 3 or, in shades of grey, 1; samples are from
     low to high."""
@@ -297,11 +302,13 @@ def compare(actual, expected, loose=0.0):
 
 def within_tolerance(a, b, expected, loose):
     absolute, relative = TOLERANCES[expected.values.dtype]
-    bound = absolute * (numpy.sqrt((b * b).mean()) or 1) + relative * numpy.abs(b)
+    unit = numpy.sqrt((b * b).mean()) or 1
+    bound = absolute * unit + relative * numpy.abs(b)
     error = numpy.abs(a - b)
     beyond = int((error > bound).sum())
     good = beyond <= loose * error.size and bool((error <= 10 * bound).all())
-    return good, f"largest error {error.max():.2e}, {beyond} of {error.size} beyond the tolerance"
+    return good, (f"largest error {error.max() / unit:.2e} of the root mean square, {beyond} of {error.size} beyond "
+                  "the tolerance")
 
 
 def within_steps(a, b, expected, _):
@@ -363,6 +370,11 @@ def compare_all(actual, expected, loose=0.0):
 
 
 # ---- Reports
+
+def is_asked_for(name):
+    """Whether the command line has a part of the name, or asks for everything by having no names."""
+    return not sys.argv[1:] or any(text in name for text in sys.argv[1:])
+
 
 class Report:
     """A line for each model as it is done, and the counts at the end."""
