@@ -111,7 +111,8 @@ class Compare(unittest.TestCase):
 class Networks(unittest.TestCase):
     def test_names_lead_back_to_their_cases(self):
         for network in networks.NETWORKS:
-            for case in (networks.standard(network), *networks.variants(network)):
+            standard = [networks.standard(network, precision) for precision in network.precisions]
+            for case in (*standard, *networks.variants(network)):
                 self.assertEqual(networks.case_named(case.name), case)
 
     def test_shapes(self):
@@ -128,7 +129,7 @@ class Networks(unittest.TestCase):
     def test_select(self):
         def names(*arguments, **options):
             return [case.name for case in networks.select(*arguments, **options)]
-        self.assertEqual(len(names([])), len(networks.NETWORKS))
+        self.assertEqual(names([]), [network.name for network in networks.NETWORKS if "fp32" in network.precisions])
         self.assertEqual(names(["vgg16", "vgg16"]), ["vgg16"])
         self.assertEqual(names(["resnet18"], "192", 4), ["resnet18-192px-b4"])
         self.assertEqual(names([], "width0.75"), ["mobilenet_v2-w0.75", "tf_mobilenetv2-w0.75"])
@@ -138,7 +139,7 @@ class Networks(unittest.TestCase):
             names(["vgg16"], "256")
 
     def test_every_peer_has_a_format_or_a_reason(self):
-        for case in networks.select([], with_variants=True):
+        for case in (*networks.select([], with_variants=True), *networks.select([], precision="int8")):
             for peer in PEERS.values():
                 supposed = networks.refusal(case, peer.name) is None
                 self.assertTrue(not supposed or set(peer.formats) & set(case.formats), (case.name, peer.name))
@@ -383,7 +384,8 @@ class CommandLine(unittest.TestCase):
     def test_bad_usage_is_one_sentence(self):
         for text in ("resnet51", "vgg16 --scale 192", "--threads 0", "--only tvm", "--scale 128", "--rounds x",
                      "--seconds -1", "--from /none", "--against-program /none", "--against HEAD --rounds 3",
-                     "--against HEAD --write-docs", "--frobnicate"):
+                     "--against HEAD --write-docs", "--int8 --bf16", "--int8 --variants", "--int8 resnet18",
+                     "resnet50-int8", "--frobnicate"):
             arguments = text.split()
             result = self.bench(*arguments)
             self.assertEqual(result.returncode, 2, arguments)

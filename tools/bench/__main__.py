@@ -55,10 +55,11 @@ def show(results, output, write_docs):
     write(output / "table.md", report.table_file(results))
     write_all(output, charts)
     if write_docs:
-        for old in (DOCS / page.FIGURES).glob("*.svg"):
+        name = page.name_of(results)
+        for old in (DOCS / name).glob("*.svg"):
             old.unlink()
-        write_all(DOCS / page.FIGURES, charts)
-        write(DOCS / "performance.md", page.page(results, charts))
+        write_all(DOCS / name, charts)
+        write(DOCS / f"{name}.md", page.page(results, charts))
     for cases in filter(None, ask.standard_and_variants(results)):
         for threads in results["settings"]["threads"]:
             print(f"least latency in ms on {ask.plural(threads, 'thread')}\n")
@@ -94,7 +95,7 @@ def main():
     args = parse(sys.argv[1:])
     if args.results and not args.networks:
         return show(args.results, args.output, args.write_docs)
-    lab = Lab(args.peers, args.rounds, args.seconds, args.bf16)
+    lab = Lab(args.peers, args.rounds, args.seconds, args.bf16, args.int8)
     if args.against or args.against_program:
         return against(args, lab)
     return show(measure(args, lab), args.output, args.write_docs)

@@ -6,11 +6,13 @@ import sys
 import tempfile
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import numpy  # noqa: E402
 import tensorflow  # noqa: E402
 
 from bench.networks import case_named  # noqa: E402
 
 OPSET = 17
+SAMPLES = 4  # of noise, that ranges of integers come from
 
 
 def build(case):
@@ -45,12 +47,27 @@ def write_tflite(saved, path):
     path.write_bytes(tensorflow.lite.TFLiteConverter.from_saved_model(saved).convert())
 
 
+def write_int8_tflite(saved, path, shape):
+    """In 8-bit integers, but for the input and the output."""
+    converter = tensorflow.lite.TFLiteConverter.from_saved_model(saved)
+    converter.optimizations = [tensorflow.lite.Optimize.DEFAULT]
+    random = numpy.random.default_rng(0)
+    converter.representative_dataset = lambda: (
+        [random.standard_normal(shape, dtype=numpy.float32)] for _ in range(SAMPLES))
+    path.write_bytes(converter.convert())
+
+
 def main():
     name, form, path = sys.argv[1:]
-    write = {"onnx": write_onnx, "tflite": write_tflite}[form]
+    case, path = case_named(name), pathlib.Path(path)
     with tempfile.TemporaryDirectory() as saved:
-        save(case_named(name), saved)
-        write(saved, pathlib.Path(path))
+        save(case, saved)
+        if form == "onnx":
+            write_onnx(saved, path)
+        elif case.precision == "int8":
+            write_int8_tflite(saved, path, case.shape)
+        else:
+            write_tflite(saved, path)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from bench import machine, models, stats
 from bench.engines import PEERS
 from bench.networks import refusal
 from bench.worker import PeerProcess
-from program import PROGRAM, ROOT, Failed, attune, attune_json
+from program import PROGRAM, ROOT, Failed, attune_json
 
 ARTIFACTS = ROOT / "build/bench/artifacts"
 LOGS = ROOT / "build/bench/logs"
@@ -20,9 +20,9 @@ LOGS = ROOT / "build/bench/logs"
 # After a run the thread pools of some engines spin this long.
 SETTLE_S = 0.2
 
-# How far a peer's output may be from Attune's, relative to its root mean square, by whether bfloat16 is allowed.
-# It is wide: it shall catch a peer that computes another network, not one that rounds differently.
-TOLERANCE = {False: 0.02, True: 0.2}
+# How far a peer's output may be from Attune's, relative to its root mean square, by what is computed in. It is wide: it
+# shall catch a peer that computes another network, not one that rounds differently.
+TOLERANCE = {"fp32": 0.02, "bf16": 0.2, "int8": 0.5}
 
 
 class Artifact:
@@ -67,7 +67,7 @@ def compile_case(case, artifact, bf16, program=PROGRAM):
     """Compiles the case's model. Returns the program's report."""
     artifact.parent.mkdir(parents=True, exist_ok=True)
     precision = ["--precision", "bf16"] if bf16 else []
-    return attune_json("compile", models.ensure(case, "onnx"), "-o", artifact, *precision, program=program)
+    return attune_json("compile", models.ensure(case, case.formats[0]), "-o", artifact, *precision, program=program)
 
 
 def random_input(case):
@@ -75,23 +75,37 @@ def random_input(case):
     random = numpy.random.default_rng(0)
     if case.is_text:
         return random.integers(0, 100, case.shape)
+    if case.network.dtype == "uint8":
+        return random.integers(0, 256, case.shape, dtype=numpy.uint8)
     return random.standard_normal(case.shape, dtype=numpy.float32)
 
 
 def attune_output(artifact, array):
-    """What Attune computes, flat."""
+    """The first output that Attune computes, flat."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         numpy.save(folder / "input.npy", array)
-        attune("run", artifact, "--input", folder / "input.npy", "--output", folder / "outputs")
-        return numpy.load(next((folder / "outputs").glob("*.npy"))).ravel()
+        report = attune_json("run", artifact, "--input", folder / "input.npy", "--output", folder / "outputs")
+        return numpy.load(report["outputs"][0]["file"]).ravel()
 
 
-def relative_difference(actual, expected):
-    """The root mean square of the difference, relative to that of what is expected."""
+def relative_difference(actual, expected, step=0.0):
+    """The root mean square of the difference, relative to that of what is expected, or to `step` where that is more."""
     if actual.shape != expected.shape:
         return float("inf")
-    return float(numpy.linalg.norm(actual - expected) / numpy.linalg.norm(expected))
+    difference = numpy.linalg.norm(actual - expected)
+    scale = max(numpy.linalg.norm(expected), step * expected.size**0.5)
+    return float(difference / scale) if difference else 0.0
+
+
+def step_of(*outputs):
+    """The least distance between values that differ: of integers that stand for numbers, what one more of them is. Of
+    a softmax of a thousand classes in 8 bits nearly all are zero, so that outputs are compared by it."""
+    values = numpy.concatenate(outputs).astype(numpy.float64)
+    largest = abs(values).max(initial=0)
+    # Two engines' products of a scale and an integer may differ in their last digits.
+    gaps = numpy.diff(numpy.unique(numpy.round(values / (largest or 1), 4)))
+    return float(largest * gaps.min()) if gaps.size else 0.0
 
 
 def failed(error):
@@ -112,11 +126,11 @@ class Prepared:
 
 
 class Lab:
-    """What stays the same over a run: `peers` (names), `rounds`, `seconds` a turn, and whether engines may compute in
-    bfloat16."""
+    """What stays the same over a run: `peers` (names), `rounds`, `seconds` a turn, whether engines may compute in
+    bfloat16, and whether the cases are networks of 8-bit integers."""
 
-    def __init__(self, peers, rounds, seconds, bf16):
-        self.peers, self.rounds, self.seconds, self.bf16 = peers, rounds, seconds, bf16
+    def __init__(self, peers, rounds, seconds, bf16, int8=False):
+        self.peers, self.rounds, self.seconds, self.bf16, self.int8 = peers, rounds, seconds, bf16, int8
 
     def measure(self, case, thread_counts, progress):
         """The case's record, see results.py. `progress` takes a line for the user."""
@@ -127,7 +141,8 @@ class Lab:
             progress(f"{case.name}: measuring, threads: {threads}")
             runs.append(self._run(prepared, threads))
         return {"name": case.name, "network": case.network.name, "framework": case.network.framework,
-                "shape": case.shape, "standard": case.is_standard, "compile": prepared.report, "runs": runs}
+                "shape": case.shape, "precision": case.precision, "standard": case.is_standard,
+                "compile": prepared.report, "runs": runs}
 
     def _prepare(self, case):
         array, artifact = random_input(case), ARTIFACTS / f"{case.name}.atn"
@@ -168,7 +183,7 @@ class Lab:
         if not prepared.artifact:
             raise Failed(prepared.report["reason"])
         artifact = Artifact(prepared.artifact, threads)
-        return artifact, {"status": "ran", "format": "onnx", "load_s": artifact.load()}
+        return artifact, {"status": "ran", "format": prepared.case.formats[0], "load_s": artifact.load()}
 
     def _open_peer(self, prepared, peer, threads, stack):
         """(contestant, entry); the process ends with `stack`."""
@@ -181,8 +196,10 @@ class Lab:
         stack.callback(process.close)
         entry = {"status": "ran", "format": form, "load_s": process.load_s}
         if prepared.output is not None:
-            entry["difference"] = relative_difference(process.output, prepared.output)
-            if not entry["difference"] <= TOLERANCE[self.bf16]:
+            step = step_of(process.output, prepared.output) if case.precision == "int8" else 0.0
+            entry["difference"] = relative_difference(process.output, prepared.output, step)
+            tolerance = TOLERANCE["bf16" if self.bf16 else case.precision]
+            if not case.network.sorts and not entry["difference"] <= tolerance:
                 raise Failed(f"computes something else: its output differs from Attune's by {entry['difference']:.2g} "
                              "of the root mean square")
         return process, entry
@@ -199,7 +216,7 @@ def document(lab, thread_counts, command):
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "command": command,
         "settings": {"threads": thread_counts, "rounds": lab.rounds, "seconds": lab.seconds, "bf16": lab.bf16,
-                     "peers": lab.peers},
+                     "int8": lab.int8, "peers": lab.peers},
         "machine": machine.describe(),
         "attune": machine.program(),
         "versions": machine.versions(),

@@ -1,21 +1,37 @@
-"""The model files of a case, made once and kept in build/bench/models."""
+"""The model files of a case, made once and kept in build/bench/models. Those that were trained lie beside the
+repository, where they are there at all."""
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 
 from program import ROOT, Failed
 
 FOLDER = ROOT / "build/bench/models"
+TRAINED = pathlib.Path(os.environ.get("ATTUNE_MODELS", ROOT.parent / "shared/models"))
 KERAS_PYTHON = ROOT / "build/bench/keras/bin/python"
 
 # ncnn has a second file beside this one, which ends in .bin.
 SUFFIXES = {"onnx": ".onnx", "tflite": ".tflite", "ncnn": ".ncnn.param", "mnn": ".mnn"}
 
 
+def is_trained(case):
+    """Whether the model is a file that nothing makes anew."""
+    return case.network.framework == "tensorflow"
+
+
 def model_file(case, form, folder=FOLDER):
+    if is_trained(case):
+        return TRAINED / form / (case.network.constructor + SUFFIXES[form])
     return folder / (case.name + SUFFIXES[form])
+
+
+def lacking(case):
+    """The file, from the repository's root, that the case cannot be measured without and that is not there; or None."""
+    path = model_file(case, case.formats[0])
+    return os.path.relpath(path, ROOT) if is_trained(case) and not path.exists() else None
 
 
 def ensure(case, form, folder=FOLDER):
@@ -23,6 +39,8 @@ def ensure(case, form, folder=FOLDER):
     path = model_file(case, form, folder)
     if path.exists():
         return path
+    if is_trained(case):
+        raise Failed(f"there is no {os.path.relpath(path, ROOT)}")
     folder.mkdir(parents=True, exist_ok=True)
     print(f"making {path.name}", file=sys.stderr)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
@@ -45,6 +63,9 @@ def command_for(case, form, target, folder):
         return [sys.executable, "-m", "bench.convert_mnn", ensure(case, source, folder), target]
     if case.network.framework == "keras":
         return [KERAS_PYTHON, "-m", "bench.export_keras", case.name, form, target]
+    if case.precision == "int8":
+        source = ensure(replace(case, precision="fp32"), "onnx", folder)
+        return [sys.executable, "-m", "bench.quantize_onnx", case.name, source, target]
     return [sys.executable, "-m", "bench.export_torch", case.name, form, target]
 
 

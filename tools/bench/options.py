@@ -2,13 +2,14 @@
 import argparse
 import json
 import pathlib
+import sys
 
-from bench import compare, machine
+from bench import compare, machine, models
 from bench.engines import PEERS
 from bench.networks import NETWORKS, SCALES, select
 from program import PROGRAM, ROOT
 
-OUTPUT = ROOT / "build/bench/results"
+OUTPUT, INT8_OUTPUT = ROOT / "build/bench/results", ROOT / "build/bench/results-int8"
 ROUNDS, SECONDS = 5, 1.0
 ROUNDS_AGAINST, SECONDS_AGAINST = 15, 0.3
 SLOWER, BAD_USAGE, ENGINES_MISSING = 1, 2, 3  # exit codes
@@ -56,6 +57,11 @@ def peers(text):
     return [name for name in PEERS if name in names]
 
 
+def readers_of_integers():
+    """The peers that read a format which networks of integers are made in."""
+    return [name for name, peer in PEERS.items() if {"onnx", "tflite"}.intersection(peer.formats)]
+
+
 def results_file(text):
     try:
         return json.loads(pathlib.Path(text).read_text())
@@ -71,18 +77,24 @@ def parser():
                    help=f"turns that each engine gets; default: {ROUNDS}, with --against {ROUNDS_AGAINST}")
     p.add_argument("--seconds", type=duration, metavar="S",
                    help=f"length of a turn; default: {SECONDS:g}, with --against {SECONDS_AGAINST:g}")
-    p.add_argument("--only", type=peers, metavar="PEERS", default=list(PEERS), dest="peers",
-                   help=f"peers that are meant, of {','.join(PEERS)}; none measures Attune alone")
+    p.add_argument("--only", type=peers, metavar="PEERS", dest="peers",
+                   help=f"peers that are meant, of {','.join(PEERS)}; none measures Attune alone; default: all, with "
+                        f"--int8 {','.join(readers_of_integers())}")
     p.add_argument("--bf16", action="store_true", help="let engines compute in bfloat16 that can")
+    p.add_argument("--int8", action="store_true",
+                   help="measure networks of 8-bit integers: " +
+                        ", ".join(network.name for network in NETWORKS if "int8" in network.precisions))
     p.add_argument("--batch", type=count, metavar="N", default=1, help="inputs in one inference; default: 1")
     p.add_argument("--scale", choices=SCALES, default="standard", help="width of all layers, or side of the image")
     p.add_argument("--variants", action="store_true", help="measure the networks' variants too")
-    p.add_argument("--output", type=pathlib.Path, metavar="DIR", default=OUTPUT,
-                   help=f"for results.json, table.md and figures; default: {OUTPUT.relative_to(ROOT)}")
+    p.add_argument("--output", type=pathlib.Path, metavar="DIR",
+                   help=f"for results.json, table.md and figures; default: {OUTPUT.relative_to(ROOT)}, with --int8 "
+                        f"{INT8_OUTPUT.relative_to(ROOT)}")
     p.add_argument("--from", type=results_file, metavar="FILE", dest="results",
                    help="report this results.json again, with the networks that are named measured anew: where "
                         "something else ran on the machine")
-    p.add_argument("--write-docs", action="store_true", help="write docs/performance.md too")
+    p.add_argument("--write-docs", action="store_true",
+                   help="write docs/performance.md too, with --int8 docs/performance-int8.md")
     p.add_argument("--against", metavar="COMMIT", help="compare with this commit's program, which is built for it")
     p.add_argument("--against-program", type=pathlib.Path, metavar="PATH", help="compare with this program")
     return p
@@ -95,6 +107,10 @@ def contradiction(args):
         return "--against and --against-program exclude each other"
     if compares and (args.results or args.write_docs):
         return "--against compares two programs and makes no report; leave out --from and --write-docs"
+    if args.int8 and args.bf16:
+        return "--int8 and --bf16 exclude each other"
+    if args.int8 and args.variants:
+        return "--int8 has no variants"
     if args.results and args.networks and machine.program() != args.results["attune"]:
         return "--from measures networks anew with the program that measured the others, which is not this one"
     if compares and args.rounds < compare.FEWEST_ROUNDS:
@@ -115,12 +131,27 @@ def parse(arguments):
     args.rounds = args.rounds or (ROUNDS_AGAINST if compares else ROUNDS)
     args.seconds = args.seconds or (SECONDS_AGAINST if compares else SECONDS)
     if args.results:  # what is measured anew is measured as the others were
-        vars(args).update(args.results["settings"])
+        vars(args).update({"int8": False, **args.results["settings"]})
+    if args.peers is None:
+        args.peers = readers_of_integers() if args.int8 else list(PEERS)
+    args.output = args.output or (INT8_OUTPUT if args.int8 else OUTPUT)
     wrong = contradiction(args)
     if wrong:
         p.error(wrong)
     try:
-        args.cases = select(args.networks, args.scale, args.batch, args.variants)
+        args.cases = select(args.networks, args.scale, args.batch, args.variants, "int8" if args.int8 else "fp32")
     except ValueError as error:
         p.error(str(error))
+    if args.networks or not args.results:
+        args.cases = those_at_hand(args.cases)
+        if not args.cases:
+            p.error("there is nothing left to measure")
     return args
+
+
+def those_at_hand(cases):
+    """The cases whose models are there or can be made. Says of the others that they are left out."""
+    for case in cases:
+        if models.lacking(case):
+            print(f"{case.name} is left out: there is no {models.lacking(case)}", file=sys.stderr)
+    return [case for case in cases if not models.lacking(case)]

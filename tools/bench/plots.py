@@ -151,6 +151,12 @@ def speed_chart(results, cases):
         legend=[(plural(threads, "thread"), colours[threads]) for threads in thread_counts], groups=groups).draw()
 
 
+def roof(profile):
+    """How many operations a second the processor can do, in 10⁹: of integers where the network has any."""
+    of_integers = any(kernel.get("integer") for kernel in profile["kernels"])
+    return profile["peak"]["int8_gops_per_core" if of_integers else "gflops_per_core"] * profile["threads"]
+
+
 def draw_mark(drawing, bound, x, y, radius):
     """A kernel. Its form says what limits it, as its colour does; the area does not depend on the form."""
     style = {"fill": BOUND_COLOURS[bound], "fill_opacity": 0.65, "stroke": "#ffffff", "stroke_width": 0.6}
@@ -197,7 +203,8 @@ def roofline_chart(cases, threads):
     rows = math.ceil(len(panels) / columns)
     kernels = [kernel for _, profile in panels for kernel in counted(profile)]
     most_across = power_above([100, *(kernel["flops"] / kernel["bytes"] for kernel in kernels)])
-    most_up = power_above([100, *(kernel["gflops_per_s"] for kernel in kernels)])
+    most_up = power_above([100, *(kernel["gflops_per_s"] for kernel in kernels),
+                           *(roof(profile) for _, profile in panels)])
     title = f"Roofline on {plural(threads, 'thread')}"
     drawing = Drawing(WIDTH, TOP + rows * height + 50, title, "Panels by network: kernels by FLOP per byte and GFLOP/s")
 
@@ -238,7 +245,7 @@ def draw_axes(drawing, across, up, x_title, y_title):
 
 def draw_kernels(drawing, across, up, profile):
     """The roof and the marks of a panel."""
-    peak = profile["peak"]["gflops_per_core"] * profile["threads"]
+    peak = roof(profile)
     bandwidth = profile["peak"]["memory_gb_per_s"] * profile["threads"]
     corners = [(max(across.low, up.low / bandwidth), max(up.low, bandwidth * across.low)), (peak / bandwidth, peak),
                (across.high, peak)]

@@ -16,9 +16,12 @@ def bold(text):
 
 
 def latency_rows(results, cases, threads, emphasize=plain):
-    """A header and a row a network: each engine's least latency in ms. `emphasize` marks the least of a row."""
+    """A header and a row a network: each engine's least latency in ms. `emphasize` marks the least of a row. Networks
+    of integers have a last column with how much of each Attune computes so."""
     engines = ["attune", *results["settings"]["peers"]]
-    rows = [["network", *(TITLES[engine] for engine in engines), "fastest peer", "peer ÷ Attune"]]
+    has_share = ask.is_int8(results)
+    rows = [["network", *(TITLES[engine] for engine in engines), "fastest peer", "peer ÷ Attune",
+             *(["multiply-adds in integers"] if has_share else [])]]
     for case, run in ask.runs_with(cases, threads):
         latencies = [ask.latency(run, engine) for engine in engines]
         least = min((value for value in latencies if value), default=None)
@@ -27,11 +30,18 @@ def latency_rows(results, cases, threads, emphasize=plain):
             text = milliseconds(value) if value else MARKS[run["engines"][engine]["status"]]
             row.append(emphasize(text) if value and value == least else text)
         peer, ratio = ask.fastest_peer(run), ask.speed_ratio(run)
-        rows.append([*row, TITLES[peer] if peer else "", f"{ratio:.2f}" if ratio else ""])
+        row += [TITLES[peer] if peer else "", f"{ratio:.2f}" if ratio else ""]
+        rows.append(row + [share_text(ask.integer_share(run))] if has_share else row)
     mean = ask.mean_ratio(cases, threads)
     if mean and len(cases) > 1:
-        rows.append(["geometric mean", *[""] * (len(engines) + 1), emphasize(f"{mean:.2f}")])
+        rows.append(["geometric mean", *[""] * (len(engines) + 1), emphasize(f"{mean:.2f}"),
+                     *([""] if has_share else [])])
     return rows
+
+
+def share_text(share):
+    """99.8 %, or nothing for None."""
+    return "" if share is None else f"{100 * share:.1f} %"
 
 
 def load_rows(results, cases, threads):

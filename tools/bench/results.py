@@ -1,21 +1,27 @@
 """The document that a run writes, results.json, and the questions that reports ask it.
 
     {"date": ISO 8601, "command": "./do bench ...",
-     "settings": {"threads": [...], "rounds", "seconds", "bf16", "peers": [...]},
+     "settings": {"threads": [...], "rounds", "seconds", "bf16", "int8", "peers": [...]},
      "machine": machine.describe(), "attune": machine.program(), "versions": {peer: version},
-     "cases": [{"name", "network", "framework", "shape", "standard",
+     "cases": [{"name", "network", "framework", "shape", "precision", "standard",
                 "compile": {"seconds", "kernels", "bytes": {...}} or {"status", "reason"},
                 "runs": [{"threads", "engines": {engine: entry}, "profile": the program's or absent}]}]}
 
 An entry has a status. "ran" comes with stats.summary(), the format of the model file, load_s (seconds until the first
 inference is done) and, for peers, difference: the root mean square of the output minus Attune's, relative to Attune's.
 "not applicable", "NS" (not supported) and "missing" come with a reason; "missing" is for what was
-supposed to run.
+supposed to run. Runs from before there were networks of integers lack "int8" and "precision".
 """
 from bench import stats
 from bench.engines import PEERS
 
+PRODUCTS = {"conv", "conv_transpose", "matmul", "attention", "conv_integer", "matmul_integer"}  # operators
 TITLES = {"attune": "Attune", **{peer.name: peer.title for peer in PEERS.values()}}
+
+
+def is_int8(results):
+    """Whether the networks are of 8-bit integers."""
+    return results["settings"].get("int8", False)
 
 
 def ran(entry):
@@ -40,6 +46,14 @@ def speed_ratio(run):
     if peer is None or latency(run, "attune") is None:
         return None
     return latency(run, peer) / latency(run, "attune")
+
+
+def integer_share(run):
+    """The share of the multiply-adds that Attune does in kernels of integers, or None where none were counted."""
+    kernels = [kernel for kernel in run.get("profile", {}).get("kernels", [])
+               if PRODUCTS.intersection(kernel["op"].split("+"))]
+    everything = sum(kernel["flops"] for kernel in kernels)
+    return sum(kernel["flops"] for kernel in kernels if kernel["integer"]) / everything if everything else None
 
 
 def run_with(case, threads):
