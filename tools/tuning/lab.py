@@ -37,6 +37,7 @@ def summary(report):
     tasks = report["tasks"]
     return {
         "trials": report["trials"],
+        "failed": sum(task["failed"] for task in tasks),
         "seconds": report["seconds"],
         "tasks": len(tasks),
         "known_tasks": sum(task["transferred"] > 0 for task in tasks),

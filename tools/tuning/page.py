@@ -202,15 +202,17 @@ def tau(point):
 
 
 def stages(results, entries):
-    rows = [["strategy", *STAGE_COLOURS, "of a trial"]]
+    rows = [["strategy", *STAGE_COLOURS, "of a trial", "valid and right"]]
     for strategy in ask.distinct(entries, "strategy"):
         runs = ask.of(entries, strategy=strategy)
         means = ask.stage_means(runs)
         seconds = sum(means.values())
         rows.append([strategy, *(f"{100 * means[stage] / seconds:.1f} %" for stage in STAGE_COLOURS),
-                     f"{seconds / mean(runs, 'trials'):.2f} s"])
+                     f"{seconds / mean(runs, 'trials'):.2f} s",
+                     f"{100 - 100 * mean(runs, 'failed') / mean(runs, 'trials'):.1f} %"])
     return ["""The same runs as those of the strategies. The table has each stage's share of all of them; they have
-nothing to finalize.""", markdown(rows)]
+nothing to finalize. *Valid and right* are the trials that could be built, ran, and gave what the reference
+gives.""", markdown(rows)]
 
 
 def deployment(results, entries):

@@ -5,12 +5,12 @@
      "cases": {key: entry}}
 
 An entry has the case (cases.described()), the date (ISO 8601) and the program (machine.program()), and lab.summary() of
-the tuner's report: trials, seconds, tasks, known_tasks (those that had records), kernels_untuned_ms (the sum over the
-network's kernels), untuned_ms and tuned_ms (the network, measured in turns), curve (seconds, trials, ms of the best
-kernels), ranks (trials, Kendall's tau), stage_seconds. One that was deployed has gap (the share of the untuned
-network's time beyond the rooflines), speedups ({"untuned": (times as fast as that, lower end, upper
-end), "baseline": ...}) and latency_ms ({artifact: median}). One that was recalled has no report, but compile_seconds,
-speedups and latency_ms. wall_s is what the case took.
+the tuner's report: trials, failed (those of them that were not built, did not run or were wrong), seconds, tasks,
+known_tasks (those that had records), kernels_untuned_ms (the sum over the network's kernels), untuned_ms and tuned_ms
+(the network, measured in turns), curve (seconds, trials, ms of the best kernels), ranks (trials, Kendall's tau),
+stage_seconds. One that was deployed has gap (the share of the untuned network's time beyond the rooflines), speedups
+({"untuned": (times as fast as that, lower end, upper end), "baseline": ...}) and latency_ms ({artifact: median}). One
+that was recalled has no report, but compile_seconds, speedups and latency_ms. wall_s is what the case took.
 
 Beside the page that is published lies a document for each of its experiments, N.json, with that alone. Each of these may
 be of another machine; a document for work is of one.
