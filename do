@@ -10,9 +10,14 @@ usage() {
 ./do setup                      install the packages that the build and the tests need
 ./do build [preset]             build/PRESET: release (default), debug, asan, tsan or fuzz
 ./do bench [options] [network ...]
-                                latency beside other engines, or beside another commit; ./do bench --help
+                                latency beside other engines, with --int8 of networks of integers, or beside
+                                another commit; ./do bench --help
+./do study [options] [network ...]
+                                what versions of fewer bits cost and gain: throughput, latency, power, energy, size,
+                                agreement; ./do study --help
 ./do pretrain [options]         measure random kernels, and learn from them the cost model that tuning begins with
 ./do experiments [options]      what tuning gains, by which of its parts; ./do experiments --help
+./do accuracy [options]         what quantization costs, beside other tools; ./do accuracy --help
 ./do fmt                        format the sources in place
 ./do lint [--fast]              format, includes and (without --fast) clang-tidy
 ./do fuzz [target] [seconds]    search for crashes under the sanitizers; all targets, 60 seconds each
@@ -70,6 +75,11 @@ case $command in
     build release --target attune
     PYTHONPATH=$PWD/tools build/bench/python/bin/python -m bench "$@"
     ;;
+  study)
+    tools/setup.sh bench
+    build release --target attune attune_runtime_shared
+    PYTHONPATH=$PWD/tools build/bench/python/bin/python -m study "$@"
+    ;;
   pretrain)
     tools/setup.sh
     build release --target attune
@@ -79,6 +89,11 @@ case $command in
     tools/setup.sh python
     build release --target attune
     PYTHONPATH=$PWD/tools build/python/bin/python -m tuning.experiments "$@"
+    ;;
+  accuracy)
+    tools/setup.sh bench
+    build release --target attune attune_runtime_shared
+    PYTHONPATH=$PWD/tools build/bench/python/bin/python -m accuracy "$@"
     ;;
   fmt) tools/setup.sh; sources | xargs clang-format-19 -i ;;
   lint) lint "$@" ;;

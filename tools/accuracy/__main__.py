@@ -1,0 +1,74 @@
+"""python -m accuracy, which ./do accuracy runs."""
+import sys
+
+from accuracy import options, page
+from accuracy import results as ask
+from accuracy.lab import Lab
+from program import ROOT, Failed, print_table
+from tuning.progress import duration, interrupt_on_terminate, progress
+
+DOCS = ROOT / "docs"
+PUBLISHED = DOCS / page.NUMBERS
+
+
+def run_entries(pairs, results, path, lab, again=False):
+    """Measures those (network, tool) that are not in the results, which are written after each. Returns {what: the
+    reason} of those that failed."""
+    pending = [pair for pair in pairs if again or ask.key(*pair) not in results["entries"]]
+    progress(f"{len(pairs)} measurements, {len(pairs) - len(pending)} of them complete")
+    failures = {}
+    for number, (network, tool) in enumerate(pending, len(pairs) - len(pending) + 1):
+        progress(f"{number} of {len(pairs)}: {network}, {tool}")
+        try:
+            entry = lab.run(network, tool)
+        except Failed as error:
+            failures[f"{network}, {tool}"] = str(error)
+            progress(f"fails: {error}")
+            continue
+        results["entries"][ask.key(network, tool)] = entry
+        ask.write(path, results)
+        progress(f"{page.score(entry)} after {duration(entry['wall_s'])}")
+    return failures
+
+
+def report(results, output, write_docs):
+    """Writes the page into the folder. Into docs/ too: there with the networks that these results lack."""
+    own = ask.split(results)
+    (output / "quantization.md").write_text(page.page(own))
+    if write_docs:
+        ask.publish(own, PUBLISHED)
+        (DOCS / "quantization.md").write_text(page.page(ask.published(PUBLISHED)))
+    print_table(page.score_rows(own))
+
+
+def measure(args):
+    """Returns the exit code."""
+    path = args.output / "results.json"
+    samples = {"calibration": args.calibration, "judging": args.judging}
+    try:
+        results = ask.read(path, samples)
+    except ValueError as error:
+        print(f"accuracy: {error}", file=sys.stderr)
+        return options.BAD_USAGE
+    pairs = [(network, tool) for network in args.networks for tool in args.tools]
+    lab = Lab(args.output, {**samples, "threads": args.threads})
+    failures = run_entries(pairs, results, path, lab, args.again)
+    ask.write(path, results)
+    report(results, args.output, args.write_docs)
+    for what, reason in failures.items():
+        print(f"failed: {what}: {reason}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def main():
+    args = options.parse(sys.argv[1:])
+    interrupt_on_terminate()
+    try:
+        return measure(args)
+    except KeyboardInterrupt:
+        print("\naccuracy: interrupted; the same command goes on", file=sys.stderr)
+        return options.INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

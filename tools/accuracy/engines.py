@@ -1,0 +1,54 @@
+"""What runs models: each function loads one and returns a function from an input to the list of its outputs, as floats.
+
+The networks have one input each. The engines are imported where they are used: each measurement is in a process of its
+own, and needs one of them.
+"""
+import numpy
+
+from accuracy.runtime import Session
+
+
+def open_attune(artifact, threads):
+    session = Session(artifact, threads)
+    return lambda array: session.run(array)
+
+
+def open_onnxruntime(path, threads):
+    from program import onnxruntime_session
+
+    session = onnxruntime_session(path, threads)
+    name = session.get_inputs()[0].name
+    return lambda array: session.run(None, {name: array})
+
+
+def open_litert(path, threads):
+    """Where a model takes or makes integers, they are quantized and dequantized by what the model says of them."""
+    from ai_edge_litert.interpreter import Interpreter
+
+    interpreter = Interpreter(str(path), num_threads=threads)
+    interpreter.allocate_tensors()
+    taken, made = interpreter.get_input_details()[0], interpreter.get_output_details()
+
+    def run(array):
+        interpreter.set_tensor(taken["index"], quantize(array, taken))
+        interpreter.invoke()
+        return [dequantize(interpreter.get_tensor(detail["index"]), detail) for detail in made]
+
+    return run
+
+
+def quantize(values, detail):
+    """Floats as a tensor takes them, of which LiteRT says this."""
+    dtype, (scale, zero) = numpy.dtype(detail["dtype"]), detail["quantization"]
+    if dtype.kind == "f" or scale == 0:
+        return values.astype(dtype)
+    limits = numpy.iinfo(dtype)
+    return numpy.clip(numpy.rint(values / scale + zero), limits.min, limits.max).astype(dtype)
+
+
+def dequantize(values, detail):
+    """The other way."""
+    scale, zero = detail["quantization"]
+    if values.dtype.kind == "f" or scale == 0:
+        return values.copy()
+    return ((values.astype(numpy.float64) - zero) * scale).astype(numpy.float32)

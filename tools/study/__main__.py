@@ -1,0 +1,94 @@
+"""python -m study, which ./do study runs."""
+import shlex
+import sys
+
+from program import ROOT, print_table
+from study import page, plots, power
+from study import results as ask
+from study.lab import Lab
+from study.options import BAD_USAGE, INCOMPLETE, INTERRUPTED, parse
+from tuning.progress import interrupt_on_terminate, progress
+from tuning.results import load, write
+
+DOCS = ROOT / "docs"
+
+
+class Unsuitable(Exception):
+    """There are results that this run cannot go on with; the message is a sentence for the user."""
+
+
+def command_of(args):
+    """The command line that repeats the measurement, whatever part of it this run does."""
+    peers = ["--peers", ",".join(args.peers)] if args.peers else []
+    return shlex.join(["./do", "study", "--rounds", str(args.rounds), "--seconds", f"{args.seconds:g}", *peers])
+
+
+def begin(args, path):
+    """The document of this run: one to go on with, or a new one. Raises Unsuitable."""
+    fresh = ask.document(args.rounds, args.seconds, args.peers, command_of(args))
+    if args.anew or not path.exists():
+        return fresh
+    try:
+        found = load(path)
+    except ValueError as error:
+        raise Unsuitable(f"{error}; --anew discards it") from None
+    different = ask.difference(found, fresh)
+    if different:
+        raise Unsuitable(f"{path} is of other {' and '.join(different)} than this run; --anew discards it, --output "
+                         "names another folder, and --from reports it")
+    return found
+
+
+def measure(args):
+    """The document of results. It is written after each step, so that nothing is lost. Raises Unsuitable."""
+    path = args.output / "results.json"
+    results = begin(args, path)
+    zones = power.packages() if results["power"]["status"] == "ran" else None
+    lab = Lab(results, zones, lambda: write(path, results), progress)
+    for network in args.networks:
+        lab.complete(network)
+    return results
+
+
+def write_text(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def write_page(results, folder):
+    charts = plots.figures(results)
+    for old in (folder / page.FIGURES).glob("*.svg"):
+        old.unlink()
+    for name, drawing in charts.items():
+        write_text(folder / page.FIGURES / name, drawing)
+    write_text(folder / "study.md", page.page(results, charts))
+
+
+def show(results, output, write_docs):
+    """Prints the tables and writes the page. Returns the exit code."""
+    for folder in [output, *([DOCS] if write_docs else [])]:
+        write_page(results, folder)
+    for network, own in ask.measured(results):
+        print(f"{network.title}\n")
+        print_table(page.rows(results, network, own))
+    lacking = ask.missing(results)
+    for what, title, reason in lacking:
+        print(f"missing: {what} of {title}: {reason}", file=sys.stderr)
+    return INCOMPLETE if lacking else 0
+
+
+def main():
+    args = parse(sys.argv[1:])
+    interrupt_on_terminate()
+    try:
+        return show(args.results or measure(args), args.output, args.write_docs)
+    except Unsuitable as error:
+        print(f"study: {error}", file=sys.stderr)
+        return BAD_USAGE
+    except KeyboardInterrupt:
+        print("\nstudy: interrupted; the same command goes on", file=sys.stderr)
+        return INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

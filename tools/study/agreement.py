@@ -1,0 +1,71 @@
+"""How far a version agrees with the float network: on the likeliest class, and on the scores of all classes.
+
+Weights are random, so neither of the two is right about a picture. Whether both say the same is defined nevertheless,
+and harder than with trained weights: nothing has taught the network to tell classes apart by more than rounding moves
+them. A detector's scores are, of each class, that of its surest box; it is also asked whether the boxes are the same.
+"""
+import concurrent.futures
+import multiprocessing
+
+import numpy
+
+from accuracy import metrics
+from accuracy.boxes import Detections
+from accuracy.photos import JUDGING
+from accuracy.runtime import Session
+from bench import machine
+from program import Failed
+from study import samples
+
+CLASSES = 91  # of a detector, with the background
+
+
+def scores_of(network, outputs):
+    """[classes], from the outputs of one picture."""
+    if not network.detects:
+        return outputs[0].ravel()
+    _, scores, classes = outputs
+    best = numpy.zeros(CLASSES)
+    numpy.maximum.at(best, classes, scores)
+    return best
+
+
+def detections(outputs):
+    """Of a detector's outputs."""
+    boxes, scores, classes = outputs
+    order = numpy.argsort(-scores, kind="stable")
+    return Detections(boxes.astype(numpy.float64), scores, classes).take(order)
+
+
+def compare(network, expected, actual):
+    """The entry in the results, of lists of outputs, picture by picture."""
+    found = {"top1": metrics.TopOne(), "cosine": metrics.Cosine()}
+    boxes = metrics.SameBoxes(detections)
+    count = 0
+    for one, other in zip(expected, actual, strict=True):
+        for metric in found.values():
+            metric.add([scores_of(network, one)], [scores_of(network, other)])
+        if network.detects:
+            boxes.add(one, other)
+        count += 1
+    entry = {"status": "ran", "samples": count, **{name: metric.value() for name, metric in found.items()}}
+    return {**entry, "boxes_f1": boxes.value(), "expected_boxes": boxes.facts()["boxes"]} if network.detects else entry
+
+
+def outputs_of(network, artifact):
+    """A list of outputs for each picture that judges. In a process of its own, so that a crash is the artifact's
+    failure alone. Raises Failed."""
+    spawn = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=spawn) as pool:
+        try:
+            return pool.submit(run_all, network, artifact).result()
+        except concurrent.futures.BrokenExecutor:
+            raise Failed(f"the process that ran {artifact.name} has ended") from None
+
+
+def run_all(network, artifact):
+    session = Session(artifact, machine.processors())
+    try:
+        return [session.run(picture) for picture in samples.pictures(network, JUDGING, samples.JUDGED)]
+    finally:
+        session.close()

@@ -1,0 +1,68 @@
+"""From a network and a version to an artifact, as a person does it: attune quantize where the version has integers,
+then attune compile.
+
+A model of another batch is quantized anew, by the same pictures: what attune quantize writes has the batch of what it
+read. So the mixed version of a batch may have other layers in integers: which these are is measured.
+"""
+import collections
+
+from bench import models
+from program import ROOT, Failed, attune_json
+from study import samples
+from tuning import models as zoo
+
+FOLDER = ROOT / "build/study"
+
+
+def float_model(network, batch):
+    """The network's file. Raises Failed, with "NS " first where there is no such network."""
+    if not network.is_zoo:
+        return models.ensure(network.case(batch), "onnx")
+    if batch > 1:
+        raise Failed("NS this network of the zoo takes one picture at a time")
+    return zoo.zoo_model(network.name)
+
+
+def quantized_model(network, version, batch):
+    """Where attune quantize writes."""
+    return FOLDER / "models" / f"{network.name}-{version.name}-b{batch}.onnx"
+
+
+def artifact(network, version, batch):
+    return FOLDER / "artifacts" / f"{network.name}-{version.name}-b{batch}.atn"
+
+
+def is_there(network, version, batch):
+    """Whether all files are there that make() writes."""
+    return artifact(network, version, batch).exists() and (
+        not version.quantize or quantized_model(network, version, batch).exists())
+
+
+def make(network, version, batch):
+    """Writes the artifact. Returns its entry in the results, see results.py. Raises Failed."""
+    path, model = artifact(network, version, batch), float_model(network, batch)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    entry = {"status": "made"}
+    if version.quantize:
+        target = quantized_model(network, version, batch)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        data = samples.folder(network, batch)
+        report = attune_json("quantize", model, "--data", data, *version.quantize, "-o", target)
+        entry |= {"layers": by_precision(report["layers"]), "quantize": quantization(report)}
+        model = target
+    sample = ["--input", samples.example(network, batch)] if version.by_sample else []
+    report = attune_json("compile", model, *version.compile, *sample, "-o", path)
+    if "bf16" in report:
+        entry["layers"] = by_precision(report["bf16"]["layers"])
+    return entry | {"bytes": path.stat().st_size, "kernels": report["kernels"]}
+
+
+def by_precision(layers):
+    """{precision: how many layers have it}"""
+    return dict(collections.Counter(layer["precision"] for layer in layers))
+
+
+def quantization(report):
+    """What is kept of the report of attune quantize: bytes of weights, and agreement by what it held back itself."""
+    return {name: report[name] for name in ("agreement", "cosine", "calibration_samples", "held_back_samples",
+                                            "float_bytes", "bytes")}

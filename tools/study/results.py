@@ -1,0 +1,127 @@
+"""The document that the study writes, results.json, and the questions that reports ask it.
+
+    {"date": ISO 8601, "command": "./do study ...",
+     "settings": {"processors", "rounds", "seconds", "peers": [...],
+                  "samples": {"source": photos or generated, "quantizing", "judged"}},
+     "machine": machine.describe(), "attune": {**machine.program(), "sha256": of the program's file},
+     "peer_versions": {peer: version}, "power": power.describe(),
+     "networks": {name: {"artifacts": {"VERSION-bBATCH": entry}, "agreement": {version: entry},
+                         "runs": {setup: {"setup": {...}, "contestants": {networks.key_of(): entry}}}}}}
+
+An entry has a status: "NS" (not supported) and "missing" (of what was supposed to work) come with a reason. An artifact
+that is "made" comes with making.make(), agreement that "ran" with agreement.compare(), and a contestant that "ran" with
+streams.summary() and bytes (of its artifact or model file).
+
+Everything is written as soon as it is known, so that an interrupted run goes on where it was. What goes on must be what
+began: the same program, machine and settings.
+"""
+import datetime
+import hashlib
+
+from bench import machine
+from program import PROGRAM
+from study import networks, power, samples
+from tuning.results import is_of_here
+
+EQUAL = ("settings", "peer_versions", "power")  # of a run that goes on
+
+
+def document(rounds, seconds, peers, command):
+    """Without anything measured."""
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "command": command,
+        "settings": {"processors": machine.processors(), "rounds": rounds, "seconds": seconds, "peers": peers,
+                     "samples": {"source": samples.source(), "quantizing": samples.QUANTIZING,
+                                 "judged": samples.JUDGED}},
+        "machine": machine.describe(),
+        "attune": {**machine.program(), "sha256": hashlib.sha256(PROGRAM.read_bytes()).hexdigest()},
+        "peer_versions": {peer: version for peer, version in machine.versions().items() if peer in peers},
+        "power": power.describe(),
+        "networks": {},
+    }
+
+
+def difference(found, wanted):
+    """What keeps a document from going on as one of here and now: the names of fields, or none. The program is its
+    bytes: a commit that does not change them changes nothing."""
+    names = [name for name in EQUAL if found[name] != wanted[name]]
+    same_program = found["attune"]["sha256"] == wanted["attune"]["sha256"]
+    return names + ([] if same_program else ["attune"]) + ([] if is_of_here(found) else ["machine"])
+
+
+def network_entry(results, name):
+    """Where the network's results are, or begin."""
+    return results["networks"].setdefault(name, {"artifacts": {}, "agreement": {}, "runs": {}})
+
+
+def is_final(entry):
+    """Whether there is nothing to be gained by trying again."""
+    return entry is not None and entry["status"] != "missing"
+
+
+def measured(results):
+    """(network, its results) of those that have any, in the usual order."""
+    return [(network, results["networks"][network.name]) for network in networks.NETWORKS
+            if network.name in results["networks"]]
+
+
+def artifact_key(version, batch):
+    return f"{version}-b{batch}"
+
+
+def run_of(own, setup, key):
+    """The contestant's entry of a network's results, where it ran; else None."""
+    entry = own["runs"].get(setup.name, {"contestants": {}})["contestants"].get(key)
+    return entry if entry and entry["status"] == "ran" else None
+
+
+def latency(own, setup, key):
+    """The median in ms, or None."""
+    entry = run_of(own, setup, key)
+    return entry and entry["latency"]["median_ms"]
+
+
+def per_second(own, setup, key):
+    """Pictures a second, or None."""
+    entry = run_of(own, setup, key)
+    return entry and entry["per_second"]
+
+
+def size(own, version):
+    """Of a version's artifact, in bytes, or None."""
+    return own["artifacts"].get(artifact_key(version, 1), {}).get("bytes")
+
+
+def agreement(own, version, name):
+    """top1, cosine or boxes_f1, or None."""
+    return own["agreement"].get(version, {}).get(name)
+
+
+def to_float(function, own, *arguments):
+    """How many times that of the float version the value is that a function such as size() or latency() gives, whose
+    last argument is a version; None where one of the two is not known."""
+    value = function(own, *arguments)
+    standard = function(own, *arguments[:-1], networks.FLOAT.name)
+    return value / standard if value and standard else None
+
+
+def reasons(results):
+    """{(status, reason): {what: [titles of networks]}} of all that did not work, but of what only follows from that."""
+    found = {}
+    for network, own in measured(results):
+        entries = [*own["artifacts"].items(), *own["agreement"].items()]
+        for run in own["runs"].values():
+            entries += run["contestants"].items()
+        for what, entry in entries:
+            if entry["status"] in ("NS", "missing") and not entry.get("follows"):
+                titles = found.setdefault((entry["status"], entry["reason"]), {}).setdefault(what, [])
+                if network.title not in titles:
+                    titles.append(network.title)
+    return found
+
+
+def missing(results):
+    """(what, title of the network, reason) of what was supposed to work."""
+    return [(what, title, reason) for (status, reason), found in reasons(results).items() if status == "missing"
+            for what, titles in found.items() for title in titles]

@@ -1,0 +1,79 @@
+"""Pictures: crops of photos where there are photos, else pictures that are drawn by a seed.
+
+A network is quantized by some and judged by others that have nothing to do with them: `attune quantize` chooses by what
+it holds back itself, so that these are no judges. What is drawn is smooth noise, the sum of blurred noise of several
+sizes: as in photos, neighbours are alike.
+"""
+import os
+
+import numpy
+
+from accuracy import photos
+from accuracy.photos import CALIBRATION, JUDGING, Pictures
+from program import ROOT
+
+FOLDER = ROOT / "build/study/samples"
+QUANTIZING, JUDGED = 64, 128  # pictures of each kind
+HELD_BACK_PERIOD = 4  # of those to quantize by, attune quantize compares by every fourth one
+CELLS = (3, 7, 15, 31)  # of a side, of the noise that is blurred
+
+
+def source():
+    """photos or generated"""
+    return "photos" if (photos.MODELS / "images").is_dir() else "generated"
+
+
+def pictures(network, part, count):
+    """Yields `count` inputs of one picture each, black -1 and white 1. `part` is CALIBRATION or JUDGING."""
+    if source() == "photos":
+        yield from Pictures(network.pixels, network.pixels, -1, 1, channels_first=network.is_zoo).samples(part, count)
+        return
+    for index in range(count):
+        picture = smooth_noise(network.pixels, [(CALIBRATION, JUDGING).index(part), index])
+        yield numpy.ascontiguousarray(picture.transpose(2, 0, 1) if network.is_zoo else picture)[None]
+
+
+def smooth_noise(pixels, seed):
+    """[pixels, pixels, 3] from -1 to 1, each channel over the whole range."""
+    random = numpy.random.default_rng(seed)
+    picture = numpy.zeros((pixels, pixels, 3))
+    for cells in CELLS:
+        spread = spreading(pixels, cells)
+        noise = random.standard_normal((cells, cells, 3)) / cells  # large shapes are stronger
+        picture += numpy.einsum("yi,ijc,xj->yxc", spread, noise, spread, optimize=True)
+    low, high = picture.min(axis=(0, 1)), picture.max(axis=(0, 1))
+    return (2 * (picture - low) / (high - low) - 1).astype(numpy.float32)
+
+
+def spreading(pixels, cells):
+    """[pixels, cells]: of which cells a pixel is how much, by linear interpolation."""
+    places = numpy.linspace(0, cells - 1, pixels)
+    return numpy.maximum(0, 1 - abs(places[:, None] - numpy.arange(cells)))
+
+
+def stacked(samples, batch):
+    """The samples in batches, of which attune quantize holds back those that it holds back of single samples. So a
+    network of batches is quantized by the same pictures. Their number is a multiple of the batch and of the period."""
+    held = samples[HELD_BACK_PERIOD - 1::HELD_BACK_PERIOD]
+    others = [sample for index, sample in enumerate(samples) if (index + 1) % HELD_BACK_PERIOD]
+    held, others = ([numpy.concatenate(part[i:i + batch]) for i in range(0, len(part), batch)]
+                    for part in (held, others))
+    between = HELD_BACK_PERIOD - 1
+    return [one for index, last in enumerate(held) for one in (*others[between * index:between * (index + 1)], last)]
+
+
+def folder(network, batch):
+    """The folder that attune quantize reads, with a file a batch; written if it is missing."""
+    path = FOLDER / source() / f"{network.name}-b{batch}"
+    if not path.exists():
+        unfinished = path.with_name(f"{path.name}.unfinished")
+        unfinished.mkdir(parents=True, exist_ok=True)
+        for index, sample in enumerate(stacked(list(pictures(network, CALIBRATION, QUANTIZING)), batch)):
+            numpy.save(unfinished / f"{index:03}.npy", sample)
+        os.replace(unfinished, path)
+    return path
+
+
+def example(network, batch):
+    """The file of an input for runs that are timed."""
+    return folder(network, batch) / "000.npy"
