@@ -8,11 +8,10 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
-#include "api/quantize.h"
+#include "api/network.h"
 #include "api/tensors.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
-#include "target/target.h"
 
 namespace attune {
 
