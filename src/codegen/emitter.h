@@ -116,6 +116,7 @@ class NestEmitter {
   llvm::Value* BasePointer(const Buffer& buffer);
   llvm::Value* Offset(llvm::Value* pointer, llvm::Value* elements, DType dtype);
   llvm::Value* LoadFrom(const Buffer& buffer, const Access& access);
+  llvm::Value* LoadStrided(const Buffer& buffer, const Access& access);
   llvm::Value* LoadLanes(const Buffer& buffer, const Access& access);
   llvm::Value* LoadTerms(const Expr& element, int64_t lanes);
   void StoreTo(const Buffer& buffer, const Access& access, llvm::Value* value);

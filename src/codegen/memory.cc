@@ -204,7 +204,28 @@ Value* NestEmitter::LoadFrom(const Buffer& buffer, const Access& access) {
   return values_.FromMemory(dtype, value);
 }
 
-// Without a mask that matters, a constant stride takes scalar loads: processors do a gather no faster.
+// Every `stride`-th element of as many whole vectors, which end with the last one that is wanted.
+Value* NestEmitter::LoadStrided(const Buffer& buffer, const Access& access) {
+  const int64_t lanes = lanes_->lanes, span = (lanes - 1) * access.stride + 1;
+  llvm::Type* scalar = values_.MemoryType(buffer->dtype);
+  llvm::Type* type = ValueBuilder::WithLanes(scalar, lanes);
+  Value* vector = llvm::PoisonValue::get(type);
+  for (int64_t first = 0; first < span; first += lanes) {
+    const int64_t begin = std::min(first, span - lanes);
+    Value* pointer = ir_.CreateConstGEP1_64(scalar, access.pointer, static_cast<uint64_t>(begin));
+    Value* loaded = Tag(buffer, ir_.CreateAlignedLoad(type, pointer, ElementAlign(buffer->dtype)));
+    std::vector<int> places;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const int64_t element = lane * access.stride;
+      const bool is_here = element >= first && element < first + lanes;
+      places.push_back(static_cast<int>(is_here ? lanes + element - begin : lane));
+    }
+    vector = ir_.CreateShuffleVector(vector, loaded, places);
+  }
+  return vector;
+}
+
+// Without a mask that matters, a large constant stride takes scalar loads: processors do a gather no faster.
 Value* NestEmitter::LoadLanes(const Buffer& buffer, const Access& access) {
   const DType dtype = buffer->dtype;
   llvm::Type* scalar = values_.MemoryType(dtype);
@@ -220,6 +241,9 @@ Value* NestEmitter::LoadLanes(const Buffer& buffer, const Access& access) {
     Value* mask = masked ? lanes_->mask : nullptr;
     return Tag(buffer, ir_.CreateMaskedGather(type, LanePointers(access, dtype), align, mask, zero));
   }
+  constexpr int64_t kMostShuffledStride = 4;
+  if (access.stride > 1 && access.stride <= std::min(kMostShuffledStride, lanes_->lanes))
+    return LoadStrided(buffer, access);
   Value* vector = llvm::PoisonValue::get(type);
   for (int64_t lane = 0; lane < lanes_->lanes; ++lane) {
     Value* pointer =

@@ -21,7 +21,10 @@ Value* Broadcastable(Graph& graph, Node* node, Value* parameter, const Value* li
 }
 
 Value* CastTo(Graph& graph, Node* node, Value* value, DType dtype) {
-  return value->type().dtype == dtype ? value : AddBefore(graph, node, Op::kCast, {value}, {{"to", dtype}});
+  if (value->type().dtype == dtype) return value;
+  if (const Tensor* constant = value->constant())
+    return graph.AddConstant(FromDoubles(dtype, constant->shape(), ToDoubles(*constant)), node->name(), node);
+  return AddBefore(graph, node, Op::kCast, {value}, {{"to", dtype}});
 }
 
 // (x - zero) scale; of constants x scale - zero scale, which is one instruction.
