@@ -47,6 +47,8 @@ class UnsignedTwins {
       case Op::kConvInteger:
       case Op::kMatMulInteger:
         return Use(node);
+      case Op::kCast:
+        return Widen(node);
       default:
         return false;
     }
@@ -85,6 +87,16 @@ class UnsignedTwins {
     Value* twin = AddBefore(graph_, node, node->op(), std::move(inputs), std::move(attributes));
     if (twin == nullptr) return false;
     twins_[node->output()] = twin;
+    return true;
+  }
+
+  // A sum that takes the map as it is takes the twin less 128, so that the map need not be made too.
+  bool Widen(Node* node) {
+    const auto twin = twins_.find(node->input(0));
+    if (twin == twins_.end() || node->attrs().Type("to") != DType::kI32) return false;
+    Value* wide = AddBefore(graph_, node, Op::kCast, {twin->second}, node->attrs());
+    Value* half_range = AddScalar(graph_, node, DType::kI32, kHalfRange);
+    ReplaceNode(graph_, node, AddBefore(graph_, node, Op::kSub, {wide, half_range}));
     return true;
   }
 
