@@ -147,24 +147,41 @@ Value* RoundedProduct(Graph& graph, Node* node, std::vector<double> factors, int
   return AddBefore(graph, node, Op::kFloor, {y});
 }
 
-// No sum of products of 8 bits, with its offsets, is larger; infinite where it is something else.
-double LargestSum(const Value* value) {
+double LargestIn(const Tensor& constant) {
+  double largest = 0;
+  for (const double number : ToDoubles(constant)) largest = std::max(largest, std::abs(number));
+  return largest;
+}
+
+// No number of the value is larger, where products of 8-bit integers, or such integers, are what it is made
+// of with constant offsets and factors; else infinite.
+double LargestIn(const Value* value) {
   constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+  constexpr double kByte = 255;
+  if (Is8Bit(value->type().dtype)) return kByte;
   const Node* node = value->producer();
   if (node == nullptr) return kUnbounded;
-  if (node->op() == Op::kAdd) {
-    const Tensor* offsets = node->input(1)->constant();
-    if (offsets == nullptr) return kUnbounded;
-    double largest = 0;
-    for (const double offset : ToDoubles(*offsets)) largest = std::max(largest, std::abs(offset));
-    return largest + LargestSum(node->input(0));
+  if (node->op() == Op::kCast) return LargestIn(node->input(0));
+  const Tensor* constant =
+      node->num_inputs() < 2 || node->input(1) == nullptr ? nullptr : node->input(1)->constant();
+  if (constant == nullptr) return kUnbounded;
+  switch (node->op()) {
+    case Op::kAdd:
+    case Op::kSub:
+      return LargestIn(node->input(0)) + LargestIn(*constant);
+    case Op::kMul:
+      return LargestIn(node->input(0)) * LargestIn(*constant);
+    case Op::kConvInteger:
+    case Op::kMatMulInteger: {
+      const Shape& weights = constant->shape();
+      const int64_t terms = node->op() == Op::kConvInteger
+                                ? constant->num_elements() / std::max<int64_t>(weights[0], 1)
+                                : weights[weights.size() - (node->attrs().Bool("transpose_b") ? 1 : 2)];
+      return kByte * kByte * static_cast<double>(terms);
+    }
+    default:
+      return kUnbounded;
   }
-  if (!IsIntegerProduct(node->op()) || node->input(1)->constant() == nullptr) return kUnbounded;
-  const Shape weights = node->input(1)->type().shape();
-  const int64_t terms = node->op() == Op::kConvInteger
-                            ? node->input(1)->type().num_elements() / std::max<int64_t>(weights[0], 1)
-                            : weights[weights.size() - (node->attrs().Bool("transpose_b") ? 1 : 2)];
-  return 255.0 * 255.0 * static_cast<double>(terms);
 }
 
 // Both roundings in integers. With s places in between, the product x m / 2³¹, rounded ties upwards, is
@@ -178,7 +195,7 @@ Value* RequantizedInIntegers(Graph& graph, Node* node) {
   constexpr int kMostPlaces = 21;
   const DType to = node->attrs().Type("to");
   const std::optional<int64_t> zero = ZeroPointOf(*node, 2);
-  if (!Is8Bit(to) || !zero || !(LargestSum(node->input(0)) < kMostSum)) return nullptr;
+  if (!Is8Bit(to) || !zero || !(LargestIn(node->input(0)) < kMostSum)) return nullptr;
   const double low = to == DType::kI8 ? -128 : 0;
   const bool is_signed = static_cast<double>(*zero) != low;
   std::vector<double> factors, offsets, places;
