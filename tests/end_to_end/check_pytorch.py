@@ -36,7 +36,9 @@ def build_torchvision(name):
     module = getattr(torchvision.models, name)(weights=None, **options).eval()
     side = NETWORKS[name]
     shake(module)
-    normalize(module, (4, 3, side, side))
+    # In inception_v3 channels hardly vary over noise, so that normalizing them makes rounding errors large.
+    if name != "inception_v3":
+        normalize(module, (4, 3, side, side))
     return module, (noise(1, 3, side, side),)
 
 
@@ -83,10 +85,11 @@ def export(name, folder):
         program = torch.export.export(module, arguments)
         torch.export.save(program, folder / FILES["as exported"])
         torch.export.save(program.run_decompositions(), folder / FILES["decomposed"])
-        outputs = module(*arguments)
+        # In doubles: what PyTorch errs in floats is not ours to answer for.
+        outputs = module.double()(*(values.double() if values.is_floating_point() else values for values in arguments))
     if not isinstance(outputs, tuple):
         outputs = (outputs,)
-    return dict(zip(program.graph_signature.user_inputs, inputs)), [output.numpy() for output in outputs]
+    return dict(zip(program.graph_signature.user_inputs, inputs)), [output.float().numpy() for output in outputs]
 
 
 # ---- Comparing
