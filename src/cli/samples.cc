@@ -78,6 +78,11 @@ void AddSampleFlags(CLI::App& command, SampleFlags& flags, bool needed) {
       .add_option("--samples", flags.most,
                   "how many samples are read at most (default: 1000), and no more than 1 GiB of them")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}));
+  command
+      .add_option("--agreement", flags.agreement,
+                  "how the outputs are compared with those in fp32: top-1 (default where the only output is "
+                  "[batch, classes]), iou of maps of classes, error (default elsewhere), or cosine")
+      ->check(CLI::IsMember(quant::AgreementNames()));
   command.add_option("--max-drop", flags.max_drop, "what auto may lose of the agreement (default: 1%)")
       ->check([](const std::string& text) {
         return ParseShare(text).has_value() ? "" : "\"" + text + "\" is no share like 1% or 0.01";
@@ -121,6 +126,7 @@ QuantizeOptions QuantizeOptionsOf(const std::string& precision, const SampleFlag
   options.is_mixed = precision == "auto";
   if (target.Has("avx512_bf16")) options.fallbacks = {quant::Precision::kBF16, quant::Precision::kF32};
   options.max_drop = *ParseShare(flags.max_drop);
+  if (!flags.agreement.empty()) options.agreement = *quant::FindAgreement(flags.agreement);
   options.measures_seconds = is_here;
   options.progress = [&progress](std::string_view stage) { progress.Show(stage); };
   return options;

@@ -19,9 +19,10 @@ struct SampleFlags {
   std::string folder;
   int64_t most = 1000;  // samples that are read
   std::string max_drop = "1%";
+  std::string agreement;  // a name that quant::FindAgreement() knows; empty: the default one
 };
 
-// Adds --data, --samples and --max-drop. `needed`: whether the command cannot do without --data.
+// Adds --data, --samples, --max-drop and --agreement. `needed`: whether the command cannot do without --data.
 void AddSampleFlags(CLI::App& command, SampleFlags& flags, bool needed);
 
 using Samples = std::vector<std::vector<NamedTensor>>;

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "opt/driver.h"
+#include "quant/agreement.h"
 #include "quant/layers.h"
-#include "quant/sensitivity.h"
 #include "quant/sites.h"
 #include "quant/testing.h"
 #include "reference/compare.h"

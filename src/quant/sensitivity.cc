@@ -13,19 +13,6 @@
 namespace attune::quant {
 namespace {
 
-// The place of the largest element of a row; the first of several.
-int64_t ArgMax(const Tensor& tensor, int64_t row, int64_t size) {
-  int64_t best = 0;
-  for (int64_t i = 1; i < size; ++i) {
-    if (tensor.ToDouble(row * size + i) > tensor.ToDouble(row * size + best)) best = i;
-  }
-  return best;
-}
-
-bool IsClassifier(const Sample& outputs) {
-  return outputs.size() == 1 && outputs[0].rank() == 2 && outputs[0].num_elements() > 0;
-}
-
 absl::StatusOr<NetworkAgreement> AgreementOf(const Graph& graph, const QuantizationPlan& plan,
                                              const HeldBack& data, const Executor& executor,
                                              const Agreement& agreement) {
@@ -153,36 +140,6 @@ class PrecisionSearch {
 };
 
 }  // namespace
-
-double CosineAgreement(const Sample& expected, const Sample& actual) {
-  double mixed = 0, expected_squared = 0, actual_squared = 0;
-  for (size_t i = 0; i < std::min(expected.size(), actual.size()); ++i) {
-    if (!IsFloat(expected[i].dtype())) continue;
-    if (expected[i].shape() != actual[i].shape()) return 0;  // such as another number of boxes
-    for (int64_t j = 0; j < expected[i].num_elements(); ++j) {
-      const double a = expected[i].ToDouble(j), b = actual[i].ToDouble(j);
-      if (!std::isfinite(a) || !std::isfinite(b)) continue;
-      mixed += a * b;
-      expected_squared += a * a;
-      actual_squared += b * b;
-    }
-  }
-  if (expected_squared == 0 && actual_squared == 0) return 1;
-  if (expected_squared == 0 || actual_squared == 0) return 0;
-  return std::clamp(mixed / std::sqrt(expected_squared) / std::sqrt(actual_squared), 0.0, 1.0);
-}
-
-double DefaultAgreement(const Sample& expected, const Sample& actual) {
-  if (!IsClassifier(expected) || !IsClassifier(actual) || expected[0].shape() != actual[0].shape()) {
-    return CosineAgreement(expected, actual);
-  }
-  const int64_t rows = expected[0].shape()[0], classes = expected[0].shape()[1];
-  int64_t equal = 0;
-  for (int64_t row = 0; row < rows; ++row) {
-    equal += ArgMax(expected[0], row, classes) == ArgMax(actual[0], row, classes);
-  }
-  return static_cast<double>(equal) / static_cast<double>(rows);
-}
 
 absl::StatusOr<HeldBack> RunFloat(const Graph& graph, std::vector<Sample> inputs, const Executor& executor) {
   HeldBack data{std::move(inputs), {}};

@@ -17,21 +17,10 @@
 #include "absl/status/statusor.h"
 #include "graph/executor.h"
 #include "graph/graph.h"
-#include "quant/calibration.h"
+#include "quant/agreement.h"
 #include "quant/plan.h"
 
 namespace attune::quant {
-
-// How much of what a network should give it gives, for one sample: outputs expected and actual, in order. 1:
-// all of it, 0: nothing.
-using Agreement = std::function<double(const Sample& expected, const Sample& actual)>;
-
-// The cosine of all float outputs together, at least 0; 1 where all are zero or there are none, 0 where
-// shapes differ.
-double CosineAgreement(const Sample& expected, const Sample& actual);
-// For classifiers, whose only output is [batch, classes]: the share of rows whose largest element is in the
-// same place. For other networks the cosine.
-double DefaultAgreement(const Sample& expected, const Sample& actual);
 
 struct NetworkAgreement {
   double agreement = 1;  // the mean over samples

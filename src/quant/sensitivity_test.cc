@@ -16,23 +16,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Tensor Floats32(const Shape& shape, const std::vector<float>& values) {
-  return Tensor::FromFloats(values, shape);
-}
-
-TEST(Agreement, OfClassifiersIsTheShareOfEqualClasses) {
-  const Sample expected = {Floats32({2, 3}, {0, 1, 2, 5, 1, 0})};
-  const Sample actual = {Floats32({2, 3}, {0, 2, 1, 9, 1, 0})};
-  EXPECT_EQ(DefaultAgreement(expected, actual), 0.5);
-  EXPECT_EQ(DefaultAgreement(expected, expected), 1);
-}
-
-TEST(Agreement, OfOtherNetworksIsTheCosine) {
-  EXPECT_NEAR(DefaultAgreement({Floats32({2}, {1, 0})}, {Floats32({2}, {1, 1})}), std::sqrt(0.5), 1e-12);
-  EXPECT_EQ(DefaultAgreement({Floats32({2}, {1, 0})}, {Floats32({2}, {-1, 0})}), 0);
-  EXPECT_EQ(DefaultAgreement({Floats32({2}, {0, 0})}, {Floats32({2}, {0, 0})}), 1);
-}
-
 // The classifier with a range for "inner" that saturates nearly everything.
 struct Bad {
   std::unique_ptr<Graph> graph = SmallClassifier();

@@ -11,6 +11,7 @@ from accuracy import boxes
 
 class TopOne:
     """The share of samples whose most likely class is the same."""
+    agreement = "top-1"  # what `attune quantize` judges by
     name = "equal classes"
 
     def __init__(self):
@@ -30,6 +31,7 @@ class TopOne:
 class MeanOverlap:
     """Of segmentation, [..., classes]: intersection over union of each class's pixels in all samples together, and the
     mean over the classes that either network sees anywhere."""
+    agreement = "iou"  # what `attune quantize` judges by
     name = "mean IoU"
 
     def __init__(self):
@@ -53,6 +55,7 @@ class MeanOverlap:
 
 class SameBoxes:
     """Of detection: F1 of the boxes that both networks find, over all samples together."""
+    agreement = "error"  # what `attune quantize` judges by
     name = "F1 of boxes"
 
     def __init__(self, find):
@@ -76,6 +79,7 @@ class SameBoxes:
 
 class Cosine:
     """The mean over samples of the cosine of both outputs, or of what `reduce` makes of them."""
+    agreement = "cosine"  # what `attune quantize` judges by
     name = "cosine"
 
     def __init__(self, reduce=lambda output: output):

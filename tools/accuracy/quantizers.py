@@ -68,7 +68,7 @@ def by_attune(precision):
         with tempfile.TemporaryDirectory(dir=job.folder) as data:
             for index, sample in enumerate(job.calibration_samples()):
                 numpy.save(pathlib.Path(data) / f"{index:05}.npy", sample)
-            drop = ["--max-drop", MAX_DROP] if precision == "auto" else []
+            drop = ["--max-drop", MAX_DROP, "--agreement", job.network.metric().agreement] if precision == "auto" else []
             report = attune_json("quantize", job.model, "--data", data, "--samples", job.calibration, "--precision",
                                  precision, *drop, "--threads", job.threads, "-o", target)
         return job.compile(target, "quantized"), facts(report)

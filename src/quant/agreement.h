@@ -1,0 +1,43 @@
+// How far a quantized network is still the one that it was made from, by what it gives for a sample.
+//
+// Which difference matters depends on what the outputs are for: a classifier may differ in everything but the
+// largest score, and a detector's boxes move with every number.
+#ifndef ATTUNE_QUANT_AGREEMENT_H_
+#define ATTUNE_QUANT_AGREEMENT_H_
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "quant/calibration.h"
+
+namespace attune::quant {
+
+// How much of what a network should give it gives, for one sample: outputs expected and actual, in order. 1:
+// all of it, 0: nothing.
+using Agreement = std::function<double(const Sample& expected, const Sample& actual)>;
+
+// "top-1": of the first output, whose last axis has the classes: the share of rows whose largest element is
+// in the same place.
+double TopOneAgreement(const Sample& expected, const Sample& actual);
+// "iou": of the first output, a map [batch, rows, columns, classes] or [batch, classes, rows, columns], the
+// classes being the shorter of those two axes: the mean, over the classes that occur, of how many of the
+// pixels that either network gives a class both do.
+double OverlapAgreement(const Sample& expected, const Sample& actual);
+// "error": 1 less the root mean square of the differences of all float outputs, as a share of the expected
+// outputs' own; at least 0.
+double ErrorAgreement(const Sample& expected, const Sample& actual);
+// "cosine": of all float outputs together, at least 0; 1 where all are zero or there are none.
+double CosineAgreement(const Sample& expected, const Sample& actual);
+
+// top-1 where the only output is [batch, classes], else error.
+double DefaultAgreement(const Sample& expected, const Sample& actual);
+
+// By the names above; nothing where there is none of that name.
+std::optional<Agreement> FindAgreement(std::string_view name);
+std::vector<std::string_view> AgreementNames();
+
+}  // namespace attune::quant
+
+#endif  // ATTUNE_QUANT_AGREEMENT_H_
