@@ -11,7 +11,7 @@ from accuracy import boxes
 
 class TopOne:
     """The share of samples whose most likely class is the same."""
-    agreement = "top-1"  # what `attune quantize` judges by
+    agreement, max_drop = "top-1", "0.5%"  # what `attune quantize` judges by, and half of what may be lost
     name = "equal classes"
 
     def __init__(self):
@@ -31,7 +31,7 @@ class TopOne:
 class MeanOverlap:
     """Of segmentation, [..., classes]: intersection over union of each class's pixels in all samples together, and the
     mean over the classes that either network sees anywhere."""
-    agreement = "iou"  # what `attune quantize` judges by
+    agreement, max_drop = "iou", "0.5%"
     name = "mean IoU"
 
     def __init__(self):
@@ -55,7 +55,7 @@ class MeanOverlap:
 
 class SameBoxes:
     """Of detection: F1 of the boxes that both networks find, over all samples together."""
-    agreement = "error"  # what `attune quantize` judges by
+    agreement, max_drop = "error", "0.2%"  # a box is lost by less than numbers are wrong by
     name = "F1 of boxes"
 
     def __init__(self, find):
@@ -79,7 +79,7 @@ class SameBoxes:
 
 class Cosine:
     """The mean over samples of the cosine of both outputs, or of what `reduce` makes of them."""
-    agreement = "cosine"  # what `attune quantize` judges by
+    agreement, max_drop = "cosine", "0.5%"
     name = "cosine"
 
     def __init__(self, reduce=lambda output: output):

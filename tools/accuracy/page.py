@@ -2,7 +2,7 @@
 from accuracy import results as ask
 from accuracy.metrics import Cosine
 from accuracy.networks import NETWORKS
-from accuracy.quantizers import FLOAT, MAX_DROP, TOOLS
+from accuracy.quantizers import FLOAT, TOOLS
 from bench.page import machine
 from bench.report import markdown
 from bench.results import plural
@@ -37,9 +37,11 @@ the data that these networks were made for, so the numbers say how tools compare
 work. MLPerf Tiny's own int8 models were calibrated on the data that they were trained for: here that is no
 advantage."""
 
-TOOL_NOTES = f"""Attune is `attune quantize` with `--precision int8`, and with
-`--precision auto --max-drop {MAX_DROP}`, which leaves layers in bf16 or fp32 that cost too much or gain no time, as
-measured on a quarter of the samples that it is given. ONNX Runtime is its `quantize_static` with the same samples, all
+TOOL_NOTES = """Attune is `attune quantize` with `--precision int8`, and with
+`--precision auto`, which leaves layers in bf16 or fp32 that cost too much or gain no time, as measured on half of the
+samples that it is given. No more than 1 % shall be lost; other samples lose more than those that layers were chosen by,
+so it is asked for 0.5 % (`--max-drop`) of the metric of the table (`--agreement`). For detectors it measures the error
+of their outputs, of which 0.2 % may be lost. ONNX Runtime is its `quantize_static` with the same samples, all
 of which calibrate: `QuantizeLinear` and `DequantizeLinear` pairs, u8 activations with the range that occurred, i8
 weights with a scale for each channel, after its own preparation of the model. Networks of TensorFlow Lite are
 converted for it by tf2onnx, and the conversion is checked. LiteRT is the quantized network that was published, where
@@ -136,7 +138,8 @@ def reasons(documents):
         if ask.needs_reasons(entry):
             parts += [f"### {NETWORKS[network].title}",
                       f"Less than fp32: {percent(ask.below_float(entry))} of the multiply-adds, on a budget of "
-                      f"{MAX_DROP} of the agreement, as measured on {plural(entry['own_samples'], 'sample')}.",
+                      f"{NETWORKS[network].metric().max_drop} of the agreement, as measured on "
+                      f"{plural(entry['own_samples'], 'sample')}.",
                       *float_layers(entry)]
     if not parts:
         return []

@@ -17,7 +17,6 @@ from accuracy import engines, metrics, models
 from accuracy.photos import CALIBRATION, JUDGING
 from program import Failed, attune, attune_json
 
-MAX_DROP = "1%"  # what Attune's mixed precision may lose of the agreement
 FLOAT = "f32"
 
 # How far a converted float network may be from Attune's, by its relative error. It is wide: it shall catch another
@@ -68,7 +67,8 @@ def by_attune(precision):
         with tempfile.TemporaryDirectory(dir=job.folder) as data:
             for index, sample in enumerate(job.calibration_samples()):
                 numpy.save(pathlib.Path(data) / f"{index:05}.npy", sample)
-            drop = ["--max-drop", MAX_DROP, "--agreement", job.network.metric().agreement] if precision == "auto" else []
+            metric = job.network.metric()
+            drop = ["--max-drop", metric.max_drop, "--agreement", metric.agreement] if precision == "auto" else []
             report = attune_json("quantize", job.model, "--data", data, "--samples", job.calibration, "--precision",
                                  precision, *drop, "--threads", job.threads, "-o", target)
         return job.compile(target, "quantized"), facts(report)
