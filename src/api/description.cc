@@ -21,6 +21,8 @@ std::string NameOf(const ConstantRange& range) {
       return "f16";
     case ConstantEncoding::kIndices:
       return absl::StrCat("indices of ", IndexBits(range), " bits");
+    case ConstantEncoding::kByteIndices:
+      return absl::StrCat("bytes' indices of ", IndexBits(range), " bits");
   }
   return "";
 }

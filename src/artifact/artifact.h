@@ -128,20 +128,22 @@ struct Instruction {
   bool operator==(const Instruction&) const = default;
 };
 
-// How a range of the constants is written in the file. Both ways to compress are exact on the bits of words
-// of 32 bits, whatever the type of what they belong to.
+// How a range of the constants is written in the file. All ways to compress are exact on the bits of
+// words or bytes, whatever the type of what they belong to.
 enum class ConstantEncoding : uint8_t {
   kRaw = 0,  // as it is in memory
   kF16 = 1,  // each word, which is an f32, as the IEEE binary16 of the same value
   // Each word as its index in the codebook: 8 indices of n bits in n bytes, the lowest bits first.
   kIndices = 2,
+  // The same of bytes: 8 bytes in n bytes.
+  kByteIndices = 3,
 };
 
 struct ConstantRange {
   ConstantEncoding encoding = ConstantEncoding::kRaw;
   uint64_t bytes = 0;  // in memory, a multiple of kConstantPadding
-  // kIndices: what indices of n bits name, 2^n words for an n from 1 to 8, so that none lies beyond. Else
-  // empty.
+  // kIndices: what indices of n bits name, 2^n words for an n from 1 to 8, so that none lies beyond.
+  // kByteIndices: likewise 2^n bytes, each as a word, for an n from 1 to 7. Else empty.
   std::vector<uint32_t> codebook;
   bool operator==(const ConstantRange&) const = default;
 };

@@ -15,13 +15,18 @@ namespace {
 
 constexpr uint64_t kWordBytes = sizeof(uint32_t);
 
-uint32_t WordAt(std::span<const std::byte> bytes, uint64_t index) {
-  uint32_t word;
-  std::memcpy(&word, bytes.data() + index * kWordBytes, kWordBytes);
-  return word;
+// Element `index` of as many of `width` bytes: a word, or a byte.
+uint32_t ElementAt(std::span<const std::byte> bytes, uint64_t index, uint64_t width) {
+  uint32_t element = 0;
+  std::memcpy(&element, bytes.data() + index * width, width);
+  return element;
 }
 
-// Different words, numbered in the order in which they come.
+uint32_t WordAt(std::span<const std::byte> bytes, uint64_t index) {
+  return ElementAt(bytes, index, kWordBytes);
+}
+
+// Different words, or bytes, numbered in the order in which they come.
 class Codebook {
  public:
   Codebook() { slots_.fill(kEmpty); }
@@ -65,11 +70,11 @@ class Codebook {
   std::vector<uint32_t> words_;
 };
 
-// Nothing where a codebook does not have room for all words.
-std::optional<Codebook> CodebookOf(std::span<const std::byte> words) {
+// Of elements of `width` bytes; nothing where a codebook does not have room for all.
+std::optional<Codebook> CodebookOf(std::span<const std::byte> bytes, uint64_t width) {
   Codebook codebook;
-  for (uint64_t i = 0; i < words.size() / kWordBytes; ++i) {
-    if (!codebook.Add(WordAt(words, i))) return std::nullopt;
+  for (uint64_t i = 0; i < bytes.size() / width; ++i) {
+    if (!codebook.Add(ElementAt(bytes, i, width))) return std::nullopt;
   }
   return codebook;
 }
@@ -97,13 +102,10 @@ class Compressor {
   void Add(std::span<const std::byte> padded, uint64_t bytes) {
     const auto whole_words = static_cast<size_t>(RoundUp(static_cast<int64_t>(bytes), kWordBytes));
     const std::span<const std::byte> words = padded.first(whole_words);
-    const std::optional<Codebook> codebook = CodebookOf(words);
-    ConstantRange range = {ConstantEncoding::kIndices, padded.size(), {}};
-    if (codebook.has_value()) range.codebook = codebook->Padded();
-    if (codebook.has_value() && StoredBytes(range) + CodebookBytes(range) <= padded.size() / 2) {
-      AppendIndices(padded, *codebook, IndexBits(range));
-      result_.ranges.push_back(std::move(range));
-    } else if (HasF16Alone(words)) {
+    const bool is_compressed =
+        AddIndices(padded, words, kWordBytes) || AddIndices(padded, padded.first(bytes), 1);
+    if (is_compressed) return;
+    if (HasF16Alone(words)) {
       AppendF16(padded);
       Extend(ConstantEncoding::kF16, padded.size());
     } else {
@@ -131,12 +133,29 @@ class Compressor {
     result_.ranges.back().bytes += bytes;
   }
 
-  void AppendIndices(std::span<const std::byte> padded, const Codebook& codebook, int bits) {
+  // By indices of elements of `width` bytes, those of `known` being all that matter; false where there are
+  // too many different ones for that to pay.
+  bool AddIndices(std::span<const std::byte> padded, std::span<const std::byte> known, uint64_t width) {
+    const std::optional<Codebook> codebook = CodebookOf(known, width);
+    if (!codebook.has_value()) return false;
+    const bool are_words = width == kWordBytes;
+    ConstantRange range = {are_words ? ConstantEncoding::kIndices : ConstantEncoding::kByteIndices,
+                           padded.size(), codebook->Padded()};
+    // An index of 8 bits is no better than a byte.
+    if (!are_words && range.codebook.size() > kMaxCodebook / 2) return false;
+    const uint64_t most = are_words ? padded.size() / 2 : padded.size() / 8 * 7;
+    if (StoredBytes(range) + CodebookBytes(range) > most) return false;
+    AppendIndices(padded, *codebook, IndexBits(range), width);
+    result_.ranges.push_back(std::move(range));
+    return true;
+  }
+
+  void AppendIndices(std::span<const std::byte> padded, const Codebook& codebook, int bits, uint64_t width) {
     constexpr int kGroup = 8;
-    for (uint64_t i = 0; i < padded.size() / kWordBytes; i += kGroup) {
+    for (uint64_t i = 0; i < padded.size() / width; i += kGroup) {
       uint64_t group = 0;
       for (int k = 0; k < kGroup; ++k)
-        group |= codebook.IndexOf(WordAt(padded, i + static_cast<uint64_t>(k))) << (k * bits);
+        group |= codebook.IndexOf(ElementAt(padded, i + static_cast<uint64_t>(k), width)) << (k * bits);
       AppendBytes(group, static_cast<size_t>(bits), result_.section);
     }
   }

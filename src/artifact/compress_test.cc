@@ -87,6 +87,22 @@ INSTANTIATE_TEST_SUITE_P(Values, CodebookTest,
                                            std::pair{33, 6}, std::pair{128, 7}, std::pair{129, 8},
                                            std::pair{256, 8}));
 
+// Weights of 8 bits, whose words are all different.
+TEST(CompressTest, BytesComeBack) {
+  for (const auto& [values, bits] : {std::pair{16, 4}, {17, 5}, {33, 6}, {64, 6}}) {
+    Random random(static_cast<uint64_t>(values));
+    std::vector<std::byte> bytes(10001);
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(11 + 3 * random.Integer(0, values - 1));
+    Constants constants;
+    constants.Add(bytes);
+    const CompressedConstants compressed = constants.Compress();
+    ASSERT_THAT(compressed.ranges, SizeIs(1)) << values;
+    EXPECT_EQ(compressed.ranges[0].encoding, ConstantEncoding::kByteIndices);
+    EXPECT_EQ(IndexBits(compressed.ranges[0]), bits);
+    constants.ExpectExpanded(compressed);
+  }
+}
+
 TEST(CompressTest, MoreValuesThanIndicesNameStay) {
   Constants constants;
   constants.Add(Clustered(10000, 257));

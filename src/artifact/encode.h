@@ -107,7 +107,7 @@ class Decoder {
   static uint8_t Largest(bool) { return 1; }
   static uint8_t Largest(Place) { return static_cast<uint8_t>(Place::kConstant); }
   static uint8_t Largest(Opcode) { return static_cast<uint8_t>(Opcode::kCopy); }
-  static uint8_t Largest(ConstantEncoding) { return static_cast<uint8_t>(ConstantEncoding::kIndices); }
+  static uint8_t Largest(ConstantEncoding) { return static_cast<uint8_t>(ConstantEncoding::kByteIndices); }
 
   void Fail() {
     failed_ = true;

@@ -15,20 +15,25 @@ constexpr uint64_t kWordBits = 8 * kWordBytes;
 constexpr uint64_t kGroup = 8;
 static_assert(kConstantPadding % (kGroup * kWordBytes) == 0);
 
-template <int kBits>
-void ExpandIndices(const std::byte* from, const uint32_t* codebook, uint32_t* to, uint64_t words) {
+// `Element`: a word or a byte.
+template <typename Element, int kBits>
+void ExpandIndices(const std::byte* from, const uint32_t* codebook, Element* to, uint64_t elements) {
   constexpr uint64_t kMask = (uint64_t{1} << kBits) - 1;
-  for (uint64_t i = 0; i < words; i += kGroup, from += kBits) {
+  for (uint64_t i = 0; i < elements; i += kGroup, from += kBits) {
     uint64_t group = 0;
     std::memcpy(&group, from, kBits);
-    for (uint64_t k = 0; k < kGroup; ++k) to[i + k] = codebook[(group >> (k * kBits)) & kMask];
+    for (uint64_t k = 0; k < kGroup; ++k)
+      to[i + k] = static_cast<Element>(codebook[(group >> (k * kBits)) & kMask]);
   }
 }
 
-using IndexExpander = void (*)(const std::byte*, const uint32_t*, uint32_t*, uint64_t);
-constexpr IndexExpander kIndexExpanders[] = {ExpandIndices<1>, ExpandIndices<2>, ExpandIndices<3>,
-                                             ExpandIndices<4>, ExpandIndices<5>, ExpandIndices<6>,
-                                             ExpandIndices<7>, ExpandIndices<8>};
+template <typename Element>
+using IndexExpander = void (*)(const std::byte*, const uint32_t*, Element*, uint64_t);
+template <typename Element>
+constexpr IndexExpander<Element> kIndexExpanders[] = {ExpandIndices<Element, 1>, ExpandIndices<Element, 2>,
+                                                      ExpandIndices<Element, 3>, ExpandIndices<Element, 4>,
+                                                      ExpandIndices<Element, 5>, ExpandIndices<Element, 6>,
+                                                      ExpandIndices<Element, 7>, ExpandIndices<Element, 8>};
 
 // The binary32 of a binary16's value. Without branches, and without a subnormal binary32 on the way, which
 // whoever loads the file may have told the processor to take for zero.
@@ -62,6 +67,8 @@ uint64_t StoredBytes(const ConstantRange& range) {
       return range.bytes / 2;
     case ConstantEncoding::kIndices:
       return range.bytes / kWordBits * static_cast<uint64_t>(IndexBits(range));
+    case ConstantEncoding::kByteIndices:
+      return range.bytes / kGroup * static_cast<uint64_t>(IndexBits(range));
   }
   return 0;
 }
@@ -88,7 +95,11 @@ void ExpandConstants(std::span<const ConstantRange> ranges, std::span<const std:
         ExpandF16(from, to_words, words);
         break;
       case ConstantEncoding::kIndices:
-        kIndexExpanders[IndexBits(range) - 1](from, range.codebook.data(), to_words, words);
+        kIndexExpanders<uint32_t>[IndexBits(range) - 1](from, range.codebook.data(), to_words, words);
+        break;
+      case ConstantEncoding::kByteIndices:
+        kIndexExpanders<uint8_t>[IndexBits(range) - 1](from, range.codebook.data(),
+                                                       reinterpret_cast<uint8_t*>(to), range.bytes);
         break;
     }
     from += StoredBytes(range);

@@ -120,11 +120,15 @@ std::string CheckProgram(const Manifest& manifest) {
 std::string CheckRange(const ConstantRange& range) {
   if (range.bytes % kConstantPadding != 0 || range.bytes > kMaxBytes) return "has an impossible size";
   const size_t values = range.codebook.size();
-  if (range.encoding != ConstantEncoding::kIndices) {
+  const bool is_of_bytes = range.encoding == ConstantEncoding::kByteIndices;
+  if (range.encoding != ConstantEncoding::kIndices && !is_of_bytes)
     return values == 0 ? "" : "has a codebook without indices";
-  }
-  if (values < 2 || values > kMaxCodebook || !std::has_single_bit(values))
+  if (values < 2 || values > (is_of_bytes ? kMaxCodebook / 2 : kMaxCodebook) || !std::has_single_bit(values))
     return "has a codebook of " + std::to_string(values) + " values";
+  for (const uint32_t value : range.codebook) {
+    if (is_of_bytes && value > 0xFF)
+      return "has a codebook whose value " + std::to_string(value) + " is no byte";
+  }
   return "";
 }
 
