@@ -11,6 +11,8 @@
 namespace attune {
 namespace {
 
+constexpr int kMaxDepth = 32;  // to which operators before a value are looked at
+
 // A parameter, one number or one for each place along an axis of `like`, as it broadcasts over `like`.
 Value* Broadcastable(Graph& graph, Node* node, Value* parameter, const Value* like) {
   if (parameter->type().rank() == 0) return parameter;
@@ -97,9 +99,10 @@ Value* WholeDoubles(const Value* value) {
   return is_whole ? cast->input(0) : nullptr;
 }
 
-Linear LinearOf(Graph& graph, Node* before, Value* value) {
+// As far as `depth` operators before it.
+Linear LinearOf(Graph& graph, Node* before, Value* value, int depth = kMaxDepth) {
   const Node* node = value->producer();
-  if (node == nullptr || value->type().dtype != DType::kI32) return {value};
+  if (node == nullptr || value->type().dtype != DType::kI32 || depth == 0) return {value};
   if (Value* doubles = WholeDoubles(value)) return {doubles};
   if (node->op() == Op::kCast && IsInt(node->input(0)->type().dtype) &&
       DTypeSize(node->input(0)->type().dtype) < 4)
@@ -110,7 +113,7 @@ Linear LinearOf(Graph& graph, Node* before, Value* value) {
     return {AddBefore(graph, before, node->op(), {left, right})};
   const std::optional<double> number = ScalarOf(node->input(1));
   if (!number) return {value};
-  Linear linear = LinearOf(graph, before, node->input(0));
+  Linear linear = LinearOf(graph, before, node->input(0), depth - 1);
   if (node->op() == Op::kMul) {
     linear.factor *= *number;
     linear.offset *= *number;
@@ -154,23 +157,23 @@ double LargestIn(const Tensor& constant) {
 }
 
 // No number of the value is larger, where products of 8-bit integers, or such integers, are what it is made
-// of with constant offsets and factors; else infinite.
-double LargestIn(const Value* value) {
+// of with constant offsets and factors, `depth` operators at most; else infinite.
+double LargestIn(const Value* value, int depth = kMaxDepth) {
   constexpr double kUnbounded = std::numeric_limits<double>::infinity();
   constexpr double kByte = 255;
   if (Is8Bit(value->type().dtype)) return kByte;
   const Node* node = value->producer();
-  if (node == nullptr) return kUnbounded;
-  if (node->op() == Op::kCast) return LargestIn(node->input(0));
+  if (node == nullptr || depth == 0) return kUnbounded;
+  if (node->op() == Op::kCast) return LargestIn(node->input(0), depth - 1);
   const Tensor* constant =
       node->num_inputs() < 2 || node->input(1) == nullptr ? nullptr : node->input(1)->constant();
   if (constant == nullptr) return kUnbounded;
   switch (node->op()) {
     case Op::kAdd:
     case Op::kSub:
-      return LargestIn(node->input(0)) + LargestIn(*constant);
+      return LargestIn(node->input(0), depth - 1) + LargestIn(*constant);
     case Op::kMul:
-      return LargestIn(node->input(0)) * LargestIn(*constant);
+      return LargestIn(node->input(0), depth - 1) * LargestIn(*constant);
     case Op::kConvInteger:
     case Op::kMatMulInteger: {
       const Shape& weights = constant->shape();

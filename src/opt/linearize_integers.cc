@@ -24,6 +24,7 @@ namespace attune {
 namespace {
 
 constexpr size_t kMaxMaps = 2;
+constexpr size_t kBytes = 256;  // that there are
 using Point = std::array<int64_t, kMaxMaps>;
 
 // Numbers by channel, or one for all of them.
@@ -52,7 +53,7 @@ class Formula {
     std::vector<int64_t> values;
     values.reserve(steps_.size());
     for (const Step& step : steps_) {
-      values.push_back(step.Exact(values, point, channel));
+      values.push_back(step.Of(values, point, channel));
       if (values.back() != static_cast<int32_t>(values.back())) return std::nullopt;
     }
     return values.back();
@@ -61,7 +62,7 @@ class Formula {
   // Without any rounding.
   double Ideal(const Point& point, size_t channel) const {
     std::vector<double> values;
-    for (const Step& step : steps_) values.push_back(step.Ideal(values, point, channel));
+    for (const Step& step : steps_) values.push_back(step.Of(values, point, channel));
     return values.back();
   }
 
@@ -72,12 +73,14 @@ class Formula {
     std::vector<double> numbers = {};  // constants, or the zero point
     std::vector<QuantizedMultiplier> multipliers = {};
 
-    int64_t Exact(const std::vector<int64_t>& values, const Point& point, size_t channel) const {
+    // The next number after those of the steps before it: exact as an integer, without rounding as a double.
+    template <typename Number>
+    Number Of(const std::vector<Number>& values, const Point& point, size_t channel) const {
       switch (op) {
         case Op::kIdentity:
-          return point[left];
+          return static_cast<Number>(point[left]);
         case Op::kConstant:
-          return static_cast<int64_t>(At(numbers, channel));
+          return static_cast<Number>(At(numbers, channel));
         case Op::kAdd:
           return values[left] + values[right];
         case Op::kSub:
@@ -85,25 +88,11 @@ class Formula {
         case Op::kMul:
           return values[left] * values[right];
         default:
-          return At(multipliers, channel).Times(values[left]) + static_cast<int64_t>(numbers[0]);
+          return Scaled(values[left], At(multipliers, channel)) + static_cast<Number>(numbers[0]);
       }
     }
-    double Ideal(const std::vector<double>& values, const Point& point, size_t channel) const {
-      switch (op) {
-        case Op::kIdentity:
-          return static_cast<double>(point[left]);
-        case Op::kConstant:
-          return At(numbers, channel);
-        case Op::kAdd:
-          return values[left] + values[right];
-        case Op::kSub:
-          return values[left] - values[right];
-        case Op::kMul:
-          return values[left] * values[right];
-        default:
-          return At(multipliers, channel).value() * values[left] + numbers[0];
-      }
-    }
+    static int64_t Scaled(int64_t value, const QuantizedMultiplier& by) { return by.Times(value); }
+    static double Scaled(double value, const QuantizedMultiplier& by) { return by.value() * value; }
   };
 
   explicit Formula(TensorType type) : type_(std::move(type)) {}
@@ -115,9 +104,10 @@ class Formula {
 
   // The step that computes `value`, or -1.
   int Of(Value* value) {
-    constexpr size_t kMaxSteps = 24;
+    constexpr size_t kMaxValues = 32;
     if (const auto known = known_.find(value); known != known_.end()) return known->second;
-    if (steps_.size() >= kMaxSteps) return -1;
+    if (known_.size() >= kMaxValues) return -1;
+    known_[value] = -1;  // counts on the way down already, which bounds the depth
     const int step = value->constant() != nullptr         ? Constant(*value->constant())
                      : Is8Bit(value->type().dtype)        ? Map(value)
                      : value->type().dtype == DType::kI32 ? Computed(value->producer())
@@ -127,7 +117,7 @@ class Formula {
   }
 
   int Constant(const Tensor& constant) {
-    if (!IsInt(constant.dtype())) return -1;
+    if (!IsInt(constant.dtype()) || DTypeSize(constant.dtype()) > 4) return -1;
     if (constant.num_elements() == 1) return Add({.op = Op::kConstant, .numbers = {constant.ToDouble(0)}});
     for (int64_t axis = 0; axis < type_.rank(); ++axis) {
       std::optional<std::vector<double>> numbers = ValuesAlong(constant, type_, static_cast<int>(axis));
@@ -197,7 +187,10 @@ struct Limits {
   int64_t low, high;
 
   explicit Limits(DType dtype) : low(dtype == DType::kI8 ? -128 : 0), high(low + 255) {}
-  int64_t Clamp(int64_t number) const { return std::clamp(number, low, high); }
+  template <typename Number>
+  Number Clamp(Number number) const {
+    return std::clamp(number, static_cast<Number>(low), static_cast<Number>(high));
+  }
 };
 
 // One value of the maps, and what comes of it.
@@ -206,19 +199,21 @@ struct Case {
   int64_t result;  // saturated
 };
 
+// Of one channel.
+size_t CountCases(const Formula& formula) { return formula.maps().size() == 1 ? kBytes : kBytes * kBytes; }
+
+// Those of one channel; nothing where an i32 overflows.
 std::optional<std::vector<Case>> CasesOf(const Formula& formula, size_t channel, const Limits& results) {
-  std::vector<Limits> limits;
-  for (const Value* map : formula.maps()) limits.emplace_back(map->type().dtype);
-  if (limits.size() == 1) limits.push_back(Limits(DType::kU8));
-  const int64_t others = formula.maps().size() == 1 ? 1 : 256;
+  std::array<int64_t, kMaxMaps> lows = {};
+  for (size_t i = 0; i < formula.maps().size(); ++i) lows[i] = Limits(formula.maps()[i]->type().dtype).low;
   std::vector<Case> cases;
-  for (int64_t i = 0; i < 256; ++i) {
-    for (int64_t j = 0; j < others; ++j) {
-      const Point point = {limits[0].low + i, others == 1 ? 0 : limits[1].low + j};
-      const std::optional<int64_t> exact = formula.Exact(point, channel);
-      if (!exact) return std::nullopt;
-      cases.push_back({point, results.Clamp(*exact)});
-    }
+  cases.reserve(CountCases(formula));
+  for (size_t i = 0; i < CountCases(formula); ++i) {
+    const Point point = {lows[0] + static_cast<int64_t>(i % kBytes),
+                         lows[1] + static_cast<int64_t>(i / kBytes)};
+    const std::optional<int64_t> exact = formula.Exact(point, channel);
+    if (!exact) return std::nullopt;
+    cases.push_back({point, results.Clamp(*exact)});
   }
   return cases;
 }
@@ -237,8 +232,7 @@ struct Line {
   }
   bool Gives(const Case& one, const Limits& results) const {
     return std::ranges::all_of(ComputedAt(one.point), [&](T computed) {
-      const double rounded = std::nearbyint(static_cast<double>(computed));
-      return results.Clamp(static_cast<int64_t>(rounded)) == one.result;
+      return results.Clamp(std::nearbyint(static_cast<double>(computed))) == static_cast<double>(one.result);
     });
   }
 };
@@ -267,16 +261,17 @@ std::optional<Line<T>> LineThrough(const std::vector<Case>& cases,
 template <typename T>
 using Lines = std::vector<Line<T>>;  // one, or one a channel
 
-// One for each channel's cases, or nothing where there is a channel without.
+// One for each channel, or nothing where there is a channel without.
 template <typename T>
-std::optional<Lines<T>> LinesThrough(const Formula& formula, const std::vector<std::vector<Case>>& cases,
-                                     const Limits& results) {
+std::optional<Lines<T>> LinesThrough(const Formula& formula, const Limits& results) {
   Lines<T> lines;
-  for (size_t channel = 0; channel < cases.size(); ++channel) {
+  for (size_t channel = 0; channel < formula.channels(); ++channel) {
     const double at_zero = formula.Ideal({0, 0}, channel);
     std::array<double, kMaxMaps> factors = {formula.Ideal({1, 0}, channel) - at_zero, 0};
     if (formula.maps().size() > 1) factors[1] = formula.Ideal({0, 1}, channel) - at_zero;
-    std::optional<Line<T>> line = LineThrough<T>(cases[channel], factors, results);
+    const std::optional<std::vector<Case>> cases = CasesOf(formula, channel, results);
+    std::optional<Line<T>> line;
+    if (cases) line = LineThrough<T>(*cases, factors, results);
     if (!line) return std::nullopt;
     lines.push_back(*line);
   }
@@ -307,19 +302,13 @@ bool Linearize(Graph& graph, Node* node) {
   if (node->op() != Op::kRequantize || !Is8Bit(node->attrs().Type("to"))) return false;
   const std::optional<Formula> formula = Formula::Of(*node);
   if (!formula) return false;
-  constexpr size_t kMaxPairsOfChannels = 16;
-  if (formula->maps().size() > 1 && formula->channels() > kMaxPairsOfChannels) return false;
+  constexpr size_t kMaxCases = 1 << 20;
+  if (formula->channels() > kMaxCases / CountCases(*formula)) return false;
   const Limits results(node->attrs().Type("to"));
-  std::vector<std::vector<Case>> cases;
-  for (size_t channel = 0; channel < formula->channels(); ++channel) {
-    std::optional<std::vector<Case>> own = CasesOf(*formula, channel, results);
-    if (!own) return false;
-    cases.push_back(*std::move(own));
-  }
   Value* computed = nullptr;
-  if (const auto floats = LinesThrough<float>(*formula, cases, results)) {
+  if (const auto floats = LinesThrough<float>(*formula, results)) {
     computed = Computed(graph, node, *formula, *floats);
-  } else if (const auto doubles = LinesThrough<double>(*formula, cases, results)) {
+  } else if (const auto doubles = LinesThrough<double>(*formula, results)) {
     computed = Computed(graph, node, *formula, *doubles);
   }
   if (computed == nullptr || computed->type() != node->output()->type()) return false;
