@@ -220,8 +220,8 @@ TEST_P(ManifestRuleTest, IsEnforcedByReaderAndWriter) {
 constexpr uint64_t kWBytes = testing::kRows * testing::kColumns * sizeof(float);
 
 // The sample's constants as one range of indices with a codebook of `values`.
-void SetIndices(Manifest& manifest, size_t values) {
-  manifest.constant_ranges = {{ConstantEncoding::kIndices, kWBytes, std::vector<uint32_t>(values)}};
+void SetIndices(Manifest& manifest, size_t values, ConstantEncoding encoding = ConstantEncoding::kIndices) {
+  manifest.constant_ranges = {{encoding, kWBytes, std::vector<uint32_t>(values)}};
 }
 
 using testing::kCounter;
@@ -255,6 +255,17 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"a codebook of 1 values", [](Manifest& m) { SetIndices(m, 1); }},
         Rule{"a codebook of 55 values", [](Manifest& m) { SetIndices(m, 55); }},
         Rule{"a codebook of 512 values", [](Manifest& m) { SetIndices(m, 512); }},
+        Rule{"a codebook of 48 values",
+             [](Manifest& m) { SetIndices(m, 48, ConstantEncoding::kByteIndices); }},
+        Rule{"a codebook of 512 values",
+             [](Manifest& m) { SetIndices(m, 512, ConstantEncoding::kByteIndices); }},
+        Rule{"a codebook whose value 256 is no byte",
+             [](Manifest& m) {
+               SetIndices(m, 16, ConstantEncoding::kByteIndices);
+               m.constant_ranges[0].codebook[3] = 256;
+             }},
+        Rule{"its constants take 768 bytes by their ranges and have 1536",
+             [](Manifest& m) { SetIndices(m, 16, ConstantEncoding::kByteIndices); }},
         Rule{"a codebook without indices",
              [](Manifest& m) { m.constant_ranges = {{ConstantEncoding::kRaw, kWBytes, {1, 2}}}; }},
         Rule{"more dim slots than dimensions", [](Manifest& m) { m.num_dims = 1000; }},

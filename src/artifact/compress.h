@@ -21,8 +21,8 @@ struct CompressedConstants {
 //
 // - indices, where it has at most 256 different words of 32 bits and that makes half of it or less, codebook
 //   included;
-// - else indices of bytes, where it has at most 128 different ones and that makes three quarters of it or
-// less;
+// - else indices of bytes, where it has at most 128 different ones and that saves an eighth of it, codebook
+//   included;
 // - else f16, where all of its words are f32 that f16 has, bit by bit;
 // - else what it is.
 //

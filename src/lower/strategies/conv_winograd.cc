@@ -103,8 +103,7 @@ int64_t DotOf(const Workload& workload, int64_t tile, const Target& target) {
   return tile == 2 ? DotTerms(workload, channels, target) : 1;
 }
 
-// With register tiles that fit and come out even, those first for which an input element serves more
-// channels.
+// With register tiles that fit and come out even.
 std::vector<Plan> PlansFor(const WinogradShape& s, int64_t tile, int64_t dot, const Target& target) {
   std::vector<Plan> plans;
   for (const Block& block : BlocksOf(s)) {
