@@ -12,7 +12,6 @@
 #include "api/records.h"
 #include "base/file.h"
 #include "base/status.h"
-#include "cli/shape_flag.h"
 
 namespace attune {
 namespace {
@@ -62,34 +61,6 @@ absl::Status CheckPrecision(const ModelFlags& flags) {
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// What the command line says of the inputs.
-struct Givens {
-  ModelOptions options;
-  GivenInputs inputs;
-  Samples samples;  // to quantize with
-};
-
-absl::StatusOr<Givens> ReadGivens(const ModelFlags& flags, const InputFlags& input_flags,
-                                  Progress& progress) {
-  Givens givens;
-  givens.options.signature = flags.signature;
-  for (const std::string& text : flags.shapes) {
-    auto [name, shape] = *ParseShape(text);
-    givens.options.shapes[name] = shape;
-  }
-  if (input_flags.inputs.empty() && givens.options.shapes.empty() && !flags.is_quantized()) return givens;
-  ASSIGN_OR_RETURN(std::vector<InputDeclaration> declarations,
-                   ReadInputDeclarations(flags.model, flags.signature));
-  RETURN_IF_ERROR(Annotate(BindShapes(givens.options.shapes, declarations), flags.model));
-  ASSIGN_OR_RETURN(givens.inputs, ReadInputs(input_flags, declarations));
-  for (const NamedTensor& value : givens.inputs.values) givens.options.values[value.name] = value.tensor;
-  if (!flags.is_quantized()) return givens;
-  ASSIGN_OR_RETURN(givens.samples, ReadSamples(flags.samples, input_flags, declarations, progress));
-  for (const NamedTensor& value : givens.samples.front())
-    givens.options.shapes.emplace(value.name, value.tensor.shape());
-  return givens;
 }
 
 absl::StatusOr<Target> TargetOf(const ModelFlags& flags) {
@@ -155,7 +126,8 @@ absl::StatusOr<ReadyNetwork> ReadNetwork(const ModelFlags& flags, const InputFla
                                          Progress& progress, StageSeconds& seconds) {
   RETURN_IF_ERROR(CheckPrecision(flags));
   progress.Show("reading the model");
-  ASSIGN_OR_RETURN(Givens givens, ReadGivens(flags, input_flags, progress));
+  const SampleFlags* samples = flags.is_quantized() ? &flags.samples : nullptr;
+  ASSIGN_OR_RETURN(Givens givens, ReadGivens(flags, input_flags, samples, progress));
   const double start = Now();
   ReadyNetwork read = {Network::Load(flags.model, givens.options), std::move(givens.inputs.values)};
   seconds.load = Now() - start;
@@ -172,10 +144,9 @@ absl::StatusOr<ReadyNetwork> ReadNetwork(const ModelFlags& flags, const InputFla
 }  // namespace
 
 void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thread_help) {
-  command.add_option(
-      "MODEL", flags.model,
-      "a model (ONNX, TensorFlow Lite, TensorFlow, exported PyTorch), or an artifact that attune "
-      "compile made");
+  AddSourceFlags(command, flags,
+                 "a model (ONNX, TensorFlow Lite, TensorFlow, exported PyTorch), or an artifact that attune "
+                 "compile made");
   command.add_option("--threads", flags.threads, thread_help + " (default: as many as processors)")
       ->check(CLI::Range(1, kMaxThreads));
   command
@@ -192,11 +163,6 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thre
   command.add_flag("--compact", flags.compact,
                    "compress weights without loss, such as those of few values: a smaller file, which takes "
                    "longer to load and more memory of its own");
-  AddShapeFlag(command, flags.shapes);
-  command.add_option(
-      "--signature", flags.signature,
-      "which way into a TensorFlow or TensorFlow Lite model that has several (default: the one for "
-      "inference)");
   command.add_option("--passes", flags.passes, "file with the pass plan; \"print\" prints the default one");
   command.add_option("--dump", flags.dump, "folder for the graph after each pass and for each kernel's code");
   command.add_option("--records", flags.records,

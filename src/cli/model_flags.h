@@ -3,7 +3,6 @@
 #define ATTUNE_CLI_MODEL_FLAGS_H_
 
 #include <string>
-#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
@@ -12,18 +11,16 @@
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include "cli/samples.h"
+#include "cli/source_flags.h"
 
 namespace attune {
 
-struct ModelFlags {
-  std::string model;
+struct ModelFlags : SourceFlags {
   std::string cpu;  // empty: this machine
   std::string precision = "fp32";
-  std::string weights = "fp32";     // what they are rounded to and stored in: fp32 or fp16
-  bool compact = false;             // whether they are compressed without loss
-  std::vector<std::string> shapes;  // "input=1x3x224x224"
-  std::string signature;            // of a model that has several; empty: the one for inference
-  std::string passes;               // a plan's file, "print", or empty for the default
+  std::string weights = "fp32";  // what they are rounded to and stored in: fp32 or fp16
+  bool compact = false;          // whether they are compressed without loss
+  std::string passes;            // a plan's file, "print", or empty for the default
   std::string dump;
   std::string records;  // a file, "none", or empty for the default one
   std::string json;
@@ -34,9 +31,8 @@ struct ModelFlags {
   bool is_quantized() const { return precision == "int8" || precision == "auto"; }
 };
 
-// Adds MODEL, --threads, --cpu, --precision, --weights, --compact, --shape, --signature, --passes, --dump,
-// --records and
-// --json. `thread_help` says what the threads do.
+// Adds MODEL, --shape, --signature, --threads, --cpu, --precision, --weights, --compact, --passes, --dump,
+// --records and --json. `thread_help` says what the threads do.
 void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thread_help);
 
 // For a command's callback: `run`, or printing the default plan where --passes asks for that. Throws the

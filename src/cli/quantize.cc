@@ -12,15 +12,14 @@
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include "cli/samples.h"
-#include "cli/shape_flag.h"
+#include "cli/source_flags.h"
 
 namespace attune {
 namespace {
 
-struct Flags {
-  std::string model, output, plan, json;
+struct Flags : SourceFlags {
+  std::string output, plan, json;
   std::string calibration = "mse", precision = "int8";
-  std::vector<std::string> shapes;
   InputFlags inputs;
   SampleFlags samples;
   double percentile = 99.99;
@@ -66,14 +65,9 @@ absl::Status Quantize(const Flags& flags) {
   {
     Progress progress;
     progress.Show("reading the model");
-    ModelOptions model;
-    for (const std::string& text : flags.shapes) model.shapes.insert(*ParseShape(text));
-    ASSIGN_OR_RETURN(std::vector<InputDeclaration> declarations, ReadInputDeclarations(flags.model));
-    RETURN_IF_ERROR(Annotate(BindShapes(model.shapes, declarations), flags.model));
-    ASSIGN_OR_RETURN(const Samples samples, ReadSamples(flags.samples, flags.inputs, declarations, progress));
-    for (const NamedTensor& input : samples.front()) model.shapes.emplace(input.name, input.tensor.shape());
+    ASSIGN_OR_RETURN(const Givens givens, ReadGivens(flags, flags.inputs, &flags.samples, progress));
     ASSIGN_OR_RETURN(const QuantizeOptions options, OptionsOf(flags, progress));
-    network = Network::Load(flags.model, model).Quantize(samples, options);
+    network = Network::Load(flags.model, givens.options).Quantize(givens.samples, options);
     RETURN_IF_ERROR(network->status());
     progress.Show("writing");
     RETURN_IF_ERROR(SaveOnnx(*network->quantized(), flags.output));
@@ -87,8 +81,8 @@ void AddQuantizeCommand(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("quantize", "Make a model of 8-bit integers, by samples of what it is for");
   auto flags = std::make_shared<Flags>();
-  command->add_option("MODEL", flags->model, "a model: ONNX, TensorFlow Lite, TensorFlow or exported PyTorch")
-      ->required();
+  AddSourceFlags(*command, *flags, "a model: ONNX, TensorFlow Lite, TensorFlow or exported PyTorch");
+  command->get_option("MODEL")->required();
   AddSampleFlags(*command, flags->samples, /*needed=*/true);
   command->add_option("-o,--output", flags->output, "the quantized model to write (ONNX)")->required();
   command
@@ -110,7 +104,6 @@ void AddQuantizeCommand(CLI::App& app, Action& action) {
   constexpr int kMaxThreads = 1024;
   command->add_option("--threads", flags->threads, "threads that compile and run (default: all processors)")
       ->check(CLI::Range(1, kMaxThreads));
-  AddShapeFlag(*command, flags->shapes);
   AddInputFlags(*command, flags->inputs);
   command->add_option("--plan", flags->plan, "write the ranges and precisions here (JSON)");
   command->add_option("--json", flags->json, "write the results as JSON to this file, or to stdout for -");

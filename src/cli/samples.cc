@@ -90,17 +90,16 @@ void AddSampleFlags(CLI::App& command, SampleFlags& flags, bool needed) {
 }
 
 absl::StatusOr<Samples> ReadSamples(const SampleFlags& flags, const InputFlags& inputs,
+                                    const GivenInputs& given,
                                     const std::vector<InputDeclaration>& declarations, Progress& progress) {
-  // What the command line gives is the same in every sample.
-  ASSIGN_OR_RETURN(const GivenInputs fixed, ReadInputs(inputs, declarations));
-  if (!fixed.random.empty()) {
+  if (!given.random.empty()) {
     return InvalidInput("--input: a network is calibrated with data, not with random numbers");
   }
   std::vector<InputDeclaration> open;
   for (const InputDeclaration& declaration : declarations) {
-    const bool is_fixed = std::ranges::any_of(
-        fixed.values, [&](const NamedTensor& value) { return value.name == declaration.name; });
-    if (!is_fixed) open.push_back(declaration);
+    const bool is_given = std::ranges::any_of(
+        given.values, [&](const NamedTensor& value) { return value.name == declaration.name; });
+    if (!is_given) open.push_back(declaration);
   }
   ASSIGN_OR_RETURN(std::vector<fs::path> entries, Entries(flags.folder));
   if (entries.empty()) return InvalidInput(flags.folder, ": holds no samples");
@@ -112,10 +111,10 @@ absl::StatusOr<Samples> ReadSamples(const SampleFlags& flags, const InputFlags& 
     progress.Show(absl::StrCat("reading sample ", samples.size() + 1, " of ", entries.size()));
     InputFlags of_sample = inputs;
     ASSIGN_OR_RETURN(of_sample.inputs, ArgumentsOf(entry, open));
-    ASSIGN_OR_RETURN(GivenInputs given, ReadInputs(of_sample, open));
-    std::ranges::copy(fixed.values, std::back_inserter(given.values));
-    bytes += Bytes(given.values);
-    samples.push_back(std::move(given.values));
+    ASSIGN_OR_RETURN(GivenInputs sample, ReadInputs(of_sample, open));
+    std::ranges::copy(given.values, std::back_inserter(sample.values));
+    bytes += Bytes(sample.values);
+    samples.push_back(std::move(sample.values));
   }
   return samples;
 }

@@ -28,8 +28,10 @@ void AddSampleFlags(CLI::App& command, SampleFlags& flags, bool needed);
 using Samples = std::vector<std::vector<NamedTensor>>;
 
 // The samples of the folder, by name: a file each, for the one input that no flag gives, or a folder each, of
-// files that are named as the inputs. What the command line gives is the same in each. Errors name the file.
+// files that are named as the inputs. `given` by the command line are the same in each; `inputs` says how
+// files are read. Errors name the file.
 absl::StatusOr<Samples> ReadSamples(const SampleFlags& flags, const InputFlags& inputs,
+                                    const GivenInputs& given,
                                     const std::vector<InputDeclaration>& declarations, Progress& progress);
 
 // As --precision says, int8 or auto, and the flags; for `target`, which is this machine where `is_here`.

@@ -1,24 +1,17 @@
-#include "cli/shape_flag.h"
+#include "cli/source_flags.h"
+
+#include <optional>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/status.h"
 
 namespace attune {
 namespace {
 
-std::string CheckShape(const std::string& text) {
-  return ParseShape(text).has_value() ? "" : absl::StrCat("\"", text, "\" is not like input=1x3x224x224");
-}
-
-}  // namespace
-
-void AddShapeFlag(CLI::App& command, std::vector<std::string>& shapes) {
-  command.add_option("--shape", shapes, "shape of an input that the model leaves open: input=1x3x224x224")
-      ->allow_extra_args(false)
-      ->check(CheckShape);
-}
-
+// "input=1x3x224x224"; nothing where it is not like that.
 std::optional<std::pair<std::string, Shape>> ParseShape(const std::string& text) {
   // The last '=': names may contain it, sizes do not.
   const size_t equals = text.rfind('=');
@@ -31,6 +24,45 @@ std::optional<std::pair<std::string, Shape>> ParseShape(const std::string& text)
     shape.push_back(size);
   }
   return std::make_pair(text.substr(0, equals), std::move(shape));
+}
+
+std::string CheckShape(const std::string& text) {
+  return ParseShape(text).has_value() ? "" : absl::StrCat("\"", text, "\" is not like input=1x3x224x224");
+}
+
+}  // namespace
+
+void AddSourceFlags(CLI::App& command, SourceFlags& flags, const std::string& model_help) {
+  command.add_option("MODEL", flags.model, model_help);
+  command
+      .add_option("--shape", flags.shapes, "shape of an input that the model leaves open: input=1x3x224x224")
+      ->allow_extra_args(false)
+      ->check(CheckShape);
+  command.add_option(
+      "--signature", flags.signature,
+      "which way into a TensorFlow or TensorFlow Lite model that has several (default: the one for "
+      "inference)");
+}
+
+absl::StatusOr<Givens> ReadGivens(const SourceFlags& flags, const InputFlags& inputs,
+                                  const SampleFlags* samples, Progress& progress) {
+  Givens givens;
+  givens.options.signature = flags.signature;
+  for (const std::string& text : flags.shapes) {
+    auto [name, shape] = *ParseShape(text);
+    givens.options.shapes[name] = shape;
+  }
+  if (inputs.inputs.empty() && givens.options.shapes.empty() && samples == nullptr) return givens;
+  ASSIGN_OR_RETURN(std::vector<InputDeclaration> declarations,
+                   ReadInputDeclarations(flags.model, flags.signature));
+  RETURN_IF_ERROR(Annotate(BindShapes(givens.options.shapes, declarations), flags.model));
+  ASSIGN_OR_RETURN(givens.inputs, ReadInputs(inputs, declarations));
+  for (const NamedTensor& value : givens.inputs.values) givens.options.values[value.name] = value.tensor;
+  if (samples == nullptr) return givens;
+  ASSIGN_OR_RETURN(givens.samples, ReadSamples(*samples, inputs, givens.inputs, declarations, progress));
+  for (const NamedTensor& value : givens.samples.front())
+    givens.options.shapes.emplace(value.name, value.tensor.shape());
+  return givens;
 }
 
 }  // namespace attune

@@ -1,23 +1,39 @@
-// The flag --shape, which several commands have.
-#ifndef ATTUNE_CLI_SHAPE_FLAG_H_
-#define ATTUNE_CLI_SHAPE_FLAG_H_
+// Which model a command takes, and what it is told of the model's inputs.
+#ifndef ATTUNE_CLI_SOURCE_FLAGS_H_
+#define ATTUNE_CLI_SOURCE_FLAGS_H_
 
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "api/tensors.h"
+#include "absl/status/statusor.h"
+#include "api/network.h"
+#include "cli/inputs.h"
+#include "cli/output.h"
+#include "cli/samples.h"
 
 namespace attune {
 
-// Adds --shape, repeatable; what is not like "input=1x3x224x224" is wrong usage.
-void AddShapeFlag(CLI::App& command, std::vector<std::string>& shapes);
+struct SourceFlags {
+  std::string model;
+  std::vector<std::string> shapes;  // "input=1x3x224x224"
+  std::string signature;            // of a model that has several; empty: the one for inference
+};
 
-// "input=1x3x224x224"; nothing where it is not like that.
-std::optional<std::pair<std::string, Shape>> ParseShape(const std::string& text);
+// Adds MODEL, --shape and --signature.
+void AddSourceFlags(CLI::App& command, SourceFlags& flags, const std::string& model_help);
+
+// What the command line says of the inputs.
+struct Givens {
+  ModelOptions options;
+  GivenInputs inputs;
+  Samples samples;  // to quantize with
+};
+
+// Reads the values and, where `samples` is not nullptr, the samples; the model's shapes follow from both.
+absl::StatusOr<Givens> ReadGivens(const SourceFlags& flags, const InputFlags& inputs,
+                                  const SampleFlags* samples, Progress& progress);
 
 }  // namespace attune
 
-#endif  // ATTUNE_CLI_SHAPE_FLAG_H_
+#endif  // ATTUNE_CLI_SOURCE_FLAGS_H_
