@@ -80,12 +80,12 @@ class Network {
 
   const absl::Status& status() const;
 
-  // The graph rewritten as `plan` says.
-  Network Optimize(const PassPlan& plan = DefaultPlan(), const OptimizeOptions& options = {}) const;
   // The imported graph in 8-bit integers, by samples of what the network is for: before Optimize(). `samples`
   // have all inputs by name.
   Network Quantize(const std::vector<std::vector<NamedTensor>>& samples,
                    const QuantizeOptions& options = {}) const;
+  // The graph rewritten as `plan` says.
+  Network Optimize(const PassPlan& plan = DefaultPlan(), const OptimizeOptions& options = {}) const;
   // Code for the optimized graph; of the imported one, each operator by itself, where Optimize() was not
   // called. An empty target is this machine, no jobs as many as processors. Name, digest and plan are filled
   // in.

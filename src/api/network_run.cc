@@ -1,0 +1,158 @@
+// A compiled network at work: inputs, runs, times and agreement.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "api/network_state.h"
+#include "base/processors.h"
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+bool Contains(const std::vector<NamedTensor>& tensors, const std::string& name) {
+  return std::any_of(tensors.begin(), tensors.end(), [&](const NamedTensor& t) { return t.name == name; });
+}
+
+int64_t ArgMax(const Tensor& tensor) {
+  int64_t best = 0;
+  for (int64_t i = 1; i < tensor.num_elements(); ++i) {
+    if (tensor.ToDouble(i) > tensor.ToDouble(best)) best = i;
+  }
+  return best;
+}
+
+}  // namespace
+
+absl::Status Name(const absl::Status& status, const std::string& source) {
+  if (absl::IsUnimplemented(status) && absl::StartsWith(status.message(), "NS ")) return status;
+  return absl::StartsWith(status.message(), source) ? status : Annotate(status, source);
+}
+
+absl::StatusOr<Tensor> Network::RandomInput(const std::string& name, uint64_t seed) const {
+  ASSIGN_OR_RETURN(const std::vector<InputDeclaration> declarations, Inputs());
+  const auto input = std::find_if(declarations.begin(), declarations.end(),
+                                  [&](const InputDeclaration& d) { return d.name == name; });
+  if (input == declarations.end()) {
+    return InvalidInput(state_->source, ": input \"", name, "\" shapes the network; give it a value");
+  }
+  int64_t limit = kRandomLimit;
+  for (size_t i = 0; state_->imported != nullptr && i < state_->imported->inputs().size(); ++i) {
+    if (state_->imported->inputs()[i]->name() == name) limit = RandomLimits(*state_->imported)[i];
+  }
+  return RandomTensor(*input->dtype, input->shape, seed, limit);
+}
+
+absl::StatusOr<std::vector<NamedTensor>> Network::Complete(const std::vector<NamedTensor>& given,
+                                                           uint64_t seed) const {
+  ASSIGN_OR_RETURN(const std::vector<InputDeclaration> declarations, Inputs());
+  std::vector<NamedTensor> complete = given;
+  for (size_t i = 0; i < declarations.size(); ++i) {
+    if (Contains(given, declarations[i].name)) continue;
+    ASSIGN_OR_RETURN(Tensor tensor, RandomInput(declarations[i].name, seed + i));
+    complete.push_back({declarations[i].name, std::move(tensor)});
+  }
+  return complete;
+}
+
+absl::StatusOr<Session> Network::Prepare(const std::vector<NamedTensor>& inputs, int threads) const {
+  RETURN_IF_ERROR(status());
+  if (state_->compiled == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(state_->source, state_->artifact.empty() ? ": is not compiled; call Compile() first"
+                                                              : ": is compiled for another processor"));
+  }
+  const std::vector<InputDeclaration> declarations = state_->compiled->Inputs();
+  std::vector<NamedTensor> remaining;
+  for (const NamedTensor& input : inputs) {
+    const bool remains = std::any_of(declarations.begin(), declarations.end(),
+                                     [&](const InputDeclaration& d) { return d.name == input.name; });
+    const auto fixed = state_->options.values.find(input.name);
+    if (remains || fixed == state_->options.values.end()) {
+      remaining.push_back(input);
+    } else if (!fixed->second.Identical(input.tensor)) {
+      return InvalidInput(state_->source, ": input \"", input.name,
+                          "\" shapes the network, which was made for another value; load the model anew");
+    }
+  }
+  absl::StatusOr<Session> session = Session::Create(state_->compiled, threads);
+  if (!session.ok()) return Name(session.status(), state_->source);
+  RETURN_IF_ERROR(Name(session->SetInputs(remaining), state_->source));
+  return session;
+}
+
+absl::StatusOr<std::vector<NamedTensor>> Network::Run(const std::vector<NamedTensor>& inputs,
+                                                      int threads) const {
+  ASSIGN_OR_RETURN(Session session, Prepare(inputs, threads));
+  RETURN_IF_ERROR(Name(session.Run(), state_->source));
+  return session.Outputs();
+}
+
+absl::StatusOr<VerifyReport> Network::Verify(const std::vector<NamedTensor>& inputs, uint64_t seed,
+                                             int threads) const {
+  RETURN_IF_ERROR(status());
+  if (state_->imported == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        state_->source, ": is compiled already; to verify it, give the model that it was made from"));
+  }
+  ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, Complete(inputs, seed));
+  ASSIGN_OR_RETURN(const std::vector<NamedTensor> actual, Run(complete, threads));
+  absl::StatusOr<VerifyReport> report =
+      VerifyAgainstReference(*state_->imported, complete, actual, state_->precision);
+  if (!report.ok()) return Name(report.status(), state_->source);
+  return report;
+}
+
+absl::StatusOr<Session> Network::NewSession(int threads, const std::vector<NamedTensor>& inputs,
+                                            uint64_t seed) const {
+  ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, Complete(inputs, seed));
+  return Prepare(complete, threads);
+}
+
+absl::StatusOr<std::vector<double>> Network::Bench(int threads, double seconds,
+                                                   const std::vector<NamedTensor>& inputs,
+                                                   uint64_t seed) const {
+  ASSIGN_OR_RETURN(Session session, NewSession(threads, inputs, seed));
+  RETURN_IF_ERROR(Name(session.Run(), state_->source));
+  std::vector<double> latencies;
+  constexpr size_t kMinRuns = 3;
+  const double start = Now();
+  while (latencies.size() < kMinRuns || Now() - start < seconds) {
+    const double begin = Now();
+    RETURN_IF_ERROR(Name(session.Run(), state_->source));
+    latencies.push_back((Now() - begin) * 1e3);
+  }
+  return latencies;
+}
+
+absl::StatusOr<ProfileReport> Network::Profile(int threads, int rounds,
+                                               const std::vector<NamedTensor>& inputs, uint64_t seed) const {
+  ASSIGN_OR_RETURN(Session session, NewSession(threads, inputs, seed));
+  absl::StatusOr<ProfileReport> report =
+      ProfileSession(*state_->compiled, session, threads == 0 ? Processors() : threads, rounds);
+  if (!report.ok()) return Name(report.status(), state_->source);
+  return report;
+}
+
+absl::StatusOr<double> Network::Evaluate(const std::vector<Sample>& samples, int threads) const {
+  if (samples.empty()) return InvalidInput(state_->source, ": there are no samples to evaluate");
+  ASSIGN_OR_RETURN(Session session, Prepare(samples.front().inputs, threads));
+  int64_t right = 0;
+  for (const Sample& sample : samples) {
+    RETURN_IF_ERROR(Name(session.SetInputs(sample.inputs), state_->source));
+    RETURN_IF_ERROR(Name(session.Run(), state_->source));
+    ASSIGN_OR_RETURN(const std::vector<NamedTensor> outputs, session.Outputs());
+    if (outputs.empty() || outputs[0].tensor.num_elements() == 0) {
+      return InvalidInput(state_->source, ": the first output has no elements to find a class in");
+    }
+    right += ArgMax(outputs[0].tensor) == sample.label;
+  }
+  return static_cast<double>(right) / static_cast<double>(samples.size());
+}
+
+}  // namespace attune
