@@ -154,6 +154,7 @@ void Widen(const Tensor& tensor, std::vector<double>& largest) {
   const auto channels = static_cast<size_t>(tensor.shape()[1]);
   largest.resize(channels, 0);
   const std::span<const float> values = tensor.as<float>();
+  if (values.empty()) return;
   const size_t inner = values.size() / (channels * static_cast<size_t>(tensor.shape()[0]));
   for (size_t i = 0; i < values.size(); ++i) {
     double& most = largest[i / inner % channels];

@@ -1,7 +1,6 @@
 #include "quant/sensitivity.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <tuple>
 #include <utility>
