@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -30,6 +31,18 @@ def attune(*arguments, program=PROGRAM):
 def attune_json(*arguments, program=PROGRAM):
     """Runs a command and returns its result as Python values."""
     return json.loads(attune(*arguments, "--json", "-", program=program))
+
+
+def run_tool(*command):
+    """Runs another program. Raises Failed, with the last line that it wrote."""
+    command = [str(part) for part in command]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise Failed(f"{command[0]}: {error.strerror}") from None
+    if result.returncode != 0:
+        lines = (result.stderr or result.stdout).strip().splitlines() or [f"exit code {result.returncode}"]
+        raise Failed(f"{' '.join([pathlib.Path(command[0]).name, *command[1:3]])} fails: {lines[-1]}")
 
 
 def onnxruntime_session(model, threads=1):
@@ -61,3 +74,9 @@ def print_table(rows):
                  for i, (cell, width) in enumerate(zip(row, widths))]
         print("  " + "  ".join(cells).rstrip())
     print()
+
+
+def print_missing(lacking):
+    """(what results lack, why) of each."""
+    for what, reason in lacking:
+        print(f"missing: {what}: {reason}", file=sys.stderr)

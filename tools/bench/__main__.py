@@ -8,7 +8,8 @@ from bench import compare, page, report
 from bench import results as ask
 from bench.measure import Lab, document
 from bench.options import BAD_USAGE, ENGINES_MISSING, SLOWER, parse
-from program import PROGRAM, ROOT, Failed, print_table
+from program import PROGRAM, ROOT, Failed, print_missing, print_table
+from writing import write_page, write_text
 
 DOCS = ROOT / "docs"
 
@@ -17,18 +18,13 @@ def progress(line):
     print(line, file=sys.stderr, flush=True)
 
 
-def write(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-
-
 def write_all(folder, texts):
     for name, text in texts.items():
-        write(folder / name, text)
+        write_text(folder / name, text)
 
 
 def write_json(path, value):
-    write(path, json.dumps(value, indent=1) + "\n")
+    write_text(path, json.dumps(value, indent=1) + "\n")
 
 
 def command_of(arguments):
@@ -52,21 +48,17 @@ def measure(args, lab):
 def show(results, output, write_docs):
     """Prints the tables and writes the reports. Returns the exit code."""
     charts = report.figures(results)
-    write(output / "table.md", report.table_file(results))
+    write_text(output / "table.md", report.table_file(results))
     write_all(output, charts)
     if write_docs:
         name = page.name_of(results)
-        for old in (DOCS / name).glob("*.svg"):
-            old.unlink()
-        write_all(DOCS / name, charts)
-        write(DOCS / f"{name}.md", page.page(results, charts))
+        write_page(DOCS / f"{name}.md", page.page(results, charts), DOCS / name, charts)
     for cases in filter(None, ask.standard_and_variants(results)):
         for threads in results["settings"]["threads"]:
             print(f"least latency in ms on {ask.plural(threads, 'thread')}\n")
             print_table(report.latency_rows(results, cases, threads))
     lacking = ask.missing(results)
-    for case, engine, reason in lacking:
-        print(f"missing: {engine} on {case}: {reason}", file=sys.stderr)
+    print_missing((f"{engine} on {case}", reason) for case, engine, reason in lacking)
     return ENGINES_MISSING if lacking else 0
 
 

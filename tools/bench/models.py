@@ -2,12 +2,11 @@
 repository, where they are there at all."""
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 from dataclasses import replace
 
-from program import ROOT, Failed
+from program import ROOT, Failed, run_tool
 
 FOLDER = ROOT / "build/bench/models"
 TRAINED = pathlib.Path(os.environ.get("ATTUNE_MODELS", ROOT.parent / "shared/models"))
@@ -45,7 +44,7 @@ def ensure(case, form, folder=FOLDER):
     print(f"making {path.name}", file=sys.stderr)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         target = pathlib.Path(scratch) / path.name
-        run(command_for(case, form, target, folder))
+        run_tool(*command_for(case, form, target, folder))
         if not target.exists():
             raise Failed(f"no {path.name} came out")
         # The named file last: where it exists, all do.
@@ -67,14 +66,3 @@ def command_for(case, form, target, folder):
         source = ensure(replace(case, precision="fp32"), "onnx", folder)
         return [sys.executable, "-m", "bench.quantize_onnx", case.name, source, target]
     return [sys.executable, "-m", "bench.export_torch", case.name, form, target]
-
-
-def run(command):
-    command = [str(part) for part in command]
-    try:
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise Failed(f"{command[0]}: {error.strerror}") from None
-    if result.returncode != 0:
-        lines = (result.stderr or result.stdout).strip().splitlines() or [f"exit code {result.returncode}"]
-        raise Failed(f"{pathlib.Path(command[0]).name} fails: {lines[-1]}")

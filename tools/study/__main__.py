@@ -2,13 +2,14 @@
 import shlex
 import sys
 
-from program import ROOT, print_table
+from program import ROOT, print_missing, print_table
 from study import page, plots, power
 from study import results as ask
 from study.lab import Lab
 from study.options import BAD_USAGE, INCOMPLETE, INTERRUPTED, parse
 from tuning.progress import interrupt_on_terminate, progress
 from tuning.results import load, write
+from writing import write_page
 
 DOCS = ROOT / "docs"
 
@@ -50,30 +51,16 @@ def measure(args):
     return results
 
 
-def write_text(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-
-
-def write_page(results, folder):
-    charts = plots.figures(results)
-    for old in (folder / page.FIGURES).glob("*.svg"):
-        old.unlink()
-    for name, drawing in charts.items():
-        write_text(folder / page.FIGURES / name, drawing)
-    write_text(folder / "study.md", page.page(results, charts))
-
-
 def show(results, output, write_docs):
     """Prints the tables and writes the page. Returns the exit code."""
+    charts = plots.figures(results)
     for folder in [output, *([DOCS] if write_docs else [])]:
-        write_page(results, folder)
+        write_page(folder / "study.md", page.page(results, charts), folder / page.FIGURES, charts)
     for network, own in ask.measured(results):
         print(f"{network.title}\n")
         print_table(page.rows(results, network, own))
     lacking = ask.missing(results)
-    for what, title, reason in lacking:
-        print(f"missing: {what} of {title}: {reason}", file=sys.stderr)
+    print_missing((f"{what} of {title}", reason) for what, title, reason in lacking)
     return INCOMPLETE if lacking else 0
 
 

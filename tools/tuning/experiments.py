@@ -10,6 +10,7 @@ from tuning.cases import all_cases, tuning_of
 from tuning.lab import Lab
 from tuning.options import BAD_USAGE, INTERRUPTED, parse
 from tuning.progress import duration, interrupt_on_terminate, progress
+from writing import write_page
 
 DOCS = ROOT / "docs"
 PUBLISHED = DOCS / page.FIGURES
@@ -59,27 +60,18 @@ def run_cases(cases, results, path, lab):
     return failures
 
 
-def write(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-
-
 def report(results, output, write_docs):
     """Writes the page and its figures into the folder. Into docs/ too: there with what these results lack."""
     own = ask.split(results)
-    write_page(own, output)
+    write_report(own, output)
     if write_docs:
         ask.publish(own, PUBLISHED)
-        write_page(ask.published(PUBLISHED), DOCS)
+        write_report(ask.published(PUBLISHED), DOCS)
 
 
-def write_page(documents, folder):
+def write_report(documents, folder):
     charts = plots.figures(documents)
-    for old in (folder / page.FIGURES).glob("*.svg"):
-        old.unlink()
-    for name, drawing in charts.items():
-        write(folder / page.FIGURES / name, drawing)
-    write(folder / "tuning.md", page.page(documents, charts))
+    write_page(folder / "tuning.md", page.page(documents, charts), folder / page.FIGURES, charts)
 
 
 def measure(args):
