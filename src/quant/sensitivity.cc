@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <memory>
-#include <tuple>
+#include <span>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status.h"
+#include "quant/layers.h"
 #include "quant/quantize.h"
 
 namespace attune::quant {
@@ -14,9 +16,9 @@ namespace {
 
 absl::StatusOr<NetworkAgreement> AgreementOf(const Graph& graph, const QuantizationPlan& plan,
                                              const HeldBack& data, const Executor& executor,
-                                             const Agreement& agreement) {
+                                             const Agreement& agreement, double least = 0) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> quantized, Quantize(graph, plan));
-  return MeasureAgreement(*quantized, data, executor, agreement);
+  return MeasureAgreement(*quantized, data, executor, agreement, least);
 }
 
 // A layer with what may become of it.
@@ -24,34 +26,38 @@ struct Candidate {
   LayerSensitivity sensitivity;
   std::vector<Precision> levels;  // the plan's, then the fallbacks
   LayerSeconds::mapped_type seconds;
+  size_t level = 0;
+  std::string refused;  // why it is not one less; empty where its own cost says that
 
-  // The first level from `level` on that no later one is as fast as.
-  size_t UsefulFrom(size_t level) const {
-    for (size_t later = level + 1; later < levels.size(); ++later) {
-      if (IsAsFast(levels[later], levels[level])) return UsefulFrom(later);
-    }
-    return level;
-  }
+  // The level that it gets: the first one from `level` on that no later one is as fast as.
+  size_t Taken() const { return UsefulFrom(level); }
 
-  std::string WhyNot(size_t level) const {
-    if (level > 0) {
-      return absl::StrFormat("alone it costs %.2g of the agreement, and 1 - cosine is %.2g", sensitivity.drop,
-                             sensitivity.distance);
-    }
+  std::string WhyNotLess() const {
     constexpr double kMilli = 1e3;
-    const Precision taken = levels[UsefulFrom(level)];
-    return absl::StrFormat("%s is no faster: %.3g ms instead of %.3g", PrecisionName(levels[level]),
-                           seconds.at(levels[level]) * kMilli, seconds.at(taken) * kMilli);
+    if (level == 0) {
+      return absl::StrFormat("%s is no faster: %.3g ms instead of %.3g", PrecisionName(levels[0]),
+                             seconds.at(levels[0]) * kMilli, seconds.at(levels[Taken()]) * kMilli);
+    }
+    const std::string own =
+        absl::StrFormat("alone it costs %.2g of the agreement in %s, and 1 - cosine is %.2g",
+                        sensitivity.drop, PrecisionName(levels[0]), sensitivity.distance);
+    return refused.empty() ? own : absl::StrCat(own, "; ", refused);
   }
 
  private:
+  size_t UsefulFrom(size_t first) const {
+    for (size_t later = first + 1; later < levels.size(); ++later) {
+      if (IsAsFast(levels[later], levels[first])) return UsefulFrom(later);
+    }
+    return first;
+  }
   bool IsAsFast(Precision precise, Precision coarse) const {
     const auto a = seconds.find(precise), b = seconds.find(coarse);
     return a != seconds.end() && b != seconds.end() && a->second <= b->second;
   }
 };
 
-// How many of the layers get which precision.
+// Which layers get which precision.
 class PrecisionSearch {
  public:
   PrecisionSearch(const Graph& graph, const QuantizationPlan& plan,
@@ -59,74 +65,89 @@ class PrecisionSearch {
                   const SearchOptions& options)
       : graph_(graph), plan_(plan), data_(data), executor_(executor), options_(options) {
     std::ranges::sort(sensitivities, [](const LayerSensitivity& a, const LayerSensitivity& b) {
-      return std::tie(b.drop, b.distance, b.layer) < std::tie(a.drop, a.distance, a.layer);
+      return std::pair(a.Rate(), a.layer) < std::pair(b.Rate(), b.layer);
     });
     for (LayerSensitivity& layer : sensitivities) {
-      Candidate candidate{std::move(layer), {}, {}};
+      Candidate candidate;
+      candidate.sensitivity = std::move(layer);
       candidate.levels = {plan.PrecisionOf(candidate.sensitivity.layer)};
       candidate.levels.insert(candidate.levels.end(), options.fallbacks.begin(), options.fallbacks.end());
       const auto seconds = options.seconds.find(candidate.sensitivity.layer);
       if (seconds != options.seconds.end()) candidate.seconds = seconds->second;
       candidates_.push_back(std::move(candidate));
     }
-    beyond_.resize(options.fallbacks.size(), 0);
   }
 
   absl::StatusOr<SearchResult> Run() {
-    ASSIGN_OR_RETURN(SearchResult best, Measure());
-    // The first fallback by which all layers together keep the budget.
-    size_t last = 0;
-    for (; last < beyond_.size() && !IsGood(best); ++last) {
-      beyond_[last] = candidates_.size();
-      ASSIGN_OR_RETURN(best, Measure());
+    ASSIGN_OR_RETURN(best_, Measure());
+    // The first level at which all layers together keep the budget.
+    size_t level = 0;
+    while (level < options_.fallbacks.size() && !IsGood(best_)) {
+      ++level;
+      for (Candidate& candidate : candidates_) candidate.level = level;
+      ASSIGN_OR_RETURN(best_, Measure());
     }
-    for (size_t level = last; level-- > 0 && IsGood(best);) RETURN_IF_ERROR(Lower(level, best));
-    return best;
+    while (level > 0 && IsGood(best_)) RETURN_IF_ERROR(LowerTo(--level));
+    return SearchResult{Planned(), best_};
   }
 
  private:
-  bool IsGood(const SearchResult& result) const {
-    return 1 - result.agreement.agreement <= options_.max_drop;
+  using Group = std::span<Candidate* const>;
+
+  bool IsGood(const NetworkAgreement& measured) const { return 1 - measured.agreement <= options_.max_drop; }
+
+  // The candidates as they are.
+  QuantizationPlan Planned() const {
+    QuantizationPlan plan = plan_;
+    for (const Candidate& candidate : candidates_) {
+      if (candidate.Taken() == 0) continue;
+      LayerPlan& layer = *std::ranges::find(plan.layers, candidate.sensitivity.layer, &LayerPlan::layer);
+      layer.precision = candidate.levels[candidate.Taken()];
+      layer.reason = candidate.WhyNotLess();
+    }
+    return plan;
   }
 
-  // What comes of it with beyond_ as it is.
-  absl::StatusOr<SearchResult> Measure() const {
-    SearchResult result{plan_, {}};
-    for (size_t i = 0; i < candidates_.size(); ++i) {
-      const auto level =
-          static_cast<size_t>(std::ranges::count_if(beyond_, [&](size_t count) { return i < count; }));
-      const size_t taken = candidates_[i].UsefulFrom(level);
-      if (taken == 0) continue;
-      for (LayerPlan& layer : result.plan.layers) {
-        if (layer.layer != candidates_[i].sensitivity.layer) continue;
-        layer.precision = candidates_[i].levels[taken];
-        layer.reason = candidates_[i].WhyNot(level);
-      }
-    }
-    ASSIGN_OR_RETURN(result.agreement,
-                     AgreementOf(graph_, result.plan, data_, executor_, options_.agreement));
-    return result;
+  absl::StatusOr<NetworkAgreement> Measure() const {
+    return AgreementOf(graph_, Planned(), data_, executor_, options_.agreement, 1 - options_.max_drop);
   }
 
-  // As few layers beyond `level` as keep the budget, the more precise levels as they are. `best` is of
-  // beyond_, and keeps it.
-  absl::Status Lower(size_t level, SearchResult& best) {
-    // With `too_few` the budget is broken, or there is one less than may be asked for.
-    int64_t too_few = level + 1 < beyond_.size() ? static_cast<int64_t>(beyond_[level + 1]) - 1 : -1;
-    auto enough = static_cast<int64_t>(beyond_[level]);
-    while (enough - too_few > 1) {
-      const int64_t middle = too_few + (enough - too_few) / 2;
-      beyond_[level] = static_cast<size_t>(middle);
-      ASSIGN_OR_RETURN(SearchResult result, Measure());
-      if (IsGood(result)) {
-        best = std::move(result);
-        enough = middle;
-      } else {
-        too_few = middle;
-      }
+  // As many of the layers right above `level` as keep the budget; all layers together do not.
+  absl::Status LowerTo(size_t level) {
+    std::vector<Candidate*> above;
+    for (Candidate& candidate : candidates_) {
+      if (candidate.level == level + 1) above.push_back(&candidate);
     }
-    beyond_[level] = static_cast<size_t>(enough);
-    return absl::OkStatus();
+    tries_ = 0;
+    return above.size() == candidates_.size() ? LowerHalves(above, level) : Lower(above, level);
+  }
+
+  absl::Status LowerHalves(Group group, size_t level) {
+    if (group.size() < 2) return absl::OkStatus();
+    const size_t half = group.size() / 2;
+    RETURN_IF_ERROR(Lower(group.first(half), level));
+    return Lower(group.subspan(half), level);
+  }
+
+  // The group, or as much of it as keeps the budget.
+  absl::Status Lower(Group group, size_t level) {
+    if (group.empty() || tries_ == options_.most_tries) return absl::OkStatus();
+    ++tries_;
+    for (Candidate* candidate : group) candidate->level = level;
+    ASSIGN_OR_RETURN(const NetworkAgreement measured, Measure());
+    if (IsGood(measured)) {
+      best_ = measured;
+      for (Candidate* candidate : group) candidate->refused.clear();
+      return absl::OkStatus();
+    }
+    for (Candidate* candidate : group) {
+      candidate->level = level + 1;
+      candidate->refused =
+          absl::StrFormat("with %s in %s, at least %.2g is lost",
+                          group.size() == 1 ? "it" : absl::StrCat("it and ", group.size() - 1, " more"),
+                          PrecisionName(candidate->levels[level]), 1 - measured.agreement);
+    }
+    return LowerHalves(group, level);
   }
 
   const Graph& graph_;
@@ -134,11 +155,17 @@ class PrecisionSearch {
   const HeldBack& data_;
   const Executor& executor_;
   const SearchOptions& options_;
-  std::vector<Candidate> candidates_;  // those that cost most first
-  std::vector<size_t> beyond_;         // for each fallback, how many of them have it or a more precise one
+  std::vector<Candidate> candidates_;  // those that cost least for their multiply-adds first
+  NetworkAgreement best_;              // of the candidates as they are
+  int tries_ = 0;                      // to go one level lower
 };
 
 }  // namespace
+
+std::pair<double, double> LayerSensitivity::Rate() const {
+  const auto gain = static_cast<double>(std::max<int64_t>(multiply_adds, 1));
+  return {drop / gain, distance / gain};
+}
 
 absl::StatusOr<HeldBack> RunFloat(const Graph& graph, std::vector<Sample> inputs, const Executor& executor) {
   HeldBack data{std::move(inputs), {}};
@@ -149,21 +176,23 @@ absl::StatusOr<HeldBack> RunFloat(const Graph& graph, std::vector<Sample> inputs
 }
 
 absl::StatusOr<NetworkAgreement> MeasureAgreement(const Graph& graph, const HeldBack& data,
-                                                  const Executor& executor, const Agreement& agreement) {
+                                                  const Executor& executor, const Agreement& agreement,
+                                                  double least) {
   if (data.inputs.empty()) return InvalidInput("there are no samples to compare by");
-  NetworkAgreement sum{0, 0};
-  for (size_t i = 0; i < data.inputs.size(); ++i) {
-    ASSIGN_OR_RETURN(const Sample outputs, executor.Run(graph, data.inputs[i]));
-    sum.agreement += agreement(data.outputs[i], outputs);
-    sum.cosine += CosineAgreement(data.outputs[i], outputs);
-  }
   const auto count = static_cast<double>(data.inputs.size());
-  return NetworkAgreement{sum.agreement / count, sum.cosine / count};
+  NetworkAgreement mean;
+  for (size_t i = 0; i < data.inputs.size() && mean.agreement >= least; ++i) {
+    ASSIGN_OR_RETURN(const Sample outputs, executor.Run(graph, data.inputs[i]));
+    mean.agreement -= (1 - agreement(data.outputs[i], outputs)) / count;
+    mean.cosine -= (1 - CosineAgreement(data.outputs[i], outputs)) / count;
+  }
+  return mean;
 }
 
 absl::StatusOr<std::vector<LayerSensitivity>> MeasureSensitivity(
     const Graph& graph, const QuantizationPlan& plan, const HeldBack& data, const Executor& executor,
     const Agreement& agreement, const std::function<void(int64_t, int64_t)>& progress) {
+  const GraphNames names(graph);
   std::vector<LayerSensitivity> sensitivities;
   int64_t done = 0;
   for (const LayerPlan& layer : plan.layers) {
@@ -171,7 +200,9 @@ absl::StatusOr<std::vector<LayerSensitivity>> MeasureSensitivity(
     if (layer.precision == Precision::kF32) continue;
     const QuantizationPlan alone{{layer}, plan.ranges};
     ASSIGN_OR_RETURN(const NetworkAgreement measured, AgreementOf(graph, alone, data, executor, agreement));
-    sensitivities.push_back({layer.layer, 1 - measured.agreement, 1 - measured.cosine});
+    const Node* node = names.FindLayer(layer.layer);
+    sensitivities.push_back({layer.layer, 1 - measured.agreement, 1 - measured.cosine,
+                             node == nullptr ? 0 : MultiplyAdds(*node)});
   }
   return sensitivities;
 }

@@ -1,17 +1,20 @@
 // Mixed precision: which layers stay floats so that the network stays what it is.
 //
 // Problem: a few layers lose most of the accuracy, and which these are depends on their numbers. Idea: each
-// layer alone in 8 bits, measured on data that was not calibrated with, says how much it costs. Of those that
-// cost most, as few as possible get a more precise type, and only where all of them together do not keep the
-// budget in that, as few as possible one more precise still. These numbers are found by bisection, where the
-// loss is taken to grow with the number of layers. A type in which a layer is no faster than in a more
-// precise one is left out for it. Cost: one network for each layer, and log₂ of that for each type.
+// layer alone in 8 bits, measured on data that was not calibrated with, says how much it costs. Where the
+// network keeps its budget only with all layers in a more precise type, groups of them go back, those first
+// that cost least for their multiply-adds: one that breaks the budget is halved, until single layers are
+// left. So from f32 to bf16, and from bf16 to 8 bits. A type in which a layer is no faster than in a more
+// precise one is left out for it. Cost: one network for each layer, and a bounded number of them for the
+// groups, most of which break the budget by the first samples already.
 #ifndef ATTUNE_QUANT_SENSITIVITY_H_
 #define ATTUNE_QUANT_SENSITIVITY_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -34,14 +37,20 @@ struct HeldBack {
 };
 absl::StatusOr<HeldBack> RunFloat(const Graph& graph, std::vector<Sample> inputs, const Executor& executor);
 
+// Once the agreement is sure to stay below `least`, the rest of the samples is taken to agree.
 absl::StatusOr<NetworkAgreement> MeasureAgreement(const Graph& graph, const HeldBack& data,
                                                   const Executor& executor,
-                                                  const Agreement& agreement = DefaultAgreement);
+                                                  const Agreement& agreement = DefaultAgreement,
+                                                  double least = 0);
 
 struct LayerSensitivity {
   std::string layer;
   double drop = 0;      // 1 - agreement with this layer alone quantized
   double distance = 0;  // 1 - cosine, which tells apart layers that change no class
+  int64_t multiply_adds = 0;
+
+  // What a multiply-add costs, on which layers are ordered.
+  std::pair<double, double> Rate() const;
 };
 
 // For each layer of `plan` that is not f32, at the plan's precision and ranges.
@@ -56,6 +65,7 @@ struct SearchOptions {
   std::vector<Precision> fallbacks = {Precision::kF32};
   Agreement agreement = DefaultAgreement;
   LayerSeconds seconds;  // of layers that are not among them, each type gains
+  int most_tries = 64;   // of groups of layers, for each type
 };
 
 struct SearchResult {

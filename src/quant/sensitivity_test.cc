@@ -29,105 +29,123 @@ struct Bad {
     plan.ranges[names.Of(outer->input(0))] = {0, 1e-3};
     data = *RunFloat(*graph, RandomSamples(*graph, 6, 5000), Interpreter());
   }
+
+  std::vector<LayerSensitivity> Sensitivities() const {
+    const auto measured = MeasureSensitivity(*graph, plan, data, Interpreter(), CosineAgreement);
+    EXPECT_TRUE(measured.ok()) << measured.status();
+    return measured.value_or(std::vector<LayerSensitivity>());
+  }
+  // By cosine.
+  SearchResult Search(SearchOptions options) const {
+    options.agreement = CosineAgreement;
+    absl::StatusOr<SearchResult> result =
+        SearchPrecisions(*graph, plan, Sensitivities(), data, Interpreter(), options);
+    EXPECT_TRUE(result.ok()) << result.status();
+    return result.ok() ? *std::move(result) : SearchResult();
+  }
 };
 
+int64_t CountAt(const QuantizationPlan& plan, Precision precision) {
+  return std::ranges::count(plan.layers, precision, &LayerPlan::precision);
+}
+
 TEST(Sensitivity, FindsTheLayerThatCosts) {
-  const Bad bad;
-  const auto measured = MeasureSensitivity(*bad.graph, bad.plan, bad.data, Interpreter(), CosineAgreement);
-  ASSERT_TRUE(measured.ok()) << measured.status();
-  ASSERT_EQ(measured->size(), 4u);
-  const auto worst = std::ranges::max_element(
-      *measured, [](const auto& a, const auto& b) { return a.distance < b.distance; });
-  EXPECT_EQ(worst->layer, "outer");
+  const std::vector<LayerSensitivity> measured = Bad().Sensitivities();
+  ASSERT_EQ(measured.size(), 4u);
+  EXPECT_EQ(std::ranges::max_element(measured, {}, &LayerSensitivity::distance)->layer, "outer");
 }
 
 TEST(Sensitivity, SearchLeavesOutWhatCosts) {
-  const Bad bad;
-  const auto measured = MeasureSensitivity(*bad.graph, bad.plan, bad.data, Interpreter(), CosineAgreement);
-  ASSERT_TRUE(measured.ok()) << measured.status();
   SearchOptions options;
-  options.agreement = CosineAgreement;
   options.max_drop = 0.005;
-  const auto result = SearchPrecisions(*bad.graph, bad.plan, *measured, bad.data, Interpreter(), options);
-  ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_EQ(result->plan.PrecisionOf("outer"), Precision::kF32);
-  EXPECT_GE(result->agreement.agreement, 1 - options.max_drop);
-  const auto kept = std::ranges::count_if(
-      result->plan.layers, [](const LayerPlan& layer) { return layer.precision == Precision::kInt8; });
-  EXPECT_EQ(kept, 3);
-  EXPECT_THAT(result->plan.layers[2].reason, HasSubstr("of the agreement"));
+  const SearchResult result = Bad().Search(options);
+  EXPECT_EQ(result.plan.PrecisionOf("outer"), Precision::kF32);
+  EXPECT_GE(result.agreement.agreement, 1 - options.max_drop);
+  EXPECT_EQ(CountAt(result.plan, Precision::kInt8), 3);
+  EXPECT_THAT(result.plan.layers[2].reason, HasSubstr("of the agreement in int8"));
+  EXPECT_THAT(result.plan.layers[2].reason, HasSubstr("with it in int8, at least"));
+}
+
+TEST(Sensitivity, SearchEndsWithWhatItsTriesFound) {
+  SearchOptions options;
+  options.max_drop = 0.005;
+  options.most_tries = 0;
+  const SearchResult result = Bad().Search(options);
+  EXPECT_EQ(CountAt(result.plan, Precision::kF32), 4);
 }
 
 TEST(Sensitivity, SearchKeepsAllWhereTheBudgetAllows) {
   const Bad bad;
-  const auto measured = MeasureSensitivity(*bad.graph, bad.plan, bad.data, Interpreter());
-  ASSERT_TRUE(measured.ok()) << measured.status();
   SearchOptions options;
   options.max_drop = 1;
-  const auto result = SearchPrecisions(*bad.graph, bad.plan, *measured, bad.data, Interpreter(), options);
-  ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_EQ(result->plan, bad.plan);
+  EXPECT_EQ(bad.Search(options).plan, bad.plan);
 }
 
 TEST(Sensitivity, LayersThatGainNothingStayFloats) {
-  const Bad bad;
-  const auto measured = MeasureSensitivity(*bad.graph, bad.plan, bad.data, Interpreter());
-  ASSERT_TRUE(measured.ok()) << measured.status();
   SearchOptions options;
   options.max_drop = 1;
   for (const char* layer : {"stem", "inner", "outer", "classes"}) {
     options.seconds[layer] = {{Precision::kInt8, 0.5e-3}, {Precision::kF32, 1e-3}};
   }
   options.seconds["classes"][Precision::kInt8] = 1e-3;
-  const auto result = SearchPrecisions(*bad.graph, bad.plan, *measured, bad.data, Interpreter(), options);
-  ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_EQ(result->plan.PrecisionOf("classes"), Precision::kF32);
-  EXPECT_EQ(result->plan.PrecisionOf("stem"), Precision::kInt8);
-  EXPECT_THAT(result->plan.layers[3].reason, HasSubstr("no faster"));
-}
-
-int64_t CountAt(const QuantizationPlan& plan, Precision precision) {
-  return std::ranges::count(plan.layers, precision, &LayerPlan::precision);
+  const SearchResult result = Bad().Search(options);
+  EXPECT_EQ(result.plan.PrecisionOf("classes"), Precision::kF32);
+  EXPECT_EQ(result.plan.PrecisionOf("stem"), Precision::kInt8);
+  EXPECT_THAT(result.plan.layers[3].reason, HasSubstr("no faster"));
 }
 
 TEST(Sensitivity, TheLeastPreciseTypeThatKeepsTheBudgetIsTaken) {
   const Bad bad;
-  const auto measured = MeasureSensitivity(*bad.graph, bad.plan, bad.data, Interpreter(), CosineAgreement);
-  ASSERT_TRUE(measured.ok()) << measured.status();
   SearchOptions options;
-  options.agreement = CosineAgreement;
   options.fallbacks = {Precision::kBF16, Precision::kF32};
   options.max_drop = 0.005;
-  auto result = SearchPrecisions(*bad.graph, bad.plan, *measured, bad.data, Interpreter(), options);
-  ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_EQ(result->plan.PrecisionOf("outer"), Precision::kBF16);
-  EXPECT_EQ(CountAt(result->plan, Precision::kInt8), 3);
+  SearchResult result = bad.Search(options);
+  EXPECT_EQ(result.plan.PrecisionOf("outer"), Precision::kBF16);
+  EXPECT_EQ(CountAt(result.plan, Precision::kInt8), 3);
 
   options.seconds["outer"] = {{Precision::kInt8, 1e-3}, {Precision::kBF16, 3e-3}, {Precision::kF32, 2e-3}};
-  result = SearchPrecisions(*bad.graph, bad.plan, *measured, bad.data, Interpreter(), options);
-  ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_EQ(result->plan.PrecisionOf("outer"), Precision::kF32);
-  EXPECT_EQ(CountAt(result->plan, Precision::kInt8), 3);
+  result = bad.Search(options);
+  EXPECT_EQ(result.plan.PrecisionOf("outer"), Precision::kF32);
+  EXPECT_EQ(CountAt(result.plan, Precision::kInt8), 3);
 }
 
 TEST(Sensitivity, WhatNoCoarseTypeKeepsIsF32AsFarAsItMust) {
   const Bad bad;
-  const auto measured = MeasureSensitivity(*bad.graph, bad.plan, bad.data, Interpreter(), CosineAgreement);
-  ASSERT_TRUE(measured.ok()) << measured.status();
   SearchOptions options;
-  options.agreement = CosineAgreement;
   options.fallbacks = {Precision::kBF16, Precision::kF32};
   // Less than the four layers lose together in bf16, more than one alone does.
   const auto in_bf16 = MeasureAgreement(
       *QuantizeOrFail(*bad.graph, UniformPlan(*bad.graph, Precision::kBF16)), bad.data, Interpreter());
   ASSERT_TRUE(in_bf16.ok()) << in_bf16.status();
   options.max_drop = (1 - in_bf16->cosine) * 0.9;
-  const auto result = SearchPrecisions(*bad.graph, bad.plan, *measured, bad.data, Interpreter(), options);
-  ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_LE(1 - result->agreement.agreement, options.max_drop);
-  EXPECT_EQ(result->plan.PrecisionOf("outer"), Precision::kF32);
-  EXPECT_EQ(CountAt(result->plan, Precision::kF32), 1);
-  EXPECT_GE(CountAt(result->plan, Precision::kBF16), 1);
+  const SearchResult result = bad.Search(options);
+  EXPECT_LE(1 - result.agreement.agreement, options.max_drop);
+  EXPECT_EQ(result.plan.PrecisionOf("outer"), Precision::kF32);
+  EXPECT_EQ(CountAt(result.plan, Precision::kF32), 1);
+  EXPECT_GE(CountAt(result.plan, Precision::kBF16), 1);
+}
+
+class CountingExecutor : public Executor {
+ public:
+  absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph,
+                                          const std::vector<Tensor>& inputs) const override {
+    ++runs;
+    return Interpreter().Run(graph, inputs);
+  }
+  mutable int runs = 0;
+};
+
+TEST(Sensitivity, MeasuringEndsWhenTheBudgetIsBroken) {
+  const Bad bad;
+  const std::unique_ptr<Graph> quantized = QuantizeOrFail(*bad.graph, bad.plan);
+  const CountingExecutor executor;
+  const auto whole = MeasureAgreement(*quantized, bad.data, executor, CosineAgreement);
+  EXPECT_EQ(executor.runs, 6);
+  const auto cut = MeasureAgreement(*quantized, bad.data, executor, CosineAgreement, 0.9999);
+  EXPECT_EQ(executor.runs, 7);
+  ASSERT_TRUE(whole.ok() && cut.ok());
+  EXPECT_LT(cut->agreement, 0.9999);
+  EXPECT_GT(cut->agreement, whole->agreement);
 }
 
 // The mean of each channel of y0 over samples.
