@@ -19,7 +19,9 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent / "end_to_end"))
 
 from checks import MODELS, need  # noqa: E402
-from peers import Report, compare_all, is_asked_for, random_input, run_attune, run_litert  # noqa: E402
+from comparing import compare_all  # noqa: E402
+from litert import run_litert  # noqa: E402
+from peers import Report, is_asked_for, random_input, run_attune  # noqa: E402
 
 ARCHIVE = pathlib.Path(os.environ.get("ATTUNE_LITERT_ARCHIVE", MODELS / "conformance/litert-testdata.tar.gz"))
 SECONDS = 60  # for one case

@@ -11,7 +11,8 @@ import tempfile
 
 import numpy
 
-from peers import Expected, PeerFailed, Report, is_asked_for, isolated, noise, run_attune
+from comparing import Expected
+from peers import PeerFailed, Report, is_asked_for, isolated, noise, run_attune
 
 SECONDS = 600  # for what PyTorch does with one network
 

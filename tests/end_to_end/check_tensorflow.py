@@ -13,7 +13,8 @@ import tempfile
 import numpy
 
 from checks import MODELS, need
-from peers import Expected, PeerFailed, Report, compare, is_asked_for, isolated, noise, run_attune, speech
+from comparing import Expected, compare
+from peers import PeerFailed, Report, is_asked_for, isolated, noise, run_attune, speech
 
 SECONDS = 600  # for what TensorFlow does with one network
 

@@ -8,7 +8,8 @@ benchmarks: build/bench/python/bin/python tests/end_to_end/check_tflite.py
 import numpy
 
 from checks import MODELS, need
-from peers import Report, is_asked_for, is_image, photo, random_input, run_attune, run_litert, speech
+from litert import run_litert
+from peers import Report, is_asked_for, is_image, photo, random_input, run_attune, speech
 
 # Of networks that take an image as floats: a photo, and the numbers that its black and white become. Those that take
 # integers have the whole range of their type.

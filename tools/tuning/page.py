@@ -109,10 +109,10 @@ def strategies(results, entries):
                 rows.append([f"{network}, {strategy}", str(len(runs)), f"{mean(runs, 'trials'):.0f}",
                              times(ask.gain_interval(runs, ask.kernel_gain))])
     return ["""Where the analytic defaults are near to what the machine can do, any search that begins with them ends
-within a few percent of them, and which one is better is not seen. So here strategies search alone (`--no-defaults`): the defaults are neither
-given to them nor counted, and say only what they are compared with. Annealing asks a cost model that learns from the
-run alone; the one that the program brings with it has learned from these networks and would help it unduly. Nothing is
-confirmed, so luck counts, for all alike.""",
+within a few percent of them, and which one is better is not seen. So here strategies search alone (`--no-defaults`):
+the defaults are neither given to them nor counted, and say only what they are compared with. Annealing asks a cost
+model that learns from the run alone; the one that the program brings with it has learned from these networks and would
+help it unduly. Nothing is confirmed, so luck counts, for all alike.""",
             comparison(entries, "annealing", "random"), markdown(rows)]
 
 
