@@ -141,7 +141,7 @@ class Quantizer {
   }
 
   absl::StatusOr<quant::NetworkAgreement> Agree(const Graph& quantized) const {
-    return quant::MeasureAgreement(quantized, held_back_, executor_, options_.agreement);
+    return quant::MeasureAgreement(quantized, held_back_, executor_, options_.criterion.value);
   }
 
   absl::StatusOr<quant::QuantizationPlan> Plan(const std::vector<Sample>& samples) {
@@ -156,15 +156,16 @@ class Quantizer {
   }
 
   absl::StatusOr<quant::QuantizationPlan> Mix(const quant::QuantizationPlan& plan) const {
-    ASSIGN_OR_RETURN(const std::vector<quant::LayerSensitivity> sensitivities,
-                     quant::MeasureSensitivity(*graph_, plan, FirstOf(held_back_, kOrderingSamples),
-                                               executor_, options_.agreement, Counter("measuring layer")));
+    ASSIGN_OR_RETURN(
+        const std::vector<quant::LayerSensitivity> sensitivities,
+        quant::MeasureSensitivity(*graph_, plan, FirstOf(held_back_, kOrderingSamples), executor_,
+                                  options_.criterion.estimate, Counter("measuring layer")));
     Show("choosing precisions");
     ASSIGN_OR_RETURN(quant::SearchResult result,
                      quant::SearchPrecisions(*graph_, plan, sensitivities, held_back_, executor_,
                                              {.max_drop = options_.max_drop,
                                               .fallbacks = options_.fallbacks,
-                                              .agreement = options_.agreement,
+                                              .agreement = options_.criterion.estimate,
                                               .seconds = seconds_}));
     return std::move(result.plan);
   }

@@ -27,7 +27,7 @@ struct QuantizeOptions {
   bool is_mixed = false;
   double max_drop = 0.01;
   std::vector<quant::Precision> fallbacks = {quant::Precision::kF32};  // as of quant::SearchOptions
-  quant::Agreement agreement = quant::DefaultAgreement;
+  quant::Criterion criterion = quant::DefaultCriterion();
   // Whether layers are timed on this machine: the report says it, and with is_mixed, types that a layer gains
   // nothing by are left out.
   bool measures_seconds = false;

@@ -60,7 +60,7 @@ TEST(Quantize, MixedPrecisionKeepsTheBudget) {
   QuantizeOptions options;
   options.executor = &interpreter;
   options.is_mixed = true;
-  options.agreement = quant::CosineAgreement;
+  options.criterion = *quant::FindCriterion("cosine");
   options.max_drop = 1e-4;
   options.clusters = 16;
   const auto model = QuantizeGraph(*graph, NamedSamples(*graph, 8), options);
@@ -72,7 +72,7 @@ TEST(Quantize, ANetworkIsQuantizedOnItsWay) {
   const std::unique_ptr<Graph> graph = quant::SmallClassifier();
   QuantizeOptions options;
   options.is_mixed = true;
-  options.agreement = quant::CosineAgreement;
+  options.criterion = *quant::FindCriterion("cosine");
   options.measures_seconds = true;
   options.threads = 1;
   const Network network = Network::FromGraph(*graph, "classifier")

@@ -127,7 +127,7 @@ QuantizeOptions QuantizeOptionsOf(const std::string& precision, const SampleFlag
   if (options.is_mixed) options.held_back_period = 2;
   if (target.Has("avx512_bf16")) options.fallbacks = {quant::Precision::kBF16, quant::Precision::kF32};
   options.max_drop = *ParseShare(flags.max_drop);
-  if (!flags.agreement.empty()) options.agreement = *quant::FindAgreement(flags.agreement);
+  if (!flags.agreement.empty()) options.criterion = *quant::FindCriterion(flags.agreement);
   options.measures_seconds = is_here;
   options.progress = [&progress](std::string_view stage) { progress.Show(stage); };
   return options;

@@ -19,7 +19,7 @@ struct SampleFlags {
   std::string folder;
   int64_t most = 1000;  // samples that are read
   std::string max_drop = "1%";
-  std::string agreement;  // a name that quant::FindAgreement() knows; empty: the default one
+  std::string agreement;  // a name that quant::FindCriterion() knows; empty: the default one
 };
 
 // Adds --data, --samples, --max-drop and --agreement. `needed`: whether the command cannot do without --data.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace attune::quant {
@@ -62,12 +63,55 @@ std::vector<int64_t> ClassesOf(const Tensor& map) {
   return chosen;
 }
 
-constexpr std::pair<std::string_view, double (*)(const Sample&, const Sample&)> kAgreements[] = {
-    {"top-1", TopOneAgreement},
-    {"iou", OverlapAgreement},
-    {"error", ErrorAgreement},
-    {"cosine", CosineAgreement},
+struct NamedCriterion {
+  std::string_view name;
+  double (*value)(const Sample&, const Sample&);
+  double (*estimate)(const Sample&, const Sample&);
 };
+constexpr NamedCriterion kCriteria[] = {
+    {"top-1", TopOneAgreement, LikelyTopOneAgreement},
+    {"iou", OverlapAgreement, OverlapAgreement},
+    {"error", ErrorAgreement, ErrorAgreement},
+    {"cosine", CosineAgreement, CosineAgreement},
+};
+
+// The places of the largest elements, the largest first.
+std::vector<int64_t> LargestOf(const Tensor& tensor, int64_t begin, int64_t size) {
+  constexpr int64_t kLargest = 5;
+  std::vector<int64_t> places(static_cast<size_t>(size));
+  std::iota(places.begin(), places.end(), begin);
+  const auto middle = places.begin() + std::min(size, kLargest);
+  std::partial_sort(places.begin(), middle, places.end(), [&](int64_t a, int64_t b) {
+    return std::pair(-tensor.ToDouble(a), a) < std::pair(-tensor.ToDouble(b), b);
+  });
+  places.erase(middle, places.end());
+  return places;
+}
+
+double LikelihoodOfTheClass(const Tensor& expected, const Tensor& actual, int64_t begin, int64_t classes) {
+  const std::vector<int64_t> largest = LargestOf(expected, begin, classes);
+  if (largest.size() < 2) return 1;
+  double sum = 0, squares = 0;
+  for (const int64_t place : largest) {
+    const double difference = actual.ToDouble(place) - expected.ToDouble(place);
+    sum += difference;
+    squares += difference * difference;
+  }
+  const auto count = static_cast<double>(largest.size());
+  const double variance = std::max(0.0, squares - sum * sum / count) / (count - 1);
+  if (!std::isfinite(variance)) return 0;
+  if (variance == 0) return 1;
+  const double margin = expected.ToDouble(largest[0]) - expected.ToDouble(largest[1]);
+  return 1 - std::erfc(margin / (2 * std::sqrt(variance))) / 2;
+}
+
+bool IsClassifier(const Sample& expected) {
+  return expected.size() == 1 && expected[0].rank() == 2 && expected[0].num_elements() > 0;
+}
+
+double DefaultEstimate(const Sample& expected, const Sample& actual) {
+  return IsClassifier(expected) ? LikelyTopOneAgreement(expected, actual) : ErrorAgreement(expected, actual);
+}
 
 }  // namespace
 
@@ -117,19 +161,29 @@ double CosineAgreement(const Sample& expected, const Sample& actual) {
 }
 
 double DefaultAgreement(const Sample& expected, const Sample& actual) {
-  const bool is_classifier =
-      expected.size() == 1 && expected[0].rank() == 2 && expected[0].num_elements() > 0;
-  return is_classifier ? TopOneAgreement(expected, actual) : ErrorAgreement(expected, actual);
+  return IsClassifier(expected) ? TopOneAgreement(expected, actual) : ErrorAgreement(expected, actual);
 }
 
-std::optional<Agreement> FindAgreement(std::string_view name) {
-  const auto* found = std::ranges::find(kAgreements, name, [](const auto& entry) { return entry.first; });
-  return found == std::end(kAgreements) ? std::nullopt : std::optional<Agreement>(found->second);
+double LikelyTopOneAgreement(const Sample& expected, const Sample& actual) {
+  if (!HaveOneShape(expected, actual) || expected[0].rank() == 0) return 0;
+  const int64_t classes = expected[0].shape().back(), elements = expected[0].num_elements();
+  double sum = 0;
+  for (int64_t begin = 0; begin < elements; begin += classes)
+    sum += LikelihoodOfTheClass(expected[0], actual[0], begin, classes);
+  return sum * static_cast<double>(classes) / static_cast<double>(elements);
+}
+
+Criterion DefaultCriterion() { return {DefaultAgreement, DefaultEstimate}; }
+
+std::optional<Criterion> FindCriterion(std::string_view name) {
+  const auto* found = std::ranges::find(kCriteria, name, &NamedCriterion::name);
+  return found == std::end(kCriteria) ? std::nullopt
+                                      : std::optional<Criterion>({found->value, found->estimate});
 }
 
 std::vector<std::string_view> AgreementNames() {
   std::vector<std::string_view> names;
-  for (const auto& [name, function] : kAgreements) names.push_back(name);
+  for (const NamedCriterion& criterion : kCriteria) names.push_back(criterion.name);
   return names;
 }
 

@@ -34,8 +34,23 @@ double CosineAgreement(const Sample& expected, const Sample& actual);
 // top-1 where the only output is [batch, classes], else error.
 double DefaultAgreement(const Sample& expected, const Sample& actual);
 
+// What of TopOneAgreement is to be expected of samples like this one. Problem: of some hundred samples a few
+// change their class, and whoever tries many networks finds one by which none does, by chance. Idea: numbers
+// that differ, differ by chance too; with as much noise in its largest elements, normal and independent, this
+// row would have another class with the probability
+//   erfc(margin / 2s) / 2,
+// where the margin is that of the largest element over the second, and s the standard deviation of what the
+// largest elements differ by. All samples say something then, and not those alone that change.
+double LikelyTopOneAgreement(const Sample& expected, const Sample& actual);
+
+// What networks are judged by: `value` is what is asked for, `estimate` what is chosen by.
+struct Criterion {
+  Agreement value, estimate;
+};
+// DefaultAgreement, and what is to be expected of it.
+Criterion DefaultCriterion();
 // By the names above; nothing where there is none of that name.
-std::optional<Agreement> FindAgreement(std::string_view name);
+std::optional<Criterion> FindCriterion(std::string_view name);
 std::vector<std::string_view> AgreementNames();
 
 }  // namespace attune::quant

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <vector>
+
+#include "base/random.h"
 
 namespace attune::quant {
 namespace {
@@ -17,6 +20,22 @@ TEST(Agreement, OfClassifiersIsTheShareOfEqualClasses) {
   const Sample actual = {Floats32({2, 3}, {0, 2, 1, 9, 1, 0})};
   EXPECT_EQ(DefaultAgreement(expected, actual), 0.5);
   EXPECT_EQ(DefaultAgreement(expected, expected), 1);
+}
+
+// Noise changes as many classes as it is said to.
+TEST(Agreement, OfClassifiersIsEstimated) {
+  constexpr int64_t kRows = 20000, kClasses = 10;
+  Random random(3);
+  Tensor expected(DType::kF32, {kRows, kClasses}), actual(DType::kF32, {kRows, kClasses});
+  for (int64_t i = 0; i < kRows * kClasses; ++i) {
+    expected.SetDouble(i, random.Normal());
+    actual.SetDouble(i, expected.ToDouble(i) + 0.02 * random.Normal());
+  }
+  const double changed = 1 - TopOneAgreement({expected}, {actual});
+  EXPECT_GT(changed, 0.01);
+  EXPECT_NEAR(1 - LikelyTopOneAgreement({expected}, {actual}), changed, 0.2 * changed);
+  EXPECT_EQ(LikelyTopOneAgreement({expected}, {expected}), 1);
+  EXPECT_EQ(DefaultCriterion().estimate({expected}, {actual}), LikelyTopOneAgreement({expected}, {actual}));
 }
 
 TEST(Agreement, OfOtherNetworksIsTheError) {
@@ -47,11 +66,13 @@ TEST(Agreement, OfMapsCountsPixelsOfEachClass) {
 
 TEST(Agreement, AreFoundByName) {
   for (const std::string_view name : AgreementNames()) {
-    ASSERT_TRUE(FindAgreement(name).has_value()) << name;
+    const std::optional<Criterion> found = FindCriterion(name);
+    ASSERT_TRUE(found.has_value()) << name;
     const Sample map = {Floats32({1, 1, 1, 2}, {1, 2})};
-    EXPECT_EQ((*FindAgreement(name))(map, map), 1) << name;
+    EXPECT_EQ(found->value(map, map), 1) << name;
+    EXPECT_EQ(found->estimate(map, map), 1) << name;
   }
-  EXPECT_FALSE(FindAgreement("luck").has_value());
+  EXPECT_FALSE(FindCriterion("luck").has_value());
 }
 
 }  // namespace
