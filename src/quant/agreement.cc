@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <numbers>
 #include <utility>
 
 namespace attune::quant {
@@ -75,34 +75,25 @@ constexpr NamedCriterion kCriteria[] = {
     {"cosine", CosineAgreement, CosineAgreement},
 };
 
-// The places of the largest elements, the largest first.
-std::vector<int64_t> LargestOf(const Tensor& tensor, int64_t begin, int64_t size) {
-  constexpr int64_t kLargest = 5;
-  std::vector<int64_t> places(static_cast<size_t>(size));
-  std::iota(places.begin(), places.end(), begin);
-  const auto middle = places.begin() + std::min(size, kLargest);
-  std::partial_sort(places.begin(), middle, places.end(), [&](int64_t a, int64_t b) {
-    return std::pair(-tensor.ToDouble(a), a) < std::pair(-tensor.ToDouble(b), b);
-  });
-  places.erase(middle, places.end());
-  return places;
+// The places of the largest element and of the second; the first ones of several.
+std::pair<int64_t, int64_t> TwoLargest(const Tensor& tensor, int64_t begin, int64_t size) {
+  const int64_t first = begin + ArgMax(tensor, begin, size, 1);
+  int64_t second = first == begin ? begin + 1 : begin;
+  for (int64_t i = begin; i < begin + size; ++i) {
+    if (i != first && tensor.ToDouble(i) > tensor.ToDouble(second)) second = i;
+  }
+  return {first, second};
 }
 
-double LikelihoodOfTheClass(const Tensor& expected, const Tensor& actual, int64_t begin, int64_t classes) {
-  const std::vector<int64_t> largest = LargestOf(expected, begin, classes);
-  if (largest.size() < 2) return 1;
-  double sum = 0, squares = 0;
-  for (const int64_t place : largest) {
-    const double difference = actual.ToDouble(place) - expected.ToDouble(place);
-    sum += difference;
-    squares += difference * difference;
-  }
-  const auto count = static_cast<double>(largest.size());
-  const double variance = std::max(0.0, squares - sum * sum / count) / (count - 1);
-  if (!std::isfinite(variance)) return 0;
-  if (variance == 0) return 1;
-  const double margin = expected.ToDouble(largest[0]) - expected.ToDouble(largest[1]);
-  return 1 - std::erfc(margin / (2 * std::sqrt(variance))) / 2;
+// That the largest of the row's elements stays the largest.
+double LikelihoodOf(const Tensor& expected, const Tensor& actual, int64_t begin, int64_t classes) {
+  if (classes < 2) return 1;
+  const auto [first, second] = TwoLargest(expected, begin, classes);
+  const double difference = expected.ToDouble(first) - expected.ToDouble(second);
+  const double change = std::abs(actual.ToDouble(first) - actual.ToDouble(second) - difference);
+  if (!std::isfinite(change)) return 0;
+  if (change == 0) return 1;
+  return 1 - std::erfc(difference * std::numbers::inv_sqrtpi / change) / 2;
 }
 
 bool IsClassifier(const Sample& expected) {
@@ -169,7 +160,7 @@ double LikelyTopOneAgreement(const Sample& expected, const Sample& actual) {
   const int64_t classes = expected[0].shape().back(), elements = expected[0].num_elements();
   double sum = 0;
   for (int64_t begin = 0; begin < elements; begin += classes)
-    sum += LikelihoodOfTheClass(expected[0], actual[0], begin, classes);
+    sum += LikelihoodOf(expected[0], actual[0], begin, classes);
   return sum * static_cast<double>(classes) / static_cast<double>(elements);
 }
 

@@ -35,12 +35,11 @@ double CosineAgreement(const Sample& expected, const Sample& actual);
 double DefaultAgreement(const Sample& expected, const Sample& actual);
 
 // What of TopOneAgreement is to be expected of samples like this one. Problem: of some hundred samples a few
-// change their class, and whoever tries many networks finds one by which none does, by chance. Idea: numbers
-// that differ, differ by chance too; with as much noise in its largest elements, normal and independent, this
-// row would have another class with the probability
-//   erfc(margin / 2s) / 2,
-// where the margin is that of the largest element over the second, and s the standard deviation of what the
-// largest elements differ by. All samples say something then, and not those alone that change.
+// change their class, and whoever tries many networks finds one by which none does, by chance. Idea: what the
+// difference of a row's two largest elements changes by could have the other sign as well, and another size.
+// Where such changes are normal, and differences near zero as frequent as all others, the mean of
+//   erfc(difference / (√π |change|)) / 2
+// is the share of rows where the two change places. All rows say something then, not those alone that do so.
 double LikelyTopOneAgreement(const Sample& expected, const Sample& actual);
 
 // What networks are judged by: `value` is what is asked for, `estimate` what is chosen by.

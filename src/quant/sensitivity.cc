@@ -29,7 +29,7 @@ struct Candidate {
   size_t level = 0;
   std::string refused;  // why it is not one less; empty where its own cost says that
 
-  // The level that it gets: the first one from `level` on that no later one is as fast as.
+  // The level that it gets: the first one from `level` on that no later one is faster than.
   size_t Taken() const { return UsefulFrom(level); }
 
   std::string WhyNotLess() const {
@@ -47,13 +47,14 @@ struct Candidate {
  private:
   size_t UsefulFrom(size_t first) const {
     for (size_t later = first + 1; later < levels.size(); ++later) {
-      if (IsAsFast(levels[later], levels[first])) return UsefulFrom(later);
+      if (IsFaster(levels[later], levels[first])) return UsefulFrom(later);
     }
     return first;
   }
-  bool IsAsFast(Precision precise, Precision coarse) const {
+  bool IsFaster(Precision precise, Precision coarse) const {
+    constexpr double kResolution = 1e-6;  // of what is measured
     const auto a = seconds.find(precise), b = seconds.find(coarse);
-    return a != seconds.end() && b != seconds.end() && a->second <= b->second;
+    return a != seconds.end() && b != seconds.end() && a->second + kResolution <= b->second;
   }
 };
 

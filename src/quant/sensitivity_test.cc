@@ -87,10 +87,12 @@ TEST(Sensitivity, LayersThatGainNothingStayFloats) {
   for (const char* layer : {"stem", "inner", "outer", "classes"}) {
     options.seconds[layer] = {{Precision::kInt8, 0.5e-3}, {Precision::kF32, 1e-3}};
   }
-  options.seconds["classes"][Precision::kInt8] = 1e-3;
+  options.seconds["classes"][Precision::kInt8] = 1.1e-3;
+  options.seconds["inner"][Precision::kInt8] = 1e-3 + 0.5e-6;  // which cannot be told apart
   const SearchResult result = Bad().Search(options);
   EXPECT_EQ(result.plan.PrecisionOf("classes"), Precision::kF32);
   EXPECT_EQ(result.plan.PrecisionOf("stem"), Precision::kInt8);
+  EXPECT_EQ(result.plan.PrecisionOf("inner"), Precision::kInt8);
   EXPECT_THAT(result.plan.layers[3].reason, HasSubstr("no faster"));
 }
 

@@ -14,7 +14,7 @@ from program import ROOT
 
 FOLDER = ROOT / "build/study/samples"
 QUANTIZING, JUDGED = 64, 128  # pictures of each kind
-HELD_BACK_PERIOD = 4  # of those to quantize by, attune quantize compares by every fourth one
+HELD_BACK_PERIOD = 4  # attune quantize compares by every fourth picture; of auto by every other one, in batches by others
 CELLS = (3, 7, 15, 31)  # of a side, of the noise that is blurred
 
 
