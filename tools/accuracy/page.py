@@ -40,7 +40,7 @@ advantage."""
 TOOL_NOTES = """Attune is `attune quantize` with `--precision int8`, and with
 `--precision auto`, which leaves layers in bf16 or fp32 that cost too much or gain no time, as measured on half of the
 samples that it is given. No more than 1 % shall be lost; other photos lose more than those that layers were chosen by,
-so it is asked for less (`--max-drop`) of the metric of the table (`--agreement`): for 0.2 % of classes, which depend on
+so it is asked for less (`--max-drop`) of the metric of the table (`--agreement`): for 0.3 % of classes, which depend on
 how many photos a network hesitates at, 0.5 % of cosines and 0.8 % of the mean IoU. For detectors it measures the error
 of their outputs, of which 0.1 % may be lost: a box that is almost none is lost by less. ONNX Runtime is its `quantize_static` with the same samples, all
 of which calibrate: `QuantizeLinear` and `DequantizeLinear` pairs, u8 activations with the range that occurred, i8
