@@ -90,7 +90,8 @@ class Schedule {
                     const std::vector<std::pair<int64_t, int64_t>>& splits,
                     const std::vector<int64_t>& order);
   // The stage computes elements beyond the end of its output's axes as well, whose values nobody reads,
-  // instead of guarding against them. An error where it would read out of bounds.
+  // instead of guarding against them. Guards stay that keep it from reading out of bounds; an error where all
+  // do.
   absl::Status Overcompute(const std::string& stage);
   // The stage of `loop` reads `buffer` block by block, a block being what has one index of the first axis.
   // While it does, the next block is brought into the second-level cache, a share of it in each iteration of

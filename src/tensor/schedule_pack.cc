@@ -127,48 +127,50 @@ absl::Status Schedule::OvercomputeImpl(const Primitive& p) {
   ASSIGN_OR_RETURN(StageState* const state, FindStage(p.names[0]));
   if (state->attached_to.empty())
     return InvalidInput("overcompute: stage '", p.names[0], "' is not computed at a loop");
-  // Conditions on axes alone guard the output's end; those with reduce axes choose terms and stay.
-  std::set<const VarNode*> reduce_axes, dropped;
-  for (const Axis& axis : state->stage.reduce_axes) reduce_axes.insert(axis.var.get());
-  std::set<const VarNode*> reduce_loops;
-  for (const Loop& loop : state->loops) {
-    if (loop.reduce) reduce_loops.insert(loop.var.get());
-  }
-  Expr kept;
-  std::vector<Expr> parts;
-  if (state->stage.where) Conjuncts(state->stage.where, parts);
-  for (const Expr& part : parts) {
-    const auto vars = Variables(part);
-    if (Intersect(vars, reduce_axes)) {
-      kept = kept ? And(kept, part) : part;
-    } else {
-      const auto loops = Variables(Resolve(*state, part));
-      dropped.insert(loops.begin(), loops.end());
-    }
-  }
-  std::vector<Expr> guards;
-  for (const Expr& guard : state->guards) {
-    const auto vars = Variables(guard);
-    if (Intersect(vars, reduce_loops)) {
-      guards.push_back(guard);
-    } else {
-      dropped.insert(vars.begin(), vars.end());
-    }
-  }
   const Bounds bounds = LoopBounds();
-  absl::Status status;
-  VisitExpr(Resolve(*state, state->stage.value), [&](const Expr& e) {
-    if (e->kind != ExprKind::kLoad) return;
-    for (size_t i = 0; i < e->args.size(); ++i) {
-      if (!Intersect(Variables(e->args[i]), dropped)) continue;
-      const Interval range = bounds.Range(e->args[i]);
-      if (range.min < 0 || range.max >= e->buffer->shape[i]) {
+  using Vars = std::set<const VarNode*>;
+  // Whether indices that depend on one of these axes, or loops, stay within their buffers by themselves. An
+  // index without such an axis is what it was, though one loop may be fused of both.
+  const auto check = [&](const Vars& axes, const Vars& loops) {
+    absl::Status status;
+    VisitExpr(state->stage.value, [&](const Expr& e) {
+      if (e->kind != ExprKind::kLoad) return;
+      for (size_t i = 0; i < e->args.size(); ++i) {
+        const Expr index = Resolve(*state, e->args[i]);
+        if (!Intersect(Variables(e->args[i]), axes) && !Intersect(Variables(index), loops)) continue;
+        const Interval range = bounds.Range(index);
+        if (range.min >= 0 && range.max < e->buffer->shape[i]) continue;
         status = InvalidInput("overcompute: stage '", p.names[0], "' would read beyond axis ", i, " of '",
                               e->buffer->name, "'");
       }
-    }
-  });
-  RETURN_IF_ERROR(status);
+    });
+    return status;
+  };
+  // Conditions on axes alone guard the output's end; those with reduce axes choose terms and stay.
+  Vars reduce_axes, reduce_loops;
+  for (const Axis& axis : state->stage.reduce_axes) reduce_axes.insert(axis.var.get());
+  for (const Loop& loop : state->loops) {
+    if (loop.reduce) reduce_loops.insert(loop.var.get());
+  }
+  absl::Status needed;   // why a condition is
+  bool is_free = false;  // of one
+  const auto is_dropped = [&](const absl::Status& status) {
+    needed.Update(status);
+    is_free |= status.ok();
+    return status.ok();
+  };
+  Expr kept;
+  std::vector<Expr> parts, guards;
+  if (state->stage.where) Conjuncts(state->stage.where, parts);
+  for (const Expr& part : parts) {
+    const Vars axes = Variables(part);
+    if (Intersect(axes, reduce_axes) || !is_dropped(check(axes, {}))) kept = kept ? And(kept, part) : part;
+  }
+  for (const Expr& guard : state->guards) {
+    const Vars loops = Variables(guard);
+    if (Intersect(loops, reduce_loops) || !is_dropped(check({}, loops))) guards.push_back(guard);
+  }
+  if (!is_free) RETURN_IF_ERROR(needed);
   for (size_t i = 0; i < state->stage.axes.size(); ++i) {
     const Expr& value = state->axis_values[state->stage.axes[i].var.get()];
     const Interval range = bounds.Range(value - state->region_min[i]);

@@ -7,6 +7,7 @@ namespace attune {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // c[i,j] = Σ a[i,k] b[k,j]; out = max(c, 0)
 ComputeDef MatMulRelu(int64_t m, int64_t n, int64_t k) {
@@ -116,6 +117,49 @@ TEST(Schedule, PrefetchesTheNextBlockInEvenShares) {
   ASSERT_TRUE(nest.ok()) << nest.status();
   EXPECT_THAT(Print(*nest), HasSubstr("prefetch b.packed[floor_mod(add(floor_div(%out.tile, 3), 1), 4), 0, "
                                       "mul(add(mul(floor_mod(%out.tile, 3), 32), %c.k), 16)]"));
+}
+
+// c[i,j] = Σ a[i + k - 1] b[k,j] where a has such an element, of 60 columns in 4 blocks of 16; out = c
+TEST(Schedule, OvercomputesLanesThoughItsLoopGoesOverRowsToo) {
+  ComputeDef def;
+  def.name = "filter";
+  const Buffer a = MakeBuffer("a", DType::kF32, {12}), b = MakeBuffer("b", DType::kF32, {3, 60});
+  const Buffer c = MakeBuffer("c", DType::kF32, {12, 64}), out = MakeBuffer("out", DType::kF32, {12, 64});
+  def.params = {{a, BufferRole::kInput}, {b, BufferRole::kInput}, {out, BufferRole::kOutput}};
+  const Var i = MakeVar("i"), j = MakeVar("j"), k = MakeVar("k"), x = MakeVar("i"), y = MakeVar("j");
+  Stage filter;
+  filter.name = "c";
+  filter.output = c;
+  filter.axes = {{i, 12}, {j, 64}};
+  filter.reduce_axes = {{k, 3}};
+  filter.init = FloatConst(0);
+  const Expr row = Expr(i) + Expr(k) - Expr(1);
+  filter.where = And(And(row >= Expr(0), row < Expr(12)), Expr(j) < Expr(60));
+  filter.value = Load(a, {row}) * Load(b, {k, j});
+  Stage copy;
+  copy.name = "out";
+  copy.output = out;
+  copy.axes = {{x, 12}, {y, 64}};
+  copy.value = Load(c, {x, y});
+  def.stages = {filter, copy};
+
+  const auto schedule = [&](bool packs) {
+    Schedule s(def);
+    if (packs) EXPECT_TRUE(s.Pack("b", "c", {{1, 16}}, {1, 0, 2}).ok());
+    EXPECT_TRUE(s.Split("out.j", 16).ok());
+    EXPECT_TRUE(s.Reorder({"out.j.o", "out.i", "out.j.i"}).ok());
+    EXPECT_TRUE(s.Fuse("out.j.o", "out.i", "out.tile").ok());
+    EXPECT_TRUE(s.ComputeAt("c", "out.tile", MemorySpace::kRegister).ok());
+    return s;
+  };
+  Schedule plain = schedule(false);
+  EXPECT_THAT(std::string(plain.Overcompute("c").message()), HasSubstr("beyond axis 1 of 'b'"));
+  Schedule packed = schedule(true);
+  ASSERT_TRUE(packed.Overcompute("c").ok());
+  const auto nest = packed.Lower({"b.packed"});
+  ASSERT_TRUE(nest.ok()) << nest.status();
+  EXPECT_THAT(Print(*nest), Not(HasSubstr("60")));
+  EXPECT_THAT(Print(*nest), HasSubstr(", 12)"));
 }
 
 // The packed copy of b depends on b alone; a copy of a part of it does not make the whole buffer.
