@@ -135,11 +135,12 @@ absl::Status Schedule::OvercomputeImpl(const Primitive& p) {
     absl::Status status;
     VisitExpr(state->stage.value, [&](const Expr& e) {
       if (e->kind != ExprKind::kLoad) return;
+      const Expr load = Resolve(*state, e);  // of a region, where that is all there is
       for (size_t i = 0; i < e->args.size(); ++i) {
-        const Expr index = Resolve(*state, e->args[i]);
+        const Expr& index = load->args[i];
         if (!Intersect(Variables(e->args[i]), axes) && !Intersect(Variables(index), loops)) continue;
         const Interval range = bounds.Range(index);
-        if (range.min >= 0 && range.max < e->buffer->shape[i]) continue;
+        if (range.min >= 0 && range.max < load->buffer->shape[i]) continue;
         status = InvalidInput("overcompute: stage '", p.names[0], "' would read beyond axis ", i, " of '",
                               e->buffer->name, "'");
       }
