@@ -129,24 +129,24 @@ absl::Status Schedule::OvercomputeImpl(const Primitive& p) {
     return InvalidInput("overcompute: stage '", p.names[0], "' is not computed at a loop");
   const Bounds bounds = LoopBounds();
   using Vars = std::set<const VarNode*>;
-  // Whether indices that depend on one of these axes, or loops, stay within their buffers by themselves. An
-  // index without such an axis is what it was, though one loop may be fused of both.
-  const auto check = [&](const Vars& axes, const Vars& loops) {
+  // Indices that conditions alone keep within their buffers: those that do not depend on an axis or a loop of
+  // a condition are what they are without it, though one loop may be fused of both.
+  struct Beyond {
+    Vars axes, loops;
     absl::Status status;
-    VisitExpr(state->stage.value, [&](const Expr& e) {
-      if (e->kind != ExprKind::kLoad) return;
-      const Expr load = Resolve(*state, e);  // of a region, where that is all there is
-      for (size_t i = 0; i < e->args.size(); ++i) {
-        const Expr& index = load->args[i];
-        if (!Intersect(Variables(e->args[i]), axes) && !Intersect(Variables(index), loops)) continue;
-        const Interval range = bounds.Range(index);
-        if (range.min >= 0 && range.max < load->buffer->shape[i]) continue;
-        status = InvalidInput("overcompute: stage '", p.names[0], "' would read beyond axis ", i, " of '",
-                              e->buffer->name, "'");
-      }
-    });
-    return status;
   };
+  std::vector<Beyond> beyond;
+  VisitExpr(state->stage.value, [&](const Expr& e) {
+    if (e->kind != ExprKind::kLoad) return;
+    const Expr load = Resolve(*state, e);  // of a region, where that is all there is
+    for (size_t i = 0; i < e->args.size(); ++i) {
+      const Interval range = bounds.Range(load->args[i]);
+      if (range.min >= 0 && range.max < load->buffer->shape[i]) continue;
+      beyond.push_back({Variables(e->args[i]), Variables(load->args[i]),
+                        InvalidInput("overcompute: stage '", p.names[0], "' would read beyond axis ", i,
+                                     " of '", e->buffer->name, "'")});
+    }
+  });
   // Conditions on axes alone guard the output's end; those with reduce axes choose terms and stay.
   Vars reduce_axes, reduce_loops;
   for (const Axis& axis : state->stage.reduce_axes) reduce_axes.insert(axis.var.get());
@@ -155,21 +155,23 @@ absl::Status Schedule::OvercomputeImpl(const Primitive& p) {
   }
   absl::Status needed;   // why a condition is
   bool is_free = false;  // of one
-  const auto is_dropped = [&](const absl::Status& status) {
-    needed.Update(status);
-    is_free |= status.ok();
-    return status.ok();
+  const auto is_needed = [&](const Vars& vars, Vars Beyond::* member) {
+    const auto index =
+        std::ranges::find_if(beyond, [&](const Beyond& one) { return Intersect(one.*member, vars); });
+    if (index != beyond.end()) needed.Update(index->status);
+    is_free |= index == beyond.end();
+    return index != beyond.end();
   };
   Expr kept;
   std::vector<Expr> parts, guards;
   if (state->stage.where) Conjuncts(state->stage.where, parts);
   for (const Expr& part : parts) {
     const Vars axes = Variables(part);
-    if (Intersect(axes, reduce_axes) || !is_dropped(check(axes, {}))) kept = kept ? And(kept, part) : part;
+    if (Intersect(axes, reduce_axes) || is_needed(axes, &Beyond::axes)) kept = kept ? And(kept, part) : part;
   }
   for (const Expr& guard : state->guards) {
     const Vars loops = Variables(guard);
-    if (Intersect(loops, reduce_loops) || !is_dropped(check({}, loops))) guards.push_back(guard);
+    if (Intersect(loops, reduce_loops) || is_needed(loops, &Beyond::loops)) guards.push_back(guard);
   }
   if (!is_free) RETURN_IF_ERROR(needed);
   for (size_t i = 0; i < state->stage.axes.size(); ++i) {
