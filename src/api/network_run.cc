@@ -7,6 +7,7 @@
 #include "api/network_state.h"
 #include "base/processors.h"
 #include "base/status.h"
+#include "quant/agreement.h"
 
 namespace attune {
 namespace {
@@ -17,14 +18,6 @@ double Now() {
 
 bool Contains(const std::vector<NamedTensor>& tensors, const std::string& name) {
   return std::any_of(tensors.begin(), tensors.end(), [&](const NamedTensor& t) { return t.name == name; });
-}
-
-int64_t ArgMax(const Tensor& tensor) {
-  int64_t best = 0;
-  for (int64_t i = 1; i < tensor.num_elements(); ++i) {
-    if (tensor.ToDouble(i) > tensor.ToDouble(best)) best = i;
-  }
-  return best;
 }
 
 }  // namespace
@@ -150,7 +143,8 @@ absl::StatusOr<double> Network::Evaluate(const std::vector<Sample>& samples, int
     if (outputs.empty() || outputs[0].tensor.num_elements() == 0) {
       return InvalidInput(state_->source, ": the first output has no elements to find a class in");
     }
-    right += ArgMax(outputs[0].tensor) == sample.label;
+    const Tensor& classes = outputs[0].tensor;
+    right += quant::ArgMax(classes, 0, classes.num_elements(), 1) == sample.label;
   }
   return static_cast<double>(right) / static_cast<double>(samples.size());
 }

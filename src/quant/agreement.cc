@@ -8,15 +8,6 @@
 namespace attune::quant {
 namespace {
 
-// The place of the largest of `size` elements, `stride` apart; the first of several.
-int64_t ArgMax(const Tensor& tensor, int64_t begin, int64_t size, int64_t stride) {
-  int64_t best = 0;
-  for (int64_t i = 1; i < size; ++i) {
-    if (tensor.ToDouble(begin + i * stride) > tensor.ToDouble(begin + best * stride)) best = i;
-  }
-  return best;
-}
-
 // Sums of products over all float outputs.
 struct Products {
   double mixed = 0, expected = 0, actual = 0, differences = 0;
@@ -105,6 +96,14 @@ double DefaultEstimate(const Sample& expected, const Sample& actual) {
 }
 
 }  // namespace
+
+int64_t ArgMax(const Tensor& tensor, int64_t begin, int64_t size, int64_t stride) {
+  int64_t best = 0;
+  for (int64_t i = 1; i < size; ++i) {
+    if (tensor.ToDouble(begin + i * stride) > tensor.ToDouble(begin + best * stride)) best = i;
+  }
+  return best;
+}
 
 double TopOneAgreement(const Sample& expected, const Sample& actual) {
   if (!HaveOneShape(expected, actual) || expected[0].rank() == 0) return 0;

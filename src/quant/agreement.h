@@ -5,6 +5,7 @@
 #ifndef ATTUNE_QUANT_AGREEMENT_H_
 #define ATTUNE_QUANT_AGREEMENT_H_
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -17,6 +18,10 @@ namespace attune::quant {
 // How much of what a network should give it gives, for one sample: outputs expected and actual, in order. 1:
 // all of it, 0: nothing.
 using Agreement = std::function<double(const Sample& expected, const Sample& actual)>;
+
+// The place, from 0 on, of the largest of `size` elements that begin at `begin` and lie `stride` apart; the
+// first of several.
+int64_t ArgMax(const Tensor& tensor, int64_t begin, int64_t size, int64_t stride);
 
 // "top-1": of the first output, whose last axis has the classes: the share of rows whose largest element is
 // in the same place.
