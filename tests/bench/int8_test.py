@@ -12,7 +12,7 @@ import numpy
 
 from bench import measure, models, networks, page, plots, report
 from bench import results as ask
-from bench_test import kernel, sample
+from report_test import kernel, sample
 from program import Failed
 
 PEAK = {"gflops_per_core": 120.0, "int8_gops_per_core": 480.0, "l2_gb_per_s": 200.0, "l3_gb_per_s": 50.0,
