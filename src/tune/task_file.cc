@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -152,9 +153,13 @@ class FileWriter {
     const auto length = static_cast<int64_t>(header.size());
     if (length > kHeaderRoom - static_cast<int64_t>(sizeof(length))) return InternalError("too many tensors");
     if (pwrite(file_.get(), &length, sizeof(length), 0) != sizeof(length) ||
-        pwrite(file_.get(), header.data(), header.size(), sizeof(length)) != length ||
-        fcntl(file_.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
+        pwrite(file_.get(), header.data(), header.size(), sizeof(length)) != length) {
       return NoMemory(length);
+    }
+    // F_SEAL_WRITE is refused while a mapping exists, and a process that another thread has just forked has
+    // copies of this writer's until it executes its program.
+    if (fcntl(file_.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
+      return InternalError("cannot seal the task's data: ", std::strerror(errno));
     }
     return std::move(file_);
   }
