@@ -23,8 +23,9 @@ struct MeasureOptions {
   // Of a candidate that is surely slower than what it has to beat by half of that, this will do.
   double precision_of_slower = 0.04;
   double confidence = 0.95;
-  // Timing ends after this many batches, or this long, with whatever interval it has. An interval wider than
-  // `worst_precision` of the median is no timing (kInvalidTiming).
+  // Timing ends after this many batches, or this long, with whatever interval it has. One wider than
+  // `worst_precision` of the median is no timing: where other programs have the processor, it goes on for
+  // some times the limit to get a better one, and if there is none, the outcome is kInvalidTiming.
   int max_batches = 500;
   double seconds_limit = 0.5;
   double worst_precision = 0.5;

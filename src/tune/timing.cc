@@ -15,6 +15,7 @@ constexpr int kMostSpoiled = 40;   // batches that are too short, before that is
 constexpr int kTurnsToAbandon = 3;
 constexpr int kTurnsToBeSure = 8;                      // as many as there are places in memory
 constexpr int64_t kMostExecutions = int64_t{1} << 24;  // in a batch
+constexpr double kPatience = 8;                        // times the limit, until batches agree
 
 // One of the two that take turns, and its batches so far.
 class Timed {
@@ -107,7 +108,7 @@ class Turns {
       }
       if (IsNarrow()) break;
       const double spent = candidate_.spent() + (incumbent_ ? incumbent_->spent() : 0);
-      if (spent > options_.seconds_limit) break;
+      if (spent > options_.seconds_limit * (Agree() ? 1 : kPatience)) break;
     }
     return std::nullopt;
   }
@@ -115,7 +116,7 @@ class Turns {
   void Report(Measurement* measurement) const {
     const MedianInterval own = FindMedian(candidate_.samples(), options_.confidence);
     measurement->abandoned = abandoned_;
-    if (own.precision() > options_.worst_precision && !abandoned_) {
+    if (!Agree() && !abandoned_) {
       measurement->outcome = TrialOutcome::kInvalidTiming;
       measurement->reason =
           absl::StrCat("the batches do not agree: between ", own.low, " and ", own.high, " s");
@@ -152,6 +153,11 @@ class Turns {
     const std::vector<double>& samples = candidate_.samples();
     return *std::min_element(samples.begin(), samples.end()) >
            options_.abandon_ratio * options_.best_ratio * incumbent_seconds_;
+  }
+
+  // Whether the candidate's batches are a timing at all.
+  bool Agree() const {
+    return FindMedian(candidate_.samples(), options_.confidence).precision() <= options_.worst_precision;
   }
 
   bool IsNarrow() const {

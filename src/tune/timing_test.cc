@@ -159,6 +159,20 @@ TEST(TimeInTurns, AnIncumbentThatBreaksDoesNotCountAgainstTheCandidate) {
   EXPECT_THAT(measurement.timing.seconds, DoubleNear(1e-5, 1e-8));
 }
 
+// What disturbs it at first says nothing of the candidate.
+TEST(TimeInTurns, GoesOnBeyondItsLimitWhereBatchesDoNotAgree) {
+  Machine machine;
+  Random random(5);
+  SimulatedKernel kernel(machine,
+                         [&](double now) { return 1e-5 * (now < 0.1 ? std::exp(4 * random.Uniform()) : 1); });
+  MeasureOptions options;
+  options.seconds_limit = 0.05;
+  Measurement measurement;
+  TimeInTurns(kernel, nullptr, 0, options, &measurement);
+  ASSERT_EQ(measurement.outcome, TrialOutcome::kOk) << measurement.reason;
+  EXPECT_GT(machine.now, 0.1);
+}
+
 TEST(TimeInTurns, ACandidateThatBreaksIsReportedSo) {
   Machine machine;
   SimulatedKernel candidate(machine, Always(1e-5));
