@@ -76,12 +76,13 @@ def run_frozen(path, inputs):
 def run_saved_model(path, inputs):
     """The outputs of a SavedModel's default signature by name. `inputs`: by name, or the one there is."""
     tensorflow = import_tensorflow()
-    model = tensorflow.saved_model.load(str(path))  # keeps the variables alive
-    signature = model.signatures["serving_default"]
-    if not isinstance(inputs, dict):
-        inputs = {next(iter(signature.structured_input_signature[1])): inputs}
-    outputs = signature(**{name: tensorflow.constant(value) for name, value in inputs.items()})
-    return {name: value.numpy() for name, value in outputs.items()}
+    v1 = tensorflow.compat.v1  # takes the graph and its variables; the objects of Python may be of an older Keras
+    with tensorflow.Graph().as_default(), v1.Session() as session:
+        signature = v1.saved_model.load(session, ["serve"], str(path)).signature_def["serving_default"]
+        if not isinstance(inputs, dict):
+            inputs = {next(iter(signature.inputs)): inputs}
+        outputs = {name: info.name for name, info in signature.outputs.items()}
+        return session.run(outputs, {signature.inputs[name].name: value for name, value in inputs.items()})
 
 
 def export(case, folder, image):
