@@ -8,6 +8,7 @@
 #include "tune/codec.h"
 #include "tune/message.h"
 #include "tune/task_data.h"
+#include "tune/timing.h"
 
 namespace attune {
 namespace {
@@ -21,7 +22,7 @@ double SecondsLimit(const BuiltKernel& kernel, const Incumbent* incumbent, const
   const size_t others =
       incumbent == nullptr || incumbent->kernel == nullptr ? 0 : incumbent->kernel->preparations.size() + 4;
   const auto steps = static_cast<double>(kernel.preparations.size() + others + 8);
-  return 120 + steps * options.execution_seconds_limit + 10 * options.seconds_limit;
+  return 120 + steps * options.execution_seconds_limit + (kTimingPatience + 2) * options.seconds_limit;
 }
 
 // What the outcome is of a task that cannot be measured at all.

@@ -15,7 +15,6 @@ constexpr int kMostSpoiled = 40;   // batches that are too short, before that is
 constexpr int kTurnsToAbandon = 3;
 constexpr int kTurnsToBeSure = 8;                      // as many as there are places in memory
 constexpr int64_t kMostExecutions = int64_t{1} << 24;  // in a batch
-constexpr double kPatience = 8;                        // times the limit, until batches agree
 
 // One of the two that take turns, and its batches so far.
 class Timed {
@@ -108,15 +107,16 @@ class Turns {
       }
       if (IsNarrow()) break;
       const double spent = candidate_.spent() + (incumbent_ ? incumbent_->spent() : 0);
-      if (spent > options_.seconds_limit * (Agree() ? 1 : kPatience)) break;
+      if (spent > kTimingPatience * options_.seconds_limit) break;
+      if (spent > options_.seconds_limit && IsTiming(OwnInterval())) break;
     }
     return std::nullopt;
   }
 
   void Report(Measurement* measurement) const {
-    const MedianInterval own = FindMedian(candidate_.samples(), options_.confidence);
+    const MedianInterval own = OwnInterval();
     measurement->abandoned = abandoned_;
-    if (!Agree() && !abandoned_) {
+    if (!IsTiming(own) && !abandoned_) {
       measurement->outcome = TrialOutcome::kInvalidTiming;
       measurement->reason =
           absl::StrCat("the batches do not agree: between ", own.low, " and ", own.high, " s");
@@ -155,9 +155,9 @@ class Turns {
            options_.abandon_ratio * options_.best_ratio * incumbent_seconds_;
   }
 
-  // Whether the candidate's batches are a timing at all.
-  bool Agree() const {
-    return FindMedian(candidate_.samples(), options_.confidence).precision() <= options_.worst_precision;
+  MedianInterval OwnInterval() const { return FindMedian(candidate_.samples(), options_.confidence); }
+  bool IsTiming(const MedianInterval& interval) const {
+    return interval.precision() <= options_.worst_precision;
   }
 
   bool IsNarrow() const {

@@ -42,6 +42,9 @@ class BatchRunner {
   virtual std::optional<Failure> Move() = 0;
 };
 
+// So many times options.seconds_limit batches that do not agree go on.
+inline constexpr double kTimingPatience = 8;
+
 // Fills in timing, abandoned, and what is said of the incumbent, of a measurement whose outcome becomes ok,
 // or kInvalidTiming, or that of the candidate's failure. `incumbent` may be null; if it fails, the candidate
 // goes on alone. `incumbent_seconds`, if not 0, is what it took when it was recorded.

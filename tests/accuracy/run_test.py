@@ -3,11 +3,8 @@
 import contextlib
 import io
 import json
-import os
 import pathlib
 import re
-import subprocess
-import sys
 import tempfile
 import unittest
 from unittest import mock
@@ -18,6 +15,7 @@ from accuracy import results as ask
 from accuracy.networks import NETWORKS
 from accuracy.quantizers import TOOLS
 from program import Failed
+from tool_tests import run_module
 
 SETTINGS = {"calibration": 4, "judging": 8}
 ATTUNE = {"version": "0.1.0", "commit": "0123456789abcdef", "modified": False}
@@ -122,21 +120,17 @@ class Running(unittest.TestCase):
 
 
 class CommandLine(unittest.TestCase):
-    def run_program(self, *arguments, **environment):
-        command = [sys.executable, "-m", "accuracy", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
-
     def test_bad_usage_is_one_sentence(self):
         for arguments, expected in ((["--only", "vgg"], "there is no network vgg"),
                                     (["--tools", "tvm"], "there is no tool tvm"),
                                     (["--judging", "0"], "0 is not a number from 1")):
-            result = self.run_program(*arguments)
+            result = run_module("accuracy", *arguments)
             self.assertEqual((result.returncode, len(result.stderr.splitlines())), (2, 1), result.stderr)
             self.assertIn(expected, result.stderr)
 
     def test_missing_networks_are_one_sentence(self):
         with tempfile.TemporaryDirectory() as folder:
-            result = self.run_program(ATTUNE_MODELS=f"{folder}/none")
+            result = run_module("accuracy", ATTUNE_MODELS=f"{folder}/none")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
         self.assertEqual(result.stderr, "accuracy: ../shared/models is missing; it holds the trained networks, and the "
                                         "photos and sounds for them\n")

@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 """Tests of tools/bench where it measures networks of 8-bit integers."""
-import json
 import math
 import pathlib
-import subprocess
-import sys
 import tempfile
 import unittest
 
@@ -12,8 +9,9 @@ import numpy
 
 from bench import measure, models, networks, page, plots, report
 from bench import results as ask
-from report_test import kernel, sample
 from program import Failed
+from sample import kernel, report_again, sample
+from tool_tests import run_module
 
 PEAK = {"gflops_per_core": 120.0, "int8_gops_per_core": 480.0, "l2_gb_per_s": 200.0, "l3_gb_per_s": 50.0,
         "memory_gb_per_s": 20.0}
@@ -172,20 +170,14 @@ class Reports(unittest.TestCase):
 
 
 class CommandLine(unittest.TestCase):
-    def bench(self, *arguments):
-        command = [sys.executable, "-m", "bench", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
     def test_the_help_names_the_networks(self):
-        text = " ".join(self.bench("--help").stdout.split())
+        text = " ".join(run_module("bench", "--help").stdout.split())
         self.assertIn("resnet50, resnet50v2, mobilenet_v2, tf_mobilenetv2, ssd_mobilenet_v1", text)
         self.assertIn("with --int8 onnxruntime,openvino,litert", text)
 
     def test_results_are_reported_again_as_what_they_are(self):
         with tempfile.TemporaryDirectory() as folder:
-            source = pathlib.Path(folder) / "old.json"
-            source.write_text(json.dumps(int8_sample()))
-            result = self.bench("--from", source, "--output", folder)
+            result = report_again(int8_sample(), folder)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn("75.0 %", result.stdout)
             self.assertEqual(result.stderr, "")

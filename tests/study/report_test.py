@@ -3,8 +3,6 @@
 import copy
 import json
 import pathlib
-import subprocess
-import sys
 import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
@@ -13,8 +11,8 @@ from sample import sample
 from study import __main__ as program
 from study import networks, page, plots
 from study import results as ask
+from tool_tests import SVG, check_figure, run_module
 
-SVG = "{http://www.w3.org/2000/svg}"
 RESNET, _, DETECTOR = networks.NETWORKS
 ALONE, BOTH = networks.Setup(1, 1, 1), networks.Setup(1, 1, 2)
 
@@ -120,13 +118,7 @@ class Page(unittest.TestCase):
 class Figures(unittest.TestCase):
     def test_figures_are_xml_within_their_frame(self):
         for name, drawing in plots.figures(sample()).items():
-            root = ElementTree.fromstring(drawing)
-            width, height = float(root.get("width")), float(root.get("height"))
-            for rect in root.iter(SVG + "rect"):
-                x, y, w, h = (float(rect.get(key)) for key in ("x", "y", "width", "height"))
-                self.assertTrue(0 <= x <= x + w <= width and 0 <= y <= y + h <= height, (name, x, y, w, h))
-            for circle in root.iter(SVG + "circle"):
-                self.assertTrue(0 <= float(circle.get("cx")) <= width and 0 <= float(circle.get("cy")) <= height)
+            check_figure(self, name, drawing)
 
     def test_the_trade_has_a_mark_for_each_version_that_ran(self):
         root = ElementTree.fromstring(plots.trade_chart(sample()))
@@ -141,14 +133,10 @@ class Figures(unittest.TestCase):
 
 
 class CommandLine(unittest.TestCase):
-    def study(self, *arguments):
-        command = [sys.executable, "-m", "study", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
     def test_bad_usage_is_one_sentence(self):
         for text in ("resnet18", "--peers tvm", "--peers ncnn", "--rounds 0", "--seconds x", "--from /none",
                      "--frobnicate"):
-            result = self.study(*text.split())
+            result = run_module("study", *text.split())
             self.assertEqual(result.returncode, 2, text)
             self.assertRegex(result.stderr, r"\Astudy: .+\n\Z", text)
 
@@ -158,7 +146,7 @@ class CommandLine(unittest.TestCase):
             results = sample()
             results["networks"][RESNET.name]["agreement"]["int8"] = {"status": "missing", "reason": "it ended"}
             (folder / "old.json").write_text(json.dumps(results))
-            result = self.study("--from", folder / "old.json", "--output", folder)
+            result = run_module("study", "--from", folder / "old.json", "--output", folder)
             self.assertEqual(result.returncode, 3, result.stderr)
             self.assertEqual(result.stderr, f"missing: int8 of {RESNET.title}: it ended\n")
             self.assertIn("SSD-MobileNet v2", result.stdout)

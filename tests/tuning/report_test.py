@@ -4,15 +4,13 @@ import copy
 import math
 import re
 import unittest
-import xml.etree.ElementTree as ElementTree
 
 from sample import entry_of, sample
+from tool_tests import check_figure
 from tuning import curves, lab, page, plots
 from tuning import results as ask
 from tuning.cases import Plan, TuneCase
 from tuning.progress import duration
-
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 class Curves(unittest.TestCase):
@@ -159,15 +157,7 @@ class Plots(unittest.TestCase):
         drawn = plots.figures(ask.split(sample()))
         self.assertEqual(set(drawn), {name for name, _ in plots.CHARTS.values()})
         for name, drawing in drawn.items():
-            root = ElementTree.fromstring(drawing)
-            width, height = float(root.get("width")), float(root.get("height"))
-            points = [tuple(map(float, point.split(","))) for shape in ("polyline", "polygon")
-                      for element in root.iter(SVG + shape) for point in element.get("points").split()]
-            for rect in root.iter(SVG + "rect"):
-                x, y, w, h = (float(rect.get(key)) for key in ("x", "y", "width", "height"))
-                points += [(x, y), (x + w, y + h)]
-            for x, y in points:
-                self.assertTrue(0 <= x <= width and 0 <= y <= height, (name, x, y))
+            check_figure(self, name, drawing)
 
     def test_no_results_no_figures(self):
         self.assertEqual(plots.figures({}), {})
