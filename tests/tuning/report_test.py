@@ -210,6 +210,12 @@ class Page(unittest.TestCase):
         text = page.page(ask.split(self.results), plots.figures(ask.split(self.results)))
         self.assertEqual(re.findall("^## (.*)$", text, re.MULTILINE), ["Tuned and untuned"])
 
+    def test_a_baseline_for_another_processor_is_named(self):
+        entries = [{"case": {"network": network}, "baseline_cpu": "cpu9"} for network in ("a", "a", "b")]
+        self.assertEqual(page.compiled_for([*entries, {"case": {"network": "c"}}]),
+                         ["The baseline fails to compile a and b for this processor. It is compiled for cpu9 there, "
+                          "whose code runs here too."])
+
     def test_runs_that_never_come_there_are_counted(self):
         self.assertEqual(page.reached([None, None], " s"), "0 of 2 runs")
         self.assertEqual(page.reached([None, 12.3], " s"), "1 of 2 runs: 12 s")

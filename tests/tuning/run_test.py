@@ -171,6 +171,30 @@ class TheLab(unittest.TestCase):
         self.assertEqual([call[1] for call in self.calls], ["first.onnx", "second.onnx", "second.onnx"])
         self.assertEqual((self.records(case.first), self.records(case)), ([1], [1, 3]))
 
+    def deploy(self, baseline_cpu):
+        """With a baseline that compiles for another processor alone. The entry and what was compiled by it."""
+        flags = []
+
+        def compile_network(*arguments, program):
+            if program == "old":
+                flags.append(arguments[arguments.index("--threads") + 2:-2])
+                if not flags[-1]:
+                    raise Failed("cannot")
+        with (mock.patch.object(lab, "attune", compile_network),
+              mock.patch.object(lab, "attune_json", lambda command, *rest: self.tune(command, *rest)
+                                if command == "tune" else {"kernels": [{"ms": 2.0, "roofline_ms": 1.0}]}),
+              mock.patch.object(lab, "take_turns", lambda contestants, *_: ({n: [[1.0]] * 15 for n in contestants}, {}))):
+            return lab.Lab(self.folder, None, "old", baseline_cpu).run(DeployCase(TuneCase("net", 40), True)), flags
+
+    def test_a_baseline_that_fails_for_this_processor_is_compiled_for_another(self):
+        (self.folder / "artifacts").mkdir()
+        entry, flags = self.deploy("znver4")
+        self.assertEqual(flags, [(), ("--cpu", "znver4")])
+        self.assertEqual((entry["baseline_cpu"], entry["gap"], entry["trials"]), ("znver4", 0.5, 40))
+        self.assertEqual(set(entry["speedups"]), {"untuned", "baseline"})
+        with self.assertRaisesRegex(Failed, "cannot"):
+            self.deploy(None)
+
 
 class Pretrain(unittest.TestCase):
     RECORD = {"model": "net.onnx", "threads": 1, "state": "finished", "start_ms": 0, "end_ms": 12_000,
@@ -239,11 +263,12 @@ class CommandLines(unittest.TestCase):
     def test_the_recorded_command_is_of_one_experiment(self):
         args = options.parser().parse_args(
             ["--only", "1,2,6", "--output=/x", "--trials", "30", "--write-docs", "--pairs", "a:b,c:d", "--networks=a,b",
-             "--baseline", "/old/attune", "--seeds", "2"])
+             "--baseline", "/old/attune", "--baseline-cpu", "znver4", "--seeds", "2"])
         self.assertEqual([experiments.command_of(args, number) for number in (1, 2, 6)],
                          ["./do experiments --only 1 --trials 30 --seeds 2 --networks a,b",
                           "./do experiments --only 2 --trials 30 --seeds 2 --pairs a:b,c:d",
-                          "./do experiments --only 6 --trials 30 --networks a,b --baseline attune"])
+                          "./do experiments --only 6 --trials 30 --networks a,b --baseline attune --baseline-cpu "
+                          "znver4"])
         short = options.parser().parse_args(["--short"])
         self.assertEqual(experiments.command_of(short, 3), "./do experiments --only 3 --short")
 
@@ -253,7 +278,8 @@ class CommandLines(unittest.TestCase):
 
     def test_bad_usage_is_one_sentence(self):
         wrong = {"experiments": ("--only 8", "--only 1 --seeds 0", "--what", "--only 1 --networks resnet51",
-                                 "--pairs resnet50", "--records /none", "--baseline /none"),
+                                 "--pairs resnet50", "--records /none", "--baseline /none",
+                                 "--baseline-cpu znver4"),
                  "pretrain": ("--networks resnet51", "--threads 0", "--without x", "--learn-only --records /none")}
         for name, texts in wrong.items():
             for text in texts:

@@ -23,7 +23,8 @@ def command_of(args, number):
     options = {"--trials": None if number == 7 else args.trials, "--seeds": None if number in (6, 7) else args.seeds,
                "--networks": None if number in (2, 7) else args.networks and ",".join(args.networks),
                "--pairs": ",".join(map(":".join, args.pairs)) if number == 2 and args.pairs else None,
-               "--baseline": args.baseline.name if number == 6 and args.baseline else None}
+               "--baseline": args.baseline.name if number == 6 and args.baseline else None,
+               "--baseline-cpu": args.baseline_cpu if number == 6 else None}
     given = [str(part) for option in options.items() if option[1] for part in option]
     return shlex.join(["./do", "experiments", "--only", str(number), *(["--short"] if args.short else []), *given])
 
@@ -86,7 +87,7 @@ def measure(args):
     for number, own in chosen.items():
         results["experiments"][str(number)] = {"command": command_of(args, number),
                                                "cases": list({case.key: None for case in own})}
-    failures = run_cases(cases, results, path, Lab(args.output, args.records, args.baseline))
+    failures = run_cases(cases, results, path, Lab(args.output, args.records, args.baseline, args.baseline_cpu))
     ask.write(path, results)
     report(results, args.output, args.write_docs)
     print(f"the report is {args.output / 'tuning.md'}")

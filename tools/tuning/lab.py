@@ -68,12 +68,18 @@ def roofline_gap(profile):
     return beyond / sum(kernel["ms"] for kernel in profile["kernels"])
 
 
+def compile_network(case, program, artifact, *flags):
+    attune("compile", models.model(case.network), "--threads", case.threads, *flags, "-o", artifact, program=program)
+
+
 class Lab:
     """`folder` is where databases, artifacts and models are kept, `records` what pretraining has measured, `baseline`
-    another attune program or None."""
+    another attune program or None, `baseline_cpu` the processor for which that compiles what it cannot compile for this
+    one, or None."""
 
-    def __init__(self, folder, records, baseline):
-        self._folder, self._records, self._baseline = folder, records, baseline
+    def __init__(self, folder, records, baseline, baseline_cpu=None):
+        self._folder, self._records = folder, records
+        self._baseline, self._baseline_cpu = baseline, baseline_cpu
         # Of now, when it was just built: the sources may change while cases run.
         self._program = machine.program()
 
@@ -120,12 +126,22 @@ class Lab:
         if case.baseline:
             programs["baseline"] = self._baseline
         artifacts = {name: self._path("artifacts", f"{name}.atn") for name in programs}
-        for name in programs.keys() - {"tuned"}:
-            attune("compile", models.model(case.network), "--threads", case.threads, "-o", artifacts[name],
-                   program=programs[name])
-        entry = self._tune(case.tune, "-o", artifacts["tuned"])
+        compile_network(case, PROGRAM, artifacts["untuned"])
+        compiled = self._compile_baseline(case, artifacts["baseline"]) if case.baseline else {}
+        entry = {**self._tune(case.tune, "-o", artifacts["tuned"]), **compiled}
         profile = attune_json("profile", artifacts["untuned"], "--threads", case.threads, "--rounds", PROFILE_ROUNDS)
         return {**entry, "gap": roofline_gap(profile), **self._compare(case, artifacts, programs)}
+
+    def _compile_baseline(self, case, artifact):
+        """Says in the entry where that is not for this processor."""
+        try:
+            compile_network(case, self._baseline, artifact)
+        except Failed:
+            if not self._baseline_cpu:
+                raise
+            compile_network(case, self._baseline, artifact, "--cpu", self._baseline_cpu)
+            return {"baseline_cpu": self._baseline_cpu}
+        return {}
 
     def _recall(self, case):
         """Compiles the network with the records of a run, and lets the artifacts take turns."""
@@ -133,10 +149,9 @@ class Lab:
         if not records.exists():
             self._tune(case.tune)
         artifacts = {name: self._path("artifacts", f"{name}.atn") for name in ("untuned", "tuned")}
-        attune("compile", models.model(case.network), "--threads", case.threads, "-o", artifacts["untuned"])
+        compile_network(case, PROGRAM, artifacts["untuned"])
         start = time.monotonic()
-        attune("compile", models.model(case.network), "--threads", case.threads, "--records", records, "-o",
-               artifacts["tuned"])
+        compile_network(case, PROGRAM, artifacts["tuned"], "--records", records)
         seconds = time.monotonic() - start
         return {"compile_seconds": seconds, **self._compare(case, artifacts, dict.fromkeys(artifacts, PROGRAM))}
 

@@ -63,6 +63,8 @@ def parser():
                    help=f"for experiment 2; default: {','.join(map(':'.join, cases.PAIRS))}")
     p.add_argument("--baseline", type=pathlib.Path, metavar="PROGRAM",
                    help="an attune program whose artifacts take turns too, in experiment 6")
+    p.add_argument("--baseline-cpu", metavar="CPU",
+                   help="the processor for which the baseline compiles a network that it fails to compile for this one")
     p.add_argument("--records", type=pathlib.Path, metavar="DB", default=pretrain.RECORDS,
                    help=f"what ./do pretrain has measured; default: {pretrain.RECORDS.relative_to(ROOT)}")
     p.add_argument("--output", type=pathlib.Path, metavar="DIR",
@@ -91,6 +93,8 @@ def contradiction(args):
     """The sentence on what is wrong, or None."""
     if args.baseline and not args.baseline.is_file():
         return f"there is no program {args.baseline}"
+    if args.baseline_cpu and not args.baseline:
+        return "--baseline-cpu is for a program that --baseline names"
     if set(args.only) & set(cases.NEEDING_RECORDS) and not args.records.exists():
         return f"experiments 3, 4 and 7 need {args.records}, which ./do pretrain makes; or leave them out with --only"
     zoo = models.zoo_names()

@@ -242,7 +242,17 @@ longer than their rooflines ([how those are measured](performance.md)). It is no
 that computes less, as Winograd's convolution does, may go below. The share of the gap that is closed has the gain's
 interval, and takes the gap as certain; with a baseline it is of the baseline's gap. The interval of a geometric mean
 takes the ends of all its networks, and is wide rather than narrow.""",
-            " ".join(sentences), markdown(rows)]
+            " ".join(sentences), markdown(rows), *compiled_for(entries)]
+
+
+def compiled_for(entries):
+    """The sentences on baselines that are not for this processor."""
+    networks = {}
+    for entry in entries:
+        if "baseline_cpu" in entry:
+            networks.setdefault(entry["baseline_cpu"], {})[entry["case"]["network"]] = None
+    return [f"The baseline fails to compile {' and '.join(names)} for this processor. It is compiled for {cpu} there, "
+            "whose code runs here too." for cpu, names in networks.items()]
 
 
 def soon(results, entries):

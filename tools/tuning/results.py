@@ -9,8 +9,9 @@ the tuner's report: trials, failed (those of them that were not built, did not r
 known_tasks (those that had records), kernels_untuned_ms (the sum over the network's kernels), untuned_ms and tuned_ms
 (the network, measured in turns), curve (seconds, trials, ms of the best kernels), ranks (trials, Kendall's tau),
 stage_seconds. One that was deployed has gap (the share of the untuned network's time beyond the rooflines), speedups
-({"untuned": (times as fast as that, lower end, upper end), "baseline": ...}) and latency_ms ({artifact: median}). One
-that was recalled has no report, but compile_seconds, speedups and latency_ms. wall_s is what the case took.
+({"untuned": (times as fast as that, lower end, upper end), "baseline": ...}) and latency_ms ({artifact: median}), and
+baseline_cpu where the baseline was compiled for another processor, since it could not be for this one. One that was
+recalled has no report, but compile_seconds, speedups and latency_ms. wall_s is what the case took.
 
 Beside the page that is published lies a document for each of its experiments, N.json, with that alone. Each of these may
 be of another machine; a document for work is of one.
