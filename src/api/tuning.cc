@@ -5,10 +5,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <random>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "api/layout_trial.h"
@@ -27,9 +29,6 @@ namespace {
 // Of a model that learns from many networks, once; one that is made anew after each batch is smaller.
 constexpr int kPretrainedRounds = 160, kPretrainedDepth = 5;
 
-// The network as a whole, in the end.
-constexpr double kNetworkSeconds = 12;
-
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -42,9 +41,11 @@ std::string NewRunId() {
                       absl::StrFormat("%08x", device()));
 }
 
-// What makes two runs the same work.
-std::string OptionsJson(const TuneOptions& o, const Network& network) {
+// What makes two runs the same work. The tasks tell shapes and values of inputs, where these are given.
+std::string OptionsJson(const TuneOptions& o, const Network& network, const std::vector<TuningTask>& tasks) {
   const TuningOptions& t = o.tuning;
+  std::set<std::string> digests;
+  for (const TuningTask& task : tasks) digests.insert(task.digest);
   return nlohmann::json({{"search", t.search},
                          {"cache", Name(t.cache)},
                          {"seed", t.seed},
@@ -61,7 +62,8 @@ std::string OptionsJson(const TuneOptions& o, const Network& network) {
                          {"retry_layouts", t.retry_layouts},
                          {"use_model", o.use_model},
                          {"cost_model", o.cost_model},
-                         {"pass_plan", Sha256Hex(network.pass_plan())}})
+                         {"pass_plan", Sha256Hex(network.pass_plan())},
+                         {"tasks", Sha256Hex(absl::StrJoin(digests, " "))}})
       .dump();
 }
 
@@ -146,6 +148,7 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   ASSIGN_OR_RETURN(std::unique_ptr<EventLog> events, EventLog::Open(options.events, Now));
   ASSIGN_OR_RETURN(std::unique_ptr<RecordDatabase> records, OpenRecords(options.records, /*create=*/true));
   const std::string device = options.device.empty() ? DeviceFingerprint() : options.device;
+  const std::string work = OptionsJson(options, network, tasks);  // before records change the layouts
   BlockFlips flips;
   if (options.tuning.transfer_from_runs) {
     ASSIGN_OR_RETURN(const RecordChooser known,
@@ -158,7 +161,7 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
                             .model_digest = network.digest(),
                             .device = device,
                             .threads = options.tuning.threads,
-                            .options = OptionsJson(options, network),
+                            .options = work,
                             .start_ms = WallClock()};
   ASSIGN_OR_RETURN(ActiveRun run, ActiveRun::ResumeOrBegin(*records, wanted));
   std::unique_ptr<NetworkTuner> tuner(

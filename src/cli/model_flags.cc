@@ -93,7 +93,16 @@ absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const Network& l
   // Records are this machine's.
   std::shared_ptr<const KernelChooser> chooser;
   if (flags.cpu.empty() && flags.records != "none") {
-    ASSIGN_OR_RETURN(chooser, LoadRecordChooser(flags.records, flags.threads));
+    absl::StatusOr<std::shared_ptr<const KernelChooser>> loaded_chooser =
+        LoadRecordChooser(flags.records, flags.threads);
+    if (loaded_chooser.ok()) {
+      chooser = *std::move(loaded_chooser);
+    } else if (flags.records.empty()) {
+      // Nobody has asked for them.
+      PrintNote(absl::StrCat("compiled without records: ", loaded_chooser.status().message()));
+    } else {
+      return loaded_chooser.status();
+    }
     options.chooser = chooser.get();
   }
   double start = Now();

@@ -36,6 +36,8 @@ std::atomic<TuningJob*> running_job = nullptr;
 
 void StopRunningJob(int /*signal*/) {
   if (TuningJob* job = running_job.load()) job->Stop();
+  constexpr std::string_view kText = "\nstopping after what is measured now; once more ends at once\n";
+  if (write(STDERR_FILENO, kText.data(), kText.size()) < 0) return;  // nobody reads it
 }
 
 // While it lives, SIGINT and SIGTERM stop the job.
@@ -127,7 +129,15 @@ absl::Status Drive(NetworkTuner& tuner) {
   return absl::OkStatus();
 }
 
-absl::Status WriteResults(const Flags& flags, NetworkTuner& tuner) {
+// What becomes of the records, after their file's name.
+std::string_view UseOfRecords(const Flags& flags, bool stopped) {
+  if (!flags.tune.device.empty()) return ", as those of another device than compile asks for\n";
+  if (stopped) return "; what looks best there is not confirmed yet, as the same command does\n";
+  return flags.model.records.empty() ? ", which compile uses by itself\n"
+                                     : ", which compile uses with --records\n";
+}
+
+absl::Status WriteResults(const Flags& flags, NetworkTuner& tuner, bool stopped) {
   const TuningSummary summary = tuner.job().Summary();
   if (!flags.output.empty()) RETURN_IF_ERROR(tuner.Compile().Save(flags.output).status());
   if (!flags.report.empty()) RETURN_IF_ERROR(WriteFileAtomically(flags.report, ReportHtml(summary)));
@@ -135,9 +145,7 @@ absl::Status WriteResults(const Flags& flags, NetworkTuner& tuner) {
     RETURN_IF_ERROR(WriteJson(ToJson(summary, tuner.records_path()), flags.model.json));
   if (flags.model.json == "-") return absl::OkStatus();
   PrintResult(ResultText(summary));
-  PrintResult(absl::StrCat("records are in ", tuner.records_path(),
-                           flags.model.records.empty() ? ", which compile uses by itself\n"
-                                                       : ", which compile uses with --records\n"));
+  PrintResult(absl::StrCat("records are in ", tuner.records_path(), UseOfRecords(flags, stopped)));
   return absl::OkStatus();
 }
 
@@ -185,7 +193,7 @@ absl::Status Tune(Flags& flags) {
   options.use_model = !flags.no_model;
   ASSIGN_OR_RETURN(const std::unique_ptr<NetworkTuner> tuner, NetworkTuner::Create(network, options));
   RETURN_IF_ERROR(Drive(*tuner));
-  return WriteResults(flags, *tuner);
+  return WriteResults(flags, *tuner, tuner->job().is_stopped());
 }
 
 }  // namespace

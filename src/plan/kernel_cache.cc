@@ -8,7 +8,41 @@
 namespace attune {
 namespace {
 
-// Multiply-adds count as two operations, everything else as one for each output element.
+// For an element of the output. A function counts as what its approximation in f32 adds, multiplies, divides
+// and limits (codegen/elementary.cc): a kernel that is full of them is bound by these.
+int64_t OperationsAnElement(Op op) {
+  constexpr int64_t kExp = 23, kSigmoid = 21, kLog = 28, kTanh = 28, kErf = 27;
+  switch (op) {
+    case Op::kExp:
+    case Op::kElu:
+      return kExp;
+    case Op::kLog:
+      return kLog;
+    case Op::kSigmoid:
+    case Op::kSilu:
+      return kSigmoid;
+    case Op::kTanh:
+      return kTanh;
+    case Op::kErf:
+      return kErf;
+    case Op::kGelu:
+      return kErf + 4;
+    case Op::kSoftplus:
+    case Op::kPow:
+      return kExp + kLog;
+    case Op::kSoftmax:
+    case Op::kLogSoftmax:
+      return kExp + 4;  // the maximum, the difference from it, the sum, the share
+    case Op::kLayerNorm:
+      return 8;  // two sums over the element and over its square, what is made of them
+    case Op::kRmsNorm:
+      return 4;
+    default:
+      return GetOpInfo(op).category == OpCategory::kMovement ? 0 : 1;
+  }
+}
+
+// Multiply-adds count as two operations.
 int64_t CountFlops(const Node& node) {
   const int64_t outputs = node.output()->type().num_elements();
   switch (node.op()) {
@@ -30,7 +64,8 @@ int64_t CountFlops(const Node& node) {
     }
     case Op::kAttention: {
       const Shape q = node.input(0)->type().shape(), k = node.input(1)->type().shape();
-      return 2 * q[0] * q[1] * q[2] * k[2] * (q[3] + node.input(2)->type().shape()[3]);
+      const int64_t scores = q[0] * q[1] * q[2] * k[2], products = q[3] + node.input(2)->type().shape()[3];
+      return scores * (2 * products + OperationsAnElement(Op::kSoftmax));
     }
     case Op::kMaxPool:
     case Op::kAvgPool: {
@@ -44,7 +79,7 @@ int64_t CountFlops(const Node& node) {
     case Op::kReduceMin:
       return node.input(0)->type().num_elements();
     default:
-      return GetOpInfo(node.op()).category == OpCategory::kMovement ? 0 : outputs;
+      return outputs * OperationsAnElement(node.op());
   }
 }
 

@@ -93,6 +93,7 @@ void OptionFields(Archive& archive, Options& options) {
   archive.Number(options.max_batches, 1, 1 << 20);
   archive.Real(options.seconds_limit);
   archive.Real(options.worst_precision);
+  archive.Flag(options.until_sure);
   archive.Real(options.best_ratio);
   archive.Real(options.abandon_ratio);
   archive.Real(options.execution_seconds_limit);
@@ -135,6 +136,7 @@ void MeasurementFields(Archive& archive, Any& measurement) {
                      &measurement.ratio_low, &measurement.ratio_high, &measurement.normalized_seconds}) {
     archive.Real(*real);
   }
+  archive.Flag(measurement.is_ratio_sure);
 }
 
 // Whether every offset lies within the code.

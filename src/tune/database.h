@@ -24,6 +24,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "tune/known_times.h"
 #include "tune/record.h"
 #include "tune/sqlite.h"
 
@@ -72,7 +73,7 @@ struct TaskEntry {
 struct PruneOptions {
   RecordFilter which = {};
   int64_t older_than_ms = 0;
-  int keep_best = 0;         // spares the fastest so many of each task, device and threads
+  int keep_best = 0;  // spares the best so many of each task, device, threads and caches, as Best() ranks
   bool keep_failed = false;  // spares failures, which keep a config from being tried again
   bool dry_run = false;      // only counts
 };
@@ -106,8 +107,9 @@ class RecordDatabase {
   // A run enters once, under an id of its own, and is replaced by what is known at its end.
   absl::Status BeginRun(const TuningRun& run);
   absl::Status FinishRun(const TuningRun& run);
-  // Adds a run from elsewhere and says whether that changed anything. One that is here stays, unless it is
-  // said to be running and the other has ended.
+  // Adds a run from elsewhere and says whether that changed anything. One that goes on there is taken for an
+  // interrupted one, since nobody can go on with it here. What is here stays, unless it was interrupted and
+  // the other is finished.
   absl::StatusOr<bool> MergeRun(const TuningRun& run);
   // The newest first.
   absl::StatusOr<std::vector<TuningRun>> Runs();
@@ -119,9 +121,8 @@ class RecordDatabase {
                              int64_t* unreadable = nullptr);
   absl::StatusOr<std::vector<Record>> Records(const RecordFilter& filter);
 
-  // The fastest record of each task, device and threads, in the order of the tasks' arrival. A config's
-  // latest time counts, since the fastest of many was lucky until it is measured again; and none that has
-  // crashed or given a wrong result at the same or a later time.
+  // The record of each task, device and threads that RankTimes() puts first, in the order of the tasks'
+  // arrival. Nothing that has crashed or given a wrong result since is among them, whoever found that.
   absl::StatusOr<std::vector<BestRecord>> Best(const RecordFilter& filter, const BestOptions& options = {});
 
   // Failures whose config has not succeeded since, there being no point in trying it again.
@@ -139,7 +140,19 @@ class RecordDatabase {
   // These are for whoever holds the mutex.
   absl::Status Prepare(bool create);
   absl::Status MakeSchema();
-  absl::StatusOr<bool> IsSuperseded(int64_t id);
+  // What is known of one task on a device with so many threads, and the rows that it is from.
+  struct KeyTimes {
+    struct Part {
+      std::vector<KnownTime> times;
+      std::vector<int64_t> ids;
+    };
+    Part current, priors;
+  };
+  // In the order of the tasks' arrival. Without versions nothing is a prior.
+  absl::Status ForEachKey(const RecordFilter& filter, const std::optional<StrategyVersions>& versions,
+                          const std::function<absl::Status(const KeyTimes&)>& visit);
+  // The table `spared` of the ids of what every key has best, so many with each kind of caches.
+  absl::Status SelectSpared(int count);
   absl::StatusOr<std::optional<Record>> RecordById(int64_t id);
 
   std::mutex mutex_;

@@ -1,27 +1,15 @@
 // What RecordDatabase is asked.
-#include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "tune/database.h"
 #include "tune/database_rows.h"
+#include "tune/known_times.h"
 
 namespace attune {
 namespace {
-
-// A record that may be the best of its key, by what the index holds.
-struct Candidate {
-  int64_t id = 0;
-  int64_t task = 0;
-  std::string device;
-  int64_t threads = 0;
-  bool prior = false;
-
-  bool HasKeyOf(const Candidate& other) const {
-    return task == other.task && threads == other.threads && device == other.device;
-  }
-};
 
 bool IsPrior(const std::optional<StrategyVersions>& versions, const std::string& strategy, int64_t version) {
   if (!versions) return false;
@@ -72,57 +60,75 @@ absl::StatusOr<std::optional<Record>> RecordDatabase::RecordById(int64_t id) {
   return RecordOfRow(row);
 }
 
-absl::StatusOr<bool> RecordDatabase::IsSuperseded(int64_t id) {
-  ASSIGN_OR_RETURN(
-      SqliteStatement later,
-      SqliteStatement::Prepare(
-          *connection_,
-          "SELECT 1 FROM records r JOIN records l ON l.task = r.task AND l.device = r.device AND l.threads = "
-          "r.threads AND l.strategy = r.strategy AND l.strategy_version = r.strategy_version AND l.config = "
-          "r.config WHERE r.id = ? AND ((l.outcome IN ('wrong_result', 'crashed') AND l.time_ms >= "
-          "r.time_ms) "
-          "OR (l.outcome = 'ok' AND l.cache = r.cache AND (l.time_ms, l.id) > (r.time_ms, r.id) AND "
-          "(l.search = 'confirm' OR r.search <> 'confirm'))) LIMIT 1"));
-  later.Start(id);
-  return later.Step();
-}
-
-absl::StatusOr<std::vector<BestRecord>> RecordDatabase::Best(const RecordFilter& filter,
-                                                             const BestOptions& options) {
-  ASSIGN_OR_RETURN(const WhereClause where, Where(filter));
-  const std::lock_guard lock(mutex_);
-  ASSIGN_OR_RETURN(SqliteTransaction snapshot,
-                   SqliteTransaction::Begin(*connection_, SqliteTransaction::Kind::kRead));
+// Runs and caches are no part of the question that SQL answers: failures of others count too.
+absl::Status RecordDatabase::ForEachKey(const RecordFilter& filter,
+                                        const std::optional<StrategyVersions>& versions,
+                                        const std::function<absl::Status(const KeyTimes&)>& visit) {
+  RecordFilter keys = filter;
+  keys.run.clear();
+  keys.cache.reset();
+  ASSIGN_OR_RETURN(const WhereClause where, Where(keys));
   ASSIGN_OR_RETURN(
       SqliteStatement rows,
       SqliteStatement::Prepare(
           *connection_,
-          absl::StrCat("SELECT r.id, r.task, r.device, r.threads, r.strategy, r.strategy_version",
-                       kRecordTables, where.sql, " AND r.outcome = 'ok' ",
-                       "ORDER BY r.task, r.device, r.threads, r.search <> 'confirm', r.seconds, r.id")));
+          absl::StrCat("SELECT r.task, r.device, r.threads, r.id, r.strategy, r.strategy_version, r.config, "
+                       "r.run, r.search, r.outcome, r.cache, r.seconds, r.time_ms",
+                       kRecordTables, where.sql, " AND r.outcome IN ('ok', 'wrong_result', 'crashed') ",
+                       "ORDER BY r.task, r.device, r.threads, r.id")));
   where.BindTo(rows);
-  // Rows of one key follow each other, confirmed ones (kConfirmation) before others, the fastest first. The
-  // last in `best` is of the current key, if it has one.
-  std::vector<BestRecord> best;
-  Candidate current;
-  bool has_best = false;
+  using Key = std::tuple<int64_t, std::string, int64_t>;
+  std::optional<Key> current;
+  KeyTimes known;
   while (true) {
     ASSIGN_OR_RETURN(const bool found, rows.Step());
-    if (!found) return best;
-    const Candidate candidate{rows.Integer(0), rows.Integer(1), rows.Text(2), rows.Integer(3),
-                              IsPrior(options.versions, rows.Text(4), rows.Integer(5))};
-    has_best = has_best && candidate.HasKeyOf(current);
-    const bool replaces_prior = has_best && current.prior && !candidate.prior;
-    if ((has_best && !replaces_prior) || (candidate.prior && !options.priors)) continue;
-    ASSIGN_OR_RETURN(const bool is_superseded, IsSuperseded(candidate.id));
-    if (is_superseded) continue;
-    ASSIGN_OR_RETURN(std::optional<Record> record, RecordById(candidate.id));
-    if (!record) continue;
-    if (replaces_prior) best.pop_back();
-    best.push_back({*std::move(record), candidate.prior});
-    current = candidate;
-    has_best = true;
+    std::optional<Key> key;
+    if (found) key.emplace(rows.Integer(0), rows.Text(1), rows.Integer(2));
+    if (current.has_value() && key != current) RETURN_IF_ERROR(visit(std::exchange(known, {})));
+    if (!found) return absl::OkStatus();
+    current = std::move(key);
+    KnownTime time;
+    time.kind = rows.Text(9) != Name(TrialOutcome::kOk) ? KnownTime::Kind::kFailed
+                : rows.Text(8) == kConfirmation         ? KnownTime::Kind::kConfirmed
+                                                        : KnownTime::Kind::kMeasured;
+    time.config = absl::StrCat(rows.Text(4), " ", rows.Integer(5), " ", rows.Text(6));
+    time.run = rows.Text(7);
+    const std::optional<CacheMode> cache = ParseCacheMode(rows.Text(10));
+    if (!cache.has_value()) continue;  // another version's
+    time.cache = *cache;
+    time.seconds = rows.Real(11);
+    time.time_ms = rows.Integer(12);
+    const bool is_asked_for =
+        (filter.run.empty() || filter.run == time.run) && (!filter.cache || *filter.cache == time.cache);
+    if (time.kind != KnownTime::Kind::kFailed && !is_asked_for) continue;
+    KeyTimes::Part& part = IsPrior(versions, rows.Text(4), rows.Integer(5)) ? known.priors : known.current;
+    part.times.push_back(std::move(time));
+    part.ids.push_back(rows.Integer(3));
   }
+}
+
+absl::StatusOr<std::vector<BestRecord>> RecordDatabase::Best(const RecordFilter& filter,
+                                                             const BestOptions& options) {
+  const std::lock_guard lock(mutex_);
+  ASSIGN_OR_RETURN(SqliteTransaction snapshot,
+                   SqliteTransaction::Begin(*connection_, SqliteTransaction::Kind::kRead));
+  std::vector<BestRecord> best;
+  const auto add_first = [&](const KeyTimes::Part& part, bool prior) -> absl::StatusOr<bool> {
+    for (const size_t place : RankTimes(part.times)) {
+      ASSIGN_OR_RETURN(std::optional<Record> record, RecordById(part.ids[place]));
+      if (!record) continue;
+      best.push_back({*std::move(record), prior});
+      return true;
+    }
+    return false;
+  };
+  const auto add = [&](const KeyTimes& known) -> absl::Status {
+    ASSIGN_OR_RETURN(const bool counts, add_first(known.current, /*prior=*/false));
+    if (counts || !options.priors) return absl::OkStatus();
+    return add_first(known.priors, /*prior=*/true).status();
+  };
+  RETURN_IF_ERROR(ForEachKey(filter, options.versions, add));
+  return best;
 }
 
 absl::StatusOr<std::vector<Record>> RecordDatabase::Failures(const RecordFilter& filter) {

@@ -1,10 +1,12 @@
 // The runs of RecordDatabase, and what removes records.
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "tune/database.h"
 #include "tune/database_rows.h"
+#include "tune/known_times.h"
 
 namespace attune {
 namespace {
@@ -40,22 +42,14 @@ absl::Status SelectPruned(SqliteConnection& connection, const PruneOptions& opti
     where.values.emplace_back(options.older_than_ms);
   }
   if (options.keep_failed) absl::StrAppend(&where.sql, " AND r.outcome = 'ok'");
-  std::string spared;
-  if (options.keep_best > 0) {
-    // Among all records of a key, not those alone that the filter names.
-    spared =
-        "WITH ranked AS (SELECT id, row_number() OVER (PARTITION BY task, device, threads ORDER BY seconds, "
-        "id) AS "
-        "place FROM records WHERE outcome = 'ok') ";
-    absl::StrAppend(&where.sql, " AND r.id NOT IN (SELECT id FROM ranked WHERE place <= ?)");
-    where.values.emplace_back(int64_t{options.keep_best});
-  }
+  // Among all records of a key, not those alone that the filter names.
+  if (options.keep_best > 0) absl::StrAppend(&where.sql, " AND r.id NOT IN (SELECT id FROM temp.spared)");
   RETURN_IF_ERROR(connection.Execute("DROP TABLE IF EXISTS temp.pruned"));
   RETURN_IF_ERROR(connection.Execute("CREATE TEMP TABLE pruned (id INTEGER PRIMARY KEY, run TEXT NOT NULL)"));
   ASSIGN_OR_RETURN(
       SqliteStatement select,
-      SqliteStatement::Prepare(connection, absl::StrCat("INSERT INTO temp.pruned ", spared,
-                                                        "SELECT r.id, r.run", kRecordTables, where.sql)));
+      SqliteStatement::Prepare(
+          connection, absl::StrCat("INSERT INTO temp.pruned SELECT r.id, r.run", kRecordTables, where.sql)));
   where.BindTo(select);
   while (true) {
     ASSIGN_OR_RETURN(const bool row, select.Step());
@@ -83,9 +77,11 @@ absl::Status RecordDatabase::FinishRun(const TuningRun& run) {
 }
 
 absl::StatusOr<bool> RecordDatabase::MergeRun(const TuningRun& run) {
+  TuningRun ended = run;
+  if (ended.state == RunState::kRunning) ended.state = RunState::kInterrupted;
   const std::lock_guard lock(mutex_);
-  return PutRun(*connection_, run,
-                absl::StrCat(kReplaceRun, " WHERE state = 'running' AND excluded.state <> 'running'"));
+  return PutRun(*connection_, ended,
+                absl::StrCat(kReplaceRun, " WHERE state = 'interrupted' AND excluded.state = 'finished'"));
 }
 
 absl::StatusOr<std::vector<TuningRun>> RecordDatabase::Runs() {
@@ -102,12 +98,29 @@ absl::StatusOr<std::vector<TuningRun>> RecordDatabase::Runs() {
   }
 }
 
+absl::Status RecordDatabase::SelectSpared(int count) {
+  RETURN_IF_ERROR(connection_->Execute("DROP TABLE IF EXISTS temp.spared"));
+  RETURN_IF_ERROR(connection_->Execute("CREATE TEMP TABLE spared (id INTEGER PRIMARY KEY)"));
+  ASSIGN_OR_RETURN(SqliteStatement insert,
+                   SqliteStatement::Prepare(*connection_, "INSERT INTO temp.spared VALUES (?)"));
+  const auto spare = [&](const KeyTimes& known) -> absl::Status {
+    std::vector<size_t> ranked = RankTimes(known.current.times);
+    ranked.resize(std::min(ranked.size(), static_cast<size_t>(count)));
+    for (const size_t place : ranked) RETURN_IF_ERROR(insert.Run(known.current.ids[place]));
+    return absl::OkStatus();
+  };
+  for (const CacheMode cache : {CacheMode::kCold, CacheMode::kWarm, CacheMode::kNetwork})
+    RETURN_IF_ERROR(ForEachKey({.cache = cache}, std::nullopt, spare));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<PruneReport> RecordDatabase::Prune(const PruneOptions& options) {
   const std::lock_guard lock(mutex_);
   PruneReport report;
   {
     ASSIGN_OR_RETURN(SqliteTransaction transaction,
                      SqliteTransaction::Begin(*connection_, SqliteTransaction::Kind::kWrite));
+    if (options.keep_best > 0) RETURN_IF_ERROR(SelectSpared(options.keep_best));
     RETURN_IF_ERROR(SelectPruned(*connection_, options));
     ASSIGN_OR_RETURN(report.records,
                      Delete(*connection_, "records WHERE id IN (SELECT id FROM temp.pruned)"));

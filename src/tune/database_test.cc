@@ -164,6 +164,27 @@ TEST_F(DatabaseTest, WhatARunConfirmedComesBeforeWhatMayHaveBeenLucky) {
   EXPECT_THAT(BestTrials({}), ElementsAre(12));
 }
 
+TEST_F(DatabaseTest, WhatALaterRunRefutedIsNotTheBest) {
+  Record first = Timed(1, 10);
+  first.search = kConfirmation;
+  Add(first);
+  Record again = Timed(6, 20);  // of the same config
+  again.run = "later";
+  Add(again);
+  EXPECT_THAT(BestTrials({}), ElementsAre(1));
+  Record standard = Timed(7, 15);
+  standard.run = "later";
+  standard.search = kConfirmation;
+  Add(standard);
+  EXPECT_THAT(BestTrials({}), ElementsAre(7));
+  EXPECT_THAT(BestTrials({.run = "run"}), ElementsAre(1));
+  // A wrong result counts whichever run is asked about.
+  Record wrong = FailedRecord("check", 11, TrialOutcome::kWrongResult);
+  wrong.cache = CacheMode::kCold;
+  Add(wrong);
+  EXPECT_THAT(BestTrials({.run = "run"}), IsEmpty());
+}
+
 TEST_F(DatabaseTest, AConfigThatFailedSinceIsNotTheBest) {
   Add(Timed(1, 30));
   Add(Timed(5, 10));
@@ -215,13 +236,21 @@ TEST_F(DatabaseTest, KeepsRuns) {
   TuningRun second = SampleRun("second");
   second.start_ms += 1;
   EXPECT_TRUE(database_->MergeRun(second).value_or(false));
-  second.state = RunState::kInterrupted;
-  EXPECT_TRUE(database_->MergeRun(second).value_or(false));
-  const auto runs = database_->Runs();
+  auto runs = database_->Runs();
   ASSERT_TRUE(runs.ok()) << runs.status();
   ASSERT_THAT(*runs, SizeIs(2));
-  EXPECT_EQ((*runs)[0].state, RunState::kInterrupted);
+  EXPECT_EQ((*runs)[0].state, RunState::kInterrupted);  // here
   EXPECT_EQ((*runs)[1].tuned_seconds, 0.01);
+  EXPECT_FALSE(database_->MergeRun(second).value_or(true));
+  second.state = RunState::kFinished;
+  EXPECT_TRUE(database_->MergeRun(second).value_or(false));
+}
+
+TEST_F(DatabaseTest, ARunThatGoesOnHereIsNotEndedByACopyOfIt) {
+  TuningRun run = SampleRun("run");
+  ASSERT_TRUE(database_->BeginRun(run).ok());
+  run.state = RunState::kFinished;
+  EXPECT_FALSE(database_->MergeRun(run).value_or(true));
 }
 
 class PruneTest : public DatabaseTest {
@@ -274,6 +303,25 @@ TEST_F(PruneTest, SparesTheBestAndTheFailed) {
   EXPECT_THAT(All(), ElementsAre(4, 6));
   // Trial 4 is the best of its task whatever is asked for, and so nothing of this run goes.
   EXPECT_EQ(Prune({.which = {.run = "run"}, .keep_best = 1}).records, 0);
+}
+
+TEST_F(PruneTest, TheBestIsWhatCompilingWouldTake) {
+  Record confirmed = Timed(21, 50);  // of the same config as trial 1
+  confirmed.search = kConfirmation;
+  Add(confirmed);
+  Add(FailedRecord("run", 24, TrialOutcome::kWrongResult));  // as trial 4, the fastest
+  Prune({.keep_best = 1});
+  EXPECT_THAT(All(), ElementsAre(6, 21));
+}
+
+TEST_F(PruneTest, TheBestWithOtherCachesIsSparedToo) {
+  Record cold = Timed(22, 1), network = Timed(23, 1);  // others are warm
+  cold.cache = CacheMode::kCold;
+  network.cache = CacheMode::kNetwork;
+  Add(cold);
+  Add(network);
+  Prune({.keep_best = 1});
+  EXPECT_THAT(All(), ElementsAre(4, 6, 22, 23));
 }
 
 TEST_F(PruneTest, MayOnlyCount) {

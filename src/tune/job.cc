@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/memory.h"
 #include "base/processors.h"
 #include "base/status.h"
 #include "compile/compile.h"
@@ -18,8 +19,7 @@ constexpr double kLeastGain = 2e-4;
 // What the stages take before any has run, in seconds for each task or candidate.
 constexpr std::array<double, 6> kFirstGuess = {0.05, 0.01, 0.05, 0.3, 0.01, 2.0};
 
-// What is measured of the whole network takes about so long each time.
-constexpr double kNetworkSeconds = 8;
+constexpr int kBuiltAtOnce = 16;  // candidates, by each builder
 
 size_t Place(StageKind kind) { return static_cast<size_t>(kind); }
 
@@ -65,7 +65,7 @@ double TuningJob::SecondsOfItem(StageKind kind) const {
 }
 
 std::optional<StageKind> TuningJob::NextKind() const {
-  const bool ends = stopping_.load(std::memory_order_relaxed) && next_.has_value();
+  const bool ends = is_stopped() && next_.has_value();
   return ends && *next_ != StageKind::kPrepare ? StageKind::kFinalize : next_;
 }
 
@@ -108,19 +108,20 @@ absl::Status TuningJob::RunNext() {
 
 absl::Status TuningJob::Prepare() {
   for (const auto& task : tasks_) {
-    ASSIGN_OR_RETURN(std::vector<Record> records, tools_.records->Records({.task = task->task().digest,
-                                                                           .device = run_.device,
-                                                                           .threads = run_.threads,
-                                                                           .cache = options_.cache}));
+    ASSIGN_OR_RETURN(std::vector<Record> records,
+                     tools_.records->Records(
+                         {.task = task->task().digest, .device = run_.device, .threads = run_.threads}));
     for (const Record& record : records) {
       if (record.run != run_.id) continue;
       ++trials_;
       next_number_ = std::max(next_number_, record.trial + 1);
       earlier_seconds_ += record.build_seconds / options_.builders + record.measure_seconds;
     }
-    // What failed is not tried again, whoever tried it.
+    // What failed is not tried again, whoever tried it, and with whatever in the caches.
     std::erase_if(records, [&](const Record& record) {
-      return record.run != run_.id && record.outcome == TrialOutcome::kOk && !options_.transfer_from_runs;
+      const bool is_asked_for =
+          record.cache == options_.cache && (record.run == run_.id || options_.transfer_from_runs);
+      return record.outcome == TrialOutcome::kOk && !is_asked_for;
     });
     task->Transfer(records, run_.id);
   }
@@ -214,8 +215,13 @@ absl::Status TuningJob::Build() {
   for (const Pending& pending : pending_) {
     requests.push_back({&tasks_[pending.task]->task(), pending.candidate});
   }
-  std::vector<BuildResult> results = tools_.builder->Build(requests);
-  for (size_t i = 0; i < pending_.size(); ++i) pending_[i].built = std::move(results[i]);
+  // Not all at once: whoever stops the job does not want to wait for them.
+  const auto portion = static_cast<size_t>(kBuiltAtOnce * options_.builders);
+  for (size_t begin = 0; begin < requests.size() && !is_stopped(); begin += portion) {
+    const size_t count = std::min(portion, requests.size() - begin);
+    std::vector<BuildResult> results = tools_.builder->Build(std::span(requests).subspan(begin, count));
+    for (size_t i = 0; i < count; ++i) pending_[begin + i].built = std::move(results[i]);
+  }
   next_ = StageKind::kMeasure;
   return absl::OkStatus();
 }
@@ -241,8 +247,7 @@ Record TuningJob::NewRecord(const TuningTask& task, const Candidate& candidate) 
 
 absl::Status TuningJob::Keep(const Pending& pending, TrialOutcome outcome, const Timing& timing,
                              const std::string& reason, double measure_seconds, std::string_view search) {
-  const TuningTask& task = tasks_[pending.task]->task();
-  Record record = NewRecord(task, pending.candidate);
+  Record record = NewRecord(tasks_[pending.task]->task(), pending.candidate);
   record.outcome = outcome;
   record.timing = timing;
   record.reason = reason;
@@ -250,18 +255,28 @@ absl::Status TuningJob::Keep(const Pending& pending, TrialOutcome outcome, const
   record.code_digest = pending.built.kernel.code_digest;
   record.build_seconds = pending.built.seconds;
   record.measure_seconds = measure_seconds;
-  if (outcome != TrialOutcome::kOther) RETURN_IF_ERROR(tools_.records->Add(record).status());
-  return Log("trial", {{"task", task.digest},
-                       {"candidate", ToString(record.strategy, record.config)},
-                       {"outcome", Name(outcome)},
-                       {"trial", record.trial},
-                       {"trial_seconds", timing.seconds}});
+  return KeepRecord(record);
+}
+
+absl::Status TuningJob::KeepRecord(const Record& record) {
+  if (record.outcome != TrialOutcome::kOther) {
+    RETURN_IF_ERROR(tools_.records->Add(record).status());
+    measures_ = true;
+  }
+  nlohmann::json fields = {{"task", TaskDigest(record.task)},
+                           {"candidate", ToString(record.strategy, record.config)},
+                           {"outcome", Name(record.outcome)},
+                           {"trial", record.trial},
+                           {"trial_seconds", record.timing.seconds}};
+  if (!record.reason.empty()) fields["reason"] = record.reason;
+  return Log("trial", std::move(fields));
 }
 
 absl::Status TuningJob::MeasureOne(Pending& pending) {
   TaskTuning& task = *tasks_[pending.task];
   ++trials_;
   if (pending.built.outcome != TrialOutcome::kOk) {
+    unmeasured_ = pending.built.reason;
     task.AddFailure(pending.candidate);
     return Keep(pending, pending.built.outcome, {}, pending.built.reason, 0, options_.search);
   }
@@ -273,6 +288,7 @@ absl::Status TuningJob::MeasureOne(Pending& pending) {
   const Measurement m = tools_.measurer->Measure(task.task(), pending.built.kernel, options,
                                                  incumbent.has_value() ? &*incumbent : nullptr);
   if (m.outcome != TrialOutcome::kOk) {
+    unmeasured_ = m.reason;
     task.AddFailure(pending.candidate);
     return Keep(pending, m.outcome, {}, m.reason, m.seconds, options_.search);
   }
@@ -297,12 +313,14 @@ absl::Status TuningJob::Measure() {
   for (Pending& pending : pending_) {
     // Every task is worth its first trial, of the default.
     const bool can_wait = pending.candidate != tasks_[pending.task]->space().Default();
-    if (stopping_.load(std::memory_order_relaxed) || (can_wait && IsLate())) break;
+    if (is_stopped() || (can_wait && IsLate())) break;
     RETURN_IF_ERROR(MeasureOne(pending));
     if (!pending.score.has_value() || pending.seconds <= 0) continue;
     predicted.push_back(*pending.score);
     measured.push_back(static_cast<float>(-pending.seconds));
   }
+  if (!measures_ && !unmeasured_.empty())
+    return absl::FailedPreconditionError(absl::StrCat("nothing can be measured here: ", unmeasured_));
   if (const auto correlation = KendallTau(predicted, measured)) ranks_.push_back({trials_, *correlation});
   if (const double seconds = NetworkSeconds(); std::isfinite(seconds)) {
     curve_.push_back({Elapsed(), trials_, seconds});
@@ -340,6 +358,7 @@ MeasureOptions TuningJob::MeasuringOptions() const {
   options.cold_bytes = options_.cold_bytes;
   options.threads = options_.threads;
   options.seconds_limit = options_.measure_seconds;
+  options.memory_bytes_limit = std::min(options.memory_bytes_limit, MemoryOfMachine() / 2);
   return options;
 }
 

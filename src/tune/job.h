@@ -28,6 +28,9 @@
 
 namespace attune {
 
+// What is measured of the whole network takes about so long each time.
+inline constexpr double kNetworkSeconds = 12;
+
 // One inference of the whole network, in turns, in seconds.
 struct NetworkTimes {
   double untuned = 0, tuned = 0;
@@ -88,6 +91,7 @@ class TuningJob {
   absl::Status RunNext();
   // Makes kFinalize come after the stage that runs, or at once. Safe from a signal handler.
   void Stop() { stopping_.store(true, std::memory_order_relaxed); }
+  bool is_stopped() const { return stopping_.load(std::memory_order_relaxed); }
 
   // The best config of each task that is faster than its default, by the task's text: complete when the job
   // is done, until then what finalizing has to confirm.
@@ -149,6 +153,7 @@ class TuningJob {
   // Writes down a measurement that is over; `search` is what proposed it.
   absl::Status Keep(const Pending& pending, TrialOutcome outcome, const Timing& timing,
                     const std::string& reason, double measure_seconds, std::string_view search);
+  absl::Status KeepRecord(const Record& record);
   absl::Status TrainModel();
   absl::Status Log(std::string_view event, nlohmann::json fields) {
     return tools_.events->Write(event, fields);
@@ -174,6 +179,8 @@ class TuningJob {
   int comparisons_ = 0;
   int tried_classes_ = 0;
   bool is_compared_ = false;  // the best of all tasks has been compared within the network
+  bool measures_ = false;     // something was built and measured, or failed by its own fault
+  std::string unmeasured_;    // why the last that failed did
   std::vector<Pending> pending_;
   int64_t trials_ = 0;       // what finalizing measures again is none
   int64_t next_number_ = 0;  // of whatever is measured

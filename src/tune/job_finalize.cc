@@ -35,9 +35,9 @@ absl::Status TuningJob::Confirm(size_t index) {
   const bool late = IsLate();
   options.seconds_limit = late ? kConfirmSecondsLate : kConfirmSeconds;
   options.abandon_ratio = 0;
+  options.until_sure = true;
   int confirmed = 0;
-  for (; confirmed < (late ? kConfirmedLate : kConfirmed) && !stopping_.load(std::memory_order_relaxed);
-       ++confirmed) {
+  for (; confirmed < (late ? kConfirmedLate : kConfirmed) && !is_stopped(); ++confirmed) {
     std::optional<Candidate> next = task.NextToConfirm();
     if (!next.has_value()) break;
     Pending pending{.task = index, .candidate = *std::move(next), .score = {}, .built = {}};
@@ -58,7 +58,7 @@ absl::Status TuningJob::Confirm(size_t index) {
     }
     const Timing timing = {incumbent.seconds * m.ratio, incumbent.seconds * m.ratio_low,
                            incumbent.seconds * m.ratio_high, m.timing.repetitions};
-    const bool is_faster = m.ratio_high < 1;
+    const bool is_faster = m.is_ratio_sure && m.ratio_high < 1;
     task.Confirm(pending.candidate, timing.seconds, is_faster, pending.built.kernel.code_digest);
     RETURN_IF_ERROR(
         Keep(pending, m.outcome, timing, "", m.seconds, is_faster ? kConfirmation : options_.search));
@@ -113,7 +113,7 @@ absl::Status TuningJob::TryLayout(int block_class) {
     Record record = NewRecord(kernel.task, kernel.candidate);
     record.timing = {kernel.seconds, kernel.seconds, kernel.seconds, 1};
     record.code_digest = kernel.code_digest;
-    RETURN_IF_ERROR(tools_.records->Add(record).status());
+    RETURN_IF_ERROR(KeepRecord(record));
   }
   return Log("layout", {{"class", block_class},
                         {"adopted", trial.is_adopted},
@@ -135,7 +135,7 @@ absl::Status TuningJob::MeasureNetwork() {
 // One task, or at the end the network, its kernels, layouts and itself: whoever drives the job decides
 // what comes between them. Whoever has stopped it does not want to wait.
 absl::Status TuningJob::Finalize() {
-  const bool stopped = stopping_.load(std::memory_order_relaxed);
+  const bool stopped = is_stopped();
   const bool ends = stopped || !options_.use_defaults;
   while (!ends && finalized_ < tasks_.size()) {
     const size_t task = finalized_++;

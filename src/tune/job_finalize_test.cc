@@ -137,6 +137,17 @@ TEST_F(TuningJobFinalizeTest, WhatFailsWhenItIsConfirmedIsNotKept) {
   EXPECT_EQ(BestOnRecord(tasks_[0]), others_[4]);
 }
 
+// The first run measures it twice.
+TEST_F(TuningJobFinalizeTest, WhatALaterRunFindsSlowerIsNotKept) {
+  LetTimesBe([](size_t n, int nth) { return n == 2 ? (nth < 2 ? 1e-3 : 3e-3) : 4e-3; });
+  Finish(*Make(Options(), "earlier"));
+  ASSERT_EQ(BestOnRecord(tasks_[0]), others_.at(2));
+  const auto job = Make(Options());
+  Finish(*job);
+  EXPECT_THAT(job->Best(), IsEmpty());
+  EXPECT_EQ(BestOnRecord(tasks_[0]), DefaultOf(tasks_[0]));
+}
+
 TEST_F(TuningJobFinalizeTest, WhatIsSlowerInTheNetworkIsNotKept) {
   LetTimesBe([](size_t n, int) { return n == 2 ? 1e-3 : n == 4 ? 1.5e-3 : 3e-3; });
   compare_ = [&](const Candidate& candidate) { return candidate == others_.at(2) ? 1.1 : 0.9; };

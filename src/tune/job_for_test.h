@@ -107,6 +107,7 @@ class FakeMeasurer final : public Measurer {
     m.ratio = seconds / m.incumbent_seconds;
     m.ratio_low = 0.99 * m.ratio;
     m.ratio_high = 1.01 * m.ratio;
+    m.is_ratio_sure = true;
     m.normalized_seconds = incumbent->seconds * m.ratio;
     return m;
   }

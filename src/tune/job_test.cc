@@ -204,6 +204,14 @@ TEST_F(TuningJobTest, StopsWhereAllWasTried) {
   EXPECT_EQ(static_cast<int64_t>(Records().size()), valid);
 }
 
+TEST_F(TuningJobTest, WhereNothingCanBeMeasuredItSaysWhy) {
+  machine_.run = [](const auto&, const auto&) { return TrialOutcome::kOther; };
+  const auto job = Make(Options());
+  RunUntil(*job, kMeasure);
+  EXPECT_EQ(job->RunNext().message(), "nothing can be measured here: running: other");
+  EXPECT_THAT(Records(), IsEmpty());
+}
+
 TEST_F(TuningJobTest, WhoeverStopsItWaitsForOneMeasurementAtMost) {
   const auto job = Make(Options());
   machine_.before_measuring = [&] {

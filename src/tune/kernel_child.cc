@@ -1,12 +1,14 @@
 #include "tune/kernel_child.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <climits>
 #include <cstring>
+#include <fstream>
 #include <memory>
 
 #include "runtime/device.h"
@@ -19,7 +21,7 @@ namespace {
 
 // Beyond what else may be open, so that the rest can be closed.
 constexpr int kCommands = 100, kReplies = 101;
-constexpr int64_t kSpareBytes = int64_t{1} << 30;  // for threads' stacks and what mappings round up to
+constexpr int64_t kSpareBytes = int64_t{1} << 30;  // for what mappings round up to
 
 // For the signal handler; the process runs one kernel.
 const KernelMemory* crash_memory = nullptr;
@@ -46,6 +48,20 @@ void KeepFiles(int commands, int replies) {
   close_range(kReplies + 1, UINT_MAX, 0);
 }
 
+// Where the system runs out of memory it ends this process, and not the tuner or what else is there.
+void BeTheFirstToGo() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
+
+// Of address space, for each thread that is started.
+int64_t StackBytes() {
+  pthread_attr_t attributes;
+  size_t stack = 0, guard = 0;
+  if (pthread_getattr_default_np(&attributes) != 0) return 0;
+  pthread_attr_getstacksize(&attributes, &stack);
+  pthread_attr_getguardsize(&attributes, &guard);
+  pthread_attr_destroy(&attributes);
+  return static_cast<int64_t>(stack + guard);
+}
+
 class KernelChild {
  public:
   KernelChild(const KernelSetup& setup, std::byte* shared, const std::vector<size_t>& places)
@@ -57,14 +73,15 @@ class KernelChild {
     SandboxLimits limits;
     limits.cpu_seconds = setup_.cpu_seconds_limit;
     limits.address_space_bytes =
-        kSpareBytes + MemoryBytes(setup_.buffers, code.scratch_bytes, setup_.threads);
+        kSpareBytes + setup_.threads * StackBytes() +
+        AddressBytes(setup_.buffers, setup_.placement, code.scratch_bytes, setup_.threads);
     ApplyLimits(limits);
     if (!memory_.Allocate(setup_.buffers, setup_.placement, code.scratch_bytes, setup_.threads))
       return KernelReply::kNoMemory;
     code_ = CpuDevice().LoadCode(std::as_bytes(std::span(code.bytes)));
     dims_.assign(static_cast<size_t>(setup_.num_dims), -1);
-    if (code_ == nullptr || !CpuDevice().CreateStream(setup_.threads, &stream_).ok())
-      return KernelReply::kNoMemory;
+    if (code_ == nullptr) return KernelReply::kNoMemory;
+    if (!CpuDevice().CreateStream(setup_.threads, &stream_).ok()) return KernelReply::kNoThreads;
     crash_memory = &memory_;
     ReportCrashes(SendCrash);
     return ForbidSystemCalls(kCommands, kReplies) ? KernelReply::kReady : KernelReply::kNoSandbox;
@@ -138,6 +155,7 @@ void RunKernelChild(const KernelSetup& setup, pid_t runner, int commands, int re
                     const std::vector<size_t>& places) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != runner) _exit(0);  // it was too late
+  BeTheFirstToGo();
   KeepFiles(commands, replies);
   const OnSameProcessors processors(setup.threads);
   KernelChild child(setup, shared, places);

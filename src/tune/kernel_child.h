@@ -26,6 +26,7 @@ struct KernelReply {
     kFailed,       // the kernel returned `value`
     kOverwritten,  // beside the buffer `value`
     kNoMemory,     // for what is to be set up
+    kNoThreads,    // likewise
     kNoSandbox,
     kCrashed,  // by the signal `value`
   };

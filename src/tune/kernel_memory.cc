@@ -1,6 +1,7 @@
 #include "tune/kernel_memory.h"
 
 #include <sys/mman.h>
+#include <sys/random.h>
 
 #include <algorithm>
 #include <cstring>
@@ -47,8 +48,18 @@ int64_t MemoryBytes(std::span<const KernelBuffer> buffers, int64_t scratch_bytes
   return static_cast<int64_t>(std::min<__int128>(bytes, INT64_MAX));
 }
 
+int64_t AddressBytes(std::span<const KernelBuffer> buffers, Placement placement, int64_t scratch_bytes,
+                     int threads) {
+  __int128 mappings = threads + 2;  // each thread's scratch, and two arenas
+  for (const KernelBuffer& buffer : buffers) mappings += placement == Placement::kGuarded ? buffer.copies : 0;
+  const __int128 bytes = MemoryBytes(buffers, scratch_bytes, threads) + mappings * (2 * kGuard + kHugePage);
+  return static_cast<int64_t>(std::min<__int128>(bytes, INT64_MAX));
+}
+
 bool KernelMemory::Allocate(std::span<const KernelBuffer> buffers, Placement placement, int64_t scratch_bytes,
                             int threads) {
+  // Which lines are poisoned is nothing that a kernel may know; where there is no randomness, it might.
+  if (getrandom(&random_, sizeof(random_), GRND_NONBLOCK) != sizeof(random_)) random_ = 1;
   specs_ = buffers;
   addresses_.resize(buffers.size());
   chosen_.resize(buffers.size());

@@ -41,6 +41,9 @@ enum class Placement : uint8_t {
 
 // Bytes that memory for these buffers takes, about; at most INT64_MAX.
 int64_t MemoryBytes(std::span<const KernelBuffer> buffers, int64_t scratch_bytes, int threads);
+// Bytes of address space, with what cannot be touched.
+int64_t AddressBytes(std::span<const KernelBuffer> buffers, Placement placement, int64_t scratch_bytes,
+                     int threads);
 
 // Made once in a process that ends soon: nothing is ever freed. After Allocate, no function allocates memory,
 // and all are safe in a signal handler.

@@ -23,7 +23,9 @@ namespace attune {
 namespace {
 
 constexpr double kSetUpSeconds = 60;
-constexpr double kSlowdown = 20;  // of an execution, compared to the slowest batch, that is no hang yet
+constexpr double kSlowdown = 20;  // of a batch, compared to what it is expected to take, that is no hang yet
+
+Failure OutOfTurn() { return {TrialOutcome::kInvalidTiming, "the kernel answered out of turn"}; }
 
 uint64_t RandomNumber() {
   uint64_t number = 0;
@@ -85,15 +87,20 @@ std::unique_ptr<KernelProcess> KernelProcess::Start(const KernelSetup& setup, Fa
   }
   commands.Close();
   replies.Close();
+  if (!AwaitReply(process->replies_.get(), After(kSetUpSeconds))) {
+    *failure = {TrialOutcome::kOther, absl::StrCat("was not set up within ", kSetUpSeconds, " s")};
+    return nullptr;
+  }
   KernelReply ready;
-  if (!AwaitReply(process->replies_.get(), After(kSetUpSeconds)) ||
-      read(process->replies_.get(), &ready, sizeof(ready)) != sizeof(ready)) {
-    *failure = process->Bury("the kernel was set up");
+  if (const auto unread = process->Read(&ready, "the kernel was set up")) {
+    *failure = *unread;
     return nullptr;
   }
   if (ready.what == KernelReply::kReady) return process;
   if (ready.what == KernelReply::kNoMemory) {
     *failure = {TrialOutcome::kOutOfMemory, "the system does not have the memory that the kernel needs"};
+  } else if (ready.what == KernelReply::kNoThreads) {
+    *failure = {TrialOutcome::kOther, absl::StrCat("the system does not have ", setup.threads, " threads")};
   } else {
     *failure = {TrialOutcome::kOther, "the system has no filters for system calls"};
   }
@@ -118,23 +125,30 @@ std::string KernelProcess::NameOf(int buffer) const {
   return buffer >= 0 && index < setup_.names.size() ? setup_.names[index] : "a buffer";
 }
 
+// Reads a reply that is there. A failure where the child has closed its pipe instead, or something in it
+// wrote there what is no reply.
+std::optional<Failure> KernelProcess::Read(KernelReply* reply, const std::string& waiting_for) {
+  const ssize_t got = read(replies_.get(), reply, sizeof(*reply));
+  if (got == sizeof(*reply)) return std::nullopt;
+  return got > 0 ? OutOfTurn() : Bury(waiting_for);
+}
+
 // Says why a child that closed its pipe ended.
 Failure KernelProcess::Bury(const std::string& waiting_for) {
   int status = 0;
   Kill(&status);
   const ProcessEnd end = DescribeEnd(status);
-  // No kernel can send itself that; the system may have, for want of memory.
+  // The system may have done that, for want of memory.
   const TrialOutcome outcome = end.killed ? TrialOutcome::kOther : end.outcome;
   return {outcome, absl::StrCat("ended with ", end.reason, " before ", waiting_for)};
 }
 
 std::optional<Failure> KernelProcess::Ask(int what, int64_t count, double seconds_limit) {
   if (pid_ < 0) return Failure{TrialOutcome::kOther, "the kernel's process is gone"};
-  const Failure out_of_turn = {TrialOutcome::kInvalidTiming, "the kernel answered out of turn"};
   if (AwaitReply(replies_.get(), Deadline())) {
     KernelReply early;  // a crash of one of its threads, or something that the kernel wrote itself
-    if (read(replies_.get(), &early, sizeof(early)) == sizeof(early)) return out_of_turn;
-    return Bury("it was asked");
+    const auto unread = Read(&early, "it was asked");
+    return unread ? unread : OutOfTurn();
   }
   turn_ = RandomNumber();
   const KernelCommand command = {turn_, what, count};
@@ -145,7 +159,7 @@ std::optional<Failure> KernelProcess::Ask(int what, int64_t count, double second
     return Failure{TrialOutcome::kTimedOut, absl::StrCat("did not end within ", seconds_limit, " s")};
   }
   KernelReply reply;
-  if (read(replies_.get(), &reply, sizeof(reply)) != sizeof(reply)) return Bury("it answered");
+  if (const auto unread = Read(&reply, "it answered")) return unread;
   if (reply.what == KernelReply::kCrashed) {
     int status = 0;
     Kill(&status);
@@ -156,7 +170,7 @@ std::optional<Failure> KernelProcess::Ask(int what, int64_t count, double second
     if (reply.buffer >= 0) where = absl::StrCat(" at byte ", reply.offset, " of ", NameOf(reply.buffer));
     return Failure{TrialOutcome::kCrashed, absl::StrCat(SignalName(reply.value), where)};
   }
-  if (reply.turn != turn_) return out_of_turn;
+  if (reply.turn != turn_) return OutOfTurn();
   if (reply.what == KernelReply::kFailed)
     return Failure{TrialOutcome::kCrashed, absl::StrCat("the kernel returned ", reply.value)};
   if (reply.what == KernelReply::kOverwritten) {
@@ -175,12 +189,16 @@ std::optional<Failure> KernelProcess::Move() {
 }
 
 std::optional<Failure> KernelProcess::Run(int64_t executions, double* seconds) {
-  const double expected = slowest_ * static_cast<double>(executions);
+  const double count = static_cast<double>(executions), limit = setup_.execution_seconds_limit;
   const auto start = std::chrono::steady_clock::now();
   std::optional<Failure> failure =
-      Ask(KernelCommand::kRun, executions, setup_.execution_seconds_limit + kSlowdown * expected);
+      Ask(KernelCommand::kRun, executions,
+          std::min(limit + kSlowdown * each_ * count, limit * std::max(count, 1.0)));
   *seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (executions > 0) slowest_ = std::max(slowest_, *seconds / static_cast<double>(executions));
+  if (executions > 0 && executions >= most_executions_) {
+    most_executions_ = executions;
+    each_ = *seconds / count;
+  }
   return failure;
 }
 

@@ -30,6 +30,8 @@
 
 namespace attune {
 
+struct KernelReply;
+
 struct Failure {
   TrialOutcome outcome;
   std::string reason;
@@ -75,6 +77,7 @@ class KernelProcess {
 
   bool MapShared();
   std::optional<Failure> Ask(int what, int64_t count, double seconds_limit);
+  std::optional<Failure> Read(KernelReply* reply, const std::string& waiting_for);
   Failure Bury(const std::string& waiting_for);
   std::string NameOf(int buffer) const;
   void Kill(int* status);
@@ -86,7 +89,8 @@ class KernelProcess {
   size_t shared_bytes_ = 0;
   std::vector<size_t> places_;  // of the outputs there, by buffer
   uint64_t turn_ = 0;
-  double slowest_ = 0;  // seconds an execution, over the batches
+  double each_ = 0;  // seconds an execution, in the largest batch so far
+  int64_t most_executions_ = 0;
 };
 
 }  // namespace attune

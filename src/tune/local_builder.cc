@@ -63,8 +63,7 @@ class LocalBuilder::Batch {
       busy_.push_back(job);
       ++attempts_[job.request];
       // Where that fails, waiting for the answer tells why.
-      SendMessage(worker->socket(), EncodeBuildRequest(requests_[job.request]), After(kSendSeconds))
-          .IgnoreError();
+      worker->Send(EncodeBuildRequest(requests_[job.request]), After(kSendSeconds)).IgnoreError();
     }
     return absl::OkStatus();
   }
@@ -152,7 +151,7 @@ absl::Status LocalBuilder::Grow(size_t count) {
   setup.Bytes(EncodeTarget(options_.target));
   for (std::unique_ptr<WorkerProcess>& worker : started) {
     RETURN_IF_ERROR(worker->AwaitReady(deadline));
-    RETURN_IF_ERROR(SendMessage(worker->socket(), setup.text(), deadline));
+    RETURN_IF_ERROR(worker->Send(setup.text(), deadline));
     workers_.push_back(std::move(worker));
   }
   return absl::OkStatus();

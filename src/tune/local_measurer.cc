@@ -25,9 +25,13 @@ double SecondsLimit(const BuiltKernel& kernel, const Incumbent* incumbent, const
   return 120 + steps * options.execution_seconds_limit + (kTimingPatience + 2) * options.seconds_limit;
 }
 
-// What the outcome is of a task that cannot be measured at all.
-TrialOutcome OutcomeOf(const absl::Status& status) {
-  return absl::IsResourceExhausted(status) ? TrialOutcome::kOutOfMemory : TrialOutcome::kOther;
+// Why the task cannot be measured within the limit; empty where it can.
+std::string WhyTooLarge(const TuningTask& task, const MeasureOptions& options) {
+  // The file holds outputs with up to two bounds, and processes have a copy of all.
+  const int64_t bytes = 4 * TaskBytes(task);
+  if (bytes <= options.memory_bytes_limit) return "";
+  return absl::StrCat("the task's inputs and outputs take ", bytes >> 20, " MiB to measure, the limit is ",
+                      options.memory_bytes_limit >> 20, " MiB");
 }
 
 }  // namespace
@@ -37,20 +41,14 @@ LocalMeasurer::LocalMeasurer(LocalMeasurerOptions options) : options_(std::move(
 LocalMeasurer::~LocalMeasurer() = default;
 
 // Has a runner for the task.
-absl::Status LocalMeasurer::Begin(const TuningTask& task, const MeasureOptions& options) {
-  // The file holds outputs with up to two bounds, and processes have a copy of all.
-  const int64_t bytes = 4 * TaskBytes(task);
-  if (bytes > options.memory_bytes_limit) {
-    return absl::ResourceExhaustedError(absl::StrCat("the task's inputs and outputs take ", bytes >> 20,
-                                                     " MiB to measure, the limit is ",
-                                                     options.memory_bytes_limit >> 20, " MiB"));
-  }
+absl::Status LocalMeasurer::Begin(const TuningTask& task) {
   if (task_ != task.digest || task_.empty()) {
     runner_ = nullptr;
     data_.Close();
-    task_ = task.digest;
     absl::StatusOr<FileDescriptor> data = MakeTaskFile(task);
     data_status_ = data.status();
+    // There may be memory another time.
+    task_ = absl::IsResourceExhausted(data_status_) ? "" : task.digest;
     if (data.ok()) data_ = *std::move(data);
   }
   RETURN_IF_ERROR(data_status_);
@@ -66,7 +64,7 @@ absl::Status LocalMeasurer::Begin(const TuningTask& task, const MeasureOptions& 
 Measurement LocalMeasurer::Ask(const std::string& request, double seconds_limit, bool* killed) {
   Measurement measurement;
   const Deadline deadline = After(seconds_limit);
-  absl::Status status = SendMessage(runner_->socket(), request, deadline);
+  absl::Status status = runner_->Send(request, deadline);
   if (status.ok()) {
     const absl::StatusOr<std::string> answer = ReceiveMessage(runner_->socket(), deadline);
     status = answer.status();
@@ -94,11 +92,16 @@ Measurement LocalMeasurer::Measure(const TuningTask& task, const BuiltKernel& ke
   if (options_.use != nullptr) measuring = std::unique_lock<MachineUse>(*options_.use);
   const auto start = std::chrono::steady_clock::now();
   Measurement measurement;
+  if (std::string reason = WhyTooLarge(task, options); !reason.empty()) {
+    measurement.outcome = TrialOutcome::kOutOfMemory;
+    measurement.reason = std::move(reason);
+    return measurement;
+  }
   bool killed = true;
   for (int attempt = 0; attempt < kAttempts && killed; ++attempt) {
     killed = false;
-    if (const absl::Status status = Begin(task, options); !status.ok()) {
-      measurement.outcome = OutcomeOf(status);
+    if (const absl::Status status = Begin(task); !status.ok()) {
+      measurement = {};
       measurement.reason = std::string(status.message());
       break;
     }

@@ -36,7 +36,7 @@ class LocalMeasurer final : public Measurer {
 
  private:
   // These are for whoever holds the mutex.
-  absl::Status Begin(const TuningTask& task, const MeasureOptions& options);
+  absl::Status Begin(const TuningTask& task);
   // `killed`: the runner was, from outside.
   Measurement Ask(const std::string& request, double seconds_limit, bool* killed);
 

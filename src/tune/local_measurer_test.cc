@@ -192,6 +192,7 @@ TEST_F(LocalMeasurerTest, BadPreparationsAreTheCandidatesFault) {
   EXPECT_EQ(measurer_.Measure(task, kernel, QuickOptions(), nullptr).outcome, kOk);
 }
 
+// Who computes and who measures at the same time is machine_use_test.cc's.
 TEST_F(LocalMeasurerTest, BuilderAndMeasurerShareTheirCores) {
   const auto use = std::make_shared<MachineUse>();
   LocalBuilderOptions builder_options = BuilderOptionsOfTest();

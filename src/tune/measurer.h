@@ -29,6 +29,8 @@ struct MeasureOptions {
   int max_batches = 500;
   double seconds_limit = 0.5;
   double worst_precision = 0.5;
+  // Whether it goes on so, too, until there are enough batches for an interval of that confidence.
+  bool until_sure = false;
 
   // The time of what a candidate has to beat, in relation to the incumbent's.
   double best_ratio = 1;
@@ -66,6 +68,7 @@ struct Measurement {
   // clock of the processor say, concerns both alike. 0 where there was none, or it failed.
   double incumbent_seconds = 0;                     // its median now
   double ratio = 0, ratio_low = 0, ratio_high = 0;  // candidate to incumbent, median over the turns
+  bool is_ratio_sure = false;  // whether there were enough turns for an interval; else it is their range
   // The candidate's time had it been measured when the incumbent was recorded: incumbent.seconds * ratio.
   double normalized_seconds = 0;
 };

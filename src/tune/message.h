@@ -41,7 +41,7 @@ class MessageWriter {
 };
 
 // Reads what a MessageWriter wrote. After the first value that is not there or out of range, everything is
-// zero or empty, and status() says so.
+// zero or empty, and Finish() says so.
 class MessageReader {
  public:
   // `text` outlives it.

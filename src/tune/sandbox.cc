@@ -35,10 +35,12 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
 constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 #endif
 
-void LimitTo(int resource, int64_t value) {
-  const rlimit limit = {static_cast<rlim_t>(value), static_cast<rlim_t>(value)};
+// From `value` on, a process gets a signal or an error; beyond `most`, no more of it at all.
+void LimitTo(int resource, int64_t value, int64_t most) {
+  const rlimit limit = {static_cast<rlim_t>(value), static_cast<rlim_t>(most)};
   setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
+void LimitTo(int resource, int64_t value) { LimitTo(resource, value, value); }
 
 // Of this process, in bytes.
 int64_t AddressSpace() {
@@ -120,8 +122,10 @@ void ApplyLimits(const SandboxLimits& limits) {
   LimitTo(RLIMIT_CORE, 0);
   LimitTo(RLIMIT_FSIZE, 0);
   LimitTo(RLIMIT_STACK, limits.stack_bytes);
-  const auto cpu = used.ru_utime.tv_sec + used.ru_stime.tv_sec + 2;
-  LimitTo(RLIMIT_CPU, cpu + static_cast<int64_t>(std::min(limits.cpu_seconds, 1e9)));
+  constexpr int64_t kSpare = 2;  // seconds: for what came before, and between SIGXCPU and SIGKILL
+  const auto cpu = used.ru_utime.tv_sec + used.ru_stime.tv_sec + kSpare +
+                   static_cast<int64_t>(std::min(limits.cpu_seconds, 1e9));
+  LimitTo(RLIMIT_CPU, cpu, cpu + kSpare);
   // Sanitizers map terabytes that they do not use.
   if (!ATTUNE_SANITIZED) LimitTo(RLIMIT_AS, AddressSpace() + limits.address_space_bytes);
 }

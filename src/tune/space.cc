@@ -112,6 +112,11 @@ bool ConfigSpace::IsValid(const Candidate& candidate) {
   return it->second;
 }
 
+void ConfigSpace::Forget() {
+  constexpr size_t kMostRemembered = 100'000;
+  if (valid_.size() > kMostRemembered) valid_.clear();
+}
+
 std::optional<Candidate> ConfigSpace::Nearest(const Candidate& other) {
   const StrategySpace* space = Find(other.strategy);
   if (space == nullptr) return std::nullopt;

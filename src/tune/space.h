@@ -56,6 +56,8 @@ class ConfigSpace final : public CandidateSpace {
   bool Contains(const Candidate& candidate) const override;
   // Contains it, and no constraint is broken.
   bool IsValid(const Candidate& candidate) override;
+  // Gives memory back: what was asked about is remembered, until it is too much.
+  void Forget();
   // The loop nest that a valid candidate gives, for features.
   absl::StatusOr<LoopNest> Lower(const Candidate& candidate) const;
 

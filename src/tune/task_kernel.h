@@ -21,9 +21,6 @@ class TaskKernel {
   TaskKernel(BuiltKernel kernel, const TaskData& data, const MeasureOptions& options)
       : kernel_(std::move(kernel)), data_(data), options_(options) {}
 
-  const BuiltKernel& kernel() const { return kernel_; }
-  const MeasureOptions& options() const { return options_; }
-
   // Runs its preparations, each in a process of its own. Before all that follows.
   std::optional<Failure> Prepare();
 

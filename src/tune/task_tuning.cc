@@ -34,36 +34,70 @@ absl::StatusOr<std::unique_ptr<TaskTuning>> TaskTuning::Create(TuningTask task, 
 }
 
 void TaskTuning::Transfer(std::span<const Record> records, const std::string& run) {
-  // The last time of each, since the fastest of many was lucky; if any were confirmed, of these.
-  std::map<Candidate, double> times, confirmed;
+  std::vector<KnownTime> times;  // of `observed_`
+  double standard = 0;           // the default's time when this run measured what follows
   for (const Record& record : records) {
     const Strategy* strategy = FindStrategy(record.strategy);
     Candidate candidate{record.strategy, record.config};
     if (strategy == nullptr || strategy->version != record.strategy_version || !space_->Contains(candidate)) {
       continue;
     }
-    const bool ok = record.outcome == TrialOutcome::kOk;
-    ++(record.run == run ? trials_ : transferred_);
-    if (!ok && record.run == run) ++failed_;
-    for (auto* known : {&times, &confirmed}) {
-      if (!ok) known->erase(candidate);
+    const bool ok = record.outcome == TrialOutcome::kOk, is_own = record.run == run;
+    ++(is_own ? trials_ : transferred_);
+    if (!ok && is_own) ++failed_;
+    times.push_back({!ok                              ? KnownTime::Kind::kFailed
+                     : record.search == kConfirmation ? KnownTime::Kind::kConfirmed
+                                                      : KnownTime::Kind::kMeasured,
+                     ToString(candidate.strategy, candidate.config), record.run, record.cache,
+                     record.timing.seconds, record.time_ms});
+    if (is_own) {
+      if (ok && candidate == space_->Default()) standard = record.timing.seconds;
+      if (ok && standard > 0) resumed_[candidate] = record.timing.seconds / standard;
+      if (!ok) resumed_.erase(candidate);
     }
-    if (ok) (record.search == kConfirmation ? confirmed : times)[candidate] = record.timing.seconds;
     observed_.push_back({std::move(candidate), ok, record.timing.seconds});
   }
-  double fastest = kNever;
-  for (const auto& [candidate, seconds] : confirmed.empty() ? times : confirmed) {
-    if (seconds >= fastest) continue;
-    known_ = candidate;
-    fastest = seconds;
-  }
+  KeepKnown(times);
   search_->Observe(observed_);
+}
+
+// `times` are of what was observed.
+void TaskTuning::KeepKnown(std::span<const KnownTime> times) {
+  const std::vector<size_t> ranked = RankTimes(times);
+  if (ranked.empty()) return;
+  const size_t first = ranked.front();
+  known_.push_back(observed_[first].candidate);
+  if (times[first].kind != KnownTime::Kind::kConfirmed) return;
+  confirmed_before_ = known_.front();
+  // A run that ended early may have found something better that nobody has confirmed.
+  std::map<Candidate, size_t> latest;
+  for (const size_t place : ranked) {
+    const auto [last, is_new] = latest.try_emplace(observed_[place].candidate, place);
+    if (times[place].time_ms > times[last->second].time_ms) last->second = place;
+  }
+  const auto fastest =
+      std::ranges::min_element(latest, {}, [&](const auto& entry) { return times[entry.second].seconds; });
+  if (fastest->first != known_.front()) known_.push_back(fastest->first);
 }
 
 std::vector<Candidate> TaskTuning::First() const {
   std::vector<Candidate> first = {space_->Default()};
-  if (known_.has_value() && *known_ != first.front()) first.push_back(*known_);
+  for (const Candidate& known : known_) {
+    if (known != first.front() && !resumed_.contains(known)) first.push_back(known);
+  }
   return first;
+}
+
+// What this run measured before it was killed, beside the default's time of now.
+void TaskTuning::Resume() {
+  for (const auto& [candidate, ratio] : std::exchange(resumed_, {})) {
+    if (candidate == space_->Default()) continue;
+    const double seconds = ratio * default_seconds_;
+    times_[candidate] = seconds;
+    if (best_.has_value() && seconds >= best_seconds_) continue;
+    best_ = candidate;
+    best_seconds_ = seconds;
+  }
 }
 
 void TaskTuning::Hint(std::span<const Candidate> others) {
@@ -93,6 +127,7 @@ void TaskTuning::Add(const Candidate& candidate, const Measurement& measurement,
     const bool is_first = !default_kernel_.has_value();
     default_seconds_ = seconds;
     default_kernel_ = std::move(kernel);
+    if (is_first) Resume();
     if (is_first && space_->hides_defaults()) return;
   }
   unobserved_.push_back({candidate, /*ok=*/true, seconds});
@@ -116,6 +151,13 @@ void TaskTuning::EndBatch() {
   search_->Observe(unobserved_);
   observed_.insert(observed_.end(), unobserved_.begin(), unobserved_.end());
   unobserved_.clear();
+  // Of all that was ever scored, there would be gigabytes.
+  std::unordered_map<Candidate, FeatureVector, CandidateHash> features;
+  for (const Trial& trial : observed_) {
+    if (auto node = features_.extract(trial.candidate)) features.insert(std::move(node));
+  }
+  features_ = std::move(features);
+  space_->Forget();
   progress_.best.push_back(best_.has_value() ? best_seconds_ : kNever);
 }
 
@@ -158,7 +200,7 @@ std::vector<float> TaskTuning::Scores(std::span<const Candidate> candidates, con
 
 const Candidate* TaskTuning::found() const {
   if (best_.has_value() && *best_ != space_->Default()) return &*best_;
-  return known_.has_value() ? &*known_ : nullptr;
+  return known_.empty() ? nullptr : &known_.front();
 }
 
 std::optional<Incumbent> TaskTuning::incumbent() const {
@@ -198,6 +240,10 @@ std::optional<Candidate> TaskTuning::NextToConfirm() const {
     next = candidate;
     fastest = seconds;
   }
+  // Else what an earlier run has confirmed would still count, whatever this one has seen of it.
+  if (!next.has_value() && confirmed_.empty() && default_seconds_ > 0 &&
+      confirmed_before_ != space_->Default())
+    return confirmed_before_;
   return next;
 }
 

@@ -14,6 +14,7 @@
 #include "tune/budget.h"
 #include "tune/builder.h"
 #include "tune/cost_model.h"
+#include "tune/known_times.h"
 #include "tune/measurer.h"
 #include "tune/options.h"
 #include "tune/record.h"
@@ -40,8 +41,8 @@ class TaskTuning {
   // `run`, which goes on. Those that do not fit any more do not.
   void Transfer(std::span<const Record> records, const std::string& run);
 
-  // What is measured before anything is proposed: the default, and the fastest of the records. What others
-  // have to beat is the times of now.
+  // What is measured before anything is proposed: the default, what the records say is best, and what may be
+  // better but was not confirmed. What others have to beat is the times of now.
   std::vector<Candidate> First() const;
   // What was fast for other tasks is tried early where it fits.
   void Hint(std::span<const Candidate> others);
@@ -69,7 +70,7 @@ class TaskTuning {
   double best_seconds() const { return best_seconds_; }
   double default_seconds() const { return default_seconds_; }
   // The fastest that Confirm() has not heard of, if it is faster than the default and than all that Confirm()
-  // has.
+  // has; without any, what an earlier run has confirmed.
   std::optional<Candidate> NextToConfirm() const;
   // The digests of the default's code and of the best's; nothing unless the best is confirmed, and another.
   struct Code {
@@ -86,6 +87,8 @@ class TaskTuning {
  private:
   TaskTuning(TuningTask task, int threads) : task_(std::move(task)), threads_(threads) {}
 
+  void KeepKnown(std::span<const KnownTime> times);
+  void Resume();
   const FeatureVector* FeaturesOf(const Candidate& candidate);
 
   TuningTask task_;
@@ -96,9 +99,12 @@ class TaskTuning {
   TaskProgress progress_;
   std::vector<Trial> observed_, unobserved_;                              // by the search strategy
   std::unordered_map<Candidate, FeatureVector, CandidateHash> features_;  // empty: it has none
-  std::optional<Candidate> known_;                                        // the fastest of the records
-  std::unordered_map<Candidate, double, CandidateHash> times_;            // of this run
-  std::optional<Candidate> best_;                                         // of this run
+  std::vector<Candidate> known_;               // the best of the records, and maybe a better one
+  std::optional<Candidate> confirmed_before_;  // the best of the records, if a run has confirmed it
+  // Times of this run before it was killed, as shares of the default's, until that is measured again.
+  std::unordered_map<Candidate, double, CandidateHash> resumed_;
+  std::unordered_map<Candidate, double, CandidateHash> times_;  // of this run
+  std::optional<Candidate> best_;                               // of this run
   std::optional<BuiltKernel> default_kernel_;
   double best_seconds_ = 0, default_seconds_ = 0;
   struct Confirmation {

@@ -108,7 +108,7 @@ class Turns {
       if (IsNarrow()) break;
       const double spent = candidate_.spent() + (incumbent_ ? incumbent_->spent() : 0);
       if (spent > kTimingPatience * options_.seconds_limit) break;
-      if (spent > options_.seconds_limit && IsTiming(OwnInterval())) break;
+      if (spent > options_.seconds_limit && IsEnough()) break;
     }
     return std::nullopt;
   }
@@ -130,6 +130,7 @@ class Turns {
     measurement->ratio = ratio.median;
     measurement->ratio_low = ratio.low;
     measurement->ratio_high = ratio.high;
+    measurement->is_ratio_sure = ratio.is_sure;
     measurement->normalized_seconds = incumbent_seconds_ * ratio.median;
   }
 
@@ -160,10 +161,15 @@ class Turns {
     return interval.precision() <= options_.worst_precision;
   }
 
+  // Of what is asked about.
+  MedianInterval Interval() const {
+    return FindMedian(incumbent_ ? ratios_ : candidate_.samples(), options_.confidence);
+  }
+  bool IsEnough() const { return IsTiming(OwnInterval()) && (!options_.until_sure || Interval().is_sure); }
+
   bool IsNarrow() const {
     if (candidate_.samples().size() < kTurnsToBeSure) return false;
-    const MedianInterval interval =
-        FindMedian(incumbent_ ? ratios_ : candidate_.samples(), options_.confidence);
+    const MedianInterval interval = Interval();
     const bool is_slower =
         incumbent_ && interval.low > options_.best_ratio * (1 + options_.precision_of_slower / 2);
     return interval.is_sure &&

@@ -109,6 +109,26 @@ TEST(TimeInTurns, AKernelThatTakesLongerThanABatchRunsAFewTimes) {
   EXPECT_LE(kernel.executions(), 4);
 }
 
+TEST(TimeInTurns, FewTurnsAreNotSureButForWhoeverWaits) {
+  MeasureOptions options;
+  for (const bool waits : {false, true}) {
+    Machine machine;
+    SimulatedKernel candidate(machine, Always(0.1)), incumbent(machine, Always(0.11));
+    options.until_sure = waits;
+    Measurement measurement;
+    TimeInTurns(candidate, &incumbent, 0.11, options, &measurement);
+    ASSERT_EQ(measurement.outcome, TrialOutcome::kOk);
+    EXPECT_EQ(measurement.is_ratio_sure, waits);
+    EXPECT_LT(measurement.ratio_high, 1);
+  }
+  // Not for ever.
+  Machine machine;
+  SimulatedKernel candidate(machine, Always(5)), incumbent(machine, Always(6));
+  Measurement measurement;
+  TimeInTurns(candidate, &incumbent, 6, options, &measurement);
+  EXPECT_FALSE(measurement.is_ratio_sure);
+}
+
 TEST(TimeInTurns, WhatIsClearlyWorseIsAbandonedEarly) {
   Machine machine;
   SimulatedKernel slow(machine, Noisy(2e-5, 1)), fast(machine, Noisy(1e-5, 2));

@@ -57,8 +57,10 @@ struct Launch {
     if (file >= 0) dup2(fds[2], kWorkerFile);
     close_range(file >= 0 ? kWorkerFile + 1 : kWorkerSocket + 1, UINT_MAX, 0);
 
-    // An interrupt from the keyboard, which goes to all processes, is the tuner's matter.
+    // What asks all processes of a group to end, such as an interrupt from the keyboard, is the tuner's
+    // matter.
     signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -85,7 +87,7 @@ ProcessEnd DescribeEnd(int wait_status) {
   if (WIFSIGNALED(wait_status)) {
     const int number = WTERMSIG(wait_status);
     end.reason = absl::StrCat("signal ", number, " (", strsignal(number), ")");
-    end.killed = number == SIGKILL;
+    end.killed = number == SIGKILL || number == SIGTERM;
     if (number == SIGXCPU) end.outcome = TrialOutcome::kTimedOut;
   } else {
     const int status = WEXITSTATUS(wait_status);
@@ -143,6 +145,11 @@ absl::Status WorkerProcess::AwaitReady(Deadline deadline) {
       absl::StrCat(program_, " does not serve as a worker of this version: ",
                    greeting.ok() ? "it greets in another way" : std::string(greeting.status().message()),
                    "; ", end.reason));
+}
+
+absl::Status WorkerProcess::Send(const std::string& request, Deadline deadline) {
+  if (ftruncate(output_.get(), 0) != 0) return SystemError("ftruncate");
+  return SendMessage(socket(), request, deadline);
 }
 
 std::string WorkerProcess::PrintedEnd() const {

@@ -28,7 +28,7 @@ inline constexpr int kWorkerFile = 4;
 inline constexpr char kBuilderKind[] = "builder";
 inline constexpr char kRunnerKind[] = "runner";
 // The first message of every worker. The number counts up with each change of the messages.
-inline constexpr char kWorkerGreeting[] = "attune worker 1";
+inline constexpr char kWorkerGreeting[] = "attune worker 2";
 // Exit status of a worker that cannot have the memory that it wants.
 inline constexpr int kOutOfMemoryStatus = 77;
 
@@ -54,7 +54,7 @@ class FileDescriptor {
 struct ProcessEnd {
   TrialOutcome outcome = TrialOutcome::kCrashed;  // or kOutOfMemory, kTimedOut
   std::string reason;                             // "signal 11 (Segmentation fault)", "exit status 3"
-  bool killed = false;                            // by SIGKILL, which no program sends itself
+  bool killed = false;                            // by a signal that no worker sends itself
 };
 // Of a status of waitpid().
 ProcessEnd DescribeEnd(int wait_status);
@@ -80,6 +80,9 @@ class WorkerProcess {
 
   // Waits for the greeting. An error names the program.
   absl::Status AwaitReady(Deadline deadline);
+
+  // Sends a request. What the worker has printed before says nothing about it, and is forgotten.
+  absl::Status Send(const std::string& request, Deadline deadline);
 
   int socket() const { return socket_.get(); }
   pid_t pid() const { return pid_; }

@@ -119,6 +119,14 @@ TEST_F(TuneTest, WritesWhatItFoundAndCompileUsesIt) {
   EXPECT_EQ(kernels_by_records({}, {.records = records_}), kernels.size());
   EXPECT_EQ(kernels_by_records({"--records", "none"}, {.records = records_}), 0);
   EXPECT_EQ(kernels_by_records({}, {.records = "none"}), 0);
+  // Records that nobody has asked for do not stop anybody.
+  const std::string damaged = folder_ / "damaged.db";
+  std::ofstream(damaged)
+      << "no database at all, but a text that is long enough to have a header's size ....\n";
+  EXPECT_EQ(kernels_by_records({}, {.records = damaged}), 0);
+  EXPECT_THAT(RunAttune({"compile", model_, "-o", compiled}, {.records = damaged}).err,
+              HasSubstr("note: compiled without records: " + damaged));
+  EXPECT_NE(RunAttune({"compile", model_, "-o", compiled, "--records", damaged}).exit_code, 0);
   const Outcome text = RunAttune({"compile", model_, "-o", compiled, "--records", records_});
   EXPECT_THAT(text.out, HasSubstr("as measured, by records"));
 

@@ -116,7 +116,8 @@ class Results(unittest.TestCase):
 
     def test_gap(self):
         kernels = [{"ms": 4.0, "roofline_ms": 3.0}, {"ms": 1.0, "roofline_ms": 2.0}, {"ms": 5.0, "roofline_ms": 4.0}]
-        self.assertAlmostEqual(lab.roofline_gap({"kernels": kernels}), 0.2)
+        disturbed = [{**kernel, "ms": 5 * kernel["ms"]} for kernel in kernels]
+        self.assertAlmostEqual(lab.roofline_gap([{"kernels": one} for one in (kernels, disturbed, kernels)]), 0.2)
         share, low, high = ask.closed_share({"gap": 0.25, "speedups": {"untuned": [1.25, 1.0, 1.6]}})
         self.assertAlmostEqual(share, 0.8)
         self.assertEqual((low, round(high, 6)), (0, 1.5))

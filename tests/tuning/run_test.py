@@ -22,7 +22,7 @@ from tuning.cases import DeployCase, Plan, TuneCase
 
 class Cases(unittest.TestCase):
     def test_keys_tell_cases_apart(self):
-        for plan in (Plan(), Plan(time="10s"), Plan(baseline=True)):
+        for plan in (Plan(), Plan(time="10s"), Plan(baseline="1234abcd")):
             _, everything = cases.all_cases(cases.EXPERIMENTS, plan)
             self.assertEqual(len({case.key for case in everything}), len(set(everything)))
 
@@ -51,7 +51,7 @@ class Cases(unittest.TestCase):
         self.assertEqual(" ".join(map(str, case.flags)),
                          "--threads 1 --strategy annealing --trials 100 --seed 2 --no-transfer-runs "
                          "--no-transfer-tasks --no-layouts --time 9s")
-        self.assertEqual(DeployCase(case, True).key, f"deployed-{case.key}-baseline")
+        self.assertEqual(DeployCase(case, "1234abcd").key, f"deployed-{case.key}-baseline-1234abcd")
         self.assertEqual([TuneCase("net", 1, time=time).longest for time in ("9s", "10m", "2h", "")],
                          [9, 600, 7200, math.inf])
 
@@ -184,7 +184,7 @@ class TheLab(unittest.TestCase):
               mock.patch.object(lab, "attune_json", lambda command, *rest: self.tune(command, *rest)
                                 if command == "tune" else {"kernels": [{"ms": 2.0, "roofline_ms": 1.0}]}),
               mock.patch.object(lab, "take_turns", lambda contestants, *_: ({n: [[1.0]] * 15 for n in contestants}, {}))):
-            return lab.Lab(self.folder, None, "old", baseline_cpu).run(DeployCase(TuneCase("net", 40), True)), flags
+            return lab.Lab(self.folder, None, "old", baseline_cpu).run(DeployCase(TuneCase("net", 40), "1234abcd")), flags
 
     def test_a_baseline_that_fails_for_this_processor_is_compiled_for_another(self):
         (self.folder / "artifacts").mkdir()

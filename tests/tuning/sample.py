@@ -30,7 +30,7 @@ def entry_of(case, ms):
 
 
 SAMPLE_PLAN = Plan(networks=("<a>", "b"), deployed=("<a>", "b"), pairs=(("<a>", "b"),), seeds=2, trials=40,
-                   baseline=True)
+                   baseline="1234abcd")
 
 
 def sample(plan=SAMPLE_PLAN):

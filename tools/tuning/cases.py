@@ -92,11 +92,11 @@ class ComparedCase:
 @dataclass(frozen=True)
 class DeployCase(ComparedCase):
     """A network tuned as people tune it."""
-    baseline: bool = False  # whether another program takes its turns too
+    baseline: str = ""  # the digest of another program, that takes its turns too
 
     @property
     def key(self):
-        return "-".join(["deployed", self.tune.key, "baseline"] if self.baseline else ["deployed", self.tune.key])
+        return "-".join(["deployed", self.tune.key, *(["baseline", self.baseline] if self.baseline else [])])
 
     @property
     def title(self):
@@ -148,7 +148,7 @@ class Plan:
     search_trials: int = SEARCH_TRIALS
     deployed_trials: int = DEPLOYED_TRIALS
     time: str = ""
-    baseline: bool = False
+    baseline: str = ""  # the digest of a program
     long_network: str = LONG_NETWORK
     long_time: str = LONG_TIME
     soon_time: str = SOON_TIME

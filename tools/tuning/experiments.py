@@ -19,7 +19,7 @@ SECONDS_OF_TRIAL, SECONDS_OF_CASE = 0.45, 60  # the guess before any case is com
 
 def command_of(args, number):
     """The command line that repeats an experiment: what concerns it of what was asked for, but where results went. The
-    baseline goes by its name alone: where it lies differs from machine to machine."""
+    baseline goes by its name alone, which best tells its commit: where it lies differs from machine to machine."""
     options = {"--trials": None if number == 7 else args.trials, "--seeds": None if number in (6, 7) else args.seeds,
                "--networks": None if number in (2, 7) else args.networks and ",".join(args.networks),
                "--pairs": ",".join(map(":".join, args.pairs)) if number == 2 and args.pairs else None,

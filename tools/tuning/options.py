@@ -1,5 +1,6 @@
 """The command line of ./do experiments."""
 import argparse
+import hashlib
 import pathlib
 
 from program import PROGRAM, ROOT
@@ -8,6 +9,7 @@ from tuning.cases import EXPERIMENTS, Plan
 
 OUTPUT, SHORT_OUTPUT = ROOT / "build/tuning/experiments", ROOT / "build/tuning/experiments-short"
 BAD_USAGE, INTERRUPTED = 2, 130  # exit codes
+DIGITS = 12  # of a program's digest, which tells it from others
 
 DESCRIPTION = """Measures what the tuner gains, and what each of its parts does for that. What is complete is kept and
 not measured again, so the same command goes on where it was interrupted."""
@@ -86,13 +88,12 @@ def plan(args):
                  "soon_time": cases.SHORT_TIME}
         fields = {name: fields.get(name) or value for name, value in short.items()}
     given = {name: value for name, value in fields.items() if value}
-    return Plan(**given, time=cases.SHORT_TIME if args.short else "", baseline=args.baseline is not None)
+    baseline = hashlib.sha256(args.baseline.read_bytes()).hexdigest()[:DIGITS] if args.baseline else ""
+    return Plan(**given, time=cases.SHORT_TIME if args.short else "", baseline=baseline)
 
 
 def contradiction(args):
     """The sentence on what is wrong, or None."""
-    if args.baseline and not args.baseline.is_file():
-        return f"there is no program {args.baseline}"
     if args.baseline_cpu and not args.baseline:
         return "--baseline-cpu is for a program that --baseline names"
     if set(args.only) & set(cases.NEEDING_RECORDS) and not args.records.exists():
@@ -112,6 +113,8 @@ def parse(arguments):
     if not PROGRAM.is_file():
         p.error(f"{PROGRAM} is missing; ./do build makes it")
     args.output = args.output or (SHORT_OUTPUT if args.short else OUTPUT)
+    if args.baseline and not args.baseline.is_file():
+        p.error(f"there is no program {args.baseline}")
     args.plan = plan(args)
     wrong = contradiction(args)
     if wrong:

@@ -238,10 +238,10 @@ def deployment(results, entries):
     return ["""Tuned with the options that the program has by itself, and its cost model. The artifacts take turns, each
 in a process of its own, and a gain is the median of the rounds' ratios, with an interval of 95 % that assumes nothing
 of their distribution. What is *beyond the rooflines* is the share of the untuned network's time that its kernels take
-longer than their rooflines ([how those are measured](performance.md)). It is no bound of what can be saved: a kernel
-that computes less, as Winograd's convolution does, may go below. The share of the gap that is closed has the gain's
-interval, and takes the gap as certain; with a baseline it is of the baseline's gap. The interval of a geometric mean
-takes the ends of all its networks, and is wide rather than narrow.""",
+longer than their rooflines ([how those are measured](performance.md)), in the median of several profiles. It is no
+bound of what can be saved: a kernel that computes less, as Winograd's convolution does, may go below. The share of the
+gap that is closed has the gain's interval, and takes the gap as certain; with a baseline it is of the baseline's gap.
+The interval of a geometric mean takes the ends of all its networks, and is wide rather than narrow.""",
             " ".join(sentences), markdown(rows), *compiled_for(entries)]
 
 
