@@ -112,7 +112,7 @@ absl::StatusOr<ProfileReport> ProfileSession(const CompiledModel& model, Session
       labels.emplace_back(label);
   }
 
-  ProfileReport report{.kernels = rows.Take(), .threads = threads, .peaks = MeasurePeaks()};
+  ProfileReport report{.kernels = rows.Take(), .threads = threads, .peaks = MeasurePeaks(threads)};
   for (const KernelProfile& kernel : report.kernels) {
     report.seconds += kernel.seconds;
     report.flops += kernel.flops;

@@ -40,7 +40,7 @@ struct ProfileReport {
   double flops = 0;
   double bytes = 0;
   int threads = 1;
-  Peaks peaks;  // of one core; rooflines are drawn for `threads` times as much
+  Peaks peaks;  // of a core while `threads` are busy; rooflines are drawn for as many times as much
 };
 
 // Runs `session`, whose inputs are set, `rounds` times and once before, and takes the median of each kernel.

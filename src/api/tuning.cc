@@ -98,7 +98,7 @@ absl::StatusOr<double> LowerBound(const TuningTask& task, const Target& target, 
   }
   constexpr double kAtOnce = 0;  // data in memory would be a weaker bound
   const bool is_integer = workload.anchor != nullptr && IsIntegerProduct(workload.anchor->op());
-  return RooflineOf({flops, is_integer, task.bytes, 1}, kAtOnce, MeasurePeaks(), threads).seconds;
+  return RooflineOf({flops, is_integer, task.bytes, 1}, kAtOnce, MeasurePeaks(threads), threads).seconds;
 }
 
 }  // namespace

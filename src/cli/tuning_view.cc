@@ -154,7 +154,7 @@ void TuningView::Update(const TuningJob& job, StageKind stage) {
   const size_t rows = size.ws_row > kOtherLines ? size.ws_row : kDefaultRows;
   const size_t columns = size.ws_col > 0 ? size.ws_col : kDefaultColumns;
   const TuningSummary summary = job.Summary();
-  const double peak = MeasurePeaks().gflops_per_core * summary.threads;
+  const double peak = MeasurePeaks(summary.threads).gflops_per_core * summary.threads;
   Draw(LiveText(summary, Name(stage), peak, rows - kOtherLines, columns));
   last_drawn_ = Now();
 }

@@ -1,11 +1,17 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <barrier>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <thread>
 #include <vector>
 
+#include "base/processors.h"
 #include "target/target.h"
 
 namespace attune {
@@ -84,55 +90,87 @@ void Keep(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");
 }
 
-// The most billions of operations a second that `loop`, of `operations` a round and chain, comes to.
+// What `rate` gives on the average of `threads` cores that all begin at the same time, when each has been
+// given what it needs by `prepare`; the most of some runs.
+template <typename Prepare, typename Rate>
+double MostOnAll(int threads, int runs, Prepare prepare, Rate rate) {
+  std::vector<double> rates(static_cast<size_t>(threads));
+  double most = 0;
+  std::barrier together(threads);
+  const auto work = [&](size_t index) {
+    const auto prepared = prepare();
+    for (int run = 0; run < runs; ++run) {
+      together.arrive_and_wait();
+      rates[index] = rate(prepared);
+      together.arrive_and_wait();
+      if (index == 0) most = std::max(most, std::reduce(rates.begin(), rates.end()) / threads);
+    }
+  };
+  std::vector<std::thread> others;
+  for (int i = 1; i < threads; ++i) others.emplace_back(work, static_cast<size_t>(i));
+  work(0);
+  for (std::thread& other : others) other.join();
+  return most;
+}
+
+// Billions of operations a second and core, if `loop` does `operations` a round and chain.
 template <typename F>
-double MeasureGops(F loop, int operations) {
-  constexpr int64_t kRounds = 400'000;
-  double best = 0;
-  for (int run = 0; run < 8; ++run) {
-    const Clock::time_point start = Clock::now();
-    Keep(loop(kRounds));
-    best = std::max(best, static_cast<double>(kRounds) * kChains * operations / SecondsSince(start) * 1e-9);
-  }
-  return best;
+double MeasureGops(int threads, F loop, int operations) {
+  constexpr int64_t kRounds = 1'600'000;
+  constexpr int kRuns = 8;
+  return MostOnAll(
+      threads, kRuns, [] { return 0; },
+      [&](int) {
+        const Clock::time_point start = Clock::now();
+        Keep(loop(kRounds));
+        return static_cast<double>(kRounds) * kChains * operations / SecondsSince(start) * 1e-9;
+      });
 }
 
-// The bandwidth of what holds `bytes`, read again and again.
-double MeasureRead(int64_t bytes) {
+// The bandwidth of what holds `bytes` for each core, read again and again.
+double MeasureRead(int threads, int64_t bytes) {
   constexpr int64_t kBytesARun = int64_t{64} << 20;
-  const std::vector<int64_t> data(static_cast<size_t>(bytes / 8), 1);
+  constexpr int kRuns = 3;
   const int64_t rounds = std::max<int64_t>(kBytesARun / bytes, 1);
-  double best = 0;
-  for (int run = 0; run < 3; ++run) {
-    const Clock::time_point start = Clock::now();
-    for (int64_t round = 0; round < rounds; ++round) Keep(ReadAll(data));
-    best = std::max(best, static_cast<double>(rounds * bytes) / SecondsSince(start) * 1e-9);
-  }
-  return best;
+  return MostOnAll(
+      threads, kRuns, [&] { return std::vector<int64_t>(static_cast<size_t>(bytes / 8), 1); },
+      [&](const std::vector<int64_t>& data) {
+        const Clock::time_point start = Clock::now();
+        for (int64_t round = 0; round < rounds; ++round) Keep(ReadAll(data));
+        return static_cast<double>(rounds * bytes) / SecondsSince(start) * 1e-9;
+      });
 }
 
-Peaks Measure() {
+Peaks Measure(int threads) {
   const absl::StatusOr<Target> target = HostTarget();
   if (!target.ok()) return Peaks{};
-  const int64_t in_l3 = std::max(2 * target->l2_bytes, target->l3_bytes / 8);
-  const int64_t in_memory = std::clamp<int64_t>(4 * target->l3_bytes, int64_t{64} << 20, int64_t{256} << 20);
+  // The last-level cache, and what lies beyond it, are shared.
+  constexpr int64_t kLeast = 1 << 15;
+  const int64_t in_l3 = std::max(2 * target->l2_bytes, target->l3_bytes / (8 * threads));
+  const int64_t in_memory =
+      std::clamp<int64_t>(4 * target->l3_bytes, int64_t{64} << 20, int64_t{256} << 20) / threads;
   const int operations = 2 * target->vector_bits / 32;
-  const double f32 = MeasureGops(target->vector_bits == 512 ? FmaLoop512 : FmaLoop256, operations);
+  const double f32 = MeasureGops(threads, target->vector_bits == 512 ? FmaLoop512 : FmaLoop256, operations);
   constexpr int kDot = 4;
-  return Peaks{
-      .gflops_per_core = f32,
-      .int8_gops_per_core = target->Has("avx512_vnni") ? MeasureGops(DotLoop512, kDot * operations) : f32,
-      .l2_gb_per_s = MeasureRead(std::max<int64_t>(target->l2_bytes / 2, 1 << 15)),
-      .l3_gb_per_s = MeasureRead(std::max<int64_t>(in_l3, 1 << 15)),
-      .memory_gb_per_s = MeasureRead(in_memory),
-      .l2_bytes = target->l2_bytes};
+  const bool has_dot = target->Has("avx512_vnni");
+  return Peaks{.gflops_per_core = f32,
+               .int8_gops_per_core = has_dot ? MeasureGops(threads, DotLoop512, kDot * operations) : f32,
+               .l2_gb_per_s = MeasureRead(threads, std::max(target->l2_bytes / 2, kLeast)),
+               .l3_gb_per_s = MeasureRead(threads, std::max(in_l3, kLeast)),
+               .memory_gb_per_s = MeasureRead(threads, std::max(in_memory, kLeast)),
+               .l2_bytes = target->l2_bytes};
 }
 
 }  // namespace
 
-const Peaks& MeasurePeaks() {
-  static const Peaks peaks = Measure();
-  return peaks;
+const Peaks& MeasurePeaks(int threads) {
+  static std::mutex mutex;
+  static std::map<int, Peaks> known;
+  const int busy = std::clamp(threads, 1, Processors());
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto [found, is_new] = known.try_emplace(busy);
+  if (is_new) found->second = Measure(busy);
+  return found->second;
 }
 
 }  // namespace attune

@@ -64,20 +64,22 @@ absl::StatusOr<Target> HostTarget();
 // lower case without spaces ("amd-epyc-9b14/znver4/l1-32k/l2-1024k/l3-32768k").
 std::string DeviceFingerprint();
 
-// What this machine does at best, measured.
+// What a core of this machine does at best, measured while some are busy: the clock of the processor, the
+// last-level cache and the memory are shared.
 struct Peaks {
   double gflops_per_core = 0;  // f32 fused multiply-adds, counted as two operations
   // Multiply-adds of 8 bits into 32, likewise; those of f32 where there is no instruction for them.
   double int8_gops_per_core = 0;
-  // One core reading what lies in its second-level cache, in the third, and far more than they hold.
+  // A core reading what lies in its second-level cache, in the third, and far more than they hold.
   double l2_gb_per_s = 0;
   double l3_gb_per_s = 0;
   double memory_gb_per_s = 0;
   int64_t l2_bytes = 0;
 };
 
-// Measures for about a tenth of a second on the first call, then gives the same answer. Thread safe.
-const Peaks& MeasurePeaks();
+// With `threads` cores busy, or all where these are fewer. Measures for some tenths of a second when it is
+// first asked that, then gives the same answer. Thread safe.
+const Peaks& MeasurePeaks(int threads);
 
 }  // namespace attune
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/processors.h"
+
 namespace attune {
 namespace {
 
@@ -47,12 +49,15 @@ TEST(HostTarget, IsANamedTargetAndStable) {
 
 TEST(MeasurePeaks, IsPlausibleAndCached) {
   if (!HostTarget().ok()) GTEST_SKIP();
-  const Peaks& peaks = MeasurePeaks();
-  EXPECT_GT(peaks.gflops_per_core, 1);
-  EXPECT_LT(peaks.gflops_per_core, 2000);
-  for (double gb_per_s : {peaks.l2_gb_per_s, peaks.l3_gb_per_s, peaks.memory_gb_per_s})
-    EXPECT_GT(gb_per_s, 0.5);
-  EXPECT_EQ(&peaks, &MeasurePeaks());
+  for (const int threads : {1, 2}) {
+    const Peaks& peaks = MeasurePeaks(threads);
+    EXPECT_GT(peaks.gflops_per_core, 1);
+    EXPECT_LT(peaks.gflops_per_core, 2000);
+    for (double gb_per_s : {peaks.l2_gb_per_s, peaks.l3_gb_per_s, peaks.memory_gb_per_s})
+      EXPECT_GT(gb_per_s, 0.5);
+    EXPECT_EQ(&peaks, &MeasurePeaks(threads));
+  }
+  EXPECT_EQ(&MeasurePeaks(1 << 20), &MeasurePeaks(Processors()));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstring>
 #include <fstream>
@@ -79,7 +80,7 @@ class KernelChild {
     if (!memory_.Allocate(setup_.buffers, setup_.placement, code.scratch_bytes, setup_.threads))
       return KernelReply::kNoMemory;
     code_ = CpuDevice().LoadCode(std::as_bytes(std::span(code.bytes)));
-    dims_.assign(static_cast<size_t>(setup_.num_dims), -1);
+    dims_ = setup_.dims;
     if (code_ == nullptr) return KernelReply::kNoMemory;
     if (!CpuDevice().CreateStream(setup_.threads, &stream_).ok()) return KernelReply::kNoThreads;
     crash_memory = &memory_;
@@ -95,7 +96,7 @@ class KernelChild {
       reply.turn = command.turn;
       if (command.what == KernelCommand::kPoison) {
         memory_.PoisonOutputs();
-        std::memset(dims_.data(), 0xFF, dims_.size() * sizeof(int64_t));
+        std::ranges::copy(setup_.dims, dims_.begin());
       } else if (command.what == KernelCommand::kMove) {
         ++moves_;
       } else if (command.what == KernelCommand::kRun) {

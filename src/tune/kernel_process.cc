@@ -57,7 +57,8 @@ std::string SignalName(int number) { return absl::StrCat("signal ", number, " ("
 }  // namespace
 
 bool KernelProcess::MapShared() {
-  size_t end = static_cast<size_t>(RoundUp(setup_.num_dims * static_cast<int64_t>(sizeof(int64_t)), 64));
+  size_t end =
+      static_cast<size_t>(RoundUp(std::ssize(setup_.dims) * static_cast<int64_t>(sizeof(int64_t)), 64));
   for (const KernelBuffer& buffer : setup_.buffers) {
     places_.push_back(end);
     if (buffer.use == BufferUse::kOutput) end += static_cast<size_t>(RoundUp(buffer.bytes, 64));
@@ -211,7 +212,7 @@ std::span<const std::byte> KernelProcess::Output(size_t buffer) const {
 }
 
 std::span<const int64_t> KernelProcess::Dims() const {
-  return {reinterpret_cast<const int64_t*>(shared_), static_cast<size_t>(setup_.num_dims)};
+  return {reinterpret_cast<const int64_t*>(shared_), setup_.dims.size()};
 }
 
 }  // namespace attune

@@ -43,7 +43,7 @@ struct KernelSetup {
   std::vector<std::string> names;     // of the buffers, for reasons: "input 0"
   Placement placement = Placement::kGuarded;
   int threads = 1;
-  int num_dims = 0;
+  std::vector<int64_t> dims;  // the dynamic dimensions before each execution that is checked
   double execution_seconds_limit = 10;
   double cpu_seconds_limit = 100;  // of all executions and threads together
 };

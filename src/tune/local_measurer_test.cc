@@ -107,6 +107,12 @@ TEST_F(LocalMeasurerTest, TasksOfOtherTypesAndShapes) {
          return "": %y
        })",
        {}},
+      {R"(graph @counted_before(%x: f32[n<=40,8], %i: i64[]) {
+         %y = relu(%x) : f32[n<=40,8]
+         %z = gather(%y, %i) {axis = 1} : f32[n<=40]
+         return "": %z
+       })",
+       {}},
       {R"(graph @dynamic(%x: bool[4,6]) {
          %y = non_zero(%x) : i64[2,n<=24]
          return "": %y

@@ -162,7 +162,10 @@ absl::Status TaskData::Parse() {
     if (!output.spread_bound.empty() && output.spread_bound.size() != elements) in.Fail();
   }
   dims_.resize(in.Count(kMaxCount));
-  for (int64_t& dim : dims_) dim = in.Int();
+  for (DynamicDim& dim : dims_) {
+    dim.size = in.Int();
+    dim.is_given = in.Bool();
+  }
   return in.Finish();
 }
 

@@ -42,8 +42,12 @@ class TaskData {
   };
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<ExpectedOutput>& outputs() const { return outputs_; }
-  // The dynamic dimensions, by slot.
-  const std::vector<int64_t>& dims() const { return dims_; }
+  struct DynamicDim {
+    int64_t size = 0;
+    bool is_given = false;  // since an input has it; else the kernel says it
+  };
+  // By slot.
+  const std::vector<DynamicDim>& dims() const { return dims_; }
 
   // In processes that are forked from now on, the expected results do not exist.
   void HideExpected() const;
@@ -58,7 +62,7 @@ class TaskData {
   size_t expected_begin_ = 0;  // of the file, at a page: what is to be hidden lies from here on
   std::vector<Input> inputs_;
   std::vector<ExpectedOutput> outputs_;
-  std::vector<int64_t> dims_;
+  std::vector<DynamicDim> dims_;
 };
 
 // The bytes of all inputs and outputs of a task, which a file of it holds a few times over.

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/checked.h"
@@ -208,18 +209,27 @@ absl::Status AddBound(FileWriter& file, MessageWriter& header, const std::vector
   });
 }
 
-// The sizes that the symbols of the region's outputs have come out with.
-std::vector<int64_t> ActualDims(const Graph& region, const std::vector<BoundedOutput>& outputs) {
-  std::vector<int64_t> dims;
+// Where a symbol is one of the type's dimensions, the tensor's size there.
+std::optional<int64_t> SizeOf(const std::string& symbol, const TensorType& type, const Tensor& tensor) {
+  for (size_t d = 0; d < type.dims.size(); ++d) {
+    if (type.dims[d].symbol == symbol) return tensor.shape()[d];
+  }
+  return std::nullopt;
+}
+
+// The sizes of the region's symbols. Those of its inputs are known before it runs.
+std::vector<TaskData::DynamicDim> ActualDims(const Graph& region, const Evaluated& evaluated) {
+  std::vector<TaskData::DynamicDim> dims;
   for (const std::string& symbol : SymbolsOf(region)) {
-    int64_t size = 0;
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const std::vector<Dim>& of = region.outputs()[i].value->type().dims;
-      for (size_t d = 0; d < of.size(); ++d) {
-        if (of[d].symbol == symbol) size = outputs[i].value.shape()[d];
-      }
+    TaskData::DynamicDim& dim = dims.emplace_back();
+    for (size_t i = 0; i < evaluated.outputs.size(); ++i) {
+      const TensorType& type = region.outputs()[i].value->type();
+      if (const auto size = SizeOf(symbol, type, evaluated.outputs[i].value)) dim.size = *size;
     }
-    dims.push_back(size);
+    for (size_t i = 0; i < evaluated.inputs.size(); ++i) {
+      const auto size = SizeOf(symbol, region.inputs()[i]->type(), evaluated.inputs[i]);
+      if (size.has_value()) dim = {*size, /*is_given=*/true};
+    }
   }
   return dims;
 }
@@ -254,9 +264,12 @@ absl::StatusOr<FileDescriptor> MakeTaskFile(const TuningTask& task) {
     RETURN_IF_ERROR(AddBound(file, tensors, output.bound, output.value, type));
     RETURN_IF_ERROR(AddBound(file, tensors, output.spread_bound, output.value, type));
   }
-  const std::vector<int64_t> dims = ActualDims(region, evaluated.outputs);
+  const std::vector<TaskData::DynamicDim> dims = ActualDims(region, evaluated);
   tensors.Int(static_cast<int64_t>(dims.size()));
-  for (int64_t dim : dims) tensors.Int(dim);
+  for (const auto& [size, is_given] : dims) {
+    tensors.Int(size);
+    tensors.Int(is_given ? 1 : 0);
+  }
   MessageWriter header;
   header.Int(expected_begin);
   return file.Finish(header.text() + tensors.text());

@@ -69,7 +69,10 @@ std::optional<Failure> TaskKernel::MakeBuffers(const KernelCode& code, bool is_p
 }
 
 std::optional<Failure> TaskKernel::CheckMemory(const KernelSetup& setup) const {
-  const int64_t bytes = MemoryBytes(setup.buffers, setup.code->scratch_bytes, options_.threads);
+  int64_t prepared = 0;
+  for (const std::vector<std::byte>& one : prepared_) prepared += std::ssize(one);
+  const int64_t kernel = MemoryBytes(setup.buffers, setup.code->scratch_bytes, options_.threads);
+  const int64_t bytes = kernel > INT64_MAX - prepared ? INT64_MAX : kernel + prepared;
   if (bytes <= options_.memory_bytes_limit) return std::nullopt;
   return Failure{TrialOutcome::kOutOfMemory, absl::StrCat("needs ", bytes >> 20, " MiB, the limit is ",
                                                           options_.memory_bytes_limit >> 20, " MiB")};
@@ -99,12 +102,20 @@ std::optional<Failure> TaskKernel::Prepare() {
   return std::nullopt;
 }
 
+std::vector<int64_t> TaskKernel::GivenDims() const {
+  std::vector<int64_t> dims(static_cast<size_t>(kernel_.num_dims), -1);
+  for (size_t slot = 0; slot < std::min(dims.size(), data_.dims().size()); ++slot) {
+    if (data_.dims()[slot].is_given) dims[slot] = data_.dims()[slot].size;
+  }
+  return dims;
+}
+
 std::optional<Failure> TaskKernel::Check() const {
   KernelSetup setup;
   if (auto failed = MakeBuffers(kernel_.code, false, &setup)) return failed;
   setup.placement = Placement::kGuarded;
   setup.threads = options_.threads;
-  setup.num_dims = kernel_.num_dims;
+  setup.dims = GivenDims();
   Failure failure;
   const std::unique_ptr<KernelProcess> process = KernelProcess::Start(setup, &failure);
   if (process == nullptr) return failure;
@@ -145,7 +156,7 @@ std::unique_ptr<KernelProcess> TaskKernel::StartTimed(Failure* failure) {
   auto failed = MakeBuffers(kernel_.code, false, &timed_);
   timed_.placement = Placement::kArena;
   timed_.threads = options_.threads;
-  timed_.num_dims = kernel_.num_dims;
+  timed_.dims = GivenDims();
   if (!failed) {
     MakeCopies(timed_);
     failed = CheckMemory(timed_);
@@ -158,7 +169,7 @@ std::unique_ptr<KernelProcess> TaskKernel::StartTimed(Failure* failure) {
 std::optional<Failure> TaskKernel::CheckOutputs(KernelProcess& process) const {
   if (auto failure = process.Fetch()) return failure;
   for (size_t slot = 0; slot < data_.dims().size(); ++slot) {
-    const int64_t expected = data_.dims()[slot];
+    const int64_t expected = data_.dims()[slot].size;
     const int64_t actual = slot < process.Dims().size() ? process.Dims()[slot] : -1;
     if (actual != expected) {
       return Failure{TrialOutcome::kWrongResult,

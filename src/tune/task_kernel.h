@@ -35,6 +35,8 @@ class TaskKernel {
   std::optional<Failure> CheckOutputs(KernelProcess& process) const;
 
  private:
+  // What the kernel finds in its dynamic dimensions: -1 where it is to say them.
+  std::vector<int64_t> GivenDims() const;
   std::optional<Failure> MakeBuffers(const KernelCode& code, bool is_preparation, KernelSetup* setup) const;
   std::optional<Failure> CheckMemory(const KernelSetup& setup) const;
   // Says how many sets of buffers there are, and of which.
