@@ -86,7 +86,12 @@ bool ConfigSpace::Contains(const Candidate& candidate) const {
   return space != nullptr && IsConfigOf(candidate.config, space->knobs);
 }
 
-absl::StatusOr<LoopNest> ConfigSpace::Lower(const Candidate& candidate) const {
+absl::StatusOr<LoopNest> ConfigSpace::Lower(const Candidate& candidate) {
+  if (auto lowered = lowered_.extract(candidate)) return std::move(lowered.mapped());
+  return LowerNow(candidate);
+}
+
+absl::StatusOr<LoopNest> ConfigSpace::LowerNow(const Candidate& candidate) const {
   const StrategySpace* space = Find(candidate.strategy);
   if (space == nullptr) return InvalidInput("no strategy ", candidate.strategy, " for this task");
   ASSIGN_OR_RETURN(const ScheduledGroup group,
@@ -104,17 +109,22 @@ bool ConfigSpace::IsValid(const Candidate& candidate) {
   if (!Contains(candidate)) return false;
   const auto [it, is_new] = valid_.try_emplace(candidate, false);
   if (!is_new) return it->second;
-  const absl::StatusOr<LoopNest> nest = Lower(candidate);
+  absl::StatusOr<LoopNest> nest = LowerNow(candidate);
   if (!nest.ok()) return false;
   const NestBounds bounds = BoundsOf(*nest, target_);
   it->second = bounds.register_vectors <= target_.num_vector_registers + kSpilledVectors &&
                bounds.statements <= kMaxStatements && bounds.scratch_bytes <= kMaxScratchBytes;
-  return it->second;
+  if (!it->second) return false;
+  constexpr size_t kMostLowered = 256;
+  if (lowered_.size() >= kMostLowered) lowered_.clear();
+  lowered_.emplace(candidate, *std::move(nest));
+  return true;
 }
 
 void ConfigSpace::Forget() {
   constexpr size_t kMostRemembered = 100'000;
   if (valid_.size() > kMostRemembered) valid_.clear();
+  lowered_.clear();
 }
 
 std::optional<Candidate> ConfigSpace::Nearest(const Candidate& other) {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -59,7 +60,7 @@ class ConfigSpace final : public CandidateSpace {
   // Gives memory back: what was asked about is remembered, until it is too much.
   void Forget();
   // The loop nest that a valid candidate gives, for features.
-  absl::StatusOr<LoopNest> Lower(const Candidate& candidate) const;
+  absl::StatusOr<LoopNest> Lower(const Candidate& candidate);
 
   // The candidate here that is most like one of another task: its strategy's, each number the nearest of its
   // knob's. Nothing where the strategy does not apply or that is not valid.
@@ -81,6 +82,7 @@ class ConfigSpace final : public CandidateSpace {
   ConfigSpace(const TuningTask& task, const Target& target) : task_(&task), target_(target) {}
 
   const StrategySpace* Find(const std::string& strategy) const;
+  absl::StatusOr<LoopNest> LowerNow(const Candidate& candidate) const;
 
   const TuningTask* task_;
   Target target_;
@@ -89,6 +91,8 @@ class ConfigSpace final : public CandidateSpace {
   bool hides_defaults_ = false;
   Candidate default_;
   std::map<Candidate, bool> valid_;
+  // Of the valid ones the last: whoever has asked whether they are wants their features next.
+  std::unordered_map<Candidate, LoopNest, CandidateHash> lowered_;
 };
 
 }  // namespace attune

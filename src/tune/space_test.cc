@@ -101,7 +101,7 @@ TEST(ConfigSpaceTest, RefusesWhatDoesNotFit) {
 
 TEST(ConfigSpaceTest, BoundsCountWhatUnrollingRepeats) {
   const TuningTask task = MakeTask(kWideConvTask, {1, 2});
-  const auto space = ConfigSpace::Create(task, TestTarget());
+  auto space = ConfigSpace::Create(task, TestTarget());
   ASSERT_TRUE(space.ok()) << space.status();
   const auto bounds = [&](int64_t tile_w, int64_t unroll_c) {
     const auto nest = space->Lower(

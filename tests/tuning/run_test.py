@@ -260,6 +260,15 @@ loops: one config
 
 
 class CommandLines(unittest.TestCase):
+    def test_what_is_compared_has_more_seeds_unless_their_number_is_given(self):
+        def seeds(*arguments):
+            plan = options.plan(options.parser().parse_args(arguments))
+            return [sum(case.strategy == strategy and case.network == "mobilenet_v2" for case in plan.strategies())
+                    for strategy in ("annealing", "genetic")]
+        self.assertEqual(seeds(), [cases.COMPARED_SEEDS, cases.SEEDS])
+        self.assertEqual(seeds("--seeds", "4"), [4, 4])
+        self.assertEqual(seeds("--short"), [1, 1])
+
     def test_the_recorded_command_is_of_one_experiment(self):
         args = options.parser().parse_args(
             ["--only", "1,2,6", "--output=/x", "--trials", "30", "--write-docs", "--pairs", "a:b,c:d", "--networks=a,b",

@@ -8,6 +8,7 @@ PAIRS = (("resnet50", "resnet18"), ("mobilenet_v2", "efficientnet_b0"))  # first
 DEPLOYED = ("resnet50", "resnet18", "mobilenet_v2", "efficientnet_b0", "ssd_mobilenet_v2", "bert_base_128")
 DEPLOYED_THREADS = (1, 2)
 SEEDS = 3
+COMPARED, COMPARED_SEEDS = ("annealing", "random"), 7  # strategies of which the page says whether one is better
 TRIALS, DEPLOYED_TRIALS = 300, 600
 SEARCH_TRIALS = 400  # of a run that compares how to search
 SEARCH_FLAGS = ("--no-defaults", "--batch", 8, "--candidate-seconds", 0.1)
@@ -79,6 +80,11 @@ class TuneCase:
 class ComparedCase:
     """What a run of the tuner leaves, measured in turns with the untuned network."""
     tune: TuneCase
+    baseline: str = ""  # the digest of another program, whose artifact takes its turns too
+
+    @property
+    def suffix(self):
+        return f"-baseline-{self.baseline}" if self.baseline else ""
 
     @property
     def network(self):
@@ -92,11 +98,10 @@ class ComparedCase:
 @dataclass(frozen=True)
 class DeployCase(ComparedCase):
     """A network tuned as people tune it."""
-    baseline: str = ""  # the digest of another program, that takes its turns too
 
     @property
     def key(self):
-        return "-".join(["deployed", self.tune.key, *(["baseline", self.baseline] if self.baseline else [])])
+        return f"deployed-{self.tune.key}{self.suffix}"
 
     @property
     def title(self):
@@ -114,7 +119,7 @@ class RecallCase(ComparedCase):
 
     @property
     def key(self):
-        return f"recalled-{self.tune.key}"
+        return f"recalled-{self.tune.key}{self.suffix}"
 
     @property
     def title(self):
@@ -144,6 +149,7 @@ class Plan:
     deployed: tuple[str, ...] = DEPLOYED
     pairs: tuple[tuple[str, str], ...] = PAIRS
     seeds: int = SEEDS
+    compared_seeds: int = 0  # of COMPARED, if more
     trials: int = TRIALS
     search_trials: int = SEARCH_TRIALS
     deployed_trials: int = DEPLOYED_TRIALS
@@ -163,7 +169,8 @@ class Plan:
     # of hours then does so for all.
     def strategies(self):
         return [self._search(network, seed, strategy=strategy)
-                for seed in range(self.seeds) for network in self.networks for strategy in STRATEGIES]
+                for seed in range(max(self.seeds, self.compared_seeds)) for network in self.networks
+                for strategy in (STRATEGIES if seed < self.seeds else COMPARED)]
 
     def transfer(self):
         cases = []
@@ -185,7 +192,7 @@ class Plan:
 
     def soon(self):
         cold = TuneCase(self.long_network, LONG_TRIALS, time=self.long_time)
-        return [cold, replace(cold, cost_model="pretrained", time=self.soon_time), RecallCase(cold)]
+        return [cold, replace(cold, cost_model="pretrained", time=self.soon_time), RecallCase(cold, self.baseline)]
 
 
 @dataclass(frozen=True)

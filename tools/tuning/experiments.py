@@ -23,8 +23,8 @@ def command_of(args, number):
     options = {"--trials": None if number == 7 else args.trials, "--seeds": None if number in (6, 7) else args.seeds,
                "--networks": None if number in (2, 7) else args.networks and ",".join(args.networks),
                "--pairs": ",".join(map(":".join, args.pairs)) if number == 2 and args.pairs else None,
-               "--baseline": args.baseline.name if number == 6 and args.baseline else None,
-               "--baseline-cpu": args.baseline_cpu if number == 6 else None}
+               "--baseline": args.baseline.name if number in (6, 7) and args.baseline else None,
+               "--baseline-cpu": args.baseline_cpu if number in (6, 7) else None}
     given = [str(part) for option in options.items() if option[1] for part in option]
     return shlex.join(["./do", "experiments", "--only", str(number), *(["--short"] if args.short else []), *given])
 

@@ -124,16 +124,21 @@ class Lab:
 
     def _deploy(self, case):
         """Compiles and tunes the network, and lets the artifacts take turns."""
+        programs, artifacts, compiled = self._compile_untuned(case)
+        entry = {**self._tune(case.tune, "-o", artifacts["tuned"]), **compiled}
+        profiles = [attune_json("profile", artifacts["untuned"], "--threads", case.threads, "--rounds", PROFILE_ROUNDS)
+                    for _ in range(PROFILES)]
+        return {**entry, "gap": roofline_gap(profiles), **self._compare(case, artifacts, programs)}
+
+    def _compile_untuned(self, case):
+        """Returns {name: program} and {name: artifact} of all that take turns, where the tuned one is missing yet, and
+        what is to be said of them in the entry."""
         programs = {"untuned": PROGRAM, "tuned": PROGRAM}
         if case.baseline:
             programs["baseline"] = self._baseline
         artifacts = {name: self._path("artifacts", f"{name}.atn") for name in programs}
         compile_network(case, PROGRAM, artifacts["untuned"])
-        compiled = self._compile_baseline(case, artifacts["baseline"]) if case.baseline else {}
-        entry = {**self._tune(case.tune, "-o", artifacts["tuned"]), **compiled}
-        profiles = [attune_json("profile", artifacts["untuned"], "--threads", case.threads, "--rounds", PROFILE_ROUNDS)
-                    for _ in range(PROFILES)]
-        return {**entry, "gap": roofline_gap(profiles), **self._compare(case, artifacts, programs)}
+        return programs, artifacts, self._compile_baseline(case, artifacts["baseline"]) if case.baseline else {}
 
     def _compile_baseline(self, case, artifact):
         """Says in the entry where that is not for this processor."""
@@ -151,12 +156,11 @@ class Lab:
         records = self._path("records", f"{case.tune.key}.db")
         if not records.exists():
             self._tune(case.tune)
-        artifacts = {name: self._path("artifacts", f"{name}.atn") for name in ("untuned", "tuned")}
-        compile_network(case, PROGRAM, artifacts["untuned"])
+        programs, artifacts, compiled = self._compile_untuned(case)
         start = time.monotonic()
         compile_network(case, PROGRAM, artifacts["tuned"], "--records", records)
         seconds = time.monotonic() - start
-        return {"compile_seconds": seconds, **self._compare(case, artifacts, dict.fromkeys(artifacts, PROGRAM))}
+        return {"compile_seconds": seconds, **compiled, **self._compare(case, artifacts, programs)}
 
     def _compare(self, case, artifacts, programs):
         """Lets artifacts, which are then removed, take turns."""

@@ -58,13 +58,15 @@ def parser():
     p.add_argument("--trials", type=count, metavar="N",
                    help=f"of a run; default: {cases.TRIALS}, where strategies and models are compared "
                         f"{cases.SEARCH_TRIALS}, of experiment 6 {cases.DEPLOYED_TRIALS}")
-    p.add_argument("--seeds", type=count, metavar="N", help=f"runs of each kind; default: {cases.SEEDS}")
+    p.add_argument("--seeds", type=count, metavar="N",
+                   help=f"runs of each kind; default: {cases.SEEDS}, of {' and '.join(cases.COMPARED)}, which are "
+                        f"compared, {cases.COMPARED_SEEDS}")
     p.add_argument("--networks", type=networks, metavar="NAME,NAME", help="for all experiments but 2 and 7; default: "
                    f"{', '.join(cases.NETWORKS)}, and of experiment 6 {', '.join(cases.DEPLOYED)}")
     p.add_argument("--pairs", type=pairs, metavar="FIRST:SECOND,...",
                    help=f"for experiment 2; default: {','.join(map(':'.join, cases.PAIRS))}")
     p.add_argument("--baseline", type=pathlib.Path, metavar="PROGRAM",
-                   help="an attune program whose artifacts take turns too, in experiment 6")
+                   help="an attune program whose artifacts take turns too, in experiments 6 and 7")
     p.add_argument("--baseline-cpu", metavar="CPU",
                    help="the processor for which the baseline compiles a network that it fails to compile for this one")
     p.add_argument("--records", type=pathlib.Path, metavar="DB", default=pretrain.RECORDS,
@@ -78,7 +80,8 @@ def parser():
 
 def plan(args):
     """How large the experiments are that the options ask for."""
-    fields = {"networks": args.networks, "deployed": args.networks, "pairs": args.pairs, "seeds": args.seeds,
+    fields = {"networks": args.networks, "deployed": args.networks, "pairs": args.pairs,
+              "seeds": args.seeds, "compared_seeds": args.seeds or cases.COMPARED_SEEDS,
               "trials": args.trials, "search_trials": args.trials, "deployed_trials": args.trials}
     if args.short:
         short = {"networks": cases.SHORT_NETWORKS, "deployed": cases.SHORT_NETWORKS, "pairs": (cases.SHORT_NETWORKS,),
@@ -87,6 +90,7 @@ def plan(args):
                  "long_network": cases.SHORT_NETWORKS[0], "long_time": cases.SHORT_TIME,
                  "soon_time": cases.SHORT_TIME}
         fields = {name: fields.get(name) or value for name, value in short.items()}
+        fields["compared_seeds"] = fields["seeds"]
     given = {name: value for name, value in fields.items() if value}
     baseline = hashlib.sha256(args.baseline.read_bytes()).hexdigest()[:DIGITS] if args.baseline else ""
     return Plan(**given, time=cases.SHORT_TIME if args.short else "", baseline=baseline)

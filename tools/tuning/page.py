@@ -128,8 +128,15 @@ def comparison(entries, one, other):
     count = f"{len(better)} of {plural(compared, 'network')}"
     names = f" ({', '.join(better)})" if better else ""
     against = f", and worse on {len(worse)} ({', '.join(worse)})" if worse else ", and worse on none"
-    return (f"By the sum of the kernels, {one} is better than {other} on {count}{names}{against}, with intervals that "
-            "do not overlap.")
+    parts = [f"By the sum of the kernels, {one} is better than {other} on {count}{names}{against}, with intervals that "
+             "do not overlap."]
+    for network in ask.distinct(entries, "network"):
+        runs = ask.of(entries, network=network, strategy=one)
+        if runs and network not in better + worse and compared:
+            tasks = runs[0]["tasks"]
+            parts.append(f"On {network} they are not told apart: its {plural(tasks, 'task')} have "
+                         f"{mean(runs, 'trials') / tasks:.0f} trials each, and {other} search comes near with as many.")
+    return " ".join(parts)
 
 
 def transfer(results, entries):
@@ -257,23 +264,33 @@ def compiled_for(entries):
 
 def soon(results, entries):
     cold, pretrained_run, recalled = ask.soon_runs(entries)
-    rows = [["what is known at first", "took", "until 80 % of the long run's gain", *(f"gain after {minutes} min" for
-             minutes in SOON_MINUTES), "kernels, gain in the end", "network, gain"]]
+    of_baseline = ask.saved_of_baseline(cold, recalled, curves.ENOUGH) if cold else None
+    rows = [["what is known at first", "took", "until 80 % of the long run's gain",
+             *(["of its gain over the baseline"] if of_baseline is not None else []),
+             *(f"gain after {minutes} min" for minutes in SOON_MINUTES), "kernels, gain in the end", "network, gain"]]
     enough = curves.ENOUGH * curves.gain(curves.curve(cold, "seconds")) if cold else 0
+    needed = [enough] if of_baseline is None else [enough, of_baseline]
+
+    def since(points, saved):
+        if saved is of_baseline and saved <= 0:
+            return "at once"
+        when = curves.position_of(points, saved)
+        return duration(when) if when else NONE
     for name, entry in (("nothing", cold), ("a model of other networks", pretrained_run)):
         if entry:
             points = curves.curve(entry, "seconds")
             at = [once(1 / curves.share_at(points, 60 * minutes)) for minutes in SOON_MINUTES]
-            until = curves.position_of(points, enough)
-            rows.append([name, duration(entry["seconds"]), duration(until) if until else NONE, *at,
+            rows.append([name, duration(entry["seconds"]), *(since(points, saved) for saved in needed), *at,
                          once(ask.kernel_gain(entry)), once(ask.network_gain(entry))])
     if recalled:
-        rows.append(["the long run's records", duration(recalled["compile_seconds"]), NONE, *[NONE] * len(SOON_MINUTES),
-                     NONE, sure(recalled["speedups"]["untuned"])])
+        rows.append(["the long run's records", duration(recalled["compile_seconds"]), *[NONE] * len(needed),
+                     *[NONE] * len(SOON_MINUTES), NONE, sure(recalled["speedups"]["untuned"])])
+    beyond = "" if of_baseline is None else f""" The baseline, an older program, takes
+{recalled["speedups"]["baseline"][0] / recalled["speedups"]["untuned"][0]:.3f}× as long as the untuned network."""
     longest = f" The long run took {duration(cold['seconds'])}, and made {cold['trials']} trials." if cold else ""
     return [f"""One long run from nothing, of {entries[0]['case']['network']} on 1 thread; one with the cost model that
 other networks taught; and compiling with the records that the long run has left, which measures nothing.{longest} Gains
-over time are of the sum of the kernels.""", markdown(rows)]
+over time are of the sum of the kernels.{beyond}""", markdown(rows), *compiled_for([recalled] if recalled else [])]
 
 
 def percent(interval):

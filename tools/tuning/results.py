@@ -189,6 +189,16 @@ def soon_runs(entries_):
     return only(of(tuned, cost_model="none")), only(of(tuned, cost_model="pretrained")), only(recalled)
 
 
+def saved_of_baseline(cold, recalled, share):
+    """What of the untuned kernels' time must be saved until a share of the long run's gain over the baseline is there:
+    nothing or less where the untuned network alone is that much faster; None without a baseline."""
+    if not recalled or "baseline" not in recalled["speedups"]:
+        return None
+    baseline = recalled["speedups"]["baseline"][0] / recalled["speedups"]["untuned"][0]  # of the untuned time
+    end = curves.curve(cold, "seconds")[-1][1]
+    return 1 - (baseline - share * (baseline - end))
+
+
 def stage_means(entries_):
     """{stage: seconds of a run, the mean}, in the order in which stages come."""
     order = ("prepare", "select", "build", "measure", "update", "finalize")
