@@ -216,7 +216,7 @@ absl::Status TuningJob::Build() {
     requests.push_back({&tasks_[pending.task]->task(), pending.candidate});
   }
   // Not all at once: whoever stops the job does not want to wait for them.
-  const auto portion = static_cast<size_t>(kBuiltAtOnce * options_.builders);
+  const auto portion = static_cast<size_t>(kBuiltAtOnce) * static_cast<size_t>(options_.builders);
   for (size_t begin = 0; begin < requests.size() && !is_stopped(); begin += portion) {
     const size_t count = std::min(portion, requests.size() - begin);
     std::vector<BuildResult> results = tools_.builder->Build(std::span(requests).subspan(begin, count));
