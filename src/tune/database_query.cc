@@ -88,9 +88,7 @@ absl::Status RecordDatabase::ForEachKey(const RecordFilter& filter,
     if (!found) return absl::OkStatus();
     current = std::move(key);
     KnownTime time;
-    time.kind = rows.Text(9) != Name(TrialOutcome::kOk) ? KnownTime::Kind::kFailed
-                : rows.Text(8) == kConfirmation         ? KnownTime::Kind::kConfirmed
-                                                        : KnownTime::Kind::kMeasured;
+    time.kind = KnownTime::KindOf(rows.Text(9) == Name(TrialOutcome::kOk), rows.Text(8));
     time.config = absl::StrCat(rows.Text(4), " ", rows.Integer(5), " ", rows.Text(6));
     time.run = rows.Text(7);
     const std::optional<CacheMode> cache = ParseCacheMode(rows.Text(10));

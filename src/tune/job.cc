@@ -4,11 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "base/memory.h"
 #include "base/processors.h"
 #include "base/status.h"
-#include "compile/compile.h"
-#include "tune/rank_correlation.h"
 
 namespace attune {
 namespace {
@@ -226,107 +223,9 @@ absl::Status TuningJob::Build() {
   return absl::OkStatus();
 }
 
-Record TuningJob::NewRecord(const TuningTask& task, const Candidate& candidate) {
-  return {.task = task.text,
-          .flops = task.flops,
-          .strategy = candidate.strategy,
-          .strategy_version = FindStrategy(candidate.strategy)->version,
-          .config = candidate.config,
-          .device = run_.device,
-          .threads = run_.threads,
-          .timing = {},
-          .reason = "",
-          .run = run_.id,
-          .trial = next_number_++,
-          .search = std::string(kConfirmation),
-          .compiler_version = std::string(kCompilerVersion),
-          .code_digest = "",
-          .cache = options_.cache,
-          .time_ms = tools_.wall_clock()};
-}
-
-absl::Status TuningJob::Keep(const Pending& pending, TrialOutcome outcome, const Timing& timing,
-                             const std::string& reason, double measure_seconds, std::string_view search) {
-  Record record = NewRecord(tasks_[pending.task]->task(), pending.candidate);
-  record.outcome = outcome;
-  record.timing = timing;
-  record.reason = reason;
-  record.search = search;
-  record.code_digest = pending.built.kernel.code_digest;
-  record.build_seconds = pending.built.seconds;
-  record.measure_seconds = measure_seconds;
-  return KeepRecord(record);
-}
-
-absl::Status TuningJob::KeepRecord(const Record& record) {
-  if (record.outcome != TrialOutcome::kOther) {
-    RETURN_IF_ERROR(tools_.records->Add(record).status());
-    measures_ = true;
-  }
-  nlohmann::json fields = {{"task", TaskDigest(record.task)},
-                           {"candidate", ToString(record.strategy, record.config)},
-                           {"outcome", Name(record.outcome)},
-                           {"trial", record.trial},
-                           {"trial_seconds", record.timing.seconds}};
-  if (!record.reason.empty()) fields["reason"] = record.reason;
-  return Log("trial", std::move(fields));
-}
-
-absl::Status TuningJob::MeasureOne(Pending& pending) {
-  TaskTuning& task = *tasks_[pending.task];
-  ++trials_;
-  if (pending.built.outcome != TrialOutcome::kOk) {
-    unmeasured_ = pending.built.reason;
-    task.AddFailure(pending.candidate);
-    return Keep(pending, pending.built.outcome, {}, pending.built.reason, 0, options_.search);
-  }
-  const std::optional<Incumbent> incumbent = task.incumbent();
-  MeasureOptions options = MeasuringOptions();
-  if (!task.best().has_value()) options.abandon_ratio = 0;
-  if (incumbent.has_value() && task.best().has_value())
-    options.best_ratio = task.best_seconds() / incumbent->seconds;
-  const Measurement m = tools_.measurer->Measure(task.task(), pending.built.kernel, options,
-                                                 incumbent.has_value() ? &*incumbent : nullptr);
-  if (m.outcome != TrialOutcome::kOk) {
-    unmeasured_ = m.reason;
-    task.AddFailure(pending.candidate);
-    return Keep(pending, m.outcome, {}, m.reason, m.seconds, options_.search);
-  }
-  Timing timing = m.timing;
-  if (m.normalized_seconds > 0) {
-    const double drift = m.normalized_seconds / timing.seconds;
-    timing = {timing.seconds * drift, timing.low * drift, timing.high * drift, timing.repetitions};
-  }
-  pending.seconds = timing.seconds;
-  RETURN_IF_ERROR(Keep(pending, m.outcome, timing, "", m.seconds, options_.search));
-  task.Add(pending.candidate, m, std::move(pending.built.kernel));
-  return absl::OkStatus();
-}
-
 bool TuningJob::IsLate() const {
   const double end = tools_.measure_network == nullptr ? 0 : kNetworkSeconds;
   return options_.seconds > 0 && Elapsed() + end >= options_.seconds;
-}
-
-absl::Status TuningJob::Measure() {
-  std::vector<float> predicted, measured;
-  for (Pending& pending : pending_) {
-    // Every task is worth its first trial, of the default.
-    const bool can_wait = pending.candidate != tasks_[pending.task]->space().Default();
-    if (is_stopped() || (can_wait && IsLate())) break;
-    RETURN_IF_ERROR(MeasureOne(pending));
-    if (!pending.score.has_value() || pending.seconds <= 0) continue;
-    predicted.push_back(*pending.score);
-    measured.push_back(static_cast<float>(-pending.seconds));
-  }
-  if (!measures_ && !unmeasured_.empty())
-    return absl::FailedPreconditionError(absl::StrCat("nothing can be measured here: ", unmeasured_));
-  if (const auto correlation = KendallTau(predicted, measured)) ranks_.push_back({trials_, *correlation});
-  if (const double seconds = NetworkSeconds(); std::isfinite(seconds)) {
-    curve_.push_back({Elapsed(), trials_, seconds});
-  }
-  next_ = StageKind::kUpdate;
-  return absl::OkStatus();
 }
 
 absl::Status TuningJob::Update() {
@@ -350,16 +249,6 @@ absl::Status TuningJob::TrainModel() {
   // With little measured there is nothing to learn yet.
   const absl::Status status = tools_.model->Update(samples);
   return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) ? absl::OkStatus() : status;
-}
-
-MeasureOptions TuningJob::MeasuringOptions() const {
-  MeasureOptions options;
-  options.cache = options_.cache;
-  options.cold_bytes = options_.cold_bytes;
-  options.threads = options_.threads;
-  options.seconds_limit = options_.measure_seconds;
-  options.memory_bytes_limit = std::min(options.memory_bytes_limit, MemoryOfMachine() / 2);
-  return options;
 }
 
 double TuningJob::NetworkSeconds() const {

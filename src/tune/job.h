@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/memory.h"
 #include "nlohmann/json.hpp"
 #include "tune/builder.h"
 #include "tune/cost_model.h"
@@ -167,6 +168,7 @@ class TuningJob {
   TuningRun run_;
   TuningTools tools_;
   Target target_;
+  const int64_t memory_of_machine_ = MemoryOfMachine();
   double start_;
   double earlier_seconds_ = 0;  // that the run took before it was interrupted
   std::optional<StageKind> next_ = StageKind::kPrepare;
@@ -179,8 +181,8 @@ class TuningJob {
   int comparisons_ = 0;
   int tried_classes_ = 0;
   bool is_compared_ = false;  // the best of all tasks has been compared within the network
-  bool measures_ = false;     // something was built and measured, or failed by its own fault
-  std::string unmeasured_;    // why the last that failed did
+  bool measures_ = false;     // something was measured, or failed by its own fault
+  std::string unmeasured_;    // why measuring itself did not work, the last time
   std::vector<Pending> pending_;
   int64_t trials_ = 0;       // what finalizing measures again is none
   int64_t next_number_ = 0;  // of whatever is measured

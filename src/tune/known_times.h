@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tune/record.h"
@@ -20,6 +21,10 @@ namespace attune {
 
 struct KnownTime {
   enum class Kind : uint8_t { kMeasured, kConfirmed, kFailed };
+  // Of a measurement, and what proposed it (Record::search).
+  static Kind KindOf(bool ok, std::string_view search) {
+    return !ok ? Kind::kFailed : search == kConfirmation ? Kind::kConfirmed : Kind::kMeasured;
+  }
   Kind kind = Kind::kMeasured;
   std::string config;  // what was measured, in any form: equal texts are the same
   std::string run;

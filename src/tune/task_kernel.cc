@@ -72,7 +72,7 @@ std::optional<Failure> TaskKernel::CheckMemory(const KernelSetup& setup) const {
   int64_t prepared = 0;
   for (const std::vector<std::byte>& one : prepared_) prepared += std::ssize(one);
   const int64_t kernel = MemoryBytes(setup.buffers, setup.code->scratch_bytes, options_.threads);
-  const int64_t bytes = kernel > INT64_MAX - prepared ? INT64_MAX : kernel + prepared;
+  const int64_t bytes = CheckedAdd(kernel, prepared).value_or(INT64_MAX);
   if (bytes <= options_.memory_bytes_limit) return std::nullopt;
   return Failure{TrialOutcome::kOutOfMemory, absl::StrCat("needs ", bytes >> 20, " MiB, the limit is ",
                                                           options_.memory_bytes_limit >> 20, " MiB")};

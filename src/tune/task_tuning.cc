@@ -45,11 +45,8 @@ void TaskTuning::Transfer(std::span<const Record> records, const std::string& ru
     const bool ok = record.outcome == TrialOutcome::kOk, is_own = record.run == run;
     ++(is_own ? trials_ : transferred_);
     if (!ok && is_own) ++failed_;
-    times.push_back({!ok                              ? KnownTime::Kind::kFailed
-                     : record.search == kConfirmation ? KnownTime::Kind::kConfirmed
-                                                      : KnownTime::Kind::kMeasured,
-                     ToString(candidate.strategy, candidate.config), record.run, record.cache,
-                     record.timing.seconds, record.time_ms});
+    times.push_back({KnownTime::KindOf(ok, record.search), ToString(candidate.strategy, candidate.config),
+                     record.run, record.cache, record.timing.seconds, record.time_ms});
     if (is_own) {
       if (ok && candidate == space_->Default()) standard = record.timing.seconds;
       if (ok && standard > 0) resumed_[candidate] = record.timing.seconds / standard;

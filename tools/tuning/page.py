@@ -269,24 +269,26 @@ def soon(results, entries):
              *(["of its gain over the baseline"] if of_baseline is not None else []),
              *(f"gain after {minutes} min" for minutes in SOON_MINUTES), "kernels, gain in the end", "network, gain"]]
     enough = curves.ENOUGH * curves.gain(curves.curve(cold, "seconds")) if cold else 0
-    needed = [enough] if of_baseline is None else [enough, of_baseline]
 
     def since(points, saved):
-        if saved is of_baseline and saved <= 0:
-            return "at once"
         when = curves.position_of(points, saved)
         return duration(when) if when else NONE
+
     for name, entry in (("nothing", cold), ("a model of other networks", pretrained_run)):
         if entry:
             points = curves.curve(entry, "seconds")
             at = [once(1 / curves.share_at(points, 60 * minutes)) for minutes in SOON_MINUTES]
-            rows.append([name, duration(entry["seconds"]), *(since(points, saved) for saved in needed), *at,
-                         once(ask.kernel_gain(entry)), once(ask.network_gain(entry))])
+            until = [since(points, enough)]
+            if of_baseline is not None:
+                until.append(since(points, of_baseline) if of_baseline > 0 else "at once")
+            rows.append([name, duration(entry["seconds"]), *until, *at, once(ask.kernel_gain(entry)),
+                         once(ask.network_gain(entry))])
     if recalled:
-        rows.append(["the long run's records", duration(recalled["compile_seconds"]), *[NONE] * len(needed),
-                     *[NONE] * len(SOON_MINUTES), NONE, sure(recalled["speedups"]["untuned"])])
+        unknown = len(rows[0]) - 3  # all but what it is, what compiling took, and the network's gain
+        rows.append(["the long run's records", duration(recalled["compile_seconds"]), *[NONE] * unknown,
+                     sure(recalled["speedups"]["untuned"])])
     beyond = "" if of_baseline is None else f""" The baseline, an older program, takes
-{recalled["speedups"]["baseline"][0] / recalled["speedups"]["untuned"][0]:.3f}× as long as the untuned network."""
+{ask.baseline_times(recalled):.3f}× as long as the untuned network."""
     longest = f" The long run took {duration(cold['seconds'])}, and made {cold['trials']} trials." if cold else ""
     return [f"""One long run from nothing, of {entries[0]['case']['network']} on 1 thread; one with the cost model that
 other networks taught; and compiling with the records that the long run has left, which measures nothing.{longest} Gains

@@ -189,12 +189,17 @@ def soon_runs(entries_):
     return only(of(tuned, cost_model="none")), only(of(tuned, cost_model="pretrained")), only(recalled)
 
 
+def baseline_times(entry):
+    """How many times as long as the untuned network the baseline takes."""
+    return entry["speedups"]["baseline"][0] / entry["speedups"]["untuned"][0]
+
+
 def saved_of_baseline(cold, recalled, share):
     """What of the untuned kernels' time must be saved until a share of the long run's gain over the baseline is there:
     nothing or less where the untuned network alone is that much faster; None without a baseline."""
     if not recalled or "baseline" not in recalled["speedups"]:
         return None
-    baseline = recalled["speedups"]["baseline"][0] / recalled["speedups"]["untuned"][0]  # of the untuned time
+    baseline = baseline_times(recalled)
     end = curves.curve(cold, "seconds")[-1][1]
     return 1 - (baseline - share * (baseline - end))
 
