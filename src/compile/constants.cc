@@ -1,13 +1,12 @@
 #include "compile/constants.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <optional>
-#include <thread>
 
 #include "artifact/artifact.h"
 #include "base/checked.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "codegen/host_code.h"
 #include "compile/kernels.h"
@@ -70,22 +69,17 @@ absl::StatusOr<ConstantSection> BuildConstants(const NetworkPlan& plan, int thre
   std::byte* const base = section.bytes.data() + (misaligned == 0 ? 0 : kTensorAlignment - misaligned);
 
   ASSIGN_OR_RETURN(const Preparations preparations, Preparations::Compile(plan, threads));
-  std::atomic<size_t> next = 0;
-  const auto work = [&] {
-    for (size_t n = next++; n < constants.size(); n = next++) {
-      const Storage& storage = plan.storages[constants[n]];
-      std::byte* const to = base + section.offsets[constants[n]];
-      if (storage.preparation < 0) {
-        if (storage.bytes > 0) std::memcpy(to, storage.constant->data(), static_cast<size_t>(storage.bytes));
-        continue;
-      }
+  const auto write = [&](int64_t i) {
+    const size_t constant = constants[static_cast<size_t>(i)];
+    const Storage& storage = plan.storages[constant];
+    std::byte* const to = base + section.offsets[constant];
+    if (storage.preparation >= 0) {
       preparations.Run(storage.preparation, *storage.constant, to);
+    } else if (storage.bytes > 0) {
+      std::memcpy(to, storage.constant->data(), static_cast<size_t>(storage.bytes));
     }
   };
-  std::vector<std::thread> helpers;
-  for (int t = 1; t < threads; ++t) helpers.emplace_back(work);
-  work();
-  for (std::thread& helper : helpers) helper.join();
+  ParallelFor(std::ssize(constants), write, threads);
   if (base != section.bytes.data()) std::memmove(section.bytes.data(), base, size);
   section.bytes.resize(size);
   return section;

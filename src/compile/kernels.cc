@@ -1,8 +1,6 @@
 #include "compile/kernels.h"
 
-#include <atomic>
-#include <thread>
-
+#include "base/parallel.h"
 #include "base/status.h"
 
 namespace attune {
@@ -18,16 +16,11 @@ absl::StatusOr<CompiledKernel> CompileVerified(const KernelJob& job, const Targe
 absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(const std::vector<KernelJob>& jobs,
                                                            const Target& target, int threads) {
   std::vector<absl::StatusOr<CompiledKernel>> results(jobs.size(), absl::UnknownError("not compiled"));
-  std::atomic<size_t> next = 0;
-  const auto work = [&] {
-    for (size_t i = next++; i < jobs.size(); i = next++) {
-      results[i] = CompileVerified(jobs[i], target);
-    }
+  const auto compile = [&](int64_t i) {
+    const auto place = static_cast<size_t>(i);
+    results[place] = CompileVerified(jobs[place], target);
   };
-  std::vector<std::thread> helpers;
-  for (int t = 1; t < threads; ++t) helpers.emplace_back(work);
-  work();
-  for (std::thread& helper : helpers) helper.join();
+  ParallelFor(std::ssize(jobs), compile, threads);
 
   std::vector<CompiledKernel> kernels;
   for (size_t i = 0; i < jobs.size(); ++i) {

@@ -3,12 +3,12 @@
 #include <cmath>
 
 #include "base/checked.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "reference/broadcast.h"
 #include "reference/kernels.h"
 #include "reference/magnitude.h"
 #include "reference/panel.h"
-#include "reference/parallel.h"
 #include "reference/values.h"
 
 namespace attune::reference {

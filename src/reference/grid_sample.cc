@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/parallel.h"
 #include "base/status.h"
 #include "reference/kernels.h"
-#include "reference/parallel.h"
 #include "reference/values.h"
 
 namespace attune::reference {

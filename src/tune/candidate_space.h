@@ -5,7 +5,9 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -55,8 +57,12 @@ class CandidateSpace {
   //
   // Any of all.
   virtual std::optional<Candidate> Sample(Random& random) = 0;
-  // One number of `candidate`, which is valid, moved to a neighbouring or, seldom, to any value.
-  virtual std::optional<Candidate> Neighbour(const Candidate& candidate, Random& random) = 0;
+  // Of each candidate, which is valid, one number moved to a neighbouring or, seldom, to any value.
+  virtual std::vector<std::optional<Candidate>> Neighbours(std::span<const Candidate> candidates,
+                                                           Random& random) = 0;
+  std::optional<Candidate> Neighbour(const Candidate& candidate, Random& random) {
+    return std::move(Neighbours({&candidate, 1}, random).front());
+  }
 
  protected:
   CandidateSpace() = default;

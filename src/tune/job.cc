@@ -73,9 +73,7 @@ std::optional<JobStage> TuningJob::Next() const {
   constexpr int64_t kStageBytes = int64_t{1} << 30, kBuilderBytes = int64_t{1} << 29;
   stage.needs.seconds = static_cast<double>(ItemsOf(stage.kind)) * SecondsOfItem(stage.kind);
   stage.needs.device = stage.kind == StageKind::kMeasure || stage.kind == StageKind::kFinalize;
-  stage.needs.processors = stage.kind == StageKind::kBuild ? options_.builders
-                           : stage.needs.device            ? options_.threads
-                                                           : 1;
+  stage.needs.processors = stage.needs.device ? options_.threads : options_.builders;
   stage.needs.memory_bytes =
       kStageBytes + (stage.kind == StageKind::kBuild ? options_.builders * kBuilderBytes : 0);
   return stage;

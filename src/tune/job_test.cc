@@ -40,12 +40,14 @@ TEST_F(TuningJobTest, AStageDoesItsOwnWorkAndNoOther) {
 }
 
 TEST_F(TuningJobTest, StagesSayWhatTheyNeed) {
-  const auto job = Make(Options());
+  TuningOptions options = Options();
+  options.builders = 3;
+  const auto job = Make(options);
   for (bool is_first = true; const std::optional<JobStage> stage = job->Next();) {
     SCOPED_TRACE(Name(stage->kind));
     const StageNeeds& needs = stage->needs;
     EXPECT_EQ(needs.device, stage->kind == kMeasure || stage->kind == kFinalize);
-    EXPECT_EQ(needs.processors, stage->kind == kBuild || needs.device ? 2 : 1);
+    EXPECT_EQ(needs.processors, needs.device ? 2 : 3);
     EXPECT_GT(needs.memory_bytes, 0);
     EXPECT_TRUE(needs.seconds > 0 || !is_first);
     const size_t built = machine_.built.size(), measured = machine_.measured.size();

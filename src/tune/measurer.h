@@ -59,7 +59,8 @@ struct Measurement {
   // kOther: measuring itself did not work, which says nothing of the candidate.
   TrialOutcome outcome = TrialOutcome::kOther;
   std::string reason;  // empty where the outcome is ok
-  // Of this candidate, where the outcome is ok. Of one that was abandoned, the few batches that there are.
+  // Of this candidate, where the outcome is ok. Of one that was abandoned, the few batches that there are,
+  // maybe in warm caches.
   Timing timing;
   bool abandoned = false;
   double seconds = 0;  // that all of it took

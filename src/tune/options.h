@@ -25,7 +25,7 @@ struct TuningOptions {
   int64_t patience = 200;
 
   int batch = 32;                  // candidates that are built, and then measured, together
-  int builders = 0;                // processes that build; 0: as many as processors
+  int builders = 0;                // processes that build, threads that select; 0: as many as processors
   double measure_seconds = 0.8;    // the longest that timing one candidate may take
   double random_share = 0.1;       // of candidates that are proposed at random
   bool transfer_from_runs = true;  // earlier records of the same tasks count as trials

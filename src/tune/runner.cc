@@ -32,69 +32,68 @@ class ProcessBatches final : public BatchRunner {
   KernelProcess& process_;
 };
 
-// A kernel that is ready to be timed.
-struct Started {
-  std::unique_ptr<TaskKernel> kernel;
-  std::unique_ptr<KernelProcess> process;
-};
-
 class Runner {
  public:
   explicit Runner(const TaskData& data) : data_(data) {}
 
   Measurement Measure(MeasureRequest request) {
-    Measurement measurement;
-    Started candidate;
-    if (const auto failure = Start(std::move(request.kernel), request.options, true, &candidate)) {
-      Fail(*failure, &measurement);
-      return measurement;
-    }
+    TaskKernel candidate(std::move(request.kernel), data_, request.options);
+    if (const auto failure = candidate.Prepare()) return Failed(*failure);
+    if (auto measurement = Check(candidate, request)) return *std::move(measurement);
+    Failure failure;
+    const std::unique_ptr<KernelProcess> process = candidate.StartTimed(&failure);
+    if (process == nullptr) return Failed(failure);
     // Both are as new: a process that has been there for a while was measured to be some percent slower,
     // since what memory the system gives changes. One that does not run is no competitor.
-    Started incumbent;
-    const bool competes =
-        request.incumbent && !Start(*std::move(request.incumbent), request.options, false, &incumbent);
-    ProcessBatches batches(*candidate.process);
-    std::optional<ProcessBatches> other;
-    if (competes) other.emplace(*incumbent.process);
-    TimeInTurns(batches, other ? &*other : nullptr, request.incumbent_seconds, request.options, &measurement);
-    if (measurement.outcome != TrialOutcome::kOk) return measurement;
-    if (const auto failure = CheckAgain(candidate)) {
-      measurement = {};
-      Fail({failure->outcome, absl::StrCat("after it was timed: ", failure->reason)}, &measurement);
-      return measurement;
+    std::optional<TaskKernel> incumbent;
+    std::unique_ptr<KernelProcess> other;
+    if (request.incumbent) {
+      incumbent.emplace(*std::move(request.incumbent), data_, request.options);
+      if (!incumbent->Prepare()) other = incumbent->StartTimed(&failure);
     }
+    ProcessBatches batches(*process);
+    std::optional<ProcessBatches> other_batches;
+    if (other != nullptr) other_batches.emplace(*other);
+    Measurement measurement;
+    TimeInTurns(batches, other_batches ? &*other_batches : nullptr, request.incumbent_seconds,
+                request.options, &measurement);
+    if (measurement.outcome == TrialOutcome::kOk) CheckAgain(candidate, *process, &measurement);
     return measurement;
   }
 
  private:
-  static void Fail(const Failure& failure, Measurement* measurement) {
-    measurement->outcome = failure.outcome;
-    measurement->reason = failure.reason;
+  static Measurement Failed(const Failure& failure) {
+    Measurement measurement;
+    measurement.outcome = failure.outcome;
+    measurement.reason = failure.reason;
+    return measurement;
   }
 
-  std::optional<Failure> Start(BuiltKernel kernel, const MeasureOptions& options, bool check,
-                               Started* started) {
-    started->kernel = std::make_unique<TaskKernel>(std::move(kernel), data_, options);
-    if (auto failure = started->kernel->Prepare()) return failure;
-    if (check) {
-      if (auto failure = started->kernel->Check()) return failure;
-    }
+  // What came of it where it is wrong, or so slow that making memory for its timing, which takes longer than
+  // all that is timed there, is not worth it.
+  static std::optional<Measurement> Check(TaskKernel& candidate, const MeasureRequest& request) {
     Failure failure;
-    started->process = started->kernel->StartTimed(&failure);
-    if (started->process == nullptr) return failure;
-    return std::nullopt;
+    const std::unique_ptr<KernelProcess> process = candidate.StartChecked(&failure);
+    if (process == nullptr) return Failed(failure);
+    ProcessBatches batches(*process);
+    auto measurement = AbandonEarly(batches, request.incumbent_seconds, request.options);
+    if (measurement && measurement->outcome == TrialOutcome::kOk)
+      CheckAgain(candidate, *process, &*measurement);
+    return measurement;
   }
 
   // What was timed must have been the work. Before each execution, a line somewhere in each output was
   // poisoned, so that one that finds its outputs made already and leaves is found out, if not by the last
   // batch, by a few more.
-  static std::optional<Failure> CheckAgain(const Started& started) {
+  static void CheckAgain(const TaskKernel& kernel, KernelProcess& process, Measurement* measurement) {
     for (int round = 0;; ++round) {
-      if (auto failure = started.kernel->CheckOutputs(*started.process)) return failure;
-      if (round == kMoreExecutions) return std::nullopt;
+      auto failure = kernel.CheckOutputs(process);
+      if (!failure && round == kMoreExecutions) return;
       double seconds = 0;
-      if (auto failure = started.process->Run(1, &seconds)) return failure;
+      if (!failure) failure = process.Run(1, &seconds);
+      if (!failure) continue;
+      *measurement = Failed({failure->outcome, absl::StrCat("after it was timed: ", failure->reason)});
+      return;
     }
   }
 

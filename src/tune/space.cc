@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "tune/nest_bounds.h"
 
@@ -43,8 +44,8 @@ int64_t StrategySpace::size() const {
   return size;
 }
 
-absl::StatusOr<ConfigSpace> ConfigSpace::Create(const TuningTask& task, const Target& target) {
-  ConfigSpace space(task, target);
+absl::StatusOr<ConfigSpace> ConfigSpace::Create(const TuningTask& task, const Target& target, int threads) {
+  ConfigSpace space(task, target, threads);
   ASSIGN_OR_RETURN(space.workload_, task.Analyze());
   const Workload& workload = space.workload_;
   for (const Strategy& strategy : AllStrategies()) {
@@ -86,12 +87,7 @@ bool ConfigSpace::Contains(const Candidate& candidate) const {
   return space != nullptr && IsConfigOf(candidate.config, space->knobs);
 }
 
-absl::StatusOr<LoopNest> ConfigSpace::Lower(const Candidate& candidate) {
-  if (auto lowered = lowered_.extract(candidate)) return std::move(lowered.mapped());
-  return LowerNow(candidate);
-}
-
-absl::StatusOr<LoopNest> ConfigSpace::LowerNow(const Candidate& candidate) const {
+absl::StatusOr<LoopNest> ConfigSpace::Lower(const Candidate& candidate) const {
   const StrategySpace* space = Find(candidate.strategy);
   if (space == nullptr) return InvalidInput("no strategy ", candidate.strategy, " for this task");
   ASSIGN_OR_RETURN(const ScheduledGroup group,
@@ -103,22 +99,44 @@ absl::StatusOr<LoopNest> ConfigSpace::LowerNow(const Candidate& candidate) const
   return group.schedule.Lower(prepared);
 }
 
+std::optional<LoopNest> ConfigSpace::TakeLowered(const Candidate& candidate) {
+  auto lowered = lowered_.extract(candidate);
+  return lowered ? std::optional(std::move(lowered.mapped())) : std::nullopt;
+}
+
+bool ConfigSpace::IsWithinBounds(const LoopNest& nest) const {
+  const NestBounds bounds = BoundsOf(nest, target_);
+  return bounds.register_vectors <= target_.num_vector_registers + kSpilledVectors &&
+         bounds.statements <= kMaxStatements && bounds.scratch_bytes <= kMaxScratchBytes;
+}
+
+void ConfigSpace::Check(std::span<const Candidate> candidates) {
+  std::vector<const Candidate*> unknown;
+  for (const Candidate& candidate : candidates) {
+    if (Contains(candidate) && valid_.try_emplace(candidate, false).second) unknown.push_back(&candidate);
+  }
+  std::vector<std::optional<LoopNest>> nests(unknown.size());
+  const auto lower = [&](int64_t i) {
+    const auto place = static_cast<size_t>(i);
+    absl::StatusOr<LoopNest> nest = Lower(*unknown[place]);
+    if (nest.ok() && IsWithinBounds(*nest)) nests[place] = *std::move(nest);
+  };
+  ParallelFor(std::ssize(unknown), lower, threads_);
+  constexpr size_t kMostLowered = 256;
+  if (lowered_.size() + unknown.size() > kMostLowered) lowered_.clear();
+  for (size_t i = 0; i < unknown.size(); ++i) {
+    if (!nests[i].has_value()) continue;
+    valid_[*unknown[i]] = true;
+    lowered_.emplace(*unknown[i], *std::move(nests[i]));
+  }
+}
+
 // The default is a candidate whatever its bounds: it is what is shipped untuned.
 bool ConfigSpace::IsValid(const Candidate& candidate) {
   if (candidate == default_) return true;
-  if (!Contains(candidate)) return false;
-  const auto [it, is_new] = valid_.try_emplace(candidate, false);
-  if (!is_new) return it->second;
-  absl::StatusOr<LoopNest> nest = LowerNow(candidate);
-  if (!nest.ok()) return false;
-  const NestBounds bounds = BoundsOf(*nest, target_);
-  it->second = bounds.register_vectors <= target_.num_vector_registers + kSpilledVectors &&
-               bounds.statements <= kMaxStatements && bounds.scratch_bytes <= kMaxScratchBytes;
-  if (!it->second) return false;
-  constexpr size_t kMostLowered = 256;
-  if (lowered_.size() >= kMostLowered) lowered_.clear();
-  lowered_.emplace(candidate, *std::move(nest));
-  return true;
+  Check({&candidate, 1});
+  const auto known = valid_.find(candidate);
+  return known != valid_.end() && known->second;
 }
 
 void ConfigSpace::Forget() {
@@ -159,23 +177,50 @@ std::optional<Candidate> ConfigSpace::Sample(Random& random) {
   return std::nullopt;
 }
 
-std::optional<Candidate> ConfigSpace::Neighbour(const Candidate& candidate, Random& random) {
+// One knob of it moved, valid or not; nothing where the move that was drawn leads nowhere.
+std::optional<Candidate> ConfigSpace::Moved(const Candidate& candidate, Random& random) const {
   constexpr double kLeap = 0.2;  // how often a knob takes any value, not a neighbouring one
-  const StrategySpace* space = Find(candidate.strategy);
-  if (space == nullptr || !Contains(candidate) || space->size() < 2) return Sample(random);
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const Knob& knob = space->knobs[static_cast<size_t>(random.Integer(0, std::ssize(space->knobs) - 1))];
-    const int64_t count = std::ssize(knob.values);
-    if (count < 2) continue;
-    const auto place = static_cast<int64_t>(PlaceOf(knob, candidate.config.at(knob.name)));
-    int64_t next = place + (random.Integer(0, 1) == 0 ? -1 : 1);
-    if (random.Uniform() < kLeap) next = random.Integer(0, count - 1);
-    if (next < 0 || next >= count || next == place) continue;
-    Candidate neighbour = candidate;
-    neighbour.config[knob.name] = knob.values[static_cast<size_t>(next)];
-    if (IsValid(neighbour)) return neighbour;
+  const StrategySpace& space = *Find(candidate.strategy);
+  const Knob& knob = space.knobs[static_cast<size_t>(random.Integer(0, std::ssize(space.knobs) - 1))];
+  const int64_t count = std::ssize(knob.values);
+  if (count < 2) return std::nullopt;
+  const auto place = static_cast<int64_t>(PlaceOf(knob, candidate.config.at(knob.name)));
+  int64_t next = place + (random.Integer(0, 1) == 0 ? -1 : 1);
+  if (random.Uniform() < kLeap) next = random.Integer(0, count - 1);
+  if (next < 0 || next >= count || next == place) return std::nullopt;
+  Candidate moved = candidate;
+  moved.config[knob.name] = knob.values[static_cast<size_t>(next)];
+  return moved;
+}
+
+std::vector<std::optional<Candidate>> ConfigSpace::Neighbours(std::span<const Candidate> candidates,
+                                                              Random& random) {
+  std::vector<std::optional<Candidate>> neighbours(candidates.size());
+  std::vector<size_t> open;  // those that have no neighbour yet
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const StrategySpace* space = Find(candidates[i].strategy);
+    if (space == nullptr || !Contains(candidates[i]) || space->size() < 2) {
+      neighbours[i] = Sample(random);
+    } else {
+      open.push_back(i);
+    }
   }
-  return std::nullopt;
+  for (int attempt = 0; attempt < kAttempts && !open.empty(); ++attempt) {
+    std::vector<Candidate> moved;
+    std::vector<size_t> origins;
+    for (size_t i : open) {
+      std::optional<Candidate> next = Moved(candidates[i], random);
+      if (!next.has_value()) continue;
+      moved.push_back(*std::move(next));
+      origins.push_back(i);
+    }
+    Check(moved);
+    for (size_t i = 0; i < moved.size(); ++i) {
+      if (IsValid(moved[i])) neighbours[origins[i]] = std::move(moved[i]);
+    }
+    std::erase_if(open, [&](size_t i) { return neighbours[i].has_value(); });
+  }
+  return neighbours;
 }
 
 Candidate ConfigSpace::At(int64_t index) const {

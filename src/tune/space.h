@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -36,7 +37,8 @@ struct StrategySpace {
 // Not thread safe: it remembers what it has checked.
 class ConfigSpace final : public CandidateSpace {
  public:
-  static absl::StatusOr<ConfigSpace> Create(const TuningTask& task, const Target& target);
+  // What is checked for many candidates at once is checked on at most so many threads.
+  static absl::StatusOr<ConfigSpace> Create(const TuningTask& task, const Target& target, int threads = 1);
   ConfigSpace(ConfigSpace&&) = default;
   ConfigSpace& operator=(ConfigSpace&&) = default;
 
@@ -59,8 +61,10 @@ class ConfigSpace final : public CandidateSpace {
   bool IsValid(const Candidate& candidate) override;
   // Gives memory back: what was asked about is remembered, until it is too much.
   void Forget();
-  // The loop nest that a valid candidate gives, for features.
-  absl::StatusOr<LoopNest> Lower(const Candidate& candidate);
+  // The loop nest that a valid candidate gives, for features. Several threads may call it at the same time.
+  absl::StatusOr<LoopNest> Lower(const Candidate& candidate) const;
+  // The same, once, of one that has just been found valid, without lowering it again; nothing: it is gone.
+  std::optional<LoopNest> TakeLowered(const Candidate& candidate);
 
   // The candidate here that is most like one of another task: its strategy's, each number the nearest of its
   // knob's. Nothing where the strategy does not apply or that is not valid.
@@ -70,8 +74,9 @@ class ConfigSpace final : public CandidateSpace {
   //
   // A strategy at random, in proportion to the logarithm of its space's size, and each of its knobs.
   std::optional<Candidate> Sample(Random& random) override;
-  // One knob of `candidate` moved to a neighbouring or, seldom, to any value.
-  std::optional<Candidate> Neighbour(const Candidate& candidate, Random& random) override;
+  // Of each, one knob moved to a neighbouring or, seldom, to any value; on several threads.
+  std::vector<std::optional<Candidate>> Neighbours(std::span<const Candidate> candidates,
+                                                   Random& random) override;
   // The `index`-th candidate of all, valid or not; 0 <= index < size().
   Candidate At(int64_t index) const override;
 
@@ -79,19 +84,24 @@ class ConfigSpace final : public CandidateSpace {
   std::string ToString() const;
 
  private:
-  ConfigSpace(const TuningTask& task, const Target& target) : task_(&task), target_(target) {}
+  ConfigSpace(const TuningTask& task, const Target& target, int threads)
+      : task_(&task), target_(target), threads_(threads) {}
 
   const StrategySpace* Find(const std::string& strategy) const;
-  absl::StatusOr<LoopNest> LowerNow(const Candidate& candidate) const;
+  std::optional<Candidate> Moved(const Candidate& candidate, Random& random) const;
+  bool IsWithinBounds(const LoopNest& nest) const;
+  // Of those that are in the space, remembers which are valid.
+  void Check(std::span<const Candidate> candidates);
 
   const TuningTask* task_;
   Target target_;
+  int threads_;
   Workload workload_;  // of the task; refers into its region
   std::vector<StrategySpace> strategies_;
   bool hides_defaults_ = false;
   Candidate default_;
   std::map<Candidate, bool> valid_;
-  // Of the valid ones the last: whoever has asked whether they are wants their features next.
+  // Of the last that were found valid: whoever has asked whether they are wants their features next.
   std::unordered_map<Candidate, LoopNest, CandidateHash> lowered_;
 };
 

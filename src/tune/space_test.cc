@@ -99,6 +99,31 @@ TEST(ConfigSpaceTest, RefusesWhatDoesNotFit) {
       {"conv_direct", {{"tile_w", 7}, {"tile_c", 4}, {"unroll_c", 1}, {"rows_first", 0}, {"prefetch", 0}}}));
 }
 
+TEST(ConfigSpaceTest, ThreadsMakeNoDifference) {
+  const TuningTask task = MakeTask(kWideConvTask, {1, 2});
+  std::vector<Candidate> ends[2];
+  for (const int threads : {1, 3}) {
+    auto space = ConfigSpace::Create(task, TestTarget(), threads);
+    ASSERT_TRUE(space.ok()) << space.status();
+    Random random(7);
+    std::vector<Candidate>& points = ends[threads == 3];
+    points.assign(20, space->Default());
+    for (int step = 0; step < 5; ++step) {
+      const auto neighbours = space->Neighbours(points, random);
+      for (size_t i = 0; i < points.size(); ++i) {
+        ASSERT_TRUE(neighbours[i].has_value());
+        points[i] = *neighbours[i];
+      }
+    }
+    // What was just found valid is had without lowering it again, once.
+    EXPECT_TRUE(space->TakeLowered(points[0]).has_value());
+    EXPECT_FALSE(space->TakeLowered(points[0]).has_value());
+    EXPECT_TRUE(space->Lower(points[0]).ok());
+  }
+  EXPECT_EQ(ends[0], ends[1]);
+  EXPECT_GT(std::set(ends[0].begin(), ends[0].end()).size(), 10U);
+}
+
 TEST(ConfigSpaceTest, BoundsCountWhatUnrollingRepeats) {
   const TuningTask task = MakeTask(kWideConvTask, {1, 2});
   auto space = ConfigSpace::Create(task, TestTarget());

@@ -130,7 +130,15 @@ class SyntheticSpace : public CandidateSpace {
     return std::nullopt;
   }
 
-  std::optional<Candidate> Neighbour(const Candidate& candidate, Random& random) override {
+  std::vector<std::optional<Candidate>> Neighbours(std::span<const Candidate> candidates,
+                                                   Random& random) override {
+    std::vector<std::optional<Candidate>> neighbours;
+    for (const Candidate& candidate : candidates) neighbours.push_back(NeighbourOf(candidate, random));
+    return neighbours;
+  }
+
+ private:
+  std::optional<Candidate> NeighbourOf(const Candidate& candidate, Random& random) {
     const SyntheticStrategy& s = Find(candidate.strategy);
     for (int attempt = 0; attempt < 100; ++attempt) {
       Candidate neighbour = candidate;
@@ -143,7 +151,6 @@ class SyntheticSpace : public CandidateSpace {
     return std::nullopt;
   }
 
- private:
   static std::string Knob(size_t i) { return std::string("k") + static_cast<char>('0' + i); }
   static int64_t Value(const Candidate& candidate, size_t i) {
     const auto found = candidate.config.find(Knob(i));

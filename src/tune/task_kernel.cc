@@ -110,23 +110,26 @@ std::vector<int64_t> TaskKernel::GivenDims() const {
   return dims;
 }
 
-std::optional<Failure> TaskKernel::Check() const {
-  KernelSetup setup;
-  if (auto failed = MakeBuffers(kernel_.code, false, &setup)) return failed;
-  setup.placement = Placement::kGuarded;
-  setup.threads = options_.threads;
-  setup.dims = GivenDims();
-  Failure failure;
-  const std::unique_ptr<KernelProcess> process = KernelProcess::Start(setup, &failure);
-  if (process == nullptr) return failure;
+std::unique_ptr<KernelProcess> TaskKernel::StartChecked(Failure* failure) {
+  if (auto failed = MakeBuffers(kernel_.code, false, &checked_)) {
+    *failure = *failed;
+    return nullptr;
+  }
+  checked_.placement = Placement::kGuarded;
+  checked_.threads = options_.threads;
+  checked_.dims = GivenDims();
+  std::unique_ptr<KernelProcess> process = KernelProcess::Start(checked_, failure);
+  if (process == nullptr) return nullptr;
   for (const char* time : {"", "the second time: "}) {
     double seconds = 0;
     auto failed = process->Poison();
     if (!failed) failed = process->Run(1, &seconds);
     if (!failed) failed = CheckOutputs(*process);
-    if (failed) return Failure{failed->outcome, absl::StrCat(time, failed->reason)};
+    if (!failed) continue;
+    *failure = {failed->outcome, absl::StrCat(time, failed->reason)};
+    return nullptr;
   }
-  return std::nullopt;
+  return process;
 }
 
 void TaskKernel::MakeCopies(KernelSetup& setup) const {
@@ -152,7 +155,6 @@ void TaskKernel::MakeCopies(KernelSetup& setup) const {
 }
 
 std::unique_ptr<KernelProcess> TaskKernel::StartTimed(Failure* failure) {
-  timed_ = KernelSetup();
   auto failed = MakeBuffers(kernel_.code, false, &timed_);
   timed_.placement = Placement::kArena;
   timed_.threads = options_.threads;

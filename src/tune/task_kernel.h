@@ -24,11 +24,13 @@ class TaskKernel {
   // Runs its preparations, each in a process of its own. Before all that follows.
   std::optional<Failure> Prepare();
 
-  // Runs it twice in guarded memory and compares the outputs with the reference's. The second time,
-  // workspaces and scratch hold what the first left there.
-  std::optional<Failure> Check() const;
-
-  // A process that is ready to be timed. Null, and `failure`, where there is none.
+  // Each of these, at most once, gives a process that is ready, and that this object outlives; null, and
+  // `failure`, where there is none.
+  //
+  // In guarded memory, after two executions whose outputs agreed with the reference's. Before the second,
+  // workspaces and scratch held what the first left there.
+  std::unique_ptr<KernelProcess> StartChecked(Failure* failure);
+  // In memory as a network has it, to be timed.
   std::unique_ptr<KernelProcess> StartTimed(Failure* failure);
 
   // Compares the outputs of the last execution.
@@ -46,7 +48,7 @@ class TaskKernel {
   const TaskData& data_;
   MeasureOptions options_;
   std::vector<std::vector<std::byte>> prepared_;
-  KernelSetup timed_;  // outlives its process
+  KernelSetup checked_, timed_;  // outlive their processes
 };
 
 }  // namespace attune

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "base/parallel.h"
 #include "base/status.h"
 
 namespace attune {
@@ -20,8 +21,8 @@ absl::StatusOr<std::unique_ptr<TaskTuning>> TaskTuning::Create(TuningTask task, 
                                                                double bound_seconds) {
   const SearchStrategyInfo* search = FindSearchStrategy(options.search);
   if (search == nullptr) return InvalidInput("there is no search strategy \"", options.search, "\"");
-  std::unique_ptr<TaskTuning> tuning(new TaskTuning(std::move(task), options.threads));
-  ASSIGN_OR_RETURN(ConfigSpace space, ConfigSpace::Create(tuning->task_, target));
+  std::unique_ptr<TaskTuning> tuning(new TaskTuning(std::move(task), options));
+  ASSIGN_OR_RETURN(ConfigSpace space, ConfigSpace::Create(tuning->task_, target, options.builders));
   tuning->space_ = std::make_unique<ConfigSpace>(std::move(space));
   if (!options.use_defaults) tuning->space_->HideDefaults();
   tuning->search_ = search->create({.seed = seed, .epsilon = options.random_share});
@@ -158,36 +159,57 @@ void TaskTuning::EndBatch() {
   progress_.best.push_back(best_.has_value() ? best_seconds_ : kNever);
 }
 
-const FeatureVector* TaskTuning::FeaturesOf(const Candidate& candidate) {
-  const auto [it, is_new] = features_.try_emplace(candidate);
-  if (is_new) {
-    const absl::StatusOr<LoopNest> nest = space_->Lower(candidate);
-    if (nest.ok()) it->second = ExtractFeatures(*nest, space_->target(), threads_);
+void TaskTuning::AddFeatures(std::span<const Candidate> candidates) {
+  struct Missing {
+    const Candidate* candidate;
+    FeatureVector* features;
+    std::optional<LoopNest> nest;
+  };
+  std::vector<Missing> missing;
+  for (const Candidate& candidate : candidates) {
+    const auto [it, is_new] = features_.try_emplace(candidate);
+    if (is_new) missing.push_back({&candidate, &it->second, space_->TakeLowered(candidate)});
   }
-  return it->second.empty() ? nullptr : &it->second;
+  const auto extract = [&](int64_t i) {
+    Missing& one = missing[static_cast<size_t>(i)];
+    if (!one.nest.has_value()) {
+      absl::StatusOr<LoopNest> nest = space_->Lower(*one.candidate);
+      if (!nest.ok()) return;
+      one.nest = *std::move(nest);
+    }
+    *one.features = ExtractFeatures(*one.nest, space_->target(), threads_);
+    one.nest.reset();
+  };
+  ParallelFor(std::ssize(missing), extract, processors_);
 }
 
 TaskSamples TaskTuning::Samples() {
   double fastest = kNever;
-  for (const Trial& trial : observed_) fastest = trial.ok ? std::min(fastest, trial.seconds) : fastest;
+  std::vector<Candidate> candidates;
+  for (const Trial& trial : observed_) {
+    if (trial.ok) fastest = std::min(fastest, trial.seconds);
+    candidates.push_back(trial.candidate);
+  }
+  AddFeatures(candidates);
   TaskSamples samples;
   for (const Trial& trial : observed_) {
-    const FeatureVector* features = FeaturesOf(trial.candidate);
-    if (features == nullptr) continue;
-    samples.features.push_back(*features);
+    const FeatureVector& features = features_.at(trial.candidate);
+    if (features.empty()) continue;
+    samples.features.push_back(features);
     samples.throughput.push_back(trial.ok ? static_cast<float>(fastest / trial.seconds) : 0);
   }
   return samples;
 }
 
 std::vector<float> TaskTuning::Scores(std::span<const Candidate> candidates, const CostModel& model) {
+  AddFeatures(candidates);
   std::vector<float> scores(candidates.size(), -std::numeric_limits<float>::infinity());
   std::vector<FeatureVector> features;
   std::vector<size_t> places;
   for (size_t i = 0; i < candidates.size(); ++i) {
-    const FeatureVector* own = FeaturesOf(candidates[i]);
-    if (own == nullptr) continue;
-    features.push_back(*own);
+    const FeatureVector& own = features_.at(candidates[i]);
+    if (own.empty()) continue;
+    features.push_back(own);
     places.push_back(i);
   }
   const absl::StatusOr<std::vector<float>> predicted = model.Predict(features);

@@ -85,14 +85,17 @@ class TaskTuning {
   TaskSummary Summary() const;
 
  private:
-  TaskTuning(TuningTask task, int threads) : task_(std::move(task)), threads_(threads) {}
+  TaskTuning(TuningTask task, const TuningOptions& options)
+      : task_(std::move(task)), threads_(options.threads), processors_(options.builders) {}
 
   void KeepKnown(std::span<const KnownTime> times);
   void Resume();
-  const FeatureVector* FeaturesOf(const Candidate& candidate);
+  // Of those of which nothing is known.
+  void AddFeatures(std::span<const Candidate> candidates);
 
   TuningTask task_;
-  int threads_;
+  int threads_;     // of the kernels
+  int processors_;  // to compute on
   TaskShape shape_;
   std::unique_ptr<ConfigSpace> space_;
   std::unique_ptr<SearchStrategy> search_;

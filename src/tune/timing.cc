@@ -13,6 +13,7 @@ constexpr int kEmptyBatches = 17;  // to learn what a batch costs by itself
 constexpr double kOverheads = 10;  // a batch takes at least so many times that
 constexpr int kMostSpoiled = 40;   // batches that are too short, before that is no timing
 constexpr int kTurnsToAbandon = 3;
+constexpr double kElsewhere = 1.25;                    // what other memory may make of a time, at most
 constexpr int kTurnsToBeSure = 8;                      // as many as there are places in memory
 constexpr int64_t kMostExecutions = int64_t{1} << 24;  // in a batch
 
@@ -218,6 +219,21 @@ void TimeInTurns(BatchRunner& candidate, BatchRunner* incumbent, double incumben
     return;
   }
   turns.Report(measurement);
+}
+
+std::optional<Measurement> AbandonEarly(BatchRunner& candidate, double incumbent_seconds,
+                                        const MeasureOptions& options) {
+  if (incumbent_seconds <= 0 || options.abandon_ratio <= 0) return std::nullopt;
+  MeasureOptions roughly = options;
+  roughly.max_batches = kTurnsToAbandon;
+  roughly.abandon_ratio *= kElsewhere;
+  roughly.cache = CacheMode::kCold;  // nothing is executed between batches to warm them
+  Measurement measurement;
+  TimeInTurns(candidate, nullptr, incumbent_seconds, roughly, &measurement);
+  const bool has_failed =
+      measurement.outcome != TrialOutcome::kOk && measurement.outcome != TrialOutcome::kInvalidTiming;
+  if (!measurement.abandoned && !has_failed) return std::nullopt;
+  return measurement;
 }
 
 }  // namespace attune

@@ -51,6 +51,12 @@ inline constexpr double kTimingPatience = 8;
 void TimeInTurns(BatchRunner& candidate, BatchRunner* incumbent, double incumbent_seconds,
                  const MeasureOptions& options, Measurement* measurement);
 
+// Of a candidate alone that runs where it may be slower or faster than where timings are taken: its
+// measurement if it is so slow that this cannot be why, abandoned then, or if it failed. Nothing: it is worth
+// timing. What `incumbent_seconds` is 0 for cannot be told.
+std::optional<Measurement> AbandonEarly(BatchRunner& candidate, double incumbent_seconds,
+                                        const MeasureOptions& options);
+
 }  // namespace attune
 
 #endif  // ATTUNE_TUNE_TIMING_H_

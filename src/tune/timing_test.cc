@@ -219,5 +219,32 @@ TEST(TimeInTurns, ATimeThatCannotBeIsNoTiming) {
   EXPECT_THAT(disagreeing.reason, HasSubstr("do not agree"));
 }
 
+TEST(AbandonEarly, GivesUpOnlyWhatIsSurelyTooSlow) {
+  MeasureOptions options;
+  options.best_ratio = 0.8;
+  const auto abandon = [&](double seconds) {
+    Machine machine;
+    SimulatedKernel kernel(machine, Noisy(seconds, 5));
+    return AbandonEarly(kernel, /*incumbent_seconds=*/1e-4, options);
+  };
+  const auto slow = abandon(2e-4);
+  ASSERT_TRUE(slow.has_value());
+  EXPECT_EQ(slow->outcome, TrialOutcome::kOk);
+  EXPECT_TRUE(slow->abandoned);
+  EXPECT_THAT(slow->timing.low, DoubleNear(2e-4, 1e-5));
+  EXPECT_FALSE(abandon(1.1e-4).has_value());  // other memory may be why
+  options.abandon_ratio = 0;
+  EXPECT_FALSE(abandon(2e-4).has_value());
+}
+
+TEST(AbandonEarly, SaysWhatFailed) {
+  Machine machine;
+  SimulatedKernel kernel(machine, Always(1e-4));
+  kernel.fail_after = 5;
+  const auto failed = AbandonEarly(kernel, /*incumbent_seconds=*/1e-4, {});
+  ASSERT_TRUE(failed.has_value());
+  EXPECT_EQ(failed->outcome, TrialOutcome::kCrashed);
+}
+
 }  // namespace
 }  // namespace attune

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -91,9 +92,9 @@ class Annealing : public SearchBase {
       const double spent = static_cast<double>(scored) / static_cast<double>(kMaxScores);
       const double temperature = start_temperature * std::pow(kCooled, spent);
       std::vector<Candidate> next = points;
-      for (Candidate& point : next) {
-        if (std::optional<Candidate> neighbour = space().Neighbour(point, random()))
-          point = *std::move(neighbour);
+      std::vector<std::optional<Candidate>> neighbours = space().Neighbours(points, random());
+      for (size_t i = 0; i < next.size(); ++i) {
+        if (neighbours[i].has_value()) next[i] = *std::move(neighbours[i]);
       }
       const std::vector<float> next_values = scores(next);
       idle = scores.all().size() > scored ? 0 : idle + 1;

@@ -1,6 +1,6 @@
-// Independent pieces of work on all cores.
-#ifndef ATTUNE_REFERENCE_PARALLEL_H_
-#define ATTUNE_REFERENCE_PARALLEL_H_
+// Independent pieces of work on several cores.
+#ifndef ATTUNE_BASE_PARALLEL_H_
+#define ATTUNE_BASE_PARALLEL_H_
 
 #include <algorithm>
 #include <atomic>
@@ -11,12 +11,13 @@
 
 #include "base/processors.h"
 
-namespace attune::reference {
+namespace attune {
 
-// Calls f(i) for every i in [0, count), on as many threads as the machine has. f must write nothing that
-// another i touches. Running out of memory in f is thrown to the caller, as in a plain loop.
+// Calls f(i) for every i in [0, count), on at most so many threads, of which the caller's is one. f must
+// write nothing that another i touches. Running out of memory in f is thrown to the caller, as in a plain
+// loop.
 template <typename F>
-void ParallelFor(int64_t count, F f) {
+void ParallelFor(int64_t count, F f, int max_threads = Processors()) {
   std::atomic<int64_t> next = 0;
   std::atomic<bool> out_of_memory = false;
   const auto work = [&] {
@@ -27,7 +28,7 @@ void ParallelFor(int64_t count, F f) {
       next = count;
     }
   };
-  const int64_t helpers = std::min<int64_t>(count, Processors()) - 1;
+  const int64_t helpers = std::min<int64_t>(count, max_threads) - 1;
   std::vector<std::thread> threads;
   for (int64_t t = 0; t < helpers; ++t) threads.emplace_back(work);
   work();
@@ -35,6 +36,6 @@ void ParallelFor(int64_t count, F f) {
   if (out_of_memory) throw std::bad_alloc();
 }
 
-}  // namespace attune::reference
+}  // namespace attune
 
-#endif  // ATTUNE_REFERENCE_PARALLEL_H_
+#endif  // ATTUNE_BASE_PARALLEL_H_
