@@ -1,9 +1,11 @@
 #include "tune/lessons.h"
 
+#include <deque>
 #include <map>
 #include <tuple>
 #include <utility>
 
+#include "base/processors.h"
 #include "base/status.h"
 #include "tune/pretrained.h"
 #include "tune/task_tuning.h"
@@ -14,23 +16,25 @@ absl::StatusOr<std::vector<TaskSamples>> LessonsOf(RecordDatabase& records, cons
                                                    const LessonOptions& options) {
   // Times compare within one of these alone.
   using Group = std::tuple<std::string, std::string, int, CacheMode>;  // task, device, threads, caches
-  std::map<Group, std::vector<Record>> groups;
+  std::map<Group, std::deque<Record>> groups;
   RETURN_IF_ERROR(records.ForEachRecord(options.which, [&](const Record& record) {
-    if (!options.without.contains(record.task)) {
-      groups[{record.task, record.device, record.threads, record.cache}].push_back(record);
-    }
+    if (options.without.contains(record.task)) return absl::OkStatus();
+    std::deque<Record>& newest = groups[{record.task, record.device, record.threads, record.cache}];
+    newest.push_back(record);
+    if (newest.size() > options.most_records) newest.pop_front();
     return absl::OkStatus();
   }));
   std::vector<TaskSamples> lessons;
-  for (auto& [group, own] : groups) {
+  for (const auto& [group, newest] : groups) {
+    const std::vector<Record> own(newest.begin(), newest.end());
     absl::StatusOr<TuningTask> task = ParseTask(own.front().task);
     if (!task.ok()) continue;
     TuningOptions tuning;
     tuning.threads = own.front().threads;
+    tuning.builders = Processors();
     const auto tried = TaskTuning::Create(*std::move(task), target, tuning, 0, 0);
     if (!tried.ok()) continue;
-    const size_t spared = std::min(own.size(), options.most_records);
-    (*tried)->Transfer(std::span(own).last(spared), "");
+    (*tried)->Transfer(own, "");
     if (TaskSamples samples = (*tried)->Samples(); samples.features.size() > 1)
       lessons.push_back(std::move(samples));
   }

@@ -19,7 +19,7 @@ namespace attune {
 struct LessonOptions {
   RecordFilter which = {};
   std::set<std::string> without = {};  // texts of tasks that are left out
-  size_t most_records = 256;           // of each task, the newest
+  size_t most_records = 256;           // of each task, the newest; >= 1
 };
 
 // The records of each task on one device, by one number of threads and with one state of caches, as samples.

@@ -20,8 +20,10 @@
 namespace attune {
 namespace {
 
-// With no more output pixels than this, weights are used up faster than the hardware fetches them by itself.
-constexpr int64_t kFewPixels = 64;
+// With no more output pixels than this, weights are used up faster than the hardware fetches them by itself:
+// the kernels of EfficientNet-B0 and ResNet-50 became up to 13 % faster. With more, there was no difference.
+constexpr int64_t kFewPixels = 1024;
+constexpr int64_t kFewChannels = 4;  // those of an image
 
 struct Shape2d {
   int64_t lanes, channels, kernel_w;
@@ -72,9 +74,11 @@ Config DirectDefault(const Workload& workload, int64_t blocks, const Target& tar
   Shape2d s = ShapeOf(workload, target);
   s.tiled.group_blocks = std::gcd(s.tiled.group_blocks, blocks);
   Config best = CheapestTile(s.tiled, TileRegisters(workload, target), target);
-  // Enough work between branches.
+  // Enough work between branches. A loop over the few channels of an image costs more than weights in
+  // registers do: without it, the first kernels of MobileNet v2 and EfficientNet-B0 took a quarter less.
   const int64_t tile = best["tile_w"] * best["tile_c"] * s.kernel_w;
-  best["unroll_c"] = Divisors(s.channels / s.dot, tile > kLargestUnrolledTile ? 1 : 8).back();
+  const bool is_unrolled = tile <= kLargestUnrolledTile || s.channels <= kFewChannels;
+  best["unroll_c"] = Divisors(s.channels / s.dot, is_unrolled ? 8 : 1).back();
   const Shape out = workload.anchor->output()->type().shape();
   best["prefetch"] = out[0] * out[2] * out[3] <= kFewPixels ? 1 : 0;
   return best;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int64_t kTiles[] = {2, 4, 6};
 constexpr int64_t kMaxGroupBlocks = 4;
-constexpr int64_t kFewTiles = 32;
+constexpr int64_t kFewTiles = 256;
 
 // The tiles of one block, rows × columns of them: whole rows, or a part of one.
 struct Block {
