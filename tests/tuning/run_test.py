@@ -181,9 +181,9 @@ class TheLab(unittest.TestCase):
                 if not flags[-1]:
                     raise Failed("cannot")
         with (mock.patch.object(lab, "attune", compile_network),
-              mock.patch.object(lab, "attune_json", lambda command, *rest: self.tune(command, *rest)
-                                if command == "tune" else {"kernels": [{"ms": 2.0, "roofline_ms": 1.0}]}),
-              mock.patch.object(lab, "take_turns", lambda contestants, *_: ({n: [[1.0]] * 15 for n in contestants}, {}))):
+              mock.patch.object(lab, "attune_json", self.tune),
+              mock.patch.object(lab, "take_turns", lambda contestants, *_: (
+                  {name: [[0.5 if name == "rooflines" else 1.0]] * 15 for name in contestants}, {}))):
             return lab.Lab(self.folder, None, "old", baseline_cpu).run(DeployCase(TuneCase("net", 40), "1234abcd")), flags
 
     def test_a_baseline_that_fails_for_this_processor_is_compiled_for_another(self):

@@ -15,7 +15,7 @@ from tuning.cases import DeployCase, RecallCase, TuneCase, described
 
 ROUNDS, SECONDS = 15, 0.3  # turns of each artifact, and what each takes
 CONFIDENCE = 0.95
-PROFILES, PROFILE_ROUNDS = 7, 6  # of the untuned network
+PROFILE_ROUNDS = 6  # of the untuned network, in each turn
 
 
 def copy_database(source, target):
@@ -50,24 +50,52 @@ def summary(report):
     }
 
 
+def round_medians(rounds):
+    return {name: [statistics.median(values) for values in lists] for name, lists in rounds.items()}
+
+
 def speedups(rounds):
-    """Of {name: latencies in ms, a list a round}: how many times as fast as each other one "tuned" is, as (median,
-    lower end, upper end) of the rounds' ratios."""
-    medians = {name: [statistics.median(values) for values in lists] for name, lists in rounds.items()}
+    """Of {name: latencies in ms, a list a round}: how many times as fast as each other program's artifact "tuned" is,
+    as (median, lower end, upper end) of the rounds' ratios."""
+    medians = round_medians(rounds)
     found = {}
-    for name in medians.keys() - {"tuned"}:
+    for name in medians.keys() - {"tuned", "rooflines"}:
         ratios = [other / tuned for other, tuned in zip(medians[name], medians["tuned"], strict=True)]
         found[name] = stats.median_interval(ratios, CONFIDENCE)
     return found
 
 
-def roofline_gap(profiles):
-    """The share of a network's time that its kernels take beyond their rooflines. Those that stand above the roof, as
-    Winograd's convolution may, do not make up for others. The median of several profiles: the peaks that one measures
-    and the times of its kernels are not of the same moment."""
-    def gap(kernels):
-        return sum(max(0, kernel["ms"] - kernel["roofline_ms"]) for kernel in kernels) / sum(k["ms"] for k in kernels)
-    return statistics.median(gap(profile["kernels"]) for profile in profiles)
+def comparison(rounds):
+    """What is said of the same in an entry."""
+    latencies = {name: statistics.median(sum(lists, [])) for name, lists in rounds.items()}
+    latencies.pop("rooflines", None)
+    return {"speedups": speedups(rounds), "latency_ms": latencies}
+
+
+class Rooflines:
+    """Takes turns with artifacts, as one whose kernels take as long as their rooflines, of peaks that are measured in
+    the same turn. Kernels that stand above the roof, as Winograd's convolution may, do not make up for others."""
+
+    def __init__(self, path, threads):
+        self._arguments = ("profile", path, "--threads", threads, "--rounds", PROFILE_ROUNDS)
+
+    def measure(self, _seconds):
+        kernels = attune_json(*self._arguments)["kernels"]
+        return [sum(min(kernel["ms"], kernel["roofline_ms"]) for kernel in kernels)]
+
+
+def gaps(rounds):
+    """Of the same: how far the untuned network is from its rooflines, as a share of its time, and what of that, or of
+    the baseline's where there is one, tuning has closed, as (median, lower end, upper end); without that where there is
+    nothing to close."""
+    medians = round_medians(rounds)
+    bounds, tuned = medians["rooflines"], medians["tuned"]
+    entry = {"gap": statistics.median(1 - bound / time for bound, time in zip(bounds, medians["untuned"], strict=True))}
+    before = medians.get("baseline", medians["untuned"])
+    if all(bound < time for bound, time in zip(bounds, before, strict=True)):
+        shares = [(time - after) / (time - bound) for time, after, bound in zip(before, tuned, bounds, strict=True)]
+        entry["closed"] = stats.median_interval(shares, CONFIDENCE)
+    return entry
 
 
 def compile_network(case, program, artifact, *flags):
@@ -126,9 +154,9 @@ class Lab:
         """Compiles and tunes the network, and lets the artifacts take turns."""
         programs, artifacts, compiled = self._compile_untuned(case)
         entry = {**self._tune(case.tune, "-o", artifacts["tuned"]), **compiled}
-        profiles = [attune_json("profile", artifacts["untuned"], "--threads", case.threads, "--rounds", PROFILE_ROUNDS)
-                    for _ in range(PROFILES)]
-        return {**entry, "gap": roofline_gap(profiles), **self._compare(case, artifacts, programs)}
+        rooflines = {"rooflines": Rooflines(artifacts["untuned"], case.threads)}
+        rounds = self._take_turns(case, artifacts, programs, rooflines)
+        return {**entry, **gaps(rounds), **comparison(rounds)}
 
     def _compile_untuned(self, case):
         """Returns {name: program} and {name: artifact} of all that take turns, where the tuned one is missing yet, and
@@ -160,14 +188,14 @@ class Lab:
         start = time.monotonic()
         compile_network(case, PROGRAM, artifacts["tuned"], "--records", records)
         seconds = time.monotonic() - start
-        return {"compile_seconds": seconds, **compiled, **self._compare(case, artifacts, programs)}
+        return {"compile_seconds": seconds, **compiled, **comparison(self._take_turns(case, artifacts, programs, {}))}
 
-    def _compare(self, case, artifacts, programs):
-        """Lets artifacts, which are then removed, take turns."""
+    def _take_turns(self, case, artifacts, programs, others):
+        """Lets artifacts, which are then removed, and others take turns. Returns {name: latencies in ms, a list a
+        round}."""
         contestants = {name: Artifact(artifacts[name], case.threads, programs[name]) for name in programs}
-        rounds, failures = take_turns(contestants, ROUNDS, SECONDS)
+        rounds, failures = take_turns(contestants | others, ROUNDS, SECONDS)
         if failures:
             raise Failed("; ".join(f"{name}: {reason}" for name, reason in failures.items()))
         shutil.rmtree(self._folder / "artifacts")
-        return {"speedups": speedups(rounds),
-                "latency_ms": {name: statistics.median(sum(lists, [])) for name, lists in rounds.items()}}
+        return rounds

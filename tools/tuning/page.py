@@ -229,7 +229,7 @@ def deployment(results, entries):
     for entry in entries:
         case, latency = entry["case"], entry["latency_ms"]
         row = [f"{case['network']}, {case['threads']}", f"{100 * entry['gap']:.0f} %", milliseconds(latency["untuned"]),
-               milliseconds(latency["tuned"]), sure(entry["speedups"]["untuned"]), percent(ask.closed_share(entry))]
+               milliseconds(latency["tuned"]), sure(entry["speedups"]["untuned"]), percent(entry.get("closed"))]
         if baselined:
             row.append(sure(entry["speedups"].get("baseline")))
         rows.append(row)
@@ -245,10 +245,10 @@ def deployment(results, entries):
     return ["""Tuned with the options that the program has by itself, and its cost model. The artifacts take turns, each
 in a process of its own, and a gain is the median of the rounds' ratios, with an interval of 95 % that assumes nothing
 of their distribution. What is *beyond the rooflines* is the share of the untuned network's time that its kernels take
-longer than their rooflines ([how those are measured](performance.md)), in the median of several profiles. It is no
-bound of what can be saved: a kernel that computes less, as Winograd's convolution does, may go below. The share of the
-gap that is closed has the gain's interval, and takes the gap as certain; with a baseline it is of the baseline's gap.
-The interval of a geometric mean takes the ends of all its networks, and is wide rather than narrow.""",
+longer than their rooflines ([how those are measured](performance.md)), which are taken anew in each round. It is no
+bound of what can be saved: a kernel that computes less, as Winograd's convolution does, may go below. What is closed of
+the gap, of the baseline's where there is one, is the median of the rounds, too. The interval of a geometric mean takes
+the ends of all its networks, and is wide rather than narrow.""",
             " ".join(sentences), markdown(rows), *compiled_for(entries)]
 
 

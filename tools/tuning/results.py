@@ -8,7 +8,8 @@ An entry has the case (cases.described()), the date (ISO 8601) and the program (
 the tuner's report: trials, failed (those of them that were not built, did not run or were wrong), seconds, tasks,
 known_tasks (those that had records), kernels_untuned_ms (the sum over the network's kernels), untuned_ms and tuned_ms
 (the network, measured in turns), curve (seconds, trials, ms of the best kernels), ranks (trials, Kendall's tau),
-stage_seconds. One that was deployed has gap (the share of the untuned network's time beyond the rooflines), speedups
+stage_seconds. One that was deployed has gap (the share of the untuned network's time beyond the rooflines), closed
+(what share of that, or of the baseline's where there is one, is gone; lower end, upper end), speedups
 ({"untuned": (times as fast as that, lower end, upper end), "baseline": ...}) and latency_ms ({artifact: median}), and
 baseline_cpu where the baseline was compiled for another processor, since it could not be for this one. One that was
 recalled has no report, but compile_seconds, speedups and latency_ms. wall_s is what the case took.
@@ -208,16 +209,6 @@ def stage_means(entries_):
     """{stage: seconds of a run, the mean}, in the order in which stages come."""
     order = ("prepare", "select", "build", "measure", "update", "finalize")
     return {stage: sum(entry["stage_seconds"][stage] for entry in entries_) / len(entries_) for stage in order}
-
-
-def closed_share(entry):
-    """(share, lower end, upper end) of the time beyond the rooflines that tuning has saved; None where nothing is. Of
-    the baseline's time, where there is one: what the untuned network is faster than that was beyond them, too."""
-    speedups = entry["speedups"]
-    before = speedups.get("baseline", speedups["untuned"])
-    untuned = speedups["untuned"][0] / before[0]  # of the time before
-    gap = 1 - untuned + entry["gap"] * untuned
-    return tuple((1 - 1 / ratio) / gap for ratio in before) if gap > 0 else None
 
 
 def mean_speedup(entries_, name):
