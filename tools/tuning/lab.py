@@ -86,14 +86,15 @@ class Rooflines:
 
 def gaps(rounds):
     """Of the same: how far the untuned network is from its rooflines, as a share of its time, and what of that, or of
-    the baseline's where there is one, tuning has closed, as (median, lower end, upper end); without that where there is
-    nothing to close."""
+    the baseline's where there is one, tuning has closed, as (median, lower end, upper end). Rounds in which there is
+    nothing to close do not count: something else had the processor while peaks were measured. Where most are such,
+    nothing is said of it."""
     medians = round_medians(rounds)
-    bounds, tuned = medians["rooflines"], medians["tuned"]
-    entry = {"gap": statistics.median(1 - bound / time for bound, time in zip(bounds, medians["untuned"], strict=True))}
-    before = medians.get("baseline", medians["untuned"])
-    if all(bound < time for bound, time in zip(bounds, before, strict=True)):
-        shares = [(time - after) / (time - bound) for time, after, bound in zip(before, tuned, bounds, strict=True)]
+    bounds, untuned = medians["rooflines"], medians["untuned"]
+    entry = {"gap": statistics.median(1 - bound / time for bound, time in zip(bounds, untuned, strict=True))}
+    turns = zip(medians.get("baseline", untuned), medians["tuned"], bounds, strict=True)
+    shares = [(before - after) / (before - bound) for before, after, bound in turns if before > bound]
+    if len(shares) > len(bounds) / 2:
         entry["closed"] = stats.median_interval(shares, CONFIDENCE)
     return entry
 
