@@ -134,8 +134,11 @@ void ConfigSpace::Check(std::span<const Candidate> candidates) {
 // The default is a candidate whatever its bounds: it is what is shipped untuned.
 bool ConfigSpace::IsValid(const Candidate& candidate) {
   if (candidate == default_) return true;
-  Check({&candidate, 1});
-  const auto known = valid_.find(candidate);
+  auto known = valid_.find(candidate);
+  if (known == valid_.end()) {
+    Check({&candidate, 1});
+    known = valid_.find(candidate);
+  }
   return known != valid_.end() && known->second;
 }
 

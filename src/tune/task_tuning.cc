@@ -185,12 +185,12 @@ void TaskTuning::AddFeatures(std::span<const Candidate> candidates) {
 
 TaskSamples TaskTuning::Samples() {
   double fastest = kNever;
-  std::vector<Candidate> candidates;
+  std::vector<Candidate> unknown;
   for (const Trial& trial : observed_) {
     if (trial.ok) fastest = std::min(fastest, trial.seconds);
-    candidates.push_back(trial.candidate);
+    if (!features_.contains(trial.candidate)) unknown.push_back(trial.candidate);
   }
-  AddFeatures(candidates);
+  AddFeatures(unknown);
   TaskSamples samples;
   for (const Trial& trial : observed_) {
     const FeatureVector& features = features_.at(trial.candidate);

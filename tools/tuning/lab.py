@@ -55,11 +55,11 @@ def round_medians(rounds):
 
 
 def speedups(rounds):
-    """Of {name: latencies in ms, a list a round}: how many times as fast as each other program's artifact "tuned" is,
-    as (median, lower end, upper end) of the rounds' ratios."""
+    """Of {name: latencies in ms, a list a round}: how many times as fast as each other one "tuned" is, as (median,
+    lower end, upper end) of the rounds' ratios."""
     medians = round_medians(rounds)
     found = {}
-    for name in medians.keys() - {"tuned", "rooflines"}:
+    for name in medians.keys() - {"tuned"}:
         ratios = [other / tuned for other, tuned in zip(medians[name], medians["tuned"], strict=True)]
         found[name] = stats.median_interval(ratios, CONFIDENCE)
     return found
@@ -67,9 +67,8 @@ def speedups(rounds):
 
 def comparison(rounds):
     """What is said of the same in an entry."""
-    latencies = {name: statistics.median(sum(lists, [])) for name, lists in rounds.items()}
-    latencies.pop("rooflines", None)
-    return {"speedups": speedups(rounds), "latency_ms": latencies}
+    return {"speedups": speedups(rounds),
+            "latency_ms": {name: statistics.median(sum(lists, [])) for name, lists in rounds.items()}}
 
 
 class Rooflines:
@@ -84,13 +83,13 @@ class Rooflines:
         return [sum(min(kernel["ms"], kernel["roofline_ms"]) for kernel in kernels)]
 
 
-def gaps(rounds):
-    """Of the same: how far the untuned network is from its rooflines, as a share of its time, and what of that, or of
-    the baseline's where there is one, tuning has closed, as (median, lower end, upper end). Rounds in which there is
-    nothing to close do not count: something else had the processor while peaks were measured. Where most are such,
-    nothing is said of it."""
+def gaps(rounds, rooflines):
+    """Of the same, and of the rooflines in the same rounds: how far the untuned network is from these, as a share of
+    its time, and what of that, or of the baseline's where there is one, tuning has closed, as (median, lower end, upper
+    end). Rounds in which there is nothing to close do not count: something else had the processor while peaks were
+    measured. Where most are such, nothing is said of it."""
     medians = round_medians(rounds)
-    bounds, untuned = medians["rooflines"], medians["untuned"]
+    bounds, untuned = [statistics.median(values) for values in rooflines], medians["untuned"]
     entry = {"gap": statistics.median(1 - bound / time for bound, time in zip(bounds, untuned, strict=True))}
     turns = zip(medians.get("baseline", untuned), medians["tuned"], bounds, strict=True)
     shares = [(before - after) / (before - bound) for before, after, bound in turns if before > bound]
@@ -157,7 +156,8 @@ class Lab:
         entry = {**self._tune(case.tune, "-o", artifacts["tuned"]), **compiled}
         rooflines = {"rooflines": Rooflines(artifacts["untuned"], case.threads)}
         rounds = self._take_turns(case, artifacts, programs, rooflines)
-        return {**entry, **gaps(rounds), **comparison(rounds)}
+        bounds = rounds.pop("rooflines")
+        return {**entry, **gaps(rounds, bounds), **comparison(rounds)}
 
     def _compile_untuned(self, case):
         """Returns {name: program} and {name: artifact} of all that take turns, where the tuned one is missing yet, and

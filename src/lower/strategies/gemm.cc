@@ -36,6 +36,11 @@ int64_t MaxRows(const Product& p, const Target& target) {
   return row_bytes % kPage == 0 ? target.l1_bytes / kPage : target.num_vector_registers;
 }
 
+// Of so many vectors of columns of B.
+int64_t PanelBytes(const Product& p, int64_t vectors, const Target& target) {
+  return p.k / p.dot * vectors * target.vector_bits / 8;
+}
+
 }  // namespace
 
 std::string GemmWhyNot(const Workload& workload, const Target&) {
@@ -75,10 +80,9 @@ Config GemmDefault(const Workload& workload, const Target& target) {
   const int64_t max_rows = std::min(p.m, MaxRows(p, target));
   for (int64_t n = 1; n <= std::min<int64_t>(vectors, 6); ++n) {
     for (int64_t m = 1; m <= max_rows && m * n + n <= registers; ++m) {
-      const int64_t vector_bytes = target.vector_bits / 8, panel_bytes = p.k / p.dot * n * vector_bytes;
-      const double line_cycles =
-          static_cast<double>(vector_bytes) /
-          (panel_bytes <= target.l2_bytes / 2 ? target.l2_bytes_per_cycle : target.l3_bytes_per_cycle);
+      const bool fits_l2 = PanelBytes(p, n, target) <= target.l2_bytes / 2;
+      const double line_cycles = static_cast<double>(target.vector_bits / 8) /
+                                 (fits_l2 ? target.l2_bytes_per_cycle : target.l3_bytes_per_cycle);
       const double multiply_adds = static_cast<double>(m * n) / target.fma_per_cycle;
       const double loads = TileLoadCycles(m, n, line_cycles, target);
       const double tiles = static_cast<double>(CeilDiv(p.m, m) * CeilDiv(vectors, n));
@@ -93,8 +97,8 @@ Config GemmDefault(const Workload& workload, const Target& target) {
   best["unroll_k"] = Divisors(p.k / p.dot, best["tile_m"] * best["tile_n"] > 12 ? 4 : 8).back();
   // Panels that the first-level cache does not hold, and all of bf16, are used up faster than the hardware
   // fetches them by itself: BERT's products of f32 took 7 % less.
-  const int64_t panel_bytes = p.k / p.dot * best["tile_n"] * target.vector_bits / 8;
-  best["prefetch"] = (p.dot > 1 || panel_bytes > target.l1_bytes) && p.m > best["tile_m"] ? 1 : 0;
+  const bool leaves_l1 = PanelBytes(p, best["tile_n"], target) > target.l1_bytes;
+  best["prefetch"] = (p.dot > 1 || leaves_l1) && p.m > best["tile_m"] ? 1 : 0;
   return best;
 }
 
