@@ -21,7 +21,7 @@ TEST(ConfigSpaceTest, HasTheStrategiesThatApply) {
   const auto space = ConfigSpace::Create(task, TestTarget());
   ASSERT_TRUE(space.ok()) << space.status();
   EXPECT_THAT(space->ToString(),
-              HasSubstr("conv_direct: tile_w 28 × tile_c 3 × rows_first 2 × unroll_c 4 × prefetch 2 = 1344"));
+              HasSubstr("conv_direct: tile_w 28 × tile_c 3 × rows_first 2 × unroll_c 4 × prefetch 3 = 2016"));
   EXPECT_THAT(space->ToString(), HasSubstr("conv_winograd: "));
   EXPECT_EQ(space->Defaults().front(), space->Default());
   EXPECT_EQ(space->Defaults().size(), space->strategies().size());

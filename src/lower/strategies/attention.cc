@@ -40,6 +40,13 @@ bool IsMovement(const Node& node) {
   return node.op() == Op::kReshape || node.op() == Op::kTranspose || node.op() == Op::kSlice;
 }
 
+// Whether an operand is converted in the group, which at every use would take longer than a copy does.
+bool IsConverted(const Value* operand) {
+  const Node* producer = operand->producer();
+  while (producer != nullptr && IsMovement(*producer)) producer = producer->input(0)->producer();
+  return producer != nullptr && producer->op() == Op::kCast;
+}
+
 class AttentionScheduler {
  public:
   AttentionScheduler(Schedule& schedule, const Workload& workload, const Config& config, const Target& target)
@@ -108,25 +115,27 @@ class AttentionScheduler {
     return loop + ".o";
   }
 
+  // A vector's worth of keys at a time: rows of the keys may lie so far apart that few of them share the
+  // first-level cache, and each is read once for every lane.
   absl::Status TransposeKeys() {
     const std::string keys = BufferName(workload_, workload_.anchor->input(1)), copy = keys + ".packed";
     if (sizes_.score_dot == 1) {
       RETURN_IF_ERROR(s_.Pack(keys, node_ + ".qk", {{2, sizes_.lanes}}, {0, 1, 4, 2, 3}));
+      RETURN_IF_ERROR(s_.Reorder({copy + ".i2", copy + ".i3"}));
       RETURN_IF_ERROR(s_.Vectorize(copy + ".i2v"));
     } else {
       RETURN_IF_ERROR(
           s_.Pack(keys, node_ + ".qk", {{2, sizes_.lanes}, {3, sizes_.score_dot}}, {0, 1, 4, 2, 3, 5}));
+      RETURN_IF_ERROR(s_.Reorder({copy + ".i2", copy + ".i3"}));
       RETURN_IF_ERROR(s_.Unroll(copy + ".i3v"));
     }
     return ParallelizeOuter(s_, copy, 2);
   }
 
-  // Whether an operand is read through the movement that the group begins with, so that its rows lie apart.
-  bool IsMoved(int operand) const { return !workload_.anchor->input(operand)->is_input(); }
-
-  // A copy in rows of blocks that are all full, so that the last block is computed like the others.
+  // A copy in rows of blocks that are all full, so that the last block is computed like the others. Rows that
+  // lie apart need none: a block of them is read once for each tile of keys, from the nearest cache.
   absl::Status PackQueries() {
-    if (sizes_.queries % rows_ == 0 && !IsMoved(0)) return absl::OkStatus();
+    if (sizes_.queries % rows_ == 0 && !IsConverted(workload_.anchor->input(0))) return absl::OkStatus();
     const std::string queries = BufferName(workload_, workload_.anchor->input(0)), copy = queries + ".packed";
     RETURN_IF_ERROR(s_.Pack(queries, node_ + ".qk", {{2, rows_}}, {0, 1, 2, 3, 4}));
     RETURN_IF_ERROR(Vectorize(copy + ".i3", 1).status());
@@ -142,7 +151,8 @@ class AttentionScheduler {
       RETURN_IF_ERROR(s_.Unroll(copy + ".i2v"));
       return ParallelizeOuter(s_, copy, 2);
     }
-    if (!IsMoved(2)) return absl::OkStatus();
+    // Already dense, unless read through the movement that the group begins with.
+    if (workload_.anchor->input(2)->is_input()) return absl::OkStatus();
     RETURN_IF_ERROR(s_.Pack(values, node_ + ".acc", {}, {0, 1, 2, 3}));
     RETURN_IF_ERROR(Vectorize(copy + ".i3", 1).status());
     return ParallelizeOuter(s_, copy, 2);

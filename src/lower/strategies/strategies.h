@@ -81,7 +81,7 @@ std::string AttentionWhyNot(const Workload&, const Target&);
 std::vector<Knob> AttentionSpace(const Workload&, const Target&);
 Config AttentionDefault(const Workload&, const Target&);
 absl::Status AttentionApply(Schedule&, const Workload&, const Config&, const Target&);
-inline constexpr Strategy kAttention = {"attention",   2, AttentionWhyNot, AttentionSpace, AttentionDefault,
+inline constexpr Strategy kAttention = {"attention",   3, AttentionWhyNot, AttentionSpace, AttentionDefault,
                                         AttentionApply};
 
 // Everything: rows with their temporaries, vectorized across or within them. loops.cc, loops_elements.cc
