@@ -35,6 +35,7 @@ class TuneCase:
     time: str = ""  # the longest that it may take
     layouts: bool = False  # whether they are chosen again in the end
     searches: bool = False  # whether only how it searches counts: without the analytic defaults
+    patient: bool = False  # whether it goes on where nothing more is hoped for
 
     @property
     def key(self):
@@ -44,6 +45,7 @@ class TuneCase:
         parts += ["no-transfer"] if not self.transfer else []
         parts += [f"after-{self.after}"] if self.after else []
         parts += ["search"] if self.searches else []
+        parts += ["patient"] if self.patient else []
         return "-".join([*parts, self.time] if self.time else parts)
 
     @property
@@ -66,6 +68,8 @@ class TuneCase:
             flags.append("--no-layouts")
         if self.searches:
             flags += SEARCH_FLAGS
+        if self.patient:
+            flags += ["--patience", 0]
         return [*flags, "--time", self.time] if self.time else flags
 
     @property
@@ -191,7 +195,7 @@ class Plan:
         return [DeployCase(case, self.baseline) for case in tuned]
 
     def soon(self):
-        cold = TuneCase(self.long_network, LONG_TRIALS, time=self.long_time)
+        cold = TuneCase(self.long_network, LONG_TRIALS, time=self.long_time, patient=True)
         return [cold, replace(cold, cost_model="pretrained", time=self.soon_time), RecallCase(cold, self.baseline)]
 
 

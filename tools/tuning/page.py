@@ -291,8 +291,9 @@ def soon(results, entries):
 {ask.baseline_times(recalled):.3f}× as long as the untuned network."""
     longest = f" The long run took {duration(cold['seconds'])}, and made {cold['trials']} trials." if cold else ""
     return [f"""One long run from nothing, of {entries[0]['case']['network']} on 1 thread; one with the cost model that
-other networks taught; and compiling with the records that the long run has left, which measures nothing.{longest} Gains
-over time are of the sum of the kernels.{beyond}""", markdown(rows), *compiled_for([recalled] if recalled else [])]
+other networks taught; and compiling with the records that the long run has left, which measures nothing. Both runs go
+on until their time is over (`--patience 0`).{longest} Gains over time are of the sum of the
+kernels.{beyond}""", markdown(rows), *compiled_for([recalled] if recalled else [])]
 
 
 def percent(interval):
