@@ -112,18 +112,16 @@ ExpReduction ReduceExp(RealValue x) {
 // Just below 126 ln 2: with it as the limit of |x|, e^x and e^-x are normal numbers.
 constexpr double kMostNormal = 87.3;
 
-// 1 / (1 + e^-x) in f32 for |x| <= kMostNormal, to 2.5 units in the last place, and to 4.5 where it is next
-// to nothing. With -x = n ln 2 - r and E = r coth(r / 2), which is even, e^-r = (E - r) / (E + r): a
-// polynomial of three terms does where e^-r by itself takes six, and the one division, for which fdlibm's exp
-// has such a quotient, is there anyway. What ln 2 loses by rounding, 2e-9, is too little to be counted.
+// 1 / (1 + e^-x) in f32 for |x| <= kMostNormal. With -x = n ln 2 + r and E = r coth(r / 2), which is even,
+// e^r = (E + r) / (E - r): a polynomial of three terms does where e^r by itself takes six, and the one
+// division, for which fdlibm's exp has such a quotient, is there anyway.
 RealValue LogisticOfNormal(RealValue x) {
-  const RealValue shifted = Fma(x, -1.4426950408889634, x.Number(kF32Format.magic));
-  const RealValue r = Fma(shifted - kF32Format.magic, kF32Format.ln2_high, x);
+  const auto [shifted, r] = RemainderOfLn2(-x);
   const RealValue even = Polynomial(r * r, kLogisticF32);
-  const RealValue share = even + r;
+  const RealValue share = even - r;
   // No bit of the magic number remains when n moves to the exponent.
   Value* n = x.ir().CreateShl(Bits(shifted), static_cast<uint64_t>(kF32Format.mantissa_bits));
-  return share / (share + FromBits(x, x.ir().CreateAdd(Bits(even - r), n)));
+  return share / (share + FromBits(x, x.ir().CreateAdd(Bits(even + r), n)));
 }
 
 // The lesser of x and a positive number in f32, by the units for integers, which all but multiply and divide

@@ -11,7 +11,7 @@ namespace {
 // For an element of the output. A function counts as what its approximation in f32 adds, multiplies, divides
 // and limits (codegen/elementary.cc): a kernel that is full of them is bound by these.
 int64_t OperationsAnElement(Op op) {
-  constexpr int64_t kExp = 23, kSigmoid = 17, kLog = 28, kTanh = 28, kErf = 27;
+  constexpr int64_t kExp = 23, kSigmoid = 19, kLog = 28, kTanh = 28, kErf = 27;
   switch (op) {
     case Op::kExp:
     case Op::kElu:

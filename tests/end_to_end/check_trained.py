@@ -57,9 +57,8 @@ PENDING = {}
 TOLERANCES = {numpy.dtype(numpy.float32): (1e-5, 1e-4), numpy.dtype(numpy.float16): (2.5e-3, 1e-3)}
 
 # The share of elements that may be beyond it, by no more than ten times: with float64 for the truth, onnxruntime
-# itself has 204 of 1555200 there in candy, and 1 of 301665 in yolox_nano. Of the latter none to two have been seen here,
-# as its activations are rounded one way or another: exponentials in its output enlarge what they lose.
-SHARES = {"candy": 5e-4, "yolox_nano": 1e-5}
+# itself has 204 of 1555200 there in candy, and 1 of 301665 in yolox_nano.
+SHARES = {"candy": 5e-4, "yolox_nano": 4e-6}
 
 # What a network quantizes while it runs amplifies rounding to whole steps.
 DYNAMICALLY_QUANTIZED = ["minilm_int8"]

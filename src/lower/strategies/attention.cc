@@ -121,14 +121,13 @@ class AttentionScheduler {
     const std::string keys = BufferName(workload_, workload_.anchor->input(1)), copy = keys + ".packed";
     if (sizes_.score_dot == 1) {
       RETURN_IF_ERROR(s_.Pack(keys, node_ + ".qk", {{2, sizes_.lanes}}, {0, 1, 4, 2, 3}));
-      RETURN_IF_ERROR(s_.Reorder({copy + ".i2", copy + ".i3"}));
       RETURN_IF_ERROR(s_.Vectorize(copy + ".i2v"));
     } else {
       RETURN_IF_ERROR(
           s_.Pack(keys, node_ + ".qk", {{2, sizes_.lanes}, {3, sizes_.score_dot}}, {0, 1, 4, 2, 3, 5}));
-      RETURN_IF_ERROR(s_.Reorder({copy + ".i2", copy + ".i3"}));
       RETURN_IF_ERROR(s_.Unroll(copy + ".i3v"));
     }
+    RETURN_IF_ERROR(s_.Reorder({copy + ".i2", copy + ".i3"}));
     return ParallelizeOuter(s_, copy, 2);
   }
 
