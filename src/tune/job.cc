@@ -165,10 +165,18 @@ void TuningJob::Choose(size_t task, std::vector<Candidate> candidates) {
 }
 
 // Among these is the default of every task: what the network takes untuned is the sum of them, and tells what
-// the tasks are worth.
+// the tasks are worth. A guess that was fast for a similar task costs one trial.
 void TuningJob::ChooseFirst() {
   has_begun_ = true;
   for (size_t i = 0; i < tasks_.size(); ++i) Choose(i, tasks_[i]->First());
+  for (size_t i = 0; i < tasks_.size() && options_.trials_per_task != 1; ++i) {
+    if (options_.trials > 0 && trials_ + std::ssize(pending_) >= options_.trials) return;
+    const std::vector<Candidate> others =
+        options_.transfer_from_tasks ? FoundElsewhere(i) : std::vector<Candidate>();
+    if (std::optional<Candidate> guess = tasks_[i]->Guess(others, tools_.model)) {
+      Choose(i, {*std::move(guess)});
+    }
+  }
 }
 
 absl::Status TuningJob::Select() {

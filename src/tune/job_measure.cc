@@ -71,7 +71,8 @@ absl::Status TuningJob::KeepRecord(const Record& record) {
 
 absl::Status TuningJob::MeasureOne(Pending& pending) {
   TaskTuning& task = *tasks_[pending.task];
-  ++trials_;
+  const bool is_reference = task.IsReference(pending.candidate);
+  if (!is_reference) ++trials_;
   if (pending.built.outcome != TrialOutcome::kOk) {
     task.AddFailure(pending.candidate);
     return Keep(pending, pending.built.outcome, {}, pending.built.reason, 0, options_.search);
@@ -93,7 +94,7 @@ absl::Status TuningJob::MeasureOne(Pending& pending) {
     timing = {timing.seconds * drift, timing.low * drift, timing.high * drift, timing.repetitions};
   }
   pending.seconds = timing.seconds;
-  RETURN_IF_ERROR(Keep(pending, m.outcome, timing, "", m.seconds, options_.search));
+  if (!is_reference) RETURN_IF_ERROR(Keep(pending, m.outcome, timing, "", m.seconds, options_.search));
   task.Add(pending.candidate, m, std::move(pending.built.kernel));
   return absl::OkStatus();
 }

@@ -32,8 +32,8 @@ struct TuningOptions {
   // What was fast for similar tasks, of this run or in the records, is tried early, and the cost model learns
   // from their records.
   bool transfer_from_tasks = true;
-  // The search begins with the analytic defaults. If not, they only tell what it gained, and nothing is
-  // confirmed in the end: for experiments with search strategies.
+  // The search begins with the analytic defaults. If not, they only tell what it gained, are no trials and
+  // leave no records, and nothing is confirmed in the end: for experiments with search strategies.
   bool use_defaults = true;
   bool retry_layouts = true;  // choose blocks again when the tasks are tuned
 };

@@ -81,9 +81,20 @@ void TaskTuning::KeepKnown(std::span<const KnownTime> times) {
 std::vector<Candidate> TaskTuning::First() const {
   std::vector<Candidate> first = {space_->Default()};
   for (const Candidate& known : known_) {
-    if (known != first.front() && !resumed_.contains(known)) first.push_back(known);
+    const bool is_first = known == first.front() && !space_->hides_defaults();
+    if (!is_first && !resumed_.contains(known)) first.push_back(known);
   }
   return first;
+}
+
+std::optional<Candidate> TaskTuning::Guess(std::span<const Candidate> others, const CostModel* model) {
+  if (!known_.empty()) return std::nullopt;
+  for (const Candidate& other : Fitting(others)) {
+    if (other != space_->Default()) return other;
+  }
+  if (!space_->hides_defaults()) return std::nullopt;
+  const std::vector<Candidate> proposed = Propose(1, model);
+  return proposed.empty() ? std::nullopt : std::optional(proposed.front());
 }
 
 // What this run measured before it was killed, beside the default's time of now.
@@ -98,14 +109,16 @@ void TaskTuning::Resume() {
   }
 }
 
-void TaskTuning::Hint(std::span<const Candidate> others) {
-  std::vector<Candidate> hints;
+std::vector<Candidate> TaskTuning::Fitting(std::span<const Candidate> others) {
+  std::vector<Candidate> fitting;
   for (const Candidate& other : others) {
-    const std::optional<Candidate> hint = space_->Nearest(other);
-    if (hint.has_value() && std::ranges::find(hints, *hint) == hints.end()) hints.push_back(*hint);
+    const std::optional<Candidate> here = space_->Nearest(other);
+    if (here.has_value() && std::ranges::find(fitting, *here) == fitting.end()) fitting.push_back(*here);
   }
-  search_->Hint(std::move(hints));
+  return fitting;
 }
+
+void TaskTuning::Hint(std::span<const Candidate> others) { search_->Hint(Fitting(others)); }
 
 std::vector<Candidate> TaskTuning::Propose(int batch, const CostModel* model) {
   SearchState state{.space = space_.get()};
@@ -117,17 +130,22 @@ std::vector<Candidate> TaskTuning::Propose(int batch, const CostModel* model) {
   return proposals;
 }
 
+bool TaskTuning::IsReference(const Candidate& candidate) const {
+  return space_->hides_defaults() && !default_kernel_.has_value() && candidate == space_->Default();
+}
+
 void TaskTuning::Add(const Candidate& candidate, const Measurement& measurement, BuiltKernel kernel) {
   const bool in_turns = measurement.normalized_seconds > 0;
   const double seconds = in_turns ? measurement.normalized_seconds : measurement.timing.seconds;
-  ++trials_;
+  const bool is_reference = IsReference(candidate);
   if (candidate == space_->Default()) {
     const bool is_first = !default_kernel_.has_value();
     default_seconds_ = seconds;
     default_kernel_ = std::move(kernel);
     if (is_first) Resume();
-    if (is_first && space_->hides_defaults()) return;
   }
+  if (is_reference) return;
+  ++trials_;
   unobserved_.push_back({candidate, /*ok=*/true, seconds});
   ++since_gain_;
   if (measurement.abandoned) return;

@@ -44,11 +44,18 @@ class TaskTuning {
   // What is measured before anything is proposed: the default, what the records say is best, and what may be
   // better but was not confirmed. What others have to beat is the times of now.
   std::vector<Candidate> First() const;
+  // What is measured beside that where there is no record: the first of `others`, which were fast for other
+  // tasks, that fits; where even the default does not count, at least what the search begins with. So the
+  // network's time is known after one round, and tells what each task is worth.
+  std::optional<Candidate> Guess(std::span<const Candidate> others, const CostModel* model);
   // What was fast for other tasks is tried early where it fits.
   void Hint(std::span<const Candidate> others);
   // The next candidates. Empty: the space is exhausted.
   std::vector<Candidate> Propose(int batch, const CostModel* model);
 
+  // Whether it only says what others are compared with, and is no trial: the default, before it was measured,
+  // where defaults do not count.
+  bool IsReference(const Candidate& candidate) const;
   // What came of a candidate. `kernel` is kept where it is the default's.
   void Add(const Candidate& candidate, const Measurement& measurement, BuiltKernel kernel);
   void AddFailure(const Candidate& candidate);
@@ -89,6 +96,8 @@ class TaskTuning {
       : task_(std::move(task)), threads_(options.threads), processors_(options.builders) {}
 
   void KeepKnown(std::span<const KnownTime> times);
+  // Those of other tasks that fit, as they are here; each once.
+  std::vector<Candidate> Fitting(std::span<const Candidate> others);
   void Resume();
   // Of those of which nothing is known.
   void AddFeatures(std::span<const Candidate> candidates);

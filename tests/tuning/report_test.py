@@ -15,18 +15,18 @@ from tuning.progress import duration
 
 
 class Curves(unittest.TestCase):
-    POINTS = [(0, 1.0), (20, 0.9), (50, 0.8), (80, 0.6), (80, 0.7)]
+    POINTS = [(0, 1.0), (20, 1.1), (50, 1.2), (80, 1.5), (80, 1.4)]
 
     def test_of_an_entry(self):
         entry = {"case": {"searches": False}, "kernels_untuned_ms": 4.0, "curve": [[1.5, 10, 3.0], [9.0, 40, 2.0]]}
-        self.assertEqual(curves.curve(entry, "trials"), [(0, 1), (10, 0.75), (40, 0.5)])
-        self.assertEqual(curves.curve(entry, "seconds"), [(0, 1), (1.5, 0.75), (9, 0.5)])
+        self.assertEqual(curves.curve(entry, "trials"), [(0, 1), (10, 4 / 3), (40, 2)])
+        self.assertEqual(curves.curve(entry, "seconds"), [(0, 1), (1.5, 4 / 3), (9, 2)])
         entry["case"]["searches"] = True
-        self.assertEqual(curves.curve(entry, "seconds"), [(1.5, 0.75), (9, 0.5)])
+        self.assertEqual(curves.curve(entry, "seconds"), [(1.5, 4 / 3), (9, 2)])
 
-    def test_a_share_holds_until_the_next_point(self):
-        self.assertEqual([curves.share_at(self.POINTS, x) for x in (0, 19.9, 20, 79, 80, 500)],
-                         [1, 1, 0.9, 0.8, 0.7, 0.7])
+    def test_a_speed_holds_until_the_next_point(self):
+        self.assertEqual([curves.speed_at(self.POINTS, x) for x in (0, 19.9, 20, 79, 80, 500)],
+                         [1, 1, 1.1, 1.2, 1.4, 1.4])
 
     def test_a_search_that_finds_nothing_has_no_curve(self):
         self.assertEqual(curves.mean_curve([[(3, 1.5)], []]), [])
@@ -34,18 +34,15 @@ class Curves(unittest.TestCase):
         self.assertIsNone(ask.kernel_gain(entry))
 
     def test_budget_until_a_gain(self):
-        self.assertAlmostEqual(curves.gain(self.POINTS), 0.3)
-        self.assertEqual(curves.position_of(self.POINTS, 0.8 * 0.2), 50)
-        self.assertEqual(curves.position_of(self.POINTS, 0.001), 20)
-        self.assertIsNone(curves.position_of(self.POINTS, 0.5))
+        self.assertAlmostEqual(curves.speed_with(0.8, [self.POINTS, [(9, 0.5), (10, 0.9)]]), 0.75 + 0.8 * 0.4)
+        self.assertEqual(curves.position_of(self.POINTS, 1.16), 50)
+        self.assertEqual(curves.position_of(self.POINTS, 1.001), 20)
+        self.assertIsNone(curves.position_of(self.POINTS, 1.6))
 
-    def test_nothing_is_never_reached(self):
-        self.assertIsNone(curves.position_of(self.POINTS, 0))
-        self.assertIsNone(curves.position_of(self.POINTS, -0.1))
-
-    def test_near_an_end(self):
-        self.assertEqual(curves.position_near([(5, 1.3), (9, 1.04), (12, 0.9)], 1.0), 9)
-        self.assertIsNone(curves.position_near([(5, 1.3)], 1.0))
+    def test_what_gains_nothing_has_no_share_of_it(self):
+        for runs in ([], [[]], [self.POINTS, []], [[(0, 1.0), (9, 0.9)]]):
+            self.assertIsNone(curves.speed_with(0.8, runs))
+        self.assertIsNone(curves.position_of(self.POINTS, None))
 
     def test_a_mean_curve_begins_where_all_have_begun(self):
         mean = curves.mean_curve([[(3, 1.5), (10, 0.5)], [(5, 1.0)]])
@@ -102,18 +99,19 @@ class Results(unittest.TestCase):
         arms = ask.transfer_arms(ask.of(entries, network="b"))
         self.assertEqual({arm: len(runs) for arm, runs in arms.items()},
                          {"nothing": 2, "its own tasks": 2, "the first network's records": 2})
-        # 80 % of 20 % are saved at 16 %, and the kernels begin at 8 ms.
-        self.assertEqual(ask.trials_until(arms)["nothing"], [40, 40])
+        # Of kernels that take 8 ms in the beginning and 6.4 in the end, 80 % of the gain are there at 6.7.
+        self.assertEqual(ask.trials_until(arms, ask.speed_of_most(arms["nothing"]))["nothing"], [40, 40])
 
     def test_trials_until_near_what_a_model_that_knows_nothing_ends_with(self):
-        entries = copy.deepcopy(ask.of(ask.entries(self.results, 3), network="b"))
-        without = ask.of(entries, cost_model="none")
+        arms = ask.model_arms(copy.deepcopy(ask.of(ask.entries(self.results, 3), network="b")))
+        without = arms["none"]
         without[0]["curve"] = [[5.0, 2, 8.0], [40.0, 40, 6.6]]
         without[1]["curve"] = [[5.0, 2, 8.0], [40.0, 40, 6.0]]
-        self.assertEqual(ask.trials_until_near(entries), {"none": [40, 40], "pretrained": [40, 40]})
+        self.assertEqual(ask.trials_until(arms, ask.speed_near_end(without)),
+                         {"none": [40, 40], "pretrained": [40, 40]})
         without[0]["curve"] = []
-        self.assertEqual(ask.trials_until_near(entries), {})
-        self.assertEqual(ask.trials_until_near(ask.of(entries, cost_model="pretrained")), {})
+        self.assertEqual(ask.trials_until(arms, ask.speed_near_end(without)), {})
+        self.assertEqual(ask.trials_until(arms, ask.speed_near_end([])), {})
 
     def test_gap(self):
         rounds = {"untuned": [[10.0]] * 15, "tuned": [[9.0]] * 15}
@@ -132,16 +130,16 @@ class Results(unittest.TestCase):
         with mock.patch.object(lab, "attune_json", lambda *_: {"kernels": kernels}):
             self.assertEqual(lab.Rooflines("net.atn", 1).measure(0.3), [8.0])
 
-    def test_what_is_to_be_saved_of_the_baseline(self):
+    def test_the_speed_with_most_of_the_gain_over_the_baseline(self):
         cold, _, recalled = ask.soon_runs(ask.entries(self.results, 7))
-        # It takes 1.2 of the untuned time, of which the long run leaves 0.8: 80 % of 0.4 are gone at 0.88.
-        end = 1 - ask.saved_of_baseline(cold, recalled, 1)
-        self.assertAlmostEqual(end, ask.curves.curve(cold, "seconds")[-1][1])
-        self.assertAlmostEqual(1 - ask.saved_of_baseline(cold, recalled, 0.8), 1.2 - 0.8 * (1.2 - end))
-        self.assertIsNone(ask.saved_of_baseline(cold, {"speedups": {"untuned": [1, 1, 1]}}, 0.8))
+        # It takes 1.2 of the untuned time, and the long run ends with 0.8 of it.
+        self.assertAlmostEqual(ask.speed_over_baseline(cold, recalled, 1), 1 / 0.8)
+        self.assertAlmostEqual(ask.speed_over_baseline(cold, recalled, 0.8), 1 / 1.2 + 0.8 * (1 / 0.8 - 1 / 1.2))
+        self.assertIsNone(ask.speed_over_baseline(cold, {"speedups": {"untuned": [1, 1, 1]}}, 0.8))
         text = page.page(ask.split(self.results), {})
         self.assertIn("of its gain over the baseline", text)
-        recalled["speedups"]["baseline"] = [12.5, 12, 13]
+        recalled["speedups"]["baseline"] = [1.4, 1.3, 1.5]
+        cold["curve"] = [[5.0, 2, 7.9]]
         self.assertRegex(page.page(ask.split(self.results), {}), r"\| nothing \|.*\| at once \|")
 
     def test_mean_speedup_takes_the_ends_of_all(self):

@@ -41,7 +41,7 @@ class Cases(unittest.TestCase):
 
     def test_short_is_as_many_runs_as_it_says(self):
         plan = options.plan(options.parser().parse_args(["--short"]))
-        self.assertEqual(len(cases.all_cases(cases.EXPERIMENTS, plan)[1]), 23)
+        self.assertEqual(len(cases.all_cases(cases.EXPERIMENTS, plan)[1]), 21)
         self.assertEqual((plan.time, plan.trials, plan.deployed_trials), (cases.SHORT_TIME, 200, 200))
         fewer = options.plan(options.parser().parse_args(["--short", "--trials", "50"]))
         self.assertEqual((fewer.networks, fewer.trials, fewer.deployed_trials), (cases.SHORT_NETWORKS, 50, 50))
@@ -297,7 +297,7 @@ class CommandLines(unittest.TestCase):
                 self.assertRegex(result.stderr, rf"\A{name}: .+\n\Z", (name, text))
 
     def test_the_report_is_made_of_complete_results_again(self):
-        plan = Plan(networks=("mobilenet_v2", "resnet18"), seeds=2, search_trials=40)
+        plan = Plan(networks=("mobilenet_v2", "resnet18"), seeds=2, trials=40)
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             results = {**ask.document(), "cases": sample(plan)["cases"]}

@@ -1,10 +1,10 @@
-"""How a run came down: curves of a network's time against trials or seconds, and when they had come how far.
+"""How a run came on: curves of the kernels' speed against trials or seconds, and when they had come how far.
 
-A curve is a list of (position, share): from that position on, the best kernels that are known take this share of the
-untuned ones' time. It begins at (0, 1), with these, unless only searching counts: then it begins when the search has
-found something for each task, and is empty if it never had. Its last value is of kernels that were measured once more
-at the end, and it has never been below: what was fast once by luck counts as if it had not been. After a mere search
-nothing was measured again.
+A curve is a list of (position, speed): from that position on, the best kernels that are known are so many times as fast
+as the untuned ones, by the sum of their times. It begins at (0, 1), with these, unless only searching counts: then it
+begins when the search has found something for each task, and is empty if it never had. Its last value is of kernels
+that were measured once more at the end, and it has never been above: what was fast once by luck counts as if it had not
+been. After a mere search nothing was measured again.
 """
 import math
 import statistics
@@ -14,45 +14,42 @@ from bench import stats
 CONFIDENCE = 0.95
 AXES = {"seconds": 0, "trials": 1}  # where they stand in a point of the tuner's curve
 ENOUGH = 0.8  # of a gain
-NEAR = 1.05  # of a time that a search ends with
+NEAR = 0.95  # of a speed that a search ends with
 POINTS = 120  # of a mean curve
 
 
 def curve(entry, axis):
     untuned = entry["kernels_untuned_ms"]
     start = [] if entry["case"]["searches"] else [(0, 1.0)]
-    return [*start, *((point[AXES[axis]], point[2] / untuned) for point in entry["curve"])]
+    return [*start, *((point[AXES[axis]], untuned / point[2]) for point in entry["curve"])]
 
 
-def share_at(points, position):
-    return [share for x, share in points if x <= position][-1]
+def speed_at(points, position):
+    return [speed for x, speed in points if x <= position][-1]
 
 
-def gain(points):
-    """The share of the time that the run has saved in the end."""
-    return 1 - points[-1][1]
-
-
-def position_of(points, saved):
-    """Where the curve has first saved this share of the time; None where it never has, or where that is nothing."""
-    if saved <= 0:
+def speed_with(share, curves_):
+    """With this share of what the runs gain from their first points to their last, on average; None where that is
+    nothing, or one has no points."""
+    if not curves_ or not all(curves_):
         return None
-    return next((x for x, share in points if 1 - share >= saved), None)
+    first, last = (statistics.fmean(points[end][1] for points in curves_) for end in (0, -1))
+    return first + share * (last - first) if last > first else None
 
 
-def position_near(points, share):
-    """Where the curve has first been near this share of the untuned time; None where it never is."""
-    return next((x for x, now in points if now <= NEAR * share), None)
+def position_of(points, speed):
+    """Where the curve has first come to this speed; None where it never has, or the speed is None."""
+    return None if speed is None else next((x for x, now in points if now >= speed), None)
 
 
 def mean_curve(curves):
     """[(position, mean, lower end, upper end)] of several curves, from where all have begun; empty where one never
-    does. One that ends keeps its last share."""
+    does. One that ends keeps its last speed."""
     if not all(curves):
         return []
     first, longest = max(points[0][0] for points in curves), max(points[-1][0] for points in curves)
     positions = [first + (longest - first) * i / (POINTS - 1) for i in range(POINTS)]
-    return [(x, *stats.mean_interval([share_at(points, x) for points in curves], CONFIDENCE)) for x in positions]
+    return [(x, *stats.mean_interval([speed_at(points, x) for points in curves], CONFIDENCE)) for x in positions]
 
 
 def binned(series, longest, bins):

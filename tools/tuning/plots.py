@@ -12,7 +12,9 @@ COLOURS = ("#d55e00", "#0072b2", "#009e73", "#e69f00", "#cc79a7", "#56b4e9")
 STAGE_COLOURS = {"prepare": "#cc79a7", "select": "#e69f00", "build": "#0072b2", "measure": "#d55e00",
                  "update": "#009e73", "finalize": "#56b4e9"}
 RANK_BINS = 8
-KERNELS = "the sum of the best kernels, of the untuned ones; lower is better; bands are 95 % intervals of the mean"
+KERNELS = "the best kernels together, against the untuned ones; higher is better; bands are 95 % intervals of the mean"
+
+SPEED = "times as fast as untuned"
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,6 @@ class LineChart:
     x_title: str
     y_title: str
     panels: list[tuple[str, list[Series]]]  # name, lines
-    percent: bool = False  # whether values are shares
 
     COLUMNS, PANEL_WIDTH, PANEL_HEIGHT, LEFT, BELOW = 2, 456, 300, 74, 66  # pixels
 
@@ -88,8 +89,7 @@ class LineChart:
             drawing.text(across(value), up.start + 15, f"{value:g}", size=10, anchor="middle", fill=GREY)
         for value in ticks(up.low, up.high):
             drawing.line(across.start, up(value), across.end, up(value), stroke=GRID)
-            text = f"{100 * value:.4g} %" if self.percent else f"{value:.4g}"
-            drawing.text(across.start - 6, up(value) + 3.5, text, size=10, anchor="end", fill=GREY)
+            drawing.text(across.start - 6, up(value) + 3.5, f"{value:.4g}", size=10, anchor="end", fill=GREY)
         drawing.rect(across.start, up.end, across.end - across.start, up.start - up.end, fill="none", stroke=GREY)
         drawing.text((across.start + across.end) / 2, up.start + 34, self.x_title, size=11, anchor="middle")
         drawing.text(across.start - 54, (up.start + up.end) / 2, self.y_title, size=11, anchor="middle", turned=True)
@@ -103,7 +103,7 @@ class LineChart:
 
 
 def strategies_chart(results):
-    """A panel a network, a line a strategy: the kernels' time against trials. None where nothing has run."""
+    """A panel a network, a line a strategy: the kernels' speed against trials. None where nothing has run."""
     entries, panels = ask.entries(results, 1), []
     for network in ask.distinct(entries, "network"):
         lines = []
@@ -117,7 +117,7 @@ def strategies_chart(results):
     return LineChart(
         title="Search strategies alone, at equal budgets",
         subtitle=KERNELS,
-        x_title="trials", y_title="of the untuned time", panels=panels, percent=True).draw() if panels else None
+        x_title="trials", y_title=SPEED, panels=panels).draw() if panels else None
 
 
 def arms_chart(panels_of_arms, axis, title):
@@ -132,8 +132,7 @@ def arms_chart(panels_of_arms, axis, title):
     return LineChart(
         title=title,
         subtitle=KERNELS,
-        x_title="trials" if axis == "trials" else "seconds of tuning", y_title="of the untuned time",
-        panels=panels, percent=True).draw() if panels else None
+        x_title="trials" if axis == "trials" else "seconds of tuning", y_title=SPEED, panels=panels).draw() if panels else None
 
 
 def transfer_chart(results):

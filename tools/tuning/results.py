@@ -117,7 +117,7 @@ def network_gain(entry):
 def kernel_gain(entry):
     """The same of the sum of its kernels; None where a search has not found any for some task."""
     points = curves.curve(entry, "trials")
-    return 1 / points[-1][1] if points else None
+    return points[-1][1] if points else None
 
 
 def gain_interval(entries_, gain):
@@ -153,32 +153,27 @@ def transfer_networks(entries_):
     return {network: firsts.get(network, "") for network in distinct(of(entries_, transfer=False), "network")}
 
 
-def trials_until(arms, share=curves.ENOUGH):
-    """{arm: trials until each of its runs had this share of what the runs without transfer gain in the end, on
-    average}; None for one that never had. Empty where those gain nothing."""
-    cold = [curves.gain(curves.curve(entry, "trials")) for entry in arms["nothing"]]
-    saved = share * sum(cold) / len(cold)
-    if saved <= 0:
-        return {}
-    return {name: [curves.position_of(curves.curve(entry, "trials"), saved) for entry in runs]
-            for name, runs in arms.items()}
+def trials_until(arms, speed):
+    """{arm: trials until the kernels of each of its runs had this speed, or None for a run where they never had}; empty
+    without a speed."""
+    return {name: [curves.position_of(curves.curve(entry, "trials"), speed) for entry in runs]
+            for name, runs in arms.items()} if speed else {}
+
+
+def speed_of_most(runs):
+    """With most of what the runs gain, on average; None where that is nothing."""
+    return curves.speed_with(curves.ENOUGH, [curves.curve(entry, "trials") for entry in runs])
+
+
+def speed_near_end(runs):
+    """Near that of the best kernels of the runs, on average; None without one, or where one has found nothing."""
+    gains = [kernel_gain(entry) for entry in runs]
+    return None if not gains or None in gains else curves.NEAR * sum(gains) / len(gains)
 
 
 def model_arms(entries_):
     """{what the cost model begins with: runs}"""
     return {name: of(entries_, cost_model=name) for name in ("none", "pretrained") if of(entries_, cost_model=name)}
-
-
-def trials_until_near(entries_):
-    """{cost model: trials until each run was near what the runs whose model knows nothing end with, on average}; None
-    for one that never was. Empty where there is no such run."""
-    arms = model_arms(entries_)
-    gains = [kernel_gain(entry) for entry in arms.get("none", [])]
-    if not gains or None in gains:
-        return {}
-    end = sum(1 / gain for gain in gains) / len(gains)
-    return {name: [curves.position_near(curves.curve(entry, "trials"), end) for entry in runs]
-            for name, runs in arms.items()}
 
 
 def soon_runs(entries_):
@@ -195,14 +190,13 @@ def baseline_times(entry):
     return entry["speedups"]["baseline"][0] / entry["speedups"]["untuned"][0]
 
 
-def saved_of_baseline(cold, recalled, share):
-    """What of the untuned kernels' time must be saved until a share of the long run's gain over the baseline is there:
-    nothing or less where the untuned network alone is that much faster; None without a baseline."""
+def speed_over_baseline(cold, recalled, share):
+    """The kernels' speed with this share of the long run's gain over the baseline, 1 or less where the untuned network
+    alone is that fast; None without a baseline."""
     if not recalled or "baseline" not in recalled["speedups"]:
         return None
-    baseline = baseline_times(recalled)
-    end = curves.curve(cold, "seconds")[-1][1]
-    return 1 - (baseline - share * (baseline - end))
+    baseline = 1 / baseline_times(recalled)
+    return baseline + share * (kernel_gain(cold) - baseline)
 
 
 def stage_means(entries_):
