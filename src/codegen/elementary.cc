@@ -83,18 +83,22 @@ RealValue PowerOfTwo(RealValue like, Value* n) {
   return FromBits(like, like.ir().CreateShl(biased, static_cast<uint64_t>(format.mantissa_bits)));
 }
 
-// x = n ln 2 + r with |r| <= ln 2 / 2.
+// x = n ln 2 + r with |r| <= ln 2 / 2, but for n times what rounding ln 2 leaves.
 struct Remainder {
   RealValue shifted;  // n + magic
-  RealValue r;
+  RealValue n, r;
 };
 
 Remainder RemainderOfLn2(RealValue x) {
   const Format& format = FormatOf(x);
   const RealValue shifted = Fma(x, 1.4426950408889634, x.Number(format.magic));
   const RealValue n = shifted - format.magic;
-  const RealValue r = Fma(n, -format.ln2_high, x);
-  return {shifted, Fma(n, -format.ln2_low, r)};
+  return {shifted, n, Fma(n, -format.ln2_high, x)};
+}
+
+// r with what rounding leaves, so many times.
+RealValue WithLowPart(const Remainder& of, double times) {
+  return Fma(of.n, -times * FormatOf(of.n).ln2_low, of.r);
 }
 
 struct ExpReduction {
@@ -104,8 +108,9 @@ struct ExpReduction {
 
 ExpReduction ReduceExp(RealValue x) {
   const Format& format = FormatOf(x);
-  const auto [shifted, r] = RemainderOfLn2(x);
-  Value* n = x.ir().CreateSub(Bits(shifted), BitsConstant(x, BitsOfNumber(x, format.magic)));
+  const Remainder reduced = RemainderOfLn2(x);
+  const RealValue r = WithLowPart(reduced, 1);
+  Value* n = x.ir().CreateSub(Bits(reduced.shifted), BitsConstant(x, BitsOfNumber(x, format.magic)));
   return {n, Fma(r * r, Polynomial(r, format.exp), r)};
 }
 
@@ -114,21 +119,26 @@ constexpr double kMostNormal = 87.3;
 
 // 1 / (1 + e^-x) in f32 for |x| <= kMostNormal. With -x = n ln 2 + r and E = r coth(r / 2), which is even,
 // e^r = (E + r) / (E - r): a polynomial of three terms does where e^r by itself takes six, and the one
-// division, for which fdlibm's exp has such a quotient, is there anyway.
+// division, for which fdlibm's exp has such a quotient, is there anyway. What rounding ln 2 takes from r is a
+// factor of e^-x near 1, so E + r, which is near 2, has it twice: by a sum that does not wait for E.
 RealValue LogisticOfNormal(RealValue x) {
-  const auto [shifted, r] = RemainderOfLn2(-x);
+  const Remainder reduced = RemainderOfLn2(-x);
+  const RealValue r = reduced.r;
   const RealValue even = Polynomial(r * r, kLogisticF32);
-  const RealValue share = even - r;
+  const RealValue share = even - r, other = even + WithLowPart(reduced, 2);
   // No bit of the magic number remains when n moves to the exponent.
-  Value* n = x.ir().CreateShl(Bits(shifted), static_cast<uint64_t>(kF32Format.mantissa_bits));
-  return share / (share + FromBits(x, x.ir().CreateAdd(Bits(even + r), n)));
+  Value* n = x.ir().CreateShl(Bits(reduced.shifted), static_cast<uint64_t>(kF32Format.mantissa_bits));
+  return share / (share + FromBits(x, x.ir().CreateAdd(Bits(other), n)));
 }
 
-// The lesser of x and a positive number in f32, by the units for integers, which all but multiply and divide
-// leave idle: positive numbers are in the order of their bits, and negative ones below. NaN may be lost.
-RealValue ClampBitsAbove(RealValue x, double high) {
+// Of f32, between -high and high, which is positive. NaN may be lost.
+RealValue ClampMagnitude(RealValue x, double high) {
+  if (Value* clamped = x.builder->ClampMagnitude(x.value, high)) return x.Of(clamped);
+  // By the units for integers, which all but multiply and divide leave idle: positive numbers are in the
+  // order of their bits, and negative ones below.
+  const RealValue above = ClampBelow(x, -high);
   Value* limit = BitsConstant(x, BitsOfNumber(x, high));
-  return FromBits(x, x.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, Bits(x), limit));
+  return FromBits(x, x.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, Bits(above), limit));
 }
 
 // x = 2^e (1 + f) with 1 + f in [1/√2, √2).
@@ -264,8 +274,8 @@ RealValue Sigmoid(RealValue x) {
 RealValue Silu(RealValue x) {
   constexpr double kNoneBelow = -750;  // in f64; -750 e^-750 is 0
   if (x.is_f64()) return ClampBelow(x, kNoneBelow) * Sigmoid(x);
-  const RealValue limited = ClampBelow(x, -kMostNormal);
-  return limited * LogisticOfNormal(ClampBitsAbove(limited, kMostNormal));  // the first factor keeps NaN
+  // The first factor keeps NaN.
+  return ClampBelow(x, -kMostNormal) * LogisticOfNormal(ClampMagnitude(x, kMostNormal));
 }
 
 // In f32, where networks have it in every GELU: x times a quotient of polynomials in x², up to where erf

@@ -11,6 +11,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 namespace attune {
 namespace {
@@ -199,6 +200,17 @@ Value* ValueBuilder::Compare(MathOp op, DType dtype, Value* a, Value* b) {
     default:
       return Fail(TypeLike(DType::kBool, a), InternalError(MathOpName(op), " is not a comparison"));
   }
+}
+
+Value* ValueBuilder::ClampMagnitude(Value* f32, double high) {
+  constexpr int64_t kLanes = 16;
+  if (!features_.avx512 || LanesOf(f32) != kLanes) return nullptr;
+  // VRANGEPS: the sign of the first, the lesser of both magnitudes.
+  constexpr uint32_t kLesserMagnitude = 2, kRoundAsSet = 4;
+  Value* limit = llvm::ConstantFP::get(f32->getType(), high);
+  return ir_.CreateIntrinsic(
+      llvm::Intrinsic::x86_avx512_mask_range_ps_512, {},
+      {f32, limit, ir_.getInt32(kLesserMagnitude), f32, ir_.getInt16(0xFFFF), ir_.getInt32(kRoundAsSet)});
 }
 
 Value* ValueBuilder::ReduceLanes(MathOp op, DType dtype, Value* vector) {

@@ -60,6 +60,10 @@ class ValueBuilder {
   // f32 rounded, half to even, and saturated; NaN gives 0.
   llvm::Value* RoundTo(DType to, llvm::Value* f32);
 
+  // f32 between -high and high, which is positive, by an instruction that does both at once; null where the
+  // processor has none for so many lanes. What NaN becomes is not said.
+  llvm::Value* ClampMagnitude(llvm::Value* f32, double high);
+
   // All lanes of a vector combined by `op` (add, mul, min, max, and, or), in a tree.
   llvm::Value* ReduceLanes(MathOp op, DType dtype, llvm::Value* vector);
   // The x for which op(x, y) is y.

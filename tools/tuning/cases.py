@@ -9,7 +9,7 @@ DEPLOYED = ("resnet50", "resnet18", "mobilenet_v2", "efficientnet_b0", "ssd_mobi
 DEPLOYED_THREADS = (1, 2)
 SEEDS = 3
 COMPARED, COMPARED_SEEDS = ("annealing", "random"), 7  # strategies of which the page says whether one is better
-TRIALS, TRANSFER_TRIALS, DEPLOYED_TRIALS = 400, 800, 1500
+TRIALS, DEPLOYED_TRIALS = 400, 1500
 SEARCH_FLAGS = ("--no-defaults", "--batch", 8, "--candidate-seconds", 0.1)
 LONG_NETWORK, LONG_TRIALS = "resnet50", 50000  # more trials than the time allows
 LONG_TIME, SOON_TIME = "2h", "10m"
@@ -154,7 +154,6 @@ class Plan:
     seeds: int = SEEDS
     compared_seeds: int = 0  # of COMPARED, if more
     trials: int = TRIALS
-    transfer_trials: int = TRANSFER_TRIALS
     deployed_trials: int = DEPLOYED_TRIALS
     time: str = ""
     baseline: str = ""  # the digest of a program
@@ -162,13 +161,13 @@ class Plan:
     long_time: str = LONG_TIME
     soon_time: str = SOON_TIME
 
-    def _search(self, network, trials, seed, **fields):
-        return TuneCase(network, trials, seed=seed, time=self.time, searches=True, **fields)
+    def _search(self, network, seed, **fields):
+        return TuneCase(network, self.trials, seed=seed, time=self.time, searches=True, **fields)
 
     # Seeds come first, and what is compared comes one after the other: a machine that changes its speed in the course
     # of hours then does so for all.
     def strategies(self):
-        return [self._search(network, self.trials, seed, strategy=strategy)
+        return [self._search(network, seed, strategy=strategy)
                 for seed in range(max(self.seeds, self.compared_seeds)) for network in self.networks
                 for strategy in (STRATEGIES if seed < self.seeds else COMPARED)]
 
@@ -176,13 +175,13 @@ class Plan:
         cases = []
         for seed in range(self.seeds):
             for first, second in self.pairs:
-                cold = self._search(second, self.transfer_trials, seed)
+                cold = self._search(second, seed)
                 after = replace(cold, after=first)
                 cases += [after.first, replace(cold, transfer=False), cold, after]
         return cases
 
     def pretrained(self):
-        return [self._search(network, self.trials, seed, cost_model=model)
+        return [self._search(network, seed, cost_model=model)
                 for seed in range(self.seeds) for network in self.networks for model in ("none", "pretrained")]
 
     def deployment(self):

@@ -56,8 +56,7 @@ def parser():
                    help=f"{' and '.join(cases.SHORT_NETWORKS)} alone, {cases.SHORT_TRIALS} trials, one seed: within an "
                         "hour")
     p.add_argument("--trials", type=count, metavar="N",
-                   help=f"of a run; default: {cases.TRIALS}, of experiment 2 {cases.TRANSFER_TRIALS}, of experiment 6 "
-                        f"{cases.DEPLOYED_TRIALS}")
+                   help=f"of a run; default: {cases.TRIALS}, of experiment 6 {cases.DEPLOYED_TRIALS}")
     p.add_argument("--seeds", type=count, metavar="N",
                    help=f"runs of each kind; default: {cases.SEEDS}, of {' and '.join(cases.COMPARED)}, which are "
                         f"compared, {cases.COMPARED_SEEDS}")
@@ -82,11 +81,10 @@ def plan(args):
     """How large the experiments are that the options ask for."""
     fields = {"networks": args.networks, "deployed": args.networks, "pairs": args.pairs,
               "seeds": args.seeds, "compared_seeds": args.seeds or cases.COMPARED_SEEDS,
-              "trials": args.trials, "transfer_trials": args.trials, "deployed_trials": args.trials}
+              "trials": args.trials, "deployed_trials": args.trials}
     if args.short:
         short = {"networks": cases.SHORT_NETWORKS, "deployed": cases.SHORT_NETWORKS, "pairs": (cases.SHORT_NETWORKS,),
-                 "seeds": 1, "trials": cases.SHORT_TRIALS, "transfer_trials": cases.SHORT_TRIALS,
-                 "deployed_trials": cases.SHORT_TRIALS,
+                 "seeds": 1, "trials": cases.SHORT_TRIALS, "deployed_trials": cases.SHORT_TRIALS,
                  "long_network": cases.SHORT_NETWORKS[0], "long_time": cases.SHORT_TIME,
                  "soon_time": cases.SHORT_TIME}
         fields = {name: fields.get(name) or value for name, value in short.items()}
