@@ -88,6 +88,18 @@ TEST_F(TuningJobTransferTest, WhereDefaultsDoNotCountTheyAreNoTrials) {
   EXPECT_THAT(machine_.measured, SizeIs(options.trials + tasks_.size()));
 }
 
+TEST_F(TuningJobTransferTest, WhereThereIsNoChoiceTheDefaultCounts) {
+  TuningOptions options = Options();
+  options.use_defaults = false;
+  tasks_ = {MakeUsed(kReluTask, {})};
+  const auto job = Make(options);
+  RunUntil(*job, kFinalize);
+  EXPECT_THAT(Of(tasks_[0], machine_.measured), ElementsAre(DefaultOf(tasks_[0])));
+  EXPECT_THAT(job->Summary().curve, SizeIs(1));
+  EXPECT_EQ(job->Summary().trials, 0);
+  EXPECT_THAT(Records(), SizeIs(0));
+}
+
 // Nor are they lost where the search comes upon one by itself.
 TEST_F(TuningJobTransferTest, ADefaultThatASearchHasFoundIsKnownToTheNext) {
   machine_.seconds = [&](const TuningTask& task, const Candidate& candidate, int /*nth*/) {
@@ -97,7 +109,7 @@ TEST_F(TuningJobTransferTest, ADefaultThatASearchHasFoundIsKnownToTheNext) {
   options.use_defaults = false;
   options.trials = 0;
   options.patience = 0;
-  tasks_ = {MakeUsed(kReluTask, {})};
+  tasks_ = {MakeUsed(kMatMulTask, {1})};
   const auto earlier = Make(options, "earlier");
   RunUntil(*earlier, kFinalize);
   ASSERT_EQ(earlier->Summary().tasks[0].best_seconds, 1e-3);

@@ -92,7 +92,7 @@ std::optional<Candidate> TaskTuning::Guess(std::span<const Candidate> others, co
   for (const Candidate& other : Fitting(others)) {
     if (other != space_->Default()) return other;
   }
-  if (!space_->hides_defaults()) return std::nullopt;
+  if (!space_->hides_defaults() || space_->size() == 1) return std::nullopt;
   const std::vector<Candidate> proposed = Propose(1, model);
   return proposed.empty() ? std::nullopt : std::optional(proposed.front());
 }
@@ -144,8 +144,12 @@ void TaskTuning::Add(const Candidate& candidate, const Measurement& measurement,
     default_kernel_ = std::move(kernel);
     if (is_first) Resume();
   }
-  if (is_reference) return;
-  ++trials_;
+  if (is_reference) {
+    if (space_->size() > 1) return;
+    GiveUp();  // what is all there is counts, untried
+  } else {
+    ++trials_;
+  }
   unobserved_.push_back({candidate, /*ok=*/true, seconds});
   ++since_gain_;
   if (measurement.abandoned) return;
