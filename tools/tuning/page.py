@@ -42,7 +42,7 @@ def machines(documents):
 METHOD = """Every run has a database of its own, and goes on until its trials are spent or nothing more is hoped for.
 Two numbers say what it gained. *The kernels* are the sum of the best kernels that a run knows, of which each was
 measured by itself, in turns with the untuned one: it is known after each batch. Among many candidates some are measured
-faster than they are, so the best are measured once more at the end, and no curve goes below that. *The network* is
+faster than they are, so the best are measured once more at the end, and no curve shows more. *The network* is
 measured as a whole, at the end, in turns with the untuned one. Intervals hold the mean over the seeds with a
 confidence of 95 %, where it scatters normally (Student's distribution). With one seed there are none, and nothing is
 claimed. All computes in float32."""
@@ -142,10 +142,12 @@ def comparison(entries, one, other):
 def transfer(results, entries):
     rows = [["network, and what is known", "runs", "its tasks with records", "trials until 80 % of the gain",
              "until near the end", "kernels, of the defaults' speed"]]
+    sentences = []
     for network in ask.transfer_networks(entries):
         arms = ask.transfer_arms(ask.of(entries, network=network))
-        until = ask.trials_until(arms, ask.speed_of_most(arms["nothing"]))
-        near = ask.trials_until(arms, ask.speed_near_end(arms["nothing"]))
+        until = ask.trials_until(arms, ask.speed_of_most(arms[ask.NOTHING_KNOWN]))
+        near = ask.trials_until(arms, ask.speed_near_end(arms[ask.NOTHING_KNOWN]))
+        sentences.append(head_start(network, arms, until))
         for arm, runs in arms.items():
             rows.append([f"{network}, {arm}", str(len(runs)), f"{runs[0]['known_tasks']} of {runs[0]['tasks']}",
                          reached(until[arm]) if until else NONE, reached(near[arm]) if near else NONE,
@@ -155,8 +157,19 @@ sooner. Three runs of a second network: one that knows nothing, and passes nothi
 (`--no-transfer-runs --no-transfer-tasks`); one that does, in an empty database; and one in a copy of the database in
 which the first network was searched in the same way. The gain is the speed of the kernels that the runs that know
 nothing end with, on average, beyond that of the first kernels that they found; *near the end* is 95 % of what they end
-with. All trials count, those of the defaults too, with which a search begins to say what it is compared with.""",
-            markdown(rows)]
+with.""",
+            " ".join(filter(None, sentences)), markdown(rows)]
+
+
+def head_start(network, arms, until):
+    """The sentence on what the first network's records save; empty where not all runs have come there."""
+    after, cold = (curves.mean_or_none(until.get(arm)) for arm in (ask.FIRST_KNOWN, ask.NOTHING_KNOWN))
+    if not after or not cold:
+        return ""
+    trials = mean(arms[ask.NOTHING_KNOWN], "trials")
+    return (f"With the first network's records {network} has 80 % of the gain after {after[0]:.0f} trials, and after "
+            f"{cold[0]:.0f} where nothing is known: {100 * after[0] / cold[0]:.0f} % of these, and "
+            f"{100 * after[0] / trials:.0f} % of all {trials:.0f} that a run has.")
 
 
 def pretrained(results, entries):

@@ -24,6 +24,8 @@ import os
 from bench import machine, stats
 from tuning import curves
 
+NOTHING_KNOWN, FIRST_KNOWN = "nothing", "the first network's records"  # at the start of a second network's run
+
 
 def document():
     """Without anything measured."""
@@ -142,8 +144,8 @@ def compare_strategies(entries_, one, other):
 
 def transfer_arms(entries_):
     """{what a run of the second network knew: its runs}, for the runs of one second network."""
-    arms = {"nothing": of(entries_, transfer=False), "its own tasks": of(entries_, transfer=True, after=""),
-            "the first network's records": [entry for entry in entries_ if entry["case"]["after"]]}
+    arms = {NOTHING_KNOWN: of(entries_, transfer=False), "its own tasks": of(entries_, transfer=True, after=""),
+            FIRST_KNOWN: [entry for entry in entries_ if entry["case"]["after"]]}
     return {name: runs for name, runs in arms.items() if runs}
 
 
