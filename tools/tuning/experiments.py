@@ -61,12 +61,13 @@ def run_cases(cases, results, path, lab):
     return failures
 
 
-def report(results, output, write_docs):
-    """Writes the page and its figures into the folder. Into docs/ too: there with what these results lack."""
+def report(results, output, publishes=()):
+    """Writes the page and its figures into the folder; into docs/ too, if there are experiments to publish, with those
+    that were published before."""
     own = ask.split(results)
     write_report(own, output)
-    if write_docs:
-        ask.publish(own, PUBLISHED)
+    if publishes:
+        ask.publish({number: own[number] for number in publishes if number in own}, PUBLISHED)
         write_report(ask.published(PUBLISHED), DOCS)
 
 
@@ -89,7 +90,7 @@ def measure(args):
                                                "cases": list({case.key: None for case in own})}
     failures = run_cases(cases, results, path, Lab(args.output, args.records, args.baseline, args.baseline_cpu))
     ask.write(path, results)
-    report(results, args.output, args.write_docs)
+    report(results, args.output, args.only if args.write_docs else ())
     print(f"the report is {args.output / 'tuning.md'}")
     for title, reason in failures.items():
         print(f"failed: {title}: {reason}", file=sys.stderr)

@@ -73,7 +73,7 @@ def parser():
     p.add_argument("--output", type=pathlib.Path, metavar="DIR",
                    help=f"for results.json, the report and databases; default: {OUTPUT.relative_to(ROOT)}, with "
                         f"--short {SHORT_OUTPUT.relative_to(ROOT)}")
-    p.add_argument("--write-docs", action="store_true", help="write docs/tuning.md too")
+    p.add_argument("--write-docs", action="store_true", help="write docs/tuning.md too, with these experiments anew")
     return p
 
 
