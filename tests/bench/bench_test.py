@@ -5,6 +5,7 @@ import math
 import os
 import pathlib
 import random
+import statistics
 import tempfile
 import unittest
 
@@ -49,6 +50,18 @@ class Stats(unittest.TestCase):
             held += low <= math.log(2) <= high
         self.assertGreater(held / 2000, 0.9)
         self.assertLess(held / 2000, 0.99)
+
+    def test_resampled_interval_holds_the_value_about_as_often_as_it_says(self):
+        random.seed(0)
+        held = 0
+        for _ in range(200):
+            values = [random.expovariate(1) for _ in range(15)]
+            middle, low, high = stats.resampled_interval(
+                15, lambda numbers, of=values: statistics.median(of[number] for number in numbers), 0.9, 400)
+            self.assertEqual(middle, statistics.median(values))
+            held += low <= math.log(2) <= high
+        self.assertGreater(held / 200, 0.83)
+        self.assertLess(held / 200, 0.97)
 
     def test_quantiles_are_those_of_printed_tables(self):
         for degrees, quantile in ((1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (9, 2.262), (30, 2.042)):

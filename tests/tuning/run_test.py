@@ -98,6 +98,21 @@ class Resuming(unittest.TestCase):
         self.assertEqual((len(ran), list(failures.values())), (3, ["tired"]))
         self.assertEqual(self.run_cases(["a", "b", "c"], results)[0], [TuneCase("b", 40).key])
 
+    def test_records_are_collected_where_a_run_to_be_made_needs_them(self):
+        plain, needing = TuneCase("net", 40), TuneCase("net", 40, cost_model="pretrained")
+        args = mock.Mock(collection=pretrain.SHORT, database="records")
+        given = mock.Mock(collection=None)
+        complete = {"cases": {needing.key: {}}}
+        with mock.patch.object(pretrain, "collect") as collect:
+            for arguments in ((args, [plain], ask.document()), (args, [plain, needing], complete),
+                              (given, [needing], ask.document())):
+                self.assertEqual(experiments.collect_records(*arguments), {})
+            collect.assert_not_called()
+            self.assertEqual(experiments.collect_records(args, [plain, needing], ask.document()), {})
+            collect.assert_called_once_with(pretrain.SHORT, "records")
+            collect.side_effect = Failed("tired")
+            self.assertEqual(list(experiments.collect_records(args, [needing], ask.document()).values()), ["tired"])
+
     def test_time_left_is_that_of_like_cases(self):
         results = {"cases": {}}
         guess = experiments.seconds_of(TuneCase("a", 100), results)
@@ -197,6 +212,22 @@ class TheLab(unittest.TestCase):
             self.deploy(None)
 
 
+    def turns(self, slow):
+        """How often artifacts take turns where every other round's tuned one takes so long."""
+        (self.folder / "artifacts").mkdir()
+        contestants = {"untuned": "a", "tuned": "b"}
+        with mock.patch.object(lab, "take_turns", lambda names, count, _: (
+                {name: [[slow if name == "tuned" and i % 2 else 1.0] for i in range(count)] for name in names}, {})):
+            rounds = lab.Lab(self.folder, None, None)._take_turns(
+                DeployCase(TuneCase("net", 40)), contestants, contestants, {"rooflines": None})
+        self.assertEqual({name: len(lists) for name, lists in rounds.items()}.keys(), {"untuned", "tuned", "rooflines"})
+        return len(rounds["tuned"])
+
+    def test_turns_go_on_until_speedups_are_known(self):
+        self.assertEqual((self.turns(1.0), self.turns(1.001)), (lab.ROUNDS, lab.ROUNDS))
+        self.assertEqual(self.turns(1.5), lab.MOST_ROUNDS)
+
+
 class Pretrain(unittest.TestCase):
     RECORD = {"model": "net.onnx", "threads": 1, "state": "finished", "start_ms": 0, "end_ms": 12_000,
               "options": {"search": "random", "trials_per_task": 24, "trials": 0, "seconds": 0.0, "cost_model": "none",
@@ -231,7 +262,8 @@ loops: one config
               mock.patch.object(pretrain, "attune", return_value="a, used 1×, 9 configs\n"),
               mock.patch.object(models, "zoo_model"), mock.patch.object(pretrain, "progress") as progress,
               tempfile.TemporaryDirectory() as folder):
-            pretrain.collect(["net", "other"], [1, 2], 24, pathlib.Path(folder) / "new/pretrain.db")
+            pretrain.collect(pretrain.Collection(("net", "other"), (1, 2), 24),
+                             pathlib.Path(folder) / "new/pretrain.db")
         return progress
 
     def test_complete_runs_are_not_made_again(self):
@@ -281,6 +313,9 @@ class CommandLines(unittest.TestCase):
                           "znver4"])
         short = options.parser().parse_args(["--short"])
         self.assertEqual(experiments.command_of(short, 3), "./do experiments --only 3 --short")
+        given = options.parser().parse_args(["--records", "/some/quick.db"])
+        self.assertEqual([experiments.command_of(given, number) for number in (1, 7)],
+                         ["./do experiments --only 1", "./do experiments --only 7 --records quick.db"])
 
     def run_tool(self, name, *arguments):
         return subprocess.run([sys.executable, "-m", f"tuning.{name}", *arguments], capture_output=True, text=True,

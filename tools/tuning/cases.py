@@ -140,6 +140,11 @@ def networks_of(case):
     return [own.network, own.after] if own.after else [own.network]
 
 
+def needs_pretraining(case):
+    """Whether it takes a cost model that has learned from other networks."""
+    return tuning_of(case).cost_model == "pretrained"
+
+
 def described(case):
     """For the results."""
     return asdict(tuning_of(case))
@@ -210,7 +215,6 @@ EXPERIMENTS = {
     6: Experiment("Tuned and untuned", Plan.deployment),
     7: Experiment("How soon most of it is there", Plan.soon),
 }
-NEEDING_RECORDS = (3, 4, 7)  # of pretraining
 
 
 def all_cases(numbers, plan):

@@ -4,10 +4,10 @@ import sys
 import time
 
 from program import ROOT, Failed
-from tuning import page, plots
+from tuning import page, plots, pretrain
 from tuning import results as ask
-from tuning.cases import all_cases, tuning_of
-from tuning.lab import Lab
+from tuning.cases import all_cases, needs_pretraining, tuning_of
+from tuning.lab import MOST_ROUNDS, ROUNDS, Lab
 from tuning.options import BAD_USAGE, INTERRUPTED, parse
 from tuning.progress import duration, interrupt_on_terminate, progress
 from writing import write_page
@@ -19,11 +19,13 @@ SECONDS_OF_TRIAL, SECONDS_OF_CASE = 0.45, 60  # the guess before any case is com
 
 def command_of(args, number):
     """The command line that repeats an experiment: what concerns it of what was asked for, but where results went. The
-    baseline goes by its name alone, which best tells its commit: where it lies differs from machine to machine."""
+    baseline goes by its name alone, which best tells its commit, and so do records: where they lie differs from machine
+    to machine."""
     options = {"--trials": None if number == 7 else args.trials, "--seeds": None if number in (6, 7) else args.seeds,
                "--networks": None if number in (2, 7) else args.networks and ",".join(args.networks),
                "--pairs": ",".join(map(":".join, args.pairs)) if number == 2 and args.pairs else None,
                "--baseline": args.baseline.name if number in (6, 7) and args.baseline else None,
+               "--records": args.records.name if number in (3, 4, 7) and args.records else None,
                "--baseline-cpu": args.baseline_cpu if number in (6, 7) else None}
     given = [str(part) for option in options.items() if option[1] for part in option]
     return shlex.join(["./do", "experiments", "--only", str(number), *(["--short"] if args.short else []), *given])
@@ -61,6 +63,18 @@ def run_cases(cases, results, path, lab):
     return failures
 
 
+def collect_records(args, cases, results):
+    """For cost models that begin with what they have learned, where such runs are still to be made. Returns {title: the
+    reason} where that failed."""
+    if not args.collection or not any(needs_pretraining(case) for case in cases if case.key not in results["cases"]):
+        return {}
+    try:
+        pretrain.collect(args.collection, args.database)
+    except Failed as error:
+        return {"records of other networks": str(error)}
+    return {}
+
+
 def report(results, output, publishes=()):
     """Writes the page and its figures into the folder; into docs/ too, if there are experiments to publish, with those
     that were published before."""
@@ -88,7 +102,12 @@ def measure(args):
     for number, own in chosen.items():
         results["experiments"][str(number)] = {"command": command_of(args, number),
                                                "cases": list({case.key: None for case in own})}
-    failures = run_cases(cases, results, path, Lab(args.output, args.records, args.baseline, args.baseline_cpu))
+    failures = collect_records(args, cases, results)
+    if failures:
+        cases = [case for case in cases if not needs_pretraining(case)]
+    most_rounds = ROUNDS if args.short else MOST_ROUNDS
+    lab = Lab(args.output, args.database, args.baseline, args.baseline_cpu, most_rounds)
+    failures |= run_cases(cases, results, path, lab)
     ask.write(path, results)
     report(results, args.output, args.only if args.write_docs else ())
     print(f"the report is {args.output / 'tuning.md'}")

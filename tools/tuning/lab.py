@@ -1,6 +1,7 @@
 """Runs a case."""
 import contextlib
 import datetime
+import math
 import os
 import shutil
 import sqlite3
@@ -14,6 +15,8 @@ from tuning import models, pretrain
 from tuning.cases import DeployCase, RecallCase, TuneCase, described
 
 ROUNDS, SECONDS = 15, 0.3  # turns of each artifact, and what each takes
+MOST_ROUNDS = 4 * ROUNDS  # where that is not enough
+NARROW = 0.01  # to each side: a speedup that is known so well needs no more turns
 CONFIDENCE = 0.95
 PROFILE_ROUNDS = 6  # of the untuned network, in each turn
 
@@ -85,17 +88,30 @@ class Rooflines:
 
 def gaps(rounds, rooflines):
     """Of the same, and of the rooflines in the same rounds: how far the untuned network is from these, as a share of
-    its time, and what of that, or of the baseline's where there is one, tuning has closed, as (median, lower end, upper
-    end). Rounds in which there is nothing to close do not count: something else had the processor while peaks were
-    measured. Where most are such, nothing is said of it."""
+    its time, and what of that, or of the baseline's where there is one, tuning has closed, as (share, lower end, upper
+    end). Both come from the medians of the rounds' ratios. Where the rounds leave open whether there is a gap at all,
+    nothing is said of what is closed."""
     medians = round_medians(rounds)
     bounds, untuned = [statistics.median(values) for values in rooflines], medians["untuned"]
-    entry = {"gap": statistics.median(1 - bound / time for bound, time in zip(bounds, untuned, strict=True))}
-    turns = zip(medians.get("baseline", untuned), medians["tuned"], bounds, strict=True)
-    shares = [(before - after) / (before - bound) for before, after, bound in turns if before > bound]
-    if len(shares) > len(bounds) / 2:
-        entry["closed"] = stats.median_interval(shares, CONFIDENCE)
+    entry = {"gap": 1 - statistics.median(bound / time for bound, time in zip(bounds, untuned, strict=True))}
+    before = medians.get("baseline", untuned)
+    tuned_shares, bound_shares = ([value / time for value, time in zip(values, before, strict=True)]
+                                  for values in (medians["tuned"], bounds))
+
+    def closed(numbers):
+        tuned, bound = (statistics.median(shares[number] for number in numbers)
+                        for shares in (tuned_shares, bound_shares))
+        return (1 - tuned) / (1 - bound) if bound < 1 else math.inf
+
+    interval = stats.resampled_interval(len(before), closed, CONFIDENCE)
+    if all(map(math.isfinite, interval)):
+        entry["closed"] = interval
     return entry
+
+
+def are_known(rounds):
+    """Whether every speedup's interval is narrow."""
+    return all(max(middle - low, high - middle) <= NARROW * middle for middle, low, high in speedups(rounds).values())
 
 
 def compile_network(case, program, artifact, *flags):
@@ -105,10 +121,10 @@ def compile_network(case, program, artifact, *flags):
 class Lab:
     """`folder` is where databases, artifacts and models are kept, `records` what pretraining has measured, `baseline`
     another attune program or None, `baseline_cpu` the processor for which that compiles what it cannot compile for this
-    one, or None."""
+    one, or None, `most_rounds` how many turns each artifact has at most."""
 
-    def __init__(self, folder, records, baseline, baseline_cpu=None):
-        self._folder, self._records = folder, records
+    def __init__(self, folder, records, baseline, baseline_cpu=None, most_rounds=MOST_ROUNDS):
+        self._folder, self._records, self._most_rounds = folder, records, most_rounds
         self._baseline, self._baseline_cpu = baseline, baseline_cpu
         # Of now, when it was just built: the sources may change while cases run.
         self._program = machine.program()
@@ -192,11 +208,17 @@ class Lab:
         return {"compile_seconds": seconds, **compiled, **comparison(self._take_turns(case, artifacts, programs, {}))}
 
     def _take_turns(self, case, artifacts, programs, others):
-        """Lets artifacts, which are then removed, and others take turns. Returns {name: latencies in ms, a list a
-        round}."""
-        contestants = {name: Artifact(artifacts[name], case.threads, programs[name]) for name in programs}
-        rounds, failures = take_turns(contestants | others, ROUNDS, SECONDS)
-        if failures:
-            raise Failed("; ".join(f"{name}: {reason}" for name, reason in failures.items()))
+        """Lets artifacts, which are then removed, and others take turns until the speedups are known, or it has been
+        often enough. Returns {name: latencies in ms, a list a round}."""
+        contestants = {name: Artifact(artifacts[name], case.threads, programs[name]) for name in programs} | others
+        rounds = {name: [] for name in contestants}
+        for _ in range(self._most_rounds // ROUNDS):
+            more, failures = take_turns(contestants, ROUNDS, SECONDS)
+            if failures:
+                raise Failed("; ".join(f"{name}: {reason}" for name, reason in failures.items()))
+            for name, lists in more.items():
+                rounds[name] += lists
+            if are_known({name: rounds[name] for name in artifacts}):
+                break
         shutil.rmtree(self._folder / "artifacts")
         return rounds

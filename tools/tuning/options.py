@@ -68,8 +68,9 @@ def parser():
                    help="an attune program whose artifacts take turns too, in experiments 6 and 7")
     p.add_argument("--baseline-cpu", metavar="CPU",
                    help="the processor for which the baseline compiles a network that it fails to compile for this one")
-    p.add_argument("--records", type=pathlib.Path, metavar="DB", default=pretrain.RECORDS,
-                   help=f"what ./do pretrain has measured; default: {pretrain.RECORDS.relative_to(ROOT)}")
+    p.add_argument("--records", type=pathlib.Path, metavar="DB",
+                   help="what ./do pretrain has measured, for experiments 3, 4 and 7; by default that is measured first, in "
+                        f"{pretrain.RECORDS.relative_to(ROOT)} or, less of it, beside the short form's results")
     p.add_argument("--output", type=pathlib.Path, metavar="DIR",
                    help=f"for results.json, the report and databases; default: {OUTPUT.relative_to(ROOT)}, with "
                         f"--short {SHORT_OUTPUT.relative_to(ROOT)}")
@@ -98,8 +99,8 @@ def contradiction(args):
     """The sentence on what is wrong, or None."""
     if args.baseline_cpu and not args.baseline:
         return "--baseline-cpu is for a program that --baseline names"
-    if set(args.only) & set(cases.NEEDING_RECORDS) and not args.records.exists():
-        return f"experiments 3, 4 and 7 need {args.records}, which ./do pretrain makes; or leave them out with --only"
+    if args.records and not args.records.exists():
+        return f"there is no database {args.records}; without --records it is made"
     zoo = models.zoo_names()
     wanted = {network: None for case in cases.all_cases(args.only, args.plan)[1] for network in cases.networks_of(case)}
     unknown = [network for network in wanted if not models.is_known(network, zoo)]
@@ -109,7 +110,8 @@ def contradiction(args):
 
 
 def parse(arguments):
-    """The options, with the plan that they make. Ends the program where they are wrong."""
+    """The options, with the plan that they make, the database of pretraining, and what is to be collected in it first,
+    or None. Ends the program where they are wrong."""
     p = parser()
     args = p.parse_args(arguments)
     if not PROGRAM.is_file():
@@ -121,4 +123,6 @@ def parse(arguments):
     wrong = contradiction(args)
     if wrong:
         p.error(wrong)
+    args.collection = None if args.records else pretrain.SHORT if args.short else pretrain.FULL
+    args.database = args.records or (args.output / "pretrain.db" if args.short else pretrain.RECORDS)
     return args

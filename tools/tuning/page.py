@@ -262,12 +262,13 @@ def deployment(results, entries):
         sentences.append(f"On {plural(threads, 'thread')} the interval of the gain is above 1 for {above} of "
                          f"{plural(len(own), 'network')}, and below 1 for {below}.")
     return ["""Tuned with the options that the program has by itself, and its cost model. The artifacts take turns, each
-in a process of its own, and a gain is the median of the rounds' ratios, with an interval of 95 % that assumes nothing
-of their distribution. What is *beyond the rooflines* is the share of the untuned network's time that its kernels take
-longer than their rooflines ([how those are measured](performance.md)), which are taken anew in each round. It is no
-bound of what can be saved: a kernel that computes less, as Winograd's convolution does, may go below. What is closed of
-the gap, of the baseline's where there is one, is the median of the rounds, too. The interval of a geometric mean takes
-the ends of all its networks, and is wide rather than narrow.""",
+in a process of its own, until the gains are known within 1 % or they have had 60 turns each. A gain is the median of
+the rounds' ratios, with an interval of 95 % that assumes nothing of their distribution. What is *beyond the rooflines*
+is the share of the untuned network's time that its kernels take longer than their rooflines ([how those are
+measured](performance.md)), which are taken anew in each round. It is no bound of what can be saved: a kernel that
+computes less, as Winograd's convolution does, may go below. What is closed of the gap, of the baseline's where there is
+one, comes from the medians of the rounds' ratios, too, and its interval from drawing rounds at random (bootstrap). The
+interval of a geometric mean takes the ends of all its networks, and is wide rather than narrow.""",
             " ".join(sentences), markdown(rows), *compiled_for(entries)]
 
 

@@ -15,10 +15,18 @@ from program import PROGRAM, ROOT, Failed, attune, attune_json
 from tuning import models
 from tuning.progress import duration, interrupt_on_terminate, progress
 
-NETWORKS = ("resnet18", "resnet50", "resnet50_v2", "mobilenet_v1", "mobilenet_v2", "inception_v3", "squeezenet1_1",
-            "efficientnet_b0", "vgg16", "bert_base")
-THREADS = (1, 2)
-TRIALS = 16  # of a task
+
+@dataclass(frozen=True)
+class Collection:
+    """What is measured."""
+    networks: tuple[str, ...]  # of the zoo
+    threads: tuple[int, ...]
+    trials: int  # of a task
+
+
+FULL = Collection(("resnet18", "resnet50", "resnet50_v2", "mobilenet_v1", "mobilenet_v2", "inception_v3",
+                   "squeezenet1_1", "efficientnet_b0", "vgg16", "bert_base"), (1, 2), 16)
+SHORT = Collection(("resnet18", "mobilenet_v1", "squeezenet1_1"), (1,), 8)
 RECORDS = ROOT / "build/tuning/pretrain.db"
 OUTPUT = ROOT / "src/tune/pretrained_model.txt"
 
@@ -93,13 +101,13 @@ def tune(run, records):
         raise
 
 
-def collect(networks, thread_counts, trials, records):
-    """Makes all runs that the database lacks. Raises Failed."""
+def collect(collection, records):
+    """Makes all its runs that the database lacks. Raises Failed."""
     records.parent.mkdir(parents=True, exist_ok=True)
     runs = []
-    for network in networks:
+    for network in collection.networks:
         tasks = count_tasks(attune("tune", models.zoo_model(network), "--space"))
-        runs += [Run(network, threads, trials, tasks) for threads in thread_counts]
+        runs += [Run(network, threads, collection.trials, tasks) for threads in collection.threads]
     finished = finished_runs(records)
     pending = [run for run in runs if not any(run.is_same_work(record) for record in finished)]
     left = sum(run.most_trials for run in pending)
@@ -135,7 +143,7 @@ def names(text):
     for name in text.split(","):
         if name not in known:
             raise argparse.ArgumentTypeError(f"the zoo has no network {name}; it has {', '.join(known)}")
-    return list(dict.fromkeys(text.split(",")))
+    return tuple(dict.fromkeys(text.split(",")))
 
 
 def number(text):
@@ -145,16 +153,17 @@ def number(text):
 
 
 def numbers(text):
-    return sorted({number(part) for part in text.split(",")})
+    return tuple(sorted({number(part) for part in text.split(",")}))
 
 
 def parse(arguments):
     p = Parser(prog="./do pretrain", description=DESCRIPTION, allow_abbrev=False)
-    p.add_argument("--networks", type=names, metavar="NAME,NAME", default=list(NETWORKS),
-                   help=f"of the zoo; default: {','.join(NETWORKS)}")
-    p.add_argument("--trials-per-task", type=number, metavar="N", default=TRIALS,
-                   help=f"candidates of each kernel; default: {TRIALS}")
-    p.add_argument("--threads", type=numbers, metavar="N,N", default=list(THREADS), help="default: 1,2")
+    p.add_argument("--networks", type=names, metavar="NAME,NAME", default=FULL.networks,
+                   help=f"of the zoo; default: {','.join(FULL.networks)}")
+    p.add_argument("--trials-per-task", type=number, metavar="N", default=FULL.trials,
+                   help=f"candidates of each kernel; default: {FULL.trials}")
+    p.add_argument("--threads", type=numbers, metavar="N,N", default=FULL.threads,
+                   help=f"default: {','.join(map(str, FULL.threads))}")
     p.add_argument("--records", type=pathlib.Path, metavar="DB", default=RECORDS,
                    help=f"the database; default: {RECORDS.relative_to(ROOT)}. After a change of a strategy, which "
                         "makes its records worth little, begin another one")
@@ -178,7 +187,7 @@ def main():
     interrupt_on_terminate()
     try:
         if not args.learn_only:
-            collect(args.networks, args.threads, args.trials_per_task, args.records)
+            collect(Collection(args.networks, args.threads, args.trials_per_task), args.records)
         print(learn(args.records, args.output or OUTPUT, args.without))
     except Failed as error:
         print(f"pretrain: {error}", file=sys.stderr)
