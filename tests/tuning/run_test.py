@@ -272,6 +272,11 @@ loops: one config
         self.assertEqual(tuned, [("net", 2), ("other", 1), ("other", 2)])
         self.assertIn("4 runs, 1 of them complete; at most 72 trials", progress.call_args_list[0].args[0])
 
+    def test_what_records_teach(self):
+        fewer = {**self.RECORD, "threads": 2, "options": {**self.RECORD["options"], "trials_per_task": 8}}
+        with mock.patch.object(pretrain, "finished_runs", return_value=[self.RECORD, fewer]):
+            self.assertEqual(pretrain.lesson("records"), {"networks": 1, "threads": [1, 2], "trials_per_task": 8})
+
     def test_an_interrupted_tuner_is_killed(self):
         with tempfile.TemporaryDirectory() as folder:
             program, mark = pathlib.Path(folder) / "attune", pathlib.Path(folder) / "mark"

@@ -23,6 +23,8 @@ def entry_of(case, ms):
         return {**entry, "compile_seconds": 1.5, "speedups": {"untuned": [1.25, 1.2, 1.3], "baseline": [1.5, 1.4, 1.6]},
                 "latency_ms": {"untuned": 10.0, "tuned": 8.0, "baseline": 12.0}}
     entry |= lab.summary(report_of(ms, is_search=cases.tuning_of(case).searches))
+    if cases.needs_pretraining(case):
+        entry["lesson"] = {"networks": 3, "threads": [1, 2], "trials_per_task": 8}
     if isinstance(case, DeployCase):
         entry |= {"gap": 0.25, "closed": [0.6, 0.5, 0.7],
                   "speedups": {"untuned": [1.25, 1.2, 1.3], "baseline": [1.02, 0.99, 1.05]},

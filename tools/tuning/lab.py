@@ -12,7 +12,7 @@ from bench import machine, stats
 from bench.measure import Artifact, take_turns
 from program import PROGRAM, Failed, attune, attune_json
 from tuning import models, pretrain
-from tuning.cases import DeployCase, RecallCase, TuneCase, described
+from tuning.cases import DeployCase, RecallCase, TuneCase, described, needs_pretraining
 
 ROUNDS, SECONDS = 15, 0.3  # turns of each artifact, and what each takes
 MOST_ROUNDS = 4 * ROUNDS  # where that is not enough
@@ -154,7 +154,7 @@ class Lab:
                              "--records", running)
         copy_database(running, records)
         remove_database(running)
-        return summary(report)
+        return summary(report) | ({"lesson": pretrain.lesson(self._records)} if needs_pretraining(case) else {})
 
     def _model_flags(self, case):
         if case.cost_model == "shipped":

@@ -182,10 +182,20 @@ def pretrained(results, entries):
         for arm, runs in arms.items():
             rows.append([f"{network}, {arm}", str(len(runs)), reached(until[arm]) if until else NONE,
                          times(ask.gain_interval(runs, ask.kernel_gain))])
-    return ["""Searches alone, as above. The model comes from `./do pretrain`, learned for each network anew without the
-tasks that the network has itself. *Near the end* is 95 % of the speed that the runs whose model begins with
-nothing end with, on average, by the sum of the kernels.""",
+    return [f"""Searches alone, as above. The model comes from `./do pretrain`, learned for each network anew without the
+tasks that the network has itself{lesson(entries)}. *Near the end* is 95 % of the speed that the runs whose model begins
+with nothing end with, on average, by the sum of the kernels.""",
             faster(entries), markdown(rows)]
+
+
+def lesson(entries):
+    """What such a model has learned from, to go on in a sentence."""
+    taught = ask.lesson(entries)
+    if not taught:
+        return ""
+    threads = " and ".join(map(str, taught["threads"]))
+    return (f", from {plural(taught['trials_per_task'], 'random candidate')} of each other task of "
+            f"{plural(taught['networks'], 'network')}, on {threads} thread{'' if threads == '1' else 's'}")
 
 
 def faster(entries):
@@ -311,7 +321,7 @@ def soon(results, entries):
 {ask.baseline_times(recalled):.3f}× as long as the untuned network."""
     longest = f" The long run took {duration(cold['seconds'])}, and made {cold['trials']} trials." if cold else ""
     return [f"""One long run from nothing, of {entries[0]['case']['network']} on 1 thread; one with the cost model that
-other networks taught; and compiling with the records that the long run has left, which measures nothing. Both runs go
+other networks taught{lesson([pretrained_run] if pretrained_run else [])}; and compiling with the records that the long run has left, which measures nothing. Both runs go
 on until their time is over (`--patience 0`).{longest} Gains over time are of the sum of the
 kernels.{beyond}""", markdown(rows), *compiled_for([recalled] if recalled else [])]
 

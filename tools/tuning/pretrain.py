@@ -131,6 +131,13 @@ def learn(records, output, without):
     return attune("records", "learn", "--records", records, "-o", output, *flags).strip()
 
 
+def lesson(records):
+    """What the database teaches, for the results."""
+    runs = finished_runs(records)
+    return {"networks": len({run["model"] for run in runs}), "threads": sorted({run["threads"] for run in runs}),
+            "trials_per_task": min(run["options"]["trials_per_task"] for run in runs)}
+
+
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in a sentence."""
 

@@ -8,7 +8,8 @@ An entry has the case (cases.described()), the date (ISO 8601) and the program (
 the tuner's report: trials, failed (those of them that were not built, did not run or were wrong), seconds, tasks,
 known_tasks (those that had records), kernels_untuned_ms (the sum over the network's kernels), untuned_ms and tuned_ms
 (the network, measured in turns), curve (seconds, trials, ms of the best kernels), ranks (trials, Kendall's tau),
-stage_seconds. One that was deployed has gap (the share of the untuned network's time beyond the rooflines), closed
+stage_seconds. One whose cost model began with what other networks taught has lesson (pretrain.lesson()). One that was
+deployed has gap (the share of the untuned network's time beyond the rooflines), closed
 (what share of that, or of the baseline's where there is one, is gone; lower end, upper end), speedups
 ({"untuned": (times as fast as that, lower end, upper end), "baseline": ...}) and latency_ms ({artifact: median}), and
 baseline_cpu where the baseline was compiled for another processor, since it could not be for this one. One that was
@@ -171,6 +172,11 @@ def speed_near_end(runs):
     """Near that of the best kernels of the runs, on average; None without one, or where one has found nothing."""
     gains = [kernel_gain(entry) for entry in runs]
     return None if not gains or None in gains else curves.NEAR * sum(gains) / len(gains)
+
+
+def lesson(entries_):
+    """What was taught before, if that is known: of the first that says so."""
+    return next((entry["lesson"] for entry in entries_ if "lesson" in entry), None)
 
 
 def model_arms(entries_):
