@@ -207,8 +207,8 @@ class Page(unittest.TestCase):
                 "| geometric mean, 2 |  |  |  | **1.250×** (1.200 to 1.300) |",
                 "On 1 thread the interval of the gain is above 1 for 2 of 2 networks, and below 1 for 0.",
                 "tuning comes there sooner on 0 of 2 networks",
-                "that the network has itself, from 8 random candidates of each other task of 3 networks, on 1 and 2 threads"
-                ". *Near the end*",
+                "that the network has itself, from 8 random candidates of each other task of 3 networks, on 1 and 2 "
+                "threads. *Near the end*",
                 "| b, pretrained | 0.25 (0.25 to 0.25) | 0.50 (0.50 to 0.50) |",
                 "| nothing | 40 s | 40 s | 20 s | 1.250× | 1.250× | 1.250× | 1.250× | 1.250× |",
                 "| the long run's records | 2 s | – | – | – | – | – | – | **1.250×** (1.200 to 1.300) |"):

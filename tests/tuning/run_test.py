@@ -211,7 +211,6 @@ class TheLab(unittest.TestCase):
         with self.assertRaisesRegex(Failed, "cannot"):
             self.deploy(None)
 
-
     def turns(self, slow):
         """How often artifacts take turns where every other round's tuned one takes so long."""
         (self.folder / "artifacts").mkdir()
@@ -276,6 +275,10 @@ loops: one config
         fewer = {**self.RECORD, "threads": 2, "options": {**self.RECORD["options"], "trials_per_task": 8}}
         with mock.patch.object(pretrain, "finished_runs", return_value=[self.RECORD, fewer]):
             self.assertEqual(pretrain.lesson("records"), {"networks": 1, "threads": [1, 2], "trials_per_task": 8})
+        search = {**self.RECORD, "options": {**self.RECORD["options"], "search": "annealing", "trials_per_task": 0}}
+        for runs in ([], [search]):
+            with mock.patch.object(pretrain, "finished_runs", return_value=runs):
+                self.assertIsNone(pretrain.lesson("records"))
 
     def test_an_interrupted_tuner_is_killed(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -69,8 +69,9 @@ def parser():
     p.add_argument("--baseline-cpu", metavar="CPU",
                    help="the processor for which the baseline compiles a network that it fails to compile for this one")
     p.add_argument("--records", type=pathlib.Path, metavar="DB",
-                   help="what ./do pretrain has measured, for experiments 3, 4 and 7; by default that is measured first, in "
-                        f"{pretrain.RECORDS.relative_to(ROOT)} or, less of it, beside the short form's results")
+                   help="what ./do pretrain has measured, for experiments 3, 4 and 7; by default that is measured "
+                        f"first, in {pretrain.RECORDS.relative_to(ROOT)} or, less of it, beside the results of "
+                        "the short form")
     p.add_argument("--output", type=pathlib.Path, metavar="DIR",
                    help=f"for results.json, the report and databases; default: {OUTPUT.relative_to(ROOT)}, with "
                         f"--short {SHORT_OUTPUT.relative_to(ROOT)}")

@@ -7,6 +7,7 @@ from bench.results import milliseconds, plural
 from tuning import curves
 from tuning import results as ask
 from tuning.cases import EXPERIMENTS
+from tuning.lab import CONFIDENCE, MOST_ROUNDS, NARROW, ROUNDS
 from tuning.plots import CHARTS, RANK_BINS, STAGE_COLOURS
 from tuning.progress import duration
 
@@ -182,9 +183,9 @@ def pretrained(results, entries):
         for arm, runs in arms.items():
             rows.append([f"{network}, {arm}", str(len(runs)), reached(until[arm]) if until else NONE,
                          times(ask.gain_interval(runs, ask.kernel_gain))])
-    return [f"""Searches alone, as above. The model comes from `./do pretrain`, learned for each network anew without the
-tasks that the network has itself{lesson(entries)}. *Near the end* is 95 % of the speed that the runs whose model begins
-with nothing end with, on average, by the sum of the kernels.""",
+    return [f"""Searches alone, as above. The model comes from `./do pretrain`, learned for each network anew without
+the tasks that the network has itself{lesson(entries)}. *Near the end* is 95 % of the speed that the runs whose model
+begins with nothing end with, on average, by the sum of the kernels.""",
             faster(entries), markdown(rows)]
 
 
@@ -271,14 +272,15 @@ def deployment(results, entries):
         below = sum(entry["speedups"]["untuned"][2] < 1 for entry in own)
         sentences.append(f"On {plural(threads, 'thread')} the interval of the gain is above 1 for {above} of "
                          f"{plural(len(own), 'network')}, and below 1 for {below}.")
-    return ["""Tuned with the options that the program has by itself, and its cost model. The artifacts take turns, each
-in a process of its own, until the gains are known within 1 % or they have had 60 turns each. A gain is the median of
-the rounds' ratios, with an interval of 95 % that assumes nothing of their distribution. What is *beyond the rooflines*
-is the share of the untuned network's time that its kernels take longer than their rooflines ([how those are
-measured](performance.md)), which are taken anew in each round. It is no bound of what can be saved: a kernel that
-computes less, as Winograd's convolution does, may go below. What is closed of the gap, of the baseline's where there is
-one, comes from the medians of the rounds' ratios, too, and its interval from drawing rounds at random (bootstrap). The
-interval of a geometric mean takes the ends of all its networks, and is wide rather than narrow.""",
+    return [f"""Tuned with the options that the program has by itself, and its cost model. The artifacts take turns,
+each in a process of its own, until the gains are known within {100 * NARROW:.0f} % or they have had {MOST_ROUNDS} turns
+each ({ROUNDS} with `--short`). A gain is the median of the rounds' ratios, with an interval of {100 * CONFIDENCE:.0f} %
+that assumes nothing of their distribution. What is *beyond the rooflines* is the share of the untuned network's time
+that its kernels take longer than their rooflines ([how those are measured](performance.md)), which are taken anew in
+each round. It is no bound of what can be saved: a kernel that computes less, as Winograd's convolution does, may go
+below. What is closed of the gap, of the baseline's where there is one, comes from the medians of the rounds' ratios,
+too, and its interval from drawing rounds at random (bootstrap). The interval of a geometric mean takes the ends of all
+its networks, and is wide rather than narrow.""",
             " ".join(sentences), markdown(rows), *compiled_for(entries)]
 
 
@@ -321,8 +323,8 @@ def soon(results, entries):
 {ask.baseline_times(recalled):.3f}× as long as the untuned network."""
     longest = f" The long run took {duration(cold['seconds'])}, and made {cold['trials']} trials." if cold else ""
     return [f"""One long run from nothing, of {entries[0]['case']['network']} on 1 thread; one with the cost model that
-other networks taught{lesson([pretrained_run] if pretrained_run else [])}; and compiling with the records that the long run has left, which measures nothing. Both runs go
-on until their time is over (`--patience 0`).{longest} Gains over time are of the sum of the
+other networks taught{lesson(entries)}; and compiling with the records that the long run has left, which measures
+nothing. Both runs go on until their time is over (`--patience 0`).{longest} Gains over time are of the sum of the
 kernels.{beyond}""", markdown(rows), *compiled_for([recalled] if recalled else [])]
 
 

@@ -132,8 +132,11 @@ def learn(records, output, without):
 
 
 def lesson(records):
-    """What the database teaches, for the results."""
-    runs = finished_runs(records)
+    """What this machine has measured of what the database teaches, for the results; None where that is nothing."""
+    runs = [run for run in finished_runs(records)
+            if run["options"]["search"] == "random" and run["options"]["trials_per_task"]]
+    if not runs:
+        return None
     return {"networks": len({run["model"] for run in runs}), "threads": sorted({run["threads"] for run in runs}),
             "trials_per_task": min(run["options"]["trials_per_task"] for run in runs)}
 

@@ -9,11 +9,11 @@ the tuner's report: trials, failed (those of them that were not built, did not r
 known_tasks (those that had records), kernels_untuned_ms (the sum over the network's kernels), untuned_ms and tuned_ms
 (the network, measured in turns), curve (seconds, trials, ms of the best kernels), ranks (trials, Kendall's tau),
 stage_seconds. One whose cost model began with what other networks taught has lesson (pretrain.lesson()). One that was
-deployed has gap (the share of the untuned network's time beyond the rooflines), closed
-(what share of that, or of the baseline's where there is one, is gone; lower end, upper end), speedups
-({"untuned": (times as fast as that, lower end, upper end), "baseline": ...}) and latency_ms ({artifact: median}), and
-baseline_cpu where the baseline was compiled for another processor, since it could not be for this one. One that was
-recalled has no report, but compile_seconds, speedups and latency_ms. wall_s is what the case took.
+deployed has gap (the share of the untuned network's time beyond the rooflines), closed (what share of that, or of the
+baseline's where there is one, is gone; lower end, upper end), speedups ({"untuned": (times as fast as that, lower end,
+upper end), "baseline": ...}) and latency_ms ({artifact: median}), and baseline_cpu where the baseline was compiled for
+another processor, since it could not be for this one. One that was recalled has no report, but compile_seconds,
+speedups and latency_ms. wall_s is what the case took.
 
 Beside the page that is published lies a document for each of its experiments, N.json, with that alone. Each of these may
 be of another machine; a document for work is of one.
@@ -176,7 +176,7 @@ def speed_near_end(runs):
 
 def lesson(entries_):
     """What was taught before, if that is known: of the first that says so."""
-    return next((entry["lesson"] for entry in entries_ if "lesson" in entry), None)
+    return next((entry["lesson"] for entry in entries_ if entry.get("lesson")), None)
 
 
 def model_arms(entries_):
