@@ -271,7 +271,7 @@ def deployment(results, entries):
         above = sum(entry["speedups"]["untuned"][1] > 1 for entry in own)
         below = sum(entry["speedups"]["untuned"][2] < 1 for entry in own)
         sentences.append(f"On {plural(threads, 'thread')} the interval of the gain is above 1 for {above} of "
-                         f"{plural(len(own), 'network')}, and below 1 for {below}.")
+                         f"{plural(len(own), 'network')}, and below 1 for {below}.{half_closed(own)}")
     return [f"""Tuned with the options that the program has by itself, and its cost model. The artifacts take turns,
 each in a process of its own, until the gains are known within {100 * NARROW:.0f} % or they have had {MOST_ROUNDS} turns
 each ({ROUNDS} with `--short`). A gain is the median of the rounds' ratios, with an interval of {100 * CONFIDENCE:.0f} %
@@ -282,6 +282,15 @@ below. What is closed of the gap, of the baseline's where there is one, comes fr
 too, and its interval from drawing rounds at random (bootstrap). The interval of a geometric mean takes the ends of all
 its networks, and is wide rather than narrow.""",
             " ".join(sentences), markdown(rows), *compiled_for(entries)]
+
+
+def half_closed(entries):
+    """The sentence on how many networks have half of their gap closed; empty where no gap is known."""
+    closed = [entry["closed"][0] for entry in entries if entry.get("closed")]
+    if not closed:
+        return ""
+    return (f" At least half of the gap is closed on {sum(share >= 0.5 for share in closed)} of "
+            f"{plural(len(closed), 'network')} that surely have one.")
 
 
 def compiled_for(entries):
