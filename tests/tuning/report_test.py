@@ -79,9 +79,7 @@ class Results(unittest.TestCase):
 
     def test_gains(self):
         entry = entry_of(TuneCase("net", 40), 8.0)
-        self.assertAlmostEqual(ask.network_gain(entry), 1.25)
         self.assertAlmostEqual(ask.kernel_gain(entry), 8 / 6.4)
-        self.assertIsNone(ask.network_gain({**entry, "tuned_ms": 0}))
 
     def test_strategies_differ_where_intervals_do_not_overlap(self):
         entries = ask.entries(self.results, 1)
@@ -133,17 +131,25 @@ class Results(unittest.TestCase):
         with mock.patch.object(lab, "attune_json", lambda *_: {"kernels": kernels}):
             self.assertEqual(lab.Rooflines("net.atn", 1).measure(0.3), [8.0])
 
-    def test_the_speed_with_most_of_the_gain_over_the_baseline(self):
-        cold, _, recalled = ask.soon_runs(ask.entries(self.results, 7))
-        # It takes 1.2 of the untuned time, and the long run ends with 0.8 of it.
-        self.assertAlmostEqual(ask.speed_over_baseline(cold, recalled, 1), 1 / 0.8)
-        self.assertAlmostEqual(ask.speed_over_baseline(cold, recalled, 0.8), 1 / 1.2 + 0.8 * (1 / 0.8 - 1 / 1.2))
-        self.assertIsNone(ask.speed_over_baseline(cold, {"speedups": {"untuned": [1, 1, 1]}}, 0.8))
-        text = page.page(ask.split(self.results), {})
-        self.assertIn("of its gain over the baseline", text)
-        recalled["speedups"]["baseline"] = [1.4, 1.3, 1.5]
-        cold["curve"] = [[5.0, 2, 7.9]]
-        self.assertRegex(page.page(ask.split(self.results), {}), r"\| nothing \|.*\| at once \|")
+    def test_what_a_shorter_run_has_of_the_gain(self):
+        rounds = {"untuned": [[10.0]] * 15, "tuned": [[8.0]] * 15, "baseline": [[12.0]] * 15}
+        found = lab.compare_sooner(rounds, [[9.0]] * 15)
+        self.assertAlmostEqual(found["speedups"]["untuned"][0], 10 / 9)
+        self.assertAlmostEqual(found["shares"]["untuned"][0], 0.5)
+        self.assertAlmostEqual(found["shares"]["baseline"][0], 0.75)
+        # Of no gain, or perhaps none, there are no shares.
+        self.assertEqual(lab.compare_sooner({**rounds, "baseline": [[8.0]] * 15}, [[9.0]] * 15)["shares"].keys(),
+                         {"untuned"})
+
+    def test_runs_of_how_soon(self):
+        runs = ask.soon_runs(ask.entries(self.results, 7))
+        long, short, taught, recalled = runs
+        self.assertEqual([run["case"]["time"] for run in runs], ["2h", "10m", "3m", "2h"])
+        self.assertIsNone(ask.what_came_of(long, recalled))
+        self.assertIsNotNone(ask.what_came_of(short, recalled))
+        self.assertIsNotNone(ask.what_came_of(taught, recalled))
+        self.assertIsNone(ask.what_came_of(short, None))
+        self.assertEqual(ask.soon_runs([]), (None, None, None, None))
 
     def test_mean_speedup_takes_the_ends_of_all(self):
         entries = [{"speedups": {"untuned": values}} for values in ((1.0, 0.5, 2.0), (4.0, 2.0, 8.0))]
@@ -211,8 +217,10 @@ class Page(unittest.TestCase):
                 "that the network has itself, from 8 random candidates of each other task of 3 networks, on 1 and 2 "
                 "threads. *Near the end*",
                 "| b, pretrained | 0.25 (0.25 to 0.25) | 0.50 (0.50 to 0.50) |",
-                "| nothing | 40 s | 40 s | 20 s | 1.250× | 1.250× | 1.250× | 1.250× | 1.250× |",
-                "| the long run's records | 2 s | – | – | – | – | – | – | **1.250×** (1.200 to 1.300) |"):
+                "| nothing | 40 s | 40 | **1.200×** (1.100 to 1.300) | 90 % (80 to 100) | **1.400×** (1.300 to 1.500) | "
+                "– |",
+                "| the long run's records | 2 s | 0 | **1.250×** (1.200 to 1.300) | – | **1.500×** (1.400 to 1.600) | – |",
+                "Those of the long run had 80 % of their gain after 40 s."):
             self.assertIn(expected, text)
         for table in re.findall(r"(?:^\|.*\|\n)+", text, re.MULTILINE):
             self.assertEqual(len({line.count("|") for line in table.splitlines()}), 1, table)

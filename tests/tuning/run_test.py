@@ -17,7 +17,7 @@ from program import Failed
 from sample import entry_of, report_of, sample
 from tuning import cases, experiments, lab, models, options, pretrain
 from tuning import results as ask
-from tuning.cases import DeployCase, Plan, TuneCase
+from tuning.cases import DeployCase, Plan, RecallCase, TuneCase
 
 
 class Cases(unittest.TestCase):
@@ -42,7 +42,7 @@ class Cases(unittest.TestCase):
 
     def test_short_is_as_many_runs_as_it_says(self):
         plan = options.plan(options.parser().parse_args(["--short"]))
-        self.assertEqual(len(cases.all_cases(cases.EXPERIMENTS, plan)[1]), 21)
+        self.assertEqual(len(cases.all_cases(cases.EXPERIMENTS, plan)[1]), 22)
         self.assertEqual((plan.time, plan.trials, plan.deployed_trials), (cases.SHORT_TIME, 200, 200))
         fewer = options.plan(options.parser().parse_args(["--short", "--trials", "50"]))
         self.assertEqual((fewer.networks, fewer.trials, fewer.deployed_trials), (cases.SHORT_NETWORKS, 50, 50))
@@ -210,6 +210,24 @@ class TheLab(unittest.TestCase):
         self.assertEqual(set(entry["speedups"]), {"untuned", "baseline"})
         with self.assertRaisesRegex(Failed, "cannot"):
             self.deploy(None)
+
+    def test_what_each_run_has_left_takes_its_turns(self):
+        case = RecallCase(TuneCase("net", 40, time="2h"), sooner=(TuneCase("net", 40, time="10m"),))
+        (self.folder / "artifacts").mkdir()
+        records = {}
+
+        def compile_network(*arguments, program):
+            flags = dict(zip(arguments[2::2], arguments[3::2]))
+            records[flags["-o"].stem] = flags.get("--records")
+        with (mock.patch.object(lab, "attune", compile_network),
+              mock.patch.object(lab, "take_turns", lambda contestants, *_: (
+                  {name: [[{"untuned": 2.0, "tuned": 1.0}.get(name, 1.25)]] * 15 for name in contestants}, {}))):
+            entry = self.lab.run(case)
+        sooner = case.sooner[0].key
+        self.assertEqual({name: path and path.stem for name, path in records.items()},
+                         {"untuned": None, "tuned": case.tune.key, sooner: sooner})
+        self.assertEqual((set(entry["speedups"]), set(entry["sooner"])), ({"untuned"}, {sooner}))
+        self.assertEqual(entry["sooner"][sooner]["shares"]["untuned"], (0.75, 0.75, 0.75))
 
     def turns(self, slow):
         """How often artifacts take turns where every other round's tuned one takes so long."""

@@ -20,8 +20,12 @@ def entry_of(case, ms):
     entry = {"case": cases.described(case), "date": "2020-01-02T03:04:05+00:00",
              "attune": {"version": "0.1.0", "commit": "0123456789abcdef", "modified": False}, "wall_s": 50.0}
     if isinstance(case, RecallCase):
+        sooner = {"speedups": {"untuned": [1.2, 1.1, 1.3], "baseline": [1.4, 1.3, 1.5]},
+                  "latency_ms": {"untuned": 10.0, "tuned": 8.3, "baseline": 12.0},
+                  "shares": {"untuned": [0.9, 0.8, 1.0]}}
         return {**entry, "compile_seconds": 1.5, "speedups": {"untuned": [1.25, 1.2, 1.3], "baseline": [1.5, 1.4, 1.6]},
-                "latency_ms": {"untuned": 10.0, "tuned": 8.0, "baseline": 12.0}}
+                "latency_ms": {"untuned": 10.0, "tuned": 8.0, "baseline": 12.0},
+                "sooner": {run.key: sooner for run in case.sooner}}
     entry |= lab.summary(report_of(ms, is_search=cases.tuning_of(case).searches))
     if cases.needs_pretraining(case):
         entry["lesson"] = {"networks": 3, "threads": [1, 2], "trials_per_task": 8}

@@ -12,11 +12,13 @@ COMPARED, COMPARED_SEEDS = ("annealing", "random"), 7  # strategies of which the
 TRIALS, DEPLOYED_TRIALS = 400, 1500
 SEARCH_FLAGS = ("--no-defaults", "--batch", 8, "--candidate-seconds", 0.1)
 LONG_NETWORK, LONG_TRIALS = "resnet50", 50000  # more trials than the time allows
-LONG_TIME, SOON_TIME = "2h", "10m"
+LONG_TIME = "2h"
+COLD_TIME, TAUGHT_TIME = "10m", "3m"  # in which runs of less time should have most of its gain
 
 SHORT_NETWORKS = ("mobilenet_v2", "efficientnet_b0")
 SHORT_TRIALS = 200
-SHORT_TIME = "120s"  # of a run: 21 of them take less than an hour
+SHORT_TIME = "120s"  # of a run: 22 of them take less than an hour
+SHORT_SOON_TIME = "60s"
 
 
 @dataclass(frozen=True)
@@ -117,12 +119,14 @@ class DeployCase(ComparedCase):
 
 @dataclass(frozen=True)
 class RecallCase(ComparedCase):
-    """A network compiled with the records of a run."""
+    """A network compiled with the records of a run, in turns with what shorter ones have left, too."""
+    sooner: tuple[TuneCase, ...] = ()
     trials = 0
 
     @property
     def key(self):
-        return f"recalled-{self.tune.key}{self.suffix}"
+        return "-".join(["recalled", self.tune.key, *(f"{case.cost_model}-{case.time}" for case in self.sooner)]) + \
+            self.suffix
 
     @property
     def title(self):
@@ -134,6 +138,11 @@ def tuning_of(case):
     return case if isinstance(case, TuneCase) else case.tune
 
 
+def tunings_of(case):
+    """All of them."""
+    return [tuning_of(case), *(case.sooner if isinstance(case, RecallCase) else [])]
+
+
 def networks_of(case):
     """Those whose models it needs."""
     own = tuning_of(case)
@@ -142,7 +151,7 @@ def networks_of(case):
 
 def needs_pretraining(case):
     """Whether it takes a cost model that has learned from other networks."""
-    return tuning_of(case).cost_model == "pretrained"
+    return any(run.cost_model == "pretrained" for run in tunings_of(case))
 
 
 def described(case):
@@ -164,7 +173,8 @@ class Plan:
     baseline: str = ""  # the digest of a program
     long_network: str = LONG_NETWORK
     long_time: str = LONG_TIME
-    soon_time: str = SOON_TIME
+    cold_time: str = COLD_TIME
+    taught_time: str = TAUGHT_TIME
 
     def _search(self, network, seed, **fields):
         return TuneCase(network, self.trials, seed=seed, time=self.time, searches=True, **fields)
@@ -196,8 +206,9 @@ class Plan:
         return [DeployCase(case, self.baseline) for case in tuned]
 
     def soon(self):
-        cold = TuneCase(self.long_network, LONG_TRIALS, time=self.long_time, patient=True)
-        return [cold, replace(cold, cost_model="pretrained", time=self.soon_time), RecallCase(cold, self.baseline)]
+        long = TuneCase(self.long_network, LONG_TRIALS, time=self.long_time, patient=True)
+        sooner = (replace(long, time=self.cold_time), replace(long, cost_model="pretrained", time=self.taught_time))
+        return [long, *sooner, RecallCase(long, self.baseline, sooner)]
 
 
 @dataclass(frozen=True)

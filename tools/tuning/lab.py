@@ -74,6 +74,16 @@ def comparison(rounds):
             "latency_ms": {name: statistics.median(sum(lists, [])) for name, lists in rounds.items()}}
 
 
+def compare_sooner(rounds, lists):
+    """What is said of an artifact of which these are the latencies in the same rounds, as of the tuned one, and what it
+    has of the gain of that."""
+    references = {name: rounds[name] for name in rounds if name != "tuned"}
+    medians = round_medians({**rounds, "sooner": lists})
+    shares = {name: share_of_gain(medians, "sooner", "tuned", name) for name in references}
+    return {**comparison({**references, "tuned": lists}),
+            "shares": {name: share for name, share in shares.items() if share}}
+
+
 class Rooflines:
     """Takes turns with artifacts, as one whose kernels take as long as their rooflines, of peaks that are measured in
     the same turn. Kernels that stand above the roof, as Winograd's convolution may, do not make up for others."""
@@ -91,22 +101,26 @@ def gaps(rounds, rooflines):
     its time, and what of that, or of the baseline's where there is one, tuning has closed, as (share, lower end, upper
     end). Both come from the medians of the rounds' ratios. Where the rounds leave open whether there is a gap at all,
     nothing is said of what is closed."""
-    medians = round_medians(rounds)
-    bounds, untuned = [statistics.median(values) for values in rooflines], medians["untuned"]
+    medians = round_medians({**rounds, "rooflines": rooflines})
+    bounds, untuned = medians["rooflines"], medians["untuned"]
     entry = {"gap": 1 - statistics.median(bound / time for bound, time in zip(bounds, untuned, strict=True))}
-    before = medians.get("baseline", untuned)
-    tuned_shares, bound_shares = ([value / time for value, time in zip(values, before, strict=True)]
-                                  for values in (medians["tuned"], bounds))
+    closed = share_of_gain(medians, "tuned", "rooflines", "baseline" if "baseline" in medians else "untuned")
+    return {**entry, "closed": closed} if closed else entry
 
-    def closed(numbers):
-        tuned, bound = (statistics.median(shares[number] for number in numbers)
-                        for shares in (tuned_shares, bound_shares))
-        return (1 - tuned) / (1 - bound) if bound < 1 else math.inf
 
-    interval = stats.resampled_interval(len(before), closed, CONFIDENCE)
-    if all(map(math.isfinite, interval)):
-        entry["closed"] = interval
-    return entry
+def share_of_gain(medians, name, best, before):
+    """Of {name: milliseconds in each round}: what the one has of the time that the best one saves, of that of another,
+    as (share, lower end, upper end), from the medians of the rounds' ratios. None where the rounds leave open whether
+    the best one saves anything."""
+    own_ratios, best_ratios = ([value / time for value, time in zip(medians[one], medians[before], strict=True)]
+                               for one in (name, best))
+
+    def share(numbers):
+        own, least = (statistics.median(ratios[number] for number in numbers) for ratios in (own_ratios, best_ratios))
+        return (1 - own) / (1 - least) if least < 1 else math.inf
+
+    interval = stats.resampled_interval(len(own_ratios), share, CONFIDENCE)
+    return interval if all(map(math.isfinite, interval)) else None
 
 
 def are_known(rounds):
@@ -197,15 +211,25 @@ class Lab:
         return {}
 
     def _recall(self, case):
-        """Compiles the network with the records of a run, and lets the artifacts take turns."""
-        records = self._path("records", f"{case.tune.key}.db")
-        if not records.exists():
-            self._tune(case.tune)
+        """Compiles the network with the records of each run, and lets the artifacts take turns."""
         programs, artifacts, compiled = self._compile_untuned(case)
+        seconds = self._compile_recalled(case.tune, artifacts["tuned"])
+        for run in case.sooner:
+            programs[run.key], artifacts[run.key] = PROGRAM, self._path("artifacts", f"{run.key}.atn")
+            self._compile_recalled(run, artifacts[run.key])
+        rounds = self._take_turns(case, artifacts, programs, {})
+        sooner = {run.key: rounds.pop(run.key) for run in case.sooner}
+        return {"compile_seconds": seconds, **compiled, **comparison(rounds),
+                "sooner": {key: compare_sooner(rounds, lists) for key, lists in sooner.items()}}
+
+    def _compile_recalled(self, run, artifact):
+        """With its records. Returns the seconds that it took."""
+        records = self._path("records", f"{run.key}.db")
+        if not records.exists():
+            self._tune(run)
         start = time.monotonic()
-        compile_network(case, PROGRAM, artifacts["tuned"], "--records", records)
-        seconds = time.monotonic() - start
-        return {"compile_seconds": seconds, **compiled, **comparison(self._take_turns(case, artifacts, programs, {}))}
+        compile_network(run, PROGRAM, artifact, "--records", records)
+        return time.monotonic() - start
 
     def _take_turns(self, case, artifacts, programs, others):
         """Lets artifacts, which are then removed, and others take turns until the speedups are known, or it has been

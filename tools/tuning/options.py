@@ -88,7 +88,7 @@ def plan(args):
         short = {"networks": cases.SHORT_NETWORKS, "deployed": cases.SHORT_NETWORKS, "pairs": (cases.SHORT_NETWORKS,),
                  "seeds": 1, "trials": cases.SHORT_TRIALS, "deployed_trials": cases.SHORT_TRIALS,
                  "long_network": cases.SHORT_NETWORKS[0], "long_time": cases.SHORT_TIME,
-                 "soon_time": cases.SHORT_TIME}
+                 "cold_time": cases.SHORT_SOON_TIME, "taught_time": cases.SHORT_SOON_TIME}
         fields = {name: fields.get(name) or value for name, value in short.items()}
         fields["compared_seeds"] = fields["seeds"]
     given = {name: value for name, value in fields.items() if value}

@@ -1,6 +1,4 @@
 """docs/tuning.md, made of the experiments' documents and of nothing else."""
-import math
-
 from bench.page import machine
 from bench.report import bold, markdown, plain
 from bench.results import milliseconds, plural
@@ -13,7 +11,6 @@ from tuning.progress import duration
 
 FIGURES = "tuning"  # the folder of the figures, beside the page
 NONE = "–"
-SOON_MINUTES = (1, 3, 10)
 
 
 def page(documents, charts):
@@ -79,11 +76,6 @@ def times(interval, emphasize=plain):
         return NONE
     text = emphasize(f"{interval[0]:.3f}×")
     return f"{text} ({interval[1]:.3f} to {interval[2]:.3f})" if curves.is_certain(interval) else text
-
-
-def once(gain):
-    """1.043× of a gain that was measured once, or None."""
-    return times(gain and (gain, -math.inf, math.inf))
 
 
 def sure(interval):
@@ -304,37 +296,40 @@ def compiled_for(entries):
 
 
 def soon(results, entries):
-    cold, pretrained_run, recalled = ask.soon_runs(entries)
-    of_baseline = ask.speed_over_baseline(cold, recalled, curves.ENOUGH) if cold else None
-    rows = [["what is known at first", "took", "until 80 % of the long run's gain",
-             *(["of its gain over the baseline"] if of_baseline is not None else []),
-             *(f"gain after {minutes} min" for minutes in SOON_MINUTES), "kernels, gain in the end", "network, gain"]]
-    enough = curves.speed_with(curves.ENOUGH, [curves.curve(cold, "seconds")]) if cold else None
+    cold, short, taught, recalled = ask.soon_runs(entries)
+    baselined = recalled is not None and "baseline" in recalled["speedups"]
+    rows = [["what is known at first", "took", "trials", "network, gain", "of the long run's",
+             *(["against the baseline", "of the long run's"] if baselined else [])]]
 
-    def since(points, speed):
-        when = curves.position_of(points, speed)
-        return duration(when) if when else NONE
+    def add(name, seconds, trials, compared):
+        row = [name, duration(seconds), str(trials)]
+        for reference in ("untuned", *(["baseline"] if baselined else [])):
+            row += [sure(compared["speedups"][reference]) if compared else NONE,
+                    percent(compared.get("shares", {}).get(reference)) if compared else NONE]
+        rows.append(row)
 
-    for name, entry in (("nothing", cold), ("a model of other networks", pretrained_run)):
+    if cold:
+        add("nothing", cold["seconds"], cold["trials"], recalled)
+    for name, entry in (("nothing", short), ("a model of other networks", taught)):
         if entry:
-            points = curves.curve(entry, "seconds")
-            at = [once(curves.speed_at(points, 60 * minutes)) for minutes in SOON_MINUTES]
-            until = [since(points, enough)]
-            if of_baseline is not None:
-                until.append(since(points, of_baseline) if of_baseline > 1 else "at once")
-            rows.append([name, duration(entry["seconds"]), *until, *at, once(ask.kernel_gain(entry)),
-                         once(ask.network_gain(entry))])
+            add(name, entry["seconds"], entry["trials"], ask.what_came_of(entry, recalled))
     if recalled:
-        unknown = len(rows[0]) - 3  # all but what it is, what compiling took, and the network's gain
-        rows.append(["the long run's records", duration(recalled["compile_seconds"]), *[NONE] * unknown,
-                     sure(recalled["speedups"]["untuned"])])
-    beyond = "" if of_baseline is None else f""" The baseline, an older program, takes
-{ask.baseline_times(recalled):.3f}× as long as the untuned network."""
-    longest = f" The long run took {duration(cold['seconds'])}, and made {cold['trials']} trials." if cold else ""
-    return [f"""One long run from nothing, of {entries[0]['case']['network']} on 1 thread; one with the cost model that
-other networks taught{lesson(entries)}; and compiling with the records that the long run has left, which measures
-nothing. Both runs go on until their time is over (`--patience 0`).{longest} Gains over time are of the sum of the
-kernels.{beyond}""", markdown(rows), *compiled_for([recalled] if recalled else [])]
+        add("the long run's records", recalled["compile_seconds"], 0, recalled)
+    case = entries[0]["case"]
+    return [f"""A long run from nothing, of {case["network"]} on 1 thread, that ends where its time is over
+({case["time"]}) or nothing is left to try; a short one from nothing; a shorter one with the cost model that other
+networks taught{lesson(entries)}; and compiling with the records that the long run has left, which measures nothing and
+makes the same network again. What the networks gain is measured with all of them in turns, as above. Shares are of the
+time that the long run's network saves, of the untuned one's or of the baseline's. The curves are of the sum of the
+kernels, by each run's own measurements.{soon_enough(cold)}""", markdown(rows),
+            *compiled_for([recalled] if recalled else [])]
+
+
+def soon_enough(cold):
+    """The sentence on when the long run's kernels had most of their gain; empty where that is not known."""
+    points = curves.curve(cold, "seconds") if cold else []
+    when = curves.position_of(points, curves.speed_with(curves.ENOUGH, [points]))
+    return "" if when is None else f" Those of the long run had 80 % of their gain after {duration(when)}."
 
 
 def percent(interval):

@@ -150,7 +150,7 @@ def pretrained_chart(results):
 
 
 def soon_chart(results):
-    cold, pretrained_run, _ = ask.soon_runs(ask.entries(results, 7))
+    cold, _, pretrained_run, _ = ask.soon_runs(ask.entries(results, 7))
     arms = {"nothing": [cold] if cold else [], "a model of other networks": [pretrained_run] if pretrained_run else []}
     arms = {arm: runs for arm, runs in arms.items() if runs}
     panels = [(next(iter(arms.values()))[0]["case"]["network"], arms)] if arms else []

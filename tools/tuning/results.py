@@ -13,7 +13,8 @@ deployed has gap (the share of the untuned network's time beyond the rooflines),
 baseline's where there is one, is gone; lower end, upper end), speedups ({"untuned": (times as fast as that, lower end,
 upper end), "baseline": ...}) and latency_ms ({artifact: median}), and baseline_cpu where the baseline was compiled for
 another processor, since it could not be for this one. One that was recalled has no report, but compile_seconds,
-speedups and latency_ms. wall_s is what the case took.
+speedups and latency_ms, and sooner: the same two of what shorter runs have left ({the run's key: ...}), and shares of
+its gain ({"untuned": (share of that over this, lower end, upper end), "baseline": ...}). wall_s is what the case took.
 
 Beside the page that is published lies a document for each of its experiments, N.json, with that alone. Each of these may
 be of another machine; a document for work is of one.
@@ -24,6 +25,7 @@ import os
 
 from bench import machine, stats
 from tuning import curves
+from tuning.cases import TuneCase
 
 NOTHING_KNOWN, FIRST_KNOWN = "nothing", "the first network's records"  # at the start of a second network's run
 
@@ -112,13 +114,9 @@ def of(entries_, **fields):
     return [entry for entry in entries_ if all(entry["case"][name] == value for name, value in fields.items())]
 
 
-def network_gain(entry):
-    """How many times as fast the tuned network is, as the tuner measured it in turns; None where it did not."""
-    return entry["untuned_ms"] / entry["tuned_ms"] if entry["tuned_ms"] else None
-
-
 def kernel_gain(entry):
-    """The same of the sum of its kernels; None where a search has not found any for some task."""
+    """How many times as fast the tuned kernels are, by the sum of their times; None where a search has not found any
+    for some task."""
     points = curves.curve(entry, "trials")
     return points[-1][1] if points else None
 
@@ -185,26 +183,19 @@ def model_arms(entries_):
 
 
 def soon_runs(entries_):
-    """(the long cold run or None, the run with the pretrained model or None, what was recalled or None)"""
-    def only(found):
-        return found[0] if found else None
+    """(the long run, the shorter one that knows nothing, the one with the pretrained model, what was recalled); None
+    for each that is missing."""
+    def first(found):
+        return next(iter(found), None)
     tuned = [entry for entry in entries_ if "curve" in entry]
+    cold = sorted(of(tuned, cost_model="none"), key=lambda entry: -TuneCase(**entry["case"]).longest)
     recalled = [entry for entry in entries_ if "compile_seconds" in entry]
-    return only(of(tuned, cost_model="none")), only(of(tuned, cost_model="pretrained")), only(recalled)
+    return first(cold), first(cold[1:]), first(of(tuned, cost_model="pretrained")), first(recalled)
 
 
-def baseline_times(entry):
-    """How many times as long as the untuned network the baseline takes."""
-    return entry["speedups"]["baseline"][0] / entry["speedups"]["untuned"][0]
-
-
-def speed_over_baseline(cold, recalled, share):
-    """The kernels' speed with this share of the long run's gain over the baseline, 1 or less where the untuned network
-    alone is that fast; None without a baseline."""
-    if not recalled or "baseline" not in recalled["speedups"]:
-        return None
-    baseline = 1 / baseline_times(recalled)
-    return baseline + share * (kernel_gain(cold) - baseline)
+def what_came_of(run, recalled):
+    """The comparison of a shorter run's network; None where there is none."""
+    return recalled and recalled["sooner"].get(TuneCase(**run["case"]).key)
 
 
 def stage_means(entries_):
