@@ -17,6 +17,7 @@ from tuning.cases import DeployCase, RecallCase, TuneCase, described, needs_pret
 ROUNDS, SECONDS = 15, 0.3  # turns of each artifact, and what each takes
 MOST_ROUNDS = 4 * ROUNDS  # where that is not enough
 NARROW = 0.01  # to each side: a speedup that is known so well needs no more turns
+CLOSER = 4  # tuned networks lie closer together: so many times the turns, for intervals as much narrower
 CONFIDENCE = 0.95
 PROFILE_ROUNDS = 6  # of the untuned network, in each turn
 
@@ -123,9 +124,9 @@ def share_of_gain(medians, name, best, before):
     return interval if all(map(math.isfinite, interval)) else None
 
 
-def are_known(rounds):
-    """Whether every speedup's interval is narrow."""
-    return all(max(middle - low, high - middle) <= NARROW * middle for middle, low, high in speedups(rounds).values())
+def are_known(rounds, narrow):
+    """Whether every speedup's interval is so narrow, to each side."""
+    return all(max(middle - low, high - middle) <= narrow * middle for middle, low, high in speedups(rounds).values())
 
 
 def compile_network(case, program, artifact, *flags):
@@ -217,7 +218,7 @@ class Lab:
         for run in case.sooner:
             programs[run.key], artifacts[run.key] = PROGRAM, self._path("artifacts", f"{run.key}.atn")
             self._compile_recalled(run, artifacts[run.key])
-        rounds = self._take_turns(case, artifacts, programs, {})
+        rounds = self._take_turns(case, artifacts, programs, {}, CLOSER)
         sooner = {run.key: rounds.pop(run.key) for run in case.sooner}
         return {"compile_seconds": seconds, **compiled, **comparison(rounds),
                 "sooner": {key: compare_sooner(rounds, lists) for key, lists in sooner.items()}}
@@ -231,18 +232,19 @@ class Lab:
         compile_network(run, PROGRAM, artifact, "--records", records)
         return time.monotonic() - start
 
-    def _take_turns(self, case, artifacts, programs, others):
+    def _take_turns(self, case, artifacts, programs, others, closer=1):
         """Lets artifacts, which are then removed, and others take turns until the speedups are known, or it has been
-        often enough. Returns {name: latencies in ms, a list a round}."""
+        often enough; with so many times the turns and the closeness. Returns {name: latencies in ms, a list a
+        round}."""
         contestants = {name: Artifact(artifacts[name], case.threads, programs[name]) for name in programs} | others
         rounds = {name: [] for name in contestants}
-        for _ in range(self._most_rounds // ROUNDS):
+        for _ in range(closer * self._most_rounds // ROUNDS):
             more, failures = take_turns(contestants, ROUNDS, SECONDS)
             if failures:
                 raise Failed("; ".join(f"{name}: {reason}" for name, reason in failures.items()))
             for name, lists in more.items():
                 rounds[name] += lists
-            if are_known({name: rounds[name] for name in artifacts}):
+            if are_known({name: rounds[name] for name in artifacts}, NARROW / closer):
                 break
         shutil.rmtree(self._folder / "artifacts")
         return rounds

@@ -5,7 +5,7 @@ from bench.results import milliseconds, plural
 from tuning import curves
 from tuning import results as ask
 from tuning.cases import EXPERIMENTS
-from tuning.lab import CONFIDENCE, MOST_ROUNDS, NARROW, ROUNDS
+from tuning.lab import CLOSER, CONFIDENCE, MOST_ROUNDS, NARROW, ROUNDS
 from tuning.plots import CHARTS, RANK_BINS, STAGE_COLOURS
 from tuning.progress import duration
 
@@ -319,9 +319,10 @@ def soon(results, entries):
     return [f"""A long run from nothing, of {case["network"]} on 1 thread, that ends where its time is over
 ({case["time"]}) or nothing is left to try; a short one from nothing; a shorter one with the cost model that other
 networks taught{lesson(entries)}; and compiling with the records that the long run has left, which measures nothing and
-makes the same network again. What the networks gain is measured with all of them in turns, as above. Shares are of the
-time that the long run's network saves, of the untuned one's or of the baseline's. The curves are of the sum of the
-kernels, by each run's own measurements.{soon_enough(cold)}""", markdown(rows),
+makes the same network again. What the networks gain is measured with all of them in turns, as of tuned and untuned ones,
+but until it is known within {100 * NARROW / CLOSER:.2f} %, or they have had {CLOSER * MOST_ROUNDS} turns each. Shares
+are of the time that the long run's network saves, of the untuned one's or of the baseline's. The curves are of the sum
+of the kernels, by each run's own measurements.{soon_enough(cold)}""", markdown(rows),
             *compiled_for([recalled] if recalled else [])]
 
 
