@@ -4,11 +4,10 @@ import copy
 import math
 import re
 import unittest
-from unittest import mock
 
 from sample import entry_of, sample
 from tool_tests import check_figure
-from tuning import curves, lab, page, plots
+from tuning import curves, page, plots
 from tuning import results as ask
 from tuning.cases import Plan, TuneCase
 from tuning.progress import duration
@@ -111,36 +110,6 @@ class Results(unittest.TestCase):
         self.assertEqual(ask.trials_until(arms, ask.speed_near_end(without)), {})
         self.assertEqual(ask.trials_until(arms, ask.speed_near_end([])), {})
 
-    def test_gap(self):
-        rounds = {"untuned": [[10.0]] * 15, "tuned": [[9.0]] * 15}
-        found = lab.gaps(rounds, [[8.0]] * 15)
-        self.assertAlmostEqual(found["gap"], 0.2)
-        for end in found["closed"]:
-            self.assertAlmostEqual(end, 0.5)
-        self.assertEqual(lab.speedups(rounds).keys(), {"untuned"})
-        self.assertEqual(lab.comparison(rounds)["latency_ms"], {"untuned": 10.0, "tuned": 9.0})
-        # A baseline of 12 was further away. What disturbs a few rounds counts for nothing.
-        rounds |= {"baseline": [[12.0]] * 15}
-        self.assertAlmostEqual(lab.gaps(rounds, [[8.0]] * 10 + [[2.0]] * 3 + [[20.0]] * 2)["closed"][0], 0.75)
-        # Where there is no gap, or perhaps none, it is not said how much of it is closed.
-        self.assertNotIn("closed", lab.gaps(rounds, [[12.0]] * 15))
-        self.assertNotIn("closed", lab.gaps(rounds, [[11.0]] * 8 + [[13.0]] * 7))
-
-    def test_kernels_above_their_rooflines_do_not_make_up_for_others(self):
-        kernels = [{"ms": 4.0, "roofline_ms": 3.0}, {"ms": 1.0, "roofline_ms": 2.0}, {"ms": 5.0, "roofline_ms": 4.0}]
-        with mock.patch.object(lab, "attune_json", lambda *_: {"kernels": kernels}):
-            self.assertEqual(lab.Rooflines("net.atn", 1).measure(0.3), [8.0])
-
-    def test_what_a_shorter_run_has_of_the_gain(self):
-        rounds = {"untuned": [[10.0]] * 15, "tuned": [[8.0]] * 15, "baseline": [[12.0]] * 15}
-        found = lab.compare_sooner(rounds, [[9.0]] * 15)
-        self.assertAlmostEqual(found["speedups"]["untuned"][0], 10 / 9)
-        self.assertAlmostEqual(found["shares"]["untuned"][0], 0.5)
-        self.assertAlmostEqual(found["shares"]["baseline"][0], 0.75)
-        # Of no gain, or perhaps none, there are no shares.
-        self.assertEqual(lab.compare_sooner({**rounds, "baseline": [[8.0]] * 15}, [[9.0]] * 15)["shares"].keys(),
-                         {"untuned"})
-
     def test_runs_of_how_soon(self):
         runs = ask.soon_runs(ask.entries(self.results, 7))
         long, short, taught, recalled = runs
@@ -157,9 +126,6 @@ class Results(unittest.TestCase):
             self.assertAlmostEqual(value, expected)
         self.assertIsNone(ask.mean_speedup(entries, "baseline"))
 
-    def test_speedups_are_of_rounds(self):
-        rounds = {"tuned": [[1.0, 1.1, 1.0]] * 15, "untuned": [[2.0, 9.0, 2.0]] * 15}
-        self.assertEqual(lab.speedups(rounds), {"untuned": (2, 2, 2)})
 
 
 class Plots(unittest.TestCase):
@@ -247,6 +213,11 @@ class Page(unittest.TestCase):
         self.assertEqual(page.compiled_for([*entries, {"case": {"network": "c"}}]),
                          ["The baseline fails to compile a and b for this processor. It is compiled for cpu9 there, "
                           "whose code runs here too."])
+
+    def test_how_many_rounds_count_is_said(self):
+        entries = [{"rounds": 60, "rounds_counted": 20}, {"rounds": 15, "rounds_counted": 15}, {}]
+        self.assertIn(" 35 of 75 rounds count;", page.rounds_counted(entries))
+        self.assertEqual(page.rounds_counted([{}]), "")
 
     def test_runs_that_never_come_there_are_counted(self):
         self.assertEqual(page.reached([None, None], " s"), "0 of 2 runs")

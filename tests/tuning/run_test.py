@@ -198,8 +198,8 @@ class TheLab(unittest.TestCase):
                     raise Failed("cannot")
         with (mock.patch.object(lab, "attune", compile_network),
               mock.patch.object(lab, "attune_json", self.tune),
-              mock.patch.object(lab, "take_turns", lambda contestants, *_: (
-                  {name: [[0.5 if name == "rooflines" else 1.0]] * 15 for name in contestants}, {}))):
+              mock.patch.object(lab, "compare_in_turns", lambda contestants, *_: (
+                  {name: [[0.5 if name == "rooflines" else 1.0]] * 15 for name in contestants}, 30))):
             return lab.Lab(self.folder, None, "old", baseline_cpu).run(DeployCase(TuneCase("net", 40), "1234abcd")), flags
 
     def test_a_baseline_that_fails_for_this_processor_is_compiled_for_another(self):
@@ -208,6 +208,7 @@ class TheLab(unittest.TestCase):
         self.assertEqual(flags, [(), ("--cpu", "znver4")])
         self.assertEqual((entry["baseline_cpu"], entry["gap"], entry["trials"]), ("znver4", 0.5, 40))
         self.assertEqual(set(entry["speedups"]), {"untuned", "baseline"})
+        self.assertEqual((entry["rounds"], entry["rounds_counted"]), (30, 15))
         with self.assertRaisesRegex(Failed, "cannot"):
             self.deploy(None)
 
@@ -220,29 +221,14 @@ class TheLab(unittest.TestCase):
             flags = dict(zip(arguments[2::2], arguments[3::2]))
             records[flags["-o"].stem] = flags.get("--records")
         with (mock.patch.object(lab, "attune", compile_network),
-              mock.patch.object(lab, "take_turns", lambda contestants, *_: (
-                  {name: [[{"untuned": 2.0, "tuned": 1.0}.get(name, 1.25)]] * 15 for name in contestants}, {}))):
+              mock.patch.object(lab, "compare_in_turns", lambda contestants, *_: (
+                  {name: [[{"untuned": 2.0, "tuned": 1.0}.get(name, 1.25)]] * 15 for name in contestants}, 30))):
             entry = self.lab.run(case)
         sooner = case.sooner[0].key
         self.assertEqual({name: path and path.stem for name, path in records.items()},
                          {"untuned": None, "tuned": case.tune.key, sooner: sooner})
         self.assertEqual((set(entry["speedups"]), set(entry["sooner"])), ({"untuned"}, {sooner}))
         self.assertEqual(entry["sooner"][sooner]["shares"]["untuned"], (0.75, 0.75, 0.75))
-
-    def turns(self, slow):
-        """How often artifacts take turns where every other round's tuned one takes so long."""
-        (self.folder / "artifacts").mkdir()
-        contestants = {"untuned": "a", "tuned": "b"}
-        with mock.patch.object(lab, "take_turns", lambda names, count, _: (
-                {name: [[slow if name == "tuned" and i % 2 else 1.0] for i in range(count)] for name in names}, {})):
-            rounds = lab.Lab(self.folder, None, None)._take_turns(
-                DeployCase(TuneCase("net", 40)), contestants, contestants, {"rooflines": None})
-        self.assertEqual({name: len(lists) for name, lists in rounds.items()}.keys(), {"untuned", "tuned", "rooflines"})
-        return len(rounds["tuned"])
-
-    def test_turns_go_on_until_speedups_are_known(self):
-        self.assertEqual((self.turns(1.0), self.turns(1.001)), (lab.ROUNDS, lab.ROUNDS))
-        self.assertEqual(self.turns(1.5), lab.MOST_ROUNDS)
 
 
 class Pretrain(unittest.TestCase):

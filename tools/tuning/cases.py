@@ -139,7 +139,7 @@ def tuning_of(case):
 
 
 def tunings_of(case):
-    """All of them."""
+    """Of all runs of the tuner whose results it measures."""
     return [tuning_of(case), *(case.sooner if isinstance(case, RecallCase) else [])]
 
 

@@ -7,9 +7,10 @@ from program import ROOT, Failed
 from tuning import page, plots, pretrain
 from tuning import results as ask
 from tuning.cases import all_cases, needs_pretraining, tuning_of
-from tuning.lab import MOST_ROUNDS, ROUNDS, Lab
+from tuning.lab import Lab
 from tuning.options import BAD_USAGE, INTERRUPTED, parse
 from tuning.progress import duration, interrupt_on_terminate, progress
+from tuning.turns import MOST_ROUNDS, ROUNDS
 from writing import write_page
 
 DOCS = ROOT / "docs"

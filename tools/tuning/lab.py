@@ -1,25 +1,17 @@
 """Runs a case."""
 import contextlib
 import datetime
-import math
 import os
 import shutil
 import sqlite3
-import statistics
 import time
 
-from bench import machine, stats
-from bench.measure import Artifact, take_turns
+from bench import machine
+from bench.measure import Artifact
 from program import PROGRAM, Failed, attune, attune_json
 from tuning import models, pretrain
 from tuning.cases import DeployCase, RecallCase, TuneCase, described, needs_pretraining
-
-ROUNDS, SECONDS = 15, 0.3  # turns of each artifact, and what each takes
-MOST_ROUNDS = 4 * ROUNDS  # where that is not enough
-NARROW = 0.01  # to each side: a speedup that is known so well needs no more turns
-CLOSER = 4  # tuned networks lie closer together: so many times the turns, for intervals as much narrower
-CONFIDENCE = 0.95
-PROFILE_ROUNDS = 6  # of the untuned network, in each turn
+from tuning.turns import CLOSER, MOST_ROUNDS, NARROW, Rooflines, compare_in_turns, compare_sooner, comparison, gaps
 
 
 def copy_database(source, target):
@@ -52,81 +44,6 @@ def summary(report):
         "ranks": [[point["trials"], point["correlation"]] for point in report["rank_correlation"]],
         "stage_seconds": report["stage_seconds"],
     }
-
-
-def round_medians(rounds):
-    return {name: [statistics.median(values) for values in lists] for name, lists in rounds.items()}
-
-
-def speedups(rounds):
-    """Of {name: latencies in ms, a list a round}: how many times as fast as each other one "tuned" is, as (median,
-    lower end, upper end) of the rounds' ratios."""
-    medians = round_medians(rounds)
-    found = {}
-    for name in medians.keys() - {"tuned"}:
-        ratios = [other / tuned for other, tuned in zip(medians[name], medians["tuned"], strict=True)]
-        found[name] = stats.median_interval(ratios, CONFIDENCE)
-    return found
-
-
-def comparison(rounds):
-    """What is said of the same in an entry."""
-    return {"speedups": speedups(rounds),
-            "latency_ms": {name: statistics.median(sum(lists, [])) for name, lists in rounds.items()}}
-
-
-def compare_sooner(rounds, lists):
-    """What is said of an artifact of which these are the latencies in the same rounds, as of the tuned one, and what it
-    has of the gain of that."""
-    references = {name: rounds[name] for name in rounds if name != "tuned"}
-    medians = round_medians({**rounds, "sooner": lists})
-    shares = {name: share_of_gain(medians, "sooner", "tuned", name) for name in references}
-    return {**comparison({**references, "tuned": lists}),
-            "shares": {name: share for name, share in shares.items() if share}}
-
-
-class Rooflines:
-    """Takes turns with artifacts, as one whose kernels take as long as their rooflines, of peaks that are measured in
-    the same turn. Kernels that stand above the roof, as Winograd's convolution may, do not make up for others."""
-
-    def __init__(self, path, threads):
-        self._arguments = ("profile", path, "--threads", threads, "--rounds", PROFILE_ROUNDS)
-
-    def measure(self, _seconds):
-        kernels = attune_json(*self._arguments)["kernels"]
-        return [sum(min(kernel["ms"], kernel["roofline_ms"]) for kernel in kernels)]
-
-
-def gaps(rounds, rooflines):
-    """Of the same, and of the rooflines in the same rounds: how far the untuned network is from these, as a share of
-    its time, and what of that, or of the baseline's where there is one, tuning has closed, as (share, lower end, upper
-    end). Both come from the medians of the rounds' ratios. Where the rounds leave open whether there is a gap at all,
-    nothing is said of what is closed."""
-    medians = round_medians({**rounds, "rooflines": rooflines})
-    bounds, untuned = medians["rooflines"], medians["untuned"]
-    entry = {"gap": 1 - statistics.median(bound / time for bound, time in zip(bounds, untuned, strict=True))}
-    closed = share_of_gain(medians, "tuned", "rooflines", "baseline" if "baseline" in medians else "untuned")
-    return {**entry, "closed": closed} if closed else entry
-
-
-def share_of_gain(medians, name, best, before):
-    """Of {name: milliseconds in each round}: what the one has of the time that the best one saves, of that of another,
-    as (share, lower end, upper end), from the medians of the rounds' ratios. None where the rounds leave open whether
-    the best one saves anything."""
-    own_ratios, best_ratios = ([value / time for value, time in zip(medians[one], medians[before], strict=True)]
-                               for one in (name, best))
-
-    def share(numbers):
-        own, least = (statistics.median(ratios[number] for number in numbers) for ratios in (own_ratios, best_ratios))
-        return (1 - own) / (1 - least) if least < 1 else math.inf
-
-    interval = stats.resampled_interval(len(own_ratios), share, CONFIDENCE)
-    return interval if all(map(math.isfinite, interval)) else None
-
-
-def are_known(rounds, narrow):
-    """Whether every speedup's interval is so narrow, to each side."""
-    return all(max(middle - low, high - middle) <= narrow * middle for middle, low, high in speedups(rounds).values())
 
 
 def compile_network(case, program, artifact, *flags):
@@ -186,9 +103,9 @@ class Lab:
         programs, artifacts, compiled = self._compile_untuned(case)
         entry = {**self._tune(case.tune, "-o", artifacts["tuned"]), **compiled}
         rooflines = {"rooflines": Rooflines(artifacts["untuned"], case.threads)}
-        rounds = self._take_turns(case, artifacts, programs, rooflines)
+        rounds, counts = self._take_turns(case, artifacts, programs, rooflines)
         bounds = rounds.pop("rooflines")
-        return {**entry, **gaps(rounds, bounds), **comparison(rounds)}
+        return {**entry, **counts, **gaps(rounds, bounds), **comparison(rounds)}
 
     def _compile_untuned(self, case):
         """Returns {name: program} and {name: artifact} of all that take turns, where the tuned one is missing yet, and
@@ -218,9 +135,9 @@ class Lab:
         for run in case.sooner:
             programs[run.key], artifacts[run.key] = PROGRAM, self._path("artifacts", f"{run.key}.atn")
             self._compile_recalled(run, artifacts[run.key])
-        rounds = self._take_turns(case, artifacts, programs, {}, CLOSER)
+        rounds, counts = self._take_turns(case, artifacts, programs, {}, CLOSER)
         sooner = {run.key: rounds.pop(run.key) for run in case.sooner}
-        return {"compile_seconds": seconds, **compiled, **comparison(rounds),
+        return {"compile_seconds": seconds, **compiled, **counts, **comparison(rounds),
                 "sooner": {key: compare_sooner(rounds, lists) for key, lists in sooner.items()}}
 
     def _compile_recalled(self, run, artifact):
@@ -234,17 +151,10 @@ class Lab:
 
     def _take_turns(self, case, artifacts, programs, others, closer=1):
         """Lets artifacts, which are then removed, and others take turns until the speedups are known, or it has been
-        often enough; with so many times the turns and the closeness. Returns {name: latencies in ms, a list a
-        round}."""
-        contestants = {name: Artifact(artifacts[name], case.threads, programs[name]) for name in programs} | others
-        rounds = {name: [] for name in contestants}
-        for _ in range(closer * self._most_rounds // ROUNDS):
-            more, failures = take_turns(contestants, ROUNDS, SECONDS)
-            if failures:
-                raise Failed("; ".join(f"{name}: {reason}" for name, reason in failures.items()))
-            for name, lists in more.items():
-                rounds[name] += lists
-            if are_known({name: rounds[name] for name in artifacts}, NARROW / closer):
-                break
+        often enough; with so many times the turns and the closeness. Returns {name: latencies in ms, a list a round
+        that counts}, and what is to be said of the rounds in the entry."""
+        own = {name: Artifact(artifacts[name], case.threads, programs[name]) for name in programs}
+        gauge = Artifact(artifacts["untuned"], case.threads, programs["untuned"])
+        rounds, count = compare_in_turns(own | others, list(own), gauge, closer * self._most_rounds, NARROW / closer)
         shutil.rmtree(self._folder / "artifacts")
-        return rounds
+        return rounds, {"rounds": count, "rounds_counted": len(rounds["tuned"])}

@@ -5,9 +5,9 @@ from bench.results import milliseconds, plural
 from tuning import curves
 from tuning import results as ask
 from tuning.cases import EXPERIMENTS
-from tuning.lab import CLOSER, CONFIDENCE, MOST_ROUNDS, NARROW, ROUNDS
 from tuning.plots import CHARTS, RANK_BINS, STAGE_COLOURS
 from tuning.progress import duration
+from tuning.turns import CLOSER, CONFIDENCE, MOST_ROUNDS, NARROW, QUIET, ROUNDS
 
 FIGURES = "tuning"  # the folder of the figures, beside the page
 NONE = "–"
@@ -272,7 +272,7 @@ that its kernels take longer than their rooflines ([how those are measured](perf
 each round. It is no bound of what can be saved: a kernel that computes less, as Winograd's convolution does, may go
 below. What is closed of the gap, of the baseline's where there is one, comes from the medians of the rounds' ratios,
 too, and its interval from drawing rounds at random (bootstrap). The interval of a geometric mean takes the ends of all
-its networks, and is wide rather than narrow.""",
+its networks, and is wide rather than narrow.{rounds_counted(entries)}""",
             " ".join(sentences), markdown(rows), *compiled_for(entries)]
 
 
@@ -283,6 +283,18 @@ def half_closed(entries):
         return ""
     return (f" At least half of the gap is closed on {sum(share >= 0.5 for share in closed)} of "
             f"{plural(len(closed), 'network')} that surely have one.")
+
+
+def rounds_counted(entries):
+    """The sentences on which rounds count; empty where all do."""
+    known = [entry for entry in entries if "rounds" in entry]
+    if not known:
+        return ""
+    counted, rounds = (sum(entry[name] for entry in known) for name in ("rounds_counted", "rounds"))
+    return f""" What others do on the machine disturbs some rounds, which do not count: before each turn the untuned
+network runs once more, by itself, and in a round that counts it never takes more than {100 * (QUIET - 1):.0f} %
+longer than in the fastest tenth of such runs. {counted} of {rounds} rounds count; where fewer than {ROUNDS} of a network
+would, all do."""
 
 
 def compiled_for(entries):
@@ -322,7 +334,8 @@ networks taught{lesson(entries)}; and compiling with the records that the long r
 makes the same network again. What the networks gain is measured with all of them in turns, as of tuned and untuned ones,
 but until it is known within {100 * NARROW / CLOSER:.2f} %, or they have had {CLOSER * MOST_ROUNDS} turns each. Shares
 are of the time that the long run's network saves, of the untuned one's or of the baseline's. The curves are of the sum
-of the kernels, by each run's own measurements.{soon_enough(cold)}""", markdown(rows),
+of the kernels, by each run's own measurements.{soon_enough(cold)}{rounds_counted([recalled] if recalled else [])}""",
+            markdown(rows),
             *compiled_for([recalled] if recalled else [])]
 
 

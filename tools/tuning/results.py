@@ -14,7 +14,9 @@ baseline's where there is one, is gone; lower end, upper end), speedups ({"untun
 upper end), "baseline": ...}) and latency_ms ({artifact: median}), and baseline_cpu where the baseline was compiled for
 another processor, since it could not be for this one. One that was recalled has no report, but compile_seconds,
 speedups and latency_ms, and sooner: the same two of what shorter runs have left ({the run's key: ...}), and shares of
-its gain ({"untuned": (share of that over this, lower end, upper end), "baseline": ...}). wall_s is what the case took.
+its gain ({"untuned": (share of that over this, lower end, upper end), "baseline": ...}). Both have rounds, how often
+artifacts took turns, and rounds_counted, in how many of these nothing disturbed the machine. wall_s is what the case
+took.
 
 Beside the page that is published lies a document for each of its experiments, N.json, with that alone. Each of these may
 be of another machine; a document for work is of one.

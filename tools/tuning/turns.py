@@ -1,0 +1,134 @@
+"""Compares artifacts that take turns on a machine that others disturb."""
+import math
+import statistics
+
+from bench import stats
+from bench.measure import take_turns
+from program import Failed, attune_json
+
+ROUNDS, SECONDS = 15, 0.3  # turns of each artifact, and what each takes
+MOST_ROUNDS = 4 * ROUNDS  # where that is not enough
+NARROW = 0.01  # to each side: a speedup that is known so well needs no more turns
+CLOSER = 4  # tuned networks lie closer together: so many times the turns, for intervals as much narrower
+CONFIDENCE = 0.95
+PROFILE_ROUNDS = 6  # of the untuned network, in each turn
+QUIET = 1.03  # at most so many times as slow as in its fast tenth is a machine that nobody disturbs
+
+
+def round_medians(rounds):
+    return {name: [statistics.median(values) for values in lists] for name, lists in rounds.items()}
+
+
+def speedups(rounds):
+    """Of {name: latencies in ms, a list a round}: how many times as fast as each other one "tuned" is, as (median,
+    lower end, upper end) of the rounds' ratios."""
+    medians = round_medians(rounds)
+    found = {}
+    for name in medians.keys() - {"tuned"}:
+        ratios = [other / tuned for other, tuned in zip(medians[name], medians["tuned"], strict=True)]
+        found[name] = stats.median_interval(ratios, CONFIDENCE)
+    return found
+
+
+def comparison(rounds):
+    """What is said of the same in an entry."""
+    return {"speedups": speedups(rounds),
+            "latency_ms": {name: statistics.median(sum(lists, [])) for name, lists in rounds.items()}}
+
+
+def compare_sooner(rounds, lists):
+    """What is said of an artifact of which these are the latencies in the same rounds, as of the tuned one, and what it
+    has of the gain of that."""
+    references = {name: rounds[name] for name in rounds if name != "tuned"}
+    medians = round_medians({**rounds, "sooner": lists})
+    shares = {name: share_of_gain(medians, "sooner", "tuned", name) for name in references}
+    return {**comparison({**references, "tuned": lists}),
+            "shares": {name: share for name, share in shares.items() if share}}
+
+
+class Rooflines:
+    """Takes turns with artifacts, as one whose kernels take as long as their rooflines, of peaks that are measured in
+    the same turn. Kernels that stand above the roof, as Winograd's convolution may, do not make up for others."""
+
+    def __init__(self, path, threads):
+        self._arguments = ("profile", path, "--threads", threads, "--rounds", PROFILE_ROUNDS)
+
+    def measure(self, _seconds):
+        kernels = attune_json(*self._arguments)["kernels"]
+        return [sum(min(kernel["ms"], kernel["roofline_ms"]) for kernel in kernels)]
+
+
+def gaps(rounds, rooflines):
+    """Of the same, and of the rooflines in the same rounds: how far the untuned network is from these, as a share of
+    its time, and what of that, or of the baseline's where there is one, tuning has closed, as (share, lower end, upper
+    end). Both come from the medians of the rounds' ratios. Where the rounds leave open whether there is a gap at all,
+    nothing is said of what is closed."""
+    medians = round_medians({**rounds, "rooflines": rooflines})
+    bounds, untuned = medians["rooflines"], medians["untuned"]
+    entry = {"gap": 1 - statistics.median(bound / time for bound, time in zip(bounds, untuned, strict=True))}
+    closed = share_of_gain(medians, "tuned", "rooflines", "baseline" if "baseline" in medians else "untuned")
+    return {**entry, "closed": closed} if closed else entry
+
+
+def share_of_gain(medians, name, best, before):
+    """Of {name: milliseconds in each round}: what the one has of the time that the best one saves, of that of another,
+    as (share, lower end, upper end), from the medians of the rounds' ratios. None where the rounds leave open whether
+    the best one saves anything."""
+    own_ratios, best_ratios = ([value / time for value, time in zip(medians[one], medians[before], strict=True)]
+                               for one in (name, best))
+
+    def share(numbers):
+        own, least = (statistics.median(ratios[number] for number in numbers) for ratios in (own_ratios, best_ratios))
+        return (1 - own) / (1 - least) if least < 1 else math.inf
+
+    interval = stats.resampled_interval(len(own_ratios), share, CONFIDENCE)
+    return interval if all(map(math.isfinite, interval)) else None
+
+
+def are_known(rounds, narrow):
+    """Whether every speedup's interval is so narrow, to each side."""
+    return all(max(middle - low, high - middle) <= narrow * middle for middle, low, high in speedups(rounds).values())
+
+
+class Gauged:
+    """A contestant, and before each of its turns one of `gauge`, another contestant that tells how fast the machine is
+    then. `readings` has the medians of these."""
+
+    def __init__(self, contestant, gauge):
+        self._contestant, self._gauge, self.readings = contestant, gauge, []
+
+    def measure(self, seconds):
+        self.readings.append(statistics.median(self._gauge.measure(0)))
+        return self._contestant.measure(seconds)
+
+
+def quiet_rounds(readings):
+    """Of lists of a gauge's readings, each with one a round: the numbers of the rounds in which nothing disturbed the
+    machine. All of them where these are too few for a result."""
+    fast = sorted(sum(readings, []))[sum(map(len, readings)) // 10]
+    slowest = [max(values) for values in zip(*readings, strict=True)]
+    quiet = [number for number, value in enumerate(slowest) if value <= QUIET * fast]
+    return quiet if len(quiet) >= ROUNDS else list(range(len(slowest)))
+
+
+def compare_in_turns(contestants, compared, gauge, most_rounds, narrow):
+    """Lets {name: contestant} take turns until it is known how the compared ones, of these names, compare, or they have
+    had the most rounds. What counts are rounds in which the gauge, a contestant that is none of them but may be the
+    same artifact, is as fast before every turn as ever: they are chosen by what is not compared.
+
+    Returns {name: latencies in ms, a list a round} of the rounds that count, and how many rounds there were. Raises
+    Failed.
+    """
+    gauged = {name: Gauged(contestant, gauge) for name, contestant in contestants.items()}
+    rounds = {name: [] for name in contestants}
+    while True:
+        more, failures = take_turns(gauged, ROUNDS, SECONDS)
+        if failures:
+            raise Failed("; ".join(f"{name}: {reason}" for name, reason in failures.items()))
+        for name, lists in more.items():
+            rounds[name] += lists
+        count = len(rounds[compared[0]])
+        numbers = quiet_rounds([contestant.readings for contestant in gauged.values()])
+        counting = {name: [lists[number] for number in numbers] for name, lists in rounds.items()}
+        if count >= most_rounds or are_known({name: counting[name] for name in compared}, narrow):
+            return counting, count
