@@ -125,8 +125,8 @@ class RecallCase(ComparedCase):
 
     @property
     def key(self):
-        return "-".join(["recalled", self.tune.key, *(f"{case.cost_model}-{case.time}" for case in self.sooner)]) + \
-            self.suffix
+        compared = "".join(f"-{case.cost_model}-{case.time}" for case in self.sooner)
+        return f"recalled-{self.tune.key}{compared}{self.suffix}"
 
     @property
     def title(self):

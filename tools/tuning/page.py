@@ -311,7 +311,7 @@ def soon(results, entries):
     cold, short, taught, recalled = ask.soon_runs(entries)
     baselined = recalled is not None and "baseline" in recalled["speedups"]
     rows = [["what is known at first", "took", "trials", "network, gain", "of the long run's",
-             *(["against the baseline", "of the long run's"] if baselined else [])]]
+             *(["against the baseline", "of the long run's there"] if baselined else [])]]
 
     def add(name, seconds, trials, compared):
         row = [name, duration(seconds), str(trials)]
@@ -332,9 +332,9 @@ def soon(results, entries):
 ({case["time"]}) or nothing is left to try; a short one from nothing; a shorter one with the cost model that other
 networks taught{lesson(entries)}; and compiling with the records that the long run has left, which measures nothing and
 makes the same network again. What the networks gain is measured with all of them in turns, as of tuned and untuned ones,
-but until it is known within {100 * NARROW / CLOSER:.2f} %, or they have had {CLOSER * MOST_ROUNDS} turns each. Shares
-are of the time that the long run's network saves, of the untuned one's or of the baseline's. The curves are of the sum
-of the kernels, by each run's own measurements.{soon_enough(cold)}{rounds_counted([recalled] if recalled else [])}""",
+but until it is known within {100 * NARROW / CLOSER:.2f} %, or they have had {CLOSER * MOST_ROUNDS} turns each
+({CLOSER * ROUNDS} with `--short`). Shares are of the time that the long run's network saves, of the untuned one's or of
+the baseline's. The curves are of the sum of the kernels, by each run's own measurements.{soon_enough(cold)}{rounds_counted([recalled] if recalled else [])}""",
             markdown(rows),
             *compiled_for([recalled] if recalled else [])]
 
