@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "plan/group_kernel.h"
 #include "tune/record_chooser.h"
+#include "tune/timing.h"
 
 namespace attune {
 namespace {
@@ -26,6 +27,13 @@ struct Variant {
     return 0;
   }
 };
+
+std::map<std::string, double> Medians(const std::map<std::string, std::vector<double>>& lists) {
+  std::map<std::string, double> medians;
+  constexpr double kConfidence = 0.95;
+  for (const auto& [name, values] : lists) medians[name] = FindMedian(values, kConfidence).median;
+  return medians;
+}
 
 absl::StatusOr<Variant> MakeVariant(const Network& network, const BlockFlips& flips,
                                     const RecordChooser& chooser, const Target& target) {
@@ -82,9 +90,10 @@ absl::StatusOr<LayoutTrial> TryFlips(const Network& network, const BlockFlips& n
   LayoutTrial trial{.ratio_low = times.ratio_low, .ratio_high = times.ratio_high, .kernels = {}};
   trial.is_adopted = times.ratio_high < 1;
   if (!trial.is_adopted) return trial;
-  ASSIGN_OR_RETURN(NetworkProfile profile, ProfileNetworks(standard.network, candidate.network, threads));
-  standard.seconds = std::move(profile.untuned);
-  candidate.seconds = std::move(profile.tuned);
+  ASSIGN_OR_RETURN(const NetworkProfile profile,
+                   ProfileNetworks(standard.network, candidate.network, threads));
+  standard.seconds = Medians(profile.untuned);
+  candidate.seconds = Medians(profile.tuned);
   RETURN_IF_ERROR(AppendDifference(standard, candidate, chooser, target, trial.kernels));
   RETURN_IF_ERROR(AppendDifference(candidate, standard, chooser, target, trial.kernels));
   return trial;

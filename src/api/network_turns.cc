@@ -77,13 +77,8 @@ class NetworkRunner final : public BatchRunner {
     return absl::OkStatus();
   }
 
-  // The medians of all profiles.
-  std::map<std::string, double> Kernels() const {
-    std::map<std::string, double> medians;
-    constexpr double kConfidence = 0.95;
-    for (const auto& [digest, seconds] : kernels_) medians[digest] = FindMedian(seconds, kConfidence).median;
-    return medians;
-  }
+  // Of each profile, by their digests.
+  const std::map<std::string, std::vector<double>>& kernel_seconds() const { return kernels_; }
 
  private:
   const Network& network_;
@@ -140,7 +135,7 @@ absl::StatusOr<NetworkProfile> ProfileNetworks(const Network& untuned, const Net
     RETURN_IF_ERROR(incumbent.Profile());
     RETURN_IF_ERROR(candidate.Profile());
   }
-  return NetworkProfile{incumbent.Kernels(), candidate.Kernels()};
+  return NetworkProfile{incumbent.kernel_seconds(), candidate.kernel_seconds()};
 }
 
 }  // namespace attune

@@ -38,9 +38,10 @@ struct NetworkTimes {
   double ratio_low = 0, ratio_high = 0;  // of tuned to untuned: the confidence interval of its median
 };
 
-// Its kernels, likewise in turns: the seconds of all calls in one inference, by the digest of their code.
+// Its kernels, likewise in turns: the seconds of all calls in one inference, one for each turn, by the digest
+// of their code.
 struct NetworkProfile {
-  std::map<std::string, double> untuned, tuned;
+  std::map<std::string, std::vector<double>> untuned, tuned;
 };
 
 // Other blocks for one class of a network's maps (plan/blocks.h), in turns with those so far.

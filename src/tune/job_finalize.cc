@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/status.h"
 #include "tune/job.h"
+#include "tune/timing.h"
 
 namespace attune {
 namespace {
@@ -18,6 +21,18 @@ constexpr int kConfirmedLate = 1;
 constexpr double kConfirmSecondsLate = 0.2;
 // So often the kernels are compared within the network, at most.
 constexpr int kComparisons = 3;
+constexpr double kConfidence = 0.95;
+
+// Of the times of one kernel to those of another, in the same turns. Nothing where the clock saw nothing.
+std::optional<MedianInterval> RatioOfTurns(const std::vector<double>& seconds,
+                                           const std::vector<double>& standard) {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < std::min(seconds.size(), standard.size()); ++i) {
+    if (standard[i] > 0) ratios.push_back(seconds[i] / standard[i]);
+  }
+  if (ratios.empty()) return std::nullopt;
+  return FindMedian(ratios, kConfidence);
+}
 
 }  // namespace
 
@@ -75,8 +90,9 @@ absl::Status TuningJob::Confirm(size_t index) {
 }
 
 // A kernel that is faster by itself may be slower than the default between its neighbours, which leave other
-// data in the caches. Then the next best is confirmed and compared, but not for ever. What kernels took there
-// is the last that the records say of them.
+// data in the caches. Then the next best is confirmed and compared, but not for ever. What kernels surely
+// took there is the last that the records say of them. Where the turns leave open which one is faster, what
+// was sure of them by themselves still counts: chance must not decide.
 absl::Status TuningJob::CompareInNetwork() {
   is_compared_ = true;
   ++comparisons_;
@@ -86,18 +102,22 @@ absl::Status TuningJob::CompareInNetwork() {
     const std::optional<TaskTuning::Code> code = task.ConfirmedCode();
     if (!code.has_value()) continue;
     const auto standard = profile.untuned.find(code->standard), tuned = profile.tuned.find(code->best);
-    if (standard == profile.untuned.end() || tuned == profile.tuned.end() || standard->second <= 0) continue;
-    const double ratio = tuned->second / standard->second;
+    if (standard == profile.untuned.end() || tuned == profile.tuned.end()) continue;
+    const std::optional<MedianInterval> ratio = RatioOfTurns(tuned->second, standard->second);
+    if (!ratio.has_value()) continue;
+    RETURN_IF_ERROR(Log("compare", {{"task", task.task().digest},
+                                    {"candidate", ToString(task.best()->strategy, task.best()->config)},
+                                    {"ratio", ratio->median},
+                                    {"ratio_low", ratio->low},
+                                    {"ratio_high", ratio->high}}));
+    if (ratio->low < 1 && ratio->high >= 1) continue;
     Pending pending{.task = i, .candidate = *task.best(), .score = {}, .built = {}};
     pending.built.kernel.code_digest = code->best;
-    const double seconds = task.default_seconds() * ratio;
-    task.Confirm(pending.candidate, seconds, ratio < 1, code->best);
+    const double seconds = task.default_seconds() * ratio->median;
+    const bool is_faster = ratio->high < 1;
+    task.Confirm(pending.candidate, seconds, is_faster, code->best);
     RETURN_IF_ERROR(Keep(pending, TrialOutcome::kOk, {seconds, seconds, seconds, 1}, "", 0, kConfirmation));
-    RETURN_IF_ERROR(
-        Log("compare", {{"task", task.task().digest},
-                        {"candidate", ToString(pending.candidate.strategy, pending.candidate.config)},
-                        {"ratio", ratio}}));
-    if (ratio < 1 || comparisons_ == kComparisons || IsLate()) continue;
+    if (is_faster || comparisons_ == kComparisons || IsLate()) continue;
     is_compared_ = false;
     finalized_ = 0;
   }

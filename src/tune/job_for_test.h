@@ -161,8 +161,13 @@ class TuningJobTest : public testing::Test {
       compared_.push_back(best);
       NetworkProfile profile;
       for (const auto& [digest, candidate] : machine_.code) {
-        profile.untuned[digest] = 1e-3;
-        profile.tuned[digest] = 1e-3 * compare_(candidate);
+        // Each turn the machine has another speed, for both alike but for how sure it is.
+        for (int turn = 0; turn < 16; ++turn) {
+          const double speed = 1 + 0.5 * turn,
+                       noise = turn % 2 == 0 ? 1 - compare_noise_ : 1 + compare_noise_;
+          profile.untuned[digest].push_back(1e-3 * speed);
+          profile.tuned[digest].push_back(1e-3 * speed * noise * compare_(candidate));
+        }
       }
       return profile;
     };
@@ -245,6 +250,7 @@ class TuningJobTest : public testing::Test {
   std::vector<std::map<std::string, Candidate>> networks_;  // that were measured
   // How many times as long as the default a candidate takes within the network; null: nobody asks.
   std::function<double(const Candidate&)> compare_;
+  double compare_noise_ = 0;                                // a turn's, relative
   std::vector<std::map<std::string, Candidate>> compared_;  // within the network
   std::vector<LayoutTrial> layouts_;                        // what comes of flipping each class of maps
   std::vector<int> tried_;                                  // of these
