@@ -293,8 +293,8 @@ def rounds_counted(entries):
     counted, rounds = (sum(entry[name] for entry in known) for name in ("rounds_counted", "rounds"))
     return f""" What others do on the machine disturbs some rounds, which do not count: before each turn the untuned
 network runs once more, by itself, and in a round that counts it never takes more than {100 * (QUIET - 1):.0f} %
-longer than in the fastest tenth of such runs. {counted} of {rounds} rounds count; where fewer than {ROUNDS} of a network
-would, all do."""
+longer than in the fastest tenth of such runs. {counted} of {rounds} rounds count; where fewer than {ROUNDS} of a
+network would, all do."""
 
 
 def compiled_for(entries):
@@ -328,15 +328,15 @@ def soon(results, entries):
     if recalled:
         add("the long run's records", recalled["compile_seconds"], 0, recalled)
     case = entries[0]["case"]
+    in_turns = [recalled] if recalled else []
     return [f"""A long run from nothing, of {case["network"]} on 1 thread, that ends where its time is over
 ({case["time"]}) or nothing is left to try; a short one from nothing; a shorter one with the cost model that other
 networks taught{lesson(entries)}; and compiling with the records that the long run has left, which measures nothing and
-makes the same network again. What the networks gain is measured with all of them in turns, as of tuned and untuned ones,
-but until it is known within {100 * NARROW / CLOSER:.2f} %, or they have had {CLOSER * MOST_ROUNDS} turns each
+makes the same network again. What the networks gain is measured with all of them in turns, as of tuned and untuned
+ones, but until it is known within {100 * NARROW / CLOSER:.2f} %, or they have had {CLOSER * MOST_ROUNDS} turns each
 ({CLOSER * ROUNDS} with `--short`). Shares are of the time that the long run's network saves, of the untuned one's or of
-the baseline's. The curves are of the sum of the kernels, by each run's own measurements.{soon_enough(cold)}{rounds_counted([recalled] if recalled else [])}""",
-            markdown(rows),
-            *compiled_for([recalled] if recalled else [])]
+the baseline's. The curves are of the sum of the kernels, by each run's own
+measurements.{soon_enough(cold)}{rounds_counted(in_turns)}""", markdown(rows), *compiled_for(in_turns)]
 
 
 def soon_enough(cold):
