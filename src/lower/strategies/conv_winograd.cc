@@ -128,22 +128,28 @@ double Cost(const WinogradShape& s, const Plan& p, const Target& target) {
   const int64_t input_bytes = points * tiles * s.in_blocks * vector_bytes / p.dot;
   const int64_t filter_bytes = points * steps * s.out_blocks * vector_bytes;
   const int64_t filters_read_again = p.input_first ? filter_bytes / groups : filter_bytes;
-  const bool filters_fit = blocks == 1 || product_bytes + block_bytes + filters_read_again <= target.l2_bytes;
+  const int64_t read_again = product_bytes + block_bytes + filters_read_again;
+  const bool filters_fit = blocks == 1 || read_again <= target.l2_bytes * 3 / 4;
   const auto line = static_cast<double>(vector_bytes);
   const double line_cycles = line / (filters_fit ? target.l2_bytes_per_cycle : target.l3_bytes_per_cycle);
 
   const auto register_tile = static_cast<double>(p.tile_p * p.group_blocks);
   const double multiply_adds = register_tile / target.fma_per_cycle;
-  // A panel of filters is read again for each register tile of the block, from a nearer cache.
+  // A panel of filters is read again for each register tile of the block, from a nearer cache. In part that
+  // delays even what is bound by multiplying.
   const auto passes = static_cast<double>(CeilDiv(p.block.tiles(), p.tile_p));
-  const double again = line / target.l2_bytes_per_cycle;
-  const double loads =
-      TileLoadCycles(p.tile_p, p.group_blocks, (line_cycles + (passes - 1) * again) / passes, target);
-  // Of two tiles that are bound by the same, the one with fewer loads is the faster.
-  constexpr double kExposed = 1.0 / 16;
-  const double step =
-      std::max({multiply_adds, loads, static_cast<double>(target.fma_latency)}) + 0.5 + kExposed * loads;
-  const double products = static_cast<double>(blocks * points * groups * steps) * passes * step;
+  const double vector_cycles = (line_cycles + (passes - 1) * line / target.l2_bytes_per_cycle) / passes;
+  const double loads = TileLoadCycles(p.tile_p, p.group_blocks, vector_cycles, target);
+  constexpr double kExposed = 3.0 / 8;
+  const double step = std::max({multiply_adds, loads, static_cast<double>(target.fma_latency)}) + 0.5 +
+                      kExposed * static_cast<double>(p.group_blocks) * vector_cycles;
+  // Each group reads the block's input once more. The more of the cache it takes, the more of it is gone by
+  // then, here and there, which nothing foresees; what cannot fit comes as a stream, which the hardware does.
+  constexpr double kUnforeseen = 1.5, kStreamed = 0.5;
+  const double part = static_cast<double>(product_bytes + block_bytes) / static_cast<double>(target.l2_bytes);
+  const double input_reads = (part <= 1 ? kUnforeseen * part : kStreamed) *
+                             static_cast<double>(blocks * groups * block_bytes) / target.l3_bytes_per_cycle;
+  const double products = static_cast<double>(blocks * points * groups * steps) * passes * step + input_reads;
 
   // What leaves the second-level cache is written and read again.
   const int64_t kept = product_bytes + (p.input_first ? input_bytes : block_bytes);
@@ -158,7 +164,7 @@ double Cost(const WinogradShape& s, const Plan& p, const Target& target) {
   const double exchanged =
       p.input_first ? kSlower * static_cast<double>(input_bytes) / 2 / target.l3_bytes_per_cycle : 0;
   // Filters that take much of the third-level cache are gone from it when the next block reads them.
-  const bool stay = p.input_first || filter_bytes <= target.l3_bytes / 4;
+  const bool stay = p.input_first || filter_bytes <= target.l3_bytes / 2;
   return WithMemoryTraffic(balance * (products + transforms) + exchanged, filter_bytes * (stay ? 1 : blocks),
                            target);
 }
