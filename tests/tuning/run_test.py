@@ -180,6 +180,13 @@ class TheLab(unittest.TestCase):
         self.assertEqual(self.calls[0][:2], ("tune", "net.onnx"))
         self.assertIn("--cost-model", self.calls[0])
 
+    def test_what_is_forgotten_has_left_nothing(self):
+        case = TuneCase("net", 40)
+        results = {"cases": {case.key: self.lab.run(case), "another": {}}}
+        experiments.forget([case, TuneCase("never", 40)], results, self.lab)
+        self.assertEqual(results["cases"], {"another": {}})
+        self.assertEqual(list((self.folder / "records").iterdir()), [])
+
     def test_a_second_network_begins_with_a_copy_of_the_first_ones_records(self):
         case = TuneCase("second", 40, after="first")
         self.lab.run(case)

@@ -64,6 +64,13 @@ def run_cases(cases, results, path, lab):
     return failures
 
 
+def forget(cases, results, lab):
+    """Leaves nothing of them, as if they had never run."""
+    for case in cases:
+        results["cases"].pop(case.key, None)
+        lab.forget(case)
+
+
 def collect_records(args, cases, results):
     """For cost models that begin with what they have learned, where such runs are still to be made. Returns {title: the
     reason} where that failed."""
@@ -103,11 +110,14 @@ def measure(args):
     for number, own in chosen.items():
         results["experiments"][str(number)] = {"command": command_of(args, number),
                                                "cases": list({case.key: None for case in own})}
+    most_rounds = ROUNDS if args.short else MOST_ROUNDS
+    lab = Lab(args.output, args.database, args.baseline, args.baseline_cpu, most_rounds)
+    if args.anew:
+        forget(cases, results, lab)
+        ask.write(path, results)
     failures = collect_records(args, cases, results)
     if failures:
         cases = [case for case in cases if not needs_pretraining(case)]
-    most_rounds = ROUNDS if args.short else MOST_ROUNDS
-    lab = Lab(args.output, args.database, args.baseline, args.baseline_cpu, most_rounds)
     failures |= run_cases(cases, results, path, lab)
     ask.write(path, results)
     report(results, args.output, args.only if args.write_docs else ())

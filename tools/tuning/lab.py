@@ -68,6 +68,10 @@ class Lab:
         now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
         return {"case": described(case), "date": now, "attune": self._program, **entry}
 
+    def forget(self, case):
+        """Removes what the case has left behind."""
+        remove_database(self._path("records", f"{case.key}.db"))
+
     def _path(self, kind, name):
         path = self._folder / kind / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -75,7 +75,10 @@ def parser():
     p.add_argument("--output", type=pathlib.Path, metavar="DIR",
                    help=f"for results.json, the report and databases; default: {OUTPUT.relative_to(ROOT)}, with "
                         f"--short {SHORT_OUTPUT.relative_to(ROOT)}")
-    p.add_argument("--write-docs", action="store_true", help="write docs/tuning.md too, with these experiments anew")
+    p.add_argument("--anew", action="store_true",
+                   help="measure what is complete once more; interrupted, it goes on without this option")
+    p.add_argument("--write-docs", action="store_true",
+                   help="write docs/tuning.md too, with what was measured of these experiments")
     return p
 
 

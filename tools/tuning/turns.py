@@ -31,7 +31,7 @@ def speedups(rounds):
 
 
 def comparison(rounds):
-    """What is said of the same in an entry."""
+    """What is said in an entry of {name: latencies in ms, a list a round}."""
     return {"speedups": speedups(rounds),
             "latency_ms": {name: statistics.median(sum(lists, [])) for name, lists in rounds.items()}}
 
@@ -59,10 +59,10 @@ class Rooflines:
 
 
 def gaps(rounds, rooflines):
-    """Of the same, and of the rooflines in the same rounds: how far the untuned network is from these, as a share of
-    its time, and what of that, or of the baseline's where there is one, tuning has closed, as (share, lower end, upper
-    end). Both come from the medians of the rounds' ratios. Where the rounds leave open whether there is a gap at all,
-    nothing is said of what is closed."""
+    """Of {name: latencies in ms, a list a round}, and of the rooflines in the same rounds: how far the untuned network
+    is from these, as a share of its time, and what of that, or of the baseline's where there is one, tuning has closed,
+    as (share, lower end, upper end). Both come from the medians of the rounds' ratios. Where the rounds leave open
+    whether there is a gap at all, nothing is said of what is closed."""
     medians = round_medians({**rounds, "rooflines": rooflines})
     bounds, untuned = medians["rooflines"], medians["untuned"]
     entry = {"gap": 1 - statistics.median(bound / time for bound, time in zip(bounds, untuned, strict=True))}
