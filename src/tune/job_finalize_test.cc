@@ -189,6 +189,34 @@ TEST_F(TuningJobFinalizeTest, TheDefaultIsKeptIfAllOthersAreSlowerInTheNetwork) 
   for (const Record& record : Records()) EXPECT_TRUE(numbers.insert(record.trial).second) << record.trial;
 }
 
+TEST_F(TuningJobFinalizeTest, TheDefaultsAreKeptIfTheNetworkIsSlowerWithoutThem) {
+  LetTimesBe([](size_t n, int) { return n == 2 ? 1e-3 : n == 4 ? 1.5e-3 : 3e-3; });
+  time_network_ = [](const auto& best) {
+    return best.empty() ? NetworkTimes{0.02, 0.02, 0.99, 1.01} : NetworkTimes{0.02, 0.022, 1.05, 1.15};
+  };
+  const auto job = Make(Options());
+  Finish(*job);
+  const auto found = ElementsAre(Pair(tasks_[0].text, others_.at(2)));
+  EXPECT_THAT(networks_, ElementsAre(found, found, IsEmpty()));
+  EXPECT_THAT(job->Best(), IsEmpty());
+  EXPECT_EQ(BestOnRecord(tasks_[0]), DefaultOf(tasks_[0]));
+  EXPECT_EQ(RunOf().tuned_seconds, 0.02);
+}
+
+TEST_F(TuningJobFinalizeTest, ANetworkThatIsMeasuredSlowerOnceIsKept) {
+  LetTimesBe([](size_t n, int) { return n == 2 ? 1e-3 : 3e-3; });
+  time_network_ = [this](const auto&) {
+    return networks_.size() == 1 ? NetworkTimes{0.02, 0.022, 1.05, 1.15}
+                                 : NetworkTimes{0.02, 0.019, 0.94, 0.96};
+  };
+  const auto job = Make(Options());
+  Finish(*job);
+  EXPECT_EQ(networks_.size(), 2);
+  EXPECT_THAT(job->Best(), ElementsAre(Pair(tasks_[0].text, others_.at(2))));
+  EXPECT_EQ(BestOnRecord(tasks_[0]), others_[2]);
+  EXPECT_EQ(RunOf().tuned_seconds, 0.019);
+}
+
 // Then the times of all kernels that differ are known, as within a network.
 TEST_F(TuningJobFinalizeTest, LayoutsThatAreFasterAreOnRecord) {
   LetTimesBe([](size_t, int) { return 3e-3; });

@@ -149,7 +149,7 @@ class TuningJobTest : public testing::Test {
     tools.wall_clock = [this] { return static_cast<int64_t>(1e3 * machine_.now); };
     tools.measure_network = [this](const std::map<std::string, Candidate>& best) {
       networks_.push_back(best);
-      return network_;
+      return time_network_ == nullptr ? network_ : time_network_(best);
     };
     tools.block_classes = static_cast<int>(layouts_.size());
     tools.try_layout = [this](int block_class, const std::map<std::string, Candidate>&) {
@@ -247,7 +247,8 @@ class TuningJobTest : public testing::Test {
   std::unique_ptr<CostModel> model_;
   std::unique_ptr<EventLog> events_ = *EventLog::Open("", [this] { return machine_.now; });
   absl::StatusOr<NetworkTimes> network_ = NetworkTimes{0.02, 0.01, 0.49, 0.51};
-  std::vector<std::map<std::string, Candidate>> networks_;  // that were measured
+  std::function<NetworkTimes(const std::map<std::string, Candidate>&)> time_network_;  // null: as above
+  std::vector<std::map<std::string, Candidate>> networks_;                             // that were measured
   // How many times as long as the default a candidate takes within the network; null: nobody asks.
   std::function<double(const Candidate&)> compare_;
   double compare_noise_ = 0;                                // a turn's, relative
