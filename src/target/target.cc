@@ -22,13 +22,16 @@ struct Row {
   int64_t l1, l2, l3;
   double clock_ghz;
   double fma_per_cycle;
-  double l2_per_cycle = 32, l3_per_cycle = 16, dram_per_cycle = 5;  // bytes, of one core
+  // Bytes that one core reads.
+  double l2_per_cycle = Target().l2_bytes_per_cycle;
+  double l3_per_cycle = Target().l3_bytes_per_cycle;
+  double dram_per_cycle = Target().dram_bytes_per_cycle;
 };
 
 // Caches and clocks as the vendors' data sheets give them; for the generic levels, a modest machine.
 // Throughputs: Agner Fog, Instruction tables; uops.info. Zen 4 splits a 512-bit FMA over two 256-bit pipes.
-// What a core reads of its caches and memory in a cycle: as `attune profile` measures it. Xeons from Sapphire
-// Rapids on have a third level that is large, far away and hardly faster than memory.
+// What a core reads of its caches and memory in a cycle, where a row has it: as `attune profile` measured it,
+// on a Xeon of 3.85 GHz, whose third level is large, far away and hardly faster than memory.
 constexpr Row kTargets[] = {
     {"x86-64-v3", "haswell", false, false, false, 32 * kKiB, 512 * kKiB, 8 * kMiB, 3.0, 2},
     {"x86-64-v4", "skylake-avx512", true, false, false, 32 * kKiB, kMiB, 16 * kMiB, 2.7, 2},
