@@ -14,6 +14,7 @@
 #include "compile/kernels.h"
 #include "graph/text.h"
 #include "plan/chains.h"
+#include "plan/channel_scales.h"
 #include "plan/layout.h"
 #include "plan/program.h"
 
@@ -182,6 +183,7 @@ int CountBy(const NetworkPlan& plan, ChosenBy by) {
 
 absl::StatusOr<int> ArrangeGroups(Graph& graph, const Target& target, const BlockFlips& flips) {
   ASSIGN_OR_RETURN(const int classes, AssignLayouts(graph, target, flips));
+  RETURN_IF_ERROR(ScaleWeights(graph, target));
   RETURN_IF_ERROR(FormChains(graph, target));
   return classes;
 }

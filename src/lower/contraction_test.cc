@@ -77,6 +77,29 @@ TEST(LowerContraction, ConvolutionsWithEpilogue) {
   ExpectKernelsMatch(cases);
 }
 
+// As squeeze and excitation does: channels that fill blocks and that do not, a window with padding, a plain
+// input.
+TEST(LowerContraction, ConvolutionsWithScaledWeights) {
+  ExpectKernelsMatch(std::vector<std::string>{
+      R"(graph @g(%x: f32[1,32,9,7]{c1/16}, %w: f32[24,32,1,1], %s: f32[1,32,1,1]{c1/16}, %b: f32[24]) {
+        %v = mul(%w, %s) : f32[24,32,1,1]{c1/16}
+        %y = conv(%x, %v, %b) : f32[1,24,9,7]{c1/16}
+        %r = relu(%y) : f32[1,24,9,7]{c1/16}
+        return "": %r
+      })",
+      R"(graph @g(%x: f32[1,20,1,63]{c1/8}, %w: f32[40,20,1,1], %s: f32[1,20,1,1]{c1/8}, %i: f32[1,40,1,63]{c1/8}) {
+        %v = mul(%w, %s) : f32[40,20,1,1]{c1/8}
+        %y = conv(%x, %v) : f32[1,40,1,63]{c1/8}
+        %r = add(%y, %i) : f32[1,40,1,63]{c1/8}
+        return "": %r
+      })",
+      R"(graph @g(%x: f32[2,5,8,9], %w: f32[32,5,3,3], %s: f32[1,5,1,1]) {
+        %v = mul(%w, %s) : f32[32,5,3,3]
+        %y = conv(%x, %v) {pads = [1, 1, 1, 1]} : f32[2,32,8,9]{c1/16}
+        return "": %y
+      })"});
+}
+
 TEST(LowerContraction, TransposedAndIntegerConvolutions) {
   ExpectKernelsMatch(InEachLayout(
       {Conv(Op::kConvTranspose, {"f32[1,6,4,5]", "f32[6,4,3,3]", "f32[8]"}, {2, 2}, {1, 1, 0, 1}, 2)}));

@@ -2,73 +2,13 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
-#include <utility>
-#include <vector>
 
 #include "base/status.h"
 #include "lower/strategy.h"
+#include "plan/group_merge.h"
 
 namespace attune {
 namespace {
-
-// Puts two groups, of which the second uses the result of the first, into one region.
-class Merge {
- public:
-  Merge(const Node& first, const Node& second) : first_(first), second_(second) {}
-
-  absl::Status Build() {
-    RETURN_IF_ERROR(Copy(first_));
-    values_[first_.output()] = inside_.at(first_.region().outputs()[0].value);
-    RETURN_IF_ERROR(Copy(second_));
-    const Graph::Output& output = second_.region().outputs()[0];
-    region_->AddOutput(output.name, inside_.at(output.value));
-    return absl::OkStatus();
-  }
-
-  const Graph& region() const { return *region_; }
-
-  // Puts the region in the place of the two. Returns the node that has it.
-  absl::StatusOr<Node*> Replace(Graph& graph, Node* first, Node* second) {
-    std::vector<std::unique_ptr<Graph>> regions;
-    regions.push_back(std::move(region_));
-    ASSIGN_OR_RETURN(Node* const chain, graph.Add(Op::kFused, std::move(inputs_), {}, second_.name(), second,
-                                                  std::move(regions), 1));
-    chain->output()->set_name(second->output()->name());
-    graph.ReplaceAllUses(second->output(), chain->output());
-    graph.Erase(second);
-    graph.Erase(first);
-    return chain;
-  }
-
- private:
-  absl::Status Copy(const Node& fused) {
-    const Graph& from = fused.region();
-    for (int i = 0; i < fused.num_inputs(); ++i) {
-      const Value* inner = from.inputs()[static_cast<size_t>(i)].get();
-      Value*& value = values_[fused.input(i)];
-      if (value == nullptr) {
-        value = region_->AddInput(inner->name(), inner->type());
-        inputs_.push_back(fused.input(i));
-      }
-      inside_[inner] = value;
-    }
-    for (const auto& node : from.nodes()) {
-      std::vector<Value*> inputs;
-      for (const Value* input : node->inputs())
-        inputs.push_back(input == nullptr ? nullptr : inside_.at(input));
-      ASSIGN_OR_RETURN(const Node* const copy, region_->AddCopy(*node, std::move(inputs)));
-      for (int i = 0; i < node->num_outputs(); ++i) inside_[node->output(i)] = copy->output(i);
-    }
-    return absl::OkStatus();
-  }
-
-  const Node &first_, &second_;
-  std::unique_ptr<Graph> region_ = std::make_unique<Graph>("chain");
-  std::map<const Value*, Value*> values_;  // the region's, by what they are outside
-  std::map<const Value*, Value*> inside_;  // by what they are in the two regions
-  std::vector<Value*> inputs_;             // of the chain
-};
 
 bool HasConvOrPool(const Graph& region) {
   return std::ranges::any_of(region.nodes(), [](const auto& node) {
@@ -100,7 +40,7 @@ absl::Status FormChains(Graph& graph, const Target& target) {
       RETURN_IF_ERROR(FormChains(second->region(r), target));
     Node* const first = FirstOf(graph, *second);
     if (first == nullptr) continue;
-    Merge merge(*first, *second);
+    GroupMerge merge(*first, *second);
     RETURN_IF_ERROR(merge.Build());
     ASSIGN_OR_RETURN(const double savings, PredictChainSavings(merge.region(), target));
     const auto before = saved.find(first);

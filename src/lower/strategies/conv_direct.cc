@@ -6,7 +6,8 @@
 // For each input channel and tap, tile_c vectors of packed weights are loaded once and tile_w input elements
 // are broadcast, straight from memory, so every weight load feeds tile_w multiply-adds. Taps that fall into
 // the padding are decided at compile time: rows by a branch outside of the inner loops, columns because
-// border tiles are peeled and fully unrolled.
+// border tiles are peeled and fully unrolled. A factor of each input channel, where weights have one, is
+// multiplied as they are loaded, once for all pixels of the tile.
 // After Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD architectures, SC
 // 2018.
 #include <algorithm>
@@ -35,6 +36,23 @@ struct Shape2d {
   TiledConv tiled;
 };
 
+// The group's node that multiplies the weights by a factor of each input channel, or null.
+const Node* ScaleOf(const Node& conv) {
+  const Node* scale = conv.input(1)->producer();
+  if (scale == nullptr || scale->op() != Op::kMul) return nullptr;
+  const TensorType &weights = scale->input(0)->type(), &factors = scale->input(1)->type();
+  if (!scale->input(0)->is_input() || !scale->input(1)->is_input()) return nullptr;
+  const bool by_channel = weights.dims == scale->output()->type().dims && factors.rank() == weights.rank() &&
+                          factors.dims[1] == weights.dims[1] &&
+                          factors.num_elements() == factors.dims[1].size;
+  return by_channel && weights.dtype == DType::kF32 && factors.dtype == DType::kF32 ? scale : nullptr;
+}
+
+std::string WeightsName(const Workload& workload) {
+  const Node* scale = ScaleOf(*workload.anchor);
+  return ParamName(workload, scale == nullptr ? workload.anchor->input(1) : scale->input(0));
+}
+
 Shape2d ShapeOf(const Workload& workload, const Target& target) {
   const Node& conv = *workload.anchor;
   const Shape out = conv.output()->type().shape(), w = conv.input(1)->type().shape();
@@ -52,7 +70,8 @@ Shape2d ShapeOf(const Workload& workload, const Target& target) {
            .lanes = lanes,
            .width = out[3],
            .rows = out[0] * out[2],
-           .steps = w[1] / dot * w[2] * w[3]}};
+           .steps = w[1] / dot * w[2] * w[3],
+           .scaled = ScaleOf(conv) != nullptr}};
 }
 
 }  // namespace
@@ -60,6 +79,8 @@ Shape2d ShapeOf(const Workload& workload, const Target& target) {
 std::string ConvDirectWhyNot(const Workload& workload, const Target& target) {
   if (std::string reason = BlockedConvWhyNot(workload, target); !reason.empty()) return reason;
   const Node& conv = *workload.anchor;
+  const int first_stored = ScaleOf(conv) == nullptr ? 1 : 2;
+  if (std::string reason = ComputedWeightsWhyNot(workload, first_stored); !reason.empty()) return reason;
   const TensorType& out = conv.output()->type();
   const int64_t group = conv.attrs().Int("group", 1);
   if (group > 1 && out.shape()[1] / group % out.layout.block != 0) return "a channel block spans groups";
@@ -77,6 +98,9 @@ std::vector<Knob> ConvDirectSpace(const Workload& workload, const Target& target
 Config DirectDefault(const Workload& workload, int64_t blocks, const Target& target) {
   Shape2d s = ShapeOf(workload, target);
   s.tiled.group_blocks = std::gcd(s.tiled.group_blocks, blocks);
+  // The tile of the convolution alone: factors cost less in a tile of fewer blocks, but the map is then read
+  // more often.
+  s.tiled.scaled = false;
   Config best = CheapestTile(s.tiled, TileRegisters(workload, target), target);
   // Enough work between branches. A loop over the few channels of an image costs more than weights in
   // registers do: without it, the first kernels of MobileNet v2 and EfficientNet-B0 took a quarter less.
@@ -109,7 +133,7 @@ absl::Status PackDirect(Schedule& s, const Workload& workload, const Config& con
   const Shape2d shape = ShapeOf(workload, target);
   const std::string& acc = workload.accumulator_stage;
   // Weights in the order of the loops: block group, row, channel, column, lane, channel of one instruction.
-  const std::string weights = ParamName(workload, workload.anchor->input(1));
+  const std::string weights = WeightsName(workload);
   const std::pair<int64_t, int64_t> lanes = {0, shape.lanes * config.at("tile_c")};
   if (shape.dot == 1) return s.Pack(weights, acc, {lanes}, {0, 3, 2, 4, 1});
   return s.Pack(weights, acc, {lanes, {1, shape.dot}}, {0, 4, 2, 5, 1, 3});
@@ -150,7 +174,7 @@ absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Confi
   if (dot) RETURN_IF_ERROR(s.Dot(terms.instruction));
   // Weights that come from memory: those of the next group of blocks, while this one's are used.
   if (const int64_t how_often = config.at("prefetch"); how_often != 0) {
-    const std::string weights = ParamName(workload, workload.anchor->input(1)) + ".packed";
+    const std::string weights = WeightsName(workload) + ".packed";
     RETURN_IF_ERROR(s.Prefetch(weights, how_often == kSeldom ? channels.front() : innermost));
   }
   // Where that would read out of bounds, the guards stay.

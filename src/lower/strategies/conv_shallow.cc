@@ -48,6 +48,7 @@ TiledConv TiledOf(const Node& conv) {
 
 std::string ConvShallowWhyNot(const Workload& workload, const Target& target) {
   if (std::string reason = BlockedConvWhyNot(workload, target); !reason.empty()) return reason;
+  if (std::string reason = ComputedWeightsWhyNot(workload); !reason.empty()) return reason;
   const Node& conv = *workload.anchor;
   constexpr int64_t kAnyMultiple = 4;
   if (DotTerms(workload, kAnyMultiple, target) == 1) return "no instruction for neighbours";

@@ -173,6 +173,7 @@ double Cost(const WinogradShape& s, const Plan& p, const Target& target) {
 
 std::string ConvWinogradWhyNot(const Workload& workload, const Target& target) {
   if (std::string reason = BlockedConvWhyNot(workload, target); !reason.empty()) return reason;
+  if (std::string reason = ComputedWeightsWhyNot(workload); !reason.empty()) return reason;
   const Node& conv = *workload.anchor;
   if (conv.op() != Op::kConv) return "integers";
   const TensorType &in = conv.input(0)->type(), &out = conv.output()->type();

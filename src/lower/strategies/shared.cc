@@ -32,10 +32,6 @@ std::string BlockedImageWhyNot(const Workload& workload, const Target& target) {
   if (type.layout.blocked_axis != 1 || (block != lanes && block != lanes / 2))
     return "the output's channels are not in blocks of a vector's lanes, or of half of them";
   if (workload.output_type().layout != type.layout) return "the epilogue changes the layout";
-  for (const Value* input : workload.anchor->inputs()) {
-    const bool is_weight = input != nullptr && input != workload.anchor->input(0);
-    if (is_weight && !input->is_input()) return "the weights are computed in the group";
-  }
   return "";
 }
 
@@ -43,6 +39,14 @@ std::string BlockedConvWhyNot(const Workload& workload, const Target& target) {
   if (workload.anchor == nullptr || !IsConv(workload.anchor->op())) return "the anchor is no convolution";
   if (HasZeroPoints(*workload.anchor)) return "zero points";
   return BlockedImageWhyNot(workload, target);
+}
+
+std::string ComputedWeightsWhyNot(const Workload& workload, int first) {
+  for (int i = first; i < workload.anchor->num_inputs(); ++i) {
+    const Value* input = workload.anchor->input(i);
+    if (input != nullptr && !input->is_input()) return "the weights are computed in the group";
+  }
+  return "";
 }
 
 absl::Status InlineEpilogue(Schedule& schedule, const Workload& workload) {

@@ -26,6 +26,7 @@ bool IsChannelwise(const Node& node) {
 
 std::string SlidingWindowWhyNot(const Workload& workload, const Target& target) {
   if (std::string reason = BlockedImageWhyNot(workload, target); !reason.empty()) return reason;
+  if (std::string reason = ComputedWeightsWhyNot(workload); !reason.empty()) return reason;
   const Node& node = *workload.anchor;
   if (!IsChannelwise(node)) return "neither a depthwise convolution nor a pool";
   if (HasZeroPoints(node)) return "zero points";

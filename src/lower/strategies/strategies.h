@@ -96,9 +96,11 @@ bool HasZeroPoints(const Node& product);
 
 // Why the group is not computed around one operator that makes images in arithmetic of 32 bits, in blocks of
 // a vector of channels, or of half a vector, after the epilogue too; empty when it is. And the same of a
-// convolution whose weights come from outside.
+// convolution without zero points.
 std::string BlockedImageWhyNot(const Workload& workload, const Target& target);
 std::string BlockedConvWhyNot(const Workload& workload, const Target& target);
+// Not empty where an operand of the anchor, from input `first` on, is computed in the group.
+std::string ComputedWeightsWhyNot(const Workload& workload, int first = 1);
 
 // Inlines the elementwise stages, and the anchor's finishing stage where it is not the output.
 absl::Status InlineEpilogue(Schedule& schedule, const Workload& workload);

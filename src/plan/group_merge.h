@@ -1,0 +1,40 @@
+// Two fused groups as one.
+#ifndef ATTUNE_PLAN_GROUP_MERGE_H_
+#define ATTUNE_PLAN_GROUP_MERGE_H_
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+
+namespace attune {
+
+// Puts two groups, of which the second uses the only result of the first, into one region.
+class GroupMerge {
+ public:
+  // Nodes of kFused with one output each, which must outlive the merge.
+  GroupMerge(const Node& first, const Node& second) : first_(first), second_(second) {}
+
+  // Makes the region, whose inputs are those of the first group and then those of the second that are others.
+  absl::Status Build();
+  // Until it is replaced.
+  Graph& region() { return *region_; }
+  // Puts the region in the place of the two, which are erased. Returns the node that has it.
+  absl::StatusOr<Node*> Replace(Graph& graph, Node* first, Node* second);
+
+ private:
+  absl::Status Copy(const Node& fused);
+
+  const Node &first_, &second_;
+  std::unique_ptr<Graph> region_ = std::make_unique<Graph>("chain");
+  std::map<const Value*, Value*> values_;  // the region's, by what they are outside
+  std::map<const Value*, Value*> inside_;  // by what they are in the two regions
+  std::vector<Value*> inputs_;             // of the merged group
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_PLAN_GROUP_MERGE_H_
