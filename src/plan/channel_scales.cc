@@ -72,8 +72,15 @@ absl::Status MoveFactors(Graph& region) {
   return absl::OkStatus();
 }
 
-// Of the group as it will be lowered.
-absl::StatusOr<double> Cycles(const Graph& region, const Target& target) {
+// Of multiplying a map in a kernel: of reading and writing as much from and to the cache that holds one of them.
+double ProductCycles(const TensorType& map, const Target& target) {
+  const int64_t bytes = map.num_physical_bytes();
+  return 2 * static_cast<double>(bytes) /
+         (bytes <= target.l2_bytes ? target.l2_bytes_per_cycle : target.l3_bytes_per_cycle);
+}
+
+// Of a group with a convolution, as it will be lowered.
+absl::StatusOr<double> ConvCycles(const Graph& region, const Target& target) {
   const std::unique_ptr<Graph> flat = Flatten(region);
   return PredictCycles(flat == nullptr ? region : *flat, target);
 }
@@ -91,10 +98,9 @@ absl::Status ScaleWeights(Graph& graph, const Target& target) {
     GroupMerge merge(*first, *second);
     RETURN_IF_ERROR(merge.Build());
     RETURN_IF_ERROR(MoveFactors(merge.region()));
-    ASSIGN_OR_RETURN(const double product, Cycles(first->region(), target));
-    ASSIGN_OR_RETURN(const double conv, Cycles(second->region(), target));
-    ASSIGN_OR_RETURN(const double together, Cycles(merge.region(), target));
-    if (together < product + conv) RETURN_IF_ERROR(merge.Replace(graph, first, second).status());
+    ASSIGN_OR_RETURN(const double alone, ConvCycles(second->region(), target));
+    ASSIGN_OR_RETURN(const double scaled, ConvCycles(merge.region(), target));
+    if (scaled < alone + ProductCycles(first->output()->type(), target)) RETURN_IF_ERROR(merge.Replace(graph, first, second).status());
   }
   return absl::OkStatus();
 }

@@ -9,8 +9,8 @@
 namespace attune {
 
 // Multiplies the weights of a convolution in f32 by the factors of its input's channels, in its own kernel,
-// instead of multiplying the map in a kernel before it: where PredictCycles() says that it pays, and nobody
-// else uses the product. Takes fused groups whose layouts are assigned.
+// instead of multiplying the map in a kernel before it: where that is predicted to pay, and nobody else uses
+// the product. Takes fused groups whose layouts are assigned.
 absl::Status ScaleWeights(Graph& graph, const Target& target);
 
 }  // namespace attune
