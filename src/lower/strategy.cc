@@ -156,6 +156,12 @@ absl::StatusOr<double> PredictChainSavings(const Graph& region, const Target& ta
   return ConvChainSavings(workload, target);
 }
 
+absl::StatusOr<double> PredictScaledConv(const Graph& region, const Target& target) {
+  ASSIGN_OR_RETURN(const Workload workload, AnalyzeGroup(region, "scaled"));
+  if (!kConvDirect.why_not(workload, target).empty()) return std::numeric_limits<double>::infinity();
+  return kConvDirect.cost(workload, kConvDirect.analytic_default(workload, target), target);
+}
+
 bool IsConfigOf(const Config& config, const std::vector<Knob>& knobs) {
   return config.size() == knobs.size() && std::ranges::all_of(knobs, [&](const Knob& knob) {
            const auto it = config.find(knob.name);

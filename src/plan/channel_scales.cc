@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "base/status.h"
 #include "lower/flatten.h"
@@ -79,10 +80,10 @@ double ProductCycles(const TensorType& map, const Target& target) {
          (bytes <= target.l2_bytes ? target.l2_bytes_per_cycle : target.l3_bytes_per_cycle);
 }
 
-// Of a group with a convolution, as it will be lowered.
-absl::StatusOr<double> ConvCycles(const Graph& region, const Target& target) {
-  const std::unique_ptr<Graph> flat = Flatten(region);
-  return PredictCycles(flat == nullptr ? region : *flat, target);
+// The region as it will be lowered.
+std::unique_ptr<Graph> Lowered(const Graph& region) {
+  std::unique_ptr<Graph> flat = Flatten(region);
+  return flat == nullptr ? region.Clone() : std::move(flat);
 }
 
 }  // namespace
@@ -98,8 +99,8 @@ absl::Status ScaleWeights(Graph& graph, const Target& target) {
     GroupMerge merge(*first, *second);
     RETURN_IF_ERROR(merge.Build());
     RETURN_IF_ERROR(MoveFactors(merge.region()));
-    ASSIGN_OR_RETURN(const double alone, ConvCycles(second->region(), target));
-    ASSIGN_OR_RETURN(const double scaled, ConvCycles(merge.region(), target));
+    ASSIGN_OR_RETURN(const double alone, PredictCycles(*Lowered(second->region()), target));
+    ASSIGN_OR_RETURN(const double scaled, PredictScaledConv(*Lowered(merge.region()), target));
     if (scaled < alone + ProductCycles(first->output()->type(), target)) RETURN_IF_ERROR(merge.Replace(graph, first, second).status());
   }
   return absl::OkStatus();

@@ -68,6 +68,10 @@ TEST(ScaleWeightsTest, ASmallMapIs) {
   EXPECT_EQ(GroupsOf(Projection({.size = "3,3", .channels = "320"})), Groups({"mul", "conv+relu"}));
 }
 
+TEST(ScaleWeightsTest, PlainMapsHaveNoSuchKernel) {
+  EXPECT_EQ(GroupsOf(absl::StrReplaceAll(Projection(), {{"{c1/16}", ""}})), Groups({"mul", "conv+relu"}));
+}
+
 TEST(ScaleWeightsTest, OthersNeedTheProduct) {
   std::string text = Projection();
   text.replace(text.rfind("return"), std::string::npos, "return \"\": %c, \"m\": %m\n}");

@@ -6,8 +6,8 @@
 // For each input channel and tap, tile_c vectors of packed weights are loaded once and tile_w input elements
 // are broadcast, straight from memory, so every weight load feeds tile_w multiply-adds. Taps that fall into
 // the padding are decided at compile time: rows by a branch outside of the inner loops, columns because
-// border tiles are peeled and fully unrolled. A factor of each input channel, where weights have one, is
-// multiplied as they are loaded, once for all pixels of the tile.
+// border tiles are peeled and fully unrolled. Where weights have a factor of each input channel, the kernel
+// first multiplies all of them.
 // After Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD architectures, SC
 // 2018.
 #include <algorithm>
@@ -42,15 +42,12 @@ const Node* ScaleOf(const Node& conv) {
   if (scale == nullptr || scale->op() != Op::kMul) return nullptr;
   const TensorType &weights = scale->input(0)->type(), &factors = scale->input(1)->type();
   if (!scale->input(0)->is_input() || !scale->input(1)->is_input()) return nullptr;
-  const bool by_channel = weights.dims == scale->output()->type().dims && factors.rank() == weights.rank() &&
-                          factors.dims[1] == weights.dims[1] &&
+  const TensorType& out = scale->output()->type();
+  const bool fills_blocks = out.layout.is_plain() || out.dims[1].size % out.layout.block == 0;
+  const bool by_channel = weights.dims == out.dims && weights.layout.is_plain() && fills_blocks &&
+                          factors.rank() == weights.rank() && factors.dims[1] == weights.dims[1] &&
                           factors.num_elements() == factors.dims[1].size;
   return by_channel && weights.dtype == DType::kF32 && factors.dtype == DType::kF32 ? scale : nullptr;
-}
-
-std::string WeightsName(const Workload& workload) {
-  const Node* scale = ScaleOf(*workload.anchor);
-  return ParamName(workload, scale == nullptr ? workload.anchor->input(1) : scale->input(0));
 }
 
 Shape2d ShapeOf(const Workload& workload, const Target& target) {
@@ -70,8 +67,7 @@ Shape2d ShapeOf(const Workload& workload, const Target& target) {
            .lanes = lanes,
            .width = out[3],
            .rows = out[0] * out[2],
-           .steps = w[1] / dot * w[2] * w[3],
-           .scaled = ScaleOf(conv) != nullptr}};
+           .steps = w[1] / dot * w[2] * w[3]}};
 }
 
 }  // namespace
@@ -98,9 +94,6 @@ std::vector<Knob> ConvDirectSpace(const Workload& workload, const Target& target
 Config DirectDefault(const Workload& workload, int64_t blocks, const Target& target) {
   Shape2d s = ShapeOf(workload, target);
   s.tiled.group_blocks = std::gcd(s.tiled.group_blocks, blocks);
-  // The tile of the convolution alone: factors cost less in a tile of fewer blocks, but the map is then read
-  // more often.
-  s.tiled.scaled = false;
   Config best = CheapestTile(s.tiled, TileRegisters(workload, target), target);
   // Enough work between branches. A loop over the few channels of an image costs more than weights in
   // registers do: without it, the first kernels of MobileNet v2 and EfficientNet-B0 took a quarter less.
@@ -121,7 +114,10 @@ double ConvDirectCost(const Workload& workload, const Config& config, const Targ
   const double compute = static_cast<double>(s.tiled.rows * s.tiled.steps) *
                          TileCost(s.tiled, config.at("tile_w"), config.at("tile_c"), target);
   const TensorType& weights = workload.anchor->input(1)->type();
-  return WithMemoryTraffic(compute, weights.num_elements() * DTypeSize(weights.dtype), target);
+  const int64_t bytes = weights.num_elements() * DTypeSize(weights.dtype);
+  const double scale =
+      ScaleOf(*workload.anchor) == nullptr ? 0 : 2 * static_cast<double>(bytes) / target.l2_bytes_per_cycle;
+  return scale + WithMemoryTraffic(compute, bytes, target);
 }
 
 TapUnrolling DirectTaps(const Workload& workload, const Config& config) {
@@ -131,12 +127,25 @@ TapUnrolling DirectTaps(const Workload& workload, const Config& config) {
 
 absl::Status PackDirect(Schedule& s, const Workload& workload, const Config& config, const Target& target) {
   const Shape2d shape = ShapeOf(workload, target);
-  const std::string& acc = workload.accumulator_stage;
+  const Value* weights = workload.anchor->input(1);
+  const std::string name = BufferName(workload, weights);
   // Weights in the order of the loops: block group, row, channel, column, lane, channel of one instruction.
-  const std::string weights = WeightsName(workload);
   const std::pair<int64_t, int64_t> lanes = {0, shape.lanes * config.at("tile_c")};
-  if (shape.dot == 1) return s.Pack(weights, acc, {lanes}, {0, 3, 2, 4, 1});
-  return s.Pack(weights, acc, {lanes, {1, shape.dot}}, {0, 4, 2, 5, 1, 3});
+  const Ints order = {0, 3, 2, 4, 1};
+  if (shape.dot > 1)
+    return s.Pack(name, workload.accumulator_stage, {lanes, {1, shape.dot}}, {0, 4, 2, 5, 1, 3});
+  const Node* scale = ScaleOf(*workload.anchor);
+  if (scale == nullptr) return s.Pack(name, workload.accumulator_stage, {lanes}, order);
+  // The product in this order, made of the weights in this order.
+  const bool blocked = !weights->type().layout.is_plain();
+  RETURN_IF_ERROR(
+      s.Pack(name, workload.accumulator_stage, {lanes}, blocked ? Ints{0, 3, 2, 5, 4, 1} : order));
+  RETURN_IF_ERROR(s.Inline(name));
+  const std::string product = name + ".packed";
+  RETURN_IF_ERROR(s.Pack(ParamName(workload, scale->input(0)), product, {lanes}, order));
+  ASSIGN_OR_RETURN(const std::vector<std::string> loops, s.Loops(product));
+  RETURN_IF_ERROR(s.Vectorize(loops.back()));
+  return ParallelizeOuter(s, product, loops.size() - 1);
 }
 
 absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Config& config,
@@ -174,7 +183,7 @@ absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Confi
   if (dot) RETURN_IF_ERROR(s.Dot(terms.instruction));
   // Weights that come from memory: those of the next group of blocks, while this one's are used.
   if (const int64_t how_often = config.at("prefetch"); how_often != 0) {
-    const std::string weights = WeightsName(workload) + ".packed";
+    const std::string weights = BufferName(workload, workload.anchor->input(1)) + ".packed";
     RETURN_IF_ERROR(s.Prefetch(weights, how_often == kSeldom ? channels.front() : innermost));
   }
   // Where that would read out of bounds, the guards stay.
@@ -184,8 +193,11 @@ absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Confi
 
 absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config& config,
                              const Target& target) {
-  RETURN_IF_ERROR(InlineEpilogue(s, workload));
   RETURN_IF_ERROR(PackDirect(s, workload, config, target));
+  Workload rest = workload;  // of which all elementwise stages are an epilogue
+  if (ScaleOf(*workload.anchor) != nullptr)
+    std::erase(rest.elementwise_stages, BufferName(workload, workload.anchor->input(1)));
+  RETURN_IF_ERROR(InlineEpilogue(s, rest));
   RETURN_IF_ERROR(TileOutput(s, workload, config, DirectTaps(workload, config).peeled));
   return AccumulateDirect(s, workload, config, target);
 }

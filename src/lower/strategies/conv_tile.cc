@@ -25,7 +25,7 @@ bool Fits(int64_t tile_w, int64_t tile_c, int64_t registers, const Target& targe
 double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Target& target) {
   const bool is_half = conv.lanes < target.Lanes(4);
   const double multiply_adds =
-      static_cast<double>((tile_w + (conv.scaled ? 1 : 0)) * tile_c) / (is_half ? target.half_fma_per_cycle : target.fma_per_cycle);
+      static_cast<double>(tile_w * tile_c) / (is_half ? target.half_fma_per_cycle : target.fma_per_cycle);
   const double latency = static_cast<double>(target.fma_latency);
   const int64_t vector_bytes = conv.lanes * 4;
   const int64_t weight_bytes = conv.steps * tile_c * vector_bytes;

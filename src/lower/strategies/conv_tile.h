@@ -22,7 +22,6 @@ struct TiledConv {
   int64_t width;         // pixels of an output row
   int64_t rows;          // of the output, of all batches
   int64_t steps;         // of the sum: terms, or as many at a time as one instruction takes
-  bool scaled = false;   // whether each step's weights are multiplied by a factor first
 };
 
 // Predicted cycles for one step of all tiles of an output row: the multiply-adds, or the loads behind them.
