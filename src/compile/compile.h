@@ -44,8 +44,8 @@ struct CompileReport {
   int num_similar = 0;   // or by those of tasks like theirs
 };
 
-// The first stage: gives the values of `graph`, a graph of fused groups, their layouts and merges groups into
-// chains. What is left is to choose each group's kernel. Gives the number of classes that `flips` may name.
+// The first stage: gives the values of `graph`, a graph of fused groups, their layouts and merges groups
+// where one kernel is cheaper. What is left is to choose each group's kernel. Gives the number of classes that `flips` may name.
 absl::StatusOr<int> ArrangeGroups(Graph& graph, const Target& target, const BlockFlips& flips = {});
 
 // Plans `graph`, a graph of fused groups, whose layouts it assigns, generates its code and packs its weights.

@@ -116,8 +116,8 @@ absl::StatusOr<double> PredictCycles(const Graph& region, const Target& target);
 // over a kernel for each: negative where it costs more, -∞ where the region is no such chain.
 absl::StatusOr<double> PredictChainSavings(const Graph& region, const Target& target);
 
-// The cycles of one core that a group around a convolution is predicted to take which multiplies its weights by
-// factors before it uses them: ∞ where no strategy does so.
+// The cycles of one core that a group around a convolution is predicted to take which multiplies its weights
+// by factors before it uses them: ∞ where no strategy does so.
 absl::StatusOr<double> PredictScaledConv(const Graph& region, const Target& target);
 
 // "tile_w=7 tile_c=4", and with the strategy before it.

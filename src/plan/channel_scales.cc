@@ -16,7 +16,7 @@ namespace {
 Node* OnlyConv(const Graph& region) {
   Node* conv = nullptr;
   for (const auto& node : region.nodes()) {
-    if (IsElementwise(node->op())) continue;
+    if (node->op() == Op::kConstant || IsElementwise(node->op())) continue;
     if (conv != nullptr || node->op() != Op::kConv) return nullptr;
     conv = node.get();
   }
@@ -65,15 +65,15 @@ absl::Status MoveFactors(Graph& region) {
   Node* const conv = OnlyConv(region);
   Node* const product = conv->input(0)->producer();
   const int factors = product->input(0)->type() == product->output()->type() ? 1 : 0;
-  ASSIGN_OR_RETURN(Node* const scaled,
-                   region.Add(Op::kMul, {conv->input(1), product->input(factors)}, {}, product->name(), conv));
+  ASSIGN_OR_RETURN(Node* const scaled, region.Add(Op::kMul, {conv->input(1), product->input(factors)}, {},
+                                                  product->name(), conv));
   conv->SetInput(0, product->input(1 - factors));
   conv->SetInput(1, scaled->output());
   region.Erase(product);
   return absl::OkStatus();
 }
 
-// Of multiplying a map in a kernel: of reading and writing as much from and to the cache that holds one of them.
+// Of multiplying a map in a kernel: reading one from the cache that holds it, and writing another.
 double ProductCycles(const TensorType& map, const Target& target) {
   const int64_t bytes = map.num_physical_bytes();
   return 2 * static_cast<double>(bytes) /
@@ -101,7 +101,8 @@ absl::Status ScaleWeights(Graph& graph, const Target& target) {
     RETURN_IF_ERROR(MoveFactors(merge.region()));
     ASSIGN_OR_RETURN(const double alone, PredictCycles(*Lowered(second->region()), target));
     ASSIGN_OR_RETURN(const double scaled, PredictScaledConv(*Lowered(merge.region()), target));
-    if (scaled < alone + ProductCycles(first->output()->type(), target)) RETURN_IF_ERROR(merge.Replace(graph, first, second).status());
+    if (scaled < alone + ProductCycles(first->output()->type(), target))
+      RETURN_IF_ERROR(merge.Replace(graph, first, second).status());
   }
   return absl::OkStatus();
 }
