@@ -145,7 +145,8 @@ absl::Status PackDirect(Schedule& s, const Workload& workload, const Config& con
   RETURN_IF_ERROR(s.Pack(ParamName(workload, scale->input(0)), product, {lanes}, order));
   ASSIGN_OR_RETURN(const std::vector<std::string> loops, s.Loops(product));
   RETURN_IF_ERROR(s.Vectorize(loops.back()));
-  return ParallelizeOuter(s, product, loops.size() - 1);
+  const bool shares = IsWorthSharing(weights->type().num_elements());
+  return shares ? ParallelizeOuter(s, product, loops.size() - 1) : absl::OkStatus();
 }
 
 absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Config& config,
@@ -193,11 +194,11 @@ absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Confi
 
 absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config& config,
                              const Target& target) {
-  RETURN_IF_ERROR(PackDirect(s, workload, config, target));
   Workload rest = workload;  // of which all elementwise stages are an epilogue
   if (ScaleOf(*workload.anchor) != nullptr)
     std::erase(rest.elementwise_stages, BufferName(workload, workload.anchor->input(1)));
   RETURN_IF_ERROR(InlineEpilogue(s, rest));
+  RETURN_IF_ERROR(PackDirect(s, workload, config, target));
   RETURN_IF_ERROR(TileOutput(s, workload, config, DirectTaps(workload, config).peeled));
   return AccumulateDirect(s, workload, config, target);
 }

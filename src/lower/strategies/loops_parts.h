@@ -23,9 +23,6 @@ inline std::string LoopOf(const Stage& stage, const Axis& axis) {
 absl::StatusOr<std::string> SplitIntoLanes(Schedule& schedule, const std::string& loop, int64_t width,
                                            int64_t lanes, bool peel);
 
-// Whether that many elements, times terms, are worth waking another thread.
-inline bool IsWorthSharing(int64_t work) { return work >= 1 << 14; }
-
 // A root without temporaries that is no reduction: each element by itself. loops_elements.cc
 absl::Status ScheduleElements(Schedule& schedule, const Stage& root, const Target& target);
 

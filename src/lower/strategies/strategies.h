@@ -110,6 +110,8 @@ std::string ParamName(const Workload& workload, const Value* value);
 // The buffer of any value of the group: a parameter, or called after the stage that computes it.
 std::string BufferName(const Workload& workload, const Value* value);
 
+// Whether that many elements, times terms, are worth waking another thread.
+inline bool IsWorthSharing(int64_t work) { return work >= 1 << 14; }
 // Fuses the first `count` loops of `stage` into "stage.par" and runs it in parallel.
 absl::Status ParallelizeOuter(Schedule& schedule, const std::string& stage, size_t count);
 
