@@ -76,7 +76,7 @@ std::optional<double> ParseSeconds(const std::string& text) {
   return seconds > 0 && seconds <= kMost ? std::optional(seconds) : std::nullopt;
 }
 
-Json ToJson(const TuningSummary& s, const std::string& records) {
+Json ToJson(const TuningSummary& s, const std::string& records, bool stopped) {
   Json tasks = Json::array();
   for (const TaskSummary& t : s.tasks) {
     tasks.push_back({{"task", t.digest},
@@ -106,6 +106,7 @@ Json ToJson(const TuningSummary& s, const std::string& records) {
           {"search", s.search},
           {"trials", s.trials},
           {"seconds", s.elapsed_seconds},
+          {"stopped", stopped},
           {"stage_seconds", s.stage_seconds},
           {"untuned_ms", s.untuned_seconds * 1e3},
           {"tuned_ms", s.tuned_seconds * 1e3},
@@ -142,7 +143,7 @@ absl::Status WriteResults(const Flags& flags, NetworkTuner& tuner, bool stopped)
   if (!flags.output.empty()) RETURN_IF_ERROR(tuner.Compile().Save(flags.output).status());
   if (!flags.report.empty()) RETURN_IF_ERROR(WriteFileAtomically(flags.report, ReportHtml(summary)));
   if (!flags.model.json.empty())
-    RETURN_IF_ERROR(WriteJson(ToJson(summary, tuner.records_path()), flags.model.json));
+    RETURN_IF_ERROR(WriteJson(ToJson(summary, tuner.records_path(), stopped), flags.model.json));
   if (flags.model.json == "-") return absl::OkStatus();
   PrintResult(ResultText(summary));
   PrintResult(absl::StrCat("records are in ", tuner.records_path(), UseOfRecords(flags, stopped)));

@@ -29,6 +29,13 @@ TEST(TargetByName, UnknownNameListsTheKnownOnes) {
   EXPECT_THAT(std::string(target.status().message()), HasSubstr("znver4"));
 }
 
+TEST(TargetByName, ARowsBandwidthsArrive) {
+  const Target usual, xeon = *TargetByName("sapphirerapids");
+  EXPECT_GT(xeon.l2_bytes_per_cycle, usual.l2_bytes_per_cycle);
+  EXPECT_LT(xeon.l3_bytes_per_cycle, usual.l3_bytes_per_cycle);
+  EXPECT_LT(xeon.dram_bytes_per_cycle, usual.dram_bytes_per_cycle);
+}
+
 TEST(TargetByName, LanesAndPeakFollowTheVectorWidth) {
   const Target v3 = *TargetByName("x86-64-v3");
   EXPECT_EQ(v3.Lanes(4), 8);

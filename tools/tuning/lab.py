@@ -88,6 +88,8 @@ class Lab:
             copy_database(first, running)
         report = attune_json("tune", models.model(case.network), *case.flags, *self._model_flags(case), *flags,
                              "--records", running)
+        if report["stopped"]:
+            raise Failed(f"the tuning of {case.title} was told to end before its time")
         copy_database(running, records)
         remove_database(running)
         return summary(report) | ({"lesson": pretrain.lesson(self._records)} if needs_pretraining(case) else {})
