@@ -45,7 +45,8 @@ struct CompileReport {
 };
 
 // The first stage: gives the values of `graph`, a graph of fused groups, their layouts and merges groups
-// where one kernel is cheaper. What is left is to choose each group's kernel. Gives the number of classes that `flips` may name.
+// where one kernel is cheaper. What is left is to choose each group's kernel. Gives the number of classes
+// that `flips` may name.
 absl::StatusOr<int> ArrangeGroups(Graph& graph, const Target& target, const BlockFlips& flips = {});
 
 // Plans `graph`, a graph of fused groups, whose layouts it assigns, generates its code and packs its weights.

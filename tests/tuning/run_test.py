@@ -152,6 +152,7 @@ class TheLab(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.calls = []
+        self.is_stopped = False
         for patch in (mock.patch.object(lab, "attune_json", self.tune),
                       mock.patch.object(models, "model", lambda network: f"{network}.onnx")):
             patch.start()
@@ -164,7 +165,7 @@ class TheLab(unittest.TestCase):
             database.execute("create table if not exists records (n)")
             database.execute("insert into records values (?)", (len(self.calls),))
             database.commit()
-        return report_of(8.0)
+        return {**report_of(8.0), "stopped": self.is_stopped}
 
     def records(self, case):
         with contextlib.closing(sqlite3.connect(self.folder / f"records/{case.key}.db")) as database:
@@ -179,6 +180,12 @@ class TheLab(unittest.TestCase):
                          ("net", 2, 1, 8.0))
         self.assertEqual(self.calls[0][:2], ("tune", "net.onnx"))
         self.assertIn("--cost-model", self.calls[0])
+
+    def test_a_run_that_was_told_to_end_is_no_result(self):
+        self.is_stopped = True
+        with self.assertRaisesRegex(Failed, "told to end"):
+            self.lab.run(TuneCase("net", 40))
+        self.assertFalse((self.folder / f"records/{TuneCase('net', 40).key}.db").exists())
 
     def test_what_is_forgotten_has_left_nothing(self):
         case = TuneCase("net", 40)

@@ -8,7 +8,7 @@ STAGES = {"prepare": 0.5, "select": 0.5, "build": 4.0, "measure": 20.0, "update"
 def report_of(ms, trials=40, is_search=False):
     """What the tuner says; of a mere search nothing about the network."""
     network = {"untuned_ms": 0, "tuned_ms": 0} if is_search else {"untuned_ms": 10.0, "tuned_ms": ms}
-    return {**network, "trials": trials, "seconds": 40.0, "stage_seconds": STAGES,
+    return {**network, "trials": trials, "seconds": 40.0, "stopped": False, "stage_seconds": STAGES,
             "tasks": [{"uses": 2, "untuned_ms": 2.0, "transferred": 5, "failed": 2},
                       {"uses": 1, "untuned_ms": 4.0, "transferred": 0, "failed": 0}],
             "curve": [{"seconds": 5.0, "trials": 2, "ms": 8.0}, {"seconds": 20.0, "trials": 30, "ms": 0.85 * ms},
