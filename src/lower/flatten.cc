@@ -1,6 +1,7 @@
 #include "lower/flatten.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace attune {
 namespace {
@@ -92,6 +93,11 @@ std::unique_ptr<Graph> Flatten(const Graph& region) {
   const Shape batch(out.begin(), out.end() - 1);
   if (anchor->input(1)->type().rank() != 2 || All(Ints(batch.begin(), batch.end() - 1), 1)) return nullptr;
   return WithFlatTypes(region, [&](Value& value) { return FlattenRows(value, batch); });
+}
+
+std::unique_ptr<Graph> FlatCopy(const Graph& region) {
+  std::unique_ptr<Graph> flat = Flatten(region);
+  return flat == nullptr ? region.Clone() : std::move(flat);
 }
 
 }  // namespace attune

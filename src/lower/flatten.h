@@ -15,6 +15,9 @@ namespace attune {
 // already.
 std::unique_ptr<Graph> Flatten(const Graph& region);
 
+// That group, or a copy of `region` where it has none: what is lowered.
+std::unique_ptr<Graph> FlatCopy(const Graph& region);
+
 }  // namespace attune
 
 #endif  // ATTUNE_LOWER_FLATTEN_H_

@@ -166,8 +166,7 @@ class BlockChooser {
       region->inputs()[i]->set_type(std::move(type));
     }
     AssignInGroup(*region, BlockOf(fused.output()));
-    const std::unique_ptr<Graph> flat = Flatten(*region);
-    return PredictCycles(flat == nullptr ? *region : *flat, target_);
+    return PredictCycles(*FlatCopy(*region), target_);
   }
 
   const Graph& graph_;

@@ -4,10 +4,9 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "absl/strings/str_join.h"
 #include "graph/text.h"
+#include "plan/groups_for_test.h"
 
 namespace attune {
 namespace {
@@ -30,7 +29,7 @@ graph @g(%x: f32[1,16,56,56]{c1/16}, %w: f32[96,16,1,1], %v: f32[96,1,3,3], %u: 
 })";
 
 // The operators of each group after chains are formed for a core with such a second-level cache.
-std::vector<std::string> GroupsFor(const std::string& text, int64_t l2_bytes, double l3_bytes_per_cycle) {
+Groups GroupsFor(const std::string& text, int64_t l2_bytes, double l3_bytes_per_cycle) {
   const auto graph = ParseGraph(text);
   EXPECT_TRUE(graph.ok()) << graph.status();
   Target target = *TargetByName("znver4");
@@ -38,16 +37,8 @@ std::vector<std::string> GroupsFor(const std::string& text, int64_t l2_bytes, do
   target.l3_bytes_per_cycle = l3_bytes_per_cycle;
   const absl::Status status = FormChains(**graph, target);
   EXPECT_TRUE(status.ok()) << status;
-  std::vector<std::string> groups;
-  for (const auto& node : (*graph)->nodes()) {
-    std::vector<std::string> operators;
-    for (const auto& inner : node->region().nodes()) operators.emplace_back(OpName(inner->op()));
-    groups.push_back(absl::StrJoin(operators, "+"));
-  }
-  return groups;
+  return OperatorsOfGroups(**graph);
 }
-
-using Groups = std::vector<std::string>;
 
 TEST(FormChainsTest, LargeMapsStayWithinAKernel) {
   const Groups alone = {"conv+relu", "conv", "conv+add"};

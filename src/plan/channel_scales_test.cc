@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "graph/text.h"
+#include "plan/groups_for_test.h"
 
 namespace attune {
 namespace {
@@ -36,21 +35,13 @@ std::string Projection(const Names& names = {}) {
 }
 
 // The operators of each group after the weights took the factors where that pays.
-std::vector<std::string> GroupsOf(const std::string& text) {
+Groups GroupsOf(const std::string& text) {
   const auto graph = ParseGraph(text);
   EXPECT_TRUE(graph.ok()) << graph.status();
   const absl::Status status = ScaleWeights(**graph, *TargetByName("znver4"));
   EXPECT_TRUE(status.ok()) << status;
-  std::vector<std::string> groups;
-  for (const auto& node : (*graph)->nodes()) {
-    std::vector<std::string> operators;
-    for (const auto& inner : node->region().nodes()) operators.emplace_back(OpName(inner->op()));
-    groups.push_back(absl::StrJoin(operators, "+"));
-  }
-  return groups;
+  return OperatorsOfGroups(**graph);
 }
-
-using Groups = std::vector<std::string>;
 
 TEST(ScaleWeightsTest, ALargeMapIsNotMultiplied) {
   EXPECT_EQ(GroupsOf(Projection()), Groups({"mul+conv+relu"}));

@@ -79,8 +79,7 @@ std::string CanonicalText(const Graph& region) {
 
 GroupIdentity IdentifyGroup(const Graph& group, const std::set<int>& constant_inputs, const Target& target) {
   GroupIdentity identity;
-  identity.region = Flatten(group);
-  if (identity.region == nullptr) identity.region = group.Clone();
+  identity.region = FlatCopy(group);
   identity.key = CanonicalText(*identity.region);
   for (int i : constant_inputs) absl::StrAppend(&identity.key, " constant ", i);
   for (const Graph::Output& output : identity.region->outputs()) {

@@ -6,6 +6,25 @@
 
 namespace attune {
 
+absl::Status ForEachGroup(Graph& graph, const std::function<absl::Status(Graph&, Node*)>& visit) {
+  auto& nodes = graph.nodes();
+  for (auto it = nodes.begin(); it != nodes.end();) {
+    Node* const node = (it++)->get();
+    if (node->op() == Op::kFused) {
+      RETURN_IF_ERROR(visit(graph, node));
+      continue;
+    }
+    for (int r = 0; r < node->num_regions(); ++r) RETURN_IF_ERROR(ForEachGroup(node->region(r), visit));
+  }
+  return absl::OkStatus();
+}
+
+Node* GroupThatMakesOnly(const Graph& graph, const Value* value) {
+  Node* group = value->producer();
+  const bool is_group = group != nullptr && group->op() == Op::kFused && group->num_outputs() == 1;
+  return is_group && value->users().size() == 1 && !graph.IsOutput(value) ? group : nullptr;
+}
+
 absl::Status GroupMerge::Build() {
   RETURN_IF_ERROR(Copy(first_));
   values_[first_.output()] = inside_.at(first_.region().outputs()[0].value);

@@ -2,6 +2,7 @@
 #ifndef ATTUNE_PLAN_GROUP_MERGE_H_
 #define ATTUNE_PLAN_GROUP_MERGE_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -11,6 +12,13 @@
 #include "graph/graph.h"
 
 namespace attune {
+
+// Calls `visit` for each fused group, in order, those in branches and loops first, with the graph that has
+// it. It may put another one in the place of the group and of earlier ones.
+absl::Status ForEachGroup(Graph& graph, const std::function<absl::Status(Graph&, Node*)>& visit);
+
+// The group whose only result is `value`, where that has one use and is no output of the graph; else null.
+Node* GroupThatMakesOnly(const Graph& graph, const Value* value);
 
 // Puts two groups, of which the second uses the only result of the first, into one region.
 class GroupMerge {
