@@ -271,14 +271,4 @@ absl::Status Schedule::PeelImpl(const Primitive& p) {
   return absl::OkStatus();
 }
 
-absl::Status Schedule::PrefetchImpl(const Primitive& p) {
-  ASSIGN_OR_RETURN(const LoopRef ref, FindLoop(p.names[1]));
-  Loop& loop = ref.state->loops[ref.index];
-  if (!FindRead(ref.state->stage, p.names[0]))
-    return InvalidInput("prefetch: stage '", ref.state->stage.name, "' does not read '", p.names[0], "'");
-  if (loop.kind != LoopKind::kSerial) return InvalidInput("prefetch: loop '", loop.name, "' is not serial");
-  loop.prefetches.push_back(p.names[0]);
-  return absl::OkStatus();
-}
-
 }  // namespace attune

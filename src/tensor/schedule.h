@@ -98,6 +98,11 @@ class Schedule {
   // `loop`, evenly over all iterations until that block's turn comes. Nothing where loops inside of `loop` go
   // from block to block.
   absl::Status Prefetch(const std::string& buffer, const std::string& loop);
+  // The stage of `loop` is computed at a loop of another stage, for one tile in each iteration of that loop,
+  // or of the innermost around it that has more than one. While it is, what it will read of `buffer` for the
+  // next tile is brought into the second-level cache: in each iteration of `loop`, what the same iteration
+  // will read then.
+  absl::Status PrefetchNextTile(const std::string& buffer, const std::string& loop);
 
   absl::Status Apply(const Primitive& primitive);
   const std::vector<Primitive>& trace() const { return trace_; }
@@ -123,6 +128,10 @@ class Schedule {
   absl::StatusOr<LoopNest> LowerPreparation(const std::string& stage) const;
 
  private:
+  struct Prefetched {
+    std::string buffer;
+    bool next_tile;  // else the next block
+  };
   struct Loop {
     std::string name;
     Var var;
@@ -131,7 +140,7 @@ class Schedule {
     LoopKind kind = LoopKind::kSerial;
     std::string binding;
     int64_t peel_front = 0, peel_back = 0;
-    std::vector<std::string> prefetches;  // of these buffers
+    std::vector<Prefetched> prefetches;
   };
   struct StageState {
     Stage stage;
@@ -148,6 +157,7 @@ class Schedule {
     size_t index;
   };
   class Lowering;
+  class Prefetching;
 
   absl::StatusOr<StageState*> FindStage(const std::string& name) const;
   absl::StatusOr<LoopRef> FindLoop(const std::string& name) const;
@@ -169,6 +179,8 @@ class Schedule {
   // `e`, an expression of `state`'s definition, by loop variables and local buffers, with indices simplified.
   Expr Resolve(const StageState& state, const Expr& e) const;
   Stmt LowerStage(const StageState& state) const;
+  // What an iteration of `loop`, one of the stage's, prefetches.
+  std::vector<Stmt> Prefetches(const StageState& state, const Loop& loop) const;
   const StageState* AttachedStageOf(const Buffer& buffer) const;
   // Adds the buffers that a stage, and what is computed at its loops, reads from outside of them.
   void CollectReads(const StageState& state, std::set<const BufferNode*>& reads) const;

@@ -72,6 +72,9 @@ TEST(ScheduleErrors, Loops) {
           {{{"unroll", {"c.i"}, {}}}, {"peel", {"c.i"}, {1, 1}}, "peel: loop 'c.i' is not serial"},
           {{}, {"prefetch", {"b", "out.i"}, {}}, "prefetch: stage 'out' does not read 'b'"},
           {{{"unroll", {"c.k"}, {}}}, {"prefetch", {"b", "c.k"}, {}}, "prefetch: loop 'c.k' is not serial"},
+          {{},
+           {"prefetch_next_tile", {"b", "c.k"}, {}},
+           "prefetch_next_tile: stage 'c' is not computed at a loop"},
       });
 }
 

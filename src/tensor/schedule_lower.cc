@@ -109,7 +109,11 @@ class Schedule::Lowering {
   }
 
   Stmt WithAttached(const Loop& loop, Stmt inner) const {
-    inner = WithPrefetches(loop, std::move(inner));
+    std::vector<Stmt> statements = schedule_.Prefetches(state_, loop);
+    if (!statements.empty()) {
+      statements.push_back(std::move(inner));
+      inner = MakeSequence(std::move(statements));
+    }
     for (auto it = schedule_.stages_.rbegin(); it != schedule_.stages_.rend(); ++it) {
       const StageState& producer = **it;
       if (producer.attached_to != loop.name) continue;
@@ -117,76 +121,6 @@ class Schedule::Lowering {
           MakeAllocate(producer.local, MakeSequence({Lowering(schedule_, producer).Run(), std::move(inner)}));
     }
     return inner;
-  }
-
-  Stmt WithPrefetches(const Loop& loop, Stmt inner) const {
-    std::vector<Stmt> statements;
-    for (const std::string& name : loop.prefetches) {
-      VisitExpr(schedule_.Resolve(state_, state_.stage.value), [&](const Expr& e) {
-        const bool reads = e->kind == ExprKind::kLoad && e->buffer->name == name;
-        // What is computed at a loop is in a cache anyway.
-        if (reads && e->buffer->space == MemorySpace::kGlobal) PrefetchNextBlock(loop, e, statements);
-      });
-    }
-    if (statements.empty()) return inner;
-    statements.push_back(std::move(inner));
-    return MakeSequence(std::move(statements));
-  }
-
-  // Adds the share of one iteration of `loop` in prefetching the block after the one that `load` reads.
-  void PrefetchNextBlock(const Loop& loop, const Expr& load, std::vector<Stmt>& statements) const {
-    constexpr int64_t kLineBytes = 64, kMaxLines = 16;
-    const Buffer& buffer = load->buffer;
-    const int64_t blocks = buffer->shape[0];
-    if (blocks < 2) return;
-    const Expr block = ToExpr(schedule_.LoopBounds().Normalize(load->args[0]));
-    if (Depth(block) > Depth(Expr(loop.var))) return;
-    // The iterations from the block's first use to its last, and how many of them are over.
-    int64_t iterations = 1;
-    Expr over(int64_t{0});
-    for (const Loop* around : LoopsAround(loop)) {
-      if (around->extent == 1) continue;
-      if (Mentions(block, around->var)) {
-        const int64_t uses = UsesOfBlock(block, around->var);
-        iterations = uses;
-        over = uses == 1 ? Expr(int64_t{0}) : FloorMod(Expr(around->var), uses);
-      } else {
-        iterations *= around->extent;
-        over = over * Expr(around->extent) + Expr(around->var);
-      }
-    }
-    const int64_t element_bytes = DTypeSize(buffer->dtype), line = kLineBytes / element_bytes;
-    const int64_t lines = CeilDiv(buffer->num_elements() / blocks * element_bytes, kLineBytes);
-    const int64_t share = std::min(CeilDiv(lines, iterations), kMaxLines);
-    for (int64_t i = 0; i < share; ++i) {
-      std::vector<Expr> indices(buffer->shape.size(), Expr(int64_t{0}));
-      indices[0] = FloorMod(block + Expr(int64_t{1}), blocks);
-      indices.back() = indices.back() + (over * Expr(share) + Expr(i)) * Expr(line);
-      statements.push_back(MakePrefetch(buffer, std::move(indices)));
-    }
-  }
-
-  // How many iterations of a loop in a row read the same block: n where its index is var / n.
-  static int64_t UsesOfBlock(const Expr& block, const Var& var) {
-    Expr quotient = block;
-    if (quotient->kind == ExprKind::kOp && quotient->op == MathOp::kFloorMod) quotient = quotient->args[0];
-    const bool is_quotient = quotient->kind == ExprKind::kOp && quotient->op == MathOp::kFloorDiv &&
-                             quotient->args[0]->kind == ExprKind::kVar && quotient->args[0]->var == var &&
-                             quotient->args[1]->kind == ExprKind::kInt;
-    return is_quotient ? quotient->args[1]->int_value : 1;
-  }
-
-  // `loop` of this stage and all around it, also those of the stages that it is computed at; outermost first.
-  std::vector<const Loop*> LoopsAround(const Loop& loop) const {
-    std::vector<const Loop*> loops;
-    for (std::string name = loop.name; !name.empty();) {
-      const absl::StatusOr<LoopRef> found = schedule_.FindLoop(name);
-      if (!found.ok()) break;
-      for (size_t i = found->index + 1; i-- > 0;) loops.push_back(&found->state->loops[i]);
-      name = found->state->attached_to;
-    }
-    std::ranges::reverse(loops);
-    return loops;
   }
 
   const Schedule& schedule_;

@@ -87,7 +87,8 @@ class RandomScheduler {
       case 1:
         return Try(schedule_.Parallel(loop));
       case 2:
-        return Try(schedule_.Prefetch(AnyRead(stage), loop));
+        return Try(random_.Integer(0, 1) == 0 ? schedule_.Prefetch(AnyRead(stage), loop)
+                                              : schedule_.PrefetchNextTile(AnyRead(stage), loop));
       default:
         return Try(schedule_.Peel(loop, random_.Integer(0, 2), random_.Integer(0, 2)));
     }

@@ -119,6 +119,29 @@ TEST(Schedule, PrefetchesTheNextBlockInEvenShares) {
                                       "mul(add(mul(floor_mod(%out.tile, 3), 32), %c.k), 16)]"));
 }
 
+// In 16 columns a tile has four lines, which two iterations of the reduction share: rows 0 and 1, then 2 and
+// 3. After three tiles of rows, the first is the next.
+TEST(Schedule, PrefetchesWhatTheNextTileReads) {
+  Schedule s(MatMulRelu(12, 64, 32));
+  ASSERT_TRUE(s.Split("out.i", 4).ok());
+  ASSERT_TRUE(s.Split("out.j", 16).ok());
+  ASSERT_TRUE(s.Reorder({"out.j.o", "out.i.o", "out.i.i", "out.j.i"}).ok());
+  ASSERT_TRUE(s.Fuse("out.j.o", "out.i.o", "out.tile").ok());
+  ASSERT_TRUE(s.ComputeAt("c", "out.tile", MemorySpace::kRegister).ok());
+  ASSERT_TRUE(s.Split("c.k", 8).ok());
+  ASSERT_TRUE(s.Reorder({"c.k.o", "c.k.i", "c.i", "c.j"}).ok());
+  ASSERT_TRUE(s.PrefetchNextTile("a", "c.k.o").ok());
+  const auto nest = s.Lower();
+  ASSERT_TRUE(nest.ok()) << nest.status();
+  for (const char* row : {"4", "5"}) {
+    EXPECT_THAT(
+        Print(*nest),
+        HasSubstr(absl::StrCat("prefetch a[add(add(add(add(mul(%out.tile, 4), mul(floor_div(add(%out.tile, "
+                               "1), 3), -12)), mul(%c.k.o, 2)), mul(floor_div(%c.k.o, 2), -4)), ",
+                               row, "), mul(%c.k.o, 8)]")));
+  }
+}
+
 // c[i,j] = Σ a[i + k - 1] b[k,j] where a has such an element, of 60 columns in 4 blocks of 16; out = c
 TEST(Schedule, OvercomputesLanesThoughItsLoopGoesOverRowsToo) {
   ComputeDef def;

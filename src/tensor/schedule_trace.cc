@@ -31,6 +31,7 @@ absl::Status Schedule::Apply(const Primitive& primitive) {
       {"cache_read", 2, 0, &Schedule::CacheReadImpl},
       {"rfactor", 2, 0, &Schedule::RfactorImpl},
       {"prefetch", 2, 0, &Schedule::PrefetchImpl},
+      {"prefetch_next_tile", 2, 0, &Schedule::PrefetchImpl},
       {"pack", 2, -1, &Schedule::PackImpl},
       {"overcompute", 1, 0, &Schedule::OvercomputeImpl},
   };
@@ -96,6 +97,9 @@ absl::Status Schedule::Pack(const std::string& buffer, const std::string& stage,
 absl::Status Schedule::Overcompute(const std::string& stage) { return Apply({"overcompute", {stage}, {}}); }
 absl::Status Schedule::Prefetch(const std::string& buffer, const std::string& loop) {
   return Apply({"prefetch", {buffer, loop}, {}});
+}
+absl::Status Schedule::PrefetchNextTile(const std::string& buffer, const std::string& loop) {
+  return Apply({"prefetch_next_tile", {buffer, loop}, {}});
 }
 
 std::string ToJson(const std::vector<Primitive>& trace) {

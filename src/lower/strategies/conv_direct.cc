@@ -31,7 +31,7 @@ constexpr int64_t kSeldom = 1, kOften = 2;
 constexpr int64_t kFewChannels = 4;  // those of an image
 
 struct Shape2d {
-  int64_t lanes, channels, kernel_w;
+  int64_t lanes, channels, kernel_w, taps;
   int64_t dot;  // channels that one instruction takes
   TiledConv tiled;
 };
@@ -61,6 +61,7 @@ Shape2d ShapeOf(const Workload& workload, const Target& target) {
   return {lanes,
           w[1],
           w[3],
+          w[2] * w[3],
           dot,
           {.blocks = CeilDiv(out[1], lanes),
            .group_blocks = CeilDiv(out[1] / group, lanes),
@@ -187,6 +188,10 @@ absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Confi
     const std::string weights = BufferName(workload, workload.anchor->input(1)) + ".packed";
     RETURN_IF_ERROR(s.Prefetch(weights, how_often == kSeldom ? channels.front() : innermost));
   }
+  // And the pixels of the next tile: without taps, a tile is not used for long, and is many short pieces.
+  const Value* input = workload.anchor->input(0);
+  if (!in_layout.is_plain() && shape.taps == 1 && input->is_input())
+    RETURN_IF_ERROR(s.PrefetchNextTile(ParamName(workload, input), innermost));
   // Where that would read out of bounds, the guards stay.
   s.Overcompute(acc).IgnoreError();
   return absl::OkStatus();

@@ -338,6 +338,8 @@ class WinogradScheduler {
     RETURN_IF_ERROR(s_.Vectorize(acc + ".d5"));
     if (plan_.dot > 1) RETURN_IF_ERROR(s_.Dot(terms.instruction));
     if (plan_.prefetch) RETURN_IF_ERROR(s_.Prefetch(node_ + ".u", channels_loop));
+    // And the transformed input of the next point, half of which another core has made.
+    if (plan_.input_first) RETURN_IF_ERROR(s_.PrefetchNextTile(node_ + ".v", channels_loop));
     return s_.Overcompute(acc);
   }
 

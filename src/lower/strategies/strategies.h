@@ -16,7 +16,7 @@ Config ConvDirectDefault(const Workload&, const Target&);
 absl::Status ConvDirectApply(Schedule&, const Workload&, const Config&, const Target&);
 double ConvDirectCost(const Workload&, const Config&, const Target&);
 inline constexpr Strategy kConvDirect = {
-    "conv_direct",   3,       ConvDirectWhyNot, ConvDirectSpace, ConvDirectDefault,
+    "conv_direct",   4,       ConvDirectWhyNot, ConvDirectSpace, ConvDirectDefault,
     ConvDirectApply, nullptr, ConvDirectCost};
 
 // 3×3 convolutions in NCHW[v]c with fewer multiplications, by tiles of the output. conv_winograd.cc
@@ -27,7 +27,7 @@ absl::Status ConvWinogradApply(Schedule&, const Workload&, const Config&, const 
 absl::StatusOr<ComputeDef> ConvWinogradDefine(const Workload&, const Config&);
 double ConvWinogradCost(const Workload&, const Config&, const Target&);
 inline constexpr Strategy kConvWinograd = {"conv_winograd",
-                                           2,
+                                           3,
                                            ConvWinogradWhyNot,
                                            ConvWinogradSpace,
                                            ConvWinogradDefault,
@@ -66,7 +66,7 @@ Config ConvChainDefault(const Workload&, const Target&);
 absl::Status ConvChainApply(Schedule&, const Workload&, const Config&, const Target&);
 // The cycles that it saves over one kernel a link.
 double ConvChainSavings(const Workload&, const Target&);
-inline constexpr Strategy kConvChain = {"conv_chain",  1, ConvChainWhyNot, ConvChainSpace, ConvChainDefault,
+inline constexpr Strategy kConvChain = {"conv_chain",  2, ConvChainWhyNot, ConvChainSpace, ConvChainDefault,
                                         ConvChainApply};
 
 // Matrix products with a packed right operand: a register tile of rows × column vectors. gemm.cc

@@ -1,0 +1,181 @@
+// Which lines a loop prefetches.
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "base/checked.h"
+#include "base/status.h"
+#include "tensor/schedule.h"
+#include "tensor/schedule_expr.h"
+
+namespace attune {
+namespace {
+
+constexpr int64_t kLineBytes = 64;
+constexpr int64_t kMaxLines = 16;  // in one iteration
+
+int64_t ElementsOfLine(const Buffer& buffer) { return kLineBytes / DTypeSize(buffer->dtype); }
+
+// How many iterations of a loop in a row read the same block: n where its index is var / n.
+int64_t UsesOfBlock(const Expr& block, const Var& var) {
+  Expr quotient = block;
+  if (quotient->kind == ExprKind::kOp && quotient->op == MathOp::kFloorMod) quotient = quotient->args[0];
+  const bool is_quotient = quotient->kind == ExprKind::kOp && quotient->op == MathOp::kFloorDiv &&
+                           quotient->args[0]->kind == ExprKind::kVar && quotient->args[0]->var == var &&
+                           quotient->args[1]->kind == ExprKind::kInt;
+  return is_quotient ? quotient->args[1]->int_value : 1;
+}
+
+}  // namespace
+
+// The prefetches of one loop of a stage.
+class Schedule::Prefetching {
+ public:
+  Prefetching(const Schedule& schedule, const StageState& state, const Loop& loop)
+      : schedule_(schedule), state_(state), loop_(loop), bounds_(schedule.LoopBounds()) {}
+
+  std::vector<Stmt> Run() {
+    for (const Prefetched& prefetched : loop_.prefetches) {
+      VisitExpr(schedule_.Resolve(state_, state_.stage.value), [&](const Expr& e) {
+        const bool reads = e->kind == ExprKind::kLoad && e->buffer->name == prefetched.buffer;
+        // What is computed at a loop is in a cache anyway.
+        if (!reads || e->buffer->space != MemorySpace::kGlobal) return;
+        if (prefetched.next_tile) {
+          PrefetchNextTile(e);
+        } else {
+          PrefetchNextBlock(e);
+        }
+      });
+    }
+    return std::move(statements_);
+  }
+
+ private:
+  // The loops of this stage inside of `loop_`.
+  std::span<const Loop> LoopsInside() const {
+    const std::span<const Loop> loops = state_.loops;
+    return loops.subspan(static_cast<size_t>(&loop_ - loops.data()) + 1);
+  }
+
+  // The loop and all around it, also those of the stages that its stage is computed at; outermost first.
+  std::vector<const Loop*> LoopsAround(std::string name) const {
+    std::vector<const Loop*> loops;
+    while (!name.empty()) {
+      const absl::StatusOr<LoopRef> found = schedule_.FindLoop(name);
+      if (!found.ok()) break;
+      for (size_t i = found->index + 1; i-- > 0;) loops.push_back(&found->state->loops[i]);
+      name = found->state->attached_to;
+    }
+    std::ranges::reverse(loops);
+    return loops;
+  }
+
+  // Adds the share of one iteration in prefetching the block after the one that `load` reads.
+  void PrefetchNextBlock(const Expr& load) {
+    const Buffer& buffer = load->buffer;
+    const int64_t blocks = buffer->shape[0];
+    if (blocks < 2) return;
+    const Expr block = ToExpr(bounds_.Normalize(load->args[0]));
+    if (std::ranges::any_of(LoopsInside(), [&](const Loop& loop) { return Mentions(block, loop.var); }))
+      return;
+    // The iterations from the block's first use to its last, and how many of them are over.
+    int64_t iterations = 1;
+    Expr over(int64_t{0});
+    for (const Loop* around : LoopsAround(loop_.name)) {
+      if (around->extent == 1) continue;
+      if (Mentions(block, around->var)) {
+        const int64_t uses = UsesOfBlock(block, around->var);
+        iterations = uses;
+        over = uses == 1 ? Expr(int64_t{0}) : FloorMod(Expr(around->var), uses);
+      } else {
+        iterations *= around->extent;
+        over = over * Expr(around->extent) + Expr(around->var);
+      }
+    }
+    const int64_t line = ElementsOfLine(buffer);
+    const int64_t lines = CeilDiv(buffer->num_elements() / blocks, line);
+    const int64_t share = std::min(CeilDiv(lines, iterations), kMaxLines);
+    for (int64_t i = 0; i < share; ++i) {
+      std::vector<Expr> indices(buffer->shape.size(), Expr(int64_t{0}));
+      indices[0] = FloorMod(block + Expr(int64_t{1}), blocks);
+      indices.back() = indices.back() + (over * Expr(share) + Expr(i)) * Expr(line);
+      statements_.push_back(MakePrefetch(buffer, std::move(indices)));
+    }
+  }
+
+  // Adds the share of one iteration in prefetching what `load` will read in it for the next tile.
+  void PrefetchNextTile(const Expr& load) {
+    const Loop* tiles = nullptr;  // the innermost around this stage with more than one iteration
+    for (const Loop* around : LoopsAround(state_.attached_to)) {
+      if (around->extent > 1) tiles = around;
+    }
+    if (tiles == nullptr) return;
+    const Var& tile = tiles->var;
+    if (std::ranges::none_of(load->args, [&](const Expr& index) { return Mentions(index, tile); })) return;
+
+    // An iteration reads a line for each iteration of the loops inside that go from row to row: numbered.
+    std::vector<Expr> row = load->args;
+    row.pop_back();
+    for (Expr& index : row) index = ToExpr(bounds_.Normalize(index));
+    const auto moves = [&](const Loop& loop) {
+      return std::ranges::any_of(row, [&](const Expr& index) { return Mentions(index, loop.var); });
+    };
+    int64_t lines = 1;
+    for (const Loop& inside : LoopsInside()) lines *= moves(inside) ? inside.extent : 1;
+    // Iterations that read the same lines have a part of them each.
+    const int64_t sharers = moves(loop_) ? 1 : IterationsOfALine(load);
+    const int64_t share = std::min(CeilDiv(lines, sharers), kMaxLines);
+    for (int64_t i = 0; i < share; ++i) {
+      std::map<const VarNode*, Expr> values = {{tile.get(), Expr(tile) + Expr(int64_t{1})}};
+      Expr number = FloorMod(Expr(loop_.var), sharers) * Expr(share) + Expr(i);
+      int64_t lines_of_one = lines;  // iteration of the loop at hand
+      for (const Loop& inside : LoopsInside()) {
+        Expr& value = values[inside.var.get()] = Expr(int64_t{0});
+        if (!moves(inside)) continue;
+        lines_of_one /= inside.extent;
+        value = FloorDiv(number, lines_of_one);
+        number = FloorMod(number, lines_of_one);
+      }
+      std::vector<Expr> indices;
+      for (const Expr& index : load->args)
+        indices.push_back(ToExpr(bounds_.Normalize(ReplaceVars(index, values))));
+      statements_.push_back(MakePrefetch(load->buffer, std::move(indices)));
+    }
+  }
+
+  // How many iterations in a row read the same line, which they do in pieces.
+  int64_t IterationsOfALine(const Expr& load) const {
+    const Affine column = bounds_.Normalize(load->args.back());
+    const Affine::Term* step = column.Find(loop_.var);
+    const int64_t line = ElementsOfLine(load->buffer);
+    if (step == nullptr || step->coefficient <= 0 || line % step->coefficient != 0) return 1;
+    return std::min(line / step->coefficient, loop_.extent);
+  }
+
+  const Schedule& schedule_;
+  const StageState& state_;
+  const Loop& loop_;
+  const Bounds bounds_;
+  std::vector<Stmt> statements_;
+};
+
+std::vector<Stmt> Schedule::Prefetches(const StageState& state, const Loop& loop) const {
+  if (loop.prefetches.empty()) return {};
+  return Prefetching(*this, state, loop).Run();
+}
+
+absl::Status Schedule::PrefetchImpl(const Primitive& p) {
+  const bool next_tile = p.op == "prefetch_next_tile";
+  ASSIGN_OR_RETURN(const LoopRef ref, FindLoop(p.names[1]));
+  const StageState& state = *ref.state;
+  Loop& loop = ref.state->loops[ref.index];
+  if (!FindRead(state.stage, p.names[0]))
+    return InvalidInput(p.op, ": stage '", state.stage.name, "' does not read '", p.names[0], "'");
+  if (loop.kind != LoopKind::kSerial) return InvalidInput(p.op, ": loop '", loop.name, "' is not serial");
+  if (next_tile && state.attached_to.empty())
+    return InvalidInput(p.op, ": stage '", state.stage.name, "' is not computed at a loop");
+  loop.prefetches.push_back({p.names[0], next_tile});
+  return absl::OkStatus();
+}
+
+}  // namespace attune
