@@ -69,6 +69,22 @@ TEST(LowerContraction, ConvolutionsByTiles) {
   }
 }
 
+// Without padding, a last tile that is not full overlaps the one before.
+TEST(LowerContraction, ConvolutionsWhoseTilesOverlap) {
+  for (int64_t tile_w : {3, 5, 10}) {
+    std::vector<OperatorCase> cases = {
+        Conv(Op::kConv, {"f32[1,32,1,49]", "f32[48,32,1,1]", "f32[48]"}, {1, 1}, {0, 0, 0, 0}),
+        Conv(Op::kConv, {"f32[2,16,5,34]", "f32[48,16,3,2]"}, {2, 2}, {1, 0, 0, 0})};
+    for (OperatorCase& test_case : cases) {
+      test_case.strategy = "conv_direct";
+      test_case.config = {
+          {"tile_w", tile_w}, {"tile_c", 3}, {"rows_first", 0}, {"unroll_c", 8}, {"prefetch", 2}};
+      test_case.epilogue = {Op::kRelu};
+    }
+    ExpectKernelsMatch(InEachLayout(cases));
+  }
+}
+
 TEST(LowerContraction, ConvolutionsWithEpilogue) {
   std::vector<OperatorCase> cases =
       InEachLayout({Conv(Op::kConv, {"f32[1,16,6,6]", "f32[16,16,3,3]", "f32[16]"}, {1, 1}, {1, 1, 1, 1}),

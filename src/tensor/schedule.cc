@@ -152,9 +152,11 @@ absl::Status Schedule::SplitImpl(const Primitive& p) {
   const int64_t factor = p.numbers[0];
   ASSIGN_OR_RETURN(const LoopRef ref, FindLoop(p.names[0]));
   const Loop loop = ref.state->loops[ref.index];
-  if (factor < 1) return InvalidInput("split: factor ", factor, " of loop '", loop.name, "' is not positive");
-  if (factor > kMaxFactor)
-    return InvalidInput("split: factor ", factor, " of loop '", loop.name, "' is too large");
+  const bool overlapping = p.op == "split_overlapping";
+  if (factor < 1)
+    return InvalidInput(p.op, ": factor ", factor, " of loop '", loop.name, "' is not positive");
+  if (factor > (overlapping ? loop.extent : kMaxFactor))
+    return InvalidInput(p.op, ": factor ", factor, " of loop '", loop.name, "' is too large");
   RETURN_IF_ERROR(CheckPlain(loop, p.op));
   Loop outer = loop, inner = loop;
   outer.name = loop.name + ".o";
@@ -163,9 +165,12 @@ absl::Status Schedule::SplitImpl(const Primitive& p) {
   inner.var = MakeVar(inner.name);
   outer.extent = CeilDiv(loop.extent, factor);
   inner.extent = factor;
-  const Expr value = Expr(outer.var) * factor + Expr(inner.var);
+  const bool even = loop.extent % factor == 0;
+  const Expr begin = Expr(outer.var) * factor;
+  const Expr first = overlapping && !even ? Min(begin, Expr(loop.extent - factor)) : begin;
+  const Expr value = first + Expr(inner.var);
   for (const auto& state : stages_) Substitute(*state, loop.var, value);
-  if (loop.extent % factor != 0) ref.state->guards.push_back(value < Expr(loop.extent));
+  if (!even) ref.state->guards.push_back(overlapping ? value >= begin : value < Expr(loop.extent));
   auto& loops = ref.state->loops;
   loops[ref.index] = outer;
   loops.insert(loops.begin() + static_cast<ptrdiff_t>(ref.index) + 1, inner);

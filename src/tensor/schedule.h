@@ -49,6 +49,10 @@ class Schedule {
   // loop → loop.o, loop.i with inner extent `factor`. Where `factor` does not divide the extent, the
   // iterations beyond it are guarded.
   absl::Status Split(const std::string& loop, int64_t factor);
+  // The same, but where `factor` does not divide the extent, the last loop.i goes over the last `factor`
+  // iterations, of which those are guarded that the one before has been over. What is computed at loop.o for
+  // all of loop.i then never lies beyond the end. `factor` is at most the extent.
+  absl::Status SplitOverlapping(const std::string& loop, int64_t factor);
   // Two adjacent loops of a stage, `outer` directly around `inner` → `fused`.
   absl::Status Fuse(const std::string& outer, const std::string& inner, const std::string& fused);
   // These loops of one stage take, in this order, the places that they hold now.

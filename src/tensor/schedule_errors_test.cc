@@ -37,6 +37,7 @@ TEST(ScheduleErrors, Loops) {
           {{}, {"split", {"d.i"}, {2}}, "no loop 'd.i'"},
           {{}, {"split", {"c.i"}, {0}}, "split: factor 0 of loop 'c.i' is not positive"},
           {{}, {"split", {"c.i"}, {huge + 1}}, "split: factor 1073741825 of loop 'c.i' is too large"},
+          {{}, {"split_overlapping", {"c.i"}, {6}}, "split_overlapping: factor 6 of loop 'c.i' is too large"},
           {{at}, {"split", {"out.i"}, {2}}, "split: stage 'c' is computed at 'out.i'"},
           {{{"unroll", {"c.i"}, {}}},
            {"split", {"c.i"}, {2}},

@@ -54,7 +54,8 @@ class RandomScheduler {
     switch (random_.Integer(0, 9)) {
       case 0:
       case 1:
-        return Try(schedule_.Split(loop, random_.Integer(1, 5)));
+        return Try(random_.Integer(0, 2) > 0 ? schedule_.Split(loop, random_.Integer(1, 5))
+                                             : schedule_.SplitOverlapping(loop, random_.Integer(1, 5)));
       case 2: {
         const size_t i = Pick(loops.size());
         if (i + 1 < loops.size()) Try(schedule_.Fuse(loops[i], loops[i + 1], stage + ".f" + loops[i]));

@@ -102,6 +102,20 @@ TEST(Schedule, ALoopOfOneIterationVanishesInAFusedOne) {
                                       "in[0, add(mul(%out.ijk.o, 8), %out.ijk.i), 0]"));
 }
 
+// Seven rows in tiles of three: rows 0 to 2, 3 to 5, and 4 to 6, of which the last alone is new.
+TEST(Schedule, SplitsIntoTilesOfWhichTheLastOverlaps) {
+  Schedule s(MatMulRelu(7, 16, 4));
+  ASSERT_TRUE(s.SplitOverlapping("out.i", 3).ok());
+  ASSERT_TRUE(s.ComputeAt("c", "out.i.o", MemorySpace::kRegister).ok());
+  ASSERT_TRUE(s.Overcompute("c").ok());
+  const auto nest = s.Lower();
+  ASSERT_TRUE(nest.ok()) << nest.status();
+  EXPECT_THAT(Print(*nest),
+              AllOf(HasSubstr("allocate c: f32[3,16] register"),
+                    HasSubstr("a[add(min(mul(%out.i.o, 3), 4), %c.i), %c.k]"),
+                    HasSubstr("if ge(add(min(mul(%out.i.o, 3), 4), %out.i.i), mul(%out.i.o, 3))")));
+}
+
 // A panel of 16 columns, 32 lines, is used for three tiles of rows: in 3 × 32 iterations, a line each.
 TEST(Schedule, PrefetchesTheNextBlockInEvenShares) {
   Schedule s(MatMulRelu(12, 64, 32));

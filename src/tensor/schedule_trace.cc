@@ -16,6 +16,7 @@ absl::Status Schedule::Apply(const Primitive& primitive) {
   };
   static constexpr Row kTable[] = {
       {"split", 1, 1, &Schedule::SplitImpl},
+      {"split_overlapping", 1, 1, &Schedule::SplitImpl},
       {"fuse", 3, 0, &Schedule::FuseImpl},
       {"reorder", -1, 0, &Schedule::ReorderImpl},
       {"unroll", 1, 0, &Schedule::MarkImpl},
@@ -50,6 +51,9 @@ absl::Status Schedule::Apply(const Primitive& primitive) {
 
 absl::Status Schedule::Split(const std::string& loop, int64_t factor) {
   return Apply({"split", {loop}, {factor}});
+}
+absl::Status Schedule::SplitOverlapping(const std::string& loop, int64_t factor) {
+  return Apply({"split_overlapping", {loop}, {factor}});
 }
 absl::Status Schedule::Fuse(const std::string& outer, const std::string& inner, const std::string& fused) {
   return Apply({"fuse", {outer, inner, fused}, {}});

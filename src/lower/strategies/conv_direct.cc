@@ -68,7 +68,8 @@ Shape2d ShapeOf(const Workload& workload, const Target& target) {
            .lanes = lanes,
            .width = out[3],
            .rows = out[0] * out[2],
-           .steps = w[1] / dot * w[2] * w[3]}};
+           .steps = w[1] / dot * w[2] * w[3],
+           .padded = ReadsPadding(WindowAlong(conv, 1))}};
 }
 
 }  // namespace
@@ -204,7 +205,8 @@ absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config
     std::erase(rest.elementwise_stages, BufferName(workload, workload.anchor->input(1)));
   RETURN_IF_ERROR(InlineEpilogue(s, rest));
   RETURN_IF_ERROR(PackDirect(s, workload, config, target));
-  RETURN_IF_ERROR(TileOutput(s, workload, config, DirectTaps(workload, config).peeled));
+  const bool padded = ReadsPadding(WindowAlong(*workload.anchor, 1));
+  RETURN_IF_ERROR(TileOutput(s, workload, config, padded ? DirectTaps(workload, config).peeled : Borders()));
   return AccumulateDirect(s, workload, config, target);
 }
 

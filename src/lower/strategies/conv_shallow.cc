@@ -41,7 +41,8 @@ TiledConv TiledOf(const Node& conv) {
           .lanes = out.layout.block,
           .width = window.columns.output,
           .rows = out.shape()[0] * window.rows.output,
-          .steps = channels * window.rows.kernel * window.tap_groups};
+          .steps = channels * window.rows.kernel * window.tap_groups,
+          .padded = true};
 }
 
 }  // namespace

@@ -43,9 +43,11 @@ double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Tar
       static_cast<double>(std::max<int64_t>(accumulators - target.num_vector_registers / 2, 0)) /
       static_cast<double>(conv.steps);
   const double tiles = static_cast<double>(CeilDiv(conv.width, tile_w) * CeilDiv(conv.blocks, tile_c));
-  // Tiles that come out even can be shared among threads one by one, others a row at a time.
-  const double uneven =
-      conv.width % tile_w == 0 ? 1.0 : 1.02 * TypicalImbalance(conv.rows * CeilDiv(conv.blocks, tile_c));
+  // Threads share tiles one by one, or, where some are peeled, a row at a time.
+  constexpr double kGuards = 1.02;
+  const double uneven = conv.width % tile_w == 0 ? 1.0
+                        : conv.padded ? kGuards * TypicalImbalance(conv.rows * CeilDiv(conv.blocks, tile_c))
+                                      : kGuards;
   return uneven * tiles * (std::max({multiply_adds, loads, latency}) + loop_overhead + finish);
 }
 
@@ -72,10 +74,13 @@ Config CheapestTile(const TiledConv& conv, int64_t registers, const Target& targ
   return best;
 }
 
-absl::Status SplitIntoTiles(Schedule& schedule, const Workload& workload, const Config& config) {
-  const std::string& out = workload.output_stage;
+absl::Status SplitIntoTiles(Schedule& schedule, const Workload& workload, const Config& config,
+                            LastTile last) {
+  const std::string &out = workload.output_stage, pixels = out + ".d3";
+  const int64_t tile_w = config.at("tile_w");
   RETURN_IF_ERROR(schedule.Split(out + ".d1", config.at("tile_c")));
-  RETURN_IF_ERROR(schedule.Split(out + ".d3", config.at("tile_w")));
+  RETURN_IF_ERROR(last == LastTile::kOverlaps ? schedule.SplitOverlapping(pixels, tile_w)
+                                              : schedule.Split(pixels, tile_w));
   std::vector<std::string> order = {out + ".d0", out + ".d1.o", out + ".d2"};
   if (config.at("rows_first") != 0) std::swap(order[1], order[2]);
   for (const char* loop : {".d3.o", ".d1.i", ".d3.i", ".v"}) order.push_back(out + loop);
@@ -88,9 +93,11 @@ absl::Status SplitIntoTiles(Schedule& schedule, const Workload& workload, const 
 absl::Status TileOutput(Schedule& schedule, const Workload& workload, const Config& config,
                         const Borders& peeled) {
   const std::string& out = workload.output_stage;
-  RETURN_IF_ERROR(SplitIntoTiles(schedule, workload, config));
+  const bool peels = peeled.front + peeled.back > 0;
+  RETURN_IF_ERROR(
+      SplitIntoTiles(schedule, workload, config, peels ? LastTile::kBeyond : LastTile::kOverlaps));
   std::string tiles = out + ".d3.o";
-  if (peeled.front + peeled.back == 0) {
+  if (!peels) {
     RETURN_IF_ERROR(ParallelizeOuter(schedule, out, 4));
     ASSIGN_OR_RETURN(const std::vector<std::string> loops, schedule.Loops(out));
     tiles = loops.front();

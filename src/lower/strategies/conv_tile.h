@@ -22,6 +22,7 @@ struct TiledConv {
   int64_t width;         // pixels of an output row
   int64_t rows;          // of the output, of all batches
   int64_t steps;         // of the sum: terms, or as many at a time as one instruction takes
+  bool padded;           // a row's tiles are peeled where they reach into padding or beyond its end
 };
 
 // Predicted cycles for one step of all tiles of an output row: the multiply-adds, or the loads behind them.
@@ -34,11 +35,14 @@ std::vector<Knob> TileSpace(const TiledConv& conv, const Target& target);
 Config CheapestTile(const TiledConv& conv, int64_t registers, const Target& target);
 
 // Splits the output into unrolled tiles of a config's tile_w and tile_c, in the order batch, blocks, rows (or
-// rows, blocks), pixels: its loops are then d0, d1.o, d2, d3.o, and those of a tile.
-absl::Status SplitIntoTiles(Schedule& schedule, const Workload& workload, const Config& config);
+// rows, blocks), pixels: its loops are then d0, d1.o, d2, d3.o, and those of a tile. A last tile of a row
+// that is not full goes beyond the row's end, or overlaps the one before.
+enum class LastTile : uint8_t { kBeyond, kOverlaps };
+absl::Status SplitIntoTiles(Schedule& schedule, const Workload& workload, const Config& config,
+                            LastTile last = LastTile::kBeyond);
 
 // Schedules the output in such tiles, with the anchor's accumulator in registers for each, and shares them
-// among threads: one by one where none is peeled, else by rows.
+// among threads: by rows where some are peeled, else one by one, the last ones overlapping.
 absl::Status TileOutput(Schedule& schedule, const Workload& workload, const Config& config,
                         const Borders& peeled);
 

@@ -125,6 +125,11 @@ WindowAxis WindowAlong(const Node& node, size_t d) {
           at("pads", spatial + d, 0)};
 }
 
+bool ReadsPadding(const WindowAxis& axis) {
+  const int64_t last = (axis.output - 1) * axis.stride - axis.pad_begin + (axis.kernel - 1) * axis.dilation;
+  return axis.pad_begin > 0 || last >= axis.input;
+}
+
 Borders PeeledTiles(const WindowAxis& axis, int64_t tile) {
   const int64_t tiles = CeilDiv(axis.output, tile);
   const auto inside = [&](int64_t t) {

@@ -145,6 +145,8 @@ struct WindowAxis {
 Borders PeeledTiles(const WindowAxis& axis, int64_t tile);
 // The window of a convolution or pooling node along spatial axis d.
 WindowAxis WindowAlong(const Node& node, size_t d);
+// Whether some tap of an output falls outside of the input.
+bool ReadsPadding(const WindowAxis& axis);
 
 // Peels the iterations of a loop over a padded row that lie in the padding, unless they are many: the
 // padding's condition then stays in the loop.
