@@ -99,8 +99,10 @@ Config DirectDefault(const Workload& workload, int64_t blocks, const Target& tar
   Config best = CheapestTile(s.tiled, TileRegisters(workload, target), target);
   // Enough work between branches. A loop over the few channels of an image costs more than weights in
   // registers do: without it, the first kernels of MobileNet v2 and EfficientNet-B0 took a quarter less.
-  const int64_t tile = best["tile_w"] * best["tile_c"] * s.kernel_w;
-  const bool is_unrolled = tile <= kLargestUnrolledTile || s.channels <= kFewChannels;
+  constexpr int64_t kEnough = 32;
+  const int64_t tile = best["tile_w"] * best["tile_c"];
+  const bool is_small = tile <= kLargestUnrolledTile && tile * s.kernel_w <= kEnough;
+  const bool is_unrolled = is_small || s.channels <= kFewChannels;
   best["unroll_c"] = Divisors(s.channels / s.dot, is_unrolled ? 8 : 1).back();
   const Shape out = workload.anchor->output()->type().shape();
   best["prefetch"] = out[0] * out[2] * out[3] <= kFewPixels ? kOften : 0;
