@@ -96,11 +96,6 @@ Remainder RemainderOfLn2(RealValue x) {
   return {shifted, n, Fma(n, -format.ln2_high, x)};
 }
 
-// r with what rounding leaves, so many times.
-RealValue WithLowPart(const Remainder& of, double times) {
-  return Fma(of.n, -times * FormatOf(of.n).ln2_low, of.r);
-}
-
 struct ExpReduction {
   Value* n;          // integer
   RealValue minus1;  // e^r - 1
@@ -109,7 +104,7 @@ struct ExpReduction {
 ExpReduction ReduceExp(RealValue x) {
   const Format& format = FormatOf(x);
   const Remainder reduced = RemainderOfLn2(x);
-  const RealValue r = WithLowPart(reduced, 1);
+  const RealValue r = Fma(reduced.n, -format.ln2_low, reduced.r);
   Value* n = x.ir().CreateSub(Bits(reduced.shifted), BitsConstant(x, BitsOfNumber(x, format.magic)));
   return {n, Fma(r * r, Polynomial(r, format.exp), r)};
 }
@@ -117,18 +112,15 @@ ExpReduction ReduceExp(RealValue x) {
 // Just below 126 ln 2: with it as the limit of |x|, e^x and e^-x are normal numbers.
 constexpr double kMostNormal = 87.3;
 
-// 1 / (1 + e^-x) in f32 for |x| <= kMostNormal. With -x = n ln 2 + r and E = r coth(r / 2), which is even,
-// e^r = (E + r) / (E - r): a polynomial of three terms does where e^r by itself takes six, and the one
-// division, for which fdlibm's exp has such a quotient, is there anyway. What rounding ln 2 takes from r is a
-// factor of e^-x near 1, so E + r, which is near 2, has it twice: by a sum that does not wait for E.
-RealValue LogisticOfNormal(RealValue x) {
+// e^-x in f32 for |x| <= kMostNormal, to 6 units in the last place where it is least. Networks have it behind
+// every convolution, so that what takes no more than some units away is left out: the low part of ln 2, and
+// the last term of exp's polynomial.
+RealValue ExpOfNegated(RealValue x) {
   const Remainder reduced = RemainderOfLn2(-x);
-  const RealValue r = reduced.r;
-  const RealValue even = Polynomial(r * r, kLogisticF32);
-  const RealValue share = even - r, other = even + WithLowPart(reduced, 2);
+  const RealValue mantissa = Fma(reduced.r, Polynomial(reduced.r, kShortExpF32), x.Number(1));
   // No bit of the magic number remains when n moves to the exponent.
   Value* n = x.ir().CreateShl(Bits(reduced.shifted), static_cast<uint64_t>(kF32Format.mantissa_bits));
-  return share / (share + FromBits(x, x.ir().CreateAdd(Bits(other), n)));
+  return FromBits(x, x.ir().CreateAdd(Bits(mantissa), n));
 }
 
 // Of f32, between -high and high, which is positive. NaN may be lost.
@@ -267,15 +259,15 @@ RealValue Sigmoid(RealValue x) {
     const RealValue z = Exp(-Abs(x));
     return Where(x < 0.0, z, x.Number(1)) / (z + 1);
   }
-  return Where(x < -kMostNormal, 0, LogisticOfNormal(Clamp(x, -kMostNormal, kMostNormal)));
+  return Where(x < -kMostNormal, 0, 1 / (ExpOfNegated(Clamp(x, -kMostNormal, kMostNormal)) + 1));
 }
 
 // x sigmoid(x); in f32 for less than -kMostNormal, what it is there, -1e-36.
 RealValue Silu(RealValue x) {
   constexpr double kNoneBelow = -750;  // in f64; -750 e^-750 is 0
   if (x.is_f64()) return ClampBelow(x, kNoneBelow) * Sigmoid(x);
-  // The first factor keeps NaN.
-  return ClampBelow(x, -kMostNormal) * LogisticOfNormal(ClampMagnitude(x, kMostNormal));
+  // The numerator keeps NaN.
+  return ClampBelow(x, -kMostNormal) / (ExpOfNegated(ClampMagnitude(x, kMostNormal)) + 1);
 }
 
 // In f32, where networks have it in every GELU: x times a quotient of polynomials in x², up to where erf
