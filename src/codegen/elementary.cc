@@ -4,9 +4,12 @@
 // Mathematical Functions, 1989; Sun Microsystems, 1993) to a polynomial of our own fit.
 #include "codegen/elementary.h"
 
+#include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "codegen/math_coefficients.h"
@@ -89,10 +92,12 @@ struct Remainder {
   RealValue n, r;
 };
 
-Remainder RemainderOfLn2(RealValue x) {
+// n is an integer, or a multiple of 1 / `steps`, a power of two: r is then so many times less.
+Remainder RemainderOfLn2(RealValue x, double steps = 1) {
   const Format& format = FormatOf(x);
-  const RealValue shifted = Fma(x, 1.4426950408889634, x.Number(format.magic));
-  const RealValue n = shifted - format.magic;
+  const double magic = format.magic / steps;
+  const RealValue shifted = Fma(x, 1.4426950408889634, x.Number(magic));
+  const RealValue n = shifted - magic;
   return {shifted, n, Fma(n, -format.ln2_high, x)};
 }
 
@@ -112,10 +117,34 @@ ExpReduction ReduceExp(RealValue x) {
 // Just below 126 ln 2: with it as the limit of |x|, e^x and e^-x are normal numbers.
 constexpr double kMostNormal = 87.3;
 
-// e^-x in f32 for |x| <= kMostNormal, to 6 units in the last place where it is least. Networks have it behind
-// every convolution, so that what takes no more than some units away is left out: the low part of ln 2, and
-// the last term of exp's polynomial.
+// e^x for |x| <= kMostNormal, by a table of 2^(i / 32), where the processor has instructions for that.
+std::optional<RealValue> ExpByTable(RealValue x) {
+  constexpr size_t kSteps = ValueBuilder::kTableSize;
+  std::array<float, kSteps> powers;
+  for (size_t i = 0; i < kSteps; ++i)
+    powers[i] = std::exp2(static_cast<float>(i) / static_cast<float>(kSteps));
+  const Remainder reduced = RemainderOfLn2(x, kSteps);
+  Value* found = x.builder->LookUp(Bits(reduced.shifted), powers);
+  if (found == nullptr) return std::nullopt;
+  const RealValue power = x.Of(found), r = reduced.r;
+  const RealValue mantissa = Fma(power * r, Polynomial(r, kTableExpF32), power);
+  return x.Of(x.builder->Scale(mantissa.value, reduced.n.value));
+}
+
+// a / b in f32 for 1 <= b <= 2^126, to two units in the last place: where there is an estimate of 1 / b, by
+// one step of Newton's method.
+RealValue Quotient(RealValue a, RealValue b) {
+  Value* estimate = b.builder->EstimateReciprocal(b.value);
+  if (estimate == nullptr) return a / b;
+  const RealValue q = b.Of(estimate);
+  return a * Fma(q, Fma(-b, q, b.Number(1)), q);
+}
+
+// e^-x in f32 for |x| <= kMostNormal, to 6 units in the last place where |x| is greatest. Networks have it
+// behind every convolution, so that what takes no more than some units away is left out: the low part of ln
+// 2, and the last term of exp's polynomial.
 RealValue ExpOfNegated(RealValue x) {
+  if (const std::optional<RealValue> e = ExpByTable(-x)) return *e;
   const Remainder reduced = RemainderOfLn2(-x);
   const RealValue mantissa = Fma(reduced.r, Polynomial(reduced.r, kShortExpF32), x.Number(1));
   // No bit of the magic number remains when n moves to the exponent.
@@ -259,7 +288,8 @@ RealValue Sigmoid(RealValue x) {
     const RealValue z = Exp(-Abs(x));
     return Where(x < 0.0, z, x.Number(1)) / (z + 1);
   }
-  return Where(x < -kMostNormal, 0, 1 / (ExpOfNegated(Clamp(x, -kMostNormal, kMostNormal)) + 1));
+  const RealValue e = ExpOfNegated(Clamp(x, -kMostNormal, kMostNormal));
+  return Where(x < -kMostNormal, 0, Quotient(x.Number(1), e + 1));
 }
 
 // x sigmoid(x); in f32 for less than -kMostNormal, what it is there, -1e-36.
@@ -267,7 +297,7 @@ RealValue Silu(RealValue x) {
   constexpr double kNoneBelow = -750;  // in f64; -750 e^-750 is 0
   if (x.is_f64()) return ClampBelow(x, kNoneBelow) * Sigmoid(x);
   // The numerator keeps NaN.
-  return ClampBelow(x, -kMostNormal) / (ExpOfNegated(ClampMagnitude(x, kMostNormal)) + 1);
+  return Quotient(ClampBelow(x, -kMostNormal), ExpOfNegated(ClampMagnitude(x, kMostNormal)) + 1);
 }
 
 // In f32, where networks have it in every GELU: x times a quotient of polynomials in x², up to where erf

@@ -31,7 +31,9 @@ NestEmitter::NestEmitter(llvm::Module* module, const LoopNest& nest, const Targe
       nest_(nest),
       target_(target),
       options_(options),
-      values_(module->getContext(), {.bf16 = target.Has("avx512_bf16"), .avx512 = target.Has("avx512f")}),
+      values_(module->getContext(), {.bf16 = target.Has("avx512_bf16"),
+                                     .avx512 = target.Has("avx512f"),
+                                     .fast_permutes = target.fast_permutes}),
       ir_(values_.ir()) {
   MakeAliasScopes();
 }

@@ -7,6 +7,7 @@
 #define ATTUNE_CODEGEN_VALUES_H_
 
 #include <cstdint>
+#include <span>
 
 #include "absl/status/status.h"
 #include "base/dtype.h"
@@ -22,7 +23,7 @@ class ValueBuilder {
   // What the processor does itself: convert vectors to bf16 (AVX512_BF16), and round them to integers
   // (AVX512F).
   struct Features {
-    bool bf16 = false, avx512 = false;
+    bool bf16 = false, avx512 = false, fast_permutes = false;
   };
   explicit ValueBuilder(llvm::LLVMContext& context, const Features& features)
       : ir_(context), features_(features) {}
@@ -64,6 +65,14 @@ class ValueBuilder {
   // processor has none for so many lanes. What NaN becomes is not said.
   llvm::Value* ClampMagnitude(llvm::Value* f32, double high);
 
+  // Of f32 too, and null where the processor has no such instruction for so many lanes, or a slow one: of
+  // each lane, the value that the lowest bits number; x 2^floor(n); and 1 / x, but for 2^-14 of it, of x
+  // whose reciprocal is a normal number.
+  static constexpr size_t kTableSize = 32;
+  llvm::Value* LookUp(llvm::Value* bits, std::span<const float, kTableSize> table);
+  llvm::Value* Scale(llvm::Value* x, llvm::Value* n);
+  llvm::Value* EstimateReciprocal(llvm::Value* x);
+
   // All lanes of a vector combined by `op` (add, mul, min, max, and, or), in a tree.
   llvm::Value* ReduceLanes(MathOp op, DType dtype, llvm::Value* vector);
   // The x for which op(x, y) is y.
@@ -91,6 +100,8 @@ class ValueBuilder {
   llvm::Value* ToI32(llvm::Value* f32, bool rounds);
 
   llvm::IRBuilder<> ir_;
+  bool HasFastPermutes(llvm::Value* f32);
+
   Features features_;
   absl::Status status_;
 };

@@ -78,6 +78,7 @@ Target MakeTarget(const Row& row) {
   target.l2_bytes_per_cycle = row.l2_per_cycle;
   target.l3_bytes_per_cycle = row.l3_per_cycle;
   target.dram_bytes_per_cycle = row.dram_per_cycle;
+  target.fast_permutes = row.avx512 && !std::string_view(row.tune).starts_with("znver");
   if (row.avx512 && row.fma_per_cycle == 1) {  // in two halves
     target.half_fma_per_cycle = 2;
     target.loads_per_cycle = 1;

@@ -45,6 +45,9 @@ struct Target {
   double l2_bytes_per_cycle = 32;   // sustained, one core
   double l3_bytes_per_cycle = 16;   // sustained, one core
   double dram_bytes_per_cycle = 5;  // sustained, one core
+  // Whether permutes of two vectors, scalings by powers of two and estimates of reciprocals, of vectors of
+  // 512 bits, start every cycle or two.
+  bool fast_permutes = false;
 
   bool Has(std::string_view feature) const;
   // Elements of `bytes` bytes each in one vector register.
