@@ -127,7 +127,7 @@ std::optional<RealValue> ExpByTable(RealValue x) {
   Value* found = x.builder->LookUp(Bits(reduced.shifted), powers);
   if (found == nullptr) return std::nullopt;
   const RealValue power = x.Of(found), r = reduced.r;
-  const RealValue mantissa = Fma(power * r, Polynomial(r, kTableExpF32), power);
+  const RealValue mantissa = Fma(power * r, Polynomial(r, kTableSlopeF32), power);
   return x.Of(x.builder->Scale(mantissa.value, reduced.n.value));
 }
 
@@ -140,13 +140,12 @@ RealValue Quotient(RealValue a, RealValue b) {
   return a * Fma(q, Fma(-b, q, b.Number(1)), q);
 }
 
-// e^-x in f32 for |x| <= kMostNormal, to 6 units in the last place where |x| is greatest. Networks have it
-// behind every convolution, so that what takes no more than some units away is left out: the low part of ln
-// 2, and the last term of exp's polynomial.
+// e^-x in f32 for |x| <= kMostNormal. Networks have it behind every convolution, so the low part of ln 2 is
+// left out, which takes up to four units in the last place away where |x| is greatest.
 RealValue ExpOfNegated(RealValue x) {
   if (const std::optional<RealValue> e = ExpByTable(-x)) return *e;
   const Remainder reduced = RemainderOfLn2(-x);
-  const RealValue mantissa = Fma(reduced.r, Polynomial(reduced.r, kShortExpF32), x.Number(1));
+  const RealValue mantissa = Fma(reduced.r, Polynomial(reduced.r, kSlopeF32), x.Number(1));
   // No bit of the magic number remains when n moves to the exponent.
   Value* n = x.ir().CreateShl(Bits(reduced.shifted), static_cast<uint64_t>(kF32Format.mantissa_bits));
   return FromBits(x, x.ir().CreateAdd(Bits(mantissa), n));

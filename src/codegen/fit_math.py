@@ -113,9 +113,9 @@ def main():
     print("#ifndef ATTUNE_CODEGEN_MATH_COEFFICIENTS_H_\n#define ATTUNE_CODEGEN_MATH_COEFFICIENTS_H_\n")
     print("namespace attune {\n")
     show("kExpF32", "(e^r - 1 - r) / r², |r| <= ln 2 / 2", exp_rest, lambda r: r**2 + tiny, -half_ln2, half_ln2, 4)
-    show("kShortExpF32", "(e^r - 1) / r, |r| <= ln 2 / 2", exp_slope, lambda r: abs(r) / exp(r) + tiny, -half_ln2,
-         half_ln2, 4)
-    show("kTableExpF32", "(e^r - 1) / r, |r| <= ln 2 / 64", exp_slope, lambda r: abs(r) / exp(r) + tiny,
+    show("kSlopeF32", "(e^r - 1) / r, |r| <= ln 2 / 2", exp_slope, lambda r: abs(r) / exp(r) + tiny, -half_ln2,
+         half_ln2, 5)
+    show("kTableSlopeF32", "(e^r - 1) / r, |r| <= ln 2 / 64", exp_slope, lambda r: abs(r) / exp(r) + tiny,
          -half_ln2 / 32, half_ln2 / 32, 2)
     show("kExpF64", "(e^r - 1 - r) / r², |r| <= ln 2 / 2", exp_rest, lambda r: r**2 + tiny, -half_ln2, half_ln2, 9)
     root = sqrt(mpf(2))
