@@ -6,7 +6,8 @@
 // For each input channel and tap, tile_c vectors of packed weights are loaded once and tile_w input elements
 // are broadcast, straight from memory, so every weight load feeds tile_w multiply-adds. Taps that fall into
 // the padding are decided at compile time: rows by a branch outside of the inner loops, columns because
-// border tiles are peeled and fully unrolled. Where weights have a factor of each input channel, the kernel
+// border tiles are peeled and fully unrolled; without padding, a last tile that is not full overlaps the one
+// before, and threads share all tiles one by one. Where weights have a factor of each input channel, the kernel
 // first multiplies all of them.
 // After Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD architectures, SC
 // 2018.
