@@ -7,10 +7,9 @@
 // are broadcast, straight from memory, so every weight load feeds tile_w multiply-adds. Taps that fall into
 // the padding are decided at compile time: rows by a branch outside of the inner loops, columns because
 // border tiles are peeled and fully unrolled; without padding, a last tile that is not full overlaps the one
-// before, and threads share all tiles one by one. Where weights have a factor of each input channel, the kernel
-// first multiplies all of them.
-// After Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD architectures, SC
-// 2018.
+// before, and threads share all tiles one by one. Where weights have a factor of each input channel, the
+// kernel first multiplies all of them. After Georganas et al., Anatomy of high-performance deep learning
+// convolutions on SIMD architectures, SC 2018.
 #include <algorithm>
 #include <numeric>
 
