@@ -101,6 +101,11 @@ Remainder RemainderOfLn2(RealValue x, double steps = 1) {
   return {shifted, n, Fma(n, -format.ln2_high, x)};
 }
 
+// r with what rounding leaves, so many times.
+RealValue WithLowPart(const Remainder& of, double times) {
+  return Fma(of.n, -times * FormatOf(of.n).ln2_low, of.r);
+}
+
 struct ExpReduction {
   Value* n;          // integer
   RealValue minus1;  // e^r - 1
@@ -109,7 +114,7 @@ struct ExpReduction {
 ExpReduction ReduceExp(RealValue x) {
   const Format& format = FormatOf(x);
   const Remainder reduced = RemainderOfLn2(x);
-  const RealValue r = Fma(reduced.n, -format.ln2_low, reduced.r);
+  const RealValue r = WithLowPart(reduced, 1);
   Value* n = x.ir().CreateSub(Bits(reduced.shifted), BitsConstant(x, BitsOfNumber(x, format.magic)));
   return {n, Fma(r * r, Polynomial(r, format.exp), r)};
 }
@@ -117,38 +122,37 @@ ExpReduction ReduceExp(RealValue x) {
 // Just below 126 ln 2: with it as the limit of |x|, e^x and e^-x are normal numbers.
 constexpr double kMostNormal = 87.3;
 
-// e^x for |x| <= kMostNormal, by a table of 2^(i / 32), where the processor has instructions for that.
-std::optional<RealValue> ExpByTable(RealValue x) {
+// 1 / (1 + e^-x) in f32 for |x| <= kMostNormal, where the processor has instructions for it: with -x = n ln 2
+// + r and n in steps of 1/32, 2^n is an entry of a table, scaled. An estimate of the reciprocal takes one
+// step of Newton's method.
+std::optional<RealValue> LogisticByTable(RealValue x) {
   constexpr size_t kSteps = ValueBuilder::kTableSize;
   std::array<float, kSteps> powers;
   for (size_t i = 0; i < kSteps; ++i)
     powers[i] = std::exp2(static_cast<float>(i) / static_cast<float>(kSteps));
-  const Remainder reduced = RemainderOfLn2(x, kSteps);
+  const Remainder reduced = RemainderOfLn2(-x, kSteps);
   Value* found = x.builder->LookUp(Bits(reduced.shifted), powers);
   if (found == nullptr) return std::nullopt;
-  const RealValue power = x.Of(found), r = reduced.r;
+  const RealValue power = x.Of(found), r = WithLowPart(reduced, 1);
   const RealValue mantissa = Fma(power * r, Polynomial(r, kTableSlopeF32), power);
-  return x.Of(x.builder->Scale(mantissa.value, reduced.n.value));
+  const RealValue sum = x.Of(x.builder->Scale(mantissa.value, reduced.n.value)) + 1;
+  const RealValue estimate = x.Of(x.builder->EstimateReciprocal(sum.value));
+  return Fma(estimate, Fma(-sum, estimate, x.Number(1)), estimate);
 }
 
-// a / b in f32 for 1 <= b <= 2^126, to two units in the last place: where there is an estimate of 1 / b, by
-// one step of Newton's method.
-RealValue Quotient(RealValue a, RealValue b) {
-  Value* estimate = b.builder->EstimateReciprocal(b.value);
-  if (estimate == nullptr) return a / b;
-  const RealValue q = b.Of(estimate);
-  return a * Fma(q, Fma(-b, q, b.Number(1)), q);
-}
-
-// e^-x in f32 for |x| <= kMostNormal. Networks have it behind every convolution, so the low part of ln 2 is
-// left out, which takes up to four units in the last place away where |x| is greatest.
-RealValue ExpOfNegated(RealValue x) {
-  if (const std::optional<RealValue> e = ExpByTable(-x)) return *e;
+// 1 / (1 + e^-x) in f32 for |x| <= kMostNormal. With -x = n ln 2 + r and E = r coth(r / 2), which is even,
+// e^r = (E + r) / (E - r): a polynomial of three terms does where e^r by itself takes six, and the one
+// division, for which fdlibm's exp has such a quotient, is there anyway. What rounding ln 2 takes from r is a
+// factor of e^-x near 1, so E + r, which is near 2, has it twice: by a sum that does not wait for E.
+RealValue LogisticOfNormal(RealValue x) {
+  if (const std::optional<RealValue> logistic = LogisticByTable(x)) return *logistic;
   const Remainder reduced = RemainderOfLn2(-x);
-  const RealValue mantissa = Fma(reduced.r, Polynomial(reduced.r, kSlopeF32), x.Number(1));
+  const RealValue r = reduced.r;
+  const RealValue even = Polynomial(r * r, kLogisticF32);
+  const RealValue share = even - r, other = even + WithLowPart(reduced, 2);
   // No bit of the magic number remains when n moves to the exponent.
   Value* n = x.ir().CreateShl(Bits(reduced.shifted), static_cast<uint64_t>(kF32Format.mantissa_bits));
-  return FromBits(x, x.ir().CreateAdd(Bits(mantissa), n));
+  return share / (share + FromBits(x, x.ir().CreateAdd(Bits(other), n)));
 }
 
 // Of f32, between -high and high, which is positive. NaN may be lost.
@@ -287,16 +291,15 @@ RealValue Sigmoid(RealValue x) {
     const RealValue z = Exp(-Abs(x));
     return Where(x < 0.0, z, x.Number(1)) / (z + 1);
   }
-  const RealValue e = ExpOfNegated(Clamp(x, -kMostNormal, kMostNormal));
-  return Where(x < -kMostNormal, 0, Quotient(x.Number(1), e + 1));
+  return Where(x < -kMostNormal, 0, LogisticOfNormal(Clamp(x, -kMostNormal, kMostNormal)));
 }
 
 // x sigmoid(x); in f32 for less than -kMostNormal, what it is there, -1e-36.
 RealValue Silu(RealValue x) {
   constexpr double kNoneBelow = -750;  // in f64; -750 e^-750 is 0
   if (x.is_f64()) return ClampBelow(x, kNoneBelow) * Sigmoid(x);
-  // The numerator keeps NaN.
-  return Quotient(ClampBelow(x, -kMostNormal), ExpOfNegated(ClampMagnitude(x, kMostNormal)) + 1);
+  // The first factor keeps NaN.
+  return ClampBelow(x, -kMostNormal) * LogisticOfNormal(ClampMagnitude(x, kMostNormal));
 }
 
 // In f32, where networks have it in every GELU: x times a quotient of polynomials in x², up to where erf

@@ -4,7 +4,7 @@ Each function is fitted by Remez' exchange algorithm in 60 digits, to the least 
 stated. Run with any Python that has mpmath: python3 fit_math.py > math_coefficients.h
 """
 
-from mpmath import mp, mpf, matrix, lu_solve, cos, pi, exp, expm1, log, sin, atan, asin, erf, erfc, sqrt, tan
+from mpmath import mp, mpf, matrix, lu_solve, cos, pi, exp, expm1, coth, log, sin, atan, asin, erf, erfc, sqrt, tan
 
 mp.dps = 60
 
@@ -83,6 +83,12 @@ def main():
     def exp_rest(r):  # (e^r - 1 - r) / r²
         return (expm1(r) - r) / r**2 if abs(r) > tiny else mpf(1) / 2
 
+    def wide_coth(z):  # r coth(r / 2) in z = r²
+        return sqrt(z) * coth(sqrt(z) / 2) if z > tiny else mpf(2)
+
+    def coth_weight(z):  # what it adds to the error of e^r = (r coth(r / 2) + r) / (r coth(r / 2) - r)
+        return 2 * sqrt(z) / (wide_coth(z) ** 2 - z) + tiny
+
     def exp_slope(r):  # (e^r - 1) / r
         return expm1(r) / r if abs(r) > tiny else mpf(1)
 
@@ -113,8 +119,7 @@ def main():
     print("#ifndef ATTUNE_CODEGEN_MATH_COEFFICIENTS_H_\n#define ATTUNE_CODEGEN_MATH_COEFFICIENTS_H_\n")
     print("namespace attune {\n")
     show("kExpF32", "(e^r - 1 - r) / r², |r| <= ln 2 / 2", exp_rest, lambda r: r**2 + tiny, -half_ln2, half_ln2, 4)
-    show("kSlopeF32", "(e^r - 1) / r, |r| <= ln 2 / 2", exp_slope, lambda r: abs(r) / exp(r) + tiny, -half_ln2,
-         half_ln2, 5)
+    show("kLogisticF32", "r coth(r / 2) in r², |r| <= ln 2 / 2", wide_coth, coth_weight, 0, half_ln2**2, 2)
     show("kTableSlopeF32", "(e^r - 1) / r, |r| <= ln 2 / 64", exp_slope, lambda r: abs(r) / exp(r) + tiny,
          -half_ln2 / 32, half_ln2 / 32, 2)
     show("kExpF64", "(e^r - 1 - r) / r², |r| <= ln 2 / 2", exp_rest, lambda r: r**2 + tiny, -half_ln2, half_ln2, 9)

@@ -18,9 +18,8 @@ namespace {
 
 using llvm::Value;
 
-// Of what instructions of 512 bits take.
-constexpr int64_t kWholeLanes = 16;     // of f32
-constexpr uint16_t kAllLanes = 0xFFFF;  // a mask of these
+// Of instructions of AVX-512 on whole vectors of f32: the mask, and the rounding.
+constexpr uint16_t kAllLanes = 0xFFFF;
 constexpr uint32_t kRoundAsSet = 4;
 
 bool IsSmallFloat(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }

@@ -65,7 +65,7 @@ class ValueBuilder {
   // processor has none for so many lanes. What NaN becomes is not said.
   llvm::Value* ClampMagnitude(llvm::Value* f32, double high);
 
-  // Of f32 too, and null where the processor has no such instruction for so many lanes, or a slow one: of
+  // Of f32 too, and all null where the processor has no such instructions for so many lanes, or slow ones: of
   // each lane, the value that the lowest bits number; x 2^floor(n); and 1 / x, but for 2^-14 of it, of x
   // whose reciprocal is a normal number.
   static constexpr size_t kTableSize = 32;
@@ -100,6 +100,9 @@ class ValueBuilder {
   llvm::Value* ToI32(llvm::Value* f32, bool rounds);
 
   llvm::IRBuilder<> ir_;
+  static constexpr int64_t kHalfLanes = 8,
+                           kWholeLanes = 16;  // of 32 bits, in what instructions of AVX-512 take
+
   bool HasFastPermutes(llvm::Value* f32);
 
   Features features_;

@@ -11,11 +11,6 @@
 #include "llvm/IR/IntrinsicsX86.h"
 
 namespace attune {
-namespace {
-
-constexpr int64_t kHalfLanes = 8, kWholeLanes = 16;  // of 32 bits
-
-}  // namespace
 
 using llvm::Value;
 

@@ -207,7 +207,7 @@ absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config
     std::erase(rest.elementwise_stages, BufferName(workload, workload.anchor->input(1)));
   RETURN_IF_ERROR(InlineEpilogue(s, rest));
   RETURN_IF_ERROR(PackDirect(s, workload, config, target));
-  const bool padded = ReadsPadding(WindowAlong(*workload.anchor, 1));
+  const bool padded = ShapeOf(workload, target).tiled.padded;
   RETURN_IF_ERROR(TileOutput(s, workload, config, padded ? DirectTaps(workload, config).peeled : Borders()));
   return AccumulateDirect(s, workload, config, target);
 }

@@ -99,13 +99,11 @@ absl::Status TileOutput(Schedule& schedule, const Workload& workload, const Conf
   const Shape weights = workload.anchor->input(1)->type().shape();
   const int64_t terms = weights[1] * weights[2] * weights[3];
   const bool shares = IsWorthSharing(workload.anchor->output()->type().num_elements() * terms);
-  std::string tiles = out + ".d3.o";
-  if (peels) RETURN_IF_ERROR(schedule.Peel(tiles, peeled.front, peeled.back));
+  if (peels) RETURN_IF_ERROR(schedule.Peel(out + ".d3.o", peeled.front, peeled.back));
   if (shares) RETURN_IF_ERROR(ParallelizeOuter(schedule, out, peels ? 3 : 4));
-  if (shares && !peels) {
-    ASSIGN_OR_RETURN(const std::vector<std::string> loops, schedule.Loops(out));
-    tiles = loops.front();
-  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> loops, schedule.Loops(out));
+  constexpr size_t kLoopsOfTile = 3;
+  const std::string& tiles = loops[loops.size() - kLoopsOfTile - 1];
   return schedule.ComputeAt(workload.accumulator_stage, tiles, MemorySpace::kRegister);
 }
 
