@@ -187,5 +187,21 @@ TEST(LowerContraction, MatrixProducts) {
        {Op::kMatMulInteger, {"u8[5,9] 0..255", "i8[9,17] -128..127", "u8[] 7", "i8[17]"}, {}}});
 }
 
+// Rows, columns and panels that come out even and that do not. Nothing cancels out, as in so long sums it
+// may.
+TEST(LowerContraction, MatrixProductsInBlocksOfTerms) {
+  std::vector<OperatorCase> cases = {
+      {Op::kMatMul, {"f32[16,512] 0..2", "f32[512,96] 0..2"}, {}, "", {Op::kRelu}},
+      {Op::kMatMul, {"f32[3,7,512] 0..2", "f32[512,100] 0..2"}, {}, "", {Op::kGelu}},
+      {Op::kMatMul,
+       {"f32[512,19] 0..2", "f32[33,512] 0..2"},
+       {{"transpose_a", int64_t{1}}, {"transpose_b", int64_t{1}}}}};
+  for (OperatorCase& test_case : cases) {
+    test_case.strategy = "gemm";
+    test_case.config = {{"tile_m", 4}, {"tile_n", 3}, {"unroll_k", 8}, {"prefetch", 1}, {"k_blocks", 2}};
+  }
+  ExpectKernelsMatch(cases);
+}
+
 }  // namespace
 }  // namespace attune

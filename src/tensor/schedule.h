@@ -84,8 +84,9 @@ class Schedule {
   // A stage named `buffer`.`stage` that copies `buffer` and is read by `stage` in its place.
   absl::Status CacheRead(const std::string& buffer, const std::string& stage);
   // The reduction along `loop` (a loop of a reduce axis) happens last: a new stage, `stage`.rf, with `loop`
-  // as its last axis reduces along all others, and `stage` reduces that.
-  absl::Status Rfactor(const std::string& stage, const std::string& loop);
+  // as its axis number `axis`, or as the last one, reduces along all others, and `stage` reduces that.
+  static constexpr int64_t kLast = -1;
+  absl::Status Rfactor(const std::string& stage, const std::string& loop, int64_t axis = kLast);
   // `stage` reads `buffer` from a copy in another order, a stage named `buffer`.packed: each (axis, block)
   // splits an axis of the buffer into blocks and lanes, with zeros where the last block is not full, and
   // `order` permutes the axes that result. A copy of a constant can be made ahead of time: see
@@ -97,7 +98,8 @@ class Schedule {
   // instead of guarding against them. Guards stay that keep it from reading out of bounds; an error where all
   // do.
   absl::Status Overcompute(const std::string& stage);
-  // The stage of `loop` reads `buffer` block by block, a block being what has one index of the first axis.
+  // The stage of `loop` reads `buffer` block by block, a block being what has one index of the first axis,
+  // and one of each next axis along which the stage, by itself, does not move.
   // While it does, the next block is brought into the second-level cache, a share of it in each iteration of
   // `loop`, evenly over all iterations until that block's turn comes. Nothing where loops inside of `loop` go
   // from block to block.

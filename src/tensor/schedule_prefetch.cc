@@ -1,5 +1,6 @@
 // Which lines a loop prefetches.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <span>
 
@@ -16,14 +17,20 @@ constexpr int64_t kMaxLines = 16;  // in one iteration
 
 int64_t ElementsOfLine(const Buffer& buffer) { return kLineBytes / DTypeSize(buffer->dtype); }
 
-// How many iterations of a loop in a row read the same block: n where its index is var / n.
-int64_t UsesOfBlock(const Expr& block, const Var& var) {
-  Expr quotient = block;
-  if (quotient->kind == ExprKind::kOp && quotient->op == MathOp::kFloorMod) quotient = quotient->args[0];
-  const bool is_quotient = quotient->kind == ExprKind::kOp && quotient->op == MathOp::kFloorDiv &&
-                           quotient->args[0]->kind == ExprKind::kVar && quotient->args[0]->var == var &&
-                           quotient->args[1]->kind == ExprKind::kInt;
-  return is_quotient ? quotient->args[1]->int_value : 1;
+// How many iterations of a loop in a row leave an index as it is: n where the loop's variable stands in it as
+// var / n only, and the least n where it does more than once.
+int64_t UsesOfIndex(const Affine& index, const Var& var) {
+  int64_t uses = std::numeric_limits<int64_t>::max();
+  for (const Affine::Term& term : index.terms) {
+    if (!Mentions(term.atom, var)) continue;
+    Expr quotient = term.atom;
+    if (quotient->kind == ExprKind::kOp && quotient->op == MathOp::kFloorMod) quotient = quotient->args[0];
+    const bool is_quotient = quotient->kind == ExprKind::kOp && quotient->op == MathOp::kFloorDiv &&
+                             quotient->args[0]->kind == ExprKind::kVar && quotient->args[0]->var == var &&
+                             quotient->args[1]->kind == ExprKind::kInt;
+    uses = std::min(uses, is_quotient ? quotient->args[1]->int_value : 1);
+  }
+  return uses;
 }
 
 }  // namespace
@@ -70,21 +77,35 @@ class Schedule::Prefetching {
     return loops;
   }
 
+  // The indices of the block that `load` reads; none where loops inside go from block to block.
+  std::vector<Affine> BlockOf(const Expr& load) const {
+    const auto moves = [](const Expr& index, std::span<const Loop> loops) {
+      return std::ranges::any_of(loops, [&](const Loop& loop) { return Mentions(index, loop.var); });
+    };
+    std::vector<Affine> block;
+    for (size_t axis = 0; axis + 1 < load->args.size(); ++axis) {
+      Affine index = bounds_.Normalize(load->args[axis]);
+      if (moves(ToExpr(index), axis == 0 ? LoopsInside() : std::span<const Loop>(state_.loops))) break;
+      block.push_back(std::move(index));
+    }
+    return block;
+  }
+
   // Adds the share of one iteration in prefetching the block after the one that `load` reads.
   void PrefetchNextBlock(const Expr& load) {
     const Buffer& buffer = load->buffer;
-    const int64_t blocks = buffer->shape[0];
+    const std::vector<Affine> block = BlockOf(load);
+    int64_t blocks = 1;
+    for (size_t axis = 0; axis < block.size(); ++axis) blocks *= buffer->shape[axis];
     if (blocks < 2) return;
-    const Expr block = ToExpr(bounds_.Normalize(load->args[0]));
-    if (std::ranges::any_of(LoopsInside(), [&](const Loop& loop) { return Mentions(block, loop.var); }))
-      return;
     // The iterations from the block's first use to its last, and how many of them are over.
     int64_t iterations = 1;
     Expr over(int64_t{0});
     for (const Loop* around : LoopsAround(loop_.name)) {
       if (around->extent == 1) continue;
-      if (Mentions(block, around->var)) {
-        const int64_t uses = UsesOfBlock(block, around->var);
+      int64_t uses = std::numeric_limits<int64_t>::max();
+      for (const Affine& index : block) uses = std::min(uses, UsesOfIndex(index, around->var));
+      if (uses < std::numeric_limits<int64_t>::max()) {
         iterations = uses;
         over = uses == 1 ? Expr(int64_t{0}) : FloorMod(Expr(around->var), uses);
       } else {
@@ -97,7 +118,13 @@ class Schedule::Prefetching {
     const int64_t share = std::min(CeilDiv(lines, iterations), kMaxLines);
     for (int64_t i = 0; i < share; ++i) {
       std::vector<Expr> indices(buffer->shape.size(), Expr(int64_t{0}));
-      indices[0] = FloorMod(block + Expr(int64_t{1}), blocks);
+      // The number of the block and 1, digit by digit.
+      Expr carried(int64_t{1});
+      for (size_t axis = block.size(); axis-- > 0;) {
+        const Expr digit = ToExpr(block[axis]) + carried;
+        indices[axis] = FloorMod(digit, buffer->shape[axis]);
+        carried = FloorDiv(digit, buffer->shape[axis]);
+      }
       indices.back() = indices.back() + (over * Expr(share) + Expr(i)) * Expr(line);
       statements_.push_back(MakePrefetch(buffer, std::move(indices)));
     }

@@ -72,7 +72,7 @@ class RandomScheduler {
         return Try(random_.Integer(0, 1) == 0 ? schedule_.CacheWrite(stage)
                                               : schedule_.CacheRead(AnyRead(stage), stage));
       case 8:
-        return Try(schedule_.Rfactor(stage, loop));
+        return Try(schedule_.Rfactor(stage, loop, random_.Integer(-1, 1)));
       default:
         return Try(random_.Integer(0, 1) == 0
                        ? schedule_.Pack(AnyRead(stage), stage, {{0, random_.Integer(1, 4)}}, Order())

@@ -120,6 +120,10 @@ absl::Status Schedule::RfactorImpl(const Primitive& p) {
     return InvalidInput("rfactor: stage '", stage.name, "' is computed at a loop already");
   RETURN_IF_ERROR(CheckNothingComputedAt(*state, p.op));
   RETURN_IF_ERROR(CheckNewName(stage.name + ".rf", p.op));
+  const auto rank = static_cast<int64_t>(stage.axes.size());
+  const int64_t place = p.numbers[0] == kLast ? rank : p.numbers[0];
+  if (place < 0 || place > rank)
+    return InvalidInput("rfactor: stage '", stage.name, "' can have no axis ", place, " more");
   // The new stage has the old one's axes and the loop as axes; every other reduce loop reduces.
   auto factored = std::make_unique<StageState>();
   Stage& rf = factored->stage;
@@ -133,7 +137,11 @@ absl::Status Schedule::RfactorImpl(const Primitive& p) {
     const bool prefixed = loop.name.starts_with(stage.name + ".");
     const Axis axis{MakeVar(prefixed ? loop.name.substr(stage.name.size() + 1) : loop.name), loop.extent};
     loop_values[loop.var.get()] = Expr(axis.var);
-    (loop.name == p.names[1] ? rf.axes : rf.reduce_axes).push_back(axis);
+    if (loop.name == p.names[1]) {
+      rf.axes.insert(rf.axes.begin() + place, axis);
+    } else {
+      rf.reduce_axes.push_back(axis);
+    }
   }
   if (rf.reduce_axes.empty()) return InvalidInput("rfactor: '", p.names[1], "' is the only reduce loop");
   for (const Axis& axis : stage.reduce_axes) {
@@ -149,15 +157,16 @@ absl::Status Schedule::RfactorImpl(const Primitive& p) {
     rf.where = rf.where ? And(rf.where, renamed) : renamed;
   }
   std::vector<int64_t> shape = stage.output->shape;
-  shape.push_back(rf.axes.back().extent);
+  const Axis& reduced = rf.axes[static_cast<size_t>(place)];
+  shape.insert(shape.begin() + place, reduced.extent);
   rf.output = MakeBuffer(rf.name, stage.output->dtype, shape);
   ResetLoops(*factored);
 
-  const Axis lane{MakeVar(rf.axes.back().var->name), rf.axes.back().extent};
+  const Axis last{MakeVar(reduced.var->name), reduced.extent};
   std::vector<Expr> indices;
   for (const Axis& axis : stage.axes) indices.push_back(Expr(axis.var));
-  indices.push_back(Expr(lane.var));
-  stage.reduce_axes = {lane};
+  indices.insert(indices.begin() + place, Expr(last.var));
+  stage.reduce_axes = {last};
   stage.value = Load(rf.output, indices);
   stage.where = Expr();
   ResetLoops(*state);

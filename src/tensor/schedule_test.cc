@@ -133,6 +133,30 @@ TEST(Schedule, PrefetchesTheNextBlockInEvenShares) {
                                       "mul(add(mul(floor_mod(%out.tile, 3), 32), %c.k), 16)]"));
 }
 
+// Sums in two blocks of terms, each with four panels: after a block's last panel comes the other's first.
+TEST(Schedule, PrefetchesBlocksAlongTwoAxes) {
+  Schedule s(MatMulRelu(12, 64, 32));
+  ASSERT_TRUE(s.Split("c.k", 16).ok());
+  ASSERT_TRUE(s.Rfactor("c", "c.k.o", 0).ok());
+  ASSERT_TRUE(s.CacheWrite("c.rf").ok());
+  ASSERT_TRUE(s.Pack("b", "c.rf.acc", {{1, 16}, {0, 16}}, {0, 2, 1, 3}).ok());
+  ASSERT_TRUE(s.Split("c.rf.i", 4).ok());
+  ASSERT_TRUE(s.Split("c.rf.j", 16).ok());
+  ASSERT_TRUE(s.Reorder({"c.rf.j.o", "c.rf.i.o", "c.rf.i.i", "c.rf.j.i"}).ok());
+  ASSERT_TRUE(s.Fuse("c.rf.k.o", "c.rf.j.o", "c.rf.panel").ok());
+  ASSERT_TRUE(s.Fuse("c.rf.panel", "c.rf.i.o", "c.rf.tile").ok());
+  ASSERT_TRUE(s.ComputeAt("c.rf.acc", "c.rf.tile", MemorySpace::kRegister).ok());
+  ASSERT_TRUE(s.Reorder({"c.rf.acc.k.i", "c.rf.acc.i", "c.rf.acc.j"}).ok());
+  ASSERT_TRUE(s.Prefetch("b.packed", "c.rf.acc.k.i").ok());
+  const auto nest = s.Lower({"b.packed"});
+  ASSERT_TRUE(nest.ok()) << nest.status();
+  // 16 lines in the 3 × 16 iterations of a panel.
+  EXPECT_THAT(Print(*nest),
+              AllOf(HasSubstr("in b.packed: f32[2,4,16,16]"),
+                    HasSubstr("prefetch b.packed[floor_mod(add(floor_div(%c.rf.tile, 12), floor_div("),
+                    HasSubstr(", 0, mul(add(mul(floor_mod(%c.rf.tile, 3), 16), %c.rf.acc.k.i), 16)]")));
+}
+
 // In 16 columns a tile has four lines, which two iterations of the reduction share: rows 0 and 1, then 2 and
 // 3. After three tiles of rows, the first is the next.
 TEST(Schedule, PrefetchesWhatTheNextTileReads) {

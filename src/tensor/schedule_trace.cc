@@ -30,7 +30,7 @@ absl::Status Schedule::Apply(const Primitive& primitive) {
       {"compute_within", 2, 1, &Schedule::ComputeAtImpl},
       {"cache_write", 1, 0, &Schedule::CacheWriteImpl},
       {"cache_read", 2, 0, &Schedule::CacheReadImpl},
-      {"rfactor", 2, 0, &Schedule::RfactorImpl},
+      {"rfactor", 2, 1, &Schedule::RfactorImpl},
       {"prefetch", 2, 0, &Schedule::PrefetchImpl},
       {"prefetch_next_tile", 2, 0, &Schedule::PrefetchImpl},
       {"pack", 2, -1, &Schedule::PackImpl},
@@ -87,8 +87,8 @@ absl::Status Schedule::CacheWrite(const std::string& stage) { return Apply({"cac
 absl::Status Schedule::CacheRead(const std::string& buffer, const std::string& stage) {
   return Apply({"cache_read", {buffer, stage}, {}});
 }
-absl::Status Schedule::Rfactor(const std::string& stage, const std::string& loop) {
-  return Apply({"rfactor", {stage, loop}, {}});
+absl::Status Schedule::Rfactor(const std::string& stage, const std::string& loop, int64_t axis) {
+  return Apply({"rfactor", {stage, loop}, {axis}});
 }
 absl::Status Schedule::Pack(const std::string& buffer, const std::string& stage,
                             const std::vector<std::pair<int64_t, int64_t>>& splits,

@@ -5,6 +5,9 @@
 // tile_n columns of C stays in registers over all of K. For each k, tile_n / lanes vectors of B are loaded
 // and tile_m elements of A broadcast from memory. A panel (K × tile_n) stays in the second-level cache while
 // all rows pass. After Goto and van de Geijn, Anatomy of high-performance matrix multiplication, TOMS 2008.
+// Where all rows of A do not stay there too, the terms can be split into blocks whose part of A does: all
+// panels of one block, then of the next, and in the end their sums are added up. Threads have blocks of their
+// own then, and each reads its part of A alone.
 #include <algorithm>
 #include <limits>
 
@@ -14,6 +17,8 @@
 
 namespace attune {
 namespace {
+
+constexpr int64_t kMaxUnrolled = 8;  // steps of a sum
 
 struct Product {
   int64_t lanes, m, n, k;
@@ -41,6 +46,33 @@ int64_t PanelBytes(const Product& p, int64_t vectors, const Target& target) {
   return p.k / p.dot * vectors * target.vector_bits / 8;
 }
 
+// In how many blocks the terms can be split, each of which all values of unroll_k divide.
+std::vector<int64_t> BlocksOfTerms(const Workload& workload, const Product& p) {
+  constexpr int64_t kMaxBlocks = 8, kLeastTerms = 256;
+  if (p.dot > 1 || workload.anchor->input(1)->type().rank() != 2) return {1};
+  const std::vector<int64_t> unrolled = Divisors(p.k, kMaxUnrolled);
+  std::vector<int64_t> blocks = Divisors(p.k, kMaxBlocks);
+  std::erase_if(blocks, [&](int64_t count) {
+    const int64_t terms = p.k / count;
+    return count > 1 &&
+           (terms < kLeastTerms || std::ranges::any_of(unrolled, [&](int64_t n) { return terms % n != 0; }));
+  });
+  return blocks;
+}
+
+// One block, unless the third-level cache can hardly bring the rows of A as fast as tiles use them up: then
+// the fewest of which the second-level cache holds all rows while panels pass.
+int64_t DefaultBlocks(const Workload& workload, const Product& p, const Config& tile, const Target& target) {
+  const int64_t m = tile.at("tile_m"), n = tile.at("tile_n"), element = target.vector_bits / 8 / p.lanes;
+  const double bytes_per_cycle = static_cast<double>(element) * target.fma_per_cycle / static_cast<double>(n);
+  if (bytes_per_cycle < target.l3_bytes_per_cycle / 4 || p.m <= m) return 1;
+  for (const int64_t blocks : BlocksOfTerms(workload, p)) {
+    const int64_t bytes = (p.m * p.k * element + 2 * PanelBytes(p, n, target)) / blocks;
+    if (bytes <= target.l2_bytes / 2) return blocks;
+  }
+  return 1;
+}
+
 }  // namespace
 
 std::string GemmWhyNot(const Workload& workload, const Target&) {
@@ -64,11 +96,11 @@ std::string GemmWhyNot(const Workload& workload, const Target&) {
 
 std::vector<Knob> GemmSpace(const Workload& workload, const Target& target) {
   const Product p = ProductOf(workload, target);
-  Knob m{"tile_m", {}}, n{"tile_n", {}}, unroll{"unroll_k", Divisors(p.k / p.dot, 8)};
+  Knob m{"tile_m", {}}, n{"tile_n", {}}, unroll{"unroll_k", Divisors(p.k / p.dot, kMaxUnrolled)};
   const int64_t max_rows = std::max<int64_t>(16, MaxRows(p, target));
   for (int64_t t = 1; t <= std::min(p.m, max_rows); ++t) m.values.push_back(t);
   for (int64_t t = 1; t <= std::min<int64_t>(CeilDiv(p.n, p.lanes), 6); ++t) n.values.push_back(t);
-  return {m, n, unroll, {"prefetch", {0, 1}}};
+  return {m, n, unroll, {"prefetch", {0, 1}}, {"k_blocks", BlocksOfTerms(workload, p)}};
 }
 
 Config GemmDefault(const Workload& workload, const Target& target) {
@@ -94,41 +126,56 @@ Config GemmDefault(const Workload& workload, const Target& target) {
       }
     }
   }
-  best["unroll_k"] = Divisors(p.k / p.dot, best["tile_m"] * best["tile_n"] > 12 ? 4 : 8).back();
+  best["unroll_k"] = Divisors(p.k / p.dot, best["tile_m"] * best["tile_n"] > 12 ? 4 : kMaxUnrolled).back();
   // Panels that the first-level cache does not hold, and all of bf16, are used up faster than the hardware
   // fetches them by itself: BERT's products of f32 took 7 % less.
   const bool leaves_l1 = PanelBytes(p, best["tile_n"], target) > target.l1_bytes;
+  best["k_blocks"] = DefaultBlocks(workload, p, best, target);
   best["prefetch"] = (p.dot > 1 || leaves_l1) && p.m > best["tile_m"] ? 1 : 0;
   return best;
 }
 
+namespace {
+
+// The stages and the loop over terms that a tile of the product is made of.
+struct TileStages {
+  std::string out;    // writes it
+  std::string acc;    // holds it in registers
+  std::string terms;  // of acc
+};
+
 // B [batch…, k, n] or [batch…, n, k] → [batch…, panel, k, column], or [batch…, panel, k / dot, column, dot]
-// where one instruction takes as many.
-absl::Status PackRightOperand(Schedule& s, const Workload& workload, const Product& p, int64_t tile_n) {
+// where one instruction takes as many, or [block, panel, k, column] where the sums are split in blocks.
+absl::Status PackRightOperand(Schedule& s, const Workload& workload, const Product& p, const Config& config,
+                              const std::string& reader) {
   const Value* right = workload.anchor->input(1);
   const bool transposed = workload.anchor->attrs().Bool("transpose_b"), dot = p.dot > 1;
+  const int64_t blocks = config.at("k_blocks");
   const int64_t batch = right->type().rank() - 2;
   const int64_t column_axis = transposed ? batch : batch + 1, row_axis = transposed ? batch + 1 : batch;
-  std::vector<std::pair<int64_t, int64_t>> splits = {{column_axis, p.lanes * tile_n}};
+  std::vector<std::pair<int64_t, int64_t>> splits = {{column_axis, p.lanes * config.at("tile_n")}};
   if (dot) splits.emplace_back(row_axis, p.dot);
+  if (blocks > 1) splits.emplace_back(row_axis, p.k / blocks);
   // Where the axes' parts are once split.
-  const int64_t row = transposed ? batch + 2 : batch, column = transposed ? batch : batch + (dot ? 2 : 1);
+  const bool split = dot || blocks > 1;
+  const int64_t row = transposed ? batch + 2 : batch, column = transposed ? batch : batch + (split ? 2 : 1);
   std::vector<int64_t> order;
   for (int64_t d = 0; d < batch; ++d) order.push_back(d);
-  order.insert(order.end(), {column, row, column + 1});
-  if (dot) order.push_back(row + 1);
-  return s.Pack(ParamName(workload, right), workload.accumulator_stage, splits, order);
+  if (blocks > 1) {
+    order.insert(order.end(), {row, column, row + 1, column + 1});
+  } else {
+    order.insert(order.end(), {column, row, column + 1});
+    if (dot) order.push_back(row + 1);
+  }
+  return s.Pack(ParamName(workload, right), reader, splits, order);
 }
 
-absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& config, const Target& target) {
-  const Node& product = *workload.anchor;
-  const Product p = ProductOf(workload, target);
+// The loops over tiles, and those over the terms of one.
+absl::Status ScheduleTiles(Schedule& s, const Workload& workload, const Product& p, const Config& config,
+                           const TileStages& stages) {
   const int64_t tile_m = config.at("tile_m"), tile_n = config.at("tile_n"), unroll = config.at("unroll_k");
-  const std::string out = workload.output_stage, acc = workload.accumulator_stage;
-  RETURN_IF_ERROR(InlineEpilogue(s, workload));
-  RETURN_IF_ERROR(PackRightOperand(s, workload, p, tile_n));
-
-  const size_t rank = product.output()->type().shape().size();
+  const std::string &out = stages.out, &acc = stages.acc, &k = stages.terms;
+  const size_t rank = workload.anchor->output()->type().shape().size();
   const std::string m = absl::StrCat(".d", rank - 2), n = absl::StrCat(".d", rank - 1);
   RETURN_IF_ERROR(s.Split(out + n, p.lanes * tile_n));
   RETURN_IF_ERROR(s.Split(out + n + ".i", p.lanes));
@@ -142,17 +189,17 @@ absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& conf
   // are decided there.
   const bool exact = p.m % tile_m == 0;
   if (!exact) RETURN_IF_ERROR(s.Peel(out + m + ".o", 0, 1));
-  RETURN_IF_ERROR(ParallelizeOuter(s, out, exact ? rank : rank - 1));
-  ASSIGN_OR_RETURN(const std::vector<std::string> outer, s.Loops(out));
+  ASSIGN_OR_RETURN(std::vector<std::string> outer, s.Loops(out));
+  RETURN_IF_ERROR(ParallelizeOuter(s, out, outer.size() - (exact ? 3 : 4)));
+  ASSIGN_OR_RETURN(outer, s.Loops(out));
   RETURN_IF_ERROR(s.ComputeAt(acc, outer[outer.size() - 4], MemorySpace::kRegister));
 
   RETURN_IF_ERROR(s.Split(acc + n, p.lanes));
-  ASSIGN_OR_RETURN(const TermLoops terms, SplitTerms(s, acc + ".k", p.dot));
-  const std::string& k = terms.outer;
-  std::vector<std::string> loops = {k};
+  ASSIGN_OR_RETURN(const TermLoops terms, SplitTerms(s, k, p.dot));
+  std::vector<std::string> loops = {terms.outer};
   if (unroll > 1) {
-    RETURN_IF_ERROR(s.Split(k, unroll));
-    loops = {k + ".o", k + ".i"};
+    RETURN_IF_ERROR(s.Split(terms.outer, unroll));
+    loops = {terms.outer + ".o", terms.outer + ".i"};
     RETURN_IF_ERROR(s.Unroll(loops[1]));
   }
   for (const std::string& loop : {acc + m, acc + n + ".o", acc + n + ".i"}) loops.push_back(loop);
@@ -163,10 +210,45 @@ absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& conf
   RETURN_IF_ERROR(s.Vectorize(acc + n + ".i"));
   if (p.dot > 1) RETURN_IF_ERROR(s.Dot(terms.instruction));
   // The next panel, while all rows pass this one.
-  const Value* right = product.input(1);
+  const Value* right = workload.anchor->input(1);
   if (config.at("prefetch") != 0 && right->type().rank() == 2)
     RETURN_IF_ERROR(s.Prefetch(ParamName(workload, right) + ".packed", loops[0]));
   return exact ? s.Overcompute(acc) : absl::OkStatus();
+}
+
+// Row by row, out = the epilogue of the sum of `blocks` sums.
+absl::Status ScheduleSumOfBlocks(Schedule& s, const std::string& out, const std::string& sum,
+                                 const Product& p) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> axes, s.Loops(out));
+  const std::string& n = axes.back();
+  RETURN_IF_ERROR(s.Split(n, p.lanes));
+  RETURN_IF_ERROR(s.Vectorize(n + ".i"));
+  RETURN_IF_ERROR(ParallelizeOuter(s, out, axes.size() - 1));
+  RETURN_IF_ERROR(s.ComputeAt(sum, n + ".o", MemorySpace::kRegister));
+  ASSIGN_OR_RETURN(std::vector<std::string> loops, s.Loops(sum));
+  std::rotate(loops.begin(), loops.end() - 1, loops.end());  // the blocks first
+  RETURN_IF_ERROR(s.Reorder(loops));
+  RETURN_IF_ERROR(s.Unroll(loops.front()));
+  return s.Vectorize(loops.back());
+}
+
+}  // namespace
+
+absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& config, const Target& target) {
+  const Product p = ProductOf(workload, target);
+  const int64_t blocks = config.at("k_blocks");
+  const std::string &out = workload.output_stage, &acc = workload.accumulator_stage;
+  RETURN_IF_ERROR(InlineEpilogue(s, workload));
+  TileStages tiles = {out, acc, acc + ".k"};
+  if (blocks > 1) {
+    RETURN_IF_ERROR(s.Split(acc + ".k", p.k / blocks));
+    RETURN_IF_ERROR(s.Rfactor(acc, acc + ".k.o", 0));
+    RETURN_IF_ERROR(s.CacheWrite(acc + ".rf"));
+    RETURN_IF_ERROR(ScheduleSumOfBlocks(s, out, acc, p));
+    tiles = {acc + ".rf", acc + ".rf.acc", acc + ".rf.acc.k.i"};
+  }
+  RETURN_IF_ERROR(PackRightOperand(s, workload, p, config, tiles.acc));
+  return ScheduleTiles(s, workload, p, config, tiles);
 }
 
 }  // namespace attune

@@ -74,7 +74,7 @@ std::string GemmWhyNot(const Workload&, const Target&);
 std::vector<Knob> GemmSpace(const Workload&, const Target&);
 Config GemmDefault(const Workload&, const Target&);
 absl::Status GemmApply(Schedule&, const Workload&, const Config&, const Target&);
-inline constexpr Strategy kGemm = {"gemm", 2, GemmWhyNot, GemmSpace, GemmDefault, GemmApply};
+inline constexpr Strategy kGemm = {"gemm", 3, GemmWhyNot, GemmSpace, GemmDefault, GemmApply};
 
 // Attention in blocks of query rows: two register-tiled products around a softmax. attention.cc
 std::string AttentionWhyNot(const Workload&, const Target&);
