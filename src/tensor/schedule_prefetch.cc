@@ -17,10 +17,13 @@ constexpr int64_t kMaxLines = 16;  // in one iteration
 
 int64_t ElementsOfLine(const Buffer& buffer) { return kLineBytes / DTypeSize(buffer->dtype); }
 
+// Of a loop whose variable is not in an index: all of them, however many.
+constexpr int64_t kAllIterations = std::numeric_limits<int64_t>::max();
+
 // How many iterations of a loop in a row leave an index as it is: n where the loop's variable stands in it as
 // var / n only, and the least n where it does more than once.
 int64_t UsesOfIndex(const Affine& index, const Var& var) {
-  int64_t uses = std::numeric_limits<int64_t>::max();
+  int64_t uses = kAllIterations;
   for (const Affine::Term& term : index.terms) {
     if (!Mentions(term.atom, var)) continue;
     Expr quotient = term.atom;
@@ -79,13 +82,14 @@ class Schedule::Prefetching {
 
   // The indices of the block that `load` reads; none where loops inside go from block to block.
   std::vector<Affine> BlockOf(const Expr& load) const {
-    const auto moves = [](const Expr& index, std::span<const Loop> loops) {
-      return std::ranges::any_of(loops, [&](const Loop& loop) { return Mentions(index, loop.var); });
+    const auto moves = [](const Affine& index, std::span<const Loop> loops) {
+      return std::ranges::any_of(
+          loops, [&](const Loop& loop) { return UsesOfIndex(index, loop.var) != kAllIterations; });
     };
     std::vector<Affine> block;
     for (size_t axis = 0; axis + 1 < load->args.size(); ++axis) {
       Affine index = bounds_.Normalize(load->args[axis]);
-      if (moves(ToExpr(index), axis == 0 ? LoopsInside() : std::span<const Loop>(state_.loops))) break;
+      if (moves(index, axis == 0 ? LoopsInside() : std::span<const Loop>(state_.loops))) break;
       block.push_back(std::move(index));
     }
     return block;
@@ -103,9 +107,9 @@ class Schedule::Prefetching {
     Expr over(int64_t{0});
     for (const Loop* around : LoopsAround(loop_.name)) {
       if (around->extent == 1) continue;
-      int64_t uses = std::numeric_limits<int64_t>::max();
+      int64_t uses = kAllIterations;
       for (const Affine& index : block) uses = std::min(uses, UsesOfIndex(index, around->var));
-      if (uses < std::numeric_limits<int64_t>::max()) {
+      if (uses != kAllIterations) {
         iterations = uses;
         over = uses == 1 ? Expr(int64_t{0}) : FloorMod(Expr(around->var), uses);
       } else {

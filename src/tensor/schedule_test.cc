@@ -116,13 +116,18 @@ TEST(Schedule, SplitsIntoTilesOfWhichTheLastOverlaps) {
                     HasSubstr("if ge(add(min(mul(%out.i.o, 3), 4), %out.i.i), mul(%out.i.o, 3))")));
 }
 
+// Tiles of 4 × 16, a column of tiles after the other.
+void SplitIntoTiles(Schedule& s, const std::string& stage) {
+  ASSERT_TRUE(s.Split(stage + ".i", 4).ok());
+  ASSERT_TRUE(s.Split(stage + ".j", 16).ok());
+  ASSERT_TRUE(s.Reorder({stage + ".j.o", stage + ".i.o", stage + ".i.i", stage + ".j.i"}).ok());
+}
+
 // A panel of 16 columns, 32 lines, is used for three tiles of rows: in 3 × 32 iterations, a line each.
 TEST(Schedule, PrefetchesTheNextBlockInEvenShares) {
   Schedule s(MatMulRelu(12, 64, 32));
   ASSERT_TRUE(s.Pack("b", "c", {{1, 16}}, {1, 0, 2}).ok());
-  ASSERT_TRUE(s.Split("out.i", 4).ok());
-  ASSERT_TRUE(s.Split("out.j", 16).ok());
-  ASSERT_TRUE(s.Reorder({"out.j.o", "out.i.o", "out.i.i", "out.j.i"}).ok());
+  SplitIntoTiles(s, "out");
   ASSERT_TRUE(s.Fuse("out.j.o", "out.i.o", "out.tile").ok());
   ASSERT_TRUE(s.ComputeAt("c", "out.tile", MemorySpace::kRegister).ok());
   ASSERT_TRUE(s.Reorder({"c.k", "c.i", "c.j"}).ok());
@@ -140,9 +145,7 @@ TEST(Schedule, PrefetchesBlocksAlongTwoAxes) {
   ASSERT_TRUE(s.Rfactor("c", "c.k.o", 0).ok());
   ASSERT_TRUE(s.CacheWrite("c.rf").ok());
   ASSERT_TRUE(s.Pack("b", "c.rf.acc", {{1, 16}, {0, 16}}, {0, 2, 1, 3}).ok());
-  ASSERT_TRUE(s.Split("c.rf.i", 4).ok());
-  ASSERT_TRUE(s.Split("c.rf.j", 16).ok());
-  ASSERT_TRUE(s.Reorder({"c.rf.j.o", "c.rf.i.o", "c.rf.i.i", "c.rf.j.i"}).ok());
+  SplitIntoTiles(s, "c.rf");
   ASSERT_TRUE(s.Fuse("c.rf.k.o", "c.rf.j.o", "c.rf.panel").ok());
   ASSERT_TRUE(s.Fuse("c.rf.panel", "c.rf.i.o", "c.rf.tile").ok());
   ASSERT_TRUE(s.ComputeAt("c.rf.acc", "c.rf.tile", MemorySpace::kRegister).ok());
@@ -161,9 +164,7 @@ TEST(Schedule, PrefetchesBlocksAlongTwoAxes) {
 // 3. After three tiles of rows, the first is the next.
 TEST(Schedule, PrefetchesWhatTheNextTileReads) {
   Schedule s(MatMulRelu(12, 64, 32));
-  ASSERT_TRUE(s.Split("out.i", 4).ok());
-  ASSERT_TRUE(s.Split("out.j", 16).ok());
-  ASSERT_TRUE(s.Reorder({"out.j.o", "out.i.o", "out.i.i", "out.j.i"}).ok());
+  SplitIntoTiles(s, "out");
   ASSERT_TRUE(s.Fuse("out.j.o", "out.i.o", "out.tile").ok());
   ASSERT_TRUE(s.ComputeAt("c", "out.tile", MemorySpace::kRegister).ok());
   ASSERT_TRUE(s.Split("c.k", 8).ok());

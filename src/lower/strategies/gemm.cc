@@ -189,10 +189,11 @@ absl::Status ScheduleTiles(Schedule& s, const Workload& workload, const Product&
   // are decided there.
   const bool exact = p.m % tile_m == 0;
   if (!exact) RETURN_IF_ERROR(s.Peel(out + m + ".o", 0, 1));
-  ASSIGN_OR_RETURN(std::vector<std::string> outer, s.Loops(out));
-  RETURN_IF_ERROR(ParallelizeOuter(s, out, outer.size() - (exact ? 3 : 4)));
-  ASSIGN_OR_RETURN(outer, s.Loops(out));
-  RETURN_IF_ERROR(s.ComputeAt(acc, outer[outer.size() - 4], MemorySpace::kRegister));
+  constexpr size_t kLoopsOfTile = 3;
+  const size_t outer = (config.at("k_blocks") > 1 ? 1 : 0) + rank;  // loops
+  RETURN_IF_ERROR(ParallelizeOuter(s, out, exact ? outer : outer - 1));
+  ASSIGN_OR_RETURN(const std::vector<std::string> nest, s.Loops(out));
+  RETURN_IF_ERROR(s.ComputeAt(acc, nest[nest.size() - kLoopsOfTile - 1], MemorySpace::kRegister));
 
   RETURN_IF_ERROR(s.Split(acc + n, p.lanes));
   ASSIGN_OR_RETURN(const TermLoops terms, SplitTerms(s, k, p.dot));
