@@ -123,8 +123,9 @@ ExpReduction ReduceExp(RealValue x) {
 constexpr double kMostNormal = 87.3;
 
 // 1 / (1 + e^-x) in f32 for |x| <= kMostNormal, where the processor has instructions for it: with -x = n ln 2
-// + r and n in steps of 1/32, 2^n is an entry of a table, scaled. An estimate of the reciprocal takes one
-// step of Newton's method.
+// + r and n in steps of 1/32, 2^n is an entry of a table, scaled, and e^r a parabola. An estimate of the
+// reciprocal takes one step of Newton's method. With x once more, silu errs by 4.1 units in the last place at
+// most, near x = -16.7.
 std::optional<RealValue> LogisticByTable(RealValue x) {
   constexpr size_t kSteps = ValueBuilder::kTableSize;
   std::array<float, kSteps> powers;

@@ -121,7 +121,7 @@ def main():
     show("kExpF32", "(e^r - 1 - r) / r², |r| <= ln 2 / 2", exp_rest, lambda r: r**2 + tiny, -half_ln2, half_ln2, 4)
     show("kLogisticF32", "r coth(r / 2) in r², |r| <= ln 2 / 2", wide_coth, coth_weight, 0, half_ln2**2, 2)
     show("kTableSlopeF32", "(e^r - 1) / r, |r| <= ln 2 / 64", exp_slope, lambda r: abs(r) / exp(r) + tiny,
-         -half_ln2 / 32, half_ln2 / 32, 2)
+         -half_ln2 / 32, half_ln2 / 32, 1)
     show("kExpF64", "(e^r - 1 - r) / r², |r| <= ln 2 / 2", exp_rest, lambda r: r**2 + tiny, -half_ln2, half_ln2, 9)
     root = sqrt(mpf(2))
     show("kLogF32", "(log(1 + f) - f + f²/2) / f³, 1 + f in [1/√2, √2]", log_rest, lambda f: f**2 + tiny,
