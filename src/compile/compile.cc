@@ -13,6 +13,7 @@
 #include "compile/flips.h"
 #include "compile/kernels.h"
 #include "graph/text.h"
+#include "plan/averages.h"
 #include "plan/chains.h"
 #include "plan/channel_scales.h"
 #include "plan/layout.h"
@@ -185,6 +186,7 @@ absl::StatusOr<int> ArrangeGroups(Graph& graph, const Target& target, const Bloc
   ASSIGN_OR_RETURN(const int classes, AssignLayouts(graph, target, flips));
   RETURN_IF_ERROR(ScaleWeights(graph, target));
   RETURN_IF_ERROR(FormChains(graph, target));
+  RETURN_IF_ERROR(FuseAverages(graph, target));
   return classes;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/fatal.h"
 #include "base/status.h"
-#include "lower/strategies/strategies.h"
+#include "lower/strategies/conv_parts.h"
 
 namespace attune {
 namespace {
@@ -160,6 +160,12 @@ absl::StatusOr<double> PredictScaledConv(const Graph& region, const Target& targ
   ASSIGN_OR_RETURN(const Workload workload, AnalyzeGroup(region, "scaled"));
   if (!kConvDirect.why_not(workload, target).empty()) return std::numeric_limits<double>::infinity();
   return kConvDirect.cost(workload, kConvDirect.analytic_default(workload, target), target);
+}
+
+absl::StatusOr<bool> AveragesRows(const Graph& region, const Target& target) {
+  ASSIGN_OR_RETURN(const Workload workload, AnalyzeGroup(region, "averaged"));
+  return AverageOf(workload) != nullptr &&
+         (kSlidingWindow.why_not(workload, target).empty() || kConvChain.why_not(workload, target).empty());
 }
 
 bool IsConfigOf(const Config& config, const std::vector<Knob>& knobs) {

@@ -120,6 +120,10 @@ absl::StatusOr<double> PredictChainSavings(const Graph& region, const Target& ta
 // by factors before it uses them: ∞ where no strategy does so.
 absl::StatusOr<double> PredictScaledConv(const Graph& region, const Target& target);
 
+// Whether a group whose second output is the mean over the pixels of each channel of the first computes it
+// from rows that it has just made.
+absl::StatusOr<bool> AveragesRows(const Graph& region, const Target& target);
+
 // "tile_w=7 tile_c=4", and with the strategy before it.
 std::string ToString(const Config& config);
 std::string ToString(std::string_view strategy, const Config& config);

@@ -29,18 +29,28 @@ absl::Status GroupMerge::Build() {
   RETURN_IF_ERROR(Copy(first_));
   values_[first_.output()] = inside_.at(first_.region().outputs()[0].value);
   RETURN_IF_ERROR(Copy(second_));
-  const Graph::Output& output = second_.region().outputs()[0];
-  region_->AddOutput(output.name, inside_.at(output.value));
+  std::vector<const Node*> groups = {&second_};
+  if (keeps_first_) groups = {&first_, &second_};
+  for (const Node* group : groups) {
+    const Graph::Output& output = group->region().outputs()[0];
+    region_->AddOutput(output.name, inside_.at(output.value));
+  }
   return absl::OkStatus();
 }
 
 absl::StatusOr<Node*> GroupMerge::Replace(Graph& graph, Node* first, Node* second) {
   std::vector<std::unique_ptr<Graph>> regions;
   regions.push_back(std::move(region_));
-  ASSIGN_OR_RETURN(Node* const merged, graph.Add(Op::kFused, std::move(inputs_), {}, second->name(), second,
-                                                 std::move(regions), 1));
-  merged->output()->set_name(second->output()->name());
-  graph.ReplaceAllUses(second->output(), merged->output());
+  std::vector<Node*> groups = {second};
+  if (keeps_first_) groups = {first, second};
+  Node* const place = groups.front();  // before anything that uses a result
+  ASSIGN_OR_RETURN(Node* const merged, graph.Add(Op::kFused, std::move(inputs_), {}, place->name(), place,
+                                                 std::move(regions), static_cast<int>(groups.size())));
+  for (size_t i = 0; i < groups.size(); ++i) {
+    Value* const output = merged->output(static_cast<int>(i));
+    output->set_name(groups[i]->output()->name());
+    graph.ReplaceAllUses(groups[i]->output(), output);
+  }
   graph.Erase(second);
   graph.Erase(first);
   return merged;

@@ -20,11 +20,14 @@ absl::Status ForEachGroup(Graph& graph, const std::function<absl::Status(Graph&,
 // The group whose only result is `value`, where that has one use and is no output of the graph; else null.
 Node* GroupThatMakesOnly(const Graph& graph, const Value* value);
 
-// Puts two groups, of which the second uses the only result of the first, into one region.
+// Puts two groups, of which the second uses the result of the first, into one region.
 class GroupMerge {
  public:
-  // Nodes of kFused with one output each, which must outlive the merge.
-  GroupMerge(const Node& first, const Node& second) : first_(first), second_(second) {}
+  // Nodes of kFused with one output each, which must outlive the merge. Where others use the first one's too,
+  // it is kept, as the first of two outputs: all inputs of the second group are then to be there before the
+  // first.
+  GroupMerge(const Node& first, const Node& second, bool keeps_first = false)
+      : first_(first), second_(second), keeps_first_(keeps_first) {}
 
   // Makes the region, whose inputs are those of the first group and then those of the second that are others.
   absl::Status Build();
@@ -37,6 +40,7 @@ class GroupMerge {
   absl::Status Copy(const Node& fused);
 
   const Node &first_, &second_;
+  const bool keeps_first_;
   std::unique_ptr<Graph> region_ = std::make_unique<Graph>("chain");
   std::map<const Value*, Value*> values_;  // the region's, by what they are outside
   std::map<const Value*, Value*> inside_;  // by what they are in the two regions

@@ -7,8 +7,9 @@
 // 2013) and TVM (Chen et al., OSDI 2018).
 //
 // Every stage starts out as its own nest of serial loops, axes outermost, then reduce axes, named
-// "stage.axis". A stage is a root unless it is inlined or computed at a loop of a stage that uses it. A root
-// stage whose output is no parameter gets a workspace.
+// "stage.axis". A stage is a root unless it is inlined, or computed at a loop of a stage that uses it or of
+// one that it uses. The output of a root stage, and of one that is computed after others, gets a workspace
+// where it is no parameter.
 #ifndef ATTUNE_TENSOR_SCHEDULE_H_
 #define ATTUNE_TENSOR_SCHEDULE_H_
 
@@ -78,6 +79,12 @@ class Schedule {
   // The same, and the region ends where the stage does, also where guarded iterations of its readers would go
   // beyond: they are not to overcompute, then.
   absl::Status ComputeWithin(const std::string& stage, const std::string& loop, MemorySpace space);
+  // The stage, a root one that reads what an iteration of `loop` of an earlier root stage computes, and
+  // nothing that is computed later, is computed at the end of that iteration: all elements of its output that
+  // are made of it, where they belong. Its axes must tell iterations apart, as those along which a row is
+  // summed do: it reads either the one index of an axis that an iteration writes, by an axis of its own, or
+  // it writes all.
+  absl::Status ComputeAfter(const std::string& stage, const std::string& loop);
   // stage → `stage`.acc, which computes it, and `stage`, which copies it; compute the former at a loop of the
   // latter.
   absl::Status CacheWrite(const std::string& stage);
@@ -155,8 +162,9 @@ class Schedule {
     std::vector<Expr> guards;                    // conditions on loop variables, all must hold
     std::string attached_to;                     // a loop's name; empty: root
     bool inlined = false;
-    Buffer local;                  // when attached: holds the region …
+    Buffer local;                  // when attached to a reader: holds the region …
     std::vector<Expr> region_min;  // … that starts here
+    bool follows() const { return !attached_to.empty() && !local; }  // what it reads is computed at that loop
   };
   struct LoopRef {
     StageState* state;
@@ -198,6 +206,7 @@ class Schedule {
   absl::Status PeelImpl(const Primitive& p);
   absl::Status InlineImpl(const Primitive& p);
   absl::Status ComputeAtImpl(const Primitive& p);
+  absl::Status ComputeAfterImpl(const Primitive& p);
   absl::Status CacheWriteImpl(const Primitive& p);
   absl::Status CacheReadImpl(const Primitive& p);
   absl::Status RfactorImpl(const Primitive& p);

@@ -126,6 +126,47 @@ TEST(ScheduleErrors, Stages) {
       });
 }
 
+TEST(ScheduleErrors, WhatFollows) {
+  const Primitive after = {"compute_after", {"out", "c.i"}, {}};
+  Check(
+      [] { return MatMulRelu(5, 7, 6); },
+      {
+          {{}, {"compute_after", {"c", "out.i"}, {}}, "compute_after: stage 'c' is not computed after 'out'"},
+          {{after}, after, "compute_after: stage 'out' is computed at a loop already"},
+          {{{"compute_at", {"c", "out.i"}, {1}}},
+           {"compute_after", {"out", "c.i"}, {}},
+           "compute_after: stage 'c' is computed at a loop already"},
+          {{{"reorder", {"c.k", "c.i"}, {}}},
+           {"compute_after", {"out", "c.i"}, {}},
+           "compute_after: loop 'c.k' around the elements of 'c' reduces"},
+          {{{"split", {"c.j"}, {4}}, {"reorder", {"c.i", "c.j.o", "c.k", "c.j.i"}, {}}},
+           {"compute_after", {"out", "c.j.o"}, {}},
+           "compute_after: an iteration of 'c.j.o' computes a part of axis 'j'"},
+          {{{"split", {"out.i"}, {2}}},
+           after,
+           "compute_after: loops of stage 'out' are split or fused already"},
+          {{{"parallel", {"out.i"}, {}}}, after, "compute_after: loop 'out.i' is parallel"},
+          {{{"cache_write", {"out"}, {}}, {"cache_read", {"c", "out.acc"}, {}}},
+           {"compute_after", {"out.acc", "c.i"}, {}},
+           "compute_after: stage 'out.acc' reads what 'c.out.acc' computes later"},
+          {{{"cache_read", {"a", "c"}, {}}},
+           {"compute_after", {"out", "a.c.i0"}, {}},
+           "compute_after: stage 'out' reads what 'c' computes later"},
+          {{after},
+           {"cache_read", {"c", "out"}, {}},
+           "cache_read: stage 'out' is computed after another one"},
+          {{after}, {"pack", {"c", "out"}, {0, 1, 0}}, "pack: stage 'out' is computed after another one"},
+          {{after}, {"reorder", {"c.i", "c.j"}, {}}, "reorder: stage 'out' is computed at 'c.i'"},
+      });
+  Check([] { return PaddedConv(8, 1); },
+        {{{},
+          {"compute_after", {"conv", "pad.p"}, {}},
+          "compute_after: stage 'conv' does not read axis 0 of 'pad' by an axis of its own"},
+         {{},
+          {"compute_after", {"out", "pad.p"}, {}},
+          "compute_after: stage 'out' reads what 'conv' computes later"}});
+}
+
 TEST(ScheduleErrors, WhatImperativeStagesReadStays) {
   Check(
       [] {

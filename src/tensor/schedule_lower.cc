@@ -109,6 +109,10 @@ class Schedule::Lowering {
   }
 
   Stmt WithAttached(const Loop& loop, Stmt inner) const {
+    for (const auto& follower : schedule_.stages_) {
+      if (follower->attached_to == loop.name && follower->follows())
+        inner = MakeSequence({std::move(inner), Lowering(schedule_, *follower).Run()});
+    }
     std::vector<Stmt> statements = schedule_.Prefetches(state_, loop);
     if (!statements.empty()) {
       statements.push_back(std::move(inner));
@@ -116,7 +120,7 @@ class Schedule::Lowering {
     }
     for (auto it = schedule_.stages_.rbegin(); it != schedule_.stages_.rend(); ++it) {
       const StageState& producer = **it;
-      if (producer.attached_to != loop.name) continue;
+      if (producer.attached_to != loop.name || producer.follows()) continue;
       inner =
           MakeAllocate(producer.local, MakeSequence({Lowering(schedule_, producer).Run(), std::move(inner)}));
     }
@@ -189,7 +193,7 @@ absl::StatusOr<LoopNest> Schedule::Lower(const std::set<std::string>& prepared) 
   nest.dims_buffer = def_.dims_buffer;
   std::vector<LoopNest::Param> params = def_.params;
   for (const auto& state : stages_) {
-    if (state->inlined || !state->attached_to.empty()) continue;
+    if (state->inlined || state->local) continue;
     const bool ahead = prepared.contains(state->stage.name);
     std::vector<Buffer> outputs = state->stage.other_outputs;
     outputs.insert(outputs.begin(), state->stage.output);
@@ -199,7 +203,8 @@ absl::StatusOr<LoopNest> Schedule::Lower(const std::set<std::string>& prepared) 
       if (output && !is_param)
         params.push_back({output, ahead ? BufferRole::kInput : BufferRole::kWorkspace});
     }
-    if (!ahead) nest.roots.push_back(state->stage.is_imperative() ? state->stage.body : LowerStage(*state));
+    if (!ahead && state->attached_to.empty())
+      nest.roots.push_back(state->stage.is_imperative() ? state->stage.body : LowerStage(*state));
   }
   std::set<const BufferNode*> used;
   for (const Stmt& root : nest.roots) CollectBuffers(root, used);

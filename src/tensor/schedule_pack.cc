@@ -74,6 +74,7 @@ absl::Status Schedule::PackImpl(const Primitive& p) {
   ASSIGN_OR_RETURN(StageState* const reader, FindStage(p.names[1]));
   const Buffer source = FindRead(reader->stage, p.names[0]);
   if (!source) return InvalidInput("pack: stage '", p.names[1], "' does not read '", p.names[0], "'");
+  if (reader->follows()) return InvalidInput("pack: stage '", p.names[1], "' is computed after another one");
   if (AttachedStageOf(source) != nullptr)
     return InvalidInput("pack: '", p.names[0], "' is computed at a loop");
   RETURN_IF_ERROR(CheckNewName(p.names[0] + ".packed", p.op));
@@ -125,8 +126,7 @@ absl::Status Schedule::PackImpl(const Primitive& p) {
 
 absl::Status Schedule::OvercomputeImpl(const Primitive& p) {
   ASSIGN_OR_RETURN(StageState* const state, FindStage(p.names[0]));
-  if (state->attached_to.empty())
-    return InvalidInput("overcompute: stage '", p.names[0], "' is not computed at a loop");
+  if (!state->local) return InvalidInput("overcompute: stage '", p.names[0], "' is not computed at a loop");
   const Bounds bounds = LoopBounds();
   using Vars = std::set<const VarNode*>;
   // Indices that conditions alone keep within their buffers: those that do not depend on an axis or a loop of

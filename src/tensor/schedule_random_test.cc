@@ -57,9 +57,9 @@ class RandomScheduler {
         return Try(random_.Integer(0, 2) > 0 ? schedule_.Split(loop, random_.Integer(1, 5))
                                              : schedule_.SplitOverlapping(loop, random_.Integer(1, 5)));
       case 2: {
-        const size_t i = Pick(loops.size());
-        if (i + 1 < loops.size()) Try(schedule_.Fuse(loops[i], loops[i + 1], stage + ".f" + loops[i]));
-        return;
+        if (loops.size() < 2) return;
+        const size_t i = Pick(loops.size() - 1);
+        return Try(schedule_.Fuse(loops[i], loops[i + 1], stage + ".f" + loops[i]));
       }
       case 3:
         return Try(schedule_.Reorder({AnyLoop(stage), AnyLoop(stage)}));
@@ -67,7 +67,9 @@ class RandomScheduler {
         return Try(schedule_.Inline(stage));
       case 5:
       case 6:
-        return Try(schedule_.ComputeAt(stage, AnyLoop(AnyStage()), MemorySpace::kScratch));
+        return Try(random_.Integer(0, 2) > 0
+                       ? schedule_.ComputeAt(stage, AnyLoop(AnyStage()), MemorySpace::kScratch)
+                       : schedule_.ComputeAfter(stage, AnyLoop(AnyStage())));
       case 7:
         return Try(random_.Integer(0, 1) == 0 ? schedule_.CacheWrite(stage)
                                               : schedule_.CacheRead(AnyRead(stage), stage));

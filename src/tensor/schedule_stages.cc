@@ -90,6 +90,8 @@ absl::Status Schedule::CacheReadImpl(const Primitive& p) {
   ASSIGN_OR_RETURN(StageState* const reader, FindStage(p.names[1]));
   const Buffer source = FindRead(reader->stage, p.names[0]);
   if (!source) return InvalidInput("cache_read: stage '", p.names[1], "' does not read '", p.names[0], "'");
+  if (reader->follows())
+    return InvalidInput("cache_read: stage '", p.names[1], "' is computed after another one");
   if (AttachedStageOf(source) != nullptr)
     return InvalidInput("cache_read: '", p.names[0], "' is computed at a loop");
   RETURN_IF_ERROR(CheckNewName(absl::StrCat(p.names[0], ".", p.names[1]), p.op));

@@ -80,6 +80,37 @@ TEST(Schedule, RegisterTileInAnEpilogue) {
 }
 
 // Guarded iterations go beyond the fused loop: a quotient by its extent would not be known to be 0 there.
+TEST(Schedule, WhatFollowsALoopIsComputedForWhatItHasMade) {
+  Schedule s(MatMulRelu(12, 64, 32));
+  ASSERT_TRUE(s.Split("c.i", 4).ok());
+  ASSERT_TRUE(s.Parallel("c.i.o").ok());
+  ASSERT_TRUE(s.ComputeAfter("out", "c.i.i").ok());
+  ASSERT_TRUE(s.Vectorize("out.j").ok());
+  EXPECT_EQ(*s.Loops("out"), std::vector<std::string>({"out.j"}));
+  const auto nest = s.Lower();
+  ASSERT_TRUE(nest.ok());
+  EXPECT_EQ(
+      Print(*nest),
+      R"(kernel @matmul(in a: f32[12,32] global, in b: f32[32,64] global, out out: f32[12,64] global, workspace c: f32[12,64] global) {
+  root {
+    parallel %c.i.o in 0, 3 {
+      for %c.i.i in 0, 4 {
+        for %c.j in 0, 64 {
+          c[add(mul(%c.i.o, 4), %c.i.i), %c.j] = f32 0
+          for %c.k in 0, 32 {
+            c[add(mul(%c.i.o, 4), %c.i.i), %c.j] = add(c[add(mul(%c.i.o, 4), %c.i.i), %c.j], mul(a[add(mul(%c.i.o, 4), %c.i.i), %c.k], b[%c.k, %c.j]))
+          }
+        }
+        vector %out.j in 0, 64 {
+          out[add(mul(%c.i.o, 4), %c.i.i), %out.j] = max(c[add(mul(%c.i.o, 4), %c.i.i), %out.j], f32 0)
+        }
+      }
+    }
+  }
+}
+)");
+}
+
 TEST(Schedule, ALoopOfOneIterationVanishesInAFusedOne) {
   ComputeDef def;
   def.name = "copy";

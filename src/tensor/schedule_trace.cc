@@ -28,6 +28,7 @@ absl::Status Schedule::Apply(const Primitive& primitive) {
       {"inline", 1, 0, &Schedule::InlineImpl},
       {"compute_at", 2, 1, &Schedule::ComputeAtImpl},
       {"compute_within", 2, 1, &Schedule::ComputeAtImpl},
+      {"compute_after", 2, 0, &Schedule::ComputeAfterImpl},
       {"cache_write", 1, 0, &Schedule::CacheWriteImpl},
       {"cache_read", 2, 0, &Schedule::CacheReadImpl},
       {"rfactor", 2, 1, &Schedule::RfactorImpl},
@@ -82,6 +83,9 @@ absl::Status Schedule::ComputeAt(const std::string& stage, const std::string& lo
 }
 absl::Status Schedule::ComputeWithin(const std::string& stage, const std::string& loop, MemorySpace space) {
   return Apply({"compute_within", {stage, loop}, {static_cast<int64_t>(space)}});
+}
+absl::Status Schedule::ComputeAfter(const std::string& stage, const std::string& loop) {
+  return Apply({"compute_after", {stage, loop}, {}});
 }
 absl::Status Schedule::CacheWrite(const std::string& stage) { return Apply({"cache_write", {stage}, {}}); }
 absl::Status Schedule::CacheRead(const std::string& buffer, const std::string& stage) {

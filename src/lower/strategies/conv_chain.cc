@@ -24,15 +24,16 @@ namespace {
 std::vector<Workload> LinksOf(const Workload& chain) {
   std::vector<Workload> links;
   const Definition names(*chain.region, "");
+  const Node* average = AverageOf(chain);
   for (const auto& node : chain.region->nodes()) {
-    if (node->op() == Op::kConstant) continue;
+    if (node->op() == Op::kConstant || node.get() == average) continue;
     if (!IsElementwise(node->op())) {
       Workload& link = links.emplace_back(chain);
       link.anchor = node.get();
       link.anchor_stage = names.StageName(*node);
       link.accumulator_stage = link.anchor_stage + ".acc";
       link.elementwise_stages.clear();
-      link.num_anchors = 1;
+      link.num_anchors = link.num_outputs = 1;
     } else if (links.empty()) {
       return {};
     } else if (links.back().output_stage != links.back().anchor_stage) {
@@ -189,8 +190,8 @@ Config ConfigOf(const Config& config, size_t link) {
 
 class ChainSchedule {
  public:
-  ChainSchedule(Schedule& schedule, std::vector<Workload> links, const Config& config, const Target& target)
-      : s_(schedule), links_(std::move(links)), config_(config), target_(target) {}
+  ChainSchedule(Schedule& schedule, const Workload& chain, const Config& config, const Target& target)
+      : s_(schedule), chain_(chain), links_(LinksOf(chain)), config_(config), target_(target) {}
 
   absl::Status Run() {
     for (size_t i = 0; i < links_.size(); ++i) {
@@ -224,6 +225,7 @@ class ChainSchedule {
                                 : s_.Reorder({out + ".d2.o", out + ".d1.o"}));
     RETURN_IF_ERROR(ScheduleRows(last));
     RETURN_IF_ERROR(ParallelizeOuter(s_, out, channelwise ? 3 : 2));
+    RETURN_IF_ERROR(AverageRows(s_, chain_, out + ".d2.i"));
     ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(out));
     return loops.front();
   }
@@ -241,6 +243,7 @@ class ChainSchedule {
   }
 
   Schedule& s_;
+  const Workload& chain_;
   std::vector<Workload> links_;
   const Config& config_;
   const Target& target_;
@@ -250,10 +253,12 @@ class ChainSchedule {
 
 std::string ConvChainWhyNot(const Workload& workload, const Target& target) {
   if (workload.num_anchors < 2) return "no chain";
-  if (workload.num_outputs != 1) return "more than one output";
+  const bool averages = AverageOf(workload) != nullptr;
+  if (workload.num_outputs != 1 && !averages) return "more than one output";
   const std::vector<Workload> links = LinksOf(workload);
   if (static_cast<int>(links.size()) != workload.num_anchors)
     return "something else than convolutions and pools";
+  if (averages && !IsChannelwise(*links.back().anchor)) return "a row of all channels is averaged";
   for (size_t i = 0; i < links.size(); ++i) {
     if (std::string reason = StrategyOf(links[i]).why_not(links[i], target); !reason.empty()) return reason;
     if (i > 0 &&
@@ -307,7 +312,7 @@ double ConvChainSavings(const Workload& workload, const Target& target) {
 
 absl::Status ConvChainApply(Schedule& schedule, const Workload& workload, const Config& config,
                             const Target& target) {
-  return ChainSchedule(schedule, LinksOf(workload), config, target).Run();
+  return ChainSchedule(schedule, workload, config, target).Run();
 }
 
 }  // namespace attune

@@ -25,6 +25,12 @@ bool IsChannelwise(const Node&);
 absl::Status PackDepthwise(Schedule&, const Workload&);
 // The output's rows, loop d3, in tiles of `tile_w` pixels with their accumulators in registers.
 absl::Status SlideAlongRows(Schedule&, const Workload&, int64_t tile_w);
+// The mean over the pixels of each channel of the workload's result, where that is its second output; else
+// null. average.cc
+const Node* AverageOf(const Workload&);
+// Where there is such a mean: adds up each row of the result at the end of loop `rows` of the output stage,
+// which computes one row of one block of channels in each iteration, and then the rows.
+absl::Status AverageRows(Schedule&, const Workload&, const std::string& rows);
 // The predicted cycles of one row of taps over an output row of one block, and the cheapest tile_w.
 double SlideCost(const Workload&, int64_t tile_w, const Target&);
 int64_t CheapestSlide(const Workload&, const Target&);

@@ -22,9 +22,9 @@ bool HasZeroPoints(const Node& product) {
   return IsIntegerProduct(product.op()) && (product.input(2) != nullptr || product.input(3) != nullptr);
 }
 
-std::string BlockedImageWhyNot(const Workload& workload, const Target& target) {
+std::string BlockedImageWhyNot(const Workload& workload, const Target& target, int outputs) {
   if (workload.anchor == nullptr || workload.num_anchors != 1) return "not one operator to compute around";
-  if (workload.num_outputs != 1) return "more than one output";
+  if (workload.num_outputs != outputs) return "more outputs";
   const TensorType& type = workload.anchor->output()->type();
   if (type.rank() != 4 || !type.is_static()) return "not two spatial dimensions";
   if (!HasLanesOf32Bits(type.dtype)) return "computed in another type than f32 and i32";

@@ -3,7 +3,8 @@
 // Every channel is worked on by itself, so the lanes are channels and nothing is broadcast: a tile of tile_w
 // output pixels accumulates in registers. The arithmetic is light; what counts is that the input is read from
 // memory once. Neighbouring pixels share input vectors: those of f32 are read straight by each multiply-add,
-// those of narrower types, which must be widened first, slide through registers along the row.
+// those of narrower types, which must be widened first, slide through registers along the row. The mean of
+// each channel may be a second output.
 #include <algorithm>
 
 #include "base/checked.h"
@@ -25,7 +26,8 @@ bool IsChannelwise(const Node& node) {
 }
 
 std::string SlidingWindowWhyNot(const Workload& workload, const Target& target) {
-  if (std::string reason = BlockedImageWhyNot(workload, target); !reason.empty()) return reason;
+  const int outputs = AverageOf(workload) == nullptr ? 1 : 2;
+  if (std::string reason = BlockedImageWhyNot(workload, target, outputs); !reason.empty()) return reason;
   if (std::string reason = ComputedWeightsWhyNot(workload); !reason.empty()) return reason;
   const Node& node = *workload.anchor;
   if (!IsChannelwise(node)) return "neither a depthwise convolution nor a pool";
@@ -104,7 +106,9 @@ absl::Status SlidingWindowApply(Schedule& s, const Workload& workload, const Con
   RETURN_IF_ERROR(InlineEpilogue(s, workload));
   if (IsConv(workload.anchor->op())) RETURN_IF_ERROR(PackDepthwise(s, workload));
   RETURN_IF_ERROR(SlideAlongRows(s, workload, config.at("tile_w")));
-  return ParallelizeOuter(s, workload.output_stage, 3);
+  RETURN_IF_ERROR(ParallelizeOuter(s, workload.output_stage, 3));
+  ASSIGN_OR_RETURN(const std::vector<std::string> loops, s.Loops(workload.output_stage));
+  return AverageRows(s, workload, loops.front());
 }
 
 }  // namespace attune

@@ -95,9 +95,9 @@ inline constexpr Strategy kLoops = {"loops", 2, LoopsWhyNot, LoopsSpace, LoopsDe
 bool HasZeroPoints(const Node& product);
 
 // Why the group is not computed around one operator that makes images in arithmetic of 32 bits, in blocks of
-// a vector of channels, or of half a vector, after the epilogue too; empty when it is. And the same of a
-// convolution without zero points.
-std::string BlockedImageWhyNot(const Workload& workload, const Target& target);
+// a vector of channels, or of half a vector, after the epilogue too, and the last of them as the first of
+// `outputs` outputs; empty when it is. And the same of a convolution without zero points.
+std::string BlockedImageWhyNot(const Workload& workload, const Target& target, int outputs = 1);
 std::string BlockedConvWhyNot(const Workload& workload, const Target& target);
 // Not empty where an operand of the anchor, from input `first` on, is computed in the group.
 std::string ComputedWeightsWhyNot(const Workload& workload, int first = 1);

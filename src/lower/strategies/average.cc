@@ -1,0 +1,39 @@
+// Means over the pixels of a map, in the kernel that makes the map.
+//
+// Squeeze and excitation wants the mean of each channel of a depthwise convolution's result. By a kernel of
+// its own all of that result is read again, from the third-level cache, or from another core's second. A
+// kernel that works on channels one by one adds a row up while it still lies in the first-level cache; the
+// sums of the rows, a few vectors for each block of channels, are added at the end, in the same order however
+// many threads there are.
+#include "base/status.h"
+#include "lower/strategies/conv_parts.h"
+
+namespace attune {
+
+const Node* AverageOf(const Workload& workload) {
+  if (workload.num_outputs != 2) return nullptr;
+  const Node* node = workload.region->outputs()[1].value->producer();
+  if (node == nullptr || node->op() != Op::kReduceMean || node->input(0) != workload.result) return nullptr;
+  const TensorType &map = workload.result->type(), &mean = node->output()->type();
+  const bool is_by_channel =
+      map.rank() == 4 && mean.rank() == 4 && node->attrs().IntList("axes") == Ints{2, 3};
+  const bool is_alike = map.dtype == DType::kF32 && mean.layout == map.layout && !map.layout.is_plain();
+  return is_by_channel && is_alike && node->output()->users().empty() ? node : nullptr;
+}
+
+absl::Status AverageRows(Schedule& s, const Workload& workload, const std::string& rows) {
+  const Node* average = AverageOf(workload);
+  if (average == nullptr) return absl::OkStatus();
+  const std::string mean = Definition(*workload.region, "").StageName(*average);
+  const std::string total = mean + ".acc", row = total + ".rf";
+  constexpr int64_t kAfterBlocks = 2;
+  RETURN_IF_ERROR(s.Rfactor(total, total + ".r0", kAfterBlocks));
+  RETURN_IF_ERROR(s.ComputeAfter(row, rows));
+  RETURN_IF_ERROR(s.ComputeAt(total, mean + ".d1", MemorySpace::kRegister));
+  RETURN_IF_ERROR(s.Reorder({row + ".r1", row + ".v"}));
+  RETURN_IF_ERROR(s.Reorder({total + ".r0", total + ".v"}));
+  for (const std::string& stage : {row, total, mean}) RETURN_IF_ERROR(s.Vectorize(stage + ".v"));
+  return absl::OkStatus();
+}
+
+}  // namespace attune
