@@ -53,6 +53,8 @@ struct Target {
   // Elements of `bytes` bytes each in one vector register.
   int Lanes(int bytes) const { return vector_bits / 8 / bytes; }
   double PeakGflopsPerCore() const { return clock_ghz * fma_per_cycle * 2 * Lanes(4); }
+
+  bool operator==(const Target&) const = default;
 };
 
 // The target of that name, with the name's typical caches and one core. The error lists the names.

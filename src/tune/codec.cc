@@ -121,6 +121,7 @@ void TargetFields(Archive& archive, Any& target) {
         &target.l2_bytes_per_cycle, &target.l3_bytes_per_cycle, &target.dram_bytes_per_cycle}) {
     archive.Real(*real);
   }
+  archive.Flag(target.fast_permutes);
 }
 
 template <typename Archive, typename Any>

@@ -81,6 +81,20 @@ TEST(LocalBuilder, BuildsWhatThisProcessWouldBuild) {
   EXPECT_TRUE(builder.Build({}).empty());
 }
 
+TEST(LocalBuilder, BuildsForTheTargetThatItIsGiven) {
+  const TuningTask task = MakeTask(kSiluTask);
+  for (const char* name : {"haswell", "znver4", "sapphirerapids"}) {
+    LocalBuilderOptions options = BuilderOptionsOfTest();
+    options.target = *TargetByName(name);
+    LocalBuilder builder(options);
+    const BuildResult result = BuildOne(builder, task, DefaultCandidate(task));
+    ASSERT_EQ(result.outcome, kOk) << result.reason;
+    const auto own = BuildCandidate(task, DefaultCandidate(task), options.target);
+    ASSERT_TRUE(own.ok()) << own.status();
+    EXPECT_EQ(result.kernel.code_digest, own->code_digest) << name;
+  }
+}
+
 TEST(LocalBuilder, WhatCannotBeBuiltSaysWhy) {
   LocalBuilder builder(BuilderOptionsOfTest());
   const TuningTask task = MakeTask(kSoftmaxTask);

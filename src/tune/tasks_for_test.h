@@ -46,6 +46,11 @@ inline constexpr char kReluTask[] = R"(graph @relu(%x: f32[64,64]) {
   return "": %y
 })";
 
+inline constexpr char kSiluTask[] = R"(graph @silu(%x: f32[64,64]) {
+  %y = silu(%x) : f32[64,64]
+  return "": %y
+})";
+
 inline TuningTask MakeTask(const std::string& text, std::set<int> constant_inputs = {}) {
   TuningTask task;
   auto region = ParseGraph(text);
