@@ -131,12 +131,14 @@ double ChannelwiseCost(const Workload& link, const Target& target) {
 }
 
 // The cycles that a map costs on its way from one kernel to the next, beyond those that hide behind
-// arithmetic.
+// arithmetic. The kernel that reads it writes another one meanwhile, which drives a part of it out: with
+// three quarters of the cache as the limit, MobileNet v2 took 3 % less time than with all of it, and with a
+// half of it, SSD MobileNet v2 took 2 % more.
 double HandOverCost(const TensorType& type, const Target& target) {
-  constexpr double kExposed = 0.12;
-  const int64_t bytes = type.num_physical_bytes();
-  if (bytes <= target.l2_bytes) return 0;
-  return kExposed * 2 * static_cast<double>(bytes) / target.l3_bytes_per_cycle;
+  constexpr double kExposed = 0.12, kStays = 0.75;
+  const auto bytes = static_cast<double>(type.num_physical_bytes());
+  if (bytes <= kStays * static_cast<double>(target.l2_bytes)) return 0;
+  return kExposed * 2 * bytes / target.l3_bytes_per_cycle;
 }
 
 // The cycles of each link, computed once.
