@@ -151,7 +151,7 @@ class TuningJob {
   absl::Status TryLayout(int block_class);
   absl::Status MeasureNetwork();
   absl::StatusOr<NetworkTimes> TimeNetwork();
-  absl::Status KeepDefaults(double ratio);
+  absl::Status KeepDefault(size_t index, double ratio);
   // Of this run, with the next number, but for what came out.
   Record NewRecord(const TuningTask& task, const Candidate& candidate);
   // Writes down a measurement that is over; `search` is what proposed it.

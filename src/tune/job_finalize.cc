@@ -117,7 +117,12 @@ absl::Status TuningJob::CompareInNetwork() {
     const bool is_faster = ratio->high < 1;
     task.Confirm(pending.candidate, seconds, is_faster, code->best);
     RETURN_IF_ERROR(Keep(pending, TrialOutcome::kOk, {seconds, seconds, seconds, 1}, "", 0, kConfirmation));
-    if (is_faster || comparisons_ == kComparisons || IsLate()) continue;
+    if (is_faster) continue;
+    if (comparisons_ == kComparisons || IsLate()) {
+      // Whatever else is faster by itself would stay without a comparison.
+      RETURN_IF_ERROR(KeepDefault(i, ratio->median));
+      continue;
+    }
     is_compared_ = false;
     finalized_ = 0;
   }
@@ -158,7 +163,7 @@ absl::Status TuningJob::MeasureNetwork() {
   if (times.ratio_low > 1 && !Best().empty()) {
     ASSIGN_OR_RETURN(times, TimeNetwork());
     if (times.ratio_low > 1) {
-      RETURN_IF_ERROR(KeepDefaults(times.tuned / times.untuned));
+      for (size_t i = 0; i < tasks_.size(); ++i) RETURN_IF_ERROR(KeepDefault(i, times.tuned / times.untuned));
       ASSIGN_OR_RETURN(times, TimeNetwork());
     }
   }
@@ -168,16 +173,14 @@ absl::Status TuningJob::MeasureNetwork() {
 }
 
 // The records say then of what was the best that it takes `ratio` times as long as the default.
-absl::Status TuningJob::KeepDefaults(double ratio) {
-  for (size_t i = 0; i < tasks_.size(); ++i) {
-    TaskTuning& task = *tasks_[i];
-    while (const std::optional<TaskTuning::Code> code = task.ConfirmedCode()) {
-      Pending pending{.task = i, .candidate = *task.best(), .score = {}, .built = {}};
-      pending.built.kernel.code_digest = code->best;
-      const double seconds = task.default_seconds() * ratio;
-      task.Confirm(pending.candidate, seconds, false, code->best);
-      RETURN_IF_ERROR(Keep(pending, TrialOutcome::kOk, {seconds, seconds, seconds, 1}, "", 0, kConfirmation));
-    }
+absl::Status TuningJob::KeepDefault(size_t index, double ratio) {
+  TaskTuning& task = *tasks_[index];
+  while (const std::optional<TaskTuning::Code> code = task.ConfirmedCode()) {
+    Pending pending{.task = index, .candidate = *task.best(), .score = {}, .built = {}};
+    pending.built.kernel.code_digest = code->best;
+    const double seconds = task.default_seconds() * ratio;
+    task.Confirm(pending.candidate, seconds, false, code->best);
+    RETURN_IF_ERROR(Keep(pending, TrialOutcome::kOk, {seconds, seconds, seconds, 1}, "", 0, kConfirmation));
   }
   return absl::OkStatus();
 }

@@ -189,6 +189,19 @@ TEST_F(TuningJobFinalizeTest, TheDefaultIsKeptIfAllOthersAreSlowerInTheNetwork) 
   for (const Record& record : Records()) EXPECT_TRUE(numbers.insert(record.trial).second) << record.trial;
 }
 
+TEST_F(TuningJobFinalizeTest, WhatWasNeverComparedInTheNetworkIsNotKeptInTheEnd) {
+  // The first one is faster when it is confirmed, too, but never the fastest.
+  LetTimesBe(
+      [](size_t n, int nth) { return n == 0 && nth > 0 ? 1.9e-3 : 1e-3 + 1e-5 * static_cast<double>(n); });
+  compare_ = [](const Candidate&) { return 1.1; };
+  const auto job = Make(Options());
+  Finish(*job);
+  ASSERT_EQ(compared_.size(), 3);
+  for (const auto& compared : compared_) EXPECT_NE(compared.at(tasks_[0].text), others_[0]);
+  EXPECT_THAT(job->Best(), IsEmpty());
+  EXPECT_EQ(BestOnRecord(tasks_[0]), DefaultOf(tasks_[0]));
+}
+
 TEST_F(TuningJobFinalizeTest, TheDefaultsAreKeptIfTheNetworkIsSlowerWithoutThem) {
   LetTimesBe([](size_t n, int) { return n == 2 ? 1e-3 : n == 4 ? 1.5e-3 : 3e-3; });
   time_network_ = [](const auto& best) {
