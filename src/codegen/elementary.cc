@@ -135,10 +135,11 @@ std::optional<RealValue> LogisticByTable(RealValue x) {
   Value* found = x.builder->LookUp(Bits(reduced.shifted), powers);
   if (found == nullptr) return std::nullopt;
   const RealValue power = x.Of(found), r = WithLowPart(reduced, 1);
-  const RealValue mantissa = Fma(power * r, Fma(r, 0.5, x.Number(kTableSlopeF32)), power);
-  const RealValue sum = x.Of(x.builder->Scale(mantissa.value, reduced.n.value)) + 1;
+  const RealValue scaled = x.Of(x.builder->Scale(power.value, reduced.n.value));
+  const RealValue one = x.Number(1);
+  const RealValue sum = Fma(scaled, Fma(r, Fma(r, 0.5, x.Number(kTableSlopeF32)), one), one);
   const RealValue estimate = x.Of(x.builder->EstimateReciprocal(sum.value));
-  return Fma(estimate, Fma(-sum, estimate, x.Number(1)), estimate);
+  return Fma(estimate, Fma(-sum, estimate, one), estimate);
 }
 
 // 1 / (1 + e^-x) in f32 for |x| <= kMostNormal. With -x = n ln 2 + r and E = r coth(r / 2), which is even,
