@@ -112,9 +112,9 @@ class Schedule {
   // from block to block.
   absl::Status Prefetch(const std::string& buffer, const std::string& loop);
   // The stage of `loop` is computed at a loop of another stage, for one tile in each iteration of that loop,
-  // or of the innermost around it that has more than one. While it is, what it will read of `buffer` for the
-  // next tile is brought into the second-level cache: in each iteration of `loop`, what the same iteration
-  // will read then.
+  // or of the innermost around it that goes on to other elements of `buffer`. While it is, what it will read
+  // of `buffer` for the next tile is brought into the second-level cache: in each iteration of `loop`, what
+  // the same iteration will read then.
   absl::Status PrefetchNextTile(const std::string& buffer, const std::string& loop);
 
   absl::Status Apply(const Primitive& primitive);

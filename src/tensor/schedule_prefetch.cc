@@ -136,13 +136,15 @@ class Schedule::Prefetching {
 
   // Adds the share of one iteration in prefetching what `load` will read in it for the next tile.
   void PrefetchNextTile(const Expr& load) {
-    const Loop* tiles = nullptr;  // the innermost around this stage with more than one iteration
+    const Loop* tiles = nullptr;  // the innermost around this stage that goes on to other elements
     for (const Loop* around : LoopsAround(state_.attached_to)) {
-      if (around->extent > 1) tiles = around;
+      const bool goes_on = around->extent > 1 && std::ranges::any_of(load->args, [&](const Expr& index) {
+                             return Mentions(index, around->var);
+                           });
+      if (goes_on) tiles = around;
     }
     if (tiles == nullptr) return;
     const Var& tile = tiles->var;
-    if (std::ranges::none_of(load->args, [&](const Expr& index) { return Mentions(index, tile); })) return;
 
     // An iteration reads a line for each iteration of the loops inside that go from row to row: numbered.
     std::vector<Expr> row = load->args;

@@ -275,7 +275,9 @@ std::vector<Knob> ConvChainSpace(const Workload& workload, const Target& target)
   const int64_t height = links.back().output_type().physical_shape()[2];
   std::vector<Knob> knobs = {{"rows", Divisors(height, height)}, {"blocks", BandBlocks(links.back())}};
   for (size_t i = 0; i < links.size(); ++i) {
-    for (Knob& knob : StrategyOf(links[i]).space(links[i], target)) {
+    const bool channelwise = IsChannelwise(*links[i].anchor);
+    for (Knob& knob : channelwise ? SlidingWindowSpace(links[i], target)
+                                  : DirectSpace(links[i], /*uneven=*/false, target)) {
       absl::StrAppend(&knob.name, i);
       knobs.push_back(std::move(knob));
     }

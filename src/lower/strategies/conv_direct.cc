@@ -8,8 +8,9 @@
 // the padding are decided at compile time: rows by a branch outside of the inner loops, columns because
 // border tiles are peeled and fully unrolled; without padding, a last tile that is not full overlaps the one
 // before, and threads share all tiles one by one. Where weights have a factor of each input channel, the
-// kernel first multiplies all of them. After Georganas et al., Anatomy of high-performance deep learning
-// convolutions on SIMD architectures, SC 2018.
+// kernel first multiplies all of them. Blocks that no tile of a good size divides, such as seven, are shared
+// unevenly where the tuner finds that faster: in tiles of four and three. After Georganas et al., Anatomy of
+// high-performance deep learning convolutions on SIMD architectures, SC 2018.
 #include <algorithm>
 #include <numeric>
 
@@ -58,6 +59,7 @@ Shape2d ShapeOf(const Workload& workload, const Target& target) {
   // Neighbours in memory are neighbouring channels where the input is blocked alone.
   const bool blocked = !conv.input(0)->type().layout.is_plain();
   const int64_t dot = blocked ? DotTerms(workload, w[1], target) : 1;
+  const bool padded = ReadsPadding(WindowAlong(conv, 1));
   return {lanes,
           w[1],
           w[3],
@@ -69,7 +71,8 @@ Shape2d ShapeOf(const Workload& workload, const Target& target) {
            .width = out[3],
            .rows = out[0] * out[2],
            .steps = w[1] / dot * w[2] * w[3],
-           .padded = ReadsPadding(WindowAlong(conv, 1))}};
+           .padded = padded,
+           .uneven = !padded && group == 1 && out[1] % lanes == 0}};
 }
 
 }  // namespace
@@ -85,12 +88,17 @@ std::string ConvDirectWhyNot(const Workload& workload, const Target& target) {
   return "";
 }
 
-std::vector<Knob> ConvDirectSpace(const Workload& workload, const Target& target) {
-  const Shape2d s = ShapeOf(workload, target);
+std::vector<Knob> DirectSpace(const Workload& workload, bool uneven, const Target& target) {
+  Shape2d s = ShapeOf(workload, target);
+  s.tiled.uneven &= uneven;
   std::vector<Knob> knobs = TileSpace(s.tiled, target);
   knobs.push_back({"unroll_c", Divisors(s.channels / s.dot, 8)});
   knobs.push_back({"prefetch", {0, kSeldom, kOften}});
   return knobs;
+}
+
+std::vector<Knob> ConvDirectSpace(const Workload& workload, const Target& target) {
+  return DirectSpace(workload, /*uneven=*/true, target);
 }
 
 Config DirectDefault(const Workload& workload, int64_t blocks, const Target& target) {
@@ -134,7 +142,9 @@ absl::Status PackDirect(Schedule& s, const Workload& workload, const Config& con
   const Value* weights = workload.anchor->input(1);
   const std::string name = BufferName(workload, weights);
   // Weights in the order of the loops: block group, row, channel, column, lane, channel of one instruction.
-  const std::pair<int64_t, int64_t> lanes = {0, shape.lanes * config.at("tile_c")};
+  // Those of uneven tiles block by block: in groups, the last one would have to be filled up.
+  const int64_t group = HasEvenTiles(workload, config) ? config.at("tile_c") : 1;
+  const std::pair<int64_t, int64_t> lanes = {0, shape.lanes * group};
   const Ints order = {0, 3, 2, 4, 1};
   if (shape.dot > 1)
     return s.Pack(name, workload.accumulator_stage, {lanes, {1, shape.dot}}, {0, 4, 2, 5, 1, 3});
@@ -195,8 +205,8 @@ absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Confi
   const Value* input = workload.anchor->input(0);
   if (!in_layout.is_plain() && shape.taps == 1 && input->is_input())
     RETURN_IF_ERROR(s.PrefetchNextTile(ParamName(workload, input), innermost));
-  // Where that would read out of bounds, the guards stay.
-  s.Overcompute(acc).IgnoreError();
+  // Where that would read out of bounds, the guards stay; and where the last tile has fewer blocks.
+  if (HasEvenTiles(workload, config)) s.Overcompute(acc).IgnoreError();
   return absl::OkStatus();
 }
 

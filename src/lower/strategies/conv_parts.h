@@ -11,6 +11,8 @@ namespace attune {
 
 // Dense convolutions. A config has tile_w, tile_c and unroll_c.
 //
+// The knobs, and whether tiles may be uneven.
+std::vector<Knob> DirectSpace(const Workload&, bool uneven, const Target&);
 // The analytic default where `blocks` blocks of channels are computed together.
 Config DirectDefault(const Workload&, int64_t blocks, const Target&);
 // The weights in the order in which tiles read them.

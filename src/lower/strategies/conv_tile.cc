@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "base/checked.h"
@@ -20,7 +21,19 @@ bool Fits(int64_t tile_w, int64_t tile_c, int64_t registers, const Target& targe
   return tile_w * tile_c + tile_c + broadcast <= registers;
 }
 
+// The numbers of blocks that a tile can have.
+std::vector<int64_t> TileBlocks(const TiledConv& conv) {
+  if (!conv.uneven) return Divisors(conv.group_blocks, kMaxBlocks);
+  std::vector<int64_t> blocks(static_cast<size_t>(std::min(conv.blocks, kMaxBlocks)));
+  std::iota(blocks.begin(), blocks.end(), 1);
+  return blocks;
+}
+
 }  // namespace
+
+bool HasEvenTiles(const Workload& workload, const Config& config) {
+  return workload.output_type().physical_shape()[1] % config.at("tile_c") == 0;
+}
 
 double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Target& target) {
   const bool is_half = conv.lanes < target.Lanes(4);
@@ -52,7 +65,7 @@ double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Tar
 }
 
 std::vector<Knob> TileSpace(const TiledConv& conv, const Target& target) {
-  Knob tile_w{"tile_w", {}}, tile_c{"tile_c", Divisors(conv.group_blocks, kMaxBlocks)};
+  Knob tile_w{"tile_w", {}}, tile_c{"tile_c", TileBlocks(conv)};
   for (int64_t w = 1; w <= std::min<int64_t>(conv.width, target.num_vector_registers - 2); ++w)
     tile_w.values.push_back(w);
   return {tile_w, tile_c, {"rows_first", {0, 1}}};
@@ -78,16 +91,23 @@ absl::Status SplitIntoTiles(Schedule& schedule, const Workload& workload, const 
                             LastTile last) {
   const std::string &out = workload.output_stage, pixels = out + ".d3";
   const int64_t tile_w = config.at("tile_w");
+  const bool is_even = HasEvenTiles(workload, config);
   RETURN_IF_ERROR(schedule.Split(out + ".d1", config.at("tile_c")));
   RETURN_IF_ERROR(last == LastTile::kOverlaps ? schedule.SplitOverlapping(pixels, tile_w)
                                               : schedule.Split(pixels, tile_w));
-  std::vector<std::string> order = {out + ".d0", out + ".d1.o", out + ".d2"};
-  if (config.at("rows_first") != 0) std::swap(order[1], order[2]);
-  for (const char* loop : {".d3.o", ".d1.i", ".d3.i", ".v"}) order.push_back(out + loop);
+  std::vector<std::string> order = {".d0", ".d1.o", ".d2", ".d3.o"};
+  if (!is_even) {
+    order = {".d0", ".d2", ".d3.o", ".d1.o"};
+  } else if (config.at("rows_first") != 0) {
+    order = {".d0", ".d2", ".d1.o", ".d3.o"};
+  }
+  order.insert(order.end(), {".d1.i", ".d3.i", ".v"});
+  for (std::string& loop : order) loop = out + loop;
   RETURN_IF_ERROR(schedule.Reorder(order));
   RETURN_IF_ERROR(schedule.Vectorize(out + ".v"));
   RETURN_IF_ERROR(schedule.Unroll(out + ".d1.i"));
-  return schedule.Unroll(out + ".d3.i");
+  RETURN_IF_ERROR(schedule.Unroll(out + ".d3.i"));
+  return is_even ? absl::OkStatus() : schedule.Peel(out + ".d1.o", 0, 1);
 }
 
 absl::Status TileOutput(Schedule& schedule, const Workload& workload, const Config& config,
@@ -100,7 +120,8 @@ absl::Status TileOutput(Schedule& schedule, const Workload& workload, const Conf
   const int64_t terms = weights[1] * weights[2] * weights[3];
   const bool shares = IsWorthSharing(workload.anchor->output()->type().num_elements() * terms);
   if (peels) RETURN_IF_ERROR(schedule.Peel(out + ".d3.o", peeled.front, peeled.back));
-  if (shares) RETURN_IF_ERROR(ParallelizeOuter(schedule, out, peels ? 3 : 4));
+  const bool one_is_peeled = peels || !HasEvenTiles(workload, config);
+  if (shares) RETURN_IF_ERROR(ParallelizeOuter(schedule, out, one_is_peeled ? 3 : 4));
   ASSIGN_OR_RETURN(const std::vector<std::string> loops, schedule.Loops(out));
   constexpr size_t kLoopsOfTile = 3;
   const std::string& tiles = loops[loops.size() - kLoopsOfTile - 1];

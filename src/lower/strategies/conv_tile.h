@@ -23,7 +23,13 @@ struct TiledConv {
   int64_t rows;          // of the output, of all batches
   int64_t steps;         // of the sum: terms, or as many at a time as one instruction takes
   bool padded;           // a row's tiles are peeled where they reach into padding or beyond its end
+  // Whether the space has tiles of any number of blocks, of which the last has fewer. Tiles of the same
+  // pixels then follow one another, and the last of them has code of its own.
+  bool uneven = false;
 };
+
+// Whether all tiles of a config have the same number of blocks.
+bool HasEvenTiles(const Workload& workload, const Config& config);
 
 // Predicted cycles for one step of all tiles of an output row: the multiply-adds, or the loads behind them.
 double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Target& target);
@@ -36,7 +42,8 @@ Config CheapestTile(const TiledConv& conv, int64_t registers, const Target& targ
 
 // Splits the output into unrolled tiles of a config's tile_w and tile_c, in the order batch, blocks, rows (or
 // rows, blocks), pixels: its loops are then d0, d1.o, d2, d3.o, and those of a tile. A last tile of a row
-// that is not full goes beyond the row's end, or overlaps the one before.
+// that is not full goes beyond the row's end, or overlaps the one before. Uneven tiles: batch, rows, pixels,
+// blocks.
 enum class LastTile : uint8_t { kBeyond, kOverlaps };
 absl::Status SplitIntoTiles(Schedule& schedule, const Workload& workload, const Config& config,
                             LastTile last = LastTile::kBeyond);
