@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -215,6 +216,13 @@ class Schedule {
   absl::Status PrefetchImpl(const Primitive& p);
   struct Region;
   absl::StatusOr<Region> RegionRead(const StageState& producer, const LoopRef& at, bool within);
+  // Of each axis of what an iteration of a loop computes: its one index, or nothing where that is all of the
+  // axis.
+  using Written = std::vector<std::optional<Expr>>;
+  absl::StatusOr<Written> WrittenIn(const LoopRef& at) const;
+  // The axes of `reader` that have one index for what is made of that, with the index.
+  using AxisValues = std::map<const VarNode*, Expr>;
+  absl::StatusOr<AxisValues> MadeOf(const Written& written, const Stage& producer, const Stage& reader) const;
 
   ComputeDef def_;  // name, params, dims buffer
   std::vector<std::unique_ptr<StageState>> stages_;

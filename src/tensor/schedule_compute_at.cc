@@ -1,12 +1,10 @@
-// compute_at: which region of a stage a loop of its consumers reads; and compute_after: which elements are
-// made of what a loop of their producer has computed.
+// compute_at: which region of a stage a loop of its consumers reads.
 //
 // Problem: inside one iteration of a loop, only part of a producer's output is read; computing just that part
 // there keeps it in cache or in registers. Idea: each index of each read is affine in the loop variables;
 // those of loops inside vary over their full range and give the region's extent, the rest gives where it
 // starts.
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -23,30 +21,6 @@ struct Schedule::Region {
 };
 
 namespace {
-
-// One dimension of a region while reads are being gathered.
-struct Span {
-  bool full = false;
-  bool guarded =
-      false;    // by a condition on the iterations, which may be computed beyond their end all the same
-  Affine base;  // by variables of the loops outside
-  int64_t low = 0, high = 0;
-};
-
-Span SpanOf(const Expr& index, const Bounds& bounds, const std::set<const VarNode*>& inner) {
-  Span span;
-  Affine varying;
-  const Affine index_form = bounds.Normalize(index);
-  span.base.constant = index_form.constant;
-  for (const Affine::Term& term : index_form.terms) {
-    (MentionsAny(term.atom, inner) ? varying : span.base).terms.push_back(term);
-  }
-  const Interval range = bounds.Range(varying);
-  span.full = range.min <= Interval::kLow || range.max >= Interval::kHigh;
-  span.low = range.min;
-  span.high = range.max;
-  return span;
-}
 
 void Widen(Span& span, const Span& other) {
   span.guarded |= other.guarded;
@@ -163,8 +137,7 @@ absl::StatusOr<Schedule::Region> Schedule::RegionRead(const StageState& producer
         }
       }
     };
-    if (state->stage.value) VisitExpr(state->stage.value, visit);
-    if (state->stage.where) VisitExpr(state->stage.where, visit);
+    VisitFormulas(state->stage, visit);
   }
   const std::string& loop_name = at.state->loops[at.index].name;
   if (read_outside)
@@ -229,96 +202,6 @@ absl::Status Schedule::ComputeAtImpl(const Primitive& p) {
     if (range.max >= axis.extent && !Holds(around, ends, bounds)) state->guards.push_back(ends);
     if (range.min < 0 && !Holds(around, begins, bounds)) state->guards.push_back(begins);
   }
-  return absl::OkStatus();
-}
-
-absl::Status Schedule::ComputeAfterImpl(const Primitive& p) {
-  ASSIGN_OR_RETURN(StageState* const state, FindStage(p.names[0]));
-  ASSIGN_OR_RETURN(const LoopRef at, FindLoop(p.names[1]));
-  const Stage& producer = at.state->stage;
-  const auto error = [&](auto... why) { return InvalidInput("compute_after: ", why...); };
-  const auto place = [&](const StageState* one) {
-    return std::ranges::find(stages_, one, &std::unique_ptr<StageState>::get);
-  };
-  if (place(at.state) >= place(state))
-    return error("stage '", p.names[0], "' is not computed after '", producer.name, "'");
-  if (state->stage.is_imperative()) return error("stage '", p.names[0], "' is imperative");
-  for (const StageState* one : {state, at.state}) {
-    if (!one->attached_to.empty())
-      return error("stage '", one->stage.name, "' is computed at a loop already");
-  }
-  if (!producer.is_reduction() && producer.where)
-    return error("stage '", producer.name, "' computes a part of its output only");
-  RETURN_IF_ERROR(CheckNothingComputedAt(*state, p.op));
-  RETURN_IF_ERROR(CheckReadByFormulas(*at.state, p.op));
-  std::set<const VarNode*> inner;  // the variables of the loops inside
-  for (size_t i = 0; i < at.state->loops.size(); ++i) {
-    if (i > at.index) inner.insert(at.state->loops[i].var.get());
-    if (i <= at.index && at.state->loops[i].reduce)
-      return error("loop '", at.state->loops[i].name, "' around the elements of '", producer.name,
-                   "' reduces");
-  }
-
-  // Of each axis of what the producer writes: the one index in an iteration, or none where it writes all.
-  const Bounds bounds = LoopBounds();
-  std::vector<std::optional<Expr>> written;
-  for (const Axis& axis : producer.axes) {
-    const Span span = SpanOf(at.state->axis_values.at(axis.var.get()), bounds, inner);
-    const int64_t low = span.base.constant + span.low, high = span.base.constant + span.high;
-    const bool is_all = !span.full && span.base.is_constant() && low <= 0 && high >= axis.extent - 1;
-    if (!is_all && (span.full || span.low != span.high))
-      return error("an iteration of '", p.names[1], "' computes a part of axis '", axis.var->name, "'");
-    Affine index = span.base;
-    index.constant += span.low;
-    written.push_back(is_all ? std::nullopt : std::optional<Expr>(ToExpr(index)));
-  }
-  std::map<const VarNode*, Expr> values;  // of the stage's axes that are the same throughout an iteration
-  absl::Status wrong;
-  bool reads = false;
-  const auto visit = [&](const Expr& e) {
-    if (e->kind != ExprKind::kLoad) return;
-    for (auto it = place(at.state) + 1; it != stages_.end(); ++it) {
-      if ((*it)->stage.output == e->buffer)
-        wrong.Update(error("stage '", p.names[0], "' reads what '", (*it)->stage.name, "' computes later"));
-    }
-    if (e->buffer != producer.output) return;
-    reads = true;
-    for (size_t d = 0; d < written.size(); ++d) {
-      if (!written[d].has_value()) continue;
-      const Expr& index = e->args[d];
-      const bool is_own_axis = std::ranges::any_of(state->stage.axes, [&](const Axis& axis) {
-        return index->kind == ExprKind::kVar && index->var == axis.var &&
-               axis.extent == producer.axes[d].extent;
-      });
-      if (!is_own_axis) {
-        wrong.Update(error("stage '", p.names[0], "' does not read axis ", d, " of '", producer.name,
-                           "' by an axis of its own"));
-        return;
-      }
-      const Expr& known = values.try_emplace(index->var.get(), *written[d]).first->second;
-      Affine difference = bounds.Normalize(known);
-      difference.Add(bounds.Normalize(*written[d]), -1);
-      if (!difference.is_constant() || difference.constant != 0)
-        wrong.Update(error("stage '", p.names[0], "' reads '", producer.name, "' along a diagonal"));
-    }
-  };
-  if (state->stage.value) VisitExpr(state->stage.value, visit);
-  if (state->stage.where) VisitExpr(state->stage.where, visit);
-  RETURN_IF_ERROR(wrong);
-  if (!reads) return error("stage '", p.names[0], "' does not read '", producer.name, "'");
-  std::vector<Loop> loops = state->loops;
-  for (const auto& [axis, value] : values) {
-    const Expr& own = state->axis_values.at(axis);
-    const auto removed = std::erase_if(
-        loops, [&](const Loop& loop) { return own->kind == ExprKind::kVar && own->var == loop.var; });
-    if (removed == 0) return error("loops of stage '", p.names[0], "' are split or fused already");
-  }
-  for (const Loop& loop : state->loops) {
-    if (loop.kind == LoopKind::kParallel) return error("loop '", loop.name, "' is parallel");
-  }
-  state->loops = std::move(loops);
-  for (const auto& [axis, value] : values) state->axis_values.at(axis) = value;
-  state->attached_to = p.names[1];
   return absl::OkStatus();
 }
 

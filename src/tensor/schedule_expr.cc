@@ -51,6 +51,27 @@ Expr ReplaceVars(const Expr& e, const std::map<const VarNode*, Expr>& values) {
   return Rewrite(e, rewriter);
 }
 
+void VisitFormulas(const Stage& stage, const std::function<void(const Expr&)>& visit) {
+  for (const Expr& formula : {stage.value, stage.where}) {
+    if (formula) VisitExpr(formula, visit);
+  }
+}
+
+Span SpanOf(const Expr& index, const Bounds& bounds, const std::set<const VarNode*>& inner) {
+  Span span;
+  Affine varying;
+  const Affine index_form = bounds.Normalize(index);
+  span.base.constant = index_form.constant;
+  for (const Affine::Term& term : index_form.terms) {
+    (MentionsAny(term.atom, inner) ? varying : span.base).terms.push_back(term);
+  }
+  const Interval range = bounds.Range(varying);
+  span.full = range.min <= Interval::kLow || range.max >= Interval::kHigh;
+  span.low = range.min;
+  span.high = range.max;
+  return span;
+}
+
 Buffer FindRead(const Stage& stage, const std::string& name) {
   Buffer found;
   if (!stage.value) return found;

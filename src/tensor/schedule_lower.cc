@@ -142,8 +142,7 @@ void Schedule::CollectReads(const StageState& state, std::set<const BufferNode*>
   const auto visit = [&](const Expr& e) {
     if (e->kind == ExprKind::kLoad && AttachedStageOf(e->buffer) == nullptr) reads.insert(e->buffer.get());
   };
-  if (state.stage.value) VisitExpr(state.stage.value, visit);
-  if (state.stage.where) VisitExpr(state.stage.where, visit);
+  VisitFormulas(state.stage, visit);
   for (const auto& other : stages_) {
     const bool inside =
         std::ranges::any_of(state.loops, [&](const Loop& loop) { return loop.name == other->attached_to; });

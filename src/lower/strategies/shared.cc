@@ -24,7 +24,7 @@ bool HasZeroPoints(const Node& product) {
 
 std::string BlockedImageWhyNot(const Workload& workload, const Target& target, int outputs) {
   if (workload.anchor == nullptr || workload.num_anchors != 1) return "not one operator to compute around";
-  if (workload.num_outputs != outputs) return "more outputs";
+  if (workload.num_outputs != outputs) return "other outputs than the epilogue's";
   const TensorType& type = workload.anchor->output()->type();
   if (type.rank() != 4 || !type.is_static()) return "not two spatial dimensions";
   if (!HasLanesOf32Bits(type.dtype)) return "computed in another type than f32 and i32";

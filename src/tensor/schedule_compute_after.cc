@@ -1,0 +1,135 @@
+// compute_after: which elements of a stage are made of what an iteration of a loop has computed.
+//
+// Problem: what a stage reads lies in the first-level cache when it comes directly after the loop that made
+// it, and farther away after the whole nest. Idea: an iteration writes either one index of an axis or all of
+// them. A stage that reads the former by axes of its own has elements that are made of this iteration alone,
+// and no two iterations make the same: these are computed at its end, whatever thread it is in.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/status.h"
+#include "tensor/schedule.h"
+#include "tensor/schedule_expr.h"
+
+namespace attune {
+namespace {
+
+template <typename... Parts>
+absl::Status Error(const Parts&... why) {
+  return InvalidInput("compute_after: ", why...);
+}
+
+bool AreEqual(const Expr& a, const Expr& b, const Bounds& bounds) {
+  Affine difference = bounds.Normalize(a);
+  difference.Add(bounds.Normalize(b), -1);
+  return difference.is_constant() && difference.constant == 0;
+}
+
+}  // namespace
+
+absl::StatusOr<Schedule::Written> Schedule::WrittenIn(const LoopRef& at) const {
+  const Stage& producer = at.state->stage;
+  std::set<const VarNode*> inner;  // the variables of the loops inside
+  for (size_t i = 0; i < at.state->loops.size(); ++i) {
+    const Loop& loop = at.state->loops[i];
+    if (i > at.index) {
+      inner.insert(loop.var.get());
+    } else if (loop.reduce) {
+      return Error("loop '", loop.name, "' around the elements of '", producer.name, "' reduces");
+    }
+  }
+  const Bounds bounds = LoopBounds();
+  Written written;
+  for (const Axis& axis : producer.axes) {
+    const Span span = SpanOf(at.state->axis_values.at(axis.var.get()), bounds, inner);
+    const int64_t low = span.base.constant + span.low, high = span.base.constant + span.high;
+    const bool is_all = !span.full && span.base.is_constant() && low <= 0 && high >= axis.extent - 1;
+    if (!is_all && (span.full || span.low != span.high))
+      return Error("an iteration of '", at.state->loops[at.index].name, "' computes a part of axis '",
+                   axis.var->name, "'");
+    Affine index = span.base;
+    index.constant += span.low;
+    written.push_back(is_all ? std::nullopt : std::optional<Expr>(ToExpr(index)));
+  }
+  return written;
+}
+
+absl::StatusOr<Schedule::AxisValues> Schedule::MadeOf(const Written& written, const Stage& producer,
+                                                      const Stage& reader) const {
+  const Bounds bounds = LoopBounds();
+  AxisValues values;
+  absl::Status status;
+  bool reads = false;
+  VisitFormulas(reader, [&](const Expr& load) {
+    if (load->kind != ExprKind::kLoad || load->buffer != producer.output) return;
+    reads = true;
+    for (size_t d = 0; d < written.size(); ++d) {
+      if (!written[d].has_value()) continue;
+      const Expr& index = load->args[d];
+      const bool is_own_axis = std::ranges::any_of(reader.axes, [&](const Axis& axis) {
+        return index->kind == ExprKind::kVar && index->var == axis.var &&
+               axis.extent == producer.axes[d].extent;
+      });
+      if (!is_own_axis) {
+        status.Update(Error("stage '", reader.name, "' does not read axis ", d, " of '", producer.name,
+                            "' by an axis of its own"));
+      } else if (!AreEqual(values.try_emplace(index->var.get(), *written[d]).first->second, *written[d],
+                           bounds)) {
+        status.Update(Error("stage '", reader.name, "' reads '", producer.name, "' along a diagonal"));
+      }
+    }
+  });
+  if (!reads) return Error("stage '", reader.name, "' does not read '", producer.name, "'");
+  RETURN_IF_ERROR(status);
+  return values;
+}
+
+absl::Status Schedule::ComputeAfterImpl(const Primitive& p) {
+  ASSIGN_OR_RETURN(StageState* const state, FindStage(p.names[0]));
+  ASSIGN_OR_RETURN(const LoopRef at, FindLoop(p.names[1]));
+  const Stage &stage = state->stage, &producer = at.state->stage;
+  const auto made = std::ranges::find(stages_, at.state, &std::unique_ptr<StageState>::get);
+  if (std::none_of(made + 1, stages_.end(), [&](const auto& later) { return later.get() == state; }))
+    return Error("stage '", stage.name, "' is not computed after '", producer.name, "'");
+  if (stage.is_imperative()) return Error("stage '", stage.name, "' is imperative");
+  for (const StageState* one :
+       {static_cast<const StageState*>(state), static_cast<const StageState*>(at.state)}) {
+    if (!one->attached_to.empty())
+      return Error("stage '", one->stage.name, "' is computed at a loop already");
+  }
+  if (!producer.is_reduction() && producer.where)
+    return Error("stage '", producer.name, "' computes a part of its output only");
+  RETURN_IF_ERROR(CheckNothingComputedAt(*state, p.op));
+  RETURN_IF_ERROR(CheckReadByFormulas(*at.state, p.op));
+  absl::Status later;
+  VisitFormulas(stage, [&](const Expr& e) {
+    const auto computes = [&](const auto& other) { return other->stage.output == e->buffer; };
+    const auto found =
+        e->kind == ExprKind::kLoad ? std::find_if(made + 1, stages_.end(), computes) : stages_.end();
+    if (found != stages_.end())
+      later.Update(Error("stage '", stage.name, "' reads what '", (*found)->stage.name, "' computes later"));
+  });
+  RETURN_IF_ERROR(later);
+  ASSIGN_OR_RETURN(const Written written, WrittenIn(at));
+  ASSIGN_OR_RETURN(const AxisValues values, MadeOf(written, producer, stage));
+
+  std::vector<Loop> loops = state->loops;
+  for (const auto& [axis, value] : values) {
+    const Expr& own = state->axis_values.at(axis);
+    const auto is_of_axis = [&](const Loop& loop) {
+      return own->kind == ExprKind::kVar && own->var == loop.var;
+    };
+    if (std::erase_if(loops, is_of_axis) == 0)
+      return Error("loops of stage '", stage.name, "' are split or fused already");
+  }
+  for (const Loop& loop : state->loops) {
+    if (loop.kind == LoopKind::kParallel) return Error("loop '", loop.name, "' is parallel");
+  }
+  state->loops = std::move(loops);
+  for (const auto& [axis, value] : values) state->axis_values.at(axis) = value;
+  state->attached_to = p.names[1];
+  return absl::OkStatus();
+}
+
+}  // namespace attune
