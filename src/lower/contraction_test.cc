@@ -69,35 +69,32 @@ TEST(LowerContraction, ConvolutionsByTiles) {
   }
 }
 
+// Each case by conv_direct in such tiles, in each layout.
+void ExpectTilesMatch(std::vector<OperatorCase> cases, int64_t tile_w, int64_t tile_c) {
+  for (OperatorCase& test_case : cases) {
+    test_case.strategy = "conv_direct";
+    test_case.config = {
+        {"tile_w", tile_w}, {"tile_c", tile_c}, {"rows_first", 0}, {"unroll_c", 8}, {"prefetch", 2}};
+    test_case.epilogue = {Op::kRelu};
+  }
+  ExpectKernelsMatch(InEachLayout(cases));
+}
+
 // Three blocks of 16 channels, or six of 8, in tiles of which the last has fewer.
 TEST(LowerContraction, ConvolutionsWithUnevenTiles) {
   for (const int64_t tile_c : {2, 4, 5}) {
-    std::vector<OperatorCase> cases = {
-        Conv(Op::kConv, {"f32[1,32,1,49]", "f32[48,32,1,1]", "f32[48]"}, {1, 1}, {0, 0, 0, 0}),
-        Conv(Op::kConv, {"f32[2,16,5,34]", "f32[48,16,3,2]"}, {2, 2}, {0, 0, 0, 0})};
-    for (OperatorCase& test_case : cases) {
-      test_case.strategy = "conv_direct";
-      test_case.config = {
-          {"tile_w", 5}, {"tile_c", tile_c}, {"rows_first", 0}, {"unroll_c", 8}, {"prefetch", 2}};
-      test_case.epilogue = {Op::kRelu};
-    }
-    ExpectKernelsMatch(InEachLayout(cases));
+    ExpectTilesMatch({Conv(Op::kConv, {"f32[1,32,1,49]", "f32[48,32,1,1]", "f32[48]"}, {1, 1}, {0, 0, 0, 0}),
+                      Conv(Op::kConv, {"f32[2,16,5,34]", "f32[48,16,3,2]"}, {2, 2}, {0, 0, 0, 0})},
+                     5, tile_c);
   }
 }
 
 // Without padding, a last tile that is not full overlaps the one before.
 TEST(LowerContraction, ConvolutionsWhoseTilesOverlap) {
-  for (int64_t tile_w : {3, 5, 10}) {
-    std::vector<OperatorCase> cases = {
-        Conv(Op::kConv, {"f32[1,32,1,49]", "f32[48,32,1,1]", "f32[48]"}, {1, 1}, {0, 0, 0, 0}),
-        Conv(Op::kConv, {"f32[2,16,5,34]", "f32[48,16,3,2]"}, {2, 2}, {1, 0, 0, 0})};
-    for (OperatorCase& test_case : cases) {
-      test_case.strategy = "conv_direct";
-      test_case.config = {
-          {"tile_w", tile_w}, {"tile_c", 3}, {"rows_first", 0}, {"unroll_c", 8}, {"prefetch", 2}};
-      test_case.epilogue = {Op::kRelu};
-    }
-    ExpectKernelsMatch(InEachLayout(cases));
+  for (const int64_t tile_w : {3, 5, 10}) {
+    ExpectTilesMatch({Conv(Op::kConv, {"f32[1,32,1,49]", "f32[48,32,1,1]", "f32[48]"}, {1, 1}, {0, 0, 0, 0}),
+                      Conv(Op::kConv, {"f32[2,16,5,34]", "f32[48,16,3,2]"}, {2, 2}, {1, 0, 0, 0})},
+                     tile_w, 3);
   }
 }
 

@@ -24,10 +24,10 @@ absl::Status FuseAverages(Graph& graph, const Target& target) {
   return ForEachGroup(graph, [&](Graph& within, Node* average) -> absl::Status {
     Node* const maker = MakerOf(*average);
     if (maker == nullptr) return absl::OkStatus();
-    GroupMerge merge(*maker, *average, /*keeps_first=*/true);
+    GroupMerge merge(maker, average, /*keeps_first=*/true);
     RETURN_IF_ERROR(merge.Build());
     ASSIGN_OR_RETURN(const bool averages, AveragesRows(merge.region(), target));
-    return averages ? merge.Replace(within, maker, average).status() : absl::OkStatus();
+    return averages ? merge.Replace(within).status() : absl::OkStatus();
   });
 }
 

@@ -33,12 +33,12 @@ absl::Status FormChains(Graph& graph, const Target& target) {
   return ForEachGroup(graph, [&](Graph& within, Node* second) -> absl::Status {
     Node* const first = FirstOf(within, *second);
     if (first == nullptr) return absl::OkStatus();
-    GroupMerge merge(*first, *second);
+    GroupMerge merge(first, second);
     RETURN_IF_ERROR(merge.Build());
     ASSIGN_OR_RETURN(const double savings, PredictChainSavings(merge.region(), target));
     const auto before = saved.find(first);
     if (savings <= (before == saved.end() ? 0 : before->second)) return absl::OkStatus();
-    ASSIGN_OR_RETURN(Node* const chain, merge.Replace(within, first, second));
+    ASSIGN_OR_RETURN(Node* const chain, merge.Replace(within));
     saved[chain] = savings;
     return absl::OkStatus();
   });

@@ -79,13 +79,13 @@ absl::Status ScaleWeights(Graph& graph, const Target& target) {
   return ForEachGroup(graph, [&](Graph& within, Node* second) -> absl::Status {
     Node* const first = ScaleBefore(within, *second);
     if (first == nullptr) return absl::OkStatus();
-    GroupMerge merge(*first, *second);
+    GroupMerge merge(first, second);
     RETURN_IF_ERROR(merge.Build());
     RETURN_IF_ERROR(MoveFactors(merge.region()));
     ASSIGN_OR_RETURN(const double alone, PredictCycles(*FlatCopy(second->region()), target));
     ASSIGN_OR_RETURN(const double scaled, PredictScaledConv(*FlatCopy(merge.region()), target));
     if (scaled >= alone + ProductCycles(first->output()->type(), target)) return absl::OkStatus();
-    return merge.Replace(within, first, second).status();
+    return merge.Replace(within).status();
   });
 }
 

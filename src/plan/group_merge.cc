@@ -26,33 +26,29 @@ Node* GroupThatMakesOnly(const Graph& graph, const Value* value) {
 }
 
 absl::Status GroupMerge::Build() {
-  RETURN_IF_ERROR(Copy(first_));
-  values_[first_.output()] = inside_.at(first_.region().outputs()[0].value);
-  RETURN_IF_ERROR(Copy(second_));
-  std::vector<const Node*> groups = {&second_};
-  if (keeps_first_) groups = {&first_, &second_};
-  for (const Node* group : groups) {
+  RETURN_IF_ERROR(Copy(*first_));
+  values_[first_->output()] = inside_.at(first_->region().outputs()[0].value);
+  RETURN_IF_ERROR(Copy(*second_));
+  for (const Node* group : kept_) {
     const Graph::Output& output = group->region().outputs()[0];
     region_->AddOutput(output.name, inside_.at(output.value));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Node*> GroupMerge::Replace(Graph& graph, Node* first, Node* second) {
+absl::StatusOr<Node*> GroupMerge::Replace(Graph& graph) {
   std::vector<std::unique_ptr<Graph>> regions;
   regions.push_back(std::move(region_));
-  std::vector<Node*> groups = {second};
-  if (keeps_first_) groups = {first, second};
-  Node* const place = groups.front();  // before anything that uses a result
+  Node* const place = kept_.front();  // before anything that uses a result
   ASSIGN_OR_RETURN(Node* const merged, graph.Add(Op::kFused, std::move(inputs_), {}, place->name(), place,
-                                                 std::move(regions), static_cast<int>(groups.size())));
-  for (size_t i = 0; i < groups.size(); ++i) {
+                                                 std::move(regions), static_cast<int>(kept_.size())));
+  for (size_t i = 0; i < kept_.size(); ++i) {
     Value* const output = merged->output(static_cast<int>(i));
-    output->set_name(groups[i]->output()->name());
-    graph.ReplaceAllUses(groups[i]->output(), output);
+    output->set_name(kept_[i]->output()->name());
+    graph.ReplaceAllUses(kept_[i]->output(), output);
   }
-  graph.Erase(second);
-  graph.Erase(first);
+  graph.Erase(second_);
+  graph.Erase(first_);
   return merged;
 }
 

@@ -23,24 +23,26 @@ Node* GroupThatMakesOnly(const Graph& graph, const Value* value);
 // Puts two groups, of which the second uses the result of the first, into one region.
 class GroupMerge {
  public:
-  // Nodes of kFused with one output each, which must outlive the merge. Where others use the first one's too,
-  // it is kept, as the first of two outputs: all inputs of the second group are then to be there before the
-  // first.
-  GroupMerge(const Node& first, const Node& second, bool keeps_first = false)
-      : first_(first), second_(second), keeps_first_(keeps_first) {}
+  // Nodes of kFused with one output each, which live until they are replaced. Where others use the first
+  // one's too, it is kept, as the first of two outputs: all inputs of the second group are then to be there
+  // before the first.
+  GroupMerge(Node* first, Node* second, bool keeps_first = false) : first_(first), second_(second) {
+    if (keeps_first) kept_.push_back(first);
+    kept_.push_back(second);
+  }
 
   // Makes the region, whose inputs are those of the first group and then those of the second that are others.
   absl::Status Build();
   // Until it is replaced.
   Graph& region() { return *region_; }
-  // Puts the region in the place of the two, which are erased. Returns the node that has it.
-  absl::StatusOr<Node*> Replace(Graph& graph, Node* first, Node* second);
+  // Puts the region in the place of the two, which are erased from `graph`. Returns the node that has it.
+  absl::StatusOr<Node*> Replace(Graph& graph);
 
  private:
   absl::Status Copy(const Node& fused);
 
-  const Node &first_, &second_;
-  const bool keeps_first_;
+  Node *const first_, *const second_;
+  std::vector<Node*> kept_;  // the groups whose results are the region's
   std::unique_ptr<Graph> region_ = std::make_unique<Graph>("chain");
   std::map<const Value*, Value*> values_;  // the region's, by what they are outside
   std::map<const Value*, Value*> inside_;  // by what they are in the two regions

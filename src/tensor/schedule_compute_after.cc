@@ -20,12 +20,6 @@ absl::Status Error(const Parts&... why) {
   return InvalidInput("compute_after: ", why...);
 }
 
-bool AreEqual(const Expr& a, const Expr& b, const Bounds& bounds) {
-  Affine difference = bounds.Normalize(a);
-  difference.Add(bounds.Normalize(b), -1);
-  return difference.is_constant() && difference.constant == 0;
-}
-
 }  // namespace
 
 absl::StatusOr<Schedule::Written> Schedule::WrittenIn(const LoopRef& at) const {
@@ -93,8 +87,7 @@ absl::Status Schedule::ComputeAfterImpl(const Primitive& p) {
   if (std::none_of(made + 1, stages_.end(), [&](const auto& later) { return later.get() == state; }))
     return Error("stage '", stage.name, "' is not computed after '", producer.name, "'");
   if (stage.is_imperative()) return Error("stage '", stage.name, "' is imperative");
-  for (const StageState* one :
-       {static_cast<const StageState*>(state), static_cast<const StageState*>(at.state)}) {
+  for (const StageState* one : {state, at.state}) {
     if (!one->attached_to.empty())
       return Error("stage '", one->stage.name, "' is computed at a loop already");
   }

@@ -45,10 +45,8 @@ void ClipToAxis(Span& span, int64_t extent) {
 bool Holds(const std::vector<Expr>& guards, const Expr& condition, const Bounds& bounds) {
   return std::ranges::any_of(guards, [&](const Expr& guard) {
     if (guard->kind != ExprKind::kOp || guard->op != condition->op) return false;
-    Affine left = bounds.Normalize(guard->args[0]), right = bounds.Normalize(guard->args[1]);
-    left.Add(bounds.Normalize(condition->args[0]), -1);
-    right.Add(bounds.Normalize(condition->args[1]), -1);
-    return left.is_constant() && left.constant == 0 && right.is_constant() && right.constant == 0;
+    return AreEqual(guard->args[0], condition->args[0], bounds) &&
+           AreEqual(guard->args[1], condition->args[1], bounds);
   });
 }
 

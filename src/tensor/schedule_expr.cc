@@ -57,6 +57,12 @@ void VisitFormulas(const Stage& stage, const std::function<void(const Expr&)>& v
   }
 }
 
+bool AreEqual(const Expr& a, const Expr& b, const Bounds& bounds) {
+  Affine difference = bounds.Normalize(a);
+  difference.Add(bounds.Normalize(b), -1);
+  return difference.is_constant() && difference.constant == 0;
+}
+
 Span SpanOf(const Expr& index, const Bounds& bounds, const std::set<const VarNode*>& inner) {
   Span span;
   Affine varying;

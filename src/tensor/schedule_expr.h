@@ -21,6 +21,9 @@ bool MentionsAny(const Expr& e, const std::set<const VarNode*>& vars);
 // Appends the parts of a && b && c to `out`.
 void Conjuncts(const Expr& e, std::vector<Expr>& out);
 
+// Whether two indices are the same, as far as they can be told apart.
+bool AreEqual(const Expr& a, const Expr& b, const Bounds& bounds);
+
 // One index while some loops go through their iterations: base + [low, high].
 struct Span {
   bool full = false;  // or anything

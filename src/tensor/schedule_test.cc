@@ -79,7 +79,6 @@ TEST(Schedule, RegisterTileInAnEpilogue) {
 )");
 }
 
-// Guarded iterations go beyond the fused loop: a quotient by its extent would not be known to be 0 there.
 TEST(Schedule, WhatFollowsALoopIsComputedForWhatItHasMade) {
   Schedule s(MatMulRelu(12, 64, 32));
   ASSERT_TRUE(s.Split("c.i", 4).ok());
@@ -111,6 +110,7 @@ TEST(Schedule, WhatFollowsALoopIsComputedForWhatItHasMade) {
 )");
 }
 
+// Guarded iterations go beyond the fused loop: a quotient by its extent would not be known to be 0 there.
 TEST(Schedule, ALoopOfOneIterationVanishesInAFusedOne) {
   ComputeDef def;
   def.name = "copy";

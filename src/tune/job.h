@@ -151,6 +151,7 @@ class TuningJob {
   absl::Status TryLayout(int block_class);
   absl::Status MeasureNetwork();
   absl::StatusOr<NetworkTimes> TimeNetwork();
+  absl::Status KeepRatio(size_t index, const TaskTuning::Code& code, double ratio, bool is_faster);
   absl::Status KeepDefault(size_t index, double ratio);
   // Of this run, with the next number, but for what came out.
   Record NewRecord(const TuningTask& task, const Candidate& candidate);

@@ -111,12 +111,8 @@ absl::Status TuningJob::CompareInNetwork() {
                                     {"ratio_low", ratio->low},
                                     {"ratio_high", ratio->high}}));
     if (ratio->low < 1 && ratio->high >= 1) continue;
-    Pending pending{.task = i, .candidate = *task.best(), .score = {}, .built = {}};
-    pending.built.kernel.code_digest = code->best;
-    const double seconds = task.default_seconds() * ratio->median;
     const bool is_faster = ratio->high < 1;
-    task.Confirm(pending.candidate, seconds, is_faster, code->best);
-    RETURN_IF_ERROR(Keep(pending, TrialOutcome::kOk, {seconds, seconds, seconds, 1}, "", 0, kConfirmation));
+    RETURN_IF_ERROR(KeepRatio(i, *code, ratio->median, is_faster));
     if (is_faster) continue;
     if (comparisons_ == kComparisons || IsLate()) {
       // Whatever else is faster by itself would stay without a comparison.
@@ -172,16 +168,20 @@ absl::Status TuningJob::MeasureNetwork() {
   return absl::OkStatus();
 }
 
-// The records say then of what was the best that it takes `ratio` times as long as the default.
-absl::Status TuningJob::KeepDefault(size_t index, double ratio) {
+// The records say then of what is the best, whose code this is, that it takes `ratio` times as long as the
+// default.
+absl::Status TuningJob::KeepRatio(size_t index, const TaskTuning::Code& code, double ratio, bool is_faster) {
   TaskTuning& task = *tasks_[index];
-  while (const std::optional<TaskTuning::Code> code = task.ConfirmedCode()) {
-    Pending pending{.task = index, .candidate = *task.best(), .score = {}, .built = {}};
-    pending.built.kernel.code_digest = code->best;
-    const double seconds = task.default_seconds() * ratio;
-    task.Confirm(pending.candidate, seconds, false, code->best);
-    RETURN_IF_ERROR(Keep(pending, TrialOutcome::kOk, {seconds, seconds, seconds, 1}, "", 0, kConfirmation));
-  }
+  Pending pending{.task = index, .candidate = *task.best(), .score = {}, .built = {}};
+  pending.built.kernel.code_digest = code.best;
+  const double seconds = task.default_seconds() * ratio;
+  task.Confirm(pending.candidate, seconds, is_faster, code.best);
+  return Keep(pending, TrialOutcome::kOk, {seconds, seconds, seconds, 1}, "", 0, kConfirmation);
+}
+
+absl::Status TuningJob::KeepDefault(size_t index, double ratio) {
+  while (const std::optional<TaskTuning::Code> code = tasks_[index]->ConfirmedCode())
+    RETURN_IF_ERROR(KeepRatio(index, *code, ratio, /*is_faster=*/false));
   return absl::OkStatus();
 }
 

@@ -39,12 +39,9 @@ std::optional<int64_t> StrideAlong(const Expr& load, const Var& var, const Bound
 }
 
 void VisitLoads(const Stage& stage, const std::function<void(const Expr&)>& visit) {
-  for (const Expr& root : {stage.value, stage.where}) {
-    if (!root) continue;
-    VisitExpr(root, [&](const Expr& e) {
-      if (e->kind == ExprKind::kLoad) visit(e);
-    });
-  }
+  VisitFormulas(stage, [&](const Expr& e) {
+    if (e->kind == ExprKind::kLoad) visit(e);
+  });
 }
 
 int Contiguity(const Stage& stage, const Axis& axis) {
