@@ -86,6 +86,16 @@ class Results(unittest.TestCase):
         self.assertEqual(ask.compare_strategies(entries, "random", "annealing"), ([], ["<a>", "b"], 2))
         self.assertEqual(ask.compare_strategies(entries, "grid", "genetic"), ([], [], 2))
 
+    def test_a_pair_has_one_seed(self):
+        entries = [entry_of(TuneCase("net", 40, strategy, seed), ms)
+                   for strategy, seed, ms in (("annealing", 0, 5.0), ("annealing", 1, 10.0), ("annealing", 2, 10.0),
+                                              ("random", 1, 12.0), ("random", 0, 6.0))]
+        for found, expected in zip(ask.paired_gain(entries, "annealing", "random"), (1.2, 1.2, 1.2)):
+            self.assertAlmostEqual(found, expected)
+        self.assertIsNone(ask.paired_gain(entries, "annealing", "grid"))
+        entries[0]["curve"], entries[0]["case"]["searches"] = [], True
+        self.assertIsNone(ask.paired_gain(entries, "annealing", "random"))
+
     def test_one_seed_proves_nothing(self):
         entries = ask.entries(sample(Plan(networks=("b",), seeds=1, trials=40)), 1)
         self.assertEqual(ask.compare_strategies(entries, "annealing", "random"), ([], [], 0))
@@ -171,6 +181,8 @@ class Page(unittest.TestCase):
         for expected in (
                 "By the sum of the kernels, annealing is better than random on 2 of 2 networks (<a>, b), and worse on "
                 "none",
+                "| b, annealing | 2 | 40 | 1.249× (1.239 to 1.259) | **1.125×** (1.124 to 1.126) |",
+                "| b, random | 2 | 40 | 1.110× (1.103 to 1.118) | – |",
                 "| b, nothing | 2 | 1 of 2 | 40 (40 to 40) |",
                 "With the first network's records b has 80 % of the gain after 40 trials, and after 40 where nothing is "
                 "known: 100 % of these, and 100 % of all 40 that a run has.",

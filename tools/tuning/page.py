@@ -94,18 +94,20 @@ def reached(positions, unit=""):
 
 
 def strategies(results, entries):
-    rows = [["network and strategy", "runs", "trials", "kernels, of the defaults' speed"]]
+    rows = [["network and strategy", "runs", "trials", "kernels, of the defaults' speed", "of random search's"]]
     for network in ask.distinct(entries, "network"):
-        for strategy in ask.distinct(entries, "strategy"):
-            runs = ask.of(entries, network=network, strategy=strategy)
-            if runs:
-                rows.append([f"{network}, {strategy}", str(len(runs)), f"{mean(runs, 'trials'):.0f}",
-                             times(ask.gain_interval(runs, ask.kernel_gain))])
+        own = ask.of(entries, network=network)
+        for strategy in ask.distinct(own, "strategy"):
+            runs = ask.of(own, strategy=strategy)
+            rows.append([f"{network}, {strategy}", str(len(runs)), f"{mean(runs, 'trials'):.0f}",
+                         times(ask.gain_interval(runs, ask.kernel_gain)),
+                         NONE if strategy == "random" else sure(ask.paired_gain(own, strategy, "random"))])
     return ["""Where the analytic defaults are near to what the machine can do, any search that begins with them ends
 within a few percent of them, and which one is better is not seen. So here strategies search alone (`--no-defaults`):
 the defaults are neither given to them nor counted, and say only what they are compared with. Annealing asks a cost
 model that learns from the run alone; the one that the program brings with it has learned from these networks and would
-help it unduly. Nothing is confirmed, so luck counts, for all alike.""",
+help it unduly. Nothing is confirmed, so luck counts, for all alike. What is *of random search's* speed compares runs
+from the same seed, which were made one after the other: a machine that is slower for an hour is so for both.""",
             comparison(entries, "annealing", "random"), markdown(rows)]
 
 

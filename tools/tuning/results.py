@@ -128,6 +128,16 @@ def gain_interval(entries_, gain):
     return curves.mean_or_none([gain(entry) for entry in entries_])
 
 
+def paired_gain(entries_, one, other):
+    """How many times as fast the kernels are that strategy `one` finds as those that `other` finds from the same seed,
+    of the runs of one network: (mean, lower end, upper end); None without such pairs, or where one has found nothing.
+    The two runs of a pair come one after the other, so a machine that changes its speed changes the ratio least."""
+    gains = {name: {entry["case"]["seed"]: kernel_gain(entry) for entry in of(entries_, strategy=name)}
+             for name in (one, other)}
+    pairs = [(gain, gains[other][seed]) for seed, gain in gains[one].items() if seed in gains[other]]
+    return curves.mean_or_none([mine / theirs if mine and theirs else None for mine, theirs in pairs])
+
+
 def compare_strategies(entries_, one, other):
     """On which networks does strategy `one` find better kernels than `other`, and worse, with intervals that do not
     overlap? ([network], [network], how many have intervals of both)"""
