@@ -90,11 +90,12 @@ class Results(unittest.TestCase):
         entries = [entry_of(TuneCase("net", 40, strategy, seed), ms)
                    for strategy, seed, ms in (("annealing", 0, 5.0), ("annealing", 1, 10.0), ("annealing", 2, 10.0),
                                               ("random", 1, 12.0), ("random", 0, 6.0))]
-        for found, expected in zip(ask.paired_gain(entries, "annealing", "random"), (1.2, 1.2, 1.2)):
+        annealing, at_random = (ask.of(entries, strategy=strategy) for strategy in ("annealing", "random"))
+        for found, expected in zip(ask.paired_gain(annealing, at_random), (1.2, 1.2, 1.2)):
             self.assertAlmostEqual(found, expected)
-        self.assertIsNone(ask.paired_gain(entries, "annealing", "grid"))
+        self.assertIsNone(ask.paired_gain(annealing, ask.of(entries, strategy="grid")))
         entries[0]["curve"], entries[0]["case"]["searches"] = [], True
-        self.assertIsNone(ask.paired_gain(entries, "annealing", "random"))
+        self.assertIsNone(ask.paired_gain(annealing, at_random))
 
     def test_one_seed_proves_nothing(self):
         entries = ask.entries(sample(Plan(networks=("b",), seeds=1, trials=40)), 1)

@@ -97,11 +97,12 @@ def strategies(results, entries):
     rows = [["network and strategy", "runs", "trials", "kernels, of the defaults' speed", "of random search's"]]
     for network in ask.distinct(entries, "network"):
         own = ask.of(entries, network=network)
+        at_random = ask.of(own, strategy="random")
         for strategy in ask.distinct(own, "strategy"):
             runs = ask.of(own, strategy=strategy)
             rows.append([f"{network}, {strategy}", str(len(runs)), f"{mean(runs, 'trials'):.0f}",
                          times(ask.gain_interval(runs, ask.kernel_gain)),
-                         NONE if strategy == "random" else sure(ask.paired_gain(own, strategy, "random"))])
+                         NONE if runs == at_random else sure(ask.paired_gain(runs, at_random))])
     return ["""Where the analytic defaults are near to what the machine can do, any search that begins with them ends
 within a few percent of them, and which one is better is not seen. So here strategies search alone (`--no-defaults`):
 the defaults are neither given to them nor counted, and say only what they are compared with. Annealing asks a cost

@@ -128,14 +128,13 @@ def gain_interval(entries_, gain):
     return curves.mean_or_none([gain(entry) for entry in entries_])
 
 
-def paired_gain(entries_, one, other):
-    """How many times as fast the kernels are that strategy `one` finds as those that `other` finds from the same seed,
-    of the runs of one network: (mean, lower end, upper end); None without such pairs, or where one has found nothing.
-    The two runs of a pair come one after the other, so a machine that changes its speed changes the ratio least."""
-    gains = {name: {entry["case"]["seed"]: kernel_gain(entry) for entry in of(entries_, strategy=name)}
-             for name in (one, other)}
-    pairs = [(gain, gains[other][seed]) for seed, gain in gains[one].items() if seed in gains[other]]
-    return curves.mean_or_none([mine / theirs if mine and theirs else None for mine, theirs in pairs])
+def paired_gain(runs, others):
+    """How many times as fast the kernels of these runs are as those of other runs of the same network, from the same
+    seed: (mean, lower end, upper end); None without such pairs, or where one has found nothing. The runs of a seed come
+    one after the other, so a machine that changes its speed changes the ratio least."""
+    theirs = {entry["case"]["seed"]: kernel_gain(entry) for entry in others}
+    pairs = [(kernel_gain(entry), theirs[entry["case"]["seed"]]) for entry in runs if entry["case"]["seed"] in theirs]
+    return curves.mean_or_none([None if None in pair else pair[0] / pair[1] for pair in pairs])
 
 
 def compare_strategies(entries_, one, other):
