@@ -1,8 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +18,27 @@ namespace {
 using enum StageKind;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
+
+// Wider than the wide one, and so farther from the narrow one.
+constexpr char kWiderConvTask[] =
+    R"(graph @conv(%x: f32[1,32,28,56]{c1/16}, %w: f32[64,32,3,3], %b: f32[64]) {
+  %c = conv(%x, %w, %b) {pads = [1, 1, 1, 1]} : f32[1,64,28,56]{c1/16}
+  %y = relu(%c) : f32[1,64,28,56]{c1/16}
+  return "": %y
+})";
+
+// Thinks the more of a candidate the later it stands.
+class LikesTheLast final : public CostModel {
+ public:
+  absl::Status Update(std::span<const TaskSamples> /*tasks*/) override { return absl::OkStatus(); }
+  bool is_trained() const override { return true; }
+  absl::StatusOr<std::vector<float>> Predict(std::span<const FeatureVector> candidates) const override {
+    std::vector<float> scores(candidates.size());
+    std::iota(scores.begin(), scores.end(), 0.0F);
+    return scores;
+  }
+  absl::StatusOr<std::string> Serialize() const override { return ""; }
+};
 
 class TuningJobTransferTest : public TuningJobTest {
  protected:
@@ -50,6 +74,21 @@ TEST_F(TuningJobTransferTest, WhatWasFastForASimilarTaskIsMeasuredWithTheDefault
   const std::optional<Candidate> moved = space->Nearest(best);
   ASSERT_TRUE(moved.has_value()) << "the seed finds nothing that fits both";
   EXPECT_THAT(FirstRound(Options()), ElementsAre(DefaultOf(tasks_[0]), *moved));
+}
+
+TEST_F(TuningJobTransferTest, OfWhatWasFastForSimilarTasksTheModelChooses) {
+  tasks_ = {MakeUsed(kWiderConvTask, {1, 2})};
+  TuningOptions options = Options();
+  options.seed = 2;
+  const auto earliest = Make(options, "earliest");
+  RunUntil(*earliest, kFinalize);
+  ASSERT_THAT(earliest->Best(), SizeIs(1));
+  const Candidate farther = earliest->Best().begin()->second, nearer = TuneTheWider(Options());
+  auto space = ConfigSpace::Create(tasks_[0], target_);
+  ASSERT_TRUE(space.ok()) << space.status();
+  ASSERT_NE(space->Nearest(farther), space->Nearest(nearer)) << "the seeds find the same for both";
+  model_ = std::make_unique<LikesTheLast>();
+  EXPECT_THAT(FirstRound(Options()), ElementsAre(DefaultOf(tasks_[0]), *space->Nearest(farther)));
 }
 
 TEST_F(TuningJobTransferTest, NothingIsTakenFromOtherTasksIfItIsToldSo) {

@@ -21,8 +21,8 @@ void AddValue(const TensorType& type, TaskShape& shape) {
   }
 }
 
-// What tells kernels apart more than sizes do.
-std::string DescribeAnchor(const Node& node) {
+// What tells kernels apart more than sizes do; of most operators just what they are.
+std::string Describe(const Node& node) {
   std::string text(OpName(node.op()));
   for (const char* name : {"strides", "dilations"}) {
     if (node.attrs().Has(name))
@@ -42,15 +42,16 @@ std::string DescribeAnchor(const Node& node) {
 
 TaskShape ShapeOfTask(const Workload& workload) {
   TaskShape shape;
-  if (workload.anchor == nullptr || workload.num_anchors > 1) return shape;
-  shape.anchor = DescribeAnchor(*workload.anchor);
+  if (workload.anchor == nullptr) return shape;
+  // A chain's kernels have configs of their own, and those of two chains much in common, however each goes
+  // on.
+  shape.anchor = absl::StrCat(workload.num_anchors > 1 ? "chain from " : "", Describe(*workload.anchor));
   for (const Value* input : workload.anchor->inputs()) {
     if (input != nullptr) AddValue(input->type(), shape);
   }
   AddValue(workload.anchor->output()->type(), shape);
   for (const auto& node : workload.region->nodes()) {
-    if (node.get() != workload.anchor && node->op() != Op::kConstant)
-      shape.others.emplace_back(OpName(node->op()));
+    if (node.get() != workload.anchor && node->op() != Op::kConstant) shape.others.push_back(Describe(*node));
   }
   std::ranges::sort(shape.others);
   return shape;

@@ -13,8 +13,9 @@ namespace attune {
 
 // What of a task counts for that, apart from its graph.
 struct TaskShape {
-  std::string anchor;               // the operator that dominates, with its attributes but sizes; empty: none
-  std::vector<std::string> others;  // operators beside it, sorted
+  // The operator that dominates, in a chain the first that does, with its attributes but sizes; empty: none.
+  std::string anchor;
+  std::vector<std::string> others;  // operators beside it, likewise, sorted
   std::vector<double> log_sizes;    // base 2, of the anchor's inputs and its output, axis by axis
   std::vector<std::string> types;   // dtypes, layouts and ranks of these
 };

@@ -89,8 +89,12 @@ std::vector<Candidate> TaskTuning::First() const {
 
 std::optional<Candidate> TaskTuning::Guess(std::span<const Candidate> others, const CostModel* model) {
   if (!known_.empty()) return std::nullopt;
-  for (const Candidate& other : Fitting(others)) {
-    if (other != space_->Default()) return other;
+  std::vector<Candidate> fitting = Fitting(others);
+  std::erase(fitting, space_->Default());
+  if (!fitting.empty()) {
+    if (model == nullptr || !model->is_trained()) return fitting.front();
+    const std::vector<float> scores = Scores(fitting, *model);
+    return fitting[static_cast<size_t>(std::ranges::max_element(scores) - scores.begin())];
   }
   if (!space_->hides_defaults() || space_->size() == 1) return std::nullopt;
   const std::vector<Candidate> proposed = Propose(1, model);

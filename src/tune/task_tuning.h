@@ -44,9 +44,10 @@ class TaskTuning {
   // What is measured before anything is proposed: the default, what the records say is best, and what may be
   // better but was not confirmed. What others have to beat is the times of now.
   std::vector<Candidate> First() const;
-  // What is measured beside that where there is no record: the first of `others`, which were fast for other
-  // tasks, that fits; where even the default does not count, at least what the search begins with. So the
-  // network's time is known after one round, and tells what each task is worth.
+  // What is measured beside that where there is no record: of `others`, which were fast for other tasks and
+  // fit, the one that the model thinks best, or the first if it knows nothing; where even the default does
+  // not count, at least what the search begins with. So the network's time is known after one round, and
+  // tells what each task is worth.
   std::optional<Candidate> Guess(std::span<const Candidate> others, const CostModel* model);
   // What was fast for other tasks is tried early where it fits.
   void Hint(std::span<const Candidate> others);
