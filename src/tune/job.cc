@@ -152,10 +152,7 @@ double TuningJob::SecondsLeft() const {
 }
 
 void TuningJob::Choose(size_t task, std::vector<Candidate> candidates) {
-  std::vector<float> scores;
-  if (tools_.model != nullptr && tools_.model->is_trained()) {
-    scores = tasks_[task]->Scores(candidates, *tools_.model);
-  }
+  const std::vector<float> scores = tasks_[task]->Scores(candidates, tools_.model);
   for (size_t i = 0; i < candidates.size(); ++i) {
     pending_.push_back({.task = task,
                         .candidate = std::move(candidates[i]),

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "tune/job_for_test.h"
 #include "tune/tasks_for_test.h"
 
@@ -18,14 +19,6 @@ namespace {
 using enum StageKind;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
-
-// Wider than the wide one, and so farther from the narrow one.
-constexpr char kWiderConvTask[] =
-    R"(graph @conv(%x: f32[1,32,28,56]{c1/16}, %w: f32[64,32,3,3], %b: f32[64]) {
-  %c = conv(%x, %w, %b) {pads = [1, 1, 1, 1]} : f32[1,64,28,56]{c1/16}
-  %y = relu(%c) : f32[1,64,28,56]{c1/16}
-  return "": %y
-})";
 
 // Thinks the more of a candidate the later it stands.
 class LikesTheLast final : public CostModel {
@@ -49,9 +42,10 @@ class TuningJobTransferTest : public TuningJobTest {
   }
 
   // Tunes the convolution that is wider, and says what was best. From then on the narrower one is tuned.
-  Candidate TuneTheWider(const TuningOptions& options) {
-    tasks_ = {MakeUsed(kWideConvTask, {1, 2})};
-    const auto job = Make(options, "earlier");
+  Candidate TuneTheWider(const TuningOptions& options, const std::string& text = kWideConvTask,
+                         const std::string& run = "earlier") {
+    tasks_ = {MakeUsed(text, {1, 2})};
+    const auto job = Make(options, run);
     RunUntil(*job, kFinalize);
     EXPECT_EQ(job->Best().size(), 1);
     machine_.measured.clear();
@@ -77,13 +71,11 @@ TEST_F(TuningJobTransferTest, WhatWasFastForASimilarTaskIsMeasuredWithTheDefault
 }
 
 TEST_F(TuningJobTransferTest, OfWhatWasFastForSimilarTasksTheModelChooses) {
-  tasks_ = {MakeUsed(kWiderConvTask, {1, 2})};
   TuningOptions options = Options();
   options.seed = 2;
-  const auto earliest = Make(options, "earliest");
-  RunUntil(*earliest, kFinalize);
-  ASSERT_THAT(earliest->Best(), SizeIs(1));
-  const Candidate farther = earliest->Best().begin()->second, nearer = TuneTheWider(Options());
+  const std::string wider_still = absl::StrReplaceAll(kWideConvTask, {{"28,28", "28,56"}});
+  const Candidate farther = TuneTheWider(options, wider_still, "earliest");
+  const Candidate nearer = TuneTheWider(Options());
   auto space = ConfigSpace::Create(tasks_[0], target_);
   ASSERT_TRUE(space.ok()) << space.status();
   ASSERT_NE(space->Nearest(farther), space->Nearest(nearer)) << "the seeds find the same for both";

@@ -43,8 +43,7 @@ std::string Describe(const Node& node) {
 TaskShape ShapeOfTask(const Workload& workload) {
   TaskShape shape;
   if (workload.anchor == nullptr) return shape;
-  // A chain's kernels have configs of their own, and those of two chains much in common, however each goes
-  // on.
+  // Chains have configs of their own, which have much in common however the chains go on.
   shape.anchor = absl::StrCat(workload.num_anchors > 1 ? "chain from " : "", Describe(*workload.anchor));
   for (const Value* input : workload.anchor->inputs()) {
     if (input != nullptr) AddValue(input->type(), shape);

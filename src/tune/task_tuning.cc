@@ -92,8 +92,8 @@ std::optional<Candidate> TaskTuning::Guess(std::span<const Candidate> others, co
   std::vector<Candidate> fitting = Fitting(others);
   std::erase(fitting, space_->Default());
   if (!fitting.empty()) {
-    if (model == nullptr || !model->is_trained()) return fitting.front();
-    const std::vector<float> scores = Scores(fitting, *model);
+    const std::vector<float> scores = Scores(fitting, model);
+    if (scores.empty()) return fitting.front();
     return fitting[static_cast<size_t>(std::ranges::max_element(scores) - scores.begin())];
   }
   if (!space_->hides_defaults() || space_->size() == 1) return std::nullopt;
@@ -127,7 +127,7 @@ void TaskTuning::Hint(std::span<const Candidate> others) { search_->Hint(Fitting
 std::vector<Candidate> TaskTuning::Propose(int batch, const CostModel* model) {
   SearchState state{.space = space_.get()};
   if (model != nullptr && model->is_trained()) {
-    state.score = [this, model](std::span<const Candidate> candidates) { return Scores(candidates, *model); };
+    state.score = [this, model](std::span<const Candidate> candidates) { return Scores(candidates, model); };
   }
   std::vector<Candidate> proposals = search_->Propose(batch, state);
   if (proposals.empty()) GiveUp();
@@ -227,7 +227,8 @@ TaskSamples TaskTuning::Samples() {
   return samples;
 }
 
-std::vector<float> TaskTuning::Scores(std::span<const Candidate> candidates, const CostModel& model) {
+std::vector<float> TaskTuning::Scores(std::span<const Candidate> candidates, const CostModel* model) {
+  if (model == nullptr || !model->is_trained()) return {};
   AddFeatures(candidates);
   std::vector<float> scores(candidates.size(), -std::numeric_limits<float>::infinity());
   std::vector<FeatureVector> features;
@@ -238,7 +239,7 @@ std::vector<float> TaskTuning::Scores(std::span<const Candidate> candidates, con
     features.push_back(own);
     places.push_back(i);
   }
-  const absl::StatusOr<std::vector<float>> predicted = model.Predict(features);
+  const absl::StatusOr<std::vector<float>> predicted = model->Predict(features);
   for (size_t i = 0; predicted.ok() && i < places.size(); ++i) scores[places[i]] = (*predicted)[i];
   return scores;
 }

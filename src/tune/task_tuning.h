@@ -68,7 +68,8 @@ class TaskTuning {
 
   // What the cost model learns from.
   TaskSamples Samples();
-  std::vector<float> Scores(std::span<const Candidate> candidates, const CostModel& model);
+  // The model's; empty where there is none, or it is not trained.
+  std::vector<float> Scores(std::span<const Candidate> candidates, const CostModel* model);
 
   // What candidates are measured in turns with: the default; nothing while it was not measured in this run.
   std::optional<Incumbent> incumbent() const;
