@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -23,53 +24,83 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Twelve chains hide the latency of four cycles on two pipes and fit in 16 registers with the factors. The
-// compiler must not know what they begin with: a chain that begins with what its steps do not change (1 =
-// 0.999 * 1 + 0.001) would not be computed at all, and the others would look faster than the processor can
-// be.
-constexpr int kChains = 12;
+// What a kernel's innermost loop does: a tile of a matrix product, rows × kColumns vectors of sums in
+// registers, whose operands come from the first-level cache. Sums of operands that stay in registers are no
+// measure, as no kernel reaches them everywhere (docs/decisions/peaks.md).
+constexpr int kTerms = 64;    // of a sum, until they repeat
+constexpr int kColumns = 2;   // vectors
+constexpr int kRowsOf16 = 6;  // as many as 16 registers hold, with an operand of each kind
+constexpr int kRowsOf32 = 12;
+constexpr int kMaxVector = 64;  // bytes
 
-__attribute__((target("avx512f"))) float FmaLoop512(int64_t rounds) {
-  __m512 x = _mm512_set1_ps(0.999f), y = _mm512_set1_ps(0.001f), sum[kChains];
-  for (int i = 0; i < kChains; ++i) {
-    sum[i] = _mm512_set1_ps(static_cast<float>(i));
-    asm volatile("" : "+v"(sum[i]));
+// Kernels do not multiply ones and zeros either, and how much power an operation takes depends on its bits.
+struct alignas(kMaxVector) Operands {
+  float rows[kTerms][kRowsOf32];
+  float columns[kTerms][kColumns][kMaxVector / sizeof(float)];
+
+  Operands() {
+    std::minstd_rand random;
+    std::uniform_real_distribution<float> number(-1, 1);
+    for (auto& term : rows) std::ranges::generate(term, [&] { return number(random); });
+    for (auto& term : columns) {
+      for (auto& vector : term) std::ranges::generate(vector, [&] { return number(random); });
+    }
   }
-  for (int64_t r = 0; r < rounds; ++r) {
+};
+
+__attribute__((target("avx512f"))) float FmaLoop512(const Operands& operands, int64_t terms) {
+  __m512 sum[kRowsOf32][kColumns] = {};
+  for (int64_t t = 0; t < terms; ++t) {
+    const auto& rows = operands.rows[t % kTerms];
+    const auto& columns = operands.columns[t % kTerms];
+    const __m512 first = _mm512_load_ps(columns[0]), second = _mm512_load_ps(columns[1]);
 #pragma clang loop unroll(full)
-    for (int i = 0; i < kChains; ++i) sum[i] = _mm512_fmadd_ps(sum[i], x, y);
+    for (int i = 0; i < kRowsOf32; ++i) {
+      const __m512 row = _mm512_set1_ps(rows[i]);
+      sum[i][0] = _mm512_fmadd_ps(row, first, sum[i][0]);
+      sum[i][1] = _mm512_fmadd_ps(row, second, sum[i][1]);
+    }
   }
-  for (int i = 1; i < kChains; ++i) sum[0] = _mm512_add_ps(sum[0], sum[i]);
-  return _mm512_cvtss_f32(sum[0]);
+  __m512 total = _mm512_setzero_ps();
+  for (const auto& row : sum) total = _mm512_add_ps(total, _mm512_add_ps(row[0], row[1]));
+  return _mm512_reduce_add_ps(total);
 }
 
-__attribute__((target("avx2,fma"))) float FmaLoop256(int64_t rounds) {
-  __m256 x = _mm256_set1_ps(0.999f), y = _mm256_set1_ps(0.001f), sum[kChains];
-  for (int i = 0; i < kChains; ++i) {
-    sum[i] = _mm256_set1_ps(static_cast<float>(i));
-    asm volatile("" : "+v"(sum[i]));
-  }
-  for (int64_t r = 0; r < rounds; ++r) {
+__attribute__((target("avx2,fma"))) float FmaLoop256(const Operands& operands, int64_t terms) {
+  __m256 sum[kRowsOf16][kColumns] = {};
+  for (int64_t t = 0; t < terms; ++t) {
+    const auto& rows = operands.rows[t % kTerms];
+    const auto& columns = operands.columns[t % kTerms];
+    const __m256 first = _mm256_load_ps(columns[0]), second = _mm256_load_ps(columns[1]);
 #pragma clang loop unroll(full)
-    for (int i = 0; i < kChains; ++i) sum[i] = _mm256_fmadd_ps(sum[i], x, y);
+    for (int i = 0; i < kRowsOf16; ++i) {
+      const __m256 row = _mm256_broadcast_ss(&rows[i]);
+      sum[i][0] = _mm256_fmadd_ps(row, first, sum[i][0]);
+      sum[i][1] = _mm256_fmadd_ps(row, second, sum[i][1]);
+    }
   }
-  for (int i = 1; i < kChains; ++i) sum[0] = _mm256_add_ps(sum[0], sum[i]);
-  return _mm256_cvtss_f32(sum[0]);
+  __m256 total = _mm256_setzero_ps();
+  for (const auto& row : sum) total = _mm256_add_ps(total, _mm256_add_ps(row[0], row[1]));
+  return _mm256_cvtss_f32(total);
 }
 
-__attribute__((target("avx512f,avx512vnni"))) int DotLoop512(int64_t rounds) {
-  __m512i x = _mm512_set1_epi8(1), y = _mm512_set1_epi8(-1), sum[kChains];
-  for (int i = 0; i < kChains; ++i) {
-    sum[i] = _mm512_set1_epi32(i);
-    asm volatile("" : "+v"(sum[i]));
-  }
-  asm volatile("" : "+v"(x), "+v"(y));
-  for (int64_t r = 0; r < rounds; ++r) {
+// The bytes of the same operands, four terms at a time.
+__attribute__((target("avx512f,avx512vnni"))) float DotLoop512(const Operands& operands, int64_t terms) {
+  __m512i sum[kRowsOf32][kColumns] = {};
+  for (int64_t t = 0; t < terms; ++t) {
+    const auto& rows = operands.rows[t % kTerms];
+    const auto& columns = operands.columns[t % kTerms];
+    const __m512i first = _mm512_load_si512(columns[0]), second = _mm512_load_si512(columns[1]);
 #pragma clang loop unroll(full)
-    for (int i = 0; i < kChains; ++i) sum[i] = _mm512_dpbusd_epi32(sum[i], x, y);
+    for (int i = 0; i < kRowsOf32; ++i) {
+      const __m512i row = _mm512_castps_si512(_mm512_set1_ps(rows[i]));
+      sum[i][0] = _mm512_dpbusd_epi32(sum[i][0], row, first);
+      sum[i][1] = _mm512_dpbusd_epi32(sum[i][1], row, second);
+    }
   }
-  for (int i = 1; i < kChains; ++i) sum[0] = _mm512_add_epi32(sum[0], sum[i]);
-  return _mm512_cvtsi512_si32(sum[0]);
+  __m512i total = _mm512_setzero_si512();
+  for (const auto& row : sum) total = _mm512_add_epi32(total, _mm512_add_epi32(row[0], row[1]));
+  return static_cast<float>(_mm512_reduce_add_epi32(total));
 }
 
 __attribute__((target("avx2"))) int64_t ReadAll(const std::vector<int64_t>& data) {
@@ -113,17 +144,17 @@ double MostOnAll(int threads, int runs, Prepare prepare, Rate rate) {
   return most;
 }
 
-// Billions of operations a second and core, if `loop` does `operations` a round and chain.
+// Billions of operations a second and core, if `loop` does `operations` a term and sum.
 template <typename F>
-double MeasureGops(int threads, F loop, int operations) {
-  constexpr int64_t kRounds = 1'600'000;
+double MeasureGops(int threads, F loop, int rows, int operations) {
+  constexpr int64_t kTermsARun = 800'000;
   constexpr int kRuns = 8;
   return MostOnAll(
-      threads, kRuns, [] { return 0; },
-      [&](int) {
+      threads, kRuns, [] { return Operands(); },
+      [&](const Operands& operands) {
         const Clock::time_point start = Clock::now();
-        Keep(loop(kRounds));
-        return static_cast<double>(kRounds) * kChains * operations / SecondsSince(start) * 1e-9;
+        Keep(loop(operands, kTermsARun));
+        return static_cast<double>(kTermsARun * rows * kColumns * operations) / SecondsSince(start) * 1e-9;
       });
 }
 
@@ -150,15 +181,17 @@ Peaks Measure(int threads) {
   const int64_t in_memory =
       std::clamp<int64_t>(4 * target->l3_bytes, int64_t{64} << 20, int64_t{256} << 20) / threads;
   const int operations = 2 * target->vector_bits / 32;
-  const double f32 = MeasureGops(threads, target->vector_bits == 512 ? FmaLoop512 : FmaLoop256, operations);
+  const double f32 = target->vector_bits == 512 ? MeasureGops(threads, FmaLoop512, kRowsOf32, operations)
+                                                : MeasureGops(threads, FmaLoop256, kRowsOf16, operations);
   constexpr int kDot = 4;
   const bool has_dot = target->Has("avx512_vnni");
-  return Peaks{.gflops_per_core = f32,
-               .int8_gops_per_core = has_dot ? MeasureGops(threads, DotLoop512, kDot * operations) : f32,
-               .l2_gb_per_s = MeasureRead(threads, std::max(target->l2_bytes / 2, kLeast)),
-               .l3_gb_per_s = MeasureRead(threads, std::max(in_l3, kLeast)),
-               .memory_gb_per_s = MeasureRead(threads, std::max(in_memory, kLeast)),
-               .l2_bytes = target->l2_bytes};
+  return Peaks{
+      .gflops_per_core = f32,
+      .int8_gops_per_core = has_dot ? MeasureGops(threads, DotLoop512, kRowsOf32, kDot * operations) : f32,
+      .l2_gb_per_s = MeasureRead(threads, std::max(target->l2_bytes / 2, kLeast)),
+      .l3_gb_per_s = MeasureRead(threads, std::max(in_l3, kLeast)),
+      .memory_gb_per_s = MeasureRead(threads, std::max(in_memory, kLeast)),
+      .l2_bytes = target->l2_bytes};
 }
 
 }  // namespace

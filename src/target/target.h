@@ -72,7 +72,8 @@ std::string DeviceFingerprint();
 // What a core of this machine does at best, measured while some are busy: the clock of the processor, the
 // last-level cache and the memory are shared.
 struct Peaks {
-  double gflops_per_core = 0;  // f32 fused multiply-adds, counted as two operations
+  // f32 fused multiply-adds, counted as two operations, of operands that come from the first-level cache.
+  double gflops_per_core = 0;
   // Multiply-adds of 8 bits into 32, likewise; those of f32 where there is no instruction for them.
   double int8_gops_per_core = 0;
   // A core reading what lies in its second-level cache, in the third, and far more than they hold.

@@ -111,10 +111,11 @@ def kernels(results, cases, charts):
     if not profiles:
         return []
     parts = ["## Where the time goes",
-             """A kernel's roofline is the longer of two times: its operations at the processor's measured peak, and its
-bytes at the measured bandwidth of where they lie, which is memory, or a cache for a kernel that moves them faster than
-memory can. The longer one is what it is bound by. Operations are counted as the operator defines them, so that an
-algorithm that needs fewer, as Winograd's convolution, stands above the roof; a function such as exp counts as what its
+             """A kernel's roofline is the longer of two times: its operations at the processor's measured peak, with
+operands from the first-level cache ([why](decisions/peaks.md)), and its bytes at the measured bandwidth of where they
+lie, which is memory, or a cache for a kernel that moves them faster than memory can. The longer one is what it is bound
+by. Operations are counted as the operator defines them, so that an algorithm that needs fewer, as Winograd's
+convolution, stands above the roof; a function such as exp counts as what its
 approximation adds and multiplies. Bytes are the least that must move."""]
     for count in results["settings"]["threads"]:
         parts += figure(results, charts, f"roofline-{count}.svg", f"Roofline on {plural(count, 'thread')}")
