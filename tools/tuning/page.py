@@ -272,10 +272,10 @@ each in a process of its own, until the gains are known within {100 * NARROW:.0f
 each ({ROUNDS} with `--short`). A gain is the median of the rounds' ratios, with an interval of {100 * CONFIDENCE:.0f} %
 that assumes nothing of their distribution. What is *beyond the rooflines* is the share of the untuned network's time
 that its kernels take longer than their rooflines ([what those are](performance.md), and
-[how they are measured](decisions/peaks.md)), which are taken anew in each round. It is no bound of what can be saved: a kernel that computes less, as Winograd's convolution does, may go
-below. What is closed of the gap, of the baseline's where there is one, comes from the medians of the rounds' ratios,
-too, and its interval from drawing rounds at random (bootstrap). The interval of a geometric mean takes the ends of all
-its networks, and is wide rather than narrow.{rounds_counted(entries)}""",
+[how they are measured](decisions/peaks.md)), which are taken anew in each round. It is no bound of what can be saved: a
+kernel that computes less, as Winograd's convolution does, may go below. What is closed of the gap, of the baseline's
+where there is one, comes from the medians of the rounds' ratios, too, and its interval from drawing rounds at random
+(bootstrap). The interval of a geometric mean takes the ends of all its networks, and is wide rather than narrow.{rounds_counted(entries)}""",
             " ".join(sentences), markdown(rows), *compiled_for(entries)]
 
 
