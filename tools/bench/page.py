@@ -115,8 +115,8 @@ def kernels(results, cases, charts):
 operands from the first-level cache ([why](decisions/peaks.md)), and its bytes at the measured bandwidth of where they
 lie, which is memory, or a cache for a kernel that moves them faster than memory can. The longer one is what it is bound
 by. Operations are counted as the operator defines them, so that an algorithm that needs fewer, as Winograd's
-convolution, stands above the roof; a function such as exp counts as what its
-approximation adds and multiplies. Bytes are the least that must move."""]
+convolution, stands above the roof; a function such as exp counts as what its approximation adds and multiplies. Bytes
+are the least that must move."""]
     for count in results["settings"]["threads"]:
         parts += figure(results, charts, f"roofline-{count}.svg", f"Roofline on {plural(count, 'thread')}")
     parts.append(f"Kernels that take more than {100 * LEAST_SHARE:g} % of a network's time on "

@@ -275,7 +275,8 @@ that its kernels take longer than their rooflines ([what those are](performance.
 [how they are measured](decisions/peaks.md)), which are taken anew in each round. It is no bound of what can be saved: a
 kernel that computes less, as Winograd's convolution does, may go below. What is closed of the gap, of the baseline's
 where there is one, comes from the medians of the rounds' ratios, too, and its interval from drawing rounds at random
-(bootstrap). The interval of a geometric mean takes the ends of all its networks, and is wide rather than narrow.{rounds_counted(entries)}""",
+(bootstrap). The interval of a geometric mean takes the ends of all its networks, and is wide rather than
+narrow.{rounds_counted(entries)}""",
             " ".join(sentences), markdown(rows), *compiled_for(entries)]
 
 
