@@ -24,7 +24,7 @@ struct TaskProgress {
   // has succeeded; empty before the first measurement.
   std::vector<double> best = {};
   double lower_bound = 0;     // no kernel is faster: the roofline's time; 0: unknown
-  std::string family = "";    // tasks of one name are similar; empty: to no other
+  std::string family = "";    // tasks of one name may come equally close to their bounds; empty: as no other
   bool is_exhausted = false;  // there is nothing left to try
 };
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/parallel.h"
 #include "base/status.h"
 
@@ -13,6 +14,16 @@ namespace attune {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// Tasks that may come equally close to their rooflines. Where another algorithm needs fewer operations, the
+// roofline counts only these, and what the algorithm does besides keeps any kernel far above it.
+std::string FamilyOf(const TaskShape& shape, const ConfigSpace& space) {
+  if (shape.anchor.empty()) return "";
+  std::string family = shape.anchor;
+  for (const StrategySpace& strategy : space.strategies())
+    absl::StrAppend(&family, ", ", strategy.strategy->name);
+  return family;
+}
 
 }  // namespace
 
@@ -30,7 +41,7 @@ absl::StatusOr<std::unique_ptr<TaskTuning>> TaskTuning::Create(TuningTask task, 
   tuning->progress_.lower_bound = bound_seconds;
   ASSIGN_OR_RETURN(const Workload workload, tuning->task_.Analyze());
   tuning->shape_ = ShapeOfTask(workload);
-  tuning->progress_.family = tuning->shape_.anchor;
+  tuning->progress_.family = FamilyOf(tuning->shape_, *tuning->space_);
   return tuning;
 }
 
