@@ -7,6 +7,7 @@
 #include "runtime/cpu_features.h"
 #include "runtime/device.h"
 #include "runtime/thread_pool.h"
+#include "target/feature_level.h"
 
 namespace attune {
 namespace {
@@ -59,8 +60,11 @@ class HostDevice final : public Device {
     }
     const std::vector<std::string> missing = MissingFeatures(target.features);
     if (missing.empty()) return {};
-    return {ATTUNE_WRONG_TARGET, "needs a processor with " + Join(missing) +
-                                     ", which this one lacks; compile the model for this machine"};
+    const char* chosen = ChosenHostCpu();
+    const std::string as =
+        chosen == nullptr ? "" : std::string(" as ") + kHostCpuVariable + "=" + Printable(chosen);
+    return {ATTUNE_WRONG_TARGET, "needs a processor with " + Join(missing) + ", which this one lacks" + as +
+                                     "; compile the model for this machine"};
   }
 
   DeviceMemory Allocate(uint64_t bytes) const override {

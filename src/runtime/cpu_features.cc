@@ -1,10 +1,13 @@
 #include "runtime/cpu_features.h"
 
 #include <cstdint>
+#include <cstdlib>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+
+#include "target/feature_level.h"
 
 namespace attune {
 namespace {
@@ -96,9 +99,24 @@ bool Has(const Feature& feature) {
   return feature.state == kNoState || (SavedState() & feature.state) == feature.state;
 }
 
+// Whether the environment leaves the feature. What no level has, and is not AVX-512's, no choice takes away.
+bool IsLeft(std::string_view name) {
+  const char* chosen = ChosenHostCpu();
+  if (chosen == nullptr) return true;
+  for (const LevelFeature& known : kLevelFeatures) {
+    if (Squeeze(known.name) == name) return known.level <= LevelOf(chosen);
+  }
+  return !name.starts_with("avx512");
+}
+
 #endif
 
 }  // namespace
+
+const char* ChosenHostCpu() {
+  const char* chosen = std::getenv(kHostCpuVariable);
+  return chosen == nullptr || *chosen == '\0' ? nullptr : chosen;
+}
 
 #if defined(__x86_64__)
 std::string_view HostArch() { return "x86_64"; }
@@ -106,7 +124,7 @@ std::string_view HostArch() { return "x86_64"; }
 bool HostHasFeature(std::string_view feature) {
   const std::string name = Squeeze(feature);
   for (const Feature& known : kFeatures) {
-    if (known.name == name) return Has(known);
+    if (known.name == name) return Has(known) && IsLeft(name);
   }
   return false;
 }

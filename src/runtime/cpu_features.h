@@ -12,9 +12,13 @@ namespace attune {
 // "x86_64", "aarch64": what this library is compiled for.
 std::string_view HostArch();
 
-// Whether the processor has the feature and the system saves its registers. Linux's and LLVM's spellings
-// are both understood ("avx512_bf16", "avx512bf16"). A feature that this runtime does not know counts as
-// absent.
+// The processor that ATTUNE_HOST_CPU names in place of this one (target/feature_level.h); nullptr where it is
+// not set. One that is not known has no feature that generated code needs.
+const char* ChosenHostCpu();
+
+// Whether the processor, and the one that ATTUNE_HOST_CPU names, has the feature and the system saves its
+// registers. Linux's and LLVM's spellings are both understood ("avx512_bf16", "avx512bf16"). A feature that
+// this runtime does not know counts as absent.
 bool HostHasFeature(std::string_view feature);
 
 // Those of `features` that the host lacks.

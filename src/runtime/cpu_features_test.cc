@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 #include <sstream>
+
+#include "target/host_cpu_for_test.h"
+#include "target/target.h"
 
 namespace attune {
 namespace {
@@ -14,6 +18,7 @@ using ::testing::ElementsAre;
 
 #if defined(__x86_64__)
 TEST(CpuFeaturesTest, AgreeWithTheKernel) {
+  ScopedHostCpu none(nullptr);
   std::ifstream cpuinfo("/proc/cpuinfo");
   std::string line;
   std::set<std::string> flags;
@@ -44,6 +49,25 @@ TEST(CpuFeaturesTest, UnderstandsBothSpellings) {
 TEST(CpuFeaturesTest, UnknownOnesAreMissing) {
   const std::vector<std::string> features = {"sse2", "avx1024", ""};
   EXPECT_THAT(MissingFeatures(features), ElementsAre("avx1024", ""));
+}
+
+// What the environment names takes features away and adds none.
+TEST(CpuFeaturesTest, TheEnvironmentTakesAway) {
+  ScopedHostCpu none(nullptr);
+  const std::vector<std::string> all = TargetByName("znver5")->required_features;
+  const std::vector<std::string> lacking = MissingFeatures(all);
+  for (const std::string& name : TargetNames()) {
+    const Target target = *TargetByName(name);
+    ScopedHostCpu chosen(name.c_str());
+    for (const std::string& feature : all) {
+      const bool lacks = std::find(lacking.begin(), lacking.end(), feature) != lacking.end();
+      EXPECT_EQ(HostHasFeature(feature), target.Has(feature) && !lacks) << name << " " << feature;
+    }
+    EXPECT_TRUE(HostHasFeature("sse2"));
+    EXPECT_FALSE(HostHasFeature("avx512_fp16"));  // of no level
+  }
+  ScopedHostCpu unknown("pentium");
+  EXPECT_EQ(MissingFeatures(all), all);
 }
 #endif
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -13,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "target/feature_level.h"
 #include "target/target.h"
 
 namespace attune {
@@ -45,28 +47,60 @@ Identity ReadIdentity() {
   return id;
 }
 
-bool HasAvx512() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+// The last level whose every instruction this processor has.
+FeatureLevel LevelOfProcessor() {
+  __builtin_cpu_init();
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+      !__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & bit_F16C)) {
+    return FeatureLevel::kNone;
+  }
+  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+      !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) {
+    return FeatureLevel::kAvx2;
+  }
+  if (!__builtin_cpu_supports("avx512vnni")) return FeatureLevel::kAvx512;
+  return __builtin_cpu_supports("avx512bf16") ? FeatureLevel::kAvx512Bf16 : FeatureLevel::kAvx512Vnni;
 }
 
 // The target that fits best and whose every instruction this processor has; empty without AVX2.
 std::string BestName(const Identity& id) {
-  __builtin_cpu_init();
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return "";
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & bit_F16C)) return "";
-
   const bool amd = id.vendor == "AuthenticAMD";
-  if (!HasAvx512()) {
-    if (!amd) return "haswell";
-    return id.family >= 0x19 ? "znver3" : "znver2";
+  switch (LevelOfProcessor()) {
+    case FeatureLevel::kNone:
+      return "";
+    case FeatureLevel::kAvx2:
+      if (!amd) return "haswell";
+      return id.family >= 0x19 ? "znver3" : "znver2";
+    case FeatureLevel::kAvx512:
+      return "skylake-avx512";
+    case FeatureLevel::kAvx512Vnni:
+      return __builtin_cpu_supports("avx512vbmi2") ? "icelake-server" : "cascadelake";
+    case FeatureLevel::kAvx512Bf16:
+      if (!amd) return "sapphirerapids";
+      return id.family >= 0x1A ? "znver5" : "znver4";
   }
-  if (!__builtin_cpu_supports("avx512vnni")) return "skylake-avx512";
-  const bool bf16 = __builtin_cpu_supports("avx512bf16");
-  if (amd && bf16) return id.family >= 0x1A ? "znver5" : "znver4";
-  if (bf16) return "sapphirerapids";
-  return __builtin_cpu_supports("avx512vbmi2") ? "icelake-server" : "cascadelake";
+  return "";
+}
+
+// The target that the environment asks for.
+absl::StatusOr<Target> ChosenTarget(const std::string& name) {
+  absl::StatusOr<Target> target = TargetByName(name);
+  if (!target.ok()) return Annotate(target.status(), kHostCpuVariable);
+  if (LevelOf(name) > LevelOfProcessor()) {
+    return InvalidInput(kHostCpuVariable, "=", name, ": this processor lacks some of its instructions; ",
+                        "name one with fewer, or compile for it with --cpu");
+  }
+  return target;
+}
+
+absl::StatusOr<Target> BestTarget() {
+  const std::string name = BestName(ReadIdentity());
+  if (name.empty()) {
+    return NotSupported("this processor lacks AVX2, FMA or F16C, which the generated code needs; ",
+                        "name the device's processor with --cpu to compile for another machine");
+  }
+  return TargetByName(name);
 }
 
 // Replaces the caches' typical sizes by those that the system reports.
@@ -91,12 +125,8 @@ void ReadCaches(Target* target) {
 }  // namespace
 
 absl::StatusOr<Target> HostTarget() {
-  const std::string name = BestName(ReadIdentity());
-  if (name.empty()) {
-    return NotSupported("this processor lacks AVX2, FMA or F16C, which the generated code needs; ",
-                        "name the device's processor with --cpu to compile for another machine");
-  }
-  ASSIGN_OR_RETURN(Target target, TargetByName(name));
+  const char* chosen = std::getenv(kHostCpuVariable);
+  ASSIGN_OR_RETURN(Target target, chosen == nullptr || *chosen == '\0' ? BestTarget() : ChosenTarget(chosen));
   ReadCaches(&target);
   target.cores = static_cast<int>(std::max<long>(1, sysconf(_SC_NPROCESSORS_ONLN)));
   return target;

@@ -1,9 +1,11 @@
 #include "target/target.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/strings/str_join.h"
 #include "base/status.h"
+#include "target/feature_level.h"
 
 namespace attune {
 namespace {
@@ -11,14 +13,9 @@ namespace {
 constexpr int64_t kKiB = 1024;
 constexpr int64_t kMiB = 1024 * kKiB;
 
-const char* const kAvx2[] = {"avx2", "fma", "f16c"};
-const char* const kAvx512[] = {"avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl"};
-
 struct Row {
-  const char* name;
+  const char* name;  // one of kProcessors
   const char* tune;  // LLVM's name of the processor to schedule for
-  bool avx512;
-  bool vnni, bf16;  // avx512_vnni, avx512_bf16
   int64_t l1, l2, l3;
   double clock_ghz;
   double fma_per_cycle;
@@ -33,42 +30,48 @@ struct Row {
 // What a core reads of its caches and memory in a cycle, where a row has it: as `attune profile` measured it,
 // on a Xeon of 3.85 GHz, whose third level is large, far away and hardly faster than memory.
 constexpr Row kTargets[] = {
-    {"x86-64-v3", "haswell", false, false, false, 32 * kKiB, 512 * kKiB, 8 * kMiB, 3.0, 2},
-    {"x86-64-v4", "skylake-avx512", true, false, false, 32 * kKiB, kMiB, 16 * kMiB, 2.7, 2},
-    {"haswell", "haswell", false, false, false, 32 * kKiB, 256 * kKiB, 8 * kMiB, 3.4, 2},
-    {"avx2", "haswell", false, false, false, 32 * kKiB, 256 * kKiB, 8 * kMiB, 3.4, 2},
-    {"skylake-avx512", "skylake-avx512", true, false, false, 32 * kKiB, kMiB, 24 * kMiB, 2.7, 2},
-    {"cascadelake", "cascadelake", true, true, false, 32 * kKiB, kMiB, 24 * kMiB, 2.7, 2},
-    {"icelake-server", "icelake-server", true, true, false, 48 * kKiB, 1280 * kKiB, 32 * kMiB, 2.9, 2},
-    {"sapphirerapids", "sapphirerapids", true, true, true, 48 * kKiB, 2 * kMiB, 60 * kMiB, 3.0, 2, 44, 5,
-     3.4},
-    {"znver2", "znver2", false, false, false, 32 * kKiB, 512 * kKiB, 16 * kMiB, 3.2, 2},
-    {"znver3", "znver3", false, false, false, 32 * kKiB, 512 * kKiB, 32 * kMiB, 3.4, 2},
-    {"znver4", "znver4", true, true, true, 32 * kKiB, kMiB, 32 * kMiB, 3.6, 1},
-    {"znver5", "znver5", true, true, true, 48 * kKiB, kMiB, 32 * kMiB, 3.8, 2},
+    {"x86-64-v3", "haswell", 32 * kKiB, 512 * kKiB, 8 * kMiB, 3.0, 2},
+    {"x86-64-v4", "skylake-avx512", 32 * kKiB, kMiB, 16 * kMiB, 2.7, 2},
+    {"haswell", "haswell", 32 * kKiB, 256 * kKiB, 8 * kMiB, 3.4, 2},
+    {"avx2", "haswell", 32 * kKiB, 256 * kKiB, 8 * kMiB, 3.4, 2},
+    {"skylake-avx512", "skylake-avx512", 32 * kKiB, kMiB, 24 * kMiB, 2.7, 2},
+    {"cascadelake", "cascadelake", 32 * kKiB, kMiB, 24 * kMiB, 2.7, 2},
+    {"icelake-server", "icelake-server", 48 * kKiB, 1280 * kKiB, 32 * kMiB, 2.9, 2},
+    {"sapphirerapids", "sapphirerapids", 48 * kKiB, 2 * kMiB, 60 * kMiB, 3.0, 2, 44, 5, 3.4},
+    {"znver2", "znver2", 32 * kKiB, 512 * kKiB, 16 * kMiB, 3.2, 2},
+    {"znver3", "znver3", 32 * kKiB, 512 * kKiB, 32 * kMiB, 3.4, 2},
+    {"znver4", "znver4", 32 * kKiB, kMiB, 32 * kMiB, 3.6, 1},
+    {"znver5", "znver5", 48 * kKiB, kMiB, 32 * kMiB, 3.8, 2},
 };
 
+constexpr bool NamesEveryProcessor() {
+  for (const NamedProcessor& processor : kProcessors) {
+    if (std::none_of(std::begin(kTargets), std::end(kTargets),
+                     [&](const Row& row) { return processor.name == row.name; })) {
+      return false;
+    }
+  }
+  return std::size(kTargets) == std::size(kProcessors);
+}
+static_assert(NamesEveryProcessor());
+
 Target MakeTarget(const Row& row) {
+  const FeatureLevel level = LevelOf(row.name);
+  const bool avx512 = level >= FeatureLevel::kAvx512;
   Target target;
   target.name = row.name;
-  target.llvm_cpu = row.avx512 ? "x86-64-v4" : "x86-64-v3";
+  target.llvm_cpu = avx512 ? "x86-64-v4" : "x86-64-v3";
   target.llvm_tune = row.tune;
-  if (row.avx512) {
-    target.required_features.assign(std::begin(kAvx512), std::end(kAvx512));
+  for (const LevelFeature& feature : kLevelFeatures) {
+    if (feature.level <= level) target.required_features.emplace_back(feature.name);
+  }
+  if (avx512) {
     target.vector_bits = 512;
     target.num_vector_registers = 32;
-  } else {
-    target.required_features.assign(std::begin(kAvx2), std::end(kAvx2));
   }
   std::vector<std::string> beyond;
-  if (row.vnni) {
-    target.required_features.push_back("avx512_vnni");
-    beyond.push_back("+avx512vnni");
-  }
-  if (row.bf16) {
-    target.required_features.push_back("avx512_bf16");
-    beyond.push_back("+avx512bf16");
-  }
+  if (level >= FeatureLevel::kAvx512Vnni) beyond.push_back("+avx512vnni");
+  if (level >= FeatureLevel::kAvx512Bf16) beyond.push_back("+avx512bf16");
   target.llvm_features = absl::StrJoin(beyond, ",");
   target.l1_bytes = row.l1;
   target.l2_bytes = row.l2;
@@ -78,8 +81,8 @@ Target MakeTarget(const Row& row) {
   target.l2_bytes_per_cycle = row.l2_per_cycle;
   target.l3_bytes_per_cycle = row.l3_per_cycle;
   target.dram_bytes_per_cycle = row.dram_per_cycle;
-  target.fast_permutes = row.avx512 && !std::string_view(row.tune).starts_with("znver");
-  if (row.avx512 && row.fma_per_cycle == 1) {  // in two halves
+  target.fast_permutes = avx512 && !std::string_view(row.tune).starts_with("znver");
+  if (avx512 && row.fma_per_cycle == 1) {  // in two halves
     target.half_fma_per_cycle = 2;
     target.loads_per_cycle = 1;
   }

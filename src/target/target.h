@@ -62,7 +62,8 @@ absl::StatusOr<Target> TargetByName(std::string_view name);
 std::vector<std::string> TargetNames();
 
 // The processor that this program runs on: the named target that fits best, with the caches and cores that
-// the system reports. Fails where AVX2, FMA or F16C is missing.
+// the system reports. ATTUNE_HOST_CPU in the environment names another (feature_level.h). Fails where AVX2,
+// FMA or F16C is missing, and where the named one has instructions that this one lacks.
 absl::StatusOr<Target> HostTarget();
 
 // Identifies the kind of device that a measurement was made on: processor model, target and caches, in

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/processors.h"
+#include "target/host_cpu_for_test.h"
 
 namespace attune {
 namespace {
@@ -52,6 +53,34 @@ TEST(HostTarget, IsANamedTargetAndStable) {
   EXPECT_GE(target->cores, 1);
   EXPECT_THAT(DeviceFingerprint(), HasSubstr("/" + target->name + "/l1-"));
   EXPECT_EQ(DeviceFingerprint(), DeviceFingerprint());
+}
+
+// Each name gives that processor or one clear error, and the first names run wherever anything does.
+TEST(HostTarget, IsTheOneThatTheEnvironmentNames) {
+  ScopedHostCpu none(nullptr);
+  const auto own = HostTarget();
+  if (!own.ok()) GTEST_SKIP() << own.status();
+  const std::string own_device = DeviceFingerprint();
+  for (const std::string& name : TargetNames()) {
+    ScopedHostCpu chosen(name.c_str());
+    const auto target = HostTarget();
+    if (LevelOf(name) > LevelOf(own->name)) {
+      EXPECT_THAT(std::string(target.status().message()), HasSubstr("ATTUNE_HOST_CPU=" + name)) << name;
+      continue;
+    }
+    ASSERT_TRUE(target.ok()) << target.status();
+    EXPECT_EQ(target->name, name);
+    EXPECT_EQ(target->required_features, TargetByName(name)->required_features);
+    EXPECT_EQ(target->l2_bytes, own->l2_bytes);
+    EXPECT_EQ(target->cores, own->cores);
+    EXPECT_EQ(DeviceFingerprint() == own_device, name == own->name);
+  }
+  {
+    ScopedHostCpu chosen("pentium");
+    EXPECT_THAT(std::string(HostTarget().status().message()), HasSubstr("ATTUNE_HOST_CPU: no processor"));
+  }
+  ScopedHostCpu empty("");
+  EXPECT_EQ(HostTarget()->name, own->name);
 }
 
 TEST(MeasurePeaks, IsPlausibleAndCached) {
