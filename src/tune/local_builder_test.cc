@@ -40,7 +40,7 @@ TEST(BuildCandidate, IsTheObjectThatIsDeployed) {
       {kConvTask, {1, 2}}, {kMatMulTask, {1}}, {kSoftmaxTask, {}}, {kReluTask, {}}};
   for (const auto& [text, constants] : groups) {
     SCOPED_TRACE(text);
-    const TuningTask task = MakeTask(text, constants);
+    const TuningTask task = MakeTask(InBlocksOfHost(text), constants);
     NetworkPlan plan;
     KernelCache cache(plan, target, AnalyticChooser());
     const auto index = cache.Get(*task.region, constants);
@@ -60,7 +60,7 @@ TEST(LocalBuilder, BuildsWhatThisProcessWouldBuild) {
   LocalBuilderOptions options = BuilderOptionsOfTest();
   options.processes = 2;
   LocalBuilder builder(options);
-  const TuningTask conv = MakeTask(kConvTask, {1, 2}), gemm = MakeTask(kMatMulTask, {1}),
+  const TuningTask conv = MakeTask(InBlocksOfHost(kConvTask), {1, 2}), gemm = MakeTask(kMatMulTask, {1}),
                    softmax = MakeTask(kSoftmaxTask);
   std::vector<BuildRequest> requests;
   for (const TuningTask* task : {&conv, &gemm, &softmax, &conv})
@@ -104,7 +104,7 @@ TEST(LocalBuilder, WhatCannotBeBuiltSaysWhy) {
   const BuildResult unfit = BuildOne(builder, task, {"conv_direct", {}});
   EXPECT_EQ(unfit.outcome, kBuildFailed);
   EXPECT_THAT(unfit.reason, HasSubstr("does not apply"));
-  const TuningTask conv = MakeTask(kConvTask, {1, 2});
+  const TuningTask conv = MakeTask(InBlocksOfHost(kConvTask), {1, 2});
   const BuildResult without_knobs = BuildOne(builder, conv, {"conv_direct", {}});
   EXPECT_EQ(without_knobs.outcome, kBuildFailed) << without_knobs.reason;
 }

@@ -43,7 +43,7 @@ TEST_F(LocalMeasurerTest, MeasuresGoodKernelsInEachMode) {
       {kConvTask, {1, 2}}, {kMatMulTask, {1}}, {kSoftmaxTask, {}}, {kReluTask, {}}};
   for (const auto& [text, constants] : groups) {
     SCOPED_TRACE(text);
-    const TuningTask task = MakeTask(text, constants);
+    const TuningTask task = MakeTask(InBlocksOfHost(text), constants);
     for (const CacheMode cache : {CacheMode::kWarm, CacheMode::kCold}) {
       for (const int threads : {1, 2}) {
         MeasureOptions options = QuickOptions();
@@ -68,7 +68,8 @@ TEST_F(LocalMeasurerTest, MeasuresGoodKernelsInEachMode) {
 TEST_F(LocalMeasurerTest, EveryStrategysDefaultIsRight) {
   const Target host = HostOfTest();
   for (const char* text : {kConvTask, kMatMulTask}) {
-    const TuningTask task = MakeTask(text, text == kConvTask ? std::set<int>{1, 2} : std::set<int>{1});
+    const TuningTask task =
+        MakeTask(InBlocksOfHost(text), text == kConvTask ? std::set<int>{1, 2} : std::set<int>{1});
     const GroupIdentity identity = IdentifyGroup(*task.region, task.constant_inputs, host);
     const auto workload = AnalyzeGroup(*identity.region, identity.name);
     ASSERT_TRUE(workload.ok()) << workload.status();
@@ -125,14 +126,14 @@ TEST_F(LocalMeasurerTest, TasksOfOtherTypesAndShapes) {
       ADD_FAILURE() << ParseGraph(text).status();
       continue;
     }
-    const TuningTask task = MakeTask(text, constants);
+    const TuningTask task = MakeTask(InBlocksOfHost(text), constants);
     const Measurement measured = Measure(task, DefaultCandidate(task), QuickOptions());
     EXPECT_EQ(measured.outcome, kOk) << measured.reason;
   }
 }
 
 TEST_F(LocalMeasurerTest, TheIncumbentRunsInTurns) {
-  const TuningTask task = MakeTask(kConvTask, {1, 2});
+  const TuningTask task = MakeTask(InBlocksOfHost(kConvTask), {1, 2});
   const BuiltKernel fast = Build(task, DefaultCandidate(task)), slow = Build(task, {"loops", {}});
   MeasureOptions options = QuickOptions();
   options.abandon_ratio = 0;
@@ -181,7 +182,7 @@ TEST_F(LocalMeasurerTest, AKernelOfAnotherTaskIsRefused) {
 }
 
 TEST_F(LocalMeasurerTest, BadPreparationsAreTheCandidatesFault) {
-  const TuningTask task = MakeTask(kConvTask, {1, 2});
+  const TuningTask task = MakeTask(InBlocksOfHost(kConvTask), {1, 2});
   BuiltKernel kernel = Build(task, DefaultCandidate(task));
   ASSERT_FALSE(kernel.preparations.empty());
   const std::string good = kernel.preparations[0].bytes;

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "graph/text.h"
 #include "plan/group_kernel.h"
 #include "target/target.h"
@@ -66,6 +68,13 @@ inline Target HostOfTest() {
   auto target = HostTarget();
   EXPECT_TRUE(target.ok()) << target.status();
   return *std::move(target);
+}
+
+// `text` with maps in blocks as wide as a vector of this machine, which its strategies ask for, in the place
+// of blocks of 16.
+inline std::string InBlocksOfHost(const std::string& text) {
+  return absl::StrReplaceAll(text, {{"{c1/16}", absl::StrCat("{c1/", HostOfTest().Lanes(4), "}")},
+                                    {"{block = 16,", absl::StrCat("{block = ", HostOfTest().Lanes(4), ",")}});
 }
 
 // What the compiler takes untuned.
