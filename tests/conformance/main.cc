@@ -16,7 +16,7 @@
 #include "case.h"
 #include "expectations.h"
 #include "formats.h"
-#include "isolation.h"
+#include "isolation/isolation.h"
 
 namespace attune::conformance {
 namespace {
@@ -67,6 +67,24 @@ absl::StatusOr<Expectations> LoadExpectations(const Options& options) {
   return ReadExpectations(options.expected);
 }
 
+// Each in a process of its own. What a process writes is a result's outcome, a digit, and its message.
+Results RunEach(const Tasks& tasks, int jobs, int seconds) {
+  IsolatedTasks isolated;
+  for (const auto& [name, task] : tasks) {
+    isolated[name] = [&task] {
+      const Result result = task();
+      return absl::StrCat(static_cast<int>(result.outcome), result.message);
+    };
+  }
+  Results results;
+  for (const auto& [name, ended] : RunIsolated(isolated, jobs, seconds)) {
+    results[name] = ended.crash.empty()
+                        ? Result{static_cast<Outcome>(ended.text[0] - '0'), ended.text.substr(1)}
+                        : Result{Outcome::kCrash, ended.crash};
+  }
+  return results;
+}
+
 // Whether no case is worse than expected.
 bool CheckExpectations(const Expectations& expected, const Results& results) {
   for (const std::string& name : FindProgress(expected, results)) {
@@ -83,7 +101,7 @@ absl::Status Run(const Options& options) {
   ASSIGN_OR_RETURN(Tasks tasks, format.find(options.data, options.run));
   std::erase_if(tasks, [&](const auto& task) { return !absl::StrContains(task.first, options.filter); });
   if (tasks.empty()) return InvalidInput("no cases below ", options.data);
-  const Results results = RunIsolated(tasks, options.jobs, options.seconds);
+  const Results results = RunEach(tasks, options.jobs, options.seconds);
   PrintSummary(expected, results);
   if (options.update) return WriteExpectations(options.expected, format.heading, expected, results);
   if (!options.expected.empty() && !CheckExpectations(expected, results))

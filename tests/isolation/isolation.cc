@@ -1,4 +1,4 @@
-#include "isolation.h"
+#include "isolation/isolation.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace attune::conformance {
+namespace attune {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -26,16 +26,22 @@ struct Child {
   Clock::time_point deadline;
 };
 
-[[noreturn]] void ReportAndExit(int file, const Result& result) {
-  const std::string text = absl::StrCat(static_cast<int>(result.outcome), result.message);
-  const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  _exit(written ? 0 : 1);
+constexpr char kDone = '\n';  // comes before the text: an empty one is a result, too
+
+[[noreturn]] void ReportAndExit(int file, const std::string& result) {
+  const std::string text = absl::StrCat(std::string(1, kDone), result);
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t count = write(file, text.data() + done, text.size() - done);
+    if (count <= 0) _exit(1);
+    done += static_cast<size_t>(count);
+  }
+  _exit(0);
 }
 
-Result Crash(std::string message) { return {Outcome::kCrash, std::move(message)}; }
+IsolatedResult Crash(std::string why) { return {"", std::move(why)}; }
 
 // Ends the child where it runs still, and tells its result.
-Result Reap(const Child& child, bool timed_out, int seconds) {
+IsolatedResult Reap(const Child& child, bool timed_out, int seconds) {
   close(child.pipe);
   if (timed_out) kill(child.process, SIGKILL);
   int status = 0;
@@ -43,14 +49,14 @@ Result Reap(const Child& child, bool timed_out, int seconds) {
   if (timed_out) return Crash(absl::StrCat("no result after ", seconds, " seconds"));
   if (WIFSIGNALED(status)) return Crash(absl::StrCat("signal ", WTERMSIG(status)));
   if (child.text.empty()) return Crash("it ended without a result");
-  return {static_cast<Outcome>(child.text[0] - '0'), child.text.substr(1)};
+  return {child.text.substr(1), ""};
 }
 
 class Runner {
  public:
   Runner(int jobs, int seconds) : jobs_(static_cast<size_t>(jobs)), seconds_(seconds) {}
 
-  Results Run(const Tasks& tasks) {
+  IsolatedResults Run(const IsolatedTasks& tasks) {
     for (const auto& [name, task] : tasks) {
       while (children_.size() == jobs_) Wait();
       Start(name, task);
@@ -60,7 +66,7 @@ class Runner {
   }
 
  private:
-  void Start(const std::string& name, const Task& task) {
+  void Start(const std::string& name, const std::function<std::string()>& task) {
     int ends[2];
     if (pipe(ends) != 0) {
       results_[name] = Crash("no pipe");
@@ -110,11 +116,13 @@ class Runner {
   const size_t jobs_;
   const int seconds_;
   std::list<Child> children_;
-  Results results_;
+  IsolatedResults results_;
 };
 
 }  // namespace
 
-Results RunIsolated(const Tasks& tasks, int jobs, int seconds) { return Runner(jobs, seconds).Run(tasks); }
+IsolatedResults RunIsolated(const IsolatedTasks& tasks, int jobs, int seconds) {
+  return Runner(jobs, seconds).Run(tasks);
+}
 
-}  // namespace attune::conformance
+}  // namespace attune

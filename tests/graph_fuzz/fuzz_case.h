@@ -1,0 +1,26 @@
+// A graph with its inputs and a setting, as a file that a person can read and a test can replay.
+#ifndef ATTUNE_TESTS_GRAPH_FUZZ_FUZZ_CASE_H_
+#define ATTUNE_TESTS_GRAPH_FUZZ_FUZZ_CASE_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "graph_maker.h"
+#include "setting.h"
+
+namespace attune::graph_fuzz {
+
+struct FuzzCase {
+  RandomCase random;
+  Setting setting;
+};
+
+// Sections, each begun by its name after "==": setting, plan (absent where it is the default one), graph,
+// inputs (a graph of constants, one an output of the input's name). `comment`: lines in front.
+std::string PrintCase(const FuzzCase& fuzz_case, const std::string& comment);
+absl::StatusOr<FuzzCase> ParseCase(std::string_view text);
+
+}  // namespace attune::graph_fuzz
+
+#endif  // ATTUNE_TESTS_GRAPH_FUZZ_FUZZ_CASE_H_

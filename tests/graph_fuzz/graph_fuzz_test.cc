@@ -1,0 +1,162 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "check.h"
+#include "facts.h"
+#include "fuzz_case.h"
+#include "graph/text.h"
+#include "graph/verify.h"
+#include "patterns.h"
+#include "random_case.h"
+#include "recipes.h"
+#include "reference/interpreter.h"
+#include "shrink.h"
+
+namespace attune::graph_fuzz {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+bool Contains(const Graph& graph, Op op) {
+  for (const auto& node : graph.nodes()) {
+    if (node->op() == op) return true;
+  }
+  return false;
+}
+
+RandomCase Parse(std::string_view text, std::vector<Tensor> inputs) {
+  auto graph = ParseGraph(text);
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  return {*std::move(graph), std::move(inputs)};
+}
+
+TEST(GraphFuzz, EveryOperatorHasARecipe) {
+  for (const OpInfo& info : AllOps()) {
+    const bool made_by_the_compiler =
+        info.op == Op::kConstant || info.op == Op::kLayoutTransform || info.op == Op::kFused;
+    EXPECT_EQ(FindRecipe(info.op) == nullptr, made_by_the_compiler) << info.name;
+  }
+}
+
+TEST(GraphFuzz, RecipesMakeValidGraphs) {
+  for (const Recipe& recipe : Recipes()) {
+    int made = 0;
+    for (uint64_t seed = 0; seed < 30; ++seed) {
+      GraphMaker maker(seed);
+      if (recipe.add(maker, recipe.op) == nullptr) continue;
+      const RandomCase random = maker.Finish();
+      ASSERT_TRUE(Verify(*random.graph).ok()) << Verify(*random.graph) << Print(*random.graph);
+      made += Contains(*random.graph, recipe.op);
+    }
+    EXPECT_GE(made, 8) << OpName(recipe.op);
+  }
+}
+
+TEST(GraphFuzz, PatternsMakeValidGraphs) {
+  for (const Pattern& pattern : Patterns()) {
+    int64_t nodes = 0;
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      GraphMaker maker(seed);
+      pattern.add(maker);
+      const RandomCase random = maker.Finish();
+      ASSERT_TRUE(Verify(*random.graph).ok()) << Verify(*random.graph) << Print(*random.graph);
+      nodes += std::ssize(random.graph->nodes());
+    }
+    EXPECT_GE(nodes, 60) << pattern.name;
+  }
+}
+
+TEST(GraphFuzz, ASeedGivesTheSameGraph) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const RandomCase once = MakeRandomCase(seed), again = MakeRandomCase(seed);
+    EXPECT_EQ(Print(*once.graph), Print(*again.graph));
+    for (size_t i = 0; i < once.inputs.size(); ++i) EXPECT_TRUE(once.inputs[i].Identical(again.inputs[i]));
+  }
+}
+
+TEST(GraphFuzz, ACaseReadsBackAsItWas) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Random random(seed);
+    const FuzzCase written{MakeRandomCase(seed), DrawSettings(random, "")[2]};
+    const std::string text = PrintCase(written, "a comment");
+    const absl::StatusOr<FuzzCase> read = ParseCase(text);
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(PrintCase(*read, "a comment"), text);
+  }
+}
+
+TEST(GraphFuzz, ErrorsOfACaseSayWhatIsMissing) {
+  EXPECT_THAT(std::string(ParseCase("== graph\n").status().message()), HasSubstr("no section 'setting'"));
+  EXPECT_THAT(std::string(ParseSetting("cpu=znver3 fast").status().message()), HasSubstr("'fast'"));
+}
+
+TEST(GraphFuzz, FactsAreExact) {
+  const RandomCase random = Parse(R"(
+graph @facts(%x: f32[2]) {
+  return "zero0": %x, "same1a": %x, "same1b": %x
+})",
+                                  {});
+  const Tensor zeros(DType::kF32, {2});
+  Tensor others(DType::kF32, {2});
+  others.SetDouble(1, 1e-30);
+  EXPECT_THAT(BrokenFact(*random.graph, {zeros, others, others}), IsEmpty());
+  EXPECT_THAT(BrokenFact(*random.graph, {others, others, others}), HasSubstr("zero0[1]"));
+  EXPECT_THAT(BrokenFact(*random.graph, {zeros, zeros, others}), HasSubstr("same1"));
+}
+
+TEST(GraphFuzz, TheJudgeAllowsRoundingAlone) {
+  // The square root of a difference that nearly cancels moves by much more than a unit in the last place.
+  const RandomCase random = Parse(R"(
+graph @judged(%x: f32[1], %y: f32[1]) {
+  %d = sub(%x, %y) : f32[1]
+  %r = sqrt(%d) : f32[1]
+  %s = mul(%x, %y) : f32[1]
+  return "r": %r, "s": %s
+})",
+                                  {Tensor::FromFloats(std::vector<float>{1000.3f}, {1}),
+                                   Tensor::FromFloats(std::vector<float>{1000.1f}, {1})});
+  const auto expected = Interpreter().Run(*random.graph, random.inputs);
+  ASSERT_TRUE(expected.ok());
+  Judge judge(*random.graph, random.inputs, *expected);
+  const auto moved = [&](size_t output, double factor) {
+    std::vector<Tensor> actual = *expected;
+    actual[output] = Tensor(DType::kF32, {1});
+    actual[output].SetDouble(0, (*expected)[output].ToDouble(0) * factor);
+    return judge.Complaint(actual);
+  };
+  EXPECT_THAT(moved(0, 1.0005), IsEmpty());
+  EXPECT_THAT(moved(0, 1.2), HasSubstr("\"r\""));
+  EXPECT_THAT(moved(1, 1.0005), HasSubstr("\"s\""));
+}
+
+TEST(GraphFuzz, ShrinkingKeepsWhatFails) {
+  FuzzCase large{MakeRandomCase(11), {}};
+  for (uint64_t seed = 12; !Contains(*large.random.graph, Op::kConv); ++seed)
+    large.random = MakeRandomCase(seed);
+  large.setting.plan = DefaultPlan();
+  const FuzzCase small = Shrink(
+      std::move(large), [](const FuzzCase& next) { return Contains(*next.random.graph, Op::kConv); }, 500);
+  std::set<Op> left;
+  for (const auto& node : small.random.graph->nodes()) left.insert(node->op());
+  left.erase(Op::kConstant);
+  EXPECT_THAT(left, ::testing::ElementsAre(Op::kConv));
+  EXPECT_EQ(small.random.graph->inputs().size(), small.random.inputs.size());
+  EXPECT_EQ(small.setting.plan.steps.size(), 1);
+}
+
+TEST(GraphFuzz, CompiledGraphsAreRight) {
+  for (uint64_t seed = 100; seed < 105; ++seed) {
+    Setting setting;
+    setting.cpu = "wide";
+    setting.plan = DefaultPlan();
+    const Verdict verdict = CheckAll(MakeRandomCase(seed), {setting});
+    EXPECT_TRUE(verdict.ok()) << "seed " << seed << ": " << verdict.message;
+  }
+}
+
+}  // namespace
+}  // namespace attune::graph_fuzz

@@ -1,0 +1,335 @@
+#include "graph_maker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "facts.h"
+#include "reference/interpreter.h"
+
+namespace attune::graph_fuzz {
+namespace {
+
+constexpr int64_t kMaxElements = 1 << 15;
+constexpr int64_t kMaxMacs = 4 << 20;
+
+bool IsNumber(const Value& value) { return IsFloat(value.type().dtype) || IsInt(value.type().dtype); }
+
+// Multiply-adds of a contraction, by its output and the weights that each element needs at most.
+int64_t MacsOf(const Node& node) {
+  if (GetOpInfo(node.op()).category != OpCategory::kContraction) return 0;
+  const int weight = node.op() == Op::kDeformConv ? 2 : 1;
+  const Shape w = node.input(weight)->type().shape();
+  int64_t terms = 1;
+  if (IsMatMul(node.op()) || node.op() == Op::kAttention) {
+    terms = node.op() == Op::kAttention ? 2 * w[2] * w[3]
+                                        : node.input(0)->type().shape()[node.input(0)->type().rank() - 1];
+    if (IsMatMul(node.op())) terms = std::max(terms, w[w.size() - 2]);
+  } else {
+    for (size_t i = 1; i < w.size(); ++i) terms *= w[i];
+  }
+  return node.output()->type().num_elements() * terms;
+}
+
+// Whether BroadcastDims(from, to) is `to`.
+bool BroadcastsTo(const Shape& from, const Shape& to) {
+  if (from.size() > to.size()) return false;
+  const size_t shift = to.size() - from.size();
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] != 1 && from[i] != to[i + shift]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Tensor RandomData(DType dtype, const Shape& shape, const Range& range, Random& random) {
+  Tensor data(dtype, shape);
+  const double low = IsUnsignedInt(dtype) ? std::max(range.low, 0.0) : range.low;
+  for (int64_t i = 0; i < data.num_elements(); ++i) {
+    if (dtype == DType::kBool) {
+      data.SetInt(i, random.Integer(0, 1));
+    } else if (IsFloat(dtype)) {
+      const double x = low + (range.high - low) * random.Uniform();
+      data.SetDouble(i, range.step == 0 ? x : std::round(x / range.step) * range.step);
+    } else {
+      data.SetInt(i, random.Integer(std::llround(low), std::llround(std::max(low, range.high))));
+    }
+  }
+  return data;
+}
+
+GraphMaker::GraphMaker(uint64_t seed) : random_(seed), is_wild_(OneIn(25)) {
+  switch (Pick(4)) {
+    case 0:
+      range_ = {.low = -4, .high = 4, .step = 1};
+      break;
+    case 1:
+      range_ = {.low = -2, .high = 2, .step = 0.125};
+      break;
+    default:
+      break;
+  }
+}
+
+int64_t GraphMaker::Extent() {
+  switch (Pick(8)) {
+    case 0:
+      return 1;
+    case 1:
+      return random_.Integer(9, 20);
+    case 2:
+      return OneIn(4) ? random_.Integer(21, 70) : 16;
+    default:
+      return random_.Integer(1, 9);
+  }
+}
+
+int64_t GraphMaker::Channels() {
+  switch (Pick(6)) {
+    case 0:
+      return Extent();
+    case 1:
+      return 8 * random_.Integer(1, 6);
+    case 2:
+      return 16 * random_.Integer(1, 4);
+    case 3:
+      return 16 * random_.Integer(1, 3) + random_.Integer(-3, 3);
+    default:
+      return OneOf<int64_t>({3, 4, 8, 16, 24, 32});
+  }
+}
+
+DType GraphMaker::FloatType() {
+  switch (Pick(20)) {
+    case 0:
+    case 1:
+      return DType::kF16;
+    case 2:
+    case 3:
+      return DType::kBF16;
+    case 4:
+      return DType::kF64;
+    default:
+      return DType::kF32;
+  }
+}
+
+DType GraphMaker::IntType() {
+  return OneOf({DType::kI8, DType::kI16, DType::kI32, DType::kI64, DType::kU8, DType::kU16, DType::kU32,
+                DType::kU64, DType::kI32, DType::kI64, DType::kU8});
+}
+
+DType GraphMaker::AnyType() {
+  if (OneIn(8)) return DType::kBool;
+  return OneIn(3) ? IntType() : FloatType();
+}
+
+Shape GraphMaker::AnyShape(int max_rank) {
+  Shape shape(static_cast<size_t>(OneIn(12) ? 0 : random_.Integer(1, max_rank)));
+  int64_t elements = 1;
+  for (int64_t& size : shape) {
+    size = elements > 512 ? random_.Integer(1, 3) : Extent();
+    elements *= size;
+  }
+  if (!shape.empty() && OneIn(60)) shape[static_cast<size_t>(Pick(std::ssize(shape)))] = 0;
+  return shape;
+}
+
+Shape GraphMaker::ShapeWithin(const Shape& shape) {
+  Shape part = shape;
+  for (int64_t& size : part) {
+    if (OneIn(3)) size = 1;
+  }
+  if (OneIn(4)) part.erase(part.begin(), part.begin() + Pick(std::ssize(part) + 1));
+  return part;
+}
+
+Value* GraphMaker::Input(DType dtype, const Shape& shape, const Range& range) {
+  Value* value = graph_->AddInput(absl::StrCat("x", graph_->inputs().size()), TensorType(dtype, shape));
+  Keep(value, RandomData(dtype, shape, range, random_));
+  return value;
+}
+
+Value* GraphMaker::Constant(Tensor data) {
+  Value* value = graph_->AddConstant(data, absl::StrCat("c", num_values()));
+  Keep(value, std::move(data));
+  return value;
+}
+
+Value* GraphMaker::New(DType dtype, const Shape& shape, int constants) {
+  const Range integers = {.low = OneIn(4) ? -120.0 : -6, .high = OneIn(4) ? 120.0 : 6};
+  return New(dtype, shape, IsFloat(dtype) ? range_ : integers, constants);
+}
+
+Value* GraphMaker::New(DType dtype, const Shape& shape, const Range& range, int constants) {
+  if (Pick(3) < constants) return Constant(RandomData(dtype, shape, range, random_));
+  return Input(dtype, shape, range);
+}
+
+Value* GraphMaker::Existing(const Predicate& wanted) {
+  std::vector<Value*> found;
+  for (Value* value : values_) {
+    if (wanted(*value)) found.push_back(value);
+  }
+  if (found.empty()) return nullptr;
+  const int64_t late = std::min<int64_t>(std::ssize(found), 3);
+  if (!OneIn(3)) return found[static_cast<size_t>(std::ssize(found) - 1 - Pick(late))];
+  return found[static_cast<size_t>(Pick(std::ssize(found)))];
+}
+
+Value* GraphMaker::Any(const Predicate& wanted, const std::function<Value*()>& otherwise) {
+  Value* existing = OneIn(12) ? nullptr : Existing(wanted);
+  return existing != nullptr ? existing : otherwise();
+}
+
+Value* GraphMaker::AnyFloat() {
+  return Any([](const Value& v) { return IsFloat(v.type().dtype); },
+             [this] { return New(FloatType(), AnyShape(), 0); });
+}
+
+Value* GraphMaker::AnyNumber() {
+  return Any(IsNumber, [this] { return New(OneIn(2) ? IntType() : FloatType(), AnyShape(), 0); });
+}
+
+Value* GraphMaker::AnyValue() {
+  return Any([](const Value&) { return true; }, [this] { return New(AnyType(), AnyShape(), 0); });
+}
+
+Value* GraphMaker::FeatureMap(int spatial) {
+  return Any(
+      [spatial](const Value& v) {
+        return IsFloat(v.type().dtype) && v.type().rank() == spatial + 2 && v.type().is_static() &&
+               v.type().num_elements() > 0;
+      },
+      [this, spatial] {
+        Shape shape = {OneIn(3) ? 2 : 1, Channels()};
+        for (int i = 0; i < spatial; ++i) shape.push_back(spatial == 1 ? Extent() + 6 : 2 + Pick(14));
+        return New(FloatType(), shape, 0);
+      });
+}
+
+Value* GraphMaker::Like(const TensorType& type) {
+  return Any([&type](const Value& v) { return v.type() == type; },
+             [this, &type] { return New(type.dtype, type.shape()); });
+}
+
+Value* GraphMaker::Operand(const TensorType& type) {
+  const Shape shape = type.shape();
+  return Any(
+      [&](const Value& v) {
+        return v.type().dtype == type.dtype && v.type().is_static() && BroadcastsTo(v.type().shape(), shape);
+      },
+      [&] { return New(type.dtype, OneIn(2) ? shape : ShapeWithin(shape)); });
+}
+
+Value* GraphMaker::Indices(const Shape& shape, int64_t limit, bool negative) {
+  if (limit == 0) return nullptr;
+  Value* computed = OneIn(2) ? nullptr : Existing([&](const Value& v) {
+    const auto known = index_limits_.find(&v);
+    return known != index_limits_.end() && known->second <= limit && v.type().is_static() &&
+           v.type().shape() == shape;
+  });
+  if (computed != nullptr) return computed;
+  const double low = negative && OneIn(3) ? -static_cast<double>(limit) : 0;
+  return New(OneOf({DType::kI32, DType::kI64}), shape, {.low = low, .high = static_cast<double>(limit - 1)});
+}
+
+void GraphMaker::Keep(Value* value, Tensor data) {
+  values_.push_back(value);
+  data_[value] = std::move(data);
+}
+
+bool GraphMaker::IsJudgeable(const Tensor& data) const {
+  if (!IsFloat(data.dtype()) || is_wild_) return true;
+  const bool narrow = data.dtype() == DType::kF16 || data.dtype() == DType::kBF16;
+  const double limit = narrow ? 500 : 1e5;
+  for (int64_t i = 0; i < data.num_elements(); ++i) {
+    if (!(std::abs(data.ToDouble(i)) < limit)) return false;
+  }
+  return true;
+}
+
+Value* GraphMaker::Add(Op op, std::vector<Value*> inputs, Attributes attrs, int num_outputs,
+                       std::vector<std::unique_ptr<Graph>> regions) {
+  std::vector<Tensor> data;
+  for (const Value* input : inputs) data.push_back(input == nullptr ? Tensor() : data_.at(input));
+  // `inputs` ends where the last present one does.
+  while (!inputs.empty() && inputs.back() == nullptr) inputs.pop_back(), data.pop_back();
+  const absl::StatusOr<Node*> node =
+      graph_->Add(op, std::move(inputs), std::move(attrs), absl::StrCat("n", num_nodes_), nullptr,
+                  std::move(regions), num_outputs);
+  if (!node.ok()) return nullptr;
+  bool fits = MacsOf(**node) <= kMaxMacs;
+  for (int i = 0; i < (*node)->num_outputs(); ++i) {
+    fits = fits && (*node)->output(i)->type().num_elements() <= kMaxElements;
+  }
+  std::vector<Tensor> results;
+  if (fits) {
+    absl::StatusOr<std::vector<Tensor>> outputs = EvaluateNode(**node, data);
+    fits = outputs.ok() && std::ranges::all_of(*outputs, [this](const Tensor& t) { return IsJudgeable(t); });
+    if (fits) results = *std::move(outputs);
+  }
+  if (!fits) {
+    graph_->Erase(*node);
+    return nullptr;
+  }
+  for (int i = 0; i < (*node)->num_outputs(); ++i) {
+    (*node)->output(i)->set_name(absl::StrCat("v", num_nodes_, i == 0 ? "" : absl::StrCat("_", i)));
+    Keep((*node)->output(i), std::move(results[static_cast<size_t>(i)]));
+  }
+  ++num_nodes_;
+  return (*node)->output();
+}
+
+void GraphMaker::StateZero(Value* value) { graph_->AddOutput(ZeroFactName(num_facts_++), value); }
+
+void GraphMaker::StateSame(Value* a, Value* b) {
+  const auto [first, second] = SameFactNames(num_facts_++);
+  graph_->AddOutput(first, a);
+  graph_->AddOutput(second, b);
+}
+
+void GraphMaker::AddOutputs() {
+  std::vector<Value*> sinks, others;
+  for (Value* value : values_) {
+    const bool computed = value->producer() != nullptr && value->producer()->op() != Op::kConstant;
+    if (!computed || graph_->IsOutput(value)) continue;
+    (value->users().empty() ? sinks : others).push_back(value);
+  }
+  constexpr size_t kMaxSinks = 8;
+  while (sinks.size() > kMaxSinks) sinks.erase(sinks.begin() + Pick(std::ssize(sinks)));
+  for (Value* value : others) {
+    if (OneIn(12)) sinks.push_back(value);
+  }
+  if (!sinks.empty() && OneIn(15)) sinks.push_back(sinks.front());
+  if (!graph_->inputs().empty() && OneIn(30)) sinks.push_back(graph_->inputs()[0].get());
+  for (Value* value : sinks) graph_->AddOutput(absl::StrCat("y", graph_->outputs().size()), value);
+}
+
+void GraphMaker::RemoveUnused() {
+  std::vector<Node*> nodes;
+  for (const auto& node : graph_->nodes()) nodes.push_back(node.get());
+  for (Node* node : std::views::reverse(nodes)) {
+    bool used = false;
+    for (int i = 0; i < node->num_outputs(); ++i) used |= graph_->NumUses(node->output(i)) > 0;
+    if (!used) graph_->Erase(node);
+  }
+  for (int i = static_cast<int>(graph_->inputs().size()) - 1; i >= 0; --i) {
+    Value* input = graph_->inputs()[static_cast<size_t>(i)].get();
+    if (graph_->NumUses(input) == 0) graph_->EraseInput(i);
+  }
+}
+
+RandomCase GraphMaker::Finish() {
+  AddOutputs();
+  // Compilers also meet what nobody needs.
+  if (!OneIn(10)) RemoveUnused();
+  std::vector<Tensor> inputs;
+  for (const auto& input : graph_->inputs()) inputs.push_back(data_.at(input.get()));
+  return {std::move(graph_), std::move(inputs)};
+}
+
+}  // namespace attune::graph_fuzz

@@ -1,0 +1,131 @@
+// Makes random valid graphs with data for their inputs.
+//
+// A graph grows node by node, and the reference interpreter computes each node as it is added. So the maker
+// knows what its values hold: it leaves out what overflows, and recipes (recipes.h) can ask for operands that
+// an operator has a meaning for, such as indices that are in range.
+#ifndef ATTUNE_TESTS_GRAPH_FUZZ_GRAPH_MAKER_H_
+#define ATTUNE_TESTS_GRAPH_FUZZ_GRAPH_MAKER_H_
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "graph/graph.h"
+#include "graph/tensor.h"
+
+namespace attune::graph_fuzz {
+
+// What a new tensor holds: numbers in [low, high]. Floats are multiples of `step` where that is not 0.
+struct Range {
+  double low = -2, high = 2;
+  double step = 0;
+};
+
+// A tensor of random numbers in `range`; bools are either, and unsigned numbers not negative.
+Tensor RandomData(DType dtype, const Shape& shape, const Range& range, Random& random);
+
+// A graph with one tensor for each of its inputs.
+struct RandomCase {
+  std::unique_ptr<Graph> graph;
+  std::vector<Tensor> inputs;
+};
+
+// Not thread safe. Values belong to the graph.
+class GraphMaker {
+ public:
+  explicit GraphMaker(uint64_t seed);
+
+  // ---- Choices.
+
+  Random& random() { return random_; }
+  int64_t Pick(int64_t n) { return random_.Integer(0, n - 1); }
+  bool OneIn(int64_t n) { return Pick(n) == 0; }
+  template <typename T>
+  T OneOf(std::initializer_list<T> items) {
+    return items.begin()[Pick(static_cast<int64_t>(items.size()))];
+  }
+  // An extent of an axis: mostly small, and of every remainder by a vector's lanes.
+  int64_t Extent();
+  // A number of channels: often a multiple of a vector's lanes, and else nearly one.
+  int64_t Channels();
+  // f32 most often; f64 seldom.
+  DType FloatType();
+  DType IntType();
+  DType AnyType();
+  Shape AnyShape(int max_rank = 4);
+  // A shape that broadcasts to `shape`: axes are 1 or left out at random.
+  Shape ShapeWithin(const Shape& shape);
+
+  // ---- Values.
+
+  using Predicate = std::function<bool(const Value&)>;
+
+  // What new floats hold unless told otherwise: of a graph where all is exact, small multiples of a power of
+  // two.
+  Range FloatRange() const { return range_; }
+  // A graph input or, in `constants` of three cases, a constant.
+  Value* New(DType dtype, const Shape& shape, int constants = 1);
+  Value* New(DType dtype, const Shape& shape, const Range& range, int constants = 1);
+  Value* Input(DType dtype, const Shape& shape, const Range& range);
+  Value* Constant(Tensor data);
+  Value* Constant(DType dtype, const Shape& shape) { return New(dtype, shape, 3); }
+  // A value that was made before and fulfils `wanted`, mostly a late one; null where there is none.
+  Value* Existing(const Predicate& wanted);
+  // An existing value, or else, and sometimes anyway, a new one.
+  Value* Any(const Predicate& wanted, const std::function<Value*()>& otherwise);
+  Value* AnyFloat();
+  Value* AnyNumber();
+  Value* AnyValue();
+  // A float [N,C,D1,…] of `spatial` dimensions D.
+  Value* FeatureMap(int spatial = 2);
+  // A value of exactly this type, or (often) one that broadcasts to it.
+  Value* Like(const TensorType& type);
+  Value* Operand(const TensorType& type);
+  // Indices in [-limit, limit), or from 0 where not `negative`: new ones, or computed ones.
+  Value* Indices(const Shape& shape, int64_t limit, bool negative = true);
+
+  // ---- Nodes.
+
+  // Adds a node, unless it does not fit, is too large, or computes what no test can judge: then null. Output
+  // 0 otherwise. `index_limit`: below what all elements of the outputs of i64 are, where the operator
+  // promises it.
+  Value* Add(Op op, std::vector<Value*> inputs, Attributes attrs = {}, int num_outputs = -1,
+             std::vector<std::unique_ptr<Graph>> regions = {});
+  void SetIndexLimit(const Value* value, int64_t limit) { index_limits_[value] = limit; }
+  // States that all elements of a value are zero, or that two values are equal to the bit: outputs that are
+  // named so (facts.h).
+  void StateZero(Value* value);
+  void StateSame(Value* a, Value* b);
+
+  const Tensor& DataOf(const Value* value) const { return data_.at(value); }
+  int num_nodes() const { return num_nodes_; }
+  int num_values() const { return static_cast<int>(values_.size()); }
+
+  // Gives the graph its outputs. The maker is not to be used after.
+  RandomCase Finish();
+
+ private:
+  void Keep(Value* value, Tensor data);
+  bool IsJudgeable(const Tensor& data) const;
+  void AddOutputs();
+  void RemoveUnused();
+
+  Random random_;
+  std::unique_ptr<Graph> graph_ = std::make_unique<Graph>("random");
+  Range range_;
+  bool is_wild_;  // infinities, NaN and large numbers are welcome
+  std::vector<Value*> values_;
+  std::map<const Value*, Tensor> data_;
+  std::map<const Value*, int64_t> index_limits_;
+  int num_nodes_ = 0;
+  int num_facts_ = 0;
+};
+
+}  // namespace attune::graph_fuzz
+
+#endif  // ATTUNE_TESTS_GRAPH_FUZZ_GRAPH_MAKER_H_

@@ -1,0 +1,53 @@
+// What patterns are written with: nodes by name, a failure anywhere making all that follows null.
+#ifndef ATTUNE_TESTS_GRAPH_FUZZ_PATTERN_BUILDER_H_
+#define ATTUNE_TESTS_GRAPH_FUZZ_PATTERN_BUILDER_H_
+
+#include <utility>
+#include <vector>
+
+#include "graph_maker.h"
+
+namespace attune::graph_fuzz {
+
+// Null operands give null results, so that a pattern reads as if nothing could fail.
+class PatternBuilder {
+ public:
+  explicit PatternBuilder(GraphMaker& maker) : maker_(maker) {}
+
+  // Every input has to be there.
+  Value* Add(Op op, std::vector<Value*> inputs, Attributes attrs = {});
+
+  // A constant of x's type that broadcasts along the channels, or along the last axis.
+  Value* PerChannel(const Value* x);
+  Value* PerColumn(const Value* x);
+  Value* Scalar(const Value* x, double value);
+  // Small constants, of x's dtype.
+  Value* Weights(const Value* x, const Shape& shape);
+
+  struct ConvOptions {
+    int64_t kernel = 1, stride = 1, group = 1;
+    bool bias = true;
+  };
+  // Padded so that with stride 1 the size stays.
+  Value* Conv(Value* x, int64_t channels, const ConvOptions& options);
+  Value* Pool(Op op, Value* x, int64_t kernel, int64_t stride);
+  // x times constant weights, with a bias at random.
+  Value* Dense(Value* x, int64_t columns);
+  // One of the usual ones.
+  Value* Activation(Value* x);
+  // A map of f32 (or, seldom, of another float) of an even number of channels.
+  Value* Map();
+  // [batch, positions, columns]
+  Value* Sequence();
+  Value* ReshapeTo(Value* x, const Shape& shape);
+  Value* TransposeTo(Value* x, const Ints& perm);
+
+  static int64_t ChannelsOf(const Value* x) { return x->type().dims[1].size; }
+
+ private:
+  GraphMaker& maker_;
+};
+
+}  // namespace attune::graph_fuzz
+
+#endif  // ATTUNE_TESTS_GRAPH_FUZZ_PATTERN_BUILDER_H_

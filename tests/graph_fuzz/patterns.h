@@ -1,0 +1,45 @@
+// Pieces of real networks, which random operators would not make: several nodes that passes recognize, that
+// fuse, or whose layouts are chosen together.
+#ifndef ATTUNE_TESTS_GRAPH_FUZZ_PATTERNS_H_
+#define ATTUNE_TESTS_GRAPH_FUZZ_PATTERNS_H_
+
+#include <span>
+#include <string_view>
+
+#include "graph_maker.h"
+
+namespace attune::graph_fuzz {
+
+struct Pattern {
+  std::string_view name;
+  // Adds it; what it could not finish stays.
+  void (*add)(GraphMaker&);
+};
+
+std::span<const Pattern> Patterns();
+
+// Of feature maps.
+void AddResidual(GraphMaker&);  // patterns_vision.cc
+void AddInvertedResidual(GraphMaker&);
+void AddInception(GraphMaker&);
+void AddDense(GraphMaker&);
+void AddShuffle(GraphMaker&);
+void AddUNet(GraphMaker&);
+void AddConvChain(GraphMaker&);
+void AddNormalizedConv(GraphMaker&);
+void AddMapConsumers(GraphMaker&);
+void AddTransformer(GraphMaker&);  // patterns_sequence.cc
+void AddDecomposedAttention(GraphMaker&);
+void AddDecomposedNorm(GraphMaker&);
+void AddDecomposedActivation(GraphMaker&);
+void AddRecurrence(GraphMaker&);
+void AddCancellation(GraphMaker&);
+void AddMlp(GraphMaker&);
+void AddQuantizedChain(GraphMaker&);  // patterns_quantized.cc
+void AddQuantizedResidual(GraphMaker&);
+void AddFakeQuantizedConv(GraphMaker&);
+void AddDynamicQuantization(GraphMaker&);
+
+}  // namespace attune::graph_fuzz
+
+#endif  // ATTUNE_TESTS_GRAPH_FUZZ_PATTERNS_H_

@@ -1,0 +1,125 @@
+// Networks of integers as importers make them of QDQ models, of TensorFlow Lite files and of dynamically
+// quantized ones.
+#include "pattern_builder.h"
+#include "patterns.h"
+#include "recipes.h"
+
+namespace attune::graph_fuzz {
+namespace {
+
+// Ties of what is rounded are as likely as they get where scales are powers of two.
+Value* Step(GraphMaker& maker, const Shape& shape = {}) {
+  const bool exact = maker.OneIn(3);
+  return maker.New(DType::kF32, shape, {.low = 0.015, .high = 0.06, .step = exact ? 0.015625 : 0}, 3);
+}
+
+Value* Zero(GraphMaker& maker, DType dtype) {
+  if (maker.OneIn(3)) return nullptr;
+  return maker.New(dtype, {},
+                   {.low = dtype == DType::kI8 ? -20.0 : 90, .high = dtype == DType::kI8 ? 20.0 : 140}, 3);
+}
+
+Value* Quantize(GraphMaker& maker, Value* x, DType to) {
+  if (x == nullptr) return nullptr;
+  return maker.Add(Op::kQuantize, {x, Step(maker), Zero(maker, to)}, {{"to", to}});
+}
+
+Value* Dequantize(GraphMaker& maker, Value* x) {
+  if (x == nullptr) return nullptr;
+  return maker.Add(Op::kDequantize, {x, Step(maker), Zero(maker, x->type().dtype)});
+}
+
+DType ByteType(GraphMaker& maker) { return maker.OneOf({DType::kU8, DType::kI8}); }
+
+Value* FloatMap(GraphMaker& maker) {
+  return maker.New(DType::kF32, {1, maker.Channels(), 3 + maker.Pick(10), 3 + maker.Pick(10)}, 0);
+}
+
+// A convolution of integers whose result is scaled back to bytes.
+Value* IntegerLayer(GraphMaker& maker, Value* x) {
+  Value* sum = AddConvInteger(maker, Op::kConvInteger);
+  if (sum == nullptr) return nullptr;
+  const int64_t channels = sum->type().dims[1].size;
+  if (maker.OneIn(2)) {
+    Value* bias = maker.New(DType::kI32, {channels, 1, 1}, {.low = -3000, .high = 3000}, 3);
+    if (sum->type().rank() == 4) sum = maker.Add(Op::kAdd, {sum, bias});
+  }
+  if (sum == nullptr) return nullptr;
+  const bool fixed_point = maker.OneIn(3);
+  const Shape scales = maker.OneIn(2) ? Shape{channels} : Shape{};
+  Value* scale = maker.New(fixed_point ? DType::kF64 : DType::kF32, scales, {.low = 0.0002, .high = 0.01}, 3);
+  const DType to = ByteType(maker);
+  Value* out = maker.Add(Op::kRequantize, {sum, scale, Zero(maker, to)},
+                         {{"to", to}, {"rounding", std::string(fixed_point ? "fixed_point" : "half_even")}});
+  if (out != nullptr && maker.OneIn(3))
+    return maker.Add(Op::kMaxPool, {out}, {{"kernel", Ints(static_cast<size_t>(out->type().rank() - 2), 2)}},
+                     1);
+  return out == nullptr ? x : out;
+}
+
+}  // namespace
+
+void AddQuantizedChain(GraphMaker& maker) {
+  Value* x = Quantize(maker, FloatMap(maker), ByteType(maker));
+  for (int64_t layers = 1 + maker.Pick(3); x != nullptr && layers > 0; --layers) x = IntegerLayer(maker, x);
+  if (maker.OneIn(2)) Dequantize(maker, x);
+}
+
+void AddQuantizedResidual(GraphMaker& maker) {
+  PatternBuilder b(maker);
+  const DType dtype = ByteType(maker);
+  const Shape shape = {1, maker.Channels(), 2 + maker.Pick(8), 2 + maker.Pick(8)};
+  Value* a = maker.Like(TensorType(dtype, shape));
+  Value* c = maker.Like(TensorType(dtype, shape));
+  Value* sum = b.Add(Op::kAdd, {Dequantize(maker, a), Dequantize(maker, c)});
+  if (maker.OneIn(2)) sum = b.Add(Op::kRelu, {sum});
+  Quantize(maker, sum, dtype);
+}
+
+// Every layer between quantizations and dequantizations, weights too.
+void AddFakeQuantizedConv(GraphMaker& maker) {
+  PatternBuilder b(maker);
+  Value* x = Dequantize(maker, Quantize(maker, FloatMap(maker), ByteType(maker)));
+  for (int64_t layers = 1 + maker.Pick(2); x != nullptr && layers > 0; --layers) {
+    const int64_t inputs = PatternBuilder::ChannelsOf(x), outputs = maker.Channels();
+    const bool depthwise = maker.OneIn(3);
+    const int64_t kernel = maker.OneOf<int64_t>({1, 3});
+    Value* w = maker.New(DType::kI8, {depthwise ? inputs : outputs, depthwise ? 1 : inputs, kernel, kernel},
+                         {.low = -127, .high = 127}, 3);
+    Attributes along;
+    Shape scales;
+    if (maker.OneIn(2)) along.Set("axis", int64_t{0}), scales = {depthwise ? inputs : outputs};
+    w = b.Add(Op::kDequantize, {w, Step(maker, scales)}, std::move(along));
+    Attributes attrs = {{"pads", Ints(4, kernel / 2)}};
+    if (depthwise) attrs.Set("group", inputs);
+    Value* bias = maker.New(DType::kF32, {depthwise ? inputs : outputs}, 3);
+    x = b.Add(Op::kConv, {x, w, bias}, std::move(attrs));
+    if (maker.OneIn(2)) x = b.Activation(x);
+    x = Dequantize(maker, Quantize(maker, x, ByteType(maker)));
+  }
+}
+
+// The range of the data gives scale and zero point, which are known at run time alone.
+void AddDynamicQuantization(GraphMaker& maker) {
+  PatternBuilder b(maker);
+  Value* x = b.Sequence();
+  if (x->type().dtype != DType::kF32) return;
+  const Ints all = {0, 1, 2};
+  Value* low = b.Add(Op::kMin,
+                     {b.Add(Op::kReduceMin, {x}, {{"axes", all}, {"keepdims", int64_t{0}}}), b.Scalar(x, 0)});
+  Value* high = b.Add(
+      Op::kMax, {b.Add(Op::kReduceMax, {x}, {{"axes", all}, {"keepdims", int64_t{0}}}), b.Scalar(x, 0.1)});
+  Value* scale = b.Add(Op::kDiv, {b.Add(Op::kSub, {high, low}), b.Scalar(x, 255)});
+  Value* zero = b.Add(Op::kRound, {b.Add(Op::kDiv, {b.Add(Op::kNeg, {low}), scale})});
+  zero = b.Add(Op::kCast, {zero}, {{"to", DType::kU8}});
+  Value* bytes = b.Add(Op::kQuantize, {x, scale, zero}, {{"to", DType::kU8}});
+  if (bytes == nullptr) return;
+  Value* w = maker.New(DType::kI8, {x->type().dims[2].size, maker.Channels()}, {.low = -127, .high = 127}, 3);
+  Value* sum = b.Add(Op::kMatMulInteger, {bytes, w, zero});
+  if (sum == nullptr) return;
+  Value* product = b.Add(Op::kCast, {sum}, {{"to", DType::kF32}});
+  product = b.Add(Op::kMul, {product, b.Add(Op::kMul, {scale, b.PerColumn(product)})});
+  b.Add(Op::kAdd, {product, b.PerColumn(product)});
+}
+
+}  // namespace attune::graph_fuzz

@@ -1,0 +1,17 @@
+// One random graph for each seed.
+#ifndef ATTUNE_TESTS_GRAPH_FUZZ_RANDOM_CASE_H_
+#define ATTUNE_TESTS_GRAPH_FUZZ_RANDOM_CASE_H_
+
+#include <cstdint>
+
+#include "graph_maker.h"
+
+namespace attune::graph_fuzz {
+
+// Of operators and patterns at random, about 10 nodes in the median and at most 40. It may have no output,
+// where nothing could be added.
+RandomCase MakeRandomCase(uint64_t seed);
+
+}  // namespace attune::graph_fuzz
+
+#endif  // ATTUNE_TESTS_GRAPH_FUZZ_RANDOM_CASE_H_

@@ -1,0 +1,204 @@
+#include "rounding.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "reference/compare.h"
+#include "reference/interpreter.h"
+
+namespace attune::graph_fuzz {
+namespace {
+
+// Multiples of this up to these limits, and sums of as many of their products as stay below, are exact in
+// f32.
+constexpr double kExactStep = 1.0 / 16;
+constexpr double kExactLimit = 256;
+constexpr double kExactSumLimit = 1 << 14;
+
+bool HasExactNumbers(const Tensor& tensor, double step, double limit) {
+  if (tensor.dtype() != DType::kF32 && tensor.dtype() != DType::kF64) return !IsFloat(tensor.dtype());
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    const double x = tensor.ToDouble(i) / step;
+    if (!(std::abs(x) <= limit / step) || x != std::round(x)) return false;
+  }
+  return true;
+}
+
+// Whether an operator gives exact results of exact numbers, in whatever order it computes.
+bool KeepsExact(const Node& node) {
+  switch (GetOpInfo(node.op()).category) {
+    case OpCategory::kMovement:
+    case OpCategory::kIndexed:
+    case OpCategory::kDynamic:
+    case OpCategory::kTernary:
+    case OpCategory::kSort:
+    case OpCategory::kData:
+      return true;
+    case OpCategory::kUnary:
+      return node.op() == Op::kNeg || node.op() == Op::kAbs || node.op() == Op::kSign ||
+             node.op() == Op::kFloor || node.op() == Op::kCeil || node.op() == Op::kRound ||
+             node.op() == Op::kRelu || node.op() == Op::kClip || node.op() == Op::kCast ||
+             node.op() == Op::kIsNan || node.op() == Op::kIsInf || node.op() == Op::kNot;
+    case OpCategory::kBinary:
+      return node.op() != Op::kDiv && node.op() != Op::kMod && node.op() != Op::kPow;
+    case OpCategory::kReduction:
+    case OpCategory::kScan:
+      return node.op() != Op::kReduceMean && node.op() != Op::kReduceProd && node.op() != Op::kCumProd;
+    case OpCategory::kContraction:
+      return node.op() != Op::kAttention && node.op() != Op::kDeformConv;
+    case OpCategory::kWindow:
+      return node.op() == Op::kMaxPool;
+    default:
+      return false;
+  }
+}
+
+class Perturbation {
+ public:
+  Perturbation(const RoundingModel& model, uint64_t seed) : model_(model), random_(seed) {}
+
+  absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph, const std::vector<Tensor>& inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) values_[graph.inputs()[i].get()] = inputs[i];
+    for (const auto& node : graph.nodes()) RETURN_IF_ERROR(Evaluate(*node));
+    std::vector<Tensor> outputs;
+    for (const Graph::Output& output : graph.outputs()) outputs.push_back(values_.at(output.value));
+    return outputs;
+  }
+
+ private:
+  absl::Status Evaluate(const Node& node) {
+    std::vector<Tensor> given;
+    bool exact = model_.keeps_exact && KeepsExact(node);
+    for (const Value* input : node.inputs()) {
+      given.push_back(input == nullptr ? Tensor() : values_.at(input));
+      exact = exact && (input == nullptr || HasExactNumbers(given.back(), kExactStep, kExactLimit));
+    }
+    if (!exact) {
+      for (Tensor& tensor : given) tensor = WithErrors(tensor, nullptr);
+    }
+    ASSIGN_OR_RETURN(std::vector<Tensor> results, EvaluateNode(node, given));
+    Tensor magnitude;
+    if (IsContraction(node.op()) && IsFloat(results[0].dtype())) {
+      ASSIGN_OR_RETURN(magnitude, EvaluateMagnitude(node, given));
+      exact = exact && HasExactNumbers(magnitude, kExactStep * kExactStep, kExactSumLimit);
+    }
+    for (int i = 0; i < node.num_outputs(); ++i) {
+      Tensor& result = results[static_cast<size_t>(i)];
+      exact = exact && HasExactNumbers(result, kExactStep * kExactStep, kExactSumLimit);
+      const bool moves = GetOpInfo(node.op()).category == OpCategory::kMovement || node.op() == Op::kConstant;
+      if (!exact && !moves) result = WithErrors(result, magnitude.num_elements() > 0 ? &magnitude : nullptr);
+      values_[node.output(i)] = std::move(result);
+    }
+    return absl::OkStatus();
+  }
+
+  // The same with an error on each element, relative to it and to what was summed up for it.
+  Tensor WithErrors(const Tensor& exact, const Tensor* magnitude) {
+    if (!IsFloat(exact.dtype()) || exact.num_elements() == 0) return exact;
+    // What is stored in few bits is rounded to them once or not at all.
+    const bool narrow = exact.dtype() == DType::kF16 || exact.dtype() == DType::kBF16;
+    const DType type = exact.dtype() == DType::kF32 ? model_.precision : exact.dtype();
+    const double unit = UnitRoundoff(type) * (narrow ? std::min(model_.ulps, 4.0) : model_.ulps);
+    Tensor result(exact.dtype(), exact.shape());
+    for (int64_t i = 0; i < exact.num_elements(); ++i) {
+      const double x = exact.ToDouble(i);
+      double size = std::abs(x);
+      if (magnitude != nullptr && !narrow) size += magnitude->ToDouble(i);
+      const double moved = std::isfinite(x) ? x + (2 * random_.Uniform() - 1) * unit * size : x;
+      result.SetDouble(i, moved);
+    }
+    return result;
+  }
+
+  RoundingModel model_;
+  Random random_;
+  std::map<const Value*, Tensor> values_;
+};
+
+// How much is done to learn what rounding does. The first is enough for nearly all graphs.
+struct Effort {
+  int runs;
+  double ulps;
+  bool keeps_exact;
+};
+constexpr Effort kEfforts[] = {{4, 4, true}, {12, 16, true}, {40, 64, false}};
+
+// Compiled code may be off by this many times what the runs are.
+constexpr double kFactor = 4;
+
+bool IsEqual(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+}  // namespace
+
+absl::StatusOr<std::vector<Tensor>> RunPerturbed(const Graph& graph, const std::vector<Tensor>& inputs,
+                                                 const RoundingModel& model, uint64_t seed) {
+  return Perturbation(model, seed).Run(graph, inputs);
+}
+
+Judge::Judge(const Graph& graph, std::vector<Tensor> inputs, std::vector<Tensor> expected)
+    : graph_(graph), inputs_(std::move(inputs)), expected_(std::move(expected)) {
+  for (std::vector<Runs>& runs : runs_) runs.resize(std::size(kEfforts));
+}
+
+const Judge::Runs& Judge::RunsOf(DType precision, size_t effort) {
+  Runs& runs = runs_[static_cast<size_t>(precision)][effort];
+  if (runs.done) return runs;
+  runs.done = true;
+  const Effort& amount = kEfforts[effort];
+  for (int i = 0; i < amount.runs; ++i) {
+    // Where errors make an index leave its range, that run says nothing.
+    auto outputs = RunPerturbed(
+        graph_, inputs_, {.precision = precision, .ulps = amount.ulps, .keeps_exact = amount.keeps_exact},
+        static_cast<uint64_t>(i) + 1);
+    if (outputs.ok()) runs.outputs.push_back(*std::move(outputs));
+  }
+  return runs;
+}
+
+std::string Judge::CompareOutput(size_t i, const Tensor& actual, DType precision, const Runs& runs) const {
+  const Tensor& expected = expected_[i];
+  if (actual.dtype() != expected.dtype()) return "has another dtype";
+  for (const auto& outputs : runs.outputs) {
+    if (outputs[i].shape() != expected.shape()) return "";  // how much comes out is undecided
+  }
+  if (actual.shape() != expected.shape()) return "has another shape";
+  const bool narrowed = expected.dtype() == DType::kF32;
+  const Tolerance tolerance = NetworkTolerance(expected, narrowed ? precision : expected.dtype());
+  int64_t wrong = 0, first = -1;
+  for (int64_t k = 0; k < expected.num_elements(); ++k) {
+    const double a = actual.ToDouble(k), b = expected.ToDouble(k);
+    if (IsEqual(a, b)) continue;
+    double spread = 0;
+    for (const auto& outputs : runs.outputs) {
+      const double moved = outputs[i].ToDouble(k);
+      if (!IsEqual(moved, b))
+        spread = std::max(spread, std::isfinite(moved - b) ? std::abs(moved - b) : HUGE_VAL);
+    }
+    if (spread == HUGE_VAL) continue;
+    if (std::abs(a - b) <= tolerance.absolute + tolerance.relative * std::abs(b) + kFactor * spread) continue;
+    if (wrong++ == 0) first = k;
+  }
+  if (wrong == 0) return "";
+  return absl::StrCat("has ", wrong, " of ", expected.num_elements(), " elements wrong, the first [", first,
+                      "]: ", actual.ToDouble(first), ", expected ", expected.ToDouble(first));
+}
+
+std::string Judge::Complaint(const std::vector<Tensor>& actual, DType precision) {
+  if (actual.size() != expected_.size()) return absl::StrCat(actual.size(), " outputs");
+  for (size_t i = 0; i < actual.size(); ++i) {
+    std::string complaint;
+    for (size_t effort = 0; effort < std::size(kEfforts); ++effort) {
+      complaint = CompareOutput(i, actual[i], precision, RunsOf(precision, effort));
+      if (complaint.empty()) break;
+    }
+    if (!complaint.empty()) return absl::StrCat("output \"", graph_.outputs()[i].name, "\" ", complaint);
+  }
+  return "";
+}
+
+}  // namespace attune::graph_fuzz

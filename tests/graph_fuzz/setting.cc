@@ -1,0 +1,161 @@
+#include "setting.h"
+
+#include <algorithm>
+#include <array>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/status.h"
+#include "runtime/cpu_features.h"
+
+namespace attune::graph_fuzz {
+namespace {
+
+constexpr std::string_view kWide = "wide";
+constexpr std::array<std::string_view, 4> kPrecisions = {"fp32", "bf16", "fp16-weights", "int8"};
+
+template <typename T>
+const T& Choose(Random& random, const std::vector<T>& from) {
+  return from[static_cast<size_t>(random.Integer(0, std::ssize(from) - 1))];
+}
+
+// Every plan is legal that ends in fusion: passes are left out, repeated, moved, or given other parameters.
+PassPlan DrawPlan(Random& random) {
+  PassPlan plan = DefaultPlan();
+  const PassStep fuse = plan.steps.back();
+  plan.steps.pop_back();
+  switch (random.Integer(0, 5)) {
+    case 0:
+      break;
+    case 1:
+      plan.steps.clear();
+      break;
+    case 2: {
+      const double kept = random.Uniform();
+      std::erase_if(plan.steps, [&](const PassStep&) { return random.Uniform() > kept; });
+      break;
+    }
+    case 3:
+      plan.steps.insert(plan.steps.end(), plan.steps.begin(), plan.steps.end());
+      break;
+    default:
+      for (int64_t i = std::ssize(plan.steps) - 1; i > 0; --i)
+        std::swap(plan.steps[static_cast<size_t>(i)], plan.steps[static_cast<size_t>(random.Integer(0, i))]);
+      break;
+  }
+  plan.steps.push_back(fuse);
+  if (random.Integer(0, 3) == 0) {
+    PassParameters& parameters = plan.steps.back().parameters;
+    parameters["epilogues"] = random.Integer(0, 1);
+    parameters["prologues"] = random.Integer(0, 1);
+    parameters["max_nodes"] = random.Integer(1, 6);
+  }
+  return plan;
+}
+
+std::vector<std::string> RunnableCpus() {
+  std::vector<std::string> names = {std::string(kWide)};
+  for (const std::string& name : TargetNames()) {
+    const absl::StatusOr<Target> target = TargetByName(name);
+    if (target.ok() && RunsHere(*target)) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string ToString(const Setting& setting) {
+  std::string text = absl::StrCat("cpu=", setting.cpu, " threads=", setting.threads,
+                                  " precision=", kPrecisions[static_cast<size_t>(setting.precision)]);
+  if (setting.compact) absl::StrAppend(&text, " compact");
+  if (setting.twice) absl::StrAppend(&text, " twice");
+  if (setting.schedules != 0) absl::StrAppend(&text, " schedules=", setting.schedules);
+  return text;
+}
+
+absl::StatusOr<Setting> ParseSetting(std::string_view text) {
+  Setting setting;
+  setting.plan = DefaultPlan();
+  const std::vector<std::string> words = absl::StrSplit(text, ' ', absl::SkipEmpty());
+  for (const std::string& word : words) {
+    const std::pair<std::string, std::string> item = absl::StrSplit(word, absl::MaxSplits('=', 1));
+    const auto& [key, value] = item;
+    const auto precision = std::ranges::find(kPrecisions, value);
+    bool ok = true;
+    if (key == "cpu") {
+      setting.cpu = value;
+    } else if (key == "threads") {
+      ok = absl::SimpleAtoi(value, &setting.threads);
+    } else if (key == "precision" && precision != kPrecisions.end()) {
+      setting.precision = static_cast<Setting::Precision>(precision - kPrecisions.begin());
+    } else if (key == "schedules") {
+      ok = absl::SimpleAtoi(value, &setting.schedules);
+    } else if (word == "compact") {
+      setting.compact = true;
+    } else if (word == "twice") {
+      setting.twice = true;
+    } else {
+      ok = false;
+    }
+    if (!ok) return InvalidInput("a setting has no '", word, "'");
+  }
+  return setting;
+}
+
+absl::StatusOr<Target> TargetOf(const Setting& setting) {
+  if (setting.cpu != kWide) return TargetByName(setting.cpu);
+  ASSIGN_OR_RETURN(Target target, TargetByName("x86-64-v4"));
+  ASSIGN_OR_RETURN(const Target narrow, TargetByName("x86-64-v3"));
+  target.name = kWide;
+  target.llvm_cpu = narrow.llvm_cpu;
+  target.llvm_tune = narrow.llvm_tune;
+  target.required_features = narrow.required_features;
+  target.fast_permutes = false;  // of AVX-512's instructions
+  return target;
+}
+
+bool RunsHere(const Target& target) { return MissingFeatures(target.required_features).empty(); }
+
+std::vector<Setting> DrawSettings(Random& random, const std::string& cpu) {
+  static const auto* const runnable = new std::vector<std::string>(RunnableCpus());
+  Setting first;
+  first.cpu = !cpu.empty()                ? cpu
+              : random.Integer(0, 7) == 0 ? Choose(random, TargetNames())
+                                          : Choose(random, *runnable);
+  first.plan = random.Integer(0, 2) == 0 ? DefaultPlan() : DrawPlan(random);
+  first.threads = static_cast<int>(random.Integer(1, 3));
+  std::vector<Setting> settings = {first};
+  while (settings.size() < 3) {
+    Setting other;
+    other.cpu = cpu.empty() ? Choose(random, *runnable) : cpu;
+    other.plan = random.Integer(0, 1) == 0 ? first.plan : DefaultPlan();
+    other.threads = static_cast<int>(random.Integer(1, 3));
+    switch (random.Integer(0, 5)) {
+      case 0:
+        other.precision = Setting::Precision::kBF16;
+        other.plan = DefaultPlan();
+        break;
+      case 1:
+        other.precision = Setting::Precision::kF16Weights;
+        other.plan = DefaultPlan();
+        break;
+      case 2:
+        other.precision = Setting::Precision::kInt8;
+        break;
+      case 3:
+        other.twice = true;
+        break;
+      case 4:
+        other.compact = true;
+        break;
+      default:
+        break;
+    }
+    if (random.Integer(0, 1) == 0) other.schedules = random.Next() | 1;
+    settings.push_back(std::move(other));
+  }
+  return settings;
+}
+
+}  // namespace attune::graph_fuzz

@@ -1,0 +1,44 @@
+// One way to compile and run a graph, out of the many that must agree.
+#ifndef ATTUNE_TESTS_GRAPH_FUZZ_SETTING_H_
+#define ATTUNE_TESTS_GRAPH_FUZZ_SETTING_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/random.h"
+#include "opt/pass_plan.h"
+#include "target/target.h"
+
+namespace attune::graph_fuzz {
+
+struct Setting {
+  // As --cpu takes it, or "wide": vectors and strategies of AVX-512 in instructions of AVX2, so that these
+  // run anywhere.
+  std::string cpu;
+  PassPlan plan;
+  int threads = 1;
+  enum class Precision : uint8_t { kF32, kBF16, kF16Weights, kInt8 } precision = Precision::kF32;
+  bool compact = false;  // constants are compressed
+  bool twice = false;    // compiled twice to the same bytes, and run twice with other inputs in between
+  uint64_t schedules =
+      0;  // strategies and configs are drawn by this seed; 0: those that the compiler chooses
+};
+
+// "cpu=znver3 threads=2 precision=int8 compact twice schedules=17": all but the plan.
+std::string ToString(const Setting& setting);
+absl::StatusOr<Setting> ParseSetting(std::string_view text);
+
+absl::StatusOr<Target> TargetOf(const Setting& setting);
+// Whether code for it runs on this machine.
+bool RunsHere(const Target& target);
+
+// What a graph is tried with: first a target and a pass plan, then two of the others, on targets that run
+// here. `cpu`: the target, where not empty.
+std::vector<Setting> DrawSettings(Random& random, const std::string& cpu);
+
+}  // namespace attune::graph_fuzz
+
+#endif  // ATTUNE_TESTS_GRAPH_FUZZ_SETTING_H_
