@@ -59,6 +59,12 @@ bool PlanningChoosesLayout(Op op) { return !IsElementwise(op) && op != Op::kLayo
 
 }  // namespace
 
+bool IsPointwise(const Node& node) {
+  if (IsElementwise(node.op())) return true;
+  return (node.op() == Op::kQuantize || node.op() == Op::kDequantize || node.op() == Op::kRequantize) &&
+         node.attrs().Int("block_size", 0) == 0;
+}
+
 std::string_view AttributeKindName(AttributeKind kind) {
   constexpr std::string_view kNames[] = {"int", "float", "string", "ints", "floats", "dtype", "tensor"};
   return kNames[static_cast<size_t>(kind)];

@@ -18,6 +18,10 @@ absl::Status CheckNode(const Node& node);
 // leaves it to planning: where inference gives a plain one and the operator is not elementwise.
 absl::Status CheckOutputTypes(const Node& node);
 
+// Elementwise, and quantization whose scale does not change within a block: output element i needs element i
+// of each input, broadcast.
+bool IsPointwise(const Node& node);
+
 // "int", "floats", "tensor", …
 std::string_view AttributeKindName(AttributeKind kind);
 

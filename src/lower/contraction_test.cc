@@ -197,7 +197,8 @@ TEST(LowerContraction, MatrixProducts) {
        {Op::kMatMul, {"bf16[7,20]", "bf16[20,1]"}, {}, "", {Op::kRelu}},
        {Op::kMatMul, {"f32[4,0]", "f32[0,3]"}, {}},
        {Op::kMatMul, {"i32[3,4]", "i32[4,5]"}, {}},
-       {Op::kMatMulInteger, {"u8[5,9] 0..255", "i8[9,17] -128..127", "u8[] 7", "i8[17]"}, {}}});
+       {Op::kMatMulInteger, {"u8[5,9] 0..255", "i8[9,17] -128..127", "u8[] 7", "i8[17]"}, {}},
+       {Op::kMatMulInteger, {"u8[3,5,9] 0..255", "i8[9,17] -128..127", "u8[5] 0..255"}, {}}});
 }
 
 // Rows, columns and panels that come out even and that do not. Nothing cancels out, as in so long sums it

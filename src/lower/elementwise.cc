@@ -28,9 +28,17 @@ Expr Gelu(const Node& node, const Expr& x) {
   return half * x * (one + Unary(MathOp::kErf, x * Constant(std::numbers::sqrt2 / 2, x)));
 }
 
+// A limit of a clip as a number of x's type. Between two integers it admits those beyond it, and it is at
+// most what the type has.
+Expr ClipLimit(double limit, const Expr& x, double (*round)(double)) {
+  if (IsFloat(x->dtype)) return Constant(limit, x);
+  return IntConst(Tensor::Scalar(x->dtype, round(limit)).ToInt(0), x->dtype);
+}
+
 Expr Clip(const Node& node, Expr x) {
-  if (node.attrs().Has("min")) x = Max(x, Constant(node.attrs().Float("min"), x));
-  if (node.attrs().Has("max")) x = Min(x, Constant(node.attrs().Float("max"), x));
+  const Attributes& attrs = node.attrs();
+  if (attrs.Has("min")) x = Max(x, ClipLimit(attrs.Float("min"), x, std::ceil));
+  if (attrs.Has("max")) x = Min(x, ClipLimit(attrs.Float("max"), x, std::floor));
   return x;
 }
 

@@ -90,6 +90,9 @@ std::unique_ptr<Graph> Flatten(const Graph& region) {
   if (IsConv(anchor->op()) && HasOneTap(*anchor) && out[2] > 1)
     return WithFlatTypes(region, [&](Value& value) { return FlattenPixels(value, out[2], out[3]); });
   if (!IsMatMul(anchor->op()) || anchor->attrs().Bool("transpose_a")) return nullptr;
+  // Zero points of a matrix's rows are those of every matrix's, and not of all rows.
+  const Value* zero_points = anchor->input(2);
+  if (zero_points != nullptr && zero_points->type().num_elements() != 1) return nullptr;
   const Shape batch(out.begin(), out.end() - 1);
   if (anchor->input(1)->type().rank() != 2 || All(Ints(batch.begin(), batch.end() - 1), 1)) return nullptr;
   return WithFlatTypes(region, [&](Value& value) { return FlattenRows(value, batch); });

@@ -6,6 +6,7 @@
 
 #include "base/fatal.h"
 #include "base/status.h"
+#include "graph/node_rules.h"
 #include "lower/strategies/conv_parts.h"
 
 namespace attune {
@@ -87,8 +88,7 @@ absl::StatusOr<Workload> AnalyzeGroup(const Graph& region, const std::string& na
     }
     bool is_output = false;
     for (int i = 0; i < node->num_outputs(); ++i) is_output |= region.IsOutput(node->output(i));
-    if (IsElementwise(node->op()) && !is_output)
-      workload.elementwise_stages.push_back(names.StageName(*node));
+    if (IsPointwise(*node) && !is_output) workload.elementwise_stages.push_back(names.StageName(*node));
   }
   const std::string accumulator = workload.anchor_stage + ".acc";
   if (workload.anchor != nullptr && HasStage(workload.definition, accumulator))

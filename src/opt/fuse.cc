@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "base/status.h"
+#include "graph/node_rules.h"
 #include "opt/fusion_groups.h"
 #include "opt/passes.h"
 

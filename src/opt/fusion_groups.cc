@@ -20,6 +20,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graph/node_rules.h"
 #include "opt/rewrite.h"
 
 namespace attune {
@@ -312,12 +313,6 @@ class Partitioner {
 };
 
 }  // namespace
-
-bool IsPointwise(const Node& node) {
-  if (IsElementwise(node.op())) return true;
-  return (node.op() == Op::kQuantize || node.op() == Op::kDequantize || node.op() == Op::kRequantize) &&
-         node.attrs().Int("block_size", 0) == 0;
-}
 
 bool TakesEpilogue(const Node& node) {
   if (node.num_outputs() != 1) return false;

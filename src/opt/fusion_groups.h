@@ -22,10 +22,6 @@ struct FusionOptions {
   int max_inputs = 16;
 };
 
-// Elementwise, and quantization whose scale does not change within a block: output element i needs
-// element i of each input, broadcast.
-bool IsPointwise(const Node& node);
-
 // Whether pointwise nodes may follow `node` in its kernel, and whether they may precede it. The latter is
 // for operators that read each input element about once: elsewhere the producers would be computed again
 // for every read.

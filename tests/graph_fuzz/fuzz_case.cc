@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::string_view kSection = "== ";
 
-std::vector<std::string> Lines(std::string_view text) { return absl::StrSplit(text, '\n', absl::SkipEmpty()); }
+std::vector<std::string> Lines(std::string_view text) {
+  return absl::StrSplit(text, '\n', absl::SkipEmpty());
+}
 
 std::map<std::string, std::string> Sections(std::string_view text) {
   std::map<std::string, std::string> sections;
@@ -34,8 +36,7 @@ std::map<std::string, std::string> Sections(std::string_view text) {
 
 std::string PrintCase(const FuzzCase& fuzz_case, const std::string& comment) {
   std::string text;
-  for (const std::string& line : Lines(comment))
-    absl::StrAppend(&text, "// ", line, "\n");
+  for (const std::string& line : Lines(comment)) absl::StrAppend(&text, "// ", line, "\n");
   absl::StrAppend(&text, kSection, "setting\n", ToString(fuzz_case.setting), "\n");
   if (fuzz_case.setting.plan != DefaultPlan()) {
     absl::StrAppend(&text, kSection, "plan\n");

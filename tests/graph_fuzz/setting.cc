@@ -36,9 +36,11 @@ PassPlan DrawPlan(Random& random) {
       std::erase_if(plan.steps, [&](const PassStep&) { return random.Uniform() > kept; });
       break;
     }
-    case 3:
-      plan.steps.insert(plan.steps.end(), plan.steps.begin(), plan.steps.end());
+    case 3: {
+      const std::vector<PassStep> once = plan.steps;
+      plan.steps.insert(plan.steps.end(), once.begin(), once.end());
       break;
+    }
     default:
       for (int64_t i = std::ssize(plan.steps) - 1; i > 0; --i)
         std::swap(plan.steps[static_cast<size_t>(i)], plan.steps[static_cast<size_t>(random.Integer(0, i))]);

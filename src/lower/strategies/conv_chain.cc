@@ -13,6 +13,7 @@
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "graph/node_rules.h"
 #include "lower/strategies/conv_parts.h"
 #include "lower/strategies/conv_tile.h"
 
@@ -27,7 +28,7 @@ std::vector<Workload> LinksOf(const Workload& chain) {
   const Node* average = AverageOf(chain);
   for (const auto& node : chain.region->nodes()) {
     if (node->op() == Op::kConstant || node.get() == average) continue;
-    if (!IsElementwise(node->op())) {
+    if (!IsPointwise(*node)) {
       Workload& link = links.emplace_back(chain);
       link.anchor = node.get();
       link.anchor_stage = names.StageName(*node);
