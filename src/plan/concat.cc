@@ -1,7 +1,9 @@
 #include "plan/concat.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "artifact/artifact.h"
 
@@ -19,7 +21,20 @@ const Node* OnlyNode(const Graph& region) {
   return only;
 }
 
-// Whether the inputs of a concatenation lie one behind the other in its output.
+// What the only node of a group concatenates, as the graph around the group has it: an operand that is read
+// twice is one input of the group and appears twice here. Null stands for a constant of the group's own.
+std::vector<const Value*> Operands(const Node& fused, const Node& concat) {
+  const auto& inner = fused.region().inputs();
+  std::vector<const Value*> operands;
+  for (const Value* operand : concat.inputs()) {
+    const auto input = std::ranges::find(inner, operand, [](const auto& each) { return each.get(); });
+    operands.push_back(input == inner.end() ? nullptr : fused.input(static_cast<int>(input - inner.begin())));
+  }
+  return operands;
+}
+
+// Whether the inputs of a concatenation can lie one behind the other in its output, each where a tensor of
+// its own may begin.
 bool IsContiguous(const Node& concat) {
   const TensorType& out = concat.output()->type();
   const int64_t axis = concat.attrs().Int("axis");
@@ -31,10 +46,11 @@ bool IsContiguous(const Node& concat) {
     const TensorType& in = concat.input(i)->type();
     if (in.layout != out.layout) return false;
     const bool last = i + 1 == concat.num_inputs();
-    const bool aligned = out.layout.is_plain()
-                             ? in.num_physical_bytes() % static_cast<int64_t>(kTensorAlignment) == 0
-                             : in.dims[static_cast<size_t>(axis)].size % out.layout.block == 0;
-    if (!last && !aligned) return false;
+    // A block that a map does not fill ends in elements that are not the next map's.
+    const bool fills =
+        out.layout.is_plain() || in.dims[static_cast<size_t>(axis)].size % out.layout.block == 0;
+    const bool aligned = in.num_physical_bytes() % static_cast<int64_t>(kTensorAlignment) == 0;
+    if (!last && !(fills && aligned)) return false;
   }
   return true;
 }
@@ -45,12 +61,13 @@ Within PlaceOf(const Value* value, const Parts& parts) {
   return it == parts.end() ? Within{value, 0} : it->second;
 }
 
-// Whether the inputs of a concatenation lie one behind the other from `next` on.
-bool InputsLieAt(const Node& concat, Within next, const Parts& parts) {
-  for (const Value* input : concat.inputs()) {
-    const Within place = PlaceOf(input, parts);
+// Whether the operands of a concatenation lie one behind the other from `next` on.
+bool LieAt(const std::vector<const Value*>& operands, Within next, const Parts& parts) {
+  for (const Value* operand : operands) {
+    if (operand == nullptr) return false;
+    const Within place = PlaceOf(operand, parts);
     if (place.whole != next.whole || place.offset != next.offset) return false;
-    next.offset += input->type().num_physical_bytes();
+    next.offset += operand->type().num_physical_bytes();
   }
   return true;
 }
@@ -63,28 +80,29 @@ class Placement {
     for (auto it = graph.nodes().rbegin(); it != graph.nodes().rend(); ++it) {
       if ((*it)->op() != Op::kFused) continue;
       const Node* only = OnlyNode((*it)->region());
-      if (only != nullptr && only->op() == Op::kConcat && IsContiguous(*only)) Place(**it);
+      if (only != nullptr && only->op() == Op::kConcat && IsContiguous(*only))
+        Place(**it, Operands(**it, *only));
     }
   }
 
   Parts Take() { return std::move(parts_); }
 
  private:
-  void Place(const Node& concat) {
-    const auto first = parts_.find(concat.input(0));
-    if (first != parts_.end() && InputsLieAt(concat, first->second, parts_)) {
+  void Place(const Node& concat, const std::vector<const Value*>& operands) {
+    const auto first = parts_.find(operands[0]);
+    if (first != parts_.end() && LieAt(operands, first->second, parts_)) {
       const Within found = first->second;
       if (CanBePlaced(concat.output())) parts_[concat.output()] = found;
       return;
     }
-    std::set<const Value*> inputs;
-    for (const Value* input : concat.inputs()) {
-      if (!CanBePlaced(input) || !inputs.insert(input).second) return;
+    std::set<const Value*> placed;
+    for (const Value* operand : operands) {
+      if (operand == nullptr || !CanBePlaced(operand) || !placed.insert(operand).second) return;
     }
     Within part = PlaceOf(concat.output(), parts_);
-    for (const Value* input : concat.inputs()) {
-      parts_[input] = part;
-      part.offset += input->type().num_physical_bytes();
+    for (const Value* operand : operands) {
+      parts_[operand] = part;
+      part.offset += operand->type().num_physical_bytes();
     }
   }
 
@@ -114,7 +132,7 @@ Parts PlaceConcatParts(const Graph& graph) { return Placement(graph).Take(); }
 bool IsConcatInPlace(const Node& fused, const Parts& parts) {
   const Node* only = OnlyNode(fused.region());
   return only != nullptr && only->op() == Op::kConcat &&
-         InputsLieAt(fused, PlaceOf(fused.output(), parts), parts);
+         LieAt(Operands(fused, *only), PlaceOf(fused.output(), parts), parts);
 }
 
 }  // namespace attune

@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "graph/text.h"
 
 namespace attune {
@@ -26,15 +30,19 @@ class ConcatGraph {
     return *this;
   }
 
+  // As fusion makes it: a value that is concatenated twice is one input of the group.
   ConcatGraph& Concat(const std::string& name, const std::vector<std::string>& inputs) {
     std::string outer, inner, names;
     int64_t channels = 0;
-    for (const std::string& input : inputs) {
-      const std::string separator = outer.empty() ? "" : ", ";
-      const std::string parameter = "%v" + std::to_string(channels);
-      outer += separator + "%" + input;
-      inner += separator + parameter + ": " + Type(channels_[input]);
-      names += separator + parameter;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const std::string& input = inputs[i];
+      const std::string parameter = "%v" + input;
+      if (std::find(inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(i), input) ==
+          inputs.begin() + static_cast<ptrdiff_t>(i)) {
+        outer += (outer.empty() ? "%" : ", %") + input;
+        inner += (inner.empty() ? "" : ", ") + parameter + ": " + Type(channels_[input]);
+      }
+      names += (names.empty() ? "" : ", ") + parameter;
       channels += channels_[input];
     }
     text_ += "%" + name + " = fused(" + outer + ") { graph(" + inner + ") { %c = concat(" + names +
@@ -113,6 +121,53 @@ TEST(Concat, AValueHasOnePlace) {
   EXPECT_FALSE(graph.IsInPlace(2));
   EXPECT_TRUE(graph.IsInPlace(3));
   EXPECT_FALSE(graph.IsInPlace(4));
+}
+
+// Its two copies cannot be one, wherever the first lies already.
+TEST(Concat, OneValueTwiceIsCopied) {
+  ConcatGraph graph;
+  graph.Negate("a").Concat("b", {"a", "a"}).Negate("c");
+  EXPECT_EQ(graph.Places("c"), (Places{}));
+  EXPECT_FALSE(graph.IsInPlace(1));
+  ConcatGraph longer;
+  longer.Negate("a").Negate("b").Concat("c", {"a", "a", "b"}).Concat("d", {"a", "b"}).Negate("e");
+  EXPECT_EQ(longer.Places("e"), (Places{{"a", "d+0"}, {"b", "d+1"}}));
+  EXPECT_FALSE(longer.IsInPlace(2));
+  EXPECT_TRUE(longer.IsInPlace(3));
+}
+
+// The group concatenates something of its own, which nobody has written into the whole.
+TEST(Concat, AConstantOfTheGroupIsCopied) {
+  const auto graph = ParseGraph(R"(graph @g(%x: f32[16]) {
+    %a = fused(%x) { graph(%v: f32[16]) { %n = neg(%v) : f32[16] return "": %n } } : f32[16]
+    %b = fused(%a) { graph(%v: f32[16]) {
+      %k = constant() {value = f32[1]<7>} : f32[1]
+      %c = concat(%v, %k) {axis = 0} : f32[17]
+      return "": %c } } : f32[17]
+    %y = fused(%b) { graph(%v: f32[17]) { %n = neg(%v) : f32[17] return "": %n } } : f32[17]
+    return "": %y
+  })");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const Parts parts = PlaceConcatParts(**graph);
+  EXPECT_TRUE(parts.empty());
+  EXPECT_FALSE(IsConcatInPlace(*std::next((*graph)->nodes().begin())->get(), parts));
+}
+
+// Where the first map ends within a line, the second, a tensor of its own, cannot begin.
+TEST(Concat, PartsBeginWhereTensorsMay) {
+  for (const auto& [plane, in_place] : {std::pair("3,3", false), std::pair("4,3", true)}) {
+    const std::string map = absl::StrCat("f32[1,8,", plane, "]{c1/8}"),
+                      both = absl::StrCat("f32[1,16,", plane, "]{c1/8}");
+    const std::string negated = absl::StrCat(" = fused(%x) { graph(%v: ", map, ") { %n = neg(%v) : ", map,
+                                             " return \"\": %n } } : ", map, "\n");
+    const auto graph = ParseGraph(absl::StrCat(
+        "graph @g(%x: ", map, ") {\n%a", negated, "%b", negated, "%c = fused(%a, %b) { graph(%v: ", map,
+        ", %w: ", map, ") { %n = concat(%v, %w) {axis = 1} : ", both, " return \"\": %n } } : ", both,
+        "\n%y = fused(%c) { graph(%v: ", both, ") { %n = neg(%v) : ", both, " return \"\": %n } } : ", both,
+        "\nreturn \"\": %y\n}\n"));
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    EXPECT_EQ(PlaceConcatParts(**graph).size(), in_place ? 2u : 0u) << plane;
+  }
 }
 
 }  // namespace
