@@ -143,8 +143,8 @@ struct Weights {
 
 std::optional<Weights> CenteredWeights(const Node& product) {
   const Tensor* w = product.input(1)->constant();
-  const Value* zero = product.input(3);
-  if (w == nullptr || (zero != nullptr && zero->constant() == nullptr)) return std::nullopt;
+  const std::optional<std::vector<double>> zeros = ZeroPointsOf(product, 3);
+  if (w == nullptr || !zeros) return std::nullopt;
   const Shape& shape = w->shape();
   int64_t axis = 0;
   if (product.op() == Op::kMatMulInteger) {
@@ -153,10 +153,8 @@ std::optional<Weights> CenteredWeights(const Node& product) {
   }
   Weights weights{ToDoubles(*w), shape[axis], 1};
   for (int64_t i = axis + 1; i < std::ssize(shape); ++i) weights.inner *= shape[i];
-  if (zero == nullptr) return weights;
-  const std::vector<double> zeros = ToDoubles(*zero->constant());
   for (int64_t i = 0; i < std::ssize(weights.numbers); ++i) {
-    weights.numbers[i] -= zeros.size() == 1 ? zeros[0] : zeros[i / weights.inner % weights.outputs];
+    weights.numbers[i] -= zeros->size() == 1 ? zeros->front() : (*zeros)[i / weights.inner % weights.outputs];
   }
   return weights;
 }
@@ -216,7 +214,7 @@ std::vector<Node*> CenterWeights(Graph& graph, Node* node) {
   const double offset = w->type().dtype == DType::kU8 ? kHalfRange : 0;
   std::vector<double> numbers = ToDoubles(*w->constant());
   for (double& number : numbers) number -= offset;
-  std::vector<double> zeros = ToDoubles(*node->input(3)->constant());
+  std::vector<double> zeros = *ZeroPointsOf(*node, 3);
   for (double& zero : zeros) zero -= offset;
   Value* product = ProductWith(graph, node, shape, numbers);
   Value* rest = AddAlong(graph, node, DType::kI32, zeros, product->type().rank(), OutputAxis(*node));

@@ -16,19 +16,25 @@ std::optional<double> ScalarOf(const Value* value) {
   return value->constant()->ToDouble(0);
 }
 
+std::optional<std::vector<double>> ZeroPointsOf(const Node& node, int input) {
+  const Value* zero = node.input(input);
+  if (zero == nullptr) return std::vector<double>{0};
+  return zero->constant() == nullptr ? std::nullopt : std::optional(ToDoubles(*zero->constant()));
+}
+
 std::optional<int64_t> ZeroPointOf(const Node& node, int input) {
-  if (node.input(input) == nullptr) return 0;
-  const std::optional<double> number = ScalarOf(node.input(input));
-  return number ? std::optional<int64_t>(std::llround(*number)) : std::nullopt;
+  const std::optional<std::vector<double>> numbers = ZeroPointsOf(node, input);
+  if (!numbers || numbers->size() != 1) return std::nullopt;
+  return std::llround(numbers->front());
 }
 
 std::optional<Dequantization> DequantizationOf(const Value* value) {
   Node* node = ProducerOf(value, Op::kDequantize);
   if (node == nullptr || value->type().dtype != DType::kF32 || node->attrs().Int("block_size", 0) != 0 ||
-      node->input(1)->constant() == nullptr ||
-      (node->input(2) != nullptr && node->input(2)->constant() == nullptr)) {
+      node->input(1)->constant() == nullptr)
     return std::nullopt;
-  }
+  const std::optional<std::vector<double>> zero = ZeroPointsOf(*node, 2);
+  if (!zero) return std::nullopt;
   Dequantization result{node,
                         node->input(0),
                         ToDoubles(*node->input(1)->constant()),
@@ -36,9 +42,8 @@ std::optional<Dequantization> DequantizationOf(const Value* value) {
                         node->input(1)->type().rank() == 0,
                         node->attrs().Int("axis", 1)};
   result.zero.resize(result.scale.size(), 0);
-  if (node->input(2) == nullptr) return result;
-  const std::vector<double> zero = ToDoubles(*node->input(2)->constant());
-  for (size_t i = 0; i < zero.size(); ++i) result.zero[i] = std::llround(zero[i]);
+  for (size_t i = 0; i < result.zero.size(); ++i)
+    result.zero[i] = std::llround((*zero)[zero->size() == 1 ? 0 : i]);
   return result;
 }
 

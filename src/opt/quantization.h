@@ -25,6 +25,10 @@ std::optional<double> ScalarOf(const Value* value);
 // A zero point of one number, 0 where the input is absent; nothing where it is no such constant.
 std::optional<int64_t> ZeroPointOf(const Node& node, int input);
 
+// The numbers of a zero point, one or several: a 0 where the input is absent; nothing where it is no
+// constant.
+std::optional<std::vector<double>> ZeroPointsOf(const Node& node, int input);
+
 // The dequantization, without blocks, to f32 that makes `value`, by constants.
 struct Dequantization {
   Node* node;
