@@ -41,6 +41,8 @@ struct SampledAxis {
     const Expr from_start = coordinate + F64(1);
     Expr x =
         align_corners ? from_start / F64(2) * F64(length - 1) : (from_start * F64(length) - F64(1)) / F64(2);
+    // A cubic's taps are brought inside one by one, and weighed from where the position is.
+    if (mode == "cubic") return x;
     if (mode == "nearest") x = Apply(MathOp::kRound, x);
     if (padding == "border") return Select(IsOutside(x), Min(Max(x, F64(0)), F64(last())), x);
     if (padding == "reflection")

@@ -40,7 +40,8 @@ class SampledAxis {
     const double raw =
         align_corners_ ? (coordinate + 1) / 2 * (size_ - 1) : ((coordinate + 1) * size_ - 1) / 2;
     if (std::isnan(raw)) return {};
-    const double x = Wrap(mode == "nearest" ? std::nearbyint(raw) : raw);
+    // A cubic's taps are brought inside one by one, and weighed from where the position is.
+    const double x = mode == "cubic" ? raw : Wrap(mode == "nearest" ? std::nearbyint(raw) : raw);
     if (!std::isfinite(x)) return {};
     std::vector<Tap> taps;
     if (mode == "nearest") {

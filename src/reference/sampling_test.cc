@@ -83,6 +83,16 @@ TEST(GridSample, ModesAndPadding) {
   EXPECT_THAT(SampleAt(0, 0, {{"mode", "cubic"}, {"padding_mode", "border"}}), Has({2.5}));
 }
 
+// Its four elements are brought inside one by one, as are their weights by the position outside: at -0.25 the
+// elements -2, -1, 0 and 1, of which three are the first. Numbers of PyTorch, and of onnxruntime.
+TEST(GridSample, CubicReachesOverTheBorder) {
+  const auto at = [](double x, const char* padding) {
+    return SampleAt(x, -0.5, {{"mode", "cubic"}, {"padding_mode", padding}}).ToDouble(0);
+  };
+  EXPECT_NEAR(at(-5.0 / 6, "border"), -0.10546875, 1e-6);
+  EXPECT_NEAR(at(-5.0 / 6, "reflection"), -0.140625, 1e-6);
+}
+
 TEST(GridSample, ThreeAxes) {
   EXPECT_THAT(Evaluate(Op::kGridSample, {Iota({1, 1, 2, 2, 2}), F32({1, 1, 1, 1, 3}, {1, -1, 0})},
                        {{"align_corners", int64_t{1}}}),
