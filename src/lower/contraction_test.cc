@@ -106,6 +106,31 @@ TEST(LowerContraction, ConvolutionsWithEpilogue) {
   ExpectKernelsMatch(cases);
 }
 
+// Feature maps as either operand of a product, as weights and as what attention reads; 9 channels do not fill
+// their blocks.
+TEST(LowerContraction, OperandsInBlocks) {
+  for (const std::string layout : {"{c1/8}", "{c1/16}"}) {
+    const std::string map = "f32[2,9,7,7]" + layout;
+    ExpectKernelsMatch(std::vector<std::string>{
+        "graph @g(%a: " + map + ", %b: f32[7,33]) { %y = matmul(%a, %b) : f32[2,9,7,33] return \"\": %y }",
+        "graph @g(%a: " + map +
+            ", %b: f32[7,33]) { %y = matmul(%a, %b) {transpose_a = 1} : f32[2,9,7,33] "
+            "return \"\": %y }",
+        "graph @g(%a: f32[5,7], %b: " + map + ") { %y = matmul(%a, %b) : f32[2,9,5,7] return \"\": %y }",
+        "graph @g(%a: " + map + ") { %y = matmul(%a, %a) {transpose_b = 1} : f32[2,9,7,7] return \"\": %y }",
+        "graph @g(%x: f32[1,9,9,9]" + layout + ", %w: " + map +
+            ") { %y = conv(%x, %w) : f32[1,2,3,3] "
+            "return \"\": %y }",
+        "graph @g(%x: f32[1,9,9,9]" + layout + ", %w: f32[16,9,3,3]" + layout +
+            ") { %y = conv(%x, %w) : "
+            "f32[1,16,7,7]" +
+            layout + " return \"\": %y }",
+        "graph @g(%q: f32[2,9,5,16], %k: f32[2,9,7,16]" + layout + ", %v: f32[2,9,7,16]" + layout +
+            ") { "
+            "%y = attention(%q, %k, %v) {scale = 0.25} : f32[2,9,5,16] return \"\": %y }"});
+  }
+}
+
 // As squeeze and excitation does: channels that fill blocks and that do not, a window with padding, a plain
 // input.
 TEST(LowerContraction, ConvolutionsWithScaledWeights) {

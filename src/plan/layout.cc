@@ -129,13 +129,34 @@ void AssignToGroup(const Node& fused, int64_t block) {
   for (int i = 0; i < fused.num_outputs(); ++i) fused.output(i)->set_type(region.outputs()[i].value->type());
 }
 
-// Blocked values that a branch or a loop takes are brought into plain layout first.
-absl::Status AssignControl(Graph& graph, Node& node, const Target& target) {
+// Brings those inputs of `node` that are blocked, and that `wanted` names, into plain layout first.
+template <typename Predicate>
+absl::Status MakeInputsPlain(Graph& graph, Node& node, Predicate wanted) {
   for (int i = 0; i < node.num_inputs(); ++i) {
-    if (node.input(i)->type().layout.is_plain()) continue;
+    if (node.input(i)->type().layout.is_plain() || !wanted(i)) continue;
     ASSIGN_OR_RETURN(Value* const plain, AddTransformToPlain(graph, node.input(i), &node));
     node.SetInput(i, plain);
   }
+  return absl::OkStatus();
+}
+
+// Whether a contraction reads an input of its group where weights stand, or as attention reads its operands:
+// kernels pack these in an order of their own, and start from the plain one.
+bool IsPackedOperand(const Value* input) {
+  const auto& users = input->users();
+  return std::any_of(users.begin(), users.end(), [input](const Node* user) {
+    if (GetOpInfo(user->op()).category != OpCategory::kContraction) return false;
+    const int first = user->op() == Op::kAttention ? 0 : 1;
+    for (int i = first; i < user->num_inputs(); ++i) {
+      if (user->input(i) == input) return true;
+    }
+    return false;
+  });
+}
+
+// Blocked values that a branch or a loop takes are brought into plain layout first.
+absl::Status AssignControl(Graph& graph, Node& node, const Target& target) {
+  RETURN_IF_ERROR(MakeInputsPlain(graph, node, [](int) { return true; }));
   for (int r = 0; r < node.num_regions(); ++r)
     RETURN_IF_ERROR(AssignLayouts(node.region(r), target).status());
   return absl::OkStatus();
@@ -152,6 +173,10 @@ absl::StatusOr<int> AssignLayouts(Graph& graph, const Target& target, const Bloc
   ASSIGN_OR_RETURN(const BlockChoice choice, ChooseBlocks(graph, target, flips));
   for (const auto& node : graph.nodes()) {
     if (node->op() == Op::kFused) {
+      const Graph& region = node->region();
+      RETURN_IF_ERROR(MakeInputsPlain(graph, *node, [&](int i) {
+        return IsPackedOperand(region.inputs()[static_cast<size_t>(i)].get());
+      }));
       AssignToGroup(*node, choice.blocks.at(node.get()));
     } else {
       RETURN_IF_ERROR(AssignControl(graph, *node, target));

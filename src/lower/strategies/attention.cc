@@ -230,6 +230,7 @@ std::string AttentionWhyNot(const Workload& workload, const Target& target) {
     const Node* producer = workload.anchor->input(i)->producer();
     if (producer != nullptr && !IsMovement(*producer) && producer->op() != Op::kCast)
       return "an operand is computed in the group";
+    if (!workload.anchor->input(i)->type().layout.is_plain()) return "an operand is in blocks";
   }
   const Value *q = workload.anchor->input(0), *k = workload.anchor->input(1), *v = workload.anchor->input(2);
   if (q == k || q == v || (k == v && !k->is_input())) return "one operand would need two copies";

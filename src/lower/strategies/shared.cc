@@ -44,7 +44,9 @@ std::string BlockedConvWhyNot(const Workload& workload, const Target& target) {
 std::string ComputedWeightsWhyNot(const Workload& workload, int first) {
   for (int i = first; i < workload.anchor->num_inputs(); ++i) {
     const Value* input = workload.anchor->input(i);
-    if (input != nullptr && !input->is_input()) return "the weights are computed in the group";
+    if (input == nullptr) continue;
+    if (!input->is_input()) return "the weights are computed in the group";
+    if (!input->type().layout.is_plain()) return "the weights are in blocks";
   }
   return "";
 }

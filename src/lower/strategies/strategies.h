@@ -99,7 +99,8 @@ bool HasZeroPoints(const Node& product);
 // `outputs` outputs; empty when it is. And the same of a convolution without zero points.
 std::string BlockedImageWhyNot(const Workload& workload, const Target& target, int outputs = 1);
 std::string BlockedConvWhyNot(const Workload& workload, const Target& target);
-// Not empty where an operand of the anchor, from input `first` on, is computed in the group.
+// Not empty where an operand of the anchor, from input `first` on, is computed in the group or lies in
+// blocks: such a one cannot be packed.
 std::string ComputedWeightsWhyNot(const Workload& workload, int first = 1);
 
 // Inlines the elementwise stages, and the anchor's finishing stage where it is not the output.
