@@ -19,6 +19,7 @@
 #include "isolation/isolation.h"
 #include "random_case.h"
 #include "shrink.h"
+#include "write_cases.h"
 
 namespace attune::graph_fuzz {
 namespace {
@@ -30,8 +31,8 @@ struct Options {
   int64_t graphs = INT64_MAX;
   double seconds = 0;  // 0: no limit
   int jobs = static_cast<int>(std::thread::hardware_concurrency());
-  std::string cpu, failures, replay;
-  bool print = false;
+  std::string cpu, failures, replay, write;
+  bool print = false, thorough = false;
   int most_failures = 20;
 };
 
@@ -209,6 +210,15 @@ void PrintGraph(const Options& options) {
                          absl::StrCat("seed ", seed));
 }
 
+bool Write(const Options& options) {
+  return WriteCases({.folder = options.write,
+                     .seed = options.seed,
+                     .count = options.graphs,
+                     .thorough = options.thorough,
+                     .jobs = options.jobs,
+                     .seconds_each = kSecondsEach});
+}
+
 }  // namespace
 }  // namespace attune::graph_fuzz
 
@@ -225,12 +235,16 @@ int main(int argc, char** argv) {
   app.add_option("--most-failures", options.most_failures, "stop after so many");
   app.add_option("--replay", options.replay, "a case, or a folder of them, instead of random graphs");
   app.add_flag("--print", options.print, "print the seed's graph and do nothing");
+  app.add_option("--write", options.write,
+                 "write the graphs as ONNX models with their results into FOLDER/SEED, and check nothing");
+  app.add_flag("--thorough", options.thorough, "with --write: models that give all values, and wider bounds");
   CLI11_PARSE(app, argc, argv);
   if (options.print) {
     attune::graph_fuzz::PrintGraph(options);
     return 0;
   }
   if (options.replay.empty() && options.seconds == 0 && options.graphs == INT64_MAX) options.graphs = 1000;
+  if (!options.write.empty()) return attune::graph_fuzz::Write(options) ? 0 : 1;
   const bool ok = options.replay.empty() ? attune::graph_fuzz::Fuzzing(options).Run()
                                          : attune::graph_fuzz::ReplayAll(options);
   return ok ? 0 : 1;

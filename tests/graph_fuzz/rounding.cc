@@ -134,6 +134,7 @@ struct Effort {
   bool keeps_exact;
 };
 constexpr Effort kEfforts[] = {{4, 4, true}, {12, 16, true}, {40, 64, false}};
+static_assert(std::size(kEfforts) == Judge::kMostEffort + 1);
 
 // Compiled code may be off by this many times what the runs are.
 constexpr double kFactor = 4;
@@ -167,27 +168,39 @@ const Judge::Runs& Judge::RunsOf(DType precision, size_t effort) {
   return runs;
 }
 
-std::string Judge::CompareOutput(size_t i, const Tensor& actual, DType precision, const Runs& runs) const {
+Tensor Judge::BoundOf(size_t i, DType precision, const Runs& runs) const {
   const Tensor& expected = expected_[i];
-  if (actual.dtype() != expected.dtype()) return "has another dtype";
   for (const auto& outputs : runs.outputs) {
-    if (outputs[i].shape() != expected.shape()) return "";  // how much comes out is undecided
+    if (outputs[i].shape() != expected.shape()) return Tensor::Scalar(DType::kF64, HUGE_VAL);
   }
-  if (actual.shape() != expected.shape()) return "has another shape";
   const bool narrowed = expected.dtype() == DType::kF32;
   const Tolerance tolerance = NetworkTolerance(expected, narrowed ? precision : expected.dtype());
-  int64_t wrong = 0, first = -1;
+  Tensor bound(DType::kF64, expected.shape());
   for (int64_t k = 0; k < expected.num_elements(); ++k) {
-    const double a = actual.ToDouble(k), b = expected.ToDouble(k);
-    if (IsEqual(a, b)) continue;
+    const double b = expected.ToDouble(k);
     double spread = 0;
     for (const auto& outputs : runs.outputs) {
       const double moved = outputs[i].ToDouble(k);
       if (!IsEqual(moved, b))
         spread = std::max(spread, std::isfinite(moved - b) ? std::abs(moved - b) : HUGE_VAL);
     }
-    if (spread == HUGE_VAL) continue;
-    if (std::abs(a - b) <= tolerance.absolute + tolerance.relative * std::abs(b) + kFactor * spread) continue;
+    bound.SetDouble(k, spread == HUGE_VAL
+                           ? HUGE_VAL
+                           : tolerance.absolute + tolerance.relative * std::abs(b) + kFactor * spread);
+  }
+  return bound;
+}
+
+std::string Judge::CompareOutput(size_t i, const Tensor& actual, DType precision, const Runs& runs) const {
+  const Tensor& expected = expected_[i];
+  if (actual.dtype() != expected.dtype()) return "has another dtype";
+  const Tensor bound = BoundOf(i, precision, runs);
+  if (bound.shape() != expected.shape()) return "";  // how much comes out is undecided
+  if (actual.shape() != expected.shape()) return "has another shape";
+  int64_t wrong = 0, first = -1;
+  for (int64_t k = 0; k < expected.num_elements(); ++k) {
+    const double a = actual.ToDouble(k), b = expected.ToDouble(k), allowed = bound.ToDouble(k);
+    if (IsEqual(a, b) || allowed == HUGE_VAL || std::abs(a - b) <= allowed) continue;
     if (wrong++ == 0) first = k;
   }
   if (wrong == 0) return "";
@@ -206,6 +219,24 @@ std::string Judge::Complaint(const std::vector<Tensor>& actual, DType precision)
     if (!complaint.empty()) return absl::StrCat("output \"", graph_.outputs()[i].name, "\" ", complaint);
   }
   return "";
+}
+
+std::vector<Tensor> Judge::Bounds(size_t effort) {
+  std::vector<Tensor> bounds;
+  for (size_t i = 0; i < expected_.size(); ++i) {
+    Tensor widest = BoundOf(i, DType::kF32, RunsOf(DType::kF32, 0));
+    for (size_t more = 1; more <= effort; ++more) {
+      const Tensor bound = BoundOf(i, DType::kF32, RunsOf(DType::kF32, more));
+      // Scalars of undecided shapes, too.
+      if (bound.shape() != widest.shape()) widest = Tensor::Scalar(DType::kF64, HUGE_VAL);
+      for (int64_t k = 0; k < widest.num_elements(); ++k) {
+        if (bound.shape() == widest.shape())
+          widest.SetDouble(k, std::max(widest.ToDouble(k), bound.ToDouble(k)));
+      }
+    }
+    bounds.push_back(std::move(widest));
+  }
+  return bounds;
 }
 
 }  // namespace attune::graph_fuzz

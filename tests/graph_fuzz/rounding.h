@@ -43,6 +43,12 @@ class Judge {
   // it can.
   std::string Complaint(const std::vector<Tensor>& actual, DType precision = DType::kF32);
 
+  // How far each element of each output may be from the expected one, as f64 of the output's shape: what the
+  // efforts up to `effort`, at most kMostEffort, allow together. Infinite where they leave an element
+  // undecided; where its shape is undecided, a scalar.
+  static constexpr size_t kMostEffort = 2;
+  std::vector<Tensor> Bounds(size_t effort);
+
  private:
   // What one effort (a number of runs with errors of some size) knows: the outputs of each run.
   struct Runs {
@@ -50,6 +56,8 @@ class Judge {
     std::vector<std::vector<Tensor>> outputs;
   };
   const Runs& RunsOf(DType precision, size_t effort);
+  // As Bounds(), for one output by one effort.
+  Tensor BoundOf(size_t i, DType precision, const Runs& runs) const;
   std::string CompareOutput(size_t i, const Tensor& actual, DType precision, const Runs& runs) const;
 
   const Graph& graph_;
