@@ -69,6 +69,17 @@ TEST(Narrow, FeatureMapsBetweenConvolutions) {
   })");
 }
 
+// bf16 has no 43775.
+TEST(Narrow, KeepsWholeNumbersThatBecomeIntegers) {
+  ExpectUnchanged("narrow bf16=1", R"(graph @g(%x: f32[1,2,4,4]) {
+    %z = constant() {value = f32[]<43775>} : f32[]
+    %r = round(%x) : f32[1,2,4,4]
+    %s = add(%r, %z) : f32[1,2,4,4]
+    %y = cast(%s) {to = u16} : u16[1,2,4,4]
+    return "y": %y
+  })");
+}
+
 // The lowest f32, which masks are made with, would be infinite.
 TEST(Narrow, KeepsWhatBF16DoesNotHave) {
   ExpectUnchanged("narrow bf16=1", R"(graph @g(%x: f32[1,1,1,4]) {
