@@ -21,6 +21,9 @@ usage() {
 ./do fmt                        format the sources in place
 ./do lint [--fast]              format, includes and (without --fast) clang-tidy
 ./do fuzz [target] [seconds]    search for crashes under the sanitizers; all targets, 60 seconds each
+./do fuzz graphs [seconds] [--seed N ...]
+                                random graphs through compiler and runtime, compared with the reference; what
+                                fails is made small in build/fuzz/graphs
 TEXT
 }
 
@@ -52,6 +55,11 @@ lint() {
 
 fuzz() {
   local target=${1:-all} seconds=${2:-60}
+  if [ "$target" = graphs ]; then
+    build release --target graph_fuzz
+    build/release/bin/graph_fuzz --seconds "$seconds" --failures build/fuzz/graphs "${@:3}"
+    return
+  fi
   build fuzz --target fuzzers
   for program in build/fuzz/bin/*_fuzz; do
     local name
