@@ -1,5 +1,6 @@
 #include "shrink.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <ranges>
@@ -102,13 +103,31 @@ class Shrinking {
     bool smaller = false;
     for (size_t i = best_.random.graph->outputs().size(); i-- > 0;) {
       if (i >= best_.random.graph->outputs().size()) continue;
-      smaller = Try(WithoutOutput(i)) || smaller;
+      smaller = Try(WithoutOutput(i)) || Retreat(i) || smaller;
     }
     return smaller;
   }
 
   FuzzCase WithoutOutput(size_t dropped) const {
     return {{CopyWithoutOutput(*best_.random.graph, dropped), best_.random.inputs}, best_.setting};
+  }
+
+  // In an output's place, what it is computed from. It gets a new name, since a fact holds for what it was.
+  bool Retreat(size_t output) {
+    const Node* producer = best_.random.graph->outputs()[output].value->producer();
+    if (producer == nullptr) return false;
+    const auto& nodes = best_.random.graph->nodes();
+    const auto found =
+        std::ranges::find_if(nodes, [producer](const auto& node) { return node.get() == producer; });
+    const int64_t index = std::distance(nodes.begin(), found);
+    for (int operand = 0; operand < producer->num_inputs(); ++operand) {
+      if (producer->input(operand) == nullptr) continue;
+      FuzzCase next = WithoutOutput(output);
+      next.random.graph->AddOutput(absl::StrCat("shrunk", num_retreats_++),
+                                   NodeAt(*next.random.graph, index)->input(operand));
+      if (Try(std::move(next))) return true;
+    }
+    return false;
   }
 
   bool ShrinkNodes() {
@@ -178,6 +197,7 @@ class Shrinking {
   FuzzCase best_;
   const StillFails& fails_;
   int tries_left_;
+  int num_retreats_ = 0;
 };
 
 }  // namespace
