@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "base/status.h"
-#include "reference/convert_floats.h"
+#include "reference/error_bound.h"
 #include "reference/interpreter.h"
 
 namespace attune {
@@ -14,9 +14,10 @@ namespace {
 
 constexpr double kMinCosine = 0.999;
 
-// Compiled code, which accumulates in the type that it computes in and rounds elsewhere, may move an output
-// by this many times what rounding moves the reference.
-constexpr double kRoundingFactor = 4;
+// Pairs of runs that the analysis of rounding takes at most, and what no more of them would explain: an error
+// of so many times what is allowed.
+constexpr int kMaxPairs = 4;
+constexpr double kHopeless = 50;
 
 // Whether some value that depends on an input is quantized; constant weights alone do not count.
 bool Quantizes(const Graph& graph) {
@@ -29,9 +30,15 @@ bool Quantizes(const Graph& graph) {
   });
 }
 
-// `rounding`: how far rounding moves the reference, where that is known.
+// Without what rounding explains.
+Tolerance ToleranceOf(const Tensor& expected, bool quantized, DType precision) {
+  if (quantized && IsInt(expected.dtype())) return {.absolute = 1, .relative = 0};
+  const bool narrowed = expected.dtype() == DType::kF32 && precision != DType::kF32;
+  return NetworkTolerance(expected, narrowed ? precision : expected.dtype());
+}
+
 OutputCheck Check(const std::string& name, const Tensor& expected, const Tensor& actual, bool quantized,
-                  double rounding, DType precision) {
+                  DType precision) {
   OutputCheck check;
   check.name = name;
   if (quantized && IsFloat(expected.dtype())) {
@@ -40,19 +47,12 @@ OutputCheck Check(const std::string& name, const Tensor& expected, const Tensor&
     check.ok = check.comparison.type_mismatch.empty() && check.comparison.cosine >= kMinCosine;
     return check;
   }
-  const bool narrowed = expected.dtype() == DType::kF32 && precision != DType::kF32;
-  Tolerance tolerance = NetworkTolerance(expected, narrowed ? precision : expected.dtype());
+  const Tolerance tolerance = ToleranceOf(expected, quantized, precision);
   if (quantized && IsInt(expected.dtype())) {
-    tolerance = {.absolute = 1, .relative = 0};
     check.criterion = "at most one step";
   } else if (IsFloat(expected.dtype())) {
     check.criterion =
         absl::StrFormat("absolute %.1e + relative %.0e", tolerance.absolute, tolerance.relative);
-    if (rounding > 0) {
-      absl::StrAppendFormat(&check.criterion, " + %.0f × %.1e, what rounding moves the reference",
-                            kRoundingFactor, rounding);
-      tolerance.absolute += kRoundingFactor * rounding;
-    }
   } else {
     check.criterion = "equal";
   }
@@ -61,23 +61,47 @@ OutputCheck Check(const std::string& name, const Tensor& expected, const Tensor&
   return check;
 }
 
-// The largest difference between an output of the reference and what it would be with all floats of
-// `precision`, output by output. Differences that are not finite, as where f16 overflows, do not count.
-absl::StatusOr<std::vector<double>> MeasureRounding(const Graph& graph, const std::vector<Tensor>& inputs,
-                                                    const std::vector<Tensor>& expected, DType precision) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> converted, ConvertFloats(graph, precision));
-  std::vector<Tensor> converted_inputs;
-  for (const Tensor& input : inputs) {
-    ASSIGN_OR_RETURN(converted_inputs.emplace_back(), ConvertFloats(input, precision));
+// The same against what f64 gives, with what rounding may do to each element besides. Where nothing is known
+// of an element, nothing is allowed besides.
+OutputCheck CheckWithRounding(OutputCheck check, const OutputBounds& output, const Tensor& actual,
+                              const Tolerance& tolerance) {
+  Tensor bound(DType::kF64, output.bound.shape());
+  const auto explained = output.bound.as<double>();
+  double most = 0;
+  for (size_t i = 0; i < explained.size(); ++i) {
+    const double expected = std::fabs(output.expected.ToDouble(static_cast<int64_t>(i)));
+    const double known = std::isfinite(explained[i]) ? explained[i] : 0;
+    const double plain = tolerance.absolute + tolerance.relative * (std::isfinite(expected) ? expected : 0);
+    bound.as_mutable<double>()[i] = plain + known;
+    most = std::max(most, known);
   }
-  ASSIGN_OR_RETURN(const std::vector<Tensor> outputs, Interpreter().Run(*converted, converted_inputs));
-  std::vector<double> moved;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    ASSIGN_OR_RETURN(const Tensor a, ConvertFloats(outputs[i], DType::kF64));
-    ASSIGN_OR_RETURN(const Tensor b, ConvertFloats(expected[i], DType::kF64));
-    moved.push_back(Compare(a, b, Tolerance()).max_absolute_error);
+  check.comparison = Compare(output.expected, actual, bound);
+  check.ok = check.comparison.ok();
+  check.criterion += absl::StrFormat("; or what rounding explains, at most %.1e", most);
+  return check;
+}
+
+// Checks again what is not ok, until rounding explains it or cannot.
+absl::Status ExplainByRounding(const Graph& graph, const std::vector<Tensor>& inputs,
+                               const std::vector<Tensor>& expected, const std::vector<NamedTensor>& actual,
+                               DType precision, std::vector<OutputCheck>& checks) {
+  ASSIGN_OR_RETURN(ErrorAnalysis analysis, ErrorAnalysis::Create(graph, inputs, expected, precision));
+  const bool quantized = Quantizes(graph);
+  const std::vector<OutputCheck> before = checks;
+  for (int pair = 0; pair < kMaxPairs; ++pair) {
+    analysis.AddPair();
+    const std::vector<OutputBounds> outputs = analysis.Outputs();
+    bool done = true, hopeless = false;
+    for (size_t i = 0; i < checks.size(); ++i) {
+      if (before[i].ok || !before[i].comparison.type_mismatch.empty()) continue;
+      checks[i] = CheckWithRounding(before[i], outputs[i], actual[i].tensor,
+                                    ToleranceOf(expected[i], quantized, precision));
+      done = done && checks[i].ok;
+      hopeless = hopeless || checks[i].comparison.worst_excess > kHopeless;
+    }
+    if (done || hopeless) break;
   }
-  return moved;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -87,13 +111,11 @@ bool VerifyReport::ok() const {
 }
 
 std::vector<OutputCheck> CheckOutputs(const Graph& graph, const std::vector<Tensor>& expected,
-                                      const std::vector<NamedTensor>& actual,
-                                      const std::vector<double>& rounding, DType precision) {
+                                      const std::vector<NamedTensor>& actual, DType precision) {
   const bool quantized = Quantizes(graph);
   std::vector<OutputCheck> checks;
   for (size_t i = 0; i < expected.size(); ++i) {
-    checks.push_back(Check(graph.outputs()[i].name, expected[i], actual[i].tensor, quantized,
-                           rounding.empty() ? 0 : rounding[i], precision));
+    checks.push_back(Check(graph.outputs()[i].name, expected[i], actual[i].tensor, quantized, precision));
   }
   return checks;
 }
@@ -115,13 +137,9 @@ absl::StatusOr<VerifyReport> VerifyAgainstReference(const Graph& graph,
   if (expected.size() != actual.size()) {
     return InternalError("the compiled network has ", actual.size(), " outputs, the model ", expected.size());
   }
-  report.outputs = CheckOutputs(graph, expected, actual, {}, precision);
+  report.outputs = CheckOutputs(graph, expected, actual, precision);
   if (!report.ok()) {
-    const DType measured = precision == DType::kF32 ? DType::kF64 : precision;
-    const auto rounding = MeasureRounding(graph, ordered, expected, measured);
-    // Where a float becomes an index, a narrow type may make it a wrong one: then nothing is known.
-    if (!rounding.ok() && measured == DType::kF64) return rounding.status();
-    if (rounding.ok()) report.outputs = CheckOutputs(graph, expected, actual, *rounding, precision);
+    RETURN_IF_ERROR(ExplainByRounding(graph, ordered, expected, actual, precision, report.outputs));
   }
   return report;
 }

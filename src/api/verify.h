@@ -14,7 +14,9 @@ namespace attune {
 
 struct OutputCheck {
   std::string name;
-  std::string criterion;  // "absolute 1.2e-06 + relative 1e-04", "at most one step", "cosine at least 0.999"
+  // "absolute 1.2e-06 + relative 1e-04", "at most one step", "cosine at least 0.999"; or with what else is
+  // allowed.
+  std::string criterion;
   Comparison comparison;
   bool ok = false;
 };
@@ -28,16 +30,14 @@ struct VerifyReport {
 
 // Compares each output of a whole network. Floats: NetworkTolerance; integers exact. A network that quantizes
 // what it computes amplifies rounding to whole steps: its integers may be one step off, its floats need a
-// cosine similarity of at least 0.999. `rounding`, where it is known, is how far the rounding of each
-// operator's result moves the expected output: some networks amplify that beyond NetworkTolerance.
+// cosine similarity of at least 0.999. `precision`: the narrowest that the compiled network has, in values or
+// weights, in the place of f32.
 std::vector<OutputCheck> CheckOutputs(const Graph& graph, const std::vector<Tensor>& expected,
-                                      const std::vector<NamedTensor>& actual,
-                                      const std::vector<double>& rounding = {},
-                                      DType precision = DType::kF32);
+                                      const std::vector<NamedTensor>& actual, DType precision = DType::kF32);
 
-// Runs the reference interpreter on `graph` and compares; where that fails, again with what rounding
-// explains. `inputs` are by name; others are ignored. `precision`: the narrowest that the compiled network
-// has, in values or weights, in the place of f32.
+// Runs the reference interpreter on `graph` and compares; where that fails, again with what rounding may do
+// to each element (reference/error_bound.h), which takes up to nine runs more. `inputs` are by name; others
+// are ignored.
 absl::StatusOr<VerifyReport> VerifyAgainstReference(const Graph& graph,
                                                     const std::vector<NamedTensor>& inputs,
                                                     const std::vector<NamedTensor>& actual,

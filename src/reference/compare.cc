@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -100,6 +101,7 @@ Comparison CompareElements(const Tensor& expected, const Tensor& actual, F allow
       result.worst_actual = a;
     }
   }
+  result.worst_excess = std::max(worst_excess, 0.0);
   result.cosine = products.Cosine();
   return result;
 }
@@ -168,6 +170,21 @@ Comparison Compare(const Tensor& expected, const Tensor& actual, const Contracti
     return bound.gamma * bound.unit_roundoff * bound.magnitude.ToDouble(i) +
            2 * storage * std::fabs(expected.ToDouble(i));
   });
+}
+
+Comparison Compare(const Tensor& expected, const Tensor& actual, const Tensor& bound) {
+  if (expected.dtype() != actual.dtype() || expected.shape() != actual.shape()) {
+    return Compare(expected, actual, Tolerance());
+  }
+  const auto bounds = bound.as<double>();
+  // What may be anything counts as right.
+  Tensor judged(actual.dtype(), actual.shape());
+  const auto bytes = static_cast<size_t>(DTypeSize(actual.dtype()));
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    const Tensor& from = std::isinf(bounds[i]) ? expected : actual;
+    std::memcpy(judged.mutable_data() + i * bytes, from.data() + i * bytes, bytes);
+  }
+  return CompareElements(expected, judged, [&](int64_t i) { return bounds[static_cast<size_t>(i)]; });
 }
 
 }  // namespace attune

@@ -51,7 +51,8 @@ struct Comparison {
   int64_t worst = -1;
   double worst_expected = 0;
   double worst_actual = 0;
-  double cosine = 1;  // similarity of the finite elements; 1 where both are zero
+  double worst_excess = 0;  // its error in units of what is allowed
+  double cosine = 1;        // similarity of the finite elements; 1 where both are zero
 
   bool ok() const { return type_mismatch.empty() && mismatches == 0; }
   double mismatch_share() const {
@@ -64,6 +65,8 @@ struct Comparison {
 
 Comparison Compare(const Tensor& expected, const Tensor& actual, const Tolerance& tolerance);
 Comparison Compare(const Tensor& expected, const Tensor& actual, const ContractionBound& bound);
+// `bound`: f64, of each element's own; where it is infinite, anything does.
+Comparison Compare(const Tensor& expected, const Tensor& actual, const Tensor& bound);
 
 }  // namespace attune
 

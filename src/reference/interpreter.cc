@@ -66,32 +66,6 @@ std::unordered_map<const Value*, int64_t> CountUses(const Graph& graph) {
   return uses;
 }
 
-absl::StatusOr<std::vector<Tensor>> RunGraph(const Graph& graph, std::vector<Tensor> inputs) {
-  Environment values;
-  auto uses = CountUses(graph);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Value* input = graph.inputs()[i].get();
-    if (uses[input] > 0) values[input] = std::move(inputs[i]);
-  }
-  inputs.clear();
-  for (const auto& node : graph.nodes()) {
-    std::vector<Tensor> arguments;
-    for (const Value* input : node->inputs())
-      arguments.push_back(input == nullptr ? Tensor() : values.at(input));
-    for (const Value* input : node->inputs()) {
-      if (input != nullptr && --uses[input] == 0) values.erase(input);
-    }
-    absl::StatusOr<std::vector<Tensor>> outputs = EvaluateNode(*node, arguments);
-    if (!outputs.ok()) return Annotate(outputs.status(), Describe(*node));
-    for (int i = 0; i < node->num_outputs(); ++i) {
-      if (uses[node->output(i)] > 0) values[node->output(i)] = std::move((*outputs)[i]);
-    }
-  }
-  std::vector<Tensor> outputs;
-  for (const Graph::Output& output : graph.outputs()) outputs.push_back(values.at(output.value));
-  return outputs;
-}
-
 // kernel(node, inputs), its inputs checked. Errors name the operator.
 template <typename Kernel>
 auto CallKernel(Kernel kernel, const Node& node, const std::vector<Tensor>& inputs)
@@ -134,7 +108,7 @@ MagnitudeKernel FindMagnitude(Op op) {
 namespace reference {
 
 Outputs RunRegion(const Graph& region, std::vector<Tensor> inputs) {
-  return RunGraph(region, std::move(inputs));
+  return RunGraph(region, std::move(inputs), EvaluateNode);
 }
 
 Shape ResolveShape(const Node& node, Inputs inputs, int i) {
@@ -165,12 +139,52 @@ absl::StatusOr<std::vector<Tensor>> Interpreter::Run(const Graph& graph,
     const Value& input = *graph.inputs()[i];
     RETURN_IF_ERROR(CheckType(inputs[i], input.type(), absl::StrCat("input \"", input.name(), "\"")));
   }
-  return RunGraph(graph, inputs);
+  return RunGraph(graph, inputs, EvaluateNode);
 }
 
 absl::StatusOr<std::vector<Tensor>> EvaluateNode(const Node& node, const std::vector<Tensor>& inputs) {
   ASSIGN_OR_RETURN(std::vector<Tensor> outputs, CallKernel(reference::FindKernel(node.op()), node, inputs));
   RETURN_IF_ERROR(Annotate(CheckOutputs(node, outputs), OpName(node.op())));
+  return outputs;
+}
+
+// A node with regions, whose nodes `evaluate` evaluates.
+absl::StatusOr<std::vector<Tensor>> EvaluateWith(const NodeEvaluator& evaluate, const Node& node,
+                                                 const std::vector<Tensor>& inputs) {
+  const auto run = [&](const Graph& region, std::vector<Tensor> arguments) {
+    return RunGraph(region, std::move(arguments), evaluate);
+  };
+  const auto kernel = [&](const Node& control, reference::Inputs arguments) {
+    return reference::EvaluateRegions(control, arguments, run);
+  };
+  return CallKernel(kernel, node, inputs);
+}
+
+absl::StatusOr<std::vector<Tensor>> RunGraph(const Graph& graph, std::vector<Tensor> inputs,
+                                             const NodeEvaluator& evaluate) {
+  Environment values;
+  auto uses = CountUses(graph);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value* input = graph.inputs()[i].get();
+    if (uses[input] > 0) values[input] = std::move(inputs[i]);
+  }
+  inputs.clear();
+  for (const auto& node : graph.nodes()) {
+    std::vector<Tensor> arguments;
+    for (const Value* input : node->inputs())
+      arguments.push_back(input == nullptr ? Tensor() : values.at(input));
+    for (const Value* input : node->inputs()) {
+      if (input != nullptr && --uses[input] == 0) values.erase(input);
+    }
+    absl::StatusOr<std::vector<Tensor>> outputs =
+        node->num_regions() == 0 ? evaluate(*node, arguments) : EvaluateWith(evaluate, *node, arguments);
+    if (!outputs.ok()) return Annotate(outputs.status(), Describe(*node));
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      if (uses[node->output(i)] > 0) values[node->output(i)] = std::move((*outputs)[i]);
+    }
+  }
+  std::vector<Tensor> outputs;
+  for (const Graph::Output& output : graph.outputs()) outputs.push_back(values.at(output.value));
   return outputs;
 }
 

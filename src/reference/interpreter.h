@@ -9,6 +9,7 @@
 #ifndef ATTUNE_REFERENCE_INTERPRETER_H_
 #define ATTUNE_REFERENCE_INTERPRETER_H_
 
+#include <functional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -30,6 +31,15 @@ class Interpreter : public Executor {
 // The outputs of one node. `inputs` are as many as the node's, Tensor() for an absent optional one. Errors
 // name the operator.
 absl::StatusOr<std::vector<Tensor>> EvaluateNode(const Node& node, const std::vector<Tensor>& inputs);
+
+// What evaluates the nodes of a run in EvaluateNode's place.
+using NodeEvaluator =
+    std::function<absl::StatusOr<std::vector<Tensor>>(const Node& node, const std::vector<Tensor>& inputs)>;
+
+// Runs `graph` as Interpreter does, but for the types of the inputs, which it does not check. `evaluate` gets
+// every node, those of regions too, in the order of their execution; if, loop and fused only run theirs.
+absl::StatusOr<std::vector<Tensor>> RunGraph(const Graph& graph, std::vector<Tensor> inputs,
+                                             const NodeEvaluator& evaluate);
 
 // Whether EvaluateMagnitude knows `op`.
 bool IsContraction(Op op);

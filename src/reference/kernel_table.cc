@@ -123,9 +123,9 @@ constexpr Row kTable[] = {
     {Op::kCompress, EvaluateCompress},
     {Op::kUnique, EvaluateUnique},
     {Op::kDet, EvaluateDet},
-    {Op::kIf, EvaluateIf},
-    {Op::kLoop, EvaluateLoop},
-    {Op::kFused, EvaluateFused},
+    {Op::kIf, EvaluateControl},
+    {Op::kLoop, EvaluateControl},
+    {Op::kFused, EvaluateControl},
 };
 
 constexpr bool IsInTableOrder() {

@@ -7,6 +7,7 @@
 #ifndef ATTUNE_REFERENCE_KERNELS_H_
 #define ATTUNE_REFERENCE_KERNELS_H_
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -122,10 +123,10 @@ Outputs EvaluateUnique(const Node& node, Inputs inputs);
 // linear_algebra.cc
 Outputs EvaluateDet(const Node& node, Inputs inputs);
 
-// control.cc
-Outputs EvaluateIf(const Node& node, Inputs inputs);
-Outputs EvaluateLoop(const Node& node, Inputs inputs);
-Outputs EvaluateFused(const Node& node, Inputs inputs);
+// control.cc: if, loop and fused, whose regions `run` evaluates in RunRegion's place
+using RegionRunner = std::function<Outputs(const Graph& region, std::vector<Tensor> inputs)>;
+Outputs EvaluateRegions(const Node& node, Inputs inputs, const RegionRunner& run);
+Outputs EvaluateControl(const Node& node, Inputs inputs);
 
 }  // namespace attune::reference
 

@@ -123,17 +123,30 @@ def random_input(generator, shape, dtype):
 
 # ---- This program
 
+def input_flags(folder, inputs):
+    """The command line's flags for arrays by the names of a model's inputs, which are written to `folder`. The name of a
+    single input does not matter."""
+    flags = []
+    for index, (name, values) in enumerate(inputs.items()):
+        path = pathlib.Path(folder) / f"input{index}.npy"
+        numpy.save(path, values)
+        flags += ["--input", path if len(inputs) == 1 else f"{name}={path}"]
+    return flags
+
+
 def run_attune(model, inputs):
     """Computes the model on arrays by the names of its inputs, and returns [(name, array)] of its outputs, in order.
-    The name of a single input does not matter. Raises Failed."""
+    Raises Failed."""
     with tempfile.TemporaryDirectory() as folder:
-        flags = []
-        for index, (name, values) in enumerate(inputs.items()):
-            path = pathlib.Path(folder) / f"input{index}.npy"
-            numpy.save(path, values)
-            flags += ["--input", path if len(inputs) == 1 else f"{name}={path}"]
-        results = attune_json("run", model, *flags, "--output", pathlib.Path(folder) / "outputs")["outputs"]
+        results = attune_json("run", model, *input_flags(folder, inputs), "--output",
+                              pathlib.Path(folder) / "outputs")["outputs"]
         return [(result["name"], numpy.load(result["file"])) for result in results]
+
+
+def verify_attune(model, inputs):
+    """What `attune verify` reports of the model on these arrays. Raises Failed where an output is wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        return attune_json("verify", model, *input_flags(folder, inputs))
 
 
 def compile_attune(model):
