@@ -29,10 +29,20 @@ Value* CastTo(Graph& graph, Node* node, Value* value, DType dtype) {
   return AddBefore(graph, node, Op::kCast, {value}, {{"to", dtype}});
 }
 
-// (x - zero) scale; of constants x scale - zero scale, which is one instruction.
+// Whether a value is only summed up with others, or quantized: then it may be off by a rounding of the sum.
+bool IsSummed(const Graph& graph, const Value* value) {
+  return !graph.IsOutput(value) && std::ranges::all_of(value->users(), [](const Node* user) {
+    return user->op() == Op::kAdd || user->op() == Op::kSub || user->op() == Op::kQuantize;
+  });
+}
+
+// (x - zero) scale. Where that is summed up, and the parameters are constants, x scale - zero scale, which is
+// one instruction and whose offset meets those of the other terms. Elsewhere the zero point has to become 0
+// and nothing near it: roots, logarithms and comparisons tell these apart.
 Value* Dequantized(Graph& graph, Node* node) {
   const DType dtype = node->output()->type().dtype;
-  if (const auto constants = DequantizationOf(node->output())) {
+  const auto constants = DequantizationOf(node->output());
+  if (constants && (AllAre(constants->zero, 0) || IsSummed(graph, node->output()))) {
     const int rank = node->output()->type().rank();
     const auto along = [&](const std::vector<double>& numbers) {
       return AddAlong(graph, node, dtype, numbers, rank, constants->axis);

@@ -65,20 +65,35 @@ bool CancelsInside(Op op) {
          op == Op::kTanh || op == Op::kSigmoid || op == Op::kHardSigmoid || op == Op::kHardSwish;
 }
 
+double LargestOf(const Tensor& tensor) {
+  double largest = 0;
+  for (int64_t i = 0; i < tensor.num_elements(); ++i)
+    largest = std::max(largest, std::abs(tensor.ToDouble(i)));
+  return largest;
+}
+
+// Where a dequantized number is summed up, the zero point's share is one of the sum's terms.
+bool IsSummed(const Graph& graph, const Node& node) {
+  return node.op() == Op::kDequantize && !graph.IsOutput(node.output()) &&
+         std::ranges::all_of(node.output()->users(), [](const Node* user) {
+           return user->op() == Op::kAdd || user->op() == Op::kSub || user->op() == Op::kQuantize;
+         });
+}
+
 class Perturbation {
  public:
   Perturbation(const RoundingModel& model, uint64_t seed) : model_(model), random_(seed) {}
 
   absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph, const std::vector<Tensor>& inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) values_[graph.inputs()[i].get()] = inputs[i];
-    for (const auto& node : graph.nodes()) RETURN_IF_ERROR(Evaluate(*node));
+    for (const auto& node : graph.nodes()) RETURN_IF_ERROR(Evaluate(graph, *node));
     std::vector<Tensor> outputs;
     for (const Graph::Output& output : graph.outputs()) outputs.push_back(values_.at(output.value));
     return outputs;
   }
 
  private:
-  absl::Status Evaluate(const Node& node) {
+  absl::Status Evaluate(const Graph& graph, const Node& node) {
     std::vector<Tensor> given;
     bool exact = model_.keeps_exact && KeepsExact(node);
     for (const Value* input : node.inputs()) {
@@ -90,6 +105,10 @@ class Perturbation {
     }
     ASSIGN_OR_RETURN(std::vector<Tensor> results, EvaluateNode(node, given));
     Tensor magnitude = CancelsInside(node.op()) ? given[0] : Tensor();
+    if (IsSummed(graph, node) && node.num_inputs() > 2) {
+      magnitude = Tensor(DType::kF64, results[0].shape());
+      std::ranges::fill(magnitude.as_mutable<double>(), LargestOf(given[1]) * LargestOf(given[2]));
+    }
     if (IsContraction(node.op()) && IsFloat(results[0].dtype())) {
       ASSIGN_OR_RETURN(magnitude, EvaluateMagnitude(node, given));
       exact = exact && HasExactNumbers(magnitude, kExactStep * kExactStep, kExactSumLimit);
