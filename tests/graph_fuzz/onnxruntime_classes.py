@@ -1,0 +1,70 @@
+"""Where onnxruntime differs from the reference, and who is right: one table, a row a class."""
+import dataclasses
+import json
+import typing
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    name: str
+    holds: typing.Callable[["Difference"], bool]
+    why: str
+
+
+class Difference:
+    """What is known of a graph on which onnxruntime leaves the bounds: the first node that does, where there is one."""
+
+    def __init__(self, graph):
+        node = graph.get("node") or {}
+        self.optimizer = graph.get("optimizer")
+        self.crash = graph.get("crash")
+        self.op = node.get("op")
+        self.attrs = node.get("attrs", {})
+        # "f32[2,3]" as "f32"
+        self.types = [text.split("[")[0] for text in node.get("inputs", [])]
+        self.type = node.get("type", "").split("[")[0]
+        self.actual, self.expected = node.get("actual"), node.get("expected")
+        self.operand = node.get("operand")  # the first operand's number where the shapes are the same
+
+
+def saturates_pairs(d):
+    left = {"matmul_integer": 0, "conv_integer": 1}.get(d.op)
+    return left is not None and d.types[left] == "u8" and d.types[1 - left] == "i8"
+
+
+def casts_beyond_range(d):
+    if d.op != "cast" or d.types[0] not in ("f16", "bf16", "f32", "f64") or d.operand is None:
+        return False
+    bits = int(d.type[1:]) if d.type[1:].isdigit() and d.type[0] in "iu" else 0
+    low, high = (0, 2 ** bits) if d.type[0] == "u" else (-2 ** (bits - 1), 2 ** (bits - 1)) if bits else (1, 0)
+    return bits > 0 and not low - 1 < d.operand < high
+
+
+ROWS = (
+    Row("u8 times i8 saturates", saturates_pairs,
+        "without VNNI, onnxruntime sums pairs of u8 x i8 products in 16 bits, which saturate (vpmaddubsw); the exact "
+        "integers are Attune's"),
+    Row("fake quantization as integers", lambda d: d.optimizer == "integers",
+        "onnxruntime's optimizer computes what lies between DequantizeLinear and QuantizeLinear in integers: biases "
+        "rounded to i32, u8 x i8 saturating; Attune computes the floats that the model says"),
+    Row("cast of what the integer type has not", casts_beyond_range,
+        "ONNX leaves the result open; Attune saturates, and NaN is 0"),
+)
+
+
+def find(graph):
+    """The class of a graph that differs, or None."""
+    difference = Difference(graph)
+    return next((row for row in ROWS if row.holds(difference)), None)
+
+
+def describe(graph):
+    """Seed, node and values of what is not explained, one line."""
+    if "crash" in graph:
+        return f"onnxruntime crashes: {graph['crash']}"
+    apart = {level: next(iter(outputs.values()))["what"] for level, outputs in graph["differs"].items()}
+    node = graph.get("node")
+    if node is None:
+        return f"{apart}, optimizer {graph.get('optimizer')}, no node differs by itself"
+    return (f"{node['op']} {node['value']} ({', '.join(node['inputs'])}) {json.dumps(node['attrs'])}: {node['what']}; "
+            f"outputs {apart}")

@@ -1,0 +1,44 @@
+"""The table of classes on graphs of which it is known what differs, and on one of which it is not."""
+import unittest
+
+import onnxruntime_classes as classes
+
+
+def graph(op, inputs, kind="f32[4]", attrs=None, **more):
+    node = {"op": op, "value": "v0", "inputs": inputs, "type": kind, "attrs": attrs or {}, "what": "1, expected 2",
+            **more}
+    return {"seed": 1, "differs": {"plain": {"y0": {"what": "1, expected 2"}}}, "node": node}
+
+
+def name_of(found):
+    row = classes.find(found)
+    return row and row.name
+
+
+class Classes(unittest.TestCase):
+    def test_only_u8_times_i8_saturates(self):
+        self.assertEqual(name_of(graph("matmul_integer", ["u8[2,4]", "i8[4,3]"], "i32[2,3]")), "u8 times i8 saturates")
+        self.assertEqual(name_of(graph("conv_integer", ["i8[1,4,8]", "u8[3,4,1]"], "i32[1,3,8]")),
+                         "u8 times i8 saturates")
+        self.assertIsNone(name_of(graph("matmul_integer", ["u8[2,4]", "u8[4,3]"], "i32[2,3]")))
+
+    def test_casts_are_open_beyond_the_range_alone(self):
+        outside = "cast of what the integer type has not"
+        self.assertEqual(name_of(graph("cast", ["f32[4]"], "u8[4]", operand=-1.5)), outside)
+        self.assertEqual(name_of(graph("cast", ["f32[4]"], "i8[4]", operand=128.0)), outside)
+        self.assertEqual(name_of(graph("cast", ["f32[4]"], "i32[4]", operand=float("nan"))), outside)
+        self.assertIsNone(name_of(graph("cast", ["f32[4]"], "u8[4]", operand=-0.5)))
+        self.assertIsNone(name_of(graph("cast", ["f32[4]"], "i8[4]", operand=127.5)))
+
+    def test_what_no_row_holds_is_described(self):
+        unknown = graph("tanh", ["f32[4]"])
+        self.assertIsNone(name_of(unknown))
+        self.assertIn("tanh v0 (f32[4])", classes.describe(unknown))
+        self.assertIn("signal 11", classes.describe({"crash": "signal 11"}))
+
+    def test_names_of_rows_differ(self):
+        self.assertEqual(len({row.name for row in classes.ROWS}), len(classes.ROWS))
+
+
+if __name__ == "__main__":
+    unittest.main()
