@@ -171,5 +171,24 @@ TEST(LowerMovement, Rearrangements) {
         {{"batch_axis", int64_t{1}}, {"time_axis", int64_t{0}}}}});
 }
 
+// A member of a group that rows of blocked channels read, fewer than there are lanes: the loop over them
+// stays one.
+TEST(LowerMovement, GroupsOfNarrowMaps) {
+  for (const std::string layout : {"{c1/8}", "{c1/16}"}) {
+    for (const std::string channels : {"3", "8", "9"}) {
+      const std::string plain = "f32[2," + channels + ",7,7]", blocked = plain + layout;
+      ExpectKernelsMatch(std::vector<std::string>{
+          "graph @g(%x: " + blocked + ", %l: i64[" + channels +
+              "]) { %n = clip(%l) {max = 2.0, min = 0.0} : i64[" + channels + "] %t = tanh(%x) : " + blocked +
+              " %r = reverse_sequence(%x, %n) {batch_axis = 1, time_axis = 0} : " + plain +
+              " %y = div(%r, %t) : " + blocked + " return \"\": %y }",
+          "graph @g(%x: " + blocked + ") { %r = softmax(%x) {axis = 1} : " + plain +
+              " %y = mul(%r, %x) : " + blocked + " return \"\": %y }",
+          "graph @g(%x: " + blocked + ") { %r = transpose(%x) {perm = [0, 1, 3, 2]} : " + plain +
+              " %y = add(%r, %x) : " + blocked + " return \"\": %y }"});
+    }
+  }
+}
+
 }  // namespace
 }  // namespace attune

@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "tensor/registers.h"
 #include "tensor/schedule.h"
 #include "tensor/schedule_expr.h"
 
@@ -183,7 +184,7 @@ absl::StatusOr<LoopNest> Schedule::LowerPreparation(const std::string& stage) co
   }
   nest.params.push_back({state->stage.output, BufferRole::kOutput});
   nest.roots = {LowerStage(*state)};
-  return nest;
+  return WithIndexedBuffersInMemory(std::move(nest));
 }
 
 absl::StatusOr<LoopNest> Schedule::Lower(const std::set<std::string>& prepared) const {
@@ -210,7 +211,7 @@ absl::StatusOr<LoopNest> Schedule::Lower(const std::set<std::string>& prepared) 
   for (const LoopNest::Param& param : params) {
     if (param.role == BufferRole::kOutput || used.contains(param.buffer.get())) nest.params.push_back(param);
   }
-  return nest;
+  return WithIndexedBuffersInMemory(std::move(nest));
 }
 
 }  // namespace attune

@@ -137,12 +137,12 @@ TEST(Schedule, ALoopOfOneIterationVanishesInAFusedOne) {
 TEST(Schedule, SplitsIntoTilesOfWhichTheLastOverlaps) {
   Schedule s(MatMulRelu(7, 16, 4));
   ASSERT_TRUE(s.SplitOverlapping("out.i", 3).ok());
-  ASSERT_TRUE(s.ComputeAt("c", "out.i.o", MemorySpace::kRegister).ok());
+  ASSERT_TRUE(s.ComputeAt("c", "out.i.o", MemorySpace::kScratch).ok());
   ASSERT_TRUE(s.Overcompute("c").ok());
   const auto nest = s.Lower();
   ASSERT_TRUE(nest.ok()) << nest.status();
   EXPECT_THAT(Print(*nest),
-              AllOf(HasSubstr("allocate c: f32[3,16] register"),
+              AllOf(HasSubstr("allocate c: f32[3,16] scratch"),
                     HasSubstr("a[add(min(mul(%out.i.o, 3), 4), %c.i), %c.k]"),
                     HasSubstr("if ge(add(min(mul(%out.i.o, 3), 4), %out.i.i), mul(%out.i.o, 3))")));
 }

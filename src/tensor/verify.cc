@@ -1,8 +1,8 @@
 // The rules of loop nests, one message each.
-#include <map>
 #include <set>
 
 #include "base/status.h"
+#include "tensor/registers.h"
 #include "tensor/spelling.h"
 #include "tensor/stmt.h"
 
@@ -173,12 +173,9 @@ class Verifier {
     if (is_dot && !(vector_ && IsIntConst(s.extent) && s.body && s.body->kind == StmtKind::kStore))
       return InvalidInput(
           name, " is a dot product, but not of constant extent around one store in a vectorized loop");
-    const bool one_iteration = IsConst(s.extent, 1) && s.loop == LoopKind::kSerial;
-    if (vector_ && s.loop != LoopKind::kUnrolled && !is_dot && !one_iteration) return NotInnermost(name);
-
     const bool is_vector = s.loop == LoopKind::kVectorized;
-    const bool emitted_each = is_vector || is_dot || s.loop == LoopKind::kUnrolled || one_iteration;
-    RETURN_IF_ERROR(Bind(s.var, emitted_each && IsStatic(s.min)));
+    if (vector_ && (is_vector || !EmitsIterations(s))) return NotInnermost(name);
+    RETURN_IF_ERROR(Bind(s.var, EmitsIterations(s) && IsStatic(s.min)));
     if (is_vector) vector_ = &s;
     RETURN_IF_ERROR(Statement(s.body));
     if (is_vector) vector_ = nullptr;
@@ -243,16 +240,9 @@ class Verifier {
   }
 
   // Whether the value is known once loops are unrolled and vectorized.
-  bool IsStatic(const Expr& e) const {
-    bool known = true;
-    VisitExpr(e, [&](const Expr& x) {
-      if (x->kind == ExprKind::kLoad) known = false;
-      if (x->kind == ExprKind::kVar) known &= vars_.at(x->var.get());
-    });
-    return known;
-  }
+  bool IsStatic(const Expr& e) const { return IsEmittedConstant(e, vars_); }
 
-  std::map<const VarNode*, bool> vars_;  // in scope, and whether known at compile time
+  EmittedVariables vars_;
   std::set<const BufferNode*> buffers_;  // in scope
   const StmtNode* vector_ = nullptr;     // the vectorized loop around this place
   bool is_root_ = false;

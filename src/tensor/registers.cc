@@ -1,0 +1,117 @@
+#include "tensor/registers.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace attune {
+namespace {
+
+// Finds the register buffers with an index that is no constant when it is emitted.
+class IndexedBuffers {
+ public:
+  std::set<Buffer> In(const LoopNest& nest) {
+    for (const Stmt& root : nest.roots) Visit(root);
+    return std::move(found_);
+  }
+
+ private:
+  void Visit(const Stmt& s) {
+    if (s == nullptr) return;
+    for (const Expr& e : {s->value, s->condition, s->min, s->extent}) Visit(e);
+    for (const Expr& e : s->indices) Visit(e);
+    if (s->buffer) Access(s->buffer, s->indices);
+    const bool binds = s->kind == StmtKind::kFor || s->kind == StmtKind::kLet;
+    if (binds) {
+      const bool is_loop = s->kind == StmtKind::kFor;
+      variables_[s->var.get()] = is_loop ? EmitsIterations(*s) && IsEmittedConstant(s->min, variables_)
+                                         : IsEmittedConstant(s->value, variables_);
+    }
+    for (const Stmt& child : s->children) Visit(child);
+    Visit(s->body);
+    Visit(s->else_body);
+    if (binds) variables_.erase(s->var.get());
+  }
+
+  void Visit(const Expr& e) {
+    if (!e) return;
+    VisitExpr(e, [this](const Expr& part) {
+      if (part->kind == ExprKind::kLoad) Access(part->buffer, part->args);
+    });
+  }
+
+  void Access(const Buffer& buffer, const std::vector<Expr>& indices) {
+    if (buffer->space != MemorySpace::kRegister) return;
+    const bool is_constant = std::ranges::all_of(
+        indices, [this](const Expr& index) { return IsEmittedConstant(index, variables_); });
+    if (!is_constant) found_.insert(buffer);
+  }
+
+  EmittedVariables variables_;
+  std::set<Buffer> found_;
+};
+
+// Puts buffers in the places of others.
+class BufferReplacement {
+ public:
+  explicit BufferReplacement(std::map<Buffer, Buffer> replaced) : replaced_(std::move(replaced)) {
+    rewriter_.load = [this](const Buffer& buffer, const std::vector<Expr>& indices) {
+      const auto found = replaced_.find(buffer);
+      return found == replaced_.end() ? Expr() : Load(found->second, indices);
+    };
+  }
+
+  Stmt In(const Stmt& s) const {
+    if (s == nullptr) return s;
+    StmtNode copy = *s;
+    if (const auto found = replaced_.find(s->buffer); found != replaced_.end()) copy.buffer = found->second;
+    for (Expr* e : {&copy.value, &copy.condition, &copy.min, &copy.extent}) {
+      if (*e) *e = Rewrite(*e, rewriter_);
+    }
+    for (Expr& index : copy.indices) index = Rewrite(index, rewriter_);
+    for (Stmt& child : copy.children) child = In(child);
+    copy.body = In(copy.body);
+    copy.else_body = In(copy.else_body);
+    return std::make_shared<const StmtNode>(std::move(copy));
+  }
+
+ private:
+  std::map<Buffer, Buffer> replaced_;
+  ExprRewriter rewriter_;
+};
+
+}  // namespace
+
+bool EmitsIterations(const StmtNode& loop) {
+  switch (loop.loop) {
+    case LoopKind::kVectorized:
+    case LoopKind::kUnrolled:
+    case LoopKind::kDot:
+      return true;
+    default:
+      return loop.loop == LoopKind::kSerial && IsConst(loop.extent, 1);
+  }
+}
+
+bool IsEmittedConstant(const Expr& e, const EmittedVariables& variables) {
+  bool is_constant = true;
+  VisitExpr(e, [&](const Expr& part) {
+    if (part->kind == ExprKind::kLoad) is_constant = false;
+    if (part->kind != ExprKind::kVar) return;
+    const auto variable = variables.find(part->var.get());
+    is_constant &= variable != variables.end() && variable->second;
+  });
+  return is_constant;
+}
+
+LoopNest WithIndexedBuffersInMemory(LoopNest nest) {
+  std::map<Buffer, Buffer> replaced;
+  for (const Buffer& buffer : IndexedBuffers().In(nest))
+    replaced[buffer] = MakeBuffer(buffer->name, buffer->dtype, buffer->shape, MemorySpace::kScratch);
+  if (replaced.empty()) return nest;
+  const BufferReplacement replacement(std::move(replaced));
+  for (Stmt& root : nest.roots) root = replacement.In(root);
+  return nest;
+}
+
+}  // namespace attune
