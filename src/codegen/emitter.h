@@ -19,6 +19,7 @@
 #include "codegen/values.h"
 #include "llvm/IR/Module.h"
 #include "tensor/affine.h"
+#include "tensor/contraction.h"
 #include "tensor/stmt.h"
 
 namespace attune {
@@ -102,7 +103,6 @@ class NestEmitter {
   llvm::Value* EmitExpr(const Expr& e);
   llvm::Value* EmitVariable(const Expr& e);
   llvm::Value* EmitOp(const Expr& e);
-  llvm::Value* EmitFusedMultiplyAdd(const Expr& e);
   llvm::Value* EmitIndexDivision(const Expr& e);
   llvm::Value* EmitLaneComparison(const Expr& e);
   llvm::Value* EmitAffine(const Affine& a);
@@ -170,6 +170,7 @@ class NestEmitter {
   };
   using Memo = std::unordered_map<const ExprNode*, Emitted>;
   Memo memo_;
+  Contraction contraction_;
   // Of unrolled loops, see sharing.cc; and the iterations of such loops that are being emitted.
   std::unordered_map<const StmtNode*, std::vector<const BufferNode*>> shared_buffers_;
   struct Separation {

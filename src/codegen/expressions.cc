@@ -15,8 +15,6 @@ bool IsComparison(MathOp op) { return op >= MathOp::kEqual && op <= MathOp::kGre
 
 bool IsDivision(MathOp op) { return op == MathOp::kFloorDiv || op == MathOp::kFloorMod; }
 
-bool IsProduct(const Expr& e) { return e->kind == ExprKind::kOp && e->op == MathOp::kMul; }
-
 }  // namespace
 
 // Subexpressions may be shared (the graph of nodes is not a tree), hence the memo.
@@ -74,33 +72,15 @@ Value* NestEmitter::EmitOp(const Expr& e) {
     }
   }
   if (e->dtype == DType::kI64 && IsDivision(e->op)) return EmitIndexDivision(e);
-  if (e->op == MathOp::kAdd || e->op == MathOp::kSub) {
-    if (Value* fused = EmitFusedMultiplyAdd(e)) return fused;
+  if (const Contraction::MultiplyAdd sum = contraction_.Find(e); sum.a) {
+    Value* a = EmitExpr(sum.a);
+    Value* b = EmitExpr(sum.b);
+    return values_.Fma(a, b, EmitExpr(sum.c));
   }
   const DType dtype = args[0]->dtype;
   Value* a = EmitExpr(args[0]);
   if (args.size() == 1) return values_.Unary(e->op, dtype, a);
   return values_.Binary(e->op, dtype, a, EmitExpr(args[1]));
-}
-
-// a·b + c, c - a·b and a·b - c in one instruction with one rounding; null for anything else.
-Value* NestEmitter::EmitFusedMultiplyAdd(const Expr& e) {
-  if (e->dtype != DType::kF32 && e->dtype != DType::kF64) return nullptr;
-  const Expr &left = e->args[0], &right = e->args[1];
-  if (!IsProduct(left) && !IsProduct(right)) return nullptr;
-  const bool product_right = IsProduct(right);
-  const Expr& product = product_right ? right : left;
-  Value* a = EmitExpr(product->args[0]);
-  Value* b = EmitExpr(product->args[1]);
-  Value* c = EmitExpr(product_right ? left : right);
-  if (e->op == MathOp::kSub) {
-    if (product_right) {
-      a = ir_.CreateFNeg(a);
-    } else {
-      c = ir_.CreateFNeg(c);
-    }
-  }
-  return values_.Fma(a, b, c);
 }
 
 // Floor division and remainder of indices. What is known of the numerator takes most of them away, makes the

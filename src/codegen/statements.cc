@@ -87,6 +87,7 @@ void NestEmitter::EmitStmt(const Stmt& s) {
     return Fail(InvalidInput("kernel ", nest_.name, " unrolls to more than ", kMaxStatements, " statements"));
   }
   memo_.clear();
+  contraction_ = Contraction();
   switch (s->kind) {
     case StmtKind::kStore:
       return EmitStore(s);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "codegen/run_kernel.h"
@@ -53,6 +54,31 @@ TEST(Statements, LetsBranchesAndWhile) {
     ASSERT_EQ(kernel.Run({in_values.data(), got.data()}, 3), 0);
     EXPECT_THAT(got, ElementsAre(0, 1, 7, 8, 16, 111, 118, 0));
   });
+}
+
+// A product is the same number wherever it stands: what is subtracted from itself is 0, and its square root
+// no NaN. An fma rounds once.
+TEST(Statements, DifferencesOfEqualProductsAreZero) {
+  const Buffer in = MakeBuffer("in", DType::kF32, {16}), out = MakeBuffer("out", DType::kF32, {3, 16});
+  const Var i = MakeVar("i");
+  const Expr x = Load(in, {Expr(i)}), y = x * FloatConst(0.7);
+  const Expr twin = Load(in, {Expr(i)}) * Load(in, {Expr(i)});
+  const Stmt body = MakeSequence({MakeStore(out, {0, Expr(i)}, MakeOp(MathOp::kSqrt, {x * x - twin})),
+                                  MakeStore(out, {1, Expr(i)}, Max(y, FloatConst(0)) + -y),
+                                  MakeStore(out, {2, Expr(i)}, Fma(x, x, -(x * x)))});
+  for (const LoopKind kind : {kSerial, LoopKind::kVectorized}) {
+    ForEachTarget(Nest({{in, kIn}, {out, kOut}}, {For(i, 16, kind, body)}), [](const TestKernel& kernel) {
+      std::vector<float> values(16), got(48, -1);
+      for (size_t k = 0; k < values.size(); ++k) values[k] = 1 / (static_cast<float>(k) + 3);
+      ASSERT_EQ(kernel.Run({values.data(), got.data()}), 0);
+      for (size_t k = 0; k < values.size(); ++k) {
+        const float value = values[k];
+        EXPECT_EQ(got[k], 0) << value;
+        EXPECT_EQ(got[16 + k], 0) << value;
+        EXPECT_EQ(got[32 + k], std::fma(value, value, -(value * value))) << value;
+      }
+    });
+  }
 }
 
 // A let of a vector makes what it indexes a gather; one of a scalar leaves it contiguous.

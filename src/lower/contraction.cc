@@ -201,9 +201,11 @@ absl::Status DefineAttention(Definition& definition, const Node& node) {
   highest.term = [&](const Indices& i, const Indices& r) { return score({i[0], i[1], i[2], r[0]}); };
   const Buffer maximum = definition.AddTemporaryReduction(node, "max", rows, highest);
   const DType weight_type = v->type().dtype;
-  const Buffer weights = definition.AddTemporary(
-      node, "exp", weight_type, scores_shape,
-      [&](const Indices& i) { return MakeOp(MathOp::kExp, {score(i) - Load(maximum, {i[0], i[1], i[2]})}); });
+  const Buffer weights =
+      definition.AddTemporary(node, "exp", weight_type, scores_shape, [&](const Indices& i) {
+        const Expr top = Load(maximum, {i[0], i[1], i[2]});
+        return MakeOp(MathOp::kExp, {mask == nullptr ? Fma(Load(raw, i), scale, -top) : score(i) - top});
+      });
   const auto weight = [&](const Indices& i, const Expr& key) {
     return CastTo(dtype, Load(weights, {i[0], i[1], i[2], key}));
   };

@@ -66,7 +66,7 @@ Expr Mod(const Node& node, const Expr& x, const Expr& y) {
   if (!IsFloat(x->dtype)) return MakeOp(truncate ? MathOp::kMod : MathOp::kFloorMod, {x, y});
   const Expr a = CastTo(DType::kF64, x), b = CastTo(DType::kF64, y);
   const Expr quotient = Unary(truncate ? MathOp::kTrunc : MathOp::kFloor, a / b);
-  return CastTo(x->dtype, a - quotient * b);
+  return CastTo(x->dtype, Fma(-quotient, b, a));
 }
 
 Expr Pow(const Expr& x, const Expr& y) {

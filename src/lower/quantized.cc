@@ -31,8 +31,7 @@ Expr Saturated(const Definition& definition, const Node& node, const Expr& round
   return CastTo(to, Min(Max(value, FloatConst(low, dtype)), FloatConst(high, dtype)));
 }
 
-// Half away from zero. The product behind `value` must not be merged with the subtraction, which would see
-// more digits than the rounded value has; the absolute value between them prevents it.
+// Half away from zero.
 Expr RoundHalfAway(const Expr& value) {
   const DType dtype = value->dtype;
   const Expr size = Apply(MathOp::kAbs, value), whole = Apply(MathOp::kTrunc, size);

@@ -29,7 +29,7 @@ struct SampledAxis {
     if (range <= 0) return F64(low());
     const Expr distance = Apply(MathOp::kAbs, x - F64(low()));
     const Expr turns = Apply(MathOp::kTrunc, distance / F64(2 * range));
-    const Expr phase = distance - turns * F64(2 * range);
+    const Expr phase = Fma(-turns, F64(2 * range), distance);
     const Expr mirrored = Select(phase <= F64(range), F64(low()) + phase, F64(high()) - (phase - F64(range)));
     return Select(distance <= F64(std::numeric_limits<double>::max()), mirrored, F64(low()));
   }

@@ -44,10 +44,18 @@ double Evaluate(const std::vector<double>& polynomial, double t) {
 
 Expr Scaled(const Expr& x, double factor) { return factor == 1 ? x : FloatConst(factor, x->dtype) * x; }
 
+// sum + factor x and sum - factor x, with one rounding.
+Expr Plus(const Expr& sum, double factor, const Expr& x) {
+  return factor == 1 ? sum + x : Fma(FloatConst(factor, x->dtype), x, sum);
+}
+Expr Minus(const Expr& sum, double factor, const Expr& x) {
+  return factor == 1 ? sum - x : Plus(sum, -factor, x);
+}
+
 // Σ polynomial[k] values[first + 2k], whose last coefficient is 1.
 Expr EverySecond(const std::vector<double>& polynomial, const std::vector<Expr>& values, size_t first) {
   Expr sum = values[first + 2 * (polynomial.size() - 1)];
-  for (size_t k = polynomial.size() - 1; k-- > 0;) sum = sum + Scaled(values[first + 2 * k], polynomial[k]);
+  for (size_t k = polynomial.size() - 1; k-- > 0;) sum = Plus(sum, polynomial[k], values[first + 2 * k]);
   return sum;
 }
 
@@ -77,9 +85,9 @@ Expr WinogradTransforms::Filter(const Expr& row, const std::vector<Expr>& g) con
   for (size_t i = 0; i < pairs_.size(); ++i) {
     const double p = pairs_[i];
     const double scale = 1 / (2 * p * p * Evaluate(ProductOfPairs(pairs_, i), p * p));
-    const Expr even = Scaled(g[0], scale) + Scaled(g[2], scale * p * p);
-    rows.push_back(even + Scaled(g[1], scale * p));
-    rows.push_back(even - Scaled(g[1], scale * p));
+    const Expr even = Plus(Scaled(g[0], scale), scale * p * p, g[2]);
+    rows.push_back(Plus(even, scale * p, g[1]));
+    rows.push_back(Minus(even, scale * p, g[1]));
   }
   rows.push_back(g[2]);
   return Choose(row, rows);
@@ -92,9 +100,9 @@ Expr WinogradTransforms::Input(const Expr& row, const std::vector<Expr>& d) cons
   std::vector<Expr> rows = {EverySecond(all, d, 0)};
   for (size_t i = 0; i < pairs_.size(); ++i) {
     const std::vector<double> others = ProductOfPairs(pairs_, i);
-    const Expr even = EverySecond(others, d, 2), odd = Scaled(EverySecond(others, d, 1), pairs_[i]);
-    rows.push_back(even + odd);
-    rows.push_back(even - odd);
+    const Expr even = EverySecond(others, d, 2), odd = EverySecond(others, d, 1);
+    rows.push_back(Plus(even, pairs_[i], odd));
+    rows.push_back(Minus(even, pairs_[i], odd));
   }
   rows.push_back(EverySecond(all, d, 1));
   return Choose(row, rows);
@@ -109,8 +117,9 @@ Expr WinogradTransforms::Output(const Expr& row, const std::vector<Expr>& t) con
     if (r == tile_ - 1) sum = t.back();
     for (size_t i = 0; i < pairs_.size(); ++i) {
       const Expr &plus = t[1 + 2 * i], &minus = t[2 + 2 * i];
-      const Expr pair = Scaled(r % 2 == 0 ? plus + minus : plus - minus, std::pow(pairs_[i], r));
-      sum = sum ? sum + pair : pair;
+      const Expr pair = r % 2 == 0 ? plus + minus : plus - minus;
+      const double factor = std::pow(pairs_[i], r);
+      sum = sum ? Plus(sum, factor, pair) : Scaled(pair, factor);
     }
     rows.push_back(sum);
   }

@@ -13,15 +13,15 @@ struct OpRow {
 
 // In the order of MathOp.
 constexpr OpRow kOps[] = {
-    {"add", 2},       {"sub", 2},   {"mul", 2},   {"div", 2},      {"mod", 2},     {"floor_div", 2},
-    {"floor_mod", 2}, {"min", 2},   {"max", 2},   {"pow", 2},      {"and", 2},     {"or", 2},
-    {"xor", 2},       {"shl", 2},   {"shr", 2},   {"mul_high", 2}, {"eq", 2},      {"ne", 2},
-    {"lt", 2},        {"le", 2},    {"gt", 2},    {"ge", 2},       {"select", 3},  {"neg", 1},
-    {"not", 1},       {"abs", 1},   {"sqrt", 1},  {"floor", 1},    {"ceil", 1},    {"round", 1},
-    {"trunc", 1},     {"exp", 1},   {"log", 1},   {"sin", 1},      {"cos", 1},     {"tan", 1},
-    {"asin", 1},      {"acos", 1},  {"atan", 1},  {"sinh", 1},     {"cosh", 1},    {"tanh", 1},
-    {"asinh", 1},     {"acosh", 1}, {"atanh", 1}, {"erf", 1},      {"sigmoid", 1}, {"silu", 1},
-    {"is_nan", 1},
+    {"add", 2},       {"sub", 2},    {"mul", 2},   {"div", 2},      {"mod", 2},    {"floor_div", 2},
+    {"floor_mod", 2}, {"min", 2},    {"max", 2},   {"pow", 2},      {"and", 2},    {"or", 2},
+    {"xor", 2},       {"shl", 2},    {"shr", 2},   {"mul_high", 2}, {"eq", 2},     {"ne", 2},
+    {"lt", 2},        {"le", 2},     {"gt", 2},    {"ge", 2},       {"select", 3}, {"fma", 3},
+    {"neg", 1},       {"not", 1},    {"abs", 1},   {"sqrt", 1},     {"floor", 1},  {"ceil", 1},
+    {"round", 1},     {"trunc", 1},  {"exp", 1},   {"log", 1},      {"sin", 1},    {"cos", 1},
+    {"tan", 1},       {"asin", 1},   {"acos", 1},  {"atan", 1},     {"sinh", 1},   {"cosh", 1},
+    {"tanh", 1},      {"asinh", 1},  {"acosh", 1}, {"atanh", 1},    {"erf", 1},    {"sigmoid", 1},
+    {"silu", 1},      {"is_nan", 1},
 };
 
 bool IsComparison(MathOp op) { return op >= MathOp::kEqual && op <= MathOp::kGreaterEqual; }

@@ -2,10 +2,10 @@
 //
 // Semantics. An expression has one element type. Index arithmetic is i64 and never overflows (buffers are
 // below 2^40 bytes). Integer +, -, * wrap; kDiv and kMod truncate toward zero as C does, kFloorDiv and
-// kFloorMod round down; a zero divisor gives 0. Floats follow IEEE 754, except that a + b * c may be
-// evaluated with one rounding. f16 and bf16 are storage types: a kernel casts them to f32, computes, and
-// casts back. A condition has type bool; bool buffers hold one byte, 0 or 1. kMin and kMax give NaN when
-// either operand is NaN; so do comparisons give false.
+// kFloorMod round down; a zero divisor gives 0. Floats follow IEEE 754, except that some sums of a
+// product are evaluated with one rounding: contraction.h says which. f16 and bf16 are storage types: a kernel
+// casts them to f32, computes, and casts back. A condition has type bool; bool buffers hold one byte, 0 or 1.
+// kMin and kMax give NaN when either operand is NaN; so do comparisons give false.
 //
 // Nodes are immutable and shared; reading them from several threads is safe.
 #ifndef ATTUNE_TENSOR_EXPR_H_
@@ -82,6 +82,8 @@ enum class MathOp {
   kGreaterEqual,
   // (condition, then, else); both sides may be evaluated, loads on the side not taken must be in bounds
   kSelect,
+  // (a, b, c), f32 or f64: a b + c with one rounding
+  kFma,
   // one operand
   kNeg,
   kNot,
@@ -176,6 +178,9 @@ inline Expr FloorDiv(Expr a, Expr b) { return MakeOp(MathOp::kFloorDiv, {std::mo
 inline Expr FloorMod(Expr a, Expr b) { return MakeOp(MathOp::kFloorMod, {std::move(a), std::move(b)}); }
 inline Expr Min(Expr a, Expr b) { return MakeOp(MathOp::kMin, {std::move(a), std::move(b)}); }
 inline Expr Max(Expr a, Expr b) { return MakeOp(MathOp::kMax, {std::move(a), std::move(b)}); }
+inline Expr Fma(Expr a, Expr b, Expr c) {
+  return MakeOp(MathOp::kFma, {std::move(a), std::move(b), std::move(c)});
+}
 inline Expr Select(Expr c, Expr a, Expr b) {
   return MakeOp(MathOp::kSelect, {std::move(c), std::move(a), std::move(b)});
 }

@@ -1,4 +1,5 @@
 // The rules of loop nests, one message each.
+#include <algorithm>
 #include <set>
 
 #include "base/status.h"
@@ -10,13 +11,14 @@ namespace attune {
 namespace {
 
 enum class Operands {
-  kNumbers,    // of one type, not bool
-  kBits,       // of one type, bool or integers
-  kIntegers,   // of one type
-  kWords,      // i32
-  kAlike,      // of one type
-  kFloats,     // of one type
-  kSelection,  // bool, and two of one type
+  kNumbers,      // of one type, not bool
+  kBits,         // of one type, bool or integers
+  kIntegers,     // of one type
+  kWords,        // i32
+  kAlike,        // of one type
+  kFloats,       // of one type
+  kWholeFloats,  // of one type, f32 or f64
+  kSelection,    // bool, and two of one type
 };
 
 Operands OperandsOf(MathOp op) {
@@ -42,6 +44,8 @@ Operands OperandsOf(MathOp op) {
       return Operands::kAlike;
     case MathOp::kSelect:
       return Operands::kSelection;
+    case MathOp::kFma:
+      return Operands::kWholeFloats;
     case MathOp::kAdd:
     case MathOp::kSub:
     case MathOp::kMul:
@@ -69,7 +73,7 @@ bool AreOperandsValid(MathOp op, const std::vector<Expr>& args) {
     return args[0]->dtype == DType::kBool && args[1]->dtype == args[2]->dtype;
   }
   const DType dtype = args[0]->dtype;
-  if (args.back()->dtype != dtype) return false;
+  if (std::ranges::any_of(args, [&](const Expr& arg) { return arg->dtype != dtype; })) return false;
   switch (wanted) {
     case Operands::kNumbers:
       return dtype != DType::kBool;
@@ -81,6 +85,8 @@ bool AreOperandsValid(MathOp op, const std::vector<Expr>& args) {
       return dtype == DType::kI32;
     case Operands::kFloats:
       return IsFloat(dtype);
+    case Operands::kWholeFloats:
+      return dtype == DType::kF32 || dtype == DType::kF64;
     default:
       return true;
   }

@@ -159,6 +159,9 @@ class Analyzer {
     operations.widest = std::max(operations.widest, DTypeSize(e->dtype));
     if (IsTranscendental(e->op)) {
       ++operations.transcendental;
+    } else if (e->op == MathOp::kFma) {
+      ++operations.adds;
+      ++operations.multiplications;
     } else if (e->op == MathOp::kAdd || e->op == MathOp::kSub) {
       ++operations.adds;
     } else if (e->op == MathOp::kMul) {

@@ -230,6 +230,7 @@ class Interpreter {
 
 ScalarValue ApplyOp(MathOp op, DType dtype, const std::vector<ScalarValue>& args) {
   if (op == MathOp::kSelect) return args[0].i != 0 ? args[1] : args[2];
+  if (op == MathOp::kFma) return {0, std::fma(args[0].f, args[1].f, args[2].f)};
   if (op == MathOp::kNot)
     return {dtype == DType::kBool ? !args[0].i : Wrapped(~static_cast<uint64_t>(args[0].i), dtype), 0};
   if (IsFloat(dtype)) return ApplyFloat(op, args.front().f, args.back().f);
