@@ -9,6 +9,7 @@
 // and a bound that the integers' own range sets is none.
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "opt/passes.h"
@@ -23,13 +24,30 @@ class Scaler {
  public:
   Scaler(Graph& graph, Node* before, double factor) : graph_(graph), before_(before), factor_(factor) {}
 
-  bool Can(const Value* value, const Node* user) const {
+  // Looks at each value once, and at so many of them that it is known not to go too deep.
+  bool Can(const Value* value, const Node* user) {
+    constexpr size_t kMaxValues = 256;
     if (value->constant() != nullptr) return true;
+    if (const auto known = can_.find(value); known != can_.end()) return known->second;
     const Node* node = value->producer();
-    if (node == nullptr || OnlyUser(graph_, value) != user) return false;
+    if (node == nullptr || OnlyUser(graph_, value) != user || can_.size() >= kMaxValues) return false;
+    can_[value] = false;  // counts on the way down already
+    return can_[value] = CanCompute(node);
+  }
+
+  // Of what Can().
+  Value* Scaled(Value* value) {
+    if (value->constant() != nullptr) return ScaledConstant(value);
+    Value*& scaled = scaled_[value];
+    if (scaled == nullptr) scaled = Computed(value->producer());
+    return scaled;
+  }
+
+ private:
+  bool CanCompute(const Node* node) {
     switch (node->op()) {
       case Op::kDequantize:
-        return DequantizationOf(value).has_value();
+        return DequantizationOf(node->output()).has_value();
       case Op::kRelu:
       case Op::kClip:
         return Can(node->input(0), node);
@@ -43,10 +61,7 @@ class Scaler {
     }
   }
 
-  // Of what Can().
-  Value* Scaled(Value* value) {
-    if (value->constant() != nullptr) return ScaledConstant(value);
-    Node* node = value->producer();
+  Value* Computed(Node* node) {
     std::vector<Value*> inputs = node->inputs();
     Attributes attributes = node->attrs();
     switch (node->op()) {
@@ -66,7 +81,6 @@ class Scaler {
     return AddBefore(graph_, before_, node->op(), std::move(inputs), std::move(attributes));
   }
 
- private:
   Value* ScaledConstant(Value* value) {
     std::vector<double> numbers = ToDoubles(*value->constant());
     for (double& number : numbers) number *= factor_;
@@ -77,6 +91,8 @@ class Scaler {
   Graph& graph_;
   Node* before_;
   double factor_;
+  std::map<const Value*, bool> can_;
+  std::map<const Value*, Value*> scaled_;
 };
 
 struct Range {

@@ -230,6 +230,24 @@ TEST(Fuse, NoCyclesInRandomGraphs) {
   }
 }
 
+// Written as one formula, each of n squares would be 2^n products.
+TEST(Fuse, FormulasStaySmall) {
+  const auto longest = [](Op op, int count) {
+    Graph graph("squares");
+    Value* x = graph.AddInput("x", TensorType(DType::kF32, Shape{8}));
+    for (int i = 0; i < count; ++i) x = op == Op::kMul ? graph.Make(op, {x, x}) : graph.Make(op, {x});
+    graph.AddOutput("out", x);
+    size_t nodes = 0;
+    for (const FusionGroup& group : PartitionForFusion(graph, {}))
+      nodes = std::max(nodes, group.nodes.size());
+    return nodes;
+  };
+  EXPECT_EQ(longest(Op::kMul, 10), 10u);
+  EXPECT_EQ(longest(Op::kMul, 60), 11u);
+  EXPECT_EQ(longest(Op::kHardSwish, 60), 5u);  // reads its operand twice, taken for four times
+  EXPECT_EQ(longest(Op::kRelu, 60), 60u);
+}
+
 TEST(Fuse, LargeGraphsAreQuick) {
   Graph graph("large");
   Value* x = graph.AddInput("x", TensorType(DType::kF32, Shape{1, 2, 3, 3}));

@@ -21,6 +21,7 @@
 #include <unordered_set>
 
 #include "graph/node_rules.h"
+#include "opt/formula_size.h"
 #include "opt/rewrite.h"
 
 namespace attune {
@@ -183,15 +184,18 @@ class Partitioner {
   }
 
   bool IsWithinLimits(int group, const std::vector<Node*>& more = {}) {
+    const auto is_inside = [&](const Node& node) {
+      return GroupOf(&node) == group || std::find(more.begin(), more.end(), &node) != more.end();
+    };
+    FormulaSizes sizes(is_inside);
     std::unordered_set<const Value*> inputs;
+    bool formulas_fit = true;
     const auto count = [&](const std::vector<Node*>& nodes) {
       for (const Node* node : nodes) {
+        formulas_fit &= sizes.Of(*node) <= kMaxFormulaSize;
         for (const Value* input : node->inputs()) {
           if (input == nullptr) continue;
-          const Node* producer = input->producer();
-          const bool inside =
-              producer != nullptr &&
-              (GroupOf(producer) == group || std::find(more.begin(), more.end(), producer) != more.end());
+          const bool inside = input->producer() != nullptr && is_inside(*input->producer());
           const bool scalar = input->constant() != nullptr && input->constant()->num_elements() == 1;
           if (!inside && !scalar) inputs.insert(input);
         }
@@ -199,7 +203,7 @@ class Partitioner {
     };
     count(groups_[group].nodes);
     count(more);
-    return inputs.size() <= static_cast<size_t>(options_.max_inputs) &&
+    return formulas_fit && inputs.size() <= static_cast<size_t>(options_.max_inputs) &&
            groups_[group].nodes.size() + more.size() <= static_cast<size_t>(options_.max_nodes);
   }
 

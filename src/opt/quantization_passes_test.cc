@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "graph/verify.h"
+#include "opt/rewrite.h"
 #include "opt/testing.h"
 #include "reference/interpreter.h"
 
@@ -76,6 +77,25 @@ TEST(IntegerProducts, OtherWeightsBecomeFloats) {
     %y = matmul(%x, %e) : f32[2,1]
     return "out": %y
   })");
+}
+
+// By each of the 2^60 ways to the sums' beginning, it would take forever.
+TEST(FoldScales, SharedSumsAreLookedAtOnce) {
+  Graph graph("sums");
+  Value* x = graph.AddInput("x", TensorType(DType::kU8, Shape{1, 4}));
+  Value* fine = graph.AddConstant(Tensor::Scalar(DType::kF32, 0.5));
+  Value* coarse = graph.AddConstant(Tensor::Scalar(DType::kF32, 0x1p60));
+  Value* sum = graph.Make(Op::kDequantize, {x, fine});
+  for (int i = 0; i < 60; ++i) sum = graph.Make(Op::kAdd, {sum, sum});
+  graph.AddOutput("y", graph.Make(Op::kQuantize, {sum, coarse}, {{"to", DType::kU8}}));
+  const std::vector<Tensor> inputs = {FromDoubles(DType::kU8, {1, 4}, std::vector<double>{0, 2, 7, 255})};
+  const auto expected = Interpreter().Run(graph, inputs);
+  const auto reports = RunPlan(graph, *ParsePassPlan("fold_scales"));
+  ASSERT_TRUE(reports.ok() && reports->front().changed) << reports.status();
+  EXPECT_LT(graph.nodes().size(), 200u);
+  const auto actual = Interpreter().Run(graph, inputs);
+  ASSERT_TRUE(expected.ok() && actual.ok());
+  for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(actual->front().ToDouble(i), expected->front().ToDouble(i));
 }
 
 // Grows networks as converters leave them: every value is quantized and dequantized again.
