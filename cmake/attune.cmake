@@ -54,13 +54,22 @@ function(attune_precompile target kind)
   target_compile_options(${target} PRIVATE -fPIC)
 endfunction()
 
-# attune_library(NAME [DEPS ...] [LINK ...] [EXCLUDE ...])
+# attune_test_as_avx2(NAME LABEL COMMAND...)
+#
+# The test NAME once more, on this machine as one with AVX2 alone. Where it is one already, it is skipped.
+function(attune_test_as_avx2 name label)
+  add_test(NAME ${name}_avx2 COMMAND ${CMAKE_SOURCE_DIR}/tests/as_avx2.sh ${ARGN})
+  set_tests_properties(${name}_avx2 PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77)
+endfunction()
+
+# attune_library(NAME [AS_AVX2] [DEPS ...] [LINK ...] [EXCLUDE ...])
 #
 # Makes the static library attune_NAME of every .cc in the current folder and below, and, from the
 # files that end in _test.cc, the test program NAME_test. DEPS are other folders of src/, LINK
-# foreign libraries, EXCLUDE subfolders (regular expressions) that are libraries of their own.
+# foreign libraries, EXCLUDE subfolders (regular expressions) that are libraries of their own. AS_AVX2: what the
+# tests see depends on the processor, and so they run twice.
 function(attune_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "DEPS;LINK;EXCLUDE;TEST_LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "AS_AVX2" "" "DEPS;LINK;EXCLUDE;TEST_LINK")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   foreach(pattern IN LISTS ARG_EXCLUDE)
     list(FILTER sources EXCLUDE REGEX ${pattern})
@@ -84,5 +93,8 @@ function(attune_library name)
     attune_precompile(${name}_test test)
     add_test(NAME ${name} COMMAND ${name}_test)
     set_tests_properties(${name} PROPERTIES LABELS fast)
+    if(ARG_AS_AVX2)
+      attune_test_as_avx2(${name} fast $<TARGET_FILE:${name}_test>)
+    endif()
   endif()
 endfunction()
