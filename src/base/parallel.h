@@ -6,16 +6,15 @@
 #include <atomic>
 #include <cstdint>
 #include <new>
-#include <thread>
-#include <vector>
 
 #include "base/processors.h"
+#include "base/threads.h"
 
 namespace attune {
 
-// Calls f(i) for every i in [0, count), on at most so many threads, of which the caller's is one. f must
-// write nothing that another i touches. Running out of memory in f is thrown to the caller, as in a plain
-// loop.
+// Calls f(i) for every i in [0, count), on at most so many threads, of which the caller's is one, and on
+// fewer where the system has no more. f must write nothing that another i touches. Running out of memory in f
+// is thrown to the caller, as in a plain loop.
 template <typename F>
 void ParallelFor(int64_t count, F f, int max_threads = Processors()) {
   std::atomic<int64_t> next = 0;
@@ -29,10 +28,10 @@ void ParallelFor(int64_t count, F f, int max_threads = Processors()) {
     }
   };
   const int64_t helpers = std::min<int64_t>(count, max_threads) - 1;
-  std::vector<std::thread> threads;
-  for (int64_t t = 0; t < helpers; ++t) threads.emplace_back(work);
+  ThreadGroup threads;
+  if (helpers > 0) threads.Start(static_cast<int>(helpers), work);
   work();
-  for (std::thread& thread : threads) thread.join();
+  threads.Join();
   if (out_of_memory) throw std::bad_alloc();
 }
 

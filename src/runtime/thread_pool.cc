@@ -79,15 +79,14 @@ RuntimeStatus ThreadPool::Grow(size_t threads) {
   const std::lock_guard<std::mutex> lock(mutex_);
   while (threads_.size() < threads) {
     const auto self = static_cast<int32_t>(threads_.size());
-    threads_.push_back(std::make_unique<Thread>());
-    if (self == 0) continue;
+    auto thread = std::make_unique<Thread>();
     try {
-      threads_.back()->worker = std::thread(&ThreadPool::Work, this, std::ref(*threads_.back()), self);
+      if (self != 0) thread->worker = std::thread(&ThreadPool::Work, this, std::ref(*thread), self);
     } catch (const std::system_error&) {
-      threads_.pop_back();
       return {ATTUNE_OUT_OF_MEMORY,
               "the system has no more threads than " + std::to_string(self) + "; use fewer threads"};
     }
+    threads_.push_back(std::move(thread));  // reserved: it cannot fail
   }
   return {};
 }

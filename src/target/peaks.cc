@@ -1,6 +1,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <chrono>
 #include <cstdint>
@@ -9,10 +10,10 @@
 #include <mutex>
 #include <numeric>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include "base/processors.h"
+#include "base/threads.h"
 #include "target/target.h"
 
 namespace attune {
@@ -121,12 +122,14 @@ void Keep(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");
 }
 
-// What `rate` gives on the average of `threads` cores that all begin at the same time, when each has been
-// given what it needs by `prepare`; the most of some runs.
+// What `rate` gives on the average of `threads` cores, or as many as the system has threads for, that all
+// begin at the same time, when each has been given what it needs by `prepare`; the most of some runs.
 template <typename Prepare, typename Rate>
 double MostOnAll(int threads, int runs, Prepare prepare, Rate rate) {
   std::vector<double> rates(static_cast<size_t>(threads));
   double most = 0;
+  std::atomic<size_t> next = 1;  // the caller is the first
+  int running = threads;
   std::barrier together(threads);
   const auto work = [&](size_t index) {
     const auto prepared = prepare();
@@ -134,13 +137,14 @@ double MostOnAll(int threads, int runs, Prepare prepare, Rate rate) {
       together.arrive_and_wait();
       rates[index] = rate(prepared);
       together.arrive_and_wait();
-      if (index == 0) most = std::max(most, std::reduce(rates.begin(), rates.end()) / threads);
+      if (index == 0) most = std::max(most, std::reduce(rates.begin(), rates.end()) / running);
     }
   };
-  std::vector<std::thread> others;
-  for (int i = 1; i < threads; ++i) others.emplace_back(work, static_cast<size_t>(i));
+  ThreadGroup others;
+  running = 1 + others.Start(threads - 1, [&] { work(next++); });
+  for (int missing = running; missing < threads; ++missing) together.arrive_and_drop();
   work(0);
-  for (std::thread& other : others) other.join();
+  others.Join();
   return most;
 }
 

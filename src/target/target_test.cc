@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/processors.h"
+#include "base/testing/no_threads.h"
 #include "target/host_cpu_for_test.h"
 
 namespace attune {
@@ -81,6 +82,12 @@ TEST(HostTarget, IsTheOneThatTheEnvironmentNames) {
   }
   ScopedHostCpu empty("");
   EXPECT_EQ(HostTarget()->name, own->name);
+}
+
+// Before others, since what was measured is kept.
+TEST(MeasurePeaks, NeedsFewerThreadsWhereTheSystemHasNoMore) {
+  const testing::NoThreads none;
+  EXPECT_GT(MeasurePeaks(Processors()).gflops_per_core, 0);
 }
 
 TEST(MeasurePeaks, IsPlausibleAndCached) {

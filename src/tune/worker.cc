@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -13,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/threads.h"
 #include "tune/codec.h"
 #include "tune/message.h"
 #include "tune/worker_process.h"
@@ -23,14 +25,18 @@ namespace {
 // What the program is does not change while it runs, hence a global.
 bool main_runs_workers = false;
 
-// Ends this process when the tuner closes its end of the socket or is gone, whatever it is doing then.
-void EndWithTuner() {
-  std::thread([] {
+// Ends this process when the tuner closes its end of the socket or is gone, whatever it is doing then. False
+// where the system has no thread for it.
+bool EndWithTuner() {
+  std::thread watcher;
+  const bool started = StartThread(watcher, [] {
     pollfd entry = {kWorkerSocket, POLLRDHUP, 0};
     while (poll(&entry, 1, -1) < 0 && errno == EINTR) {
     }
     _exit(0);
-  }).detach();
+  });
+  if (started) watcher.detach();
+  return started;
 }
 
 // From now on, this process may take so much more time of a processor: the tuner's own limit is on the clock,
@@ -87,7 +93,11 @@ std::optional<int> RunIfWorker(int argc, char** argv, const BuildHooks& hooks) {
   main_runs_workers = true;
   if (argc != 3 || std::strcmp(argv[1], kWorkerFlag) != 0) return std::nullopt;
   const std::string_view kind = argv[2];
-  EndWithTuner();
+  if (!EndWithTuner()) {
+    // What a worker prints before it greets becomes the tuner's reason.
+    std::fputs("the system has no more threads\n", stderr);
+    return 1;
+  }
   if (!SendMessage(kWorkerSocket, kWorkerGreeting, kNoDeadline).ok()) return 0;
   if (kind == kBuilderKind) return RunBuilder(hooks);
   if (kind == kRunnerKind) return RunRunner();
