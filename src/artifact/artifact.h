@@ -11,8 +11,9 @@
 //   padding      kReadAhead zero bytes
 //
 // Every section has an XXH64 checksum, the header its own. The runtime checks those of header, manifest
-// and code when it loads, that of the constants when asked and before it expands them. A checksum finds
-// damage, not malice: whoever runs an artifact trusts its code (attune.h says how to pin it by digest).
+// and code when it loads, that of the constants when asked and before it expands them. One more checksum, of
+// the kernels' interfaces together with the code, ties the manifest to the code that it describes. A checksum
+// finds damage, not malice: whoever runs an artifact trusts its code (attune.h says how to pin it by digest).
 // Parsing is safe on any bytes.
 #ifndef ATTUNE_ARTIFACT_ARTIFACT_H_
 #define ATTUNE_ARTIFACT_ARTIFACT_H_
@@ -25,7 +26,7 @@
 
 namespace attune {
 
-inline constexpr uint32_t kArtifactVersion = 2;
+inline constexpr uint32_t kArtifactVersion = 3;
 
 // Where tensors may start in the arena and in the constants, in bytes.
 inline constexpr uint64_t kTensorAlignment = 64;
@@ -87,12 +88,33 @@ struct TensorInfo {
   bool operator==(const TensorInfo&) const = default;
 };
 
-// A graph input or output. Inputs are in the arena, of constant shape, and distinct. The memory plan
-// reuses the bytes of neither, so that both stay readable between runs.
+// A graph input or output. Both are in the arena, inputs of constant shape; no two share a byte. The memory
+// plan reuses the bytes of neither, so that both stay readable between runs.
 struct Port {
   std::string name;
   uint32_t tensor = 0;  // index into Manifest::tensors
   bool operator==(const Port&) const = default;
+};
+
+// What a kernel does with one of its buffers: it stays inside `bytes`, but for the read-ahead.
+struct OperandInfo {
+  uint8_t dtype = 0;  // DType's number
+  bool is_written = false;
+  uint64_t bytes = 0;
+  // Of one that is written: which others, only read, may be the very same bytes. All other operands of a
+  // call lie apart from one that is written.
+  std::vector<uint32_t> in_place_of;
+  bool operator==(const OperandInfo&) const = default;
+};
+
+// How a kernel must be called: the manifest's side of what its code does.
+struct KernelInterface {
+  uint64_t code_offset = 0;
+  uint64_t scratch_bytes = 0;  // of each thread
+  uint32_t num_dims = 0;       // it writes slots below this number alone
+  bool parallel = false;       // may be split into parts
+  std::vector<OperandInfo> operands;
+  bool operator==(const KernelInterface&) const = default;
 };
 
 struct KernelInfo {
@@ -100,7 +122,7 @@ struct KernelInfo {
   std::string op;        // what it computes, as the fused group prints ("conv+bias+relu")
   std::string strategy;  // how, with its configuration
   std::string digest;    // of its object code: equal digests mean equal code
-  uint64_t code_offset = 0;
+  KernelInterface interface;
   uint64_t flops = 0;       // one call's floating-point (or integer) operations, from the compute definition
   uint64_t bytes_read = 0;  // and the least it must move to and from memory
   uint64_t bytes_written = 0;
@@ -108,7 +130,7 @@ struct KernelInfo {
 };
 
 enum class Opcode : uint8_t {
-  kCall = 0,           // run `kernel` over `tensors`
+  kCall = 0,           // run `kernel` over `tensors`, one for each of its operands
   kJump = 1,           // go on at instruction `target`
   kBranchIfFalse = 2,  // go on at `target` where element 0 of tensors[0], a bool, is 0
   // Copy tensors[0] to tensors[1], which is in the arena, of the same dtype and does not overlap it. Of equal
@@ -117,11 +139,11 @@ enum class Opcode : uint8_t {
   kCopy = 3,
 };
 
-// One step of the program, which starts at instruction 0 and ends at the number of instructions.
+// One step of the program, which starts at instruction 0 and ends at the number of instructions. From each
+// there is a way to the end.
 struct Instruction {
   Opcode opcode = Opcode::kCall;
   uint32_t kernel = 0;            // kCall: index into Manifest::kernels
-  bool parallel = false;          // kCall: may be split into parts
   uint32_t target = 0;            // kJump, kBranchIfFalse: an instruction, or their number for the end
   std::vector<uint32_t> tensors;  // indices into Manifest::tensors
   std::string label;              // the nodes it computes, for profiles

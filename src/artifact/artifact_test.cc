@@ -16,6 +16,17 @@ namespace attune {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::kAdd;
+using testing::kColsOut;
+using testing::kCopied;
+using testing::kCounter;
+using testing::kDone;
+using testing::kKeepColumns;
+using testing::kKeepRows;
+using testing::kRowsOut;
+using testing::kSum;
+using testing::kW;
+using testing::kX;
 using testing::MakeCompressedSampleArtifact;
 using testing::MakeSampleArtifact;
 using testing::RepairChecksums;
@@ -36,18 +47,20 @@ format::Header HeaderOf(const std::string& file) {
 }
 
 // The file with `change` made to its header, whose checksum is right again.
-std::string WithHeader(std::string file, const std::function<void(format::Header&)>& change) {
+std::string WithHeader(std::string file, const std::function<void(format::Header&)>& change,
+                       bool repair_kernels = true) {
   format::Header header = HeaderOf(file);
   change(header);
   format::Encoder encoder;
   encoder(header);
   file.replace(0, encoder.bytes().size(), encoder.bytes());
-  RepairChecksums(file);
+  RepairChecksums(file, repair_kernels);
   return file;
 }
 
 // The file of a manifest that the writer would refuse: written with a valid one, which is then replaced.
-std::string WriteUnchecked(const SampleArtifact& sample, const Manifest& manifest) {
+std::string WriteUnchecked(const SampleArtifact& sample, const Manifest& manifest,
+                           bool repair_kernels = true) {
   std::string file = sample.Write();
   format::Header header = HeaderOf(file);
   Manifest encoded = manifest;
@@ -59,12 +72,15 @@ std::string WriteUnchecked(const SampleArtifact& sample, const Manifest& manifes
   file.resize((file.size() + format::kPageBytes - 1) / format::kPageBytes * format::kPageBytes);
   const int64_t shift = static_cast<int64_t>(file.size()) - static_cast<int64_t>(header.code.offset);
   file += body;
-  return WithHeader(file, [&](format::Header& h) {
-    h.manifest.bytes = encoder.bytes().size();
-    h.code.offset += shift;
-    h.constants.offset += shift;
-    h.file_bytes = file.size();
-  });
+  return WithHeader(
+      file,
+      [&](format::Header& h) {
+        h.manifest.bytes = encoder.bytes().size();
+        h.code.offset += shift;
+        h.constants.offset += shift;
+        h.file_bytes = file.size();
+      },
+      repair_kernels);
 }
 
 TEST(ArtifactTest, ReadsWhatWasWritten) {
@@ -118,7 +134,7 @@ TEST(ArtifactTest, RefusesOtherVersions) {
   const std::string file =
       WithHeader(MakeSampleArtifact().Write(), [](format::Header& header) { header.version = 7; });
   EXPECT_EQ(Parse(file).fault, ArtifactFault::kOtherVersion);
-  EXPECT_THAT(Parse(file).message, HasSubstr("has format version 7, and this runtime reads 2"));
+  EXPECT_THAT(Parse(file).message, HasSubstr("has format version 7, and this runtime reads 3"));
 }
 
 TEST(ArtifactTest, RefusesEveryShorterFile) {
@@ -189,6 +205,35 @@ TEST(ArtifactTest, SurvivesFlippedBitsWithRightChecksums) {
   EXPECT_GT(refused, 1000);  // the rest flips texts and the like
 }
 
+TEST(ArtifactTest, AKernelMayComputeInPlaceOfAnInput) {
+  SampleArtifact sample = MakeSampleArtifact();
+  sample.manifest.program[0].tensors = {kSum, kW, kSum};  // as the kernel declares
+  EXPECT_TRUE(Parse(sample.Write()).ok());
+}
+
+// A manifest that is sound in itself, with another's code.
+TEST(ArtifactTest, RefusesKernelsThatAreNotThoseOfTheCode) {
+  const SampleArtifact sample = MakeSampleArtifact();
+  const std::vector<std::function<void(Manifest&)>> changes = {
+      [](Manifest& m) { m.kernels[kKeepRows].interface.code_offset += kKernelAlignment; },
+      [](Manifest& m) {
+        std::swap(m.kernels[kAdd].interface.code_offset, m.kernels[kKeepRows].interface.code_offset);
+      },
+      [](Manifest& m) { m.kernels[kAdd].interface.operands[0].bytes -= 1; },
+      [](Manifest& m) { m.kernels[kAdd].interface.parallel = false; }};
+  for (const auto& change : changes) {
+    Manifest changed = sample.manifest;
+    change(changed);
+    EXPECT_THAT(Parse(WriteUnchecked(sample, changed, /*repair_kernels=*/false)).message,
+                HasSubstr("its kernels are not those of its code"));
+    EXPECT_TRUE(Parse(WriteUnchecked(sample, changed)).ok());
+  }
+  std::string file = sample.Write();
+  file[HeaderOf(file).code.offset] ^= 1;
+  RepairChecksums(file, /*repair_kernels=*/false);
+  EXPECT_THAT(Parse(file).message, HasSubstr("its kernels are not those of its code"));
+}
+
 TEST(ArtifactTest, AHugeCountInASmallFileIsRefused) {
   Manifest manifest = MakeSampleArtifact().manifest;
   std::string file = MakeSampleArtifact().Write();
@@ -223,11 +268,6 @@ constexpr uint64_t kWBytes = testing::kRows * testing::kColumns * sizeof(float);
 void SetIndices(Manifest& manifest, size_t values, ConstantEncoding encoding = ConstantEncoding::kIndices) {
   manifest.constant_ranges = {{encoding, kWBytes, std::vector<uint32_t>(values)}};
 }
-
-using testing::kCounter;
-using testing::kRowsOut;
-using testing::kW;
-using testing::kX;
 
 INSTANTIATE_TEST_SUITE_P(
     All, ManifestRuleTest,
@@ -290,10 +330,55 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"input \"x\" is no tensor", [](Manifest& m) { m.inputs[0].tensor = 99; }},
         Rule{"input \"x\" is not in the arena", [](Manifest& m) { m.inputs[0].tensor = kW; }},
         Rule{"input \"x\" has a dynamic shape", [](Manifest& m) { m.inputs[0].tensor = kRowsOut; }},
-        Rule{"shares its tensor", [](Manifest& m) { m.inputs.push_back({"again", kX}); }},
+        Rule{"the ports \"x\" and \"again\" share memory",
+             [](Manifest& m) { m.inputs.push_back({"again", kX}); }},
         Rule{"output \"sum\" is no tensor", [](Manifest& m) { m.outputs[0].tensor = 99; }},
+        Rule{"output \"sum\" is not in the arena", [](Manifest& m) { m.outputs[0].tensor = kW; }},
+        Rule{"the ports \"columns\" and \"again\" share memory",
+             [](Manifest& m) { m.outputs.push_back({"again", kColsOut}); }},
+        Rule{"the ports \"x\" and \"rows\" share memory",
+             [](Manifest& m) { m.tensors[kRowsOut].offset = m.tensors[kX].offset + 64; }},
         Rule{"kernel \"add\" does not start inside the code",
-             [](Manifest& m) { m.kernels[0].code_offset = 1 << 20; }},
+             [](Manifest& m) { m.kernels[0].interface.code_offset = 1 << 20; }},
+        Rule{"kernel \"fill_scratch\" needs more scratch than there is",
+             [](Manifest& m) { m.scratch_bytes -= 1; }},
+        Rule{"kernel \"keep_columns\" writes dim slots that do not exist",
+             [](Manifest& m) { m.kernels[kKeepColumns].interface.num_dims = 4; }},
+        Rule{"kernel \"add\" has an operand of an unknown dtype",
+             [](Manifest& m) { m.kernels[kAdd].interface.operands[1].dtype = 13; }},
+        Rule{"kernel \"add\" computes in place of more than it has",
+             [](Manifest& m) { m.kernels[kAdd].interface.operands[2].in_place_of.assign(4, 0); }},
+        Rule{"kernel \"add\" computes in place of what is no input",
+             [](Manifest& m) { m.kernels[kAdd].interface.operands[2].in_place_of = {3}; }},
+        Rule{"kernel \"add\" computes in place of what is no input",
+             [](Manifest& m) { m.kernels[kAdd].interface.operands[2].in_place_of = {2}; }},
+        Rule{"kernel \"add\" computes in place of what is no input",
+             [](Manifest& m) { m.kernels[kAdd].interface.operands[1].in_place_of = {0}; }},
+        Rule{"instruction 0 calls \"add\" with 0 tensors, and it takes 3",
+             [](Manifest& m) { m.program[0].tensors.clear(); }},
+        Rule{"instruction 0 calls \"add\" with 4 tensors, and it takes 3",
+             [](Manifest& m) { m.program[0].tensors.push_back(kX); }},
+        Rule{"instruction 3 calls \"keep_rows\" with 1 tensors, and it takes 2",
+             [](Manifest& m) { m.program[3].kernel = kKeepRows; }},
+        Rule{"instruction 0 calls \"add\" with a tensor of another dtype",
+             [](Manifest& m) { m.program[0].tensors[0] = kDone; }},
+        Rule{"instruction 0 calls \"add\" with a tensor that is too small",
+             [](Manifest& m) { m.kernels[kAdd].interface.operands[0].bytes += 1; }},
+        Rule{"instruction 0 calls \"add\" to write a constant",
+             [](Manifest& m) { m.program[0].tensors[2] = kW; }},
+        Rule{"instruction 0 calls \"add\" to write what it also uses",
+             [](Manifest& m) { m.program[0].tensors = {kX, kX, kX}; }},
+        Rule{"instruction 0 calls \"add\" to write what it also uses",
+             [](Manifest& m) { m.program[0].tensors = {kW, kX, kX}; }},
+        Rule{"instruction 1 calls \"keep_rows\" to write what it also uses",
+             [](Manifest& m) { m.program[1].tensors = {kSum, kSum}; }},
+        Rule{"instruction 5 calls \"step\" to write what it also uses",
+             [](Manifest& m) { m.tensors[kDone].offset = m.tensors[kCounter].offset; }},
+        Rule{"instruction 0 leads into a loop that never ends", [](Manifest& m) { m.program[4].target = 4; }},
+        Rule{"instruction 0 leads into a loop that never ends",
+             [](Manifest& m) { m.program[8] = {Opcode::kJump, 0, 7, {}, ""}; }},
+        Rule{"instruction 7 copies a tensor onto itself",
+             [](Manifest& m) { m.program[7].tensors = {kCopied, kCopied}; }},
         Rule{"instruction 0 uses a tensor that does not exist",
              [](Manifest& m) { m.program[0].tensors[0] = 99; }},
         Rule{"instruction 0 calls a kernel that does not exist",
@@ -308,7 +393,7 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"copies between two shapes", [](Manifest& m) {
                m.tensors[kX].shape = {3};
                m.tensors[kX].dim_slots = {-1};
-               m.program[7].tensors = {kX, testing::kSum};
+               m.program[7].tensors = {kX, kSum};
              }}));
 
 }  // namespace

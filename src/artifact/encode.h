@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "artifact/checksum.h"
 #include "artifact/format.h"
 
 namespace attune::format {
@@ -49,6 +50,17 @@ class Encoder {
 
   std::string bytes_;
 };
+
+// Of the kernels' interfaces, in their order, and the checksum of the code that they describe.
+inline uint64_t KernelsChecksum(const Manifest& manifest, uint64_t code_checksum) {
+  Encoder encoder;
+  for (const KernelInfo& kernel : manifest.kernels) {
+    KernelInterface interface = kernel.interface;  // an archive takes fields that it could change
+    encoder(interface);
+  }
+  encoder(code_checksum);
+  return Xxh64(std::as_bytes(std::span(encoder.bytes())));
+}
 
 // Reads from bytes that may be anything. After the first fault, which is a read beyond the end or a value
 // that its type cannot have, every read yields zeros and `failed` stays true. Memory stays within a small

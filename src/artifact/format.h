@@ -24,7 +24,7 @@ struct Section {
   uint64_t checksum = 0;
 };
 
-// Encoded in this order: magic, version, header_bytes, file_bytes, the sections, header_checksum.
+// Encoded in this order.
 struct Header {
   std::array<uint8_t, 8> magic = kMagic;
   uint32_t version = kArtifactVersion;
@@ -33,8 +33,8 @@ struct Header {
   Section manifest;
   Section code;
   Section constants;
-  uint64_t reserved = 0;         // 0 in this version
-  uint64_t header_checksum = 0;  // of all header bytes before it
+  uint64_t kernels_checksum = 0;  // KernelsChecksum()
+  uint64_t header_checksum = 0;   // of all header bytes before it
 };
 
 inline constexpr uint32_t kHeaderBytes = 8 + 4 + 4 + 8 + 3 * 24 + 8 + 8;
@@ -48,7 +48,8 @@ void Fields(Archive& a, Section& s) {
 template <typename Archive>
 void Fields(Archive& a, Header& h) {
   for (uint8_t& byte : h.magic) a(byte);
-  a(h.version, h.header_bytes, h.file_bytes, h.manifest, h.code, h.constants, h.reserved, h.header_checksum);
+  a(h.version, h.header_bytes, h.file_bytes, h.manifest, h.code, h.constants, h.kernels_checksum,
+    h.header_checksum);
 }
 
 template <typename Archive>
@@ -72,13 +73,23 @@ void Fields(Archive& a, Port& p) {
 }
 
 template <typename Archive>
+void Fields(Archive& a, OperandInfo& p) {
+  a(p.dtype, p.is_written, p.bytes, p.in_place_of);
+}
+
+template <typename Archive>
+void Fields(Archive& a, KernelInterface& i) {
+  a(i.code_offset, i.scratch_bytes, i.num_dims, i.parallel, i.operands);
+}
+
+template <typename Archive>
 void Fields(Archive& a, KernelInfo& k) {
-  a(k.name, k.op, k.strategy, k.digest, k.code_offset, k.flops, k.bytes_read, k.bytes_written);
+  a(k.name, k.op, k.strategy, k.digest, k.interface, k.flops, k.bytes_read, k.bytes_written);
 }
 
 template <typename Archive>
 void Fields(Archive& a, Instruction& i) {
-  a(i.opcode, i.kernel, i.parallel, i.target, i.tensors, i.label);
+  a(i.opcode, i.kernel, i.target, i.tensors, i.label);
 }
 
 template <typename Archive>

@@ -51,8 +51,7 @@ ArtifactError ReadHeader(std::span<const std::byte> bytes, Header* header) {
   if (header->header_checksum != Xxh64(bytes.first(format::kHeaderChecksumOffset))) {
     return Damaged("its header does not match its checksum");
   }
-  if (header->header_bytes != format::kHeaderBytes || header->reserved != 0)
-    return Damaged("its header is malformed");
+  if (header->header_bytes != format::kHeaderBytes) return Damaged("its header is malformed");
   if (header->file_bytes > bytes.size()) return CutShort(bytes.size(), std::to_string(header->file_bytes));
   if (header->file_bytes < bytes.size()) return Damaged("bytes follow its end");
   return {};
@@ -87,6 +86,8 @@ ArtifactError ParseArtifact(std::span<const std::byte> bytes, ArtifactView* view
   view->manifest = Manifest();
   decoder(view->manifest);
   if (decoder.failed() || !decoder.at_end()) return Damaged("its manifest is malformed");
+  if (format::KernelsChecksum(view->manifest, header.code.checksum) != header.kernels_checksum)
+    return Damaged("its kernels are not those of its code");
   const std::string fault = ValidateManifest(view->manifest, view->code.size(), view->constants.size());
   return fault.empty() ? ArtifactError() : Damaged(fault);
 }

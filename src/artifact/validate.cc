@@ -1,7 +1,9 @@
 #include "artifact/validate.h"
 
+#include <algorithm>
 #include <bit>
-#include <set>
+#include <tuple>
+#include <vector>
 
 #include "artifact/expand.h"
 #include "artifact/printable.h"
@@ -59,25 +61,147 @@ std::string CheckTensor(const TensorInfo& tensor, const Manifest& manifest, uint
   return "";
 }
 
+// Bytes of the arena or of the constants.
+struct Extent {
+  Place place = Place::kArena;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+
+  bool operator==(const Extent&) const = default;
+  bool Overlaps(const Extent& other) const {
+    return place == other.place && begin < other.end && other.begin < end;
+  }
+};
+
+Extent ExtentOf(const TensorInfo& tensor) {
+  return {tensor.place, tensor.offset, tensor.offset + tensor.bytes};
+}
+
+// What a port's tensor must be. `kind`: "input" or "output".
+std::string CheckPort(const Port& port, const std::string& kind, const Manifest& manifest) {
+  const auto fault = [&](const char* what) { return kind + " " + Quote(port.name) + " " + what; };
+  if (port.tensor >= manifest.tensors.size()) return fault("is no tensor");
+  const TensorInfo& tensor = manifest.tensors[port.tensor];
+  if (tensor.place != Place::kArena) return fault("is not in the arena");
+  if (kind == "input" && !IsStatic(tensor)) return fault("has a dynamic shape");
+  return "";
+}
+
+// No two ports share a byte: together they take no more than the arena.
 std::string CheckPorts(const Manifest& manifest) {
-  std::set<uint32_t> seen;
+  std::vector<const Port*> ports;
   for (const Port& input : manifest.inputs) {
-    const auto fault = [&](const char* what) { return "input " + Quote(input.name) + " " + what; };
-    if (input.tensor >= manifest.tensors.size()) return fault("is no tensor");
-    const TensorInfo& tensor = manifest.tensors[input.tensor];
-    if (tensor.place != Place::kArena) return fault("is not in the arena");
-    if (!IsStatic(tensor)) return fault("has a dynamic shape");
-    if (!seen.insert(input.tensor).second) return fault("shares its tensor with another");
+    if (std::string fault = CheckPort(input, "input", manifest); !fault.empty()) return fault;
+    ports.push_back(&input);
   }
   for (const Port& output : manifest.outputs) {
-    if (output.tensor >= manifest.tensors.size()) return "output " + Quote(output.name) + " is no tensor";
+    if (std::string fault = CheckPort(output, "output", manifest); !fault.empty()) return fault;
+    ports.push_back(&output);
+  }
+  const auto extent = [&](const Port* port) { return ExtentOf(manifest.tensors[port->tensor]); };
+  std::ranges::sort(ports, {}, [&](const Port* port) { return extent(port).begin; });
+  const Port* last = nullptr;  // that ends last of those before
+  for (const Port* port : ports) {
+    if (extent(port).begin == extent(port).end) continue;
+    if (last != nullptr && extent(last).Overlaps(extent(port)))
+      return "the ports " + Quote(last->name) + " and " + Quote(port->name) + " share memory";
+    last = port;
   }
   return "";
+}
+
+std::string CheckKernel(const KernelInfo& kernel, const Manifest& manifest, uint64_t code_bytes) {
+  const auto fault = [&](const char* what) { return "kernel " + Quote(kernel.name) + " " + what; };
+  const KernelInterface& interface = kernel.interface;
+  if (interface.code_offset >= code_bytes || interface.code_offset % kKernelAlignment != 0)
+    return fault("does not start inside the code");
+  if (interface.scratch_bytes > manifest.scratch_bytes) return fault("needs more scratch than there is");
+  if (interface.num_dims > manifest.num_dims) return fault("writes dim slots that do not exist");
+  for (const OperandInfo& operand : interface.operands) {
+    if (ElementSize(operand.dtype) == 0) return fault("has an operand of an unknown dtype");
+    if (operand.in_place_of.size() > interface.operands.size())
+      return fault("computes in place of more than it has");
+    for (const uint32_t other : operand.in_place_of) {
+      if (!operand.is_written || other >= interface.operands.size() || interface.operands[other].is_written)
+        return fault("computes in place of what is no input");
+    }
+  }
+  return "";
+}
+
+// An operand of a call and its tensor's memory.
+struct Operand {
+  Extent extent;
+  uint32_t index = 0;
+  const OperandInfo* info = nullptr;
+};
+
+// Whether `written` may share memory with the operand `other`, which overlaps it.
+bool MayShare(const Operand& written, const Operand& other) {
+  const std::vector<uint32_t>& inputs = written.info->in_place_of;
+  return written.extent == other.extent && std::ranges::find(inputs, other.index) != inputs.end();
+}
+
+// Whether what the call writes lies apart from its other operands, but for those that it may be computed in
+// place of. It looks at operands in their order in memory and keeps, of those before, the one that is written
+// and ends last and the two that end last: written ones never overlap, so that no other can overlap the next.
+bool WritesApart(const Instruction& call, const Manifest& manifest) {
+  std::vector<Operand> operands;
+  const std::vector<OperandInfo>& infos = manifest.kernels[call.kernel].interface.operands;
+  for (uint32_t i = 0; i < infos.size(); ++i) {
+    const Extent extent = ExtentOf(manifest.tensors[call.tensors[i]]);
+    if (extent.begin != extent.end) operands.push_back({extent, i, &infos[i]});
+  }
+  std::ranges::sort(operands, {}, [](const Operand& o) {
+    return std::tuple(o.extent.place, o.extent.begin, o.extent.end, o.info->is_written, o.index);
+  });
+  const Operand* written = nullptr;
+  const Operand* last = nullptr;
+  const Operand* second = nullptr;
+  const auto ends_after = [](const Operand& a, const Operand* b) {
+    return b == nullptr || a.extent.place != b->extent.place || a.extent.end > b->extent.end;
+  };
+  for (const Operand& operand : operands) {
+    const auto overlaps = [&](const Operand* other) {
+      return other != nullptr && operand.extent.Overlaps(other->extent);
+    };
+    if (overlaps(written)) return false;
+    if (operand.info->is_written) {
+      if (overlaps(second) || (overlaps(last) && !MayShare(operand, *last))) return false;
+      if (ends_after(operand, written)) written = &operand;
+    }
+    if (ends_after(operand, last)) {
+      second = last;
+      last = &operand;
+    } else if (ends_after(operand, second)) {
+      second = &operand;
+    }
+  }
+  return true;
+}
+
+std::string CheckCall(const Instruction& call, const Manifest& manifest) {
+  if (call.kernel >= manifest.kernels.size()) return "calls a kernel that does not exist";
+  const KernelInfo& kernel = manifest.kernels[call.kernel];
+  const std::string callee = "calls " + Quote(kernel.name) + " ";
+  const std::vector<OperandInfo>& operands = kernel.interface.operands;
+  if (call.tensors.size() != operands.size()) {
+    return callee + "with " + std::to_string(call.tensors.size()) + " tensors, and it takes " +
+           std::to_string(operands.size());
+  }
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const TensorInfo& tensor = manifest.tensors[call.tensors[i]];
+    if (tensor.dtype != operands[i].dtype) return callee + "with a tensor of another dtype";
+    if (tensor.bytes < operands[i].bytes) return callee + "with a tensor that is too small";
+    if (operands[i].is_written && tensor.place != Place::kArena) return callee + "to write a constant";
+  }
+  return WritesApart(call, manifest) ? "" : callee + "to write what it also uses";
 }
 
 std::string CheckCopy(const TensorInfo& from, const TensorInfo& to) {
   if (to.place != Place::kArena) return "copies to a constant";
   if (from.dtype != to.dtype) return "copies between two dtypes";
+  if (ExtentOf(from).Overlaps(ExtentOf(to))) return "copies a tensor onto itself";
   if (from.shape.size() == to.shape.size()) return "";
   if (!IsStatic(from) || !IsStatic(to) || ShapeBytes(from) != ShapeBytes(to))
     return "copies between two shapes";
@@ -92,7 +216,7 @@ std::string CheckOperands(const Instruction& instruction, const Manifest& manife
   const size_t count = instruction.tensors.size();
   switch (instruction.opcode) {
     case Opcode::kCall:
-      return instruction.kernel < manifest.kernels.size() ? "" : "calls a kernel that does not exist";
+      return CheckCall(instruction, manifest);
     case Opcode::kJump:
       return count == 0 ? "" : "jumps with tensors";
     case Opcode::kBranchIfFalse: {
@@ -107,6 +231,30 @@ std::string CheckOperands(const Instruction& instruction, const Manifest& manife
   return "has an unknown opcode";
 }
 
+// Whether the program can end from each of its instructions, whose targets exist. The first that cannot, or
+// the number of instructions.
+size_t FirstWithoutEnd(const std::vector<Instruction>& program) {
+  std::vector<std::vector<size_t>> sources(program.size() + 1);  // that go on at an instruction
+  for (size_t i = 0; i < program.size(); ++i) {
+    const Opcode opcode = program[i].opcode;
+    if (opcode != Opcode::kJump) sources[i + 1].push_back(i);
+    if (opcode == Opcode::kJump || opcode == Opcode::kBranchIfFalse) sources[program[i].target].push_back(i);
+  }
+  std::vector<bool> ends(program.size() + 1, false);
+  std::vector<size_t> todo = {program.size()};
+  ends[program.size()] = true;
+  while (!todo.empty()) {
+    const size_t at = todo.back();
+    todo.pop_back();
+    for (const size_t source : sources[at]) {
+      if (ends[source]) continue;
+      ends[source] = true;
+      todo.push_back(source);
+    }
+  }
+  return static_cast<size_t>(std::ranges::find(ends, false) - ends.begin());
+}
+
 std::string CheckProgram(const Manifest& manifest) {
   for (size_t i = 0; i < manifest.program.size(); ++i) {
     const Instruction& instruction = manifest.program[i];
@@ -114,6 +262,9 @@ std::string CheckProgram(const Manifest& manifest) {
     if (fault.empty() && instruction.target > manifest.program.size()) fault = "jumps outside the program";
     if (!fault.empty()) return "instruction " + std::to_string(i) + " " + fault;
   }
+  const size_t endless = FirstWithoutEnd(manifest.program);
+  if (endless < manifest.program.size())
+    return "instruction " + std::to_string(endless) + " leads into a loop that never ends";
   return "";
 }
 
@@ -167,9 +318,7 @@ std::string ValidateManifest(const Manifest& manifest, uint64_t code_bytes, uint
   }
   if (std::string fault = CheckPorts(manifest); !fault.empty()) return fault;
   for (const KernelInfo& kernel : manifest.kernels) {
-    if (kernel.code_offset >= code_bytes || kernel.code_offset % kKernelAlignment != 0) {
-      return "kernel " + Quote(kernel.name) + " does not start inside the code";
-    }
+    if (std::string fault = CheckKernel(kernel, manifest, code_bytes); !fault.empty()) return fault;
   }
   return CheckProgram(manifest);
 }

@@ -51,6 +51,7 @@ absl::StatusOr<std::string> WriteArtifact(const ArtifactContents& contents) {
   };
   header.code = {next_page(header.manifest), contents.code.size(), Xxh64(contents.code)};
   header.constants = {next_page(header.code), contents.constants.size(), Xxh64(contents.constants)};
+  header.kernels_checksum = format::KernelsChecksum(contents.manifest, header.code.checksum);
   header.file_bytes = header.constants.offset + header.constants.bytes + kReadAhead;
   format::Encoder unsigned_header;
   unsigned_header(header);

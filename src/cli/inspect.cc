@@ -137,7 +137,7 @@ Json ToJson(const NetworkDescription& d) {
                  {"label", step.label}};
     if (step.opcode == Opcode::kCall) {
       json["kernel"] = step.kernel;
-      json["parallel"] = step.parallel;
+      json["parallel"] = m.kernels[step.kernel].interface.parallel;
     } else if (step.opcode != Opcode::kCopy) {
       json["target"] = step.target;
     }

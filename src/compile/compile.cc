@@ -101,7 +101,6 @@ void WriteProgram(const NetworkPlan& plan, const std::vector<CompiledKernel>& co
       Instruction instruction = Translate(step);
       if (step.kind == StepKind::kCall) {
         instruction.kernel = first_phase[static_cast<size_t>(step.kernel)] + static_cast<uint32_t>(phase);
-        instruction.parallel = compiled[static_cast<size_t>(step.kernel)].phases[phase].parallel;
       }
       manifest.program.push_back(std::move(instruction));
     }
@@ -112,6 +111,22 @@ void WriteProgram(const NetworkPlan& plan, const std::vector<CompiledKernel>& co
       manifest.program[starts[i]].target = starts[static_cast<size_t>(plan.steps[i].target)];
     }
   }
+}
+
+// How each phase of the kernel is called, but for where it starts.
+KernelInterface DescribeInterface(const PlannedKernel& kernel, const CompiledKernel& compiled) {
+  KernelInterface interface;
+  interface.scratch_bytes = static_cast<uint64_t>(compiled.scratch_bytes);
+  if (kernel.nest.dims_buffer)
+    interface.num_dims = static_cast<uint32_t>(kernel.nest.dims_buffer->num_elements());
+  for (const LoopNest::Param& param : kernel.nest.params) {
+    const auto bytes = static_cast<uint64_t>(param.buffer->num_elements() * DTypeSize(param.buffer->dtype));
+    interface.operands.push_back(
+        {static_cast<uint8_t>(param.buffer->dtype), param.role != BufferRole::kInput, bytes, {}});
+  }
+  for (const auto& [in, out] : kernel.may_alias)
+    interface.operands[static_cast<size_t>(out)].in_place_of.push_back(static_cast<uint32_t>(in));
+  return interface;
 }
 
 void WriteKernels(const NetworkPlan& plan, const std::vector<CompiledKernel>& compiled,
@@ -125,7 +140,9 @@ void WriteKernels(const NetworkPlan& plan, const std::vector<CompiledKernel>& co
       info.op = kernel.operators;
       info.strategy = kernel.strategy;
       info.digest = digest;
-      info.code_offset = static_cast<uint64_t>(code.symbols.at(info.name));
+      info.interface = DescribeInterface(kernel, compiled[i]);
+      info.interface.code_offset = static_cast<uint64_t>(code.symbols.at(info.name));
+      info.interface.parallel = compiled[i].phases[phase].parallel;
       // The last phase is the one that finishes the group's work.
       const bool counted = phase + 1 == compiled[i].phases.size();
       info.flops = counted ? static_cast<uint64_t>(kernel.flops) : 0;

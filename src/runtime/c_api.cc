@@ -244,10 +244,13 @@ attune_code attune_model_instruction(const attune_model* model, size_t index, at
     if (model == nullptr || info == nullptr) return NullArgument();
     RuntimeStatus status = CheckIndex("instruction", index, attune_model_num_instructions(model));
     if (!status.ok()) return status;
-    const Instruction& instruction = model->loaded->manifest().program[index];
-    const bool is_call = instruction.opcode == Opcode::kCall;
-    *info = {is_call ? static_cast<int32_t>(instruction.kernel) : -1, is_call && instruction.parallel,
-             instruction.label.c_str()};
+    const Manifest& manifest = model->loaded->manifest();
+    const Instruction& instruction = manifest.program[index];
+    *info = {-1, 0, instruction.label.c_str()};
+    if (instruction.opcode == Opcode::kCall) {
+      info->kernel = static_cast<int32_t>(instruction.kernel);
+      info->is_parallel = manifest.kernels[instruction.kernel].interface.parallel;
+    }
     return status;
   });
 }

@@ -247,7 +247,8 @@ TEST(RuntimeTest, ProfilesEachInstruction) {
 TEST(RuntimeTest, AKernelThatFailsEndsTheRun) {
   for (const bool parallel : {false, true}) {
     SampleArtifact sample = MakeSampleArtifact();
-    sample.manifest.program[1] = {Opcode::kCall, kFail, parallel, 0, {}, "block3/op"};
+    sample.manifest.kernels[kFail].interface.parallel = parallel;
+    sample.manifest.program[1] = {Opcode::kCall, kFail, 0, {}, "block3/op"};
     const ModelHandle model = LoadBytes(sample.Write());
     const SessionHandle session = NewSession(model, 3);
     attune_error error{};

@@ -101,7 +101,7 @@ RuntimeStatus LoadedModel::LoadConstants(const LoadOptions& options) {
 }
 
 KernelFunction LoadedModel::kernel(uint32_t index) const {
-  return reinterpret_cast<KernelFunction>(code_.get() + manifest().kernels[index].code_offset);
+  return reinterpret_cast<KernelFunction>(code_.get() + manifest().kernels[index].interface.code_offset);
 }
 
 RuntimeStatus LoadedModel::Verify() const { return Named(VerifyConstants(view_)); }

@@ -91,9 +91,10 @@ void ModelSession::ResolveSteps() {
   for (const Instruction& instruction : manifest().program) {
     Step& step = steps_.emplace_back();
     step.opcode = instruction.opcode;
-    step.threads = instruction.parallel ? threads_ : 1;
+    const bool is_call = instruction.opcode == Opcode::kCall;
+    step.threads = is_call && manifest().kernels[instruction.kernel].interface.parallel ? threads_ : 1;
     step.target = instruction.target;
-    step.kernel = instruction.opcode == Opcode::kCall ? model_->kernel(instruction.kernel) : nullptr;
+    step.kernel = is_call ? model_->kernel(instruction.kernel) : nullptr;
     step.buffers = buffers_.data() + buffers_.size();
     step.instruction = &instruction;
     for (const uint32_t tensor : instruction.tensors) buffers_.push_back(Address(tensor));

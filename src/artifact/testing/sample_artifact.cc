@@ -1,6 +1,8 @@
 #include "artifact/testing/sample_artifact.h"
 
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "artifact/checksum.h"
 #include "artifact/compress.h"
@@ -53,6 +55,26 @@ void AddTensors(Manifest& manifest) {
   manifest.num_dims = 3;
 }
 
+OperandInfo Operand(DType dtype, uint64_t elements, bool is_written) {
+  return {static_cast<uint8_t>(dtype), is_written, elements * DTypeSize(dtype), {}};
+}
+
+KernelInterface InterfaceOf(SampleKernel kernel) {
+  const OperandInfo in = Operand(DType::kF32, kRows * kColumns, false);
+  const OperandInfo out = Operand(DType::kF32, kRows * kColumns, true);
+  const OperandInfo counter = Operand(DType::kI64, 1, true), done = Operand(DType::kBool, 1, true);
+  const std::vector<OperandInfo> operands[kNumSampleKernels] = {
+      {in, in, out}, {in, out}, {in, out}, {counter}, {counter, done}, {}, {in, out}};
+  KernelInterface interface;
+  interface.code_offset = reinterpret_cast<const std::byte*>(SampleKernels()[kernel]) - SampleCode().data();
+  interface.scratch_bytes = kernel == kFillScratch ? kColumns * sizeof(float) : 0;
+  interface.num_dims = kernel == kKeepRows ? 1 : kernel == kKeepColumns ? 2 : 0;
+  interface.parallel = kernel == kAdd || kernel == kFillScratch;
+  interface.operands = operands[kernel];
+  if (kernel == kAdd) interface.operands[2].in_place_of = {0};
+  return interface;
+}
+
 void AddKernels(Manifest& manifest) {
   const char* const names[kNumSampleKernels] = {"add",  "keep_rows", "keep_columns", "start",
                                                 "step", "fail",      "fill_scratch"};
@@ -62,15 +84,25 @@ void AddKernels(Manifest& manifest) {
     kernel.op = names[i];
     kernel.strategy = "scalar";
     kernel.digest = std::string(16, static_cast<char>('0' + i));
-    kernel.code_offset = reinterpret_cast<const std::byte*>(SampleKernels()[i]) - SampleCode().data();
+    kernel.interface = InterfaceOf(static_cast<SampleKernel>(i));
     kernel.flops = kRows * kColumns;
     kernel.bytes_read = kernel.bytes_written = kRows * kColumns * sizeof(float);
     manifest.kernels.push_back(std::move(kernel));
   }
 }
 
-Instruction Call(SampleKernel kernel, std::vector<uint32_t> tensors, bool parallel = false) {
-  return {Opcode::kCall, kernel, parallel, 0, std::move(tensors), "node"};
+// Nothing where it does not lie inside the file or cannot be decoded.
+std::optional<Manifest> ManifestOf(std::span<const std::byte> file, const format::Header& header) {
+  const format::Section& section = header.manifest;
+  if (section.offset > file.size() || section.bytes > file.size() - section.offset) return std::nullopt;
+  format::Decoder decoder(file.subspan(section.offset, section.bytes));
+  Manifest manifest;
+  decoder(manifest);
+  return decoder.failed() ? std::nullopt : std::optional(std::move(manifest));
+}
+
+Instruction Call(SampleKernel kernel, std::vector<uint32_t> tensors) {
+  return {Opcode::kCall, kernel, 0, std::move(tensors), "node"};
 }
 
 }  // namespace
@@ -90,15 +122,15 @@ SampleArtifact MakeSampleArtifact() {
   manifest.outputs = {{"sum", kSum},         {"rows", kRowsOut},  {"columns", kColsOut},
                       {"counter", kCounter}, {"copied", kCopied}, {"through", kThrough}};
   manifest.program = {
-      Call(kAdd, {kX, kW, kSum}, true),
+      Call(kAdd, {kX, kW, kSum}),
       Call(kKeepRows, {kSum, kRowsOut}),
       Call(kKeepColumns, {kSum, kColsOut}),
       Call(kStart, {kCounter}),
-      {Opcode::kJump, 0, false, 5, {}, ""},
+      {Opcode::kJump, 0, 5, {}, ""},
       Call(kStep, {kCounter, kDone}),
-      {Opcode::kBranchIfFalse, 0, false, 5, {kDone}, "loop"},
-      {Opcode::kCopy, 0, false, 0, {kColsOut, kCopied}, "copy"},
-      Call(kFillScratch, {kSum, kThrough}, true),
+      {Opcode::kBranchIfFalse, 0, 5, {kDone}, "loop"},
+      {Opcode::kCopy, 0, 0, {kColsOut, kCopied}, "copy"},
+      Call(kFillScratch, {kSum, kThrough}),
   };
   sample.code.assign(SampleCode().begin(), SampleCode().end());
   sample.constants.resize(RoundUp(kRows * kColumns * sizeof(float), kConstantPadding));
@@ -118,7 +150,7 @@ SampleArtifact MakeCompressedSampleArtifact() {
   return sample;
 }
 
-void RepairChecksums(std::string& file) {
+void RepairChecksums(std::string& file, bool repair_kernels) {
   const std::span<const std::byte> bytes = std::as_bytes(std::span(file));
   if (bytes.size() < format::kHeaderBytes) return;
   format::Header header;
@@ -128,6 +160,8 @@ void RepairChecksums(std::string& file) {
     if (section->offset > bytes.size() || section->bytes > bytes.size() - section->offset) continue;
     section->checksum = Xxh64(bytes.subspan(section->offset, section->bytes));
   }
+  if (const std::optional<Manifest> manifest = ManifestOf(bytes, header); repair_kernels && manifest)
+    header.kernels_checksum = format::KernelsChecksum(*manifest, header.code.checksum);
   for (int pass = 0; pass < 2; ++pass) {  // the second includes the checksum of the first's header
     format::Encoder encoder;
     encoder(header);

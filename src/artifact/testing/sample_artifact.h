@@ -15,7 +15,7 @@ inline constexpr int kColumns = 48;
 
 // The kernels by their index.
 enum SampleKernel : uint32_t {
-  kAdd,          // (a, b, out) out = a + b, split by rows
+  kAdd,          // (a, b, out) out = a + b, split by rows; out may be a
   kKeepRows,     // (in, out) the rows whose element 0 is positive; dims[0] = how many
   kKeepColumns,  // (in, out) the columns whose element in row 0 is positive; dims[1] = how many
   kStart,        // (counter) counter = 0
@@ -57,8 +57,10 @@ SampleArtifact MakeSampleArtifact();
 SampleArtifact MakeCompressedSampleArtifact();
 
 // Sets the checksums of header, manifest, code and constants to what the bytes now have, where the
-// header's sections lie inside the file: a damaged file then gets past them.
-void RepairChecksums(std::string& file);
+// header's sections lie inside the file: a damaged file then gets past them. Likewise that of the kernels'
+// interfaces, where the manifest can be decoded and `repair_kernels` is set: without it, a program whose
+// kernels are not as they were written does not run.
+void RepairChecksums(std::string& file, bool repair_kernels = true);
 
 }  // namespace attune::testing
 
