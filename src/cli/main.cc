@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "api/tuning.h"
+#include "base/out_of_memory.h"
 #include "cli/command.h"
 #include "cli/output.h"
 
@@ -45,7 +46,7 @@ int Main(int argc, char** argv) {
   try {
     status = action();
   } catch (const std::bad_alloc&) {
-    status = absl::ResourceExhaustedError("out of memory");
+    status = absl::ResourceExhaustedError(kOutOfMemory);
   }
   if (status.ok()) status = FlushOutput();
   if (status.ok()) return kDone;
@@ -57,6 +58,7 @@ int Main(int argc, char** argv) {
 }  // namespace attune
 
 int main(int argc, char** argv) {
+  attune::ExplainOutOfMemory("attune");
   if (const std::optional<int> status = attune::RunIfWorker(argc, argv)) return *status;
   return attune::Main(argc, argv);
 }

@@ -1,11 +1,16 @@
 #include "codegen/x86/x86.h"
 
+#include <unistd.h>
+
+#include <cstdio>
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "base/status.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetOptions.h"
 
@@ -14,9 +19,22 @@ namespace {
 
 constexpr char kTriple[] = "x86_64-unknown-linux-gnu";
 
+// LLVM's own handlers abort. The second sees faults that are none of memory: our bugs, or LLVM's.
+void InstallErrorHandlers() {
+  llvm::install_bad_alloc_error_handler([](void*, const char*, bool) {
+    if (const std::new_handler handler = std::get_new_handler()) handler();
+    throw std::bad_alloc();
+  });
+  llvm::install_fatal_error_handler([](void*, const char* reason, bool) {
+    std::fprintf(stderr, "attune: internal error in LLVM: %s; please report it\n", reason);
+    _exit(1);
+  });
+}
+
 void InitializeOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
+    InstallErrorHandlers();
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
