@@ -22,7 +22,8 @@
  * session that it was asked of, and live as long unless stated otherwise.
  *
  * Trust: an artifact is native code that runs as this process. Loading is safe on any file, running is as
- * safe as whoever compiled it; pin the file with attune_load_options.expected_sha256.
+ * safe as whoever compiled it; pin the file with attune_load_options.expected_sha256, or a set of files with
+ * trusted_sha256.
  *
  * A process that forks must not run, in the child, a session that was made before the fork. */
 #ifndef ATTUNE_ATTUNE_H_
@@ -53,7 +54,7 @@ typedef enum attune_code {
   ATTUNE_WRONG_VERSION = 4,    /* of another version of the format */
   ATTUNE_DAMAGED = 5,          /* cut short, or its content does not match its checksums */
   ATTUNE_WRONG_TARGET = 6,     /* compiled for another processor */
-  ATTUNE_NOT_TRUSTED = 7,      /* its SHA-256 is not the expected one */
+  ATTUNE_NOT_TRUSTED = 7,      /* its SHA-256 is not the expected one, or not a trusted one */
   ATTUNE_OUT_OF_MEMORY = 8,    /* memory or threads cannot be had */
   ATTUNE_KERNEL_FAILED = 9     /* compiled code reported an error while it ran */
 } attune_code;
@@ -96,14 +97,23 @@ typedef struct attune_load_options {
   const char* expected_sha256;
   /* Nonzero: check the weights' checksum too, which reads all of them. See attune_model_verify. */
   int verify_constants;
+  /* Nonzero: read the file whole into memory, so that whatever happens to it afterwards does no harm. */
+  int read_whole;
+  /* NULL, or `num_trusted_sha256` digests, of which the file must have one; otherwise as expected_sha256. */
+  const char* const* trusted_sha256;
+  size_t num_trusted_sha256;
+  /* Nonzero: load an artifact for any processor, to ask what it is. It cannot be run, and takes no memory for
+   * its weights. */
+  int describe_only;
 } attune_load_options;
 
-#define ATTUNE_LOAD_OPTIONS_INIT {sizeof(attune_load_options), NULL, 0}
+#define ATTUNE_LOAD_OPTIONS_INIT {sizeof(attune_load_options), NULL, 0, 0, NULL, 0, 0}
 
 /* Loads the artifact at `path`. `options` may be NULL. The file is mapped, and read as it is used: it must
- * not be changed in place while the model lives (replacing it by a rename is fine). Takes milliseconds,
- * whatever the size of the weights; but where the file has them compressed, all are checked and expanded into
- * memory. */
+ * not be changed in place while the model lives (replacing it by a rename is fine, and `attune compile` does
+ * that). Where it is cut short, or its disk fails, reading the missing weights raises SIGBUS; read_whole
+ * avoids that. Takes milliseconds, whatever the size of the weights; but where the file has them compressed,
+ * all are checked and expanded into memory. */
 ATTUNE_EXPORT attune_code attune_load(const char* path, const attune_load_options* options,
                                       attune_model** model, attune_error* error);
 /* The same from the `bytes` of an artifact's file at `data`, which are copied. */
@@ -175,7 +185,8 @@ ATTUNE_EXPORT attune_code attune_model_instruction(const attune_model* model, si
 /* ---- Running ---- */
 
 /* Makes a session with memory of its own that runs on up to `threads` threads, the calling one included; 0
- * takes as many as processors that this process may use, more than 1024 is an error. The other threads belong
+ * takes as many as processors that this process may use, or fewer where the system has no threads or memory
+ * for them; more than 1024 is an error. The other threads belong
  * to one pool of the process, as large as its largest living session needs. Where several sessions run at
  * once, each parallel step goes to the pool if it is free, and is else computed by the calling thread alone,
  * so that none waits for another. The results do not depend on that. Idle threads sleep. */

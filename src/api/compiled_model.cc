@@ -51,10 +51,21 @@ bool IsArtifact(const std::string& path) {
   return std::memcmp(start.data(), format::kMagic.data(), start.size()) == 0;
 }
 
-absl::StatusOr<std::shared_ptr<const CompiledModel>> CompiledModel::LoadFile(const std::string& path) {
+absl::StatusOr<std::shared_ptr<const CompiledModel>> CompiledModel::LoadFile(const std::string& path,
+                                                                             const ArtifactOptions& options) {
+  attune_load_options load = ATTUNE_LOAD_OPTIONS_INIT;
+  if (!options.sha256.empty()) load.expected_sha256 = options.sha256.c_str();
+  std::vector<const char*> trusted;
+  if (options.trusted.has_value()) {
+    for (const std::string& digest : *options.trusted) trusted.push_back(digest.c_str());
+    load.num_trusted_sha256 = trusted.size();
+    trusted.push_back(nullptr);  // so that data() is not null where nothing is trusted
+    load.trusted_sha256 = trusted.data();
+  }
+  load.describe_only = options.describe_only;
   attune_model* model = nullptr;
   attune_error error;
-  RETURN_IF_ERROR(ToStatus(attune_load(path.c_str(), nullptr, &model, &error), error));
+  RETURN_IF_ERROR(ToStatus(attune_load(path.c_str(), &load, &model, &error), error));
   return std::shared_ptr<const CompiledModel>(new CompiledModel(model));
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,11 +19,22 @@ namespace attune {
 // Whether the file at `path` can be read and begins as an artifact does.
 bool IsArtifact(const std::string& path);
 
+// How an artifact's file is loaded.
+struct ArtifactOptions {
+  // Digests as sha256sum prints them. What the file must have, and a list of which it must have one:
+  // anything, where empty or not given. The bytes that are hashed are the ones that run.
+  std::string sha256;
+  std::optional<std::vector<std::string>> trusted;
+  // Load it, for whichever processor it is, to ask what it is; it cannot be run.
+  bool describe_only = false;
+};
+
 // Immutable; any number of threads may use it.
 class CompiledModel {
  public:
   // Errors say what is wrong with the artifact, and name `path`.
-  static absl::StatusOr<std::shared_ptr<const CompiledModel>> LoadFile(const std::string& path);
+  static absl::StatusOr<std::shared_ptr<const CompiledModel>> LoadFile(const std::string& path,
+                                                                       const ArtifactOptions& options = {});
   // `bytes` are those of an artifact's file; they are copied.
   static absl::StatusOr<std::shared_ptr<const CompiledModel>> FromBytes(std::string_view bytes);
 

@@ -37,10 +37,15 @@ Network Network::Load(const std::string& path, const ModelOptions& options) {
   state->options = options;
   const Network network(state);
   if (IsArtifact(path)) {
-    absl::StatusOr<std::shared_ptr<const CompiledModel>> compiled = CompiledModel::LoadFile(path);
+    absl::StatusOr<std::shared_ptr<const CompiledModel>> compiled =
+        CompiledModel::LoadFile(path, options.artifact);
     if (!compiled.ok()) return network.Failed(compiled.status());
     state->compiled = *std::move(compiled);
     return network;
+  }
+  if (!options.artifact.sha256.empty()) {
+    return network.Failed(
+        InvalidInput("is a model and not an artifact, whose SHA-256 could be checked; leave that out"));
   }
   {
     const absl::StatusOr<std::string> bytes = ReadFile(MainFile(path), INT32_MAX);

@@ -47,6 +47,9 @@ struct ModelOptions {
   std::map<std::string, Tensor> values;
   // Which of a TensorFlow or TensorFlow Lite model's signatures; empty: the one for inference.
   std::string signature;
+  // How a file that is an artifact is loaded. A model, which is compiled here, needs nobody's trust; but it
+  // is refused where the digest of an artifact is asked for.
+  ArtifactOptions artifact;
 };
 
 struct OptimizeOptions {

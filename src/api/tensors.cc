@@ -110,7 +110,9 @@ absl::StatusOr<std::vector<InputDeclaration>> ReadInputDeclarations(const std::s
     for (const DeclaredTensor& input : inputs) declarations.push_back(Declare(input));
     return declarations;
   }
-  ASSIGN_OR_RETURN(const auto model, CompiledModel::LoadFile(path));
+  ArtifactOptions options;
+  options.describe_only = true;
+  ASSIGN_OR_RETURN(const auto model, CompiledModel::LoadFile(path, options));
   return model->Inputs();
 }
 

@@ -44,6 +44,7 @@ void AddBenchCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("bench", "Measure the latency of one inference");
   auto flags = std::make_shared<Flags>();
   AddModelFlags(*command, flags->model, "threads that one inference runs on");
+  AddArtifactFlags(*command, flags->model.artifact);
   AddInputFlags(*command, flags->inputs);
   constexpr double kMaxSeconds = 86400;
   command->add_option("--seconds", flags->seconds, "how long to measure; at least 3 runs (default: 1)")

@@ -187,6 +187,7 @@ void AddInspectCommand(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("inspect", "Show the optimized graph, the memory plan and the kernels");
   auto flags = std::make_shared<Flags>();
+  flags->model.describe_only = true;
   AddModelFlags(*command, flags->model, "threads that compile");
   AddInputFlags(*command, flags->inputs);
   command->callback(

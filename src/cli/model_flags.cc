@@ -135,8 +135,11 @@ absl::StatusOr<ReadyNetwork> ReadNetwork(const ModelFlags& flags, const InputFla
                                          Progress& progress, StageSeconds& seconds) {
   RETURN_IF_ERROR(CheckPrecision(flags));
   progress.Show("reading the model");
+  if (IsArtifact(flags.model)) ExplainLostFile(flags.model);
   const SampleFlags* samples = flags.is_quantized() ? &flags.samples : nullptr;
   ASSIGN_OR_RETURN(Givens givens, ReadGivens(flags, input_flags, samples, progress));
+  ASSIGN_OR_RETURN(givens.options.artifact, ReadArtifactFlags(flags.artifact));
+  givens.options.artifact.describe_only = flags.describe_only;
   const double start = Now();
   ReadyNetwork read = {Network::Load(flags.model, givens.options), std::move(givens.inputs.values)};
   seconds.load = Now() - start;

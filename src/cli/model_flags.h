@@ -7,6 +7,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "api/network.h"
+#include "cli/artifact_flags.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
@@ -16,7 +17,9 @@
 namespace attune {
 
 struct ModelFlags : SourceFlags {
-  std::string cpu;  // empty: this machine
+  ArtifactFlags artifact;
+  bool describe_only = false;  // whether an artifact may be for another processor, and is not run
+  std::string cpu;             // empty: this machine
   std::string precision = "fp32";
   std::string weights = "fp32";  // what they are rounded to and stored in: fp32 or fp16
   bool compact = false;          // whether they are compressed without loss

@@ -99,6 +99,7 @@ void AddProfileCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("profile", "Show where the time goes, kernel by kernel");
   auto flags = std::make_shared<Flags>();
   AddModelFlags(*command, flags->model, "threads that one inference runs on");
+  AddArtifactFlags(*command, flags->model.artifact);
   AddInputFlags(*command, flags->inputs);
   command
       ->add_option("--rounds", flags->rounds,

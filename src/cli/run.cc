@@ -171,6 +171,7 @@ void AddRunCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("run", "Compute a network's outputs");
   auto flags = std::make_shared<Flags>();
   AddModelFlags(*command, flags->model, "threads that the inference runs on");
+  AddArtifactFlags(*command, flags->model.artifact);
   AddInputFlags(*command, flags->inputs);
   command->add_option("-o,--output", flags->output, "folder to write each output to, as NAME.npy");
   command->add_option("--labels", flags->labels,

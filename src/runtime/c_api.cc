@@ -1,4 +1,6 @@
 // The C interface: checks arguments, translates errors, and lets no exception out.
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <new>
 #include <string>
@@ -67,15 +69,30 @@ bool IsSha256(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
 }
 
-RuntimeStatus ReadOptions(const attune_load_options* options, LoadOptions* out) {
-  if (options == nullptr) return {};
-  if (options->struct_bytes < sizeof(attune_load_options)) {
+RuntimeStatus ReadOptions(const attune_load_options* given, LoadOptions* out) {
+  if (given == nullptr) return {};
+  // A caller that was compiled with an earlier header gives fewer fields; those it lacks are zero.
+  constexpr size_t kFirstVersionBytes = offsetof(attune_load_options, read_whole);
+  if (given->struct_bytes < kFirstVersionBytes) {
     return Invalid("attune_load_options.struct_bytes is not set; start from ATTUNE_LOAD_OPTIONS_INIT");
   }
-  out->verify_constants = options->verify_constants != 0;
-  if (options->expected_sha256 == nullptr) return {};
-  out->expected_sha256 = options->expected_sha256;
-  if (!IsSha256(out->expected_sha256)) return Invalid("expected_sha256 is not 64 hexadecimal digits");
+  attune_load_options options = {};
+  std::memcpy(&options, given, std::min(given->struct_bytes, sizeof(options)));
+  out->verify_constants = options.verify_constants != 0;
+  out->read_whole = options.read_whole != 0;
+  out->describe_only = options.describe_only != 0;
+  if (options.expected_sha256 != nullptr) {
+    out->expected_sha256 = options.expected_sha256;
+    if (!IsSha256(out->expected_sha256)) return Invalid("expected_sha256 is not 64 hexadecimal digits");
+  }
+  if (options.trusted_sha256 == nullptr) return {};
+  out->trusted_sha256.emplace();
+  for (size_t i = 0; i < options.num_trusted_sha256; ++i) {
+    const char* digest = options.trusted_sha256[i];
+    if (digest == nullptr || !IsSha256(digest))
+      return Invalid("trusted_sha256[" + std::to_string(i) + "] is not 64 hexadecimal digits");
+    out->trusted_sha256->push_back(digest);
+  }
   return {};
 }
 

@@ -19,12 +19,17 @@ class Mapping {
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
 
-  // Maps the regular file at `path`. Errors name it.
+  // Maps the regular file at `path`. Errors name it. Where the file becomes shorter, reading what it lacks is
+  // SIGBUS.
   static RuntimeStatus MapFile(const std::string& path, std::unique_ptr<Mapping>* mapping);
-  // Memory of its own with a copy of `bytes`, which nobody can change.
+  // Memory of its own with the content of the regular file at `path`, which nobody can change and which stays
+  // whatever becomes of the file.
+  static RuntimeStatus ReadFile(const std::string& path, std::unique_ptr<Mapping>* mapping);
+  // Likewise with a copy of `bytes`.
   static RuntimeStatus Copy(std::span<const std::byte> bytes, std::unique_ptr<Mapping>* mapping);
   // Memory of its own of `bytes` bytes: zero where `write` does not write.
-  static RuntimeStatus Make(size_t bytes, const std::function<void(std::span<std::byte>)>& write,
+  // Fails where `write` does.
+  static RuntimeStatus Make(size_t bytes, const std::function<RuntimeStatus(std::span<std::byte>)>& write,
                             std::unique_ptr<Mapping>* mapping);
 
   std::span<const std::byte> bytes() const { return bytes_; }

@@ -1,5 +1,7 @@
 #include "runtime/model.h"
 
+#include <algorithm>
+
 #include "runtime/sha256.h"
 
 namespace attune {
@@ -31,14 +33,13 @@ std::string LowerCase(std::string text) {
 
 RuntimeStatus LoadedModel::LoadFile(const std::string& path, const LoadOptions& options,
                                     std::shared_ptr<const LoadedModel>* model) {
+  // Where the digest counts, in memory of its own: what was hashed is what runs, even where someone changes
+  // the file meanwhile.
+  const bool hashed = !options.expected_sha256.empty() || options.trusted_sha256.has_value();
   std::unique_ptr<Mapping> file;
-  if (RuntimeStatus status = Mapping::MapFile(path, &file); !status.ok()) return status;
-  if (!options.expected_sha256.empty()) {
-    // Private memory: what was hashed is what runs, even where someone changes the file meanwhile.
-    std::unique_ptr<Mapping> copy;
-    if (RuntimeStatus status = Mapping::Copy(file->bytes(), &copy); !status.ok()) return status;
-    file = std::move(copy);
-  }
+  RuntimeStatus status =
+      hashed || options.read_whole ? Mapping::ReadFile(path, &file) : Mapping::MapFile(path, &file);
+  if (!status.ok()) return status;
   return Load(path, std::move(file), options, model);
 }
 
@@ -58,17 +59,13 @@ RuntimeStatus LoadedModel::Load(std::string name, std::unique_ptr<Mapping> file,
 }
 
 RuntimeStatus LoadedModel::Init(const LoadOptions& options) {
-  if (!options.expected_sha256.empty()) {
-    const std::string digest = RuntimeSha256Hex(file_->bytes());
-    if (digest != LowerCase(options.expected_sha256)) {
-      return Named(RuntimeStatus{
-          ATTUNE_NOT_TRUSTED,
-          "has the SHA-256 " + digest + " and not the expected one; it is not the file that was trusted"});
-    }
-  }
+  if (RuntimeStatus status = CheckDigest(options); !status.ok()) return Named(std::move(status));
   if (ArtifactError error = ParseArtifact(file_->bytes(), &view_); !error.ok()) return Named(error);
-  if (RuntimeStatus status = device_.CheckTarget(manifest().target); !status.ok())
-    return Named(std::move(status));
+  if (options.describe_only) {
+    describe_only_ = true;
+    return options.verify_constants ? Verify() : RuntimeStatus();
+  }
+  if (RuntimeStatus status = CheckRunnable(); !status.ok()) return status;
   if (RuntimeStatus status = LoadConstants(options); !status.ok()) return status;
   code_ = device_.LoadCode(view_.code);
   if (code_ == nullptr || (constants_ == nullptr && constant_bytes() != 0)) {
@@ -76,6 +73,26 @@ RuntimeStatus LoadedModel::Init(const LoadOptions& options) {
                                "cannot be made executable: the system has no memory for it, or forbids it"});
   }
   return {};
+}
+
+RuntimeStatus LoadedModel::CheckDigest(const LoadOptions& options) const {
+  if (options.expected_sha256.empty() && !options.trusted_sha256.has_value()) return {};
+  const std::string digest = RuntimeSha256Hex(file_->bytes());
+  if (!options.expected_sha256.empty() && digest != LowerCase(options.expected_sha256)) {
+    return {ATTUNE_NOT_TRUSTED,
+            "has the SHA-256 " + digest + " and not the expected one; it is not the file that was trusted"};
+  }
+  if (!options.trusted_sha256.has_value()) return {};
+  const auto is_it = [&](const std::string& trusted) { return digest == LowerCase(trusted); };
+  if (std::ranges::any_of(*options.trusted_sha256, is_it)) return {};
+  return {ATTUNE_NOT_TRUSTED, "has the SHA-256 " + digest +
+                                  ", which is not on the list of trusted ones; add it if you trust whoever "
+                                  "made the file, since it is native code"};
+}
+
+RuntimeStatus LoadedModel::CheckRunnable() const {
+  if (describe_only_) return Named({ATTUNE_INVALID_ARGUMENT, "is loaded to be described, not to be run"});
+  return Named(device_.CheckTarget(manifest().target));
 }
 
 RuntimeStatus LoadedModel::LoadConstants(const LoadOptions& options) {
@@ -89,6 +106,7 @@ RuntimeStatus LoadedModel::LoadConstants(const LoadOptions& options) {
     const size_t bytes = constant_bytes();
     const auto expand = [&](std::span<std::byte> to) {
       ExpandConstants(manifest().constant_ranges, view_.constants, to.first(bytes));
+      return RuntimeStatus();
     };
     if (!Mapping::Make(bytes + kReadAhead, expand, &expanded_).ok()) {
       return Named(RuntimeStatus{ATTUNE_OUT_OF_MEMORY, "cannot be loaded: the system has no memory for its " +

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "artifact/expand.h"
 #include "artifact/reader.h"
@@ -15,9 +17,13 @@
 
 namespace attune {
 
+// As attune_load_options.
 struct LoadOptions {
-  std::string expected_sha256;  // empty: any file
+  std::string expected_sha256;                             // empty: any file
+  std::optional<std::vector<std::string>> trusted_sha256;  // nothing: any file
   bool verify_constants = false;
+  bool read_whole = false;
+  bool describe_only = false;
 };
 
 // Immutable, so that any number of threads may use it.
@@ -34,7 +40,10 @@ class LoadedModel {
   uint64_t code_bytes() const { return view_.code.size(); }
   uint64_t constant_bytes() const { return ExpandedBytes(manifest(), view_.constants.size()); }
 
-  // In the device's memory.
+  // Whether it can be run here; else why not.
+  RuntimeStatus CheckRunnable() const;
+
+  // In the device's memory; of a model that can be run.
   KernelFunction kernel(uint32_t index) const;
   std::byte* constants() const { return constants_.get(); }
 
@@ -44,6 +53,7 @@ class LoadedModel {
   LoadedModel(std::string name, std::unique_ptr<Mapping> file)
       : name_(std::move(name)), file_(std::move(file)), device_(CpuDevice()) {}
   RuntimeStatus Init(const LoadOptions& options);
+  RuntimeStatus CheckDigest(const LoadOptions& options) const;
   RuntimeStatus LoadConstants(const LoadOptions& options);
   static RuntimeStatus Load(std::string name, std::unique_ptr<Mapping> file, const LoadOptions& options,
                             std::shared_ptr<const LoadedModel>* model);
@@ -52,6 +62,7 @@ class LoadedModel {
   RuntimeStatus Named(const ArtifactError& error) const;
 
   std::string name_;
+  bool describe_only_ = false;
   std::unique_ptr<Mapping> file_;
   std::unique_ptr<Mapping> expanded_;  // nullptr: the constants are used as they are in the file
   const Device& device_;

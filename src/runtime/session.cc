@@ -46,15 +46,19 @@ RuntimeStatus NoMemory(uint64_t bytes) {
 
 RuntimeStatus ModelSession::Create(std::shared_ptr<const LoadedModel> model, size_t threads,
                                    std::unique_ptr<ModelSession>* session) {
+  if (RuntimeStatus status = model->CheckRunnable(); !status.ok()) return status;
   if (threads > kMaxThreads) {
     return {ATTUNE_INVALID_ARGUMENT, std::to_string(threads) + " threads are more than the " +
                                          std::to_string(kMaxThreads) + " allowed"};
   }
-  if (threads == 0) threads = std::min(UsableProcessors(), kMaxThreads);
-  std::unique_ptr<ModelSession> created(new ModelSession(std::move(model), static_cast<int32_t>(threads)));
-  RuntimeStatus status = created->Init();
-  if (status.ok()) *session = std::move(created);
-  return status;
+  const bool as_many_as_possible = threads == 0;
+  if (as_many_as_possible) threads = std::min(UsableProcessors(), kMaxThreads);
+  for (;; threads /= 2) {
+    std::unique_ptr<ModelSession> created(new ModelSession(model, static_cast<int32_t>(threads)));
+    RuntimeStatus status = created->Init();
+    if (status.ok()) *session = std::move(created);
+    if (status.code != ATTUNE_OUT_OF_MEMORY || !as_many_as_possible || threads == 1) return status;
+  }
 }
 
 RuntimeStatus ModelSession::Init() {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "expect_refused.h"
 #include "io/npy.h"
 #include "models.h"
 #include "run_attune.h"
@@ -18,16 +19,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-int64_t Lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
-
-// Exit code 1 and one line on stderr, "attune: …", that has `part` in it.
-void ExpectRefused(const Outcome& outcome, const std::string& part) {
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_THAT(outcome.err, AllOf(StartsWith("attune: "), HasSubstr(part)));
-  EXPECT_EQ(Lines(outcome.err), 1) << outcome.err;
-}
 
 class BadInputTest : public ::testing::Test {
  protected:

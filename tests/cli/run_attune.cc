@@ -51,16 +51,23 @@ class Terminal {
   std::string text_;
 };
 
+// In the child: `bytes` -1 is no limit.
+void LimitTo(__rlimit_resource resource, int64_t bytes) {
+  if (bytes < 0) return;
+  const rlimit limit = {static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
+  if (setrlimit(resource, &limit) != 0) _exit(126);
+}
+
 // In the child: becomes the program, or ends. `terminal` -1: standard error goes to the file.
 [[noreturn]] void Become(const std::vector<std::string>& arguments, const RunOptions& options,
                          const std::string& out, const std::string& err, int terminal) {
   const int out_fd = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const int err_fd = terminal >= 0 ? terminal : open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (out_fd < 0 || err_fd < 0 || dup2(out_fd, 1) < 0 || dup2(err_fd, 2) < 0) _exit(126);
-  if (options.max_file_bytes >= 0) {
-    const auto bytes = static_cast<rlim_t>(options.max_file_bytes);
-    const rlimit limit = {bytes, bytes};
-    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(126);
+  LimitTo(RLIMIT_FSIZE, options.max_file_bytes);
+  LimitTo(RLIMIT_AS, options.max_address_bytes);
+  for (const auto& [name, value] : options.environment) {
+    if (setenv(name.c_str(), value.c_str(), /*overwrite=*/1) != 0) _exit(126);
   }
   if (setenv("ATTUNE_RECORDS", options.records.c_str(), /*overwrite=*/1) != 0) _exit(126);
   std::vector<char*> argv = {const_cast<char*>(ATTUNE_PROGRAM)};

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace attune {
@@ -17,10 +18,12 @@ struct Outcome {
 };
 
 struct RunOptions {
-  int64_t max_file_bytes = -1;       // as `ulimit -f` sets it; -1: none
-  std::string standard_output = {};  // a file; empty: captured
-  std::string records = "none";      // the default database, which is never the user's
-  bool on_terminal = false;          // standard error is a terminal of 24 lines of 80 characters
+  int64_t max_file_bytes = -1;                                        // as `ulimit -f` sets it; -1: none
+  int64_t max_address_bytes = -1;                                     // as `ulimit -v` does
+  std::vector<std::pair<std::string, std::string>> environment = {};  // variables besides this process's
+  std::string standard_output = {};                                   // a file; empty: captured
+  std::string records = "none";  // the default database, which is never the user's
+  bool on_terminal = false;      // standard error is a terminal of 24 lines of 80 characters
   // Sends `signal` as soon as `signal_when` says so, which is asked again and again. Null: never.
   std::function<bool()> signal_when = nullptr;
   int signal = 0;

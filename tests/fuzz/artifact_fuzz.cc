@@ -27,6 +27,17 @@ void Expand(const attune::ArtifactView& view) {
   attune::ExpandConstants(view.manifest.constant_ranges, view.constants, constants);
 }
 
+// Can be described, whatever the processor it is for.
+void Describe(const std::string& file) {
+  attune_load_options options = ATTUNE_LOAD_OPTIONS_INIT;
+  options.describe_only = 1;
+  attune_model* model = nullptr;
+  Check(attune_load_memory(file.data(), file.size(), &options, &model, nullptr) == ATTUNE_OK);
+  attune_session* session = nullptr;
+  Check(attune_session_create(model, 1, &session, nullptr) != ATTUNE_OK);
+  attune_model_free(model);
+}
+
 // A session resolves every tensor's address; an arena that a test machine has not is left out.
 void MakeSession(const std::string& file, const attune::Manifest& manifest) {
   constexpr uint64_t kMaxBytes = 1 << 22;
@@ -65,6 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   attune::ArtifactView reread;
   Check(attune::ParseArtifact(Bytes(again), &reread).ok());
   Check(reread.manifest == view.manifest);
+  Describe(again);
   MakeSession(again, view.manifest);
   return 0;
 }

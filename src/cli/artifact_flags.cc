@@ -1,0 +1,86 @@
+#include "cli/artifact_flags.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/file.h"
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+constexpr size_t kDigits = 64;
+
+bool IsSha256(std::string_view text) {
+  return text.size() == kDigits && std::ranges::all_of(text, absl::ascii_isxdigit);
+}
+
+std::string CheckSha256(const std::string& text) {
+  return IsSha256(text) ? "" : "it takes 64 hexadecimal digits, as sha256sum prints them";
+}
+
+// Written before the handler is installed. A handler takes no arguments of ours: hence a global.
+std::string lost_file_message;
+
+[[noreturn]] void OnBusError(int) {
+  // System calls alone.
+  [[maybe_unused]] const ssize_t written =
+      write(STDERR_FILENO, lost_file_message.data(), lost_file_message.size());
+  _exit(1);
+}
+
+}  // namespace
+
+void AddArtifactFlags(CLI::App& command, ArtifactFlags& flags) {
+  command
+      .add_option(
+          "--sha256", flags.sha256,
+          "run the artifact only if its file has this SHA-256; the bytes that are checked are the ones "
+          "that run")
+      ->check(CheckSha256);
+  command
+      .add_option("--trusted", flags.trusted,
+                  "run an artifact only if its SHA-256 is in this file, which has one a line as sha256sum "
+                  "prints them (default: none is needed)")
+      ->envname("ATTUNE_TRUSTED");
+}
+
+absl::StatusOr<ArtifactOptions> ReadArtifactFlags(const ArtifactFlags& flags) {
+  ArtifactOptions options;
+  options.sha256 = flags.sha256;
+  if (flags.trusted.empty()) return options;
+  constexpr int64_t kMaxListBytes = 16 << 20;
+  ASSIGN_OR_RETURN(const std::string list, ReadFile(flags.trusted, kMaxListBytes));
+  options.trusted.emplace();
+  int number = 0;
+  for (std::string_view line : absl::StrSplit(list, '\n')) {
+    ++number;
+    line = absl::StripAsciiWhitespace(line);
+    if (line.empty() || line.front() == '#') continue;
+    const std::string_view digest = line.substr(0, line.find_first_of(" \t"));
+    if (!IsSha256(digest)) {
+      return InvalidInput(flags.trusted, ":", number,
+                          ": a line begins with 64 hexadecimal digits, as sha256sum prints them");
+    }
+    options.trusted->emplace_back(digest);
+  }
+  return options;
+}
+
+void ExplainLostFile(std::string path) {
+  std::ranges::replace_if(path, absl::ascii_iscntrl, '?');
+  lost_file_message = absl::StrCat("attune: ", path,
+                                   ": cannot be read any more: it became shorter, or its disk failed, while "
+                                   "it was in use; copy it again\n");
+  struct sigaction action = {};
+  action.sa_handler = OnBusError;
+  sigaction(SIGBUS, &action, nullptr);
+}
+
+}  // namespace attune

@@ -1,0 +1,96 @@
+// What the commands do with an artifact: whose it is, for which processor, and what happens to its file
+// meanwhile. And a program without memory.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/file.h"
+#include "expect_refused.h"
+#include "models.h"
+#include "run_attune.h"
+
+namespace attune {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ArtifactFileTest : public ::testing::Test {
+ protected:
+  ArtifactFileTest() { EXPECT_EQ(RunAttune({"compile", model_, "-o", artifact_}).exit_code, 0); }
+
+  std::string Digest() const {
+    std::ifstream file(artifact_, std::ios::binary);
+    return Sha256Hex(std::string(std::istreambuf_iterator<char>(file), {}));
+  }
+
+  TemporaryFolder folder_;
+  const std::string model_ = folder_.Write("scores.onnx", ScoresModel());
+  const std::string artifact_ = folder_ / "scores.atn";
+};
+
+TEST_F(ArtifactFileTest, RunsIfItsDigestIsTheExpectedOne) {
+  const std::string digest = Digest(), other(64, '0');
+  for (const char* command : {"run", "bench", "profile"}) {
+    std::vector<std::string> arguments = {command, artifact_, "--sha256", digest};
+    EXPECT_EQ(RunAttune(arguments).exit_code, 0) << command;
+    arguments.back() = other;
+    ExpectRefused(RunAttune(arguments), "scores.atn has the SHA-256 " + digest + " and not the expected one");
+  }
+  EXPECT_EQ(RunAttune({"run", artifact_, "--sha256", "abc"}).exit_code, 2);
+  ExpectRefused(RunAttune({"run", model_, "--sha256", other}), "scores.onnx: is a model and not an artifact");
+}
+
+TEST_F(ArtifactFileTest, RunsIfItsDigestIsOnTheListOfTrustedOnes) {
+  const std::string list = folder_.Write("trusted", "# ours\n\n" + Digest() + "  scores.atn\n");
+  const std::string others = folder_.Write("others", std::string(64, '0') + "\n");
+  EXPECT_EQ(RunAttune({"run", artifact_, "--trusted", list}).exit_code, 0);
+  EXPECT_EQ(RunAttune({"run", artifact_}, {.environment = {{"ATTUNE_TRUSTED", list}}}).exit_code, 0);
+  EXPECT_EQ(RunAttune({"run", model_}, {.environment = {{"ATTUNE_TRUSTED", others}}}).exit_code,
+            0);  // compiled here
+  ExpectRefused(RunAttune({"run", artifact_, "--trusted", others}), "is not on the list of trusted ones");
+  ExpectRefused(RunAttune({"bench", artifact_}, {.environment = {{"ATTUNE_TRUSTED", others}}}),
+                "is not on the list of trusted ones");
+  ExpectRefused(RunAttune({"run", artifact_, "--trusted", folder_.Write("empty", "")}), "is not on the list");
+  ExpectRefused(RunAttune({"run", artifact_, "--trusted", folder_ / "absent"}), "absent");
+  ExpectRefused(RunAttune({"run", artifact_, "--trusted", folder_.Write("text", "#\nscores.atn\n")}),
+                "text:2: a line begins with 64 hexadecimal digits");
+}
+
+TEST_F(ArtifactFileTest, OneForAnotherProcessorCanBeInspected) {
+  ASSERT_EQ(RunAttune({"compile", model_, "-o", artifact_, "--cpu", "znver4"}).exit_code, 0);
+  const RunOptions lesser = {.environment = {{"ATTUNE_HOST_CPU", "x86-64-v3"}}};
+  ExpectRefused(RunAttune({"run", artifact_}, lesser), "needs a processor with avx512");
+  const Outcome inspected = RunAttune({"inspect", artifact_}, lesser);
+  EXPECT_EQ(inspected.exit_code, 0) << inspected.err;
+  EXPECT_THAT(inspected.out, HasSubstr("znver4"));
+}
+
+// Whenever that happens: while it is opened, read or run.
+TEST_F(ArtifactFileTest, OneThatBecomesShorterWhileItRunsIsOneSentence) {
+  for (const int polls : {1, 50, 150}) {
+    const std::string copy = folder_ / "copy.atn";
+    std::filesystem::copy_file(artifact_, copy, std::filesystem::copy_options::overwrite_existing);
+    const auto shorten = [&, left = polls]() mutable {
+      if (--left == 0) std::filesystem::resize_file(copy, 4096);
+      return left < -30000;  // a minute: the program has ended before
+    };
+    ExpectRefused(RunAttune({"bench", copy, "--seconds", "600"}, {.signal_when = shorten, .signal = SIGKILL}),
+                  "copy it again");
+  }
+}
+
+TEST(MemoryLimitTest, RunningOutOfMemoryIsOneSentence) {
+  const TemporaryFolder folder;
+  // The weights of VGG-16 are half a gigabyte.
+  const Outcome outcome =
+      RunAttune({"zoo", "vgg16", "-o", folder / "vgg16.onnx"}, {.max_address_bytes = int64_t{500} << 20});
+  ExpectRefused(outcome, "out of memory");
+  EXPECT_TRUE(folder.Files().empty());
+}
+
+}  // namespace
+}  // namespace attune
