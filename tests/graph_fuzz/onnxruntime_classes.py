@@ -16,7 +16,9 @@ class Difference:
 
     def __init__(self, graph):
         node = graph.get("node") or {}
-        self.optimizer = graph.get("optimizer")
+        self.optimizer = graph.get("optimizer")  # without which the optimized model does not differ
+        outputs = [apart for level in graph.get("differs", {}).values() for apart in level.values()]
+        self.output_types = {apart.get("type") for apart in outputs}
         self.crash = graph.get("crash")
         self.op = node.get("op")
         self.attrs = node.get("attrs", {})
@@ -47,6 +49,8 @@ ROWS = (
     Row("fake quantization as integers", lambda d: d.optimizer == "integers",
         "onnxruntime's optimizer computes what lies between DequantizeLinear and QuantizeLinear in integers: biases "
         "rounded to i32, u8 x i8 saturating; Attune computes the floats that the model says"),
+    Row("f64 scale in f32", lambda d: d.optimizer == "MatMulScaleFusion" and d.output_types == {"float64"},
+        "onnxruntime's optimizer moves a factor of f64 into a matrix product whose scale is an f32; Attune keeps f64"),
     Row("cast of what the integer type has not", casts_beyond_range,
         "ONNX leaves the result open; Attune saturates, and NaN is 0"),
 )

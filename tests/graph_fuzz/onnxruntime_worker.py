@@ -107,7 +107,7 @@ def difference(actual, expected, bound):
     return {"what": f"{places.size} of {wrong.size}, the first [{place}]: {actual.flat[place]!s}, expected "
                     f"{expected.flat[place]!s} ± {bound.flat[place]:.3g}",
             "actual": float(a.flat[place]), "expected": float(e.flat[place]),
-            "first": int(place), "size": wrong.size,
+            "first": int(place), "size": wrong.size, "type": str(actual.dtype),
             "nonfinite": bool(~numpy.isfinite(a[wrong]).all() | ~numpy.isfinite(e[wrong]).all())}
 
 
@@ -163,7 +163,7 @@ def find_node(folder, case):
     for node in case["nodes"]:
         for name in node["outputs"]:
             if name in apart:
-                return {**node, "value": name, **apart[name], "operand": operand(folder, node, apart[name])}
+                return {**apart[name], **node, "value": name, "operand": operand(folder, node, apart[name])}
     return None
 
 
@@ -181,7 +181,6 @@ def investigate(folder, case):
     plain_folder = os.path.join(folder, "model")
     with open(os.path.join(plain_folder, "case.json")) as file:
         model = json.load(file)
-    result = {}
     # The wider bounds, where the output is a node's value.
     for name, value in model["outputs"].items():
         if value in case["outputs"]:
