@@ -35,7 +35,7 @@ class ArtifactFileTest : public ::testing::Test {
 TEST_F(ArtifactFileTest, RunsIfItsDigestIsTheExpectedOne) {
   const std::string digest = Digest(), other(64, '0');
   for (const char* command : {"run", "bench", "profile"}) {
-    std::vector<std::string> arguments = {command, artifact_, "--sha256", digest};
+    std::vector<std::string> arguments = {command, artifact_, "--input", "x=random:1", "--sha256", digest};
     EXPECT_EQ(RunAttune(arguments).exit_code, 0) << command;
     arguments.back() = other;
     ExpectRefused(RunAttune(arguments), "scores.atn has the SHA-256 " + digest + " and not the expected one");
@@ -47,9 +47,9 @@ TEST_F(ArtifactFileTest, RunsIfItsDigestIsTheExpectedOne) {
 TEST_F(ArtifactFileTest, RunsIfItsDigestIsOnTheListOfTrustedOnes) {
   const std::string list = folder_.Write("trusted", "# ours\n\n" + Digest() + "  scores.atn\n");
   const std::string others = folder_.Write("others", std::string(64, '0') + "\n");
-  EXPECT_EQ(RunAttune({"run", artifact_, "--trusted", list}).exit_code, 0);
-  EXPECT_EQ(RunAttune({"run", artifact_}, {.environment = {{"ATTUNE_TRUSTED", list}}}).exit_code, 0);
-  EXPECT_EQ(RunAttune({"run", model_}, {.environment = {{"ATTUNE_TRUSTED", others}}}).exit_code,
+  EXPECT_EQ(RunAttune({"bench", artifact_, "--trusted", list}).exit_code, 0);
+  EXPECT_EQ(RunAttune({"bench", artifact_}, {.environment = {{"ATTUNE_TRUSTED", list}}}).exit_code, 0);
+  EXPECT_EQ(RunAttune({"bench", model_}, {.environment = {{"ATTUNE_TRUSTED", others}}}).exit_code,
             0);  // compiled here
   ExpectRefused(RunAttune({"run", artifact_, "--trusted", others}), "is not on the list of trusted ones");
   ExpectRefused(RunAttune({"bench", artifact_}, {.environment = {{"ATTUNE_TRUSTED", others}}}),
