@@ -35,7 +35,8 @@ absl::Status List(const Flags& flags) {
                         {"description", entry.description},
                         {"inputs", inputs},
                         {"parameters", entry.parameters},
-                        {"macs", entry.macs}});
+                        {"macs", entry.macs},
+                        {"scales", entry.scales}});
   }
   if (!flags.json.empty()) RETURN_IF_ERROR(WriteJson({{"networks", std::move(networks)}}, flags.json));
   if (flags.json != "-") PrintResult(FormatTable(rows, {false, true, true, false, false}));
@@ -63,6 +64,8 @@ void AddZooCommand(CLI::App& app, Action& action) {
   command->add_option("-o,--output", flags->output, "the ONNX file to write");
   command->add_option("--seed", flags->options.seed, "of the weights (default: 0)");
   command->add_option("--batch", flags->options.batch, "(default: 1)");
+  command->add_option("--width", flags->options.width,
+                      "of the layers, as a share of the published one (default: 1)");
   command->add_option("--json", flags->json, "write the results as JSON to this file, or to stdout for -");
   command->callback([flags, &action] {
     if (flags->name.empty() != flags->output.empty())

@@ -13,19 +13,20 @@ namespace {
 constexpr int64_t kVocabulary = 30522;
 constexpr int64_t kMaxPositions = 512;
 constexpr int64_t kLayers = 12;
-constexpr int64_t kHeads = 12;
 constexpr int64_t kHeadWidth = 64;
-constexpr int64_t kWidth = kHeads * kHeadWidth;
 constexpr float kEpsilon = 1e-12f;
 constexpr double kEmbeddingLimit = 0.1;
+
+// Of a token: 12 heads.
+int64_t Width(const NetworkBuilder& b) { return b.Scaled(12 * kHeadWidth, kHeadWidth); }
 
 NetworkValue Embeddings(NetworkBuilder& b, const NetworkValue& ids) {
   const std::string name = "embeddings.";
   const NetworkValue words =
-      b.Weight(name + "word_embeddings.weight", {kVocabulary, kWidth}, kEmbeddingLimit);
-  const NetworkValue types = b.Weight(name + "token_type_embeddings.weight", {2, kWidth}, kEmbeddingLimit);
+      b.Weight(name + "word_embeddings.weight", {kVocabulary, Width(b)}, kEmbeddingLimit);
+  const NetworkValue types = b.Weight(name + "token_type_embeddings.weight", {2, Width(b)}, kEmbeddingLimit);
   const NetworkValue places =
-      b.Weight(name + "position_embeddings.weight", {kMaxPositions, kWidth}, kEmbeddingLimit);
+      b.Weight(name + "position_embeddings.weight", {kMaxPositions, Width(b)}, kEmbeddingLimit);
   std::vector<int64_t> positions(kBertTokens);
   std::iota(positions.begin(), positions.end(), 0);
   const std::vector<int64_t> first_type(kBertTokens, 0);
@@ -37,8 +38,9 @@ NetworkValue Embeddings(NetworkBuilder& b, const NetworkValue& ids) {
 
 NetworkValue SelfAttention(NetworkBuilder& b, const std::string& name, const NetworkValue& x) {
   const auto heads = [&](const char* which, const std::vector<int64_t>& permutation) {
-    const NetworkValue y = b.Dense(absl::StrCat(name, ".self.", which), x, kWidth);
-    return b.Transpose(b.Reshape(y, {b.batch(), kBertTokens, kHeads, kHeadWidth}), permutation);
+    const NetworkValue y = b.Dense(absl::StrCat(name, ".self.", which), x, Width(b));
+    return b.Transpose(b.Reshape(y, {b.batch(), kBertTokens, Width(b) / kHeadWidth, kHeadWidth}),
+                       permutation);
   };
   const NetworkValue query = heads("query", {0, 2, 1, 3});
   const NetworkValue key = heads("key", {0, 2, 3, 1});
@@ -46,8 +48,8 @@ NetworkValue SelfAttention(NetworkBuilder& b, const std::string& name, const Net
   const NetworkValue root = b.Scalar(std::sqrt(static_cast<float>(kHeadWidth)));
   const NetworkValue scores = b.Binary("Div", b.MatMul(query, key), root);
   const NetworkValue mixed = b.Transpose(b.MatMul(b.Softmax(scores), value), {0, 2, 1, 3});
-  const NetworkValue joined = b.Reshape(mixed, {b.batch(), kBertTokens, kWidth});
-  return b.Dense(name + ".output.dense", joined, kWidth);
+  const NetworkValue joined = b.Reshape(mixed, {b.batch(), kBertTokens, Width(b)});
+  return b.Dense(name + ".output.dense", joined, Width(b));
 }
 
 }  // namespace
@@ -58,8 +60,8 @@ void BuildBertBase(NetworkBuilder& b) {
     const std::string name = absl::StrCat("encoder.layer.", i);
     x = b.Add(SelfAttention(b, name + ".attention", x), x);
     x = DecomposedLayerNorm(b, name + ".attention.output.LayerNorm", x, kEpsilon);
-    const NetworkValue hidden = Gelu(b, b.Dense(name + ".intermediate.dense", x, 4 * kWidth));
-    x = b.Add(b.Dense(name + ".output.dense", hidden, kWidth, kGeluGain), x);
+    const NetworkValue hidden = Gelu(b, b.Dense(name + ".intermediate.dense", x, 4 * Width(b)));
+    x = b.Add(b.Dense(name + ".output.dense", hidden, Width(b), kGeluGain), x);
     x = DecomposedLayerNorm(b, name + ".output.LayerNorm", x, kEpsilon);
   }
   b.Output(x, "last_hidden_state");

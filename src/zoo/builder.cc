@@ -89,14 +89,20 @@ Pads SamePads(const NetworkValue& x, int64_t kernel, int64_t stride) {
   return {height / 2, width / 2, height - height / 2, width - width / 2};
 }
 
-NetworkBuilder::NetworkBuilder(std::string_view network, uint64_t seed, int64_t batch)
-    : graph_(model_.mutable_graph()), seed_(seed), batch_(batch) {
+NetworkBuilder::NetworkBuilder(std::string_view network, uint64_t seed, int64_t batch, double width)
+    : graph_(model_.mutable_graph()), seed_(seed), batch_(batch), width_(width) {
   model_.set_ir_version(kIrVersion);
   model_.set_producer_name("attune");
   auto* opset = model_.add_opset_import();
   opset->set_domain("");
   opset->set_version(kOpset);
   graph_->set_name(std::string(network));
+}
+
+int64_t NetworkBuilder::Scaled(int64_t channels, int64_t multiple) const {
+  if (width_ == 1) return channels;
+  const double parts = width_ * static_cast<double>(channels) / static_cast<double>(multiple);
+  return multiple * std::max<int64_t>(1, std::lround(parts));
 }
 
 NetworkValue NetworkBuilder::Input(const std::string& name, std::vector<int64_t> shape, DType dtype) {

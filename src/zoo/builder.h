@@ -75,10 +75,13 @@ struct PoolOptions {
 // Values are float tensors, images NCHW, unless a method says otherwise. Not thread safe.
 class NetworkBuilder {
  public:
-  // `batch` (> 0) is the leading dimension of the inputs.
-  NetworkBuilder(std::string_view network, uint64_t seed, int64_t batch);
+  // `batch` (> 0) is the leading dimension of the inputs; `width` is what Scaled multiplies by.
+  NetworkBuilder(std::string_view network, uint64_t seed, int64_t batch, double width = 1);
 
   int64_t batch() const { return batch_; }
+  // What a layer has instead of `channels`: the nearest multiple of `multiple`, at least one of it;
+  // `channels` itself where the width is 1.
+  int64_t Scaled(int64_t channels, int64_t multiple = 16) const;
 
   NetworkValue Input(const std::string& name, std::vector<int64_t> shape, DType dtype = DType::kF32);
   // Makes `value`, a node's output, the network's output `name`. `value` itself must not be used after.
@@ -153,6 +156,7 @@ class NetworkBuilder {
   attune_onnx::GraphProto* graph_;
   uint64_t seed_;
   int64_t batch_;
+  double width_;
   int64_t next_name_ = 0;
   int64_t parameters_ = 0;
   int64_t macs_ = 0;

@@ -4,34 +4,23 @@
 
 #include "absl/strings/str_cat.h"
 #include "zoo/networks.h"
+#include "zoo/squeeze_excite.h"
 
 namespace attune {
 namespace {
-
-// Keeps the gates from saturating.
-constexpr double kGateGain = 0.25;
 
 struct Stage {
   int64_t expansion, kernel, stride, channels, blocks;
 };
 
 NetworkValue Silu(NetworkBuilder& b, const NetworkValue& x) { return b.Mul(x, b.Sigmoid(x)); }
+NetworkValue Sigmoid(NetworkBuilder& b, const NetworkValue& x) { return b.Sigmoid(x); }
 
 NetworkValue ConvNormSilu(NetworkBuilder& b, const std::string& name, const NetworkValue& x,
                           ConvOptions options) {
   options.gain = kSiluGain;
   options.pads = EvenPads((options.kernel[0] - 1) / 2);
   return Silu(b, b.BatchNorm(name + ".1", b.Conv(name + ".0", x, options)));
-}
-
-// A gate a channel, from the channel's mean.
-NetworkValue SqueezeExcite(NetworkBuilder& b, const std::string& name, const NetworkValue& x,
-                           int64_t squeezed) {
-  const ConvOptions squeeze = {.channels = squeezed, .bias = true, .gain = kLinearGain};
-  const ConvOptions excite = {.channels = x.shape[1], .bias = true, .gain = kGateGain};
-  NetworkValue y = b.Conv(name + ".fc1", b.GlobalAveragePool(x), squeeze);
-  y = b.Conv(name + ".fc2", Silu(b, y), excite);
-  return b.Mul(b.Sigmoid(y), x);
 }
 
 NetworkValue MobileBlock(NetworkBuilder& b, const std::string& name, const NetworkValue& x,
@@ -44,7 +33,7 @@ NetworkValue MobileBlock(NetworkBuilder& b, const std::string& name, const Netwo
   y = ConvNormSilu(
       b, part(), y,
       {.channels = hidden, .kernel = {stage.kernel, stage.kernel}, .stride = stride, .groups = hidden});
-  y = SqueezeExcite(b, part(), y, std::max<int64_t>(1, x.shape[1] / 4));
+  y = SqueezeExcite(b, part(), y, {std::max<int64_t>(1, x.shape[1] / 4), Silu, Sigmoid});
   // The gates are about a half, so that the variance of what they pass is about a quarter.
   const std::string project = part();
   y = b.Conv(project + ".0", y, {.channels = stage.channels, .gain = 3.6 * kLinearGain});

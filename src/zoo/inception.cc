@@ -25,7 +25,7 @@ NetworkValue ConvNormRelu(NetworkBuilder& b, const std::string& name, const Netw
   const int64_t rows = same ? layer.kernel[0] / 2 : 0;
   const int64_t columns = same ? layer.kernel[1] / 2 : 0;
   const NetworkValue y = b.Conv(name + ".conv", x,
-                                {.channels = layer.channels,
+                                {.channels = b.Scaled(layer.channels),
                                  .kernel = layer.kernel,
                                  .stride = layer.stride,
                                  .pads = {rows, columns, rows, columns}});

@@ -21,6 +21,7 @@ struct ZooRow {
   int64_t parameters;  // as NetworkBuilder counts them,
   int64_t macs;        // for a batch of one
   int64_t max_batch = 4096;
+  bool scales = false;  // whether its layers' widths go through NetworkBuilder::Scaled
 };
 
 std::span<const ZooRow> ZooRows();
@@ -28,8 +29,14 @@ std::span<const ZooRow> ZooRows();
 void BuildResNet18(NetworkBuilder& b);
 void BuildResNet50(NetworkBuilder& b);
 void BuildResNet50V2(NetworkBuilder& b);
+void BuildResNeXt50(NetworkBuilder& b);
 void BuildMobileNetV1(NetworkBuilder& b);
 void BuildMobileNetV2(NetworkBuilder& b);
+void BuildMobileNetV3Small(NetworkBuilder& b);
+void BuildMobileNetV3Large(NetworkBuilder& b);
+void BuildShuffleNetV2(NetworkBuilder& b);
+void BuildRegNetX400MF(NetworkBuilder& b);
+void BuildRegNetY400MF(NetworkBuilder& b);
 void BuildSsdMobileNetV2(NetworkBuilder& b);
 void BuildInceptionV3(NetworkBuilder& b);
 void BuildSqueezeNet11(NetworkBuilder& b);

@@ -1,5 +1,6 @@
 // ResNet: He et al., Deep Residual Learning for Image Recognition, 2015 (v1.5: the stride is in the 3x3
-// convolution, as torchvision has it), and Identity Mappings in Deep Residual Networks, 2016 (v2).
+// convolution, as torchvision has it), and Identity Mappings in Deep Residual Networks, 2016 (v2). ResNeXt:
+// Xie et al., Aggregated Residual Transformations for Deep Neural Networks, 2017.
 #include <array>
 
 #include "absl/strings/str_cat.h"
@@ -34,26 +35,40 @@ NetworkValue BasicBlock(NetworkBuilder& b, const std::string& name, const Networ
   return b.Relu(b.Add(y, Shortcut(b, name, x, width, stride)));
 }
 
-NetworkValue Bottleneck(NetworkBuilder& b, const std::string& name, const NetworkValue& x, int64_t width,
-                        int64_t stride) {
-  const ConvOptions middle = {.channels = width, .kernel = {3, 3}, .stride = stride, .pads = EvenPads(1)};
+// `width` channels within, `groups` of them, and `channels` behind.
+NetworkValue GroupedBottleneck(NetworkBuilder& b, const std::string& name, const NetworkValue& x,
+                               int64_t width, int64_t groups, int64_t channels, int64_t stride) {
+  const ConvOptions middle = {
+      .channels = width, .kernel = {3, 3}, .stride = stride, .pads = EvenPads(1), .groups = groups};
   NetworkValue y = b.Relu(ConvNorm(b, name + ".conv1", name + ".bn1", x, {.channels = width}));
   y = b.Relu(ConvNorm(b, name + ".conv2", name + ".bn2", y, middle));
-  y = ConvNorm(b, name + ".conv3", name + ".bn3", y, {.channels = 4 * width}, kBranchScale);
-  return b.Relu(b.Add(y, Shortcut(b, name, x, 4 * width, stride)));
+  y = ConvNorm(b, name + ".conv3", name + ".bn3", y, {.channels = channels}, kBranchScale);
+  return b.Relu(b.Add(y, Shortcut(b, name, x, channels, stride)));
+}
+
+NetworkValue Bottleneck(NetworkBuilder& b, const std::string& name, const NetworkValue& x, int64_t width,
+                        int64_t stride) {
+  return GroupedBottleneck(b, name, x, width, 1, 4 * width, stride);
+}
+
+// 32 groups of 4 channels where `width` is 64.
+NetworkValue ResNeXtBottleneck(NetworkBuilder& b, const std::string& name, const NetworkValue& x,
+                               int64_t width, int64_t stride) {
+  return GroupedBottleneck(b, name, x, 2 * width, 32, 4 * width, stride);
 }
 
 using Block = NetworkValue (*)(NetworkBuilder&, const std::string&, const NetworkValue&, int64_t, int64_t);
 
 void BuildResNet(NetworkBuilder& b, Block block, const std::array<int, 4>& depths) {
   const NetworkValue input = b.Input("input", {b.batch(), 3, 224, 224});
-  NetworkValue x = b.Relu(ConvNorm(b, "conv1", "bn1", input,
-                                   {.channels = 64, .kernel = {7, 7}, .stride = 2, .pads = EvenPads(3)}));
+  NetworkValue x =
+      b.Relu(ConvNorm(b, "conv1", "bn1", input,
+                      {.channels = b.Scaled(64), .kernel = {7, 7}, .stride = 2, .pads = EvenPads(3)}));
   x = b.MaxPool(x, {.kernel = 3, .stride = 2, .pads = EvenPads(1)});
   for (int stage = 0; stage < 4; ++stage) {
     for (int i = 0; i < depths[stage]; ++i) {
       const int64_t stride = stage > 0 && i == 0 ? 2 : 1;
-      x = block(b, absl::StrCat("layer", stage + 1, ".", i), x, int64_t{64} << stage, stride);
+      x = block(b, absl::StrCat("layer", stage + 1, ".", i), x, b.Scaled(int64_t{64} << stage), stride);
     }
   }
   b.Output(b.Linear("fc", b.Flatten(b.GlobalAveragePool(x)), kImageNetClasses), "output");
@@ -91,17 +106,20 @@ void BuildResNet18(NetworkBuilder& b) { BuildResNet(b, BasicBlock, {2, 2, 2, 2})
 
 void BuildResNet50(NetworkBuilder& b) { BuildResNet(b, Bottleneck, {3, 4, 6, 3}); }
 
+void BuildResNeXt50(NetworkBuilder& b) { BuildResNet(b, ResNeXtBottleneck, {3, 4, 6, 3}); }
+
 void BuildResNet50V2(NetworkBuilder& b) {
   const NetworkValue input = b.Input("input", {b.batch(), 3, 224, 224});
-  const ConvOptions stem = {.channels = 64, .kernel = {7, 7}, .stride = 2, .bias = true, .gain = kLinearGain};
+  const ConvOptions stem = {
+      .channels = b.Scaled(64), .kernel = {7, 7}, .stride = 2, .bias = true, .gain = kLinearGain};
   NetworkValue x = b.Conv("conv1_conv", ZeroPad(b, input, 3), stem);
   x = b.MaxPool(ZeroPad(b, x, 1), {.kernel = 3, .stride = 2});
   constexpr std::array<int, 4> kDepths = {3, 4, 6, 3};
   for (int stage = 0; stage < 4; ++stage) {
     for (int i = 0; i < kDepths[stage]; ++i) {
       const bool last = i + 1 == kDepths[stage];
-      x = PreactivationBlock(b, absl::StrCat("conv", stage + 2, "_block", i + 1), x, int64_t{64} << stage,
-                             i == 0, last && stage < 3 ? 2 : 1);
+      x = PreactivationBlock(b, absl::StrCat("conv", stage + 2, "_block", i + 1), x,
+                             b.Scaled(int64_t{64} << stage), i == 0, last && stage < 3 ? 2 : 1);
     }
   }
   x = b.Relu(b.BatchNorm("post_bn", x, kKerasNorm));

@@ -41,16 +41,18 @@ std::vector<NetworkValue> FeatureMaps(NetworkBuilder& b) {
   conv.kernel = 3;
   conv.stride = 2;
   NetworkValue x = b.Input("input", {b.batch(), 3, 300, 300});
-  x = ConvNormRelu6(b, "backbone.0", x, 32, conv);
+  x = ConvNormRelu6(b, "backbone.0", x, b.Scaled(32), conv);
   std::vector<NetworkValue> maps;
   int row = 0;
-  for (const InvertedResidualRow& block : kMobileNetV2Rows) {
+  for (InvertedResidualRow block : kMobileNetV2Rows) {
+    block.channels = b.Scaled(block.channels);
     const auto outputs = InvertedResidual(b, absl::StrCat("backbone.", row + 1), x, block, kTensorFlow);
     if (row++ == kTapRow) maps.push_back(outputs.expanded);
     x = outputs.sum;
   }
-  maps.push_back(ConvNormRelu6(b, absl::StrCat("backbone.", row + 1), x, 1280, kTensorFlow));
-  for (int64_t channels : {512, 256, 256, 128}) {
+  maps.push_back(ConvNormRelu6(b, absl::StrCat("backbone.", row + 1), x, b.Scaled(1280), kTensorFlow));
+  for (const int64_t full : {512, 256, 256, 128}) {
+    const int64_t channels = b.Scaled(full);
     const std::string name = absl::StrCat("extra.", maps.size() - 2);
     x = ConvNormRelu6(b, name + ".squeeze", maps.back(), channels / 2, kTensorFlow);
     maps.push_back(ConvNormRelu6(b, name + ".expand", x, channels, conv));

@@ -15,16 +15,17 @@ void BuildVgg16(NetworkBuilder& b) {
   int index = 0;  // counts the rectifiers and poolings, too
   for (const Stage& stage : kStages) {
     for (int i = 0; i < stage.convolutions; ++i, index += 2) {
-      x = b.Relu(b.Conv(absl::StrCat("features.", index), x,
-                        {.channels = stage.channels, .kernel = {3, 3}, .pads = EvenPads(1), .bias = true}));
+      x = b.Relu(b.Conv(
+          absl::StrCat("features.", index), x,
+          {.channels = b.Scaled(stage.channels), .kernel = {3, 3}, .pads = EvenPads(1), .bias = true}));
     }
     x = b.MaxPool(x, {.kernel = 2, .stride = 2});
     ++index;
   }
   // What adaptive pooling to 7x7 is exported as where the input is 7x7 already.
   x = b.AveragePool(x, {.kernel = 1});
-  x = b.Relu(b.Linear("classifier.0", b.Flatten(x), 4096, kReluGain));
-  x = b.Relu(b.Linear("classifier.3", x, 4096, kReluGain));
+  x = b.Relu(b.Linear("classifier.0", b.Flatten(x), b.Scaled(4096), kReluGain));
+  x = b.Relu(b.Linear("classifier.3", x, b.Scaled(4096), kReluGain));
   b.Output(b.Linear("classifier.6", x, kImageNetClasses), "output");
 }
 

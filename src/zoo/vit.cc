@@ -13,41 +13,43 @@ constexpr int64_t kPatch = 16;
 constexpr int64_t kPatches = (224 / kPatch) * (224 / kPatch);
 constexpr int64_t kTokens = kPatches + 1;
 constexpr int64_t kLayers = 12;
-constexpr int64_t kHeads = 12;
 constexpr int64_t kHeadWidth = 64;
-constexpr int64_t kWidth = kHeads * kHeadWidth;
 constexpr float kEpsilon = 1e-6f;
 constexpr double kTokenLimit = 0.5;
 // Of what a block adds to the residual stream.
 constexpr double kBranchGain = 0.25;
 
+// Of a token: 12 heads.
+int64_t Width(const NetworkBuilder& b) { return b.Scaled(12 * kHeadWidth, kHeadWidth); }
+
 // [batch, 3, 224, 224] → [batch, tokens, width].
 NetworkValue Tokens(NetworkBuilder& b, const NetworkValue& image) {
   const ConvOptions patches = {
-      .channels = kWidth, .kernel = {kPatch, kPatch}, .stride = kPatch, .bias = true, .gain = kLinearGain};
-  NetworkValue x = b.Reshape(b.Conv("conv_proj", image, patches), {b.batch(), kWidth, kPatches});
+      .channels = Width(b), .kernel = {kPatch, kPatch}, .stride = kPatch, .bias = true, .gain = kLinearGain};
+  NetworkValue x = b.Reshape(b.Conv("conv_proj", image, patches), {b.batch(), Width(b), kPatches});
   x = b.Transpose(x, {0, 2, 1});
-  NetworkValue token = b.Weight("class_token", {1, 1, kWidth}, kTokenLimit);
-  const std::vector<int64_t> expanded = {b.batch(), 1, kWidth};
+  NetworkValue token = b.Weight("class_token", {1, 1, Width(b)}, kTokenLimit);
+  const std::vector<int64_t> expanded = {b.batch(), 1, Width(b)};
   token = b.Node("Expand", {token, b.Ints(expanded)}, expanded);
-  return b.Add(b.Concat({token, x}, 1), b.Weight("encoder.pos_embedding", {1, kTokens, kWidth}, kTokenLimit));
+  return b.Add(b.Concat({token, x}, 1),
+               b.Weight("encoder.pos_embedding", {1, kTokens, Width(b)}, kTokenLimit));
 }
 
 // Queries, keys or values (`index` 0, 1 or 2) of `packed` [3, tokens, batch, width] as
 // [batch, heads, tokens, head width].
 NetworkValue Heads(NetworkBuilder& b, const NetworkValue& packed, int64_t index) {
   NetworkValue x = b.Gather(packed, b.IntScalar(index), 0);
-  x = b.Transpose(b.Reshape(x, {kTokens, b.batch() * kHeads, kHeadWidth}), {1, 0, 2});
-  return b.Reshape(x, {b.batch(), kHeads, kTokens, kHeadWidth});
+  x = b.Transpose(b.Reshape(x, {kTokens, b.batch() * Width(b) / kHeadWidth, kHeadWidth}), {1, 0, 2});
+  return b.Reshape(x, {b.batch(), Width(b) / kHeadWidth, kTokens, kHeadWidth});
 }
 
 NetworkValue SelfAttention(NetworkBuilder& b, const std::string& name, const NetworkValue& x) {
   const int64_t batch = b.batch();
-  NetworkValue packed = b.Dense(name + ".in_proj", b.Transpose(x, {1, 0, 2}), 3 * kWidth);
-  packed = b.Reshape(packed, {kTokens, batch, 3, kWidth});
-  packed = b.Node("Unsqueeze", {packed, b.Ints(std::array<int64_t, 1>{0})}, {1, kTokens, batch, 3, kWidth});
+  NetworkValue packed = b.Dense(name + ".in_proj", b.Transpose(x, {1, 0, 2}), 3 * Width(b));
+  packed = b.Reshape(packed, {kTokens, batch, 3, Width(b)});
+  packed = b.Node("Unsqueeze", {packed, b.Ints(std::array<int64_t, 1>{0})}, {1, kTokens, batch, 3, Width(b)});
   packed = b.Transpose(packed, {3, 1, 2, 0, 4});
-  packed = b.Node("Squeeze", {packed, b.Ints(std::array<int64_t, 1>{3})}, {3, kTokens, batch, kWidth});
+  packed = b.Node("Squeeze", {packed, b.Ints(std::array<int64_t, 1>{3})}, {3, kTokens, batch, Width(b)});
   const NetworkValue query = Heads(b, packed, 0);
   const NetworkValue key = b.Transpose(Heads(b, packed, 1), {0, 1, 3, 2});
   const NetworkValue value = Heads(b, packed, 2);
@@ -55,8 +57,8 @@ NetworkValue SelfAttention(NetworkBuilder& b, const std::string& name, const Net
   const float scale = std::sqrt(1.0f / std::sqrt(static_cast<float>(kHeadWidth)));
   const NetworkValue scores = b.MatMul(b.Mul(query, b.Scalar(scale)), b.Mul(key, b.Scalar(scale)));
   NetworkValue y = b.Transpose(b.MatMul(b.Softmax(scores), value), {2, 0, 1, 3});
-  y = b.Linear(name + ".out_proj", b.Reshape(y, {kTokens * batch, kWidth}), kWidth);
-  return b.Transpose(b.Reshape(y, {kTokens, batch, kWidth}), {1, 0, 2});
+  y = b.Linear(name + ".out_proj", b.Reshape(y, {kTokens * batch, Width(b)}), Width(b));
+  return b.Transpose(b.Reshape(y, {kTokens, batch, Width(b)}), {1, 0, 2});
 }
 
 }  // namespace
@@ -68,8 +70,8 @@ void BuildVitB16(NetworkBuilder& b) {
     NetworkValue y = LayerNorm(b, name + ".ln_1", x, kEpsilon);
     x = b.Add(SelfAttention(b, name + ".self_attention", y), x);
     y = LayerNorm(b, name + ".ln_2", x, kEpsilon);
-    y = Gelu(b, b.Dense(name + ".mlp.0", y, 4 * kWidth));
-    x = b.Add(x, b.Dense(name + ".mlp.3", y, kWidth, kGeluGain * kBranchGain));
+    y = Gelu(b, b.Dense(name + ".mlp.0", y, 4 * Width(b)));
+    x = b.Add(x, b.Dense(name + ".mlp.3", y, Width(b), kGeluGain * kBranchGain));
   }
   x = b.Gather(LayerNorm(b, "encoder.ln", x, kEpsilon), b.IntScalar(0), 1);
   b.Output(b.Linear("heads.head", x, kImageNetClasses), "output");

@@ -25,6 +25,7 @@ struct ZooEntry {
   std::vector<ZooInput> inputs;
   int64_t parameters = 0;  // trained numbers, without batch norm's statistics
   int64_t macs = 0;        // multiplications of convolutions and matrix products, for a batch of one
+  bool scales = false;     // whether it takes a width
 };
 
 // All networks, in the order in which people list them.
@@ -33,10 +34,13 @@ std::vector<ZooEntry> ZooNetworks();
 struct ZooOptions {
   uint64_t seed = 0;
   int64_t batch = 1;  // 1 to 4096
+  // Of the layers, in the place of the published one: above 0, at most 1. Networks of over 50 MB take it.
+  double width = 1;
 };
 
 // The bytes of an ONNX file (opset 17, weights inside). The same options give the same bytes. Errors: an
-// unknown name (the message lists the known ones), or a batch that the network does not take.
+// unknown name (the message lists the known ones), or a batch or a
+// width that the network does not take.
 absl::StatusOr<std::string> BuildZooModel(std::string_view name, const ZooOptions& options = {});
 
 }  // namespace attune

@@ -28,6 +28,12 @@ const std::map<std::string, Published>& PublishedCounts() {
       {"resnet18", {11.690, 1814, 0.001}},
       {"resnet50", {25.557, 4089, 0.001}},
       {"mobilenet_v2", {3.505, 301, 0.002}},
+      {"resnext50_32x4d", {25.029, 4230, 0.001}},
+      {"mobilenet_v3_small", {2.543, 57, 0.01}},
+      {"mobilenet_v3_large", {5.483, 217, 0.003}},
+      {"shufflenet_v2", {2.279, 145, 0.005}},
+      {"regnet_x_400mf", {5.496, 414, 0.002}},
+      {"regnet_y_400mf", {4.344, 402, 0.002}},
       {"inception_v3", {23.835, 5713, 0.001}},  // 27.2 M with the auxiliary classifier
       {"squeezenet1_1", {1.2355, 349, 0.001}},
       {"densenet121", {7.979, 2834, 0.001}},
@@ -92,6 +98,21 @@ TEST_P(ZooNetwork, HasTheInputsOfTheTable) {
   }
 }
 
+TEST_P(ZooNetwork, IsSmallerAtAQuarterOfItsWidth) {
+  const ZooRow& row = GetParam();
+  if (!row.scales) {
+    EXPECT_EQ(BuildZooModel(row.name, {.width = 0.25}).status().message(),
+              std::string(row.name) + ": the width is 0.25, it must be 1");
+    EXPECT_LT(row.parameters * 4, 50 << 20) << "a test of all processors would take long";
+    return;
+  }
+  NetworkBuilder builder(row.name, 0, 1, 0.25);
+  row.build(builder);
+  EXPECT_LT(builder.parameters() * 4, 50 << 20);
+  EXPECT_LT(builder.macs() * 3, row.macs);
+  ExpectWellFormed(builder.model().graph());
+}
+
 INSTANTIATE_TEST_SUITE_P(All, ZooNetwork, ::testing::ValuesIn(ZooRows().begin(), ZooRows().end()),
                          [](const auto& network) { return std::string(network.param.name); });
 
@@ -117,6 +138,8 @@ TEST(Zoo, RefusesUnknownNamesAndBatches) {
   EXPECT_THAT(unknown.message(), HasSubstr("resnet18, resnet50, "));
   EXPECT_EQ(BuildZooModel("resnet18", {.batch = 0}).status().message(),
             "resnet18: the batch is 0, it must be 1 to 4096");
+  EXPECT_EQ(BuildZooModel("resnet18", {.width = 1.5}).status().message(),
+            "resnet18: the width is 1.5, it must be above 0 and at most 1");
   EXPECT_EQ(BuildZooModel("ssd_mobilenet_v2", {.batch = 2}).status().message(),
             "ssd_mobilenet_v2: the batch is 2, it must be 1");
 }
