@@ -1,0 +1,20 @@
+#!/usr/bin/env python3
+"""check_levels.py NETWORK    a network of the zoo compiles for every level of instructions, at reduced width if it is
+large; every verifier runs whatever this machine has"""
+import pathlib
+import sys
+import tempfile
+
+from checks import end_to_end
+from compile_zoo import LEVELS, compile_network, write_network
+
+
+def check(network):
+    with tempfile.TemporaryDirectory() as folder:
+        model = write_network(network, pathlib.Path(folder), small=True)
+        for cpu in LEVELS:
+            for line in compile_network(model, cpu):
+                print(line)
+
+
+end_to_end(lambda: check(sys.argv[1]))
