@@ -1,9 +1,13 @@
 // A compiled network at work: inputs, runs, times and agreement.
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "api/network_state.h"
 #include "base/processors.h"
 #include "base/status.h"
@@ -20,10 +24,22 @@ bool Contains(const std::vector<NamedTensor>& tensors, const std::string& name) 
   return std::any_of(tensors.begin(), tensors.end(), [&](const NamedTensor& t) { return t.name == name; });
 }
 
+// The NS lines, each with its file, and what to do where its reason does not say so after a semicolon.
+absl::Status NameLines(const absl::Status& status, const std::string& source) {
+  std::vector<std::string> lines = absl::StrSplit(status.message(), '\n');
+  const std::string file = absl::StrCat(" (in ", source, ")");
+  for (std::string& line : lines) {
+    if (absl::EndsWith(line, file)) continue;
+    absl::StrAppend(&line, absl::StrContains(line, "; ") ? "" : "; export the model without it", file);
+  }
+  return absl::UnimplementedError(absl::StrJoin(lines, "\n"));
+}
+
 }  // namespace
 
 absl::Status Name(const absl::Status& status, const std::string& source) {
-  if (absl::IsUnimplemented(status) && absl::StartsWith(status.message(), "NS ")) return status;
+  if (absl::IsUnimplemented(status) && absl::StartsWith(status.message(), "NS "))
+    return NameLines(status, source);
   return absl::StartsWith(status.message(), source) ? status : Annotate(status, source);
 }
 

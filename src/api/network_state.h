@@ -29,7 +29,8 @@ struct Network::State {
   std::vector<Tensor> examples, expected;
 };
 
-// The error with the model's file before it, once. The lines of an NS list stand by themselves.
+// The error with the model's file before it, once; each line of an NS list with the file and a way out behind
+// it.
 absl::Status Name(const absl::Status& status, const std::string& source);
 
 }  // namespace attune

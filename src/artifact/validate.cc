@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "artifact/expand.h"
-#include "artifact/printable.h"
+#include "base/printable.h"
 
 namespace attune {
 namespace {

@@ -4,6 +4,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/dtype.h"
+#include "base/printable.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/model_flags.h"
@@ -27,21 +28,23 @@ std::string TypeText(const TensorInfo& tensor) {
 std::string Ports(const std::vector<Port>& ports, const Manifest& manifest) {
   std::vector<std::string> texts;
   for (const Port& port : ports) {
-    texts.push_back(absl::StrCat(port.name, " ", TypeText(manifest.tensors[port.tensor])));
+    texts.push_back(absl::StrCat(WithoutControls(port.name), " ", TypeText(manifest.tensors[port.tensor])));
   }
   return absl::StrJoin(texts, ", ");
 }
 
 std::string Heading(const NetworkDescription& d) {
   const Manifest& m = d.manifest;
+  const std::string& sha256 = m.provenance.model_sha256;
+  const auto clean = [](std::string_view text) { return WithoutControls(text); };
   return absl::StrFormat(
       "model     %s (sha256 %s)\nmade by   %s for %s (%s)\ninputs    %s\noutputs   %s\n"
       "sizes     code %s, weights %s, memory %s a session and %s a thread\n",
-      m.provenance.model_name, m.provenance.model_sha256.empty() ? "unknown" : m.provenance.model_sha256,
-      m.provenance.compiler_version, m.target.cpu, absl::StrJoin(m.target.features, ", "), Ports(m.inputs, m),
-      Ports(m.outputs, m), FormatBytes(d.code_bytes),
-      FormatWeights(d.stored_constant_bytes, d.constant_bytes), FormatBytes(m.arena_bytes),
-      FormatBytes(m.scratch_bytes));
+      clean(m.provenance.model_name), sha256.empty() ? "unknown" : clean(sha256),
+      clean(m.provenance.compiler_version), clean(m.target.cpu),
+      clean(absl::StrJoin(m.target.features, ", ")), Ports(m.inputs, m), Ports(m.outputs, m),
+      FormatBytes(d.code_bytes), FormatWeights(d.stored_constant_bytes, d.constant_bytes),
+      FormatBytes(m.arena_bytes), FormatBytes(m.scratch_bytes));
 }
 
 // How the weights are written in the file; nothing where they are there as in memory.

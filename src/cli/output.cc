@@ -9,18 +9,29 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "base/file.h"
+#include "base/printable.h"
 #include "base/status.h"
 
 namespace attune {
 namespace {
 
-bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
-
-std::string Clean(std::string_view text) {
-  std::string clean(text);
-  std::replace_if(clean.begin(), clean.end(), IsControl, '?');
-  return clean;
+// JSON whose strings hold only what is printable, the rest as \uXXXX: a terminal shows it, a parser reads the
+// same.
+std::string Escaped(std::string_view json) {
+  std::string escaped;
+  while (!json.empty()) {
+    const TextCharacter character = FirstCharacter(json);
+    if (character.printable || character.code == '\n') {
+      escaped += json.substr(0, character.bytes);
+    } else {
+      absl::StrAppendFormat(&escaped, "\\u%04x", character.code);
+    }
+    json.remove_prefix(character.bytes);
+  }
+  return escaped;
 }
+
+void Write(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 // Columns that a terminal needs: bytes of UTF-8 that do not continue a character.
 size_t Width(std::string_view text) {
@@ -30,7 +41,7 @@ size_t Width(std::string_view text) {
 
 }  // namespace
 
-void PrintResult(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void PrintResult(std::string_view text) { Write(WithoutControls(text, "\n")); }
 
 absl::Status FlushOutput() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return absl::OkStatus();
@@ -40,30 +51,37 @@ absl::Status FlushOutput() {
 void PrintError(const absl::Status& status) {
   const std::string_view message = status.message();
   if (!absl::StartsWith(message, "NS ")) {
-    std::fprintf(stderr, "attune: %s\n", Clean(message).c_str());
+    std::fprintf(stderr, "attune: %s\n", WithoutControls(message).c_str());
     return;
   }
   for (absl::string_view line : absl::StrSplit(message, '\n'))
-    std::fprintf(stderr, "%s\n", Clean(line).c_str());
+    std::fprintf(stderr, "%s\n", WithoutControls(line).c_str());
 }
 
-void PrintNote(std::string_view text) { std::fprintf(stderr, "attune: note: %s\n", Clean(text).c_str()); }
+void PrintNote(std::string_view text) {
+  std::fprintf(stderr, "attune: note: %s\n", WithoutControls(text).c_str());
+}
 
 absl::Status WriteJson(const Json& json, const std::string& destination) {
   // Names come from files and need not be UTF-8.
-  const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = Escaped(json.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
   if (destination != "-") return WriteFileAtomically(destination, text);
-  PrintResult(text);
+  Write(text);
   return absl::OkStatus();
 }
 
 std::string FormatTable(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right) {
+  std::vector<std::vector<std::string>> cells;
   std::vector<size_t> widths(right.size(), 0);
   for (const auto& row : rows) {
-    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], Width(row[c]));
+    std::vector<std::string>& clean = cells.emplace_back();
+    for (size_t c = 0; c < row.size(); ++c) {
+      clean.push_back(WithoutControls(row[c]));
+      widths[c] = std::max(widths[c], Width(clean[c]));
+    }
   }
   std::string text;
-  for (const auto& row : rows) {
+  for (const auto& row : cells) {
     std::string line;
     for (size_t c = 0; c < row.size(); ++c) {
       const std::string padding(widths[c] - Width(row[c]), ' ');
@@ -99,7 +117,7 @@ Progress::~Progress() {
 }
 
 void Progress::Show(std::string_view stage) {
-  if (enabled_) std::fprintf(stderr, "\r\x1b[K%s …", Clean(stage).c_str());
+  if (enabled_) std::fprintf(stderr, "\r\x1b[K%s …", WithoutControls(stage).c_str());
 }
 
 }  // namespace attune

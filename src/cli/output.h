@@ -14,20 +14,22 @@ namespace attune {
 
 using Json = nlohmann::ordered_json;
 
-// Collects `text` for stdout; an error in writing it is FlushOutput's.
+// Collects `text` for stdout; an error in writing it is FlushOutput's. Control characters but newlines, which
+// could come from a file and drive a terminal, become '?': a name from a file is made one line before
+// (WithoutControls).
 void PrintResult(std::string_view text);
 absl::Status FlushOutput();
 
-// One line on stderr, "attune: …", or each line of an NS list as it is. Control characters, which could come
-// from a file and drive a terminal, become '?'.
+// One line on stderr, "attune: …", or each line of an NS list as it is. Control characters become '?'.
 void PrintError(const absl::Status& status);
 // A line on stderr for what the user should know but did not ask for.
 void PrintNote(std::string_view text);
 
-// Writes `json` with a newline to the file, or to stdout for "-".
+// Writes `json` with a newline to the file, or to stdout for "-", control characters as \uXXXX.
 absl::Status WriteJson(const Json& json, const std::string& destination);
 
-// Rows of equally many cells, aligned: the first row is the header. Columns of numbers go to the right.
+// Rows of equally many cells, aligned, each cell as one line: the first row is the header. Columns of numbers
+// go to the right.
 std::string FormatTable(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right);
 
 // "97.5 MB", "1.2 KB", "12 B"; powers of 1000.

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "absl/strings/str_format.h"
+#include "base/printable.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/model_flags.h"
@@ -123,12 +124,14 @@ std::string Statistics(const Tensor& tensor) {
 
 std::string ToText(const NamedTensor& output, int top, const std::optional<Labels>& labels) {
   const Tensor& tensor = output.tensor;
-  std::string text = absl::StrCat(output.name, " ", DescribeType(tensor.dtype(), tensor.shape()), ": ",
-                                  Statistics(tensor), "\n");
+  std::string text =
+      absl::StrCat(WithoutControls(output.name), " ", DescribeType(tensor.dtype(), tensor.shape()), ": ",
+                   Statistics(tensor), "\n");
   if (top == 0 || !IsList(tensor)) return text;
   for (int64_t index : TopIndices(tensor, top)) {
-    absl::StrAppendFormat(&text, "  %10.6g  %5d  %s\n", tensor.ToDouble(index), index,
-                          labels.has_value() ? labels->Name(index, tensor.num_elements()) : "");
+    absl::StrAppendFormat(
+        &text, "  %10.6g  %5d  %s\n", tensor.ToDouble(index), index,
+        labels.has_value() ? WithoutControls(labels->Name(index, tensor.num_elements())) : "");
   }
   return text;
 }

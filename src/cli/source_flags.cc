@@ -18,7 +18,8 @@ std::optional<std::pair<std::string, Shape>> ParseShape(const std::string& text)
   if (equals == std::string::npos || equals == 0) return std::nullopt;
   Shape shape;
   const std::string sizes = text.substr(equals + 1);
-  for (absl::string_view part : absl::StrSplit(sizes, 'x', absl::SkipEmpty())) {
+  if (sizes.empty()) return std::make_pair(text.substr(0, equals), std::move(shape));  // a single number
+  for (absl::string_view part : absl::StrSplit(sizes, 'x')) {
     int64_t size = 0;
     if (!absl::SimpleAtoi(part, &size) || size < 0) return std::nullopt;
     shape.push_back(size);
@@ -50,7 +51,9 @@ absl::StatusOr<Givens> ReadGivens(const SourceFlags& flags, const InputFlags& in
   givens.options.signature = flags.signature;
   for (const std::string& text : flags.shapes) {
     auto [name, shape] = *ParseShape(text);
-    givens.options.shapes[name] = shape;
+    if (!givens.options.shapes.emplace(name, shape).second) {
+      return InvalidInput("--shape ", text, ": input \"", name, "\" is given twice");
+    }
   }
   if (inputs.inputs.empty() && givens.options.shapes.empty() && samples == nullptr) return givens;
   ASSIGN_OR_RETURN(std::vector<InputDeclaration> declarations,

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "base/printable.h"
 #include "cli/output.h"
 
 namespace attune {
@@ -137,7 +138,7 @@ void TuningView::Erase() {
 
 void TuningView::Draw(const std::string& text) {
   Erase();
-  std::fputs(text.c_str(), stderr);
+  std::fputs(WithoutControls(text, "\n").c_str(), stderr);
   drawn_lines_ = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
 }
 
@@ -161,7 +162,7 @@ void TuningView::Update(const TuningJob& job, StageKind stage) {
 
 void TuningView::EndStage(const TuningJob& job, StageKind stage) {
   if (is_terminal_ || (stage != StageKind::kUpdate && stage != StageKind::kFinalize)) return;
-  std::fprintf(stderr, "%s\n", Headline(job.Summary(), Name(stage)).c_str());
+  std::fprintf(stderr, "%s\n", WithoutControls(Headline(job.Summary(), Name(stage))).c_str());
 }
 
 }  // namespace attune

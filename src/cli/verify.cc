@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "absl/strings/str_format.h"
+#include "base/printable.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/model_flags.h"
@@ -60,8 +61,8 @@ absl::Status Verify(const Flags& flags) {
   for (const OutputCheck& check : report.outputs) {
     wrong += !check.ok;
     if (flags.model.json == "-") continue;
-    PrintResult(absl::StrFormat("%s %s: %s (required: %s)\n", check.ok ? "ok  " : "FAIL", check.name,
-                                check.comparison.ToString(), check.criterion));
+    PrintResult(absl::StrFormat("%s %s: %s (required: %s)\n", check.ok ? "ok  " : "FAIL",
+                                WithoutControls(check.name), check.comparison.ToString(), check.criterion));
   }
   if (report.ok()) return absl::OkStatus();
   return absl::DataLossError(absl::StrFormat("%s: %d of %d outputs differ from the reference",
@@ -76,7 +77,8 @@ void AddVerifyCommand(CLI::App& app, Action& action) {
   auto flags = std::make_shared<Flags>();
   AddModelFlags(*command, flags->model, "threads that the compiled code runs on");
   AddInputFlags(*command, flags->inputs);
-  command->add_option("--seed", flags->seed, "of the inputs that are not given, which are random");
+  command->add_option("--seed", flags->seed, "of the inputs that are not given, which are random")
+      ->check(CLI::NonNegativeNumber);
   command->callback(
       [flags, &action] { action = ModelAction(flags->model, [flags] { return Verify(*flags); }); });
 }

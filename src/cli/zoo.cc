@@ -62,7 +62,8 @@ void AddZooCommand(CLI::App& app, Action& action) {
   auto flags = std::make_shared<Flags>();
   command->add_option("NAME", flags->name, "a network; without it, all are listed");
   command->add_option("-o,--output", flags->output, "the ONNX file to write");
-  command->add_option("--seed", flags->options.seed, "of the weights (default: 0)");
+  command->add_option("--seed", flags->options.seed, "of the weights (default: 0)")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--batch", flags->options.batch, "(default: 1)");
   command->add_option("--width", flags->options.width,
                       "of the layers, as a share of the published one (default: 1)");

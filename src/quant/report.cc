@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/printable.h"
 #include "quant/layers.h"
 
 namespace attune::quant {
@@ -161,13 +162,14 @@ std::vector<std::string> Summarize(const QuantizationReport& report) {
 
 std::string ToText(const QuantizationReport& report) {
   int width = 5;
+  const auto name = [](const LayerReport& layer) { return WithoutControls(layer.layer); };
   for (const LayerReport& layer : report.layers)
-    width = std::max(width, static_cast<int>(layer.layer.size()));
+    width = std::max(width, static_cast<int>(name(layer).size()));
   std::string text = absl::StrFormat("%-*s  %-9s  %8s  %10s  %16s  %10s\n", width, "layer", "precision",
                                      "SQNR dB", "max error", "ms / in f32", "KB");
   for (const LayerReport& layer : report.layers) {
     constexpr double kKilobyte = 1e3;
-    absl::StrAppendFormat(&text, "%-*s  %-9s  %8s  %10s  %16s  %10.1f%s%s\n", width, layer.layer,
+    absl::StrAppendFormat(&text, "%-*s  %-9s  %8s  %10s  %16s  %10.1f%s%s\n", width, name(layer),
                           PrecisionName(layer.precision), Cell(layer.sqnr_db), Cell(layer.max_absolute_error),
                           Times(layer), static_cast<double>(layer.bytes) / kKilobyte,
                           layer.reason.empty() ? "" : "  ", layer.reason);

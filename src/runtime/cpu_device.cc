@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "artifact/printable.h"
+#include "base/printable.h"
 #include "runtime/cpu_features.h"
 #include "runtime/device.h"
 #include "runtime/thread_pool.h"

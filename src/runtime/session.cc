@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "artifact/printable.h"
+#include "base/printable.h"
 #include "runtime/strided.h"
 
 namespace attune {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "absl/strings/str_cat.h"
 #include "expect_refused.h"
 #include "io/npy.h"
 #include "models.h"
@@ -17,7 +18,9 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class BadInputTest : public ::testing::Test {
@@ -58,6 +61,11 @@ TEST_F(BadInputTest, WrongUsageExitsWithTwo) {
       {"compile", model_, "-o", artifact_, "--weights", "fp8"},
       {"run", model_, "--shape", "x"},
       {"run", model_, "--shape", "x=1x-4"},
+      {"run", model_, "--shape", "x=1x4x"},
+      {"run", model_, "--shape", "x=x1"},
+      {"run", model_, "--shape", "x=1xx4"},
+      {"verify", model_, "--seed", "-1"},
+      {"zoo", "resnet18", "-o", artifact_, "--seed", "-1"},
       {"run", model_, "--image-mean", "1,2"},
       {"run", model_, "--image-order", "gbr"},
       {"zoo", "resnet18"},
@@ -69,6 +77,27 @@ TEST_F(BadInputTest, WrongUsageExitsWithTwo) {
     EXPECT_EQ(outcome.out, "");
   }
   EXPECT_THAT(folder_.Files(), ElementsAre("scores.onnx", "x.npy"));
+}
+
+TEST_F(BadInputTest, AShapeIsGivenOnce) {
+  ExpectRefused(RunAttune({"run", model_, "--shape", "x=1x4", "--shape", "x=1x4"}), "\"x\" is given twice");
+}
+
+// A name that would drive a terminal and begin a line of its own.
+TEST_F(BadInputTest, NamesStayInTheirLine) {
+  const std::string name = "\x1B]0;PWN\x07\nattune: fake";
+  const std::string path = folder_.Write("names.onnx", ChainModel({"Relu"}, name));
+  for (const char* command : {"run", "verify", "inspect", "profile"}) {
+    const Outcome outcome = RunAttune({command, path});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, AllOf(Not(HasSubstr("\x1B")), Not(HasSubstr("\nattune: fake")))) << command;
+  }
+  const Outcome json = RunAttune({"run", path, "--json", "-"});
+  EXPECT_THAT(json.out, HasSubstr("\\u001b]0;PWN\\u0007\\nattune: fake"));
+  const Outcome unknown = RunAttune({"run", folder_.Write("unknown.onnx", ChainModel({"Frobnicate"}, name))});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_EQ(Lines(unknown.err), 1) << unknown.err;
+  EXPECT_THAT(unknown.err, AllOf(StartsWith("NS Frobnicate "), Not(HasSubstr("\x1B"))));
 }
 
 TEST_F(BadInputTest, FilesThatAreNoModels) {
@@ -120,6 +149,8 @@ TEST_F(BadInputTest, UnsupportedOperatorsAreListedAtOnce) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(Lines(outcome.err), 2) << outcome.err;
   EXPECT_THAT(outcome.err, AllOf(StartsWith("NS Frobnicate node_v0: "), HasSubstr("\nNS Quuxify node_v2: ")));
+  // Each with what to do and where.
+  EXPECT_THAT(outcome.err, EndsWith(absl::StrCat("; export the model without it (in ", path, ")\n")));
   const Outcome precision = RunAttune({"compile", model_, "-o", artifact_, "--precision", "fp16"});
   EXPECT_EQ(precision.exit_code, 1);
   EXPECT_THAT(precision.err, StartsWith("NS --precision fp16: "));

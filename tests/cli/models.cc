@@ -81,13 +81,14 @@ std::string ScoresModel(const std::vector<std::string>& dims) {
   return model.SerializeAsString();
 }
 
-std::string ChainModel(const std::vector<std::string>& types) {
+std::string ChainModel(const std::vector<std::string>& types, const std::string& output) {
   ModelProto model = NewModel();
   GraphProto* graph = model.mutable_graph();
   AddValue(graph->add_input(), "x", {"1", "4"});
   std::string last = "x";
   for (size_t i = 0; i < types.size(); ++i) {
-    const std::string next = "v" + std::to_string(i);
+    const bool named = i + 1 == types.size() && !output.empty();
+    const std::string next = named ? output : "v" + std::to_string(i);
     AddNode(graph, types[i], {last}, next);
     last = next;
   }

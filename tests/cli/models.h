@@ -11,7 +11,7 @@ namespace attune {
 std::string ScoresModel(const std::vector<std::string>& dims = {"1", "4"});
 
 // x f32[1,4] through operators of these types, one after the other, which need not exist.
-std::string ChainModel(const std::vector<std::string>& types);
+std::string ChainModel(const std::vector<std::string>& types, const std::string& output = "");
 
 // sum = x · [1, 2, 3, 4], difference = x · [2.003, 1, 0, 0], which is 0.003 for the x f32[1,4] of [1, -2, 3,
 // -4].

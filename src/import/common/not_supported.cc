@@ -3,11 +3,13 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "base/printable.h"
 
 namespace attune::importing {
 
 void NotSupportedList::Add(std::string_view op, std::string_view name, std::string_view reason) {
-  std::string line = absl::StrCat("NS ", op, " ", name, ": ", reason);
+  // One line whatever a name holds.
+  std::string line = WithoutControls(absl::StrCat("NS ", op, " ", name, ": ", reason));
   if (known_.insert(line).second) lines_.push_back(std::move(line));
 }
 
