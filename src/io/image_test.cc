@@ -32,7 +32,7 @@ Image Gradient(int64_t width, int64_t height) {
   return image;
 }
 
-std::string EncodeJpeg(const Image& image) {
+std::string EncodeJpeg(const Image& image, bool progressive = false) {
   jpeg_compress_struct info;
   jpeg_error_mgr errors;
   info.err = jpeg_std_error(&errors);
@@ -46,6 +46,7 @@ std::string EncodeJpeg(const Image& image) {
   info.in_color_space = JCS_RGB;
   jpeg_set_defaults(&info);
   jpeg_set_quality(&info, 100, TRUE);
+  if (progressive) jpeg_simple_progression(&info);
   jpeg_start_compress(&info, TRUE);
   while (info.next_scanline < info.image_height) {
     auto* row = const_cast<JSAMPROW>(image.rgb.data() + info.next_scanline * info.image_width * 3);
@@ -123,6 +124,20 @@ TEST(Image, DecodesJpeg) {
     difference = std::max(difference, std::abs(luminance(*image) - luminance(original)));
   }
   EXPECT_LT(difference, 4.0);
+}
+
+TEST(Image, DecodesProgressiveJpegs) {
+  const Image original = Gradient(12, 9);
+  EXPECT_EQ(Pixels(EncodeJpeg(original, true)), Pixels(EncodeJpeg(original)));
+}
+
+TEST(Image, RefusesAJpegOfThousandsOfScans) {
+  std::string jpeg = EncodeJpeg(Gradient(12, 9), true);
+  const std::string end = jpeg.substr(jpeg.size() - 2);
+  const std::string last = jpeg.substr(jpeg.rfind("\xFF\xDA"), jpeg.size() - 2 - jpeg.rfind("\xFF\xDA"));
+  jpeg.resize(jpeg.size() - 2);
+  for (int i = 0; i < 5000; ++i) jpeg += last;
+  EXPECT_EQ(Message(jpeg + end), "bad: a JPEG of 5010 scans, at most 64 are read");
 }
 
 TEST(Image, DecodesEveryKindOfPng) {

@@ -14,6 +14,30 @@ namespace {
 // Every 8x8 block costs at least one bit. The component with the most samples a row has those of at least
 // every fourth row.
 constexpr int64_t kMaxPixelsPerByte = 8 * 64 * 4;
+// Each scan may walk over the whole image for a few bytes of the file. Encoders write ten or so.
+constexpr int kMaxScans = 64;
+
+// How many scans there are, going from marker to marker. Within the data of a scan a byte FF is followed by
+// 00 or by a restart marker.
+int CountScans(std::string_view bytes) {
+  constexpr uint8_t kRestart0 = 0xD0, kStartOfImage = 0xD8, kEndOfImage = 0xD9, kStartOfScan = 0xDA;
+  int scans = 0;
+  for (size_t at = bytes.find('\xFF'); at != std::string_view::npos && at + 4 <= bytes.size();
+       at = bytes.find('\xFF', at)) {
+    const auto byte = [&](size_t i) { return static_cast<uint8_t>(bytes[at + i]); };
+    const uint8_t marker = byte(1);
+    if (marker == kEndOfImage) break;
+    if (marker == 0xFF) {
+      ++at;
+    } else if (marker <= 1 || (marker >= kRestart0 && marker <= kStartOfImage)) {
+      at += 2;
+    } else {
+      if (marker == kStartOfScan) ++scans;
+      at += 2 + (static_cast<size_t>(byte(2)) << 8 | byte(3));
+    }
+  }
+  return scans;
+}
 
 // libjpeg reports errors by a call that must not return: it jumps back into the reader's method, in whose
 // frame (and in libjpeg's, which is C) nothing with a destructor lives.
@@ -82,6 +106,9 @@ absl::StatusOr<Image> DecodeJpeg(std::string_view bytes) {
   if (reader.four_components()) return NotSupported("a CMYK JPEG; convert it to RGB");
   RETURN_IF_ERROR(CheckImageSize(reader.width(), reader.height(),
                                  static_cast<int64_t>(bytes.size()) * kMaxPixelsPerByte));
+  if (const int scans = CountScans(bytes); scans > kMaxScans) {
+    return InvalidInput("a JPEG of ", scans, " scans, at most ", kMaxScans, " are read");
+  }
   Image image = {reader.width(), reader.height(), {}};
   image.rgb.resize(static_cast<size_t>(image.width * image.height * 3));
   if (!reader.ReadPixels(image.rgb.data())) return InvalidInput("a damaged JPEG: ", reader.message());
