@@ -83,6 +83,17 @@ auto CallKernel(Kernel kernel, const Node& node, const std::vector<Tensor>& inpu
   return Annotate(status, OpName(node.op()));
 }
 
+absl::Status CheckGraphInputs(const Graph& graph, const std::vector<Tensor>& inputs) {
+  if (inputs.size() != graph.inputs().size()) {
+    return InvalidInput(inputs.size(), " inputs given, the graph takes ", graph.inputs().size());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value& input = *graph.inputs()[i];
+    RETURN_IF_ERROR(CheckType(inputs[i], input.type(), absl::StrCat("input \"", input.name(), "\"")));
+  }
+  return absl::OkStatus();
+}
+
 using MagnitudeKernel = absl::StatusOr<Tensor> (*)(const Node& node, std::span<const Tensor> inputs);
 
 MagnitudeKernel FindMagnitude(Op op) {
@@ -132,14 +143,15 @@ Shape ResolveShape(const Node& node, Inputs inputs, int i) {
 
 absl::StatusOr<std::vector<Tensor>> Interpreter::Run(const Graph& graph,
                                                      const std::vector<Tensor>& inputs) const {
-  if (inputs.size() != graph.inputs().size()) {
-    return InvalidInput(inputs.size(), " inputs given, the graph takes ", graph.inputs().size());
-  }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Value& input = *graph.inputs()[i];
-    RETURN_IF_ERROR(CheckType(inputs[i], input.type(), absl::StrCat("input \"", input.name(), "\"")));
-  }
+  RETURN_IF_ERROR(CheckGraphInputs(graph, inputs));
   return RunGraph(graph, inputs, EvaluateNode);
+}
+
+absl::StatusOr<std::vector<Tensor>> Interpreter::RunWithin(const Graph& graph,
+                                                           const std::vector<Tensor>& inputs,
+                                                           WorkBudget& budget) const {
+  RETURN_IF_ERROR(CheckGraphInputs(graph, inputs));
+  return RunGraph(graph, inputs, EvaluateNode, &budget);
 }
 
 absl::StatusOr<std::vector<Tensor>> EvaluateNode(const Node& node, const std::vector<Tensor>& inputs) {
@@ -150,9 +162,11 @@ absl::StatusOr<std::vector<Tensor>> EvaluateNode(const Node& node, const std::ve
 
 // A node with regions, whose nodes `evaluate` evaluates.
 absl::StatusOr<std::vector<Tensor>> EvaluateWith(const NodeEvaluator& evaluate, const Node& node,
-                                                 const std::vector<Tensor>& inputs) {
-  const auto run = [&](const Graph& region, std::vector<Tensor> arguments) {
-    return RunGraph(region, std::move(arguments), evaluate);
+                                                 const std::vector<Tensor>& inputs, WorkBudget* budget) {
+  // A region may have no node that costs anything.
+  const auto run = [&](const Graph& region, std::vector<Tensor> arguments) -> reference::Outputs {
+    if (budget != nullptr) RETURN_IF_ERROR(budget->Spend(node));
+    return RunGraph(region, std::move(arguments), evaluate, budget);
   };
   const auto kernel = [&](const Node& control, reference::Inputs arguments) {
     return reference::EvaluateRegions(control, arguments, run);
@@ -161,7 +175,7 @@ absl::StatusOr<std::vector<Tensor>> EvaluateWith(const NodeEvaluator& evaluate, 
 }
 
 absl::StatusOr<std::vector<Tensor>> RunGraph(const Graph& graph, std::vector<Tensor> inputs,
-                                             const NodeEvaluator& evaluate) {
+                                             const NodeEvaluator& evaluate, WorkBudget* budget) {
   Environment values;
   auto uses = CountUses(graph);
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -170,14 +184,16 @@ absl::StatusOr<std::vector<Tensor>> RunGraph(const Graph& graph, std::vector<Ten
   }
   inputs.clear();
   for (const auto& node : graph.nodes()) {
+    if (budget != nullptr) RETURN_IF_ERROR(budget->Spend(*node));
     std::vector<Tensor> arguments;
     for (const Value* input : node->inputs())
       arguments.push_back(input == nullptr ? Tensor() : values.at(input));
     for (const Value* input : node->inputs()) {
       if (input != nullptr && --uses[input] == 0) values.erase(input);
     }
-    absl::StatusOr<std::vector<Tensor>> outputs =
-        node->num_regions() == 0 ? evaluate(*node, arguments) : EvaluateWith(evaluate, *node, arguments);
+    absl::StatusOr<std::vector<Tensor>> outputs = node->num_regions() == 0
+                                                      ? evaluate(*node, arguments)
+                                                      : EvaluateWith(evaluate, *node, arguments, budget);
     if (!outputs.ok()) return Annotate(outputs.status(), Describe(*node));
     for (int i = 0; i < node->num_outputs(); ++i) {
       if (uses[node->output(i)] > 0) values[node->output(i)] = std::move((*outputs)[i]);

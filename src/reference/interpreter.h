@@ -13,19 +13,21 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "graph/executor.h"
+#include "graph/bounded_executor.h"
 #include "graph/graph.h"
 #include "graph/tensor.h"
 
 namespace attune {
 
 // Uses all cores within convolutions and matrix products. Stateless, safe from several threads.
-class Interpreter : public Executor {
+class Interpreter : public BoundedExecutor {
  public:
   // Frees each value after its last use. Errors name the node; a value of over 2^34 bytes is one, as is an
   // input that does not have its graph input's type.
   absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph,
                                           const std::vector<Tensor>& inputs) const override;
+  absl::StatusOr<std::vector<Tensor>> RunWithin(const Graph& graph, const std::vector<Tensor>& inputs,
+                                                WorkBudget& budget) const override;
 };
 
 // The outputs of one node. `inputs` are as many as the node's, Tensor() for an absent optional one. Errors
@@ -37,9 +39,11 @@ using NodeEvaluator =
     std::function<absl::StatusOr<std::vector<Tensor>>(const Node& node, const std::vector<Tensor>& inputs)>;
 
 // Runs `graph` as Interpreter does, but for the types of the inputs, which it does not check. `evaluate` gets
-// every node, those of regions too, in the order of their execution; if, loop and fused only run theirs.
+// every node, those of regions too, in the order of their execution; if, loop and fused only run theirs. Each
+// node, and an if, loop or fused each time that it runs a region, is taken from `budget`, if that is not
+// nullptr.
 absl::StatusOr<std::vector<Tensor>> RunGraph(const Graph& graph, std::vector<Tensor> inputs,
-                                             const NodeEvaluator& evaluate);
+                                             const NodeEvaluator& evaluate, WorkBudget* budget = nullptr);
 
 // Whether EvaluateMagnitude knows `op`.
 bool IsContraction(Op op);

@@ -111,6 +111,27 @@ constexpr std::string_view kLoop = R"(
       return "r": %r, "n": %n
     })";
 
+TEST(Interpreter, ABudgetEndsALoop) {
+  const absl::StatusOr<std::unique_ptr<Graph>> graph = ParseGraph(kLoop);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const auto run = [&](int64_t trips, WorkBudget& budget) {
+    return Interpreter()
+        .RunWithin(**graph,
+                   {Tensor::FromInts(std::vector<int64_t>{trips}).Reshaped({}),
+                    Tensor::Scalar(DType::kBool, 1), F32({}, {0}), I64({}, {-1})},
+                   budget)
+        .status();
+  };
+  WorkBudget work(int64_t{1} << 18, INT64_MAX);
+  EXPECT_TRUE(run(10, work).ok());
+  EXPECT_FALSE(work.spent());
+  EXPECT_TRUE(absl::IsResourceExhausted(run(INT64_MAX, work)));
+  EXPECT_TRUE(work.spent());
+  EXPECT_TRUE(absl::IsResourceExhausted(run(0, work)));
+  WorkBudget bytes(INT64_MAX, int64_t{1} << 10);
+  EXPECT_TRUE(absl::IsResourceExhausted(run(INT64_MAX, bytes)));
+}
+
 TEST(Interpreter, LoopsUntilTheTripsOrTheConditionEnd) {
   const auto run = [](double trips, double start) {
     return RunText(kLoop, {I64({}, {trips}), Make(DType::kBool, {}, {start}), F32({}, {3}), I64({}, {-1})});

@@ -4,30 +4,18 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/checked.h"
 #include "base/status.h"
 #include "import/common/failure.h"
 
 namespace attune::importing {
 namespace {
 
-// An upper bound of what computing `node` costs: elements read and written, and for windows and
-// contractions a term for each output element and each element of the second operand that meets it.
-int64_t Work(const Node& node) {
-  const auto saturating = [](std::optional<int64_t> value) { return value.value_or(INT64_MAX); };
-  int64_t work = 1;
-  for (const Value* input : node.inputs()) {
-    if (input != nullptr) work = saturating(CheckedAdd(work, input->type().num_elements()));
-  }
-  for (int i = 0; i < node.num_outputs(); ++i) {
-    work = saturating(CheckedAdd(work, node.output(i)->type().num_elements()));
-  }
-  const OpCategory category = GetOpInfo(node.op()).category;
-  const bool contracts = category == OpCategory::kContraction || category == OpCategory::kWindow ||
-                         category == OpCategory::kSampling || category == OpCategory::kDynamic;
-  if (!contracts) return work;
-  const Value* second = node.input(node.num_inputs() > 1 ? 1 : 0);
-  return saturating(CheckedMul(work, second->type().num_elements() + 1));
+// What has no more elements is kept when it was computed on the way to something else.
+constexpr int64_t kMaxKept = 64;
+
+absl::Status DependsOnInput(const Value* input) {
+  return NotSupported("it depends on the values of input '", input->name(), "'; give them with --input ",
+                      input->name(), "=FILE");
 }
 
 }  // namespace
@@ -42,6 +30,7 @@ const Evaluator::Known* Evaluator::Find(const Value* value, bool from_inputs) {
 // Depth first without recursion: a chain may be as long as the model.
 absl::StatusOr<Evaluator::Slice> Evaluator::Collect(const Value* value, bool from_inputs) {
   Slice slice;
+  auto& open = from_inputs ? open_ : open_without_inputs_;
   std::unordered_set<const Node*> entered;
   std::vector<std::pair<const Value*, bool>> stack = {{value, false}};  // true: its inputs are done
   while (!stack.empty()) {
@@ -61,9 +50,11 @@ absl::StatusOr<Evaluator::Slice> Evaluator::Collect(const Value* value, bool fro
       known_[current] = std::move(known);
       continue;
     }
-    if (current->is_input()) {
-      return NotSupported("it depends on the values of input '", current->name(),
-                          "'; give them with --input ", current->name(), "=FILE");
+    const auto known_open = open.find(current);
+    if (current->is_input() || known_open != open.end()) {
+      const Value* input = current->is_input() ? current : known_open->second;
+      open[value] = input;
+      return DependsOnInput(input);
     }
     if (!entered.insert(current->producer()).second) continue;
     stack.push_back({current, true});
@@ -74,39 +65,33 @@ absl::StatusOr<Evaluator::Slice> Evaluator::Collect(const Value* value, bool fro
   return slice;
 }
 
-absl::Status Evaluator::Charge(const Node& node) {
-  if (node.op() == Op::kConstant) return absl::OkStatus();
-  work_left_ -= std::min(Work(node), work_left_ + 1);
-  for (int i = 0; i < node.num_outputs(); ++i) {
-    const TensorType& type = node.output(i)->type();
-    bytes_left_ -= std::min(type.num_elements() * DTypeSize(type.dtype), bytes_left_ + 1);
-  }
-  if (work_left_ < 0 || bytes_left_ < 0) {
-    return NotSupported("computing it takes too much work or memory (at ", OpName(node.op()), " '",
-                        node.name(), "')");
-  }
-  return absl::OkStatus();
-}
-
-// The slice as a graph of its own without inputs.
-absl::StatusOr<Graph> Evaluator::Extract(const Slice& slice, const Value* target) {
-  Graph graph("known");
+absl::StatusOr<Evaluator::Extract> Evaluator::MakeExtract(const Slice& slice, const Value* target) {
+  Extract extract{Graph("known"), {target}};
   std::unordered_map<const Value*, Value*> map;
   for (const Node* node : slice.nodes) {
-    RETURN_IF_ERROR(Charge(*node));
     std::vector<Value*> inputs;
     for (const Value* input : node->inputs()) {
-      if (input != nullptr && !map.contains(input)) map[input] = graph.AddConstant(Find(input, true)->data);
+      if (input != nullptr && !map.contains(input)) {
+        map[input] = extract.graph.AddConstant(Find(input, true)->data);
+      }
       inputs.push_back(input != nullptr ? map[input] : nullptr);
     }
     std::vector<std::unique_ptr<Graph>> regions;
     for (int i = 0; i < node->num_regions(); ++i) regions.push_back(node->region(i).Clone());
-    ASSIGN_OR_RETURN(Node * copy, graph.Add(node->op(), std::move(inputs), node->attrs(), node->name(),
-                                            nullptr, std::move(regions), node->num_outputs()));
-    for (int i = 0; i < node->num_outputs(); ++i) map[node->output(i)] = copy->output(i);
+    ASSIGN_OR_RETURN(Node * copy,
+                     extract.graph.Add(node->op(), std::move(inputs), node->attrs(), node->name(), nullptr,
+                                       std::move(regions), node->num_outputs()));
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      const Value* output = node->output(i);
+      map[output] = copy->output(i);
+      const TensorType& type = output->type();
+      if (output != target && type.is_static() && type.num_elements() <= kMaxKept) {
+        extract.values.push_back(output);
+      }
+    }
   }
-  graph.AddOutput("value", map.at(target));
-  return graph;
+  for (const Value* value : extract.values) extract.graph.AddOutput("", map.at(value));
+  return extract;
 }
 
 absl::StatusOr<Evaluator::Known> Evaluator::Resolve(const Value* value, bool from_inputs) {
@@ -118,10 +103,14 @@ absl::StatusOr<Evaluator::Known> Evaluator::Resolve(const Value* value, bool fro
   ASSIGN_OR_RETURN(const Slice slice, Collect(value, from_inputs));
   if (executor_ == nullptr)
     return NotSupported("it has to be computed, and there is nothing to compute it with");
-  ASSIGN_OR_RETURN(const Graph graph, Extract(slice, value));
-  absl::StatusOr<std::vector<Tensor>> result = executor_->Run(graph, {});
-  if (!result.ok()) return NotSupported("it cannot be computed at import: ", result.status().message());
-  return known_[value] = {result->front(), slice.from_inputs};
+  if (budget_.spent()) return NotSupported("the model has computed too much already to know it");
+  ASSIGN_OR_RETURN(const Extract extract, MakeExtract(slice, value));
+  absl::StatusOr<std::vector<Tensor>> results = executor_->RunWithin(extract.graph, {}, budget_);
+  if (!results.ok()) return NotSupported("it cannot be computed at import: ", results.status().message());
+  for (size_t i = 0; i < results->size(); ++i) {
+    known_[extract.values[i]] = {std::move((*results)[i]), slice.from_inputs};
+  }
+  return known_[value];
 }
 
 absl::StatusOr<Tensor> Evaluator::Evaluate(const Value* value, bool from_inputs) {
@@ -144,9 +133,15 @@ double Evaluator::RequireScalar(const Value* value, std::string_view what) {
 }
 
 int64_t Evaluator::RequireInt(const Value* value, std::string_view what) {
-  const Tensor data = Require(value, what);
-  if (data.num_elements() != 1) Invalid("its ", what, " must be a single number");
-  return data.ToInt(0);
+  const std::vector<int64_t> integers = RequireInts(value, what);
+  if (integers.size() != 1) Invalid("its ", what, " must be a single number");
+  return integers[0];
+}
+
+std::vector<int64_t> Evaluator::RequireInts(const Value* value, std::string_view what) {
+  const DType dtype = value->type().dtype;
+  if (!IsInt(dtype)) Invalid("its ", what, " must be of integers, not of ", DTypeName(dtype));
+  return Require(value, what).ToInts();
 }
 
 std::optional<Tensor> Evaluator::FromConstants(const Value* value) {

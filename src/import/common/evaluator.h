@@ -10,16 +10,18 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "graph/executor.h"
+#include "graph/bounded_executor.h"
 #include "graph/graph.h"
 
 namespace attune::importing {
 
 // Runs the backward slice of a value, whose leaves are constants and the graph inputs whose values are
-// known. Memory and work are bounded over the whole import, so that a small file cannot ask for much.
+// known. Memory and work are bounded over the whole import, steps of loops included, so that a small file
+// cannot ask for much: what has been computed is kept where it is small, and what cannot be is not tried
+// again.
 class Evaluator {
  public:
-  explicit Evaluator(const Executor* executor) : executor_(executor) {}
+  explicit Evaluator(const BoundedExecutor* executor) : executor_(executor) {}
 
   // A graph input's value, to be used where shapes depend on it.
   void SetInput(const Value* input, Tensor value) { known_[input] = {std::move(value), true}; }
@@ -33,10 +35,12 @@ class Evaluator {
   absl::StatusOr<Tensor> Evaluate(const Value* value, bool from_inputs);
 
   // The data of what an operator must know, its `what`. They throw ImportFailure: NS where it depends on what
-  // is not known, a broken model where a single number has another count. An integer is saturated to 64 bits.
+  // is not known, a broken model where a single number has another count, or integers are floats or truth
+  // values. An integer is saturated to 64 bits.
   Tensor Require(const Value* value, std::string_view what);
   double RequireScalar(const Value* value, std::string_view what);
   int64_t RequireInt(const Value* value, std::string_view what);
+  std::vector<int64_t> RequireInts(const Value* value, std::string_view what);
   // Nothing unless the value follows from constants alone.
   std::optional<Tensor> FromConstants(const Value* value);
 
@@ -49,19 +53,25 @@ class Evaluator {
     std::vector<const Node*> nodes;  // in order
     bool from_inputs = false;
   };
+  // A slice as a graph of its own without inputs, and the values that its outputs are.
+  struct Extract {
+    Graph graph;
+    std::vector<const Value*> values;
+  };
 
   const Known* Find(const Value* value, bool from_inputs);
   absl::StatusOr<Known> Resolve(const Value* value, bool from_inputs);
   absl::StatusOr<Slice> Collect(const Value* value, bool from_inputs);
-  absl::Status Charge(const Node& node);
-  absl::StatusOr<Graph> Extract(const Slice& slice, const Value* target);
+  absl::StatusOr<Extract> MakeExtract(const Slice& slice, const Value* target);
 
-  const Executor* executor_;
+  const BoundedExecutor* executor_;
   std::unordered_set<const Value*> used_;
   std::unordered_map<const Value*, Known> known_;
   std::unordered_map<const Value*, Value*> aliases_;
-  int64_t work_left_ = int64_t{1} << 25;   // elements touched, multiplications of contractions
-  int64_t bytes_left_ = int64_t{1} << 25;  // of what is computed
+  // Values that depend on a graph input whose value is not known, which that is; and those on which one does
+  // that is known but must not be used.
+  std::unordered_map<const Value*, const Value*> open_, open_without_inputs_;
+  WorkBudget budget_{int64_t{1} << 25, int64_t{1} << 25};
 };
 
 }  // namespace attune::importing

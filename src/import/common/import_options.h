@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "graph/executor.h"
+#include "graph/bounded_executor.h"
 #include "graph/tensor.h"
 
 namespace attune {
@@ -19,7 +19,7 @@ struct ImportOptions {
   std::map<std::string, Tensor> input_values = {};
   // Computes what must be known at import; the reference interpreter in practice. Not owned. Without one,
   // everything that must be computed is reported as not supported.
-  const Executor* executor = nullptr;
+  const BoundedExecutor* executor = nullptr;
   // Which way into a model that has several: the name of a signature. Empty: the one that is meant for
   // inference.
   std::string signature = {};
