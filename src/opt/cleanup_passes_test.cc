@@ -2,6 +2,8 @@
 // computes is tested apart, on random graphs (equivalence_test.cc).
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "opt/testing.h"
 
 namespace attune {
@@ -47,6 +49,28 @@ TEST(FoldConstants, LeavesLargeBroadcasts) {
     %d = broadcast(%c) {shape = [200]} : f32[200]
     return "out": %d
   })");
+}
+
+// Twenty results of 16 MiB, each of which may be: together they are too much.
+TEST(FoldConstants, BoundsWhatAllResultsTake) {
+  std::string text = "graph @g() {\n  %c = constant() {value = f32[1]<1>} : f32[1]\n";
+  std::string outputs;
+  for (int i = 0; i < 20; ++i) {
+    const std::string n = std::to_string(i);
+    text += "  %d" + n + " = broadcast(%c) {shape = [4194304]} : f32[4194304]\n";
+    outputs += (i == 0 ? "" : ", ") + ("\"o" + n + "\": %d" + n);
+  }
+  const std::unique_ptr<Graph> graph = ParseOrDie(text + "  return " + outputs + "\n}");
+  int evaluated = 0;
+  RunOptions options;
+  options.evaluate = [&](const Node&, const std::vector<Tensor>&) {
+    ++evaluated;
+    return absl::UnimplementedError("only counted");
+  };
+  const absl::StatusOr<PassPlan> plan = ParsePassPlan("fold_constants max_growth=10000000");
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_TRUE(RunPlan(*graph, *plan, options).ok());
+  EXPECT_EQ(evaluated, 16);
 }
 
 TEST(FoldConstants, LeavesWhatCannotBeEvaluated) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "graph/work.h"
 #include "opt/passes.h"
 #include "opt/quantization.h"
 #include "opt/rewrite.h"
@@ -20,6 +21,37 @@ double MultiplyAdds(const Node& node) {
   const double operand = std::min(node.input(0)->type().num_elements(), node.input(1)->type().num_elements());
   return operand * static_cast<double>(node.output()->type().num_elements());
 }
+
+// What all foldings of a graph may cost together: chains over the same constants multiply what each may.
+// Weights that are transposed, scaled and shifted come to a few elements for each of theirs.
+class Budget {
+ public:
+  explicit Budget(const Graph& graph) {
+    constexpr double kTimes = 64;
+    for (const auto& node : graph.nodes()) {
+      if (node->op() != Op::kConstant) continue;
+      work_ += kTimes * static_cast<double>(node->output()->type().num_elements());
+      bytes_ += kTimes * static_cast<double>(OutputBytes(*node));
+    }
+  }
+
+  // Takes what folding `node` costs; false, and nothing is taken, where there is not so much.
+  bool Take(const Node& node) {
+    double work = MultiplyAdds(node);
+    for (const Value* input : node.inputs()) {
+      if (input != nullptr) work += static_cast<double>(input->type().num_elements());
+    }
+    const auto bytes = static_cast<double>(OutputBytes(node));
+    if (work > work_ || bytes > bytes_) return false;
+    work_ -= work;
+    bytes_ -= bytes;
+    return true;
+  }
+
+ private:
+  double work_ = 0x1p32;   // elements read, multiply-adds
+  double bytes_ = 0x1p28;  // of results
+};
 
 // Weights of 8 bits: integer_products decides what is multiplied in floats.
 bool IsQuantizedWeight(const Node& node) {
@@ -53,10 +85,11 @@ bool IsFoldable(const Node& node, const Limits& limits) {
 absl::StatusOr<bool> FoldConstantsPass(Graph& graph, const PassContext& context) {
   const Limits limits{context.Parameter("max_bytes"), context.Parameter("max_growth"),
                       context.Parameter("max_macs")};
+  Budget budget(graph);
   bool changed = false;
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
     Node* node = it++->get();
-    if (!IsFoldable(*node, limits)) continue;
+    if (!IsFoldable(*node, limits) || !budget.Take(*node)) continue;
     // Of an index out of range, say: what compiled code does then is not ours to decide here.
     const std::string what = absl::StrCat(OpName(node->op()), " '", node->name(), "'");
     const absl::Status folded = FoldNode(graph, node, context.evaluate);
