@@ -10,14 +10,43 @@
 #include "absl/strings/str_join.h"
 #include "base/checked.h"
 #include "graph/infer.h"
+#include "import/common/names.h"
 
 namespace attune::importing {
+namespace {
+
+// A kernel is built of as many pieces as it joins.
+constexpr size_t kMaxParts = 256;
+
+// `value` as elements of `from` along an axis, from `start` on one after the other: a slice, or the whole.
+struct Part {
+  Value* from;
+  int64_t start;
+};
+Part PartOf(Value* value, int64_t axis) {
+  const Part whole{value, 0};
+  const Node* slice = value->producer();
+  if (slice == nullptr || slice->op() != Op::kSlice) return whole;
+  const Ints& starts = slice->attrs().IntList("starts");
+  const Ints& steps = slice->attrs().IntList("steps");
+  const std::vector<Dim>& from = slice->input(0)->type().dims;
+  for (int64_t i = 0; i < value->type().rank(); ++i) {
+    if (steps[i] != 1 || (i != axis && value->type().dims[i] != from[i])) return whole;
+  }
+  return {slice->input(0), starts[axis]};
+}
+
+}  // namespace
 
 void Budget::SpendNodes(int64_t count) {
   nodes -= count;
   if (nodes >= 0) return;
   throw ImportFailure{
       absl::ResourceExhaustedError("the model unrolls to too many operators (loops and calls multiply)")};
+}
+
+void Budget::SpendNamed(size_t name_bytes) {
+  SpendNodes(1 + static_cast<int64_t>(name_bytes / kMaxNameLength));
 }
 
 void Budget::SpendBytes(int64_t count) {
@@ -42,6 +71,11 @@ Value* Emitter::Constant(Tensor data) {
 Value* Emitter::NewConstant(Tensor data) {
   budget_->SpendBytes(data.num_bytes());
   return Constant(std::move(data));
+}
+
+Tensor Emitter::NewTable(DType dtype, const Shape& shape) {
+  budget_->SpendBytes(Multiply(Product(shape), DTypeSize(dtype)));
+  return OrThrow(Tensor::Allocate(dtype, shape));
 }
 
 Value* Emitter::Count(DType dtype, int64_t count) {
@@ -100,13 +134,53 @@ Value* Emitter::SliceAxis(Value* x, int64_t axis, int64_t start, int64_t size, i
 Value* Emitter::Concat(const std::vector<Value*>& values, int64_t axis) {
   if (values.size() == 1) return values[0];
   if (values.empty()) Invalid("concatenates nothing");
-  return Emit(Op::kConcat, values, {{"axis", Axis(axis, values[0]->type().rank())}});
+  axis = Axis(axis, values[0]->type().rank());
+  if (values.size() <= kMaxParts) return Emit(Op::kConcat, values, {{"axis", axis}});
+  if (Value* gathered = GatherParts(values, axis)) return gathered;
+  std::vector<Value*> joined;
+  for (auto begin = values.begin(); begin != values.end();) {
+    const auto end = begin + std::min<std::ptrdiff_t>(kMaxParts, values.end() - begin);
+    joined.push_back(Concat({begin, end}, axis));
+    begin = end;
+  }
+  return Concat(joined, axis);
+}
+
+Value* Emitter::GatherParts(const std::vector<Value*>& values, int64_t axis) {
+  constexpr size_t kMaxIndices = 1 << 16;
+  Value* from = PartOf(values[0], axis).from;
+  if (!from->type().is_static()) return nullptr;
+  Ints indices;
+  for (Value* value : values) {
+    const Part part = PartOf(value, axis);
+    if (part.from != from || !value->type().is_static()) return nullptr;
+    const int64_t size = value->type().dims[axis].size;
+    if (static_cast<size_t>(size) > kMaxIndices - indices.size()) return nullptr;
+    for (int64_t i = 0; i < size; ++i) indices.push_back(part.start + i);
+  }
+  return Gather(from, IntVector(indices), axis);
 }
 
 Value* Emitter::Pad(Value* x, Ints pads, double value) {
   if (std::all_of(pads.begin(), pads.end(), [](int64_t pad) { return pad == 0; })) return x;
   return Emit(Op::kPad, {x},
               {{"pads", std::move(pads)}, {"mode", std::string("constant")}, {"value", value}});
+}
+
+Value* Emitter::PadSymmetric(Value* x, const Ints& pads) {
+  const int64_t rank = x->type().rank();
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    const int64_t size = DimOf(x, axis);
+    const int64_t begin = pads[axis];
+    const int64_t end = pads[axis + rank];
+    if (begin > size || end > size) Invalid("it mirrors ", std::max(begin, end), " of ", size, " elements");
+    std::vector<Value*> parts;
+    if (begin > 0) parts.push_back(SliceAxis(x, axis, begin - 1, begin, -1));
+    parts.push_back(x);
+    if (end > 0) parts.push_back(SliceAxis(x, axis, size - 1, end, -1));
+    x = Concat(parts, axis);
+  }
+  return x;
 }
 
 Value* Emitter::Squeeze(Value* x, const Ints& axes) {
@@ -185,6 +259,12 @@ int64_t Emitter::Axis(int64_t axis, int64_t rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
+Ints Emitter::DistinctAxes(Ints axes, int64_t rank) {
+  for (int64_t& axis : axes) axis = Axis(axis, rank);
+  if (Axes(axes, rank).size() != axes.size()) Invalid("an axis is given twice: ", absl::StrJoin(axes, ", "));
+  return axes;
+}
+
 Ints Emitter::Axes(Ints axes, int64_t rank) {
   for (int64_t& axis : axes) axis = Axis(axis, rank);
   std::sort(axes.begin(), axes.end());
@@ -234,6 +314,10 @@ int64_t Multiply(int64_t a, int64_t b) {
 int64_t CheckedSize(int64_t value, std::string_view what, int64_t low) {
   if (value < low || value > (int64_t{1} << 40)) Invalid("its ", what, " is ", value);
   return value;
+}
+
+int64_t LastStep(int64_t count, int64_t step) {
+  return CheckedSize(Multiply(count - 1, step), "extent", INT32_MIN);
 }
 
 Ints Iota(int64_t count, int64_t first) {

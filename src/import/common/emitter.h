@@ -19,6 +19,8 @@ struct Budget {
   int64_t nodes = 0;
   int64_t bytes = 0;  // of constants that are not in the file
   void SpendNodes(int64_t count = 1);
+  // One node of the file, which takes longer to read where its names are long.
+  void SpendNamed(size_t name_bytes);
   void SpendBytes(int64_t count);
 };
 
@@ -44,6 +46,9 @@ class Emitter {
   // however large the shape.
   Value* Constant(Tensor data);
   Value* NewConstant(Tensor data);
+  // Zeros for a table that the model asks for, not in the file, to be filled and made a Constant. Its memory
+  // is counted before it is taken.
+  Tensor NewTable(DType dtype, const Shape& shape);
   Value* Scalar(DType dtype, double value) { return Constant(Tensor::Scalar(dtype, value)); }
   Value* ScalarLike(const Value* like, double value) { return Scalar(like->type().dtype, value); }
   Value* Filled(DType dtype, double value, const Shape& shape) {
@@ -75,8 +80,11 @@ class Emitter {
   Value* Broadcast(Value* x, const Shape& shape);
   Value* Slice(Value* x, Ints starts, Ints sizes, Ints steps);
   Value* SliceAxis(Value* x, int64_t axis, int64_t start, int64_t size, int64_t step = 1);
+  // Of hundreds of parts step by step, or at once where they are slices of one value: a gather.
   Value* Concat(const std::vector<Value*>& values, int64_t axis);
   Value* Pad(Value* x, Ints pads, double value = 0);
+  // Mirrors at the edges and repeats the outermost elements, by as many as an axis has at most.
+  Value* PadSymmetric(Value* x, const Ints& pads);
   Value* Squeeze(Value* x, const Ints& axes);
   Value* Unsqueeze(Value* x, const Ints& axes);
   Value* Gather(Value* x, Value* indices, int64_t axis);
@@ -96,6 +104,8 @@ class Emitter {
   int64_t DimOf(const Value* x, int64_t axis) const;  // NS where this dimension depends on data
   // A possibly negative axis as 0 … rank - 1; broken model otherwise.
   static int64_t Axis(int64_t axis, int64_t rank);
+  // Non-negative, in their order; broken model where one is there twice.
+  static Ints DistinctAxes(Ints axes, int64_t rank);
   // Sorted, unique and non-negative.
   static Ints Axes(Ints axes, int64_t rank);
 
@@ -103,6 +113,9 @@ class Emitter {
   Budget& budget() const { return *budget_; }
 
  private:
+  // nullptr where the parts are not all of one value, or are too many elements along the axis.
+  Value* GatherParts(const std::vector<Value*>& values, int64_t axis);
+
   Graph* graph_;
   Budget* budget_;
   std::string name_;
@@ -117,6 +130,8 @@ inline int64_t Product(const Shape& shape) { return Product(shape, 0, static_cas
 int64_t Multiply(int64_t a, int64_t b);
 // A size, pad or border from the file, within [low, 2^40]; broken model otherwise.
 int64_t CheckedSize(int64_t value, std::string_view what, int64_t low = 0);
+// Where the last of `count` windows begins, `step` apart: (count - 1) step, so small that sizes may be added.
+int64_t LastStep(int64_t count, int64_t step);
 // first, first + 1, …, first + count - 1.
 Ints Iota(int64_t count, int64_t first = 0);
 

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "graph/infer.h"
 #include "import/common/depth_guard.h"
+#include "import/common/names.h"
 #include "import/common/remove_unused.h"
 #include "import/onnx/inputs.h"
 #include "import/onnx/ops.h"
@@ -35,11 +36,19 @@ Opsets OpsetsOf(const google::protobuf::RepeatedPtrField<OperatorSetIdProto>& im
 
 // What messages call a node: its name, else its first output's.
 std::string NameOf(const NodeProto& node, const Scope& scope) {
-  if (!node.name().empty()) return scope.prefix + node.name();
+  if (!node.name().empty()) return ScopedName(scope.prefix, node.name());
   for (const auto& output : node.output()) {
-    if (!output.empty()) return scope.prefix + output;
+    if (!output.empty()) return ScopedName(scope.prefix, output);
   }
-  return scope.prefix + "(unnamed)";
+  return ScopedName(scope.prefix, "(unnamed)");
+}
+
+// Of all names that an expansion of the node looks up.
+size_t NameBytes(const NodeProto& node) {
+  size_t bytes = node.name().size();
+  for (const auto& input : node.input()) bytes += input.size();
+  for (const auto& output : node.output()) bytes += output.size();
+  return bytes;
 }
 
 // A small file may unroll and tabulate this much; a larger one more, in proportion.
@@ -169,10 +178,10 @@ void Importer::ImportInitializers(const GraphProto& graph, Scope& scope) {
   for (int i = 0; i < graph.initializer_size(); ++i) {
     const TensorProto& tensor = graph.initializer(i);
     bind(tensor.name(), tensor.data_type(), [&] {
-      budget_.SpendNodes();
+      budget_.SpendNamed(tensor.name().size());
       Tensor data = once ? OrThrow(TensorFromProto(tensor, folder_)) : TensorOf(tensor);
       OrThrow(CheckType(TensorType(data.dtype(), data.shape())));
-      return scope.graph->AddConstant(std::move(data), tensor.name());
+      return scope.graph->AddConstant(std::move(data), ScopedName("", tensor.name()));
     });
     if (once) delete model_->mutable_graph()->mutable_initializer(i)->release_raw_data();
   }
@@ -245,7 +254,7 @@ std::vector<Binding> Importer::GatherInputs(const NodeProto& node, const std::st
 }
 
 void Importer::ImportNode(const NodeProto& node, Scope& scope) {
-  budget_.SpendNodes();
+  budget_.SpendNamed(NameBytes(node));
   const std::string name = NameOf(node, scope);
   std::vector<Binding> inputs = GatherInputs(node, name, scope);
   Outputs outputs;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "import/common/names.h"
 #include "import/onnx/importer.h"
 #include "import/onnx/tensor_proto.h"
 
@@ -145,6 +146,11 @@ Tensor OpContext::Known(const Value* value, std::string_view what) const {
   return importer_->evaluator().Require(value, what);
 }
 
+Ints OpContext::KnownInts(const Value* value, std::string_view what) const {
+  if (value->type().rank() > 1) Invalid("its ", what, " must be a list, not ", ToString(value->type()));
+  return importer_->evaluator().RequireInts(value, what);
+}
+
 double OpContext::KnownScalar(const Value* value, std::string_view what) const {
   return importer_->evaluator().RequireScalar(value, what);
 }
@@ -184,7 +190,7 @@ std::unique_ptr<Graph> OpContext::Region(const GraphProto& body, const std::vect
     Invalid("the subgraph '", body.name(), "' takes ", body.input_size(), " inputs, it gets ",
             input_types.size());
   }
-  auto owned = std::make_unique<Graph>(body.name());
+  auto owned = std::make_unique<Graph>(ScopedName("", body.name()));
   Graph* graph = owned.get();
   // What follows may fail half way; the region's values must outlive the evaluator's knowledge of them.
   const Graph& kept = importer_->Keep(std::move(owned));
@@ -195,7 +201,8 @@ std::unique_ptr<Graph> OpContext::Region(const GraphProto& body, const std::vect
               .prefix = name() + "/",
               .captured = captured};
   for (int i = 0; i < body.input_size(); ++i) {
-    inner.bindings[body.input(i).name()] = graph->AddInput(body.input(i).name(), input_types[i]);
+    const std::string& input = body.input(i).name();
+    inner.bindings[input] = graph->AddInput(ScopedName("", input), input_types[i]);
   }
   for (size_t i = 0; i < captured->size(); ++i) {
     Value* outer = (*captured)[i];
@@ -206,7 +213,7 @@ std::unique_ptr<Graph> OpContext::Region(const GraphProto& body, const std::vect
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].failed) throw ImportFailure{absl::CancelledError("reported")};
     if (outputs[i].value == nullptr) Unsupported("a subgraph's output that is a sequence");
-    graph->AddOutput(body.output(static_cast<int>(i)).name(), outputs[i].value);
+    graph->AddOutput(ScopedName("", body.output(static_cast<int>(i)).name()), outputs[i].value);
   }
   return kept.Clone();
 }

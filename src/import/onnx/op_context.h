@@ -86,7 +86,7 @@ class OpContext : public Emitter {
   // The value's data, computed where it follows from what is known; NS otherwise: "its <what> must be
   // known: …".
   Tensor Known(const Value* value, std::string_view what) const;
-  Ints KnownInts(const Value* value, std::string_view what) const { return Known(value, what).ToInts(); }
+  Ints KnownInts(const Value* value, std::string_view what) const;  // a list, or a single one
   double KnownScalar(const Value* value, std::string_view what) const;
   int64_t KnownInt(const Value* value, std::string_view what) const;  // saturated to 64 bits
   // Nothing unless the value follows from constants alone.

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_join.h"
 #include "graph/infer.h"
+#include "import/common/names.h"
 #include "import/common/remove_unused.h"
 #include "import/pytorch/inputs.h"
 
@@ -219,7 +220,7 @@ void Importer::ImportNodes(const Json& body, Scope& scope) {
 void Importer::ImportNode(const Json& json, Scope& scope) {
   budget_.SpendNodes();
   const NodeProgram node = ReadNode(json);
-  const std::string name = scope.prefix + node.name;
+  const std::string name = ScopedName(scope.prefix, node.name);
   const Target target = FindTarget(node.target);
   try {
     Outputs outputs;
@@ -326,14 +327,14 @@ void Importer::Mutate(const NodeProgram& node, Binding& result, Scope& scope) {
   if (result.value == changed.value) return;
   if (const auto lasting = lasting_.find(changed.storage); lasting != lasting_.end()) {
     not_supported_.Add(
-        ShortTarget(node.target), scope.prefix + node.name,
+        ShortTarget(node.target), ScopedName(scope.prefix, node.name),
         absl::StrCat("it changes '", lasting->second, "', which would last until the next run; ",
                      "export the model after model.eval()"));
     result = Binding();
     result.failed = true;
     return;
   }
-  Emitter emitter(graph_.get(), &budget_, scope.prefix + node.name);
+  Emitter emitter(graph_.get(), &budget_, ScopedName(scope.prefix, node.name));
   result.value = emitter.Cast(result.value, changed.value->type().dtype);
   if (result.value->type() != changed.value->type()) {
     Invalid("it changes ", ToString(changed.value->type()), " to ", ToString(result.value->type()),

@@ -14,9 +14,15 @@ bool IsNumber(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
 }
 
+// No node has as many outputs: what is added to an index in range (the outputs of other lists) overflows
+// nothing.
+constexpr int kMaxIndex = 1 << 24;
+
 int ParseIndex(std::string_view digits, std::string_view whole) {
   int index = 0;
-  if (!IsNumber(digits) || !absl::SimpleAtoi(digits, &index)) Invalid("'", whole, "' names no output");
+  if (!IsNumber(digits) || !absl::SimpleAtoi(digits, &index) || index > kMaxIndex) {
+    Invalid("'", whole, "' names no output");
+  }
   return index;
 }
 

@@ -103,6 +103,32 @@ TEST(SortedTable, AKeyCannotShareWhatIsNotThere) {
   EXPECT_THAT(std::string(ReadSortedTable(file).status().message()), HasSubstr("shares more than there is"));
 }
 
+// A file of one block and an index that names it `times` times.
+std::string Repeated(const std::string& block, int times) {
+  const std::string file = block + std::string(5, '\0');
+  const std::string data = Varint(0) + Varint(block.size());
+  std::vector<std::pair<std::string, std::string>> handles;
+  for (int i = 0; i < times; ++i) handles.emplace_back("z", data);
+  const std::string index = Block(handles);
+  std::string footer = Varint(0) + Varint(0) + Varint(file.size()) + Varint(index.size());
+  footer.resize(40, '\0');
+  return file + index + std::string(5, '\0') + footer + Number(0xdb4775248b80fb57, 8);
+}
+
+TEST(SortedTable, HoldsNoMoreThanItsLengthAllows) {
+  // Keys of 60,000 bytes that share all but one of them.
+  std::string block = Varint(0) + Varint(60'000) + Varint(0) + std::string(60'000, 'k');
+  for (int i = 0; i < 2000; ++i) block += Varint(59'999) + Varint(1) + Varint(0) + "k";
+  block += Number(0, 4) + Number(1, 4);
+  EXPECT_THAT(std::string(ReadSortedTable(Repeated(block, 1)).status().message()),
+              HasSubstr("too much for its length"));
+  // A block without entries costs its length each time that the index names it.
+  const std::string restarts = std::string(1 << 16, '\0') + Number(1 << 14, 4);
+  EXPECT_TRUE(ReadSortedTable(Repeated(restarts, 2)).ok());
+  EXPECT_THAT(std::string(ReadSortedTable(Repeated(restarts, 1000)).status().message()),
+              HasSubstr("too much for its length"));
+}
+
 std::string Entry(const std::vector<int64_t>& dims, int64_t offset, int64_t size) {
   BundleEntryProto entry;
   entry.set_dtype(DT_FLOAT);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "graph/infer.h"
 #include "import/common/depth_guard.h"
+#include "import/common/names.h"
 #include "import/common/remove_unused.h"
 #include "import/tensorflow/inputs.h"
 #include "import/tensorflow/ops.h"
@@ -33,6 +34,13 @@ bool IsPivot(const Body& body, std::string_view name) {
   if (node == nullptr || node->op() != "Identity") return false;
   const NodeDef* source = body.Producer(*node, 0);
   return source != nullptr && IsOp(*source, "Switch");
+}
+
+// Of all names that an expansion of the node looks up.
+size_t NameBytes(const NodeDef& node) {
+  size_t bytes = node.name().size();
+  for (const std::string& input : node.input()) bytes += input.size();
+  return bytes;
 }
 
 Binding Marked(bool failed, bool dead) {
@@ -126,10 +134,7 @@ void Importer::AddOutputs(Scope& scope) {
 Tensor Importer::TensorOf(const TensorProto& proto) {
   const auto it = tensors_.find(&proto);
   if (it != tensors_.end()) return it->second;
-  // What the bytes of the file do not hold but a shape asks for counts as made.
-  Tensor tensor = OrThrow(TensorFromProto(proto));
-  if (proto.tensor_content().empty()) budget_.SpendBytes(tensor.num_bytes());
-  return tensors_[&proto] = std::move(tensor);
+  return tensors_[&proto] = TensorFromProto(proto, budget_);
 }
 
 const Result* Importer::Find(const Scope& scope, std::string_view name) const {
@@ -213,8 +218,8 @@ std::vector<Binding> Importer::GatherInputs(const NodeDef& node, const Scope& sc
 }
 
 Result Importer::ImportNode(const NodeDef& node, Scope& scope) {
-  budget_.SpendNodes();
-  const std::string name = scope.prefix + node.name();
+  budget_.SpendNamed(NameBytes(node));
+  const std::string name = ScopedName(scope.prefix, node.name());
   Result result;
   std::vector<Binding> inputs = GatherInputs(node, scope, result);
   if (result.dead) {
@@ -267,7 +272,7 @@ Binding Importer::Lookup(const Reference& reference, const Scope& scope) {
   const int index = node != nullptr ? OutputIndex(*node, reference) : reference.index;
   if (index < static_cast<int>(result->outputs.size())) return result->outputs[index];
   if (node == nullptr) Invalid("'", reference.node, "' has no output ", index);
-  not_supported_.Add(node->op(), scope.prefix + node->name(), absl::StrCat("its output ", index));
+  not_supported_.Add(node->op(), ScopedName(scope.prefix, node->name()), absl::StrCat("its output ", index));
   return Marked(true, false);
 }
 
@@ -364,11 +369,11 @@ Value* Importer::VariableValue(const NodeDef& variable, Graph* graph) {
   // Its bytes are the model's as much as those in the file of the graph.
   constexpr int64_t kCopies = 4;
   budget_.bytes += kCopies * tensor.num_bytes();
-  return value = graph->AddConstant(std::move(tensor), variable.name());
+  return value = graph->AddConstant(std::move(tensor), ScopedName("", variable.name()));
 }
 
 Graph* Importer::NewRegion(const std::string& name) {
-  return regions_.emplace_back(std::make_unique<Graph>(name)).get();
+  return regions_.emplace_back(std::make_unique<Graph>(ScopedName("", name))).get();
 }
 
 void Importer::FoldSmall(const std::vector<Binding>& inputs, Outputs& outputs, Graph* graph) {

@@ -15,12 +15,19 @@ namespace {
 constexpr size_t kFooterSize = 48;
 constexpr uint64_t kMagic = 0xdb4775248b80fb57;
 constexpr size_t kTrailerSize = 5;  // the kind of compression, and a checksum
-constexpr size_t kMaxBlock = size_t{64} << 20;
 constexpr size_t kMaxKey = size_t{64} << 10;
-// Of all keys and values together: keys that share much need little room in the file.
-constexpr size_t kMaxContent = size_t{256} << 20;
+// What the table may hold, and its blocks decompressed, for each byte of the file and besides: keys that
+// share much, and blocks that are named again and again, need little room in it.
+constexpr size_t kContentPerByte = 64;
+constexpr size_t kSmallContent = size_t{4} << 20;
 
 absl::Status Damaged(std::string_view what) { return InvalidInput("the table is damaged: ", what); }
+
+absl::Status Spend(size_t bytes, size_t& left) {
+  if (bytes > left) return Damaged("it holds too much for its length");
+  left -= bytes;
+  return absl::OkStatus();
+}
 
 // Takes an integer of 1 to 10 bytes, 7 bits each, off the front.
 absl::StatusOr<uint64_t> TakeVarint(std::string_view& bytes) {
@@ -61,7 +68,8 @@ absl::StatusOr<Handle> TakeHandle(std::string_view& bytes) {
   return handle;
 }
 
-absl::StatusOr<std::string> ReadBlock(std::string_view file, const Handle& handle) {
+// `left` is how many bytes of blocks, keys and values may still be made.
+absl::StatusOr<std::string> ReadBlock(std::string_view file, const Handle& handle, size_t& left) {
   if (file.size() < kTrailerSize || handle.size > file.size() - kTrailerSize ||
       handle.offset > file.size() - kTrailerSize - handle.size) {
     return Damaged("a block leaves the file");
@@ -69,12 +77,13 @@ absl::StatusOr<std::string> ReadBlock(std::string_view file, const Handle& handl
   const std::string_view stored =
       file.substr(static_cast<size_t>(handle.offset), static_cast<size_t>(handle.size));
   const char compression = file[static_cast<size_t>(handle.offset + handle.size)];
-  if (compression == 0) return std::string(stored);
-  if (compression != 1) return Damaged("a block is compressed in an unknown way");
-  size_t size = 0;
-  if (!snappy::GetUncompressedLength(stored.data(), stored.size(), &size) || size > kMaxBlock) {
-    return Damaged("a compressed block has no sensible size");
+  if (compression != 0 && compression != 1) return Damaged("a block is compressed in an unknown way");
+  size_t size = stored.size();
+  if (compression == 1 && !snappy::GetUncompressedLength(stored.data(), stored.size(), &size)) {
+    return Damaged("a compressed block has no size");
   }
+  RETURN_IF_ERROR(Spend(size, left));
+  if (compression == 0) return std::string(stored);
   std::string block(size, '\0');
   if (!snappy::RawUncompress(stored.data(), stored.size(), block.data())) {
     return Damaged("a block does not decompress");
@@ -84,7 +93,6 @@ absl::StatusOr<std::string> ReadBlock(std::string_view file, const Handle& handl
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
-// `left` is how many bytes of keys and values the table may still have.
 absl::StatusOr<Entries> ParseBlock(std::string_view block, size_t& left) {
   if (block.size() < 4) return Damaged("a block is cut short");
   // At the end: positions of keys that are written whole, which only a search needs, and their count.
@@ -104,9 +112,7 @@ absl::StatusOr<Entries> ParseBlock(std::string_view block, size_t& left) {
     ASSIGN_OR_RETURN(const std::string_view value, Take(block, value_size));
     key.resize(static_cast<size_t>(shared));
     key += rest;
-    const size_t size = key.size() + value.size() + sizeof(Entries::value_type);
-    if (size > left) return Damaged("it holds too much");
-    left -= size;
+    RETURN_IF_ERROR(Spend(key.size() + value.size() + sizeof(Entries::value_type), left));
     entries.emplace_back(key, std::string(value));
   }
   return entries;
@@ -121,14 +127,14 @@ absl::StatusOr<std::map<std::string, std::string>> ReadSortedTable(std::string_v
   std::string_view footer = bytes.substr(bytes.size() - kFooterSize);
   RETURN_IF_ERROR(TakeHandle(footer).status());  // of an index of filters, which nobody writes
   ASSIGN_OR_RETURN(const Handle index_handle, TakeHandle(footer));
-  size_t left = kMaxContent;
-  ASSIGN_OR_RETURN(const std::string index_block, ReadBlock(bytes, index_handle));
+  size_t left = kSmallContent + kContentPerByte * bytes.size();
+  ASSIGN_OR_RETURN(const std::string index_block, ReadBlock(bytes, index_handle, left));
   ASSIGN_OR_RETURN(const Entries index, ParseBlock(index_block, left));
   std::map<std::string, std::string> table;
   for (const auto& [last_key, location] : index) {
     std::string_view rest = location;
     ASSIGN_OR_RETURN(const Handle handle, TakeHandle(rest));
-    ASSIGN_OR_RETURN(const std::string block, ReadBlock(bytes, handle));
+    ASSIGN_OR_RETURN(const std::string block, ReadBlock(bytes, handle, left));
     ASSIGN_OR_RETURN(Entries entries, ParseBlock(block, left));
     for (auto& [key, value] : entries) table.insert_or_assign(std::move(key), std::move(value));
   }

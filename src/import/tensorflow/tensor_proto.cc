@@ -9,6 +9,9 @@
 namespace attune::tensorflow {
 namespace {
 
+using importing::Invalid;
+using importing::OrThrow;
+
 // References to variables have the type's number and this.
 constexpr int kReference = 100;
 
@@ -24,9 +27,9 @@ constexpr TypeRow kTypes[] = {
     {DT_INT16, "int16", DType::kI16},      {DT_INT8, "int8", DType::kI8},
     {DT_STRING, "string", std::nullopt},   {DT_COMPLEX64, "complex64", std::nullopt},
     {DT_INT64, "int64", DType::kI64},      {DT_BOOL, "bool", DType::kBool},
-    {DT_QINT8, "qint8", std::nullopt},     {DT_QUINT8, "quint8", std::nullopt},
-    {DT_QINT32, "qint32", std::nullopt},   {DT_BFLOAT16, "bfloat16", DType::kBF16},
-    {DT_QINT16, "qint16", std::nullopt},   {DT_QUINT16, "quint16", std::nullopt},
+    {DT_QINT8, "qint8", DType::kI8},       {DT_QUINT8, "quint8", DType::kU8},
+    {DT_QINT32, "qint32", DType::kI32},    {DT_BFLOAT16, "bfloat16", DType::kBF16},
+    {DT_QINT16, "qint16", DType::kI16},    {DT_QUINT16, "quint16", DType::kU16},
     {DT_UINT16, "uint16", DType::kU16},    {DT_COMPLEX128, "complex128", std::nullopt},
     {DT_HALF, "half", DType::kF16},        {DT_RESOURCE, "resource", std::nullopt},
     {DT_VARIANT, "variant", std::nullopt}, {DT_UINT32, "uint32", DType::kU32},
@@ -83,9 +86,6 @@ absl::Status FillFromList(const TensorProto& proto, Tensor& tensor) {
   return InternalError("a dtype without a list");
 }
 
-// A tensor that a few bytes describe must not take much memory.
-constexpr int64_t kMaxImplied = int64_t{1} << 30;
-
 }  // namespace
 
 std::string TypeName(int type) {
@@ -120,22 +120,21 @@ std::vector<std::string> DescribeDims(const TensorShapeProto& proto) {
   return dims;
 }
 
-absl::StatusOr<Tensor> TensorFromProto(const TensorProto& proto) {
-  ASSIGN_OR_RETURN(const DType dtype, RequireDType(proto.dtype()));
+Tensor TensorFromProto(const TensorProto& proto, importing::Budget& budget) {
+  const DType dtype = OrThrow(RequireDType(proto.dtype()));
   const std::optional<Shape> shape = WholeShape(proto.tensor_shape());
   const std::optional<int64_t> elements = shape ? CheckedProduct(*shape) : std::nullopt;
-  if (!elements) return InvalidInput("a constant has an open, negative or overflowing shape");
+  const std::optional<int64_t> bytes = elements ? CheckedMul(*elements, DTypeSize(dtype)) : std::nullopt;
+  if (!bytes) Invalid("a constant has an open, negative or overflowing shape");
   const std::string& content = proto.tensor_content();
-  if (!content.empty()) {
-    const std::optional<int64_t> bytes = CheckedMul(*elements, DTypeSize(dtype));
-    if (bytes != static_cast<int64_t>(content.size())) {
-      return InvalidInput("a constant has ", content.size(), " bytes of data, its shape needs ",
-                          bytes.value_or(-1));
-    }
-  }
-  ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, *shape, content.empty() ? kMaxImplied : INT64_MAX));
   if (content.empty()) {
-    RETURN_IF_ERROR(FillFromList(proto, tensor));
+    budget.SpendBytes(*bytes);
+  } else if (*bytes != static_cast<int64_t>(content.size())) {
+    Invalid("a constant has ", content.size(), " bytes of data, its shape needs ", *bytes);
+  }
+  Tensor tensor = OrThrow(Tensor::Allocate(dtype, *shape));
+  if (content.empty()) {
+    OrThrow(FillFromList(proto, tensor));
   } else {
     std::memcpy(tensor.mutable_data(), content.data(), content.size());
     NormalizeBools(tensor);

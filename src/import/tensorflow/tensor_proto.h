@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "graph/tensor.h"
+#include "import/common/emitter.h"
 #include "import/tensorflow/tensorflow.pb.h"
 
 namespace attune::tensorflow {
@@ -30,8 +31,10 @@ std::optional<Shape> WholeShape(const TensorShapeProto& proto);
 // One a dimension: a number, or "?".
 std::vector<std::string> DescribeDims(const TensorShapeProto& proto);
 
-// Unimplemented for element types that Attune does not have, InvalidArgument where shape and data disagree.
-absl::StatusOr<Tensor> TensorFromProto(const TensorProto& proto);
+// Throws ImportFailure: Unimplemented for element types that Attune does not have, InvalidArgument where
+// shape and data disagree, ResourceExhausted where `budget` does not have the bytes that the shape asks for
+// and the file does not hold (the last value of a list stands for all that follow).
+Tensor TensorFromProto(const TensorProto& proto, importing::Budget& budget);
 
 // Bytes in a file may be anything; a bool in memory is 0 or 1.
 void NormalizeBools(Tensor& tensor);

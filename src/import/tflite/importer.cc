@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "base/checked.h"
 #include "graph/infer.h"
+#include "import/common/names.h"
 #include "import/common/remove_unused.h"
 #include "import/tflite/ops.h"
 
@@ -51,9 +52,9 @@ std::string NodeName(const Model& model, const schema::Operator& node, const Sco
   for (int64_t output : ToInts(node.outputs())) {
     if (output < 0) continue;
     const std::string name = NameOf(TensorOf(model, scope, static_cast<int>(output)).name());
-    return scope.prefix + (name.empty() ? absl::StrCat("tensor", output) : name);
+    return ScopedName(scope.prefix, name.empty() ? absl::StrCat("tensor", output) : name);
   }
-  return scope.prefix + "(unnamed)";
+  return ScopedName(scope.prefix, "(unnamed)");
 }
 
 // Zeros as a variable tensor starts with: of real numbers where it is quantized.
@@ -199,7 +200,7 @@ const Binding& Importer::Lookup(Scope& scope, int index) {
   if (binding.value != nullptr || binding.failed) return binding;
   const schema::Tensor& tensor = TensorOf(*model_, scope, index);
   const std::string name = NameOf(tensor.name());
-  Emitter emitter(scope.graph, &budget_, scope.prefix + name);
+  Emitter emitter(scope.graph, &budget_, ScopedName(scope.prefix, name));
   try {
     const bool empty = SizeOf(tensor.shape()) > 0 && Product(RequireShape(tensor)) == 0;
     if (tensor.is_variable()) {

@@ -5,11 +5,11 @@
 
 #include "base/status.h"
 #include "flatbuffers/flatbuffers.h"
+#include "import/common/names.h"
 
 namespace attune::tflite {
 namespace {
 
-constexpr int64_t kMaxNameLength = 512;
 constexpr uint32_t kVersion = 3;
 
 const schema::OperatorCode& CodeTable(const schema::Model& root, const schema::Operator& node) {
@@ -34,7 +34,7 @@ absl::Status CheckIndices(const flatbuffers::Vector<int32_t>* indices, int64_t n
 
 std::string NameOf(const flatbuffers::String* string) {
   if (string == nullptr) return "";
-  return std::string(string->c_str(), std::min<int64_t>(string->size(), kMaxNameLength));
+  return std::string(string->c_str(), std::min<size_t>(string->size(), importing::kMaxNameLength));
 }
 
 absl::StatusOr<Model> Model::Open(std::string_view bytes) {

@@ -8,15 +8,6 @@
 namespace attune::onnx {
 namespace {
 
-// The kernel's spatial shape, of a weight [M, C/group, K1, …].
-Ints KernelOf(OpContext& c, int weight) {
-  const Shape shape = c.InShape(weight);
-  if (shape.size() < 3) Invalid("its weight ", ToString(c.In(weight)->type()), " has no spatial dimension");
-  Ints kernel(shape.begin() + 2, shape.end());
-  if (c.IntList("kernel_shape", kernel) != kernel) Invalid("its kernel_shape differs from the weight's");
-  return kernel;
-}
-
 // What auto_pad and output_shape leave open of a transposed convolution.
 void FitTransposedPads(OpContext& c, const Shape& input, WindowAttributes& w, const Ints& output_padding) {
   const std::string auto_pad = c.Choice("auto_pad", {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"});
@@ -28,7 +19,7 @@ void FitTransposedPads(OpContext& c, const Shape& input, WindowAttributes& w, co
   if (!same && !output_shape) return;
   for (size_t i = 0; i < rank; ++i) {
     const int64_t extent = (w.kernel[i] - 1) * w.dilations[i] + 1;
-    const int64_t full = Multiply(input[i + 2] - 1, w.strides[i]) + extent + output_padding[i];
+    const int64_t full = LastStep(input[i + 2], w.strides[i]) + extent + output_padding[i];
     // Some exporters state batch and channels as well.
     const int64_t wanted = output_shape ? (*output_shape)[output_shape->size() - rank + i]
                                         : Multiply(input[i + 2], w.strides[i]);
@@ -60,8 +51,8 @@ Outputs ConvTranspose(OpContext& c) {
   // output_shape may ask for more than the windows reach: the canonical operator pads at the end.
   if (const std::optional<Ints> shape = c.IntList("output_shape")) {
     for (size_t i = 0; i < rank; ++i) {
-      const int64_t reached = Multiply(input[i + 2] - 1, w.strides[i]) + (w.kernel[i] - 1) * w.dilations[i] +
-                              1 - w.pads[i] - w.pads[i + rank];
+      const int64_t reached = LastStep(input[i + 2], w.strides[i]) + (w.kernel[i] - 1) * w.dilations[i] + 1 -
+                              w.pads[i] - w.pads[i + rank];
       output_padding[i] = CheckedSize((*shape)[shape->size() - rank + i] - reached, "output_shape");
     }
   }
@@ -104,7 +95,12 @@ Outputs Gemm(OpContext& c) {
   product = c.Mul(product, c.Float("alpha", 1));
   const double beta = c.Float("beta", 1);
   if (!c.HasInput(2) || beta == 0) return {product};
-  return {c.Add(product, c.Mul(c.In(2), beta))};
+  Value* sum = c.Add(product, c.Mul(c.In(2), beta));
+  if (sum->type().dims != product->type().dims) {
+    Invalid("its C is ", ToString(c.In(2)->type()), ", which does not broadcast to ",
+            ToString(product->type()));
+  }
+  return {sum};
 }
 
 }  // namespace attune::onnx

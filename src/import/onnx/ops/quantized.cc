@@ -117,9 +117,7 @@ Outputs MatMulInteger(OpContext& c) {
 }
 
 Outputs ConvInteger(OpContext& c) {
-  const Shape weight = c.InShape(1);
-  if (weight.size() < 3) Invalid("its weight has rank ", weight.size());
-  const WindowAttributes w = ReadWindow(c, c.InShape(0), Ints(weight.begin() + 2, weight.end()));
+  const WindowAttributes w = ReadWindow(c, c.InShape(0), KernelOf(c, 1));
   return {c.Emit(
       Op::kConvInteger, {c.In(0), c.In(1), ZeroPoint(c, 2), ZeroPoint(c, 3)},
       {{"strides", w.strides}, {"pads", w.pads}, {"dilations", w.dilations}, {"group", c.Int("group", 1)}})};
@@ -140,9 +138,7 @@ Outputs QLinearMatMul(OpContext& c) {
 
 // (x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias?)
 Outputs QLinearConv(OpContext& c) {
-  const Shape weight = c.InShape(3);
-  if (weight.size() < 3) Invalid("its weight has rank ", weight.size());
-  const WindowAttributes w = ReadWindow(c, c.InShape(0), Ints(weight.begin() + 2, weight.end()));
+  const WindowAttributes w = ReadWindow(c, c.InShape(0), KernelOf(c, 3));
   Value* acc = c.Emit(
       Op::kConvInteger, {c.In(0), c.In(3), ZeroPoint(c, 2), ZeroPoint(c, 5)},
       {{"strides", w.strides}, {"pads", w.pads}, {"dilations", w.dilations}, {"group", c.Int("group", 1)}});

@@ -12,12 +12,13 @@ namespace {
 // A matrix of more elements than this is refused.
 constexpr int64_t kMaxMatrixElements = int64_t{1} << 22;
 
-Tensor Table(DType dtype, const Shape& shape, const std::function<double(int64_t, int64_t)>& value) {
+Value* Table(OpContext& c, DType dtype, const Shape& shape,
+             const std::function<double(int64_t, int64_t)>& value) {
   if (Product(shape) > kMaxMatrixElements) Unsupported("a transform matrix of ", Product(shape), " elements");
-  Tensor table = OrThrow(Tensor::Allocate(dtype, shape));
+  Tensor table = c.NewTable(dtype, shape);
   const int64_t columns = shape.back();
   for (int64_t i = 0; i < table.num_elements(); ++i) table.SetDouble(i, value(i / columns, i % columns));
-  return table;
+  return c.Constant(std::move(table));
 }
 
 // 2π (i j mod n) / n: the product is reduced first, so that large indices keep their digits.
@@ -52,10 +53,10 @@ Complex Transform(OpContext& c, Complex x, int64_t n, int64_t bins, bool inverse
   const DType dtype = x.real->type().dtype;
   const double scale = inverse ? 1.0 / static_cast<double>(n) : 1.0;
   const double sign = inverse ? 1.0 : -1.0;
-  Value* cosine = c.Constant(
-      Table(dtype, {n, bins}, [&](int64_t i, int64_t k) { return scale * std::cos(Angle(i, k, n)); }));
-  Value* sine = c.Constant(
-      Table(dtype, {n, bins}, [&](int64_t i, int64_t k) { return scale * sign * std::sin(Angle(i, k, n)); }));
+  Value* cosine =
+      Table(c, dtype, {n, bins}, [&](int64_t i, int64_t k) { return scale * std::cos(Angle(i, k, n)); });
+  Value* sine = Table(c, dtype, {n, bins},
+                      [&](int64_t i, int64_t k) { return scale * sign * std::sin(Angle(i, k, n)); });
   const auto times = [&](Value* a, Value* matrix) {
     const bool vector = a->type().rank() == 1;
     Value* product = c.MatMul(vector ? c.Unsqueeze(a, {0}) : a, matrix);
@@ -108,8 +109,8 @@ Outputs Window(OpContext& c, const std::function<double(double, double)>& value)
   if (!(size >= 0 && size <= kMaxMatrixElements)) Invalid("its size is ", size);
   const double period = c.Bool("periodic", true) ? size : size - 1;
   const DType dtype = c.Has("output_datatype") ? c.TypeAttribute("output_datatype") : DType::kF32;
-  return {c.NewConstant(Table(dtype, {static_cast<int64_t>(size)},
-                              [&](int64_t, int64_t n) { return value(static_cast<double>(n), period); }))};
+  return {Table(c, dtype, {static_cast<int64_t>(size)},
+                [&](int64_t, int64_t n) { return value(static_cast<double>(n), period); })};
 }
 
 // 2595 log10(1 + hertz / 700) and its inverse.

@@ -95,6 +95,14 @@ double ReadP(OpContext& c) { return c.opset() < 2 ? c.Float("p", 2) : static_cas
 
 }  // namespace
 
+Ints KernelOf(OpContext& c, int weight) {
+  const Shape shape = c.InShape(weight);
+  if (shape.size() < 3) Invalid("its weight ", ToString(c.In(weight)->type()), " has no spatial dimension");
+  Ints kernel(shape.begin() + 2, shape.end());
+  if (c.IntList("kernel_shape", kernel) != kernel) Invalid("its kernel_shape differs from the weight's");
+  return kernel;
+}
+
 WindowAttributes ReadWindow(OpContext& c, const Shape& input, const Ints& kernel) {
   const size_t rank = kernel.size();
   if (input.size() != rank + 2)
@@ -167,7 +175,7 @@ Outputs MaxUnpool(OpContext& c) {
   Shape inferred = input;
   for (size_t i = 0; i < w.kernel.size(); ++i) {
     inferred[i + 2] =
-        Multiply(input[i + 2] - 1, w.strides[i]) + w.kernel[i] - w.pads[i] - w.pads[i + w.kernel.size()];
+        LastStep(input[i + 2], w.strides[i]) + w.kernel[i] - w.pads[i] - w.pads[i + w.kernel.size()];
   }
   const Shape shape = c.HasInput(2) ? c.KnownInts(c.In(2), "output shape") : inferred;
   if (shape.size() != input.size())

@@ -18,6 +18,9 @@ struct WindowAttributes {
 // kernel_shape as an attribute is checked against it.
 WindowAttributes ReadWindow(OpContext& c, const Shape& input, const Ints& kernel);
 
+// The kernel's spatial shape, of input `weight` [M, C/group, K1, …], which kernel_shape may repeat.
+Ints KernelOf(OpContext& c, int weight);
+
 // The same with the kernel from the attribute kernel_shape.
 WindowAttributes ReadPoolWindow(OpContext& c, const Shape& input);
 

@@ -20,9 +20,9 @@ Value* Progression(OpContext& c, DType dtype, int64_t count, double start, doubl
     Value* steps = c.Mul(c.Count(DType::kF64, count), step);
     return c.Cast(c.Add(steps, start), dtype);
   }
-  Tensor values = OrThrow(Tensor::Allocate(dtype, {count}));
+  Tensor values = c.NewTable(dtype, {count});
   for (int64_t i = 0; i < count; ++i) values.SetDouble(i, start + static_cast<double>(i) * step);
-  return c.NewConstant(std::move(values));
+  return c.Constant(std::move(values));
 }
 
 int64_t CheckedCount(double count) {

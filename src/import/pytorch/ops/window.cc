@@ -56,14 +56,14 @@ bool Tiles(const Shape& in, const Ints& out) {
 Value* MeansMatrix(OpContext& c, DType dtype, int64_t in, int64_t out) {
   constexpr int64_t kMaxSide = 1 << 11;
   if (in > kMaxSide || out > kMaxSide) Unsupported("adaptive pooling of ", in, " elements to ", out);
-  Tensor matrix = OrThrow(Tensor::Allocate(dtype, {out, in}));
+  Tensor matrix = c.NewTable(dtype, {out, in});
   for (int64_t i = 0; i < out; ++i) {
     const int64_t begin = i * in / out;
     const int64_t end = CeilDiv((i + 1) * in, out);
     for (int64_t j = begin; j < end; ++j)
       matrix.SetDouble(i * in + j, 1.0 / static_cast<double>(end - begin));
   }
-  return c.NewConstant(std::move(matrix));
+  return c.Constant(std::move(matrix));
 }
 
 // The means along one axis as a product with the matrix of means.

@@ -21,23 +21,6 @@ Ints PadsOf(OpContext& c, Value* pads, int64_t rank) {
   return result;
 }
 
-// Mirrors at the edges and repeats the outermost elements.
-Value* PadSymmetric(OpContext& c, Value* x, const Ints& pads) {
-  const int64_t rank = x->type().rank();
-  for (int64_t axis = 0; axis < rank; ++axis) {
-    const int64_t size = c.DimOf(x, axis);
-    const int64_t begin = pads[axis];
-    const int64_t end = pads[axis + rank];
-    if (begin > size || end > size) Invalid("it mirrors ", std::max(begin, end), " of ", size, " elements");
-    std::vector<Value*> parts;
-    if (begin > 0) parts.push_back(c.SliceAxis(x, axis, begin - 1, begin, -1));
-    parts.push_back(x);
-    if (end > 0) parts.push_back(c.SliceAxis(x, axis, size - 1, end, -1));
-    x = c.Concat(parts, axis);
-  }
-  return x;
-}
-
 // What SpaceToBatch and BatchToSpace take: block sizes of the axes after the batch, and two borders for each.
 struct Blocks {
   Ints sizes;
@@ -205,7 +188,8 @@ Outputs SplitV(OpContext& c) {
   const int64_t axis = Emitter::Axis(c.KnownInt(c.In(2), "axis"), x->type().rank());
   int64_t left = c.DimOf(x, axis);
   const int64_t dim = left;
-  for (int64_t size : sizes) left -= size == -1 ? 0 : CheckedSize(size, "size");
+  for (int64_t size : sizes)
+    left = std::max<int64_t>(left - (size == -1 ? 0 : CheckedSize(size, "size")), -1);
   Outputs outputs;
   int64_t start = 0;
   for (int64_t size : sizes) {
@@ -247,7 +231,7 @@ Outputs Pad(OpContext& c) {
 Outputs MirrorPad(OpContext& c) {
   Value* x = c.In(0);
   const Ints pads = PadsOf(c, c.In(1), c.InRank(0));
-  if (c.Choice("mode", {"REFLECT", "SYMMETRIC"}) == "SYMMETRIC") return {PadSymmetric(c, x, pads)};
+  if (c.Choice("mode", {"REFLECT", "SYMMETRIC"}) == "SYMMETRIC") return {c.PadSymmetric(x, pads)};
   if (std::all_of(pads.begin(), pads.end(), [](int64_t pad) { return pad == 0; })) return {x};
   return {c.Emit(Op::kPad, {x}, {{"pads", pads}, {"mode", std::string("reflect")}})};
 }

@@ -57,7 +57,7 @@ Outputs ConvolutionBackward(OpContext& c, int spatial) {
   // What the windows reach; positions that no window reaches stay zero.
   Ints output_padding(spatial);
   for (int i = 0; i < spatial; ++i) {
-    const int64_t reached = Multiply(input[i] - 1, w.strides[i]) + (w.kernel[i] - 1) * w.dilations[i] + 1 -
+    const int64_t reached = LastStep(input[i], w.strides[i]) + (w.kernel[i] - 1) * w.dilations[i] + 1 -
                             w.pads[i] - w.pads[i + spatial];
     output_padding[i] = CheckedSize(sizes[i] - reached, "rest of the input size");
   }

@@ -28,7 +28,7 @@ Attributes TransposedAttributes(Transposed& t, const Ints& input) {
   const size_t rank = input.size();
   Ints extra(rank, 0);
   for (size_t i = 0; i < rank; ++i) {
-    const int64_t reach = Multiply(input[i] - 1, t.window.strides[i]) + t.window.kernel[i];
+    const int64_t reach = LastStep(input[i], t.window.strides[i]) + t.window.kernel[i];
     const int64_t beyond = reach - t.window.pads[i] - t.output[i];
     t.window.pads[i + rank] = std::max<int64_t>(beyond, 0);
     extra[i] = std::max<int64_t>(-beyond, 0);
@@ -119,7 +119,7 @@ Outputs TransposeConvBias(OpContext& c) {
   Ints output = SpatialSizes(c.InShape(0));
   for (size_t i = 0; i < output.size() && i < 2; ++i) {
     output[i] =
-        same ? Multiply(output[i], strides[i]) : Multiply(output[i] - 1, strides[i]) + c.InShape(1)[i + 1];
+        same ? Multiply(output[i], strides[i]) : LastStep(output[i], strides[i]) + c.InShape(1)[i + 1];
   }
   return ConvolveTransposed(c, {.p = {},
                                 .window = {.kernel = {}, .strides = strides, .dilations = {1, 1}},
