@@ -208,6 +208,35 @@ TEST(TensorflowImport, DropoutThatKeepsEverythingFoldsAway) {
   EXPECT_THAT(model.Error(options), HasSubstr("random numbers"));
 }
 
+// As tf.quantization.dequantize has it; MIN_FIRST with the minimum moved to a multiple of the step.
+TEST(TensorflowImport, DequantizesConstants) {
+  const auto run = [](const std::string& mode, DataType type, const std::vector<int>& values, float min,
+                      float max) {
+    GraphBuilder model;
+    model.Placeholder("x", {3});
+    NodeDef* node = model.Add("Const", "q", {}).node();
+    TensorProto* tensor = (*node->mutable_attr())["value"].mutable_tensor();
+    tensor->set_dtype(type);
+    tensor->mutable_tensor_shape()->add_dim()->set_size(static_cast<int64_t>(values.size()));
+    for (int value : values) tensor->add_int_val(value);
+    model.Floats("min", {}, {min});
+    model.Floats("max", {}, {max});
+    model.Add("Dequantize", "w", {"q", "min", "max"}).String("mode", mode).Type("T", type);
+    model.Add("Add", "y", {"x", "w"});
+    return model.Run({F32({3}, {0, 0, 0})});
+  };
+  const auto near = [](double a, double b, double c) {
+    return ElementsAre(DoubleNear(a, 1e-5), DoubleNear(b, 1e-5), DoubleNear(c, 1e-5));
+  };
+  EXPECT_THAT(run("MIN_COMBINED", DT_QUINT8, {0, 51, 255}, -1, 4), near(-1, 0, 4));
+  EXPECT_THAT(run("MIN_COMBINED", DT_QINT8, {-128, -77, 127}, -1, 4), near(-1, 0, 4));
+  // The step is 0.02; -0.513 becomes -0.52.
+  EXPECT_THAT(run("MIN_FIRST", DT_QUINT8, {0, 26, 255}, -0.513F, 4.587F), near(-0.52, 0, 4.58));
+  EXPECT_THAT(run("MIN_FIRST", DT_QINT8, {-128, -102, 127}, -0.513F, 4.587F), near(-0.52, 0, 4.58));
+  EXPECT_THAT(run("SCALED", DT_QUINT8, {0, 51, 255}, 0, 5), near(0, 1, 5));
+  EXPECT_THAT(run("SCALED", DT_QINT8, {-128, 0, 127}, -2, 1.27F), near(-2, 0, 127 * 2.0 / 128));
+}
+
 TEST(TensorflowImport, FakeQuantizationRoundsToItsGrid) {
   GraphBuilder model;
   model.Placeholder("x", {4});
@@ -268,6 +297,29 @@ TEST(TensorflowImport, ConstantsMustFitTheirShapes) {
   EXPECT_FALSE(model.Import().ok());
   tensor->mutable_tensor_shape()->mutable_dim(0)->set_size(-1);
   EXPECT_THAT(model.Error(), HasSubstr("open"));
+}
+
+// One byte of a scalar stands for as much as the shape asks for: it is counted before it is made.
+TEST(TensorflowImport, ImpliedConstantsAreCountedFirst) {
+  GraphBuilder model;
+  model.Placeholder("x", {2});
+  model.Floats("w", {int64_t{1} << 38}, {1});
+  model.Add("Neg", "z", {"w"});
+  EXPECT_THAT(model.Error(), HasSubstr("asks for tables that are too large"));
+}
+
+TEST(TensorflowImport, OutputsBeyondAnyNodesAreErrors) {
+  GraphBuilder model = OneNode("Relu");
+  model.Add("Neg", "z", {"y:2147483647"});
+  EXPECT_THAT(model.Error(), HasSubstr("'y:2147483647' names no output"));
+  GraphBuilder called;
+  called.Placeholder("x", {2});
+  FunctionBuilder function(called.graph, "f", {"a"});
+  function.Add("Unpack", "parts", {"a"}).Int("num", 2);
+  function.Add("Neg", "last", {"parts:output:2147483647"});
+  function.Return("last:y:0");
+  called.Add("f", "y", {"x"});
+  EXPECT_THAT(called.Error(), HasSubstr("names no output"));
 }
 
 TEST(TensorflowImport, HostileArgumentsAreErrors) {

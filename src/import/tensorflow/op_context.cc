@@ -107,6 +107,10 @@ Tensor OpContext::Known(const Value* value, std::string_view what) const {
   return importer_->evaluator().Require(value, what);
 }
 
+Ints OpContext::KnownInts(const Value* value, std::string_view what) const {
+  return importer_->evaluator().RequireInts(value, what);
+}
+
 double OpContext::KnownScalar(const Value* value, std::string_view what) const {
   return importer_->evaluator().RequireScalar(value, what);
 }

@@ -83,7 +83,7 @@ class OpContext : public Emitter {
   // The value's data, computed where it follows from what is known; NS otherwise: "its <what> must be
   // known: …".
   Tensor Known(const Value* value, std::string_view what) const;
-  Ints KnownInts(const Value* value, std::string_view what) const { return Known(value, what).ToInts(); }
+  Ints KnownInts(const Value* value, std::string_view what) const;
   double KnownScalar(const Value* value, std::string_view what) const;
   int64_t KnownInt(const Value* value, std::string_view what) const;
   // Nothing unless the value follows from constants alone.

@@ -72,6 +72,7 @@ constexpr OpRow kRows[] = {
     {"Exp", Unary<Op::kExp>},
     {"ExpandDims", ExpandDims},
     {"Expm1", Expm1},
+    {"Dequantize", Dequantize},
     {"FakeQuantWithMinMaxArgs", FakeQuantizeArgs},
     {"FakeQuantWithMinMaxVars", FakeQuantizeVars},
     {"FakeQuantWithMinMaxVarsPerChannel", FakeQuantizePerChannel},

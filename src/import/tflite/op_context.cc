@@ -195,16 +195,19 @@ Value* OpContext::Centered(int input) {
 
 Value* OpContext::FixedPointTo(Value* acc, const std::vector<double>& multipliers, int64_t axis, DType to,
                                int64_t zero) {
-  // The rounding shift of the format's multipliers is of 31 bits at most.
-  constexpr double kLargest = 0x1p30;
-  for (double multiplier : multipliers) {
-    if (!(multiplier >= 0 && multiplier < kLargest)) Invalid("its scales give the factor ", multiplier);
+  // The format's multipliers have at most 31 binary places before the point. An integer times more than that
+  // is outside of every type: it ends at the type's limits with the largest one as well.
+  const double largest = std::nextafter(0x1p30, 0);
+  std::vector<double> factors = multipliers;
+  for (double& factor : factors) {
+    if (!(factor >= 0)) Invalid("its scales give the factor ", factor);
+    factor = std::min(factor, largest);
   }
-  Value* factor = multipliers.size() == 1 ? Scalar(DType::kF64, multipliers[0])
-                                          : VectorOf(*this, multipliers, DType::kF64);
+  Value* factor =
+      factors.size() == 1 ? Scalar(DType::kF64, factors[0]) : VectorOf(*this, factors, DType::kF64);
   Value* zero_point = zero != 0 ? Scalar(to, static_cast<double>(zero)) : nullptr;
   Attributes attrs = {{"to", to}, {"rounding", std::string("fixed_point")}};
-  if (multipliers.size() > 1) attrs.Set("axis", axis);
+  if (factors.size() > 1) attrs.Set("axis", axis);
   return Emit(Op::kRequantize, {acc, factor, zero_point}, std::move(attrs));
 }
 
@@ -248,6 +251,10 @@ Value* OpContext::ActivateReal(Value* x, Activation activation) {
 
 Tensor OpContext::Known(const Value* value, std::string_view what) const {
   return importer_->evaluator().Require(value, what);
+}
+
+Ints OpContext::KnownInts(int input, std::string_view what) const {
+  return importer_->evaluator().RequireInts(Stored(input), what);
 }
 
 double OpContext::KnownScalar(int input, std::string_view what) const {

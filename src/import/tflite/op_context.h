@@ -103,7 +103,7 @@ class OpContext : public Emitter {
   // The value's data, computed where it follows from what is known; NS otherwise: "its <what> must be
   // known: …".
   Tensor Known(const Value* value, std::string_view what) const;
-  Ints KnownInts(int input, std::string_view what) const { return Known(Stored(input), what).ToInts(); }
+  Ints KnownInts(int input, std::string_view what) const;
   double KnownScalar(int input, std::string_view what) const;
   int64_t KnownInt(int input, std::string_view what) const;
   // Nothing unless the value follows from constants alone.

@@ -102,6 +102,47 @@ TEST(TfliteQuantized, ProductsScaleInFixedPoint) {
   EXPECT_THAT(Elements(RunBuilt(m.Finish(), {Bytes({3, 4, 0}), Bytes({3, 2, 6})})), ElementsAre(7, 7, 3));
 }
 
+// A step of the output is so small that every product but 0 lies beyond the integers.
+TEST(TfliteQuantized, FactorsBeyondTheirRangeSaturate) {
+  for (const float scale : {1e-30F, 1e-38F}) {
+    ModelBuilder m;
+    const int a = m.AddInput(Quantized("a", {3}, 1e30F, 0));
+    const int b = m.AddInput(Quantized("b", {3}, 1e30F, 0));
+    const int y = m.Add(Quantized("y", {3}, scale, 5));
+    m.AddOp(Code::MUL, {a, b}, {y});
+    m.SetOutputs({y});
+    EXPECT_THAT(Elements(RunBuilt(m.Finish(), {Bytes({1, 1, 0}), Bytes({1, -1, 7})})),
+                ElementsAre(127, -128, 5));
+  }
+  // Only their product in f32 lies beyond.
+  ModelBuilder m;
+  const int a = m.AddInput(Quantized("a", {2}, 1e30F, 0));
+  const int b = m.AddInput(Quantized("b", {2}, 1e8F, 0));
+  const int y = m.Add(Quantized("y", {2}, 1e38F, 0));
+  m.AddOp(Code::MUL, {a, b}, {y});
+  m.SetOutputs({y});
+  EXPECT_THAT(Elements(RunBuilt(m.Finish(), {Bytes({3, -2}), Bytes({2, 4})})), ElementsAre(6, -8));
+}
+
+// Between i16 and i32, as programs have them that take or give sums.
+TEST(TfliteQuantized, SumsOfAnotherScale) {
+  const auto run = [](Type from, float from_scale, Type to, float to_scale, int64_t zero,
+                      const std::vector<int64_t>& x) {
+    const std::vector<int32_t> shape = {static_cast<int32_t>(x.size())};
+    ModelBuilder m;
+    const int in = m.AddInput(Quantized("x", shape, from_scale, 0, from));
+    const int out = m.Add(Quantized("y", shape, to_scale, zero, to));
+    m.AddOp(Code::QUANTIZE, {in}, {out});
+    m.SetOutputs({out});
+    const DType dtype = from == Type::INT32 ? DType::kI32 : DType::kI16;
+    return Elements(RunBuilt(m.Finish(), {IntTensor(x, {static_cast<int64_t>(x.size())}, dtype)}));
+  };
+  EXPECT_THAT(run(Type::INT32, 0.5, Type::INT16, 1, 0, {6, -7, 1 << 20}), ElementsAre(3, -3, 32767));
+  EXPECT_THAT(run(Type::INT32, 0.5, Type::INT8, 1, 2, {6, -8, 1 << 20}), ElementsAre(5, -2, 127));
+  EXPECT_THAT(run(Type::INT16, 1, Type::INT32, 0.25, 0, {5, -7, 32767}), ElementsAre(20, -28, 131068));
+  EXPECT_THAT(run(Type::INT16, 1, Type::INT32, 0.25, 3, {5}), ElementsAre(23));
+}
+
 TEST(TfliteQuantized, NumbersOfAnotherScale) {
   // Half as many: what is rounded first of all is rounded upwards.
   EXPECT_THAT(RunUnary(Code::QUANTIZE, {3, -3, 127}, 2, 1), ElementsAre(3, 0, 65));

@@ -163,7 +163,11 @@ Outputs CastToType(OpContext& c) {
 // Along the last axis, or along axis 1 where channels come first.
 Outputs BiasAdd(OpContext& c) {
   const bool first = c.String("data_format", "NHWC").substr(0, 2) == "NC";
-  return {c.Add(c.In(0), first ? c.PerChannel(c.In(1), c.InRank(0)) : c.In(1))};
+  Value* sum = c.Add(c.In(0), first ? c.PerChannel(c.In(1), c.InRank(0)) : c.In(1));
+  if (sum->type().dims != c.In(0)->type().dims) {
+    Invalid("its bias ", ToString(c.In(1)->type()), " does not fit ", ToString(c.In(0)->type()));
+  }
+  return {sum};
 }
 
 }  // namespace attune::tensorflow

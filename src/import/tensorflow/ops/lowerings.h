@@ -195,6 +195,7 @@ Outputs FusedBatchNorm(OpContext& c);
 Outputs Lrn(OpContext& c);
 
 // quantized.cc
+Outputs Dequantize(OpContext& c);
 Outputs FakeQuantizeArgs(OpContext& c);
 Outputs FakeQuantizeVars(OpContext& c);
 Outputs FakeQuantizePerChannel(OpContext& c);

@@ -1,6 +1,8 @@
-// Simulated quantization: values rounded to the numbers that integers stand for.
+// Numbers that integers stand for, and simulated quantization: values rounded to such numbers.
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "import/tensorflow/ops/lowerings.h"
@@ -28,6 +30,28 @@ Grid Nudge(double min, double max, double low, double high) {
   grid.min = (low - grid.zero) * grid.scale;
   grid.max = (high - grid.zero) * grid.scale;
   return grid;
+}
+
+// What the integers x of a quantized type stand for: x times the scale, plus the offset.
+struct Line {
+  double scale;
+  double offset;
+};
+
+// https://www.tensorflow.org/api_docs/python/tf/quantization/dequantize. MIN_FIRST moves the range so that 0
+// is among its numbers, which TensorFlow's kernel does beyond what that page says.
+Line DequantizedLine(const std::string& mode, DType dtype, bool narrow, double min, double max) {
+  const double bits = 8.0 * DTypeSize(dtype);
+  const bool is_signed = IsSignedInt(dtype);
+  const double lowest = is_signed ? -std::exp2(bits - 1) : 0;
+  const double highest = lowest + std::exp2(bits) - 1;
+  if (mode == "SCALED") {
+    const double of_max = max / highest;
+    return {is_signed ? std::max(min / (lowest + (narrow ? 1 : 0)), of_max) : of_max, 0};
+  }
+  const double scale = (max - min) / (highest - lowest);
+  if (mode == "MIN_FIRST" && max != min) min = std::round(min / scale) * scale;
+  return {scale, min - lowest * scale};
 }
 
 struct Levels {
@@ -60,6 +84,34 @@ Value* FakeQuantize(OpContext& c, double min, double max) {
 }  // namespace
 
 Outputs FakeQuantizeArgs(OpContext& c) { return {FakeQuantize(c, c.Float("min", -6), c.Float("max", 6))}; }
+
+// (x, minimum, maximum): one range, or along `axis` one for each slice.
+Outputs Dequantize(OpContext& c) {
+  const std::string mode = c.Choice("mode", {"MIN_COMBINED", "MIN_FIRST", "SCALED"});
+  const Tensor mins = c.Known(c.In(1), "minimum");
+  const Tensor maxs = c.Known(c.In(2), "maximum");
+  const bool whole = c.Int("axis", -1) == -1;
+  const int64_t axis = whole ? 0 : Emitter::Axis(c.Int("axis", -1), c.InRank(0));
+  const int64_t count = whole ? 1 : c.DimOf(c.In(0), axis);
+  if (mins.num_elements() != count || maxs.num_elements() != count)
+    Invalid("its ranges do not fit its input");
+  Shape along(whole ? 0 : c.InRank(0), 1);
+  if (!whole) along[axis] = count;
+  Tensor scales = c.NewTable(DType::kF32, along);
+  Tensor offsets = c.NewTable(DType::kF32, along);
+  for (int64_t i = 0; i < count; ++i) {
+    const double min = mins.ToDouble(i);
+    const double max = maxs.ToDouble(i);
+    if (!(min <= max) || !std::isfinite(min) || !std::isfinite(max))
+      Invalid("its range is ", min, " to ", max);
+    const Line line = DequantizedLine(mode, c.InType(0), c.Bool("narrow_range"), min, max);
+    scales.SetDouble(i, line.scale);
+    offsets.SetDouble(i, line.offset);
+  }
+  Value* y = c.Mul(c.Cast(c.In(0), DType::kF32), c.Constant(std::move(scales)));
+  if (mode != "SCALED") y = c.Add(y, c.Constant(std::move(offsets)));
+  return {c.Cast(y, c.TypeAttribute("dtype", DType::kF32))};
+}
 
 Outputs FakeQuantizeVars(OpContext& c) {
   return {FakeQuantize(c, c.KnownScalar(c.In(1), "minimum"), c.KnownScalar(c.In(2), "maximum"))};

@@ -1,5 +1,6 @@
 // Sums, products and quotients, with the activation that may be fused to them.
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 
 #include "import/tflite/ops/lowerings.h"
@@ -55,12 +56,14 @@ Outputs Sub(OpContext& c) {
   return SumOrDifference(c, Op::kSub, c.Options<schema::SubOptions>().fused_activation_function());
 }
 
-// Of quantized tensors the product of integers, times s_a s_b / s_y (in f32) in fixed point.
+// Of quantized tensors the product of integers, times s_a s_b / s_y (in f32 unless that ends there) in fixed
+// point.
 Outputs Mul(OpContext& c) {
   const Activation activation = c.Options<schema::MulOptions>().fused_activation_function();
   if (!IsQuantizedBinary(c)) return {c.Activate(c.Mul(c.Real(0), c.Real(1)), activation)};
-  const float scale =
-      static_cast<float>(c.InScale(0)) * static_cast<float>(c.InScale(1)) / static_cast<float>(c.OutScale());
+  double scale = static_cast<double>(static_cast<float>(c.InScale(0)) * static_cast<float>(c.InScale(1)) /
+                                     static_cast<float>(c.OutScale()));
+  if (!std::isfinite(scale)) scale = c.InScale(0) * c.InScale(1) / c.OutScale();
   return {c.Activate(c.FixedPoint(c.Mul(c.Centered(0), c.Centered(1)), {scale}), activation)};
 }
 

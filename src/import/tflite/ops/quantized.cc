@@ -5,9 +5,32 @@
 #include "import/tflite/ops/lowerings.h"
 
 namespace attune::tflite {
+namespace {
+
+// Between i16 and i32, as programs have them that take or give sums: the same numbers with another scale.
+Value* RescaleSum(OpContext& c) {
+  const DType from = c.InType(0);
+  const DType to = c.OutType();
+  Value* x = c.Cast(c.Stored(0), DType::kI32);
+  if (const int64_t zero = c.InZero(0)) x = c.Sub(x, c.Scalar(DType::kI32, static_cast<double>(zero)));
+  const double ratio = c.InScale(0) / c.OutScale();
+  if (from == DType::kI32) return c.FixedPoint(x, {ratio});
+  Value* y = c.FixedPointTo(x, {ratio}, 0, to, 0);
+  const int64_t zero = c.OutZero();
+  return zero == 0 ? y : c.Add(y, c.Scalar(to, static_cast<double>(zero)));
+}
+
+bool IsSum(const schema::Tensor& tensor) {
+  return tensor.type() == schema::TensorType::INT32 && QuantizationOf(tensor).has_value();
+}
+
+}  // namespace
 
 // Of integers: the same numbers with another scale, in fixed point.
 Outputs QuantizeTensor(OpContext& c) {
+  const bool from_sum = IsSum(c.InTensor(0)) && c.OutQuantized() && IsSignedInt(c.OutType());
+  const bool to_sum = IsSum(c.OutTensor()) && c.InQuantized(0) && c.InType(0) == DType::kI16;
+  if (from_sum || to_sum) return {RescaleSum(c)};
   if (!c.OutQuantized()) Unsupported("an output of ", TypeName(c.OutTensor().type()), " without a scale");
   if (!c.InQuantized(0)) return {c.ToOutput(c.Stored(0))};
   if (OpContext::SameQuantization(c.InTensor(0), c.OutTensor())) return {c.Stored(0)};
@@ -20,9 +43,9 @@ Outputs DequantizeTensor(OpContext& c) {
   if (!IsFloat(x->type().dtype)) return {c.Real(0)};
   const Tensor* data = x->constant();
   if (data == nullptr) return {c.Cast(x, DType::kF32)};
-  Tensor widened(DType::kF32, data->shape());
+  Tensor widened = c.NewTable(DType::kF32, data->shape());
   for (int64_t i = 0; i < data->num_elements(); ++i) widened.SetDouble(i, data->ToDouble(i));
-  return {c.NewConstant(std::move(widened))};
+  return {c.Constant(std::move(widened))};
 }
 
 // Rounds to the numbers that integers of num_bits could stand for between min and max, which are moved so
