@@ -186,6 +186,53 @@ TEST(TfliteHostile, TypesThatDoNotFit) {
   EXPECT_THAT(ErrorOf(m.Finish()), HasSubstr("it makes f32[1] where tensor 'y' is of i32"));
 }
 
+// What options say of the numbers of inputs and outputs must be so.
+TEST(TfliteHostile, CountsThatContradict) {
+  const auto error = [](Code code, int count) {
+    ModelBuilder m;
+    const int x = m.AddInput({.name = "x", .shape = {2}});
+    const int axis = m.Add({.name = "axis", .shape = {}, .type = Type::INT32, .data = BytesOf<int32_t>({0})});
+    const int sizes = m.AddInts("sizes", {1, 1});
+    const std::vector<int32_t> shape =
+        code == Code::UNPACK ? std::vector<int32_t>{} : std::vector<int32_t>{1};
+    const int a = m.Add({.name = "a", .shape = code == Code::PACK ? std::vector<int32_t>{2, 2} : shape});
+    const int b = m.Add({.name = "b", .shape = shape});
+    switch (code) {
+      case Code::SPLIT:
+        m.AddOp(code, {axis, x}, {a, b}, schema::CreateSplitOptions(m.builder(), count));
+        break;
+      case Code::SPLIT_V:
+        m.AddOp(code, {x, sizes, axis}, {a, b}, schema::CreateSplitVOptions(m.builder(), count));
+        break;
+      case Code::UNPACK:
+        m.AddOp(code, {x}, {a, b}, schema::CreateUnpackOptions(m.builder(), count));
+        break;
+      default:
+        m.AddOp(code, {x, x}, {a}, schema::CreatePackOptions(m.builder(), count));
+    }
+    m.SetOutputs({a});
+    return ErrorOf(m.Finish());
+  };
+  for (const Code code : {Code::SPLIT, Code::SPLIT_V, Code::UNPACK, Code::PACK}) {
+    EXPECT_EQ(error(code, 2), "") << schema::EnumNameBuiltinOperator(code);
+    EXPECT_NE(error(code, 0), "") << schema::EnumNameBuiltinOperator(code);
+    EXPECT_NE(error(code, 3), "") << schema::EnumNameBuiltinOperator(code);
+  }
+}
+
+// Each side of the axis that it mirrors is as long as the axis at most, whatever its length.
+TEST(TfliteHostile, HugeMirrors) {
+  ModelBuilder m;
+  const int x = m.AddInput({.name = "x", .shape = {1 << 30}, .type = Type::INT8});
+  const int pads =
+      m.Add({.name = "pads", .shape = {1, 2}, .type = Type::INT32, .data = BytesOf<int32_t>({1, 1})});
+  const int y = m.Add({.name = "y", .shape = {(1 << 30) + 2}, .type = Type::INT8});
+  m.AddOp(Code::MIRROR_PAD, {x, pads}, {y},
+          schema::CreateMirrorPadOptions(m.builder(), schema::MirrorPadMode::SYMMETRIC));
+  m.SetOutputs({y});
+  EXPECT_TRUE(ImportBuilt(m.Finish()).ok());
+}
+
 TEST(TfliteHostile, HugeTilesAndRanges) {
   const TensorSpec many = {.name = "w",
                            .shape = {4},

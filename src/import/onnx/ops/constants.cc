@@ -118,6 +118,7 @@ Outputs OneHot(OpContext& c) {
   Value* ids = c.Reshape(c.Count(indices->type().dtype, depth), classes);
   Value* hit = c.Emit(Op::kEqual, {c.Unsqueeze(indices, {axis}), ids});
   Value* off_on = c.In(2);
+  if (c.InShape(2) != Shape{2}) Invalid("its values are ", ToString(off_on->type()), ", not two numbers");
   return {
       c.Where(hit, c.Reshape(c.SliceAxis(off_on, 0, 1, 1), {}), c.Reshape(c.SliceAxis(off_on, 0, 0, 1), {}))};
 }

@@ -125,7 +125,11 @@ Outputs PRelu(OpContext& c) {
                            c.DimOf(slope, 0) == c.DimOf(x, 1) &&
                            (c.opset() < 7 || c.DimOf(slope, 0) != c.DimOf(x, -1));
   if (per_channel) slope = c.PerChannel(slope, x->type().rank());
-  return {c.Where(c.Emit(Op::kLess, {x, c.ScalarLike(x, 0)}), c.Mul(x, slope), x)};
+  Value* product = c.Mul(x, slope);
+  if (product->type().dims != x->type().dims) {
+    Invalid("its slope is ", ToString(slope->type()), ", which does not broadcast to ", ToString(x->type()));
+  }
+  return {c.Where(c.Emit(Op::kLess, {x, c.ScalarLike(x, 0)}), product, x)};
 }
 
 Outputs Clip(OpContext& c) {

@@ -1,6 +1,6 @@
 // Operators that rearrange elements.
 #include <algorithm>
-#include <cstdlib>
+#include <cmath>
 
 #include "base/checked.h"
 #include "import/onnx/ops/lowerings.h"
@@ -63,6 +63,7 @@ SliceArguments ReadSlice(OpContext& c) {
       s.steps.size() != s.starts.size()) {
     Invalid("its starts, ends, axes and steps differ in length");
   }
+  s.axes = Emitter::DistinctAxes(s.axes, c.InRank(0));
   return s;
 }
 
@@ -89,13 +90,12 @@ Ints ReadPads(OpContext& c) {
       Invalid("it has ", given.size(), " pads for rank ", rank);
     return given;
   }
-  const Ints axes = c.KnownInts(c.In(3), "axes");
+  const Ints axes = Emitter::DistinctAxes(c.KnownInts(c.In(3), "axes"), rank);
   if (given.size() != 2 * axes.size()) Invalid("it has ", given.size(), " pads for ", axes.size(), " axes");
   Ints pads(2 * rank, 0);
   for (size_t i = 0; i < axes.size(); ++i) {
-    const int64_t axis = Emitter::Axis(axes[i], rank);
-    pads[axis] = given[i];
-    pads[axis + rank] = given[i + axes.size()];
+    pads[axes[i]] = given[i];
+    pads[axes[i] + rank] = given[i + axes.size()];
   }
   return pads;
 }
@@ -107,10 +107,12 @@ Value* Crop(OpContext& c, Value* x, Ints& pads) {
   Shape sizes = c.ShapeOf(x);
   Ints starts(rank, 0);
   for (int64_t i = 0; i < rank; ++i) {
-    const int64_t begin = std::clamp<int64_t>(-pads[i], 0, sizes[i]);
-    const int64_t end = std::clamp<int64_t>(-pads[i + rank], 0, sizes[i] - begin);
-    starts[i] = begin;
+    const int64_t begin = std::max<int64_t>(-pads[i], 0);
+    const int64_t end = std::max<int64_t>(-pads[i + rank], 0);
+    if (begin + end > sizes[i])
+      Invalid("its pads cut ", begin + end, " of ", sizes[i], " elements along axis ", i);
     sizes[i] -= begin + end;
+    starts[i] = sizes[i] == 0 ? 0 : begin;
     pads[i] = std::max<int64_t>(pads[i], 0);
     pads[i + rank] = std::max<int64_t>(pads[i + rank], 0);
   }
@@ -203,7 +205,7 @@ Outputs Slice(OpContext& c) {
   Ints starts(sizes.size(), 0);
   Ints steps(sizes.size(), 1);
   for (size_t i = 0; i < s.axes.size(); ++i) {
-    const int64_t axis = Emitter::Axis(s.axes[i], c.InRank(0));
+    const int64_t axis = s.axes[i];
     const Window window = ClampSlice(s.starts[i], s.ends[i], s.steps[i], x->type().dims[axis].size);
     starts[axis] = window.size == 0 ? 0 : window.start;
     sizes[axis] = window.size;
@@ -229,7 +231,13 @@ Outputs Tile(OpContext& c) {
   const int64_t rank = static_cast<int64_t>(shape.size());
   Ints repeats(rank, 1);
   if (c.opset() < 6) {
-    repeats[Emitter::Axis(c.KnownInt(c.In(2), "axis"), rank)] = c.KnownInt(c.In(1), "tiles");
+    // Of the input's type, which may be floats.
+    const auto whole = [&c](int input, const char* what) {
+      const double number = c.KnownScalar(c.In(input), what);
+      if (!(std::abs(number) < 0x1p40) || number != std::floor(number)) Invalid("its ", what, " is ", number);
+      return static_cast<int64_t>(number);
+    };
+    repeats[Emitter::Axis(whole(2, "axis"), rank)] = whole(1, "tiles");
   } else {
     repeats = c.KnownInts(c.In(1), "repeats");
   }
@@ -306,13 +314,13 @@ Outputs CenterCropPad(OpContext& c) {
   Value* x = c.In(0);
   const int64_t rank = c.InRank(0);
   const Ints target = c.KnownInts(c.In(1), "shape");
-  const Ints axes = c.IntList("axes", Iota(rank));
+  const Ints axes = Emitter::DistinctAxes(c.IntList("axes", Iota(rank)), rank);
   if (target.size() != axes.size()) Invalid("it has ", target.size(), " sizes for ", axes.size(), " axes");
   Ints starts(rank, 0);
   Shape sizes = c.InShape(0);
   Ints pads(2 * rank, 0);
   for (size_t i = 0; i < axes.size(); ++i) {
-    const int64_t axis = Emitter::Axis(axes[i], rank);
+    const int64_t axis = axes[i];
     const int64_t extra = CheckedSize(target[i], "size") - sizes[axis];
     if (extra < 0) {
       starts[axis] = -extra / 2;

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_join.h"
 #include "import/onnx/ops/lowerings.h"
 
 namespace attune::onnx {
@@ -177,6 +178,24 @@ void ReadLengths(Recurrent& r) {
   r.lengths = c.Reshape(lengths, {r.batch, 1});
 }
 
+// The shapes of W, R and what belongs to them, for as many directions and hidden_size as the node says.
+void CheckWeights(const Recurrent& r, int64_t directions) {
+  OpContext& c = r.c;
+  const auto check = [&](int input, const char* name, const Shape& expected) {
+    if (!c.HasInput(input) || c.InShape(input) == expected) return;
+    Invalid("its ", name, " is ", ToString(c.In(input)->type()), ", not [", absl::StrJoin(expected, ","),
+            "]");
+  };
+  if (c.Int("hidden_size", r.hidden) != r.hidden) {
+    Invalid("its hidden_size is ", c.Int("hidden_size"), ", its R has ", r.hidden);
+  }
+  const int64_t rows = Multiply(r.gates, r.hidden);
+  check(1, "W", {directions, rows, c.DimOf(r.x, 2)});
+  check(2, "R", {directions, rows, r.hidden});
+  check(3, "B", {directions, Multiply(2, rows)});
+  if (r.has_cell) check(7, "P", {directions, Multiply(3, r.hidden)});
+}
+
 Outputs RunRecurrent(Recurrent r, const Step& step) {
   OpContext& c = r.c;
   const bool batch_first = c.Int("layout", 0) == 1;
@@ -189,6 +208,7 @@ Outputs RunRecurrent(Recurrent r, const Step& step) {
   ReadLengths(r);
   const std::string direction = c.Choice("direction", {"forward", "reverse", "bidirectional"});
   const int64_t directions = direction == "bidirectional" ? 2 : 1;
+  CheckWeights(r, directions);
   ActivationParameters parameters{c.FloatList("activation_alpha").value_or(std::vector<double>()),
                                   c.FloatList("activation_beta").value_or(std::vector<double>())};
   const auto initial = [&](int input, int64_t index) {

@@ -64,14 +64,11 @@ bool HasElements(OpContext& c, int input) { return c.HasInput(input) && Product(
 // Opset 10 has (x, scales) and samples asymmetrically; 11 and later (x, roi, scales, sizes).
 Outputs Resize(OpContext& c) {
   const int64_t rank = c.InRank(0);
-  const Ints axes = [&] {
-    Ints given = c.IntList("axes", Iota(rank));
-    for (int64_t& axis : given) axis = Emitter::Axis(axis, rank);
-    return given;
-  }();
+  const Ints axes = Emitter::DistinctAxes(c.IntList("axes", Iota(rank)), rank);
   const bool old = c.opset() < 11;
   const int scales_input = old ? 1 : 2;
   ResizeTarget target{c.InShape(0), Floats(rank, 1)};
+  if (HasElements(c, scales_input) && HasElements(c, 3)) Invalid("it has both scales and sizes");
   if (HasElements(c, scales_input)) {
     SetScales(target, axes, ToDoubles(c.Known(c.In(scales_input), "scales")));
   } else if (c.HasInput(3)) {

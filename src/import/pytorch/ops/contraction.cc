@@ -38,7 +38,12 @@ Value* Product2(OpContext& c, const char* a, const char* b) {
 Value* Scaled(OpContext& c, Value* product) {
   const double beta = c.Float("beta", 1);
   product = c.Mul(product, c.Float("alpha", 1));
-  return beta == 0 ? product : c.Add(product, c.Mul(c.In("self"), beta));
+  if (beta == 0) return product;
+  Value* sum = c.Add(product, c.Mul(c.In("self"), beta));
+  if (sum->type().dims != product->type().dims) {
+    Invalid("it adds ", ToString(c.In("self")->type()), " to ", ToString(product->type()));
+  }
+  return sum;
 }
 
 }  // namespace

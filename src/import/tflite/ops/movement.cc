@@ -22,7 +22,9 @@ Value* AsOutput(OpContext& c, int input) {
 Ints ReadPads(OpContext& c) {
   const Ints pairs = c.KnownInts(1, "paddings");
   const size_t rank = static_cast<size_t>(c.InRank(0));
-  if (pairs.size() != 2 * rank) Invalid("it has ", pairs.size(), " paddings for rank ", rank);
+  if (c.InShape(1) != Shape{c.InRank(0), 2}) {
+    Invalid("its paddings are ", ToString(c.Stored(1)->type()), " for rank ", rank);
+  }
   Ints pads(2 * rank);
   for (size_t i = 0; i < rank; ++i) {
     pads[i] = CheckedSize(pairs[2 * i], "padding");
@@ -87,15 +89,22 @@ Outputs Concatenation(OpContext& c) {
 
 Outputs Pack(OpContext& c) {
   std::vector<Value*> parts = c.AllIn();
-  const int64_t axis = Emitter::Axis(c.Options<schema::PackOptions>().axis(), parts[0]->type().rank() + 1);
+  const auto& options = c.Options<schema::PackOptions>();
+  if (options.values_count() != c.num_inputs()) {
+    Invalid("it packs ", options.values_count(), " tensors, but has ", c.num_inputs());
+  }
+  const int64_t axis = Emitter::Axis(options.axis(), parts[0]->type().rank() + 1);
   for (Value*& part : parts) part = c.Unsqueeze(part, {axis});
   return {c.Concat(parts, axis)};
 }
 
 Outputs Unpack(OpContext& c) {
-  const int64_t axis = Emitter::Axis(c.Options<schema::UnpackOptions>().axis(), c.InRank(0));
+  const auto& options = c.Options<schema::UnpackOptions>();
+  const int64_t axis = Emitter::Axis(options.axis(), c.InRank(0));
   const int64_t count = c.DimOf(c.Stored(0), axis);
-  if (count != c.num_outputs()) Invalid("it has ", c.num_outputs(), " outputs for ", count, " elements");
+  if (count != c.num_outputs() || count != options.num()) {
+    Invalid("it has ", c.num_outputs(), " outputs, states ", options.num(), ", for ", count, " elements");
+  }
   Outputs outputs;
   for (int64_t i = 0; i < count; ++i) {
     outputs.push_back(c.Squeeze(c.SliceAxis(c.Stored(0), axis, i, 1), {axis}));
@@ -137,25 +146,13 @@ Outputs Pad(OpContext& c) {
   return {c.Where(inside, c.Pad(x, pads), c.Reshape(c.Stored(2), {}))};
 }
 
-// SYMMETRIC repeats the border itself too, which is a choice of indices along each axis.
 Outputs MirrorPad(OpContext& c) {
   const Ints pads = ReadPads(c);
   Value* x = c.Stored(0);
-  if (c.Options<schema::MirrorPadOptions>().mode() == schema::MirrorPadMode::REFLECT) {
-    return {c.Emit(Op::kPad, {x}, {{"pads", pads}, {"mode", std::string("reflect")}})};
+  if (c.Options<schema::MirrorPadOptions>().mode() != schema::MirrorPadMode::REFLECT) {
+    return {c.PadSymmetric(x, pads)};
   }
-  const Shape shape = c.InShape(0);
-  const size_t rank = shape.size();
-  for (size_t i = 0; i < rank; ++i) {
-    if (pads[i] == 0 && pads[i + rank] == 0) continue;
-    if (std::max(pads[i], pads[i + rank]) > shape[i]) Invalid("it mirrors more than axis ", i, " has");
-    Ints indices;
-    for (int64_t j = pads[i]; j > 0; --j) indices.push_back(j - 1);
-    for (int64_t j = 0; j < shape[i]; ++j) indices.push_back(j);
-    for (int64_t j = 0; j < pads[i + rank]; ++j) indices.push_back(shape[i] - 1 - j);
-    x = c.Gather(x, c.IntVector(indices), static_cast<int64_t>(i));
-  }
-  return {x};
+  return {c.Emit(Op::kPad, {x}, {{"pads", pads}, {"mode", std::string("reflect")}})};
 }
 
 Outputs Reverse(OpContext& c) {

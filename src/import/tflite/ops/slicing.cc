@@ -7,8 +7,10 @@ namespace attune::tflite {
 namespace {
 
 // Consecutive parts of `sizes` elements along `axis`.
-Outputs SplitInto(OpContext& c, Value* x, int64_t axis, const Ints& sizes) {
+Outputs SplitInto(OpContext& c, Value* x, int64_t axis, const Ints& sizes, int64_t stated) {
   const int64_t dim = c.DimOf(x, axis);
+  if (stated != c.num_outputs())
+    Invalid("it splits into ", stated, " parts, but has ", c.num_outputs(), " outputs");
   if (static_cast<int>(sizes.size()) != c.num_outputs()) {
     Invalid("it splits into ", sizes.size(), " parts, but has ", c.num_outputs(), " outputs");
   }
@@ -139,7 +141,8 @@ Outputs Split(OpContext& c) {
   const int64_t parts = c.num_outputs();
   const int64_t dim = c.DimOf(c.Stored(1), axis);
   if (parts == 0 || dim % parts != 0) Invalid("it splits ", dim, " elements into ", parts, " parts");
-  return SplitInto(c, c.Stored(1), axis, Ints(parts, dim / parts));
+  return SplitInto(c, c.Stored(1), axis, Ints(parts, dim / parts),
+                   c.Options<schema::SplitOptions>().num_splits());
 }
 
 // (x, sizes, axis): one size may be -1, which is what the others leave.
@@ -147,10 +150,11 @@ Outputs SplitV(OpContext& c) {
   const int64_t axis = Emitter::Axis(c.KnownInt(2, "axis"), c.InRank(0));
   Ints sizes = c.KnownInts(1, "sizes");
   int64_t left = c.DimOf(c.Stored(0), axis);
-  for (int64_t size : sizes) left -= size == -1 ? 0 : CheckedSize(size, "size");
+  for (int64_t size : sizes)
+    left = std::max<int64_t>(left - (size == -1 ? 0 : CheckedSize(size, "size")), -1);
   const auto open = std::find(sizes.begin(), sizes.end(), -1);
   if (open != sizes.end()) *open = left;
-  return SplitInto(c, c.Stored(0), axis, sizes);
+  return SplitInto(c, c.Stored(0), axis, sizes, c.Options<schema::SplitVOptions>().num_splits());
 }
 
 }  // namespace attune::tflite
