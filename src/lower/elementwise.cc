@@ -28,11 +28,9 @@ Expr Gelu(const Node& node, const Expr& x) {
   return half * x * (one + Unary(MathOp::kErf, x * Constant(std::numbers::sqrt2 / 2, x)));
 }
 
-// A limit of a clip as a number of x's type. Between two integers it admits those beyond it, and it is at
-// most what the type has.
+// A limit of a clip as a number of x's type: between two integers it admits those beyond it.
 Expr ClipLimit(double limit, const Expr& x, double (*round)(double)) {
-  if (IsFloat(x->dtype)) return Constant(limit, x);
-  return IntConst(Tensor::Scalar(x->dtype, round(limit)).ToInt(0), x->dtype);
+  return Constant(IsFloat(x->dtype) ? limit : round(limit), x);
 }
 
 Expr Clip(const Node& node, Expr x) {

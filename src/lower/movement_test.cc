@@ -150,6 +150,7 @@ TEST(LowerMovement, Pad) {
                        {"f32[1,20,3,4]{c1/16}"},
                        {{"pads", Ints{0, 0, 0, 0, 0, 21, 1, 0}}, {"value", 1.5}},
                        "{c1/16}"},
+                      {Op::kPad, {"u8[7]"}, {{"pads", Ints{1, 2}}, {"value", -1.0}}},
                       {Op::kPad, {"i8[3,5]"}, {{"pads", Ints{2, 1, 0, 20}}, {"value", -3.0}}},
                       {Op::kPad, {"f32[0,2]"}, {{"pads", Ints{1, 0, 1, 0}}}}});
 }

@@ -110,17 +110,15 @@ void Exclude(const Graph& graph, const Node* layer, Nodes& chosen) {
   }
 }
 
-// Takes whole numbers on their way to an integer type out of `chosen`, from where they are rounded: bf16 has
-// those up to 256 alone, and a zero point of 16 bits is larger.
-void ExcludeWholeNumbers(const Graph& graph, Nodes& chosen) {
+// Takes what is computed for a number that becomes an integer out of `chosen`, back to what is no elementwise
+// operator: bf16 has whole numbers up to 256 alone, and what it rounds may become another integer.
+void ExcludeIntegers(const Graph& graph, Nodes& chosen) {
   for (const auto& node : graph.nodes()) {
     if (node->op() != Op::kCast || !IsInt(node->attrs().Type("to"))) continue;
-    for (const Value* value = node->input(0); value->producer() != nullptr;) {
-      const Node& step = *value->producer();
-      if (!IsElementwise(step.op())) break;
-      chosen.erase(&step);
-      if (step.op() != Op::kAdd && step.op() != Op::kSub && step.op() != Op::kClip) break;
-      value = step.input(0);
+    const Node* step = node->input(0)->producer();
+    while (step != nullptr && IsElementwise(step->op())) {
+      chosen.erase(step);
+      step = step->input(0)->producer();
     }
   }
 }
@@ -224,7 +222,7 @@ absl::StatusOr<bool> NarrowPass(Graph& graph, const PassContext& context) {
   for (const auto& node : graph.nodes()) {
     if (HasNoOtherFloats(*node) && GainsByNarrowing(*node)) chosen.insert(node.get());
   }
-  ExcludeWholeNumbers(graph, chosen);
+  ExcludeIntegers(graph, chosen);
   Errors errors;
   constexpr double kUnit = 1e-4;
   const double max_error = kUnit * static_cast<double>(context.Parameter("max_error"));

@@ -69,11 +69,13 @@ TEST(Narrow, FeatureMapsBetweenConvolutions) {
   })");
 }
 
-// bf16 has no 43775.
-TEST(Narrow, KeepsWholeNumbersThatBecomeIntegers) {
+// bf16 has no 43775, and not all that is rounded to neighbouring integers.
+TEST(Narrow, KeepsWhatBecomesAnInteger) {
   ExpectUnchanged("narrow bf16=1", R"(graph @g(%x: f32[1,2,4,4]) {
+    %c = constant() {value = f32[]<0.3>} : f32[]
     %z = constant() {value = f32[]<43775>} : f32[]
-    %r = round(%x) : f32[1,2,4,4]
+    %m = mul(%x, %c) : f32[1,2,4,4]
+    %r = round(%m) : f32[1,2,4,4]
     %s = add(%r, %z) : f32[1,2,4,4]
     %y = cast(%s) {to = u16} : u16[1,2,4,4]
     return "y": %y

@@ -1,6 +1,8 @@
 #include "tensor/expr.h"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <utility>
 
 namespace attune {
@@ -206,7 +208,17 @@ Expr FloatConst(double value, DType dtype) {
 Expr BoolConst(bool value) { return IntConst(value ? 1 : 0, DType::kBool); }
 
 Expr ConstOf(DType dtype, double value) {
-  return IsFloat(dtype) ? FloatConst(value, dtype) : IntConst(static_cast<int64_t>(value), dtype);
+  if (IsFloat(dtype)) return FloatConst(value, dtype);
+  if (dtype == DType::kBool) return BoolConst(value != 0);
+  if (std::isnan(value)) return IntConst(0, dtype);
+  const int bits = 8 * DTypeSize(dtype);
+  if (IsSignedInt(dtype)) {
+    const double end = std::ldexp(1, bits - 1);
+    if (value >= end) return IntConst(INT64_MAX >> (64 - bits), dtype);
+    return IntConst(static_cast<int64_t>(std::max(value, -end)), dtype);
+  }
+  if (value >= std::ldexp(1, bits)) return IntConst(static_cast<int64_t>(UINT64_MAX >> (64 - bits)), dtype);
+  return IntConst(static_cast<int64_t>(static_cast<uint64_t>(std::max(value, 0.0))), dtype);
 }
 
 Expr MakeOp(MathOp op, std::vector<Expr> args) {

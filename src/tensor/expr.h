@@ -153,7 +153,8 @@ struct ExprNode {
 Expr IntConst(int64_t value, DType dtype = DType::kI64);
 Expr FloatConst(double value, DType dtype = DType::kF32);
 Expr BoolConst(bool value);
-Expr ConstOf(DType dtype, double value);  // an integer, bool or float constant of `dtype`
+// A constant of `dtype`: integers are truncated and saturate, NaN as one is 0.
+Expr ConstOf(DType dtype, double value);
 Expr MakeOp(MathOp op, std::vector<Expr> args);
 // Float to integer truncates and saturates, NaN gives 0; integers wrap; to bool is != 0.
 Expr CastTo(DType dtype, Expr value);     // `value` itself when it has the type already

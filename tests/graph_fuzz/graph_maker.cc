@@ -205,7 +205,7 @@ Value* GraphMaker::FeatureMap(int spatial) {
                v.type().num_elements() > 0;
       },
       [this, spatial] {
-        Shape shape = {OneIn(3) ? 2 : 1, Channels()};
+        Shape shape = {OneIn(3) ? 2 : 1, OneIn(5) ? 1 + Pick(4) : Channels()};
         for (int i = 0; i < spatial; ++i) shape.push_back(spatial == 1 ? Extent() + 6 : 2 + Pick(14));
         return New(FloatType(), shape, 0);
       });

@@ -72,7 +72,7 @@ Value* AddConvInteger(GraphMaker& maker, Op op) {
                v.type().num_elements() > 0;
       },
       [&] {
-        Shape shape = {1 + maker.Pick(2), maker.Channels()};
+        Shape shape = {1 + maker.Pick(2), maker.OneIn(3) ? 1 + maker.Pick(4) : maker.Channels()};
         for (int i = 0; i < spatial; ++i) shape.push_back(2 + maker.Pick(12));
         return Integers(maker, maker.OneIn(2) ? DType::kU8 : DType::kI8, shape, 0);
       });

@@ -71,6 +71,7 @@ std::string ToString(const Setting& setting) {
   std::string text = absl::StrCat("cpu=", setting.cpu, " threads=", setting.threads,
                                   " precision=", kPrecisions[static_cast<size_t>(setting.precision)]);
   if (setting.compact) absl::StrAppend(&text, " compact");
+  if (setting.small) absl::StrAppend(&text, " small");
   if (setting.twice) absl::StrAppend(&text, " twice");
   if (setting.schedules != 0) absl::StrAppend(&text, " schedules=", setting.schedules);
   return text;
@@ -95,6 +96,8 @@ absl::StatusOr<Setting> ParseSetting(std::string_view text) {
       ok = absl::SimpleAtoi(value, &setting.schedules);
     } else if (word == "compact") {
       setting.compact = true;
+    } else if (word == "small") {
+      setting.small = true;
     } else if (word == "twice") {
       setting.twice = true;
     } else {
@@ -106,14 +109,22 @@ absl::StatusOr<Setting> ParseSetting(std::string_view text) {
 }
 
 absl::StatusOr<Target> TargetOf(const Setting& setting) {
-  if (setting.cpu != kWide) return TargetByName(setting.cpu);
-  ASSIGN_OR_RETURN(Target target, TargetByName("x86-64-v4"));
-  ASSIGN_OR_RETURN(const Target narrow, TargetByName("x86-64-v3"));
-  target.name = kWide;
-  target.llvm_cpu = narrow.llvm_cpu;
-  target.llvm_tune = narrow.llvm_tune;
-  target.required_features = narrow.required_features;
-  target.fast_permutes = false;  // of AVX-512's instructions
+  const bool wide = setting.cpu == kWide;
+  ASSIGN_OR_RETURN(Target target, TargetByName(wide ? "x86-64-v4" : setting.cpu));
+  if (wide) {
+    ASSIGN_OR_RETURN(const Target narrow, TargetByName("x86-64-v3"));
+    target.name = kWide;
+    target.llvm_cpu = narrow.llvm_cpu;
+    target.llvm_tune = narrow.llvm_tune;
+    target.required_features = narrow.required_features;
+    target.fast_permutes = false;  // of AVX-512's instructions
+  }
+  if (setting.small) {
+    target.l1_bytes = 4 << 10;
+    target.l2_bytes = 16 << 10;
+    target.l3_bytes = 64 << 10;
+    target.l2_bytes_per_cycle = target.l3_bytes_per_cycle = target.dram_bytes_per_cycle = 0.5;
+  }
   return target;
 }
 
@@ -121,16 +132,20 @@ bool RunsHere(const Target& target) { return MissingFeatures(target.required_fea
 
 std::vector<Setting> DrawSettings(Random& random, const std::string& cpu) {
   static const auto* const runnable = new std::vector<std::string>(RunnableCpus());
+  const auto draw_cpu = [&] {
+    if (!cpu.empty()) return cpu;
+    return random.Integer(0, 5) == 0 ? Choose(random, TargetNames()) : Choose(random, *runnable);
+  };
   Setting first;
-  first.cpu = !cpu.empty()                ? cpu
-              : random.Integer(0, 7) == 0 ? Choose(random, TargetNames())
-                                          : Choose(random, *runnable);
+  first.cpu = draw_cpu();
+  first.small = random.Integer(0, 3) == 0;
   first.plan = random.Integer(0, 2) == 0 ? DefaultPlan() : DrawPlan(random);
   first.threads = static_cast<int>(random.Integer(1, 3));
   std::vector<Setting> settings = {first};
   while (settings.size() < 3) {
     Setting other;
-    other.cpu = cpu.empty() ? Choose(random, *runnable) : cpu;
+    other.cpu = draw_cpu();
+    other.small = random.Integer(0, 3) == 0;
     other.plan = random.Integer(0, 1) == 0 ? first.plan : DefaultPlan();
     other.threads = static_cast<int>(random.Integer(1, 3));
     switch (random.Integer(0, 5)) {

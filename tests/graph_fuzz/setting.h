@@ -22,12 +22,13 @@ struct Setting {
   int threads = 1;
   enum class Precision : uint8_t { kF32, kBF16, kF16Weights, kInt8 } precision = Precision::kF32;
   bool compact = false;  // constants are compressed
+  bool small = false;    // planned for small and slow caches: more is split in blocks and computed together
   bool twice = false;    // compiled twice to the same bytes, and run twice with other inputs in between
   uint64_t schedules =
       0;  // strategies and configs are drawn by this seed; 0: those that the compiler chooses
 };
 
-// "cpu=znver3 threads=2 precision=int8 compact twice schedules=17": all but the plan.
+// "cpu=znver3 threads=2 precision=int8 compact small twice schedules=17": all but the plan.
 std::string ToString(const Setting& setting);
 absl::StatusOr<Setting> ParseSetting(std::string_view text);
 
@@ -35,8 +36,8 @@ absl::StatusOr<Target> TargetOf(const Setting& setting);
 // Whether code for it runs on this machine.
 bool RunsHere(const Target& target);
 
-// What a graph is tried with: first a target and a pass plan, then two of the others, on targets that run
-// here. `cpu`: the target, where not empty.
+// What a graph is tried with: first a target and a pass plan, then two of the others. Most targets run here.
+// `cpu`: the target, where not empty.
 std::vector<Setting> DrawSettings(Random& random, const std::string& cpu);
 
 }  // namespace attune::graph_fuzz
