@@ -98,9 +98,11 @@ def run_batch(options, folder, first, count):
         again = folder / "again"
         for name in apart:
             seed = pathlib.Path(name).name
-            write(options, again, seed, 1, "--thorough")
+            printed = write(options, again, seed, 1, "--thorough")
             if (again / seed / "case.json").exists():
                 shutil.copytree(name, again / seed / "model")
+            else:
+                faults += re.findall(r"^seed \d+: fault: .*$", printed, re.M)
         for name, result in Worker(seeds_in(again)).run().items():
             before = results[str(folder / pathlib.Path(name).name)]
             if "crash" in result and "crash" not in before:

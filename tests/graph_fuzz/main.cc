@@ -216,7 +216,7 @@ bool Write(const Options& options) {
                      .count = options.graphs,
                      .thorough = options.thorough,
                      .jobs = options.jobs,
-                     .seconds_each = kSecondsEach});
+                     .seconds_each = options.thorough ? 10 * kSecondsEach : kSecondsEach});
 }
 
 }  // namespace
