@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "absl/strings/str_cat.h"
 #include "base/random.h"
 #include "export/onnx/operators.h"
 #include "graph/text.h"
@@ -439,6 +440,36 @@ TEST(OnnxExport, ListsAllThatOnnxLacks) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("NS quantize b: ONNX has no QuantizeLinear of f64"));
 }
 
+TEST(OnnxExport, OperatorsThatNoLaterOpsetRevisedTakeNoBF16) {
+  const auto reason = [](std::string_view node) {
+    const auto graph = ParseGraph(absl::StrCat(
+        "graph @g(%x: bf16[2,3], %n: i64[2], %c: bool[3]) {\n %y = ", node, "\n return \"y\": %y\n }"));
+    EXPECT_TRUE(graph.ok()) << graph.status();
+    return std::string(ExportOnnxBytes(**graph).status().message());
+  };
+  EXPECT_THAT(reason("reverse_sequence(%x, %n) {batch_axis = 0, time_axis = 1} : bf16[2,3]"),
+              HasSubstr("ONNX has no ReverseSequence of bf16"));
+  EXPECT_THAT(reason("compress(%x, %c) {axis = 1} : bf16[2,n0<=3]"),
+              HasSubstr("ONNX has no Compress of bf16"));
+}
+
+TEST(OnnxExport, NormalizesByGroupsWhatHasNoPixels) {
+  const auto written = [](std::string_view type) {
+    const auto graph = ParseGraph(absl::StrCat(
+        "graph @g(%x: ", type,
+        ", %s: f32[4], %b: f32[4]) {\n %y = group_norm(%x, %s, %b) {epsilon = 0.001, groups = 4} : ", type,
+        "\n return \"y\": %y\n }"));
+    EXPECT_TRUE(graph.ok()) << graph.status();
+    ExpectRoundTrip(**graph);
+    onnx_export::GraphWriter writer;
+    attune_onnx::GraphProto proto;
+    EXPECT_TRUE(writer.WriteModel(**graph, &proto).ok());
+    return proto.node(0).op_type();
+  };
+  EXPECT_EQ(written("f32[2,4]"), "GroupNormalization");
+  EXPECT_EQ(written("f32[2,4,3]"), "InstanceNormalization");
+}
+
 TEST(OnnxExport, AnInputAndAnotherOutputOfOneNameAreRefused) {
   const auto graph = ParseGraph(R"(graph @g(%x: f32[2]) {
     %y = neg(%x) : f32[2]
@@ -460,6 +491,9 @@ TEST(OnnxExport, AsksForTheLeastOpset) {
   EXPECT_EQ(opset("graph @g(%x: f32[2]) {\n %y = silu(%x) : f32[2]\n return \"y\": %y\n }"), 18);
   EXPECT_EQ(opset("graph @g(%x: f32[2]) {\n %y = gelu(%x) : f32[2]\n return \"y\": %y\n }"), 20);
   EXPECT_EQ(opset("graph @g(%x: bf16[2]) {\n %y = neg(%x) : bf16[2]\n return \"y\": %y\n }"), 22);
+  EXPECT_EQ(opset("graph @g(%x: bf16[5]) {\n %y, %i = top_k(%x) {axis = 0, k = 2} : bf16[2], i64[2]\n"
+                  " return \"y\": %y\n }"),
+            24);
 }
 
 }  // namespace

@@ -23,6 +23,8 @@ constexpr unsigned kIntegers = kSigned | kUnsigned;
 constexpr unsigned kNumbers = kFloats | kIntegers;
 constexpr unsigned kWide = kFloats | kWideSigned | kWideUnsigned;
 constexpr unsigned kAll = kNumbers | kBool;
+// Of operators that no later opset has revised: bf16 is in none of their types.
+constexpr unsigned kOld = kAll & ~TypeBit(DType::kBF16);
 constexpr unsigned kQuantizable = kFloats & ~TypeBit(DType::kF64);
 constexpr unsigned kQuantized = kBytes | TypeBit(DType::kI16) | TypeBit(DType::kU16) | TypeBit(DType::kI32);
 
@@ -100,7 +102,7 @@ constexpr OperatorRow kRows[] = {
     {Op::kLayoutTransform, "it is about memory, which a model file does not describe", kAll, nullptr},
     {Op::kDepthToSpace, "DepthToSpace", kAll, WriteSame, "block:blocksize mode"},
     {Op::kSpaceToDepth, "SpaceToDepth", kAll, WriteSame, "block:blocksize"},
-    {Op::kReverseSequence, "ReverseSequence", kAll, WriteReverseSequence, "batch_axis time_axis"},
+    {Op::kReverseSequence, "ReverseSequence", kOld, WriteReverseSequence, "batch_axis time_axis"},
 
     {Op::kGather, "Gather", kAll, WriteSame, "axis"},
     {Op::kGatherElements, "GatherElements", kAll, WriteSame, "axis"},
@@ -156,8 +158,8 @@ constexpr OperatorRow kRows[] = {
 
     {Op::kNonZero, "NonZero", kAll, WriteSame},
     {Op::kNonMaxSuppression, "NonMaxSuppression", kF32, WriteNonMaxSuppression, "center_point_box"},
-    {Op::kCompress, "Compress", kAll, WriteSame, "axis"},
-    {Op::kUnique, "Unique", kAll, WriteSame, "sorted"},
+    {Op::kCompress, "Compress", kOld, WriteSame, "axis"},
+    {Op::kUnique, "Unique", kOld, WriteSame, "sorted"},
 
     {Op::kDet, "Det", kFloats, WriteSame},
 

@@ -21,6 +21,8 @@ absl::Status WriteScan(NodeContext& c, const OperatorRow& row) {
 }
 
 absl::Status WriteTopK(NodeContext& c, const OperatorRow& row) {
+  constexpr int64_t kBF16TopKOpset = 24;
+  if (c.type().dtype == DType::kBF16) c.writer().NeedOpset(kBF16TopKOpset);
   c.Finish(row.name, {c.In(0), c.IntVector({c.attrs().Int("k")})}, HandedOn(c, row));
   return absl::OkStatus();
 }
@@ -58,7 +60,9 @@ absl::Status WriteRmsNorm(NodeContext& c, const OperatorRow& row) {
 // A group of one channel is an instance.
 absl::Status WriteGroupNorm(NodeContext& c, const OperatorRow& row) {
   Attributes attributes = HandedOn(c, row);
-  if (c.type().dims[1] == Dim(c.attrs().Int("groups"))) {
+  // InstanceNormalization takes something to sum over beside batch and channels.
+  constexpr int kLeastRank = 3;
+  if (c.type().rank() >= kLeastRank && c.type().dims[1] == Dim(c.attrs().Int("groups"))) {
     attributes.Remove("num_groups");
     c.Finish("InstanceNormalization", c.AllIn(), attributes);
     return absl::OkStatus();
