@@ -39,7 +39,7 @@ std::map<std::string, Tensor> ReadInputs(const fs::path& set, const OnnxModelInf
 }
 
 Result RunDataSet(const std::string& model, const fs::path& set, const OnnxModelInfo& info,
-                  const Executor& executor, const Executor& folding) {
+                  const Executor& executor, const BoundedExecutor& folding) {
   OnnxImportOptions options;
   options.input_values = ReadInputs(set, info);
   options.executor = &folding;
@@ -63,7 +63,7 @@ Result RunDataSet(const std::string& model, const fs::path& set, const OnnxModel
 // Imports the folder's model.onnx once for each of its test_data_set_N, since shapes come from the inputs,
 // executes it and compares. The known values of inputs go to the importer as well, for shapes that depend on
 // them.
-Result RunCase(const std::string& folder, const Executor& executor, const Executor& folding) {
+Result RunCase(const std::string& folder, const Executor& executor, const BoundedExecutor& folding) {
   const std::string model = folder + "/model.onnx";
   const absl::StatusOr<OnnxModelInfo> info = ReadOnnxInfo(model);
   if (!info.ok()) return FromStatus(info.status(), "read");
