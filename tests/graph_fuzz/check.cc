@@ -145,6 +145,8 @@ Verdict CheckReference(const RandomCase& random, std::vector<Tensor>* expected) 
   if (Print(**parsed) != text) return Fail(Failure::kReference, "its text reads back as another graph");
   absl::StatusOr<std::vector<Tensor>> outputs = Interpreter().Run(*random.graph, random.inputs);
   if (!outputs.ok()) return Fail(Failure::kReference, outputs.status().message());
+  const std::string broken = BrokenFact(*random.graph, *outputs);
+  if (!broken.empty()) return Fail(Failure::kReference, broken);
   *expected = *std::move(outputs);
   return {};
 }
