@@ -1,11 +1,10 @@
 #include "api/compiled_model.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <fstream>
 
 #include "artifact/format.h"
+#include "base/input_file.h"
 #include "base/status.h"
 
 namespace attune {
@@ -45,10 +44,9 @@ InputDeclaration Declare(const attune_tensor_info& info) {
 }  // namespace
 
 bool IsArtifact(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, format::kMagic.size()> start = {};
-  file.read(start.data(), start.size());
-  return std::memcmp(start.data(), format::kMagic.data(), start.size()) == 0;
+  const absl::StatusOr<std::string> head = ReadFileHead(path, format::kMagic.size());
+  return head.ok() && head->size() == format::kMagic.size() &&
+         std::memcmp(head->data(), format::kMagic.data(), head->size()) == 0;
 }
 
 absl::StatusOr<std::shared_ptr<const CompiledModel>> CompiledModel::LoadFile(const std::string& path,

@@ -17,14 +17,14 @@ absl::StatusOr<std::string> DefaultPath() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<RecordDatabase>> OpenRecords(const std::string& path, bool create) {
+absl::StatusOr<std::unique_ptr<RecordDatabase>> OpenRecords(const std::string& path, DatabaseAccess access) {
   std::string file = path;
   if (file == "none") return InvalidInput("there are no records without a database; name one with --records");
   if (file.empty()) {
     ASSIGN_OR_RETURN(file, DefaultPath());
     if (file == "none") return InvalidInput("ATTUNE_RECORDS is none; name a database with --records");
   }
-  return RecordDatabase::Open(file, {.create = create});
+  return RecordDatabase::Open(file, {.access = access});
 }
 
 absl::StatusOr<std::shared_ptr<const KernelChooser>> LoadRecordChooser(const std::string& path, int threads) {
@@ -33,7 +33,7 @@ absl::StatusOr<std::shared_ptr<const KernelChooser>> LoadRecordChooser(const std
     std::error_code error;
     if (!usual.ok() || *usual == "none" || !std::filesystem::exists(*usual, error)) return nullptr;
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<RecordDatabase> database, OpenRecords(path, /*create=*/false));
+  ASSIGN_OR_RETURN(const std::unique_ptr<RecordDatabase> database, OpenRecords(path, DatabaseAccess::kRead));
   ASSIGN_OR_RETURN(RecordChooser chooser, RecordChooser::Load(*database, DeviceFingerprint(),
                                                               threads == 0 ? Processors() : threads));
   return std::make_shared<const RecordChooser>(std::move(chooser));

@@ -20,7 +20,7 @@
 namespace attune {
 
 // The database at `path`, or where that is empty the default one. Fails where that is "none".
-absl::StatusOr<std::unique_ptr<RecordDatabase>> OpenRecords(const std::string& path, bool create);
+absl::StatusOr<std::unique_ptr<RecordDatabase>> OpenRecords(const std::string& path, DatabaseAccess access);
 
 // What compile takes kernels from: the records at `path`, or where that is empty the default ones, of this
 // machine, by that many threads (0: as many as processors). Null where the default ones do not exist, or are

@@ -110,7 +110,7 @@ absl::StatusOr<std::string> LearnCostModel(const std::string& path, LessonOption
     ASSIGN_OR_RETURN(const std::vector<TuningTask> tasks, network.Tasks(target));
     for (const TuningTask& task : tasks) options.without.insert(task.text);
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<RecordDatabase> records, OpenRecords(path, /*create=*/false));
+  ASSIGN_OR_RETURN(const std::unique_ptr<RecordDatabase> records, OpenRecords(path, DatabaseAccess::kRead));
   ASSIGN_OR_RETURN(const std::vector<TaskSamples> lessons, LessonsOf(*records, target, options));
   const std::unique_ptr<CostModel> model =
       MakeBoostedTrees({.rounds = kPretrainedRounds, .depth = kPretrainedDepth});
@@ -146,7 +146,8 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   ASSIGN_OR_RETURN(std::vector<TuningTask> tasks, network.Tasks(target));
   if (tasks.empty()) return InvalidInput(network.source(), ": computes nothing that could be tuned");
   ASSIGN_OR_RETURN(std::unique_ptr<EventLog> events, EventLog::Open(options.events, Now));
-  ASSIGN_OR_RETURN(std::unique_ptr<RecordDatabase> records, OpenRecords(options.records, /*create=*/true));
+  ASSIGN_OR_RETURN(std::unique_ptr<RecordDatabase> records,
+                   OpenRecords(options.records, DatabaseAccess::kCreate));
   const std::string device = options.device.empty() ? DeviceFingerprint() : options.device;
   const std::string work = OptionsJson(options, network, tasks);  // before records change the layouts
   BlockFlips flips;

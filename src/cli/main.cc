@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "api/tuning.h"
+#include "base/notice.h"
 #include "base/out_of_memory.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -18,6 +19,7 @@ constexpr int kDone = 0, kCouldNot = 1, kWrongUsage = 2;
 int Main(int argc, char** argv) {
   // A file that may not grow further is an error of write(), which says so and removes the file.
   std::signal(SIGXFSZ, SIG_IGN);
+  SetNoticeHandler(PrintNote);
 
   CLI::App app("Attune compiles a trained neural network into a fast program for this machine.", "attune");
   app.require_subcommand(1);

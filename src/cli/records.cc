@@ -66,7 +66,7 @@ absl::Status Report(const Flags& flags, const Json& json, const std::string& sen
 }
 
 absl::Status List(const Flags& flags) {
-  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, /*create=*/false));
+  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, DatabaseAccess::kRead));
   const RecordFilter filter = Filter(flags);
   if (flags.runs) {
     ASSIGN_OR_RETURN(std::vector<TuningRun> runs, database->Runs());
@@ -91,7 +91,7 @@ absl::Status List(const Flags& flags) {
 }
 
 absl::Status Best(const Flags& flags) {
-  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, /*create=*/false));
+  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, DatabaseAccess::kRead));
   ASSIGN_OR_RETURN(const std::vector<BestRecord> best,
                    database->Best(Filter(flags), {.versions = CurrentStrategyVersions(), .priors = true}));
   return Show(flags, "best", best, BestTable);
@@ -100,7 +100,7 @@ absl::Status Best(const Flags& flags) {
 std::string Count(int64_t n, std::string_view what) { return absl::StrCat(n, " ", what, n == 1 ? "" : "s"); }
 
 absl::Status Export(const Flags& flags) {
-  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, /*create=*/false));
+  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, DatabaseAccess::kRead));
   ExportReport report;
   if (flags.file == "-") {
     ASSIGN_OR_RETURN(report, ExportRecords(*database, Filter(flags), [](std::string_view line) {
@@ -136,22 +136,30 @@ absl::Status ReportImport(const Flags& flags, const RecordDatabase& database, co
 }
 
 absl::Status Import(const Flags& flags) {
-  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, /*create=*/true));
+  std::unique_ptr<RecordDatabase> database;
+  const DatabaseSource source = [&]() -> absl::StatusOr<RecordDatabase*> {
+    if (database == nullptr) {
+      ASSIGN_OR_RETURN(database, OpenRecords(flags.records, DatabaseAccess::kCreate));
+    }
+    return database.get();
+  };
   const ImportOptions options = {.skip_damaged = flags.skip_damaged};
-  ASSIGN_OR_RETURN(const ImportReport report,
-                   flags.file == "-" ? ImportRecords(*database, std::cin, "standard input", options)
-                                     : ImportRecordFile(*database, flags.file, options));
+  ASSIGN_OR_RETURN(const ImportReport report, flags.file == "-"
+                                                  ? ImportRecords(source, std::cin, "standard input", options)
+                                                  : ImportRecordFile(source, flags.file, options));
   return ReportImport(flags, *database, report);
 }
 
 absl::Status Merge(const Flags& flags) {
-  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, /*create=*/true));
-  ASSIGN_OR_RETURN(const ImportReport report, MergeRecords(*database, flags.file));
+  // First what may be missing, so that the other is not made for nothing.
+  ASSIGN_OR_RETURN(const auto source, RecordDatabase::Open(flags.file, {.access = DatabaseAccess::kRead}));
+  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, DatabaseAccess::kCreate));
+  ASSIGN_OR_RETURN(const ImportReport report, MergeRecords(*database, *source));
   return ReportImport(flags, *database, report);
 }
 
 absl::Status Prune(const Flags& flags) {
-  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, /*create=*/false));
+  ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, DatabaseAccess::kWrite));
   PruneOptions options = flags.prune;
   options.which = Filter(flags);
   ASSIGN_OR_RETURN(const PruneReport report, database->Prune(options));

@@ -1,6 +1,7 @@
 #include "tune/active_run.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/file_descriptor.h"
 #include "base/status.h"
 
 namespace attune {
@@ -23,7 +25,11 @@ off_t PlaceOf(const std::string& id) {
 // A descriptor that holds the run's lock; none (-1) where another process does.
 absl::StatusOr<FileDescriptor> Lock(const RecordDatabase& records, const std::string& id) {
   const std::string path = records.path() + "-runs";
-  FileDescriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  FileDescriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
+  struct stat info;
+  if (file.get() < 0 ? errno == ELOOP : fstat(file.get(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    return InvalidInput(path, ": is a link or no regular file, and so cannot mark a run as alive; remove it");
+  }
   if (file.get() < 0) {
     return absl::FailedPreconditionError(
         absl::StrCat(path, ": cannot be opened to mark a run as alive: ", std::strerror(errno)));

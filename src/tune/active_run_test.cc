@@ -187,9 +187,20 @@ TEST_F(ActiveRunTest, NoTwoProcessesGetTheSameRun) {
 }
 
 TEST_F(ActiveRunTest, SaysWhereItCannotMarkARun) {
-  ASSERT_EQ(mkdir((path_ + "-runs").c_str(), 0700), 0);
-  const auto run = ActiveRun::ResumeOrBegin(*records_, SampleRun("mine"));
-  EXPECT_THAT(std::string(run.status().message()), testing::HasSubstr(path_ + "-runs"));
+  const std::string marks = path_ + "-runs";
+  const auto expect_refused = [&] {
+    const auto run = ActiveRun::ResumeOrBegin(*records_, SampleRun("mine"));
+    EXPECT_THAT(std::string(run.status().message()), testing::HasSubstr(marks));
+  };
+  ASSERT_EQ(mkdir(marks.c_str(), 0700), 0);
+  expect_refused();
+  ASSERT_EQ(rmdir(marks.c_str()), 0);
+  ASSERT_EQ(symlink((path_ + "-missing").c_str(), marks.c_str()), 0);
+  expect_refused();
+  EXPECT_NE(access((path_ + "-missing").c_str(), F_OK), 0);
+  ASSERT_EQ(unlink(marks.c_str()), 0);
+  ASSERT_EQ(mkfifo(marks.c_str(), 0600), 0);
+  expect_refused();
 }
 
 }  // namespace

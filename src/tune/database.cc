@@ -126,19 +126,19 @@ absl::StatusOr<std::string> DefaultRecordsPath(const std::function<const char*(c
 
 absl::StatusOr<std::unique_ptr<RecordDatabase>> RecordDatabase::Open(const std::string& path,
                                                                      const SqliteOptions& options) {
-  if (options.create) RETURN_IF_ERROR(MakeFolders(path));
+  if (options.access == DatabaseAccess::kCreate) RETURN_IF_ERROR(MakeFolders(path));
   ASSIGN_OR_RETURN(auto connection, SqliteConnection::Open(path, options));
   std::unique_ptr<RecordDatabase> database(new RecordDatabase(std::move(connection)));
-  RETURN_IF_ERROR(database->Prepare(options.create));
+  RETURN_IF_ERROR(database->Prepare(options.access));
   return database;
 }
 
-absl::Status RecordDatabase::Prepare(bool create) {
+absl::Status RecordDatabase::Prepare(DatabaseAccess access) {
   // In this order: another process may make the tables in between, and both in one step.
   ASSIGN_OR_RETURN(const int64_t objects, connection_->Integer("SELECT count(*) FROM sqlite_schema"));
   ASSIGN_OR_RETURN(int64_t application, connection_->Integer("PRAGMA application_id"));
   const bool is_new = application == 0 && objects == 0;
-  if (is_new && create) {
+  if (is_new && access == DatabaseAccess::kCreate) {
     RETURN_IF_ERROR(MakeSchema());
     application = kApplicationId;
   }
@@ -154,7 +154,7 @@ absl::Status RecordDatabase::Prepare(bool create) {
                      kTablesVersion, "); update attune or name another database with --records"));
   }
   // A file system without shared memory stays with SQLite's rollback journal, which is safe as well.
-  if (create && !connection_->is_read_only()) {
+  if (access == DatabaseAccess::kCreate && !connection_->is_read_only()) {
     RETURN_IF_ERROR(connection_->ExecutePatiently("PRAGMA journal_mode = WAL"));
   }
   // As safe as more against the end of a process, and no wait for the disk within a measurement.

@@ -91,9 +91,8 @@ absl::StatusOr<std::string> DefaultRecordsPath(const std::function<const char*(c
 // Any number of threads may use one, one at a time; a process that forks opens another. Errors name the file.
 class RecordDatabase {
  public:
-  // With options.create, makes the file and its folders where they are missing; without it, a file that may
-  // only be read will do for reading. Fails with one sentence where the file is damaged, another program's,
-  // or written by a newer Attune.
+  // To create, makes the file's folders too where they are missing. Fails with one sentence where the file is
+  // damaged, another program's, or written by a newer Attune.
   static absl::StatusOr<std::unique_ptr<RecordDatabase>> Open(const std::string& path,
                                                               const SqliteOptions& options = {});
 
@@ -138,7 +137,7 @@ class RecordDatabase {
       : connection_(std::move(connection)) {}
 
   // These are for whoever holds the mutex.
-  absl::Status Prepare(bool create);
+  absl::Status Prepare(DatabaseAccess access);
   absl::Status MakeSchema();
   // What is known of one task on a device with so many threads, and the rows that it is from.
   struct KeyTimes {

@@ -40,19 +40,19 @@ TEST(DatabaseDamage, OtherFilesAreRefused) {
   ASSERT_TRUE((*SqliteConnection::Open(folder / "other.db", {}))->Execute("CREATE TABLE t (x)").ok());
   const struct {
     std::string path, error;
-    bool create;
+    DatabaseAccess access;
   } cases[] = {
-      {folder / "text.db", "move it away", true},
-      {folder / "other.db", "another program's", true},
-      {folder.path(), "is a folder", true},
-      {"/dev/null", "is a device", true},
-      {folder / "text.db/records.db", "cannot make the folder", true},
-      {"", "no database file", true},
-      {folder / "missing.db", "no such database", false},
-      {folder / "empty.db", "is empty", false},
+      {folder / "text.db", "move it away", DatabaseAccess::kCreate},
+      {folder / "other.db", "another program's", DatabaseAccess::kCreate},
+      {folder.path(), "is a folder", DatabaseAccess::kCreate},
+      {"/dev/null", "is a device", DatabaseAccess::kCreate},
+      {folder / "text.db/records.db", "cannot make the folder", DatabaseAccess::kCreate},
+      {"", "no database file", DatabaseAccess::kCreate},
+      {folder / "missing.db", "no such database", DatabaseAccess::kRead},
+      {folder / "empty.db", "is empty", DatabaseAccess::kRead},
   };
   for (const auto& c : cases) {
-    const auto database = RecordDatabase::Open(c.path, {.create = c.create});
+    const auto database = RecordDatabase::Open(c.path, {.access = c.access});
     ASSERT_FALSE(database.ok()) << c.path;
     EXPECT_THAT(std::string(database.status().message()), HasSubstr(c.error));
   }
@@ -115,7 +115,7 @@ TEST(DatabaseDamage, AReadOnlyFolderCanBeReadAlone) {
     ASSERT_EQ(chmod(folder.path().c_str(), 0555), 0);
     const pid_t child = Fork([&] {
       if (!DropPrivileges()) return 0;
-      const auto reader = RecordDatabase::Open(path, {.create = false});
+      const auto reader = RecordDatabase::Open(path, {.access = DatabaseAccess::kRead});
       if (!reader.ok() || Keys(**reader).size() != 1) return 1;
       const absl::Status added = (*reader)->Add(SampleRecord("run", 2)).status();
       if (added.code() != absl::StatusCode::kPermissionDenied) return 2;

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "base/notice.h"
 #include "base/random.h"
 #include "tune/database.h"
 #include "tune/exchange.h"
@@ -20,6 +21,7 @@ namespace attune {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -54,7 +56,8 @@ TEST(DatabaseFaults, ManyProcessesLoseAndDoubleNothing) {
       Fork([&] { return AddOneByOne(path, "two", kRecords); }),
       Fork([&] {
         const auto database = RecordDatabase::Open(path);
-        return database.ok() && ImportRecordFile(**database, folder / "lines.jsonl").ok() ? 0 : 1;
+        const DatabaseSource source = [&] { return database->get(); };
+        return database.ok() && ImportRecordFile(source, folder / "lines.jsonl").ok() ? 0 : 1;
       }),
       Fork([&] {
         const auto database = RecordDatabase::Open(path);
@@ -233,15 +236,22 @@ TEST(DatabaseFaults, AFullDiskIsAnErrorThatPasses) {
   EXPECT_EQ(static_cast<int64_t>(Keys(*database).size()), added + 1);
 }
 
-TEST(DatabaseFaults, ALockThatStaysIsAnError) {
+std::vector<std::string> notices;
+
+TEST(DatabaseFaults, ALockThatStaysIsSaidAndThenAnError) {
   const RecordsFolder folder;
   const std::string path = folder / "records.db";
-  const auto database = MustOpen(path, {.patience = std::chrono::milliseconds(50)});
+  using std::chrono::milliseconds;
+  const auto database = MustOpen(path, {.patience = milliseconds(50), .notice = milliseconds(10)});
   const auto other = SqliteConnection::Open(path, {});
   ASSERT_TRUE(other.ok());
   ASSERT_TRUE((*other)->Execute("BEGIN IMMEDIATE").ok());
   EXPECT_TRUE(database->Records({}).ok());  // reading goes on
+  notices.clear();
+  const NoticeHandler before = SetNoticeHandler([](std::string_view text) { notices.emplace_back(text); });
   const absl::Status status = database->Add(SampleRecord("run", 1)).status();
+  SetNoticeHandler(before);
+  EXPECT_THAT(notices, ElementsAre(AllOf(StartsWith(path), HasSubstr("waiting"))));
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(status.message()), HasSubstr("locked"));
   ASSERT_TRUE((*other)->Execute("COMMIT").ok());

@@ -1,11 +1,6 @@
 #include "tune/exchange.h"
 
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/output_file.h"
 #include "base/status.h"
 #include "tune/record_json.h"
 
@@ -30,7 +26,7 @@ constexpr size_t kBatchBytes = 4 << 20;
 // Collects records and adds them in batches.
 class Batch {
  public:
-  Batch(RecordDatabase& database, ImportReport& report) : database_(&database), report_(&report) {}
+  Batch(const DatabaseSource& database, ImportReport& report) : database_(&database), report_(&report) {}
 
   absl::Status Add(Record record) {
     bytes_ += sizeof(Record) + record.task.size() + record.reason.size();
@@ -39,13 +35,15 @@ class Batch {
     return records_.size() >= kBatchRecords || bytes_ >= kBatchBytes ? Flush() : absl::OkStatus();
   }
   absl::Status Add(const TuningRun& run) {
-    ASSIGN_OR_RETURN(const bool changed, database_->MergeRun(run));
+    ASSIGN_OR_RETURN(RecordDatabase* const database, (*database_)());
+    ASSIGN_OR_RETURN(const bool changed, database->MergeRun(run));
     report_->runs_added += changed ? 1 : 0;
     return absl::OkStatus();
   }
   absl::Status Flush() {
     if (records_.empty()) return absl::OkStatus();
-    ASSIGN_OR_RETURN(const int64_t added, database_->Add(records_));
+    ASSIGN_OR_RETURN(RecordDatabase* const database, (*database_)());
+    ASSIGN_OR_RETURN(const int64_t added, database->Add(records_));
     report_->added += added;
     records_.clear();
     bytes_ = 0;
@@ -53,7 +51,7 @@ class Batch {
   }
 
  private:
-  RecordDatabase* database_;
+  const DatabaseSource* database_;
   ImportReport* report_;
   std::vector<Record> records_;
   size_t bytes_ = 0;
@@ -88,51 +86,9 @@ class LineReader {
   int64_t number_ = 0;
 };
 
-// A file that takes its name when it is complete.
-class OutputFile {
- public:
-  static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path) {
-    std::string temporary = path + ".tmp-XXXXXX";
-    const int descriptor = mkstemp(temporary.data());
-    if (descriptor < 0) return Failure(path);
-    const mode_t mask = umask(0);
-    umask(mask);
-    fchmod(descriptor, 0666 & ~mask);
-    return std::unique_ptr<OutputFile>(new OutputFile(path, temporary, fdopen(descriptor, "w")));
-  }
-  ~OutputFile() {
-    if (file_ == nullptr) return;
-    std::fclose(file_);
-    unlink(temporary_.c_str());
-  }
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
-  absl::Status Write(std::string_view text) {
-    if (std::fwrite(text.data(), 1, text.size(), file_) == text.size()) return absl::OkStatus();
-    return Failure(path_);
-  }
-  absl::Status Finish() {
-    if (std::fflush(file_) != 0 || fsync(fileno(file_)) != 0) return Failure(path_);
-    if (rename(temporary_.c_str(), path_.c_str()) != 0) return Failure(path_);
-    std::fclose(std::exchange(file_, nullptr));
-    return absl::OkStatus();
-  }
-
- private:
-  OutputFile(std::string path, std::string temporary, std::FILE* file)
-      : path_(std::move(path)), temporary_(std::move(temporary)), file_(file) {}
-  static absl::Status Failure(const std::string& path) {
-    return absl::FailedPreconditionError(absl::StrCat(path, ": cannot write: ", std::strerror(errno)));
-  }
-
-  const std::string path_, temporary_;
-  std::FILE* file_;
-};
-
 }  // namespace
 
-absl::StatusOr<ImportReport> ImportRecords(RecordDatabase& database, std::istream& lines,
+absl::StatusOr<ImportReport> ImportRecords(const DatabaseSource& database, std::istream& lines,
                                            const std::string& name, const ImportOptions& options) {
   ImportReport report;
   Batch batch(database, report);
@@ -159,10 +115,11 @@ absl::StatusOr<ImportReport> ImportRecords(RecordDatabase& database, std::istrea
   }
   if (lines.bad()) return absl::UnavailableError(absl::StrCat(name, ": cannot be read to its end"));
   RETURN_IF_ERROR(batch.Flush());
+  RETURN_IF_ERROR(database().status());  // all went well, so it is there even if nothing went into it
   return report;
 }
 
-absl::StatusOr<ImportReport> ImportRecordFile(RecordDatabase& database, const std::string& path,
+absl::StatusOr<ImportReport> ImportRecordFile(const DatabaseSource& database, const std::string& path,
                                               const ImportOptions& options) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return InvalidInput(path, ": is a folder, not a file");
@@ -171,21 +128,21 @@ absl::StatusOr<ImportReport> ImportRecordFile(RecordDatabase& database, const st
   return ImportRecords(database, file, path, options);
 }
 
-absl::StatusOr<ImportReport> MergeRecords(RecordDatabase& database, const std::string& path) {
+absl::StatusOr<ImportReport> MergeRecords(RecordDatabase& database, RecordDatabase& source) {
   std::error_code ignored;
-  if (std::filesystem::equivalent(path, database.path(), ignored)) {
-    return InvalidInput(path, ": is the database that it would be merged into");
+  if (std::filesystem::equivalent(source.path(), database.path(), ignored)) {
+    return InvalidInput(source.path(), ": is the database that it would be merged into");
   }
-  ASSIGN_OR_RETURN(const auto source, RecordDatabase::Open(path, {.create = false}));
   ImportReport report;
-  Batch batch(database, report);
-  ASSIGN_OR_RETURN(const std::vector<TuningRun> runs, source->Runs());
+  const DatabaseSource target = [&database] { return &database; };
+  Batch batch(target, report);
+  ASSIGN_OR_RETURN(const std::vector<TuningRun> runs, source.Runs());
   for (const TuningRun& run : runs) RETURN_IF_ERROR(batch.Add(run));
   RETURN_IF_ERROR(
-      source->ForEachRecord({}, [&](const Record& record) { return batch.Add(record); }, &report.skipped));
+      source.ForEachRecord({}, [&](const Record& record) { return batch.Add(record); }, &report.skipped));
   RETURN_IF_ERROR(batch.Flush());
   if (report.skipped > 0)
-    report.first_skipped = path + ": some rows are no records that this attune can read";
+    report.first_skipped = source.path() + ": some rows are no records that this attune can read";
   return report;
 }
 

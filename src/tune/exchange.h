@@ -29,15 +29,19 @@ struct ImportOptions {
   bool skip_damaged = false;
 };
 
+// The database to add to, which its owner opens or makes when this is first called: as late as can be, so
+// that lines of which none can be read leave no new database behind.
+using DatabaseSource = std::function<absl::StatusOr<RecordDatabase*>()>;
+
 // JSON lines as docs/guides/records.md describes them; empty lines are ignored. `name` is the file's, for
 // errors.
-absl::StatusOr<ImportReport> ImportRecords(RecordDatabase& database, std::istream& lines,
+absl::StatusOr<ImportReport> ImportRecords(const DatabaseSource& database, std::istream& lines,
                                            const std::string& name, const ImportOptions& options = {});
-absl::StatusOr<ImportReport> ImportRecordFile(RecordDatabase& database, const std::string& path,
+absl::StatusOr<ImportReport> ImportRecordFile(const DatabaseSource& database, const std::string& path,
                                               const ImportOptions& options = {});
 
-// All of another database, which is only read.
-absl::StatusOr<ImportReport> MergeRecords(RecordDatabase& database, const std::string& path);
+// All of another database, `source`, which is only read.
+absl::StatusOr<ImportReport> MergeRecords(RecordDatabase& database, RecordDatabase& source);
 
 struct ExportReport {
   int64_t records = 0;

@@ -23,11 +23,15 @@ std::string Lines(const std::string& run, int64_t records) {
   return lines;
 }
 
+DatabaseSource Into(RecordDatabase& database) {
+  return [&database] { return &database; };
+}
+
 class ExchangeTest : public ::testing::Test {
  protected:
   absl::StatusOr<ImportReport> Import(const std::string& lines, const ImportOptions& options = {}) {
     std::istringstream in(lines);
-    return ImportRecords(*database_, in, "file.jsonl", options);
+    return ImportRecords(Into(*database_), in, "file.jsonl", options);
   }
   size_t Size() { return database_->Records({})->size(); }
 
@@ -56,7 +60,7 @@ TEST_F(ExchangeTest, ExportIsImportsReverse) {
   EXPECT_EQ(report->records, 21);
   EXPECT_EQ(report->runs, 1);
   const auto copy = MustOpen(folder_ / "copy.db");
-  ASSERT_TRUE(ImportRecordFile(*copy, folder_ / "out.jsonl").ok());
+  ASSERT_TRUE(ImportRecordFile(Into(*copy), folder_ / "out.jsonl").ok());
   ASSERT_TRUE(ExportRecordFile(*copy, {}, folder_ / "again.jsonl").ok());
   const auto read = [&](const std::string& name) {
     std::ifstream file(folder_ / name);
@@ -64,7 +68,7 @@ TEST_F(ExchangeTest, ExportIsImportsReverse) {
   };
   EXPECT_EQ(read("again.jsonl"), read("out.jsonl"));
   // And its own export is nothing new.
-  EXPECT_EQ(ImportRecordFile(*database_, folder_ / "out.jsonl")->added, 0);
+  EXPECT_EQ(ImportRecordFile(Into(*database_), folder_ / "out.jsonl")->added, 0);
   const auto one = ExportRecordFile(*database_, {.run = "b"}, folder_ / "none.jsonl");
   ASSERT_TRUE(one.ok());
   EXPECT_EQ(one->records + one->runs, 0);
@@ -112,20 +116,41 @@ TEST_F(ExchangeTest, MergesDatabases) {
   }
   ASSERT_TRUE(database_->Add(SampleRecord("a", 0)).ok());
   for (int64_t added : {299, 0}) {
-    const auto report = MergeRecords(*database_, folder_ / "other.db");
+    const auto report =
+        MergeRecords(*database_, *MustOpen(folder_ / "other.db", {.access = DatabaseAccess::kRead}));
     ASSERT_TRUE(report.ok()) << report.status();
     EXPECT_EQ(report->records, 300);
     EXPECT_EQ(report->added, added);
   }
   EXPECT_EQ(Size(), 300u);
   EXPECT_EQ(database_->Runs()->size(), 1u);
-  EXPECT_FALSE(MergeRecords(*database_, folder_ / "records.db").ok());
-  EXPECT_EQ(MergeRecords(*database_, folder_ / "missing.db").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(MergeRecords(*database_, *MustOpen(folder_ / "records.db")).ok());
+}
+
+TEST_F(ExchangeTest, TheDatabaseIsAskedForLate) {
+  int asked = 0;
+  const DatabaseSource source = [&] {
+    ++asked;
+    return database_.get();
+  };
+  const auto import = [&](const std::string& lines) {
+    std::istringstream in(lines);
+    return ImportRecords(source, in, "file.jsonl").ok();
+  };
+  EXPECT_FALSE(import("no record\n"));
+  EXPECT_FALSE(ImportRecordFile(source, folder_ / "missing").ok());
+  EXPECT_EQ(asked, 0);
+  EXPECT_FALSE(import(Lines("a", 2) + "no record\n"));
+  EXPECT_EQ(Size(), 2u);
+  asked = 0;
+  EXPECT_TRUE(import(""));
+  EXPECT_EQ(asked, 1);
 }
 
 TEST_F(ExchangeTest, FilesThatCannotBe) {
-  EXPECT_EQ(ImportRecordFile(*database_, folder_ / "missing").status().code(), absl::StatusCode::kNotFound);
-  EXPECT_FALSE(ImportRecordFile(*database_, folder_.path()).ok());
+  EXPECT_EQ(ImportRecordFile(Into(*database_), folder_ / "missing").status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_FALSE(ImportRecordFile(Into(*database_), folder_.path()).ok());
   EXPECT_FALSE(ExportRecordFile(*database_, {}, folder_ / "missing/out.jsonl").ok());
   // A reader that has enough leaves no file behind.
   ASSERT_TRUE(database_->Add(SampleRecord("a", 0)).ok());

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -17,12 +20,14 @@
 #include "plan/kernel_cache.h"
 #include "tune/build_candidate.h"
 #include "tune/faults_for_test.h"
+#include "tune/records_for_test.h"
 #include "tune/tasks_for_test.h"
 
 namespace attune {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using enum TrialOutcome;
 
 size_t OpenFiles() {
@@ -190,6 +195,37 @@ TEST(LocalBuilder, AProgramThatIsNoWorkerIsAnErrorOfTheBuilder) {
   LocalBuilder builder(options);
   EXPECT_EQ(BuildOne(builder, task, DefaultCandidate(task)).outcome, kOther);
   EXPECT_FALSE(HasChildren());
+}
+
+TEST(LocalBuilder, AWorkerSeesLittleOfTheEnvironment) {
+  const RecordsFolder folder;
+  const std::string program = folder / "worker", seen = folder / "seen";
+  WriteAll(program, "#!/bin/sh\nenv > " + seen + "\n");
+  ASSERT_EQ(chmod(program.c_str(), 0755), 0);
+  ASSERT_EQ(setenv("ATTUNE_TEST_SECRET", "secret", 1), 0);
+  ASSERT_EQ(setenv("UBSAN_OPTIONS", "print_stacktrace=1", 0), 0);
+  LocalBuilderOptions options = BuilderOptionsOfTest();
+  options.worker_program = program;
+  LocalBuilder builder(options);
+  const TuningTask task = MakeTask(kReluTask);
+  EXPECT_EQ(BuildOne(builder, task, DefaultCandidate(task)).outcome, kOther);
+  unsetenv("ATTUNE_TEST_SECRET");
+  const std::string environment = *ReadFile(seen);
+  EXPECT_THAT(environment, HasSubstr("UBSAN_OPTIONS="));
+  EXPECT_THAT(environment, Not(HasSubstr("secret")));
+}
+
+TEST(LocalBuilder, TooFewDescriptorsAreSaid) {
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few = {16, before.rlim_max};
+  LocalBuilder builder(BuilderOptionsOfTest());
+  const TuningTask task = MakeTask(kReluTask);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const BuildResult result = BuildOne(builder, task, DefaultCandidate(task));
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(result.outcome, kOther);
+  EXPECT_THAT(result.reason, HasSubstr("ulimit -n"));
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/notice.h"
 #include "base/status.h"
 
 namespace attune {
@@ -34,8 +35,11 @@ absl::Status CheckIsFile(const std::string& path, bool create) {
 // The write-ahead log needs files beside the database. Where they cannot be made and none holds anything, the
 // database is what its file says, and SQLite can be told so.
 bool CanBeReadAlone(const std::string& path) {
-  struct stat info;
-  return stat((path + "-wal").c_str(), &info) != 0 || info.st_size == 0;
+  for (const char* suffix : {"-wal", "-journal"}) {
+    struct stat info;
+    if (lstat((path + suffix).c_str(), &info) == 0 && info.st_size > 0) return false;
+  }
+  return true;
 }
 
 std::string ImmutableUri(const std::string& path) {
@@ -54,41 +58,50 @@ std::string ImmutableUri(const std::string& path) {
 
 absl::StatusOr<std::unique_ptr<SqliteConnection>> SqliteConnection::Open(const std::string& path,
                                                                          const SqliteOptions& options) {
-  RETURN_IF_ERROR(CheckIsFile(path, options.create));
-  const int flags = SQLITE_OPEN_READWRITE | (options.create ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_NOMUTEX;
-  std::unique_ptr<SqliteConnection> connection(new SqliteConnection(path, options));
-  absl::Status status = connection->OpenFile(path, flags, options);
-  if (!status.ok() && !options.create && connection->db_ != nullptr && CanBeReadAlone(path)) {
-    const int code = sqlite3_errcode(connection->db_) & 0xFF;
-    if (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) {
-      status = connection->OpenFile(ImmutableUri(path),
-                                    SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, options);
-    }
+  RETURN_IF_ERROR(CheckIsFile(path, options.access == DatabaseAccess::kCreate));
+  ASSIGN_OR_RETURN(std::unique_ptr<SqliteFiles> files, SqliteFiles::Create(options.vfs));
+  std::unique_ptr<SqliteConnection> connection(new SqliteConnection(path, std::move(files), options));
+  if (options.access == DatabaseAccess::kRead) {
+    RETURN_IF_ERROR(connection->OpenToRead());
+  } else {
+    const int create = options.access == DatabaseAccess::kCreate ? SQLITE_OPEN_CREATE : 0;
+    RETURN_IF_ERROR(connection->OpenFile(path, SQLITE_OPEN_READWRITE | create));
   }
-  RETURN_IF_ERROR(status);
   return connection;
 }
 
-absl::Status SqliteConnection::OpenFile(const std::string& name, int flags, const SqliteOptions& options) {
-  sqlite3_close(db_);
-  db_ = nullptr;
-  const int code =
-      sqlite3_open_v2(name.c_str(), &db_, flags, options.vfs.empty() ? nullptr : options.vfs.c_str());
-  if (code != SQLITE_OK) return Error(code);
-  return Configure(options);
+absl::Status SqliteConnection::OpenToRead() {
+  absl::Status status = OpenFile(path_, SQLITE_OPEN_READONLY);
+  // A journal that is left of a writer that was killed: undoing its transaction takes writing.
+  if (!status.ok() && sqlite3_extended_errcode(db_) == SQLITE_READONLY_ROLLBACK) {
+    status = OpenFile(path_, SQLITE_OPEN_READWRITE);
+    if (status.ok()) status = OpenFile(path_, SQLITE_OPEN_READONLY);
+  }
+  if (absl::IsPermissionDenied(status) && CanBeReadAlone(path_))
+    status = OpenFile(ImmutableUri(path_), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+  return status;
 }
 
-absl::Status SqliteConnection::Configure(const SqliteOptions& options) {
+absl::Status SqliteConnection::OpenFile(const std::string& name, int flags) {
+  sqlite3_close(db_);
+  db_ = nullptr;
+  const int code = sqlite3_open_v2(name.c_str(), &db_, flags | SQLITE_OPEN_NOMUTEX, files_->vfs_name());
+  if (code != SQLITE_OK) return Error(code);
+  return Configure();
+}
+
+absl::Status SqliteConnection::Configure() {
   sqlite3_extended_result_codes(db_, 1);
-  sqlite3_busy_handler(db_, &SqliteConnection::Wait, this);
+  sqlite3_busy_handler(db_, &SqliteConnection::WaitBusy, this);
   sqlite3_limit(db_, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
+  sqlite3_limit(db_, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_db_config(db_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(db_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(db_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(db_, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
   RETURN_IF_ERROR(Execute("PRAGMA cell_size_check = ON"));
-  if (options.max_pages > 0)
-    RETURN_IF_ERROR(Execute(absl::StrCat("PRAGMA max_page_count = ", options.max_pages)));
+  if (options_.max_pages > 0)
+    RETURN_IF_ERROR(Execute(absl::StrCat("PRAGMA max_page_count = ", options_.max_pages)));
   // The first look into the file.
   return Execute("SELECT count(*) FROM sqlite_schema");
 }
@@ -97,13 +110,23 @@ SqliteConnection::~SqliteConnection() { sqlite3_close(db_); }
 
 // SQLite's own waits grow to a tenth of a second, in which a writer in a loop would be past the others again
 // and again. These are short, and differ between processes.
-int SqliteConnection::Wait(void* connection, int calls) {
-  auto* self = static_cast<SqliteConnection*>(connection);
+bool SqliteConnection::GoOnWaiting(LockWait& wait) const {
   const auto now = std::chrono::steady_clock::now();
-  if (calls == 0) self->waiting_since_ = now;
-  if (now - self->waiting_since_ >= self->patience_) return 0;
+  const auto waited = now - wait.since;
+  if (waited >= options_.patience) return false;
+  if (waited >= options_.notice && !wait.has_noticed) {
+    wait.has_noticed = true;
+    Notice(absl::StrCat(path_, ": waiting for another process that has locked it, for up to ",
+                        options_.patience.count() / 1000, " s"));
+  }
   std::this_thread::sleep_for(std::chrono::microseconds(500 + now.time_since_epoch().count() / 1000 % 4000));
-  return 1;
+  return true;
+}
+
+int SqliteConnection::WaitBusy(void* connection, int calls) {
+  auto* self = static_cast<SqliteConnection*>(connection);
+  if (calls == 0) self->busy_wait_ = {};
+  return self->GoOnWaiting(self->busy_wait_) ? 1 : 0;
 }
 
 bool SqliteConnection::is_read_only() const { return sqlite3_db_readonly(db_, "main") == 1; }
@@ -115,12 +138,10 @@ absl::Status SqliteConnection::Execute(const std::string& sql) {
 }
 
 absl::Status SqliteConnection::ExecutePatiently(const std::string& sql) {
-  const auto start = std::chrono::steady_clock::now();
+  LockWait wait;
   while (true) {
     absl::Status status = Execute(sql);
-    const auto waited = std::chrono::steady_clock::now() - start;
-    if (!absl::IsUnavailable(status) || waited >= patience_) return status;
-    std::this_thread::sleep_for(std::chrono::microseconds(500 + waited.count() / 1000 % 4000));
+    if (!absl::IsUnavailable(status) || !GoOnWaiting(wait)) return status;
   }
 }
 
@@ -131,6 +152,8 @@ absl::StatusOr<int64_t> SqliteConnection::Integer(const std::string& sql) {
 }
 
 absl::Status SqliteConnection::Error(int code) const {
+  if (const std::string refusal = files_->TakeRefusal(); !refusal.empty())
+    return InvalidInput(path_, ": ", refusal);
   const std::string_view detail = db_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(db_);
   const int error = db_ == nullptr ? 0 : sqlite3_system_errno(db_);
   const std::string reason = error == 0 ? std::string(detail) : std::string(std::strerror(error));
@@ -142,7 +165,7 @@ absl::Status SqliteConnection::Error(int code) const {
     case SQLITE_LOCKED:
     case SQLITE_PROTOCOL:
       return absl::UnavailableError(absl::StrCat(path_, ": another process has kept it locked for ",
-                                                 patience_.count() / 1000,
+                                                 options_.patience.count() / 1000,
                                                  " s; let that one finish and try again"));
     case SQLITE_READONLY:
     case SQLITE_PERM:

@@ -11,28 +11,37 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "tune/sqlite_files.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace attune {
 
+// What a database is opened for.
+enum class DatabaseAccess {
+  kRead,    // it must exist, and nothing is written to it; all is well where it may only be read
+  kWrite,   // it must exist
+  kCreate,  // it is made where it is missing
+};
+
 struct SqliteOptions {
-  // Whether a file that is missing is made. Else it must exist, and one that may only be read is fine.
-  bool create = true;
-  // For how long another process's lock is waited for.
-  std::chrono::milliseconds patience{60000};
+  DatabaseAccess access = DatabaseAccess::kCreate;
+  // For how long another process's lock is waited for, and after how long a Notice() says so.
+  std::chrono::milliseconds patience{60000}, notice{1000};
   // How faults are tested: the file cannot outgrow this many pages (0: no bound), and it is read and written
   // through the SQLite VFS of that name (empty: the system's).
   int64_t max_pages = 0;
   std::string vfs = {};
 };
 
-// An open database file. For one thread at a time, and not across fork(). The file may be hostile: its
-// triggers and views are off, and no value is longer than 4 MiB.
+// An open database file. For one thread at a time, and not across fork(). The file may be hostile, and what
+// lies beside it too: its triggers and views are off, no value is longer than 4 MiB, and no file but its own
+// is touched (sqlite_files.h).
 class SqliteConnection {
  public:
-  // Fails where the file is a folder or a device, may not be opened, or is no database.
+  // Fails where the file is a folder or a device, may not be opened, or is no database. What a writer that
+  // was killed has left half done is undone, even if it is opened for reading.
   static absl::StatusOr<std::unique_ptr<SqliteConnection>> Open(const std::string& path,
                                                                 const SqliteOptions& options);
   ~SqliteConnection();
@@ -57,16 +66,25 @@ class SqliteConnection {
 
  private:
   friend class SqliteStatement;
-  SqliteConnection(std::string path, const SqliteOptions& options)
-      : path_(std::move(path)), patience_(options.patience) {}
-  absl::Status OpenFile(const std::string& name, int flags, const SqliteOptions& options);
-  absl::Status Configure(const SqliteOptions& options);
-  // SQLite's busy handler: waits a little, or says 0 to give up.
-  static int Wait(void* connection, int calls);
+  SqliteConnection(std::string path, std::unique_ptr<SqliteFiles> files, const SqliteOptions& options)
+      : path_(std::move(path)), options_(options), files_(std::move(files)) {}
+  absl::Status OpenFile(const std::string& name, int flags);
+  absl::Status OpenToRead();
+  absl::Status Configure();
+  // A wait for another process's lock.
+  struct LockWait {
+    std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+    bool has_noticed = false;
+  };
+  // Sleeps a little and returns true, or false where the patience is at its end.
+  bool GoOnWaiting(LockWait& wait) const;
+  // SQLite's busy handler; the first of `calls` is 0.
+  static int WaitBusy(void* connection, int calls);
 
   const std::string path_;
-  const std::chrono::milliseconds patience_;
-  std::chrono::steady_clock::time_point waiting_since_;
+  const SqliteOptions options_;
+  const std::unique_ptr<SqliteFiles> files_;
+  LockWait busy_wait_;
   sqlite3* db_ = nullptr;
 };
 

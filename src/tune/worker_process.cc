@@ -9,11 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -26,6 +29,26 @@ constexpr size_t kPrintedBytes = 2000;                    // of its end, in a re
 constexpr rlim_t kFileBytes = rlim_t{1} << 30;            // what a worker may write to one file
 constexpr const char* kMemoryWords[] = {"out of memory",  // LLVM's words for it, and the library's
                                         "std::bad_alloc", "Cannot allocate memory"};
+
+constexpr int kTooFewFilesStatus = 78;  // exit status of a child that never was a worker
+
+// A worker runs machine code that is being tried out. Of our environment, in which there may be secrets and
+// what changes a program's behaviour, it gets what the system's loader, the tools that watch a program, and
+// HostTarget() need to find the same as here.
+constexpr std::string_view kInherited[] = {"ATTUNE_HOST_CPU",  "LD_LIBRARY_PATH", "TMPDIR",
+                                           "ASAN_OPTIONS",     "TSAN_OPTIONS",    "UBSAN_OPTIONS",
+                                           "LLVM_PROFILE_FILE"};
+std::vector<char*> WorkerEnvironment() {
+  std::vector<char*> variables;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    if (std::ranges::find(kInherited, text.substr(0, text.find('='))) != std::end(kInherited)) {
+      variables.push_back(*variable);
+    }
+  }
+  variables.push_back(nullptr);
+  return variables;
+}
 
 absl::Status SystemError(const char* what) {
   return absl::ResourceExhaustedError(
@@ -42,6 +65,7 @@ void LimitTo(int resource, rlim_t value) {
 struct Launch {
   const char* program;
   char* const* arguments;
+  char* const* environment;
   int socket, output, file;
   int64_t address_space_bytes;
 
@@ -50,6 +74,7 @@ struct Launch {
     const int fds[] = {fcntl(socket, F_DUPFD, kAway), fcntl(output, F_DUPFD, kAway),
                        file < 0 ? -1 : fcntl(file, F_DUPFD, kAway)};
     const int null = fcntl(open("/dev/null", O_RDONLY), F_DUPFD, kAway);
+    if (fds[0] < 0 || fds[1] < 0 || (file >= 0 && fds[2] < 0) || null < 0) _exit(kTooFewFilesStatus);
     dup2(null, STDIN_FILENO);
     dup2(fds[1], STDOUT_FILENO);
     dup2(fds[1], STDERR_FILENO);
@@ -68,19 +93,12 @@ struct Launch {
     LimitTo(RLIMIT_CORE, 0);
     LimitTo(RLIMIT_FSIZE, kFileBytes);
     if (address_space_bytes > 0) LimitTo(RLIMIT_AS, static_cast<rlim_t>(address_space_bytes));
-    execv(program, arguments);
+    execve(program, arguments, environment);
     _exit(127);
   }
 };
 
 }  // namespace
-
-FileDescriptor::~FileDescriptor() { Close(); }
-
-void FileDescriptor::Close() {
-  if (fd_ >= 0) close(fd_);
-  fd_ = -1;
-}
 
 ProcessEnd DescribeEnd(int wait_status) {
   ProcessEnd end;
@@ -95,6 +113,8 @@ ProcessEnd DescribeEnd(int wait_status) {
     if (status == kOutOfMemoryStatus) {
       end.outcome = TrialOutcome::kOutOfMemory;
       end.reason = "out of memory";
+    } else if (status == kTooFewFilesStatus) {
+      end.reason = "it cannot have the files open that it needs; raise the limit (ulimit -n)";
     }
   }
   return end;
@@ -124,7 +144,8 @@ absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Start(const std::s
 
   std::string flag = kWorkerFlag, kind_text = kind, name = program;
   char* const arguments[] = {name.data(), flag.data(), kind_text.data(), nullptr};
-  const Launch launch = {program.c_str(), arguments, theirs.get(),
+  const std::vector<char*> environment = WorkerEnvironment();
+  const Launch launch = {program.c_str(), arguments, environment.data(),        theirs.get(),
                          output.get(),    file,      limits.address_space_bytes};
   std::unique_ptr<WorkerProcess> worker(new WorkerProcess(program, std::move(ours), std::move(output)));
   worker->pid_ = fork();

@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/file_descriptor.h"
 #include "tune/message.h"
 #include "tune/record.h"
 
@@ -31,24 +32,6 @@ inline constexpr char kRunnerKind[] = "runner";
 inline constexpr char kWorkerGreeting[] = "attune worker 2";
 // Exit status of a worker that cannot have the memory that it wants.
 inline constexpr int kOutOfMemoryStatus = 77;
-
-// Owns a file descriptor.
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int fd = -1) : fd_(fd) {}
-  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~FileDescriptor();
-
-  int get() const { return fd_; }
-  void Close();
-
- private:
-  int fd_;
-};
 
 // How a process ended, as its parent sees it.
 struct ProcessEnd {

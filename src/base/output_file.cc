@@ -1,0 +1,146 @@
+#include "base/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+constexpr size_t kBufferBytes = 1 << 16;
+constexpr int kWrite = O_WRONLY | O_CLOEXEC | O_NOCTTY;
+constexpr mode_t kNewMode = 0666;  // the system takes the umask's bits away
+
+// Where a chain of symbolic links ends, also where nothing is there yet.
+std::filesystem::path BehindLinks(std::filesystem::path path) {
+  constexpr int kMaxLinks = 40;  // as the system's
+  for (int i = 0; i < kMaxLinks; ++i) {
+    std::error_code is_no_link;
+    const std::filesystem::path next = std::filesystem::read_symlink(path, is_no_link);
+    if (is_no_link) break;
+    path = path.parent_path() / next;  // `next` alone where it is absolute
+  }
+  return path;
+}
+
+// The one of this process's stdout and stderr that goes to that file; -1 where neither does.
+int StreamTo(const struct stat& file) {
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat info;
+    if (fstat(stream, &info) == 0 && info.st_dev == file.st_dev && info.st_ino == file.st_ino) return stream;
+  }
+  return -1;
+}
+
+// A name beside `target` that no other file of any process has.
+std::string NameBeside(const std::string& target) {
+  static std::atomic<int> count = 0;
+  timespec now = {};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return absl::StrCat(target, ".tmp-", getpid(), "-", count.fetch_add(1), "-", now.tv_nsec);
+}
+
+std::string LinkTo(const FileDescriptor& file) { return absl::StrCat("/proc/self/fd/", file.get()); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path) {
+  std::unique_ptr<OutputFile> file(new OutputFile(path));
+  RETURN_IF_ERROR(file->Open());
+  return file;
+}
+
+OutputFile::~OutputFile() {
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+absl::Status OutputFile::Open() {
+  if (path_.empty()) return InvalidInput("no file to write is named");
+  struct stat info;
+  const bool exists = stat(path_.c_str(), &info) == 0;
+  if (exists && !S_ISREG(info.st_mode)) {
+    file_ = FileDescriptor(open(path_.c_str(), kWrite));
+    return file_.get() < 0 ? Failure() : absl::OkStatus();
+  }
+  if (const int stream = exists ? StreamTo(info) : -1; stream >= 0) {
+    file_ = FileDescriptor(fcntl(stream, F_DUPFD_CLOEXEC, 0));
+    return file_.get() < 0 ? Failure() : absl::OkStatus();
+  }
+  target_ = BehindLinks(path_);
+  RETURN_IF_ERROR(OpenTemporary());
+  if (!exists) return absl::OkStatus();
+  // The owner first, since changing it takes bits of the mode away. Only a privileged process may change it.
+  if (fchown(file_.get(), info.st_uid, info.st_gid) != 0 && errno != EPERM) return Failure();
+  return fchmod(file_.get(), info.st_mode & 0777) == 0 ? absl::OkStatus() : Failure();
+}
+
+// The system removes a file without a name itself, however this process ends. Some file systems have none.
+absl::Status OutputFile::OpenTemporary() {
+  const std::string folder = std::filesystem::path(target_).parent_path();
+  file_ = FileDescriptor(open(folder.empty() ? "." : folder.c_str(), kWrite | O_TMPFILE, kNewMode));
+  if (file_.get() >= 0 && access(LinkTo(file_).c_str(), F_OK) == 0) return absl::OkStatus();
+  temporary_ = NameBeside(target_);
+  file_ = FileDescriptor(open(temporary_.c_str(), kWrite | O_CREAT | O_EXCL, kNewMode));
+  if (file_.get() >= 0) return absl::OkStatus();
+  temporary_.clear();
+  return Failure();
+}
+
+absl::Status OutputFile::Write(std::string_view bytes) {
+  if (buffer_.size() + bytes.size() < kBufferBytes) {
+    buffer_.append(bytes);
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(Drain(std::exchange(buffer_, "")));
+  return Drain(bytes);
+}
+
+absl::Status OutputFile::Drain(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = write(file_.get(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Failure();
+    bytes.remove_prefix(static_cast<size_t>(count));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OutputFile::Finish() {
+  RETURN_IF_ERROR(Drain(std::exchange(buffer_, "")));
+  // A pipe and many a device have nothing to synchronize.
+  if (fsync(file_.get()) != 0 && errno != EINVAL && errno != EROFS) return Failure();
+  if (target_.empty()) return absl::OkStatus();
+  if (temporary_.empty()) {
+    const std::string link = LinkTo(file_);
+    const auto name = [&link](const std::string& as) {
+      return linkat(AT_FDCWD, link.c_str(), AT_FDCWD, as.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    };
+    if (name(target_)) return absl::OkStatus();
+    // Only a file with a name can take another's place.
+    if (errno != EEXIST) return Failure();
+    std::string beside = NameBeside(target_);
+    if (!name(beside)) return Failure();
+    temporary_ = std::move(beside);
+  }
+  if (rename(temporary_.c_str(), target_.c_str()) != 0) return Failure();
+  temporary_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status OutputFile::Failure() const {
+  const int error = errno;
+  const std::string message = absl::StrCat(path_, ": cannot write: ", std::strerror(error));
+  return error == ENOENT ? absl::NotFoundError(message) : absl::FailedPreconditionError(message);
+}
+
+}  // namespace attune
