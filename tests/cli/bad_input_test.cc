@@ -87,12 +87,14 @@ TEST_F(BadInputTest, AShapeIsGivenOnce) {
 TEST_F(BadInputTest, NamesStayInTheirLine) {
   const std::string name = "\x1B]0;PWN\x07\nattune: fake";
   const std::string path = folder_.Write("names.onnx", ChainModel({"Relu"}, name));
-  for (const char* command : {"run", "verify", "inspect", "profile"}) {
-    const Outcome outcome = RunAttune({command, path});
+  const std::vector<std::vector<std::string>> commands = {
+      {"run", path, "--input", "x=random:0"}, {"verify", path}, {"inspect", path}, {"profile", path}};
+  for (const std::vector<std::string>& command : commands) {
+    const Outcome outcome = RunAttune(command);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_THAT(outcome.out, AllOf(Not(HasSubstr("\x1B")), Not(HasSubstr("\nattune: fake")))) << command;
+    EXPECT_THAT(outcome.out, AllOf(Not(HasSubstr("\x1B")), Not(HasSubstr("\nattune: fake")))) << command[0];
   }
-  const Outcome json = RunAttune({"run", path, "--json", "-"});
+  const Outcome json = RunAttune({"run", path, "--input", "x=random:0", "--json", "-"});
   EXPECT_THAT(json.out, HasSubstr("\\u001b]0;PWN\\u0007\\nattune: fake"));
   const Outcome unknown = RunAttune({"run", folder_.Write("unknown.onnx", ChainModel({"Frobnicate"}, name))});
   EXPECT_EQ(unknown.exit_code, 1);
