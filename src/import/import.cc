@@ -1,10 +1,10 @@
 #include "import/import.h"
 
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "base/input_file.h"
 #include "base/status.h"
 #include "import/onnx/import.h"
 #include "import/pytorch/import.h"
@@ -14,18 +14,7 @@
 namespace attune {
 namespace {
 
-// The first bytes of a file; fewer where it is shorter.
-absl::StatusOr<std::string> ReadHead(const std::string& path) {
-  constexpr std::streamsize kHead = 64;
-  std::string head(kHead, '\0');
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return absl::NotFoundError(
-        absl::StrCat(path, ": cannot be read: there is no such file, or no permission"));
-  file.read(head.data(), kHead);
-  head.resize(static_cast<size_t>(file.gcount()));
-  return head;
-}
+constexpr int64_t kHead = 64;  // bytes that tell the formats apart
 
 bool IsKerasName(const std::string& path) { return std::filesystem::path(path).extension() == ".keras"; }
 
@@ -36,7 +25,7 @@ absl::StatusOr<ModelFormat> FormatOf(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
     return InvalidInput(path, ": is a folder without saved_model.pb; give a model file or a SavedModel");
-  ASSIGN_OR_RETURN(const std::string head, ReadHead(path));
+  ASSIGN_OR_RETURN(const std::string head, ReadFileHead(path, kHead));
   if (LooksLikeTflite(head)) return ModelFormat::kTflite;
   // Keras files of today are zip archives, as PyTorch's are.
   if (LooksLikePytorch(head) && !IsKerasName(path)) return ModelFormat::kPytorch;

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
+#include "base/input_file.h"
 #include "import/onnx/onnx.pb.h"
 
 namespace attune::onnx {
@@ -14,22 +16,18 @@ namespace attune::onnx {
 class ExternalData {
  public:
   // The `size` bytes that hold `tensor`'s data, after making sure that the file has them. A model must not
-  // make us read anything but data that belongs to it: the location is a relative path below `folder`
-  // without "..", no part of it is a symbolic link, and the file is a regular one with a single name (no
-  // hard link). InvalidArgument otherwise.
+  // make us read anything but data that belongs to it: the location is a relative path below `folder`,
+  // as base/input_file.h says. InvalidArgument otherwise.
   static absl::StatusOr<ExternalData> Open(const attune_onnx::TensorProto& tensor, const std::string& folder,
                                            int64_t size);
-
-  ExternalData(ExternalData&& other) noexcept;
-  ExternalData& operator=(ExternalData&&) = delete;
-  ~ExternalData();
 
   absl::Status Read(std::byte* out) const;
 
  private:
-  ExternalData(int file, int64_t offset, int64_t size) : file_(file), offset_(offset), size_(size) {}
+  ExternalData(InputFile file, int64_t offset, int64_t size)
+      : file_(std::move(file)), offset_(offset), size_(size) {}
 
-  int file_;
+  InputFile file_;
   int64_t offset_;
   int64_t size_;
 };

@@ -1,8 +1,8 @@
 #include "import/pytorch/import.h"
 
-#include <fstream>
 #include <utility>
 
+#include "base/input_file.h"
 #include "base/status.h"
 #include "import/pytorch/archive.h"
 #include "import/pytorch/importer.h"
@@ -138,12 +138,9 @@ absl::StatusOr<PytorchModelInfo> ReadArchiveInfo(const Archive& archive) {
 }
 
 absl::StatusOr<Archive> OpenFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError("the file cannot be opened");
-  std::string head(8, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<size_t>(file.gcount()));
-  RETURN_IF_ERROR(CheckHead(head));
+  const absl::StatusOr<std::string> head = ReadFileHead(path, 8);
+  if (!head.ok()) return absl::Status(head.status().code(), "the file cannot be opened");
+  RETURN_IF_ERROR(CheckHead(*head));
   return Archive::Open(path);
 }
 

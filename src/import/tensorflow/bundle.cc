@@ -1,15 +1,12 @@
 #include "import/tensorflow/bundle.h"
 
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "base/checked.h"
-#include "base/file.h"
 #include "base/status.h"
 #include "import/tensorflow/sorted_table.h"
 #include "import/tensorflow/tensor_proto.h"
@@ -22,15 +19,17 @@ constexpr int64_t kMaxObjectGraph = int64_t{64} << 20;
 constexpr int kMaxShards = 100'000;  // file names have five digits
 constexpr char kObjectGraphKey[] = "_CHECKPOINTABLE_OBJECT_GRAPH";
 
-// The size of a regular file; a link, a pipe or a folder is refused.
-absl::StatusOr<int64_t> RegularFileSize(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::symlink_status(path, error);
-  if (!std::filesystem::exists(status)) return absl::NotFoundError(absl::StrCat(path, " is missing"));
-  if (!std::filesystem::is_regular_file(status)) return InvalidInput(path, " is not a regular file");
-  const auto size = std::filesystem::file_size(path, error);
-  if (error) return InvalidInput(path, " cannot be read: ", error.message());
-  return static_cast<int64_t>(size);
+// One of the files that a prefix FOLDER/variables/NAME stands for. A SavedModel's folder may come from
+// anywhere and must not lead out of itself.
+absl::StatusOr<InputFile> OpenPart(const std::string& path) {
+  const std::filesystem::path inside = path;
+  const std::filesystem::path variables = inside.parent_path();
+  const std::filesystem::path folder = variables.parent_path();
+  absl::StatusOr<InputFile> file = OpenInputFileBelow(folder.empty() ? "." : folder.string(),
+                                                      (variables.filename() / inside.filename()).string());
+  if (absl::IsNotFound(file.status())) return absl::NotFoundError(absl::StrCat(path, " is missing"));
+  if (!file.ok()) return Annotate(file.status(), path);
+  return file;
 }
 
 }  // namespace
@@ -39,8 +38,12 @@ absl::StatusOr<Bundle> Bundle::Open(const std::string& prefix) {
   Bundle bundle;
   bundle.prefix_ = prefix;
   const std::string index = prefix + ".index";
-  RETURN_IF_ERROR(RegularFileSize(index).status());
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(index, kMaxIndex));
+  ASSIGN_OR_RETURN(const InputFile file, OpenPart(index));
+  if (file.bytes > kMaxIndex) {
+    return InvalidInput(index, ": has ", file.bytes, " bytes, at most ", kMaxIndex, " are read");
+  }
+  std::string bytes(static_cast<size_t>(file.bytes), '\0');
+  RETURN_IF_ERROR(Annotate(ReadRange(file, 0, file.bytes, bytes.data()), index));
   const auto table = ReadSortedTable(bytes);
   if (!table.ok()) return Annotate(table.status(), index);
   RETURN_IF_ERROR(Annotate(bundle.ReadHeader(*table), index));
@@ -74,9 +77,10 @@ absl::Status Bundle::ReadObjectGraph() {
   if (found == entries_.end() || found->second.size() < 5 || found->second.size() > kMaxObjectGraph) {
     return absl::OkStatus();
   }
-  RETURN_IF_ERROR(CheckRange(found->second));
+  ASSIGN_OR_RETURN(const InputFile file, OpenData(found->second));
   std::string bytes(static_cast<size_t>(found->second.size()), '\0');
-  RETURN_IF_ERROR(ReadBytes(found->second, bytes.data()));
+  RETURN_IF_ERROR(Annotate(ReadRange(file, found->second.offset(), found->second.size(), bytes.data()),
+                           DataFile(found->second.shard_id())));
   size_t begin = 0;
   while (begin < bytes.size() && (static_cast<uint8_t>(bytes[begin]) & 0x80) != 0) ++begin;
   begin += 1 + 4;
@@ -101,26 +105,18 @@ std::string Bundle::DataFile(int shard) const {
   return absl::StrFormat("%s.data-%05d-of-%05d", prefix_, shard, num_shards_);
 }
 
-absl::Status Bundle::CheckRange(const BundleEntryProto& entry) const {
+absl::StatusOr<InputFile> Bundle::OpenData(const BundleEntryProto& entry) const {
   if (entry.shard_id() < 0 || entry.shard_id() >= num_shards_) {
     return InvalidInput("it lies in data file ", entry.shard_id(), " of ", num_shards_);
   }
-  const std::string file = DataFile(entry.shard_id());
-  ASSIGN_OR_RETURN(const int64_t size, RegularFileSize(file));
+  const std::string path = DataFile(entry.shard_id());
+  ASSIGN_OR_RETURN(InputFile file, OpenPart(path));
   const std::optional<int64_t> end = CheckedAdd(entry.offset(), entry.size());
-  if (entry.offset() < 0 || entry.size() < 0 || !end || *end > size) {
-    return InvalidInput(file, " has ", size, " bytes, the data at ", entry.offset(), " needs ", entry.size());
+  if (entry.offset() < 0 || entry.size() < 0 || !end || *end > file.bytes) {
+    return InvalidInput(path, " has ", file.bytes, " bytes, the data at ", entry.offset(), " needs ",
+                        entry.size());
   }
-  return absl::OkStatus();
-}
-
-absl::Status Bundle::ReadBytes(const BundleEntryProto& entry, char* out) const {
-  const std::string file = DataFile(entry.shard_id());
-  std::ifstream stream(file, std::ios::binary);
-  stream.seekg(entry.offset());
-  stream.read(out, entry.size());
-  if (!stream) return InvalidInput(file, " cannot be read");
-  return absl::OkStatus();
+  return file;
 }
 
 absl::StatusOr<Tensor> Bundle::Read(const std::string& key) const {
@@ -139,9 +135,11 @@ absl::StatusOr<Tensor> Bundle::Read(const std::string& key) const {
     return InvalidInput("'", key, "' has ", entry.size(), " bytes, its shape needs ", bytes.value_or(-1));
   }
   // The file is checked before memory is spent on its data.
-  RETURN_IF_ERROR(Annotate(CheckRange(entry), absl::StrCat("'", key, "'")));
+  const absl::StatusOr<InputFile> file = OpenData(entry);
+  if (!file.ok()) return Annotate(file.status(), absl::StrCat("'", key, "'"));
   ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, *shape));
-  if (entry.size() > 0) RETURN_IF_ERROR(ReadBytes(entry, reinterpret_cast<char*>(tensor.mutable_data())));
+  RETURN_IF_ERROR(Annotate(ReadRange(*file, entry.offset(), entry.size(), tensor.mutable_data()),
+                           DataFile(entry.shard_id())));
   NormalizeBools(tensor);
   return tensor;
 }

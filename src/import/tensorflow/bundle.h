@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/input_file.h"
 #include "graph/tensor.h"
 #include "import/tensorflow/tensorflow.pb.h"
 
@@ -16,8 +17,9 @@ namespace attune::tensorflow {
 
 class Bundle {
  public:
-  // Reads PREFIX.index; data is read tensor by tensor from PREFIX.data-NNNNN-of-NNNNN. These files must be
-  // regular ones: a link could lead out of the model's folder. Errors: NotFound, InvalidArgument.
+  // Reads PREFIX.index; data is read tensor by tensor from PREFIX.data-NNNNN-of-NNNNN. Neither
+  // these files nor their folder may be links (base/input_file.h): one could lead out of the model's folder.
+  // Errors: NotFound, InvalidArgument.
   static absl::StatusOr<Bundle> Open(const std::string& prefix);
 
   bool Has(const std::string& key) const { return entries_.contains(key); }
@@ -33,9 +35,8 @@ class Bundle {
  private:
   absl::Status ReadHeader(const std::map<std::string, std::string>& table);
   absl::Status ReadObjectGraph();
-  // Opens the data file, makes sure that it holds the entry's bytes, and copies them to `out`.
-  absl::Status ReadBytes(const attune_tensorflow::BundleEntryProto& entry, char* out) const;
-  absl::Status CheckRange(const attune_tensorflow::BundleEntryProto& entry) const;
+  // Opens the data file and makes sure that it holds the entry's bytes.
+  absl::StatusOr<InputFile> OpenData(const attune_tensorflow::BundleEntryProto& entry) const;
   std::string DataFile(int shard) const;
 
   std::string prefix_;

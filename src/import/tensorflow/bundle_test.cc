@@ -208,7 +208,18 @@ TEST_F(BundleTest, FollowsNoLink) {
   const auto data = folder_ / "variables" / "variables.data-00000-of-00001";
   std::filesystem::rename(data, folder_ / "outside");
   std::filesystem::create_symlink(folder_ / "outside", data);
-  EXPECT_THAT(Error("first/.ATTRIBUTES/VARIABLE_VALUE"), HasSubstr("not a regular file"));
+  EXPECT_THAT(Error("first/.ATTRIBUTES/VARIABLE_VALUE"), HasSubstr("symbolic link"));
+  std::filesystem::remove(data);
+  std::filesystem::create_hard_link(folder_ / "outside", data);
+  EXPECT_THAT(Error("first/.ATTRIBUTES/VARIABLE_VALUE"), HasSubstr("hard link"));
+  std::filesystem::remove(data);
+  std::filesystem::rename(folder_ / "outside", data);
+  EXPECT_EQ(Error("first/.ATTRIBUTES/VARIABLE_VALUE"), "");
+  std::filesystem::rename(folder_ / "variables", folder_ / "elsewhere");
+  std::filesystem::create_directory_symlink("elsewhere", folder_ / "variables");
+  EXPECT_THAT(Error("first/.ATTRIBUTES/VARIABLE_VALUE"), HasSubstr("'variables' is a symbolic link"));
+  std::filesystem::remove(folder_ / "variables");
+  std::filesystem::rename(folder_ / "elsewhere", folder_ / "variables");
   std::filesystem::remove(folder_ / "variables" / "variables.index");
   EXPECT_THAT(Error("first/.ATTRIBUTES/VARIABLE_VALUE"), HasSubstr("variables.index is missing"));
 }
