@@ -48,6 +48,13 @@ RealValue ExpMinus1(RealValue x);
 
 // Scalar loops: they add blocks to the function at the builder's insertion point. loops.cc
 llvm::Value* FmodLoop(ValueBuilder* values, llvm::Value* x, llvm::Value* y);  // f64
+// The angles of `lanes` only, which are finite and of 1 or more, in right angles and what is left, f64; those
+// of the others stay.
+struct Angle {
+  RealValue quadrant;  // 0, 1, 2 or 3
+  RealValue rest;      // between -π/4 and π/4, to 2^-51 of it
+};
+Angle ReduceLargeAngles(RealValue x, LaneTruth lanes, Angle others);
 llvm::Value* IntegerPowLoop(ValueBuilder* values, bool is_signed, llvm::Value* x, llvm::Value* y);
 
 }  // namespace attune

@@ -1,5 +1,6 @@
 // Operations without a formula: scalar loops over the bits of their operands.
 #include "codegen/elementary.h"
+#include "llvm/ADT/APInt.h"
 
 namespace attune {
 namespace {
@@ -65,7 +66,76 @@ Value* Encode(llvm::IRBuilder<>& ir, Value* significand, Value* exponent) {
   return ir.CreateFMul(scaled, ir.CreateBitCast(ir.CreateShl(exponent, 52), ir.getDoubleTy()));
 }
 
+// 2/π · 2^kTwoOverPiBits, rounded down: for the largest f64, 2^1024, the digits of 190 bits behind the point.
+constexpr uint64_t kTwoOverPiBits = 1216;
+constexpr llvm::StringLiteral kTwoOverPi =
+    "a2f9836e4e441529fc2757d1f534ddc0db6295993c439041fe5163abdebbc561b7246e3a424d"
+    "d2e006492eea09d1921cfe1deb1cb129a73ee88235f52ebb4484e99c7026b45f7e413991d639"
+    "835339f49c845f8bbdf9283b1ff897ffde05980fef2f118b5a0a6d1f6d367ecf27cb09b74f46"
+    "3f669e5fea2d7527bac7ebe5f17b3d0739f78a5292ea6bfb5fb11f8d5d0856033046fc7b6bab";
+
+// significand · 2^(exponent - 1075) · 2/π modulo 4, times 2^254: the digits of 2/π above would make multiples
+// of 4, and those below reach no digit that counts.
+Value* RightAngles(llvm::IRBuilder<>& ir, const Decoded& x) {
+  constexpr uint64_t kFraction = 190, kBias = 1075, kWidth = 256;
+  llvm::Type* digits_type = ir.getIntNTy(kTwoOverPiBits);
+  llvm::Type* type = ir.getIntNTy(kWidth);
+  Value* digits = llvm::ConstantInt::get(digits_type, llvm::APInt(kTwoOverPiBits, kTwoOverPi, 16));
+  Value* unused = ir.CreateSub(ir.getInt64(kTwoOverPiBits - kFraction + kBias), x.exponent);
+  Value* used = ir.CreateTrunc(ir.CreateLShr(digits, ir.CreateZExt(unused, digits_type)), type);
+  return ir.CreateShl(ir.CreateMul(used, ir.CreateZExt(x.significand, type)), kWidth - 2 - kFraction);
+}
+
+// `integer` · 2^-256 of a signed integer of 256 bits, whose leading 128 bits are not all alike.
+Value* FractionOf(llvm::IRBuilder<>& ir, Value* integer) {
+  llvm::Type* f64 = ir.getDoubleTy();
+  Value* high = ir.CreateTrunc(ir.CreateLShr(integer, 192), ir.getInt64Ty());
+  Value* low = ir.CreateTrunc(ir.CreateLShr(integer, 128), ir.getInt64Ty());
+  Value* scaled_low = ir.CreateFMul(ir.CreateUIToFP(low, f64), llvm::ConstantFP::get(f64, 0x1p-128));
+  Value* scaled_high = ir.CreateFMul(ir.CreateSIToFP(high, f64), llvm::ConstantFP::get(f64, 0x1p-64));
+  return ir.CreateFAdd(scaled_high, scaled_low);
+}
+
 }  // namespace
+
+// By as many digits of 2/π as the exponent calls for, in integers, a lane a round (M. Payne and R. Hanek,
+// Radian reduction for trigonometric functions, 1983).
+Angle ReduceLargeAngles(RealValue x, LaneTruth lanes, Angle others) {
+  llvm::IRBuilder<>& ir = x.ir();
+  llvm::Type* i64 = ir.getInt64Ty();
+  llvm::Type* f64 = ir.getDoubleTy();
+  const bool is_vector = x.value->getType()->isVectorTy();
+  Value* mask =
+      ir.CreateBitCast(lanes.value, ir.getIntNTy(static_cast<unsigned>(ValueBuilder::LanesOf(x.value))));
+
+  Value* all = ir.CreateZExt(mask, i64);
+
+  BitLoop loop(&ir);
+  llvm::PHINode* pending = loop.Variable(all);
+  llvm::PHINode* quadrants = loop.Variable(others.quadrant.value);
+  llvm::PHINode* rests = loop.Variable(others.rest.value);
+  loop.While(ir.CreateICmpNE(pending, ir.getInt64(0)));
+  Value* lane = ir.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, pending, ir.getTrue());
+  Value* angle = is_vector ? ir.CreateExtractElement(x.value, lane) : x.value;
+  const auto insert = [&](Value* vector, Value* one) {
+    return is_vector ? ir.CreateInsertElement(vector, one, lane) : one;
+  };
+  Value* size = ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, angle);
+  Value* turned = RightAngles(ir, Decode(ir, ir.CreateBitCast(size, i64)));
+  // Half a right angle more makes rounding down rounding.
+  llvm::Type* wide = turned->getType();
+  Value* half = ir.CreateShl(llvm::ConstantInt::get(wide, 1), 253);
+  Value* nearest = ir.CreateTrunc(ir.CreateLShr(ir.CreateAdd(turned, half), 254), i64);
+  constexpr double kHalfPi = 1.5707963267948966;
+  Value* rest = ir.CreateFMul(FractionOf(ir, ir.CreateShl(turned, 2)), llvm::ConstantFP::get(f64, kHalfPi));
+  Value* negative = ir.CreateFCmpOLT(angle, llvm::ConstantFP::get(f64, 0));
+  Value* quadrant = ir.CreateAnd(ir.CreateSelect(negative, ir.CreateNeg(nearest), nearest), ir.getInt64(3));
+  loop.Next(pending, ir.CreateAnd(pending, ir.CreateSub(pending, ir.getInt64(1))));
+  loop.Next(quadrants, insert(quadrants, ir.CreateUIToFP(quadrant, f64)));
+  loop.Next(rests, insert(rests, ir.CreateSelect(negative, ir.CreateFNeg(rest), rest)));
+  loop.End();
+  return {x.Of(quadrants), x.Of(rests)};
+}
 
 // Long division, a bit a round: the remainder's significand is reduced by the divisor's, then doubled, until
 // the exponents meet. Every step is exact.

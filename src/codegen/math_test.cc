@@ -162,15 +162,38 @@ TEST(EmitMath, UnaryF64AgreesWithLibm) {
   }
 }
 
-TEST(EmitMath, HugeArgumentsStayBounded) {
-  for (const MathOp op : {MathOp::kSin, MathOp::kCos}) {
-    std::vector<double> x = {1e15, 1e17, 1e100, -1e300, 1.7e308, std::numeric_limits<double>::infinity()};
-    std::vector<double> out(x.size());
-    const auto kernel = TestKernel::Make(Elementwise(op, DType::kF64, static_cast<int64_t>(x.size()), 4));
-    ASSERT_TRUE(kernel.ok()) << kernel.status();
-    ASSERT_EQ(kernel->Run({x.data(), x.data(), out.data()}), 0);
-    for (size_t i = 0; i + 1 < x.size(); ++i) EXPECT_LE(std::abs(out[i]), 1) << x[i];
-    EXPECT_TRUE(std::isnan(out.back()));
+TEST(EmitMath, HugeAngles) {
+  using LD = long double;
+  const std::vector<std::pair<MathOp, LD (*)(LD)>> functions = {
+      {MathOp::kSin, [](LD x) { return std::sin(x); }},
+      {MathOp::kCos, [](LD x) { return std::cos(x); }},
+      {MathOp::kTan, [](LD x) { return std::tan(x); }}};
+  // 6381956970095103 · 2^797 is, of all f64, nearest to a multiple of π/2 (J.-M. Muller, Elementary
+  // Functions).
+  std::vector<double> x = {0x1p50,
+                           0x1.0000000000001p50,
+                           1e15,
+                           1e17,
+                           1e100,
+                           -1e300,
+                           1.7e308,
+                           -3e38,
+                           5.5,
+                           1e22,
+                           std::ldexp(6381956970095103.0, 797)};
+  for (double angle = 1; angle < 1e308; angle *= -1.37) x.push_back(angle);
+  x.push_back(std::numeric_limits<double>::infinity());
+  for (const auto& [op, expected] : functions) {
+    for (const int64_t lanes : {1, 4, 16}) {
+      std::vector<double> out(x.size());
+      const auto kernel =
+          TestKernel::Make(Elementwise(op, DType::kF64, static_cast<int64_t>(x.size()), lanes));
+      ASSERT_TRUE(kernel.ok()) << kernel.status();
+      ASSERT_EQ(kernel->Run({x.data(), x.data(), out.data()}), 0);
+      for (size_t i = 0; i + 1 < x.size(); ++i)
+        EXPECT_LE(Ulps(out[i], expected(x[i])), 4) << MathOpName(op) << "(" << x[i] << ") = " << out[i];
+      EXPECT_TRUE(std::isnan(out.back()));
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 // sin, cos, tan and their inverses in f64.
 #include <array>
+#include <limits>
 
 #include "codegen/elementary.h"
 #include "codegen/math_coefficients.h"
@@ -22,14 +23,18 @@ struct Reduced {
   RealValue sin, cos;
 };
 
-// Where x is so large that r would be noise, r is at least kept in range, and so are the results.
+// Up to here n is exact, and so is what the first part of π/2 leaves of x.
+constexpr double kLarge = 0x1p50;
+
+// Infinity gives NaN.
 Reduced Reduce(RealValue x) {
   const RealValue n = RoundToEven(x * (2 / kPi));
-  RealValue r = x;
-  for (const double part : kHalfPi) r = Fma(n, -part, r);
-  r = Clamp(r, -kPi / 4, kPi / 4);
+  RealValue rest = x;
+  for (const double part : kHalfPi) rest = Fma(n, -part, rest);
+  const LaneTruth large = Abs(x) > kLarge && Abs(x) < x.Number(std::numeric_limits<double>::infinity());
+  const auto [quadrant, r] =
+      ReduceLargeAngles(x, large, {n - (n * 0.25).Call(llvm::Intrinsic::floor) * 4, rest});
   const RealValue z = r * r;
-  const RealValue quadrant = n - (n * 0.25).Call(llvm::Intrinsic::floor) * 4;
   const RealValue sin = Fma(z * r, Polynomial(z, kSin), r);
   const RealValue cos = Fma(z * z, Polynomial(z, kCos), 1 - z * 0.5);
   return {quadrant, sin, cos};
