@@ -55,7 +55,7 @@ class ErrorAnalysis {
 // All of it: the reference's run, and `pairs` pairs. For small graphs, as of tests; eight pairs leave one
 // false alarm in 10^11 elements, should the errors be as large as they are thought to be.
 absl::StatusOr<std::vector<OutputBounds>> BoundErrors(const Graph& graph, const std::vector<Tensor>& inputs,
-                                                       DType precision = DType::kF32, int pairs = 8);
+                                                      DType precision = DType::kF32, int pairs = 8);
 
 }  // namespace attune
 

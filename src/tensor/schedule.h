@@ -74,8 +74,8 @@ class Schedule {
   // is: such elements are not read. Not for reductions and imperative stages.
   absl::Status Inline(const std::string& stage);
   // The stage is computed inside `loop` of a stage that (itself, or through stages already computed there)
-  // reads it, for just the region that is read there; split its loops, which shrink to that, afterwards. Memory
-  // stands in for registers where an index is no constant once loops are unrolled and vectorized.
+  // reads it, for just the region that is read there; split its loops, which shrink to that, afterwards.
+  // Memory stands in for registers where an index is no constant once loops are unrolled and vectorized.
   absl::Status ComputeAt(const std::string& stage, const std::string& loop, MemorySpace space);
   // The same, and the region ends where the stage does, also where guarded iterations of its readers would go
   // beyond: they are not to overcompute, then.

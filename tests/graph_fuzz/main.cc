@@ -155,7 +155,8 @@ class Fuzzing {
   std::map<std::string, int64_t> refusals_;
 };
 
-// What a case of the corpus is tried with: its own setting, and the default ones of each level of instructions.
+// What a case of the corpus is tried with: its own setting, and the default ones of each level of
+// instructions.
 std::vector<Setting> ReplaySettings(const Setting& own) {
   std::vector<Setting> settings = {own};
   for (const char* name : {"x86-64-v3", "wide", "x86-64-v4", "cascadelake", "sapphirerapids"}) {
