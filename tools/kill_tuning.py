@@ -13,7 +13,6 @@ import argparse
 import collections
 import contextlib
 import json
-import os
 import pathlib
 import random
 import signal
@@ -25,7 +24,6 @@ import time
 import program
 from program import Failed, attune, attune_json
 
-MARK = "ATTUNE_KILL_TUNING"  # in the environment of a tuner, and of all processes that it starts
 GONE_S = 5  # how long these may take to end after it
 QUICK = ("--threads", 1, "--batch", 8, "--candidate-seconds", 0.05)
 
@@ -39,12 +37,10 @@ class Tuner:
     model and the database."""
 
     def __init__(self, options, database, *arguments):
-        self._mark = f"{MARK}={os.getpid()}.{time.monotonic_ns()}"
         command = [options.program, "tune", options.model, "--records", database, *QUICK, *arguments]
-        name, value = self._mark.split("=")
         self._errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL,
-                                        stderr=self._errors, env={**os.environ, name: value})
+                                        stderr=self._errors, start_new_session=True)
 
     def __enter__(self):
         return self
@@ -81,16 +77,15 @@ class Tuner:
             time.sleep(0.01)
 
     def _processes(self):
-        """The ids of the processes that it has started, all of which have its environment."""
+        """The ids of the processes that it has started, all of which are of its session."""
         found = []
         for folder in pathlib.Path("/proc").glob("[0-9]*"):
             try:
-                environment = (folder / "environ").read_bytes().split(b"\0")
-                # After the name, which may have spaces. A zombie has ended.
-                state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
-            except OSError:  # it has ended, or is another user's
+                # After the name, which may have spaces: state, parent, group, session.
+                status = (folder / "stat").read_text().rpartition(")")[2].split()
+            except OSError:  # it has ended
                 continue
-            if self._mark.encode() in environment and state != "Z":
+            if int(status[3]) == self.process.pid and status[0] != "Z":  # a zombie has ended
                 found.append(int(folder.name))
         return found
 
