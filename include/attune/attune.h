@@ -113,7 +113,9 @@ typedef struct attune_load_options {
  * not be changed in place while the model lives (replacing it by a rename is fine, and `attune compile` does
  * that). Where it is cut short, or its disk fails, reading the missing weights raises SIGBUS; read_whole
  * avoids that. Takes milliseconds, whatever the size of the weights; but where the file has them compressed,
- * all are checked and expanded into memory. */
+ * all are checked and expanded into memory. Where its code uses the tile registers of AMX, the process asks
+ * Linux for them, for good; a thread whose alternate signal stack has no room for them (sigaltstack(2): less
+ * than getauxval(AT_MINSIGSTKSZ)) makes that fail, and the model ATTUNE_WRONG_TARGET. */
 ATTUNE_EXPORT attune_code attune_load(const char* path, const attune_load_options* options,
                                       attune_model** model, attune_error* error);
 /* The same from the `bytes` of an artifact's file at `data`, which are copied. */

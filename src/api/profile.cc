@@ -9,8 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/dtype.h"
 #include "base/status.h"
 #include "graph/op.h"
+#include "runtime/model.h"
 
 namespace attune {
 namespace {
@@ -21,13 +23,28 @@ struct Row {
   double nanoseconds = 0;
 };
 
-// `op`: the names of a kernel's operators, as in conv_integer+relu.
-bool HasIntegerProduct(std::string_view op) {
-  for (const std::string_view name : absl::StrSplit(op, '+')) {
-    const std::optional<Op> known = ParseOp(name);
-    if (known && IsIntegerProduct(*known)) return true;
+// Whether a kernel's products are of bf16, which an artifact does not say: half of the floats that it reads
+// at least are tensors of it then, as both factors are. The others are what is added, which may be f32, and
+// masks.
+bool ReadsBF16(const KernelInfo& kernel) {
+  int narrow = 0, wide = 0;
+  for (const OperandInfo& operand : kernel.interface.operands) {
+    const auto dtype = static_cast<DType>(operand.dtype);
+    if (operand.is_written || !IsFloat(dtype)) continue;
+    ++(dtype == DType::kBF16 ? narrow : wide);
   }
-  return false;
+  return narrow > 0 && narrow >= wide;
+}
+
+// What the products of a kernel multiply.
+Multiplicand MultiplicandOf(const KernelInfo& kernel) {
+  bool has_product = false;
+  for (const std::string_view name : absl::StrSplit(kernel.op, '+')) {  // conv_integer+relu
+    const std::optional<Op> op = ParseOp(name);
+    if (op && IsIntegerProduct(*op)) return Multiplicand::kInt8;
+    has_product |= op && GetOpInfo(*op).category == OpCategory::kContraction;
+  }
+  return has_product && ReadsBF16(kernel) ? Multiplicand::kBF16 : Multiplicand::kF32;
 }
 
 // Rows of what one kernel computes. Its phases are functions of one object, so they share its digest.
@@ -39,11 +56,10 @@ class Rows {
       row.profile.op = "copy";
       return row;
     }
-    attune_kernel_info kernel;
-    attune_model_kernel(model, static_cast<size_t>(instruction.kernel), &kernel, nullptr);
+    const KernelInfo& kernel = ManifestOf(*model).kernels[static_cast<size_t>(instruction.kernel)];
     Row& row = rows_[absl::StrCat(kernel.digest, " ", kernel.op, " ", kernel.strategy)];
     row.profile.op = kernel.op;
-    row.profile.is_integer = HasIntegerProduct(kernel.op);
+    row.profile.multiplicand = MultiplicandOf(kernel);
     row.profile.strategy = kernel.strategy;
     row.profile.flops += static_cast<double>(kernel.flops);
     row.profile.bytes += static_cast<double>(kernel.bytes_read) + static_cast<double>(kernel.bytes_written);
@@ -74,7 +90,7 @@ double Median(std::vector<uint64_t> values) {
 }
 
 void Rate(KernelProfile& kernel, double total_seconds, const Peaks& peaks, int threads) {
-  const Work work = {kernel.flops, kernel.is_integer, kernel.bytes, static_cast<double>(kernel.calls)};
+  const Work work = {kernel.flops, kernel.multiplicand, kernel.bytes, static_cast<double>(kernel.calls)};
   const Roofline roofline = RooflineOf(work, kernel.seconds, peaks, threads);
   kernel.bound = roofline.bound;
   kernel.roofline_seconds = roofline.seconds;

@@ -20,9 +20,9 @@ struct KernelProfile {
   std::string strategy;
   int64_t calls = 0;
   double seconds = 0;
-  double share = 0;         // of the sum over all kernels, 0 to 1
-  bool is_integer = false;  // products are of integers of 8 bits
-  double flops = 0;         // operations, and the least bytes that must be moved
+  double share = 0;                                // of the sum over all kernels, 0 to 1
+  Multiplicand multiplicand = Multiplicand::kF32;  // of its products
+  double flops = 0;                                // operations, and the least bytes that must be moved
   double bytes = 0;
   double gflops_per_s = 0;
   double gb_per_s = 0;

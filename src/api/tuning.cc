@@ -89,6 +89,16 @@ absl::StatusOr<std::shared_ptr<const TreeEnsemble>> BaseModel(const std::string&
   return trees;
 }
 
+// What the products of a task's kernels multiply.
+Multiplicand MultiplicandOf(const Workload& workload) {
+  const Node* const anchor = workload.anchor;
+  if (anchor == nullptr || anchor->num_inputs() < 2) return Multiplicand::kF32;
+  if (IsIntegerProduct(anchor->op())) return Multiplicand::kInt8;
+  const bool is_bf16 =
+      anchor->input(0)->type().dtype == DType::kBF16 && anchor->input(1)->type().dtype == DType::kBF16;
+  return is_bf16 ? Multiplicand::kBF16 : Multiplicand::kF32;
+}
+
 // What no kernel of the task goes below, by whatever strategy.
 absl::StatusOr<double> LowerBound(const TuningTask& task, const Target& target, int threads) {
   ASSIGN_OR_RETURN(const Workload workload, task.Analyze());
@@ -97,8 +107,8 @@ absl::StatusOr<double> LowerBound(const TuningTask& task, const Target& target, 
     if (strategy.why_not(workload, target).empty()) flops = std::min(flops, strategy.least_work * task.flops);
   }
   constexpr double kAtOnce = 0;  // data in memory would be a weaker bound
-  const bool is_integer = workload.anchor != nullptr && IsIntegerProduct(workload.anchor->op());
-  return RooflineOf({flops, is_integer, task.bytes, 1}, kAtOnce, MeasurePeaks(threads), threads).seconds;
+  return RooflineOf({flops, MultiplicandOf(workload), task.bytes, 1}, kAtOnce, MeasurePeaks(threads), threads)
+      .seconds;
 }
 
 }  // namespace

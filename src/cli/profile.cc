@@ -28,7 +28,8 @@ Json ToJson(const ProfileReport& report) {
                        {"calls", k.calls},
                        {"ms", k.seconds * 1e3},
                        {"share", k.share},
-                       {"integer", k.is_integer},
+                       {"integer", k.multiplicand == Multiplicand::kInt8},
+                       {"bf16", k.multiplicand == Multiplicand::kBF16},
                        {"flops", k.flops},
                        {"bytes", k.bytes},
                        {"gflops_per_s", k.gflops_per_s},
@@ -43,6 +44,7 @@ Json ToJson(const ProfileReport& report) {
           {"threads", report.threads},
           {"peak",
            {{"gflops_per_core", report.peaks.gflops_per_core},
+            {"bf16_gflops_per_core", report.peaks.bf16_gflops_per_core},
             {"int8_gops_per_core", report.peaks.int8_gops_per_core},
             {"l2_gb_per_s", report.peaks.l2_gb_per_s},
             {"l3_gb_per_s", report.peaks.l3_gb_per_s},
@@ -75,11 +77,11 @@ std::string ToText(const ProfileReport& report) {
       absl::StrFormat("total %.3f ms, %.3f GFLOP, %.1f GFLOP/s on %d thread%s\n", report.seconds * 1e3,
                       report.flops * 1e-9, any ? report.flops / report.seconds * 1e-9 : 0.0, report.threads,
                       report.threads == 1 ? "" : "s"),
-      absl::StrFormat("a core here, measured: %.1f GFLOP/s (%.1f of integers), %.1f GB/s from L2, %.1f from "
-                      "L3, %.1f from "
-                      "memory\n",
-                      report.peaks.gflops_per_core, report.peaks.int8_gops_per_core, report.peaks.l2_gb_per_s,
-                      report.peaks.l3_gb_per_s, report.peaks.memory_gb_per_s));
+      absl::StrFormat("a core here, measured: %.1f GFLOP/s (%.1f of bf16, %.1f of integers), %.1f GB/s from "
+                      "L2, %.1f from L3, %.1f from memory\n",
+                      report.peaks.gflops_per_core, report.peaks.bf16_gflops_per_core,
+                      report.peaks.int8_gops_per_core, report.peaks.l2_gb_per_s, report.peaks.l3_gb_per_s,
+                      report.peaks.memory_gb_per_s));
 }
 
 absl::Status Profile(const Flags& flags) {

@@ -29,6 +29,8 @@ struct attune_session {
   std::unique_ptr<ModelSession> session;
 };
 
+const Manifest& attune::ManifestOf(const attune_model& model) { return model.loaded->manifest(); }
+
 namespace {
 
 // Fills `error`, cutting the message where a character begins.

@@ -25,7 +25,7 @@ TEST(DeviceTest, RefusesCodeForMoreThanTheEnvironmentNames) {
   const auto check = [](const char* name) {
     return CpuDevice().CheckTarget({std::string(HostArch()), name, TargetByName(name)->required_features});
   };
-  for (const char* name : {"x86-64-v4", "cascadelake", "znver4"}) {
+  for (const char* name : {"x86-64-v4", "cascadelake", "znver4", "sapphirerapids"}) {
     const RuntimeStatus status = check(name);
     EXPECT_EQ(status.code, ATTUNE_WRONG_TARGET);
     EXPECT_THAT(status.message, ::testing::HasSubstr("which this one lacks as ATTUNE_HOST_CPU=x86-64-v3"));

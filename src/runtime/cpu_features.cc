@@ -8,6 +8,7 @@
 #endif
 
 #include "target/feature_level.h"
+#include "target/tile_permission.h"
 
 namespace attune {
 namespace {
@@ -27,8 +28,9 @@ enum Register { kEax, kEbx, kEcx, kEdx };
 
 // Bits of XCR0: the registers that the system saves (Intel SDM volume 1, section 13.3).
 constexpr uint64_t kNoState = 0;
-constexpr uint64_t kAvxState = 0x6;      // XMM, YMM
-constexpr uint64_t kAvx512State = 0xE6;  // and opmasks, upper halves, ZMM16-31
+constexpr uint64_t kAvxState = 0x6;       // XMM, YMM
+constexpr uint64_t kAvx512State = 0xE6;   // and opmasks, upper halves, ZMM16-31
+constexpr uint64_t kTileState = 0x60000;  // the tiles' configuration and data
 
 // Where cpuid reports a feature (Intel SDM volume 2, CPUID; AMD APM volume 3, appendix E).
 struct Feature {
@@ -72,7 +74,10 @@ constexpr Feature kFeatures[] = {
     {"avx512vnni", 7, 0, kEcx, 11, kAvx512State},
     {"avx512bitalg", 7, 0, kEcx, 12, kAvx512State},
     {"avx512vpopcntdq", 7, 0, kEcx, 14, kAvx512State},
+    {"amxbf16", 7, 0, kEdx, 22, kTileState},
     {"avx512fp16", 7, 0, kEdx, 23, kAvx512State},
+    {"amxtile", 7, 0, kEdx, 24, kTileState},
+    {"amxint8", 7, 0, kEdx, 25, kTileState},
     {"avxvnni", 7, 1, kEax, 4, kAvxState},
     {"avx512bf16", 7, 1, kEax, 5, kAvx512State},
     {"avxifma", 7, 1, kEax, 23, kAvxState},
@@ -96,7 +101,8 @@ bool Has(const Feature& feature) {
     return false;
   }
   if ((registers[feature.reg] >> feature.bit & 1) == 0) return false;
-  return feature.state == kNoState || (SavedState() & feature.state) == feature.state;
+  if ((SavedState() & feature.state) != feature.state) return false;
+  return feature.state != kTileState || MayUseTiles();
 }
 
 // Whether the environment leaves the feature. What no level has, and is not AVX-512's, no choice takes away.
@@ -124,7 +130,7 @@ std::string_view HostArch() { return "x86_64"; }
 bool HostHasFeature(std::string_view feature) {
   const std::string name = Squeeze(feature);
   for (const Feature& known : kFeatures) {
-    if (known.name == name) return Has(known) && IsLeft(name);
+    if (known.name == name) return IsLeft(name) && Has(known);
   }
   return false;
 }

@@ -3,13 +3,28 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <fstream>
+#include <latch>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "target/host_cpu_for_test.h"
 #include "target/target.h"
+#include "target/tile_permission.h"
 
 namespace attune {
 namespace {
@@ -38,6 +53,76 @@ TEST(CpuFeaturesTest, AgreeWithTheKernel) {
                               "avx512_fp16", "avx_vnni",     "avx512_bf16",   "avx_ifma"}) {
     EXPECT_EQ(HostHasFeature(feature), flags.contains(feature)) << feature;
   }
+  for (const char* feature : {"amx_tile", "amx_int8", "amx_bf16"})
+    EXPECT_EQ(HostHasFeature(feature), flags.contains(feature) && MayUseTiles()) << feature;
+}
+
+__attribute__((target("amx-tile"))) void UseATile() {
+  alignas(64) std::array<uint8_t, 64> shapes = {1};  // the palette
+  shapes[16] = 64;                                   // of tile 0: bytes a row, and rows
+  shapes[48] = 16;
+  _tile_loadconfig(shapes.data());
+  _tile_zero(0);
+  _tile_release();
+}
+
+// Each question is the first one of a program of its own.
+class TilePermissionTest : public ::testing::Test {
+ protected:
+  TilePermissionTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  ScopedHostCpu none_{nullptr};
+};
+
+// Threads that are there when the question comes, later ones and children are all served.
+TEST_F(TilePermissionTest, AYesHoldsForThreadsAndChildren) {
+  const auto use = [] {
+    std::latch asked(1);
+    bool may = false;
+    std::thread early([&] {
+      asked.wait();
+      if (may) UseATile();
+    });
+    may = HostHasFeature("amx_tile");
+    asked.count_down();
+    early.join();
+    if (!may) std::exit(0);
+    std::thread(UseATile).join();
+    const pid_t child = fork();
+    if (child == 0) {
+      UseATile();
+      _exit(0);
+    }
+    int status = 0;
+    std::exit(waitpid(child, &status, 0) == child && status == 0 ? 0 : 1);
+  };
+  EXPECT_EXIT(use(), ::testing::ExitedWithCode(0), "");
+}
+
+// A signal that came there would write beyond its end.
+TEST_F(TilePermissionTest, ASmallSignalStackMeansNo) {
+  const auto ask = [] {
+    static std::array<std::byte, 4096> small;
+    stack_t stack = {};
+    stack.ss_sp = small.data();
+    stack.ss_size = small.size();
+    if (sigaltstack(&stack, nullptr) != 0) std::exit(0);  // the system takes none that small
+    std::exit(HostHasFeature("amx_tile") ? 1 : 0);
+  };
+  EXPECT_EXIT(ask(), ::testing::ExitedWithCode(0), "");
+}
+
+// So that code for tiles is found out, in a program that runs as on another processor.
+TEST_F(TilePermissionTest, IsNotAskedForWhereTheEnvironmentTakesTilesAway) {
+  const auto ask = [] {
+    ScopedHostCpu chosen("x86-64-v3");
+    if (HostHasFeature("amx_tile")) std::exit(1);
+    HostTarget().status().IgnoreError();
+    constexpr long kGetPermissions = 0x1022;  // ARCH_GET_XCOMP_PERM
+    uint64_t permitted = 0;
+    if (syscall(SYS_arch_prctl, kGetPermissions, &permitted) != 0) std::exit(0);  // an old kernel
+    std::exit((permitted >> 18 & 1) == 0 ? 0 : 2);
+  };
+  EXPECT_EXIT(ask(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(CpuFeaturesTest, UnderstandsBothSpellings) {
@@ -54,7 +139,7 @@ TEST(CpuFeaturesTest, UnknownOnesAreMissing) {
 // What the environment names takes features away and adds none.
 TEST(CpuFeaturesTest, TheEnvironmentTakesAway) {
   ScopedHostCpu none(nullptr);
-  const std::vector<std::string> all = TargetByName("znver5")->required_features;
+  const std::vector<std::string> all = TargetByName("graniterapids")->required_features;
   const std::vector<std::string> lacking = MissingFeatures(all);
   for (const std::string& name : TargetNames()) {
     const Target target = *TargetByName(name);

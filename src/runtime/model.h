@@ -71,6 +71,9 @@ class LoadedModel {
   DeviceMemory constants_;
 };
 
+// Of what the C interface's handle stands for, as long as the handle lives; not exported.
+const Manifest& ManifestOf(const attune_model& model);
+
 }  // namespace attune
 
 #endif  // ATTUNE_RUNTIME_MODEL_H_

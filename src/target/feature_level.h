@@ -14,7 +14,7 @@ namespace attune {
 inline constexpr const char kHostCpuVariable[] = "ATTUNE_HOST_CPU";
 
 // Each has the instructions of those before it. A processor whose level is kNone runs nothing of ours.
-enum class FeatureLevel { kNone, kAvx2, kAvx512, kAvx512Vnni, kAvx512Bf16 };
+enum class FeatureLevel { kNone, kAvx2, kAvx512, kAvx512Vnni, kAvx512Bf16, kAmx };
 
 struct NamedProcessor {
   std::string_view name;  // as --cpu takes it
@@ -29,7 +29,10 @@ inline constexpr NamedProcessor kProcessors[] = {
     {"skylake-avx512", FeatureLevel::kAvx512},
     {"cascadelake", FeatureLevel::kAvx512Vnni},
     {"icelake-server", FeatureLevel::kAvx512Vnni},
-    {"sapphirerapids", FeatureLevel::kAvx512Bf16},
+    {"cooperlake", FeatureLevel::kAvx512Bf16},
+    {"sapphirerapids", FeatureLevel::kAmx},
+    {"emeraldrapids", FeatureLevel::kAmx},
+    {"graniterapids", FeatureLevel::kAmx},
     {"znver2", FeatureLevel::kAvx2},
     {"znver3", FeatureLevel::kAvx2},
     {"znver4", FeatureLevel::kAvx512Bf16},
@@ -52,6 +55,9 @@ inline constexpr LevelFeature kLevelFeatures[] = {
     {"avx512vl", FeatureLevel::kAvx512},
     {"avx512_vnni", FeatureLevel::kAvx512Vnni},
     {"avx512_bf16", FeatureLevel::kAvx512Bf16},
+    {"amx_tile", FeatureLevel::kAmx},
+    {"amx_int8", FeatureLevel::kAmx},
+    {"amx_bf16", FeatureLevel::kAmx},
 };
 
 // kNone where there is no such processor.

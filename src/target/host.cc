@@ -16,6 +16,7 @@
 #include "base/status.h"
 #include "target/feature_level.h"
 #include "target/target.h"
+#include "target/tile_permission.h"
 
 namespace attune {
 namespace {
@@ -47,26 +48,58 @@ Identity ReadIdentity() {
   return id;
 }
 
-// The last level whose every instruction this processor has.
-FeatureLevel LevelOfProcessor() {
-  __builtin_cpu_init();
+struct Registers {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
-      !__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & bit_F16C)) {
-    return FeatureLevel::kNone;
-  }
-  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-      !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) {
-    return FeatureLevel::kAvx2;
-  }
-  if (!__builtin_cpu_supports("avx512vnni")) return FeatureLevel::kAvx512;
-  return __builtin_cpu_supports("avx512bf16") ? FeatureLevel::kAvx512Bf16 : FeatureLevel::kAvx512Vnni;
+};
+
+// Zeros where there is no such leaf.
+Registers Cpuid(unsigned leaf, unsigned subleaf) {
+  Registers r;
+  return __get_cpuid_count(leaf, subleaf, &r.eax, &r.ebx, &r.ecx, &r.edx) ? r : Registers();
+}
+
+// The compiler's builtin does not say whether the system lets a process use what it reports.
+bool HasTiles() {
+  const unsigned edx = Cpuid(7, 0).edx, all = bit_AMXTILE | bit_AMXINT8 | bit_AMXBF16;
+  return (edx & all) == all && MayUseTiles();
+}
+
+// Sapphire and Emerald Rapids have no products of f16.
+bool HasHalfPrecisionTiles() { return (Cpuid(7, 1).eax & bit_AMXFP16) != 0; }
+
+// The last level up to `most` whose every instruction this processor has. The system is asked for tiles only
+// where the level may have them.
+FeatureLevel LevelOfProcessor(FeatureLevel most) {
+  const auto has = [](FeatureLevel level) {
+    switch (level) {
+      case FeatureLevel::kNone:
+        return true;
+      case FeatureLevel::kAvx2:
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+               (Cpuid(1, 0).ecx & bit_F16C) != 0;
+      case FeatureLevel::kAvx512:
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+      case FeatureLevel::kAvx512Vnni:
+        return __builtin_cpu_supports("avx512vnni") != 0;
+      case FeatureLevel::kAvx512Bf16:
+        return __builtin_cpu_supports("avx512bf16") != 0;
+      case FeatureLevel::kAmx:
+        return HasTiles();
+    }
+    return false;
+  };
+  __builtin_cpu_init();
+  FeatureLevel level = FeatureLevel::kNone;
+  for (int next = 1; next <= static_cast<int>(most) && has(static_cast<FeatureLevel>(next)); ++next)
+    level = static_cast<FeatureLevel>(next);
+  return level;
 }
 
 // The target that fits best and whose every instruction this processor has; empty without AVX2.
 std::string BestName(const Identity& id) {
   const bool amd = id.vendor == "AuthenticAMD";
-  switch (LevelOfProcessor()) {
+  switch (LevelOfProcessor(FeatureLevel::kAmx)) {
     case FeatureLevel::kNone:
       return "";
     case FeatureLevel::kAvx2:
@@ -77,8 +110,10 @@ std::string BestName(const Identity& id) {
     case FeatureLevel::kAvx512Vnni:
       return __builtin_cpu_supports("avx512vbmi2") ? "icelake-server" : "cascadelake";
     case FeatureLevel::kAvx512Bf16:
-      if (!amd) return "sapphirerapids";
+      if (!amd) return "cooperlake";
       return id.family >= 0x1A ? "znver5" : "znver4";
+    case FeatureLevel::kAmx:
+      return HasHalfPrecisionTiles() ? "graniterapids" : "sapphirerapids";
   }
   return "";
 }
@@ -87,7 +122,7 @@ std::string BestName(const Identity& id) {
 absl::StatusOr<Target> ChosenTarget(const std::string& name) {
   absl::StatusOr<Target> target = TargetByName(name);
   if (!target.ok()) return Annotate(target.status(), kHostCpuVariable);
-  if (LevelOf(name) > LevelOfProcessor()) {
+  if (const FeatureLevel level = LevelOf(name); LevelOfProcessor(level) < level) {
     return InvalidInput(kHostCpuVariable, "=", name, ": this processor lacks some of its instructions; ",
                         "name one with fewer, or compile for it with --cpu");
   }

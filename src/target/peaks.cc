@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -10,10 +11,12 @@
 #include <mutex>
 #include <numeric>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "base/processors.h"
 #include "base/threads.h"
+#include "target/products.h"
 #include "target/target.h"
 
 namespace attune {
@@ -35,19 +38,33 @@ constexpr int kRowsOf32 = 12;
 constexpr int kMaxVector = 64;  // bytes
 
 // Kernels do not multiply ones and zeros either, and how much power an operation takes depends on its bits.
+// Numbers of f32, or pairs of bf16, or what bytes these have.
 struct alignas(kMaxVector) Operands {
   float rows[kTerms][kRowsOf32];
   float columns[kTerms][kColumns][kMaxVector / sizeof(float)];
-
-  Operands() {
-    std::minstd_rand random;
-    std::uniform_real_distribution<float> number(-1, 1);
-    for (auto& term : rows) std::ranges::generate(term, [&] { return number(random); });
-    for (auto& term : columns) {
-      for (auto& vector : term) std::ranges::generate(vector, [&] { return number(random); });
-    }
-  }
 };
+
+class RandomNumbers {
+ public:
+  float Float() { return number_(random_); }
+  float PairOfBF16() {
+    const auto high = std::bit_cast<uint32_t>(Float()), low = std::bit_cast<uint32_t>(Float());
+    return std::bit_cast<float>((high & 0xFFFF0000) | low >> 16);
+  }
+
+ private:
+  std::minstd_rand random_;
+  std::uniform_real_distribution<float> number_{-1, 1};
+};
+
+template <typename T>
+T MakeOperands(float (RandomNumbers::*next)()) {
+  RandomNumbers random;
+  T operands;
+  const std::span<float> all(reinterpret_cast<float*>(&operands), sizeof(operands) / sizeof(float));
+  std::ranges::generate(all, [&] { return (random.*next)(); });
+  return operands;
+}
 
 __attribute__((target("avx512f"))) float FmaLoop512(const Operands& operands, int64_t terms) {
   __m512 sum[kRowsOf32][kColumns] = {};
@@ -104,6 +121,77 @@ __attribute__((target("avx512f,avx512vnni"))) float DotLoop512(const Operands& o
   return static_cast<float>(_mm512_reduce_add_epi32(total));
 }
 
+// The same operands as pairs of bf16, two terms at a time.
+__attribute__((target("avx512f,avx512bf16"))) float DotLoopBF16(const Operands& operands, int64_t terms) {
+  __m512 sum[kRowsOf32][kColumns] = {};
+  for (int64_t t = 0; t < terms; ++t) {
+    const auto& rows = operands.rows[t % kTerms];
+    const auto& columns = operands.columns[t % kTerms];
+    const auto first = reinterpret_cast<__m512bh>(_mm512_load_ps(columns[0]));
+    const auto second = reinterpret_cast<__m512bh>(_mm512_load_ps(columns[1]));
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kRowsOf32; ++i) {
+      const auto row = reinterpret_cast<__m512bh>(_mm512_set1_ps(rows[i]));
+      sum[i][0] = _mm512_dpbf16_ps(sum[i][0], row, first);
+      sum[i][1] = _mm512_dpbf16_ps(sum[i][1], row, second);
+    }
+  }
+  __m512 total = _mm512_setzero_ps();
+  for (const auto& row : sum) total = _mm512_add_ps(total, _mm512_add_ps(row[0], row[1]));
+  return _mm512_reduce_add_ps(total);
+}
+
+// Tiles as AMX loads them; 16 KiB.
+constexpr int kTileSteps = 4;  // until they repeat
+struct alignas(kMaxVector) TileOperands {
+  using Tile = float[kTileRows][kTileColumns];
+  Tile left[kTileSteps][2], right[kTileSteps][2];
+};
+constexpr int kTileRowBytes = sizeof(float) * kTileColumns;
+
+// 2 × 2 tiles of sums, of integers of 8 bits or of bf16: of four operations, each tile that is loaded serves
+// two.
+template <bool kIntegers>
+__attribute__((target("amx-tile,amx-int8,amx-bf16"))) float TileLoop(const TileOperands& operands,
+                                                                     int64_t steps) {
+  struct alignas(kMaxVector) {
+    uint8_t palette = 1, start_row = 0, reserved[14] = {};
+    uint16_t row_bytes[16] = {};
+    uint8_t rows[16] = {};
+  } shapes;  // as ldtilecfg reads it
+  static_assert(sizeof(shapes) == kMaxVector);
+  std::fill_n(shapes.row_bytes, kTileRegisters, uint16_t{kTileRowBytes});
+  std::fill_n(shapes.rows, kTileRegisters, uint8_t{kTileRows});
+  _tile_loadconfig(&shapes);
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  for (int64_t step = 0; step < steps; ++step) {
+    const auto& left = operands.left[step % kTileSteps];
+    const auto& right = operands.right[step % kTileSteps];
+    _tile_loadd(4, left[0], kTileRowBytes);
+    _tile_loadd(6, right[0], kTileRowBytes);
+    _tile_loadd(7, right[1], kTileRowBytes);
+    _tile_loadd(5, left[1], kTileRowBytes);
+    if constexpr (kIntegers) {
+      _tile_dpbusd(0, 4, 6);
+      _tile_dpbusd(1, 4, 7);
+      _tile_dpbusd(2, 5, 6);
+      _tile_dpbusd(3, 5, 7);
+    } else {
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_dpbf16ps(1, 4, 7);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(3, 5, 7);
+    }
+  }
+  alignas(kMaxVector) TileOperands::Tile sums;
+  _tile_stored(0, sums, kTileRowBytes);
+  _tile_release();  // else each switch to another thread saves them
+  return sums[0][0];
+}
+
 __attribute__((target("avx2"))) int64_t ReadAll(const std::vector<int64_t>& data) {
   __m256i sum[4] = {};
   const __m256i* p = reinterpret_cast<const __m256i*>(data.data());
@@ -148,18 +236,51 @@ double MostOnAll(int threads, int runs, Prepare prepare, Rate rate) {
   return most;
 }
 
-// Billions of operations a second and core, if `loop` does `operations` a term and sum.
-template <typename F>
-double MeasureGops(int threads, F loop, int rows, int operations) {
-  constexpr int64_t kTermsARun = 800'000;
+// Billions of operations a second and core, if `loop` does `operations` a step.
+template <typename Operands>
+double MeasureGops(int threads, float (*loop)(const Operands&, int64_t), float (RandomNumbers::*next)(),
+                   int64_t steps, int64_t operations) {
   constexpr int kRuns = 8;
   return MostOnAll(
-      threads, kRuns, [] { return Operands(); },
+      threads, kRuns, [&] { return MakeOperands<Operands>(next); },
       [&](const Operands& operands) {
         const Clock::time_point start = Clock::now();
-        Keep(loop(operands, kTermsARun));
-        return static_cast<double>(kTermsARun * rows * kColumns * operations) / SecondsSince(start) * 1e-9;
+        Keep(loop(operands, steps));
+        return static_cast<double>(steps * operations) / SecondsSince(start) * 1e-9;
       });
+}
+
+struct ProductPeaks {
+  double f32, bf16, int8;  // as in Peaks
+};
+
+ProductPeaks MeasureProducts(int threads, const Target& target) {
+  constexpr int64_t kVectorTerms = 800'000, kTileTerms = 100'000;
+  const auto vectors = [&](auto* loop, auto next, int64_t rows, int64_t terms) {
+    return MeasureGops(threads, loop, next, kVectorTerms, 2 * rows * kColumns * target.Lanes(4) * terms);
+  };
+  const auto tiles = [&](auto* loop, auto next, int64_t terms) {
+    constexpr int64_t kProducts = 4, kSums = kTileRows * kTileColumns;
+    return MeasureGops(threads, loop, next, kTileTerms, 2 * kProducts * kSums * kTileColumns * terms);
+  };
+  const auto float_next = &RandomNumbers::Float, pair_next = &RandomNumbers::PairOfBF16;
+  ProductPeaks peaks;
+  peaks.f32 = target.vector_bits == 512 ? vectors(FmaLoop512, float_next, kRowsOf32, 1)
+                                        : vectors(FmaLoop256, float_next, kRowsOf16, 1);
+  // A Sapphire Rapids starts a vdpbf16ps every second cycle, and two FMAs of f32 in each: there, numbers that
+  // are widened first are multiplied faster.
+  peaks.bf16 = peaks.int8 = peaks.f32;
+  if (target.Has("amx_bf16")) {
+    peaks.bf16 = tiles(TileLoop<false>, pair_next, 2);
+  } else if (target.Has("avx512_bf16")) {
+    peaks.bf16 = std::max(peaks.f32, vectors(DotLoopBF16, pair_next, kRowsOf32, 2));
+  }
+  if (target.Has("amx_int8")) {
+    peaks.int8 = tiles(TileLoop<true>, float_next, 4);
+  } else if (target.Has("avx512_vnni")) {
+    peaks.int8 = vectors(DotLoop512, float_next, kRowsOf32, 4);
+  }
+  return peaks;
 }
 
 // The bandwidth of what holds `bytes` for each core, read again and again.
@@ -185,18 +306,14 @@ Peaks Measure(int threads) {
   const int64_t in_l3 = std::max(2 * target->l2_bytes, std::min(target->l3_bytes / (8 * threads), kMostInL3));
   const int64_t in_memory =
       std::clamp<int64_t>(4 * target->l3_bytes, int64_t{64} << 20, int64_t{256} << 20) / threads;
-  const int operations = 2 * target->vector_bits / 32;
-  const double f32 = target->vector_bits == 512 ? MeasureGops(threads, FmaLoop512, kRowsOf32, operations)
-                                                : MeasureGops(threads, FmaLoop256, kRowsOf16, operations);
-  constexpr int kDot = 4;
-  const bool has_dot = target->Has("avx512_vnni");
-  return Peaks{
-      .gflops_per_core = f32,
-      .int8_gops_per_core = has_dot ? MeasureGops(threads, DotLoop512, kRowsOf32, kDot * operations) : f32,
-      .l2_gb_per_s = MeasureRead(threads, std::max(target->l2_bytes / 2, kLeast)),
-      .l3_gb_per_s = MeasureRead(threads, std::max(in_l3, kLeast)),
-      .memory_gb_per_s = MeasureRead(threads, std::max(in_memory, kLeast)),
-      .l2_bytes = target->l2_bytes};
+  const ProductPeaks products = MeasureProducts(threads, *target);
+  return Peaks{.gflops_per_core = products.f32,
+               .bf16_gflops_per_core = products.bf16,
+               .int8_gops_per_core = products.int8,
+               .l2_gb_per_s = MeasureRead(threads, std::max(target->l2_bytes / 2, kLeast)),
+               .l3_gb_per_s = MeasureRead(threads, std::max(in_l3, kLeast)),
+               .memory_gb_per_s = MeasureRead(threads, std::max(in_memory, kLeast)),
+               .l2_bytes = target->l2_bytes};
 }
 
 }  // namespace

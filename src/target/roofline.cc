@@ -19,7 +19,10 @@ std::string_view Name(Bound bound) {
 }
 
 double PeakOf(const Work& work, const Peaks& peaks, int threads) {
-  return (work.is_integer ? peaks.int8_gops_per_core : peaks.gflops_per_core) * 1e9 * threads;
+  const double giga = work.multiplicand == Multiplicand::kInt8   ? peaks.int8_gops_per_core
+                      : work.multiplicand == Multiplicand::kBF16 ? peaks.bf16_gflops_per_core
+                                                                 : peaks.gflops_per_core;
+  return giga * 1e9 * threads;
 }
 
 Roofline RooflineOf(const Work& work, double seconds, const Peaks& peaks, int threads) {

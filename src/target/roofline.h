@@ -13,10 +13,13 @@ namespace attune {
 enum class Bound { kCompute, kL2, kL3, kMemory };
 std::string_view Name(Bound bound);  // "compute", "L2", "L3" or "memory"
 
+// What most operations of a kernel multiply and add.
+enum class Multiplicand { kF32, kBF16, kInt8 };
+
 struct Work {
-  double flops = 0;         // in all calls together
-  bool is_integer = false;  // most of them multiply and add numbers of 8 bits
-  double bytes = 0;         // likewise, the least that must be moved
+  double flops = 0;  // in all calls together
+  Multiplicand multiplicand = Multiplicand::kF32;
+  double bytes = 0;  // likewise, the least that must be moved
   double calls = 1;
 };
 

@@ -28,7 +28,8 @@ struct Row {
 // Caches and clocks as the vendors' data sheets give them; for the generic levels, a modest machine.
 // Throughputs: Agner Fog, Instruction tables; uops.info. Zen 4 splits a 512-bit FMA over two 256-bit pipes.
 // What a core reads of its caches and memory in a cycle, where a row has it: as `attune profile` measured it,
-// on a Xeon of 3.85 GHz, whose third level is large, far away and hardly faster than memory.
+// on a Xeon of 3.85 GHz, whose third level is large, far away and hardly faster than memory. Its successors
+// have the same mesh, and so its numbers; so has cooperlake, the row of Xeons whose hypervisor hides AMX.
 constexpr Row kTargets[] = {
     {"x86-64-v3", "haswell", 32 * kKiB, 512 * kKiB, 8 * kMiB, 3.0, 2},
     {"x86-64-v4", "skylake-avx512", 32 * kKiB, kMiB, 16 * kMiB, 2.7, 2},
@@ -37,7 +38,10 @@ constexpr Row kTargets[] = {
     {"skylake-avx512", "skylake-avx512", 32 * kKiB, kMiB, 24 * kMiB, 2.7, 2},
     {"cascadelake", "cascadelake", 32 * kKiB, kMiB, 24 * kMiB, 2.7, 2},
     {"icelake-server", "icelake-server", 48 * kKiB, 1280 * kKiB, 32 * kMiB, 2.9, 2},
+    {"cooperlake", "cooperlake", 32 * kKiB, kMiB, 38 * kMiB, 2.9, 2, 44, 5, 3.4},
     {"sapphirerapids", "sapphirerapids", 48 * kKiB, 2 * kMiB, 60 * kMiB, 3.0, 2, 44, 5, 3.4},
+    {"emeraldrapids", "emeraldrapids", 48 * kKiB, 2 * kMiB, 160 * kMiB, 3.0, 2, 44, 5, 3.4},
+    {"graniterapids", "graniterapids", 48 * kKiB, 2 * kMiB, 288 * kMiB, 2.9, 2, 44, 5, 3.4},
     {"znver2", "znver2", 32 * kKiB, 512 * kKiB, 16 * kMiB, 3.2, 2},
     {"znver3", "znver3", 32 * kKiB, 512 * kKiB, 32 * kMiB, 3.4, 2},
     {"znver4", "znver4", 32 * kKiB, kMiB, 32 * kMiB, 3.6, 1},
@@ -72,6 +76,7 @@ Target MakeTarget(const Row& row) {
   std::vector<std::string> beyond;
   if (level >= FeatureLevel::kAvx512Vnni) beyond.push_back("+avx512vnni");
   if (level >= FeatureLevel::kAvx512Bf16) beyond.push_back("+avx512bf16");
+  if (level >= FeatureLevel::kAmx) beyond.push_back("+amx-tile,+amx-int8,+amx-bf16");
   target.llvm_features = absl::StrJoin(beyond, ",");
   target.l1_bytes = row.l1;
   target.l2_bytes = row.l2;
@@ -89,10 +94,24 @@ Target MakeTarget(const Row& row) {
   return target;
 }
 
+bool Contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 }  // namespace
 
 bool Target::Has(std::string_view feature) const {
-  return std::find(required_features.begin(), required_features.end(), feature) != required_features.end();
+  return Contains(required_features, feature) || IsModelled(feature);
+}
+
+bool Target::IsModelled(std::string_view feature) const { return Contains(modelled_features, feature); }
+
+Target WithModelledTiles(Target base) {
+  for (const LevelFeature& feature : kLevelFeatures) {
+    if (feature.level == FeatureLevel::kAmx && !base.Has(feature.name))
+      base.modelled_features.emplace_back(feature.name);
+  }
+  return base;
 }
 
 std::vector<std::string> TargetNames() {

@@ -24,8 +24,13 @@ struct Target {
   std::string llvm_tune;
 
   // Instruction sets that the code needs; the runtime refuses an artifact where one is missing. Spelled
-  // "avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni", "avx512_bf16".
+  // "avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni", "avx512_bf16",
+  // "amx_tile", "amx_int8", "amx_bf16".
   std::vector<std::string> required_features;
+
+  // Instruction sets that strategies may use and that generated code calls a software model of instead; for
+  // tests. Spelled likewise, and none of them is required.
+  std::vector<std::string> modelled_features;
 
   int vector_bits = 256;
   int num_vector_registers = 16;
@@ -48,8 +53,17 @@ struct Target {
   // Whether permutes of two vectors, scalings by powers of two and estimates of reciprocals, of vectors of
   // 512 bits, start every cycle or two.
   bool fast_permutes = false;
+  // Of processors with AMX: cycles between two products of tiles that each add 64 bytes of 16 rows and 16
+  // columns to 16 x 16 sums (tdpbusd, tdpbf16ps). Fewer rows are no faster. Throughput as uops.info and the
+  // Intel 64 and IA-32 Optimization Reference Manual (Intel AMX) give it; on a Sapphire Rapids at 2.94 GHz a
+  // product took 5.45 ns, and with its share of operands for 2 x 2 tiles of sums 6.8 ns from L1, 9.3 ns from
+  // L2.
+  double tile_product_cycles = 16;
+  double tile_load_cycles = 8;  // a tile of 16 rows of 64 bytes from L1; same sources
 
+  // Whether strategies may use the instruction set: it is required, or modelled.
   bool Has(std::string_view feature) const;
+  bool IsModelled(std::string_view feature) const;
   // Elements of `bytes` bytes each in one vector register.
   int Lanes(int bytes) const { return vector_bits / 8 / bytes; }
   double PeakGflopsPerCore() const { return clock_ghz * fma_per_cycle * 2 * Lanes(4); }
@@ -60,6 +74,10 @@ struct Target {
 // The target of that name, with the name's typical caches and one core. The error lists the names.
 absl::StatusOr<Target> TargetByName(std::string_view name);
 std::vector<std::string> TargetNames();
+
+// The same with AMX's instruction sets, those that it lacks as modelled ones. For tests: so every kernel that
+// works on tiles runs, and is checked, on any machine.
+Target WithModelledTiles(Target base);
 
 // The processor that this program runs on: the named target that fits best, with the caches and cores that
 // the system reports. ATTUNE_HOST_CPU in the environment names another (feature_level.h). Fails where AVX2,
@@ -75,7 +93,9 @@ std::string DeviceFingerprint();
 struct Peaks {
   // f32 fused multiply-adds, counted as two operations, of operands that come from the first-level cache.
   double gflops_per_core = 0;
-  // Multiply-adds of 8 bits into 32, likewise; those of f32 where there is no instruction for them.
+  // Multiply-adds of bf16 into f32, and of 8 bits into 32, likewise, in tiles where there are any; those of
+  // f32 where no instruction for them is faster.
+  double bf16_gflops_per_core = 0;
   double int8_gops_per_core = 0;
   // A core reading what lies in its second-level cache, in the third, and far more than they hold.
   double l2_gb_per_s = 0;

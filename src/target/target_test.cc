@@ -6,11 +6,25 @@
 #include "base/processors.h"
 #include "base/testing/no_threads.h"
 #include "target/host_cpu_for_test.h"
+#include "target/roofline.h"
+#include "target/tile_permission.h"
 
 namespace attune {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// With 100 operations a second of f32, 200 of bf16 and 400 of integers.
+constexpr Peaks kPeaks = {.gflops_per_core = 100e-9,
+                          .bf16_gflops_per_core = 200e-9,
+                          .int8_gops_per_core = 400e-9,
+                          .l2_gb_per_s = 1,
+                          .l3_gb_per_s = 1,
+                          .memory_gb_per_s = 1,
+                          .l2_bytes = 1 << 20};
 
 TEST(TargetByName, KnowsEveryListedName) {
   for (const std::string& name : TargetNames()) {
@@ -47,6 +61,32 @@ TEST(TargetByName, LanesAndPeakFollowTheVectorWidth) {
   EXPECT_NEAR(zen4.PeakGflopsPerCore(), 115.2, 1e-9);
 }
 
+TEST(TargetByName, TilesNeedTheirInstructions) {
+  const Target xeon = *TargetByName("sapphirerapids");
+  EXPECT_THAT(xeon.llvm_features, HasSubstr("+amx-tile,+amx-int8,+amx-bf16"));
+  for (const char* feature : {"amx_tile", "amx_int8", "amx_bf16", "avx512_bf16"})
+    EXPECT_TRUE(xeon.Has(feature));
+  for (const char* name : {"cooperlake", "znver5", "x86-64-v3"}) {
+    const Target other = *TargetByName(name);
+    EXPECT_FALSE(other.Has("amx_tile")) << name;
+    EXPECT_THAT(other.llvm_features, Not(HasSubstr("amx"))) << name;
+  }
+}
+
+TEST(WithModelledTiles, StrategiesMayUseThemAndNoProcessorNeedsThem) {
+  const Target zen = *TargetByName("znver4"), modelled = WithModelledTiles(zen);
+  EXPECT_THAT(modelled.modelled_features, ElementsAre("amx_tile", "amx_int8", "amx_bf16"));
+  EXPECT_EQ(modelled.required_features, zen.required_features);
+  EXPECT_EQ(modelled.llvm_features, zen.llvm_features);
+  EXPECT_TRUE(modelled.Has("amx_int8"));
+  EXPECT_TRUE(modelled.IsModelled("amx_int8"));
+  EXPECT_FALSE(zen.IsModelled("amx_int8"));
+  EXPECT_FALSE(modelled.IsModelled("avx512_bf16"));
+  EXPECT_EQ(WithModelledTiles(modelled), modelled);
+  const Target xeon = *TargetByName("sapphirerapids");
+  EXPECT_EQ(WithModelledTiles(xeon), xeon);
+}
+
 TEST(HostTarget, IsANamedTargetAndStable) {
   const auto target = HostTarget();
   if (!target.ok()) GTEST_SKIP() << target.status();
@@ -54,6 +94,8 @@ TEST(HostTarget, IsANamedTargetAndStable) {
   EXPECT_GE(target->cores, 1);
   EXPECT_THAT(DeviceFingerprint(), HasSubstr("/" + target->name + "/l1-"));
   EXPECT_EQ(DeviceFingerprint(), DeviceFingerprint());
+  EXPECT_THAT(target->modelled_features, IsEmpty());
+  if (target->Has("amx_tile")) EXPECT_TRUE(MayUseTiles());
 }
 
 // Each name gives that processor or one clear error, and the first names run wherever anything does.
@@ -96,11 +138,33 @@ TEST(MeasurePeaks, IsPlausibleAndCached) {
     const Peaks& peaks = MeasurePeaks(threads);
     EXPECT_GT(peaks.gflops_per_core, 1);
     EXPECT_LT(peaks.gflops_per_core, 2000);
+    for (double narrow : {peaks.bf16_gflops_per_core, peaks.int8_gops_per_core}) {
+      EXPECT_GT(narrow, peaks.gflops_per_core / 2);
+      EXPECT_LT(narrow, 20000);
+    }
     for (double gb_per_s : {peaks.l2_gb_per_s, peaks.l3_gb_per_s, peaks.memory_gb_per_s})
       EXPECT_GT(gb_per_s, 0.5);
     EXPECT_EQ(&peaks, &MeasurePeaks(threads));
   }
   EXPECT_EQ(&MeasurePeaks(1 << 20), &MeasurePeaks(Processors()));
+}
+
+TEST(MeasurePeaks, TilesAreFasterThanVectors) {
+  const auto target = HostTarget();
+  if (!target.ok() || !target->Has("amx_tile")) GTEST_SKIP() << "this processor has no tiles";
+  const Peaks& peaks = MeasurePeaks(1);
+  EXPECT_GT(peaks.bf16_gflops_per_core, 3 * peaks.gflops_per_core);
+  EXPECT_GT(peaks.int8_gops_per_core, 1.5 * peaks.bf16_gflops_per_core);
+}
+
+TEST(Roofline, EachKindOfProductHasItsPeak) {
+  for (const auto& [multiplicand, seconds] :
+       {std::pair(Multiplicand::kF32, 8.0), {Multiplicand::kBF16, 4.0}, {Multiplicand::kInt8, 2.0}}) {
+    const Work work = {.flops = 1600, .multiplicand = multiplicand, .bytes = 1};
+    const Roofline roofline = RooflineOf(work, 100, kPeaks, 2);
+    EXPECT_EQ(roofline.bound, Bound::kCompute);
+    EXPECT_DOUBLE_EQ(roofline.seconds, seconds);
+  }
 }
 
 }  // namespace

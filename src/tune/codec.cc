@@ -108,17 +108,17 @@ void TargetFields(Archive& archive, Any& target) {
        {&target.name, &target.arch, &target.llvm_cpu, &target.llvm_features, &target.llvm_tune}) {
     archive.Text(*text, kMaxTaskBytes);
   }
-  archive.Each(target.required_features, kMaxParams,
-               [&](auto& feature) { archive.Text(feature, kMaxNameBytes); });
+  for (auto* features : {&target.required_features, &target.modelled_features})
+    archive.Each(*features, kMaxParams, [&](auto& feature) { archive.Text(feature, kMaxNameBytes); });
   for (auto* number :
        {&target.vector_bits, &target.num_vector_registers, &target.cores, &target.fma_latency}) {
     archive.Number(*number, 0, 1 << 20);
   }
   for (auto* number : {&target.l1_bytes, &target.l2_bytes, &target.l3_bytes})
     archive.Number(*number, 0, kMost);
-  for (auto* real :
-       {&target.clock_ghz, &target.fma_per_cycle, &target.half_fma_per_cycle, &target.loads_per_cycle,
-        &target.l2_bytes_per_cycle, &target.l3_bytes_per_cycle, &target.dram_bytes_per_cycle}) {
+  for (auto* real : {&target.clock_ghz, &target.fma_per_cycle, &target.half_fma_per_cycle,
+                     &target.loads_per_cycle, &target.l2_bytes_per_cycle, &target.l3_bytes_per_cycle,
+                     &target.dram_bytes_per_cycle, &target.tile_product_cycles, &target.tile_load_cycles}) {
     archive.Real(*real);
   }
   archive.Flag(target.fast_permutes);

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "runtime/device.h"
+#include "target/tile_permission.h"
 #include "tune/affinity.h"
 #include "tune/kernel_memory.h"
 #include "tune/sandbox.h"
@@ -84,6 +85,7 @@ class KernelChild {
     if (code_ == nullptr) return KernelReply::kNoMemory;
     if (!CpuDevice().CreateStream(setup_.threads, &stream_).ok()) return KernelReply::kNoThreads;
     crash_memory = &memory_;
+    MayUseTiles();  // the code may, and cannot ask any more
     ReportCrashes(SendCrash);
     return ForbidSystemCalls(kCommands, kReplies) ? KernelReply::kReady : KernelReply::kNoSandbox;
   }

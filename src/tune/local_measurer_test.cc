@@ -199,6 +199,22 @@ TEST_F(LocalMeasurerTest, BadPreparationsAreTheCandidatesFault) {
   EXPECT_EQ(measurer_.Measure(task, kernel, QuickOptions(), nullptr).outcome, kOk);
 }
 
+// The processes of kernels may use them, and in time: no system call is left to a kernel that asks itself.
+TEST_F(LocalMeasurerTest, KernelsMayUseTiles) {
+  if (!HostOfTest().Has("amx_tile")) GTEST_SKIP() << "this processor has no tiles";
+  const TuningTask task = MakeTask(kReluTask);
+  BuiltKernel kernel = Build(task, DefaultCandidate(task));
+  // One tile of 16 rows of 64 bytes: ldtilecfg, tilezero, tilerelease; then 0 is returned.
+  constexpr std::string_view kCode(
+      "\xC5\xF9\xEF\xC0\xC5\xFE\x7F\x44\x24\xC0\xC5\xFE\x7F\x44\x24\xE0\xC6\x44\x24\xC0\x01"
+      "\xC6\x44\x24\xD0\x40\xC6\x44\x24\xF0\x10\xC4\xE2\x78\x49\x44\x24\xC0"
+      "\xC4\xE2\x7B\x49\xC0\xC4\xE2\x78\x49\xC0\x31\xC0\xC3",
+      51);
+  kernel.code.bytes.replace(static_cast<size_t>(kernel.code.phases[0].offset), kCode.size(), kCode);
+  const Measurement measured = measurer_.Measure(task, kernel, QuickOptions(), nullptr);
+  EXPECT_EQ(measured.outcome, kWrongResult) << measured.reason;  // and no crash
+}
+
 // Who computes and who measures at the same time is machine_use_test.cc's.
 TEST_F(LocalMeasurerTest, BuilderAndMeasurerShareTheirCores) {
   const auto use = std::make_shared<MachineUse>();

@@ -114,10 +114,11 @@ TEST(Codec, RequestsComeBackAsTheyWere) {
 
   // Every field decides about the code.
   for (const std::string& name : TargetNames()) {
-    const Target target = *TargetByName(name);
-    const auto decoded_target = DecodeTarget(EncodeTarget(target));
-    ASSERT_TRUE(decoded_target.ok()) << decoded_target.status();
-    EXPECT_TRUE(*decoded_target == target) << name;
+    for (const Target& target : {*TargetByName(name), WithModelledTiles(*TargetByName(name))}) {
+      const auto decoded_target = DecodeTarget(EncodeTarget(target));
+      ASSERT_TRUE(decoded_target.ok()) << decoded_target.status();
+      EXPECT_TRUE(*decoded_target == target) << name;
+    }
   }
 
   const BuiltKernel kernel = SampleKernel();

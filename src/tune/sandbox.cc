@@ -4,6 +4,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -11,7 +12,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -138,8 +138,10 @@ bool ForbidSystemCalls(int in, int out) {
 }
 
 void ReportCrashes(void (*report)(const Crash& crash)) {
-  constexpr size_t kStackBytes = 64 << 10;
-  static std::array<std::byte, kStackBytes> stack;
+  constexpr size_t kHandlerBytes = 64 << 10;
+  // The system lays all registers down on it first, which may be more than the handler needs: tiles are 8
+  // KiB.
+  static std::vector<std::byte> stack(getauxval(AT_MINSIGSTKSZ) + kHandlerBytes);
   crash_report = report;
   stack_t own = {};
   own.ss_sp = stack.data();

@@ -159,7 +159,7 @@ class Fuzzing {
 // instructions.
 std::vector<Setting> ReplaySettings(const Setting& own) {
   std::vector<Setting> settings = {own};
-  for (const char* name : {"x86-64-v3", "wide", "x86-64-v4", "cascadelake", "sapphirerapids"}) {
+  for (const char* name : {"x86-64-v3", "wide", "x86-64-v4", "cascadelake", "cooperlake", "sapphirerapids"}) {
     for (const PassPlan& plan : {DefaultPlan(), PassPlan{.steps = {{"fuse", {}}}}}) {
       Setting setting;
       setting.cpu = name;

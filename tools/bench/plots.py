@@ -152,9 +152,12 @@ def speed_chart(results, cases):
 
 
 def roof(profile):
-    """How many operations a second the processor can do, in 10⁹: of integers where the network has any."""
-    of_integers = any(kernel.get("integer") for kernel in profile["kernels"])
-    return profile["peak"]["int8_gops_per_core" if of_integers else "gflops_per_core"] * profile["threads"]
+    """How many operations a second the processor can do, in 10⁹: of the narrowest numbers that the network has."""
+    peak = "gflops_per_core"
+    for kind, of_kind in (("bf16", "bf16_gflops_per_core"), ("integer", "int8_gops_per_core")):
+        if any(kernel.get(kind) for kernel in profile["kernels"]):
+            peak = of_kind
+    return profile["peak"][peak] * profile["threads"]
 
 
 def draw_mark(drawing, bound, x, y, radius):
