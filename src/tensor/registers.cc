@@ -1,6 +1,7 @@
 #include "tensor/registers.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -87,6 +88,7 @@ bool EmitsIterations(const StmtNode& loop) {
     case LoopKind::kVectorized:
     case LoopKind::kUnrolled:
     case LoopKind::kDot:
+    case LoopKind::kMatrix:
       return true;
     default:
       return loop.loop == LoopKind::kSerial && IsConst(loop.extent, 1);
@@ -102,6 +104,17 @@ bool IsEmittedConstant(const Expr& e, const EmittedVariables& variables) {
     is_constant &= variable != variables.end() && variable->second;
   });
   return is_constant;
+}
+
+bool IsOfTiles(const StmtNode& allocate) {
+  const std::function<bool(const Stmt&, bool)> writes = [&](const Stmt& s, bool in_matrix) {
+    if (s == nullptr) return false;
+    if (s->kind == StmtKind::kStore) return in_matrix && s->buffer == allocate.buffer;
+    in_matrix |= s->kind == StmtKind::kFor && s->loop == LoopKind::kMatrix;
+    return writes(s->body, in_matrix) || writes(s->else_body, in_matrix) ||
+           std::ranges::any_of(s->children, [&](const Stmt& child) { return writes(child, in_matrix); });
+  };
+  return allocate.buffer->space == MemorySpace::kRegister && writes(allocate.body, false);
 }
 
 LoopNest WithIndexedBuffersInMemory(LoopNest nest) {

@@ -21,6 +21,10 @@ bool EmitsIterations(const StmtNode& loop);
 // Whether an expression is a constant when it is emitted.
 bool IsEmittedConstant(const Expr& e, const EmittedVariables& variables);
 
+// Whether matrix loops write the buffer of an allocation, which then becomes tile registers, where the target
+// has any.
+bool IsOfTiles(const StmtNode& allocate);
+
 // The nest with those of its register buffers in scratch memory that some access indexes otherwise: a
 // schedule asks for registers before it is known which loops around an access stay loops.
 LoopNest WithIndexedBuffersInMemory(LoopNest nest);

@@ -257,10 +257,22 @@ absl::Status Schedule::MarkImpl(const Primitive& p) {
     if (ref.index + 1 != loops.size() || ref.index == 0 || loops[ref.index - 1].kind != LoopKind::kVectorized)
       return InvalidInput("dot: loop '", loop.name, "' is not the innermost, directly in a vectorized one");
   }
+  if (p.op == "matrix") {
+    if (loop.reduce) return InvalidInput("matrix: loop '", loop.name, "' reduces");
+    const auto& loops = ref.state->loops;
+    bool has_columns = false;
+    for (size_t i = ref.index + 1; i < loops.size(); ++i) {
+      if (loops[i].kind == LoopKind::kSerial)
+        return InvalidInput("matrix: loop '", loops[i].name, "' inside of '", loop.name, "' is not marked");
+      has_columns |= loops[i].kind == LoopKind::kVectorized;
+    }
+    if (!has_columns) return InvalidInput("matrix: no loop inside of '", loop.name, "' is vectorized");
+  }
   loop.kind = p.op == "unroll"      ? LoopKind::kUnrolled
               : p.op == "vectorize" ? LoopKind::kVectorized
               : p.op == "parallel"  ? LoopKind::kParallel
               : p.op == "dot"       ? LoopKind::kDot
+              : p.op == "matrix"    ? LoopKind::kMatrix
                                     : LoopKind::kBound;
   if (p.op == "bind") loop.binding = p.names[1];
   return absl::OkStatus();

@@ -66,6 +66,9 @@ class Schedule {
   absl::Status Parallel(const std::string& loop);
   // `loop`, innermost, of a reduce axis and inside of a vectorized one, becomes a dot product instruction.
   absl::Status Dot(const std::string& loop);
+  // `loop` goes over the rows of a tile that a matrix instruction computes: all loops inside of it are
+  // marked, in the order in which LoopKind::kMatrix has them.
+  absl::Status Matrix(const std::string& loop);
   absl::Status Bind(const std::string& loop, const std::string& hardware_index);
   // The first `front` and the last `back` iterations get copies of the body of their own, in which guards and
   // padding conditions that fail only at the borders are decided at compile time.

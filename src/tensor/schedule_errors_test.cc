@@ -68,6 +68,8 @@ TEST(ScheduleErrors, Loops) {
           {{at}, {"parallel", {"c.i"}, {}}, "parallel: loop 'c.i' is not the outermost loop of a root stage"},
           {{{"peel", {"c.i"}, {1, 0}}}, {"parallel", {"c.i"}, {}}, "parallel: loop 'c.i' is peeled"},
           {{}, {"dot", {"c.j"}, {}}, "dot: loop 'c.j' does not reduce"},
+          {{}, {"matrix", {"c.k"}, {}}, "matrix: loop 'c.k' reduces"},
+          {{}, {"matrix", {"c.i"}, {}}, "matrix: loop 'c.j' inside of 'c.i' is not marked"},
           {{}, {"dot", {"c.k"}, {}}, "dot: loop 'c.k' is not the innermost, directly in a vectorized one"},
           {{}, {"peel", {"c.i"}, {-1, 0}}, "peel: negative count"},
           {{{"unroll", {"c.i"}, {}}}, {"peel", {"c.i"}, {1, 1}}, "peel: loop 'c.i' is not serial"},

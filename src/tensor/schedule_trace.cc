@@ -23,6 +23,7 @@ absl::Status Schedule::Apply(const Primitive& primitive) {
       {"vectorize", 1, 0, &Schedule::MarkImpl},
       {"parallel", 1, 0, &Schedule::MarkImpl},
       {"dot", 1, 0, &Schedule::MarkImpl},
+      {"matrix", 1, 0, &Schedule::MarkImpl},
       {"bind", 2, 0, &Schedule::MarkImpl},
       {"peel", 1, 2, &Schedule::PeelImpl},
       {"inline", 1, 0, &Schedule::InlineImpl},
@@ -71,6 +72,7 @@ absl::Status Schedule::Unroll(const std::string& loop) { return Apply({"unroll",
 absl::Status Schedule::Vectorize(const std::string& loop) { return Apply({"vectorize", {loop}, {}}); }
 absl::Status Schedule::Parallel(const std::string& loop) { return Apply({"parallel", {loop}, {}}); }
 absl::Status Schedule::Dot(const std::string& loop) { return Apply({"dot", {loop}, {}}); }
+absl::Status Schedule::Matrix(const std::string& loop) { return Apply({"matrix", {loop}, {}}); }
 absl::Status Schedule::Bind(const std::string& loop, const std::string& hardware_index) {
   return Apply({"bind", {loop, hardware_index}, {}});
 }

@@ -10,7 +10,7 @@ Stmt NewStmt(StmtNode node) { return std::make_shared<const StmtNode>(std::move(
 }  // namespace
 
 std::string_view LoopKindName(LoopKind kind) {
-  constexpr std::string_view kNames[] = {"for", "unroll", "vector", "parallel", "dot", "bind"};
+  constexpr std::string_view kNames[] = {"for", "unroll", "vector", "parallel", "dot", "matrix", "bind"};
   return kNames[static_cast<int>(kind)];
 }
 

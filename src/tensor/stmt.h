@@ -32,9 +32,12 @@ enum class LoopKind {
   kParallel,    // only as the outermost loop of a root statement: split into parts for threads
   kDot,         // around one store, in a vectorized loop: the terms that a dot product instruction adds to
                 // each lane at once, rounding as it does. Where the target has none for them, unrolled
+  kMatrix,      // as kUnrolled: the rows of a tile that a matrix instruction computes at once. Inside are at
+                // most the terms that it adds up, unrolled and dot, around a vectorized loop over its columns
   kBound,       // bound to a hardware index (`binding`), for GPUs
 };
-std::string_view LoopKindName(LoopKind kind);  // "for", "unroll", "vector", "parallel", "dot", "bind"
+std::string_view LoopKindName(
+    LoopKind kind);  // "for", "unroll", "vector", "parallel", "dot", "matrix", "bind"
 
 struct StmtNode;
 using Stmt = std::shared_ptr<const StmtNode>;

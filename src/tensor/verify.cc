@@ -173,7 +173,8 @@ class Verifier {
       return InvalidInput(name, " is parallel, but not the outermost of a root statement");
     if (s.loop == LoopKind::kVectorized && !IsIntConst(s.extent))
       return InvalidInput(name, " is vectorized, but its extent is not constant");
-    if (s.loop == LoopKind::kUnrolled && !(IsStatic(s.min) && IsStatic(s.extent)))
+    const bool is_unrolled = s.loop == LoopKind::kUnrolled || s.loop == LoopKind::kMatrix;
+    if (is_unrolled && !(IsStatic(s.min) && IsStatic(s.extent)))
       return InvalidInput(name, " is unrolled, but its bounds are not constant");
     const bool is_dot = s.loop == LoopKind::kDot;
     if (is_dot && !(vector_ && IsIntConst(s.extent) && s.body && s.body->kind == StmtKind::kStore))
