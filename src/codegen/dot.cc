@@ -7,13 +7,14 @@
 // terms of bf16 into f32, AVX512_VNNI four of u8 and i8 into i32.
 #include <algorithm>
 #include <array>
-#include <string_view>
+#include <optional>
 #include <utility>
 
-#include "base/status.h"
 #include "codegen/emitter.h"
+#include "codegen/product.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IntrinsicsX86.h"
+#include "target/products.h"
 
 namespace attune {
 namespace {
@@ -22,45 +23,23 @@ using llvm::Value;
 
 constexpr int64_t kLanes = 16, kHalf = 8;
 
-struct DotInstruction {
-  std::string_view feature;  // of the target
-  int64_t terms;
-  DType sum, left, right;  // the operands' elements, in the instruction's order
+struct Intrinsics {
   llvm::Intrinsic::ID whole, half;
 };
-constexpr DotInstruction kInstructions[] = {
-    {"avx512_bf16", 2, DType::kF32, DType::kBF16, DType::kBF16, llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512,
-     llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256},
-    {"avx512_vnni", 4, DType::kI32, DType::kU8, DType::kI8, llvm::Intrinsic::x86_avx512_vpdpbusd_512,
-     llvm::Intrinsic::x86_avx512_vpdpbusd_256},
-};
 
-// The element that `e` widens to the sum's type, or null.
-Expr WidenedElement(const Expr& e, DType sum) {
-  if (e->kind != ExprKind::kCast || e->dtype != sum) return Expr();
-  return e->args[0]->kind == ExprKind::kLoad ? e->args[0] : Expr();
-}
-
-// The product that `store` adds to what it overwrites, or null.
-Expr AccumulatedProduct(const Stmt& store) {
-  const Expr& sum = store->value;
-  if (sum->kind != ExprKind::kOp || sum->op != MathOp::kAdd) return Expr();
-  const Expr &accumulator = sum->args[0], &product = sum->args[1];
-  const bool accumulates = accumulator->kind == ExprKind::kLoad && accumulator->buffer == store->buffer &&
-                           std::equal(accumulator->args.begin(), accumulator->args.end(),
-                                      store->indices.begin(), store->indices.end(), SameExpr);
-  return accumulates && product->kind == ExprKind::kOp && product->op == MathOp::kMul ? product : Expr();
+Intrinsics IntrinsicsOf(const ProductInstruction& instruction) {
+  if (instruction.left == DType::kBF16)
+    return {llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256};
+  return {llvm::Intrinsic::x86_avx512_vpdpbusd_512, llvm::Intrinsic::x86_avx512_vpdpbusd_256};
 }
 
 // The target's instruction for the product's elements, which come to stand in its order; or null.
-const DotInstruction* FindInstruction(const Target& target, DType sum, std::array<Expr, 2>& elements) {
-  for (const DotInstruction& candidate : kInstructions) {
-    if (candidate.sum != sum || !target.Has(candidate.feature)) continue;
-    for (int i = 0; i < 2; ++i) {
-      if (elements[0]->buffer->dtype == candidate.left && elements[1]->buffer->dtype == candidate.right)
-        return &candidate;
-      std::swap(elements[0], elements[1]);
-    }
+const ProductInstruction* FindInstruction(const Target& target, DType sum, std::array<Expr, 2>& elements) {
+  for (int i = 0; i < 2; ++i) {
+    const ProductInstruction* found =
+        FindProduct(kDotInstructions, target, sum, elements[0]->buffer->dtype, elements[1]->buffer->dtype);
+    if (found != nullptr) return found;
+    std::swap(elements[0], elements[1]);
   }
   return nullptr;
 }
@@ -76,13 +55,10 @@ bool NestEmitter::EmitDotInstruction(const Stmt& s) {
   const Stmt& store = s->body;
   if (!lanes_ || lanes_->mask != nullptr || (lanes_->lanes != kHalf && lanes_->lanes % kLanes != 0))
     return false;
-  const Expr product = AccumulatedProduct(store);
+  std::optional<std::array<Expr, 2>> product = AccumulatedElements(store);
   if (!product) return false;
-  const DType sum = store->buffer->dtype;
-  std::array<Expr, 2> elements = {WidenedElement(product->args[0], sum),
-                                  WidenedElement(product->args[1], sum)};
-  if (!elements[0] || !elements[1]) return false;
-  const DotInstruction* instruction = FindInstruction(target_, sum, elements);
+  std::array<Expr, 2>& elements = *product;
+  const ProductInstruction* instruction = FindInstruction(target_, store->buffer->dtype, elements);
   if (instruction == nullptr || !IsConst(s->extent, instruction->terms)) return false;
   bounds_.Set(s->var, {0, instruction->terms - 1});
   bool adjacent = true, uniform[2];
@@ -104,6 +80,7 @@ bool NestEmitter::EmitDotInstruction(const Stmt& s) {
   const Access access = Locate(store->buffer, store->indices);
   Value* old = values_.Broadcast(LoadFrom(store->buffer, access), lanes_->lanes);
   const int64_t width = std::min(lanes_->lanes, kLanes);
+  const Intrinsics intrinsics = IntrinsicsOf(*instruction);
   const auto part = [&](Value* vector, int64_t lane) {
     return ir_.CreateShuffleVector(
         vector, llvm::createSequentialMask(static_cast<unsigned>(lane), static_cast<unsigned>(width), 0));
@@ -116,7 +93,7 @@ bool NestEmitter::EmitDotInstruction(const Stmt& s) {
   std::vector<Value*> sums;
   for (int64_t lane = 0; lane < lanes_->lanes; lane += width) {
     sums.push_back(
-        ir_.CreateIntrinsic(width == kHalf ? instruction->half : instruction->whole, {},
+        ir_.CreateIntrinsic(width == kHalf ? intrinsics.half : intrinsics.whole, {},
                             {part(old, lane), terms(operands[0], lane), terms(operands[1], lane)}));
   }
   StoreTo(store->buffer, access, llvm::concatenateVectors(ir_, sums));

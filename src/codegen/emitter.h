@@ -9,6 +9,7 @@
 #define ATTUNE_CODEGEN_EMITTER_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -16,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "codegen/codegen.h"
+#include "codegen/tile_unit.h"
 #include "codegen/values.h"
 #include "llvm/IR/Module.h"
 #include "tensor/affine.h"
@@ -87,6 +89,49 @@ class NestEmitter {
   void EmitDot(const Stmt& s);
   bool EmitDotInstruction(const Stmt& s);
 
+  // matrix.cc
+  // What a matrix loop does to a tile of `sums`.
+  struct TileStep {
+    enum Kind { kZero, kMultiply, kStore } kind;
+    Stmt store;
+    Buffer sums;
+    std::vector<Expr> sum_indices;
+    std::vector<Var> variables;  // of its loops
+    int64_t rows, columns, groups;
+    int64_t store_stride = 0;  // bytes from row to row, as the others
+    // kMultiply
+    const ProductInstruction* instruction = nullptr;
+    Expr left, right;
+    int64_t left_stride = 0, right_stride = 0;
+  };
+  // The tile registers of one buffer: of sums, and so many for operands.
+  struct TilePlan {
+    int64_t rows = 0, columns = 0, groups = 0;
+    const ProductInstruction* instruction = nullptr;
+    int64_t sums = 0, lefts = 1, rights = 1;
+  };
+  struct OperandSlot {
+    int tile;
+    Buffer buffer = nullptr;  // whose elements it holds, from `at` on; null: none that are known
+    Affine at = {};
+  };
+  struct Tiles {
+    std::unordered_map<int64_t, int> sums;  // by the flat index of a tile's first element
+    std::vector<OperandSlot> left, right;   // least recently used first
+  };
+  std::optional<TileStep> MatchTileStep(const Stmt& matrix);
+  bool MatchMove(const Stmt& rows, const Stmt& columns, TileStep* step);
+  bool MatchProduct(const Stmt& rows, const Stmt& groups, const Stmt& columns, const Stmt& terms,
+                    TileStep* step);
+  bool CollectTileSteps(const Stmt& s, const Buffer& buffer, std::vector<Stmt>& unrolled, TilePlan* plan);
+  bool AddTileStep(const TileStep& step, const std::vector<Stmt>& unrolled, TilePlan* plan);
+  std::optional<TilePlan> PlanTiles(const Stmt& allocate);
+  void EmitTiled(const Stmt& allocate, const TilePlan& plan);
+  void EmitMatrix(const Stmt& s);
+  int OperandTile(std::vector<OperandSlot>& slots, const Expr& element, int64_t stride);
+  void ForgetOperands();
+  void FinishTiles();
+
   // sharing.cc
   const std::vector<const BufferNode*>& BuffersSharedBetweenIterations(const Stmt& loop);
   bool SharesElements(const Affine& flat, const std::vector<Stmt>& loops) const;
@@ -128,7 +173,7 @@ class NestEmitter {
 
   // Scopes. Enter starts a region at a new block; the builder then stands after its entry.
   void Enter(llvm::BasicBlock* entry);
-  void Leave() { scopes_.pop_back(); }
+  void Leave();
   llvm::BasicBlock* NewBlock(const char* name);
   size_t DepthOf(const Expr& atom) const;
   // Binds a variable to a value for the current scope.
@@ -179,6 +224,14 @@ class NestEmitter {
   };
   std::vector<Separation> separations_;
   int opaque_copies_ = 0;
+  // Of the function that is being emitted: buffers in tile registers, and where these were configured.
+  std::unique_ptr<TileUnit> tile_unit_;
+  std::unordered_map<const BufferNode*, Tiles> tiles_;
+  struct Configuration {
+    llvm::Instruction* instruction;
+    std::vector<TileShape> shapes;
+  };
+  std::vector<Configuration> configurations_;
   int64_t scratch_top_ = 0;
   int64_t scratch_bytes_ = 0;
   int64_t emitted_ = 0;  // statements, against endless unrolling

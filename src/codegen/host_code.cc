@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "base/status.h"
+#include "target/tile_permission.h"
 
 namespace attune {
 
 absl::StatusOr<HostCode> HostCode::Map(const LinkedCode& code) {
+  MayUseTiles();  // asks the system for them; who compiled the code knows whether it needs any
   HostCode host;
   host.symbols_ = code.symbols;
   host.size_ = code.bytes.size();

@@ -53,6 +53,7 @@ absl::Status NestEmitter::EmitPhase(const Stmt& root, const std::string& symbol)
   } else {
     EmitStmt(root);
   }
+  FinishTiles();
   Leave();
   ir_.CreateRet(ir_.getInt32(0));
   return values_.status();
@@ -69,6 +70,12 @@ void NestEmitter::Enter(BasicBlock* entry) {
   ir_.CreateBr(body);
   ir_.SetInsertPoint(body);
   scopes_.push_back({entry, {}});
+  ForgetOperands();
+}
+
+void NestEmitter::Leave() {
+  scopes_.pop_back();
+  ForgetOperands();
 }
 
 void NestEmitter::Bind(const Var& var, Value* value, Interval interval) {
@@ -119,7 +126,8 @@ Interval NestEmitter::LoopInterval(const Stmt& s) const {
 void NestEmitter::EmitFor(const Stmt& s) {
   const Interval extent = bounds_.Range(s->extent);
   if (extent.max <= 0) return;
-  if (IsPoint(extent, 1) && s->loop != LoopKind::kBound) {
+  const bool is_matrix = s->loop == LoopKind::kMatrix;
+  if (IsPoint(extent, 1) && s->loop != LoopKind::kBound && !is_matrix) {
     return EmitBinding(s->var, s->min, s->body);
   }
   switch (s->loop) {
@@ -131,6 +139,8 @@ void NestEmitter::EmitFor(const Stmt& s) {
       return EmitVectorized(s);
     case LoopKind::kDot:
       return EmitDot(s);
+    case LoopKind::kMatrix:
+      return EmitMatrix(s);
     case LoopKind::kParallel:
       return Fail(InternalError("parallel loop ", s->var->name, " is not outermost"));
     case LoopKind::kBound:
@@ -296,6 +306,7 @@ void NestEmitter::EmitAllocate(const Stmt& s) {
     return Fail(NotSupported("buffer ", buffer->name, " lives where this target has no memory"));
   }
   if (in_registers) {
+    if (const std::optional<TilePlan> plan = PlanTiles(s)) return EmitTiled(s, *plan);
     if (!bases_.contains(buffer.get())) {
       llvm::Type* type = llvm::ArrayType::get(values_.MemoryType(buffer->dtype),
                                               static_cast<uint64_t>(buffer->num_elements()));

@@ -9,6 +9,7 @@ namespace attune {
 using llvm::Value;
 
 void NestEmitter::EmitStore(const Stmt& s) {
+  ForgetOperands();
   const Access access = Locate(s->buffer, s->indices);
   if (lanes_ && !access.varies()) {
     if (!EmitReduction(s, access)) EmitUniformStore(s, access);
