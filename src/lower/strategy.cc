@@ -102,7 +102,8 @@ absl::StatusOr<Workload> AnalyzeGroup(const Graph& region, const std::string& na
 
 std::span<const Strategy> AllStrategies() {
   static constexpr Strategy kStrategies[] = {
-      kConvDirect, kConvWinograd, kConvShallow, kSlidingWindow, kConvChain, kGemm, kAttention, kLoops,
+      kConvDirect, kConvWinograd, kConvMatrix, kConvShallow, kSlidingWindow,
+      kConvChain,  kGemmMatrix,   kGemm,       kAttention,   kLoops,
   };
   return kStrategies;
 }

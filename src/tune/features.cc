@@ -51,7 +51,8 @@ struct Level {
 };
 
 bool IsLanes(LoopKind kind) { return kind == LoopKind::kVectorized || kind == LoopKind::kDot; }
-bool IsExpanded(LoopKind kind) { return kind == LoopKind::kUnrolled || IsLanes(kind); }
+bool IsUnrolled(LoopKind kind) { return kind == LoopKind::kUnrolled || kind == LoopKind::kMatrix; }
+bool IsExpanded(LoopKind kind) { return IsUnrolled(kind) || IsLanes(kind); }
 
 double KindNumber(const Level& level) {
   if (level.outer < 0) return 0;
@@ -150,7 +151,7 @@ Tile TileOf(const NestAnalysis& nest, const NestStatement& s, const Level& level
   Tile tile;
   double times = 1;
   for (int loop = s.loop; level.outer >= 0 && loop >= level.outer; loop = nest.loops[loop].parent) {
-    if (nest.loops[loop].kind == LoopKind::kUnrolled) times *= nest.loops[loop].extent;
+    if (IsUnrolled(nest.loops[loop].kind)) times *= nest.loops[loop].extent;
   }
   tile.statements = times;
   tile.multiply_adds = times * s.multiply_adds;
@@ -161,7 +162,7 @@ Tile TileOf(const NestAnalysis& nest, const NestStatement& s, const Level& level
     // broadcasts do not, as multiply-adds read it from memory themselves.
     double distinct = 1, aliased = 1;
     for (int loop = s.loop; level.outer >= 0 && loop >= level.outer; loop = nest.loops[loop].parent) {
-      if (nest.loops[loop].kind != LoopKind::kUnrolled) continue;
+      if (!IsUnrolled(nest.loops[loop].kind)) continue;
       const double stride = access.StrideAlong(loop);
       if (stride > 0) distinct *= nest.loops[loop].extent;
       if (stride > 0 && std::fmod(stride, kPage) == 0) aliased *= nest.loops[loop].extent;

@@ -162,6 +162,14 @@ TEST(Features, OfEveryStrategy) {
         %y = conv(%x, %w) {strides = [2, 2], pads = [1, 1, 1, 1]} : bf16[1,32,16,16]{c1/16}
         return "": %y
       })",
+      R"(graph @g(%x: bf16[1,32,28,28]{c1/16}, %w: bf16[64,32,3,3]) {
+        %y = conv(%x, %w) {pads = [1, 1, 1, 1]} : bf16[1,64,28,28]{c1/16}
+        return "": %y
+      })",
+      R"(graph @g(%a: u8[96,256], %b: i8[256,130]) {
+        %y = matmul_integer(%a, %b) : i32[96,130]
+        return "": %y
+      })",
       R"(graph @g(%a: f32[96,200], %b: f32[200,130]) {
         %y = matmul(%a, %b) : f32[96,130]
         return "": %y
@@ -182,7 +190,7 @@ TEST(Features, OfEveryStrategy) {
   for (const char* text : groups) {
     const auto graph = ParseGraph(text);
     ASSERT_TRUE(graph.ok()) << graph.status();
-    for (const Target& target : {ZenFour(), *TargetByName("x86-64-v3")}) {
+    for (const Target& target : {ZenFour(), WithModelledTiles(ZenFour()), *TargetByName("x86-64-v3")}) {
       std::set<FeatureVector> distinct;
       const std::vector<LoopNest> nests = NestsOf(**graph, target, 12, &strategies);
       EXPECT_FALSE(nests.empty()) << text;

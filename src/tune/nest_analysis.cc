@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tensor/affine.h"
+#include "tensor/registers.h"
 
 namespace attune {
 namespace {
@@ -95,7 +96,7 @@ class Analyzer {
     loops_[s.var.get()] = {loop_, is_bounded ? static_cast<double>(min.min) : 0};
     if (s.loop == LoopKind::kVectorized) vector_loop_ = loop_;
     if (s.loop == LoopKind::kDot) dot_loop_ = loop_;
-    if (s.loop == LoopKind::kUnrolled) copies_ *= iterations;
+    if (s.loop == LoopKind::kUnrolled || s.loop == LoopKind::kMatrix) copies_ *= iterations;
     if (s.loop != LoopKind::kVectorized && s.loop != LoopKind::kDot) executions_ *= iterations;
     Visit(s.body);
     if (s.loop == LoopKind::kDot) dot_loop_ = -1;
@@ -117,7 +118,7 @@ class Analyzer {
   void VisitAllocate(const StmtNode& s) {
     const double bytes = static_cast<double>(s.buffer->num_elements() * DTypeSize(s.buffer->dtype));
     const bool is_register = s.buffer->space == MemorySpace::kRegister;
-    const double registers = is_register ? std::ceil(bytes / register_bytes_) : 0;
+    const double registers = is_register && !IsOfTiles(s) ? std::ceil(bytes / register_bytes_) : 0;
     if (!is_register) analysis_.scratch_bytes += bytes;
     live_registers_ += registers;
     Visit(s.body);

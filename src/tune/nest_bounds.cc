@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "tensor/registers.h"
 
 namespace attune {
 namespace {
@@ -45,7 +46,7 @@ class Measurer {
     const Buffer& buffer = s->buffer;
     const int64_t bytes = Times(buffer->num_elements(), DTypeSize(buffer->dtype));
     const bool in_registers = buffer->space == MemorySpace::kRegister;
-    const int64_t vectors = in_registers ? CeilDiv(bytes, vector_bytes_) : 0;
+    const int64_t vectors = in_registers && !IsOfTiles(*s) ? CeilDiv(bytes, vector_bytes_) : 0;
     const int64_t scratch = in_registers ? 0 : bytes;
     live_vectors_ += vectors;
     live_scratch_ += scratch;

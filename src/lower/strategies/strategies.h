@@ -50,6 +50,17 @@ inline constexpr Strategy kConvShallow = {"conv_shallow",     2,
                                           ConvShallowDefault, ConvShallowApply,
                                           ConvShallowDefine,  ConvShallowCost};
 
+// Convolutions in NCHW[16]c of narrow numbers on a matrix unit. conv_matrix.cc
+std::string ConvMatrixWhyNot(const Workload&, const Target&);
+std::vector<Knob> ConvMatrixSpace(const Workload&, const Target&);
+Config ConvMatrixDefault(const Workload&, const Target&);
+absl::Status ConvMatrixApply(Schedule&, const Workload&, const Config&, const Target&);
+absl::StatusOr<ComputeDef> ConvMatrixDefine(const Workload&, const Config&);
+double ConvMatrixCost(const Workload&, const Config&, const Target&);
+inline constexpr Strategy kConvMatrix = {
+    "conv_matrix", 1, ConvMatrixWhyNot, ConvMatrixSpace, ConvMatrixDefault, ConvMatrixApply, ConvMatrixDefine,
+    ConvMatrixCost};
+
 // Depthwise convolutions and pools in NCHW[v]c: channels in lanes, a register tile of pixels.
 // sliding_window.cc
 std::string SlidingWindowWhyNot(const Workload&, const Target&);
@@ -75,6 +86,14 @@ std::vector<Knob> GemmSpace(const Workload&, const Target&);
 Config GemmDefault(const Workload&, const Target&);
 absl::Status GemmApply(Schedule&, const Workload&, const Config&, const Target&);
 inline constexpr Strategy kGemm = {"gemm", 3, GemmWhyNot, GemmSpace, GemmDefault, GemmApply};
+
+// Matrix products of narrow numbers on a matrix unit: blocks of tiles. gemm_matrix.cc
+std::string GemmMatrixWhyNot(const Workload&, const Target&);
+std::vector<Knob> GemmMatrixSpace(const Workload&, const Target&);
+Config GemmMatrixDefault(const Workload&, const Target&);
+absl::Status GemmMatrixApply(Schedule&, const Workload&, const Config&, const Target&);
+inline constexpr Strategy kGemmMatrix = {
+    "gemm_matrix", 1, GemmMatrixWhyNot, GemmMatrixSpace, GemmMatrixDefault, GemmMatrixApply};
 
 // Attention in blocks of query rows: two register-tiled products around a softmax. attention.cc
 std::string AttentionWhyNot(const Workload&, const Target&);

@@ -1,0 +1,129 @@
+// Matrix product on a matrix unit.
+//
+// Problem: instructions that multiply tiles of bf16 or of 8-bit integers do eight times the work of those for
+// vectors, so that all else must hide behind them. Idea: tiles_m × tiles_n tiles of sums stay in tile
+// registers over all of K, as every operand that is loaded then serves two products or more. B is packed so
+// that a tile's rows hold neighbouring terms of 16 columns; rows of A are read where they lie. Sums leave the
+// tiles for a small buffer, from which the epilogue reads vectors. A last block of rows overlaps the one
+// before. After Intel 64 and IA-32 Architectures Optimization Reference Manual, chapter 20.
+#include <algorithm>
+#include <limits>
+
+#include "base/checked.h"
+#include "base/status.h"
+#include "lower/strategies/matrix_parts.h"
+#include "lower/strategies/strategies.h"
+
+namespace attune {
+namespace {
+
+struct Product {
+  int64_t m, n, k;
+  int64_t terms;  // that neighbours in a tile's row; 0 where there is no instruction
+};
+
+Product ProductOf(const Workload& workload, const Target& target) {
+  const Node& anchor = *workload.anchor;
+  const Shape a = anchor.input(0)->type().shape(), out = anchor.output()->type().shape();
+  return {out[out.size() - 2], out.back(), a.back(), MatrixTerms(anchor, target)};
+}
+
+double Cost(const Product& p, const MatrixTile& tile, const Target& target) {
+  if (tile.block_rows() > p.m) return std::numeric_limits<double>::infinity();
+  const double blocks =
+      static_cast<double>(CeilDiv(p.m, tile.block_rows()) * CeilDiv(p.n, tile.block_columns()));
+  const auto steps = static_cast<double>(p.k / p.terms / tile.groups);
+  return blocks * (steps * MatrixStepCycles(tile, target) + MatrixCopyCycles(tile, target));
+}
+
+}  // namespace
+
+std::string GemmMatrixWhyNot(const Workload& workload, const Target& target) {
+  if (workload.anchor == nullptr || !IsMatMul(workload.anchor->op()))
+    return "the anchor is no matrix product";
+  if (workload.num_outputs != 1) return "more than one output";
+  if (HasZeroPoints(*workload.anchor)) return "zero points";
+  const TensorType& type = workload.anchor->output()->type();
+  if (!workload.output_type().layout.is_plain() || workload.output_type().shape() != type.shape())
+    return "the epilogue changes shape or layout";
+  if (std::string reason = ComputedWeightsWhyNot(workload, 0); !reason.empty()) return reason;
+  if (type.num_elements() == 0 || workload.anchor->input(0)->type().num_elements() == 0)
+    return "nothing to compute";
+  if (MatrixTerms(*workload.anchor, target) == 0) return "no matrix instruction for these types";
+  if (workload.anchor->attrs().Bool("transpose_a")) return "the left operand is transposed";
+  const Product p = ProductOf(workload, target);
+  if (p.k % p.terms != 0) return "an odd number of terms";
+  if (p.m < kLeastMatrixRows) return "few rows";
+  if (p.n == 1) return "one column";
+  return "";
+}
+
+std::vector<Knob> GemmMatrixSpace(const Workload& workload, const Target& target) {
+  const Product p = ProductOf(workload, target);
+  std::vector<Knob> knobs = MatrixSpace(p.m, p.n, p.k / p.terms);
+  knobs.push_back({"prefetch", {0, 1}});
+  return knobs;
+}
+
+Config GemmMatrixDefault(const Workload& workload, const Target& target) {
+  const Product p = ProductOf(workload, target);
+  Config best = CheapestMatrixTile(MatrixSpace(p.m, p.n, p.k / p.terms),
+                                   [&](const MatrixTile& tile) { return Cost(p, tile, target); });
+  best["prefetch"] = p.m > MatrixTileOf(best).block_rows() ? 1 : 0;
+  return best;
+}
+
+namespace {
+
+// B [batch…, k, n] or [batch…, n, k] → [batch…, n / columns, k / terms, columns, terms].
+absl::Status PackRightOperand(Schedule& s, const Workload& workload, int64_t terms, int64_t columns,
+                              const std::string& reader) {
+  const Value* right = workload.anchor->input(1);
+  const int64_t batch = right->type().rank() - 2;
+  const bool transposed = workload.anchor->attrs().Bool("transpose_b");
+  const int64_t column_axis = transposed ? batch : batch + 1, row_axis = transposed ? batch + 1 : batch;
+  const int64_t column = transposed ? batch : batch + 2, row = transposed ? batch + 2 : batch;
+  Ints order;
+  for (int64_t d = 0; d < batch; ++d) order.push_back(d);
+  order.insert(order.end(), {column, row, column + 1, row + 1});
+  return s.Pack(ParamName(workload, right), reader, {{column_axis, columns}, {row_axis, terms}}, order);
+}
+
+}  // namespace
+
+absl::Status GemmMatrixApply(Schedule& s, const Workload& workload, const Config& config,
+                             const Target& target) {
+  const Product p = ProductOf(workload, target);
+  const MatrixTile tile = MatrixTileOf(config);
+  RETURN_IF_ERROR(CheckMatrixTile(tile, p.m));
+  const std::string &out = workload.output_stage, &copy = workload.accumulator_stage;
+  const std::string sums = copy + ".acc";
+  RETURN_IF_ERROR(InlineEpilogue(s, workload));
+  RETURN_IF_ERROR(s.CacheWrite(copy));
+  RETURN_IF_ERROR(PackRightOperand(s, workload, p.terms, tile.block_columns(), sums));
+
+  const size_t rank = workload.anchor->output()->type().shape().size();
+  const std::string m = absl::StrCat(".d", rank - 2), n = absl::StrCat(".d", rank - 1);
+  RETURN_IF_ERROR(s.SplitOverlapping(out + m, tile.block_rows()));
+  RETURN_IF_ERROR(s.Split(out + n, tile.block_columns()));
+  RETURN_IF_ERROR(s.Split(out + n + ".i", kTileColumns));
+  RETURN_IF_ERROR(
+      s.Reorder({out + n + ".o", out + m + ".o", out + m + ".i", out + n + ".i.o", out + n + ".i.i"}));
+  RETURN_IF_ERROR(s.Unroll(out + n + ".i.o"));
+  RETURN_IF_ERROR(s.Vectorize(out + n + ".i.i"));
+  RETURN_IF_ERROR(ParallelizeOuter(s, out, rank));
+  constexpr size_t kLoopsOfTile = 3;
+  ASSIGN_OR_RETURN(const std::vector<std::string> nest, s.Loops(out));
+  const std::string& blocks = nest[nest.size() - kLoopsOfTile - 1];
+  RETURN_IF_ERROR(s.ComputeAt(copy, blocks, MemorySpace::kScratch));
+  RETURN_IF_ERROR(s.ComputeAt(sums, blocks, MemorySpace::kRegister));
+  RETURN_IF_ERROR(ScheduleTileCopy(s, copy, {.rows = copy + m, .columns = copy + n}, tile));
+  RETURN_IF_ERROR(ScheduleTileSums(s, sums, {.rows = sums + m, .columns = sums + n, .terms = sums + ".k"},
+                                   p.terms, tile));
+  // The next panel, while all rows pass this one.
+  const Value* right = workload.anchor->input(1);
+  if (config.at("prefetch") == 0 || right->type().rank() != 2) return absl::OkStatus();
+  return s.Prefetch(ParamName(workload, right) + ".packed", sums + ".k.o.o");
+}
+
+}  // namespace attune
