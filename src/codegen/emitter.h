@@ -140,6 +140,7 @@ class NestEmitter {
   // stores.cc
   void EmitStore(const Stmt& s);
   bool EmitReduction(const Stmt& s, const Access& access);
+  bool EmitInterleaved(const Stmt& loop);
   void EmitUniformStore(const Stmt& s, const Access& access);
   llvm::BasicBlock* EnterIfAnyLane();
   void LeaveTo(llvm::BasicBlock* done);
@@ -166,6 +167,7 @@ class NestEmitter {
   llvm::Value* LoadTerms(const Expr& element, int64_t lanes);
   void StoreTo(const Buffer& buffer, const Access& access, llvm::Value* value);
   void StoreLanes(const Buffer& buffer, const Access& access, llvm::Value* value);
+  void StoreDense(const Buffer& buffer, llvm::Value* pointer, llvm::Value* elements);
   llvm::Value* LanePointers(const Access& access, DType dtype);
   template <typename Instruction>
   Instruction* Tag(const Buffer& buffer, Instruction* access);

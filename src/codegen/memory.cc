@@ -280,6 +280,11 @@ void NestEmitter::StoreTo(const Buffer& buffer, const Access& access, Value* val
   Tag(buffer, ir_.CreateAlignedStore(value, access.pointer, ElementAlign(buffer->dtype)));
 }
 
+// Elements as they lie in memory, one after the other.
+void NestEmitter::StoreDense(const Buffer& buffer, Value* pointer, Value* elements) {
+  Tag(buffer, ir_.CreateAlignedStore(elements, pointer, ElementAlign(buffer->dtype)));
+}
+
 void NestEmitter::StoreLanes(const Buffer& buffer, const Access& access, Value* value) {
   const DType dtype = buffer->dtype;
   const llvm::Align align = ElementAlign(dtype);

@@ -191,6 +191,7 @@ void NestEmitter::EmitUnrolled(const Stmt& s) {
   if (!min.is_point() || !extent.is_point()) {
     return Fail(InvalidInput("unrolled loop ", s->var->name, " does not have constant bounds"));
   }
+  if (lanes_ && EmitInterleaved(s)) return;
   const std::vector<const BufferNode*>& shared = BuffersSharedBetweenIterations(s);
   for (int64_t i = min.min; i < min.min + extent.min && values_.status().ok(); ++i) {
     Bind(s->var, ir_.getInt64(static_cast<uint64_t>(i)), {i, i});

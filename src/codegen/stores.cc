@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "codegen/emitter.h"
+#include "llvm/Analysis/VectorUtils.h"
 
 namespace attune {
 
@@ -39,6 +40,55 @@ bool NestEmitter::EmitReduction(const Stmt& s, const Access& access) {
   Value* old = LoadFrom(s->buffer, access);
   StoreTo(s->buffer, access, values_.Binary(value->op, dtype, old, combined));
   if (done != nullptr) LeaveTo(done);
+  return true;
+}
+
+// An unrolled loop around a store to neighbours, of which each lane stores all iterations' one after the
+// other: the vectors of all iterations are interleaved and stored at once. Returns false, having emitted
+// nothing, for a loop of another form.
+bool NestEmitter::EmitInterleaved(const Stmt& loop) {
+  const Stmt& store = loop->body;
+  constexpr int64_t kMost = 4;
+  if (store->kind != StmtKind::kStore || lanes_->mask != nullptr || !IsConst(loop->min, 0)) return false;
+  const Buffer& buffer = store->buffer;
+  const int64_t count = bounds_.Range(loop->extent).max;
+  if (count < 2 || count > kMost || buffer->space == MemorySpace::kRegister || DTypeSize(buffer->dtype) > 2)
+    return false;
+  bounds_.Set(loop->var, {0, count - 1});
+  const Affine flat = FlatIndex(buffer, store->indices);
+  const Affine::Term *iteration = flat.Find(loop->var), *lane = flat.Find(lanes_->var);
+  const Interval range = bounds_.Range(flat);
+  bounds_.Unset(loop->var);
+  const bool reads_itself = [&] {
+    bool reads = false;
+    VisitExpr(store->value,
+              [&](const Expr& e) { reads |= e->kind == ExprKind::kLoad && e->buffer == buffer; });
+    return reads;
+  }();
+  const bool is_dense = iteration != nullptr && iteration->coefficient == 1 && lane != nullptr &&
+                        lane->coefficient == count && range.min >= 0 && range.max < buffer->num_elements();
+  if (!is_dense || reads_itself) return false;
+
+  ForgetOperands();
+  llvm::SmallVector<Value*, kMost> vectors;
+  Value* pointer = nullptr;
+  for (int64_t i = 0; i < count; ++i) {
+    Bind(loop->var, ir_.getInt64(static_cast<uint64_t>(i)), {i, i});
+    memo_.clear();
+    if (i == 0) pointer = Locate(buffer, store->indices).pointer;
+    vectors.push_back(
+        values_.ToMemory(buffer->dtype, values_.Broadcast(EmitExpr(store->value), lanes_->lanes)));
+    Unbind(loop->var);
+  }
+  while (vectors.size() < static_cast<size_t>(llvm::NextPowerOf2(static_cast<uint64_t>(count) - 1)))
+    vectors.push_back(llvm::PoisonValue::get(vectors[0]->getType()));
+  std::vector<int> places;
+  for (int lane_index = 0; lane_index < static_cast<int>(lanes_->lanes); ++lane_index) {
+    for (int i = 0; i < static_cast<int>(count); ++i)
+      places.push_back(i * static_cast<int>(lanes_->lanes) + lane_index);
+  }
+  Value* all = llvm::concatenateVectors(ir_, vectors);
+  StoreDense(buffer, pointer, ir_.CreateShuffleVector(all, places));
   return true;
 }
 

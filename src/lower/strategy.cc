@@ -102,8 +102,8 @@ absl::StatusOr<Workload> AnalyzeGroup(const Graph& region, const std::string& na
 
 std::span<const Strategy> AllStrategies() {
   static constexpr Strategy kStrategies[] = {
-      kConvDirect, kConvWinograd, kConvMatrix, kConvShallow, kSlidingWindow,
-      kConvChain,  kGemmMatrix,   kGemm,       kAttention,   kLoops,
+      kConvDirect, kConvWinograd, kConvMatrix,      kConvShallow, kSlidingWindow, kConvChain,
+      kGemmMatrix, kGemm,         kAttentionMatrix, kAttention,   kLoops,
   };
   return kStrategies;
 }

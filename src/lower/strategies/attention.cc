@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "lower/strategies/attention_parts.h"
 #include "lower/strategies/strategies.h"
 
 namespace attune {
@@ -27,17 +28,6 @@ Sizes SizesOf(const Workload& workload, const Target& target) {
           v[3],
           dot(q[3]),
           shared ? 1 : dot(v[2])};
-}
-
-// How many vectors, at most `limit`, are taken at a time so that the last time is full but for its last
-// vector.
-int64_t VectorsIn(int64_t n, int64_t lanes, int64_t limit) {
-  while (limit > 1 && CeilDiv(n, lanes) % limit != 0) limit /= 2;
-  return limit;
-}
-
-bool IsMovement(const Node& node) {
-  return node.op() == Op::kReshape || node.op() == Op::kTranspose || node.op() == Op::kSlice;
 }
 
 // Whether an operand is converted in the group, which at every use would take longer than a copy does.
@@ -63,9 +53,9 @@ class AttentionScheduler {
     RETURN_IF_ERROR(PackQueries());
     RETURN_IF_ERROR(PackValues());
     RETURN_IF_ERROR(InlineEpilogue(s_, workload_));
-    for (const std::string& stage : MovementStages()) RETURN_IF_ERROR(s_.Inline(stage));
+    for (const std::string& stage : MovementStages(workload_)) RETURN_IF_ERROR(s_.Inline(stage));
     RETURN_IF_ERROR(s_.CacheWrite(node_ + ".qk"));
-    const std::array<std::string, 4> axes = OutputAxes();
+    const std::array<std::string, 4> axes = AttentionOutputAxes(workload_);
     RETURN_IF_ERROR(s_.Split(axes[2], rows_));
     ASSIGN_OR_RETURN(const std::string vectors, Vectorize(axes[3], 1));
     RETURN_IF_ERROR(s_.Reorder({axes[0], axes[1], axes[2] + ".o", axes[2] + ".i", vectors, axes[3] + ".i"}));
@@ -75,37 +65,15 @@ class AttentionScheduler {
     ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(out_));
     at_ = loops[0];
     RETURN_IF_ERROR(WeightedSums());
-    RETURN_IF_ERROR(RowReduction(".sum"));
+    RETURN_IF_ERROR(ReduceRows(".sum"));
     RETURN_IF_ERROR(s_.ComputeAt(node_ + ".exp", at_, MemorySpace::kScratch));
     RETURN_IF_ERROR(Vectorize(node_ + ".exp.d3", 1).status());
-    RETURN_IF_ERROR(RowReduction(".max"));
+    RETURN_IF_ERROR(ReduceRows(".max"));
     RETURN_IF_ERROR(Scores());
     return s_.Overcompute(node_ + ".acc");
   }
 
  private:
-  // What moves the operands: read through wherever they are read.
-  std::vector<std::string> MovementStages() const {
-    std::vector<std::string> stages;
-    for (const auto& node : workload_.region->nodes()) {
-      if (IsMovement(*node) && !workload_.region->IsOutput(node->output()))
-        stages.push_back(BufferName(workload_, node->output()));
-    }
-    return stages;
-  }
-
-  // The output's loops along batch, heads, queries and values.
-  std::array<std::string, 4> OutputAxes() const {
-    const Node& last = *workload_.region->outputs()[0].value->producer();
-    std::array<std::string, 4> axes;
-    for (size_t d = 0; d < 4; ++d) {
-      const size_t axis =
-          last.op() == Op::kTranspose ? static_cast<size_t>(last.attrs().IntList("perm")[d]) : d;
-      axes[axis] = absl::StrCat(out_, ".d", d);
-    }
-    return axes;
-  }
-
   // Makes `vectors` vectors at a time the lanes of a loop, the last ones apart where they are not full.
   absl::StatusOr<std::string> Vectorize(const std::string& loop, int64_t vectors) {
     ASSIGN_OR_RETURN(const int64_t extent, s_.Extent(loop));
@@ -194,16 +162,9 @@ class AttentionScheduler {
     return s_.Overcompute(acc);
   }
 
-  // The sum or maximum of each row, in lanes that are combined last.
-  absl::Status RowReduction(const std::string& suffix) {
-    const std::string stage = node_ + suffix, partial = stage + ".rf";
-    RETURN_IF_ERROR(s_.Split(stage + ".r0", VectorsIn(sizes_.keys, sizes_.lanes, 4) * sizes_.lanes));
-    RETURN_IF_ERROR(s_.Rfactor(stage, stage + ".r0.i"));
-    RETURN_IF_ERROR(s_.ComputeAt(stage, at_, MemorySpace::kScratch));
-    RETURN_IF_ERROR(s_.Vectorize(stage + ".r0.i"));
-    RETURN_IF_ERROR(s_.ComputeAt(partial, stage + ".d2", MemorySpace::kRegister));
-    RETURN_IF_ERROR(s_.Reorder({partial + ".r0.o", partial + ".r0.i"}));
-    return s_.Vectorize(partial + ".r0.i");
+  absl::Status ReduceRows(const std::string& suffix) {
+    return ScheduleRowReduction(s_, node_ + suffix, at_,
+                                VectorsIn(sizes_.keys, sizes_.lanes, 4) * sizes_.lanes);
   }
 
   Schedule& s_;
@@ -217,24 +178,9 @@ class AttentionScheduler {
 }  // namespace
 
 std::string AttentionWhyNot(const Workload& workload, const Target& target) {
-  if (workload.anchor == nullptr || workload.anchor->op() != Op::kAttention)
-    return "the anchor is no attention";
-  if (workload.num_outputs != 1) return "more than one output";
-  const TensorType& type = workload.anchor->output()->type();
-  const Node& last = *workload.region->outputs()[0].value->producer();
-  const bool transposed = last.op() == Op::kTranspose && last.attrs().IntList("perm").back() == 3 &&
-                          last.input(0)->type().dims == type.dims;
-  if (!workload.output_type().layout.is_plain()) return "the output is blocked";
-  if (!transposed && workload.output_type().shape() != type.shape()) return "the epilogue changes the shape";
-  for (int i = 0; i < 3; ++i) {
-    const Node* producer = workload.anchor->input(i)->producer();
-    if (producer != nullptr && !IsMovement(*producer) && producer->op() != Op::kCast)
-      return "an operand is computed in the group";
-    if (!workload.anchor->input(i)->type().layout.is_plain()) return "an operand is in blocks";
-  }
+  if (std::string reason = AnyAttentionWhyNot(workload); !reason.empty()) return reason;
   const Value *q = workload.anchor->input(0), *k = workload.anchor->input(1), *v = workload.anchor->input(2);
   if (q == k || q == v || (k == v && !k->is_input())) return "one operand would need two copies";
-  if (type.num_elements() == 0 || k->type().num_elements() == 0) return "nothing to compute";
   const Sizes sizes = SizesOf(workload, target);
   if (sizes.values % sizes.lanes != 0) return "the values do not fill vectors";
   if (sizes.values > 16 * sizes.lanes) return "the values do not fit in registers";

@@ -147,6 +147,7 @@ std::vector<Knob> ConvMatrixSpace(const Workload& workload, const Target& target
   }
   knobs.push_back({"output_rows", {rows.begin(), rows.end()}});
   knobs.push_back({"output_columns", {columns.begin(), columns.end()}});
+  knobs.push_back({"bands_first", {0, 1}});
   knobs.push_back({"prefetch", {0, 1}});
   return knobs;
 }
@@ -168,6 +169,7 @@ Config ConvMatrixDefault(const Workload& workload, const Target& target) {
     best["output_rows"] = band.rows;
     best["output_columns"] = band.columns;
   }
+  best["bands_first"] = 0;
   best["prefetch"] = 1;
   return best;
 }
@@ -302,12 +304,14 @@ absl::Status ConvMatrixApply(Schedule& s, const Workload& workload, const Config
   RETURN_IF_ERROR(s.Split(out + ".d1", tile.tiles_n * blocks_of_tile));
   RETURN_IF_ERROR(s.SplitOverlapping(out + ".d2", band.rows));
   RETURN_IF_ERROR(s.SplitOverlapping(out + ".d3", band.columns));
-  RETURN_IF_ERROR(s.Reorder({out + ".d0", out + ".d1.o", out + ".d2.o", out + ".d3.o", out + ".d2.i",
-                             out + ".d3.i", out + ".d1.i", out + ".v"}));
+  std::vector<std::string> order = {".d0", ".d1.o", ".d2.o", ".d3.o", ".d2.i", ".d3.i", ".d1.i", ".v"};
+  if (config.at("bands_first") != 0) std::rotate(order.begin() + 1, order.begin() + 2, order.begin() + 4);
+  for (std::string& loop : order) loop = out + loop;
+  RETURN_IF_ERROR(s.Reorder(order));
   RETURN_IF_ERROR(s.Vectorize(out + ".v"));
   RETURN_IF_ERROR(s.Unroll(out + ".d1.i"));
   const bool shares = IsWorthSharing(workload.anchor->output()->type().num_elements() * conv.part_terms());
-  const std::string bands = shares ? out + ".par3" : out + ".d3.o";
+  const std::string bands = shares ? out + ".par3" : order[3];
   if (shares) RETURN_IF_ERROR(ParallelizeOuter(s, out, 4));
   RETURN_IF_ERROR(s.ComputeAt(copy, bands, MemorySpace::kScratch));
   const std::string pixels = copy + ".d2";

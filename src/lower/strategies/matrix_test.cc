@@ -63,10 +63,18 @@ std::vector<OperatorCase> Products() {
           {Op::kMatMulInteger, {"u8[16,4] 0..255", "u8[4,16] 0..255"}, {}}};
 }
 
+std::vector<OperatorCase> Attentions() {
+  const Attributes scale = {{"scale", 0.25}};
+  return {{Op::kAttention, {"bf16[1,2,128,64]", "bf16[1,2,128,64]", "bf16[1,2,128,64]"}, scale},
+          {Op::kAttention, {"bf16[2,1,37,32]", "bf16[2,1,45,32]", "bf16[2,1,45,16]"}, scale},
+          {Op::kAttention, {"bf16[1,3,7,9]", "bf16[1,3,33,9]", "bf16[1,3,33,48]", "f32[1,1,7,33]"}, scale}};
+}
+
 TEST(MatrixStrategies, MatchTheReference) {
   for (const Target& target : Targets()) {
     ExpectKernelsMatch(Convolutions(), target);
     ExpectKernelsMatch(Products(), target);
+    ExpectKernelsMatch(Attentions(), target);
   }
 }
 
@@ -77,13 +85,13 @@ TEST(MatrixStrategies, MatchForEveryConfig) {
   for (const Target& target : Targets()) {
     std::vector<OperatorCase> drawn;
     std::vector<OperatorCase> cases = Convolutions();
-    for (const OperatorCase& product : Products()) cases.push_back(product);
+    for (const auto& more : {Products(), Attentions()}) cases.insert(cases.end(), more.begin(), more.end());
     for (const OperatorCase& test_case : cases) {
       const absl::StatusOr<GroupUnderTest> group = MakeGroup(test_case);
       ASSERT_TRUE(group.ok()) << group.status();
       const absl::StatusOr<Workload> workload = AnalyzeGroup(*group->region, "drawn");
       ASSERT_TRUE(workload.ok()) << workload.status();
-      for (const char* name : {"conv_matrix", "gemm_matrix"}) {
+      for (const char* name : {"conv_matrix", "gemm_matrix", "attention_matrix"}) {
         const Strategy* strategy = FindStrategy(name);
         if (!strategy->why_not(*workload, target).empty()) continue;
         for (int i = 0; i < kConfigs; ++i) {
@@ -105,7 +113,7 @@ TEST(MatrixStrategies, AreTakenWhereTheyApply) {
   for (const Target& target : Targets()) {
     for (const auto& [test_case, name] :
          {std::pair(Convolutions()[target.vector_bits >= 512 ? 1 : 2], "conv_matrix"),
-          std::pair(Products()[0], "gemm_matrix")}) {
+          std::pair(Products()[0], "gemm_matrix"), std::pair(Attentions()[1], "attention_matrix")}) {
       const absl::StatusOr<GroupUnderTest> group = MakeGroup(test_case);
       ASSERT_TRUE(group.ok()) << group.status();
       const absl::StatusOr<ScheduledGroup> scheduled = ScheduleGroup(*group->region, "taken", target);

@@ -103,6 +103,17 @@ absl::Status AttentionApply(Schedule&, const Workload&, const Config&, const Tar
 inline constexpr Strategy kAttention = {"attention",   3, AttentionWhyNot, AttentionSpace, AttentionDefault,
                                         AttentionApply};
 
+// The same in bf16 on a matrix unit. attention_matrix.cc
+std::string AttentionMatrixWhyNot(const Workload&, const Target&);
+std::vector<Knob> AttentionMatrixSpace(const Workload&, const Target&);
+Config AttentionMatrixDefault(const Workload&, const Target&);
+absl::Status AttentionMatrixApply(Schedule&, const Workload&, const Config&, const Target&);
+absl::StatusOr<ComputeDef> AttentionMatrixDefine(const Workload&, const Config&);
+inline constexpr Strategy kAttentionMatrix = {"attention_matrix",     1,
+                                              AttentionMatrixWhyNot,  AttentionMatrixSpace,
+                                              AttentionMatrixDefault, AttentionMatrixApply,
+                                              AttentionMatrixDefine};
+
 // Everything: rows with their temporaries, vectorized across or within them. loops.cc, loops_elements.cc
 std::string LoopsWhyNot(const Workload&, const Target&);
 std::vector<Knob> LoopsSpace(const Workload&, const Target&);

@@ -1,0 +1,215 @@
+// Attention on a matrix unit.
+//
+// Problem: both of its products are small, and between them stands a softmax. Idea: a block of query rows at
+// a time, whose scores, softmax and weighted sums stay in the nearest caches, as on vectors; both products
+// are blocks of tiles. Operands are copied in the order that tiles want: queries in rows, keys and values in
+// pairs of neighbouring terms. Keys are filled up to whole tiles, with weights of 0. A last block of rows
+// overlaps the one before.
+#include <algorithm>
+#include <array>
+
+#include "base/checked.h"
+#include "base/status.h"
+#include "lower/attention.h"
+#include "lower/strategies/attention_parts.h"
+#include "lower/strategies/matrix_parts.h"
+
+namespace attune {
+namespace {
+
+struct Sizes {
+  int64_t terms;                        // of a group
+  int64_t queries, keys, size, values;  // size: of a query, and values of a value vector
+  int64_t filled_keys, filled_size;     // in whole tiles, in whole groups
+};
+
+Sizes SizesOf(const Node& node) {
+  const Shape q = node.input(0)->type().shape(), v = node.input(2)->type().shape();
+  const int64_t terms = 4 / DTypeSize(node.input(0)->type().dtype);
+  return {terms, q[2], v[2], q[3], v[3], RoundUp(v[2], kTileColumns * terms), RoundUp(q[3], terms)};
+}
+
+// Of a product whose sums have so many columns.
+MatrixTile TileOf(const Config& config, int64_t columns, int64_t groups) {
+  const int64_t tiles_n = columns % (2 * kTileColumns) == 0 ? 2 : 1;
+  return {config.at("rows"), config.at("tiles_m"), tiles_n, Divisors(groups, kTileColumns).back()};
+}
+
+class Scheduler {
+ public:
+  Scheduler(Schedule& schedule, const Workload& workload, const Config& config)
+      : s_(schedule),
+        workload_(workload),
+        config_(config),
+        sizes_(SizesOf(*workload.anchor)),
+        node_(workload.anchor_stage),
+        out_(workload.output_stage) {}
+
+  absl::Status Run() {
+    RETURN_IF_ERROR(InlineEpilogue(s_, workload_));
+    for (const std::string& stage : MovementStages(workload_)) RETURN_IF_ERROR(s_.Inline(stage));
+    RETURN_IF_ERROR(CopyRows(node_ + ".q"));
+    RETURN_IF_ERROR(CopyKeys(node_ + ".k"));
+    RETURN_IF_ERROR(CopyValues(node_ + ".v"));
+    RETURN_IF_ERROR(s_.CacheWrite(node_ + ".qk"));
+    RETURN_IF_ERROR(s_.CacheWrite(node_ + ".acc"));
+    const std::array<std::string, 4> axes = AttentionOutputAxes(workload_);
+    RETURN_IF_ERROR(s_.SplitOverlapping(axes[2], config_.at("rows") * config_.at("tiles_m")));
+    RETURN_IF_ERROR(s_.Split(axes[3], kTileColumns));
+    RETURN_IF_ERROR(
+        s_.Reorder({axes[0], axes[1], axes[2] + ".o", axes[2] + ".i", axes[3] + ".o", axes[3] + ".i"}));
+    RETURN_IF_ERROR(s_.Vectorize(axes[3] + ".i"));
+    RETURN_IF_ERROR(ParallelizeOuter(s_, out_, 3));
+    ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(out_));
+    const std::string& at = loops[0];
+    RETURN_IF_ERROR(
+        Product(node_ + ".acc", ".s", at, TileOf(config_, sizes_.values, sizes_.filled_keys / sizes_.terms)));
+    RETURN_IF_ERROR(s_.ComputeAt(node_ + ".inverse", at, MemorySpace::kScratch));
+    RETURN_IF_ERROR(ReduceRows(".sum", at, sizes_.filled_keys));
+    const std::string exponentials = node_ + ".exp", keys = exponentials + ".d3";
+    RETURN_IF_ERROR(s_.ComputeAt(exponentials, at, MemorySpace::kScratch));
+    RETURN_IF_ERROR(s_.Split(keys, kTileColumns));
+    RETURN_IF_ERROR(s_.Vectorize(keys + ".i"));
+    RETURN_IF_ERROR(s_.Peel(keys + ".o", 0, FilledTiles()));
+    RETURN_IF_ERROR(ReduceRows(".max", at, sizes_.keys));
+    return Product(node_ + ".qk", ".k", at,
+                   TileOf(config_, sizes_.filled_keys, sizes_.filled_size / sizes_.terms));
+  }
+
+ private:
+  absl::Status CopyRows(const std::string& copy) {
+    RETURN_IF_ERROR(s_.Split(copy + ".d3", kTileColumns));
+    RETURN_IF_ERROR(s_.Vectorize(copy + ".d3.i"));
+    return ParallelizeOuter(s_, copy, 3);
+  }
+  // Key by key: rows that lie apart share few sets of L1, which would not hold a column of them.
+  absl::Status CopyKeys(const std::string& copy) {
+    RETURN_IF_ERROR(s_.Unroll(copy + ".d4"));
+    RETURN_IF_ERROR(s_.Split(copy + ".d3", kTileColumns));
+    RETURN_IF_ERROR(s_.Reorder({copy + ".d3.o", copy + ".d3.i", copy + ".d2"}));
+    RETURN_IF_ERROR(s_.Peel(copy + ".d3.o", 0, FilledTiles()));
+    return ParallelizeOuter(s_, copy, 2);
+  }
+  // Vectors of neighbouring rows, interleaved.
+  absl::Status CopyValues(const std::string& copy) {
+    RETURN_IF_ERROR(s_.Split(copy + ".d3", kTileColumns));
+    RETURN_IF_ERROR(s_.Vectorize(copy + ".d3.i"));
+    RETURN_IF_ERROR(s_.Unroll(copy + ".d4"));
+    return ParallelizeOuter(s_, copy, 3);
+  }
+
+  // The last tiles of keys, which are not all keys.
+  int64_t FilledTiles() const { return sizes_.filled_keys / kTileColumns - sizes_.keys / kTileColumns; }
+
+  absl::Status ReduceRows(const std::string& suffix, const std::string& at, int64_t terms) {
+    return ScheduleRowReduction(s_, node_ + suffix, at, VectorsIn(terms, kTileColumns, 4) * kTileColumns);
+  }
+
+  // `copy`, whose sums a stage of their own adds up, at loop `at`: a few columns of tiles at a time.
+  absl::Status Product(const std::string& copy, const std::string& terms, const std::string& at,
+                       const MatrixTile& tile) {
+    const std::string sums = copy + ".acc", rows = ".d2", columns = ".d3";
+    RETURN_IF_ERROR(s_.ComputeAt(copy, at, MemorySpace::kScratch));
+    RETURN_IF_ERROR(s_.Split(copy + columns, tile.block_columns()));
+    RETURN_IF_ERROR(s_.Reorder({copy + columns + ".o", copy + rows, copy + columns + ".i"}));
+    RETURN_IF_ERROR(s_.ComputeAt(sums, copy + columns + ".o", MemorySpace::kRegister));
+    RETURN_IF_ERROR(
+        ScheduleTileCopy(s_, copy, {.rows = copy + rows, .columns = copy + columns + ".i"}, tile));
+    return ScheduleTileSums(s_, sums, {.rows = sums + rows, .columns = sums + columns, .terms = sums + terms},
+                            sizes_.terms, tile);
+  }
+
+  Schedule& s_;
+  const Workload& workload_;
+  const Config& config_;
+  const Sizes sizes_;
+  const std::string node_, out_;
+};
+
+}  // namespace
+
+std::string AttentionMatrixWhyNot(const Workload& workload, const Target& target) {
+  if (std::string reason = AnyAttentionWhyNot(workload); !reason.empty()) return reason;
+  const Node& node = *workload.anchor;
+  const DType dtype = node.input(0)->type().dtype;
+  for (int i : {1, 2}) {
+    if (node.input(i)->type().dtype != dtype) return "operands of several types";
+  }
+  if (FindProduct(kMatrixInstructions, target, DType::kF32, dtype, dtype) == nullptr)
+    return "no matrix instruction for these types";
+  const Sizes sizes = SizesOf(node);
+  if (sizes.queries < kLeastMatrixRows) return "few queries";
+  if (sizes.keys == 1) return "one key";
+  if (sizes.values % kTileColumns != 0) return "the values do not fill tiles";
+  return "";
+}
+
+std::vector<Knob> AttentionMatrixSpace(const Workload& workload, const Target&) {
+  const int64_t queries = SizesOf(*workload.anchor).queries;
+  const std::vector<Knob> all = MatrixSpace(queries, kTileColumns, 1);
+  Knob tiles_m{"tiles_m", {1}};
+  if (queries >= 2 * kTileRows) tiles_m.values.push_back(2);
+  return {all[0], tiles_m};
+}
+
+// Two tiles of rows, unless one leaves fewer rows to be computed twice.
+Config AttentionMatrixDefault(const Workload& workload, const Target&) {
+  const int64_t queries = SizesOf(*workload.anchor).queries, rows = std::min(queries, kTileRows);
+  constexpr double kTwoTilesGain = 0.9;  // their operands serve twice as many products
+  const double one = static_cast<double>(CeilDiv(queries, rows));
+  const double two = 2 * kTwoTilesGain * static_cast<double>(CeilDiv(queries, 2 * rows));
+  return {{"rows", rows}, {"tiles_m", queries >= 2 * kTileRows && two <= one ? 2 : 1}};
+}
+
+// attention0.q  [batch, head, query, size]              rows of queries
+// attention0.k  [batch, head, size / terms, key, term]  the keys
+// attention0.v  [batch, head, key / terms, value, term] the values
+absl::StatusOr<ComputeDef> AttentionMatrixDefine(const Workload& workload, const Config&) {
+  return DefineWithAnchor(workload, [&](Definition& definition, const Node& node) {
+    const Sizes sizes = SizesOf(node);
+    const Shape qs = node.input(0)->type().shape();
+    const DType dtype = node.input(0)->type().dtype;
+    // The element at a row and column, 0 where the row or the column is beyond the operand.
+    const auto read = [&](int input, const Indices& i, const Expr& row, const Expr& column) {
+      const Value* value = node.input(input);
+      const Shape shape = value->type().shape();
+      const Expr element =
+          definition.Read(value, {i[0], i[1], Min(row, Expr(shape[2] - 1)), Min(column, Expr(shape[3] - 1))});
+      return Select(And(row < Expr(shape[2]), column < Expr(shape[3])), element, ConstOf(dtype, 0));
+    };
+    const Expr terms(sizes.terms);
+    const Buffer queries =
+        definition.AddTemporary(node, "q", dtype, {qs[0], qs[1], sizes.queries, sizes.filled_size},
+                                [&](const Indices& i) { return read(0, i, i[2], i[3]); });
+    const Buffer keys = definition.AddTemporary(
+        node, "k", dtype, {qs[0], qs[1], sizes.filled_size / sizes.terms, sizes.filled_keys, sizes.terms},
+        [&](const Indices& i) { return read(1, i, i[3], i[2] * terms + i[4]); });
+    const Buffer values = definition.AddTemporary(
+        node, "v", dtype, {qs[0], qs[1], sizes.filled_keys / sizes.terms, sizes.values, sizes.terms},
+        [&](const Indices& i) { return read(2, i, i[2] * terms + i[4], i[3]); });
+    const auto computed = [](const Expr& element) { return CastTo(DType::kF32, element); };
+    return DefineAttentionOf(definition, node,
+                             {.keys = sizes.filled_keys,
+                              .size = sizes.filled_size,
+                              .query = [&](const Indices& i) { return computed(Load(queries, i)); },
+                              .key =
+                                  [&](const Indices& i) {
+                                    return computed(Load(keys, {i[0], i[1], FloorDiv(i[3], sizes.terms), i[2],
+                                                                FloorMod(i[3], sizes.terms)}));
+                                  },
+                              .value =
+                                  [&](const Indices& i) {
+                                    return computed(Load(values, {i[0], i[1], FloorDiv(i[2], sizes.terms),
+                                                                  i[3], FloorMod(i[2], sizes.terms)}));
+                                  },
+                              .multiplies = true});
+  });
+}
+
+absl::Status AttentionMatrixApply(Schedule& s, const Workload& workload, const Config& config,
+                                  const Target&) {
+  RETURN_IF_ERROR(CheckMatrixTile(TileOf(config, 2 * kTileColumns, 1), SizesOf(*workload.anchor).queries));
+  return Scheduler(s, workload, config).Run();
+}
+
+}  // namespace attune

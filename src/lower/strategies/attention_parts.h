@@ -1,0 +1,34 @@
+// What the strategies for attention share.
+#ifndef ATTUNE_LOWER_STRATEGIES_ATTENTION_PARTS_H_
+#define ATTUNE_LOWER_STRATEGIES_ATTENTION_PARTS_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lower/strategies/strategies.h"
+
+namespace attune {
+
+// Why a group is not attention of operands that are read, perhaps moved and converted, around which nothing
+// but elementwise operators and a last movement stand; empty when it is.
+std::string AnyAttentionWhyNot(const Workload&);
+
+// How many vectors, at most `limit`, are taken at a time so that the last time is full but for its last
+// vector.
+int64_t VectorsIn(int64_t n, int64_t lanes, int64_t limit);
+
+bool IsMovement(const Node&);
+// What moves the operands: read through wherever they are read.
+std::vector<std::string> MovementStages(const Workload&);
+
+// The output's loops along batch, heads, queries and values.
+std::array<std::string, 4> AttentionOutputAxes(const Workload&);
+
+// The sum or maximum of each row at loop `at`, in `lanes` lanes that are combined last.
+absl::Status ScheduleRowReduction(Schedule&, const std::string& stage, const std::string& at, int64_t lanes);
+
+}  // namespace attune
+
+#endif  // ATTUNE_LOWER_STRATEGIES_ATTENTION_PARTS_H_
