@@ -230,7 +230,8 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", options.seconds, "no graph is begun after these; 0: no limit");
   app.add_option("--jobs", options.jobs, "processes at a time");
   app.add_option("--cpu", options.cpu,
-                 "compile for this one alone, as attune's --cpu; wide: 512 bits in AVX2");
+                 "compile for this one alone, as attune's --cpu; wide: 512 bits in AVX2; tiles: a matrix "
+                 "unit in software too");
   app.add_option("--failures", options.failures, "folder for failing graphs, made small");
   app.add_option("--most-failures", options.most_failures, "stop after so many");
   app.add_option("--replay", options.replay, "a case, or a folder of them, instead of random graphs");

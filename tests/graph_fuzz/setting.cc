@@ -12,7 +12,9 @@
 namespace attune::graph_fuzz {
 namespace {
 
-constexpr std::string_view kWide = "wide";
+// Not processors, but compiled for on any: strategies of vectors of 512 bits in AVX2's instructions, and with
+// the software model of a matrix unit too.
+constexpr std::string_view kWide = "wide", kTiles = "tiles";
 constexpr std::array<std::string_view, 4> kPrecisions = {"fp32", "bf16", "fp16-weights", "int8"};
 
 template <typename T>
@@ -57,7 +59,7 @@ PassPlan DrawPlan(Random& random) {
 }
 
 std::vector<std::string> RunnableCpus() {
-  std::vector<std::string> names = {std::string(kWide)};
+  std::vector<std::string> names = {std::string(kWide), std::string(kTiles)};
   for (const std::string& name : TargetNames()) {
     const absl::StatusOr<Target> target = TargetByName(name);
     if (target.ok() && RunsHere(*target)) names.push_back(name);
@@ -109,15 +111,16 @@ absl::StatusOr<Setting> ParseSetting(std::string_view text) {
 }
 
 absl::StatusOr<Target> TargetOf(const Setting& setting) {
-  const bool wide = setting.cpu == kWide;
+  const bool wide = setting.cpu == kWide || setting.cpu == kTiles;
   ASSIGN_OR_RETURN(Target target, TargetByName(wide ? "x86-64-v4" : setting.cpu));
   if (wide) {
     ASSIGN_OR_RETURN(const Target narrow, TargetByName("x86-64-v3"));
-    target.name = kWide;
+    target.name = setting.cpu;
     target.llvm_cpu = narrow.llvm_cpu;
     target.llvm_tune = narrow.llvm_tune;
     target.required_features = narrow.required_features;
     target.fast_permutes = false;  // of AVX-512's instructions
+    if (setting.cpu == kTiles) target = WithModelledTiles(target);
   }
   if (setting.small) {
     target.l1_bytes = 4 << 10;

@@ -16,7 +16,7 @@ namespace attune::graph_fuzz {
 
 struct Setting {
   // As --cpu takes it, or "wide": vectors and strategies of AVX-512 in instructions of AVX2, so that these
-  // run anywhere.
+  // run anywhere; or "tiles": those of a matrix unit too, on its software model.
   std::string cpu;
   PassPlan plan;
   int threads = 1;
