@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "base/status.h"
 #include "graph/text.h"
 #include "lower/strategy.h"
@@ -12,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A group for each strategy.
+// A group for each strategy on vectors, and for each on a matrix unit.
 constexpr std::string_view kGroups[] = {
     R"(graph @direct(%x: f32[1,32,14,14]{c1/16}, %w: f32[64,32,1,1], %b: f32[64]) {
          %c = conv(%x, %w, %b) : f32[1,64,14,14]{c1/16}
@@ -53,6 +55,22 @@ constexpr std::string_view kGroups[] = {
        })",
 };
 
+constexpr std::string_view kMatrixGroups[] = {
+    R"(graph @conv(%x: bf16[1,32,14,14]{c1/16}, %w: bf16[64,32,3,3]) {
+         %c = conv(%x, %w) {pads = [1, 1, 1, 1]} : bf16[1,64,14,14]{c1/16}
+         %y = relu(%c) : bf16[1,64,14,14]{c1/16}
+         return "": %y
+       })",
+    R"(graph @gemm(%a: u8[24,64], %b: i8[64,96]) {
+         %p = matmul_integer(%a, %b) : i32[24,96]
+         return "": %p
+       })",
+    R"(graph @attention(%q: bf16[1,2,24,32], %k: bf16[1,2,20,32], %v: bf16[1,2,20,32]) {
+         %y = attention(%q, %k, %v) {scale = 0.25} : bf16[1,2,24,32]
+         return "": %y
+       })",
+};
+
 absl::StatusOr<std::string> ObjectOf(const Schedule& schedule, const Target& target) {
   std::set<std::string> prepared;
   for (const auto& [stage, input] : schedule.Preparations()) prepared.insert(stage);
@@ -61,16 +79,16 @@ absl::StatusOr<std::string> ObjectOf(const Schedule& schedule, const Target& tar
   return std::move(kernels[0].object);
 }
 
-TEST(CompileKernels, TheReplayOfAPrintedScheduleIsTheSameObject) {
-  const Target target = *TargetByName("znver4");  // to which all strategies apply
-  std::vector<std::string_view> strategies;
-  for (std::string_view text : kGroups) {
+// Adds the strategies of the groups.
+void ExpectSameObjects(std::span<const std::string_view> groups, const Target& target,
+                       std::vector<std::string_view>* strategies) {
+  for (std::string_view text : groups) {
     SCOPED_TRACE(text);
     const auto region = ParseGraph(text);
     ASSERT_TRUE(region.ok()) << region.status();
     const auto group = ScheduleGroup(**region, "kernel", target);
     ASSERT_TRUE(group.ok()) << group.status();
-    strategies.push_back(group->strategy->name);
+    strategies->push_back(group->strategy->name);
     const auto trace = ParseTrace(ToJson(group->schedule.trace()));
     ASSERT_TRUE(trace.ok()) << trace.status();
     const auto replayed = Schedule::Replay(group->workload.definition, *trace);
@@ -80,6 +98,12 @@ TEST(CompileKernels, TheReplayOfAPrintedScheduleIsTheSameObject) {
     ASSERT_TRUE(again.ok()) << again.status();
     EXPECT_TRUE(*object == *again);
   }
+}
+
+TEST(CompileKernels, TheReplayOfAPrintedScheduleIsTheSameObject) {
+  std::vector<std::string_view> strategies;
+  ExpectSameObjects(kGroups, *TargetByName("znver4"), &strategies);
+  ExpectSameObjects(kMatrixGroups, *TargetByName("sapphirerapids"), &strategies);
   std::vector<std::string_view> all;
   for (const Strategy& strategy : AllStrategies()) all.push_back(strategy.name);
   EXPECT_THAT(strategies, testing::UnorderedElementsAreArray(all));

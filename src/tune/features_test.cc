@@ -178,6 +178,10 @@ TEST(Features, OfEveryStrategy) {
         %a = attention(%x, %y, %y) {scale = 0.25} : f32[1,2,64,32]
         return "": %a
       })",
+      R"(graph @g(%x: bf16[1,2,64,32], %y: bf16[1,2,64,32]) {
+        %a = attention(%x, %y, %y) {scale = 0.25} : bf16[1,2,64,32]
+        return "": %a
+      })",
       R"(graph @g(%x: f32[8,130]) {
         %y = softmax(%x) {axis = 1} : f32[8,130]
         return "": %y
