@@ -83,10 +83,12 @@ Target MakeTarget(const Row& row) {
   target.l3_bytes = row.l3;
   target.clock_ghz = row.clock_ghz;
   target.fma_per_cycle = target.half_fma_per_cycle = row.fma_per_cycle;
+  const bool intel = !std::string_view(row.tune).starts_with("znver");
+  target.bf16_dots_per_cycle = intel ? row.fma_per_cycle / 4 : row.fma_per_cycle;
   target.l2_bytes_per_cycle = row.l2_per_cycle;
   target.l3_bytes_per_cycle = row.l3_per_cycle;
   target.dram_bytes_per_cycle = row.dram_per_cycle;
-  target.fast_permutes = avx512 && !std::string_view(row.tune).starts_with("znver");
+  target.fast_permutes = avx512 && intel;
   if (avx512 && row.fma_per_cycle == 1) {  // in two halves
     target.half_fma_per_cycle = 2;
     target.loads_per_cycle = 1;

@@ -118,7 +118,7 @@ std::vector<int64_t> BandBlocks(const Workload& last) {
 // The least predicted cycles of a dense link in a kernel of its own; infinite where none applies.
 double AloneCost(const Workload& link, const Target& target) {
   double least = std::numeric_limits<double>::infinity();
-  for (const Strategy* strategy : {&kConvDirect, &kConvWinograd, &kConvShallow}) {
+  for (const Strategy* strategy : {&kConvDirect, &kConvWinograd, &kConvMatrix, &kConvShallow}) {
     if (!strategy->why_not(link, target).empty()) continue;
     least = std::min(least, strategy->cost(link, strategy->analytic_default(link, target), target));
   }

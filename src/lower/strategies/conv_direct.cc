@@ -72,7 +72,9 @@ Shape2d ShapeOf(const Workload& workload, const Target& target) {
            .rows = out[0] * out[2],
            .steps = w[1] / dot * w[2] * w[3],
            .padded = padded,
-           .uneven = !padded && group == 1 && out[1] % lanes == 0}};
+           .uneven = !padded && group == 1 && out[1] % lanes == 0,
+           .slowdown = DotSlowdown(conv, dot, target),
+           .widens = dot == 1 && DTypeSize(conv.input(0)->type().dtype) < 4}};
 }
 
 }  // namespace

@@ -178,10 +178,11 @@ double ConvMatrixCost(const Workload& workload, const Config& config, const Targ
   const Node& node = *workload.anchor;
   const Conv conv = ConvOf(node, MatrixTerms(node, target));
   const int64_t element = DTypeSize(node.input(0)->type().dtype);
-  constexpr double kCopiedBytesPerCycle = 10;
+  // Vectors of channels, or, from a plain image, one by one.
+  const double copied_per_cycle = node.input(0)->type().layout.is_plain() ? 1.5 : 10;
   const double copy =
       static_cast<double>(conv.batch * conv.rows.phases * conv.columns.phases * conv.image() * element) /
-      kCopiedBytesPerCycle;
+      copied_per_cycle;
   const int64_t bytes = node.input(1)->type().num_elements() * element;
   return copy + WithMemoryTraffic(Cost(conv, BandOf(config), MatrixTileOf(config), target), bytes, target);
 }

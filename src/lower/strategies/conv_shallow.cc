@@ -31,7 +31,7 @@ struct Window2d {
   int64_t width() const { return (columns.output - 1) * columns.stride + dot * tap_groups; }
 };
 
-TiledConv TiledOf(const Node& conv) {
+TiledConv TiledOf(const Node& conv, const Target& target) {
   const Window2d window(conv);
   const TensorType& out = conv.output()->type();
   const int64_t blocks = CeilDiv(out.shape()[1], out.layout.block);
@@ -42,7 +42,8 @@ TiledConv TiledOf(const Node& conv) {
           .width = window.columns.output,
           .rows = out.shape()[0] * window.rows.output,
           .steps = channels * window.rows.kernel * window.tap_groups,
-          .padded = true};
+          .padded = true,
+          .slowdown = DotSlowdown(conv, window.dot, target)};
 }
 
 }  // namespace
@@ -64,16 +65,16 @@ std::string ConvShallowWhyNot(const Workload& workload, const Target& target) {
 }
 
 std::vector<Knob> ConvShallowSpace(const Workload& workload, const Target& target) {
-  return TileSpace(TiledOf(*workload.anchor), target);
+  return TileSpace(TiledOf(*workload.anchor, target), target);
 }
 
 Config ConvShallowDefault(const Workload& workload, const Target& target) {
-  return CheapestTile(TiledOf(*workload.anchor), TileRegisters(workload, target), target);
+  return CheapestTile(TiledOf(*workload.anchor, target), TileRegisters(workload, target), target);
 }
 
 double ConvShallowCost(const Workload& workload, const Config& config, const Target& target) {
   const Node& conv = *workload.anchor;
-  const TiledConv tiled = TiledOf(conv);
+  const TiledConv tiled = TiledOf(conv, target);
   const Shape in = conv.input(0)->type().shape();
   const double compute = static_cast<double>(tiled.rows * tiled.steps) *
                          TileCost(tiled, config.at("tile_w"), config.at("tile_c"), target);

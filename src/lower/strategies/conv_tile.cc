@@ -37,8 +37,8 @@ bool HasEvenTiles(const Workload& workload, const Config& config) {
 
 double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Target& target) {
   const bool is_half = conv.lanes < target.Lanes(4);
-  const double multiply_adds =
-      static_cast<double>(tile_w * tile_c) / (is_half ? target.half_fma_per_cycle : target.fma_per_cycle);
+  const double multiply_adds = conv.slowdown * static_cast<double>(tile_w * tile_c) /
+                               (is_half ? target.half_fma_per_cycle : target.fma_per_cycle);
   const double latency = static_cast<double>(target.fma_latency);
   const int64_t vector_bytes = conv.lanes * 4;
   const int64_t weight_bytes = conv.steps * tile_c * vector_bytes;
@@ -46,7 +46,9 @@ double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Tar
                                  ? (is_half ? 0.5 : 1) / target.loads_per_cycle
                              : weight_bytes <= target.l2_bytes / 2 ? vector_bytes / target.l2_bytes_per_cycle
                                                                    : vector_bytes / target.l3_bytes_per_cycle;
-  const double loads = TileLoadCycles(tile_w, tile_c, line_cycles, target);
+  constexpr double kWidenCycles = 1;
+  const double widening = conv.widens ? kWidenCycles * static_cast<double>(tile_w + tile_c) : 0;
+  const double loads = widening + TileLoadCycles(tile_w, tile_c, line_cycles, target);
   // A tile that leaves registers to others is unrolled, and what finishes it hides behind the next one's
   // multiply-adds.
   const int64_t accumulators = tile_w * tile_c;

@@ -26,6 +26,8 @@ struct TiledConv {
   // Whether the space has tiles of any number of blocks, of which the last has fewer. Tiles of the same
   // pixels then follow one another, and the last of them has code of its own.
   bool uneven = false;
+  double slowdown = 1;  // of a step beside one of FMAs
+  bool widens = false;  // each operand, as a step is an FMA of narrow numbers
 };
 
 // Whether all tiles of a config have the same number of blocks.

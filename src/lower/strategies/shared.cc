@@ -104,6 +104,11 @@ int64_t DotTerms(const Workload& workload, int64_t terms, const Target& target) 
   return integers && terms % 4 == 0 && target.Has("avx512_vnni") ? 4 : 1;
 }
 
+double DotSlowdown(const Node& anchor, int64_t dot, const Target& target) {
+  const bool is_bf16 = dot > 1 && anchor.input(0)->type().dtype == DType::kBF16;
+  return is_bf16 ? target.fma_per_cycle / target.bf16_dots_per_cycle : 1;
+}
+
 absl::StatusOr<TermLoops> SplitTerms(Schedule& schedule, const std::string& loop, int64_t dot) {
   if (dot == 1) return TermLoops{loop, ""};
   RETURN_IF_ERROR(schedule.Split(loop, dot));

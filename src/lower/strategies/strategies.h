@@ -158,6 +158,9 @@ int64_t TileRegisters(const Workload& workload, const Target& target);
 // even.
 int64_t DotTerms(const Workload& workload, int64_t terms, const Target& target);
 
+// How much longer a step of so many terms takes than an FMA does.
+double DotSlowdown(const Node& anchor, int64_t dot, const Target& target);
+
 // Splits a loop over the terms of a sum for instructions that take `dot` of them.
 struct TermLoops {
   std::string outer;        // the loop itself where an instruction takes one term
