@@ -61,6 +61,22 @@ Tensor RandomData(DType dtype, const Shape& shape, const Range& range, Random& r
   return data;
 }
 
+void RemoveUnused(RandomCase& random) {
+  Graph& graph = *random.graph;
+  std::vector<Node*> nodes;
+  for (const auto& node : graph.nodes()) nodes.push_back(node.get());
+  for (Node* node : std::views::reverse(nodes)) {
+    bool used = false;
+    for (int i = 0; i < node->num_outputs(); ++i) used |= graph.NumUses(node->output(i)) > 0;
+    if (!used) graph.Erase(node);
+  }
+  for (int i = static_cast<int>(graph.inputs().size()) - 1; i >= 0; --i) {
+    if (graph.NumUses(graph.inputs()[static_cast<size_t>(i)].get()) > 0) continue;
+    graph.EraseInput(i);
+    random.inputs.erase(random.inputs.begin() + i);
+  }
+}
+
 GraphMaker::GraphMaker(uint64_t seed) : random_(seed), is_wild_(OneIn(25)) {
   switch (Pick(4)) {
     case 0:
@@ -309,27 +325,14 @@ void GraphMaker::AddOutputs() {
   for (Value* value : sinks) graph_->AddOutput(absl::StrCat("y", graph_->outputs().size()), value);
 }
 
-void GraphMaker::RemoveUnused() {
-  std::vector<Node*> nodes;
-  for (const auto& node : graph_->nodes()) nodes.push_back(node.get());
-  for (Node* node : std::views::reverse(nodes)) {
-    bool used = false;
-    for (int i = 0; i < node->num_outputs(); ++i) used |= graph_->NumUses(node->output(i)) > 0;
-    if (!used) graph_->Erase(node);
-  }
-  for (int i = static_cast<int>(graph_->inputs().size()) - 1; i >= 0; --i) {
-    Value* input = graph_->inputs()[static_cast<size_t>(i)].get();
-    if (graph_->NumUses(input) == 0) graph_->EraseInput(i);
-  }
-}
-
 RandomCase GraphMaker::Finish() {
   AddOutputs();
+  RandomCase random;
+  for (const auto& input : graph_->inputs()) random.inputs.push_back(data_.at(input.get()));
+  random.graph = std::move(graph_);
   // Compilers also meet what nobody needs.
-  if (!OneIn(10)) RemoveUnused();
-  std::vector<Tensor> inputs;
-  for (const auto& input : graph_->inputs()) inputs.push_back(data_.at(input.get()));
-  return {std::move(graph_), std::move(inputs)};
+  if (!OneIn(10)) RemoveUnused(random);
+  return random;
 }
 
 }  // namespace attune::graph_fuzz

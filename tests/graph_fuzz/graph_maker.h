@@ -35,6 +35,9 @@ struct RandomCase {
   std::vector<Tensor> inputs;
 };
 
+// Removes nodes that no output needs, and then inputs that nothing uses, with their tensors.
+void RemoveUnused(RandomCase& random);
+
 // Not thread safe. Values belong to the graph.
 class GraphMaker {
  public:
@@ -113,7 +116,6 @@ class GraphMaker {
   void Keep(Value* value, Tensor data);
   bool IsJudgeable(const Tensor& data) const;
   void AddOutputs();
-  void RemoveUnused();
 
   Random random_;
   std::unique_ptr<Graph> graph_ = std::make_unique<Graph>("random");

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -19,23 +18,6 @@ FuzzCase CopyOf(const FuzzCase& fuzz_case) {
 }
 
 Node* NodeAt(Graph& graph, int64_t index) { return std::next(graph.nodes().begin(), index)->get(); }
-
-// Removes what no output needs, inputs with their data too.
-void Clean(RandomCase& random) {
-  Graph& graph = *random.graph;
-  std::vector<Node*> nodes;
-  for (const auto& node : graph.nodes()) nodes.push_back(node.get());
-  for (Node* node : std::views::reverse(nodes)) {
-    bool used = false;
-    for (int i = 0; i < node->num_outputs(); ++i) used |= graph.NumUses(node->output(i)) > 0;
-    if (!used) graph.Erase(node);
-  }
-  for (int i = static_cast<int>(graph.inputs().size()) - 1; i >= 0; --i) {
-    if (graph.NumUses(graph.inputs()[static_cast<size_t>(i)].get()) > 0) continue;
-    graph.EraseInput(i);
-    random.inputs.erase(random.inputs.begin() + i);
-  }
-}
 
 // A graph's outputs cannot be taken away: the copy is made anew.
 std::unique_ptr<Graph> CopyWithoutOutput(const Graph& graph, size_t dropped) {
@@ -92,7 +74,7 @@ class Shrinking {
   // Takes `next` if it fails still.
   bool Try(FuzzCase next) {
     if (tries_left_-- <= 0) return false;
-    Clean(next.random);
+    RemoveUnused(next.random);
     if (next.random.graph->outputs().empty() || !Verify(*next.random.graph).ok() || !fails_(next))
       return false;
     best_ = std::move(next);
