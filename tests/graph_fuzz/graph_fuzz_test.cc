@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "check.h"
@@ -76,6 +78,15 @@ TEST(GraphFuzz, ASeedGivesTheSameGraph) {
     EXPECT_EQ(Print(*once.graph), Print(*again.graph));
     for (size_t i = 0; i < once.inputs.size(); ++i) EXPECT_TRUE(once.inputs[i].Identical(again.inputs[i]));
   }
+}
+
+TEST(GraphFuzz, GraphsHaveAtMostFortyNodes) {
+  std::vector<int64_t> sizes;
+  for (uint64_t seed = 0; seed < 400; ++seed) sizes.push_back(CountNodes(*MakeRandomCase(seed).graph));
+  std::ranges::sort(sizes);
+  EXPECT_LE(sizes.back(), 40);
+  EXPECT_GE(sizes.back(), 35);
+  EXPECT_NEAR(static_cast<double>(sizes[sizes.size() / 2]), 10, 2);
 }
 
 TEST(GraphFuzz, ACaseReadsBackAsItWas) {

@@ -61,6 +61,16 @@ Tensor RandomData(DType dtype, const Shape& shape, const Range& range, Random& r
   return data;
 }
 
+int64_t CountNodes(const Graph& graph) {
+  int64_t count = 0;
+  for (const auto& node : graph.nodes()) {
+    if (node->op() == Op::kConstant) continue;
+    ++count;
+    for (int i = 0; i < node->num_regions(); ++i) count += CountNodes(node->region(i));
+  }
+  return count;
+}
+
 void RemoveUnused(RandomCase& random) {
   Graph& graph = *random.graph;
   std::vector<Node*> nodes;
@@ -77,7 +87,8 @@ void RemoveUnused(RandomCase& random) {
   }
 }
 
-GraphMaker::GraphMaker(uint64_t seed) : random_(seed), is_wild_(OneIn(25)) {
+GraphMaker::GraphMaker(uint64_t seed, int max_nodes)
+    : random_(seed), max_nodes_(max_nodes), is_wild_(OneIn(25)) {
   switch (Pick(4)) {
     case 0:
       range_ = {.low = -4, .high = 4, .step = 1};
@@ -274,6 +285,9 @@ Value* GraphMaker::Add(Op op, std::vector<Value*> inputs, Attributes attrs, int 
   for (const Value* input : inputs) data.push_back(input == nullptr ? Tensor() : data_.at(input));
   // `inputs` ends where the last present one does.
   while (!inputs.empty() && inputs.back() == nullptr) inputs.pop_back(), data.pop_back();
+  int num_added = 1;
+  for (const auto& region : regions) num_added += static_cast<int>(CountNodes(*region));
+  if (num_added > max_nodes_ - num_nodes_) return nullptr;
   const absl::StatusOr<Node*> node =
       graph_->Add(op, std::move(inputs), std::move(attrs), absl::StrCat("n", num_nodes_), nullptr,
                   std::move(regions), num_outputs);
@@ -296,7 +310,7 @@ Value* GraphMaker::Add(Op op, std::vector<Value*> inputs, Attributes attrs, int 
     (*node)->output(i)->set_name(absl::StrCat("v", num_nodes_, i == 0 ? "" : absl::StrCat("_", i)));
     Keep((*node)->output(i), std::move(results[static_cast<size_t>(i)]));
   }
-  ++num_nodes_;
+  num_nodes_ += num_added;
   return (*node)->output();
 }
 

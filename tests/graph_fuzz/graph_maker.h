@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,13 +36,16 @@ struct RandomCase {
   std::vector<Tensor> inputs;
 };
 
+// How many nodes a graph has, but for constants, and with those of regions.
+int64_t CountNodes(const Graph& graph);
+
 // Removes nodes that no output needs, and then inputs that nothing uses, with their tensors.
 void RemoveUnused(RandomCase& random);
 
 // Not thread safe. Values belong to the graph.
 class GraphMaker {
  public:
-  explicit GraphMaker(uint64_t seed);
+  explicit GraphMaker(uint64_t seed, int max_nodes = std::numeric_limits<int>::max());
 
   // ---- Choices.
 
@@ -94,9 +98,9 @@ class GraphMaker {
 
   // ---- Nodes.
 
-  // Adds a node, unless it does not fit, is too large, or computes what no test can judge: then null. Output
-  // 0 otherwise. `index_limit`: below what all elements of the outputs of i64 are, where the operator
-  // promises it.
+  // Adds a node, unless it does not fit, is too large or one too many, or computes what no test can judge:
+  // then null. Output 0 otherwise. `index_limit`: below what all elements of the outputs of i64 are, where
+  // the operator promises it.
   Value* Add(Op op, std::vector<Value*> inputs, Attributes attrs = {}, int num_outputs = -1,
              std::vector<std::unique_ptr<Graph>> regions = {});
   void SetIndexLimit(const Value* value, int64_t limit) { index_limits_[value] = limit; }
@@ -106,6 +110,7 @@ class GraphMaker {
   void StateSame(Value* a, Value* b);
 
   const Tensor& DataOf(const Value* value) const { return data_.at(value); }
+  // But for constants, and with those of regions.
   int num_nodes() const { return num_nodes_; }
   int num_values() const { return static_cast<int>(values_.size()); }
 
@@ -118,6 +123,7 @@ class GraphMaker {
   void AddOutputs();
 
   Random random_;
+  const int max_nodes_;
   std::unique_ptr<Graph> graph_ = std::make_unique<Graph>("random");
   Range range_;
   bool is_wild_;  // infinities, NaN and large numbers are welcome

@@ -28,6 +28,9 @@ void AddUNet(GraphMaker&);
 void AddConvChain(GraphMaker&);
 void AddNormalizedConv(GraphMaker&);
 void AddMapConsumers(GraphMaker&);
+void AddWideChain(GraphMaker&);
+void AddFirstLayer(GraphMaker&);
+void AddPaddedWindows(GraphMaker&);
 void AddTransformer(GraphMaker&);  // patterns_sequence.cc
 void AddDecomposedAttention(GraphMaker&);
 void AddDecomposedNorm(GraphMaker&);
@@ -36,6 +39,7 @@ void AddRecurrence(GraphMaker&);
 void AddCancellation(GraphMaker&);
 void AddMlp(GraphMaker&);
 void AddQuantizedChain(GraphMaker&);  // patterns_quantized.cc
+void AddQuantizedFirstLayer(GraphMaker&);
 void AddQuantizedResidual(GraphMaker&);
 void AddFakeQuantizedConv(GraphMaker&);
 void AddDynamicQuantization(GraphMaker&);

@@ -35,11 +35,10 @@ Value* FloatMap(GraphMaker& maker) {
   return maker.New(DType::kF32, {1, maker.Channels(), 3 + maker.Pick(10), 3 + maker.Pick(10)}, 0);
 }
 
-// A convolution of integers whose result is scaled back to bytes.
-Value* IntegerLayer(GraphMaker& maker, Value* x) {
-  Value* sum = AddConvInteger(maker, Op::kConvInteger);
+// A sum of i32 [N,C,…], a bias added at random and scaled back to bytes.
+Value* Rescale(GraphMaker& maker, Value* sum) {
   if (sum == nullptr) return nullptr;
-  const int64_t channels = sum->type().dims[1].size;
+  const int64_t channels = PatternBuilder::ChannelsOf(sum);
   if (maker.OneIn(2)) {
     Value* bias = maker.New(DType::kI32, {channels, 1, 1}, {.low = -3000, .high = 3000}, 3);
     if (sum->type().rank() == 4) sum = maker.Add(Op::kAdd, {sum, bias});
@@ -49,8 +48,15 @@ Value* IntegerLayer(GraphMaker& maker, Value* x) {
   const Shape scales = maker.OneIn(2) ? Shape{channels} : Shape{};
   Value* scale = maker.New(fixed_point ? DType::kF64 : DType::kF32, scales, {.low = 0.0002, .high = 0.01}, 3);
   const DType to = ByteType(maker);
-  Value* out = maker.Add(Op::kRequantize, {sum, scale, Zero(maker, to)},
-                         {{"to", to}, {"rounding", std::string(fixed_point ? "fixed_point" : "half_even")}});
+  return maker.Add(Op::kRequantize, {sum, scale, Zero(maker, to)},
+                   {{"to", to}, {"rounding", std::string(fixed_point ? "fixed_point" : "half_even")}});
+}
+
+// A convolution of integers whose result is scaled back to bytes.
+Value* IntegerLayer(GraphMaker& maker, Value* x) {
+  Value* sum = AddConvInteger(maker, Op::kConvInteger);
+  if (sum == nullptr) return nullptr;
+  Value* out = Rescale(maker, sum);
   if (out != nullptr && maker.OneIn(3))
     return maker.Add(Op::kMaxPool, {out}, {{"kernel", Ints(static_cast<size_t>(out->type().rank() - 2), 2)}},
                      1);
@@ -63,6 +69,19 @@ void AddQuantizedChain(GraphMaker& maker) {
   Value* x = Quantize(maker, FloatMap(maker), ByteType(maker));
   for (int64_t layers = 1 + maker.Pick(3); x != nullptr && layers > 0; --layers) x = IntegerLayer(maker, x);
   if (maker.OneIn(2)) Dequantize(maker, x);
+}
+
+// An image of a few channels, whose neighbouring pixels are multiplied together.
+void AddQuantizedFirstLayer(GraphMaker& maker) {
+  PatternBuilder b(maker);
+  const Shape shape = {maker.OneIn(4) ? 2 : 1, 1 + maker.Pick(4), 5 + maker.Pick(16), 5 + maker.Pick(16)};
+  Value* x = maker.New(DType::kU8, shape, {.low = 0, .high = 255}, 0);
+  const int64_t kernel = maker.OneOf<int64_t>({3, 3, 5, 7, 2}), stride = 1 + maker.Pick(2);
+  const int64_t channels = maker.OneIn(2) ? 16 * (1 + maker.Pick(3)) : maker.Channels();
+  Value* w = maker.New(DType::kI8, {channels, shape[1], kernel, kernel}, {.low = -128, .high = 127}, 3);
+  Value* out = Rescale(
+      maker, b.Add(Op::kConvInteger, {x, w}, {{"pads", Ints(4, kernel / 2)}, {"strides", Ints(2, stride)}}));
+  if (maker.OneIn(2)) Dequantize(maker, out);
 }
 
 void AddQuantizedResidual(GraphMaker& maker) {

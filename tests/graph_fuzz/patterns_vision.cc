@@ -183,4 +183,63 @@ void AddMapConsumers(GraphMaker& maker) {
   }
 }
 
+// Little work on feature maps that small caches cannot hold: they are computed with what reads them.
+void AddWideChain(GraphMaker& maker) {
+  PatternBuilder b(maker);
+  const Shape shape = {1, maker.OneOf<int64_t>({3, 8, 8, 16}), 10 + maker.Pick(15), 10 + maker.Pick(15)};
+  Value* x = maker.New(maker.OneIn(6) ? DType::kBF16 : DType::kF32, shape, 0);
+  const int64_t wide = 8 * (2 + maker.Pick(6));
+  x = b.Activation(b.Conv(x, wide, {.kernel = maker.OneOf<int64_t>({1, 1, 3})}));
+  if (maker.OneIn(3)) {
+    x = b.Pool(maker.OneOf({Op::kMaxPool, Op::kAvgPool}), x, 2 + maker.Pick(2), 1 + maker.Pick(2));
+  } else {
+    const int64_t kernel = maker.OneOf<int64_t>({3, 3, 5});
+    x = b.Activation(b.Conv(x, wide, {.kernel = kernel, .stride = 1 + maker.Pick(2), .group = wide}));
+  }
+  if (maker.OneIn(3)) {
+    b.Add(Op::kReduceMean, {x}, {{"axes", Ints{2, 3}}, {"keepdims", maker.Pick(2)}});
+  } else if (maker.OneIn(2)) {
+    b.Activation(b.Conv(x, maker.OneOf<int64_t>({8, 16, 24}), {}));
+  }
+}
+
+// An image of a few channels, in bf16 where neighbouring pixels become pairs.
+void AddFirstLayer(GraphMaker& maker) {
+  PatternBuilder b(maker);
+  const Shape shape = {maker.OneIn(4) ? 2 : 1, 1 + maker.Pick(4), 5 + maker.Pick(16), 5 + maker.Pick(16)};
+  Value* x = maker.New(maker.OneIn(3) ? DType::kF32 : DType::kBF16, shape, 0);
+  x = b.Activation(b.Conv(x, maker.OneIn(2) ? 16 * (1 + maker.Pick(3)) : maker.Channels(),
+                          {.kernel = maker.OneOf<int64_t>({3, 3, 5, 7, 2}),
+                           .stride = 1 + maker.Pick(2),
+                           .bias = maker.OneIn(2)}));
+  if (maker.OneIn(2)) b.Pool(Op::kMaxPool, x, 3, 2);
+}
+
+// Windows whose padding is another number than their own padding would be, or of another size at each side.
+void AddPaddedWindows(GraphMaker& maker) {
+  PatternBuilder b(maker);
+  Value* x = b.Map();
+  for (int64_t count = 1 + maker.Pick(2); x != nullptr && count > 0; --count) {
+    const auto pad = [&] { return maker.OneOf<int64_t>({0, 1, 1, 2, 3}); };
+    Attributes attrs = {{"pads", Ints{0, 0, pad(), pad(), 0, 0, pad(), pad()}}};
+    if (!maker.OneIn(4)) attrs.Set("value", maker.OneOf({-1.0, 0.5, 3.0, -100.0}));
+    x = b.Add(Op::kPad, {x}, std::move(attrs));
+    if (maker.OneIn(4)) x = b.Activation(x);
+    if (x == nullptr) return;
+    const int64_t channels = PatternBuilder::ChannelsOf(x);
+    switch (maker.Pick(4)) {
+      case 0:
+        x = b.Conv(x, maker.Channels(),
+                   {.kernel = maker.OneOf<int64_t>({1, 3}), .stride = 1 + maker.Pick(2)});
+        break;
+      case 1:
+        x = b.Conv(x, channels, {.kernel = 3, .stride = 1 + maker.Pick(2), .group = channels});
+        break;
+      default:
+        x = b.Pool(maker.OneOf({Op::kMaxPool, Op::kAvgPool}), x, 2 + maker.Pick(2), 1 + maker.Pick(2));
+        break;
+    }
+  }
+}
+
 }  // namespace attune::graph_fuzz
