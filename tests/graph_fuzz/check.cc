@@ -20,7 +20,7 @@ namespace {
 
 using Precision = Setting::Precision;
 
-Verdict Fail(Failure failure, std::string_view message) { return {failure, std::string(message), {}}; }
+Verdict Fail(Failure failure, std::string_view message) { return {failure, std::string(message), {}, {}}; }
 
 Verdict FromStatus(const absl::Status& status) {
   const bool refused = absl::IsUnimplemented(status);
@@ -170,8 +170,10 @@ Verdict Check(const RandomCase& random, const Setting& setting, Judge& judge) {
   if (!network.status().ok()) return FromStatus(network.status());
   if (setting.twice && optimized.Compile(options).artifact() != network.artifact())
     return Fail(Failure::kBytes, "compiled again it is another artifact");
-  Verdict verdict = RunsHere(*target) ? CheckRuns(random, setting, network, judge) : Verdict();
+  if (!RunsHere(*target)) return {};
+  Verdict verdict = CheckRuns(random, setting, network, judge);
   verdict.strategies = StrategiesOf(network);
+  verdict.instructions = {target->Has("avx512f") ? "AVX-512" : "AVX2"};
   return verdict;
 }
 
@@ -180,10 +182,11 @@ Verdict CheckAll(const RandomCase& random, const std::vector<Setting>& settings,
   Verdict verdict = CheckReference(random, &expected);
   if (!verdict.ok()) return verdict;
   Judge judge(*random.graph, random.inputs, std::move(expected));
-  std::set<std::string> strategies;
+  std::set<std::string> strategies, instructions;
   for (const Setting& setting : settings) {
     Verdict next = Check(random, setting, judge);
     strategies.insert(next.strategies.begin(), next.strategies.end());
+    instructions.insert(next.instructions.begin(), next.instructions.end());
     if (next.failure != Failure::kNone) verdict = std::move(next);
     if (!verdict.ok()) {
       if (failed != nullptr) *failed = setting;
@@ -191,6 +194,7 @@ Verdict CheckAll(const RandomCase& random, const std::vector<Setting>& settings,
     }
   }
   verdict.strategies = std::move(strategies);
+  verdict.instructions = std::move(instructions);
   return verdict;
 }
 

@@ -28,7 +28,8 @@ std::string_view NameOf(Failure failure);
 struct Verdict {
   Failure failure = Failure::kNone;
   std::string message;
-  std::set<std::string> strategies;  // that its kernels were scheduled by
+  // By what the kernels that ran were scheduled, and whose instructions they were of: "AVX2", "AVX-512".
+  std::set<std::string> strategies, instructions;
 
   bool ok() const { return failure == Failure::kNone || failure == Failure::kRefused; }
 };

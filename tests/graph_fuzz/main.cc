@@ -27,12 +27,12 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  uint64_t seed = 1;
+  uint64_t seed = 0;  // 0: the first that the coverage does not have
   int64_t graphs = INT64_MAX;
   double seconds = 0;  // 0: no limit
   int jobs = static_cast<int>(std::thread::hardware_concurrency());
-  std::string cpu, failures, replay, write;
-  bool print = false, thorough = false;
+  std::string cpu, failures, replay, write, coverage;
+  bool print = false, thorough = false, report = false;
   int most_failures = 20;
 };
 
@@ -41,14 +41,15 @@ constexpr int kShrinkTries = 250;
 
 std::string Encode(const Verdict& verdict) {
   return absl::StrCat(static_cast<int>(verdict.failure), "\n", absl::StrJoin(verdict.strategies, " "), "\n",
-                      verdict.message);
+                      absl::StrJoin(verdict.instructions, " "), "\n", verdict.message);
 }
 
 Verdict Decode(const IsolatedResult& result) {
-  if (!result.crash.empty()) return {Failure::kCrash, result.crash, {}};
-  const std::vector<std::string> parts = absl::StrSplit(result.text, absl::MaxSplits('\n', 2));
-  Verdict verdict{static_cast<Failure>(std::stoi(parts[0])), parts[2], {}};
+  if (!result.crash.empty()) return {Failure::kCrash, result.crash, {}, {}};
+  const std::vector<std::string> parts = absl::StrSplit(result.text, absl::MaxSplits('\n', 3));
+  Verdict verdict{static_cast<Failure>(std::stoi(parts[0])), parts[3], {}, {}};
   verdict.strategies = absl::StrSplit(parts[1], ' ', absl::SkipEmpty());
+  verdict.instructions = absl::StrSplit(parts[2], ' ', absl::SkipEmpty());
   return verdict;
 }
 
@@ -74,36 +75,42 @@ std::string KindOf(const Verdict& verdict) {
   return kind;
 }
 
+// What is in the coverage's file; nothing where there is none yet.
+absl::StatusOr<Coverage> ReadCoverage(const std::string& path) {
+  if (path.empty() || !fs::exists(path)) return Coverage();
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  absl::StatusOr<Coverage> coverage = Coverage::FromJson(text);
+  if (!coverage.ok()) return Annotate(coverage.status(), path);
+  return coverage;
+}
+
 class Fuzzing {
  public:
-  explicit Fuzzing(const Options& options) : options_(options) {}
+  // `before`: what earlier runs have covered.
+  Fuzzing(const Options& options, Coverage before)
+      : options_(options), before_(std::move(before)), run_{.seed = options.seed} {}
 
   // Whether no graph failed.
   bool Run() {
-    const auto start = std::chrono::steady_clock::now();
-    const auto seconds = [&] {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    };
     constexpr int64_t kBatch = 32;
-    int64_t done = 0;
-    while (done < options_.graphs && num_failures_ < options_.most_failures) {
-      if (options_.seconds > 0 && seconds() > options_.seconds) break;
-      const int64_t batch = std::min(kBatch, options_.graphs - done);
-      RunBatch(options_.seed + static_cast<uint64_t>(done), batch);
-      done += batch;
+    while (run_.graphs < options_.graphs && run_.failed < options_.most_failures) {
+      if (options_.seconds > 0 && Seconds() > options_.seconds) break;
+      RunBatch(std::min(kBatch, options_.graphs - run_.graphs));
+      if (!options_.coverage.empty()) SaveCoverage();
     }
-    std::cout << coverage_.ToString() << "seeds " << options_.seed << " to "
-              << options_.seed + static_cast<uint64_t>(done) - 1 << ", " << num_refused_ << " refused, "
-              << num_failures_ << " failed, " << static_cast<int64_t>(seconds()) << " s\n";
-    for (const auto& [reason, count] : refusals_) std::cout << "refused " << count << ": " << reason << "\n";
-    return num_failures_ == 0;
+    std::cout << AllCoverage().ToString();
+    return run_.failed == 0;
   }
 
  private:
-  void RunBatch(uint64_t first, int64_t count) {
+  double Seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+  void RunBatch(int64_t count) {
     IsolatedTasks tasks;
     for (int64_t i = 0; i < count; ++i) {
-      const uint64_t seed = first + static_cast<uint64_t>(i);
+      const uint64_t seed = run_.seed + static_cast<uint64_t>(run_.graphs + i);
       tasks[absl::StrCat(seed)] = [this, seed] {
         return Encode(CheckAll(MakeRandomCase(seed), SettingsOf(seed, options_.cpu)));
       };
@@ -111,19 +118,28 @@ class Fuzzing {
     for (const auto& [name, result] : RunIsolated(tasks, options_.jobs, kSecondsEach)) {
       const uint64_t seed = std::stoull(name);
       const Verdict verdict = Decode(result);
-      coverage_.Add(*MakeRandomCase(seed).graph);
-      coverage_.AddStrategies(verdict.strategies);
-      for (const Setting& setting : SettingsOf(seed, options_.cpu)) coverage_.Add(setting);
-      if (verdict.failure == Failure::kRefused) {
-        ++num_refused_;
-        ++refusals_[verdict.message.substr(0, verdict.message.find('\n'))];
-      }
+      coverage_.Add(*MakeRandomCase(seed).graph, verdict, SettingsOf(seed, options_.cpu));
+      if (verdict.failure == Failure::kRefused) ++run_.refused;
       if (!verdict.ok()) Report(seed, verdict);
     }
+    run_.graphs += count;
+    run_.seconds = static_cast<int64_t>(Seconds());
+  }
+
+  Coverage AllCoverage() const {
+    Coverage all = before_;
+    all.Add(coverage_);
+    all.Add(run_);
+    return all;
+  }
+
+  void SaveCoverage() const {
+    const absl::Status written = WriteFileAtomically(options_.coverage, AllCoverage().ToJson());
+    if (!written.ok()) std::cout << written.message() << std::endl;
   }
 
   void Report(uint64_t seed, const Verdict& verdict) {
-    ++num_failures_;
+    ++run_.failed;
     std::cout << "seed " << seed << ": " << NameOf(verdict.failure) << ": " << verdict.message << std::endl;
     if (options_.failures.empty()) return;
     for (const Setting& setting : SettingsOf(seed, options_.cpu)) {
@@ -150,10 +166,31 @@ class Fuzzing {
   }
 
   const Options options_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const Coverage before_;
   Coverage coverage_;
-  int num_failures_ = 0, num_refused_ = 0;
-  std::map<std::string, int64_t> refusals_;
+  FuzzRun run_;
 };
+
+// Whether no graph failed and all could be read and written.
+bool Fuzz(Options options) {
+  absl::StatusOr<Coverage> before = ReadCoverage(options.coverage);
+  if (!before.ok()) {
+    std::cerr << before.status().message() << "\n";
+    return false;
+  }
+  if (options.report) {
+    std::cout << before->ToString();
+    return true;
+  }
+  const uint64_t next = before->NextSeed();
+  if (options.seed == 0) options.seed = next;
+  if (options.seed < next && !options.coverage.empty()) {
+    std::cerr << options.coverage << " has seeds up to " << next - 1 << ": begin after them\n";
+    return false;
+  }
+  return Fuzzing(options, *std::move(before)).Run();
+}
 
 // What a case of the corpus is tried with: its own setting, and the default ones of each level of
 // instructions.
@@ -190,7 +227,7 @@ bool ReplayAll(const Options& options) {
     tasks[path.string()] = [path] {
       const absl::StatusOr<Verdict> verdict = Replay(path.string());
       return Encode(verdict.ok() ? *verdict
-                                 : Verdict{Failure::kError, std::string(verdict.status().message()), {}});
+                                 : Verdict{Failure::kError, std::string(verdict.status().message()), {}, {}});
     };
   }
   int failed = 0;
@@ -225,7 +262,8 @@ bool Write(const Options& options) {
 int main(int argc, char** argv) {
   attune::graph_fuzz::Options options;
   CLI::App app("Random graphs through passes, plan, code and runtime, against the reference interpreter");
-  app.add_option("--seed", options.seed, "the first graph's; each graph has the next one");
+  app.add_option("--seed", options.seed,
+                 "the first graph's, each graph has the next one; otherwise 1, or the next of the coverage");
   app.add_option("--graphs", options.graphs, "how many");
   app.add_option("--seconds", options.seconds, "no graph is begun after these; 0: no limit");
   app.add_option("--jobs", options.jobs, "processes at a time");
@@ -233,6 +271,9 @@ int main(int argc, char** argv) {
                  "compile for this one alone, as attune's --cpu; wide: 512 bits in AVX2; tiles: a matrix "
                  "unit in software too");
   app.add_option("--failures", options.failures, "folder for failing graphs, made small");
+  app.add_option("--coverage", options.coverage,
+                 "file in which runs add up what they have reached; written while they run");
+  app.add_flag("--report", options.report, "print what the coverage has and do nothing");
   app.add_option("--most-failures", options.most_failures, "stop after so many");
   app.add_option("--replay", options.replay, "a case, or a folder of them, instead of random graphs");
   app.add_flag("--print", options.print, "print the seed's graph and do nothing");
@@ -240,13 +281,14 @@ int main(int argc, char** argv) {
                  "write the graphs as ONNX models with their results into FOLDER/SEED, and check nothing");
   app.add_flag("--thorough", options.thorough, "with --write: models that give all values, and wider bounds");
   CLI11_PARSE(app, argc, argv);
+  if (options.coverage.empty() && options.seed == 0) options.seed = 1;
   if (options.print) {
     attune::graph_fuzz::PrintGraph(options);
     return 0;
   }
   if (options.replay.empty() && options.seconds == 0 && options.graphs == INT64_MAX) options.graphs = 1000;
   if (!options.write.empty()) return attune::graph_fuzz::Write(options) ? 0 : 1;
-  const bool ok = options.replay.empty() ? attune::graph_fuzz::Fuzzing(options).Run()
-                                         : attune::graph_fuzz::ReplayAll(options);
+  const bool ok =
+      options.replay.empty() ? attune::graph_fuzz::Fuzz(options) : attune::graph_fuzz::ReplayAll(options);
   return ok ? 0 : 1;
 }

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,14 +17,21 @@ namespace attune {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+// Between two looks at how much time children have taken. A longer break was none of theirs.
+constexpr Seconds kTick(1);
+// Less processor time than this is none: that of a process that wakes up to wait again.
+constexpr Seconds kWork(0.001);
 
 // A process that writes its result to a pipe and ends.
 struct Child {
   std::string name;
   pid_t process = 0;
   int pipe = -1;
-  std::string text;  // what has been read so far
-  Clock::time_point deadline;
+  std::string text;   // what has been read so far
+  Seconds worked{0};  // processor time
+  Seconds waited{0};  // since it last had some of it
 };
 
 constexpr char kDone = '\n';  // comes before the text: an empty one is a result, too
@@ -36,6 +44,13 @@ constexpr char kDone = '\n';  // comes before the text: an empty one is a result
     done += static_cast<size_t>(count);
   }
   _exit(0);
+}
+
+Seconds ProcessorTimeOf(pid_t process) {
+  clockid_t clock;
+  timespec time = {};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0) return Seconds(0);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
 IsolatedResult Crash(std::string why) { return {"", std::move(why)}; }
@@ -83,26 +98,31 @@ class Runner {
       results_[name] = Crash("no process");
       return;
     }
-    children_.push_back({name, process, ends[0], "", Clock::now() + std::chrono::seconds(seconds_)});
+    children_.push_back({name, process, ends[0], ""});
   }
 
-  // Reads what children have written until one may have ended or its time is over.
+  // Reads what children have written, and reaps those that have ended or whose time is over.
   void Wait() {
-    Clock::time_point deadline = Clock::time_point::max();
     std::vector<pollfd> waiting;
-    for (const Child& child : children_) {
-      waiting.push_back({child.pipe, POLLIN, 0});
-      deadline = std::min(deadline, child.deadline);
-    }
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    poll(waiting.data(), waiting.size(), std::max(0, static_cast<int>(left.count())));
+    for (const Child& child : children_) waiting.push_back({child.pipe, POLLIN, 0});
+    poll(waiting.data(), waiting.size(), static_cast<int>(kTick / std::chrono::milliseconds(1)));
+    const Clock::time_point now = Clock::now();
+    const Seconds passed = std::min<Seconds>(now - last_look_, 2 * kTick);
+    last_look_ = now;
     auto child = children_.begin();
     for (const pollfd& ready : waiting) {
       const bool ended = ready.revents != 0 && !ReadSome(*child);
-      const bool timed_out = !ended && Clock::now() >= child->deadline;
+      const bool timed_out = !ended && !HasTimeLeft(*child, passed);
       if (ended || timed_out) results_[child->name] = Reap(*child, timed_out, seconds_);
       child = ended || timed_out ? children_.erase(child) : std::next(child);
     }
+  }
+
+  bool HasTimeLeft(Child& child, Seconds passed) const {
+    const Seconds worked = ProcessorTimeOf(child.process);
+    child.waited = worked - child.worked > kWork ? Seconds(0) : child.waited + passed;
+    child.worked = std::max(child.worked, worked);
+    return std::max(child.worked, child.waited) < Seconds(seconds_);
   }
 
   // False at the end of what the child writes.
@@ -115,6 +135,7 @@ class Runner {
 
   const size_t jobs_;
   const int seconds_;
+  Clock::time_point last_look_ = Clock::now();
   std::list<Child> children_;
   IsolatedResults results_;
 };

@@ -17,8 +17,9 @@ struct IsolatedResult {
 using IsolatedTasks = std::map<std::string, std::function<std::string()>>;
 using IsolatedResults = std::map<std::string, IsolatedResult>;
 
-// Up to `jobs` tasks at a time, each for at most `seconds`. Call it before the process has threads: each
-// child is a copy of it.
+// Up to `jobs` tasks at a time, each for at most `seconds` of processor time, and as many of waiting. A
+// process that a busy machine leaves little time is not cut short, and neither is one that is stopped
+// together with this one. Call it before the process has threads: each child is a copy of it.
 IsolatedResults RunIsolated(const IsolatedTasks& tasks, int jobs, int seconds);
 
 }  // namespace attune
