@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "graph/text.h"
 
 namespace attune {
@@ -44,19 +44,6 @@ std::vector<float> Floats(const Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "attune_test_XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
 TEST(NetworkTest, RunsOptimizedAndPlainCodeAlike) {
   for (const Network& network : {Two().Optimize().Compile(), Two().Compile()}) {
     const absl::StatusOr<std::vector<NamedTensor>> outputs = network.Run(TwoInputs(), 1);
@@ -70,7 +57,7 @@ TEST(NetworkTest, RunsOptimizedAndPlainCodeAlike) {
 }
 
 TEST(NetworkTest, SavesAnArtifactThatRunsAlike) {
-  const TemporaryFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string path = folder / "two.atn";
   ASSERT_TRUE(Two().Optimize().Compile().Save(path).status().ok());
   const Network loaded = Network::Load(path);
@@ -114,7 +101,7 @@ TEST(NetworkTest, AStepLeavesTheNetworkBeforeAsItWas) {
 }
 
 TEST(NetworkTest, RefusesFilesThatAreNoModels) {
-  const TemporaryFolder folder;
+  const testing::TemporaryFolder folder;
   for (const std::string& content : {std::string(), std::string("hello"), std::string(1000, '\xAA')}) {
     const std::string path = folder / "bad.onnx";
     ASSERT_TRUE(WriteFileAtomically(path, content).ok());
@@ -125,7 +112,7 @@ TEST(NetworkTest, RefusesFilesThatAreNoModels) {
 }
 
 TEST(NetworkTest, RefusesDamagedArtifacts) {
-  const TemporaryFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string path = folder / "two.atn";
   const std::string artifact = Two().Optimize().Compile().artifact();
   ASSERT_GT(artifact.size(), 200);

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "base/random.h"
 #include "graph/text.h"
+#include "reference/evaluate_for_test.h"
 #include "reference/interpreter.h"
 
 namespace attune {
@@ -17,14 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Tensor RandomF32(const Shape& shape, uint64_t seed, double mean = 0, double deviation = 1) {
-  Random random(seed);
-  Tensor tensor(DType::kF32, shape);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-    tensor.SetDouble(i, mean + deviation * random.Normal());
-  }
-  return tensor;
-}
+using reference::RandomF32;
 
 // A graph of one input "x" and one output "y".
 class Verified {
@@ -38,7 +31,7 @@ class Verified {
 
   const Tensor& expected() const { return expected_; }
 
-  // Of the reference's output, with every element changed.
+  // How the reference's output is judged after every element was changed.
   OutputCheck Check(const std::function<double(int64_t i, double value)>& change) const {
     Tensor y(expected_.dtype(), expected_.shape());
     for (int64_t i = 0; i < y.num_elements(); ++i) y.SetDouble(i, change(i, expected_.ToDouble(i)));
@@ -46,7 +39,7 @@ class Verified {
     EXPECT_TRUE(report.ok()) << report.status();
     return report->outputs.at(0);
   }
-  // With one element changed alone.
+  // The same after one element alone was.
   OutputCheck CheckWith(int64_t index, double wrong) const {
     return Check([&](int64_t i, double value) { return i == index ? wrong : value; });
   }
@@ -68,7 +61,7 @@ TEST(VerifyTest, ACastToF64KeepsTheErrorsOfF32) {
   EXPECT_FALSE(network.CheckWith(63, network.expected().ToDouble(63) * 1.0001).ok);
 }
 
-// What a nearly constant channel's deviation amplifies is allowed, and no other element more for it.
+// A nearly constant channel amplifies rounding: its elements may be off by as much, but no others.
 TEST(VerifyTest, AmplificationIsEachElementsOwn) {
   Tensor x = RandomF32({1, 2, 32, 32}, 2, 1, 1);
   const Tensor small = RandomF32({32, 32}, 3, 1, 1e-4);

@@ -1,4 +1,4 @@
-// The artifact: a compiled network as one file. What it holds, as plain structs (standard library only,
+// The artifact: a compiled network as one file. Its content as plain structs (standard library only,
 // since the runtime reads it without dependencies).
 //
 // The file is little-endian:
@@ -52,7 +52,7 @@ inline constexpr uint64_t kReadAhead = 64;
 using KernelFunction = int32_t (*)(void* const* buffers, int64_t* dims, void* scratch, int32_t part,
                                    int32_t parts);
 
-// What the code needs of the processor.
+// The processor that the code needs.
 struct TargetInfo {
   std::string arch;                   // "x86_64"
   std::string cpu;                    // the name it was tuned for ("znver4"); for people only
@@ -96,13 +96,13 @@ struct Port {
   bool operator==(const Port&) const = default;
 };
 
-// What a kernel does with one of its buffers: it stays inside `bytes`, but for the read-ahead.
+// How a kernel uses one of its buffers. It stays inside `bytes`, but for the read-ahead.
 struct OperandInfo {
   uint8_t dtype = 0;  // DType's number
   bool is_written = false;
   uint64_t bytes = 0;
-  // Of one that is written: which others, only read, may be the very same bytes. All other operands of a
-  // call lie apart from one that is written.
+  // The operands, only read, that may be the very same bytes as this one, which is written. All others of
+  // a call lie apart from it.
   std::vector<uint32_t> in_place_of;
   bool operator==(const OperandInfo&) const = default;
 };
@@ -133,9 +133,9 @@ enum class Opcode : uint8_t {
   kCall = 0,           // run `kernel` over `tensors`, one for each of its operands
   kJump = 1,           // go on at instruction `target`
   kBranchIfFalse = 2,  // go on at `target` where element 0 of tensors[0], a bool, is 0
-  // Copy tensors[0] to tensors[1], which is in the arena, of the same dtype and does not overlap it. Of equal
-  // rank: the actual shape is copied between the two strides, and the destination's dim slots are set. Of
-  // different rank: both constant, with equally many elements.
+  // Copy tensors[0] to tensors[1], which is in the arena, of the same dtype and does not overlap it. Where
+  // their ranks are equal, the actual shape is copied between the two strides, and the destination's dim
+  // slots are set. Otherwise both shapes are constant, with equally many elements.
   kCopy = 3,
 };
 
@@ -188,7 +188,7 @@ struct Manifest {
   bool operator==(const Manifest&) const = default;
 };
 
-// What the writer takes; the bytes are borrowed. The constants are those of the file: compressed where the
+// The writer's input; the bytes are borrowed. The constants are those of the file: compressed where the
 // manifest says so.
 struct ArtifactContents {
   Manifest manifest;

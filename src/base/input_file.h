@@ -1,8 +1,8 @@
 // Opening a file to read, checked and opened in one step.
 //
-// Problem: a name says nothing of what stands behind it. Opening a named pipe waits for a writer that may
-// never come, a device has no end, and between a check of a path and its opening somebody may put another
-// file there. Idea: open without waiting, and ask the descriptor what it is.
+// Problem: a path may name anything. Opening a named pipe waits for a writer that may never come, a device
+// has no end, and between a check of a path and its opening somebody may put another file there. Idea: open
+// without waiting, and ask the descriptor what it is.
 #ifndef ATTUNE_BASE_INPUT_FILE_H_
 #define ATTUNE_BASE_INPUT_FILE_H_
 
@@ -20,13 +20,13 @@ struct InputFile {
   int64_t bytes = 0;  // when it was opened
 };
 
-// A regular file, whatever links lead to it. Errors name the path: not found, a folder, a pipe or a device,
-// or the system's reason.
+// Opens a regular file; symbolic links to it are followed. Errors name the path: not found, a folder, a
+// pipe or a device, or the system's reason.
 absl::StatusOr<InputFile> OpenInputFile(const std::string& path);
 
-// A file that another file names, and whose author may be hostile: `location` is a relative path that stays
-// below `folder`, passes no symbolic link and ends at a regular file that has no other name (a hard link
-// could be anybody's file). Errors do not name the path.
+// Opens a file that another file names, whose author may be hostile. `location` has to be a relative path
+// that stays below `folder`, passes no symbolic link and ends at a regular file that has no other name (a
+// hard link could be anybody's file). Errors do not name the path.
 absl::StatusOr<InputFile> OpenInputFileBelow(const std::string& folder, const std::string& location);
 
 // Fills `to` with the `bytes` bytes at `offset`.

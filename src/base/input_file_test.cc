@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 
 namespace attune {
 namespace {
@@ -18,14 +19,12 @@ using ::testing::HasSubstr;
 class InputFileTest : public ::testing::Test {
  protected:
   InputFileTest() {
-    std::string pattern = ::testing::TempDir() + "/input-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
     std::filesystem::create_directory(folder_ + "/below");
     EXPECT_TRUE(WriteFileAtomically(folder_ + "/below/file", "0123456789").ok());
   }
-  ~InputFileTest() override { std::filesystem::remove_all(folder_); }
 
-  std::string folder_;
+  const testing::TemporaryFolder temporary_;
+  const std::string& folder_ = temporary_.path();
 };
 
 TEST_F(InputFileTest, AFileIsRead) {

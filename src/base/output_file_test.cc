@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 
 namespace attune {
 namespace {
@@ -26,13 +27,6 @@ using ::testing::StartsWith;
 
 class OutputFileTest : public ::testing::Test {
  protected:
-  OutputFileTest() {
-    std::string pattern = ::testing::TempDir() + "/output-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
-    path_ = folder_ + "/out";
-  }
-  ~OutputFileTest() override { std::filesystem::remove_all(folder_); }
-
   static std::string Content(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -49,7 +43,9 @@ class OutputFileTest : public ::testing::Test {
     return names;
   }
 
-  std::string folder_, path_;
+  const testing::TemporaryFolder temporary_;
+  const std::string& folder_ = temporary_.path();
+  const std::string path_ = temporary_ / "out";
 };
 
 TEST_F(OutputFileTest, ANewFileHasTheUsualMode) {

@@ -1,17 +1,9 @@
 #include <cmath>
 
-#include "base/random.h"
 #include "reference/evaluate_for_test.h"
 
 namespace attune::reference {
 namespace {
-
-Tensor RandomTensor(Shape shape, uint64_t seed) {
-  Tensor tensor(DType::kF32, std::move(shape));
-  Random random(seed);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i) tensor.SetDouble(i, random.Normal());
-  return tensor;
-}
 
 Tensor Magnitude(Op op, const std::vector<Tensor>& inputs, Attributes attrs = {}) {
   const OneNode one(op, inputs, std::move(attrs));
@@ -48,9 +40,9 @@ std::vector<double> NaiveConv(const Tensor& x, const Tensor& w, const Tensor& bi
 TEST(Contraction, ConvolutionByItsDefinition) {
   const Attributes attrs = {
       {"strides", Ints{2, 1}}, {"pads", Ints{1, 0, 2, 3}}, {"dilations", Ints{1, 2}}, {"group", int64_t{2}}};
-  const Tensor x = RandomTensor({2, 4, 9, 13}, 1);
-  const Tensor w = RandomTensor({6, 2, 3, 2}, 2);
-  const Tensor bias = RandomTensor({6}, 3);
+  const Tensor x = RandomF32({2, 4, 9, 13}, 1);
+  const Tensor w = RandomF32({6, 2, 3, 2}, 2);
+  const Tensor bias = RandomF32({6}, 3);
   const Tensor y = Evaluate(Op::kConv, {x, w, bias}, attrs);
   ASSERT_THAT(y, HasShape({2, 6, 5, 14}));
   EXPECT_THAT(y, Has(NaiveConv(x, w, bias, attrs, y.shape()), 1e-6));
@@ -76,10 +68,10 @@ TEST(Contraction, TransposedConvolution) {
 TEST(Contraction, TransposedConvolutionIsTheAdjoint) {
   const Attributes attrs = {
       {"strides", Ints{2, 1}}, {"pads", Ints{1, 1, 1, 0}}, {"dilations", Ints{1, 2}}, {"group", int64_t{2}}};
-  const Tensor x = RandomTensor({1, 4, 7, 8}, 4);
-  const Tensor w = RandomTensor({6, 2, 3, 2}, 5);
+  const Tensor x = RandomF32({1, 4, 7, 8}, 4);
+  const Tensor w = RandomF32({6, 2, 3, 2}, 5);
   const Tensor forward = Evaluate(Op::kConv, {x, w}, attrs);
-  const Tensor y = RandomTensor(forward.shape(), 6);
+  const Tensor y = RandomF32(forward.shape(), 6);
   const Tensor backward = Evaluate(Op::kConvTranspose, {y, w}, attrs);
   ASSERT_EQ(backward.shape(), x.shape());
   double left = 0;
@@ -107,8 +99,8 @@ TEST(Contraction, MatMulOfIntegersWraps) {
 }
 
 TEST(Contraction, WiderThanAPanel) {
-  const Tensor a = RandomTensor({9, 70}, 7);
-  const Tensor b = RandomTensor({70, 130}, 8);
+  const Tensor a = RandomF32({9, 70}, 7);
+  const Tensor b = RandomF32({70, 130}, 8);
   const Tensor y = Evaluate(Op::kMatMul, {a, b});
   std::vector<double> expected;
   ForEachIndex({9, 130}, [&](const Shape& index) {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string>
 
-#include "base/random.h"
 #include "graph/text.h"
 #include "reference/compare.h"
 #include "reference/evaluate_for_test.h"
@@ -18,15 +17,6 @@ std::unique_ptr<Graph> Parse(const std::string& text) {
   auto graph = ParseGraph(text);
   EXPECT_TRUE(graph.ok()) << graph.status();
   return *std::move(graph);
-}
-
-Tensor RandomF32(const Shape& shape, uint64_t seed, double mean = 0, double deviation = 1) {
-  Random random(seed);
-  Tensor tensor(DType::kF32, shape);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-    tensor.SetDouble(i, mean + deviation * random.Normal());
-  }
-  return tensor;
 }
 
 std::vector<OutputBounds> Bound(const Graph& graph, const std::vector<Tensor>& inputs,

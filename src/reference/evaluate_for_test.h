@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "graph/graph.h"
 #include "reference/interpreter.h"
 #include "reference/values.h"
@@ -33,6 +34,14 @@ inline Tensor I64(Shape shape, const std::vector<double>& values) {
 inline Tensor Iota(Shape shape) {
   Tensor tensor(DType::kF32, std::move(shape));
   for (int64_t i = 0; i < tensor.num_elements(); ++i) tensor.SetDouble(i, static_cast<double>(i));
+  return tensor;
+}
+
+// Normally distributed numbers.
+inline Tensor RandomF32(Shape shape, uint64_t seed, double mean = 0, double deviation = 1) {
+  Random random(seed);
+  Tensor tensor(DType::kF32, std::move(shape));
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) tensor.SetDouble(i, mean + deviation * random.Normal());
   return tensor;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -74,7 +73,7 @@ double LargestOf(const Tensor& tensor) {
 
 // Where a dequantized number is summed up, the zero point's share is one of the sum's terms.
 bool IsSummed(const Graph& graph, const Node& node) {
-  return node.op() == Op::kDequantize && !graph.IsOutput(node.output()) &&
+  return node.op() == Op::kDequantize && !node.output()->users().empty() && !graph.IsOutput(node.output()) &&
          std::ranges::all_of(node.output()->users(), [](const Node* user) {
            return user->op() == Op::kAdd || user->op() == Op::kSub || user->op() == Op::kQuantize;
          });
@@ -82,30 +81,19 @@ bool IsSummed(const Graph& graph, const Node& node) {
 
 class Perturbation {
  public:
-  Perturbation(const RoundingModel& model, uint64_t seed) : model_(model), random_(seed) {}
+  Perturbation(const Graph& graph, const RoundingModel& model, uint64_t seed)
+      : graph_(graph), model_(model), random_(seed) {}
 
-  absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph, const std::vector<Tensor>& inputs) {
-    for (size_t i = 0; i < inputs.size(); ++i) values_[graph.inputs()[i].get()] = inputs[i];
-    for (const auto& node : graph.nodes()) RETURN_IF_ERROR(Evaluate(graph, *node));
-    std::vector<Tensor> outputs;
-    for (const Graph::Output& output : graph.outputs()) outputs.push_back(values_.at(output.value));
-    return outputs;
-  }
-
- private:
-  absl::Status Evaluate(const Graph& graph, const Node& node) {
-    std::vector<Tensor> given;
+  absl::StatusOr<std::vector<Tensor>> Evaluate(const Node& node, std::vector<Tensor> given) {
     bool exact = model_.keeps_exact && KeepsExact(node);
-    for (const Value* input : node.inputs()) {
-      given.push_back(input == nullptr ? Tensor() : values_.at(input));
-      exact = exact && (input == nullptr || HasExactNumbers(given.back(), kExactStep, kExactLimit));
-    }
+    for (const Tensor& input : given)
+      exact = exact && (input.data() == nullptr || HasExactNumbers(input, kExactStep, kExactLimit));
     if (!exact) {
       for (Tensor& tensor : given) tensor = WithErrors(tensor, nullptr);
     }
     ASSIGN_OR_RETURN(std::vector<Tensor> results, EvaluateNode(node, given));
     Tensor magnitude = CancelsInside(node.op()) ? given[0] : Tensor();
-    if (IsSummed(graph, node) && node.num_inputs() > 2) {
+    if (IsSummed(graph_, node) && node.num_inputs() > 2) {
       magnitude = Tensor(DType::kF64, results[0].shape());
       std::ranges::fill(magnitude.as_mutable<double>(), LargestOf(given[1]) * LargestOf(given[2]));
     }
@@ -118,11 +106,11 @@ class Perturbation {
       exact = exact && HasExactNumbers(result, kExactStep * kExactStep, kExactSumLimit);
       const bool moves = GetOpInfo(node.op()).category == OpCategory::kMovement || node.op() == Op::kConstant;
       if (!exact && !moves) result = WithErrors(result, magnitude.num_elements() > 0 ? &magnitude : nullptr);
-      values_[node.output(i)] = std::move(result);
     }
-    return absl::OkStatus();
+    return results;
   }
 
+ private:
   // The same with an error on each element, relative to it and to what was summed up for it.
   Tensor WithErrors(const Tensor& exact, const Tensor* magnitude) {
     if (!IsFloat(exact.dtype()) || exact.num_elements() == 0) return exact;
@@ -141,9 +129,9 @@ class Perturbation {
     return result;
   }
 
+  const Graph& graph_;
   RoundingModel model_;
   Random random_;
-  std::map<const Value*, Tensor> values_;
 };
 
 // How much is done to learn what rounding does. The first is enough for nearly all graphs.
@@ -164,7 +152,10 @@ bool IsEqual(double a, double b) { return a == b || (std::isnan(a) && std::isnan
 
 absl::StatusOr<std::vector<Tensor>> RunPerturbed(const Graph& graph, const std::vector<Tensor>& inputs,
                                                  const RoundingModel& model, uint64_t seed) {
-  return Perturbation(model, seed).Run(graph, inputs);
+  Perturbation perturbation(graph, model, seed);
+  return RunGraph(graph, inputs, [&](const Node& node, const std::vector<Tensor>& given) {
+    return perturbation.Evaluate(node, given);
+  });
 }
 
 Judge::Judge(const Graph& graph, std::vector<Tensor> inputs, std::vector<Tensor> expected)
