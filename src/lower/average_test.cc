@@ -35,6 +35,23 @@ TEST(LowerAverage, OfADepthwiseConvolution) {
   });
 }
 
+// The bias has no number for the lanes beyond the last channel, which are not computed then.
+TEST(LowerAverage, OfChannelsThatLeaveLanes) {
+  ExpectMatch({
+      R"(graph @g(%x: f32[2,18,9,5]LAYOUT, %w: f32[18,1,3,3], %b: f32[18]) {
+        %y = conv(%x, %w, %b) {group = 18, pads = [1, 1, 1, 1]} : f32[2,18,9,5]LAYOUT
+        %m = reduce_mean(%y) {axes = [2, 3], keepdims = 1} : f32[2,18,1,1]LAYOUT
+        return "": %y, "m": %m
+      })",
+      R"(graph @g(%x: f32[2,18,9,5]LAYOUT, %w: f32[18,1,3,3], %b: f32[18]) {
+        %y = conv(%x, %w, %b) {group = 18, pads = [1, 1, 1, 1]} : f32[2,18,9,5]LAYOUT
+        %z = silu(%y) : f32[2,18,9,5]LAYOUT
+        %m = reduce_mean(%z) {axes = [2, 3], keepdims = 1} : f32[2,18,1,1]LAYOUT
+        return "": %z, "m": %m
+      })",
+  });
+}
+
 TEST(LowerAverage, OfAChain) {
   ExpectMatch({
       R"(graph @g(%x: f32[1,16,12,20]LAYOUT, %w: f32[48,16,1,1], %v: f32[48,1,3,3], %b: f32[48]) {

@@ -110,15 +110,25 @@ void Exclude(const Graph& graph, const Node* layer, Nodes& chosen) {
   }
 }
 
-// Takes what is computed for a number that becomes an integer out of `chosen`, back to what is no elementwise
-// operator: bf16 has whole numbers up to 256 alone, and what it rounds may become another integer.
+// Takes what is computed for a number that becomes an integer out of `chosen`, back to operators that are
+// neither elementwise nor movement: bf16 has whole numbers up to 256 alone, and what it rounds may become
+// another integer.
 void ExcludeIntegers(const Graph& graph, Nodes& chosen) {
+  std::vector<const Node*> left;
   for (const auto& node : graph.nodes()) {
-    if (node->op() != Op::kCast || !IsInt(node->attrs().Type("to"))) continue;
-    const Node* step = node->input(0)->producer();
-    while (step != nullptr && IsElementwise(step->op())) {
+    if (node->op() == Op::kCast && IsInt(node->attrs().Type("to"))) left.push_back(node.get());
+  }
+  Nodes seen(left.begin(), left.end());
+  while (!left.empty()) {
+    const Node* node = left.back();
+    left.pop_back();
+    for (const Value* input : node->inputs()) {
+      const Node* step = input == nullptr ? nullptr : input->producer();
+      const bool passes_on = step != nullptr && (IsElementwise(step->op()) ||
+                                                 GetOpInfo(step->op()).category == OpCategory::kMovement);
+      if (!passes_on || !seen.insert(step).second) continue;
       chosen.erase(step);
-      step = step->input(0)->producer();
+      left.push_back(step);
     }
   }
 }

@@ -82,6 +82,18 @@ TEST(Narrow, KeepsWhatBecomesAnInteger) {
   })");
 }
 
+// The zero points of channels are as large, and lie in other places than the numbers.
+TEST(Narrow, KeepsZeroPointsOfChannels) {
+  ExpectUnchanged("narrow bf16=1", R"(graph @g(%x: f32[1,2,4,4], %z: u16[2]) {
+    %r = round(%x) : f32[1,2,4,4]
+    %c = cast(%z) {to = f32} : f32[2]
+    %zs = reshape(%c) {shape = [1, 2, 1, 1]} : f32[1,2,1,1]
+    %s = add(%r, %zs) : f32[1,2,4,4]
+    %y = cast(%s) {to = u16} : u16[1,2,4,4]
+    return "y": %y
+  })");
+}
+
 // The lowest f32, which masks are made with, would be infinite.
 TEST(Narrow, KeepsWhatBF16DoesNotHave) {
   ExpectUnchanged("narrow bf16=1", R"(graph @g(%x: f32[1,1,1,4]) {

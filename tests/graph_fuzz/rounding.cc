@@ -64,6 +64,12 @@ bool CancelsInside(Op op) {
          op == Op::kTanh || op == Op::kSigmoid || op == Op::kHardSigmoid || op == Op::kHardSwish;
 }
 
+// No error is below this: activations make 0 of numbers as small, or others as small (codegen/elementary.cc),
+// and f16 has no spacing below its own.
+double LeastErrorOf(DType dtype) {
+  return dtype == DType::kF64 ? 0 : dtype == DType::kF16 ? 0x1p-25 : 0x1p-118;
+}
+
 double LargestOf(const Tensor& tensor) {
   double largest = 0;
   for (int64_t i = 0; i < tensor.num_elements(); ++i)
@@ -114,16 +120,18 @@ class Perturbation {
   // The same with an error on each element, relative to it and to what was summed up for it.
   Tensor WithErrors(const Tensor& exact, const Tensor* magnitude) {
     if (!IsFloat(exact.dtype()) || exact.num_elements() == 0) return exact;
-    // What is stored in few bits is rounded to them once or not at all.
+    // What is stored in few bits is computed as f32, and rounded to them once or not at all.
     const bool narrow = exact.dtype() == DType::kF16 || exact.dtype() == DType::kBF16;
     const DType type = exact.dtype() == DType::kF32 ? model_.precision : exact.dtype();
     const double unit = UnitRoundoff(type) * (narrow ? std::min(model_.ulps, 4.0) : model_.ulps);
+    const double computed_unit = narrow ? UnitRoundoff(DType::kF32) * model_.ulps : unit;
     Tensor result(exact.dtype(), exact.shape());
     for (int64_t i = 0; i < exact.num_elements(); ++i) {
       const double x = exact.ToDouble(i);
-      double size = std::abs(x);
-      if (magnitude != nullptr && !narrow) size += std::abs(magnitude->ToDouble(i));
-      const double moved = std::isfinite(x) ? x + (2 * random_.Uniform() - 1) * unit * size : x;
+      double most = unit * std::abs(x);
+      if (magnitude != nullptr) most += computed_unit * std::abs(magnitude->ToDouble(i));
+      if (x != 0) most += LeastErrorOf(exact.dtype());
+      const double moved = std::isfinite(x) ? x + (2 * random_.Uniform() - 1) * most : x;
       result.SetDouble(i, moved);
     }
     return result;

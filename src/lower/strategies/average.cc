@@ -18,7 +18,9 @@ const Node* AverageOf(const Workload& workload) {
   const bool is_by_channel =
       map.rank() == 4 && mean.rank() == 4 && node->attrs().IntList("axes") == Ints{2, 3};
   const bool is_alike = map.dtype == DType::kF32 && mean.layout == map.layout && !map.layout.is_plain();
-  return is_by_channel && is_alike && node->output()->users().empty() ? node : nullptr;
+  // Rows are added up as they are made, all lanes of them.
+  const bool is_whole = !workload.FindStage(workload.output_stage).where;
+  return is_by_channel && is_alike && is_whole && node->output()->users().empty() ? node : nullptr;
 }
 
 absl::Status AverageRows(Schedule& s, const Workload& workload, const std::string& rows) {
