@@ -1,4 +1,6 @@
 // Operators that compute each element by itself and have another form in ONNX.
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
 #include "export/onnx/ops/writers.h"
 
@@ -10,11 +12,15 @@ absl::Status WriteSilu(NodeContext& c, const OperatorRow& row) {
   return absl::OkStatus();
 }
 
+// The limits of integers are integers, to ONNX.
 absl::Status WriteClip(NodeContext& c, const OperatorRow& row) {
-  const auto bound = [&c](std::string_view name) {
-    return c.attrs().Has(name) ? c.Scalar(c.type().dtype, c.attrs().Float(name)) : std::string();
+  const DType dtype = c.type().dtype;
+  const auto limit = [&](std::string_view name, double (*to_integer)(double)) {
+    if (!c.attrs().Has(name)) return std::string();
+    const double number = c.attrs().Float(name);
+    return c.Scalar(dtype, IsFloat(dtype) ? number : to_integer(number));
   };
-  const std::string min = bound("min"), max = bound("max");
+  const std::string min = limit("min", std::ceil), max = limit("max", std::floor);
   c.Finish(row.name, {c.In(0), min, max});
   return absl::OkStatus();
 }

@@ -1,4 +1,5 @@
 // Reductions, scans, sorting and normalizations.
+#include "export/onnx/messages.h"
 #include "export/onnx/ops/writers.h"
 
 namespace attune::onnx_export {
@@ -69,6 +70,8 @@ absl::Status WriteGroupNorm(NodeContext& c, const OperatorRow& row) {
   }
   constexpr int64_t kPerChannelOpset = 21;  // before it, scale and bias were one a group
   c.writer().NeedOpset(kPerChannelOpset);
+  // It computes in f32 unless it is told otherwise.
+  if (c.type().dtype == DType::kF64) attributes.Set("stash_type", int64_t{OnnxType(DType::kF64)});
   c.Finish(row.name, c.AllIn(), attributes);
   return absl::OkStatus();
 }
