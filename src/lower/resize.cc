@@ -83,16 +83,22 @@ class Resize {
 
   // Where output coordinate `o`, an i64, lies along an axis of the input.
   Expr Source(size_t d, const Expr& o) const {
-    const auto in = static_cast<double>(in_[d]);
-    const double scale = Scale(d), length = scale * in;  // of the output, before it was rounded to an integer
+    const auto in = static_cast<double>(in_[d]), out = static_cast<double>(out_[d]);
+    // A scale that follows from the sizes is not rounded: what is in the middle between two elements is
+    // there.
+    const bool follows = Scale(d) == out / in;
+    const double length =
+        follows ? out : Scale(d) * in;  // of the output, before it was rounded to an integer
+    const auto unscaled = [&](const Expr& place) {
+      return follows ? place * F64(in) / F64(out) : place / F64(Scale(d));
+    };
     const Expr x = CastTo(DType::kF64, o);
-    const Expr half_pixel = (x + F64(0.5)) / F64(scale) - F64(0.5);
+    const Expr half_pixel = unscaled(x + F64(0.5)) - F64(0.5);
     if (coordinates_ == "align_corners") return length == 1 ? F64(0) : x * F64(in - 1) / F64(length - 1);
-    if (coordinates_ == "asymmetric") return x / F64(scale);
+    if (coordinates_ == "asymmetric") return unscaled(x);
     if (coordinates_ == "pytorch_half_pixel") return length == 1 ? F64(-0.5) : half_pixel;
-    if (coordinates_ == "tf_half_pixel_for_nn") return (x + F64(0.5)) / F64(scale);
-    if (coordinates_ == "half_pixel_symmetric")
-      return F64(in / 2 * (1 - static_cast<double>(out_[d]) / length)) + half_pixel;
+    if (coordinates_ == "tf_half_pixel_for_nn") return unscaled(x + F64(0.5));
+    if (coordinates_ == "half_pixel_symmetric") return F64(in / 2 * (1 - out / length)) + half_pixel;
     if (Crops()) {
       const double extent = (Roi(d, true) - Roi(d, false)) * (in - 1);
       const Expr within = length == 1 ? F64(extent / 2) : x * F64(extent) / F64(length - 1);

@@ -32,6 +32,7 @@ TEST(LowerResize, EveryRounding) {
     Attributes attrs = Modes("nearest", "asymmetric");
     attrs.Set("nearest_mode", std::string(rounding));
     cases.push_back(Resize("f32[1,5,4,4]", {1, 5, 6, 3}, {1, 1, 1.5, 0.75}, attrs));
+    cases.push_back(Resize("f32[1,5,4,12]", {1, 5, 4, 28}, {1, 1, 1, 28.0 / 12}, attrs));
     cases.push_back(Resize("u8[1,2,4,4]", {1, 2, 8, 8}, {1, 1, 2, 2}, attrs));
   }
   ExpectKernelsMatch(cases);

@@ -22,14 +22,18 @@ struct ResizeAxis {
 // Where output coordinate `x` lies in the input.
 double SourceCoordinate(const std::string& mode, const ResizeAxis& axis, double x) {
   const auto in = static_cast<double>(axis.in);
-  const double length = axis.scale * in;  // of the output, before it was rounded to an integer
-  const double half_pixel = (x + 0.5) / axis.scale - 0.5;
+  const auto out = static_cast<double>(axis.out);
+  // A scale that follows from the sizes is not rounded: what is in the middle between two elements is there.
+  const bool follows = axis.scale == out / in;
+  const double length =
+      follows ? out : axis.scale * in;  // of the output, before it was rounded to an integer
+  const auto unscaled = [&](double place) { return follows ? place * in / out : place / axis.scale; };
+  const double half_pixel = unscaled(x + 0.5) - 0.5;
   if (mode == "align_corners") return length == 1 ? 0 : x * (in - 1) / (length - 1);
-  if (mode == "asymmetric") return x / axis.scale;
+  if (mode == "asymmetric") return unscaled(x);
   if (mode == "pytorch_half_pixel") return length == 1 ? -0.5 : half_pixel;
-  if (mode == "tf_half_pixel_for_nn") return (x + 0.5) / axis.scale;
-  if (mode == "half_pixel_symmetric")
-    return in / 2 * (1 - static_cast<double>(axis.out) / length) + half_pixel;
+  if (mode == "tf_half_pixel_for_nn") return unscaled(x + 0.5);
+  if (mode == "half_pixel_symmetric") return in / 2 * (1 - out / length) + half_pixel;
   if (mode == "tf_crop_and_resize") {
     const double extent = (axis.roi_end - axis.roi_start) * (in - 1);
     const double within = length == 1 ? extent / 2 : x * extent / (length - 1);

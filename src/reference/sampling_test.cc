@@ -22,6 +22,15 @@ TEST(Resize, NearestRoundsAsNamed) {
   EXPECT_THAT(nearest("round_prefer_ceil"), Has({1, 2, 2, 3, 3, 4, 4, 4}));
 }
 
+// (17 + 1/2) 12/28 - 1/2 is 7, and (17 + 1/2) / (28/12) less than 7 1/2 in any floating-point format.
+TEST(Resize, CoordinatesAreRoundedOnce) {
+  const Tensor resized =
+      Evaluate(Op::kResize, {Iota({12})},
+               {{"nearest_mode", "floor"}, {"sizes", Ints{28}}, {"scales", Floats{28.0 / 12}}});
+  EXPECT_EQ(resized.ToDouble(17), 7);
+  EXPECT_EQ(resized.ToDouble(16), 6);
+}
+
 TEST(Resize, CoordinateModes) {
   const auto linear = [](int64_t size, const char* coordinates) {
     return ResizeRow(size, {{"mode", "linear"}, {"coordinate_mode", coordinates}});
