@@ -30,6 +30,35 @@ TEST(LowerContraction, Convolutions) {
                       Conv(Op::kConv, {"f16[1,4,6,6]", "f16[8,4,3,3]"}, {1, 1}, {1, 1, 1, 1})});
 }
 
+// A formula may not need its operand, which is not computed then.
+TEST(LowerContraction, ProductsThatNothingReads) {
+  ExpectKernelsMatch({
+      R"(graph @g(%x: f32[9,6,1,3], %w: f32[3,32]) {
+        %p = matmul(%x, %w) : f32[9,6,1,32]
+        %y = is_inf(%p) {negative = 0, positive = 0} : bool[9,6,1,32]
+        return "": %y
+      })",
+      R"(graph @g(%x: f32[1,16,7,9]{c1/16}, %w: f32[16,16,3,3]) {
+        %p = conv(%x, %w) {pads = [1, 1, 1, 1]} : f32[1,16,7,9]{c1/16}
+        %r = relu(%p) : f32[1,16,7,9]{c1/16}
+        %y = is_inf(%r) {negative = 0, positive = 0} : bool[1,16,7,9]{c1/16}
+        return "": %y
+      })",
+      R"(graph @g(%x: u8[4,8], %w: i8[8,32]) {
+        %zero = constant() {value = i32[]<0>} : i32[]
+        %p = matmul_integer(%x, %w) : i32[4,32]
+        %y = mul(%p, %zero) : i32[4,32]
+        return "": %y
+      })",
+      R"(graph @g(%x: f32[4,8], %w: f32[8,32]) {
+        %p = matmul(%x, %w) : f32[4,32]
+        %a = is_inf(%p) {negative = 0, positive = 0} : bool[4,32]
+        %b = relu(%p) : f32[4,32]
+        return "a": %a, "b": %b
+      })",
+  });
+}
+
 // Of so many taps that not all are unrolled: with and without padding, a divisor of their number or none.
 TEST(LowerContraction, ConvolutionsWithLongKernels) {
   ExpectKernelsMatch(

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
+#include <set>
 #include <utility>
 
 #include "base/checked.h"
 #include "base/status.h"
 #include "tensor/affine.h"
+#include "tensor/schedule_expr.h"
 
 namespace attune {
 namespace {
@@ -27,12 +30,6 @@ Expr InsideChannels(const TensorType& type, const Indices& logical) {
 Expr BothHold(const Expr& a, const Expr& b) {
   if (!a) return b;
   return b ? And(a, b) : a;
-}
-
-bool Mentions(const Expr& e, const Var& var) {
-  bool found = false;
-  VisitExpr(e, [&](const Expr& x) { found |= x->kind == ExprKind::kVar && x->var == var; });
-  return found;
 }
 
 // Whether the stage's value can be computed for the lanes beyond the last channel of `type`, which nobody
@@ -340,6 +337,26 @@ int64_t Definition::DimIndex(const std::string& symbol) const {
   return std::find(symbols_.begin(), symbols_.end(), symbol) - symbols_.begin();
 }
 
+namespace {
+
+// Takes out stages that nothing reads: a formula may not need its operand (x is infinite of neither sign, x
+// times 0), and a schedule cannot compute one stage at another that does not read it.
+void DropUnread(ComputeDef& def) {
+  std::set<const BufferNode*> used;
+  for (const LoopNest::Param& param : def.params) used.insert(param.buffer.get());
+  std::vector<Stage> kept;
+  for (Stage& stage : std::views::reverse(def.stages)) {
+    if (!stage.is_imperative() && !used.contains(stage.output.get())) continue;
+    for (const Expr& formula : {stage.init, stage.value, stage.where}) CollectBuffers(formula, used);
+    if (stage.is_imperative()) CollectBuffers(stage.body, used);
+    kept.push_back(std::move(stage));
+  }
+  std::ranges::reverse(kept);
+  def.stages = std::move(kept);
+}
+
+}  // namespace
+
 absl::StatusOr<ComputeDef> DefineRegion(const Graph& region, const std::string& name,
                                         const std::vector<std::string>& symbols,
                                         const OperatorDefinition& define) {
@@ -347,7 +364,9 @@ absl::StatusOr<ComputeDef> DefineRegion(const Graph& region, const std::string& 
   for (const auto& node : region.nodes()) {
     if (node->op() != Op::kConstant) RETURN_IF_ERROR(define(definition, *node));
   }
-  return definition.Take();
+  ComputeDef def = definition.Take();
+  DropUnread(def);
+  return def;
 }
 
 }  // namespace attune

@@ -41,6 +41,13 @@ bool HasStage(const ComputeDef& def, std::string_view name) {
   return std::any_of(def.stages.begin(), def.stages.end(), [&](const Stage& s) { return s.name == name; });
 }
 
+// Whether an operator is computed: there are no stages of what nothing reads.
+bool HasStagesOf(const ComputeDef& def, const std::string& operator_name) {
+  return std::any_of(def.stages.begin(), def.stages.end(), [&](const Stage& s) {
+    return s.name == operator_name || s.name.starts_with(operator_name + ".");
+  });
+}
+
 struct Candidate {
   const Strategy* strategy = nullptr;
   Config config;
@@ -78,7 +85,7 @@ absl::StatusOr<Workload> AnalyzeGroup(const Graph& region, const std::string& na
   const Definition names(region, name);
   int best = 0;
   for (const auto& node : region.nodes()) {
-    if (node->op() == Op::kConstant) continue;
+    if (node->op() == Op::kConstant || !HasStagesOf(workload.definition, names.StageName(*node))) continue;
     const int rank = AnchorRank(*node);
     workload.num_anchors += rank >= kLeastAnchor;
     if (rank > best) {

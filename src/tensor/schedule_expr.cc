@@ -1,17 +1,6 @@
 #include "tensor/schedule_expr.h"
 
 namespace attune {
-namespace {
-
-void CollectBuffers(const Expr& e, std::set<const BufferNode*>& used) {
-  if (!e) return;
-  VisitExpr(e, [&](const Expr& x) {
-    if (x->kind == ExprKind::kLoad) used.insert(x->buffer.get());
-  });
-}
-
-}  // namespace
-
 std::set<const VarNode*> Variables(const Expr& e) {
   std::set<const VarNode*> vars;
   VisitExpr(e, [&](const Expr& x) {
@@ -85,6 +74,13 @@ Buffer FindRead(const Stage& stage, const std::string& name) {
     if (e->kind == ExprKind::kLoad && e->buffer->name == name) found = e->buffer;
   });
   return found;
+}
+
+void CollectBuffers(const Expr& e, std::set<const BufferNode*>& used) {
+  if (!e) return;
+  VisitExpr(e, [&](const Expr& x) {
+    if (x->kind == ExprKind::kLoad) used.insert(x->buffer.get());
+  });
 }
 
 void CollectBuffers(const Stmt& s, std::set<const BufferNode*>& used) {

@@ -44,7 +44,8 @@ void VisitFormulas(const Stage& stage, const std::function<void(const Expr&)>& v
 // The buffer of that name that the stage's value reads, or null.
 Buffer FindRead(const Stage& stage, const std::string& name);
 
-// Adds every buffer that a statement (or null) reads or writes.
+// Adds every buffer that an expression (or null) reads, and that a statement (or null) reads or writes.
+void CollectBuffers(const Expr& e, std::set<const BufferNode*>& used);
 void CollectBuffers(const Stmt& s, std::set<const BufferNode*>& used);
 
 }  // namespace attune
