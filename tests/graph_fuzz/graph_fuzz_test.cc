@@ -144,6 +144,33 @@ graph @judged(%x: f32[1], %y: f32[1]) {
   EXPECT_THAT(moved(1, 1.0005), HasSubstr("\"s\""));
 }
 
+Tensor BF16(double value) {
+  Tensor tensor(DType::kBF16, {1});
+  tensor.SetDouble(0, value);
+  return tensor;
+}
+
+// Errors move the tangent from 370 beyond the pole, and a gelu and a softmax down to 0.
+TEST(GraphFuzz, TheJudgeKnowsWhatIsUndecided) {
+  const RandomCase random = Parse(R"(
+graph @undecided(%x: f32[1], %y: bf16[1], %z: f32[2]) {
+  %t = tan(%x) : f32[1]
+  %g = gelu(%y) : bf16[1]
+  %s = sign(%g) : bf16[1]
+  %p = softmax(%z) {axis = 0} : f32[2]
+  %c = ceil(%p) : f32[2]
+  return "t": %t, "s": %s, "c": %c
+})",
+                                  {Tensor::FromFloats(std::vector<float>{1.5681f}, {1}), BF16(-7),
+                                   Tensor::FromFloats(std::vector<float>{87.3f, 0}, {2})});
+  const auto expected = Interpreter().Run(*random.graph, random.inputs);
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  Judge judge(*random.graph, random.inputs, *expected);
+  const std::vector<Tensor> actual = {Tensor::FromFloats(std::vector<float>{-3000}, {1}), BF16(0),
+                                      Tensor::FromFloats(std::vector<float>{1, 0}, {2})};
+  EXPECT_THAT(judge.Complaint(actual, DType::kBF16), IsEmpty());
+}
+
 TEST(GraphFuzz, ShrinkingKeepsWhatFails) {
   FuzzCase large{MakeRandomCase(11), {}};
   for (uint64_t seed = 12; !Contains(*large.random.graph, Op::kConv); ++seed)

@@ -154,6 +154,13 @@ static_assert(std::size(kEfforts) == Judge::kMostEffort + 1);
 // Compiled code may be off by this many times what the runs are.
 constexpr double kFactor = 4;
 
+// Beside a pole of a tangent or a quotient, no number of runs tells how far errors may move a result: it is
+// large, and they move it by half of itself.
+bool IsBesidePole(double result, double spread) {
+  constexpr double kLarge = 32;
+  return std::abs(result) >= kLarge && spread >= std::abs(result) / 2;
+}
+
 bool IsEqual(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 }  // namespace
@@ -202,7 +209,7 @@ Tensor Judge::BoundOf(size_t i, DType precision, const Runs& runs) const {
       if (!IsEqual(moved, b))
         spread = std::max(spread, std::isfinite(moved - b) ? std::abs(moved - b) : HUGE_VAL);
     }
-    bound.SetDouble(k, spread == HUGE_VAL
+    bound.SetDouble(k, spread == HUGE_VAL || IsBesidePole(b, spread)
                            ? HUGE_VAL
                            : tolerance.absolute + tolerance.relative * std::abs(b) + kFactor * spread);
   }
