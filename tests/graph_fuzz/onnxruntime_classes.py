@@ -24,6 +24,8 @@ class Difference:
         self.attrs = node.get("attrs", {})
         # "f32[2,3]" as "f32"
         self.types = [text.split("[")[0] for text in node.get("inputs", [])]
+        self.shapes = [[int(size) for size in text.split("[")[1].rstrip("]").split(",") if size]
+                       for text in node.get("inputs", []) if text]
         self.type = node.get("type", "").split("[")[0]
         self.actual, self.expected = node.get("actual"), node.get("expected")
         self.operand = node.get("operand")  # the first operand's number where the shapes are the same
@@ -42,6 +44,19 @@ def casts_beyond_range(d):
     return bits > 0 and not low - 1 < d.operand < high
 
 
+def rounds_a_length(d):
+    """A resize by corners whose length, scale times size, is no integer."""
+    return (d.op == "resize" and d.attrs.get("coordinate_mode") in ("align_corners", "tf_crop_and_resize")
+            and any(scale * size != round(scale * size) for scale, size in zip(d.attrs["scales"], d.shapes[0])))
+
+
+def saturates_product(d):
+    if d.op != "reduce_prod" or d.type not in ("i32", "i64"):
+        return False
+    largest = 2.0 ** (int(d.type[1:]) - 1)
+    return d.actual in (-largest, largest - 1, largest)
+
+
 ROWS = (
     Row("u8 times i8 saturates", saturates_pairs,
         "without VNNI, onnxruntime sums pairs of u8 x i8 products in 16 bits, which saturate (vpmaddubsw); the exact "
@@ -53,6 +68,17 @@ ROWS = (
         "onnxruntime's optimizer moves a factor of f64 into a matrix product whose scale is an f32; Attune keeps f64"),
     Row("cast of what the integer type has not", casts_beyond_range,
         "ONNX leaves the result open; Attune saturates, and NaN is 0"),
+    Row("integer product beyond range", saturates_product,
+        "ONNX leaves the result open; Attune's wraps around, as all its sums and products do; onnxruntime's saturates"),
+    Row("resize of a rounded length", rounds_a_length,
+        "onnxruntime puts the last corner at the rounded length of the output; Attune, as ONNX's reference "
+        "implementation and its test data, at scale times size"),
+    Row("col2im of dilated rows", lambda d: d.op == "col2im" and len(d.attrs["image"]) == 1
+        and d.attrs.get("dilations", [1]) != [1],
+        "where images have one dimension, dilation and several channels, onnxruntime adds some elements to another "
+        "channel; Attune's are the sums of ONNX's definition"),
+    Row("is_nan of a bf16 scalar", lambda d: d.op == "is_nan" and d.types == ["bf16"] and d.shapes == [[]],
+        "onnxruntime gives a scalar an axis; Attune keeps its shape"),
 )
 
 

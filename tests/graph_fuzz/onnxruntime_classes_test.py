@@ -30,6 +30,30 @@ class Classes(unittest.TestCase):
         self.assertIsNone(name_of(graph("cast", ["f32[4]"], "u8[4]", operand=-0.5)))
         self.assertIsNone(name_of(graph("cast", ["f32[4]"], "i8[4]", operand=127.5)))
 
+    def test_lengths_are_rounded_where_they_are_not_whole(self):
+        def resize(scales):
+            return graph("resize", ["f32[1,2,7,1]"], "f32[1,2,3,1]",
+                         {"coordinate_mode": "align_corners", "scales": scales})
+        self.assertEqual(name_of(resize([1.0, 1.0, 0.5, 1.0])), "resize of a rounded length")
+        self.assertIsNone(name_of(resize([1.0, 1.0, 3.0, 1.0])))
+
+    def test_products_saturate_at_the_ends_of_the_range(self):
+        product = "integer product beyond range"
+        self.assertEqual(name_of(graph("reduce_prod", ["i32[4]"], "i32[]", actual=-2.0 ** 31)), product)
+        self.assertEqual(name_of(graph("reduce_prod", ["i32[4]"], "i32[]", actual=2.0 ** 31 - 1)), product)
+        self.assertIsNone(name_of(graph("reduce_prod", ["i32[4]"], "i32[]", actual=5.0)))
+
+    def test_columns_of_one_dimension_are_wrong_where_they_are_dilated(self):
+        def col2im(image, dilations):
+            return graph("col2im", ["f32[2,16,3]"], "f32[2,4,7]", {"image": image, "dilations": dilations})
+        self.assertEqual(name_of(col2im([7], [2])), "col2im of dilated rows")
+        self.assertIsNone(name_of(col2im([7], [1])))
+        self.assertIsNone(name_of(col2im([7, 7], [2, 2])))
+
+    def test_a_bf16_scalar_alone_gets_an_axis(self):
+        self.assertEqual(name_of(graph("is_nan", ["bf16[]"], "bool[]")), "is_nan of a bf16 scalar")
+        self.assertIsNone(name_of(graph("is_nan", ["bf16[2]"], "bool[2]")))
+
     def test_what_no_row_holds_is_described(self):
         unknown = graph("tanh", ["f32[4]"])
         self.assertIsNone(name_of(unknown))
