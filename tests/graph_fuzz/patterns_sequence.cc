@@ -19,6 +19,13 @@ Value* LayerNorm(PatternBuilder& b, Value* x) {
                {{"axis", int64_t{x->type().rank() - 1}}, {"epsilon", kEpsilon}});
 }
 
+bool IsFinite(const Tensor& tensor) {
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    if (!std::isfinite(tensor.ToDouble(i))) return false;
+  }
+  return true;
+}
+
 // [B,S,H·D] to [B,H,S,D].
 Value* SplitHeads(PatternBuilder& b, Value* x, int64_t heads) {
   if (x == nullptr) return nullptr;
@@ -156,7 +163,7 @@ void AddCancellation(GraphMaker& maker) {
   Value* first = b.Add(op, {x, y});
   Value* second = b.Add(op, op != Op::kDiv && maker.OneIn(2) ? std::vector{y, x} : std::vector{x, y});
   Value* difference = b.Add(Op::kSub, {first, second});
-  if (difference == nullptr) return;
+  if (difference == nullptr || !IsFinite(maker.DataOf(first))) return;
   maker.StateZero(difference);
   if (maker.OneIn(2)) b.Add(Op::kSqrt, {difference});
 }
