@@ -57,6 +57,11 @@ def saturates_product(d):
     return d.actual in (-largest, largest - 1, largest)
 
 
+def normalizes_single_numbers(d):
+    return (d.op == "group_norm" and d.attrs.get("groups") == d.shapes[0][1]
+            and all(size == 1 for size in d.shapes[0][2:]))
+
+
 ROWS = (
     Row("u8 times i8 saturates", saturates_pairs,
         "without VNNI, onnxruntime sums pairs of u8 x i8 products in 16 bits, which saturate (vpmaddubsw); the exact "
@@ -77,6 +82,9 @@ ROWS = (
         and d.attrs.get("dilations", [1]) != [1],
         "where images have one dimension, dilation and several channels, onnxruntime adds some elements to another "
         "channel; Attune's are the sums of ONNX's definition"),
+    Row("normalization of single numbers", normalizes_single_numbers,
+        "x - mean is 0, and the result the bias, which is Attune's; onnxruntime computes x s + (bias - mean s), whose "
+        "terms are 300 times as large and rounded"),
     Row("is_nan of a bf16 scalar", lambda d: d.op == "is_nan" and d.types == ["bf16"] and d.shapes == [[]],
         "onnxruntime gives a scalar an axis; Attune keeps its shape"),
 )

@@ -54,6 +54,13 @@ class Classes(unittest.TestCase):
         self.assertEqual(name_of(graph("is_nan", ["bf16[]"], "bool[]")), "is_nan of a bf16 scalar")
         self.assertIsNone(name_of(graph("is_nan", ["bf16[2]"], "bool[2]")))
 
+    def test_single_numbers_are_normalized_to_the_bias(self):
+        def group_norm(shape, groups):
+            return graph("group_norm", [f"f32[{shape}]", "f32[16]", "f32[16]"], f"f32[{shape}]", {"groups": groups})
+        self.assertEqual(name_of(group_norm("2,16,1", 16)), "normalization of single numbers")
+        self.assertIsNone(name_of(group_norm("2,16,1", 8)))
+        self.assertIsNone(name_of(group_norm("2,16,3", 16)))
+
     def test_what_no_row_holds_is_described(self):
         unknown = graph("tanh", ["f32[4]"])
         self.assertIsNone(name_of(unknown))
