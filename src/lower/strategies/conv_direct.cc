@@ -74,7 +74,7 @@ Shape2d ShapeOf(const Workload& workload, const Target& target) {
            .padded = padded,
            .uneven = !padded && group == 1 && out[1] % lanes == 0,
            .slowdown = DotSlowdown(conv, dot, target),
-           .widens = dot == 1 && DTypeSize(conv.input(0)->type().dtype) < 4}};
+           .widens = dot == 1 && conv.input(0)->type().dtype == DType::kBF16}};
 }
 
 }  // namespace

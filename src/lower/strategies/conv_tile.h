@@ -27,7 +27,7 @@ struct TiledConv {
   // pixels then follow one another, and the last of them has code of its own.
   bool uneven = false;
   double slowdown = 1;  // of a step beside one of FMAs
-  bool widens = false;  // each operand, as a step is an FMA of narrow numbers
+  bool widens = false;  // each operand from bf16, as a step is an FMA
 };
 
 // Whether all tiles of a config have the same number of blocks.
