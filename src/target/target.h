@@ -43,8 +43,8 @@ struct Target {
 
   // Cost constants for the analytic defaults; cycles are core cycles.
   double clock_ghz = 3.0;
-  double fma_per_cycle = 2;         // full-width vector FMAs that start in a cycle
-  double half_fma_per_cycle = 2;    // the same of vectors of half the width
+  double fma_per_cycle = 2;       // full-width vector FMAs that start in a cycle
+  double half_fma_per_cycle = 2;  // the same of vectors of half the width
   // Full-width dot products of pairs of bf16 that start in a cycle: as many as FMAs on AMD's processors, a
   // quarter on Intel's (measured on a Sapphire Rapids: 0.65 ns beside 0.157).
   double bf16_dots_per_cycle = 2;
