@@ -116,9 +116,10 @@ void TargetFields(Archive& archive, Any& target) {
   }
   for (auto* number : {&target.l1_bytes, &target.l2_bytes, &target.l3_bytes})
     archive.Number(*number, 0, kMost);
-  for (auto* real : {&target.clock_ghz, &target.fma_per_cycle, &target.half_fma_per_cycle,
-                     &target.loads_per_cycle, &target.l2_bytes_per_cycle, &target.l3_bytes_per_cycle,
-                     &target.dram_bytes_per_cycle, &target.bf16_dots_per_cycle, &target.tile_product_cycles, &target.tile_load_cycles}) {
+  for (auto* real :
+       {&target.clock_ghz, &target.fma_per_cycle, &target.half_fma_per_cycle, &target.loads_per_cycle,
+        &target.l2_bytes_per_cycle, &target.l3_bytes_per_cycle, &target.dram_bytes_per_cycle,
+        &target.bf16_dots_per_cycle, &target.tile_product_cycles, &target.tile_load_cycles}) {
     archive.Real(*real);
   }
   archive.Flag(target.fast_permutes);
