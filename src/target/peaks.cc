@@ -18,6 +18,7 @@
 #include "base/threads.h"
 #include "target/products.h"
 #include "target/target.h"
+#include "target/tile_configuration.h"
 
 namespace attune {
 namespace {
@@ -154,12 +155,7 @@ constexpr int kTileRowBytes = sizeof(float) * kTileColumns;
 template <bool kIntegers>
 __attribute__((target("amx-tile,amx-int8,amx-bf16"))) float TileLoop(const TileOperands& operands,
                                                                      int64_t steps) {
-  struct alignas(kMaxVector) {
-    uint8_t palette = 1, start_row = 0, reserved[14] = {};
-    uint16_t row_bytes[16] = {};
-    uint8_t rows[16] = {};
-  } shapes;  // as ldtilecfg reads it
-  static_assert(sizeof(shapes) == kMaxVector);
+  TileConfiguration shapes;
   std::fill_n(shapes.row_bytes, kTileRegisters, uint16_t{kTileRowBytes});
   std::fill_n(shapes.rows, kTileRegisters, uint8_t{kTileRows});
   _tile_loadconfig(&shapes);

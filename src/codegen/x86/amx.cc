@@ -3,12 +3,14 @@
 //
 // Registers are chosen here, by number, and not by LLVM: it would spill and configure them as it sees fit.
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "codegen/tile_unit.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/Module.h"
+#include "target/tile_configuration.h"
 
 namespace attune {
 namespace {
@@ -28,15 +30,12 @@ class Amx : public TileUnit {
   explicit Amx(llvm::IRBuilder<>& ir) : ir_(ir) {}
 
   llvm::Instruction* Configure(const std::vector<TileShape>& shapes) override {
-    // The layout of LDTILECFG's operand: palette 1, bytes of each tile's rows from byte 16 on, 16 bits each,
-    // rows from byte 48 on.
-    constexpr size_t kPalette = 0, kRowBytes = 16, kRows = 48;
-    std::array<uint8_t, 64> bytes = {};
-    bytes[kPalette] = 1;
+    TileConfiguration tiles;
     for (size_t i = 0; i < shapes.size(); ++i) {
-      bytes[kRowBytes + 2 * i] = static_cast<uint8_t>(shapes[i].row_bytes);
-      bytes[kRows + i] = static_cast<uint8_t>(shapes[i].rows);
+      tiles.row_bytes[i] = static_cast<uint16_t>(shapes[i].row_bytes);
+      tiles.rows[i] = static_cast<uint8_t>(shapes[i].rows);
     }
+    const auto bytes = std::bit_cast<std::array<uint8_t, sizeof(tiles)>>(tiles);
     llvm::Constant* data = llvm::ConstantDataArray::get(ir_.getContext(), bytes);
     llvm::Module* module = ir_.GetInsertBlock()->getModule();
     auto* configuration = new llvm::GlobalVariable(*module, data->getType(), /*isConstant=*/true,
