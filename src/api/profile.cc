@@ -36,7 +36,7 @@ bool ReadsBF16(const KernelInfo& kernel) {
   return narrow > 0 && narrow >= wide;
 }
 
-// What the products of a kernel multiply.
+// The type of the numbers that a kernel multiplies.
 Multiplicand MultiplicandOf(const KernelInfo& kernel) {
   bool has_product = false;
   for (const std::string_view name : absl::StrSplit(kernel.op, '+')) {  // conv_integer+relu

@@ -89,7 +89,7 @@ absl::StatusOr<std::shared_ptr<const TreeEnsemble>> BaseModel(const std::string&
   return trees;
 }
 
-// What the products of a task's kernels multiply.
+// The type of the numbers that a task's kernels multiply.
 Multiplicand MultiplicandOf(const Workload& workload) {
   const Node* const anchor = workload.anchor;
   if (anchor == nullptr || anchor->num_inputs() < 2) return Multiplicand::kF32;

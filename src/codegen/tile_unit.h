@@ -13,7 +13,7 @@
 
 namespace attune {
 
-// What of a tile register is used.
+// The used part of a tile register.
 struct TileShape {
   int64_t rows, row_bytes;
   bool operator==(const TileShape&) const = default;
