@@ -90,7 +90,7 @@ class NestEmitter {
   bool EmitDotInstruction(const Stmt& s);
 
   // matrix.cc
-  // What a matrix loop does to a tile of `sums`.
+  // One operation on a tile of `sums`, as a matrix loop asks for it.
   struct TileStep {
     enum Kind { kZero, kMultiply, kStore } kind;
     Stmt store;
@@ -226,7 +226,7 @@ class NestEmitter {
   };
   std::vector<Separation> separations_;
   int opaque_copies_ = 0;
-  // Of the function that is being emitted: buffers in tile registers, and where these were configured.
+  // The buffers in tile registers of the function that is being emitted, and where these were configured.
   std::unique_ptr<TileUnit> tile_unit_;
   std::unordered_map<const BufferNode*, Tiles> tiles_;
   struct Configuration {

@@ -9,8 +9,8 @@
 //   matrix r { unroll k { vector v { dot t { acc[r, v] += a[r, k, t] b[k, v, t] }}}}
 //   matrix r { vector v { out[r, v] = acc[r, v] } }
 //
-// Where one of them looks different, or the target has no such unit, matrix loops are unrolled ones and the
-// buffer lies in vector registers.
+// If one of them looks different, or the target has no such unit, matrix loops are unrolled and the buffer
+// lies in vector registers.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -67,13 +67,6 @@ int64_t Coefficient(const Affine& flat, const Stmt& loop) {
   return term == nullptr ? 0 : term->coefficient;
 }
 
-bool Reads(const Expr& e, const Buffer& buffer) {
-  bool reads = false;
-  if (e)
-    VisitExpr(e, [&](const Expr& part) { reads |= part->kind == ExprKind::kLoad && part->buffer == buffer; });
-  return reads;
-}
-
 bool SameAffine(const Affine& a, const Affine& b) {
   Affine difference = a;
   difference.Add(b, -1);
@@ -82,7 +75,7 @@ bool SameAffine(const Affine& a, const Affine& b) {
 
 }  // namespace
 
-// What a matrix loop does to the tiles of a buffer, or nothing where no unit does that.
+// Matches a matrix loop with an operation of the unit; nothing if there is none that does the same.
 std::optional<NestEmitter::TileStep> NestEmitter::MatchTileStep(const Stmt& matrix) {
   const std::optional<Loops> loops = LoopsFrom(matrix);
   if (!loops) return std::nullopt;
@@ -230,10 +223,9 @@ std::optional<NestEmitter::TilePlan> NestEmitter::PlanTiles(const Stmt& allocate
 
 void NestEmitter::EmitTiled(const Stmt& allocate, const TilePlan& plan) {
   std::vector<TileShape> shapes;
-  const int64_t group_bytes = 4;
-  shapes.insert(shapes.end(), static_cast<size_t>(plan.sums), {plan.rows, plan.columns * group_bytes});
-  shapes.insert(shapes.end(), static_cast<size_t>(plan.lefts), {plan.rows, plan.groups * group_bytes});
-  shapes.insert(shapes.end(), static_cast<size_t>(plan.rights), {plan.groups, plan.columns * group_bytes});
+  shapes.insert(shapes.end(), static_cast<size_t>(plan.sums), {plan.rows, plan.columns * kGroupBytes});
+  shapes.insert(shapes.end(), static_cast<size_t>(plan.lefts), {plan.rows, plan.groups * kGroupBytes});
+  shapes.insert(shapes.end(), static_cast<size_t>(plan.rights), {plan.groups, plan.columns * kGroupBytes});
   if (tile_unit_ == nullptr) tile_unit_ = MakeTileUnit(target_, ir_, function_);
   configurations_.push_back({tile_unit_->Configure(shapes), shapes});
   Tiles& tiles = tiles_[allocate->buffer.get()];
@@ -289,7 +281,7 @@ int NestEmitter::OperandTile(std::vector<OperandSlot>& slots, const Expr& elemen
   return slot.tile;
 }
 
-// Where memory or the values of variables change.
+// Called when memory or the values of variables change: registers may hold what operands were before.
 void NestEmitter::ForgetOperands() {
   for (auto& [buffer, tiles] : tiles_) {
     for (std::vector<OperandSlot>* slots : {&tiles.left, &tiles.right}) {

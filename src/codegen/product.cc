@@ -16,13 +16,16 @@ Expr AccumulatedProduct(const Stmt& store) {
   const Expr& sum = store->value;
   if (sum->kind != ExprKind::kOp || sum->op != MathOp::kAdd) return Expr();
   const Expr &accumulator = sum->args[0], &product = sum->args[1];
-  const bool accumulates = accumulator->kind == ExprKind::kLoad && accumulator->buffer == store->buffer &&
-                           std::equal(accumulator->args.begin(), accumulator->args.end(),
-                                      store->indices.begin(), store->indices.end(), SameExpr);
-  return accumulates && product->kind == ExprKind::kOp && product->op == MathOp::kMul ? product : Expr();
+  const bool is_product = product->kind == ExprKind::kOp && product->op == MathOp::kMul;
+  return is_product && LoadsOverwritten(accumulator, *store) ? product : Expr();
 }
 
 }  // namespace
+
+bool LoadsOverwritten(const Expr& e, const StmtNode& store) {
+  return e->kind == ExprKind::kLoad && e->buffer == store.buffer &&
+         std::ranges::equal(e->args, store.indices, SameExpr);
+}
 
 std::optional<std::array<Expr, 2>> AccumulatedElements(const Stmt& store) {
   const Expr product = AccumulatedProduct(store);

@@ -9,6 +9,9 @@
 
 namespace attune {
 
+// Whether `e` is the element that the store overwrites.
+bool LoadsOverwritten(const Expr& e, const StmtNode& store);
+
 // The two elements, loads of narrower types than the sum's, in the order in which the product has them; or
 // nothing where the store does anything else.
 std::optional<std::array<Expr, 2>> AccumulatedElements(const Stmt& store);

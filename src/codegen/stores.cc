@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "codegen/emitter.h"
+#include "codegen/product.h"
 #include "llvm/Analysis/VectorUtils.h"
 
 namespace attune {
@@ -24,11 +25,9 @@ void NestEmitter::EmitStore(const Stmt& s) {
 bool NestEmitter::EmitReduction(const Stmt& s, const Access& access) {
   const Expr& value = s->value;
   if (value->kind != ExprKind::kOp || value->args.size() != 2) return false;
-  const auto is_element = [&](const Expr& e) {
-    return e->kind == ExprKind::kLoad && e->buffer == s->buffer &&
-           std::equal(e->args.begin(), e->args.end(), s->indices.begin(), s->indices.end(), SameExpr);
-  };
-  const int element = is_element(value->args[0]) ? 0 : is_element(value->args[1]) ? 1 : -1;
+  const int element = LoadsOverwritten(value->args[0], *s)   ? 0
+                      : LoadsOverwritten(value->args[1], *s) ? 1
+                                                             : -1;
   if (element < 0) return false;
   const DType dtype = s->buffer->dtype;
   Value* identity = values_.Identity(value->op, dtype);
@@ -59,15 +58,9 @@ bool NestEmitter::EmitInterleaved(const Stmt& loop) {
   const Affine::Term *iteration = flat.Find(loop->var), *lane = flat.Find(lanes_->var);
   const Interval range = bounds_.Range(flat);
   bounds_.Unset(loop->var);
-  const bool reads_itself = [&] {
-    bool reads = false;
-    VisitExpr(store->value,
-              [&](const Expr& e) { reads |= e->kind == ExprKind::kLoad && e->buffer == buffer; });
-    return reads;
-  }();
   const bool is_dense = iteration != nullptr && iteration->coefficient == 1 && lane != nullptr &&
                         lane->coefficient == count && range.min >= 0 && range.max < buffer->num_elements();
-  if (!is_dense || reads_itself) return false;
+  if (!is_dense || Reads(store->value, buffer)) return false;
 
   ForgetOperands();
   llvm::SmallVector<Value*, kMost> vectors;

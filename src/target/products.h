@@ -13,9 +13,12 @@
 
 namespace attune {
 
+// The terms that an instruction adds up at once are neighbours in memory, of 32 bits together.
+inline constexpr int64_t kGroupBytes = 4;
+
 struct ProductInstruction {
   std::string_view feature;  // of the target
-  int64_t terms;             // neighbours in memory that it adds up at once, of 32 bits in all
+  int64_t terms;             // of a group
   DType sum, left, right;    // the operands' elements, in the instruction's order
 };
 

@@ -293,6 +293,12 @@ void VisitExpr(const Expr& e, const std::function<void(const Expr&)>& visit) {
   for (const Expr& arg : e->args) VisitExpr(arg, visit);
 }
 
+bool Reads(const Expr& e, const Buffer& buffer) {
+  bool reads = false;
+  if (e) VisitExpr(e, [&](const Expr& x) { reads |= x->kind == ExprKind::kLoad && x->buffer == buffer; });
+  return reads;
+}
+
 bool SameExpr(const Expr& a, const Expr& b) {
   if (a.get() == b.get()) return true;
   if (a->kind != b->kind || a->dtype != b->dtype || a->args.size() != b->args.size()) return false;

@@ -202,6 +202,9 @@ Expr Rewrite(const Expr& e, const ExprRewriter& rewriter);
 // Calls `visit` on `e` and on all expressions below it, parents first.
 void VisitExpr(const Expr& e, const std::function<void(const Expr&)>& visit);
 
+// Whether an expression, or null, loads an element of the buffer.
+bool Reads(const Expr& e, const Buffer& buffer);
+
 // Structural equality (variables and buffers by identity).
 bool SameExpr(const Expr& a, const Expr& b);
 

@@ -25,7 +25,7 @@ struct Sizes {
 
 Sizes SizesOf(const Node& node) {
   const Shape q = node.input(0)->type().shape(), v = node.input(2)->type().shape();
-  const int64_t terms = 4 / DTypeSize(node.input(0)->type().dtype);
+  const int64_t terms = kGroupBytes / DTypeSize(node.input(0)->type().dtype);
   return {terms, q[2], v[2], q[3], v[3], RoundUp(v[2], kTileColumns * terms), RoundUp(q[3], terms)};
 }
 
@@ -135,8 +135,7 @@ std::string AttentionMatrixWhyNot(const Workload& workload, const Target& target
   for (int i : {1, 2}) {
     if (node.input(i)->type().dtype != dtype) return "operands of several types";
   }
-  if (FindProduct(kMatrixInstructions, target, DType::kF32, dtype, dtype) == nullptr)
-    return "no matrix instruction for these types";
+  if (MatrixTerms(node, target) == 0) return "no matrix instruction for these types";
   const Sizes sizes = SizesOf(node);
   if (sizes.queries < kLeastMatrixRows) return "few queries";
   if (sizes.keys == 1) return "one key";

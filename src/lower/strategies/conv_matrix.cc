@@ -17,6 +17,7 @@
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "lower/formula.h"
 #include "lower/strategies/matrix_parts.h"
 #include "lower/strategies/strategies.h"
 
@@ -158,13 +159,12 @@ Config ConvMatrixDefault(const Workload& workload, const Target& target) {
   Config best;
   double best_cost = std::numeric_limits<double>::infinity();
   for (const Band& band : BandsOf(conv)) {
-    const auto cost = [&](const MatrixTile& tile) {
-      return tile.block_rows() <= band.Pixels(conv) ? Cost(conv, band, tile, target)
-                                                    : std::numeric_limits<double>::infinity();
-    };
-    const Config config = CheapestMatrixTile(space, cost);
-    if (config.empty() || cost(MatrixTileOf(config)) >= best_cost) continue;
-    best_cost = cost(MatrixTileOf(config));
+    const auto cost = [&](const MatrixTile& tile) { return Cost(conv, band, tile, target); };
+    const Config config = CheapestMatrixTile(space, band.Pixels(conv), cost);
+    if (config.empty()) continue;
+    const double here = cost(MatrixTileOf(config));
+    if (here >= best_cost) continue;
+    best_cost = here;
     best = config;
     best["output_rows"] = band.rows;
     best["output_columns"] = band.columns;
@@ -194,16 +194,10 @@ absl::StatusOr<ComputeDef> ConvMatrixDefine(const Workload& workload, const Conf
   return DefineWithAnchor(workload, [&](Definition& definition, const Node& node) {
     const Value *x = node.input(0), *w = node.input(1);
     const Shape ws = w->type().shape();
-    const int64_t terms = 4 / DTypeSize(x->type().dtype);
+    const int64_t terms = kGroupBytes / DTypeSize(x->type().dtype);
     const Conv conv = ConvOf(node, terms);
     const WindowAxis &rows = conv.rows.window, &columns = conv.columns.window;
     const Expr zero = ConstOf(x->type().dtype, 0);
-    const auto inside = [](const WindowAxis& axis, const Expr& place) {
-      return And(place >= Expr(int64_t{0}), place < Expr(axis.input));
-    };
-    const auto clamped = [](const WindowAxis& axis, const Expr& place) {
-      return Max(Min(place, Expr(axis.input - 1)), Expr(int64_t{0}));
-    };
     const Buffer image = definition.AddTemporary(
         node, "pad", x->type().dtype, {conv.batch, conv.rows.phases, conv.columns.phases, conv.image()},
         [&](const Indices& i) {
@@ -211,11 +205,12 @@ absl::StatusOr<ComputeDef> ConvMatrixDefine(const Workload& workload, const Conf
           const Expr row = FloorDiv(pixel, conv.width()) * Expr(rows.stride) + i[1] - Expr(rows.pad_begin);
           const Expr column =
               FloorMod(pixel, conv.width()) * Expr(columns.stride) + i[2] - Expr(columns.pad_begin);
-          const Expr element = definition.Read(x, {i[0], Min(channel, Expr(conv.in_channels - 1)),
-                                                   clamped(rows, row), clamped(columns, column)});
+          const Expr element =
+              definition.Read(x, {i[0], Min(channel, Expr(conv.in_channels - 1)),
+                                  Clamp(row, 0, rows.input - 1), Clamp(column, 0, columns.input - 1)});
           return Select(
-              And(And(inside(rows, row), inside(columns, column)), channel < Expr(conv.in_channels)), element,
-              zero);
+              And(And(IsInside(rows, row), IsInside(columns, column)), channel < Expr(conv.in_channels)),
+              element, zero);
         });
     const int64_t panel = config.at("tiles_n") * kBlock;
     const bool adjacent = columns.dilation == 1;

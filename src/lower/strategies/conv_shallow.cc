@@ -91,15 +91,12 @@ absl::StatusOr<ComputeDef> ConvShallowDefine(const Workload& workload, const Con
     const Value *x = conv.input(0), *w = conv.input(1);
     const Shape xs = x->type().shape(), ws = w->type().shape();
     const Window2d window(conv);
-    const auto inside = [](const WindowAxis& axis, const Expr& place) {
-      return And(place >= Expr(int64_t{0}), place < Expr(axis.input));
-    };
     const Buffer image = definition.AddTemporary(
         conv, "pad", x->type().dtype, {xs[0], xs[1], window.height(), window.width()}, [&](const Indices& i) {
           const Expr row = i[2] - Expr(window.rows.pad_begin), column = i[3] - Expr(window.columns.pad_begin);
           const Expr element =
               definition.ReadComputed(x, {i[0], i[1], Clamp(row, 0, xs[2] - 1), Clamp(column, 0, xs[3] - 1)});
-          return Select(And(inside(window.rows, row), inside(window.columns, column)), element,
+          return Select(And(IsInside(window.rows, row), IsInside(window.columns, column)), element,
                         NeutralElement(MathOp::kAdd, element->dtype));
         });
     const int64_t group_channels = config.at("tile_c") * conv.output()->type().layout.block;

@@ -13,7 +13,7 @@
 
 #include "base/checked.h"
 #include "base/status.h"
-#include "lower/strategies/strategies.h"
+#include "lower/strategies/gemm_parts.h"
 
 namespace attune {
 namespace {
@@ -144,32 +144,6 @@ struct TileStages {
   std::string terms;  // of acc
 };
 
-// B [batch…, k, n] or [batch…, n, k] → [batch…, panel, k, column], or [batch…, panel, k / dot, column, dot]
-// where one instruction takes as many, or [block, panel, k, column] where the sums are split in blocks.
-absl::Status PackRightOperand(Schedule& s, const Workload& workload, const Product& p, const Config& config,
-                              const std::string& reader) {
-  const Value* right = workload.anchor->input(1);
-  const bool transposed = workload.anchor->attrs().Bool("transpose_b"), dot = p.dot > 1;
-  const int64_t blocks = config.at("k_blocks");
-  const int64_t batch = right->type().rank() - 2;
-  const int64_t column_axis = transposed ? batch : batch + 1, row_axis = transposed ? batch + 1 : batch;
-  std::vector<std::pair<int64_t, int64_t>> splits = {{column_axis, p.lanes * config.at("tile_n")}};
-  if (dot) splits.emplace_back(row_axis, p.dot);
-  if (blocks > 1) splits.emplace_back(row_axis, p.k / blocks);
-  // Where the axes' parts are once split.
-  const bool split = dot || blocks > 1;
-  const int64_t row = transposed ? batch + 2 : batch, column = transposed ? batch : batch + (split ? 2 : 1);
-  std::vector<int64_t> order;
-  for (int64_t d = 0; d < batch; ++d) order.push_back(d);
-  if (blocks > 1) {
-    order.insert(order.end(), {row, column, row + 1, column + 1});
-  } else {
-    order.insert(order.end(), {column, row, column + 1});
-    if (dot) order.push_back(row + 1);
-  }
-  return s.Pack(ParamName(workload, right), reader, splits, order);
-}
-
 // The loops over tiles, and those over the terms of one.
 absl::Status ScheduleTiles(Schedule& s, const Workload& workload, const Product& p, const Config& config,
                            const TileStages& stages) {
@@ -238,6 +212,30 @@ absl::Status ScheduleSumOfBlocks(Schedule& s, const std::string& out, const std:
 
 }  // namespace
 
+absl::Status PackRightOperand(Schedule& s, const Workload& workload, const RightPacking& packing) {
+  const Value* right = workload.anchor->input(1);
+  const bool transposed = workload.anchor->attrs().Bool("transpose_b");
+  const bool dot = packing.terms > 1, blocks = packing.blocks > 1;
+  const int64_t batch = right->type().rank() - 2;
+  const int64_t column_axis = transposed ? batch : batch + 1, row_axis = transposed ? batch + 1 : batch;
+  std::vector<std::pair<int64_t, int64_t>> splits = {{column_axis, packing.columns}};
+  if (dot) splits.emplace_back(row_axis, packing.terms);
+  if (blocks)
+    splits.emplace_back(row_axis, right->type().shape()[static_cast<size_t>(row_axis)] / packing.blocks);
+  // Where the axes' parts are once split.
+  const int64_t row = transposed ? batch + 2 : batch,
+                column = transposed ? batch : batch + (dot || blocks ? 2 : 1);
+  std::vector<int64_t> order;
+  for (int64_t d = 0; d < batch; ++d) order.push_back(d);
+  if (blocks) {
+    order.insert(order.end(), {row, column, row + 1, column + 1});
+  } else {
+    order.insert(order.end(), {column, row, column + 1});
+    if (dot) order.push_back(row + 1);
+  }
+  return s.Pack(ParamName(workload, right), packing.reader, splits, order);
+}
+
 absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& config, const Target& target) {
   const Product p = ProductOf(workload, target);
   const int64_t blocks = config.at("k_blocks");
@@ -251,7 +249,9 @@ absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& conf
     RETURN_IF_ERROR(ScheduleSumOfBlocks(s, out, acc, p));
     tiles = {acc + ".rf", acc + ".rf.acc", acc + ".rf.acc.k.i"};
   }
-  RETURN_IF_ERROR(PackRightOperand(s, workload, p, config, tiles.acc));
+  RETURN_IF_ERROR(PackRightOperand(
+      s, workload,
+      {.reader = tiles.acc, .columns = p.lanes * config.at("tile_n"), .terms = p.dot, .blocks = blocks}));
   return ScheduleTiles(s, workload, p, config, tiles);
 }
 

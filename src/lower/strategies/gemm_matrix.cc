@@ -7,19 +7,18 @@
 // tiles for a small buffer, from which the epilogue reads vectors. A last block of rows overlaps the one
 // before. After Intel 64 and IA-32 Architectures Optimization Reference Manual, chapter 20.
 #include <algorithm>
-#include <limits>
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "lower/strategies/gemm_parts.h"
 #include "lower/strategies/matrix_parts.h"
-#include "lower/strategies/strategies.h"
 
 namespace attune {
 namespace {
 
 struct Product {
   int64_t m, n, k;
-  int64_t terms;  // that neighbours in a tile's row; 0 where there is no instruction
+  int64_t terms;  // of a group; 0 where there is no instruction
 };
 
 Product ProductOf(const Workload& workload, const Target& target) {
@@ -29,7 +28,6 @@ Product ProductOf(const Workload& workload, const Target& target) {
 }
 
 double Cost(const Product& p, const MatrixTile& tile, const Target& target) {
-  if (tile.block_rows() > p.m) return std::numeric_limits<double>::infinity();
   const double blocks =
       static_cast<double>(CeilDiv(p.m, tile.block_rows()) * CeilDiv(p.n, tile.block_columns()));
   const auto steps = static_cast<double>(p.k / p.terms / tile.groups);
@@ -67,29 +65,11 @@ std::vector<Knob> GemmMatrixSpace(const Workload& workload, const Target& target
 
 Config GemmMatrixDefault(const Workload& workload, const Target& target) {
   const Product p = ProductOf(workload, target);
-  Config best = CheapestMatrixTile(MatrixSpace(p.m, p.n, p.k / p.terms),
+  Config best = CheapestMatrixTile(MatrixSpace(p.m, p.n, p.k / p.terms), p.m,
                                    [&](const MatrixTile& tile) { return Cost(p, tile, target); });
   best["prefetch"] = p.m > MatrixTileOf(best).block_rows() ? 1 : 0;
   return best;
 }
-
-namespace {
-
-// B [batch…, k, n] or [batch…, n, k] → [batch…, n / columns, k / terms, columns, terms].
-absl::Status PackRightOperand(Schedule& s, const Workload& workload, int64_t terms, int64_t columns,
-                              const std::string& reader) {
-  const Value* right = workload.anchor->input(1);
-  const int64_t batch = right->type().rank() - 2;
-  const bool transposed = workload.anchor->attrs().Bool("transpose_b");
-  const int64_t column_axis = transposed ? batch : batch + 1, row_axis = transposed ? batch + 1 : batch;
-  const int64_t column = transposed ? batch : batch + 2, row = transposed ? batch + 2 : batch;
-  Ints order;
-  for (int64_t d = 0; d < batch; ++d) order.push_back(d);
-  order.insert(order.end(), {column, row, column + 1, row + 1});
-  return s.Pack(ParamName(workload, right), reader, {{column_axis, columns}, {row_axis, terms}}, order);
-}
-
-}  // namespace
 
 absl::Status GemmMatrixApply(Schedule& s, const Workload& workload, const Config& config,
                              const Target& target) {
@@ -100,7 +80,8 @@ absl::Status GemmMatrixApply(Schedule& s, const Workload& workload, const Config
   const std::string sums = copy + ".acc";
   RETURN_IF_ERROR(InlineEpilogue(s, workload));
   RETURN_IF_ERROR(s.CacheWrite(copy));
-  RETURN_IF_ERROR(PackRightOperand(s, workload, p.terms, tile.block_columns(), sums));
+  RETURN_IF_ERROR(
+      PackRightOperand(s, workload, {.reader = sums, .columns = tile.block_columns(), .terms = p.terms}));
 
   const size_t rank = workload.anchor->output()->type().shape().size();
   const std::string m = absl::StrCat(".d", rank - 2), n = absl::StrCat(".d", rank - 1);

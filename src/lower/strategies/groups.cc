@@ -9,12 +9,6 @@
 namespace attune {
 namespace {
 
-bool Reads(const Expr& e, const Buffer& buffer) {
-  bool found = false;
-  if (e) VisitExpr(e, [&](const Expr& x) { found |= x->kind == ExprKind::kLoad && x->buffer == buffer; });
-  return found;
-}
-
 bool Reads(const Stage& stage, const Buffer& buffer) {
   return stage.is_imperative() ? Reads(stage.body, buffer)
                                : Reads(stage.value, buffer) || Reads(stage.where, buffer);

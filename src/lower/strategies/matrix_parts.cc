@@ -44,9 +44,7 @@ absl::Status MarkTile(Schedule& s, const TileLoops& tiles) {
 }  // namespace
 
 int64_t MatrixTerms(const Node& anchor, const Target& target) {
-  const DType sum = IsFloat(anchor.output()->type().dtype) ? DType::kF32 : anchor.output()->type().dtype;
-  const ProductInstruction* instruction = FindProduct(
-      kMatrixInstructions, target, sum, anchor.input(0)->type().dtype, anchor.input(1)->type().dtype);
+  const ProductInstruction* instruction = InstructionFor(anchor, kMatrixInstructions, target);
   return instruction == nullptr ? 0 : instruction->terms;
 }
 
@@ -64,19 +62,20 @@ MatrixTile MatrixTileOf(const Config& config) {
   return {config.at("rows"), config.at("tiles_m"), config.at("tiles_n"), config.at("groups")};
 }
 
-Config CheapestMatrixTile(const std::vector<Knob>& space,
+Config CheapestMatrixTile(const std::vector<Knob>& space, int64_t rows,
                           const std::function<double(const MatrixTile&)>& cost) {
   Config best;
   double best_cost = std::numeric_limits<double>::infinity();
   const int64_t groups = space[3].values.back();
-  for (const int64_t rows : space[0].values) {
+  for (const int64_t tile_rows : space[0].values) {
     for (const int64_t m : space[1].values) {
       for (const int64_t n : space[2].values) {
-        if (m * n > kMaxTiles) continue;
-        const double here = cost({rows, m, n, groups});
+        const MatrixTile tile = {tile_rows, m, n, groups};
+        if (!CheckMatrixTile(tile, rows).ok()) continue;
+        const double here = cost(tile);
         if (here >= best_cost) continue;
         best_cost = here;
-        best = {{"rows", rows}, {"tiles_m", m}, {"tiles_n", n}, {"groups", groups}};
+        best = {{"rows", tile_rows}, {"tiles_m", m}, {"tiles_n", n}, {"groups", groups}};
       }
     }
   }

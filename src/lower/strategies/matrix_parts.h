@@ -30,10 +30,11 @@ struct MatrixTile {
 int64_t MatrixTerms(const Node& anchor, const Target& target);
 
 // The knobs rows, tiles_m, tiles_n and groups, for a product of `rows` × `columns` sums of `groups` groups
-// of terms; what a config of them says; and the cheapest config by a cost.
+// of terms; what a config of them says; and the config that is cheapest by a cost of all that fit the
+// registers and `rows`, empty where none does.
 std::vector<Knob> MatrixSpace(int64_t rows, int64_t columns, int64_t groups);
 MatrixTile MatrixTileOf(const Config& config);
-Config CheapestMatrixTile(const std::vector<Knob>& space,
+Config CheapestMatrixTile(const std::vector<Knob>& space, int64_t rows,
                           const std::function<double(const MatrixTile&)>& cost);
 
 // Whether a block of tiles fits the registers and these rows: an error where not.

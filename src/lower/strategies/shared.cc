@@ -97,11 +97,17 @@ int64_t TileRegisters(const Workload& workload, const Target& target) {
   return target.num_vector_registers - (expensive ? kTemporaries : 0);
 }
 
+const ProductInstruction* InstructionFor(const Node& anchor, std::span<const ProductInstruction> instructions,
+                                         const Target& target) {
+  const DType out = anchor.output()->type().dtype;
+  return FindProduct(instructions, target, IsFloat(out) ? DType::kF32 : out, anchor.input(0)->type().dtype,
+                     anchor.input(1)->type().dtype);
+}
+
 int64_t DotTerms(const Workload& workload, int64_t terms, const Target& target) {
-  const DType left = workload.anchor->input(0)->type().dtype, right = workload.anchor->input(1)->type().dtype;
-  if (left == DType::kBF16 && right == DType::kBF16 && terms % 2 == 0 && target.Has("avx512_bf16")) return 2;
-  const bool integers = left == DType::kU8 && right == DType::kI8 && !HasZeroPoints(*workload.anchor);
-  return integers && terms % 4 == 0 && target.Has("avx512_vnni") ? 4 : 1;
+  if (HasZeroPoints(*workload.anchor)) return 1;
+  const ProductInstruction* instruction = InstructionFor(*workload.anchor, kDotInstructions, target);
+  return instruction != nullptr && terms % instruction->terms == 0 ? instruction->terms : 1;
 }
 
 double DotSlowdown(const Node& anchor, int64_t dot, const Target& target) {
@@ -130,6 +136,10 @@ WindowAxis WindowAlong(const Node& node, size_t d) {
           at("dilations", d, 1),
           at("pads", d, 0),
           at("pads", spatial + d, 0)};
+}
+
+Expr IsInside(const WindowAxis& axis, const Expr& position) {
+  return And(position >= Expr(int64_t{0}), position < Expr(axis.input));
 }
 
 bool ReadsPadding(const WindowAxis& axis) {

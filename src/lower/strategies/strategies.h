@@ -2,10 +2,12 @@
 #ifndef ATTUNE_LOWER_STRATEGIES_STRATEGIES_H_
 #define ATTUNE_LOWER_STRATEGIES_STRATEGIES_H_
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "lower/strategy.h"
+#include "target/products.h"
 
 namespace attune {
 
@@ -153,6 +155,10 @@ absl::StatusOr<ComputeDef> DefineWithAnchor(const Workload& workload, const Oper
 // like in the epilogue need beside the accumulators.
 int64_t TileRegisters(const Workload& workload, const Target& target);
 
+// The instruction of the target for the products of the anchor's first two operands; null if there is none.
+const ProductInstruction* InstructionFor(const Node& anchor, std::span<const ProductInstruction> instructions,
+                                         const Target& target);
+
 // How many neighbouring terms of the anchor's sums, `terms` of them, one instruction of the target adds up:
 // 2 of bf16 where it has AVX512_BF16, 4 of u8 and i8 where it has AVX512_VNNI, else 1. They must come out
 // even.
@@ -179,6 +185,8 @@ struct WindowAxis {
 Borders PeeledTiles(const WindowAxis& axis, int64_t tile);
 // The window of a convolution or pooling node along spatial axis d.
 WindowAxis WindowAlong(const Node& node, size_t d);
+// Whether an input position along the axis is none of its padding.
+Expr IsInside(const WindowAxis& axis, const Expr& position);
 // Whether some tap of an output falls outside of the input.
 bool ReadsPadding(const WindowAxis& axis);
 

@@ -1,0 +1,24 @@
+// What the strategies for matrix products share. gemm.cc
+#ifndef ATTUNE_LOWER_STRATEGIES_GEMM_PARTS_H_
+#define ATTUNE_LOWER_STRATEGIES_GEMM_PARTS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "lower/strategies/strategies.h"
+
+namespace attune {
+
+// How the right operand of a product is packed for stage `reader`: B [batch…, k, n] or [batch…, n, k] →
+// [batch…, n / columns, k, columns], or [batch…, n / columns, k / terms, columns, terms] where an instruction
+// takes several, or [block, n / columns, k / blocks, columns] where the terms are split in blocks.
+struct RightPacking {
+  std::string reader;
+  int64_t columns;
+  int64_t terms = 1, blocks = 1;  // at most one of them is more than 1
+};
+absl::Status PackRightOperand(Schedule&, const Workload&, const RightPacking&);
+
+}  // namespace attune
+
+#endif  // ATTUNE_LOWER_STRATEGIES_GEMM_PARTS_H_
