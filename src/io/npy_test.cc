@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/temporary_folder.h"
+
 namespace attune {
 namespace {
 
@@ -91,7 +93,8 @@ TEST(Npy, SurvivesEveryTruncationAndByteFlip) {
 }
 
 TEST(Npy, WritesToAFile) {
-  const std::string path = ::testing::TempDir() + "/npy_test.npy";
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "npy_test.npy";
   const Tensor tensor = Tensor::FromInts(std::vector<int64_t>{4, 5, 6});
   ASSERT_TRUE(WriteNpy(path, tensor).ok());
   const auto back = ReadNpy(path);

@@ -6,12 +6,13 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "opt/testing.h"
 
 namespace attune {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr std::string_view kDead = R"(graph @g(%x: f32[2]) {
   %a = neg(%x) : f32[2]
@@ -62,20 +63,18 @@ TEST(Driver, UnknownPassIsAnError) {
 
 TEST(Driver, ObservesAndDumpsEachChange) {
   const auto graph = ParseOrDie(kDead);
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "attune_driver_test";
-  std::filesystem::create_directories(folder);
+  const testing::TemporaryFolder folder;
   std::vector<std::string> seen;
   RunOptions options;
-  options.dump_folder = folder.string();
+  options.dump_folder = folder.path();
   options.observer = [&](int step, std::string_view pass, bool changed, const Graph&) {
     seen.push_back(absl::StrCat(step, " ", pass, " ", changed));
   };
   ASSERT_TRUE(RunPlan(*graph, Plan({"algebra", "dead_code"}), options).ok());
-  EXPECT_THAT(seen, testing::ElementsAre("0 algebra 0", "1 dead_code 1"));
-  EXPECT_EQ(*ReadFile((folder / "00_input.txt").string()), Print(*ParseOrDie(kDead)));
-  EXPECT_EQ(*ReadFile((folder / "02_dead_code.txt").string()), Print(*graph));
+  EXPECT_THAT(seen, ::testing::ElementsAre("0 algebra 0", "1 dead_code 1"));
+  EXPECT_EQ(*ReadFile(folder / "00_input.txt"), Print(*ParseOrDie(kDead)));
+  EXPECT_EQ(*ReadFile(folder / "02_dead_code.txt"), Print(*graph));
   EXPECT_FALSE(std::filesystem::exists(folder / "01_algebra.txt"));
-  std::filesystem::remove_all(folder);
 }
 
 TEST(Driver, ParametersReachThePass) {
@@ -85,7 +84,7 @@ TEST(Driver, ParametersReachThePass) {
     return "out": %b
   })";
   ExpectUnchanged("fold_constants max_bytes=7", kText);
-  EXPECT_THAT(RunPasses("fold_constants max_bytes=8", kText), testing::Not(HasSubstr("neg")));
+  EXPECT_THAT(RunPasses("fold_constants max_bytes=8", kText), ::testing::Not(HasSubstr("neg")));
 }
 
 TEST(Driver, RunsOnRegions) {
@@ -129,7 +128,7 @@ TEST(Driver, TheEvaluatorCanBeReplaced) {
   };
   options.log = [&](std::string_view line) { lines.emplace_back(line); };
   ASSERT_TRUE(RunPlan(*graph, Plan({"fold_constants"}), options).ok());
-  EXPECT_THAT(lines, testing::ElementsAre(HasSubstr("neg '' is not folded: not today")));
+  EXPECT_THAT(lines, ::testing::ElementsAre(HasSubstr("neg '' is not folded: not today")));
 }
 
 }  // namespace

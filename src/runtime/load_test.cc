@@ -2,11 +2,9 @@
 // files that someone changed with right checksums.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <cstddef>
-#include <filesystem>
 #include <fstream>
 
 #include "artifact/reader.h"
@@ -15,6 +13,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "base/testing/no_threads.h"
+#include "base/testing/temporary_folder.h"
 
 namespace attune {
 namespace {
@@ -73,10 +72,8 @@ TEST(TrustTest, FieldsThatAnOlderCallerLacksAreZero) {
 }
 
 TEST(LoadFileTest, AFileThatIsReadWholeMayBecomeShorter) {
-  std::string path = (std::filesystem::temp_directory_path() / "attune_load_XXXXXX").string();
-  const int fd = mkstemp(path.data());
-  ASSERT_GE(fd, 0);
-  close(fd);
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "model.atn";
   std::ofstream(path, std::ios::binary) << MakeSampleArtifact().Write();
   attune_load_options options = Options();
   options.read_whole = 1;
@@ -85,7 +82,6 @@ TEST(LoadFileTest, AFileThatIsReadWholeMayBecomeShorter) {
   session.run();
   EXPECT_EQ(session.output(0).as<float>()[1], 1);  // the sum with w, of which this is one
   EXPECT_THROW(Model(path, options), Error);
-  std::filesystem::remove(path);
 }
 
 TEST(DescribeTest, AnArtifactForAnyProcessorCanBeDescribedAndNotRun) {

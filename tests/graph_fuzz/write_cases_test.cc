@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "graph/text.h"
 #include "io/npy.h"
 #include "reference/interpreter.h"
@@ -24,13 +25,11 @@ Tensor Read(const fs::path& path) {
   return tensor.ok() ? *tensor : Tensor();
 }
 
-// The first seed of a graph that ONNX can say, written.
-fs::path Write(bool thorough) {
-  const fs::path folder = fs::path(::testing::TempDir()) / (thorough ? "thorough_case" : "case");
-  fs::remove_all(folder);
+// Writes the first seed of a graph that ONNX can say.
+void Write(const fs::path& folder, bool thorough) {
   for (uint64_t seed = 1;; ++seed) {
     const absl::Status status = WriteCase(seed, folder.string(), thorough);
-    if (status.ok()) return folder;
+    if (status.ok()) return;
     EXPECT_TRUE(absl::IsUnimplemented(status) || absl::IsNotFound(status)) << status;
   }
 }
@@ -42,7 +41,9 @@ nlohmann::json ReadDescription(const fs::path& folder) {
 }
 
 TEST(WriteCases, HasAModelAndItsResultsWithinTheirBounds) {
-  const fs::path folder = Write(false);
+  const testing::TemporaryFolder temporary;
+  const fs::path folder = temporary / "case";
+  Write(folder, false);
   EXPECT_TRUE(fs::exists(folder / "model.onnx"));
   const nlohmann::json description = ReadDescription(folder);
   for (const auto& name : description["inputs"])
@@ -59,7 +60,9 @@ TEST(WriteCases, HasAModelAndItsResultsWithinTheirBounds) {
 }
 
 TEST(WriteCases, AThoroughOneHasEveryValue) {
-  const fs::path folder = Write(true);
+  const testing::TemporaryFolder temporary;
+  const fs::path folder = temporary / "case";
+  Write(folder, true);
   EXPECT_TRUE(fs::exists(folder / "all.onnx"));
   for (const auto& node : ReadDescription(folder)["nodes"]) {
     for (const auto& name : node["outputs"])

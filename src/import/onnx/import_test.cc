@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/testing/temporary_folder.h"
 #include "import/onnx/testing/model_builder.h"
 
 namespace attune::onnx {
@@ -316,12 +317,10 @@ TEST(OnnxImport, UnpacksNarrowIntegers) {
 // A folder with a data file, and models that refer to it.
 class ExternalDataTest : public ::testing::Test {
  protected:
-  ExternalDataTest() : folder_(std::filesystem::path(::testing::TempDir()) / "attune_external_data") {
-    std::filesystem::remove_all(folder_);
+  ExternalDataTest() {
     std::filesystem::create_directories(folder_ / "sub");
     std::ofstream(folder_ / "weights.bin") << "0123456789abcdef";
   }
-  ~ExternalDataTest() override { std::filesystem::remove_all(folder_); }
 
   std::string Error(const std::string& location, const std::string& offset = "0") const {
     Model model;
@@ -339,7 +338,8 @@ class ExternalDataTest : public ::testing::Test {
     return model.Error({}, folder_.string());
   }
 
-  std::filesystem::path folder_;
+  const testing::TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
 };
 
 TEST_F(ExternalDataTest, ReadsFromTheModelsFolder) {
@@ -352,7 +352,8 @@ TEST_F(ExternalDataTest, RefusesWhatLiesOutsideOrIsTooShort) {
   EXPECT_THAT(Error("weights.bin", "-1"), HasSubstr("offset is not a number"));
   EXPECT_THAT(Error("weights.bin", "9223372036854775807"), HasSubstr("it ends at byte 16"));
   EXPECT_THAT(Error("/etc/hostname"), HasSubstr("absolute path"));
-  EXPECT_THAT(Error("sub/../../attune_external_data/weights.bin"), HasSubstr("leaves the model's folder"));
+  EXPECT_THAT(Error("sub/../../" + folder_.filename().string() + "/weights.bin"),
+              HasSubstr("leaves the model's folder"));
   EXPECT_THAT(Error("sub"), HasSubstr("not a regular file"));
   EXPECT_THAT(Error("missing.bin"), HasSubstr("cannot open"));
   EXPECT_THAT(Error(""), HasSubstr("names no file"));

@@ -2,11 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 
+#include "base/testing/temporary_folder.h"
 #include "import/pytorch/test_program.h"
 
 namespace attune::pytorch {
@@ -165,24 +164,20 @@ TEST(PytorchImport, AnOutputWithoutAResultMayStayUnused) {
   EXPECT_THAT(program.Error(), HasSubstr("NS Output mean"));
 }
 
-std::string FileWith(const std::string& content) {
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("attune_pytorch_" + std::to_string(getpid()) + ".pt2");
+absl::StatusOr<PytorchModelInfo> InfoOfFile(const std::string& content) {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "model.pt2";
   std::ofstream(path, std::ios::binary) << content;
-  return path.string();
+  return ReadPytorchInfo(path);
 }
 
 TEST(PytorchImport, ReadsWhatTheFileSaysOfItself) {
-  const std::string path = FileWith(Zip(OneNode("relu.default", {"s0", "3"}).FilesIn("m/")));
-  const auto info = ReadPytorchInfo(path);
-  std::filesystem::remove(path);
+  const auto info = InfoOfFile(Zip(OneNode("relu.default", {"s0", "3"}).FilesIn("m/")));
   // The output's type is not stated by this program.
   EXPECT_THAT(std::string(info.status().message()), HasSubstr("the field 'y' is missing"));
   Program program = OneNode("relu.default", {"s0", "3"});
   program.graph()["tensor_values"]["y"] = Meta({"s0", "3"});
-  const std::string whole = FileWith(Zip(program.FilesIn("m/")));
-  const auto read = ReadPytorchInfo(whole);
-  std::filesystem::remove(whole);
+  const auto read = InfoOfFile(Zip(program.FilesIn("m/")));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->inputs[0].name, "x");
   EXPECT_THAT(read->inputs[0].dims, ElementsAre("s0", "3"));

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/testing/temporary_folder.h"
 #include "import/tensorflow/sorted_table.h"
 #include "import/tensorflow/testing/model_builder.h"
 #include "import/tensorflow/variables.h"
@@ -141,8 +142,7 @@ std::string Entry(const std::vector<int64_t>& dims, int64_t offset, int64_t size
 // A SavedModel's folder with a checkpoint of two variables, [2] and [2].
 class BundleTest : public ::testing::Test {
  protected:
-  BundleTest() : folder_(std::filesystem::path(::testing::TempDir()) / "attune_saved_model") {
-    std::filesystem::remove_all(folder_);
+  BundleTest() {
     std::filesystem::create_directories(folder_ / "variables");
     BundleHeaderProto header;
     header.set_num_shards(1);
@@ -155,7 +155,6 @@ class BundleTest : public ::testing::Test {
     Write("variables/variables.data-00000-of-00001", data);
     WriteIndex();
   }
-  ~BundleTest() override { std::filesystem::remove_all(folder_); }
 
   void Write(const std::string& name, const std::string& content) const {
     std::ofstream(folder_ / name, std::ios::binary) << content;
@@ -167,7 +166,8 @@ class BundleTest : public ::testing::Test {
     return std::string((bundle.ok() ? bundle->Read(key).status() : bundle.status()).message());
   }
 
-  std::filesystem::path folder_;
+  const testing::TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
   std::map<std::string, std::string> entries_;
 };
 
