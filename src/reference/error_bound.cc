@@ -58,6 +58,7 @@ struct Noise {
   double least = 0;  // of what is not zero: below the smallest normal number there are fewer digits, or none
   // What is a number of this type stays as it is: it was not rounded. kBool: nothing stays.
   DType exact = DType::kBool;
+  bool keeps_integers = false;
 };
 
 // Evaluates nodes with the noise of one run.
@@ -109,6 +110,8 @@ class NoisyEvaluator {
       noise.relative *= kTransforms;
       noise.absolute = noise.relative * RootMeanSquare(input);
     }
+    // A power of a negative number has its sign, or is a number at all, by its exponent.
+    noise.keeps_integers = node.op() == Op::kPow && i == 1;
     // What jumps decides once more on what it computes.
     if (model.jumps) noise.relative *= kDeviations;
     return noise;
@@ -142,6 +145,7 @@ class NoisyEvaluator {
       const double by = 2 * random_.Uniform() - 1;
       if (!std::isfinite(value) || (value == 0 && noise.absolute == 0)) continue;
       if (keeps && Represents(noise.exact, value)) continue;
+      if (noise.keeps_integers && value == std::nearbyint(value)) continue;
       value += sign_ * by * (noise.relative * std::fabs(value) + noise.absolute + noise.least);
     }
     Tensor out(tensor.dtype(), tensor.shape());

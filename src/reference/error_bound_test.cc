@@ -106,6 +106,18 @@ TEST(ErrorBound, SmallIntegersAreExact) {
 }
 
 // 0.1 + 0.2 may be on either side of 0.3f, and nothing else may change.
+// (-3)² is 9 and (-3)^2.0000001 is none.
+TEST(ErrorBound, WholeExponentsStayWhole) {
+  const OutputBounds output = BoundOne(R"(graph @g(%x: f32[4]) {
+    %two = constant() {value = f32[]<2>} : f32[]
+    %y = pow(%x, %two) : f32[4]
+    return "y": %y
+  })",
+                                       {F32({4}, {-3, -0.1, 0, 5})});
+  EXPECT_GT(output.bound.ToDouble(0), 0);
+  EXPECT_LT(Largest(output.bound), 1e-4);
+}
+
 TEST(ErrorBound, AJumpIsAllowedWhereRoundingReachesItAlone) {
   const OutputBounds output =
       BoundOne(R"(graph @g(%a: f32[3], %b: f32[3], %c: f32[3]) {
