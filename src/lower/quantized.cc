@@ -18,17 +18,11 @@ Expr ReadParameter(const Definition& definition, const Node& node, int input, co
   return definition.Read(parameter, Replaced(i, axis, FloorDiv(along, block)));
 }
 
-// rounded + zero within the range of `to`; NaN stands for zero. The zero point is an input that may be
-// absent.
+// rounded + zero, where the cast saturates and takes NaN to 0. The zero point is an input that may be absent.
 Expr Saturated(const Definition& definition, const Node& node, const Expr& rounded, const Indices& i) {
-  const DType to = node.attrs().Type("to"), dtype = rounded->dtype;
-  const int bits = DTypeSize(to) * 8;
-  const double low = IsSignedInt(to) ? -static_cast<double>(int64_t{1} << (bits - 1)) : 0;
-  const double high = static_cast<double>((int64_t{1} << (IsSignedInt(to) ? bits - 1 : bits)) - 1);
-  Expr zero = FloatConst(0, dtype);
-  if (node.input(2) != nullptr) zero = CastTo(dtype, ReadParameter(definition, node, 2, i));
-  const Expr value = Select(Apply(MathOp::kIsNan, rounded), zero, rounded + zero);
-  return CastTo(to, Min(Max(value, FloatConst(low, dtype)), FloatConst(high, dtype)));
+  const DType to = node.attrs().Type("to");
+  if (node.input(2) == nullptr) return CastTo(to, rounded);
+  return CastTo(to, rounded + CastTo(rounded->dtype, ReadParameter(definition, node, 2, i)));
 }
 
 // Half away from zero.

@@ -19,6 +19,9 @@ TEST(LowerQuantized, Quantize) {
                 {{"axis", int64_t{1}}, {"block_size", int64_t{3}}}),
        quantize({"f32[7] 0.5 1.5 2.5 -0.5 nan inf -inf", "f32[] 1", "i8[] 3"}, DType::kI8,
                 {{"rounding", std::string("half_away")}}),
+       quantize({"f32[80] 0.5 1.5 2.5 -0.5 nan inf -inf", "f32[] 1", "u8[] 130"}, DType::kU8),
+       quantize({"f32[80] 0.5 1.5 2.5 -0.5 nan inf -inf", "f32[] 1", "u16[] 3"}, DType::kU16),
+       quantize({"f16[80] 0.5 1.5 2.5 -0.5 nan inf -inf", "f16[] 1", "i8[] -18"}, DType::kI8),
        quantize({"f16[40]", "f16[] 0.25", "u16[] 7"}, DType::kU16)});
 }
 

@@ -1,5 +1,6 @@
 // Quantization. Quotients and products are rounded to f32 before they are rounded to an integer, as every
-// implementation computes them: otherwise values close to a tie would fall on different sides.
+// implementation computes them: otherwise values close to a tie would fall on different sides. As in a Cast,
+// what the integer type does not hold saturates, and NaN becomes 0, whatever the zero point.
 #include <cmath>
 
 #include "base/checked.h"
@@ -46,16 +47,6 @@ class ParameterMap {
   View view_;
 };
 
-// round(value) + zero within the range of `to`; NaN stands for zero.
-double Saturated(double rounded, double zero, DType to) {
-  const double value = std::isnan(rounded) ? zero : rounded + zero;
-  const bool is_signed = IsSignedInt(to);
-  const double low = is_signed ? static_cast<double>(LowestOf<int64_t>(to)) : 0.0;
-  const double high = static_cast<double>(is_signed ? static_cast<uint64_t>(HighestOf<int64_t>(to))
-                                                    : HighestOf<uint64_t>(to));
-  return std::fmin(std::fmax(value, low), high);
-}
-
 std::vector<double> LoadZeros(Inputs inputs, int64_t count) {
   if (IsPresent(inputs, 2)) return Load<double>(inputs[2]);
   return std::vector<double>(static_cast<size_t>(count), 0.0);
@@ -77,7 +68,7 @@ Outputs EvaluateQuantize(const Node& node, Inputs inputs) {
     const int64_t parameter = map[static_cast<int64_t>(i)];
     const double quotient = values[i] / scales[parameter];
     const double computed = in_f64 ? quotient : static_cast<double>(static_cast<float>(quotient));
-    values[i] = Saturated(half_away ? std::round(computed) : std::nearbyint(computed), zeros[parameter], to);
+    values[i] = (half_away ? std::round(computed) : std::nearbyint(computed)) + zeros[parameter];
   }
   return One(Store(values, to, x.shape()));
 }
@@ -109,12 +100,12 @@ Outputs EvaluateRequantize(const Node& node, Inputs inputs) {
     const double scale = scales[map[static_cast<int64_t>(i)]];
     if (in_fixed_point) {
       const int64_t product = QuantizedMultiplier::Of(scale).Times(static_cast<int64_t>(values[i]));
-      values[i] = Saturated(static_cast<double>(product), zero, to);
+      values[i] = static_cast<double>(product) + zero;
       continue;
     }
     const double exact = static_cast<double>(static_cast<float>(values[i])) * scale;
     const auto product = static_cast<double>(static_cast<float>(exact));
-    values[i] = Saturated(half_away ? std::round(product) : std::nearbyint(product), zero, to);
+    values[i] = (half_away ? std::round(product) : std::nearbyint(product)) + zero;
   }
   return One(Store(values, to, x.shape()));
 }

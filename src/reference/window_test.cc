@@ -85,7 +85,7 @@ TEST(Quantization, QuantizeSaturatesAndRoundsHalfToEven) {
   const Tensor scale = F32({}, {1});
   const auto zero = [](DType dtype, double value) { return Make(dtype, {}, {value}); };
   EXPECT_THAT(Evaluate(Op::kQuantize, {x, scale, zero(DType::kU8, 10)}, {{"to", DType::kU8}}),
-              Has({10, 12, 10, 255, 0, 10}));
+              Has({10, 12, 10, 255, 0, 0}));
   EXPECT_THAT(Evaluate(Op::kQuantize, {x, scale}, {{"to", DType::kI16}}), Has({0, 2, 0, 1000, -1000, 0}));
 }
 
