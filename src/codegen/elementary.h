@@ -46,8 +46,10 @@ RealValue ExpExtended(RealPair x);
 // e^x - 1 to full relative accuracy, f32 or f64, for |x| < 60; gives NaN for NaN. elementary.cc
 RealValue ExpMinus1(RealValue x);
 
-// Scalar loops: they add blocks to the function at the builder's insertion point. loops.cc
-llvm::Value* FmodLoop(ValueBuilder* values, llvm::Value* x, llvm::Value* y);  // f64
+// These have loops: they add blocks to the function at the builder's insertion point. loops.cc
+
+// f64. C's fmod, which is exact.
+RealValue Fmod(RealValue x, RealValue y);
 // The angles of `lanes` only, which are finite and of 1 or more, in right angles and what is left, f64; those
 // of the others stay.
 struct Angle {
@@ -55,6 +57,7 @@ struct Angle {
   RealValue rest;      // between -π/4 and π/4, to 2^-51 of it
 };
 Angle ReduceLargeAngles(RealValue x, LaneTruth lanes, Angle others);
+// Scalars.
 llvm::Value* IntegerPowLoop(ValueBuilder* values, bool is_signed, llvm::Value* x, llvm::Value* y);
 
 }  // namespace attune

@@ -1,4 +1,7 @@
-// Operations without a formula: scalar loops over the bits of their operands.
+// Operations without a formula, or with none for some operands: scalar loops over their bits.
+#include <limits>
+#include <vector>
+
 #include "codegen/elementary.h"
 #include "llvm/ADT/APInt.h"
 
@@ -31,7 +34,8 @@ class BitLoop {
     ir_.CreateCondBr(condition, step_, done_);
     ir_.SetInsertPoint(step_);
   }
-  void Next(llvm::PHINode* variable, Value* value) { variable->addIncoming(value, step_); }
+  // From the last block of the step, which may have loops of its own.
+  void Next(llvm::PHINode* variable, Value* value) { variable->addIncoming(value, ir_.GetInsertBlock()); }
   // The builder then stands behind the loop.
   void End() {
     ir_.CreateBr(test_);
@@ -96,6 +100,56 @@ Value* FractionOf(llvm::IRBuilder<>& ir, Value* integer) {
   return ir.CreateFAdd(scaled_high, scaled_low);
 }
 
+// `vectors`, or scalars, in which `body` replaces the elements of the lanes that are true, one lane after the
+// other: it takes a function that reads a lane of a vector, and gives an element for each of `vectors`.
+template <typename Body>
+std::vector<Value*> ReplaceLanes(LaneTruth lanes, std::vector<Value*> vectors, const Body& body) {
+  llvm::IRBuilder<>& ir = lanes.ir();
+  llvm::Type* i64 = ir.getInt64Ty();
+  const bool is_vector = lanes.value->getType()->isVectorTy();
+  const auto width = static_cast<unsigned>(ValueBuilder::LanesOf(lanes.value));
+  Value* all = ir.CreateZExt(ir.CreateBitCast(lanes.value, ir.getIntNTy(width)), i64);
+
+  BitLoop loop(&ir);
+  llvm::PHINode* pending = loop.Variable(all);
+  std::vector<llvm::PHINode*> variables;
+  for (Value* vector : vectors) variables.push_back(loop.Variable(vector));
+  loop.While(ir.CreateICmpNE(pending, ir.getInt64(0)));
+  Value* lane = ir.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, pending, ir.getTrue());
+  const std::vector<Value*> elements =
+      body([&](Value* vector) { return is_vector ? ir.CreateExtractElement(vector, lane) : vector; });
+  for (size_t i = 0; i < vectors.size(); ++i) {
+    loop.Next(variables[i],
+              is_vector ? ir.CreateInsertElement(variables[i], elements[i], lane) : elements[i]);
+    vectors[i] = variables[i];
+  }
+  loop.Next(pending, ir.CreateAnd(pending, ir.CreateSub(pending, ir.getInt64(1))));
+  loop.End();
+  return vectors;
+}
+
+// x modulo y, positive and finite, by long division, a bit a round: the remainder's significand is reduced by
+// the divisor's, then doubled, until the exponents meet. Every step is exact.
+Value* LongRemainder(llvm::IRBuilder<>& ir, Value* x, Value* y) {
+  const Decoded a = Decode(ir, ir.CreateBitCast(x, ir.getInt64Ty()));
+  const Decoded raw_b = Decode(ir, ir.CreateBitCast(y, ir.getInt64Ty()));
+  // A subnormal divisor moves up, so that the first remainder is below twice the divisor.
+  Value* zeros = ir.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, raw_b.significand, ir.getFalse());
+  Value* shift = ir.CreateSub(zeros, ir.getInt64(11));
+  const Decoded b = {ir.CreateShl(raw_b.significand, shift), ir.CreateSub(raw_b.exponent, shift)};
+
+  BitLoop loop(&ir);
+  llvm::PHINode* rest = loop.Variable(a.significand);
+  llvm::PHINode* exponent = loop.Variable(a.exponent);
+  Value* reduced =
+      ir.CreateSelect(ir.CreateICmpUGE(rest, b.significand), ir.CreateSub(rest, b.significand), rest);
+  loop.While(ir.CreateICmpSGT(exponent, b.exponent));
+  loop.Next(rest, ir.CreateShl(reduced, 1));
+  loop.Next(exponent, ir.CreateSub(exponent, ir.getInt64(1)));
+  loop.End();
+  return Encode(ir, ir.CreateLShr(reduced, shift), raw_b.exponent);
+}
+
 }  // namespace
 
 // By as many digits of 2/π as the exponent calls for, in integers, a lane a round (M. Payne and R. Hanek,
@@ -104,73 +158,41 @@ Angle ReduceLargeAngles(RealValue x, LaneTruth lanes, Angle others) {
   llvm::IRBuilder<>& ir = x.ir();
   llvm::Type* i64 = ir.getInt64Ty();
   llvm::Type* f64 = ir.getDoubleTy();
-  const bool is_vector = x.value->getType()->isVectorTy();
-  Value* mask =
-      ir.CreateBitCast(lanes.value, ir.getIntNTy(static_cast<unsigned>(ValueBuilder::LanesOf(x.value))));
-
-  Value* all = ir.CreateZExt(mask, i64);
-
-  BitLoop loop(&ir);
-  llvm::PHINode* pending = loop.Variable(all);
-  llvm::PHINode* quadrants = loop.Variable(others.quadrant.value);
-  llvm::PHINode* rests = loop.Variable(others.rest.value);
-  loop.While(ir.CreateICmpNE(pending, ir.getInt64(0)));
-  Value* lane = ir.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, pending, ir.getTrue());
-  Value* angle = is_vector ? ir.CreateExtractElement(x.value, lane) : x.value;
-  const auto insert = [&](Value* vector, Value* one) {
-    return is_vector ? ir.CreateInsertElement(vector, one, lane) : one;
-  };
-  Value* size = ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, angle);
-  Value* turned = RightAngles(ir, Decode(ir, ir.CreateBitCast(size, i64)));
-  // Half a right angle more makes rounding down rounding.
-  llvm::Type* wide = turned->getType();
-  Value* half = ir.CreateShl(llvm::ConstantInt::get(wide, 1), 253);
-  Value* nearest = ir.CreateTrunc(ir.CreateLShr(ir.CreateAdd(turned, half), 254), i64);
-  constexpr double kHalfPi = 1.5707963267948966;
-  Value* rest = ir.CreateFMul(FractionOf(ir, ir.CreateShl(turned, 2)), llvm::ConstantFP::get(f64, kHalfPi));
-  Value* negative = ir.CreateFCmpOLT(angle, llvm::ConstantFP::get(f64, 0));
-  Value* quadrant = ir.CreateAnd(ir.CreateSelect(negative, ir.CreateNeg(nearest), nearest), ir.getInt64(3));
-  loop.Next(pending, ir.CreateAnd(pending, ir.CreateSub(pending, ir.getInt64(1))));
-  loop.Next(quadrants, insert(quadrants, ir.CreateUIToFP(quadrant, f64)));
-  loop.Next(rests, insert(rests, ir.CreateSelect(negative, ir.CreateFNeg(rest), rest)));
-  loop.End();
-  return {x.Of(quadrants), x.Of(rests)};
+  const std::vector<Value*> reduced =
+      ReplaceLanes(lanes, {others.quadrant.value, others.rest.value}, [&](const auto& read) {
+        Value* angle = read(x.value);
+        Value* size = ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, angle);
+        Value* turned = RightAngles(ir, Decode(ir, ir.CreateBitCast(size, i64)));
+        // Half a right angle more makes rounding down rounding.
+        llvm::Type* wide = turned->getType();
+        Value* half = ir.CreateShl(llvm::ConstantInt::get(wide, 1), 253);
+        Value* nearest = ir.CreateTrunc(ir.CreateLShr(ir.CreateAdd(turned, half), 254), i64);
+        constexpr double kHalfPi = 1.5707963267948966;
+        Value* rest =
+            ir.CreateFMul(FractionOf(ir, ir.CreateShl(turned, 2)), llvm::ConstantFP::get(f64, kHalfPi));
+        Value* negative = ir.CreateFCmpOLT(angle, llvm::ConstantFP::get(f64, 0));
+        Value* quadrant =
+            ir.CreateAnd(ir.CreateSelect(negative, ir.CreateNeg(nearest), nearest), ir.getInt64(3));
+        return std::vector<Value*>{ir.CreateUIToFP(quadrant, f64),
+                                   ir.CreateSelect(negative, ir.CreateFNeg(rest), rest)};
+      });
+  return {x.Of(reduced[0]), x.Of(reduced[1])};
 }
 
-// Long division, a bit a round: the remainder's significand is reduced by the divisor's, then doubled, until
-// the exponents meet. Every step is exact.
-Value* FmodLoop(ValueBuilder* values, Value* x, Value* y) {
-  llvm::IRBuilder<>& ir = values->ir();
-  llvm::Type* i64 = ir.getInt64Ty();
-  const RealValue numerator{values, x}, denominator{values, y};
-  Value* x_bits = ir.CreateBitCast(Abs(numerator).value, i64);
-  Value* y_bits = ir.CreateBitCast(Abs(denominator).value, i64);
-  const Decoded a = Decode(ir, x_bits), raw_b = Decode(ir, y_bits);
-  // A subnormal divisor moves up, so that the first remainder is below twice the divisor.
-  Value* zeros = ir.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, raw_b.significand, ir.getFalse());
-  Value* shift = ir.CreateSub(zeros, ir.getInt64(11));
-  const Decoded b = {ir.CreateShl(raw_b.significand, shift), ir.CreateSub(raw_b.exponent, shift)};
-  Value* infinity = ir.getInt64(uint64_t{0x7FF} << 52);
-  // Zero, infinite and NaN operands must not enter the loop, whose result they do not take.
-  Value* undefined =
-      ir.CreateOr(ir.CreateICmpUGE(x_bits, infinity),
-                  ir.CreateOr(ir.CreateICmpUGT(y_bits, infinity), ir.CreateICmpEQ(y_bits, ir.getInt64(0))));
-  Value* start_exponent = ir.CreateSelect(undefined, b.exponent, a.exponent);
-
-  BitLoop loop(&ir);
-  llvm::PHINode* rest = loop.Variable(a.significand);
-  llvm::PHINode* exponent = loop.Variable(start_exponent);
-  Value* reduced =
-      ir.CreateSelect(ir.CreateICmpUGE(rest, b.significand), ir.CreateSub(rest, b.significand), rest);
-  loop.While(ir.CreateICmpSGT(exponent, b.exponent));
-  loop.Next(rest, ir.CreateShl(reduced, 1));
-  loop.Next(exponent, ir.CreateSub(exponent, ir.getInt64(1)));
-  loop.End();
-
-  Value* magnitude = Encode(ir, ir.CreateLShr(reduced, shift), raw_b.exponent);
-  Value* result =
-      ir.CreateSelect(ir.CreateICmpULT(x_bits, y_bits), x, CopySign({values, magnitude}, numerator).value);
-  return ir.CreateSelect(undefined, llvm::ConstantFP::getNaN(ir.getDoubleTy()), result);
+// With q = trunc(|x| / |y|), the rest |x| - q |y| is exact as long as q is an integer of f64. It is below 0
+// where the quotient was rounded up to an integer.
+RealValue Fmod(RealValue x, RealValue y) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity(), kMostExact = 0x1p52;
+  const RealValue a = Abs(x), b = Abs(y);
+  const RealValue quotient = Truncate(a / b);
+  const RealValue rest = Fma(-quotient, b, a);
+  const RealValue positive = Where(rest < 0.0, rest + b, rest);
+  const RealValue near = Where(b == kInfinity && a < kInfinity, a, positive);
+  const LaneTruth large = quotient > kMostExact && a < kInfinity && b > 0.0;
+  const std::vector<Value*> exact = ReplaceLanes(large, {near.value}, [&](const auto& read) {
+    return std::vector<Value*>{LongRemainder(x.ir(), read(a.value), read(b.value))};
+  });
+  return CopySign(x.Of(exact[0]), x);
 }
 
 // Squaring and multiplying, a bit of y a round.

@@ -161,11 +161,11 @@ Value* EmitPow(ValueBuilder* values, Value* x, Value* y) {
 }
 
 Value* EmitFmod(ValueBuilder* values, Value* x, Value* y) {
-  llvm::Type* type = x->getType();
-  Value* result = CallForEachLane(values, "fmod", ToF64(values, x), ToF64(values, y), [&](llvm::Function* f) {
-    return FmodLoop(values, f->getArg(0), f->getArg(1));
+  return CallLocal(values, "fmod", {x, y}, [&](llvm::Function* f) {
+    const RealValue dividend{values, ToF64(values, f->getArg(0))};
+    const RealValue divisor{values, ToF64(values, f->getArg(1))};
+    return FromF64(values, Fmod(dividend, divisor).value, x->getType());
   });
-  return FromF64(values, result, type);
 }
 
 Value* EmitIntegerPow(ValueBuilder* values, bool is_signed, Value* x, Value* y) {

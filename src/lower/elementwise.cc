@@ -58,15 +58,6 @@ Expr Between(const Expr& x, double low, double high) {
   return Min(Max(x, Constant(low, x)), Constant(high, x));
 }
 
-// Floats divide in f64, so that the quotient of f32 operands is exact enough to round down.
-Expr Mod(const Node& node, const Expr& x, const Expr& y) {
-  const bool truncate = node.attrs().Bool("truncate");
-  if (!IsFloat(x->dtype)) return MakeOp(truncate ? MathOp::kMod : MathOp::kFloorMod, {x, y});
-  const Expr a = CastTo(DType::kF64, x), b = CastTo(DType::kF64, y);
-  const Expr quotient = Unary(truncate ? MathOp::kTrunc : MathOp::kFloor, a / b);
-  return CastTo(x->dtype, Fma(-quotient, b, a));
-}
-
 Expr Pow(const Expr& x, const Expr& y) {
   if (IsFloat(x->dtype)) {
     if (y->kind == ExprKind::kFloat && y->float_value == 2) return x * x;
@@ -205,7 +196,7 @@ absl::StatusOr<Expr> ElementwiseFormula(const Node& node, const std::vector<Expr
     case Op::kCast:
       return CastTo(node.attrs().Type("to"), x);
     case Op::kMod:
-      return Mod(node, x, args[1]);
+      return MakeOp(node.attrs().Bool("truncate") ? MathOp::kMod : MathOp::kFloorMod, args);
     case Op::kPow:
       return Pow(x, args[1]);
     default:

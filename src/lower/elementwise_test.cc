@@ -50,6 +50,14 @@ TEST(LowerElementwise, BinaryOperatorsBroadcast) {
                      {},
                      op == Op::kEqual || op == Op::kLess ? "" : "{c1/16}"});
   }
+  for (const int64_t truncate : {0, 1}) {
+    cases.push_back({Op::kMod,
+                     {"f32[9] 1 -1 1e30 -3e38 5 -5 inf nan 1e-40", "f32[7,1] inf -inf 1e-3 -0.7 3 0 1e-45"},
+                     {{"truncate", truncate}}});
+    cases.push_back({Op::kMod,
+                     {"f64[8] 1 -1 1e300 -1e17 5 -5 inf 0.3", "f64[6,1] inf -inf 1e-3 -0.7 3 0.1"},
+                     {{"truncate", truncate}}});
+  }
   cases.push_back({Op::kWhere, {"bool[3,20]", "f32[20]", "f32[]"}, {}});
   cases.push_back({Op::kPow, {"f32[20] 0.1..3", "f32[20]"}, {}});
   cases.push_back({Op::kPow, {"i32[40] -9..9", "i64[40] -2..9"}, {}});
