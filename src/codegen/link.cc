@@ -1,13 +1,33 @@
-// Linking. lld works in this process on two temporary files: one archive in, one shared object out, whose
-// code and constants are then taken as they lie. What would need a loader is refused.
+// Linking. lld works in this process: one archive in, one shared object out, whose code and constants are
+// then taken as they lie. What would need a loader is refused.
+//
+// Problem: lld takes and gives files by their names, and a file with a name outlives a process that is
+// interrupted. Idea: the archive is a file in memory and the shared object goes through a pipe, both named by
+// their descriptors. Only a pipe will do: beside the name of an output that is a regular file, lld makes
+// another to see whether it could.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <memory>
 #include <mutex>
+#include <new>
+#include <string_view>
+#include <thread>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/checked.h"
+#include "base/file_descriptor.h"
 #include "base/status.h"
+#include "base/threads.h"
 #include "codegen/codegen.h"
 #include "lld/Common/Driver.h"
 #include "llvm/Object/ArchiveWriter.h"
@@ -26,46 +46,91 @@ using llvm::object::ELF64LEObjectFile;
 
 constexpr int64_t kPage = 4096;
 
-// A private folder for the linker's files, gone with this object.
-class TemporaryFolder {
- public:
-  static absl::StatusOr<TemporaryFolder> Make() {
-    std::error_code error;
-    std::string path = std::filesystem::temp_directory_path(error) / "attune-link-XXXXXX";
-    if (error || mkdtemp(path.data()) == nullptr) {
-      return absl::FailedPreconditionError(absl::StrCat("cannot make a temporary folder ", path));
-    }
-    return TemporaryFolder(std::move(path));
-  }
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
+// How this process names an open file.
+std::string PathOf(const FileDescriptor& file) { return absl::StrCat("/proc/self/fd/", file.get()); }
 
-  std::string File(const char* name) const { return absl::StrCat(path_, "/", name); }
+absl::Status NoMeans(const char* what) {
+  return absl::ResourceExhaustedError(absl::StrCat("no ", what, " to link with: ", std::strerror(errno)));
+}
+
+// A file of these bytes that has no name.
+absl::StatusOr<FileDescriptor> FileInMemory(llvm::StringRef bytes) {
+  FileDescriptor file(memfd_create("kernels", MFD_CLOEXEC));
+  if (file.get() < 0) return NoMeans("file");
+  while (!bytes.empty()) {
+    const ssize_t count = write(file.get(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return NoMeans("memory");
+    bytes = bytes.drop_front(static_cast<size_t>(count));
+  }
+  return file;
+}
+
+// A pipe that is written to by its path, and a thread that keeps what is written.
+class Collector {
+ public:
+  static absl::StatusOr<std::unique_ptr<Collector>> Start() {
+    std::unique_ptr<Collector> collector(new Collector);
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return NoMeans("pipe");
+    collector->from_ = FileDescriptor(ends[0]);
+    collector->to_ = FileDescriptor(ends[1]);
+    collector->is_over_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
+    if (collector->is_over_.get() < 0) return NoMeans("event");
+    if (!StartThread(collector->thread_, [c = collector.get()] { c->Collect(); })) {
+      return absl::ResourceExhaustedError("the system has no thread to link with");
+    }
+    return collector;
+  }
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
+  ~Collector() { Join(); }
+
+  std::string path() const { return PathOf(to_); }
+
+  // All that was written, once nothing writes any more. A descriptor that a crash left open does not matter.
+  absl::StatusOr<std::string> Finish() {
+    Join();
+    if (is_out_of_memory_) return absl::ResourceExhaustedError("no memory for the linked code");
+    return std::move(bytes_);
+  }
 
  private:
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  Collector() = default;
 
-  std::string path_;
+  void Join() {
+    if (!thread_.joinable()) return;
+    eventfd_write(is_over_.get(), 1);
+    thread_.join();
+  }
+
+  void Collect() {
+    std::array<char, 1 << 16> buffer;
+    for (;;) {
+      pollfd files[] = {{from_.get(), POLLIN, 0}, {is_over_.get(), POLLIN, 0}};
+      if (poll(files, std::size(files), -1) < 0) continue;
+      if ((files[0].revents & POLLIN) == 0) return;
+      const ssize_t count = read(from_.get(), buffer.data(), buffer.size());
+      // What cannot be kept is read all the same: the linker waits for that.
+      if (count > 0 && !is_out_of_memory_) Keep({buffer.data(), static_cast<size_t>(count)});
+    }
+  }
+
+  void Keep(std::string_view bytes) {
+    try {
+      bytes_.append(bytes);
+    } catch (const std::bad_alloc&) {
+      is_out_of_memory_ = true;
+    }
+  }
+
+  FileDescriptor from_, to_, is_over_;
+  std::thread thread_;
+  std::string bytes_;
+  bool is_out_of_memory_ = false;
 };
 
 std::string Message(llvm::Error error) { return llvm::toString(std::move(error)); }
-
-absl::Status WriteFile(const std::string& path, llvm::StringRef bytes) {
-  std::error_code error;
-  llvm::raw_fd_ostream stream(path, error);
-  if (!error) {
-    stream << bytes;
-    stream.close();
-    error = stream.error();
-    stream.clear_error();
-  }
-  if (error) return absl::ResourceExhaustedError(absl::StrCat("cannot write ", path, ": ", error.message()));
-  return absl::OkStatus();
-}
 
 absl::StatusOr<std::unique_ptr<llvm::MemoryBuffer>> MakeArchive(
     const std::vector<const std::string*>& objects) {
@@ -83,18 +148,18 @@ absl::StatusOr<std::unique_ptr<llvm::MemoryBuffer>> MakeArchive(
 }
 
 absl::Status RunLinker(const std::string& input, const std::string& output) {
-  // Flat: no tables for lazy binding, no padding between segments; constants before code. The output is
-  // written, not mapped, so that a full disk is an error and not a signal.
+  // Flat: no tables for lazy binding, no padding between segments; constants before code. Without threads,
+  // what is at the output's path is not unlinked.
   const char* const arguments[] = {"ld.lld", "-shared", "-zdefs", "-Bsymbolic", "-znorelro",
                                    "-znoseparate-code", "--no-rosegment", "-zmax-page-size=4096",
-                                   "--build-id=none", "--threads=1", "--no-mmap-output-file",
+                                   "--build-id=none", "--threads=1",
                                    // The names come last.
                                    "-o", output.c_str(), "--whole-archive", input.c_str()};
   static std::mutex one_at_a_time;
   const std::lock_guard<std::mutex> lock(one_at_a_time);
   std::string out, err;
   llvm::raw_string_ostream out_stream(out), err_stream(err);
-  // Without recovery, an error that lld calls fatal (a full disk) would end this process.
+  // Without recovery, an error that lld calls fatal would end this process.
   llvm::CrashRecoveryContext::Enable();
   const lld::Result result = lld::lldMain(arguments, out_stream, err_stream, {{lld::Gnu, &lld::elf::link}});
   llvm::CrashRecoveryContext::Disable();
@@ -164,13 +229,11 @@ absl::StatusOr<LinkedCode> Flatten(llvm::MemoryBufferRef file) {
 absl::StatusOr<LinkedCode> Link(const std::vector<const std::string*>& objects) {
   if (objects.empty()) return LinkedCode{};
   ASSIGN_OR_RETURN(const std::unique_ptr<llvm::MemoryBuffer> archive, MakeArchive(objects));
-  ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make());
-  const std::string input = folder.File("kernels.a"), output = folder.File("kernels.so");
-  RETURN_IF_ERROR(WriteFile(input, archive->getBuffer()));
-  RETURN_IF_ERROR(RunLinker(input, output));
-  auto linked = llvm::MemoryBuffer::getFile(output);
-  if (!linked) return InternalError("the linker's output cannot be read: ", linked.getError().message());
-  return Flatten((*linked)->getMemBufferRef());
+  ASSIGN_OR_RETURN(const FileDescriptor input, FileInMemory(archive->getBuffer()));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Collector> output, Collector::Start());
+  RETURN_IF_ERROR(RunLinker(PathOf(input), output->path()));
+  ASSIGN_OR_RETURN(const std::string linked, output->Finish());
+  return Flatten(llvm::MemoryBufferRef(linked, "kernels"));
 }
 
 }  // namespace attune

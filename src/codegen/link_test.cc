@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "base/testing/no_threads.h"
 #include "codegen/gemm_nest.h"
 #include "codegen/run_kernel.h"
 #include "codegen/x86/x86.h"
@@ -96,6 +97,26 @@ TEST(Link, RefusesWhatNeedsALoader) {
     EXPECT_FALSE(code.ok()) << text;
     EXPECT_THAT(std::string(code.status().message()), HasSubstr(message));
   }
+}
+
+// More than a pipe holds.
+TEST(Link, GivesAllOfALargeObject) {
+  constexpr size_t kBytes = 1 << 20;
+  const std::string content(kBytes, 'a');
+  const std::string object =
+      ObjectOf(absl::StrCat("@g = internal constant [", kBytes, " x i8] c\"", content,
+                            "\"  define i8 @k(i64 %i) nounwind { %p = getelementptr i8, ptr @g, i64 %i "
+                            " %x = load i8, ptr %p  ret i8 %x }")
+                   .c_str());
+  const auto code = Link({&object});
+  ASSERT_TRUE(code.ok()) << code.status();
+  EXPECT_NE(code->bytes.find(content), std::string::npos);
+}
+
+TEST(Link, WithoutAThreadIsRefused) {
+  const CompiledKernel kernel = *CompileKernel(Scale("k", 2), *HostTarget());
+  const testing::NoThreads none;
+  EXPECT_THAT(std::string(Link({&kernel.object}).status().message()), HasSubstr("no thread to link with"));
 }
 
 TEST(CompileKernel, SameInputsGiveTheSameBytes) {

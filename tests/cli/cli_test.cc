@@ -1,6 +1,7 @@
 // What the commands do when all is well.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <cmath>
 #include <filesystem>
@@ -16,8 +17,10 @@ namespace attune {
 namespace {
 
 using nlohmann::json;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 class CliTest : public ::testing::Test {
  protected:
@@ -216,6 +219,35 @@ TEST_F(CliTest, DumpsEachStage) {
   const std::vector<std::string> files = dump.Files();
   for (const char* extension : {".txt", ".json", ".loops", ".ll", ".s"}) {
     EXPECT_THAT(files, ::testing::Contains(::testing::EndsWith(extension)));
+  }
+}
+
+TEST_F(CliTest, CompilationNeedsNoTemporaryFolder) {
+  const Outcome outcome =
+      RunAttune({"compile", model_, "-o", artifact_}, {.environment = {{"TMPDIR", folder_ / "absent"}}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+// Each run is interrupted a little later, until one ends before that.
+TEST_F(CliTest, AnInterruptedCompilationLeavesNothing) {
+  const TemporaryFolder temporary;
+  for (const int signal : {SIGINT, SIGTERM, SIGKILL}) {
+    int interrupted = 0;
+    for (bool is_over = false; !is_over; ++interrupted) {
+      std::filesystem::remove(artifact_);
+      int asked = 0;
+      const Outcome outcome = RunAttune({"compile", model_, "-o", artifact_},
+                                        {.environment = {{"TMPDIR", temporary.path()}},
+                                         .signal_when = [&] { return asked++ == interrupted; },
+                                         .signal = signal});
+      is_over = outcome.exit_code == 0;
+      EXPECT_THAT(temporary.Files(), IsEmpty());
+      // The artifact may be complete and the process not yet at its end.
+      EXPECT_THAT(folder_.Files(), AnyOf(ElementsAre("scores.onnx", "x.npy"),
+                                         ElementsAre("scores.atn", "scores.onnx", "x.npy")));
+    }
+    EXPECT_GT(interrupted, 1);
+    EXPECT_THAT(folder_.Files(), ElementsAre("scores.atn", "scores.onnx", "x.npy"));
   }
 }
 
