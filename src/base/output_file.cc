@@ -1,6 +1,7 @@
 #include "base/output_file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,6 +50,22 @@ std::string NameBeside(const std::string& target) {
   clock_gettime(CLOCK_REALTIME, &now);
   return absl::StrCat(target, ".tmp-", getpid(), "-", count.fetch_add(1), "-", now.tv_nsec);
 }
+
+// While it lives, the signals that interrupt a process wait, if this thread is its only one.
+class InterruptsWait {
+ public:
+  InterruptsWait() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  InterruptsWait(const InterruptsWait&) = delete;
+  InterruptsWait& operator=(const InterruptsWait&) = delete;
+  ~InterruptsWait() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
 
 std::string LinkTo(const FileDescriptor& file) { return absl::StrCat("/proc/self/fd/", file.get()); }
 
@@ -120,6 +137,7 @@ absl::Status OutputFile::Finish() {
   // A pipe and many a device have nothing to synchronize.
   if (fsync(file_.get()) != 0 && errno != EINVAL && errno != EROFS) return Failure();
   if (target_.empty()) return absl::OkStatus();
+  const InterruptsWait until_renamed;
   if (temporary_.empty()) {
     const std::string link = LinkTo(file_);
     const auto name = [&link](const std::string& as) {
