@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/printable.h"
+#include "runtime/float_mode.h"
 #include "runtime/strided.h"
 
 namespace attune {
@@ -118,6 +119,7 @@ RuntimeStatus ModelSession::Run(std::span<uint64_t> nanoseconds) {
     return {ATTUNE_INVALID_ARGUMENT,
             "the session is already running in another thread; make a session for each"};
   }
+  const IeeeMode mode;
   has_outputs_ = false;
   std::fill(dims_.begin(), dims_.end(), 0);
   stream_->BeginRun();

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <system_error>
 
+#include "runtime/float_mode.h"
+
 namespace attune {
 namespace {
 
@@ -150,6 +152,7 @@ void ThreadPool::DrainAndReport(int32_t owner, uint32_t launch, int32_t self) {
 }
 
 void ThreadPool::Work(Thread& thread, int32_t self) {
+  const IeeeMode mode;
   for (uint32_t seen = 0; !stopping_.load(std::memory_order_relaxed);) {
     seen = Await(thread.number, seen);
     const Range range = thread.range.load(std::memory_order_acquire);
