@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <immintrin.h>
 
-#include <atomic>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <thread>
 #include <vector>
 
 #include "artifact/testing/sample_artifact.h"
@@ -44,26 +47,38 @@ TEST(FloatMode, IsIeeeWhileItLivesAndThenTheCallers) {
   }
 }
 
+// The mode of each thread that took part.
+struct Modes {
+  std::mutex mutex;
+  std::map<std::thread::id, uint32_t> modes;
+
+  size_t Note() {
+    const std::lock_guard<std::mutex> lock(mutex);
+    modes[std::this_thread::get_id()] = Mode();
+    return modes.size();
+  }
+};
+
+// A kernel that does not end before two threads are in it.
+int32_t NoteModes(void* const* buffers, int64_t*, void*, int32_t, int32_t) {
+  while (static_cast<Modes*>(buffers[0])->Note() < 2) std::this_thread::yield();
+  return 0;
+}
+
 TEST(FloatMode, OfTheWorkersIsIeeeWhoeverMadeThem) {
   constexpr int32_t kThreads = 4;
-  const auto note_modes = [](void* const* buffers, int64_t*, void*, int32_t, int32_t) -> int32_t {
-    auto& modes = *static_cast<std::vector<std::atomic<uint32_t>>*>(buffers[0]);
-    static std::atomic<size_t> threads = 0;
-    static thread_local const size_t self = threads++;
-    modes[self % modes.size()] = Mode();
-    return 0;
-  };
+  constexpr uint64_t kStride = 128;
   for (const uint32_t mode : {kFlushing, kUpwards}) {
     const HostMode host(mode);
     std::shared_ptr<ThreadPool> pool;
     ASSERT_TRUE(ThreadPool::Get(kThreads, &pool).ok());
     const IeeeMode run;
-    std::vector<std::atomic<uint32_t>> modes(64);
-    void* buffers[] = {&modes};
-    const DeviceMemory scratch = CpuDevice().Allocate(kThreads * 128);
-    for (int i = 0; i < 200; ++i)
-      EXPECT_EQ(pool->Run({note_modes, buffers, nullptr, scratch.get(), 128, kThreads}), 0);
-    for (const uint32_t noted : modes) EXPECT_TRUE(noted == 0 || noted == kDefault) << std::hex << noted;
+    Modes noted;
+    void* buffers[] = {&noted};
+    const DeviceMemory scratch = CpuDevice().Allocate(kThreads * kStride);
+    EXPECT_EQ(pool->Run({NoteModes, buffers, nullptr, scratch.get(), kStride, kThreads}), 0);
+    EXPECT_GE(noted.modes.size(), 2u);
+    for (const auto& [thread, of_thread] : noted.modes) EXPECT_EQ(of_thread, kDefault);
   }
 }
 
