@@ -8,6 +8,7 @@
 #include "base/float16.h"
 #include "base/random.h"
 #include "base/status.h"
+#include "reference/broadcast.h"
 #include "reference/compare.h"
 #include "reference/interpreter.h"
 
@@ -58,11 +59,25 @@ bool KeepsExact(const Node& node) {
   }
 }
 
-// Activations whose usual formulas cancel where the result is near 0: they are as exact as their input is
-// large.
-bool CancelsInside(Op op) {
-  return op == Op::kGelu || op == Op::kSilu || op == Op::kSoftplus || op == Op::kElu || op == Op::kErf ||
-         op == Op::kTanh || op == Op::kSigmoid || op == Op::kHardSigmoid || op == Op::kHardSwish;
+// The size of the numbers whose difference or product an activation is, where its result may be much smaller:
+// it is exact to a few roundoffs of this (docs/decisions/floating-point.md). Empty for other operators.
+Tensor InsideOf(const Node& node, const Tensor& x) {
+  constexpr double kZeroBelow = 6;  // what gelu makes of -6 or less
+  const auto each = [&](auto magnitude) {
+    Tensor inside(DType::kF64, x.shape());
+    for (int64_t i = 0; i < x.num_elements(); ++i) inside.SetDouble(i, magnitude(x.ToDouble(i)));
+    return inside;
+  };
+  switch (node.op()) {
+    case Op::kGelu:
+      return each([&](double at) { return std::min(std::abs(at), kZeroBelow); });
+    case Op::kSoftplus:
+      return each([](double) { return 1.0; });
+    case Op::kElu:
+      return each([&](double) { return std::abs(node.attrs().Float("alpha")); });
+    default:
+      return Tensor();
+  }
 }
 
 // No error is below this: activations make 0 of numbers as small, or others as small (codegen/elementary.cc),
@@ -92,7 +107,8 @@ class Perturbation {
       : graph_(graph),
         model_(model),
         random_(seed),
-        rounds_(model.precision == DType::kBF16 && seed % 4 == 0) {}
+        rounds_(model.precision == DType::kBF16 && seed % 4 == 0),
+        merges_(seed % 4 == 2) {}
 
   absl::StatusOr<std::vector<Tensor>> Evaluate(const Node& node, std::vector<Tensor> given) {
     bool exact = model_.keeps_exact && KeepsExact(node);
@@ -102,7 +118,9 @@ class Perturbation {
       for (Tensor& tensor : given) tensor = WithErrors(tensor, nullptr);
     }
     ASSIGN_OR_RETURN(std::vector<Tensor> results, EvaluateNode(node, given));
-    Tensor magnitude = CancelsInside(node.op()) ? given[0] : Tensor();
+    if (merges_ && !exact && node.op() == Op::kEqual && IsFloat(given[0].dtype()))
+      Merge(given[0], given[1], results[0]);
+    Tensor magnitude = InsideOf(node, given[0]);
     if (IsSummed(graph_, node) && node.num_inputs() > 2) {
       magnitude = Tensor(DType::kF64, results[0].shape());
       std::ranges::fill(magnitude.as_mutable<double>(), LargestOf(given[1]) * LargestOf(given[2]));
@@ -121,15 +139,33 @@ class Perturbation {
   }
 
  private:
+  // The largest error of a value of `dtype`, relative to it. What is stored in few bits is computed as f32,
+  // and rounded to them once or not at all.
+  double UnitOf(DType dtype) const {
+    const bool narrow = dtype == DType::kF16 || dtype == DType::kBF16;
+    const bool rounds = rounds_ && dtype == DType::kF32;
+    const double ulps = rounds ? 1 : narrow ? std::min(model_.ulps, 4.0) : model_.ulps;
+    return UnitRoundoff(dtype == DType::kF32 ? model_.precision : dtype) * ulps;
+  }
+
+  // Numbers that errors make equal are.
+  void Merge(const Tensor& a, const Tensor& b, Tensor& equal) const {
+    const absl::StatusOr<Tensor> left = reference::BroadcastTo(a, equal.shape());
+    const absl::StatusOr<Tensor> right = reference::BroadcastTo(b, equal.shape());
+    if (!left.ok() || !right.ok()) return;
+    const double unit = UnitOf(a.dtype());
+    for (int64_t i = 0; i < equal.num_elements(); ++i) {
+      const double x = left->ToDouble(i), y = right->ToDouble(i);
+      if (std::abs(x - y) <= unit * (std::abs(x) + std::abs(y))) equal.SetInt(i, 1);
+    }
+  }
+
   // The same with an error on each element, relative to it and to what was summed up for it.
   Tensor WithErrors(const Tensor& exact, const Tensor* magnitude) {
     if (!IsFloat(exact.dtype()) || exact.num_elements() == 0) return exact;
-    // What is stored in few bits is computed as f32, and rounded to them once or not at all.
     const bool narrow = exact.dtype() == DType::kF16 || exact.dtype() == DType::kBF16;
-    const DType type = exact.dtype() == DType::kF32 ? model_.precision : exact.dtype();
     const bool rounds = rounds_ && exact.dtype() == DType::kF32;
-    const double ulps = rounds ? 1 : narrow ? std::min(model_.ulps, 4.0) : model_.ulps;
-    const double unit = UnitRoundoff(type) * ulps;
+    const double unit = UnitOf(exact.dtype());
     const double computed_unit = narrow ? UnitRoundoff(DType::kF32) * model_.ulps : unit;
     Tensor result(exact.dtype(), exact.shape());
     for (int64_t i = 0; i < exact.num_elements(); ++i) {
@@ -149,6 +185,9 @@ class Perturbation {
   // Every fourth run in bf16 gives numbers that bf16 has, by errors of one roundoff: they may be exactly 1 or
   // 0.
   bool rounds_;
+  // In every fourth run, numbers that differ by no more than the errors are equal: roundings that make two
+  // numbers one are more frequent than errors that happen to.
+  bool merges_;
 };
 
 // How much is done to learn what rounding does. The first is enough for nearly all graphs.
