@@ -173,7 +173,8 @@ class Perturbation {
       double most = unit * std::abs(x);
       if (magnitude != nullptr) most += computed_unit * std::abs(magnitude->ToDouble(i));
       if (x != 0) most += LeastErrorOf(exact.dtype());
-      const double moved = std::isfinite(x) ? x + (2 * random_.Uniform() - 1) * most : x;
+      double moved = std::isfinite(x) ? x + (2 * random_.Uniform() - 1) * most : x;
+      if (merges_ && std::abs(x) <= most) moved = 0;
       result.SetDouble(i, rounds ? BF16ToFloat(FloatToBF16(static_cast<float>(moved))) : moved);
     }
     return result;
@@ -185,8 +186,8 @@ class Perturbation {
   // Every fourth run in bf16 gives numbers that bf16 has, by errors of one roundoff: they may be exactly 1 or
   // 0.
   bool rounds_;
-  // In every fourth run, numbers that differ by no more than the errors are equal: roundings that make two
-  // numbers one are more frequent than errors that happen to.
+  // In every fourth run, numbers that differ by no more than the errors are equal, and what is no more than
+  // its error is 0: roundings that make two numbers one are more frequent than errors that happen to.
   bool merges_;
 };
 
