@@ -6,6 +6,9 @@
 // Unsigned weights less 128 are signed, and mostly fit without a zero point at all. What then is left of a
 // zero point z_x is z_x Σ w, a number for each output channel; padding, which stands for zeros, has to be z_x
 // for that. And of z_w it is z_w Σ x, the sum of a window, which is a product with ones.
+//
+// A zero point, or weights, that only the run knows (dynamic quantization) take the same way by operators:
+// the sums of constant weights are constants still, and padding is put in its place by a mask.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -21,6 +24,15 @@ constexpr int64_t kHalfRange = 128;
 
 Value* AddScalar(Graph& graph, Node* before, DType dtype, int64_t number) {
   return graph.AddConstant(Tensor::Scalar(dtype, static_cast<double>(number)), before->name(), before);
+}
+
+// Bytes of the other sign: i8 plus 128, or u8 less 128.
+Value* Shifted(Graph& graph, Node* before, Value* bytes) {
+  const bool is_signed = bytes->type().dtype == DType::kI8;
+  Value* wide = AddBefore(graph, before, Op::kCast, {bytes}, {{"to", DType::kI16}});
+  Value* offset = AddScalar(graph, before, DType::kI16, is_signed ? kHalfRange : -kHalfRange);
+  Value* sum = AddBefore(graph, before, Op::kAdd, {wide, offset});
+  return AddBefore(graph, before, Op::kCast, {sum}, {{"to", is_signed ? DType::kU8 : DType::kI8}});
 }
 
 // ---- Signed activations become unsigned.
@@ -104,28 +116,22 @@ class UnsignedTwins {
   bool Use(Node* node) {
     Value* x = node->input(0);
     const std::optional<int64_t> zero = ZeroPointOf(*node, 2);
-    const bool by_channel = node->op() == Op::kDequantize && node->input(1)->type().rank() != 0;
-    if (x->type().dtype != DType::kI8 || x->constant() != nullptr || !zero || by_channel) return false;
+    const bool is_product = IsIntegerProduct(node->op());
+    if (x->type().dtype != DType::kI8 || x->constant() != nullptr) return false;
+    if (!is_product && (!zero || node->input(1)->type().rank() != 0)) return false;
     auto twin = twins_.find(x);
     if (twin == twins_.end()) {
-      if (!IsIntegerProduct(node->op())) return false;
-      twin = twins_.emplace(x, Shifted(node, x)).first;
+      if (!is_product) return false;
+      twin = twins_.emplace(x, Shifted(graph_, node, x)).first;
     }
-    Value* shifted = AddScalar(graph_, node, DType::kU8, *zero + kHalfRange);
+    Value* shifted = zero ? AddScalar(graph_, node, DType::kU8, *zero + kHalfRange)
+                          : Shifted(graph_, node, node->input(2));
     std::vector<Value*> inputs = node->inputs();
     inputs.resize(std::max<size_t>(inputs.size(), 3), nullptr);
     inputs[0] = twin->second;
     inputs[2] = shifted;
     ReplaceNode(graph_, node, AddBefore(graph_, node, node->op(), std::move(inputs), node->attrs()));
     return true;
-  }
-
-  // What nobody quantizes here, such as an input of the network.
-  Value* Shifted(Node* before, Value* x) {
-    Value* wide = AddBefore(graph_, before, Op::kCast, {x}, {{"to", DType::kI16}});
-    Value* offset = AddScalar(graph_, before, DType::kI16, kHalfRange);
-    Value* sum = AddBefore(graph_, before, Op::kAdd, {wide, offset});
-    return AddBefore(graph_, before, Op::kCast, {sum}, {{"to", DType::kU8}});
   }
 
   Graph& graph_;
@@ -177,19 +183,21 @@ int64_t OutputAxis(const Node& product) {
 }
 
 // A product like `node`, of the same x.
+Value* ProductWith(Graph& graph, Node* node, Value* weights) {
+  return AddBefore(graph, node, node->op(), {node->input(0), weights, node->input(2)}, node->attrs());
+}
 Value* ProductWith(Graph& graph, Node* node, const Shape& shape, std::span<const double> weights) {
-  Value* w = graph.AddConstant(FromDoubles(DType::kI8, shape, weights), node->name(), node);
-  return AddBefore(graph, node, node->op(), {node->input(0), w, node->input(2)}, node->attrs());
+  return ProductWith(graph, node,
+                     graph.AddConstant(FromDoubles(DType::kI8, shape, weights), node->name(), node));
 }
 
-// Σ x over what each output sees; nullptr where outputs of one group are several, and groups too.
+// Σ x over what each output sees.
 Value* SumOfOperand(Graph& graph, Node* node) {
   Shape shape = node->input(1)->type().shape();
   if (node->op() == Op::kConvInteger) {
-    const int64_t group = node->attrs().Int("group", 1);
-    if (group != 1 && group != shape[0]) return nullptr;
-    shape[0] = group;
+    if (node->attrs().Int("group", 1) == 1) shape[0] = 1;
   } else {
+    shape.erase(shape.begin(), shape.end() - 2);
     shape[node->attrs().Bool("transpose_b") ? 0 : 1] = 1;
   }
   int64_t size = 1;
@@ -197,70 +205,158 @@ Value* SumOfOperand(Graph& graph, Node* node) {
   return ProductWith(graph, node, shape, std::vector<double>(static_cast<size_t>(size), 1));
 }
 
+// `values`, a scalar or one for each place of `axis`, for broadcasting to a tensor of that rank.
+Value* Along(Graph& graph, Node* before, Value* values, int rank, int64_t axis) {
+  if (values->type().rank() == 0) return values;
+  Shape shape(static_cast<size_t>(rank - axis), 1);
+  shape[0] = values->type().shape()[0];
+  return AddBefore(graph, before, Op::kReshape, {values}, {{"shape", Ints(shape.begin(), shape.end())}});
+}
+
+Value* ToI32(Graph& graph, Node* before, Value* value) {
+  return AddBefore(graph, before, Op::kCast, {value}, {{"to", DType::kI32}});
+}
+
+// Puts `product`, of signed weights, less rest · Σ x in the place of `node`. Returns the two products.
+std::vector<Node*> LessWindow(Graph& graph, Node* node, Value* product, Value* rest) {
+  Value* window = SumOfOperand(graph, node);
+  ReplaceNode(graph, node,
+              AddBefore(graph, node, Op::kSub, {product, AddBefore(graph, node, Op::kMul, {window, rest})}));
+  return {product->producer(), window->producer()};
+}
+
+// The same for weights, or zero points of weights, that are no constants.
+std::vector<Node*> CenterRunTimeWeights(Graph& graph, Node* node) {
+  Value* w = node->input(1);
+  Value* zero = node->input(3);
+  const bool is_signed = w->type().dtype == DType::kI8;
+  Value* product = ProductWith(graph, node, is_signed ? w : Shifted(graph, node, w));
+  Value* rest = is_signed ? nullptr : AddScalar(graph, node, DType::kI32, -kHalfRange);
+  if (zero != nullptr) {
+    zero = ToI32(graph, node, zero);
+    rest = rest == nullptr ? zero : AddBefore(graph, node, Op::kAdd, {zero, rest});
+    rest = Along(graph, node, rest, product->type().rank(), OutputAxis(*node));
+  }
+  return LessWindow(graph, node, product, rest);
+}
+
 // Puts products of signed weights without zero points in the place of `node`. Returns them.
 std::vector<Node*> CenterWeights(Graph& graph, Node* node) {
   const Value* w = node->input(1);
   if (w->type().dtype == DType::kI8 && node->input(3) == nullptr) return {node};
   std::optional<Weights> weights = CenteredWeights(*node);
-  if (!weights) return {};
+  if (!weights) return CenterRunTimeWeights(graph, node);
   const Shape shape = w->type().shape();
   if (FitSigned(weights->numbers)) {
     Value* product = ProductWith(graph, node, shape, weights->numbers);
     ReplaceNode(graph, node, product);
     return {product->producer()};
   }
-  Value* window = SumOfOperand(graph, node);
-  if (window == nullptr) return {};
   const double offset = w->type().dtype == DType::kU8 ? kHalfRange : 0;
   std::vector<double> numbers = ToDoubles(*w->constant());
   for (double& number : numbers) number -= offset;
   std::vector<double> zeros = *ZeroPointsOf(*node, 3);
   for (double& zero : zeros) zero -= offset;
   Value* product = ProductWith(graph, node, shape, numbers);
-  Value* rest = AddAlong(graph, node, DType::kI32, zeros, product->type().rank(), OutputAxis(*node));
-  ReplaceNode(graph, node,
-              AddBefore(graph, node, Op::kSub, {product, AddBefore(graph, node, Op::kMul, {window, rest})}));
-  return {product->producer(), window->producer()};
+  return LessWindow(graph, node, product,
+                    AddAlong(graph, node, DType::kI32, zeros, product->type().rank(), OutputAxis(*node)));
 }
 
 // ---- The activations' zero point goes into a sum.
 
-// conv(x) with padding that stands for the zero point: conv(pad(x)).
-Value* Padded(Graph& graph, Node* conv, int64_t zero) {
-  const Ints pads = conv->attrs().IntList("pads", {});
-  if (AllAre(pads, 0)) return conv->input(0);
+// Whether a convolution has padding.
+bool IsPadded(const Node& product) {
+  return product.op() == Op::kConvInteger && !AllAre(product.attrs().IntList("pads", {}), 0);
+}
+
+// The pads of a convolution as those of an operator that pads: also of the first two axes.
+Ints PadsOfAllAxes(const Node& conv) {
+  const Ints pads = conv.attrs().IntList("pads", {});
   const size_t spatial = pads.size() / 2;
   Ints all(2 * (spatial + 2), 0);
   for (size_t i = 0; i < spatial; ++i) {
     all[2 + i] = pads[i];
     all[4 + spatial + i] = pads[spatial + i];
   }
+  return all;
+}
+
+// What a convolution with padding that stands for the zero point sums up without: x with its padding.
+Value* Padded(Graph& graph, Node* conv, int64_t zero) {
   return AddBefore(graph, conv, Op::kPad, {conv->input(0)},
-                   {{"pads", all}, {"value", static_cast<double>(zero)}});
+                   {{"pads", PadsOfAllAxes(*conv)}, {"value", static_cast<double>(zero)}});
+}
+
+// The same by a zero point that only the run knows.
+Value* PaddedAtRunTime(Graph& graph, Node* conv) {
+  Value* x = Padded(graph, conv, 0);
+  const Ints pads = PadsOfAllAxes(*conv);
+  const size_t rank = pads.size() / 2;
+  Shape shape = x->type().shape();
+  shape[0] = shape[1] = 1;
+  Tensor inside(DType::kBool, shape);
+  for (int64_t i = 0; i < inside.num_elements(); ++i) {
+    int64_t rest = i;
+    bool is_inside = true;
+    for (size_t axis = rank; axis-- > 0;) {
+      const int64_t at = rest % shape[axis];
+      rest /= shape[axis];
+      is_inside = is_inside && pads[axis] <= at && at < shape[axis] - pads[rank + axis];
+    }
+    inside.SetDouble(i, is_inside ? 1 : 0);
+  }
+  Value* mask = graph.AddConstant(std::move(inside), conv->name(), conv);
+  return AddBefore(graph, conv, Op::kWhere, {mask, x, conv->input(2)});
+}
+
+// Σ w of each output, for broadcasting to the product; `weights` where they are constants.
+Value* SumOfWeights(Graph& graph, Node* product, const std::optional<Weights>& weights) {
+  const int rank = product->output()->type().rank();
+  if (weights) return AddAlong(graph, product, DType::kI32, Sums(*weights), rank, OutputAxis(*product));
+  Value* wide = ToI32(graph, product, product->input(1));
+  Ints axes;
+  if (product->op() == Op::kConvInteger) {
+    for (int axis = 1; axis < rank; ++axis) axes.push_back(axis);
+    Value* sums = AddBefore(graph, product, Op::kReduceSum, {wide}, {{"axes", axes}, {"keepdims", false}});
+    return Along(graph, product, sums, rank, OutputAxis(*product));
+  }
+  const int rows = wide->type().rank() - 2;
+  if (!product->attrs().Bool("transpose_b"))
+    return AddBefore(graph, product, Op::kReduceSum, {wide}, {{"axes", Ints{rows}}, {"keepdims", true}});
+  Value* sums =
+      AddBefore(graph, product, Op::kReduceSum, {wide}, {{"axes", Ints{rows + 1}}, {"keepdims", false}});
+  Shape shape = sums->type().shape();
+  shape.insert(shape.end() - 1, 1);
+  return AddBefore(graph, product, Op::kReshape, {sums}, {{"shape", Ints(shape.begin(), shape.end())}});
+}
+
+// `sum` less z_x Σ w.
+Value* LessActivationZero(Graph& graph, Node* product, Value* sum) {
+  const std::optional<int64_t> zero = ZeroPointOf(*product, 2);
+  const std::optional<Weights> weights = CenteredWeights(*product);
+  const int rank = sum->type().rank();
+  if (zero && weights) {
+    std::vector<double> offsets = Sums(*weights);
+    for (double& offset : offsets) offset *= -static_cast<double>(*zero);
+    Value* constant = AddAlong(graph, product, DType::kI32, offsets, rank, OutputAxis(*product));
+    return AddBefore(graph, product, Op::kAdd, {sum, constant});
+  }
+  Value* wide = Along(graph, product, ToI32(graph, product, product->input(2)), rank, rank - 2);
+  Value* share = AddBefore(graph, product, Op::kMul, {wide, SumOfWeights(graph, product, weights)});
+  return AddBefore(graph, product, Op::kSub, {sum, share});
 }
 
 bool FoldActivationZero(Graph& graph, Node* node) {
+  if (node->input(2) == nullptr || node->input(3) != nullptr) return false;
   const std::optional<int64_t> zero = ZeroPointOf(*node, 2);
-  if (node->input(2) == nullptr || node->input(3) != nullptr || !zero) return false;
-  std::optional<Weights> weights;
-  if (*zero != 0) {
-    weights = CenteredWeights(*node);
-    if (!weights) return false;
-  }
   Attributes attributes = node->attrs();
   Value* x = node->input(0);
-  if (weights && node->op() == Op::kConvInteger) {
-    x = Padded(graph, node, *zero);
-    attributes.Set("pads", Ints(attributes.IntList("pads", Ints(2 * (x->type().rank() - 2), 0)).size(), 0));
+  if (zero != 0 && IsPadded(*node)) {
+    x = zero ? Padded(graph, node, *zero) : PaddedAtRunTime(graph, node);
+    attributes.Set("pads", Ints(attributes.IntList("pads", {}).size(), 0));
   }
   Value* sum = AddBefore(graph, node, node->op(), {x, node->input(1)}, std::move(attributes));
-  if (weights) {
-    std::vector<double> offsets = Sums(*weights);
-    for (double& offset : offsets) offset *= -static_cast<double>(*zero);
-    Value* constant = AddAlong(graph, node, DType::kI32, offsets, sum->type().rank(), OutputAxis(*node));
-    sum = AddBefore(graph, node, Op::kAdd, {sum, constant});
-  }
-  ReplaceNode(graph, node, sum);
+  ReplaceNode(graph, node, zero == 0 ? sum : LessActivationZero(graph, node, sum));
   return true;
 }
 
@@ -271,7 +367,8 @@ absl::StatusOr<bool> FoldZeroPointsPass(Graph& graph, const PassContext&) {
   bool changed = ForEachNode(graph, [&](Graph&, Node* node) { return twins.Visit(node); });
   std::vector<Node*> products;
   for (const auto& node : graph.nodes()) {
-    if (IsIntegerProduct(node->op()) && node->input(0)->type().dtype == DType::kU8)
+    if (IsIntegerProduct(node->op()) && node->input(0)->type().dtype == DType::kU8 &&
+        node->input(0)->type().is_static() && node->input(1)->type().is_static())
       products.push_back(node.get());
   }
   for (Node* product : products) {

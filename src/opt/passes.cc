@@ -48,6 +48,7 @@ std::span<const PassInfo> PassTable() {
       {"fold_affine", FoldAffinePass, "Batch normalization ends in the weights.", {}},
 
       {"fold_zero_points", FoldZeroPointsPass, "Transposes and pads are where they stay.", {}},
+      {"fold_constants", FoldConstantsPass, "Sums of stacked weights.", kFolding},
       {"fold_scales", FoldScalesPass, "Offsets for the zero points are there.", {}},
       {"linearize_integers", LinearizeIntegersPass, "Where integers come from is still to be seen.", {}},
       {"decompose_quantization", DecomposeQuantizationPass, "What is left of it is arithmetic.", {}},
