@@ -21,14 +21,16 @@
 namespace attune {
 namespace {
 
-// Beyond what else may be open, so that the rest can be closed.
-constexpr int kCommands = 100, kReplies = 101;
+// The first beyond the standard ones, which every limit of open files allows.
+constexpr int kCommands = 3, kReplies = 4;
 constexpr int64_t kSpareBytes = int64_t{1} << 30;  // for what mappings round up to
 
 // For the signal handler; the process runs one kernel.
 const KernelMemory* crash_memory = nullptr;
 
-bool Send(const KernelReply& reply) { return write(kReplies, &reply, sizeof(reply)) == sizeof(reply); }
+bool Send(const KernelReply& reply, int replies = kReplies) {
+  return write(replies, &reply, sizeof(reply)) == sizeof(reply);
+}
 
 void SendCrash(const Crash& crash) {
   KernelReply reply;
@@ -42,12 +44,16 @@ void SendCrash(const Crash& crash) {
   Send(reply);
 }
 
-// Leaves nothing open but the two pipes and what errors are printed to.
-void KeepFiles(int commands, int replies) {
-  dup2(commands, kCommands);
-  dup2(replies, kReplies);
-  close_range(STDERR_FILENO + 1, kCommands - 1, 0);
-  close_range(kReplies + 1, UINT_MAX, 0);
+// Leaves nothing open but the two pipes, at their numbers, and the standard streams. False
+// where the system does not allow two more files for a moment.
+bool KeepFiles(int commands, int replies) {
+  constexpr int kAway = kReplies + 1;  // beyond the numbers that are about to be taken
+  commands = fcntl(commands, F_DUPFD, kAway);
+  replies = fcntl(replies, F_DUPFD, kAway);
+  if (commands < 0 || replies < 0) return false;
+  if (dup2(commands, kCommands) < 0 || dup2(replies, kReplies) < 0) return false;
+  close_range(kAway, UINT_MAX, 0);
+  return true;
 }
 
 // Where the system runs out of memory it ends this process, and not the tuner or what else is there.
@@ -159,10 +165,14 @@ void RunKernelChild(const KernelSetup& setup, pid_t runner, int commands, int re
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != runner) _exit(0);  // it was too late
   BeTheFirstToGo();
-  KeepFiles(commands, replies);
+  KernelReply ready;
+  if (!KeepFiles(commands, replies)) {
+    ready.what = KernelReply::kNoFiles;
+    Send(ready, replies);
+    _exit(0);
+  }
   const OnSameProcessors processors(setup.threads);
   KernelChild child(setup, shared, places);
-  KernelReply ready;
   ready.what = child.SetUp();
   if (Send(ready) && ready.what == KernelReply::kReady) child.Serve();
   _exit(0);  // without destructors: the filter forbids what they do

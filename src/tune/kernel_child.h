@@ -27,6 +27,7 @@ struct KernelReply {
     kOverwritten,  // beside the buffer `value`
     kNoMemory,     // for what is to be set up
     kNoThreads,    // likewise
+    kNoFiles,      // open at once
     kNoSandbox,
     kCrashed,  // by the signal `value`
   };

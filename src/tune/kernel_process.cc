@@ -102,6 +102,8 @@ std::unique_ptr<KernelProcess> KernelProcess::Start(const KernelSetup& setup, Fa
     *failure = {TrialOutcome::kOutOfMemory, "the system does not have the memory that the kernel needs"};
   } else if (ready.what == KernelReply::kNoThreads) {
     *failure = {TrialOutcome::kOther, absl::StrCat("the system does not have ", setup.threads, " threads")};
+  } else if (ready.what == KernelReply::kNoFiles) {
+    *failure = {TrialOutcome::kOther, kTooFewFiles};
   } else {
     *failure = {TrialOutcome::kOther, "the system has no filters for system calls"};
   }

@@ -114,7 +114,7 @@ ProcessEnd DescribeEnd(int wait_status) {
       end.outcome = TrialOutcome::kOutOfMemory;
       end.reason = "out of memory";
     } else if (status == kTooFewFilesStatus) {
-      end.reason = "it cannot have the files open that it needs; raise the limit (ulimit -n)";
+      end.reason = kTooFewFiles;
     }
   }
   return end;

@@ -33,6 +33,10 @@ inline constexpr char kWorkerGreeting[] = "attune worker 2";
 // Exit status of a worker that cannot have the memory that it wants.
 inline constexpr int kOutOfMemoryStatus = 77;
 
+// Why a process did not start.
+inline constexpr char kTooFewFiles[] =
+    "it cannot have the files open that it needs; raise the limit (ulimit -n)";
+
 // How a process ended, as its parent sees it.
 struct ProcessEnd {
   TrialOutcome outcome = TrialOutcome::kCrashed;  // or kOutOfMemory, kTimedOut

@@ -51,10 +51,10 @@ class Terminal {
   std::string text_;
 };
 
-// In the child: `bytes` -1 is no limit.
-void LimitTo(__rlimit_resource resource, int64_t bytes) {
-  if (bytes < 0) return;
-  const rlimit limit = {static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
+// In the child: `most` -1 is no limit.
+void LimitTo(__rlimit_resource resource, int64_t most) {
+  if (most < 0) return;
+  const rlimit limit = {static_cast<rlim_t>(most), static_cast<rlim_t>(most)};
   if (setrlimit(resource, &limit) != 0) _exit(126);
 }
 
@@ -66,6 +66,7 @@ void LimitTo(__rlimit_resource resource, int64_t bytes) {
   if (out_fd < 0 || err_fd < 0 || dup2(out_fd, 1) < 0 || dup2(err_fd, 2) < 0) _exit(126);
   LimitTo(RLIMIT_FSIZE, options.max_file_bytes);
   LimitTo(RLIMIT_AS, options.max_address_bytes);
+  LimitTo(RLIMIT_NOFILE, options.max_open_files);
   for (const auto& [name, value] : options.environment) {
     if (setenv(name.c_str(), value.c_str(), /*overwrite=*/1) != 0) _exit(126);
   }

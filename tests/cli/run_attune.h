@@ -20,6 +20,7 @@ struct Outcome {
 struct RunOptions {
   int64_t max_file_bytes = -1;                                        // as `ulimit -f` sets it; -1: none
   int64_t max_address_bytes = -1;                                     // as `ulimit -v` does
+  int64_t max_open_files = -1;                                        // as `ulimit -n` does
   std::vector<std::pair<std::string, std::string>> environment = {};  // variables besides this process's
   std::string standard_output = {};                                   // a file; empty: captured
   std::string records = "none";  // the default database, which is never the user's

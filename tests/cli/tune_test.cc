@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -188,6 +189,11 @@ TEST_F(TuneTest, GoesOnAfterItWasKilled) {
   EXPECT_GE(List(records_, "measurements").size(), 24);
 }
 
+TEST_F(TuneTest, FewOpenFilesAreEnough) {
+  const Outcome outcome = Tune({"--trials", "2", "--builders", "1"}, {.max_open_files = 50});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
 // What takes no time.
 class TuneUsageTest : public TuneTest {};
 
@@ -258,6 +264,16 @@ TEST_F(TuneUsageTest, WhatCannotWorkIsSaidAtOnce) {
     EXPECT_THAT(outcome.err, AllOf(StartsWith("attune: "), HasSubstr(part)));
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
     EXPECT_EQ(outcome.out, "");
+  }
+}
+
+TEST_F(TuneUsageTest, TooFewOpenFilesAreOneSentence) {
+  for (int files = 8; files <= 16; ++files) {  // fewer do not load a program's libraries
+    std::filesystem::remove(records_);
+    const Outcome outcome = Tune({"--builders", "1"}, {.max_open_files = files});
+    EXPECT_EQ(outcome.exit_code, 1) << files;
+    EXPECT_THAT(outcome.err, StartsWith("attune: "));
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << files << outcome.err;
   }
 }
 
