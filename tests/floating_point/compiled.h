@@ -1,0 +1,44 @@
+// For the tests: graphs as text, compiled as a user would, for each width of vectors.
+#ifndef ATTUNE_TESTS_FLOATING_POINT_COMPILED_H_
+#define ATTUNE_TESTS_FLOATING_POINT_COMPILED_H_
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/network.h"
+#include "graph/graph.h"
+#include "graph/tensor.h"
+#include "target/target.h"
+
+namespace attune::floating_point {
+
+// This machine, and AVX2 where that is less.
+std::vector<Target> Targets();
+
+// The graph of a text; fails the test where there is none.
+std::unique_ptr<Graph> Parse(const std::string& text);
+
+// Convolutions of x, of that shape, by each of `weights` in turn, which leave its height and width.
+std::unique_ptr<Graph> Convolutions(const Shape& x, const std::vector<Tensor>& weights);
+// x times `columns`.
+std::unique_ptr<Graph> Product(const Shape& x, const Tensor& columns);
+
+// The outputs of the graph compiled for `target`, which has one input a tensor, in order. With `strategy`,
+// its kernels are scheduled so where that applies.
+std::vector<Tensor> RunCompiled(const Graph& graph, const std::vector<Tensor>& inputs, const Target& target,
+                                std::string_view strategy = "");
+
+// The compiled graph, and inputs by name.
+Network Compiled(const Graph& graph, const Target& target, std::string_view strategy = "");
+std::vector<NamedTensor> Named(const Graph& graph, const std::vector<Tensor>& inputs);
+
+// Random numbers in [low, high).
+Tensor RandomTensor(const Shape& shape, uint64_t seed, double low = -1, double high = 1);
+
+// A tensor whose elements are `values` over and over.
+Tensor Repeated(const Shape& shape, std::span<const double> values, DType dtype = DType::kF32);
+
+}  // namespace attune::floating_point
+
+#endif  // ATTUNE_TESTS_FLOATING_POINT_COMPILED_H_

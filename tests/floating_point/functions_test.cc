@@ -1,0 +1,138 @@
+// The largest errors that docs/decisions/floating-point.md states, over all of f32.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "absl/strings/str_cat.h"
+#include "compiled.h"
+
+namespace attune::floating_point {
+namespace {
+
+using Real = long double;
+constexpr double kRoundoff = 0x1p-24;
+constexpr Real kInf = std::numeric_limits<Real>::infinity();
+
+// An operator of one input, how it is defined, and what it may be off by: units in the last place of the
+// result, and roundoffs of a size that depends on the input.
+struct Function {
+  std::string op;
+  Real (*exact)(Real);
+  double ulps;
+  double roundoffs = 0;
+  double (*size)(double) = nullptr;
+  std::string attributes = "";
+  double least = 0;  // and no matter how large, where it is no larger than this
+};
+
+constexpr double kLeastExp = 0x1p-125, kLeastSilu = 0x1p-118;
+
+Real Sigmoid(Real x) { return 1 / (1 + std::exp(-x)); }
+Real Silu(Real x) { return x == -kInf ? 0 : x * Sigmoid(x); }
+Real Elu(Real x) { return x < 0 ? std::expm1(x) : x; }
+Real Softplus(Real x) { return std::max<Real>(x, 0) + std::log1p(std::exp(-std::abs(x))); }
+Real Gelu(Real x) { return x / 2 * std::erfc(-x / std::numbers::sqrt2_v<Real>); }
+// tanh's argument is 0.797… (x + 0.044715 x³).
+Real GeluByTanh(Real x) {
+  const Real u = std::sqrt(2 / std::numbers::pi_v<Real>) * (x + 0.044715L * x * x * x);
+  return x / (1 + std::exp(-2 * u));
+}
+Real HardSwish(Real x) { return x * std::clamp<Real>(x / 6 + 0.5L, 0, 1); }
+Real HardSigmoid(Real x) { return std::clamp<Real>(0.2L * x + 0.5L, 0, 1); }
+
+double One(double) { return 1; }
+double UpTo6(double x) { return std::min(std::abs(x), 6.0); }
+
+const std::vector<Function>& Functions() {
+  static const std::vector<Function> functions = {
+      {"sqrt", [](Real x) { return std::sqrt(x); }, 0.5},
+      {"exp", [](Real x) { return std::exp(x); }, 1.1, 0, nullptr, "", kLeastExp},
+      {"log", [](Real x) { return std::log(x); }, 0.9},
+      {"tanh", [](Real x) { return std::tanh(x); }, 3},
+      {"erf", [](Real x) { return std::erf(x); }, 5},
+      {"sigmoid", Sigmoid, 4.5, 0, nullptr, "", kLeastExp},
+      {"silu", Silu, 4.5, 0, nullptr, "", kLeastSilu},
+      {"gelu", Gelu, 0, 4, UpTo6},
+      {"gelu", GeluByTanh, 0, 4, UpTo6, "{approximate = \"tanh\"}"},
+      {"softplus", Softplus, 1, 2, One},
+      {"elu", Elu, 1, 1, One, "{alpha = 1.0}"},
+      {"hard_sigmoid", HardSigmoid, 1, 1, One, "{alpha = 0.2, beta = 0.5}"},
+      {"hard_swish", HardSwish, 1, 1, UpTo6},
+      {"sin", [](Real x) { return std::sin(x); }, 0.51},
+      {"cos", [](Real x) { return std::cos(x); }, 0.51},
+      {"tan", [](Real x) { return std::tan(x); }, 0.51},
+      {"asin", [](Real x) { return std::asin(x); }, 0.51},
+      {"acos", [](Real x) { return std::acos(x); }, 0.51},
+      {"atan", [](Real x) { return std::atan(x); }, 0.51},
+      {"sinh", [](Real x) { return std::sinh(x); }, 0.51},
+      {"cosh", [](Real x) { return std::cosh(x); }, 0.51},
+      {"asinh", [](Real x) { return std::asinh(x); }, 0.51},
+      {"acosh", [](Real x) { return std::acosh(x); }, 0.51},
+      {"atanh", [](Real x) { return std::atanh(x); }, 0.51},
+  };
+  return functions;
+}
+
+// The distance of neighbours around x.
+double UlpOf(float x) {
+  int exponent;
+  std::frexp(std::max(std::abs(x), std::numeric_limits<float>::min()), &exponent);
+  return std::ldexp(1.0, exponent - std::numeric_limits<float>::digits);
+}
+
+// By how much of what is allowed `actual` is off; NaN and infinities have to be what they are.
+double Excess(const Function& function, float x, float actual) {
+  const Real exact = function.exact(x);
+  const auto rounded = static_cast<float>(exact);
+  if (std::isnan(rounded) || std::isnan(actual)) return std::isnan(rounded) == std::isnan(actual) ? 0 : kInf;
+  if (rounded == actual) return 0;
+  if (std::isinf(rounded) || std::isinf(actual)) return kInf;
+  double allowed = function.ulps * UlpOf(rounded) + function.least;
+  if (function.size != nullptr) allowed += function.roundoffs * kRoundoff * function.size(x);
+  return static_cast<double>(std::abs(actual - exact)) / allowed;
+}
+
+// Every 20011th f32, and what lies at the ends.
+Tensor Sample() {
+  constexpr uint64_t kStep = 20011;
+  std::vector<float> values = {0.0f,
+                               -0.0f,
+                               HUGE_VALF,
+                               -HUGE_VALF,
+                               std::nanf(""),
+                               std::numeric_limits<float>::max(),
+                               -std::numeric_limits<float>::max(),
+                               std::numeric_limits<float>::denorm_min()};
+  for (uint64_t bits = 0; bits <= UINT32_MAX; bits += kStep)
+    values.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  return Tensor::FromFloats(values, {static_cast<int64_t>(values.size())});
+}
+
+TEST(Functions, ErrByNoMoreThanIsStated) {
+  const Tensor x = Sample();
+  const auto in = x.as<float>();
+  for (const Function& function : Functions()) {
+    const std::string type = absl::StrCat("f32[", in.size(), "]");
+    const auto graph = Parse(absl::StrCat("graph(%x: ", type, ") {\n  %y = ", function.op, "(%x) ",
+                                          function.attributes, " : ", type, "\n  return \"y\": %y\n}\n"));
+    for (const Target& target : Targets()) {
+      const std::vector<Tensor> outputs = RunCompiled(*graph, {x}, target);
+      ASSERT_EQ(outputs.size(), 1u);
+      const auto out = outputs[0].as<float>();
+      double worst = 0;
+      size_t where = 0;
+      for (size_t i = 0; i < in.size(); ++i) {
+        const double excess = Excess(function, in[i], out[i]);
+        if (excess > worst) worst = excess, where = i;
+      }
+      EXPECT_LE(worst, 1) << target.name << ": " << function.op << function.attributes << "(" << in[where]
+                          << ") = " << out[where] << ", not "
+                          << static_cast<double>(function.exact(in[where]));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attune::floating_point
