@@ -9,16 +9,17 @@
 namespace attune::floating_point {
 namespace {
 
-// A strategy wherever it applies.
+// A strategy where it applies, and elsewhere the one that always does.
 class Preference : public KernelChooser {
  public:
   explicit Preference(std::string_view strategy) : strategy_(FindStrategy(strategy)) {}
 
   absl::StatusOr<KernelChoice> Choose(const Workload& workload, const std::string& task,
                                       const Target& target) const override {
-    if (strategy_ == nullptr || !strategy_->why_not(workload, target).empty())
-      return AnalyticChooser().Choose(workload, task, target);
-    return KernelChoice{.strategy = strategy_, .config = strategy_->analytic_default(workload, target)};
+    if (strategy_ == nullptr) return AnalyticChooser().Choose(workload, task, target);
+    const bool applies = strategy_->why_not(workload, target).empty();
+    const Strategy* strategy = applies ? strategy_ : &AllStrategies().back();
+    return KernelChoice{.strategy = strategy, .config = strategy->analytic_default(workload, target)};
   }
   double SecondsOf(const std::string&) const override { return 0; }
 

@@ -24,8 +24,8 @@ std::unique_ptr<Graph> Convolutions(const Shape& x, const std::vector<Tensor>& w
 // x times `columns`.
 std::unique_ptr<Graph> Product(const Shape& x, const Tensor& columns);
 
-// The outputs of the graph compiled for `target`, which has one input a tensor, in order. With `strategy`,
-// its kernels are scheduled so where that applies.
+// The outputs of the graph compiled for `target`, which has one input a tensor, in order. Where a strategy is
+// named, it schedules all kernels that it applies to.
 std::vector<Tensor> RunCompiled(const Graph& graph, const std::vector<Tensor>& inputs, const Target& target,
                                 std::string_view strategy = "");
 
