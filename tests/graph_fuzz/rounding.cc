@@ -203,11 +203,11 @@ static_assert(std::size(kEfforts) == Judge::kMostEffort + 1);
 // Compiled code may be off by this many times what the runs are.
 constexpr double kFactor = 4;
 
-// Beside a pole of a tangent or a quotient, no number of runs tells how far errors may move a result: it is
-// large, and they move it by half of itself.
+// Beside a pole of a tangent or a quotient, no number of runs tells how far errors may move a result: they
+// move it far, and by half of itself.
 bool IsBesidePole(double result, double spread) {
-  constexpr double kLarge = 32;
-  return std::abs(result) >= kLarge && spread >= std::abs(result) / 2;
+  constexpr double kFar = 8;
+  return spread >= kFar && spread >= std::abs(result) / 2;
 }
 
 bool IsEqual(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
