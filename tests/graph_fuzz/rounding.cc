@@ -108,7 +108,8 @@ class Perturbation {
         model_(model),
         random_(seed),
         rounds_(model.precision == DType::kBF16 && seed % 4 == 0),
-        merges_(seed % 4 == 2) {}
+        merges_(seed % 4 == 2),
+        cancels_(seed % 4 == 1) {}
 
   absl::StatusOr<std::vector<Tensor>> Evaluate(const Node& node, std::vector<Tensor> given) {
     bool exact = model_.keeps_exact && KeepsExact(node);
@@ -120,6 +121,7 @@ class Perturbation {
     ASSIGN_OR_RETURN(std::vector<Tensor> results, EvaluateNode(node, given));
     if (merges_ && !exact && node.op() == Op::kEqual && IsFloat(given[0].dtype()))
       Merge(given[0], given[1], results[0]);
+    if (cancels_ && !exact && node.op() == Op::kTan) LoseAngles(given[0], results[0]);
     Tensor magnitude = InsideOf(node, given[0]);
     if (IsSummed(graph_, node) && node.num_inputs() > 2) {
       magnitude = Tensor(DType::kF64, results[0].shape());
@@ -160,9 +162,17 @@ class Perturbation {
     }
   }
 
+  // Of an angle whose error is as large as a right angle, the tangent may be infinite.
+  void LoseAngles(const Tensor& angles, Tensor& tangents) const {
+    const double unit = UnitOf(angles.dtype());
+    for (int64_t i = 0; i < angles.num_elements(); ++i) {
+      if (unit * std::abs(angles.ToDouble(i)) >= 1) tangents.SetDouble(i, HUGE_VAL);
+    }
+  }
+
   // The same with an error on each element, relative to it and to what was summed up for it.
   Tensor WithErrors(const Tensor& exact, const Tensor* magnitude) {
-    if (!IsFloat(exact.dtype()) || exact.num_elements() == 0) return exact;
+    if (merges_ || !IsFloat(exact.dtype()) || exact.num_elements() == 0) return exact;
     const bool narrow = exact.dtype() == DType::kF16 || exact.dtype() == DType::kBF16;
     const bool rounds = rounds_ && exact.dtype() == DType::kF32;
     const double unit = UnitOf(exact.dtype());
@@ -174,7 +184,7 @@ class Perturbation {
       if (magnitude != nullptr) most += computed_unit * std::abs(magnitude->ToDouble(i));
       if (x != 0) most += LeastErrorOf(exact.dtype());
       double moved = std::isfinite(x) ? x + (2 * random_.Uniform() - 1) * most : x;
-      if (merges_ && std::abs(x) <= most) moved = 0;
+      if (cancels_ && std::abs(x) <= most) moved = 0;
       result.SetDouble(i, rounds ? BF16ToFloat(FloatToBF16(static_cast<float>(moved))) : moved);
     }
     return result;
@@ -186,9 +196,10 @@ class Perturbation {
   // Every fourth run in bf16 gives numbers that bf16 has, by errors of one roundoff: they may be exactly 1 or
   // 0.
   bool rounds_;
-  // In every fourth run, numbers that differ by no more than the errors are equal, and what is no more than
-  // its error is 0: roundings that make two numbers one are more frequent than errors that happen to.
-  bool merges_;
+  // Roundings that make two numbers one, or a sum 0, are more frequent than errors that happen to. So every
+  // fourth run errs nowhere, but numbers that differ by no more than the errors are equal in it; and in every
+  // fourth, what is no more than its error is 0.
+  bool merges_, cancels_;
 };
 
 // How much is done to learn what rounding does. The first is enough for nearly all graphs.
@@ -208,6 +219,14 @@ constexpr double kFactor = 4;
 bool IsBesidePole(double result, double spread) {
   constexpr double kFar = 8;
   return spread >= kFar && spread >= std::abs(result) / 2;
+}
+
+// What two bounds allow together; infinite, as a scalar, where either leaves the shape undecided.
+Tensor Wider(Tensor bound, const Tensor& other) {
+  if (bound.shape() != other.shape()) return Tensor::Scalar(DType::kF64, HUGE_VAL);
+  for (int64_t k = 0; k < bound.num_elements(); ++k)
+    bound.SetDouble(k, std::max(bound.ToDouble(k), other.ToDouble(k)));
+  return bound;
 }
 
 bool IsEqual(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
@@ -265,10 +284,9 @@ Tensor Judge::BoundOf(size_t i, DType precision, const Runs& runs) const {
   return bound;
 }
 
-std::string Judge::CompareOutput(size_t i, const Tensor& actual, DType precision, const Runs& runs) const {
+std::string Judge::CompareOutput(size_t i, const Tensor& actual, const Tensor& bound) const {
   const Tensor& expected = expected_[i];
   if (actual.dtype() != expected.dtype()) return "has another dtype";
-  const Tensor bound = BoundOf(i, precision, runs);
   if (bound.shape() != expected.shape()) return "";  // how much comes out is undecided
   if (actual.shape() != expected.shape()) return "has another shape";
   int64_t wrong = 0, first = -1;
@@ -286,8 +304,10 @@ std::string Judge::Complaint(const std::vector<Tensor>& actual, DType precision)
   if (actual.size() != expected_.size()) return absl::StrCat(actual.size(), " outputs");
   for (size_t i = 0; i < actual.size(); ++i) {
     std::string complaint;
+    Tensor bound = BoundOf(i, precision, RunsOf(precision, 0));
     for (size_t effort = 0; effort < std::size(kEfforts); ++effort) {
-      complaint = CompareOutput(i, actual[i], precision, RunsOf(precision, effort));
+      if (effort > 0) bound = Wider(std::move(bound), BoundOf(i, precision, RunsOf(precision, effort)));
+      complaint = CompareOutput(i, actual[i], bound);
       if (complaint.empty()) break;
     }
     if (!complaint.empty()) return absl::StrCat("output \"", graph_.outputs()[i].name, "\" ", complaint);
@@ -299,15 +319,8 @@ std::vector<Tensor> Judge::Bounds(size_t effort) {
   std::vector<Tensor> bounds;
   for (size_t i = 0; i < expected_.size(); ++i) {
     Tensor widest = BoundOf(i, DType::kF32, RunsOf(DType::kF32, 0));
-    for (size_t more = 1; more <= effort; ++more) {
-      const Tensor bound = BoundOf(i, DType::kF32, RunsOf(DType::kF32, more));
-      // Scalars of undecided shapes, too.
-      if (bound.shape() != widest.shape()) widest = Tensor::Scalar(DType::kF64, HUGE_VAL);
-      for (int64_t k = 0; k < widest.num_elements(); ++k) {
-        if (bound.shape() == widest.shape())
-          widest.SetDouble(k, std::max(widest.ToDouble(k), bound.ToDouble(k)));
-      }
-    }
+    for (size_t more = 1; more <= effort; ++more)
+      widest = Wider(std::move(widest), BoundOf(i, DType::kF32, RunsOf(DType::kF32, more)));
     bounds.push_back(std::move(widest));
   }
   return bounds;

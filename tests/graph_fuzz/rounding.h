@@ -58,7 +58,7 @@ class Judge {
   const Runs& RunsOf(DType precision, size_t effort);
   // As Bounds(), for one output by one effort.
   Tensor BoundOf(size_t i, DType precision, const Runs& runs) const;
-  std::string CompareOutput(size_t i, const Tensor& actual, DType precision, const Runs& runs) const;
+  std::string CompareOutput(size_t i, const Tensor& actual, const Tensor& bound) const;
 
   const Graph& graph_;
   std::vector<Tensor> inputs_, expected_;
