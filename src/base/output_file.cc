@@ -67,6 +67,33 @@ class InterruptsWait {
   sigset_t before_;
 };
 
+// By errno.
+absl::Status CannotWrite(const std::string& path) {
+  const int error = errno;
+  const std::string message = absl::StrCat(path, ": cannot write: ", std::strerror(error));
+  return error == ENOENT ? absl::NotFoundError(message) : absl::FailedPreconditionError(message);
+}
+
+// Opens what is to be written straight through, or a file of any kind with O_APPEND. `info` is what is there,
+// if anything. Does not wait for the reader of a pipe, who may never come.
+absl::StatusOr<FileDescriptor> OpenThrough(const std::string& path, const struct stat* info, int flags) {
+  const int stream = info == nullptr ? -1 : StreamTo(*info);
+  if (stream >= 0) {
+    FileDescriptor file(fcntl(stream, F_DUPFD_CLOEXEC, 0));
+    if (file.get() < 0) return CannotWrite(path);
+    return file;
+  }
+  FileDescriptor file(open(path.c_str(), kWrite | O_NONBLOCK | flags, kNewMode));
+  if (file.get() < 0 && errno == ENXIO && info != nullptr && S_ISFIFO(info->st_mode)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": cannot write: it is a pipe that nobody reads; start its reader first"));
+  }
+  if (file.get() < 0) return CannotWrite(path);
+  // Writing may wait for a reader that is there.
+  if (fcntl(file.get(), F_SETFL, fcntl(file.get(), F_GETFL) & ~O_NONBLOCK) != 0) return CannotWrite(path);
+  return file;
+}
+
 std::string LinkTo(const FileDescriptor& file) { return absl::StrCat("/proc/self/fd/", file.get()); }
 
 }  // namespace
@@ -77,6 +104,15 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
   return file;
 }
 
+absl::Status OutputFile::Check(const std::string& path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+    // To open it would do more than ask: whoever reads a pipe would see its end.
+    return access(path.c_str(), W_OK) == 0 ? absl::OkStatus() : CannotWrite(path);
+  }
+  return Create(path).status();
+}
+
 OutputFile::~OutputFile() {
   if (!temporary_.empty()) unlink(temporary_.c_str());
 }
@@ -85,20 +121,16 @@ absl::Status OutputFile::Open() {
   if (path_.empty()) return InvalidInput("no file to write is named");
   struct stat info;
   const bool exists = stat(path_.c_str(), &info) == 0;
-  if (exists && !S_ISREG(info.st_mode)) {
-    file_ = FileDescriptor(open(path_.c_str(), kWrite));
-    return file_.get() < 0 ? Failure() : absl::OkStatus();
-  }
-  if (const int stream = exists ? StreamTo(info) : -1; stream >= 0) {
-    file_ = FileDescriptor(fcntl(stream, F_DUPFD_CLOEXEC, 0));
-    return file_.get() < 0 ? Failure() : absl::OkStatus();
+  if (exists && (!S_ISREG(info.st_mode) || StreamTo(info) >= 0)) {
+    ASSIGN_OR_RETURN(file_, OpenThrough(path_, &info, 0));
+    return absl::OkStatus();
   }
   target_ = BehindLinks(path_);
   RETURN_IF_ERROR(OpenTemporary());
   if (!exists) return absl::OkStatus();
   // The owner first, since changing it takes bits of the mode away. Only a privileged process may change it.
-  if (fchown(file_.get(), info.st_uid, info.st_gid) != 0 && errno != EPERM) return Failure();
-  return fchmod(file_.get(), info.st_mode & 0777) == 0 ? absl::OkStatus() : Failure();
+  if (fchown(file_.get(), info.st_uid, info.st_gid) != 0 && errno != EPERM) return CannotWrite(path_);
+  return fchmod(file_.get(), info.st_mode & 0777) == 0 ? absl::OkStatus() : CannotWrite(path_);
 }
 
 // The system removes a file without a name itself, however this process ends. Some file systems have none.
@@ -110,7 +142,7 @@ absl::Status OutputFile::OpenTemporary() {
   file_ = FileDescriptor(open(temporary_.c_str(), kWrite | O_CREAT | O_EXCL, kNewMode));
   if (file_.get() >= 0) return absl::OkStatus();
   temporary_.clear();
-  return Failure();
+  return CannotWrite(path_);
 }
 
 absl::Status OutputFile::Write(std::string_view bytes) {
@@ -123,19 +155,13 @@ absl::Status OutputFile::Write(std::string_view bytes) {
 }
 
 absl::Status OutputFile::Drain(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = write(file_.get(), bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Failure();
-    bytes.remove_prefix(static_cast<size_t>(count));
-  }
-  return absl::OkStatus();
+  return WriteAll(file_, bytes) ? absl::OkStatus() : CannotWrite(path_);
 }
 
 absl::Status OutputFile::Finish() {
   RETURN_IF_ERROR(Drain(std::exchange(buffer_, "")));
   // A pipe and many a device have nothing to synchronize.
-  if (fsync(file_.get()) != 0 && errno != EINVAL && errno != EROFS) return Failure();
+  if (fsync(file_.get()) != 0 && errno != EINVAL && errno != EROFS) return CannotWrite(path_);
   if (target_.empty()) return absl::OkStatus();
   const InterruptsWait until_renamed;
   if (temporary_.empty()) {
@@ -145,20 +171,36 @@ absl::Status OutputFile::Finish() {
     };
     if (name(target_)) return absl::OkStatus();
     // Only a file with a name can take another's place.
-    if (errno != EEXIST) return Failure();
+    if (errno != EEXIST) return CannotWrite(path_);
     std::string beside = NameBeside(target_);
-    if (!name(beside)) return Failure();
+    if (!name(beside)) return CannotWrite(path_);
     temporary_ = std::move(beside);
   }
-  if (rename(temporary_.c_str(), target_.c_str()) != 0) return Failure();
+  if (rename(temporary_.c_str(), target_.c_str()) != 0) return CannotWrite(path_);
   temporary_.clear();
   return absl::OkStatus();
 }
 
-absl::Status OutputFile::Failure() const {
-  const int error = errno;
-  const std::string message = absl::StrCat(path_, ": cannot write: ", std::strerror(error));
-  return error == ENOENT ? absl::NotFoundError(message) : absl::FailedPreconditionError(message);
+absl::StatusOr<FileDescriptor> OpenToAppend(const std::string& path) {
+  struct stat info;
+  const bool exists = stat(path.c_str(), &info) == 0;
+  return OpenThrough(path, exists ? &info : nullptr, O_APPEND | O_CREAT);
+}
+
+bool SharesStdout(const std::string& path) {
+  struct stat info, out;
+  return stat(path.c_str(), &info) == 0 && fstat(STDOUT_FILENO, &out) == 0 && info.st_dev == out.st_dev &&
+         info.st_ino == out.st_ino && !S_ISCHR(out.st_mode);
+}
+
+bool WriteAll(const FileDescriptor& file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = write(file.get(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(count));
+  }
+  return true;
 }
 
 }  // namespace attune

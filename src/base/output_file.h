@@ -21,9 +21,11 @@ namespace attune {
 class OutputFile {
  public:
   // Follows symbolic links. An existing file keeps its mode and, where the system allows, its owner. What is
-  // no regular file, and what this process's stdout or stderr goes to, is written straight through; opening a
-  // pipe waits for its reader.
+  // no regular file, and what this process's stdout or stderr goes to, is written straight through; a pipe
+  // that nobody reads is an error.
   static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path);
+  // Whether Create() would succeed now, but that a pipe may get its reader later.
+  static absl::Status Check(const std::string& path);
   // Without Finish(), the path is what it was before, and nothing is left beside it.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -38,7 +40,6 @@ class OutputFile {
   absl::Status Open();
   absl::Status OpenTemporary();
   absl::Status Drain(std::string_view bytes);
-  absl::Status Failure() const;
 
   const std::string path_;
   std::string target_;     // the file behind the path's links; empty where it is written straight through
@@ -46,6 +47,17 @@ class OutputFile {
   std::string buffer_;
   FileDescriptor file_;
 };
+
+// A file to add to, which is made where there is none. What OutputFile writes straight through is so here
+// too.
+absl::StatusOr<FileDescriptor> OpenToAppend(const std::string& path);
+
+// Whether what is written to `path` mixes with what this process writes to its stdout: not where that is a
+// device, such as a terminal.
+bool SharesStdout(const std::string& path);
+
+// Writes all bytes; false, and errno set, where that fails.
+bool WriteAll(const FileDescriptor& file, std::string_view bytes);
 
 }  // namespace attune
 

@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -23,6 +25,7 @@ namespace attune {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 class OutputFileTest : public ::testing::Test {
@@ -91,12 +94,57 @@ TEST_F(OutputFileTest, ADeviceStaysOne) {
 
 TEST_F(OutputFileTest, APipesReaderGetsIt) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
-  std::string content;
-  std::thread reader([&] { content = Content(path_); });
-  EXPECT_TRUE(WriteFileAtomically(path_, "through").ok());
-  reader.join();
-  EXPECT_EQ(content, "through");
+  const FileDescriptor reader(open(path_.c_str(), O_RDONLY | O_NONBLOCK));
+  // More than a pipe holds: writing waits for the reader.
+  const std::string content(1 << 20, 'x');
+  absl::Status wrote;
+  std::thread writer([&] { wrote = WriteFileAtomically(path_, content); });
+  std::string got;
+  while (got.size() < content.size()) {
+    pollfd entry = {reader.get(), POLLIN, 0};
+    char buffer[1 << 16];
+    ASSERT_EQ(poll(&entry, 1, -1), 1);
+    got.append(buffer, static_cast<size_t>(std::max<ssize_t>(0, read(reader.get(), buffer, sizeof(buffer)))));
+  }
+  writer.join();
+  EXPECT_TRUE(wrote.ok()) << wrote;
+  EXPECT_TRUE(got == content);
   EXPECT_TRUE(std::filesystem::is_fifo(path_));
+}
+
+TEST_F(OutputFileTest, APipeThatNobodyReadsIsAnError) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  for (const absl::Status& status : {WriteFileAtomically(path_, "lost"), OpenToAppend(path_).status()})
+    EXPECT_THAT(std::string(status.message()),
+                StartsWith(path_ + ": cannot write: it is a pipe that nobody"));
+}
+
+TEST_F(OutputFileTest, AppendsToWhatIsThere) {
+  for (const char* content : {"a", "b"}) {
+    const auto file = OpenToAppend(path_);
+    ASSERT_TRUE(file.ok()) << file.status();
+    EXPECT_TRUE(WriteAll(*file, content));
+  }
+  EXPECT_EQ(Content(path_), "ab");
+  EXPECT_TRUE(OpenToAppend("/dev/null").ok());
+  EXPECT_FALSE(OpenToAppend(folder_).ok());
+  EXPECT_FALSE(OpenToAppend(folder_ + "/missing/out").ok());
+}
+
+TEST_F(OutputFileTest, ACheckChangesNothing) {
+  EXPECT_TRUE(OutputFile::Check(path_).ok());
+  EXPECT_THAT(Names(), IsEmpty());
+  ASSERT_TRUE(WriteFileAtomically(path_, "old").ok());
+  EXPECT_TRUE(OutputFile::Check(path_).ok());
+  EXPECT_EQ(Content(path_), "old");
+  EXPECT_THAT(Names(), ElementsAre("out"));
+  // Also where its folder may not be written to.
+  EXPECT_TRUE(OutputFile::Check("/dev/null").ok());
+  EXPECT_FALSE(OutputFile::Check(folder_).ok());
+  EXPECT_FALSE(OutputFile::Check(folder_ + "/missing/out").ok());
+  // A pipe may get its reader later.
+  ASSERT_EQ(mkfifo((folder_ + "/pipe").c_str(), 0600), 0);
+  EXPECT_TRUE(OutputFile::Check(folder_ + "/pipe").ok());
 }
 
 TEST_F(OutputFileTest, StdoutIsWrittenThrough) {

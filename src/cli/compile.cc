@@ -4,6 +4,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/destinations.h"
 #include "cli/model_flags.h"
 #include "cli/precision.h"
 
@@ -109,7 +110,8 @@ absl::Status Compile(const Flags& flags) {
   if (!flags.model.json.empty()) {
     RETURN_IF_ERROR(WriteJson(ToJson(flags, description, ready.network, seconds), flags.model.json));
   }
-  if (flags.model.json != "-") PrintResult(Summary(flags, description, ready.network, seconds));
+  if (LeaveStdout({flags.output, flags.model.json}))
+    PrintResult(Summary(flags, description, ready.network, seconds));
   return absl::OkStatus();
 }
 
@@ -121,9 +123,10 @@ void AddCompileCommand(CLI::App& app, Action& action) {
   AddModelFlags(*command, flags->model, "threads that compile");
   AddInputFlags(*command, flags->inputs);
   AddSampleFlags(*command, flags->model.samples, /*needed=*/false);
-  command->add_option("-o,--output", flags->output, "the artifact to write");
+  AddOutputFlag(*command, "-o,--output", flags->output, "the artifact to write");
   command->callback([flags, &action] {
     if (flags->output.empty() && !flags->model.prints_plan()) throw CLI::RequiredError("-o");
+    RequireOneStdout({flags->output, flags->model.json});
     action = ModelAction(flags->model, [flags] { return Compile(*flags); });
   });
 }

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/destinations.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include "cli/samples.h"
@@ -49,7 +50,7 @@ absl::Status WriteResults(const Flags& flags, const QuantizedModel& model) {
     json["calibration"] = flags.calibration;
     RETURN_IF_ERROR(WriteJson(json, flags.json));
   }
-  if (flags.json == "-") return absl::OkStatus();
+  if (!LeaveStdout({flags.output, flags.plan, flags.json})) return absl::OkStatus();
   PrintResult(quant::ToText(model.report));
   const std::string_view compact = flags.clusters > 0 ? ", and --compact stores its weights as indices" : "";
   PrintResult(
@@ -84,7 +85,7 @@ void AddQuantizeCommand(CLI::App& app, Action& action) {
   AddSourceFlags(*command, *flags, "a model: ONNX, TensorFlow Lite, TensorFlow or exported PyTorch");
   command->get_option("MODEL")->required();
   AddSampleFlags(*command, flags->samples, /*needed=*/true);
-  command->add_option("-o,--output", flags->output, "the quantized model to write (ONNX)")->required();
+  AddOutputFlag(*command, "-o,--output", flags->output, "the quantized model to write (ONNX)")->required();
   command
       ->add_option("--calibration", flags->calibration,
                    "how ranges follow from the samples: min-max, percentile, entropy or mse (default)")
@@ -105,9 +106,12 @@ void AddQuantizeCommand(CLI::App& app, Action& action) {
   command->add_option("--threads", flags->threads, "threads that compile and run (default: all processors)")
       ->check(CLI::Range(1, kMaxThreads));
   AddInputFlags(*command, flags->inputs);
-  command->add_option("--plan", flags->plan, "write the ranges and precisions here (JSON)");
+  AddOutputFlag(*command, "--plan", flags->plan, "write the ranges and precisions here (JSON)");
   command->add_option("--json", flags->json, "write the results as JSON to this file, or to stdout for -");
-  command->callback([flags, &action] { action = [flags] { return Quantize(*flags); }; });
+  command->callback([flags, &action] {
+    RequireOneStdout({flags->output, flags->plan, flags->json});
+    action = [flags] { return Quantize(*flags); };
+  });
 }
 
 }  // namespace attune

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/destinations.h"
 #include "cli/output.h"
 #include "cli/records_view.h"
 
@@ -61,7 +62,7 @@ absl::Status Show(const Flags& flags, const char* name, const std::vector<T>& ro
 
 absl::Status Report(const Flags& flags, const Json& json, const std::string& sentence) {
   if (!flags.json.empty()) RETURN_IF_ERROR(WriteJson(json, flags.json));
-  if (flags.json != "-") PrintResult(sentence + "\n");
+  if (LeaveStdout({flags.file, flags.json})) PrintResult(sentence + "\n");
   return absl::OkStatus();
 }
 
@@ -115,7 +116,6 @@ absl::Status Export(const Flags& flags) {
         absl::StrCat(database->path(), ": ", Count(report.skipped, "row"), " that this attune cannot read"));
   }
   const Json json = {{"records", report.records}, {"runs", report.runs}, {"skipped", report.skipped}};
-  if (flags.file == "-") return flags.json.empty() ? absl::OkStatus() : WriteJson(json, flags.json);
   return Report(
       flags, json,
       absl::StrCat(flags.file, ": ", Count(report.records, "record"), ", ", Count(report.runs, "run")));
@@ -233,11 +233,7 @@ void AddExchange(CLI::App& records, Action& action) {
   CLI::App* out = AddSubcommand(records, action, flags, "export", "Write records as JSON lines", Export);
   out->add_option("FILE", flags->file, "the file to write, or - for stdout")->required();
   AddFilterFlags(*out, *flags);
-  out->parse_complete_callback([flags] {
-    if (flags->file == "-" && flags->json == "-") {
-      throw CLI::ValidationError("--json", "records and results cannot both go to stdout");
-    }
-  });
+  out->parse_complete_callback([flags] { RequireOneStdout({flags->file, flags->json}); });
 
   flags = std::make_shared<Flags>();
   CLI::App* in =
@@ -294,7 +290,8 @@ void AddLearn(CLI::App& records, Action& action) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = AddSubcommand(records, action, flags, "learn",
                                     "Learn a cost model from records, for attune tune --cost-model", Learn);
-  command->add_option("-o,--output", flags->file, "the file to write")->required();
+  AddOutputFlag(*command, "-o,--output", flags->file, "the file to write")->required();
+  command->parse_complete_callback([flags] { RequireOneStdout({flags->file, flags->json}); });
   AddFilterFlags(*command, *flags);
   command->add_option("--without", flags->without, "a model whose tasks are left out; can be repeated")
       ->allow_extra_args(false);

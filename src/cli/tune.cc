@@ -2,19 +2,18 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
 #include <csignal>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "api/tuning.h"
 #include "base/file.h"
+#include "base/output_file.h"
 #include "base/processors.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/destinations.h"
 #include "cli/model_flags.h"
 #include "cli/tuning_view.h"
 
@@ -144,7 +143,8 @@ absl::Status WriteResults(const Flags& flags, NetworkTuner& tuner, bool stopped)
   if (!flags.report.empty()) RETURN_IF_ERROR(WriteFileAtomically(flags.report, ReportHtml(summary)));
   if (!flags.model.json.empty())
     RETURN_IF_ERROR(WriteJson(ToJson(summary, tuner.records_path(), stopped), flags.model.json));
-  if (flags.model.json == "-") return absl::OkStatus();
+  if (!LeaveStdout({flags.output, flags.report, flags.tune.events, flags.model.json}))
+    return absl::OkStatus();
   PrintResult(ResultText(summary));
   PrintResult(absl::StrCat("records are in ", tuner.records_path(), UseOfRecords(flags, stopped)));
   return absl::OkStatus();
@@ -152,15 +152,8 @@ absl::Status WriteResults(const Flags& flags, NetworkTuner& tuner, bool stopped)
 
 // Whether the files that come at the end can be written, which is better known before hours than after them.
 absl::Status CheckFiles(const Flags& flags) {
-  for (const std::string& file : {flags.output, flags.report, flags.model.json}) {
-    if (file.empty() || file == "-") continue;
-    std::error_code error;
-    if (std::filesystem::is_directory(file, error)) return InvalidInput(file, ": is a directory");
-    const std::string folder = std::filesystem::path(file).parent_path().string();
-    if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
-      return InvalidInput(file, ": cannot be written: ", std::strerror(errno));
-    }
-  }
+  for (const std::string& file : {flags.output, flags.report, flags.model.json})
+    if (!file.empty() && file != "-") RETURN_IF_ERROR(OutputFile::Check(file));
   return absl::OkStatus();
 }
 
@@ -221,9 +214,9 @@ void AddTuneCommand(CLI::App& app, Action& action) {
   for (const SearchStrategyInfo& info : AllSearchStrategies()) names.emplace_back(info.name);
   command->add_option("--strategy", tuning.search, "how to search: " + absl::StrJoin(names, ", "))
       ->check(CLI::IsMember(names));
-  command->add_option("-o,--output", flags->output, "write the tuned artifact here");
-  command->add_option("--report", flags->report, "write a page about the run here (HTML)");
-  command->add_option("--events", flags->tune.events, "append what happens here, as JSON lines");
+  AddOutputFlag(*command, "-o,--output", flags->output, "write the tuned artifact here");
+  AddOutputFlag(*command, "--report", flags->report, "write a page about the run here (HTML)");
+  AddOutputFlag(*command, "--events", flags->tune.events, "append what happens here, as JSON lines");
   command->add_flag("--space", flags->shows_space, "only show what there is to choose from");
   command
       ->add_option("--batch", tuning.batch, "candidates that are built and measured together (default: 32)")
@@ -264,8 +257,10 @@ void AddTuneCommand(CLI::App& app, Action& action) {
       "file of a cost model to begin with, as attune records learn writes it, or none (default: the "
       "one of this program)");
   command->add_flag("--no-model", flags->no_model, "search without a cost model");
-  command->callback(
-      [flags, &action] { action = ModelAction(flags->model, [flags] { return Tune(*flags); }); });
+  command->callback([flags, &action] {
+    RequireOneStdout({flags->output, flags->report, flags->tune.events, flags->model.json});
+    action = ModelAction(flags->model, [flags] { return Tune(*flags); });
+  });
 }
 
 }  // namespace attune

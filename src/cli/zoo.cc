@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/destinations.h"
 #include "cli/output.h"
 
 namespace attune {
@@ -50,7 +51,8 @@ absl::Status Write(const Flags& flags) {
     RETURN_IF_ERROR(
         WriteJson({{"name", flags.name}, {"file", flags.output}, {"bytes", bytes.size()}}, flags.json));
   }
-  if (flags.json != "-") PrintResult(absl::StrCat(flags.output, ": ", FormatBytes(bytes.size()), "\n"));
+  if (LeaveStdout({flags.output, flags.json}))
+    PrintResult(absl::StrCat(flags.output, ": ", FormatBytes(bytes.size()), "\n"));
   return absl::OkStatus();
 }
 
@@ -61,7 +63,7 @@ void AddZooCommand(CLI::App& app, Action& action) {
       app.add_subcommand("zoo", "List well-known networks, or write one as ONNX with seeded weights");
   auto flags = std::make_shared<Flags>();
   command->add_option("NAME", flags->name, "a network; without it, all are listed");
-  command->add_option("-o,--output", flags->output, "the ONNX file to write");
+  AddOutputFlag(*command, "-o,--output", flags->output, "the ONNX file to write");
   command->add_option("--seed", flags->options.seed, "of the weights (default: 0)")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--batch", flags->options.batch, "(default: 1)");
@@ -71,6 +73,7 @@ void AddZooCommand(CLI::App& app, Action& action) {
   command->callback([flags, &action] {
     if (flags->name.empty() != flags->output.empty())
       throw CLI::RequiredError(flags->name.empty() ? "NAME" : "-o");
+    RequireOneStdout({flags->output, flags->json});
     action = [flags] { return flags->name.empty() ? List(*flags) : Write(*flags); };
   });
 }

@@ -26,6 +26,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/checked.h"
 #include "base/file_descriptor.h"
+#include "base/output_file.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "codegen/codegen.h"
@@ -57,12 +58,7 @@ absl::Status NoMeans(const char* what) {
 absl::StatusOr<FileDescriptor> FileInMemory(llvm::StringRef bytes) {
   FileDescriptor file(memfd_create("kernels", MFD_CLOEXEC));
   if (file.get() < 0) return NoMeans("file");
-  while (!bytes.empty()) {
-    const ssize_t count = write(file.get(), bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return NoMeans("memory");
-    bytes = bytes.drop_front(static_cast<size_t>(count));
-  }
+  if (!WriteAll(file, bytes)) return NoMeans("memory");
   return file;
 }
 

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/output_file.h"
+#include "base/status.h"
 
 namespace attune {
 
@@ -13,11 +15,7 @@ absl::StatusOr<std::unique_ptr<EventLog>> EventLog::Open(const std::string& path
   std::unique_ptr<EventLog> log(new EventLog(std::move(now)));
   if (path.empty()) return log;
   log->path_ = path;
-  log->file_.open(path, std::ios::app | std::ios::binary);
-  if (!log->file_) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, ": cannot write events here: ", std::strerror(errno)));
-  }
+  ASSIGN_OR_RETURN(log->file_, OpenToAppend(path));
   return log;
 }
 
@@ -26,8 +24,8 @@ absl::Status EventLog::Write(std::string_view event, const nlohmann::json& field
   if (path_.empty()) return absl::OkStatus();
   nlohmann::json line = {{"seconds", now_() - start_}, {"event", event}};
   line.update(fields);
-  file_ << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n' << std::flush;
-  if (file_) return absl::OkStatus();
+  if (WriteAll(file_, line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"))
+    return absl::OkStatus();
   return absl::ResourceExhaustedError(
       absl::StrCat(path_, ": cannot write more events: ", std::strerror(errno), "; make room on the disk"));
 }

@@ -2,7 +2,6 @@
 #ifndef ATTUNE_TUNE_EVENTS_H_
 #define ATTUNE_TUNE_EVENTS_H_
 
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/file_descriptor.h"
 #include "nlohmann/json.hpp"
 
 namespace attune {
@@ -18,8 +18,8 @@ namespace attune {
 // Write() returns, so that a killed run leaves all of its events. Not thread safe.
 class EventLog {
  public:
-  // Appends to the file at `path`, or writes nothing where that is empty. `now`: seconds on a monotonic
-  // clock.
+  // Appends to the file at `path` (OpenToAppend of base/output_file.h), or writes nothing where that is
+  // empty. `now`: seconds on a monotonic clock.
   static absl::StatusOr<std::unique_ptr<EventLog>> Open(const std::string& path, std::function<double()> now);
 
   // Calls `listener` with each event too.
@@ -33,7 +33,7 @@ class EventLog {
   explicit EventLog(std::function<double()> now) : now_(std::move(now)), start_(now_()) {}
 
   std::string path_;
-  std::ofstream file_;
+  FileDescriptor file_;
   std::function<double()> now_;
   double start_;
   Listener listener_;

@@ -1,17 +1,22 @@
 #include "tune/exchange.h"
 
+#include <unistd.h>
+
+#include <array>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <ios>
+#include <istream>
 #include <limits>
 #include <memory>
+#include <streambuf>
 #include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/input_file.h"
 #include "base/output_file.h"
 #include "base/status.h"
 #include "tune/record_json.h"
@@ -86,6 +91,27 @@ class LineReader {
   int64_t number_ = 0;
 };
 
+// What the streams of the standard library lack: to read what is open already.
+class FileBuffer : public std::streambuf {
+ public:
+  explicit FileBuffer(InputFile file) : file_(std::move(file)) {}
+
+ protected:
+  int_type underflow() override {
+    ssize_t count;
+    do {
+      count = read(file_.descriptor.get(), buffer_.data(), buffer_.size());
+    } while (count < 0 && errno == EINTR);
+    if (count < 0) throw std::ios_base::failure("read");  // which makes the stream bad
+    setg(buffer_.data(), buffer_.data(), buffer_.data() + count);
+    return count == 0 ? traits_type::eof() : traits_type::to_int_type(buffer_[0]);
+  }
+
+ private:
+  InputFile file_;
+  std::array<char, 1 << 16> buffer_;
+};
+
 }  // namespace
 
 absl::StatusOr<ImportReport> ImportRecords(const DatabaseSource& database, std::istream& lines,
@@ -121,11 +147,15 @@ absl::StatusOr<ImportReport> ImportRecords(const DatabaseSource& database, std::
 
 absl::StatusOr<ImportReport> ImportRecordFile(const DatabaseSource& database, const std::string& path,
                                               const ImportOptions& options) {
+  absl::StatusOr<InputFile> file = OpenInputFile(path);
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return InvalidInput(path, ": is a folder, not a file");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(absl::StrCat(path, ": cannot open: ", std::strerror(errno)));
-  return ImportRecords(database, file, path, options);
+  if (!file.ok() && std::filesystem::is_fifo(path, ignored)) {
+    return InvalidInput(file.status().message(), "; name it -, and let standard input come from it");
+  }
+  RETURN_IF_ERROR(file.status());
+  FileBuffer buffer(*std::move(file));
+  std::istream lines(&buffer);
+  return ImportRecords(database, lines, path, options);
 }
 
 absl::StatusOr<ImportReport> MergeRecords(RecordDatabase& database, RecordDatabase& source) {

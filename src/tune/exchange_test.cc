@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <iterator>
@@ -151,6 +152,9 @@ TEST_F(ExchangeTest, FilesThatCannotBe) {
   EXPECT_EQ(ImportRecordFile(Into(*database_), folder_ / "missing").status().code(),
             absl::StatusCode::kNotFound);
   EXPECT_FALSE(ImportRecordFile(Into(*database_), folder_.path()).ok());
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(std::string(ImportRecordFile(Into(*database_), folder_ / "pipe").status().message()),
+              HasSubstr("is a pipe, not a file; name it -"));
   EXPECT_FALSE(ExportRecordFile(*database_, {}, folder_ / "missing/out.jsonl").ok());
   // A reader that has enough leaves no file behind.
   ASSERT_TRUE(database_->Add(SampleRecord("a", 0)).ok());

@@ -2,6 +2,7 @@
 // usage), nothing left behind, no crash, and little spent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <fstream>
@@ -69,6 +70,10 @@ TEST_F(BadInputTest, WrongUsageExitsWithTwo) {
       {"run", model_, "--image-mean", "1,2"},
       {"run", model_, "--image-order", "gbr"},
       {"zoo", "resnet18"},
+      {"compile", model_, "-o", "-", "--json", "-"},
+      {"compile", model_, "-o", "/dev/stdout", "--json", "-"},
+      {"records", "export", "-", "--json", "-"},
+      {"tune", model_, "-o", "-", "--events", "-"},
   };
   for (const std::vector<std::string>& arguments : wrong) {
     const Outcome outcome = RunAttune(arguments);
@@ -212,6 +217,36 @@ TEST_F(BadInputTest, OutputsThatCannotBeWritten) {
   const Outcome full = RunAttune({"zoo"}, {.standard_output = "/dev/full"});
   EXPECT_EQ(full.exit_code, 1);
   EXPECT_EQ(full.err, "attune: cannot write to standard output; is its disk full?\n");
+}
+
+TEST_F(BadInputTest, NoPipeIsWaitedFor) {
+  Compiled();
+  const std::string pipe = folder_ / "pipe", records = folder_ / "records.db";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const std::vector<std::vector<std::string>> read = {
+      {"inspect", pipe},
+      {"compile", pipe, "-o", folder_ / "other.atn"},
+      {"run", model_, "--input", pipe},
+      {"run", model_, "--input", input_, "--labels", pipe},
+      {"run", model_, "--input", input_, "--passes", pipe},
+      {"run", artifact_, "--input", input_, "--trusted", pipe},
+      {"run", model_, "--input", input_, "--dump", pipe},
+      {"run", model_, "--input", input_, "--records", pipe},
+      {"quantize", model_, "--data", pipe, "-o", folder_ / "integers.onnx"},
+      {"tune", model_, "--records", records, "--cost-model", pipe},
+      {"tune", model_, "--records", pipe},
+      {"records", "list", "--records", pipe},
+      {"records", "merge", pipe, "--records", records},
+      {"records", "import", pipe, "--records", records},
+  };
+  for (const std::vector<std::string>& arguments : read) ExpectRefused(RunAttune(arguments), pipe);
+  const std::vector<std::vector<std::string>> written = {
+      {"compile", model_, "-o", pipe},      {"compile", model_, "-o", artifact_, "--json", pipe},
+      {"zoo", "squeezenet1_1", "-o", pipe}, {"tune", model_, "--records", records, "--events", pipe},
+      {"verify", model_, "--json", pipe},
+  };
+  for (const std::vector<std::string>& arguments : written)
+    ExpectRefused(RunAttune(arguments), pipe + ": cannot write: it is a pipe that nobody reads");
 }
 
 TEST_F(BadInputTest, PlansAndLabels) {

@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -226,6 +228,18 @@ TEST_F(CliTest, CompilationNeedsNoTemporaryFolder) {
   const Outcome outcome =
       RunAttune({"compile", model_, "-o", artifact_}, {.environment = {{"TMPDIR", folder_ / "absent"}}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+TEST_F(CliTest, OneFileMayGoToStdout) {
+  Do({"compile", model_, "-o", artifact_});
+  std::ifstream file(artifact_, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  for (const char* output : {"-", "/dev/stdout"})
+    EXPECT_TRUE(Do({"compile", model_, "-o", output}).out == bytes) << output;
+  Do({"zoo", "squeezenet1_1", "-o", folder_ / "zoo.onnx"});
+  std::ifstream network(folder_ / "zoo.onnx", std::ios::binary);
+  EXPECT_TRUE(Do({"zoo", "squeezenet1_1", "-o", "-"}).out ==
+              std::string(std::istreambuf_iterator<char>(network), {}));
 }
 
 // Each run is interrupted a little later, until one ends before that.

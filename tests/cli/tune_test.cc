@@ -189,6 +189,16 @@ TEST_F(TuneTest, GoesOnAfterItWasKilled) {
   EXPECT_GE(List(records_, "measurements").size(), 24);
 }
 
+TEST_F(TuneTest, TheArtifactMayGoToStdout) {
+  for (const char* output : {"-", "/dev/stdout"}) {
+    const Outcome outcome = Tune({"--trials", "2", "-o", output});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    std::ofstream(artifact_, std::ios::binary) << outcome.out;
+    const Outcome inspected = RunAttune({"inspect", artifact_});
+    EXPECT_EQ(inspected.exit_code, 0) << inspected.err;
+  }
+}
+
 TEST_F(TuneTest, FewOpenFilesAreEnough) {
   const Outcome outcome = Tune({"--trials", "2", "--builders", "1"}, {.max_open_files = 50});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
