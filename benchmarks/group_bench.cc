@@ -67,7 +67,7 @@ absl::StatusOr<ScheduledGroup> ScheduleAsTold(const Graph& graph, const Target& 
 
 absl::Status Run(const std::string& path, const std::vector<std::string>& args) {
   const char* cpu = std::getenv("CPU");
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, 1 << 30));
   ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, ParseGraph(text));
   if (std::unique_ptr<Graph> flat = Flatten(*graph)) graph = std::move(flat);
   ASSIGN_OR_RETURN(const Target target, cpu == nullptr ? HostTarget() : TargetByName(cpu));

@@ -16,6 +16,8 @@
 namespace attune {
 namespace {
 
+constexpr int64_t kMaxArtifactBytes = int64_t{1} << 36;
+
 // The planner takes groups of operators: where no pass made any, each operator becomes one.
 bool HasGroups(const Graph& graph) {
   return std::none_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) {
@@ -205,7 +207,7 @@ absl::StatusOr<NetworkDescription> Network::Describe() const {
     if (state_->compiled == nullptr) {
       return absl::FailedPreconditionError(absl::StrCat(state_->source, ": is not compiled"));
     }
-    ASSIGN_OR_RETURN(file, ReadFile(state_->source));
+    ASSIGN_OR_RETURN(file, ReadFile(state_->source, kMaxArtifactBytes));
   }
   absl::StatusOr<NetworkDescription> description =
       DescribeArtifact(state_->artifact.empty() ? file : state_->artifact);

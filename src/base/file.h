@@ -13,7 +13,7 @@ namespace attune {
 
 // The whole content of `path`. Errors name the path: not found, a directory, larger than
 // `max_bytes`, or the system's reason.
-absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes = int64_t{1} << 36);
+absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes);
 
 // Writes `content` to a temporary file beside `path`, syncs it and renames it to `path`. On any
 // failure (an unwritable folder, a full disk) the temporary file is removed, an existing `path` is

@@ -37,7 +37,7 @@ TEST_F(InputFileTest, AFileIsRead) {
     EXPECT_TRUE(ReadRange(*file, 4, 3, bytes.data()).ok());
     EXPECT_EQ(bytes, "456");
     EXPECT_FALSE(ReadRange(*file, 8, 3, bytes.data()).ok());
-    EXPECT_EQ(*ReadFile(folder_ + name), "0123456789");
+    EXPECT_EQ(*ReadFile(folder_ + name, 10), "0123456789");
   }
 }
 
@@ -51,7 +51,7 @@ TEST_F(InputFileTest, NothingElseIs) {
                {folder_ + "/missing", "No such file"}};
   for (const auto& c : cases) {
     EXPECT_THAT(std::string(OpenInputFile(c.path).status().message()), HasSubstr(c.error));
-    EXPECT_THAT(std::string(ReadFile(c.path).status().message()), HasSubstr(c.path + ": "));
+    EXPECT_THAT(std::string(ReadFile(c.path, 10).status().message()), HasSubstr(c.path + ": "));
   }
 }
 

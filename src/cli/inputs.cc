@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "cli/output.h"
+#include "io/array_file.h"
 #include "io/image_tensor.h"
 #include "io/npy.h"
 #include "io/raw.h"
@@ -107,7 +108,7 @@ absl::StatusOr<Tensor> ReadSound(std::string_view bytes, const std::string& path
 
 absl::StatusOr<Tensor> ReadTensor(const std::string& path, const InputFlags& flags,
                                   const InputDeclaration& declaration) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxArrayFileBytes));
   if (!declaration.dtype.has_value()) {
     return NotSupported("NS input ", declaration.name, ": of type ", declaration.dtype_name);
   }

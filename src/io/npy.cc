@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "base/file.h"
 #include "base/status.h"
+#include "io/array_file.h"
 
 namespace attune {
 namespace {
@@ -177,7 +178,7 @@ absl::StatusOr<Tensor> ParseNpy(std::string_view bytes, std::string_view name) {
 }
 
 absl::StatusOr<Tensor> ReadNpy(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxArrayFileBytes));
   return ParseNpy(bytes, path);
 }
 

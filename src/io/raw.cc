@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/file.h"
 #include "base/status.h"
+#include "io/array_file.h"
 
 namespace attune {
 
@@ -29,7 +30,7 @@ absl::StatusOr<Tensor> ParseRaw(std::string_view bytes, DType dtype, const Shape
 }
 
 absl::StatusOr<Tensor> ReadRaw(const std::string& path, DType dtype, const Shape& shape) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxArrayFileBytes));
   return ParseRaw(bytes, dtype, shape, path);
 }
 

@@ -72,8 +72,8 @@ TEST(Driver, ObservesAndDumpsEachChange) {
   };
   ASSERT_TRUE(RunPlan(*graph, Plan({"algebra", "dead_code"}), options).ok());
   EXPECT_THAT(seen, ::testing::ElementsAre("0 algebra 0", "1 dead_code 1"));
-  EXPECT_EQ(*ReadFile(folder / "00_input.txt"), Print(*ParseOrDie(kDead)));
-  EXPECT_EQ(*ReadFile(folder / "02_dead_code.txt"), Print(*graph));
+  EXPECT_EQ(*ReadFile(folder / "00_input.txt", 1 << 20), Print(*ParseOrDie(kDead)));
+  EXPECT_EQ(*ReadFile(folder / "02_dead_code.txt", 1 << 20), Print(*graph));
   EXPECT_FALSE(std::filesystem::exists(folder / "01_algebra.txt"));
 }
 

@@ -210,7 +210,7 @@ TEST(LocalBuilder, AWorkerSeesLittleOfTheEnvironment) {
   const TuningTask task = MakeTask(kReluTask);
   EXPECT_EQ(BuildOne(builder, task, DefaultCandidate(task)).outcome, kOther);
   unsetenv("ATTUNE_TEST_SECRET");
-  const std::string environment = *ReadFile(seen);
+  const std::string environment = *ReadFile(seen, 1 << 20);
   EXPECT_THAT(environment, HasSubstr("UBSAN_OPTIONS="));
   EXPECT_THAT(environment, Not(HasSubstr("secret")));
 }

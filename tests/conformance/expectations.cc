@@ -26,7 +26,7 @@ std::string_view StatusOf(Outcome outcome) {
 }  // namespace
 
 absl::StatusOr<Expectations> ReadExpectations(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, 1 << 30));
   Expectations expectations;
   for (std::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
     if (line[0] == '#') continue;

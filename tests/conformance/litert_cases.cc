@@ -36,7 +36,7 @@ using Values = std::map<std::string, std::vector<double>>;
 absl::StatusOr<std::map<std::string, Values>> ReadValues(const std::string& path) {
   std::map<std::string, Values> values;
   if (path.empty()) return values;
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, 1 << 30));
   for (std::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
     if (line[0] == '#') continue;
     const std::vector<std::string> words = absl::StrSplit(line, ' ', absl::SkipEmpty());

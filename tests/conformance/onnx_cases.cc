@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr Tolerance kBackendTolerance = {.absolute = 1e-7, .relative = 1e-3};
 
 absl::StatusOr<Tensor> ReadTensor(const fs::path& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path.string()));
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path.string(), 1 << 30));
   return TensorFromOnnxProto(bytes);
 }
 

@@ -78,7 +78,7 @@ std::string KindOf(const Verdict& verdict) {
 // What is in the coverage's file; nothing where there is none yet.
 absl::StatusOr<Coverage> ReadCoverage(const std::string& path) {
   if (path.empty() || !fs::exists(path)) return Coverage();
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, 1 << 30));
   absl::StatusOr<Coverage> coverage = Coverage::FromJson(text);
   if (!coverage.ok()) return Annotate(coverage.status(), path);
   return coverage;
@@ -209,7 +209,7 @@ std::vector<Setting> ReplaySettings(const Setting& own) {
 }
 
 absl::StatusOr<Verdict> Replay(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, 1 << 30));
   absl::StatusOr<FuzzCase> fuzz_case = ParseCase(text);
   if (!fuzz_case.ok()) return Annotate(fuzz_case.status(), path);
   return CheckAll(fuzz_case->random, ReplaySettings(fuzz_case->setting));

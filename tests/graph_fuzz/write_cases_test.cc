@@ -35,7 +35,7 @@ void Write(const fs::path& folder, bool thorough) {
 }
 
 nlohmann::json ReadDescription(const fs::path& folder) {
-  const absl::StatusOr<std::string> text = ReadFile((folder / "case.json").string());
+  const absl::StatusOr<std::string> text = ReadFile((folder / "case.json").string(), 1 << 20);
   EXPECT_TRUE(text.ok()) << text.status();
   return nlohmann::json::parse(text.ok() ? *text : "{}");
 }

@@ -17,6 +17,8 @@ namespace {
 
 using namespace tflite;  // NOLINT: this file is the folder's face
 
+constexpr int64_t kMaxFileBytes = INT32_MAX;  // the format's own
+
 DeclaredTensor Declare(const schema::Tensor& tensor, std::string name) {
   DeclaredTensor declared;
   declared.name = std::move(name);
@@ -76,7 +78,7 @@ absl::StatusOr<TfliteModelInfo> DescribeModel(std::string_view bytes) {
 bool LooksLikeTflite(std::string_view head) { return head.size() >= 8 && head.substr(4, 4) == "TFL3"; }
 
 absl::StatusOr<TfliteModelInfo> ReadTfliteInfo(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxFileBytes));
   absl::StatusOr<TfliteModelInfo> info = DescribeModel(bytes);
   if (!info.ok()) return Annotate(info.status(), path);
   return info;
@@ -84,7 +86,7 @@ absl::StatusOr<TfliteModelInfo> ReadTfliteInfo(const std::string& path) {
 
 absl::StatusOr<std::unique_ptr<Graph>> ImportTflite(const std::string& path,
                                                     const TfliteImportOptions& options) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxFileBytes));
   absl::StatusOr<std::unique_ptr<Graph>> graph = ImportTfliteBytes(bytes, options);
   // The lines of an NS list stand by themselves.
   if (absl::IsUnimplemented(graph.status())) return graph.status();
