@@ -134,5 +134,28 @@ TEST(Functions, ErrByNoMoreThanIsStated) {
   }
 }
 
+// Quotients are rounded correctly, but those by constants are off by 1.5 units in the last place at most.
+TEST(Functions, DivideExactlyButByConstants) {
+  const Tensor x = RandomTensor({1000}, 1, 0.1, 9), y = RandomTensor({1000}, 2, 0.1, 9);
+  const auto graph = Parse(R"(graph(%x: f32[1000], %y: f32[1000]) {
+    %c = constant() {value = f32[]<2.9>} : f32[]
+    %d = div(%x, %y) : f32[1000]
+    %e = div(%x, %c) : f32[1000]
+    %r = sqrt(%y) : f32[1000]
+    %f = div(%x, %r) : f32[1000]
+    return "d": %d, "e": %e, "f": %f
+  })");
+  const auto a = x.as<float>(), b = y.as<float>();
+  for (const Target& target : Targets()) {
+    const std::vector<Tensor> outputs = RunCompiled(*graph, {x, y}, target);
+    for (size_t i = 0; i < a.size(); ++i) {
+      EXPECT_EQ(outputs[0].as<float>()[i], a[i] / b[i]);
+      const double quotient = static_cast<double>(a[i]) / 2.9f;
+      EXPECT_NEAR(outputs[1].as<float>()[i], quotient, 1.5 * UlpOf(static_cast<float>(quotient)));
+      EXPECT_EQ(outputs[2].as<float>()[i], a[i] / std::sqrt(b[i]));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace attune::floating_point

@@ -77,7 +77,7 @@ TEST(SpecialValues, OfTwoOperands) {
     expect(absl::StrCat(op, "(%x, %y)"), "bool");
 }
 
-// Lines of which one has NaN, one infinities, one nothing else than -infinity.
+// Lines of which some have NaN, some infinities, and one nothing else than -infinity.
 Tensor Lines(int64_t length) {
   Tensor x(DType::kF32, {6, length});
   for (int64_t i = 0; i < x.num_elements(); ++i) {
@@ -88,6 +88,7 @@ Tensor Lines(int64_t length) {
     if (line == 2 && at % 5 == 3) value = -kInf;
     if (line == 3) value = -kInf;
     if (line == 4 && (at == 1 || at == length - 1)) value = kNan;
+    if (line == 5 && at == 0) value = kNan;
     x.SetDouble(i, value);
   }
   return x;
@@ -123,6 +124,37 @@ TEST(SpecialValues, OfWindows) {
   const Tensor x = Repeated({1, 16, 9, 9}, kFew);
   for (const char* op : {"max_pool", "avg_pool"})
     ExpectAsReference(op, "{kernel = [2, 2], strides = [1, 1]}", x, "f32[1,16,8,8]");
+}
+
+// To the last bit.
+TEST(SpecialValues, DenormalsAreKept) {
+  constexpr double kSmall[] = {1e-40, -3e-42, 1e-45, 5e-39, -1e-38};
+  const Tensor x = Repeated({3, 35}, kSmall);
+  const auto graph = Parse(R"(graph(%x: f32[3,35], %y: f32[3,35]) {
+    %a = add(%x, %y) : f32[3,35]
+    %s = sub(%x, %y) : f32[3,35]
+    %m = mul(%x, %y) : f32[3,35]
+    %d = div(%x, %y) : f32[3,35]
+    %l = max(%x, %y) : f32[3,35]
+    %r = relu(%x) : f32[3,35]
+    %c = less(%x, %y) : bool[3,35]
+    return "a": %a, "s": %s, "m": %m, "d": %d, "l": %l, "r": %r, "c": %c
+  })");
+  for (const double other : {2e-41, 0.5, 3e-39, 1e38}) {
+    const std::vector<Tensor> inputs = {x, Repeated({3, 35}, std::span(&other, 1))};
+    const auto expected = Interpreter().Run(*graph, inputs);
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    for (const Target& target : Targets()) {
+      const std::vector<Tensor> actual = RunCompiled(*graph, inputs, target);
+      for (size_t i = 0; i < actual.size(); ++i)
+        EXPECT_TRUE(actual[i].Identical((*expected)[i])) << target.name << " " << other << " " << i;
+    }
+  }
+  // Products that are denormals by themselves, added up.
+  const Tensor tiny = Repeated({4, 24}, std::vector<double>{1e-20});
+  const Tensor sum = RunCompiled(*Product({4, 24}, Repeated({24, 16}, std::vector<double>{1e-20})), {tiny},
+                                 Targets().back())[0];
+  EXPECT_NEAR(sum.ToDouble(0), 24e-40, 24e-45);
 }
 
 // By each strategy that applies, of which only Winograd's algorithm lets numbers meet that are not added up.
