@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -57,6 +58,37 @@ bool KeepsExact(const Node& node) {
     default:
       return false;
   }
+}
+
+// Whether an operator gives numbers that it is given, or rounds each once: two compilers differ in none of
+// its bits.
+bool KeepsBits(const Node& node) {
+  switch (GetOpInfo(node.op()).category) {
+    case OpCategory::kMovement:
+    case OpCategory::kData:
+      return true;
+    case OpCategory::kUnary:
+      return node.op() == Op::kNeg || node.op() == Op::kAbs || node.op() == Op::kRelu ||
+             node.op() == Op::kCast || node.op() == Op::kSign || node.op() == Op::kFloor ||
+             node.op() == Op::kCeil || node.op() == Op::kRound;
+    default:
+      return node.op() == Op::kMaxPool || node.op() == Op::kGather || node.op() == Op::kWhere ||
+             node.op() == Op::kReduceMax || node.op() == Op::kReduceMin || node.op() == Op::kMax ||
+             node.op() == Op::kMin;
+  }
+}
+
+// The values that such operators alone make of inputs and constants.
+std::set<const Value*> ValuesWithoutErrors(const Graph& graph) {
+  std::set<const Value*> exact;
+  for (const auto& input : graph.inputs()) exact.insert(input.get());
+  for (const auto& node : graph.nodes()) {
+    if (!KeepsBits(*node)) continue;
+    const auto is_exact = [&](const Value* input) { return input == nullptr || exact.contains(input); };
+    if (!std::ranges::all_of(node->inputs(), is_exact)) continue;
+    for (int i = 0; i < node->num_outputs(); ++i) exact.insert(node->output(i));
+  }
+  return exact;
 }
 
 // The size of the numbers whose difference or product an activation is, where its result may be much smaller:
@@ -162,11 +194,12 @@ class Perturbation {
     }
   }
 
-  // Of an angle whose error is as large as a right angle, the tangent may be infinite.
+  // The tangent may be infinite of an angle whose error is no longer small: what it is made of errs too.
   void LoseAngles(const Tensor& angles, Tensor& tangents) const {
+    constexpr double kSmall = 0.25;
     const double unit = UnitOf(angles.dtype());
     for (int64_t i = 0; i < angles.num_elements(); ++i) {
-      if (unit * std::abs(angles.ToDouble(i)) >= 1) tangents.SetDouble(i, HUGE_VAL);
+      if (unit * std::abs(angles.ToDouble(i)) >= kSmall) tangents.SetDouble(i, HUGE_VAL);
     }
   }
 
@@ -243,6 +276,8 @@ absl::StatusOr<std::vector<Tensor>> RunPerturbed(const Graph& graph, const std::
 
 Judge::Judge(const Graph& graph, std::vector<Tensor> inputs, std::vector<Tensor> expected)
     : graph_(graph), inputs_(std::move(inputs)), expected_(std::move(expected)) {
+  const std::set<const Value*> exact = ValuesWithoutErrors(graph);
+  for (const auto& output : graph.outputs()) is_exact_.push_back(exact.contains(output.value));
   for (std::vector<Runs>& runs : runs_) runs.resize(std::size(kEfforts));
 }
 
@@ -266,6 +301,7 @@ Tensor Judge::BoundOf(size_t i, DType precision, const Runs& runs) const {
   for (const auto& outputs : runs.outputs) {
     if (outputs[i].shape() != expected.shape()) return Tensor::Scalar(DType::kF64, HUGE_VAL);
   }
+  if (is_exact_[i] && precision == DType::kF32) return Tensor(DType::kF64, expected.shape());
   const bool narrowed = expected.dtype() == DType::kF32;
   const Tolerance tolerance = NetworkTolerance(expected, narrowed ? precision : expected.dtype());
   Tensor bound(DType::kF64, expected.shape());
