@@ -216,8 +216,9 @@ class Perturbation {
       double most = unit * std::abs(x);
       if (magnitude != nullptr) most += computed_unit * std::abs(magnitude->ToDouble(i));
       if (x != 0) most += LeastErrorOf(exact.dtype());
-      double moved = std::isfinite(x) ? x + (2 * random_.Uniform() - 1) * most : x;
-      if (cancels_ && std::abs(x) <= most) moved = 0;
+      double moved = x;
+      if (std::isfinite(x))
+        moved = cancels_ && std::abs(x) <= most ? 0 : x + (2 * random_.Uniform() - 1) * most;
       result.SetDouble(i, rounds ? BF16ToFloat(FloatToBF16(static_cast<float>(moved))) : moved);
     }
     return result;
