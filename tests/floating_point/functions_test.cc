@@ -157,5 +157,16 @@ TEST(Functions, DivideExactlyButByConstants) {
   }
 }
 
+TEST(Functions, ConstantsMeetBeforeTheyMeetX) {
+  const auto graph = Parse(R"(graph(%x: f32[40]) {
+    %c = constant() {value = f32[]<1e30>} : f32[]
+    %s = add(%x, %c) : f32[40]
+    %d = sub(%s, %c) : f32[40]
+    return "d": %d
+  })");
+  const Tensor x = RandomTensor({40}, 1);
+  for (const Target& target : Targets()) EXPECT_TRUE(RunCompiled(*graph, {x}, target)[0].Identical(x));
+}
+
 }  // namespace
 }  // namespace attune::floating_point
