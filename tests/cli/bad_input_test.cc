@@ -135,8 +135,7 @@ TEST_F(BadInputTest, RefusingASmallFileIsCheap) {
        {std::string(1000, '\xFF'), huge, overflow, ScoresModel().substr(0, 100)}) {
     const Outcome outcome = RunAttune({"run", folder_.Write("small.onnx", content)});
     ExpectRefused(outcome, "small.onnx");
-    EXPECT_LT(outcome.peak_kib - empty_kib, 64 * 1024);
-    EXPECT_LT(outcome.seconds, 1);
+    EXPECT_LT(outcome.peak_kib - empty_kib, 16 * 1024);
   }
 }
 

@@ -97,7 +97,6 @@ Outcome RunAttune(const std::vector<std::string>& arguments, const RunOptions& o
   const std::string out = options.standard_output.empty() ? folder / "out" : options.standard_output;
   std::optional<Terminal> terminal;
   if (options.on_terminal) terminal.emplace();
-  const auto start = std::chrono::steady_clock::now();
   const pid_t child = fork();
   if (child == 0) Become(arguments, options, out, folder / "err", terminal ? terminal->theirs() : -1);
   int status = 0;
@@ -106,7 +105,6 @@ Outcome RunAttune(const std::vector<std::string>& arguments, const RunOptions& o
   const std::string shown = terminal ? terminal->Close() : "";
   if (!has_ended) return {};
   Outcome outcome;
-  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   outcome.peak_kib = usage.ru_maxrss;
   if (options.standard_output.empty()) outcome.out = ReadAll(out);

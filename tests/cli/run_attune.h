@@ -13,7 +13,6 @@ namespace attune {
 struct Outcome {
   int exit_code = -1;  // -1: ended by a signal
   std::string out, err;
-  double seconds = 0;
   int64_t peak_kib = 0;  // resident memory
 };
 

@@ -16,21 +16,23 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 from checks import MODELS, end_to_end, need
 from program import ENVIRONMENT, PROGRAM
 
-# Beyond what the program takes to refuse an empty file.
+# The largest resident set of the whole program, its code and libraries included.
 MOST_KIB = 64 << 10
 # Only so that the test ends: how long a refusal takes is no matter of a test.
 SECONDS = 120
 
 
 class Outcome:
-    """What became of a run: exit code (negative: the signal), stderr, and the largest resident set in KiB."""
+    """What became of a run: exit code (negative: the signal), stderr, the largest resident set in KiB, seconds."""
 
     def __init__(self, arguments, folder):
         command = [str(part) for part in (PROGRAM, *arguments)]
+        start = time.monotonic()
         with open(folder / "stderr", "w+b") as errors:
             # A session of its own: what it starts ends with it.
             with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, env=ENVIRONMENT,
@@ -40,6 +42,7 @@ class Outcome:
                 _, status, usage = os.wait4(process.pid, 0)
                 timer.cancel()
                 process.returncode = os.waitstatus_to_exitcode(status)
+            self.seconds = time.monotonic() - start
             errors.seek(0)
             self.errors = errors.read().decode(errors="replace")
         self.code, self.kib = process.returncode, usage.ru_maxrss
@@ -70,9 +73,16 @@ def arguments_for(path, folder):
     return ["compile", path, "-o", folder / "out.atn"]
 
 
-def faults(path, folder, empty_kib):
+def row_of(command, path, outcome):
+    """What the file made of the program, in a line."""
+    said = outcome.errors.strip().replace(f"{path.parent}/", "")
+    said = said if len(said) <= 160 else said[:80] + " … " + said[-77:]
+    return (f"{command:8}{path.name:20}exit {outcome.code}  {outcome.kib / 1024:5.1f} MiB  "
+            f"{outcome.seconds * 1e3:5.0f} ms  {said!r}")
+
+
+def faults(path, folder, outcome):
     """What is wrong with how the program takes the file; empty where nothing is."""
-    outcome = Outcome(arguments_for(path, folder), folder)
     lines = outcome.errors.splitlines()
     found = []
     if outcome.code not in (0, 1):
@@ -81,8 +91,8 @@ def faults(path, folder, empty_kib):
         found.append(f"is refused with {len(lines)} lines: {lines[:3]}")
     if re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", outcome.errors):
         found.append("sends control characters to the terminal")
-    if outcome.code == 1 and outcome.kib - empty_kib > MOST_KIB:
-        found.append(f"takes {(outcome.kib - empty_kib) >> 10} MiB to refuse")
+    if outcome.code == 1 and outcome.kib > MOST_KIB:
+        found.append(f"takes {outcome.kib >> 10} MiB to refuse")
     victim = folder / "victim"
     if path.suffix == ".py" and (not victim.exists() or victim.read_text() != "still here\n"):
         found.append("another file is gone")
@@ -100,12 +110,13 @@ def check_all():
         scratch = pathlib.Path(scratch)
         empty = scratch / "empty.onnx"
         empty.write_bytes(b"")
-        empty_kib = Outcome(["compile", empty, "-o", scratch / "empty.atn"], scratch).kib
-        for path in paths:
+        for path in (empty, *paths):
             folder = scratch / f"of_{path.name}"
             folder.mkdir()
-            found = faults(path, folder, empty_kib)
-            print(f"{path.name}: {'; '.join(found) or 'ok'}", flush=True)
+            arguments = arguments_for(path, folder)
+            outcome = Outcome(arguments, folder)
+            print(row_of(arguments[0], path, outcome), flush=True)
+            found = faults(path, folder, outcome)
             if found:
                 wrong.append(f"{path.name} {'; '.join(found)}")
     assert not wrong, "\n".join(wrong)
