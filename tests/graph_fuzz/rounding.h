@@ -7,7 +7,8 @@
 // runs do to an element is what rounding can do to it; where they agree, compiled code has to agree too. That
 // holds for indices and for integers that are rounded to: one that no error moves must be exact. Numbers that
 // every arithmetic has exactly (small multiples of a power of two, and sums and products of them) get no
-// error, so that ties and thresholds are still decided.
+// error, so that ties and thresholds are still decided. What is moved, selected or cast alone has no error
+// either.
 #ifndef ATTUNE_TESTS_GRAPH_FUZZ_ROUNDING_H_
 #define ATTUNE_TESTS_GRAPH_FUZZ_ROUNDING_H_
 
@@ -62,6 +63,7 @@ class Judge {
 
   const Graph& graph_;
   std::vector<Tensor> inputs_, expected_;
+  std::vector<bool> is_exact_;  // of each output: nothing rounds on its way, or in one way alone
   std::vector<Runs> runs_[kNumDTypes];
 };
 
