@@ -53,7 +53,6 @@ TEST_F(LocalMeasurerTest, MeasuresGoodKernelsInEachMode) {
         const Measurement measured = Measure(task, DefaultCandidate(task), options);
         ASSERT_EQ(measured.outcome, kOk) << measured.reason;
         EXPECT_GT(measured.timing.seconds, 1e-8);
-        EXPECT_LT(measured.timing.seconds, 0.1);
         EXPECT_LE(measured.timing.low, measured.timing.seconds);
         EXPECT_GE(measured.timing.high, measured.timing.seconds);
         EXPECT_GE(measured.timing.repetitions, 1);
