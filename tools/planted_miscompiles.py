@@ -75,15 +75,15 @@ FAULTS = [
           "Value* end = bound(ir_.CreateAdd(part, ir_.getInt32(1)));",
           "Value* end = ir_.CreateSub(bound(ir_.CreateAdd(part, ir_.getInt32(1))), ir_.CreateZExt("
           "ir_.CreateICmpSGT(parts, ir_.getInt64(2)), ir_.getInt64Ty()));"),
-    Fault("else_under_the_same_mask", "src/codegen/statements.cc",
-          "lanes_->mask = outer == nullptr ? otherwise : ir_.CreateAnd(outer, otherwise);",
-          "lanes_->mask = outer == nullptr ? condition : ir_.CreateAnd(outer, otherwise);"),
+    Fault("wrong_lane", "src/codegen/memory.cc",
+          "Value* element = ir_.CreateExtractElement(value, static_cast<uint64_t>(lane));",
+          "Value* element = ir_.CreateExtractElement(value, static_cast<uint64_t>(lane == 0 ? 0 : 1));"),
     Fault("bf16_never_rounds_up", "src/codegen/values_convert.cc",
           "ir_.CreateAdd(ir_.CreateAdd(bits, constant(0x7FFF)), odd), 16);",
           "ir_.CreateAdd(ir_.CreateAdd(bits, constant(0x6FFF)), odd), 16);"),
     Fault("masked_lanes_are_stored", "src/codegen/memory.cc",
-          "if (access.stride == 1 && mask != nullptr && buffer->space == MemorySpace::kRegister) {",
-          "if (access.stride == 1 && mask != nullptr) {"),
+          "Tag(buffer, ir_.CreateMaskedStore(value, access.pointer, align, mask));",
+          "Tag(buffer, ir_.CreateAlignedStore(value, access.pointer, align));"),
 ]
 
 

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +13,7 @@
 #include "fuzz_case.h"
 #include "graph/text.h"
 #include "graph/verify.h"
+#include "opt/driver.h"
 #include "patterns.h"
 #include "random_case.h"
 #include "recipes.h"
@@ -69,6 +72,26 @@ TEST(GraphFuzz, PatternsMakeValidGraphs) {
       nodes += std::ssize(random.graph->nodes());
     }
     EXPECT_GE(nodes, 60) << pattern.name;
+  }
+}
+
+// Where a pass seldom finds what it rewrites, a fault of it is seldom found.
+TEST(GraphFuzz, EveryPassFindsWhatItRewrites) {
+  constexpr uint64_t kGraphs = 600;
+  std::map<std::string, int> changed;
+  for (uint64_t seed = 0; seed < kGraphs; ++seed) {
+    const RandomCase random = MakeRandomCase(seed);
+    const auto reports = RunPlan(*random.graph, DefaultPlan());
+    ASSERT_TRUE(reports.ok()) << seed << ": " << reports.status();
+    std::set<std::string> passes;
+    for (const StepReport& report : *reports) {
+      if (report.changed) passes.insert(report.pass);
+    }
+    for (const std::string& pass : passes) ++changed[pass];
+  }
+  for (const PassInfo& pass : PassTable()) {
+    const bool is_off = pass.name == "narrow" || pass.name == "round_weights";  // settings turn them on
+    EXPECT_GE(changed[std::string(pass.name)], is_off ? 0 : 5) << pass.name;
   }
 }
 

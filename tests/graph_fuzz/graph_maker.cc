@@ -197,6 +197,7 @@ Value* GraphMaker::New(DType dtype, const Shape& shape, const Range& range, int 
 }
 
 Value* GraphMaker::Existing(const Predicate& wanted) {
+  if (preferred_ != nullptr && wanted(*preferred_)) return std::exchange(preferred_, nullptr);
   std::vector<Value*> found;
   for (Value* value : values_) {
     if (wanted(*value)) found.push_back(value);
@@ -208,7 +209,7 @@ Value* GraphMaker::Existing(const Predicate& wanted) {
 }
 
 Value* GraphMaker::Any(const Predicate& wanted, const std::function<Value*()>& otherwise) {
-  Value* existing = OneIn(12) ? nullptr : Existing(wanted);
+  Value* existing = preferred_ == nullptr && OneIn(12) ? nullptr : Existing(wanted);
   return existing != nullptr ? existing : otherwise();
 }
 

@@ -83,6 +83,8 @@ class GraphMaker {
   Value* Constant(DType dtype, const Shape& shape) { return New(dtype, shape, 3); }
   // A value that was made before and fulfils `wanted`, mostly a late one; null where there is none.
   Value* Existing(const Predicate& wanted);
+  // The next operand is this value, if it may be.
+  void Prefer(Value* value) { preferred_ = value; }
   // An existing value, or else, and sometimes anyway, a new one.
   Value* Any(const Predicate& wanted, const std::function<Value*()>& otherwise);
   Value* AnyFloat();
@@ -130,6 +132,7 @@ class GraphMaker {
   std::vector<Value*> values_;
   std::map<const Value*, Tensor> data_;
   std::map<const Value*, int64_t> index_limits_;
+  Value* preferred_ = nullptr;
   int num_nodes_ = 0;
   int num_facts_ = 0;
 };

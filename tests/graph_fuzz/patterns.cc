@@ -11,11 +11,11 @@ std::span<const Pattern> Patterns() {
       {"shuffle", AddShuffle},
       {"u_net", AddUNet},
       {"conv_chain", AddConvChain},
-      {"normalized_conv", AddNormalizedConv},
+      {"normalized_conv", AddNormalizedConv, 2},
       {"map_consumers", AddMapConsumers},
       {"wide_chain", AddWideChain},
       {"first_layer", AddFirstLayer},
-      {"padded_windows", AddPaddedWindows},
+      {"padded_windows", AddPaddedWindows, 3},
       {"transformer", AddTransformer},
       {"decomposed_attention", AddDecomposedAttention},
       {"decomposed_norm", AddDecomposedNorm},
@@ -27,9 +27,30 @@ std::span<const Pattern> Patterns() {
       {"quantized_first_layer", AddQuantizedFirstLayer},
       {"quantized_residual", AddQuantizedResidual},
       {"fake_quantized_conv", AddFakeQuantizedConv},
-      {"dynamic_quantization", AddDynamicQuantization},
+      {"dynamic_quantization", AddDynamicQuantization, 2},
+      {"moved_integers", AddMovedIntegers, 3},
+      {"fixed_point", AddFixedPoint, 2},
+      {"chain", AddChain, 3},
+      {"movements", AddMovements, 4},
+      {"between_transposes", AddBetweenTransposes, 5},
+      {"part_of_parts", AddPartOfParts, 2},
+      {"pooled_conv", AddPooledConv, 4},
+      {"what_rules_fit", AddWhatRulesFit, 4},
   };
   return kPatterns;
+}
+
+void AddRandomPattern(GraphMaker& maker) {
+  static const int64_t kSum = [] {
+    int64_t sum = 0;
+    for (const Pattern& pattern : Patterns()) sum += pattern.weight;
+    return sum;
+  }();
+  int64_t draw = maker.Pick(kSum);
+  for (const Pattern& pattern : Patterns()) {
+    draw -= pattern.weight;
+    if (draw < 0) return pattern.add(maker);
+  }
 }
 
 }  // namespace attune::graph_fuzz

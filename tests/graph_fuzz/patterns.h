@@ -1,5 +1,5 @@
-// Pieces of real networks, which random operators would not make: several nodes that passes recognize, that
-// fuse, or whose layouts are chosen together.
+// Pieces of graphs that random operators would not make: of real networks, whose nodes passes recognize,
+// which fuse, or whose layouts are chosen together; and neighbours of the kinds that passes rewrite.
 #ifndef ATTUNE_TESTS_GRAPH_FUZZ_PATTERNS_H_
 #define ATTUNE_TESTS_GRAPH_FUZZ_PATTERNS_H_
 
@@ -14,9 +14,12 @@ struct Pattern {
   std::string_view name;
   // Adds it; what it could not finish stays.
   void (*add)(GraphMaker&);
+  // How often it is drawn, among the sum of all weights.
+  int weight = 1;
 };
 
 std::span<const Pattern> Patterns();
+void AddRandomPattern(GraphMaker&);
 
 // Of feature maps.
 void AddResidual(GraphMaker&);  // patterns_vision.cc
@@ -43,6 +46,14 @@ void AddQuantizedFirstLayer(GraphMaker&);
 void AddQuantizedResidual(GraphMaker&);
 void AddFakeQuantizedConv(GraphMaker&);
 void AddDynamicQuantization(GraphMaker&);
+void AddMovedIntegers(GraphMaker&);
+void AddFixedPoint(GraphMaker&);
+void AddChain(GraphMaker&);  // patterns_rewrites.cc
+void AddMovements(GraphMaker&);
+void AddBetweenTransposes(GraphMaker&);
+void AddPartOfParts(GraphMaker&);
+void AddPooledConv(GraphMaker&);
+void AddWhatRulesFit(GraphMaker&);
 
 }  // namespace attune::graph_fuzz
 

@@ -118,12 +118,64 @@ void AddFakeQuantizedConv(GraphMaker& maker) {
   }
 }
 
+// What moves, selects or bounds elements, between floats that were bytes and are to be again.
+void AddMovedIntegers(GraphMaker& maker) {
+  constexpr Op kOps[] = {Op::kReshape, Op::kTranspose, Op::kSlice,  Op::kConcat,      Op::kPad,
+                         Op::kMaxPool, Op::kRelu,      Op::kGather, Op::kClip,        Op::kReduceMax,
+                         Op::kResize,  Op::kBroadcast, Op::kWhere,  Op::kDepthToSpace};
+  Value* bytes = maker.New(ByteType(maker), {1, maker.Channels(), 2 + maker.Pick(8), 2 + maker.Pick(8)}, 0);
+  Value* x = Dequantize(maker, bytes);
+  for (int64_t left = maker.random().Integer(1, 3); x != nullptr && left > 0; --left) {
+    maker.Prefer(x);
+    const Op op = kOps[maker.Pick(std::ssize(kOps))];
+    x = FindRecipe(op)->add(maker, op);
+    maker.Prefer(nullptr);
+  }
+  if (x != nullptr && IsFloat(x->type().dtype) && !maker.OneIn(4)) Quantize(maker, x, ByteType(maker));
+}
+
+// Of one or two maps of bytes in fixed point, as TensorFlow Lite means sums and products.
+void AddFixedPoint(GraphMaker& maker) {
+  PatternBuilder b(maker);
+  const DType dtype = ByteType(maker);
+  const Shape shape = {1, 1 + maker.Pick(20), 1 + maker.Pick(6)};
+  const auto requantized = [&](Value* sum, double scale, DType to) {
+    Value* factor = maker.Constant(Tensor::Scalar(DType::kF64, scale));
+    Value* zero = to == DType::kI32 ? nullptr : maker.New(to, {}, {.low = 0, .high = 20}, 3);
+    if (sum == nullptr) return sum;
+    return maker.Add(Op::kRequantize, {sum, factor, zero},
+                     {{"to", to}, {"rounding", std::string("fixed_point")}});
+  };
+  const auto centered = [&] {
+    Value* wide = b.Add(Op::kCast, {maker.Like(TensorType(dtype, shape))}, {{"to", DType::kI32}});
+    return b.Add(Op::kSub, {wide, maker.New(DType::kI32, {}, {.low = -20, .high = 120}, 3)});
+  };
+  if (maker.OneIn(2)) {
+    constexpr int kPlaces = 20;
+    const auto term = [&] {
+      Value* raised =
+          b.Add(Op::kMul, {centered(), maker.Constant(Tensor::Scalar(DType::kI32, 1 << kPlaces))});
+      return requantized(raised, 0.1 + 0.8 * maker.random().Uniform(), DType::kI32);
+    };
+    Value* first = term();
+    Value* sum = b.Add(maker.OneOf({Op::kAdd, Op::kSub}), {first, term()});
+    requantized(sum, (0.5 + maker.random().Uniform()) / (1 << kPlaces), dtype);
+  } else {
+    Value* first = centered();
+    Value* other =
+        maker.OneIn(2) ? maker.New(DType::kI32, {shape[1], 1}, {.low = -127, .high = 127}, 3) : centered();
+    requantized(b.Add(Op::kMul, {first, other}), 0.002 + 0.01 * maker.random().Uniform(), dtype);
+  }
+}
+
 // The range of the data gives scale and zero point, which are known at run time alone.
 void AddDynamicQuantization(GraphMaker& maker) {
   PatternBuilder b(maker);
-  Value* x = b.Sequence();
+  const bool is_map = maker.OneIn(3);
+  Value* x = is_map ? FloatMap(maker) : b.Sequence();
   if (x->type().dtype != DType::kF32) return;
-  const Ints all = {0, 1, 2};
+  Ints all = {0, 1, 2};
+  if (is_map) all.push_back(3);
   Value* low = b.Add(Op::kMin,
                      {b.Add(Op::kReduceMin, {x}, {{"axes", all}, {"keepdims", int64_t{0}}}), b.Scalar(x, 0)});
   Value* high = b.Add(
@@ -133,12 +185,24 @@ void AddDynamicQuantization(GraphMaker& maker) {
   zero = b.Add(Op::kCast, {zero}, {{"to", DType::kU8}});
   Value* bytes = b.Add(Op::kQuantize, {x, scale, zero}, {{"to", DType::kU8}});
   if (bytes == nullptr) return;
-  Value* w = maker.New(DType::kI8, {x->type().dims[2].size, maker.Channels()}, {.low = -127, .high = 127}, 3);
-  Value* sum = b.Add(Op::kMatMulInteger, {bytes, w, zero});
+  const int64_t outputs = maker.Channels(), kernel = maker.OneOf<int64_t>({1, 3});
+  const DType dtype = ByteType(maker);
+  const Shape shape = is_map ? Shape{outputs, PatternBuilder::ChannelsOf(x), kernel, kernel}
+                             : Shape{x->type().dims[2].size, outputs};
+  const Range range = {.low = dtype == DType::kI8 ? -128.0 : 0, .high = dtype == DType::kI8 ? 127.0 : 255};
+  Value* w = maker.New(dtype, shape, range, maker.OneIn(4) ? 1 : 3);
+  Value* w_zero = nullptr;
+  if (maker.OneIn(2))
+    w_zero = maker.New(dtype, maker.OneIn(2) ? Shape{} : Shape{outputs}, range, maker.OneIn(4) ? 1 : 3);
+  Attributes attrs;
+  if (is_map) attrs.Set("pads", Ints(4, kernel / 2));
+  Value* sum =
+      maker.Add(is_map ? Op::kConvInteger : Op::kMatMulInteger, {bytes, w, zero, w_zero}, std::move(attrs));
   if (sum == nullptr) return;
   Value* product = b.Add(Op::kCast, {sum}, {{"to", DType::kF32}});
-  product = b.Add(Op::kMul, {product, b.Add(Op::kMul, {scale, b.PerColumn(product)})});
-  b.Add(Op::kAdd, {product, b.PerColumn(product)});
+  Value* factor = is_map ? b.PerChannel(product) : b.PerColumn(product);
+  product = b.Add(Op::kMul, {product, b.Add(Op::kMul, {scale, factor})});
+  b.Add(Op::kAdd, {product, is_map ? b.PerChannel(product) : b.PerColumn(product)});
 }
 
 }  // namespace attune::graph_fuzz

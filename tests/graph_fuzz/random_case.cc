@@ -15,8 +15,8 @@ RandomCase MakeRandomCase(uint64_t seed) {
   const auto size = static_cast<int>(
       std::clamp(kMedian * std::exp(kSpread * maker.random().Normal()), 1.0, 1.0 * kMostNodes));
   for (int tries = 0; maker.num_nodes() < size && tries < size + 8; ++tries) {
-    if (maker.num_nodes() + kLargestPattern < kMostNodes && maker.OneIn(5)) {
-      Patterns()[static_cast<size_t>(maker.Pick(std::ssize(Patterns())))].add(maker);
+    if (maker.num_nodes() + kLargestPattern < kMostNodes && maker.OneIn(3)) {
+      AddRandomPattern(maker);
     } else {
       AddRandomNode(maker);
     }

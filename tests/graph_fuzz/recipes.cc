@@ -65,7 +65,7 @@ constexpr Recipe kSpecial[] = {
     {Op::kNonMaxSuppression, AddNonMaxSuppression},
     {Op::kCompress, AddCompress},
     {Op::kUnique, AddUnique},
-    {Op::kIf, AddIf},
+    {Op::kIf, AddIf, 7},
     {Op::kLoop, AddLoop},
 };
 

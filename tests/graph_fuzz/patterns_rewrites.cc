@@ -1,0 +1,171 @@
+// Neighbours that passes rewrite: each takes what the one before made.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "opt/rule_tables.h"
+#include "opt/testing/rule_instance.h"
+#include "pattern_builder.h"
+#include "patterns.h"
+#include "recipes.h"
+
+namespace attune::graph_fuzz {
+namespace {
+
+Value* AddTo(GraphMaker& maker, Value* x, Op op) {
+  maker.Prefer(x);
+  Value* out = FindRecipe(op)->add(maker, op);
+  maker.Prefer(nullptr);
+  return out != nullptr ? out : x;
+}
+
+// A float of two to four axes, none of which is empty.
+Value* OfSomeAxes(GraphMaker& maker) {
+  return maker.Any(
+      [](const Value& v) {
+        return IsFloat(v.type().dtype) && v.type().is_static() && v.type().rank() >= 2 &&
+               v.type().rank() <= 4 && v.type().num_elements() > 0;
+      },
+      [&] {
+        Shape shape(static_cast<size_t>(maker.random().Integer(2, 4)));
+        for (int64_t& size : shape) size = 1 + maker.Pick(9);
+        return maker.New(maker.FloatType(), shape, 0);
+      });
+}
+
+Ints RandomPermutation(GraphMaker& maker, int rank) {
+  Ints perm(static_cast<size_t>(rank));
+  std::iota(perm.begin(), perm.end(), 0);
+  for (size_t i = perm.size(); i-- > 1;)
+    std::swap(perm[i], perm[static_cast<size_t>(maker.Pick(std::ssize(perm)))]);
+  return perm;
+}
+
+Ints Inverse(const Ints& perm) {
+  Ints inverse(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i) inverse[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+  return inverse;
+}
+
+class MakerBuilder : public RuleBuilder {
+ public:
+  explicit MakerBuilder(GraphMaker& maker) : maker_(maker) {}
+  Value* Operand(const TensorType& type) override { return maker_.Like(type); }
+  Value* Constant(Tensor data) override { return maker_.Constant(std::move(data)); }
+  Value* Add(Op op, std::vector<Value*> operands, Attributes attributes) override {
+    return maker_.Add(op, std::move(operands), std::move(attributes));
+  }
+
+ private:
+  GraphMaker& maker_;
+};
+
+}  // namespace
+
+// Operators of any kind, each of the last one's result.
+void AddChain(GraphMaker& maker) {
+  for (int64_t left = maker.random().Integer(2, 6); left > 0; --left) {
+    maker.Prefer(AddRandomNode(maker));
+  }
+  maker.Prefer(nullptr);
+}
+
+// What moves elements, often the same operator again.
+void AddMovements(GraphMaker& maker) {
+  constexpr Op kOps[] = {Op::kSlice,   Op::kConcat, Op::kTranspose,    Op::kReshape, Op::kBroadcast,
+                         Op::kPad,     Op::kGather, Op::kDepthToSpace, Op::kSlice,   Op::kConcat,
+                         Op::kMaxPool, Op::kRelu,   Op::kConv};
+  const auto any = [&] { return kOps[maker.Pick(std::ssize(kOps))]; };
+  Op op = any();
+  Value* x = OfSomeAxes(maker);
+  for (int64_t left = maker.random().Integer(2, 5); left > 0; --left) {
+    x = AddTo(maker, x, op);
+    if (maker.OneIn(2)) op = any();
+  }
+}
+
+// Operators with axes, of their own or none, between a transposition and, mostly, the one back.
+void AddBetweenTransposes(GraphMaker& maker) {
+  constexpr Op kOps[] = {Op::kSoftmax,   Op::kLogSoftmax, Op::kConcat,     Op::kSlice,   Op::kPad,
+                         Op::kReduceSum, Op::kReduceMax,  Op::kReduceMean, Op::kArgMax,  Op::kGather,
+                         Op::kCumSum,    Op::kAdd,        Op::kMul,        Op::kRelu,    Op::kClip,
+                         Op::kLayerNorm, Op::kConv,       Op::kMaxPool,    Op::kWhere,   Op::kCast,
+                         Op::kResize,    Op::kMatMul,     Op::kTopK,       Op::kReshape, Op::kGatherElements};
+  PatternBuilder b(maker);
+  Value* x = OfSomeAxes(maker);
+  Ints perm = RandomPermutation(maker, x->type().rank());
+  if (perm.size() == 4 && maker.OneIn(2)) perm = maker.OneIn(2) ? Ints{0, 2, 3, 1} : Ints{0, 3, 1, 2};
+  x = b.TransposeTo(x, perm);
+  if (x == nullptr) return;
+  for (int64_t left = maker.random().Integer(1, 3); left > 0; --left)
+    x = AddTo(maker, x, kOps[maker.Pick(std::ssize(kOps))]);
+  if (!x->type().is_static() || x->type().rank() < 2) return;
+  const bool same_rank = x->type().rank() == static_cast<int>(perm.size());
+  b.TransposeTo(x, same_rank && !maker.OneIn(4) ? Inverse(perm) : RandomPermutation(maker, x->type().rank()));
+}
+
+// Pieces that are put together along an axis and cut along it again, at the seams and beside them.
+void AddPartOfParts(GraphMaker& maker) {
+  Value* first = OfSomeAxes(maker);
+  const auto axis = static_cast<size_t>(maker.Pick(first->type().rank()));
+  std::vector<Value*> parts = {first};
+  Ints seams = {0, first->type().shape()[axis]};
+  while (parts.size() < 2 || maker.OneIn(2)) {
+    Shape shape = first->type().shape();
+    shape[axis] = 1 + maker.Pick(8);
+    parts.push_back(maker.New(first->type().dtype, shape, 0));
+    if (maker.OneIn(2))
+      parts.back() = AddTo(maker, parts.back(), maker.OneOf({Op::kRelu, Op::kNeg, Op::kTanh}));
+    seams.push_back(seams.back() + shape[axis]);
+  }
+  Value* whole = maker.Add(Op::kConcat, parts, {{"axis", static_cast<int64_t>(axis)}});
+  if (whole == nullptr) return;
+  for (int64_t left = maker.random().Integer(1, 3); left > 0; --left) {
+    const auto at = static_cast<size_t>(maker.Pick(std::ssize(seams) - 1));
+    int64_t begin = seams[at],
+            end = seams[at + 1 +
+                        static_cast<size_t>(maker.Pick(std::ssize(seams) - 1 - static_cast<int64_t>(at)))];
+    if (maker.OneIn(3)) begin = std::min(begin + 1, end - 1);
+    if (maker.OneIn(3)) end = std::max(end - 1, begin + 1);
+    Ints starts(static_cast<size_t>(whole->type().rank()), 0), sizes = whole->type().shape();
+    starts[axis] = begin;
+    sizes[axis] = end - begin;
+    maker.Add(Op::kSlice, {whole}, {{"starts", starts}, {"sizes", sizes}, {"steps", Ints(sizes.size(), 1)}});
+  }
+}
+
+// A convolution and an average of its pixels, which may change places where each works on a pixel alone.
+void AddPooledConv(GraphMaker& maker) {
+  PatternBuilder b(maker);
+  Value* x = b.Conv(maker.FeatureMap(), maker.Channels(),
+                    {.kernel = maker.OneIn(4) ? 3 : 1, .bias = maker.OneIn(2)});
+  if (x == nullptr) return;
+  if (maker.OneIn(5)) x = AddTo(maker, x, maker.OneOf({Op::kRelu, Op::kAdd, Op::kMul}));
+  Attributes attrs = {{"kernel", Ints(2, 2 + maker.Pick(2))}, {"strides", Ints(2, maker.OneIn(5) ? 1 : 2)}};
+  if (maker.OneIn(4)) attrs.Set("pads", Ints{maker.Pick(2), maker.Pick(2), maker.Pick(2), maker.Pick(2)});
+  if (maker.OneIn(4)) attrs.Set("ceil_mode", true);
+  b.Add(maker.OneIn(6) ? Op::kMaxPool : Op::kAvgPool, {x}, std::move(attrs));
+}
+
+// What a rewrite rule's left side describes.
+void AddWhatRulesFit(GraphMaker& maker) {
+  constexpr int kTries = 4;
+  const std::span<const Rule> tables[] = {AlgebraRules(), AlgebraRules(), ActivationRules(),
+                                          NormalizationRules(), AttentionRules()};
+  MakerBuilder builder(maker);
+  for (int tries = 0; tries < kTries; ++tries) {
+    const int64_t table = maker.Pick(std::ssize(tables));
+    const std::span<const Rule> rules = tables[table];
+    const Rule& rule = rules[static_cast<size_t>(maker.Pick(std::ssize(rules)))];
+    const TensorType like = OfSomeAxes(maker)->type();
+    Shape shape = like.shape();
+    // Attention has four axes; square matrices fit each other however they are transposed.
+    if (table == 4 || maker.OneIn(6))
+      shape = {1 + maker.Pick(2), 1 + maker.Pick(4), 1 + maker.Pick(12), 1 + maker.Pick(12)};
+    if (shape.size() == 4 && maker.OneIn(2)) shape[3] = shape[2];
+    const DType dtype = maker.OneIn(8) ? DType::kI32 : like.dtype;
+    if (RuleInstance(rule, dtype, std::move(shape), maker.random(), builder).Build() != nullptr) return;
+  }
+}
+
+}  // namespace attune::graph_fuzz
