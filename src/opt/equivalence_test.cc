@@ -23,8 +23,8 @@ class Generator {
  public:
   explicit Generator(uint64_t seed) : random_(seed) {
     // Mostly images; channels in the multiples that horizontal fusion wants.
-    const Shape shapes[] = {{1, 16, 4, 4}, {2, 3, 5, 4}, {2, 6}, {1, 2, 4, 4}};
-    const Shape& shape = shapes[Pick(4)];
+    const Shape shapes[] = {{1, 16, 4, 4}, {2, 3, 5, 4}, {2, 6}, {1, 2, 4, 4}, {2, 3, 9}};
+    const Shape& shape = shapes[Pick(5)];
     values_.push_back(graph_.AddInput("x", TensorType(DType::kF32, shape)));
     values_.push_back(graph_.AddInput("y", TensorType(DType::kF32, shape)));
     const size_t size = 4 + Pick(30);
@@ -138,6 +138,8 @@ class Generator {
     const int64_t outputs = Pick(2) == 0 ? 16 : random_.Integer(1, 5);
     const int64_t kernel = random_.Integer(1, 3);
     Value* bias = Pick(2) == 0 ? nullptr : Constant({outputs});
+    if (shape.size() == 3 && Pick(2) == 0)
+      return Add(Op::kConv, {x, Constant({outputs, channels, kernel}), bias}, {{"pads", Ints{1, 0}}});
     switch (Pick(4)) {
       case 0:
         return Add(Op::kConv, {x, Constant({outputs, channels, kernel, kernel}), bias},

@@ -78,8 +78,7 @@ absl::StatusOr<bool> DecomposeConvTransposePass(Graph& graph, const PassContext&
 // not negative), 0 for average pools that count it.
 absl::StatusOr<bool> FoldPadPass(Graph& graph, const PassContext& context);
 
-// After: integer products take u8 and constant i8 without zero points, unless a zero point or the right
-// operand is not constant, or zero points of weights of 8 bits differ within a group. Exact.
+// After: integer products of static shapes take u8 and i8 without zero points. Exact.
 absl::StatusOr<bool> FoldZeroPointsPass(Graph& graph, const PassContext& context);
 
 // After: a quantization by a constant scale of what dequantizations, offsets, ReLU, clips and constant
@@ -111,6 +110,9 @@ absl::StatusOr<bool> SinkTransposesPass(Graph& graph, const PassContext& context
 // removes axes of one element. Where what is reshaped comes from a
 // contraction's kernel, other operands are reshaped back, so that a residual sum joins that kernel.
 absl::StatusOr<bool> SinkReshapesPass(Graph& graph, const PassContext& context);
+
+// After: no convolution and no pool over one axis of static size, but one over the columns of one row.
+absl::StatusOr<bool> UnsqueezeImagesPass(Graph& graph, const PassContext& context);
 
 // After: convolutions (of one group) and matrix products with constant weights, the same first input and
 // the same geometry are one, with a slice for each, if each has at most `max_channels` output channels or
