@@ -23,8 +23,8 @@ class Generator {
  public:
   explicit Generator(uint64_t seed) : random_(seed) {
     // Mostly images; channels in the multiples that horizontal fusion wants.
-    const Shape shapes[] = {{1, 16, 4, 4}, {2, 3, 5, 4}, {2, 6}, {1, 2, 4, 4}, {2, 3, 9}};
-    const Shape& shape = shapes[Pick(5)];
+    const Shape shapes[] = {{1, 16, 4, 4}, {2, 3, 5, 4}, {2, 6}, {1, 2, 4, 4}, {2, 3, 9}, {2, 3, 4, 3, 3}};
+    const Shape& shape = shapes[Pick(6)];
     values_.push_back(graph_.AddInput("x", TensorType(DType::kF32, shape)));
     values_.push_back(graph_.AddInput("y", TensorType(DType::kF32, shape)));
     const size_t size = 4 + Pick(30);
@@ -138,6 +138,7 @@ class Generator {
     const int64_t outputs = Pick(2) == 0 ? 16 : random_.Integer(1, 5);
     const int64_t kernel = random_.Integer(1, 3);
     Value* bias = Pick(2) == 0 ? nullptr : Constant({outputs});
+    if (shape.size() == 5) return AddOverVolume(x, Constant({outputs, channels, kernel, 2, 1}), bias);
     if (shape.size() == 3 && Pick(2) == 0)
       return Add(Op::kConv, {x, Constant({outputs, channels, kernel}), bias}, {{"pads", Ints{1, 0}}});
     switch (Pick(4)) {
@@ -151,6 +152,14 @@ class Generator {
       default:
         return Add(Op::kMatMul, {x, Constant({shape.empty() ? 1 : shape.back(), outputs})});
     }
+  }
+
+  void AddOverVolume(Value* x, Value* weights, Value* bias) {
+    const int64_t stride = random_.Integer(1, 2), pad = random_.Integer(0, 1);
+    const Ints strides = {stride, 1, 2}, pads = {pad, 0, 1, 1, 1, pad};
+    if (Pick(2) == 0) return Add(Op::kConv, {x, weights, bias}, {{"strides", strides}, {"pads", pads}});
+    const Op pool = Pick(2) == 0 ? Op::kMaxPool : Op::kAvgPool;
+    Add(pool, {x}, {{"kernel", Ints{pool == Op::kMaxPool ? 2 : 1, 2, 2}}, {"strides", strides}});
   }
 
   void AddConvTranspose(Value* x, int64_t channels, Value* bias) {

@@ -38,6 +38,8 @@ std::span<const PassInfo> PassTable() {
        {}},
 
       {"decompose_batch_norm", DecomposeBatchNormPass, "A factor and an offset, which others can fold.", {}},
+      {"flatten_volumes", FlattenVolumesPass, "Its transpositions are still to cancel.", {}},
+      {"fold_constants", FoldConstantsPass, "The order of its weights.", kFolding},
       {"push_slices", PushSlicesPass, "Less to transpose, and transposes that are reshapes.", {}},
       {"sink_transposes", SinkTransposesPass, "Cancels what surrounds channels-first operators.", {}},
       {"fold_constants", FoldConstantsPass, "Constants that transposes moved across.", kFolding},

@@ -1,0 +1,149 @@
+// Problem: strategies for convolutions and pools tile images; volumes [N,C,D,H,W] would have none.
+//
+// Idea: a volume is D images. A convolution with KD planes of taps is one of images that have the channels of
+// KD planes each, side by side; where KD is 1, nothing is copied for that. A pool is a pool of each plane,
+// and then the largest, or the mean, of KD planes. Images are in the order [D·N,C,H,W], in which planes are
+// neighbours whatever N is. The transpositions at both ends cancel between one layer and the next.
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "opt/passes.h"
+#include "opt/rewrite.h"
+
+namespace attune {
+namespace {
+
+// The window along one axis.
+struct Window {
+  int64_t kernel, stride, dilation, begin, end;
+};
+
+class Volume {
+ public:
+  Volume(Graph& graph, Node* node) : graph_(graph), node_(node) {}
+
+  bool Flatten() {
+    const std::optional<Window> depth = Depth();
+    if (!depth) return false;
+    const Shape in = node_->input(0)->type().shape(), out = node_->output()->type().shape();
+    Value* planes = Add(Op::kTranspose, {node_->input(0)}, {{"perm", Ints{2, 0, 1, 3, 4}}});
+    planes = Padded(planes, *depth);
+    std::vector<Value*> taps;
+    for (int64_t k = 0; k < depth->kernel; ++k) taps.push_back(Images(Tap(planes, *depth, k, out[2])));
+    Value* result = IsPool(node_->op()) ? Pool(taps) : Convolve(taps);
+    if (result == nullptr) return false;
+    result = Reshape(result, {out[2], out[0], out[1], out[3], out[4]});
+    ReplaceNode(graph_, node_, Add(Op::kTranspose, {result}, {{"perm", Ints{1, 2, 0, 3, 4}}}));
+    return true;
+  }
+
+ private:
+  static bool IsPool(Op op) { return op == Op::kMaxPool || op == Op::kAvgPool; }
+
+  Value* Add(Op op, std::vector<Value*> inputs, Attributes attributes = {}) {
+    return AddBefore(graph_, node_, op, std::move(inputs), std::move(attributes));
+  }
+  Value* Reshape(Value* x, const Shape& shape) { return Add(Op::kReshape, {x}, {{"shape", shape}}); }
+
+  // Along the depth; nothing for what is no convolution and no pool of a volume, or not one that planes can
+  // be taken out of.
+  std::optional<Window> Depth() const {
+    const bool is_conv = node_->op() == Op::kConv || node_->op() == Op::kConvInteger;
+    if ((!is_conv && !IsPool(node_->op())) || node_->num_outputs() != 1) return std::nullopt;
+    if (node_->input(0)->type().rank() != 5 || !node_->input(0)->type().is_static() ||
+        !node_->output()->type().is_static()) {
+      return std::nullopt;
+    }
+    const auto& attributes = node_->attrs();
+    const int64_t kernel = is_conv ? node_->input(1)->type().shape()[2] : attributes.IntList("kernel")[0];
+    const Ints ones(3, 1), zeros(6, 0), pads = attributes.IntList("pads", zeros);
+    const Window depth = {kernel, attributes.IntList("strides", ones)[0],
+                          attributes.IntList("dilations", ones)[0], pads[0], pads[3]};
+    // Nobody computes weights; and the channels of a group's planes are no neighbours.
+    if (is_conv && node_->input(1)->constant() == nullptr) return std::nullopt;
+    if (is_conv && kernel > 1 && attributes.Int("group", 1) != 1) return std::nullopt;
+    // Padding stands for a zero point.
+    const bool is_padded = depth.begin != 0 || depth.end != 0;
+    if (node_->op() == Op::kConvInteger && is_padded && node_->input(2) != nullptr) return std::nullopt;
+    // A mean over padding has a divisor for each place.
+    if (IsPool(node_->op()) && attributes.Int("ceil_mode", 0) != 0) return std::nullopt;
+    if (node_->op() == Op::kAvgPool && (!AllAre(pads, 0) || depth.kernel > 1)) return std::nullopt;
+    return depth;
+  }
+
+  Value* Padded(Value* planes, const Window& depth) {
+    if (depth.begin == 0 && depth.end == 0) return planes;
+    Ints pads(10, 0);
+    pads[0] = depth.begin;
+    pads[5] = depth.end;
+    Attributes attributes = {{"pads", pads}};
+    if (IsPool(node_->op())) attributes.Set("value", LowestOf(node_->input(0)->type().dtype));
+    return Add(Op::kPad, {planes}, std::move(attributes));
+  }
+
+  static double LowestOf(DType dtype) {
+    return IsFloat(dtype) ? -std::numeric_limits<double>::infinity() : dtype == DType::kI8 ? -128.0 : 0.0;
+  }
+
+  // The planes that tap k of each output sees.
+  Value* Tap(Value* planes, const Window& depth, int64_t k, int64_t outputs) {
+    Shape sizes = planes->type().shape();
+    if (sizes[0] == outputs && depth.kernel == 1) return planes;
+    Ints starts(5, 0), steps(5, 1);
+    starts[0] = k * depth.dilation;
+    steps[0] = depth.stride;
+    sizes[0] = outputs;
+    return Add(Op::kSlice, {planes}, {{"starts", starts}, {"sizes", sizes}, {"steps", steps}});
+  }
+
+  Value* Images(Value* planes) {
+    const Shape shape = planes->type().shape();
+    return Reshape(planes, {shape[0] * shape[1], shape[2], shape[3], shape[4]});
+  }
+
+  // The attributes without what they say of the depth.
+  Attributes OfImages() const {
+    Attributes attributes = node_->attrs();
+    for (const char* name : {"kernel", "strides", "dilations", "pads"}) {
+      if (!attributes.Has(name)) continue;
+      Ints list = attributes.IntList(name);
+      if (list.size() == 6) list.erase(list.begin() + 3);
+      list.erase(list.begin());
+      attributes.Set(name, std::move(list));
+    }
+    return attributes;
+  }
+
+  Value* Pool(const std::vector<Value*>& taps) {
+    Value* result = nullptr;
+    for (Value* tap : taps) {
+      Value* pooled = Add(node_->op(), {tap}, OfImages());
+      result = result == nullptr ? pooled : Add(Op::kMax, {result, pooled});
+    }
+    return result;
+  }
+
+  Value* Convolve(const std::vector<Value*>& taps) {
+    Value* x = taps.size() == 1 ? taps[0] : Add(Op::kConcat, taps, {{"axis", int64_t{1}}});
+    // [M,C,KD,KH,KW] → [M,KD,C,KH,KW], and the planes side by side.
+    const Shape w = node_->input(1)->type().shape();
+    std::vector<Value*> inputs = node_->inputs();
+    inputs[0] = x;
+    inputs[1] = Reshape(Add(Op::kTranspose, {inputs[1]}, {{"perm", Ints{0, 2, 1, 3, 4}}}),
+                        {w[0], w[2] * w[1], w[3], w[4]});
+    return Add(node_->op(), std::move(inputs), OfImages());
+  }
+
+  Graph& graph_;
+  Node* node_;
+};
+
+}  // namespace
+
+absl::StatusOr<bool> FlattenVolumesPass(Graph& graph, const PassContext&) {
+  return ForEachNode(graph, [](Graph& g, Node* node) { return Volume(g, node).Flatten(); });
+}
+
+}  // namespace attune
