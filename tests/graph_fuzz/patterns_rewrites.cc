@@ -138,13 +138,18 @@ void AddPartOfParts(GraphMaker& maker) {
 void AddPooledConv(GraphMaker& maker) {
   PatternBuilder b(maker);
   Value* x = b.Conv(maker.FeatureMap(), maker.Channels(),
-                    {.kernel = maker.OneIn(4) ? 3 : 1, .bias = maker.OneIn(2)});
+                    {.kernel = maker.OneIn(4) ? 3 : 1, .bias = !maker.OneIn(4)});
   if (x == nullptr) return;
   if (maker.OneIn(5)) x = AddTo(maker, x, maker.OneOf({Op::kRelu, Op::kAdd, Op::kMul}));
   Attributes attrs = {{"kernel", Ints(2, 2 + maker.Pick(2))}, {"strides", Ints(2, maker.OneIn(5) ? 1 : 2)}};
-  if (maker.OneIn(4)) attrs.Set("pads", Ints{maker.Pick(2), maker.Pick(2), maker.Pick(2), maker.Pick(2)});
-  if (maker.OneIn(4)) attrs.Set("ceil_mode", true);
-  b.Add(maker.OneIn(6) ? Op::kMaxPool : Op::kAvgPool, {x}, std::move(attrs));
+  if (maker.OneIn(2)) attrs.Set("pads", Ints{maker.Pick(2), maker.Pick(2), maker.Pick(2), maker.Pick(2)});
+  if (maker.OneIn(3)) attrs.Set("ceil_mode", true);
+  if (maker.OneIn(6)) {
+    b.Add(Op::kMaxPool, {x}, std::move(attrs));
+    return;
+  }
+  if (maker.OneIn(2)) attrs.Set("count_include_pad", true);
+  b.Add(Op::kAvgPool, {x}, std::move(attrs));
 }
 
 // What a rewrite rule's left side describes.

@@ -39,6 +39,7 @@ constexpr Row kRows[] = {
     {"AveragePool", AveragePool},
     {"BatchNormalization", BatchNormalization},
     {"Bernoulli", RandomNumbers},
+    {"BitCast", BitCast},
     {"BitShift", BitShift},
     {"BitwiseAnd", Binary<Op::kAnd>},
     {"BitwiseNot", Unary<Op::kNot>},

@@ -54,4 +54,13 @@ Outputs CastLike(OpContext& c) {
   return {c.Cast(c.In(0), c.InType(1))};
 }
 
+// The same bits as another type. Integers of one size have the same bits where they wrap.
+Outputs BitCast(OpContext& c) {
+  const DType from = c.InType(0), to = OrThrow(RequireDType(static_cast<int>(c.Int("to"))));
+  if (DTypeSize(from) != DTypeSize(to)) Invalid("the bits of ", DTypeName(from), " are no ", DTypeName(to));
+  if (from != to && (IsFloat(from) || IsFloat(to) || to == DType::kBool))
+    Unsupported("the bits of ", DTypeName(from), " as ", DTypeName(to));
+  return {c.Cast(c.In(0), to)};
+}
+
 }  // namespace attune::onnx

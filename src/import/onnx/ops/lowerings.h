@@ -28,6 +28,7 @@ Outputs Attention(OpContext& c);
 Outputs RotaryEmbedding(OpContext& c);
 
 // cast.cc
+Outputs BitCast(OpContext& c);
 Outputs CastToType(OpContext& c);
 Outputs CastLike(OpContext& c);
 
