@@ -34,7 +34,8 @@ std::span<const Pattern> Patterns() {
       {"movements", AddMovements, 4},
       {"between_transposes", AddBetweenTransposes, 5},
       {"part_of_parts", AddPartOfParts, 2},
-      {"pooled_conv", AddPooledConv, 4},
+      {"casts", AddCasts, 2},
+      {"pooled_conv", AddPooledConv, 6},
       {"what_rules_fit", AddWhatRulesFit, 4},
   };
   return kPatterns;

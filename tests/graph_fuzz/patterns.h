@@ -52,6 +52,7 @@ void AddChain(GraphMaker&);  // patterns_rewrites.cc
 void AddMovements(GraphMaker&);
 void AddBetweenTransposes(GraphMaker&);
 void AddPartOfParts(GraphMaker&);
+void AddCasts(GraphMaker&);
 void AddPooledConv(GraphMaker&);
 void AddWhatRulesFit(GraphMaker&);
 

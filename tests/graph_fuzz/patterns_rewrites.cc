@@ -134,6 +134,19 @@ void AddPartOfParts(GraphMaker& maker) {
   }
 }
 
+// Casts of what nothing has rounded yet: each bit of what they give is known.
+void AddCasts(GraphMaker& maker) {
+  const double range = maker.OneOf({3.0, 300.0, 60000.0});
+  Value* x = maker.New(maker.OneIn(4) ? maker.AnyType() : DType::kF32,
+                       {1 + maker.Pick(6), 1 + maker.Pick(60)}, {.low = -range, .high = range}, 0);
+  for (int64_t left = maker.random().Integer(2, 4); x != nullptr && left > 0; --left) {
+    x = maker.Add(Op::kCast, {x},
+                  {{"to", maker.OneIn(2) ? maker.AnyType() : maker.OneOf({DType::kBF16, DType::kF16})}});
+    if (x != nullptr && maker.OneIn(3))
+      x = AddTo(maker, x, maker.OneOf({Op::kTranspose, Op::kSlice, Op::kReshape}));
+  }
+}
+
 // A convolution and an average of its pixels, which may change places where each works on a pixel alone.
 void AddPooledConv(GraphMaker& maker) {
   PatternBuilder b(maker);
