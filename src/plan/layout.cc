@@ -107,18 +107,19 @@ class GroupAssignment {
   Layout blocked_;
 };
 
-// A fused group that brings `value` into plain layout, before `before` (nullptr: at the end of the graph).
-absl::StatusOr<Value*> AddTransformToPlain(Graph& graph, Value* value, Node* before) {
+// A fused group that brings `value` into `layout`, before `before` (nullptr: at the end of the graph).
+absl::StatusOr<Value*> AddTransform(Graph& graph, Value* value, const Layout& layout, Node* before) {
   auto region = std::make_unique<Graph>();
   Value* input = region->AddInput("x", value->type());
-  ASSIGN_OR_RETURN(
-      Node* const transform,
-      region->Add(Op::kLayoutTransform, {input}, {{"blocked_axis", int64_t{-1}}, {"block", int64_t{1}}}));
+  const auto axis = static_cast<int64_t>(layout.blocked_axis), block = static_cast<int64_t>(layout.block);
+  ASSIGN_OR_RETURN(Node* const transform,
+                   region->Add(Op::kLayoutTransform, {input}, {{"blocked_axis", axis}, {"block", block}}));
   region->AddOutput("y", transform->output());
   std::vector<std::unique_ptr<Graph>> regions;
   regions.push_back(std::move(region));
   ASSIGN_OR_RETURN(Node* const fused,
-                   graph.Add(Op::kFused, {value}, {}, "to_plain", before, std::move(regions), 1));
+                   graph.Add(Op::kFused, {value}, {}, layout.is_plain() ? "to_plain" : "to_blocks", before,
+                             std::move(regions), 1));
   return fused->output();
 }
 
@@ -134,7 +135,7 @@ template <typename Predicate>
 absl::Status MakeInputsPlain(Graph& graph, Node& node, Predicate wanted) {
   for (int i = 0; i < node.num_inputs(); ++i) {
     if (node.input(i)->type().layout.is_plain() || !wanted(i)) continue;
-    ASSIGN_OR_RETURN(Value* const plain, AddTransformToPlain(graph, node.input(i), &node));
+    ASSIGN_OR_RETURN(Value* const plain, AddTransform(graph, node.input(i), Layout(), &node));
     node.SetInput(i, plain);
   }
   return absl::OkStatus();
@@ -152,6 +153,34 @@ bool IsPackedOperand(const Value* input) {
     }
     return false;
   });
+}
+
+// Which input of a group is the image of a depthwise convolution, and plain where its result is in blocks; -1
+// where there is none. Nothing of such an image is used twice but by its taps, whose lanes would be apart.
+int PlainDepthwiseImage(const Graph& region) {
+  for (const auto& node : region.nodes()) {
+    if (!IsConv(node->op()) || node->output()->type().layout.is_plain()) continue;
+    const Shape weights = node->input(1)->type().shape();
+    const bool is_depthwise = weights[1] == 1 && node->attrs().Int("group", 1) == weights[0];
+    const Value* image = node->input(0);
+    if (!is_depthwise || !image->is_input() || !image->type().layout.is_plain()) continue;
+    if (image->type().dims[1] != node->output()->type().dims[1]) continue;
+    const auto& inputs = region.inputs();
+    const auto at = std::ranges::find_if(inputs, [&](const auto& input) { return input.get() == image; });
+    return static_cast<int>(at - inputs.begin());
+  }
+  return -1;
+}
+
+// Brings that image into the result's blocks first.
+absl::Status BlockDepthwiseImage(Graph& graph, Node& fused, int64_t block) {
+  const int image = PlainDepthwiseImage(fused.region());
+  if (image < 0) return absl::OkStatus();
+  const Layout blocked = {1, static_cast<int>(block)};
+  ASSIGN_OR_RETURN(Value* const value, AddTransform(graph, fused.input(image), blocked, &fused));
+  fused.SetInput(image, value);
+  AssignToGroup(fused, block);
+  return absl::OkStatus();
 }
 
 // Blocked values that a branch or a loop takes are brought into plain layout first.
@@ -177,7 +206,9 @@ absl::StatusOr<int> AssignLayouts(Graph& graph, const Target& target, const Bloc
       RETURN_IF_ERROR(MakeInputsPlain(graph, *node, [&](int i) {
         return IsPackedOperand(region.inputs()[static_cast<size_t>(i)].get());
       }));
-      AssignToGroup(*node, choice.blocks.at(node.get()));
+      const int64_t block = choice.blocks.at(node.get());
+      AssignToGroup(*node, block);
+      RETURN_IF_ERROR(BlockDepthwiseImage(graph, *node, block));
     } else {
       RETURN_IF_ERROR(AssignControl(graph, *node, target));
     }
@@ -185,7 +216,7 @@ absl::StatusOr<int> AssignLayouts(Graph& graph, const Target& target, const Bloc
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     Value* const value = graph.outputs()[i].value;
     if (value->type().layout.is_plain()) continue;
-    ASSIGN_OR_RETURN(Value* const plain, AddTransformToPlain(graph, value, nullptr));
+    ASSIGN_OR_RETURN(Value* const plain, AddTransform(graph, value, Layout(), nullptr));
     graph.SetOutput(static_cast<int>(i), plain);
   }
   return choice.classes;
