@@ -155,16 +155,26 @@ bool IsPackedOperand(const Value* input) {
   });
 }
 
-// Which input of a group is the image of a depthwise convolution, and plain where its result is in blocks; -1
-// where there is none. Nothing of such an image is used twice but by its taps, whose lanes would be apart.
-int PlainDepthwiseImage(const Graph& region) {
+// Whether an operator works on channels alike, so that they make better lanes than pixels do, which lie at
+// odd distances or overlap: a depthwise convolution, or interpolation between pixels.
+bool WantsChannelsAsLanes(const Node& node) {
+  const int64_t channels = node.output()->type().rank() == 4 ? node.output()->type().dims[1].size : 0;
+  if (node.op() == Op::kResize) return node.attrs().String("mode", "nearest") != "nearest";
+  if (!IsConv(node.op()) || node.output()->type().layout.is_plain()) return false;
+  const Shape weights = node.input(1)->type().shape();
+  return weights[0] == channels && weights[1] == 1 && node.attrs().Int("group", 1) == channels;
+}
+
+// Which input of a group is the image of such an operator, of many channels and plain; -1 where there is
+// none.
+int PlainImage(const Graph& region, int64_t block) {
   for (const auto& node : region.nodes()) {
-    if (!IsConv(node->op()) || node->output()->type().layout.is_plain()) continue;
-    const Shape weights = node->input(1)->type().shape();
-    const bool is_depthwise = weights[1] == 1 && node->attrs().Int("group", 1) == weights[0];
+    if (node->num_inputs() == 0 || !IsFeatureMap(node->output()->type()) || !WantsChannelsAsLanes(*node))
+      continue;
     const Value* image = node->input(0);
-    if (!is_depthwise || !image->is_input() || !image->type().layout.is_plain()) continue;
-    if (image->type().dims[1] != node->output()->type().dims[1]) continue;
+    const bool is_image = image->is_input() && image->type().layout.is_plain() &&
+                          image->type().dims[1] == node->output()->type().dims[1];
+    if (!is_image || image->type().dims[1].size * 2 < block) continue;
     const auto& inputs = region.inputs();
     const auto at = std::ranges::find_if(inputs, [&](const auto& input) { return input.get() == image; });
     return static_cast<int>(at - inputs.begin());
@@ -172,9 +182,9 @@ int PlainDepthwiseImage(const Graph& region) {
   return -1;
 }
 
-// Brings that image into the result's blocks first.
-absl::Status BlockDepthwiseImage(Graph& graph, Node& fused, int64_t block) {
-  const int image = PlainDepthwiseImage(fused.region());
+// Brings that image into blocks first.
+absl::Status BlockImage(Graph& graph, Node& fused, int64_t block) {
+  const int image = PlainImage(fused.region(), block);
   if (image < 0) return absl::OkStatus();
   const Layout blocked = {1, static_cast<int>(block)};
   ASSIGN_OR_RETURN(Value* const value, AddTransform(graph, fused.input(image), blocked, &fused));
@@ -208,7 +218,7 @@ absl::StatusOr<int> AssignLayouts(Graph& graph, const Target& target, const Bloc
       }));
       const int64_t block = choice.blocks.at(node.get());
       AssignToGroup(*node, block);
-      RETURN_IF_ERROR(BlockDepthwiseImage(graph, *node, block));
+      RETURN_IF_ERROR(BlockImage(graph, *node, block));
     } else {
       RETURN_IF_ERROR(AssignControl(graph, *node, target));
     }

@@ -13,9 +13,10 @@ namespace attune {
 // convolutions keep their channels in blocks of one vector of `target` (NCHW16c with AVX-512) or of half a
 // vector, as ChooseBlocks says, everything else is plain. Every lowering reads any layout, so transforms are
 // needed only where a blocked value leaves the graph, enters a branch or a loop, or stands where a
-// contraction has its weights, which kernels pack, and where a depthwise convolution in blocks has a plain
-// image: there a layout_transform group is inserted. Inputs and outputs of graphs, those of regions included,
-// stay plain. Gives the number of classes of maps that `flips` may name, those of regions not among them.
+// contraction has its weights, which kernels pack, and where a depthwise convolution or an interpolation has
+// a plain image of many channels: there a layout_transform group is inserted. Inputs and outputs of graphs,
+// those of regions included, stay plain. Gives the number of classes of maps that `flips` may name, those of
+// regions not among them.
 absl::StatusOr<int> AssignLayouts(Graph& graph, const Target& target, const BlockFlips& flips = {});
 
 // Layouts within a fused group, whose inputs have theirs; outputs of convolutions are in blocks of `block`.
