@@ -67,6 +67,10 @@ class NestEmitter {
     int64_t stride = 0;              // elements from one lane to the next; 0 where all use one
     llvm::Value* offsets = nullptr;  // instead of a stride: a vector of offsets in elements
     bool in_bounds = true;           // for every lane, masked or not
+    // Where all lanes lie in one vector of the buffer: each lane's place in it, and how many elements before
+    // `pointer` it begins. Empty where nothing is known.
+    std::vector<int> places = {};
+    int64_t before = 0;
     bool varies() const { return stride != 0 || offsets != nullptr; }
   };
 
@@ -156,6 +160,7 @@ class NestEmitter {
 
   // memory.cc
   Affine FlatIndex(const Buffer& buffer, const std::vector<Expr>& indices) const;
+  void FindPlaces(const Buffer& buffer, const Affine& uniform, Access& access) const;
   Access Locate(const Buffer& buffer, const std::vector<Expr>& indices);
   llvm::Value* PointerFor(const Buffer& buffer, const Affine& a);
   llvm::Value* ClampedPointer(const Buffer& buffer, const Affine& flat);

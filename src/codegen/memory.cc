@@ -155,6 +155,27 @@ Value* NestEmitter::ClampedPointer(const Buffer& buffer, const Affine& flat) {
   return Offset(BasePointer(buffer), index, buffer->dtype);
 }
 
+// Several lanes may read one element, as those of a group of channels do: one load, and a shuffle, which
+// other accesses to the same vector share the load of. Where a buffer is made of whole vectors, the one that
+// an element lies in is there.
+void NestEmitter::FindPlaces(const Buffer& buffer, const Affine& uniform, Access& access) const {
+  const auto* offsets = llvm::dyn_cast<llvm::Constant>(access.offsets);
+  const int64_t lanes = lanes_->lanes;
+  const bool whole = std::ranges::all_of(
+      uniform.terms, [lanes](const Affine::Term& term) { return term.coefficient % lanes == 0; });
+  if (offsets == nullptr || !whole || buffer->num_elements() % lanes != 0) return;
+  access.before = ((uniform.constant % lanes) + lanes) % lanes;
+  std::vector<int> places;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    const auto* offset =
+        llvm::dyn_cast_or_null<llvm::ConstantInt>(offsets->getAggregateElement(static_cast<unsigned>(lane)));
+    const int64_t place = offset == nullptr ? -1 : offset->getSExtValue() + access.before;
+    if (place < 0 || place >= lanes) return;
+    places.push_back(static_cast<int>(place));
+  }
+  access.places = std::move(places);
+}
+
 NestEmitter::Access NestEmitter::Locate(const Buffer& buffer, const std::vector<Expr>& indices) {
   const Affine flat = FlatIndex(buffer, indices);
   const Interval range = bounds_.Range(flat);
@@ -177,6 +198,7 @@ NestEmitter::Access NestEmitter::Locate(const Buffer& buffer, const std::vector<
     if (FitsInt32(bounds_.Range(varying))) {
       access.offsets = values_.Cast(DType::kI64, DType::kI32, access.offsets);
     }
+    FindPlaces(buffer, uniform, access);
   }
 
   const bool masked = lanes_ && lanes_->mask != nullptr && buffer->space != MemorySpace::kRegister;
@@ -236,6 +258,10 @@ Value* NestEmitter::LoadLanes(const Buffer& buffer, const Access& access) {
   if (access.stride == 1) {
     if (!masked) return Tag(buffer, ir_.CreateAlignedLoad(type, access.pointer, align));
     return Tag(buffer, ir_.CreateMaskedLoad(type, access.pointer, align, lanes_->mask, zero));
+  }
+  if (!access.places.empty() && !masked) {
+    Value* pointer = ir_.CreateConstGEP1_64(scalar, access.pointer, static_cast<uint64_t>(-access.before));
+    return ir_.CreateShuffleVector(Tag(buffer, ir_.CreateAlignedLoad(type, pointer, align)), access.places);
   }
   if (masked || access.offsets != nullptr) {
     Value* mask = masked ? lanes_->mask : nullptr;

@@ -110,6 +110,22 @@ void ExpectTilesMatch(std::vector<OperatorCase> cases, int64_t tile_w, int64_t t
 }
 
 // Three blocks of 16 channels, or six of 8, in tiles of which the last has fewer.
+// Blocks that hold several groups.
+TEST(LowerContraction, ConvolutionsOfFewChannelsAGroup) {
+  std::vector<OperatorCase> cases;
+  for (const int64_t channels : {2, 4, 8}) {
+    const std::string w = absl::StrCat("[32,", channels, ",3,3]");
+    const int64_t group = 32 / channels;
+    cases.push_back(Conv(Op::kConv, {"f32[2,32,9,13]", "f32" + w, "f32[32]"}, {1, 1}, {1, 1, 1, 1}, group));
+    cases.push_back(Conv(Op::kConv, {"f32[1,32,11,18]", "f32" + w}, {2, 2}, {0, 0, 0, 0}, group));
+    cases.push_back(Conv(Op::kConv, {"bf16[1,32,9,13]", "bf16" + w}, {1, 1}, {1, 1, 1, 1}, group));
+    cases.push_back(Conv(Op::kConvInteger, {"u8[1,32,9,13] 0..255", "i8" + w + " -128..127"}, {1, 1},
+                         {1, 1, 1, 1}, group));
+  }
+  cases.push_back(Conv(Op::kConv, {"f32[1,24,9,13]", "f32[24,4,3,3]", "f32[24]"}, {1, 1}, {1, 1, 1, 1}, 6));
+  ExpectKernelsMatch(InEachLayout(cases));
+}
+
 TEST(LowerContraction, ConvolutionsWithUnevenTiles) {
   for (const int64_t tile_c : {2, 4, 5}) {
     ExpectTilesMatch({Conv(Op::kConv, {"f32[1,32,1,49]", "f32[48,32,1,1]", "f32[48]"}, {1, 1}, {0, 0, 0, 0}),

@@ -8,9 +8,11 @@
 // the padding are decided at compile time: rows by a branch outside of the inner loops, columns because
 // border tiles are peeled and fully unrolled; without padding, a last tile that is not full overlaps the one
 // before, and threads share all tiles one by one. Where weights have a factor of each input channel, the
-// kernel first multiplies all of them. Blocks that no tile of a good size divides, such as seven, are shared
-// unevenly where the tuner finds that faster: in tiles of four and three. After Georganas et al., Anatomy of
-// high-performance deep learning convolutions on SIMD architectures, SC 2018.
+// kernel first multiplies all of them. Where a vector's lanes are several groups' channels, each input vector
+// is shuffled once for each channel of a group, so that all lanes of a group have it. Blocks that no tile of
+// a good size divides, such as seven, are shared unevenly where the tuner finds that faster: in tiles of four
+// and three. After Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD
+// architectures, SC 2018.
 #include <algorithm>
 #include <numeric>
 
@@ -51,6 +53,15 @@ const Node* ScaleOf(const Node& conv) {
   return by_channel && weights.dtype == DType::kF32 && factors.dtype == DType::kF32 ? scale : nullptr;
 }
 
+// Whether blocks hold whole groups of as many input as output channels: the lanes of a group then all read
+// the same element of the input's vector, which a shuffle gives them.
+bool HasGroupsInBlocks(const Node& conv) {
+  const TensorType &in = conv.input(0)->type(), &out = conv.output()->type();
+  const int64_t group = conv.attrs().Int("group", 1), channels = out.shape()[1] / group;
+  return group > 1 && in.dims[1] == out.dims[1] && in.layout == out.layout && channels > 1 &&
+         channels < out.layout.block && out.layout.block % channels == 0;
+}
+
 Shape2d ShapeOf(const Workload& workload, const Target& target) {
   const Node& conv = *workload.anchor;
   const Shape out = conv.output()->type().shape(), w = conv.input(1)->type().shape();
@@ -58,7 +69,8 @@ Shape2d ShapeOf(const Workload& workload, const Target& target) {
   const int64_t group = conv.attrs().Int("group", 1);
   // Neighbours in memory are neighbouring channels where the input is blocked alone.
   const bool blocked = !conv.input(0)->type().layout.is_plain();
-  const int64_t dot = blocked ? DotTerms(workload, w[1], target) : 1;
+  // An instruction's terms are of one place in the input, which those of several groups have not.
+  const int64_t dot = blocked && !HasGroupsInBlocks(conv) ? DotTerms(workload, w[1], target) : 1;
   const bool padded = ReadsPadding(WindowAlong(conv, 1));
   return {lanes,
           w[1],
@@ -86,7 +98,8 @@ std::string ConvDirectWhyNot(const Workload& workload, const Target& target) {
   if (std::string reason = ComputedWeightsWhyNot(workload, first_stored); !reason.empty()) return reason;
   const TensorType& out = conv.output()->type();
   const int64_t group = conv.attrs().Int("group", 1);
-  if (group > 1 && out.shape()[1] / group % out.layout.block != 0) return "a channel block spans groups";
+  if (group > 1 && out.shape()[1] / group % out.layout.block != 0 && !HasGroupsInBlocks(conv))
+    return "a channel block has parts of groups";
   return "";
 }
 
@@ -112,7 +125,7 @@ Config DirectDefault(const Workload& workload, int64_t blocks, const Target& tar
   constexpr int64_t kEnough = 32;
   const int64_t tile = best["tile_w"] * best["tile_c"];
   const bool is_small = tile <= kLargestUnrolledTile && tile * s.kernel_w <= kEnough;
-  const bool is_unrolled = is_small || s.channels <= kFewChannels;
+  const bool is_unrolled = is_small || s.channels <= kFewChannels || HasGroupsInBlocks(*workload.anchor);
   best["unroll_c"] = Divisors(s.channels / s.dot, is_unrolled ? 8 : 1).back();
   const Shape out = workload.anchor->output()->type().shape();
   best["prefetch"] = out[0] * out[2] * out[3] <= kFewPixels ? kOften : 0;
