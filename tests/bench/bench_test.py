@@ -150,20 +150,20 @@ class Networks(unittest.TestCase):
 
 
 # Peers that behave as engines may. They are opened in another process.
-def open_good(path, array, threads, bf16):
-    return lambda: 2 * array
+def open_good(path, arrays, threads, bf16):
+    return lambda: [2 * array for array in arrays]
 
 
-def open_crashing(path, array, threads, bf16):
+def open_crashing(path, arrays, threads, bf16):
     os._exit(7)
 
 
-def open_failing(path, array, threads, bf16):
+def open_failing(path, arrays, threads, bf16):
     raise RuntimeError("cannot read\nthat")
 
 
-def open_late(path, array, threads, bf16):
-    outputs = iter([array])
+def open_late(path, arrays, threads, bf16):
+    outputs = iter([arrays])
 
     def run():
         output = next(outputs, None)
@@ -181,7 +181,7 @@ class Worker(unittest.TestCase):
     def start(self, fake):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        process = PeerProcess(fake, "model", numpy.ones((2, 3)), 1, False, pathlib.Path(folder.name) / "log")
+        process = PeerProcess(fake, "model", [numpy.ones((2, 3)), numpy.zeros(1)], 1, False, pathlib.Path(folder.name) / "log")
         self.addCleanup(process.close)
         return process
 
@@ -191,7 +191,7 @@ class Worker(unittest.TestCase):
 
     def test_a_peer_that_works(self):
         process = self.start(peer(open_good))
-        self.assertEqual(process.output.tolist(), [2] * 6)
+        self.assertEqual([output.tolist() for output in process.outputs], [[2] * 6, [0]])
         self.assertGreaterEqual(process.load_s, 0)
         self.assertEqual(len(process.measure(0)), 3)
         self.assertGreater(len(process.measure(0.02)), 3)

@@ -8,6 +8,8 @@ from bench import compare, page, report
 from bench import results as ask
 from bench.measure import Lab, document
 from bench.options import BAD_USAGE, ENGINES_MISSING, SLOWER, parse
+from bench.wide import page as wide_page
+from bench.wide import results as wide_results
 from program import PROGRAM, ROOT, Failed, print_missing, print_table
 from writing import write_page, write_text
 
@@ -43,6 +45,28 @@ def measure(args, lab):
         results["cases"] = list(cases.values())
         write_json(args.output / "results.json", results)
     return results
+
+
+def measure_wide(args, lab):
+    """The document of the wide set: what was measured before, and what it lacked. Raises ValueError."""
+    path = args.output / "results.json"
+    old = json.loads(path.read_text()) if path.exists() and not args.again else None
+    results = wide_results.begun(old, lab, args.threads, command_of(sys.argv[1:]))
+    wide_results.measure(lab, args.cases, bool(args.networks), results, lambda each: write_json(path, each), progress)
+    return results
+
+
+def show_wide(results, output, write_docs):
+    """Prints the table and writes the page. Returns the exit code."""
+    write_text(output / "table.md", wide_page.page(results))
+    if write_docs:
+        write_text(DOCS / f"{wide_page.NAME}.md", wide_page.page(results))
+    for threads in results["settings"]["threads"]:
+        print(f"least latency in ms on {ask.plural(threads, 'thread')}\n")
+        print_table(wide_page.rows(results, threads))
+    lacking = ask.missing(results)
+    print_missing((f"{engine} on {case}", reason) for case, engine, reason in lacking)
+    return ENGINES_MISSING if lacking else 0
 
 
 def show(results, output, write_docs):
@@ -85,11 +109,22 @@ def against(args, lab):
 
 def main():
     args = parse(sys.argv[1:])
+    if args.list:
+        print("\n".join(case.name for case in args.cases))
+        return 0
+    if args.results and args.wide:
+        return show_wide(args.results, args.output, args.write_docs)
     if args.results and not args.networks:
         return show(args.results, args.output, args.write_docs)
     lab = Lab(args.peers, args.rounds, args.seconds, args.bf16, args.int8)
     if args.against or args.against_program:
         return against(args, lab)
+    if args.wide:
+        try:
+            return show_wide(measure_wide(args, lab), args.output, args.write_docs)
+        except ValueError as error:
+            print(f"bench: {error}", file=sys.stderr)
+            return BAD_USAGE
     return show(measure(args, lab), args.output, args.write_docs)
 
 

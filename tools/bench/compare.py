@@ -11,7 +11,7 @@ import subprocess
 from dataclasses import dataclass
 
 from bench import machine, stats
-from bench.measure import ARTIFACTS, Artifact, compile_case, take_turns
+from bench.measure import ARTIFACTS, Artifact, compile_case, input_flags, take_turns
 from program import ROOT, Failed
 
 # The suite makes 24 comparisons on two thread counts: where nothing changed, one run in eighty names one slower.
@@ -87,7 +87,8 @@ def compare_case(case, thread_counts, programs, lab):
     if failures:
         return [], failures
     for threads in thread_counts:
-        contestants = {side: Artifact(artifacts[side], threads, programs[side]) for side in programs}
+        contestants = {side: Artifact(artifacts[side], threads, programs[side], input_flags(case))
+                       for side in programs}
         latencies, failures = take_turns(contestants, lab.rounds, lab.seconds)
         if failures:
             return comparisons, failures

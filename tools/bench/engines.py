@@ -1,7 +1,8 @@
 """The engines that people would pick instead of Attune, each as a function that loads a model and returns a runner.
 
-A runner computes one inference on the input that it was given at the start, and returns the first output. The
-functions run in processes of their own (see worker.py), and they alone import the engines.
+A runner computes one inference on the inputs that it was given at the start, in the model's order, and returns its
+outputs: all of them, or where an engine is used for networks of one output alone, the first. The functions run in
+processes of their own (see worker.py), and they alone import the engines.
 """
 from dataclasses import dataclass
 from typing import Callable
@@ -9,7 +10,7 @@ from typing import Callable
 import numpy
 
 
-def open_onnxruntime(path, array, threads, bf16):
+def open_onnxruntime(path, arrays, threads, bf16):
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -17,11 +18,11 @@ def open_onnxruntime(path, array, threads, bf16):
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    feed = {session.get_inputs()[0].name: array}
-    return lambda: session.run(None, feed)[0]
+    feed = {declared.name: array for declared, array in zip(session.get_inputs(), arrays, strict=True)}
+    return lambda: session.run(None, feed)
 
 
-def open_openvino(path, array, threads, bf16):
+def open_openvino(path, arrays, threads, bf16):
     import openvino
 
     network = openvino.Core().compile_model(str(path), "CPU", {
@@ -31,10 +32,12 @@ def open_openvino(path, array, threads, bf16):
         "INFERENCE_PRECISION_HINT": "bf16" if bf16 else "f32",
     })
     request = network.create_infer_request()
-    return lambda: request.infer({0: array})[0]
+    feed = dict(enumerate(arrays))
+    # By itself it copies both.
+    return lambda: list(request.infer(feed, share_inputs=True, share_outputs=True).to_tuple())
 
 
-def open_ncnn(path, array, threads, bf16):
+def open_ncnn(path, arrays, threads, bf16):
     import ncnn
 
     net = ncnn.Net()
@@ -45,7 +48,8 @@ def open_ncnn(path, array, threads, bf16):
     if net.load_param(str(path)) != 0 or net.load_model(str(path.with_suffix(".bin"))) != 0:
         raise RuntimeError(f"ncnn cannot load {path.name}")
     # Tensors are without a batch, and integers have 32 bits.
-    image = array[0].astype(numpy.int32) if array.dtype == numpy.int64 else array[0]
+    image = arrays[0][0]
+    image = image.astype(numpy.int32) if image.dtype == numpy.int64 else image
     tensor = ncnn.Mat(image).clone()
     first, last = net.input_names()[0], net.output_names()[0]
 
@@ -55,36 +59,36 @@ def open_ncnn(path, array, threads, bf16):
         status, output = extractor.extract(last)
         if status != 0:
             raise RuntimeError(f"ncnn fails with status {status}")
-        return numpy.array(output)
+        return [numpy.array(output)]
 
     return run
 
 
-def open_mnn(path, array, threads, bf16):
+def open_mnn(path, arrays, threads, bf16):
     import MNN.expr
     import MNN.nn
 
     runtime = MNN.nn.create_runtime_manager(
         ({"backend": "CPU", "numThread": threads, "precision": "low" if bf16 else "high"},))
     net = MNN.nn.load_module_from_file(str(path), [], [], runtime_manager=runtime)
-    declared = net.get_info()["inputs"][0]
+    declared, array = net.get_info()["inputs"][0], arrays[0]
     tensor = MNN.expr.const(array.ravel().tolist(), list(array.shape), declared.data_format, declared.dtype)
     if array.ndim == 4 and declared.data_format == MNN.expr.NCHW:
         tensor = MNN.expr.convert(tensor, MNN.expr.NC4HW4)
-    return lambda: net.forward([tensor])[0].read()
+    return lambda: [net.forward([tensor])[0].read()]
 
 
-def open_litert(path, array, threads, bf16):
+def open_litert(path, arrays, threads, bf16):
     from ai_edge_litert.interpreter import Interpreter
 
     interpreter = Interpreter(str(path), num_threads=threads)
     interpreter.allocate_tensors()
-    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], array)
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], arrays[0])
     output = interpreter.get_output_details()[0]["index"]
 
     def run():
         interpreter.invoke()
-        return interpreter.get_tensor(output)
+        return [interpreter.get_tensor(output)]
 
     return run
 
@@ -97,7 +101,7 @@ class Peer:
     package: str  # on PyPI
     module: str  # that Python imports
     formats: tuple[str, ...]  # of model files, the preferred one first
-    open: Callable  # (path, array, threads, bf16) -> runner
+    open: Callable  # (path, arrays, threads, bf16) -> runner
 
 
 PEERS = {peer.name: peer for peer in (

@@ -45,7 +45,7 @@ def build(case):
 def shake(module):
     """Gives values to what a fresh network has at 0 or 1, where computing nothing would look right."""
     for layer in module.modules():
-        if isinstance(layer, torch.nn.BatchNorm2d):
+        if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm):
             layer.running_mean.normal_(0, 0.1)
             layer.running_var.uniform_(0.5, 1.5)
         if isinstance(layer, torch.nn.Linear) and not layer.weight.any():
@@ -82,4 +82,5 @@ def main():
         write(build(case), (example(case),), pathlib.Path(path))
 
 
-main()
+if __name__ == "__main__":
+    main()

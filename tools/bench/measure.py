@@ -26,10 +26,11 @@ TOLERANCE = {"fp32": 0.02, "bf16": 0.2, "int8": 0.5}
 
 
 class Artifact:
-    """A compiled case on a number of threads. Every method raises Failed with the reason."""
+    """A compiled case on a number of threads; `inputs` as input_flags() gives them. Every method raises Failed with the
+    reason."""
 
-    def __init__(self, path, threads, program=PROGRAM):
-        self._arguments = ("bench", path, "--threads", threads)
+    def __init__(self, path, threads, program=PROGRAM, inputs=()):
+        self._arguments = ("bench", path, "--threads", threads, *inputs)
         self._program = program
 
     def load(self):
@@ -80,13 +81,26 @@ def random_input(case):
     return random.standard_normal(case.shape, dtype=numpy.float32)
 
 
-def attune_output(artifact, array):
-    """The first output that Attune computes, flat."""
+def inputs_of(case):
+    """The case's inputs, in the model's order."""
+    return case.inputs() if case.is_wide else [random_input(case)]
+
+
+def input_flags(case):
+    """How `attune bench` is told the inputs; nothing where those that it draws itself will do."""
+    return [part for name, path in case.input_files().items() for part in ("--input", f"{name}={path}")] \
+        if case.is_wide else []
+
+
+def attune_outputs(artifact, case):
+    """What Attune computes, each output flat."""
     with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        numpy.save(folder / "input.npy", array)
-        report = attune_json("run", artifact, "--input", folder / "input.npy", "--output", folder / "outputs")
-        return numpy.load(report["outputs"][0]["file"]).ravel()
+        folder, inputs = pathlib.Path(name), input_flags(case)
+        if not inputs:
+            numpy.save(folder / "input.npy", random_input(case))
+            inputs = ["--input", folder / "input.npy"]
+        report = attune_json("run", artifact, *inputs, "--output", folder / "outputs")
+        return [numpy.load(output["file"]).ravel() for output in report["outputs"]]
 
 
 def relative_difference(actual, expected, step=0.0):
@@ -96,6 +110,16 @@ def relative_difference(actual, expected, step=0.0):
     difference = numpy.linalg.norm(actual - expected)
     scale = max(numpy.linalg.norm(expected), step * expected.size**0.5)
     return float(difference / scale) if difference else 0.0
+
+
+def largest_difference(actual, expected, precision):
+    """Of lists of flat outputs, as relative_difference(); engines that give the first output alone are compared by that.
+    NaN where an output has a NaN."""
+    differences = []
+    for one, other in zip(actual, expected):
+        step = step_of(one, other) if precision == "int8" else 0.0
+        differences.append(relative_difference(one, other, step))
+    return float(numpy.max(differences))
 
 
 def step_of(*outputs):
@@ -108,9 +132,22 @@ def step_of(*outputs):
     return float(largest * gaps.min()) if gaps.size else 0.0
 
 
+class Wrong(Failed):
+    """An engine computes something else than what it is compared with."""
+
+
+def check_difference(difference, precision, other):
+    """Raises Wrong where the outputs differ by more than precision explains from those of `other`."""
+    if not difference <= TOLERANCE[precision]:
+        raise Wrong(f"computes something else: its output differs from {other} by {difference:.2g} of the root mean "
+                    "square")
+
+
 def failed(error):
     """The entry of an engine that was supposed to run. Attune says NS itself of what it does not support."""
     reason = str(error).replace(f"{ROOT}/", "")
+    if isinstance(error, Wrong):
+        return {"status": "wrong", "reason": reason}
     unsupported = any(line.startswith("NS ") for line in reason.splitlines())
     return {"status": "NS" if unsupported else "missing", "reason": reason}
 
@@ -119,10 +156,16 @@ def failed(error):
 class Prepared:
     """A case with what is the same for all thread counts."""
     case: object
-    array: numpy.ndarray  # the input
+    arrays: list[numpy.ndarray]  # the inputs
     report: dict  # of compiling, or why that failed
-    artifact: pathlib.Path | None  # None where it failed, and then there is no output either
-    output: numpy.ndarray | None
+    artifact: pathlib.Path | None  # None where it failed, and then there are no outputs either
+    outputs: list[numpy.ndarray] | None
+
+    @property
+    def judge(self):
+        """Whose outputs the others' are compared with: (name, outputs or None)."""
+        expected = self.case.expected() if self.case.is_wide else None
+        return ("torch's", expected) if expected else ("Attune's", self.outputs)
 
 
 class Lab:
@@ -145,14 +188,14 @@ class Lab:
                 "compile": prepared.report, "runs": runs}
 
     def _prepare(self, case):
-        array, artifact = random_input(case), ARTIFACTS / f"{case.name}.atn"
+        arrays, artifact = inputs_of(case), ARTIFACTS / f"{case.name}.atn"
         try:
             compiled = compile_case(case, artifact, self.bf16)
-            output = attune_output(artifact, array)
+            outputs = attune_outputs(artifact, case)
         except Failed as error:
-            return Prepared(case, array, failed(error), None, None)
+            return Prepared(case, arrays, failed(error), None, None)
         report = {"seconds": compiled["seconds"]["total"], "kernels": compiled["kernels"], "bytes": compiled["bytes"]}
-        return Prepared(case, array, report, artifact, output)
+        return Prepared(case, arrays, report, artifact, outputs)
 
     def _run(self, prepared, threads):
         """All engines on so many threads."""
@@ -175,15 +218,16 @@ class Lab:
         entries |= {name: failed(reason) for name, reason in failures.items()}
         run = {"threads": threads, "engines": entries}
         if "attune" in latencies:
-            run["profile"] = self._profile(prepared.artifact, threads, entries["attune"]["median_ms"])
+            run["profile"] = self._profile(prepared, threads, entries["attune"]["median_ms"])
         return run
 
     def _open_artifact(self, prepared, threads):
         """(contestant, entry)"""
         if not prepared.artifact:
             raise Failed(prepared.report["reason"])
-        artifact = Artifact(prepared.artifact, threads)
-        return artifact, {"status": "ran", "format": prepared.case.formats[0], "load_s": artifact.load()}
+        artifact = Artifact(prepared.artifact, threads, inputs=input_flags(prepared.case))
+        entry = {"status": "ran", "format": prepared.case.formats[0], "load_s": artifact.load()}
+        return artifact, entry | self._compare(prepared, prepared.outputs)
 
     def _open_peer(self, prepared, peer, threads, stack):
         """(contestant, entry); the process ends with `stack`."""
@@ -192,22 +236,26 @@ class Lab:
         path = models.ensure(case, form)
         LOGS.mkdir(parents=True, exist_ok=True)
         log = LOGS / f"{case.name}-{peer.name}.log"
-        process = PeerProcess(peer, path, prepared.array, threads, self.bf16, log)
+        process = PeerProcess(peer, path, prepared.arrays, threads, self.bf16, log)
         stack.callback(process.close)
         entry = {"status": "ran", "format": form, "load_s": process.load_s}
-        if prepared.output is not None:
-            step = step_of(process.output, prepared.output) if case.precision == "int8" else 0.0
-            entry["difference"] = relative_difference(process.output, prepared.output, step)
-            tolerance = TOLERANCE["bf16" if self.bf16 else case.precision]
-            if not case.network.sorts and not entry["difference"] <= tolerance:
-                raise Failed(f"computes something else: its output differs from Attune's by {entry['difference']:.2g} "
-                             "of the root mean square")
-        return process, entry
+        return process, entry | self._compare(prepared, process.outputs)
 
-    def _profile(self, artifact, threads, latency_ms):
+    def _compare(self, prepared, outputs):
+        """What an entry says of the outputs. Raises Wrong."""
+        case, (name, expected) = prepared.case, prepared.judge
+        if expected is None or outputs is expected:
+            return {}
+        difference = largest_difference(outputs, expected, case.precision)
+        if not case.network.sorts:
+            check_difference(difference, "bf16" if self.bf16 else case.precision, name)
+        return {"difference": difference}
+
+    def _profile(self, prepared, threads, latency_ms):
         """Attune's report kernel by kernel, of about as many inferences as a turn has."""
         rounds = max(3, min(20, int(1e3 * self.seconds / latency_ms)))
-        return attune_json("profile", artifact, "--threads", threads, "--rounds", rounds)
+        return attune_json("profile", prepared.artifact, "--threads", threads, "--rounds", rounds,
+                           *input_flags(prepared.case))
 
 
 def document(lab, thread_counts, command):

@@ -6,6 +6,7 @@ import sys
 import tempfile
 from dataclasses import replace
 
+from bench.wide.networks import ensure as ensure_wide
 from program import ROOT, Failed, run_tool
 
 FOLDER = ROOT / "build/bench/models"
@@ -35,6 +36,8 @@ def lacking(case):
 
 def ensure(case, form, folder=FOLDER):
     """The case's model file of this format, made if it is missing. Raises Failed."""
+    if case.is_wide:
+        return ensure_wide(case)
     path = model_file(case, form, folder)
     if path.exists():
         return path

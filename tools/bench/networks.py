@@ -59,6 +59,7 @@ class Case:
     width: float = 1.0
     batch: int = 1
     precision: str = "fp32"  # of the model; what an engine makes of it is its own
+    is_wide = False  # of the set in wide/
 
     @property
     def name(self):

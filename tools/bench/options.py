@@ -7,9 +7,12 @@ import sys
 from bench import compare, machine, models
 from bench.engines import PEERS
 from bench.networks import NETWORKS, SCALES, select
+from bench.wide import networks as wide
+from bench.wide import table
 from program import PROGRAM, ROOT
 
 OUTPUT, INT8_OUTPUT = ROOT / "build/bench/results", ROOT / "build/bench/results-int8"
+WIDE_OUTPUT = ROOT / "build/bench/results-wide"
 ROUNDS, SECONDS = 5, 1.0
 ROUNDS_AGAINST, SECONDS_AGAINST = 15, 0.3
 SLOWER, BAD_USAGE, ENGINES_MISSING = 1, 2, 3  # exit codes
@@ -79,22 +82,29 @@ def parser():
                    help=f"length of a turn; default: {SECONDS:g}, with --against {SECONDS_AGAINST:g}")
     p.add_argument("--only", type=peers, metavar="PEERS", dest="peers",
                    help=f"peers that are meant, of {','.join(PEERS)}; none measures Attune alone; default: all, with "
-                        f"--int8 {','.join(readers_of_integers())}")
+                        f"--int8 {','.join(readers_of_integers())}, with --wide {','.join(wide.PEERS)}")
     p.add_argument("--bf16", action="store_true", help="let engines compute in bfloat16 that can")
     p.add_argument("--int8", action="store_true",
                    help="measure networks of 8-bit integers: " +
                         ", ".join(network.name for network in NETWORKS if "int8" in network.precisions))
+    p.add_argument("--wide", action="store_true",
+                   help=f"measure {len(table.NETWORKS)} other networks, that nobody tuned for, beside "
+                        f"{' and '.join(wide.PEERS)}; on 1 thread, where --threads says nothing else. A run goes on "
+                        "where the last one ended; networks that are named are measured anew")
+    p.add_argument("--list", action="store_true", help="name the networks of --wide, and end")
+    p.add_argument("--again", action="store_true", help="with --wide, begin anew")
     p.add_argument("--batch", type=count, metavar="N", default=1, help="inputs in one inference; default: 1")
     p.add_argument("--scale", choices=SCALES, default="standard", help="width of all layers, or side of the image")
     p.add_argument("--variants", action="store_true", help="measure the networks' variants too")
     p.add_argument("--output", type=pathlib.Path, metavar="DIR",
                    help=f"for results.json, table.md and figures; default: {OUTPUT.relative_to(ROOT)}, with --int8 "
-                        f"{INT8_OUTPUT.relative_to(ROOT)}")
+                        f"{INT8_OUTPUT.relative_to(ROOT)}, with --wide {WIDE_OUTPUT.relative_to(ROOT)}")
     p.add_argument("--from", type=results_file, metavar="FILE", dest="results",
                    help="report this results.json again, with the networks that are named measured anew: where "
                         "something else ran on the machine")
     p.add_argument("--write-docs", action="store_true",
-                   help="write docs/performance.md too, with --int8 docs/performance-int8.md")
+                   help="write docs/performance.md too, with --int8 docs/performance-int8.md, with --wide "
+                        "docs/performance-wide.md")
     p.add_argument("--against", metavar="COMMIT", help="compare with this commit's program, which is built for it")
     p.add_argument("--against-program", type=pathlib.Path, metavar="PATH", help="compare with this program")
     return p
@@ -109,6 +119,12 @@ def contradiction(args):
         return "--against compares two programs and makes no report; leave out --from and --write-docs"
     if args.int8 and args.bf16:
         return "--int8 and --bf16 exclude each other"
+    if args.wide and (args.int8 or args.bf16 or args.variants or args.batch != 1 or args.scale != "standard"):
+        return "--wide has its networks in one form alone; leave out --int8, --bf16, --variants, --batch and --scale"
+    if args.wide and not set(args.peers) <= set(wide.PEERS):
+        return f"--wide compares with {', '.join(wide.PEERS)}"
+    if (args.list or args.again) and not args.wide:
+        return "--list and --again are options of --wide"
     if args.int8 and args.variants:
         return "--int8 has no variants"
     if args.results and args.networks and machine.program() != args.results["attune"]:
@@ -127,26 +143,33 @@ def parse(arguments):
     p = parser()
     args = p.parse_args(arguments)
     compares = args.against or args.against_program
-    args.threads = args.threads or sorted({1, machine.processors()})
+    args.threads = args.threads or ([1] if args.wide else sorted({1, machine.processors()}))
     args.rounds = args.rounds or (ROUNDS_AGAINST if compares else ROUNDS)
     args.seconds = args.seconds or (SECONDS_AGAINST if compares else SECONDS)
     if args.results:  # what is measured anew is measured as the others were
-        vars(args).update({"int8": False, **args.results["settings"]})
+        vars(args).update({"int8": False, "wide": False, **args.results["settings"]})
     if args.peers is None:
-        args.peers = readers_of_integers() if args.int8 else list(PEERS)
-    args.output = args.output or (INT8_OUTPUT if args.int8 else OUTPUT)
+        args.peers = list(wide.PEERS) if args.wide else readers_of_integers() if args.int8 else list(PEERS)
+    args.output = args.output or (WIDE_OUTPUT if args.wide else INT8_OUTPUT if args.int8 else OUTPUT)
     wrong = contradiction(args)
     if wrong:
         p.error(wrong)
     try:
-        args.cases = select(args.networks, args.scale, args.batch, args.variants, "int8" if args.int8 else "fp32")
+        args.cases = chosen(args)
     except ValueError as error:
         p.error(str(error))
-    if args.networks or not args.results:
+    if not args.wide and (args.networks or not args.results):
         args.cases = those_at_hand(args.cases)
         if not args.cases:
             p.error("there is nothing left to measure")
     return args
+
+
+def chosen(args):
+    """The cases that are meant. Raises ValueError."""
+    if args.wide:
+        return wide.select(args.networks, table.NETWORKS)
+    return select(args.networks, args.scale, args.batch, args.variants, "int8" if args.int8 else "fp32")
 
 
 def those_at_hand(cases):

@@ -4,7 +4,7 @@ from bench import results as ask
 from bench.results import TITLES, milliseconds, plural
 
 MOST_NAMES = 4  # of networks, behind a reason
-MARKS = {"not applicable": "–", "NS": "NS", "missing": "missing"}
+MARKS = {"not applicable": "–", "NS": "NS", "missing": "missing", "wrong": "wrong"}
 
 
 def plain(text):

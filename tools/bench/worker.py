@@ -28,7 +28,7 @@ def measure(run, seconds):
     return latencies
 
 
-def serve(pipe, peer, path, array, threads, bf16, log):
+def serve(pipe, peer, path, arrays, threads, bf16, log):
     """The process: answers a load and then a measurement for each number of seconds, as (result, None) or
     (None, error)."""
     with open(log, "wb") as file:  # engines print what they like
@@ -41,10 +41,11 @@ def serve(pipe, peer, path, array, threads, bf16, log):
         return
     try:
         start = time.perf_counter()
-        run = peer.open(path, array, threads, bf16)
-        output = run()
+        run = peer.open(path, arrays, threads, bf16)
+        outputs = run()
         load_s = time.perf_counter() - start
-        pipe.send(((load_s, numpy.array(output, dtype=numpy.float32).ravel()), None))
+        flat = [numpy.array(output, dtype=numpy.float32).ravel() for output in outputs]
+        pipe.send(((load_s, flat), None))
         while True:
             pipe.send((measure(run, pipe.recv()), None))
     except EOFError:  # the parent is done
@@ -55,19 +56,20 @@ def serve(pipe, peer, path, array, threads, bf16, log):
 
 
 class PeerProcess:
-    """A peer with a model loaded. `load_s` is how long that took, the first inference included, in seconds;
-    `output` is what that inference computed, flat. Every method raises Failed with the reason."""
+    """A peer with a model loaded, and `arrays` as its inputs. `load_s` is how long that took, the first inference
+    included, in seconds; `outputs` are what that inference computed, each flat. Every method raises Failed with the
+    reason."""
 
-    def __init__(self, peer, path, array, threads, bf16, log):
+    def __init__(self, peer, path, arrays, threads, bf16, log):
         context = multiprocessing.get_context("spawn")
         self._log = log
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(
-            target=serve, args=(theirs, peer, path, array, threads, bf16, log), daemon=True)
+            target=serve, args=(theirs, peer, path, arrays, threads, bf16, log), daemon=True)
         self._process.start()
         theirs.close()
         try:
-            self.load_s, self.output = self._receive(LOAD_LIMIT_S)
+            self.load_s, self.outputs = self._receive(LOAD_LIMIT_S)
         except Failed:
             self.close()
             raise

@@ -159,6 +159,6 @@ def open_peer(engine, path, array, threads, processors, index, stack):
     LOGS.mkdir(parents=True, exist_ok=True)
     log = LOGS / f"{pathlib.Path(path).stem}-{engine}-{index}.log"
     with streams.bound_to(processors):
-        process = PeerProcess(PEERS[engine], path, array, threads, False, log)
+        process = PeerProcess(PEERS[engine], path, [array], threads, False, log)
     stack.callback(process.close)
     return process
