@@ -15,7 +15,7 @@
 namespace attune {
 namespace {
 
-constexpr int kGraphs = 400;
+constexpr int kGraphs = 500;
 
 // Grows a graph node by node: operators that passes look for, on values that are there. What inference
 // refuses is left out.
@@ -162,6 +162,20 @@ class Generator {
     Add(pool, {x}, {{"kernel", Ints{pool == Op::kMaxPool ? 2 : 1, 2, 2}}, {"strides", strides}});
   }
 
+  // As it is, or as exporters say it: of what is reshaped to its groups.
+  void AddGroupNorm(Value* x, const Shape& shape) {
+    const int64_t groups = shape[1] % 2 == 0 ? shape[1] / 2 : 1;
+    if (Pick(2) == 0) {
+      return Add(Op::kGroupNorm, {x, Constant({shape[1]}), Constant({shape[1]})},
+                 {{"groups", groups}, {"epsilon", 0.1}});
+    }
+    const int64_t elements = x->type().num_elements();
+    Add(Op::kReshape, {x}, {{"shape", Ints{shape[0], groups, elements / shape[0] / groups}}});
+    Add(Op::kGroupNorm, {values_.back(), Constant({groups}), Constant({groups})},
+        {{"groups", groups}, {"epsilon", 0.1}});
+    Add(Op::kReshape, {values_.back()}, {{"shape", shape}});
+  }
+
   void AddConvTranspose(Value* x, int64_t channels, Value* bias) {
     const int64_t stride = random_.Integer(1, 3), group = bias == nullptr && Pick(3) == 0 ? channels : 1;
     const int64_t outputs = bias == nullptr ? random_.Integer(1, 5) : bias->type().dims[0].size;
@@ -196,6 +210,7 @@ class Generator {
     const Op before = x->producer() == nullptr ? Op::kIdentity : x->producer()->op();
     if (before == Op::kReshape && Pick(2) == 0) return AddElementwise(x, shape);
     if (before == Op::kPad && Pick(4) > 0) return AddContraction(x, shape);
+    if (before == Op::kConv && shape.size() == 4 && Pick(4) == 0) return AddGroupNorm(x, shape);
     const int64_t channels = shape.size() > 1 ? shape[1] : 1;
     const int64_t last = std::max<int64_t>(std::ssize(shape) - 1, 0);
     switch (Pick(13)) {

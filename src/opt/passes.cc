@@ -45,6 +45,7 @@ std::span<const PassInfo> PassTable() {
       {"fold_constants", FoldConstantsPass, "Constants that transposes moved across.", kFolding},
       {"eliminate", EliminatePass, "Transposes that became identities or reshapes.", {}},
       {"fold_pad", FoldPadPass, "Pads now stand directly before their convolutions.", {}},
+      {"decompose_group_norm", DecomposeGroupNormPass, "Its reshapes are still to be moved.", {}},
       {"unsqueeze_images", UnsqueezeImagesPass, "Pads are folded; its reshapes are still to be moved.", {}},
       {"algebra", AlgebraPass, "Neighbouring factors and offsets become one before they are folded.", {}},
       {"sink_reshapes", SinkReshapesPass, "A squeezed convolution comes to stand beside its offset.", {}},

@@ -111,6 +111,10 @@ absl::StatusOr<bool> SinkTransposesPass(Graph& graph, const PassContext& context
 // contraction's kernel, other operands are reshaped back, so that a residual sum joins that kernel.
 absl::StatusOr<bool> SinkReshapesPass(Graph& graph, const PassContext& context);
 
+// After: no normalization of images by several channels a group, with constant parameters, of what a convolution
+// makes, but statistics of channels that are combined. Equal to rounding.
+absl::StatusOr<bool> DecomposeGroupNormPass(Graph& graph, const PassContext& context);
+
 // After: no convolution of one group and with constant weights, and no pool without a rounded-up or padded
 // mean, over volumes of static size, but such ones of images.
 absl::StatusOr<bool> FlattenVolumesPass(Graph& graph, const PassContext& context);

@@ -294,7 +294,17 @@ class GroupScheduler {
     if (lane.empty()) return absl::OkStatus();
     ASSIGN_OR_RETURN(std::vector<std::string> loops, s_.Loops(m.stage.name));
     MoveToEnd(loops, lane);
-    return s_.Reorder(loops);
+    RETURN_IF_ERROR(s_.Reorder(loops));
+    return m.stage.is_reduction() ? absl::OkStatus()
+                                  : PeelRagged(LoopOf(m.stage, *inner) + ".o", inner->extent);
+  }
+
+  // The last vectors of a row, in which lanes are left over, apart from the others.
+  absl::Status PeelRagged(const std::string& loop, int64_t extent) {
+    const absl::StatusOr<int64_t> vectors = s_.Extent(loop);
+    if (!vectors.ok() || extent % lanes_ == 0) return absl::OkStatus();
+    const int64_t ragged = *vectors - extent / lanes_;
+    return ragged < *vectors && ragged <= kMaxPeeled ? s_.Peel(loop, 0, ragged) : absl::OkStatus();
   }
 
   // A reduction along its last reduce axis: partial results in lanes, computed at loop `at`, or beforehand.
