@@ -232,6 +232,15 @@ absl::StatusOr<std::vector<TuningTask>> Network::Tasks(const Target& target, con
   return tasks;
 }
 
+absl::StatusOr<std::vector<Contraction>> Network::Contractions(const CompileOptions& options) const {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, CloneOptimized());
+  const absl::StatusOr<NetworkPlan> plan = ArrangeAndPlan(*graph, options);
+  if (!plan.ok()) return Name(plan.status(), state_->source);
+  absl::StatusOr<std::vector<Contraction>> contractions = ListContractions(*plan, options.target);
+  if (!contractions.ok()) return Name(contractions.status(), state_->source);
+  return contractions;
+}
+
 absl::StatusOr<int> Network::NumBlockClasses(const Target& target) const {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, CloneOptimized());
   const absl::StatusOr<int> classes = ArrangeGroups(*graph, target);

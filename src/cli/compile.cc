@@ -4,6 +4,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/contractions_view.h"
 #include "cli/destinations.h"
 #include "cli/model_flags.h"
 #include "cli/precision.h"
@@ -34,6 +35,7 @@ Json ToJson(const Flags& flags, const NetworkDescription& d, const Network& netw
                {"kernels_by_records", report.num_measured},
                {"kernels_of_other_code_than_measured", report.num_changed},
                {"kernels_by_similar_records", report.num_similar},
+               {"slow_contractions", SlowJson(report.contractions)},
                {"bytes",
                 {{"file", d.file_bytes},
                  {"code", d.code_bytes},
@@ -83,6 +85,8 @@ std::string Summary(const Flags& flags, const NetworkDescription& d, const Netwo
       FormatBytes(d.manifest.arena_bytes), FormatBytes(d.manifest.scratch_bytes), seconds.total(),
       seconds.load, seconds.quantize, seconds.optimize, report.plan_seconds, report.codegen_seconds,
       report.pack_seconds, report.link_seconds);
+  if (const std::string slow = DescribeSlow(report.contractions); !slow.empty())
+    absl::StrAppend(&text, "  slow      ", slow, "\n");
   if (network.precision_report().has_value()) {
     for (const std::string& line : Describe(*network.precision_report())) {
       absl::StrAppend(&text, "  bf16      ", line, "\n");

@@ -1,5 +1,7 @@
 // attune inspect MODEL|OUT.atn
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -7,6 +9,7 @@
 #include "base/printable.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/contractions_view.h"
 #include "cli/model_flags.h"
 
 namespace attune {
@@ -15,6 +18,7 @@ namespace {
 struct Flags {
   ModelFlags model;
   InputFlags inputs;
+  bool only_contractions = false;
 };
 
 std::string TypeText(const TensorInfo& tensor) {
@@ -166,14 +170,34 @@ Json ToJson(const NetworkDescription& d) {
           {"program", std::move(program)}};
 }
 
+absl::Status InspectContractions(const Flags& flags) {
+  std::vector<Contraction> contractions;
+  {
+    Progress progress;
+    ASSIGN_OR_RETURN(contractions, PlanContractions(flags.model, flags.inputs, progress));
+  }
+  if (!flags.model.json.empty()) {
+    RETURN_IF_ERROR(WriteJson({{"contractions", ToJson(contractions)}}, flags.model.json));
+  }
+  if (flags.model.json != "-") PrintResult(ContractionTables(contractions));
+  return absl::OkStatus();
+}
+
 absl::Status Inspect(const Flags& flags) {
+  if (flags.only_contractions) return InspectContractions(flags);
   NetworkDescription description;
+  std::optional<std::vector<Contraction>> contractions;  // of a model
   {
     Progress progress;
     ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
     ASSIGN_OR_RETURN(description, ready.network.Describe());
+    if (!ready.network.artifact().empty()) contractions = ready.network.compile_report().contractions;
   }
-  if (!flags.model.json.empty()) RETURN_IF_ERROR(WriteJson(ToJson(description), flags.model.json));
+  if (!flags.model.json.empty()) {
+    Json json = ToJson(description);
+    if (contractions.has_value()) json["contractions"] = ToJson(*contractions);
+    RETURN_IF_ERROR(WriteJson(json, flags.model.json));
+  }
   if (flags.model.json == "-") return absl::OkStatus();
   PrintResult(Heading(description));
   PrintResult(absl::StrCat("\nGraph\n\n", description.manifest.graph_summary));
@@ -181,6 +205,8 @@ absl::Status Inspect(const Flags& flags) {
   PrintResult(absl::StrCat("\nMemory plan: ", FormatBytes(description.manifest.arena_bytes), "\n\n",
                            MemoryTable(description)));
   PrintResult(absl::StrCat("\nKernels\n\n", KernelTable(description.manifest)));
+  if (contractions.has_value() && !contractions->empty())
+    PrintResult(absl::StrCat("\nContractions\n\n", ContractionTables(*contractions)));
   return absl::OkStatus();
 }
 
@@ -193,6 +219,9 @@ void AddInspectCommand(CLI::App& app, Action& action) {
   flags->model.describe_only = true;
   AddModelFlags(*command, flags->model, "threads that compile");
   AddInputFlags(*command, flags->inputs);
+  command->add_flag("--contractions", flags->only_contractions,
+                    "of a model: only how each convolution and matrix product would be computed, and why not "
+                    "faster; generates no code");
   command->callback(
       [flags, &action] { action = ModelAction(flags->model, [flags] { return Inspect(*flags); }); });
 }

@@ -82,6 +82,18 @@ absl::StatusOr<Network> OptimizeNetwork(const ModelFlags& flags, const Network& 
   return optimized;
 }
 
+// Who decides about kernels; null: the strategies' cost models.
+absl::StatusOr<std::shared_ptr<const KernelChooser>> ChooserOf(const ModelFlags& flags) {
+  // Records are this machine's.
+  if (!flags.cpu.empty() || flags.records == "none") return nullptr;
+  absl::StatusOr<std::shared_ptr<const KernelChooser>> chooser =
+      LoadRecordChooser(flags.records, flags.threads);
+  if (chooser.ok() || !flags.records.empty()) return chooser;
+  // Nobody has asked for them.
+  PrintNote(absl::StrCat("compiled without records: ", chooser.status().message()));
+  return nullptr;
+}
+
 absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const Network& loaded,
                                        std::vector<NamedTensor> inputs, int jobs, Progress& progress,
                                        StageSeconds& seconds) {
@@ -90,21 +102,8 @@ absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const Network& l
   options.dump_folder = flags.dump;
   options.compress_constants = flags.compact || flags.weights == "fp16";
   ASSIGN_OR_RETURN(options.target, TargetOf(flags));
-  // Records are this machine's.
-  std::shared_ptr<const KernelChooser> chooser;
-  if (flags.cpu.empty() && flags.records != "none") {
-    absl::StatusOr<std::shared_ptr<const KernelChooser>> loaded_chooser =
-        LoadRecordChooser(flags.records, flags.threads);
-    if (loaded_chooser.ok()) {
-      chooser = *std::move(loaded_chooser);
-    } else if (flags.records.empty()) {
-      // Nobody has asked for them.
-      PrintNote(absl::StrCat("compiled without records: ", loaded_chooser.status().message()));
-    } else {
-      return loaded_chooser.status();
-    }
-    options.chooser = chooser.get();
-  }
+  ASSIGN_OR_RETURN(const std::shared_ptr<const KernelChooser> chooser, ChooserOf(flags));
+  options.chooser = chooser.get();
   double start = Now();
   ASSIGN_OR_RETURN(const Network optimized,
                    OptimizeNetwork(flags, loaded, std::move(inputs), jobs, progress));
@@ -214,6 +213,17 @@ absl::StatusOr<Network> LoadOptimized(const ModelFlags& flags, const InputFlags&
   ASSIGN_OR_RETURN(ReadyNetwork read, ReadNetwork(flags, input_flags, progress, seconds));
   RETURN_IF_ERROR(TargetOf(flags).status());
   return OptimizeNetwork(flags, read.network, std::move(read.inputs), 0, progress);
+}
+
+absl::StatusOr<std::vector<Contraction>> PlanContractions(const ModelFlags& flags, const InputFlags& inputs,
+                                                          Progress& progress) {
+  ASSIGN_OR_RETURN(const Network optimized, LoadOptimized(flags, inputs, progress));
+  progress.Show("planning");
+  CompileOptions options;
+  ASSIGN_OR_RETURN(options.target, TargetOf(flags));
+  ASSIGN_OR_RETURN(const std::shared_ptr<const KernelChooser> chooser, ChooserOf(flags));
+  options.chooser = chooser.get();
+  return optimized.Contractions(options);
 }
 
 absl::StatusOr<ReadyNetwork> LoadNetwork(const ModelFlags& flags, const InputFlags& input_flags, int jobs,

@@ -3,6 +3,7 @@
 #define ATTUNE_CLI_MODEL_FLAGS_H_
 
 #include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
@@ -58,6 +59,10 @@ absl::StatusOr<PassPlan> ReadPlan(const ModelFlags& flags);
 
 // Loads and optimizes a model that is no artifact, for this machine.
 absl::StatusOr<Network> LoadOptimized(const ModelFlags& flags, const InputFlags& inputs, Progress& progress);
+
+// How the contractions of a model that is no artifact would be computed; generates no code.
+absl::StatusOr<std::vector<Contraction>> PlanContractions(const ModelFlags& flags, const InputFlags& inputs,
+                                                          Progress& progress);
 
 // Loads the model, and where it is no artifact optimizes and compiles it on `jobs` threads (0: all
 // processors).

@@ -207,17 +207,22 @@ absl::StatusOr<int> ArrangeGroups(Graph& graph, const Target& target, const Bloc
   return classes;
 }
 
-absl::StatusOr<std::string> Compile(Graph& graph, const CompileOptions& options, CompileReport* report) {
-  CompileReport local;
-  CompileReport& times = report == nullptr ? local : *report;
-  Stopwatch watch;
+absl::StatusOr<NetworkPlan> ArrangeAndPlan(Graph& graph, const CompileOptions& options) {
   const KernelChooser& chooser = options.chooser == nullptr ? AnalyticChooser() : *options.chooser;
   std::optional<BlockFlips> flips = options.flips;
   if (!flips.has_value()) {
     ASSIGN_OR_RETURN(flips, ChooseFlips(graph, options.target, chooser));
   }
   RETURN_IF_ERROR(ArrangeGroups(graph, options.target, *flips).status());
-  ASSIGN_OR_RETURN(const NetworkPlan plan, PlanNetwork(graph, options.target, chooser));
+  return PlanNetwork(graph, options.target, chooser);
+}
+
+absl::StatusOr<std::string> Compile(Graph& graph, const CompileOptions& options, CompileReport* report) {
+  CompileReport local;
+  CompileReport& times = report == nullptr ? local : *report;
+  Stopwatch watch;
+  ASSIGN_OR_RETURN(const NetworkPlan plan, ArrangeAndPlan(graph, options));
+  ASSIGN_OR_RETURN(times.contractions, ListContractions(plan, options.target));
   times.plan_seconds = watch.Lap();
   times.num_kernels = static_cast<int>(plan.kernels.size());
   times.num_measured = CountBy(plan, ChosenBy::kRecords);

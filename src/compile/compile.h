@@ -5,11 +5,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "plan/blocks.h"
 #include "plan/chooser.h"
+#include "plan/contractions.h"
+#include "plan/program.h"
 #include "target/target.h"
 
 namespace attune {
@@ -42,12 +45,17 @@ struct CompileReport {
   int num_measured = 0;  // of which were chosen by their measurements
   int num_changed = 0;   // of these, whose code is other than what was measured
   int num_similar = 0;   // or by those of tasks like theirs
+  std::vector<Contraction> contractions;
 };
 
 // The first stage: gives the values of `graph`, a graph of fused groups, their layouts and merges groups
 // where one kernel is cheaper. What is left is to choose each group's kernel. Gives the number of classes
 // that `flips` may name.
 absl::StatusOr<int> ArrangeGroups(Graph& graph, const Target& target, const BlockFlips& flips = {});
+
+// The first two stages: arranges the groups of `graph`, as the options say, and chooses their kernels.
+// Errors: as Compile().
+absl::StatusOr<NetworkPlan> ArrangeAndPlan(Graph& graph, const CompileOptions& options);
 
 // Plans `graph`, a graph of fused groups, whose layouts it assigns, generates its code and packs its weights.
 // The bytes of the artifact's file depend on the graph, and on target, compression and provenance in the

@@ -122,6 +122,31 @@ const Strategy* FindStrategy(std::string_view name) {
   return nullptr;
 }
 
+std::vector<Refusal> RefusalsOf(const Workload& workload, const Target& target) {
+  std::vector<Refusal> refusals;
+  for (const Strategy& strategy : AllStrategies()) {
+    std::string reason = strategy.why_not(workload, target);
+    if (!reason.empty()) refusals.push_back({std::string(strategy.name), std::move(reason)});
+  }
+  return refusals;
+}
+
+const Strategy* StrategyMadeFor(const Workload& workload) {
+  if (workload.anchor == nullptr) return nullptr;
+  switch (workload.anchor->op()) {
+    case Op::kConv:
+    case Op::kConvInteger:
+      return IsChannelwise(*workload.anchor) ? &kSlidingWindow : &kConvDirect;
+    case Op::kMatMul:
+    case Op::kMatMulInteger:
+      return &kGemm;
+    case Op::kAttention:
+      return &kAttention;
+    default:
+      return nullptr;
+  }
+}
+
 absl::StatusOr<ScheduledGroup> ScheduleBy(const Strategy& strategy, Workload workload, Config config,
                                           const Target& target) {
   const std::string what = absl::StrCat("strategy ", strategy.name, " on ", workload.definition.name);

@@ -78,6 +78,17 @@ struct Strategy {
 std::span<const Strategy> AllStrategies();
 const Strategy* FindStrategy(std::string_view name);
 
+// Why a strategy does not apply to a workload.
+struct Refusal {
+  std::string strategy;
+  std::string reason;
+};
+// Of all that do not apply, in their order.
+std::vector<Refusal> RefusalsOf(const Workload& workload, const Target& target);
+// The strategy that is made for such a contraction as the workload's anchor, at its most usual; null where
+// only the one for everything is.
+const Strategy* StrategyMadeFor(const Workload& workload);
+
 // A group with its schedule.
 struct ScheduledGroup {
   Workload workload;

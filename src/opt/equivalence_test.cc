@@ -244,7 +244,7 @@ class Generator {
       case 7:
         if (Pick(2) == 0) return Add(Op::kSoftmax, {x}, {{"axis", last}});
         if (Pick(2) == 0) Add(Op::kConv, {x, Constant({random_.Integer(1, 5), channels, 1, 1})});
-        return Add(Pick(2) == 0 ? Op::kMaxPool : Op::kAvgPool, {values_.back()},
+        return Add(Pick(3) == 0 ? Op::kMaxPool : Op::kAvgPool, {values_.back()},
                    {{"kernel", Ints{2, 2}}, {"strides", Ints(2, random_.Integer(1, 2))}});
       default:
         return AddElementwise(values_.back(), values_.back()->type().shape());
