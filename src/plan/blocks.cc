@@ -112,14 +112,32 @@ class BlockChooser {
     }
   }
 
-  // Makes the class of a dense convolution's output a variable if half blocks save it work.
+  // Whether groups of a convolution's channels fill half blocks, and share whole ones with parts of others.
+  bool WantsHalves(const Node& conv) const {
+    const int64_t group = conv.attrs().Int("group", 1);
+    const int64_t channels = conv.output()->type().dims[1].size / group;
+    return group > 1 && channels % (whole_ / 2) == 0 && channels % whole_ != 0 && whole_ % channels != 0;
+  }
+
+  void Offer(const Value* map) { variables_.try_emplace(ClassOf(map), variables_.size()); }
+
+  // Makes the class of a dense convolution's output a variable if half blocks save it work, or give it a fast
+  // kernel at all; then that of what it reads too.
   void OfferHalves(const Node& fused) {
     const Node* conv = DenseConv(fused.region());
     if (conv == nullptr || fused.output()->type().layout.is_plain()) return;
+    if (WantsHalves(*conv)) {
+      Offer(fused.output());
+      for (int i = 0; i < fused.num_inputs(); ++i) {
+        if (conv->input(0) == fused.region().inputs()[i].get() && !fused.input(i)->type().layout.is_plain())
+          Offer(fused.input(i));
+      }
+      return;
+    }
     if (target_.half_fma_per_cycle < 2 * target_.fma_per_cycle) return;
     const int64_t channels = conv->output()->type().dims[1].size, half = whole_ / 2;
     if (CeilDiv(channels, half) % 2 == 0) return;
-    variables_.try_emplace(ClassOf(fused.output()), variables_.size());
+    Offer(fused.output());
   }
 
   // The variable of a map's class, or none.

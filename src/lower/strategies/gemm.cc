@@ -9,6 +9,7 @@
 // panels of one block, then of the next, and in the end their sums are added up. Threads have blocks of their
 // own then, and each reads its part of A alone.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/checked.h"
@@ -44,6 +45,20 @@ int64_t MaxRows(const Product& p, const Target& target) {
 // Of so many vectors of columns of B.
 int64_t PanelBytes(const Product& p, int64_t vectors, const Target& target) {
   return p.k / p.dot * vectors * target.vector_bits / 8;
+}
+
+// Whether the kernel can read the right operand as it lies: columns of one row are neighbours. Only stacks of
+// matrices are read so: a single one is mostly weights, which are packed beforehand.
+bool CanReadRows(const Workload& workload, const Product& p) {
+  return p.dot == 1 && workload.anchor->input(1)->type().rank() > 2 &&
+         !workload.anchor->attrs().Bool("transpose_b");
+}
+
+// Packing a matrix takes about as long as multiplying so many rows with it; and where the first-level cache
+// holds it, nothing is won by it.
+bool IsWorthPacking(const Product& p, const Target& target) {
+  constexpr int64_t kFewRows = 24;
+  return p.m > kFewRows && PanelBytes(p, CeilDiv(p.n, p.lanes), target) > target.l1_bytes / 2;
 }
 
 // In how many blocks the terms can be split, each of which all values of unroll_k divide.
@@ -100,7 +115,9 @@ std::vector<Knob> GemmSpace(const Workload& workload, const Target& target) {
   const int64_t max_rows = std::max<int64_t>(16, MaxRows(p, target));
   for (int64_t t = 1; t <= std::min(p.m, max_rows); ++t) m.values.push_back(t);
   for (int64_t t = 1; t <= std::min<int64_t>(CeilDiv(p.n, p.lanes), 6); ++t) n.values.push_back(t);
-  return {m, n, unroll, {"prefetch", {0, 1}}, {"k_blocks", BlocksOfTerms(workload, p)}};
+  std::vector<Knob> knobs = {m, n, unroll, {"prefetch", {0, 1}}, {"k_blocks", BlocksOfTerms(workload, p)}};
+  if (CanReadRows(workload, p)) knobs.push_back({"pack", {0, 1}});
+  return knobs;
 }
 
 Config GemmDefault(const Workload& workload, const Target& target) {
@@ -109,7 +126,11 @@ Config GemmDefault(const Workload& workload, const Target& target) {
   double best_cost = std::numeric_limits<double>::infinity();
   const int64_t vectors = CeilDiv(p.n, p.lanes);
   const int64_t registers = TileRegisters(workload, target) - (target.vector_bits >= 512 ? 0 : 1);
-  const int64_t max_rows = std::min(p.m, MaxRows(p, target));
+  int64_t max_rows = std::min(p.m, MaxRows(p, target));
+  // Rows that come from beyond the second-level cache, once, for a few columns: memory brings a few of them
+  // side by side faster than many.
+  if (vectors == 1 && p.m * p.k * DTypeSize(workload.anchor->input(0)->type().dtype) > target.l2_bytes / 2)
+    max_rows = std::min<int64_t>(max_rows, std::llround(target.fma_latency * target.fma_per_cycle));
   for (int64_t n = 1; n <= std::min<int64_t>(vectors, 6); ++n) {
     for (int64_t m = 1; m <= max_rows && m * n + n <= registers; ++m) {
       const bool fits_l2 = PanelBytes(p, n, target) <= target.l2_bytes / 2;
@@ -132,6 +153,7 @@ Config GemmDefault(const Workload& workload, const Target& target) {
   const bool leaves_l1 = PanelBytes(p, best["tile_n"], target) > target.l1_bytes;
   best["k_blocks"] = DefaultBlocks(workload, p, best, target);
   best["prefetch"] = (p.dot > 1 || leaves_l1) && p.m > best["tile_m"] ? 1 : 0;
+  if (CanReadRows(workload, p)) best["pack"] = IsWorthPacking(p, target) ? 1 : 0;
   return best;
 }
 
@@ -249,9 +271,12 @@ absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& conf
     RETURN_IF_ERROR(ScheduleSumOfBlocks(s, out, acc, p));
     tiles = {acc + ".rf", acc + ".rf.acc", acc + ".rf.acc.k.i"};
   }
-  RETURN_IF_ERROR(PackRightOperand(
-      s, workload,
-      {.reader = tiles.acc, .columns = p.lanes * config.at("tile_n"), .terms = p.dot, .blocks = blocks}));
+  const auto pack = config.find("pack");
+  if (pack == config.end() || pack->second != 0) {
+    RETURN_IF_ERROR(PackRightOperand(
+        s, workload,
+        {.reader = tiles.acc, .columns = p.lanes * config.at("tile_n"), .terms = p.dot, .blocks = blocks}));
+  }
   return ScheduleTiles(s, workload, p, config, tiles);
 }
 
