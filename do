@@ -10,8 +10,9 @@ usage() {
 ./do setup                      install the packages that the build and the tests need
 ./do build [preset]             build/PRESET: release (default), debug, asan, tsan or fuzz
 ./do bench [options] [network ...]
-                                latency beside other engines, with --int8 of networks of integers, or beside
-                                another commit; ./do bench --help
+                                latency beside other engines, with --int8 of networks of integers, with --wide of
+                                a hundred networks that nobody tuned for, or beside another commit;
+                                ./do bench --help
 ./do study [options] [network ...]
                                 what versions of fewer bits cost and gain: throughput, latency, power, energy, size,
                                 agreement; ./do study --help

@@ -11,6 +11,10 @@
 namespace attune {
 namespace {
 
+bool AllAre(const Ints& list, int64_t value) {
+  return std::ranges::all_of(list, [value](int64_t x) { return x == value; });
+}
+
 bool SameDims(const TensorType& a, const TensorType& b) { return a.dims == b.dims; }
 
 // Whether the axes other than the spatial ones (2 and 3) keep their sizes.
@@ -155,26 +159,35 @@ bool IsPackedOperand(const Value* input) {
   });
 }
 
-// Whether an operator works on channels alike, so that they make better lanes than pixels do, which lie at
-// odd distances or overlap: a depthwise convolution, or interpolation between pixels.
-bool WantsChannelsAsLanes(const Node& node) {
-  const int64_t channels = node.output()->type().rank() == 4 ? node.output()->type().dims[1].size : 0;
+// Whether Winograd's algorithm could compute a convolution, but for its image's layout.
+bool CouldBeWinograd(const Node& conv) {
+  const Shape weights = conv.input(1)->type().shape();
+  return conv.op() == Op::kConv && conv.attrs().Int("group", 1) == 1 && weights[2] == 3 && weights[3] == 3 &&
+         AllAre(conv.attrs().IntList("strides", {}), 1) && AllAre(conv.attrs().IntList("dilations", {}), 1);
+}
+
+// Whether an operator is much faster on an image in blocks: a depthwise convolution or interpolation, which
+// work on channels alike, so that these make better lanes than pixels do, which lie at odd distances or
+// overlap; and Winograd's convolutions.
+bool WantsBlockedImage(const Node& node) {
+  const int64_t channels = node.output()->type().dims[1].size;
   if (node.op() == Op::kResize) return node.attrs().String("mode", "nearest") != "nearest";
   if (!IsConv(node.op()) || node.output()->type().layout.is_plain()) return false;
   const Shape weights = node.input(1)->type().shape();
-  return weights[0] == channels && weights[1] == 1 && node.attrs().Int("group", 1) == channels;
+  const bool is_depthwise =
+      weights[0] == channels && weights[1] == 1 && node.attrs().Int("group", 1) == channels;
+  return is_depthwise || CouldBeWinograd(node);
 }
 
 // Which input of a group is the image of such an operator, of many channels and plain; -1 where there is
 // none.
 int PlainImage(const Graph& region, int64_t block) {
   for (const auto& node : region.nodes()) {
-    if (node->num_inputs() == 0 || !IsFeatureMap(node->output()->type()) || !WantsChannelsAsLanes(*node))
+    if (node->num_inputs() == 0 || !IsFeatureMap(node->output()->type()) || !WantsBlockedImage(*node))
       continue;
     const Value* image = node->input(0);
-    const bool is_image = image->is_input() && image->type().layout.is_plain() &&
-                          image->type().dims[1] == node->output()->type().dims[1];
-    if (!is_image || image->type().dims[1].size * 2 < block) continue;
+    if (!image->is_input() || !image->type().layout.is_plain() || image->type().dims[1].size * 2 < block)
+      continue;
     const auto& inputs = region.inputs();
     const auto at = std::ranges::find_if(inputs, [&](const auto& input) { return input.get() == image; });
     return static_cast<int>(at - inputs.begin());

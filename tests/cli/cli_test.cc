@@ -23,6 +23,7 @@ using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class CliTest : public ::testing::Test {
  protected:
@@ -179,8 +180,39 @@ TEST_F(CliTest, InspectShowsGraphMemoryAndKernels) {
   for (const char* part : {"scores.onnx", "graph @", "Memory plan", "Kernels"})
     EXPECT_THAT(text, HasSubstr(part));
   Do({"compile", model_, "-o", artifact_});
-  EXPECT_EQ(json::parse(Do({"inspect", artifact_, "--json", "-"}).out),
-            json::parse(Do({"inspect", model_, "--json", "-"}).out));
+  json of_model = json::parse(Do({"inspect", model_, "--json", "-"}).out);
+  EXPECT_EQ(of_model["contractions"], json::array());
+  of_model.erase("contractions");
+  EXPECT_EQ(json::parse(Do({"inspect", artifact_, "--json", "-"}).out), of_model);
+}
+
+TEST_F(CliTest, SlowContractionsAreSaid) {
+  const std::string model = folder_.Write("slow.onnx", SlowProductModel());
+  const std::string reason = "gemm: neither floats nor i32";
+  EXPECT_THAT(
+      Do({"compile", model, "-o", artifact_}).out,
+      HasSubstr("  slow      1 of 2 contractions run by loops, 75.0 % of the multiply-adds: node_long (" +
+                reason + ")\n"));
+  Do({"compile", model, "-o", artifact_, "--json", folder_ / "c"});
+  std::ifstream file(folder_ / "c");
+  const json slow = json::parse(file)["slow_contractions"];
+  EXPECT_EQ(slow["count"], 1);
+  EXPECT_EQ(slow["of"], 2);
+  EXPECT_EQ(slow["list"][0]["reason"], reason);
+
+  const json inspected = json::parse(Do({"inspect", model, "--contractions", "--json", "-"}).out);
+  EXPECT_EQ(inspected["contractions"],
+            json::parse(Do({"inspect", model, "--json", "-"}).out)["contractions"]);
+  ASSERT_EQ(inspected["contractions"].size(), 2);
+  for (const json& product : inspected["contractions"]) {
+    const bool is_long = product["label"] == "node_long";
+    EXPECT_EQ(product["slow"], is_long);
+    EXPECT_EQ(product["multiply_adds"], is_long ? 12 : 4);
+    EXPECT_EQ(product["contraction"], "matmul");
+    EXPECT_GT(product["refusals"].size(), 5);
+  }
+  EXPECT_THAT(Do({"inspect", model, "--contractions"}).out, HasSubstr("neither floats nor i32"));
+  EXPECT_THAT(Do({"compile", model_, "-o", artifact_}).out, Not(HasSubstr("slow")));
 }
 
 TEST_F(CliTest, CompactArtifactsAreSmallerAndComputeTheSame) {

@@ -14,10 +14,11 @@ using attune_onnx::NodeProto;
 using attune_onnx::TensorProto;
 using attune_onnx::ValueInfoProto;
 
-void AddValue(ValueInfoProto* value, const std::string& name, const std::vector<std::string>& dims) {
+void AddValue(ValueInfoProto* value, const std::string& name, const std::vector<std::string>& dims,
+              TensorProto::DataType type_of_elements = TensorProto::FLOAT) {
   value->set_name(name);
   auto* type = value->mutable_type()->mutable_tensor_type();
-  type->set_elem_type(TensorProto::FLOAT);
+  type->set_elem_type(type_of_elements);
   type->mutable_shape();
   for (const std::string& dim : dims) {
     auto* added = type->mutable_shape()->add_dim();
@@ -105,6 +106,24 @@ std::string ProductsModel() {
   AddConstant(graph, "v", {4, 1}, {2.003f, 1, 0, 0});
   AddNode(graph, "MatMul", {"x", "w"}, "sum");
   AddNode(graph, "MatMul", {"x", "v"}, "difference");
+  return model.SerializeAsString();
+}
+
+std::string SlowProductModel() {
+  ModelProto model = NewModel();
+  GraphProto* graph = model.mutable_graph();
+  AddValue(graph->add_input(), "x", {"1", "4"});
+  AddValue(graph->add_input(), "n", {"1", "4"}, TensorProto::INT64);
+  AddValue(graph->add_output(), "sum", {"1", "1"});
+  AddValue(graph->add_output(), "long", {"1", "3"}, TensorProto::INT64);
+  AddConstant(graph, "w", {4, 1}, {1, 2, 3, 4});
+  TensorProto* longs = graph->add_initializer();
+  longs->set_name("v");
+  longs->set_data_type(TensorProto::INT64);
+  for (int64_t size : {4, 3}) longs->add_dims(size);
+  for (int64_t i = 0; i < 12; ++i) longs->add_int64_data(i);
+  AddNode(graph, "MatMul", {"x", "w"}, "sum");
+  AddNode(graph, "MatMul", {"n", "v"}, "long");
   return model.SerializeAsString();
 }
 

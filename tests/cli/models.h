@@ -17,6 +17,9 @@ std::string ChainModel(const std::vector<std::string>& types, const std::string&
 // -4].
 std::string ProductsModel();
 
+// sum = x · [1, 2, 3, 4] of f32; long = n · w, n i64[1,4] and w i64[4,3], a type that no kernel is made for.
+std::string SlowProductModel();
+
 // y f32[1,32,14,14] of x f32[1,16,14,14]: a convolution, Relu, and another: tasks to tune.
 std::string ConvolutionsModel();
 

@@ -8,6 +8,7 @@
     results    the document that a run writes, and questions that reports ask it
     report     tables; page writes docs/performance.md and performance-int8.md; plots and svg draw the figures
     compare    this program against the one of another commit
+    wide       networks that nobody tuned for, for --wide
     machine    what processor and which versions
     options    the command line
 """

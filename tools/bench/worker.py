@@ -28,6 +28,12 @@ def measure(run, seconds):
     return latencies
 
 
+def reason_of(error):
+    """Its first line, but for those of OpenVINO that say where in its sources it was raised."""
+    lines = [line for line in str(error).strip().splitlines() if not line.startswith("Exception from ")]
+    return lines[0] if lines else type(error).__name__
+
+
 def serve(pipe, peer, path, arrays, threads, bf16, log):
     """The process: answers a load and then a measurement for each number of seconds, as (result, None) or
     (None, error)."""
@@ -51,8 +57,7 @@ def serve(pipe, peer, path, arrays, threads, bf16, log):
     except EOFError:  # the parent is done
         pass
     except Exception as error:  # whatever an engine raises is its reason
-        text = str(error).strip().splitlines()
-        pipe.send((None, text[0] if text else type(error).__name__))
+        pipe.send((None, reason_of(error)))
 
 
 class PeerProcess:

@@ -17,7 +17,7 @@ def digest(network):
     parts = {
         "maker": definitions((HERE / f"{file}.py").read_text(), function),
         "arguments": network.arguments,
-        "export": [network.dynamo, network.weights, (HERE / "export.py").read_text()],
+        "export": [network.dynamo, network.weights, definitions((HERE / "export.py").read_text(), "export")],
         "versions": {package: version(package) for package in PACKAGES},
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -8,6 +8,7 @@ import resource
 import signal
 import sys
 import tempfile
+import traceback
 
 import numpy
 import torch
@@ -93,10 +94,8 @@ def write_tensors(folder, name, tensors):
         numpy.save(folder / f"{name}{index}.npy", tensor.contiguous().numpy())
 
 
-def main():
-    network = named(sys.argv[1], NETWORKS)
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT, MEMORY_LIMIT))
-    signal.alarm(TIME_LIMIT_S)
+def export(network):
+    """Writes all files of the network."""
     # The fused attention of inference cannot be traced.
     torch.backends.mha.set_fastpath_enabled(False)
     torch.manual_seed(0)
@@ -113,6 +112,17 @@ def main():
         write_tensors(network.tensors, "input", inputs)
         write_tensors(network.tensors, "output", outputs)
         os.replace(scratch / "model.onnx", network.model)
+
+
+def main():
+    network = named(sys.argv[1], NETWORKS)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT, MEMORY_LIMIT))
+    signal.alarm(TIME_LIMIT_S)
+    try:
+        export(network)
+    except Exception as error:  # whatever a framework raises is the reason
+        traceback.print_exc()
+        sys.exit(f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), '')}")
 
 
 if __name__ == "__main__":

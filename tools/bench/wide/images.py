@@ -37,6 +37,14 @@ def detr(pixels=256):
     return Pixels(model, ("logits", "pred_boxes")), (torch.randn(1, 3, pixels, pixels),)
 
 
+def dpt(pixels=224):
+    """Depth of each pixel by a vision transformer, whose tokens become a pyramid."""
+    model = build("DPTForDepthEstimation", "DPTConfig", hidden_size=192, num_attention_heads=3, intermediate_size=768,
+                  image_size=pixels, fusion_hidden_size=64, neck_hidden_sizes=[24, 48, 96, 192])
+    model.head.head[-2].bias.fill_(1)  # depths that are below zero become zero
+    return Pixels(model, ()), (torch.randn(1, 3, pixels, pixels),)
+
+
 class TextTower(torch.nn.Module):
     def __init__(self, model):
         super().__init__()

@@ -7,8 +7,8 @@ def classifier(name, pixels=224, dynamo=False, **options):
     return WideNetwork(name, "classifiers.classifier", {"constructor": name, "pixels": pixels, **options}, dynamo)
 
 
-def clip(name, **options):
-    return WideNetwork(name, "classifiers.clip", {"constructor": name, **options})
+def clip(name, dynamo=False, **options):
+    return WideNetwork(name, "classifiers.clip", {"constructor": name, **options}, dynamo)
 
 
 CLASSIFIERS = (
@@ -33,7 +33,7 @@ CLASSIFIERS = (
     classifier("regnet_x_1_6gf"),
     classifier("regnet_y_400mf"),
     classifier("regnet_y_1_6gf"),
-    classifier("vgg11_bn", pixels=128),
+    classifier("vgg11_bn"),
     classifier("convnext_tiny"),
     classifier("vit_b_32"),
     classifier("swin_t"),
@@ -44,7 +44,7 @@ CLASSIFIERS = (
     clip("r2plus1d_18"),
     clip("s3d", frames=16, pixels=224),
     clip("swin3d_t", pixels=112),
-    clip("mvit_v2_s", frames=16, pixels=224),
+    clip("mvit_v2_s", dynamo=True, frames=16, pixels=224),
 )
 
 
@@ -120,9 +120,7 @@ IMAGES = (
        hidden_sizes=[40, 80, 160, 320], depths=[2, 2, 6, 2]),
     of("images", "poolformer", "image", model="PoolFormerModel", config="PoolFormerConfig"),
     of("images", "levit", "image", model="LevitModel", config="LevitConfig"),
-    of("images", "depth_anything", "image", model="DPTForDepthEstimation", config="DPTConfig", hidden_size=192,
-       num_attention_heads=3, intermediate_size=768, image_size=224, fusion_hidden_size=64,
-       neck_hidden_sizes=[24, 48, 96, 192]),
+    of("images", "dpt"),
 )
 
 AUDIO = (
