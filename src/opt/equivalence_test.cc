@@ -157,6 +157,11 @@ class Generator {
   void AddOverVolume(Value* x, Value* weights, Value* bias) {
     const int64_t stride = random_.Integer(1, 2), pad = random_.Integer(0, 1);
     const Ints strides = {stride, 1, 2}, pads = {pad, 0, 1, 1, 1, pad};
+    if (Pick(2) == 0) {
+      const int64_t channels = x->type().dims[1].size;
+      return Add(Op::kConv, {x, Constant({channels, 1, 2, 1, 1})},
+                 {{"strides", Ints{stride, 1, 1}}, {"pads", Ints{pad, 0, 0, 1, 0, 0}}, {"group", channels}});
+    }
     if (Pick(2) == 0) return Add(Op::kConv, {x, weights, bias}, {{"strides", strides}, {"pads", pads}});
     const Op pool = Pick(2) == 0 ? Op::kMaxPool : Op::kAvgPool;
     Add(pool, {x}, {{"kernel", Ints{pool == Op::kMaxPool ? 2 : 1, 2, 2}}, {"strides", strides}});

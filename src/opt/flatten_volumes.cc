@@ -3,7 +3,8 @@
 // Idea: a volume is D images. A convolution with KD planes of taps is one of images that have the channels of
 // KD planes each, side by side; where KD is 1, nothing is copied for that. A pool is a pool of each plane,
 // and then the largest, or the mean, of KD planes. Images are in the order [D·N,C,H,W], in which planes are
-// neighbours whatever N is. The transpositions at both ends cancel between one layer and the next.
+// neighbours whatever N is. The transpositions at both ends cancel between one layer and the next. A
+// convolution along the depth alone is one of the image [N,C,D,H·W], of which nothing is copied.
 #include <limits>
 #include <optional>
 #include <utility>
@@ -25,6 +26,7 @@ class Volume {
   Volume(Graph& graph, Node* node) : graph_(graph), node_(node) {}
 
   bool Flatten() {
+    if (IsAlongDepth()) return FlattenPlanes();
     const std::optional<Window> depth = Depth();
     if (!depth) return false;
     const Shape in = node_->input(0)->type().shape(), out = node_->output()->type().shape();
@@ -47,15 +49,45 @@ class Volume {
   }
   Value* Reshape(Value* x, const Shape& shape) { return Add(Op::kReshape, {x}, {{"shape", shape}}); }
 
+  bool IsVolume() const {
+    return node_->num_outputs() == 1 && node_->input(0)->type().rank() == 5 &&
+           node_->input(0)->type().is_static() && node_->output()->type().is_static();
+  }
+
+  // Whether it is a convolution that sees one place of each plane.
+  bool IsAlongDepth() const {
+    if ((node_->op() != Op::kConv && node_->op() != Op::kConvInteger) || !IsVolume()) return false;
+    const Shape w = node_->input(1)->type().shape();
+    if (w[2] == 1 || w[3] != 1 || w[4] != 1 || node_->input(1)->constant() == nullptr) return false;
+    const Ints ones(3, 1), zeros(6, 0), strides = node_->attrs().IntList("strides", ones),
+                                        pads = node_->attrs().IntList("pads", zeros);
+    return strides[1] == 1 && strides[2] == 1 && pads[1] == 0 && pads[2] == 0 && pads[4] == 0 && pads[5] == 0;
+  }
+
+  // Planes become rows.
+  bool FlattenPlanes() {
+    const Shape in = node_->input(0)->type().shape(), out = node_->output()->type().shape(),
+                w = node_->input(1)->type().shape();
+    Attributes attributes = node_->attrs();
+    for (const char* name : {"strides", "dilations"}) {
+      if (attributes.Has(name)) attributes.Set(name, Ints{attributes.IntList(name)[0], 1});
+    }
+    if (attributes.Has("pads"))
+      attributes.Set("pads", Ints{attributes.IntList("pads")[0], 0, attributes.IntList("pads")[3], 0});
+    std::vector<Value*> inputs = node_->inputs();
+    inputs[0] = Reshape(inputs[0], {in[0], in[1], in[2], in[3] * in[4]});
+    inputs[1] = Reshape(inputs[1], {w[0], w[1], w[2], 1});
+    Value* rows = Add(node_->op(), std::move(inputs), std::move(attributes));
+    if (rows == nullptr) return false;
+    ReplaceNode(graph_, node_, Reshape(rows, out));
+    return true;
+  }
+
   // Along the depth; nothing for what is no convolution and no pool of a volume, or not one that planes can
   // be taken out of.
   std::optional<Window> Depth() const {
     const bool is_conv = node_->op() == Op::kConv || node_->op() == Op::kConvInteger;
-    if ((!is_conv && !IsPool(node_->op())) || node_->num_outputs() != 1) return std::nullopt;
-    if (node_->input(0)->type().rank() != 5 || !node_->input(0)->type().is_static() ||
-        !node_->output()->type().is_static()) {
-      return std::nullopt;
-    }
+    if ((!is_conv && !IsPool(node_->op())) || !IsVolume()) return std::nullopt;
     const auto& attributes = node_->attrs();
     const int64_t kernel = is_conv ? node_->input(1)->type().shape()[2] : attributes.IntList("kernel")[0];
     const Ints ones(3, 1), zeros(6, 0), pads = attributes.IntList("pads", zeros);

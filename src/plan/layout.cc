@@ -11,10 +11,6 @@
 namespace attune {
 namespace {
 
-bool AllAre(const Ints& list, int64_t value) {
-  return std::ranges::all_of(list, [value](int64_t x) { return x == value; });
-}
-
 bool SameDims(const TensorType& a, const TensorType& b) { return a.dims == b.dims; }
 
 // Whether the axes other than the spatial ones (2 and 3) keep their sizes.
@@ -159,24 +155,19 @@ bool IsPackedOperand(const Value* input) {
   });
 }
 
-// Whether Winograd's algorithm could compute a convolution, but for its image's layout.
-bool CouldBeWinograd(const Node& conv) {
-  const Shape weights = conv.input(1)->type().shape();
-  return conv.op() == Op::kConv && conv.attrs().Int("group", 1) == 1 && weights[2] == 3 && weights[3] == 3 &&
-         AllAre(conv.attrs().IntList("strides", {}), 1) && AllAre(conv.attrs().IntList("dilations", {}), 1);
-}
-
 // Whether an operator is much faster on an image in blocks: a depthwise convolution or interpolation, which
 // work on channels alike, so that these make better lanes than pixels do, which lie at odd distances or
-// overlap; and Winograd's convolutions.
+// overlap; Winograd's convolutions; and others that read each pixel so often that its channels had better lie
+// side by side than in as many pages.
 bool WantsBlockedImage(const Node& node) {
+  constexpr int64_t kOften = 128;
   const int64_t channels = node.output()->type().dims[1].size;
   if (node.op() == Op::kResize) return node.attrs().String("mode", "nearest") != "nearest";
   if (!IsConv(node.op()) || node.output()->type().layout.is_plain()) return false;
   const Shape weights = node.input(1)->type().shape();
-  const bool is_depthwise =
-      weights[0] == channels && weights[1] == 1 && node.attrs().Int("group", 1) == channels;
-  return is_depthwise || CouldBeWinograd(node);
+  const int64_t group = node.attrs().Int("group", 1);
+  const bool is_depthwise = weights[0] == channels && weights[1] == 1 && group == channels;
+  return is_depthwise || weights[0] / group * weights[2] * weights[3] >= kOften;
 }
 
 // Which input of a group is the image of such an operator, of many channels and plain; -1 where there is

@@ -1,0 +1,20 @@
+// How much arithmetic an operator is.
+#ifndef ATTUNE_PLAN_OPERATIONS_H_
+#define ATTUNE_PLAN_OPERATIONS_H_
+
+#include <cstdint>
+
+#include "graph/graph.h"
+
+namespace attune {
+
+// Multiply-adds of a contraction as it is defined, whatever algorithm computes it; 0 of other operators.
+// Dynamic dimensions are at their bounds.
+int64_t CountMultiplyAdds(const Node& node);
+
+// Operations, of which a multiply-add is two.
+int64_t CountOperations(const Node& node);
+
+}  // namespace attune
+
+#endif  // ATTUNE_PLAN_OPERATIONS_H_
