@@ -148,24 +148,32 @@ class Record(unittest.TestCase):
         if network.name == "b":
             raise Failed("torch does not know it")
 
+    def begun(self, document, threads=(1,), names="ab"):
+        return results.begun(document, FakeLab(), list(threads), "./do bench --wide", names)
+
     def run_all(self, document, anew=False):
         measured = []
         results.measure(FakeLab(), self.networks, anew, document, lambda _: None, measured.append)
         return measured
 
     def test_it_goes_on_where_it_ended(self):
-        document = results.begun(None, FakeLab(), [1], "./do bench --wide")
+        document = self.begun(None)
         self.assertEqual(self.run_all(document), ["a, 1 of 2", "b, 2 of 2"])
         self.assertEqual(self.run_all(document), [])
         self.assertEqual(len(self.run_all(document, anew=True)), 2)
         document["cases"][1]["key"] = "of another source"
         self.assertEqual(self.run_all(document), ["b, 2 of 2"])
-        self.assertIs(results.begun(document, FakeLab(), [1], "./do bench --wide"), document)
+        self.assertIs(self.begun(document), document)
         with self.assertRaisesRegex(ValueError, "--again begins anew"):
-            results.begun(document, FakeLab(), [1, 2], "./do bench --wide")
+            self.begun(document, [1, 2])
+
+    def test_networks_that_are_gone_are_left_out(self):
+        document = self.begun(None)
+        self.run_all(document)
+        self.assertEqual([case["name"] for case in self.begun(document, names="b")["cases"]], ["b"])
 
     def test_what_fails_is_recorded_with_its_reason(self):
-        document = results.begun(None, FakeLab(), [1], "./do bench --wide")
+        document = self.begun(None)
         self.run_all(document)
         one, other = document["cases"]
         engines = one["runs"][0]["engines"]

@@ -1,6 +1,7 @@
 """python -m bench, which ./do bench runs."""
 import dataclasses
 import json
+import os
 import shlex
 import sys
 
@@ -10,6 +11,7 @@ from bench.measure import Lab, document
 from bench.options import BAD_USAGE, ENGINES_MISSING, SLOWER, parse
 from bench.wide import page as wide_page
 from bench.wide import results as wide_results
+from bench.wide.table import NETWORKS
 from program import PROGRAM, ROOT, Failed, print_missing, print_table
 from writing import write_page, write_text
 
@@ -26,7 +28,10 @@ def write_all(folder, texts):
 
 
 def write_json(path, value):
-    write_text(path, json.dumps(value, indent=1) + "\n")
+    """In the place of the old file at once, so that a run that is ended leaves one that can be read."""
+    part = path.with_suffix(".part")
+    write_text(part, json.dumps(value, indent=1) + "\n")
+    os.replace(part, path)
 
 
 def command_of(arguments):
@@ -51,7 +56,8 @@ def measure_wide(args, lab):
     """The document of the wide set: what was measured before, and what it lacked. Raises ValueError."""
     path = args.output / "results.json"
     old = json.loads(path.read_text()) if path.exists() and not args.again else None
-    results = wide_results.begun(old, lab, args.threads, command_of(sys.argv[1:]))
+    command = command_of([argument for argument in sys.argv[1:] if argument not in args.networks])
+    results = wide_results.begun(old, lab, args.threads, command, {network.name for network in NETWORKS})
     wide_results.measure(lab, args.cases, bool(args.networks), results, lambda each: write_json(path, each), progress)
     return results
 

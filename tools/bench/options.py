@@ -123,6 +123,8 @@ def contradiction(args):
         return "--wide has its networks in one form alone; leave out --int8, --bf16, --variants, --batch and --scale"
     if args.wide and not set(args.peers) <= set(wide.PEERS):
         return f"--wide compares with {', '.join(wide.PEERS)}"
+    if args.wide and args.results and args.networks:
+        return "--wide goes on with the results of its folder; with --from it reports alone"
     if (args.list or args.again) and not args.wide:
         return "--list and --again are options of --wide"
     if args.int8 and args.variants:

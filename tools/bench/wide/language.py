@@ -21,7 +21,7 @@ NAMES = {  # of the same dimensions, in configurations that call them otherwise
 
 
 class Text(torch.nn.Module):
-    """Token ids, and where the model is told which of them are padding that mask, to the last layer's states."""
+    """Token ids, and where there is one the mask of those that are no padding, to the last layer's states or logits."""
 
     def __init__(self, model):
         super().__init__()
@@ -46,11 +46,11 @@ def words(tokens, batch=1):
     return torch.randint(5, WORDS, (batch, tokens))
 
 
-def text(model, config, tokens=128, batch=1, masked=True, **options):
+def text(model, config, tokens=128, batch=1, **options):
     module = Text(build(model, configuration(config, **options)))
     mask = torch.ones(batch, tokens, dtype=torch.long)
     mask[:, tokens * 7 // 8:] = 0
-    return module, (words(tokens, batch), mask) if masked else (words(tokens, batch),)
+    return module, (words(tokens, batch), mask)
 
 
 def bert_base(tokens=64, layers=6):

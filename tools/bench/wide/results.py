@@ -12,14 +12,16 @@ from bench.wide.networks import ensure
 from program import Failed
 
 
-def begun(old, lab, threads, command):
-    """The document to go on with: the old one (or None), if it has the same settings. Raises ValueError."""
+def begun(old, lab, threads, command, names):
+    """The document to go on with: the old one (or None), with those of its networks that the set still has, by their
+    names. Raises ValueError where it has other settings."""
     fresh = document(lab, threads, command)
     fresh["settings"]["wide"] = True
     if old is None:
         return fresh
     if old["settings"] != fresh["settings"]:
         raise ValueError("these results were measured with other settings; --again begins anew")
+    old["cases"] = [case for case in old["cases"] if case["name"] in names]
     return old
 
 

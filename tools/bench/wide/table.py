@@ -7,8 +7,8 @@ def classifier(name, pixels=224, dynamo=False, **options):
     return WideNetwork(name, "classifiers.classifier", {"constructor": name, "pixels": pixels, **options}, dynamo)
 
 
-def clip(name, dynamo=False, **options):
-    return WideNetwork(name, "classifiers.clip", {"constructor": name, **options}, dynamo)
+def clip(name, **options):
+    return WideNetwork(name, "classifiers.clip", {"constructor": name, **options})
 
 
 CLASSIFIERS = (
@@ -44,7 +44,7 @@ CLASSIFIERS = (
     clip("r2plus1d_18"),
     clip("s3d", frames=16, pixels=224),
     clip("swin3d_t", pixels=112),
-    clip("mvit_v2_s", dynamo=True, frames=16, pixels=224),
+    WideNetwork("mvit_v2", "classifiers.mvit", dynamo=True),  # tracing makes loops of it
 )
 
 
@@ -84,16 +84,14 @@ LANGUAGE = (
     of("language", "modernbert", "text", model="ModernBertModel", config="ModernBertConfig", pad_token_id=0,
        bos_token_id=1, eos_token_id=2, cls_token_id=3, sep_token_id=4),
     of("language", "t5_encoder", "text", model="T5EncoderModel", config="T5Config"),
-    of("language", "gpt2", "text", model="GPT2LMHeadModel", config="GPT2Config", masked=False),
+    of("language", "gpt2", "text", model="GPT2LMHeadModel", config="GPT2Config"),
     of("language", "gpt2_step", "decoder", model="GPT2LMHeadModel", config="GPT2Config", n_positions=2048),
     of("language", "opt", "text", model="OPTForCausalLM", config="OPTConfig"),
-    of("language", "llama", "text", model="LlamaForCausalLM", config="LlamaConfig", num_key_value_heads=2,
-       masked=False),
+    of("language", "llama", "text", model="LlamaForCausalLM", config="LlamaConfig", num_key_value_heads=2),
     of("language", "llama_step", "decoder", model="LlamaForCausalLM", config="LlamaConfig", num_key_value_heads=2,
        key_heads=2),
-    of("language", "gpt_neox", "text", model="GPTNeoXForCausalLM", config="GPTNeoXConfig", masked=False),
-    of("language", "qwen2", "text", model="Qwen2ForCausalLM", config="Qwen2Config", num_key_value_heads=2,
-       masked=False),
+    of("language", "gpt_neox", "text", model="GPTNeoXForCausalLM", config="GPTNeoXConfig"),
+    of("language", "qwen2", "text", model="Qwen2ForCausalLM", config="Qwen2Config", num_key_value_heads=2),
     of("language", "bart", "translator", model="BartModel", config="BartConfig", d_model=256, encoder_layers=3,
        decoder_layers=3, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=1024,
        decoder_ffn_dim=1024),
