@@ -46,16 +46,20 @@ TEST(LowerNormalization, Softmax) {
 }
 
 TEST(LowerNormalization, Attention) {
-  ExpectKernelsMatch({{Op::kAttention,
-                       {"f32[1,2,5,16]", "f32[1,2,40,16]", "f32[1,2,40,24]", "f32[1,1,1,40]"},
-                       {{"scale", 0.25}}},
-                      {Op::kAttention,
-                       {"f32[2,2,12,16]", "f32[2,2,48,16]", "f32[2,2,48,32]", "f32[2,1,12,48]"},
-                       {{"scale", 0.25}}},
-                      {Op::kAttention,
-                       {"f32[1,2,21,16]", "f32[1,2,37,16]", "f32[1,2,37,32]", "f32[1,1,21,37]"},
-                       {{"scale", 0.25}}},
-                      {Op::kAttention, {"f32[1,1,1,3]", "f32[1,1,2,3]", "f32[1,1,2,3]"}, {{"scale", 0.5}}}});
+  ExpectKernelsMatch(
+      {{Op::kAttention,
+        {"f32[1,2,5,16]", "f32[1,2,40,16]", "f32[1,2,40,24]", "f32[1,1,1,40]"},
+        {{"scale", 0.25}}},
+       {Op::kAttention,
+        {"f32[2,2,12,16]", "f32[2,2,48,16]", "f32[2,2,48,32]", "f32[2,1,12,48]"},
+        {{"scale", 0.25}}},
+       {Op::kAttention,
+        {"f32[1,2,21,16]", "f32[1,2,37,16]", "f32[1,2,37,32]", "f32[1,1,21,37]"},
+        {{"scale", 0.25}}},
+       // Values that do not fill vectors.
+       {Op::kAttention, {"f32[1,2,19,20]", "f32[1,2,35,20]", "f32[1,2,35,36]"}, {{"scale", 0.2}}},
+       {Op::kAttention, {"f32[2,1,16,20]", "f32[2,1,32,20]", "f32[2,1,32,5]"}, {{"scale", 0.2}}},
+       {Op::kAttention, {"f32[1,1,1,3]", "f32[1,1,2,3]", "f32[1,1,2,3]"}, {{"scale", 0.5}}}});
 }
 
 // In pairs where the sizes are even and the processor has instructions for them, with a mask of another type.

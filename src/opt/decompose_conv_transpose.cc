@@ -24,7 +24,7 @@ struct PhasedAxis {
   int64_t Tap(int64_t phase, int64_t t) const { return phase + stride * (taps() - 1 - t); }
 };
 
-// A transposed convolution over [N, C, H, W] with constant weights [C, M / group, KH, KW] and one stride.
+// A transposed convolution over [N, C, H, W] with constant weights [C, M / group, KH, KW].
 class Decomposition {
  public:
   explicit Decomposition(const Node& node) : node_(node), weights_(node.input(1)->constant()) {
@@ -41,8 +41,7 @@ class Decomposition {
     if (!AllAre(node.attrs().IntList("dilations", {}), 1)) return false;
     if (node.input(2) != nullptr && node.input(2)->constant() == nullptr) return false;
     const Decomposition d(node);
-    return d.axes_[0].stride == d.axes_[1].stride && (d.stride() == 1 || d.group_ == 1) &&
-           d.axes_[0].is_convolution() && d.axes_[1].is_convolution();
+    return (d.phases() == 1 || d.group_ == 1) && d.axes_[0].is_convolution() && d.axes_[1].is_convolution();
   }
 
   void Apply(Graph& graph, Node* node) const {
@@ -52,8 +51,8 @@ class Decomposition {
     Value* y = AddBefore(
         graph, node, Op::kConv, {node->input(0), weights, bias},
         {{"pads", Ints{h.pad_begin(), w.pad_begin(), h.pad_end(), w.pad_end()}}, {"group", group_}});
-    if (stride() > 1) {
-      y = AddBefore(graph, node, Op::kDepthToSpace, {y}, {{"block", stride()}});
+    if (phases() > 1) {
+      y = Interleaved(graph, node, y);
       y = AddBefore(graph, node, Op::kSlice, {y},
                     {{"starts", Ints{0, 0, h.skipped(), w.skipped()}},
                      {"sizes", node->output()->type().shape()},
@@ -63,7 +62,19 @@ class Decomposition {
   }
 
  private:
-  int64_t stride() const { return axes_[0].stride; }
+  int64_t phases() const { return axes_[0].stride * axes_[1].stride; }
+
+  // Puts the phases, which are the outermost channels, between each other.
+  Value* Interleaved(Graph& graph, Node* node, Value* y) const {
+    const int64_t rows = axes_[0].stride, columns = axes_[1].stride;
+    if (rows == columns) return AddBefore(graph, node, Op::kDepthToSpace, {y}, {{"block", rows}});
+    const Shape from = y->type().shape();
+    const int64_t channels = from[1] / phases(), h = from[2], w = from[3];
+    y = AddBefore(graph, node, Op::kReshape, {y}, {{"shape", Ints{from[0], rows, columns, channels, h, w}}});
+    y = AddBefore(graph, node, Op::kTranspose, {y}, {{"perm", Ints{0, 3, 4, 1, 5, 2}}});
+    return AddBefore(graph, node, Op::kReshape, {y},
+                     {{"shape", Ints{from[0], channels, h * rows, w * columns}}});
+  }
 
   // [phases · M, C / group, taps, taps], the phase of rows outermost, as depth_to_space takes channels.
   Tensor Weights() const {
@@ -72,28 +83,27 @@ class Decomposition {
     const int64_t inputs = shape[0] / group_, outputs = shape[1];
     const PhasedAxis &h = axes_[0], &w = axes_[1];
     std::vector<double> to;
-    for (int64_t phase = 0; phase < stride() * stride(); ++phase) {
+    for (int64_t phase = 0; phase < phases(); ++phase) {
       for (int64_t m = 0; m < group_ * outputs; ++m) {
         for (int64_t c = 0; c < inputs; ++c) {
           const int64_t row = m / outputs * inputs + c;
           for (int64_t t = 0; t < h.taps() * w.taps(); ++t) {
-            const int64_t y = h.Tap(phase / stride(), t / w.taps()),
-                          x = w.Tap(phase % stride(), t % w.taps());
+            const int64_t y = h.Tap(phase / w.stride, t / w.taps()),
+                          x = w.Tap(phase % w.stride, t % w.taps());
             const bool exists = y < h.kernel && x < w.kernel;
             to.push_back(exists ? from[((row * outputs + m % outputs) * h.kernel + y) * w.kernel + x] : 0);
           }
         }
       }
     }
-    return FromDoubles(weights_->dtype(),
-                       {stride() * stride() * group_ * outputs, inputs, h.taps(), w.taps()}, to);
+    return FromDoubles(weights_->dtype(), {phases() * group_ * outputs, inputs, h.taps(), w.taps()}, to);
   }
 
   Tensor Bias() const {
     const Tensor& bias = *node_.input(2)->constant();
     const std::vector<double> once = ToDoubles(bias);
     std::vector<double> repeated;
-    for (int64_t phase = 0; phase < stride() * stride(); ++phase)
+    for (int64_t phase = 0; phase < phases(); ++phase)
       repeated.insert(repeated.end(), once.begin(), once.end());
     return FromDoubles(bias.dtype(), {std::ssize(repeated)}, repeated);
   }

@@ -187,9 +187,10 @@ class Generator {
     Ints kernel(2), pads(4), extra(2);
     for (int64_t& size : kernel) size = random_.Integer(1, 5);
     for (int64_t& pad : pads) pad = random_.Integer(0, 2);
-    for (int64_t& size : extra) size = random_.Integer(0, stride - 1);
+    const Ints strides = {Pick(3) == 0 ? 1 : stride, stride};
+    for (size_t i = 0; i < 2; ++i) extra[i] = random_.Integer(0, strides[i] - 1);
     Add(Op::kConvTranspose, {x, Constant({channels, outputs, kernel[0], kernel[1]}), bias},
-        {{"strides", Ints{stride, stride}}, {"pads", pads}, {"output_padding", extra}, {"group", group}});
+        {{"strides", strides}, {"pads", pads}, {"output_padding", extra}, {"group", group}});
   }
 
   // Two contractions of one value, both with an offset and an activation.

@@ -66,11 +66,11 @@ absl::StatusOr<bool> HoistPoolsPass(Graph& graph, const PassContext& context);
 // it has no bias). Equal to rounding of the weights.
 absl::StatusOr<bool> FoldAffinePass(Graph& graph, const PassContext& context);
 
-// After: a transposed convolution over images, of constant weights, one stride and no dilation, is a
-// convolution that makes each of the stride's phases from the taps that it sees, in channels of its own, and
-// a depth_to_space; of stride 1, a convolution with its weights turned around (Shi et al.: Is the
-// deconvolution layer the same as a convolutional layer?, 2016). Unless its padding is wider than its kernel,
-// or it has groups and a stride.
+// After: a transposed convolution over images, of constant weights and no dilation, is a convolution that
+// makes each of the strides' phases from the taps that it sees, in channels of its own, and a depth_to_space
+// (or, where strides differ, a transposition); of stride 1, a convolution with its weights turned around (Shi
+// et al.: Is the deconvolution layer the same as a convolutional layer?, 2016). Unless its padding is wider
+// than its kernel, or it has groups and a stride.
 absl::StatusOr<bool> DecomposeConvTransposePass(Graph& graph, const PassContext& context);
 
 // After: spatial padding by a constant is an attribute of the convolution or pool that uses it, where that
@@ -111,8 +111,8 @@ absl::StatusOr<bool> SinkTransposesPass(Graph& graph, const PassContext& context
 // contraction's kernel, other operands are reshaped back, so that a residual sum joins that kernel.
 absl::StatusOr<bool> SinkReshapesPass(Graph& graph, const PassContext& context);
 
-// After: no normalization of images by several channels a group, with constant parameters, of what a convolution
-// makes, but statistics of channels that are combined. Equal to rounding.
+// After: no normalization of images by several channels a group, with constant parameters, of what a
+// convolution makes, but statistics of channels that are combined. Equal to rounding.
 absl::StatusOr<bool> DecomposeGroupNormPass(Graph& graph, const PassContext& context);
 
 // After: no convolution of one group and with constant weights, and no pool without a rounded-up or padded

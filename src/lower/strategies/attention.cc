@@ -22,12 +22,8 @@ Sizes SizesOf(const Workload& workload, const Target& target) {
   const Shape q = node.input(0)->type().shape(), v = node.input(2)->type().shape();
   const auto dot = [&](int64_t terms) { return DotTerms(workload, terms, target); };
   const bool shared = node.input(1) == node.input(2);  // one copy for the keys, none for the values
-  return {target.Lanes(DTypeSize(ComputeType(node.output()->type().dtype))),
-          q[2],
-          v[2],
-          v[3],
-          dot(q[3]),
-          shared ? 1 : dot(v[2])};
+  const int64_t lanes = target.Lanes(DTypeSize(ComputeType(node.output()->type().dtype)));
+  return {lanes, q[2], v[2], v[3], dot(q[3]), shared || v[3] % lanes != 0 ? 1 : dot(v[2])};
 }
 
 // Whether an operand is converted in the group, which at every use would take longer than a copy does.
@@ -118,6 +114,11 @@ class AttentionScheduler {
       RETURN_IF_ERROR(s_.Unroll(copy + ".i2v"));
       return ParallelizeOuter(s_, copy, 2);
     }
+    if (sizes_.values % sizes_.lanes != 0) {  // filled up
+      RETURN_IF_ERROR(s_.Pack(values, node_ + ".acc", {{3, sizes_.lanes}}, {0, 1, 3, 2, 4}));
+      RETURN_IF_ERROR(s_.Vectorize(copy + ".i3v"));
+      return ParallelizeOuter(s_, copy, 3);
+    }
     // Already dense, unless read through the movement that the group begins with.
     if (workload_.anchor->input(2)->is_input()) return absl::OkStatus();
     RETURN_IF_ERROR(s_.Pack(values, node_ + ".acc", {}, {0, 1, 2, 3}));
@@ -182,7 +183,7 @@ std::string AttentionWhyNot(const Workload& workload, const Target& target) {
   const Value *q = workload.anchor->input(0), *k = workload.anchor->input(1), *v = workload.anchor->input(2);
   if (q == k || q == v || (k == v && !k->is_input())) return "one operand would need two copies";
   const Sizes sizes = SizesOf(workload, target);
-  if (sizes.values % sizes.lanes != 0) return "the values do not fill vectors";
+  if (sizes.values % sizes.lanes != 0 && k == v) return "one operand would need two copies";
   if (sizes.values > 16 * sizes.lanes) return "the values do not fit in registers";
   return "";
 }
