@@ -165,6 +165,16 @@ TEST(Fuse, AttentionTakesTheMovementAroundIt) {
               ElementsAre("*transpose", "transpose reshape reshape *attention transpose"));
 }
 
+TEST(Fuse, AttentionRepeatsTheKeysOfSeveralHeads) {
+  EXPECT_THAT(Groups(R"(graph @g(%q: f32[1,4,1,8], %y: f32[1,2,1,5,8], %v: f32[1,4,5,8]) {
+    %b = broadcast(%y) {shape = [1, 2, 2, 5, 8]} : f32[1,2,2,5,8]
+    %k = reshape(%b) {shape = [1, 4, 5, 8]} : f32[1,4,5,8]
+    %c = attention(%q, %k, %v) {scale = 1} : f32[1,4,1,8]
+    return "c": %c
+  })"),
+              ElementsAre("broadcast reshape *attention"));
+}
+
 TEST(Fuse, ReshapesStandAlone) {
   EXPECT_THAT(Groups(R"(graph @g(%x: f32[4,4]) {
     %a = exp(%x) : f32[4,4]

@@ -115,15 +115,17 @@ class Partitioner {
   }
 
   // Attention reads its operands where the products that made them left them: it takes the slices, transposes
-  // and reshapes in between, where nobody else uses them.
+  // and reshapes in between, and the repetition of keys and values for several heads of queries, where nobody
+  // else uses them.
   void TakeOperandMovement() {
     for (int group = 0; group < static_cast<int>(groups_.size()); ++group) {
       const Node* anchor = groups_[group].anchor;
       if (anchor->op() != Op::kAttention) continue;
       for (int i = 0; i < 3; ++i) {
         Node* producer = anchor->input(i)->producer();
-        while (producer != nullptr && IsMovementOfOne(*producer) && GroupOf(producer) == kNone &&
-               !IsUsedOutside(*producer, group) && IsWithinLimits(group, {producer})) {
+        while (producer != nullptr && (IsMovementOfOne(*producer) || producer->op() == Op::kBroadcast) &&
+               GroupOf(producer) == kNone && !IsUsedOutside(*producer, group) &&
+               IsWithinLimits(group, {producer})) {
           groups_[group].nodes.push_back(producer);
           GroupOf(producer) = group;
           producer = producer->input(0)->producer();

@@ -32,7 +32,8 @@ int64_t VectorsIn(int64_t n, int64_t lanes, int64_t limit) {
 }
 
 bool IsMovement(const Node& node) {
-  return node.op() == Op::kReshape || node.op() == Op::kTranspose || node.op() == Op::kSlice;
+  return node.op() == Op::kReshape || node.op() == Op::kTranspose || node.op() == Op::kSlice ||
+         node.op() == Op::kBroadcast;
 }
 
 std::vector<std::string> MovementStages(const Workload& workload) {
