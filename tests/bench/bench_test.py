@@ -181,7 +181,8 @@ class Worker(unittest.TestCase):
     def start(self, fake):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        process = PeerProcess(fake, "model", [numpy.ones((2, 3)), numpy.zeros(1)], 1, False, pathlib.Path(folder.name) / "log")
+        process = PeerProcess(fake, "model", [numpy.ones((2, 3)), numpy.zeros(1)], 1, False,
+                              pathlib.Path(folder.name) / "log")
         self.addCleanup(process.close)
         return process
 

@@ -71,7 +71,8 @@ class Digest(unittest.TestCase):
 
     def test_each_part_of_a_network_counts(self):
         def key(**changes):
-            return digest.digest(WideNetwork(**{"name": "a", "maker": "audio.tcn", "arguments": {"steps": 5}, **changes}))
+            of = {"name": "a", "maker": "audio.tcn", "arguments": {"steps": 5}, **changes}
+            return digest.digest(WideNetwork(**of))
         self.assertEqual(key(), key(name="b"))
         keys = {key(), key(arguments={"steps": 6}), key(maker="audio.wavenet"), key(dynamo=True), key(weights="u8")}
         self.assertEqual(len(keys), 5)

@@ -113,8 +113,8 @@ def relative_difference(actual, expected, step=0.0):
 
 
 def largest_difference(actual, expected, precision):
-    """Of lists of flat outputs, as relative_difference(); engines that give the first output alone are compared by that.
-    NaN where an output has a NaN."""
+    """Of lists of flat outputs, as relative_difference(). Engines that give the first output alone are compared by
+    it. NaN where an output has a NaN."""
     differences = []
     for one, other in zip(actual, expected):
         step = step_of(one, other) if precision == "int8" else 0.0

@@ -8,9 +8,10 @@
                 "runs": [{"threads", "engines": {engine: entry}, "profile": the program's or absent}]}]}
 
 An entry has a status. "ran" comes with stats.summary(), the format of the model file, load_s (seconds until the first
-inference is done) and, for peers, difference: the root mean square of the output minus Attune's, relative to Attune's,
-and in the wide set, for Attune too, the same to torch's. "not applicable", "NS" (not supported), "missing" and "wrong"
-come with a reason; "missing" is for what was supposed to run, and "wrong" for what ran and computed something else. Runs from before there were networks of integers lack "int8" and "precision".
+inference is done) and, for peers, difference: the root mean square of the output minus Attune's, relative to
+Attune's, and in the wide set, for Attune too, the same to torch's. "not applicable", "NS" (not supported), "missing"
+and "wrong" come with a reason; "missing" is for what was supposed to run, and "wrong" for what ran and computed
+something else. Runs from before there were networks of integers lack "int8" and "precision".
 """
 from bench import stats
 from bench.engines import PEERS

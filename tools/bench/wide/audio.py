@@ -41,7 +41,7 @@ def spectrogram(frames=256, layers=4):
 
 
 class GatedLayer(nn.Module):
-    """A layer of WaveNet (van den Oord et al. 2016): a causal dilated convolution, gated, with a residual and a skip."""
+    """A layer of WaveNet (van den Oord et al. 2016): a causal dilated convolution, gated, a residual and a skip."""
 
     def __init__(self, channels, dilation):
         super().__init__()

@@ -122,7 +122,7 @@ def dcgan(channels=64):
 
 
 class StyledLayer(nn.Module):
-    """Like a layer of StyleGAN (Karras et al. 2019): twice the size, convolution, and a scale and a shift by the style."""
+    """Like a layer of StyleGAN (Karras et al. 2019): twice the size, convolution, scale and shift by the style."""
 
     def __init__(self, inputs, outputs, style):
         super().__init__()
@@ -140,7 +140,8 @@ class StyledLayer(nn.Module):
 class StyleGan(nn.Module):
     def __init__(self, style=256, widths=(256, 128, 64, 32, 16)):
         super().__init__()
-        self.mapping = nn.Sequential(*(layer for _ in range(4) for layer in (nn.Linear(style, style), nn.LeakyReLU(0.2))))
+        self.mapping = nn.Sequential(*(layer for _ in range(4)
+                                       for layer in (nn.Linear(style, style), nn.LeakyReLU(0.2))))
         self.first = nn.Parameter(torch.randn(1, widths[0], 4, 4))
         self.layers = nn.ModuleList(StyledLayer(a, b, style) for a, b in zip(widths, widths[1:]))
         self.last = nn.Conv2d(widths[-1], 3, 1)
@@ -157,7 +158,7 @@ def stylegan():
 
 
 def style_transfer(pixels=128, channels=32):
-    """Johnson et al. 2016 with instance norm: reflected edges, strides, residual blocks, and enlarging by repetition."""
+    """Johnson et al. 2016 with instance norm: reflected edges, strides, residual blocks, enlarging by repetition."""
     def layer(inputs, outputs, kernel, stride=1):
         return [nn.ReflectionPad2d(kernel // 2), nn.Conv2d(inputs, outputs, kernel, stride),
                 nn.InstanceNorm2d(outputs, affine=True)]

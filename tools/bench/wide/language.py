@@ -60,7 +60,7 @@ def bert_base(tokens=64, layers=6):
 
 
 class Decoder(torch.nn.Module):
-    """One step: a token, and each layer's keys and values of those before, to its logits and their new keys and values."""
+    """One step: a token, and each layer's keys and values of those before, to its logits and all keys and values."""
 
     def __init__(self, model):
         super().__init__()

@@ -32,9 +32,9 @@ def introduction(results):
 written by hand, with random weights and dimensions that are cut down where one inference would take long
 ([the list](../tools/bench/wide/table.py)). What well-known networks hide comes to light here: operators and shapes that
 are rare, and kernels that are far from their roofline.""",
-        f"Attune (commit {', '.join(commits)}) beside {', '.join(peers)}, all in float32 but for networks whose weights "
-        "are integers. All read the same ONNX files, and each output is compared with torch's, or with Attune's where "
-        "quantization makes another network.",
+        f"Attune (commit {', '.join(commits)}) beside {', '.join(peers)}, all in float32 but for networks whose "
+        "weights are integers. All read the same ONNX files, and each output is compared with torch's, or with "
+        "Attune's where quantization makes another network.",
         f"    {results['command']}",
         f"The machine: {machine(results['machine'])}.",
         f"The engines take turns of {settings['seconds']:g} s in {plural(settings['rounds'], 'round')}, each in a "
