@@ -37,7 +37,8 @@ absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<i
   kernel.trace = group.schedule.trace();
   kernel.strategy = ToString(group.strategy->name, group.config);
   kernel.may_alias = std::move(lowered.may_alias);
-  for (const auto& node : region.nodes()) kernel.flops += node->op() == Op::kConstant ? 0 : CountOperations(*node);
+  for (const auto& node : region.nodes())
+    kernel.flops += node->op() == Op::kConstant ? 0 : CountOperations(*node);
   for (const auto& input : region.inputs()) kernel.bytes_read += input->type().num_physical_bytes();
   for (const auto& output : region.outputs())
     kernel.bytes_written += output.value->type().num_physical_bytes();
