@@ -145,7 +145,7 @@ TEST_F(TuneTest, ATerminalShowsItsTasksInPlace) {
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   const std::string erase = "A\x1b[J";
   EXPECT_THAT(tuned.err, AllOf(HasSubstr("convolutions.onnx: 12 trials"), HasSubstr("GFLOP/s  of peak"),
-                               HasSubstr("\x1b[5" + erase), Not(HasSubstr("more tasks"))));
+                               HasSubstr("\x1b[6" + erase), Not(HasSubstr("more tasks"))));
   EXPECT_TRUE(tuned.err.ends_with(erase));
   for (const absl::string_view line : absl::StrSplit(tuned.err, "\r\n")) {
     const size_t escape = line.rfind('\x1b');
