@@ -71,6 +71,9 @@ ROWS = (
         "rounded to i32, u8 x i8 saturating; Attune computes the floats that the model says"),
     Row("f64 scale in f32", lambda d: d.optimizer == "MatMulScaleFusion" and d.output_types == {"float64"},
         "onnxruntime's optimizer moves a factor of f64 into a matrix product whose scale is an f32; Attune keeps f64"),
+    Row("zeros before a pool", lambda d: d.optimizer == "Pad_Fusion",
+        "onnxruntime's optimizer makes zeros before a max pool the pool's own padding, which no maximum sees; in Attune "
+        "they are zeros"),
     Row("cast of what the integer type has not", casts_beyond_range,
         "ONNX leaves the result open; Attune saturates, and NaN is 0"),
     Row("integer product beyond range", saturates_product,
