@@ -21,8 +21,8 @@ LOGS = ROOT / "build/bench/logs"
 SETTLE_S = 0.2
 
 # How far a peer's output may be from Attune's, relative to its root mean square, by what is computed in. It is wide: it
-# shall catch a peer that computes another network, not one that rounds differently. It is narrow from torch's output, of
-# what torch exported: there engines are 1e-5 apart, and a wrong edge of a feature map counts.
+# shall catch a peer that computes another network, not one that rounds differently. It is narrow where torch
+# exported the network and gave the outputs too: engines are 1e-5 from them, and a wrong edge of a feature map counts.
 TOLERANCE = {"fp32": 0.02, "bf16": 0.2, "int8": 0.5, "torch": 1e-3}
 
 
