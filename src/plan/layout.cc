@@ -155,19 +155,16 @@ bool IsPackedOperand(const Value* input) {
   });
 }
 
-// Whether an operator is much faster on an image in blocks: a depthwise convolution or interpolation, which
+// Whether an operator is much faster on an image in blocks: a convolution of groups or interpolation, which
 // work on channels alike, so that these make better lanes than pixels do, which lie at odd distances or
 // overlap; Winograd's convolutions; and others that read each pixel so often that its channels had better lie
 // side by side than in as many pages.
 bool WantsBlockedImage(const Node& node) {
   constexpr int64_t kOften = 128;
-  const int64_t channels = node.output()->type().dims[1].size;
   if (node.op() == Op::kResize) return node.attrs().String("mode", "nearest") != "nearest";
   if (!IsConv(node.op()) || node.output()->type().layout.is_plain()) return false;
   const Shape weights = node.input(1)->type().shape();
-  const int64_t group = node.attrs().Int("group", 1);
-  const bool is_depthwise = weights[0] == channels && weights[1] == 1 && group == channels;
-  return is_depthwise || weights[0] / group * weights[2] * weights[3] >= kOften;
+  return node.attrs().Int("group", 1) > 1 || weights[0] * weights[2] * weights[3] >= kOften;
 }
 
 // Which input of a group is the image of such an operator, of many channels and plain; -1 where there is
