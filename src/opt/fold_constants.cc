@@ -15,11 +15,15 @@ struct Limits {
 };
 
 // An upper bound, as a double since it may overflow: each element of a contraction's result takes at
-// most as many multiply-adds as the smaller operand has elements.
+// most as many multiply-adds as the smaller operand has elements, and of a matrix product as many as a row of
+// the first one has.
 double MultiplyAdds(const Node& node) {
   if (GetOpInfo(node.op()).category != OpCategory::kContraction) return 0;
-  const double operand = std::min(node.input(0)->type().num_elements(), node.input(1)->type().num_elements());
-  return operand * static_cast<double>(node.output()->type().num_elements());
+  const TensorType& first = node.input(0)->type();
+  int64_t terms = std::min(first.num_elements(), node.input(1)->type().num_elements());
+  if (IsMatMul(node.op()) && first.rank() >= 2)
+    terms = first.shape()[static_cast<size_t>(first.rank() - (node.attrs().Bool("transpose_a") ? 2 : 1))];
+  return static_cast<double>(terms) * static_cast<double>(node.output()->type().num_elements());
 }
 
 // What all foldings of a graph may cost together: chains over the same constants multiply what each may.
