@@ -184,6 +184,7 @@ std::string AttentionWhyNot(const Workload& workload, const Target& target) {
   if (q == k || q == v || (k == v && !k->is_input())) return "one operand would need two copies";
   const Sizes sizes = SizesOf(workload, target);
   if (sizes.values % sizes.lanes != 0 && k == v) return "one operand would need two copies";
+  if (sizes.values == 1) return "a single value";
   if (sizes.values > 16 * sizes.lanes) return "the values do not fit in registers";
   return "";
 }
