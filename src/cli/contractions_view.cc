@@ -38,7 +38,7 @@ std::string ShortLabel(const Contraction& contraction) {
   return text;
 }
 
-// What shares a reason, in the order of the reasons' first appearance.
+// Names by their reason; the reason that is met first comes first.
 using NamesByReason = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 void Append(NamesByReason& names, const std::string& reason, const std::string& name) {

@@ -1,4 +1,4 @@
-// What people see of how a network's contractions are computed.
+// Shows people how a network's contractions are computed.
 #ifndef ATTUNE_CLI_CONTRACTIONS_VIEW_H_
 #define ATTUNE_CLI_CONTRACTIONS_VIEW_H_
 

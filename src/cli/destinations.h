@@ -1,4 +1,4 @@
-// Where the commands write: files that flags name, and stdout, which has room for one.
+// Commands write into the files that flags name. Stdout takes one of them.
 #ifndef ATTUNE_CLI_DESTINATIONS_H_
 #define ATTUNE_CLI_DESTINATIONS_H_
 

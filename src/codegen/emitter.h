@@ -67,8 +67,8 @@ class NestEmitter {
     int64_t stride = 0;              // elements from one lane to the next; 0 where all use one
     llvm::Value* offsets = nullptr;  // instead of a stride: a vector of offsets in elements
     bool in_bounds = true;           // for every lane, masked or not
-    // Where all lanes lie in one vector of the buffer: each lane's place in it, and how many elements before
-    // `pointer` it begins. Empty where nothing is known.
+    // Each lane's place in one vector of the buffer, which begins `before` elements before `pointer`. Empty
+    // where the lanes are not known to lie in one vector.
     std::vector<int> places = {};
     int64_t before = 0;
     bool varies() const { return stride != 0 || offsets != nullptr; }

@@ -107,7 +107,7 @@ class Collector {
       if (poll(files, std::size(files), -1) < 0) continue;
       if ((files[0].revents & POLLIN) == 0) return;
       const ssize_t count = read(from_.get(), buffer.data(), buffer.size());
-      // What cannot be kept is read all the same: the linker waits for that.
+      // The linker waits until all is read, so bytes that cannot be kept are read too.
       if (count > 0 && !is_out_of_memory_) Keep({buffer.data(), static_cast<size_t>(count)});
     }
   }

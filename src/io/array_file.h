@@ -1,4 +1,4 @@
-// What files of numbers have in common.
+// Shared by the readers of files of numbers.
 #ifndef ATTUNE_IO_ARRAY_FILE_H_
 #define ATTUNE_IO_ARRAY_FILE_H_
 

@@ -56,7 +56,7 @@ class Volume {
 
   // Whether it is a convolution that sees one place of each plane.
   bool IsAlongDepth() const {
-    if ((node_->op() != Op::kConv && node_->op() != Op::kConvInteger) || !IsVolume()) return false;
+    if (!IsConv(node_->op()) || !IsVolume()) return false;
     const Shape w = node_->input(1)->type().shape();
     if (w[2] == 1 || w[3] != 1 || w[4] != 1 || node_->input(1)->constant() == nullptr) return false;
     const Ints ones(3, 1), zeros(6, 0), strides = node_->attrs().IntList("strides", ones),
@@ -86,7 +86,7 @@ class Volume {
   // Along the depth; nothing for what is no convolution and no pool of a volume, or not one that planes can
   // be taken out of.
   std::optional<Window> Depth() const {
-    const bool is_conv = node_->op() == Op::kConv || node_->op() == Op::kConvInteger;
+    const bool is_conv = IsConv(node_->op());
     if ((!is_conv && !IsPool(node_->op())) || !IsVolume()) return std::nullopt;
     const auto& attributes = node_->attrs();
     const int64_t kernel = is_conv ? node_->input(1)->type().shape()[2] : attributes.IntList("kernel")[0];

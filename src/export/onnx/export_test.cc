@@ -1,4 +1,4 @@
-// What graphs become beyond their operators: outputs, names, regions, opsets, and what ONNX lacks.
+// Tests what the export makes of outputs, names, regions and opsets, and of what ONNX lacks.
 #include "export/onnx/export.h"
 
 #include <gmock/gmock.h>

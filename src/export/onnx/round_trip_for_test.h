@@ -1,4 +1,4 @@
-// What comes back of a graph that is exported and imported again.
+// Exports a graph and imports it again, for tests.
 #ifndef ATTUNE_EXPORT_ONNX_ROUND_TRIP_FOR_TEST_H_
 #define ATTUNE_EXPORT_ONNX_ROUND_TRIP_FOR_TEST_H_
 
