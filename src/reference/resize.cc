@@ -64,7 +64,8 @@ struct Tap {
   double weight;
 };
 
-// The elements that make the output at source coordinate x, weights summing to 1.
+// The elements that make the output at source coordinate x, weights summing to 1. Some may be 0, of which NaN
+// and infinities make NaN.
 std::vector<Tap> TapsAt(const Node& node, const ResizeAxis& axis, double x) {
   const Attributes& attrs = node.attrs();
   const std::string mode = attrs.String("mode", "nearest");
@@ -87,7 +88,6 @@ std::vector<Tap> TapsAt(const Node& node, const ResizeAxis& axis, double x) {
     double weight = mode == "cubic" ? CubicKernel(distance, cubic_coefficient) : LinearKernel(distance);
     if (attrs.Bool("exclude_outside") && (position < 0 || position >= static_cast<double>(axis.in)))
       weight = 0;
-    if (weight == 0) continue;
     taps.push_back({clamp(position), weight});
     sum += weight;
   }

@@ -126,6 +126,20 @@ TEST(SpecialValues, OfWindows) {
     ExpectAsReference(op, "{kernel = [2, 2], strides = [1, 1]}", x, "f32[1,16,8,8]");
 }
 
+// At scales by which some of the output lies on an element of the input, whose neighbours have the weight 0.
+TEST(SpecialValues, BesideSamples) {
+  Tensor x = RandomTensor({1, 16, 4, 6}, 1);
+  for (int64_t i = 0; i < x.num_elements(); i += 7) x.SetDouble(i, i % 2 == 0 ? kNan : kInf);
+  for (const char* mode : {"linear", "cubic"}) {
+    for (const char* coordinates : {"half_pixel", "align_corners", "asymmetric"}) {
+      ExpectAsReference("resize",
+                        absl::StrCat("{mode = \"", mode, "\", coordinate_mode = \"", coordinates,
+                                     "\", scales = [1, 1, 3, 3], sizes = [1, 16, 12, 18]}"),
+                        x, "f32[1,16,12,18]");
+    }
+  }
+}
+
 // To the last bit.
 TEST(SpecialValues, DenormalsAreKept) {
   constexpr double kSmall[] = {1e-40, -3e-42, 1e-45, 5e-39, -1e-38};

@@ -18,6 +18,7 @@ std::span<const Pattern> Patterns() {
       {"padded_windows", AddPaddedWindows, 3},
       {"transformer", AddTransformer},
       {"decomposed_attention", AddDecomposedAttention},
+      {"attention_of_tiles", AddAttentionOfTiles, 6},
       {"decomposed_norm", AddDecomposedNorm},
       {"decomposed_activation", AddDecomposedActivation},
       {"recurrence", AddRecurrence},

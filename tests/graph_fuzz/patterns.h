@@ -36,6 +36,7 @@ void AddFirstLayer(GraphMaker&);
 void AddPaddedWindows(GraphMaker&);
 void AddTransformer(GraphMaker&);  // patterns_sequence.cc
 void AddDecomposedAttention(GraphMaker&);
+void AddAttentionOfTiles(GraphMaker&);
 void AddDecomposedNorm(GraphMaker&);
 void AddDecomposedActivation(GraphMaker&);
 void AddRecurrence(GraphMaker&);

@@ -83,6 +83,23 @@ void AddDecomposedAttention(GraphMaker& maker) {
   if (maker.OneIn(2)) MergeHeads(b, out);
 }
 
+void AddAttentionOfTiles(GraphMaker& maker) {
+  PatternBuilder b(maker);
+  const DType dtype = maker.OneIn(3) ? DType::kF32 : DType::kBF16;
+  const Shape heads = {1 + maker.Pick(2), 1 + maker.Pick(3)};
+  const int64_t queries = 1 + maker.Pick(40), keys = maker.OneIn(2) ? queries : 1 + maker.Pick(70);
+  const int64_t size = maker.OneIn(3) ? maker.Channels() : 16 * (1 + maker.Pick(4));
+  const int64_t values = maker.OneIn(2) ? size : 16 * (1 + maker.Pick(4));
+  Value* q = maker.New(dtype, {heads[0], heads[1], queries, size}, 0);
+  Value* k = maker.Like(TensorType(dtype, Shape{heads[0], heads[1], keys, size}));
+  Value* v = maker.Like(TensorType(dtype, Shape{heads[0], heads[1], keys, values}));
+  Value* mask = nullptr;
+  if (maker.OneIn(3)) mask = maker.New(dtype, maker.ShapeWithin({heads[0], heads[1], queries, keys}), 1);
+  Value* out = b.Add(Op::kAttention, {q, k, v, mask}, {{"scale", maker.OneOf({0.125, 0.25, 0.3})}});
+  if (maker.OneIn(2)) out = MergeHeads(b, out);
+  if (maker.OneIn(3)) b.Activation(out);
+}
+
 void AddDecomposedNorm(GraphMaker& maker) {
   PatternBuilder b(maker);
   Value* x = b.Sequence();
