@@ -95,9 +95,10 @@ void AddAttentionOfTiles(GraphMaker& maker) {
   Value* v = maker.Like(TensorType(dtype, Shape{heads[0], heads[1], keys, values}));
   Value* mask = nullptr;
   if (maker.OneIn(3)) mask = maker.New(dtype, maker.ShapeWithin({heads[0], heads[1], queries, keys}), 1);
-  Value* out = b.Add(Op::kAttention, {q, k, v, mask}, {{"scale", maker.OneOf({0.125, 0.25, 0.3})}});
-  if (maker.OneIn(2)) out = MergeHeads(b, out);
-  if (maker.OneIn(3)) b.Activation(out);
+  Value* out = maker.Add(Op::kAttention, {q, k, v, mask}, {{"scale", maker.OneOf({0.125, 0.25, 0.3})}});
+  if (maker.OneIn(3)) out = b.Activation(out);
+  out = MergeHeads(b, out);
+  if (maker.OneIn(2)) b.Dense(out, maker.Channels());
 }
 
 void AddDecomposedNorm(GraphMaker& maker) {
