@@ -24,13 +24,15 @@ except ImportError:
     sys.exit(1 if os.environ.get("CI") else 77)  # which ctest counts as skipped
 
 import onnxruntime_classes
+import onnxruntime_worker
 
 HERE = pathlib.Path(__file__).resolve().parent
 SECONDS_EACH = 120
 
 
 class Worker:
-    """Runs onnxruntime_worker.py on folders, anew after each crash."""
+    """Runs onnxruntime_worker.py on folders, anew after each crash. What crashes runs again without one of
+    onnxruntime's optimizers, if there is one without which it does not."""
 
     def __init__(self, folders):
         self.left = [str(folder) for folder in folders]
@@ -72,8 +74,20 @@ class Worker:
             raise RuntimeError(f"{begun}: {errors[0]}")
         if begun is not None:
             self.left.remove(begun)
-            self.results[begun] = {"crash": f"signal {-process.returncode}"}
+            self.results[begun] = {"crash": f"signal {-process.returncode}", **without_an_optimizer(begun)}
         return begun
+
+
+def without_an_optimizer(folder):
+    """The result of a case that crashes otherwise, with the optimizer's name; nothing where it always crashes."""
+    if not (pathlib.Path(folder) / "model.onnx").exists():
+        return {}
+    for name in onnxruntime_worker.OPTIMIZERS:
+        process = subprocess.run([sys.executable, HERE / "onnxruntime_worker.py", "--without", name, folder],
+                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+        if process.returncode == 0:
+            return {**json.loads(process.stdout.splitlines()[-1]), "optimizer": name}
+    return {}
 
 
 def write(options, folder, seed, count, *more):
@@ -93,7 +107,8 @@ def run_batch(options, folder, first, count):
     skipped = {reason: int(n) for n, reason in re.findall(r"^skipped (\d+): (.*)$", printed, re.M)}
     faults = re.findall(r"^seed \d+: fault: .*$", printed, re.M)
     results = Worker(seeds_in(folder)).run()
-    apart = {name: r for name, r in results.items() if r.get("differs") or r.get("attune") or "crash" in r}
+    apart = {name: r for name, r in results.items()
+             if r.get("differs") or r.get("attune") or "crash" in r and "optimizer" not in r}
     if apart:
         again = folder / "again"
         for name in apart:

@@ -20,6 +20,7 @@ class Difference:
         outputs = [apart for level in graph.get("differs", {}).values() for apart in level.values()]
         self.output_types = {apart.get("type") for apart in outputs}
         self.crash = graph.get("crash")
+        self.pairs = graph.get("pairs", [])
         self.op = node.get("op")
         self.attrs = node.get("attrs", {})
         # "f32[2,3]" as "f32"
@@ -62,6 +63,11 @@ def normalizes_single_numbers(d):
             and all(size == 1 for size in d.shapes[0][2:]))
 
 
+def crashes_in_a_transposed_product(d):
+    return (d.crash and d.optimizer in ("NchwcTransformer", "MatmulTransposeFusion") and not d.output_types
+            and "transpose matmul" in d.pairs)
+
+
 ROWS = (
     Row("u8 times i8 saturates", saturates_pairs,
         "without VNNI, onnxruntime sums pairs of u8 x i8 products in 16 bits, which saturate (vpmaddubsw); the exact "
@@ -74,6 +80,9 @@ ROWS = (
     Row("zeros before a pool", lambda d: d.optimizer == "Pad_Fusion",
         "onnxruntime's optimizer makes zeros before a max pool the pool's own padding, which no maximum sees; in Attune "
         "they are zeros"),
+    Row("transposition fused into a product", crashes_in_a_transposed_product,
+        "onnxruntime crashes where MatmulTransposeFusion makes a transposition part of a product of f16, and "
+        "NchwcTransformer comes after it; without either of them it gives what Attune gives"),
     Row("cast of what the integer type has not", casts_beyond_range,
         "ONNX leaves the result open; Attune saturates, and NaN is 0"),
     Row("integer product beyond range", saturates_product,

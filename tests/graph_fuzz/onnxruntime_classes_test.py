@@ -61,6 +61,13 @@ class Classes(unittest.TestCase):
         self.assertIsNone(name_of(group_norm("2,16,1", 8)))
         self.assertIsNone(name_of(group_norm("2,16,3", 16)))
 
+    def test_a_crash_is_known_by_the_optimizer_without_which_there_is_none(self):
+        crash = {"crash": "signal 11", "optimizer": "NchwcTransformer", "pairs": ["transpose matmul"], "differs": {}}
+        self.assertEqual(name_of(crash), "transposition fused into a product")
+        self.assertIsNone(name_of({**crash, "pairs": ["transpose conv"]}))
+        self.assertIsNone(name_of({**crash, "optimizer": "ConvBNFusion"}))
+        self.assertIsNone(name_of({**crash, "differs": {"plain": {"y0": {"what": "1, expected 2"}}}}))
+
     def test_what_no_row_holds_is_described(self):
         unknown = graph("tanh", ["f32[4]"])
         self.assertIsNone(name_of(unknown))

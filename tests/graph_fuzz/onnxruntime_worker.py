@@ -1,7 +1,7 @@
 """Runs onnxruntime on cases that `graph_fuzz --write` wrote, and compares.
 
-A process of its own, since onnxruntime may crash: python onnxruntime_worker.py FOLDER... prints the name of each folder
-before it begins and a line of JSON after.
+A process of its own, since onnxruntime may crash: python onnxruntime_worker.py [--without OPTIMIZER] FOLDER... prints
+the name of each folder before it begins and a line of JSON after.
 """
 import ctypes
 import json
@@ -131,13 +131,13 @@ def coverage(case):
     return {"operators": sorted({node["op"] for node in case["nodes"]}), "pairs": sorted(pairs)}
 
 
-def check(folder, case):
+def check(folder, case, disabled=()):
     """A case of model.onnx."""
     attune = {name: load(folder, "actual", name) for name in case["outputs"]}
     result = {**coverage(case), "attune": compare(folder, attune), "refused": {}, "differs": {}}
     for level in LEVELS:
         try:
-            apart = compare(folder, run("model.onnx", folder, level))
+            apart = compare(folder, run("model.onnx", folder, level, disabled))
         except Refused as refused:
             result["refused"][level] = str(refused)
             continue
@@ -200,12 +200,16 @@ def investigate(folder, case):
 
 
 def main():
-    for folder in sys.argv[1:]:
+    disabled, folders = ([sys.argv[2]], sys.argv[3:]) if sys.argv[1] == "--without" else ([], sys.argv[1:])
+    for folder in folders:
         print(folder, flush=True)
         with open(os.path.join(folder, "case.json")) as file:
             case = json.load(file)
-        work = investigate if os.path.exists(os.path.join(folder, "all.onnx")) else check
-        print(json.dumps(work(folder, case)), flush=True)
+        if not disabled and os.path.exists(os.path.join(folder, "all.onnx")):
+            result = investigate(folder, case)
+        else:
+            result = check(folder, case, disabled)
+        print(json.dumps(result), flush=True)
 
 
 if __name__ == "__main__":
