@@ -11,41 +11,20 @@
 //     %y = conv(%x, %w) {pads = [1, 1, 1, 1]} : f32[1,64,56,56]{c1/16}
 //     return "y": %y
 //   }' > conv.graph && group_bench conv.graph
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <set>
 
 #include "base/file.h"
 #include "base/status.h"
-#include "codegen/codegen.h"
-#include "codegen/host_code.h"
 #include "graph/text.h"
+#include "kernel_timer.h"
 #include "lower/flatten.h"
 #include "lower/strategy.h"
 #include "target/target.h"
 
 namespace attune {
 namespace {
-
-double Seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-struct AlignedFree {
-  void operator()(void* p) const { std::free(p); }
-};
-using AlignedBytes = std::unique_ptr<void, AlignedFree>;
-
-AlignedBytes Filled(const Buffer& buffer) {
-  const size_t bytes =
-      (static_cast<size_t>(buffer->num_elements() * DTypeSize(buffer->dtype)) + 191) / 64 * 64;
-  AlignedBytes memory(std::aligned_alloc(64, bytes));
-  for (size_t i = 0; i < bytes / 4; ++i)
-    static_cast<float*>(memory.get())[i] = 0.01f * static_cast<float>(i % 17);
-  return memory;
-}
 
 // The strategy and config that the arguments name.
 absl::StatusOr<ScheduledGroup> ScheduleAsTold(const Graph& graph, const Target& target,
@@ -72,14 +51,13 @@ absl::Status Run(const std::string& path, const std::vector<std::string>& args) 
   if (std::unique_ptr<Graph> flat = Flatten(*graph)) graph = std::move(flat);
   ASSIGN_OR_RETURN(const Target target, cpu == nullptr ? HostTarget() : TargetByName(cpu));
   ASSIGN_OR_RETURN(const ScheduledGroup group, ScheduleAsTold(*graph, target, args));
-  std::set<std::string> prepared;
-  for (const auto& [stage, input] : group.schedule.Preparations()) prepared.insert(stage);
-  ASSIGN_OR_RETURN(const LoopNest nest, group.schedule.Lower(prepared));
-  if (std::getenv("LOOPS") != nullptr) std::printf("%s\n", Print(nest).c_str());
+  if (std::getenv("LOOPS") != nullptr) {
+    ASSIGN_OR_RETURN(const LoopNest nest, LowerPrepared(group));
+    std::printf("%s\n", Print(nest).c_str());
+  }
   const double start = Seconds();
-  ASSIGN_OR_RETURN(
-      const CompiledKernel kernel,
-      CompileKernel(nest, target, {.may_alias = {}, .keep_text = std::getenv("ASM") != nullptr}));
+  ASSIGN_OR_RETURN(const TimedKernel kernel,
+                   TimedKernel::Compile(group, target, std::getenv("ASM") != nullptr));
   std::printf("strategy %s %s, compiled in %.1f ms", std::string(group.strategy->name).c_str(),
               ToString(group.config).c_str(), 1e3 * (Seconds() - start));
   if (group.strategy->cost != nullptr) {
@@ -87,27 +65,11 @@ absl::Status Run(const std::string& path, const std::vector<std::string>& args) 
                 group.strategy->cost(group.workload, group.config, target) / (target.clock_ghz * 1e6));
   }
   std::printf("\n");
-  if (!kernel.assembly.empty()) std::printf("%s\n", kernel.assembly.c_str());
-  ASSIGN_OR_RETURN(const LinkedCode code, Link({&kernel.object}));
-  ASSIGN_OR_RETURN(const HostCode host, HostCode::Map(code));
-  std::vector<AlignedBytes> memory;
-  std::vector<void*> buffers;
-  for (const LoopNest::Param& param : nest.params) {
-    memory.push_back(Filled(param.buffer));
-    buffers.push_back(memory.back().get());
-  }
-  const AlignedBytes scratch(
-      std::aligned_alloc(64, static_cast<size_t>(kernel.scratch_bytes + 63) / 64 * 64 + 64));
-  double best = 1e9;
+  if (!kernel.assembly().empty()) std::printf("%s\n", kernel.assembly().c_str());
   std::vector<int64_t> others(std::getenv("COLD") == nullptr ? 0 : target.l3_bytes / 4);
-  const double end = Seconds() + 0.5;
-  while (Seconds() < end) {
+  const double best = kernel.BestSeconds(0.5, [&] {
     for (size_t i = 0; i < others.size(); i += 8) ++others[i];
-    const double t = Seconds();
-    for (const KernelPhase& phase : kernel.phases)
-      host.Find(phase.symbol)(buffers.data(), nullptr, scratch.get(), 0, 1);
-    best = std::min(best, Seconds() - t);
-  }
+  });
   double flops = 0;
   for (const auto& node : graph->nodes()) {
     const Shape out = node->output()->type().shape();

@@ -171,6 +171,7 @@ class NestEmitter {
   llvm::Value* LoadLanes(const Buffer& buffer, const Access& access);
   llvm::Value* LoadTerms(const Expr& element, int64_t lanes);
   void StoreTo(const Buffer& buffer, const Access& access, llvm::Value* value);
+  llvm::Value* WithoutValue(llvm::Value* mask);
   void StoreLanes(const Buffer& buffer, const Access& access, llvm::Value* value);
   void StoreDense(const Buffer& buffer, llvm::Value* pointer, llvm::Value* elements);
   llvm::Value* LanePointers(const Access& access, DType dtype);

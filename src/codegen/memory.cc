@@ -5,6 +5,8 @@
 #include "base/status.h"
 #include "codegen/emitter.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/MDBuilder.h"
 
@@ -19,6 +21,11 @@ bool SameTerms(const std::vector<Affine::Term>& a, const std::vector<Affine::Ter
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Affine::Term& x, const Affine::Term& y) {
     return x.coefficient == y.coefficient && SameExpr(x.atom, y.atom);
   });
+}
+
+bool IsMultiplyAdd(const Value* value) {
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
+  return call != nullptr && call->getIntrinsicID() == llvm::Intrinsic::fma;
 }
 
 bool ReadsMemory(const Expr& e) {
@@ -311,13 +318,24 @@ void NestEmitter::StoreDense(const Buffer& buffer, Value* pointer, Value* elemen
   Tag(buffer, ir_.CreateAlignedStore(elements, pointer, ElementAlign(buffer->dtype)));
 }
 
+// A mask that is a constant as one that is not, where there are registers of masks: LLVM selects by constants
+// in an instruction of its own instead of in the multiply-add.
+Value* NestEmitter::WithoutValue(Value* mask) {
+  const bool fills_register = lanes_->lanes == 8 || lanes_->lanes == 16;
+  if (!llvm::isa<llvm::Constant>(mask) || !fills_register || !target_.Has("avx512dq")) return mask;
+  llvm::Type* bits = ir_.getIntNTy(static_cast<unsigned>(lanes_->lanes));
+  llvm::FunctionType* type = llvm::FunctionType::get(bits, {bits}, false);
+  llvm::InlineAsm* same = llvm::InlineAsm::get(type, "", "=k,0", /*hasSideEffects=*/false);
+  return ir_.CreateBitCast(ir_.CreateCall(same, ir_.CreateBitCast(mask, bits)), mask->getType());
+}
+
 void NestEmitter::StoreLanes(const Buffer& buffer, const Access& access, Value* value) {
   const DType dtype = buffer->dtype;
   const llvm::Align align = ElementAlign(dtype);
   Value* mask = lanes_->mask;
   if (access.stride == 1 && mask != nullptr && buffer->space == MemorySpace::kRegister) {
     Value* old = ir_.CreateAlignedLoad(value->getType(), access.pointer, align);
-    value = ir_.CreateSelect(mask, value, old);
+    value = ir_.CreateSelect(IsMultiplyAdd(value) ? WithoutValue(mask) : mask, value, old);
     mask = nullptr;
   }
   if (access.stride == 1) {

@@ -111,7 +111,7 @@ absl::StatusOr<Workload> AnalyzeGroup(const Graph& region, const std::string& na
 std::span<const Strategy> AllStrategies() {
   static constexpr Strategy kStrategies[] = {
       kConvDirect, kConvWinograd, kConvMatrix,      kConvShallow, kSlidingWindow, kConvChain,
-      kGemmMatrix, kGemm,         kAttentionMatrix, kAttention,   kLoops,
+      kGemmMatrix, kGemm,         kAttentionMatrix, kAttention,   kContraction,   kLoops,
   };
   return kStrategies;
 }

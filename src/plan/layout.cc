@@ -42,6 +42,16 @@ class GroupAssignment {
            !node.input(0)->type().layout.is_plain();
   }
 
+  // Whether the groups of a convolution are whole blocks or halves of them, or blocks hold whole groups:
+  // parts of groups in one block are computed faster in plain rows.
+  bool FillsBlocks(const Node& conv) const {
+    const int64_t group = conv.attrs().Int("group", 1);
+    const int64_t in = conv.input(0)->type().dims[1].size, out = conv.output()->type().dims[1].size;
+    if (group == 1 || out == 0 || (in == group && out == group)) return true;
+    const int64_t channels = out / group;
+    return channels % (blocked_.block / 2) == 0 || (in == out && blocked_.block % channels == 0);
+  }
+
   Layout Choose(const Node& node) const {
     const TensorType& type = node.output()->type();
     if (node.op() == Op::kLayoutTransform) return type.layout;
@@ -51,7 +61,7 @@ class GroupAssignment {
       case Op::kConv:
       case Op::kConvInteger:
       case Op::kConvTranspose:
-        return IsWideEnough(node) ? blocked_ : Layout();
+        return IsWideEnough(node) && FillsBlocks(node) ? blocked_ : Layout();
       case Op::kMaxPool:
       case Op::kAvgPool:
       case Op::kResize:
@@ -155,6 +165,14 @@ bool IsPackedOperand(const Value* input) {
   });
 }
 
+// Whether a convolution whose groups do not fill blocks reads an input of its group as its image.
+bool IsImageInRows(const Value* input) {
+  return std::ranges::any_of(input->users(), [input](const Node* user) {
+    return IsConv(user->op()) && user->input(0) == input && user->output()->type().layout.is_plain() &&
+           user->attrs().Int("group", 1) > 1;
+  });
+}
+
 // Whether an operator is much faster on an image in blocks: a convolution of groups or interpolation, which
 // work on channels alike, so that these make better lanes than pixels do, which lie at odd distances or
 // overlap; Winograd's convolutions; and others that read each pixel so often that its channels had better lie
@@ -215,7 +233,8 @@ absl::StatusOr<int> AssignLayouts(Graph& graph, const Target& target, const Bloc
     if (node->op() == Op::kFused) {
       const Graph& region = node->region();
       RETURN_IF_ERROR(MakeInputsPlain(graph, *node, [&](int i) {
-        return IsPackedOperand(region.inputs()[static_cast<size_t>(i)].get());
+        const Value* input = region.inputs()[static_cast<size_t>(i)].get();
+        return IsPackedOperand(input) || IsImageInRows(input);
       }));
       const int64_t block = choice.blocks.at(node.get());
       AssignToGroup(*node, block);

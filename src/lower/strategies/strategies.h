@@ -116,6 +116,16 @@ inline constexpr Strategy kAttentionMatrix = {"attention_matrix",     1,
                                               AttentionMatrixDefault, AttentionMatrixApply,
                                               AttentionMatrixDefine};
 
+// Any sum of products: a register tile of up to three loops, whichever they are. contraction.cc
+std::string ContractionWhyNot(const Workload&, const Target&);
+std::vector<Knob> ContractionSpace(const Workload&, const Target&);
+Config ContractionDefault(const Workload&, const Target&);
+absl::StatusOr<ComputeDef> ContractionDefine(const Workload&, const Config&);
+absl::Status ContractionApply(Schedule&, const Workload&, const Config&, const Target&);
+inline constexpr Strategy kContraction = {
+    "contraction",    1, ContractionWhyNot, ContractionSpace, ContractionDefault, ContractionApply,
+    ContractionDefine};
+
 // Everything: rows with their temporaries, vectorized across or within them. loops.cc, loops_elements.cc
 std::string LoopsWhyNot(const Workload&, const Target&);
 std::vector<Knob> LoopsSpace(const Workload&, const Target&);
