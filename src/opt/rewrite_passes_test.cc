@@ -95,6 +95,41 @@ TEST(DecomposeConvTranspose, PhasesAreChannels) {
   })");
 }
 
+TEST(DecomposeConvTranspose, PhasesOfAGroupStayTogetherAndDilationLeavesTapsOut) {
+  // Of two groups of one channel, phase 0 sees both taps, which are two apart, and phase 1 none.
+  ExpectRewrite("decompose_conv_transpose\ndead_code", R"(graph @g(%x: f32[1,2,1,3]) {
+    %w = constant() {value = f32[2,1,1,2]<1, 2, 3, 4>} : f32[2,1,1,2]
+    %y = conv_transpose(%x, %w) {strides = [1, 2], dilations = [1, 2], group = 2} @"up" : f32[1,2,1,7]
+    return "out": %y
+  })",
+                R"(graph @g(%x: f32[1,2,1,3]) {
+    %0 = constant() {value = f32[4,1,1,2]<2, 1, 0, 0, 4, 3, 0, 0>} @"up" : f32[4,1,1,2]
+    %1 = conv(%x, %0) {group = 2, pads = [0, 1, 0, 1]} @"up" : f32[1,4,1,4]
+    %2 = reshape(%1) {shape = [1, 2, 1, 2, 1, 4]} @"up" : f32[1,2,1,2,1,4]
+    %3 = transpose(%2) {perm = [0, 1, 4, 2, 5, 3]} @"up" : f32[1,2,1,1,4,2]
+    %4 = reshape(%3) {shape = [1, 2, 1, 8]} @"up" : f32[1,2,1,8]
+    %y = slice(%4) {sizes = [1, 2, 1, 7], starts = [0, 0, 0, 0], steps = [1, 1, 1, 1]} @"up" : f32[1,2,1,7]
+    return "out": %y
+  })");
+}
+
+TEST(DecomposeConvTranspose, Volumes) {
+  ExpectRewrite("decompose_conv_transpose\ndead_code", R"(graph @g(%x: f32[1,1,1,1,2]) {
+    %w = constant() {value = f32[1,1,2,1,1]<1, 2>} : f32[1,1,2,1,1]
+    %y = conv_transpose(%x, %w) {strides = [2, 1, 1]} @"up" : f32[1,1,2,1,2]
+    return "out": %y
+  })",
+                R"(graph @g(%x: f32[1,1,1,1,2]) {
+    %0 = constant() {value = f32[2,1,1,1,1]<1, 2>} @"up" : f32[2,1,1,1,1]
+    %1 = conv(%x, %0) {group = 1, pads = [0, 0, 0, 0, 0, 0]} @"up" : f32[1,2,1,1,2]
+    %2 = reshape(%1) {shape = [1, 2, 1, 1, 1, 1, 1, 2]} @"up" : f32[1,2,1,1,1,1,1,2]
+    %3 = transpose(%2) {perm = [0, 4, 5, 1, 6, 2, 7, 3]} @"up" : f32[1,1,1,2,1,1,2,1]
+    %4 = reshape(%3) {shape = [1, 1, 2, 1, 2]} @"up" : f32[1,1,2,1,2]
+    %y = slice(%4) {sizes = [1, 1, 2, 1, 2], starts = [0, 0, 0, 0, 0], steps = [1, 1, 1, 1, 1]} @"up" : f32[1,1,2,1,2]
+    return "out": %y
+  })");
+}
+
 TEST(FoldPad, IntoConvolutionAndPools) {
   ExpectRewrite("fold_pad\ndead_code", R"(graph @g(%x: f32[1,1,4,4], %w: f32[1,1,3,3]) {
     %p = pad(%x) {pads = [0, 0, 1, 0, 0, 0, 1, 2]} : f32[1,1,6,6]
