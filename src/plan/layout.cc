@@ -49,7 +49,8 @@ class GroupAssignment {
     const int64_t in = conv.input(0)->type().dims[1].size, out = conv.output()->type().dims[1].size;
     if (group == 1 || out == 0 || (in == group && out == group)) return true;
     const int64_t channels = out / group;
-    return channels % (blocked_.block / 2) == 0 || (in == out && blocked_.block % channels == 0);
+    const bool shares_blocks = blocked_.block % channels == 0 && channels < blocked_.block;
+    return shares_blocks ? in == out : channels % (blocked_.block / 2) == 0;
   }
 
   Layout Choose(const Node& node) const {
