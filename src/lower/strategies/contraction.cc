@@ -278,6 +278,14 @@ class Model {
     return can_copy && move->step <= kMaxStep ? Reading::kMoved : Reading::kElements;
   }
 
+  // Whether an operand has panels of a tile's vectors, which vectors are not to cross; they are filled up.
+  bool HasPanels(const Tile& tile) const {
+    for (size_t operand = 0; operand < sum_.operands.size(); ++operand) {
+      if (ReadingOf(operand, tile.lanes) == Reading::kPanels) return true;
+    }
+    return false;
+  }
+
   bool Fits(const Tile& tile) const {
     const int64_t sums = tile.columns * tile.height * tile.depth;
     const int64_t held = std::min(Held(tile, tile.rows, tile.planes), Held(tile, tile.planes, tile.rows));
@@ -362,7 +370,7 @@ class Model {
   }
 
  private:
-  static constexpr double kCopyCycles = 1.5, kTileCycles = 8, kBorderCycles = 0.5;
+  static constexpr double kCopyCycles = 1.5, kTileCycles = 8, kBorderCycles = 0.5, kPartCycles = 3;
   // Of the shorter of arithmetic and memory traffic, what does not overlap with the other.
   static constexpr double kExposed = 0.3;
   static constexpr int64_t kMaxStep = 4;
@@ -440,6 +448,9 @@ class Model {
   // What masks and branches add to a step, in the share of tiles that have some.
   double AtBorders(size_t loop, const Tile& tile) const {
     const int64_t size = tile.Of(loop, sum_.lanes);
+    // Lanes beyond the end of a part of an axis are masked by what is only known as the kernel runs.
+    const bool is_part = sum_.parts.contains(sum_.loops[loop].axis);
+    if (is_part && sum_.loops[loop].extent % size != 0) return kPartCycles;
     if (!sum_.loops[loop].guarded || size == 1) return 0;
     const auto tiles = static_cast<double>(CeilDiv(sum_.loops[loop].extent, size));
     return kBorderCycles * std::min(1.0, 2 / tiles);
@@ -544,7 +555,8 @@ class Scheduler {
         order.push_back(name);
         continue;
       }
-      const bool overlaps = extent > tile && extent % tile != 0;
+      const bool overlaps =
+          extent > tile && extent % tile != 0 && (i != tile_.lanes || !model_.HasPanels(tile_));
       RETURN_IF_ERROR(overlaps ? s_.SplitOverlapping(name, tile) : s_.Split(name, tile));
       order.push_back(name + ".o");
       if (sum_.loops[i].padded) {
