@@ -29,8 +29,8 @@ namespace {
 
 constexpr int64_t kLeastTerms = 4;
 constexpr int64_t kMaxColumns = 6, kMaxRows = 16, kMaxPlanes = 8;
-// Of the peak: loops reach about as much.
-constexpr double kLeastShare = 0.125;
+// Of the peak: loops often reach about as much.
+constexpr double kLeastShare = 0.08;
 // Statements of an unrolled body.
 constexpr int64_t kMaxUnrolled = 96;
 
@@ -370,7 +370,8 @@ class Model {
   }
 
  private:
-  static constexpr double kCopyCycles = 1.5, kTileCycles = 8, kBorderCycles = 0.5, kPartCycles = 3;
+  static constexpr double kCopyCycles = 0.5, kTileCycles = 8, kMaskCycles = 0.3, kBranchCycles = 2,
+                          kPartCycles = 3;
   // Of the shorter of arithmetic and memory traffic, what does not overlap with the other.
   static constexpr double kExposed = 0.3;
   static constexpr int64_t kMaxStep = 4;
@@ -453,7 +454,7 @@ class Model {
     if (is_part && sum_.loops[loop].extent % size != 0) return kPartCycles;
     if (!sum_.loops[loop].guarded || size == 1) return 0;
     const auto tiles = static_cast<double>(CeilDiv(sum_.loops[loop].extent, size));
-    return kBorderCycles * std::min(1.0, 2 / tiles);
+    return (loop == tile.lanes ? kMaskCycles : kBranchCycles) * std::min(1.0, 2 / tiles);
   }
 
   const Sum& sum_;
