@@ -287,5 +287,42 @@ TEST(LowerContraction, MatrixProductsInBlocksOfTerms) {
   ExpectKernelsMatch(cases);
 }
 
+// By the strategy that knows nothing but strides: groups that do not fill blocks, few channels, other types.
+TEST(LowerContraction, OddShapes) {
+  ExpectKernelsMatch({
+      R"(graph @g(%x: f64[1,14,8,4], %w: f64[16,14,3,3], %b: f64[16]) {
+        %y = conv(%x, %w, %b) {pads = [1, 1, 1, 1]} : f64[1,16,8,4]
+        return "": %y
+      })",
+      R"(graph @g(%x: f64[1,16,8,4], %w: f64[1,16,3,3], %b: f64[1]) {
+        %y = conv(%x, %w, %b) {pads = [1, 1, 1, 1]} : f64[1,1,8,4]
+        return "": %y
+      })",
+      R"(graph @g(%x: f64[1,16,8,4]{c1/8}, %w: f64[1,16,3,3], %b: f64[1]) {
+        %y = conv(%x, %w, %b) {pads = [1, 1, 1, 1]} : f64[1,1,8,4]{c1/8}
+        %z = clip(%y) {max = 6, min = 0} : f64[1,1,8,4]{c1/8}
+        return "": %z
+      })",
+      R"(graph @g(%x: f32[2,35,32,26], %w: f32[55,7,3,3]) {
+        %y = conv(%x, %w) {strides = [2, 2], pads = [0, 1, 0, 0], group = 5} : f32[2,55,15,13]
+        return "": %y
+      })",
+      R"(graph @g(%x: f32[1,12,9,11,21], %w: f32[18,4,3,2,3]) {
+        %y = conv(%x, %w) {dilations = [1, 1, 2], pads = [1, 1, 2, 1, 0, 2], group = 3} : f32[1,18,9,11,21]
+        return "": %y
+      })",
+      R"(graph @g(%x: f32[3,61,37], %w: f32[1,29,61]) {
+        %y = matmul(%x, %w) {transpose_a = 1, transpose_b = 1} : f32[3,37,29]
+        %z = relu(%y) : f32[3,37,29]
+        return "": %z
+      })",
+      R"(graph @g(%x: f32[5,1,13,17,37], %w: f32[5,29,1,17,37]) {
+        %m = mul(%x, %w) : f32[5,29,13,17,37]
+        %y = reduce_sum(%m) {axes = [0, 4], keepdims = 0} : f32[29,13,17]
+        return "": %y
+      })",
+  });
+}
+
 }  // namespace
 }  // namespace attune

@@ -31,6 +31,13 @@ bool HasExactNumbers(const Tensor& tensor, double step, double limit) {
   return true;
 }
 
+// Whether Winograd's algorithm may compute a convolution, whose transformed numbers are not exact.
+bool MayTransform(const Node& node) {
+  if (node.op() != Op::kConv && node.op() != Op::kConvTranspose) return false;
+  const std::vector<Dim>& kernel = node.input(1)->type().dims;
+  return node.op() == Op::kConvTranspose || (kernel.back() == Dim(3) && kernel[kernel.size() - 2] == Dim(3));
+}
+
 // Whether an operator gives exact results of exact numbers, in whatever order it computes.
 bool KeepsExact(const Node& node) {
   switch (GetOpInfo(node.op()).category) {
@@ -52,7 +59,7 @@ bool KeepsExact(const Node& node) {
     case OpCategory::kScan:
       return node.op() != Op::kReduceMean && node.op() != Op::kReduceProd && node.op() != Op::kCumProd;
     case OpCategory::kContraction:
-      return node.op() != Op::kAttention && node.op() != Op::kDeformConv;
+      return node.op() != Op::kAttention && node.op() != Op::kDeformConv && !MayTransform(node);
     case OpCategory::kWindow:
       return node.op() == Op::kMaxPool;
     default:

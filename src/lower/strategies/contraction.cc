@@ -44,6 +44,7 @@ struct OutputLoop {
   std::vector<std::optional<int64_t>> strides;  // of each operand
   bool guarded;                                 // some terms are left out, depending on it
   bool padded;                                  // guarded, and along an axis of a convolution's image
+  bool fills_lanes;                             // what reads the sum reads each place along it
 };
 
 // How an index moves along a loop: the axis of the buffer, and by how much.
@@ -102,26 +103,47 @@ int64_t PartOf(const Stage& stage, const Axis& axis) {
   return part;
 }
 
-// The sum, with what is inlined into it; nothing where more is to be computed than it and the output.
-Stage AccumulatorOf(const Workload& workload) {
+// The sum, and the output that reads it, with what is inlined into them.
+struct SumStages {
+  Stage sum, output;
+};
+
+// Nothing where more is to be computed.
+std::optional<SumStages> StagesOf(const Workload& workload) {
   Schedule schedule(workload.definition);
-  if (!InlineEpilogue(schedule, workload).ok()) return {};
-  const std::vector<Stage> stages = schedule.Stages();
-  const auto sum = std::ranges::find(stages, workload.accumulator_stage, &Stage::name);
-  return stages.size() == 2 && sum != stages.end() ? *sum : Stage();
+  if (!InlineEpilogue(schedule, workload).ok()) return std::nullopt;
+  std::vector<Stage> stages = schedule.Stages();
+  if (stages.size() != 2 || stages[0].name != workload.accumulator_stage) return std::nullopt;
+  return SumStages{std::move(stages[0]), std::move(stages[1])};
+}
+
+// Whether the output reads one place of the sum along its axis `d` alone, as of what is broadcast.
+bool IsReadAtOnePlace(const SumStages& stages, size_t d) {
+  bool one_place = false;
+  VisitLoads(stages.output, [&](const Expr& load) {
+    one_place |= load->buffer == stages.sum.output && Variables(load->args[d]).empty();
+  });
+  return one_place;
 }
 
 class Analysis {
  public:
   Analysis(const Workload& workload, const Target& target)
       : image_rank_(IsConv(workload.anchor->op()) ? workload.anchor->output()->type().dims.size() : 0) {
-    sum_.stage = AccumulatorOf(workload);
+    const SumStages stages = *StagesOf(workload);
+    sum_.stage = stages.sum;
+    std::set<const VarNode*> at_one_place;
+    for (size_t d = 0; d < sum_.stage.axes.size(); ++d) {
+      if (IsReadAtOnePlace(stages, d)) at_one_place.insert(sum_.stage.axes[d].var.get());
+    }
     // As those of the output, whichever order the accumulator has.
     std::ranges::sort(sum_.stage.axes, {}, [](const Axis& axis) { return axis.var->name; });
     sum_.lanes = LanesOf(sum_.stage, target.vector_bits);
     for (const Axis& axis : sum_.stage.reduce_axes) sum_.terms *= axis.extent;
     bounds_ = AxisBounds(sum_.stage);
     MakeLoops();
+    for (OutputLoop& loop : sum_.loops)
+      loop.fills_lanes = !at_one_place.contains(sum_.stage.axes[loop.axis].var.get());
     FindOperands();
     OrderTerms();
   }
@@ -161,7 +183,7 @@ class Analysis {
   void Add(size_t axis, std::string name, int64_t extent, int64_t store_stride) {
     variables_.push_back(MakeVar(name));
     bounds_.Set(variables_.back(), {0, extent - 1});
-    sum_.loops.push_back({axis, std::move(name), extent, store_stride, {}, false, false});
+    sum_.loops.push_back({axis, std::move(name), extent, store_stride, {}, false, false, true});
   }
 
   void FindOperands() {
@@ -244,7 +266,7 @@ Sum Analyze(const Workload& workload, const Target& target) { return Analysis(wo
 
 // The output's axis of a loop.
 size_t AxisOf(const Workload& workload, size_t loop) {
-  const Stage stage = AccumulatorOf(workload);
+  Stage stage = StagesOf(workload)->sum;
   size_t axis = 0;
   for (size_t first = 0; axis < stage.axes.size(); ++axis) {
     const int64_t part = PartOf(stage, stage.axes[axis]);
@@ -479,6 +501,7 @@ bool CanTile(const Sum& sum, std::initializer_list<size_t> loops) {
   int padded = 0;
   for (const size_t loop : loops) {
     const bool lanes = axes.empty();
+    if (lanes && !sum.loops[loop].fills_lanes) return false;
     if (!axes.insert(sum.loops[loop].axis).second) return false;
     if (lanes) continue;
     const OutputLoop& tiled = sum.loops[loop];
@@ -661,7 +684,8 @@ bool IsOf(const Sum& sum, const Tile& tile) {
   if (!fits(tile.rows, tile.height) || !fits(tile.planes, tile.depth)) return false;
   if (tile.columns > CeilDiv(sum.loops[tile.lanes].extent, sum.lanes)) return false;
   if (tile.depth > 1) return tile.height > 1 && CanTile(sum, {tile.lanes, tile.rows, tile.planes});
-  return tile.height == 1 || CanTile(sum, {tile.lanes, tile.rows});
+  if (tile.height > 1) return CanTile(sum, {tile.lanes, tile.rows});
+  return CanTile(sum, {tile.lanes});
 }
 
 struct RatedTile {
@@ -683,7 +707,7 @@ RatedTile BestTile(const Sum& sum, const Model& model) {
   for (size_t v = 0; v < sum.loops.size(); ++v) {
     for (int64_t columns = 1; columns <= std::min(CeilDiv(sum.loops[v].extent, sum.lanes), kMaxColumns);
          ++columns) {
-      consider({v, v, v, columns, 1, 1});
+      if (CanTile(sum, {v})) consider({v, v, v, columns, 1, 1});
       for (size_t rows = 0; rows < sum.loops.size(); ++rows) {
         if (!CanTile(sum, {v, rows})) continue;
         for (int64_t m = 2; m <= std::min(sum.loops[rows].extent, kMaxRows); ++m) {
@@ -719,8 +743,9 @@ std::string ContractionWhyNot(const Workload& workload, const Target& target) {
   if (workload.num_outputs != 1) return "more than one output";
   if (workload.output_type().physical_shape() != workload.anchor->output()->type().physical_shape())
     return "the epilogue changes shape or layout";
-  const Stage sum = AccumulatorOf(workload);
-  if (!sum.output) return "not one sum alone";
+  const std::optional<SumStages> stages = StagesOf(workload);
+  if (!stages) return "not one sum alone";
+  const Stage& sum = stages->sum;
   if (sum.axes.empty()) return "a scalar";
   if (WorkOf(sum) == 0) return "nothing to compute";
   int64_t terms = 1;
