@@ -28,6 +28,10 @@ std::vector<Workload> LinksOf(const Workload& chain) {
   const Node* average = AverageOf(chain);
   for (const auto& node : chain.region->nodes()) {
     if (node->op() == Op::kConstant || node.get() == average) continue;
+    // What nothing reads is not computed: not all of these links are.
+    if (std::ranges::find(chain.definition.stages, names.StageName(*node), &Stage::name) ==
+        chain.definition.stages.end())
+      return {};
     if (!IsPointwise(*node)) {
       Workload& link = links.emplace_back(chain);
       link.anchor = node.get();
