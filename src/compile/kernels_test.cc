@@ -16,6 +16,10 @@ using testing::HasSubstr;
 
 // A group for each strategy on vectors, and for each on a matrix unit.
 constexpr std::string_view kGroups[] = {
+    R"(graph @grouped(%x: f32[1,15,14,14], %w: f32[15,5,3,3]) {
+         %y = conv(%x, %w) {pads = [1, 1, 1, 1], group = 3} : f32[1,15,14,14]
+         return "": %y
+       })",
     R"(graph @direct(%x: f32[1,32,14,14]{c1/16}, %w: f32[64,32,1,1], %b: f32[64]) {
          %c = conv(%x, %w, %b) : f32[1,64,14,14]{c1/16}
          %y = relu(%c) : f32[1,64,14,14]{c1/16}

@@ -11,20 +11,20 @@ namespace {
 
 // Two equal products of i64, which share a kernel that no strategy is made for, one of f32, and a sum.
 constexpr char kProducts[] = R"(
-graph @g(%x: i64[2,4], %y: i64[4,3], %a: f32[8,4], %b: f32[4,16]) {
-  %p = fused(%x, %y) { graph(%x: i64[2,4], %y: i64[4,3]) {
-    %z = matmul(%x, %y) : i64[2,3]
-    return "": %z } } @"first" : i64[2,3]
-  %q = fused(%x, %y) { graph(%x: i64[2,4], %y: i64[4,3]) {
-    %z = matmul(%x, %y) : i64[2,3]
-    return "": %z } } @"second" : i64[2,3]
+graph @g(%x: i64[2,3], %y: i64[3,4], %a: f32[8,4], %b: f32[4,16]) {
+  %p = fused(%x, %y) { graph(%x: i64[2,3], %y: i64[3,4]) {
+    %z = matmul(%x, %y) : i64[2,4]
+    return "": %z } } @"first" : i64[2,4]
+  %q = fused(%x, %y) { graph(%x: i64[2,3], %y: i64[3,4]) {
+    %z = matmul(%x, %y) : i64[2,4]
+    return "": %z } } @"second" : i64[2,4]
   %r = fused(%a, %b) { graph(%a: f32[8,4], %b: f32[4,16]) {
     %c = matmul(%a, %b) : f32[8,16]
     %d = relu(%c) : f32[8,16]
     return "": %d } } @"third" : f32[8,16]
-  %s = fused(%p, %q) { graph(%p: i64[2,3], %q: i64[2,3]) {
-    %t = add(%p, %q) : i64[2,3]
-    return "": %t } } @"sum" : i64[2,3]
+  %s = fused(%p, %q) { graph(%p: i64[2,4], %q: i64[2,4]) {
+    %t = add(%p, %q) : i64[2,4]
+    return "": %t } } @"sum" : i64[2,4]
   return "s": %s, "r": %r
 })";
 

@@ -30,7 +30,7 @@ namespace {
 constexpr int64_t kLeastTerms = 4;
 constexpr int64_t kMaxColumns = 6, kMaxRows = 16, kMaxPlanes = 8;
 // Of the peak: loops often reach about as much.
-constexpr double kLeastShare = 0.08;
+constexpr double kLeastShare = 0.1;
 // Statements of an unrolled body.
 constexpr int64_t kMaxUnrolled = 96;
 
@@ -55,7 +55,8 @@ struct Move {
 
 struct Operand {
   Buffer buffer;
-  int64_t loads = 0;                       // of one element, in the formula
+  int64_t loads = 0;  // of one element, in the formula
+  int64_t uses = 1;   // of each element, in sums that differ by loops it does not move along
   std::vector<std::optional<Move>> moves;  // along each loop; nothing where several indices move, or oddly
   // Of each axis of the buffer: the steps along the loops, and how far the terms of one sum lie apart, at
   // least 1.
@@ -193,13 +194,14 @@ class Analysis {
         ++known.loads;
         return;
       }
-      Operand operand{load->buffer, 1, {}, {}, {}};
+      Operand operand{load->buffer, 1, 1, {}, {}, {}};
       const Expr resolved = ReplaceVars(load, values_);
       std::vector<Affine> indices;
       for (const Expr& index : resolved->args) indices.push_back(bounds_.Normalize(index));
       for (size_t i = 0; i < sum_.loops.size(); ++i) {
         sum_.loops[i].strides.push_back(StrideAlong(resolved, variables_[i], bounds_));
         operand.moves.push_back(MoveAlong(indices, variables_[i]));
+        if (sum_.loops[i].strides.back() == 0) operand.uses *= sum_.loops[i].extent;
       }
       for (const Affine& index : indices) {
         std::vector<int64_t>& steps = operand.steps.emplace_back();
@@ -295,7 +297,8 @@ class Model {
     const Operand& what = sum_.operands[operand];
     const std::optional<Move>& move = what.moves[lanes];
     const bool can_copy = move.has_value() && what.loads == 1 && params_.contains(what.buffer);
-    if (can_copy && move->alone && (stride != 1 || IsWorthCopying(what))) return Reading::kPanels;
+    const bool wants_panels = can_copy && move->alone && (stride != 1 || IsWorthCopying(what));
+    if (wants_panels) return what.uses > 1 ? Reading::kPanels : Reading::kElements;
     if (stride == 1) return Reading::kVector;
     return can_copy && move->step <= kMaxStep ? Reading::kMoved : Reading::kElements;
   }
