@@ -74,8 +74,9 @@ absl::Status Run(const std::string& path, const std::vector<std::string>& args) 
   for (const auto& node : graph->nodes()) {
     const Shape out = node->output()->type().shape();
     if (node->op() == Op::kConv) {
-      const Shape w = node->input(1)->type().shape();
-      flops += 2.0 * static_cast<double>(node->output()->type().num_elements() * w[1] * w[2] * w[3]);
+      const TensorType& w = node->input(1)->type();
+      flops += 2.0 *
+               static_cast<double>(node->output()->type().num_elements() * (w.num_elements() / w.shape()[0]));
     } else if (node->op() == Op::kMatMul) {
       flops += 2.0 * static_cast<double>(node->output()->type().num_elements() *
                                          node->input(0)->type().shape().back());
