@@ -4,8 +4,9 @@
 //
 // makes COUNT random ones (200), of f32: convolutions of one to three dimensions with any groups, strides,
 // dilations and padding, in plain layouts; batches of matrix products, either operand transposed or not; and
-// sums of the product of two tensors of up to seven axes. Sums have at least 16 terms, and there are a
-// million multiply-adds at least; no extent is a multiple of anything on purpose. Prints each as a graph with
+// sums of the product of two tensors of up to seven axes. Sums have at least 16 terms, there are a
+// million multiply-adds at least, and an element takes part in 16 or more of them on average, since memory
+// bounds what does so in fewer; no extent is a multiple of anything on purpose. Prints each as a graph with
 // its strategy ("contraction", or the one given) and its share of the peak, the worst first, and the
 // geometric mean. One thread; constants are packed ahead of time.
 #include <algorithm>

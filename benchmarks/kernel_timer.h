@@ -16,7 +16,7 @@
 
 namespace attune {
 
-// Of a clock that never goes back.
+// The seconds since some point in time, by a clock that never goes back.
 double Seconds();
 
 // The loop nest of a group whose constants are packed ahead of time.
