@@ -24,6 +24,7 @@ TEST(LowerMovement, Reshape) {
                                   {Op::kReshape, {"f32[4,6]"}, {{"shape", Ints{3, 8}}}}},
                                  "f32", {"f32", "i64", "f16", "bool"}));
   ExpectKernelsMatch({{Op::kReshape, {"f32[1,20,3,5]{c1/16}"}, {{"shape", Ints{1, 300}}}},
+                      {Op::kReshape, {"f32[2,20,3,5]{c1/16}"}, {{"shape", Ints{2, 20, 1, 15}}}, "{c1/16}"},
                       {Op::kReshape, {"f32[1,1]"}, {{"shape", Ints{}}}},
                       {Op::kReshape, {"f32[0,4]"}, {{"shape", Ints{2, 0, 3}}}},
                       {Op::kReshape, {"f32[7,1,5]"}, {{"shape", Ints{1, 35, 1}}}, "", {Op::kRelu}}});
@@ -34,6 +35,16 @@ TEST(LowerMovement, Transpose) {
                                   {Op::kTranspose, {"f32[5,33]"}, {{"perm", Ints{1, 0}}}},
                                   {Op::kTranspose, {"f32[2,4,8,16]"}, {{"perm", Ints{0, 2, 1, 3}}}}},
                                  "f32", {"f32", "f64", "u8"}));
+}
+
+TEST(LowerMovement, BlocksMoveWhole) {
+  ExpectKernelsMatch(
+      {{Op::kTranspose, {"f32[4,20,1,15]{c1/16}"}, {{"perm", Ints{2, 1, 0, 3}}}, "{c1/16}"},
+       {Op::kPad, {"f32[2,20,3,5]{c1/8}"}, {{"pads", Ints{1, 0, 0, 1, 2, 0, 1, 0}}}, "{c1/8}"},
+       {Op::kSlice,
+        {"f32[7,20,3,5]{c1/16}"},
+        {{"starts", Ints{1, 0, 0, 0}}, {"sizes", Shape{3, 20, 3, 5}}, {"steps", Ints{2, 1, 1, 1}}},
+        "{c1/16}"}});
 }
 
 // Tiles that do and do not come out even, in both directions, of plain and of blocked memory.

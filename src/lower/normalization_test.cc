@@ -59,6 +59,11 @@ TEST(LowerNormalization, Attention) {
        // Values that do not fill vectors.
        {Op::kAttention, {"f32[1,2,19,20]", "f32[1,2,35,20]", "f32[1,2,35,36]"}, {{"scale", 0.2}}},
        {Op::kAttention, {"f32[2,1,16,20]", "f32[2,1,32,20]", "f32[2,1,32,5]"}, {{"scale", 0.2}}},
+       // One query, or two, of keys that are read as they lie.
+       {Op::kAttention, {"f32[1,3,1,32]", "f32[1,3,37,32]", "f32[1,3,37,64]"}, {{"scale", 0.2}}},
+       {Op::kAttention,
+        {"f32[2,1,2,64]", "f32[2,1,16,64]", "f32[2,1,16,24]", "f32[1,1,2,16]"},
+        {{"scale", 0.2}}},
        {Op::kAttention, {"f32[1,1,1,3]", "f32[1,1,2,3]", "f32[1,1,2,3]"}, {{"scale", 0.5}}}});
 }
 

@@ -31,9 +31,9 @@ class Volume {
     if (!depth) return false;
     const Shape in = node_->input(0)->type().shape(), out = node_->output()->type().shape();
     Value* planes = Add(Op::kTranspose, {node_->input(0)}, {{"perm", Ints{2, 0, 1, 3, 4}}});
-    planes = Padded(planes, *depth);
+    Value* images = Padded(Reshape(planes, {in[2] * in[0], in[1], in[3], in[4]}), *depth);
     std::vector<Value*> taps;
-    for (int64_t k = 0; k < depth->kernel; ++k) taps.push_back(Images(Tap(planes, *depth, k, out[2])));
+    for (int64_t k = 0; k < depth->kernel; ++k) taps.push_back(Tap(images, *depth, k, out[2]));
     Value* result = IsPool(node_->op()) ? Pool(taps) : Convolve(taps);
     if (result == nullptr) return false;
     result = Reshape(result, {out[2], out[0], out[1], out[3], out[4]});
@@ -105,34 +105,39 @@ class Volume {
     return depth;
   }
 
-  Value* Padded(Value* planes, const Window& depth) {
-    if (depth.begin == 0 && depth.end == 0) return planes;
-    Ints pads(10, 0);
-    pads[0] = depth.begin;
-    pads[5] = depth.end;
+  int64_t Batch() const { return node_->input(0)->type().shape()[0]; }
+
+  Value* Padded(Value* images, const Window& depth) {
+    if (depth.begin == 0 && depth.end == 0) return images;
+    Ints pads(8, 0);
+    pads[0] = depth.begin * Batch();
+    pads[4] = depth.end * Batch();
     Attributes attributes = {{"pads", pads}};
     if (IsPool(node_->op())) attributes.Set("value", LowestOf(node_->input(0)->type().dtype));
-    return Add(Op::kPad, {planes}, std::move(attributes));
+    return Add(Op::kPad, {images}, std::move(attributes));
   }
 
   static double LowestOf(DType dtype) {
     return IsFloat(dtype) ? -std::numeric_limits<double>::infinity() : dtype == DType::kI8 ? -128.0 : 0.0;
   }
 
-  // The planes that tap k of each output sees.
-  Value* Tap(Value* planes, const Window& depth, int64_t k, int64_t outputs) {
-    Shape sizes = planes->type().shape();
-    if (sizes[0] == outputs && depth.kernel == 1) return planes;
-    Ints starts(5, 0), steps(5, 1);
-    starts[0] = k * depth.dilation;
+  // The images that tap k of each output sees. Where steps pass over planes of several volumes, these become
+  // an axis meanwhile.
+  Value* Tap(Value* images, const Window& depth, int64_t k, int64_t outputs) {
+    const int64_t batch = Batch();
+    const Shape shape = images->type().shape();
+    if (shape[0] == outputs * batch && depth.kernel == 1) return images;
+    const Shape image(shape.begin() + 1, shape.end());
+    const bool passes_over = depth.stride > 1 && batch > 1;
+    Shape sizes = image;
+    const Shape outer = passes_over ? Shape{outputs, batch} : Shape{outputs * batch};
+    sizes.insert(sizes.begin(), outer.begin(), outer.end());
+    Ints starts(sizes.size(), 0), steps(sizes.size(), 1);
+    starts[0] = k * depth.dilation * (passes_over ? 1 : batch);
     steps[0] = depth.stride;
-    sizes[0] = outputs;
-    return Add(Op::kSlice, {planes}, {{"starts", starts}, {"sizes", sizes}, {"steps", steps}});
-  }
-
-  Value* Images(Value* planes) {
-    const Shape shape = planes->type().shape();
-    return Reshape(planes, {shape[0] * shape[1], shape[2], shape[3], shape[4]});
+    if (passes_over) images = Reshape(images, {shape[0] / batch, batch, shape[1], shape[2], shape[3]});
+    Value* tap = Add(Op::kSlice, {images}, {{"starts", starts}, {"sizes", sizes}, {"steps", steps}});
+    return passes_over ? Reshape(tap, {outputs * batch, shape[1], shape[2], shape[3]}) : tap;
   }
 
   // The attributes without what they say of the depth.

@@ -68,9 +68,11 @@ bool IsFoldable(const Node& node, const Limits& limits) {
       IsQuantizedWeight(node)) {
     return false;
   }
-  int64_t input_elements = 0;
+  int64_t input_elements = 0, input_bytes = 0;
   for (const Value* input : node.inputs()) {
-    input_elements += input == nullptr ? 0 : input->constant()->num_elements();
+    if (input == nullptr) continue;
+    input_elements += input->constant()->num_elements();
+    input_bytes += input->type().num_elements() * DTypeSize(input->type().dtype);
   }
   int64_t output_bytes = 0;
   int64_t output_elements = 0;
@@ -80,7 +82,10 @@ bool IsFoldable(const Node& node, const Limits& limits) {
     output_elements += type.num_elements();
     output_bytes += type.num_elements() * DTypeSize(type.dtype);
   }
-  return output_bytes <= limits.max_bytes && output_elements - input_elements <= limits.max_growth &&
+  // Weights in another order replace what is there already, however large.
+  return output_bytes <= std::max(limits.max_bytes,
+                                  GetOpInfo(node.op()).category == OpCategory::kMovement ? input_bytes : 0) &&
+         output_elements - input_elements <= limits.max_growth &&
          MultiplyAdds(node) <= static_cast<double>(limits.max_macs);
 }
 

@@ -83,6 +83,7 @@ std::span<const PassInfo> PassTable() {
        {{"f16", 0, "1: weights are f32 that f16 has, so that a file can store them in 16 bits"}}},
       {"eliminate", EliminatePass, "Reshapes and casts that cancelled.", {}},
       {"common_subexpressions", CommonSubexpressionsPass, "Constants that several passes made alike.", {}},
+      {"swap_planes", SwapPlanesPass, "Transpositions are where they stay, and once.", {}},
       {"dead_code", DeadCodePass, "Fusion must not see uses by dead nodes.", {}},
       {"fuse",
        FusePass,

@@ -119,6 +119,10 @@ absl::StatusOr<bool> DecomposeGroupNormPass(Graph& graph, const PassContext& con
 // mean, over volumes of static size, but such ones of images.
 absl::StatusOr<bool> FlattenVolumesPass(Graph& graph, const PassContext& context);
 
+// After: between images [D,C,H,W] and rows [1,C,D,H·W], planes and channels change places in images of one
+// row, and volumes that are read as images are joined as images.
+absl::StatusOr<bool> SwapPlanesPass(Graph& graph, const PassContext& context);
+
 // After: no convolution and no pool over one axis of static size, but one over the columns of one row.
 absl::StatusOr<bool> UnsqueezeImagesPass(Graph& graph, const PassContext& context);
 

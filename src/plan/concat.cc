@@ -123,8 +123,11 @@ bool IsView(const Node& fused) {
   const Node* only = OnlyNode(fused.region());
   if (only == nullptr || (only->op() != Op::kReshape && only->op() != Op::kIdentity)) return false;
   const TensorType &in = only->input(0)->type(), &out = only->output()->type();
-  return in.layout == out.layout && (in.layout.is_plain() || only->op() == Op::kIdentity) &&
-         only->input(0)->is_input();
+  // Blocks stay where they are while what is before and in them does.
+  const bool keeps_blocks =
+      in.layout.is_plain() || only->op() == Op::kIdentity ||
+      std::equal(in.dims.begin(), in.dims.begin() + in.layout.blocked_axis + 1, out.dims.begin());
+  return in.layout == out.layout && keeps_blocks && only->input(0)->is_input();
 }
 
 Parts PlaceConcatParts(const Graph& graph) { return Placement(graph).Take(); }

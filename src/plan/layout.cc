@@ -70,6 +70,10 @@ class GroupAssignment {
       case Op::kReduceSum:
       case Op::kReduceMax:
         return KeepsChannels(node) ? input : Layout();
+      case Op::kReshape:
+        return input.is_plain() || KeepsChannels(node) ? input : Layout();
+      case Op::kTranspose:
+        return node.attrs().IntList("perm")[1] == 1 ? input : Layout();
       case Op::kPad:
         return KeepsPlaces(node) ? input : Layout();
       case Op::kGroupNorm:
@@ -90,7 +94,7 @@ class GroupAssignment {
   // Whether channels stay where they are in their blocks; others may follow them.
   static bool KeepsPlaces(const Node& pad) {
     const Ints& pads = pad.attrs().IntList("pads");
-    return pads[0] == 0 && pads[1] == 0 && pads[4] == 0;
+    return pads[1] == 0;
   }
 
   bool IsAlignedSlice(const Node& node) const {

@@ -51,6 +51,14 @@ def rounds_a_length(d):
             and any(scale * size != round(scale * size) for scale, size in zip(d.attrs["scales"], d.shapes[0])))
 
 
+def ignores_a_region(d):
+    """A resize of a region that along some axis keeps the size but is not the whole axis."""
+    if d.op != "resize" or d.attrs.get("coordinate_mode") != "tf_crop_and_resize":
+        return False
+    regions = zip(d.attrs["roi"], d.attrs["roi"][len(d.attrs["scales"]):])
+    return any(scale == 1 and region != (0, 1) for scale, region in zip(d.attrs["scales"], regions))
+
+
 def saturates_product(d):
     if d.op != "reduce_prod" or d.type not in ("i32", "i64"):
         return False
@@ -90,6 +98,9 @@ ROWS = (
     Row("resize of a rounded length", rounds_a_length,
         "onnxruntime puts the last corner at the rounded length of the output; Attune, as ONNX's reference "
         "implementation and its test data, at scale times size"),
+    Row("resize of a region without a scale", ignores_a_region,
+        "onnxruntime ignores the region along an axis whose scale is 1; Attune takes it, as ONNX's reference "
+        "implementation does"),
     Row("col2im of dilated rows", lambda d: d.op == "col2im" and len(d.attrs["image"]) == 1
         and d.attrs.get("dilations", [1]) != [1],
         "where images have one dimension, dilation and several channels, onnxruntime adds some elements to another "

@@ -37,6 +37,15 @@ class Classes(unittest.TestCase):
         self.assertEqual(name_of(resize([1.0, 1.0, 0.5, 1.0])), "resize of a rounded length")
         self.assertIsNone(name_of(resize([1.0, 1.0, 3.0, 1.0])))
 
+    def test_regions_are_ignored_where_the_scale_is_one(self):
+        def resize(scale, end):
+            return graph("resize", ["f32[1,1,4,8]"], "f32[1,1,4,8]",
+                         {"coordinate_mode": "tf_crop_and_resize", "scales": [1.0, 1.0, 2.0, scale],
+                          "roi": [0.0, 0.0, 0.25, 0.0, 1.0, 1.0, 0.75, end]})
+        self.assertEqual(name_of(resize(1.0, 0.5)), "resize of a region without a scale")
+        self.assertIsNone(name_of(resize(1.0, 1.0)))
+        self.assertIsNone(name_of(resize(2.0, 0.5)))
+
     def test_products_saturate_at_the_ends_of_the_range(self):
         product = "integer product beyond range"
         self.assertEqual(name_of(graph("reduce_prod", ["i32[4]"], "i32[]", actual=-2.0 ** 31)), product)

@@ -16,6 +16,7 @@ std::span<const Pattern> Patterns() {
       {"wide_chain", AddWideChain},
       {"first_layer", AddFirstLayer},
       {"padded_windows", AddPaddedWindows, 3},
+      {"volumes", AddVolumes, 3},
       {"transformer", AddTransformer},
       {"decomposed_attention", AddDecomposedAttention},
       {"attention_of_tiles", AddAttentionOfTiles, 6},
@@ -36,7 +37,7 @@ std::span<const Pattern> Patterns() {
       {"between_transposes", AddBetweenTransposes, 5},
       {"part_of_parts", AddPartOfParts, 2},
       {"casts", AddCasts, 2},
-      {"pooled_conv", AddPooledConv, 6},
+      {"pooled_conv", AddPooledConv, 8},
       {"what_rules_fit", AddWhatRulesFit, 4},
   };
   return kPatterns;

@@ -87,7 +87,8 @@ void AddAttentionOfTiles(GraphMaker& maker) {
   PatternBuilder b(maker);
   const DType dtype = maker.OneIn(3) ? DType::kF32 : DType::kBF16;
   const Shape heads = {1 + maker.Pick(2), 1 + maker.Pick(3)};
-  const int64_t queries = 1 + maker.Pick(40), keys = maker.OneIn(2) ? queries : 1 + maker.Pick(70);
+  const int64_t queries = 1 + maker.Pick(maker.OneIn(4) ? 2 : 40),
+                keys = maker.OneIn(2) ? queries : 1 + maker.Pick(70);
   const int64_t size = maker.OneIn(3) ? maker.Channels() : 16 * (1 + maker.Pick(4));
   const int64_t values = maker.OneIn(2) ? size : 16 * (1 + maker.Pick(4));
   Value* q = maker.New(dtype, {heads[0], heads[1], queries, size}, 0);

@@ -1,6 +1,7 @@
 // Attention, a block of query rows at a time: their scores, softmax and weighted sums stay in the nearest
 // cache. The keys are transposed beforehand, so that both products are register tiles of rows × vectors, like
-// a matrix product's.
+// a matrix product's; but for one or two queries, as of a decoder's step with a long cache, where transposing
+// would cost more than multiplying: there each score is a sum in lanes along the terms of a key.
 #include <algorithm>
 #include <array>
 
@@ -13,8 +14,8 @@ namespace attune {
 namespace {
 
 struct Sizes {
-  int64_t lanes, queries, keys, values;  // values: the size of one value vector
-  int64_t score_dot, sum_dot;            // terms that one instruction takes, of q·k and of p·v
+  int64_t lanes, queries, keys, terms, values;  // terms of a key, values: the size of one value vector
+  int64_t score_dot, sum_dot;                   // terms that one instruction takes, of q·k and of p·v
 };
 
 Sizes SizesOf(const Workload& workload, const Target& target) {
@@ -23,7 +24,7 @@ Sizes SizesOf(const Workload& workload, const Target& target) {
   const auto dot = [&](int64_t terms) { return DotTerms(workload, terms, target); };
   const bool shared = node.input(1) == node.input(2);  // one copy for the keys, none for the values
   const int64_t lanes = target.Lanes(DTypeSize(ComputeType(node.output()->type().dtype)));
-  return {lanes, q[2], v[2], v[3], dot(q[3]), shared || v[3] % lanes != 0 ? 1 : dot(v[2])};
+  return {lanes, q[2], v[2], q[3], v[3], dot(q[3]), shared || v[3] % lanes != 0 ? 1 : dot(v[2])};
 }
 
 // Whether an operand is converted in the group, which at every use would take longer than a copy does.
@@ -33,24 +34,45 @@ bool IsConverted(const Value* operand) {
   return producer != nullptr && producer->op() == Op::kCast;
 }
 
+// Whether the terms of a key lie side by side: movements of whole rows keep them.
+bool HasDenseRows(const Value* operand) {
+  for (const Node* n = operand->producer(); n != nullptr && IsMovement(*n); n = n->input(0)->producer()) {
+    const int64_t last = n->output()->type().rank() - 1;
+    if (n->op() == Op::kTranspose && n->attrs().IntList("perm").back() != last) return false;
+    if (n->op() == Op::kReshape &&
+        n->input(0)->type().shape().back() % n->output()->type().shape().back() != 0)
+      return false;
+  }
+  return true;
+}
+
+// Whether scores are sums in lanes along the terms, of keys that are read as they lie.
+bool ReadsKeysInPlace(const Workload& workload, const Sizes& sizes) {
+  constexpr int64_t kFewQueries = 2;
+  const Value* keys = workload.anchor->input(1);
+  return sizes.score_dot == 1 && sizes.queries <= kFewQueries && sizes.terms % sizes.lanes == 0 &&
+         !IsConverted(keys) && HasDenseRows(keys);
+}
+
 class AttentionScheduler {
  public:
   AttentionScheduler(Schedule& schedule, const Workload& workload, const Config& config, const Target& target)
       : s_(schedule),
         workload_(workload),
         sizes_(SizesOf(workload, target)),
+        keys_in_place_(ReadsKeysInPlace(workload, sizes_)),
         rows_(config.at("tile_q")),
         vectors_(config.at("tile_v")),
         node_(workload.anchor_stage),
         out_(workload.output_stage) {}
 
   absl::Status Run() {
-    RETURN_IF_ERROR(TransposeKeys());
+    if (!keys_in_place_) RETURN_IF_ERROR(TransposeKeys());
     RETURN_IF_ERROR(PackQueries());
     RETURN_IF_ERROR(PackValues());
     RETURN_IF_ERROR(InlineEpilogue(s_, workload_));
     for (const std::string& stage : MovementStages(workload_)) RETURN_IF_ERROR(s_.Inline(stage));
-    RETURN_IF_ERROR(s_.CacheWrite(node_ + ".qk"));
+    if (!keys_in_place_) RETURN_IF_ERROR(s_.CacheWrite(node_ + ".qk"));
     const std::array<std::string, 4> axes = AttentionOutputAxes(workload_);
     RETURN_IF_ERROR(s_.Split(axes[2], rows_));
     ASSIGN_OR_RETURN(const std::string vectors, Vectorize(axes[3], 1));
@@ -65,7 +87,7 @@ class AttentionScheduler {
     RETURN_IF_ERROR(s_.ComputeAt(node_ + ".exp", at_, MemorySpace::kScratch));
     RETURN_IF_ERROR(Vectorize(node_ + ".exp.d3", 1).status());
     RETURN_IF_ERROR(ReduceRows(".max"));
-    RETURN_IF_ERROR(Scores());
+    RETURN_IF_ERROR(keys_in_place_ ? ScoresOfFew() : Scores());
     return s_.Overcompute(node_ + ".acc");
   }
 
@@ -163,6 +185,20 @@ class AttentionScheduler {
     return s_.Overcompute(acc);
   }
 
+  // q · k for each key, in lanes along the terms, which are added up last.
+  absl::Status ScoresOfFew() {
+    const std::string qk = node_ + ".qk", lanes = qk + ".rf", terms = qk + ".k";
+    RETURN_IF_ERROR(s_.Split(terms, sizes_.lanes));
+    RETURN_IF_ERROR(s_.Rfactor(qk, terms + ".i"));
+    RETURN_IF_ERROR(s_.ComputeAt(qk, at_, MemorySpace::kScratch));
+    RETURN_IF_ERROR(s_.Reorder({qk + ".d3", qk + ".d2"}));
+    RETURN_IF_ERROR(s_.Vectorize(terms + ".i"));
+    RETURN_IF_ERROR(s_.ComputeAt(lanes, qk + ".d2", MemorySpace::kRegister));
+    RETURN_IF_ERROR(s_.Reorder({lanes + ".k.o", lanes + ".k.i"}));
+    RETURN_IF_ERROR(s_.Vectorize(lanes + ".k.i"));
+    return s_.Unroll(lanes + ".k.o");
+  }
+
   absl::Status ReduceRows(const std::string& suffix) {
     return ScheduleRowReduction(s_, node_ + suffix, at_,
                                 VectorsIn(sizes_.keys, sizes_.lanes, 4) * sizes_.lanes);
@@ -171,6 +207,7 @@ class AttentionScheduler {
   Schedule& s_;
   const Workload& workload_;
   const Sizes sizes_;
+  const bool keys_in_place_;
   const int64_t rows_, vectors_;
   const std::string node_, out_;
   std::string at_;
@@ -198,7 +235,9 @@ std::vector<Knob> AttentionSpace(const Workload& workload, const Target& target)
 
 // As many accumulators as leave half of the registers to operands, in blocks that come out even.
 Config AttentionDefault(const Workload& workload, const Target& target) {
-  const int64_t vectors = 2, queries = SizesOf(workload, target).queries;
+  const Sizes sizes = SizesOf(workload, target);
+  const int64_t queries = sizes.queries;
+  const int64_t vectors = ReadsKeysInPlace(workload, sizes) ? 4 : 2;  // each value is read once
   const int64_t limit = std::min(queries, target.num_vector_registers / 2 / vectors);
   const auto cost = [&](int64_t rows) {
     constexpr int64_t kPerBlock = 2;  // loads of keys and values, in rows' worth of work
