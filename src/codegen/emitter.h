@@ -171,7 +171,7 @@ class NestEmitter {
   llvm::Value* LoadLanes(const Buffer& buffer, const Access& access);
   llvm::Value* LoadTerms(const Expr& element, int64_t lanes);
   void StoreTo(const Buffer& buffer, const Access& access, llvm::Value* value);
-  llvm::Value* WithoutValue(llvm::Value* mask);
+  llvm::Value* MaskOfUpdate(llvm::Value* mask, const llvm::Value* accumulator);
   void StoreLanes(const Buffer& buffer, const Access& access, llvm::Value* value);
   void StoreDense(const Buffer& buffer, llvm::Value* pointer, llvm::Value* elements);
   llvm::Value* LanePointers(const Access& access, DType dtype);
@@ -232,6 +232,7 @@ class NestEmitter {
   };
   std::vector<Separation> separations_;
   int opaque_copies_ = 0;
+  std::map<std::pair<const llvm::Value*, int64_t>, int> updates_;  // of elements in registers, under masks
   // The buffers in tile registers of the function that is being emitted, and where these were configured.
   std::unique_ptr<TileUnit> tile_unit_;
   std::unordered_map<const BufferNode*, Tiles> tiles_;

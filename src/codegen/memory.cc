@@ -318,15 +318,25 @@ void NestEmitter::StoreDense(const Buffer& buffer, Value* pointer, Value* elemen
   Tag(buffer, ir_.CreateAlignedStore(elements, pointer, ElementAlign(buffer->dtype)));
 }
 
-// A mask that is a constant as one that is not, where there are registers of masks: LLVM selects by constants
-// in an instruction of its own instead of in the multiply-add.
-Value* NestEmitter::WithoutValue(Value* mask) {
+// The mask of a multiply-add whose result goes to `accumulator`, as one that LLVM knows nothing of, where
+// there are registers of masks. By a constant it would select in an instruction of its own, instead of in the
+// multiply-add; and of several sums by the same mask it would select once, after the last one, from a copy of
+// the accumulator. Accumulators that are updated equally often share a mask.
+Value* NestEmitter::MaskOfUpdate(Value* mask, const Value* accumulator) {
   const bool fills_register = lanes_->lanes == 8 || lanes_->lanes == 16;
-  if (!llvm::isa<llvm::Constant>(mask) || !fills_register || !target_.Has("avx512dq")) return mask;
+  if (!fills_register || !target_.Has("avx512dq")) return mask;
+  llvm::APInt offset(64, 0);
+  const Value* base = accumulator->stripAndAccumulateConstantOffsets(module_->getDataLayout(), offset, true);
+  const int update = updates_[{base, offset.getSExtValue()}]++;
   llvm::Type* bits = ir_.getIntNTy(static_cast<unsigned>(lanes_->lanes));
   llvm::FunctionType* type = llvm::FunctionType::get(bits, {bits}, false);
-  llvm::InlineAsm* same = llvm::InlineAsm::get(type, "", "=k,0", /*hasSideEffects=*/false);
-  return ir_.CreateBitCast(ir_.CreateCall(same, ir_.CreateBitCast(mask, bits)), mask->getType());
+  llvm::InlineAsm* same =
+      llvm::InlineAsm::get(type, absl::StrCat("# update ", update), "=k,0", /*hasSideEffects=*/false);
+  llvm::CallInst* call = ir_.CreateCall(same, ir_.CreateBitCast(mask, bits));
+  call->setDoesNotAccessMemory();  // so that equal ones become one
+  call->setDoesNotThrow();
+  call->addFnAttr(llvm::Attribute::WillReturn);
+  return ir_.CreateBitCast(call, mask->getType());
 }
 
 void NestEmitter::StoreLanes(const Buffer& buffer, const Access& access, Value* value) {
@@ -335,7 +345,7 @@ void NestEmitter::StoreLanes(const Buffer& buffer, const Access& access, Value* 
   Value* mask = lanes_->mask;
   if (access.stride == 1 && mask != nullptr && buffer->space == MemorySpace::kRegister) {
     Value* old = ir_.CreateAlignedLoad(value->getType(), access.pointer, align);
-    value = ir_.CreateSelect(IsMultiplyAdd(value) ? WithoutValue(mask) : mask, value, old);
+    value = ir_.CreateSelect(IsMultiplyAdd(value) ? MaskOfUpdate(mask, access.pointer) : mask, value, old);
     mask = nullptr;
   }
   if (access.stride == 1) {

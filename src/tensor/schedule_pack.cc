@@ -169,9 +169,20 @@ absl::Status Schedule::OvercomputeImpl(const Primitive& p) {
     const Vars axes = Variables(part);
     if (Intersect(axes, reduce_axes) || is_needed(axes, &Beyond::axes)) kept = kept ? And(kept, part) : part;
   }
+  // The axis whose end a guard keeps, or null: known by its value, whichever loops that is made of.
+  const auto axis_of = [&](const Expr& guard) -> const VarNode* {
+    if (guard->kind != ExprKind::kOp || guard->args.empty()) return nullptr;
+    const auto axis = std::ranges::find_if(state->stage.axes, [&](const Axis& one) {
+      return AreEqual(guard->args[0], state->axis_values[one.var.get()], bounds);
+    });
+    return axis == state->stage.axes.end() ? nullptr : axis->var.get();
+  };
   for (const Expr& guard : state->guards) {
     const Vars loops = Variables(guard);
-    if (Intersect(loops, reduce_loops) || is_needed(loops, &Beyond::loops)) guards.push_back(guard);
+    const VarNode* const axis = axis_of(guard);
+    const bool needed_here =
+        axis == nullptr ? is_needed(loops, &Beyond::loops) : is_needed({axis}, &Beyond::axes);
+    if (Intersect(loops, reduce_loops) || needed_here) guards.push_back(guard);
   }
   if (!is_free) RETURN_IF_ERROR(needed);
   for (size_t i = 0; i < state->stage.axes.size(); ++i) {
