@@ -119,25 +119,48 @@ ExpReduction ReduceExp(RealValue x) {
   return {n, Fma(r * r, Polynomial(r, format.exp), r)};
 }
 
-// Just below 126 ln 2: with it as the limit of |x|, e^x and e^-x are normal numbers.
-constexpr double kMostNormal = 87.3;
+// e^x = 2^n · fraction · (1 + r · slope) in f32, where the processor has instructions for it: with x = n ln 2
+// + r and n in steps of 1/32, what 2^n is beyond a power of two is an entry of a table, and e^r a parabola.
+struct PowerByTable {
+  RealValue n;         // its whole part counts, rounded down
+  RealValue fraction;  // in [1, 2)
+  RealValue r, slope;
+};
 
-// 1 / (1 + e^-x) in f32 for |x| <= kMostNormal, where the processor has instructions for it: with -x = n ln 2
-// + r and n in steps of 1/32, 2^n is an entry of a table, scaled, and e^r a parabola. An estimate of the
-// reciprocal takes one step of Newton's method. With x once more, silu errs by 4.3 units in the last place at
-// most, near x = -16.7.
-std::optional<RealValue> LogisticByTable(RealValue x) {
+std::optional<PowerByTable> PowerByTableOf(RealValue x) {
   constexpr size_t kSteps = ValueBuilder::kTableSize;
   std::array<float, kSteps> powers;
   for (size_t i = 0; i < kSteps; ++i)
     powers[i] = std::exp2(static_cast<float>(i) / static_cast<float>(kSteps));
-  const Remainder reduced = RemainderOfLn2(-x, kSteps);
+  const Remainder reduced = RemainderOfLn2(x, kSteps);
   Value* found = x.builder->LookUp(Bits(reduced.shifted), powers);
   if (found == nullptr) return std::nullopt;
-  const RealValue power = x.Of(found), r = WithLowPart(reduced, 1);
-  const RealValue scaled = x.Of(x.builder->Scale(power.value, reduced.n.value));
+  const RealValue r = WithLowPart(reduced, 1);
+  return PowerByTable{reduced.n, x.Of(found), r, Fma(r, 0.5, x.Number(kTableSlopeF32))};
+}
+
+// With numbers down to the least one; nothing of f64, or where the processor has no instructions for it.
+std::optional<RealValue> ExpByTable(RealValue x) {
+  constexpr double kFar = 120;  // e^120 is infinite, and e^-120 0
+  if (x.is_f64()) return std::nullopt;
+  const std::optional<PowerByTable> power = PowerByTableOf(Clamp(x, -kFar, kFar));
+  if (!power) return std::nullopt;
+  const RealValue scaled = Fma(power->fraction, power->r * power->slope, power->fraction);
+  return x.Of(x.builder->Scale(scaled.value, power->n.value));
+}
+
+// Just below 126 ln 2: with it as the limit of |x|, e^x and e^-x are normal numbers.
+constexpr double kMostNormal = 87.3;
+
+// 1 / (1 + e^-x) in f32 for |x| <= kMostNormal, where the processor has instructions for it. An estimate of
+// the reciprocal takes one step of Newton's method. With x once more, silu errs by 4.3 units in the last
+// place at most, near x = -16.7.
+std::optional<RealValue> LogisticByTable(RealValue x) {
+  const std::optional<PowerByTable> power = PowerByTableOf(-x);
+  if (!power) return std::nullopt;
+  const RealValue scaled = x.Of(x.builder->Scale(power->fraction.value, power->n.value));
   const RealValue one = x.Number(1);
-  const RealValue sum = Fma(scaled, Fma(r, Fma(r, 0.5, x.Number(kTableSlopeF32)), one), one);
+  const RealValue sum = Fma(scaled, Fma(power->r, power->slope, one), one);
   const RealValue estimate = x.Of(x.builder->EstimateReciprocal(sum.value));
   return Fma(estimate, Fma(-sum, estimate, one), estimate);
 }
@@ -213,6 +236,7 @@ RealValue Scale(RealValue x, Value* n) {
 
 // In f32, 2 e^r · 2^(n - 1), which is right up to the largest number; below 2^-125, 0.
 RealValue Exp(RealValue x) {
+  if (const std::optional<RealValue> exp = ExpByTable(x)) return *exp;
   const Format& format = FormatOf(x);
   const ExpReduction reduced = ReduceExp(Clamp(x, format.exp_low, format.exp_high));
   if (x.is_f64()) return Scale(reduced.minus1 + 1, reduced.n);

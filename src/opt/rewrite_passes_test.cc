@@ -264,6 +264,19 @@ TEST(SinkTransposes, NotWhereOnlyOneOperandIsTransposed) {
   })");
 }
 
+TEST(SinkReshapes, AReductionOfARowIsOneOfTheImage) {
+  ExpectRewrite("sink_reshapes", R"(graph @g(%x: f32[2,3,1,5]) {
+    %0 = reshape(%x) {shape = [2, 3, 5]} : f32[2,3,5]
+    %1 = reduce_max(%0) {axes = [2], keepdims = 1} : f32[2,3,1]
+    return "": %1
+  })",
+                R"(graph @g(%x: f32[2,3,1,5]) {
+    %0 = reduce_max(%x) {axes = [2, 3], keepdims = 1} : f32[2,3,1,1]
+    %1 = reshape(%0) {shape = [2, 3, 1]} : f32[2,3,1]
+    return "": %1
+  })");
+}
+
 TEST(SinkReshapes, BiasAndActivationJoinTheProduct) {
   ExpectRewrite("sink_reshapes", R"(graph @g(%x: f32[6,2], %w: f32[2,4], %z: f32[2,3,4]) {
     %b = constant() {value = f32[4]<1, 2, 3, 4>} : f32[4]

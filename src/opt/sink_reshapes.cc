@@ -2,7 +2,8 @@
 // moves behind them where they work on the original shape as well: all operands are reshaped alike, or
 // are constants of one element, along a last axis that the reshape keeps, or of any shape where it only adds
 // or removes axes of one element. A contraction's result takes a residual operand along, reshaped back, which
-// costs nothing.
+// costs nothing. A reduction of what was the row of an image, [N,C,L] of [N,C,1,L], works on the image
+// itself, whose channels may be in blocks.
 #include <optional>
 
 #include "opt/passes.h"
@@ -82,7 +83,29 @@ Value* OriginalOperand(Graph& graph, Node* node, Value* input, const TensorType&
   return graph.AddConstant(constant->Reshaped({size}), node->name(), node);
 }
 
+// A reduction along the row that a reshape has taken out of an image.
+bool SinkBehindReduction(Graph& graph, Node* node) {
+  if (GetOpInfo(node->op()).category != OpCategory::kReduction || !node->attrs().Has("axes")) return false;
+  const Node* reshape = ProducerOf(node->input(0), Op::kReshape);
+  if (reshape == nullptr || node->num_outputs() != 1 || !node->output()->type().is_static()) return false;
+  const TensorType &image = reshape->input(0)->type(), &row = reshape->output()->type();
+  if (!image.is_static() || image.rank() != 4 || image.dims[2].size != 1 || row.rank() != 3 ||
+      row.dims[0] != image.dims[0] || row.dims[1] != image.dims[1] ||
+      node->attrs().IntList("axes") != Ints{2})
+    return false;
+  Attributes attributes = node->attrs();
+  attributes.Set("axes", Ints{2, 3});
+  Value* reduced = AddBefore(graph, node, node->op(), {reshape->input(0)}, std::move(attributes));
+  if (reduced == nullptr) return false;
+  const Shape shape = node->output()->type().shape();
+  if (reduced->type().shape() != shape)
+    reduced = AddBefore(graph, node, Op::kReshape, {reduced}, {{"shape", shape}});
+  ReplaceNodeAndProducers(graph, node, Op::kReshape, reduced);
+  return true;
+}
+
 bool Sink(Graph& graph, Node* node) {
+  if (SinkBehindReduction(graph, node)) return true;
   if (!IsElementwise(node->op()) || node->num_inputs() == 0) return false;
   const TensorType* original = CommonOriginal(graph, *node);
   if (original == nullptr) return false;

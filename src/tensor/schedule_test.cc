@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_split.h"
+
 namespace attune {
 namespace {
 
@@ -214,30 +216,35 @@ TEST(Schedule, PrefetchesWhatTheNextTileReads) {
 
 // c[i,j] = Σ a[i + k - 1] b[k,j] where a has such an element, of 60 columns in 4 blocks of 16; out = c
 TEST(Schedule, OvercomputesLanesThoughItsLoopGoesOverRowsToo) {
-  ComputeDef def;
-  def.name = "filter";
-  const Buffer a = MakeBuffer("a", DType::kF32, {12}), b = MakeBuffer("b", DType::kF32, {3, 60});
-  const Buffer c = MakeBuffer("c", DType::kF32, {12, 64}), out = MakeBuffer("out", DType::kF32, {12, 64});
-  def.params = {{a, BufferRole::kInput}, {b, BufferRole::kInput}, {out, BufferRole::kOutput}};
-  const Var i = MakeVar("i"), j = MakeVar("j"), k = MakeVar("k"), x = MakeVar("i"), y = MakeVar("j");
-  Stage filter;
-  filter.name = "c";
-  filter.output = c;
-  filter.axes = {{i, 12}, {j, 64}};
-  filter.reduce_axes = {{k, 3}};
-  filter.init = FloatConst(0);
-  const Expr row = Expr(i) + Expr(k) - Expr(1);
-  filter.where = And(And(row >= Expr(0), row < Expr(12)), Expr(j) < Expr(60));
-  filter.value = Load(a, {row}) * Load(b, {k, j});
-  Stage copy;
-  copy.name = "out";
-  copy.output = out;
-  copy.axes = {{x, 12}, {y, 64}};
-  copy.value = Load(c, {x, y});
-  def.stages = {filter, copy};
-
-  const auto schedule = [&](bool packs) {
-    Schedule s(def);
+  // Of 60 columns in b: as a condition where the sum has 64, and as the end of its axis where it has not.
+  const auto filter = [](int64_t columns) {
+    ComputeDef def;
+    def.name = "filter";
+    const Buffer a = MakeBuffer("a", DType::kF32, {12}), b = MakeBuffer("b", DType::kF32, {3, 60});
+    const Buffer c = MakeBuffer("c", DType::kF32, {12, columns});
+    const Buffer out = MakeBuffer("out", DType::kF32, {12, columns});
+    def.params = {{a, BufferRole::kInput}, {b, BufferRole::kInput}, {out, BufferRole::kOutput}};
+    const Var i = MakeVar("i"), j = MakeVar("j"), k = MakeVar("k"), x = MakeVar("i"), y = MakeVar("j");
+    Stage sum;
+    sum.name = "c";
+    sum.output = c;
+    sum.axes = {{i, 12}, {j, columns}};
+    sum.reduce_axes = {{k, 3}};
+    sum.init = FloatConst(0);
+    const Expr row = Expr(i) + Expr(k) - Expr(1);
+    sum.where = And(row >= Expr(0), row < Expr(12));
+    if (columns > 60) sum.where = And(sum.where, Expr(j) < Expr(60));
+    sum.value = Load(a, {row}) * Load(b, {k, j});
+    Stage copy;
+    copy.name = "out";
+    copy.output = out;
+    copy.axes = {{x, 12}, {y, columns}};
+    copy.value = Load(c, {x, y});
+    def.stages = {sum, copy};
+    return def;
+  };
+  const auto schedule = [&](int64_t columns, bool packs) {
+    Schedule s(filter(columns));
     if (packs) EXPECT_TRUE(s.Pack("b", "c", {{1, 16}}, {1, 0, 2}).ok());
     EXPECT_TRUE(s.Split("out.j", 16).ok());
     EXPECT_TRUE(s.Reorder({"out.j.o", "out.i", "out.j.i"}).ok());
@@ -245,14 +252,18 @@ TEST(Schedule, OvercomputesLanesThoughItsLoopGoesOverRowsToo) {
     EXPECT_TRUE(s.ComputeAt("c", "out.tile", MemorySpace::kRegister).ok());
     return s;
   };
-  Schedule plain = schedule(false);
-  EXPECT_THAT(std::string(plain.Overcompute("c").message()), HasSubstr("beyond axis 1 of 'b'"));
-  Schedule packed = schedule(true);
-  ASSERT_TRUE(packed.Overcompute("c").ok());
-  const auto nest = packed.Lower({"b.packed"});
-  ASSERT_TRUE(nest.ok()) << nest.status();
-  EXPECT_THAT(Print(*nest), Not(HasSubstr("60")));
-  EXPECT_THAT(Print(*nest), HasSubstr(", 12)"));
+  for (const int64_t columns : {60, 64}) {
+    Schedule plain = schedule(columns, false);
+    EXPECT_THAT(std::string(plain.Overcompute("c").message()), HasSubstr("beyond axis 1 of 'b'"));
+    Schedule packed = schedule(columns, true);
+    ASSERT_TRUE(packed.Overcompute("c").ok());
+    const auto nest = packed.Lower({"b.packed"});
+    ASSERT_TRUE(nest.ok()) << nest.status();
+    EXPECT_THAT(Print(*nest), HasSubstr(", 12)"));
+    // The end of the output alone.
+    const std::vector<std::string> between = absl::StrSplit(Print(*nest), ", 60)");
+    EXPECT_EQ(between.size() - 1, columns == 60 ? 1 : 0);
+  }
 }
 
 // The packed copy of b depends on b alone; a copy of a part of it does not make the whole buffer.

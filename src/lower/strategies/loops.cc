@@ -295,8 +295,22 @@ class GroupScheduler {
     ASSIGN_OR_RETURN(std::vector<std::string> loops, s_.Loops(m.stage.name));
     MoveToEnd(loops, lane);
     RETURN_IF_ERROR(s_.Reorder(loops));
-    return m.stage.is_reduction() ? absl::OkStatus()
-                                  : PeelRagged(LoopOf(m.stage, *inner) + ".o", inner->extent);
+    if (m.stage.is_reduction()) return absl::OkStatus();
+    const std::string vectors = LoopOf(m.stage, *inner) + ".o";
+    if (IsExpensive(m.stage)) RETURN_IF_ERROR(PrefetchNextRow(m.stage, vectors));
+    return PeelRagged(vectors, inner->extent);
+  }
+
+  // While a row is computed with, the next one is fetched: rows end before the hardware looks ahead of them.
+  absl::Status PrefetchNextRow(const Stage& stage, const std::string& loop) {
+    std::set<std::string> read;
+    VisitLoads(stage, [&](const Expr& load) {
+      const int64_t bytes = load->buffer->num_elements() * DTypeSize(load->buffer->dtype);
+      if (load->buffer->space == MemorySpace::kGlobal && bytes * 2 > target_.l2_bytes)
+        read.insert(load->buffer->name);
+    });
+    for (const std::string& buffer : read) RETURN_IF_ERROR(s_.Prefetch(buffer, loop));
+    return absl::OkStatus();
   }
 
   // The last vectors of a row, in which lanes are left over, apart from the others.
