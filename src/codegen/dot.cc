@@ -4,7 +4,8 @@
 // each lane of 32 bits, neighbouring narrow elements of two registers are multiplied and summed. Idea: a
 // schedule puts a loop over such neighbours innermost; here the store in it is matched with what an
 // instruction does: acc[v] += Σ_t a[t] b[v, t], where a may be the same for all lanes. AVX512_BF16 takes two
-// terms of bf16 into f32, AVX512_VNNI four of u8 and i8 into i32.
+// terms of bf16 into f32, AVX512_VNNI four of u8 and i8 into i32, and AVX2 two of i16 into i32, which another
+// instruction adds.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -21,16 +22,25 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t kLanes = 16, kHalf = 8;
+constexpr int64_t kLanes = 16, kHalf = 8;  // of 512 and 256 bits
 
 struct Intrinsics {
   llvm::Intrinsic::ID whole, half;
+  bool adds;  // to the sum, which is then its first operand
 };
 
 Intrinsics IntrinsicsOf(const ProductInstruction& instruction) {
+  using namespace llvm::Intrinsic;
   if (instruction.left == DType::kBF16)
-    return {llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256};
-  return {llvm::Intrinsic::x86_avx512_vpdpbusd_512, llvm::Intrinsic::x86_avx512_vpdpbusd_256};
+    return {x86_avx512bf16_dpbf16ps_512, x86_avx512bf16_dpbf16ps_256, true};
+  if (instruction.left == DType::kI16) return {x86_avx512_pmaddw_d_512, x86_avx2_pmadd_wd, false};
+  return {x86_avx512_vpdpbusd_512, x86_avx512_vpdpbusd_256, true};
+}
+
+// The elements of an operand of 32-bit lanes, where the instruction does not take those.
+llvm::Type* ElementOf(const ProductInstruction& instruction, llvm::IRBuilderBase& ir) {
+  if (instruction.left == DType::kBF16) return ir.getBFloatTy();
+  return instruction.left == DType::kI16 ? ir.getInt16Ty() : nullptr;
 }
 
 // The target's instruction for the product's elements, which come to stand in its order; or null.
@@ -53,7 +63,8 @@ void NestEmitter::EmitDot(const Stmt& s) {
 // Returns false, having emitted nothing, where no instruction does what the store does.
 bool NestEmitter::EmitDotInstruction(const Stmt& s) {
   const Stmt& store = s->body;
-  if (!lanes_ || lanes_->mask != nullptr || (lanes_->lanes != kHalf && lanes_->lanes % kLanes != 0))
+  const int64_t whole = target_.Has("avx512bw") ? kLanes : kHalf;
+  if (!lanes_ || lanes_->mask != nullptr || (lanes_->lanes != kHalf && lanes_->lanes % whole != 0))
     return false;
   std::optional<std::array<Expr, 2>> product = AccumulatedElements(store);
   if (!product) return false;
@@ -79,7 +90,7 @@ bool NestEmitter::EmitDotInstruction(const Stmt& s) {
   for (int i = 0; i < 2; ++i) operands[i] = LoadTerms(elements[i], lanes_->lanes);
   const Access access = Locate(store->buffer, store->indices);
   Value* old = values_.Broadcast(LoadFrom(store->buffer, access), lanes_->lanes);
-  const int64_t width = std::min(lanes_->lanes, kLanes);
+  const int64_t width = std::min(lanes_->lanes, whole);
   const Intrinsics intrinsics = IntrinsicsOf(*instruction);
   const auto part = [&](Value* vector, int64_t lane) {
     return ir_.CreateShuffleVector(
@@ -87,14 +98,16 @@ bool NestEmitter::EmitDotInstruction(const Stmt& s) {
   };
   const auto terms = [&](Value* vector, int64_t lane) {
     Value* own = part(vector, lane);
-    if (instruction->left != DType::kBF16) return own;
-    return ir_.CreateBitCast(own, ValueBuilder::WithLanes(ir_.getBFloatTy(), instruction->terms * width));
+    llvm::Type* element = ElementOf(*instruction, ir_);
+    if (element == nullptr) return own;
+    return ir_.CreateBitCast(own, ValueBuilder::WithLanes(element, instruction->terms * width));
   };
   std::vector<Value*> sums;
   for (int64_t lane = 0; lane < lanes_->lanes; lane += width) {
-    sums.push_back(
-        ir_.CreateIntrinsic(width == kHalf ? intrinsics.half : intrinsics.whole, {},
-                            {part(old, lane), terms(operands[0], lane), terms(operands[1], lane)}));
+    std::vector<Value*> arguments = {terms(operands[0], lane), terms(operands[1], lane)};
+    if (intrinsics.adds) arguments.insert(arguments.begin(), part(old, lane));
+    Value* sum = ir_.CreateIntrinsic(width == kHalf ? intrinsics.half : intrinsics.whole, {}, arguments);
+    sums.push_back(intrinsics.adds ? sum : ir_.CreateAdd(part(old, lane), sum));
   }
   StoreTo(store->buffer, access, llvm::concatenateVectors(ir_, sums));
   Unbind(s->var);

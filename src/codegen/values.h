@@ -100,8 +100,9 @@ class ValueBuilder {
   llvm::Value* ToI32(llvm::Value* f32, bool rounds);
 
   llvm::IRBuilder<> ir_;
-  static constexpr int64_t kHalfLanes = 8,
-                           kWholeLanes = 16;  // of 32 bits, in what instructions of AVX-512 take
+  // Of 32 bits, in what instructions of AVX2 and of AVX-512 take.
+  static constexpr int64_t kHalfLanes = 8, kWholeLanes = 16;
+  int64_t WidestConversion() const { return features_.avx512 ? kWholeLanes : kHalfLanes; }
 
   bool HasFastPermutes(llvm::Value* f32);
 

@@ -94,15 +94,15 @@ Value* ValueBuilder::RoundTo(DType to, Value* f32) {
 
 bool ValueBuilder::FitsNarrowVector(DType to, Value* value) {
   const int64_t lanes = LanesOf(value);
-  return features_.avx512 && value->getType()->getScalarType()->isFloatTy() &&
-         (lanes == kHalfLanes || lanes % kWholeLanes == 0) && !IsFloat(to) && to != DType::kBool &&
+  return value->getType()->getScalarType()->isFloatTy() &&
+         (lanes == kHalfLanes || lanes % WidestConversion() == 0) && !IsFloat(to) && to != DType::kBool &&
          DTypeSize(to) <= 2;
 }
 
 // f32 to integers of at most 16 bits, rounded half to even or truncated.
 Value* ValueBuilder::NarrowVector(DType to, Value* f32, bool rounds) {
   const int bits = 8 * DTypeSize(to);
-  const int64_t lanes = LanesOf(f32), width = std::min(lanes, kWholeLanes);
+  const int64_t lanes = LanesOf(f32), width = std::min(lanes, WidestConversion());
   const double low = IsSignedInt(to) ? -std::ldexp(1, bits - 1) : 0;
   Value* lowest = Broadcast(Float(DType::kF32, low), lanes);
   Value* highest = Broadcast(Float(DType::kF32, low + std::ldexp(1, bits) - 1), lanes);

@@ -18,6 +18,7 @@
 #include "plan/channel_scales.h"
 #include "plan/layout.h"
 #include "plan/program.h"
+#include "plan/widen_bytes.h"
 
 namespace attune {
 namespace {
@@ -200,6 +201,7 @@ int CountBy(const NetworkPlan& plan, ChosenBy by) {
 }  // namespace
 
 absl::StatusOr<int> ArrangeGroups(Graph& graph, const Target& target, const BlockFlips& flips) {
+  RETURN_IF_ERROR(WidenBytes(graph, target));
   ASSIGN_OR_RETURN(const int classes, AssignLayouts(graph, target, flips));
   RETURN_IF_ERROR(ScaleWeights(graph, target));
   RETURN_IF_ERROR(FormChains(graph, target));

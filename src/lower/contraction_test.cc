@@ -232,11 +232,12 @@ TEST(LowerContraction, ImagesOfBF16) {
                     Conv(Op::kConv, {"bf16[1,5,8,70]", "bf16[48,5,3,3]"}, {1, 1}, {1, 20, 1, 20})}));
 }
 
-// Four at a time where the processor has an instruction for it, and where channels or taps come so.
-TEST(LowerContraction, ProductsOfIntegers) {
-  const auto conv = [](const std::string& x, const std::string& w, const Ints& strides, const Ints& pads,
-                       int64_t group = 1) {
-    return Conv(Op::kConvInteger, {"u8" + x + " 0..255", "i8" + w + " -128..127"}, strides, pads, group);
+// Four bytes or two i16 at a time where the processor has an instruction for it, and where channels or taps
+// come so.
+void ExpectIntegerProductsMatch(const std::string& left, const std::string& right) {
+  const auto conv = [&](const std::string& x, const std::string& w, const Ints& strides, const Ints& pads,
+                        int64_t group = 1) {
+    return Conv(Op::kConvInteger, {left + x + " 0..255", right + w + " -128..127"}, strides, pads, group);
   };
   ExpectKernelsMatch(InEachLayout({conv("[1,32,7,9]", "[48,32,3,3]", {2, 2}, {1, 1, 1, 1}),
                                    conv("[1,24,6,6]", "[32,24,1,1]", {1, 1}, {0, 0, 0, 0}),
@@ -247,13 +248,19 @@ TEST(LowerContraction, ProductsOfIntegers) {
                                    conv("[1,16,9,9]", "[16,1,5,5]", {2, 2}, {2, 2, 2, 2}, 16),
                                    conv("[1,3,21,23]", "[32,3,7,7]", {2, 2}, {3, 3, 3, 3}),
                                    conv("[1,5,8,70]", "[48,5,3,3]", {1, 1}, {1, 20, 1, 20})}));
-  const auto product = [](const std::string& a, const std::string& b, const Attributes& attributes = {}) {
-    return OperatorCase{Op::kMatMulInteger, {"u8" + a + " 0..255", "i8" + b + " -128..127"}, attributes};
+  const auto product = [&](const std::string& a, const std::string& b, const Attributes& attributes = {}) {
+    return OperatorCase{Op::kMatMulInteger, {left + a + " 0..255", right + b + " -128..127"}, attributes};
   };
   ExpectKernelsMatch({product("[9,64]", "[64,100]"), product("[2,9,64]", "[2,64,33]"),
                       product("[9,33]", "[33,48]"),
                       product("[9,32]", "[48,32]", {{"transpose_b", int64_t{1}}}),
                       product("[64,9]", "[64,48]", {{"transpose_a", int64_t{1}}})});
+}
+
+TEST(LowerContraction, ProductsOfIntegers) {
+  ExpectIntegerProductsMatch("u8", "i8");
+  ExpectIntegerProductsMatch("i16", "i16");
+  ExpectIntegerProductsMatch("i16", "i8");
 }
 
 TEST(LowerContraction, MatrixProducts) {

@@ -199,7 +199,8 @@ class BlockChooser {
 }  // namespace
 
 bool IsFeatureMap(const TensorType& type) {
-  const bool is_quantized = type.dtype == DType::kU8 || type.dtype == DType::kI8 || type.dtype == DType::kI32;
+  const bool is_quantized = type.dtype == DType::kU8 || type.dtype == DType::kI8 ||
+                            type.dtype == DType::kI16 || type.dtype == DType::kI32;
   const bool is_condition = type.dtype == DType::kBool;
   return type.rank() == 4 && (IsFloat(type.dtype) || is_quantized || is_condition) && type.is_static();
 }

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetOptions.h"
@@ -31,10 +32,19 @@ void InstallErrorHandlers() {
   });
 }
 
+// It puts sums of integers together otherwise, so that they are short chains, and so takes more registers than
+// there are for a tile of accumulators: they spill, and products of pairs ran at half of their speed.
+void DisableMachineCombiner() {
+  const auto& options = llvm::cl::getRegisteredOptions();
+  const auto option = options.find("x86-machine-combiner");
+  if (option != options.end()) static_cast<llvm::cl::opt<bool>*>(option->second)->setValue(false);
+}
+
 void InitializeOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
     InstallErrorHandlers();
+    DisableMachineCombiner();
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();

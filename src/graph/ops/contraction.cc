@@ -99,8 +99,8 @@ TypesOr ConvTranspose(const Node& node) {
 TypesOr ConvInteger(const Node& node) {
   const TensorType& x = InputType(node);
   const TensorType& w = InputType(node, 1);
-  RETURN_IF_ERROR(CheckDType(x, "the input", {DType::kU8, DType::kI8}));
-  RETURN_IF_ERROR(CheckDType(w, "the weight", {DType::kU8, DType::kI8}));
+  RETURN_IF_ERROR(CheckDType(x, "the input", {DType::kU8, DType::kI8, DType::kI16}));
+  RETURN_IF_ERROR(CheckDType(w, "the weight", {DType::kU8, DType::kI8, DType::kI16}));
   ASSIGN_OR_RETURN(const TensorType result, ConvolutionType(node, x, w, DType::kI32));
   if (node.input(2) != nullptr) {
     RETURN_IF_ERROR(CheckSameDType(InputType(node, 2), "the input's zero point", x, "the input"));

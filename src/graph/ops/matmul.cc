@@ -67,8 +67,8 @@ TypesOr MatMul(const Node& node) {
 TypesOr MatMulInteger(const Node& node) {
   const TensorType& a = InputType(node, 0);
   const TensorType& b = InputType(node, 1);
-  RETURN_IF_ERROR(CheckDType(a, "the first input", {DType::kU8, DType::kI8}));
-  RETURN_IF_ERROR(CheckDType(b, "the second input", {DType::kU8, DType::kI8}));
+  RETURN_IF_ERROR(CheckDType(a, "the first input", {DType::kU8, DType::kI8, DType::kI16}));
+  RETURN_IF_ERROR(CheckDType(b, "the second input", {DType::kU8, DType::kI8, DType::kI16}));
   ASSIGN_OR_RETURN(Dims dims, ProductDims(node));
   RETURN_IF_ERROR(CheckZeroPoint(node, 2, "the first zero point", a, dims[dims.size() - 2]));
   RETURN_IF_ERROR(CheckZeroPoint(node, 3, "the second zero point", b, dims.back()));

@@ -35,7 +35,8 @@ constexpr int64_t kFewChannels = 4;  // those of an image
 
 struct Shape2d {
   int64_t lanes, channels, kernel_w, taps;
-  int64_t dot;  // channels that one instruction takes
+  int64_t dot;    // channels that one instruction takes
+  int64_t inner;  // instructions of the innermost loop over channels, which those of a block are
   TiledConv tiled;
 };
 
@@ -72,11 +73,14 @@ Shape2d ShapeOf(const Workload& workload, const Target& target) {
   // An instruction's terms are of one place in the input, which those of several groups have not.
   const int64_t dot = blocked && !HasGroupsInBlocks(conv) ? DotTerms(workload, w[1], target) : 1;
   const bool padded = ReadsPadding(WindowAlong(conv, 1));
+  const int64_t block = conv.input(0)->type().layout.block;
+  const bool by_blocks = blocked && w[1] > block && w[1] % block == 0;
   return {lanes,
           w[1],
           w[3],
           w[2] * w[3],
           dot,
+          (by_blocks ? block : w[1]) / dot,
           {.blocks = CeilDiv(out[1], lanes),
            .group_blocks = CeilDiv(out[1] / group, lanes),
            .lanes = lanes,
@@ -107,7 +111,7 @@ std::vector<Knob> DirectSpace(const Workload& workload, bool uneven, const Targe
   Shape2d s = ShapeOf(workload, target);
   s.tiled.uneven &= uneven;
   std::vector<Knob> knobs = TileSpace(s.tiled, target);
-  knobs.push_back({"unroll_c", Divisors(s.channels / s.dot, 8)});
+  knobs.push_back({"unroll_c", Divisors(s.inner, 8)});
   knobs.push_back({"prefetch", {0, kSeldom, kOften}});
   return knobs;
 }
@@ -126,7 +130,7 @@ Config DirectDefault(const Workload& workload, int64_t blocks, const Target& tar
   const int64_t tile = best["tile_w"] * best["tile_c"];
   const bool is_small = tile <= kLargestUnrolledTile && tile * s.kernel_w <= kEnough;
   const bool is_unrolled = is_small || s.channels <= kFewChannels || HasGroupsInBlocks(*workload.anchor);
-  best["unroll_c"] = Divisors(s.channels / s.dot, is_unrolled ? 8 : 1).back();
+  best["unroll_c"] = Divisors(s.inner, is_unrolled ? 8 : 1).back();
   const Shape out = workload.anchor->output()->type().shape();
   best["prefetch"] = out[0] * out[2] * out[3] <= kFewPixels ? kOften : 0;
   return best;
@@ -185,12 +189,11 @@ absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Confi
   const std::string& acc = workload.accumulator_stage;
   // The channel loop: whole blocks of the input's layout, then an unrolled part, then those of one
   // instruction.
-  const Layout& in_layout = workload.anchor->input(0)->type().layout;
   ASSIGN_OR_RETURN(const TermLoops terms, SplitTerms(s, acc + ".c", shape.dot));
   std::vector<std::string> channels = {terms.outer};
-  if (!in_layout.is_plain() && shape.channels > in_layout.block && shape.channels % in_layout.block == 0) {
+  if (shape.inner < shape.channels / shape.dot) {
     const std::string whole = channels[0];
-    RETURN_IF_ERROR(s.Split(whole, in_layout.block / shape.dot));
+    RETURN_IF_ERROR(s.Split(whole, shape.inner));
     channels = {whole + ".o", whole + ".i"};
   }
   std::string innermost = channels.back();  // that is not unrolled
@@ -218,7 +221,7 @@ absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Confi
   }
   // And the pixels of the next tile: without taps, a tile is not used for long, and is many short pieces.
   const Value* input = workload.anchor->input(0);
-  if (!in_layout.is_plain() && shape.taps == 1 && input->is_input())
+  if (!input->type().layout.is_plain() && shape.taps == 1 && input->is_input())
     RETURN_IF_ERROR(s.PrefetchNextTile(ParamName(workload, input), innermost));
   // Where that would read out of bounds, the guards stay; and where the last tile has fewer blocks.
   if (HasEvenTiles(workload, config)) s.Overcompute(acc).IgnoreError();

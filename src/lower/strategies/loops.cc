@@ -297,7 +297,7 @@ class GroupScheduler {
     RETURN_IF_ERROR(s_.Reorder(loops));
     if (m.stage.is_reduction()) return absl::OkStatus();
     const std::string vectors = LoopOf(m.stage, *inner) + ".o";
-    if (IsExpensive(m.stage)) RETURN_IF_ERROR(PrefetchNextRow(m.stage, vectors));
+    if (IsExpensive(m.stage) && s_.Extent(vectors).ok()) RETURN_IF_ERROR(PrefetchNextRow(m.stage, vectors));
     return PeelRagged(vectors, inner->extent);
   }
 
