@@ -13,6 +13,7 @@
 
 #include "codegen/emitter.h"
 #include "codegen/product.h"
+#include "codegen/x86/x86.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "target/products.h"
@@ -107,7 +108,11 @@ bool NestEmitter::EmitDotInstruction(const Stmt& s) {
     std::vector<Value*> arguments = {terms(operands[0], lane), terms(operands[1], lane)};
     if (intrinsics.adds) arguments.insert(arguments.begin(), part(old, lane));
     Value* sum = ir_.CreateIntrinsic(width == kHalf ? intrinsics.half : intrinsics.whole, {}, arguments);
-    sums.push_back(intrinsics.adds ? sum : ir_.CreateAdd(part(old, lane), sum));
+    // Sums of integers that the back end can look into it puts together otherwise, so that they are short
+    // chains, and takes more registers than there are.
+    if (!intrinsics.adds)
+      sum = OpaqueCopy(ir_, ir_.CreateAdd(part(old, lane), sum), RegisterClass::kVector, "sum");
+    sums.push_back(sum);
   }
   StoreTo(store->buffer, access, llvm::concatenateVectors(ir_, sums));
   Unbind(s->var);

@@ -119,12 +119,12 @@ ExpReduction ReduceExp(RealValue x) {
   return {n, Fma(r * r, Polynomial(r, format.exp), r)};
 }
 
-// e^x = 2^n · fraction · (1 + r · slope) in f32, where the processor has instructions for it: with x = n ln 2
-// + r and n in steps of 1/32, what 2^n is beyond a power of two is an entry of a table, and e^r a parabola.
+// e^x = 2^n · fraction · e^r in f32, where the processor has instructions for it: with x = n ln 2 + r and n
+// in steps of 1/32, what 2^n is beyond a power of two is an entry of a table, and e^r a short polynomial.
 struct PowerByTable {
   RealValue n;         // its whole part counts, rounded down
   RealValue fraction;  // in [1, 2)
-  RealValue r, slope;
+  RealValue r;
 };
 
 std::optional<PowerByTable> PowerByTableOf(RealValue x) {
@@ -135,8 +135,7 @@ std::optional<PowerByTable> PowerByTableOf(RealValue x) {
   const Remainder reduced = RemainderOfLn2(x, kSteps);
   Value* found = x.builder->LookUp(Bits(reduced.shifted), powers);
   if (found == nullptr) return std::nullopt;
-  const RealValue r = WithLowPart(reduced, 1);
-  return PowerByTable{reduced.n, x.Of(found), r, Fma(r, 0.5, x.Number(kTableSlopeF32))};
+  return PowerByTable{reduced.n, x.Of(found), WithLowPart(reduced, 1)};
 }
 
 // With numbers down to the least one; nothing of f64, or where the processor has no instructions for it.
@@ -145,7 +144,8 @@ std::optional<RealValue> ExpByTable(RealValue x) {
   if (x.is_f64()) return std::nullopt;
   const std::optional<PowerByTable> power = PowerByTableOf(Clamp(x, -kFar, kFar));
   if (!power) return std::nullopt;
-  const RealValue scaled = Fma(power->fraction, power->r * power->slope, power->fraction);
+  const RealValue r = power->r, minus1 = r * Fma(r, Fma(r, 1.0 / 6, x.Number(0.5)), x.Number(1));
+  const RealValue scaled = Fma(power->fraction, minus1, power->fraction);
   return x.Of(x.builder->Scale(scaled.value, power->n.value));
 }
 
@@ -160,7 +160,7 @@ std::optional<RealValue> LogisticByTable(RealValue x) {
   if (!power) return std::nullopt;
   const RealValue scaled = x.Of(x.builder->Scale(power->fraction.value, power->n.value));
   const RealValue one = x.Number(1);
-  const RealValue sum = Fma(scaled, Fma(power->r, power->slope, one), one);
+  const RealValue sum = Fma(scaled, Fma(power->r, Fma(power->r, 0.5, x.Number(kTableSlopeF32)), one), one);
   const RealValue estimate = x.Of(x.builder->EstimateReciprocal(sum.value));
   return Fma(estimate, Fma(-sum, estimate, one), estimate);
 }

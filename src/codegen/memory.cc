@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "codegen/emitter.h"
+#include "codegen/x86/x86.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -329,14 +330,9 @@ Value* NestEmitter::MaskOfUpdate(Value* mask, const Value* accumulator) {
   const Value* base = accumulator->stripAndAccumulateConstantOffsets(module_->getDataLayout(), offset, true);
   const int update = updates_[{base, offset.getSExtValue()}]++;
   llvm::Type* bits = ir_.getIntNTy(static_cast<unsigned>(lanes_->lanes));
-  llvm::FunctionType* type = llvm::FunctionType::get(bits, {bits}, false);
-  llvm::InlineAsm* same =
-      llvm::InlineAsm::get(type, absl::StrCat("# update ", update), "=k,0", /*hasSideEffects=*/false);
-  llvm::CallInst* call = ir_.CreateCall(same, ir_.CreateBitCast(mask, bits));
-  call->setDoesNotAccessMemory();  // so that equal ones become one
-  call->setDoesNotThrow();
-  call->addFnAttr(llvm::Attribute::WillReturn);
-  return ir_.CreateBitCast(call, mask->getType());
+  Value* copy =
+      OpaqueCopy(ir_, ir_.CreateBitCast(mask, bits), RegisterClass::kMask, absl::StrCat("update ", update));
+  return ir_.CreateBitCast(copy, mask->getType());
 }
 
 void NestEmitter::StoreLanes(const Buffer& buffer, const Access& access, Value* value) {

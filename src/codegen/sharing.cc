@@ -98,7 +98,7 @@ Value* NestEmitter::Separate(const BufferNode* buffer, Value* pointer, size_t de
   }
   const llvm::IRBuilder<>::InsertPointGuard guard(ir_);
   ir_.SetInsertPoint(scope.entry->getTerminator());
-  Value* copy = OpaqueCopy(ir_, pointer, opaque_copies_++);
+  Value* copy = OpaqueCopy(ir_, pointer, RegisterClass::kGeneral, absl::StrCat("copy ", opaque_copies_++));
   scope.pointers.push_back({pointer, {}, copy});
   return copy;
 }

@@ -9,8 +9,8 @@
 namespace attune {
 
 // Changes fused groups in plain layouts, where `target` multiplies pairs of i16, but no bytes exactly: what
-// integer products with enough terms and rows take becomes i16, in memory too. The kernel that makes it widens
-// it last, and its other readers narrow it first. Results are the same integers.
+// integer products with enough terms and rows take becomes i16, in memory too. The kernel that makes it
+// widens it last, and its other readers narrow it first. Results are the same integers.
 absl::Status WidenBytes(Graph& graph, const Target& target);
 
 }  // namespace attune

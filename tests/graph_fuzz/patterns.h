@@ -34,7 +34,7 @@ void AddMapConsumers(GraphMaker&);
 void AddWideChain(GraphMaker&);
 void AddFirstLayer(GraphMaker&);
 void AddPaddedWindows(GraphMaker&);
-void AddVolumes(GraphMaker&);  // patterns_volume.cc
+void AddVolumes(GraphMaker&);      // patterns_volume.cc
 void AddTransformer(GraphMaker&);  // patterns_sequence.cc
 void AddDecomposedAttention(GraphMaker&);
 void AddAttentionOfTiles(GraphMaker&);

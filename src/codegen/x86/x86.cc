@@ -10,7 +10,6 @@
 #include "base/status.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetOptions.h"
@@ -32,19 +31,10 @@ void InstallErrorHandlers() {
   });
 }
 
-// It puts sums of integers together otherwise, so that they are short chains, and so takes more registers than
-// there are for a tile of accumulators: they spill, and products of pairs ran at half of their speed.
-void DisableMachineCombiner() {
-  const auto& options = llvm::cl::getRegisteredOptions();
-  const auto option = options.find("x86-machine-combiner");
-  if (option != options.end()) static_cast<llvm::cl::opt<bool>*>(option->second)->setValue(false);
-}
-
 void InitializeOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
     InstallErrorHandlers();
-    DisableMachineCombiner();
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
@@ -90,13 +80,18 @@ void SetX86Attributes(const Target& target, llvm::Module* module) {
   }
 }
 
-// Assembly without instructions; the number is a comment in it.
-llvm::Value* OpaqueCopy(llvm::IRBuilder<>& ir, llvm::Value* pointer, int number) {
-  auto* type = llvm::FunctionType::get(pointer->getType(), {pointer->getType()}, false);
-  llvm::InlineAsm* code = llvm::InlineAsm::get(type, absl::StrCat("# copy ", number), "=r,0", false);
-  llvm::CallInst* copy = ir.CreateCall(code, {pointer});
+// Assembly without instructions.
+llvm::Value* OpaqueCopy(llvm::IRBuilder<>& ir, llvm::Value* value, RegisterClass registers,
+                        const std::string& comment) {
+  const char* constraint = registers == RegisterClass::kVector ? "=v,0"
+                           : registers == RegisterClass::kMask ? "=k,0"
+                                                               : "=r,0";
+  auto* type = llvm::FunctionType::get(value->getType(), {value->getType()}, false);
+  llvm::CallInst* copy = ir.CreateCall(
+      llvm::InlineAsm::get(type, "# " + comment, constraint, /*hasSideEffects=*/false), {value});
   copy->setDoesNotAccessMemory();
   copy->setDoesNotThrow();
+  copy->addFnAttr(llvm::Attribute::WillReturn);
   return copy;
 }
 

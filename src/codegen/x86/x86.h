@@ -3,6 +3,7 @@
 #define ATTUNE_CODEGEN_X86_X86_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "llvm/IR/IRBuilder.h"
@@ -18,9 +19,12 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeX86Machine(const Target
 // Marks every function of the module as code for `target` that never unwinds and calls no library.
 void SetX86Attributes(const Target& target, llvm::Module* module);
 
-// A pointer equal to `pointer` that the optimizer cannot know to be. Copies of one pointer must differ in
-// `number`, or they would be found equal to each other.
-llvm::Value* OpaqueCopy(llvm::IRBuilder<>& ir, llvm::Value* pointer, int number);
+enum class RegisterClass { kGeneral, kVector, kMask };
+
+// A value equal to `value`, which lies in such a register, that the optimizer cannot know to be; it takes no
+// instruction. Copies of one value with the same comment, of one line, are equal to each other.
+llvm::Value* OpaqueCopy(llvm::IRBuilder<>& ir, llvm::Value* value, RegisterClass registers,
+                        const std::string& comment);
 
 }  // namespace attune
 

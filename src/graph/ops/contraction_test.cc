@@ -109,7 +109,7 @@ TEST(InferContraction, ConvInteger) {
   CheckCase({"conv_integer",
              {"f32[1,4,8]", "i8[3,4,3]"},
              {},
-             "invalid: the input is f32[1,4,8], must be u8 or i8"});
+             "invalid: the input is f32[1,4,8], must be u8 or i8 or i16"});
   CheckCase({"conv_integer",
              {"u8[1,4,8]", "i8[3,4,3]", "i8[]"},
              {},

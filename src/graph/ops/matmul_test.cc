@@ -33,10 +33,11 @@ TEST(InferMatMul, MatMul) {
 TEST(InferMatMul, MatMulInteger) {
   CheckCase({"matmul_integer", {"u8[2,3]", "i8[3,4]", "u8[2]", "i8[4]"}, {}, "i32[2,4]"});
   CheckCase({"matmul_integer", {"u8[5,3,2]", "u8[3,4]", "_", "u8[]"}, {{"transpose_a", 1}}, "i32[5,2,4]"});
+  CheckCase({"matmul_integer", {"i16[2,3]", "i16[3,4]"}, {}, "i32[2,4]"});
   CheckCase({"matmul_integer",
-             {"i16[2,3]", "i8[3,4]"},
+             {"i32[2,3]", "i8[3,4]"},
              {},
-             "invalid: the first input is i16[2,3], must be u8 or i8"});
+             "invalid: the first input is i32[2,3], must be u8 or i8 or i16"});
   CheckCase({"matmul_integer",
              {"u8[2,3]", "i8[3,4]", "u8[4]"},
              {},
