@@ -12,8 +12,8 @@ import tempfile
 
 from program import Failed, attune, attune_json
 
-# One processor for each level of instructions: AVX2, AVX-512, and with VNNI, and with BF16, and with AMX.
-LEVELS = ["x86-64-v3", "x86-64-v4", "cascadelake", "cooperlake", "sapphirerapids"]
+# One processor for each set of instructions: AVX2, AVX-VNNI, AVX-512, and with VNNI, and with BF16, and with AMX.
+LEVELS = ["x86-64-v3", "arrowlake", "x86-64-v4", "cascadelake", "cooperlake", "sapphirerapids"]
 
 # Networks with more weights than this are small at a quarter of their width.
 LARGE_BYTES, SMALL_WIDTH = 50e6, 0.25

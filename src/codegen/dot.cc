@@ -4,8 +4,8 @@
 // each lane of 32 bits, neighbouring narrow elements of two registers are multiplied and summed. Idea: a
 // schedule puts a loop over such neighbours innermost; here the store in it is matched with what an
 // instruction does: acc[v] += Σ_t a[t] b[v, t], where a may be the same for all lanes. AVX512_BF16 takes two
-// terms of bf16 into f32, AVX512_VNNI four of u8 and i8 into i32, and AVX2 two of i16 into i32, which another
-// instruction adds.
+// terms of bf16 into f32, AVX512_VNNI and AVX-VNNI four of u8 and i8 into i32, AVX-VNNI-INT8 four of bytes of
+// one type, and AVX2 two of i16 into i32, which another instruction adds.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -27,15 +27,16 @@ constexpr int64_t kLanes = 16, kHalf = 8;  // of 512 and 256 bits
 
 struct Intrinsics {
   llvm::Intrinsic::ID whole, half;
-  bool adds;  // to the sum, which is then its first operand
+  bool adds = true;  // to the sum, which is then its first operand
 };
 
 Intrinsics IntrinsicsOf(const ProductInstruction& instruction) {
   using namespace llvm::Intrinsic;
-  if (instruction.left == DType::kBF16)
-    return {x86_avx512bf16_dpbf16ps_512, x86_avx512bf16_dpbf16ps_256, true};
-  if (instruction.left == DType::kI16) return {x86_avx512_pmaddw_d_512, x86_avx2_pmadd_wd, false};
-  return {x86_avx512_vpdpbusd_512, x86_avx512_vpdpbusd_256, true};
+  if (instruction.left == DType::kBF16) return {x86_avx512bf16_dpbf16ps_512, x86_avx512bf16_dpbf16ps_256};
+  if (instruction.left == DType::kI16) return {x86_avx512_pmaddw_d_512, x86_avx2_pmadd_wd, /*adds=*/false};
+  if (instruction.right == DType::kU8) return {not_intrinsic, x86_avx2_vpdpbuud_256};
+  if (instruction.left == DType::kI8) return {not_intrinsic, x86_avx2_vpdpbssd_256};
+  return {x86_avx512_vpdpbusd_512, x86_avx512_vpdpbusd_256};  // of AVX-VNNI and of AVX-512 alike
 }
 
 // The elements of an operand of 32-bit lanes, where the instruction does not take those.
@@ -56,6 +57,21 @@ const ProductInstruction* FindInstruction(const Target& target, DType sum, std::
 }
 
 }  // namespace
+
+// What an instruction for bytes does, by instructions that every processor has.
+Value* NestEmitter::ModelOf(const ProductInstruction& instruction, Value* sum, Value* left, Value* right) {
+  const auto byte = [&](Value* group, int64_t term, bool is_signed) {
+    constexpr int64_t kBits = 8;
+    const auto above = static_cast<uint64_t>(32 - kBits * (term + 1)), rest = uint64_t{32 - kBits};
+    Value* shifted = ir_.CreateShl(group, above);
+    return is_signed ? ir_.CreateAShr(shifted, rest) : ir_.CreateLShr(shifted, rest);
+  };
+  for (int64_t term = 0; term < instruction.terms; ++term) {
+    sum = ir_.CreateAdd(sum, ir_.CreateMul(byte(left, term, instruction.left == DType::kI8),
+                                           byte(right, term, instruction.right == DType::kI8)));
+  }
+  return sum;
+}
 
 void NestEmitter::EmitDot(const Stmt& s) {
   if (!EmitDotInstruction(s)) EmitUnrolled(s);
@@ -105,6 +121,11 @@ bool NestEmitter::EmitDotInstruction(const Stmt& s) {
   };
   std::vector<Value*> sums;
   for (int64_t lane = 0; lane < lanes_->lanes; lane += width) {
+    if (target_.IsModelled(instruction->feature)) {
+      sums.push_back(
+          ModelOf(*instruction, part(old, lane), part(operands[0], lane), part(operands[1], lane)));
+      continue;
+    }
     std::vector<Value*> arguments = {terms(operands[0], lane), terms(operands[1], lane)};
     if (intrinsics.adds) arguments.insert(arguments.begin(), part(old, lane));
     Value* sum = ir_.CreateIntrinsic(width == kHalf ? intrinsics.half : intrinsics.whole, {}, arguments);

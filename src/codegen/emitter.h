@@ -20,6 +20,7 @@
 #include "codegen/tile_unit.h"
 #include "codegen/values.h"
 #include "llvm/IR/Module.h"
+#include "target/products.h"
 #include "tensor/affine.h"
 #include "tensor/contraction.h"
 #include "tensor/stmt.h"
@@ -92,6 +93,8 @@ class NestEmitter {
   // dot.cc
   void EmitDot(const Stmt& s);
   bool EmitDotInstruction(const Stmt& s);
+  llvm::Value* ModelOf(const ProductInstruction& instruction, llvm::Value* sum, llvm::Value* left,
+                       llvm::Value* right);
 
   // matrix.cc
   // One operation on a tile of `sums`, as a matrix loop asks for it.

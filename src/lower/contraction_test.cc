@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "base/checked.h"
@@ -232,35 +234,60 @@ TEST(LowerContraction, ImagesOfBF16) {
                     Conv(Op::kConv, {"bf16[1,5,8,70]", "bf16[48,5,3,3]"}, {1, 1}, {1, 20, 1, 20})}));
 }
 
+// The range of an integer type, or of the bytes that are made i16.
+std::string AllOf(const std::string& type) {
+  return type == "u8" ? " 0..255" : type == "i8" ? " -128..127" : " -128..255";
+}
+
 // Four bytes or two i16 at a time where the processor has an instruction for it, and where channels or taps
 // come so.
-void ExpectIntegerProductsMatch(const std::string& left, const std::string& right) {
+void ExpectIntegerProductsMatch(const std::string& left, const std::string& right,
+                                const std::optional<Target>& target = {}) {
   const auto conv = [&](const std::string& x, const std::string& w, const Ints& strides, const Ints& pads,
                         int64_t group = 1) {
-    return Conv(Op::kConvInteger, {left + x + " 0..255", right + w + " -128..127"}, strides, pads, group);
+    return Conv(Op::kConvInteger, {left + x + AllOf(left), right + w + AllOf(right)}, strides, pads, group);
   };
-  ExpectKernelsMatch(InEachLayout({conv("[1,32,7,9]", "[48,32,3,3]", {2, 2}, {1, 1, 1, 1}),
-                                   conv("[1,24,6,6]", "[32,24,1,1]", {1, 1}, {0, 0, 0, 0}),
-                                   conv("[1,18,6,6]", "[32,18,1,1]", {1, 1}, {0, 0, 0, 0}),
-                                   conv("[1,32,6,6]", "[32,16,3,3]", {1, 1}, {1, 1, 1, 1}, 2),
-                                   conv("[2,24,9,11]", "[16,24,3,3]", {1, 1}, {0, 1, 1, 0}),
-                                   conv("[1,32,6,6]", "[32,1,3,3]", {1, 1}, {1, 1, 1, 1}, 32),
-                                   conv("[1,16,9,9]", "[16,1,5,5]", {2, 2}, {2, 2, 2, 2}, 16),
-                                   conv("[1,3,21,23]", "[32,3,7,7]", {2, 2}, {3, 3, 3, 3}),
-                                   conv("[1,5,8,70]", "[48,5,3,3]", {1, 1}, {1, 20, 1, 20})}));
+  const auto expect = [&](const std::vector<OperatorCase>& cases) {
+    target ? ExpectKernelsMatch(cases, *target) : ExpectKernelsMatch(cases);
+  };
+  expect(InEachLayout({conv("[1,32,7,9]", "[48,32,3,3]", {2, 2}, {1, 1, 1, 1}),
+                       conv("[1,24,6,6]", "[32,24,1,1]", {1, 1}, {0, 0, 0, 0}),
+                       conv("[1,18,6,6]", "[32,18,1,1]", {1, 1}, {0, 0, 0, 0}),
+                       conv("[1,32,6,6]", "[32,16,3,3]", {1, 1}, {1, 1, 1, 1}, 2),
+                       conv("[2,24,9,11]", "[16,24,3,3]", {1, 1}, {0, 1, 1, 0}),
+                       conv("[1,32,6,6]", "[32,1,3,3]", {1, 1}, {1, 1, 1, 1}, 32),
+                       conv("[1,16,9,9]", "[16,1,5,5]", {2, 2}, {2, 2, 2, 2}, 16),
+                       conv("[1,3,21,23]", "[32,3,7,7]", {2, 2}, {3, 3, 3, 3}),
+                       conv("[1,5,8,70]", "[48,5,3,3]", {1, 1}, {1, 20, 1, 20})}));
   const auto product = [&](const std::string& a, const std::string& b, const Attributes& attributes = {}) {
-    return OperatorCase{Op::kMatMulInteger, {left + a + " 0..255", right + b + " -128..127"}, attributes};
+    return OperatorCase{Op::kMatMulInteger, {left + a + AllOf(left), right + b + AllOf(right)}, attributes};
   };
-  ExpectKernelsMatch({product("[9,64]", "[64,100]"), product("[2,9,64]", "[2,64,33]"),
-                      product("[9,33]", "[33,48]"),
-                      product("[9,32]", "[48,32]", {{"transpose_b", int64_t{1}}}),
-                      product("[64,9]", "[64,48]", {{"transpose_a", int64_t{1}}})});
+  expect({product("[9,64]", "[64,100]"), product("[2,9,64]", "[2,64,33]"), product("[9,33]", "[33,48]"),
+          product("[9,32]", "[48,32]", {{"transpose_b", int64_t{1}}}),
+          product("[64,9]", "[64,48]", {{"transpose_a", int64_t{1}}})});
 }
 
 TEST(LowerContraction, ProductsOfIntegers) {
   ExpectIntegerProductsMatch("u8", "i8");
   ExpectIntegerProductsMatch("i16", "i16");
   ExpectIntegerProductsMatch("i16", "i8");
+}
+
+TEST(LowerContraction, ProductsOfBytesOnTheModel) {
+  const Target target = WithModelledProducts(*TargetByName("x86-64-v3"));
+  for (const auto& [left, right] : {std::pair("u8", "i8"), {"i8", "i8"}, {"u8", "u8"}})
+    ExpectIntegerProductsMatch(left, right, target);
+}
+
+// Where 16 bits would saturate and 32 do not.
+TEST(LowerContraction, ExtremeBytes) {
+  for (const char* type : {"u8", "i16"}) {
+    for (const char* weights : {" -128..-128", " 127..127"}) {
+      const std::string w = absl::StrCat(*type == 'u' ? "i8" : type, "[16,32,3,3]", weights);
+      ExpectKernelsMatch(InEachLayout(
+          {Conv(Op::kConvInteger, {absl::StrCat(type, "[1,32,6,6] 255..255"), w}, {1, 1}, {1, 1, 1, 1})}));
+    }
+  }
 }
 
 TEST(LowerContraction, MatrixProducts) {

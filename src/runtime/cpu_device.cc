@@ -7,7 +7,7 @@
 #include "runtime/cpu_features.h"
 #include "runtime/device.h"
 #include "runtime/thread_pool.h"
-#include "target/feature_level.h"
+#include "target/features.h"
 
 namespace attune {
 namespace {

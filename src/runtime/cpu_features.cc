@@ -7,7 +7,7 @@
 #include <cpuid.h>
 #endif
 
-#include "target/feature_level.h"
+#include "target/features.h"
 #include "target/tile_permission.h"
 
 namespace attune {
@@ -79,6 +79,7 @@ constexpr Feature kFeatures[] = {
     {"amxtile", 7, 0, kEdx, 24, kTileState},
     {"amxint8", 7, 0, kEdx, 25, kTileState},
     {"avxvnni", 7, 1, kEax, 4, kAvxState},
+    {"avxvnniint8", 7, 1, kEdx, 4, kAvxState},
     {"avx512bf16", 7, 1, kEax, 5, kAvx512State},
     {"avxifma", 7, 1, kEax, 23, kAvxState},
 };
@@ -105,12 +106,13 @@ bool Has(const Feature& feature) {
   return feature.state != kTileState || MayUseTiles();
 }
 
-// Whether the environment leaves the feature. What no level has, and is not AVX-512's, no choice takes away.
+// Whether the environment leaves the feature. What no target needs, and is not AVX-512's, no choice takes
+// away.
 bool IsLeft(std::string_view name) {
   const char* chosen = ChosenHostCpu();
   if (chosen == nullptr) return true;
-  for (const LevelFeature& known : kLevelFeatures) {
-    if (Squeeze(known.name) == name) return known.level <= LevelOf(chosen);
+  for (const TargetFeature& known : kTargetFeatures) {
+    if (Squeeze(known.name) == name) return HasAll(FeaturesOf(chosen), FeatureNamed(known.name));
   }
   return !name.starts_with("avx512");
 }

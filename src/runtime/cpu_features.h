@@ -12,7 +12,7 @@ namespace attune {
 // "x86_64", "aarch64": what this library is compiled for.
 std::string_view HostArch();
 
-// The processor that ATTUNE_HOST_CPU names in place of this one (target/feature_level.h); nullptr where it is
+// The processor that ATTUNE_HOST_CPU names in place of this one (target/features.h); nullptr where it is
 // not set. One that is not known has no feature that generated code needs.
 const char* ChosenHostCpu();
 

@@ -11,10 +11,11 @@
 #include <string>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
-#include "target/feature_level.h"
+#include "target/features.h"
 #include "target/target.h"
 #include "target/tile_permission.h"
 
@@ -67,62 +68,53 @@ bool HasTiles() {
 // Sapphire and Emerald Rapids have no products of f16.
 bool HasHalfPrecisionTiles() { return (Cpuid(7, 1).eax & bit_AMXFP16) != 0; }
 
-// The last level up to `most` whose every instruction this processor has. The system is asked for tiles only
-// where the level may have them.
-FeatureLevel LevelOfProcessor(FeatureLevel most) {
-  const auto has = [](FeatureLevel level) {
-    switch (level) {
-      case FeatureLevel::kNone:
-        return true;
-      case FeatureLevel::kAvx2:
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-               (Cpuid(1, 0).ecx & bit_F16C) != 0;
-      case FeatureLevel::kAvx512:
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-      case FeatureLevel::kAvx512Vnni:
-        return __builtin_cpu_supports("avx512vnni") != 0;
-      case FeatureLevel::kAvx512Bf16:
-        return __builtin_cpu_supports("avx512bf16") != 0;
-      case FeatureLevel::kAmx:
-        return HasTiles();
-    }
-    return false;
-  };
+// Those of `wanted` that this processor has. The system is asked for tiles only where they are wanted.
+FeatureSet HostFeatures(FeatureSet wanted) {
   __builtin_cpu_init();
-  FeatureLevel level = FeatureLevel::kNone;
-  for (int next = 1; next <= static_cast<int>(most) && has(static_cast<FeatureLevel>(next)); ++next)
-    level = static_cast<FeatureLevel>(next);
-  return level;
+  const Registers leaf7 = Cpuid(7, 1);
+  FeatureSet own = 0;
+  const auto add = [&](FeatureSet features, bool has) {
+    if (has) own |= features;
+  };
+  add(FeatureNamed("avx2"), __builtin_cpu_supports("avx2"));
+  add(FeatureNamed("fma"), __builtin_cpu_supports("fma"));
+  add(FeatureNamed("f16c"), (Cpuid(1, 0).ecx & bit_F16C) != 0);
+  add(FeatureNamed("avx_vnni"), (leaf7.eax & bit_AVXVNNI) != 0);
+  add(FeatureNamed("avx_vnni_int8"), (leaf7.edx & bit_AVXVNNIINT8) != 0);
+  add(FeatureNamed("avx512f"), __builtin_cpu_supports("avx512f"));
+  add(FeatureNamed("avx512bw"), __builtin_cpu_supports("avx512bw"));
+  add(FeatureNamed("avx512dq"), __builtin_cpu_supports("avx512dq"));
+  add(FeatureNamed("avx512vl"), __builtin_cpu_supports("avx512vl"));
+  add(FeatureNamed("avx512_vnni"), __builtin_cpu_supports("avx512vnni"));
+  add(FeatureNamed("avx512_bf16"), __builtin_cpu_supports("avx512bf16"));
+  if ((wanted & kTiles) != 0) add(kTiles, HasTiles());
+  return own & wanted;
 }
 
 // The target that fits best and whose every instruction this processor has; empty without AVX2.
 std::string BestName(const Identity& id) {
   const bool amd = id.vendor == "AuthenticAMD";
-  switch (LevelOfProcessor(FeatureLevel::kAmx)) {
-    case FeatureLevel::kNone:
-      return "";
-    case FeatureLevel::kAvx2:
-      if (!amd) return "haswell";
-      return id.family >= 0x19 ? "znver3" : "znver2";
-    case FeatureLevel::kAvx512:
-      return "skylake-avx512";
-    case FeatureLevel::kAvx512Vnni:
-      return __builtin_cpu_supports("avx512vbmi2") ? "icelake-server" : "cascadelake";
-    case FeatureLevel::kAvx512Bf16:
-      if (!amd) return "cooperlake";
-      return id.family >= 0x1A ? "znver5" : "znver4";
-    case FeatureLevel::kAmx:
-      return HasHalfPrecisionTiles() ? "graniterapids" : "sapphirerapids";
+  const FeatureSet own = HostFeatures(~FeatureSet{0});
+  if (HasAll(own, kAmx)) return HasHalfPrecisionTiles() ? "graniterapids" : "sapphirerapids";
+  if (HasAll(own, kAvx512Bf16)) {
+    if (!amd) return "cooperlake";
+    return id.family >= 0x1A ? "znver5" : "znver4";
   }
-  return "";
+  if (HasAll(own, kAvx512Vnni))
+    return __builtin_cpu_supports("avx512vbmi2") ? "icelake-server" : "cascadelake";
+  if (HasAll(own, kAvx512)) return "skylake-avx512";
+  if (HasAll(own, kAvxVnniInt8)) return absl::StrContains(id.brand, "Xeon") ? "sierraforest" : "arrowlake";
+  if (HasAll(own, kAvxVnni)) return "alderlake";
+  if (!HasAll(own, kAvx2)) return "";
+  if (!amd) return "haswell";
+  return id.family >= 0x19 ? "znver3" : "znver2";
 }
 
 // The target that the environment asks for.
 absl::StatusOr<Target> ChosenTarget(const std::string& name) {
   absl::StatusOr<Target> target = TargetByName(name);
   if (!target.ok()) return Annotate(target.status(), kHostCpuVariable);
-  if (const FeatureLevel level = LevelOf(name); LevelOfProcessor(level) < level) {
+  if (const FeatureSet needed = FeaturesOf(name); HostFeatures(needed) != needed) {
     return InvalidInput(kHostCpuVariable, "=", name, ": this processor lacks some of its instructions; ",
                         "name one with fewer, or compile for it with --cpu");
   }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "target/feature_level.h"
+#include "target/features.h"
 
 namespace attune {
 

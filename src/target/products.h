@@ -26,6 +26,9 @@ struct ProductInstruction {
 inline constexpr std::array kDotInstructions = {
     ProductInstruction{"avx512_bf16", 2, DType::kF32, DType::kBF16, DType::kBF16},
     ProductInstruction{"avx512_vnni", 4, DType::kI32, DType::kU8, DType::kI8},
+    ProductInstruction{"avx_vnni", 4, DType::kI32, DType::kU8, DType::kI8},
+    ProductInstruction{"avx_vnni_int8", 4, DType::kI32, DType::kI8, DType::kI8},
+    ProductInstruction{"avx_vnni_int8", 4, DType::kI32, DType::kU8, DType::kU8},
     ProductInstruction{"avx2", 2, DType::kI32, DType::kI16, DType::kI16},  // and an addition
 };
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_join.h"
 #include "base/status.h"
-#include "target/feature_level.h"
+#include "target/features.h"
 
 namespace attune {
 namespace {
@@ -35,6 +35,9 @@ constexpr Row kTargets[] = {
     {"x86-64-v4", "skylake-avx512", 32 * kKiB, kMiB, 16 * kMiB, 2.7, 2},
     {"haswell", "haswell", 32 * kKiB, 256 * kKiB, 8 * kMiB, 3.4, 2},
     {"avx2", "haswell", 32 * kKiB, 256 * kKiB, 8 * kMiB, 3.4, 2},
+    {"alderlake", "alderlake", 48 * kKiB, 1280 * kKiB, 30 * kMiB, 3.6, 2},
+    {"arrowlake", "alderlake", 48 * kKiB, 3 * kMiB, 36 * kMiB, 3.7, 2},
+    {"sierraforest", "alderlake", 32 * kKiB, kMiB, 108 * kMiB, 2.6, 1},
     {"skylake-avx512", "skylake-avx512", 32 * kKiB, kMiB, 24 * kMiB, 2.7, 2},
     {"cascadelake", "cascadelake", 32 * kKiB, kMiB, 24 * kMiB, 2.7, 2},
     {"icelake-server", "icelake-server", 48 * kKiB, 1280 * kKiB, 32 * kMiB, 2.9, 2},
@@ -60,24 +63,23 @@ constexpr bool NamesEveryProcessor() {
 static_assert(NamesEveryProcessor());
 
 Target MakeTarget(const Row& row) {
-  const FeatureLevel level = LevelOf(row.name);
-  const bool avx512 = level >= FeatureLevel::kAvx512;
+  const FeatureSet features = FeaturesOf(row.name);
+  const bool avx512 = HasAll(features, kAvx512);
   Target target;
   target.name = row.name;
   target.llvm_cpu = avx512 ? "x86-64-v4" : "x86-64-v3";
   target.llvm_tune = row.tune;
-  for (const LevelFeature& feature : kLevelFeatures) {
-    if (feature.level <= level) target.required_features.emplace_back(feature.name);
+  std::vector<std::string_view> attributes;
+  for (const TargetFeature& feature : kTargetFeatures) {
+    if (!HasAll(features, FeatureNamed(feature.name))) continue;
+    target.required_features.emplace_back(feature.name);
+    if (!feature.attribute.empty()) attributes.push_back(feature.attribute);
   }
+  target.llvm_features = absl::StrJoin(attributes, ",");
   if (avx512) {
     target.vector_bits = 512;
     target.num_vector_registers = 32;
   }
-  std::vector<std::string> beyond;
-  if (level >= FeatureLevel::kAvx512Vnni) beyond.push_back("+avx512vnni");
-  if (level >= FeatureLevel::kAvx512Bf16) beyond.push_back("+avx512bf16");
-  if (level >= FeatureLevel::kAmx) beyond.push_back("+amx-tile,+amx-int8,+amx-bf16");
-  target.llvm_features = absl::StrJoin(beyond, ",");
   target.l1_bytes = row.l1;
   target.l2_bytes = row.l2;
   target.l3_bytes = row.l3;
@@ -96,6 +98,14 @@ Target MakeTarget(const Row& row) {
   return target;
 }
 
+Target WithModelled(Target base, FeatureSet features) {
+  for (const TargetFeature& feature : kTargetFeatures) {
+    if (HasAll(features, FeatureNamed(feature.name)) && !base.Has(feature.name))
+      base.modelled_features.emplace_back(feature.name);
+  }
+  return base;
+}
+
 bool Contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -108,12 +118,9 @@ bool Target::Has(std::string_view feature) const {
 
 bool Target::IsModelled(std::string_view feature) const { return Contains(modelled_features, feature); }
 
-Target WithModelledTiles(Target base) {
-  for (const LevelFeature& feature : kLevelFeatures) {
-    if (feature.level == FeatureLevel::kAmx && !base.Has(feature.name))
-      base.modelled_features.emplace_back(feature.name);
-  }
-  return base;
+Target WithModelledTiles(Target base) { return WithModelled(std::move(base), kTiles); }
+Target WithModelledProducts(Target base) {
+  return WithModelled(std::move(base), FeatureNamed("avx_vnni") | FeatureNamed("avx_vnni_int8"));
 }
 
 std::vector<std::string> TargetNames() {

@@ -23,9 +23,8 @@ struct Target {
   std::string llvm_features;
   std::string llvm_tune;
 
-  // Instruction sets that the code needs; the runtime refuses an artifact where one is missing. Spelled
-  // "avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni", "avx512_bf16",
-  // "amx_tile", "amx_int8", "amx_bf16".
+  // Instruction sets that the code needs, as kTargetFeatures spells them; the runtime refuses an artifact
+  // where one is missing.
   std::vector<std::string> required_features;
 
   // Instruction sets that strategies may use and that generated code calls a software model of instead; for
@@ -78,12 +77,13 @@ struct Target {
 absl::StatusOr<Target> TargetByName(std::string_view name);
 std::vector<std::string> TargetNames();
 
-// The same with AMX's instruction sets, those that it lacks as modelled ones. For tests: so every kernel that
-// works on tiles runs, and is checked, on any machine.
+// The same with AMX's instruction sets, or VNNI-INT8's, those that it lacks as modelled ones. For tests: so
+// every kernel that works with them runs, and is checked, on any machine.
 Target WithModelledTiles(Target base);
+Target WithModelledProducts(Target base);
 
 // The processor that this program runs on: the named target that fits best, with the caches and cores that
-// the system reports. ATTUNE_HOST_CPU in the environment names another (feature_level.h). Fails where AVX2,
+// the system reports. ATTUNE_HOST_CPU in the environment names another (features.h). Fails where AVX2,
 // FMA or F16C is missing, and where the named one has instructions that this one lacks.
 absl::StatusOr<Target> HostTarget();
 

@@ -196,7 +196,8 @@ bool Fuzz(Options options) {
 // instructions.
 std::vector<Setting> ReplaySettings(const Setting& own) {
   std::vector<Setting> settings = {own};
-  for (const char* name : {"x86-64-v3", "wide", "x86-64-v4", "cascadelake", "cooperlake", "sapphirerapids"}) {
+  for (const char* name :
+       {"x86-64-v3", "wide", "bytes", "x86-64-v4", "cascadelake", "cooperlake", "sapphirerapids"}) {
     for (const PassPlan& plan : {DefaultPlan(), PassPlan{.steps = {{"fuse", {}}}}}) {
       Setting setting;
       setting.cpu = name;

@@ -14,7 +14,7 @@ namespace {
 
 // Not processors, but compiled for on any: strategies of vectors of 512 bits in AVX2's instructions, and with
 // the software model of a matrix unit too.
-constexpr std::string_view kWide = "wide", kTiles = "tiles";
+constexpr std::string_view kWide = "wide", kTiles = "tiles", kBytes = "bytes";
 constexpr std::array<std::string_view, 4> kPrecisions = {"fp32", "bf16", "fp16-weights", "int8"};
 
 template <typename T>
@@ -59,7 +59,7 @@ PassPlan DrawPlan(Random& random) {
 }
 
 std::vector<std::string> RunnableCpus() {
-  std::vector<std::string> names = {std::string(kWide), std::string(kTiles)};
+  std::vector<std::string> names = {std::string(kWide), std::string(kTiles), std::string(kBytes)};
   for (const std::string& name : TargetNames()) {
     const absl::StatusOr<Target> target = TargetByName(name);
     if (target.ok() && RunsHere(*target)) names.push_back(name);
@@ -112,7 +112,11 @@ absl::StatusOr<Setting> ParseSetting(std::string_view text) {
 
 absl::StatusOr<Target> TargetOf(const Setting& setting) {
   const bool wide = setting.cpu == kWide || setting.cpu == kTiles;
-  ASSIGN_OR_RETURN(Target target, TargetByName(wide ? "x86-64-v4" : setting.cpu));
+  const bool models_bytes = setting.cpu == kBytes;
+  ASSIGN_OR_RETURN(Target target, TargetByName(wide           ? "x86-64-v4"
+                                               : models_bytes ? "x86-64-v3"
+                                                              : setting.cpu));
+  if (models_bytes) target = WithModelledProducts(target);
   if (wide) {
     ASSIGN_OR_RETURN(const Target narrow, TargetByName("x86-64-v3"));
     target.name = setting.cpu;
