@@ -122,6 +122,42 @@ __attribute__((target("avx512f,avx512vnni"))) float DotLoop512(const Operands& o
   return static_cast<float>(_mm512_reduce_add_epi32(total));
 }
 
+// Likewise, in vectors of 256 bits; and of pairs of 16 bits, two terms at a time.
+__attribute__((target("avx2,avxvnni"))) float DotLoop256(const Operands& operands, int64_t terms) {
+  __m256i sum[kRowsOf16][kColumns] = {};
+  for (int64_t t = 0; t < terms; ++t) {
+    const auto& rows = operands.rows[t % kTerms];
+    const auto* column = reinterpret_cast<const __m256i*>(operands.columns[t % kTerms]);
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kRowsOf16; ++i) {
+      const __m256i row = _mm256_castps_si256(_mm256_set1_ps(rows[i]));
+      sum[i][0] = _mm256_dpbusd_avx_epi32(sum[i][0], row, column[0]);
+      sum[i][1] = _mm256_dpbusd_avx_epi32(sum[i][1], row, column[1]);
+    }
+  }
+  __m256i total = _mm256_setzero_si256();
+  for (const auto& row : sum) total = _mm256_add_epi32(total, _mm256_add_epi32(row[0], row[1]));
+  return static_cast<float>(_mm256_extract_epi32(total, 0));
+}
+__attribute__((target("avx2"))) float PairLoop256(const Operands& operands, int64_t terms) {
+  __m256i sum[kRowsOf16][kColumns] = {};
+  for (int64_t t = 0; t < terms; ++t) {
+    const auto& rows = operands.rows[t % kTerms];
+    const auto* column = reinterpret_cast<const __m256i*>(operands.columns[t % kTerms]);
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kRowsOf16; ++i) {
+      const __m256i row = _mm256_castps_si256(_mm256_set1_ps(rows[i]));
+      for (int j = 0; j < kColumns; ++j) {
+        sum[i][j] = _mm256_add_epi32(sum[i][j], _mm256_madd_epi16(row, column[j]));
+        __asm__("" : "+x"(sum[i][j]));  // which the compiler would put together otherwise
+      }
+    }
+  }
+  __m256i total = _mm256_setzero_si256();
+  for (const auto& row : sum) total = _mm256_add_epi32(total, _mm256_add_epi32(row[0], row[1]));
+  return static_cast<float>(_mm256_extract_epi32(total, 0));
+}
+
 // The same operands as pairs of bf16, two terms at a time.
 __attribute__((target("avx512f,avx512bf16"))) float DotLoopBF16(const Operands& operands, int64_t terms) {
   __m512 sum[kRowsOf32][kColumns] = {};
@@ -275,6 +311,9 @@ ProductPeaks MeasureProducts(int threads, const Target& target) {
     peaks.int8 = tiles(TileLoop<true>, float_next, 4);
   } else if (target.Has("avx512_vnni")) {
     peaks.int8 = vectors(DotLoop512, float_next, kRowsOf32, 4);
+  } else if (target.vector_bits == 256) {
+    peaks.int8 = target.Has("avx_vnni") ? vectors(DotLoop256, float_next, kRowsOf16, 4)
+                                        : vectors(PairLoop256, float_next, kRowsOf16, 2);
   }
   return peaks;
 }
