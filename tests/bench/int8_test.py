@@ -7,7 +7,7 @@ import unittest
 
 import numpy
 
-from bench import measure, models, networks, page, plots, report
+from bench import measure, models, networks, page, pages, plots, report
 from bench import results as ask
 from program import Failed
 from sample import kernel, report_again, sample
@@ -156,12 +156,14 @@ class Reports(unittest.TestCase):
         self.assertEqual(rows[-1][-2:], ["1.00", ""])
 
     def test_the_page_is_one_of_its_own(self):
-        self.assertEqual([page.name_of(sample()), page.name_of(self.results)], ["performance", "performance-int8"])
-        text = page.page(self.results, report.figures(self.results))
+        names = [pages.name_of(results).removeprefix(pages.kind_of(results["machine"]))
+                 for results in (sample(), self.results)]
+        self.assertEqual(names, ["", "-int8"])
+        text = page.page(self.results, report.figures(self.results), "avx2-int8")
         for expected in ("# Performance in 8-bit integers", "`./do bench --int8 --write-docs`",
-                         "](performance-int8/speed.svg)", "(480 of integers)", "| multiply-adds in integers |"):
+                         "](avx2-int8/speed.svg)", "(480 of integers)", "| multiply-adds in integers |"):
             self.assertIn(expected, text)
-        self.assertNotIn("integers", page.page(sample(), {}))
+        self.assertNotIn("integers", page.page(sample(), {}, "avx2"))
 
     def test_the_roof_is_that_of_integers_where_there_are_any(self):
         profile = self.cases[0]["runs"][1]["profile"]

@@ -5,7 +5,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from bench import page, plots, report
+from bench import page, pages, plots, report
 from bench import results as ask
 from bench.__main__ import command_of
 from bench.svg import Drawing
@@ -63,13 +63,24 @@ class Report(unittest.TestCase):
     def test_page(self):
         results = sample()
         charts = report.figures(results)
-        text = page.page(results, charts)
+        text = page.page(results, charts, "avx2")
         self.assertEqual(set(charts), {"speed.svg", "speed-variants.svg", "latency-1.svg", "latency-2.svg",
                                        "roofline-1.svg", "roofline-2.svg"})
         for name in charts:
-            self.assertIn(f"](performance/{name})", text)
+            self.assertIn(f"](avx2/{name})", text)
         for expected in ("./do bench --write-docs", "./do bench one", "commit 0123456789ab, with changes", "one-b8"):
             self.assertIn(expected, text)
+
+    def test_the_summary_keeps_the_pages_of_other_machines(self):
+        with tempfile.TemporaryDirectory() as folder:
+            docs, results = pathlib.Path(folder), sample()
+            for instructions, mean in ((["avx2", "avx512f", "amx_tile"], 1.5), (["avx2"], 1.25), (["avx2"], 1.75)):
+                results["machine"]["instructions"] = instructions
+                pages.write_summary(docs, pages.name_of(results), pages.entry(results, [(1, mean), (2, None)]))
+            text = (docs / "performance.md").read_text()
+        self.assertIn("| amx | [networks of floats](performance/amx.md), 3 | 1.50 |  | 2020-01-02 |", text)
+        self.assertIn("| avx2 | [networks of floats](performance/avx2.md), 3 | 1.75 |", text)
+        self.assertNotIn("1.25", text)
 
     def test_page_of_attune_alone(self):
         results = sample()
@@ -78,7 +89,7 @@ class Report(unittest.TestCase):
             for run in case["runs"]:
                 run["engines"] = {"attune": run["engines"]["attune"]}
         self.assertEqual(set(report.figures(results)), {"roofline-1.svg", "roofline-2.svg"})
-        self.assertIn("| one | **2.00** |", page.page(results, {}))
+        self.assertIn("| one | **2.00** |", page.page(results, {}, "avx2"))
 
 
 class Svg(unittest.TestCase):

@@ -6,7 +6,8 @@
     measure    lets all engines take turns on a network
     stats      what is computed of latencies
     results    the document that a run writes, and questions that reports ask it
-    report     tables; page writes docs/performance.md and performance-int8.md; plots and svg draw the figures
+    report     tables; page writes a page of docs/performance; plots and svg draw the figures
+    pages      which page a run writes, and docs/performance.md, the summary of all
     compare    this program against the one of another commit
     wide       networks that nobody tuned for, for --wide
     machine    what processor and which versions

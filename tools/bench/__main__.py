@@ -5,7 +5,7 @@ import os
 import shlex
 import sys
 
-from bench import compare, page, report
+from bench import compare, page, pages, report
 from bench import results as ask
 from bench.measure import Lab, document
 from bench.options import BAD_USAGE, ENGINES_MISSING, SLOWER, parse
@@ -66,7 +66,9 @@ def show_wide(results, output, write_docs):
     """Prints the table and writes the page. Returns the exit code."""
     write_text(output / "table.md", wide_page.page(results))
     if write_docs:
-        write_text(DOCS / f"{wide_page.NAME}.md", wide_page.page(results))
+        name = pages.name_of(results)
+        write_text(DOCS / "performance" / f"{name}.md", wide_page.page(results))
+        summarize(results, name, lambda threads: wide_page.mean_ratio(results, threads))
     for threads in results["settings"]["threads"]:
         print(f"least latency in ms on {ask.plural(threads, 'thread')}\n")
         print_table(wide_page.rows(results, threads))
@@ -75,14 +77,21 @@ def show_wide(results, output, write_docs):
     return ENGINES_MISSING if lacking else 0
 
 
+def summarize(results, name, mean_ratio):
+    means = [(threads, mean_ratio(threads)) for threads in results["settings"]["threads"]]
+    pages.write_summary(DOCS, name, pages.entry(results, means))
+
+
 def show(results, output, write_docs):
     """Prints the tables and writes the reports. Returns the exit code."""
     charts = report.figures(results)
     write_text(output / "table.md", report.table_file(results))
     write_all(output, charts)
     if write_docs:
-        name = page.name_of(results)
-        write_page(DOCS / f"{name}.md", page.page(results, charts), DOCS / name, charts)
+        name, folder = pages.name_of(results), DOCS / "performance"
+        write_page(folder / f"{name}.md", page.page(results, charts, name), folder / name, charts)
+        cases = ask.standard_and_variants(results)[0]
+        summarize(results, name, lambda threads: ask.mean_ratio(cases, threads))
     for cases in filter(None, ask.standard_and_variants(results)):
         for threads in results["settings"]["threads"]:
             print(f"least latency in ms on {ask.plural(threads, 'thread')}\n")

@@ -42,7 +42,7 @@ def describe():
         "cpu": info["model name"],
         "cpu_family": int(info["cpu family"]),
         "cpu_model": int(info["model"]),
-        "instructions": [flag for flag in ("avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "amx_tile")
+        "instructions": [flag for flag in ("avx2", "fma", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "amx_tile")
                          if flag in info["flags"].split()],
         "processors": processors(),
         "caches": caches(),

@@ -103,8 +103,7 @@ def parser():
                    help="report this results.json again, with the networks that are named measured anew: where "
                         "something else ran on the machine")
     p.add_argument("--write-docs", action="store_true",
-                   help="write docs/performance.md too, with --int8 docs/performance-int8.md, with --wide "
-                        "docs/performance-wide.md")
+                   help="write the page of this kind of machine in docs/performance too, and their summary")
     p.add_argument("--against", metavar="COMMIT", help="compare with this commit's program, which is built for it")
     p.add_argument("--against-program", type=pathlib.Path, metavar="PATH", help="compare with this program")
     return p

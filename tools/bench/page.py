@@ -1,4 +1,4 @@
-"""docs/performance.md, and performance-int8.md of networks of integers, made of results.json and of nothing else."""
+"""The page of a run on networks of floats or of integers, made of results.json and of nothing else."""
 from bench import report
 from bench import results as ask
 from bench.results import TITLES, plural
@@ -6,26 +6,22 @@ from bench.results import TITLES, plural
 LEAST_SHARE = 0.03  # of a network's time: kernels that take more are listed
 
 
-def name_of(results):
-    """Of the page, and of the folder of its figures beside it."""
-    return "performance-int8" if ask.is_int8(results) else "performance"
-
-
-def page(results, charts):
-    """The page's text. `charts` are the names of the figures that there are."""
+def page(results, charts, name):
+    """The text of the page `name`. `charts` are the names of the figures that there are, in a folder of that name."""
+    charts = {chart: f"{name}/{chart}" for chart in charts}
     cases, variants = ask.standard_and_variants(results)
     parts = [*introduction(results, cases, charts), *method(results)]
     parts += ["## Latency", *latencies(results, cases, charts)]
     if variants:
         parts += ["## Other widths, sizes and batches",
-                  *figure(results, charts, "speed-variants.svg", "Attune against the fastest peer of each variant"),
+                  *figure(charts, "speed-variants.svg", "Attune against the fastest peer of each variant"),
                   *latencies(results, variants, [])]
     parts += ["\n".join(report.reasons(results)), *loading(results, cases), *kernels(results, cases, charts)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def figure(results, charts, name, text):
-    return [f"![{text}]({name_of(results)}/{name})"] if name in charts else []
+def figure(charts, name, text):
+    return [f"![{text}]({charts[name]})"] if name in charts else []
 
 
 def introduction(results, cases, charts):
@@ -37,7 +33,7 @@ def introduction(results, cases, charts):
     return [f"# {title}",
             f"*Made by `./do bench{flag} --write-docs`, of measurements from {results['date'][:10]}: changes by hand "
             "get lost.*",
-            summary, *figure(results, charts, "speed.svg", "Attune against the fastest peer of each network")]
+            summary, *figure(charts, "speed.svg", "Attune against the fastest peer of each network")]
 
 
 def method(results):
@@ -72,8 +68,10 @@ come from Keras and are quantized by TensorFlow's converter, as TensorFlow Lite.
 ranges come from four samples of noise: as fast as trained ones. ssd_mobilenet_v1 is a trained detector whose
 quantization was a part of the training. All engines get the same file, where they read it. Each peer's output is
 compared with Attune's for one input, but for the detector's, which are lists in an order that the least difference
-changes. The last column of the tables is the share of the multiply-adds that Attune does in kernels of integers, by
-`attune profile`. What is measured in floats stands in [performance](performance.md)."""
+changes. Without an instruction that adds products of bytes in 32 bits (VNNI), ONNX Runtime and oneDNN add two of them
+in 16, where 255 · 127 + 255 · 127 becomes 32,767 and not 64,770; Attune's sums are exact on every processor. The last
+column of the tables is the share of the multiply-adds that Attune does in kernels of integers, by
+`attune profile`. What is measured in floats stands in [another page](../performance.md)."""
 
 
 def machine(described):
@@ -91,7 +89,7 @@ def latencies(results, cases, charts):
     parts = []
     for threads in results["settings"]["threads"]:
         title = f"On {plural(threads, 'thread')}"
-        parts += [f"### {title}", *figure(results, charts, f"latency-{threads}.svg", f"Latency {title.lower()}"),
+        parts += [f"### {title}", *figure(charts, f"latency-{threads}.svg", f"Latency {title.lower()}"),
                   report.markdown(report.latency_rows(results, cases, threads, report.bold))]
     return parts
 
@@ -112,13 +110,13 @@ def kernels(results, cases, charts):
         return []
     parts = ["## Where the time goes",
              """A kernel's roofline is the longer of two times: its operations at the processor's measured peak, with
-operands from the first-level cache ([why](decisions/peaks.md)), and its bytes at the measured bandwidth of where they
+operands from the first-level cache ([why](../decisions/peaks.md)), and its bytes at the measured bandwidth of where they
 lie, which is memory, or a cache for a kernel that moves them faster than memory can. The longer one is what it is bound
 by. Operations are counted as the operator defines them, so that an algorithm that needs fewer, as Winograd's
 convolution, stands above the roof; a function such as exp counts as what its approximation adds and multiplies. Bytes
 are the least that must move."""]
     for count in results["settings"]["threads"]:
-        parts += figure(results, charts, f"roofline-{count}.svg", f"Roofline on {plural(count, 'thread')}")
+        parts += figure(charts, f"roofline-{count}.svg", f"Roofline on {plural(count, 'thread')}")
     parts.append(f"Kernels that take more than {100 * LEAST_SHARE:g} % of a network's time on "
                  f"{plural(threads, 'thread')}. Time ÷ roofline's is 1 at the roof; what is above 1 could be gained.")
     for case, profile in profiles:

@@ -20,6 +20,11 @@ PRODUCTS = {"conv", "conv_transpose", "matmul", "attention", "conv_integer", "ma
 TITLES = {"attune": "Attune", **{peer.name: peer.title for peer in PEERS.values()}}
 
 
+def is_wide(results):
+    """Whether the networks are those of the wide set."""
+    return results["settings"].get("wide", False)
+
+
 def is_int8(results):
     """Whether the networks are of 8-bit integers."""
     return results["settings"].get("int8", False)

@@ -7,5 +7,5 @@
     digest       of what a network is made of, by which a file that is out of date is told
     export       a process that makes one network and writes it, its inputs and torch's outputs
     results      the record of a run, which goes on where it ended
-    page         docs/performance-wide.md
+    page         its page of docs/performance
 """

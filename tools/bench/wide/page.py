@@ -1,11 +1,10 @@
-"""docs/performance-wide.md, made of results.json and of nothing else."""
+"""The page of a run on the wide set, made of results.json and of nothing else."""
 from bench import report
 from bench import results as ask
 from bench.page import machine
 from bench.results import TITLES, milliseconds, plural
 from bench.stats import geometric_mean
 
-NAME = "performance-wide"
 MOST_KERNELS = 3  # that are named of a network
 
 
@@ -30,7 +29,7 @@ def introduction(results):
         *(summary(results, threads) for threads in settings["threads"]),
         f"""{plural(len(results['cases']), 'network')} that nobody tuned for, from torchvision, from transformers and
 written by hand, with random weights and dimensions that are cut down where one inference would take long
-([the list](../tools/bench/wide/table.py)). What well-known networks hide comes to light here: operators and shapes that
+([the list](../../tools/bench/wide/table.py)). What well-known networks hide comes to light here: operators and shapes that
 are rare, and kernels that are far from their roofline.""",
         f"Attune (commit {', '.join(commits)}) beside {', '.join(peers)}, all in float32 but for networks whose "
         "weights are integers. All read the same ONNX files, and each output is compared with torch's, or with "
@@ -49,6 +48,11 @@ def ratios(results, threads):
     """(ratio, case, run) of networks that Attune and a peer ran, the least ratio first."""
     found = ((ask.speed_ratio(run), case, run) for case, run in ask.runs_with(results["cases"], threads))
     return sorted((each for each in found if each[0]), key=lambda each: each[0])
+
+
+def mean_ratio(results, threads):
+    found = [ratio for ratio, _, _ in ratios(results, threads)]
+    return geometric_mean(found) if found else None
 
 
 def summary(results, threads):
