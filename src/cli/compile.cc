@@ -84,7 +84,7 @@ std::string Summary(const Flags& flags, const NetworkDescription& d, const Netwo
       report.pack_seconds, report.link_seconds);
   if (network.precision_report().has_value()) {
     for (const std::string& line : Describe(*network.precision_report())) {
-      absl::StrAppend(&text, "  bf16      ", line, "\n");
+      absl::StrAppendFormat(&text, "  %-9s %s\n", network.precision_report()->precision, line);
     }
   }
   if (network.quantized() != nullptr) {
