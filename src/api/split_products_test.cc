@@ -1,5 +1,5 @@
-// Products of f32 as three of bf16, compiled: for tiles of the processor where it has them, and for the software
-// model of them on any machine.
+// Products of f32 as three of bf16, compiled: for tiles of the processor where it has them, and for the
+// software model of them on any machine.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -110,7 +110,8 @@ bool VerifyReport::ok() const {
 }
 
 std::vector<OutputCheck> CheckOutputs(const Graph& graph, const std::vector<Tensor>& expected,
-                                      const std::vector<NamedTensor>& actual, const NetworkPrecision& precision) {
+                                      const std::vector<NamedTensor>& actual,
+                                      const NetworkPrecision& precision) {
   const bool quantized = Quantizes(graph);
   std::vector<OutputCheck> checks;
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -121,7 +122,8 @@ std::vector<OutputCheck> CheckOutputs(const Graph& graph, const std::vector<Tens
 
 absl::StatusOr<VerifyReport> VerifyAgainstReference(const Graph& graph,
                                                     const std::vector<NamedTensor>& inputs,
-                                                    const std::vector<NamedTensor>& actual, const NetworkPrecision& precision) {
+                                                    const std::vector<NamedTensor>& actual,
+                                                    const NetworkPrecision& precision) {
   std::vector<Tensor> ordered;
   for (const auto& input : graph.inputs()) {
     const auto found = std::find_if(inputs.begin(), inputs.end(),

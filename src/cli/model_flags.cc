@@ -68,7 +68,8 @@ absl::StatusOr<Target> TargetOf(const ModelFlags& flags) {
   if (flags.precision == "bf16" && !target.Has("avx512_bf16"))
     return NotSupported("NS --precision bf16: ", target.name, " has no avx512_bf16; leave the flag out");
   if (flags.precision == "bf16x3" && !target.Has("amx_bf16"))
-    return NotSupported("NS --precision bf16x3: ", target.name, " has no amx_bf16, without which three products "
+    return NotSupported("NS --precision bf16x3: ", target.name,
+                        " has no amx_bf16, without which three products "
                         "of bf16 take longer than one of fp32; leave the flag out");
   return target;
 }
@@ -169,8 +170,11 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thre
                   absl::StrCat("processor to compile for: ", absl::StrJoin(TargetNames(), ", "),
                                " (default: this machine)"))
       ->check(CLI::IsMember(TargetNames()));
-  command.add_option("--precision", flags.precision, "fp32, bf16, bf16x3 (fp32 but for products, each of them the sum of three of bf16, which keep "
-                  "about 16 bits), fp16, int8 or auto")
+  command
+      .add_option(
+          "--precision", flags.precision,
+          "fp32, bf16, bf16x3 (fp32 but for products, each of them the sum of three of bf16, which keep "
+          "about 16 bits), fp16, int8 or auto")
       ->check(CLI::IsMember({"fp32", "bf16", "bf16x3", "fp16", "int8", "auto"}));
   command
       .add_option("--weights", flags.weights,

@@ -271,10 +271,9 @@ TEST_P(EveryPass, KeepsWhatRandomGraphsCompute) {
   TryPlan({{{GetParam(), {}}}}, changed);
   // Exported patterns, branches and integers do not arise at random; they have tests of their own.
   static const std::set<std::string> kRare = {
-      "inline_branches",        "narrow",           "sink_dequantize",
-      "integer_products",       "fold_zero_points", "fold_scales",
-      "decompose_quantization", "round_weights",    "linearize_integers",
-      "split_products"};
+      "inline_branches",    "narrow",        "sink_dequantize",        "integer_products",
+      "fold_zero_points",   "fold_scales",   "decompose_quantization", "round_weights",
+      "linearize_integers", "split_products"};
   const bool is_rare = GetParam().starts_with("recognize_") || kRare.contains(GetParam());
   EXPECT_GE(changed, is_rare ? 0 : 5);
 }

@@ -8,9 +8,9 @@
 // elementwise operators before a concatenation, which fusion makes one kernel of.
 //
 // Special values: a number that bf16 would round to infinity has the largest bf16 as its high part. An
-// infinite x has the parts ∞, 0, 0: one infinite product decides the sum, and none is ∞ · low(w), which is NaN
-// where w is a bf16. NaN stays NaN in all parts. (Henry, Tang, Heinecke: Leveraging the bfloat16 artificial
-// intelligence datatype for higher-precision computations, ARITH 2019.)
+// infinite x has the parts ∞, 0, 0: one infinite product decides the sum, and none is ∞ · low(w), which is
+// NaN where w is a bf16. NaN stays NaN in all parts. (Henry, Tang, Heinecke: Leveraging the bfloat16
+// artificial intelligence datatype for higher-precision computations, ARITH 2019.)
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -83,12 +83,13 @@ bool GainsBySplitting(const Node& node, int64_t min_uses) {
     rows = out[2] * out[3];
     columns = w[0];
   } else {
-    if (node.attrs().Bool("transpose_a") || x.back() % 2 != 0 || x.back() == 0 || out.back() == 1) return false;
+    if (node.attrs().Bool("transpose_a") || x.back() % 2 != 0 || x.back() == 0 || out.back() == 1)
+      return false;
     rows = out[out.size() - 2];
     columns = out.back();
   }
-  const int64_t products = node.output()->type().num_elements() *
-                           (node.op() == Op::kConv ? w[1] * w[2] * w[3] : x.back());
+  const int64_t products =
+      node.output()->type().num_elements() * (node.op() == Op::kConv ? w[1] * w[2] * w[3] : x.back());
   const auto is_used = [&](const Value* operand) {
     return operand->constant() != nullptr || products >= min_uses * operand->type().num_elements();
   };

@@ -36,26 +36,26 @@ TEST(SplitProducts, PartsStandSideBySide) {
   })",
                 R"(graph @g(%x: f32[4,2]) {
     %w = constant() {value = f32[2,2]<1.00390625, 2, inf, -4>} : f32[2,2]
-    %i0 = is_inf(%x) : bool[4,2]
-    %c0 = clip(%x) {max = 3.3895313892515355e+38, min = -3.3895313892515355e+38} : f32[4,2]
-    %w0 = where(%i0, %x, %c0) : f32[4,2]
-    %p0 = cast(%w0) {to = bf16} : bf16[4,2]
-    %i1 = is_inf(%x) : bool[4,2]
-    %z1 = constant() {value = f32[]<0>} : f32[]
-    %w1 = where(%i1, %z1, %x) : f32[4,2]
-    %c1 = clip(%w1) {max = 3.3895313892515355e+38, min = -3.3895313892515355e+38} : f32[4,2]
-    %p1 = cast(%c1) {to = bf16} : bf16[4,2]
-    %i2 = is_inf(%x) : bool[4,2]
-    %z2 = constant() {value = f32[]<0>} : f32[]
-    %w2 = where(%i2, %z2, %x) : f32[4,2]
-    %c2 = clip(%w2) {max = 3.3895313892515355e+38, min = -3.3895313892515355e+38} : f32[4,2]
-    %h2 = cast(%c2) {to = bf16} : bf16[4,2]
-    %f2 = cast(%h2) {to = f32} : f32[4,2]
-    %s2 = sub(%w2, %f2) : f32[4,2]
-    %p2 = cast(%s2) {to = bf16} : bf16[4,2]
-    %x3 = concat(%p0, %p1, %p2) {axis = 1} : bf16[4,6]
-    %w3 = constant() {value = bf16[6,2]<1, 2, inf, -4, 0.00390625, 0, 0, 0, 1, 2, 0, -4>} @"w" : bf16[6,2]
-    %y = matmul(%x3, %w3) {to = f32} : f32[4,2]
+    %0 = is_inf(%x) : bool[4,2]
+    %1 = clip(%x) {max = 3.3895313892515355e+38, min = -3.3895313892515355e+38} : f32[4,2]
+    %2 = where(%0, %x, %1) : f32[4,2]
+    %3 = cast(%2) {to = bf16} : bf16[4,2]
+    %4 = is_inf(%x) : bool[4,2]
+    %5 = constant() {value = f32[]<0>} : f32[]
+    %6 = where(%4, %5, %x) : f32[4,2]
+    %7 = clip(%6) {max = 3.3895313892515355e+38, min = -3.3895313892515355e+38} : f32[4,2]
+    %8 = cast(%7) {to = bf16} : bf16[4,2]
+    %9 = is_inf(%x) : bool[4,2]
+    %10 = constant() {value = f32[]<0>} : f32[]
+    %11 = where(%9, %10, %x) : f32[4,2]
+    %12 = clip(%11) {max = 3.3895313892515355e+38, min = -3.3895313892515355e+38} : f32[4,2]
+    %13 = cast(%12) {to = bf16} : bf16[4,2]
+    %14 = cast(%13) {to = f32} : f32[4,2]
+    %15 = sub(%11, %14) : f32[4,2]
+    %16 = cast(%15) {to = bf16} : bf16[4,2]
+    %17 = concat(%3, %8, %16) {axis = 1} : bf16[4,6]
+    %18 = constant() {value = bf16[6,2]<1, 2, inf, -4, 0.00390625, 0, 0, 0, 1, 2, 0, -4>} @"w" : bf16[6,2]
+    %y = matmul(%17, %18) {to = f32} : f32[4,2]
     return "y": %y
   })");
 }
@@ -102,9 +102,10 @@ Tensor RandomTensor(const Shape& shape, uint64_t seed) {
 
 TEST(SplitProducts, ErrsByItsBound) {
   ExpectWithinBound(kProduct, {RandomTensor({5, 64}, 1), RandomTensor({64, 3}, 2)});
-  ExpectWithinBound("graph @g(%x: f32[2,5,6,7], %w: f32[3,5,3,2], %b: f32[3]) { %y = conv(%x, %w, %b) "
-                    "{pads = [1, 0, 0, 1], strides = [2, 1]} : f32[2,3,3,7] return \"\": %y }",
-                    {RandomTensor({2, 5, 6, 7}, 1), RandomTensor({3, 5, 3, 2}, 2), RandomTensor({3}, 3)});
+  ExpectWithinBound(
+      "graph @g(%x: f32[2,5,6,7], %w: f32[3,5,3,2], %b: f32[3]) { %y = conv(%x, %w, %b) "
+      "{pads = [1, 0, 0, 1], strides = [2, 1]} : f32[2,3,3,7] return \"\": %y }",
+      {RandomTensor({2, 5, 6, 7}, 1), RandomTensor({3, 5, 3, 2}, 2), RandomTensor({3}, 3)});
   // Terms that cancel but for a 10000th.
   Tensor x = RandomTensor({5, 64}, 4), w = RandomTensor({64, 3}, 5);
   for (int64_t i = 0; i < x.num_elements(); i += 2) x.SetDouble(i + 1, -1.0001 * x.ToDouble(i));

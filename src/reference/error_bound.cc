@@ -62,8 +62,8 @@ struct Noise {
 // Evaluates nodes with the noise of one run.
 class NoisyEvaluator {
  public:
-  NoisyEvaluator(const Types& types, const std::vector<Visit>& visits, const NetworkPrecision& precision, uint64_t seed,
-                 double sign)
+  NoisyEvaluator(const Types& types, const std::vector<Visit>& visits, const NetworkPrecision& precision,
+                 uint64_t seed, double sign)
       : types_(types), visits_(visits), precision_(precision), random_(seed), sign_(sign) {}
 
   absl::StatusOr<std::vector<Tensor>> Evaluate(const Node& node, const std::vector<Tensor>& inputs) {
@@ -327,7 +327,8 @@ ErrorAnalysis::ErrorAnalysis(ErrorAnalysis&&) noexcept = default;
 ErrorAnalysis& ErrorAnalysis::operator=(ErrorAnalysis&&) noexcept = default;
 
 absl::StatusOr<ErrorAnalysis> ErrorAnalysis::Create(const Graph& graph, const std::vector<Tensor>& inputs,
-                                                    const std::vector<Tensor>& reference, const NetworkPrecision& precision) {
+                                                    const std::vector<Tensor>& reference,
+                                                    const NetworkPrecision& precision) {
   auto impl = std::make_unique<Impl>(graph, precision);
   RETURN_IF_ERROR(impl->Prepare(inputs, reference));
   return ErrorAnalysis(std::move(impl));

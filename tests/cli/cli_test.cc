@@ -122,8 +122,8 @@ TEST_F(CliTest, BF16x3IsCheckedByABoundOfItsOwn) {
       RunAttune({"compile", convolutions, "--precision", "bf16x3", "--cpu", "x86-64-v3", "-o", artifact_});
   EXPECT_NE(refused.exit_code, 0);
   EXPECT_THAT(refused.err, HasSubstr("NS --precision bf16x3: x86-64-v3 has no amx_bf16"));
-  const Outcome compiled = Do({"compile", convolutions, "--precision", "bf16x3", "--cpu", "sapphirerapids",
-                               "-o", artifact_});
+  const Outcome compiled =
+      Do({"compile", convolutions, "--precision", "bf16x3", "--cpu", "sapphirerapids", "-o", artifact_});
   EXPECT_THAT(compiled.out, HasSubstr("bf16x3    "));
   const Outcome verified = RunAttune({"verify", convolutions, "--precision", "bf16x3", "--json", "-"});
   if (verified.err.find("has no amx_bf16") != std::string::npos) GTEST_SKIP() << verified.err;

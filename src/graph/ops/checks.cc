@@ -88,7 +88,8 @@ absl::StatusOr<DType> SumType(const Node& node, DType operands) {
   const DType to = node.attrs().Type("to");
   const bool is_half = operands == DType::kF16 || operands == DType::kBF16;
   if (to == operands || (is_half && to == DType::kF32)) return to;
-  return InvalidInput("to is ", DTypeName(to), ", which no sum of products of ", DTypeName(operands), " is in");
+  return InvalidInput("to is ", DTypeName(to), ", which no sum of products of ", DTypeName(operands),
+                      " is in");
 }
 
 absl::StatusOr<Ints> IntsAttribute(const Node& node, std::string_view name, size_t count, int64_t absent,
