@@ -126,11 +126,14 @@ Network Network::Optimize(const PassPlan& plan, const OptimizeOptions& options) 
   }
   absl::StatusOr<std::vector<StepReport>> passes = RunPlan(*graph, plan, run);
   if (!passes.ok()) return Failed(passes.status());
-  state->precision = IsBF16(plan) ? DType::kBF16 : HasF16Weights(plan) ? DType::kF16 : DType::kF32;
+  const DType narrowest = IsBF16(plan) ? DType::kBF16 : HasF16Weights(plan) ? DType::kF16 : DType::kF32;
+  state->precision = {narrowest, IsBF16x3(plan)};
   state->precision_report.reset();
-  if (IsBF16(plan)) {
-    state->precision_report = {
-        .layers = std::move(narrowing.layers), .outputs = {}, .not_measured = std::move(narrowing.failure)};
+  if (IsBF16(plan) || IsBF16x3(plan)) {
+    state->precision_report = {.precision = IsBF16(plan) ? "bf16" : "bf16x3",
+                               .layers = std::move(narrowing.layers),
+                               .outputs = {},
+                               .not_measured = std::move(narrowing.failure)};
   }
   state->expected = std::move(narrowing.outputs);
   state->optimized = std::move(graph);

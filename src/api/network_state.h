@@ -19,7 +19,7 @@ struct Network::State {
   std::shared_ptr<const Graph> imported, optimized;
   std::shared_ptr<const QuantizedModel> quantized;  // whose graph is the imported one then
   std::string pass_plan;
-  DType precision = DType::kF32;  // the least that something has which the model has in f32
+  NetworkPrecision precision;  // of what the model has in f32
   std::vector<StepReport> passes;
   std::string artifact;
   std::shared_ptr<const CompiledModel> compiled;

@@ -17,8 +17,9 @@ struct OutputError {
   double error = 0;
 };
 
-// Of a network that was optimized for bf16.
+// Of a network that was optimized for bf16, or for three products of it.
 struct PrecisionReport {
+  std::string precision = "bf16";  // or "bf16x3", of which nothing is measured
   std::vector<LayerPrecision> layers;
   // The outputs of floats, for the examples that the layers were measured on. Empty before the network is
   // compiled, and where nothing was measured.

@@ -31,14 +31,13 @@ bool Quantizes(const Graph& graph) {
 }
 
 // Without what rounding explains.
-Tolerance ToleranceOf(const Tensor& expected, bool quantized, DType precision) {
+Tolerance ToleranceOf(const Tensor& expected, bool quantized, const NetworkPrecision& precision) {
   if (quantized && IsInt(expected.dtype())) return {.absolute = 1, .relative = 0};
-  const bool narrowed = expected.dtype() == DType::kF32 && precision != DType::kF32;
-  return NetworkTolerance(expected, narrowed ? precision : expected.dtype());
+  return NetworkTolerance(expected, expected.dtype() == DType::kF32 ? precision : expected.dtype());
 }
 
 OutputCheck Check(const std::string& name, const Tensor& expected, const Tensor& actual, bool quantized,
-                  DType precision) {
+                  const NetworkPrecision& precision) {
   OutputCheck check;
   check.name = name;
   if (quantized && IsFloat(expected.dtype())) {
@@ -84,7 +83,7 @@ OutputCheck CheckWithRounding(OutputCheck check, const OutputBounds& output, con
 // Checks again what is not ok, until rounding explains it or cannot.
 absl::Status ExplainByRounding(const Graph& graph, const std::vector<Tensor>& inputs,
                                const std::vector<Tensor>& expected, const std::vector<NamedTensor>& actual,
-                               DType precision, std::vector<OutputCheck>& checks) {
+                               const NetworkPrecision& precision, std::vector<OutputCheck>& checks) {
   ASSIGN_OR_RETURN(ErrorAnalysis analysis, ErrorAnalysis::Create(graph, inputs, expected, precision));
   const bool quantized = Quantizes(graph);
   const std::vector<OutputCheck> before = checks;
@@ -111,7 +110,8 @@ bool VerifyReport::ok() const {
 }
 
 std::vector<OutputCheck> CheckOutputs(const Graph& graph, const std::vector<Tensor>& expected,
-                                      const std::vector<NamedTensor>& actual, DType precision) {
+                                      const std::vector<NamedTensor>& actual,
+                                      const NetworkPrecision& precision) {
   const bool quantized = Quantizes(graph);
   std::vector<OutputCheck> checks;
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -122,7 +122,8 @@ std::vector<OutputCheck> CheckOutputs(const Graph& graph, const std::vector<Tens
 
 absl::StatusOr<VerifyReport> VerifyAgainstReference(const Graph& graph,
                                                     const std::vector<NamedTensor>& inputs,
-                                                    const std::vector<NamedTensor>& actual, DType precision) {
+                                                    const std::vector<NamedTensor>& actual,
+                                                    const NetworkPrecision& precision) {
   std::vector<Tensor> ordered;
   for (const auto& input : graph.inputs()) {
     const auto found = std::find_if(inputs.begin(), inputs.end(),

@@ -30,10 +30,10 @@ struct VerifyReport {
 
 // Compares each output of a whole network. Floats: NetworkTolerance; integers exact. A network that quantizes
 // what it computes amplifies rounding to whole steps: its integers may be one step off, its floats need a
-// cosine similarity of at least 0.999. `precision`: the narrowest that the compiled network has, in values or
-// weights, in the place of f32.
+// cosine similarity of at least 0.999. `precision`: of the compiled network, in the place of f32.
 std::vector<OutputCheck> CheckOutputs(const Graph& graph, const std::vector<Tensor>& expected,
-                                      const std::vector<NamedTensor>& actual, DType precision = DType::kF32);
+                                      const std::vector<NamedTensor>& actual,
+                                      const NetworkPrecision& precision = {});
 
 // Runs the reference interpreter on `graph` and compares; where that fails, again with what rounding may do
 // to each element (reference/error_bound.h), which takes up to nine runs more. `inputs` are by name; others
@@ -41,7 +41,7 @@ std::vector<OutputCheck> CheckOutputs(const Graph& graph, const std::vector<Tens
 absl::StatusOr<VerifyReport> VerifyAgainstReference(const Graph& graph,
                                                     const std::vector<NamedTensor>& inputs,
                                                     const std::vector<NamedTensor>& actual,
-                                                    DType precision = DType::kF32);
+                                                    const NetworkPrecision& precision = {});
 
 }  // namespace attune
 

@@ -89,7 +89,7 @@ std::string Summary(const Flags& flags, const NetworkDescription& d, const Netwo
     absl::StrAppend(&text, "  slow      ", slow, "\n");
   if (network.precision_report().has_value()) {
     for (const std::string& line : Describe(*network.precision_report())) {
-      absl::StrAppend(&text, "  bf16      ", line, "\n");
+      absl::StrAppendFormat(&text, "  %-9s %s\n", network.precision_report()->precision, line);
     }
   }
   if (network.quantized() != nullptr) {

@@ -67,6 +67,10 @@ absl::StatusOr<Target> TargetOf(const ModelFlags& flags) {
   ASSIGN_OR_RETURN(const Target target, flags.cpu.empty() ? HostTarget() : TargetByName(flags.cpu));
   if (flags.precision == "bf16" && !target.Has("avx512_bf16"))
     return NotSupported("NS --precision bf16: ", target.name, " has no avx512_bf16; leave the flag out");
+  if (flags.precision == "bf16x3" && !target.Has("amx_bf16"))
+    return NotSupported("NS --precision bf16x3: ", target.name,
+                        " has no amx_bf16, without which three products "
+                        "of bf16 take longer than one of fp32; leave the flag out");
   return target;
 }
 
@@ -165,8 +169,12 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thre
                   absl::StrCat("processor to compile for: ", absl::StrJoin(TargetNames(), ", "),
                                " (default: this machine)"))
       ->check(CLI::IsMember(TargetNames()));
-  command.add_option("--precision", flags.precision, "fp32, bf16, fp16, int8 or auto")
-      ->check(CLI::IsMember({"fp32", "bf16", "fp16", "int8", "auto"}));
+  command
+      .add_option(
+          "--precision", flags.precision,
+          "fp32, bf16, bf16x3 (fp32 but for products, each of them the sum of three of bf16, which keep "
+          "about 16 bits), fp16, int8 or auto")
+      ->check(CLI::IsMember({"fp32", "bf16", "bf16x3", "fp16", "int8", "auto"}));
   command
       .add_option("--weights", flags.weights,
                   "fp32, or fp16: round weights and store them in 16 bits each; kernels compute as before")
@@ -203,6 +211,7 @@ absl::StatusOr<PassPlan> ReadPlan(const ModelFlags& flags) {
     plan = *std::move(given);
   }
   if (flags.precision == "bf16") RETURN_IF_ERROR(Annotate(SetBF16(plan), flags.passes));
+  if (flags.precision == "bf16x3") RETURN_IF_ERROR(Annotate(SetBF16x3(plan), flags.passes));
   if (flags.weights == "fp16") RETURN_IF_ERROR(Annotate(SetF16Weights(plan), flags.passes));
   return plan;
 }

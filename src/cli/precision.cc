@@ -47,19 +47,19 @@ void AddPrecision(const std::optional<PrecisionReport>& report, Json& json) {
   Json layers = Json::array();
   for (const LayerPrecision& layer : report->layers) {
     layers.push_back({{"name", layer.name},
-                      {"precision", layer.is_bf16 ? "bf16" : "fp32"},
+                      {"precision", layer.is_bf16 ? report->precision : "fp32"},
                       {"error", layer.error.has_value() ? Json(*layer.error) : Json()}});
   }
   Json outputs = Json::array();
   for (const OutputError& output : report->outputs)
     outputs.push_back({{"name", output.name}, {"error", output.error}});
-  Json& bf16 = json["bf16"] = {{"layers", std::move(layers)}, {"outputs", std::move(outputs)}};
-  if (!report->not_measured.empty()) bf16["not_measured"] = report->not_measured;
+  Json& written = json[report->precision] = {{"layers", std::move(layers)}, {"outputs", std::move(outputs)}};
+  if (!report->not_measured.empty()) written["not_measured"] = report->not_measured;
 }
 
 void PrintNotes(const std::optional<PrecisionReport>& report) {
   if (!report.has_value()) return;
-  for (const std::string& line : Describe(*report)) PrintNote(absl::StrCat("bf16: ", line));
+  for (const std::string& line : Describe(*report)) PrintNote(absl::StrCat(report->precision, ": ", line));
 }
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-// What a command says of a network in bf16.
+// What a command says of a network in bf16, or by three products of it.
 #ifndef ATTUNE_CLI_PRECISION_H_
 #define ATTUNE_CLI_PRECISION_H_
 
@@ -15,8 +15,8 @@ namespace attune {
 // output is from f32.
 std::vector<std::string> Describe(const PrecisionReport& report);
 
-// Adds the member "bf16" to what a command writes as JSON; errors that are not finite or were not measured
-// are null. Nothing where there is no report.
+// Adds the member "bf16" or "bf16x3" to what a command writes as JSON; errors that are not finite or were not
+// measured are null. Nothing where there is no report.
 void AddPrecision(const std::optional<PrecisionReport>& report, Json& json);
 
 // For commands whose results are something else: the lines on stderr. Nothing where there is no report.

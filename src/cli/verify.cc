@@ -30,6 +30,8 @@ Json ToJson(const Flags& flags, const VerifyReport& report, const std::optional<
                        {"mismatches", c.mismatches},
                        {"max_absolute_error", c.max_absolute_error},
                        {"max_relative_error", c.max_relative_error},
+                       {"rms_error", c.rms_error},
+                       {"rms_expected", c.rms_expected},
                        {"cosine", c.cosine}});
   }
   Json json = {{"model", flags.model.model},

@@ -143,7 +143,9 @@ absl::Status DefineWinograd(Definition& definition, const Node& conv, const Wino
   const Shape xs = x->type().shape(), ws = w->type().shape();
   const Ints pads = conv.attrs().IntList("pads", Ints(4, 0));
   const DType dtype = ComputeType(conv.output()->type().dtype);
-  const DType factor_type = dot > 1 ? x->type().dtype : dtype;
+  // A sum that is stored in more than its operands have is to err no more than its terms.
+  const bool rounds = dot > 1 && conv.output()->type().dtype == x->type().dtype;
+  const DType factor_type = rounds ? x->type().dtype : dtype;
 
   // Of the weights alone: made ahead of time, so in f64. Channels beyond the last one take its weights.
   const int64_t groups = CeilDiv(s.out_blocks, group_blocks), group_channels = group_blocks * s.lanes;

@@ -84,14 +84,6 @@ bool HasNoOtherFloats(const Node& node) {
   });
 }
 
-bool IsLayer(const Node& node) {
-  return GetOpInfo(node.op()).category == OpCategory::kContraction && IsF32(node.output());
-}
-
-std::string NameOf(const Node& layer) {
-  return !layer.name().empty() ? layer.name() : absl::StrCat(OpName(layer.op()), " ", layer.output()->name());
-}
-
 using Nodes = std::set<const Node*>;
 
 // Takes a layer out of `chosen`, and what is on the way to it: all that its inputs come from, back to other
@@ -158,7 +150,7 @@ void Report(const Graph& graph, const Nodes& chosen, const Errors& errors, Narro
   for (const auto& node : graph.nodes()) {
     if (!IsLayer(*node)) continue;
     const auto error = errors.find(node.get());
-    report.layers.push_back({.name = NameOf(*node),
+    report.layers.push_back({.name = LayerName(*node),
                              .is_bf16 = chosen.contains(node.get()),
                              .error = error == errors.end() ? std::nullopt : std::optional(error->second)});
   }

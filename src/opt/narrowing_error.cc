@@ -64,6 +64,15 @@ double RelativeError(double difference, double layer) {
 
 }  // namespace
 
+bool IsLayer(const Node& node) {
+  return GetOpInfo(node.op()).category == OpCategory::kContraction &&
+         node.output()->type().dtype == DType::kF32;
+}
+
+std::string LayerName(const Node& layer) {
+  return !layer.name().empty() ? layer.name() : absl::StrCat(OpName(layer.op()), " ", layer.output()->name());
+}
+
 bool IsNarrowedInput(const Node& node, int i) {
   constexpr int kMask = 3;
   const Value* input = node.input(i);

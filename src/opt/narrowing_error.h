@@ -21,14 +21,14 @@ namespace attune {
 // A convolution, matrix product or another contraction of f32.
 struct LayerPrecision {
   std::string name;
-  bool is_bf16 = false;
+  bool is_bf16 = false;  // or three products of bf16, by the pass split_products
   // The root mean square of what bf16 changes in the layer's output, inputs and weights rounded, relative to
   // that of the output; infinite where either is no finite number. Nothing where it was not measured, as
   // that of a layer whose kind stays in f32.
   std::optional<double> error;
 };
 
-// What the pass narrow decided (RunOptions::narrowing).
+// What the passes narrow and split_products decided (RunOptions::narrowing).
 struct NarrowingReport {
   std::vector<LayerPrecision> layers;  // in the graph's order, those of regions first
   // The graph's outputs in f32 for the examples; empty where nothing was measured.
@@ -36,6 +36,10 @@ struct NarrowingReport {
   // Why nothing could be measured, where that was asked for.
   std::string failure;
 };
+
+// Whether a node is such a layer, and what reports call it.
+bool IsLayer(const Node& node);
+std::string LayerName(const Node& layer);
 
 struct NarrowingErrors {
   std::vector<double> layers;

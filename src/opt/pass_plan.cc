@@ -123,6 +123,12 @@ absl::Status SetBF16(PassPlan& plan) {
 }
 bool IsBF16(const PassPlan& plan) { return IsOn(plan, "narrow", "bf16"); }
 
+absl::Status SetBF16x3(PassPlan& plan) {
+  if (SwitchOn(plan, "split_products", "bf16x3")) return absl::OkStatus();
+  return InvalidInput("the plan lacks the pass split_products, which makes three products of bf16");
+}
+bool IsBF16x3(const PassPlan& plan) { return IsOn(plan, "split_products", "bf16x3"); }
+
 absl::Status SetF16Weights(PassPlan& plan) {
   if (SwitchOn(plan, "round_weights", "f16")) return absl::OkStatus();
   return InvalidInput("the plan lacks the pass round_weights, which rounds weights to f16");

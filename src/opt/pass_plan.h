@@ -31,6 +31,11 @@ absl::Status SetBF16(PassPlan& plan);
 // Whether it does.
 bool IsBF16(const PassPlan& plan);
 
+// Makes the plan compute products of f32 by three of bf16. An error where it lacks the pass "split_products".
+absl::Status SetBF16x3(PassPlan& plan);
+// Whether it does.
+bool IsBF16x3(const PassPlan& plan);
+
 // Makes the plan round weights to f16. An error where it lacks the pass "round_weights".
 absl::Status SetF16Weights(PassPlan& plan);
 // Whether it does.

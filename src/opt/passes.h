@@ -142,6 +142,13 @@ absl::StatusOr<bool> NarrowPass(Graph& graph, const PassContext& context);
 // lose more of it than rounding does, as of numbers beyond its range. Equal to rounding to f16.
 absl::StatusOr<bool> RoundWeightsPass(Graph& graph, const PassContext& context);
 
+// With `bf16x3` 1: after: every convolution of images and one group, and every matrix product, of f32, is one
+// of bf16 with three times the channels or terms and a sum in f32, unless it has few pixels, rows or columns,
+// or its left operand is transposed or has an odd number of terms, or an operand that is no constant has less
+// than `min_uses` products for each element. Each product errs by 2^-15 of itself at most, and besides by
+// 2^-126 of an operand where parts of the other are below that.
+absl::StatusOr<bool> SplitProductsPass(Graph& graph, const PassContext& context);
+
 // Before: no fused nodes. After: every node other than constants, if, loop and fused is in the region of
 // exactly one fused node (fusion_groups.h says which nodes share one), which has the name of the group's
 // anchor. Its inputs are the values that the group takes from outside, constants among them, except

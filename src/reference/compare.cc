@@ -76,6 +76,8 @@ Comparison CompareElements(const Tensor& expected, const Tensor& actual, F allow
   result.elements = expected.num_elements();
   const AbsoluteErrors errors(expected, actual);
   Products products;
+  double squared_errors = 0;
+  int64_t finite = 0;
   double worst_excess = -1;
   for (int64_t i = 0; i < result.elements; ++i) {
     const double b = expected.ToDouble(i);
@@ -90,6 +92,8 @@ Comparison CompareElements(const Tensor& expected, const Tensor& actual, F allow
       products.expected_squared += b * b;
       products.actual_squared += a * a;
       products.mixed += a * b;
+      squared_errors += error * error;
+      ++finite;
     } else if (!SameNonFinite(b, a)) {
       excess = kInfinity;
     }
@@ -103,6 +107,10 @@ Comparison CompareElements(const Tensor& expected, const Tensor& actual, F allow
   }
   result.worst_excess = std::max(worst_excess, 0.0);
   result.cosine = products.Cosine();
+  if (finite > 0) {
+    result.rms_error = std::sqrt(squared_errors / static_cast<double>(finite));
+    result.rms_expected = std::sqrt(products.expected_squared / static_cast<double>(finite));
+  }
   return result;
 }
 
@@ -125,8 +133,14 @@ Tolerance OperatorTolerance(DType dtype) {
 
 Tolerance NetworkTolerance(const Tensor& expected) { return NetworkTolerance(expected, expected.dtype()); }
 
-Tolerance NetworkTolerance(const Tensor& expected, DType precision) {
-  Tolerance tolerance = OperatorTolerance(precision);
+Tolerance NetworkTolerance(const Tensor& expected, const NetworkPrecision& precision) {
+  Tolerance tolerance = OperatorTolerance(precision.narrowest);
+  if (precision.splits_products) {
+    constexpr double kLowPart = 0x1p-8;  // a unit roundoff of bf16, where its second number begins
+    const Tolerance bf16 = OperatorTolerance(DType::kBF16);
+    tolerance.absolute = std::max(tolerance.absolute, kLowPart * bf16.absolute);
+    tolerance.relative = std::max(tolerance.relative, kLowPart * bf16.relative);
+  }
   if (const double scale = RootMeanSquare(expected); scale > 0) tolerance.absolute *= scale;
   return tolerance;
 }

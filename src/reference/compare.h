@@ -21,11 +21,22 @@ struct Tolerance {
 // f64 1e-9 + 1e-7 |b|, integers and bool 0.
 Tolerance OperatorTolerance(DType dtype);
 
+// What a compiled network has where its model has f32.
+struct NetworkPrecision {
+  DType narrowest = DType::kF32;  // of values and weights
+  // Products of convolutions and matrix products are three of bf16, as the pass split_products makes them.
+  bool splits_products = false;
+
+  NetworkPrecision(DType dtype = DType::kF32, bool splits = false)  // NOLINT: a dtype is a precision
+      : narrowest(dtype), splits_products(splits) {}
+};
+
 // For an output of a whole network: the same with the absolute part in units of the root mean square of the
-// expected tensor's finite elements (1 where that is zero).
-// `precision`: what the network computes in, where that is not the output's dtype.
+// expected tensor's finite elements (1 where that is zero). Of split products: what bf16 has, times 2^-8, but
+// not less than f32.
+// `precision`: of the network, where that is not the output's dtype.
 Tolerance NetworkTolerance(const Tensor& expected);
-Tolerance NetworkTolerance(const Tensor& expected, DType precision);
+Tolerance NetworkTolerance(const Tensor& expected, const NetworkPrecision& precision);
 
 // Of the finite elements; 0 where there are none.
 double RootMeanSquare(const Tensor& tensor);
@@ -46,6 +57,8 @@ struct Comparison {
   int64_t mismatches = 0;         // elements beyond the tolerance
   double max_absolute_error = 0;  // over elements that are finite on both sides
   double max_relative_error = 0;  // |a - b| / |b| over those with b != 0
+  double rms_error = 0;           // root mean square over elements that are finite on both sides
+  double rms_expected = 0;        // of the same elements
   // The flat index of the element that exceeds its bound by the largest factor, or comes closest to it; -1
   // when there is no element.
   int64_t worst = -1;

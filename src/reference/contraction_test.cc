@@ -98,6 +98,15 @@ TEST(Contraction, MatMulOfIntegersWraps) {
   EXPECT_THAT(Evaluate(Op::kMatMul, {a, Make(DType::kI32, {2, 1}, {65536, -1})}), Has({-3}));
 }
 
+// 1 + 2^-9 is no bf16.
+TEST(Contraction, SumsOfBF16InF32) {
+  const Tensor a = Make(DType::kBF16, {1, 2}, {1, 1}), b = Make(DType::kBF16, {2, 1}, {1, 0x1p-9});
+  EXPECT_THAT(Evaluate(Op::kMatMul, {a, b}), Has({1}));
+  const Tensor y = Evaluate(Op::kMatMul, {a, b}, {{"to", DType::kF32}});
+  EXPECT_EQ(y.dtype(), DType::kF32);
+  EXPECT_THAT(y, Has({1 + 0x1p-9}));
+}
+
 TEST(Contraction, WiderThanAPanel) {
   const Tensor a = RandomF32({9, 70}, 7);
   const Tensor b = RandomF32({70, 130}, 8);

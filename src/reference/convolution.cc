@@ -145,7 +145,7 @@ Outputs EvaluateConv(const Node& node, Inputs inputs) {
   Convolution conv = ReadConvolution(node, inputs);
   RETURN_IF_ERROR(CheckOutput(conv));
   if (IsPresent(inputs, 2)) conv.bias = Load<double>(inputs[2]);
-  return One(Store(Convolve(conv), inputs[0].dtype(), OutputShape(conv)));
+  return One(Store(Convolve(conv), SumType(node, inputs), OutputShape(conv)));
 }
 
 Outputs EvaluateConvTranspose(const Node& node, Inputs inputs) { return EvaluateConv(node, inputs); }

@@ -8,7 +8,6 @@
 
 #include "base/random.h"
 #include "base/status.h"
-#include "reference/compare.h"
 #include "reference/convert_floats.h"
 #include "reference/interpreter.h"
 #include "reference/rounding.h"
@@ -64,8 +63,8 @@ struct Noise {
 // Evaluates nodes with the noise of one run.
 class NoisyEvaluator {
  public:
-  NoisyEvaluator(const Types& types, const std::vector<Visit>& visits, DType precision, uint64_t seed,
-                 double sign)
+  NoisyEvaluator(const Types& types, const std::vector<Visit>& visits, const NetworkPrecision& precision,
+                 uint64_t seed, double sign)
       : types_(types), visits_(visits), precision_(precision), random_(seed), sign_(sign) {}
 
   absl::StatusOr<std::vector<Tensor>> Evaluate(const Node& node, const std::vector<Tensor>& inputs) {
@@ -90,9 +89,17 @@ class NoisyEvaluator {
 
  private:
   DType TypeOf(const Value* value) const { return types_.at(value); }
-  bool IsNarrowed(DType dtype) const { return dtype == DType::kF32 && precision_ != DType::kF32; }
+  bool IsNarrowed(DType dtype) const { return dtype == DType::kF32 && precision_.narrowest != DType::kF32; }
+  // What the two parts of an operand leave of it, 2^-17, and half of the product of the low parts, which is
+  // left out.
+  static constexpr double kSplitOperand = 0x1p-16;
+  bool IsSplitInput(const Node& node, int i, DType dtype) const {
+    const bool is_product =
+        node.op() == Op::kConv || node.op() == Op::kConvTranspose || node.op() == Op::kMatMul;
+    return precision_.splits_products && is_product && i < 2 && dtype == DType::kF32;
+  }
   // What values of `dtype` are stored as, and computed in.
-  DType Stored(DType dtype) const { return IsNarrowed(dtype) ? precision_ : dtype; }
+  DType Stored(DType dtype) const { return IsNarrowed(dtype) ? precision_.narrowest : dtype; }
   static DType Computed(DType dtype) { return dtype == DType::kF64 ? DType::kF64 : DType::kF32; }
 
   // A sum of n terms errs like √n/4 roundings of each, and of itself where they have one sign; uniform noise
@@ -102,7 +109,7 @@ class NoisyEvaluator {
     const double unit = UnitRoundoff(Computed(dtype));
     Noise noise;
     noise.relative = (model.kind == Rounding::kAdd ? 1 : 2) * unit;
-    if (IsNarrowed(dtype)) noise.relative += UnitRoundoff(precision_);
+    if (IsNarrowed(dtype)) noise.relative += UnitRoundoff(precision_.narrowest);
     noise.least = SmallestNormal(Computed(dtype));
     if (model.kind == Rounding::kSum) noise.relative += std::sqrt(model.terms) / 2 * unit;
     if (model.winograd && i == 0) {
@@ -112,6 +119,7 @@ class NoisyEvaluator {
     }
     // A power of a negative number has its sign, or is a number at all, by its exponent.
     noise.keeps_integers = node.op() == Op::kPow && i == 1;
+    if (IsSplitInput(node, i, dtype)) noise.relative += kSplitOperand;
     // What jumps decides once more on what it computes.
     if (model.jumps) noise.relative *= kDeviations;
     return noise;
@@ -188,7 +196,7 @@ class NoisyEvaluator {
 
   const Types& types_;
   const std::vector<Visit>& visits_;
-  DType precision_;
+  NetworkPrecision precision_;
   Random random_;
   double sign_;
   size_t next_ = 0;
@@ -216,7 +224,7 @@ struct Deviations {
 
 class ErrorAnalysis::Impl {
  public:
-  Impl(const Graph& graph, DType precision) : graph_(graph), precision_(precision) {}
+  Impl(const Graph& graph, const NetworkPrecision& precision) : graph_(graph), precision_(precision) {}
 
   absl::Status Prepare(const std::vector<Tensor>& inputs, const std::vector<Tensor>& reference) {
     ASSIGN_OR_RETURN(converted_, ConvertFloats(graph_, DType::kF64));
@@ -308,7 +316,7 @@ class ErrorAnalysis::Impl {
   }
 
   const Graph& graph_;
-  DType precision_;
+  NetworkPrecision precision_;
   std::unique_ptr<Graph> converted_;
   Types types_;
   std::vector<Tensor> inputs_;
@@ -323,7 +331,8 @@ ErrorAnalysis::ErrorAnalysis(ErrorAnalysis&&) noexcept = default;
 ErrorAnalysis& ErrorAnalysis::operator=(ErrorAnalysis&&) noexcept = default;
 
 absl::StatusOr<ErrorAnalysis> ErrorAnalysis::Create(const Graph& graph, const std::vector<Tensor>& inputs,
-                                                    const std::vector<Tensor>& reference, DType precision) {
+                                                    const std::vector<Tensor>& reference,
+                                                    const NetworkPrecision& precision) {
   auto impl = std::make_unique<Impl>(graph, precision);
   RETURN_IF_ERROR(impl->Prepare(inputs, reference));
   return ErrorAnalysis(std::move(impl));
@@ -334,7 +343,7 @@ void ErrorAnalysis::AddPair() { impl_->AddPair(); }
 std::vector<OutputBounds> ErrorAnalysis::Outputs() const { return impl_->Outputs(); }
 
 absl::StatusOr<std::vector<OutputBounds>> BoundErrors(const Graph& graph, const std::vector<Tensor>& inputs,
-                                                      DType precision, int pairs) {
+                                                      const NetworkPrecision& precision, int pairs) {
   ASSIGN_OR_RETURN(const std::vector<Tensor> reference, Interpreter().Run(graph, inputs));
   ASSIGN_OR_RETURN(ErrorAnalysis analysis, ErrorAnalysis::Create(graph, inputs, reference, precision));
   for (int i = 0; i < pairs; ++i) analysis.AddPair();

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "graph/tensor.h"
+#include "reference/compare.h"
 
 namespace attune {
 
@@ -31,11 +32,11 @@ struct OutputBounds {
 class ErrorAnalysis {
  public:
   // `reference`: what Interpreter gives for `inputs`, which is one way to round and so is allowed.
-  // `precision`: the narrowest type that values or weights have in the compiled network, in the place of f32.
+  // `precision`: of the compiled network, in the place of f32.
   // Runs `graph` once; it must outlive the analysis. Errors are those of the run.
   static absl::StatusOr<ErrorAnalysis> Create(const Graph& graph, const std::vector<Tensor>& inputs,
                                               const std::vector<Tensor>& reference,
-                                              DType precision = DType::kF32);
+                                              const NetworkPrecision& precision = {});
   ~ErrorAnalysis();
   ErrorAnalysis(ErrorAnalysis&&) noexcept;
   ErrorAnalysis& operator=(ErrorAnalysis&&) noexcept;
@@ -55,7 +56,7 @@ class ErrorAnalysis {
 // All of it: the reference's run, and `pairs` pairs. For small graphs, as of tests; eight pairs leave one
 // false alarm in 10^11 elements, should the errors be as large as they are thought to be.
 absl::StatusOr<std::vector<OutputBounds>> BoundErrors(const Graph& graph, const std::vector<Tensor>& inputs,
-                                                      DType precision = DType::kF32, int pairs = 8);
+                                                      const NetworkPrecision& precision = {}, int pairs = 8);
 
 }  // namespace attune
 

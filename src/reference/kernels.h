@@ -37,6 +37,11 @@ inline Outputs One(absl::StatusOr<Tensor> output) {
   return outputs;
 }
 
+// What a sum of products is in: the attribute "to", or what the operands are in.
+inline DType SumType(const Node& node, Inputs inputs) {
+  return node.attrs().Has("to") ? node.attrs().Type("to") : inputs[0].dtype();
+}
+
 // The shape of output i of `node` where its symbols have the sizes that they have in `inputs`; one that
 // no input has stands for its bound.
 Shape ResolveShape(const Node& node, Inputs inputs, int i = 0);

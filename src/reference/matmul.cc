@@ -132,7 +132,7 @@ Outputs EvaluateMatMul(const Node& node, Inputs inputs) {
   ASSIGN_OR_RETURN(const Product product, ReadProduct(node, inputs));
   return WithRing(inputs[0].dtype(), [&](auto ring) {
     using T = decltype(ring);
-    return One(Store(Multiply(product, Load<T>(inputs[0]), Load<T>(inputs[1])), inputs[0].dtype(),
+    return One(Store(Multiply(product, Load<T>(inputs[0]), Load<T>(inputs[1])), SumType(node, inputs),
                      product.OutputShape()));
   });
 }

@@ -122,6 +122,23 @@ TEST_F(CliTest, BF16SaysWhichLayersErr) {
   }
 }
 
+TEST_F(CliTest, BF16x3IsCheckedByABoundOfItsOwn) {
+  const std::string convolutions = folder_.Write("convolutions.onnx", ConvolutionsModel());
+  const Outcome refused =
+      RunAttune({"compile", convolutions, "--precision", "bf16x3", "--cpu", "x86-64-v3", "-o", artifact_});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.err, HasSubstr("NS --precision bf16x3: x86-64-v3 has no amx_bf16"));
+  const Outcome compiled =
+      Do({"compile", convolutions, "--precision", "bf16x3", "--cpu", "sapphirerapids", "-o", artifact_});
+  EXPECT_THAT(compiled.out, HasSubstr("bf16x3    "));
+  const Outcome verified = RunAttune({"verify", convolutions, "--precision", "bf16x3", "--json", "-"});
+  if (verified.err.find("has no amx_bf16") != std::string::npos) GTEST_SKIP() << verified.err;
+  EXPECT_EQ(verified.exit_code, 0) << verified.err;
+  const json report = json::parse(verified.out);
+  EXPECT_LT(report["outputs"][0]["rms_error"], 1e-4 * report["outputs"][0]["rms_expected"].get<double>());
+  for (const json& layer : report["bf16x3"]["layers"]) EXPECT_TRUE(layer["error"].is_null());
+}
+
 // The same numbers, whether a model of integers is written in between or not.
 TEST_F(CliTest, QuantizesBySamples) {
   const std::string model = folder_.Write("convolutions.onnx", ConvolutionsModel());

@@ -83,6 +83,15 @@ absl::StatusOr<bool> BoolAttribute(const Node& node, std::string_view name, bool
   return value != 0;
 }
 
+absl::StatusOr<DType> SumType(const Node& node, DType operands) {
+  if (!node.attrs().Has("to")) return operands;
+  const DType to = node.attrs().Type("to");
+  const bool is_half = operands == DType::kF16 || operands == DType::kBF16;
+  if (to == operands || (is_half && to == DType::kF32)) return to;
+  return InvalidInput("to is ", DTypeName(to), ", which no sum of products of ", DTypeName(operands),
+                      " is in");
+}
+
 absl::StatusOr<Ints> IntsAttribute(const Node& node, std::string_view name, size_t count, int64_t absent,
                                    int64_t low, int64_t high) {
   if (!node.attrs().Has(name)) return Ints(count, absent);

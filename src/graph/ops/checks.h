@@ -65,6 +65,9 @@ absl::StatusOr<Ints> RequiredInts(const Node& node, std::string_view name, size_
 absl::StatusOr<std::string> ChoiceAttribute(const Node& node, std::string_view name,
                                             std::initializer_list<std::string_view> allowed);
 
+// The optional dtype attribute "to" of a sum of products of `operands`: that, or f32 for f16 and bf16.
+absl::StatusOr<DType> SumType(const Node& node, DType operands);
+
 // A dimension that only data tells, at most `bound`. Its symbol is the one that axis `axis` of the node's
 // first output has already, else kNewSymbol.
 Dim DataDependentDim(const Node& node, int axis, int64_t bound);

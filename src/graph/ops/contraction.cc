@@ -18,8 +18,13 @@ absl::Status CheckOperands(const TensorType& x, const TensorType& w) {
 
 absl::Status CheckBias(const Node& node, int i, int64_t channels) {
   if (node.input(i) == nullptr) return absl::OkStatus();
-  RETURN_IF_ERROR(CheckSameDType(InputType(node, i), "the bias", InputType(node), "the input"));
-  return CheckDims(InputType(node, i), "the bias", {channels});
+  const TensorType& bias = InputType(node, i);
+  if (node.attrs().Has("to")) {
+    RETURN_IF_ERROR(CheckDType(bias, "the bias", {node.attrs().Type("to")}));
+  } else {
+    RETURN_IF_ERROR(CheckSameDType(bias, "the bias", InputType(node), "the input"));
+  }
+  return CheckDims(bias, "the bias", {channels});
 }
 
 Ints SpatialDims(const TensorType& type) {
@@ -62,7 +67,8 @@ TypesOr Conv(const Node& node) {
   const TensorType& w = InputType(node, 1);
   RETURN_IF_ERROR(CheckFloat(x, "the input"));
   RETURN_IF_ERROR(CheckSameDType(w, "the weight", x, "the input"));
-  ASSIGN_OR_RETURN(const TensorType result, ConvolutionType(node, x, w, x.dtype));
+  ASSIGN_OR_RETURN(const DType dtype, SumType(node, x.dtype));
+  ASSIGN_OR_RETURN(const TensorType result, ConvolutionType(node, x, w, dtype));
   RETURN_IF_ERROR(CheckBias(node, 2, w.dims[0].size));
   return Types{result};
 }

@@ -11,6 +11,11 @@ TEST(InferContraction, Conv) {
   CheckCase(
       {"conv", {"f16[n<=2,8,9]", "f16[4,2,3]"}, {{"group", 4}, {"dilations", Ints{2}}}, "f16[n<=2,4,5]"});
   CheckCase({"conv", {"bf16[0,1,3,3,3]", "bf16[1,1,3,3,3]"}, {}, "bf16[0,1,1,1,1]"});
+  CheckCase({"conv", {"bf16[1,4,8]", "bf16[3,4,3]", "f32[3]"}, {{"to", DType::kF32}}, "f32[1,3,6]"});
+  CheckCase({"conv",
+             {"bf16[1,4,8]", "bf16[3,4,3]", "bf16[3]"},
+             {{"to", DType::kF32}},
+             "invalid: the bias is bf16[3], must be f32"});
   CheckCase({"conv", {"f32[1,20,4,4]{c1/16}", "f32[8,20,1,1]"}, {}, "f32[1,8,4,4]"});
   CheckCase({"conv",
              {"f32[1,64,8,8]", "f32[8,32,3,3]"},

@@ -60,8 +60,9 @@ TypesOr MatMul(const Node& node) {
   const TensorType& a = InputType(node);
   RETURN_IF_ERROR(CheckNumber(a, "the first input"));
   RETURN_IF_ERROR(CheckSameDType(InputType(node, 1), "the second input", a, "the first"));
+  ASSIGN_OR_RETURN(const DType dtype, SumType(node, a.dtype));
   ASSIGN_OR_RETURN(Dims dims, ProductDims(node));
-  return Types{TensorType(a.dtype, std::move(dims))};
+  return Types{TensorType(dtype, std::move(dims))};
 }
 
 TypesOr MatMulInteger(const Node& node) {

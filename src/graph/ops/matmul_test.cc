@@ -23,6 +23,11 @@ TEST(InferMatMul, MatMul) {
              "invalid: the first input is f32[3], must have at least 2 dimensions"});
   CheckCase({"matmul", {"f32[2,2,3]", "f32[3,3,4]"}, {}, "invalid: cannot broadcast [2] and [3]"});
   CheckCase({"matmul", {"f32[2,3]", "f16[3,4]"}, {}, "invalid: the second input is f16[3,4]"});
+  CheckCase({"matmul", {"bf16[2,3]", "bf16[3,4]"}, {{"to", DType::kF32}}, "f32[2,4]"});
+  CheckCase({"matmul",
+             {"bf16[2,3]", "bf16[3,4]"},
+             {{"to", DType::kF16}},
+             "invalid: to is f16, which no sum of products of bf16 is in"});
   CheckCase({"matmul", {"bool[2,3]", "bool[3,4]"}, {}, "invalid: the first input is bool[2,3]"});
   CheckCase({"matmul",
              {"f32[2,n<=3]", "f32[n<=3,4]"},
