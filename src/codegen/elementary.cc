@@ -138,15 +138,16 @@ std::optional<PowerByTable> PowerByTableOf(RealValue x) {
   return PowerByTable{reduced.n, x.Of(found), WithLowPart(reduced, 1)};
 }
 
-// With numbers down to the least one; nothing of f64, or where the processor has no instructions for it.
+// Nothing of f64, or where the processor has no instructions for it. Below 2^-125, 0: where lanes go on with
+// subnormal numbers, as those of attention with a mask of -100, each operation takes a hundred cycles.
 std::optional<RealValue> ExpByTable(RealValue x) {
-  constexpr double kFar = 120;  // e^120 is infinite, and e^-120 0
+  constexpr double kInfinite = 120;  // e^120 is more than any number
   if (x.is_f64()) return std::nullopt;
-  const std::optional<PowerByTable> power = PowerByTableOf(Clamp(x, -kFar, kFar));
+  const std::optional<PowerByTable> power = PowerByTableOf(ClampAbove(x, kInfinite));
   if (!power) return std::nullopt;
   const RealValue r = power->r, minus1 = r * Fma(r, Fma(r, 1.0 / 6, x.Number(0.5)), x.Number(1));
   const RealValue scaled = Fma(power->fraction, minus1, power->fraction);
-  return x.Of(x.builder->Scale(scaled.value, power->n.value));
+  return Where(x < FormatOf(x).exp_low, 0, x.Of(x.builder->Scale(scaled.value, power->n.value)));
 }
 
 // Just below 126 ln 2: with it as the limit of |x|, e^x and e^-x are normal numbers.

@@ -28,6 +28,9 @@ constexpr int64_t kPartialVectors = 4;
 constexpr int64_t kMaxUnrolledTerms = 32;
 // More copies of a loop's body than this are not made for its ends.
 constexpr int64_t kMaxPeeled = 8;
+// Vectors of a row that is long enough for the next one to be fetched meanwhile: of short ones the hardware
+// finds the next by itself, and where it lies takes longer to compute than they do.
+constexpr int64_t kLongRow = 16;
 // A sum of more terms than this is one of partial sums: rounding grows with the length of a chain of
 // additions (Higham: Accuracy and stability of numerical algorithms, 2002, section 4.2).
 constexpr int64_t kMaxChain = 1024;
@@ -297,7 +300,8 @@ class GroupScheduler {
     RETURN_IF_ERROR(s_.Reorder(loops));
     if (m.stage.is_reduction()) return absl::OkStatus();
     const std::string vectors = LoopOf(m.stage, *inner) + ".o";
-    if (IsExpensive(m.stage) && s_.Extent(vectors).ok()) RETURN_IF_ERROR(PrefetchNextRow(m.stage, vectors));
+    if (IsExpensive(m.stage) && inner->extent >= kLongRow * lanes_)
+      RETURN_IF_ERROR(PrefetchNextRow(m.stage, vectors));
     return PeelRagged(vectors, inner->extent);
   }
 
