@@ -88,7 +88,7 @@ std::span<const PassInfo> PassTable() {
        SplitProductsPass,
        "Each part of an operand has nodes of its own, which would be one for all before.",
        {{"bf16x3", 0, "1: products of f32 are three of bf16"},
-        {"min_uses", 32, "least products that each element of an operand that is split takes part in"}}},
+        {"min_uses", 256, "least products that each element of an operand that is split takes part in"}}},
       {"dead_code", DeadCodePass, "Fusion must not see uses by dead nodes.", {}},
       {"fuse",
        FusePass,

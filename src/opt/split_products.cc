@@ -68,6 +68,13 @@ bool IsStaticF32(const Value* value) {
 // Tiles have rows, of pixels or of a matrix, and terms in pairs; with fewer rows f32 is as fast.
 constexpr int64_t kLeastRows = 4;
 
+// Whether Winograd's algorithm takes so few products of f32 that three of bf16 are no faster.
+bool HasFewerProducts(const Node& conv) {
+  const Shape w = conv.input(1)->type().shape();
+  return w[2] == 3 && w[3] == 3 && AllAre(conv.attrs().IntList("strides", {}), 1) &&
+         AllAre(conv.attrs().IntList("dilations", {}), 1);
+}
+
 // Whether instructions for tiles can compute the three products, and each element that is split when the
 // network runs takes part in at least `min_uses` products.
 bool GainsBySplitting(const Node& node, int64_t min_uses) {
@@ -79,7 +86,7 @@ bool GainsBySplitting(const Node& node, int64_t min_uses) {
   int64_t rows, columns;
   if (node.op() == Op::kConv) {
     constexpr size_t kImage = 4;
-    if (out.size() != kImage || node.attrs().Int("group", 1) != 1) return false;
+    if (out.size() != kImage || node.attrs().Int("group", 1) != 1 || HasFewerProducts(node)) return false;
     rows = out[2] * out[3];
     columns = w[0];
   } else {
