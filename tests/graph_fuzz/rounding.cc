@@ -161,10 +161,17 @@ class Perturbation {
     if (merges_ && !exact && node.op() == Op::kEqual && IsFloat(given[0].dtype()))
       Merge(given[0], given[1], results[0]);
     if (cancels_ && !exact && node.op() == Op::kTan) LoseAngles(given[0], results[0]);
+    if (cancels_ && node.op() == Op::kReduceProd && IsFloat(given[0].dtype()))
+      RETURN_IF_ERROR(ReorderProduct(node, given, results[0]));
     Tensor magnitude = InsideOf(node, given[0]);
     if (IsSummed(graph_, node) && node.num_inputs() > 2) {
       magnitude = Tensor(DType::kF64, results[0].shape());
       std::ranges::fill(magnitude.as_mutable<double>(), LargestOf(given[1]) * LargestOf(given[2]));
+    }
+    // A number beside the mean is a difference of others.
+    if (node.op() == Op::kLayerNorm || node.op() == Op::kGroupNorm) {
+      magnitude = Tensor(DType::kF64, results[0].shape());
+      std::ranges::fill(magnitude.as_mutable<double>(), LargestOf(results[0]));
     }
     if (IsContraction(node.op()) && IsFloat(results[0].dtype())) {
       ASSIGN_OR_RETURN(magnitude, EvaluateMagnitude(node, given));
@@ -210,6 +217,22 @@ class Perturbation {
     for (int64_t i = 0; i < angles.num_elements(); ++i) {
       if (unit * std::abs(angles.ToDouble(i)) >= kSmall) tangents.SetDouble(i, HUGE_VAL);
     }
+  }
+
+  // A product with a 0 is none where the others overflow before they meet it.
+  static absl::Status ReorderProduct(const Node& node, const std::vector<Tensor>& given, Tensor& product) {
+    std::vector<Tensor> others = given;
+    Tensor factors(given[0].dtype(), given[0].shape());
+    for (int64_t i = 0; i < factors.num_elements(); ++i) {
+      const double x = given[0].ToDouble(i);
+      factors.SetDouble(i, std::abs(x) > 1 ? x : 1);
+    }
+    others[0] = std::move(factors);
+    ASSIGN_OR_RETURN(const std::vector<Tensor> largest, EvaluateNode(node, others));
+    for (int64_t i = 0; i < product.num_elements(); ++i) {
+      if (product.ToDouble(i) == 0 && !std::isfinite(largest[0].ToDouble(i))) product.SetDouble(i, HUGE_VAL);
+    }
+    return absl::OkStatus();
   }
 
   // The same with an error on each element, relative to it and to what was summed up for it.
