@@ -70,6 +70,12 @@ absl::StatusOr<PassPlan> PlanOf(const Setting& setting) {
   PassPlan plan = setting.plan;
   if (setting.precision == Precision::kBF16) RETURN_IF_ERROR(SetBF16(plan));
   if (setting.precision == Precision::kF16Weights) RETURN_IF_ERROR(SetF16Weights(plan));
+  if (setting.precision == Precision::kBF16x3) {
+    RETURN_IF_ERROR(SetBF16x3(plan));
+    for (PassStep& step : plan.steps) {
+      if (step.pass == "split_products") step.parameters["min_uses"] = 1;  // in graphs as small as these
+    }
+  }
   return plan;
 }
 
@@ -78,6 +84,7 @@ DType RoundingOf(Precision precision) {
     case Precision::kBF16:
       return DType::kBF16;
     case Precision::kF16Weights:
+    case Precision::kBF16x3:  // which errs by less, and not of weights alone
       return DType::kF16;
     default:
       return DType::kF32;

@@ -15,7 +15,7 @@ namespace {
 // Not processors, but compiled for on any: strategies of vectors of 512 bits in AVX2's instructions, and with
 // the software model of a matrix unit too.
 constexpr std::string_view kWide = "wide", kTiles = "tiles", kBytes = "bytes";
-constexpr std::array<std::string_view, 4> kPrecisions = {"fp32", "bf16", "fp16-weights", "int8"};
+constexpr std::array<std::string_view, 5> kPrecisions = {"fp32", "bf16", "fp16-weights", "int8", "bf16x3"};
 
 template <typename T>
 const T& Choose(Random& random, const std::vector<T>& from) {
@@ -155,7 +155,7 @@ std::vector<Setting> DrawSettings(Random& random, const std::string& cpu) {
     other.small = random.Integer(0, 3) == 0;
     other.plan = random.Integer(0, 1) == 0 ? first.plan : DefaultPlan();
     other.threads = static_cast<int>(random.Integer(1, 3));
-    switch (random.Integer(0, 5)) {
+    switch (random.Integer(0, 6)) {
       case 0:
         other.precision = Setting::Precision::kBF16;
         other.plan = DefaultPlan();
@@ -172,6 +172,10 @@ std::vector<Setting> DrawSettings(Random& random, const std::string& cpu) {
         break;
       case 4:
         other.compact = true;
+        break;
+      case 5:
+        other.precision = Setting::Precision::kBF16x3;
+        other.plan = DefaultPlan();
         break;
       default:
         break;

@@ -20,7 +20,7 @@ struct Setting {
   std::string cpu;
   PassPlan plan;
   int threads = 1;
-  enum class Precision : uint8_t { kF32, kBF16, kF16Weights, kInt8 } precision = Precision::kF32;
+  enum class Precision : uint8_t { kF32, kBF16, kF16Weights, kInt8, kBF16x3 } precision = Precision::kF32;
   bool compact = false;  // constants are compressed
   bool small = false;    // planned for small and slow caches: more is split in blocks and computed together
   bool twice = false;    // compiled twice to the same bytes, and run twice with other inputs in between
