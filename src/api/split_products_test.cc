@@ -10,6 +10,7 @@
 #include "graph/text.h"
 #include "reference/compare.h"
 #include "reference/interpreter.h"
+#include "target/tiles_for_test.h"
 
 namespace attune {
 namespace {
@@ -33,14 +34,6 @@ constexpr std::string_view kStrided = R"(graph @g(%x: f32[1,3,21,23], %w: f32[32
   %y = conv(%x, %w) {pads = [3, 3, 3, 3], strides = [2, 2]} : f32[1,32,11,12]
   return "y": %y
 })";
-
-std::vector<Target> Targets() {
-  const absl::StatusOr<Target> host = HostTarget();
-  EXPECT_TRUE(host.ok()) << host.status();
-  std::vector<Target> targets = {WithModelledTiles(*TargetByName("x86-64-v3"))};
-  if (host->vector_bits >= 512) targets.push_back(WithModelledTiles(*host));
-  return targets;
-}
 
 std::vector<Tensor> RandomInputs(const Graph& graph) {
   std::minstd_rand random(1);
@@ -68,7 +61,7 @@ void ExpectWithinBound(std::string_view text, const std::vector<Tensor>& inputs)
   for (PassStep& step : plan.steps) {
     if (step.pass == "split_products") step.parameters["min_uses"] = 1;  // of these small operands too
   }
-  for (const Target& target : Targets()) {
+  for (const Target& target : TargetsWithTiles()) {
     SCOPED_TRACE(target.name);
     CompileOptions options;
     options.target = target;

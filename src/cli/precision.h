@@ -1,4 +1,4 @@
-// What a command says of a network in bf16, or by three products of it.
+// Commands describe here what bf16, or three products of it, did to a network.
 #ifndef ATTUNE_CLI_PRECISION_H_
 #define ATTUNE_CLI_PRECISION_H_
 

@@ -58,7 +58,7 @@ const ProductInstruction* FindInstruction(const Target& target, DType sum, std::
 
 }  // namespace
 
-// What an instruction for bytes does, by instructions that every processor has.
+// Computes what an instruction for bytes does, with instructions that every processor has.
 Value* NestEmitter::ModelOf(const ProductInstruction& instruction, Value* sum, Value* left, Value* right) {
   const auto byte = [&](Value* group, int64_t term, bool is_signed) {
     constexpr int64_t kBits = 8;

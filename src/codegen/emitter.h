@@ -9,6 +9,7 @@
 #define ATTUNE_CODEGEN_EMITTER_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>

@@ -100,7 +100,7 @@ class ValueBuilder {
   llvm::Value* ToI32(llvm::Value* f32, bool rounds);
 
   llvm::IRBuilder<> ir_;
-  // Of 32 bits, in what instructions of AVX2 and of AVX-512 take.
+  // An operand of AVX2 has 8 lanes of 32 bits, and one of AVX-512 has 16.
   static constexpr int64_t kHalfLanes = 8, kWholeLanes = 16;
   int64_t WidestConversion() const { return features_.avx512 ? kWholeLanes : kHalfLanes; }
 

@@ -65,6 +65,10 @@ bool IsPointwise(const Node& node) {
          node.attrs().Int("block_size", 0) == 0;
 }
 
+bool HasZeroPoints(const Node& node) {
+  return IsIntegerProduct(node.op()) && (node.input(2) != nullptr || node.input(3) != nullptr);
+}
+
 std::string_view AttributeKindName(AttributeKind kind) {
   constexpr std::string_view kNames[] = {"int", "float", "string", "ints", "floats", "dtype", "tensor"};
   return kNames[static_cast<size_t>(kind)];

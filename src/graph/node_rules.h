@@ -22,6 +22,10 @@ absl::Status CheckOutputTypes(const Node& node);
 // of each input, broadcast.
 bool IsPointwise(const Node& node);
 
+// Whether it is a product of integers that has a zero point, which its definition subtracts from each
+// element.
+bool HasZeroPoints(const Node& node);
+
 // "int", "floats", "tensor", …
 std::string_view AttributeKindName(AttributeKind kind);
 

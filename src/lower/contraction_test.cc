@@ -279,7 +279,7 @@ TEST(LowerContraction, ProductsOfBytesOnTheModel) {
     ExpectIntegerProductsMatch(left, right, target);
 }
 
-// Where 16 bits would saturate and 32 do not.
+// Sums of these products overflow 16 bits and fit in 32.
 TEST(LowerContraction, ExtremeBytes) {
   for (const char* type : {"u8", "i16"}) {
     for (const char* weights : {" -128..-128", " 127..127"}) {

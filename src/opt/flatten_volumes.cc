@@ -127,11 +127,9 @@ class Volume {
     const int64_t batch = Batch();
     const Shape shape = images->type().shape();
     if (shape[0] == outputs * batch && depth.kernel == 1) return images;
-    const Shape image(shape.begin() + 1, shape.end());
     const bool passes_over = depth.stride > 1 && batch > 1;
-    Shape sizes = image;
-    const Shape outer = passes_over ? Shape{outputs, batch} : Shape{outputs * batch};
-    sizes.insert(sizes.begin(), outer.begin(), outer.end());
+    Shape sizes = passes_over ? Shape{outputs, batch} : Shape{outputs * batch};
+    sizes.insert(sizes.end(), shape.begin() + 1, shape.end());
     Ints starts(sizes.size(), 0), steps(sizes.size(), 1);
     starts[0] = k * depth.dilation * (passes_over ? 1 : batch);
     steps[0] = depth.stride;

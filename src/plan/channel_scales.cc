@@ -46,9 +46,7 @@ Node* ScaleBefore(const Graph& graph, const Node& second) {
     return nullptr;
   const Value* map = conv->input(0);
   if (!map->is_input() || map->users().size() != 1) return nullptr;
-  const auto& inputs = second.region().inputs();
-  const auto place = std::ranges::find(inputs, map, &std::unique_ptr<Value>::get) - inputs.begin();
-  Node* first = GroupThatMakesOnly(graph, second.input(static_cast<int>(place)));
+  Node* first = GroupThatMakesOnly(graph, second.input(InputIndex(second.region(), map)));
   if (first == nullptr || first->region().nodes().size() != 1) return nullptr;
   return FactorsOf(*first->region().nodes().front()) >= 0 ? first : nullptr;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "artifact/artifact.h"
+#include "plan/group_merge.h"
 
 namespace attune {
 namespace {
@@ -24,11 +25,10 @@ const Node* OnlyNode(const Graph& region) {
 // What the only node of a group concatenates, as the graph around the group has it: an operand that is read
 // twice is one input of the group and appears twice here. Null stands for a constant of the group's own.
 std::vector<const Value*> Operands(const Node& fused, const Node& concat) {
-  const auto& inner = fused.region().inputs();
   std::vector<const Value*> operands;
   for (const Value* operand : concat.inputs()) {
-    const auto input = std::ranges::find(inner, operand, [](const auto& each) { return each.get(); });
-    operands.push_back(input == inner.end() ? nullptr : fused.input(static_cast<int>(input - inner.begin())));
+    const int input = InputIndex(fused.region(), operand);
+    operands.push_back(input < 0 ? nullptr : fused.input(input));
   }
   return operands;
 }

@@ -1,5 +1,6 @@
 #include "plan/group_merge.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/status.h"
@@ -23,6 +24,23 @@ Node* GroupThatMakesOnly(const Graph& graph, const Value* value) {
   Node* group = value->producer();
   const bool is_group = group != nullptr && group->op() == Op::kFused && group->num_outputs() == 1;
   return is_group && value->users().size() == 1 && !graph.IsOutput(value) ? group : nullptr;
+}
+
+int InputIndex(const Graph& region, const Value* value) {
+  const auto& inputs = region.inputs();
+  const auto at = std::ranges::find(inputs, value, &std::unique_ptr<Value>::get);
+  return at == inputs.end() ? -1 : static_cast<int>(at - inputs.begin());
+}
+
+absl::StatusOr<Node*> AddGroupOf(Graph& graph, Value* value, Op op, Attributes attributes, std::string name,
+                                 Node* before) {
+  auto region = std::make_unique<Graph>();
+  Value* input = region->AddInput("x", value->type());
+  ASSIGN_OR_RETURN(Node* const node, region->Add(op, {input}, std::move(attributes)));
+  region->AddOutput("y", node->output());
+  std::vector<std::unique_ptr<Graph>> regions;
+  regions.push_back(std::move(region));
+  return graph.Add(Op::kFused, {value}, {}, std::move(name), before, std::move(regions), 1);
 }
 
 absl::Status GroupMerge::Build() {

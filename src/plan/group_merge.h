@@ -1,10 +1,11 @@
-// Two fused groups as one.
+// Fused groups: finding, making and merging them.
 #ifndef ATTUNE_PLAN_GROUP_MERGE_H_
 #define ATTUNE_PLAN_GROUP_MERGE_H_
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,6 +20,13 @@ absl::Status ForEachGroup(Graph& graph, const std::function<absl::Status(Graph&,
 
 // The group whose only result is `value`, where that has one use and is no output of the graph; else null.
 Node* GroupThatMakesOnly(const Graph& graph, const Value* value);
+
+// Which input of a group's region a value is; -1 where it is none.
+int InputIndex(const Graph& region, const Value* value);
+
+// Adds a group of one operator on `value`, before `before` (nullptr: at the end of the graph).
+absl::StatusOr<Node*> AddGroupOf(Graph& graph, Value* value, Op op, Attributes attributes, std::string name,
+                                 Node* before);
 
 // Puts two groups, of which the second uses the result of the first, into one region.
 class GroupMerge {

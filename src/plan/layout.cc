@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <utility>
 
 #include "base/status.h"
 #include "plan/blocks.h"
+#include "plan/group_merge.h"
 
 namespace attune {
 namespace {
@@ -124,17 +124,10 @@ class GroupAssignment {
 
 // A fused group that brings `value` into `layout`, before `before` (nullptr: at the end of the graph).
 absl::StatusOr<Value*> AddTransform(Graph& graph, Value* value, const Layout& layout, Node* before) {
-  auto region = std::make_unique<Graph>();
-  Value* input = region->AddInput("x", value->type());
   const auto axis = static_cast<int64_t>(layout.blocked_axis), block = static_cast<int64_t>(layout.block);
-  ASSIGN_OR_RETURN(Node* const transform,
-                   region->Add(Op::kLayoutTransform, {input}, {{"blocked_axis", axis}, {"block", block}}));
-  region->AddOutput("y", transform->output());
-  std::vector<std::unique_ptr<Graph>> regions;
-  regions.push_back(std::move(region));
   ASSIGN_OR_RETURN(Node* const fused,
-                   graph.Add(Op::kFused, {value}, {}, layout.is_plain() ? "to_plain" : "to_blocks", before,
-                             std::move(regions), 1));
+                   AddGroupOf(graph, value, Op::kLayoutTransform, {{"blocked_axis", axis}, {"block", block}},
+                              layout.is_plain() ? "to_plain" : "to_blocks", before));
   return fused->output();
 }
 
@@ -199,9 +192,7 @@ int PlainImage(const Graph& region, int64_t block) {
     const Value* image = node->input(0);
     if (!image->is_input() || !image->type().layout.is_plain() || image->type().dims[1].size * 2 < block)
       continue;
-    const auto& inputs = region.inputs();
-    const auto at = std::ranges::find_if(inputs, [&](const auto& input) { return input.get() == image; });
-    return static_cast<int>(at - inputs.begin());
+    return InputIndex(region, image);
   }
   return -1;
 }

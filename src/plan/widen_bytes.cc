@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "graph/node_rules.h"
 #include "plan/group_merge.h"
 #include "target/products.h"
 
@@ -24,8 +25,6 @@ namespace {
 bool IsByte(const Value* value) {
   return value->type().dtype == DType::kU8 || value->type().dtype == DType::kI8;
 }
-
-bool HasZeroPoints(const Node& product) { return product.input(2) != nullptr || product.input(3) != nullptr; }
 
 // Fewer rows than this read weights faster than they compute, which had better be bytes.
 constexpr int64_t kLeastRows = 4;
@@ -93,9 +92,8 @@ class Widening {
 
  private:
   static Value* Outside(const Node& fused, const Value* inner) {
-    const auto& inputs = fused.region().inputs();
-    const auto at = std::ranges::find(inputs, inner, &std::unique_ptr<Value>::get);
-    return at == inputs.end() ? nullptr : fused.input(static_cast<int>(at - inputs.begin()));
+    const int input = InputIndex(fused.region(), inner);
+    return input < 0 ? nullptr : fused.input(input);
   }
 
   // Notes what the group's products multiply, and widens it at once where no group makes it.
@@ -121,9 +119,8 @@ class Widening {
     return producer != nullptr && producer->op() == Op::kFused && !graph_.IsOutput(value) &&
            std::ranges::all_of(value->users(), [](const Node* user) {
              return user->op() == Op::kFused &&
-                    std::ranges::none_of(user->region().nodes(), [](const auto& node) {
-                      return IsIntegerProduct(node->op()) && HasZeroPoints(*node);
-                    });
+                    std::ranges::none_of(user->region().nodes(),
+                                         [](const auto& node) { return HasZeroPoints(*node); });
            });
   }
 
@@ -144,12 +141,7 @@ class Widening {
                              [](int64_t number) { return static_cast<int16_t>(number); });
       return graph_.AddConstant(std::move(wide), value->name(), before);
     }
-    auto region = std::make_unique<Graph>("widen");
-    Value* x = region->AddInput("x", value->type());
-    region->AddOutput("y", Cast(*region, x, DType::kI16, nullptr));
-    std::vector<std::unique_ptr<Graph>> regions;
-    regions.push_back(std::move(region));
-    const auto fused = graph_.Add(Op::kFused, {value}, {}, "widen", before, std::move(regions), 1);
+    const auto fused = AddGroupOf(graph_, value, Op::kCast, {{"to", DType::kI16}}, "widen", before);
     return (*fused)->output();
   }
 

@@ -122,6 +122,12 @@ __attribute__((target("avx512f,avx512vnni"))) float DotLoop512(const Operands& o
   return static_cast<float>(_mm512_reduce_add_epi32(total));
 }
 
+__attribute__((target("avx2"))) float Total256(const __m256i (&sum)[kRowsOf16][kColumns]) {
+  __m256i total = _mm256_setzero_si256();
+  for (const auto& row : sum) total = _mm256_add_epi32(total, _mm256_add_epi32(row[0], row[1]));
+  return static_cast<float>(_mm256_extract_epi32(total, 0));
+}
+
 // Likewise, in vectors of 256 bits; and of pairs of 16 bits, two terms at a time.
 __attribute__((target("avx2,avxvnni"))) float DotLoop256(const Operands& operands, int64_t terms) {
   __m256i sum[kRowsOf16][kColumns] = {};
@@ -135,9 +141,7 @@ __attribute__((target("avx2,avxvnni"))) float DotLoop256(const Operands& operand
       sum[i][1] = _mm256_dpbusd_avx_epi32(sum[i][1], row, column[1]);
     }
   }
-  __m256i total = _mm256_setzero_si256();
-  for (const auto& row : sum) total = _mm256_add_epi32(total, _mm256_add_epi32(row[0], row[1]));
-  return static_cast<float>(_mm256_extract_epi32(total, 0));
+  return Total256(sum);
 }
 __attribute__((target("avx2"))) float PairLoop256(const Operands& operands, int64_t terms) {
   __m256i sum[kRowsOf16][kColumns] = {};
@@ -153,9 +157,7 @@ __attribute__((target("avx2"))) float PairLoop256(const Operands& operands, int6
       }
     }
   }
-  __m256i total = _mm256_setzero_si256();
-  for (const auto& row : sum) total = _mm256_add_epi32(total, _mm256_add_epi32(row[0], row[1]));
-  return static_cast<float>(_mm256_extract_epi32(total, 0));
+  return Total256(sum);
 }
 
 // The same operands as pairs of bf16, two terms at a time.

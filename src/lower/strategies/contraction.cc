@@ -169,7 +169,7 @@ class Scheduler {
     RETURN_IF_ERROR(s_.Reorder(order));
     for (const std::string& loop : tile) RETURN_IF_ERROR(s_.Unroll(loop));
     RETURN_IF_ERROR(s_.Vectorize(lanes));
-    // Where that would read out of bounds, the guards stay.
+    // Guards stay where a read without them would leave its buffer.
     s_.Overcompute(acc_).IgnoreError();
     return absl::OkStatus();
   }

@@ -67,7 +67,7 @@ std::optional<SumStages> StagesOf(const Workload& workload);
 // The constant that an axis is divided by in the stage's indices; 1: none, or the whole of it; 0: several.
 int64_t PartOf(const Stage& stage, const Axis& axis);
 
-// Of a workload that has StagesOf() and only axes with a PartOf().
+// The workload must have StagesOf(), and each of its axes a PartOf().
 Sum AnalyzeSum(const Workload& workload, const Target& target);
 
 // The output's axis of a loop of the sum.

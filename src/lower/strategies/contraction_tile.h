@@ -39,7 +39,8 @@ bool IsOf(const Sum& sum, const Tile& tile);
 // element.
 enum class Reading : uint8_t { kBroadcast, kVector, kPanels, kMoved, kElements };
 
-// What tiles of a sum need and cost, by strides alone. The workload, the sum and the target outlive it.
+// Predicts from strides what a tile of a sum needs and costs. The workload, the sum and the target outlive
+// it.
 class TileModel {
  public:
   TileModel(const Workload& workload, const Sum& sum, const Target& target)

@@ -223,7 +223,7 @@ absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Confi
   const Value* input = workload.anchor->input(0);
   if (!input->type().layout.is_plain() && shape.taps == 1 && input->is_input())
     RETURN_IF_ERROR(s.PrefetchNextTile(ParamName(workload, input), innermost));
-  // Where that would read out of bounds, the guards stay; and where the last tile has fewer blocks.
+  // Guards stay where a read without them would leave its buffer; and where the last tile has fewer blocks.
   if (HasEvenTiles(workload, config)) s.Overcompute(acc).IgnoreError();
   return absl::OkStatus();
 }

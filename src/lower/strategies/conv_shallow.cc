@@ -155,7 +155,7 @@ absl::Status ConvShallowApply(Schedule& s, const Workload& workload, const Confi
   for (const char* loop : {".d3", ".d1"}) RETURN_IF_ERROR(s.Unroll(acc + loop));
   RETURN_IF_ERROR(s.Vectorize(acc + ".v"));
   RETURN_IF_ERROR(s.Dot(acc + ".kw.i"));
-  // Where that would read out of bounds, the guards stay.
+  // Guards stay where a read without them would leave its buffer.
   s.Overcompute(acc).IgnoreError();
   return absl::OkStatus();
 }

@@ -14,6 +14,7 @@
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "graph/node_rules.h"
 #include "lower/strategies/gemm_parts.h"
 
 namespace attune {

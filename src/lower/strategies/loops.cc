@@ -367,28 +367,6 @@ class GroupScheduler {
   int64_t work_;
 };
 
-// Inlines the elementwise stages, but for those that imperative stages read, and those that are expensive and
-// read more than once.
-absl::Status InlineElementwise(Schedule& s, const Workload& workload) {
-  for (const std::string& name : workload.elementwise_stages) {
-    const std::vector<Stage> stages = s.Stages();
-    const auto stage =
-        std::find_if(stages.begin(), stages.end(), [&](const Stage& x) { return x.name == name; });
-    int reads = 0;
-    bool imperative = false;
-    for (const Stage& reader : stages) {
-      imperative |= reader.is_imperative() && Reads(reader.body, stage->output);
-      if (reader.is_imperative()) continue;
-      VisitLoads(reader, [&](const Expr& load) {
-        if (load->buffer == stage->output) reads += reader.is_reduction() && reader.axes.size() > 1 ? 2 : 1;
-      });
-    }
-    if (imperative || (reads > 1 && IsExpensive(*stage))) continue;
-    RETURN_IF_ERROR(s.Inline(name));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 std::string LoopsWhyNot(const Workload&, const Target&) { return ""; }

@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/status.h"
 #include "lower/strategies/access.h"
+#include "lower/strategies/groups.h"
 #include "lower/strategies/loops_parts.h"
 #include "lower/strategies/strategies.h"
 
@@ -159,6 +160,26 @@ absl::Status ScheduleElements(Schedule& s, const Stage& root, const Target& targ
     shared = std::max<size_t>(shared, 1);
   }
   return shares && shared > 0 ? ParallelizeOuter(s, root.name, shared) : absl::OkStatus();
+}
+
+absl::Status InlineElementwise(Schedule& s, const Workload& workload) {
+  for (const std::string& name : workload.elementwise_stages) {
+    const std::vector<Stage> stages = s.Stages();
+    const auto stage =
+        std::find_if(stages.begin(), stages.end(), [&](const Stage& x) { return x.name == name; });
+    int reads = 0;
+    bool imperative = false;
+    for (const Stage& reader : stages) {
+      imperative |= reader.is_imperative() && Reads(reader.body, stage->output);
+      if (reader.is_imperative()) continue;
+      VisitLoads(reader, [&](const Expr& load) {
+        if (load->buffer == stage->output) reads += reader.is_reduction() && reader.axes.size() > 1 ? 2 : 1;
+      });
+    }
+    if (imperative || (reads > 1 && IsExpensive(*stage))) continue;
+    RETURN_IF_ERROR(s.Inline(name));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace attune

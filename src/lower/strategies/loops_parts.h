@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "lower/strategy.h"
 #include "target/target.h"
 #include "tensor/compute.h"
 #include "tensor/schedule.h"
@@ -25,6 +26,11 @@ absl::StatusOr<std::string> SplitIntoLanes(Schedule& schedule, const std::string
 
 // A root without temporaries that is no reduction: each element by itself. loops_elements.cc
 absl::Status ScheduleElements(Schedule& schedule, const Stage& root, const Target& target);
+
+// Inlines the elementwise stages, but for those that imperative stages read, and those that are expensive and
+// read more than once.
+// loops_elements.cc
+absl::Status InlineElementwise(Schedule& schedule, const Workload& workload);
 
 }  // namespace attune
 

@@ -134,7 +134,7 @@ absl::Status ScheduleTileSums(Schedule& s, const std::string& stage, const Matri
   RETURN_IF_ERROR(s.Unroll(groups + ".i"));
   RETURN_IF_ERROR(s.Dot(group));
   RETURN_IF_ERROR(s.Matrix(tiles.rows));
-  // Where that would read out of bounds, the guards stay, and vectors compute the sums.
+  // Guards stay where a read without them would leave its buffer, and vectors compute the sums.
   s.Overcompute(stage).IgnoreError();
   return absl::OkStatus();
 }

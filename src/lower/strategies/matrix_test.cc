@@ -8,17 +8,10 @@
 
 #include "lower/kernel_under_test.h"
 #include "lower/strategy.h"
+#include "target/tiles_for_test.h"
 
 namespace attune {
 namespace {
-
-std::vector<Target> Targets() {
-  const absl::StatusOr<Target> host = HostTarget();
-  EXPECT_TRUE(host.ok()) << host.status();
-  std::vector<Target> targets = {WithModelledTiles(*TargetByName("x86-64-v3"))};
-  if (host->vector_bits >= 512) targets.push_back(WithModelledTiles(*host));
-  return targets;
-}
 
 OperatorCase Conv(const std::string& x, const std::string& w, Ints strides, Ints pads,
                   Ints dilations = {1, 1}) {
@@ -71,7 +64,7 @@ std::vector<OperatorCase> Attentions() {
 }
 
 TEST(MatrixStrategies, MatchTheReference) {
-  for (const Target& target : Targets()) {
+  for (const Target& target : TargetsWithTiles()) {
     ExpectKernelsMatch(Convolutions(), target);
     ExpectKernelsMatch(Products(), target);
     ExpectKernelsMatch(Attentions(), target);
@@ -82,7 +75,7 @@ TEST(MatrixStrategies, MatchTheReference) {
 TEST(MatrixStrategies, MatchForEveryConfig) {
   constexpr int kConfigs = 6;
   std::minstd_rand random(1);
-  for (const Target& target : Targets()) {
+  for (const Target& target : TargetsWithTiles()) {
     std::vector<OperatorCase> drawn;
     std::vector<OperatorCase> cases = Convolutions();
     for (const auto& more : {Products(), Attentions()}) cases.insert(cases.end(), more.begin(), more.end());
@@ -110,7 +103,7 @@ TEST(MatrixStrategies, MatchForEveryConfig) {
 }
 
 TEST(MatrixStrategies, AreTakenWhereTheyApply) {
-  for (const Target& target : Targets()) {
+  for (const Target& target : TargetsWithTiles()) {
     for (const auto& [test_case, name] :
          {std::pair(Convolutions()[target.vector_bits >= 512 ? 1 : 2], "conv_matrix"),
           std::pair(Products()[0], "gemm_matrix"), std::pair(Attentions()[1], "attention_matrix")}) {

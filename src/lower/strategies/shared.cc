@@ -2,6 +2,7 @@
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "graph/node_rules.h"
 #include "lower/strategies/access.h"
 #include "lower/strategies/strategies.h"
 
@@ -17,10 +18,6 @@ bool HasLanesOf32Bits(DType dtype) {
 }
 
 }  // namespace
-
-bool HasZeroPoints(const Node& product) {
-  return IsIntegerProduct(product.op()) && (product.input(2) != nullptr || product.input(3) != nullptr);
-}
 
 std::string BlockedImageWhyNot(const Workload& workload, const Target& target, int outputs) {
   if (workload.anchor == nullptr || workload.num_anchors != 1) return "not one operator to compute around";

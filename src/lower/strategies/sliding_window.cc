@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "graph/node_rules.h"
 #include "lower/strategies/conv_parts.h"
 
 namespace attune {
@@ -88,7 +89,7 @@ absl::Status SlideAlongRows(Schedule& s, const Workload& workload, int64_t tile_
   RETURN_IF_ERROR(UnrollInner(s, acc + ".kw", taps.taps));
   RETURN_IF_ERROR(s.Unroll(acc + ".d3"));
   RETURN_IF_ERROR(s.Vectorize(acc + ".v"));
-  // Where that would read out of bounds, the guards stay.
+  // Guards stay where a read without them would leave its buffer.
   s.Overcompute(acc).IgnoreError();
   const Borders peeled = taps.peeled;
   if (peeled.front + peeled.back == 0) return absl::OkStatus();

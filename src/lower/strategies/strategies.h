@@ -133,9 +133,6 @@ Config LoopsDefault(const Workload&, const Target&);
 absl::Status LoopsApply(Schedule&, const Workload&, const Config&, const Target&);
 inline constexpr Strategy kLoops = {"loops", 2, LoopsWhyNot, LoopsSpace, LoopsDefault, LoopsApply};
 
-// Whether a product of integers has a zero point, which its definition subtracts from each element.
-bool HasZeroPoints(const Node& product);
-
 // Why the group is not computed around one operator that makes images in arithmetic of 32 bits, in blocks of
 // a vector of channels, or of half a vector, after the epilogue too, and the last of them as the first of
 // `outputs` outputs; empty when it is. And the same of a convolution without zero points.
