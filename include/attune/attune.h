@@ -113,9 +113,11 @@ typedef struct attune_load_options {
  * not be changed in place while the model lives (replacing it by a rename is fine, and `attune compile` does
  * that). Where it is cut short, or its disk fails, reading the missing weights raises SIGBUS; read_whole
  * avoids that. Takes milliseconds, whatever the size of the weights; but where the file has them compressed,
- * all are checked and expanded into memory. Where its code uses the tile registers of AMX, the process asks
- * Linux for them, for good; a thread whose alternate signal stack has no room for them (sigaltstack(2): less
- * than getauxval(AT_MINSIGSTKSZ)) makes that fail, and the model ATTUNE_WRONG_TARGET. */
+ * all are checked and expanded into memory, and where it has them in a form that kernels do not read, they
+ * are prepacked, by code of the artifact, into memory of the process. Where its code uses the tile registers
+ * of AMX, the process asks Linux for them, for good; a thread whose alternate signal stack has no room for
+ * them (sigaltstack(2): less than getauxval(AT_MINSIGSTKSZ)) makes that fail, and the model
+ * ATTUNE_WRONG_TARGET. */
 ATTUNE_EXPORT attune_code attune_load(const char* path, const attune_load_options* options,
                                       attune_model** model, attune_error* error);
 /* The same from the `bytes` of an artifact's file at `data`, which are copied. */
@@ -128,6 +130,13 @@ ATTUNE_EXPORT void attune_model_free(attune_model* model);
 ATTUNE_EXPORT attune_code attune_model_verify(const attune_model* model, attune_error* error);
 
 /* ---- What a model is ---- */
+
+/* An artifact can hold code for several processors: attune_load takes the best that this one can run, and
+ * what follows is about that. It can also hold the network for several sets of input shapes: the model stands
+ * for the first, and these for one each. They belong to the model, live as long as it does, and are not
+ * freed; sessions are made of them as of the model. NULL for an index out of range. */
+ATTUNE_EXPORT size_t attune_model_num_shape_sets(const attune_model* model);
+ATTUNE_EXPORT const attune_model* attune_model_shape_set(const attune_model* model, size_t index);
 
 typedef struct attune_tensor_info {
   const char* name;
@@ -146,11 +155,12 @@ ATTUNE_EXPORT attune_code attune_model_output(const attune_model* model, size_t 
                                               attune_tensor_info* info, attune_error* error);
 
 /* A text about the model, NULL for an unknown key: "target.arch", "target.cpu", "target.features" (joined by
- * commas), "model.name", "model.sha256", "compiler.version", "pass_plan", "records", "graph". */
+ * commas), "target.cpus" (all that the artifact holds code for, the best first), "model.name",
+ * "model.sha256", "compiler.version", "pass_plan", "records", "graph". */
 ATTUNE_EXPORT const char* attune_model_metadata(const attune_model* model, const char* key);
 
 typedef struct attune_memory_info {
-  uint64_t constant_bytes; /* weights, shared by all sessions; mapped, or expanded from the file */
+  uint64_t constant_bytes; /* weights, shared by all sessions; mapped, or made of the file's when loaded */
   uint64_t code_bytes;
   uint64_t arena_bytes;   /* of each session */
   uint64_t scratch_bytes; /* of each session and thread */
@@ -197,9 +207,23 @@ ATTUNE_EXPORT attune_code attune_session_create(const attune_model* model, size_
 /* NULL is allowed. Not while the session runs. */
 ATTUNE_EXPORT void attune_session_free(attune_session* session);
 
+/* Makes the session run the network at another set of input shapes, by its index. All sets share the
+ * session's memory, so that the values of inputs and outputs are gone. Not while the session runs. */
+ATTUNE_EXPORT attune_code attune_session_use_shape_set(attune_session* session, size_t index,
+                                                       attune_error* error);
+
+typedef struct attune_shape {
+  const int64_t* sizes;
+  size_t rank;
+} attune_shape;
+
+/* The same by the shapes of all `count` inputs, in the model's order. The error lists the sets. */
+ATTUNE_EXPORT attune_code attune_session_use_shapes(attune_session* session, const attune_shape* shapes,
+                                                    size_t count, attune_error* error);
+
 /* Where to write input `index`: 64-byte aligned, of attune_tensor_info.bytes bytes, zero at first. NULL for
- * an index out of range. The address and the content stay until the session is freed, over any number of
- * runs. */
+ * an index out of range. The address and the content stay until the session is freed or uses another set of
+ * shapes, over any number of runs. */
 ATTUNE_EXPORT void* attune_session_input(attune_session* session, size_t index);
 /* Copies `bytes` bytes at `data` there; a number other than the input's is an error. */
 ATTUNE_EXPORT attune_code attune_session_set_input(attune_session* session, size_t index, const void* data,

@@ -60,44 +60,24 @@ struct Output {
   }
 };
 
-class Model {
+// What a model is, at one set of input shapes. Points into the model.
+class ModelInfo {
  public:
-  explicit Model(const std::string& path, const attune_load_options& options = ATTUNE_LOAD_OPTIONS_INIT) {
-    attune_model* model = nullptr;
-    attune_error error;
-    if (attune_load(path.c_str(), &options, &model, &error)) throw Error(error);
-    handle_.reset(model);
-  }
-  explicit Model(std::span<const std::byte> bytes,
-                 const attune_load_options& options = ATTUNE_LOAD_OPTIONS_INIT) {
-    attune_model* model = nullptr;
-    attune_error error;
-    if (attune_load_memory(bytes.data(), bytes.size(), &options, &model, &error)) throw Error(error);
-    handle_.reset(model);
-  }
+  explicit ModelInfo(const attune_model* model) : model_(model) {}
 
   size_t num_inputs() const { return attune_model_num_inputs(get()); }
   size_t num_outputs() const { return attune_model_num_outputs(get()); }
   TensorInfo input(size_t index) const { return describe(attune_model_input, index); }
   TensorInfo output(size_t index) const { return describe(attune_model_output, index); }
-  // Throws where the weights do not match their checksum.
-  void verify() const {
-    attune_error error;
-    if (attune_model_verify(get(), &error)) throw Error(error);
-  }
   // Empty for an unknown key.
   std::string metadata(const std::string& key) const {
     const char* text = attune_model_metadata(get(), key.c_str());
     return text == nullptr ? "" : text;
   }
 
-  const attune_model* get() const { return handle_.get(); }
+  const attune_model* get() const { return model_; }
 
  private:
-  struct Free {
-    void operator()(attune_model* model) const { attune_model_free(model); }
-  };
-
   template <typename Function>
   TensorInfo describe(Function function, size_t index) const {
     attune_tensor_info info;
@@ -106,22 +86,69 @@ class Model {
     return {info.name, info.dtype, {info.shape, info.rank}, info.is_dynamic != 0, info.bytes};
   }
 
+  const attune_model* model_;
+};
+
+// As ModelInfo, it is about the first set of input shapes.
+class Model : public ModelInfo {
+ public:
+  explicit Model(const std::string& path, const attune_load_options& options = ATTUNE_LOAD_OPTIONS_INIT)
+      : Model(load([&](attune_model** model, attune_error* error) {
+          return attune_load(path.c_str(), &options, model, error);
+        })) {}
+  explicit Model(std::span<const std::byte> bytes,
+                 const attune_load_options& options = ATTUNE_LOAD_OPTIONS_INIT)
+      : Model(load([&](attune_model** model, attune_error* error) {
+          return attune_load_memory(bytes.data(), bytes.size(), &options, model, error);
+        })) {}
+
+  // Throws where the weights do not match their checksum.
+  void verify() const {
+    attune_error error;
+    if (attune_model_verify(get(), &error)) throw Error(error);
+  }
+
+  size_t num_shape_sets() const { return attune_model_num_shape_sets(get()); }
+  ModelInfo shape_set(size_t index) const {
+    const attune_model* set = attune_model_shape_set(get(), index);
+    if (set == nullptr) throw std::out_of_range("there is no such set of input shapes");
+    return ModelInfo(set);
+  }
+
+ private:
+  struct Free {
+    void operator()(attune_model* model) const { attune_model_free(model); }
+  };
+
+  explicit Model(attune_model* model) : ModelInfo(model), handle_(model) {}
+
+  template <typename Function>
+  static attune_model* load(Function function) {
+    attune_model* model = nullptr;
+    attune_error error;
+    if (function(&model, &error)) throw Error(error);
+    return model;
+  }
+
   std::unique_ptr<attune_model, Free> handle_;
 };
 
 class Session {
  public:
   // `threads` = 0: as many as processors that this process may use.
-  explicit Session(const Model& model, size_t threads = 1) {
+  explicit Session(const ModelInfo& model, size_t threads = 1) {
     attune_session* session = nullptr;
     attune_error error;
     if (attune_session_create(model.get(), threads, &session, &error)) throw Error(error);
     handle_.reset(session);
-    for (size_t i = 0; i < model.num_inputs(); ++i) {
-      const TensorInfo info = model.input(i);
-      inputs_.push_back({info.dtype, info.bytes});
-    }
-    num_instructions_ = attune_model_num_instructions(model.get());
+    describe(model);
+  }
+
+  // Goes on with another of the model's sets of input shapes; the values of inputs and outputs are gone.
+  void use_shape_set(const Model& model, size_t index) {
+    attune_error error;
+    if (attune_session_use_shape_set(get(), index, &error)) throw Error(error);
+    describe(model.shape_set(index));
   }
 
   // Where to write an input. T as in Output::as.
@@ -166,6 +193,15 @@ class Session {
     attune_dtype dtype;
     size_t bytes;
   };
+
+  void describe(const ModelInfo& model) {
+    inputs_.clear();
+    for (size_t i = 0; i < model.num_inputs(); ++i) {
+      const TensorInfo info = model.input(i);
+      inputs_.push_back({info.dtype, info.bytes});
+    }
+    num_instructions_ = attune_model_num_instructions(model.get());
+  }
 
   std::unique_ptr<attune_session, Free> handle_;
   std::vector<Input> inputs_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "absl/strings/str_join.h"
 #include "artifact/format.h"
 #include "base/input_file.h"
 #include "base/status.h"
@@ -64,14 +65,47 @@ absl::StatusOr<std::shared_ptr<const CompiledModel>> CompiledModel::LoadFile(con
   attune_model* model = nullptr;
   attune_error error;
   RETURN_IF_ERROR(ToStatus(attune_load(path.c_str(), &load, &model, &error), error));
-  return std::shared_ptr<const CompiledModel>(new CompiledModel(model));
+  return Own(model);
 }
 
 absl::StatusOr<std::shared_ptr<const CompiledModel>> CompiledModel::FromBytes(std::string_view bytes) {
   attune_model* model = nullptr;
   attune_error error;
   RETURN_IF_ERROR(ToStatus(attune_load_memory(bytes.data(), bytes.size(), nullptr, &model, &error), error));
-  return std::shared_ptr<const CompiledModel>(new CompiledModel(model));
+  return Own(model);
+}
+
+std::shared_ptr<const CompiledModel> CompiledModel::Own(attune_model* model) {
+  return std::shared_ptr<const CompiledModel>(new CompiledModel(
+      std::shared_ptr<const attune_model>(model, [model](auto*) { attune_model_free(model); })));
+}
+
+std::vector<std::shared_ptr<const CompiledModel>> CompiledModel::ShapeSets() const {
+  std::vector<std::shared_ptr<const CompiledModel>> sets;
+  for (size_t i = 0; i < attune_model_num_shape_sets(handle()); ++i) {
+    std::shared_ptr<const attune_model> set(handle_, attune_model_shape_set(handle(), i));
+    sets.emplace_back(new CompiledModel(std::move(set)));
+  }
+  return sets;
+}
+
+absl::StatusOr<std::shared_ptr<const CompiledModel>> CompiledModel::ForShapes(
+    const std::map<std::string, Shape>& shapes) const {
+  std::vector<std::string> known;
+  for (std::shared_ptr<const CompiledModel>& set : ShapeSets()) {
+    const std::vector<InputDeclaration> inputs = set->Inputs();
+    const bool fits = std::ranges::all_of(inputs, [&](const InputDeclaration& input) {
+      const auto given = shapes.find(input.name);
+      return given == shapes.end() || given->second == input.shape;
+    });
+    if (fits) return std::move(set);
+    std::vector<std::string> texts;
+    for (const InputDeclaration& input : inputs)
+      texts.push_back(absl::StrCat(input.name, " ", ToString(input)));
+    known.push_back(absl::StrJoin(texts, ", "));
+  }
+  return InvalidInput("is not compiled for inputs of these shapes, but for ",
+                      absl::StrJoin(known, "; or for "));
 }
 
 std::vector<InputDeclaration> CompiledModel::Inputs() const {

@@ -3,6 +3,7 @@
 #define ATTUNE_API_COMPILED_MODEL_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,7 +30,7 @@ struct ArtifactOptions {
   bool describe_only = false;
 };
 
-// Immutable; any number of threads may use it.
+// At one set of input shapes. Immutable; any number of threads may use it.
 class CompiledModel {
  public:
   // Errors say what is wrong with the artifact, and name `path`.
@@ -40,16 +41,21 @@ class CompiledModel {
 
   std::vector<InputDeclaration> Inputs() const;
   std::vector<std::string> OutputNames() const;
+  // The model at each set of input shapes that the artifact has; they share its code and weights. What is
+  // loaded is at the first.
+  std::vector<std::shared_ptr<const CompiledModel>> ShapeSets() const;
+  // The first of these whose inputs have the shapes, by name; the error lists the sets.
+  absl::StatusOr<std::shared_ptr<const CompiledModel>> ForShapes(
+      const std::map<std::string, Shape>& shapes) const;
   // The runtime's handle, owned by this.
   const attune_model* handle() const { return handle_.get(); }
 
  private:
-  struct Free {
-    void operator()(attune_model* model) const { attune_model_free(model); }
-  };
-  explicit CompiledModel(attune_model* model) : handle_(model) {}
+  explicit CompiledModel(std::shared_ptr<const attune_model> handle) : handle_(std::move(handle)) {}
+  // Takes over what was loaded.
+  static std::shared_ptr<const CompiledModel> Own(attune_model* model);
 
-  std::unique_ptr<attune_model, Free> handle_;
+  std::shared_ptr<const attune_model> handle_;
 };
 
 // Memory and threads for running a model. For one thread at a time.
@@ -66,6 +72,8 @@ class Session {
   absl::StatusOr<std::vector<uint64_t>> RunProfiled();
   // Copies of the last run's outputs, in the model's order, dynamic dimensions of their actual size.
   absl::StatusOr<std::vector<NamedTensor>> Outputs() const;
+
+  const CompiledModel& model() const { return *model_; }
 
  private:
   struct Free {

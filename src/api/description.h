@@ -26,14 +26,30 @@ struct ConstantStorage {
   uint64_t stored_bytes = 0;  // in the file, without the codebooks of indices
 };
 
+// A constant of the file, and what kernels read of it.
+struct StoredWeight {
+  std::string name;              // of the tensor that it is or becomes; of several, the first
+  uint64_t stored_bytes = 0;     // where nothing is compressed
+  uint64_t prepacked_bytes = 0;  // of what the runtime makes of it; 0 where kernels read it as it is
+};
+
 struct NetworkDescription {
   Manifest manifest;
-  std::vector<TensorUse> uses;  // one a tensor of the manifest
+  // The variant that the rest is about: the one that this processor runs, or the first where it runs none.
+  size_t variant_index = 0;
+  std::vector<TensorUse> uses;        // one a tensor of program()
+  std::vector<StoredWeight> weights;  // of the variant, the largest first
   uint64_t file_bytes = 0;
   uint64_t code_bytes = 0;
-  uint64_t constant_bytes = 0;                    // in memory
+  uint64_t constant_bytes = 0;                    // in memory, of all variants
   uint64_t stored_constant_bytes = 0;             // in the file: fewer where they are compressed
   std::vector<ConstantStorage> constant_storage;  // by encoding; empty where they are not
+
+  const Variant& variant() const { return manifest.variants[variant_index]; }
+  // At the first set of input shapes.
+  const Program& program() const { return variant().programs.front(); }
+  // In memory, of the variant: what kernels read.
+  uint64_t weight_bytes() const;
 };
 
 // Of the bytes of an artifact's file. The error says what is wrong with them, without a subject.

@@ -15,7 +15,7 @@ namespace {
 constexpr double kTrialSeconds = 3;
 
 // The network with some blocks, and what its kernels take there.
-struct Variant {
+struct Arrangement {
   Network network;
   std::vector<TuningTask> tasks;
   std::map<std::string, double> seconds;  // of all calls in one inference, by the digest of a kernel's code
@@ -35,38 +35,39 @@ std::map<std::string, double> Medians(const std::map<std::string, std::vector<do
   return medians;
 }
 
-absl::StatusOr<Variant> MakeVariant(const Network& network, const BlockFlips& flips,
-                                    const RecordChooser& chooser, const Target& target) {
+absl::StatusOr<Arrangement> MakeArrangement(const Network& network, const BlockFlips& flips,
+                                            const RecordChooser& chooser, const Target& target) {
   CompileOptions options;
   options.target = target;
   options.chooser = &chooser;
   options.flips = flips;
-  Variant variant{.network = network.Compile(std::move(options)), .tasks = {}, .seconds = {}};
-  RETURN_IF_ERROR(variant.network.status());
-  ASSIGN_OR_RETURN(variant.tasks, network.Tasks(target, flips));
-  return variant;
+  Arrangement arrangement{.network = network.Compile(std::move(options)), .tasks = {}, .seconds = {}};
+  RETURN_IF_ERROR(arrangement.network.status());
+  ASSIGN_OR_RETURN(arrangement.tasks, network.Tasks(target, flips));
+  return arrangement;
 }
 
 // The digests of the code of a network's kernels, by the groups that they compute.
 absl::StatusOr<std::map<std::string, std::string>> CodeDigests(const Network& network) {
   ASSIGN_OR_RETURN(const NetworkDescription description, network.Describe());
   std::map<std::string, std::string> digests;
-  for (const KernelInfo& kernel : description.manifest.kernels) {
+  for (const KernelInfo& kernel : description.variant().kernels) {
     digests[kernel.name.substr(0, kernel.name.find('.'))] = kernel.digest;
   }
   return digests;
 }
 
-// Appends those kernels of a variant that the other one does not have, or not as often.
-absl::Status AppendDifference(const Variant& variant, const Variant& other, const RecordChooser& chooser,
-                              const Target& target, std::vector<LayoutTrial::Kernel>& kernels) {
-  ASSIGN_OR_RETURN(const auto digests, CodeDigests(variant.network));
-  for (const TuningTask& task : variant.tasks) {
+// Appends those kernels of an arrangement that the other one does not have, or not as often.
+absl::Status AppendDifference(const Arrangement& arrangement, const Arrangement& other,
+                              const RecordChooser& chooser, const Target& target,
+                              std::vector<LayoutTrial::Kernel>& kernels) {
+  ASSIGN_OR_RETURN(const auto digests, CodeDigests(arrangement.network));
+  for (const TuningTask& task : arrangement.tasks) {
     if (task.uses == other.UsesOf(task.text)) continue;
     const auto digest = digests.find(IdentifyGroup(*task.region, task.constant_inputs, target).name);
     if (digest == digests.end()) continue;
-    const auto seconds = variant.seconds.find(digest->second);
-    if (seconds == variant.seconds.end() || seconds->second <= 0) continue;
+    const auto seconds = arrangement.seconds.find(digest->second);
+    if (seconds == arrangement.seconds.end() || seconds->second <= 0) continue;
     ASSIGN_OR_RETURN(const Workload workload, task.Analyze());
     ASSIGN_OR_RETURN(const KernelChoice choice, chooser.Choose(workload, task.text, target));
     kernels.push_back({task,
@@ -83,8 +84,8 @@ absl::StatusOr<LayoutTrial> TryFlips(const Network& network, const BlockFlips& n
                                      const std::map<std::string, Candidate>& best, const Target& target,
                                      int threads) {
   const RecordChooser chooser(best);
-  ASSIGN_OR_RETURN(Variant standard, MakeVariant(network, now, chooser, target));
-  ASSIGN_OR_RETURN(Variant candidate, MakeVariant(network, flipped, chooser, target));
+  ASSIGN_OR_RETURN(Arrangement standard, MakeArrangement(network, now, chooser, target));
+  ASSIGN_OR_RETURN(Arrangement candidate, MakeArrangement(network, flipped, chooser, target));
   ASSIGN_OR_RETURN(const NetworkTimes times,
                    TimeNetworks(standard.network, candidate.network, threads, kTrialSeconds));
   LayoutTrial trial{.ratio_low = times.ratio_low, .ratio_high = times.ratio_high, .kernels = {}};

@@ -19,10 +19,21 @@ namespace {
 constexpr int64_t kMaxArtifactBytes = int64_t{1} << 36;
 
 // The planner takes groups of operators: where no pass made any, each operator becomes one.
-bool HasGroups(const Graph& graph) {
-  return std::none_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) {
+absl::Status MakeGroups(std::shared_ptr<const Graph>& graph) {
+  const bool has_groups = std::none_of(graph->nodes().begin(), graph->nodes().end(), [](const auto& node) {
     return node->op() != Op::kFused && node->op() != Op::kConstant && node->num_regions() == 0;
   });
+  if (has_groups) return absl::OkStatus();
+  std::shared_ptr<Graph> grouped = graph->Clone();
+  RETURN_IF_ERROR(RunPlan(*grouped, {.steps = {{"fuse", {}}}}).status());
+  graph = std::move(grouped);
+  return absl::OkStatus();
+}
+
+std::map<std::string, Shape> ShapesOf(const ModelOptions& options) {
+  std::map<std::string, Shape> shapes = options.shapes;
+  for (const auto& [name, value] : options.values) shapes.emplace(name, value.shape());
+  return shapes;
 }
 
 }  // namespace
@@ -41,6 +52,7 @@ Network Network::Load(const std::string& path, const ModelOptions& options) {
   if (IsArtifact(path)) {
     absl::StatusOr<std::shared_ptr<const CompiledModel>> compiled =
         CompiledModel::LoadFile(path, options.artifact);
+    if (compiled.ok()) compiled = (*compiled)->ForShapes(ShapesOf(options));
     if (!compiled.ok()) return network.Failed(compiled.status());
     state->compiled = *std::move(compiled);
     return network;
@@ -142,6 +154,16 @@ Network Network::Optimize(const PassPlan& plan, const OptimizeOptions& options) 
   return Network(std::move(state));
 }
 
+Network Network::WithShapesOf(const Network& other) const {
+  if (!status().ok()) return *this;
+  if (!other.status().ok()) return other;
+  if (state_->optimized == nullptr || other.state_->optimized == nullptr)
+    return Failed(absl::FailedPreconditionError("is not optimized; call Optimize() first"));
+  auto state = std::make_shared<State>(*state_);
+  state->other_shapes.push_back(other.state_->optimized);
+  return Network(std::move(state));
+}
+
 Network Network::Compile(CompileOptions options) const {
   if (!status().ok()) return *this;
   if (absl::Status imported = CheckImported(); !imported.ok()) return Failed(std::move(imported));
@@ -156,13 +178,15 @@ Network Network::Compile(CompileOptions options) const {
   options.pass_plan = state_->pass_plan;
 
   auto state = std::make_shared<State>(*state_);
-  const std::unique_ptr<Graph> graph =
-      (state_->optimized == nullptr ? state_->imported : state_->optimized)->Clone();
-  if (!HasGroups(*graph)) {
-    const absl::Status grouped = RunPlan(*graph, {.steps = {{"fuse", {}}}}).status();
-    if (!grouped.ok()) return Failed(grouped);
+  std::vector<std::shared_ptr<const Graph>> graphs = {state_->optimized == nullptr ? state_->imported
+                                                                                   : state_->optimized};
+  graphs.insert(graphs.end(), state_->other_shapes.begin(), state_->other_shapes.end());
+  std::vector<const Graph*> grouped;
+  for (std::shared_ptr<const Graph>& graph : graphs) {
+    if (absl::Status status = MakeGroups(graph); !status.ok()) return Failed(std::move(status));
+    grouped.push_back(graph.get());
   }
-  absl::StatusOr<std::string> artifact = attune::Compile(*graph, options, &state->report);
+  absl::StatusOr<std::string> artifact = attune::Compile(grouped, options, &state->report);
   if (!artifact.ok()) return Failed(artifact.status());
   absl::StatusOr<std::shared_ptr<const CompiledModel>> compiled = CompiledModel::FromBytes(*artifact);
   // Code for another processor is made to be saved, not to be run here.

@@ -40,7 +40,7 @@ namespace attune {
 
 // What a model whose dimensions are symbolic must be told.
 struct ModelOptions {
-  // Shapes of inputs, by name.
+  // Shapes of inputs, by name. Of an artifact: they choose among its sets of input shapes.
   std::map<std::string, Shape> shapes;
   // Values of inputs: they give the shape, and where a shape inside the network depends on the value, the
   // network is made for that value. The input then may leave the network.
@@ -89,6 +89,9 @@ class Network {
                    const QuantizeOptions& options = {}) const;
   // The graph rewritten as `plan` says.
   Network Optimize(const PassPlan& plan = DefaultPlan(), const OptimizeOptions& options = {}) const;
+  // To be compiled for the input shapes of `other` too: the same model, optimized likewise. Run() and
+  // whatever else takes inputs then chooses by their shapes.
+  Network WithShapesOf(const Network& other) const;
   // Code for the optimized graph; of the imported one, each operator by itself, where Optimize() was not
   // called. An empty target is this machine, no jobs as many as processors. Name, digest and plan are filled
   // in.
@@ -129,7 +132,7 @@ class Network {
   absl::StatusOr<int> NumBlockClasses(const Target& target) const;
   absl::StatusOr<BlockFlips> FlipsBy(const KernelChooser& chooser, const Target& target) const;
 
-  // Inputs of the compiled network, else of the imported graph.
+  // Inputs of the compiled network, at its first set of input shapes, else of the imported graph.
   absl::StatusOr<std::vector<InputDeclaration>> Inputs() const;
   bool is_compiled() const;
   // The model's file, and the SHA-256 of its bytes, empty for an artifact.
@@ -165,6 +168,10 @@ class Network {
   absl::StatusOr<std::vector<Tensor>> Examples(const OptimizeOptions& options) const;
   // How far the compiled network's outputs are from those in f32, to the precision report.
   static absl::Status MeasureOutputs(State& state, int jobs);
+  absl::StatusOr<Tensor> RandomInput(const InputDeclaration& input, uint64_t seed) const;
+  // The compiled network at the shapes of the inputs that are given.
+  absl::StatusOr<std::shared_ptr<const CompiledModel>> CompiledFor(
+      const std::vector<NamedTensor>& inputs) const;
   // A session with all inputs set.
   absl::StatusOr<Session> Prepare(const std::vector<NamedTensor>& inputs, int threads) const;
 

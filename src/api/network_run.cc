@@ -1,6 +1,8 @@
 // A compiled network at work: inputs, runs, times and agreement.
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,33 +52,53 @@ absl::StatusOr<Tensor> Network::RandomInput(const std::string& name, uint64_t se
   if (input == declarations.end()) {
     return InvalidInput(state_->source, ": input \"", name, "\" shapes the network; give it a value");
   }
+  return RandomInput(*input, seed);
+}
+
+absl::StatusOr<Tensor> Network::RandomInput(const InputDeclaration& input, uint64_t seed) const {
   int64_t limit = kRandomLimit;
   for (size_t i = 0; state_->imported != nullptr && i < state_->imported->inputs().size(); ++i) {
-    if (state_->imported->inputs()[i]->name() == name) limit = RandomLimits(*state_->imported)[i];
+    if (state_->imported->inputs()[i]->name() == input.name) limit = RandomLimits(*state_->imported)[i];
   }
-  return RandomTensor(*input->dtype, input->shape, seed, limit);
+  return RandomTensor(*input.dtype, input.shape, seed, limit);
 }
 
-absl::StatusOr<std::vector<NamedTensor>> Network::Complete(const std::vector<NamedTensor>& given,
-                                                           uint64_t seed) const {
-  ASSIGN_OR_RETURN(const std::vector<InputDeclaration> declarations, Inputs());
-  std::vector<NamedTensor> complete = given;
-  for (size_t i = 0; i < declarations.size(); ++i) {
-    if (Contains(given, declarations[i].name)) continue;
-    ASSIGN_OR_RETURN(Tensor tensor, RandomInput(declarations[i].name, seed + i));
-    complete.push_back({declarations[i].name, std::move(tensor)});
-  }
-  return complete;
-}
-
-absl::StatusOr<Session> Network::Prepare(const std::vector<NamedTensor>& inputs, int threads) const {
+absl::StatusOr<std::shared_ptr<const CompiledModel>> Network::CompiledFor(
+    const std::vector<NamedTensor>& inputs) const {
   RETURN_IF_ERROR(status());
   if (state_->compiled == nullptr) {
     return absl::FailedPreconditionError(
         absl::StrCat(state_->source, state_->artifact.empty() ? ": is not compiled; call Compile() first"
                                                               : ": is compiled for another processor"));
   }
-  const std::vector<InputDeclaration> declarations = state_->compiled->Inputs();
+  // One set of shapes is told by its own errors, which name the input.
+  if (state_->compiled->ShapeSets().size() == 1) return state_->compiled;
+  std::map<std::string, Shape> shapes;
+  for (const NamedTensor& input : inputs) shapes[input.name] = input.tensor.shape();
+  absl::StatusOr<std::shared_ptr<const CompiledModel>> compiled = state_->compiled->ForShapes(shapes);
+  if (!compiled.ok()) return Name(compiled.status(), state_->source);
+  return compiled;
+}
+
+absl::StatusOr<std::vector<NamedTensor>> Network::Complete(const std::vector<NamedTensor>& given,
+                                                           uint64_t seed) const {
+  ASSIGN_OR_RETURN(std::vector<InputDeclaration> declarations, Inputs());
+  if (state_->compiled != nullptr) {
+    ASSIGN_OR_RETURN(const std::shared_ptr<const CompiledModel> compiled, CompiledFor(given));
+    declarations = compiled->Inputs();
+  }
+  std::vector<NamedTensor> complete = given;
+  for (size_t i = 0; i < declarations.size(); ++i) {
+    if (Contains(given, declarations[i].name)) continue;
+    ASSIGN_OR_RETURN(Tensor tensor, RandomInput(declarations[i], seed + i));
+    complete.push_back({declarations[i].name, std::move(tensor)});
+  }
+  return complete;
+}
+
+absl::StatusOr<Session> Network::Prepare(const std::vector<NamedTensor>& inputs, int threads) const {
+  ASSIGN_OR_RETURN(const std::shared_ptr<const CompiledModel> compiled, CompiledFor(inputs));
+  const std::vector<InputDeclaration> declarations = compiled->Inputs();
   std::vector<NamedTensor> remaining;
   for (const NamedTensor& input : inputs) {
     const bool remains = std::any_of(declarations.begin(), declarations.end(),
@@ -89,7 +111,7 @@ absl::StatusOr<Session> Network::Prepare(const std::vector<NamedTensor>& inputs,
                           "\" shapes the network, which was made for another value; load the model anew");
     }
   }
-  absl::StatusOr<Session> session = Session::Create(state_->compiled, threads);
+  absl::StatusOr<Session> session = Session::Create(compiled, threads);
   if (!session.ok()) return Name(session.status(), state_->source);
   RETURN_IF_ERROR(Name(session->SetInputs(remaining), state_->source));
   return session;
@@ -143,7 +165,7 @@ absl::StatusOr<ProfileReport> Network::Profile(int threads, int rounds,
                                                const std::vector<NamedTensor>& inputs, uint64_t seed) const {
   ASSIGN_OR_RETURN(Session session, NewSession(threads, inputs, seed));
   absl::StatusOr<ProfileReport> report =
-      ProfileSession(*state_->compiled, session, threads == 0 ? Processors() : threads, rounds);
+      ProfileSession(session, threads == 0 ? Processors() : threads, rounds);
   if (!report.ok()) return Name(report.status(), state_->source);
   return report;
 }

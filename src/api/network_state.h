@@ -17,7 +17,8 @@ struct Network::State {
   std::string sha256;
   ModelOptions options;
   std::shared_ptr<const Graph> imported, optimized;
-  std::shared_ptr<const QuantizedModel> quantized;  // whose graph is the imported one then
+  std::vector<std::shared_ptr<const Graph>> other_shapes;  // as `optimized`, at other input shapes
+  std::shared_ptr<const QuantizedModel> quantized;         // whose graph is the imported one then
   std::string pass_plan;
   NetworkPrecision precision;  // of what the model has in f32
   std::vector<StepReport> passes;

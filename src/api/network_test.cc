@@ -313,10 +313,10 @@ TEST(NetworkTest, DescribesTheMemoryPlan) {
   const absl::StatusOr<NetworkDescription> description = Two().Optimize().Compile().Describe();
   ASSERT_TRUE(description.ok()) << description.status();
   const Manifest& manifest = description->manifest;
-  EXPECT_THAT(manifest.inputs, SizeIs(2));
+  EXPECT_THAT(description->program().inputs, SizeIs(2));
   EXPECT_EQ(manifest.provenance.model_name, "two.onnx");
   EXPECT_EQ(manifest.provenance.pass_plan, Print(DefaultPlan()));
-  for (const Port& port : manifest.inputs) EXPECT_GE(description->uses[port.tensor].first, 0);
+  for (const Port& port : description->program().inputs) EXPECT_GE(description->uses[port.tensor].first, 0);
 }
 
 TEST(RandomTest, IsTheSameForTheSameSeed) {

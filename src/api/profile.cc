@@ -56,7 +56,7 @@ class Rows {
       row.profile.op = "copy";
       return row;
     }
-    const KernelInfo& kernel = ManifestOf(*model).kernels[static_cast<size_t>(instruction.kernel)];
+    const KernelInfo& kernel = VariantOf(*model).kernels[static_cast<size_t>(instruction.kernel)];
     Row& row = rows_[absl::StrCat(kernel.digest, " ", kernel.op, " ", kernel.strategy)];
     row.profile.op = kernel.op;
     row.profile.multiplicand = MultiplicandOf(kernel);
@@ -104,11 +104,11 @@ void Rate(KernelProfile& kernel, double total_seconds, const Peaks& peaks, int t
 
 }  // namespace
 
-absl::StatusOr<ProfileReport> ProfileSession(const CompiledModel& model, Session& session, int threads,
-                                             int rounds) {
+absl::StatusOr<ProfileReport> ProfileSession(Session& session, int threads, int rounds) {
   if (rounds < 1) return InvalidInput("the number of rounds is ", rounds, ", it must be at least 1");
   RETURN_IF_ERROR(session.Run());
-  const size_t count = attune_model_num_instructions(model.handle());
+  const attune_model* const model = session.model().handle();
+  const size_t count = attune_model_num_instructions(model);
   std::vector<std::vector<uint64_t>> times(count);
   for (int round = 0; round < rounds; ++round) {
     ASSIGN_OR_RETURN(const std::vector<uint64_t> nanoseconds, session.RunProfiled());
@@ -118,8 +118,8 @@ absl::StatusOr<ProfileReport> ProfileSession(const CompiledModel& model, Session
   Rows rows;
   for (size_t i = 0; i < count; ++i) {
     attune_instruction_info instruction;
-    attune_model_instruction(model.handle(), i, &instruction, nullptr);
-    Row& row = rows.Of(model.handle(), instruction);
+    attune_model_instruction(model, i, &instruction, nullptr);
+    Row& row = rows.Of(model, instruction);
     row.nanoseconds += Median(times[i]);
     ++row.calls[instruction.kernel];
     std::vector<std::string>& labels = row.profile.labels;

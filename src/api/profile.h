@@ -44,8 +44,7 @@ struct ProfileReport {
 };
 
 // Runs `session`, whose inputs are set, `rounds` times and once before, and takes the median of each kernel.
-absl::StatusOr<ProfileReport> ProfileSession(const CompiledModel& model, Session& session, int threads,
-                                             int rounds);
+absl::StatusOr<ProfileReport> ProfileSession(Session& session, int threads, int rounds);
 
 }  // namespace attune
 

@@ -66,6 +66,18 @@ absl::Status BindShape(const Shape& shape, InputDeclaration& input, std::vector<
   return absl::OkStatus();
 }
 
+// Leaves open what is other in `other`, the same input at another set of shapes.
+void OpenDifferences(const InputDeclaration& other, InputDeclaration& declaration) {
+  if (other.shape.size() != declaration.shape.size()) {
+    declaration = {declaration.name, declaration.dtype, declaration.dtype_name, {}, {}, /*ranked=*/false};
+  }
+  for (size_t d = 0; d < declaration.shape.size(); ++d) {
+    if (declaration.shape[d] == other.shape[d]) continue;
+    declaration.shape[d] = -1;
+    declaration.dims[d] = "?";
+  }
+}
+
 // The values that `value` flows into as an index, through operators that keep it one.
 int64_t SmallestIndexed(const Value* value, int64_t limit, std::set<const Value*>& seen) {
   std::vector<const Value*> pending = {value};
@@ -113,7 +125,12 @@ absl::StatusOr<std::vector<InputDeclaration>> ReadInputDeclarations(const std::s
   ArtifactOptions options;
   options.describe_only = true;
   ASSIGN_OR_RETURN(const auto model, CompiledModel::LoadFile(path, options));
-  return model->Inputs();
+  declarations = model->Inputs();
+  for (const auto& set : model->ShapeSets()) {
+    const std::vector<InputDeclaration> others = set->Inputs();
+    for (size_t i = 0; i < declarations.size(); ++i) OpenDifferences(others[i], declarations[i]);
+  }
+  return declarations;
 }
 
 absl::Status BindShapes(const std::map<std::string, Shape>& shapes,

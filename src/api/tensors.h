@@ -39,6 +39,7 @@ std::string ToString(const InputDeclaration& declaration);
 std::string DescribeType(DType dtype, const Shape& shape);
 
 // The inputs of the model or artifact at `path`, told apart by content. `signature`: as ModelOptions has it.
+// A dimension is open that differs among an artifact's sets of input shapes.
 absl::StatusOr<std::vector<InputDeclaration>> ReadInputDeclarations(const std::string& path,
                                                                     const std::string& signature = "");
 

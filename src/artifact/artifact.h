@@ -10,6 +10,9 @@
 //                lists their ranges, compressed, to be expanded into memory when the file is loaded
 //   padding      kReadAhead zero bytes
 //
+// A file can hold the network for several processors (variants) and, for each, for several sets of input
+// shapes (programs). They share the two sections, where equal code and equal weights are stored once.
+//
 // Every section has an XXH64 checksum, the header its own. The runtime checks those of header, manifest
 // and code when it loads, that of the constants when asked and before it expands them. One more checksum, of
 // the kernels' interfaces together with the code, ties the manifest to the code that it describes. A checksum
@@ -26,7 +29,7 @@
 
 namespace attune {
 
-inline constexpr uint32_t kArtifactVersion = 3;
+inline constexpr uint32_t kArtifactVersion = 4;
 
 // Where tensors may start in the arena and in the constants, in bytes.
 inline constexpr uint64_t kTensorAlignment = 64;
@@ -42,7 +45,7 @@ inline constexpr uint64_t kReadAhead = 64;
 //   buffers  the addresses of the instruction's tensors, in its order; 64-byte aligned
 //   dims     the run's dynamic dimensions; a kernel that makes a dynamic tensor writes its slots. Slots
 //            are numbers of the whole program, known to the kernel when it is compiled.
-//   scratch  `Manifest::scratch_bytes` for the calling thread alone, 64-byte aligned, of unspecified content
+//   scratch  `Variant::scratch_bytes` for the calling thread alone, 64-byte aligned, of unspecified content
 //   part     which part of `parts` to compute, 0 <= part < parts. The parts of a call may run at the same
 //            time, so they write disjoint bytes. One launch may mix parts of several `parts`, as 0 of 2 with
 //            2 and 3 of 4: part p of n is the same work as parts 2p and 2p + 1 of 2n. A call that is not
@@ -71,8 +74,9 @@ struct Provenance {
 };
 
 enum class Place : uint8_t {
-  kArena = 0,     // the session's own memory
-  kConstant = 1,  // the constants
+  kArena = 0,      // the session's own memory
+  kConstant = 1,   // the constants
+  kPrepacked = 2,  // the variant's prepacked weights, which the model makes once, when it is loaded
 };
 
 // A tensor in memory: dense and row-major in `shape`. A blocked layout is written as its physical shape.
@@ -83,7 +87,7 @@ struct TensorInfo {
   std::vector<int64_t> shape;
   std::vector<int32_t> dim_slots;  // which of the run's dims holds the actual size, -1: it is constant
   Place place = Place::kArena;
-  uint64_t offset = 0;  // from the start of its place, a multiple of kTensorAlignment
+  uint64_t offset = 0;  // from the start of that place, a multiple of kTensorAlignment
   uint64_t bytes = 0;   // at least what dtype and shape need; with the offset, inside its place
   bool operator==(const TensorInfo&) const = default;
 };
@@ -92,7 +96,7 @@ struct TensorInfo {
 // plan reuses the bytes of neither, so that both stay readable between runs.
 struct Port {
   std::string name;
-  uint32_t tensor = 0;  // index into Manifest::tensors
+  uint32_t tensor = 0;  // index into Program::tensors
   bool operator==(const Port&) const = default;
 };
 
@@ -143,9 +147,9 @@ enum class Opcode : uint8_t {
 // there is a way to the end.
 struct Instruction {
   Opcode opcode = Opcode::kCall;
-  uint32_t kernel = 0;            // kCall: index into Manifest::kernels
+  uint32_t kernel = 0;            // kCall: index into Variant::kernels
   uint32_t target = 0;            // kJump, kBranchIfFalse: an instruction, or their number for the end
-  std::vector<uint32_t> tensors;  // indices into Manifest::tensors
+  std::vector<uint32_t> tensors;  // indices into Program::tensors
   std::string label;              // the nodes it computes, for profiles
   bool operator==(const Instruction&) const = default;
 };
@@ -170,21 +174,46 @@ struct ConstantRange {
   bool operator==(const ConstantRange&) const = default;
 };
 
-struct Manifest {
-  TargetInfo target;
-  Provenance provenance;
+// The network at one set of input shapes.
+struct Program {
   std::string graph_summary;  // the optimized graph's text, large constants elided
   std::vector<TensorInfo> tensors;
   std::vector<Port> inputs;
   std::vector<Port> outputs;
-  uint32_t num_dims = 0;       // slots for dynamic dimensions; 0 in all at the start of a run
-  uint64_t arena_bytes = 0;    // of one session
-  uint64_t scratch_bytes = 0;  // of one thread: the largest that any kernel needs
+  uint32_t num_dims = 0;     // slots for dynamic dimensions; 0 in all at the start of a run
+  uint64_t arena_bytes = 0;  // of one session
+  std::vector<Instruction> instructions;
+  bool operator==(const Program&) const = default;
+};
+
+// One call, when the model is loaded, of a kernel that takes a constant and writes what other kernels read in
+// its stead. The constant takes fewer bytes of the file, or serves several variants.
+struct Prepacking {
+  uint32_t kernel = 0;           // index into Variant::kernels; its operands are (constant, prepacked)
+  uint64_t constant_offset = 0;  // multiples of kTensorAlignment
+  uint64_t prepacked_offset = 0;
+  bool operator==(const Prepacking&) const = default;
+};
+
+// The network for one processor.
+struct Variant {
+  TargetInfo target;
+  uint64_t scratch_bytes = 0;    // of one thread: the largest that any kernel needs
+  uint64_t prepacked_bytes = 0;  // of all prepacked weights
   std::vector<KernelInfo> kernels;
-  std::vector<Instruction> program;
+  std::vector<Prepacking> prepackings;
+  std::vector<Program> programs;  // at least one, no two with inputs of the same shapes
+  bool operator==(const Variant&) const = default;
+};
+
+struct Manifest {
+  Provenance provenance;
   // The constants in their order, one range after the other; so lie in the file the bytes of each. Empty: the
   // constants are in the file as they are in memory, and are mapped.
   std::vector<ConstantRange> constant_ranges;
+  // At least one. The first that a processor can run is the best for it. All programs of all variants have
+  // the same inputs and outputs, by name and dtype.
+  std::vector<Variant> variants;
   bool operator==(const Manifest&) const = default;
 };
 

@@ -35,10 +35,12 @@ class Constants {
   void ExpectExpanded(const CompressedConstants& compressed) const {
     Manifest manifest;
     manifest.constant_ranges = compressed.ranges;
+    manifest.variants.emplace_back().programs.emplace_back();
     ASSERT_EQ(ValidateManifest(manifest, 0, compressed.section.size()), "");
     ASSERT_EQ(ExpandedBytes(manifest, compressed.section.size()), bytes_.size());
     std::vector<std::byte> expanded(bytes_.size(), std::byte{0xCC});
-    ExpandConstants(compressed.ranges, compressed.section, expanded);
+    const std::vector<bool> all(compressed.ranges.size(), true);
+    ExpandConstants(compressed.ranges, all, compressed.section, expanded);
     size_t offset = 0;
     for (const uint64_t size : sizes_) {
       EXPECT_EQ(std::memcmp(expanded.data() + offset, bytes_.data() + offset, size), 0) << "at " << offset;
@@ -185,7 +187,7 @@ TEST(ExpandTest, AnySectionExpands) {
     range.codebook.assign(size_t{1} << bits, 42);
     ASSERT_LE(StoredBytes(range), section.size());
     std::vector<uint32_t> words(kConstantPadding * 64 / sizeof(uint32_t));
-    ExpandConstants({&range, 1}, section, std::as_writable_bytes(std::span(words)));
+    ExpandConstants({&range, 1}, {true}, section, std::as_writable_bytes(std::span(words)));
     EXPECT_THAT(words, ::testing::Each(42u));
   }
 }
@@ -195,7 +197,8 @@ TEST(ExpandTest, EveryF16IsItsValue) {
   for (size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<uint16_t>(i);
   const ConstantRange range = {ConstantEncoding::kF16, halves.size() * sizeof(float), {}};
   std::vector<uint32_t> words(halves.size());
-  ExpandConstants({&range, 1}, std::as_bytes(std::span(halves)), std::as_writable_bytes(std::span(words)));
+  ExpandConstants({&range, 1}, {true}, std::as_bytes(std::span(halves)),
+                  std::as_writable_bytes(std::span(words)));
   for (const uint16_t half : halves)
     ASSERT_EQ(words[half], std::bit_cast<uint32_t>(F16ToFloat(half))) << half;
 }

@@ -51,12 +51,15 @@ class Encoder {
   std::string bytes_;
 };
 
-// Of the kernels' interfaces, in their order, and the checksum of the code that they describe.
+// The checksum of all kernels' interfaces, in their order, and of the checksum of the code that they
+// describe.
 inline uint64_t KernelsChecksum(const Manifest& manifest, uint64_t code_checksum) {
   Encoder encoder;
-  for (const KernelInfo& kernel : manifest.kernels) {
-    KernelInterface interface = kernel.interface;  // an archive takes fields that it could change
-    encoder(interface);
+  for (const Variant& variant : manifest.variants) {
+    for (const KernelInfo& kernel : variant.kernels) {
+      KernelInterface interface = kernel.interface;  // an archive takes fields that it could change
+      encoder(interface);
+    }
   }
   encoder(code_checksum);
   return Xxh64(std::as_bytes(std::span(encoder.bytes())));
@@ -117,7 +120,7 @@ class Decoder {
   }
 
   static uint8_t Largest(bool) { return 1; }
-  static uint8_t Largest(Place) { return static_cast<uint8_t>(Place::kConstant); }
+  static uint8_t Largest(Place) { return static_cast<uint8_t>(Place::kPrepacked); }
   static uint8_t Largest(Opcode) { return static_cast<uint8_t>(Opcode::kCopy); }
   static uint8_t Largest(ConstantEncoding) { return static_cast<uint8_t>(ConstantEncoding::kByteIndices); }
 

@@ -1,5 +1,6 @@
 #include "artifact/expand.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -55,6 +56,26 @@ void ExpandF16(const std::byte* from, uint32_t* to, uint64_t words) {
   }
 }
 
+void ExpandRange(const ConstantRange& range, const std::byte* from, std::byte* to) {
+  auto* const to_words = reinterpret_cast<uint32_t*>(to);
+  const uint64_t words = range.bytes / kWordBytes;
+  switch (range.encoding) {
+    case ConstantEncoding::kRaw:
+      if (range.bytes != 0) std::memcpy(to, from, range.bytes);
+      break;
+    case ConstantEncoding::kF16:
+      ExpandF16(from, to_words, words);
+      break;
+    case ConstantEncoding::kIndices:
+      kIndexExpanders<uint32_t>[IndexBits(range) - 1](from, range.codebook.data(), to_words, words);
+      break;
+    case ConstantEncoding::kByteIndices:
+      kIndexExpanders<uint8_t>[IndexBits(range) - 1](from, range.codebook.data(),
+                                                     reinterpret_cast<uint8_t*>(to), range.bytes);
+      break;
+  }
+}
+
 }  // namespace
 
 int IndexBits(const ConstantRange& range) { return std::countr_zero(range.codebook.size()); }
@@ -80,30 +101,36 @@ uint64_t ExpandedBytes(const Manifest& manifest, uint64_t section_bytes) {
   return bytes;
 }
 
-void ExpandConstants(std::span<const ConstantRange> ranges, std::span<const std::byte> section,
-                     std::span<std::byte> constants) {
+std::vector<bool> RangesOf(const Variant& variant, std::span<const ConstantRange> ranges) {
+  std::vector<uint64_t> ends;
+  for (const ConstantRange& range : ranges) ends.push_back((ends.empty() ? 0 : ends.back()) + range.bytes);
+  std::vector<bool> wanted(ranges.size(), false);
+  const auto add = [&](uint64_t offset, uint64_t bytes) {
+    const auto first = std::ranges::upper_bound(ends, offset) - ends.begin();
+    for (auto i = static_cast<size_t>(first); i < ends.size(); ++i) {
+      const bool is_before = ends[i] - ranges[i].bytes < offset + bytes;
+      if (!is_before) break;
+      wanted[i] = true;
+    }
+  };
+  for (const Prepacking& prepacking : variant.prepackings)
+    add(prepacking.constant_offset, variant.kernels[prepacking.kernel].interface.operands[0].bytes);
+  for (const Program& program : variant.programs) {
+    for (const TensorInfo& tensor : program.tensors) {
+      if (tensor.place == Place::kConstant) add(tensor.offset, tensor.bytes);
+    }
+  }
+  return wanted;
+}
+
+void ExpandConstants(std::span<const ConstantRange> ranges, const std::vector<bool>& wanted,
+                     std::span<const std::byte> section, std::span<std::byte> constants) {
   const std::byte* from = section.data();
   std::byte* to = constants.data();
-  for (const ConstantRange& range : ranges) {
-    auto* const to_words = reinterpret_cast<uint32_t*>(to);
-    const uint64_t words = range.bytes / kWordBytes;
-    switch (range.encoding) {
-      case ConstantEncoding::kRaw:
-        if (range.bytes != 0) std::memcpy(to, from, range.bytes);
-        break;
-      case ConstantEncoding::kF16:
-        ExpandF16(from, to_words, words);
-        break;
-      case ConstantEncoding::kIndices:
-        kIndexExpanders<uint32_t>[IndexBits(range) - 1](from, range.codebook.data(), to_words, words);
-        break;
-      case ConstantEncoding::kByteIndices:
-        kIndexExpanders<uint8_t>[IndexBits(range) - 1](from, range.codebook.data(),
-                                                       reinterpret_cast<uint8_t*>(to), range.bytes);
-        break;
-    }
-    from += StoredBytes(range);
-    to += range.bytes;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (wanted[i]) ExpandRange(ranges[i], from, to);
+    from += StoredBytes(ranges[i]);
+    to += ranges[i].bytes;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "artifact/artifact.h"
 
@@ -22,11 +23,14 @@ uint64_t StoredBytes(const ConstantRange& range);
 // The bytes of all constants in memory; `section_bytes` are those of their section in the file.
 uint64_t ExpandedBytes(const Manifest& manifest, uint64_t section_bytes);
 
-// Writes the constants, which `ranges` list, from the `section` of the file that they keep the rules with.
-// Whatever the bytes of the section are, it reads no others and writes all of `constants`, which start at a
-// multiple of 4 and are as many as ExpandedBytes().
-void ExpandConstants(std::span<const ConstantRange> ranges, std::span<const std::byte> section,
-                     std::span<std::byte> constants);
+// For each range of the constants, whether the variant's programs or prepackings read any of it.
+std::vector<bool> RangesOf(const Variant& variant, std::span<const ConstantRange> ranges);
+
+// Writes those ranges of the constants that are `wanted`, from the `section` of the file that they keep the
+// rules with. Whatever the bytes of the section are, it reads no others and writes within `constants`, which
+// start at a multiple of 4 and are as many as ExpandedBytes().
+void ExpandConstants(std::span<const ConstantRange> ranges, const std::vector<bool>& wanted,
+                     std::span<const std::byte> section, std::span<std::byte> constants);
 
 }  // namespace attune
 

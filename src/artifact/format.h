@@ -98,9 +98,23 @@ void Fields(Archive& a, ConstantRange& r) {
 }
 
 template <typename Archive>
+void Fields(Archive& a, Program& p) {
+  a(p.graph_summary, p.tensors, p.inputs, p.outputs, p.num_dims, p.arena_bytes, p.instructions);
+}
+
+template <typename Archive>
+void Fields(Archive& a, Prepacking& p) {
+  a(p.kernel, p.constant_offset, p.prepacked_offset);
+}
+
+template <typename Archive>
+void Fields(Archive& a, Variant& v) {
+  a(v.target, v.scratch_bytes, v.prepacked_bytes, v.kernels, v.prepackings, v.programs);
+}
+
+template <typename Archive>
 void Fields(Archive& a, Manifest& m) {
-  a(m.target, m.provenance, m.graph_summary, m.tensors, m.inputs, m.outputs, m.num_dims, m.arena_bytes,
-    m.scratch_bytes, m.kernels, m.program, m.constant_ranges);
+  a(m.provenance, m.constant_ranges, m.variants);
 }
 
 }  // namespace attune::format

@@ -2,121 +2,20 @@
 
 #include <algorithm>
 #include <bit>
-#include <tuple>
 #include <vector>
 
 #include "artifact/expand.h"
-#include "base/printable.h"
+#include "artifact/validate_program.h"
 
 namespace attune {
 namespace {
 
-// More than any machine has; sums of two sizes below it do not overflow.
-constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
-
-// Far above what networks use; it bounds the depth of recursions over dimensions.
-constexpr size_t kMaxRank = 64;
-
-std::string Quote(const std::string& name) { return "\"" + Printable(name) + "\""; }
-
-// The bytes of `shape`, kMaxBytes + 1 where they are more than kMaxBytes or a dimension is negative.
-uint64_t ShapeBytes(const TensorInfo& tensor) {
-  uint64_t bytes = ElementSize(tensor.dtype);
-  bool empty = false;
-  for (const int64_t size : tensor.shape) {
-    if (size < 0) return kMaxBytes + 1;
-    if (size == 0) {
-      empty = true;
-    } else if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes) || bytes > kMaxBytes) {
-      return kMaxBytes + 1;
-    }
-  }
-  return empty ? 0 : bytes;
-}
-
-bool IsStatic(const TensorInfo& tensor) {
-  for (const int32_t slot : tensor.dim_slots) {
-    if (slot >= 0) return false;
-  }
-  return true;
-}
-
-std::string CheckTensor(const TensorInfo& tensor, const Manifest& manifest, uint64_t constants_bytes) {
-  const auto fault = [&](const char* what) { return "tensor " + Quote(tensor.name) + " " + what; };
-  if (ElementSize(tensor.dtype) == 0) return fault("has an unknown dtype");
-  if (tensor.shape.size() > kMaxRank) return fault("has too many dimensions");
-  if (tensor.dim_slots.size() != tensor.shape.size()) return fault("has not one dim slot a dimension");
-  for (const int32_t slot : tensor.dim_slots) {
-    if (slot < -1 || slot >= static_cast<int64_t>(manifest.num_dims))
-      return fault("has a dim slot that does not exist");
-  }
-  if (tensor.place == Place::kConstant && !IsStatic(tensor)) return fault("is a constant of dynamic shape");
-  const uint64_t needed = ShapeBytes(tensor);
-  if (needed > kMaxBytes) return fault("has a negative or too large shape");
-  if (tensor.bytes < needed) return fault("has fewer bytes than its shape needs");
-  if (tensor.offset % kTensorAlignment != 0) return fault("is not aligned");
-  const uint64_t place_bytes = tensor.place == Place::kArena ? manifest.arena_bytes : constants_bytes;
-  if (tensor.offset > place_bytes || tensor.bytes > place_bytes - tensor.offset)
-    return fault("lies outside its place");
-  return "";
-}
-
-// Bytes of the arena or of the constants.
-struct Extent {
-  Place place = Place::kArena;
-  uint64_t begin = 0;
-  uint64_t end = 0;
-
-  bool operator==(const Extent&) const = default;
-  bool Overlaps(const Extent& other) const {
-    return place == other.place && begin < other.end && other.begin < end;
-  }
-};
-
-Extent ExtentOf(const TensorInfo& tensor) {
-  return {tensor.place, tensor.offset, tensor.offset + tensor.bytes};
-}
-
-// What a port's tensor must be. `kind`: "input" or "output".
-std::string CheckPort(const Port& port, const std::string& kind, const Manifest& manifest) {
-  const auto fault = [&](const char* what) { return kind + " " + Quote(port.name) + " " + what; };
-  if (port.tensor >= manifest.tensors.size()) return fault("is no tensor");
-  const TensorInfo& tensor = manifest.tensors[port.tensor];
-  if (tensor.place != Place::kArena) return fault("is not in the arena");
-  if (kind == "input" && !IsStatic(tensor)) return fault("has a dynamic shape");
-  return "";
-}
-
-// No two ports share a byte: together they take no more than the arena.
-std::string CheckPorts(const Manifest& manifest) {
-  std::vector<const Port*> ports;
-  for (const Port& input : manifest.inputs) {
-    if (std::string fault = CheckPort(input, "input", manifest); !fault.empty()) return fault;
-    ports.push_back(&input);
-  }
-  for (const Port& output : manifest.outputs) {
-    if (std::string fault = CheckPort(output, "output", manifest); !fault.empty()) return fault;
-    ports.push_back(&output);
-  }
-  const auto extent = [&](const Port* port) { return ExtentOf(manifest.tensors[port->tensor]); };
-  std::ranges::sort(ports, {}, [&](const Port* port) { return extent(port).begin; });
-  const Port* last = nullptr;  // that ends last of those before
-  for (const Port* port : ports) {
-    if (extent(port).begin == extent(port).end) continue;
-    if (last != nullptr && extent(last).Overlaps(extent(port)))
-      return "the ports " + Quote(last->name) + " and " + Quote(port->name) + " share memory";
-    last = port;
-  }
-  return "";
-}
-
-std::string CheckKernel(const KernelInfo& kernel, const Manifest& manifest, uint64_t code_bytes) {
+std::string CheckKernel(const KernelInfo& kernel, const Variant& variant, uint64_t code_bytes) {
   const auto fault = [&](const char* what) { return "kernel " + Quote(kernel.name) + " " + what; };
   const KernelInterface& interface = kernel.interface;
   if (interface.code_offset >= code_bytes || interface.code_offset % kKernelAlignment != 0)
     return fault("does not start inside the code");
-  if (interface.scratch_bytes > manifest.scratch_bytes) return fault("needs more scratch than there is");
-  if (interface.num_dims > manifest.num_dims) return fault("writes dim slots that do not exist");
+  if (interface.scratch_bytes > variant.scratch_bytes) return fault("needs more scratch than there is");
   for (const OperandInfo& operand : interface.operands) {
     if (ElementSize(operand.dtype) == 0) return fault("has an operand of an unknown dtype");
     if (operand.in_place_of.size() > interface.operands.size())
@@ -126,145 +25,6 @@ std::string CheckKernel(const KernelInfo& kernel, const Manifest& manifest, uint
         return fault("computes in place of what is no input");
     }
   }
-  return "";
-}
-
-// An operand of a call and its tensor's memory.
-struct Operand {
-  Extent extent;
-  uint32_t index = 0;
-  const OperandInfo* info = nullptr;
-};
-
-// Whether `written` may share memory with the operand `other`, which overlaps it.
-bool MayShare(const Operand& written, const Operand& other) {
-  const std::vector<uint32_t>& inputs = written.info->in_place_of;
-  return written.extent == other.extent && std::ranges::find(inputs, other.index) != inputs.end();
-}
-
-// Whether what the call writes lies apart from its other operands, but for those that it may be computed in
-// place of. It looks at operands in their order in memory and keeps, of those before, the one that is written
-// and ends last and the two that end last: written ones never overlap, so that no other can overlap the next.
-bool WritesApart(const Instruction& call, const Manifest& manifest) {
-  std::vector<Operand> operands;
-  const std::vector<OperandInfo>& infos = manifest.kernels[call.kernel].interface.operands;
-  for (uint32_t i = 0; i < infos.size(); ++i) {
-    const Extent extent = ExtentOf(manifest.tensors[call.tensors[i]]);
-    if (extent.begin != extent.end) operands.push_back({extent, i, &infos[i]});
-  }
-  std::ranges::sort(operands, {}, [](const Operand& o) {
-    return std::tuple(o.extent.place, o.extent.begin, o.extent.end, o.info->is_written, o.index);
-  });
-  const Operand* written = nullptr;
-  const Operand* last = nullptr;
-  const Operand* second = nullptr;
-  const auto ends_after = [](const Operand& a, const Operand* b) {
-    return b == nullptr || a.extent.place != b->extent.place || a.extent.end > b->extent.end;
-  };
-  for (const Operand& operand : operands) {
-    const auto overlaps = [&](const Operand* other) {
-      return other != nullptr && operand.extent.Overlaps(other->extent);
-    };
-    if (overlaps(written)) return false;
-    if (operand.info->is_written) {
-      if (overlaps(second) || (overlaps(last) && !MayShare(operand, *last))) return false;
-      if (ends_after(operand, written)) written = &operand;
-    }
-    if (ends_after(operand, last)) {
-      second = last;
-      last = &operand;
-    } else if (ends_after(operand, second)) {
-      second = &operand;
-    }
-  }
-  return true;
-}
-
-std::string CheckCall(const Instruction& call, const Manifest& manifest) {
-  if (call.kernel >= manifest.kernels.size()) return "calls a kernel that does not exist";
-  const KernelInfo& kernel = manifest.kernels[call.kernel];
-  const std::string callee = "calls " + Quote(kernel.name) + " ";
-  const std::vector<OperandInfo>& operands = kernel.interface.operands;
-  if (call.tensors.size() != operands.size()) {
-    return callee + "with " + std::to_string(call.tensors.size()) + " tensors, and it takes " +
-           std::to_string(operands.size());
-  }
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const TensorInfo& tensor = manifest.tensors[call.tensors[i]];
-    if (tensor.dtype != operands[i].dtype) return callee + "with a tensor of another dtype";
-    if (tensor.bytes < operands[i].bytes) return callee + "with a tensor that is too small";
-    if (operands[i].is_written && tensor.place != Place::kArena) return callee + "to write a constant";
-  }
-  return WritesApart(call, manifest) ? "" : callee + "to write what it also uses";
-}
-
-std::string CheckCopy(const TensorInfo& from, const TensorInfo& to) {
-  if (to.place != Place::kArena) return "copies to a constant";
-  if (from.dtype != to.dtype) return "copies between two dtypes";
-  if (ExtentOf(from).Overlaps(ExtentOf(to))) return "copies a tensor onto itself";
-  if (from.shape.size() == to.shape.size()) return "";
-  if (!IsStatic(from) || !IsStatic(to) || ShapeBytes(from) != ShapeBytes(to))
-    return "copies between two shapes";
-  return "";
-}
-
-std::string CheckOperands(const Instruction& instruction, const Manifest& manifest) {
-  const std::vector<TensorInfo>& tensors = manifest.tensors;
-  for (const uint32_t tensor : instruction.tensors) {
-    if (tensor >= tensors.size()) return "uses a tensor that does not exist";
-  }
-  const size_t count = instruction.tensors.size();
-  switch (instruction.opcode) {
-    case Opcode::kCall:
-      return CheckCall(instruction, manifest);
-    case Opcode::kJump:
-      return count == 0 ? "" : "jumps with tensors";
-    case Opcode::kBranchIfFalse: {
-      if (count != 1) return "branches on other than one tensor";
-      const TensorInfo& condition = tensors[instruction.tensors[0]];
-      return condition.dtype == kDTypeBool && condition.bytes > 0 ? "" : "branches on other than a bool";
-    }
-    case Opcode::kCopy:
-      return count == 2 ? CheckCopy(tensors[instruction.tensors[0]], tensors[instruction.tensors[1]])
-                        : "copies other than one tensor to another";
-  }
-  return "has an unknown opcode";
-}
-
-// Whether the program can end from each of its instructions, whose targets exist. The first that cannot, or
-// the number of instructions.
-size_t FirstWithoutEnd(const std::vector<Instruction>& program) {
-  std::vector<std::vector<size_t>> sources(program.size() + 1);  // that go on at an instruction
-  for (size_t i = 0; i < program.size(); ++i) {
-    const Opcode opcode = program[i].opcode;
-    if (opcode != Opcode::kJump) sources[i + 1].push_back(i);
-    if (opcode == Opcode::kJump || opcode == Opcode::kBranchIfFalse) sources[program[i].target].push_back(i);
-  }
-  std::vector<bool> ends(program.size() + 1, false);
-  std::vector<size_t> todo = {program.size()};
-  ends[program.size()] = true;
-  while (!todo.empty()) {
-    const size_t at = todo.back();
-    todo.pop_back();
-    for (const size_t source : sources[at]) {
-      if (ends[source]) continue;
-      ends[source] = true;
-      todo.push_back(source);
-    }
-  }
-  return static_cast<size_t>(std::ranges::find(ends, false) - ends.begin());
-}
-
-std::string CheckProgram(const Manifest& manifest) {
-  for (size_t i = 0; i < manifest.program.size(); ++i) {
-    const Instruction& instruction = manifest.program[i];
-    std::string fault = CheckOperands(instruction, manifest);
-    if (fault.empty() && instruction.target > manifest.program.size()) fault = "jumps outside the program";
-    if (!fault.empty()) return "instruction " + std::to_string(i) + " " + fault;
-  }
-  const size_t endless = FirstWithoutEnd(manifest.program);
-  if (endless < manifest.program.size())
-    return "instruction " + std::to_string(endless) + " leads into a loop that never ends";
   return "";
 }
 
@@ -302,25 +62,83 @@ std::string CheckRanges(const Manifest& manifest, uint64_t section_bytes) {
          std::to_string(section_bytes);
 }
 
+// Whether `bytes` from `offset` are aligned and inside `place_bytes`.
+bool IsInside(uint64_t offset, uint64_t bytes, uint64_t place_bytes) {
+  return offset % kTensorAlignment == 0 && offset <= place_bytes && bytes <= place_bytes - offset;
+}
+
+std::string CheckPrepacking(const Prepacking& prepacking, const Variant& variant, uint64_t constants_bytes) {
+  if (prepacking.kernel >= variant.kernels.size()) return "calls a kernel that does not exist";
+  const KernelInfo& kernel = variant.kernels[prepacking.kernel];
+  const std::vector<OperandInfo>& operands = kernel.interface.operands;
+  const std::string callee = "calls " + Quote(kernel.name);
+  if (operands.size() != 2 || operands[0].is_written || !operands[1].is_written ||
+      kernel.interface.num_dims != 0)
+    return callee + ", which does not make one tensor of another";
+  if (!IsInside(prepacking.constant_offset, operands[0].bytes, constants_bytes))
+    return callee + " to read outside the constants";
+  if (!IsInside(prepacking.prepacked_offset, operands[1].bytes, variant.prepacked_bytes))
+    return callee + " to write outside the prepacked weights";
+  return "";
+}
+
+// The shapes of the program's inputs, in their order.
+std::vector<std::vector<int64_t>> InputShapes(const Program& program) {
+  std::vector<std::vector<int64_t>> shapes;
+  for (const Port& input : program.inputs) shapes.push_back(program.tensors[input.tensor].shape);
+  return shapes;
+}
+
+std::string CheckVariant(const Variant& variant, uint64_t constants_bytes, uint64_t code_bytes) {
+  if (variant.scratch_bytes > kMaxBytes || variant.prepacked_bytes > kMaxBytes)
+    return "it asks for too much memory";
+  for (const KernelInfo& kernel : variant.kernels) {
+    if (std::string fault = CheckKernel(kernel, variant, code_bytes); !fault.empty()) return fault;
+  }
+  for (size_t i = 0; i < variant.prepackings.size(); ++i) {
+    const std::string fault = CheckPrepacking(variant.prepackings[i], variant, constants_bytes);
+    if (!fault.empty()) return "prepacking " + std::to_string(i) + " " + fault;
+  }
+  if (variant.programs.empty()) return "it has a variant without a program";
+  std::vector<std::vector<std::vector<int64_t>>> shapes;
+  for (const Program& program : variant.programs) {
+    if (program.arena_bytes > kMaxBytes) return "it asks for too much memory";
+    const PlaceSizes sizes = {program.arena_bytes, constants_bytes, variant.prepacked_bytes};
+    if (std::string fault = ValidateProgram(program, variant.kernels, sizes); !fault.empty()) return fault;
+    shapes.push_back(InputShapes(program));
+  }
+  std::ranges::sort(shapes);
+  if (std::ranges::adjacent_find(shapes) != shapes.end())
+    return "it has two programs for inputs of the same shapes";
+  return "";
+}
+
+// Whether both have the same ports, but for their shapes.
+bool SamePorts(const std::vector<Port>& a, const Program& of_a, const std::vector<Port>& b,
+               const Program& of_b) {
+  return std::ranges::equal(a, b, [&](const Port& left, const Port& right) {
+    return left.name == right.name && of_a.tensors[left.tensor].dtype == of_b.tensors[right.tensor].dtype;
+  });
+}
+
 }  // namespace
 
 std::string ValidateManifest(const Manifest& manifest, uint64_t code_bytes, uint64_t section_bytes) {
-  if (manifest.arena_bytes > kMaxBytes || manifest.scratch_bytes > kMaxBytes)
-    return "it asks for too much memory";
   if (std::string fault = CheckRanges(manifest, section_bytes); !fault.empty()) return fault;
   const uint64_t constants_bytes = ExpandedBytes(manifest, section_bytes);
-  // A slot belongs to some tensor's dimension, so that their number is bounded by the file's size.
-  uint64_t dimensions = 0;
-  for (const TensorInfo& tensor : manifest.tensors) dimensions += tensor.shape.size();
-  if (manifest.num_dims > dimensions) return "it has more dim slots than dimensions";
-  for (const TensorInfo& tensor : manifest.tensors) {
-    if (std::string fault = CheckTensor(tensor, manifest, constants_bytes); !fault.empty()) return fault;
+  if (manifest.variants.empty()) return "it has code for no processor";
+  for (const Variant& variant : manifest.variants) {
+    if (std::string fault = CheckVariant(variant, constants_bytes, code_bytes); !fault.empty()) return fault;
   }
-  if (std::string fault = CheckPorts(manifest); !fault.empty()) return fault;
-  for (const KernelInfo& kernel : manifest.kernels) {
-    if (std::string fault = CheckKernel(kernel, manifest, code_bytes); !fault.empty()) return fault;
+  const Program& first = manifest.variants.front().programs.front();
+  for (const Variant& variant : manifest.variants) {
+    for (const Program& program : variant.programs) {
+      if (!SamePorts(first.inputs, first, program.inputs, program) ||
+          !SamePorts(first.outputs, first, program.outputs, program))
+        return "its programs have different inputs or outputs";
+    }
   }
-  return CheckProgram(manifest);
+  return "";
 }
 
 }  // namespace attune

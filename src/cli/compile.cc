@@ -1,7 +1,10 @@
 // attune compile MODEL -o OUT.atn
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/contractions_view.h"
@@ -16,7 +19,14 @@ struct Flags {
   ModelFlags model;
   InputFlags inputs;
   std::string output;
+  std::vector<std::string> shape_sets;  // "a=1x128 b=1x128"
 };
+
+std::vector<std::string> Cpus(const NetworkDescription& d) {
+  std::vector<std::string> cpus;
+  for (const Variant& variant : d.manifest.variants) cpus.push_back(variant.target.cpu);
+  return cpus;
+}
 
 Json ToJson(const Flags& flags, const NetworkDescription& d, const Network& network,
             const StageSeconds& seconds) {
@@ -30,7 +40,7 @@ Json ToJson(const Flags& flags, const NetworkDescription& d, const Network& netw
   }
   Json json = {{"model", flags.model.model},
                {"artifact", flags.output},
-               {"cpu", d.manifest.target.cpu},
+               {"cpus", Cpus(d)},
                {"kernels", report.num_kernels},
                {"kernels_by_records", report.num_measured},
                {"kernels_of_other_code_than_measured", report.num_changed},
@@ -39,10 +49,10 @@ Json ToJson(const Flags& flags, const NetworkDescription& d, const Network& netw
                {"bytes",
                 {{"file", d.file_bytes},
                  {"code", d.code_bytes},
-                 {"constants", d.constant_bytes},
+                 {"constants", d.weight_bytes()},
                  {"constants_stored", d.stored_constant_bytes},
-                 {"arena", d.manifest.arena_bytes},
-                 {"scratch", d.manifest.scratch_bytes}}},
+                 {"arena", d.program().arena_bytes},
+                 {"scratch", d.variant().scratch_bytes}}},
                {"seconds",
                 {{"load", seconds.load},
                  {"quantize", seconds.quantize},
@@ -80,9 +90,9 @@ std::string Summary(const Flags& flags, const NetworkDescription& d, const Netwo
       "  memory    %s a session, and %s a thread\n"
       "  seconds   %.2f: load %.2f, quantize %.2f, passes %.2f, plan %.2f, code %.2f, weights %.2f, link "
       "%.2f\n",
-      flags.output, FormatBytes(d.file_bytes), d.manifest.target.cpu, report.num_kernels, Measured(report),
-      FormatBytes(d.code_bytes), FormatWeights(d.stored_constant_bytes, d.constant_bytes),
-      FormatBytes(d.manifest.arena_bytes), FormatBytes(d.manifest.scratch_bytes), seconds.total(),
+      flags.output, FormatBytes(d.file_bytes), absl::StrJoin(Cpus(d), ", "), report.num_kernels,
+      Measured(report), FormatBytes(d.code_bytes), FormatWeights(d.stored_constant_bytes, d.weight_bytes()),
+      FormatBytes(d.program().arena_bytes), FormatBytes(d.variant().scratch_bytes), seconds.total(),
       seconds.load, seconds.quantize, seconds.optimize, report.plan_seconds, report.codegen_seconds,
       report.pack_seconds, report.link_seconds);
   if (const std::string slow = DescribeSlow(report.contractions); !slow.empty())
@@ -106,8 +116,8 @@ absl::Status Compile(const Flags& flags) {
   }
   Progress progress;
   StageSeconds seconds;
-  ASSIGN_OR_RETURN(const ReadyNetwork ready,
-                   LoadNetwork(flags.model, flags.inputs, flags.model.threads, progress, &seconds));
+  ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, flags.model.threads,
+                                                         progress, &seconds, flags.shape_sets));
   progress.Show("writing");
   RETURN_IF_ERROR(ready.network.Save(flags.output).status());
   ASSIGN_OR_RETURN(const NetworkDescription description, ready.network.Describe());
@@ -128,6 +138,13 @@ void AddCompileCommand(CLI::App& app, Action& action) {
   AddInputFlags(*command, flags->inputs);
   AddSampleFlags(*command, flags->model.samples, /*needed=*/false);
   AddOutputFlag(*command, "-o,--output", flags->output, "the artifact to write");
+  command
+      ->add_option(
+          "--shapes", flags->shape_sets,
+          "shapes of inputs, as --shape gives them, separated by spaces; repeated: the artifact is for "
+          "each of these sets, and its weights are there once")
+      ->allow_extra_args(false)
+      ->check(CheckShapeSet);
   command->callback([flags, &action] {
     if (flags->output.empty() && !flags->model.prints_plan()) throw CLI::RequiredError("-o");
     RequireOneStdout({flags->output, flags->model.json});

@@ -1,4 +1,5 @@
 // attune inspect MODEL|OUT.atn
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -29,26 +30,68 @@ std::string TypeText(const TensorInfo& tensor) {
   return absl::StrCat(DTypeName(static_cast<DType>(tensor.dtype)), "[", absl::StrJoin(dims, ","), "]");
 }
 
-std::string Ports(const std::vector<Port>& ports, const Manifest& manifest) {
+std::string Ports(const std::vector<Port>& ports, const Program& program) {
   std::vector<std::string> texts;
   for (const Port& port : ports) {
-    texts.push_back(absl::StrCat(WithoutControls(port.name), " ", TypeText(manifest.tensors[port.tensor])));
+    texts.push_back(absl::StrCat(WithoutControls(port.name), " ", TypeText(program.tensors[port.tensor])));
   }
   return absl::StrJoin(texts, ", ");
 }
 
 std::string Heading(const NetworkDescription& d) {
-  const Manifest& m = d.manifest;
-  const std::string& sha256 = m.provenance.model_sha256;
+  const Provenance& provenance = d.manifest.provenance;
+  const TargetInfo& target = d.variant().target;
+  const Program& program = d.program();
+  const std::string& sha256 = provenance.model_sha256;
   const auto clean = [](std::string_view text) { return WithoutControls(text); };
   return absl::StrFormat(
       "model     %s (sha256 %s)\nmade by   %s for %s (%s)\ninputs    %s\noutputs   %s\n"
       "sizes     code %s, weights %s, memory %s a session and %s a thread\n",
-      clean(m.provenance.model_name), sha256.empty() ? "unknown" : clean(sha256),
-      clean(m.provenance.compiler_version), clean(m.target.cpu),
-      clean(absl::StrJoin(m.target.features, ", ")), Ports(m.inputs, m), Ports(m.outputs, m),
-      FormatBytes(d.code_bytes), FormatWeights(d.stored_constant_bytes, d.constant_bytes),
-      FormatBytes(m.arena_bytes), FormatBytes(m.scratch_bytes));
+      clean(provenance.model_name), sha256.empty() ? "unknown" : clean(sha256),
+      clean(provenance.compiler_version), clean(target.cpu), clean(absl::StrJoin(target.features, ", ")),
+      Ports(program.inputs, program), Ports(program.outputs, program), FormatBytes(d.code_bytes),
+      FormatWeights(d.stored_constant_bytes, d.weight_bytes()), FormatBytes(program.arena_bytes),
+      FormatBytes(d.variant().scratch_bytes));
+}
+
+// All that the artifact holds code for, where that is more than one thing.
+std::string VariantTable(const NetworkDescription& d) {
+  std::vector<std::vector<std::string>> rows = {
+      {"processor", "kernels", "bytes prepacked", "memory", "inputs"}};
+  for (const Variant& variant : d.manifest.variants) {
+    for (const Program& program : variant.programs) {
+      rows.push_back({WithoutControls(variant.target.cpu), absl::StrCat(variant.kernels.size()),
+                      absl::StrCat(variant.prepacked_bytes), absl::StrCat(program.arena_bytes),
+                      Ports(program.inputs, program)});
+    }
+  }
+  constexpr size_t kHeadAndOne = 2;
+  if (rows.size() <= kHeadAndOne) return "";
+  return absl::StrCat("\nVariants; what follows is about ", WithoutControls(d.variant().target.cpu), "\n\n",
+                      FormatTable(rows, {false, true, true, true, false}));
+}
+
+// Where the file's bytes go.
+std::string FileTable(const NetworkDescription& d) {
+  constexpr size_t kMost = 12;  // weights that have a line of their own
+  const auto row = [&](const std::string& what, uint64_t bytes, const std::string& prepacked) {
+    const double share = 100.0 * static_cast<double>(bytes) / static_cast<double>(d.file_bytes);
+    return std::vector<std::string>{absl::StrCat(bytes), absl::StrFormat("%.1f %%", share), prepacked, what};
+  };
+  std::vector<std::vector<std::string>> rows = {{"bytes", "share", "prepacked when loaded", "part"}};
+  rows.push_back(row("all", d.file_bytes, ""));
+  rows.push_back(row("code", d.code_bytes, ""));
+  rows.push_back(row("weights", d.stored_constant_bytes, ""));
+  const uint64_t rest = d.file_bytes - d.code_bytes - d.stored_constant_bytes;
+  rows.push_back(row("manifest and padding", rest, ""));
+  for (size_t i = 0; i < std::min(kMost, d.weights.size()); ++i) {
+    const StoredWeight& weight = d.weights[i];
+    rows.push_back(row(weight.name, weight.stored_bytes,
+                       weight.prepacked_bytes == 0 ? "" : absl::StrCat(weight.prepacked_bytes)));
+  }
+  if (d.weights.size() > kMost)
+    rows.push_back({"…", "", "", absl::StrCat(d.weights.size() - kMost, " more")});
+  return absl::StrCat("\nFile\n\n", FormatTable(rows, {true, true, true, false}));
 }
 
 // How the weights are written in the file; nothing where they are there as in memory.
@@ -62,28 +105,32 @@ std::string WeightsTable(const NetworkDescription& d) {
   return absl::StrCat("\nWeights\n\n", FormatTable(rows, {true, true, true, false}));
 }
 
+std::string_view PlaceName(Place place) {
+  return place == Place::kArena ? "memory" : place == Place::kConstant ? "weights" : "prepacked";
+}
+
 std::string MemoryTable(const NetworkDescription& d) {
   std::vector<std::vector<std::string>> rows = {{"offset", "bytes", "place", "steps", "tensor", "type"}};
   for (size_t i = 0; i < d.uses.size(); ++i) {
-    const TensorInfo& tensor = d.manifest.tensors[i];
+    const TensorInfo& tensor = d.program().tensors[i];
     const TensorUse& use = d.uses[i];
-    rows.push_back({absl::StrCat(tensor.offset), absl::StrCat(tensor.bytes),
-                    tensor.place == Place::kArena ? "memory" : "weights",
-                    use.first < 0 ? "" : absl::StrCat(use.first, "-", use.last), tensor.name,
-                    TypeText(tensor)});
+    rows.push_back(
+        {absl::StrCat(tensor.offset), absl::StrCat(tensor.bytes), std::string(PlaceName(tensor.place)),
+         use.first < 0 ? "" : absl::StrCat(use.first, "-", use.last), tensor.name, TypeText(tensor)});
   }
   return FormatTable(rows, {true, true, false, true, false, false});
 }
 
-std::string KernelTable(const Manifest& manifest) {
-  std::vector<uint64_t> calls(manifest.kernels.size(), 0);
-  for (const Instruction& instruction : manifest.program) {
+std::string KernelTable(const NetworkDescription& d) {
+  const std::vector<KernelInfo>& kernels = d.variant().kernels;
+  std::vector<uint64_t> calls(kernels.size(), 0);
+  for (const Instruction& instruction : d.program().instructions) {
     if (instruction.opcode == Opcode::kCall) ++calls[instruction.kernel];
   }
   std::vector<std::vector<std::string>> rows = {
       {"calls", "MFLOP", "KB read", "KB written", "operator", "strategy", "kernel"}};
-  for (size_t i = 0; i < manifest.kernels.size(); ++i) {
-    const KernelInfo& kernel = manifest.kernels[i];
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const KernelInfo& kernel = kernels[i];
     rows.push_back({absl::StrCat(calls[i]), absl::StrFormat("%.3f", static_cast<double>(kernel.flops) * 1e-6),
                     absl::StrFormat("%.1f", static_cast<double>(kernel.bytes_read) * 1e-3),
                     absl::StrFormat("%.1f", static_cast<double>(kernel.bytes_written) * 1e-3), kernel.op,
@@ -96,6 +143,34 @@ Json PortsJson(const std::vector<Port>& ports) {
   Json json = Json::array();
   for (const Port& port : ports) json.push_back({{"name", port.name}, {"tensor", port.tensor}});
   return json;
+}
+
+Json VariantsJson(const Manifest& manifest) {
+  Json variants = Json::array();
+  for (const Variant& variant : manifest.variants) {
+    Json shape_sets = Json::array();
+    for (const Program& program : variant.programs) {
+      Json inputs = Json::object();
+      for (const Port& input : program.inputs) inputs[input.name] = program.tensors[input.tensor].shape;
+      shape_sets.push_back({{"inputs", std::move(inputs)}, {"arena", program.arena_bytes}});
+    }
+    variants.push_back({{"arch", variant.target.arch},
+                        {"cpu", variant.target.cpu},
+                        {"features", variant.target.features},
+                        {"kernels", variant.kernels.size()},
+                        {"bytes_prepacked", variant.prepacked_bytes},
+                        {"shape_sets", std::move(shape_sets)}});
+  }
+  return variants;
+}
+
+Json StoredWeightsJson(const NetworkDescription& d) {
+  Json weights = Json::array();
+  for (const StoredWeight& weight : d.weights) {
+    weights.push_back(
+        {{"name", weight.name}, {"bytes", weight.stored_bytes}, {"bytes_prepacked", weight.prepacked_bytes}});
+  }
+  return weights;
 }
 
 Json WeightsJson(const NetworkDescription& d) {
@@ -112,11 +187,11 @@ Json WeightsJson(const NetworkDescription& d) {
 Json TensorsJson(const NetworkDescription& d) {
   Json tensors = Json::array();
   for (size_t i = 0; i < d.uses.size(); ++i) {
-    const TensorInfo& tensor = d.manifest.tensors[i];
+    const TensorInfo& tensor = d.program().tensors[i];
     tensors.push_back({{"name", tensor.name},
                        {"dtype", DTypeName(static_cast<DType>(tensor.dtype))},
                        {"shape", tensor.shape},
-                       {"place", tensor.place == Place::kArena ? "memory" : "weights"},
+                       {"place", PlaceName(tensor.place)},
                        {"offset", tensor.offset},
                        {"bytes", tensor.bytes},
                        {"first_step", d.uses[i].first},
@@ -126,9 +201,10 @@ Json TensorsJson(const NetworkDescription& d) {
 }
 
 Json ToJson(const NetworkDescription& d) {
-  const Manifest& m = d.manifest;
+  const Provenance& provenance = d.manifest.provenance;
+  const Variant& variant = d.variant();
   Json kernels = Json::array(), program = Json::array();
-  for (const KernelInfo& kernel : m.kernels) {
+  for (const KernelInfo& kernel : variant.kernels) {
     kernels.push_back({{"name", kernel.name},
                        {"op", kernel.op},
                        {"strategy", kernel.strategy},
@@ -138,33 +214,36 @@ Json ToJson(const NetworkDescription& d) {
                        {"bytes_written", kernel.bytes_written}});
   }
   constexpr std::string_view kOpcodes[] = {"call", "jump", "branch_if_false", "copy"};
-  for (const Instruction& step : m.program) {
+  for (const Instruction& step : d.program().instructions) {
     Json json = {{"opcode", kOpcodes[static_cast<size_t>(step.opcode)]},
                  {"tensors", step.tensors},
                  {"label", step.label}};
     if (step.opcode == Opcode::kCall) {
       json["kernel"] = step.kernel;
-      json["parallel"] = m.kernels[step.kernel].interface.parallel;
+      json["parallel"] = variant.kernels[step.kernel].interface.parallel;
     } else if (step.opcode != Opcode::kCopy) {
       json["target"] = step.target;
     }
     program.push_back(std::move(json));
   }
-  return {{"model", {{"name", m.provenance.model_name}, {"sha256", m.provenance.model_sha256}}},
-          {"compiler", m.provenance.compiler_version},
-          {"target", {{"arch", m.target.arch}, {"cpu", m.target.cpu}, {"features", m.target.features}}},
-          {"pass_plan", m.provenance.pass_plan},
-          {"graph", m.graph_summary},
+  const TargetInfo& target = variant.target;
+  return {{"model", {{"name", provenance.model_name}, {"sha256", provenance.model_sha256}}},
+          {"compiler", provenance.compiler_version},
+          {"target", {{"arch", target.arch}, {"cpu", target.cpu}, {"features", target.features}}},
+          {"variants", VariantsJson(d.manifest)},
+          {"pass_plan", provenance.pass_plan},
+          {"graph", d.program().graph_summary},
           {"bytes",
            {{"file", d.file_bytes},
             {"code", d.code_bytes},
-            {"constants", d.constant_bytes},
+            {"constants", d.weight_bytes()},
             {"constants_stored", d.stored_constant_bytes},
-            {"arena", m.arena_bytes},
-            {"scratch", m.scratch_bytes}}},
+            {"arena", d.program().arena_bytes},
+            {"scratch", variant.scratch_bytes}}},
+          {"stored_weights", StoredWeightsJson(d)},
           {"weights", WeightsJson(d)},
-          {"inputs", PortsJson(m.inputs)},
-          {"outputs", PortsJson(m.outputs)},
+          {"inputs", PortsJson(d.program().inputs)},
+          {"outputs", PortsJson(d.program().outputs)},
           {"tensors", TensorsJson(d)},
           {"kernels", std::move(kernels)},
           {"program", std::move(program)}};
@@ -200,11 +279,13 @@ absl::Status Inspect(const Flags& flags) {
   }
   if (flags.model.json == "-") return absl::OkStatus();
   PrintResult(Heading(description));
-  PrintResult(absl::StrCat("\nGraph\n\n", description.manifest.graph_summary));
+  PrintResult(VariantTable(description));
+  PrintResult(FileTable(description));
+  PrintResult(absl::StrCat("\nGraph\n\n", description.program().graph_summary));
   PrintResult(WeightsTable(description));
-  PrintResult(absl::StrCat("\nMemory plan: ", FormatBytes(description.manifest.arena_bytes), "\n\n",
+  PrintResult(absl::StrCat("\nMemory plan: ", FormatBytes(description.program().arena_bytes), "\n\n",
                            MemoryTable(description)));
-  PrintResult(absl::StrCat("\nKernels\n\n", KernelTable(description.manifest)));
+  PrintResult(absl::StrCat("\nKernels\n\n", KernelTable(description)));
   if (contractions.has_value() && !contractions->empty())
     PrintResult(absl::StrCat("\nContractions\n\n", ContractionTables(*contractions)));
   return absl::OkStatus();

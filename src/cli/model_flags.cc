@@ -1,7 +1,9 @@
 #include "cli/model_flags.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,7 +22,7 @@ constexpr int kMaxThreads = 1024;
 
 // Ok, or why an artifact cannot be changed any more.
 absl::Status CheckArtifactFlags(const ModelFlags& flags) {
-  const std::pair<bool, std::string_view> fixed[] = {{!flags.cpu.empty(), "--cpu"},
+  const std::pair<bool, std::string_view> fixed[] = {{!flags.cpus.empty(), "--cpu"},
                                                      {!flags.passes.empty(), "--passes"},
                                                      {!flags.dump.empty(), "--dump"},
                                                      {!flags.records.empty(), "--records"},
@@ -63,8 +65,8 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-absl::StatusOr<Target> TargetOf(const ModelFlags& flags) {
-  ASSIGN_OR_RETURN(const Target target, flags.cpu.empty() ? HostTarget() : TargetByName(flags.cpu));
+absl::StatusOr<Target> CheckedTarget(const ModelFlags& flags, absl::StatusOr<Target> named) {
+  ASSIGN_OR_RETURN(const Target target, std::move(named));
   if (flags.precision == "bf16" && !target.Has("avx512_bf16"))
     return NotSupported("NS --precision bf16: ", target.name, " has no avx512_bf16; leave the flag out");
   if (flags.precision == "bf16x3" && !target.Has("amx_bf16"))
@@ -74,14 +76,38 @@ absl::StatusOr<Target> TargetOf(const ModelFlags& flags) {
   return target;
 }
 
+// Those that --cpu names, or this machine.
+absl::StatusOr<std::vector<Target>> TargetsOf(const ModelFlags& flags) {
+  std::vector<Target> targets;
+  for (const std::string& cpu : flags.cpus) {
+    if (std::ranges::find(targets, cpu, &Target::name) != targets.end())
+      return InvalidInput("--cpu: ", cpu, " is given twice");
+    ASSIGN_OR_RETURN(targets.emplace_back(), CheckedTarget(flags, TargetByName(cpu)));
+  }
+  if (targets.empty()) {
+    ASSIGN_OR_RETURN(targets.emplace_back(), CheckedTarget(flags, HostTarget()));
+  }
+  return targets;
+}
+
+// For what is decided once for all code.
+absl::StatusOr<Target> TargetOf(const ModelFlags& flags) {
+  ASSIGN_OR_RETURN(std::vector<Target> targets, TargetsOf(flags));
+  if (targets.size() == 1) return std::move(targets.front());
+  return InvalidInput("--cpu ", absl::StrJoin(flags.cpus, ","),
+                      ": several are for attune compile, without int8 "
+                      "and auto; give one");
+}
+
 absl::StatusOr<Network> OptimizeNetwork(const ModelFlags& flags, const Network& loaded,
                                         std::vector<NamedTensor> inputs, int jobs, Progress& progress) {
   ASSIGN_OR_RETURN(const PassPlan plan, ReadPlan(flags));
   if (!flags.dump.empty()) RETURN_IF_ERROR(CreateFolder(flags.dump));
   progress.Show("optimizing");
-  const Network optimized = loaded.Optimize(
-      plan,
-      {.dump_folder = flags.dump, .measure = flags.cpu.empty(), .examples = std::move(inputs), .jobs = jobs});
+  const Network optimized = loaded.Optimize(plan, {.dump_folder = flags.dump,
+                                                   .measure = flags.cpus.empty(),
+                                                   .examples = std::move(inputs),
+                                                   .jobs = jobs});
   RETURN_IF_ERROR(optimized.status());
   return optimized;
 }
@@ -89,7 +115,7 @@ absl::StatusOr<Network> OptimizeNetwork(const ModelFlags& flags, const Network& 
 // Who decides about kernels; null: the strategies' cost models.
 absl::StatusOr<std::shared_ptr<const KernelChooser>> ChooserOf(const ModelFlags& flags) {
   // Records are this machine's.
-  if (!flags.cpu.empty() || flags.records == "none") return nullptr;
+  if (!flags.cpus.empty() || flags.records == "none") return nullptr;
   absl::StatusOr<std::shared_ptr<const KernelChooser>> chooser =
       LoadRecordChooser(flags.records, flags.threads);
   if (chooser.ok() || !flags.records.empty()) return chooser;
@@ -98,19 +124,25 @@ absl::StatusOr<std::shared_ptr<const KernelChooser>> ChooserOf(const ModelFlags&
   return nullptr;
 }
 
-absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const Network& loaded,
-                                       std::vector<NamedTensor> inputs, int jobs, Progress& progress,
+// `others` are the same model at other input shapes.
+absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const ReadyNetwork& read,
+                                       const std::vector<Network>& others, int jobs, Progress& progress,
                                        StageSeconds& seconds) {
   CompileOptions options;
   options.jobs = jobs;
   options.dump_folder = flags.dump;
   options.compress_constants = flags.compact || flags.weights == "fp16";
-  ASSIGN_OR_RETURN(options.target, TargetOf(flags));
+  ASSIGN_OR_RETURN(options.more_targets, TargetsOf(flags));
+  options.target = options.more_targets.front();
+  options.more_targets.erase(options.more_targets.begin());
   ASSIGN_OR_RETURN(const std::shared_ptr<const KernelChooser> chooser, ChooserOf(flags));
   options.chooser = chooser.get();
   double start = Now();
-  ASSIGN_OR_RETURN(const Network optimized,
-                   OptimizeNetwork(flags, loaded, std::move(inputs), jobs, progress));
+  ASSIGN_OR_RETURN(Network optimized, OptimizeNetwork(flags, read.network, read.inputs, jobs, progress));
+  for (const Network& other : others) {
+    ASSIGN_OR_RETURN(const Network at_others, OptimizeNetwork(flags, other, read.inputs, jobs, progress));
+    optimized = optimized.WithShapesOf(at_others);
+  }
   seconds.optimize = Now() - start;
   progress.Show("compiling");
   start = Now();
@@ -124,7 +156,7 @@ absl::Status QuantizeNetwork(const ModelFlags& flags, const Samples& samples, Pr
                              StageSeconds& seconds, Network& network) {
   ASSIGN_OR_RETURN(const Target target, TargetOf(flags));
   QuantizeOptions options =
-      QuantizeOptionsOf(flags.precision, flags.samples, target, flags.cpu.empty(), progress);
+      QuantizeOptionsOf(flags.precision, flags.samples, target, flags.cpus.empty(), progress);
   options.threads = flags.threads;
   const double start = Now();
   network = network.Quantize(samples, options);
@@ -165,9 +197,13 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thre
   command.add_option("--threads", flags.threads, thread_help + " (default: as many as processors)")
       ->check(CLI::Range(1, kMaxThreads));
   command
-      .add_option("--cpu", flags.cpu,
-                  absl::StrCat("processor to compile for: ", absl::StrJoin(TargetNames(), ", "),
-                               " (default: this machine)"))
+      .add_option(
+          "--cpu", flags.cpus,
+          absl::StrCat("processor to compile for, or several, separated by commas, of which the runtime "
+                       "takes the best that runs: ",
+                       absl::StrJoin(TargetNames(), ", "), " (default: this machine)"))
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember(TargetNames()));
   command
       .add_option(
@@ -236,16 +272,30 @@ absl::StatusOr<std::vector<Contraction>> PlanContractions(const ModelFlags& flag
 }
 
 absl::StatusOr<ReadyNetwork> LoadNetwork(const ModelFlags& flags, const InputFlags& input_flags, int jobs,
-                                         Progress& progress, StageSeconds* seconds) {
+                                         Progress& progress, StageSeconds* seconds,
+                                         const std::vector<std::string>& shape_sets) {
   StageSeconds local;
   StageSeconds& times = seconds == nullptr ? local : *seconds;
-  ASSIGN_OR_RETURN(ReadyNetwork ready, ReadNetwork(flags, input_flags, progress, times));
+  if (!shape_sets.empty() && flags.is_quantized()) {
+    return InvalidInput("--shapes: samples have one shape; give --shapes without --precision ",
+                        flags.precision, ", for the model that attune quantize writes");
+  }
+  std::vector<ReadyNetwork> read;
+  for (size_t i = 0; i < std::max<size_t>(shape_sets.size(), 1); ++i) {
+    ModelFlags at_shapes = flags;
+    if (!shape_sets.empty())
+      std::ranges::copy(ShapesOfSet(shape_sets[i]), std::back_inserter(at_shapes.shapes));
+    ASSIGN_OR_RETURN(ReadyNetwork at_set, ReadNetwork(at_shapes, input_flags, progress, times));
+    read.push_back(std::move(at_set));
+  }
+  ReadyNetwork ready = std::move(read.front());
   if (ready.network.is_compiled()) {
     RETURN_IF_ERROR(CheckArtifactFlags(flags));
-  } else {
-    ASSIGN_OR_RETURN(ready.network,
-                     CompileNetwork(flags, ready.network, ready.inputs, jobs, progress, times));
+    return ready;
   }
+  std::vector<Network> others;
+  for (size_t i = 1; i < read.size(); ++i) others.push_back(std::move(read[i].network));
+  ASSIGN_OR_RETURN(ready.network, CompileNetwork(flags, ready, others, jobs, progress, times));
   return ready;
 }
 

@@ -19,8 +19,8 @@ namespace attune {
 
 struct ModelFlags : SourceFlags {
   ArtifactFlags artifact;
-  bool describe_only = false;  // whether an artifact may be for another processor, and is not run
-  std::string cpu;             // empty: this machine
+  bool describe_only = false;     // whether an artifact may be for another processor, and is not run
+  std::vector<std::string> cpus;  // empty: this machine
   std::string precision = "fp32";
   std::string weights = "fp32";  // what they are rounded to and stored in: fp32 or fp16
   bool compact = false;          // whether they are compressed without loss
@@ -65,9 +65,11 @@ absl::StatusOr<std::vector<Contraction>> PlanContractions(const ModelFlags& flag
                                                           Progress& progress);
 
 // Loads the model, and where it is no artifact optimizes and compiles it on `jobs` threads (0: all
-// processors).
+// processors). `shape_sets`, where there are any, are texts as ShapesOfSet() takes; the network is compiled
+// for each.
 absl::StatusOr<ReadyNetwork> LoadNetwork(const ModelFlags& flags, const InputFlags& inputs, int jobs,
-                                         Progress& progress, StageSeconds* seconds = nullptr);
+                                         Progress& progress, StageSeconds* seconds = nullptr,
+                                         const std::vector<std::string>& shape_sets = {});
 
 }  // namespace attune
 

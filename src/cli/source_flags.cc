@@ -33,6 +33,19 @@ std::string CheckShape(const std::string& text) {
 
 }  // namespace
 
+std::vector<std::string> ShapesOfSet(const std::string& text) {
+  return absl::StrSplit(text, ' ', absl::SkipEmpty());
+}
+
+std::string CheckShapeSet(const std::string& text) {
+  const std::vector<std::string> shapes = ShapesOfSet(text);
+  if (shapes.empty()) return "a set of shapes is empty; it is like \"a=1x128 b=1x128\"";
+  for (const std::string& shape : shapes) {
+    if (std::string fault = CheckShape(shape); !fault.empty()) return fault;
+  }
+  return "";
+}
+
 void AddSourceFlags(CLI::App& command, SourceFlags& flags, const std::string& model_help) {
   command.add_option("MODEL", flags.model, model_help);
   command

@@ -23,6 +23,11 @@ struct SourceFlags {
 // Adds MODEL, --shape and --signature.
 void AddSourceFlags(CLI::App& command, SourceFlags& flags, const std::string& model_help);
 
+// For CLI11: empty, or why a text like "a=1x128 b=1x128" is no set of shapes.
+std::string CheckShapeSet(const std::string& text);
+// The shapes that such a text gives.
+std::vector<std::string> ShapesOfSet(const std::string& text);
+
 // What the command line says of the inputs.
 struct Givens {
   ModelOptions options;

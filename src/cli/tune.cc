@@ -161,7 +161,7 @@ absl::Status Tune(Flags& flags) {
   if (IsArtifact(flags.model.model)) {
     return InvalidInput(flags.model.model, ": is compiled already; give the model that it was made from");
   }
-  if (!flags.model.cpu.empty()) {
+  if (!flags.model.cpus.empty()) {
     return InvalidInput("--cpu: tuning measures on the processor of this machine; leave the flag out");
   }
   RETURN_IF_ERROR(CheckFiles(flags));

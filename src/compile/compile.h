@@ -22,13 +22,15 @@ inline constexpr std::string_view kCompilerVersion = "attune 0.1.0";
 
 struct CompileOptions {
   Target target;
+  // Other processors that the artifact is to have code for. The runtime takes the best that it can run.
+  std::vector<Target> more_targets;
   // Where not empty, an existing folder: for each kernel its group (NAME.graph), schedule (NAME.json), loop
   // nest (NAME.loops), LLVM IR (NAME.ll) and assembly (NAME.s).
   std::string dump_folder;
   int jobs = 1;  // threads that compile kernels
   // Who decides how kernels are scheduled; outlives the call. Null: the strategies' cost models.
   const KernelChooser* chooser = nullptr;
-  // Of the graph's maps; none: as ChooseFlips() says.
+  // Of the graph's maps, where it is one for one target; none: as ChooseFlips() says.
   std::optional<BlockFlips> flips;
   // Whether constants are compressed in the file, without loss, where that makes it smaller: it then takes
   // longer to load, and the loaded weights are memory of the process's own. Kernels are the same.
@@ -38,14 +40,14 @@ struct CompileOptions {
   std::string model_name, model_sha256;
 };
 
-// Seconds in each stage, for people.
+// Seconds in each stage, and counts over all targets, for people.
 struct CompileReport {
   double plan_seconds = 0, codegen_seconds = 0, pack_seconds = 0, link_seconds = 0;
   int num_kernels = 0;
-  int num_measured = 0;  // of which were chosen by their measurements
-  int num_changed = 0;   // of these, whose code is other than what was measured
-  int num_similar = 0;   // or by those of tasks like theirs
-  std::vector<Contraction> contractions;
+  int num_measured = 0;                   // of which were chosen by their measurements
+  int num_changed = 0;                    // of these, whose code is other than what was measured
+  int num_similar = 0;                    // or by those of tasks like theirs
+  std::vector<Contraction> contractions;  // of the first graph, for the best target
 };
 
 // The first stage: gives the values of `graph`, a graph of fused groups, their layouts and merges groups
@@ -57,11 +59,11 @@ absl::StatusOr<int> ArrangeGroups(Graph& graph, const Target& target, const Bloc
 // Errors: as Compile().
 absl::StatusOr<NetworkPlan> ArrangeAndPlan(Graph& graph, const CompileOptions& options);
 
-// Plans `graph`, a graph of fused groups, whose layouts it assigns, generates its code and packs its weights.
-// The bytes of the artifact's file depend on the graph, and on target, compression and provenance in the
-// options, alone.
+// Plans `graphs`, generates their code and prepacks their weights. They are graphs of fused groups and one
+// network, each at other input shapes. The bytes of the artifact's file depend on the graphs, and on targets,
+// compression and provenance in the options, alone.
 // Errors: Unimplemented with a line "NS …" for each operator that has no code; internal otherwise.
-absl::StatusOr<std::string> Compile(Graph& graph, const CompileOptions& options,
+absl::StatusOr<std::string> Compile(const std::vector<const Graph*>& graphs, const CompileOptions& options,
                                     CompileReport* report = nullptr);
 
 }  // namespace attune

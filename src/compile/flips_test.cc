@@ -91,17 +91,12 @@ TEST_F(ChooseFlipsTest, KeepsWhatIsPredictedWhereNotAllIsKnown) {
 TEST_F(ChooseFlipsTest, CompilationFollows) {
   Know({}, 2e-3);
   Know({0}, 1e-3);
-  CompileOptions options{.target = target_,
-                         .dump_folder = "",
-                         .flips = {},
-                         .pass_plan = "",
-                         .model_name = "",
-                         .model_sha256 = ""};
+  CompileOptions options;
+  options.target = target_;
   CompileReport report;
   const auto compile = [&](const KernelChooser* chooser) {
-    const std::unique_ptr<Graph> copy = graph_->Clone();
     options.chooser = chooser;
-    return Compile(*copy, options, &report);
+    return Compile({graph_.get()}, options, &report);
   };
   const auto predicted = compile(nullptr), measured = compile(&chooser_);
   ASSERT_TRUE(predicted.ok() && measured.ok()) << predicted.status() << measured.status();

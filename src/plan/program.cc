@@ -125,8 +125,10 @@ class Planner {
         preparation < 0 ? value->type() : TensorType(prepared->dtype, Shape(prepared->shape));
     storage.bytes = type.num_physical_bytes();
     plan_.storages.push_back(std::move(storage));
-    const std::string name = absl::StrCat(value->name(), preparation < 0 ? "" : ".prepared");
-    return constants_[key] = NewTensor(name, type, static_cast<int>(plan_.storages.size()) - 1);
+    const bool is_named_by_node = value->name().empty() && value->producer() != nullptr;
+    const std::string& name = is_named_by_node ? value->producer()->name() : value->name();
+    return constants_[key] = NewTensor(absl::StrCat(name, preparation < 0 ? "" : ".prepacked"), type,
+                                       static_cast<int>(plan_.storages.size()) - 1);
   }
 
   int TensorOf(const Value* value, const Bindings& bindings) {

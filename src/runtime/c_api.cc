@@ -1,39 +1,31 @@
-// The C interface: checks arguments, translates errors, and lets no exception out.
+// The C interface of models: checks arguments, translates errors, and lets no exception out.
+#include "runtime/c_api.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <new>
 #include <string>
-
-#include "attune/attune.h"
-#include "runtime/model.h"
-#include "runtime/session.h"
 
 using attune::Instruction;
 using attune::KernelInfo;
 using attune::LoadedModel;
 using attune::LoadOptions;
-using attune::Manifest;
-using attune::ModelSession;
 using attune::Opcode;
-using attune::Port;
+using attune::Program;
+using attune::Provenance;
 using attune::RuntimeStatus;
-using attune::TensorInfo;
+using attune::TargetInfo;
+using attune::Variant;
+using attune::c_api::CheckIndex;
+using attune::c_api::DescribePort;
+using attune::c_api::Guard;
+using attune::c_api::Invalid;
+using attune::c_api::NullArgument;
 
-struct attune_model {
-  std::shared_ptr<const LoadedModel> loaded;
-  std::string features;  // joined, for attune_model_metadata
-};
+const Variant& attune::VariantOf(const attune_model& model) { return model.loaded->variant(); }
 
-struct attune_session {
-  std::unique_ptr<ModelSession> session;
-};
+namespace attune::c_api {
 
-const Manifest& attune::ManifestOf(const attune_model& model) { return model.loaded->manifest(); }
-
-namespace {
-
-// Fills `error`, cutting the message where a character begins.
 attune_code Report(const RuntimeStatus& status, attune_error* error) {
   if (status.ok() || error == nullptr) return status.code;
   error->code = status.code;
@@ -47,16 +39,6 @@ attune_code Report(const RuntimeStatus& status, attune_error* error) {
   return status.code;
 }
 
-// Runs `body`, which returns a RuntimeStatus, and reports it.
-template <typename Body>
-attune_code Guard(attune_error* error, Body body) noexcept {
-  try {
-    return Report(body(), error);
-  } catch (const std::bad_alloc&) {
-    return Report({ATTUNE_OUT_OF_MEMORY, "out of memory"}, error);
-  }
-}
-
 RuntimeStatus Invalid(std::string message) { return {ATTUNE_INVALID_ARGUMENT, std::move(message)}; }
 
 RuntimeStatus NullArgument() { return Invalid("an argument that must not be NULL is NULL"); }
@@ -66,6 +48,29 @@ RuntimeStatus CheckIndex(const char* what, size_t index, size_t count) {
   return Invalid("there is no " + std::string(what) + " " + std::to_string(index) + ": the model has " +
                  std::to_string(count));
 }
+
+RuntimeStatus DescribePort(const Program& program, const std::vector<Port>& ports, const char* what,
+                           size_t index, attune_tensor_info* info) {
+  if (RuntimeStatus status = CheckIndex(what, index, ports.size()); !status.ok()) return status;
+  const Port& port = ports[index];
+  const TensorInfo& tensor = program.tensors[port.tensor];
+  *info = {port.name.c_str(),
+           static_cast<attune_dtype>(tensor.dtype),
+           tensor.shape.size(),
+           tensor.shape.data(),
+           0,
+           0};
+  info->bytes = ElementSize(tensor.dtype);
+  for (size_t i = 0; i < tensor.shape.size(); ++i) {
+    info->bytes *= static_cast<size_t>(tensor.shape[i]);
+    info->is_dynamic |= tensor.dim_slots[i] >= 0;
+  }
+  return {};
+}
+
+}  // namespace attune::c_api
+
+namespace {
 
 bool IsSha256(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
@@ -98,6 +103,14 @@ RuntimeStatus ReadOptions(const attune_load_options* given, LoadOptions* out) {
   return {};
 }
 
+void AppendTo(std::string& list, const std::string& item) { list += (list.empty() ? "" : ",") + item; }
+
+void Describe(attune_model& model) {
+  for (const std::string& feature : model.loaded->variant().target.features)
+    AppendTo(model.features, feature);
+  for (const Variant& variant : model.loaded->manifest().variants) AppendTo(model.cpus, variant.target.cpu);
+}
+
 // Calls `load` with the parsed options and wraps the model that it makes.
 template <typename Load>
 RuntimeStatus LoadInto(const attune_load_options* options, attune_model** model, Load load) {
@@ -105,29 +118,14 @@ RuntimeStatus LoadInto(const attune_load_options* options, attune_model** model,
   if (RuntimeStatus status = ReadOptions(options, &parsed); !status.ok()) return status;
   auto made = std::make_unique<attune_model>();
   if (RuntimeStatus status = load(parsed, &made->loaded); !status.ok()) return status;
-  for (const std::string& feature : made->loaded->manifest().target.features) {
-    made->features += (made->features.empty() ? "" : ",") + feature;
+  Describe(*made);
+  for (size_t i = 0; i < made->loaded->variant().programs.size(); ++i) {
+    made->shape_sets.push_back(std::make_unique<attune_model>());
+    made->shape_sets.back()->loaded = made->loaded;
+    made->shape_sets.back()->shape_set = i;
+    Describe(*made->shape_sets.back());
   }
   *model = made.release();
-  return {};
-}
-
-RuntimeStatus DescribePort(const Manifest& manifest, const std::vector<Port>& ports, const char* what,
-                           size_t index, attune_tensor_info* info) {
-  if (RuntimeStatus status = CheckIndex(what, index, ports.size()); !status.ok()) return status;
-  const Port& port = ports[index];
-  const TensorInfo& tensor = manifest.tensors[port.tensor];
-  *info = {port.name.c_str(),
-           static_cast<attune_dtype>(tensor.dtype),
-           tensor.shape.size(),
-           tensor.shape.data(),
-           0,
-           0};
-  info->bytes = attune::ElementSize(tensor.dtype);
-  for (size_t i = 0; i < tensor.shape.size(); ++i) {
-    info->bytes *= static_cast<size_t>(tensor.shape[i]);
-    info->is_dynamic |= tensor.dim_slots[i] >= 0;
-  }
   return {};
 }
 
@@ -177,20 +175,28 @@ attune_code attune_model_verify(const attune_model* model, attune_error* error) 
   return Guard(error, [&] { return model == nullptr ? NullArgument() : model->loaded->Verify(); });
 }
 
+size_t attune_model_num_shape_sets(const attune_model* model) {
+  return model == nullptr ? 0 : std::max<size_t>(model->shape_sets.size(), 1);
+}
+
+const attune_model* attune_model_shape_set(const attune_model* model, size_t index) {
+  if (index >= attune_model_num_shape_sets(model)) return nullptr;
+  return model->shape_sets.empty() ? model : model->shape_sets[index].get();
+}
+
 size_t attune_model_num_inputs(const attune_model* model) {
-  return model == nullptr ? 0 : model->loaded->manifest().inputs.size();
+  return model == nullptr ? 0 : model->program().inputs.size();
 }
 
 size_t attune_model_num_outputs(const attune_model* model) {
-  return model == nullptr ? 0 : model->loaded->manifest().outputs.size();
+  return model == nullptr ? 0 : model->program().outputs.size();
 }
 
 attune_code attune_model_input(const attune_model* model, size_t index, attune_tensor_info* info,
                                attune_error* error) {
   return Guard(error, [&] {
     if (model == nullptr || info == nullptr) return NullArgument();
-    const Manifest& manifest = model->loaded->manifest();
-    return DescribePort(manifest, manifest.inputs, "input", index, info);
+    return DescribePort(model->program(), model->program().inputs, "input", index, info);
   });
 }
 
@@ -198,27 +204,28 @@ attune_code attune_model_output(const attune_model* model, size_t index, attune_
                                 attune_error* error) {
   return Guard(error, [&] {
     if (model == nullptr || info == nullptr) return NullArgument();
-    const Manifest& manifest = model->loaded->manifest();
-    return DescribePort(manifest, manifest.outputs, "output", index, info);
+    return DescribePort(model->program(), model->program().outputs, "output", index, info);
   });
 }
 
 const char* attune_model_metadata(const attune_model* model, const char* key) {
   if (model == nullptr || key == nullptr) return nullptr;
-  const Manifest& manifest = model->loaded->manifest();
+  const TargetInfo& target = model->loaded->variant().target;
+  const Provenance& provenance = model->loaded->manifest().provenance;
   const struct {
     const char* key;
     const std::string& text;
   } texts[] = {
-      {"target.arch", manifest.target.arch},
-      {"target.cpu", manifest.target.cpu},
+      {"target.arch", target.arch},
+      {"target.cpu", target.cpu},
       {"target.features", model->features},
-      {"model.name", manifest.provenance.model_name},
-      {"model.sha256", manifest.provenance.model_sha256},
-      {"compiler.version", manifest.provenance.compiler_version},
-      {"pass_plan", manifest.provenance.pass_plan},
-      {"records", manifest.provenance.records},
-      {"graph", manifest.graph_summary},
+      {"target.cpus", model->cpus},
+      {"model.name", provenance.model_name},
+      {"model.sha256", provenance.model_sha256},
+      {"compiler.version", provenance.compiler_version},
+      {"pass_plan", provenance.pass_plan},
+      {"records", provenance.records},
+      {"graph", model->program().graph_summary},
   };
   for (const auto& entry : texts) {
     if (std::strcmp(entry.key, key) == 0) return entry.text.c_str();
@@ -230,14 +237,17 @@ attune_code attune_model_memory(const attune_model* model, attune_memory_info* i
   return Guard(error, [&] {
     if (model == nullptr || info == nullptr) return NullArgument();
     const LoadedModel& loaded = *model->loaded;
-    *info = {loaded.constant_bytes(), loaded.code_bytes(), loaded.manifest().arena_bytes,
-             loaded.manifest().scratch_bytes};
+    uint64_t arena_bytes = 0;
+    for (const Program& program : loaded.variant().programs)
+      arena_bytes = std::max(arena_bytes, program.arena_bytes);
+    *info = {loaded.constant_bytes() + loaded.variant().prepacked_bytes, loaded.code_bytes(), arena_bytes,
+             loaded.variant().scratch_bytes};
     return RuntimeStatus();
   });
 }
 
 size_t attune_model_num_kernels(const attune_model* model) {
-  return model == nullptr ? 0 : model->loaded->manifest().kernels.size();
+  return model == nullptr ? 0 : model->loaded->variant().kernels.size();
 }
 
 attune_code attune_model_kernel(const attune_model* model, size_t index, attune_kernel_info* info,
@@ -246,7 +256,7 @@ attune_code attune_model_kernel(const attune_model* model, size_t index, attune_
     if (model == nullptr || info == nullptr) return NullArgument();
     RuntimeStatus status = CheckIndex("kernel", index, attune_model_num_kernels(model));
     if (!status.ok()) return status;
-    const KernelInfo& kernel = model->loaded->manifest().kernels[index];
+    const KernelInfo& kernel = model->loaded->variant().kernels[index];
     *info = {kernel.name.c_str(), kernel.op.c_str(), kernel.strategy.c_str(), kernel.digest.c_str(),
              kernel.flops,        kernel.bytes_read, kernel.bytes_written};
     return status;
@@ -254,7 +264,7 @@ attune_code attune_model_kernel(const attune_model* model, size_t index, attune_
 }
 
 size_t attune_model_num_instructions(const attune_model* model) {
-  return model == nullptr ? 0 : model->loaded->manifest().program.size();
+  return model == nullptr ? 0 : model->program().instructions.size();
 }
 
 attune_code attune_model_instruction(const attune_model* model, size_t index, attune_instruction_info* info,
@@ -263,83 +273,12 @@ attune_code attune_model_instruction(const attune_model* model, size_t index, at
     if (model == nullptr || info == nullptr) return NullArgument();
     RuntimeStatus status = CheckIndex("instruction", index, attune_model_num_instructions(model));
     if (!status.ok()) return status;
-    const Manifest& manifest = model->loaded->manifest();
-    const Instruction& instruction = manifest.program[index];
+    const Instruction& instruction = model->program().instructions[index];
     *info = {-1, 0, instruction.label.c_str()};
     if (instruction.opcode == Opcode::kCall) {
       info->kernel = static_cast<int32_t>(instruction.kernel);
-      info->is_parallel = manifest.kernels[instruction.kernel].interface.parallel;
+      info->is_parallel = model->loaded->variant().kernels[instruction.kernel].interface.parallel;
     }
-    return status;
-  });
-}
-
-attune_code attune_session_create(const attune_model* model, size_t threads, attune_session** session,
-                                  attune_error* error) {
-  return Guard(error, [&] {
-    if (model == nullptr || session == nullptr) return NullArgument();
-    auto made = std::make_unique<attune_session>();
-    RuntimeStatus status = ModelSession::Create(model->loaded, threads, &made->session);
-    if (status.ok()) *session = made.release();
-    return status;
-  });
-}
-
-void attune_session_free(attune_session* session) { delete session; }
-
-void* attune_session_input(attune_session* session, size_t index) {
-  if (session == nullptr || index >= session->session->model().manifest().inputs.size()) return nullptr;
-  return session->session->input(index);
-}
-
-attune_code attune_session_set_input(attune_session* session, size_t index, const void* data, size_t bytes,
-                                     attune_error* error) {
-  return Guard(error, [&]() -> RuntimeStatus {
-    if (session == nullptr || (data == nullptr && bytes != 0)) return NullArgument();
-    const Manifest& manifest = session->session->model().manifest();
-    attune_tensor_info info = {};
-    RuntimeStatus status = DescribePort(manifest, manifest.inputs, "input", index, &info);
-    if (!status.ok()) return status;
-    if (bytes != info.bytes) {
-      return Invalid("input " + std::to_string(index) + " (\"" + info.name + "\") takes " +
-                     std::to_string(info.bytes) + " bytes, not " + std::to_string(bytes));
-    }
-    session->session->model().device().Copy(session->session->input(index), data, bytes);
-    return {};
-  });
-}
-
-attune_code attune_session_run(attune_session* session, attune_error* error) {
-  return Guard(error, [&] { return session == nullptr ? NullArgument() : session->session->Run({}); });
-}
-
-attune_code attune_session_run_profiled(attune_session* session, uint64_t* nanoseconds, size_t count,
-                                        attune_error* error) {
-  return Guard(error, [&] {
-    if (session == nullptr || nanoseconds == nullptr) return NullArgument();
-    const size_t instructions = session->session->model().manifest().program.size();
-    if (count != instructions) {
-      return Invalid("the program has " + std::to_string(instructions) + " instructions, not " +
-                     std::to_string(count));
-    }
-    std::memset(nanoseconds, 0, count * sizeof(*nanoseconds));
-    return session->session->Run({nanoseconds, count});
-  });
-}
-
-attune_code attune_session_output(attune_session* session, size_t index, attune_output* output,
-                                  attune_error* error) {
-  return Guard(error, [&] {
-    if (session == nullptr || output == nullptr) return NullArgument();
-    const Manifest& manifest = session->session->model().manifest();
-    RuntimeStatus status = CheckIndex("output", index, manifest.outputs.size());
-    if (!status.ok()) return status;
-    ModelSession::Output found;
-    status = session->session->GetOutput(index, &found);
-    if (!status.ok()) return status;
-    const uint8_t dtype = manifest.tensors[manifest.outputs[index].tensor].dtype;
-    *output = {found.data, static_cast<attune_dtype>(dtype), found.shape.size(), found.shape.data(),
-               found.bytes};
     return status;
   });
 }

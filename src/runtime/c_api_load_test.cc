@@ -68,13 +68,13 @@ TEST(LoadTest, DoesNotWaitForAPipe) {
 
 TEST(LoadTest, RefusesOtherProcessors) {
   SampleArtifact sample = MakeSampleArtifact();
-  sample.manifest.target.arch = "riscv64";
+  sample.variant().target.arch = "riscv64";
   attune_error error = LoadError(TempFile(sample.Write()).path());
   EXPECT_EQ(error.code, ATTUNE_WRONG_TARGET);
   EXPECT_THAT(error.message, HasSubstr("is compiled for riscv64, and this processor is"));
 
   sample = MakeSampleArtifact();
-  sample.manifest.target.features = {"warp_drive", "time\x1b_travel"};
+  sample.variant().target.features = {"warp_drive", "time\x1b_travel"};
   error = LoadError(TempFile(sample.Write()).path());
   EXPECT_EQ(error.code, ATTUNE_WRONG_TARGET);
   EXPECT_THAT(error.message,
@@ -83,7 +83,7 @@ TEST(LoadTest, RefusesOtherProcessors) {
 
 TEST(LoadTest, LongMessagesAreCutBetweenCharacters) {
   SampleArtifact sample = MakeSampleArtifact();
-  sample.manifest.target.features.assign(40, "€€€€€€€€");
+  sample.variant().target.features.assign(40, "€€€€€€€€");
   const attune_error error = LoadError(TempFile(sample.Write()).path());
   const std::string message = error.message;
   EXPECT_GT(message.size(), 500u);

@@ -130,8 +130,8 @@ TEST(RuntimeTest, ProfilesEachInstruction) {
 TEST(RuntimeTest, AKernelThatFailsEndsTheRun) {
   for (const bool parallel : {false, true}) {
     SampleArtifact sample = MakeSampleArtifact();
-    sample.manifest.kernels[kFail].interface.parallel = parallel;
-    sample.manifest.program[1] = {Opcode::kCall, kFail, 0, {}, "block3/op"};
+    sample.variant().kernels[kFail].interface.parallel = parallel;
+    sample.program().instructions[1] = {Opcode::kCall, kFail, 0, {}, "block3/op"};
     const ModelHandle model = LoadBytes(sample.Write());
     const SessionHandle session = NewSession(model, 3);
     attune_error error{};
@@ -147,7 +147,7 @@ TEST(RuntimeTest, AKernelThatFailsEndsTheRun) {
 TEST(RuntimeTest, ADimensionBeyondItsBoundIsAnError) {
   SampleArtifact sample = MakeSampleArtifact();
   // The number of kept columns, taken for the number of rows.
-  sample.manifest.tensors[kRowsOut].dim_slots[0] = 1;
+  sample.program().tensors[kRowsOut].dim_slots[0] = 1;
   const ModelHandle model = LoadBytes(sample.Write());
   const SessionHandle session = NewSession(model);
   FillInput(session.get(), 1);
@@ -160,7 +160,7 @@ TEST(RuntimeTest, ADimensionBeyondItsBoundIsAnError) {
 
 TEST(RuntimeTest, ACopyThatDoesNotFitIsAnError) {
   SampleArtifact sample = MakeSampleArtifact();
-  sample.manifest.tensors[kCopied].shape[1] = 2;
+  sample.program().tensors[kCopied].shape[1] = 2;
   const ModelHandle model = LoadBytes(sample.Write());
   const SessionHandle session = NewSession(model);
   FillInput(session.get(), 1);
@@ -194,7 +194,7 @@ TEST(RuntimeTest, RefusesWrongArguments) {
 
 TEST(RuntimeTest, AnArenaBeyondTheMemoryIsRefused) {
   SampleArtifact sample = MakeSampleArtifact();
-  sample.manifest.arena_bytes = uint64_t{1} << 46;
+  sample.program().arena_bytes = uint64_t{1} << 46;
   const ModelHandle model = LoadBytes(sample.Write());
   attune_session* session = nullptr;
   attune_error error{};

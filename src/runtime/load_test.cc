@@ -86,7 +86,7 @@ TEST(LoadFileTest, AFileThatIsReadWholeMayBecomeShorter) {
 
 TEST(DescribeTest, AnArtifactForAnyProcessorCanBeDescribedAndNotRun) {
   SampleArtifact sample = MakeSampleArtifact();
-  sample.manifest.target = {"vax", "vax11", {"warp_drive"}};
+  sample.variant().target = {"vax", "vax11", {"warp_drive"}};
   const std::string file = sample.Write();
   attune_load_options options = Options();
   EXPECT_EQ(LoadError(file, options).code, ATTUNE_WRONG_TARGET);
@@ -102,7 +102,7 @@ TEST(FlippedTest, ManifestsWithRightChecksumsRunWithoutHarm) {
   const std::string file = MakeSampleArtifact().Write();
   ArtifactView view;
   ASSERT_TRUE(ParseArtifact(Bytes(file), &view).ok());
-  const std::vector<Instruction> program = view.manifest.program;
+  const std::vector<Instruction> program = view.manifest.variants[0].programs[0].instructions;
   const auto manifest_end = static_cast<size_t>(view.code.data() - Bytes(file).data());
   Random random(3);
   int ran = 0;
@@ -118,8 +118,10 @@ TEST(FlippedTest, ManifestsWithRightChecksumsRunWithoutHarm) {
     const auto same_way = [](const Instruction& a, const Instruction& b) {
       return a.opcode == b.opcode && a.target == b.target;
     };
-    if (!std::ranges::equal(view.manifest.program, program, same_way)) continue;
-    if (view.manifest.arena_bytes + view.manifest.scratch_bytes > (1 << 24)) continue;
+    const Variant& variant = view.manifest.variants[0];
+    if (!std::ranges::equal(variant.programs[0].instructions, program, same_way)) continue;
+    const uint64_t bytes = variant.programs[0].arena_bytes + variant.scratch_bytes + variant.prepacked_bytes;
+    if (bytes > (1 << 24)) continue;
     try {
       const Model model(Bytes(flipped));
       Session session(model);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
+#include "runtime/float_mode.h"
 #include "runtime/sha256.h"
 
 namespace attune {
@@ -61,18 +63,31 @@ RuntimeStatus LoadedModel::Load(std::string name, std::unique_ptr<Mapping> file,
 RuntimeStatus LoadedModel::Init(const LoadOptions& options) {
   if (RuntimeStatus status = CheckDigest(options); !status.ok()) return Named(std::move(status));
   if (ArtifactError error = ParseArtifact(file_->bytes(), &view_); !error.ok()) return Named(error);
+  const RuntimeStatus chosen = ChooseVariant();
   if (options.describe_only) {
     describe_only_ = true;
     return options.verify_constants ? Verify() : RuntimeStatus();
   }
-  if (RuntimeStatus status = CheckRunnable(); !status.ok()) return status;
+  if (!chosen.ok()) return chosen;
   if (RuntimeStatus status = LoadConstants(options); !status.ok()) return status;
   code_ = device_.LoadCode(view_.code);
   if (code_ == nullptr || (constants_ == nullptr && constant_bytes() != 0)) {
     return Named(RuntimeStatus{ATTUNE_OUT_OF_MEMORY,
                                "cannot be made executable: the system has no memory for it, or forbids it"});
   }
-  return {};
+  return Prepack();
+}
+
+RuntimeStatus LoadedModel::ChooseVariant() {
+  RuntimeStatus status;
+  for (size_t i = 0; i < manifest().variants.size(); ++i) {
+    status = device_.CheckTarget(manifest().variants[i].target);
+    if (status.ok()) {
+      variant_ = i;
+      return status;
+    }
+  }
+  return Named(std::move(status));
 }
 
 RuntimeStatus LoadedModel::CheckDigest(const LoadOptions& options) const {
@@ -92,7 +107,7 @@ RuntimeStatus LoadedModel::CheckDigest(const LoadOptions& options) const {
 
 RuntimeStatus LoadedModel::CheckRunnable() const {
   if (describe_only_) return Named({ATTUNE_INVALID_ARGUMENT, "is loaded to be described, not to be run"});
-  return Named(device_.CheckTarget(manifest().target));
+  return Named(device_.CheckTarget(variant().target));
 }
 
 RuntimeStatus LoadedModel::LoadConstants(const LoadOptions& options) {
@@ -104,22 +119,48 @@ RuntimeStatus LoadedModel::LoadConstants(const LoadOptions& options) {
   std::span<const std::byte> constants = view_.constants;
   if (is_compressed) {
     const size_t bytes = constant_bytes();
+    const std::vector<ConstantRange>& ranges = manifest().constant_ranges;
     const auto expand = [&](std::span<std::byte> to) {
-      ExpandConstants(manifest().constant_ranges, view_.constants, to.first(bytes));
+      ExpandConstants(ranges, RangesOf(variant(), ranges), view_.constants, to.first(bytes));
       return RuntimeStatus();
     };
-    if (!Mapping::Make(bytes + kReadAhead, expand, &expanded_).ok()) {
-      return Named(RuntimeStatus{ATTUNE_OUT_OF_MEMORY, "cannot be loaded: the system has no memory for its " +
-                                                           std::to_string(bytes) + " bytes of weights"});
-    }
+    if (!Mapping::Make(bytes + kReadAhead, expand, &expanded_).ok()) return NoMemoryForWeights(bytes);
     constants = expanded_->bytes();
   }
   constants_ = device_.Import(constants);
   return {};
 }
 
+RuntimeStatus LoadedModel::Prepack() {
+  if (variant().prepackings.empty()) return {};
+  const uint64_t bytes = variant().prepacked_bytes + kReadAhead + variant().scratch_bytes;
+  prepacked_ = device_.Allocate(variant().prepacked_bytes + kReadAhead);
+  const DeviceMemory scratch = device_.Allocate(variant().scratch_bytes);
+  if (prepacked_ == nullptr || scratch == nullptr) return NoMemoryForWeights(bytes);
+  std::unique_ptr<Stream> stream;
+  if (RuntimeStatus status = device_.CreateStream(1, &stream); !status.ok()) return Named(std::move(status));
+  const IeeeMode mode;
+  for (const Prepacking& prepacking : variant().prepackings) {
+    void* const buffers[] = {constants() + prepacking.constant_offset,
+                             prepacked() + prepacking.prepacked_offset};
+    const int32_t failure =
+        stream->Launch({kernel(prepacking.kernel), buffers, nullptr, scratch.get(), 0, 1});
+    if (failure == 0) continue;
+    return Named(RuntimeStatus{ATTUNE_KERNEL_FAILED,
+                               "cannot be loaded: the kernel \"" +
+                                   Printable(variant().kernels[prepacking.kernel].name) +
+                                   "\", which makes weights, failed with status " + std::to_string(failure)});
+  }
+  return {};
+}
+
+RuntimeStatus LoadedModel::NoMemoryForWeights(uint64_t bytes) const {
+  return Named(RuntimeStatus{ATTUNE_OUT_OF_MEMORY, "cannot be loaded: the system has no memory for its " +
+                                                       std::to_string(bytes) + " bytes of weights"});
+}
+
 KernelFunction LoadedModel::kernel(uint32_t index) const {
-  return reinterpret_cast<KernelFunction>(code_.get() + manifest().kernels[index].interface.code_offset);
+  return reinterpret_cast<KernelFunction>(code_.get() + variant().kernels[index].interface.code_offset);
 }
 
 RuntimeStatus LoadedModel::Verify() const { return Named(VerifyConstants(view_)); }

@@ -1,4 +1,5 @@
-// A loaded artifact: its code, ready to run, and its constants, expanded where the file has them compressed.
+// A loaded artifact: the variant that is best for this processor, its code ready to run, its constants,
+// expanded where the file has them compressed, and its prepacked weights.
 #ifndef ATTUNE_RUNTIME_MODEL_H_
 #define ATTUNE_RUNTIME_MODEL_H_
 
@@ -36,8 +37,11 @@ class LoadedModel {
                                  std::shared_ptr<const LoadedModel>* model);
 
   const Manifest& manifest() const { return view_.manifest; }
+  // The first that can be run here; the first of all, where none can and the model is only described.
+  const Variant& variant() const { return view_.manifest.variants[variant_]; }
   const Device& device() const { return device_; }
   uint64_t code_bytes() const { return view_.code.size(); }
+  // Of all variants' constants in memory.
   uint64_t constant_bytes() const { return ExpandedBytes(manifest(), view_.constants.size()); }
 
   // Whether it can be run here; else why not.
@@ -46,6 +50,7 @@ class LoadedModel {
   // In the device's memory; of a model that can be run.
   KernelFunction kernel(uint32_t index) const;
   std::byte* constants() const { return constants_.get(); }
+  std::byte* prepacked() const { return prepacked_.get(); }
 
   RuntimeStatus Verify() const;
 
@@ -54,7 +59,11 @@ class LoadedModel {
       : name_(std::move(name)), file_(std::move(file)), device_(CpuDevice()) {}
   RuntimeStatus Init(const LoadOptions& options);
   RuntimeStatus CheckDigest(const LoadOptions& options) const;
+  // Picks the variant. Fails where none can be run here, and says why the least demanding cannot.
+  RuntimeStatus ChooseVariant();
   RuntimeStatus LoadConstants(const LoadOptions& options);
+  RuntimeStatus Prepack();
+  RuntimeStatus NoMemoryForWeights(uint64_t bytes) const;
   static RuntimeStatus Load(std::string name, std::unique_ptr<Mapping> file, const LoadOptions& options,
                             std::shared_ptr<const LoadedModel>* model);
   // The status with the file's name before its message.
@@ -67,12 +76,14 @@ class LoadedModel {
   std::unique_ptr<Mapping> expanded_;  // nullptr: the constants are used as they are in the file
   const Device& device_;
   ArtifactView view_;
+  size_t variant_ = 0;
   DeviceMemory code_;
   DeviceMemory constants_;
+  DeviceMemory prepacked_;
 };
 
 // Of what the C interface's handle stands for, as long as the handle lives; not exported.
-const Manifest& ManifestOf(const attune_model& model);
+const Variant& VariantOf(const attune_model& model);
 
 }  // namespace attune
 

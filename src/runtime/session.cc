@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ranges>
 #include <thread>
 
 #include "base/printable.h"
@@ -69,56 +70,81 @@ RuntimeStatus ModelSession::Init() {
   };
   // In one piece, so that scratch, too, lies in huge pages: in small ones, which lie anywhere, it is a matter
   // of luck how much of it the caches can hold at a time.
-  const uint64_t arena_bytes = aligned(manifest().arena_bytes + kReadAhead);
-  scratch_stride_ = aligned(manifest().scratch_bytes);
+  const auto arena_of = [](const Program& program) { return program.arena_bytes; };
+  const uint64_t largest = std::ranges::max(variant().programs | std::views::transform(arena_of));
+  const uint64_t arena_bytes = aligned(largest + kReadAhead);
+  scratch_stride_ = aligned(variant().scratch_bytes);
   const uint64_t bytes = arena_bytes + scratch_stride_ * static_cast<uint64_t>(threads_);
   arena_ = device.Allocate(bytes);
   if (arena_ == nullptr) return NoMemory(bytes);
   scratch_ = arena_.get() + arena_bytes;
 
-  for (const Port& port : manifest().outputs) {
-    const TensorInfo& tensor = manifest().tensors[port.tensor];
-    OutputRoom& room = outputs_.emplace_back();
-    room.shape = tensor.shape;
-    if (!MayLieApart(tensor)) continue;
-    room.compact = device.Allocate(tensor.bytes);
-    if (room.compact == nullptr) return NoMemory(tensor.bytes);
+  for (const Program& program : variant().programs) {
+    if (RuntimeStatus status = Resolve(program); !status.ok()) return status;
   }
-  dims_.resize(manifest().num_dims);
-  ResolveSteps();
   return device.CreateStream(threads_, &stream_);
 }
 
-void ModelSession::ResolveSteps() {
+RuntimeStatus ModelSession::Resolve(const Program& program) {
+  Resolved resolved = {&program, {}, {}, {}};
   size_t operands = 0;
-  for (const Instruction& instruction : manifest().program) operands += instruction.tensors.size();
-  buffers_.reserve(operands);  // so that the steps' pointers into it stay
-  for (const Instruction& instruction : manifest().program) {
-    Step& step = steps_.emplace_back();
+  for (const Instruction& instruction : program.instructions) operands += instruction.tensors.size();
+  resolved.buffers.reserve(operands);  // so that the steps' pointers into it stay
+  for (const Instruction& instruction : program.instructions) {
+    Step& step = resolved.steps.emplace_back();
     step.opcode = instruction.opcode;
     const bool is_call = instruction.opcode == Opcode::kCall;
-    step.threads = is_call && manifest().kernels[instruction.kernel].interface.parallel ? threads_ : 1;
+    step.threads = is_call && variant().kernels[instruction.kernel].interface.parallel ? threads_ : 1;
     step.target = instruction.target;
     step.kernel = is_call ? model_->kernel(instruction.kernel) : nullptr;
-    step.buffers = buffers_.data() + buffers_.size();
+    step.buffers = resolved.buffers.data() + resolved.buffers.size();
     step.instruction = &instruction;
-    for (const uint32_t tensor : instruction.tensors) buffers_.push_back(Address(tensor));
+    for (const uint32_t tensor : instruction.tensors) resolved.buffers.push_back(Address(tensor, program));
   }
-  size_t rank = 0;
-  for (const TensorInfo& tensor : manifest().tensors) rank = std::max(rank, tensor.shape.size());
-  copy_shape_.resize(rank);
+  for (const Port& port : program.outputs) {
+    const TensorInfo& tensor = program.tensors[port.tensor];
+    OutputRoom& room = resolved.outputs.emplace_back();
+    room.shape = tensor.shape;
+    if (!MayLieApart(tensor)) continue;
+    room.compact = model_->device().Allocate(tensor.bytes);
+    if (room.compact == nullptr) return NoMemory(tensor.bytes);
+  }
+  programs_.push_back(std::move(resolved));
+  dims_.resize(std::max<size_t>(dims_.size(), program.num_dims));
+  for (const TensorInfo& tensor : program.tensors)
+    copy_shape_.resize(std::max(copy_shape_.size(), tensor.shape.size()));
+  return {};
 }
 
-std::byte* ModelSession::Address(uint32_t tensor) const {
-  const TensorInfo& info = manifest().tensors[tensor];
-  return (info.place == Place::kArena ? arena_.get() : model_->constants()) + info.offset;
+std::byte* ModelSession::Address(uint32_t tensor, const Program& program) const {
+  const TensorInfo& info = program.tensors[tensor];
+  switch (info.place) {
+    case Place::kArena:
+      return arena_.get() + info.offset;
+    case Place::kConstant:
+      return model_->constants() + info.offset;
+    case Place::kPrepacked:
+      return model_->prepacked() + info.offset;
+  }
+  return nullptr;
+}
+
+RuntimeStatus ModelSession::Lock() {
+  if (!running_.exchange(true, std::memory_order_acquire)) return {};
+  return {ATTUNE_INVALID_ARGUMENT,
+          "the session is already running in another thread; make a session for each"};
+}
+
+RuntimeStatus ModelSession::UseProgram(size_t index) {
+  if (RuntimeStatus status = Lock(); !status.ok()) return status;
+  has_outputs_ = has_outputs_ && index == current_;
+  current_ = index;
+  Unlock();
+  return {};
 }
 
 RuntimeStatus ModelSession::Run(std::span<uint64_t> nanoseconds) {
-  if (running_.exchange(true, std::memory_order_acquire)) {
-    return {ATTUNE_INVALID_ARGUMENT,
-            "the session is already running in another thread; make a session for each"};
-  }
+  if (RuntimeStatus status = Lock(); !status.ok()) return status;
   const IeeeMode mode;
   has_outputs_ = false;
   std::fill(dims_.begin(), dims_.end(), 0);
@@ -126,16 +152,17 @@ RuntimeStatus ModelSession::Run(std::span<uint64_t> nanoseconds) {
   RuntimeStatus status = RunProgram(nanoseconds);
   stream_->EndRun();
   has_outputs_ = status.ok();
-  running_.store(false, std::memory_order_release);
+  Unlock();
   return status;
 }
 
 RuntimeStatus ModelSession::RunProgram(std::span<uint64_t> nanoseconds) {
   using Clock = std::chrono::steady_clock;
-  for (size_t at = 0; at < steps_.size();) {
+  const std::vector<Step>& steps = Current().steps;
+  for (size_t at = 0; at < steps.size();) {
     const Clock::time_point start = nanoseconds.empty() ? Clock::time_point() : Clock::now();
     size_t next = at + 1;
-    if (RuntimeStatus status = RunStep(steps_[at], &next); !status.ok()) return status;
+    if (RuntimeStatus status = RunStep(steps[at], &next); !status.ok()) return status;
     if (!nanoseconds.empty()) {
       nanoseconds[at] += static_cast<uint64_t>(
           std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
@@ -151,7 +178,7 @@ RuntimeStatus ModelSession::RunStep(const Step& step, size_t* next) {
       const int32_t failure =
           stream_->Launch({step.kernel, step.buffers, dims_.data(), scratch_, scratch_stride_, step.threads});
       if (failure == 0) return {};
-      const KernelInfo& kernel = manifest().kernels[step.instruction->kernel];
+      const KernelInfo& kernel = variant().kernels[step.instruction->kernel];
       return {ATTUNE_KERNEL_FAILED, "the kernel \"" + Printable(kernel.name) + "\" of \"" +
                                         Printable(step.instruction->label) + "\" failed with status " +
                                         std::to_string(failure) + "; check the values of the inputs"};
@@ -172,10 +199,10 @@ RuntimeStatus ModelSession::RunStep(const Step& step, size_t* next) {
 }
 
 RuntimeStatus ModelSession::CopyTensor(const Instruction& instruction) {
-  const TensorInfo& from = manifest().tensors[instruction.tensors[0]];
-  const TensorInfo& to = manifest().tensors[instruction.tensors[1]];
-  const std::byte* source = Address(instruction.tensors[0]);
-  std::byte* destination = Address(instruction.tensors[1]);
+  const TensorInfo& from = program().tensors[instruction.tensors[0]];
+  const TensorInfo& to = program().tensors[instruction.tensors[1]];
+  const std::byte* source = Address(instruction.tensors[0], program());
+  std::byte* destination = Address(instruction.tensors[1], program());
   if (from.shape.size() != to.shape.size()) {
     model_->device().Copy(destination, source, BytesOf(from.shape, from.dtype));
     return {};
@@ -215,11 +242,11 @@ RuntimeStatus ModelSession::GetOutput(size_t index, Output* output) {
     return {ATTUNE_INVALID_ARGUMENT,
             "the session has no outputs; run it first, and look whether the run succeeded"};
   }
-  const uint32_t number = manifest().outputs[index].tensor;
-  const TensorInfo& tensor = manifest().tensors[number];
-  OutputRoom& room = outputs_[index];
+  const uint32_t number = program().outputs[index].tensor;
+  const TensorInfo& tensor = program().tensors[number];
+  OutputRoom& room = programs_[current_].outputs[index];
   if (RuntimeStatus status = ActualShape(tensor, room.shape); !status.ok()) return status;
-  const std::byte* data = Address(number);
+  const std::byte* data = Address(number, program());
   if (!IsContiguous(room.shape, tensor.shape)) {
     std::byte* compact = room.compact.get();
     CopyStrided(model_->device(), compact, room.shape, data, tensor.shape, room.shape,

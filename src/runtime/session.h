@@ -24,8 +24,13 @@ class ModelSession {
 
   const LoadedModel& model() const { return *model_; }
 
+  // Which of the variant's programs the rest is about: the first at first. Another has other inputs, whose
+  // values are unspecified, and no outputs until it ran.
+  RuntimeStatus UseProgram(size_t index);
+  const Program& program() const { return *Current().program; }
+
   // The memory of input `index` (in range), where callers write.
-  std::byte* input(size_t index) const { return Address(manifest().inputs[index].tensor); }
+  std::byte* input(size_t index) const { return Address(program().inputs[index].tensor, program()); }
 
   // Runs the program. Where `nanoseconds` is not empty, it has an element an instruction, and each
   // execution's time is added to its instruction's.
@@ -46,17 +51,34 @@ class ModelSession {
     int32_t threads;
     uint32_t target;
     KernelFunction kernel;
-    void** buffers;  // into buffers_
+    void** buffers;  // into Resolved::buffers
     const Instruction* instruction;
+  };
+
+  struct OutputRoom {
+    std::vector<int64_t> shape;
+    DeviceMemory compact;  // for a tensor whose actual elements may lie apart; else nullptr
+  };
+
+  // A program with its addresses resolved. All programs of a session use the same arena.
+  struct Resolved {
+    const Program* program;
+    std::vector<void*> buffers;
+    std::vector<Step> steps;
+    std::vector<OutputRoom> outputs;
   };
 
   ModelSession(std::shared_ptr<const LoadedModel> model, int32_t threads)
       : model_(std::move(model)), threads_(threads) {}
   RuntimeStatus Init();
-  void ResolveSteps();
+  RuntimeStatus Resolve(const Program& program);
 
-  const Manifest& manifest() const { return model_->manifest(); }
-  std::byte* Address(uint32_t tensor) const;
+  const Variant& variant() const { return model_->variant(); }
+  const Resolved& Current() const { return programs_[current_]; }
+  std::byte* Address(uint32_t tensor, const Program& program) const;
+  // Keeps other threads out of the session until Unlock().
+  RuntimeStatus Lock();
+  void Unlock() { running_.store(false, std::memory_order_release); }
   RuntimeStatus RunProgram(std::span<uint64_t> nanoseconds);
   // Runs the step and sets `next` to the instruction that follows.
   RuntimeStatus RunStep(const Step& step, size_t* next);
@@ -70,16 +92,10 @@ class ModelSession {
   DeviceMemory arena_;
   std::byte* scratch_ = nullptr;  // behind the arena
   uint64_t scratch_stride_ = 0;
-  std::vector<int64_t> dims_;
-  std::vector<void*> buffers_;
-  std::vector<Step> steps_;
+  std::vector<int64_t> dims_;        // room for the most slots
   std::vector<int64_t> copy_shape_;  // room for the largest rank
-
-  struct OutputRoom {
-    std::vector<int64_t> shape;
-    DeviceMemory compact;  // for a tensor whose actual elements may lie apart; else nullptr
-  };
-  std::vector<OutputRoom> outputs_;
+  std::vector<Resolved> programs_;   // in the variant's order
+  size_t current_ = 0;
   std::atomic<bool> running_ = false;
   bool has_outputs_ = false;
 };

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "tensor/replace_buffers.h"
+
 namespace attune {
 namespace {
 
@@ -52,35 +54,6 @@ class IndexedBuffers {
   std::set<Buffer> found_;
 };
 
-// Puts buffers in the places of others.
-class BufferReplacement {
- public:
-  explicit BufferReplacement(std::map<Buffer, Buffer> replaced) : replaced_(std::move(replaced)) {
-    rewriter_.load = [this](const Buffer& buffer, const std::vector<Expr>& indices) {
-      const auto found = replaced_.find(buffer);
-      return found == replaced_.end() ? Expr() : Load(found->second, indices);
-    };
-  }
-
-  Stmt In(const Stmt& s) const {
-    if (s == nullptr) return s;
-    StmtNode copy = *s;
-    if (const auto found = replaced_.find(s->buffer); found != replaced_.end()) copy.buffer = found->second;
-    for (Expr* e : {&copy.value, &copy.condition, &copy.min, &copy.extent}) {
-      if (*e) *e = Rewrite(*e, rewriter_);
-    }
-    for (Expr& index : copy.indices) index = Rewrite(index, rewriter_);
-    for (Stmt& child : copy.children) child = In(child);
-    copy.body = In(copy.body);
-    copy.else_body = In(copy.else_body);
-    return std::make_shared<const StmtNode>(std::move(copy));
-  }
-
- private:
-  std::map<Buffer, Buffer> replaced_;
-  ExprRewriter rewriter_;
-};
-
 }  // namespace
 
 bool EmitsIterations(const StmtNode& loop) {
@@ -122,9 +95,7 @@ LoopNest WithIndexedBuffersInMemory(LoopNest nest) {
   for (const Buffer& buffer : IndexedBuffers().In(nest))
     replaced[buffer] = MakeBuffer(buffer->name, buffer->dtype, buffer->shape, MemorySpace::kScratch);
   if (replaced.empty()) return nest;
-  const BufferReplacement replacement(std::move(replaced));
-  for (Stmt& root : nest.roots) root = replacement.In(root);
-  return nest;
+  return ReplaceBuffers(std::move(nest), replaced);
 }
 
 }  // namespace attune

@@ -46,7 +46,7 @@ absl::StatusOr<KernelCode> LinkKernel(const CompiledKernel& compiled) {
   return code;
 }
 
-// As compile/constants.cc runs them: from one buffer to another, in one call.
+// As compile/weights.cc runs them: from one buffer to another, in one call.
 absl::StatusOr<KernelCode> BuildPreparation(const GroupKernel::Preparation& preparation) {
   ASSIGN_OR_RETURN(const Target host, HostTarget());
   ASSIGN_OR_RETURN(const std::vector<CompiledKernel> compiled,

@@ -11,11 +11,13 @@
 #include "base/file.h"
 #include "expect_refused.h"
 #include "models.h"
+#include "nlohmann/json.hpp"
 #include "run_attune.h"
 
 namespace attune {
 namespace {
 
+using nlohmann::json;
 using ::testing::HasSubstr;
 
 class ArtifactFileTest : public ::testing::Test {
@@ -67,6 +69,56 @@ TEST_F(ArtifactFileTest, OneForAnotherProcessorCanBeInspected) {
   const Outcome inspected = RunAttune({"inspect", artifact_}, lesser);
   EXPECT_EQ(inspected.exit_code, 0) << inspected.err;
   EXPECT_THAT(inspected.out, HasSubstr("znver4"));
+}
+
+TEST_F(ArtifactFileTest, OneForSeveralProcessorsRunsOnEach) {
+  const Outcome compiled =
+      RunAttune({"compile", model_, "-o", artifact_, "--cpu", "x86-64-v3,x86-64-v4", "--json", "-"});
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
+  EXPECT_EQ(json::parse(compiled.out)["cpus"], json({"x86-64-v4", "x86-64-v3"}));
+  for (const char* cpu : {"", "x86-64-v3"}) {
+    const RunOptions as = {.environment = {{"ATTUNE_HOST_CPU", cpu}}};
+    const Outcome run = RunAttune({"run", artifact_, "--input", "x=random:1"}, as);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+  }
+  const RunOptions lesser = {.environment = {{"ATTUNE_HOST_CPU", "x86-64-v3"}}};
+  const json inspected = json::parse(RunAttune({"inspect", artifact_, "--json", "-"}, lesser).out);
+  EXPECT_EQ(inspected["target"]["cpu"], "x86-64-v3");
+  EXPECT_EQ(inspected["variants"].size(), 2u);
+  EXPECT_THAT(RunAttune({"inspect", artifact_}).out, HasSubstr("x86-64-v3"));
+
+  ExpectRefused(RunAttune({"compile", model_, "-o", artifact_, "--cpu", "znver3,znver3"}),
+                "--cpu: znver3 is given twice");
+  EXPECT_EQ(RunAttune({"compile", model_, "-o", artifact_, "--cpu", "znver3,z80"}).exit_code, 2);
+}
+
+TEST_F(ArtifactFileTest, OneForSeveralShapesRunsAtEach) {
+  const std::string open = folder_.Write("open.onnx", ScoresModel({"N", "4"}));
+  const std::string sets = folder_ / "sets.atn";
+  const Outcome compiled = RunAttune({"compile", open, "-o", sets, "--shapes", "x=1x4", "--shapes", "x=3x4"});
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
+  for (const char* rows : {"1", "3"}) {
+    const std::string shape = std::string("x=") + rows + "x4";
+    const Outcome run = RunAttune({"run", sets, "--shape", shape, "--input", "x=random:1", "--json", "-"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(json::parse(run.out)["outputs"][0]["shape"], json({std::stoi(rows), 4}));
+  }
+  const std::string raw = folder_.Write("rows.raw", std::string(3 * 4 * sizeof(float), '\0'));
+  const Outcome from_file = RunAttune({"run", sets, "--input", "x=" + raw, "--json", "-"});
+  ASSERT_EQ(from_file.exit_code, 0) << from_file.err;
+  EXPECT_EQ(json::parse(from_file.out)["outputs"][0]["shape"], json({3, 4}));
+  EXPECT_EQ(RunAttune({"bench", sets, "--seconds", "0"}).exit_code, 0);
+  EXPECT_EQ(RunAttune({"profile", sets, "--shape", "x=3x4"}).exit_code, 0);
+  EXPECT_THAT(RunAttune({"inspect", sets}).out, HasSubstr("x f32[3,4]"));
+
+  ExpectRefused(
+      RunAttune({"bench", sets, "--shape", "x=2x4"}),
+      "sets.atn: is not compiled for inputs of these shapes, but for x f32[1,4]; or for x f32[3,4]");
+  ExpectRefused(RunAttune({"compile", open, "-o", sets, "--shapes", "x=1x4", "--shapes", "x=1x4"}),
+                "two programs for inputs of the same shapes");
+  ExpectRefused(RunAttune({"compile", open, "-o", sets, "--shapes", "x=1x5"}), "x");
+  EXPECT_EQ(RunAttune({"compile", open, "-o", sets, "--shapes", "1x4"}).exit_code, 2);
+  EXPECT_EQ(RunAttune({"compile", open, "-o", sets, "--shapes", " "}).exit_code, 2);
 }
 
 // Whenever that happens: while it is opened, read or run.

@@ -201,7 +201,7 @@ TEST(SpecialValues, MeetTheirNeighboursInATileOfWinograd) {
   for (const Target& target : Targets()) {
     const auto description = Compiled(*conv, target, "conv_winograd").Describe();
     ASSERT_TRUE(description.ok()) << description.status();
-    EXPECT_TRUE(std::ranges::any_of(description->manifest.kernels, [](const KernelInfo& kernel) {
+    EXPECT_TRUE(std::ranges::any_of(description->variant().kernels, [](const KernelInfo& kernel) {
       return kernel.strategy.starts_with("conv_winograd");
     }));
     const Tensor y = RunCompiled(*conv, {x}, target, "conv_winograd")[0];

@@ -1,5 +1,6 @@
 // The artifact's reader and the runtime's loader on any bytes. The checksums are made right first, so that
 // what is fuzzed is the parsing behind them. Nothing is executed.
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -18,13 +19,15 @@ void Check(bool holds) {
 
 std::span<const std::byte> Bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-// No file asks for much more memory than it is long, and all of it is written.
+// No file asks for much more memory than it is long.
 void Expand(const attune::ArtifactView& view) {
   if (view.manifest.constant_ranges.empty()) return;
   const uint64_t bytes = attune::ExpandedBytes(view.manifest, view.constants.size());
   Check(bytes <= 32 * view.constants.size());
   std::vector<std::byte> constants(bytes);
-  attune::ExpandConstants(view.manifest.constant_ranges, view.constants, constants);
+  const std::vector<attune::ConstantRange>& ranges = view.manifest.constant_ranges;
+  for (const attune::Variant& variant : view.manifest.variants)
+    attune::ExpandConstants(ranges, attune::RangesOf(variant, ranges), view.constants, constants);
 }
 
 // Can be described, whatever the processor it is for.
@@ -38,13 +41,23 @@ void Describe(const std::string& file) {
   attune_model_free(model);
 }
 
-// A session resolves every tensor's address; an arena that a test machine has not is left out.
-void MakeSession(const std::string& file, const attune::Manifest& manifest) {
+// Whether a test machine has the memory for it, and loading it executes nothing.
+bool IsHarmless(const attune::Variant& variant) {
   constexpr uint64_t kMaxBytes = 1 << 22;
-  for (const attune::TensorInfo& tensor : manifest.tensors) {
-    if (tensor.bytes > kMaxBytes) return;
+  if (!variant.prepackings.empty() || variant.scratch_bytes > kMaxBytes) return false;
+  uint64_t bytes = 0;
+  for (const attune::Program& program : variant.programs) {
+    for (const attune::TensorInfo& tensor : program.tensors) {
+      if (tensor.bytes > kMaxBytes) return false;
+    }
+    bytes += program.arena_bytes;
   }
-  if (manifest.arena_bytes > kMaxBytes || manifest.scratch_bytes > kMaxBytes) return;
+  return bytes <= kMaxBytes;
+}
+
+// A session resolves every tensor's address.
+void MakeSession(const std::string& file, const attune::Manifest& manifest) {
+  if (!std::ranges::all_of(manifest.variants, IsHarmless)) return;
   attune_error error;
   attune_model* model = nullptr;
   if (attune_load_memory(file.data(), file.size(), nullptr, &model, &error) == ATTUNE_OK) {

@@ -61,7 +61,7 @@ std::set<std::string> StrategiesOf(const Network& network) {
   std::set<std::string> names;
   const auto description = network.Describe();
   if (!description.ok()) return names;
-  for (const KernelInfo& kernel : description->manifest.kernels)
+  for (const KernelInfo& kernel : description->variant().kernels)
     names.insert(std::string(kernel.strategy.substr(0, kernel.strategy.find(' '))));
   return names;
 }

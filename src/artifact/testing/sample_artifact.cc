@@ -24,25 +24,25 @@ constexpr char kArch[] = "aarch64";
 // Places the tensors one after another.
 class TensorTable {
  public:
-  explicit TensorTable(Manifest& manifest) : manifest_(manifest) {}
+  explicit TensorTable(Program& program) : program_(program) {}
 
   void Add(const char* name, DType dtype, std::vector<int64_t> shape, std::vector<int32_t> slots,
            Place place = Place::kArena) {
     TensorInfo tensor{name, static_cast<uint8_t>(dtype), shape, std::move(slots), place, 0, 0};
     tensor.bytes = *CheckedProduct(shape) * DTypeSize(dtype);
     if (place == Place::kArena) {
-      tensor.offset = manifest_.arena_bytes;
-      manifest_.arena_bytes += RoundUp(tensor.bytes, kTensorAlignment);
+      tensor.offset = program_.arena_bytes;
+      program_.arena_bytes += RoundUp(tensor.bytes, kTensorAlignment);
     }
-    manifest_.tensors.push_back(std::move(tensor));
+    program_.tensors.push_back(std::move(tensor));
   }
 
  private:
-  Manifest& manifest_;
+  Program& program_;
 };
 
-void AddTensors(Manifest& manifest) {
-  TensorTable table(manifest);
+void AddTensors(Program& program) {
+  TensorTable table(program);
   table.Add("x", DType::kF32, {kRows, kColumns}, {-1, -1});
   table.Add("w", DType::kF32, {kRows, kColumns}, {-1, -1}, Place::kConstant);
   table.Add("sum", DType::kF32, {kRows, kColumns}, {-1, -1});
@@ -52,7 +52,7 @@ void AddTensors(Manifest& manifest) {
   table.Add("done", DType::kBool, {}, {});
   table.Add("copied", DType::kF32, {kRows, 2 * kColumns}, {-1, 2});
   table.Add("through", DType::kF32, {kRows, kColumns}, {-1, -1});
-  manifest.num_dims = 3;
+  program.num_dims = 3;
 }
 
 OperandInfo Operand(DType dtype, uint64_t elements, bool is_written) {
@@ -75,7 +75,7 @@ KernelInterface InterfaceOf(SampleKernel kernel) {
   return interface;
 }
 
-void AddKernels(Manifest& manifest) {
+void AddKernels(Variant& variant) {
   const char* const names[kNumSampleKernels] = {"add",  "keep_rows", "keep_columns", "start",
                                                 "step", "fail",      "fill_scratch"};
   for (uint32_t i = 0; i < kNumSampleKernels; ++i) {
@@ -87,7 +87,7 @@ void AddKernels(Manifest& manifest) {
     kernel.interface = InterfaceOf(static_cast<SampleKernel>(i));
     kernel.flops = kRows * kColumns;
     kernel.bytes_read = kernel.bytes_written = kRows * kColumns * sizeof(float);
-    manifest.kernels.push_back(std::move(kernel));
+    variant.kernels.push_back(std::move(kernel));
   }
 }
 
@@ -112,16 +112,18 @@ std::string SampleArtifact::Write() const { return WriteArtifact(contents()).val
 SampleArtifact MakeSampleArtifact() {
   SampleArtifact sample;
   Manifest& manifest = sample.manifest;
-  manifest.target = {kArch, "generic", {}};
   manifest.provenance = {"sample", std::string(64, 'a'), "0.1.0", "fold\ndce\n", ""};
-  manifest.graph_summary = "graph @sample() {}\n";
-  manifest.scratch_bytes = kColumns * sizeof(float);
-  AddTensors(manifest);
-  AddKernels(manifest);
-  manifest.inputs = {{"x", kX}};
-  manifest.outputs = {{"sum", kSum},         {"rows", kRowsOut},  {"columns", kColsOut},
-                      {"counter", kCounter}, {"copied", kCopied}, {"through", kThrough}};
-  manifest.program = {
+  Variant& variant = manifest.variants.emplace_back();
+  variant.target = {kArch, "generic", {}};
+  variant.scratch_bytes = kColumns * sizeof(float);
+  AddKernels(variant);
+  Program& program = variant.programs.emplace_back();
+  program.graph_summary = "graph @sample() {}\n";
+  AddTensors(program);
+  program.inputs = {{"x", kX}};
+  program.outputs = {{"sum", kSum},         {"rows", kRowsOut},  {"columns", kColsOut},
+                     {"counter", kCounter}, {"copied", kCopied}, {"through", kThrough}};
+  program.instructions = {
       Call(kAdd, {kX, kW, kSum}),
       Call(kKeepRows, {kSum, kRowsOut}),
       Call(kKeepColumns, {kSum, kColsOut}),
@@ -143,10 +145,27 @@ SampleArtifact MakeSampleArtifact() {
 
 SampleArtifact MakeCompressedSampleArtifact() {
   SampleArtifact sample = MakeSampleArtifact();
-  const uint64_t sizes[] = {sample.manifest.tensors[kW].bytes};
+  const uint64_t sizes[] = {sample.program().tensors[kW].bytes};
   CompressedConstants compressed = CompressConstants(sample.constants, sizes);
   sample.manifest.constant_ranges = std::move(compressed.ranges);
   sample.constants = std::move(compressed.section);
+  return sample;
+}
+
+SampleArtifact MakeSampleArtifactOfVariants() {
+  SampleArtifact sample = MakeSampleArtifact();
+  Variant& variant = sample.variant();
+  TensorInfo& w = sample.program().tensors[kW];
+  w.place = Place::kPrepacked;
+  variant.prepacked_bytes = w.bytes;
+  variant.prepackings = {{kFillScratch, 0, 0}};
+  Program other = sample.program();
+  other.tensors[kX].shape = {kRows * kColumns};
+  other.tensors[kX].dim_slots = {-1};
+  variant.programs.push_back(std::move(other));
+  Variant better = variant;
+  better.target = {kArch, "starship", {"warp_drive"}};
+  sample.manifest.variants.insert(sample.manifest.variants.begin(), std::move(better));
   return sample;
 }
 

@@ -41,10 +41,12 @@ enum SampleTensor : uint32_t {
 
 // Owns the bytes that contents() points to.
 struct SampleArtifact {
-  Manifest manifest;
+  Manifest manifest;  // of one variant with one program
   std::vector<std::byte> code;
   std::vector<std::byte> constants;
 
+  Variant& variant() { return manifest.variants.front(); }
+  Program& program() { return variant().programs.front(); }
   ArtifactContents contents() const { return {manifest, code, constants}; }
   // The file; aborts where the writer refuses.
   std::string Write() const;
@@ -55,6 +57,10 @@ SampleArtifact MakeSampleArtifact();
 
 // The same with compressed constants.
 SampleArtifact MakeCompressedSampleArtifact();
+
+// The same for two processors, the first of which no machine is; with prepacked weights and, as a second
+// program, the sample at an input x of shape f32[kRows * kColumns].
+SampleArtifact MakeSampleArtifactOfVariants();
 
 // Sets the checksums of header, manifest, code and constants to what the bytes now have, where the
 // header's sections lie inside the file: a damaged file then gets past them. Likewise that of the kernels'

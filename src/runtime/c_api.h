@@ -1,0 +1,54 @@
+// What the sources of the C interface share: the handles, and how errors become codes.
+#ifndef ATTUNE_RUNTIME_C_API_H_
+#define ATTUNE_RUNTIME_C_API_H_
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "attune/attune.h"
+#include "runtime/model.h"
+#include "runtime/session.h"
+
+// The model at one set of input shapes.
+struct attune_model {
+  std::shared_ptr<const attune::LoadedModel> loaded;
+  size_t shape_set = 0;                                   // the index of its program
+  std::string features, cpus;                             // joined, for attune_model_metadata
+  std::vector<std::unique_ptr<attune_model>> shape_sets;  // all; empty in these themselves
+
+  const attune::Program& program() const { return loaded->variant().programs[shape_set]; }
+};
+
+struct attune_session {
+  std::unique_ptr<attune::ModelSession> session;
+};
+
+namespace attune::c_api {
+
+// Fills `error`, cutting the message where a character begins.
+attune_code Report(const RuntimeStatus& status, attune_error* error);
+
+// Runs `body`, which returns a RuntimeStatus, and reports it.
+template <typename Body>
+attune_code Guard(attune_error* error, Body body) noexcept {
+  try {
+    return Report(body(), error);
+  } catch (const std::bad_alloc&) {
+    return Report({ATTUNE_OUT_OF_MEMORY, "out of memory"}, error);
+  }
+}
+
+RuntimeStatus Invalid(std::string message);
+RuntimeStatus NullArgument();
+RuntimeStatus CheckIndex(const char* what, size_t index, size_t count);
+
+// What port `index` of the program's `ports` is; `what` names their kind.
+RuntimeStatus DescribePort(const Program& program, const std::vector<Port>& ports, const char* what,
+                           size_t index, attune_tensor_info* info);
+
+}  // namespace attune::c_api
+
+#endif  // ATTUNE_RUNTIME_C_API_H_

@@ -1,0 +1,140 @@
+// The C interface of sessions; see c_api.cc.
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "base/printable.h"
+#include "runtime/c_api.h"
+
+using attune::ModelSession;
+using attune::Port;
+using attune::Program;
+using attune::RuntimeStatus;
+using attune::c_api::CheckIndex;
+using attune::c_api::DescribePort;
+using attune::c_api::Guard;
+using attune::c_api::Invalid;
+using attune::c_api::NullArgument;
+
+namespace {
+
+bool TakesShapes(const Program& program, std::span<const attune_shape> shapes) {
+  return std::ranges::equal(program.inputs, shapes, [&](const Port& input, const attune_shape& shape) {
+    return std::ranges::equal(program.tensors[input.tensor].shape, std::span(shape.sizes, shape.rank));
+  });
+}
+
+// "x=1x3x224x224 mask=1x128".
+std::string InputShapes(const Program& program) {
+  std::string text;
+  for (const Port& input : program.inputs) {
+    text += (text.empty() ? "" : " ") + attune::Printable(input.name) + "=";
+    const std::vector<int64_t>& shape = program.tensors[input.tensor].shape;
+    for (size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : "x") + std::to_string(shape[i]);
+  }
+  return text;
+}
+
+}  // namespace
+
+extern "C" {
+
+attune_code attune_session_create(const attune_model* model, size_t threads, attune_session** session,
+                                  attune_error* error) {
+  return Guard(error, [&] {
+    if (model == nullptr || session == nullptr) return NullArgument();
+    auto made = std::make_unique<attune_session>();
+    RuntimeStatus status = ModelSession::Create(model->loaded, threads, &made->session);
+    if (status.ok()) status = made->session->UseProgram(model->shape_set);
+    if (status.ok()) *session = made.release();
+    return status;
+  });
+}
+
+void attune_session_free(attune_session* session) { delete session; }
+
+attune_code attune_session_use_shape_set(attune_session* session, size_t index, attune_error* error) {
+  return Guard(error, [&] {
+    if (session == nullptr) return NullArgument();
+    const size_t count = session->session->model().variant().programs.size();
+    RuntimeStatus status = CheckIndex("shape set", index, count);
+    return status.ok() ? session->session->UseProgram(index) : status;
+  });
+}
+
+attune_code attune_session_use_shapes(attune_session* session, const attune_shape* shapes, size_t count,
+                                      attune_error* error) {
+  return Guard(error, [&]() -> RuntimeStatus {
+    if (session == nullptr || (shapes == nullptr && count != 0)) return NullArgument();
+    for (size_t i = 0; i < count; ++i) {
+      if (shapes[i].sizes == nullptr && shapes[i].rank != 0) return NullArgument();
+    }
+    const std::vector<Program>& programs = session->session->model().variant().programs;
+    for (size_t i = 0; i < programs.size(); ++i) {
+      if (TakesShapes(programs[i], {shapes, count})) return session->session->UseProgram(i);
+    }
+    std::string sets;
+    for (const Program& program : programs) sets += (sets.empty() ? "" : " or ") + InputShapes(program);
+    return Invalid("the model is not compiled for inputs of these shapes; it takes " + sets);
+  });
+}
+
+void* attune_session_input(attune_session* session, size_t index) {
+  if (session == nullptr || index >= session->session->program().inputs.size()) return nullptr;
+  return session->session->input(index);
+}
+
+attune_code attune_session_set_input(attune_session* session, size_t index, const void* data, size_t bytes,
+                                     attune_error* error) {
+  return Guard(error, [&]() -> RuntimeStatus {
+    if (session == nullptr || (data == nullptr && bytes != 0)) return NullArgument();
+    const Program& program = session->session->program();
+    attune_tensor_info info = {};
+    RuntimeStatus status = DescribePort(program, program.inputs, "input", index, &info);
+    if (!status.ok()) return status;
+    if (bytes != info.bytes) {
+      return Invalid("input " + std::to_string(index) + " (\"" + info.name + "\") takes " +
+                     std::to_string(info.bytes) + " bytes, not " + std::to_string(bytes));
+    }
+    session->session->model().device().Copy(session->session->input(index), data, bytes);
+    return {};
+  });
+}
+
+attune_code attune_session_run(attune_session* session, attune_error* error) {
+  return Guard(error, [&] { return session == nullptr ? NullArgument() : session->session->Run({}); });
+}
+
+attune_code attune_session_run_profiled(attune_session* session, uint64_t* nanoseconds, size_t count,
+                                        attune_error* error) {
+  return Guard(error, [&] {
+    if (session == nullptr || nanoseconds == nullptr) return NullArgument();
+    const size_t instructions = session->session->program().instructions.size();
+    if (count != instructions) {
+      return Invalid("the program has " + std::to_string(instructions) + " instructions, not " +
+                     std::to_string(count));
+    }
+    std::memset(nanoseconds, 0, count * sizeof(*nanoseconds));
+    return session->session->Run({nanoseconds, count});
+  });
+}
+
+attune_code attune_session_output(attune_session* session, size_t index, attune_output* output,
+                                  attune_error* error) {
+  return Guard(error, [&] {
+    if (session == nullptr || output == nullptr) return NullArgument();
+    const Program& program = session->session->program();
+    RuntimeStatus status = CheckIndex("output", index, program.outputs.size());
+    if (!status.ok()) return status;
+    ModelSession::Output found;
+    status = session->session->GetOutput(index, &found);
+    if (!status.ok()) return status;
+    const uint8_t dtype = program.tensors[program.outputs[index].tensor].dtype;
+    *output = {found.data, static_cast<attune_dtype>(dtype), found.shape.size(), found.shape.data(),
+               found.bytes};
+    return status;
+  });
+}
+
+}  // extern "C"
