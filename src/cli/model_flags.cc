@@ -80,8 +80,6 @@ absl::StatusOr<Target> CheckedTarget(const ModelFlags& flags, absl::StatusOr<Tar
 absl::StatusOr<std::vector<Target>> TargetsOf(const ModelFlags& flags) {
   std::vector<Target> targets;
   for (const std::string& cpu : flags.cpus) {
-    if (std::ranges::find(targets, cpu, &Target::name) != targets.end())
-      return InvalidInput("--cpu: ", cpu, " is given twice");
     ASSIGN_OR_RETURN(targets.emplace_back(), CheckedTarget(flags, TargetByName(cpu)));
   }
   if (targets.empty()) {

@@ -39,9 +39,11 @@ class Stopwatch {
 
 // The targets of the artifact, the one with the most instruction sets first: of two that a processor can run,
 // that is the better one.
-std::vector<Target> BestFirst(const CompileOptions& options) {
+absl::StatusOr<std::vector<Target>> BestFirst(const CompileOptions& options) {
   std::vector<Target> targets = {options.target};
   for (const Target& target : options.more_targets) {
+    if (std::ranges::find(targets, target.name, &Target::name) != targets.end())
+      return InvalidInput("the processor ", target.name, " is given twice");
     const auto has_fewer = [&](const Target& other) {
       return other.required_features.size() < target.required_features.size();
     };
@@ -98,7 +100,8 @@ absl::StatusOr<std::string> Compile(const std::vector<const Graph*>& graphs, con
   times = CompileReport();
   Stopwatch watch;
   std::vector<VariantBuilder> variants;
-  for (Target& target : BestFirst(options)) {
+  ASSIGN_OR_RETURN(std::vector<Target> targets, BestFirst(options));
+  for (Target& target : targets) {
     CompileOptions of_target = options;
     of_target.target = target;
     VariantBuilder& variant = variants.emplace_back(std::move(target));

@@ -22,7 +22,8 @@ inline constexpr std::string_view kCompilerVersion = "attune 0.1.0";
 
 struct CompileOptions {
   Target target;
-  // Other processors that the artifact is to have code for. The runtime takes the best that it can run.
+  // Other processors, of other names, that the artifact is to have code for. The runtime takes the best that
+  // it can run.
   std::vector<Target> more_targets;
   // Where not empty, an existing folder: for each kernel its group (NAME.graph), schedule (NAME.json), loop
   // nest (NAME.loops), LLVM IR (NAME.ll) and assembly (NAME.s).

@@ -88,7 +88,7 @@ TEST_F(ArtifactFileTest, OneForSeveralProcessorsRunsOnEach) {
   EXPECT_THAT(RunAttune({"inspect", artifact_}).out, HasSubstr("x86-64-v3"));
 
   ExpectRefused(RunAttune({"compile", model_, "-o", artifact_, "--cpu", "znver3,znver3"}),
-                "--cpu: znver3 is given twice");
+                "the processor znver3 is given twice");
   EXPECT_EQ(RunAttune({"compile", model_, "-o", artifact_, "--cpu", "znver3,z80"}).exit_code, 2);
 }
 

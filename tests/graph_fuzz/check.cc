@@ -168,6 +168,8 @@ Verdict Check(const RandomCase& random, const Setting& setting, Judge& judge) {
   CompileOptions options;
   options.target = *target;
   options.compress_constants = setting.compact;
+  if (setting.shared && target->name != "x86-64-v3")
+    options.more_targets.push_back(*TargetByName("x86-64-v3"));
   options.jobs = 1;
   if (setting.schedules != 0) options.chooser = &chooser;
   OptimizeOptions optimize;

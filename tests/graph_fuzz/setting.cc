@@ -73,6 +73,7 @@ std::string ToString(const Setting& setting) {
   std::string text = absl::StrCat("cpu=", setting.cpu, " threads=", setting.threads,
                                   " precision=", kPrecisions[static_cast<size_t>(setting.precision)]);
   if (setting.compact) absl::StrAppend(&text, " compact");
+  if (setting.shared) absl::StrAppend(&text, " shared");
   if (setting.small) absl::StrAppend(&text, " small");
   if (setting.twice) absl::StrAppend(&text, " twice");
   if (setting.schedules != 0) absl::StrAppend(&text, " schedules=", setting.schedules);
@@ -98,6 +99,8 @@ absl::StatusOr<Setting> ParseSetting(std::string_view text) {
       ok = absl::SimpleAtoi(value, &setting.schedules);
     } else if (word == "compact") {
       setting.compact = true;
+    } else if (word == "shared") {
+      setting.shared = true;
     } else if (word == "small") {
       setting.small = true;
     } else if (word == "twice") {
@@ -178,6 +181,7 @@ std::vector<Setting> DrawSettings(Random& random, const std::string& cpu) {
         other.plan = DefaultPlan();
         break;
       default:
+        other.shared = true;
         break;
     }
     if (random.Integer(0, 1) == 0) other.schedules = random.Next() | 1;

@@ -22,13 +22,14 @@ struct Setting {
   int threads = 1;
   enum class Precision : uint8_t { kF32, kBF16, kF16Weights, kInt8, kBF16x3 } precision = Precision::kF32;
   bool compact = false;  // constants are compressed
+  bool shared = false;   // compiled for x86-64-v3 too, so that constants are shared and prepacked when loaded
   bool small = false;    // planned for small and slow caches: more is split in blocks and computed together
   bool twice = false;    // compiled twice to the same bytes, and run twice with other inputs in between
   uint64_t schedules =
       0;  // strategies and configs are drawn by this seed; 0: those that the compiler chooses
 };
 
-// "cpu=znver3 threads=2 precision=int8 compact small twice schedules=17": all but the plan.
+// "cpu=znver3 threads=2 precision=int8 compact shared small twice schedules=17": all but the plan.
 std::string ToString(const Setting& setting);
 absl::StatusOr<Setting> ParseSetting(std::string_view text);
 

@@ -165,6 +165,7 @@ class Shrinking {
     };
     with([](Setting& s) { s.threads = 1; });
     with([](Setting& s) { s.compact = false; });
+    with([](Setting& s) { s.shared = false; });
     with([](Setting& s) { s.twice = false; });
     with([](Setting& s) { s.schedules = 0; });
     with([](Setting& s) { s.precision = Setting::Precision::kF32; });
