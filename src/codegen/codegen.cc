@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 #include "codegen/emitter.h"
-#include "codegen/x86/x86.h"
+#include "codegen/target_emitter.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/PassManager.h"
@@ -22,6 +22,24 @@
 
 namespace attune {
 namespace {
+
+// Marks every function of the module as code for `target` that never unwinds and calls no library.
+void SetAttributes(const Target& target, const TargetEmitter& target_emitter, llvm::Module* module) {
+  for (llvm::Function& function : *module) {
+    if (function.isDeclaration()) continue;
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    function.addFnAttr("no-builtins");
+    function.addFnAttr("frame-pointer", "none");
+    function.addFnAttr("no-trapping-math", "true");
+    function.addFnAttr("target-cpu", target.llvm_cpu);
+    function.addFnAttr("tune-cpu", target.llvm_tune);
+    if (!target.llvm_features.empty()) function.addFnAttr("target-features", target.llvm_features);
+    // A caller aligns its stack to 16 bytes; what is spilled would cross cache lines, or not, by chance.
+    const llvm::Align vector(static_cast<uint64_t>(target.vector_bits / 8));
+    function.addFnAttr(llvm::Attribute::getWithStackAlignment(function.getContext(), vector));
+    target_emitter.AddAttributes(function);
+  }
+}
 
 // A short list instead of LLVM's -O2: the emitter has unrolled, vectorized and hoisted already. What is left
 // is to make registers of register buffers, to merge equal loads and masks, and to move what a loop repeats
@@ -70,15 +88,15 @@ absl::StatusOr<std::string> Emit(llvm::TargetMachine* machine, llvm::Module* mod
 
 absl::StatusOr<CompiledKernel> CompileKernel(const LoopNest& nest, const Target& target,
                                              const CodegenOptions& options) {
-  if (target.arch != "x86_64") return NotSupported("no code generation for ", target.arch);
-  ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, MakeX86Machine(target));
+  ASSIGN_OR_RETURN(const std::unique_ptr<const TargetEmitter> target_emitter, MakeTargetEmitter(target));
+  ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine, MakeMachine(target, *target_emitter));
   llvm::LLVMContext context;
   llvm::Module module(nest.name, context);
   module.setDataLayout(machine->createDataLayout());
   module.setTargetTriple(machine->getTargetTriple().str());
 
   CompiledKernel kernel;
-  NestEmitter emitter(&module, nest, target, options);
+  NestEmitter emitter(&module, nest, target, *target_emitter, options);
   for (const Stmt& root : nest.roots) {
     KernelPhase phase;
     phase.symbol = absl::StrCat(nest.name, ".", kernel.phases.size());
@@ -93,7 +111,7 @@ absl::StatusOr<CompiledKernel> CompileKernel(const LoopNest& nest, const Target&
   if (llvm::verifyModule(module, &problems)) {
     return InternalError("kernel ", nest.name, " became invalid LLVM IR: ", problem);
   }
-  SetX86Attributes(target, &module);
+  SetAttributes(target, *target_emitter, &module);
   Optimize(machine.get(), &module);
   if (options.keep_text) {
     llvm::raw_string_ostream text(kernel.llvm_ir);

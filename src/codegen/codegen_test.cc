@@ -54,6 +54,13 @@ TEST(CompileKernel, AddsVectorsWithMaskedTails) {
   }
 }
 
+TEST(CompileKernel, RefusesAnArchitectureThatItHasNoCodeFor) {
+  Target target = *TargetByName("x86-64-v3");
+  target.arch = "riscv64";
+  const auto kernel = CompileKernel(VectorAdd(16, 16), target);
+  EXPECT_EQ(kernel.status().message(), "no code generation for riscv64");
+}
+
 TEST(CompileKernel, MasksNeverTouchMemoryOutsideOfABuffer) {
   constexpr int64_t kN = 21;
   const Buffer a = MakeBuffer("a", DType::kF32, {kN}), b = MakeBuffer("b", DType::kU8, {2 * kN}),

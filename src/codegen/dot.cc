@@ -3,9 +3,8 @@
 // Problem: processors multiply narrow numbers at twice or four times the speed, but only in this form: for
 // each lane of 32 bits, neighbouring narrow elements of two registers are multiplied and summed. Idea: a
 // schedule puts a loop over such neighbours innermost; here the store in it is matched with what an
-// instruction does: acc[v] += Σ_t a[t] b[v, t], where a may be the same for all lanes. AVX512_BF16 takes two
-// terms of bf16 into f32, AVX512_VNNI and AVX-VNNI four of u8 and i8 into i32, AVX-VNNI-INT8 four of bytes of
-// one type, and AVX2 two of i16 into i32, which another instruction adds.
+// instruction does: acc[v] += Σ_t a[t] b[v, t], where a may be the same for all lanes. kDotInstructions of
+// target/products.h lists the instructions.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -13,37 +12,13 @@
 
 #include "codegen/emitter.h"
 #include "codegen/product.h"
-#include "codegen/x86/x86.h"
 #include "llvm/Analysis/VectorUtils.h"
-#include "llvm/IR/IntrinsicsX86.h"
 #include "target/products.h"
 
 namespace attune {
 namespace {
 
 using llvm::Value;
-
-constexpr int64_t kLanes = 16, kHalf = 8;  // of 512 and 256 bits
-
-struct Intrinsics {
-  llvm::Intrinsic::ID whole, half;
-  bool adds = true;  // to the sum, which is then its first operand
-};
-
-Intrinsics IntrinsicsOf(const ProductInstruction& instruction) {
-  using namespace llvm::Intrinsic;
-  if (instruction.left == DType::kBF16) return {x86_avx512bf16_dpbf16ps_512, x86_avx512bf16_dpbf16ps_256};
-  if (instruction.left == DType::kI16) return {x86_avx512_pmaddw_d_512, x86_avx2_pmadd_wd, /*adds=*/false};
-  if (instruction.right == DType::kU8) return {not_intrinsic, x86_avx2_vpdpbuud_256};
-  if (instruction.left == DType::kI8) return {not_intrinsic, x86_avx2_vpdpbssd_256};
-  return {x86_avx512_vpdpbusd_512, x86_avx512_vpdpbusd_256};  // of AVX-VNNI and of AVX-512 alike
-}
-
-// The elements of an operand of 32-bit lanes, where the instruction does not take those.
-llvm::Type* ElementOf(const ProductInstruction& instruction, llvm::IRBuilderBase& ir) {
-  if (instruction.left == DType::kBF16) return ir.getBFloatTy();
-  return instruction.left == DType::kI16 ? ir.getInt16Ty() : nullptr;
-}
 
 // The target's instruction for the product's elements, which come to stand in its order; or null.
 const ProductInstruction* FindInstruction(const Target& target, DType sum, std::array<Expr, 2>& elements) {
@@ -80,9 +55,9 @@ void NestEmitter::EmitDot(const Stmt& s) {
 // Returns false, having emitted nothing, where no instruction does what the store does.
 bool NestEmitter::EmitDotInstruction(const Stmt& s) {
   const Stmt& store = s->body;
-  const int64_t whole = target_.Has("avx512bw") ? kLanes : kHalf;
-  if (!lanes_ || lanes_->mask != nullptr || (lanes_->lanes != kHalf && lanes_->lanes % whole != 0))
-    return false;
+  if (!lanes_ || lanes_->mask != nullptr) return false;
+  const int64_t lanes = lanes_->lanes, width = target_emitter_.VectorLanes(lanes);
+  if (width == 0) return false;
   std::optional<std::array<Expr, 2>> product = AccumulatedElements(store);
   if (!product) return false;
   std::array<Expr, 2>& elements = *product;
@@ -104,36 +79,19 @@ bool NestEmitter::EmitDotInstruction(const Stmt& s) {
   // The instruction can take its last operand, of one number of 32 bits for all lanes, straight from memory.
   if (instruction->left == instruction->right && uniform[0]) std::swap(elements[0], elements[1]);
   Value* operands[2];
-  for (int i = 0; i < 2; ++i) operands[i] = LoadTerms(elements[i], lanes_->lanes);
+  for (int i = 0; i < 2; ++i) operands[i] = LoadTerms(elements[i], lanes);
   const Access access = Locate(store->buffer, store->indices);
-  Value* old = values_.Broadcast(LoadFrom(store->buffer, access), lanes_->lanes);
-  const int64_t width = std::min(lanes_->lanes, whole);
-  const Intrinsics intrinsics = IntrinsicsOf(*instruction);
-  const auto part = [&](Value* vector, int64_t lane) {
-    return ir_.CreateShuffleVector(
-        vector, llvm::createSequentialMask(static_cast<unsigned>(lane), static_cast<unsigned>(width), 0));
-  };
-  const auto terms = [&](Value* vector, int64_t lane) {
-    Value* own = part(vector, lane);
-    llvm::Type* element = ElementOf(*instruction, ir_);
-    if (element == nullptr) return own;
-    return ir_.CreateBitCast(own, ValueBuilder::WithLanes(element, instruction->terms * width));
-  };
+  Value* old = values_.Broadcast(LoadFrom(store->buffer, access), lanes);
+  const bool is_modelled = target_.IsModelled(instruction->feature);
   std::vector<Value*> sums;
-  for (int64_t lane = 0; lane < lanes_->lanes; lane += width) {
-    if (target_.IsModelled(instruction->feature)) {
-      sums.push_back(
-          ModelOf(*instruction, part(old, lane), part(operands[0], lane), part(operands[1], lane)));
-      continue;
-    }
-    std::vector<Value*> arguments = {terms(operands[0], lane), terms(operands[1], lane)};
-    if (intrinsics.adds) arguments.insert(arguments.begin(), part(old, lane));
-    Value* sum = ir_.CreateIntrinsic(width == kHalf ? intrinsics.half : intrinsics.whole, {}, arguments);
-    // Sums of integers that the back end can look into it puts together otherwise, so that they are short
-    // chains, and takes more registers than there are.
-    if (!intrinsics.adds)
-      sum = OpaqueCopy(ir_, ir_.CreateAdd(part(old, lane), sum), RegisterClass::kVector, "sum");
-    sums.push_back(sum);
+  for (int64_t lane = 0; lane < lanes; lane += width) {
+    const auto part = [&](Value* vector) {
+      return ir_.CreateShuffleVector(
+          vector, llvm::createSequentialMask(static_cast<unsigned>(lane), static_cast<unsigned>(width), 0));
+    };
+    Value *left = part(operands[0]), *right = part(operands[1]), *sum = part(old);
+    sums.push_back(is_modelled ? ModelOf(*instruction, sum, left, right)
+                               : target_emitter_.AddProducts(ir_, *instruction, sum, left, right));
   }
   StoreTo(store->buffer, access, llvm::concatenateVectors(ir_, sums));
   Unbind(s->var);

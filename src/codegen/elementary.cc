@@ -128,12 +128,12 @@ struct PowerByTable {
 };
 
 std::optional<PowerByTable> PowerByTableOf(RealValue x) {
-  constexpr size_t kSteps = ValueBuilder::kTableSize;
+  constexpr size_t kSteps = TargetEmitter::kTableSize;
   std::array<float, kSteps> powers;
   for (size_t i = 0; i < kSteps; ++i)
     powers[i] = std::exp2(static_cast<float>(i) / static_cast<float>(kSteps));
   const Remainder reduced = RemainderOfLn2(x, kSteps);
-  Value* found = x.builder->LookUp(Bits(reduced.shifted), powers);
+  Value* found = x.builder->target().LookUp(x.ir(), Bits(reduced.shifted), powers);
   if (found == nullptr) return std::nullopt;
   return PowerByTable{reduced.n, x.Of(found), WithLowPart(reduced, 1)};
 }
@@ -147,7 +147,8 @@ std::optional<RealValue> ExpByTable(RealValue x) {
   if (!power) return std::nullopt;
   const RealValue r = power->r, minus1 = r * Fma(r, Fma(r, 1.0 / 6, x.Number(0.5)), x.Number(1));
   const RealValue scaled = Fma(power->fraction, minus1, power->fraction);
-  return Where(x < FormatOf(x).exp_low, 0, x.Of(x.builder->Scale(scaled.value, power->n.value)));
+  return Where(x < FormatOf(x).exp_low, 0,
+               x.Of(x.builder->target().Scale(x.ir(), scaled.value, power->n.value)));
 }
 
 // Just below 126 ln 2: with it as the limit of |x|, e^x and e^-x are normal numbers.
@@ -159,10 +160,10 @@ constexpr double kMostNormal = 87.3;
 std::optional<RealValue> LogisticByTable(RealValue x) {
   const std::optional<PowerByTable> power = PowerByTableOf(-x);
   if (!power) return std::nullopt;
-  const RealValue scaled = x.Of(x.builder->Scale(power->fraction.value, power->n.value));
+  const RealValue scaled = x.Of(x.builder->target().Scale(x.ir(), power->fraction.value, power->n.value));
   const RealValue one = x.Number(1);
   const RealValue sum = Fma(scaled, Fma(power->r, Fma(power->r, 0.5, x.Number(kTableSlopeF32)), one), one);
-  const RealValue estimate = x.Of(x.builder->EstimateReciprocal(sum.value));
+  const RealValue estimate = x.Of(x.builder->target().EstimateReciprocal(x.ir(), sum.value));
   return Fma(estimate, Fma(-sum, estimate, one), estimate);
 }
 
@@ -183,7 +184,7 @@ RealValue LogisticOfNormal(RealValue x) {
 
 // Of f32, between -high and high, which is positive. NaN may be lost.
 RealValue ClampMagnitude(RealValue x, double high) {
-  if (Value* clamped = x.builder->ClampMagnitude(x.value, high)) return x.Of(clamped);
+  if (Value* clamped = x.builder->target().ClampMagnitude(x.ir(), x.value, high)) return x.Of(clamped);
   // By the units for integers, which all but multiply and divide leave idle: positive numbers are in the
   // order of their bits, and negative ones below.
   const RealValue above = ClampBelow(x, -high);

@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "codegen/codegen.h"
+#include "codegen/target_emitter.h"
 #include "codegen/tile_unit.h"
 #include "codegen/values.h"
 #include "llvm/IR/Module.h"
@@ -32,9 +33,9 @@ inline bool FitsInt32(const Interval& i) { return i.min >= INT32_MIN && i.max <=
 
 class NestEmitter {
  public:
-  // The module, nest, target and options must outlive the emitter.
+  // The module, nest, target, its emitter and the options must outlive this one.
   NestEmitter(llvm::Module* module, const LoopNest& nest, const Target& target,
-              const CodegenOptions& options);
+              const TargetEmitter& target_emitter, const CodegenOptions& options);
 
   // Adds the function `symbol` that runs one root statement. After an error the module is unusable.
   absl::Status EmitPhase(const Stmt& root, const std::string& symbol);
@@ -197,6 +198,7 @@ class NestEmitter {
   llvm::Module* module_;
   const LoopNest& nest_;
   const Target& target_;
+  const TargetEmitter& target_emitter_;
   const CodegenOptions& options_;
   ValueBuilder values_;
   llvm::IRBuilder<>& ir_;

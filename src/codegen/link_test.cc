@@ -9,7 +9,7 @@
 #include "base/testing/no_threads.h"
 #include "codegen/gemm_nest.h"
 #include "codegen/run_kernel.h"
-#include "codegen/x86/x86.h"
+#include "codegen/target_emitter.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/SourceMgr.h"
@@ -69,7 +69,8 @@ std::string ObjectOf(const char* text) {
   llvm::SMDiagnostic diagnostic;
   const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, diagnostic, context);
   EXPECT_NE(module, nullptr) << diagnostic.getMessage().str();
-  const auto machine = MakeX86Machine(*HostTarget());
+  const Target target = *HostTarget();
+  const auto machine = MakeMachine(target, **MakeTargetEmitter(target));
   module->setDataLayout((*machine)->createDataLayout());
   llvm::SmallVector<char, 0> buffer;
   llvm::raw_svector_ostream stream(buffer);

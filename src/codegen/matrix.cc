@@ -204,7 +204,7 @@ bool NestEmitter::AddTileStep(const TileStep& step, const std::vector<Stmt>& unr
 
 // Whether the buffer of an allocation can live in tile registers, and how.
 std::optional<NestEmitter::TilePlan> NestEmitter::PlanTiles(const Stmt& allocate) {
-  if (!target_.Has("amx_tile") || lanes_) return std::nullopt;
+  if (lanes_ || !HasProducts(kMatrixInstructions, target_)) return std::nullopt;
   TilePlan plan;
   std::vector<Stmt> unrolled;
   if (!CollectTileSteps(allocate->body, allocate->buffer, unrolled, &plan)) return std::nullopt;
@@ -226,7 +226,10 @@ void NestEmitter::EmitTiled(const Stmt& allocate, const TilePlan& plan) {
   shapes.insert(shapes.end(), static_cast<size_t>(plan.sums), {plan.rows, plan.columns * kGroupBytes});
   shapes.insert(shapes.end(), static_cast<size_t>(plan.lefts), {plan.rows, plan.groups * kGroupBytes});
   shapes.insert(shapes.end(), static_cast<size_t>(plan.rights), {plan.groups, plan.columns * kGroupBytes});
-  if (tile_unit_ == nullptr) tile_unit_ = MakeTileUnit(target_, ir_, function_);
+  if (tile_unit_ == nullptr) {
+    tile_unit_ = target_.IsModelled(plan.instruction->feature) ? MakeTileModel(ir_, function_)
+                                                               : target_emitter_.MakeTileUnit(ir_);
+  }
   configurations_.push_back({tile_unit_->Configure(shapes), shapes});
   Tiles& tiles = tiles_[allocate->buffer.get()];
   const auto first_left = static_cast<int>(plan.sums), first_right = static_cast<int>(plan.sums + plan.lefts);

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "codegen/run_kernel.h"
+#include "target/features.h"
 #include "target/products.h"
 
 namespace attune {
@@ -134,7 +135,8 @@ TEST(Matrix, TheModelMultipliesOnAnyMachine) {
   const auto host = HostTarget();
   ASSERT_TRUE(host.ok());
   Target without = *host;
-  std::erase_if(without.required_features, [](const std::string& f) { return f.starts_with("amx"); });
+  std::erase_if(without.required_features,
+                [](const std::string& f) { return HasAll(kTiles, FeatureNamed(f)); });
   for (const Product& p : Products()) {
     Check(p, WithModelledTiles(without));
     Check(p, WithModelledTiles(*TargetByName("x86-64-v3")));
@@ -144,7 +146,7 @@ TEST(Matrix, TheModelMultipliesOnAnyMachine) {
 TEST(Matrix, TheProcessorMultiplies) {
   const auto host = HostTarget();
   ASSERT_TRUE(host.ok());
-  if (!host->Has("amx_tile")) GTEST_SKIP() << "no AMX here";
+  if (!HasProducts(kMatrixInstructions, *host)) GTEST_SKIP() << "no AMX here";
   for (const Product& p : Products()) Check(p, *host);
 }
 

@@ -4,7 +4,6 @@
 
 #include "base/status.h"
 #include "codegen/emitter.h"
-#include "codegen/x86/x86.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Intrinsics.h"
@@ -323,15 +322,10 @@ void NestEmitter::StoreDense(const Buffer& buffer, Value* pointer, Value* elemen
 // multiply-add; and of several sums by the same mask it would select once, after the last one, from a copy of
 // the accumulator. Accumulators that are updated equally often share a mask.
 Value* NestEmitter::MaskOfUpdate(Value* mask, const Value* accumulator) {
-  const bool fills_register = lanes_->lanes == 8 || lanes_->lanes == 16;
-  if (!fills_register || !target_.Has("avx512dq")) return mask;
   llvm::APInt offset(64, 0);
   const Value* base = accumulator->stripAndAccumulateConstantOffsets(module_->getDataLayout(), offset, true);
   const int update = updates_[{base, offset.getSExtValue()}]++;
-  llvm::Type* bits = ir_.getIntNTy(static_cast<unsigned>(lanes_->lanes));
-  Value* copy =
-      OpaqueCopy(ir_, ir_.CreateBitCast(mask, bits), RegisterClass::kMask, absl::StrCat("update ", update));
-  return ir_.CreateBitCast(copy, mask->getType());
+  return target_emitter_.OpaqueCopy(ir_, mask, RegisterClass::kMask, absl::StrCat("update ", update));
 }
 
 void NestEmitter::StoreLanes(const Buffer& buffer, const Access& access, Value* value) {

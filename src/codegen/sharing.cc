@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "codegen/emitter.h"
-#include "codegen/x86/x86.h"
 
 namespace attune {
 namespace {
@@ -98,7 +97,8 @@ Value* NestEmitter::Separate(const BufferNode* buffer, Value* pointer, size_t de
   }
   const llvm::IRBuilder<>::InsertPointGuard guard(ir_);
   ir_.SetInsertPoint(scope.entry->getTerminator());
-  Value* copy = OpaqueCopy(ir_, pointer, RegisterClass::kGeneral, absl::StrCat("copy ", opaque_copies_++));
+  Value* copy = target_emitter_.OpaqueCopy(ir_, pointer, RegisterClass::kGeneral,
+                                           absl::StrCat("copy ", opaque_copies_++));
   scope.pointers.push_back({pointer, {}, copy});
   return copy;
 }

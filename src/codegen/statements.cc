@@ -26,14 +26,13 @@ bool IsPoint(const Interval& i, int64_t value) { return i.is_point() && i.min ==
 }  // namespace
 
 NestEmitter::NestEmitter(llvm::Module* module, const LoopNest& nest, const Target& target,
-                         const CodegenOptions& options)
+                         const TargetEmitter& target_emitter, const CodegenOptions& options)
     : module_(module),
       nest_(nest),
       target_(target),
+      target_emitter_(target_emitter),
       options_(options),
-      values_(module->getContext(), {.bf16 = target.Has("avx512_bf16"),
-                                     .avx512 = target.Has("avx512f"),
-                                     .fast_permutes = target.fast_permutes}),
+      values_(module->getContext(), target_emitter),
       ir_(values_.ir()) {
   MakeAliasScopes();
 }

@@ -205,9 +205,4 @@ std::unique_ptr<TileUnit> MakeTileModel(llvm::IRBuilder<>& ir, llvm::Function* f
   return std::make_unique<TileModel>(ir, function);
 }
 
-std::unique_ptr<TileUnit> MakeTileUnit(const Target& target, llvm::IRBuilder<>& ir,
-                                       llvm::Function* function) {
-  return target.IsModelled("amx_tile") ? MakeTileModel(ir, function) : MakeAmx(ir);
-}
-
 }  // namespace attune

@@ -1,5 +1,6 @@
-// The instructions of a matrix unit, as code generation emits them: those of the processor, or calls of a
-// software model that stands in for them, so that kernels for tiles run and are tested on any machine.
+// The instructions of a matrix unit, as code generation emits them: those of the processor (TargetEmitter),
+// or calls of a software model that stands in for them, so that kernels for tiles run and are tested on any
+// machine.
 #ifndef ATTUNE_CODEGEN_TILE_UNIT_H_
 #define ATTUNE_CODEGEN_TILE_UNIT_H_
 
@@ -9,7 +10,6 @@
 
 #include "llvm/IR/IRBuilder.h"
 #include "target/products.h"
-#include "target/target.h"
 
 namespace attune {
 
@@ -38,12 +38,8 @@ class TileUnit {
   virtual void Release() = 0;
 };
 
-// For `function`, whose entry block exists and which the builder must insert into. The builder must outlive
-// it.
-std::unique_ptr<TileUnit> MakeTileUnit(const Target& target, llvm::IRBuilder<>& ir, llvm::Function* function);
-
-// The two of them. x86/amx.cc, tile_model.cc
-std::unique_ptr<TileUnit> MakeAmx(llvm::IRBuilder<>& ir);
+// The model, for `function`, whose entry block exists and which the builder must insert into. The builder
+// must outlive it. tile_model.cc
 std::unique_ptr<TileUnit> MakeTileModel(llvm::IRBuilder<>& ir, llvm::Function* function);
 
 }  // namespace attune

@@ -11,16 +11,11 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/Intrinsics.h"
-#include "llvm/IR/IntrinsicsX86.h"
 
 namespace attune {
 namespace {
 
 using llvm::Value;
-
-// Of instructions of AVX-512 on whole vectors of f32: the mask, and the rounding.
-constexpr uint16_t kAllLanes = 0xFFFF;
-constexpr uint32_t kRoundAsSet = 4;
 
 bool IsSmallFloat(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
 
@@ -204,41 +199,6 @@ Value* ValueBuilder::Compare(MathOp op, DType dtype, Value* a, Value* b) {
     default:
       return Fail(TypeLike(DType::kBool, a), InternalError(MathOpName(op), " is not a comparison"));
   }
-}
-
-Value* ValueBuilder::ClampMagnitude(Value* f32, double high) {
-  if (!features_.avx512 || LanesOf(f32) != kWholeLanes) return nullptr;
-  // VRANGEPS: the sign of the first, the lesser of both magnitudes.
-  constexpr uint32_t kLesserMagnitude = 2;
-  Value* limit = llvm::ConstantFP::get(f32->getType(), high);
-  return ir_.CreateIntrinsic(
-      llvm::Intrinsic::x86_avx512_mask_range_ps_512, {},
-      {f32, limit, ir_.getInt32(kLesserMagnitude), f32, ir_.getInt16(kAllLanes), ir_.getInt32(kRoundAsSet)});
-}
-
-bool ValueBuilder::HasFastPermutes(Value* f32) {
-  return features_.fast_permutes && LanesOf(f32) == kWholeLanes;
-}
-
-Value* ValueBuilder::LookUp(Value* bits, std::span<const float, kTableSize> table) {
-  if (!HasFastPermutes(bits)) return nullptr;
-  const auto half = [&](size_t begin) {
-    const std::span<const float> values = table.subspan(begin, kWholeLanes);
-    return llvm::ConstantDataVector::get(ir_.getContext(), llvm::ArrayRef(values.data(), values.size()));
-  };
-  return ir_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_ps_512, {},
-                             {half(0), bits, half(kWholeLanes)});
-}
-
-Value* ValueBuilder::Scale(Value* x, Value* n) {
-  if (!HasFastPermutes(x)) return nullptr;
-  return ir_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {},
-                             {x, n, x, ir_.getInt16(kAllLanes), ir_.getInt32(kRoundAsSet)});
-}
-
-Value* ValueBuilder::EstimateReciprocal(Value* x) {
-  if (!HasFastPermutes(x)) return nullptr;
-  return ir_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_rcp14_ps_512, {}, {x, x, ir_.getInt16(kAllLanes)});
 }
 
 Value* ValueBuilder::ReduceLanes(MathOp op, DType dtype, Value* vector) {

@@ -7,10 +7,10 @@
 #define ATTUNE_CODEGEN_VALUES_H_
 
 #include <cstdint>
-#include <span>
 
 #include "absl/status/status.h"
 #include "base/dtype.h"
+#include "codegen/target_emitter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "tensor/expr.h"
 
@@ -20,16 +20,11 @@ namespace attune {
 // An operation that does not exist for its type records an error and yields poison.
 class ValueBuilder {
  public:
-  // What the processor does itself: convert vectors to bf16 (AVX512_BF16), and round them to integers
-  // (AVX512F).
-  struct Features {
-    bool bf16 = false, avx512 = false, fast_permutes = false;
-  };
-  explicit ValueBuilder(llvm::LLVMContext& context, const Features& features)
-      : ir_(context), features_(features) {}
-  explicit ValueBuilder(llvm::LLVMContext& context) : ValueBuilder(context, Features()) {}
+  // Both must outlive the builder.
+  ValueBuilder(llvm::LLVMContext& context, const TargetEmitter& target) : ir_(context), target_(target) {}
 
   llvm::IRBuilder<>& ir() { return ir_; }
+  const TargetEmitter& target() const { return target_; }
   // The first error of any call.
   const absl::Status& status() const { return status_; }
   llvm::Value* Fail(llvm::Type* type, absl::Status status);
@@ -61,18 +56,6 @@ class ValueBuilder {
   // f32 rounded, half to even, and saturated; NaN gives 0.
   llvm::Value* RoundTo(DType to, llvm::Value* f32);
 
-  // f32 between -high and high, which is positive, by an instruction that does both at once; null where the
-  // processor has none for so many lanes. What NaN becomes is not said.
-  llvm::Value* ClampMagnitude(llvm::Value* f32, double high);
-
-  // Of f32 too, and all null where the processor has no such instructions for so many lanes, or slow ones: of
-  // each lane, the value that the lowest bits number; x 2^floor(n); and 1 / x, but for 2^-14 of it, of x
-  // whose reciprocal is a normal number.
-  static constexpr size_t kTableSize = 32;
-  llvm::Value* LookUp(llvm::Value* bits, std::span<const float, kTableSize> table);
-  llvm::Value* Scale(llvm::Value* x, llvm::Value* n);
-  llvm::Value* EstimateReciprocal(llvm::Value* x);
-
   // All lanes of a vector combined by `op` (add, mul, min, max, and, or), in a tree.
   llvm::Value* ReduceLanes(MathOp op, DType dtype, llvm::Value* vector);
   // The x for which op(x, y) is y.
@@ -97,16 +80,9 @@ class ValueBuilder {
   llvm::Value* F32ToBF16(llvm::Value* f32);
   bool FitsNarrowVector(DType to, llvm::Value* value);
   llvm::Value* NarrowVector(DType to, llvm::Value* f32, bool rounds);
-  llvm::Value* ToI32(llvm::Value* f32, bool rounds);
 
   llvm::IRBuilder<> ir_;
-  // An operand of AVX2 has 8 lanes of 32 bits, and one of AVX-512 has 16.
-  static constexpr int64_t kHalfLanes = 8, kWholeLanes = 16;
-  int64_t WidestConversion() const { return features_.avx512 ? kWholeLanes : kHalfLanes; }
-
-  bool HasFastPermutes(llvm::Value* f32);
-
-  Features features_;
+  const TargetEmitter& target_;
   absl::Status status_;
 };
 

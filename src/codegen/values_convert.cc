@@ -1,5 +1,4 @@
 // Conversions between element types, each with one rounding and no call into a library.
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -8,7 +7,6 @@
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
-#include "llvm/IR/IntrinsicsX86.h"
 
 namespace attune {
 
@@ -65,10 +63,7 @@ Value* ValueBuilder::RoundToOddF32(Value* f64) {
 
 // As FloatToBF16 in base/float16.h, but that the processor's own instruction flushes subnormals.
 Value* ValueBuilder::F32ToBF16(Value* f32) {
-  if (features_.bf16 && LanesOf(f32) == kWholeLanes) {
-    Value* converted = ir_.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {f32});
-    return ir_.CreateBitCast(converted, TypeLike(DType::kBF16, f32));
-  }
+  if (Value* converted = target_.ToBF16(ir_, f32)) return converted;
   llvm::Type* i32 = TypeLike(DType::kI32, f32);
   const auto constant = [&](uint64_t v) { return llvm::ConstantInt::get(i32, v); };
   Value* bits = ir_.CreateBitCast(f32, i32);
@@ -93,43 +88,28 @@ Value* ValueBuilder::RoundTo(DType to, Value* f32) {
 }
 
 bool ValueBuilder::FitsNarrowVector(DType to, Value* value) {
-  const int64_t lanes = LanesOf(value);
-  return value->getType()->getScalarType()->isFloatTy() &&
-         (lanes == kHalfLanes || lanes % WidestConversion() == 0) && !IsFloat(to) && to != DType::kBool &&
-         DTypeSize(to) <= 2;
+  return value->getType()->getScalarType()->isFloatTy() && target_.VectorLanes(LanesOf(value)) != 0 &&
+         !IsFloat(to) && to != DType::kBool && DTypeSize(to) <= 2;
 }
 
 // f32 to integers of at most 16 bits, rounded half to even or truncated.
 Value* ValueBuilder::NarrowVector(DType to, Value* f32, bool rounds) {
   const int bits = 8 * DTypeSize(to);
-  const int64_t lanes = LanesOf(f32), width = std::min(lanes, WidestConversion());
+  const int64_t lanes = LanesOf(f32), width = target_.VectorLanes(lanes);
   const double low = IsSignedInt(to) ? -std::ldexp(1, bits - 1) : 0;
   Value* lowest = Broadcast(Float(DType::kF32, low), lanes);
   Value* highest = Broadcast(Float(DType::kF32, low + std::ldexp(1, bits) - 1), lanes);
-  // In this order one instruction each, which lets NaN through. That becomes the lowest i32, of which the
-  // narrow type keeps zeros.
+  // In this order one instruction each, which lets NaN through. Of what that becomes, the narrow type keeps
+  // zeros.
   f32 = ir_.CreateSelect(ir_.CreateFCmpOLT(highest, f32), highest, f32);
   f32 = ir_.CreateSelect(ir_.CreateFCmpOGT(lowest, f32), lowest, f32);
   std::vector<Value*> parts;
   for (int64_t lane = 0; lane < lanes; lane += width) {
     const auto mask =
         llvm::createSequentialMask(static_cast<unsigned>(lane), static_cast<unsigned>(width), 0);
-    parts.push_back(ToI32(ir_.CreateShuffleVector(f32, mask), rounds));
+    parts.push_back(target_.ToI32(ir_, ir_.CreateShuffleVector(f32, mask), rounds));
   }
   return ir_.CreateTrunc(llvm::concatenateVectors(ir_, parts), WithLanes(ScalarType(to), lanes));
-}
-
-// 8 or 16 lanes, by the processor's instruction: what does not fit or is no number becomes the lowest i32.
-Value* ValueBuilder::ToI32(Value* f32, bool rounds) {
-  if (LanesOf(f32) != kWholeLanes) {
-    const auto id = rounds ? llvm::Intrinsic::x86_avx_cvt_ps2dq_256 : llvm::Intrinsic::x86_avx_cvtt_ps2dq_256;
-    return ir_.CreateIntrinsic(id, {}, {f32});
-  }
-  constexpr uint32_t kRoundAsSet = 4;
-  const auto id =
-      rounds ? llvm::Intrinsic::x86_avx512_mask_cvtps2dq_512 : llvm::Intrinsic::x86_avx512_mask_cvttps2dq_512;
-  Value* none = llvm::Constant::getNullValue(TypeLike(DType::kI32, f32));
-  return ir_.CreateIntrinsic(id, {}, {f32, none, ir_.getInt16(0xFFFF), ir_.getInt32(kRoundAsSet)});
 }
 
 // To f16 and bf16 through f64, which holds all but 64-bit integers, and those beyond it to within a rounding

@@ -3,6 +3,7 @@
 #ifndef ATTUNE_TARGET_PRODUCTS_H_
 #define ATTUNE_TARGET_PRODUCTS_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -44,6 +45,12 @@ inline constexpr std::array kMatrixInstructions = {
     ProductInstruction{"amx_int8", 4, DType::kI32, DType::kI8, DType::kU8},
     ProductInstruction{"amx_int8", 4, DType::kI32, DType::kU8, DType::kU8},
 };
+
+// Whether the target has any of these.
+inline bool HasProducts(std::span<const ProductInstruction> instructions, const Target& target) {
+  return std::ranges::any_of(
+      instructions, [&](const ProductInstruction& instruction) { return target.Has(instruction.feature); });
+}
 
 // The target's instruction for these elements, in this order; or null.
 inline const ProductInstruction* FindProduct(std::span<const ProductInstruction> instructions,

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "target/products.h"
 #include "tune/faults_for_test.h"
 #include "tune/tasks_for_test.h"
 
@@ -200,7 +201,7 @@ TEST_F(LocalMeasurerTest, BadPreparationsAreTheCandidatesFault) {
 
 // The processes of kernels may use them, and in time: no system call is left to a kernel that asks itself.
 TEST_F(LocalMeasurerTest, KernelsMayUseTiles) {
-  if (!HostOfTest().Has("amx_tile")) GTEST_SKIP() << "this processor has no tiles";
+  if (!HasProducts(kMatrixInstructions, HostOfTest())) GTEST_SKIP() << "this processor has no tiles";
   const TuningTask task = MakeTask(kReluTask);
   BuiltKernel kernel = Build(task, DefaultCandidate(task));
   // One tile of 16 rows of 64 bytes: ldtilecfg, tilezero, tilerelease; then 0 is returned.

@@ -6,7 +6,7 @@
 #include <bit>
 #include <utility>
 
-#include "codegen/tile_unit.h"
+#include "codegen/x86/x86.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/Module.h"
