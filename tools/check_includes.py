@@ -33,7 +33,7 @@ MAY_INCLUDE = {
     "artifact": ["base"],
     # The reader and what it stands on, which is all but the writer's files; and headers without dependencies.
     "runtime": ["artifact/artifact.h", "artifact/expand.h", "artifact/reader.h", "base/printable.h",
-                "target/features.h", "target/tile_permission.h"],
+                "target/features.h", "target/host_features.h"],
     "compile": FRONT + BACK,
     # Kernels are measured with the threads that they are deployed on.
     "tune": FRONT + BACK + ["compile", "runtime/device.h"],

@@ -128,12 +128,13 @@ TEST_F(TilePermissionTest, IsNotAskedForWhereTheEnvironmentTakesTilesAway) {
 TEST(CpuFeaturesTest, UnderstandsBothSpellings) {
   EXPECT_EQ(HostHasFeature("avx512bf16"), HostHasFeature("avx512_bf16"));
   EXPECT_EQ(HostHasFeature("sse4.2"), HostHasFeature("sse4_2"));
+  EXPECT_EQ(HostHasFeature("avxvnni"), HostHasFeature("avx_vnni"));
   EXPECT_TRUE(HostHasFeature("sse2"));
 }
 
 TEST(CpuFeaturesTest, UnknownOnesAreMissing) {
-  const std::vector<std::string> features = {"sse2", "avx1024", ""};
-  EXPECT_THAT(MissingFeatures(features), ElementsAre("avx1024", ""));
+  const std::vector<std::string> features = {"sse2", "avx1024", "", "_", "sse22"};
+  EXPECT_THAT(MissingFeatures(features), ElementsAre("avx1024", "", "_", "sse22"));
 }
 
 // What the environment names takes features away and adds none.

@@ -98,6 +98,13 @@ constexpr FeatureSet FeaturesOf(std::string_view name) {
   return 0;
 }
 
+// Whether a machine that looks like the processor of that name still has the feature, if it has it itself. A
+// feature that no target needs stays, unless it is AVX-512's or AMX's.
+constexpr bool KeepsFeature(std::string_view processor, std::string_view feature) {
+  if (const FeatureSet bit = FeatureNamed(feature); bit != 0) return HasAll(FeaturesOf(processor), bit);
+  return !feature.starts_with("avx512") && !feature.starts_with("amx");
+}
+
 }  // namespace attune
 
 #endif  // ATTUNE_TARGET_FEATURES_H_

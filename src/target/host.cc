@@ -16,8 +16,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "target/features.h"
+#include "target/host_features.h"
 #include "target/target.h"
-#include "target/tile_permission.h"
 
 namespace attune {
 namespace {
@@ -49,59 +49,27 @@ Identity ReadIdentity() {
   return id;
 }
 
-struct Registers {
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-};
-
-// Zeros where there is no such leaf.
-Registers Cpuid(unsigned leaf, unsigned subleaf) {
-  Registers r;
-  return __get_cpuid_count(leaf, subleaf, &r.eax, &r.ebx, &r.ecx, &r.edx) ? r : Registers();
-}
-
-// The compiler's builtin does not say whether the system lets a process use what it reports.
-bool HasTiles() {
-  const unsigned edx = Cpuid(7, 0).edx, all = bit_AMXTILE | bit_AMXINT8 | bit_AMXBF16;
-  return (edx & all) == all && MayUseTiles();
-}
-
-// Sapphire and Emerald Rapids have no products of f16.
-bool HasHalfPrecisionTiles() { return (Cpuid(7, 1).eax & bit_AMXFP16) != 0; }
-
 // Those of `wanted` that this processor has. The system is asked for tiles only where they are wanted.
 FeatureSet HostFeatures(FeatureSet wanted) {
-  __builtin_cpu_init();
-  const Registers leaf7 = Cpuid(7, 1);
   FeatureSet own = 0;
-  const auto add = [&](FeatureSet features, bool has) {
-    if (has) own |= features;
-  };
-  add(FeatureNamed("avx2"), __builtin_cpu_supports("avx2"));
-  add(FeatureNamed("fma"), __builtin_cpu_supports("fma"));
-  add(FeatureNamed("f16c"), (Cpuid(1, 0).ecx & bit_F16C) != 0);
-  add(FeatureNamed("avx_vnni"), (leaf7.eax & bit_AVXVNNI) != 0);
-  add(FeatureNamed("avx_vnni_int8"), (leaf7.edx & bit_AVXVNNIINT8) != 0);
-  add(FeatureNamed("avx512f"), __builtin_cpu_supports("avx512f"));
-  add(FeatureNamed("avx512bw"), __builtin_cpu_supports("avx512bw"));
-  add(FeatureNamed("avx512dq"), __builtin_cpu_supports("avx512dq"));
-  add(FeatureNamed("avx512vl"), __builtin_cpu_supports("avx512vl"));
-  add(FeatureNamed("avx512_vnni"), __builtin_cpu_supports("avx512vnni"));
-  add(FeatureNamed("avx512_bf16"), __builtin_cpu_supports("avx512bf16"));
-  if ((wanted & kTiles) != 0) add(kTiles, HasTiles());
-  return own & wanted;
+  for (const TargetFeature& feature : kTargetFeatures) {
+    const FeatureSet bit = FeatureNamed(feature.name);
+    if (HasAll(wanted, bit) && ProcessorHas(feature.name)) own |= bit;
+  }
+  return own;
 }
 
 // The target that fits best and whose every instruction this processor has; empty without AVX2.
 std::string BestName(const Identity& id) {
   const bool amd = id.vendor == "AuthenticAMD";
   const FeatureSet own = HostFeatures(~FeatureSet{0});
-  if (HasAll(own, kAmx)) return HasHalfPrecisionTiles() ? "graniterapids" : "sapphirerapids";
+  // Sapphire and Emerald Rapids have no products of f16.
+  if (HasAll(own, kAmx)) return ProcessorHas("amx_fp16") ? "graniterapids" : "sapphirerapids";
   if (HasAll(own, kAvx512Bf16)) {
     if (!amd) return "cooperlake";
     return id.family >= 0x1A ? "znver5" : "znver4";
   }
-  if (HasAll(own, kAvx512Vnni))
-    return __builtin_cpu_supports("avx512vbmi2") ? "icelake-server" : "cascadelake";
+  if (HasAll(own, kAvx512Vnni)) return ProcessorHas("avx512_vbmi2") ? "icelake-server" : "cascadelake";
   if (HasAll(own, kAvx512)) return "skylake-avx512";
   if (HasAll(own, kAvxVnniInt8)) return absl::StrContains(id.brand, "Xeon") ? "sierraforest" : "arrowlake";
   if (HasAll(own, kAvxVnni)) return "alderlake";

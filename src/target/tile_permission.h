@@ -9,29 +9,44 @@
 #ifndef ATTUNE_TARGET_TILE_PERMISSION_H_
 #define ATTUNE_TARGET_TILE_PERMISSION_H_
 
-#if defined(__x86_64__) && defined(__linux__)
+#if defined(__x86_64__)
 #include <cpuid.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cstdint>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #endif
 
 namespace attune {
+
+#if defined(__x86_64__)
+namespace internal {
+
+// XCR0, whose bits stand for the registers that the system saves; 0 where it does not say.
+inline uint64_t SavedState() {
+  constexpr uint32_t kOsXsave = 1u << 27;  // leaf 1, ECX
+  uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || (ecx & kOsXsave) == 0) return 0;
+  uint32_t low, high;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return static_cast<uint64_t>(high) << 32 | low;
+}
+
+// Of XCR0: the tiles' configuration and data (Intel SDM volume 1, section 13.3).
+inline constexpr uint64_t kTileState = 1u << 17 | 1u << 18;
+
+}  // namespace internal
+#endif
 
 #if defined(__x86_64__) && defined(__linux__)
 namespace internal {
 
 inline bool RequestTiles() {
-  constexpr uint32_t kOsXsave = 1u << 27;               // leaf 1, ECX
-  constexpr uint32_t kTileState = 1u << 17 | 1u << 18;  // XCR0: configuration and data (Intel SDM 1, 13.3)
   constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM of asm/prctl.h, which may be older
   constexpr long kTileData = 18;               // the state component
-  uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
-  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || (ecx & kOsXsave) == 0) return false;
-  uint32_t low, high;
-  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  if ((low & kTileState) != kTileState) return false;
+  if ((SavedState() & kTileState) != kTileState) return false;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
