@@ -67,12 +67,13 @@ double Now() {
 
 absl::StatusOr<Target> CheckedTarget(const ModelFlags& flags, absl::StatusOr<Target> named) {
   ASSIGN_OR_RETURN(const Target target, std::move(named));
-  if (flags.precision == "bf16" && !target.Has("avx512_bf16"))
-    return NotSupported("NS --precision bf16: ", target.name, " has no avx512_bf16; leave the flag out");
-  if (flags.precision == "bf16x3" && !target.Has("amx_bf16"))
-    return NotSupported("NS --precision bf16x3: ", target.name,
-                        " has no amx_bf16, without which three products "
-                        "of bf16 take longer than one of fp32; leave the flag out");
+  const std::string_view dots = MissingForDotsOfBF16(target), matrices = MissingForMatricesOfBF16(target);
+  if (flags.precision == "bf16" && !dots.empty())
+    return NotSupported("NS --precision bf16: ", target.name, " has no ", dots, "; leave the flag out");
+  if (flags.precision == "bf16x3" && !matrices.empty())
+    return NotSupported("NS --precision bf16x3: ", target.name, " has no ", matrices,
+                        ", without which three products of bf16 take longer than one of fp32; leave the flag "
+                        "out");
   return target;
 }
 

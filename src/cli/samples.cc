@@ -125,7 +125,8 @@ QuantizeOptions QuantizeOptionsOf(const std::string& precision, const SampleFlag
   options.is_mixed = precision == "auto";
   // What is chosen by samples holds for others the more of them there are.
   if (options.is_mixed) options.held_back_period = 2;
-  if (target.Has("avx512_bf16")) options.fallbacks = {quant::Precision::kBF16, quant::Precision::kF32};
+  if (MissingForDotsOfBF16(target).empty())
+    options.fallbacks = {quant::Precision::kBF16, quant::Precision::kF32};
   options.max_drop = *ParseShare(flags.max_drop);
   if (!flags.agreement.empty()) options.criterion = *quant::FindCriterion(flags.agreement);
   options.measures_seconds = is_here;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "target/features.h"
+#include "target/products.h"
 
 namespace attune {
 namespace {
@@ -110,6 +112,12 @@ bool Contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// What the first instruction for pairs of bf16 needs, where the target has none.
+std::string_view MissingForBF16(std::span<const ProductInstruction> instructions, const Target& target) {
+  if (FindProduct(instructions, target, DType::kF32, DType::kBF16, DType::kBF16) != nullptr) return "";
+  return std::ranges::find(instructions, DType::kBF16, &ProductInstruction::left)->feature;
+}
+
 }  // namespace
 
 bool Target::Has(std::string_view feature) const {
@@ -121,6 +129,13 @@ bool Target::IsModelled(std::string_view feature) const { return Contains(modell
 Target WithModelledTiles(Target base) { return WithModelled(std::move(base), kTiles); }
 Target WithModelledProducts(Target base) {
   return WithModelled(std::move(base), FeatureNamed("avx_vnni") | FeatureNamed("avx_vnni_int8"));
+}
+
+std::string_view MissingForDotsOfBF16(const Target& target) {
+  return MissingForBF16(kDotInstructions, target);
+}
+std::string_view MissingForMatricesOfBF16(const Target& target) {
+  return MissingForBF16(kMatrixInstructions, target);
 }
 
 std::vector<std::string> TargetNames() {

@@ -82,6 +82,11 @@ std::vector<std::string> TargetNames();
 Target WithModelledTiles(Target base);
 Target WithModelledProducts(Target base);
 
+// The instruction set without which the target does not multiply pairs of bf16 by instructions of its own, as
+// dot products of vectors or in a matrix unit (products.h); empty where it has one.
+std::string_view MissingForDotsOfBF16(const Target& target);
+std::string_view MissingForMatricesOfBF16(const Target& target);
+
 // The processor that this program runs on: the named target that fits best, with the caches and cores that
 // the system reports. ATTUNE_HOST_CPU in the environment names another (features.h). Fails where AVX2,
 // FMA or F16C is missing, and where the named one has instructions that this one lacks.

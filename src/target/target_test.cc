@@ -96,6 +96,16 @@ TEST(WithModelledProducts, OfBytesAreThere) {
   EXPECT_EQ(WithModelledProducts(lake), lake);
 }
 
+TEST(MissingForBF16, NamesTheInstructionSet) {
+  const Target haswell = *TargetByName("haswell"), zen = *TargetByName("znver4");
+  EXPECT_EQ(MissingForDotsOfBF16(haswell), "avx512_bf16");
+  EXPECT_EQ(MissingForMatricesOfBF16(haswell), "amx_bf16");
+  EXPECT_EQ(MissingForDotsOfBF16(zen), "");
+  EXPECT_EQ(MissingForMatricesOfBF16(zen), "amx_bf16");
+  EXPECT_EQ(MissingForMatricesOfBF16(*TargetByName("sapphirerapids")), "");
+  EXPECT_EQ(MissingForMatricesOfBF16(WithModelledTiles(haswell)), "");
+}
+
 TEST(HostTarget, IsANamedTargetAndStable) {
   const auto target = HostTarget();
   if (!target.ok()) GTEST_SKIP() << target.status();
