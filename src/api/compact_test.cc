@@ -77,7 +77,7 @@ TEST(CompactTest, OrdinaryWeightsStayMapped) {
 
 TEST(CompactTest, RoundedWeightsAreF16) {
   PassPlan plan = DefaultPlan();
-  ASSERT_TRUE(SetF16Weights(plan).ok());
+  ASSERT_TRUE(SetWeights(plan, DType::kF16).ok());
   const Network plain = Product(RandomWeights()).Optimize(plan).Compile();
   const Network compact = Product(RandomWeights()).Optimize(plan).Compile(Compact());
   const absl::StatusOr<NetworkDescription> description = compact.Describe();

@@ -22,6 +22,8 @@ std::string NameOf(const ConstantRange& range) {
       return "raw";
     case ConstantEncoding::kF16:
       return "f16";
+    case ConstantEncoding::kBF16:
+      return "bf16";
     case ConstantEncoding::kIndices:
       return absl::StrCat("indices of ", IndexBits(range), " bits");
     case ConstantEncoding::kByteIndices:

@@ -138,7 +138,7 @@ Network Network::Optimize(const PassPlan& plan, const OptimizeOptions& options) 
   }
   absl::StatusOr<std::vector<StepReport>> passes = RunPlan(*graph, plan, run);
   if (!passes.ok()) return Failed(passes.status());
-  const DType narrowest = IsBF16(plan) ? DType::kBF16 : HasF16Weights(plan) ? DType::kF16 : DType::kF32;
+  const DType narrowest = IsBF16(plan) ? DType::kBF16 : WeightsOf(plan);
   state->precision = {narrowest, IsBF16x3(plan)};
   state->precision_report.reset();
   if (IsBF16(plan) || IsBF16x3(plan)) {

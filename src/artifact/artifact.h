@@ -163,6 +163,7 @@ enum class ConstantEncoding : uint8_t {
   kIndices = 2,
   // The same of bytes: 8 bytes in n bytes.
   kByteIndices = 3,
+  kBF16 = 4,  // each word as its upper half, of those whose lower half is 0
 };
 
 struct ConstantRange {

@@ -88,6 +88,13 @@ bool HasF16Alone(std::span<const std::byte> words) {
   return true;
 }
 
+bool HasBF16Alone(std::span<const std::byte> words) {
+  for (uint64_t i = 0; i < words.size() / kWordBytes; ++i) {
+    if ((WordAt(words, i) & 0xFFFF) != 0) return false;
+  }
+  return true;
+}
+
 uint64_t CodebookBytes(const ConstantRange& range) { return range.codebook.size() * kWordBytes; }
 
 template <typename T>
@@ -105,8 +112,11 @@ class Compressor {
     const bool is_compressed =
         AddIndices(padded, words, kWordBytes) || AddIndices(padded, padded.first(bytes), 1);
     if (is_compressed) return;
-    if (HasF16Alone(words)) {
-      AppendF16(padded);
+    if (HasBF16Alone(words)) {
+      AppendHalves(padded, [](uint32_t word) { return static_cast<uint16_t>(word >> 16); });
+      Extend(ConstantEncoding::kBF16, padded.size());
+    } else if (HasF16Alone(words)) {
+      AppendHalves(padded, [](uint32_t word) { return FloatToF16(std::bit_cast<float>(word)); });
       Extend(ConstantEncoding::kF16, padded.size());
     } else {
       result_.section.insert(result_.section.end(), padded.begin(), padded.end());
@@ -160,9 +170,10 @@ class Compressor {
     }
   }
 
-  void AppendF16(std::span<const std::byte> padded) {
+  // Of each word, what `half_of` makes of it.
+  void AppendHalves(std::span<const std::byte> padded, uint16_t (*half_of)(uint32_t)) {
     for (uint64_t i = 0; i < padded.size() / kWordBytes; ++i) {
-      const uint16_t half = FloatToF16(std::bit_cast<float>(WordAt(padded, i)));
+      const uint16_t half = half_of(WordAt(padded, i));
       AppendBytes(half, sizeof(half), result_.section);
     }
   }

@@ -23,7 +23,7 @@ struct CompressedConstants {
 //   included;
 // - else indices of bytes, where it has at most 128 different ones and that saves an eighth of it, codebook
 //   included;
-// - else f16, where all of its words are f32 that f16 has, bit by bit;
+// - else bf16 or f16, where all of its words are f32 that the type has, bit by bit;
 // - else what it is.
 //
 // Nothing is compressed unless that saves an eighth of all: constants that are not compressed are mapped from

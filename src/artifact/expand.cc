@@ -56,6 +56,14 @@ void ExpandF16(const std::byte* from, uint32_t* to, uint64_t words) {
   }
 }
 
+void ExpandBF16(const std::byte* from, uint32_t* to, uint64_t words) {
+  for (uint64_t i = 0; i < words; ++i) {
+    uint16_t upper;
+    std::memcpy(&upper, from + i * sizeof(upper), sizeof(upper));
+    to[i] = static_cast<uint32_t>(upper) << 16;
+  }
+}
+
 void ExpandRange(const ConstantRange& range, const std::byte* from, std::byte* to) {
   auto* const to_words = reinterpret_cast<uint32_t*>(to);
   const uint64_t words = range.bytes / kWordBytes;
@@ -65,6 +73,9 @@ void ExpandRange(const ConstantRange& range, const std::byte* from, std::byte* t
       break;
     case ConstantEncoding::kF16:
       ExpandF16(from, to_words, words);
+      break;
+    case ConstantEncoding::kBF16:
+      ExpandBF16(from, to_words, words);
       break;
     case ConstantEncoding::kIndices:
       kIndexExpanders<uint32_t>[IndexBits(range) - 1](from, range.codebook.data(), to_words, words);
@@ -85,6 +96,7 @@ uint64_t StoredBytes(const ConstantRange& range) {
     case ConstantEncoding::kRaw:
       return range.bytes;
     case ConstantEncoding::kF16:
+    case ConstantEncoding::kBF16:
       return range.bytes / 2;
     case ConstantEncoding::kIndices:
       return range.bytes / kWordBits * static_cast<uint64_t>(IndexBits(range));

@@ -127,6 +127,7 @@ std::string KernelTable(const NetworkDescription& d) {
   for (const Instruction& instruction : d.program().instructions) {
     if (instruction.opcode == Opcode::kCall) ++calls[instruction.kernel];
   }
+  for (const Prepacking& prepacking : d.variant().prepackings) ++calls[prepacking.kernel];
   std::vector<std::vector<std::string>> rows = {
       {"calls", "MFLOP", "KB read", "KB written", "operator", "strategy", "kernel"}};
   for (size_t i = 0; i < kernels.size(); ++i) {
@@ -200,18 +201,24 @@ Json TensorsJson(const NetworkDescription& d) {
   return tensors;
 }
 
+Json KernelJson(const KernelInfo& kernel) {
+  return {{"name", kernel.name},
+          {"op", kernel.op},
+          {"strategy", kernel.strategy},
+          {"digest", kernel.digest},
+          {"flops", kernel.flops},
+          {"bytes_read", kernel.bytes_read},
+          {"bytes_written", kernel.bytes_written}};
+}
+
 Json ToJson(const NetworkDescription& d) {
   const Provenance& provenance = d.manifest.provenance;
   const Variant& variant = d.variant();
-  Json kernels = Json::array(), program = Json::array();
-  for (const KernelInfo& kernel : variant.kernels) {
-    kernels.push_back({{"name", kernel.name},
-                       {"op", kernel.op},
-                       {"strategy", kernel.strategy},
-                       {"digest", kernel.digest},
-                       {"flops", kernel.flops},
-                       {"bytes_read", kernel.bytes_read},
-                       {"bytes_written", kernel.bytes_written}});
+  Json kernels = Json::array(), prepacking = Json::array(), program = Json::array();
+  for (size_t i = 0; i < variant.kernels.size(); ++i) {
+    const bool prepacks =
+        std::ranges::any_of(variant.prepackings, [&](const Prepacking& p) { return p.kernel == i; });
+    (prepacks ? prepacking : kernels).push_back(KernelJson(variant.kernels[i]));
   }
   constexpr std::string_view kOpcodes[] = {"call", "jump", "branch_if_false", "copy"};
   for (const Instruction& step : d.program().instructions) {
@@ -246,6 +253,7 @@ Json ToJson(const NetworkDescription& d) {
           {"outputs", PortsJson(d.program().outputs)},
           {"tensors", TensorsJson(d)},
           {"kernels", std::move(kernels)},
+          {"prepacking", std::move(prepacking)},
           {"program", std::move(program)}};
 }
 

@@ -69,7 +69,8 @@ absl::StatusOr<Target> CheckedTarget(const ModelFlags& flags, absl::StatusOr<Tar
   ASSIGN_OR_RETURN(const Target target, std::move(named));
   const std::string_view dots = MissingForDotsOfBF16(target), matrices = MissingForMatricesOfBF16(target);
   if (flags.precision == "bf16" && !dots.empty())
-    return NotSupported("NS --precision bf16: ", target.name, " has no ", dots, "; leave the flag out");
+    return NotSupported("NS --precision bf16: ", target.name, " has no ", dots,
+                        "; leave the flag out, or give --weights bf16, which stores weights in 16 bits");
   if (flags.precision == "bf16x3" && !matrices.empty())
     return NotSupported("NS --precision bf16x3: ", target.name, " has no ", matrices,
                         ", without which three products of bf16 take longer than one of fp32; leave the flag "
@@ -130,7 +131,7 @@ absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const ReadyNetwo
   CompileOptions options;
   options.jobs = jobs;
   options.dump_folder = flags.dump;
-  options.compress_constants = flags.compact || flags.weights == "fp16";
+  options.compress_constants = flags.compact || flags.weights != "fp32";
   ASSIGN_OR_RETURN(options.more_targets, TargetsOf(flags));
   options.target = options.more_targets.front();
   options.more_targets.erase(options.more_targets.begin());
@@ -211,9 +212,11 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thre
           "about 16 bits), fp16, int8 or auto")
       ->check(CLI::IsMember({"fp32", "bf16", "bf16x3", "fp16", "int8", "auto"}));
   command
-      .add_option("--weights", flags.weights,
-                  "fp32, or fp16: round weights and store them in 16 bits each; kernels compute as before")
-      ->check(CLI::IsMember({"fp32", "fp16"}));
+      .add_option(
+          "--weights", flags.weights,
+          "fp32, or fp16 or bf16: round weights and store them in 16 bits each; kernels compute as before, "
+          "and those that wait for weights read half the bytes")
+      ->check(CLI::IsMember({"fp32", "fp16", "bf16"}));
   command.add_flag("--compact", flags.compact,
                    "compress weights without loss, such as those of few values: a smaller file, which takes "
                    "longer to load and more memory of its own");
@@ -247,7 +250,8 @@ absl::StatusOr<PassPlan> ReadPlan(const ModelFlags& flags) {
   }
   if (flags.precision == "bf16") RETURN_IF_ERROR(Annotate(SetBF16(plan), flags.passes));
   if (flags.precision == "bf16x3") RETURN_IF_ERROR(Annotate(SetBF16x3(plan), flags.passes));
-  if (flags.weights == "fp16") RETURN_IF_ERROR(Annotate(SetF16Weights(plan), flags.passes));
+  if (flags.weights == "fp16") RETURN_IF_ERROR(Annotate(SetWeights(plan, DType::kF16), flags.passes));
+  if (flags.weights == "bf16") RETURN_IF_ERROR(Annotate(SetWeights(plan, DType::kBF16), flags.passes));
   return plan;
 }
 

@@ -22,7 +22,7 @@ struct ModelFlags : SourceFlags {
   bool describe_only = false;     // whether an artifact may be for another processor, and is not run
   std::vector<std::string> cpus;  // empty: this machine
   std::string precision = "fp32";
-  std::string weights = "fp32";  // what they are rounded to and stored in: fp32 or fp16
+  std::string weights = "fp32";  // what they are rounded to and stored in: fp32, fp16 or bf16
   bool compact = false;          // whether they are compressed without loss
   std::string passes;            // a plan's file, "print", or empty for the default
   std::string dump;

@@ -129,10 +129,15 @@ absl::Status SetBF16x3(PassPlan& plan) {
 }
 bool IsBF16x3(const PassPlan& plan) { return IsOn(plan, "split_products", "bf16x3"); }
 
-absl::Status SetF16Weights(PassPlan& plan) {
-  if (SwitchOn(plan, "round_weights", "f16")) return absl::OkStatus();
-  return InvalidInput("the plan lacks the pass round_weights, which rounds weights to f16");
+absl::Status SetWeights(PassPlan& plan, DType dtype) {
+  if (SwitchOn(plan, "round_weights", DTypeName(dtype))) return absl::OkStatus();
+  return InvalidInput("the plan lacks the pass round_weights, which rounds weights to ", DTypeName(dtype));
 }
-bool HasF16Weights(const PassPlan& plan) { return IsOn(plan, "round_weights", "f16"); }
+DType WeightsOf(const PassPlan& plan) {
+  for (const DType dtype : {DType::kF16, DType::kBF16}) {
+    if (IsOn(plan, "round_weights", DTypeName(dtype))) return dtype;
+  }
+  return DType::kF32;
+}
 
 }  // namespace attune

@@ -36,10 +36,10 @@ absl::Status SetBF16x3(PassPlan& plan);
 // Whether it does.
 bool IsBF16x3(const PassPlan& plan);
 
-// Makes the plan round weights to f16. An error where it lacks the pass "round_weights".
-absl::Status SetF16Weights(PassPlan& plan);
-// Whether it does.
-bool HasF16Weights(const PassPlan& plan);
+// Makes the plan round weights to f16 or bf16. An error where it lacks the pass "round_weights".
+absl::Status SetWeights(PassPlan& plan, DType dtype);
+// To what it does; f32 where it does not.
+DType WeightsOf(const PassPlan& plan);
 
 // One line a pass with all its parameters, preceded by a comment with the reason for the pass's place:
 //

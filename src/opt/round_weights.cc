@@ -1,31 +1,32 @@
-// Rounds weights to f16, for artifacts that store them in 16 bits. They stay f32, as kernels take them.
+// Rounds weights to f16 or bf16, for artifacts that store them in 16 bits and kernels that read them so. They
+// stay f32: plan/narrow_constants.h says which kernels do.
 #include <map>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "base/float16.h"
+#include "base/status.h"
 #include "opt/passes.h"
 
 namespace attune {
 namespace {
 
-// Where f16 has full precision, rounding moves a number by 2⁻¹¹ of itself at most.
-constexpr double kMaxError = 0x1p-10;
-
-// Nothing where rounding loses more, in the root mean square: numbers beyond the range of f16, or below it.
-std::optional<Tensor> RoundToF16(const Tensor& tensor) {
+// Nothing where rounding loses more in the root mean square than it does where the type has full precision,
+// which is 2⁻¹¹ of a number at most for f16 and 2⁻⁹ for bf16: numbers beyond the range of f16, or below it.
+std::optional<Tensor> Rounded(const Tensor& tensor, DType dtype) {
+  const double max_error = dtype == DType::kF16 ? 0x1p-10 : 0x1p-8;
   Tensor rounded(DType::kF32, tensor.shape());
   const std::span<const float> from = tensor.as<float>();
   const std::span<float> to = rounded.as_mutable<float>();
   double lost = 0, all = 0;
   for (size_t i = 0; i < from.size(); ++i) {
-    to[i] = F16ToFloat(FloatToF16(from[i]));
+    to[i] = dtype == DType::kF16 ? F16ToFloat(FloatToF16(from[i])) : BF16ToFloat(FloatToBF16(from[i]));
     const double value = from[i], error = to[i] - value;
     lost += error * error;
     all += value * value;
   }
-  const bool is_rounding = lost <= kMaxError * kMaxError * all;  // false of what is no number
+  const bool is_rounding = lost <= max_error * max_error * all;  // false of what is no number
   return is_rounding ? std::optional(std::move(rounded)) : std::nullopt;
 }
 
@@ -47,7 +48,7 @@ bool IsWeights(const Value* value) {
 
 class Rounding {
  public:
-  explicit Rounding(Graph& graph) : graph_(graph) {}
+  Rounding(Graph& graph, DType dtype) : graph_(graph), dtype_(dtype) {}
 
   bool Run() {
     bool changed = false;
@@ -68,7 +69,7 @@ class Rounding {
   Value* RoundedOf(Value* value, Node* before) {
     const auto [it, is_new] = rounded_.try_emplace(value, nullptr);
     if (!is_new) return it->second;
-    std::optional<Tensor> tensor = RoundToF16(*value->constant());
+    std::optional<Tensor> tensor = Rounded(*value->constant(), dtype_);
     if (!tensor.has_value() || tensor->Identical(*value->constant())) return nullptr;
     Value* constant = graph_.AddConstant(*std::move(tensor), value->producer()->name(), before);
     constant->set_name(value->name());
@@ -78,14 +79,17 @@ class Rounding {
   }
 
   Graph& graph_;
+  DType dtype_;
   std::map<const Value*, Value*> rounded_;
 };
 
 }  // namespace
 
 absl::StatusOr<bool> RoundWeightsPass(Graph& graph, const PassContext& context) {
-  if (context.Parameter("f16") == 0) return false;
-  return Rounding(graph).Run();
+  const bool to_f16 = context.Parameter("f16") != 0, to_bf16 = context.Parameter("bf16") != 0;
+  if (to_f16 && to_bf16) return InvalidInput("weights are rounded to f16 or to bf16, not both");
+  if (!to_f16 && !to_bf16) return false;
+  return Rounding(graph, to_f16 ? DType::kF16 : DType::kBF16).Run();
 }
 
 }  // namespace attune

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
@@ -16,12 +17,12 @@ TEST(RoundWeights, IsOffByDefault) {
     return "y": %y
   })");
   PassPlan plan = DefaultPlan();
-  EXPECT_FALSE(HasF16Weights(plan));
-  EXPECT_TRUE(SetF16Weights(plan).ok());
-  EXPECT_TRUE(HasF16Weights(plan));
+  EXPECT_EQ(WeightsOf(plan), DType::kF32);
+  EXPECT_TRUE(SetWeights(plan, DType::kF16).ok());
+  EXPECT_EQ(WeightsOf(plan), DType::kF16);
   EXPECT_FALSE(IsBF16(plan));
   plan.steps.clear();
-  EXPECT_EQ(SetF16Weights(plan).message(),
+  EXPECT_EQ(SetWeights(plan, DType::kF16).message(),
             "the plan lacks the pass round_weights, which rounds weights to f16");
 }
 
@@ -44,6 +45,26 @@ TEST(RoundWeights, OfContractionsAndTables) {
     %y = add(%b, %c) : f32[2,2]
     return "y": %y
   })");
+}
+
+TEST(RoundWeights, ToBF16) {
+  ExpectRewrite("round_weights bf16=1\ndead_code", R"(graph @g(%x: f32[2,2]) {
+    %w = constant() {value = f32[2,2]<1.001, 2, 3, 4>} : f32[2,2]
+    %y = matmul(%x, %w) : f32[2,2]
+    return "y": %y
+  })",
+                R"(graph @g(%x: f32[2,2]) {
+    %w = constant() {value = f32[2,2]<1, 2, 3, 4>} : f32[2,2]
+    %y = matmul(%x, %w) : f32[2,2]
+    return "y": %y
+  })");
+  PassPlan plan = DefaultPlan();
+  ASSERT_TRUE(SetWeights(plan, DType::kBF16).ok());
+  EXPECT_EQ(WeightsOf(plan), DType::kBF16);
+  ASSERT_TRUE(SetWeights(plan, DType::kF16).ok());
+  Graph graph("g");
+  EXPECT_THAT(RunPlan(graph, plan).status().message(),
+              ::testing::HasSubstr("weights are rounded to f16 or to bf16, not both"));
 }
 
 // What is added to, and biases.

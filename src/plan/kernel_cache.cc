@@ -13,10 +13,16 @@ const KernelCache::Prepared* KernelCache::FindPrepared(int kernel, const std::st
   return it == prepared_.end() ? nullptr : &it->second;
 }
 
-absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<int>& constant_inputs) {
+absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<int>& constant_inputs,
+                                     const NarrowInputs& narrow_inputs) {
   GroupIdentity identity = IdentifyGroup(group_region, constant_inputs, target_);
+  std::string narrow;
+  for (const auto& [input, dtype] : narrow_inputs)
+    absl::StrAppend(&narrow, "_", InputName(static_cast<size_t>(input)), DTypeName(dtype));
+  identity.name += narrow;
   const Graph& region = *identity.region;
-  const auto known = kernels_.find(identity.key);
+  const std::string key = identity.key + narrow;
+  const auto known = kernels_.find(key);
   if (known != kernels_.end()) return known->second;
 
   PlannedKernel kernel;
@@ -28,6 +34,7 @@ absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<i
   ASSIGN_OR_RETURN(const ScheduledGroup group,
                    ScheduleBy(*choice.strategy, std::move(workload), std::move(choice.config), target_));
   ASSIGN_OR_RETURN(GroupKernel lowered, LowerGroup(group, constant_inputs));
+  ReadNarrow(narrow_inputs, lowered);
   const int index = static_cast<int>(plan_.kernels.size());
   for (GroupKernel::Preparation& preparation : lowered.preparations) {
     prepared_[{index, preparation.param}] = {preparation.input, static_cast<int>(plan_.preparations.size())};
@@ -39,14 +46,17 @@ absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<i
   kernel.may_alias = std::move(lowered.may_alias);
   for (const auto& node : region.nodes())
     kernel.flops += node->op() == Op::kConstant ? 0 : CountOperations(*node);
-  for (const auto& input : region.inputs()) kernel.bytes_read += input->type().num_physical_bytes();
+  for (size_t i = 0; i < region.inputs().size(); ++i) {
+    const int64_t bytes = region.inputs()[i]->type().num_physical_bytes();
+    kernel.bytes_read += narrow_inputs.contains(static_cast<int>(i)) ? bytes / 2 : bytes;
+  }
   for (const auto& output : region.outputs())
     kernel.bytes_written += output.value->type().num_physical_bytes();
   kernel.task = identity.key;
   kernel.constant_inputs = constant_inputs;
   kernel.region = std::move(identity.region);
   plan_.kernels.push_back(std::move(kernel));
-  kernels_[identity.key] = index;
+  kernels_[key] = index;
   return index;
 }
 

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "plan/chooser.h"
 #include "plan/group_kernel.h"
+#include "plan/narrow_constants.h"
 #include "plan/program.h"
 
 namespace attune {
@@ -21,8 +22,9 @@ class KernelCache {
       : plan_(plan), target_(target), chooser_(chooser) {}
 
   // The kernel of a group, whose inputs at `constant_inputs` are constants: what the kernel
-  // computes of one of them alone is prepared.
-  absl::StatusOr<int> Get(const Graph& region, const std::set<int>& constant_inputs);
+  // computes of one of them alone is prepared. It reads some in types of 16 bits.
+  absl::StatusOr<int> Get(const Graph& region, const std::set<int>& constant_inputs,
+                          const NarrowInputs& narrow_inputs = {});
 
   // A parameter of a kernel that is made ahead of time: of which input of the group, and by which of the
   // plan's preparations.
@@ -36,7 +38,7 @@ class KernelCache {
   NetworkPlan& plan_;
   const Target& target_;
   const KernelChooser& chooser_;
-  std::map<std::string, int> kernels_;  // by task and names of symbols
+  std::map<std::string, int> kernels_;  // by task, names of symbols and narrow inputs
   std::map<std::pair<int, std::string>, Prepared> prepared_;
 };
 

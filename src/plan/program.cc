@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "artifact/artifact.h"
@@ -10,6 +11,7 @@
 #include "plan/concat.h"
 #include "plan/kernel_cache.h"
 #include "plan/memory.h"
+#include "plan/narrow_constants.h"
 
 namespace attune {
 namespace {
@@ -40,10 +42,12 @@ absl::StatusOr<Graph> LoopControl() {
 
 class Planner {
  public:
-  Planner(const Target& target, const KernelChooser& chooser) : cache_(plan_, target, chooser) {}
+  Planner(const Target& target, const KernelChooser& chooser)
+      : target_(target), cache_(plan_, target, chooser) {}
 
   absl::StatusOr<NetworkPlan> Run(const Graph& graph) {
     CollectSymbols(graph);
+    constant_bytes_ = ConstantBytes(graph);
     Bindings bindings;
     for (const auto& input : graph.inputs()) {
       const int tensor = NewArenaTensor(input->name(), input->type(), /*pinned=*/true);
@@ -114,15 +118,14 @@ class Planner {
   int NextStep() const { return static_cast<int>(plan_.steps.size()); }
 
   // The tensor of a constant, or of what a preparation makes of it; one for each.
-  int ConstantTensor(const Value* value, int preparation, const Buffer& prepared) {
-    const auto key = std::make_pair(value, preparation);
+  int ConstantTensor(const Value* value, int preparation, const TensorType& type) {
+    const auto key = std::make_tuple(value, preparation, type.dtype);
     const auto it = constants_.find(key);
     if (it != constants_.end()) return it->second;
     Storage storage;
-    storage.constant = *value->constant();
+    const bool is_narrow = preparation < 0 && type.dtype != value->type().dtype;
+    storage.constant = is_narrow ? Narrowed(*value->constant(), type.dtype) : *value->constant();
     storage.preparation = preparation;
-    const TensorType type =
-        preparation < 0 ? value->type() : TensorType(prepared->dtype, Shape(prepared->shape));
     storage.bytes = type.num_physical_bytes();
     plan_.storages.push_back(std::move(storage));
     const bool is_named_by_node = value->name().empty() && value->producer() != nullptr;
@@ -132,7 +135,7 @@ class Planner {
   }
 
   int TensorOf(const Value* value, const Bindings& bindings) {
-    if (value->constant() != nullptr) return ConstantTensor(value, -1, nullptr);
+    if (value->constant() != nullptr) return ConstantTensor(value, -1, value->type());
     return bindings.at(value);
   }
 
@@ -174,7 +177,8 @@ class Planner {
     for (int i = 0; i < node.num_inputs(); ++i) {
       if (node.input(i)->constant() != nullptr) constant_inputs.insert(i);
     }
-    const absl::StatusOr<int> kernel = cache_.Get(node.region(), constant_inputs);
+    const absl::StatusOr<int> kernel =
+        cache_.Get(node.region(), constant_inputs, FindNarrowInputs(node, constant_bytes_, target_));
     if (absl::IsUnimplemented(kernel.status())) {
       for (int i = 0; i < node.num_outputs(); ++i)
         bindings[node.output(i)] = NewArenaTensor("", node.output(i)->type(), false);
@@ -202,9 +206,14 @@ class Planner {
       return NewArenaTensor(name, TensorType(param.buffer->dtype, Shape(param.buffer->shape)), false);
     }
     if (const KernelCache::Prepared* prepared = cache_.FindPrepared(kernel, name))
-      return ConstantTensor(node.input(prepared->input), prepared->preparation, param.buffer);
+      return ConstantTensor(node.input(prepared->input), prepared->preparation,
+                            TensorType(param.buffer->dtype, Shape(param.buffer->shape)));
     if (param.role == BufferRole::kOutput) return bindings.at(node.output(OutputIndex(name)));
-    return TensorOf(node.input(InputIndex(name)), bindings);
+    const Value* input = node.input(InputIndex(name));
+    if (input->constant() == nullptr) return bindings.at(input);
+    TensorType type = input->type();
+    type.dtype = param.buffer->dtype;
+    return ConstantTensor(input, -1, type);
   }
 
   // branch-if-false condition else; then…; copies; jump end; else: …; copies; end:
@@ -368,11 +377,13 @@ class Planner {
     plan_.arena_bytes = memory.arena_bytes;
   }
 
+  const Target& target_;
+  int64_t constant_bytes_ = 0;
   NetworkPlan plan_;
   KernelCache cache_;
   Parts parts_;
   std::map<const Value*, int> wholes_;  // the storages of values that others are parts of
-  std::map<std::pair<const Value*, int>, int> constants_;
+  std::map<std::tuple<const Value*, int, DType>, int> constants_;
   std::vector<std::string> unsupported_;
 };
 

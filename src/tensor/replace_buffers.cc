@@ -27,6 +27,7 @@ class BufferReplacement {
     for (Expr* e : {&copy.value, &copy.condition, &copy.min, &copy.extent}) {
       if (*e) *e = Rewrite(*e, rewriter_);
     }
+    if (copy.kind == StmtKind::kStore) copy.value = CastTo(copy.buffer->dtype, copy.value);
     for (Expr& index : copy.indices) index = Rewrite(index, rewriter_);
     for (Stmt& child : copy.children) child = In(child);
     copy.body = In(copy.body);

@@ -8,8 +8,8 @@
 
 namespace attune {
 
-// The nest with buffers replaced, each by another of the same shape. What is loaded from a buffer of another
-// dtype is cast to that of the one it replaces; one that is stored to keeps its dtype.
+// The nest with buffers replaced, each by another of the same shape. Where the other one has another dtype,
+// what is loaded from it is cast to that of the one it replaces, and what is stored to it is cast to its own.
 LoopNest ReplaceBuffers(LoopNest nest, const std::map<Buffer, Buffer>& replaced);
 
 }  // namespace attune

@@ -249,7 +249,8 @@ TEST_F(CliTest, CompactArtifactsAreSmallerAndComputeTheSame) {
 
 TEST_F(CliTest, WeightsInF16HoldInVerify) {
   const std::string model = folder_.Write("clustered.onnx", ClusteredModel());
-  EXPECT_THAT(Do({"verify", model, "--weights", "fp16"}).out, HasSubstr("ok   y: "));
+  for (const char* weights : {"fp16", "bf16"})
+    EXPECT_THAT(Do({"verify", model, "--weights", weights}).out, HasSubstr("ok   y: "));
   Do({"compile", model, "-o", artifact_, "--weights", "fp16"});
   const json description = json::parse(Do({"inspect", artifact_, "--json", "-"}).out);
   EXPECT_THAT(description["pass_plan"].get<std::string>(), HasSubstr("round_weights f16=1"));

@@ -69,7 +69,7 @@ std::set<std::string> StrategiesOf(const Network& network) {
 absl::StatusOr<PassPlan> PlanOf(const Setting& setting) {
   PassPlan plan = setting.plan;
   if (setting.precision == Precision::kBF16) RETURN_IF_ERROR(SetBF16(plan));
-  if (setting.precision == Precision::kF16Weights) RETURN_IF_ERROR(SetF16Weights(plan));
+  if (setting.precision == Precision::kF16Weights) RETURN_IF_ERROR(SetWeights(plan, DType::kF16));
   if (setting.precision == Precision::kBF16x3) {
     RETURN_IF_ERROR(SetBF16x3(plan));
     for (PassStep& step : plan.steps) {
