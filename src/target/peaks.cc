@@ -355,6 +355,15 @@ Peaks Measure(int threads) {
 
 }  // namespace
 
+Peaks BestPeaks(const Peaks& peaks, int threads) {
+  Peaks best = Measure(std::clamp(threads, 1, Processors()));
+  for (double Peaks::* rate :
+       {&Peaks::gflops_per_core, &Peaks::bf16_gflops_per_core, &Peaks::int8_gops_per_core,
+        &Peaks::l2_gb_per_s, &Peaks::l3_gb_per_s, &Peaks::memory_gb_per_s})
+    best.*rate = std::max(best.*rate, peaks.*rate);
+  return best;
+}
+
 const Peaks& MeasurePeaks(int threads) {
   static std::mutex mutex;
   static std::map<int, Peaks> known;

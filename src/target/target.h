@@ -115,6 +115,9 @@ struct Peaks {
 // With `threads` cores busy, or all where these are fewer. Measures for some tenths of a second when it is
 // first asked that, then gives the same answer. Thread safe.
 const Peaks& MeasurePeaks(int threads);
+// The best of `peaks` and of what another measurement with so many threads gives, one by one: a machine that
+// others use is slower for seconds at a time.
+Peaks BestPeaks(const Peaks& peaks, int threads);
 
 }  // namespace attune
 

@@ -171,6 +171,17 @@ TEST(MeasurePeaks, IsPlausibleAndCached) {
   EXPECT_EQ(&MeasurePeaks(1 << 20), &MeasurePeaks(Processors()));
 }
 
+TEST(MeasurePeaks, AnotherMeasurementTakesNothingAway) {
+  if (!HostTarget().ok()) GTEST_SKIP();
+  Peaks fast = MeasurePeaks(1);
+  fast.gflops_per_core *= 10;
+  fast.l3_gb_per_s /= 10;
+  const Peaks best = BestPeaks(fast, 1);
+  EXPECT_EQ(best.gflops_per_core, fast.gflops_per_core);
+  EXPECT_GT(best.l3_gb_per_s, fast.l3_gb_per_s);
+  EXPECT_EQ(best.l2_bytes, fast.l2_bytes);
+}
+
 TEST(MeasurePeaks, TilesAreFasterThanVectors) {
   const auto target = HostTarget();
   if (!target.ok() || !target->Has("amx_tile")) GTEST_SKIP() << "this processor has no tiles";
