@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What llvm-mca says of the loops that multiply: how many products they start in a cycle, and what they wait for.
 
-    tools/loop_throughput.py [--cpu CPU] [NETWORK ...]
+    tools/loop_throughput.py [--cpu CPU] [--precision PRECISION] NETWORK ...
 
 NETWORK is a name of the zoo or a model file. It is compiled for CPU (default: sapphirerapids), which need not be this
 machine's. For each innermost loop with products (fused multiply-adds, dot products, products of tiles) there is a line with
@@ -66,14 +66,15 @@ def judge(assembly, cpu):
         yield len(products), cycles(lines, cpu), cycles(alone, cpu) / sums, label
 
 
-def judge_network(network, cpu):
+def judge_network(network, cpu, precision):
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         model = pathlib.Path(network)
         if not model.exists():
             model = folder / "network.onnx"
             attune("zoo", network, "-o", model)
-        attune("compile", model, "-o", folder / "network.atn", "--cpu", cpu, "--dump", folder / "dump")
+        attune("compile", model, "-o", folder / "network.atn", "--cpu", cpu,
+               "--precision", precision, "--dump", folder / "dump")
         for path in sorted((folder / "dump").glob("*.s")):
             for products, taken, bound, label in judge(path.read_text(), cpu):
                 yield bound / taken, products, taken, bound, f"{path.stem} {label}"
@@ -82,11 +83,12 @@ def judge_network(network, cpu):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cpu", default="sapphirerapids")
+    parser.add_argument("--precision", default="fp32", help="as attune compile has it")
     parser.add_argument("networks", nargs="+", metavar="NETWORK")
     arguments = parser.parse_args()
     for network in arguments.networks:
         print(f"{network}\nproducts  cycles  products alone   share  loop")
-        for share, products, taken, bound, loop in sorted(judge_network(network, arguments.cpu)):
+        for share, products, taken, bound, loop in sorted(judge_network(network, arguments.cpu, arguments.precision)):
             print(f"{products:8}  {taken:6.1f}  {bound:14.1f}  {share:6.1%}  {loop}")
 
 
