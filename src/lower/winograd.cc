@@ -134,98 +134,149 @@ WinogradShape WinogradShapeOf(const Node& conv, int64_t tile) {
           lanes, CeilDiv(y[2], tile),  CeilDiv(y[3], tile)};
 }
 
-absl::Status DefineWinograd(Definition& definition, const Node& conv, const WinogradConfig& config) {
-  const int64_t tile = config.tile, group_blocks = config.group_blocks, dot = config.dot;
-  const WinogradTransforms transforms(tile);
-  const WinogradShape s = WinogradShapeOf(conv, tile);
-  const int64_t points = transforms.points(), tiles = s.tiles_h * s.tiles_w;
-  const Value *x = conv.input(0), *w = conv.input(1);
-  const Shape xs = x->type().shape(), ws = w->type().shape();
-  const Ints pads = conv.attrs().IntList("pads", Ints(4, 0));
-  const DType dtype = ComputeType(conv.output()->type().dtype);
-  // A sum that is stored in more than its operands have is to err no more than its terms.
-  const bool rounds = dot > 1 && conv.output()->type().dtype == x->type().dtype;
-  const DType factor_type = rounds ? x->type().dtype : dtype;
+namespace {
+
+class WinogradStages {
+ public:
+  WinogradStages(Definition& definition, const Node& conv, const WinogradConfig& config)
+      : definition_(definition),
+        conv_(conv),
+        config_(config),
+        transforms_(config.tile),
+        s_(WinogradShapeOf(conv, config.tile)),
+        dtype_(ComputeType(conv.output()->type().dtype)),
+        // A sum that is stored in more than its operands have is to err no more than its terms.
+        factor_type_(config.dot > 1 && conv.output()->type().dtype == Image().type().dtype
+                         ? Image().type().dtype
+                         : dtype_) {}
+
+  void Add() {
+    const Buffer filters = Filters(), input = Input();
+    const Buffer sum = Result(Products(input, filters));
+    const Value* bias = conv_.input(2);
+    definition_.Define(conv_, conv_.output(), [&](const Indices& i) {
+      const Expr total = Load(sum, Definition::Physical(conv_.output()->type(), i));
+      return bias == nullptr ? total : total + definition_.ReadComputed(bias, {i[1]});
+    });
+  }
+
+ private:
+  const Value& Image() const { return *conv_.input(0); }
+  int64_t points() const { return transforms_.points(); }
+  int64_t tiles() const { return s_.tiles_h * s_.tiles_w; }  // of one image
 
   // Of the weights alone: made ahead of time, so in f64. Channels beyond the last one take its weights.
-  const int64_t groups = CeilDiv(s.out_blocks, group_blocks), group_channels = group_blocks * s.lanes;
-  const Buffer weights = definition.AddTemporary(
-      conv, "g", DType::kF64, {3, 3, groups, s.channels, group_channels}, [&](const Indices& i) {
-        const Expr channel = Min(i[2] * Expr(group_channels) + i[4], Expr(ws[0] - 1));
-        return CastTo(DType::kF64, definition.ReadComputed(w, {channel, i[3], i[0], i[1]}));
-      });
-  const Buffer weight_rows = definition.AddTemporary(
-      conv, "gx", DType::kF64, {points, 3, groups, s.channels, group_channels}, [&](const Indices& i) {
-        return transforms.Filter(
-            i[0], Gathered(3, [&](int64_t kh) { return Load(weights, Replaced(i, 0, Expr(kh))); }));
-      });
-  const Buffer filters = definition.AddTemporary(
-      conv, "u", factor_type, {groups, points, points, s.channels / dot, group_channels, dot},
-      [&](const Indices& i) {
-        const Expr channel = i[3] * Expr(dot) + i[5];
-        return transforms.Filter(i[2], Gathered(3, [&](int64_t kw) {
-                                   return Load(weight_rows, {i[1], Expr(kw), i[0], channel, i[4]});
-                                 }));
-      });
+  Buffer Filters() {
+    const int64_t groups = CeilDiv(s_.out_blocks, config_.group_blocks);
+    const int64_t group_channels = config_.group_blocks * s_.lanes;
+    const Value* w = conv_.input(1);
+    const int64_t last = w->type().shape()[0] - 1;
+    const Buffer weights = definition_.AddTemporary(
+        conv_, "g", DType::kF64, {3, 3, groups, s_.channels, group_channels}, [&](const Indices& i) {
+          const Expr channel = Min(i[2] * Expr(group_channels) + i[4], Expr(last));
+          return CastTo(DType::kF64, definition_.ReadComputed(w, {channel, i[3], i[0], i[1]}));
+        });
+    const Buffer rows = definition_.AddTemporary(
+        conv_, "gx", DType::kF64, {points(), 3, groups, s_.channels, group_channels}, [&](const Indices& i) {
+          return transforms_.Filter(
+              i[0], Gathered(3, [&](int64_t kh) { return Load(weights, Replaced(i, 0, Expr(kh))); }));
+        });
+    return definition_.AddTemporary(
+        conv_, "u", factor_type_,
+        {groups, points(), points(), s_.channels / config_.dot, group_channels, config_.dot},
+        [&](const Indices& i) {
+          const Expr channel = i[3] * Expr(config_.dot) + i[5];
+          return transforms_.Filter(i[2], Gathered(3, [&](int64_t kw) {
+                                      return Load(rows, {i[1], Expr(kw), i[0], channel, i[4]});
+                                    }));
+        });
+  }
 
-  const int64_t padded_h = s.tiles_h * tile + 2, padded_w = s.tiles_w * tile + 2;
-  const Buffer padded = definition.AddTemporary(
-      conv, "pad", dtype, {s.batch, s.in_blocks, padded_h, padded_w, s.lanes}, [&](const Indices& i) {
-        const Expr h = i[2] - Expr(pads[0]), column = i[3] - Expr(pads[1]), zero(int64_t{0});
-        const Expr inside = And(And(h >= zero, h < Expr(xs[2])), And(column >= zero, column < Expr(xs[3])));
-        const Expr element = definition.ReadComputed(
-            x, {i[0], i[1] * Expr(s.lanes) + i[4], Clamp(h, 0, xs[2] - 1), Clamp(column, 0, xs[3] - 1)});
-        return Select(inside, element, FloatConst(0, dtype));
-      });
+  Buffer Padded() {
+    const Shape xs = Image().type().shape();
+    const Ints pads = conv_.attrs().IntList("pads", Ints(4, 0));
+    const int64_t padded_h = s_.tiles_h * config_.tile + 2, padded_w = s_.tiles_w * config_.tile + 2;
+    return definition_.AddTemporary(
+        conv_, "pad", dtype_, {s_.batch, s_.in_blocks, padded_h, padded_w, s_.lanes}, [&](const Indices& i) {
+          const Expr h = i[2] - Expr(pads[0]), column = i[3] - Expr(pads[1]), zero(int64_t{0});
+          const Expr inside = And(And(h >= zero, h < Expr(xs[2])), And(column >= zero, column < Expr(xs[3])));
+          const Expr element = definition_.ReadComputed(
+              &Image(),
+              {i[0], i[1] * Expr(s_.lanes) + i[4], Clamp(h, 0, xs[2] - 1), Clamp(column, 0, xs[3] - 1)});
+          return Select(inside, element, FloatConst(0, dtype_));
+        });
+  }
 
-  const Buffer columns = definition.AddTemporary(
-      conv, "columns", dtype, {points, points, s.batch, s.in_blocks, tiles, s.lanes}, [&](const Indices& i) {
-        const Expr top = FloorDiv(i[4], s.tiles_w) * Expr(tile);
-        const Expr left = FloorMod(i[4], s.tiles_w) * Expr(tile);
-        return transforms.Input(i[0], Gathered(points, [&](int64_t row) {
-                                  return Load(padded, {i[2], i[3], top + Expr(row), left + i[1], i[5]});
+  Buffer Input() {
+    const Buffer padded = Padded();
+    const Buffer columns = definition_.AddTemporary(
+        conv_, "columns", dtype_, {points(), points(), s_.batch, s_.in_blocks, tiles(), s_.lanes},
+        [&](const Indices& i) {
+          const Expr top = FloorDiv(i[4], s_.tiles_w) * Expr(config_.tile);
+          const Expr left = FloorMod(i[4], s_.tiles_w) * Expr(config_.tile);
+          return transforms_.Input(i[0], Gathered(points(), [&](int64_t row) {
+                                     return Load(padded, {i[2], i[3], top + Expr(row), left + i[1], i[5]});
+                                   }));
+        });
+    return definition_.AddTemporary(
+        conv_, "v", factor_type_, {points(), points(), s_.batch, s_.in_blocks, tiles(), s_.lanes},
+        [&](const Indices& i) {
+          return transforms_.Input(i[1], Gathered(points(), [&](int64_t column) {
+                                     return Load(columns, {i[0], Expr(column), i[2], i[3], i[4], i[5]});
+                                   }));
+        });
+  }
+
+  Buffer Products(const Buffer& input, const Buffer& filters) {
+    Reduction products;
+    products.extents = {s_.channels};
+    products.names = {"c"};
+    products.dtype = dtype_;
+    products.term = [&](const Indices& i, const Indices& r) {
+      const Expr group = FloorDiv(i[3], config_.group_blocks);
+      const Expr channel = FloorMod(i[3], config_.group_blocks) * Expr(s_.lanes) + i[5];
+      const Expr a =
+          Load(input, {i[0], i[1], i[2], FloorDiv(r[0], s_.lanes), i[4], FloorMod(r[0], s_.lanes)});
+      const Expr b = Load(
+          filters, {group, i[0], i[1], FloorDiv(r[0], config_.dot), channel, FloorMod(r[0], config_.dot)});
+      return CastTo(dtype_, a) * CastTo(dtype_, b);
+    };
+    return definition_.AddTemporaryReduction(
+        conv_, "m", {points(), points(), s_.batch, s_.out_blocks, tiles(), s_.lanes}, products);
+  }
+
+  Buffer Result(const Buffer& products) {
+    const Buffer rows = definition_.AddTemporary(
+        conv_, "rows", dtype_, {config_.tile, points(), s_.batch, s_.out_blocks, tiles(), s_.lanes},
+        [&](const Indices& i) {
+          return transforms_.Output(i[0], Gathered(points(), [&](int64_t point) {
+                                      return Load(products, {Expr(point), i[1], i[2], i[3], i[4], i[5]});
+                                    }));
+        });
+    TensorType sums = conv_.output()->type();
+    sums.dtype = dtype_;
+    return definition_.AddTemporary(conv_, "acc", sums, [&](const Indices& i) {
+      const Expr place = FloorDiv(i[2], config_.tile) * Expr(s_.tiles_w) + FloorDiv(i[3], config_.tile);
+      return transforms_.Output(FloorMod(i[3], config_.tile), Gathered(points(), [&](int64_t point) {
+                                  return Load(rows,
+                                              {FloorMod(i[2], config_.tile), Expr(point), i[0],
+                                               FloorDiv(i[1], s_.lanes), place, FloorMod(i[1], s_.lanes)});
                                 }));
-      });
-  const Buffer input = definition.AddTemporary(
-      conv, "v", factor_type, {points, points, s.batch, s.in_blocks, tiles, s.lanes}, [&](const Indices& i) {
-        return transforms.Input(i[1], Gathered(points, [&](int64_t column) {
-                                  return Load(columns, {i[0], Expr(column), i[2], i[3], i[4], i[5]});
-                                }));
-      });
+    });
+  }
 
-  Reduction products;
-  products.extents = {s.channels};
-  products.names = {"c"};
-  products.dtype = dtype;
-  products.term = [&](const Indices& i, const Indices& r) {
-    const Expr group = FloorDiv(i[3], group_blocks);
-    const Expr channel = FloorMod(i[3], group_blocks) * Expr(s.lanes) + i[5];
-    const Expr a = Load(input, {i[0], i[1], i[2], FloorDiv(r[0], s.lanes), i[4], FloorMod(r[0], s.lanes)});
-    const Expr b = Load(filters, {group, i[0], i[1], FloorDiv(r[0], dot), channel, FloorMod(r[0], dot)});
-    return CastTo(dtype, a) * CastTo(dtype, b);
-  };
-  const Buffer product = definition.AddTemporaryReduction(
-      conv, "m", {points, points, s.batch, s.out_blocks, tiles, s.lanes}, products);
+  Definition& definition_;
+  const Node& conv_;
+  const WinogradConfig& config_;
+  const WinogradTransforms transforms_;
+  const WinogradShape s_;
+  const DType dtype_, factor_type_;
+};
 
-  const Buffer rows = definition.AddTemporary(
-      conv, "rows", dtype, {tile, points, s.batch, s.out_blocks, tiles, s.lanes}, [&](const Indices& i) {
-        return transforms.Output(i[0], Gathered(points, [&](int64_t point) {
-                                   return Load(product, {Expr(point), i[1], i[2], i[3], i[4], i[5]});
-                                 }));
-      });
-  TensorType sums = conv.output()->type();
-  sums.dtype = dtype;
-  const Buffer sum = definition.AddTemporary(conv, "acc", sums, [&](const Indices& i) {
-    const Expr place = FloorDiv(i[2], tile) * Expr(s.tiles_w) + FloorDiv(i[3], tile);
-    return transforms.Output(FloorMod(i[3], tile), Gathered(points, [&](int64_t point) {
-                               return Load(rows, {FloorMod(i[2], tile), Expr(point), i[0],
-                                                  FloorDiv(i[1], s.lanes), place, FloorMod(i[1], s.lanes)});
-                             }));
-  });
-  definition.Define(conv, conv.output(), [&](const Indices& i) {
-    const Expr total = Load(sum, Definition::Physical(conv.output()->type(), i));
-    return conv.input(2) == nullptr ? total : total + definition.ReadComputed(conv.input(2), {i[1]});
-  });
+}  // namespace
+
+absl::Status DefineWinograd(Definition& definition, const Node& conv, const WinogradConfig& config) {
+  WinogradStages(definition, conv, config).Add();
   return absl::OkStatus();
 }
 
