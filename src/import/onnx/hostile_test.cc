@@ -120,6 +120,18 @@ TEST(OnnxHostile, IntegersAreNoFloats) {
   EXPECT_THAT(model.Error(), HasSubstr("its shape must be of integers, not of f32"));
 }
 
+TEST(OnnxHostile, IntegerConvolutionsAreOfBytes) {
+  for (const auto& [x, w] : {std::pair(TensorProto::INT16, TensorProto::INT8),
+                             std::pair(TensorProto::UINT8, TensorProto::INT16)}) {
+    Model model;
+    model.AddInput("x", {"1", "2", "3", "3"}, x);
+    model.AddInput("w", {"2", "2", "3", "3"}, w);
+    model.AddNode("ConvInteger", {"x", "w"}, {"y"});
+    model.AddOutput("y");
+    EXPECT_THAT(model.Error(), HasSubstr("a convolution of i16"));
+  }
+}
+
 TEST(OnnxHostile, ResizeHasScalesOrSizes) {
   Model model = WithFloats({}, "scales", {2}, {2, 2});
   model.AddInput("x", {"2", "3"});
