@@ -42,11 +42,12 @@ double Evaluate(const std::vector<double>& polynomial, double t) {
   return value;
 }
 
-Expr Scaled(const Expr& x, double factor) { return factor == 1 ? x : FloatConst(factor, x->dtype) * x; }
+Expr Scaled(const Expr& x, double factor) { return factor == 1 ? x : ConstOf(x->dtype, factor) * x; }
 
 // sum + factor x and sum - factor x, with one rounding.
 Expr Plus(const Expr& sum, double factor, const Expr& x) {
-  return factor == 1 ? sum + x : Fma(FloatConst(factor, x->dtype), x, sum);
+  if (factor == 1) return sum + x;
+  return IsFloat(x->dtype) ? Fma(ConstOf(x->dtype, factor), x, sum) : sum + Scaled(x, factor);
 }
 Expr Minus(const Expr& sum, double factor, const Expr& x) {
   return factor == 1 ? sum - x : Plus(sum, -factor, x);
@@ -58,6 +59,11 @@ Expr EverySecond(const std::vector<double>& polynomial, const std::vector<Expr>&
   for (size_t k = polynomial.size() - 1; k-- > 0;) sum = Plus(sum, polynomial[k], values[first + 2 * k]);
   return sum;
 }
+
+// Integers stay integers where the filter's transform is twice as large, in both directions: four times the
+// result comes out.
+constexpr double kIntegerFilterScale = 2;
+constexpr int64_t kIntegerShift = 2;
 
 // values[index], of which only one is left once the index is known.
 Expr Choose(const Expr& index, const std::vector<Expr>& values) {
@@ -75,21 +81,22 @@ std::vector<Expr> Gathered(int64_t count, const std::function<Expr(int64_t)>& va
 
 }  // namespace
 
-WinogradTransforms::WinogradTransforms(int64_t tile) : tile_(tile), pairs_(PairsOf(tile)) {}
+WinogradTransforms::WinogradTransforms(int64_t tile, double filter_scale)
+    : tile_(tile), filter_scale_(filter_scale), pairs_(PairsOf(tile)) {}
 
 // The Lagrange basis: a point's row is (1, x, x²) over the product of its distances to the other finite
 // points.
 Expr WinogradTransforms::Filter(const Expr& row, const std::vector<Expr>& g) const {
   const double at_zero = Evaluate(ProductOfPairs(pairs_, pairs_.size()), 0);
-  std::vector<Expr> rows = {Scaled(g[0], 1 / at_zero)};
+  std::vector<Expr> rows = {Scaled(g[0], filter_scale_ / at_zero)};
   for (size_t i = 0; i < pairs_.size(); ++i) {
     const double p = pairs_[i];
-    const double scale = 1 / (2 * p * p * Evaluate(ProductOfPairs(pairs_, i), p * p));
+    const double scale = filter_scale_ / (2 * p * p * Evaluate(ProductOfPairs(pairs_, i), p * p));
     const Expr even = Plus(Scaled(g[0], scale), scale * p * p, g[2]);
     rows.push_back(Plus(even, scale * p, g[1]));
     rows.push_back(Minus(even, scale * p, g[1]));
   }
-  rows.push_back(g[2]);
+  rows.push_back(Scaled(g[2], filter_scale_));
   return Choose(row, rows);
 }
 
@@ -130,8 +137,16 @@ WinogradShape WinogradShapeOf(const Node& conv, int64_t tile) {
   const TensorType &in = conv.input(0)->type(), &out = conv.output()->type();
   const Shape x = in.shape(), y = out.shape();
   const int64_t lanes = out.layout.block;
-  return {y[0],  CeilDiv(x[1], lanes), CeilDiv(y[1], lanes), x[1], y[2], y[3],
-          lanes, CeilDiv(y[2], tile),  CeilDiv(y[3], tile)};
+  return {y[0],
+          CeilDiv(x[1], lanes),
+          CeilDiv(y[1], lanes),
+          x[1],
+          y[2],
+          y[3],
+          lanes,
+          CeilDiv(y[2], tile),
+          CeilDiv(y[3], tile),
+          !IsFloat(out.dtype)};
 }
 
 namespace {
@@ -142,13 +157,14 @@ class WinogradStages {
       : definition_(definition),
         conv_(conv),
         config_(config),
-        transforms_(config.tile),
         s_(WinogradShapeOf(conv, config.tile)),
+        transforms_(config.tile, s_.is_integer ? kIntegerFilterScale : 1),
         dtype_(ComputeType(conv.output()->type().dtype)),
+        transform_type_(s_.is_integer ? Image().type().dtype : dtype_),
         // A sum that is stored in more than its operands have is to err no more than its terms.
         factor_type_(config.dot > 1 && conv.output()->type().dtype == Image().type().dtype
                          ? Image().type().dtype
-                         : dtype_) {}
+                         : transform_type_) {}
 
   void Add() {
     const Buffer filters = Filters(), input = Input();
@@ -156,6 +172,7 @@ class WinogradStages {
     const Value* bias = conv_.input(2);
     definition_.Define(conv_, conv_.output(), [&](const Indices& i) {
       const Expr total = Load(sum, Definition::Physical(conv_.output()->type(), i));
+      if (s_.is_integer) return MakeOp(MathOp::kShiftRight, {total, IntConst(kIntegerShift, dtype_)});
       return bias == nullptr ? total : total + definition_.ReadComputed(bias, {i[1]});
     });
   }
@@ -197,20 +214,21 @@ class WinogradStages {
     const Ints pads = conv_.attrs().IntList("pads", Ints(4, 0));
     const int64_t padded_h = s_.tiles_h * config_.tile + 2, padded_w = s_.tiles_w * config_.tile + 2;
     return definition_.AddTemporary(
-        conv_, "pad", dtype_, {s_.batch, s_.in_blocks, padded_h, padded_w, s_.lanes}, [&](const Indices& i) {
+        conv_, "pad", transform_type_, {s_.batch, s_.in_blocks, padded_h, padded_w, s_.lanes},
+        [&](const Indices& i) {
           const Expr h = i[2] - Expr(pads[0]), column = i[3] - Expr(pads[1]), zero(int64_t{0});
           const Expr inside = And(And(h >= zero, h < Expr(xs[2])), And(column >= zero, column < Expr(xs[3])));
           const Expr element = definition_.ReadComputed(
               &Image(),
               {i[0], i[1] * Expr(s_.lanes) + i[4], Clamp(h, 0, xs[2] - 1), Clamp(column, 0, xs[3] - 1)});
-          return Select(inside, element, FloatConst(0, dtype_));
+          return Select(inside, element, ConstOf(transform_type_, 0));
         });
   }
 
   Buffer Input() {
     const Buffer padded = Padded();
     const Buffer columns = definition_.AddTemporary(
-        conv_, "columns", dtype_, {points(), points(), s_.batch, s_.in_blocks, tiles(), s_.lanes},
+        conv_, "columns", transform_type_, {points(), points(), s_.batch, s_.in_blocks, tiles(), s_.lanes},
         [&](const Indices& i) {
           const Expr top = FloorDiv(i[4], s_.tiles_w) * Expr(config_.tile);
           const Expr left = FloorMod(i[4], s_.tiles_w) * Expr(config_.tile);
@@ -268,9 +286,10 @@ class WinogradStages {
   Definition& definition_;
   const Node& conv_;
   const WinogradConfig& config_;
-  const WinogradTransforms transforms_;
   const WinogradShape s_;
-  const DType dtype_, factor_type_;
+  const WinogradTransforms transforms_;
+  const DType dtype_;                         // of the products' sums
+  const DType transform_type_, factor_type_;  // of what is transformed, and of what is multiplied
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 // m² outputs: 4 for each with m = 2, 2.25 with m = 4, 1.78 with m = 6. With g the filter and d the input
 // tile,
 //   Y = Aᵀ [(G g Gᵀ) ⊙ (Bᵀ d B)] A.
+// With m = 2 all entries of 2 G, of B and of A are integers: bytes, in i16, give 4 Y without rounding.
 // After Winograd, Arithmetic complexity of computations, 1980, and Lavin and Gray, Fast algorithms for
 // convolutional neural networks, CVPR 2016; the points after Barabasz et al., Error analysis and improving
 // the accuracy of Winograd convolution for deep neural networks, TOMS 2020.
@@ -28,8 +29,8 @@ namespace attune {
 // out as equal expressions, so that code generation computes them once.
 class WinogradTransforms {
  public:
-  // `tile` is m: 2, 4 or 6.
-  explicit WinogradTransforms(int64_t tile);
+  // `tile` is m: 2, 4 or 6. The filter's transform comes out `filter_scale` times as large.
+  explicit WinogradTransforms(int64_t tile, double filter_scale = 1);
 
   int64_t tile() const { return tile_; }
   int64_t points() const { return tile_ + 2; }
@@ -41,12 +42,14 @@ class WinogradTransforms {
 
  private:
   int64_t tile_;
+  double filter_scale_;
   std::vector<double> pairs_;  // the positive point of each
 };
 
 struct WinogradShape {
   int64_t batch, in_blocks, out_blocks, channels, height, width, lanes;
   int64_t tiles_h, tiles_w;  // of m × m outputs; the last ones may reach beyond them
+  bool is_integer;           // of i16 into i32
 
   int64_t tiles() const { return batch * tiles_h * tiles_w; }
 };
@@ -73,7 +76,8 @@ struct WinogradConfig {
 //   conv0.acc      Aᵀ m A, of the output's physical shape; conv0 adds the bias
 //
 // All but the first are of the type that the convolution is computed in; with `dot` above 1, u and v, whose
-// products are taken, are of its input's.
+// products are taken, are of its input's. For integers, pad and columns are of its input's too, u is four
+// times as large, tiles are of 2, and conv0 is acc / 4.
 absl::Status DefineWinograd(Definition& definition, const Node& conv, const WinogradConfig& config);
 
 }  // namespace attune

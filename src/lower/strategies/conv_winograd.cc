@@ -8,9 +8,11 @@
 // large, but leave room for them in the cache. Where the whole image is a block or two, the input is
 // transformed beforehand, in parallel over its channels, and the groups of output channels run in parallel.
 // Where an instruction multiplies bf16, the transformed values of tiles of 2 are rounded to that: of larger
-// tiles, rounding would err too much.
+// tiles, rounding would err too much. Where one multiplies pairs of i16, bytes are transformed in i16, in
+// tiles of 2, and nothing is rounded.
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "base/status.h"
 #include "lower/strategies/strategies.h"
@@ -28,13 +30,35 @@ int64_t DotOf(const Workload& workload, int64_t tile, const Target& target) {
   return tile == 2 ? DotTerms(workload, channels, target) : 1;
 }
 
+bool IsInteger(const Workload& workload) { return workload.anchor->op() == Op::kConvInteger; }
+
+// The tiles that a convolution can have: integers stay exact in the smallest.
+std::span<const int64_t> TilesOf(const Workload& workload) {
+  return IsInteger(workload) ? std::span(kTiles).first(1) : std::span(kTiles);
+}
+
+// Transformed bytes fit i16, and their products' sums wrap without harm as long as four times the result,
+// which they add up to, fits 32 bits.
+std::string IntegersWhyNot(const Workload& workload, const Target& target) {
+  if (!IsInteger(workload)) return "";
+  constexpr int64_t kLargestByte = 255, kScale = 4, kTaps = 9;
+  const Node& conv = *workload.anchor;
+  const int64_t channels = conv.input(1)->type().shape()[1];
+  const auto is_wide = [&](int input) { return conv.input(input)->type().dtype == DType::kI16; };
+  if (!is_wide(0) || !is_wide(1) || DotTerms(workload, channels, target) == 1)
+    return "integers that are not multiplied as pairs of i16";
+  if (channels > INT32_MAX / (kScale * kTaps * kLargestByte * kLargestByte))
+    return "four times the sums may not fit 32 bits";
+  return "";
+}
+
 }  // namespace
 
 std::string ConvWinogradWhyNot(const Workload& workload, const Target& target) {
   if (std::string reason = BlockedConvWhyNot(workload, target); !reason.empty()) return reason;
   if (std::string reason = ComputedWeightsWhyNot(workload); !reason.empty()) return reason;
   const Node& conv = *workload.anchor;
-  if (conv.op() != Op::kConv) return "integers";
+  if (std::string reason = IntegersWhyNot(workload, target); !reason.empty()) return reason;
   const TensorType &in = conv.input(0)->type(), &out = conv.output()->type();
   if (in.layout != out.layout) return "the input's channels are not blocked";
   if (out.layout.block != target.Lanes(4)) return "blocks do not fill vectors";
@@ -52,7 +76,7 @@ std::string ConvWinogradWhyNot(const Workload& workload, const Target& target) {
 
 std::vector<Knob> ConvWinogradSpace(const Workload& workload, const Target& target) {
   Knob rows{"block_h", {}}, columns{"block_w", {}}, tile_p{"tile_p", {}};
-  for (int64_t tile : kTiles) {
+  for (int64_t tile : TilesOf(workload)) {
     for (const WinogradBlock& block : WinogradBlocksOf(WinogradShapeOf(*workload.anchor, tile))) {
       rows.values.push_back(block.rows);
       columns.values.push_back(block.columns);
@@ -63,16 +87,24 @@ std::vector<Knob> ConvWinogradSpace(const Workload& workload, const Target& targ
     knob->values.erase(std::ranges::unique(knob->values).begin(), knob->values.end());
   }
   for (int64_t p = 1; p < target.num_vector_registers; ++p) tile_p.values.push_back(p);
-  Knob dot{"dot", {1}};
+  const std::span<const int64_t> tiles = TilesOf(workload);
+  Knob tile{"tile", {tiles.begin(), tiles.end()}}, dot{"dot", {}};
+  if (!IsInteger(workload)) dot.values.push_back(1);
   if (const int64_t terms = DotOf(workload, 2, target); terms > 1) dot.values.push_back(terms);
-  return {{"tile", {2, 4, 6}}, dot, rows, columns, {"tile_c", {1, 2, 3, 4}}, tile_p, {"input_first", {0, 1}},
+  return {tile,
+          dot,
+          rows,
+          columns,
+          {"tile_c", {1, 2, 3, 4}},
+          tile_p,
+          {"input_first", {0, 1}},
           {"prefetch", {0, 1}}};
 }
 
 Config ConvWinogradDefault(const Workload& workload, const Target& target) {
   Config best;
   double best_cost = std::numeric_limits<double>::infinity();
-  for (int64_t tile : kTiles) {
+  for (int64_t tile : TilesOf(workload)) {
     const WinogradShape s = WinogradShapeOf(*workload.anchor, tile);
     for (const WinogradPlan& plan : WinogradPlansFor(s, tile, DotOf(workload, tile, target), target)) {
       const double cost = WinogradPlanCost(s, plan, target);
@@ -108,8 +140,8 @@ class WinogradScheduler {
         out_(workload.output_stage) {}
 
   absl::Status Run() {
-    if (plan_.dot > 1 && plan_.tile > 2)
-      return InvalidInput("tiles of ", plan_.tile, " err too much in bf16");
+    if (plan_.tile > 2 && (plan_.dot > 1 || shape_.is_integer))
+      return InvalidInput("tiles of ", plan_.tile, " err too much in bf16 and in integers");
     RETURN_IF_ERROR(InlineEpilogue(s_, workload_));
     RETURN_IF_ERROR(s_.Inline(node_ + ".acc"));
     RETURN_IF_ERROR(Filters());

@@ -11,10 +11,11 @@ constexpr int64_t kMaxGroupBlocks = 4;
 constexpr int64_t kFewTiles = 256;
 
 // Tiles × channel blocks of accumulators, the filters' vectors, and the input element unless one instruction
-// reads and broadcasts it.
-int64_t MaxTileRows(int64_t group_blocks, const Target& target) {
-  const int64_t broadcast = target.vector_bits >= 512 ? 0 : 1;
-  return (target.num_vector_registers - group_blocks - broadcast) / group_blocks;
+// reads and broadcasts it. No instruction broadcasts pairs of i16, and their product is in a register before
+// it is added.
+int64_t MaxTileRows(int64_t group_blocks, bool is_integer, const Target& target) {
+  const int64_t temporaries = is_integer ? 2 : target.vector_bits >= 512 ? 0 : 1;
+  return (target.num_vector_registers - group_blocks - temporaries) / group_blocks;
 }
 
 // Vector operations for one vector of channels of one tile: loads or stores of all points beside the
@@ -28,6 +29,66 @@ double OutputTransformCycles(int64_t tile, const Target& target) {
   const auto m = static_cast<double>(tile), n = m + 2;
   const double arithmetic = (n + m) * (n + m * (n / 2 - 1));
   return (arithmetic + n * n + 2 * m * m) / target.fma_per_cycle;
+}
+
+// Of a plan's data.
+struct Bytes {
+  int64_t products, input, whole_input, filters;  // the first two of a block of tiles
+
+  Bytes(const WinogradShape& s, const WinogradPlan& p, const Target& target) {
+    const int64_t points = (p.tile + 2) * (p.tile + 2), vector_bytes = target.vector_bits / 8;
+    products = points * p.block.tiles() * p.group_blocks * vector_bytes;
+    input = points * p.block.tiles() * s.in_blocks * vector_bytes / p.dot;
+    whole_input = points * s.tiles() * s.in_blocks * vector_bytes / p.dot;
+    filters = points * (s.channels / p.dot) * s.out_blocks * vector_bytes;
+  }
+};
+
+// One step of a register tile's sums.
+double StepCycles(const WinogradShape& s, const WinogradPlan& p, const Bytes& bytes, const Target& target) {
+  const int64_t groups = CeilDiv(s.out_blocks, p.group_blocks), blocks = s.tiles() / p.block.tiles();
+  const int64_t vector_bytes = target.vector_bits / 8;
+  // What must stay in the second-level cache: the block's products, its input, and the filters that the next
+  // block reads again, which are those of one group where the groups are outermost.
+  const int64_t filters_read_again = p.input_first ? bytes.filters / groups : bytes.filters;
+  const int64_t read_again = bytes.products + bytes.input + filters_read_again;
+  const bool filters_fit = blocks == 1 || read_again <= target.l2_bytes * 3 / 4;
+  const auto line = static_cast<double>(vector_bytes);
+  const double line_cycles = line / (filters_fit ? target.l2_bytes_per_cycle : target.l3_bytes_per_cycle);
+
+  const auto register_tile = static_cast<double>(p.tile_p * p.group_blocks);
+  const double multiply_adds = register_tile / target.fma_per_cycle;
+  // A panel of filters is read again for each register tile of the block, from a nearer cache. In part that
+  // delays even what is bound by multiplying; products of pairs and their sums leave no unit free meanwhile.
+  const int64_t panel_bytes = s.channels / p.dot * p.group_blocks * vector_bytes;
+  const bool is_near = s.is_integer && panel_bytes <= target.l1_bytes / 2;
+  const double again = is_near ? 1 / target.loads_per_cycle : line / target.l2_bytes_per_cycle;
+  const auto passes = static_cast<double>(CeilDiv(p.block.tiles(), p.tile_p));
+  const double vector_cycles = (line_cycles + (passes - 1) * again) / passes;
+  const double loads = TileLoadCycles(p.tile_p, p.group_blocks, vector_cycles, target);
+  const double exposed = s.is_integer ? 1 : 3.0 / 8;
+  return std::max({multiply_adds, loads, static_cast<double>(target.fma_latency)}) + 0.5 +
+         exposed * static_cast<double>(p.group_blocks) * vector_cycles;
+}
+
+double ProductCycles(const WinogradShape& s, const WinogradPlan& p, const Bytes& bytes,
+                     const Target& target) {
+  const int64_t points = (p.tile + 2) * (p.tile + 2), steps = s.channels / p.dot;
+  const int64_t groups = CeilDiv(s.out_blocks, p.group_blocks), blocks = s.tiles() / p.block.tiles();
+  // Each group reads the block's input once more. The more of the cache it takes, the more of it is gone by
+  // then, here and there, which nothing foresees; what cannot fit comes as a stream, which the hardware does.
+  // A block's part of the whole image's input is short pieces in i16, and none of them is foreseen.
+  constexpr double kUnforeseen = 1.5, kStreamed = 0.5, kInPieces = 1;
+  const double part =
+      static_cast<double>(bytes.products + bytes.input) / static_cast<double>(target.l2_bytes);
+  const double missed = s.is_integer && p.input_first && blocks > 1 ? kInPieces
+                        : part <= 1                                 ? kUnforeseen * part
+                                                                    : kStreamed;
+  const double input_reads =
+      missed * static_cast<double>(blocks * groups * bytes.input) / target.l3_bytes_per_cycle;
+  const auto passes = static_cast<double>(CeilDiv(p.block.tiles(), p.tile_p));
+  return static_cast<double>(blocks * points * groups * steps) * passes * StepCycles(s, p, bytes, target) +
+         input_reads;
 }
 
 }  // namespace
@@ -78,7 +139,7 @@ std::vector<WinogradPlan> WinogradPlansFor(const WinogradShape& s, int64_t tile,
   std::vector<WinogradPlan> plans;
   for (const WinogradBlock& block : WinogradBlocksOf(s)) {
     for (int64_t c : Divisors(s.out_blocks, kMaxGroupBlocks)) {
-      for (int64_t p : Divisors(block.tiles(), MaxTileRows(c, target))) {
+      for (int64_t p : Divisors(block.tiles(), MaxTileRows(c, s.is_integer, target))) {
         for (bool input_first : {true, false}) plans.emplace_back(s, tile, dot, block, c, p, input_first);
       }
     }
@@ -87,42 +148,13 @@ std::vector<WinogradPlan> WinogradPlansFor(const WinogradShape& s, int64_t tile,
 }
 
 double WinogradPlanCost(const WinogradShape& s, const WinogradPlan& p, const Target& target) {
-  const int64_t points = (p.tile + 2) * (p.tile + 2), vector_bytes = target.vector_bits / 8;
+  const Bytes bytes(s, p, target);
   const int64_t tiles = s.tiles(), groups = CeilDiv(s.out_blocks, p.group_blocks);
-  const int64_t blocks = tiles / p.block.tiles(), steps = s.channels / p.dot;
-
-  // What must stay in the second-level cache: the block's products, its input, and the filters that the next
-  // block reads again, which are those of one group where the groups are outermost.
-  const int64_t product_bytes = points * p.block.tiles() * p.group_blocks * vector_bytes;
-  const int64_t block_bytes = points * p.block.tiles() * s.in_blocks * vector_bytes / p.dot;
-  const int64_t input_bytes = points * tiles * s.in_blocks * vector_bytes / p.dot;
-  const int64_t filter_bytes = points * steps * s.out_blocks * vector_bytes;
-  const int64_t filters_read_again = p.input_first ? filter_bytes / groups : filter_bytes;
-  const int64_t read_again = product_bytes + block_bytes + filters_read_again;
-  const bool filters_fit = blocks == 1 || read_again <= target.l2_bytes * 3 / 4;
-  const auto line = static_cast<double>(vector_bytes);
-  const double line_cycles = line / (filters_fit ? target.l2_bytes_per_cycle : target.l3_bytes_per_cycle);
-
-  const auto register_tile = static_cast<double>(p.tile_p * p.group_blocks);
-  const double multiply_adds = register_tile / target.fma_per_cycle;
-  // A panel of filters is read again for each register tile of the block, from a nearer cache. In part that
-  // delays even what is bound by multiplying.
-  const auto passes = static_cast<double>(CeilDiv(p.block.tiles(), p.tile_p));
-  const double vector_cycles = (line_cycles + (passes - 1) * line / target.l2_bytes_per_cycle) / passes;
-  const double loads = TileLoadCycles(p.tile_p, p.group_blocks, vector_cycles, target);
-  constexpr double kExposed = 3.0 / 8;
-  const double step = std::max({multiply_adds, loads, static_cast<double>(target.fma_latency)}) + 0.5 +
-                      kExposed * static_cast<double>(p.group_blocks) * vector_cycles;
-  // Each group reads the block's input once more. The more of the cache it takes, the more of it is gone by
-  // then, here and there, which nothing foresees; what cannot fit comes as a stream, which the hardware does.
-  constexpr double kUnforeseen = 1.5, kStreamed = 0.5;
-  const double part = static_cast<double>(product_bytes + block_bytes) / static_cast<double>(target.l2_bytes);
-  const double input_reads = (part <= 1 ? kUnforeseen * part : kStreamed) *
-                             static_cast<double>(blocks * groups * block_bytes) / target.l3_bytes_per_cycle;
-  const double products = static_cast<double>(blocks * points * groups * steps) * passes * step + input_reads;
+  const int64_t blocks = tiles / p.block.tiles();
+  const double products = ProductCycles(s, p, bytes, target);
 
   // What leaves the second-level cache is written and read again.
-  const int64_t kept = product_bytes + (p.input_first ? input_bytes : block_bytes);
+  const int64_t kept = bytes.products + (p.input_first ? bytes.whole_input : bytes.input);
   const double spill = kept <= target.l2_bytes ? 1 : kept <= target.l3_bytes / 8 ? 1.2 : 2.5;
   const double transforms = spill * static_cast<double>(tiles) *
                             (static_cast<double>(s.in_blocks) * InputTransformCycles(p.tile + 2, target) +
@@ -132,10 +164,10 @@ double WinogradPlanCost(const WinogradShape& s, const WinogradPlan& p, const Tar
   // the input's transform from the other one.
   constexpr double kSlower = 5;
   const double exchanged =
-      p.input_first ? kSlower * static_cast<double>(input_bytes) / 2 / target.l3_bytes_per_cycle : 0;
+      p.input_first ? kSlower * static_cast<double>(bytes.whole_input) / 2 / target.l3_bytes_per_cycle : 0;
   // Filters that take much of the third-level cache are gone from it when the next block reads them.
-  const bool stay = p.input_first || filter_bytes <= target.l3_bytes / 2;
-  return WithMemoryTraffic(balance * (products + transforms) + exchanged, filter_bytes * (stay ? 1 : blocks),
+  const bool stay = p.input_first || bytes.filters <= target.l3_bytes / 2;
+  return WithMemoryTraffic(balance * (products + transforms) + exchanged, bytes.filters * (stay ? 1 : blocks),
                            target);
 }
 
