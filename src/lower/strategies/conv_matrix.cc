@@ -260,11 +260,26 @@ absl::StatusOr<ComputeDef> ConvMatrixDefine(const Workload& workload, const Conf
 
 namespace {
 
+// How many pixels of the image are copied in one piece: a row, or, where a feature map of single pixels is
+// one row without padding, a part of it, so that threads can share the copy.
+int64_t PixelsAtOnce(const Conv& conv, bool has_padding) {
+  constexpr int64_t kPieces = 8;
+  const int64_t rows =
+      conv.batch * conv.rows.phases * conv.columns.phases * conv.image() / (conv.channels * conv.width());
+  if (has_padding || rows >= kPieces) return conv.width();
+  const std::vector<int64_t> parts = Divisors(conv.width(), std::max<int64_t>(conv.width() / kPieces, 1));
+  return parts.back();
+}
+
 // Pixel by pixel, a vector of channels at a time.
 absl::Status ScheduleImage(Schedule& s, const std::string& pad, const Conv& conv) {
   const std::string elements = pad + ".d3", pixels = elements + ".o", channels = elements + ".i";
+  const WindowAxis& axis = conv.columns.window;
+  const int64_t front = CeilDiv(axis.pad_begin, axis.stride);
+  const int64_t end = (axis.input + axis.pad_begin - conv.columns.phases) / axis.stride + 1;
+  const int64_t back = std::max<int64_t>(conv.width() - end, 0);
   RETURN_IF_ERROR(s.Split(elements, conv.channels));
-  RETURN_IF_ERROR(s.Split(pixels, conv.width()));
+  RETURN_IF_ERROR(s.Split(pixels, PixelsAtOnce(conv, front + back > 0)));
   if (conv.channels > kBlock) {
     RETURN_IF_ERROR(s.Split(channels, kBlock));
     RETURN_IF_ERROR(s.Vectorize(channels + ".i"));
@@ -272,11 +287,7 @@ absl::Status ScheduleImage(Schedule& s, const std::string& pad, const Conv& conv
   } else {
     RETURN_IF_ERROR(s.Vectorize(channels));
   }
-  const WindowAxis& axis = conv.columns.window;
-  const int64_t front = CeilDiv(axis.pad_begin, axis.stride);
-  const int64_t end = (axis.input + axis.pad_begin - conv.columns.phases) / axis.stride + 1;
-  RETURN_IF_ERROR(
-      PeelPadding(s, pixels + ".i", {.front = front, .back = std::max<int64_t>(conv.width() - end, 0)}));
+  RETURN_IF_ERROR(PeelPadding(s, pixels + ".i", {.front = front, .back = back}));
   const bool shares = IsWorthSharing(conv.batch * conv.image());
   return shares ? ParallelizeOuter(s, pad, 4) : absl::OkStatus();
 }
