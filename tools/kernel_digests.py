@@ -13,17 +13,14 @@ import pathlib
 import sys
 import tempfile
 
-from program import Failed, attune, attune_json
+from program import Failed, attune, attune_json, model_file
 
 
 def kernels(network, cpu):
     """{name: digest} of the kernels that a network becomes."""
     with tempfile.TemporaryDirectory() as place:
-        model, artifact = pathlib.Path(network), pathlib.Path(place) / "network.atn"
-        if not model.exists():
-            model = pathlib.Path(place) / "network.onnx"
-            attune("zoo", network, "-o", model)
-        attune("compile", model, "-o", artifact, "--cpu", cpu)
+        artifact = pathlib.Path(place) / "network.atn"
+        attune("compile", model_file(network, place), "-o", artifact, "--cpu", cpu)
         return {kernel["name"]: kernel["digest"] for kernel in attune_json("inspect", artifact)["kernels"]}
 
 

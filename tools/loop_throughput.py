@@ -15,7 +15,7 @@ import re
 import subprocess
 import tempfile
 
-from program import Failed, attune
+from program import Failed, attune, model_file
 
 PRODUCT = re.compile(r"\s(vfn?m(?:add|sub)\d{3}ps|vpdp\w+|vdpbf16ps|vpmaddwd|tdp\w+)\s")
 LABEL = re.compile(r"^(\.LBB\w+):")
@@ -35,9 +35,7 @@ def loops(assembly):
             jump = JUMP.match(line)
             if jump and jump[1] == label:
                 yield label, lines
-            if jump and not line.lstrip().startswith("jmp"):
-                continue
-            if jump:
+            if jump and line.lstrip().startswith("jmp"):
                 label = None
 
 
@@ -69,11 +67,7 @@ def judge(assembly, cpu):
 def judge_network(network, cpu, precision):
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
-        model = pathlib.Path(network)
-        if not model.exists():
-            model = folder / "network.onnx"
-            attune("zoo", network, "-o", model)
-        attune("compile", model, "-o", folder / "network.atn", "--cpu", cpu,
+        attune("compile", model_file(network, folder), "-o", folder / "network.atn", "--cpu", cpu,
                "--precision", precision, "--dump", folder / "dump")
         for path in sorted((folder / "dump").glob("*.s")):
             for products, taken, bound, label in judge(path.read_text(), cpu):

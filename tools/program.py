@@ -33,6 +33,15 @@ def attune_json(*arguments, program=PROGRAM):
     return json.loads(attune(*arguments, "--json", "-", program=program))
 
 
+def model_file(network, folder):
+    """The file of a network: a model file, or a name of the zoo, which is then written into the folder."""
+    model = pathlib.Path(network)
+    if not model.exists():
+        model = pathlib.Path(folder) / "network.onnx"
+        attune("zoo", network, "-o", model)
+    return model
+
+
 def run_tool(*command):
     """Runs another program. Raises Failed, with the last line that it wrote."""
     command = [str(part) for part in command]

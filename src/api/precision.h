@@ -17,7 +17,7 @@ struct OutputError {
   double error = 0;
 };
 
-// What optimizing for bf16, or for three products of it, did to each layer of a network.
+// Says what --precision bf16 or bf16x3 did to each layer of a network.
 struct PrecisionReport {
   std::string precision = "bf16";  // or "bf16x3", of which nothing is measured
   std::vector<LayerPrecision> layers;

@@ -119,7 +119,7 @@ TEST(VariantsTest, EachLevelIsChosenByItsInstructions) {
   }
 }
 
-// Of a file whose weights each level reads in another form.
+// Each level reads the weights in another form.
 TEST(VariantsTest, WeightsAreStoredOnce) {
   for (const std::unique_ptr<Graph>& graph : {Convolutions(14), IntegerProduct()}) {
     int64_t weights = 0;

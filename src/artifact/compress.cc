@@ -79,18 +79,10 @@ std::optional<Codebook> CodebookOf(std::span<const std::byte> bytes, uint64_t wi
   return codebook;
 }
 
-bool HasF16Alone(std::span<const std::byte> words) {
+// Whether all words are f32 of which `has_number` is true.
+bool AreAll(bool (*has_number)(float), std::span<const std::byte> words) {
   for (uint64_t i = 0; i < words.size() / kWordBytes; ++i) {
-    const uint32_t word = WordAt(words, i);
-    const float rounded = F16ToFloat(FloatToF16(std::bit_cast<float>(word)));
-    if (std::bit_cast<uint32_t>(rounded) != word) return false;
-  }
-  return true;
-}
-
-bool HasBF16Alone(std::span<const std::byte> words) {
-  for (uint64_t i = 0; i < words.size() / kWordBytes; ++i) {
-    if ((WordAt(words, i) & 0xFFFF) != 0) return false;
+    if (!has_number(std::bit_cast<float>(WordAt(words, i)))) return false;
   }
   return true;
 }
@@ -112,10 +104,10 @@ class Compressor {
     const bool is_compressed =
         AddIndices(padded, words, kWordBytes) || AddIndices(padded, padded.first(bytes), 1);
     if (is_compressed) return;
-    if (HasBF16Alone(words)) {
+    if (AreAll(FitsBF16, words)) {
       AppendHalves(padded, [](uint32_t word) { return static_cast<uint16_t>(word >> 16); });
       Extend(ConstantEncoding::kBF16, padded.size());
-    } else if (HasF16Alone(words)) {
+    } else if (AreAll(FitsF16, words)) {
       AppendHalves(padded, [](uint32_t word) { return FloatToF16(std::bit_cast<float>(word)); });
       Extend(ConstantEncoding::kF16, padded.size());
     } else {
@@ -170,7 +162,7 @@ class Compressor {
     }
   }
 
-  // Of each word, what `half_of` makes of it.
+  // Appends what `half_of` makes of each word.
   void AppendHalves(std::span<const std::byte> padded, uint16_t (*half_of)(uint32_t)) {
     for (uint64_t i = 0; i < padded.size() / kWordBytes; ++i) {
       const uint16_t half = half_of(WordAt(padded, i));

@@ -69,7 +69,7 @@ Extent ExtentOf(const TensorInfo& tensor) {
   return {tensor.place, tensor.offset, tensor.offset + tensor.bytes};
 }
 
-// What a port's tensor must be. `kind`: "input" or "output".
+// Checks the tensor of a port. `kind`: "input" or "output".
 std::string CheckPort(const Port& port, const std::string& kind, const Program& program) {
   const auto fault = [&](const char* what) { return kind + " " + Quote(port.name) + " " + what; };
   if (port.tensor >= program.tensors.size()) return fault("is no tensor");

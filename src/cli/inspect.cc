@@ -71,7 +71,7 @@ std::string VariantTable(const NetworkDescription& d) {
                       FormatTable(rows, {false, true, true, true, false}));
 }
 
-// Where the file's bytes go.
+// Lists the parts of the file by their bytes.
 std::string FileTable(const NetworkDescription& d) {
   constexpr size_t kMost = 12;  // weights that have a line of their own
   const auto row = [&](const std::string& what, uint64_t bytes, const std::string& prepacked) {

@@ -31,7 +31,7 @@ struct CompileOptions {
   int jobs = 1;  // threads that compile kernels
   // Who decides how kernels are scheduled; outlives the call. Null: the strategies' cost models.
   const KernelChooser* chooser = nullptr;
-  // Of the graph's maps, where it is one for one target; none: as ChooseFlips() says.
+  // The layouts of one graph's maps, for one target. Without them, ChooseFlips() decides.
   std::optional<BlockFlips> flips;
   // Whether constants are compressed in the file, without loss, where that makes it smaller: it then takes
   // longer to load, and the loaded weights are memory of the process's own. Kernels are the same.

@@ -1,7 +1,6 @@
 #include "compile/variant.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "base/file.h"

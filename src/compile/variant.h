@@ -2,6 +2,7 @@
 #ifndef ATTUNE_COMPILE_VARIANT_H_
 #define ATTUNE_COMPILE_VARIANT_H_
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,7 +30,7 @@ std::span<const std::byte> BytesOf(const Tensor& tensor) {
 }
 
 // The same numbers as i8; nothing where they are not i16 or do not fit.
-std::optional<Tensor> Narrowed(const Tensor& tensor) {
+std::optional<Tensor> AsI8(const Tensor& tensor) {
   if (tensor.dtype() != DType::kI16) return std::nullopt;
   const std::span<const int16_t> wide = tensor.as<int16_t>();
   const auto fits = [](int16_t number) { return number == static_cast<int8_t>(number); };
@@ -166,7 +165,7 @@ class Placement {
   }
 
   Use FormOf(const Tensor& tensor, const LoopNest& prepacking, int64_t bytes) {
-    const std::optional<Tensor> narrowed = Narrowed(tensor);
+    const std::optional<Tensor> narrowed = AsI8(tensor);
     const Tensor& stored = narrowed ? *narrowed : tensor;
     const size_t source = SourceOf(stored);
     LoopNest nest = WithInputOf(prepacking, stored.dtype());

@@ -1,7 +1,6 @@
 #include "plan/narrow_constants.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -15,18 +14,12 @@
 namespace attune {
 namespace {
 
-bool HoldsBF16(float number) { return (std::bit_cast<uint32_t>(number) & 0xFFFF) == 0; }
-
-bool HoldsF16(float number) {
-  return std::bit_cast<uint32_t>(F16ToFloat(FloatToF16(number))) == std::bit_cast<uint32_t>(number);
-}
-
 // The type of 16 bits that holds all numbers of the constant: bf16, which widens faster, where both do.
 std::optional<DType> NarrowTypeOf(const Tensor& constant) {
   if (constant.dtype() != DType::kF32) return std::nullopt;
   const std::span<const float> numbers = constant.as<float>();
-  if (std::ranges::all_of(numbers, HoldsBF16)) return DType::kBF16;
-  if (std::ranges::all_of(numbers, HoldsF16)) return DType::kF16;
+  if (std::ranges::all_of(numbers, FitsBF16)) return DType::kBF16;
+  if (std::ranges::all_of(numbers, FitsF16)) return DType::kF16;
   return std::nullopt;
 }
 
@@ -77,7 +70,7 @@ bool OnlyMoves(const LoopNest& nest) {
   return moves;
 }
 
-// Of the nest's parameter of that name, another of the same shape; null where it has none.
+// Gives the nest's parameter of that name, if it has one of f32, the other type.
 void Replace(const std::string& name, DType dtype, LoopNest& nest) {
   for (const LoopNest::Param& param : nest.params) {
     if (param.buffer->name != name || param.buffer->dtype != DType::kF32) continue;

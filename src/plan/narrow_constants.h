@@ -25,7 +25,7 @@ using NarrowInputs = std::map<int, DType>;
 // of them have room.
 NarrowInputs FindNarrowInputs(const Node& group, int64_t constant_bytes, const Target& target);
 
-// Of the graph and its regions.
+// The bytes of all constants in the graph and its regions.
 int64_t ConstantBytes(const Graph& graph);
 
 // The same numbers in the type, which holds them.

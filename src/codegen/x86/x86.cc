@@ -18,7 +18,7 @@ namespace Intrinsic = llvm::Intrinsic;
 // Lanes of 32 bits in a vector of AVX-512, and of AVX2.
 constexpr int64_t kWhole = 16, kHalf = 8;
 
-// Of instructions of AVX-512 on whole vectors of f32: the mask, and the rounding.
+// Operands of AVX-512's instructions: the mask of a whole vector of f32, and the rounding.
 constexpr uint16_t kAllLanes = 0xFFFF;
 constexpr uint32_t kRoundAsSet = 4;
 
@@ -43,7 +43,7 @@ DotIntrinsics IntrinsicsOf(const ProductInstruction& instruction) {
     return {Intrinsic::x86_avx512_pmaddw_d_512, Intrinsic::x86_avx2_pmadd_wd, /*adds=*/false};
   if (instruction.right == DType::kU8) return {Intrinsic::not_intrinsic, Intrinsic::x86_avx2_vpdpbuud_256};
   if (instruction.left == DType::kI8) return {Intrinsic::not_intrinsic, Intrinsic::x86_avx2_vpdpbssd_256};
-  // Of AVX-VNNI and of AVX-512 alike.
+  // AVX-VNNI and AVX-512 have the same intrinsics.
   return {Intrinsic::x86_avx512_vpdpbusd_512, Intrinsic::x86_avx512_vpdpbusd_256};
 }
 

@@ -31,7 +31,7 @@ double OutputTransformCycles(int64_t tile, const Target& target) {
   return (arithmetic + n * n + 2 * m * m) / target.fma_per_cycle;
 }
 
-// Of a plan's data.
+// How many bytes a plan's data take.
 struct Bytes {
   int64_t products, input, whole_input, filters;  // the first two of a block of tiles
 
