@@ -82,14 +82,14 @@ absl::Status AppendDifference(const Arrangement& arrangement, const Arrangement&
 
 absl::StatusOr<LayoutTrial> TryFlips(const Network& network, const BlockFlips& now, const BlockFlips& flipped,
                                      const std::map<std::string, Candidate>& best, const Target& target,
-                                     int threads) {
+                                     int threads, std::optional<bool> is_adopted) {
   const RecordChooser chooser(best);
   ASSIGN_OR_RETURN(Arrangement standard, MakeArrangement(network, now, chooser, target));
   ASSIGN_OR_RETURN(Arrangement candidate, MakeArrangement(network, flipped, chooser, target));
   ASSIGN_OR_RETURN(const NetworkTimes times,
                    TimeNetworks(standard.network, candidate.network, threads, kTrialSeconds));
   LayoutTrial trial{.ratio_low = times.ratio_low, .ratio_high = times.ratio_high, .kernels = {}};
-  trial.is_adopted = times.ratio_high < 1;
+  trial.is_adopted = is_adopted.value_or(times.ratio_high < 1);
   if (!trial.is_adopted) return trial;
   ASSIGN_OR_RETURN(const NetworkProfile profile,
                    ProfileNetworks(standard.network, candidate.network, threads));

@@ -3,6 +3,7 @@
 #define ATTUNE_API_LAYOUT_TRIAL_H_
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -12,10 +13,11 @@
 namespace attune {
 
 // Measures an optimized network on this machine in turns, with the blocks that either says and with the
-// kernels that `best` has for tasks; others have the default.
+// kernels that `best` has for tasks; others have the default. `is_adopted`: whether the new ones are faster,
+// where that is known.
 absl::StatusOr<LayoutTrial> TryFlips(const Network& network, const BlockFlips& now, const BlockFlips& flipped,
                                      const std::map<std::string, Candidate>& best, const Target& target,
-                                     int threads);
+                                     int threads, std::optional<bool> is_adopted);
 
 }  // namespace attune
 

@@ -62,6 +62,7 @@ std::string OptionsJson(const TuneOptions& o, const Network& network, const std:
                          {"retry_layouts", t.retry_layouts},
                          {"use_model", o.use_model},
                          {"cost_model", o.cost_model},
+                         {"replay", o.replay},
                          {"pass_plan", Sha256Hex(network.pass_plan())},
                          {"tasks", Sha256Hex(absl::StrJoin(digests, " "))}})
       .dump();
@@ -155,7 +156,10 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   ASSIGN_OR_RETURN(Target target, HostTarget());
   ASSIGN_OR_RETURN(std::vector<TuningTask> tasks, network.Tasks(target));
   if (tasks.empty()) return InvalidInput(network.source(), ": computes nothing that could be tuned");
-  ASSIGN_OR_RETURN(std::unique_ptr<EventLog> events, EventLog::Open(options.events, Now));
+  std::unique_ptr<Recording> recording;
+  if (!options.replay.empty()) {
+    ASSIGN_OR_RETURN(recording, Recording::Load(options.replay));
+  }
   ASSIGN_OR_RETURN(std::unique_ptr<RecordDatabase> records,
                    OpenRecords(options.records, DatabaseAccess::kCreate));
   const std::string device = options.device.empty() ? DeviceFingerprint() : options.device;
@@ -175,9 +179,11 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
                             .options = work,
                             .start_ms = WallClock()};
   ASSIGN_OR_RETURN(ActiveRun run, ActiveRun::ResumeOrBegin(*records, wanted));
+  ASSIGN_OR_RETURN(std::unique_ptr<EventLog> events, EventLog::Open(options.events, run.run().id, Now));
   std::unique_ptr<NetworkTuner> tuner(
       new NetworkTuner(network, target, std::move(records), std::move(events), std::move(run)));
   tuner->flips_ = std::move(flips);
+  tuner->recording_ = std::move(recording);
   // With other caches than those of a network, times say nothing about one.
   if (options.tuning.retry_layouts && options.tuning.cache == CacheMode::kNetwork) {
     ASSIGN_OR_RETURN(tuner->block_classes_, network.NumBlockClasses(target));
@@ -208,6 +214,7 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   tools.records = tuner->records_.get();
   tools.model = tuner->model_.get();
   tools.events = tuner->events_.get();
+  tools.recording = tuner->recording_.get();
   tools.now = Now;
   tools.wall_clock = WallClock;
   tuner->Provide(tools, threads);
@@ -223,8 +230,8 @@ void NetworkTuner::Provide(TuningTools& tools, int threads) {
   tools.profile_network = [this, threads](const auto& best) {
     return ProfileNetworks(CompileWith({}, flips_), CompileWith(best, flips_), threads);
   };
-  tools.try_layout = [this, threads](int block_class, const auto& best) {
-    return TryLayout(block_class, best, threads);
+  tools.try_layout = [this, threads](int block_class, const auto& best, std::optional<bool> is_adopted) {
+    return TryLayout(block_class, best, threads, is_adopted);
   };
   tools.measure_network = [this, threads](const auto& best) {
     return TimeNetworks(CompileWith({}, {}), CompileWith(best, flips_), threads, kNetworkSeconds);
@@ -244,11 +251,12 @@ Network NetworkTuner::CompileWith(const std::map<std::string, Candidate>& config
 Network NetworkTuner::Compile() const { return CompileWith(job_->Best(), flips_); }
 
 absl::StatusOr<LayoutTrial> NetworkTuner::TryLayout(int block_class,
-                                                    const std::map<std::string, Candidate>& best,
-                                                    int threads) {
+                                                    const std::map<std::string, Candidate>& best, int threads,
+                                                    std::optional<bool> is_adopted) {
   BlockFlips flipped = flips_;
   if (!flipped.insert(block_class).second) flipped.erase(block_class);
-  ASSIGN_OR_RETURN(LayoutTrial trial, TryFlips(network_, flips_, flipped, best, target_, threads));
+  ASSIGN_OR_RETURN(LayoutTrial trial,
+                   TryFlips(network_, flips_, flipped, best, target_, threads, is_adopted));
   if (trial.is_adopted) flips_ = std::move(flipped);
   return trial;
 }

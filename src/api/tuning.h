@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct TuneOptions {
   TuningOptions tuning;
   std::string records;     // the database; empty: the default one, which is made where it is missing
   std::string events;      // the file of events; empty: none
+  std::string replay;      // the file of another run's events, whose times are believed; empty: none
   std::string device;      // the key of its records; empty: DeviceFingerprint()
   bool use_model = true;   // whether a cost model is learned and asked
   std::string cost_model;  // the file of the one to begin with; empty: the one of this program; "none": none
@@ -57,6 +59,8 @@ class NetworkTuner {
   EventLog& events() { return *events_; }
   const ActiveRun& run() const { return run_; }
   const std::string& records_path() const { return records_->path(); }
+  // Null unless one is replayed.
+  const Recording* recording() const { return recording_.get(); }
 
   // The network as it was tuned until now.
   Network Compile() const;
@@ -71,7 +75,7 @@ class NetworkTuner {
   Network CompileWith(const std::map<std::string, Candidate>& configs, const BlockFlips& flips) const;
   // With other blocks for one class of maps.
   absl::StatusOr<LayoutTrial> TryLayout(int block_class, const std::map<std::string, Candidate>& best,
-                                        int threads);
+                                        int threads, std::optional<bool> is_adopted);
 
   Network network_;
   Target target_;
@@ -83,6 +87,7 @@ class NetworkTuner {
   std::unique_ptr<CostModel> model_;
   std::unique_ptr<LocalBuilder> builder_;
   std::unique_ptr<LocalMeasurer> measurer_;
+  std::unique_ptr<Recording> recording_;
   std::unique_ptr<TuningJob> job_;
 };
 

@@ -75,7 +75,7 @@ std::optional<double> ParseSeconds(const std::string& text) {
   return seconds > 0 && seconds <= kMost ? std::optional(seconds) : std::nullopt;
 }
 
-Json ToJson(const TuningSummary& s, const std::string& records, bool stopped) {
+Json ToJson(const TuningSummary& s, const NetworkTuner& tuner, bool stopped) {
   Json tasks = Json::array();
   for (const TaskSummary& t : s.tasks) {
     tasks.push_back({{"task", t.digest},
@@ -97,11 +97,15 @@ Json ToJson(const TuningSummary& s, const std::string& records, bool stopped) {
   }
   Json ranks = Json::array();
   for (const RankPoint& p : s.ranks) ranks.push_back({{"trials", p.trials}, {"correlation", p.correlation}});
+  Json replayed;
+  if (const Recording* recording = tuner.recording())
+    replayed = {{"asked", recording->asked()}, {"missing", recording->missing()}};
   return {{"model", s.model},
           {"device", s.device},
           {"threads", s.threads},
           {"run", s.run},
-          {"records", records},
+          {"records", tuner.records_path()},
+          {"replayed", std::move(replayed)},
           {"search", s.search},
           {"trials", s.trials},
           {"seconds", s.elapsed_seconds},
@@ -142,10 +146,14 @@ absl::Status WriteResults(const Flags& flags, NetworkTuner& tuner, bool stopped)
   if (!flags.output.empty()) RETURN_IF_ERROR(tuner.Compile().Save(flags.output).status());
   if (!flags.report.empty()) RETURN_IF_ERROR(WriteFileAtomically(flags.report, ReportHtml(summary)));
   if (!flags.model.json.empty())
-    RETURN_IF_ERROR(WriteJson(ToJson(summary, tuner.records_path(), stopped), flags.model.json));
+    RETURN_IF_ERROR(WriteJson(ToJson(summary, tuner, stopped), flags.model.json));
   if (!LeaveStdout({flags.output, flags.report, flags.tune.events, flags.model.json}))
     return absl::OkStatus();
   PrintResult(ResultText(summary));
+  if (const Recording* recording = tuner.recording()) {
+    PrintResult(absl::StrCat("of ", recording->asked(), " results, ", recording->missing(),
+                             " were not in the recording\n"));
+  }
   PrintResult(absl::StrCat("records are in ", tuner.records_path(), UseOfRecords(flags, stopped)));
   return absl::OkStatus();
 }
@@ -163,6 +171,10 @@ absl::Status Tune(Flags& flags) {
   }
   if (!flags.model.cpus.empty()) {
     return InvalidInput("--cpu: tuning measures on the processor of this machine; leave the flag out");
+  }
+  if (!flags.tune.replay.empty() && flags.model.records.empty()) {
+    return InvalidInput("--replay: the records of this run will hold times of another one; name a database ",
+                        "of its own with --records");
   }
   RETURN_IF_ERROR(CheckFiles(flags));
   Network network = Network::FromGraph(Graph("none"), "");
@@ -217,6 +229,10 @@ void AddTuneCommand(CLI::App& app, Action& action) {
   AddOutputFlag(*command, "-o,--output", flags->output, "write the tuned artifact here");
   AddOutputFlag(*command, "--report", flags->report, "write a page about the run here (HTML)");
   AddOutputFlag(*command, "--events", flags->tune.events, "append what happens here, as JSON lines");
+  command->add_option(
+      "--replay", flags->tune.replay,
+      "measure, but learn from the times in this file of another run's events: to compare builds "
+      "and machines; with --records, since they are not this run's");
   command->add_flag("--space", flags->shows_space, "only show what there is to choose from");
   command
       ->add_option("--batch", tuning.batch, "candidates that are built and measured together (default: 32)")

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -14,26 +15,30 @@
 
 namespace attune {
 
-// One line an event: {"seconds": since the log was opened, "event": name, …}. Each line is in the file when
-// Write() returns, so that a killed run leaves all of its events. Not thread safe.
+// One line an event: {"job": id, "seconds": since the log was opened, "event": name, …}. Each line is in the
+// file when Write() returns, so that a killed run leaves all of its events. Thread safe, but for Listen().
 class EventLog {
  public:
-  // Appends to the file at `path` (OpenToAppend of base/output_file.h), or writes nothing where that is
-  // empty. `now`: seconds on a monotonic clock.
-  static absl::StatusOr<std::unique_ptr<EventLog>> Open(const std::string& path, std::function<double()> now);
+  // Of the job with the id `job`. Appends to the file at `path` (OpenToAppend of base/output_file.h), or
+  // writes nothing where that is empty. `now`: seconds on a monotonic clock.
+  static absl::StatusOr<std::unique_ptr<EventLog>> Open(const std::string& path, std::string job,
+                                                        std::function<double()> now);
 
-  // Calls `listener` with each event too.
+  // Calls `listener` with each event too, one at a time. Before the first event.
   using Listener = std::function<void(std::string_view event, const nlohmann::json& fields)>;
   void Listen(Listener listener) { listener_ = std::move(listener); }
 
-  // `fields` is an object without "seconds" and "event". Fails where the file cannot grow.
+  // `fields` is an object without "job", "seconds" and "event". Fails where the file cannot grow.
   absl::Status Write(std::string_view event, const nlohmann::json& fields);
 
  private:
-  explicit EventLog(std::function<double()> now) : now_(std::move(now)), start_(now_()) {}
+  EventLog(std::string job, std::function<double()> now)
+      : job_(std::move(job)), now_(std::move(now)), start_(now_()) {}
 
+  std::mutex mutex_;
   std::string path_;
   FileDescriptor file_;
+  const std::string job_;
   std::function<double()> now_;
   double start_;
   Listener listener_;

@@ -23,6 +23,7 @@
 #include "tune/events.h"
 #include "tune/measurer.h"
 #include "tune/options.h"
+#include "tune/recording.h"
 #include "tune/report.h"
 #include "tune/stage.h"
 #include "tune/task_tuning.h"
@@ -66,15 +67,19 @@ struct TuningTools {
   RecordDatabase* records = nullptr;
   CostModel* model = nullptr;  // null: search strategies do without
   EventLog* events = nullptr;
+  Recording* recording = nullptr;       // whose times are believed; null: this run's
   std::function<double()> now;          // seconds on a monotonic clock
   std::function<int64_t()> wall_clock;  // milliseconds since 1970
   // Measures the network as it is untuned, and with these configs by the tasks' texts; null: not measured.
   std::function<absl::StatusOr<NetworkTimes>(const std::map<std::string, Candidate>&)> measure_network;
   // The same of its kernels; null: what kernels are worth by themselves is what they are worth.
   std::function<absl::StatusOr<NetworkProfile>(const std::map<std::string, Candidate>&)> profile_network;
-  // The network's classes of maps that have blocks to choose from, and how one is tried, with these configs.
+  // The network's classes of maps that have blocks to choose from, and how one is tried, with these configs;
+  // where it is given, whether it is adopted is known before.
   int block_classes = 0;
-  std::function<absl::StatusOr<LayoutTrial>(int, const std::map<std::string, Candidate>&)> try_layout;
+  std::function<absl::StatusOr<LayoutTrial>(int, const std::map<std::string, Candidate>&,
+                                            std::optional<bool>)>
+      try_layout;
 };
 
 // Not thread safe, but for Stop().
@@ -144,6 +149,8 @@ class TuningJob {
   // Whether the time is over but for what ends with the network's own time.
   bool IsLate() const;
   absl::Status MeasureOne(Pending& pending);
+  absl::StatusOr<Measurement> Measure(const Pending& pending, const MeasureOptions& options,
+                                      const Incumbent* incumbent);
   // Measures candidates of a task again, in turns with its default.
   absl::Status Confirm(size_t task);
   // Confirms what is best within the network, where it has other neighbours in the caches.
@@ -160,6 +167,10 @@ class TuningJob {
                     const std::string& reason, double measure_seconds, std::string_view search);
   absl::Status KeepRecord(const Record& record);
   absl::Status TrainModel();
+  // Of the next event, where the job replays a recording that has one.
+  std::optional<nlohmann::json> Recorded(const std::string& event, const std::string& subject) {
+    return tools_.recording == nullptr ? std::nullopt : tools_.recording->Next(event, subject);
+  }
   absl::Status Log(std::string_view event, nlohmann::json fields) {
     return tools_.events->Write(event, fields);
   }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "tune/job.h"
 #include "tune/timing.h"
@@ -63,7 +64,7 @@ absl::Status TuningJob::Confirm(size_t index) {
     m.outcome = pending.built.outcome;
     m.reason = pending.built.reason;
     if (m.outcome == TrialOutcome::kOk) {
-      m = tools_.measurer->Measure(task.task(), pending.built.kernel, options, &incumbent);
+      ASSIGN_OR_RETURN(m, Measure(pending, options, &incumbent));
     }
     if (m.outcome != TrialOutcome::kOk || m.ratio <= 0) {
       task.Confirm(pending.candidate, std::numeric_limits<double>::infinity(), false, "");
@@ -103,10 +104,14 @@ absl::Status TuningJob::CompareInNetwork() {
     if (!code.has_value()) continue;
     const auto standard = profile.untuned.find(code->standard), tuned = profile.tuned.find(code->best);
     if (standard == profile.untuned.end() || tuned == profile.tuned.end()) continue;
-    const std::optional<MedianInterval> ratio = RatioOfTurns(tuned->second, standard->second);
+    std::optional<MedianInterval> ratio = RatioOfTurns(tuned->second, standard->second);
     if (!ratio.has_value()) continue;
+    const std::string candidate = ToString(task.best()->strategy, task.best()->config);
+    const std::string subject = absl::StrCat(task.task().digest, " ", candidate);
+    if (const auto recorded = Recorded("compare", subject))
+      ratio = {recorded->at("ratio"), recorded->at("ratio_low"), recorded->at("ratio_high")};
     RETURN_IF_ERROR(Log("compare", {{"task", task.task().digest},
-                                    {"candidate", ToString(task.best()->strategy, task.best()->config)},
+                                    {"candidate", candidate},
                                     {"ratio", ratio->median},
                                     {"ratio_low", ratio->low},
                                     {"ratio_high", ratio->high}}));
@@ -129,7 +134,10 @@ absl::Status TuningJob::CompareInNetwork() {
 // now; where the network is faster with them, the times of all kernels that differ make compilation choose
 // them, too.
 absl::Status TuningJob::TryLayout(int block_class) {
-  ASSIGN_OR_RETURN(const LayoutTrial trial, tools_.try_layout(block_class, Best()));
+  std::optional<bool> is_adopted;
+  if (const auto recorded = Recorded("layout", absl::StrCat(block_class)))
+    is_adopted = recorded->at("adopted").get<bool>();
+  ASSIGN_OR_RETURN(const LayoutTrial trial, tools_.try_layout(block_class, Best(), is_adopted));
   for (const LayoutTrial::Kernel& kernel : trial.kernels) {
     Record record = NewRecord(kernel.task, kernel.candidate);
     record.timing = {kernel.seconds, kernel.seconds, kernel.seconds, 1};
@@ -143,7 +151,11 @@ absl::Status TuningJob::TryLayout(int block_class) {
 }
 
 absl::StatusOr<NetworkTimes> TuningJob::TimeNetwork() {
-  ASSIGN_OR_RETURN(const NetworkTimes times, tools_.measure_network(Best()));
+  ASSIGN_OR_RETURN(NetworkTimes times, tools_.measure_network(Best()));
+  if (const auto recorded = Recorded("network", "")) {
+    times = {recorded->at("untuned_seconds"), recorded->at("tuned_seconds"), recorded->at("ratio_low"),
+             recorded->at("ratio_high")};
+  }
   RETURN_IF_ERROR(Log("network", {{"untuned_seconds", times.untuned},
                                   {"tuned_seconds", times.tuned},
                                   {"ratio_low", times.ratio_low},

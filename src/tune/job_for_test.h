@@ -152,7 +152,7 @@ class TuningJobTest : public testing::Test {
       return time_network_ == nullptr ? network_ : time_network_(best);
     };
     tools.block_classes = static_cast<int>(layouts_.size());
-    tools.try_layout = [this](int block_class, const std::map<std::string, Candidate>&) {
+    tools.try_layout = [this](int block_class, const std::map<std::string, Candidate>&, std::optional<bool>) {
       tried_.push_back(block_class);
       return layouts_[static_cast<size_t>(block_class)];
     };
@@ -245,7 +245,7 @@ class TuningJobTest : public testing::Test {
   FakeBuilder builder_{machine_};
   FakeMeasurer measurer_{machine_};
   std::unique_ptr<CostModel> model_;
-  std::unique_ptr<EventLog> events_ = *EventLog::Open("", [this] { return machine_.now; });
+  std::unique_ptr<EventLog> events_ = *EventLog::Open("", "run", [this] { return machine_.now; });
   absl::StatusOr<NetworkTimes> network_ = NetworkTimes{0.02, 0.01, 0.49, 0.51};
   std::function<NetworkTimes(const std::map<std::string, Candidate>&)> time_network_;  // null: as above
   std::vector<std::map<std::string, Candidate>> networks_;                             // that were measured

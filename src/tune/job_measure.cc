@@ -69,6 +69,21 @@ absl::Status TuningJob::KeepRecord(const Record& record) {
   return Log("trial", std::move(fields));
 }
 
+// What comes of a candidate that is built: as measured, or as recorded.
+absl::StatusOr<Measurement> TuningJob::Measure(const Pending& pending, const MeasureOptions& options,
+                                               const Incumbent* incumbent) {
+  const TuningTask& task = tasks_[pending.task]->task();
+  const std::string candidate = ToString(pending.candidate.strategy, pending.candidate.config);
+  Measurement m = tools_.measurer->Measure(task, pending.built.kernel, options, incumbent);
+  if (tools_.recording != nullptr)
+    m = tools_.recording->NextMeasurement(task.digest, candidate).value_or(std::move(m));
+  nlohmann::json fields = ToJson(m);
+  fields["task"] = task.digest;
+  fields["candidate"] = candidate;
+  RETURN_IF_ERROR(Log("measurement", std::move(fields)));
+  return m;
+}
+
 absl::Status TuningJob::MeasureOne(Pending& pending) {
   TaskTuning& task = *tasks_[pending.task];
   const bool is_reference = task.IsReference(pending.candidate);
@@ -82,8 +97,8 @@ absl::Status TuningJob::MeasureOne(Pending& pending) {
   if (!task.best().has_value()) options.abandon_ratio = 0;
   if (incumbent.has_value() && task.best().has_value())
     options.best_ratio = task.best_seconds() / incumbent->seconds;
-  const Measurement m = tools_.measurer->Measure(task.task(), pending.built.kernel, options,
-                                                 incumbent.has_value() ? &*incumbent : nullptr);
+  ASSIGN_OR_RETURN(const Measurement m,
+                   Measure(pending, options, incumbent.has_value() ? &*incumbent : nullptr));
   if (m.outcome != TrialOutcome::kOk) {
     task.AddFailure(pending.candidate);
     return Keep(pending, m.outcome, {}, m.reason, m.seconds, options_.search);
