@@ -21,6 +21,8 @@
 #include "absl/strings/str_join.h"
 #include "base/random.h"
 #include "base/status.h"
+#include "device/host.h"
+#include "device/peaks.h"
 #include "graph/text.h"
 #include "kernel_timer.h"
 #include "lower/strategy.h"

@@ -26,11 +26,12 @@
 #include "base/status.h"
 #include "codegen/codegen.h"
 #include "codegen/host_code.h"
+#include "device/host.h"
 #include "graph/text.h"
 #include "lower/strategy.h"
 #include "target/target.h"
-#include "tune/cost_model.h"
-#include "tune/rank_correlation.h"
+#include "tune/cost_model/cost_model.h"
+#include "tune/cost_model/rank_correlation.h"
 
 namespace attune {
 namespace {

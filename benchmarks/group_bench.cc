@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "base/status.h"
+#include "device/host.h"
 #include "graph/text.h"
 #include "kernel_timer.h"
 #include "lower/flatten.h"

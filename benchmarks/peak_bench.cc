@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "device/host.h"
+#include "device/peaks.h"
 #include "target/target.h"
 
 namespace attune {

@@ -12,7 +12,7 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src"
 
 EARLY = ["base", "graph"]
 FRONT = EARLY + ["import", "reference", "opt"]
-BACK = ["target", "tensor", "lower", "plan", "codegen", "artifact"]
+BACK = ["target", "device", "tensor", "lower", "plan", "codegen", "artifact"]
 
 # The folder, and what it may include beside itself. docs/architecture.md explains the order.
 MAY_INCLUDE = {
@@ -25,19 +25,22 @@ MAY_INCLUDE = {
     # One schema serves what is read and what is written.
     "export": EARLY + ["import/onnx/onnx.pb.h"],
     "target": ["base"],
+    "device": ["base", "target"],
     "tensor": ["base"],
     "lower": EARLY + ["tensor", "target"],
     # Memory is planned with the alignment that the file promises.
     "plan": EARLY + ["tensor", "lower", "target", "artifact/artifact.h"],
-    "codegen": ["base", "tensor", "target"],
+    # The kernels that prepack weights run on the machine that compiles.
+    "codegen": ["base", "tensor", "target", "device"],
     "artifact": ["base"],
     # The reader and what it stands on, which is all but the writer's files; and headers without dependencies.
     "runtime": ["artifact/artifact.h", "artifact/expand.h", "artifact/reader.h", "base/printable.h",
-                "target/features.h", "target/host_features.h"],
+                "target/features.h", "device/host_features.h"],
     "compile": FRONT + BACK,
+    "measure": BACK + ["base", "runtime", "tune"],
     # Kernels are measured with the threads that they are deployed on.
-    "tune": FRONT + BACK + ["compile", "runtime/device.h"],
-    "api": FRONT + BACK + ["runtime", "compile", "tune", "quant", "export"],
+    "tune": FRONT + BACK + ["compile", "measure", "runtime/device.h"],
+    "api": FRONT + BACK + ["runtime", "compile", "measure", "tune", "quant", "export"],
     "io": EARLY,
     # The zoo writes the format that the importer reads: one schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],

@@ -5,9 +5,9 @@
 
 #include "api/network_turns.h"
 #include "base/status.h"
+#include "measure/timing.h"
 #include "plan/group_kernel.h"
-#include "tune/record_chooser.h"
-#include "tune/timing.h"
+#include "tune/records/record_chooser.h"
 
 namespace attune {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "api/network.h"
-#include "tune/job.h"
+#include "tune/job/job.h"
 
 namespace attune {
 

@@ -9,6 +9,7 @@
 #include "api/network.h"
 #include "base/float16.h"
 #include "base/random.h"
+#include "device/host.h"
 #include "reference/interpreter.h"
 
 namespace attune {

@@ -10,6 +10,7 @@
 #include "base/processors.h"
 #include "base/status.h"
 #include "compile/flips.h"
+#include "device/host.h"
 #include "import/import.h"
 #include "reference/interpreter.h"
 

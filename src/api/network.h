@@ -29,12 +29,13 @@
 #include "api/tensors.h"
 #include "api/verify.h"
 #include "compile/compile.h"
+#include "device/host.h"
 #include "graph/graph.h"
 #include "graph/text.h"
 #include "opt/driver.h"
 #include "opt/pass_plan.h"
 #include "target/target.h"
-#include "tune/task.h"
+#include "tune/task/task.h"
 
 namespace attune {
 

@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
-#include "tune/affinity.h"
-#include "tune/timing.h"
+#include "device/affinity.h"
+#include "measure/timing.h"
 
 namespace attune {
 namespace {
@@ -46,7 +46,7 @@ class NetworkRunner final : public BatchRunner {
     const double start = Now();
     for (int64_t i = 0; i < executions; ++i) {
       if (const absl::Status status = session.Run(); !status.ok()) {
-        return Failure{TrialOutcome::kOther, std::string(status.message())};
+        return Failure{TrialOutcome::kRetry, std::string(status.message())};
       }
     }
     *seconds = Now() - start;

@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "base/dtype.h"
 #include "base/status.h"
+#include "device/peaks.h"
 #include "graph/op.h"
 #include "runtime/model.h"
 

@@ -8,7 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "api/compiled_model.h"
-#include "target/roofline.h"
+#include "device/peaks.h"
+#include "device/roofline.h"
 #include "target/target.h"
 
 namespace attune {

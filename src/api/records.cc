@@ -6,6 +6,7 @@
 
 #include "base/processors.h"
 #include "base/status.h"
+#include "device/host.h"
 
 namespace attune {
 

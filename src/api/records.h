@@ -11,11 +11,11 @@
 #include "absl/status/statusor.h"
 #include "plan/chooser.h"
 #include "target/target.h"
-#include "tune/database.h"
-#include "tune/exchange.h"
-#include "tune/record.h"
-#include "tune/record_chooser.h"
-#include "tune/record_json.h"
+#include "tune/records/database.h"
+#include "tune/records/exchange.h"
+#include "tune/records/record.h"
+#include "tune/records/record_chooser.h"
+#include "tune/records/record_json.h"
 
 namespace attune {
 

@@ -19,9 +19,11 @@
 #include "base/file.h"
 #include "base/processors.h"
 #include "base/status.h"
-#include "target/roofline.h"
-#include "tune/record_chooser.h"
-#include "tune/space.h"
+#include "device/host.h"
+#include "device/peaks.h"
+#include "device/roofline.h"
+#include "tune/records/record_chooser.h"
+#include "tune/task/space.h"
 
 namespace attune {
 namespace {

@@ -9,9 +9,10 @@
 
 #include "api/network.h"
 #include "base/random.h"
+#include "device/host.h"
+#include "device/host_cpu_for_test.h"
 #include "reference/interpreter.h"
 #include "target/features.h"
-#include "target/host_cpu_for_test.h"
 
 namespace attune {
 namespace {

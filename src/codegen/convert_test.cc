@@ -8,6 +8,7 @@
 #include "base/float16.h"
 #include "base/random.h"
 #include "codegen/run_kernel.h"
+#include "device/host.h"
 
 namespace attune {
 namespace {

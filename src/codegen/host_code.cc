@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "target/tile_permission.h"
+#include "device/tile_permission.h"
 
 namespace attune {
 

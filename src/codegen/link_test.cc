@@ -10,6 +10,7 @@
 #include "codegen/gemm_nest.h"
 #include "codegen/run_kernel.h"
 #include "codegen/target_emitter.h"
+#include "device/host.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/SourceMgr.h"

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "codegen/run_kernel.h"
+#include "device/host.h"
 #include "target/features.h"
 #include "target/products.h"
 

@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "codegen/run_kernel.h"
+#include "device/host.h"
 
 namespace attune {
 namespace {

@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "codegen/codegen.h"
 #include "codegen/host_code.h"
+#include "device/host.h"
 #include "tensor/stmt.h"
 
 namespace attune {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/status.h"
+#include "device/host.h"
 #include "graph/text.h"
 #include "lower/strategy.h"
 

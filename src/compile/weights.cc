@@ -20,6 +20,7 @@
 #include "base/status.h"
 #include "codegen/host_code.h"
 #include "compile/kernels.h"
+#include "device/host.h"
 #include "tensor/replace_buffers.h"
 
 namespace attune {

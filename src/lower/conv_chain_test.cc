@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_replace.h"
+#include "device/host.h"
 #include "lower/kernel_under_test.h"
 
 namespace attune {

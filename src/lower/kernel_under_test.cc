@@ -16,6 +16,7 @@
 #include "codegen/codegen.h"
 #include "codegen/host_code.h"
 #include "codegen/run_kernel.h"
+#include "device/host.h"
 #include "graph/text.h"
 #include "lower/strategy.h"
 #include "reference/compare.h"

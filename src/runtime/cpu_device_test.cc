@@ -1,9 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "device/host.h"
+#include "device/host_cpu_for_test.h"
 #include "runtime/cpu_features.h"
 #include "runtime/device.h"
-#include "target/host_cpu_for_test.h"
 #include "target/target.h"
 
 namespace attune {

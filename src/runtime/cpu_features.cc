@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 
+#include "device/host_features.h"
 #include "target/features.h"
-#include "target/host_features.h"
 
 namespace attune {
 

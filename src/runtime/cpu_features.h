@@ -19,7 +19,7 @@ const char* ChosenHostCpu();
 // Whether the processor, and the one that ATTUNE_HOST_CPU names, has the feature and the system saves its
 // registers. Linux's and LLVM's spellings are both understood ("avx512_bf16", "avx512bf16"). A feature that
 // this runtime does not know counts as absent. The first question about tiles ("amx_tile") requests them of
-// the system for this process (target/tile_permission.h), and code for them may run once the answer was yes.
+// the system for this process (device/tile_permission.h), and code for them may run once the answer was yes.
 bool HostHasFeature(std::string_view feature);
 
 // Those of `features` that the host lacks.

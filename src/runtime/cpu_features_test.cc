@@ -22,9 +22,10 @@
 #include <sstream>
 #include <thread>
 
-#include "target/host_cpu_for_test.h"
+#include "device/host.h"
+#include "device/host_cpu_for_test.h"
+#include "device/tile_permission.h"
 #include "target/target.h"
-#include "target/tile_permission.h"
 
 namespace attune {
 namespace {

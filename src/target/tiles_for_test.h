@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "device/host.h"
 #include "target/target.h"
 
 namespace attune {

@@ -1,8 +1,8 @@
 // The test program is its own worker, whose builds can be made to fail.
 #include <gtest/gtest.h>
 
-#include "tune/faults_for_test.h"
-#include "tune/worker.h"
+#include "tune/job/workers.h"
+#include "tune/task/faults_for_test.h"
 
 int main(int argc, char** argv) {
   if (const auto status = attune::RunIfWorker(argc, argv, attune::HooksOfTest())) return *status;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "device/host.h"
 #include "graph/text.h"
 #include "plan/chooser.h"
 

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/fatal.h"
 #include "base/file.h"
-#include "tune/tree_ensemble.h"
+#include "tune/cost_model/tree_ensemble.h"
 
 namespace {
 

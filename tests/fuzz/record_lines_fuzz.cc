@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "base/fatal.h"
-#include "tune/record_json.h"
+#include "tune/records/record_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view line(reinterpret_cast<const char*>(data), size);

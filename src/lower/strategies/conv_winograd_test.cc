@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/checked.h"
+#include "device/host.h"
 #include "lower/kernel_under_test.h"
 #include "lower/strategies/strategies.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "tune/search.h"
+#include "tune/search/search.h"
 
 namespace attune {
 

@@ -1,0 +1,80 @@
+// Messages between the tuner and its workers: length-prefixed bytes over a stream socket. A worker may crash
+// in the middle of one or write nonsense, so whatever arrives is checked, and everything is bounded.
+#ifndef ATTUNE_BASE_PROCESS_MESSAGE_H_
+#define ATTUNE_BASE_PROCESS_MESSAGE_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace attune {
+
+inline constexpr size_t kMaxMessageBytes = size_t{256} << 20;
+
+using Deadline = std::chrono::steady_clock::time_point;
+inline constexpr Deadline kNoDeadline = Deadline::max();
+// `seconds` from now; a century where it is longer than that.
+Deadline After(double seconds);
+// For poll(): milliseconds until then, rounded up; -1 for no deadline.
+int PollTimeout(Deadline deadline);
+
+// Appends values in the order in which a MessageReader takes them.
+class MessageWriter {
+ public:
+  void Int(int64_t value) { Append(&value, sizeof(value)); }
+  void Double(double value) { Append(&value, sizeof(value)); }
+  void Bytes(std::string_view bytes) {
+    Int(static_cast<int64_t>(bytes.size()));
+    text_.append(bytes);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  void Append(const void* value, size_t size) { text_.append(static_cast<const char*>(value), size); }
+
+  std::string text_;
+};
+
+// Reads what a MessageWriter wrote. After the first value that is not there or out of range, everything is
+// zero or empty, and Finish() says so.
+class MessageReader {
+ public:
+  // `text` outlives it.
+  explicit MessageReader(std::string_view text) : rest_(text) {}
+
+  int64_t Int(int64_t least = INT64_MIN, int64_t most = INT64_MAX);
+  bool Bool() { return Int(0, 1) != 0; }
+  double Double();  // finite
+  std::string Bytes(size_t most = kMaxMessageBytes);
+  // The number of elements that follow, each of which takes at least 8 bytes.
+  size_t Count(size_t most);
+
+  void Fail() { failed_ = true; }
+  bool ok() const { return !failed_; }
+  // Ok once everything has been read and was as expected.
+  absl::Status Finish() const;
+
+ private:
+  void Take(void* to, size_t size);
+
+  std::string_view rest_;
+  bool failed_ = false;
+};
+
+// Sends one message, or fails: the peer is gone (Unavailable), or does not take it in time
+// (DeadlineExceeded).
+absl::Status SendMessage(int socket, std::string_view payload, Deadline deadline);
+
+// Receives one, or fails: the peer is gone (Unavailable), sends nothing or only a part in time
+// (DeadlineExceeded), or something that is no message (DataLoss).
+absl::StatusOr<std::string> ReceiveMessage(int socket, Deadline deadline,
+                                           size_t max_bytes = kMaxMessageBytes);
+
+}  // namespace attune
+
+#endif  // ATTUNE_BASE_PROCESS_MESSAGE_H_

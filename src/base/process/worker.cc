@@ -1,0 +1,65 @@
+#include "base/process/worker.h"
+
+#include <poll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include "base/process/message.h"
+#include "base/process/worker_process.h"
+#include "base/threads.h"
+
+namespace attune {
+namespace {
+
+// What the program is does not change while it runs, hence a global.
+bool main_runs_workers = false;
+
+// Ends this process when the one that started it closes its end of the socket or is gone, whatever this one
+// is doing then. False where the system has no thread for it.
+bool EndWithParent() {
+  std::thread watcher;
+  const bool started = StartThread(watcher, [] {
+    pollfd entry = {kWorkerSocket, POLLRDHUP, 0};
+    while (poll(&entry, 1, -1) < 0 && errno == EINTR) {
+    }
+    _exit(0);
+  });
+  if (started) watcher.detach();
+  return started;
+}
+
+}  // namespace
+
+void LimitCpuSeconds(double seconds) {
+  rusage used = {};
+  getrusage(RUSAGE_SELF, &used);
+  rlimit limit = {};
+  getrlimit(RLIMIT_CPU, &limit);
+  limit.rlim_cur =
+      static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + static_cast<rlim_t>(seconds) + 2;
+  setrlimit(RLIMIT_CPU, &limit);
+}
+
+std::optional<int> RunIfWorker(int argc, char** argv, std::span<const WorkerKind> kinds) {
+  main_runs_workers = true;
+  if (argc != 3 || std::strcmp(argv[1], kWorkerFlag) != 0) return std::nullopt;
+  if (!EndWithParent()) {
+    // What a worker prints before it greets becomes the reason why it did not start.
+    std::fputs("the system has no more threads\n", stderr);
+    return 1;
+  }
+  if (!SendMessage(kWorkerSocket, kWorkerGreeting, kNoDeadline).ok()) return 0;
+  const auto kind = std::ranges::find(kinds, std::string_view(argv[2]), &WorkerKind::name);
+  constexpr int kUnknownKind = 2;
+  return kind == kinds.end() ? kUnknownKind : kind->run();
+}
+
+bool MainRunsWorkers() { return main_runs_workers; }
+
+}  // namespace attune

@@ -1,0 +1,210 @@
+#include "base/process/worker_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "base/process/worker.h"
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+constexpr size_t kPrintedBytes = 2000;                    // of its end, in a reason
+constexpr rlim_t kFileBytes = rlim_t{1} << 30;            // what a worker may write to one file
+constexpr const char* kMemoryWords[] = {"out of memory",  // LLVM's words for it, and the library's
+                                        "std::bad_alloc", "Cannot allocate memory"};
+
+constexpr int kTooFewFilesStatus = 78;  // exit status of a child that never was a worker
+
+// A worker runs machine code that is being tried out. Of our environment, in which there may be secrets and
+// what changes a program's behaviour, it gets what the system's loader, the tools that watch a program, and
+// HostTarget() need to find the same as here.
+constexpr std::string_view kInherited[] = {"ATTUNE_HOST_CPU",  "LD_LIBRARY_PATH", "TMPDIR",
+                                           "ASAN_OPTIONS",     "TSAN_OPTIONS",    "UBSAN_OPTIONS",
+                                           "LLVM_PROFILE_FILE"};
+std::vector<char*> WorkerEnvironment() {
+  std::vector<char*> variables;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    if (std::ranges::find(kInherited, text.substr(0, text.find('='))) != std::end(kInherited)) {
+      variables.push_back(*variable);
+    }
+  }
+  variables.push_back(nullptr);
+  return variables;
+}
+
+absl::Status SystemError(const char* what) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("cannot start a worker: ", what, ": ", std::strerror(errno)));
+}
+
+void LimitTo(int resource, rlim_t value) {
+  const rlimit limit = {value, value};
+  setrlimit(static_cast<__rlimit_resource>(resource), &limit);
+}
+
+// What the child does between fork and exec: system calls alone, since other threads of the tuner may hold
+// any lock. Does not return.
+struct Launch {
+  const char* program;
+  char* const* arguments;
+  char* const* environment;
+  int socket, output, file;
+  int64_t address_space_bytes;
+
+  [[noreturn]] void Execute() const {
+    constexpr int kAway = 16;  // beyond the numbers that are about to be taken
+    const int fds[] = {fcntl(socket, F_DUPFD, kAway), fcntl(output, F_DUPFD, kAway),
+                       file < 0 ? -1 : fcntl(file, F_DUPFD, kAway)};
+    const int null = fcntl(open("/dev/null", O_RDONLY), F_DUPFD, kAway);
+    if (fds[0] < 0 || fds[1] < 0 || (file >= 0 && fds[2] < 0) || null < 0) _exit(kTooFewFilesStatus);
+    dup2(null, STDIN_FILENO);
+    dup2(fds[1], STDOUT_FILENO);
+    dup2(fds[1], STDERR_FILENO);
+    dup2(fds[0], kWorkerSocket);
+    if (file >= 0) dup2(fds[2], kWorkerFile);
+    close_range(file >= 0 ? kWorkerFile + 1 : kWorkerSocket + 1, UINT_MAX, 0);
+
+    // What asks all processes of a group to end, such as an interrupt from the keyboard, is the tuner's
+    // matter.
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+
+    LimitTo(RLIMIT_CORE, 0);
+    LimitTo(RLIMIT_FSIZE, kFileBytes);
+    if (address_space_bytes > 0) LimitTo(RLIMIT_AS, static_cast<rlim_t>(address_space_bytes));
+    execve(program, arguments, environment);
+    _exit(127);
+  }
+};
+
+}  // namespace
+
+ProcessEnd DescribeEnd(int wait_status) {
+  ProcessEnd end;
+  if (WIFSIGNALED(wait_status)) {
+    const int number = WTERMSIG(wait_status);
+    end.reason = absl::StrCat("signal ", number, " (", strsignal(number), ")");
+    end.killed = number == SIGKILL || number == SIGTERM;
+    if (number == SIGXCPU) end.cause = ProcessEnd::Cause::kTimedOut;
+  } else {
+    const int status = WEXITSTATUS(wait_status);
+    end.reason = absl::StrCat("exit status ", status);
+    if (status == kOutOfMemoryStatus) {
+      end.cause = ProcessEnd::Cause::kOutOfMemory;
+      end.reason = "out of memory";
+    } else if (status == kTooFewFilesStatus) {
+      end.reason = kTooFewFiles;
+    }
+  }
+  return end;
+}
+
+absl::StatusOr<std::string> FindWorkerProgram(const std::string& given) {
+  if (!given.empty()) return given;
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::string beside = self.parent_path() / "attune-worker";
+  if (!error && access(beside.c_str(), X_OK) == 0) return beside;
+  if (MainRunsWorkers()) return std::string("/proc/self/exe");
+  return absl::NotFoundError(
+      absl::StrCat("there is no ", beside, " and this program cannot be one; name the worker program"));
+}
+
+absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Start(const std::string& program,
+                                                                    const std::string& kind,
+                                                                    const WorkerLimits& limits, int file) {
+  int sockets[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return SystemError("socketpair");
+  FileDescriptor ours(sockets[0]);
+  const FileDescriptor theirs(sockets[1]);
+  FileDescriptor output(memfd_create("attune-worker-output", MFD_CLOEXEC));
+  if (output.get() < 0) return SystemError("memfd_create");
+  fcntl(output.get(), F_SETFL, O_APPEND);  // stdout and stderr share it
+
+  std::string flag = kWorkerFlag, kind_text = kind, name = program;
+  char* const arguments[] = {name.data(), flag.data(), kind_text.data(), nullptr};
+  const std::vector<char*> environment = WorkerEnvironment();
+  const Launch launch = {program.c_str(), arguments, environment.data(),        theirs.get(),
+                         output.get(),    file,      limits.address_space_bytes};
+  std::unique_ptr<WorkerProcess> worker(new WorkerProcess(program, std::move(ours), std::move(output)));
+  worker->pid_ = fork();
+  if (worker->pid_ == 0) launch.Execute();
+  if (worker->pid_ < 0) return SystemError("fork");
+  return worker;
+}
+
+WorkerProcess::~WorkerProcess() {
+  if (pid_ > 0) Stop();
+}
+
+absl::Status WorkerProcess::AwaitReady(Deadline deadline) {
+  const absl::StatusOr<std::string> greeting = ReceiveMessage(socket(), deadline, sizeof(kWorkerGreeting));
+  if (greeting.ok() && *greeting == kWorkerGreeting) return absl::OkStatus();
+  const ProcessEnd end = Stop();
+  return absl::FailedPreconditionError(
+      absl::StrCat(program_, " does not serve as a worker of this version: ",
+                   greeting.ok() ? "it greets in another way" : std::string(greeting.status().message()),
+                   "; ", end.reason));
+}
+
+absl::Status WorkerProcess::Send(const std::string& request, Deadline deadline) {
+  if (ftruncate(output_.get(), 0) != 0) return SystemError("ftruncate");
+  return SendMessage(socket(), request, deadline);
+}
+
+std::string WorkerProcess::PrintedEnd() const {
+  const off_t size = lseek(output_.get(), 0, SEEK_END);
+  std::string text(std::min<size_t>(kPrintedBytes, size < 0 ? 0 : static_cast<size_t>(size)), '\0');
+  const ssize_t got = pread(output_.get(), text.data(), text.size(), size - static_cast<off_t>(text.size()));
+  text.resize(got < 0 ? 0 : static_cast<size_t>(got));
+  return text;
+}
+
+ProcessEnd WorkerProcess::Stop(double grace_seconds) {
+  int status = 0;
+  pid_t waited = 0;
+  for (const Deadline deadline = After(grace_seconds); waited == 0;) {
+    waited = waitpid(pid_, &status, WNOHANG);
+    if (waited != 0 || std::chrono::steady_clock::now() >= deadline) break;
+    poll(nullptr, 0, 1);
+  }
+  if (waited == 0) {
+    kill(pid_, SIGKILL);
+    do {
+      waited = waitpid(pid_, &status, 0);
+    } while (waited < 0 && errno == EINTR);
+  }
+  pid_ = -1;
+  socket_.Close();
+  // Where someone else has waited for it, all that is known is that it ended.
+  ProcessEnd end = waited > 0 ? DescribeEnd(status) : ProcessEnd{.reason = "it ended"};
+  const std::string printed = PrintedEnd();
+  for (const char* words : kMemoryWords) {
+    if (printed.find(words) != std::string::npos) end.cause = ProcessEnd::Cause::kOutOfMemory;
+  }
+  if (!printed.empty()) absl::StrAppend(&end.reason, "; it printed: ", printed);
+  return end;
+}
+
+}  // namespace attune

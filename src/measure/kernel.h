@@ -1,0 +1,53 @@
+// A kernel that can be measured: its code, and how it is called.
+#ifndef ATTUNE_MEASURE_KERNEL_H_
+#define ATTUNE_MEASURE_KERNEL_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+
+namespace attune {
+
+// What a parameter of a kernel is.
+enum class ParamKind : uint8_t {
+  kInput,      // an input of the region
+  kPrepared,   // what a preparation makes
+  kOutput,     // an output of the region
+  kWorkspace,  // memory of unspecified content, in one piece for all threads
+};
+
+struct KernelParam {
+  ParamKind kind = ParamKind::kInput;
+  int index = 0;  // of the input, preparation or output; 0 for a workspace
+  DType dtype = DType::kF32;
+  int64_t bytes = 0;
+};
+
+// Linked code, which runs wherever it lies at a multiple of 4096 bytes, and how to call it: kernel ABI v1.
+struct KernelCode {
+  struct Phase {
+    int64_t offset = 0;  // into `bytes`
+    bool parallel = false;
+  };
+  std::string bytes;
+  std::vector<Phase> phases;
+  int64_t scratch_bytes = 0;  // for each thread
+  std::vector<KernelParam> params;
+};
+
+// A candidate's kernel, as it would be deployed, and the kernels that prepare its constants: each makes of
+// one input of the region one tensor.
+struct BuiltKernel {
+  KernelCode code;
+  std::vector<KernelCode> preparations;
+  std::string code_digest;  // of the object: equal to the one in an artifact's manifest
+  int num_dims = 0;         // dynamic dimensions that the kernel makes
+  // Strategy::spreads_rounding: which tolerance counts.
+  bool spreads_rounding = false;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_MEASURE_KERNEL_H_

@@ -1,0 +1,239 @@
+#include "measure/timing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace attune {
+namespace {
+
+constexpr int kEmptyBatches = 17;  // to learn what a batch costs by itself
+constexpr double kOverheads = 10;  // a batch takes at least so many times that
+constexpr int kMostSpoiled = 40;   // batches that are too short, before that is no timing
+constexpr int kTurnsToAbandon = 3;
+constexpr double kElsewhere = 1.25;                    // what other memory may make of a time, at most
+constexpr int kTurnsToBeSure = 8;                      // as many as there are places in memory
+constexpr int64_t kMostExecutions = int64_t{1} << 24;  // in a batch
+
+// One of the two that take turns, and its batches so far.
+class Timed {
+ public:
+  Timed(BatchRunner& runner, const MeasureOptions& options) : runner_(runner), options_(options) {}
+
+  const std::vector<double>& samples() const { return samples_; }
+  double spent() const { return spent_; }
+  int64_t executions() const { return executions_; }
+
+  // Learns what a batch costs by itself, and how many executions fill one.
+  std::optional<Failure> Prepare() {
+    std::vector<double> empty(kEmptyBatches);
+    for (double& seconds : empty) {
+      if (auto failure = Run(0, &seconds)) return failure;
+    }
+    // Most of what makes one longer does so by far: another program had the processor.
+    std::nth_element(empty.begin(), empty.begin() + kEmptyBatches / 4, empty.end());
+    overhead_ = empty[kEmptyBatches / 4];
+    least_ = std::max(options_.batch_seconds, kOverheads * overhead_);
+    // The first execution finds nothing in its place.
+    double seconds = 0;
+    if (auto failure = Run(1, &seconds)) return failure;
+    for (batch_ = 1; batch_ < kMostExecutions; batch_ *= 2) {
+      if (auto failure = Run(batch_, &seconds)) return failure;
+      const double work = seconds - overhead_;
+      if (work < least_ / 4) continue;
+      const double each = work / static_cast<double>(batch_);
+      batch_ = std::clamp<int64_t>(static_cast<int64_t>(std::ceil(least_ / each)), 1, kMostExecutions);
+      return std::nullopt;
+    }
+    return Failure{TrialOutcome::kInvalidTiming, absl::StrCat(kMostExecutions, " executions took no time")};
+  }
+
+  // One more batch.
+  std::optional<Failure> Sample() {
+    double seconds = 0;
+    if (auto failure = runner_.Move()) return failure;
+    // Elsewhere, the caches are cold; where they are to be, that is as it should be.
+    if (options_.cache != CacheMode::kCold) {
+      if (auto failure = Run(1, &seconds)) return failure;
+    }
+    for (int spoiled = 0; spoiled < kMostSpoiled; ++spoiled) {
+      if (auto failure = Run(batch_, &seconds)) return failure;
+      if (seconds - overhead_ < least_ / 4 && batch_ < kMostExecutions) {
+        batch_ *= 2;  // something made the executions longer from which its size was taken
+        continue;
+      }
+      if (seconds <= overhead_) continue;
+      samples_.push_back((seconds - overhead_) / static_cast<double>(batch_));
+      executions_ += batch_;
+      return std::nullopt;
+    }
+    return Failure{TrialOutcome::kInvalidTiming, "batches took no time"};
+  }
+
+ private:
+  std::optional<Failure> Run(int64_t executions, double* seconds) {
+    auto failure = runner_.Run(executions, seconds);
+    spent_ += *seconds;
+    return failure;
+  }
+
+  BatchRunner& runner_;
+  const MeasureOptions& options_;
+  double overhead_ = 0;  // seconds of a batch by itself
+  double least_ = 0;     // seconds of a batch besides, about
+  int64_t batch_ = 1;
+  std::vector<double> samples_;  // seconds an execution
+  double spent_ = 0;
+  int64_t executions_ = 0;
+};
+
+class Turns {
+ public:
+  Turns(BatchRunner& candidate, BatchRunner* incumbent, double incumbent_seconds,
+        const MeasureOptions& options)
+      : candidate_(candidate, options), incumbent_seconds_(incumbent_seconds), options_(options) {
+    if (incumbent != nullptr) incumbent_.emplace(*incumbent, options);
+  }
+
+  std::optional<Failure> Run() {
+    if (incumbent_ && incumbent_->Prepare()) incumbent_.reset();
+    if (auto failure = candidate_.Prepare()) return failure;
+    while (static_cast<int>(candidate_.samples().size()) < options_.max_batches) {
+      if (auto failure = Turn()) return failure;
+      if (ShouldAbandon()) {
+        abandoned_ = true;
+        break;
+      }
+      if (IsNarrow()) break;
+      const double spent = candidate_.spent() + (incumbent_ ? incumbent_->spent() : 0);
+      if (spent > kTimingPatience * options_.seconds_limit) break;
+      if (spent > options_.seconds_limit && IsEnough()) break;
+    }
+    return std::nullopt;
+  }
+
+  void Report(Measurement* measurement) const {
+    const MedianInterval own = OwnInterval();
+    measurement->abandoned = abandoned_;
+    if (!IsTiming(own) && !abandoned_) {
+      measurement->outcome = TrialOutcome::kInvalidTiming;
+      measurement->reason =
+          absl::StrCat("the batches do not agree: between ", own.low, " and ", own.high, " s");
+      return;
+    }
+    measurement->outcome = TrialOutcome::kOk;
+    measurement->timing = {own.median, own.low, own.high, candidate_.executions()};
+    if (!incumbent_) return;
+    const MedianInterval ratio = FindMedian(ratios_, options_.confidence);
+    measurement->incumbent_seconds = FindMedian(incumbent_->samples(), options_.confidence).median;
+    measurement->ratio = ratio.median;
+    measurement->ratio_low = ratio.low;
+    measurement->ratio_high = ratio.high;
+    measurement->is_ratio_sure = ratio.is_sure;
+    measurement->normalized_seconds = incumbent_seconds_ * ratio.median;
+  }
+
+ private:
+  // A batch of each. Who goes first changes, so that what the second has of it evens out.
+  std::optional<Failure> Turn() {
+    const bool incumbent_first = candidate_.samples().size() % 2 == 0;
+    if (incumbent_ && incumbent_first && incumbent_->Sample()) incumbent_.reset();
+    if (auto failure = candidate_.Sample()) return failure;
+    if (incumbent_ && !incumbent_first && incumbent_->Sample()) incumbent_.reset();
+    if (incumbent_) ratios_.push_back(candidate_.samples().back() / incumbent_->samples().back());
+    return std::nullopt;
+  }
+
+  bool ShouldAbandon() const {
+    if (options_.abandon_ratio <= 0 || candidate_.samples().size() < kTurnsToAbandon) return false;
+    if (incumbent_) {
+      return *std::min_element(ratios_.begin(), ratios_.end()) > options_.abandon_ratio * options_.best_ratio;
+    }
+    if (incumbent_seconds_ <= 0) return false;
+    const std::vector<double>& samples = candidate_.samples();
+    return *std::min_element(samples.begin(), samples.end()) >
+           options_.abandon_ratio * options_.best_ratio * incumbent_seconds_;
+  }
+
+  MedianInterval OwnInterval() const { return FindMedian(candidate_.samples(), options_.confidence); }
+  bool IsTiming(const MedianInterval& interval) const {
+    return interval.precision() <= options_.worst_precision;
+  }
+
+  // Of what is asked about.
+  MedianInterval Interval() const {
+    return FindMedian(incumbent_ ? ratios_ : candidate_.samples(), options_.confidence);
+  }
+  bool IsEnough() const { return IsTiming(OwnInterval()) && (!options_.until_sure || Interval().is_sure); }
+
+  bool IsNarrow() const {
+    if (candidate_.samples().size() < kTurnsToBeSure) return false;
+    const MedianInterval interval = Interval();
+    const bool is_slower =
+        incumbent_ && interval.low > options_.best_ratio * (1 + options_.precision_of_slower / 2);
+    return interval.is_sure &&
+           interval.precision() < (is_slower ? options_.precision_of_slower : options_.precision);
+  }
+
+  Timed candidate_;
+  std::optional<Timed> incumbent_;
+  double incumbent_seconds_;
+  const MeasureOptions& options_;
+  std::vector<double> ratios_;  // by turn
+  bool abandoned_ = false;
+};
+
+}  // namespace
+
+MedianInterval FindMedian(std::span<const double> samples, double confidence) {
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  const size_t n = sorted.size();
+  MedianInterval interval;
+  interval.median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+  // The median is below the k-th smallest where fewer than k of n fair coins show heads: the largest k for
+  // which that is unlikely enough. In logarithms, since 2^-n may be below all numbers.
+  size_t k = 0;
+  double log_ways = 0, below = 0;  // of k heads, and P(fewer than k + 1 heads)
+  while (k <= n / 2) {
+    below += std::exp(log_ways - static_cast<double>(n) * std::log(2.0));
+    if (below > (1 - confidence) / 2) break;
+    log_ways += std::log(static_cast<double>(n - k) / static_cast<double>(k + 1));
+    ++k;
+  }
+  interval.is_sure = k > 0;
+  const size_t place = k > 0 ? k - 1 : 0;
+  interval.low = sorted[place];
+  interval.high = sorted[n - 1 - place];
+  return interval;
+}
+
+void TimeInTurns(BatchRunner& candidate, BatchRunner* incumbent, double incumbent_seconds,
+                 const MeasureOptions& options, Measurement* measurement) {
+  Turns turns(candidate, incumbent, incumbent_seconds, options);
+  if (const auto failure = turns.Run()) {
+    measurement->outcome = failure->outcome;
+    measurement->reason = failure->reason;
+    return;
+  }
+  turns.Report(measurement);
+}
+
+std::optional<Measurement> AbandonEarly(BatchRunner& candidate, double incumbent_seconds,
+                                        const MeasureOptions& options) {
+  if (incumbent_seconds <= 0 || options.abandon_ratio <= 0) return std::nullopt;
+  MeasureOptions roughly = options;
+  roughly.max_batches = kTurnsToAbandon;
+  roughly.abandon_ratio *= kElsewhere;
+  roughly.cache = CacheMode::kCold;  // nothing is executed between batches to warm them
+  Measurement measurement;
+  TimeInTurns(candidate, nullptr, incumbent_seconds, roughly, &measurement);
+  const bool has_failed =
+      measurement.outcome != TrialOutcome::kOk && measurement.outcome != TrialOutcome::kInvalidTiming;
+  if (!measurement.abandoned && !has_failed) return std::nullopt;
+  return measurement;
+}
+
+}  // namespace attune

@@ -1,0 +1,36 @@
+// Features: a candidate as a vector of numbers, for cost models.
+//
+// Problem: a model that learns from measurements of one task should help with others, on this device and on
+// similar ones. Numbers of a config mean nothing outside of their strategy. Idea: features are read off the
+// loop nest itself: loop by loop from the innermost outwards, how much memory it touches, again and anew, how
+// far apart, and how much it computes meanwhile; sizes as logarithms, and relative to the target's caches and
+// registers. After the relations of loop length and touched memory in Chen et al., Learning to optimize
+// tensor programs, NeurIPS 2018, section 4, and the features of buffers, arithmetic and intensity in Zheng et
+// al., Ansor, OSDI 2020, appendix B.
+#ifndef ATTUNE_TUNE_COST_MODEL_FEATURES_H_
+#define ATTUNE_TUNE_COST_MODEL_FEATURES_H_
+
+#include <string>
+#include <vector>
+
+#include "target/target.h"
+#include "tensor/stmt.h"
+
+namespace attune {
+
+// Counts up whenever the same loop nest would give other features.
+inline constexpr int kFeatureVersion = 1;
+
+// One number for each of FeatureNames(); all finite.
+using FeatureVector = std::vector<float>;
+
+// "tile.multiply_adds", "loop2.l1", …: the same list in each call. Thread safe.
+const std::vector<std::string>& FeatureNames();
+
+// The features of a loop nest that VerifyLoopNest() accepts, built for `target` and run on so many threads.
+// Depends on nothing else. Thread safe; takes about a millisecond.
+FeatureVector ExtractFeatures(const LoopNest& nest, const Target& target, int threads);
+
+}  // namespace attune
+
+#endif  // ATTUNE_TUNE_COST_MODEL_FEATURES_H_

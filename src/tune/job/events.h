@@ -1,0 +1,49 @@
+// What happens in a tuning run, as JSON lines in a file: for views, reports and other programs.
+#ifndef ATTUNE_TUNE_JOB_EVENTS_H_
+#define ATTUNE_TUNE_JOB_EVENTS_H_
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/file_descriptor.h"
+#include "nlohmann/json.hpp"
+
+namespace attune {
+
+// One line an event: {"job": id, "seconds": since the log was opened, "event": name, …}. Each line is in the
+// file when Write() returns, so that a killed run leaves all of its events. Thread safe, but for Listen().
+class EventLog {
+ public:
+  // Of the job with the id `job`. Appends to the file at `path` (OpenToAppend of base/output_file.h), or
+  // writes nothing where that is empty. `now`: seconds on a monotonic clock.
+  static absl::StatusOr<std::unique_ptr<EventLog>> Open(const std::string& path, std::string job,
+                                                        std::function<double()> now);
+
+  // Calls `listener` with each event too, one at a time. Before the first event.
+  using Listener = std::function<void(std::string_view event, const nlohmann::json& fields)>;
+  void Listen(Listener listener) { listener_ = std::move(listener); }
+
+  // `fields` is an object without "job", "seconds" and "event". Fails where the file cannot grow.
+  absl::Status Write(std::string_view event, const nlohmann::json& fields);
+
+ private:
+  EventLog(std::string job, std::function<double()> now)
+      : job_(std::move(job)), now_(std::move(now)), start_(now_()) {}
+
+  std::mutex mutex_;
+  std::string path_;
+  FileDescriptor file_;
+  const std::string job_;
+  std::function<double()> now_;
+  double start_;
+  Listener listener_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_TUNE_JOB_EVENTS_H_

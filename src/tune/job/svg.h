@@ -1,0 +1,28 @@
+// Line plots as SVG, for the report.
+#ifndef ATTUNE_TUNE_JOB_SVG_H_
+#define ATTUNE_TUNE_JOB_SVG_H_
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace attune {
+
+// `text` as HTML and SVG show it.
+std::string Escaped(std::string_view text);
+
+struct LinePlot {
+  std::string title, x_label, y_label;
+  std::vector<std::pair<double, double>> points;  // finite, ascending in x
+  bool steps = false;                             // a value holds until the next point
+  // Where the y axis begins and ends; from the points where both are 0.
+  double y_min = 0, y_max = 0;
+};
+
+// An <svg> element; a note in its place where there are fewer than two points.
+std::string ToSvg(const LinePlot& plot);
+
+}  // namespace attune
+
+#endif  // ATTUNE_TUNE_JOB_SVG_H_

@@ -1,0 +1,323 @@
+#include "tune/job/task_tuning.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/parallel.h"
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// Tasks that may come equally close to their rooflines. Where another algorithm needs fewer operations, the
+// roofline counts only these, and what the algorithm does besides keeps any kernel far above it.
+std::string FamilyOf(const TaskShape& shape, const ConfigSpace& space) {
+  if (shape.anchor.empty()) return "";
+  std::string family = shape.anchor;
+  for (const StrategySpace& strategy : space.strategies())
+    absl::StrAppend(&family, ", ", strategy.strategy->name);
+  return family;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TaskTuning>> TaskTuning::Create(TuningTask task, const Target& target,
+                                                               const TuningOptions& options, uint64_t seed,
+                                                               double bound_seconds) {
+  const SearchStrategyInfo* search = FindSearchStrategy(options.search);
+  if (search == nullptr) return InvalidInput("there is no search strategy \"", options.search, "\"");
+  std::unique_ptr<TaskTuning> tuning(new TaskTuning(std::move(task), options));
+  ASSIGN_OR_RETURN(ConfigSpace space, ConfigSpace::Create(tuning->task_, target, options.builders));
+  tuning->space_ = std::make_unique<ConfigSpace>(std::move(space));
+  if (!options.use_defaults) tuning->space_->HideDefaults();
+  tuning->search_ = search->create({.seed = seed, .epsilon = options.random_share});
+  tuning->progress_.weight = tuning->task_.uses;
+  tuning->progress_.lower_bound = bound_seconds;
+  ASSIGN_OR_RETURN(const Workload workload, tuning->task_.Analyze());
+  tuning->shape_ = ShapeOfTask(workload);
+  tuning->progress_.family = FamilyOf(tuning->shape_, *tuning->space_);
+  return tuning;
+}
+
+void TaskTuning::Transfer(std::span<const Record> records, const std::string& run) {
+  std::vector<KnownTime> times;  // of `observed_`
+  double standard = 0;           // the default's time when this run measured what follows
+  for (const Record& record : records) {
+    const Strategy* strategy = FindStrategy(record.strategy);
+    Candidate candidate{record.strategy, record.config};
+    if (strategy == nullptr || strategy->version != record.strategy_version || !space_->Contains(candidate)) {
+      continue;
+    }
+    const bool ok = record.outcome == TrialOutcome::kOk, is_own = record.run == run;
+    ++(is_own ? trials_ : transferred_);
+    if (!ok && is_own) ++failed_;
+    times.push_back({KnownTime::KindOf(ok, record.search), ToString(candidate.strategy, candidate.config),
+                     record.run, record.cache, record.timing.seconds, record.time_ms});
+    if (is_own) {
+      if (ok && candidate == space_->Default()) standard = record.timing.seconds;
+      if (ok && standard > 0) resumed_[candidate] = record.timing.seconds / standard;
+      if (!ok) resumed_.erase(candidate);
+    }
+    observed_.push_back({std::move(candidate), ok, record.timing.seconds});
+  }
+  KeepKnown(times);
+  search_->Observe(observed_);
+}
+
+// `times` are of what was observed.
+void TaskTuning::KeepKnown(std::span<const KnownTime> times) {
+  const std::vector<size_t> ranked = RankTimes(times);
+  if (ranked.empty()) return;
+  const size_t first = ranked.front();
+  known_.push_back(observed_[first].candidate);
+  if (times[first].kind != KnownTime::Kind::kConfirmed) return;
+  confirmed_before_ = known_.front();
+  // A run that ended early may have found something better that nobody has confirmed.
+  std::map<Candidate, size_t> latest;
+  for (const size_t place : ranked) {
+    const auto [last, is_new] = latest.try_emplace(observed_[place].candidate, place);
+    if (times[place].time_ms > times[last->second].time_ms) last->second = place;
+  }
+  const auto fastest =
+      std::ranges::min_element(latest, {}, [&](const auto& entry) { return times[entry.second].seconds; });
+  if (fastest->first != known_.front()) known_.push_back(fastest->first);
+}
+
+std::vector<Candidate> TaskTuning::First() const {
+  std::vector<Candidate> first = {space_->Default()};
+  for (const Candidate& known : known_) {
+    const bool is_first = known == first.front() && !space_->hides_defaults();
+    if (!is_first && !resumed_.contains(known)) first.push_back(known);
+  }
+  return first;
+}
+
+std::optional<Candidate> TaskTuning::Guess(std::span<const Candidate> others, const CostModel* model) {
+  if (!known_.empty()) return std::nullopt;
+  std::vector<Candidate> fitting = Fitting(others);
+  std::erase(fitting, space_->Default());
+  if (!fitting.empty()) {
+    const std::vector<float> scores = Scores(fitting, model);
+    if (scores.empty()) return fitting.front();
+    return fitting[static_cast<size_t>(std::ranges::max_element(scores) - scores.begin())];
+  }
+  if (!space_->hides_defaults() || space_->size() == 1) return std::nullopt;
+  const std::vector<Candidate> proposed = Propose(1, model);
+  return proposed.empty() ? std::nullopt : std::optional(proposed.front());
+}
+
+// What this run measured before it was killed, beside the default's time of now.
+void TaskTuning::Resume() {
+  for (const auto& [candidate, ratio] : std::exchange(resumed_, {})) {
+    if (candidate == space_->Default()) continue;
+    const double seconds = ratio * default_seconds_;
+    times_[candidate] = seconds;
+    if (best_.has_value() && seconds >= best_seconds_) continue;
+    best_ = candidate;
+    best_seconds_ = seconds;
+  }
+}
+
+std::vector<Candidate> TaskTuning::Fitting(std::span<const Candidate> others) {
+  std::vector<Candidate> fitting;
+  for (const Candidate& other : others) {
+    const std::optional<Candidate> here = space_->Nearest(other);
+    if (here.has_value() && std::ranges::find(fitting, *here) == fitting.end()) fitting.push_back(*here);
+  }
+  return fitting;
+}
+
+void TaskTuning::Hint(std::span<const Candidate> others) { search_->Hint(Fitting(others)); }
+
+std::vector<Candidate> TaskTuning::Propose(int batch, const CostModel* model) {
+  SearchState state{.space = space_.get()};
+  if (model != nullptr && model->is_trained()) {
+    state.score = [this, model](std::span<const Candidate> candidates) { return Scores(candidates, model); };
+  }
+  std::vector<Candidate> proposals = search_->Propose(batch, state);
+  if (proposals.empty()) GiveUp();
+  return proposals;
+}
+
+bool TaskTuning::IsReference(const Candidate& candidate) const {
+  return space_->hides_defaults() && !default_kernel_.has_value() && candidate == space_->Default();
+}
+
+void TaskTuning::Add(const Candidate& candidate, const Measurement& measurement, BuiltKernel kernel) {
+  const bool in_turns = measurement.normalized_seconds > 0;
+  const double seconds = in_turns ? measurement.normalized_seconds : measurement.timing.seconds;
+  const bool is_reference = IsReference(candidate);
+  if (candidate == space_->Default()) {
+    const bool is_first = !default_kernel_.has_value();
+    default_seconds_ = seconds;
+    default_kernel_ = std::move(kernel);
+    if (is_first) Resume();
+  }
+  if (is_reference) {
+    if (space_->size() > 1) return;
+    GiveUp();  // what is all there is counts, untried
+  } else {
+    ++trials_;
+  }
+  unobserved_.push_back({candidate, /*ok=*/true, seconds});
+  ++since_gain_;
+  if (measurement.abandoned) return;
+  times_[candidate] = seconds;
+  if (best_.has_value() && seconds >= best_seconds_) return;
+  best_ = candidate;
+  best_seconds_ = seconds;
+  since_gain_ = 0;
+}
+
+void TaskTuning::AddFailure(const Candidate& candidate) {
+  unobserved_.push_back({candidate, /*ok=*/false, 0});
+  ++trials_;
+  ++failed_;
+  ++since_gain_;
+}
+
+void TaskTuning::EndBatch() {
+  search_->Observe(unobserved_);
+  observed_.insert(observed_.end(), unobserved_.begin(), unobserved_.end());
+  unobserved_.clear();
+  // Of all that was ever scored, there would be gigabytes.
+  std::unordered_map<Candidate, FeatureVector, CandidateHash> features;
+  for (const Trial& trial : observed_) {
+    if (auto node = features_.extract(trial.candidate)) features.insert(std::move(node));
+  }
+  features_ = std::move(features);
+  space_->Forget();
+  progress_.best.push_back(best_.has_value() ? best_seconds_ : kNever);
+}
+
+void TaskTuning::AddFeatures(std::span<const Candidate> candidates) {
+  struct Missing {
+    const Candidate* candidate;
+    FeatureVector* features;
+    std::optional<LoopNest> nest;
+  };
+  std::vector<Missing> missing;
+  for (const Candidate& candidate : candidates) {
+    const auto [it, is_new] = features_.try_emplace(candidate);
+    if (is_new) missing.push_back({&candidate, &it->second, space_->TakeLowered(candidate)});
+  }
+  const auto extract = [&](int64_t i) {
+    Missing& one = missing[static_cast<size_t>(i)];
+    if (!one.nest.has_value()) {
+      absl::StatusOr<LoopNest> nest = space_->Lower(*one.candidate);
+      if (!nest.ok()) return;
+      one.nest = *std::move(nest);
+    }
+    *one.features = ExtractFeatures(*one.nest, space_->target(), threads_);
+    one.nest.reset();
+  };
+  ParallelFor(std::ssize(missing), extract, processors_);
+}
+
+TaskSamples TaskTuning::Samples() {
+  double fastest = kNever;
+  std::vector<Candidate> unknown;
+  for (const Trial& trial : observed_) {
+    if (trial.ok) fastest = std::min(fastest, trial.seconds);
+    if (!features_.contains(trial.candidate)) unknown.push_back(trial.candidate);
+  }
+  AddFeatures(unknown);
+  TaskSamples samples;
+  for (const Trial& trial : observed_) {
+    const FeatureVector& features = features_.at(trial.candidate);
+    if (features.empty()) continue;
+    samples.features.push_back(features);
+    samples.throughput.push_back(trial.ok ? static_cast<float>(fastest / trial.seconds) : 0);
+  }
+  return samples;
+}
+
+std::vector<float> TaskTuning::Scores(std::span<const Candidate> candidates, const CostModel* model) {
+  if (model == nullptr || !model->is_trained()) return {};
+  AddFeatures(candidates);
+  std::vector<float> scores(candidates.size(), -std::numeric_limits<float>::infinity());
+  std::vector<FeatureVector> features;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const FeatureVector& own = features_.at(candidates[i]);
+    if (own.empty()) continue;
+    features.push_back(own);
+    places.push_back(i);
+  }
+  const absl::StatusOr<std::vector<float>> predicted = model->Predict(features);
+  for (size_t i = 0; predicted.ok() && i < places.size(); ++i) scores[places[i]] = (*predicted)[i];
+  return scores;
+}
+
+const Candidate* TaskTuning::found() const {
+  if (best_.has_value() && *best_ != space_->Default()) return &*best_;
+  return known_.empty() ? nullptr : &known_.front();
+}
+
+std::optional<Incumbent> TaskTuning::incumbent() const {
+  if (!default_kernel_.has_value()) return std::nullopt;
+  return Incumbent{&*default_kernel_, default_seconds_};
+}
+
+void TaskTuning::Confirm(const Candidate& candidate, double seconds, bool is_faster,
+                         const std::string& code_digest) {
+  times_[candidate] = seconds;
+  confirmed_[candidate] = {is_faster, code_digest};
+  if (candidate == space_->Default()) default_seconds_ = seconds;
+  best_ = space_->Default();
+  best_seconds_ = default_seconds_;
+  for (const auto& [other, confirmation] : confirmed_) {
+    if (!confirmation.is_faster || times_[other] >= best_seconds_) continue;
+    best_ = other;
+    best_seconds_ = times_[other];
+  }
+}
+
+std::optional<TaskTuning::Code> TaskTuning::ConfirmedCode() const {
+  if (!default_kernel_.has_value() || !best_.has_value() || *best_ == space_->Default()) return std::nullopt;
+  const auto found = confirmed_.find(*best_);
+  if (found == confirmed_.end()) return std::nullopt;
+  return Code{default_kernel_->code_digest, found->second.code_digest};
+}
+
+std::optional<Candidate> TaskTuning::NextToConfirm() const {
+  double fastest = default_seconds_ > 0 ? default_seconds_ : kNever;
+  for (const auto& [candidate, confirmation] : confirmed_) {
+    fastest = std::min(fastest, times_.at(candidate));
+  }
+  std::optional<Candidate> next;
+  for (const auto& [candidate, seconds] : times_) {
+    if (seconds >= fastest || confirmed_.contains(candidate) || candidate == space_->Default()) continue;
+    next = candidate;
+    fastest = seconds;
+  }
+  // Else what an earlier run has confirmed would still count, whatever this one has seen of it.
+  if (!next.has_value() && confirmed_.empty() && default_seconds_ > 0 &&
+      confirmed_before_ != space_->Default())
+    return confirmed_before_;
+  return next;
+}
+
+TaskSummary TaskTuning::Summary() const {
+  constexpr size_t kDescriptionBytes = 120;
+  return {.description = DescribeTask(task_.text, kDescriptionBytes),
+          .digest = task_.digest,
+          .uses = task_.uses,
+          .flops = task_.flops,
+          .default_seconds = default_seconds_,
+          .best_seconds = best_seconds_,
+          .bound_seconds = progress_.lower_bound,
+          .default_config = ToString(space_->Default().strategy, space_->Default().config),
+          .best_config = best_.has_value() ? ToString(best_->strategy, best_->config) : "",
+          .trials = trials_,
+          .failed = failed_,
+          .transferred = transferred_};
+}
+
+}  // namespace attune

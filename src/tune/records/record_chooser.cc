@@ -1,0 +1,116 @@
+#include "tune/records/record_chooser.h"
+
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "tune/task/similarity.h"
+#include "tune/task/space.h"
+
+namespace attune {
+
+StrategyVersions CurrentStrategyVersions() {
+  StrategyVersions versions;
+  for (const Strategy& strategy : AllStrategies()) versions[std::string(strategy.name)] = strategy.version;
+  return versions;
+}
+
+// Tasks whose best is confirmed. Their texts are read when they are first needed: a database may have
+// thousands.
+class RecordChooser::Neighbours {
+ public:
+  void Add(const Record& record) {
+    records_.try_emplace(record.task, Candidate{record.strategy, record.config});
+  }
+
+  // The nearest one's candidate.
+  const Candidate* Nearest(const Workload& workload) {
+    std::call_once(read_, [this] { Read(); });
+    const TaskShape shape = ShapeOfTask(workload);
+    double nearest = kNear;
+    const Candidate* found = nullptr;
+    for (const auto& [other, candidate] : shapes_) {
+      const double distance = TaskDistance(shape, other);
+      if (distance >= nearest) continue;
+      nearest = distance;
+      found = candidate;
+    }
+    return found;
+  }
+
+ private:
+  // A picture an eighth wider and higher is nearer, twice the channels are not.
+  static constexpr double kNear = 1;
+
+  void Read() {
+    for (const auto& [text, candidate] : records_) {
+      absl::StatusOr<TaskShape> shape = ShapeOfTask(text);
+      if (shape.ok()) shapes_.emplace_back(*std::move(shape), &candidate);
+    }
+  }
+
+  std::map<std::string, Candidate> records_;
+  std::once_flag read_;
+  std::vector<std::pair<TaskShape, const Candidate*>> shapes_;
+};
+
+RecordChooser::RecordChooser(std::map<std::string, Candidate> best) {
+  for (auto& [task, candidate] : best) best_[task] = {std::move(candidate), "", 0};
+}
+RecordChooser::~RecordChooser() = default;
+RecordChooser::RecordChooser(RecordChooser&&) noexcept = default;
+
+absl::StatusOr<RecordChooser> RecordChooser::Load(RecordDatabase& database, const std::string& device,
+                                                  int threads, const std::string& run) {
+  // Times with different caches do not compare: those that tell most of a network come first.
+  std::map<std::string, Known> best, by_others;
+  auto neighbours = std::make_unique<Neighbours>();
+  for (const CacheMode cache : {CacheMode::kNetwork, CacheMode::kWarm, CacheMode::kCold}) {
+    ASSIGN_OR_RETURN(const std::vector<BestRecord> records,
+                     database.Best({.device = device, .run = run, .cache = cache},
+                                   {.versions = CurrentStrategyVersions()}));
+    for (const auto& [record, prior] : records) {
+      const bool is_own = record.threads == threads;
+      const bool is_confirmed = is_own && record.search == kConfirmation;
+      const double seconds = is_confirmed && cache == CacheMode::kNetwork ? record.timing.seconds : 0;
+      (is_own ? best : by_others)
+          .try_emplace(record.task, Known{{record.strategy, record.config}, record.code_digest, seconds});
+      if (is_confirmed) neighbours->Add(record);
+    }
+  }
+  best.merge(by_others);
+  RecordChooser chooser({});
+  chooser.best_ = std::move(best);
+  chooser.neighbours_ = std::move(neighbours);
+  return chooser;
+}
+
+double RecordChooser::SecondsOf(const std::string& task) const {
+  const auto found = best_.find(task);
+  return found == best_.end() ? 0 : found->second.seconds;
+}
+
+absl::StatusOr<KernelChoice> RecordChooser::Choose(const Workload& workload, const std::string& task,
+                                                   const Target& target) const {
+  if (const auto it = best_.find(task); it != best_.end()) {
+    const Candidate& candidate = it->second.candidate;
+    const Strategy* strategy = FindStrategy(candidate.strategy);
+    if (strategy == nullptr || !strategy->why_not(workload, target).empty() ||
+        !IsConfigOf(candidate.config, strategy->space(workload, target)) ||
+        !ScheduleBy(*strategy, workload, candidate.config, target).ok()) {
+      return ChooseAnalytically(workload, target);
+    }
+    return KernelChoice{strategy, candidate.config, ChosenBy::kRecords, it->second.code_digest};
+  }
+  const Candidate* similar = neighbours_ == nullptr ? nullptr : neighbours_->Nearest(workload);
+  if (similar == nullptr) return ChooseAnalytically(workload, target);
+  ASSIGN_OR_RETURN(const TuningTask parsed, ParseTask(task));
+  ASSIGN_OR_RETURN(ConfigSpace space, ConfigSpace::Create(parsed, target));
+  const std::optional<Candidate> moved = space.Nearest(*similar);
+  if (!moved.has_value()) return ChooseAnalytically(workload, target);
+  return KernelChoice{FindStrategy(moved->strategy), moved->config, ChosenBy::kSimilarRecords};
+}
+
+}  // namespace attune

@@ -1,0 +1,128 @@
+// What lies beside a database is not believed.
+#include "tune/records/sqlite_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "tune/records/database.h"
+#include "tune/records/records_for_test.h"
+
+namespace attune {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr std::string_view kMagic("\xD9\xD5\x05\xF9\x20\xA1\x63\xD7", 8);
+constexpr DatabaseAccess kAccesses[] = {DatabaseAccess::kRead, DatabaseAccess::kWrite,
+                                        DatabaseAccess::kCreate};
+
+std::string BigEndian(uint32_t value) {
+  std::string bytes;
+  for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> shift & 0xFF);
+  return bytes;
+}
+
+// A journal that SQLite takes for that of a writer that was killed, without a page, and with the name of a
+// super-journal where that is not empty.
+std::string HotJournal(const std::string& database, const std::string& super_journal) {
+  constexpr uint32_t kPage = 4096, kSector = 512;
+  const auto pages = static_cast<uint32_t>(std::filesystem::file_size(database) / kPage);
+  std::string journal(kMagic);
+  for (const uint32_t value : {0U, 0x1234U, pages, kSector, kPage}) journal += BigEndian(value);
+  journal.resize(kSector, '\0');
+  if (super_journal.empty()) return journal;
+  uint32_t sum = 0;
+  for (const char c : super_journal) sum += static_cast<uint32_t>(static_cast<signed char>(c));
+  journal += BigEndian((1U << 30) / kPage + 1) + super_journal;
+  journal += BigEndian(static_cast<uint32_t>(super_journal.size())) + BigEndian(sum);
+  return journal.append(kMagic);
+}
+
+class SqliteFilesTest : public ::testing::Test {
+ protected:
+  SqliteFilesTest() {
+    EXPECT_TRUE(MustOpen(database_)->Add(SampleRecord("run", 1)).ok());
+    WriteAll(victim_, "precious");
+  }
+  bool VictimLives() const {
+    return std::filesystem::exists(victim_) && std::filesystem::file_size(victim_) == 8;
+  }
+
+  const RecordsFolder folder_;
+  const std::string database_ = folder_ / "records.db", victim_ = folder_ / "victim";
+};
+
+TEST_F(SqliteFilesTest, AJournalThatNamesAnotherFileIsRefused) {
+  for (const std::string& named : {victim_, folder_ / "missing"}) {  // what is deleted need not be there
+    WriteAll(database_ + "-journal", HotJournal(database_, named));
+    for (const DatabaseAccess access : kAccesses) {
+      const absl::Status status = RecordDatabase::Open(database_, {.access = access}).status();
+      EXPECT_THAT(std::string(status.message()),
+                  AllOf(StartsWith(database_ + ": "), HasSubstr(database_ + "-journal"), HasSubstr("; ")))
+          << named;
+    }
+    EXPECT_TRUE(VictimLives());
+    EXPECT_TRUE(std::filesystem::exists(database_));
+  }
+  // The database's own files would be as lost, whether such a journal is refused or put away.
+  for (const std::string& named : {database_, database_ + "-wal"}) {
+    WriteAll(database_ + "-journal", HotJournal(database_, named));
+    for (const DatabaseAccess access : kAccesses) {
+      RecordDatabase::Open(database_, {.access = access}).status().IgnoreError();
+    }
+  }
+  unlink((database_ + "-journal").c_str());
+  EXPECT_EQ(Keys(*MustOpen(database_)).size(), 1u);
+}
+
+TEST_F(SqliteFilesTest, LinksAndPipesBesideItAreRefused) {
+  for (const char* suffix : {"-journal", "-wal", "-shm"}) {
+    const std::string beside = database_ + suffix;
+    for (int kind = 0; kind < 3; ++kind) {
+      unlink(beside.c_str());
+      if (kind == 0) ASSERT_EQ(link(victim_.c_str(), beside.c_str()), 0);
+      if (kind == 1) ASSERT_EQ(symlink(victim_.c_str(), beside.c_str()), 0);
+      if (kind == 2) ASSERT_EQ(mkfifo(beside.c_str(), 0600), 0);
+      for (const DatabaseAccess access : kAccesses) {
+        const absl::Status status = RecordDatabase::Open(database_, {.access = access}).status();
+        EXPECT_THAT(std::string(status.message()),
+                    AllOf(StartsWith(database_ + ": " + beside), HasSubstr("remove it")));
+      }
+      EXPECT_TRUE(VictimLives());
+    }
+    unlink(beside.c_str());
+  }
+  EXPECT_EQ(Keys(*MustOpen(database_)).size(), 1u);
+}
+
+TEST_F(SqliteFilesTest, AWriterThatWasKilledIsUndoneForReadersToo) {
+  WriteAll(database_ + "-journal", HotJournal(database_, ""));
+  const auto reader = MustOpen(database_, {.access = DatabaseAccess::kRead});
+  ASSERT_NE(reader, nullptr);
+  EXPECT_EQ(Keys(*reader).size(), 1u);
+  EXPECT_FALSE(std::filesystem::exists(database_ + "-journal"));
+}
+
+TEST_F(SqliteFilesTest, ReadersDoNotWrite) {
+  const auto reader = MustOpen(database_, {.access = DatabaseAccess::kRead});
+  ASSERT_NE(reader, nullptr);
+  EXPECT_EQ(reader->Add(SampleRecord("run", 2)).status().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_TRUE(MustOpen(database_)->Add(SampleRecord("run", 2)).ok());  // beside it others do
+  EXPECT_EQ(Keys(*reader).size(), 2u);
+}
+
+TEST_F(SqliteFilesTest, NoOtherDatabaseIsAttached) {
+  const auto connection = SqliteConnection::Open(database_, {});
+  ASSERT_TRUE(connection.ok());
+  EXPECT_FALSE((*connection)->Execute("ATTACH '" + (folder_ / "new.db") + "' AS other").ok());
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "new.db"));
+}
+
+}  // namespace
+}  // namespace attune

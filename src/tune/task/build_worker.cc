@@ -1,0 +1,58 @@
+#include "tune/task/build_worker.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "base/process/message.h"
+#include "base/process/worker.h"
+#include "base/process/worker_process.h"
+#include "tune/task/codec.h"
+
+namespace attune {
+namespace {
+
+absl::StatusOr<BuiltKernel> Build(const std::string& message, const Target& target, const BuildHooks& hooks) {
+  absl::StatusOr<DecodedBuildRequest> request = DecodeBuildRequest(message);
+  if (!request.ok()) return request.status();
+  try {
+    return BuildCandidate(request->task, request->candidate, target, hooks);
+  } catch (const std::exception& error) {  // a config without a knob that the strategy reads
+    return absl::InvalidArgumentError(error.what());
+  }
+}
+
+}  // namespace
+
+int RunBuildWorker(const BuildHooks& hooks) {
+  std::set_new_handler([] { _exit(kOutOfMemoryStatus); });
+  const absl::StatusOr<std::string> setup = ReceiveMessage(kWorkerSocket, kNoDeadline);
+  if (!setup.ok()) return 0;
+  MessageReader reader(*setup);
+  const double seconds_limit = reader.Double();
+  const absl::StatusOr<Target> target = DecodeTarget(reader.Bytes());
+  if (!target.ok() || !reader.Finish().ok()) return 2;
+  for (;;) {
+    const absl::StatusOr<std::string> message = ReceiveMessage(kWorkerSocket, kNoDeadline);
+    if (!message.ok()) return 0;
+    // The builder's own limit is on the clock, and would not come if that process was stopped.
+    LimitCpuSeconds(2 * seconds_limit);
+    const auto start = std::chrono::steady_clock::now();
+    absl::StatusOr<BuiltKernel> kernel = Build(*message, *target, hooks);
+    BuildResult result;
+    result.outcome = kernel.ok() ? TrialOutcome::kOk : TrialOutcome::kBuildFailed;
+    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (kernel.ok()) {
+      result.kernel = *std::move(kernel);
+    } else {
+      result.reason = std::string(kernel.status().message());
+    }
+    if (!SendMessage(kWorkerSocket, EncodeBuildResult(result), kNoDeadline).ok()) return 0;
+  }
+}
+
+}  // namespace attune

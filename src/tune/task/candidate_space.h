@@ -1,0 +1,75 @@
+// What may be tried for a task, as search strategies see it: candidates, and ways from one to another.
+#ifndef ATTUNE_TUNE_TASK_CANDIDATE_SPACE_H_
+#define ATTUNE_TUNE_TASK_CANDIDATE_SPACE_H_
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "lower/strategy.h"
+
+namespace attune {
+
+// A strategy and its config.
+struct Candidate {
+  std::string strategy;
+  Config config;
+  auto operator<=>(const Candidate&) const = default;
+};
+
+// For std::unordered_map and the like.
+struct CandidateHash {
+  size_t operator()(const Candidate& candidate) const {
+    size_t hash = std::hash<std::string>()(candidate.strategy);
+    for (const auto& [name, value] : candidate.config) {
+      hash = (hash ^ std::hash<std::string>()(name)) * 0x9E3779B97F4A7C15u;
+      hash = (hash ^ static_cast<size_t>(value)) * 0x9E3779B97F4A7C15u;
+    }
+    return hash ^ hash >> 32;
+  }
+};
+
+// The candidates of one task. Not thread safe: an implementation may remember what it has checked.
+class CandidateSpace {
+ public:
+  virtual ~CandidateSpace() = default;
+
+  // How many there are, valid or not; at most INT64_MAX.
+  virtual int64_t size() const = 0;
+  // The `index`-th of all, valid or not; 0 <= index < size().
+  virtual Candidate At(int64_t index) const = 0;
+
+  // What is taken untuned, by each strategy that applies: valid, the first by whatever is not tuned at all.
+  // Empty where a search has to do without.
+  virtual std::vector<Candidate> Defaults() const = 0;
+
+  // Whether it is one of all: candidates of other tasks and versions may not be.
+  virtual bool Contains(const Candidate& candidate) const = 0;
+  // Contains it, and no constraint is broken.
+  virtual bool IsValid(const Candidate& candidate) = 0;
+
+  // These give valid candidates, or nothing where some hundred attempts found none.
+  //
+  // Any of all.
+  virtual std::optional<Candidate> Sample(Random& random) = 0;
+  // Of each candidate, which is valid, one number moved to a neighbouring or, seldom, to any value.
+  virtual std::vector<std::optional<Candidate>> Neighbours(std::span<const Candidate> candidates,
+                                                           Random& random) = 0;
+  std::optional<Candidate> Neighbour(const Candidate& candidate, Random& random) {
+    return std::move(Neighbours({&candidate, 1}, random).front());
+  }
+
+ protected:
+  CandidateSpace() = default;
+  CandidateSpace(const CandidateSpace&) = default;
+  CandidateSpace& operator=(const CandidateSpace&) = default;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_TUNE_TASK_CANDIDATE_SPACE_H_

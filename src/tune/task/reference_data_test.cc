@@ -1,0 +1,54 @@
+#include "measure/task_data.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tune/task/tasks_for_test.h"
+
+namespace attune {
+namespace {
+
+TEST(TaskData, NobodyCanChangeTheFile) {
+  const auto file = MakeTaskFile(MakeTask(kReluTask));
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file->get(), 0), MAP_FAILED);
+  void* memory = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file->get(), 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  EXPECT_NE(mprotect(memory, 4096, PROT_READ | PROT_WRITE), 0);
+  munmap(memory, 4096);
+  EXPECT_LT(pwrite(file->get(), "x", 1, 0), 0);
+  EXPECT_NE(ftruncate(file->get(), 0), 0);
+  EXPECT_TRUE(TaskData::Map(file->get()).ok());
+}
+
+// A process that another thread starts in the midst, as a builder does, has a copy of all mappings for a
+// while.
+TEST(TaskData, IsMadeWhileProcessesAreStarted) {
+  const TuningTask task = MakeTask(kReluTask);
+  std::atomic<bool> is_over = false;
+  std::thread other([&] {
+    while (!is_over) {
+      const pid_t child = fork();
+      if (child == 0) {
+        usleep(2000);
+        _exit(0);
+      }
+      waitpid(child, nullptr, 0);
+    }
+  });
+  for (int i = 0; i < 100; ++i) {
+    const auto file = MakeTaskFile(task);
+    EXPECT_TRUE(file.ok()) << file.status();
+  }
+  is_over = true;
+  other.join();
+}
+
+}  // namespace
+}  // namespace attune
