@@ -31,7 +31,7 @@ struct Flags {
   int64_t limit = 50;
   bool skip_damaged = false;
   PruneOptions prune;
-  LessonOptions lessons;
+  TransferOptions lessons;
   std::vector<std::string> without;  // models
 };
 
@@ -278,7 +278,7 @@ absl::Status Learn(const Flags& flags) {
     without.push_back(Network::Load(model).Optimize());
     RETURN_IF_ERROR(without.back().status());
   }
-  LessonOptions options = flags.lessons;
+  TransferOptions options = flags.lessons;
   options.which = Filter(flags);
   ASSIGN_OR_RETURN(const std::string text, LearnCostModel(flags.records, options, without));
   RETURN_IF_ERROR(WriteFileAtomically(flags.file, text));

@@ -34,7 +34,7 @@ struct Flags {
 std::atomic<TuningJob*> running_job = nullptr;
 
 void StopRunningJob(int /*signal*/) {
-  if (TuningJob* job = running_job.load()) job->Stop();
+  if (TuningJob* job = running_job.load()) job->Cancel();
   constexpr std::string_view kText = "\nstopping after what is measured now; once more ends at once\n";
   if (write(STDERR_FILENO, kText.data(), kText.size()) < 0) return;  // nobody reads it
 }
@@ -125,9 +125,9 @@ absl::Status Drive(NetworkTuner& tuner) {
   TuningView view;
   if (tuner.run().is_resumed()) view.Note("going on with run " + tuner.run().run().id);
   while (const std::optional<JobStage> stage = job.Next()) {
-    tuner.events().Listen([&](std::string_view, const auto&) { view.Update(job, stage->kind); });
-    RETURN_IF_ERROR(job.RunNext());
-    view.EndStage(job, stage->kind);
+    tuner.events().Listen([&](std::string_view, const auto&) { view.Update(job, stage->name); });
+    RETURN_IF_ERROR(tuner.RunStage());
+    view.EndStage(job, stage->name);
   }
   tuner.events().Listen(nullptr);
   return absl::OkStatus();

@@ -80,8 +80,7 @@ std::string Headline(const TuningSummary& s, std::string_view stage) {
 
 }  // namespace
 
-std::string LiveText(const TuningSummary& summary, std::string_view stage, double peak_gflops,
-                     size_t max_tasks, size_t width) {
+std::string LiveText(const TuningSummary& summary, std::string_view stage, size_t max_tasks, size_t width) {
   std::vector<std::vector<std::string>> rows = {
       {"uses", "trials", "ms", "gain", "GFLOP/s", "of peak", "of bound", "hope, µs", "task"}};
   const std::vector<const TaskSummary*> tasks = ByWeight(summary);
@@ -93,7 +92,7 @@ std::string LiveText(const TuningSummary& summary, std::string_view stage, doubl
     };
     rows.push_back({absl::StrCat(t.uses), absl::StrCat(t.trials), Milliseconds(t.best_seconds),
                     Gain(t.default_seconds, t.best_seconds), absl::StrFormat("%.1f", gflops),
-                    percent(gflops / peak_gflops),
+                    percent(summary.peak_gflops > 0 ? gflops / summary.peak_gflops : 0),
                     percent(t.best_seconds > 0 ? t.bound_seconds / t.best_seconds : 0),
                     std::isfinite(t.expected_gain) ? absl::StrFormat("%.1f", t.expected_gain * 1e6) : "?",
                     t.description});
@@ -147,7 +146,7 @@ void TuningView::Note(const std::string& line) {
   PrintNote(line);
 }
 
-void TuningView::Update(const TuningJob& job, StageKind stage) {
+void TuningView::Update(const TuningJob& job, std::string_view stage) {
   if (!is_terminal_ || Now() - last_drawn_ < kDrawSeconds) return;
   winsize size = {};
   ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
@@ -155,14 +154,16 @@ void TuningView::Update(const TuningJob& job, StageKind stage) {
   const size_t rows = size.ws_row > kOtherLines ? size.ws_row : kDefaultRows;
   const size_t columns = size.ws_col > 0 ? size.ws_col : kDefaultColumns;
   const TuningSummary summary = job.Summary();
-  const double peak = MeasurePeaks(summary.threads).gflops_per_core * summary.threads;
-  Draw(LiveText(summary, Name(stage), peak, rows - kOtherLines, columns));
+  Draw(LiveText(summary, stage, rows - kOtherLines, columns));
   last_drawn_ = Now();
 }
 
-void TuningView::EndStage(const TuningJob& job, StageKind stage) {
-  if (is_terminal_ || (stage != StageKind::kUpdate && stage != StageKind::kFinalize)) return;
-  std::fprintf(stderr, "%s\n", WithoutControls(Headline(job.Summary(), Name(stage))).c_str());
+void TuningView::EndStage(const TuningJob& job, std::string_view stage) {
+  // What comes between says nothing new.
+  const bool is_told = stage == Name(StageKind::kLearn) || stage == Name(StageKind::kConfirmTime) ||
+                       stage == Name(StageKind::kNetworkTime);
+  if (is_terminal_ || !is_told) return;
+  std::fprintf(stderr, "%s\n", WithoutControls(Headline(job.Summary(), stage)).c_str());
 }
 
 }  // namespace attune

@@ -19,9 +19,9 @@ class TuningView {
   TuningView& operator=(const TuningView&) = delete;
 
   // Something happened in the job. `stage` is the one that runs.
-  void Update(const TuningJob& job, StageKind stage);
+  void Update(const TuningJob& job, std::string_view stage);
   // A stage is over.
-  void EndStage(const TuningJob& job, StageKind stage);
+  void EndStage(const TuningJob& job, std::string_view stage);
   // A line that stays.
   void Note(const std::string& line);
 
@@ -36,8 +36,7 @@ class TuningView {
 
 // The live view's text: the network, then the tasks that take the most, at most `max_tasks` of them, each
 // line at most `width` columns wide.
-std::string LiveText(const TuningSummary& summary, std::string_view stage, double peak_gflops,
-                     size_t max_tasks, size_t width);
+std::string LiveText(const TuningSummary& summary, std::string_view stage, size_t max_tasks, size_t width);
 
 // After the run: the network and each task, before and after.
 std::string ResultText(const TuningSummary& summary);

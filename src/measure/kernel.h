@@ -13,14 +13,14 @@ namespace attune {
 // What a parameter of a kernel is.
 enum class ParamKind : uint8_t {
   kInput,      // an input of the region
-  kPrepared,   // what a preparation makes
+  kPrepacked,  // what a prepacking makes
   kOutput,     // an output of the region
   kWorkspace,  // memory of unspecified content, in one piece for all threads
 };
 
 struct KernelParam {
   ParamKind kind = ParamKind::kInput;
-  int index = 0;  // of the input, preparation or output; 0 for a workspace
+  int index = 0;  // of the input, prepacking or output; 0 for a workspace
   DType dtype = DType::kF32;
   int64_t bytes = 0;
 };
@@ -37,11 +37,11 @@ struct KernelCode {
   std::vector<KernelParam> params;
 };
 
-// A candidate's kernel, as it would be deployed, and the kernels that prepare its constants: each makes of
+// A candidate's kernel, as it would be deployed, and the kernels that prepack its constants: each makes of
 // one input of the region one tensor.
 struct BuiltKernel {
   KernelCode code;
-  std::vector<KernelCode> preparations;
+  std::vector<KernelCode> prepackings;
   std::string code_digest;  // of the object: equal to the one in an artifact's manifest
   int num_dims = 0;         // dynamic dimensions that the kernel makes
   // Strategy::spreads_rounding: which tolerance counts.

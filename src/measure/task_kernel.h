@@ -1,54 +1,68 @@
-// A kernel together with the data of its task: what a runner checks and times.
+// A kernel together with the reference data of its task: what is checked and timed.
 #ifndef ATTUNE_MEASURE_TASK_KERNEL_H_
 #define ATTUNE_MEASURE_TASK_KERNEL_H_
 
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "measure/kernel_process.h"
-#include "measure/measurer.h"
-#include "measure/task_data.h"
-#include "tune/task/builder.h"
+#include "measure/item.h"
+#include "measure/kernel.h"
+#include "measure/kernel_program.h"
+#include "measure/measured_process.h"
+#include "measure/reference_data.h"
 
 namespace attune {
 
-// Not thread safe. Failures are those of kernels; kRetry where what was sent does not fit the task.
+// What a kernel's prepackings make of constants, in their order.
+using PrepackedConstants = std::vector<std::vector<std::byte>>;
+
+// Failures are those of kernels; kRetry where what was sent does not fit the task. Not thread safe.
 class TaskKernel {
  public:
-  // `data` outlives it.
-  TaskKernel(BuiltKernel kernel, const TaskData& data, const MeasureOptions& options)
-      : kernel_(std::move(kernel)), data_(data), options_(options) {}
+  // All outlive it.
+  TaskKernel(const BuiltKernel& kernel, const ReferenceData& data, const MeasureOptions& options,
+             std::span<const int> processors)
+      : kernel_(kernel), data_(data), options_(options), processors_(processors) {}
 
-  // Runs its preparations, each in a process of its own. Before all that follows.
-  std::optional<Failure> Prepare();
+  // Runs the kernel's prepackings, each in a process of its own.
+  std::optional<Failure> Prepack(PrepackedConstants* prepacked) const;
 
-  // Each of these, at most once, gives a process that is ready, and that this object outlives; null, and
-  // `failure`, where there is none.
+  // A process that runs the kernel, and its program.
+  struct Running {
+    std::unique_ptr<KernelProgram> program;
+    std::unique_ptr<MeasuredProcess> process;
+  };
+  // Each has a process that is ready, or gives the failure. `prepacked` outlives it.
   //
-  // In guarded memory, after two executions whose outputs agreed with the reference's. Before the second,
-  // workspaces and scratch held what the first left there.
-  std::unique_ptr<KernelProcess> StartChecked(Failure* failure);
+  // In guarded memory.
+  std::optional<Failure> StartGuarded(const PrepackedConstants& prepacked, Running* running) const;
   // In memory as a network has it, to be timed.
-  std::unique_ptr<KernelProcess> StartTimed(Failure* failure);
+  std::optional<Failure> StartTimed(const PrepackedConstants& prepacked, Running* running) const;
 
+  // Executes twice, and compares the outputs with the reference's. Before the second, workspaces and scratch
+  // hold what the first left there.
+  std::optional<Failure> Check(Running& running) const;
   // Compares the outputs of the last execution.
-  std::optional<Failure> CheckOutputs(KernelProcess& process) const;
+  std::optional<Failure> CheckOutputs(Running& running) const;
 
  private:
   // What the kernel finds in its dynamic dimensions: -1 where it is to say them.
   std::vector<int64_t> GivenDims() const;
-  std::optional<Failure> MakeBuffers(const KernelCode& code, bool is_preparation, KernelSetup* setup) const;
-  std::optional<Failure> CheckMemory(const KernelSetup& setup) const;
+  std::optional<Failure> Start(KernelSetup setup, Running* running) const;
+  // `prepacked` is null for a prepacking.
+  std::optional<Failure> MakeBuffers(const KernelCode& code, const PrepackedConstants* prepacked,
+                                     KernelSetup* setup) const;
+  std::optional<Failure> CheckMemory(const KernelSetup& setup, const PrepackedConstants* prepacked) const;
   // Says how many sets of buffers there are, and of which.
   void MakeCopies(KernelSetup& setup) const;
 
-  BuiltKernel kernel_;
-  const TaskData& data_;
-  MeasureOptions options_;
-  std::vector<std::vector<std::byte>> prepared_;
-  KernelSetup checked_, timed_;  // outlive their processes
+  const BuiltKernel& kernel_;
+  const ReferenceData& data_;
+  const MeasureOptions& options_;
+  std::span<const int> processors_;
 };
 
 }  // namespace attune

@@ -14,7 +14,7 @@ constexpr double kOverheads = 10;  // a batch takes at least so many times that
 constexpr int kMostSpoiled = 40;   // batches that are too short, before that is no timing
 constexpr int kTurnsToAbandon = 3;
 constexpr double kElsewhere = 1.25;                    // what other memory may make of a time, at most
-constexpr int kTurnsToBeSure = 8;                      // as many as there are places in memory
+constexpr int kTurnsForSignificance = 8;               // as many as there are places in memory
 constexpr int64_t kMostExecutions = int64_t{1} << 24;  // in a batch
 
 // One of the two that take turns, and its batches so far.
@@ -91,14 +91,13 @@ class Timed {
 
 class Turns {
  public:
-  Turns(BatchRunner& candidate, BatchRunner* incumbent, double incumbent_seconds,
-        const MeasureOptions& options)
-      : candidate_(candidate, options), incumbent_seconds_(incumbent_seconds), options_(options) {
-    if (incumbent != nullptr) incumbent_.emplace(*incumbent, options);
+  Turns(BatchRunner& candidate, BatchRunner* baseline, double baseline_seconds, const MeasureOptions& options)
+      : candidate_(candidate, options), baseline_seconds_(baseline_seconds), options_(options) {
+    if (baseline != nullptr) baseline_.emplace(*baseline, options);
   }
 
   std::optional<Failure> Run() {
-    if (incumbent_ && incumbent_->Prepare()) incumbent_.reset();
+    if (baseline_ && baseline_->Prepare()) baseline_.reset();
     if (auto failure = candidate_.Prepare()) return failure;
     while (static_cast<int>(candidate_.samples().size()) < options_.max_batches) {
       if (auto failure = Turn()) return failure;
@@ -107,7 +106,7 @@ class Turns {
         break;
       }
       if (IsNarrow()) break;
-      const double spent = candidate_.spent() + (incumbent_ ? incumbent_->spent() : 0);
+      const double spent = candidate_.spent() + (baseline_ ? baseline_->spent() : 0);
       if (spent > kTimingPatience * options_.seconds_limit) break;
       if (spent > options_.seconds_limit && IsEnough()) break;
     }
@@ -125,36 +124,36 @@ class Turns {
     }
     measurement->outcome = TrialOutcome::kOk;
     measurement->timing = {own.median, own.low, own.high, candidate_.executions()};
-    if (!incumbent_) return;
+    if (!baseline_) return;
     const MedianInterval ratio = FindMedian(ratios_, options_.confidence);
-    measurement->incumbent_seconds = FindMedian(incumbent_->samples(), options_.confidence).median;
+    measurement->baseline_seconds = FindMedian(baseline_->samples(), options_.confidence).median;
     measurement->ratio = ratio.median;
     measurement->ratio_low = ratio.low;
     measurement->ratio_high = ratio.high;
-    measurement->is_ratio_sure = ratio.is_sure;
-    measurement->normalized_seconds = incumbent_seconds_ * ratio.median;
+    measurement->is_significant = ratio.is_significant;
+    measurement->normalized_seconds = baseline_seconds_ * ratio.median;
   }
 
  private:
   // A batch of each. Who goes first changes, so that what the second has of it evens out.
   std::optional<Failure> Turn() {
-    const bool incumbent_first = candidate_.samples().size() % 2 == 0;
-    if (incumbent_ && incumbent_first && incumbent_->Sample()) incumbent_.reset();
+    const bool baseline_first = candidate_.samples().size() % 2 == 0;
+    if (baseline_ && baseline_first && baseline_->Sample()) baseline_.reset();
     if (auto failure = candidate_.Sample()) return failure;
-    if (incumbent_ && !incumbent_first && incumbent_->Sample()) incumbent_.reset();
-    if (incumbent_) ratios_.push_back(candidate_.samples().back() / incumbent_->samples().back());
+    if (baseline_ && !baseline_first && baseline_->Sample()) baseline_.reset();
+    if (baseline_) ratios_.push_back(candidate_.samples().back() / baseline_->samples().back());
     return std::nullopt;
   }
 
   bool ShouldAbandon() const {
     if (options_.abandon_ratio <= 0 || candidate_.samples().size() < kTurnsToAbandon) return false;
-    if (incumbent_) {
+    if (baseline_) {
       return *std::min_element(ratios_.begin(), ratios_.end()) > options_.abandon_ratio * options_.best_ratio;
     }
-    if (incumbent_seconds_ <= 0) return false;
+    if (baseline_seconds_ <= 0) return false;
     const std::vector<double>& samples = candidate_.samples();
     return *std::min_element(samples.begin(), samples.end()) >
-           options_.abandon_ratio * options_.best_ratio * incumbent_seconds_;
+           options_.abandon_ratio * options_.best_ratio * baseline_seconds_;
   }
 
   MedianInterval OwnInterval() const { return FindMedian(candidate_.samples(), options_.confidence); }
@@ -164,22 +163,24 @@ class Turns {
 
   // Of what is asked about.
   MedianInterval Interval() const {
-    return FindMedian(incumbent_ ? ratios_ : candidate_.samples(), options_.confidence);
+    return FindMedian(baseline_ ? ratios_ : candidate_.samples(), options_.confidence);
   }
-  bool IsEnough() const { return IsTiming(OwnInterval()) && (!options_.until_sure || Interval().is_sure); }
+  bool IsEnough() const {
+    return IsTiming(OwnInterval()) && (!options_.until_significant || Interval().is_significant);
+  }
 
   bool IsNarrow() const {
-    if (candidate_.samples().size() < kTurnsToBeSure) return false;
+    if (candidate_.samples().size() < kTurnsForSignificance) return false;
     const MedianInterval interval = Interval();
     const bool is_slower =
-        incumbent_ && interval.low > options_.best_ratio * (1 + options_.precision_of_slower / 2);
-    return interval.is_sure &&
+        baseline_ && interval.low > options_.best_ratio * (1 + options_.precision_of_slower / 2);
+    return interval.is_significant &&
            interval.precision() < (is_slower ? options_.precision_of_slower : options_.precision);
   }
 
   Timed candidate_;
-  std::optional<Timed> incumbent_;
-  double incumbent_seconds_;
+  std::optional<Timed> baseline_;
+  double baseline_seconds_;
   const MeasureOptions& options_;
   std::vector<double> ratios_;  // by turn
   bool abandoned_ = false;
@@ -203,16 +204,16 @@ MedianInterval FindMedian(std::span<const double> samples, double confidence) {
     log_ways += std::log(static_cast<double>(n - k) / static_cast<double>(k + 1));
     ++k;
   }
-  interval.is_sure = k > 0;
+  interval.is_significant = k > 0;
   const size_t place = k > 0 ? k - 1 : 0;
   interval.low = sorted[place];
   interval.high = sorted[n - 1 - place];
   return interval;
 }
 
-void TimeInTurns(BatchRunner& candidate, BatchRunner* incumbent, double incumbent_seconds,
-                 const MeasureOptions& options, Measurement* measurement) {
-  Turns turns(candidate, incumbent, incumbent_seconds, options);
+void TimeInterleaved(BatchRunner& candidate, BatchRunner* baseline, double baseline_seconds,
+                     const MeasureOptions& options, Measurement* measurement) {
+  Turns turns(candidate, baseline, baseline_seconds, options);
   if (const auto failure = turns.Run()) {
     measurement->outcome = failure->outcome;
     measurement->reason = failure->reason;
@@ -221,15 +222,15 @@ void TimeInTurns(BatchRunner& candidate, BatchRunner* incumbent, double incumben
   turns.Report(measurement);
 }
 
-std::optional<Measurement> AbandonEarly(BatchRunner& candidate, double incumbent_seconds,
+std::optional<Measurement> AbandonEarly(BatchRunner& candidate, double baseline_seconds,
                                         const MeasureOptions& options) {
-  if (incumbent_seconds <= 0 || options.abandon_ratio <= 0) return std::nullopt;
+  if (baseline_seconds <= 0 || options.abandon_ratio <= 0) return std::nullopt;
   MeasureOptions roughly = options;
   roughly.max_batches = kTurnsToAbandon;
   roughly.abandon_ratio *= kElsewhere;
   roughly.cache = CacheMode::kCold;  // nothing is executed between batches to warm them
   Measurement measurement;
-  TimeInTurns(candidate, nullptr, incumbent_seconds, roughly, &measurement);
+  TimeInterleaved(candidate, nullptr, baseline_seconds, roughly, &measurement);
   const bool has_failed =
       measurement.outcome != TrialOutcome::kOk && measurement.outcome != TrialOutcome::kInvalidTiming;
   if (!measurement.abandoned && !has_failed) return std::nullopt;

@@ -7,7 +7,7 @@
 // probability that follows from the binomial distribution alone (David, Nagaraja: Order statistics, 2003,
 // section 7.1). Batches go on until the interval is narrow. Each runs elsewhere in memory: which addresses
 // share a set of a cache is decided by the system, and makes a kernel some percent faster or slower. Against
-// drift, the incumbent runs in turns with the candidate, and what is compared is the ratio within a turn.
+// drift, the baseline is interleaved with the candidate, and what is compared is the ratio within a turn.
 #ifndef ATTUNE_MEASURE_TIMING_H_
 #define ATTUNE_MEASURE_TIMING_H_
 
@@ -15,16 +15,15 @@
 #include <optional>
 #include <span>
 
-#include "measure/kernel_process.h"
-#include "measure/measurer.h"
-#include "tune/records/record.h"
+#include "measure/item.h"
+#include "measure/measured_program.h"
 
 namespace attune {
 
 struct MedianInterval {
   double median = 0, low = 0, high = 0;
-  // Whether low and high are as sure as was asked for; too few samples give their range instead.
-  bool is_sure = false;
+  // Whether low and high are as certain as was asked for; too few samples give their range instead.
+  bool is_significant = false;
 
   // Half of the interval, relative to the median.
   double precision() const { return median > 0 ? (high - low) / 2 / median : 0; }
@@ -45,16 +44,16 @@ class BatchRunner {
 // So many times options.seconds_limit batches that do not agree go on.
 inline constexpr double kTimingPatience = 8;
 
-// Fills in timing, abandoned, and what is said of the incumbent, of a measurement whose outcome becomes ok,
-// or kInvalidTiming, or that of the candidate's failure. `incumbent` may be null; if it fails, the candidate
-// goes on alone. `incumbent_seconds`, if not 0, is what it took when it was recorded.
-void TimeInTurns(BatchRunner& candidate, BatchRunner* incumbent, double incumbent_seconds,
-                 const MeasureOptions& options, Measurement* measurement);
+// Fills in timing, abandoned, and what is said of the baseline, of a measurement whose outcome becomes ok,
+// or kInvalidTiming, or that of the candidate's failure. `baseline` may be null; if it fails, the candidate
+// goes on alone. `baseline_seconds`, if not 0, is what it took when it was recorded.
+void TimeInterleaved(BatchRunner& candidate, BatchRunner* baseline, double baseline_seconds,
+                     const MeasureOptions& options, Measurement* measurement);
 
 // Of a candidate alone that runs where it may be slower or faster than where timings are taken: its
 // measurement if it is so slow that this cannot be why, abandoned then, or if it failed. Nothing: it is worth
-// timing. What `incumbent_seconds` is 0 for cannot be told.
-std::optional<Measurement> AbandonEarly(BatchRunner& candidate, double incumbent_seconds,
+// timing. What `baseline_seconds` is 0 for cannot be told.
+std::optional<Measurement> AbandonEarly(BatchRunner& candidate, double baseline_seconds,
                                         const MeasureOptions& options);
 
 }  // namespace attune

@@ -62,15 +62,15 @@ TEST(FindMedian, GivesTheTabledRanksOfOrderStatistics) {
   for (int i = 1; i <= 20; ++i) samples.push_back(i);
   std::reverse(samples.begin(), samples.end());
   const MedianInterval twenty = FindMedian(samples, 0.95);
-  EXPECT_TRUE(twenty.is_sure);
+  EXPECT_TRUE(twenty.is_significant);
   EXPECT_EQ(twenty.median, 10.5);
   EXPECT_EQ(twenty.low, 6);  // the 6th and the 15th of 20
   EXPECT_EQ(twenty.high, 15);
-  EXPECT_FALSE(FindMedian(std::vector<double>{1, 2, 3, 4, 5}, 0.95).is_sure);  // 1 - 2/32 = 0.9375
-  EXPECT_TRUE(FindMedian(std::vector<double>{1, 2, 3, 4, 5, 6}, 0.95).is_sure);
+  EXPECT_FALSE(FindMedian(std::vector<double>{1, 2, 3, 4, 5}, 0.95).is_significant);  // 1 - 2/32 = 0.9375
+  EXPECT_TRUE(FindMedian(std::vector<double>{1, 2, 3, 4, 5, 6}, 0.95).is_significant);
   EXPECT_EQ(FindMedian(std::vector<double>{7}, 0.95).median, 7);
   const std::vector<double> many(5000, 1.0);
-  EXPECT_TRUE(FindMedian(many, 0.95).is_sure);
+  EXPECT_TRUE(FindMedian(many, 0.95).is_significant);
 }
 
 TEST(FindMedian, CoversTheMedianAsOftenAsItSays) {
@@ -86,11 +86,11 @@ TEST(FindMedian, CoversTheMedianAsOftenAsItSays) {
   EXPECT_GE(covered, kRounds * 0.9 - 60);
 }
 
-TEST(TimeInTurns, FindsTheMedianOfANoisyKernelAndStops) {
+TEST(TimeInterleaved, FindsTheMedianOfANoisyKernelAndStops) {
   Machine machine;
   SimulatedKernel kernel(machine, Noisy(1e-5, 1));
   Measurement measurement;
-  TimeInTurns(kernel, nullptr, 0, {}, &measurement);
+  TimeInterleaved(kernel, nullptr, 0, {}, &measurement);
   ASSERT_EQ(measurement.outcome, TrialOutcome::kOk) << measurement.reason;
   EXPECT_THAT(measurement.timing.seconds, DoubleNear(1e-5, 5e-7));
   EXPECT_LE(measurement.timing.low, measurement.timing.seconds);
@@ -99,88 +99,88 @@ TEST(TimeInTurns, FindsTheMedianOfANoisyKernelAndStops) {
   EXPECT_GT(measurement.timing.repetitions, 100);
 }
 
-TEST(TimeInTurns, AKernelThatTakesLongerThanABatchRunsAFewTimes) {
+TEST(TimeInterleaved, AKernelThatTakesLongerThanABatchRunsAFewTimes) {
   Machine machine;
   SimulatedKernel kernel(machine, Always(0.3));
   Measurement measurement;
-  TimeInTurns(kernel, nullptr, 0, {}, &measurement);
+  TimeInterleaved(kernel, nullptr, 0, {}, &measurement);
   ASSERT_EQ(measurement.outcome, TrialOutcome::kOk);
   EXPECT_THAT(measurement.timing.seconds, DoubleNear(0.3, 1e-6));
   EXPECT_LE(kernel.executions(), 4);
 }
 
-TEST(TimeInTurns, FewTurnsAreNotSureButForWhoeverWaits) {
+TEST(TimeInterleaved, FewTurnsAreNotSureButForWhoeverWaits) {
   MeasureOptions options;
   for (const bool waits : {false, true}) {
     Machine machine;
-    SimulatedKernel candidate(machine, Always(0.1)), incumbent(machine, Always(0.11));
-    options.until_sure = waits;
+    SimulatedKernel candidate(machine, Always(0.1)), baseline(machine, Always(0.11));
+    options.until_significant = waits;
     Measurement measurement;
-    TimeInTurns(candidate, &incumbent, 0.11, options, &measurement);
+    TimeInterleaved(candidate, &baseline, 0.11, options, &measurement);
     ASSERT_EQ(measurement.outcome, TrialOutcome::kOk);
-    EXPECT_EQ(measurement.is_ratio_sure, waits);
+    EXPECT_EQ(measurement.is_significant, waits);
     EXPECT_LT(measurement.ratio_high, 1);
   }
   // Not for ever.
   Machine machine;
-  SimulatedKernel candidate(machine, Always(5)), incumbent(machine, Always(6));
+  SimulatedKernel candidate(machine, Always(5)), baseline(machine, Always(6));
   Measurement measurement;
-  TimeInTurns(candidate, &incumbent, 6, options, &measurement);
-  EXPECT_FALSE(measurement.is_ratio_sure);
+  TimeInterleaved(candidate, &baseline, 6, options, &measurement);
+  EXPECT_FALSE(measurement.is_significant);
 }
 
-TEST(TimeInTurns, WhatIsClearlyWorseIsAbandonedEarly) {
+TEST(TimeInterleaved, WhatIsClearlyWorseIsAbandonedEarly) {
   Machine machine;
   SimulatedKernel slow(machine, Noisy(2e-5, 1)), fast(machine, Noisy(1e-5, 2));
   MeasureOptions options;
   options.precision = 1e-6;
   Measurement measurement;
-  TimeInTurns(slow, &fast, 1e-5, options, &measurement);
+  TimeInterleaved(slow, &fast, 1e-5, options, &measurement);
   EXPECT_EQ(measurement.outcome, TrialOutcome::kOk);
   EXPECT_TRUE(measurement.abandoned);
   EXPECT_LT(machine.now, 0.05);
 
   Measurement by_time;
-  TimeInTurns(slow, nullptr, 1e-5, options, &by_time);
+  TimeInterleaved(slow, nullptr, 1e-5, options, &by_time);
   EXPECT_TRUE(by_time.abandoned);
 
   Measurement better;
-  TimeInTurns(fast, &slow, 2e-5, options, &better);
+  TimeInterleaved(fast, &slow, 2e-5, options, &better);
   EXPECT_FALSE(better.abandoned);
 }
 
-TEST(TimeInTurns, DriftConcernsBothAlike) {
+TEST(TimeInterleaved, DriftConcernsBothAlike) {
   Machine machine;
   // A clock that falls to half of its speed.
   const auto drifting = [](double seconds) {
     return [=](double now) { return seconds * (1 + std::min(1.0, 10 * now)); };
   };
-  SimulatedKernel candidate(machine, drifting(0.9e-5)), incumbent(machine, drifting(1e-5));
+  SimulatedKernel candidate(machine, drifting(0.9e-5)), baseline(machine, drifting(1e-5));
   Measurement measurement;
-  TimeInTurns(candidate, &incumbent, 1e-5, {}, &measurement);
+  TimeInterleaved(candidate, &baseline, 1e-5, {}, &measurement);
   ASSERT_EQ(measurement.outcome, TrialOutcome::kOk);
   EXPECT_THAT(measurement.ratio, DoubleNear(0.9, 0.02));
   EXPECT_LE(measurement.ratio_low, measurement.ratio);
   EXPECT_GE(measurement.ratio_high, measurement.ratio);
   EXPECT_THAT(measurement.normalized_seconds, DoubleNear(0.9e-5, 0.03e-5));
-  EXPECT_GT(measurement.incumbent_seconds, 1e-5);
+  EXPECT_GT(measurement.baseline_seconds, 1e-5);
 }
 
-TEST(TimeInTurns, AnIncumbentThatBreaksDoesNotCountAgainstTheCandidate) {
+TEST(TimeInterleaved, AnIncumbentThatBreaksDoesNotCountAgainstTheCandidate) {
   Machine machine;
-  SimulatedKernel candidate(machine, Always(1e-5)), incumbent(machine, Always(1e-5));
-  incumbent.fail_after = 300;
+  SimulatedKernel candidate(machine, Always(1e-5)), baseline(machine, Always(1e-5));
+  baseline.fail_after = 300;
   Measurement measurement;
   MeasureOptions options;
   options.precision = 0;
-  TimeInTurns(candidate, &incumbent, 1e-5, options, &measurement);
+  TimeInterleaved(candidate, &baseline, 1e-5, options, &measurement);
   EXPECT_EQ(measurement.outcome, TrialOutcome::kOk);
   EXPECT_EQ(measurement.ratio, 0);
   EXPECT_THAT(measurement.timing.seconds, DoubleNear(1e-5, 1e-8));
 }
 
 // What disturbs it at first says nothing of the candidate.
-TEST(TimeInTurns, GoesOnBeyondItsLimitWhereBatchesDoNotAgree) {
+TEST(TimeInterleaved, GoesOnBeyondItsLimitWhereBatchesDoNotAgree) {
   Machine machine;
   Random random(5);
   SimulatedKernel kernel(machine,
@@ -188,33 +188,33 @@ TEST(TimeInTurns, GoesOnBeyondItsLimitWhereBatchesDoNotAgree) {
   MeasureOptions options;
   options.seconds_limit = 0.05;
   Measurement measurement;
-  TimeInTurns(kernel, nullptr, 0, options, &measurement);
+  TimeInterleaved(kernel, nullptr, 0, options, &measurement);
   ASSERT_EQ(measurement.outcome, TrialOutcome::kOk) << measurement.reason;
   EXPECT_GT(machine.now, 0.1);
 }
 
-TEST(TimeInTurns, ACandidateThatBreaksIsReportedSo) {
+TEST(TimeInterleaved, ACandidateThatBreaksIsReportedSo) {
   Machine machine;
   SimulatedKernel candidate(machine, Always(1e-5));
   candidate.fail_after = 200;
   Measurement measurement;
-  TimeInTurns(candidate, nullptr, 0, {}, &measurement);
+  TimeInterleaved(candidate, nullptr, 0, {}, &measurement);
   EXPECT_EQ(measurement.outcome, TrialOutcome::kCrashed);
   EXPECT_EQ(measurement.reason, "it broke");
 }
 
-TEST(TimeInTurns, ATimeThatCannotBeIsNoTiming) {
+TEST(TimeInterleaved, ATimeThatCannotBeIsNoTiming) {
   Machine machine;
   SimulatedKernel nothing(machine, Always(0));
   Measurement measurement;
-  TimeInTurns(nothing, nullptr, 0, {}, &measurement);
+  TimeInterleaved(nothing, nullptr, 0, {}, &measurement);
   EXPECT_EQ(measurement.outcome, TrialOutcome::kInvalidTiming);
   EXPECT_THAT(measurement.reason, HasSubstr("took no time"));
 
   Random random(5);
   SimulatedKernel wild(machine, [&](double) { return 1e-4 * std::exp(8 * random.Uniform()); });
   Measurement disagreeing;
-  TimeInTurns(wild, nullptr, 0, {}, &disagreeing);
+  TimeInterleaved(wild, nullptr, 0, {}, &disagreeing);
   EXPECT_EQ(disagreeing.outcome, TrialOutcome::kInvalidTiming);
   EXPECT_THAT(disagreeing.reason, HasSubstr("do not agree"));
 }
@@ -225,7 +225,7 @@ TEST(AbandonEarly, GivesUpOnlyWhatIsSurelyTooSlow) {
   const auto abandon = [&](double seconds) {
     Machine machine;
     SimulatedKernel kernel(machine, Noisy(seconds, 5));
-    return AbandonEarly(kernel, /*incumbent_seconds=*/1e-4, options);
+    return AbandonEarly(kernel, /*baseline_seconds=*/1e-4, options);
   };
   const auto slow = abandon(2e-4);
   ASSERT_TRUE(slow.has_value());
@@ -241,7 +241,7 @@ TEST(AbandonEarly, SaysWhatFailed) {
   Machine machine;
   SimulatedKernel kernel(machine, Always(1e-4));
   kernel.fail_after = 5;
-  const auto failed = AbandonEarly(kernel, /*incumbent_seconds=*/1e-4, {});
+  const auto failed = AbandonEarly(kernel, /*baseline_seconds=*/1e-4, {});
   ASSERT_TRUE(failed.has_value());
   EXPECT_EQ(failed->outcome, TrialOutcome::kCrashed);
 }

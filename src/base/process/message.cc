@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -146,6 +147,66 @@ absl::StatusOr<std::string> ReceiveMessage(int socket, Deadline deadline, size_t
     RETURN_IF_ERROR(ReceiveAll(socket, payload.data() + old, payload.size() - old, deadline));
   }
   return payload;
+}
+
+namespace {
+
+// A byte with room for one open file beside it.
+struct FileMessage {
+  char byte = 'F';
+  iovec data = {&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header = {};
+
+  FileMessage() {
+    header.msg_iov = &data;
+    header.msg_iovlen = 1;
+    header.msg_control = control;
+    header.msg_controllen = sizeof(control);
+  }
+  FileMessage(const FileMessage&) = delete;
+  FileMessage& operator=(const FileMessage&) = delete;
+};
+
+}  // namespace
+
+absl::Status SendFile(int socket, int file, Deadline deadline) {
+  FileMessage message;
+  cmsghdr* control = CMSG_FIRSTHDR(&message.header);
+  control->cmsg_level = SOL_SOCKET;
+  control->cmsg_type = SCM_RIGHTS;
+  control->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(control), &file, sizeof(file));
+  for (;;) {
+    if (sendmsg(socket, &message.header, MSG_DONTWAIT | MSG_NOSIGNAL) == 1) return absl::OkStatus();
+    if (errno == EAGAIN) {
+      RETURN_IF_ERROR(Await(socket, POLLOUT, deadline));
+    } else if (errno != EINTR) {
+      return Gone();
+    }
+  }
+}
+
+absl::StatusOr<FileDescriptor> ReceiveFile(int socket, Deadline deadline) {
+  for (;;) {
+    FileMessage message;
+    const ssize_t received = recvmsg(socket, &message.header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (received < 0 && errno == EAGAIN) {
+      RETURN_IF_ERROR(Await(socket, POLLIN, deadline));
+    } else if (received < 0 && errno == EINTR) {
+      continue;
+    } else if (received <= 0) {
+      return Gone();
+    } else {
+      const cmsghdr* control = CMSG_FIRSTHDR(&message.header);
+      const bool has_file = control != nullptr && control->cmsg_type == SCM_RIGHTS &&
+                            control->cmsg_len == CMSG_LEN(sizeof(int));
+      if (!has_file) return absl::DataLossError("the other process sent something that is no file");
+      int file = -1;
+      std::memcpy(&file, CMSG_DATA(control), sizeof(file));
+      return FileDescriptor(file);
+    }
+  }
 }
 
 }  // namespace attune

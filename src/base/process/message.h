@@ -1,4 +1,4 @@
-// Messages between the tuner and its workers: length-prefixed bytes over a stream socket. A worker may crash
+// Messages between a program and its workers: length-prefixed bytes over a stream socket. A worker may crash
 // in the middle of one or write nonsense, so whatever arrives is checked, and everything is bounded.
 #ifndef ATTUNE_BASE_PROCESS_MESSAGE_H_
 #define ATTUNE_BASE_PROCESS_MESSAGE_H_
@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/file_descriptor.h"
 
 namespace attune {
 
@@ -74,6 +75,11 @@ absl::Status SendMessage(int socket, std::string_view payload, Deadline deadline
 // (DeadlineExceeded), or something that is no message (DataLoss).
 absl::StatusOr<std::string> ReceiveMessage(int socket, Deadline deadline,
                                            size_t max_bytes = kMaxMessageBytes);
+
+// Sends an open file, after a message that announces it, or fails as SendMessage does.
+absl::Status SendFile(int socket, int file, Deadline deadline);
+// Receives one that was announced, or fails as ReceiveMessage does.
+absl::StatusOr<FileDescriptor> ReceiveFile(int socket, Deadline deadline);
 
 }  // namespace attune
 

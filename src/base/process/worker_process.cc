@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -29,6 +30,8 @@ constexpr size_t kPrintedBytes = 2000;                    // of its end, in a re
 constexpr rlim_t kFileBytes = rlim_t{1} << 30;            // what a worker may write to one file
 constexpr const char* kMemoryWords[] = {"out of memory",  // LLVM's words for it, and the library's
                                         "std::bad_alloc", "Cannot allocate memory"};
+
+std::atomic<int64_t> num_started = 0;  // workers
 
 constexpr int kTooFewFilesStatus = 78;  // exit status of a child that never was a worker
 
@@ -60,30 +63,28 @@ void LimitTo(int resource, rlim_t value) {
   setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
-// What the child does between fork and exec: system calls alone, since other threads of the tuner may hold
+// What the child does between fork and exec: system calls alone, since other threads of this process may hold
 // any lock. Does not return.
 struct Launch {
   const char* program;
   char* const* arguments;
   char* const* environment;
-  int socket, output, file;
+  int socket, output;
   int64_t address_space_bytes;
 
   [[noreturn]] void Execute() const {
     constexpr int kAway = 16;  // beyond the numbers that are about to be taken
-    const int fds[] = {fcntl(socket, F_DUPFD, kAway), fcntl(output, F_DUPFD, kAway),
-                       file < 0 ? -1 : fcntl(file, F_DUPFD, kAway)};
+    const int away_socket = fcntl(socket, F_DUPFD, kAway), away_output = fcntl(output, F_DUPFD, kAway);
     const int null = fcntl(open("/dev/null", O_RDONLY), F_DUPFD, kAway);
-    if (fds[0] < 0 || fds[1] < 0 || (file >= 0 && fds[2] < 0) || null < 0) _exit(kTooFewFilesStatus);
+    if (away_socket < 0 || away_output < 0 || null < 0) _exit(kTooFewFilesStatus);
     dup2(null, STDIN_FILENO);
-    dup2(fds[1], STDOUT_FILENO);
-    dup2(fds[1], STDERR_FILENO);
-    dup2(fds[0], kWorkerSocket);
-    if (file >= 0) dup2(fds[2], kWorkerFile);
-    close_range(file >= 0 ? kWorkerFile + 1 : kWorkerSocket + 1, UINT_MAX, 0);
+    dup2(away_output, STDOUT_FILENO);
+    dup2(away_output, STDERR_FILENO);
+    dup2(away_socket, kWorkerSocket);
+    close_range(kWorkerSocket + 1, UINT_MAX, 0);
 
-    // What asks all processes of a group to end, such as an interrupt from the keyboard, is the tuner's
-    // matter.
+    // What asks all processes of a group to end, such as an interrupt from the keyboard, is the matter of
+    // the one that starts workers.
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     sigset_t none;
@@ -133,7 +134,7 @@ absl::StatusOr<std::string> FindWorkerProgram(const std::string& given) {
 
 absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Start(const std::string& program,
                                                                     const std::string& kind,
-                                                                    const WorkerLimits& limits, int file) {
+                                                                    const WorkerLimits& limits) {
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return SystemError("socketpair");
   FileDescriptor ours(sockets[0]);
@@ -145,8 +146,8 @@ absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Start(const std::s
   std::string flag = kWorkerFlag, kind_text = kind, name = program;
   char* const arguments[] = {name.data(), flag.data(), kind_text.data(), nullptr};
   const std::vector<char*> environment = WorkerEnvironment();
-  const Launch launch = {program.c_str(), arguments, environment.data(),        theirs.get(),
-                         output.get(),    file,      limits.address_space_bytes};
+  const Launch launch = {program.c_str(), arguments,    environment.data(),
+                         theirs.get(),    output.get(), limits.address_space_bytes};
   std::unique_ptr<WorkerProcess> worker(new WorkerProcess(program, std::move(ours), std::move(output)));
   worker->pid_ = fork();
   if (worker->pid_ == 0) launch.Execute();
@@ -154,13 +155,20 @@ absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Start(const std::s
   return worker;
 }
 
+WorkerProcess::WorkerProcess(std::string program, FileDescriptor socket, FileDescriptor output)
+    : id_(num_started.fetch_add(1)),
+      program_(std::move(program)),
+      socket_(std::move(socket)),
+      output_(std::move(output)) {}
+
 WorkerProcess::~WorkerProcess() {
   if (pid_ > 0) Stop();
 }
 
 absl::Status WorkerProcess::AwaitReady(Deadline deadline) {
   const absl::StatusOr<std::string> greeting = ReceiveMessage(socket(), deadline, sizeof(kWorkerGreeting));
-  if (greeting.ok() && *greeting == kWorkerGreeting) return absl::OkStatus();
+  is_ready_ = greeting.ok() && *greeting == kWorkerGreeting;
+  if (is_ready_) return absl::OkStatus();
   const ProcessEnd end = Stop();
   return absl::FailedPreconditionError(
       absl::StrCat(program_, " does not serve as a worker of this version: ",
@@ -182,6 +190,7 @@ std::string WorkerProcess::PrintedEnd() const {
 }
 
 ProcessEnd WorkerProcess::Stop(double grace_seconds) {
+  if (pid_ < 0) return {.reason = "it ended"};
   int status = 0;
   pid_t waited = 0;
   for (const Deadline deadline = After(grace_seconds); waited == 0;) {

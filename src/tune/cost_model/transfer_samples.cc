@@ -2,18 +2,20 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "base/processors.h"
 #include "base/status.h"
+#include "tune/cost_model/candidate_features.h"
 #include "tune/cost_model/pretrained.h"
-#include "tune/job/task_tuning.h"
+#include "tune/records/record_candidate.h"
 
 namespace attune {
 
-absl::StatusOr<std::vector<TaskSamples>> LessonsOf(RecordDatabase& records, const Target& target,
-                                                   const LessonOptions& options) {
+absl::StatusOr<std::vector<TaskSamples>> TransferSamplesOf(RecordDatabase& records, const Target& target,
+                                                   const TransferOptions& options) {
   // Times compare within one of these alone.
   using Group = std::tuple<std::string, std::string, int, CacheMode>;  // task, device, threads, caches
   std::map<Group, std::deque<Record>> groups;
@@ -24,21 +26,24 @@ absl::StatusOr<std::vector<TaskSamples>> LessonsOf(RecordDatabase& records, cons
     if (newest.size() > options.most_records) newest.pop_front();
     return absl::OkStatus();
   }));
-  std::vector<TaskSamples> lessons;
+  std::vector<TaskSamples> samples;
   for (const auto& [group, newest] : groups) {
     const std::vector<Record> own(newest.begin(), newest.end());
     absl::StatusOr<TuningTask> task = ParseTask(own.front().task);
     if (!task.ok()) continue;
-    TuningOptions tuning;
-    tuning.threads = own.front().threads;
-    tuning.builders = Processors();
-    const auto tried = TaskTuning::Create(*std::move(task), target, tuning, 0, 0);
-    if (!tried.ok()) continue;
-    (*tried)->Transfer(own, "");
-    if (TaskSamples samples = (*tried)->Samples(); samples.features.size() > 1)
-      lessons.push_back(std::move(samples));
+    absl::StatusOr<ConfigSpace> space = ConfigSpace::Create(*task, target, Processors());
+    if (!space.ok()) continue;
+    std::vector<Trial> trials;
+    for (const Record& record : own) {
+      std::optional<Candidate> candidate = CandidateOf(record, *space);
+      const bool ok = record.outcome == TrialOutcome::kOk;
+      if (candidate.has_value()) trials.push_back({*std::move(candidate), ok, record.timing.seconds});
+    }
+    CandidateFeatures features(*space, own.front().threads, Processors());
+    if (TaskSamples of_task = features.SamplesOf(trials); of_task.features.size() > 1)
+      samples.push_back(std::move(of_task));
   }
-  return lessons;
+  return samples;
 }
 
 absl::StatusOr<std::shared_ptr<const TreeEnsemble>> ParseCostModel(std::string_view text) {

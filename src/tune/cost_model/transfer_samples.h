@@ -16,7 +16,7 @@
 
 namespace attune {
 
-struct LessonOptions {
+struct TransferOptions {
   RecordFilter which = {};
   std::set<std::string> without = {};  // texts of tasks that are left out
   size_t most_records = 256;           // of each task, the newest; >= 1
@@ -25,8 +25,8 @@ struct LessonOptions {
 // The records of each task on one device, by one number of threads and with one state of caches, as samples.
 // What this program cannot read any more, such as tasks of another version, is left out. Fails where the
 // database does.
-absl::StatusOr<std::vector<TaskSamples>> LessonsOf(RecordDatabase& records, const Target& target,
-                                                   const LessonOptions& options);
+absl::StatusOr<std::vector<TaskSamples>> TransferSamplesOf(RecordDatabase& records, const Target& target,
+                                                   const TransferOptions& options);
 
 // A cost model's text of the features that this program has, to be a model's base.
 absl::StatusOr<std::shared_ptr<const TreeEnsemble>> ParseCostModel(std::string_view text);

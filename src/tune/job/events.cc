@@ -11,8 +11,8 @@
 namespace attune {
 
 absl::StatusOr<std::unique_ptr<EventLog>> EventLog::Open(const std::string& path, std::string job,
-                                                         std::function<double()> now) {
-  std::unique_ptr<EventLog> log(new EventLog(std::move(job), std::move(now)));
+                                                         const Clock& clock) {
+  std::unique_ptr<EventLog> log(new EventLog(std::move(job), clock));
   if (path.empty()) return log;
   log->path_ = path;
   ASSIGN_OR_RETURN(log->file_, OpenToAppend(path));
@@ -23,7 +23,7 @@ absl::Status EventLog::Write(std::string_view event, const nlohmann::json& field
   const std::lock_guard<std::mutex> lock(mutex_);
   if (listener_ != nullptr) listener_(event, fields);
   if (path_.empty()) return absl::OkStatus();
-  nlohmann::json line = {{"job", job_}, {"seconds", now_() - start_}, {"event", event}};
+  nlohmann::json line = {{"job", job_}, {"seconds", clock_.Now() - start_}, {"event", event}};
   line.update(fields);
   if (WriteAll(file_, line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"))
     return absl::OkStatus();

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "base/file_descriptor.h"
 #include "nlohmann/json.hpp"
 
@@ -20,9 +21,9 @@ namespace attune {
 class EventLog {
  public:
   // Of the job with the id `job`. Appends to the file at `path` (OpenToAppend of base/output_file.h), or
-  // writes nothing where that is empty. `now`: seconds on a monotonic clock.
+  // writes nothing where that is empty. `clock` outlives it.
   static absl::StatusOr<std::unique_ptr<EventLog>> Open(const std::string& path, std::string job,
-                                                        std::function<double()> now);
+                                                        const Clock& clock);
 
   // Calls `listener` with each event too, one at a time. Before the first event.
   using Listener = std::function<void(std::string_view event, const nlohmann::json& fields)>;
@@ -32,14 +33,13 @@ class EventLog {
   absl::Status Write(std::string_view event, const nlohmann::json& fields);
 
  private:
-  EventLog(std::string job, std::function<double()> now)
-      : job_(std::move(job)), now_(std::move(now)), start_(now_()) {}
+  EventLog(std::string job, const Clock& clock) : job_(std::move(job)), clock_(clock), start_(clock.Now()) {}
 
   std::mutex mutex_;
   std::string path_;
   FileDescriptor file_;
   const std::string job_;
-  std::function<double()> now_;
+  const Clock& clock_;
   double start_;
   Listener listener_;
 };

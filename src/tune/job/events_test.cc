@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/testing/manual_clock.h"
 #include "tune/records/records_for_test.h"
 
 namespace attune {
@@ -12,11 +13,11 @@ namespace {
 TEST(EventLogTest, WritesALineAnEventAndAppends) {
   const RecordsFolder folder;
   const std::string path = folder / "events.jsonl";
-  double clock = 5;
+  ManualClock clock;
   for (int run = 0; run < 2; ++run) {
-    const auto log = EventLog::Open(path, "run", [&] { return clock; });
+    const auto log = EventLog::Open(path, "run", clock);
     ASSERT_TRUE(log.ok()) << log.status();
-    clock += 1.5;
+    clock.Advance(1.5);
     EXPECT_TRUE((*log)->Write("trial", {{"task", "\xff"}, {"seconds_measured", 0.5}}).ok());
   }
   const auto text = ReadFile(path, 1 << 20);
@@ -28,10 +29,10 @@ TEST(EventLogTest, WritesALineAnEventAndAppends) {
 }
 
 TEST(EventLogTest, SaysWhereItCannotWrite) {
-  EXPECT_TRUE(EventLog::Open("", "run", [] { return 0.0; }).ok());
-  const auto nowhere = EventLog::Open("/nonexistent/events.jsonl", "run", [] { return 0.0; });
+  EXPECT_TRUE(EventLog::Open("", "run", SystemClock()).ok());
+  const auto nowhere = EventLog::Open("/nonexistent/events.jsonl", "run", SystemClock());
   EXPECT_THAT(std::string(nowhere.status().message()), testing::HasSubstr("/nonexistent/events.jsonl"));
-  const auto full = EventLog::Open("/dev/full", "run", [] { return 0.0; });
+  const auto full = EventLog::Open("/dev/full", "run", SystemClock());
   ASSERT_TRUE(full.ok()) << full.status();
   EXPECT_TRUE(absl::IsResourceExhausted((*full)->Write("trial", nlohmann::json::object())));
 }

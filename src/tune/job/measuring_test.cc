@@ -12,9 +12,11 @@
 #include <thread>
 #include <vector>
 
-#include "measure/local_measurer.h"
+#include "base/file.h"
+#include "measure/local_service.h"
 #include "target/products.h"
 #include "tune/task/faults_for_test.h"
+#include "tune/task/service_for_test.h"
 #include "tune/task/tasks_for_test.h"
 
 namespace attune {
@@ -23,7 +25,7 @@ namespace {
 using testing::HasSubstr;
 using enum TrialOutcome;
 
-class LocalMeasurerTest : public testing::Test {
+class LocalServiceTest : public testing::Test {
  protected:
   BuiltKernel Build(const TuningTask& task, const Candidate& candidate) {
     BuildResult result = BuildOne(builder_, task, candidate);
@@ -31,14 +33,14 @@ class LocalMeasurerTest : public testing::Test {
     return std::move(result.kernel);
   }
   Measurement Measure(const TuningTask& task, const Candidate& candidate, const MeasureOptions& options) {
-    return measurer_.Measure(task, Build(task, candidate), options, nullptr);
+    return measurer_.Measure(task, Build(task, candidate), options);
   }
 
   LocalBuilder builder_{BuilderOptionsOfTest()};
-  LocalMeasurer measurer_{LocalMeasurerOptions()};
+  MeasurerOfTest measurer_;
 };
 
-TEST_F(LocalMeasurerTest, MeasuresGoodKernelsInEachMode) {
+TEST_F(LocalServiceTest, MeasuresGoodKernelsInEachMode) {
   const std::pair<const char*, std::set<int>> groups[] = {
       {kConvTask, {1, 2}}, {kMatMulTask, {1}}, {kSoftmaxTask, {}}, {kReluTask, {}}};
   for (const auto& [text, constants] : groups) {
@@ -64,7 +66,7 @@ TEST_F(LocalMeasurerTest, MeasuresGoodKernelsInEachMode) {
 }
 
 // Each strategy that applies, so that Winograd's bounds are met too.
-TEST_F(LocalMeasurerTest, EveryStrategysDefaultIsRight) {
+TEST_F(LocalServiceTest, EveryStrategysDefaultIsRight) {
   const Target host = HostOfTest();
   for (const char* text : {kConvTask, kMatMulTask}) {
     const TuningTask task =
@@ -82,7 +84,7 @@ TEST_F(LocalMeasurerTest, EveryStrategysDefaultIsRight) {
   }
 }
 
-TEST_F(LocalMeasurerTest, TasksOfOtherTypesAndShapes) {
+TEST_F(LocalServiceTest, TasksOfOtherTypesAndShapes) {
   const std::pair<const char*, std::set<int>> groups[] = {
       {R"(graph @bf16(%x: bf16[1,32,14,14]{c1/16}, %w: bf16[32,32,3,3]) {
          %c = conv(%x, %w) {pads = [1, 1, 1, 1]} : bf16[1,32,14,14]{c1/16}
@@ -131,75 +133,153 @@ TEST_F(LocalMeasurerTest, TasksOfOtherTypesAndShapes) {
   }
 }
 
-TEST_F(LocalMeasurerTest, TheIncumbentRunsInTurns) {
+TEST_F(LocalServiceTest, TheBaselineIsInterleaved) {
   const TuningTask task = MakeTask(InBlocksOfHost(kConvTask), {1, 2});
   const BuiltKernel fast = Build(task, DefaultCandidate(task)), slow = Build(task, {"loops", {}});
   MeasureOptions options = QuickOptions();
   options.abandon_ratio = 0;
-  const Incumbent incumbent = {&fast, 1e-5};
-  const Measurement same = measurer_.Measure(task, fast, options, &incumbent);
+  BuiltKernel like_fast = fast;
+  like_fast.code_digest.clear();  // another blob of the same code
+  const Measurement same = measurer_.Measure(task, like_fast, options, &fast, 1e-5);
   ASSERT_EQ(same.outcome, kOk) << same.reason;
   EXPECT_GT(same.ratio, 0.5);
   EXPECT_LT(same.ratio, 2);
-  EXPECT_GT(same.incumbent_seconds, 0);
+  EXPECT_GT(same.baseline_seconds, 0);
   EXPECT_DOUBLE_EQ(same.normalized_seconds, same.ratio * 1e-5);
 
-  const Measurement worse = measurer_.Measure(task, slow, options, &incumbent);
+  const Measurement worse = measurer_.Measure(task, slow, options, &fast, 1e-5);
   ASSERT_EQ(worse.outcome, kOk) << worse.reason;
   EXPECT_GT(worse.ratio, 2);
   options.abandon_ratio = 1.3;
-  EXPECT_TRUE(measurer_.Measure(task, slow, options, &incumbent).abandoned);
+  EXPECT_TRUE(measurer_.Measure(task, slow, options, &fast, 1e-5).abandoned);
 }
 
-TEST_F(LocalMeasurerTest, ARunnerThatIsKilledIsReplaced) {
+TEST_F(LocalServiceTest, AProcessThatIsKilledIsReplaced) {
   const TuningTask task = MakeTask(kReluTask);
   const BuiltKernel kernel = Build(task, DefaultCandidate(task));
-  ASSERT_EQ(measurer_.Measure(task, kernel, QuickOptions(), nullptr).outcome, kOk);
-  const pid_t before = measurer_.RunnerPid();
-  kill(before, SIGKILL);
-  const Measurement again = measurer_.Measure(task, kernel, QuickOptions(), nullptr);
+  ASSERT_EQ(measurer_.Measure(task, kernel, QuickOptions()).outcome, kOk);
+  const std::vector<pid_t> before = measurer_.service().WorkerPids();
+  ASSERT_EQ(before.size(), 1);
+  kill(before[0], SIGKILL);
+  const Measurement again = measurer_.Measure(task, kernel, QuickOptions());
   EXPECT_EQ(again.outcome, kOk) << again.reason;
-  EXPECT_NE(measurer_.RunnerPid(), before);
+  EXPECT_NE(measurer_.service().WorkerPids(), before);
 }
 
-TEST_F(LocalMeasurerTest, WhatIsTooLargeIsSaidToBe) {
+// Each item of a batch has its result, whoever is killed meanwhile.
+TEST_F(LocalServiceTest, KillingTheProcessInTheMiddleOfABatchLosesNothing) {
+  const TuningTask task = MakeTask(kReluTask);
+  const BuiltKernel kernel = Build(task, DefaultCandidate(task));
+  MeasureOptions options = QuickOptions();
+  options.seconds_limit = 0.1;
+  options.precision = 0;
+  const MeasureItem item{.kind = MeasureItem::Kind::kTimeKernel,
+                         .options = options,
+                         .subject = measurer_.Put(Blob::Of(EncodeKernel(kernel))),
+                         .data = measurer_.DataOf(task),
+                         .baseline = "",
+                         .processors = {}};
+  constexpr size_t kItems = 12;
+  const std::unique_ptr<MeasureBatch> batch =
+      measurer_.service().Submit(std::vector<MeasureItem>(kItems, item));
+  std::vector<int> results(kItems, 0);
+  while (!batch->is_over()) {
+    const auto result = batch->Next(After(60));
+    ASSERT_TRUE(result.has_value());
+    EXPECT_EQ(result->second.outcome, kOk) << result->second.reason;
+    ++results[result->first];
+    if (result->first % 3 == 1) {
+      for (const pid_t pid : measurer_.service().WorkerPids()) kill(pid, SIGKILL);
+    }
+  }
+  EXPECT_EQ(results, std::vector<int>(kItems, 1));
+}
+
+TEST_F(LocalServiceTest, ABatchThatIsCancelledEndsSoon) {
+  const TuningTask task = MakeTask(kReluTask);
+  const BuiltKernel kernel = Build(task, DefaultCandidate(task));
+  const MeasureItem item{.kind = MeasureItem::Kind::kTimeKernel,
+                         .options = QuickOptions(),
+                         .subject = measurer_.Put(Blob::Of(EncodeKernel(kernel))),
+                         .data = measurer_.DataOf(task),
+                         .baseline = "",
+                         .processors = {}};
+  const std::unique_ptr<MeasureBatch> batch = measurer_.service().Submit(std::vector<MeasureItem>(100, item));
+  EXPECT_LT(batch->SecondsSinceHeartbeat(), 60);
+  ASSERT_TRUE(batch->Next(After(60)).has_value());
+  batch->Cancel();
+  int measured = 1, dropped = 0;
+  while (!batch->is_over()) {
+    const auto result = batch->Next(After(60));
+    ASSERT_TRUE(result.has_value());
+    ++(result->second.outcome == kRetry ? dropped : measured);
+  }
+  EXPECT_EQ(measured + dropped, 100);
+  EXPECT_LT(measured, 90);
+}
+
+TEST_F(LocalServiceTest, ABlobThatWasNeverSentIsMissing) {
+  const TuningTask task = MakeTask(kReluTask);
+  const Measurement m = measurer_.One({.kind = MeasureItem::Kind::kCheckKernel,
+                                       .options = QuickOptions(),
+                                       .subject = Sha256Hex("never sent"),
+                                       .data = measurer_.DataOf(task),
+                                       .baseline = "",
+                                       .processors = {}});
+  EXPECT_EQ(m.outcome, kRetry);
+  EXPECT_THAT(m.reason, HasSubstr("missing"));
+}
+
+TEST_F(LocalServiceTest, PeaksAreTheDevices) {
+  const Measurement m = measurer_.One({.kind = MeasureItem::Kind::kMeasurePeaks,
+                                       .options = QuickOptions(),
+                                       .subject = "",
+                                       .data = "",
+                                       .baseline = "",
+                                       .processors = {}});
+  ASSERT_EQ(m.outcome, kOk) << m.reason;
+  EXPECT_GT(m.peaks.gflops_per_core, 0);
+  EXPECT_GT(m.peaks.memory_gb_per_s, 0);
+}
+
+TEST_F(LocalServiceTest, WhatIsTooLargeIsSaidToBe) {
   const TuningTask task = MakeTask(kReluTask);
   MeasureOptions options = QuickOptions();
   options.memory_bytes_limit = 1 << 10;
   const BuiltKernel kernel = Build(task, DefaultCandidate(task));
-  const Measurement measured = measurer_.Measure(task, kernel, options, nullptr);
+  const Measurement measured = measurer_.Measure(task, kernel, options);
   EXPECT_EQ(measured.outcome, kOutOfMemory);
   EXPECT_THAT(measured.reason, HasSubstr("limit"));
 }
 
-TEST_F(LocalMeasurerTest, AKernelOfAnotherTaskIsRefused) {
+TEST_F(LocalServiceTest, AKernelOfAnotherTaskIsRefused) {
   const TuningTask relu = MakeTask(kReluTask), softmax = MakeTask(kSoftmaxTask);
   const BuiltKernel kernel = Build(softmax, DefaultCandidate(softmax));
-  const Measurement measured = measurer_.Measure(relu, kernel, QuickOptions(), nullptr);
+  const Measurement measured = measurer_.Measure(relu, kernel, QuickOptions());
   EXPECT_EQ(measured.outcome, kRetry);
   EXPECT_THAT(measured.reason, HasSubstr("not for this task"));
 }
 
-TEST_F(LocalMeasurerTest, BadPreparationsAreTheCandidatesFault) {
+TEST_F(LocalServiceTest, BadPrepackingsAreTheCandidatesFault) {
   const TuningTask task = MakeTask(InBlocksOfHost(kConvTask), {1, 2});
   BuiltKernel kernel = Build(task, DefaultCandidate(task));
-  ASSERT_FALSE(kernel.preparations.empty());
-  const std::string good = kernel.preparations[0].bytes;
+  ASSERT_FALSE(kernel.prepackings.empty());
+  const std::string good = kernel.prepackings[0].bytes;
   const auto replace = [&](std::string_view code) {
-    kernel.preparations[0].bytes.replace(static_cast<size_t>(kernel.preparations[0].phases[0].offset),
-                                         code.size(), code);
-    return measurer_.Measure(task, kernel, QuickOptions(), nullptr);
+    kernel.prepackings[0].bytes.replace(static_cast<size_t>(kernel.prepackings[0].phases[0].offset),
+                                        code.size(), code);
+    return measurer_.Measure(task, kernel, QuickOptions());
   };
   const Measurement crashed = replace({"\x0F\x0B", 2});
   EXPECT_EQ(crashed.outcome, kCrashed);
-  EXPECT_THAT(crashed.reason, HasSubstr("preparation 0"));
+  EXPECT_THAT(crashed.reason, HasSubstr("prepacking 0"));
   EXPECT_EQ(replace({"\x31\xC0\xC3", 3}).outcome, kWrongResult);  // leaves it unwritten
-  kernel.preparations[0].bytes = good;
-  EXPECT_EQ(measurer_.Measure(task, kernel, QuickOptions(), nullptr).outcome, kOk);
+  kernel.prepackings[0].bytes = good;
+  EXPECT_EQ(measurer_.Measure(task, kernel, QuickOptions()).outcome, kOk);
 }
 
 // The processes of kernels may use them, and in time: no system call is left to a kernel that asks itself.
-TEST_F(LocalMeasurerTest, KernelsMayUseTiles) {
+TEST_F(LocalServiceTest, KernelsMayUseTiles) {
   if (!HasProducts(kMatrixInstructions, HostOfTest())) GTEST_SKIP() << "this processor has no tiles";
   const TuningTask task = MakeTask(kReluTask);
   BuiltKernel kernel = Build(task, DefaultCandidate(task));
@@ -210,30 +290,12 @@ TEST_F(LocalMeasurerTest, KernelsMayUseTiles) {
       "\xC4\xE2\x7B\x49\xC0\xC4\xE2\x78\x49\xC0\x31\xC0\xC3",
       51);
   kernel.code.bytes.replace(static_cast<size_t>(kernel.code.phases[0].offset), kCode.size(), kCode);
-  const Measurement measured = measurer_.Measure(task, kernel, QuickOptions(), nullptr);
+  const Measurement measured = measurer_.Measure(task, kernel, QuickOptions());
   EXPECT_EQ(measured.outcome, kWrongResult) << measured.reason;  // and no crash
 }
 
-// Who computes and who measures at the same time is machine_use_test.cc's.
-TEST_F(LocalMeasurerTest, BuilderAndMeasurerShareTheirCores) {
-  const auto use = std::make_shared<MachineUse>();
-  LocalBuilderOptions builder_options = BuilderOptionsOfTest();
-  builder_options.use = use;
-  LocalBuilder builder(builder_options);
-  LocalMeasurer measurer({.worker_program = "", .use = use});
-  const TuningTask task = MakeTask(kReluTask);
-  const BuiltKernel kernel = Build(task, DefaultCandidate(task));
-  std::thread other([&] {
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(BuildOne(builder, task, DefaultCandidate(task)).outcome, kOk);
-  });
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(measurer.Measure(task, kernel, QuickOptions(), nullptr).outcome, kOk);
-  }
-  other.join();
-}
-
 // Every one is caught, and what comes after it is not disturbed.
-TEST_F(LocalMeasurerTest, BadKernelsAreCaught) {
+TEST_F(LocalServiceTest, BadKernelsAreCaught) {
   const TuningTask task = MakeTask(kReluTask);
   const Candidate good = DefaultCandidate(task);
   const BuiltKernel good_kernel = Build(task, good);
@@ -242,12 +304,12 @@ TEST_F(LocalMeasurerTest, BadKernelsAreCaught) {
   options.execution_seconds_limit = 0.3;
   options.seconds_limit = 0.02;
   int64_t caught = 0;
-  pid_t runner = -1;
+  std::vector<pid_t> workers;
   for (size_t i = 0; i < KernelFaults().size(); ++i) {
     const KernelFault& fault = KernelFaults()[i];
     SCOPED_TRACE(fault.name);
     const BuiltKernel kernel = Build(task, WithFault(good, static_cast<int64_t>(i)));
-    const Measurement measured = measurer_.Measure(task, kernel, options, nullptr);
+    const Measurement measured = measurer_.Measure(task, kernel, options);
     EXPECT_TRUE(fault.outcomes.contains(measured.outcome))
         << Name(measured.outcome) << " " << measured.reason;
     caught += measured.outcome != kOk;
@@ -256,9 +318,9 @@ TEST_F(LocalMeasurerTest, BadKernelsAreCaught) {
       EXPECT_EQ(measured.timing.seconds, 0);
     }
     RecordProperty(std::string("fault_") + std::to_string(i), measured.reason);
-    if (runner < 0) runner = measurer_.RunnerPid();
-    EXPECT_EQ(measurer_.RunnerPid(), runner) << "the runner died";
-    const Measurement next = measurer_.Measure(task, good_kernel, options, nullptr);
+    if (workers.empty()) workers = measurer_.service().WorkerPids();
+    EXPECT_EQ(measurer_.service().WorkerPids(), workers) << "the measuring process died";
+    const Measurement next = measurer_.Measure(task, good_kernel, options);
     ASSERT_EQ(next.outcome, kOk) << next.reason;
   }
   EXPECT_GE(caught, 50);
@@ -286,13 +348,13 @@ bool IsRunning(pid_t pid) {
   return (file >> number >> name >> state) && state != "Z";
 }
 
-TEST(LocalMeasurer, NothingOutlivesATunerThatIsKilled) {
+TEST(LocalService, NothingOutlivesATunerThatIsKilled) {
   const pid_t tuner = fork();
   if (tuner == 0) {
     LocalBuilderOptions builder_options = BuilderOptionsOfTest();
     builder_options.seconds_limit = 60;
     LocalBuilder builder(builder_options), other(builder_options);
-    LocalMeasurer measurer{LocalMeasurerOptions()};
+    MeasurerOfTest measurer;
     const TuningTask task = MakeTask(kReluTask);
     const auto endless =
         std::find_if(KernelFaults().begin(), KernelFaults().end(),
@@ -302,10 +364,10 @@ TEST(LocalMeasurer, NothingOutlivesATunerThatIsKilled) {
     std::thread([&] { BuildOne(other, task, WithFault(DefaultCandidate(task), kHang)); }).detach();
     MeasureOptions options = QuickOptions();
     options.execution_seconds_limit = 60;
-    measurer.Measure(task, built.kernel, options, nullptr);
+    measurer.Measure(task, built.kernel, options);
     _exit(0);
   }
-  constexpr size_t kProcesses = 4;  // two builders, a runner and its kernel
+  constexpr size_t kProcesses = 4;  // two builders, a measuring process and its kernel
   std::vector<pid_t> workers;
   for (int i = 0; i < 1000 && workers.size() < kProcesses; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -321,7 +383,7 @@ TEST(LocalMeasurer, NothingOutlivesATunerThatIsKilled) {
   EXPECT_FALSE(any_is_running());
 }
 
-TEST(LocalMeasurer, LeavesNoProcessesAndNoFiles) {
+TEST(LocalService, LeavesNoProcessesAndNoFiles) {
   const auto files = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
                          std::filesystem::directory_iterator());
@@ -329,11 +391,11 @@ TEST(LocalMeasurer, LeavesNoProcessesAndNoFiles) {
   const auto before = files();
   {
     LocalBuilder builder(BuilderOptionsOfTest());
-    LocalMeasurer measurer{LocalMeasurerOptions()};
+    MeasurerOfTest measurer;
     for (const char* text : {kReluTask, kSoftmaxTask}) {
       const TuningTask task = MakeTask(text);
       const BuildResult built = BuildOne(builder, task, DefaultCandidate(task));
-      EXPECT_EQ(measurer.Measure(task, built.kernel, QuickOptions(), nullptr).outcome, kOk);
+      EXPECT_EQ(measurer.Measure(task, built.kernel, QuickOptions()).outcome, kOk);
     }
   }
   EXPECT_EQ(files(), before);

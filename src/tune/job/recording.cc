@@ -45,9 +45,9 @@ Json ToJson(const Measurement& m) {
   fields["timing"] = {m.timing.seconds, m.timing.low, m.timing.high, m.timing.repetitions};
   if (m.abandoned) fields["abandoned"] = true;
   if (m.ratio <= 0) return fields;
-  fields["baseline_seconds"] = m.incumbent_seconds;
+  fields["baseline_seconds"] = m.baseline_seconds;
   fields["ratio"] = {m.ratio, m.ratio_low, m.ratio_high};
-  fields["is_significant"] = m.is_ratio_sure;
+  fields["is_significant"] = m.is_significant;
   fields["normalized_seconds"] = m.normalized_seconds;
   return fields;
 }
@@ -68,11 +68,11 @@ absl::StatusOr<Measurement> MeasurementOfJson(const Json& fields) {
     m.abandoned = fields.value("abandoned", false);
     if (!fields.contains("ratio")) return m;
     const Json& ratio = fields.at("ratio");
-    m.incumbent_seconds = fields.at("baseline_seconds");
+    m.baseline_seconds = fields.at("baseline_seconds");
     m.ratio = ratio.at(0);
     m.ratio_low = ratio.at(1);
     m.ratio_high = ratio.at(2);
-    m.is_ratio_sure = fields.at("is_significant");
+    m.is_significant = fields.at("is_significant");
     m.normalized_seconds = fields.at("normalized_seconds");
     return m;
   } catch (const Json::exception& error) {

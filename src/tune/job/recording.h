@@ -16,7 +16,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "measure/measurer.h"
+#include "measure/item.h"
 #include "nlohmann/json.hpp"
 
 namespace attune {

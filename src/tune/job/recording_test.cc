@@ -16,11 +16,11 @@ Measurement SampleMeasurement() {
   m.outcome = TrialOutcome::kOk;
   m.timing = {2e-3, 1.9e-3, 2.1e-3, 12};
   m.seconds = 0.5;
-  m.incumbent_seconds = 4e-3;
+  m.baseline_seconds = 4e-3;
   m.ratio = 0.5;
   m.ratio_low = 0.4;
   m.ratio_high = 0.6;
-  m.is_ratio_sure = true;
+  m.is_significant = true;
   m.normalized_seconds = 2.5e-3;
   return m;
 }

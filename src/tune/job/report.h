@@ -41,6 +41,7 @@ struct TuningSummary {
   int threads = 1;
   // Of one inference, measured in turns, in seconds; 0: not measured.
   double untuned_seconds = 0, tuned_seconds = 0;
+  double peak_gflops = 0;  // of the device, on so many threads; 0: not measured
   double elapsed_seconds = 0;
   double seconds_left = 0;  // 0: unknown, or none
   int64_t trials = 0;

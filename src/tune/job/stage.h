@@ -1,39 +1,40 @@
-// The stages of a tuning job, and what each needs.
-//
-// A job is driven from outside: whoever drives it looks at the stage that comes next, decides when it may
-// run, and runs it. No stage starts the next by itself, so that a scheduler can interleave the stages of many
-// jobs and keep everything else away from a device while something is measured on it.
+// The stages of a tuning job.
 #ifndef ATTUNE_TUNE_JOB_STAGE_H_
 #define ATTUNE_TUNE_JOB_STAGE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace attune {
 
 enum class StageKind : uint8_t {
-  kPrepare,   // spaces, records of earlier runs, what kernels are checked against
-  kSelect,    // which candidates of which tasks come next
-  kBuild,     // their code
-  kMeasure,   // on the device
-  kUpdate,    // what was learned
-  kFinalize,  // the best of each task against the default, in turns
+  kPrepare,    // layouts, tasks, spaces, records of earlier runs, reference data
+  kCalibrate,  // what the device does at best
+  // Until nothing more is hoped for:
+  kSelect,  // which candidates of which tasks come next
+  kBuild,   // their code
+  kCheck,   // against the reference
+  kTime,    // on the device
+  kLearn,   // from the times
+  // What is best is measured again:
+  kConfirmBuild,  // candidates of tasks
+  kConfirmTime,   // those of one task against its baseline
+  kCompareBuild,  // the network with the best, and without
+  kCompareTime,   // their kernels, between their neighbours
+  kLayoutBuild,   // the network with another layout
+  kLayoutTime,    // against the one so far
+  kNetworkBuild,  // the network as it was, and as it will be
+  kNetworkTime,
+  kFinish,  // writes down how the run ended
 };
-// "prepare", "select", "build", "measure", "update", "finalize".
+inline constexpr size_t kNumStageKinds = static_cast<size_t>(StageKind::kFinish) + 1;
+
+// "prepare", …, "confirm_build", …, "finish".
 std::string_view Name(StageKind kind);
 
-// What a stage will take, known before it runs.
-struct StageNeeds {
-  int processors = 1;        // of the machine that the job runs on, kept busy
-  bool device = false;       // alone: what else runs on the device would be measured too
-  int64_t memory_bytes = 0;  // at most
-  double seconds = 0;        // predicted from the stages of its kind before it
-};
-
-struct JobStage {
-  StageKind kind = StageKind::kPrepare;
-  StageNeeds needs;
-};
+// Whether it needs the device for itself.
+bool NeedsDevice(StageKind kind);
 
 }  // namespace attune
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/parallel.h"
 #include "base/status.h"
+#include "tune/records/record_candidate.h"
 
 namespace attune {
 namespace {
@@ -28,17 +28,16 @@ std::string FamilyOf(const TaskShape& shape, const ConfigSpace& space) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TaskTuning>> TaskTuning::Create(TuningTask task, const Target& target,
-                                                               const TuningOptions& options, uint64_t seed,
-                                                               double bound_seconds) {
+                                                               const TuningOptions& options, uint64_t seed) {
   const SearchStrategyInfo* search = FindSearchStrategy(options.search);
   if (search == nullptr) return InvalidInput("there is no search strategy \"", options.search, "\"");
-  std::unique_ptr<TaskTuning> tuning(new TaskTuning(std::move(task), options));
+  std::unique_ptr<TaskTuning> tuning(new TaskTuning(std::move(task)));
   ASSIGN_OR_RETURN(ConfigSpace space, ConfigSpace::Create(tuning->task_, target, options.builders));
   tuning->space_ = std::make_unique<ConfigSpace>(std::move(space));
+  tuning->features_ = std::make_unique<CandidateFeatures>(*tuning->space_, options.threads, options.builders);
   if (!options.use_defaults) tuning->space_->HideDefaults();
   tuning->search_ = search->create({.seed = seed, .epsilon = options.random_share});
   tuning->progress_.weight = tuning->task_.uses;
-  tuning->progress_.lower_bound = bound_seconds;
   ASSIGN_OR_RETURN(const Workload workload, tuning->task_.Analyze());
   tuning->shape_ = ShapeOfTask(workload);
   tuning->progress_.family = FamilyOf(tuning->shape_, *tuning->space_);
@@ -47,21 +46,19 @@ absl::StatusOr<std::unique_ptr<TaskTuning>> TaskTuning::Create(TuningTask task, 
 
 void TaskTuning::Transfer(std::span<const Record> records, const std::string& run) {
   std::vector<KnownTime> times;  // of `observed_`
-  double standard = 0;           // the default's time when this run measured what follows
+  double baseline = 0;           // the default's time when this run measured what follows
   for (const Record& record : records) {
-    const Strategy* strategy = FindStrategy(record.strategy);
-    Candidate candidate{record.strategy, record.config};
-    if (strategy == nullptr || strategy->version != record.strategy_version || !space_->Contains(candidate)) {
-      continue;
-    }
+    std::optional<Candidate> found = CandidateOf(record, *space_);
+    if (!found.has_value()) continue;
+    Candidate candidate = *std::move(found);
     const bool ok = record.outcome == TrialOutcome::kOk, is_own = record.run == run;
     ++(is_own ? trials_ : transferred_);
     if (!ok && is_own) ++failed_;
     times.push_back({KnownTime::KindOf(ok, record.search), ToString(candidate.strategy, candidate.config),
                      record.run, record.cache, record.timing.seconds, record.time_ms});
     if (is_own) {
-      if (ok && candidate == space_->Default()) standard = record.timing.seconds;
-      if (ok && standard > 0) resumed_[candidate] = record.timing.seconds / standard;
+      if (ok && candidate == space_->Default()) baseline = record.timing.seconds;
+      if (ok && baseline > 0) resumed_[candidate] = record.timing.seconds / baseline;
       if (!ok) resumed_.erase(candidate);
     }
     observed_.push_back({std::move(candidate), ok, record.timing.seconds});
@@ -116,7 +113,7 @@ std::optional<Candidate> TaskTuning::Guess(std::span<const Candidate> others, co
 void TaskTuning::Resume() {
   for (const auto& [candidate, ratio] : std::exchange(resumed_, {})) {
     if (candidate == space_->Default()) continue;
-    const double seconds = ratio * default_seconds_;
+    const double seconds = ratio * baseline_seconds();
     times_[candidate] = seconds;
     if (best_.has_value() && seconds >= best_seconds_) continue;
     best_ = candidate;
@@ -146,17 +143,17 @@ std::vector<Candidate> TaskTuning::Propose(int batch, const CostModel* model) {
 }
 
 bool TaskTuning::IsReference(const Candidate& candidate) const {
-  return space_->hides_defaults() && !default_kernel_.has_value() && candidate == space_->Default();
+  return space_->hides_defaults() && !baseline_.has_value() && candidate == space_->Default();
 }
 
-void TaskTuning::Add(const Candidate& candidate, const Measurement& measurement, BuiltKernel kernel) {
-  const bool in_turns = measurement.normalized_seconds > 0;
-  const double seconds = in_turns ? measurement.normalized_seconds : measurement.timing.seconds;
+void TaskTuning::Add(const Candidate& candidate, const Measurement& measurement, const Blob& kernel,
+                     const std::string& code_digest) {
+  const bool is_interleaved = measurement.normalized_seconds > 0;
+  const double seconds = is_interleaved ? measurement.normalized_seconds : measurement.timing.seconds;
   const bool is_reference = IsReference(candidate);
   if (candidate == space_->Default()) {
-    const bool is_first = !default_kernel_.has_value();
-    default_seconds_ = seconds;
-    default_kernel_ = std::move(kernel);
+    const bool is_first = !baseline_.has_value();
+    baseline_ = Baseline{kernel, code_digest, seconds};
     if (is_first) Resume();
   }
   if (is_reference) {
@@ -186,73 +183,9 @@ void TaskTuning::EndBatch() {
   search_->Observe(unobserved_);
   observed_.insert(observed_.end(), unobserved_.begin(), unobserved_.end());
   unobserved_.clear();
-  // Of all that was ever scored, there would be gigabytes.
-  std::unordered_map<Candidate, FeatureVector, CandidateHash> features;
-  for (const Trial& trial : observed_) {
-    if (auto node = features_.extract(trial.candidate)) features.insert(std::move(node));
-  }
-  features_ = std::move(features);
+  features_->KeepOnly(observed_);
   space_->Forget();
   progress_.best.push_back(best_.has_value() ? best_seconds_ : kNever);
-}
-
-void TaskTuning::AddFeatures(std::span<const Candidate> candidates) {
-  struct Missing {
-    const Candidate* candidate;
-    FeatureVector* features;
-    std::optional<LoopNest> nest;
-  };
-  std::vector<Missing> missing;
-  for (const Candidate& candidate : candidates) {
-    const auto [it, is_new] = features_.try_emplace(candidate);
-    if (is_new) missing.push_back({&candidate, &it->second, space_->TakeLowered(candidate)});
-  }
-  const auto extract = [&](int64_t i) {
-    Missing& one = missing[static_cast<size_t>(i)];
-    if (!one.nest.has_value()) {
-      absl::StatusOr<LoopNest> nest = space_->Lower(*one.candidate);
-      if (!nest.ok()) return;
-      one.nest = *std::move(nest);
-    }
-    *one.features = ExtractFeatures(*one.nest, space_->target(), threads_);
-    one.nest.reset();
-  };
-  ParallelFor(std::ssize(missing), extract, processors_);
-}
-
-TaskSamples TaskTuning::Samples() {
-  double fastest = kNever;
-  std::vector<Candidate> unknown;
-  for (const Trial& trial : observed_) {
-    if (trial.ok) fastest = std::min(fastest, trial.seconds);
-    if (!features_.contains(trial.candidate)) unknown.push_back(trial.candidate);
-  }
-  AddFeatures(unknown);
-  TaskSamples samples;
-  for (const Trial& trial : observed_) {
-    const FeatureVector& features = features_.at(trial.candidate);
-    if (features.empty()) continue;
-    samples.features.push_back(features);
-    samples.throughput.push_back(trial.ok ? static_cast<float>(fastest / trial.seconds) : 0);
-  }
-  return samples;
-}
-
-std::vector<float> TaskTuning::Scores(std::span<const Candidate> candidates, const CostModel* model) {
-  if (model == nullptr || !model->is_trained()) return {};
-  AddFeatures(candidates);
-  std::vector<float> scores(candidates.size(), -std::numeric_limits<float>::infinity());
-  std::vector<FeatureVector> features;
-  std::vector<size_t> places;
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    const FeatureVector& own = features_.at(candidates[i]);
-    if (own.empty()) continue;
-    features.push_back(own);
-    places.push_back(i);
-  }
-  const absl::StatusOr<std::vector<float>> predicted = model->Predict(features);
-  for (size_t i = 0; predicted.ok() && i < places.size(); ++i) scores[places[i]] = (*predicted)[i];
-  return scores;
 }
 
 const Candidate* TaskTuning::found() const {
@@ -260,18 +193,13 @@ const Candidate* TaskTuning::found() const {
   return known_.empty() ? nullptr : &known_.front();
 }
 
-std::optional<Incumbent> TaskTuning::incumbent() const {
-  if (!default_kernel_.has_value()) return std::nullopt;
-  return Incumbent{&*default_kernel_, default_seconds_};
-}
-
 void TaskTuning::Confirm(const Candidate& candidate, double seconds, bool is_faster,
                          const std::string& code_digest) {
   times_[candidate] = seconds;
   confirmed_[candidate] = {is_faster, code_digest};
-  if (candidate == space_->Default()) default_seconds_ = seconds;
+  if (candidate == space_->Default() && baseline_.has_value()) baseline_->seconds = seconds;
   best_ = space_->Default();
-  best_seconds_ = default_seconds_;
+  best_seconds_ = baseline_seconds();
   for (const auto& [other, confirmation] : confirmed_) {
     if (!confirmation.is_faster || times_[other] >= best_seconds_) continue;
     best_ = other;
@@ -280,27 +208,29 @@ void TaskTuning::Confirm(const Candidate& candidate, double seconds, bool is_fas
 }
 
 std::optional<TaskTuning::Code> TaskTuning::ConfirmedCode() const {
-  if (!default_kernel_.has_value() || !best_.has_value() || *best_ == space_->Default()) return std::nullopt;
+  if (!baseline_.has_value() || !best_.has_value() || *best_ == space_->Default()) return std::nullopt;
   const auto found = confirmed_.find(*best_);
   if (found == confirmed_.end()) return std::nullopt;
-  return Code{default_kernel_->code_digest, found->second.code_digest};
+  return Code{baseline_->code_digest, found->second.code_digest};
 }
 
-std::optional<Candidate> TaskTuning::NextToConfirm() const {
-  double fastest = default_seconds_ > 0 ? default_seconds_ : kNever;
-  for (const auto& [candidate, confirmation] : confirmed_) {
-    fastest = std::min(fastest, times_.at(candidate));
-  }
-  std::optional<Candidate> next;
+std::vector<Candidate> TaskTuning::ToConfirm(size_t most) const {
+  if (!baseline_.has_value()) return {};
+  double fastest = baseline_seconds();
+  for (const auto& [candidate, confirmation] : confirmed_) fastest = std::min(fastest, times_.at(candidate));
+  std::vector<std::pair<double, Candidate>> faster;
   for (const auto& [candidate, seconds] : times_) {
-    if (seconds >= fastest || confirmed_.contains(candidate) || candidate == space_->Default()) continue;
-    next = candidate;
-    fastest = seconds;
+    const bool is_known = confirmed_.contains(candidate) || candidate == space_->Default();
+    if (seconds < fastest && !is_known) faster.emplace_back(seconds, candidate);
+  }
+  std::ranges::sort(faster);
+  std::vector<Candidate> next;
+  for (const auto& [seconds, candidate] : faster) {
+    if (next.size() < most) next.push_back(candidate);
   }
   // Else what an earlier run has confirmed would still count, whatever this one has seen of it.
-  if (!next.has_value() && confirmed_.empty() && default_seconds_ > 0 &&
-      confirmed_before_ != space_->Default())
-    return confirmed_before_;
+  const bool is_left = confirmed_before_.has_value() && *confirmed_before_ != space_->Default();
+  if (next.empty() && confirmed_.empty() && is_left && most > 0) next.push_back(*confirmed_before_);
   return next;
 }
 
@@ -310,7 +240,7 @@ TaskSummary TaskTuning::Summary() const {
           .digest = task_.digest,
           .uses = task_.uses,
           .flops = task_.flops,
-          .default_seconds = default_seconds_,
+          .default_seconds = baseline_seconds(),
           .best_seconds = best_seconds_,
           .bound_seconds = progress_.lower_bound,
           .default_config = ToString(space_->Default().strategy, space_->Default().config),

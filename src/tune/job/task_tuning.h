@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "measure/measurer.h"
+#include "measure/blob.h"
+#include "measure/item.h"
+#include "tune/cost_model/candidate_features.h"
 #include "tune/cost_model/cost_model.h"
 #include "tune/job/budget.h"
 #include "tune/job/options.h"
@@ -19,19 +21,26 @@
 #include "tune/records/known_times.h"
 #include "tune/records/record.h"
 #include "tune/search/search.h"
-#include "tune/task/builder.h"
 #include "tune/task/similarity.h"
 #include "tune/task/space.h"
 
 namespace attune {
 
+// The kernel that all candidates of a task are compared with: that of the default config.
+struct Baseline {
+  Blob kernel;
+  std::string code_digest;
+  double seconds = 0;  // in this run, > 0
+};
+
 // Not thread safe.
 class TaskTuning {
  public:
-  // `bound_seconds`: the roofline's time of one execution.
   static absl::StatusOr<std::unique_ptr<TaskTuning>> Create(TuningTask task, const Target& target,
-                                                            const TuningOptions& options, uint64_t seed,
-                                                            double bound_seconds);
+                                                            const TuningOptions& options, uint64_t seed);
+
+  // What the roofline says that one execution takes at the least, in seconds.
+  void SetBound(double seconds) { progress_.lower_bound = seconds; }
 
   const TuningTask& task() const { return task_; }
   ConfigSpace& space() { return *space_; }
@@ -57,8 +66,9 @@ class TaskTuning {
   // Whether it only says what others are compared with, and is no trial: the default, before it was measured,
   // where defaults do not count.
   bool IsReference(const Candidate& candidate) const;
-  // What came of a candidate. `kernel` is kept where it is the default's.
-  void Add(const Candidate& candidate, const Measurement& measurement, BuiltKernel kernel);
+  // What came of a candidate that was timed, and its kernel.
+  void Add(const Candidate& candidate, const Measurement& measurement, const Blob& kernel,
+           const std::string& code_digest);
   void AddFailure(const Candidate& candidate);
   // The time of a candidate that was measured again, and whether it is sure to be faster than the default.
   // The digest of its code is empty where there is none.
@@ -67,23 +77,26 @@ class TaskTuning {
   void EndBatch();
 
   // What the cost model learns from.
-  TaskSamples Samples();
+  TaskSamples Samples() { return features_->SamplesOf(observed_); }
   // The model's; empty where there is none, or it is not trained.
-  std::vector<float> Scores(std::span<const Candidate> candidates, const CostModel* model);
+  std::vector<float> Scores(std::span<const Candidate> candidates, const CostModel* model) {
+    return features_->Scores(candidates, model);
+  }
 
-  // What candidates are measured in turns with: the default; nothing while it was not measured in this run.
-  std::optional<Incumbent> incumbent() const;
+  // What candidates are interleaved with; nothing while the default was not measured in this run.
+  const std::optional<Baseline>& baseline() const { return baseline_; }
   const std::optional<Candidate>& best() const { return best_; }
   // What other tasks may try: the best, unless that is the default; else what records say.
   const Candidate* found() const;
   double best_seconds() const { return best_seconds_; }
-  double default_seconds() const { return default_seconds_; }
-  // The fastest that Confirm() has not heard of, if it is faster than the default and than all that Confirm()
-  // has; without any, what an earlier run has confirmed.
-  std::optional<Candidate> NextToConfirm() const;
-  // The digests of the default's code and of the best's; nothing unless the best is confirmed, and another.
+  // 0 while there is no baseline.
+  double baseline_seconds() const { return baseline_.has_value() ? baseline_->seconds : 0; }
+  // Those that Confirm() has not heard of and that are faster than the default and than all that Confirm()
+  // has, the fastest first, at most so many; without any, what an earlier run has confirmed.
+  std::vector<Candidate> ToConfirm(size_t most) const;
+  // The digests of the baseline's code and of the best's; nothing unless the best is confirmed, and another.
   struct Code {
-    std::string standard, best;
+    std::string baseline, best;
   };
   std::optional<Code> ConfirmedCode() const;
   const TaskProgress& progress() const { return progress_; }
@@ -94,33 +107,28 @@ class TaskTuning {
   TaskSummary Summary() const;
 
  private:
-  TaskTuning(TuningTask task, const TuningOptions& options)
-      : task_(std::move(task)), threads_(options.threads), processors_(options.builders) {}
+  explicit TaskTuning(TuningTask task) : task_(std::move(task)) {}
 
   void KeepKnown(std::span<const KnownTime> times);
   // Those of other tasks that fit, as they are here; each once.
   std::vector<Candidate> Fitting(std::span<const Candidate> others);
   void Resume();
-  // Of those of which nothing is known.
-  void AddFeatures(std::span<const Candidate> candidates);
 
   TuningTask task_;
-  int threads_;     // of the kernels
-  int processors_;  // to compute on
   TaskShape shape_;
   std::unique_ptr<ConfigSpace> space_;
+  std::unique_ptr<CandidateFeatures> features_;
   std::unique_ptr<SearchStrategy> search_;
   TaskProgress progress_;
-  std::vector<Trial> observed_, unobserved_;                              // by the search strategy
-  std::unordered_map<Candidate, FeatureVector, CandidateHash> features_;  // empty: it has none
+  std::vector<Trial> observed_, unobserved_;   // by the search strategy
   std::vector<Candidate> known_;               // the best of the records, and maybe a better one
   std::optional<Candidate> confirmed_before_;  // the best of the records, if a run has confirmed it
   // Times of this run before it was killed, as shares of the default's, until that is measured again.
   std::unordered_map<Candidate, double, CandidateHash> resumed_;
   std::unordered_map<Candidate, double, CandidateHash> times_;  // of this run
   std::optional<Candidate> best_;                               // of this run
-  std::optional<BuiltKernel> default_kernel_;
-  double best_seconds_ = 0, default_seconds_ = 0;
+  std::optional<Baseline> baseline_;
+  double best_seconds_ = 0;
   struct Confirmation {
     bool is_faster = false;  // than the default
     std::string code_digest;

@@ -10,7 +10,7 @@ namespace attune {
 namespace {
 
 std::string Family(const std::string& task) {
-  auto tuning = TaskTuning::Create(MakeTask(task, {1, 2}), *TargetByName("znver4"), {}, 0, 1);
+  auto tuning = TaskTuning::Create(MakeTask(task, {1, 2}), *TargetByName("znver4"), {}, 0);
   EXPECT_TRUE(tuning.ok()) << tuning.status();
   return tuning.ok() ? (*tuning)->progress().family : "";
 }

@@ -10,7 +10,7 @@ namespace attune {
 
 std::optional<int> RunIfWorker(int argc, char** argv, const BuildHooks& hooks) {
   const std::array<WorkerKind, 2> kinds = {
-      {{kBuilderKind, [&] { return RunBuildWorker(hooks); }}, {kRunnerKind, RunRunner}}};
+      {{kBuilderKind, [&] { return RunBuildWorker(hooks); }}, {kMeasureWorkerKind, RunMeasureWorker}}};
   return RunIfWorker(argc, argv, kinds);
 }
 

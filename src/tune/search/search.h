@@ -17,13 +17,6 @@
 
 namespace attune {
 
-// What came of a candidate.
-struct Trial {
-  Candidate candidate;
-  bool ok = false;     // built, ran, and gave the right result
-  double seconds = 0;  // of one execution, > 0 where ok
-};
-
 // The scores of candidates, one each: the higher, the faster it is predicted to be. Of one that has no
 // features, -infinity.
 using ScoreFunction = std::function<std::vector<float>(std::span<const Candidate>)>;

@@ -5,13 +5,12 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "compile/kernels.h"
-#include "device/host.h"
 #include "lower/definition.h"
 
 namespace attune {
 namespace {
 
-// What the loop nest's parameters are; those that preparations make are told by their names.
+// What the loop nest's parameters are; those that prepackings make are told by their names.
 std::vector<KernelParam> DescribeParams(const LoopNest& nest, const GroupKernel& kernel) {
   std::vector<KernelParam> params;
   for (const LoopNest::Param& param : nest.params) {
@@ -29,7 +28,7 @@ std::vector<KernelParam> DescribeParams(const LoopNest& nest, const GroupKernel&
       for (size_t i = 0; i < kernel.preparations.size(); ++i) {
         if (kernel.preparations[i].param == name) described.index = static_cast<int>(i);
       }
-      described.kind = described.index < 0 ? ParamKind::kInput : ParamKind::kPrepared;
+      described.kind = described.index < 0 ? ParamKind::kInput : ParamKind::kPrepacked;
       if (described.index < 0) described.index = InputIndex(name);
     }
     params.push_back(described);
@@ -48,18 +47,17 @@ absl::StatusOr<KernelCode> LinkKernel(const CompiledKernel& compiled) {
 }
 
 // As compile/weights.cc runs them: from one buffer to another, in one call.
-absl::StatusOr<KernelCode> BuildPreparation(const GroupKernel::Preparation& preparation) {
-  ASSIGN_OR_RETURN(const Target host, HostTarget());
+absl::StatusOr<KernelCode> BuildPrepacking(const GroupKernel::Preparation& prepacking, const Target& target) {
   ASSIGN_OR_RETURN(const std::vector<CompiledKernel> compiled,
-                   CompileKernels({{&preparation.nest, {}}}, host, 1));
+                   CompileKernels({{&prepacking.nest, {}}}, target, 1));
   ASSIGN_OR_RETURN(KernelCode code, LinkKernel(compiled[0]));
-  if (preparation.nest.params.size() != 2 || code.phases.size() != 1)
-    return InternalError(preparation.nest.name, " is not from one buffer to another");
+  if (prepacking.nest.params.size() != 2 || code.phases.size() != 1)
+    return InternalError(prepacking.nest.name, " is not from one buffer to another");
   code.phases[0].parallel = false;
-  for (const LoopNest::Param& param : preparation.nest.params) {
+  for (const LoopNest::Param& param : prepacking.nest.params) {
     const bool is_input = param.role == BufferRole::kInput;
-    code.params.push_back({is_input ? ParamKind::kInput : ParamKind::kOutput,
-                           is_input ? preparation.input : 0, param.buffer->dtype,
+    code.params.push_back({is_input ? ParamKind::kInput : ParamKind::kOutput, is_input ? prepacking.input : 0,
+                           param.buffer->dtype,
                            param.buffer->num_elements() * DTypeSize(param.buffer->dtype)});
   }
   return code;
@@ -94,8 +92,8 @@ absl::StatusOr<BuiltKernel> BuildCandidate(const TuningTask& task, const Candida
   kernel.code.params = DescribeParams(lowered.nest, lowered);
   kernel.num_dims = static_cast<int>(SymbolsOf(*task.region).size());
   kernel.spreads_rounding = FindStrategy(candidate.strategy)->spreads_rounding;
-  for (const GroupKernel::Preparation& preparation : lowered.preparations) {
-    ASSIGN_OR_RETURN(kernel.preparations.emplace_back(), BuildPreparation(preparation));
+  for (const GroupKernel::Preparation& prepacking : lowered.preparations) {
+    ASSIGN_OR_RETURN(kernel.prepackings.emplace_back(), BuildPrepacking(prepacking, target));
   }
   if (hooks.linked) hooks.linked(candidate, kernel);
   return kernel;

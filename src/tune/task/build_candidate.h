@@ -22,7 +22,8 @@ struct BuildHooks {
 
 // The kernel of `task` by a candidate: the same object code as in an artifact whose plan chose that
 // candidate. Where the region makes dynamic dimensions, their slots are numbered within the region, so that
-// the code may differ from a network's in these numbers alone. Preparations are compiled for this machine.
+// the code may differ from a network's in these numbers alone. Prepackings are compiled for the target too,
+// whose device runs them.
 // Thread safe.
 absl::StatusOr<BuiltKernel> BuildCandidate(const TuningTask& task, const Candidate& candidate,
                                            const Target& target, const BuildHooks& hooks = {});

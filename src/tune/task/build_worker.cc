@@ -30,19 +30,18 @@ absl::StatusOr<BuiltKernel> Build(const std::string& message, const Target& targ
 
 int RunBuildWorker(const BuildHooks& hooks) {
   std::set_new_handler([] { _exit(kOutOfMemoryStatus); });
-  const absl::StatusOr<std::string> setup = ReceiveMessage(kWorkerSocket, kNoDeadline);
-  if (!setup.ok()) return 0;
-  MessageReader reader(*setup);
-  const double seconds_limit = reader.Double();
-  const absl::StatusOr<Target> target = DecodeTarget(reader.Bytes());
-  if (!target.ok() || !reader.Finish().ok()) return 2;
+  const absl::StatusOr<std::string> message = ReceiveMessage(kWorkerSocket, kNoDeadline);
+  if (!message.ok()) return 0;
+  const absl::StatusOr<BuildSetUp> set_up = DecodeBuildSetUp(*message);
+  constexpr int kDamaged = 2;
+  if (!set_up.ok()) return kDamaged;
   for (;;) {
-    const absl::StatusOr<std::string> message = ReceiveMessage(kWorkerSocket, kNoDeadline);
-    if (!message.ok()) return 0;
+    const absl::StatusOr<std::string> request = ReceiveMessage(kWorkerSocket, kNoDeadline);
+    if (!request.ok()) return 0;
     // The builder's own limit is on the clock, and would not come if that process was stopped.
-    LimitCpuSeconds(2 * seconds_limit);
+    LimitCpuSeconds(2 * set_up->seconds_limit);
     const auto start = std::chrono::steady_clock::now();
-    absl::StatusOr<BuiltKernel> kernel = Build(*message, *target, hooks);
+    absl::StatusOr<BuiltKernel> kernel = Build(*request, set_up->target, hooks);
     BuildResult result;
     result.outcome = kernel.ok() ? TrialOutcome::kOk : TrialOutcome::kBuildFailed;
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -34,6 +34,13 @@ struct CandidateHash {
   }
 };
 
+// What came of a candidate.
+struct Trial {
+  Candidate candidate;
+  bool ok = false;     // built, ran, and gave the right result
+  double seconds = 0;  // of one execution, > 0 where ok
+};
+
 // The candidates of one task. Not thread safe: an implementation may remember what it has checked.
 class CandidateSpace {
  public:

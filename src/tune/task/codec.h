@@ -1,18 +1,27 @@
-// What the tuner and its workers say to each other, as messages. Decoding is safe on any bytes.
+// What is said to whoever builds candidates, and what is answered, as messages (build.proto). Decoding is
+// safe on any bytes.
 #ifndef ATTUNE_TUNE_TASK_CODEC_H_
 #define ATTUNE_TUNE_TASK_CODEC_H_
 
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "measure/measurer.h"
 #include "target/target.h"
 #include "tune/task/builder.h"
 #include "tune/task/task.h"
 
 namespace attune {
+
+// Counts up with each change that the other side would misunderstand.
+inline constexpr uint32_t kBuildVersion = 1;
+
+struct BuildSetUp {
+  double seconds_limit = 30;  // of one candidate
+  Target target;              // a named one, with caches, cores and modelled features of its own
+};
+std::string EncodeBuildSetUp(const BuildSetUp& set_up);
+absl::StatusOr<BuildSetUp> DecodeBuildSetUp(std::string_view message);
 
 // A task and what is to be built of it.
 std::string EncodeBuildRequest(const BuildRequest& request);
@@ -24,22 +33,6 @@ absl::StatusOr<DecodedBuildRequest> DecodeBuildRequest(std::string_view message)
 
 std::string EncodeBuildResult(const BuildResult& result);
 absl::StatusOr<BuildResult> DecodeBuildResult(std::string_view message);
-
-std::string EncodeTarget(const Target& target);
-absl::StatusOr<Target> DecodeTarget(std::string_view message);
-
-struct MeasureRequest {
-  BuiltKernel kernel;
-  MeasureOptions options;
-  double incumbent_seconds = 0;  // 0: there is none
-  std::optional<BuiltKernel> incumbent;
-};
-std::string EncodeMeasureRequest(const BuiltKernel& kernel, const MeasureOptions& options,
-                                 const Incumbent* incumbent);
-absl::StatusOr<MeasureRequest> DecodeMeasureRequest(std::string_view message);
-
-std::string EncodeMeasurement(const Measurement& measurement);
-absl::StatusOr<Measurement> DecodeMeasurement(std::string_view message);
 
 }  // namespace attune
 

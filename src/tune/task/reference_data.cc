@@ -1,14 +1,9 @@
-// MakeTaskFile: random inputs, expected outputs, and how both lie in a file:
-//
-//   header    8 bytes with its length, then what TaskData::Parse reads, in kHeaderRoom bytes
-//   inputs    each from a page on
-//   expected  value, bound and spread bound of each output, each from a page on
-#include <fcntl.h>
+#include "tune/task/reference_data.h"
+
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -18,7 +13,7 @@
 #include "base/process/message.h"
 #include "base/random.h"
 #include "base/status.h"
-#include "measure/task_data.h"
+#include "measure/reference_data.h"
 #include "plan/group_kernel.h"
 #include "tune/task/error_bounds.h"
 
@@ -150,19 +145,14 @@ class FileWriter {
     return offset;
   }
 
-  absl::StatusOr<FileDescriptor> Finish(const std::string& header) {
+  absl::StatusOr<Blob> Finish(const std::string& header) {
     const auto length = static_cast<int64_t>(header.size());
     if (length > kHeaderRoom - static_cast<int64_t>(sizeof(length))) return InternalError("too many tensors");
     if (pwrite(file_.get(), &length, sizeof(length), 0) != sizeof(length) ||
         pwrite(file_.get(), header.data(), header.size(), sizeof(length)) != length) {
       return NoMemory(length);
     }
-    // F_SEAL_WRITE is refused while a mapping exists, and a process that another thread has just forked has
-    // copies of this writer's until it executes its program.
-    if (fcntl(file_.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
-      return InternalError("cannot seal the task's data: ", std::strerror(errno));
-    }
-    return std::move(file_);
+    return Blob::Seal(std::move(file_));
   }
 
  private:
@@ -218,10 +208,10 @@ std::optional<int64_t> SizeOf(const std::string& symbol, const TensorType& type,
 }
 
 // The sizes of the region's symbols. Those of its inputs are known before it runs.
-std::vector<TaskData::DynamicDim> ActualDims(const Graph& region, const Evaluated& evaluated) {
-  std::vector<TaskData::DynamicDim> dims;
+std::vector<ReferenceData::DynamicDim> ActualDims(const Graph& region, const Evaluated& evaluated) {
+  std::vector<ReferenceData::DynamicDim> dims;
   for (const std::string& symbol : SymbolsOf(region)) {
-    TaskData::DynamicDim& dim = dims.emplace_back();
+    ReferenceData::DynamicDim& dim = dims.emplace_back();
     for (size_t i = 0; i < evaluated.outputs.size(); ++i) {
       const TensorType& type = region.outputs()[i].value->type();
       if (const auto size = SizeOf(symbol, type, evaluated.outputs[i].value)) dim.size = *size;
@@ -244,7 +234,7 @@ int64_t TaskBytes(const TuningTask& task) {
   return bytes;
 }
 
-absl::StatusOr<FileDescriptor> MakeTaskFile(const TuningTask& task) {
+absl::StatusOr<Blob> MakeReferenceData(const TuningTask& task) {
   const Graph& region = *task.region;
   ASSIGN_OR_RETURN(const Evaluated evaluated, EvaluateTask(region));
   ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create());
@@ -264,7 +254,7 @@ absl::StatusOr<FileDescriptor> MakeTaskFile(const TuningTask& task) {
     RETURN_IF_ERROR(AddBound(file, tensors, output.bound, output.value, type));
     RETURN_IF_ERROR(AddBound(file, tensors, output.spread_bound, output.value, type));
   }
-  const std::vector<TaskData::DynamicDim> dims = ActualDims(region, evaluated);
+  const std::vector<ReferenceData::DynamicDim> dims = ActualDims(region, evaluated);
   tensors.Int(static_cast<int64_t>(dims.size()));
   for (const auto& [size, is_given] : dims) {
     tensors.Int(size);

@@ -1,4 +1,4 @@
-#include "measure/task_data.h"
+#include "tune/task/reference_data.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,13 +9,16 @@
 #include <atomic>
 #include <thread>
 
+#include "measure/reference_data.h"
 #include "tune/task/tasks_for_test.h"
 
 namespace attune {
 namespace {
 
-TEST(TaskData, NobodyCanChangeTheFile) {
-  const auto file = MakeTaskFile(MakeTask(kReluTask));
+TEST(ReferenceData, NobodyCanChangeIt) {
+  const auto blob = MakeReferenceData(MakeTask(kReluTask));
+  ASSERT_TRUE(blob.ok()) << blob.status();
+  const auto file = blob->Open();
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file->get(), 0), MAP_FAILED);
   void* memory = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file->get(), 0);
@@ -24,12 +27,12 @@ TEST(TaskData, NobodyCanChangeTheFile) {
   munmap(memory, 4096);
   EXPECT_LT(pwrite(file->get(), "x", 1, 0), 0);
   EXPECT_NE(ftruncate(file->get(), 0), 0);
-  EXPECT_TRUE(TaskData::Map(file->get()).ok());
+  EXPECT_TRUE(ReferenceData::Map(file->get()).ok());
 }
 
 // A process that another thread starts in the midst, as a builder does, has a copy of all mappings for a
 // while.
-TEST(TaskData, IsMadeWhileProcessesAreStarted) {
+TEST(ReferenceData, IsMadeWhileProcessesAreStarted) {
   const TuningTask task = MakeTask(kReluTask);
   std::atomic<bool> is_over = false;
   std::thread other([&] {
@@ -43,8 +46,8 @@ TEST(TaskData, IsMadeWhileProcessesAreStarted) {
     }
   });
   for (int i = 0; i < 100; ++i) {
-    const auto file = MakeTaskFile(task);
-    EXPECT_TRUE(file.ok()) << file.status();
+    const auto blob = MakeReferenceData(task);
+    EXPECT_TRUE(blob.ok()) << blob.status();
   }
   is_over = true;
   other.join();

@@ -13,7 +13,7 @@
 #include "absl/strings/str_replace.h"
 #include "device/host.h"
 #include "graph/text.h"
-#include "measure/local_measurer.h"
+#include "measure/item.h"
 #include "plan/group_kernel.h"
 #include "target/target.h"
 #include "tune/records/record.h"

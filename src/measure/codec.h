@@ -1,0 +1,39 @@
+// What is said to whoever measures, and what is answered, as messages (measure.proto). Decoding is safe on
+// any bytes: what comes out is in range, and its memory is bounded by the message's size.
+#ifndef ATTUNE_MEASURE_CODEC_H_
+#define ATTUNE_MEASURE_CODEC_H_
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "measure/item.h"
+#include "measure/kernel.h"
+
+namespace attune {
+
+// Counts up with each change that the other side would misunderstand.
+inline constexpr uint32_t kMeasureVersion = 1;
+
+// The content of a kernel's blob. Equal kernels have equal ones.
+std::string EncodeKernel(const BuiltKernel& kernel);
+absl::StatusOr<BuiltKernel> DecodeKernel(std::string_view blob);
+
+// What a worker process is told. A blob's file follows.
+struct NewBlob {
+  std::string digest;
+};
+struct ForgetBlob {
+  std::string digest;
+};
+using WorkerRequest = std::variant<MeasureItem, NewBlob, ForgetBlob>;
+std::string EncodeWorkerRequest(const WorkerRequest& request);
+absl::StatusOr<WorkerRequest> DecodeWorkerRequest(std::string_view message);
+
+std::string EncodeMeasurement(const Measurement& measurement);
+absl::StatusOr<Measurement> DecodeMeasurement(std::string_view message);
+
+}  // namespace attune
+
+#endif  // ATTUNE_MEASURE_CODEC_H_

@@ -1,0 +1,272 @@
+#include "measure/local_service.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "measure/codec.h"
+#include "measure/measure_worker.h"
+#include "measure/timing.h"
+
+namespace attune {
+namespace {
+
+constexpr double kSendSeconds = 30;  // for an idle worker to take its request
+
+// How long a worker may take that does all it may: prepackings, checks and batches have limits of their own,
+// and come one after the other.
+double SecondsLimit(const MeasureItem& item) {
+  constexpr double kSteps = 40;
+  return 120 + kSteps * item.options.execution_seconds_limit +
+         (kTimingPatience + 2) * item.options.seconds_limit;
+}
+
+Measurement Failed(TrialOutcome outcome, std::string reason) {
+  Measurement measurement;
+  measurement.outcome = outcome;
+  measurement.reason = std::move(reason);
+  return measurement;
+}
+
+// What an answer of the pool says of its item.
+Measurement Judge(const absl::StatusOr<std::string>& answer, const ProcessEnd& end) {
+  if (answer.ok()) {
+    absl::StatusOr<Measurement> decoded = DecodeMeasurement(*answer);
+    if (decoded.ok()) return *std::move(decoded);
+    return Failed(TrialOutcome::kRetry, std::string(decoded.status().message()));
+  }
+  if (absl::IsAborted(answer.status()))
+    return Failed(TrialOutcome::kRetry, std::string(answer.status().message()));
+  const TrialOutcome outcome = absl::IsDeadlineExceeded(answer.status()) ? TrialOutcome::kTimedOut
+                               : absl::IsUnavailable(answer.status())    ? OutcomeOf(end)
+                                                                         : TrialOutcome::kRetry;
+  return Failed(outcome,
+                absl::StrCat("the measuring process failed: ", answer.status().message(), "; ", end.reason));
+}
+
+}  // namespace
+
+absl::Status PutMissing(MeasuringService& service, const Blob& blob) {
+  return service.Has(blob.digest()) ? absl::OkStatus() : service.Put(blob);
+}
+
+// A thread of its own asks the workers.
+class LocalMeasuringService::Batch final : public MeasureBatch {
+ public:
+  Batch(LocalMeasuringService& service, std::vector<MeasureItem> items)
+      : service_(service),
+        items_(std::move(items)),
+        blobs_(service.Use(items_)),  // held here, they are not forgotten before the batch is over
+        done_(items_.size(), false) {
+    if (!StartThread(thread_, [this] { Run(); })) Drop("the system has no more threads");
+  }
+
+  ~Batch() override {
+    Cancel();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  std::optional<std::pair<size_t, Measurement>> Next(Deadline deadline) override {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_until(lock, deadline, [&] { return !results_.empty() || taken_ == items_.size(); });
+    if (results_.empty()) return std::nullopt;
+    std::pair<size_t, Measurement> first = std::move(results_.front());
+    results_.pop_front();
+    ++taken_;
+    return first;
+  }
+
+  bool is_over() const override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return taken_ == items_.size();
+  }
+
+  void Cancel() override { is_cancelled_ = true; }
+
+  double SecondsSinceHeartbeat() const override {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - heartbeat_.load()).count();
+  }
+
+ private:
+  void Run() {
+    // Exclusive ones keep their order, and nothing else runs beside them.
+    for (size_t begin = 0; begin < items_.size() && !is_cancelled_;) {
+      size_t end = begin + 1;
+      while (end < items_.size() && items_[end].is_exclusive() == items_[begin].is_exclusive()) ++end;
+      Ask(begin, end);
+      begin = end;
+    }
+    Drop("cancelled");
+  }
+
+  void Ask(size_t begin, size_t end) {
+    const bool is_exclusive = items_[begin].is_exclusive();
+    PooledRequests requests;
+    requests.count = end - begin;
+    requests.at_once = is_exclusive ? 1 : static_cast<size_t>(std::max(1, service_.options_.checkers));
+    requests.send = [&](WorkerProcess& worker, size_t i) {
+      return service_.Send(worker, WithWhatIsKnown(items_[begin + i]), blobs_);
+    };
+    requests.seconds_limit = [&](size_t i) { return SecondsLimit(items_[begin + i]); };
+    requests.preferred = [&](size_t i) { return service_.CheckerOf(items_[begin + i].subject); };
+    requests.answered = [&](size_t i, const auto& answer, const ProcessEnd& end_of_process, int64_t worker) {
+      if (!is_exclusive) service_.NoteChecker(items_[begin + i].subject, worker);
+      Measurement measurement = Judge(answer, end_of_process);
+      Learn(items_[begin + i], measurement);
+      Deliver(begin + i, std::move(measurement));
+    };
+    requests.is_cancelled = [&] { return is_cancelled_.load(); };
+    requests.alive = [&] { heartbeat_ = std::chrono::steady_clock::now(); };
+    service_.pool_.Run(requests);
+  }
+
+  // What this batch has measured of an item's baseline, and found beside it.
+  struct Known {
+    double baseline_seconds = 0;
+    double best_ratio = 1;
+  };
+
+  MeasureItem WithWhatIsKnown(MeasureItem item) const {
+    const auto known = known_.find(item.baseline);
+    if (item.baseline == item.subject) {
+      item.baseline.clear();  // it is measured by itself
+    } else if (known != known_.end()) {
+      if (item.baseline_seconds == 0) item.baseline_seconds = known->second.baseline_seconds;
+      item.options.best_ratio = std::min(item.options.best_ratio, known->second.best_ratio);
+    }
+    return item;
+  }
+
+  void Learn(const MeasureItem& item, const Measurement& measurement) {
+    if (!item.is_exclusive() || measurement.outcome != TrialOutcome::kOk || item.baseline.empty()) return;
+    Known& known = known_[item.baseline];
+    if (item.subject == item.baseline) known.baseline_seconds = measurement.timing.seconds;
+    if (measurement.ratio > 0) known.best_ratio = std::min(known.best_ratio, measurement.ratio);
+  }
+
+  void Deliver(size_t index, Measurement measurement) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    done_[index] = true;
+    results_.emplace_back(index, std::move(measurement));
+    changed_.notify_all();
+  }
+
+  // What has no result by now will have none.
+  void Drop(const std::string& reason) {
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (!done_[i]) Deliver(i, Failed(TrialOutcome::kRetry, reason));
+    }
+  }
+
+  LocalMeasuringService& service_;
+  const std::vector<MeasureItem> items_;
+  const std::map<std::string, Blob> blobs_;
+  std::atomic<bool> is_cancelled_ = false;
+  std::atomic<std::chrono::steady_clock::time_point> heartbeat_ = std::chrono::steady_clock::now();
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<bool> done_;              // for the thread, by item
+  std::map<std::string, Known> known_;  // likewise, by the digest of a baseline
+  std::deque<std::pair<size_t, Measurement>> results_;
+  size_t taken_ = 0;
+
+  std::thread thread_;  // the last: it uses all of the above
+};
+
+LocalMeasuringService::LocalMeasuringService(LocalServiceOptions options)
+    : options_(std::move(options)),
+      pool_({.kind = kMeasureWorkerKind,
+             .program = options_.worker_program,
+             .limits = {},
+             .start_seconds_limit = options_.start_seconds_limit,
+             .set_up = nullptr}) {}
+
+LocalMeasuringService::~LocalMeasuringService() = default;
+
+bool LocalMeasuringService::Has(const std::string& digest) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return by_digest_.contains(digest);
+}
+
+absl::Status LocalMeasuringService::Put(const Blob& blob) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (by_digest_.contains(blob.digest())) return absl::OkStatus();
+  blobs_.push_back(blob);
+  by_digest_[blob.digest()] = std::prev(blobs_.end());
+  bytes_ += blob.size();
+  while (bytes_ > options_.blob_bytes && blobs_.size() > 1) EvictOldest();
+  return absl::OkStatus();
+}
+
+void LocalMeasuringService::EvictOldest() {
+  const Blob& oldest = blobs_.front();
+  bytes_ -= oldest.size();
+  by_digest_.erase(oldest.digest());
+  checked_.erase(oldest.digest());
+  blobs_.pop_front();
+}
+
+std::map<std::string, Blob> LocalMeasuringService::Use(const std::vector<MeasureItem>& items) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::map<std::string, Blob> used;
+  for (const MeasureItem& item : items) {
+    for (const std::string& digest : {item.subject, item.data, item.baseline}) {
+      const auto found = by_digest_.find(digest);
+      if (found == by_digest_.end() || !used.emplace(digest, *found->second).second) continue;
+      blobs_.splice(blobs_.end(), blobs_, found->second);
+    }
+  }
+  return used;
+}
+
+absl::Status LocalMeasuringService::Send(WorkerProcess& worker, const MeasureItem& item,
+                                         const std::map<std::string, Blob>& blobs) {
+  const Deadline deadline = After(kSendSeconds);
+  std::vector<Blob> lacking;
+  std::vector<std::string> forgotten;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::set<std::string>& sent = sent_[worker.id()];
+    for (const std::string& digest : sent) {
+      if (!by_digest_.contains(digest) && !blobs.contains(digest)) forgotten.push_back(digest);
+    }
+    for (const std::string& digest : forgotten) sent.erase(digest);
+    for (const std::string& digest : {item.subject, item.data, item.baseline}) {
+      const auto blob = blobs.find(digest);
+      if (blob != blobs.end() && sent.insert(digest).second) lacking.push_back(blob->second);
+    }
+  }
+  for (const std::string& digest : forgotten)
+    RETURN_IF_ERROR(SendMessage(worker.socket(), EncodeWorkerRequest(ForgetBlob{digest}), deadline));
+  for (const Blob& blob : lacking) {
+    ASSIGN_OR_RETURN(const FileDescriptor file, blob.Open());
+    RETURN_IF_ERROR(SendMessage(worker.socket(), EncodeWorkerRequest(NewBlob{blob.digest()}), deadline));
+    RETURN_IF_ERROR(SendFile(worker.socket(), file.get(), deadline));
+  }
+  return worker.Send(EncodeWorkerRequest(item), deadline);
+}
+
+int64_t LocalMeasuringService::CheckerOf(const std::string& digest) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = checked_.find(digest);
+  return found == checked_.end() ? -1 : found->second;
+}
+
+void LocalMeasuringService::NoteChecker(const std::string& digest, int64_t worker) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (worker >= 0 && by_digest_.contains(digest)) checked_[digest] = worker;
+}
+
+std::unique_ptr<MeasureBatch> LocalMeasuringService::Submit(std::vector<MeasureItem> items) {
+  return std::make_unique<Batch>(*this, std::move(items));
+}
+
+}  // namespace attune

@@ -1,0 +1,67 @@
+// Measures on this machine, in processes: whatever is measured costs its own measurement alone.
+#ifndef ATTUNE_MEASURE_LOCAL_SERVICE_H_
+#define ATTUNE_MEASURE_LOCAL_SERVICE_H_
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/process/worker_pool.h"
+#include "measure/service.h"
+
+namespace attune {
+
+struct LocalServiceOptions {
+  int checkers = 1;                 // processes that check kernels at the same time
+  std::string worker_program;       // empty: FindWorkerProgram()'s
+  double start_seconds_limit = 30;  // until a new process is ready
+  // Of blobs that are kept; what was used last goes last. A batch's own are kept until it is over.
+  int64_t blob_bytes = int64_t{4} << 30;
+};
+
+// A worker that is killed from outside is replaced, and its item measured again. A kernel is timed by the
+// worker that has checked it, as long as that lives: its constants are prepacked there.
+class LocalMeasuringService final : public MeasuringService {
+ public:
+  explicit LocalMeasuringService(LocalServiceOptions options);
+  ~LocalMeasuringService() override;
+
+  bool Has(const std::string& digest) const override;
+  absl::Status Put(const Blob& blob) override;
+  std::unique_ptr<MeasureBatch> Submit(std::vector<MeasureItem> items) override;
+
+  // Of the workers that there are now; for tests.
+  std::vector<pid_t> WorkerPids() { return pool_.Pids(); }
+
+ private:
+  class Batch;
+
+  // The blobs of items that are here, by their digests; a use of each.
+  std::map<std::string, Blob> Use(const std::vector<MeasureItem>& items);
+  // Sends an item, after those of its blobs that the worker lacks, and after telling it which to forget.
+  absl::Status Send(WorkerProcess& worker, const MeasureItem& item, const std::map<std::string, Blob>& blobs);
+  // The id of the worker that has checked a kernel; -1 where that is not known any more.
+  int64_t CheckerOf(const std::string& digest) const;
+  void NoteChecker(const std::string& digest, int64_t worker);
+  void EvictOldest();
+
+  const LocalServiceOptions options_;
+  WorkerPool pool_;
+
+  mutable std::mutex mutex_;
+  // The least recently used first.
+  std::list<Blob> blobs_;
+  std::map<std::string, std::list<Blob>::iterator> by_digest_;
+  int64_t bytes_ = 0;
+  std::map<int64_t, std::set<std::string>> sent_;  // digests, by the worker's id
+  std::map<std::string, int64_t> checked_;         // which worker has checked a kernel
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_MEASURE_LOCAL_SERVICE_H_

@@ -1,0 +1,79 @@
+// A network under measurement: an artifact, loaded and run by the runtime as a user's program would.
+#ifndef ATTUNE_MEASURE_NETWORK_PROGRAM_H_
+#define ATTUNE_MEASURE_NETWORK_PROGRAM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attune/attune.h"
+#include "measure/measured_program.h"
+
+namespace attune {
+
+struct NetworkSetup {
+  std::span<const std::byte> artifact;
+  std::span<const std::byte> inputs;  // the bytes of all inputs, one after the other
+  int threads = 1;
+  // So many sessions of it, each elsewhere in memory, run by turns: some places are faster than others.
+  int places = 1;
+  double execution_seconds_limit = 10;
+  double cpu_seconds_limit = 100;
+};
+
+// Not thread safe.
+class NetworkProgram final : public MeasuredProgram {
+ public:
+  // What the setup points to outlives it.
+  explicit NetworkProgram(const NetworkSetup& setup) : setup_(setup) {}
+
+  size_t shared_bytes() const override;
+  int threads() const override { return setup_.threads; }
+  double execution_seconds_limit() const override { return setup_.execution_seconds_limit; }
+  double cpu_seconds_limit() const override { return setup_.cpu_seconds_limit; }
+  std::string NameOf(int /*buffer*/) const override { return "the network's memory"; }
+  std::string Refusal(const std::byte* shared) const override;
+
+  SetUpResult SetUp(std::byte* shared) override;
+  void Poison() override {}
+  void Move() override { ++moves_; }
+  int32_t Run(int64_t executions) override;
+  int32_t Profile() override;
+  int Fetch() override { return -1; }
+  bool Locate(const void* /*address*/, int* /*buffer*/, int64_t* /*offset*/) const override { return false; }
+
+  // In `shared`, of the last profile: the seconds of all calls, by the digest of a kernel's code.
+  static std::map<std::string, double> KernelSeconds(const std::byte* shared);
+
+ private:
+  struct Free {
+    void operator()(attune_model* model) const { attune_model_free(model); }
+    void operator()(attune_session* session) const { attune_session_free(session); }
+  };
+  struct Place {
+    std::unique_ptr<attune_model, Free> model;
+    std::unique_ptr<attune_session, Free> session;
+  };
+
+  bool AddPlace(attune_error* error);
+  SetUpResult Refuse(std::string_view reason);
+  // Notes which kernels there are, and which of them each instruction calls.
+  bool ListKernels();
+
+  const NetworkSetup setup_;
+
+  // In the process that runs it.
+  std::byte* shared_ = nullptr;
+  std::vector<Place> places_;
+  size_t moves_ = 0;
+  std::vector<uint64_t> nanoseconds_;  // by instruction
+  std::vector<int> kernel_of_;         // likewise: an index into the list of kernels, or -1
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_MEASURE_NETWORK_PROGRAM_H_

@@ -1,0 +1,19 @@
+// What no kernel of a task goes below.
+#ifndef ATTUNE_TUNE_JOB_LOWER_BOUND_H_
+#define ATTUNE_TUNE_JOB_LOWER_BOUND_H_
+
+#include "absl/status/statusor.h"
+#include "device/peaks.h"
+#include "target/target.h"
+#include "tune/task/task.h"
+
+namespace attune {
+
+// The roofline's seconds of one execution on `threads` threads of a device with these peaks, by whatever
+// strategy applies.
+absl::StatusOr<double> LowerBoundSeconds(const TuningTask& task, const Target& target, const Peaks& peaks,
+                                         int threads);
+
+}  // namespace attune
+
+#endif  // ATTUNE_TUNE_JOB_LOWER_BOUND_H_

@@ -1,0 +1,226 @@
+#include "tune/job/measuring.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "measure/codec.h"
+#include "tune/task/reference_data.h"
+
+namespace attune {
+namespace {
+
+constexpr size_t kBuiltAtOnce = 16;                        // candidates, by each builder
+constexpr double kAskSeconds = 0.1;                        // between questions whether the job is to end
+constexpr int64_t kUnknownCacheBytes = int64_t{64} << 20;  // more than most have
+
+Measurement Failed(TrialOutcome outcome, std::string reason) {
+  Measurement measurement;
+  measurement.outcome = outcome;
+  measurement.reason = std::move(reason);
+  return measurement;
+}
+
+// What comes of a kernel that is the baseline.
+Measurement SameAsBaseline(const Baseline& baseline) {
+  Measurement m;
+  m.outcome = TrialOutcome::kOk;
+  m.timing = {baseline.seconds, baseline.seconds, baseline.seconds, 1};
+  m.baseline_seconds = m.normalized_seconds = baseline.seconds;
+  m.ratio = m.ratio_low = m.ratio_high = 1;
+  m.is_significant = true;
+  return m;
+}
+
+// The kernels that candidates are interleaved with, by task: what is known as the baseline, or will be once
+// it is measured as one of these.
+std::map<size_t, std::string> BaselinesOf(std::span<const Measuring::Timed> timed,
+                                          std::span<const std::unique_ptr<TaskTuning>> tasks) {
+  std::map<size_t, std::string> digests;
+  for (const Measuring::Timed& one : timed) {
+    const Attempt& attempt = *one.attempt;
+    TaskTuning& task = *tasks[attempt.task];
+    if (task.baseline().has_value()) {
+      digests[attempt.task] = task.baseline()->kernel.digest();
+    } else if (attempt.is_checked() && attempt.candidate == task.space().Default()) {
+      digests[attempt.task] = attempt.kernel->digest();
+    }
+  }
+  return digests;
+}
+
+}  // namespace
+
+Measuring::Measuring(const TuningOptions& options, const Target& target, const TuningTools& tools,
+                     TrialLog& log, std::function<bool()> is_stopped)
+    : options_(options),
+      target_(target),
+      tools_(tools),
+      log_(log),
+      is_stopped_(std::move(is_stopped)),
+      memory_of_machine_(MemoryOfMachine()) {}
+
+int64_t Measuring::memory_limit() const {
+  return std::min(MeasureOptions().memory_bytes_limit, memory_of_machine_ / 2);
+}
+
+MeasureOptions Measuring::Options() const {
+  MeasureOptions options;
+  options.cache = options_.cache;
+  options.threads = options_.threads;
+  options.seconds_limit = options_.measure_seconds;
+  options.memory_bytes_limit = memory_limit();
+  const int64_t last_level = std::max(target_.l2_bytes, target_.l3_bytes);
+  const int64_t most = 2 * (last_level > 0 ? last_level : kUnknownCacheBytes);
+  options.cold_bytes = options_.cold_bytes > 0 ? std::min(options_.cold_bytes, most) : most;
+  return options;
+}
+
+absl::Status Measuring::ProvideData(const TuningTask& task) {
+  const auto known = data_.find(task.digest);
+  if (known != data_.end() && tools_.service->Has(known->second)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const Blob data, MakeReferenceData(task));
+  data_[task.digest] = data.digest();
+  return Put(data);
+}
+
+void Measuring::Build(std::span<Attempt> attempts, std::span<const std::unique_ptr<TaskTuning>> tasks) {
+  std::vector<Attempt*> unbuilt;
+  for (Attempt& attempt : attempts) {
+    if (attempt.built.outcome == TrialOutcome::kRetry) unbuilt.push_back(&attempt);
+  }
+  // Not all at once: whoever stops the job does not want to wait for them.
+  const size_t portion = kBuiltAtOnce * static_cast<size_t>(options_.builders);
+  for (size_t begin = 0; begin < unbuilt.size() && !is_stopped_(); begin += portion) {
+    const size_t count = std::min(portion, unbuilt.size() - begin);
+    std::vector<BuildRequest> requests;
+    for (Attempt* attempt : std::span(unbuilt).subspan(begin, count))
+      requests.push_back({&tasks[attempt->task]->task(), attempt->candidate});
+    std::vector<BuildResult> results = tools_.builder->Build(requests);
+    for (size_t i = 0; i < count; ++i) unbuilt[begin + i]->built = std::move(results[i]);
+  }
+}
+
+absl::Status Measuring::Check(std::span<Attempt> attempts, std::span<const std::unique_ptr<TaskTuning>> tasks,
+                              const JobGrant& grant) {
+  std::vector<MeasureItem> items;
+  std::vector<Attempt*> checked;
+  for (Attempt& attempt : attempts) {
+    if (!attempt.is_built() || attempt.check.outcome != TrialOutcome::kRetry) continue;
+    const TuningTask& task = tasks[attempt.task]->task();
+    // The data hold outputs with up to two bounds, and processes have a copy of all.
+    if (const int64_t bytes = 4 * TaskBytes(task); bytes > memory_limit()) {
+      attempt.check = Failed(TrialOutcome::kOutOfMemory,
+                             absl::StrCat("the task's inputs and outputs take ", bytes >> 20,
+                                          " MiB to measure, the limit is ", memory_limit() >> 20, " MiB"));
+      continue;
+    }
+    if (const absl::Status status = ProvideData(task); !status.ok()) {
+      attempt.check = Failed(TrialOutcome::kRetry, std::string(status.message()));
+      continue;
+    }
+    ASSIGN_OR_RETURN(attempt.kernel, Blob::Of(EncodeKernel(attempt.built.kernel)));
+    RETURN_IF_ERROR(Put(*attempt.kernel));
+    items.push_back({.kind = MeasureItem::Kind::kCheckKernel,
+                     .options = Options(),
+                     .subject = attempt.kernel->digest(),
+                     .data = data_.at(task.digest),
+                     .baseline = "",
+                     .processors = grant.processors});
+    checked.push_back(&attempt);
+  }
+  const std::unique_ptr<MeasureBatch> batch = tools_.service->Submit(std::move(items));
+  while (!batch->is_over()) {
+    if (is_stopped_()) batch->Cancel();
+    if (auto result = batch->Next(After(kAskSeconds)))
+      checked[result->first]->check = std::move(result->second);
+  }
+  return absl::OkStatus();
+}
+
+Measurement Measuring::Believed(const TuningTask& task, const Candidate& candidate,
+                                Measurement measured) const {
+  if (tools_.recording == nullptr) return measured;
+  const std::string name = ToString(candidate.strategy, candidate.config);
+  return tools_.recording->NextMeasurement(task.digest, name).value_or(std::move(measured));
+}
+
+absl::Status Measuring::LogMeasurement(const TuningTask& task, const Candidate& candidate,
+                                       const Measurement& m) const {
+  nlohmann::json fields = ToJson(m);
+  fields["task"] = task.digest;
+  fields["candidate"] = ToString(candidate.strategy, candidate.config);
+  return log_.Log("measurement", std::move(fields));
+}
+
+absl::Status Measuring::Time(std::span<const Timed> timed, std::span<const std::unique_ptr<TaskTuning>> tasks,
+                             const JobGrant& grant,
+                             const std::function<absl::StatusOr<bool>(size_t, Measurement)>& take) {
+  const std::map<size_t, std::string> baselines = BaselinesOf(timed, tasks);
+  std::vector<MeasureItem> items;
+  std::vector<std::optional<size_t>> item_of(timed.size());
+  std::vector<Measurement> results(timed.size());
+  for (size_t i = 0; i < timed.size(); ++i) {
+    const Attempt& attempt = *timed[i].attempt;
+    const std::optional<Baseline>& baseline = tasks[attempt.task]->baseline();
+    const auto digest = baselines.find(attempt.task);
+    if (!attempt.is_checked()) {
+      results[i] = attempt.is_built() ? attempt.check : Failed(attempt.built.outcome, attempt.built.reason);
+    } else if (baseline.has_value() && baseline->kernel.digest() == attempt.kernel->digest()) {
+      results[i] = SameAsBaseline(*baseline);
+    } else {
+      if (baseline.has_value()) RETURN_IF_ERROR(Put(baseline->kernel));
+      item_of[i] = items.size();
+      items.push_back({.kind = MeasureItem::Kind::kTimeKernel,
+                       .options = timed[i].options,
+                       .subject = attempt.kernel->digest(),
+                       .data = data_.at(tasks[attempt.task]->task().digest),
+                       .baseline = digest == baselines.end() ? "" : digest->second,
+                       .baseline_seconds = baseline.has_value() ? baseline->seconds : 0,
+                       .processors = grant.processors});
+    }
+  }
+  const std::unique_ptr<MeasureBatch> batch = tools_.service->Submit(std::move(items));
+  std::map<size_t, Measurement> arrived;  // by item
+  for (size_t i = 0; i < timed.size(); ++i) {
+    while (item_of[i].has_value() && !arrived.contains(*item_of[i])) {
+      if (is_stopped_()) batch->Cancel();
+      if (auto result = batch->Next(After(kAskSeconds))) arrived.insert(*std::move(result));
+    }
+    if (item_of[i].has_value()) results[i] = std::move(arrived.at(*item_of[i]));
+    const Attempt& attempt = *timed[i].attempt;
+    const TuningTask& task = tasks[attempt.task]->task();
+    if (attempt.is_built() && results[i].outcome != TrialOutcome::kRetry) {
+      results[i] = Believed(task, attempt.candidate, std::move(results[i]));
+      RETURN_IF_ERROR(LogMeasurement(task, attempt.candidate, results[i]));
+    }
+    ASSIGN_OR_RETURN(const bool goes_on, take(i, std::move(results[i])));
+    if (!goes_on) break;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Measurement> Measuring::MeasureOne(MeasureItem item, const JobGrant& grant) {
+  item.processors = grant.processors;
+  item.options.threads = options_.threads;
+  item.options.memory_bytes_limit = memory_limit();
+  std::string reason;
+  // What fails because of the infrastructure is worth another attempt.
+  constexpr int kAttempts = 3;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const std::unique_ptr<MeasureBatch> batch = tools_.service->Submit({item});
+    while (!batch->is_over()) {
+      if (is_stopped_()) batch->Cancel();
+      auto result = batch->Next(After(kAskSeconds));
+      if (!result.has_value()) continue;
+      if (result->second.outcome == TrialOutcome::kOk || is_stopped_()) return std::move(result->second);
+      reason = result->second.reason;
+      if (result->second.outcome != TrialOutcome::kRetry) return std::move(result->second);
+    }
+  }
+  return Failed(TrialOutcome::kRetry, reason);
+}
+
+}  // namespace attune

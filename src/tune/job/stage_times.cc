@@ -1,0 +1,55 @@
+#include "tune/job/stage_times.h"
+
+#include <algorithm>
+
+namespace attune {
+namespace {
+
+// What the stages take before any of the kind has run, in seconds an item, by kind. The last ones are of
+// whole networks.
+constexpr std::array<double, kNumStageKinds> kFirstGuess = {0.5, 0.5, 0.01, 0.05, 0.02, 0.2, 0.01, 0.1,
+                                                            2.0, 2.0, 5.0,  2.0,  5.0,  2.0, 12.0, 0.01};
+// Between which the first guess is thought to lie.
+constexpr double kGuessFactor = 3;
+
+double Quantile(std::vector<double> values, double share) {
+  const auto at =
+      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+}  // namespace
+
+void StageTimes::Add(StageKind kind, double seconds, int64_t items) {
+  OfKind& of = kinds_[static_cast<size_t>(kind)];
+  of.seconds += seconds;
+  of.items += items;
+  if (items > 0) of.of_item.push_back(seconds / static_cast<double>(items));
+  total_ += seconds;
+}
+
+double StageTimes::SecondsOfItem(StageKind kind) const {
+  const OfKind& of = Of(kind);
+  return of.items == 0 ? kFirstGuess[static_cast<size_t>(kind)] : of.seconds / static_cast<double>(of.items);
+}
+
+SecondsPrediction StageTimes::Predict(StageKind kind, int64_t items) const {
+  const auto count = static_cast<double>(items);
+  const OfKind& of = Of(kind);
+  if (of.of_item.empty()) {
+    const double guess = count * kFirstGuess[static_cast<size_t>(kind)];
+    return {guess / kGuessFactor, guess, guess * kGuessFactor};
+  }
+  return {count * Quantile(of.of_item, 0.1), count * SecondsOfItem(kind), count * Quantile(of.of_item, 0.9)};
+}
+
+std::map<std::string, double> StageTimes::BySumOfKind() const {
+  std::map<std::string, double> sums;
+  for (size_t i = 0; i < kinds_.size(); ++i) {
+    if (kinds_[i].items > 0) sums[std::string(Name(static_cast<StageKind>(i)))] = kinds_[i].seconds;
+  }
+  return sums;
+}
+
+}  // namespace attune

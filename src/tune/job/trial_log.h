@@ -1,0 +1,62 @@
+// What a tuning run writes down: records in the database, and events.
+#ifndef ATTUNE_TUNE_JOB_TRIAL_LOG_H_
+#define ATTUNE_TUNE_JOB_TRIAL_LOG_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "measure/item.h"
+#include "nlohmann/json.hpp"
+#include "tune/job/options.h"
+#include "tune/job/tuning_tools.h"
+#include "tune/records/record.h"
+#include "tune/task/task.h"
+
+namespace attune {
+
+// What is written down of one measurement.
+struct TrialNote {
+  TrialOutcome outcome = TrialOutcome::kOk;
+  Timing timing;
+  std::string reason;
+  std::string_view search;  // what proposed it
+  std::string code_digest;
+  double build_seconds = 0, measure_seconds = 0;
+};
+
+// Not thread safe.
+class TrialLog {
+ public:
+  // All outlive it.
+  TrialLog(const TuningOptions& options, const TuningRun& run, const TuningTools& tools)
+      : options_(options), run_(run), tools_(tools) {}
+
+  // Numbers go on after those of a run before it was interrupted.
+  void ContinueAfter(int64_t number) { next_number_ = std::max(next_number_, number + 1); }
+
+  // As a record, unless the outcome is kRetry, and as an event.
+  absl::Status Keep(const TuningTask& task, const Candidate& candidate, const TrialNote& note);
+  absl::Status Log(std::string_view event, nlohmann::json fields) const {
+    return tools_.events->Write(event, fields);
+  }
+
+  // Whether anything was measured, or failed by its own fault.
+  bool has_kept() const { return has_kept_; }
+  // Why measuring itself did not work, the last time.
+  const std::string& unmeasured() const { return unmeasured_; }
+  void NoteUnmeasured(std::string reason) { unmeasured_ = std::move(reason); }
+
+ private:
+  const TuningOptions& options_;
+  const TuningRun& run_;
+  const TuningTools& tools_;
+  int64_t next_number_ = 0;  // of whatever is measured
+  bool has_kept_ = false;
+  std::string unmeasured_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_TUNE_JOB_TRIAL_LOG_H_

@@ -1,0 +1,43 @@
+#include "tune/job/tuning_context.h"
+
+#include <utility>
+
+#include "base/processors.h"
+#include "tune/job/budget.h"
+
+namespace attune {
+
+TuningContext::TuningContext(const TuningOptions& options_in, TuningRun run_in, Target target_in,
+                             const TuningTools& tools_in)
+    : options(options_in), run(std::move(run_in)), target(std::move(target_in)), tools(tools_in) {
+  if (options.builders <= 0) options.builders = Processors();
+}
+
+double TuningContext::SpentSeconds() const {
+  return earlier_seconds + times.total() + (runs_stage ? tools.clock->Now() - stage_begin : 0);
+}
+
+bool TuningContext::IsLate() const {
+  return options.seconds > 0 && SpentSeconds() + kNetworkSeconds >= options.seconds;
+}
+
+BestConfigs TuningContext::Best() const {
+  BestConfigs best;
+  for (const auto& task : tasks) {
+    const std::optional<Candidate>& candidate = task->best();
+    if (candidate.has_value() && *candidate != task->space().Default()) best[task->task().text] = *candidate;
+  }
+  return best;
+}
+
+double TuningContext::NetworkSeconds() const {
+  std::vector<TaskProgress> progress;
+  for (const auto& task : tasks) {
+    TaskProgress now = task->progress();
+    if (task->best().has_value()) now.best = {task->best_seconds()};
+    progress.push_back(std::move(now));
+  }
+  return InferenceSeconds(progress);
+}
+
+}  // namespace attune

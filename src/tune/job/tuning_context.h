@@ -1,0 +1,72 @@
+// What the phases of a tuning job share.
+#ifndef ATTUNE_TUNE_JOB_TUNING_CONTEXT_H_
+#define ATTUNE_TUNE_JOB_TUNING_CONTEXT_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "device/peaks.h"
+#include "plan/blocks.h"
+#include "target/target.h"
+#include "tune/job/measuring.h"
+#include "tune/job/network_compiler.h"
+#include "tune/job/options.h"
+#include "tune/job/report.h"
+#include "tune/job/stage_times.h"
+#include "tune/job/task_tuning.h"
+#include "tune/job/trial_log.h"
+#include "tune/job/tuning_tools.h"
+#include "tune/records/record.h"
+
+namespace attune {
+
+// What is measured of the whole network takes about so long each time.
+inline constexpr double kNetworkSeconds = 12;
+
+// Not thread safe, but for `stopping`. Neither copyable nor movable: its members refer to each other.
+struct TuningContext {
+  TuningContext(const TuningOptions& options, TuningRun run, Target target, const TuningTools& tools);
+  TuningContext(const TuningContext&) = delete;
+  TuningContext& operator=(const TuningContext&) = delete;
+
+  TuningOptions options;
+  TuningRun run;
+  const Target target;
+  const TuningTools tools;
+  std::atomic<bool> stopping = false;
+
+  TrialLog log{options, run, tools};
+  Measuring measuring{options, target, tools, log, [this] { return stopping.load(); }};
+
+  std::vector<std::unique_ptr<TaskTuning>> tasks;
+  BlockFlips flips;        // the layout override that is known to be faster
+  int layout_classes = 0;  // that may be tried
+  Peaks peaks;             // of the device
+
+  int64_t trials = 0;  // what is measured again to be confirmed is none
+  std::vector<CurvePoint> curve;
+  std::vector<RankPoint> ranks;
+
+  // Times of stages that are over, when the one that runs began, and what the run took before it was
+  // interrupted; all in seconds.
+  StageTimes times;
+  double stage_begin = 0;
+  bool runs_stage = false;
+  double earlier_seconds = 0;
+
+  bool is_stopped() const { return stopping.load(std::memory_order_relaxed); }
+  // What the job's stages took until now. Waiting between them is no part of it.
+  double SpentSeconds() const;
+  // Whether the time is over but for what ends with the network's own time.
+  bool IsLate() const;
+  // The best config of each task that is faster than its default.
+  BestConfigs Best() const;
+  // One inference, by its tasks' best times.
+  double NetworkSeconds() const;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_TUNE_JOB_TUNING_CONTEXT_H_

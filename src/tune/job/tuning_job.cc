@@ -1,0 +1,153 @@
+#include "tune/job/tuning_job.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "tune/job/budget.h"
+#include "tune/search/search.h"
+
+namespace attune {
+namespace {
+
+// The stage that comes after one of a kind, as a rule.
+StageKind Successor(StageKind kind) {
+  switch (kind) {
+    case StageKind::kLearn:
+      return StageKind::kSelect;
+    case StageKind::kLayoutTime:
+      return StageKind::kNetworkBuild;
+    case StageKind::kFinish:
+      return StageKind::kFinish;
+    default:
+      return static_cast<StageKind>(static_cast<int>(kind) + 1);
+  }
+}
+
+}  // namespace
+
+std::string DeviceKey(const std::string& fingerprint) { return absl::StrCat("device/", fingerprint); }
+
+TuningJob::TuningJob(const TuningOptions& options, TuningRun run, const TuningTools& tools,
+                     const Target& target)
+    : context_(options, std::move(run), target, tools), search_(context_), final_(context_) {
+  next_ = FindNext();
+}
+
+absl::StatusOr<std::unique_ptr<TuningJob>> TuningJob::Create(const Target& target,
+                                                             const TuningOptions& options, TuningRun run,
+                                                             const TuningTools& tools) {
+  if (FindSearchStrategy(options.search) == nullptr)
+    return InvalidInput("there is no search strategy \"", options.search, "\"");
+  return std::unique_ptr<TuningJob>(new TuningJob(options, std::move(run), tools, target));
+}
+
+std::optional<TuningJob::Upcoming> TuningJob::FindNext() const {
+  if (final_.is_over()) return std::nullopt;
+  // A job that is stopped before it has begun knows no tasks, and has nothing to finish but its run.
+  const bool searches = search_.next().has_value() && !context_.is_stopped();
+  const StageKind kind = searches ? *search_.next() : final_.next();
+  return Upcoming{kind, searches ? search_.ItemsOf(kind) : final_.ItemsOf(kind)};
+}
+
+std::optional<JobStage> TuningJob::Next() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (running_ == StageKind::kFinish || (!running_.has_value() && !next_.has_value())) return std::nullopt;
+  Upcoming upcoming = running_.has_value() ? Upcoming{Successor(*running_), 1} : *next_;
+  const bool ends = is_stopped() && !running_.has_value();
+  if (ends) upcoming = {StageKind::kFinish, 1};
+  const TuningOptions& options = context_.options;
+  constexpr int64_t kStageBytes = int64_t{1} << 30, kBuilderBytes = int64_t{1} << 29;
+  const bool builds = upcoming.kind == StageKind::kBuild || upcoming.kind == StageKind::kConfirmBuild;
+  JobStage stage{.name = std::string(Name(upcoming.kind)), .needs = {}, .seconds = {}};
+  if (NeedsDevice(upcoming.kind)) {
+    stage.needs.push_back(
+        {.key = DeviceKey(context_.run.device), .amount = options.threads, .exclusive = true});
+  } else {
+    stage.needs.push_back({.key = kProcessorsKey, .amount = options.builders});
+  }
+  stage.memory_bytes = kStageBytes + (builds ? options.builders * kBuilderBytes : 0);
+  stage.seconds = context_.times.Predict(upcoming.kind, upcoming.items);
+  return stage;
+}
+
+double TuningJob::SpentSeconds() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return context_.SpentSeconds();
+}
+
+absl::Status TuningJob::Run(const JobGrant& grant) {
+  std::optional<Upcoming> upcoming;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    upcoming = FindNext();
+    if (!upcoming.has_value()) return InternalError("the job is done");
+    running_ = upcoming->kind;
+    context_.runs_stage = true;
+    context_.stage_begin = context_.tools.clock->Now();
+  }
+  const absl::Status status = RunStage(upcoming->kind, grant);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const double seconds = context_.tools.clock->Now() - context_.stage_begin;
+  context_.runs_stage = false;
+  context_.times.Add(upcoming->kind, seconds, upcoming->items);
+  running_.reset();
+  next_ = FindNext();
+  RETURN_IF_ERROR(status);
+  if (!next_.has_value()) {
+    context_.run.end_ms = context_.tools.clock->WallMillis();
+    context_.run.stage_seconds = nlohmann::json(context_.times.BySumOfKind()).dump();
+    RETURN_IF_ERROR(context_.tools.records->FinishRun(context_.run));
+  }
+  return context_.log.Log("stage",
+                          {{"stage", Name(upcoming->kind)}, {"state", "ends"}, {"stage_seconds", seconds}});
+}
+
+absl::Status TuningJob::RunStage(StageKind kind, const JobGrant& grant) {
+  RETURN_IF_ERROR(context_.log.Log("stage", {{"stage", Name(kind)}, {"state", "begins"}}));
+  return search_.next() == kind && !context_.is_stopped() ? search_.Run(grant) : final_.Run(grant);
+}
+
+double TuningJob::SecondsLeft() const {
+  if (!next_.has_value()) return 0;
+  const TuningOptions& options = context_.options;
+  const double spent = context_.SpentSeconds();
+  double left = options.seconds > 0 ? options.seconds - spent : 0;
+  if (options.trials > 0 && context_.trials > 0) {
+    const double by_trials =
+        spent / static_cast<double>(context_.trials) * static_cast<double>(options.trials - context_.trials) +
+        FinalSeconds(context_);
+    left = left > 0 ? std::min(left, by_trials) : by_trials;
+  }
+  return std::max(left, 0.0);
+}
+
+TuningSummary TuningJob::Summary() const {
+  TuningSummary summary;
+  summary.model = context_.run.model;
+  summary.device = context_.run.device;
+  summary.run = context_.run.id;
+  summary.search = context_.options.search;
+  summary.threads = context_.options.threads;
+  summary.untuned_seconds = context_.run.untuned_seconds;
+  summary.tuned_seconds = context_.run.tuned_seconds;
+  summary.peak_gflops = context_.peaks.gflops_per_core * context_.options.threads;
+  summary.elapsed_seconds = context_.SpentSeconds();
+  summary.seconds_left = SecondsLeft();
+  summary.trials = context_.trials;
+  std::vector<TaskProgress> progress;
+  for (const auto& task : context_.tasks) {
+    summary.tasks.push_back(task->Summary());
+    progress.push_back(task->progress());
+  }
+  const std::vector<double> gains = ExpectedGains(progress);
+  for (size_t i = 0; i < summary.tasks.size(); ++i) summary.tasks[i].expected_gain = gains[i];
+  summary.curve = context_.curve;
+  summary.ranks = context_.ranks;
+  summary.stage_seconds = context_.times.BySumOfKind();
+  return summary;
+}
+
+}  // namespace attune

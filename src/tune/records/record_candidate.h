@@ -1,0 +1,24 @@
+// From a record to the candidate that it is about.
+#ifndef ATTUNE_TUNE_RECORDS_RECORD_CANDIDATE_H_
+#define ATTUNE_TUNE_RECORDS_RECORD_CANDIDATE_H_
+
+#include <optional>
+
+#include "lower/strategy.h"
+#include "tune/records/record.h"
+#include "tune/task/space.h"
+
+namespace attune {
+
+// Nothing where it is none of the task's any more: of another version of its strategy, say.
+inline std::optional<Candidate> CandidateOf(const Record& record, const ConfigSpace& space) {
+  const Strategy* strategy = FindStrategy(record.strategy);
+  Candidate candidate{record.strategy, record.config};
+  const bool fits =
+      strategy != nullptr && strategy->version == record.strategy_version && space.Contains(candidate);
+  return fits ? std::optional(std::move(candidate)) : std::nullopt;
+}
+
+}  // namespace attune
+
+#endif  // ATTUNE_TUNE_RECORDS_RECORD_CANDIDATE_H_

@@ -1,0 +1,70 @@
+// For tests: kernels that are checked and timed on this machine, one by one.
+#ifndef ATTUNE_TUNE_TASK_SERVICE_FOR_TEST_H_
+#define ATTUNE_TUNE_TASK_SERVICE_FOR_TEST_H_
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "measure/codec.h"
+#include "measure/local_service.h"
+#include "tune/task/reference_data.h"
+#include "tune/task/task.h"
+
+namespace attune {
+
+class MeasurerOfTest {
+ public:
+  explicit MeasurerOfTest(LocalServiceOptions options = {}) : service_(std::move(options)) {}
+
+  // Whether it is right, and then how long it takes, interleaved with the baseline, which took so long.
+  Measurement Measure(const TuningTask& task, const BuiltKernel& kernel, const MeasureOptions& options,
+                      const BuiltKernel* baseline = nullptr, double baseline_seconds = 0) {
+    MeasureItem item{.kind = MeasureItem::Kind::kCheckKernel,
+                     .options = options,
+                     .subject = Put(Blob::Of(EncodeKernel(kernel))),
+                     .data = DataOf(task),
+                     .baseline = "",
+                     .processors = {}};
+    Measurement measured = One(item);
+    if (measured.outcome != TrialOutcome::kOk) return measured;
+    item.kind = MeasureItem::Kind::kTimeKernel;
+    if (baseline != nullptr) item.baseline = Put(Blob::Of(EncodeKernel(*baseline)));
+    item.baseline_seconds = baseline_seconds;
+    return One(item);
+  }
+
+  // What comes of a batch of one.
+  Measurement One(const MeasureItem& item) {
+    const std::unique_ptr<MeasureBatch> batch = service_.Submit({item});
+    const auto result = batch->Next(kNoDeadline);
+    EXPECT_TRUE(result.has_value() && result->first == 0 && batch->is_over());
+    return result.has_value() ? result->second : Measurement();
+  }
+
+  std::string DataOf(const TuningTask& task) {
+    std::string& digest = data_[task.digest];
+    if (digest.empty()) digest = Put(MakeReferenceData(task));
+    return digest;
+  }
+  std::string Put(const absl::StatusOr<Blob>& blob) {
+    EXPECT_TRUE(blob.ok()) << blob.status();
+    if (!blob.ok()) return "";
+    EXPECT_TRUE(PutMissing(service_, *blob).ok());
+    return blob->digest();
+  }
+
+  LocalMeasuringService& service() { return service_; }
+
+ private:
+  LocalMeasuringService service_;
+  std::map<std::string, std::string> data_;  // digests, by tasks'
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_TUNE_TASK_SERVICE_FOR_TEST_H_
