@@ -8,13 +8,15 @@ from unittest import mock
 import numpy
 import PIL.Image
 
-from accuracy import models, photos, sounds, texts
+from accuracy import sounds, texts
 from accuracy.networks import NETWORKS
-from accuracy.photos import CALIBRATION, FACES, JUDGING, Crop, Pictures
+from common.agreement import photos
+from common.agreement.photos import CALIBRATION, FACES, JUDGING, Crop, Pictures
+from common.models.files import TRAINED
 
 PARTS = (CALIBRATION, JUDGING)
 SIZES = {"wide": (600, 400), "high": (128, 224), "small": (96, 96)}
-HAS_MODELS = models.MODELS.is_dir()
+HAS_MODELS = TRAINED.is_dir()
 
 
 class Crops(unittest.TestCase):
@@ -44,7 +46,7 @@ class Crops(unittest.TestCase):
 
     @unittest.skipUnless(HAS_MODELS, "the photos are missing")
     def test_all_photos_are_there(self):
-        everything = {path.name for path in (models.MODELS / "images").iterdir()}
+        everything = {path.name for path in (TRAINED / "images").iterdir()}
         self.assertLessEqual({*photos.CALIBRATION_PHOTOS, *FACES}, everything)
         for pictures in (Pictures(8, 8, 0, 1), Pictures(8, 8, 0, 1, photos=FACES)):
             calibration, judging = (set(pictures.names(part)) for part in PARTS)
@@ -144,7 +146,7 @@ class Texts(unittest.TestCase):
 
     def test_parts_share_neither_phrases_nor_names(self):
         self.assertFalse(set(texts.PHRASES[CALIBRATION]) & set(texts.PHRASES[JUDGING]))
-        with tempfile.TemporaryDirectory() as folder, mock.patch.object(texts, "MODELS", pathlib.Path(folder)):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(texts, "TRAINED", pathlib.Path(folder)):
             (pathlib.Path(folder) / "labels").mkdir()
             (pathlib.Path(folder) / "labels/imagenet_labels.txt").write_text("background\na, b\nc\nd, e\nf\n")
             self.assertEqual([texts.names(part) for part in PARTS], [["a", "d"], ["c", "f"]])

@@ -4,8 +4,9 @@ import unittest
 
 import numpy
 
-from accuracy import boxes, engines, lab, metrics
-from accuracy.boxes import Detections
+from accuracy import engines, lab
+from common.agreement import boxes, metrics
+from common.agreement.boxes import Detections
 from program import Failed
 
 

@@ -9,11 +9,12 @@ import tempfile
 import unittest
 from unittest import mock
 
-from accuracy import __main__ as program
 from accuracy import networks, options, page, quantizers
+from accuracy import __main__ as program
 from accuracy import results as ask
 from accuracy.networks import NETWORKS
 from accuracy.quantizers import TOOLS
+from common.results import write
 from program import Failed
 from tool_tests import run_module
 
@@ -92,11 +93,11 @@ class Running(unittest.TestCase):
 
     def test_other_results_are_refused(self):
         results = ask.document(SETTINGS)
-        ask.write(self.path, results)
+        write(self.path, results)
         with self.assertRaisesRegex(ValueError, "other numbers of samples"):
             ask.read(self.path, {**SETTINGS, "judging": 9})
         results["machine"]["cpu_model"] += 1
-        ask.write(self.path, results)
+        write(self.path, results)
         with self.assertRaisesRegex(ValueError, "of another machine"):
             ask.read(self.path, SETTINGS)
         self.path.write_text("{")

@@ -7,8 +7,9 @@ import unittest
 
 import numpy
 
-from bench import measure, models, networks, page, pages, plots, report
+from bench import measure, page, pages, plots, report
 from bench import results as ask
+from common.models import cases, files
 from program import Failed
 from sample import kernel, report_again, sample
 from tool_tests import run_module
@@ -34,17 +35,17 @@ def int8_sample():
 
 class Cases(unittest.TestCase):
     def named(self, name):
-        return networks.case_named(name, "int8")
+        return cases.case_named(name, "int8")
 
     def test_all_of_them(self):
-        self.assertEqual([case.name for case in networks.select([], precision="int8")],
+        self.assertEqual([case.name for case in cases.select([], precision="int8")],
                          ["resnet50-int8", "resnet50v2-int8", "mobilenet_v2-int8", "tf_mobilenetv2-int8",
                           "ssd_mobilenet_v1-int8"])
 
     def test_the_precision_stands_last(self):
-        case, = networks.select(["resnet50-192px"], batch=8, precision="int8")
+        case, = cases.select(["resnet50-192px"], batch=8, precision="int8")
         self.assertEqual(case.name, "resnet50-192px-b8-int8")
-        self.assertEqual(networks.case_named(case.name), case)
+        self.assertEqual(cases.case_named(case.name), case)
 
     def test_a_precision_does_not_make_a_variant(self):
         self.assertTrue(self.named("resnet50").is_standard)
@@ -54,22 +55,22 @@ class Cases(unittest.TestCase):
         for name, options in (("resnet18", {"precision": "int8"}), ("ssd_mobilenet_v1", {}), ("resnet50-int8", {}),
                               ("ssd_mobilenet_v1", {"precision": "int8", "batch": 8})):
             with self.assertRaises(ValueError, msg=name):
-                networks.select([name], **options)
+                cases.select([name], **options)
 
     def test_a_batch_leaves_out_what_does_not_have_it(self):
-        names = [case.name for case in networks.select([], batch=8, precision="int8")]
+        names = [case.name for case in cases.select([], batch=8, precision="int8")]
         self.assertEqual(len(names), 4)
         self.assertNotIn("ssd_mobilenet_v1-b8-int8", names)
 
     def test_engines_run_what_they_read(self):
         def runs(name):
             return [peer for peer in ("onnxruntime", "openvino", "litert", "mnn")
-                    if networks.refusal(self.named(name), peer) is None]
+                    if cases.refusal(self.named(name), peer) is None]
         self.assertEqual(runs("resnet50"), ["onnxruntime", "openvino"])
         self.assertEqual(runs("tf_mobilenetv2"), ["openvino", "litert"])
         self.assertEqual(runs("ssd_mobilenet_v1"), ["litert"])
-        self.assertEqual(networks.refusal(self.named("resnet50"), "litert")[0], "NS")
-        self.assertIsNone(networks.refusal(self.named("resnet50"), "attune"))
+        self.assertEqual(cases.refusal(self.named("resnet50"), "litert")[0], "NS")
+        self.assertIsNone(cases.refusal(self.named("resnet50"), "attune"))
 
     def test_inputs_have_the_types_of_the_models(self):
         for name, shape, dtype in (("resnet50", (1, 3, 224, 224), "float32"),
@@ -85,26 +86,26 @@ class Models(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             (folder / "resnet50.onnx").touch()
-            command = models.command_for(networks.case_named("resnet50-int8"), "onnx", folder / "x.onnx", folder)
-            self.assertEqual(command[2:], ["bench.quantize_onnx", "resnet50-int8", folder / "resnet50.onnx",
+            command = files.command_for(cases.case_named("resnet50-int8"), "onnx", folder / "x.onnx", folder)
+            self.assertEqual(command[2:], ["common.models.quantize_onnx", "resnet50-int8", folder / "resnet50.onnx",
                                            folder / "x.onnx"])
 
     def test_a_trained_model_is_there_or_not(self):
-        case = networks.case_named("ssd_mobilenet_v1-int8")
+        case = cases.case_named("ssd_mobilenet_v1-int8")
         with tempfile.TemporaryDirectory() as name:
-            trained, models.TRAINED = models.TRAINED, pathlib.Path(name)
+            trained, files.TRAINED = files.TRAINED, pathlib.Path(name)
             try:
-                self.assertRegex(models.lacking(case), r"coco_ssd_mobilenet_v1.*\.tflite$")
+                self.assertRegex(files.lacking(case), r"coco_ssd_mobilenet_v1.*\.tflite$")
                 with self.assertRaisesRegex(Failed, "^there is no "):
-                    models.ensure(case, "tflite")
-                path = models.model_file(case, "tflite")
+                    files.ensure(case, "tflite")
+                path = files.model_file(case, "tflite")
                 path.parent.mkdir()
                 path.touch()
-                self.assertIsNone(models.lacking(case))
-                self.assertEqual(models.ensure(case, "tflite"), path)
+                self.assertIsNone(files.lacking(case))
+                self.assertEqual(files.ensure(case, "tflite"), path)
             finally:
-                models.TRAINED = trained
-        self.assertIsNone(models.lacking(networks.case_named("resnet50-int8")))
+                files.TRAINED = trained
+        self.assertIsNone(files.lacking(cases.case_named("resnet50-int8")))
 
 
 class Differences(unittest.TestCase):

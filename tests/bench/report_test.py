@@ -3,14 +3,12 @@
 import pathlib
 import tempfile
 import unittest
-import xml.etree.ElementTree as ElementTree
 
 from bench import page, pages, plots, report
 from bench import results as ask
 from bench.__main__ import command_of
-from bench.svg import Drawing
 from sample import ran, report_again, sample
-from tool_tests import SVG, check_figure, run_module
+from tool_tests import check_figure, run_module
 
 
 class Results(unittest.TestCase):
@@ -34,10 +32,6 @@ class Results(unittest.TestCase):
         self.assertEqual([(case, engine) for case, engine, _ in ask.missing(self.results)],
                          [("one", "mnn"), ("<two>", "mnn"), ("one-b8", "mnn")])
 
-    def test_milliseconds_have_three_digits(self):
-        self.assertEqual([ask.milliseconds(value) for value in (0.5, 9.994, 9.996, 99.94, 99.96, 289.4)],
-                         ["0.50", "9.99", "10.0", "99.9", "100", "289"])
-
 
 class Report(unittest.TestCase):
     def test_latency_rows(self):
@@ -53,9 +47,6 @@ class Report(unittest.TestCase):
         self.assertEqual(len(rows), 3)
         self.assertEqual(rows[1][0], "conv+relu by conv_direct: `/a/Conv` and 1 more")
         self.assertEqual(rows[1][-1], "1.25")
-
-    def test_markdown(self):
-        self.assertEqual(report.markdown([["a", "b"], ["1", "2"]]), "| a | b |\n|---|--:|\n| 1 | 2 |")
 
     def test_table_file_gives_reasons(self):
         self.assertIn("- missing, MNN: MNN is not installed", report.table_file(sample()))
@@ -92,30 +83,10 @@ class Report(unittest.TestCase):
         self.assertIn("| one | **2.00** |", page.page(results, {}, "avx2"))
 
 
-class Svg(unittest.TestCase):
-    def test_text_is_escaped(self):
-        drawing = Drawing(10, 20, "a < b", "\"c\" & d")
-        drawing.text(1.23456, 2, "<&>", font_weight=None)
-        root = ElementTree.fromstring(str(drawing))
-        self.assertEqual(root.find(SVG + "title").text, "a < b")
-        text = root.find(SVG + "text")
-        self.assertEqual((text.text, text.get("x"), text.get("font-weight")), ("<&>", "1.23", None))
-
+class Figures(unittest.TestCase):
     def test_figures_are_xml_within_their_frame(self):
         for name, drawing in report.figures(sample()).items():
             check_figure(self, name, drawing)
-
-    def test_a_bar_has_the_length_of_its_value(self):
-        bars = [plots.Bar(value, "", "#111111") for value in (1.0, 2.0, 9.0)]
-        root = ElementTree.fromstring(plots.BarChart("t", "s", "a", [], [("g", bars)], longest=4.0).draw())
-        one, two, nine = (float(r.get("width")) for r in root.iter(SVG + "rect") if r.get("fill") == "#111111")
-        self.assertAlmostEqual(two, 2 * one, delta=0.02)
-        self.assertAlmostEqual(nine, 4 * one, delta=0.05)
-
-    def test_scales(self):
-        self.assertEqual(plots.Scale(0, 10, 100, 200)(5), 150)
-        self.assertEqual(plots.Scale(1, 100, 0, 50, logarithmic=True)(10), 25)
-        self.assertEqual(plots.Scale(1, 100, 0, 50, logarithmic=True)(0), 0)
 
     def test_power_above(self):
         self.assertEqual([plots.power_above([value]) for value in (9, 10, 120)], [10, 100, 1000])

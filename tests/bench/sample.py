@@ -2,8 +2,8 @@
 import json
 import pathlib
 
-from bench import stats
-from bench.engines import PEERS
+from common import stats
+from common.engines import PEERS
 from tool_tests import run_module
 
 

@@ -88,7 +88,7 @@ def run_saved_model(path, inputs):
 def export(case, folder, image):
     """Writes a network of Keras in the three formats, and returns its outputs by name."""
     import_tensorflow()
-    from bench import export_keras
+    from common.models import export_keras
 
     export_keras.save(case, str(folder / "saved"))
     export_keras.write_tflite(str(folder / "saved"), folder / "model.tflite")
@@ -123,7 +123,7 @@ def check_trained(report, name):
 
 
 def check_keras(report, name):
-    from bench.networks import case_named
+    from common.models.cases import case_named
 
     case, loose = case_named(name), SHARES.get(name, 0)
     with tempfile.TemporaryDirectory() as scratch:

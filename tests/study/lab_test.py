@@ -23,7 +23,7 @@ class Turn(unittest.TestCase):
         self.broken, self.crashing, self.steps, self.saved = {}, set(), [], 0
         fakes = ((making, "make", self.make), (making, "artifact", self.path), (making, "is_there", lambda *_: True),
                  (agreement, "outputs_of", self.outputs), (agreement, "compare", lambda *_: {"status": "ran"}),
-                 (samples, "example", lambda *_: "sample.npy"), (lab.measure, "take_turns", self.take_turns),
+                 (samples, "example", lambda *_: "sample.npy"), (lab.timing, "take_turns", self.take_turns),
                  (streams, "Compiled", lambda *arguments: arguments))
         for target, name, value in fakes:
             patch = mock.patch.object(target, name, value)
@@ -134,7 +134,7 @@ class Peers(Turn):
             return engine
         with mock.patch.object(lab, "open_peer", open_peer), \
                 mock.patch.object(lab.numpy, "load", lambda path: None), \
-                mock.patch.object(lab.models, "ensure", self.model), \
+                mock.patch.object(lab.files, "ensure", self.model), \
                 mock.patch.object(making, "quantized_model", self.path), \
                 mock.patch.object(making.zoo, "zoo_model", lambda name: self.artifact):
             self.complete(network)

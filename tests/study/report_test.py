@@ -8,8 +8,8 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 from sample import sample
-from study import __main__ as program
 from study import networks, page, plots
+from study import __main__ as program
 from study import results as ask
 from tool_tests import SVG, check_figure, run_module
 

@@ -9,10 +9,9 @@ from unittest import mock
 
 import numpy
 
-from accuracy import photos
+from common.agreement import photos
 from program import Failed
 from study import agreement, lab, making, networks, power, samples, streams
-from study import results as ask
 from study.streams import Stream
 
 RESNET, MOBILENET, DETECTOR = networks.NETWORKS
@@ -63,7 +62,7 @@ class Samples(unittest.TestCase):
     def test_pictures_of_photos(self):
         import PIL.Image
 
-        with tempfile.TemporaryDirectory() as name, mock.patch.object(photos, "MODELS", pathlib.Path(name)):
+        with tempfile.TemporaryDirectory() as name, mock.patch.object(photos, "TRAINED", pathlib.Path(name)):
             photos.load.cache_clear()
             (pathlib.Path(name) / "images").mkdir()
             for photo, shade in ((photos.CALIBRATION_PHOTOS[0], 0), ("other.png", 255)):

@@ -1,5 +1,5 @@
 """Results of the study as tests need them."""
-from bench import stats
+from common import stats
 from study import networks
 
 

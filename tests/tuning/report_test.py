@@ -5,12 +5,12 @@ import math
 import re
 import unittest
 
+from common.report.words import duration
 from sample import entry_of, sample
 from tool_tests import check_figure
 from tuning import curves, page, plots
 from tuning import results as ask
 from tuning.cases import Plan, TuneCase
-from tuning.progress import duration
 
 
 class Curves(unittest.TestCase):

@@ -13,9 +13,11 @@ import time
 import unittest
 from unittest import mock
 
+from common.models import zoo
+from common.results import write
 from program import Failed
 from sample import entry_of, report_of, sample
-from tuning import cases, experiments, lab, models, options, pretrain
+from tuning import cases, experiments, lab, options, pretrain
 from tuning import results as ask
 from tuning.cases import DeployCase, Plan, RecallCase, TuneCase
 
@@ -125,7 +127,7 @@ class Resuming(unittest.TestCase):
     def test_results_of_another_machine_are_refused(self):
         results = ask.document()
         results["machine"]["cpu_model"] += 1
-        ask.write(self.path, results)
+        write(self.path, results)
         with self.assertRaisesRegex(ValueError, "of another machine"):
             ask.read(self.path, self.path.parent)
         self.path.write_text("{")
@@ -154,7 +156,7 @@ class TheLab(unittest.TestCase):
         self.calls = []
         self.is_stopped = False
         for patch in (mock.patch.object(lab, "attune_json", self.tune),
-                      mock.patch.object(models, "model", lambda network: f"{network}.onnx")):
+                      mock.patch.object(zoo, "model", lambda network: f"{network}.onnx")):
             patch.start()
             self.addCleanup(patch.stop)
         self.lab = lab.Lab(self.folder, None, None)
@@ -277,7 +279,7 @@ loops: one config
         with (mock.patch.object(pretrain, "finished_runs", return_value=finished),
               mock.patch.object(pretrain, "tune", lambda run, records: tuned.append((run.network, run.threads))),
               mock.patch.object(pretrain, "attune", return_value="a, used 1×, 9 configs\n"),
-              mock.patch.object(models, "zoo_model"), mock.patch.object(pretrain, "progress") as progress,
+              mock.patch.object(zoo, "zoo_model"), mock.patch.object(pretrain, "progress") as progress,
               tempfile.TemporaryDirectory() as folder):
             pretrain.collect(pretrain.Collection(("net", "other"), (1, 2), 24),
                              pathlib.Path(folder) / "new/pretrain.db")
@@ -311,7 +313,7 @@ loops: one config
             self.addCleanup(signal.signal, signal.SIGALRM, old)
             signal.setitimer(signal.ITIMER_REAL, 0.5)
             start = time.monotonic()
-            with (mock.patch.object(pretrain, "PROGRAM", program), mock.patch.object(models, "zoo_model"),
+            with (mock.patch.object(pretrain, "PROGRAM", program), mock.patch.object(zoo, "zoo_model"),
                   self.assertRaises(KeyboardInterrupt)):
                 pretrain.tune(pretrain.Run("net", 1, 24, 5), pathlib.Path(folder) / "db")
             self.assertLess(time.monotonic() - start, 30)
@@ -363,7 +365,7 @@ class CommandLines(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             results = {**ask.document(), "cases": sample(plan)["cases"]}
-            ask.write(folder / "results.json", results)
+            write(folder / "results.json", results)
             result = self.run_tool("experiments", "--only", "1,5", "--networks", "mobilenet_v2,resnet18", "--seeds",
                                    "2", "--trials", "40", "--output", name)
             self.assertEqual(result.returncode, 0, result.stderr)

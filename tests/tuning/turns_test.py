@@ -3,7 +3,7 @@
 import unittest
 from unittest import mock
 
-from bench import measure
+from common import timing
 from program import Failed
 from tuning import turns
 
@@ -57,7 +57,7 @@ class Contestant:
 
 class Turns(unittest.TestCase):
     def setUp(self):
-        no_wait = mock.patch.object(turns, "take_turns", lambda *arguments: measure.take_turns(*arguments, settle_s=0))
+        no_wait = mock.patch.object(turns, "take_turns", lambda *arguments: timing.take_turns(*arguments, settle_s=0))
         no_wait.start()
         self.addCleanup(no_wait.stop)
 

@@ -4,8 +4,11 @@ import sys
 from accuracy import options, page
 from accuracy import results as ask
 from accuracy.lab import Lab
+from common.options import BAD_USAGE, INTERRUPTED
+from common.progress import interrupt_on_terminate, progress
+from common.report.words import duration
+from common.results import write
 from program import ROOT, Failed, print_table
-from tuning.progress import duration, interrupt_on_terminate, progress
 
 DOCS = ROOT / "docs"
 PUBLISHED = DOCS / page.NUMBERS
@@ -26,7 +29,7 @@ def run_entries(pairs, results, path, lab, again=False):
             progress(f"fails: {error}")
             continue
         results["entries"][ask.key(network, tool)] = entry
-        ask.write(path, results)
+        write(path, results)
         progress(f"{page.score(entry)} after {duration(entry['wall_s'])}")
     return failures
 
@@ -49,11 +52,11 @@ def measure(args):
         results = ask.read(path, samples)
     except ValueError as error:
         print(f"accuracy: {error}", file=sys.stderr)
-        return options.BAD_USAGE
+        return BAD_USAGE
     pairs = [(network, tool) for network in args.networks for tool in args.tools]
     lab = Lab(args.output, {**samples, "threads": args.threads})
     failures = run_entries(pairs, results, path, lab, args.again)
-    ask.write(path, results)
+    write(path, results)
     report(results, args.output, args.write_docs)
     for what, reason in failures.items():
         print(f"failed: {what}: {reason}", file=sys.stderr)
@@ -67,7 +70,7 @@ def main():
         return measure(args)
     except KeyboardInterrupt:
         print("\naccuracy: interrupted; the same command goes on", file=sys.stderr)
-        return options.INTERRUPTED
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ own, and needs one of them.
 """
 import numpy
 
-from accuracy.runtime import Session
+from common.runtime import Session
 
 
 def open_attune(artifact, threads):

@@ -9,12 +9,12 @@ import os
 import shutil
 import time
 
-from accuracy import metrics
 from accuracy.networks import NETWORKS
 from accuracy.quantizers import TOOLS, Job, NotSupported
-from bench import machine
+from common import machine
+from common.agreement import metrics
+from common.progress import interrupt_on_terminate
 from program import Failed
-from tuning.progress import interrupt_on_terminate
 
 PATIENCE_S = 10
 

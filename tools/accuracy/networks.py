@@ -5,9 +5,10 @@ Those that LiteRT's own quantization exists of have it beside them; how it came 
 from dataclasses import dataclass
 from typing import Callable
 
-from accuracy import boxes, models, sounds, texts
-from accuracy.metrics import Cosine, MeanOverlap, SameBoxes, TopOne, mean_of_tokens
-from accuracy.photos import FACES, Pictures
+from accuracy import models, sounds, texts
+from common.agreement import boxes
+from common.agreement.metrics import Cosine, MeanOverlap, SameBoxes, TopOne, mean_of_tokens
+from common.agreement.photos import FACES, Pictures
 
 TINY = "MLPerf Tiny's own int8 model, calibrated by its authors on the data that it was trained for"
 

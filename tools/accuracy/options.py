@@ -2,34 +2,22 @@
 import argparse
 import pathlib
 
-from accuracy import models, networks, runtime
+from accuracy import networks
 from accuracy.networks import NETWORKS
 from accuracy.quantizers import TOOLS
-from bench import machine
+from common import machine, runtime
+from common.models.files import TRAINED
+from common.options import Parser, count
 from program import PROGRAM, ROOT
 
 OUTPUT = ROOT / "build/accuracy"
 CALIBRATION, JUDGING = 400, 800  # samples; Attune holds back a quarter of the former
-BAD_USAGE, INTERRUPTED = 2, 130  # exit codes
 
 DESCRIPTION = """Quantizes trained networks, and compares each with the float network that it comes from, on data that
 nothing was calibrated with; beside the quantization of ONNX Runtime and LiteRT. What is complete is kept and not
 measured again, so the same command goes on where it was interrupted."""
 
 EPILOG = f"Networks: {', '.join(NETWORKS)}. Tools: {', '.join(TOOLS)}."
-
-
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong in a sentence."""
-
-    def error(self, message):
-        self.exit(BAD_USAGE, f"accuracy: {message.removeprefix('argument ')}\n")
-
-
-def count(text):
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 1")
-    return int(text)
 
 
 def network_names(text):
@@ -47,7 +35,7 @@ def tool_names(text):
 
 
 def parser():
-    p = Parser(prog="./do accuracy", description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
+    p = Parser("accuracy", description=DESCRIPTION, epilog=EPILOG)
     p.add_argument("--only", type=network_names, metavar="NETWORK,...", default=list(NETWORKS), dest="networks",
                    help="these networks; default: all")
     p.add_argument("--tools", type=tool_names, metavar="TOOL,...", default=list(TOOLS),
@@ -67,7 +55,7 @@ def parser():
 
 def missing():
     """The sentence on what is not there, or None."""
-    if not models.MODELS.is_dir():
+    if not TRAINED.is_dir():
         return "../shared/models is missing; it holds the trained networks, and the photos and sounds for them"
     for path in (PROGRAM, runtime.LIBRARY):
         if not path.is_file():

@@ -1,12 +1,10 @@
 """docs/quantization.md, made of the documents of the networks and of nothing else."""
 from accuracy import results as ask
-from accuracy.metrics import Cosine
 from accuracy.networks import NETWORKS
 from accuracy.quantizers import FLOAT, TOOLS
-from bench.page import machine
-from bench.report import markdown
-from bench.results import plural
-from tuning.page import program_text
+from common.agreement.metrics import Cosine
+from common.report.tables import markdown
+from common.report.words import machine, plural, program_text
 
 NUMBERS = "quantization"  # the folder of the documents, beside the page
 NONE = "–"

@@ -13,8 +13,9 @@ from typing import Callable
 
 import numpy
 
-from accuracy import engines, metrics, models
-from accuracy.photos import CALIBRATION, JUDGING
+from accuracy import engines, models
+from common.agreement import metrics
+from common.agreement.photos import CALIBRATION, JUDGING
 from program import Failed, attune, attune_json
 
 FLOAT = "f32"

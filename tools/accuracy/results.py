@@ -12,13 +12,12 @@ Attune's entries have what quantizers.facts() keeps of its report.
 Beside the page that is published lies a document for each network, NETWORK.json, with that alone. Each of these may be
 of another machine; a document for work is of one.
 """
-import json
-import os
-
 from accuracy.networks import NETWORKS
 from accuracy.quantizers import FLOAT, TOOLS
-from bench import machine
+from common import machine
+from common.results import is_of_here, load, write
 
+CPU = ("cpu", "cpu_family", "cpu_model")  # what results must agree on; more processors are only faster
 LEAST_SHARE = 0.8  # of multiply-adds below fp32: where mixed precision leaves less, the page says why
 
 
@@ -31,32 +30,16 @@ def document(settings):
     return {"machine": machine.describe(), "settings": settings, "entries": {}}
 
 
-def load(path):
-    """The document of this file. Raises ValueError with a sentence for the user."""
-    try:
-        return json.loads(path.read_text())
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged: {error}") from None
-
-
 def read(path, settings):
     """The document of this file, or a new one. Raises ValueError with a sentence for the user."""
     if not path.exists():
         return document(settings)
-    found, here = load(path), machine.describe()
-    if any(found["machine"][field] != here[field] for field in ("cpu", "cpu_family", "cpu_model")):
+    found = load(path)
+    if not is_of_here(found, CPU):
         raise ValueError(f"{path} is of another machine; name another folder with --output")
     if found["settings"] != settings:
         raise ValueError(f"{path} has other numbers of samples; name another folder with --output")
     return found
-
-
-def write(path, value):
-    """All of it or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(json.dumps(value, indent=1) + "\n")
-    os.replace(unfinished, path)
 
 
 def split(results):

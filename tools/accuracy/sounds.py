@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy
 
-from accuracy.models import MODELS
-from accuracy.photos import CALIBRATION, JUDGING
+from common.agreement.photos import CALIBRATION, JUDGING
+from common.models.files import TRAINED
 
 RATE = 16000  # samples a second, of all recordings and networks
 
@@ -47,7 +47,7 @@ WORD_SHIFT = RATE // 5  # how far from its start a window of a word may begin
 @functools.cache
 def read(file):
     """The recording's samples, from -1 to 1."""
-    with wave.open(str(MODELS / "audio" / file)) as recording:
+    with wave.open(str(TRAINED / "audio" / file)) as recording:
         frames = recording.readframes(recording.getnframes())
     return numpy.frombuffer(frames, dtype=numpy.int16) / 32768
 

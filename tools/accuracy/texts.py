@@ -7,8 +7,8 @@ import random
 
 import numpy
 
-from accuracy.models import MODELS
-from accuracy.photos import CALIBRATION, JUDGING
+from common.agreement.photos import CALIBRATION, JUDGING
+from common.models.files import TRAINED
 
 TOKENS = 32
 BEGIN, END = 101, 102  # the marks of BERT's vocabulary
@@ -36,7 +36,7 @@ PHRASES = {
 
 def names(part):
     """Every other of ImageNet's names, the first of each class."""
-    lines = (MODELS / "labels/imagenet_labels.txt").read_text().splitlines()[1:]  # the first is background
+    lines = (TRAINED / "labels/imagenet_labels.txt").read_text().splitlines()[1:]  # the first is background
     return [line.split(",")[0] for line in lines[part == JUDGING::2]]
 
 
@@ -53,7 +53,7 @@ def tokens(part, count):
     """Yields the tokens of texts, [1, TOKENS]."""
     from tokenizers import BertWordPieceTokenizer
 
-    tokenizer = BertWordPieceTokenizer(str(MODELS / VOCABULARY), lowercase=True)
+    tokenizer = BertWordPieceTokenizer(str(TRAINED / VOCABULARY), lowercase=True)
     for text in sentences(part, count, names(part)):
         ids = tokenizer.encode(text, add_special_tokens=False).ids
         yield numpy.array([[BEGIN, *ids[:TOKENS - 2], END]], dtype=numpy.int64)

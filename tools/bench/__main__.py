@@ -1,37 +1,29 @@
 """python -m bench, which ./do bench runs."""
 import dataclasses
 import json
-import os
 import shlex
 import sys
 
 from bench import compare, page, pages, report
 from bench import results as ask
 from bench.measure import Lab, document
-from bench.options import BAD_USAGE, ENGINES_MISSING, SLOWER, parse
+from bench.options import ENGINES_MISSING, SLOWER, parse
 from bench.wide import page as wide_page
 from bench.wide import results as wide_results
 from bench.wide.table import NETWORKS
+from common.options import BAD_USAGE
+from common.progress import progress
+from common.report.pages import write_page, write_text
+from common.report.words import plural
+from common.results import write
 from program import PROGRAM, ROOT, Failed, print_missing, print_table
-from writing import write_page, write_text
 
 DOCS = ROOT / "docs"
-
-
-def progress(line):
-    print(line, file=sys.stderr, flush=True)
 
 
 def write_all(folder, texts):
     for name, text in texts.items():
         write_text(folder / name, text)
-
-
-def write_json(path, value):
-    """In the place of the old file at once, so that a run that is ended leaves one that can be read."""
-    part = path.with_suffix(".part")
-    write_text(part, json.dumps(value, indent=1) + "\n")
-    os.replace(part, path)
 
 
 def command_of(arguments):
@@ -48,7 +40,7 @@ def measure(args, lab):
     for case in args.cases:
         cases[case.name] = lab.measure(case, args.threads, progress)
         results["cases"] = list(cases.values())
-        write_json(args.output / "results.json", results)
+        write(args.output / "results.json", results)
     return results
 
 
@@ -58,7 +50,7 @@ def measure_wide(args, lab):
     old = json.loads(path.read_text()) if path.exists() and not args.again else None
     command = command_of([argument for argument in sys.argv[1:] if argument not in args.networks])
     results = wide_results.begun(old, lab, args.threads, command, {network.name for network in NETWORKS})
-    wide_results.measure(lab, args.cases, bool(args.networks), results, lambda each: write_json(path, each), progress)
+    wide_results.measure(lab, args.cases, bool(args.networks), results, lambda each: write(path, each), progress)
     return results
 
 
@@ -70,7 +62,7 @@ def show_wide(results, output, write_docs):
         write_text(DOCS / "performance" / f"{name}.md", wide_page.page(results))
         summarize(results, name, lambda threads: wide_page.mean_ratio(results, threads))
     for threads in results["settings"]["threads"]:
-        print(f"least latency in ms on {ask.plural(threads, 'thread')}\n")
+        print(f"least latency in ms on {plural(threads, 'thread')}\n")
         print_table(wide_page.rows(results, threads))
     lacking = ask.missing(results)
     print_missing((f"{engine} on {case}", reason) for case, engine, reason in lacking)
@@ -94,7 +86,7 @@ def show(results, output, write_docs):
         summarize(results, name, lambda threads: ask.mean_ratio(cases, threads))
     for cases in filter(None, ask.standard_and_variants(results)):
         for threads in results["settings"]["threads"]:
-            print(f"least latency in ms on {ask.plural(threads, 'thread')}\n")
+            print(f"least latency in ms on {plural(threads, 'thread')}\n")
             print_table(report.latency_rows(results, cases, threads))
     lacking = ask.missing(results)
     print_missing((f"{engine} on {case}", reason) for case, engine, reason in lacking)
@@ -116,7 +108,7 @@ def against(args, lab):
         for side, reason in failures.items():
             print(f"{case.name}: the {side} program fails: {reason}", file=sys.stderr)
         broken = broken or "new" in failures
-    write_json(args.output / "against.json",
+    write(args.output / "against.json",
                [{**dataclasses.asdict(c), "verdict": c.verdict} for c in comparisons])
     print_table(compare.rows(comparisons))
     return SLOWER if broken or any(c.verdict == "slower" for c in comparisons) else 0

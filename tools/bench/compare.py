@@ -10,8 +10,9 @@ import statistics
 import subprocess
 from dataclasses import dataclass
 
-from bench import machine, stats
-from bench.measure import ARTIFACTS, Artifact, compile_case, input_flags, take_turns
+from bench.measure import ARTIFACTS, compile_case, input_flags
+from common import machine, stats
+from common.timing import Artifact, take_turns
 from program import ROOT, Failed
 
 # The suite makes 24 comparisons on two thread counts: where nothing changed, one run in eighty names one slower.

@@ -3,22 +3,22 @@ import contextlib
 import datetime
 import pathlib
 import tempfile
-import time
 from dataclasses import dataclass
 
 import numpy
 
-from bench import machine, models, stats
-from bench.engines import PEERS
-from bench.networks import refusal
-from bench.worker import PeerProcess
+from bench.wide.networks import WideNetwork
+from bench.wide.networks import ensure as ensure_wide
+from common import machine, stats, timing
+from common.engines import PEERS
+from common.models import files
+from common.models.cases import refusal
+from common.timing import Artifact, take_turns
+from common.worker import PeerProcess
 from program import PROGRAM, ROOT, Failed, attune_json
 
 ARTIFACTS = ROOT / "build/bench/artifacts"
 LOGS = ROOT / "build/bench/logs"
-
-# After a run the thread pools of some engines spin this long.
-SETTLE_S = 0.2
 
 # How far a peer's output may be from Attune's, relative to its root mean square, by what is computed in. It is wide: it
 # shall catch a peer that computes another network, not one that rounds differently. It is narrow where torch
@@ -26,50 +26,21 @@ SETTLE_S = 0.2
 TOLERANCE = {"fp32": 0.02, "bf16": 0.2, "int8": 0.5, "torch": 1e-3}
 
 
-class Artifact:
-    """A compiled case on a number of threads; `inputs` as input_flags() gives them. Every method raises Failed with the
-    reason."""
-
-    def __init__(self, path, threads, program=PROGRAM, inputs=()):
-        self._arguments = ("bench", path, "--threads", threads, *inputs)
-        self._program = program
-
-    def load(self):
-        """Seconds from the program's start until its first inference is done."""
-        start = time.perf_counter()
-        counted_s = 1e-3 * sum(self.measure(0))
-        return time.perf_counter() - start - counted_s
-
-    def measure(self, seconds):
-        """Latencies in ms, after one inference that does not count, for `seconds` and at least 3 runs."""
-        return attune_json(*self._arguments, "--seconds", seconds, program=self._program)["latency_ms"]
+def is_wide(case):
+    """Whether the case is of the wide set, which brings its inputs and what torch makes of them."""
+    return isinstance(case, WideNetwork)
 
 
-def take_turns(contestants, rounds, seconds, settle_s=SETTLE_S):
-    """Lets each of {name: contestant} measure for `seconds`, in turns, `rounds` times.
-
-    Returns {name: latencies in ms, a list a round} of those that made it, and {name: the reason} of the others. Each
-    round begins with another contestant, so that none always follows the same one.
-    """
-    latencies, failures = {name: [] for name in contestants}, {}
-    for number in range(rounds):
-        names = list(latencies)
-        first = number % max(1, len(names))
-        for name in names[first:] + names[:first]:
-            time.sleep(settle_s)
-            try:
-                latencies[name].append(contestants[name].measure(seconds))
-            except Failed as error:
-                failures[name] = str(error)
-                del latencies[name]
-    return latencies, failures
+def model_of(case, form):
+    """The case's model file of this format, made if it is missing. Raises Failed."""
+    return ensure_wide(case) if is_wide(case) else files.ensure(case, form)
 
 
 def compile_case(case, artifact, bf16, program=PROGRAM):
     """Compiles the case's model. Returns the program's report."""
     artifact.parent.mkdir(parents=True, exist_ok=True)
     precision = ["--precision", "bf16"] if bf16 else []
-    return attune_json("compile", models.ensure(case, case.formats[0]), "-o", artifact, *precision, program=program)
+    return attune_json("compile", model_of(case, case.formats[0]), "-o", artifact, *precision, program=program)
 
 
 def random_input(case):
@@ -84,13 +55,13 @@ def random_input(case):
 
 def inputs_of(case):
     """The case's inputs, in the model's order."""
-    return case.inputs() if case.is_wide else [random_input(case)]
+    return case.inputs() if is_wide(case) else [random_input(case)]
 
 
 def input_flags(case):
     """How `attune bench` is told the inputs; nothing where those that it draws itself will do."""
     return [part for name, path in case.input_files().items() for part in ("--input", f"{name}={path}")] \
-        if case.is_wide else []
+        if is_wide(case) else []
 
 
 def attune_outputs(artifact, case):
@@ -145,12 +116,9 @@ def check_difference(difference, tolerance, other):
 
 
 def failed(error):
-    """The entry of an engine that was supposed to run. Attune says NS itself of what it does not support."""
-    reason = str(error).replace(f"{ROOT}/", "")
-    if isinstance(error, Wrong):
-        return {"status": "wrong", "reason": reason}
-    unsupported = any(line.startswith("NS ") for line in reason.splitlines())
-    return {"status": "NS" if unsupported else "missing", "reason": reason}
+    """The entry of an engine that was supposed to run."""
+    entry = timing.failed(error)
+    return {**entry, "status": "wrong"} if isinstance(error, Wrong) else entry
 
 
 @dataclass
@@ -165,7 +133,7 @@ class Prepared:
     @property
     def judge(self):
         """What outputs are compared with: (outputs or None, whose they are, the key of TOLERANCE)."""
-        expected = self.case.expected() if self.case.is_wide else None
+        expected = self.case.expected() if is_wide(self.case) else None
         return (expected, "torch's", "torch") if expected else (self.outputs, "Attune's", self.case.precision)
 
 
@@ -234,7 +202,7 @@ class Lab:
         """(contestant, entry); the process ends with `stack`."""
         case = prepared.case
         form = next(form for form in peer.formats if form in case.formats)
-        path = models.ensure(case, form)
+        path = model_of(case, form)
         LOGS.mkdir(parents=True, exist_ok=True)
         log = LOGS / f"{case.name}-{peer.name}.log"
         process = PeerProcess(peer, path, prepared.arrays, threads, self.bf16, log)

@@ -1,21 +1,23 @@
 """The command line of ./do bench."""
 import argparse
-import json
 import pathlib
 import sys
 
-from bench import compare, machine, models
-from bench.engines import PEERS
-from bench.networks import NETWORKS, SCALES, select
-from bench.wide import networks as wide
+from bench import compare
 from bench.wide import table
+from bench.wide import networks as wide
+from common import machine
+from common.engines import PEERS
+from common.models import files
+from common.models.cases import NETWORKS, SCALES, select
+from common.options import BAD_USAGE, Parser, count, duration, readers_of_integers, results_file
 from program import PROGRAM, ROOT
 
 OUTPUT, INT8_OUTPUT = ROOT / "build/bench/results", ROOT / "build/bench/results-int8"
 WIDE_OUTPUT = ROOT / "build/bench/results-wide"
 ROUNDS, SECONDS = 5, 1.0
 ROUNDS_AGAINST, SECONDS_AGAINST = 15, 0.3
-SLOWER, BAD_USAGE, ENGINES_MISSING = 1, 2, 3  # exit codes
+SLOWER, ENGINES_MISSING = 1, 3  # exit codes, beside those of all tools
 
 DESCRIPTION = """Measures latency: of Attune beside the engines that people would pick instead, or with --against of
 this program beside another commit's. All take turns, so that a drift of the machine's speed hits all."""
@@ -25,31 +27,8 @@ resnet50-192px, mobilenet_v2-w0.75, resnet50-b8. Exit codes: {SLOWER} where --ag
 {BAD_USAGE} for bad usage, {ENGINES_MISSING} where an engine was supposed to run and did not, else 0."""
 
 
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong in a sentence."""
-
-    def error(self, message):
-        self.exit(BAD_USAGE, f"bench: {message.removeprefix('argument ')}\n")
-
-
-def count(text):
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 1")
-    return int(text)
-
-
 def counts(text):
     return sorted({count(part) for part in text.split(",")})
-
-
-def duration(text):
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0
-    if not 0 < value <= 3600:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds up to 3600")
-    return value
 
 
 def peers(text):
@@ -60,20 +39,8 @@ def peers(text):
     return [name for name in PEERS if name in names]
 
 
-def readers_of_integers():
-    """The peers that read a format which networks of integers are made in."""
-    return [name for name, peer in PEERS.items() if {"onnx", "tflite"}.intersection(peer.formats)]
-
-
-def results_file(text):
-    try:
-        return json.loads(pathlib.Path(text).read_text())
-    except (OSError, ValueError) as error:
-        raise argparse.ArgumentTypeError(f"{text} is no results.json: {error}") from None
-
-
 def parser():
-    p = Parser(prog="./do bench", description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
+    p = Parser("bench", description=DESCRIPTION, epilog=EPILOG)
     p.add_argument("networks", nargs="*", metavar="NETWORK", help="default: all, in their standard form")
     p.add_argument("--threads", type=counts, metavar="N,N", help="default: 1 and as many as there are processors")
     p.add_argument("--rounds", type=count, metavar="N",
@@ -176,6 +143,6 @@ def chosen(args):
 def those_at_hand(cases):
     """The cases whose models are there or can be made. Says of the others that they are left out."""
     for case in cases:
-        if models.lacking(case):
-            print(f"{case.name} is left out: there is no {models.lacking(case)}", file=sys.stderr)
-    return [case for case in cases if not models.lacking(case)]
+        if files.lacking(case):
+            print(f"{case.name} is left out: there is no {files.lacking(case)}", file=sys.stderr)
+    return [case for case in cases if not files.lacking(case)]

@@ -1,7 +1,9 @@
 """The page of a run on networks of floats or of integers, made of results.json and of nothing else."""
 from bench import report
 from bench import results as ask
-from bench.results import TITLES, plural
+from common.engines import TITLES
+from common.report.tables import bold, markdown
+from common.report.words import machine, plural, program_title
 
 LEAST_SHARE = 0.03  # of a network's time: kernels that take more are listed
 
@@ -37,9 +39,7 @@ def introduction(results, cases, charts):
 
 
 def method(results):
-    settings, program = results["settings"], results["attune"]
-    changed = ", with changes" if program["modified"] else ""
-    commit = f" (commit {program['commit'][:12]}{changed})" if program["commit"] else ""
+    settings = results["settings"]
     peers = [f"{TITLES[peer]} {results['versions'].get(peer, '(missing)')}" for peer in settings["peers"]]
     against = f" beside {', '.join(peers)}" if peers else ""
     arithmetic = ("All run networks of 8-bit integers, in what arithmetic they like." if ask.is_int8(results) else
@@ -47,7 +47,7 @@ def method(results):
                   "All compute in float32.")
     return [
         "## What was measured",
-        f"Attune {program['version']}{commit}{against}. {arithmetic}",
+        f"{program_title(results['attune'])}{against}. {arithmetic}",
         f"    {results['command']}",
         f"The machine: {machine(results['machine'])}.",
         SOURCES_OF_INTEGERS if ask.is_int8(results) else SOURCES,
@@ -74,23 +74,12 @@ column of the tables is the share of the multiply-adds that Attune does in kerne
 `attune profile`. What is measured in floats stands in [another page](../performance.md)."""
 
 
-def machine(described):
-    """The machine in a line."""
-    def size(count):
-        return f"{count >> 20} MiB" if count >= 1 << 20 else f"{count >> 10} KiB"
-    caches = [f"L{cache['level']} {size(cache['bytes'])} for {plural(cache['processors'], 'core')}"
-              for cache in described["caches"] if cache["type"] != "instruction"]
-    return (f"{plural(described['processors'], 'core')} of {described['cpu']} (family {described['cpu_family']}, model "
-            f"{described['cpu_model']}; {', '.join(described['instructions'])}), {', '.join(caches)}, "
-            f"{described['memory_bytes'] / 2**30:.0f} GiB of memory, {described['system']}")
-
-
 def latencies(results, cases, charts):
     parts = []
     for threads in results["settings"]["threads"]:
         title = f"On {plural(threads, 'thread')}"
         parts += [f"### {title}", *figure(charts, f"latency-{threads}.svg", f"Latency {title.lower()}"),
-                  report.markdown(report.latency_rows(results, cases, threads, report.bold))]
+                  markdown(report.latency_rows(results, cases, threads, bold))]
     return parts
 
 
@@ -100,7 +89,7 @@ def loading(results, cases):
             f"""Seconds from the model file to the first inference's result on {plural(threads, 'thread')}. Attune
 compiles once, ahead of time; its time to the first result contains the start of its program, which that of the peers,
 libraries that are loaded already, does not.""",
-            report.markdown(report.load_rows(results, cases, threads))]
+            markdown(report.load_rows(results, cases, threads))]
 
 
 def kernels(results, cases, charts):
@@ -127,5 +116,5 @@ are the least that must move."""]
                   f"{plural(len(profile['kernels']), 'kernel')}; measured peaks of a core: "
                   f"{peak['gflops_per_core']:.0f} GFLOP/s{integers}, {peak['l2_gb_per_s']:.0f} GB/s from L2, "
                   f"{peak['l3_gb_per_s']:.0f} from L3 and {peak['memory_gb_per_s']:.0f} from memory.",
-                  report.markdown(report.kernel_rows(profile, LEAST_SHARE))]
+                  markdown(report.kernel_rows(profile, LEAST_SHARE))]
     return parts

@@ -4,9 +4,9 @@ results."""
 import json
 
 from bench import results as ask
-from bench.page import machine
-from bench.report import markdown
-from writing import write_text
+from common.report.pages import write_text
+from common.report.tables import markdown
+from common.report.words import machine
 
 # By the instructions that decide how fast products can be, the best first: a flag of a machine, and the kind's name.
 KINDS = {"amx_tile": "amx", "avx512_vnni": "avx512-vnni", "avx512f": "avx512", "avx_vnni": "avx-vnni", "avx2": "avx2"}

@@ -1,112 +1,16 @@
 """The figures, as SVG. Colours are those of Okabe and Ito, which people tell apart who see fewer."""
 import math
-from dataclasses import dataclass
 
 from bench import results as ask
-from bench.results import TITLES, milliseconds, plural
-from bench.svg import Drawing
-
-WIDTH = 960
-MARGIN = 24
-TOP = 112  # where a plot begins, below the title and the legend
+from common.engines import TITLES
+from common.report.charts import BLACK, GREY, GRID, TOP, WIDTH, Bar, BarChart, Scale, header
+from common.report.svg import Drawing
+from common.report.words import milliseconds, plural
 
 COLOURS = {"attune": "#d55e00", "onnxruntime": "#0072b2", "openvino": "#56b4e9", "ncnn": "#009e73", "mnn": "#cc79a7",
            "litert": "#e69f00"}
 THREAD_COLOURS = ("#d55e00", "#f2b38c", "#8c3d00", "#fbe0cf")  # of Attune, by the place of the number of threads
 BOUND_COLOURS = {"compute": "#0072b2", "L2": "#009e73", "L3": "#e69f00", "memory": "#d55e00"}
-BLACK, GREY, GRID = "#222222", "#666666", "#dddddd"
-
-
-class Scale:
-    """Maps values from `low` to `high` to pixels from `start` to `end`, and what is beyond to the ends."""
-
-    def __init__(self, low, high, start, end, logarithmic=False):
-        self._transform = math.log10 if logarithmic else float
-        self.low, self.high, self.start, self.end = low, high, start, end
-
-    def __call__(self, value):
-        low, high = self._transform(self.low), self._transform(self.high)
-        share = (self._transform(min(max(value, self.low), self.high)) - low) / (high - low)
-        return self.start + share * (self.end - self.start)
-
-
-def header(drawing, title, subtitle, entries):
-    """Title, subtitle and a legend of (label, function that draws the mark at x, y)."""
-    drawing.text(MARGIN, 34, title, size=19, font_weight="600")
-    drawing.text(MARGIN, 56, subtitle, size=13, fill=GREY)
-    x = MARGIN
-    for label, mark in entries:
-        mark(x + 6, 82)
-        drawing.text(x + 18, 86, label)
-        x += 38 + 6.6 * len(label)
-
-
-def square(drawing, colour):
-    """A mark for the legend."""
-    return lambda x, y: drawing.rect(x - 6, y - 6, 12, 12, fill=colour)
-
-
-@dataclass(frozen=True)
-class Bar:
-    value: float
-    label: str  # behind its end
-    colour: str
-    strong: bool = False  # whether the label is
-
-
-@dataclass(frozen=True)
-class BarChart:
-    """Groups of horizontal bars from 0 on one axis, with a line at 1."""
-    title: str
-    subtitle: str
-    axis: str
-    legend: list[tuple[str, str]]  # label, colour
-    groups: list[tuple[str, list[Bar]]]  # name, bars
-    longest: float = math.inf  # bars beyond this end there, with an arrow
-
-    BAR, GAP = 13, 13  # pixels: a bar, and the room between groups
-    LEFT, RIGHT = 190, 130  # room for the names, and for the label of the longest bar
-
-    def draw(self):
-        bottom = TOP + sum(len(bars) * self.BAR + self.GAP for _, bars in self.groups)
-        drawing = Drawing(WIDTH, bottom + 60, self.title, f"Bars by network: {self.axis}")
-        header(drawing, self.title, self.subtitle, [(label, square(drawing, colour)) for label, colour in self.legend])
-        longest = max([1.2, *(bar.value for _, bars in self.groups for bar in bars)])
-        scale = Scale(0, min(longest, self.longest), self.LEFT, WIDTH - self.RIGHT)
-        self._draw_axis(drawing, scale, TOP - 8, bottom)
-        self._draw_names(drawing)
-        places = list(self._places())
-        for y, bar in places:
-            drawing.rect(self.LEFT, y + 1, scale(bar.value) - self.LEFT, self.BAR - 2, fill=bar.colour)
-        drawing.line(scale(1), TOP - 8, scale(1), bottom, stroke=BLACK, stroke_dasharray="4 3")
-        for y, bar in places:
-            beyond = " →" if bar.value > scale.high else ""
-            drawing.text(scale(bar.value) + 5, y + self.BAR - 3, bar.label + beyond, size=11, halo=True,
-                         font_weight="700" if bar.strong else None, fill=BLACK if bar.strong else GREY)
-        return str(drawing)
-
-    def _places(self):
-        """(top, bar) of each bar."""
-        y = TOP
-        for _, bars in self.groups:
-            for bar in bars:
-                yield y, bar
-                y += self.BAR
-            y += self.GAP
-
-    def _draw_names(self, drawing):
-        y = TOP
-        for name, bars in self.groups:
-            height = len(bars) * self.BAR
-            drawing.text(self.LEFT - 12, y + height / 2 + 4, name, size=13, anchor="end")
-            y += height + self.GAP
-
-    def _draw_axis(self, drawing, scale, top, bottom):
-        for quarter in range(int(4 * scale.high) + 1):
-            x = scale(quarter / 4)
-            drawing.line(x, top, x, bottom, stroke=GRID if quarter else BLACK)
-            drawing.text(x, bottom + 17, f"{quarter / 4:g}×", size=11, anchor="middle", fill=GREY)
-        drawing.text((scale.start + scale.end) / 2, bottom + 42, self.axis, anchor="middle")
 
 
 def latency_chart(results, cases, threads):

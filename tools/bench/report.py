@@ -1,18 +1,12 @@
 """Tables of a run: for the terminal, for table.md, and for the page."""
 from bench import plots
 from bench import results as ask
-from bench.results import TITLES, milliseconds, plural
+from common.engines import TITLES
+from common.report.tables import bold, markdown, plain
+from common.report.words import milliseconds, plural
 
 MOST_NAMES = 4  # of networks, behind a reason
 MARKS = {"not applicable": "–", "NS": "NS", "missing": "missing", "wrong": "wrong"}
-
-
-def plain(text):
-    return text
-
-
-def bold(text):
-    return f"**{text}**"
 
 
 def latency_rows(results, cases, threads, emphasize=plain):
@@ -77,13 +71,6 @@ def kernel_text(kernel):
     if kernel["labels"]:
         text += f": `{kernel['labels'][0]}`"
     return f"{text} and {len(kernel['labels']) - 1} more" if len(kernel["labels"]) > 1 else text
-
-
-def markdown(rows):
-    """A table whose first column is to the left and all others to the right."""
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    lines.insert(1, "|---" + "|--:" * (len(rows[0]) - 1) + "|")
-    return "\n".join(lines)
 
 
 def reasons(results):

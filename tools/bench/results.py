@@ -13,11 +13,9 @@ Attune's, and in the wide set, for Attune too, the same to torch's. "not applica
 and "wrong" come with a reason; "missing" is for what was supposed to run, and "wrong" for what ran and computed
 something else. Runs from before there were networks of integers lack "int8" and "precision".
 """
-from bench import stats
-from bench.engines import PEERS
+from common import stats
 
 PRODUCTS = {"conv", "conv_transpose", "matmul", "attention", "conv_integer", "matmul_integer"}  # operators
-TITLES = {"attune": "Attune", **{peer.name: peer.title for peer in PEERS.values()}}
 
 
 def is_wide(results):
@@ -96,12 +94,3 @@ def missing(results):
                 if entry["status"] in ("missing", "wrong"):
                     found.setdefault((case["name"], engine), entry["reason"])
     return [(name, engine, reason) for (name, engine), reason in found.items()]
-
-
-def milliseconds(value):
-    """Three digits: 6.67, 22.3, 289."""
-    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f}"
-
-
-def plural(count, word):
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"

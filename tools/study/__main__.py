@@ -2,14 +2,15 @@
 import shlex
 import sys
 
+from common.options import BAD_USAGE, INTERRUPTED
+from common.progress import interrupt_on_terminate, progress
+from common.report.pages import write_page
+from common.results import load, write
 from program import ROOT, print_missing, print_table
 from study import page, plots, power
 from study import results as ask
 from study.lab import Lab
-from study.options import BAD_USAGE, INCOMPLETE, INTERRUPTED, parse
-from tuning.progress import interrupt_on_terminate, progress
-from tuning.results import load, write
-from writing import write_page
+from study.options import INCOMPLETE, parse
 
 DOCS = ROOT / "docs"
 

@@ -9,11 +9,11 @@ import multiprocessing
 
 import numpy
 
-from accuracy import metrics
-from accuracy.boxes import Detections
-from accuracy.photos import JUDGING
-from accuracy.runtime import Session
-from bench import machine
+from common import machine
+from common.agreement import metrics
+from common.agreement.boxes import Detections
+from common.agreement.photos import JUDGING
+from common.runtime import Session
 from program import Failed
 from study import samples
 

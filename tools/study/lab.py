@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy
 
-from bench import measure, models
-from bench.engines import PEERS
-from bench.worker import PeerProcess
+from common import timing
+from common.engines import PEERS
+from common.models import files
+from common.worker import PeerProcess
 from program import ROOT, Failed
 from study import agreement, making, networks, samples, streams
 from study import results as ask
@@ -20,7 +21,7 @@ LOGS = ROOT / "build/study/logs"
 
 def failed(error):
     """The entry of what does not work. Attune says NS itself of what it does not support, a line each."""
-    entry = measure.failed(error)
+    entry = timing.failed(error)
     if entry["status"] == "NS":
         lines = [line for line in entry["reason"].splitlines() if line.startswith("NS ")]
         entry["reason"] = "; ".join(line.removeprefix("NS ") for line in lines)
@@ -34,7 +35,7 @@ def peer_model(engine, network, version, batch):
                 making.quantized_model(network, networks.version_named(version), batch))
     if network.is_zoo:
         raise Failed("NS the zoo writes ONNX alone, which it does not read")
-    return models.ensure(network.case(batch, version), "tflite")
+    return files.ensure(network.case(batch, version), "tflite")
 
 
 @dataclass
@@ -113,7 +114,7 @@ class Lab:
                 except Unmade as unmade:
                     entries[key] = unmade.entry
             settings = self.results["settings"]
-            turns, failures = measure.take_turns(opened, settings["rounds"], settings["seconds"])
+            turns, failures = timing.take_turns(opened, settings["rounds"], settings["seconds"])
         for key, rounds in turns.items():
             entries[key] |= streams.summary(rounds)
         entries |= {key: failed(reason) for key, reason in failures.items()}

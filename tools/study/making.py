@@ -6,10 +6,9 @@ read. So the mixed version of a batch may have other layers in integers: which t
 """
 import collections
 
-from bench import models
+from common.models import files, zoo
 from program import ROOT, Failed, attune_json
 from study import samples
-from tuning import models as zoo
 
 FOLDER = ROOT / "build/study"
 
@@ -17,7 +16,7 @@ FOLDER = ROOT / "build/study"
 def float_model(network, batch):
     """The network's file. Raises Failed, with "NS " first where there is no such network."""
     if not network.is_zoo:
-        return models.ensure(network.case(batch), "onnx")
+        return files.ensure(network.case(batch), "onnx")
     if batch > 1:
         raise Failed("NS this network of the zoo takes one picture at a time")
     return zoo.zoo_model(network.name)

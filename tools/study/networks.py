@@ -6,7 +6,7 @@ make the smallest file.
 """
 from dataclasses import dataclass
 
-from bench.networks import case_named
+from common.models.cases import case_named
 
 BATCHES = (1, 8)
 

@@ -2,13 +2,13 @@
 import argparse
 import pathlib
 
-from bench.options import count, duration, readers_of_integers, results_file
+from common.options import BAD_USAGE, Parser, count, duration, readers_of_integers, results_file
 from program import PROGRAM, ROOT
 from study.networks import NETWORKS
 
 OUTPUT = ROOT / "build/study/results"
 ROUNDS, SECONDS = 5, 2.0
-BAD_USAGE, INCOMPLETE, INTERRUPTED = 2, 3, 130  # exit codes
+INCOMPLETE = 3  # exit code, beside those of all tools
 
 DESCRIPTION = """Measures what networks gain and lose in versions of fewer bits: throughput, latency, power, energy,
 size and agreement with the float version. What is complete is kept and not measured again, so the same command goes on
@@ -16,13 +16,6 @@ where it was interrupted."""
 
 EPILOG = f"""Networks: {', '.join(network.name for network in NETWORKS)}. Exit codes: {BAD_USAGE} for bad usage,
 {INCOMPLETE} where something was supposed to work and did not, else 0."""
-
-
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong in a sentence."""
-
-    def error(self, message):
-        self.exit(BAD_USAGE, f"study: {message.removeprefix('argument ')}\n")
 
 
 def peers(text):
@@ -42,7 +35,7 @@ def network(text):
 
 
 def parser():
-    p = Parser(prog="./do study", description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
+    p = Parser("study", description=DESCRIPTION, epilog=EPILOG)
     p.add_argument("networks", nargs="*", type=network, metavar="NETWORK", help="default: all")
     p.add_argument("--rounds", type=count, metavar="N", default=ROUNDS,
                    help=f"turns that each version gets in each setup; default: {ROUNDS}")

@@ -1,7 +1,7 @@
 """docs/study.md, made of results.json and of nothing else."""
-from bench.page import machine
-from bench.report import markdown
-from bench.results import TITLES, milliseconds, plural
+from common.engines import TITLES
+from common.report.tables import markdown
+from common.report.words import machine, milliseconds, plural, program_title
 from study import networks
 from study import results as ask
 from study.networks import FLOAT, VERSIONS, busy_setups, quiet_setups
@@ -62,14 +62,12 @@ PICTURES = {"photos": "All are crops of photos, and no photo is among both.",
 
 
 def method(results):
-    settings, program = results["settings"], results["attune"]
-    changed = ", with changes" if program["modified"] else ""
-    commit = f" (commit {program['commit'][:12]}{changed})" if program["commit"] else ""
+    settings = results["settings"]
     peers = [f"{TITLES[peer]} {results['peer_versions'].get(peer, '(missing)')}" for peer in settings["peers"]]
     beside = f" beside {', '.join(peers)}" if peers else ""
     return [
         "## What was measured",
-        f"Attune {program['version']}{commit}{beside}.",
+        f"{program_title(results['attune'])}{beside}.",
         f"    {results['command']}",
         f"The machine: {machine(results['machine'])}.",
         VERSIONS_TEXT,

@@ -1,10 +1,9 @@
 """The figures of docs/study.md, as SVG, in the style of those of the performance lab."""
-from bench.plots import BLACK, GREY, GRID, TOP, WIDTH, Bar, BarChart, Scale, header, square
-from bench.results import milliseconds, plural
-from bench.svg import Drawing
+from common.report.charts import BLACK, GREY, GRID, TOP, WIDTH, Bar, BarChart, Scale, header, square, ticks
+from common.report.svg import Drawing
+from common.report.words import milliseconds, plural
 from study import results as ask
 from study.networks import FLOAT, VERSIONS, busy_setups, quiet_setups
-from tuning.plots import ticks
 
 COLOURS = dict(zip((version.name for version in VERSIONS),
                    ("#666666", "#56b4e9", "#0072b2", "#d55e00", "#e69f00", "#009e73")))

@@ -18,10 +18,10 @@ began: the same program, machine and settings.
 import datetime
 import hashlib
 
-from bench import machine
+from common import machine
+from common.results import is_of_here
 from program import PROGRAM
 from study import networks, power, samples
-from tuning.results import is_of_here
 
 EQUAL = ("settings", "peer_versions", "power")  # of a run that goes on
 

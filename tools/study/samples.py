@@ -8,8 +8,8 @@ import os
 
 import numpy
 
-from accuracy import photos
-from accuracy.photos import CALIBRATION, JUDGING, Pictures
+from common.agreement import photos
+from common.agreement.photos import CALIBRATION, JUDGING, Pictures
 from program import ROOT
 
 FOLDER = ROOT / "build/study/samples"
@@ -20,7 +20,7 @@ CELLS = (3, 7, 15, 31)  # of a side, of the noise that is blurred
 
 def source():
     """photos or generated"""
-    return "photos" if (photos.MODELS / "images").is_dir() else "generated"
+    return "photos" if (photos.TRAINED / "images").is_dir() else "generated"
 
 
 def pictures(network, part, count):

@@ -14,7 +14,7 @@ import statistics
 import time
 from dataclasses import dataclass
 
-from bench import stats
+from common import stats
 from program import Failed, attune_json
 from study.power import Meter
 

@@ -2,8 +2,6 @@
 
     pretrain     ./do pretrain: measures random candidates of many networks and learns the cost model from them
     experiments  ./do experiments: runs what docs/tuning.md reports
-    models       the model files of both
-    progress     what people are told while they wait
     options      the command line of the experiments
     cases        what is run: each experiment as a list of cases
     lab          runs a case

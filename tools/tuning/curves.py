@@ -9,7 +9,7 @@ been. After a mere search nothing was measured again.
 import math
 import statistics
 
-from bench import stats
+from common import stats
 
 CONFIDENCE = 0.95
 AXES = {"seconds": 0, "trials": 1}  # where they stand in a point of the tuner's curve

@@ -3,15 +3,18 @@ import shlex
 import sys
 import time
 
+from common.options import BAD_USAGE, INTERRUPTED
+from common.progress import interrupt_on_terminate, progress
+from common.report.pages import write_page
+from common.report.words import duration
+from common.results import write
 from program import ROOT, Failed
 from tuning import page, plots, pretrain
 from tuning import results as ask
 from tuning.cases import all_cases, needs_pretraining, tuning_of
 from tuning.lab import Lab
-from tuning.options import BAD_USAGE, INTERRUPTED, parse
-from tuning.progress import duration, interrupt_on_terminate, progress
+from tuning.options import parse
 from tuning.turns import MOST_ROUNDS, ROUNDS
-from writing import write_page
 
 DOCS = ROOT / "docs"
 PUBLISHED = DOCS / page.FIGURES
@@ -60,7 +63,7 @@ def run_cases(cases, results, path, lab):
             progress(f"fails: {error}")
             continue
         results["cases"][case.key] = {**entry, "wall_s": time.monotonic() - start}
-        ask.write(path, results)
+        write(path, results)
     return failures
 
 
@@ -114,12 +117,12 @@ def measure(args):
     lab = Lab(args.output, args.database, args.baseline, args.baseline_cpu, most_rounds)
     if args.anew:
         forget(cases, results, lab)
-        ask.write(path, results)
+        write(path, results)
     failures = collect_records(args, cases, results)
     if failures:
         cases = [case for case in cases if not needs_pretraining(case)]
     failures |= run_cases(cases, results, path, lab)
-    ask.write(path, results)
+    write(path, results)
     report(results, args.output, args.only if args.write_docs else ())
     print(f"the report is {args.output / 'tuning.md'}")
     for title, reason in failures.items():

@@ -6,10 +6,11 @@ import shutil
 import sqlite3
 import time
 
-from bench import machine
-from bench.measure import Artifact
+from common import machine
+from common.models import zoo
+from common.timing import Artifact
 from program import PROGRAM, Failed, attune, attune_json
-from tuning import models, pretrain
+from tuning import pretrain
 from tuning.cases import DeployCase, RecallCase, TuneCase, described, needs_pretraining
 from tuning.turns import CLOSER, MOST_ROUNDS, NARROW, Rooflines, compare_in_turns, compare_sooner, comparison, gaps
 
@@ -47,7 +48,7 @@ def summary(report):
 
 
 def compile_network(case, program, artifact, *flags):
-    attune("compile", models.model(case.network), "--threads", case.threads, *flags, "-o", artifact, program=program)
+    attune("compile", zoo.model(case.network), "--threads", case.threads, *flags, "-o", artifact, program=program)
 
 
 class Lab:
@@ -86,7 +87,7 @@ class Lab:
             if not first.exists():
                 self._tune(case.first)
             copy_database(first, running)
-        report = attune_json("tune", models.model(case.network), *case.flags, *self._model_flags(case), *flags,
+        report = attune_json("tune", zoo.model(case.network), *case.flags, *self._model_flags(case), *flags,
                              "--records", running)
         if report["stopped"]:
             raise Failed(f"the tuning of {case.title} was told to end before its time")
@@ -101,7 +102,7 @@ class Lab:
             return ["--cost-model", "none"]
         path = self._path("models", f"without-{case.network}.txt")
         if not path.exists() or path.stat().st_mtime < self._records.stat().st_mtime:
-            pretrain.learn(self._records, path, models.all_models(case.network, models.zoo_names()))
+            pretrain.learn(self._records, path, zoo.all_models(case.network, zoo.zoo_names()))
         return ["--cost-model", path]
 
     def _deploy(self, case):

@@ -3,31 +3,19 @@ import argparse
 import hashlib
 import pathlib
 
+from common.models import zoo
+from common.options import Parser, count
 from program import PROGRAM, ROOT
-from tuning import cases, models, pretrain
+from tuning import cases, pretrain
 from tuning.cases import EXPERIMENTS, Plan
 
 OUTPUT, SHORT_OUTPUT = ROOT / "build/tuning/experiments", ROOT / "build/tuning/experiments-short"
-BAD_USAGE, INTERRUPTED = 2, 130  # exit codes
 DIGITS = 12  # of a program's digest, which tells it from others
 
 DESCRIPTION = """Measures what the tuner gains, and what each of its parts does for that. What is complete is kept and
 not measured again, so the same command goes on where it was interrupted."""
 
 EPILOG = "Experiments: " + "; ".join(f"{number} {experiment.title}" for number, experiment in EXPERIMENTS.items()) + "."
-
-
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong in a sentence."""
-
-    def error(self, message):
-        self.exit(BAD_USAGE, f"experiments: {message.removeprefix('argument ')}\n")
-
-
-def count(text):
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 1")
-    return int(text)
 
 
 def experiments(text):
@@ -49,7 +37,7 @@ def pairs(text):
 
 
 def parser():
-    p = Parser(prog="./do experiments", description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
+    p = Parser("experiments", description=DESCRIPTION, epilog=EPILOG)
     p.add_argument("--only", type=experiments, metavar="N,N", default=sorted(EXPERIMENTS),
                    help="these experiments; default: all")
     p.add_argument("--short", action="store_true",
@@ -105,11 +93,11 @@ def contradiction(args):
         return "--baseline-cpu is for a program that --baseline names"
     if args.records and not args.records.exists():
         return f"there is no database {args.records}; without --records it is made"
-    zoo = models.zoo_names()
+    known = zoo.zoo_names()
     wanted = {network: None for case in cases.all_cases(args.only, args.plan)[1] for network in cases.networks_of(case)}
-    unknown = [network for network in wanted if not models.is_known(network, zoo)]
+    unknown = [network for network in wanted if not zoo.is_known(network, known)]
     if unknown:
-        return f"there is no network {unknown[0]}; the zoo has {', '.join(zoo)}, and ./do bench makes others"
+        return f"there is no network {unknown[0]}; the zoo has {', '.join(known)}, and ./do bench makes others"
     return None
 
 

@@ -1,12 +1,10 @@
 """docs/tuning.md, made of the experiments' documents and of nothing else."""
-from bench.page import machine
-from bench.report import bold, markdown, plain
-from bench.results import milliseconds, plural
+from common.report.tables import bold, markdown, plain
+from common.report.words import duration, machine, milliseconds, plural, program_text
 from tuning import curves
 from tuning import results as ask
 from tuning.cases import EXPERIMENTS
 from tuning.plots import CHARTS, RANK_BINS, STAGE_COLOURS
-from tuning.progress import duration
 from tuning.turns import CLOSER, CONFIDENCE, MOST_ROUNDS, NARROW, QUIET, ROUNDS
 
 FIGURES = "tuning"  # the folder of the figures, beside the page
@@ -63,11 +61,6 @@ def provenance(results, number, entries):
     lacking = ask.missing(results, number)
     rest = f" {plural(lacking, 'run')} of it {'has' if lacking == 1 else 'have'} not been made." if lacking else ""
     return f"*`{results['experiments'][str(number)]['command']}`, {when}, {where}; Attune {', '.join(programs)}.*{rest}"
-
-
-def program_text(program):
-    changed = " with changes" if program["modified"] else ""
-    return f"{program['version']} ({program['commit'][:12]}{changed})" if program["commit"] else program["version"]
 
 
 def times(interval, emphasize=plain):

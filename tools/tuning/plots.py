@@ -2,9 +2,9 @@
 import math
 from dataclasses import dataclass
 
-from bench.plots import BLACK, GREY, GRID, MARGIN, TOP, WIDTH, Scale, header, square
-from bench.results import plural
-from bench.svg import Drawing
+from common.report.charts import BLACK, GREY, GRID, MARGIN, TOP, WIDTH, Scale, header, square, ticks
+from common.report.svg import Drawing
+from common.report.words import plural
 from tuning import curves
 from tuning import results as ask
 
@@ -24,14 +24,6 @@ class Series:
     colour: str
     points: list[tuple[float, float, float, float]]
     steps: bool = False  # whether a value holds until the next point
-
-
-def ticks(low, high, most=6):
-    """Round numbers between the two, at most so many."""
-    raw = (high - low) / most
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= raw)
-    return [step * i for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 
 
 def value_range(series):

@@ -11,9 +11,11 @@ import sys
 import time
 from dataclasses import dataclass
 
+from common.models import zoo
+from common.options import INTERRUPTED, Parser
+from common.progress import interrupt_on_terminate, progress
+from common.report.words import duration
 from program import PROGRAM, ROOT, Failed, attune, attune_json
-from tuning import models
-from tuning.progress import duration, interrupt_on_terminate, progress
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,6 @@ RECORDS = ROOT / "build/tuning/pretrain.db"
 OUTPUT = ROOT / "src/tune/pretrained_model.txt"
 
 SECONDS_OF_TRIAL = 0.45  # the guess before any run is complete
-BAD_USAGE, INTERRUPTED = 2, 130  # exit codes
 
 DESCRIPTION = """Measures random candidates of many networks' kernels on this machine, and learns from them the cost
 model that tuning begins with. What is complete is not measured again, and a run that was interrupted goes on."""
@@ -89,7 +90,7 @@ def seconds_of_trial(runs, finished):
 def tune(run, records):
     """Runs the tuner. When this program is interrupted the tuner is killed: asked to end, it would call its run ended,
     but one that was killed goes on when the same is asked for again. Raises Failed."""
-    command = [PROGRAM, "tune", models.zoo_model(run.network), *run.flags, "--records", records]
+    command = [PROGRAM, "tune", zoo.zoo_model(run.network), *run.flags, "--records", records]
     # In a session of its own, so that Ctrl-C reaches this program alone.
     process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, start_new_session=True)
     try:
@@ -106,7 +107,7 @@ def collect(collection, records):
     records.parent.mkdir(parents=True, exist_ok=True)
     runs = []
     for network in collection.networks:
-        tasks = count_tasks(attune("tune", models.zoo_model(network), "--space"))
+        tasks = count_tasks(attune("tune", zoo.zoo_model(network), "--space"))
         runs += [Run(network, threads, collection.trials, tasks) for threads in collection.threads]
     finished = finished_runs(records)
     pending = [run for run in runs if not any(run.is_same_work(record) for record in finished)]
@@ -141,15 +142,8 @@ def lesson(records):
             "trials_per_task": min(run["options"]["trials_per_task"] for run in runs)}
 
 
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong in a sentence."""
-
-    def error(self, message):
-        self.exit(BAD_USAGE, f"pretrain: {message.removeprefix('argument ')}\n")
-
-
 def names(text):
-    known = models.zoo_names()
+    known = zoo.zoo_names()
     for name in text.split(","):
         if name not in known:
             raise argparse.ArgumentTypeError(f"the zoo has no network {name}; it has {', '.join(known)}")
@@ -167,7 +161,7 @@ def numbers(text):
 
 
 def parse(arguments):
-    p = Parser(prog="./do pretrain", description=DESCRIPTION, allow_abbrev=False)
+    p = Parser("pretrain", description=DESCRIPTION)
     p.add_argument("--networks", type=names, metavar="NAME,NAME", default=FULL.networks,
                    help=f"of the zoo; default: {','.join(FULL.networks)}")
     p.add_argument("--trials-per-task", type=number, metavar="N", default=FULL.trials,

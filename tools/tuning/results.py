@@ -21,11 +21,10 @@ took.
 Beside the page that is published lies a document for each of its experiments, N.json, with that alone. Each of these may
 be of another machine; a document for work is of one.
 """
-import json
 import math
-import os
 
-from bench import machine, stats
+from common import machine, stats
+from common.results import is_of_here, load, write
 from tuning import curves
 from tuning.cases import TuneCase
 
@@ -35,19 +34,6 @@ NOTHING_KNOWN, FIRST_KNOWN = "nothing", "the first network's records"  # at the 
 def document():
     """Without anything measured."""
     return {"machine": machine.describe(), "experiments": {}, "cases": {}}
-
-
-def load(path):
-    """The document of this file. Raises ValueError with a sentence for the user."""
-    try:
-        return json.loads(path.read_text())
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged: {error}") from None
-
-
-def is_of_here(found):
-    here = machine.describe()
-    return all(found["machine"][field] == here[field] for field in ("cpu", "cpu_family", "cpu_model", "processors"))
 
 
 def read(path, folder):
@@ -78,20 +64,12 @@ def split(results):
 def publish(documents, folder):
     """Puts them into the place of those that the folder has of these experiments."""
     for number, one in documents.items():
-        write(folder / f"{number}.json", one, indent=None)  # thousands of numbers, for programs
+        write(folder / f"{number}.json", one)
 
 
 def published(folder):
     """{number: document} of the experiments that the folder has. Raises ValueError."""
     return {int(path.stem): load(path) for path in sorted(folder.glob("*.json"))}
-
-
-def write(path, results, indent=1):
-    """All of it or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(json.dumps(results, indent=indent) + "\n")
-    os.replace(unfinished, path)
 
 
 def entries(results, number):

@@ -2,8 +2,8 @@
 import math
 import statistics
 
-from bench import stats
-from bench.measure import take_turns
+from common import stats
+from common.timing import take_turns
 from program import Failed, attune_json
 
 ROUNDS, SECONDS = 15, 0.3  # turns of each artifact, and what each takes

@@ -13,9 +13,9 @@ import traceback
 import numpy
 import torch
 
-from bench.export_torch import shake
 from bench.wide.networks import FOLDER, load_maker, named
 from bench.wide.table import NETWORKS
+from common.models.export_torch import shake
 
 OPSET = 17  # of the exporter that traces
 DYNAMO_OPSET = 18  # the least that the other one writes

@@ -1,6 +1,5 @@
 """A network of the wide set, as the lab takes it: one case, always of the same dimensions."""
 import importlib
-import pathlib
 import sys
 from dataclasses import dataclass, field
 
@@ -28,7 +27,6 @@ class WideNetwork:
     arguments: dict = field(default_factory=dict, hash=False)
     dynamo: bool = False  # which of torch's two exporters; the other one traces
     weights: str = ""  # u8 or s8 where they are quantized
-    is_wide = True
     is_standard = True
     formats = ("onnx",)
     framework = "torch"

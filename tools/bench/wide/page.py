@@ -1,9 +1,10 @@
 """The page of a run on the wide set, made of results.json and of nothing else."""
 from bench import report
 from bench import results as ask
-from bench.page import machine
-from bench.results import TITLES, milliseconds, plural
-from bench.stats import geometric_mean
+from common.engines import TITLES
+from common.report.tables import bold, markdown, plain
+from common.report.words import machine, milliseconds, plural
+from common.stats import geometric_mean
 
 MOST_KERNELS = 3  # that are named of a network
 
@@ -12,7 +13,7 @@ def page(results):
     """The page's text."""
     parts = introduction(results)
     for threads in results["settings"]["threads"]:
-        parts += [f"## On {plural(threads, 'thread')}", report.markdown(rows(results, threads, report.bold)),
+        parts += [f"## On {plural(threads, 'thread')}", markdown(rows(results, threads, bold)),
                   *behind(results, threads)]
     parts += not_measured(results)
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -65,7 +66,7 @@ def summary(results, threads):
             f"of which it is behind on {slower}.")
 
 
-def rows(results, threads, emphasize=report.plain):
+def rows(results, threads, emphasize=plain):
     """A header and a row a network, the least ratio first and those without one last."""
     ordered = [case for _, case, _ in ratios(results, threads)]
     ordered += [case for case in results["cases"] if case["runs"] and case not in ordered]
@@ -85,7 +86,7 @@ def behind(results, threads):
                           *kernel_cells(kernel)])
     return [f"""Where Attune is behind: the {MOST_KERNELS} kernels of each network that lose the most, by `attune
 profile`. A kernel loses what it takes beyond its roofline, which is the longer of the times that its operations take at
-the measured peak and its bytes at the measured bandwidth.""", report.markdown(table)]
+the measured peak and its bytes at the measured bandwidth.""", markdown(table)]
 
 
 def costly(profile):

@@ -4,11 +4,11 @@ A case has two more keys: "key", the digest of what its network is made of, and 
 measured with. Where the network could not be exported, "export" is the reason and there are no runs. No engine is
 known to support a network of this set, so that one that fails is "NS" with its reason, never "missing".
 """
-from bench import machine
 from bench.measure import document
 from bench.results import ran
 from bench.wide.digest import digest
 from bench.wide.networks import ensure
+from common import machine
 from program import Failed
 
 

@@ -1,4 +1,4 @@
-"""python -m bench.export_keras CASE onnx|tflite FILE    writes a network of keras"""
+"""python -m common.models.export_keras CASE onnx|tflite FILE    writes a network of keras"""
 import os
 import pathlib
 import subprocess
@@ -9,7 +9,7 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy  # noqa: E402
 import tensorflow  # noqa: E402
 
-from bench.networks import case_named  # noqa: E402
+from common.models.cases import case_named  # noqa: E402
 
 OPSET = 17
 SAMPLES = 4  # of noise, that ranges of integers come from

@@ -1,4 +1,4 @@
-"""What the scripts write: pages with their figures."""
+"""Writes pages with their figures."""
 
 
 def write_text(path, text):

@@ -6,7 +6,6 @@ import sys
 import tempfile
 from dataclasses import replace
 
-from bench.wide.networks import ensure as ensure_wide
 from program import ROOT, Failed, run_tool
 
 FOLDER = ROOT / "build/bench/models"
@@ -36,8 +35,6 @@ def lacking(case):
 
 def ensure(case, form, folder=FOLDER):
     """The case's model file of this format, made if it is missing. Raises Failed."""
-    if case.is_wide:
-        return ensure_wide(case)
     path = model_file(case, form, folder)
     if path.exists():
         return path
@@ -62,10 +59,10 @@ def command_for(case, form, target, folder):
     if form == "mnn":
         # Of the two formats of keras this one makes the faster network.
         source = "tflite" if "tflite" in case.formats else "onnx"
-        return [sys.executable, "-m", "bench.convert_mnn", ensure(case, source, folder), target]
+        return [sys.executable, "-m", "common.models.convert_mnn", ensure(case, source, folder), target]
     if case.network.framework == "keras":
-        return [KERAS_PYTHON, "-m", "bench.export_keras", case.name, form, target]
+        return [KERAS_PYTHON, "-m", "common.models.export_keras", case.name, form, target]
     if case.precision == "int8":
         source = ensure(replace(case, precision="fp32"), "onnx", folder)
-        return [sys.executable, "-m", "bench.quantize_onnx", case.name, source, target]
-    return [sys.executable, "-m", "bench.export_torch", case.name, form, target]
+        return [sys.executable, "-m", "common.models.quantize_onnx", case.name, source, target]
+    return [sys.executable, "-m", "common.models.export_torch", case.name, form, target]

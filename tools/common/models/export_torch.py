@@ -1,10 +1,10 @@
-"""python -m bench.export_torch CASE onnx|ncnn FILE    writes a network of torchvision or transformers"""
+"""python -m common.models.export_torch CASE onnx|ncnn FILE    writes a network of torchvision or transformers"""
 import pathlib
 import sys
 
 import torch
 
-from bench.networks import case_named
+from common.models.cases import case_named
 
 OPSET = 17
 

@@ -1,4 +1,4 @@
-"""python -m bench.quantize_onnx CASE MODEL.onnx FILE.onnx    writes a network of torchvision in 8-bit integers
+"""python -m common.models.quantize_onnx CASE MODEL.onnx FILE.onnx    writes a network of torchvision in 8-bit integers
 
 As people do it with ONNX Runtime: activations are u8 and weights i8, each of these with a scale for each channel, as
 pairs of QuantizeLinear and DequantizeLinear. Ranges come from noise, which weights that are random deserve.
@@ -10,7 +10,7 @@ import numpy
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
-from bench.networks import case_named
+from common.models.cases import case_named
 
 SAMPLES = 4
 

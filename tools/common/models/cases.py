@@ -6,7 +6,7 @@ networks that people quantize, each in the format that its framework's own tool 
 import re
 from dataclasses import dataclass, replace
 
-from bench.engines import PEERS
+from common.engines import PEERS
 
 SCALES = ("standard", "width0.75", "192", "256")
 BATCHES = (8, 32)
@@ -59,7 +59,6 @@ class Case:
     width: float = 1.0
     batch: int = 1
     precision: str = "fp32"  # of the model; what an engine makes of it is its own
-    is_wide = False  # of the set in wide/
 
     @property
     def name(self):

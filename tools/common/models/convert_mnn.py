@@ -1,4 +1,4 @@
-"""python -m bench.convert_mnn MODEL.onnx|MODEL.tflite FILE.mnn    converts a model for MNN
+"""python -m common.models.convert_mnn MODEL.onnx|MODEL.tflite FILE.mnn    converts a model for MNN
 
 MNN's own command, mnnconvert, does the same and then installs packages and reports its use to a server.
 """

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy
 
-from accuracy.models import MODELS
+from common.models.files import TRAINED
 
 CALIBRATION, JUDGING = "calibration", "judging"  # the parts of all data
 
@@ -61,7 +61,7 @@ def crops(sizes, count, aspect, least, seed):
 def load(name):
     import PIL.Image
 
-    with PIL.Image.open(MODELS / "images" / name) as image:
+    with PIL.Image.open(TRAINED / "images" / name) as image:
         return image.convert("RGB")
 
 
@@ -79,7 +79,7 @@ class Pictures:
 
     def names(self, part):
         """The photos of a part."""
-        names = self.photos or sorted(path.name for path in (MODELS / "images").iterdir())
+        names = self.photos or sorted(path.name for path in (TRAINED / "images").iterdir())
         return part_of(names, part)
 
     def samples(self, part, count):

@@ -5,7 +5,7 @@ import pathlib
 import platform
 import subprocess
 
-from bench.engines import PEERS
+from common.engines import PEERS
 from program import ROOT, attune
 
 CACHES = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")

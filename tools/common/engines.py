@@ -111,3 +111,4 @@ PEERS = {peer.name: peer for peer in (
     Peer("mnn", "MNN", "MNN", "MNN", ("mnn",), open_mnn),
     Peer("litert", "LiteRT", "ai-edge-litert", "ai_edge_litert", ("tflite",), open_litert),
 )}
+TITLES = {"attune": "Attune", **{peer.name: peer.title for peer in PEERS.values()}}

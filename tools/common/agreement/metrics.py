@@ -6,7 +6,7 @@ what is asked is what quantization changes.
 """
 import numpy
 
-from accuracy import boxes
+from common.agreement import boxes
 
 
 class TopOne:

@@ -1,12 +1,12 @@
-"""The networks that are tuned: the lab's model files where they were made, else the zoo's."""
+"""Networks of the zoo, and of the benchmark: its model files where they were made, else those of the zoo."""
 import os
 
-from bench import models as lab
+from common.models import files
 from program import ROOT, attune, attune_json
 
 FOLDER = ROOT / "build/tuning/models"
 
-# What the zoo calls the lab's networks, where it is not the same.
+# What the zoo calls the benchmark's networks, where it is not the same.
 ZOO_NAMES = {"bert_base_128": "bert_base", "resnet50v2": "resnet50_v2"}
 
 
@@ -29,23 +29,23 @@ def zoo_model(name):
     return path
 
 
-def lab_model(network):
-    """Where the lab's file of this network is, if it was made."""
-    return lab.FOLDER / f"{network}.onnx"
+def benchmark_model(network):
+    """Where the benchmark's file of this network is, if it was made."""
+    return files.FOLDER / f"{network}.onnx"
 
 
 def model(network):
-    """The file of a network, by its name in the lab or in the zoo. Raises Failed."""
-    path = lab_model(network)
+    """The file of a network, by its name in the benchmark or in the zoo. Raises Failed."""
+    path = benchmark_model(network)
     return path if path.exists() else zoo_model(zoo_name(network))
 
 
 def is_known(network, zoo):
     """Whether there is a model. `zoo` are the zoo's names."""
-    return lab_model(network).exists() or zoo_name(network) in zoo
+    return benchmark_model(network).exists() or zoo_name(network) in zoo
 
 
 def all_models(network, zoo):
     """Every form of the network that there is: exporters differ in what they make of the same layers."""
-    found = [lab_model(network)] if lab_model(network).exists() else []
+    found = [benchmark_model(network)] if benchmark_model(network).exists() else []
     return [*found, zoo_model(zoo_name(network))] if zoo_name(network) in zoo else found

@@ -1,0 +1,6 @@
+"""What pages are made of.
+
+    pages   writes a page with its figures
+    tables  Markdown; words numbers, machines and programs
+    charts  scales, legends and bars; svg writes the shapes
+"""
