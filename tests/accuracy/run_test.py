@@ -112,6 +112,14 @@ class Running(unittest.TestCase):
         self.assertEqual(found["minilm"]["entries"].keys(), {"minilm attune-int8", "minilm litert"})
         self.assertEqual(page.page(found), page.page(ask.split(results)))
 
+    def test_layers_are_published_where_the_page_gives_reasons(self):
+        found = ask.split(sample(fp32=0.4))["mobilenet_v1"]
+        self.assertNotIn("floats", ask.entry(found, "attune-int8"))
+        auto = ask.entry(found, "attune-auto")
+        self.assertEqual([layer["layer"] for layer in auto["floats"]], ["large"])
+        self.assertEqual(auto["small_floats"], 1)
+        self.assertNotIn("floats", ask.entry(ask.split(sample(fp32=0.1))["mobilenet_v1"], "attune-auto"))
+
     def test_the_report_is_written_beside_the_results(self):
         (self.folder / "out").mkdir()
         with contextlib.redirect_stdout(io.StringIO()) as printed:

@@ -67,7 +67,7 @@ class Report(unittest.TestCase):
             docs, results = pathlib.Path(folder), sample()
             for instructions, mean in ((["avx2", "avx512f", "amx_tile"], 1.5), (["avx2"], 1.25), (["avx2"], 1.75)):
                 results["machine"]["instructions"] = instructions
-                pages.write_summary(docs, pages.name_of(results), pages.entry(results, [(1, mean), (2, None)]))
+                pages.write_summary(docs, docs / "pages.json", pages.name_of(results), pages.entry(results, [(1, mean), (2, None)]))
             text = (docs / "performance.md").read_text()
         self.assertIn("| amx | [networks of floats](performance/amx.md), 3 | 1.50 |  | 2020-01-02 |", text)
         self.assertIn("| avx2 | [networks of floats](performance/avx2.md), 3 | 1.75 |", text)

@@ -104,7 +104,7 @@ class Resuming(unittest.TestCase):
         plain, needing = TuneCase("net", 40), TuneCase("net", 40, cost_model="pretrained")
         args = mock.Mock(collection=pretrain.SHORT, database="records")
         given = mock.Mock(collection=None)
-        complete = {"cases": {needing.key: {}}}
+        complete = {**ask.document(), "cases": {needing.key: {}}}
         with mock.patch.object(pretrain, "collect") as collect:
             for arguments in ((args, [plain], ask.document()), (args, [plain, needing], complete),
                               (given, [needing], ask.document())):
@@ -140,10 +140,35 @@ class Resuming(unittest.TestCase):
         folder = self.path.parent / "published"
         for number, results, name in ((1, here, "a"), (2, elsewhere, "b")):
             results["experiments"] = {str(number): {"command": "", "cases": [name]}}
-            results["cases"] = {name: {"wall_s": 1}}
+            results["cases"] = {name: entry_of(TuneCase(name, 40), 8.0)}
             ask.publish(ask.split(results), folder)
         self.assertEqual(sorted(ask.published(folder)), [1, 2])
-        self.assertEqual(ask.read(self.path, folder)["cases"], {"a": {"wall_s": 1}})
+        self.assertEqual(list(ask.read(self.path, folder)["cases"]), ["a"])
+
+    def publish(self, folder, number, date, ms):
+        """The only case of an experiment, as a run of this date."""
+        results = {**ask.document(), "experiments": {number: {"command": "", "cases": ["a"]}},
+                   "cases": {"a": {**entry_of(TuneCase("a", 40), ms), "date": date}}}
+        ask.publish(ask.split(results), folder)
+
+    def test_a_run_is_published_in_parts(self):
+        folder = self.path.parent / "published"
+        for number in ("1", "5"):
+            self.publish(folder, number, "2020-01-02", 8.0)
+        self.assertNotIn("stage_seconds", ask.published(folder)[1]["cases"]["a"])
+        self.assertNotIn("curve", ask.published(folder)[5]["cases"]["a"])
+        found = ask.read(self.path, folder)
+        self.assertTrue(ask.is_complete(found, "a"))
+        self.assertEqual(ask.split(found), ask.published(folder))
+
+    def test_parts_of_two_runs_are_not_taken_for_one(self):
+        folder = self.path.parent / "published"
+        self.publish(folder, "1", "2020-01-02", 8.0)
+        self.publish(folder, "5", "2020-01-03", 7.0)
+        found = ask.read(self.path, folder)
+        self.assertEqual(found["cases"]["a"]["date"], "2020-01-03")
+        self.assertFalse(ask.is_complete(found, "a"))
+        self.assertEqual((ask.missing(found, 1), ask.missing(found, 5)), (1, 0))
 
 
 class TheLab(unittest.TestCase):

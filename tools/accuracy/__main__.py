@@ -7,11 +7,11 @@ from accuracy.lab import Lab
 from common.options import BAD_USAGE, INTERRUPTED
 from common.progress import interrupt_on_terminate, progress
 from common.report.words import duration
-from common.results import write
+from common.results import RESULTS, write
 from program import ROOT, Failed, print_table
 
 DOCS = ROOT / "docs"
-PUBLISHED = DOCS / page.NUMBERS
+PUBLISHED = RESULTS / page.NUMBERS
 
 
 def run_entries(pairs, results, path, lab, again=False):

@@ -6,11 +6,10 @@ from common.agreement.metrics import Cosine
 from common.report.tables import markdown
 from common.report.words import machine, plural, program_text
 
-NUMBERS = "quantization"  # the folder of the documents, beside the page
+NUMBERS = "quantization"  # the folder of the documents, in results/
 NONE = "–"
 ATTUNE = ("attune-int8", "attune-auto")
 PRECISIONS = {"int8": "int8", "bf16": "bf16", FLOAT: "fp32"}  # and what people call them
-LEAST_LISTED = 0.01  # of a network's multiply-adds: layers that have less are counted, and not listed
 
 METHOD = """The float network is right by definition: the question is what quantization changes, not what a photo
 shows. It is the network as Attune compiles it in fp32, which the tests hold against LiteRT and ONNX Runtime. Quantized
@@ -51,7 +50,8 @@ def page(documents):
     """The page's text. `documents` are the networks' by name."""
     parts = ["# What quantization costs", "*Made by `./do accuracy --write-docs`: changes by hand get lost.*",
              f"How far networks in integers agree with the float networks that they come from. "
-             f"[How Attune quantizes](decisions/quantization.md); the numbers are in [{NUMBERS}/]({NUMBERS}).",
+             "[How Attune quantizes](decisions/quantization.md); the numbers are in "
+             f"[results/{NUMBERS}](../results/{NUMBERS}).",
              markdown(score_rows(documents)), notes(documents),
              "## Relative error", markdown(error_rows(documents)),
              "## How much is in integers",
@@ -149,12 +149,10 @@ def reasons(documents):
 
 def float_layers(entry):
     """The table of an entry's layers in fp32, and how many are too small for it."""
-    floats = [layer for layer in entry["floats"] if layer["precision"] == FLOAT]
-    listed = [layer for layer in floats if layer["share"] >= LEAST_LISTED]
+    listed, left = entry["floats"], entry["small_floats"]
     rows = [["layer", "of the multiply-adds", "why it is in fp32"],
             *([f"`{layer['layer']}`", percent(layer["share"]), layer["reason"] or NONE] for layer in listed)]
-    left = len(floats) - len(listed)
-    rest = f"And {plural(left, 'layer')} with less than {100 * LEAST_LISTED:g} % each." if left else ""
+    rest = f"And {plural(left, 'layer')} with less than {100 * ask.LEAST_LISTED:g} % each." if left else ""
     return [markdown(rows) if listed else "", rest]
 
 

@@ -9,15 +9,19 @@ metric's name and its score, relative_error (the mean over samples of the root m
 outputs, relative to that of the float network's), and what the metric counted: classes or boxes of the float network.
 Attune's entries have what quantizers.facts() keeps of its report.
 
-Beside the page that is published lies a document for each network, NETWORK.json, with that alone. Each of these may be
-of another machine; a document for work is of one.
+In results/quantization lies a document for each network that is published, NETWORK.json, with that alone, and of its
+entries only what the page shows. Each of these may be of another machine; a document for work is of one.
 """
 from accuracy.networks import NETWORKS
 from accuracy.quantizers import FLOAT, TOOLS
 from common import machine
-from common.results import is_of_here, load, write
+from common.results import is_of_here, load, rounded, write
 
 CPU = ("cpu", "cpu_family", "cpu_model")  # what results must agree on; more processors are only faster
+# What the page shows of an entry. What was measured of layers, it shows where mixed precision leaves much in fp32.
+SHOWN = ("network", "tool", "date", "attune", "version", "status", "reason", "metric", "score", "relative_error",
+         "boxes", "classes", "shares", "layers", "bytes", "float_bytes")
+LEAST_LISTED = 0.01  # of a network's multiply-adds: layers that have less are counted, and not listed
 LEAST_SHARE = 0.8  # of multiply-adds below fp32: where mixed precision leaves less, the page says why
 
 
@@ -43,13 +47,23 @@ def read(path, settings):
 
 
 def split(results):
-    """{network: the document of it alone}, in the order of the table of networks."""
+    """{network: what the page shows of it}, in the order of the table of networks."""
     documents = {}
     for network in NETWORKS:
-        own = {name: entry for name, entry in results["entries"].items() if entry["network"] == network}
+        own = {name: shown(entry) for name, entry in results["entries"].items() if entry["network"] == network}
         if own:
             documents[network] = {**results, "entries": own}
     return documents
+
+
+def shown(found):
+    """What the page shows of an entry. Its layers in fp32 are those that are listed, and the number of the others."""
+    kept = {name: found[name] for name in SHOWN if name in found}
+    if found["tool"] == "attune-auto" and needs_reasons(found):
+        floats = [layer for layer in found["floats"] if layer["precision"] == FLOAT]
+        listed = [layer for layer in floats if layer["share"] >= LEAST_LISTED]
+        kept |= {"own_samples": found["own_samples"], "floats": listed, "small_floats": len(floats) - len(listed)}
+    return rounded(kept)
 
 
 def publish(documents, folder):

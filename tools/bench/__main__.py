@@ -1,6 +1,5 @@
 """python -m bench, which ./do bench runs."""
 import dataclasses
-import json
 import shlex
 import sys
 
@@ -15,10 +14,10 @@ from common.options import BAD_USAGE
 from common.progress import progress
 from common.report.pages import write_page, write_text
 from common.report.words import plural
-from common.results import write
+from common.results import RESULTS, load, write
 from program import PROGRAM, ROOT, Failed, print_missing, print_table
 
-DOCS = ROOT / "docs"
+DOCS, LISTED = ROOT / "docs", RESULTS / "performance/pages.json"
 
 
 def write_all(folder, texts):
@@ -47,7 +46,7 @@ def measure(args, lab):
 def measure_wide(args, lab):
     """The document of the wide set: what was measured before, and what it lacked. Raises ValueError."""
     path = args.output / "results.json"
-    old = json.loads(path.read_text()) if path.exists() and not args.again else None
+    old = load(path) if path.exists() and not args.again else None
     command = command_of([argument for argument in sys.argv[1:] if argument not in args.networks])
     results = wide_results.begun(old, lab, args.threads, command, {network.name for network in NETWORKS})
     wide_results.measure(lab, args.cases, bool(args.networks), results, lambda each: write(path, each), progress)
@@ -71,7 +70,7 @@ def show_wide(results, output, write_docs):
 
 def summarize(results, name, mean_ratio):
     means = [(threads, mean_ratio(threads)) for threads in results["settings"]["threads"]]
-    pages.write_summary(DOCS, name, pages.entry(results, means))
+    pages.write_summary(DOCS, LISTED, name, pages.entry(results, means))
 
 
 def show(results, output, write_docs):

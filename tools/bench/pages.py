@@ -1,12 +1,11 @@
 """The pages of docs/performance, one for each kind of machine and set of networks, and docs/performance.md, which
-names them all. What that says of each page is kept in docs/performance/pages.json, since no run has more than its own
-results."""
-import json
-
+names them all. What that says of each page is kept in results/performance/pages.json, since no run has more than its
+own results."""
 from bench import results as ask
 from common.report.pages import write_text
 from common.report.tables import markdown
 from common.report.words import machine
+from common.results import load, write
 
 # By the instructions that decide how fast products can be, the best first: a flag of a machine, and the kind's name.
 KINDS = {"amx_tile": "amx", "avx512_vnni": "avx512-vnni", "avx512f": "avx512", "avx_vnni": "avx-vnni", "avx2": "avx2"}
@@ -33,12 +32,12 @@ def entry(results, means):
             "means": {str(threads): mean for threads, mean in means if mean}}
 
 
-def write_summary(docs, name, described):
-    """Adds the page to those that the summary in the folder `docs` names, in the place of its last state."""
-    listed = docs / "performance" / "pages.json"
-    pages = json.loads(listed.read_text()) if listed.exists() else {}
+def write_summary(docs, listed, name, described):
+    """Adds the page to those that the file `listed` has, in the place of its last state, and writes the summary of all
+    into the folder `docs`."""
+    pages = load(listed) if listed.exists() else {}
     pages[name] = described
-    write_text(listed, json.dumps(pages, indent=1, sort_keys=True) + "\n")
+    write(listed, dict(sorted(pages.items())))
     write_text(docs / "performance.md", summary(pages))
 
 

@@ -1,8 +1,13 @@
-"""Documents of results, as JSON, and of which machine they are."""
+"""Documents of results, as JSON, and of which machine they are. Those that pages are made of lie in results/."""
 import json
 import os
 
 from common import machine
+from program import ROOT
+
+RESULTS = ROOT / "results"
+WIDTH = 120  # of a line of JSON
+DIGITS = 9  # that are published: more than pages show, and fewer than clocks say
 
 SAME = ("cpu", "cpu_family", "cpu_model", "processors")  # of machines whose results belong together
 
@@ -19,8 +24,34 @@ def write(path, results):
     """All of it or nothing, so that a run that is ended leaves a file that can be read."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(json.dumps(results, indent=1) + "\n")
+    unfinished.write_text(text_of(results) + "\n")
     os.replace(unfinished, path)
+
+
+def text_of(value, before=0, indent=0):
+    """JSON in which everything has a line of its own that fits, and is not in one that fits; `before` is what stands
+    before the value on its line."""
+    text = json.dumps(value)
+    if before + len(text) < WIDTH or not isinstance(value, (dict, list)):
+        return text
+    inner = " " * (indent + 1)
+    if isinstance(value, list):
+        parts = [text_of(each, indent + 1, indent + 1) for each in value]
+        opening, closing = "[]"
+    else:
+        named = [(json.dumps(name) + ": ", each) for name, each in value.items()]
+        parts = [name + text_of(each, indent + 1 + len(name), indent + 1) for name, each in named]
+        opening, closing = "{}"
+    return opening + "\n" + ",\n".join(inner + part for part in parts) + "\n" + " " * indent + closing
+
+
+def rounded(value):
+    """The value with its numbers, wherever they are in it, rounded to DIGITS."""
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, dict):
+        return {name: rounded(each) for name, each in value.items()}
+    return [rounded(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def is_of_here(found, fields=SAME):

@@ -24,6 +24,12 @@ def curve(entry, axis):
     return [*start, *((point[AXES[axis]], untuned / point[2]) for point in entry["curve"])]
 
 
+def corners(points):
+    """Of the tuner's curve: its ends, and each point where its kernels have changed."""
+    changes = [after for before, after in zip(points, points[1:]) if after[2] != before[2]]
+    return [*points[:1], *changes, *([points[-1]] if points[1:] and points[-1] not in changes[-1:] else [])]
+
+
 def speed_at(points, position):
     return [speed for x, speed in points if x <= position][-1]
 

@@ -7,7 +7,7 @@ from common.options import BAD_USAGE, INTERRUPTED
 from common.progress import interrupt_on_terminate, progress
 from common.report.pages import write_page
 from common.report.words import duration
-from common.results import write
+from common.results import RESULTS, write
 from program import ROOT, Failed
 from tuning import page, plots, pretrain
 from tuning import results as ask
@@ -17,7 +17,7 @@ from tuning.options import parse
 from tuning.turns import MOST_ROUNDS, ROUNDS
 
 DOCS = ROOT / "docs"
-PUBLISHED = DOCS / page.FIGURES
+PUBLISHED = RESULTS / "tuning"
 SECONDS_OF_TRIAL, SECONDS_OF_CASE = 0.45, 60  # the guess before any case is complete
 
 
@@ -49,7 +49,7 @@ def seconds_of(case, results):
 def run_cases(cases, results, path, lab):
     """Runs those that are not in the results, which are written after each. Returns {title: the reason} of those that
     failed."""
-    pending, failures = [case for case in cases if case.key not in results["cases"]], {}
+    pending, failures = [case for case in cases if not ask.is_complete(results, case.key)], {}
     progress(f"{len(cases)} runs, {len(cases) - len(pending)} of them complete")
     for index, case in enumerate(pending):
         left = sum(seconds_of(later, results) for later in pending[index:])
@@ -77,7 +77,8 @@ def forget(cases, results, lab):
 def collect_records(args, cases, results):
     """For cost models that begin with what they have learned, where such runs are still to be made. Returns {title: the
     reason} where that failed."""
-    if not args.collection or not any(needs_pretraining(case) for case in cases if case.key not in results["cases"]):
+    if not args.collection or not any(needs_pretraining(case) for case in cases
+                                      if not ask.is_complete(results, case.key)):
         return {}
     try:
         pretrain.collect(args.collection, args.database)

@@ -18,16 +18,29 @@ its gain ({"untuned": (share of that over this, lower end, upper end), "baseline
 artifacts took turns, and rounds_counted, in how many of these nothing disturbed the machine. wall_s is what the case
 took.
 
-Beside the page that is published lies a document for each of its experiments, N.json, with that alone. Each of these may
-be of another machine; a document for work is of one.
+In results/tuning lies a document for each experiment that is published, N.json, with that alone, and of its entries
+only what the page shows. Each of these may be of another machine; a document for work is of one.
 """
 import math
 
 from common import machine, stats
-from common.results import is_of_here, load, write
+from common.results import is_of_here, load, rounded, write
 from tuning import curves
 from tuning.cases import TuneCase
 
+# What the page shows of an entry, by experiment. An entry without the first of these has not run for the experiment;
+# those of the last one are of two kinds.
+ALWAYS_SHOWN = ("case", "date", "attune")
+SHOWN = {
+    1: ("curve", "kernels_untuned_ms", "trials", "tasks"),
+    2: ("curve", "kernels_untuned_ms", "trials", "tasks", "known_tasks"),
+    3: ("curve", "kernels_untuned_ms", "trials", "lesson"),
+    4: ("ranks", "trials"),
+    5: ("stage_seconds", "trials", "failed"),
+    6: ("gap", "closed", "speedups", "latency_ms", "rounds", "rounds_counted", "baseline_cpu"),
+    7: ("case", "curve", "kernels_untuned_ms", "trials", "seconds", "lesson", "compile_seconds", "speedups", "sooner",
+        "rounds", "rounds_counted", "baseline_cpu"),
+}
 NOTHING_KNOWN, FIRST_KNOWN = "nothing", "the first network's records"  # at the start of a second network's run
 
 
@@ -46,19 +59,45 @@ def read(path, folder):
         return found
     found = document()
     for one in filter(is_of_here, published(folder).values()):
-        for part in ("experiments", "cases"):
-            found[part] |= one[part]
+        found["experiments"] |= one["experiments"]
+        for key, entry in one["cases"].items():
+            found["cases"][key] = joined(found["cases"].get(key, entry), entry)
     return found
 
 
+def joined(one, other):
+    """What two experiments show of the same case: of one run together, and of two runs the later one."""
+    return {**one, **other} if one["date"] == other["date"] else max(one, other, key=lambda entry: entry["date"])
+
+
+def has_run(results, number, key):
+    """Whether there is an entry that the experiment can show."""
+    return SHOWN[int(number)][0] in results["cases"].get(key, {})
+
+
+def is_complete(results, key):
+    """Whether the case has run for all experiments that show it."""
+    wanted = [number for number, experiment in results["experiments"].items() if key in experiment["cases"]]
+    return key in results["cases"] and all(has_run(results, number, key) for number in wanted)
+
+
 def split(results):
-    """{number: the document of this experiment alone}, for those that have runs."""
+    """{number: what the page shows of this experiment}, for those that have runs."""
     documents = {}
     for number, experiment in results["experiments"].items():
-        own = {key: results["cases"][key] for key in experiment["cases"] if key in results["cases"]}
+        own = {key: shown(results["cases"][key], int(number)) for key in experiment["cases"]
+               if has_run(results, number, key)}
         if own:
             documents[int(number)] = {**results, "experiments": {number: experiment}, "cases": own}
     return documents
+
+
+def shown(entry, number):
+    """What the page shows of an entry."""
+    kept = {name: entry[name] for name in (*ALWAYS_SHOWN, *SHOWN[number]) if name in entry}
+    if "curve" in kept:
+        kept["curve"] = curves.corners(kept["curve"])
+    return rounded(kept)
 
 
 def publish(documents, folder):
@@ -75,13 +114,13 @@ def published(folder):
 def entries(results, number):
     """Of the experiment's cases, those that have run."""
     keys = results["experiments"].get(str(number), {"cases": []})["cases"]
-    return [results["cases"][key] for key in keys if key in results["cases"]]
+    return [results["cases"][key] for key in keys if has_run(results, number, key)]
 
 
 def missing(results, number):
     """How many cases of an experiment have not run."""
     keys = results["experiments"][str(number)]["cases"]
-    return sum(key not in results["cases"] for key in keys)
+    return sum(not has_run(results, number, key) for key in keys)
 
 
 def distinct(entries_, field):
