@@ -14,36 +14,26 @@
 #define ATTUNE_TENSOR_SCHEDULE_H_
 
 #include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
 #include <set>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "tensor/affine.h"
 #include "tensor/compute.h"
+#include "tensor/schedule/loop_tree.h"
+#include "tensor/schedule/lower_tree.h"
+#include "tensor/schedule/trace.h"
+#include "tensor/schedule/transform_stages.h"
 
 namespace attune {
 
-// One step: the primitive's name, the stages, loops and buffers that it names, and its numbers.
-struct Primitive {
-  std::string op;
-  std::vector<std::string> names;
-  std::vector<int64_t> numbers;
-  bool operator==(const Primitive&) const = default;
-};
-
-// [{"op": "split", "names": ["conv.w"], "numbers": [6]}, …], one primitive a line.
-std::string ToJson(const std::vector<Primitive>& trace);
-absl::StatusOr<std::vector<Primitive>> ParseTrace(std::string_view json);
-
+// A schedule records what it does: each primitive is checked, transforms the loop trees (tensor/schedule/)
+// and is added to the trace. Not thread safe.
 class Schedule {
  public:
-  explicit Schedule(ComputeDef def);
+  explicit Schedule(ComputeDef def) : tree_(std::move(def)) {}
   static absl::StatusOr<Schedule> Replay(ComputeDef def, const std::vector<Primitive>& trace);
 
   // Each returns an error that names the stage or loop where it does not apply, and leaves no trace then.
@@ -96,7 +86,7 @@ class Schedule {
   absl::Status CacheRead(const std::string& buffer, const std::string& stage);
   // The reduction along `loop` (a loop of a reduce axis) happens last: a new stage, `stage`.rf, with `loop`
   // as its axis number `axis`, or as the last one, reduces along all others, and `stage` reduces that.
-  static constexpr int64_t kLast = -1;
+  static constexpr int64_t kLast = kLastAxis;
   absl::Status Rfactor(const std::string& stage, const std::string& loop, int64_t axis = kLast);
   // `stage` reads `buffer` from a copy in another order, a stage named `buffer`.packed: each (axis, block)
   // splits an axis of the buffer into blocks and lanes, with zeros where the last block is not full, and
@@ -131,104 +121,21 @@ class Schedule {
   // The loops of a stage, outermost first.
   absl::StatusOr<std::vector<std::string>> Loops(const std::string& stage) const;
 
-  // A root stage that computes a whole buffer of one input of the kernel and nothing else, such as a packed
-  // copy. Where that input is a constant, the stage can be computed ahead of time.
-  struct Preparation {
-    std::string stage, input;
-  };
-  std::vector<Preparation> Preparations() const;
+  using Preparation = PrepackableStage;
+  std::vector<Preparation> Preparations() const { return PrepackableStages(tree_); }
 
   // The loop nest. Root stages become root statements. The outputs of the stages in `prepared`, all of them
   // Preparations(), become inputs; inputs that are not read are dropped.
-  absl::StatusOr<LoopNest> Lower(const std::set<std::string>& prepared = {}) const;
+  absl::StatusOr<LoopNest> Lower(const std::set<std::string>& prepared = {}) const {
+    return LowerTree(tree_, prepared);
+  }
   // The loop nest of one of Preparations(): from its input to its output.
-  absl::StatusOr<LoopNest> LowerPreparation(const std::string& stage) const;
+  absl::StatusOr<LoopNest> LowerPreparation(const std::string& stage) const {
+    return LowerPrepacking(tree_, stage);
+  }
 
  private:
-  struct Prefetched {
-    std::string buffer;
-    bool next_tile;  // else the next block
-  };
-  struct Loop {
-    std::string name;
-    Var var;
-    int64_t extent;
-    bool reduce = false;
-    LoopKind kind = LoopKind::kSerial;
-    std::string binding;
-    int64_t peel_front = 0, peel_back = 0;
-    std::vector<Prefetched> prefetches;
-  };
-  struct StageState {
-    Stage stage;
-    std::vector<Loop> loops;                     // outermost first
-    std::map<const VarNode*, Expr> axis_values;  // each axis of the definition by the loops' variables
-    std::vector<Expr> guards;                    // conditions on loop variables, all must hold
-    std::string attached_to;                     // a loop's name; empty: root
-    bool inlined = false;
-    Buffer local;                  // when attached to a reader: holds the region …
-    std::vector<Expr> region_min;  // … that starts here
-    bool follows() const { return !attached_to.empty() && !local; }  // what it reads is computed at that loop
-  };
-  struct LoopRef {
-    StageState* state;
-    size_t index;
-  };
-  class Lowering;
-  class Prefetching;
-
-  absl::StatusOr<StageState*> FindStage(const std::string& name) const;
-  absl::StatusOr<LoopRef> FindLoop(const std::string& name) const;
-  void ResetLoops(StageState& state) const;
-  static void Substitute(StageState& state, const Var& var, const Expr& value);
-
-  // Errors that primitives share, whose messages start with `op`: a stage is computed at the loop, or at any
-  // loop of a stage; a loop cannot be taken apart; a stage's output is written or read by more than formulas;
-  // a new stage's name is taken.
-  absl::Status CheckNothingComputedAt(std::string_view loop, std::string_view op) const;
-  absl::Status CheckNothingComputedAt(const StageState& state, std::string_view op) const;
-  absl::Status CheckPlain(const Loop& loop, std::string_view op) const;
-  absl::Status CheckReadByFormulas(const StageState& state, std::string_view op) const;
-  absl::Status CheckNewName(std::string_view name, std::string_view op) const;
-  void InsertBefore(const StageState& state, std::unique_ptr<StageState> added);
-
-  // The ranges of all loop variables.
-  Bounds LoopBounds() const;
-  // `e`, an expression of `state`'s definition, by loop variables and local buffers, with indices simplified.
-  Expr Resolve(const StageState& state, const Expr& e) const;
-  Stmt LowerStage(const StageState& state) const;
-  // What an iteration of `loop`, one of the stage's, prefetches.
-  std::vector<Stmt> Prefetches(const StageState& state, const Loop& loop) const;
-  const StageState* AttachedStageOf(const Buffer& buffer) const;
-  // Adds the buffers that a stage, and what is computed at its loops, reads from outside of them.
-  void CollectReads(const StageState& state, std::set<const BufferNode*>& reads) const;
-
-  absl::Status SplitImpl(const Primitive& p);
-  absl::Status FuseImpl(const Primitive& p);
-  absl::Status ReorderImpl(const Primitive& p);
-  absl::Status MarkImpl(const Primitive& p);
-  absl::Status PeelImpl(const Primitive& p);
-  absl::Status InlineImpl(const Primitive& p);
-  absl::Status ComputeAtImpl(const Primitive& p);
-  absl::Status ComputeAfterImpl(const Primitive& p);
-  absl::Status CacheWriteImpl(const Primitive& p);
-  absl::Status CacheReadImpl(const Primitive& p);
-  absl::Status RfactorImpl(const Primitive& p);
-  absl::Status PackImpl(const Primitive& p);
-  absl::Status OvercomputeImpl(const Primitive& p);
-  absl::Status PrefetchImpl(const Primitive& p);
-  struct Region;
-  absl::StatusOr<Region> RegionRead(const StageState& producer, const LoopRef& at, bool within);
-  // Of each axis of what an iteration of a loop computes: its one index, or nothing where that is all of the
-  // axis.
-  using Written = std::vector<std::optional<Expr>>;
-  absl::StatusOr<Written> WrittenIn(const LoopRef& at) const;
-  // The axes of `reader` that have one index for what is made of that, with the index.
-  using AxisValues = std::map<const VarNode*, Expr>;
-  absl::StatusOr<AxisValues> MadeOf(const Written& written, const Stage& producer, const Stage& reader) const;
-
-  ComputeDef def_;  // name, params, dims buffer
-  std::vector<std::unique_ptr<StageState>> stages_;
+  LoopTree tree_;
   std::vector<Primitive> trace_;
 };
 

@@ -1,11 +1,11 @@
-// From a schedule to a loop nest.
+#include "tensor/schedule/lower_tree.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "base/checked.h"
 #include "base/status.h"
 #include "tensor/registers.h"
-#include "tensor/schedule.h"
+#include "tensor/schedule/prefetch.h"
 #include "tensor/schedule_expr.h"
 
 namespace attune {
@@ -18,25 +18,24 @@ Stmt Guarded(const std::vector<Expr>& conditions, Stmt body) {
   return MakeIf(all, std::move(body));
 }
 
-}  // namespace
-
 // Lowers one stage with everything that is computed at its loops.
-class Schedule::Lowering {
+class Lowering {
  public:
-  Lowering(const Schedule& schedule, const StageState& state) : schedule_(schedule), state_(state) {
+  Lowering(const LoopTree& tree, const ScheduledStage& state) : tree_(tree), state_(state) {
     const auto& loops = state.loops;
     first_reduce_ = static_cast<size_t>(
-        std::find_if(loops.begin(), loops.end(), [](const Loop& l) { return l.reduce; }) - loops.begin());
+        std::find_if(loops.begin(), loops.end(), [](const StageLoop& l) { return l.reduce; }) -
+        loops.begin());
     conditions_.resize(loops.size() + 1);
     for (const Expr& guard : state.guards) conditions_[Depth(guard)].push_back(guard);
     if (state.stage.where) {
       std::vector<Expr> parts;
-      Conjuncts(schedule.Resolve(state, state.stage.where), parts);
+      Conjuncts(tree.Resolve(state, state.stage.where), parts);
       // The terms of a reduction are skipped, its initialization is not.
       const size_t least = state.stage.is_reduction() ? first_reduce_ + 1 : 0;
       for (const Expr& part : parts) conditions_[std::max(Depth(part), least)].push_back(part);
     }
-    const Bounds bounds = schedule.LoopBounds();
+    const Bounds bounds = tree.LoopBounds();
     buffer_ = state.local ? state.local : state.stage.output;
     for (size_t i = 0; i < state.stage.axes.size(); ++i) {
       const Expr& value = state.axis_values.at(state.stage.axes[i].var.get());
@@ -65,14 +64,14 @@ class Schedule::Lowering {
   }
 
   Stmt Innermost() const {
-    Expr value = schedule_.Resolve(state_, state_.stage.value);
+    Expr value = tree_.Resolve(state_, state_.stage.value);
     if (state_.stage.is_reduction()) value = MakeOp(state_.stage.combiner, {Load(buffer_, indices_), value});
     return MakeStore(buffer_, indices_, value);
   }
 
   // Loop i, with the copies that peeling asks for.
   Stmt Loops(size_t i) const {
-    const Loop& loop = state_.loops[i];
+    const StageLoop& loop = state_.loops[i];
     const Stmt body = Build(i + 1);
     if (loop.peel_front == 0 && loop.peel_back == 0) return For(loop, 0, loop.extent, loop.kind, body);
     std::vector<Stmt> parts;
@@ -85,7 +84,7 @@ class Schedule::Lowering {
     return parts.empty() ? MakeSequence({}) : MakeSequence(std::move(parts));
   }
 
-  static Stmt For(const Loop& loop, int64_t min, int64_t extent, LoopKind kind, const Stmt& body) {
+  static Stmt For(const StageLoop& loop, int64_t min, int64_t extent, LoopKind kind, const Stmt& body) {
     Stmt made = MakeFor(loop.var, Expr(min), Expr(extent), kind, body);
     if (kind != LoopKind::kBound) return made;
     StmtNode node = *made;
@@ -98,113 +97,115 @@ class Schedule::Lowering {
     std::vector<Expr> conditions;
     for (const Expr& guard : state_.guards) {
       bool reduces = false;
-      for (const Loop& loop : state_.loops) reduces |= loop.reduce && Mentions(guard, loop.var);
+      for (const StageLoop& loop : state_.loops) reduces |= loop.reduce && Mentions(guard, loop.var);
       if (!reduces && Depth(guard) > first_reduce_) conditions.push_back(guard);
     }
     Stmt nest = Guarded(conditions, MakeStore(buffer_, indices_, state_.stage.init));
     for (size_t i = state_.loops.size(); i-- > first_reduce_;) {
-      const Loop& loop = state_.loops[i];
+      const StageLoop& loop = state_.loops[i];
       if (!loop.reduce) nest = For(loop, 0, loop.extent, loop.kind, nest);
     }
     return nest;
   }
 
-  Stmt WithAttached(const Loop& loop, Stmt inner) const {
-    for (const auto& follower : schedule_.stages_) {
-      if (follower->attached_to == loop.name && follower->follows())
-        inner = MakeSequence({std::move(inner), Lowering(schedule_, *follower).Run()});
+  Stmt WithAttached(const StageLoop& loop, Stmt inner) const {
+    for (const ScheduledStage& follower : tree_.stages()) {
+      if (follower.attached_to == loop.name && follower.follows())
+        inner = MakeSequence({std::move(inner), Lowering(tree_, follower).Run()});
     }
-    std::vector<Stmt> statements = schedule_.Prefetches(state_, loop);
+    std::vector<Stmt> statements = PrefetchesAt(tree_, state_, loop);
     if (!statements.empty()) {
       statements.push_back(std::move(inner));
       inner = MakeSequence(std::move(statements));
     }
-    for (auto it = schedule_.stages_.rbegin(); it != schedule_.stages_.rend(); ++it) {
-      const StageState& producer = **it;
+    for (auto it = tree_.stages().rbegin(); it != tree_.stages().rend(); ++it) {
+      const ScheduledStage& producer = *it;
       if (producer.attached_to != loop.name || producer.follows()) continue;
-      inner =
-          MakeAllocate(producer.local, MakeSequence({Lowering(schedule_, producer).Run(), std::move(inner)}));
+      inner = MakeAllocate(producer.local, MakeSequence({Lowering(tree_, producer).Run(), std::move(inner)}));
     }
     return inner;
   }
 
-  const Schedule& schedule_;
-  const StageState& state_;
+  const LoopTree& tree_;
+  const ScheduledStage& state_;
   size_t first_reduce_;
   std::vector<std::vector<Expr>> conditions_;  // by how many loops are open
   Buffer buffer_;
   std::vector<Expr> indices_;
 };
 
-Stmt Schedule::LowerStage(const StageState& state) const { return Lowering(*this, state).Run(); }
-
-void Schedule::CollectReads(const StageState& state, std::set<const BufferNode*>& reads) const {
+// Adds the buffers that a stage, and what is computed at its loops, reads from outside of them.
+void CollectReads(const LoopTree& tree, const ScheduledStage& state, std::set<const BufferNode*>& reads) {
   CollectBuffers(state.stage.body, reads);
   const auto visit = [&](const Expr& e) {
-    if (e->kind == ExprKind::kLoad && AttachedStageOf(e->buffer) == nullptr) reads.insert(e->buffer.get());
+    if (e->kind == ExprKind::kLoad && tree.AttachedStageOf(e->buffer) == nullptr)
+      reads.insert(e->buffer.get());
   };
   VisitFormulas(state.stage, visit);
-  for (const auto& other : stages_) {
-    const bool inside =
-        std::ranges::any_of(state.loops, [&](const Loop& loop) { return loop.name == other->attached_to; });
-    if (inside && !other->inlined) CollectReads(*other, reads);
+  for (const ScheduledStage& other : tree.stages()) {
+    const bool inside = std::ranges::any_of(
+        state.loops, [&](const StageLoop& loop) { return loop.name == other.attached_to; });
+    if (inside && !other.inlined) CollectReads(tree, other, reads);
   }
 }
 
-std::vector<Schedule::Preparation> Schedule::Preparations() const {
-  std::vector<Preparation> preparations;
-  for (const auto& state : stages_) {
-    if (state->inlined || !state->attached_to.empty() || state->stage.is_imperative()) continue;
-    const bool writes_all = std::ranges::none_of(stages_, [&](const auto& other) {
-      return other != state && other->stage.output == state->stage.output;
+}  // namespace
+
+std::vector<PrepackableStage> PrepackableStages(const LoopTree& tree) {
+  std::vector<PrepackableStage> prepackable;
+  for (const ScheduledStage& state : tree.stages()) {
+    if (state.inlined || !state.attached_to.empty() || state.stage.is_imperative()) continue;
+    const bool writes_all = std::ranges::none_of(tree.stages(), [&](const ScheduledStage& other) {
+      return &other != &state && other.stage.output == state.stage.output;
     });
     if (!writes_all) continue;
     std::set<const BufferNode*> reads;
-    CollectReads(*state, reads);
+    CollectReads(tree, state, reads);
     const auto is_param = [&](const BufferNode* buffer, BufferRole role) {
-      return std::ranges::any_of(
-          def_.params, [&](const LoopNest::Param& p) { return p.buffer.get() == buffer && p.role == role; });
+      return std::ranges::any_of(tree.def().params, [&](const LoopNest::Param& p) {
+        return p.buffer.get() == buffer && p.role == role;
+      });
     };
     if (reads.size() == 1 && is_param(*reads.begin(), BufferRole::kInput) &&
-        !is_param(state->stage.output.get(), BufferRole::kOutput)) {
-      preparations.push_back({state->stage.name, (*reads.begin())->name});
+        !is_param(state.stage.output.get(), BufferRole::kOutput)) {
+      prepackable.push_back({state.stage.name, (*reads.begin())->name});
     }
   }
-  return preparations;
+  return prepackable;
 }
 
-absl::StatusOr<LoopNest> Schedule::LowerPreparation(const std::string& stage) const {
-  ASSIGN_OR_RETURN(const StageState* state, FindStage(stage));
+absl::StatusOr<LoopNest> LowerPrepacking(const LoopTree& tree, const std::string& stage) {
+  ASSIGN_OR_RETURN(const ScheduledStage* state, tree.FindStage(stage));
   std::set<const BufferNode*> reads;
-  CollectReads(*state, reads);
+  CollectReads(tree, *state, reads);
   LoopNest nest;
-  nest.name = absl::StrCat(def_.name, ".", stage);
-  for (const LoopNest::Param& param : def_.params) {
+  nest.name = absl::StrCat(tree.def().name, ".", stage);
+  for (const LoopNest::Param& param : tree.def().params) {
     if (reads.contains(param.buffer.get())) nest.params.push_back(param);
   }
   nest.params.push_back({state->stage.output, BufferRole::kOutput});
-  nest.roots = {LowerStage(*state)};
+  nest.roots = {Lowering(tree, *state).Run()};
   return WithIndexedBuffersInMemory(std::move(nest));
 }
 
-absl::StatusOr<LoopNest> Schedule::Lower(const std::set<std::string>& prepared) const {
+absl::StatusOr<LoopNest> LowerTree(const LoopTree& tree, const std::set<std::string>& prepacked) {
   LoopNest nest;
-  nest.name = def_.name;
-  nest.dims_buffer = def_.dims_buffer;
-  std::vector<LoopNest::Param> params = def_.params;
-  for (const auto& state : stages_) {
-    if (state->inlined || state->local) continue;
-    const bool ahead = prepared.contains(state->stage.name);
-    std::vector<Buffer> outputs = state->stage.other_outputs;
-    outputs.insert(outputs.begin(), state->stage.output);
+  nest.name = tree.def().name;
+  nest.dims_buffer = tree.def().dims_buffer;
+  std::vector<LoopNest::Param> params = tree.def().params;
+  for (const ScheduledStage& state : tree.stages()) {
+    if (state.inlined || state.local) continue;
+    const bool ahead = prepacked.contains(state.stage.name);
+    std::vector<Buffer> outputs = state.stage.other_outputs;
+    outputs.insert(outputs.begin(), state.stage.output);
     for (const Buffer& output : outputs) {
       const bool is_param = std::any_of(params.begin(), params.end(),
                                         [&](const LoopNest::Param& p) { return p.buffer == output; });
       if (output && !is_param)
         params.push_back({output, ahead ? BufferRole::kInput : BufferRole::kWorkspace});
     }
-    if (!ahead && state->attached_to.empty())
-      nest.roots.push_back(state->stage.is_imperative() ? state->stage.body : LowerStage(*state));
+    if (!ahead && state.attached_to.empty())
+      nest.roots.push_back(state.stage.is_imperative() ? state.stage.body : Lowering(tree, state).Run());
   }
   std::set<const BufferNode*> used;
   for (const Stmt& root : nest.roots) CollectBuffers(root, used);

@@ -4,23 +4,25 @@
 // there keeps it in cache or in registers. Idea: each index of each read is affine in the loop variables;
 // those of loops inside vary over their full range and give the region's extent, the rest gives where it
 // starts.
+#include "tensor/schedule/compute_at.h"
+
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/status.h"
-#include "tensor/schedule.h"
 #include "tensor/schedule_expr.h"
 #include "tensor/spelling.h"
 
 namespace attune {
+namespace {
 
-struct Schedule::Region {
+struct Region {
   std::vector<Expr> min;
   std::vector<int64_t> extent;
 };
-
-namespace {
 
 void Widen(Span& span, const Span& other) {
   span.guarded |= other.guarded;
@@ -50,47 +52,11 @@ bool Holds(const std::vector<Expr>& guards, const Expr& condition, const Bounds&
   });
 }
 
-}  // namespace
-
-// The stage that computes `buffer` at a loop, or null.
-const Schedule::StageState* Schedule::AttachedStageOf(const Buffer& buffer) const {
-  for (const auto& state : stages_) {
-    if (state->local && state->stage.output == buffer) return state.get();
-  }
-  return nullptr;
-}
-
-Bounds Schedule::LoopBounds() const {
-  Bounds bounds;
-  for (const auto& state : stages_) {
-    for (const Loop& loop : state->loops) bounds.Set(loop.var, {0, std::max<int64_t>(loop.extent - 1, 0)});
-  }
-  return bounds;
-}
-
-Expr Schedule::Resolve(const StageState& state, const Expr& e) const {
-  const Bounds bounds = LoopBounds();
-  ExprRewriter rewriter;
-  rewriter.var = [&](const Var& var) {
-    const auto it = state.axis_values.find(var.get());
-    return it == state.axis_values.end() ? Expr() : it->second;
-  };
-  rewriter.load = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
-    const StageState* producer = AttachedStageOf(buffer);
-    std::vector<Expr> simple;
-    for (size_t i = 0; i < indices.size(); ++i) {
-      const Expr index = producer == nullptr ? indices[i] : indices[i] - producer->region_min[i];
-      simple.push_back(ToExpr(bounds.Normalize(index)));
-    }
-    return Load(producer == nullptr ? buffer : producer->local, std::move(simple));
-  };
-  return Rewrite(e, rewriter);
-}
-
-absl::StatusOr<Schedule::Region> Schedule::RegionRead(const StageState& producer, const LoopRef& at,
-                                                      bool within) {
+// The region of the producer's output that an iteration of the loop reads.
+absl::StatusOr<Region> RegionRead(const LoopTree& tree, const ScheduledStage& producer, const LoopRef& at,
+                                  bool within) {
   // The stages inside the loop, and the loops inside it.
-  std::set<const StageState*> inside = {at.state};
+  std::set<const ScheduledStage*> inside = {at.state};
   std::set<std::string> loops;
   std::set<const VarNode*> inner;
   for (size_t i = at.index; i < at.state->loops.size(); ++i) {
@@ -99,10 +65,10 @@ absl::StatusOr<Schedule::Region> Schedule::RegionRead(const StageState& producer
   }
   for (bool grown = true; grown;) {
     grown = false;
-    for (const auto& state : stages_) {
-      if (inside.contains(state.get()) || !loops.contains(state->attached_to)) continue;
-      inside.insert(state.get());
-      for (const Loop& loop : state->loops) {
+    for (const ScheduledStage& state : tree.stages()) {
+      if (inside.contains(&state) || !loops.contains(state.attached_to)) continue;
+      inside.insert(&state);
+      for (const StageLoop& loop : state.loops) {
         loops.insert(loop.name);
         inner.insert(loop.var.get());
       }
@@ -110,24 +76,24 @@ absl::StatusOr<Schedule::Region> Schedule::RegionRead(const StageState& producer
     }
   }
 
-  const Bounds bounds = LoopBounds();
+  const Bounds bounds = tree.LoopBounds();
   const Buffer& buffer = producer.stage.output;
   std::vector<Span> spans;
   bool read_outside = false;
-  for (const auto& state : stages_) {
-    if (state->inlined || state.get() == &producer) continue;
+  for (const ScheduledStage& state : tree.stages()) {
+    if (state.inlined || &state == &producer) continue;
     const auto visit = [&](const Expr& e) {
       if (e->kind != ExprKind::kLoad || e->buffer != buffer) return;
-      if (!inside.contains(state.get())) {
+      if (!inside.contains(&state)) {
         read_outside = true;
         return;
       }
       for (size_t d = 0; d < e->args.size(); ++d) {
-        const Expr index = ReplaceVars(e->args[d], state->axis_values);
+        const Expr index = ReplaceVars(e->args[d], state.axis_values);
         Span span = SpanOf(index, bounds, inner);
         const std::set<const VarNode*> variables = Variables(index);
         span.guarded =
-            std::ranges::any_of(state->guards, [&](const Expr& g) { return MentionsAny(g, variables); });
+            std::ranges::any_of(state.guards, [&](const Expr& g) { return MentionsAny(g, variables); });
         if (spans.size() == d) {
           spans.push_back(span);
         } else {
@@ -135,7 +101,7 @@ absl::StatusOr<Schedule::Region> Schedule::RegionRead(const StageState& producer
         }
       }
     };
-    VisitFormulas(state->stage, visit);
+    VisitFormulas(state.stage, visit);
   }
   const std::string& loop_name = at.state->loops[at.index].name;
   if (read_outside)
@@ -157,35 +123,36 @@ absl::StatusOr<Schedule::Region> Schedule::RegionRead(const StageState& producer
   return region;
 }
 
-absl::Status Schedule::ComputeAtImpl(const Primitive& p) {
-  ASSIGN_OR_RETURN(StageState* const state, FindStage(p.names[0]));
-  ASSIGN_OR_RETURN(const LoopRef at, FindLoop(p.names[1]));
-  if (at.state == state) return InvalidInput("compute_at: '", p.names[1], "' is a loop of the stage itself");
-  if (state->stage.is_imperative()) return InvalidInput("compute_at: stage '", p.names[0], "' is imperative");
+}  // namespace
+
+absl::Status ComputeStageAt(LoopTree& tree, const std::string& name, const std::string& loop, int64_t space,
+                            bool within) {
+  const std::string_view op = within ? "compute_within" : "compute_at";
+  ASSIGN_OR_RETURN(ScheduledStage* const state, tree.FindStage(name));
+  ASSIGN_OR_RETURN(const LoopRef at, tree.FindLoop(loop));
+  if (at.state == state) return InvalidInput("compute_at: '", loop, "' is a loop of the stage itself");
+  if (state->stage.is_imperative()) return InvalidInput("compute_at: stage '", name, "' is imperative");
   if (!state->attached_to.empty())
-    return InvalidInput("compute_at: stage '", p.names[0], "' is computed at a loop already");
-  for (const LoopNest::Param& param : def_.params) {
-    if (param.buffer == state->stage.output)
-      return InvalidInput("compute_at: stage '", p.names[0], "' is an output");
-  }
-  RETURN_IF_ERROR(CheckNothingComputedAt(*state, p.op));
-  RETURN_IF_ERROR(CheckReadByFormulas(*state, p.op));
-  const int64_t space = p.numbers[0];
+    return InvalidInput("compute_at: stage '", name, "' is computed at a loop already");
+  if (tree.IsParameter(state->stage.output))
+    return InvalidInput("compute_at: stage '", name, "' is an output");
+  RETURN_IF_ERROR(tree.CheckNothingComputedAt(*state, op));
+  RETURN_IF_ERROR(tree.CheckReadByFormulas(*state, op));
   if (space <= static_cast<int64_t>(MemorySpace::kGlobal) ||
       space > static_cast<int64_t>(MemorySpace::kShared))
     return InvalidInput("compute_at: no memory space ", space, " for what is computed at a loop");
-  ASSIGN_OR_RETURN(Region region, RegionRead(*state, at, p.op == "compute_within"));
+  ASSIGN_OR_RETURN(Region region, RegionRead(tree, *state, at, within));
 
   const Buffer local = MakeBuffer(state->stage.output->name, state->stage.output->dtype, region.extent,
                                   static_cast<MemorySpace>(space));
   if (!IsBufferSizeValid(*local))
-    return InvalidInput("compute_at: stage '", p.names[0], "' would need too large a buffer");
+    return InvalidInput("compute_at: stage '", name, "' would need too large a buffer");
   state->local = local;
   state->region_min = std::move(region.min);
-  state->attached_to = p.names[1];
-  ResetLoops(*state);
+  state->attached_to = loop;
+  LoopTree::ResetLoops(*state);
   // A guarded consumer may ask for more than there is, but not where it stands behind the same guard.
-  const Bounds bounds = LoopBounds();
+  const Bounds bounds = tree.LoopBounds();
   std::vector<Expr> around;
   for (const Expr& guard : at.state->guards) {
     bool is_inside = false;

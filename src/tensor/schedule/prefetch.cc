@@ -1,12 +1,14 @@
-// Which lines a loop prefetches.
+#include "tensor/schedule/prefetch.h"
+
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <span>
+#include <string_view>
+#include <utility>
 
 #include "base/checked.h"
 #include "base/status.h"
-#include "tensor/schedule.h"
 #include "tensor/schedule_expr.h"
 
 namespace attune {
@@ -36,17 +38,15 @@ int64_t UsesOfIndex(const Affine& index, const Var& var) {
   return uses;
 }
 
-}  // namespace
-
 // The prefetches of one loop of a stage.
-class Schedule::Prefetching {
+class Prefetching {
  public:
-  Prefetching(const Schedule& schedule, const StageState& state, const Loop& loop)
-      : schedule_(schedule), state_(state), loop_(loop), bounds_(schedule.LoopBounds()) {}
+  Prefetching(const LoopTree& tree, const ScheduledStage& state, const StageLoop& loop)
+      : tree_(tree), state_(state), loop_(loop), bounds_(tree.LoopBounds()) {}
 
   std::vector<Stmt> Run() {
     for (const Prefetched& prefetched : loop_.prefetches) {
-      VisitExpr(schedule_.Resolve(state_, state_.stage.value), [&](const Expr& e) {
+      VisitExpr(tree_.Resolve(state_, state_.stage.value), [&](const Expr& e) {
         const bool reads = e->kind == ExprKind::kLoad && e->buffer->name == prefetched.buffer;
         // What is computed at a loop is in a cache anyway.
         if (!reads || e->buffer->space != MemorySpace::kGlobal) return;
@@ -62,16 +62,16 @@ class Schedule::Prefetching {
 
  private:
   // The loops of this stage inside of `loop_`.
-  std::span<const Loop> LoopsInside() const {
-    const std::span<const Loop> loops = state_.loops;
+  std::span<const StageLoop> LoopsInside() const {
+    const std::span<const StageLoop> loops = state_.loops;
     return loops.subspan(static_cast<size_t>(&loop_ - loops.data()) + 1);
   }
 
   // The loop and all around it, also those of the stages that its stage is computed at; outermost first.
-  std::vector<const Loop*> LoopsAround(std::string name) const {
-    std::vector<const Loop*> loops;
+  std::vector<const StageLoop*> LoopsAround(std::string name) const {
+    std::vector<const StageLoop*> loops;
     while (!name.empty()) {
-      const absl::StatusOr<LoopRef> found = schedule_.FindLoop(name);
+      const absl::StatusOr<ConstLoopRef> found = tree_.FindLoop(name);
       if (!found.ok()) break;
       for (size_t i = found->index + 1; i-- > 0;) loops.push_back(&found->state->loops[i]);
       name = found->state->attached_to;
@@ -82,14 +82,14 @@ class Schedule::Prefetching {
 
   // The indices of the block that `load` reads; none where loops inside go from block to block.
   std::vector<Affine> BlockOf(const Expr& load) const {
-    const auto moves = [](const Affine& index, std::span<const Loop> loops) {
+    const auto moves = [](const Affine& index, std::span<const StageLoop> loops) {
       return std::ranges::any_of(
-          loops, [&](const Loop& loop) { return UsesOfIndex(index, loop.var) != kAllIterations; });
+          loops, [&](const StageLoop& loop) { return UsesOfIndex(index, loop.var) != kAllIterations; });
     };
     std::vector<Affine> block;
     for (size_t axis = 0; axis + 1 < load->args.size(); ++axis) {
       Affine index = bounds_.Normalize(load->args[axis]);
-      if (moves(index, axis == 0 ? LoopsInside() : std::span<const Loop>(state_.loops))) break;
+      if (moves(index, axis == 0 ? LoopsInside() : std::span<const StageLoop>(state_.loops))) break;
       block.push_back(std::move(index));
     }
     return block;
@@ -105,7 +105,7 @@ class Schedule::Prefetching {
     // The iterations from the block's first use to its last, and how many of them are over.
     int64_t iterations = 1;
     Expr over(int64_t{0});
-    for (const Loop* around : LoopsAround(loop_.name)) {
+    for (const StageLoop* around : LoopsAround(loop_.name)) {
       if (around->extent == 1) continue;
       int64_t uses = kAllIterations;
       for (const Affine& index : block) uses = std::min(uses, UsesOfIndex(index, around->var));
@@ -136,8 +136,8 @@ class Schedule::Prefetching {
 
   // Adds the share of one iteration in prefetching what `load` will read in it for the next tile.
   void PrefetchNextTile(const Expr& load) {
-    const Loop* tiles = nullptr;  // the innermost around this stage that goes on to other elements
-    for (const Loop* around : LoopsAround(state_.attached_to)) {
+    const StageLoop* tiles = nullptr;  // the innermost around this stage that goes on to other elements
+    for (const StageLoop* around : LoopsAround(state_.attached_to)) {
       const bool goes_on = around->extent > 1 && std::ranges::any_of(load->args, [&](const Expr& index) {
                              return Mentions(index, around->var);
                            });
@@ -150,11 +150,11 @@ class Schedule::Prefetching {
     std::vector<Expr> row = load->args;
     row.pop_back();
     for (Expr& index : row) index = ToExpr(bounds_.Normalize(index));
-    const auto moves = [&](const Loop& loop) {
+    const auto moves = [&](const StageLoop& loop) {
       return std::ranges::any_of(row, [&](const Expr& index) { return Mentions(index, loop.var); });
     };
     int64_t lines = 1;
-    for (const Loop& inside : LoopsInside()) lines *= moves(inside) ? inside.extent : 1;
+    for (const StageLoop& inside : LoopsInside()) lines *= moves(inside) ? inside.extent : 1;
     // Iterations that read the same lines have a part of them each.
     const int64_t sharers = moves(loop_) ? 1 : IterationsOfALine(load);
     const int64_t share = std::min(CeilDiv(lines, sharers), kMaxLines);
@@ -162,7 +162,7 @@ class Schedule::Prefetching {
       std::map<const VarNode*, Expr> values = {{tile.get(), Expr(tile) + Expr(int64_t{1})}};
       Expr number = FloorMod(Expr(loop_.var), sharers) * Expr(share) + Expr(i);
       int64_t lines_of_one = lines;  // iteration of the loop at hand
-      for (const Loop& inside : LoopsInside()) {
+      for (const StageLoop& inside : LoopsInside()) {
         Expr& value = values[inside.var.get()] = Expr(int64_t{0});
         if (!moves(inside)) continue;
         lines_of_one /= inside.extent;
@@ -185,29 +185,31 @@ class Schedule::Prefetching {
     return std::min(line / step->coefficient, loop_.extent);
   }
 
-  const Schedule& schedule_;
-  const StageState& state_;
-  const Loop& loop_;
+  const LoopTree& tree_;
+  const ScheduledStage& state_;
+  const StageLoop& loop_;
   const Bounds bounds_;
   std::vector<Stmt> statements_;
 };
 
-std::vector<Stmt> Schedule::Prefetches(const StageState& state, const Loop& loop) const {
+}  // namespace
+
+std::vector<Stmt> PrefetchesAt(const LoopTree& tree, const ScheduledStage& state, const StageLoop& loop) {
   if (loop.prefetches.empty()) return {};
-  return Prefetching(*this, state, loop).Run();
+  return Prefetching(tree, state, loop).Run();
 }
 
-absl::Status Schedule::PrefetchImpl(const Primitive& p) {
-  const bool next_tile = p.op == "prefetch_next_tile";
-  ASSIGN_OR_RETURN(const LoopRef ref, FindLoop(p.names[1]));
-  const StageState& state = *ref.state;
-  Loop& loop = ref.state->loops[ref.index];
-  if (!FindRead(state.stage, p.names[0]))
-    return InvalidInput(p.op, ": stage '", state.stage.name, "' does not read '", p.names[0], "'");
-  if (loop.kind != LoopKind::kSerial) return InvalidInput(p.op, ": loop '", loop.name, "' is not serial");
+absl::Status AddPrefetch(LoopTree& tree, const std::string& buffer, const std::string& name, bool next_tile) {
+  const std::string_view op = next_tile ? "prefetch_next_tile" : "prefetch";
+  ASSIGN_OR_RETURN(const LoopRef ref, tree.FindLoop(name));
+  const ScheduledStage& state = *ref.state;
+  StageLoop& loop = ref.loop();
+  if (!FindRead(state.stage, buffer))
+    return InvalidInput(op, ": stage '", state.stage.name, "' does not read '", buffer, "'");
+  if (loop.kind != LoopKind::kSerial) return InvalidInput(op, ": loop '", loop.name, "' is not serial");
   if (next_tile && state.attached_to.empty())
-    return InvalidInput(p.op, ": stage '", state.stage.name, "' is not computed at a loop");
-  loop.prefetches.push_back({p.names[0], next_tile});
+    return InvalidInput(op, ": stage '", state.stage.name, "' is not computed at a loop");
+  loop.prefetches.push_back({buffer, next_tile});
   return absl::OkStatus();
 }
 

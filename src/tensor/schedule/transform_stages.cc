@@ -1,9 +1,9 @@
-// The primitives that add, replace and remove stages.
-#include <algorithm>
+#include "tensor/schedule/transform_stages.h"
+
+#include <map>
 #include <utility>
 
 #include "base/status.h"
-#include "tensor/schedule.h"
 #include "tensor/schedule_expr.h"
 
 namespace attune {
@@ -30,19 +30,17 @@ std::vector<Axis> CopyAxes(const std::vector<Axis>& axes, std::map<const VarNode
 
 }  // namespace
 
-absl::Status Schedule::InlineImpl(const Primitive& p) {
-  ASSIGN_OR_RETURN(StageState* const state, FindStage(p.names[0]));
+absl::Status InlineStage(LoopTree& tree, const std::string& name) {
+  ASSIGN_OR_RETURN(ScheduledStage* const state, tree.FindStage(name));
   const Stage& stage = state->stage;
   if (stage.is_reduction() || stage.is_imperative()) {
     return InvalidInput("inline: stage '", stage.name, "' is no formula");
   }
-  for (const LoopNest::Param& param : def_.params) {
-    if (param.buffer == stage.output) return InvalidInput("inline: stage '", stage.name, "' is an output");
-  }
+  if (tree.IsParameter(stage.output)) return InvalidInput("inline: stage '", stage.name, "' is an output");
   if (!state->attached_to.empty())
     return InvalidInput("inline: stage '", stage.name, "' is computed at a loop already");
-  RETURN_IF_ERROR(CheckNothingComputedAt(*state, p.op));
-  RETURN_IF_ERROR(CheckReadByFormulas(*state, p.op));
+  RETURN_IF_ERROR(tree.CheckNothingComputedAt(*state, "inline"));
+  RETURN_IF_ERROR(tree.CheckReadByFormulas(*state, "inline"));
   ExprRewriter rewriter;
   rewriter.load = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
     if (buffer != stage.output) return Expr();
@@ -50,27 +48,27 @@ absl::Status Schedule::InlineImpl(const Primitive& p) {
     for (size_t i = 0; i < indices.size(); ++i) values[stage.axes[i].var.get()] = indices[i];
     return ReplaceVars(stage.value, values);
   };
-  for (const auto& other : stages_) {
-    if (other.get() == state || other->inlined) continue;
-    if (other->stage.value) other->stage.value = Rewrite(other->stage.value, rewriter);
-    if (other->stage.where) other->stage.where = Rewrite(other->stage.where, rewriter);
+  for (ScheduledStage& other : tree.stages()) {
+    if (&other == state || other.inlined) continue;
+    if (other.stage.value) other.stage.value = Rewrite(other.stage.value, rewriter);
+    if (other.stage.where) other.stage.where = Rewrite(other.stage.where, rewriter);
   }
   state->inlined = true;
   return absl::OkStatus();
 }
 
-absl::Status Schedule::CacheWriteImpl(const Primitive& p) {
-  ASSIGN_OR_RETURN(StageState* const state, FindStage(p.names[0]));
+absl::Status CacheWrite(LoopTree& tree, const std::string& name) {
+  ASSIGN_OR_RETURN(ScheduledStage* const state, tree.FindStage(name));
   Stage& stage = state->stage;
   if (stage.is_imperative()) return InvalidInput("cache_write: stage '", stage.name, "' is imperative");
   if (!state->attached_to.empty())
     return InvalidInput("cache_write: stage '", stage.name, "' is computed at a loop already");
-  RETURN_IF_ERROR(CheckNothingComputedAt(*state, p.op));
-  RETURN_IF_ERROR(CheckNewName(stage.name + ".acc", p.op));
-  auto computed = std::make_unique<StageState>();
-  computed->stage = stage;
-  computed->stage.name = stage.name + ".acc";
-  computed->stage.output = MakeBuffer(computed->stage.name, stage.output->dtype, stage.output->shape);
+  RETURN_IF_ERROR(tree.CheckNothingComputedAt(*state, "cache_write"));
+  RETURN_IF_ERROR(tree.CheckNewName(stage.name + ".acc", "cache_write"));
+  ScheduledStage computed;
+  computed.stage = stage;
+  computed.stage.name = stage.name + ".acc";
+  computed.stage.output = MakeBuffer(computed.stage.name, stage.output->dtype, stage.output->shape);
   Stage copy;
   copy.name = stage.name;
   copy.output = stage.output;
@@ -78,74 +76,74 @@ absl::Status Schedule::CacheWriteImpl(const Primitive& p) {
   copy.axes = CopyAxes(stage.axes, values);
   std::vector<Expr> indices;
   for (const Axis& axis : copy.axes) indices.push_back(Expr(axis.var));
-  copy.value = Load(computed->stage.output, indices);
+  copy.value = Load(computed.stage.output, indices);
   stage = std::move(copy);
-  ResetLoops(*state);
-  ResetLoops(*computed);
-  InsertBefore(*state, std::move(computed));
+  LoopTree::ResetLoops(*state);
+  LoopTree::ResetLoops(computed);
+  tree.InsertBefore(*state, std::move(computed));
   return absl::OkStatus();
 }
 
-absl::Status Schedule::CacheReadImpl(const Primitive& p) {
-  ASSIGN_OR_RETURN(StageState* const reader, FindStage(p.names[1]));
-  const Buffer source = FindRead(reader->stage, p.names[0]);
-  if (!source) return InvalidInput("cache_read: stage '", p.names[1], "' does not read '", p.names[0], "'");
-  if (reader->follows())
-    return InvalidInput("cache_read: stage '", p.names[1], "' is computed after another one");
-  if (AttachedStageOf(source) != nullptr)
-    return InvalidInput("cache_read: '", p.names[0], "' is computed at a loop");
-  RETURN_IF_ERROR(CheckNewName(absl::StrCat(p.names[0], ".", p.names[1]), p.op));
-  auto cache = std::make_unique<StageState>();
-  cache->stage.name = absl::StrCat(p.names[0], ".", p.names[1]);
-  cache->stage.output = MakeBuffer(cache->stage.name, source->dtype, source->shape);
+absl::Status CacheRead(LoopTree& tree, const std::string& buffer, const std::string& stage) {
+  ASSIGN_OR_RETURN(ScheduledStage* const reader, tree.FindStage(stage));
+  const Buffer source = FindRead(reader->stage, buffer);
+  if (!source) return InvalidInput("cache_read: stage '", stage, "' does not read '", buffer, "'");
+  if (reader->follows()) return InvalidInput("cache_read: stage '", stage, "' is computed after another one");
+  if (tree.AttachedStageOf(source) != nullptr)
+    return InvalidInput("cache_read: '", buffer, "' is computed at a loop");
+  RETURN_IF_ERROR(tree.CheckNewName(absl::StrCat(buffer, ".", stage), "cache_read"));
+  ScheduledStage cache;
+  cache.stage.name = absl::StrCat(buffer, ".", stage);
+  cache.stage.output = MakeBuffer(cache.stage.name, source->dtype, source->shape);
   std::vector<Expr> indices;
   for (size_t i = 0; i < source->shape.size(); ++i) {
-    cache->stage.axes.push_back({MakeVar(absl::StrCat("i", i)), source->shape[i]});
-    indices.push_back(Expr(cache->stage.axes.back().var));
+    cache.stage.axes.push_back({MakeVar(absl::StrCat("i", i)), source->shape[i]});
+    indices.push_back(Expr(cache.stage.axes.back().var));
   }
-  cache->stage.value = Load(source, indices);
-  ResetLoops(*cache);
-  reader->stage.value = ReplaceBuffer(reader->stage.value, source, cache->stage.output);
-  reader->stage.where = ReplaceBuffer(reader->stage.where, source, cache->stage.output);
-  InsertBefore(*reader, std::move(cache));
+  cache.stage.value = Load(source, indices);
+  LoopTree::ResetLoops(cache);
+  reader->stage.value = ReplaceBuffer(reader->stage.value, source, cache.stage.output);
+  reader->stage.where = ReplaceBuffer(reader->stage.where, source, cache.stage.output);
+  tree.InsertBefore(*reader, std::move(cache));
   return absl::OkStatus();
 }
 
-absl::Status Schedule::RfactorImpl(const Primitive& p) {
-  ASSIGN_OR_RETURN(StageState* const state, FindStage(p.names[0]));
-  ASSIGN_OR_RETURN(const LoopRef ref, FindLoop(p.names[1]));
+absl::Status FactorReduction(LoopTree& tree, const std::string& name, const std::string& loop_name,
+                             int64_t axis_number) {
+  ASSIGN_OR_RETURN(ScheduledStage* const state, tree.FindStage(name));
+  ASSIGN_OR_RETURN(const LoopRef ref, tree.FindLoop(loop_name));
   Stage& stage = state->stage;
-  if (ref.state != state || !state->loops[ref.index].reduce) {
-    return InvalidInput("rfactor: '", p.names[1], "' is no reduce loop of stage '", p.names[0], "'");
+  if (ref.state != state || !ref.loop().reduce) {
+    return InvalidInput("rfactor: '", loop_name, "' is no reduce loop of stage '", name, "'");
   }
   if (!state->attached_to.empty())
     return InvalidInput("rfactor: stage '", stage.name, "' is computed at a loop already");
-  RETURN_IF_ERROR(CheckNothingComputedAt(*state, p.op));
-  RETURN_IF_ERROR(CheckNewName(stage.name + ".rf", p.op));
+  RETURN_IF_ERROR(tree.CheckNothingComputedAt(*state, "rfactor"));
+  RETURN_IF_ERROR(tree.CheckNewName(stage.name + ".rf", "rfactor"));
   const auto rank = static_cast<int64_t>(stage.axes.size());
-  const int64_t place = p.numbers[0] == kLast ? rank : p.numbers[0];
+  const int64_t place = axis_number == kLastAxis ? rank : axis_number;
   if (place < 0 || place > rank)
     return InvalidInput("rfactor: stage '", stage.name, "' can have no axis ", place, " more");
   // The new stage has the old one's axes and the loop as axes; every other reduce loop reduces.
-  auto factored = std::make_unique<StageState>();
-  Stage& rf = factored->stage;
+  ScheduledStage factored;
+  Stage& rf = factored.stage;
   rf.name = stage.name + ".rf";
   rf.combiner = stage.combiner;
   rf.init = stage.init;
   std::map<const VarNode*, Expr> loop_values, axis_values;
   rf.axes = CopyAxes(stage.axes, axis_values);
-  for (const Loop& loop : state->loops) {
+  for (const StageLoop& loop : state->loops) {
     if (!loop.reduce) continue;
     const bool prefixed = loop.name.starts_with(stage.name + ".");
     const Axis axis{MakeVar(prefixed ? loop.name.substr(stage.name.size() + 1) : loop.name), loop.extent};
     loop_values[loop.var.get()] = Expr(axis.var);
-    if (loop.name == p.names[1]) {
+    if (loop.name == loop_name) {
       rf.axes.insert(rf.axes.begin() + place, axis);
     } else {
       rf.reduce_axes.push_back(axis);
     }
   }
-  if (rf.reduce_axes.empty()) return InvalidInput("rfactor: '", p.names[1], "' is the only reduce loop");
+  if (rf.reduce_axes.empty()) return InvalidInput("rfactor: '", loop_name, "' is the only reduce loop");
   for (const Axis& axis : stage.reduce_axes) {
     axis_values[axis.var.get()] = ReplaceVars(state->axis_values[axis.var.get()], loop_values);
   }
@@ -153,7 +151,7 @@ absl::Status Schedule::RfactorImpl(const Primitive& p) {
   rf.where = ReplaceVars(stage.where, axis_values);
   for (const Expr& guard : state->guards) {
     bool reduces = false;
-    for (const Loop& loop : state->loops) reduces |= loop.reduce && Mentions(guard, loop.var);
+    for (const StageLoop& loop : state->loops) reduces |= loop.reduce && Mentions(guard, loop.var);
     if (!reduces) continue;
     const Expr renamed = ReplaceVars(guard, loop_values);
     rf.where = rf.where ? And(rf.where, renamed) : renamed;
@@ -162,7 +160,7 @@ absl::Status Schedule::RfactorImpl(const Primitive& p) {
   const Axis& reduced = rf.axes[static_cast<size_t>(place)];
   shape.insert(shape.begin() + place, reduced.extent);
   rf.output = MakeBuffer(rf.name, stage.output->dtype, shape);
-  ResetLoops(*factored);
+  LoopTree::ResetLoops(factored);
 
   const Axis last{MakeVar(reduced.var->name), reduced.extent};
   std::vector<Expr> indices;
@@ -171,8 +169,8 @@ absl::Status Schedule::RfactorImpl(const Primitive& p) {
   stage.reduce_axes = {last};
   stage.value = Load(rf.output, indices);
   stage.where = Expr();
-  ResetLoops(*state);
-  InsertBefore(*state, std::move(factored));
+  LoopTree::ResetLoops(*state);
+  tree.InsertBefore(*state, std::move(factored));
   return absl::OkStatus();
 }
 

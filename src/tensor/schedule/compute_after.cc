@@ -4,12 +4,17 @@
 // it, and farther away after the whole nest. Idea: an iteration writes either one index of an axis or all of
 // them. A stage that reads the former by axes of its own has elements that are made of this iteration alone,
 // and no two iterations make the same: these are computed at its end, whatever thread it is in.
+#include "tensor/schedule/compute_after.h"
+
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "base/status.h"
-#include "tensor/schedule.h"
 #include "tensor/schedule_expr.h"
 
 namespace attune {
@@ -20,20 +25,22 @@ absl::Status Error(const Parts&... why) {
   return InvalidInput("compute_after: ", why...);
 }
 
-}  // namespace
+// Of each axis of what an iteration of a loop computes: its one index, or nothing where that is all of the
+// axis.
+using Written = std::vector<std::optional<Expr>>;
 
-absl::StatusOr<Schedule::Written> Schedule::WrittenIn(const LoopRef& at) const {
+absl::StatusOr<Written> WrittenIn(const LoopTree& tree, const LoopRef& at) {
   const Stage& producer = at.state->stage;
   std::set<const VarNode*> inner;  // the variables of the loops inside
   for (size_t i = 0; i < at.state->loops.size(); ++i) {
-    const Loop& loop = at.state->loops[i];
+    const StageLoop& loop = at.state->loops[i];
     if (i > at.index) {
       inner.insert(loop.var.get());
     } else if (loop.reduce) {
       return Error("loop '", loop.name, "' around the elements of '", producer.name, "' reduces");
     }
   }
-  const Bounds bounds = LoopBounds();
+  const Bounds bounds = tree.LoopBounds();
   Written written;
   for (const Axis& axis : producer.axes) {
     const Span span = SpanOf(at.state->axis_values.at(axis.var.get()), bounds, inner);
@@ -49,9 +56,11 @@ absl::StatusOr<Schedule::Written> Schedule::WrittenIn(const LoopRef& at) const {
   return written;
 }
 
-absl::StatusOr<Schedule::AxisValues> Schedule::MadeOf(const Written& written, const Stage& producer,
-                                                      const Stage& reader) const {
-  const Bounds bounds = LoopBounds();
+// The axes of `reader` that have one index for what is made of that, with the index.
+using AxisValues = std::map<const VarNode*, Expr>;
+absl::StatusOr<AxisValues> MadeOf(const LoopTree& tree, const Written& written, const Stage& producer,
+                                  const Stage& reader) {
+  const Bounds bounds = tree.LoopBounds();
   AxisValues values;
   absl::Status status;
   bool reads = false;
@@ -79,49 +88,52 @@ absl::StatusOr<Schedule::AxisValues> Schedule::MadeOf(const Written& written, co
   return values;
 }
 
-absl::Status Schedule::ComputeAfterImpl(const Primitive& p) {
-  ASSIGN_OR_RETURN(StageState* const state, FindStage(p.names[0]));
-  ASSIGN_OR_RETURN(const LoopRef at, FindLoop(p.names[1]));
+}  // namespace
+
+absl::Status ComputeStageAfter(LoopTree& tree, const std::string& name, const std::string& loop_name) {
+  ASSIGN_OR_RETURN(ScheduledStage* const state, tree.FindStage(name));
+  ASSIGN_OR_RETURN(const LoopRef at, tree.FindLoop(loop_name));
   const Stage &stage = state->stage, &producer = at.state->stage;
-  const auto made = std::ranges::find(stages_, at.state, &std::unique_ptr<StageState>::get);
-  if (std::none_of(made + 1, stages_.end(), [&](const auto& later) { return later.get() == state; }))
+  const auto made =
+      std::ranges::find_if(tree.stages(), [&](const ScheduledStage& one) { return &one == at.state; });
+  const auto next = std::next(made), end = tree.stages().end();
+  if (std::none_of(next, end, [&](const ScheduledStage& later) { return &later == state; }))
     return Error("stage '", stage.name, "' is not computed after '", producer.name, "'");
   if (stage.is_imperative()) return Error("stage '", stage.name, "' is imperative");
-  for (const StageState* one : {state, at.state}) {
+  for (const ScheduledStage* one : {state, at.state}) {
     if (!one->attached_to.empty())
       return Error("stage '", one->stage.name, "' is computed at a loop already");
   }
   if (!producer.is_reduction() && producer.where)
     return Error("stage '", producer.name, "' computes a part of its output only");
-  RETURN_IF_ERROR(CheckNothingComputedAt(*state, p.op));
-  RETURN_IF_ERROR(CheckReadByFormulas(*at.state, p.op));
+  RETURN_IF_ERROR(tree.CheckNothingComputedAt(*state, "compute_after"));
+  RETURN_IF_ERROR(tree.CheckReadByFormulas(*at.state, "compute_after"));
   absl::Status later;
   VisitFormulas(stage, [&](const Expr& e) {
-    const auto computes = [&](const auto& other) { return other->stage.output == e->buffer; };
-    const auto found =
-        e->kind == ExprKind::kLoad ? std::find_if(made + 1, stages_.end(), computes) : stages_.end();
-    if (found != stages_.end())
-      later.Update(Error("stage '", stage.name, "' reads what '", (*found)->stage.name, "' computes later"));
+    const auto computes = [&](const ScheduledStage& other) { return other.stage.output == e->buffer; };
+    const auto found = e->kind == ExprKind::kLoad ? std::find_if(next, end, computes) : end;
+    if (found != end)
+      later.Update(Error("stage '", stage.name, "' reads what '", found->stage.name, "' computes later"));
   });
   RETURN_IF_ERROR(later);
-  ASSIGN_OR_RETURN(const Written written, WrittenIn(at));
-  ASSIGN_OR_RETURN(const AxisValues values, MadeOf(written, producer, stage));
+  ASSIGN_OR_RETURN(const Written written, WrittenIn(tree, at));
+  ASSIGN_OR_RETURN(const AxisValues values, MadeOf(tree, written, producer, stage));
 
-  std::vector<Loop> loops = state->loops;
+  std::vector<StageLoop> loops = state->loops;
   for (const auto& [axis, value] : values) {
     const Expr& own = state->axis_values.at(axis);
-    const auto is_of_axis = [&](const Loop& loop) {
+    const auto is_of_axis = [&](const StageLoop& loop) {
       return own->kind == ExprKind::kVar && own->var == loop.var;
     };
     if (std::erase_if(loops, is_of_axis) == 0)
       return Error("loops of stage '", stage.name, "' are split or fused already");
   }
-  for (const Loop& loop : state->loops) {
+  for (const StageLoop& loop : state->loops) {
     if (loop.kind == LoopKind::kParallel) return Error("loop '", loop.name, "' is parallel");
   }
   state->loops = std::move(loops);
   for (const auto& [axis, value] : values) state->axis_values.at(axis) = value;
-  state->attached_to = p.names[1];
+  state->attached_to = loop_name;
   return absl::OkStatus();
 }
 

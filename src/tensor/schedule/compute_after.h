@@ -1,0 +1,17 @@
+// Computes a stage at the end of the iterations that make what it reads.
+#ifndef ATTUNE_TENSOR_SCHEDULE_COMPUTE_AFTER_H_
+#define ATTUNE_TENSOR_SCHEDULE_COMPUTE_AFTER_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "tensor/schedule/loop_tree.h"
+
+namespace attune {
+
+// ComputeAfter. Returns an error, and leaves the tree as it was, where it does not apply.
+absl::Status ComputeStageAfter(LoopTree& tree, const std::string& name, const std::string& loop);
+
+}  // namespace attune
+
+#endif  // ATTUNE_TENSOR_SCHEDULE_COMPUTE_AFTER_H_

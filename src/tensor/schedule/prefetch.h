@@ -1,0 +1,21 @@
+// Which lines a loop brings into a cache ahead of their use.
+#ifndef ATTUNE_TENSOR_SCHEDULE_PREFETCH_H_
+#define ATTUNE_TENSOR_SCHEDULE_PREFETCH_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "tensor/schedule/loop_tree.h"
+
+namespace attune {
+
+// Prefetch, or PrefetchNextTile. Returns an error, and leaves the tree as it was, where it does not apply.
+absl::Status AddPrefetch(LoopTree& tree, const std::string& buffer, const std::string& loop, bool next_tile);
+
+// What an iteration of the loop, one of the stage's, prefetches.
+std::vector<Stmt> PrefetchesAt(const LoopTree& tree, const ScheduledStage& state, const StageLoop& loop);
+
+}  // namespace attune
+
+#endif  // ATTUNE_TENSOR_SCHEDULE_PREFETCH_H_

@@ -1,0 +1,185 @@
+#include "tensor/schedule/transform_loops.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/checked.h"
+#include "base/status.h"
+#include "tensor/schedule_expr.h"
+
+namespace attune {
+namespace {
+
+// Traces may come from anywhere: these keep the arithmetic on extents from overflowing.
+constexpr int64_t kMaxFactor = 1 << 30;
+constexpr int64_t kMaxExtent = int64_t{1} << 40;
+
+std::string_view OpThatMarks(LoopKind kind) {
+  switch (kind) {
+    case LoopKind::kUnrolled:
+      return "unroll";
+    case LoopKind::kVectorized:
+      return "vectorize";
+    case LoopKind::kParallel:
+      return "parallel";
+    case LoopKind::kDot:
+      return "dot";
+    case LoopKind::kMatrix:
+      return "matrix";
+    case LoopKind::kBound:
+      return "bind";
+    case LoopKind::kSerial:
+      break;
+  }
+  return "mark";
+}
+
+absl::Status CheckParallel(const LoopRef& ref) {
+  const StageLoop& loop = ref.loop();
+  if (loop.reduce) return InvalidInput("parallel: loop '", loop.name, "' reduces");
+  if (ref.index != 0 || !ref.state->attached_to.empty()) {
+    return InvalidInput("parallel: loop '", loop.name, "' is not the outermost loop of a root stage");
+  }
+  if (loop.peel_front + loop.peel_back > 0) return InvalidInput("parallel: loop '", loop.name, "' is peeled");
+  return absl::OkStatus();
+}
+
+absl::Status CheckDot(const LoopRef& ref) {
+  const std::vector<StageLoop>& loops = ref.state->loops;
+  const StageLoop& loop = ref.loop();
+  if (!loop.reduce) return InvalidInput("dot: loop '", loop.name, "' does not reduce");
+  if (ref.index + 1 != loops.size() || ref.index == 0 || loops[ref.index - 1].kind != LoopKind::kVectorized)
+    return InvalidInput("dot: loop '", loop.name, "' is not the innermost, directly in a vectorized one");
+  return absl::OkStatus();
+}
+
+absl::Status CheckMatrix(const LoopRef& ref) {
+  const std::vector<StageLoop>& loops = ref.state->loops;
+  const StageLoop& loop = ref.loop();
+  if (loop.reduce) return InvalidInput("matrix: loop '", loop.name, "' reduces");
+  bool has_columns = false;
+  for (size_t i = ref.index + 1; i < loops.size(); ++i) {
+    if (loops[i].kind == LoopKind::kSerial)
+      return InvalidInput("matrix: loop '", loops[i].name, "' inside of '", loop.name, "' is not marked");
+    has_columns |= loops[i].kind == LoopKind::kVectorized;
+  }
+  if (!has_columns) return InvalidInput("matrix: no loop inside of '", loop.name, "' is vectorized");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status SplitLoop(LoopTree& tree, const std::string& name, int64_t factor, bool overlapping) {
+  const std::string_view op = overlapping ? "split_overlapping" : "split";
+  ASSIGN_OR_RETURN(const LoopRef ref, tree.FindLoop(name));
+  const StageLoop loop = ref.loop();
+  if (factor < 1) return InvalidInput(op, ": factor ", factor, " of loop '", loop.name, "' is not positive");
+  if (factor > (overlapping ? loop.extent : kMaxFactor))
+    return InvalidInput(op, ": factor ", factor, " of loop '", loop.name, "' is too large");
+  RETURN_IF_ERROR(tree.CheckPlain(loop, op));
+  StageLoop outer = loop, inner = loop;
+  outer.name = loop.name + ".o";
+  inner.name = loop.name + ".i";
+  outer.var = MakeVar(outer.name);
+  inner.var = MakeVar(inner.name);
+  outer.extent = CeilDiv(loop.extent, factor);
+  inner.extent = factor;
+  const bool even = loop.extent % factor == 0;
+  const Expr begin = Expr(outer.var) * factor;
+  const Expr first = overlapping && !even ? Min(begin, Expr(loop.extent - factor)) : begin;
+  const Expr value = first + Expr(inner.var);
+  tree.ReplaceVariable(loop.var, value);
+  if (!even) ref.state->guards.push_back(overlapping ? value >= begin : value < Expr(loop.extent));
+  auto& loops = ref.state->loops;
+  loops[ref.index] = outer;
+  loops.insert(loops.begin() + static_cast<ptrdiff_t>(ref.index) + 1, inner);
+  return absl::OkStatus();
+}
+
+absl::Status FuseLoops(LoopTree& tree, const std::string& outer_name, const std::string& inner_name,
+                       const std::string& fused_name) {
+  ASSIGN_OR_RETURN(const LoopRef a, tree.FindLoop(outer_name));
+  ASSIGN_OR_RETURN(const LoopRef b, tree.FindLoop(inner_name));
+  if (a.state != b.state || a.index + 1 != b.index) {
+    return InvalidInput("fuse: '", inner_name, "' is not directly inside '", outer_name, "'");
+  }
+  auto& loops = a.state->loops;
+  const StageLoop outer = loops[a.index], inner = loops[b.index];
+  if (outer.reduce != inner.reduce)
+    return InvalidInput("fuse: only one of '", outer.name, "' and '", inner.name, "' reduces");
+  RETURN_IF_ERROR(tree.CheckPlain(outer, "fuse"));
+  RETURN_IF_ERROR(tree.CheckPlain(inner, "fuse"));
+  const std::optional<int64_t> extent = CheckedMul(outer.extent, inner.extent);
+  if (!extent || *extent > kMaxExtent)
+    return InvalidInput("fuse: '", outer.name, "' and '", inner.name, "' have too many iterations");
+  StageLoop fused = outer;
+  fused.name = fused_name;
+  if (fused.name != outer.name && fused.name != inner.name && tree.FindLoop(fused.name).ok())
+    return InvalidInput("fuse: there is a loop '", fused.name, "' already");
+  fused.var = MakeVar(fused.name);
+  fused.extent = *extent;
+  // A loop of one iteration leaves the other as it is: a quotient would be hard to see through once the loop
+  // is split and its last iterations guarded.
+  const int64_t width = std::max<int64_t>(inner.extent, 1);
+  const Expr whole(fused.var), zero(int64_t{0});
+  tree.ReplaceVariable(outer.var, outer.extent == 1 ? zero : width == 1 ? whole : FloorDiv(whole, width));
+  tree.ReplaceVariable(inner.var, outer.extent == 1 ? whole : width == 1 ? zero : FloorMod(whole, width));
+  loops[a.index] = fused;
+  loops.erase(loops.begin() + static_cast<ptrdiff_t>(b.index));
+  return absl::OkStatus();
+}
+
+absl::Status ReorderLoops(LoopTree& tree, const std::vector<std::string>& names) {
+  std::vector<size_t> places;
+  ScheduledStage* state = nullptr;
+  std::vector<StageLoop> picked;
+  for (const std::string& name : names) {
+    ASSIGN_OR_RETURN(const LoopRef ref, tree.FindLoop(name));
+    if (state != nullptr && ref.state != state)
+      return InvalidInput("reorder: '", name, "' belongs to another stage");
+    state = ref.state;
+    places.push_back(ref.index);
+    picked.push_back(state->loops[ref.index]);
+    RETURN_IF_ERROR(tree.CheckNothingComputedAt(name, "reorder"));
+  }
+  std::sort(places.begin(), places.end());
+  if (std::adjacent_find(places.begin(), places.end()) != places.end())
+    return InvalidInput("reorder: a loop is named twice");
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (picked[i].kind == LoopKind::kParallel && places[i] != 0)
+      return InvalidInput("reorder: parallel loop '", picked[i].name, "' would not be outermost");
+  }
+  // What is computed at a loop depends on which loops are around it.
+  for (size_t i = places.front(); i < places.back(); ++i) {
+    RETURN_IF_ERROR(tree.CheckNothingComputedAt(state->loops[i].name, "reorder"));
+  }
+  for (size_t i = 0; i < places.size(); ++i) state->loops[places[i]] = picked[i];
+  return absl::OkStatus();
+}
+
+absl::Status MarkLoop(LoopTree& tree, const std::string& name, LoopKind kind, const std::string& binding) {
+  ASSIGN_OR_RETURN(const LoopRef ref, tree.FindLoop(name));
+  StageLoop& loop = ref.loop();
+  if (loop.kind != LoopKind::kSerial)
+    return InvalidInput(OpThatMarks(kind), ": loop '", loop.name, "' is marked already");
+  if (kind == LoopKind::kParallel) RETURN_IF_ERROR(CheckParallel(ref));
+  if (kind == LoopKind::kDot) RETURN_IF_ERROR(CheckDot(ref));
+  if (kind == LoopKind::kMatrix) RETURN_IF_ERROR(CheckMatrix(ref));
+  loop.kind = kind;
+  loop.binding = binding;
+  return absl::OkStatus();
+}
+
+absl::Status PeelLoop(LoopTree& tree, const std::string& name, int64_t front, int64_t back) {
+  ASSIGN_OR_RETURN(const LoopRef ref, tree.FindLoop(name));
+  StageLoop& loop = ref.loop();
+  if (front < 0 || back < 0) return InvalidInput("peel: negative count");
+  if (loop.kind != LoopKind::kSerial) return InvalidInput("peel: loop '", loop.name, "' is not serial");
+  loop.peel_front = std::min(front, loop.extent);
+  loop.peel_back = std::min(back, loop.extent - loop.peel_front);
+  return absl::OkStatus();
+}
+
+}  // namespace attune

@@ -1,0 +1,26 @@
+// Primitives that transform loops. Each returns an error, and leaves the tree as it was, where it does not
+// apply; what each does is said in tensor/schedule.h.
+#ifndef ATTUNE_TENSOR_SCHEDULE_TRANSFORM_LOOPS_H_
+#define ATTUNE_TENSOR_SCHEDULE_TRANSFORM_LOOPS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "tensor/schedule/loop_tree.h"
+
+namespace attune {
+
+// Split, or SplitOverlapping.
+absl::Status SplitLoop(LoopTree& tree, const std::string& name, int64_t factor, bool overlapping);
+absl::Status FuseLoops(LoopTree& tree, const std::string& outer, const std::string& inner,
+                       const std::string& fused);
+absl::Status ReorderLoops(LoopTree& tree, const std::vector<std::string>& names);
+// Unroll, Vectorize, Parallel, Dot, Matrix and, with a binding, Bind.
+absl::Status MarkLoop(LoopTree& tree, const std::string& name, LoopKind kind, const std::string& binding);
+absl::Status PeelLoop(LoopTree& tree, const std::string& name, int64_t front, int64_t back);
+
+}  // namespace attune
+
+#endif  // ATTUNE_TENSOR_SCHEDULE_TRANSFORM_LOOPS_H_

@@ -1,0 +1,23 @@
+// Primitives that add, replace and remove stages. Each returns an error, and leaves the tree as it was, where
+// it does not apply; what each does is said in tensor/schedule.h.
+#ifndef ATTUNE_TENSOR_SCHEDULE_TRANSFORM_STAGES_H_
+#define ATTUNE_TENSOR_SCHEDULE_TRANSFORM_STAGES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "tensor/schedule/loop_tree.h"
+
+namespace attune {
+
+absl::Status InlineStage(LoopTree& tree, const std::string& name);
+absl::Status CacheWrite(LoopTree& tree, const std::string& name);
+absl::Status CacheRead(LoopTree& tree, const std::string& buffer, const std::string& stage);
+// Rfactor; the new axis is number `axis`, or the last one.
+inline constexpr int64_t kLastAxis = -1;
+absl::Status FactorReduction(LoopTree& tree, const std::string& name, const std::string& loop, int64_t axis);
+
+}  // namespace attune
+
+#endif  // ATTUNE_TENSOR_SCHEDULE_TRANSFORM_STAGES_H_
