@@ -68,10 +68,10 @@ FAULTS = [
           'const bool include_pad = !node.attrs().Has("count_include_pad");'),
     Fault("reflection_one_off", "src/lower/movement.cc",
           "return Min(Max(at, -at), Expr(2 * (size - 1)) - at);", "return Min(Max(at, -at), Expr(2 * size - 1) - at);"),
-    Fault("packed_tail", "src/tensor/schedule_pack.cc",
+    Fault("packed_tail", "src/tensor/schedule/pack.cc",
           "const Expr here = from.back() < Expr(size);", "const Expr here = from.back() < Expr(size - 1);"),
     # Code generation.
-    Fault("last_iteration_lost", "src/codegen/statements.cc",
+    Fault("last_iteration_lost", "src/codegen/nest_emitter.cc",
           "Value* end = bound(ir_.CreateAdd(part, ir_.getInt32(1)));",
           "Value* end = ir_.CreateSub(bound(ir_.CreateAdd(part, ir_.getInt32(1))), ir_.CreateZExt("
           "ir_.CreateICmpSGT(parts, ir_.getInt64(2)), ir_.getInt64Ty()));"),

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "codegen/emitter.h"
+#include "codegen/nest_emitter.h"
 #include "codegen/target_emitter.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LegacyPassManager.h"

@@ -1,21 +1,12 @@
-// Which unrolled loops read the same elements in several iterations.
-//
-// Problem: the taps of a convolution read overlapping inputs: with pixels x and taps k unrolled, in[x + k] is
-// one element for many pairs. Merged into one load each, as compilers do, these elements stay in registers
-// over all taps, beside accumulators that fill the register file already, and are spilled: a store and a
-// reload where a broadcast straight from memory would have been free. Idea: find the loops of a reduction
-// whose iterations share elements by way of another unrolled loop, and hide from the compiler that the
-// pointers of two iterations are equal. Cost: a register and a move for each iteration.
+#include "codegen/sharing.h"
+
 #include <algorithm>
 #include <cstdlib>
-#include <utility>
 
-#include "codegen/emitter.h"
+#include "codegen/indices.h"
 
 namespace attune {
 namespace {
-
-using llvm::Value;
 
 struct Contents {
   std::vector<Stmt> loops;
@@ -39,8 +30,8 @@ bool Uses(const Expr& e, const Var& var) {
 
 }  // namespace
 
-const std::vector<const BufferNode*>& NestEmitter::BuffersSharedBetweenIterations(const Stmt& loop) {
-  const auto [it, is_new] = shared_buffers_.try_emplace(loop.get());
+const std::vector<const BufferNode*>& SharedElements::BetweenIterations(const Stmt& loop) {
+  const auto [it, is_new] = known_.try_emplace(loop.get());
   std::vector<const BufferNode*>& shared = it->second;
   if (!is_new) return shared;
   Contents contents;
@@ -52,11 +43,12 @@ const std::vector<const BufferNode*>& NestEmitter::BuffersSharedBetweenIteration
     }
   }
   contents.loops.push_back(loop);
-  for (const Stmt& inner : contents.loops) bounds_.Set(inner->var, LoopInterval(inner));
+  for (const Stmt& inner : contents.loops) bounds_.Set(inner->var, LoopInterval(inner, bounds_));
   for (const Stmt& store : contents.stores) {
     VisitExpr(store->value, [&](const Expr& e) {
       if (e->kind != ExprKind::kLoad || e->buffer->space == MemorySpace::kRegister) return;
-      if (SharesElements(FlatIndex(e->buffer, e->args), contents.loops)) shared.push_back(e->buffer.get());
+      if (SharesElements(FlatIndex(e->buffer, e->args, bounds_), contents.loops))
+        shared.push_back(e->buffer.get());
     });
   }
   for (const Stmt& inner : contents.loops) bounds_.Unset(inner->var);
@@ -65,7 +57,7 @@ const std::vector<const BufferNode*>& NestEmitter::BuffersSharedBetweenIteration
 
 // Whether two iterations of the last loop, `distance` apart, meet in one element at different iterations of
 // one of the unrolled loops before it.
-bool NestEmitter::SharesElements(const Affine& flat, const std::vector<Stmt>& loops) const {
+bool SharedElements::SharesElements(const Affine& flat, const std::vector<Stmt>& loops) const {
   const Stmt& reduction = loops.back();
   const Affine::Term* step = flat.Find(reduction->var);
   if (step == nullptr) return false;
@@ -81,26 +73,6 @@ bool NestEmitter::SharesElements(const Affine& flat, const std::vector<Stmt>& lo
     }
   }
   return false;
-}
-
-// `pointer`, known from the scope at `depth` on, as the iteration that is being emitted shall see it: a copy
-// that nothing is known of, where the iteration shares elements of the buffer with others.
-Value* NestEmitter::Separate(const BufferNode* buffer, Value* pointer, size_t depth) {
-  if (separations_.empty() || depth > separations_.back().depth) return pointer;
-  const Separation& iteration = separations_.back();
-  const std::vector<const BufferNode*>& shared = *iteration.buffers;
-  if (std::find(shared.begin(), shared.end(), buffer) == shared.end()) return pointer;
-
-  Scope& scope = scopes_[iteration.depth];
-  for (const Scope::Pointer& known : scope.pointers) {
-    if (known.base == pointer && known.terms.empty()) return known.value;
-  }
-  const llvm::IRBuilder<>::InsertPointGuard guard(ir_);
-  ir_.SetInsertPoint(scope.entry->getTerminator());
-  Value* copy = target_emitter_.OpaqueCopy(ir_, pointer, RegisterClass::kGeneral,
-                                           absl::StrCat("copy ", opaque_copies_++));
-  scope.pointers.push_back({pointer, {}, copy});
-  return copy;
 }
 
 }  // namespace attune

@@ -1,9 +1,12 @@
-#include <algorithm>
-#include <utility>
+#include "codegen/nest_emitter.h"
 
-#include "base/checked.h"
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "base/status.h"
-#include "codegen/emitter.h"
+#include "codegen/indices.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
 
@@ -17,7 +20,6 @@ using llvm::Value;
 // instruction cache.
 constexpr int64_t kMaxStatements = 30'000;
 constexpr int64_t kMaxLanes = 256;
-constexpr int64_t kAlignment = 64;
 // Register buffers beyond this never fit in registers and would strain the stacks of the runtime's threads.
 constexpr int64_t kMaxRegisterBytes = 16 * 1024;
 
@@ -28,75 +30,56 @@ bool IsPoint(const Interval& i, int64_t value) { return i.is_point() && i.min ==
 NestEmitter::NestEmitter(llvm::Module* module, const LoopNest& nest, const Target& target,
                          const TargetEmitter& target_emitter, const CodegenOptions& options)
     : module_(module),
-      nest_(nest),
-      target_(target),
-      target_emitter_(target_emitter),
-      options_(options),
+      kernel_(nest.name),
       values_(module->getContext(), target_emitter),
-      ir_(values_.ir()) {
-  MakeAliasScopes();
-}
+      ir_(values_.ir()),
+      scopes_(values_),
+      buffers_(nest, options.may_alias, values_, scopes_),
+      memory_(values_, scopes_, buffers_),
+      expressions_(values_, scopes_, buffers_, memory_),
+      stores_(values_, scopes_, expressions_, memory_),
+      dots_(target, values_, scopes_, expressions_, memory_),
+      shared_(scopes_.bounds()),
+      planner_(target, scopes_.bounds()),
+      tiles_(target, values_, scopes_, expressions_) {}
 
 absl::Status NestEmitter::EmitPhase(const Stmt& root, const std::string& symbol) {
   llvm::Type* pointer = ir_.getPtrTy();
   auto* type = llvm::FunctionType::get(
       ir_.getInt32Ty(), {pointer, pointer, pointer, ir_.getInt32Ty(), ir_.getInt32Ty()}, false);
-  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module_);
-  scopes_.clear();
-  bases_.clear();
-  scratch_top_ = 0;
-  ir_.SetInsertPoint(BasicBlock::Create(module_->getContext(), "", function_));
-  Enter(NewBlock("entry"));
+  buffers_.BeginFunction();
+  scopes_.BeginFunction(llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module_));
   if (root->kind == StmtKind::kFor && root->loop == LoopKind::kParallel) {
     EmitParallel(root);
   } else {
     EmitStmt(root);
   }
-  FinishTiles();
+  tiles_.Finish();
   Leave();
   ir_.CreateRet(ir_.getInt32(0));
   return values_.status();
 }
 
-BasicBlock* NestEmitter::NewBlock(const char* name) {
-  return BasicBlock::Create(module_->getContext(), name, function_);
-}
-
 void NestEmitter::Enter(BasicBlock* entry) {
-  if (ir_.GetInsertBlock()->getTerminator() == nullptr) ir_.CreateBr(entry);
-  BasicBlock* body = NewBlock("body");
-  ir_.SetInsertPoint(entry);
-  ir_.CreateBr(body);
-  ir_.SetInsertPoint(body);
-  scopes_.push_back({entry, {}});
-  ForgetOperands();
+  scopes_.Enter(entry);
+  tiles_.ForgetOperands();
 }
 
 void NestEmitter::Leave() {
-  scopes_.pop_back();
-  ForgetOperands();
-}
-
-void NestEmitter::Bind(const Var& var, Value* value, Interval interval) {
-  bounds_.Set(var, interval);
-  bindings_[var.get()] = {value, scopes_.size() - 1};
-}
-
-void NestEmitter::Unbind(const Var& var) {
-  bounds_.Unset(var);
-  bindings_.erase(var.get());
+  scopes_.Leave();
+  tiles_.ForgetOperands();
 }
 
 void NestEmitter::EmitStmt(const Stmt& s) {
   if (s == nullptr || !values_.status().ok()) return;
   if (++emitted_ > kMaxStatements) {
-    return Fail(InvalidInput("kernel ", nest_.name, " unrolls to more than ", kMaxStatements, " statements"));
+    return Fail(InvalidInput("kernel ", kernel_, " unrolls to more than ", kMaxStatements, " statements"));
   }
-  memo_.clear();
-  contraction_ = Contraction();
+  expressions_.BeginStatement();
   switch (s->kind) {
     case StmtKind::kStore:
-      return EmitStore(s);
+      tiles_.ForgetOperands();
+      return stores_.Emit(s);
     case StmtKind::kFor:
       return EmitFor(s);
     case StmtKind::kIf:
@@ -115,15 +98,8 @@ void NestEmitter::EmitStmt(const Stmt& s) {
   }
 }
 
-// What the loop's variable can be inside of the body.
-Interval NestEmitter::LoopInterval(const Stmt& s) const {
-  const Interval min = bounds_.Range(s->min), extent = bounds_.Range(s->extent);
-  const bool unbounded = min.max >= Interval::kHigh / 2 || extent.max >= Interval::kHigh / 2;
-  return {min.min, unbounded ? Interval::kHigh : min.max + std::max<int64_t>(extent.max, 1) - 1};
-}
-
 void NestEmitter::EmitFor(const Stmt& s) {
-  const Interval extent = bounds_.Range(s->extent);
+  const Interval extent = scopes_.bounds().Range(s->extent);
   if (extent.max <= 0) return;
   const bool is_matrix = s->loop == LoopKind::kMatrix;
   if (IsPoint(extent, 1) && s->loop != LoopKind::kBound && !is_matrix) {
@@ -137,7 +113,8 @@ void NestEmitter::EmitFor(const Stmt& s) {
     case LoopKind::kVectorized:
       return EmitVectorized(s);
     case LoopKind::kDot:
-      return EmitDot(s);
+      if (!dots_.Emit(s)) EmitUnrolled(s);
+      return;
     case LoopKind::kMatrix:
       return EmitMatrix(s);
     case LoopKind::kParallel:
@@ -149,23 +126,22 @@ void NestEmitter::EmitFor(const Stmt& s) {
 }
 
 void NestEmitter::EmitSerial(const Stmt& s) {
-  Value* begin = EmitExpr(s->min);
-  Value* extent = EmitExpr(s->extent);
+  Value* begin = expressions_.Emit(s->min);
+  Value* extent = expressions_.Emit(s->extent);
   if (ValueBuilder::LanesOf(begin) > 1 || ValueBuilder::LanesOf(extent) > 1) {
     return Fail(InvalidInput("the bounds of loop ", s->var->name, " differ between lanes"));
   }
   Value* end = ir_.CreateAdd(begin, extent, "", false, true);
-  const bool runs = bounds_.Range(s->extent).min >= 1;
-  bounds_.Set(s->var, LoopInterval(s));
-  EmitLoop(s->var, begin, end, runs, s->body);
-  bounds_.Unset(s->var);
+  const bool runs = scopes_.bounds().Range(s->extent).min >= 1;
+  EmitLoop(s, begin, end, runs);
 }
 
-// A loop with its test at the end, behind one test that it runs at all unless that is known. The range of
-// `var` is set by the caller.
-void NestEmitter::EmitLoop(const Var& var, Value* begin, Value* end, bool runs, const Stmt& body) {
-  BasicBlock* loop = NewBlock(var->name.c_str());
-  BasicBlock* done = NewBlock("done");
+// A loop with its test at the end, behind one test that it runs at all unless that is known.
+void NestEmitter::EmitLoop(const Stmt& s, Value* begin, Value* end, bool runs) {
+  const Var& var = s->var;
+  const Interval interval = LoopInterval(s, scopes_.bounds());
+  BasicBlock* loop = scopes_.NewBlock(var->name.c_str());
+  BasicBlock* done = scopes_.NewBlock("done");
   BasicBlock* before = ir_.GetInsertBlock();
   if (runs) {
     ir_.CreateBr(loop);
@@ -175,9 +151,9 @@ void NestEmitter::EmitLoop(const Var& var, Value* begin, Value* end, bool runs, 
   Enter(loop);
   llvm::PHINode* phi = llvm::PHINode::Create(ir_.getInt64Ty(), 2, var->name, loop->begin());
   phi->addIncoming(begin, before);
-  bindings_[var.get()] = {phi, scopes_.size() - 1};
-  EmitStmt(body);
-  bindings_.erase(var.get());
+  scopes_.Bind(var, phi, interval);
+  EmitStmt(s->body);
+  scopes_.Unbind(var);
   Leave();
   Value* next = ir_.CreateAdd(phi, ir_.getInt64(1), "", false, true);
   phi->addIncoming(next, ir_.GetInsertBlock());
@@ -186,91 +162,90 @@ void NestEmitter::EmitLoop(const Var& var, Value* begin, Value* end, bool runs, 
 }
 
 void NestEmitter::EmitUnrolled(const Stmt& s) {
-  const Interval min = bounds_.Range(s->min), extent = bounds_.Range(s->extent);
+  const Interval min = scopes_.bounds().Range(s->min), extent = scopes_.bounds().Range(s->extent);
   if (!min.is_point() || !extent.is_point()) {
     return Fail(InvalidInput("unrolled loop ", s->var->name, " does not have constant bounds"));
   }
-  if (lanes_ && EmitInterleaved(s)) return;
-  const std::vector<const BufferNode*>& shared = BuffersSharedBetweenIterations(s);
+  if (scopes_.lanes() != nullptr && stores_.EmitInterleaved(s)) return tiles_.ForgetOperands();
+  const std::vector<const BufferNode*>& shared = shared_.BetweenIterations(s);
   for (int64_t i = min.min; i < min.min + extent.min && values_.status().ok(); ++i) {
-    Bind(s->var, ir_.getInt64(static_cast<uint64_t>(i)), {i, i});
+    scopes_.Bind(s->var, ir_.getInt64(static_cast<uint64_t>(i)), {i, i});
     if (shared.empty()) {
       EmitStmt(s->body);
     } else {
-      Enter(NewBlock("iteration"));
-      separations_.push_back({scopes_.size() - 1, &shared});
+      Enter(scopes_.NewBlock("iteration"));
+      expressions_.addresses().BeginIteration(shared);
       EmitStmt(s->body);
-      separations_.pop_back();
+      expressions_.addresses().EndIteration();
       Leave();
     }
-    Unbind(s->var);
+    scopes_.Unbind(s->var);
   }
 }
 
 void NestEmitter::EmitVectorized(const Stmt& s) {
-  const Interval extent = bounds_.Range(s->extent);
+  const Interval extent = scopes_.bounds().Range(s->extent);
   if (!extent.is_point() || extent.min > kMaxLanes) {
     return Fail(InvalidInput("vectorized loop ", s->var->name, " does not have a constant extent of at most ",
                              kMaxLanes));
   }
-  if (lanes_) return Fail(InvalidInput("vectorized loop ", s->var->name, " is inside of another"));
+  if (scopes_.lanes() != nullptr)
+    return Fail(InvalidInput("vectorized loop ", s->var->name, " is inside of another"));
   const int64_t lanes = extent.min;
   std::vector<llvm::Constant*> steps;
   for (int64_t i = 0; i < lanes; ++i) steps.push_back(ir_.getInt64(static_cast<uint64_t>(i)));
-  Value* first = values_.Broadcast(EmitExpr(s->min), lanes);
+  Value* first = values_.Broadcast(expressions_.Emit(s->min), lanes);
   Value* index = ir_.CreateAdd(first, llvm::ConstantVector::get(steps));
-  memo_.clear();
-  lanes_ = LaneLoop{s->var, s->min, lanes};
-  Bind(s->var, index, LoopInterval(s));
+  expressions_.ForgetValues();
+  scopes_.BeginLanes({s->var, s->min, lanes});
+  scopes_.Bind(s->var, index, LoopInterval(s, scopes_.bounds()));
   EmitStmt(s->body);
-  Unbind(s->var);
-  lanes_.reset();
+  scopes_.Unbind(s->var);
+  scopes_.EndLanes();
 }
 
 // This part's share of a root statement's iterations: [part · n / parts, (part + 1) · n / parts).
 // Rounding down, part p of `parts` ends where part 2p + 1 of twice as many does, as the ABI demands.
 void NestEmitter::EmitParallel(const Stmt& s) {
-  Value* extent = EmitExpr(s->extent);
-  Value* min = EmitExpr(s->min);
-  Value* parts = ir_.CreateSExt(function_->getArg(4), ir_.getInt64Ty());
+  Value* extent = expressions_.Emit(s->extent);
+  Value* min = expressions_.Emit(s->min);
+  Value* parts = ir_.CreateSExt(scopes_.function()->getArg(4), ir_.getInt64Ty());
   const auto bound = [&](Value* part) {
     Value* wide = ir_.CreateSExt(part, ir_.getInt64Ty());
     return ir_.CreateAdd(min, ir_.CreateUDiv(ir_.CreateMul(wide, extent), parts));
   };
-  Value* part = function_->getArg(3);
+  Value* part = scopes_.function()->getArg(3);
   Value* begin = bound(part);
   Value* end = bound(ir_.CreateAdd(part, ir_.getInt32(1)));
-  bounds_.Set(s->var, LoopInterval(s));
-  EmitLoop(s->var, begin, end, false, s->body);
-  bounds_.Unset(s->var);
+  EmitLoop(s, begin, end, /*runs=*/false);
 }
 
 void NestEmitter::EmitIf(const Stmt& s) {
-  if (const std::optional<bool> known = bounds_.Prove(s->condition)) {
+  if (const std::optional<bool> known = scopes_.bounds().Prove(s->condition)) {
     return EmitStmt(*known ? s->body : s->else_body);
   }
-  Value* condition = EmitExpr(s->condition);
-  memo_.clear();
+  Value* condition = expressions_.Emit(s->condition);
+  expressions_.ForgetValues();
   if (ValueBuilder::LanesOf(condition) > 1) return EmitMaskedIf(s, condition);
   EmitBranch(condition, s->body, s->else_body);
 }
 
 void NestEmitter::EmitMaskedIf(const Stmt& s, Value* condition) {
-  Value* outer = lanes_->mask;
-  lanes_->mask = outer == nullptr ? condition : ir_.CreateAnd(outer, condition);
+  Value* outer = scopes_.lanes()->mask;
+  scopes_.SetMask(outer == nullptr ? condition : ir_.CreateAnd(outer, condition));
   EmitStmt(s->body);
   if (s->else_body != nullptr) {
     Value* otherwise = ir_.CreateNot(condition);
-    lanes_->mask = outer == nullptr ? otherwise : ir_.CreateAnd(outer, otherwise);
+    scopes_.SetMask(outer == nullptr ? otherwise : ir_.CreateAnd(outer, otherwise));
     EmitStmt(s->else_body);
   }
-  lanes_->mask = outer;
+  scopes_.SetMask(outer);
 }
 
 void NestEmitter::EmitBranch(Value* condition, const Stmt& then_body, const Stmt& else_body) {
-  BasicBlock* then_block = NewBlock("then");
-  BasicBlock* done = NewBlock("endif");
-  BasicBlock* else_block = else_body == nullptr ? done : NewBlock("else");
+  BasicBlock* then_block = scopes_.NewBlock("then");
+  BasicBlock* done = scopes_.NewBlock("endif");
+  BasicBlock* else_block = else_body == nullptr ? done : scopes_.NewBlock("else");
   ir_.CreateCondBr(condition, then_block, else_block);
   Enter(then_block);
   EmitStmt(then_body);
@@ -288,53 +263,51 @@ void NestEmitter::EmitBranch(Value* condition, const Stmt& then_body, const Stmt
 // Runs `body` with the variable standing for the value: in a new scope unless the value is constant, since
 // what depends on the variable cannot be computed before this place.
 void NestEmitter::EmitBinding(const Var& var, const Expr& e, const Stmt& body) {
-  Value* value = EmitExpr(e);
-  const Interval range = IsInt(var->dtype) ? bounds_.Range(e) : Interval{};
+  Value* value = expressions_.Emit(e);
+  const Interval range = IsInt(var->dtype) ? scopes_.bounds().Range(e) : Interval{};
   const bool constant = llvm::isa<llvm::Constant>(value);
-  if (!constant) Enter(NewBlock("let"));
-  Bind(var, value, range);
+  if (!constant) Enter(scopes_.NewBlock("let"));
+  scopes_.Bind(var, value, range);
   EmitStmt(body);
-  Unbind(var);
+  scopes_.Unbind(var);
   if (!constant) Leave();
 }
 
 void NestEmitter::EmitAllocate(const Stmt& s) {
   const Buffer& buffer = s->buffer;
-  const int64_t bytes = RoundUp(buffer->num_elements() * DTypeSize(buffer->dtype), kAlignment);
-  const bool in_registers = buffer->space == MemorySpace::kRegister && bytes <= kMaxRegisterBytes;
   if (buffer->space == MemorySpace::kShared || buffer->space == MemorySpace::kGlobal) {
     return Fail(NotSupported("buffer ", buffer->name, " lives where this target has no memory"));
   }
-  if (in_registers) {
-    if (const std::optional<TilePlan> plan = PlanTiles(s)) return EmitTiled(s, *plan);
-    if (!bases_.contains(buffer.get())) {
-      llvm::Type* type = llvm::ArrayType::get(values_.MemoryType(buffer->dtype),
-                                              static_cast<uint64_t>(buffer->num_elements()));
-      auto* slot = new llvm::AllocaInst(type, 0, nullptr, llvm::Align(kAlignment), buffer->name,
-                                        function_->getEntryBlock().begin());
-      bases_[buffer.get()] = slot;
+  if (buffer->space == MemorySpace::kRegister && KernelBuffers::AllocatedBytes(buffer) <= kMaxRegisterBytes) {
+    if (scopes_.lanes() == nullptr) {
+      if (const std::optional<TilePlan> plan = planner_.Plan(s)) return EmitTiled(s, *plan);
     }
+    buffers_.AllocateInRegisters(buffer);
     return EmitStmt(s->body);
   }
-  Value* base;
-  {
-    const llvm::IRBuilder<>::InsertPointGuard at_entry(ir_);
-    ir_.SetInsertPoint(scopes_.front().entry->getTerminator());
-    base = ir_.CreateConstGEP1_64(ir_.getInt8Ty(), function_->getArg(2), static_cast<uint64_t>(scratch_top_));
-  }
-  bases_[buffer.get()] = base;
-  scratch_top_ += bytes;
-  scratch_bytes_ = std::max(scratch_bytes_, scratch_top_);
+  buffers_.AllocateInScratch(buffer);
   EmitStmt(s->body);
-  scratch_top_ -= bytes;
+  buffers_.FreeScratch(buffer);
+}
+
+void NestEmitter::EmitTiled(const Stmt& allocate, const TilePlan& plan) {
+  tiles_.Begin(allocate->buffer, plan);
+  EmitStmt(allocate->body);
+  tiles_.End(allocate->buffer);
+}
+
+void NestEmitter::EmitMatrix(const Stmt& s) {
+  const std::optional<TileStep> step = tiles_.is_active() ? planner_.Match(s) : std::nullopt;
+  if (!step || !tiles_.Holds(step->sums)) return EmitUnrolled(s);
+  tiles_.Emit(*step);
 }
 
 void NestEmitter::EmitWhile(const Stmt& s) {
-  BasicBlock* test = NewBlock("while");
-  BasicBlock* run = NewBlock("run");
-  BasicBlock* done = NewBlock("done");
+  BasicBlock* test = scopes_.NewBlock("while");
+  BasicBlock* run = scopes_.NewBlock("run");
+  BasicBlock* done = scopes_.NewBlock("done");
   Enter(test);
-  Value* condition = EmitExpr(s->condition);
+  Value* condition = expressions_.Emit(s->condition);
   if (ValueBuilder::LanesOf(condition) > 1) {
     return Fail(InvalidInput("a while loop's condition differs between lanes"));
   }
@@ -348,7 +321,7 @@ void NestEmitter::EmitWhile(const Stmt& s) {
 }
 
 void NestEmitter::EmitPrefetch(const Stmt& s) {
-  const Access access = Locate(s->buffer, s->indices);
+  const Access access = expressions_.Locate(s->buffer, s->indices);
   constexpr int kRead = 0, kKeepInSecondLevel = 2, kData = 1;
   ir_.CreateIntrinsic(
       llvm::Intrinsic::prefetch, {ir_.getPtrTy()},

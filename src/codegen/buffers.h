@@ -1,0 +1,70 @@
+// Where the buffers of a kernel lie: parameters, the scratch area, and slots that become registers.
+#ifndef ATTUNE_CODEGEN_BUFFERS_H_
+#define ATTUNE_CODEGEN_BUFFERS_H_
+
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "codegen/scopes.h"
+#include "codegen/values.h"
+#include "llvm/IR/Module.h"
+#include "tensor/stmt.h"
+
+namespace attune {
+
+// The arguments of the functions are those of kernel ABI v1: see codegen.h.
+class KernelBuffers {
+ public:
+  // All must outlive this; `may_alias` are pairs of parameters, by index, that may be the same memory.
+  KernelBuffers(const LoopNest& nest, const std::vector<std::pair<int, int>>& may_alias, ValueBuilder& values,
+                Scopes& scopes);
+
+  // Forgets what is known of the function before. The scratch area is empty.
+  void BeginFunction();
+
+  // Of parameters, the dims buffer, and what is allocated; an error for any other.
+  llvm::Value* BasePointer(const Buffer& buffer);
+
+  // A slot of the function's frame, which the optimizer makes registers of. The same one for each allocation
+  // of a buffer.
+  void AllocateInRegisters(const Buffer& buffer);
+  // The next bytes of the calling thread's scratch area, until they are freed, the last ones first.
+  void AllocateInScratch(const Buffer& buffer);
+  void FreeScratch(const Buffer& buffer);
+  // The most that any function has needed so far.
+  int64_t scratch_bytes() const { return scratch_bytes_; }
+  // Of a buffer in either, rounded up to whole cache lines.
+  static int64_t AllocatedBytes(const Buffer& buffer);
+
+  // Says of an access to the buffer which other memory it does not overlap with.
+  template <typename Instruction>
+  Instruction* Tag(const Buffer& buffer, Instruction* access) const {
+    TagAccess(buffer, access);
+    return access;
+  }
+
+ private:
+  // The sets of memory that an access belongs to and that it does not overlap with.
+  struct AliasScopes {
+    llvm::MDNode* own;
+    llvm::MDNode* others;
+  };
+
+  void MakeAliasScopes(const std::vector<std::pair<int, int>>& may_alias);
+  void TagAccess(const Buffer& buffer, llvm::Instruction* access) const;
+
+  const LoopNest& nest_;
+  ValueBuilder& values_;
+  llvm::IRBuilder<>& ir_;
+  Scopes& scopes_;
+  std::unordered_map<const BufferNode*, llvm::Value*> bases_;
+  std::unordered_map<const BufferNode*, AliasScopes> alias_scopes_;
+  AliasScopes scratch_alias_{};
+  int64_t scratch_top_ = 0, scratch_bytes_ = 0;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_CODEGEN_BUFFERS_H_
