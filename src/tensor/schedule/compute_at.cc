@@ -52,45 +52,53 @@ bool Holds(const std::vector<Expr>& guards, const Expr& condition, const Bounds&
   });
 }
 
-// The region of the producer's output that an iteration of the loop reads.
-absl::StatusOr<Region> RegionRead(const LoopTree& tree, const ScheduledStage& producer, const LoopRef& at,
-                                  bool within) {
-  // The stages inside the loop, and the loops inside it.
-  std::set<const ScheduledStage*> inside = {at.state};
+// What is computed in an iteration of a loop: stages, and the variables of the loops inside of it.
+struct Inside {
+  std::set<const ScheduledStage*> stages;
+  std::set<const VarNode*> variables;
+};
+
+Inside InsideOf(const LoopTree& tree, const LoopRef& at) {
+  Inside inside = {{at.state}, {}};
   std::set<std::string> loops;
-  std::set<const VarNode*> inner;
   for (size_t i = at.index; i < at.state->loops.size(); ++i) {
     loops.insert(at.state->loops[i].name);
-    if (i > at.index) inner.insert(at.state->loops[i].var.get());
+    if (i > at.index) inside.variables.insert(at.state->loops[i].var.get());
   }
   for (bool grown = true; grown;) {
     grown = false;
     for (const ScheduledStage& state : tree.stages()) {
-      if (inside.contains(&state) || !loops.contains(state.attached_to)) continue;
-      inside.insert(&state);
+      if (inside.stages.contains(&state) || !loops.contains(state.attached_to)) continue;
+      inside.stages.insert(&state);
       for (const StageLoop& loop : state.loops) {
         loops.insert(loop.name);
-        inner.insert(loop.var.get());
+        inside.variables.insert(loop.var.get());
       }
       grown = true;
     }
   }
+  return inside;
+}
 
+// Of each axis of the producer's output, what is read of it in an iteration of the loop.
+absl::StatusOr<std::vector<Span>> SpansRead(const LoopTree& tree, const ScheduledStage& producer,
+                                            const LoopRef& at) {
+  const Inside inside = InsideOf(tree, at);
   const Bounds bounds = tree.LoopBounds();
   const Buffer& buffer = producer.stage.output;
   std::vector<Span> spans;
   bool read_outside = false;
   for (const ScheduledStage& state : tree.stages()) {
     if (state.inlined || &state == &producer) continue;
-    const auto visit = [&](const Expr& e) {
+    VisitFormulas(state.stage, [&](const Expr& e) {
       if (e->kind != ExprKind::kLoad || e->buffer != buffer) return;
-      if (!inside.contains(&state)) {
+      if (!inside.stages.contains(&state)) {
         read_outside = true;
         return;
       }
       for (size_t d = 0; d < e->args.size(); ++d) {
         const Expr index = ReplaceVars(e->args[d], state.axis_values);
-        Span span = SpanOf(index, bounds, inner);
+        Span span = SpanOf(index, bounds, inside.variables);
         const std::set<const VarNode*> variables = Variables(index);
         span.guarded =
             std::ranges::any_of(state.guards, [&](const Expr& g) { return MentionsAny(g, variables); });
@@ -100,16 +108,21 @@ absl::StatusOr<Region> RegionRead(const LoopTree& tree, const ScheduledStage& pr
           Widen(spans[d], span);
         }
       }
-    };
-    VisitFormulas(state.stage, visit);
+    });
   }
-  const std::string& loop_name = at.state->loops[at.index].name;
+  const std::string& stage = producer.stage.name;
   if (read_outside)
-    return InvalidInput("compute_at: stage '", producer.stage.name, "' is also read outside of '", loop_name,
-                        "'");
+    return InvalidInput("compute_at: stage '", stage, "' is also read outside of '", at.loop().name, "'");
   if (spans.size() != buffer->shape.size())
-    return InvalidInput("compute_at: stage '", producer.stage.name, "' is not read in '", loop_name, "'");
+    return InvalidInput("compute_at: stage '", stage, "' is not read in '", at.loop().name, "'");
+  return spans;
+}
 
+// The region of the producer's output that an iteration of the loop reads.
+absl::StatusOr<Region> RegionRead(const LoopTree& tree, const ScheduledStage& producer, const LoopRef& at,
+                                  bool within) {
+  const Buffer& buffer = producer.stage.output;
+  ASSIGN_OR_RETURN(std::vector<Span> spans, SpansRead(tree, producer, at));
   Region region;
   for (size_t d = 0; d < spans.size(); ++d) {
     Span& span = spans[d];

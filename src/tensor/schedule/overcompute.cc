@@ -15,69 +15,92 @@ bool Intersect(const std::set<const VarNode*>& a, const std::set<const VarNode*>
   return std::any_of(a.begin(), a.end(), [&](const VarNode* v) { return b.contains(v); });
 }
 
+using Vars = std::set<const VarNode*>;
+
+// An index that conditions alone keep within its buffer: one that does not depend on an axis or a loop of a
+// condition is what it is without it, though one loop may be fused of both.
+struct Beyond {
+  Vars axes, loops;
+  absl::Status status;  // why its conditions are needed
+};
+
+std::vector<Beyond> ReadsBeyond(const LoopTree& tree, const ScheduledStage& state) {
+  const Bounds bounds = tree.LoopBounds();
+  std::vector<Beyond> beyond;
+  VisitExpr(state.stage.value, [&](const Expr& e) {
+    if (e->kind != ExprKind::kLoad) return;
+    const Expr load = tree.Resolve(state, e);  // of a region, where that is all there is
+    for (size_t i = 0; i < e->args.size(); ++i) {
+      const Interval range = bounds.Range(load->args[i]);
+      if (range.min >= 0 && range.max < load->buffer->shape[i]) continue;
+      beyond.push_back({Variables(e->args[i]), Variables(load->args[i]),
+                        InvalidInput("overcompute: stage '", state.stage.name, "' would read beyond axis ", i,
+                                     " of '", e->buffer->name, "'")});
+    }
+  });
+  return beyond;
+}
+
+// Tells the conditions that are needed to stay within buffers from those that are not.
+class Needs {
+ public:
+  explicit Needs(std::vector<Beyond> beyond) : beyond_(std::move(beyond)) {}
+
+  // Whether a condition is, on these variables: axes, or loops.
+  bool Has(const Vars& vars, Vars Beyond::* member) {
+    const auto index =
+        std::ranges::find_if(beyond_, [&](const Beyond& one) { return Intersect(one.*member, vars); });
+    if (index != beyond_.end()) needed_.Update(index->status);
+    is_free_ |= index == beyond_.end();
+    return index != beyond_.end();
+  }
+
+  // An error where all conditions so far are.
+  absl::Status status() const { return is_free_ ? absl::OkStatus() : needed_; }
+
+ private:
+  std::vector<Beyond> beyond_;
+  absl::Status needed_;
+  bool is_free_ = false;
+};
+
+// The axis whose end a guard keeps, or null: known by its value, whichever loops that is made of.
+const VarNode* AxisOf(const Expr& guard, const ScheduledStage& state, const Bounds& bounds) {
+  if (guard->kind != ExprKind::kOp || guard->args.empty()) return nullptr;
+  const auto axis = std::ranges::find_if(state.stage.axes, [&](const Axis& one) {
+    return AreEqual(guard->args[0], state.axis_values.at(one.var.get()), bounds);
+  });
+  return axis == state.stage.axes.end() ? nullptr : axis->var.get();
+}
+
 }  // namespace
 
 absl::Status OvercomputeStage(LoopTree& tree, const std::string& name) {
   ASSIGN_OR_RETURN(ScheduledStage* const state, tree.FindStage(name));
   if (!state->local) return InvalidInput("overcompute: stage '", name, "' is not computed at a loop");
   const Bounds bounds = tree.LoopBounds();
-  using Vars = std::set<const VarNode*>;
-  // Indices that conditions alone keep within their buffers: those that do not depend on an axis or a loop of
-  // a condition are what they are without it, though one loop may be fused of both.
-  struct Beyond {
-    Vars axes, loops;
-    absl::Status status;
-  };
-  std::vector<Beyond> beyond;
-  VisitExpr(state->stage.value, [&](const Expr& e) {
-    if (e->kind != ExprKind::kLoad) return;
-    const Expr load = tree.Resolve(*state, e);  // of a region, where that is all there is
-    for (size_t i = 0; i < e->args.size(); ++i) {
-      const Interval range = bounds.Range(load->args[i]);
-      if (range.min >= 0 && range.max < load->buffer->shape[i]) continue;
-      beyond.push_back({Variables(e->args[i]), Variables(load->args[i]),
-                        InvalidInput("overcompute: stage '", name, "' would read beyond axis ", i, " of '",
-                                     e->buffer->name, "'")});
-    }
-  });
   // Conditions on axes alone guard the output's end; those with reduce axes choose terms and stay.
   Vars reduce_axes, reduce_loops;
   for (const Axis& axis : state->stage.reduce_axes) reduce_axes.insert(axis.var.get());
   for (const StageLoop& loop : state->loops) {
     if (loop.reduce) reduce_loops.insert(loop.var.get());
   }
-  absl::Status needed;   // why a condition is
-  bool is_free = false;  // of one
-  const auto is_needed = [&](const Vars& vars, Vars Beyond::* member) {
-    const auto index =
-        std::ranges::find_if(beyond, [&](const Beyond& one) { return Intersect(one.*member, vars); });
-    if (index != beyond.end()) needed.Update(index->status);
-    is_free |= index == beyond.end();
-    return index != beyond.end();
-  };
+  Needs needs(ReadsBeyond(tree, *state));
   Expr kept;
   std::vector<Expr> parts, guards;
   if (state->stage.where) Conjuncts(state->stage.where, parts);
   for (const Expr& part : parts) {
     const Vars axes = Variables(part);
-    if (Intersect(axes, reduce_axes) || is_needed(axes, &Beyond::axes)) kept = kept ? And(kept, part) : part;
+    if (Intersect(axes, reduce_axes) || needs.Has(axes, &Beyond::axes)) kept = kept ? And(kept, part) : part;
   }
-  // The axis whose end a guard keeps, or null: known by its value, whichever loops that is made of.
-  const auto axis_of = [&](const Expr& guard) -> const VarNode* {
-    if (guard->kind != ExprKind::kOp || guard->args.empty()) return nullptr;
-    const auto axis = std::ranges::find_if(state->stage.axes, [&](const Axis& one) {
-      return AreEqual(guard->args[0], state->axis_values[one.var.get()], bounds);
-    });
-    return axis == state->stage.axes.end() ? nullptr : axis->var.get();
-  };
   for (const Expr& guard : state->guards) {
     const Vars loops = Variables(guard);
-    const VarNode* const axis = axis_of(guard);
-    const bool needed_here =
-        axis == nullptr ? is_needed(loops, &Beyond::loops) : is_needed({axis}, &Beyond::axes);
-    if (Intersect(loops, reduce_loops) || needed_here) guards.push_back(guard);
+    const VarNode* const axis = AxisOf(guard, *state, bounds);
+    const bool is_needed =
+        axis == nullptr ? needs.Has(loops, &Beyond::loops) : needs.Has({axis}, &Beyond::axes);
+    if (Intersect(loops, reduce_loops) || is_needed) guards.push_back(guard);
   }
-  if (!is_free) RETURN_IF_ERROR(needed);
+  RETURN_IF_ERROR(needs.status());
   for (size_t i = 0; i < state->stage.axes.size(); ++i) {
     const Expr& value = state->axis_values[state->stage.axes[i].var.get()];
     const Interval range = bounds.Range(value - state->region_min[i]);

@@ -64,20 +64,9 @@ absl::StatusOr<Packing> ParsePacking(const std::vector<int64_t>& numbers, size_t
   return packing;
 }
 
-}  // namespace
-
-absl::Status PackBuffer(LoopTree& tree, const std::string& name, const std::string& stage,
-                        const std::vector<int64_t>& layout) {
-  ASSIGN_OR_RETURN(ScheduledStage* const reader, tree.FindStage(stage));
-  const Buffer source = FindRead(reader->stage, name);
-  if (!source) return InvalidInput("pack: stage '", stage, "' does not read '", name, "'");
-  if (reader->follows()) return InvalidInput("pack: stage '", stage, "' is computed after another one");
-  if (tree.AttachedStageOf(source) != nullptr)
-    return InvalidInput("pack: '", name, "' is computed at a loop");
-  RETURN_IF_ERROR(tree.CheckNewName(name + ".packed", "pack"));
-  ASSIGN_OR_RETURN(const Packing packing, ParsePacking(layout, source->shape.size()));
-
-  // The copy's axes, before and after the permutation, and where in the source each element comes from.
+// The stage that copies the buffer.
+absl::StatusOr<ScheduledStage> PackedCopy(const Buffer& source, const Packing& packing) {
+  // Its axes before the permutation, and where in the source each element comes from.
   std::vector<Axis> split;
   std::vector<Expr> from;
   Expr inside;
@@ -99,7 +88,7 @@ absl::Status PackBuffer(LoopTree& tree, const std::string& name, const std::stri
     }
   }
   ScheduledStage copy;
-  copy.stage.name = name + ".packed";
+  copy.stage.name = source->name + ".packed";
   std::vector<int64_t> shape;
   for (int64_t place : packing.order) {
     copy.stage.axes.push_back(split[static_cast<size_t>(place)]);
@@ -107,10 +96,27 @@ absl::Status PackBuffer(LoopTree& tree, const std::string& name, const std::stri
   }
   copy.stage.output = MakeBuffer(copy.stage.name, source->dtype, shape);
   if (!IsBufferSizeValid(*copy.stage.output))
-    return InvalidInput("pack: the copy of '", name, "' would be too large");
+    return InvalidInput("pack: the copy of '", source->name, "' would be too large");
   const Expr element = Load(source, from);
   copy.stage.value = inside ? Select(inside, element, ConstOf(source->dtype, 0)) : element;
   LoopTree::ResetLoops(copy);
+  return copy;
+}
+
+}  // namespace
+
+absl::Status PackBuffer(LoopTree& tree, const std::string& name, const std::string& stage,
+                        const std::vector<int64_t>& layout) {
+  ASSIGN_OR_RETURN(ScheduledStage* const reader, tree.FindStage(stage));
+  const Buffer source = FindRead(reader->stage, name);
+  if (!source) return InvalidInput("pack: stage '", stage, "' does not read '", name, "'");
+  if (reader->follows()) return InvalidInput("pack: stage '", stage, "' is computed after another one");
+  if (tree.AttachedStageOf(source) != nullptr)
+    return InvalidInput("pack: '", name, "' is computed at a loop");
+  RETURN_IF_ERROR(tree.CheckNewName(name + ".packed", "pack"));
+  ASSIGN_OR_RETURN(const Packing packing, ParsePacking(layout, source->shape.size()));
+
+  ASSIGN_OR_RETURN(ScheduledStage copy, PackedCopy(source, packing));
 
   ExprRewriter rewriter;
   rewriter.load = [&](const Buffer& buffer, const std::vector<Expr>& indices) {

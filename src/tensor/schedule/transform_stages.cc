@@ -28,6 +28,45 @@ std::vector<Axis> CopyAxes(const std::vector<Axis>& axes, std::map<const VarNode
   return copies;
 }
 
+// The stage that reduces along all reduce loops of the old one but `loop_name`, which becomes its axis number
+// `place`; still without an output.
+absl::StatusOr<ScheduledStage> FactoredStage(const ScheduledStage& state, const std::string& loop_name,
+                                             int64_t place) {
+  const Stage& stage = state.stage;
+  ScheduledStage factored;
+  Stage& rf = factored.stage;
+  rf.name = stage.name + ".rf";
+  rf.combiner = stage.combiner;
+  rf.init = stage.init;
+  std::map<const VarNode*, Expr> loop_values, axis_values;
+  rf.axes = CopyAxes(stage.axes, axis_values);
+  for (const StageLoop& loop : state.loops) {
+    if (!loop.reduce) continue;
+    const bool prefixed = loop.name.starts_with(stage.name + ".");
+    const Axis axis{MakeVar(prefixed ? loop.name.substr(stage.name.size() + 1) : loop.name), loop.extent};
+    loop_values[loop.var.get()] = Expr(axis.var);
+    if (loop.name == loop_name) {
+      rf.axes.insert(rf.axes.begin() + place, axis);
+    } else {
+      rf.reduce_axes.push_back(axis);
+    }
+  }
+  if (rf.reduce_axes.empty()) return InvalidInput("rfactor: '", loop_name, "' is the only reduce loop");
+  for (const Axis& axis : stage.reduce_axes) {
+    axis_values[axis.var.get()] = ReplaceVars(state.axis_values.at(axis.var.get()), loop_values);
+  }
+  rf.value = ReplaceVars(stage.value, axis_values);
+  rf.where = ReplaceVars(stage.where, axis_values);
+  for (const Expr& guard : state.guards) {
+    bool reduces = false;
+    for (const StageLoop& loop : state.loops) reduces |= loop.reduce && Mentions(guard, loop.var);
+    if (!reduces) continue;
+    const Expr renamed = ReplaceVars(guard, loop_values);
+    rf.where = rf.where ? And(rf.where, renamed) : renamed;
+  }
+  return factored;
+}
+
 }  // namespace
 
 absl::Status InlineStage(LoopTree& tree, const std::string& name) {
@@ -124,38 +163,8 @@ absl::Status FactorReduction(LoopTree& tree, const std::string& name, const std:
   const int64_t place = axis_number == kLastAxis ? rank : axis_number;
   if (place < 0 || place > rank)
     return InvalidInput("rfactor: stage '", stage.name, "' can have no axis ", place, " more");
-  // The new stage has the old one's axes and the loop as axes; every other reduce loop reduces.
-  ScheduledStage factored;
+  ASSIGN_OR_RETURN(ScheduledStage factored, FactoredStage(*state, loop_name, place));
   Stage& rf = factored.stage;
-  rf.name = stage.name + ".rf";
-  rf.combiner = stage.combiner;
-  rf.init = stage.init;
-  std::map<const VarNode*, Expr> loop_values, axis_values;
-  rf.axes = CopyAxes(stage.axes, axis_values);
-  for (const StageLoop& loop : state->loops) {
-    if (!loop.reduce) continue;
-    const bool prefixed = loop.name.starts_with(stage.name + ".");
-    const Axis axis{MakeVar(prefixed ? loop.name.substr(stage.name.size() + 1) : loop.name), loop.extent};
-    loop_values[loop.var.get()] = Expr(axis.var);
-    if (loop.name == loop_name) {
-      rf.axes.insert(rf.axes.begin() + place, axis);
-    } else {
-      rf.reduce_axes.push_back(axis);
-    }
-  }
-  if (rf.reduce_axes.empty()) return InvalidInput("rfactor: '", loop_name, "' is the only reduce loop");
-  for (const Axis& axis : stage.reduce_axes) {
-    axis_values[axis.var.get()] = ReplaceVars(state->axis_values[axis.var.get()], loop_values);
-  }
-  rf.value = ReplaceVars(stage.value, axis_values);
-  rf.where = ReplaceVars(stage.where, axis_values);
-  for (const Expr& guard : state->guards) {
-    bool reduces = false;
-    for (const StageLoop& loop : state->loops) reduces |= loop.reduce && Mentions(guard, loop.var);
-    if (!reduces) continue;
-    const Expr renamed = ReplaceVars(guard, loop_values);
-    rf.where = rf.where ? And(rf.where, renamed) : renamed;
-  }
   std::vector<int64_t> shape = stage.output->shape;
   const Axis& reduced = rf.axes[static_cast<size_t>(place)];
   shape.insert(shape.begin() + place, reduced.extent);
