@@ -1,83 +1,9 @@
 #include "tensor/schedule.h"
 
-#include <string_view>
-
 #include "base/status.h"
-#include "tensor/schedule/compute_after.h"
-#include "tensor/schedule/compute_at.h"
-#include "tensor/schedule/overcompute.h"
-#include "tensor/schedule/pack.h"
-#include "tensor/schedule/prefetch.h"
-#include "tensor/schedule/transform_loops.h"
+#include "tensor/schedule/primitives.h"
 
 namespace attune {
-namespace {
-
-// A primitive of the trace, and the transformation that it stands for.
-struct PrimitiveRow {
-  std::string_view op;
-  int names;    // -1: any number
-  int numbers;  // likewise
-  absl::Status (*apply)(LoopTree& tree, const Primitive& p);
-};
-
-template <LoopKind kKind>
-absl::Status Mark(LoopTree& tree, const Primitive& p) {
-  return MarkLoop(tree, p.names[0], kKind, kKind == LoopKind::kBound ? p.names[1] : "");
-}
-
-template <bool kShifted>
-absl::Status SplitOne(LoopTree& tree, const Primitive& p) {
-  return SplitLoop(tree, p.names[0], p.numbers[0], kShifted);
-}
-
-template <bool kWithin>
-absl::Status ComputeAtOne(LoopTree& tree, const Primitive& p) {
-  return ComputeStageAt(tree, p.names[0], p.names[1], p.numbers[0], kWithin);
-}
-
-template <bool kNextTile>
-absl::Status PrefetchOne(LoopTree& tree, const Primitive& p) {
-  return AddPrefetch(tree, p.names[0], p.names[1], kNextTile);
-}
-
-constexpr PrimitiveRow kPrimitives[] = {
-    {"split", 1, 1, SplitOne<false>},
-    {"split_overlapping", 1, 1, SplitOne<true>},
-    {"fuse", 3, 0,
-     [](LoopTree& tree, const Primitive& p) { return FuseLoops(tree, p.names[0], p.names[1], p.names[2]); }},
-    {"reorder", -1, 0, [](LoopTree& tree, const Primitive& p) { return ReorderLoops(tree, p.names); }},
-    {"unroll", 1, 0, Mark<LoopKind::kUnrolled>},
-    {"vectorize", 1, 0, Mark<LoopKind::kVectorized>},
-    {"parallel", 1, 0, Mark<LoopKind::kParallel>},
-    {"dot", 1, 0, Mark<LoopKind::kDot>},
-    {"matrix", 1, 0, Mark<LoopKind::kMatrix>},
-    {"bind", 2, 0, Mark<LoopKind::kBound>},
-    {"peel", 1, 2,
-     [](LoopTree& tree, const Primitive& p) {
-       return PeelLoop(tree, p.names[0], p.numbers[0], p.numbers[1]);
-     }},
-    {"inline", 1, 0, [](LoopTree& tree, const Primitive& p) { return InlineStage(tree, p.names[0]); }},
-    {"compute_at", 2, 1, ComputeAtOne<false>},
-    {"compute_within", 2, 1, ComputeAtOne<true>},
-    {"compute_after", 2, 0,
-     [](LoopTree& tree, const Primitive& p) { return ComputeStageAfter(tree, p.names[0], p.names[1]); }},
-    {"cache_write", 1, 0, [](LoopTree& tree, const Primitive& p) { return CacheWrite(tree, p.names[0]); }},
-    {"cache_read", 2, 0,
-     [](LoopTree& tree, const Primitive& p) { return CacheRead(tree, p.names[0], p.names[1]); }},
-    {"rfactor", 2, 1,
-     [](LoopTree& tree, const Primitive& p) {
-       return FactorReduction(tree, p.names[0], p.names[1], p.numbers[0]);
-     }},
-    {"prefetch", 2, 0, PrefetchOne<false>},
-    {"prefetch_next_tile", 2, 0, PrefetchOne<true>},
-    {"pack", 2, -1,
-     [](LoopTree& tree, const Primitive& p) { return PackBuffer(tree, p.names[0], p.names[1], p.numbers); }},
-    {"overcompute", 1, 0,
-     [](LoopTree& tree, const Primitive& p) { return OvercomputeStage(tree, p.names[0]); }},
-};
-
-}  // namespace
 
 absl::StatusOr<Schedule> Schedule::Replay(ComputeDef def, const std::vector<Primitive>& trace) {
   Schedule schedule(std::move(def));
@@ -86,17 +12,9 @@ absl::StatusOr<Schedule> Schedule::Replay(ComputeDef def, const std::vector<Prim
 }
 
 absl::Status Schedule::Apply(const Primitive& primitive) {
-  for (const PrimitiveRow& row : kPrimitives) {
-    if (row.op != primitive.op) continue;
-    if ((row.names >= 0 && static_cast<int>(primitive.names.size()) != row.names) ||
-        (row.numbers >= 0 && static_cast<int>(primitive.numbers.size()) != row.numbers)) {
-      return InvalidInput("schedule primitive '", primitive.op, "': wrong number of arguments");
-    }
-    RETURN_IF_ERROR(row.apply(tree_, primitive));
-    trace_.push_back(primitive);
-    return absl::OkStatus();
-  }
-  return InvalidInput("no schedule primitive '", primitive.op, "'");
+  RETURN_IF_ERROR(ApplyPrimitive(tree_, primitive));
+  trace_.push_back(primitive);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> Schedule::Extent(const std::string& loop) const {

@@ -90,23 +90,20 @@ absl::StatusOr<AxisValues> MadeOf(const LoopTree& tree, const Written& written, 
 
 }  // namespace
 
-absl::Status ComputeStageAfter(LoopTree& tree, const std::string& name, const std::string& loop_name) {
-  ASSIGN_OR_RETURN(ScheduledStage* const state, tree.FindStage(name));
-  ASSIGN_OR_RETURN(const LoopRef at, tree.FindLoop(loop_name));
-  const Stage &stage = state->stage, &producer = at.state->stage;
+absl::Status ComputeStageAfter(LoopTree& tree, ScheduledStage& computed, LoopRef at) {
+  const Stage &stage = computed.stage, &producer = at.state->stage;
   const auto made =
       std::ranges::find_if(tree.stages(), [&](const ScheduledStage& one) { return &one == at.state; });
   const auto next = std::next(made), end = tree.stages().end();
-  if (std::none_of(next, end, [&](const ScheduledStage& later) { return &later == state; }))
+  if (std::none_of(next, end, [&](const ScheduledStage& later) { return &later == &computed; }))
     return Error("stage '", stage.name, "' is not computed after '", producer.name, "'");
   if (stage.is_imperative()) return Error("stage '", stage.name, "' is imperative");
-  for (const ScheduledStage* one : {state, at.state}) {
-    if (!one->attached_to.empty())
-      return Error("stage '", one->stage.name, "' is computed at a loop already");
+  for (const ScheduledStage* one : {&computed, at.state}) {
+    if (one->attached_to) return Error("stage '", one->stage.name, "' is computed at a loop already");
   }
   if (!producer.is_reduction() && producer.where)
     return Error("stage '", producer.name, "' computes a part of its output only");
-  RETURN_IF_ERROR(tree.CheckNothingComputedAt(*state, "compute_after"));
+  RETURN_IF_ERROR(tree.CheckNothingComputedAt(computed, "compute_after"));
   RETURN_IF_ERROR(tree.CheckReadByFormulas(*at.state, "compute_after"));
   absl::Status later;
   VisitFormulas(stage, [&](const Expr& e) {
@@ -119,21 +116,21 @@ absl::Status ComputeStageAfter(LoopTree& tree, const std::string& name, const st
   ASSIGN_OR_RETURN(const Written written, WrittenIn(tree, at));
   ASSIGN_OR_RETURN(const AxisValues values, MadeOf(tree, written, producer, stage));
 
-  std::vector<StageLoop> loops = state->loops;
+  std::vector<StageLoop> loops = computed.loops;
   for (const auto& [axis, value] : values) {
-    const Expr& own = state->axis_values.at(axis);
+    const Expr& own = computed.axis_values.at(axis);
     const auto is_of_axis = [&](const StageLoop& loop) {
       return own->kind == ExprKind::kVar && own->var == loop.var;
     };
     if (std::erase_if(loops, is_of_axis) == 0)
       return Error("loops of stage '", stage.name, "' are split or fused already");
   }
-  for (const StageLoop& loop : state->loops) {
+  for (const StageLoop& loop : computed.loops) {
     if (loop.kind == LoopKind::kParallel) return Error("loop '", loop.name, "' is parallel");
   }
-  state->loops = std::move(loops);
-  for (const auto& [axis, value] : values) state->axis_values.at(axis) = value;
-  state->attached_to = loop_name;
+  computed.loops = std::move(loops);
+  for (const auto& [axis, value] : values) computed.axis_values.at(axis) = value;
+  computed.attached_to = at.loop().var;
   return absl::OkStatus();
 }
 

@@ -2,15 +2,13 @@
 #ifndef ATTUNE_TENSOR_SCHEDULE_COMPUTE_AFTER_H_
 #define ATTUNE_TENSOR_SCHEDULE_COMPUTE_AFTER_H_
 
-#include <string>
-
 #include "absl/status/status.h"
 #include "tensor/schedule/loop_tree.h"
 
 namespace attune {
 
 // ComputeAfter. Returns an error, and leaves the tree as it was, where it does not apply.
-absl::Status ComputeStageAfter(LoopTree& tree, const std::string& name, const std::string& loop);
+absl::Status ComputeStageAfter(LoopTree& tree, ScheduledStage& computed, LoopRef at);
 
 }  // namespace attune
 

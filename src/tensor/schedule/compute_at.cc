@@ -60,9 +60,9 @@ struct Inside {
 
 Inside InsideOf(const LoopTree& tree, const LoopRef& at) {
   Inside inside = {{at.state}, {}};
-  std::set<std::string> loops;
+  std::set<Var> loops;
   for (size_t i = at.index; i < at.state->loops.size(); ++i) {
-    loops.insert(at.state->loops[i].name);
+    loops.insert(at.state->loops[i].var);
     if (i > at.index) inside.variables.insert(at.state->loops[i].var.get());
   }
   for (bool grown = true; grown;) {
@@ -71,7 +71,7 @@ Inside InsideOf(const LoopTree& tree, const LoopRef& at) {
       if (inside.stages.contains(&state) || !loops.contains(state.attached_to)) continue;
       inside.stages.insert(&state);
       for (const StageLoop& loop : state.loops) {
-        loops.insert(loop.name);
+        loops.insert(loop.var);
         inside.variables.insert(loop.var.get());
       }
       grown = true;
@@ -138,32 +138,32 @@ absl::StatusOr<Region> RegionRead(const LoopTree& tree, const ScheduledStage& pr
 
 }  // namespace
 
-absl::Status ComputeStageAt(LoopTree& tree, const std::string& name, const std::string& loop, int64_t space,
+absl::Status ComputeStageAt(LoopTree& tree, ScheduledStage& computed, LoopRef at, int64_t space,
                             bool within) {
   const std::string_view op = within ? "compute_within" : "compute_at";
-  ASSIGN_OR_RETURN(ScheduledStage* const state, tree.FindStage(name));
-  ASSIGN_OR_RETURN(const LoopRef at, tree.FindLoop(loop));
-  if (at.state == state) return InvalidInput("compute_at: '", loop, "' is a loop of the stage itself");
-  if (state->stage.is_imperative()) return InvalidInput("compute_at: stage '", name, "' is imperative");
-  if (!state->attached_to.empty())
+  const std::string& name = computed.stage.name;
+  if (at.state == &computed)
+    return InvalidInput("compute_at: '", at.loop().name, "' is a loop of the stage itself");
+  if (computed.stage.is_imperative()) return InvalidInput("compute_at: stage '", name, "' is imperative");
+  if (computed.attached_to)
     return InvalidInput("compute_at: stage '", name, "' is computed at a loop already");
-  if (tree.IsParameter(state->stage.output))
+  if (tree.IsParameter(computed.stage.output))
     return InvalidInput("compute_at: stage '", name, "' is an output");
-  RETURN_IF_ERROR(tree.CheckNothingComputedAt(*state, op));
-  RETURN_IF_ERROR(tree.CheckReadByFormulas(*state, op));
+  RETURN_IF_ERROR(tree.CheckNothingComputedAt(computed, op));
+  RETURN_IF_ERROR(tree.CheckReadByFormulas(computed, op));
   if (space <= static_cast<int64_t>(MemorySpace::kGlobal) ||
       space > static_cast<int64_t>(MemorySpace::kShared))
     return InvalidInput("compute_at: no memory space ", space, " for what is computed at a loop");
-  ASSIGN_OR_RETURN(Region region, RegionRead(tree, *state, at, within));
+  ASSIGN_OR_RETURN(Region region, RegionRead(tree, computed, at, within));
 
-  const Buffer local = MakeBuffer(state->stage.output->name, state->stage.output->dtype, region.extent,
+  const Buffer local = MakeBuffer(computed.stage.output->name, computed.stage.output->dtype, region.extent,
                                   static_cast<MemorySpace>(space));
   if (!IsBufferSizeValid(*local))
     return InvalidInput("compute_at: stage '", name, "' would need too large a buffer");
-  state->local = local;
-  state->region_min = std::move(region.min);
-  state->attached_to = loop;
-  LoopTree::ResetLoops(*state);
+  computed.local = local;
+  computed.region_min = std::move(region.min);
+  computed.attached_to = at.loop().var;
+  LoopTree::ResetLoops(computed);
   // A guarded consumer may ask for more than there is, but not where it stands behind the same guard.
   const Bounds bounds = tree.LoopBounds();
   std::vector<Expr> around;
@@ -173,12 +173,12 @@ absl::Status ComputeStageAt(LoopTree& tree, const std::string& name, const std::
       is_inside |= Mentions(guard, at.state->loops[i].var);
     if (!is_inside) around.push_back(guard);
   }
-  for (const Axis& axis : state->stage.axes) {
-    const Expr& value = state->axis_values[axis.var.get()];
+  for (const Axis& axis : computed.stage.axes) {
+    const Expr& value = computed.axis_values[axis.var.get()];
     const Interval range = bounds.Range(value);
     const Expr ends = value < Expr(axis.extent), begins = value >= Expr(int64_t{0});
-    if (range.max >= axis.extent && !Holds(around, ends, bounds)) state->guards.push_back(ends);
-    if (range.min < 0 && !Holds(around, begins, bounds)) state->guards.push_back(begins);
+    if (range.max >= axis.extent && !Holds(around, ends, bounds)) computed.guards.push_back(ends);
+    if (range.min < 0 && !Holds(around, begins, bounds)) computed.guards.push_back(begins);
   }
   return absl::OkStatus();
 }

@@ -3,7 +3,6 @@
 #define ATTUNE_TENSOR_SCHEDULE_COMPUTE_AT_H_
 
 #include <cstdint>
-#include <string>
 
 #include "absl/status/status.h"
 #include "tensor/schedule/loop_tree.h"
@@ -12,8 +11,7 @@ namespace attune {
 
 // ComputeAt, or ComputeWithin; `space` is a MemorySpace by its number, which a trace may have wrong. Returns
 // an error, and leaves the tree as it was, where it does not apply.
-absl::Status ComputeStageAt(LoopTree& tree, const std::string& name, const std::string& loop, int64_t space,
-                            bool within);
+absl::Status ComputeStageAt(LoopTree& tree, ScheduledStage& computed, LoopRef at, int64_t space, bool within);
 
 }  // namespace attune
 

@@ -54,6 +54,15 @@ absl::StatusOr<ConstLoopRef> LoopTree::FindLoop(const std::string& name) const {
   return FindLoopIn<const ScheduledStage>(stages_, name);
 }
 
+ConstLoopRef LoopTree::LoopOf(const Var& var) const {
+  for (const ScheduledStage& state : stages_) {
+    for (size_t i = 0; i < state.loops.size(); ++i) {
+      if (state.loops[i].var == var) return {&state, i};
+    }
+  }
+  return {nullptr, 0};
+}
+
 const ScheduledStage* LoopTree::AttachedStageOf(const Buffer& buffer) const {
   for (const ScheduledStage& state : stages_) {
     if (state.local && state.stage.output == buffer) return &state;
@@ -129,23 +138,23 @@ Expr LoopTree::Resolve(const ScheduledStage& state, const Expr& e) const {
   return Rewrite(e, rewriter);
 }
 
-absl::Status LoopTree::CheckNothingComputedAt(std::string_view loop, std::string_view op) const {
+absl::Status LoopTree::CheckNothingComputedAt(const StageLoop& loop, std::string_view op) const {
   for (const ScheduledStage& state : stages_) {
-    if (state.attached_to == loop && !state.inlined)
-      return InvalidInput(op, ": stage '", state.stage.name, "' is computed at '", loop, "'");
+    if (state.attached_to == loop.var && !state.inlined)
+      return InvalidInput(op, ": stage '", state.stage.name, "' is computed at '", loop.name, "'");
   }
   return absl::OkStatus();
 }
 
 absl::Status LoopTree::CheckNothingComputedAt(const ScheduledStage& state, std::string_view op) const {
-  for (const StageLoop& loop : state.loops) RETURN_IF_ERROR(CheckNothingComputedAt(loop.name, op));
+  for (const StageLoop& loop : state.loops) RETURN_IF_ERROR(CheckNothingComputedAt(loop, op));
   return absl::OkStatus();
 }
 
 absl::Status LoopTree::CheckPlain(const StageLoop& loop, std::string_view op) const {
   if (loop.kind != LoopKind::kSerial || loop.peel_front > 0 || loop.peel_back > 0)
     return InvalidInput(op, ": loop '", loop.name, "' is marked or peeled already");
-  return CheckNothingComputedAt(loop.name, op);
+  return CheckNothingComputedAt(loop, op);
 }
 
 absl::Status LoopTree::CheckReadByFormulas(const ScheduledStage& state, std::string_view op) const {

@@ -45,14 +45,14 @@ struct ScheduledStage {
   std::vector<StageLoop> loops;                // outermost first
   std::map<const VarNode*, Expr> axis_values;  // each axis of the definition by the loops' variables
   std::vector<Expr> guards;                    // conditions on loop variables, all must hold
-  std::string attached_to;                     // a loop's name; empty: root
+  Var attached_to;                             // the loop's variable; null: root
   bool inlined = false;                        // into all that read it: it is not computed any more
   Buffer local;                                // when attached to a reader: holds the region …
   std::vector<Expr> region_min;                // … that starts here
-  bool follows() const { return !attached_to.empty() && !local; }  // what it reads is computed at that loop
+  bool follows() const { return attached_to && !local; }  // what it reads is computed at that loop
 };
 
-// A loop by its place in a stage.
+// A loop by its place in a stage, for as long as the stage has the same loops.
 template <typename Stage>
 struct BasicLoopRef {
   Stage* state;
@@ -73,11 +73,13 @@ class LoopTree {
   std::list<ScheduledStage>& stages() { return stages_; }
   const std::list<ScheduledStage>& stages() const { return stages_; }
 
-  // Of those that are not inlined; an error where there is none.
+  // By name, of those that are not inlined; an error where there is none.
   absl::StatusOr<ScheduledStage*> FindStage(const std::string& name);
   absl::StatusOr<const ScheduledStage*> FindStage(const std::string& name) const;
   absl::StatusOr<LoopRef> FindLoop(const std::string& name);
   absl::StatusOr<ConstLoopRef> FindLoop(const std::string& name) const;
+  // The loop of this variable, one that there is.
+  ConstLoopRef LoopOf(const Var& var) const;
   // The stage that computes the buffer at a loop of a reader, or null.
   const ScheduledStage* AttachedStageOf(const Buffer& buffer) const;
   bool IsParameter(const Buffer& buffer) const;
@@ -100,7 +102,7 @@ class LoopTree {
   // Errors that primitives share, whose messages start with `op`: a stage is computed at the loop, or at any
   // loop of a stage; a loop cannot be taken apart; a stage's output is written or read by more than formulas;
   // a new stage's name is taken.
-  absl::Status CheckNothingComputedAt(std::string_view loop, std::string_view op) const;
+  absl::Status CheckNothingComputedAt(const StageLoop& loop, std::string_view op) const;
   absl::Status CheckNothingComputedAt(const ScheduledStage& state, std::string_view op) const;
   absl::Status CheckPlain(const StageLoop& loop, std::string_view op) const;
   absl::Status CheckReadByFormulas(const ScheduledStage& state, std::string_view op) const;

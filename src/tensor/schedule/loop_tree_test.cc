@@ -27,14 +27,14 @@ TEST(LoopTree, StagesBeginWithALoopForEachAxis) {
   ASSERT_TRUE(c.ok());
   EXPECT_THAT(NamesOf((*c)->loops), ElementsAre("c.i", "c.j", "c.k"));
   EXPECT_TRUE((*c)->loops.back().reduce);
-  EXPECT_TRUE((*c)->attached_to.empty());
+  EXPECT_EQ((*c)->attached_to, nullptr);
   EXPECT_EQ(tree.FindStage("d").status().message(), "no stage 'd'");
   EXPECT_EQ(tree.FindLoop("c.x").status().message(), "no loop 'c.x'");
 }
 
 TEST(LoopTree, TheAxesOfADefinitionFollowItsLoops) {
   LoopTree tree(MatMulRelu(4, 5, 6));
-  ASSERT_TRUE(SplitLoop(tree, "c.j", 2, /*overlapping=*/false).ok());
+  ASSERT_TRUE(SplitLoop(tree, *tree.FindLoop("c.j"), 2, /*overlapping=*/false).ok());
   ScheduledStage& c = **tree.FindStage("c");
   EXPECT_THAT(NamesOf(c.loops), ElementsAre("c.i", "c.j.o", "c.j.i", "c.k"));
   EXPECT_EQ(c.guards.size(), 1);  // 2 does not divide 5
@@ -49,19 +49,21 @@ TEST(LoopTree, TheAxesOfADefinitionFollowItsLoops) {
 TEST(LoopTree, AnAttachedStageHasLoopsOverItsRegion) {
   LoopTree tree(MatMulRelu(4, 5, 6));
   const auto space = static_cast<int64_t>(MemorySpace::kRegister);
-  ASSERT_TRUE(ComputeStageAt(tree, "c", "out.i", space, /*within=*/false).ok());
+  const LoopRef at = *tree.FindLoop("out.i");
+  ASSERT_TRUE(ComputeStageAt(tree, **tree.FindStage("c"), at, space, /*within=*/false).ok());
   const ScheduledStage& c = **tree.FindStage("c");
   EXPECT_EQ(tree.AttachedStageOf(c.stage.output), &c);
   EXPECT_EQ(c.local->shape, (std::vector<int64_t>{1, 5}));
   EXPECT_EQ(c.loops[0].extent, 1);
-  EXPECT_EQ(tree.CheckNothingComputedAt("out.i", "op").message(), "op: stage 'c' is computed at 'out.i'");
+  EXPECT_EQ(tree.LoopOf(c.attached_to).loop().name, "out.i");
+  EXPECT_EQ(tree.CheckNothingComputedAt(at.loop(), "op").message(), "op: stage 'c' is computed at 'out.i'");
   EXPECT_TRUE(PrepackableStages(tree).empty());
 }
 
 TEST(LoopTree, StagesKeepTheirPlaceWhenOthersComeBeforeThem) {
   LoopTree tree(MatMulRelu(4, 5, 6));
   const ScheduledStage* const out = *tree.FindStage("out");
-  ASSERT_TRUE(CacheRead(tree, "a", "c").ok());
+  ASSERT_TRUE(CacheRead(tree, "a", **tree.FindStage("c")).ok());
   EXPECT_EQ(*tree.FindStage("out"), out);
   std::vector<std::string> names;
   for (const ScheduledStage& state : tree.stages()) names.push_back(state.stage.name);
@@ -72,10 +74,12 @@ TEST(LoopTree, StagesKeepTheirPlaceWhenOthersComeBeforeThem) {
 TEST(LoopTree, WhatFailsLeavesItAsItWas) {
   LoopTree tree(MatMulRelu(4, 5, 6));
   const std::string before = Print(*LowerTree(tree, {}));
-  EXPECT_FALSE(SplitLoop(tree, "c.j", 0, false).ok());
-  EXPECT_FALSE(MarkLoop(tree, "c.k", LoopKind::kParallel, "").ok());
-  EXPECT_FALSE(InlineStage(tree, "c").ok());
-  EXPECT_FALSE(FactorReduction(tree, "c", "c.k", kLastAxis).ok());
+  ScheduledStage& c = **tree.FindStage("c");
+  const LoopRef k = *tree.FindLoop("c.k");
+  EXPECT_FALSE(SplitLoop(tree, k, 0, false).ok());
+  EXPECT_FALSE(MarkLoop(k, LoopKind::kParallel, "").ok());
+  EXPECT_FALSE(InlineStage(tree, c).ok());
+  EXPECT_FALSE(FactorReduction(tree, c, k, kLastAxis).ok());
   EXPECT_EQ(Print(*LowerTree(tree, {})), before);
 }
 

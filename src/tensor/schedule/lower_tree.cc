@@ -110,7 +110,7 @@ class Lowering {
 
   Stmt WithAttached(const StageLoop& loop, Stmt inner) const {
     for (const ScheduledStage& follower : tree_.stages()) {
-      if (follower.attached_to == loop.name && follower.follows())
+      if (follower.attached_to == loop.var && follower.follows())
         inner = MakeSequence({std::move(inner), Lowering(tree_, follower).Run()});
     }
     std::vector<Stmt> statements = PrefetchesAt(tree_, state_, loop);
@@ -120,7 +120,7 @@ class Lowering {
     }
     for (auto it = tree_.stages().rbegin(); it != tree_.stages().rend(); ++it) {
       const ScheduledStage& producer = *it;
-      if (producer.attached_to != loop.name || producer.follows()) continue;
+      if (producer.attached_to != loop.var || producer.follows()) continue;
       inner = MakeAllocate(producer.local, MakeSequence({Lowering(tree_, producer).Run(), std::move(inner)}));
     }
     return inner;
@@ -144,7 +144,7 @@ void CollectReads(const LoopTree& tree, const ScheduledStage& state, std::set<co
   VisitFormulas(state.stage, visit);
   for (const ScheduledStage& other : tree.stages()) {
     const bool inside = std::ranges::any_of(
-        state.loops, [&](const StageLoop& loop) { return loop.name == other.attached_to; });
+        state.loops, [&](const StageLoop& loop) { return loop.var == other.attached_to; });
     if (inside && !other.inlined) CollectReads(tree, other, reads);
   }
 }
@@ -154,7 +154,7 @@ void CollectReads(const LoopTree& tree, const ScheduledStage& state, std::set<co
 std::vector<PrepackableStage> PrepackableStages(const LoopTree& tree) {
   std::vector<PrepackableStage> prepackable;
   for (const ScheduledStage& state : tree.stages()) {
-    if (state.inlined || !state.attached_to.empty() || state.stage.is_imperative()) continue;
+    if (state.inlined || state.attached_to || state.stage.is_imperative()) continue;
     const bool writes_all = std::ranges::none_of(tree.stages(), [&](const ScheduledStage& other) {
       return &other != &state && other.stage.output == state.stage.output;
     });
@@ -204,7 +204,7 @@ absl::StatusOr<LoopNest> LowerTree(const LoopTree& tree, const std::set<std::str
       if (output && !is_param)
         params.push_back({output, ahead ? BufferRole::kInput : BufferRole::kWorkspace});
     }
-    if (!ahead && state.attached_to.empty())
+    if (!ahead && !state.attached_to)
       nest.roots.push_back(state.stage.is_imperative() ? state.stage.body : Lowering(tree, state).Run());
   }
   std::set<const BufferNode*> used;

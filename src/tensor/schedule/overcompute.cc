@@ -75,40 +75,40 @@ const VarNode* AxisOf(const Expr& guard, const ScheduledStage& state, const Boun
 
 }  // namespace
 
-absl::Status OvercomputeStage(LoopTree& tree, const std::string& name) {
-  ASSIGN_OR_RETURN(ScheduledStage* const state, tree.FindStage(name));
-  if (!state->local) return InvalidInput("overcompute: stage '", name, "' is not computed at a loop");
+absl::Status OvercomputeStage(LoopTree& tree, ScheduledStage& state) {
+  const std::string& name = state.stage.name;
+  if (!state.local) return InvalidInput("overcompute: stage '", name, "' is not computed at a loop");
   const Bounds bounds = tree.LoopBounds();
   // Conditions on axes alone guard the output's end; those with reduce axes choose terms and stay.
   Vars reduce_axes, reduce_loops;
-  for (const Axis& axis : state->stage.reduce_axes) reduce_axes.insert(axis.var.get());
-  for (const StageLoop& loop : state->loops) {
+  for (const Axis& axis : state.stage.reduce_axes) reduce_axes.insert(axis.var.get());
+  for (const StageLoop& loop : state.loops) {
     if (loop.reduce) reduce_loops.insert(loop.var.get());
   }
-  Needs needs(ReadsBeyond(tree, *state));
+  Needs needs(ReadsBeyond(tree, state));
   Expr kept;
   std::vector<Expr> parts, guards;
-  if (state->stage.where) Conjuncts(state->stage.where, parts);
+  if (state.stage.where) Conjuncts(state.stage.where, parts);
   for (const Expr& part : parts) {
     const Vars axes = Variables(part);
     if (Intersect(axes, reduce_axes) || needs.Has(axes, &Beyond::axes)) kept = kept ? And(kept, part) : part;
   }
-  for (const Expr& guard : state->guards) {
+  for (const Expr& guard : state.guards) {
     const Vars loops = Variables(guard);
-    const VarNode* const axis = AxisOf(guard, *state, bounds);
+    const VarNode* const axis = AxisOf(guard, state, bounds);
     const bool is_needed =
         axis == nullptr ? needs.Has(loops, &Beyond::loops) : needs.Has({axis}, &Beyond::axes);
     if (Intersect(loops, reduce_loops) || is_needed) guards.push_back(guard);
   }
   RETURN_IF_ERROR(needs.status());
-  for (size_t i = 0; i < state->stage.axes.size(); ++i) {
-    const Expr& value = state->axis_values[state->stage.axes[i].var.get()];
-    const Interval range = bounds.Range(value - state->region_min[i]);
-    if (range.min < 0 || range.max >= state->local->shape[i])
+  for (size_t i = 0; i < state.stage.axes.size(); ++i) {
+    const Expr& value = state.axis_values[state.stage.axes[i].var.get()];
+    const Interval range = bounds.Range(value - state.region_min[i]);
+    if (range.min < 0 || range.max >= state.local->shape[i])
       return InvalidInput("overcompute: stage '", name, "' would write beyond axis ", i, " of its region");
   }
-  state->stage.where = kept;
-  state->guards = std::move(guards);
+  state.stage.where = kept;
+  state.guards = std::move(guards);
   return absl::OkStatus();
 }
 

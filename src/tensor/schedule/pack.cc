@@ -105,12 +105,12 @@ absl::StatusOr<ScheduledStage> PackedCopy(const Buffer& source, const Packing& p
 
 }  // namespace
 
-absl::Status PackBuffer(LoopTree& tree, const std::string& name, const std::string& stage,
+absl::Status PackBuffer(LoopTree& tree, const std::string& name, ScheduledStage& reader,
                         const std::vector<int64_t>& layout) {
-  ASSIGN_OR_RETURN(ScheduledStage* const reader, tree.FindStage(stage));
-  const Buffer source = FindRead(reader->stage, name);
+  const std::string& stage = reader.stage.name;
+  const Buffer source = FindRead(reader.stage, name);
   if (!source) return InvalidInput("pack: stage '", stage, "' does not read '", name, "'");
-  if (reader->follows()) return InvalidInput("pack: stage '", stage, "' is computed after another one");
+  if (reader.follows()) return InvalidInput("pack: stage '", stage, "' is computed after another one");
   if (tree.AttachedStageOf(source) != nullptr)
     return InvalidInput("pack: '", name, "' is computed at a loop");
   RETURN_IF_ERROR(tree.CheckNewName(name + ".packed", "pack"));
@@ -122,8 +122,8 @@ absl::Status PackBuffer(LoopTree& tree, const std::string& name, const std::stri
   rewriter.load = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
     return buffer == source ? Load(copy.stage.output, packing.Map(indices)) : Expr();
   };
-  reader->stage.value = Rewrite(reader->stage.value, rewriter);
-  tree.InsertBefore(*reader, std::move(copy));
+  reader.stage.value = Rewrite(reader.stage.value, rewriter);
+  tree.InsertBefore(reader, std::move(copy));
   return absl::OkStatus();
 }
 

@@ -13,7 +13,7 @@ namespace attune {
 
 // Pack, by the numbers of its primitive: how many splits there are, the axis and the block of each, then the
 // order. Returns an error, and leaves the tree as it was, where it does not apply.
-absl::Status PackBuffer(LoopTree& tree, const std::string& name, const std::string& stage,
+absl::Status PackBuffer(LoopTree& tree, const std::string& name, ScheduledStage& reader,
                         const std::vector<int64_t>& layout);
 
 }  // namespace attune

@@ -68,13 +68,12 @@ class Prefetching {
   }
 
   // The loop and all around it, also those of the stages that its stage is computed at; outermost first.
-  std::vector<const StageLoop*> LoopsAround(std::string name) const {
+  std::vector<const StageLoop*> LoopsAround(Var var) const {
     std::vector<const StageLoop*> loops;
-    while (!name.empty()) {
-      const absl::StatusOr<ConstLoopRef> found = tree_.FindLoop(name);
-      if (!found.ok()) break;
-      for (size_t i = found->index + 1; i-- > 0;) loops.push_back(&found->state->loops[i]);
-      name = found->state->attached_to;
+    while (var) {
+      const ConstLoopRef found = tree_.LoopOf(var);
+      for (size_t i = found.index + 1; i-- > 0;) loops.push_back(&found.state->loops[i]);
+      var = found.state->attached_to;
     }
     std::ranges::reverse(loops);
     return loops;
@@ -105,7 +104,7 @@ class Prefetching {
     // The iterations from the block's first use to its last, and how many of them are over.
     int64_t iterations = 1;
     Expr over(int64_t{0});
-    for (const StageLoop* around : LoopsAround(loop_.name)) {
+    for (const StageLoop* around : LoopsAround(loop_.var)) {
       if (around->extent == 1) continue;
       int64_t uses = kAllIterations;
       for (const Affine& index : block) uses = std::min(uses, UsesOfIndex(index, around->var));
@@ -199,15 +198,14 @@ std::vector<Stmt> PrefetchesAt(const LoopTree& tree, const ScheduledStage& state
   return Prefetching(tree, state, loop).Run();
 }
 
-absl::Status AddPrefetch(LoopTree& tree, const std::string& buffer, const std::string& name, bool next_tile) {
+absl::Status AddPrefetch(const std::string& buffer, LoopRef at, bool next_tile) {
   const std::string_view op = next_tile ? "prefetch_next_tile" : "prefetch";
-  ASSIGN_OR_RETURN(const LoopRef ref, tree.FindLoop(name));
-  const ScheduledStage& state = *ref.state;
-  StageLoop& loop = ref.loop();
+  const ScheduledStage& state = *at.state;
+  StageLoop& loop = at.loop();
   if (!FindRead(state.stage, buffer))
     return InvalidInput(op, ": stage '", state.stage.name, "' does not read '", buffer, "'");
   if (loop.kind != LoopKind::kSerial) return InvalidInput(op, ": loop '", loop.name, "' is not serial");
-  if (next_tile && state.attached_to.empty())
+  if (next_tile && !state.attached_to)
     return InvalidInput(op, ": stage '", state.stage.name, "' is not computed at a loop");
   loop.prefetches.push_back({buffer, next_tile});
   return absl::OkStatus();

@@ -11,7 +11,7 @@
 namespace attune {
 
 // Prefetch, or PrefetchNextTile. Returns an error, and leaves the tree as it was, where it does not apply.
-absl::Status AddPrefetch(LoopTree& tree, const std::string& buffer, const std::string& loop, bool next_tile);
+absl::Status AddPrefetch(const std::string& buffer, LoopRef at, bool next_tile);
 
 // What an iteration of the loop, one of the stage's, prefetches.
 std::vector<Stmt> PrefetchesAt(const LoopTree& tree, const ScheduledStage& state, const StageLoop& loop);

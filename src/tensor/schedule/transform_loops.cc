@@ -39,7 +39,7 @@ std::string_view OpThatMarks(LoopKind kind) {
 absl::Status CheckParallel(const LoopRef& ref) {
   const StageLoop& loop = ref.loop();
   if (loop.reduce) return InvalidInput("parallel: loop '", loop.name, "' reduces");
-  if (ref.index != 0 || !ref.state->attached_to.empty()) {
+  if (ref.index != 0 || ref.state->attached_to) {
     return InvalidInput("parallel: loop '", loop.name, "' is not the outermost loop of a root stage");
   }
   if (loop.peel_front + loop.peel_back > 0) return InvalidInput("parallel: loop '", loop.name, "' is peeled");
@@ -71,10 +71,9 @@ absl::Status CheckMatrix(const LoopRef& ref) {
 
 }  // namespace
 
-absl::Status SplitLoop(LoopTree& tree, const std::string& name, int64_t factor, bool overlapping) {
+absl::Status SplitLoop(LoopTree& tree, LoopRef split, int64_t factor, bool overlapping) {
   const std::string_view op = overlapping ? "split_overlapping" : "split";
-  ASSIGN_OR_RETURN(const LoopRef ref, tree.FindLoop(name));
-  const StageLoop loop = ref.loop();
+  const StageLoop loop = split.loop();
   if (factor < 1) return InvalidInput(op, ": factor ", factor, " of loop '", loop.name, "' is not positive");
   if (factor > (overlapping ? loop.extent : kMaxFactor))
     return InvalidInput(op, ": factor ", factor, " of loop '", loop.name, "' is too large");
@@ -91,22 +90,18 @@ absl::Status SplitLoop(LoopTree& tree, const std::string& name, int64_t factor, 
   const Expr first = overlapping && !even ? Min(begin, Expr(loop.extent - factor)) : begin;
   const Expr value = first + Expr(inner.var);
   tree.ReplaceVariable(loop.var, value);
-  if (!even) ref.state->guards.push_back(overlapping ? value >= begin : value < Expr(loop.extent));
-  auto& loops = ref.state->loops;
-  loops[ref.index] = outer;
-  loops.insert(loops.begin() + static_cast<ptrdiff_t>(ref.index) + 1, inner);
+  if (!even) split.state->guards.push_back(overlapping ? value >= begin : value < Expr(loop.extent));
+  auto& loops = split.state->loops;
+  loops[split.index] = outer;
+  loops.insert(loops.begin() + static_cast<ptrdiff_t>(split.index) + 1, inner);
   return absl::OkStatus();
 }
 
-absl::Status FuseLoops(LoopTree& tree, const std::string& outer_name, const std::string& inner_name,
-                       const std::string& fused_name) {
-  ASSIGN_OR_RETURN(const LoopRef a, tree.FindLoop(outer_name));
-  ASSIGN_OR_RETURN(const LoopRef b, tree.FindLoop(inner_name));
-  if (a.state != b.state || a.index + 1 != b.index) {
-    return InvalidInput("fuse: '", inner_name, "' is not directly inside '", outer_name, "'");
-  }
-  auto& loops = a.state->loops;
-  const StageLoop outer = loops[a.index], inner = loops[b.index];
+absl::Status FuseLoops(LoopTree& tree, LoopRef a, LoopRef b, const std::string& name) {
+  const StageLoop outer = a.loop(), inner = b.loop();
+  if (a.state != b.state || a.index + 1 != b.index)
+    return InvalidInput("fuse: '", inner.name, "' is not directly inside '", outer.name, "'");
+  std::vector<StageLoop>& loops = a.state->loops;
   if (outer.reduce != inner.reduce)
     return InvalidInput("fuse: only one of '", outer.name, "' and '", inner.name, "' reduces");
   RETURN_IF_ERROR(tree.CheckPlain(outer, "fuse"));
@@ -115,7 +110,7 @@ absl::Status FuseLoops(LoopTree& tree, const std::string& outer_name, const std:
   if (!extent || *extent > kMaxExtent)
     return InvalidInput("fuse: '", outer.name, "' and '", inner.name, "' have too many iterations");
   StageLoop fused = outer;
-  fused.name = fused_name;
+  fused.name = name;
   if (fused.name != outer.name && fused.name != inner.name && tree.FindLoop(fused.name).ok())
     return InvalidInput("fuse: there is a loop '", fused.name, "' already");
   fused.var = MakeVar(fused.name);
@@ -131,18 +126,17 @@ absl::Status FuseLoops(LoopTree& tree, const std::string& outer_name, const std:
   return absl::OkStatus();
 }
 
-absl::Status ReorderLoops(LoopTree& tree, const std::vector<std::string>& names) {
+absl::Status ReorderLoops(const LoopTree& tree, const std::vector<LoopRef>& loops) {
   std::vector<size_t> places;
-  ScheduledStage* state = nullptr;
   std::vector<StageLoop> picked;
-  for (const std::string& name : names) {
-    ASSIGN_OR_RETURN(const LoopRef ref, tree.FindLoop(name));
+  ScheduledStage* state = nullptr;
+  for (const LoopRef& ref : loops) {
     if (state != nullptr && ref.state != state)
-      return InvalidInput("reorder: '", name, "' belongs to another stage");
+      return InvalidInput("reorder: '", ref.loop().name, "' belongs to another stage");
     state = ref.state;
     places.push_back(ref.index);
-    picked.push_back(state->loops[ref.index]);
-    RETURN_IF_ERROR(tree.CheckNothingComputedAt(name, "reorder"));
+    picked.push_back(ref.loop());
+    RETURN_IF_ERROR(tree.CheckNothingComputedAt(ref.loop(), "reorder"));
   }
   std::sort(places.begin(), places.end());
   if (std::adjacent_find(places.begin(), places.end()) != places.end())
@@ -153,28 +147,26 @@ absl::Status ReorderLoops(LoopTree& tree, const std::vector<std::string>& names)
   }
   // What is computed at a loop depends on which loops are around it.
   for (size_t i = places.front(); i < places.back(); ++i) {
-    RETURN_IF_ERROR(tree.CheckNothingComputedAt(state->loops[i].name, "reorder"));
+    RETURN_IF_ERROR(tree.CheckNothingComputedAt(state->loops[i], "reorder"));
   }
   for (size_t i = 0; i < places.size(); ++i) state->loops[places[i]] = picked[i];
   return absl::OkStatus();
 }
 
-absl::Status MarkLoop(LoopTree& tree, const std::string& name, LoopKind kind, const std::string& binding) {
-  ASSIGN_OR_RETURN(const LoopRef ref, tree.FindLoop(name));
-  StageLoop& loop = ref.loop();
+absl::Status MarkLoop(LoopRef marked, LoopKind kind, const std::string& binding) {
+  StageLoop& loop = marked.loop();
   if (loop.kind != LoopKind::kSerial)
     return InvalidInput(OpThatMarks(kind), ": loop '", loop.name, "' is marked already");
-  if (kind == LoopKind::kParallel) RETURN_IF_ERROR(CheckParallel(ref));
-  if (kind == LoopKind::kDot) RETURN_IF_ERROR(CheckDot(ref));
-  if (kind == LoopKind::kMatrix) RETURN_IF_ERROR(CheckMatrix(ref));
+  if (kind == LoopKind::kParallel) RETURN_IF_ERROR(CheckParallel(marked));
+  if (kind == LoopKind::kDot) RETURN_IF_ERROR(CheckDot(marked));
+  if (kind == LoopKind::kMatrix) RETURN_IF_ERROR(CheckMatrix(marked));
   loop.kind = kind;
   loop.binding = binding;
   return absl::OkStatus();
 }
 
-absl::Status PeelLoop(LoopTree& tree, const std::string& name, int64_t front, int64_t back) {
-  ASSIGN_OR_RETURN(const LoopRef ref, tree.FindLoop(name));
-  StageLoop& loop = ref.loop();
+absl::Status PeelLoop(LoopRef peeled, int64_t front, int64_t back) {
+  StageLoop& loop = peeled.loop();
   if (front < 0 || back < 0) return InvalidInput("peel: negative count");
   if (loop.kind != LoopKind::kSerial) return InvalidInput("peel: loop '", loop.name, "' is not serial");
   loop.peel_front = std::min(front, loop.extent);

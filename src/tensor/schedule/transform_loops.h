@@ -13,13 +13,13 @@
 namespace attune {
 
 // Split, or SplitOverlapping.
-absl::Status SplitLoop(LoopTree& tree, const std::string& name, int64_t factor, bool overlapping);
-absl::Status FuseLoops(LoopTree& tree, const std::string& outer, const std::string& inner,
-                       const std::string& fused);
-absl::Status ReorderLoops(LoopTree& tree, const std::vector<std::string>& names);
+absl::Status SplitLoop(LoopTree& tree, LoopRef split, int64_t factor, bool overlapping);
+// `name` is that of the loop that results.
+absl::Status FuseLoops(LoopTree& tree, LoopRef outer, LoopRef inner, const std::string& name);
+absl::Status ReorderLoops(const LoopTree& tree, const std::vector<LoopRef>& loops);
 // Unroll, Vectorize, Parallel, Dot, Matrix and, with a binding, Bind.
-absl::Status MarkLoop(LoopTree& tree, const std::string& name, LoopKind kind, const std::string& binding);
-absl::Status PeelLoop(LoopTree& tree, const std::string& name, int64_t front, int64_t back);
+absl::Status MarkLoop(LoopRef marked, LoopKind kind, const std::string& binding);
+absl::Status PeelLoop(LoopRef peeled, int64_t front, int64_t back);
 
 }  // namespace attune
 

@@ -69,17 +69,16 @@ absl::StatusOr<ScheduledStage> FactoredStage(const ScheduledStage& state, const 
 
 }  // namespace
 
-absl::Status InlineStage(LoopTree& tree, const std::string& name) {
-  ASSIGN_OR_RETURN(ScheduledStage* const state, tree.FindStage(name));
-  const Stage& stage = state->stage;
+absl::Status InlineStage(LoopTree& tree, ScheduledStage& inlined) {
+  const Stage& stage = inlined.stage;
   if (stage.is_reduction() || stage.is_imperative()) {
     return InvalidInput("inline: stage '", stage.name, "' is no formula");
   }
   if (tree.IsParameter(stage.output)) return InvalidInput("inline: stage '", stage.name, "' is an output");
-  if (!state->attached_to.empty())
+  if (inlined.attached_to)
     return InvalidInput("inline: stage '", stage.name, "' is computed at a loop already");
-  RETURN_IF_ERROR(tree.CheckNothingComputedAt(*state, "inline"));
-  RETURN_IF_ERROR(tree.CheckReadByFormulas(*state, "inline"));
+  RETURN_IF_ERROR(tree.CheckNothingComputedAt(inlined, "inline"));
+  RETURN_IF_ERROR(tree.CheckReadByFormulas(inlined, "inline"));
   ExprRewriter rewriter;
   rewriter.load = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
     if (buffer != stage.output) return Expr();
@@ -88,21 +87,20 @@ absl::Status InlineStage(LoopTree& tree, const std::string& name) {
     return ReplaceVars(stage.value, values);
   };
   for (ScheduledStage& other : tree.stages()) {
-    if (&other == state || other.inlined) continue;
+    if (&other == &inlined || other.inlined) continue;
     if (other.stage.value) other.stage.value = Rewrite(other.stage.value, rewriter);
     if (other.stage.where) other.stage.where = Rewrite(other.stage.where, rewriter);
   }
-  state->inlined = true;
+  inlined.inlined = true;
   return absl::OkStatus();
 }
 
-absl::Status CacheWrite(LoopTree& tree, const std::string& name) {
-  ASSIGN_OR_RETURN(ScheduledStage* const state, tree.FindStage(name));
-  Stage& stage = state->stage;
+absl::Status CacheWrite(LoopTree& tree, ScheduledStage& cached) {
+  Stage& stage = cached.stage;
   if (stage.is_imperative()) return InvalidInput("cache_write: stage '", stage.name, "' is imperative");
-  if (!state->attached_to.empty())
+  if (cached.attached_to)
     return InvalidInput("cache_write: stage '", stage.name, "' is computed at a loop already");
-  RETURN_IF_ERROR(tree.CheckNothingComputedAt(*state, "cache_write"));
+  RETURN_IF_ERROR(tree.CheckNothingComputedAt(cached, "cache_write"));
   RETURN_IF_ERROR(tree.CheckNewName(stage.name + ".acc", "cache_write"));
   ScheduledStage computed;
   computed.stage = stage;
@@ -117,17 +115,17 @@ absl::Status CacheWrite(LoopTree& tree, const std::string& name) {
   for (const Axis& axis : copy.axes) indices.push_back(Expr(axis.var));
   copy.value = Load(computed.stage.output, indices);
   stage = std::move(copy);
-  LoopTree::ResetLoops(*state);
+  LoopTree::ResetLoops(cached);
   LoopTree::ResetLoops(computed);
-  tree.InsertBefore(*state, std::move(computed));
+  tree.InsertBefore(cached, std::move(computed));
   return absl::OkStatus();
 }
 
-absl::Status CacheRead(LoopTree& tree, const std::string& buffer, const std::string& stage) {
-  ASSIGN_OR_RETURN(ScheduledStage* const reader, tree.FindStage(stage));
-  const Buffer source = FindRead(reader->stage, buffer);
+absl::Status CacheRead(LoopTree& tree, const std::string& buffer, ScheduledStage& reader) {
+  const std::string& stage = reader.stage.name;
+  const Buffer source = FindRead(reader.stage, buffer);
   if (!source) return InvalidInput("cache_read: stage '", stage, "' does not read '", buffer, "'");
-  if (reader->follows()) return InvalidInput("cache_read: stage '", stage, "' is computed after another one");
+  if (reader.follows()) return InvalidInput("cache_read: stage '", stage, "' is computed after another one");
   if (tree.AttachedStageOf(source) != nullptr)
     return InvalidInput("cache_read: '", buffer, "' is computed at a loop");
   RETURN_IF_ERROR(tree.CheckNewName(absl::StrCat(buffer, ".", stage), "cache_read"));
@@ -141,29 +139,26 @@ absl::Status CacheRead(LoopTree& tree, const std::string& buffer, const std::str
   }
   cache.stage.value = Load(source, indices);
   LoopTree::ResetLoops(cache);
-  reader->stage.value = ReplaceBuffer(reader->stage.value, source, cache.stage.output);
-  reader->stage.where = ReplaceBuffer(reader->stage.where, source, cache.stage.output);
-  tree.InsertBefore(*reader, std::move(cache));
+  reader.stage.value = ReplaceBuffer(reader.stage.value, source, cache.stage.output);
+  reader.stage.where = ReplaceBuffer(reader.stage.where, source, cache.stage.output);
+  tree.InsertBefore(reader, std::move(cache));
   return absl::OkStatus();
 }
 
-absl::Status FactorReduction(LoopTree& tree, const std::string& name, const std::string& loop_name,
-                             int64_t axis_number) {
-  ASSIGN_OR_RETURN(ScheduledStage* const state, tree.FindStage(name));
-  ASSIGN_OR_RETURN(const LoopRef ref, tree.FindLoop(loop_name));
-  Stage& stage = state->stage;
-  if (ref.state != state || !ref.loop().reduce) {
-    return InvalidInput("rfactor: '", loop_name, "' is no reduce loop of stage '", name, "'");
-  }
-  if (!state->attached_to.empty())
+absl::Status FactorReduction(LoopTree& tree, ScheduledStage& reduction, LoopRef loop, int64_t axis) {
+  Stage& stage = reduction.stage;
+  const std::string loop_name = loop.loop().name;
+  if (loop.state != &reduction || !loop.loop().reduce)
+    return InvalidInput("rfactor: '", loop_name, "' is no reduce loop of stage '", stage.name, "'");
+  if (reduction.attached_to)
     return InvalidInput("rfactor: stage '", stage.name, "' is computed at a loop already");
-  RETURN_IF_ERROR(tree.CheckNothingComputedAt(*state, "rfactor"));
+  RETURN_IF_ERROR(tree.CheckNothingComputedAt(reduction, "rfactor"));
   RETURN_IF_ERROR(tree.CheckNewName(stage.name + ".rf", "rfactor"));
   const auto rank = static_cast<int64_t>(stage.axes.size());
-  const int64_t place = axis_number == kLastAxis ? rank : axis_number;
+  const int64_t place = axis == kLastAxis ? rank : axis;
   if (place < 0 || place > rank)
     return InvalidInput("rfactor: stage '", stage.name, "' can have no axis ", place, " more");
-  ASSIGN_OR_RETURN(ScheduledStage factored, FactoredStage(*state, loop_name, place));
+  ASSIGN_OR_RETURN(ScheduledStage factored, FactoredStage(reduction, loop_name, place));
   Stage& rf = factored.stage;
   std::vector<int64_t> shape = stage.output->shape;
   const Axis& reduced = rf.axes[static_cast<size_t>(place)];
@@ -173,13 +168,13 @@ absl::Status FactorReduction(LoopTree& tree, const std::string& name, const std:
 
   const Axis last{MakeVar(reduced.var->name), reduced.extent};
   std::vector<Expr> indices;
-  for (const Axis& axis : stage.axes) indices.push_back(Expr(axis.var));
+  for (const Axis& one : stage.axes) indices.push_back(Expr(one.var));
   indices.insert(indices.begin() + place, Expr(last.var));
   stage.reduce_axes = {last};
   stage.value = Load(rf.output, indices);
   stage.where = Expr();
-  LoopTree::ResetLoops(*state);
-  tree.InsertBefore(*state, std::move(factored));
+  LoopTree::ResetLoops(reduction);
+  tree.InsertBefore(reduction, std::move(factored));
   return absl::OkStatus();
 }
 

@@ -11,12 +11,12 @@
 
 namespace attune {
 
-absl::Status InlineStage(LoopTree& tree, const std::string& name);
-absl::Status CacheWrite(LoopTree& tree, const std::string& name);
-absl::Status CacheRead(LoopTree& tree, const std::string& buffer, const std::string& stage);
+absl::Status InlineStage(LoopTree& tree, ScheduledStage& inlined);
+absl::Status CacheWrite(LoopTree& tree, ScheduledStage& cached);
+absl::Status CacheRead(LoopTree& tree, const std::string& buffer, ScheduledStage& reader);
 // Rfactor; the new axis is number `axis`, or the last one.
 inline constexpr int64_t kLastAxis = -1;
-absl::Status FactorReduction(LoopTree& tree, const std::string& name, const std::string& loop, int64_t axis);
+absl::Status FactorReduction(LoopTree& tree, ScheduledStage& reduction, LoopRef loop, int64_t axis);
 
 }  // namespace attune
 

@@ -1,0 +1,17 @@
+// From the text of a trace to transformations of loop trees: the one place where names are looked up.
+#ifndef ATTUNE_TENSOR_SCHEDULE_PRIMITIVES_H_
+#define ATTUNE_TENSOR_SCHEDULE_PRIMITIVES_H_
+
+#include "absl/status/status.h"
+#include "tensor/schedule/loop_tree.h"
+#include "tensor/schedule/trace.h"
+
+namespace attune {
+
+// Returns an error, and leaves the tree as it was, where there is no such primitive, stage or loop, or where
+// it does not apply.
+absl::Status ApplyPrimitive(LoopTree& tree, const Primitive& primitive);
+
+}  // namespace attune
+
+#endif  // ATTUNE_TENSOR_SCHEDULE_PRIMITIVES_H_
