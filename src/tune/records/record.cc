@@ -150,6 +150,4 @@ bool IsPrintable(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
 }
 
-std::string TaskDigest(std::string_view task) { return Sha256Hex(task); }
-
 }  // namespace attune

@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "measure/outcome.h"
+#include "tune/task/task_text.h"
 
 namespace attune {
 
@@ -93,18 +94,11 @@ absl::Status Normalize(TuningRun& run);
 // Whether all of it is printable ASCII, as in names.
 bool IsPrintable(std::string_view text);
 
-// The key of a task: the SHA-256 of its text, in hexadecimal.
-std::string TaskDigest(std::string_view task);
-
 // The identity of a normalized record: the SHA-256 over all its fields but flops, which the task's text
 // implies. Two records are the same measurement exactly if their digests are equal, which is what makes
 // importing and merging twice harmless. Run and trial would not do: a run that continues after a crash could
 // give a number again, and the second measurement be lost.
 std::string RecordDigest(const Record& record);
-
-// A task for a table: "conv+bias+relu f32[1,64,56,56] f32[64,64,3,3] -> f32[1,64,56,56]" of a printed graph,
-// of anything else its first line. One line without control characters, at most `max_bytes` long.
-std::string DescribeTask(std::string_view task, size_t max_bytes);
 
 }  // namespace attune
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "tune/records/record.h"
+#include "measure/outcome.h"
 #include "tune/task/build_candidate.h"
 #include "tune/task/task.h"
 

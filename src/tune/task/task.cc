@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "graph/text.h"
 #include "plan/program.h"
-#include "tune/records/record.h"
+#include "tune/task/task_text.h"
 
 namespace attune {
 

@@ -1,5 +1,7 @@
-// DescribeTask: a printed graph in one line. It reads the text by eye, as it were: what a table shows must
-// not depend on whether a later version still parses it.
+// A printed graph in one line is read from its text as a person would: what a table shows must not depend on
+// whether a later version still parses it.
+#include "tune/task/task_text.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -7,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "tune/records/record.h"
+#include "base/file.h"
 
 namespace attune {
 namespace {
@@ -63,6 +65,8 @@ std::string DescribeGraph(const std::vector<std::string_view>& lines) {
 }
 
 }  // namespace
+
+std::string TaskDigest(std::string_view task) { return Sha256Hex(task); }
 
 std::string DescribeTask(std::string_view task, size_t max_bytes) {
   std::vector<std::string_view> lines;
