@@ -1,0 +1,49 @@
+// Which processors a thread may run on.
+#ifndef ATTUNE_BASE_PROCESSOR_SET_H_
+#define ATTUNE_BASE_PROCESSOR_SET_H_
+
+#include <sched.h>
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+namespace attune {
+
+// Numbers of processors are smaller than this; the largest that Linux can be built for.
+inline constexpr int kMaxProcessors = 8192;
+
+// A cpu_set_t that has room for all, and not for 1024 alone.
+class ProcessorSet {
+ public:
+  ProcessorSet() { CPU_ZERO_S(sizeof(sets_), sets_.data()); }
+  explicit ProcessorSet(std::span<const int> processors) : ProcessorSet() {
+    for (const int processor : processors) Add(processor);
+  }
+  // Empty where the system does not say.
+  static ProcessorSet OfThisThread() {
+    ProcessorSet set;
+    if (sched_getaffinity(0, sizeof(set.sets_), set.sets_.data()) != 0) return {};
+    return set;
+  }
+  // False, and without effect, where the system does not allow it.
+  bool GiveToThisThread() const { return sched_setaffinity(0, sizeof(sets_), sets_.data()) == 0; }
+
+  bool operator==(const ProcessorSet& other) const {
+    return CPU_EQUAL_S(sizeof(sets_), sets_.data(), other.sets_.data());
+  }
+  void Add(int processor) { CPU_SET_S(static_cast<size_t>(processor), sizeof(sets_), sets_.data()); }
+  void Add(const ProcessorSet& other) {
+    CPU_OR_S(sizeof(sets_), sets_.data(), sets_.data(), other.sets_.data());
+  }
+  bool Has(int processor) const {
+    return CPU_ISSET_S(static_cast<size_t>(processor), sizeof(sets_), sets_.data());
+  }
+
+ private:
+  std::array<cpu_set_t, kMaxProcessors / CPU_SETSIZE> sets_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_BASE_PROCESSOR_SET_H_
