@@ -1,0 +1,397 @@
+#include "device/lease.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "base/random.h"
+#include "base/testing/manual_clock.h"
+#include "base/testing/temporary_folder.h"
+
+namespace attune {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const LeaseWait kNoWait = {.seconds = 0, .is_cancelled = {}};
+
+// Four cores of two hyper-threads, {0, 4} and so on; cores 0 and 1 share a cache, and so do 2 and 3.
+Device EightProcessors() {
+  Device device;
+  for (int number = 0; number < 8; ++number) {
+    const int core = number % 4;
+    device.usable.push_back(number);
+    device.processors.push_back({.number = number, .core = core, .cache = core < 2 ? 0 : 2});
+  }
+  return device;
+}
+
+DeviceLeases MustOpen(const std::string& folder, LeaseTime time = {}, Device device = EightProcessors()) {
+  absl::StatusOr<DeviceLeases> leases = DeviceLeases::Open(std::move(device), folder, std::move(time));
+  EXPECT_TRUE(leases.ok()) << leases.status();
+  return *std::move(leases);
+}
+
+std::string Message(const absl::Status& status) { return std::string(status.message()); }
+
+TEST(DeviceLeases, NameTheProcessorsThatTheyGrantAndIsolate) {
+  const testing::TemporaryFolder folder;
+  const DeviceLeases leases = MustOpen(folder / "leases");
+  {
+    const auto lease = leases.AcquireExclusive(2, Isolation::kNone);
+    EXPECT_THAT(lease->processors(), ElementsAre(6, 7));  // of two cores
+    EXPECT_THAT(lease->isolated(), IsEmpty());
+  }
+  {
+    const auto lease = leases.AcquireExclusive(2, Isolation::kCore);
+    EXPECT_THAT(lease->processors(), ElementsAre(6, 7));
+    EXPECT_THAT(lease->isolated(), ElementsAre(2, 3));
+    // Beside the first, one that isolates less and is on the other cache.
+    const auto second = leases.AcquireExclusive(3, Isolation::kCore, kNoWait);
+    EXPECT_THAT(second->processors(), ElementsAre(1, 4, 5));
+    EXPECT_THAT(second->isolated(), ElementsAre(0));
+    EXPECT_FALSE(leases.AcquireShared(8, kNoWait).ok());
+  }
+  {
+    const auto lease = leases.AcquireExclusive(1, Isolation::kCache);
+    EXPECT_THAT(lease->processors(), ElementsAre(7));
+    EXPECT_THAT(lease->isolated(), ElementsAre(2, 3, 6));
+    EXPECT_THAT(leases.AcquireShared(8, kNoWait)->processors(), ElementsAre(0, 1, 4, 5));
+    EXPECT_FALSE(leases.AcquireExclusive(1, Isolation::kDevice, kNoWait).ok());
+  }
+  const auto lease = leases.AcquireExclusive(5);
+  EXPECT_THAT(lease->processors(), ElementsAre(3, 4, 5, 6, 7));
+  EXPECT_THAT(lease->isolated(), ElementsAre(0, 1, 2));
+}
+
+TEST(DeviceLeases, GrantOnlyWhatMayBeUsedAndIsolateAll) {
+  const testing::TemporaryFolder folder;
+  Device device = EightProcessors();
+  device.usable = {1, 2, 5};
+  const DeviceLeases leases = MustOpen(folder / "leases", {}, device);
+  {
+    const auto lease = leases.AcquireExclusive(2, Isolation::kCore);
+    EXPECT_THAT(lease->processors(), ElementsAre(1, 5));  // they share a cache, as 2 and 5 do not
+    EXPECT_THAT(lease->isolated(), IsEmpty());
+  }
+  const auto lease = leases.AcquireExclusive(1);
+  EXPECT_THAT(lease->isolated(), ElementsAre(0, 1, 2, 3, 4, 6, 7));
+  const DeviceLeases others = MustOpen(folder / "leases");
+  EXPECT_FALSE(others.AcquireShared(1, kNoWait).ok());
+}
+
+TEST(DeviceLeases, SharedOnesSpreadOverTheProcessors) {
+  const testing::TemporaryFolder folder;
+  const DeviceLeases leases = MustOpen(folder / "leases");
+  const auto first = leases.AcquireShared(3), second = leases.AcquireShared(3),
+             third = leases.AcquireShared(3);
+  EXPECT_THAT(first->processors(), ElementsAre(0, 1, 2));
+  EXPECT_THAT(second->processors(), ElementsAre(3, 4, 5));
+  EXPECT_THAT(third->processors(), ElementsAre(0, 6, 7));
+  EXPECT_FALSE(leases.AcquireExclusive(1, Isolation::kNone, kNoWait).ok());
+}
+
+TEST(DeviceLeases, EndWhenTheyAreReleasedAndMove) {
+  const testing::TemporaryFolder folder;
+  const DeviceLeases leases = MustOpen(folder / "leases");
+  auto first = leases.AcquireExclusive(1);
+  DeviceLease lease = *std::move(first);
+  first->Release();
+  EXPECT_FALSE(leases.AcquireExclusive(1, Isolation::kNone, kNoWait).ok());
+  lease = *leases.AcquireShared(1, {.seconds = 0.01, .is_cancelled = [&] {
+                                      lease.Release();
+                                      return false;
+                                    }});
+  EXPECT_THAT(lease.processors(), ElementsAre(0));
+  lease.Release();
+  EXPECT_THAT(lease.processors(), IsEmpty());
+  EXPECT_TRUE(leases.AcquireExclusive(8, Isolation::kDevice, kNoWait).ok());
+}
+
+TEST(DeviceLeases, WhatADeviceDoesNotHaveIsRefused) {
+  const testing::TemporaryFolder folder;
+  const DeviceLeases leases = MustOpen(folder / "leases");
+  for (const int count : {-1, 0, 9}) {
+    const absl::Status status = leases.AcquireExclusive(count).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(Message(status), HasSubstr("this device has 8 that may be used"));
+  }
+  EXPECT_TRUE(leases.AcquireShared(9).ok());
+  Device none = EightProcessors();
+  none.usable.clear();
+  EXPECT_THAT(Message(MustOpen(folder / "leases", {}, none).AcquireShared(1).status()),
+              HasSubstr("this device has 0 that may be used"));
+  for (const std::vector<int>& usable : {std::vector<int>{9}, {1, 0}, {1, 1}}) {
+    Device wrong = EightProcessors();
+    wrong.usable = usable;
+    EXPECT_FALSE(DeviceLeases::Open(wrong, folder / "leases").ok());
+  }
+  Device wrong = EightProcessors();
+  wrong.processors.back().number = kMaxProcessors;
+  EXPECT_FALSE(DeviceLeases::Open(wrong, folder / "leases").ok());
+}
+
+// Time that passes when someone sleeps; `then` is called each time.
+LeaseTime PassingTime(ManualClock& clock, std::function<void(int sleeps)> then) {
+  return {&clock, [&clock, notify = std::move(then), sleeps = 0](double seconds) mutable {
+            clock.Advance(seconds);
+            notify(++sleeps);
+          }};
+}
+
+TEST(DeviceLeases, WaitingEndsAtADeadlineAndWhenItIsCancelled) {
+  const testing::TemporaryFolder folder;
+  ManualClock clock;
+  const double start = clock.Now();
+  int sleeps = 0;
+  const DeviceLeases leases =
+      MustOpen(folder / "leases", PassingTime(clock, [&](int count) { sleeps = count; }));
+  const auto held = leases.AcquireExclusive(1);
+  absl::Status status =
+      leases.AcquireExclusive(2, Isolation::kDevice, {.seconds = 60, .is_cancelled = {}}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(Message(status), HasSubstr("waited 60 s for 2 processor(s) to time on"));
+  EXPECT_NEAR(clock.Now() - start, 60, 1e-6);
+  EXPECT_GT(sleeps, 5000);
+  status = leases.AcquireShared(1, {.is_cancelled = [&] { return clock.Now() > start + 100; }}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
+  EXPECT_NEAR(clock.Now() - start, 100, 0.1);
+}
+
+TEST(DeviceLeases, WhoWaitsToTimeGoesBeforeThoseWhoComeLaterToCompute) {
+  const testing::TemporaryFolder folder;
+  ManualClock clock;
+  const DeviceLeases others = MustOpen(folder / "leases");
+  std::vector<DeviceLease> building;
+  building.push_back(*others.AcquireShared(1));
+  building.push_back(*others.AcquireShared(1));
+  const auto later = [&](int sleeps) {
+    EXPECT_EQ(others.AcquireShared(1, kNoWait).status().code(), absl::StatusCode::kDeadlineExceeded);
+    if (sleeps % 3 == 0) building.pop_back();
+  };
+  const DeviceLeases leases = MustOpen(folder / "leases", PassingTime(clock, later));
+  {
+    const auto lease = leases.AcquireExclusive(1);
+    EXPECT_TRUE(lease.ok()) << lease.status();
+    EXPECT_THAT(building, IsEmpty());
+  }
+  EXPECT_TRUE(others.AcquireShared(1, kNoWait).ok());
+}
+
+TEST(DeviceLeases, OnlyTheProcessorsThatSomeoneWaitsForAreKeptFree) {
+  const testing::TemporaryFolder folder;
+  ManualClock clock;
+  const DeviceLeases others = MustOpen(folder / "leases");
+  std::optional<DeviceLease> building = *others.AcquireShared(8);
+  const auto later = [&](int) {
+    EXPECT_THAT(others.AcquireShared(8, kNoWait)->processors(), ElementsAre(0, 1, 2, 4, 5, 6));
+    building.reset();
+  };
+  const DeviceLeases leases = MustOpen(folder / "leases", PassingTime(clock, later));
+  EXPECT_THAT(leases.AcquireExclusive(1, Isolation::kCore)->processors(), ElementsAre(7));
+}
+
+// A second one wants other processors, where there are some, and one that has given up wants none.
+TEST(DeviceLeases, ASmallOneWaitsForALargeOneBeforeIt) {
+  const testing::TemporaryFolder folder;
+  ManualClock clock;
+  const DeviceLeases others = MustOpen(folder / "leases");
+  std::optional<DeviceLease> timing = *others.AcquireExclusive(4, Isolation::kCache);
+  const auto later = [&](int sleeps) {
+    if (sleeps > 1) timing.reset();
+    EXPECT_FALSE(others.AcquireExclusive(1, Isolation::kNone, kNoWait).ok());
+  };
+  const DeviceLeases leases = MustOpen(folder / "leases", PassingTime(clock, later));
+  EXPECT_TRUE(leases.AcquireExclusive(5).ok());
+  EXPECT_THAT(others.AcquireShared(8, kNoWait)->processors().size(), 8);
+}
+
+TEST(DeviceLeases, AFileThatIsRemovedIsNoticed) {
+  const testing::TemporaryFolder folder;
+  ManualClock clock;
+  const DeviceLeases others = MustOpen(folder / "leases");
+  std::optional<DeviceLease> timing = *others.AcquireExclusive(1);
+  const DeviceLeases leases = MustOpen(folder / "leases", PassingTime(clock, [&](int) {
+                                         std::filesystem::remove(folder / "leases/processors");
+                                         timing.reset();
+                                       }));
+  const auto lease = leases.AcquireExclusive(1);
+  ASSERT_TRUE(lease.ok());
+  EXPECT_FALSE(others.AcquireShared(1, kNoWait).ok());
+}
+
+// A process that does as told, and ends at the latest when this object does.
+class Child {
+ public:
+  template <typename F>
+  explicit Child(F run) {
+    EXPECT_EQ(pipe(pipe_.data()), 0);
+    pid_ = fork();
+    if (pid_ != 0) return;
+    run([this] { EXPECT_EQ(write(pipe_[1], "x", 1), 1); });
+    _exit(0);
+  }
+  ~Child() {
+    Kill();
+    for (const int end : pipe_) close(end);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  void AwaitSignal() {
+    char byte = 0;
+    EXPECT_EQ(read(pipe_[0], &byte, 1), 1);
+  }
+  void Kill() {
+    if (pid_ < 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+
+ private:
+  std::array<int, 2> pipe_ = {-1, -1};
+  pid_t pid_ = -1;
+};
+
+TEST(DeviceLeases, HoldAcrossProcessesAndEndWithThem) {
+  const testing::TemporaryFolder folder;
+  const DeviceLeases leases = MustOpen(folder / "leases");
+  for (const bool is_exclusive : {true, false}) {
+    Child child([&](auto signal) {
+      const auto lease = is_exclusive ? leases.AcquireExclusive(1) : leases.AcquireShared(1);
+      signal();
+      pause();
+    });
+    child.AwaitSignal();
+    EXPECT_EQ(leases.AcquireExclusive(1, Isolation::kDevice, kNoWait).status().code(),
+              absl::StatusCode::kDeadlineExceeded);
+    EXPECT_EQ(leases.AcquireShared(1, kNoWait).ok(), !is_exclusive);
+    child.Kill();
+    EXPECT_TRUE(leases.AcquireExclusive(1, Isolation::kDevice, kNoWait).ok());
+  }
+}
+
+TEST(DeviceLeases, WhoWaitsToTimeInAnotherProcessGoesFirst) {
+  const testing::TemporaryFolder folder;
+  const DeviceLeases leases = MustOpen(folder / "leases");
+  std::optional<DeviceLease> building = *leases.AcquireShared(1);
+  Child child([&](auto signal) {
+    int sleeps = 0;
+    const DeviceLeases own = MustOpen(folder / "leases", {&SystemClock(), [&](double) {
+                                                            if (++sleeps == 1) signal();
+                                                            usleep(100);
+                                                          }});
+    const auto lease = own.AcquireExclusive(1);
+    signal();
+    pause();
+  });
+  child.AwaitSignal();  // it waits
+  EXPECT_FALSE(leases.AcquireShared(1, kNoWait).ok());
+  building.reset();
+  child.AwaitSignal();  // it has the lease
+  EXPECT_FALSE(leases.AcquireShared(1, kNoWait).ok());
+  child.Kill();
+  EXPECT_TRUE(leases.AcquireShared(1, kNoWait).ok());
+}
+
+// A lease that is released is free for others, though a child that was made meanwhile has the file open.
+TEST(DeviceLeases, AChildDoesNotKeepWhatItsParentReleases) {
+  const testing::TemporaryFolder folder;
+  const DeviceLeases leases = MustOpen(folder / "leases");
+  std::optional<DeviceLease> lease = *leases.AcquireExclusive(1);
+  const Child child([](auto) { pause(); });
+  lease.reset();
+  EXPECT_TRUE(leases.AcquireExclusive(1, Isolation::kDevice, kNoWait).ok());
+}
+
+// Who is on which processor, as those say who have leases.
+class Occupation {
+ public:
+  // How many rules the lease breaks.
+  int Begin(const DeviceLease& lease, bool is_exclusive) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    int broken = 0;
+    for (const int processor : lease.processors()) {
+      Use& use = uses_[static_cast<size_t>(processor)];
+      broken += use.timed + use.isolated + (is_exclusive ? use.computed : 0);
+    }
+    for (const int processor : lease.isolated()) {
+      const Use& use = uses_[static_cast<size_t>(processor)];
+      broken += use.timed + use.computed;
+    }
+    Count(lease, is_exclusive, 1);
+    return broken;
+  }
+  void End(const DeviceLease& lease, bool is_exclusive) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Count(lease, is_exclusive, -1);
+  }
+
+ private:
+  struct Use {
+    int timed = 0, isolated = 0, computed = 0;
+  };
+
+  void Count(const DeviceLease& lease, bool is_exclusive, int change) {
+    for (const int processor : lease.processors()) {
+      Use& use = uses_[static_cast<size_t>(processor)];
+      (is_exclusive ? use.timed : use.computed) += change;
+    }
+    for (const int processor : lease.isolated()) uses_[static_cast<size_t>(processor)].isolated += change;
+  }
+
+  std::mutex mutex_;
+  std::array<Use, 8> uses_;
+};
+
+TEST(DeviceLeases, RandomOnesNeverOverlap) {
+  const testing::TemporaryFolder folder;
+  const DeviceLeases leases = MustOpen(folder / "leases");
+  constexpr int kThreads = 4, kRounds = 300;
+  Occupation occupation;
+  std::array<int, kThreads> broken = {}, granted = {};
+  const auto use = [&](size_t thread) {
+    Random random(thread);
+    std::vector<std::pair<DeviceLease, bool>> held;
+    for (int round = 0; round < kRounds; ++round) {
+      const bool is_exclusive = random.Uniform() < 0.4;
+      // Who holds one and waits for another would wait for himself, and so does not wait.
+      const LeaseWait wait = {.seconds = held.empty() ? 10.0 : 0.0, .is_cancelled = {}};
+      const int count = static_cast<int>(random.Integer(1, 4));
+      auto lease = is_exclusive
+                       ? leases.AcquireExclusive(count, static_cast<Isolation>(random.Integer(0, 3)), wait)
+                       : leases.AcquireShared(count, wait);
+      if (lease.ok()) {
+        ++granted[thread];
+        broken[thread] += occupation.Begin(*lease, is_exclusive);
+        held.emplace_back(*std::move(lease), is_exclusive);
+      }
+      while (!held.empty() && random.Uniform() < 0.6) {
+        const auto ended = held.begin() + random.Integer(0, std::ssize(held) - 1);
+        occupation.End(ended->first, ended->second);
+        held.erase(ended);
+      }
+    }
+    for (const auto& [lease, is_exclusive] : held) occupation.End(lease, is_exclusive);
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (size_t thread = 0; thread < kThreads; ++thread) threads.emplace_back(use, thread);
+  }
+  EXPECT_EQ(std::accumulate(broken.begin(), broken.end(), 0), 0);
+  EXPECT_GT(std::accumulate(granted.begin(), granted.end(), 0), kThreads * kRounds / 4);
+}
+
+}  // namespace
+}  // namespace attune
