@@ -1,13 +1,16 @@
 // The program `attune`.
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <optional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "api/tuning.h"
-#include "base/notice.h"
+#include "base/log.h"
 #include "base/out_of_memory.h"
+#include "base/status.h"
 #include "cli/command.h"
 #include "cli/output.h"
 
@@ -16,10 +19,33 @@ namespace {
 
 constexpr int kDone = 0, kCouldNot = 1, kWrongUsage = 2;
 
+constexpr char kLogLevelVariable[] = "ATTUNE_LOG_LEVEL";
+
+// Where the level of the log comes from: the environment, then the command line.
+absl::Status SetLogLevelByName(const std::string& name) {
+  const absl::StatusOr<LogLevel> level = LogLevelNamed(name);
+  if (level.ok()) SetLogLevel(*level);
+  return level.status();
+}
+
+// For this command and those below it.
+void AddLogLevel(CLI::App& command) {
+  command
+      .add_option_function<std::string>(
+          "--log-level",
+          [](const std::string& name) {
+            const absl::Status status = SetLogLevelByName(name);
+            if (!status.ok()) throw CLI::ValidationError("--log-level", std::string(status.message()));
+          },
+          "what is said on stderr: trace, debug, info, warning (default), error or off (or "
+          "$ATTUNE_LOG_LEVEL)")
+      ->type_name("LEVEL");
+  for (CLI::App* below : command.get_subcommands({})) AddLogLevel(*below);
+}
+
 int Main(int argc, char** argv) {
   // A file that may not grow further is an error of write(), which says so and removes the file.
   std::signal(SIGXFSZ, SIG_IGN);
-  SetNoticeHandler(PrintNote);
 
   CLI::App app("Attune compiles a trained neural network into a fast program for this machine.", "attune");
   app.require_subcommand(1);
@@ -35,6 +61,13 @@ int Main(int argc, char** argv) {
   AddRecordsCommand(app, action);
   AddQuantizeCommand(app, action);
   AddZooCommand(app, action);
+  AddLogLevel(app);
+  if (const char* level = std::getenv(kLogLevelVariable); level != nullptr && *level != '\0') {
+    if (const absl::Status status = SetLogLevelByName(level); !status.ok()) {
+      PrintError(Annotate(status, kLogLevelVariable));
+      return kWrongUsage;
+    }
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {

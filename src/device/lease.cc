@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/log.h"
 #include "base/processor_set.h"
 #include "base/status.h"
 
@@ -27,6 +28,8 @@ constexpr Range kTurn = {2 * int64_t{kMaxProcessors}, 1};
 
 // Seconds between two looks.
 constexpr double kFirstPause = 0.2e-3, kLongestPause = 10e-3;
+// After which the log says that someone waits.
+constexpr double kSilentSeconds = 1;
 
 // Counts what this process has released, and wakes those who wait for it.
 class Releases {
@@ -221,7 +224,8 @@ absl::StatusOr<DeviceLease> DeviceLeases::Await(std::string_view what, const Lea
                                                 Attempt attempt) const {
   ASSIGN_OR_RETURN(LeaseFile file, LeaseFile::Open(folder_));
   Releases& releases = Releases::OfThisProcess();
-  const double end = time_.clock->Now() + wait.seconds;
+  const double start = time_.clock->Now(), end = start + wait.seconds;
+  bool has_said_so = false;
   for (double pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
     const uint64_t seen = releases.count();
     ASSIGN_OR_RETURN(std::optional<Placement> placement, attempt(file));
@@ -237,6 +241,10 @@ absl::StatusOr<DeviceLease> DeviceLeases::Await(std::string_view what, const Lea
     if (left <= 0) {
       return absl::DeadlineExceededError(
           absl::StrCat("waited ", wait.seconds, " s for ", what, ", which others have leased in ", folder_));
+    }
+    if (!has_said_so && time_.clock->Now() - start >= kSilentSeconds) {
+      has_said_so = true;
+      Log(LogLevel::kInfo, "waiting for a lease", "of", what, "folder", folder_);
     }
     if (time_.sleep) {
       time_.sleep(std::min(pause, left));

@@ -2,9 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <filesystem>
@@ -12,9 +9,11 @@
 #include <numeric>
 #include <thread>
 
+#include "base/log.h"
 #include "base/random.h"
 #include "base/testing/manual_clock.h"
 #include "base/testing/temporary_folder.h"
+#include "device/leases_for_test.h"
 
 namespace attune {
 namespace {
@@ -22,25 +21,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-const LeaseWait kNoWait = {.seconds = 0, .is_cancelled = {}};
-
-// Four cores of two hyper-threads, {0, 4} and so on; cores 0 and 1 share a cache, and so do 2 and 3.
-Device EightProcessors() {
-  Device device;
-  for (int number = 0; number < 8; ++number) {
-    const int core = number % 4;
-    device.usable.push_back(number);
-    device.processors.push_back({.number = number, .core = core, .cache = core < 2 ? 0 : 2});
-  }
-  return device;
-}
-
-DeviceLeases MustOpen(const std::string& folder, LeaseTime time = {}, Device device = EightProcessors()) {
-  absl::StatusOr<DeviceLeases> leases = DeviceLeases::Open(std::move(device), folder, std::move(time));
-  EXPECT_TRUE(leases.ok()) << leases.status();
-  return *std::move(leases);
-}
 
 std::string Message(const absl::Status& status) { return std::string(status.message()); }
 
@@ -149,6 +129,8 @@ LeaseTime PassingTime(ManualClock& clock, std::function<void(int sleeps)> then) 
           }};
 }
 
+std::vector<std::string> log_lines;
+
 TEST(DeviceLeases, WaitingEndsAtADeadlineAndWhenItIsCancelled) {
   const testing::TemporaryFolder folder;
   ManualClock clock;
@@ -157,10 +139,15 @@ TEST(DeviceLeases, WaitingEndsAtADeadlineAndWhenItIsCancelled) {
   const DeviceLeases leases =
       MustOpen(folder / "leases", PassingTime(clock, [&](int count) { sleeps = count; }));
   const auto held = leases.AcquireExclusive(1);
+  SetLogLevel(LogLevel::kInfo);
+  const LogSink sink = SetLogSink([](LogLevel, std::string_view line) { log_lines.emplace_back(line); });
   absl::Status status =
       leases.AcquireExclusive(2, Isolation::kDevice, {.seconds = 60, .is_cancelled = {}}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_THAT(Message(status), HasSubstr("waited 60 s for 2 processor(s) to time on"));
+  SetLogSink(sink);
+  SetLogLevel(LogLevel::kWarning);
+  EXPECT_THAT(log_lines, ElementsAre(HasSubstr("waiting for a lease of=\"2 processor(s) to time on\"")));
   EXPECT_NEAR(clock.Now() - start, 60, 1e-6);
   EXPECT_GT(sleeps, 5000);
   status = leases.AcquireShared(1, {.is_cancelled = [&] { return clock.Now() > start + 100; }}).status();
@@ -228,91 +215,6 @@ TEST(DeviceLeases, AFileThatIsRemovedIsNoticed) {
   const auto lease = leases.AcquireExclusive(1);
   ASSERT_TRUE(lease.ok());
   EXPECT_FALSE(others.AcquireShared(1, kNoWait).ok());
-}
-
-// A process that does as told, and ends at the latest when this object does.
-class Child {
- public:
-  template <typename F>
-  explicit Child(F run) {
-    EXPECT_EQ(pipe(pipe_.data()), 0);
-    pid_ = fork();
-    if (pid_ != 0) return;
-    run([this] { EXPECT_EQ(write(pipe_[1], "x", 1), 1); });
-    _exit(0);
-  }
-  ~Child() {
-    Kill();
-    for (const int end : pipe_) close(end);
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-
-  void AwaitSignal() {
-    char byte = 0;
-    EXPECT_EQ(read(pipe_[0], &byte, 1), 1);
-  }
-  void Kill() {
-    if (pid_ < 0) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-    pid_ = -1;
-  }
-
- private:
-  std::array<int, 2> pipe_ = {-1, -1};
-  pid_t pid_ = -1;
-};
-
-TEST(DeviceLeases, HoldAcrossProcessesAndEndWithThem) {
-  const testing::TemporaryFolder folder;
-  const DeviceLeases leases = MustOpen(folder / "leases");
-  for (const bool is_exclusive : {true, false}) {
-    Child child([&](auto signal) {
-      const auto lease = is_exclusive ? leases.AcquireExclusive(1) : leases.AcquireShared(1);
-      signal();
-      pause();
-    });
-    child.AwaitSignal();
-    EXPECT_EQ(leases.AcquireExclusive(1, Isolation::kDevice, kNoWait).status().code(),
-              absl::StatusCode::kDeadlineExceeded);
-    EXPECT_EQ(leases.AcquireShared(1, kNoWait).ok(), !is_exclusive);
-    child.Kill();
-    EXPECT_TRUE(leases.AcquireExclusive(1, Isolation::kDevice, kNoWait).ok());
-  }
-}
-
-TEST(DeviceLeases, WhoWaitsToTimeInAnotherProcessGoesFirst) {
-  const testing::TemporaryFolder folder;
-  const DeviceLeases leases = MustOpen(folder / "leases");
-  std::optional<DeviceLease> building = *leases.AcquireShared(1);
-  Child child([&](auto signal) {
-    int sleeps = 0;
-    const DeviceLeases own = MustOpen(folder / "leases", {&SystemClock(), [&](double) {
-                                                            if (++sleeps == 1) signal();
-                                                            usleep(100);
-                                                          }});
-    const auto lease = own.AcquireExclusive(1);
-    signal();
-    pause();
-  });
-  child.AwaitSignal();  // it waits
-  EXPECT_FALSE(leases.AcquireShared(1, kNoWait).ok());
-  building.reset();
-  child.AwaitSignal();  // it has the lease
-  EXPECT_FALSE(leases.AcquireShared(1, kNoWait).ok());
-  child.Kill();
-  EXPECT_TRUE(leases.AcquireShared(1, kNoWait).ok());
-}
-
-// A lease that is released is free for others, though a child that was made meanwhile has the file open.
-TEST(DeviceLeases, AChildDoesNotKeepWhatItsParentReleases) {
-  const testing::TemporaryFolder folder;
-  const DeviceLeases leases = MustOpen(folder / "leases");
-  std::optional<DeviceLease> lease = *leases.AcquireExclusive(1);
-  const Child child([](auto) { pause(); });
-  lease.reset();
-  EXPECT_TRUE(leases.AcquireExclusive(1, Isolation::kDevice, kNoWait).ok());
 }
 
 // Who is on which processor, as those say who have leases.

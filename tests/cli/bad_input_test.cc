@@ -70,6 +70,7 @@ TEST_F(BadInputTest, WrongUsageExitsWithTwo) {
       {"run", model_, "--image-mean", "1,2"},
       {"run", model_, "--image-order", "gbr"},
       {"zoo", "resnet18"},
+      {"inspect", model_, "--log-level", "loud"},
       {"compile", model_, "-o", "-", "--json", "-"},
       {"compile", model_, "-o", "/dev/stdout", "--json", "-"},
       {"records", "export", "-", "--json", "-"},

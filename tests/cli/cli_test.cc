@@ -52,6 +52,15 @@ TEST_F(CliTest, HelpAndVersionGoToStdout) {
   EXPECT_THAT(Do({"--version"}).out, HasSubstr("attune "));
 }
 
+TEST_F(CliTest, EachCommandTakesTheLevelOfTheLog) {
+  EXPECT_THAT(Do({"records", "list", "--help"}).out, HasSubstr("--log-level"));
+  Do({"--log-level", "off", "inspect", model_, "--log-level", "warning"});
+  EXPECT_EQ(RunAttune({"inspect", model_}, {.environment = {{"ATTUNE_LOG_LEVEL", "error"}}}).exit_code, 0);
+  const Outcome wrong = RunAttune({"inspect", model_}, {.environment = {{"ATTUNE_LOG_LEVEL", "loud"}}});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("ATTUNE_LOG_LEVEL: 'loud' is no level"));
+}
+
 TEST_F(CliTest, CompilesAndRuns) {
   EXPECT_THAT(Do({"compile", model_, "-o", artifact_}).out, HasSubstr("kernels"));
   for (const std::string& what : {model_, artifact_}) {

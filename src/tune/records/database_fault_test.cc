@@ -10,7 +10,7 @@
 #include <set>
 #include <thread>
 
-#include "base/notice.h"
+#include "base/log.h"
 #include "base/random.h"
 #include "tune/records/database.h"
 #include "tune/records/exchange.h"
@@ -236,7 +236,7 @@ TEST(DatabaseFaults, AFullDiskIsAnErrorThatPasses) {
   EXPECT_EQ(static_cast<int64_t>(Keys(*database).size()), added + 1);
 }
 
-std::vector<std::string> notices;
+std::vector<std::string> log_lines;
 
 TEST(DatabaseFaults, ALockThatStaysIsSaidAndThenAnError) {
   const RecordsFolder folder;
@@ -247,11 +247,11 @@ TEST(DatabaseFaults, ALockThatStaysIsSaidAndThenAnError) {
   ASSERT_TRUE(other.ok());
   ASSERT_TRUE((*other)->Execute("BEGIN IMMEDIATE").ok());
   EXPECT_TRUE(database->Records({}).ok());  // reading goes on
-  notices.clear();
-  const NoticeHandler before = SetNoticeHandler([](std::string_view text) { notices.emplace_back(text); });
+  log_lines.clear();
+  const LogSink before = SetLogSink([](LogLevel, std::string_view line) { log_lines.emplace_back(line); });
   const absl::Status status = database->Add(SampleRecord("run", 1)).status();
-  SetNoticeHandler(before);
-  EXPECT_THAT(notices, ElementsAre(AllOf(StartsWith(path), HasSubstr("waiting"))));
+  SetLogSink(before);
+  EXPECT_THAT(log_lines, ElementsAre(AllOf(StartsWith("waiting"), HasSubstr("file=" + path))));
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(status.message()), HasSubstr("locked"));
   ASSERT_TRUE((*other)->Execute("COMMIT").ok());

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/notice.h"
+#include "base/log.h"
 #include "base/status.h"
 
 namespace attune {
@@ -116,8 +116,8 @@ bool SqliteConnection::GoOnWaiting(LockWait& wait) const {
   if (waited >= options_.patience) return false;
   if (waited >= options_.notice && !wait.has_noticed) {
     wait.has_noticed = true;
-    Notice(absl::StrCat(path_, ": waiting for another process that has locked it, for up to ",
-                        options_.patience.count() / 1000, " s"));
+    Log(LogLevel::kWarning, "waiting for another process that has locked the records", "file", path_,
+        "at_most_s", options_.patience.count() / 1000);
   }
   std::this_thread::sleep_for(std::chrono::microseconds(500 + now.time_since_epoch().count() / 1000 % 4000));
   return true;

@@ -27,7 +27,7 @@ enum class DatabaseAccess {
 
 struct SqliteOptions {
   DatabaseAccess access = DatabaseAccess::kCreate;
-  // For how long another process's lock is waited for, and after how long a Notice() says so.
+  // For how long another process's lock is waited for, and after how long the log says so.
   std::chrono::milliseconds patience{60000}, notice{1000};
   // How faults are tested: the file cannot outgrow this many pages (0: no bound), and it is read and written
   // through the SQLite VFS of that name (empty: the system's).
