@@ -8,13 +8,14 @@
 #include <new>
 
 #include "base/processors.h"
-#include "base/threads.h"
+#include "base/thread_pool.h"
 
 namespace attune {
 
 // Calls f(i) for every i in [0, count), on at most so many threads, of which the caller's is one, and on
-// fewer where the system has no more. f must write nothing that another i touches. Running out of memory in f
-// is thrown to the caller, as in a plain loop.
+// fewer where others of the process's pool are busy or the system has no more. f must write nothing that
+// another i touches, and wait for none; it may call ParallelFor. Running out of memory in f is thrown to the
+// caller, as in a plain loop.
 template <typename F>
 void ParallelFor(int64_t count, F f, int max_threads = Processors()) {
   std::atomic<int64_t> next = 0;
@@ -27,11 +28,7 @@ void ParallelFor(int64_t count, F f, int max_threads = Processors()) {
       next = count;
     }
   };
-  const int64_t helpers = std::min<int64_t>(count, max_threads) - 1;
-  ThreadGroup threads;
-  if (helpers > 0) threads.Start(static_cast<int>(helpers), work);
-  work();
-  threads.Join();
+  RunWithHelpers(std::min<int64_t>(count, max_threads) - 1, work);
   if (out_of_memory) throw std::bad_alloc();
 }
 

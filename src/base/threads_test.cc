@@ -4,7 +4,6 @@
 
 #include <atomic>
 
-#include "base/parallel.h"
 #include "base/testing/no_threads.h"
 
 namespace attune {
@@ -23,13 +22,6 @@ TEST(ThreadGroupTest, HasFewerThreadsWhereTheSystemHasNoMore) {
   const testing::NoThreads none;
   ThreadGroup threads;
   EXPECT_EQ(threads.Start(2, [] {}), 0);
-}
-
-TEST(ParallelForTest, TheCallerDoesAllWhereThereAreNoThreads) {
-  const testing::NoThreads none;
-  int sum = 0;
-  ParallelFor(4, [&](int64_t i) { sum += static_cast<int>(i); }, /*max_threads=*/4);
-  EXPECT_EQ(sum, 6);
 }
 
 }  // namespace
