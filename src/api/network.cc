@@ -49,6 +49,7 @@ Network Network::Load(const std::string& path, const ModelOptions& options) {
   auto state = std::make_shared<State>();
   state->source = path;
   state->options = options;
+  state->options.control = {};  // which need not outlive this call
   const Network network(state);
   if (IsArtifact(path)) {
     absl::StatusOr<std::shared_ptr<const CompiledModel>> compiled =
@@ -71,7 +72,8 @@ Network Network::Load(const std::string& path, const ModelOptions& options) {
   absl::StatusOr<std::unique_ptr<Graph>> graph = ImportModel(path, {.input_shapes = options.shapes,
                                                                     .input_values = options.values,
                                                                     .executor = &interpreter,
-                                                                    .signature = options.signature});
+                                                                    .signature = options.signature,
+                                                                    .control = options.control});
   if (!graph.ok()) return network.Failed(graph.status());
   state->imported = *std::move(graph);
   return network;
@@ -128,6 +130,7 @@ Network Network::Optimize(const PassPlan& plan, const OptimizeOptions& options) 
   RunOptions run;
   run.dump_folder = options.dump_folder;
   run.narrowing = &narrowing;
+  run.control = options.control;
   if (IsBF16(plan)) {
     absl::StatusOr<std::vector<Tensor>> examples = Examples(options);
     if (examples.ok()) {

@@ -28,6 +28,7 @@
 #include "api/quantize.h"
 #include "api/tensors.h"
 #include "api/verify.h"
+#include "base/progress.h"
 #include "compile/compile.h"
 #include "device/host.h"
 #include "graph/graph.h"
@@ -48,6 +49,8 @@ struct ModelOptions {
   std::map<std::string, Tensor> values;
   // Which of a TensorFlow or TensorFlow Lite model's signatures; empty: the one for inference.
   std::string signature;
+  // Follows and ends the import of a model.
+  WorkControl control = {};
   // How a file that is an artifact is loaded. A model, which is compiled here, needs nobody's trust; but it
   // is refused where the digest of an artifact is asked for.
   ArtifactOptions artifact;
@@ -64,6 +67,8 @@ struct OptimizeOptions {
   std::vector<NamedTensor> examples;
   // Threads that compile and run what is measured; 0: as many as processors.
   int jobs = 0;
+  // Asked and told before each pass.
+  WorkControl control = {};
 };
 
 // One example with the class that it belongs to.

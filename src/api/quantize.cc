@@ -86,7 +86,9 @@ class Quantizer {
       : graph_(graph.Clone()), executor_(executor), options_(options) {}
 
   absl::StatusOr<QuantizedModel> Run(Data data) {
-    RETURN_IF_ERROR(RunPlan(*graph_, quant::PreparingPasses()).status());
+    RunOptions preparing;
+    preparing.control = options_.control;
+    RETURN_IF_ERROR(RunPlan(*graph_, quant::PreparingPasses(), preparing).status());
     NameLayers();
     if (quant::LayersOf(*graph_).empty()) {
       return InvalidInput(
@@ -95,10 +97,10 @@ class Quantizer {
     QuantizedModel model;
     model.report.calibration_samples = std::ssize(data.calibration);
     model.report.held_back_samples = std::ssize(data.held_back);
-    Show("running the network in f32");
+    RETURN_IF_ERROR(Begin("running the network in f32"));
     ASSIGN_OR_RETURN(held_back_, quant::RunFloat(*graph_, std::move(data.held_back), executor_));
     if (options_.equalizes) {
-      Show("equalizing");
+      RETURN_IF_ERROR(Begin("equalizing"));
       ASSIGN_OR_RETURN(model.report.equalized_pairs,
                        quant::EqualizeLayers(*graph_, data.calibration, executor_));
     }
@@ -108,7 +110,7 @@ class Quantizer {
       ASSIGN_OR_RETURN(model.clustered, quant::ClusteredLayers(*graph_, model.plan));
     }
     ASSIGN_OR_RETURN(model.graph, quant::Quantize(*graph_, model.plan));
-    Show("comparing with f32");
+    RETURN_IF_ERROR(Begin("comparing with f32"));
     ASSIGN_OR_RETURN(model.report.agreement, Agree(*model.graph));
     ASSIGN_OR_RETURN(const auto errors,
                      quant::MeasureLayerErrors(*graph_, model.plan, data.calibration, executor_));
@@ -118,12 +120,7 @@ class Quantizer {
   }
 
  private:
-  void Show(std::string_view stage) const {
-    if (options_.progress) options_.progress(stage);
-  }
-  std::function<void(int64_t, int64_t)> Counter(std::string_view what) const {
-    return [this, what](int64_t done, int64_t all) { Show(absl::StrCat(what, " ", done + 1, " of ", all)); };
-  }
+  absl::Status Begin(std::string_view stage) const { return options_.control.Continue(stage); }
 
   // Kernels are named after layers, also those that have no name in the file or share one.
   void NameLayers() {
@@ -132,7 +129,7 @@ class Quantizer {
   }
 
   absl::Status TimeLayers(const quant::QuantizationPlan& plan) {
-    Show("timing layers");
+    RETURN_IF_ERROR(Begin("timing layers"));
     std::set<quant::Precision> precisions = {quant::Precision::kInt8, quant::Precision::kF32};
     if (options_.is_mixed) precisions.insert(options_.fallbacks.begin(), options_.fallbacks.end());
     const std::vector<quant::Precision> each(precisions.begin(), precisions.end());
@@ -146,7 +143,7 @@ class Quantizer {
 
   absl::StatusOr<quant::QuantizationPlan> Plan(const std::vector<Sample>& samples) {
     quant::CalibrationOptions calibration = options_.calibration;
-    if (!calibration.progress) calibration.progress = Counter("calibrating: run");
+    calibration.control = options_.control;
     ASSIGN_OR_RETURN(const auto histograms, quant::Observe(*graph_, samples, executor_, calibration));
     quant::QuantizationPlan plan = quant::UniformPlan(*graph_, quant::Precision::kInt8);
     plan.ranges = quant::ChooseRanges(histograms, calibration);
@@ -156,11 +153,10 @@ class Quantizer {
   }
 
   absl::StatusOr<quant::QuantizationPlan> Mix(const quant::QuantizationPlan& plan) const {
-    ASSIGN_OR_RETURN(
-        const std::vector<quant::LayerSensitivity> sensitivities,
-        quant::MeasureSensitivity(*graph_, plan, FirstOf(held_back_, kOrderingSamples), executor_,
-                                  options_.criterion.estimate, Counter("measuring layer")));
-    Show("choosing precisions");
+    ASSIGN_OR_RETURN(const std::vector<quant::LayerSensitivity> sensitivities,
+                     quant::MeasureSensitivity(*graph_, plan, FirstOf(held_back_, kOrderingSamples),
+                                               executor_, options_.criterion.estimate, options_.control));
+    RETURN_IF_ERROR(Begin("choosing precisions"));
     ASSIGN_OR_RETURN(quant::SearchResult result,
                      quant::SearchPrecisions(*graph_, plan, sensitivities, held_back_, executor_,
                                              {.max_drop = options_.max_drop,
@@ -172,7 +168,7 @@ class Quantizer {
 
   // Keeps the correction where the network is closer to f32 with it.
   absl::Status CorrectBiases(const std::map<std::string, quant::LayerError>& errors, QuantizedModel& model) {
-    Show("correcting biases");
+    RETURN_IF_ERROR(Begin("correcting biases"));
     const std::unique_ptr<Graph> corrected = graph_->Clone();
     const int count = quant::CorrectBiases(*corrected, model.plan, errors);
     if (count == 0) return absl::OkStatus();

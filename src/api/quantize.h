@@ -2,15 +2,14 @@
 #ifndef ATTUNE_API_QUANTIZE_H_
 #define ATTUNE_API_QUANTIZE_H_
 
-#include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "api/tensors.h"
+#include "base/progress.h"
 #include "graph/executor.h"
 #include "quant/calibration.h"
 #include "quant/cluster.h"
@@ -39,8 +38,8 @@ struct QuantizeOptions {
   // What runs the network; nullptr: compiled for this machine, on `threads` threads (0: all processors).
   const Executor* executor = nullptr;
   int threads = 0;
-  // Called with what is done next, in a few words; may be empty.
-  std::function<void(std::string_view)> progress;
+  // Asked and told before each step, and before each run of the network where a step has many.
+  WorkControl control;
 };
 
 struct QuantizedModel {
@@ -52,8 +51,8 @@ struct QuantizedModel {
 
 // `graph`, as imported, quantized by `samples`, each of which has all inputs by name. Biases are corrected
 // where the network agrees better with f32 by it. Errors: no samples, one without an input, a network without
-// convolutions or matrix products, or what compiling reports. Network::Quantize() does this to a model's
-// file.
+// convolutions or matrix products, Cancelled, or what compiling reports. Network::Quantize() does this to a
+// model's file.
 absl::StatusOr<QuantizedModel> QuantizeGraph(const Graph& graph,
                                              const std::vector<std::vector<NamedTensor>>& samples,
                                              const QuantizeOptions& options = {});

@@ -107,7 +107,8 @@ absl::StatusOr<Network> OptimizeNetwork(const ModelFlags& flags, const Network& 
   const Network optimized = loaded.Optimize(plan, {.dump_folder = flags.dump,
                                                    .measure = flags.cpus.empty(),
                                                    .examples = std::move(inputs),
-                                                   .jobs = jobs});
+                                                   .jobs = jobs,
+                                                   .control = {.progress = &progress}});
   RETURN_IF_ERROR(optimized.status());
   return optimized;
 }
@@ -137,6 +138,7 @@ absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const ReadyNetwo
   options.more_targets.erase(options.more_targets.begin());
   ASSIGN_OR_RETURN(const std::shared_ptr<const KernelChooser> chooser, ChooserOf(flags));
   options.chooser = chooser.get();
+  options.control.progress = &progress;
   double start = Now();
   ASSIGN_OR_RETURN(Network optimized, OptimizeNetwork(flags, read.network, read.inputs, jobs, progress));
   for (const Network& other : others) {

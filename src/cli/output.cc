@@ -117,7 +117,18 @@ Progress::~Progress() {
 }
 
 void Progress::Show(std::string_view stage) {
-  if (enabled_) std::fprintf(stderr, "\r\x1b[K%s …", WithoutControls(stage).c_str());
+  if (!enabled_) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stage == shown_) return;
+  shown_ = stage;
+  std::fprintf(stderr, "\r\x1b[K%s …", WithoutControls(stage).c_str());
+}
+
+void Progress::Report(std::string_view what, int64_t done, int64_t total) {
+  if (!enabled_) return;
+  // The one that is worked on.
+  const int64_t current = std::min(done + 1, total);
+  Show(total == 0 ? std::string(what) : absl::StrCat(what, " ", current, " of ", total));
 }
 
 }  // namespace attune

@@ -3,11 +3,13 @@
 #define ATTUNE_CLI_OUTPUT_H_
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/progress.h"
 #include "nlohmann/json.hpp"
 
 namespace attune {
@@ -38,17 +40,21 @@ std::string FormatBytes(uint64_t bytes);
 std::string FormatWeights(uint64_t stored, uint64_t in_memory);
 
 // What the program is doing now, on stderr where that is a terminal; it disappears when the object dies.
-class Progress {
+// Thread safe.
+class Progress final : public ProgressSink {
  public:
   Progress();
-  ~Progress();
+  ~Progress() override;
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   void Show(std::string_view stage);
+  void Report(std::string_view what, int64_t done, int64_t total) override;
 
  private:
-  bool enabled_;
+  const bool enabled_;
+  std::mutex mutex_;
+  std::string shown_;
 };
 
 }  // namespace attune

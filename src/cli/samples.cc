@@ -130,7 +130,7 @@ QuantizeOptions QuantizeOptionsOf(const std::string& precision, const SampleFlag
   options.max_drop = *ParseShare(flags.max_drop);
   if (!flags.agreement.empty()) options.criterion = *quant::FindCriterion(flags.agreement);
   options.measures_seconds = is_here;
-  options.progress = [&progress](std::string_view stage) { progress.Show(stage); };
+  options.control.progress = &progress;
   return options;
 }
 

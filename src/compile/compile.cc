@@ -106,6 +106,7 @@ absl::StatusOr<std::string> Compile(const std::vector<const Graph*>& graphs, con
     of_target.target = target;
     VariantBuilder& variant = variants.emplace_back(std::move(target));
     for (const Graph* graph : graphs) {
+      RETURN_IF_ERROR(options.control.Continue("planning"));
       std::unique_ptr<Graph> arranged = graph->Clone();
       ASSIGN_OR_RETURN(NetworkPlan plan, ArrangeAndPlan(*arranged, of_target));
       if (times.contractions.empty()) {
@@ -120,14 +121,15 @@ absl::StatusOr<std::string> Compile(const std::vector<const Graph*>& graphs, con
   for (size_t i = 0; i < variants.size(); ++i) {
     for (const PlannedProgram& program : variants[i].programs()) plans.push_back({&program.plan, i});
   }
+  RETURN_IF_ERROR(options.control.Continue("packing weights"));
   ASSIGN_OR_RETURN(PlacedWeights weights, PlaceWeights(plans, variants.size(), options.jobs));
   times.pack_seconds = watch.Lap();
 
   std::vector<const std::string*> objects;
   for (size_t i = 0; i < variants.size(); ++i) {
     VariantBuilder& variant = variants[i];
-    RETURN_IF_ERROR(
-        variant.Compile(std::move(weights.variants[i].kernels), !options.dump_folder.empty(), options.jobs));
+    RETURN_IF_ERROR(variant.Compile(std::move(weights.variants[i].kernels), !options.dump_folder.empty(),
+                                    options.jobs, options.control));
     if (!options.dump_folder.empty()) RETURN_IF_ERROR(variant.Dump(options.dump_folder));
     times.num_kernels += variant.num_kernels();
     times.num_measured += variant.CountBy(ChosenBy::kRecords);
@@ -136,6 +138,7 @@ absl::StatusOr<std::string> Compile(const std::vector<const Graph*>& graphs, con
     std::ranges::copy(variant.Objects(), std::back_inserter(objects));
   }
   times.codegen_seconds = watch.Lap();
+  RETURN_IF_ERROR(options.control.Continue("linking"));
   ASSIGN_OR_RETURN(const LinkedCode code, Link(objects));
   times.link_seconds = watch.Lap();
   return Write(variants, code, weights, options);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/progress.h"
 #include "graph/graph.h"
 #include "plan/blocks.h"
 #include "plan/chooser.h"
@@ -39,6 +40,8 @@ struct CompileOptions {
   // For the artifact's provenance: the passes that the graph went through, and the model's file.
   std::string pass_plan;
   std::string model_name, model_sha256;
+  // Asked and told before each network is planned, each kernel compiled, and packing and linking.
+  WorkControl control;
 };
 
 // Seconds in each stage, and counts over all targets, for people.
@@ -63,7 +66,7 @@ absl::StatusOr<NetworkPlan> ArrangeAndPlan(Graph& graph, const CompileOptions& o
 // Plans `graphs`, generates their code and prepacks their weights. They are graphs of fused groups and one
 // network, each at other input shapes. The bytes of the artifact's file depend on the graphs, and on targets,
 // compression and provenance in the options, alone.
-// Errors: Unimplemented with a line "NS …" for each operator that has no code; internal otherwise.
+// Errors: Unimplemented with a line "NS …" for each operator that has no code; Cancelled; internal otherwise.
 absl::StatusOr<std::string> Compile(const std::vector<const Graph*>& graphs, const CompileOptions& options,
                                     CompileReport* report = nullptr);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/progress.h"
 #include "codegen/codegen.h"
 #include "target/target.h"
 #include "tensor/stmt.h"
@@ -19,9 +20,10 @@ struct KernelJob {
 };
 
 // Verifies and compiles one kernel a job, in order, on `threads` threads. The first error in job order, with
-// the kernel's name.
+// the kernel's name; or Cancelled.
 absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(const std::vector<KernelJob>& jobs,
-                                                           const Target& target, int threads);
+                                                           const Target& target, int threads,
+                                                           const WorkControl& control = {});
 
 }  // namespace attune
 

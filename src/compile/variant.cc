@@ -124,13 +124,14 @@ size_t VariantBuilder::IndexOf(const PlannedKernel& kernel) {
   return known->second;
 }
 
-absl::Status VariantBuilder::Compile(std::vector<LoopNest> prepackings, bool keep_text, int threads) {
+absl::Status VariantBuilder::Compile(std::vector<LoopNest> prepackings, bool keep_text, int threads,
+                                     const WorkControl& control) {
   for (LoopNest& nest : prepackings) prepackings_.push_back({std::move(nest), {}});
   std::vector<KernelJob> jobs;
   for (const Kernel& kernel : kernels_)
     jobs.push_back({&kernel.nest, {.may_alias = kernel.planned->may_alias, .keep_text = keep_text}});
   for (const PrepackingKernel& prepacking : prepackings_) jobs.push_back({&prepacking.nest, {}});
-  ASSIGN_OR_RETURN(std::vector<CompiledKernel> compiled, CompileKernels(jobs, target_, threads));
+  ASSIGN_OR_RETURN(std::vector<CompiledKernel> compiled, CompileKernels(jobs, target_, threads, control));
   for (size_t i = 0; i < compiled.size(); ++i) {
     (i < kernels_.size() ? kernels_[i].compiled : prepackings_[i - kernels_.size()].compiled) =
         std::move(compiled[i]);

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "artifact/artifact.h"
+#include "base/progress.h"
 #include "codegen/codegen.h"
 #include "compile/weights.h"
 #include "plan/program.h"
@@ -35,7 +36,8 @@ class VariantBuilder {
   const std::vector<PlannedProgram>& programs() const { return programs_; }
 
   // Generates all code: for the kernels, and for those that prepack. `keep_text` as CodegenOptions has it.
-  absl::Status Compile(std::vector<LoopNest> prepackings, bool keep_text, int threads);
+  absl::Status Compile(std::vector<LoopNest> prepackings, bool keep_text, int threads,
+                       const WorkControl& control);
   // After Compile().
   std::vector<const std::string*> Objects() const;
   absl::Status Dump(const std::string& folder) const;

@@ -18,6 +18,21 @@ constexpr int64_t kHead = 64;  // bytes that tell the formats apart
 
 bool IsKerasName(const std::string& path) { return std::filesystem::path(path).extension() == ".keras"; }
 
+absl::StatusOr<std::unique_ptr<Graph>> ImportAs(ModelFormat format, const std::string& path,
+                                                const ImportOptions& options) {
+  switch (format) {
+    case ModelFormat::kTflite:
+      return ImportTflite(path, {options});
+    case ModelFormat::kTensorflow:
+      return ImportTensorflow(path, {options});
+    case ModelFormat::kPytorch:
+      return ImportPytorch(path, options);
+    case ModelFormat::kOnnx:
+      break;
+  }
+  return ImportOnnx(path, options);
+}
+
 }  // namespace
 
 absl::StatusOr<ModelFormat> FormatOf(const std::string& path) {
@@ -69,17 +84,10 @@ absl::StatusOr<std::unique_ptr<Graph>> ImportModel(const std::string& path, cons
   if (!options.signature.empty() && !has_signatures)
     return InvalidInput(path, ": there is no signature \"", options.signature,
                         "\": files of this format have none");
-  switch (format) {
-    case ModelFormat::kTflite:
-      return ImportTflite(path, {options});
-    case ModelFormat::kTensorflow:
-      return ImportTensorflow(path, {options});
-    case ModelFormat::kPytorch:
-      return ImportPytorch(path, options);
-    case ModelFormat::kOnnx:
-      break;
-  }
-  return ImportOnnx(path, options);
+  absl::StatusOr<std::unique_ptr<Graph>> graph = ImportAs(format, path, options);
+  if (!graph.ok() && options.control.is_cancelled())
+    return absl::CancelledError(absl::StrCat(path, ": importing was cancelled"));
+  return graph;
 }
 
 }  // namespace attune

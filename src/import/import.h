@@ -29,6 +29,7 @@ absl::StatusOr<std::vector<DeclaredTensor>> ReadModelInputs(const std::string& p
 // The model as a verified-by-construction graph. Errors:
 //   Unimplemented: everything that is not supported, one line each: "NS <operator> <node>: <reason>".
 //   InvalidArgument, NotFound: damaged, inconsistent, or missing a shape; names the node or the input.
+//   Cancelled: by options.control.
 absl::StatusOr<std::unique_ptr<Graph>> ImportModel(const std::string& path, const ImportOptions& options);
 
 }  // namespace attune

@@ -85,8 +85,10 @@ absl::StatusOr<std::vector<StepReport>> RunPlan(Graph& graph, const PassPlan& pl
   RETURN_IF_ERROR(Dump(graph, options.dump_folder, 0, "input"));
   std::vector<StepReport> reports;
   for (const PassStep& step : plan.steps) {
-    ASSIGN_OR_RETURN(StepReport report, RunStep(graph, step, options));
     const int index = static_cast<int>(reports.size());
+    RETURN_IF_ERROR(
+        options.control.Continue(absl::StrCat("pass ", step.pass), index, std::ssize(plan.steps)));
+    ASSIGN_OR_RETURN(StepReport report, RunStep(graph, step, options));
     if (report.changed) RETURN_IF_ERROR(Dump(graph, options.dump_folder, index + 1, step.pass));
     if (options.observer) options.observer(index, step.pass, report.changed, graph);
     reports.push_back(std::move(report));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/progress.h"
 #include "graph/graph.h"
 #include "opt/pass.h"
 #include "opt/pass_plan.h"
@@ -31,6 +32,8 @@ struct RunOptions {
   ErrorProbe measurement;
   NarrowingReport* narrowing = nullptr;
   std::function<void(std::string_view)> log = [](std::string_view) {};
+  // Asked and told before each pass.
+  WorkControl control;
   // Seconds on a monotonic clock; empty: the steady clock.
   std::function<double()> now;
 };

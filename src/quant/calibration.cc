@@ -61,7 +61,7 @@ absl::Status ObserveEach(const Graph& graph, const std::vector<Value*>& values,
       probe->AddOutput(absl::StrCat("calibration.", probe->outputs().size()), probe_names.FindValue(name));
     }
     for (const Sample& sample : samples) {
-      if (options.progress) options.progress(runs++, all_runs);
+      RETURN_IF_ERROR(options.control.Continue("calibrating", runs++, all_runs));
       ASSIGN_OR_RETURN(const std::vector<Tensor> outputs, executor.Run(*probe, sample));
       for (size_t i = 0; i < slice.size(); ++i) see(slice[i], outputs[own + i]);
     }

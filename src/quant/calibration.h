@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/progress.h"
 #include "graph/executor.h"
 #include "graph/graph.h"
 #include "quant/histogram.h"
@@ -26,13 +27,13 @@ struct CalibrationOptions {
   // Values that are kept at the same time take at most so much: with more of them, the samples run several
   // times. A value that is larger runs alone.
   int64_t slice_bytes = int64_t{256} << 20;
-  // Called before each run, where not empty: how many are done, of how many.
-  std::function<void(int64_t, int64_t)> progress;
+  // Asked and told before each run.
+  WorkControl control;
 };
 
 // Runs all samples, and calls `see` with the name of each of `values` (GraphNames) and what it is for a
 // sample. `executor` runs copies of `graph` with these values as further outputs, each on all samples in a
-// row. Errors: no samples, or the executor's.
+// row. Errors: no samples, Cancelled, or the executor's.
 absl::Status ObserveEach(const Graph& graph, const std::vector<Value*>& values,
                          const std::vector<Sample>& samples, const Executor& executor,
                          const CalibrationOptions& options,

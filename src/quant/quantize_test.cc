@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "base/testing/kept_progress.h"
 #include "opt/driver.h"
 #include "quant/agreement.h"
 #include "quant/layers.h"
@@ -169,11 +170,12 @@ TEST(Calibration, SlicesGiveTheSameRanges) {
   const auto whole = Observe(*graph, samples, Interpreter());
   CalibrationOptions options;
   options.slice_bytes = 1;
-  int64_t runs = 0;
-  options.progress = [&runs](int64_t, int64_t all) { runs = all; };
+  attune::testing::KeptProgress progress;
+  options.control = progress.control();
   const auto sliced = Observe(*graph, samples, Interpreter(), options);
   ASSERT_TRUE(whole.ok() && sliced.ok()) << whole.status() << sliced.status();
-  EXPECT_GT(runs, 6);
+  EXPECT_GT(progress.reports(), 6);
+  EXPECT_TRUE(progress.is_within_total());
   EXPECT_EQ(ChooseRanges(*whole, options), ChooseRanges(*sliced, options));
 }
 

@@ -192,12 +192,12 @@ absl::StatusOr<NetworkAgreement> MeasureAgreement(const Graph& graph, const Held
 
 absl::StatusOr<std::vector<LayerSensitivity>> MeasureSensitivity(
     const Graph& graph, const QuantizationPlan& plan, const HeldBack& data, const Executor& executor,
-    const Agreement& agreement, const std::function<void(int64_t, int64_t)>& progress) {
+    const Agreement& agreement, const WorkControl& control) {
   const GraphNames names(graph);
   std::vector<LayerSensitivity> sensitivities;
   int64_t done = 0;
   for (const LayerPlan& layer : plan.layers) {
-    if (progress) progress(done++, std::ssize(plan.layers));
+    RETURN_IF_ERROR(control.Continue("measuring layers", done++, std::ssize(plan.layers)));
     if (layer.precision == Precision::kF32) continue;
     const QuantizationPlan alone{{layer}, plan.ranges};
     ASSIGN_OR_RETURN(const NetworkAgreement measured, AgreementOf(graph, alone, data, executor, agreement));

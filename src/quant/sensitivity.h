@@ -11,13 +11,13 @@
 #define ATTUNE_QUANT_SENSITIVITY_H_
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/progress.h"
 #include "graph/executor.h"
 #include "graph/graph.h"
 #include "quant/agreement.h"
@@ -53,11 +53,11 @@ struct LayerSensitivity {
   std::pair<double, double> Rate() const;
 };
 
-// For each layer of `plan` that is not f32, at the plan's precision and ranges.
+// For each layer of `plan` that is not f32, at the plan's precision and ranges. Asks and tells `control`
+// before each.
 absl::StatusOr<std::vector<LayerSensitivity>> MeasureSensitivity(
     const Graph& graph, const QuantizationPlan& plan, const HeldBack& data, const Executor& executor,
-    const Agreement& agreement = DefaultAgreement,
-    const std::function<void(int64_t, int64_t)>& progress = {});
+    const Agreement& agreement = DefaultAgreement, const WorkControl& control = {});
 
 struct SearchOptions {
   double max_drop = 0.01;  // what of the agreement may be lost, at most

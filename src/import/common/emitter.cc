@@ -40,6 +40,10 @@ Part PartOf(Value* value, int64_t axis) {
 
 void Budget::SpendNodes(int64_t count) {
   nodes -= count;
+  made += count;
+  // Cancelled, as an ImportFailure, has another meaning.
+  const absl::Status status = control.Continue("importing", made);
+  if (!status.ok()) throw ImportFailure{absl::AbortedError(status.message())};
   if (nodes >= 0) return;
   throw ImportFailure{
       absl::ResourceExhaustedError("the model unrolls to too many operators (loops and calls multiply)")};

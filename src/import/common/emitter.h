@@ -8,16 +8,19 @@
 #include <string_view>
 #include <vector>
 
+#include "base/progress.h"
 #include "graph/graph.h"
 #include "import/common/failure.h"
 
 namespace attune::importing {
 
 // What an import may make in all: unrolled loops and nested function calls multiply, and a few bytes can
-// ask for a large table. ResourceExhausted when it is spent.
+// ask for a large table. ResourceExhausted when it is spent, Aborted when the caller cancels.
 struct Budget {
   int64_t nodes = 0;
   int64_t bytes = 0;  // of constants that are not in the file
+  WorkControl control = {};
+  int64_t made = 0;  // nodes
   void SpendNodes(int64_t count = 1);
   // One node of the file, which takes longer to read where its names are long.
   void SpendNamed(size_t name_bytes);

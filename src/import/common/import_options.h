@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "base/progress.h"
 #include "graph/bounded_executor.h"
 #include "graph/tensor.h"
 
@@ -23,6 +24,8 @@ struct ImportOptions {
   // Which way into a model that has several: the name of a signature. Empty: the one that is meant for
   // inference.
   std::string signature = {};
+  // Asked and told for each operator that is made.
+  WorkControl control = {};
 };
 
 }  // namespace attune

@@ -52,10 +52,11 @@ size_t NameBytes(const NodeProto& node) {
 }
 
 // A small file may unroll and tabulate this much; a larger one more, in proportion.
-Budget BudgetFor(const ModelProto& model) {
+Budget BudgetFor(const ModelProto& model, const WorkControl& control) {
   const int64_t own = model.graph().node_size() + model.graph().initializer_size();
   return {.nodes = 40'000 + 200 * own,
-          .bytes = (int64_t{16} << 20) + 16 * static_cast<int64_t>(model.ByteSizeLong())};
+          .bytes = (int64_t{16} << 20) + 16 * static_cast<int64_t>(model.ByteSizeLong()),
+          .control = control};
 }
 
 }  // namespace
@@ -73,7 +74,7 @@ Importer::Importer(ModelProto* model, std::string folder, const OnnxImportOption
       options_(options),
       opsets_(OpsetsOf(model->opset_import())),
       evaluator_(options.executor),
-      budget_(BudgetFor(*model)) {
+      budget_(BudgetFor(*model, options.control)) {
   for (const FunctionProto& function : model->functions()) {
     functions_[FunctionKey(function.domain(), function.name(), function.overload())] = &function;
   }

@@ -16,10 +16,11 @@ constexpr int64_t kSchemaMajor = 8;
 constexpr int kMaxDepth = 16;  // of graphs in one another
 
 // A small file may unroll and tabulate this much; a larger one more, in proportion. Weights count too.
-Budget BudgetFor(const Archive& archive, const Json& program) {
+Budget BudgetFor(const Archive& archive, const Json& program, const WorkControl& control) {
   const Json& nodes = ListField(Field(Field(program, "graph_module"), "graph"), "nodes");
   return {.nodes = 40'000 + 200 * static_cast<int64_t>(nodes.size()),
-          .bytes = (int64_t{64} << 20) + 16 * archive.num_bytes()};
+          .bytes = (int64_t{64} << 20) + 16 * archive.num_bytes(),
+          .control = control};
 }
 
 const Json& GraphOf(const Json& program) { return Field(Field(program, "graph_module"), "graph"); }
@@ -48,7 +49,7 @@ Importer::Importer(const Json* program, const Archive* archive, std::string mode
       options_(options),
       graph_(std::make_unique<Graph>(model_)),
       evaluator_(options.executor),
-      budget_(BudgetFor(*archive, *program)),
+      budget_(BudgetFor(*archive, *program, options.control)),
       weights_(archive, model_, &budget_) {}
 
 absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {

@@ -22,10 +22,11 @@ namespace {
 constexpr int kMaxDepth = 64;
 
 // A small file may unroll and tabulate this much; a larger one more, in proportion.
-Budget BudgetFor(const Model& model) {
+Budget BudgetFor(const Model& model, const WorkControl& control) {
   int64_t own = model.graph().node_size();
   for (const FunctionDef& function : model.graph().library().function()) own += function.node_def_size();
-  return {.nodes = 80'000 + 200 * own, .bytes = (int64_t{16} << 20) + 16 * model.num_bytes()};
+  return {
+      .nodes = 80'000 + 200 * own, .bytes = (int64_t{16} << 20) + 16 * model.num_bytes(), .control = control};
 }
 
 // A control input that tells in which branch a node lies: a copy of what a Switch lets through.
@@ -57,7 +58,7 @@ Importer::Importer(const Model& model, const TensorflowImportOptions& options)
       options_(options),
       variables_(model),
       evaluator_(options.executor),
-      budget_(BudgetFor(model)) {
+      budget_(BudgetFor(model, options.control)) {
   for (const FunctionDef& function : model.graph().library().function()) {
     functions_[function.signature().name()] = &function;
   }

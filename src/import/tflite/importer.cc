@@ -15,9 +15,10 @@ namespace attune::tflite {
 namespace {
 
 // A small file may unroll and tabulate this much; a larger one more, in proportion.
-Budget BudgetFor(const Model& model) {
+Budget BudgetFor(const Model& model, const WorkControl& control) {
   return {.nodes = 40'000 + 200 * model.num_operators(),
-          .bytes = (int64_t{16} << 20) + 16 * model.num_bytes()};
+          .bytes = (int64_t{16} << 20) + 16 * model.num_bytes(),
+          .control = control};
 }
 
 constexpr int kMaxDepth = 48;
@@ -97,7 +98,7 @@ Importer::Importer(const Model* model, const TfliteImportOptions& options)
     : model_(model),
       options_(options),
       evaluator_(options.executor),
-      budget_(BudgetFor(*model)),
+      budget_(BudgetFor(*model, options.control)),
       active_(model->num_subgraphs()) {}
 
 absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {
