@@ -9,6 +9,7 @@
 
 #include "artifact/compress.h"
 #include "artifact/writer.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "compile/flips.h"
 #include "compile/variant.h"
@@ -141,6 +142,9 @@ absl::StatusOr<std::string> Compile(const std::vector<const Graph*>& graphs, con
   RETURN_IF_ERROR(options.control.Continue("linking"));
   ASSIGN_OR_RETURN(const LinkedCode code, Link(objects));
   times.link_seconds = watch.Lap();
+  Log(LogLevel::kDebug, "compiled", "model", options.model_name, "kernels", times.num_kernels, "plan_seconds",
+      times.plan_seconds, "pack_seconds", times.pack_seconds, "codegen_seconds", times.codegen_seconds,
+      "link_seconds", times.link_seconds);
   return Write(variants, code, weights, options);
 }
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_format.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "graph/text.h"
 #include "graph/verify.h"
@@ -89,6 +90,8 @@ absl::StatusOr<std::vector<StepReport>> RunPlan(Graph& graph, const PassPlan& pl
     RETURN_IF_ERROR(
         options.control.Continue(absl::StrCat("pass ", step.pass), index, std::ssize(plan.steps)));
     ASSIGN_OR_RETURN(StepReport report, RunStep(graph, step, options));
+    Log(LogLevel::kDebug, "pass applied", "pass", step.pass, "seconds", report.seconds, "nodes",
+        report.nodes_after);
     if (report.changed) RETURN_IF_ERROR(Dump(graph, options.dump_folder, index + 1, step.pass));
     if (options.observer) options.observer(index, step.pass, report.changed, graph);
     reports.push_back(std::move(report));

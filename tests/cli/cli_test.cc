@@ -56,6 +56,9 @@ TEST_F(CliTest, EachCommandTakesTheLevelOfTheLog) {
   EXPECT_THAT(Do({"records", "list", "--help"}).out, HasSubstr("--log-level"));
   Do({"--log-level", "off", "inspect", model_, "--log-level", "warning"});
   EXPECT_EQ(RunAttune({"inspect", model_}, {.environment = {{"ATTUNE_LOG_LEVEL", "error"}}}).exit_code, 0);
+  const Outcome debug = RunAttune({"compile", model_, "-o", artifact_, "--log-level", "debug"});
+  EXPECT_THAT(debug.err, HasSubstr(" debug: pass applied pass=fuse seconds="));
+  EXPECT_THAT(debug.err, HasSubstr(" debug: compiled model=scores.onnx kernels="));
   const Outcome wrong = RunAttune({"inspect", model_}, {.environment = {{"ATTUNE_LOG_LEVEL", "loud"}}});
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("ATTUNE_LOG_LEVEL: 'loud' is no level"));
