@@ -65,6 +65,17 @@ bool IsPointwise(const Node& node) {
          node.attrs().Int("block_size", 0) == 0;
 }
 
+int NumMovedInputs(const Node& node) {
+  // Others than 0, which is the zero point, may have no integer.
+  if (node.op() == Op::kPad && node.attrs().String("mode", "constant") == "constant" &&
+      node.attrs().Float("value", 0) != 0) {
+    return 0;
+  }
+  if (node.op() == Op::kMaxPool && node.num_outputs() != 1) return 0;
+  const int moves = GetOpInfo(node.op()).moves;
+  return moves < 0 ? node.num_inputs() : moves;
+}
+
 bool HasZeroPoints(const Node& node) {
   return IsIntegerProduct(node.op()) && (node.input(2) != nullptr || node.input(3) != nullptr);
 }

@@ -22,6 +22,10 @@ absl::Status CheckOutputTypes(const Node& node);
 // of each input, broadcast.
 bool IsPointwise(const Node& node);
 
+// How many of a node's first inputs have the elements that its output is made of, where integers that stand
+// for them can be moved in their place; 0: it computes.
+int NumMovedInputs(const Node& node);
+
 // Whether it is a product of integers that has a zero point, which its definition subtracts from each
 // element.
 bool HasZeroPoints(const Node& node);

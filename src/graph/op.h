@@ -12,7 +12,7 @@
 namespace attune {
 
 enum class Op {
-#define OP(enumerator, name, min_inputs, max_inputs, outputs, category, attributes) k##enumerator,
+#define OP(enumerator, name, min_inputs, max_inputs, outputs, category, attributes, traits) k##enumerator,
 #include "graph/op_table.inc"
 #undef OP
 };
@@ -44,6 +44,14 @@ struct AttributeInfo {
   std::string_view default_text;  // what the table writes after "=", or empty
 };
 
+// Which elementwise operators may be computed in the kernel of an operator: none, those that follow it, or
+// those before it as well. Where that hangs on a node's attributes, fusion asks for them too.
+enum class Fusing { kNothing, kEpilogue, kBoth };
+
+// Whether channels of the result lie in blocks (Layout): no; by this operator's own choice; where those of
+// its first input do, and stay where they are; or where any operand's do.
+enum class Blocks { kNone, kMakes, kKeeps, kJoins };
+
 struct OpInfo {
   Op op;
   std::string_view name;
@@ -53,8 +61,25 @@ struct OpInfo {
   OpCategory category;
   std::vector<AttributeInfo> attributes;
 
+  // Traits. A kernel is named after the operator of the highest rank in it and scheduled around that one, the
+  // anchor; 0: never an anchor, and from kLeastAnchorRank on other work is done around it.
+  int anchor_rank = 0;
+  // Operations for an element of the result, where CountFlops() has no rule for the operator. A function
+  // counts as what its approximation in f32 adds, multiplies, divides and limits (codegen/elementary.cc).
+  int flops = 1;
+  int reads = 1;          // how often the formula of an element has each of its operands, at most
+  bool cheap = false;     // a few instructions: may be computed several times instead of stored
+  bool commutes = false;  // its two operands may be swapped
+  // How many of the first inputs the elements of the result are taken from, unchanged: -1 for all, 0 where it
+  // computes. NumMovedInputs() has what hangs on attributes.
+  int moves = 0;
+  Fusing fuses = Fusing::kNothing;
+  Blocks blocks = Blocks::kNone;
+
   const AttributeInfo* FindAttribute(std::string_view attribute) const;
 };
+
+inline constexpr int kLeastAnchorRank = 3;
 
 const OpInfo& GetOpInfo(Op op);
 std::span<const OpInfo> AllOps();

@@ -13,31 +13,6 @@
 namespace attune {
 namespace {
 
-// Which node a group is named after and scheduled around: the one whose work dominates.
-int AnchorRank(const Node& node) {
-  switch (GetOpInfo(node.op()).category) {
-    case OpCategory::kContraction:
-      return 4;
-    case OpCategory::kWindow:
-    case OpCategory::kNormalization:
-    case OpCategory::kSampling:
-      return 3;
-    case OpCategory::kReduction:
-    case OpCategory::kScan:
-    case OpCategory::kSort:
-      return 2;
-    case OpCategory::kUnary:
-    case OpCategory::kBinary:
-    case OpCategory::kTernary:
-    case OpCategory::kData:
-      return 0;
-    default:
-      return 1;
-  }
-}
-
-constexpr int kLeastAnchor = 3;  // of ranks: what other work is done around
-
 bool HasStage(const ComputeDef& def, std::string_view name) {
   return std::any_of(def.stages.begin(), def.stages.end(), [&](const Stage& s) { return s.name == name; });
 }
@@ -87,8 +62,8 @@ absl::StatusOr<Workload> AnalyzeGroup(const Graph& region, const std::string& na
   int best = 0;
   for (const auto& node : region.nodes()) {
     if (node->op() == Op::kConstant || !HasStagesOf(workload.definition, names.StageName(*node))) continue;
-    const int rank = AnchorRank(*node);
-    workload.num_anchors += rank >= kLeastAnchor;
+    const int rank = GetOpInfo(node->op()).anchor_rank;
+    workload.num_anchors += rank >= kLeastAnchorRank;
     if (rank > best) {
       best = rank;
       workload.anchor = node.get();

@@ -34,7 +34,7 @@ size_t HashAttribute(const Attribute& attribute) {
 size_t HashNode(const Node& node) {
   size_t inputs = 0;
   for (int i = 0; i < node.num_inputs(); ++i) {
-    inputs += absl::HashOf(node.input(i), IsCommutative(node.op()) ? 0 : i);
+    inputs += absl::HashOf(node.input(i), GetOpInfo(node.op()).commutes ? 0 : i);
   }
   size_t hash = absl::HashOf(node.op(), node.num_outputs(), inputs);
   for (const auto& [name, value] : node.attrs()) hash = absl::HashOf(hash, name, HashAttribute(value));
@@ -44,7 +44,7 @@ size_t HashNode(const Node& node) {
 bool ComputeTheSame(const Node& a, const Node& b) {
   if (a.op() != b.op() || a.num_outputs() != b.num_outputs() || !(a.attrs() == b.attrs())) return false;
   if (a.inputs() == b.inputs()) return true;
-  return IsCommutative(a.op()) && a.input(0) == b.input(1) && a.input(1) == b.input(0);
+  return GetOpInfo(a.op()).commutes && a.input(0) == b.input(1) && a.input(1) == b.input(0);
 }
 
 }  // namespace

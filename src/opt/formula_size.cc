@@ -9,23 +9,8 @@ namespace {
 
 // How often the formula of an operator has each of its operands, at most.
 double ReadsOf(const Node& node) {
-  switch (node.op()) {
-    case Op::kSign:
-    case Op::kLeakyRelu:
-    case Op::kElu:
-    case Op::kSoftplus:
-    case Op::kGelu:
-    case Op::kHardSwish:
-    case Op::kIsInf:
-    case Op::kMod:
-    case Op::kQuantize:
-    case Op::kRequantize:
-      return 4;
-    case Op::kReshape:  // each index of the operand is made of all indices of the result
-      return std::max(1, node.input(0)->type().rank());
-    default:
-      return 1;
-  }
+  // Each index of a reshape's operand is made of all indices of the result.
+  return node.op() == Op::kReshape ? std::max(1, node.input(0)->type().rank()) : GetOpInfo(node.op()).reads;
 }
 
 }  // namespace

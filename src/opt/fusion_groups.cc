@@ -35,23 +35,6 @@ bool IsGroupable(const Node& node) {
          node.op() != Op::kFused;
 }
 
-// Cheap enough to be computed in each of a normalization's passes over its input.
-bool IsCheap(const Node& node) {
-  switch (node.op()) {
-    case Op::kAdd:
-    case Op::kSub:
-    case Op::kMul:
-    case Op::kNeg:
-    case Op::kRelu:
-    case Op::kCast:
-    case Op::kWhere:
-    case Op::kDequantize:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool IsMovementOfOne(const Node& node) {
   return node.op() == Op::kReshape || node.op() == Op::kTranspose || node.op() == Op::kSlice ||
          node.op() == Op::kCast;
@@ -266,10 +249,11 @@ class Partitioner {
       return options_.epilogues && TakesEpilogue(*anchor) && exit->output()->type().dims == GroupDims(into);
     }
     const std::vector<Node*>& nodes = groups_[group].nodes;
+    // It computes what is before it in each of its passes over its input.
     const bool normalization = GetOpInfo(anchor->op()).category == OpCategory::kNormalization;
     return options_.prologues && TakesPrologue(*anchor) &&
            (!normalization ||
-            std::all_of(nodes.begin(), nodes.end(), [](const Node* n) { return IsCheap(*n); }));
+            std::ranges::all_of(nodes, [](const Node* n) { return GetOpInfo(n->op()).cheap; }));
   }
 
   // The one group that uses the results of `group`, or kNone.
@@ -321,47 +305,13 @@ class Partitioner {
 }  // namespace
 
 bool TakesEpilogue(const Node& node) {
-  if (node.num_outputs() != 1) return false;
-  switch (node.op()) {
-    case Op::kReshape:  // no kernel at all, but another view of its input
-    case Op::kCol2Im:   // these four are sums that are complete only when everything is computed
-    case Op::kDeformConv:
-    case Op::kScatterElements:
-    case Op::kScatterNd:
-      return false;
-    default:
-      break;
-  }
-  switch (GetOpInfo(node.op()).category) {
-    case OpCategory::kMovement:
-    case OpCategory::kIndexed:
-    case OpCategory::kReduction:
-    case OpCategory::kContraction:
-    case OpCategory::kWindow:
-    case OpCategory::kNormalization:
-    case OpCategory::kSampling:
-      return true;
-    default:
-      return false;
-  }
+  return node.num_outputs() == 1 && GetOpInfo(node.op()).fuses != Fusing::kNothing;
 }
 
 bool TakesPrologue(const Node& node) {
-  switch (node.op()) {
-    case Op::kMaxPool:
-    case Op::kAvgPool:
-      return node.num_outputs() == 1 && !WindowsOverlap(node);
-    case Op::kTranspose:
-    case Op::kSlice:
-    case Op::kConcat:
-    case Op::kDepthToSpace:
-    case Op::kSpaceToDepth:
-      return true;
-    default:
-      break;
-  }
-  const OpCategory category = GetOpInfo(node.op()).category;
-  return category == OpCategory::kReduction || category == OpCategory::kNormalization;
+  const bool is_pool = node.op() == Op::kMaxPool || node.op() == Op::kAvgPool;
+  if (is_pool && (node.num_outputs() != 1 || WindowsOverlap(node))) return false;
+  return GetOpInfo(node.op()).fuses == Fusing::kBoth;
 }
 
 std::vector<FusionGroup> PartitionForFusion(const Graph& graph, const FusionOptions& options) {

@@ -87,7 +87,7 @@ std::vector<Match> MatchNode(const Pattern& pattern, const Node& node, const Mat
     if (!actual || !MatchAttribute(expression, *actual, here.attributes)) return {};
   }
   std::vector<Match> matches = MatchOperands(pattern.operands, node.inputs(), here);
-  if (IsCommutative(node.op()) && node.input(0) != node.input(1)) {
+  if (GetOpInfo(node.op()).commutes && node.input(0) != node.input(1)) {
     for (Match& more : MatchOperands(pattern.operands, {node.input(1), node.input(0)}, here)) {
       matches.push_back(std::move(more));
     }

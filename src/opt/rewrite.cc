@@ -12,22 +12,6 @@ bool AllAre(const Ints& list, int64_t value) {
   return std::all_of(list.begin(), list.end(), [value](int64_t i) { return i == value; });
 }
 
-bool IsCommutative(Op op) {
-  switch (op) {
-    case Op::kAdd:
-    case Op::kMul:
-    case Op::kMin:
-    case Op::kMax:
-    case Op::kAnd:
-    case Op::kOr:
-    case Op::kXor:
-    case Op::kEqual:
-      return true;
-    default:
-      return false;
-  }
-}
-
 Node* OnlyUser(const Graph& graph, const Value* value) {
   const std::vector<Node*>& users = value->users();
   if (users.empty() || graph.IsOutput(value)) return nullptr;

@@ -17,9 +17,6 @@ namespace attune {
 // Whether every element is `value`; true of an empty list.
 bool AllAre(const Ints& list, int64_t value);
 
-// Whether the operator has two inputs whose order does not matter.
-bool IsCommutative(Op op);
-
 // The node whose only output is used by nothing but one node, possibly by several of its inputs: that
 // node. nullptr where the value has other uses or none.
 Node* OnlyUser(const Graph& graph, const Value* value);

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "graph/node_rules.h"
 #include "opt/passes.h"
 #include "opt/quantization.h"
 #include "opt/rewrite.h"
@@ -32,33 +33,6 @@ std::optional<int64_t> AxisOfResult(const Node& node, int64_t axis) {
   return std::nullopt;
 }
 
-// How many of the operator's first inputs have the elements that its output is made of; 0: it computes.
-int NumDataInputs(const Node& node) {
-  switch (node.op()) {
-    case Op::kReshape:
-    case Op::kTranspose:
-    case Op::kBroadcast:
-    case Op::kSlice:
-    case Op::kDepthToSpace:
-    case Op::kSpaceToDepth:
-    case Op::kReverseSequence:
-    case Op::kGather:
-      return 1;
-    case Op::kPad:
-      // Others than 0, which is the zero point, may have no integer.
-      return node.attrs().String("mode", "constant") != "constant" || node.attrs().Float("value", 0) == 0;
-    case Op::kMaxPool:
-      return node.num_outputs() == 1;
-    case Op::kReduceMax:
-    case Op::kReduceMin:
-      return 1;
-    case Op::kConcat:
-      return node.num_inputs();
-    default:
-      return 0;
-  }
-}
-
 bool IsAlike(const Dequantization& a, const Dequantization& b) {
   return a.integers->type().dtype == b.integers->type().dtype && a.scale == b.scale && a.zero == b.zero;
 }
@@ -75,7 +49,7 @@ std::optional<Dequantization> CommonDequantization(const Node& node, int data_in
 }
 
 bool Sink(Graph& graph, Node* node) {
-  const int data_inputs = NumDataInputs(*node);
+  const int data_inputs = NumMovedInputs(*node);
   if (data_inputs == 0) return false;
   const std::optional<Dequantization> common = CommonDequantization(*node, data_inputs);
   if (!common) return false;

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
-#include "plan/operations.h"
+#include "graph/flops.h"
 
 namespace attune {
 namespace {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/status.h"
+#include "graph/flops.h"
 #include "plan/group_kernel.h"
-#include "plan/operations.h"
 
 namespace attune {
 
@@ -44,8 +44,7 @@ absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<i
   kernel.trace = group.schedule.trace();
   kernel.strategy = ToString(group.strategy->name, group.config);
   kernel.may_alias = std::move(lowered.may_alias);
-  for (const auto& node : region.nodes())
-    kernel.flops += node->op() == Op::kConstant ? 0 : CountOperations(*node);
+  for (const auto& node : region.nodes()) kernel.flops += node->op() == Op::kConstant ? 0 : CountFlops(*node);
   for (size_t i = 0; i < region.inputs().size(); ++i) {
     const int64_t bytes = region.inputs()[i]->type().num_physical_bytes();
     kernel.bytes_read += narrow_inputs.contains(static_cast<int>(i)) ? bytes / 2 : bytes;

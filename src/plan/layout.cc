@@ -57,44 +57,37 @@ class GroupAssignment {
     const TensorType& type = node.output()->type();
     if (node.op() == Op::kLayoutTransform) return type.layout;
     if (!IsFeatureMap(type)) return {};
-    const Layout input = node.input(0)->type().layout;
-    switch (node.op()) {
-      case Op::kConv:
-      case Op::kConvInteger:
-      case Op::kConvTranspose:
+    switch (GetOpInfo(node.op()).blocks) {
+      case Blocks::kNone:
+        return {};
+      case Blocks::kMakes:
         return IsWideEnough(node) && FillsBlocks(node) ? blocked_ : Layout();
-      case Op::kMaxPool:
-      case Op::kAvgPool:
-      case Op::kResize:
-      case Op::kReduceMean:
-      case Op::kReduceSum:
-      case Op::kReduceMax:
-        return KeepsChannels(node) ? input : Layout();
-      case Op::kReshape:
-        return input.is_plain() || KeepsChannels(node) ? input : Layout();
-      case Op::kTranspose:
-        return node.attrs().IntList("perm")[1] == 1 ? input : Layout();
-      case Op::kPad:
-        return KeepsPlaces(node) ? input : Layout();
-      case Op::kGroupNorm:
-        return node.attrs().Int("groups") == type.dims[1].size ? input : Layout();
-      case Op::kDepthToSpace:
-        return node.attrs().String("mode", "DCR") == "DCR" && type.dims[1].size % blocked_.block == 0
-                   ? input
-                   : Layout();
-      case Op::kSlice:
-        return IsAlignedSlice(node) ? input : Layout();
-      case Op::kConcat:
+      case Blocks::kKeeps:
+        return ChannelsStay(node) ? node.input(0)->type().layout : Layout();
+      case Blocks::kJoins:
+        if (node.op() != Op::kConcat) return ElementwiseLayout(node);
         return node.attrs().Int("axis") == 1 ? CommonLayout(node) : Layout();
-      default:
-        return IsElementwise(node.op()) ? ElementwiseLayout(node) : Layout();
     }
+    return {};
   }
 
-  // Whether channels stay where they are in their blocks; others may follow them.
-  static bool KeepsPlaces(const Node& pad) {
-    const Ints& pads = pad.attrs().IntList("pads");
-    return pads[1] == 0;
+  // Whether an operator that can leave channels where they are in their blocks does so.
+  bool ChannelsStay(const Node& node) const {
+    const int64_t channels = node.output()->type().dims[1].size;
+    switch (node.op()) {
+      case Op::kTranspose:
+        return node.attrs().IntList("perm")[1] == 1;
+      case Op::kPad:  // others may follow them
+        return node.attrs().IntList("pads")[1] == 0;
+      case Op::kGroupNorm:
+        return node.attrs().Int("groups") == channels;
+      case Op::kDepthToSpace:
+        return node.attrs().String("mode", "DCR") == "DCR" && channels % blocked_.block == 0;
+      case Op::kSlice:
+        return IsAlignedSlice(node);
+      default:
+        return KeepsChannels(node);
+    }
   }
 
   bool IsAlignedSlice(const Node& node) const {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/float16.h"
+#include "graph/flops.h"
 #include "lower/definition.h"
-#include "plan/operations.h"
 #include "tensor/replace_buffers.h"
 
 namespace attune {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "graph/node_rules.h"
 #include "opt/rewrite.h"
 #include "quant/layers.h"
 
@@ -17,24 +18,17 @@ bool IsF32(const Value* value) {
   return value != nullptr && value->type().dtype == DType::kF32 && value->constant() == nullptr;
 }
 
-// How many of a node's first inputs its output is made of, where integers can be moved in their place; 0:
-// it computes. The operators are those that sink_dequantize takes.
+// How many of a node's first inputs its output is made of, one by one.
 int NumMoved(const Node& node) {
   switch (node.op()) {
-    case Op::kReshape:
-    case Op::kTranspose:
-    case Op::kSlice:
-    case Op::kDepthToSpace:
-    case Op::kSpaceToDepth:
-      return 1;
-    case Op::kPad:
-      return node.attrs().String("mode", "constant") != "constant" || node.attrs().Float("value", 0) == 0;
-    case Op::kMaxPool:
-      return node.num_outputs() == 1;
-    case Op::kConcat:
-      return node.num_inputs();
-    default:
+    case Op::kBroadcast:
+    case Op::kReverseSequence:
+    case Op::kGather:
+    case Op::kReduceMax:
+    case Op::kReduceMin:
       return 0;
+    default:
+      return NumMovedInputs(node);
   }
 }
 

@@ -53,7 +53,7 @@ Value* RuleInstance::BuildPattern(const Pattern& pattern) {
     if (std::optional<Attribute> value = MakeAttribute(pattern, info, *operands[0]))
       attributes.Set(std::string(info.name), *value);
   }
-  if (IsCommutative(pattern.op) && random_.Integer(0, 1) == 0) std::swap(operands[0], operands[1]);
+  if (GetOpInfo(pattern.op).commutes && random_.Integer(0, 1) == 0) std::swap(operands[0], operands[1]);
   return builder_.Add(pattern.op, std::move(operands), std::move(attributes));
 }
 

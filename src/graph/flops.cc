@@ -1,41 +1,7 @@
-#include "plan/operations.h"
+#include "graph/flops.h"
 
 namespace attune {
 namespace {
-
-// For an element of the output. A function counts as what its approximation in f32 adds, multiplies, divides
-// and limits (codegen/elementary.cc): a kernel that is full of them is bound by these.
-int64_t OperationsAnElement(Op op) {
-  constexpr int64_t kExp = 23, kSigmoid = 19, kLog = 28, kTanh = 28, kErf = 27;
-  switch (op) {
-    case Op::kExp:
-    case Op::kElu:
-      return kExp;
-    case Op::kLog:
-      return kLog;
-    case Op::kSigmoid:
-    case Op::kSilu:
-      return kSigmoid;
-    case Op::kTanh:
-      return kTanh;
-    case Op::kErf:
-      return kErf;
-    case Op::kGelu:
-      return kErf + 4;
-    case Op::kSoftplus:
-    case Op::kPow:
-      return kExp + kLog;
-    case Op::kSoftmax:
-    case Op::kLogSoftmax:
-      return kExp + 4;  // the maximum, the difference from it, the sum, the share
-    case Op::kLayerNorm:
-      return 8;  // two sums over the element and over its square, what is made of them
-    case Op::kRmsNorm:
-      return 4;
-    default:
-      return GetOpInfo(op).category == OpCategory::kMovement ? 0 : 1;
-  }
-}
 
 // Elements of weights that meet each element of the other side: all but the leading dimension.
 int64_t WeightsOfOneRow(const Node& node) {
@@ -73,10 +39,10 @@ int64_t CountMultiplyAdds(const Node& node) {
   }
 }
 
-int64_t CountOperations(const Node& node) {
+int64_t CountFlops(const Node& node) {
   const int64_t outputs = node.output()->type().num_elements();
   if (node.op() == Op::kAttention)
-    return 2 * CountMultiplyAdds(node) + Scores(node) * OperationsAnElement(Op::kSoftmax);
+    return 2 * CountMultiplyAdds(node) + Scores(node) * GetOpInfo(Op::kSoftmax).flops;
   if (GetOpInfo(node.op()).category == OpCategory::kContraction) return 2 * CountMultiplyAdds(node);
   switch (node.op()) {
     case Op::kMaxPool:
@@ -91,7 +57,7 @@ int64_t CountOperations(const Node& node) {
     case Op::kReduceMin:
       return node.input(0)->type().num_elements();
     default:
-      return outputs * OperationsAnElement(node.op());
+      return outputs * GetOpInfo(node.op()).flops;
   }
 }
 

@@ -1,6 +1,6 @@
 // How much arithmetic an operator is.
-#ifndef ATTUNE_PLAN_OPERATIONS_H_
-#define ATTUNE_PLAN_OPERATIONS_H_
+#ifndef ATTUNE_GRAPH_FLOPS_H_
+#define ATTUNE_GRAPH_FLOPS_H_
 
 #include <cstdint>
 
@@ -12,9 +12,9 @@ namespace attune {
 // Dynamic dimensions are at their bounds.
 int64_t CountMultiplyAdds(const Node& node);
 
-// Operations, of which a multiply-add is two.
-int64_t CountOperations(const Node& node);
+// Operations on floats or integers, of which a multiply-add is two.
+int64_t CountFlops(const Node& node);
 
 }  // namespace attune
 
-#endif  // ATTUNE_PLAN_OPERATIONS_H_
+#endif  // ATTUNE_GRAPH_FLOPS_H_
