@@ -14,9 +14,7 @@
 #include "compile/flips.h"
 #include "compile/variant.h"
 #include "compile/weights.h"
-#include "plan/averages.h"
-#include "plan/chains.h"
-#include "plan/channel_scales.h"
+#include "plan/fuse_groups.h"
 #include "plan/layout.h"
 #include "plan/program.h"
 #include "plan/widen_bytes.h"
@@ -78,9 +76,7 @@ absl::StatusOr<std::string> Write(const std::vector<VariantBuilder>& variants, c
 absl::StatusOr<int> ArrangeGroups(Graph& graph, const Target& target, const BlockFlips& flips) {
   RETURN_IF_ERROR(WidenBytes(graph, target));
   ASSIGN_OR_RETURN(const int classes, AssignLayouts(graph, target, flips));
-  RETURN_IF_ERROR(ScaleWeights(graph, target));
-  RETURN_IF_ERROR(FormChains(graph, target));
-  RETURN_IF_ERROR(FuseAverages(graph, target));
+  RETURN_IF_ERROR(FuseGroups(graph, target));
   return classes;
 }
 

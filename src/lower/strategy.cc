@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "base/fatal.h"
 #include "base/status.h"
 #include "graph/node_rules.h"
+#include "lower/flatten.h"
 #include "lower/strategies/access.h"
-#include "lower/strategies/conv_parts.h"
+#include "lower/strategies/strategies.h"
 
 namespace attune {
 namespace {
@@ -109,18 +111,10 @@ std::vector<Refusal> RefusalsOf(const Workload& workload, const Target& target) 
 
 const Strategy* StrategyMadeFor(const Workload& workload) {
   if (workload.anchor == nullptr) return nullptr;
-  switch (workload.anchor->op()) {
-    case Op::kConv:
-    case Op::kConvInteger:
-      return IsChannelwise(*workload.anchor) ? &kSlidingWindow : &kConvDirect;
-    case Op::kMatMul:
-    case Op::kMatMulInteger:
-      return &kGemm;
-    case Op::kAttention:
-      return &kAttention;
-    default:
-      return nullptr;
+  for (const Strategy& strategy : AllStrategies()) {
+    if (strategy.made_for != nullptr && strategy.made_for(*workload.anchor)) return &strategy;
   }
+  return nullptr;
 }
 
 absl::StatusOr<ScheduledGroup> ScheduleBy(const Strategy& strategy, Workload workload, Config config,
@@ -167,22 +161,12 @@ absl::StatusOr<double> PredictCycles(const Graph& region, const Target& target) 
   return terms + static_cast<double>(bytes) / target.l2_bytes_per_cycle;
 }
 
-absl::StatusOr<double> PredictChainSavings(const Graph& region, const Target& target) {
-  ASSIGN_OR_RETURN(const Workload workload, AnalyzeGroup(region, "chain"));
-  if (!kConvChain.why_not(workload, target).empty()) return -std::numeric_limits<double>::infinity();
-  return ConvChainSavings(workload, target);
-}
-
-absl::StatusOr<double> PredictScaledConv(const Graph& region, const Target& target) {
-  ASSIGN_OR_RETURN(const Workload workload, AnalyzeGroup(region, "scaled"));
-  if (!kConvDirect.why_not(workload, target).empty()) return std::numeric_limits<double>::infinity();
-  return kConvDirect.cost(workload, kConvDirect.analytic_default(workload, target), target);
-}
-
-absl::StatusOr<bool> AveragesRows(const Graph& region, const Target& target) {
-  ASSIGN_OR_RETURN(const Workload workload, AnalyzeGroup(region, "averaged"));
-  return AverageOf(workload) != nullptr &&
-         (kSlidingWindow.why_not(workload, target).empty() || kConvChain.why_not(workload, target).empty());
+absl::StatusOr<double> PredictSavings(const Strategy& strategy, const GroupFusion& fusion,
+                                      const MergedGroups& groups, const Target& target) {
+  const std::unique_ptr<Graph> merged = FlatCopy(groups.merged);
+  ASSIGN_OR_RETURN(const Workload workload, AnalyzeGroup(*merged, "merged"));
+  if (!strategy.why_not(workload, target).empty()) return -std::numeric_limits<double>::infinity();
+  return fusion.savings(groups, workload, target);
 }
 
 bool IsConfigOf(const Config& config, const std::vector<Knob>& knobs) {

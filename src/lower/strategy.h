@@ -55,6 +55,31 @@ struct Knob {
 // Whether a config has a value of each knob, and nothing else.
 bool IsConfigOf(const Config& config, const std::vector<Knob>& knobs);
 
+// The regions of two groups, of which the second reads the result of the first, and the region of both in
+// one. Layouts are assigned.
+struct MergedGroups {
+  const Graph& first;
+  const Graph& second;
+  const Graph& merged;
+};
+
+// A way of a strategy to compute two groups in one kernel.
+struct GroupFusion {
+  // Whether it may be worth trying: a look at the operators. The second reads the result of the first as its
+  // input `input`.
+  bool (*may_join)(const Graph& first, const Graph& second, int input);
+  // The cycles of one core that the kernel is predicted to save over a kernel each for the groups that it was
+  // made of, of which there are more than two where the first was made by this fusion too. It pays where that
+  // is more than what the first saves by itself. `workload` is of the merged region, and the strategy applies
+  // to it.
+  absl::StatusOr<double> (*savings)(const MergedGroups& groups, const Workload& workload, const Target&);
+  // What it changes in the region of both before that; null: nothing.
+  absl::Status (*rewrite)(Graph& merged) = nullptr;
+  // Whether the result of the first is one of the kernel's too, before that of the second, so that others may
+  // use it. The second then reads nothing else.
+  bool keeps_first = false;
+};
+
 struct Strategy {
   std::string_view name;
   int version;  // counts up whenever the same config would give another kernel
@@ -72,6 +97,11 @@ struct Strategy {
   bool spreads_rounding = false;
   // The least share of the operators' operations that its algorithm needs.
   double least_work = 1;
+  // How it takes several groups into one kernel.
+  std::span<const GroupFusion> fusions = {};
+  // Whether it is made for such an anchor, at its most usual: then its refusal is what people are told. Null:
+  // for none.
+  bool (*made_for)(const Node& anchor) = nullptr;
 };
 
 // In the order of preference; the last applies to everything.
@@ -123,17 +153,10 @@ absl::StatusOr<ScheduledGroup> ScheduleGroup(const Graph& region, const std::str
 // outputs from and to the second-level cache where the strategy does not tell.
 absl::StatusOr<double> PredictCycles(const Graph& region, const Target& target);
 
-// The cycles of one core that computing a chain of convolutions and pools in one kernel is predicted to save
-// over a kernel for each: negative where it costs more, -∞ where the region is no such chain.
-absl::StatusOr<double> PredictChainSavings(const Graph& region, const Target& target);
-
-// The cycles of one core that a group around a convolution is predicted to take which multiplies its weights
-// by factors before it uses them: ∞ where no strategy does so.
-absl::StatusOr<double> PredictScaledConv(const Graph& region, const Target& target);
-
-// Whether a group whose second output is the mean over the pixels of each channel of the first computes it
-// from rows that it has just made.
-absl::StatusOr<bool> AveragesRows(const Graph& region, const Target& target);
+// What `fusion`, one of the strategy's, is predicted to save (GroupFusion::savings); -∞ where the strategy
+// does not apply to the region of both.
+absl::StatusOr<double> PredictSavings(const Strategy& strategy, const GroupFusion& fusion,
+                                      const MergedGroups& groups, const Target& target);
 
 // "tile_w=7 tile_c=4", and with the strategy before it.
 std::string ToString(const Config& config);

@@ -20,10 +20,14 @@ absl::Status ForEachGroup(Graph& graph, const std::function<absl::Status(Graph&,
   return absl::OkStatus();
 }
 
-Node* GroupThatMakesOnly(const Graph& graph, const Value* value) {
+Node* GroupThatMakes(const Value* value) {
   Node* group = value->producer();
   const bool is_group = group != nullptr && group->op() == Op::kFused && group->num_outputs() == 1;
-  return is_group && value->users().size() == 1 && !graph.IsOutput(value) ? group : nullptr;
+  return is_group ? group : nullptr;
+}
+
+Node* GroupThatMakesOnly(const Graph& graph, const Value* value) {
+  return value->users().size() == 1 && !graph.IsOutput(value) ? GroupThatMakes(value) : nullptr;
 }
 
 int InputIndex(const Graph& region, const Value* value) {

@@ -18,7 +18,9 @@ namespace attune {
 // it. It may put another one in the place of the group and of earlier ones.
 absl::Status ForEachGroup(Graph& graph, const std::function<absl::Status(Graph&, Node*)>& visit);
 
-// The group whose only result is `value`, where that has one use and is no output of the graph; else null.
+// The group whose only result is `value`, or null.
+Node* GroupThatMakes(const Value* value);
+// The same, where the value has one use and is no output of the graph; else null.
 Node* GroupThatMakesOnly(const Graph& graph, const Value* value);
 
 // Which input of a group's region a value is; -1 where it is none.

@@ -215,6 +215,8 @@ class AttentionScheduler {
 
 }  // namespace
 
+bool IsAttention(const Node& node) { return node.op() == Op::kAttention; }
+
 std::string AttentionWhyNot(const Workload& workload, const Target& target) {
   if (std::string reason = AnyAttentionWhyNot(workload); !reason.empty()) return reason;
   const Value *q = workload.anchor->input(0), *k = workload.anchor->input(1), *v = workload.anchor->input(2);

@@ -5,6 +5,8 @@
 // kernel that works on channels one by one adds a row up while it still lies in the first-level cache; the
 // sums of the rows, a few vectors for each block of channels, are added at the end, in the same order however
 // many threads there are.
+#include <limits>
+
 #include "base/status.h"
 #include "lower/strategies/conv_parts.h"
 
@@ -21,6 +23,16 @@ const Node* AverageOf(const Workload& workload) {
   // Rows are added up as they are made, all lanes of them.
   const bool is_whole = !workload.FindStage(workload.output_stage).where;
   return is_by_channel && is_alike && is_whole && node->output()->users().empty() ? node : nullptr;
+}
+
+bool MayAverage(const Graph&, const Graph& second, int) {
+  const auto& nodes = second.nodes();
+  return nodes.size() == 1 && nodes.front()->op() == Op::kReduceMean;
+}
+
+absl::StatusOr<double> AverageSavings(const MergedGroups&, const Workload& workload, const Target& target) {
+  if (AverageOf(workload) == nullptr) return -std::numeric_limits<double>::infinity();
+  return CyclesThroughCaches(workload.result->type().num_physical_bytes(), target);
 }
 
 absl::Status AverageRows(Schedule& s, const Workload& workload, const std::string& rows) {

@@ -20,6 +20,12 @@
 namespace attune {
 namespace {
 
+bool HasConvOrPool(const Graph& region) {
+  return std::ranges::any_of(region.nodes(), [](const auto& node) {
+    return IsConv(node->op()) || node->op() == Op::kMaxPool || node->op() == Op::kAvgPool;
+  });
+}
+
 // The operators around which the group is computed, each as a workload of its own: with the elementwise
 // stages that follow it. Empty where the group is no chain.
 std::vector<Workload> LinksOf(const Workload& chain) {
@@ -122,9 +128,9 @@ std::vector<int64_t> BandBlocks(const Workload& last) {
 // The least predicted cycles of a dense link in a kernel of its own; infinite where none applies.
 double AloneCost(const Workload& link, const Target& target) {
   double least = std::numeric_limits<double>::infinity();
-  for (const Strategy* strategy : {&kConvDirect, &kConvWinograd, &kConvMatrix, &kConvShallow}) {
-    if (!strategy->why_not(link, target).empty()) continue;
-    least = std::min(least, strategy->cost(link, strategy->analytic_default(link, target), target));
+  for (const Strategy& strategy : AllStrategies()) {
+    if (strategy.cost == nullptr || !strategy.why_not(link, target).empty()) continue;
+    least = std::min(least, strategy.cost(link, strategy.analytic_default(link, target), target));
   }
   return least;
 }
@@ -303,7 +309,11 @@ Config ConvChainDefault(const Workload& workload, const Target& target) {
   return config;
 }
 
-double ConvChainSavings(const Workload& workload, const Target& target) {
+bool MayChain(const Graph& first, const Graph& second, int) {
+  return HasConvOrPool(first) && HasConvOrPool(second);
+}
+
+absl::StatusOr<double> ConvChainSavings(const MergedGroups&, const Workload& workload, const Target& target) {
   const std::vector<Workload> links = LinksOf(workload);
   const Config config = ConvChainDefault(workload, target);
   const std::vector<double> times = TimesComputed(links, {config.at("rows"), config.at("blocks")});

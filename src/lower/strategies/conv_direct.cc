@@ -95,6 +95,8 @@ Shape2d ShapeOf(const Workload& workload, const Target& target) {
 
 }  // namespace
 
+bool IsDenseConv(const Node& node) { return IsConv(node.op()) && !IsChannelwise(node); }
+
 std::string ConvDirectWhyNot(const Workload& workload, const Target& target) {
   if (std::string reason = BlockedConvWhyNot(workload, target); !reason.empty()) return reason;
   const Node& conv = *workload.anchor;

@@ -91,6 +91,8 @@ int64_t DefaultBlocks(const Workload& workload, const Product& p, const Config& 
 
 }  // namespace
 
+bool IsMatrixProduct(const Node& node) { return IsMatMul(node.op()); }
+
 std::string GemmWhyNot(const Workload& workload, const Target&) {
   if (workload.anchor == nullptr || !IsMatMul(workload.anchor->op()))
     return "the anchor is no matrix product";

@@ -200,6 +200,11 @@ double WithMemoryTraffic(double compute, int64_t bytes, const Target& target) {
   return std::max(compute, memory) + kExposed * std::min(compute, memory);
 }
 
+double CyclesThroughCaches(int64_t bytes, const Target& target) {
+  return static_cast<double>(bytes) /
+         (bytes <= target.l2_bytes ? target.l2_bytes_per_cycle : target.l3_bytes_per_cycle);
+}
+
 std::vector<int64_t> Divisors(int64_t n, int64_t limit) {
   std::vector<int64_t> divisors;
   for (int64_t d = 1; d <= std::min(n, limit); ++d) {

@@ -26,6 +26,8 @@ bool IsChannelwise(const Node& node) {
          node.input(1)->type().shape()[1] == 1;
 }
 
+bool IsChannelwiseConv(const Node& node) { return IsConv(node.op()) && IsChannelwise(node); }
+
 std::string SlidingWindowWhyNot(const Workload& workload, const Target& target) {
   const int outputs = AverageOf(workload) == nullptr ? 1 : 2;
   if (std::string reason = BlockedImageWhyNot(workload, target, outputs); !reason.empty()) return reason;

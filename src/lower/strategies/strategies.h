@@ -17,9 +17,23 @@ std::vector<Knob> ConvDirectSpace(const Workload&, const Target&);
 Config ConvDirectDefault(const Workload&, const Target&);
 absl::Status ConvDirectApply(Schedule&, const Workload&, const Config&, const Target&);
 double ConvDirectCost(const Workload&, const Config&, const Target&);
-inline constexpr Strategy kConvDirect = {
-    "conv_direct",   4,       ConvDirectWhyNot, ConvDirectSpace, ConvDirectDefault,
-    ConvDirectApply, nullptr, ConvDirectCost};
+bool IsDenseConv(const Node& node);
+// Where the second group is a convolution and the first one multiplies its image by a factor for each
+// channel: the weights take the factors. scaled_weights.cc
+bool MayScaleWeights(const Graph& first, const Graph& second, int input);
+absl::Status MoveFactorsToWeights(Graph& merged);
+absl::StatusOr<double> ScaledWeightsSavings(const MergedGroups&, const Workload&, const Target&);
+inline constexpr GroupFusion kConvDirectFusions[] = {
+    {.may_join = MayScaleWeights, .savings = ScaledWeightsSavings, .rewrite = MoveFactorsToWeights}};
+inline constexpr Strategy kConvDirect = {.name = "conv_direct",
+                                         .version = 4,
+                                         .why_not = ConvDirectWhyNot,
+                                         .space = ConvDirectSpace,
+                                         .analytic_default = ConvDirectDefault,
+                                         .apply = ConvDirectApply,
+                                         .cost = ConvDirectCost,
+                                         .fusions = kConvDirectFusions,
+                                         .made_for = IsDenseConv};
 
 // 3×3 convolutions in NCHW[v]c with fewer multiplications, by tiles of the output. conv_winograd.cc
 std::string ConvWinogradWhyNot(const Workload&, const Target&);
@@ -28,16 +42,16 @@ Config ConvWinogradDefault(const Workload&, const Target&);
 absl::Status ConvWinogradApply(Schedule&, const Workload&, const Config&, const Target&);
 absl::StatusOr<ComputeDef> ConvWinogradDefine(const Workload&, const Config&);
 double ConvWinogradCost(const Workload&, const Config&, const Target&);
-inline constexpr Strategy kConvWinograd = {"conv_winograd",
-                                           3,
-                                           ConvWinogradWhyNot,
-                                           ConvWinogradSpace,
-                                           ConvWinogradDefault,
-                                           ConvWinogradApply,
-                                           ConvWinogradDefine,
-                                           ConvWinogradCost,
-                                           /*spreads_rounding=*/true,
-                                           /*least_work=*/64.0 / (9 * 36)};  // in tiles of 6×6
+inline constexpr Strategy kConvWinograd = {.name = "conv_winograd",
+                                           .version = 3,
+                                           .why_not = ConvWinogradWhyNot,
+                                           .space = ConvWinogradSpace,
+                                           .analytic_default = ConvWinogradDefault,
+                                           .apply = ConvWinogradApply,
+                                           .define = ConvWinogradDefine,
+                                           .cost = ConvWinogradCost,
+                                           .spreads_rounding = true,
+                                           .least_work = 64.0 / (9 * 36)};  // in tiles of 6×6
 
 // Convolutions of plain images of a few channels, in bf16 or in integers: neighbouring taps of a row
 // together. conv_shallow.cc
@@ -47,10 +61,14 @@ Config ConvShallowDefault(const Workload&, const Target&);
 absl::Status ConvShallowApply(Schedule&, const Workload&, const Config&, const Target&);
 absl::StatusOr<ComputeDef> ConvShallowDefine(const Workload&, const Config&);
 double ConvShallowCost(const Workload&, const Config&, const Target&);
-inline constexpr Strategy kConvShallow = {"conv_shallow",     2,
-                                          ConvShallowWhyNot,  ConvShallowSpace,
-                                          ConvShallowDefault, ConvShallowApply,
-                                          ConvShallowDefine,  ConvShallowCost};
+inline constexpr Strategy kConvShallow = {.name = "conv_shallow",
+                                          .version = 2,
+                                          .why_not = ConvShallowWhyNot,
+                                          .space = ConvShallowSpace,
+                                          .analytic_default = ConvShallowDefault,
+                                          .apply = ConvShallowApply,
+                                          .define = ConvShallowDefine,
+                                          .cost = ConvShallowCost};
 
 // Convolutions in NCHW[16]c of narrow numbers on a matrix unit. conv_matrix.cc
 std::string ConvMatrixWhyNot(const Workload&, const Target&);
@@ -59,9 +77,14 @@ Config ConvMatrixDefault(const Workload&, const Target&);
 absl::Status ConvMatrixApply(Schedule&, const Workload&, const Config&, const Target&);
 absl::StatusOr<ComputeDef> ConvMatrixDefine(const Workload&, const Config&);
 double ConvMatrixCost(const Workload&, const Config&, const Target&);
-inline constexpr Strategy kConvMatrix = {
-    "conv_matrix", 1, ConvMatrixWhyNot, ConvMatrixSpace, ConvMatrixDefault, ConvMatrixApply, ConvMatrixDefine,
-    ConvMatrixCost};
+inline constexpr Strategy kConvMatrix = {.name = "conv_matrix",
+                                         .version = 1,
+                                         .why_not = ConvMatrixWhyNot,
+                                         .space = ConvMatrixSpace,
+                                         .analytic_default = ConvMatrixDefault,
+                                         .apply = ConvMatrixApply,
+                                         .define = ConvMatrixDefine,
+                                         .cost = ConvMatrixCost};
 
 // Depthwise convolutions and pools in NCHW[v]c: channels in lanes, a register tile of pixels.
 // sliding_window.cc
@@ -69,41 +92,78 @@ std::string SlidingWindowWhyNot(const Workload&, const Target&);
 std::vector<Knob> SlidingWindowSpace(const Workload&, const Target&);
 Config SlidingWindowDefault(const Workload&, const Target&);
 absl::Status SlidingWindowApply(Schedule&, const Workload&, const Config&, const Target&);
-inline constexpr Strategy kSlidingWindow = {
-    "sliding_window", 1, SlidingWindowWhyNot, SlidingWindowSpace, SlidingWindowDefault, SlidingWindowApply};
+bool IsChannelwiseConv(const Node& node);
+// Where the second group is the mean over the pixels of each channel of the first one's result. average.cc
+bool MayAverage(const Graph& first, const Graph& second, int input);
+absl::StatusOr<double> AverageSavings(const MergedGroups&, const Workload&, const Target&);
+inline constexpr GroupFusion kAverageFusion = {
+    .may_join = MayAverage, .savings = AverageSavings, .keeps_first = true};
+inline constexpr GroupFusion kSlidingWindowFusions[] = {kAverageFusion};
+inline constexpr Strategy kSlidingWindow = {.name = "sliding_window",
+                                            .version = 1,
+                                            .why_not = SlidingWindowWhyNot,
+                                            .space = SlidingWindowSpace,
+                                            .analytic_default = SlidingWindowDefault,
+                                            .apply = SlidingWindowApply,
+                                            .fusions = kSlidingWindowFusions,
+                                            .made_for = IsChannelwiseConv};
 
 // Convolutions and pools in NCHW[v]c one after another, band by band. conv_chain.cc
 std::string ConvChainWhyNot(const Workload&, const Target&);
 std::vector<Knob> ConvChainSpace(const Workload&, const Target&);
 Config ConvChainDefault(const Workload&, const Target&);
 absl::Status ConvChainApply(Schedule&, const Workload&, const Config&, const Target&);
-// The cycles that it saves over one kernel a link.
-double ConvChainSavings(const Workload&, const Target&);
-inline constexpr Strategy kConvChain = {"conv_chain",  2, ConvChainWhyNot, ConvChainSpace, ConvChainDefault,
-                                        ConvChainApply};
+bool MayChain(const Graph& first, const Graph& second, int input);
+absl::StatusOr<double> ConvChainSavings(const MergedGroups&, const Workload&, const Target&);
+inline constexpr GroupFusion kConvChainFusions[] = {{.may_join = MayChain, .savings = ConvChainSavings},
+                                                    kAverageFusion};
+inline constexpr Strategy kConvChain = {.name = "conv_chain",
+                                        .version = 2,
+                                        .why_not = ConvChainWhyNot,
+                                        .space = ConvChainSpace,
+                                        .analytic_default = ConvChainDefault,
+                                        .apply = ConvChainApply,
+                                        .fusions = kConvChainFusions};
 
 // Matrix products with a packed right operand: a register tile of rows × column vectors. gemm.cc
 std::string GemmWhyNot(const Workload&, const Target&);
 std::vector<Knob> GemmSpace(const Workload&, const Target&);
 Config GemmDefault(const Workload&, const Target&);
 absl::Status GemmApply(Schedule&, const Workload&, const Config&, const Target&);
-inline constexpr Strategy kGemm = {"gemm", 3, GemmWhyNot, GemmSpace, GemmDefault, GemmApply};
+bool IsMatrixProduct(const Node& node);
+inline constexpr Strategy kGemm = {.name = "gemm",
+                                   .version = 3,
+                                   .why_not = GemmWhyNot,
+                                   .space = GemmSpace,
+                                   .analytic_default = GemmDefault,
+                                   .apply = GemmApply,
+                                   .made_for = IsMatrixProduct};
 
 // Matrix products of narrow numbers on a matrix unit: blocks of tiles. gemm_matrix.cc
 std::string GemmMatrixWhyNot(const Workload&, const Target&);
 std::vector<Knob> GemmMatrixSpace(const Workload&, const Target&);
 Config GemmMatrixDefault(const Workload&, const Target&);
 absl::Status GemmMatrixApply(Schedule&, const Workload&, const Config&, const Target&);
-inline constexpr Strategy kGemmMatrix = {
-    "gemm_matrix", 1, GemmMatrixWhyNot, GemmMatrixSpace, GemmMatrixDefault, GemmMatrixApply};
+inline constexpr Strategy kGemmMatrix = {.name = "gemm_matrix",
+                                         .version = 1,
+                                         .why_not = GemmMatrixWhyNot,
+                                         .space = GemmMatrixSpace,
+                                         .analytic_default = GemmMatrixDefault,
+                                         .apply = GemmMatrixApply};
 
 // Attention in blocks of query rows: two register-tiled products around a softmax. attention.cc
 std::string AttentionWhyNot(const Workload&, const Target&);
 std::vector<Knob> AttentionSpace(const Workload&, const Target&);
 Config AttentionDefault(const Workload&, const Target&);
 absl::Status AttentionApply(Schedule&, const Workload&, const Config&, const Target&);
-inline constexpr Strategy kAttention = {"attention",   3, AttentionWhyNot, AttentionSpace, AttentionDefault,
-                                        AttentionApply};
+bool IsAttention(const Node& node);
+inline constexpr Strategy kAttention = {.name = "attention",
+                                        .version = 3,
+                                        .why_not = AttentionWhyNot,
+                                        .space = AttentionSpace,
+                                        .analytic_default = AttentionDefault,
+                                        .apply = AttentionApply,
+                                        .made_for = IsAttention};
 
 // The same in bf16 on a matrix unit. attention_matrix.cc
 std::string AttentionMatrixWhyNot(const Workload&, const Target&);
@@ -111,10 +171,13 @@ std::vector<Knob> AttentionMatrixSpace(const Workload&, const Target&);
 Config AttentionMatrixDefault(const Workload&, const Target&);
 absl::Status AttentionMatrixApply(Schedule&, const Workload&, const Config&, const Target&);
 absl::StatusOr<ComputeDef> AttentionMatrixDefine(const Workload&, const Config&);
-inline constexpr Strategy kAttentionMatrix = {"attention_matrix",     1,
-                                              AttentionMatrixWhyNot,  AttentionMatrixSpace,
-                                              AttentionMatrixDefault, AttentionMatrixApply,
-                                              AttentionMatrixDefine};
+inline constexpr Strategy kAttentionMatrix = {.name = "attention_matrix",
+                                              .version = 1,
+                                              .why_not = AttentionMatrixWhyNot,
+                                              .space = AttentionMatrixSpace,
+                                              .analytic_default = AttentionMatrixDefault,
+                                              .apply = AttentionMatrixApply,
+                                              .define = AttentionMatrixDefine};
 
 // Any sum of products: a register tile of up to three loops, whichever they are. contraction.cc
 std::string ContractionWhyNot(const Workload&, const Target&);
@@ -122,16 +185,25 @@ std::vector<Knob> ContractionSpace(const Workload&, const Target&);
 Config ContractionDefault(const Workload&, const Target&);
 absl::StatusOr<ComputeDef> ContractionDefine(const Workload&, const Config&);
 absl::Status ContractionApply(Schedule&, const Workload&, const Config&, const Target&);
-inline constexpr Strategy kContraction = {
-    "contraction",    1, ContractionWhyNot, ContractionSpace, ContractionDefault, ContractionApply,
-    ContractionDefine};
+inline constexpr Strategy kContraction = {.name = "contraction",
+                                          .version = 1,
+                                          .why_not = ContractionWhyNot,
+                                          .space = ContractionSpace,
+                                          .analytic_default = ContractionDefault,
+                                          .apply = ContractionApply,
+                                          .define = ContractionDefine};
 
 // Everything: rows with their temporaries, vectorized across or within them. loops.cc, loops_elements.cc
 std::string LoopsWhyNot(const Workload&, const Target&);
 std::vector<Knob> LoopsSpace(const Workload&, const Target&);
 Config LoopsDefault(const Workload&, const Target&);
 absl::Status LoopsApply(Schedule&, const Workload&, const Config&, const Target&);
-inline constexpr Strategy kLoops = {"loops", 2, LoopsWhyNot, LoopsSpace, LoopsDefault, LoopsApply};
+inline constexpr Strategy kLoops = {.name = "loops",
+                                    .version = 2,
+                                    .why_not = LoopsWhyNot,
+                                    .space = LoopsSpace,
+                                    .analytic_default = LoopsDefault,
+                                    .apply = LoopsApply};
 
 // Why the group is not computed around one operator that makes images in arithmetic of 32 bits, in blocks of
 // a vector of channels, or of half a vector, after the epilogue too, and the last of them as the first of
@@ -224,6 +296,9 @@ double TypicalImbalance(int64_t units);
 // The cycles of work that takes `compute` cycles of arithmetic and streams `bytes` from memory, which overlap
 // in part: the hardware prefetches well within a stream, not across the short loops of a kernel.
 double WithMemoryTraffic(double compute, int64_t bytes, const Target& target);
+
+// The cycles of reading or writing so many bytes where they lie: in the second-level cache, or beyond it.
+double CyclesThroughCaches(int64_t bytes, const Target& target);
 
 // Sorted, distinct divisors of n that are at most `limit`.
 std::vector<int64_t> Divisors(int64_t n, int64_t limit);
