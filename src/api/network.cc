@@ -9,9 +9,9 @@
 #include "base/file.h"
 #include "base/processors.h"
 #include "base/status.h"
-#include "compile/flips.h"
 #include "device/host.h"
 #include "import/import.h"
+#include "plan/arrange.h"
 #include "reference/interpreter.h"
 
 namespace attune {
@@ -255,7 +255,8 @@ absl::StatusOr<std::unique_ptr<Graph>> Network::CloneOptimized() const {
   return state_->optimized->Clone();
 }
 
-absl::StatusOr<std::vector<TuningTask>> Network::Tasks(const Target& target, const BlockFlips& flips) const {
+absl::StatusOr<std::vector<TuningTask>> Network::Tasks(const Target& target,
+                                                       const LayoutOverrides& flips) const {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, CloneOptimized());
   RETURN_IF_ERROR(Name(ArrangeGroups(*graph, target, flips).status(), state_->source));
   absl::StatusOr<std::vector<TuningTask>> tasks = ExtractTasks(*graph, target);
@@ -279,9 +280,9 @@ absl::StatusOr<int> Network::NumBlockClasses(const Target& target) const {
   return classes;
 }
 
-absl::StatusOr<BlockFlips> Network::FlipsBy(const KernelChooser& chooser, const Target& target) const {
+absl::StatusOr<LayoutOverrides> Network::FlipsBy(const KernelChooser& chooser, const Target& target) const {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, CloneOptimized());
-  absl::StatusOr<BlockFlips> flips = ChooseFlips(*graph, target, chooser);
+  absl::StatusOr<LayoutOverrides> flips = ChooseLayoutOverrides(*graph, target, chooser);
   if (!flips.ok()) return Name(flips.status(), state_->source);
   return flips;
 }

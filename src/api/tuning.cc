@@ -80,15 +80,15 @@ class CompilerOfNetwork final : public NetworkCompiler {
   CompilerOfNetwork(Network network, Target target)
       : network_(std::move(network)), target_(std::move(target)) {}
 
-  absl::StatusOr<BlockFlips> FlipsBy(const KernelChooser& known) override {
+  absl::StatusOr<LayoutOverrides> FlipsBy(const KernelChooser& known) override {
     return network_.FlipsBy(known, target_);
   }
-  absl::StatusOr<std::vector<TuningTask>> Tasks(const BlockFlips& flips) override {
+  absl::StatusOr<std::vector<TuningTask>> Tasks(const LayoutOverrides& flips) override {
     return network_.Tasks(target_, flips);
   }
   absl::StatusOr<int> NumLayoutClasses() override { return network_.NumBlockClasses(target_); }
 
-  absl::StatusOr<NetworkBuild> Compile(const BestConfigs& configs, const BlockFlips& flips) override {
+  absl::StatusOr<NetworkBuild> Compile(const BestConfigs& configs, const LayoutOverrides& flips) override {
     const Network compiled = CompileWith(configs, flips);
     RETURN_IF_ERROR(compiled.status());
     ASSIGN_OR_RETURN(const NetworkDescription description, compiled.Describe());
@@ -111,7 +111,7 @@ class CompilerOfNetwork final : public NetworkCompiler {
   }
 
   // By the configs that are given, for the tasks that have one.
-  Network CompileWith(const BestConfigs& configs, const BlockFlips& flips) const {
+  Network CompileWith(const BestConfigs& configs, const LayoutOverrides& flips) const {
     const RecordChooser chooser(configs);
     CompileOptions options;
     options.target = target_;

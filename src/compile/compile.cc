@@ -11,13 +11,10 @@
 #include "artifact/writer.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "compile/flips.h"
 #include "compile/variant.h"
 #include "compile/weights.h"
-#include "plan/fuse_groups.h"
-#include "plan/layout.h"
+#include "plan/arrange.h"
 #include "plan/program.h"
-#include "plan/widen_bytes.h"
 
 namespace attune {
 namespace {
@@ -73,20 +70,13 @@ absl::StatusOr<std::string> Write(const std::vector<VariantBuilder>& variants, c
 
 }  // namespace
 
-absl::StatusOr<int> ArrangeGroups(Graph& graph, const Target& target, const BlockFlips& flips) {
-  RETURN_IF_ERROR(WidenBytes(graph, target));
-  ASSIGN_OR_RETURN(const int classes, AssignLayouts(graph, target, flips));
-  RETURN_IF_ERROR(FuseGroups(graph, target));
-  return classes;
-}
-
 absl::StatusOr<NetworkPlan> ArrangeAndPlan(Graph& graph, const CompileOptions& options) {
   const KernelChooser& chooser = options.chooser == nullptr ? AnalyticChooser() : *options.chooser;
-  std::optional<BlockFlips> flips = options.flips;
-  if (!flips.has_value()) {
-    ASSIGN_OR_RETURN(flips, ChooseFlips(graph, options.target, chooser));
+  std::optional<LayoutOverrides> overrides = options.flips;
+  if (!overrides.has_value()) {
+    ASSIGN_OR_RETURN(overrides, ChooseLayoutOverrides(graph, options.target, chooser));
   }
-  RETURN_IF_ERROR(ArrangeGroups(graph, options.target, *flips).status());
+  RETURN_IF_ERROR(ArrangeGroups(graph, options.target, *overrides, chooser).status());
   return PlanNetwork(graph, options.target, chooser);
 }
 

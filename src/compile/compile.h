@@ -32,8 +32,8 @@ struct CompileOptions {
   int jobs = 1;  // threads that compile kernels
   // Who decides how kernels are scheduled; outlives the call. Null: the strategies' cost models.
   const KernelChooser* chooser = nullptr;
-  // The layouts of one graph's maps, for one target. Without them, ChooseFlips() decides.
-  std::optional<BlockFlips> flips;
+  // The layouts of one graph's maps, for one target. Without them, ChooseLayoutOverrides() decides.
+  std::optional<LayoutOverrides> flips;
   // Whether constants are compressed in the file, without loss, where that makes it smaller: it then takes
   // longer to load, and the loaded weights are memory of the process's own. Kernels are the same.
   bool compress_constants = false;
@@ -54,12 +54,7 @@ struct CompileReport {
   std::vector<Contraction> contractions;  // of the first graph, for the best target
 };
 
-// The first stage: gives the values of `graph`, a graph of fused groups, their layouts and merges groups
-// where one kernel is cheaper. What is left is to choose each group's kernel. Gives the number of classes
-// that `flips` may name.
-absl::StatusOr<int> ArrangeGroups(Graph& graph, const Target& target, const BlockFlips& flips = {});
-
-// The first two stages: arranges the groups of `graph`, as the options say, and chooses their kernels.
+// The stages of plan/: arranges the groups of `graph`, as the options say, and chooses their kernels.
 // Errors: as Compile().
 absl::StatusOr<NetworkPlan> ArrangeAndPlan(Graph& graph, const CompileOptions& options);
 

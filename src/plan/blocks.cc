@@ -18,8 +18,6 @@
 
 #include "base/checked.h"
 #include "base/status.h"
-#include "lower/flatten.h"
-#include "lower/strategy.h"
 #include "plan/elimination.h"
 #include "plan/layout.h"
 
@@ -62,10 +60,10 @@ constexpr size_t kMaxVariables = 4;
 
 class BlockChooser {
  public:
-  BlockChooser(const Graph& graph, const Target& target)
-      : graph_(graph), target_(target), whole_(target.Lanes(4)) {}
+  BlockChooser(const Graph& graph, const Target& target, const KernelCosts& costs)
+      : graph_(graph), target_(target), costs_(costs), whole_(target.Lanes(4)) {}
 
-  absl::StatusOr<BlockChoice> Run(const BlockFlips& flips) {
+  absl::StatusOr<BlockChoice> Run(const LayoutOverrides& overrides) {
     for (const auto& node : graph_.nodes()) {
       if (node->op() == Op::kFused) MergeMapsOf(*node);
     }
@@ -80,7 +78,7 @@ class BlockChooser {
     }
     chosen_ = MinimizeSum(std::vector<size_t>(variables_.size(), 2), std::move(factors));
     for (size_t v = 0; v < chosen_.size(); ++v) {
-      if (flips.contains(static_cast<int>(v))) chosen_[v] = 1 - chosen_[v];
+      if (overrides.contains(static_cast<int>(v))) chosen_[v] = 1 - chosen_[v];
     }
     BlockChoice choice{.blocks = {}, .classes = static_cast<int>(chosen_.size())};
     for (const auto& node : graph_.nodes()) {
@@ -184,11 +182,12 @@ class BlockChooser {
       region->inputs()[i]->set_type(std::move(type));
     }
     AssignInGroup(*region, BlockOf(fused.output()));
-    return PredictCycles(*FlatCopy(*region), target_);
+    return costs_.CyclesOf(*region, target_);
   }
 
   const Graph& graph_;
   const Target& target_;
+  const KernelCosts& costs_;
   const int64_t whole_;
   std::map<const Value*, size_t> elements_;
   UnionFind classes_;
@@ -205,8 +204,9 @@ bool IsFeatureMap(const TensorType& type) {
   return type.rank() == 4 && (IsFloat(type.dtype) || is_quantized || is_condition) && type.is_static();
 }
 
-absl::StatusOr<BlockChoice> ChooseBlocks(const Graph& graph, const Target& target, const BlockFlips& flips) {
-  return BlockChooser(graph, target).Run(flips);
+absl::StatusOr<BlockChoice> ChooseBlocks(const Graph& graph, const Target& target,
+                                         const LayoutOverrides& overrides, const KernelCosts& costs) {
+  return BlockChooser(graph, target, costs).Run(overrides);
 }
 
 }  // namespace attune

@@ -8,6 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
+#include "plan/chooser.h"
+#include "plan/costs.h"
 #include "target/target.h"
 
 namespace attune {
@@ -17,7 +19,7 @@ bool IsFeatureMap(const TensorType& type);
 
 // Classes of maps that agree in their blocks and have two to choose from, by their numbers, that have the
 // other one than is predicted to be best.
-using BlockFlips = std::set<int>;
+using LayoutOverrides = std::set<int>;
 
 struct BlockChoice {
   std::map<const Node*, int64_t> blocks;  // of each fused group's output: a vector's lanes or half of them
@@ -26,7 +28,8 @@ struct BlockChoice {
 
 // For a graph whose maps have the layouts that blocks of one vector give them. See blocks.cc for how.
 absl::StatusOr<BlockChoice> ChooseBlocks(const Graph& graph, const Target& target,
-                                         const BlockFlips& flips = {});
+                                         const LayoutOverrides& overrides = {},
+                                         const KernelCosts& costs = AnalyticChooser());
 
 }  // namespace attune
 

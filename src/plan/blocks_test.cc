@@ -33,11 +33,12 @@ class ConvGraph {
   }
 
   // The block of each convolution's output, in order.
-  std::vector<int> Blocks(const std::string& output, const std::string& cpu, const BlockFlips& flips = {}) {
+  std::vector<int> Blocks(const std::string& output, const std::string& cpu,
+                          const LayoutOverrides& overrides = {}) {
     const auto graph =
         ParseGraph(text_ + parameters_ + ") {\n" + body_ + "return \"\": %" + output + "\n}\n");
     EXPECT_TRUE(graph.ok()) << graph.status();
-    const absl::StatusOr<int> classes = AssignLayouts(**graph, *TargetByName(cpu), flips);
+    const absl::StatusOr<int> classes = AssignLayouts(**graph, *TargetByName(cpu), overrides);
     EXPECT_TRUE(classes.ok()) << classes.status();
     classes_ = *classes;
     std::vector<int> blocks;
@@ -74,7 +75,7 @@ TEST(ChooseBlocks, AgreesForMapsThatAreAdded) {
   EXPECT_EQ(graph.Blocks("c", "znver4"), (Expected{8, 16, 8}));
 }
 
-TEST(ChooseBlocks, FlipsClassesByNumber) {
+TEST(ChooseBlocks, OverridesClassesByNumber) {
   ConvGraph graph = ConvGraph(32).Conv("a", "in", 24).Conv("b", "a", 24, "a").Conv("c", "b", 40);
   EXPECT_EQ(graph.Blocks("c", "znver4"), (Expected{8, 8, 8}));
   EXPECT_EQ(graph.classes(), 2);

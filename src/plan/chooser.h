@@ -6,19 +6,17 @@
 
 #include "absl/status/statusor.h"
 #include "lower/strategy.h"
+#include "plan/costs.h"
 #include "target/target.h"
 
 namespace attune {
 
-class KernelChooser {
+// The costs are those of the kernels that it gives.
+class KernelChooser : public KernelCosts {
  public:
-  virtual ~KernelChooser() = default;
   // `task` is the group's PlannedKernel::task. What it gives must apply to the workload and be schedulable.
   virtual absl::StatusOr<KernelChoice> Choose(const Workload& workload, const std::string& task,
                                               const Target& target) const = 0;
-  // What one execution of the task's kernel takes within a network, the kernel being the one that Choose()
-  // gives; 0 where nobody has measured it.
-  virtual double SecondsOf(const std::string& task) const = 0;
 };
 
 // By ChooseAnalytically().

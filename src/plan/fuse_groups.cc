@@ -14,8 +14,8 @@ namespace {
 
 class Sweep {
  public:
-  Sweep(const Strategy& strategy, const GroupFusion& fusion, const Target& target)
-      : strategy_(strategy), fusion_(fusion), target_(target) {}
+  Sweep(const Strategy& strategy, const GroupFusion& fusion, const Target& target, const KernelCosts& costs)
+      : strategy_(strategy), fusion_(fusion), target_(target), costs_(costs) {}
 
   absl::Status Run(Graph& graph) {
     return ForEachGroup(graph, [this](Graph& within, Node* group) { return Visit(within, group); });
@@ -42,7 +42,7 @@ class Sweep {
     RETURN_IF_ERROR(merge.Build());
     if (fusion_.rewrite != nullptr) RETURN_IF_ERROR(fusion_.rewrite(merge.region()));
     const MergedGroups groups = {first->region(), second->region(), merge.region()};
-    ASSIGN_OR_RETURN(const double savings, PredictSavings(strategy_, fusion_, groups, target_));
+    ASSIGN_OR_RETURN(const double savings, costs_.SavingsOf(strategy_, fusion_, groups, target_));
     const auto before = saved_.find(first);
     if (savings <= (before == saved_.end() ? 0 : before->second)) return absl::OkStatus();
     ASSIGN_OR_RETURN(const Node* const merged, merge.Replace(graph));
@@ -53,16 +53,18 @@ class Sweep {
   const Strategy& strategy_;
   const GroupFusion& fusion_;
   const Target& target_;
+  const KernelCosts& costs_;
   std::map<const Node*, double> saved_;  // by groups that this sweep made
 };
 
 }  // namespace
 
-absl::Status FuseGroups(Graph& graph, const Target& target) {
+absl::Status FuseGroups(Graph& graph, const Target& target, const KernelCosts& costs) {
   for (const bool keeps_first : {false, true}) {
     for (const Strategy& strategy : AllStrategies()) {
       for (const GroupFusion& fusion : strategy.fusions) {
-        if (fusion.keeps_first == keeps_first) RETURN_IF_ERROR(Sweep(strategy, fusion, target).Run(graph));
+        if (fusion.keeps_first == keeps_first)
+          RETURN_IF_ERROR(Sweep(strategy, fusion, target, costs).Run(graph));
       }
     }
   }

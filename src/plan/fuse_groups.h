@@ -4,6 +4,8 @@
 
 #include "absl/status/status.h"
 #include "graph/graph.h"
+#include "plan/chooser.h"
+#include "plan/costs.h"
 #include "target/target.h"
 
 namespace attune {
@@ -11,7 +13,7 @@ namespace attune {
 // Takes groups whose layouts are assigned. Merges two of them, of which the second uses the result of the
 // first, where a strategy computes both in one kernel (Strategy::fusions) and is predicted to save time by
 // it.
-absl::Status FuseGroups(Graph& graph, const Target& target);
+absl::Status FuseGroups(Graph& graph, const Target& target, const KernelCosts& costs = AnalyticChooser());
 
 }  // namespace attune
 

@@ -202,10 +202,10 @@ absl::Status BlockImage(Graph& graph, Node& fused, int64_t block) {
 }
 
 // Blocked values that a branch or a loop takes are brought into plain layout first.
-absl::Status AssignControl(Graph& graph, Node& node, const Target& target) {
+absl::Status AssignControl(Graph& graph, Node& node, const Target& target, const KernelCosts& costs) {
   RETURN_IF_ERROR(MakeInputsPlain(graph, node, [](int) { return true; }));
   for (int r = 0; r < node.num_regions(); ++r)
-    RETURN_IF_ERROR(AssignLayouts(node.region(r), target).status());
+    RETURN_IF_ERROR(AssignLayouts(node.region(r), target, {}, costs).status());
   return absl::OkStatus();
 }
 
@@ -213,11 +213,12 @@ absl::Status AssignControl(Graph& graph, Node& node, const Target& target) {
 
 void AssignInGroup(Graph& region, int64_t block) { GroupAssignment(block).Assign(region); }
 
-absl::StatusOr<int> AssignLayouts(Graph& graph, const Target& target, const BlockFlips& flips) {
+absl::StatusOr<int> AssignLayouts(Graph& graph, const Target& target, const LayoutOverrides& overrides,
+                                  const KernelCosts& costs) {
   for (const auto& node : graph.nodes()) {
     if (node->op() == Op::kFused) AssignToGroup(*node, target.Lanes(4));
   }
-  ASSIGN_OR_RETURN(const BlockChoice choice, ChooseBlocks(graph, target, flips));
+  ASSIGN_OR_RETURN(const BlockChoice choice, ChooseBlocks(graph, target, overrides, costs));
   for (const auto& node : graph.nodes()) {
     if (node->op() == Op::kFused) {
       const Graph& region = node->region();
@@ -229,7 +230,7 @@ absl::StatusOr<int> AssignLayouts(Graph& graph, const Target& target, const Bloc
       AssignToGroup(*node, block);
       RETURN_IF_ERROR(BlockImage(graph, *node, block));
     } else {
-      RETURN_IF_ERROR(AssignControl(graph, *node, target));
+      RETURN_IF_ERROR(AssignControl(graph, *node, target, costs));
     }
   }
   for (size_t i = 0; i < graph.outputs().size(); ++i) {

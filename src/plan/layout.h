@@ -5,6 +5,8 @@
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "plan/blocks.h"
+#include "plan/chooser.h"
+#include "plan/costs.h"
 #include "target/target.h"
 
 namespace attune {
@@ -15,9 +17,10 @@ namespace attune {
 // needed only where a blocked value leaves the graph, enters a branch or a loop, or stands where a
 // contraction has its weights, which kernels pack, and where a depthwise convolution or an interpolation has
 // a plain image of many channels: there a layout_transform group is inserted. Inputs and outputs of graphs,
-// those of regions included, stay plain. Gives the number of classes of maps that `flips` may name, those of
-// regions not among them.
-absl::StatusOr<int> AssignLayouts(Graph& graph, const Target& target, const BlockFlips& flips = {});
+// those of regions included, stay plain. Gives the number of classes of maps that `overrides` may name, those
+// of regions not among them.
+absl::StatusOr<int> AssignLayouts(Graph& graph, const Target& target, const LayoutOverrides& overrides = {},
+                                  const KernelCosts& costs = AnalyticChooser());
 
 // Layouts within a fused group, whose inputs have theirs; outputs of convolutions are in blocks of `block`.
 void AssignInGroup(Graph& region, int64_t block);

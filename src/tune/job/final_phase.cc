@@ -190,8 +190,8 @@ absl::Status FinalPhase::ConfirmTime(const JobGrant& grant) {
                             .build_seconds = baseline.built.seconds});
 }
 
-absl::Status FinalPhase::BuildPair(const BestConfigs& baseline_configs, const BlockFlips& baseline_flips,
-                                   const BestConfigs& configs, const BlockFlips& flips) {
+absl::Status FinalPhase::BuildPair(const BestConfigs& baseline_configs, const LayoutOverrides& baseline_flips,
+                                   const BestConfigs& configs, const LayoutOverrides& flips) {
   NetworkCompiler& network = *context_.tools.network;
   if (!inputs_.has_value()) {
     ASSIGN_OR_RETURN(inputs_, network.Inputs());
@@ -271,8 +271,8 @@ absl::Status FinalPhase::CompareTime(const JobGrant& grant) {
   return absl::OkStatus();
 }
 
-BlockFlips FinalPhase::Flipped() const {
-  BlockFlips flipped = context_.flips;
+LayoutOverrides FinalPhase::Flipped() const {
+  LayoutOverrides flipped = context_.flips;
   if (!flipped.insert(tried_layouts_).second) flipped.erase(tried_layouts_);
   return flipped;
 }
@@ -291,7 +291,7 @@ absl::Status FinalPhase::LayoutTime(const JobGrant& grant) {
                                               {"ratio_high", m.ratio_high}}));
   if (is_adopted) {
     ASSIGN_OR_RETURN(m, MeasurePair(MeasureItem::Kind::kProfileNetwork, kCompareSeconds, grant));
-    const BlockFlips flipped = Flipped();
+    const LayoutOverrides flipped = Flipped();
     const LayoutChange change = {.before = context_.flips,
                                  .after = flipped,
                                  .best = context_.Best(),

@@ -61,8 +61,8 @@ class FinalPhase {
   absl::Status ConfirmTime(const JobGrant& grant);
   absl::Status NoteConfirmation(TaskTuning& task, const Attempt& attempt, const Measurement& measurement);
 
-  absl::Status BuildPair(const BestConfigs& baseline_configs, const BlockFlips& baseline_flips,
-                         const BestConfigs& configs, const BlockFlips& flips);
+  absl::Status BuildPair(const BestConfigs& baseline_configs, const LayoutOverrides& baseline_flips,
+                         const BestConfigs& configs, const LayoutOverrides& flips);
   absl::StatusOr<Measurement> MeasurePair(MeasureItem::Kind kind, double seconds, const JobGrant& grant);
 
   // Confirms what is best within the network, where it has other neighbours in the caches.
@@ -72,7 +72,7 @@ class FinalPhase {
   absl::Status Finish();
 
   // With the class that is tried now.
-  BlockFlips Flipped() const;
+  LayoutOverrides Flipped() const;
   absl::Status KeepRatio(size_t index, const TaskTuning::Code& code, double ratio, bool is_faster);
   absl::Status KeepDefault(size_t index, double ratio);
   // The next event of that kind, where the job replays a recording that has one.

@@ -16,7 +16,7 @@ namespace attune {
 // The network with one layout override and with another, both compiled with the kernels that `best` has for
 // tasks; others have the default.
 struct LayoutChange {
-  BlockFlips before, after;
+  LayoutOverrides before, after;
   BestConfigs best;
   const NetworkBuild* build_before = nullptr;
   const NetworkBuild* build_after = nullptr;

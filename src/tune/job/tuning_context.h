@@ -41,7 +41,7 @@ struct TuningContext {
   Measuring measuring{options, target, tools, log, [this] { return stopping.load(); }};
 
   std::vector<std::unique_ptr<TaskTuning>> tasks;
-  BlockFlips flips;        // the layout override that is known to be faster
+  LayoutOverrides flips;        // the layout override that is known to be faster
   int layout_classes = 0;  // that may be tried
   Peaks peaks;             // of the device
 

@@ -44,7 +44,7 @@ class TuningJob final : public Job {
   // The best config of each task that is faster than its default, by the task's text: complete when the job
   // is done, until then what the last phase has to confirm. And the layout override.
   BestConfigs Best() const { return context_.Best(); }
-  const BlockFlips& flips() const { return context_.flips; }
+  const LayoutOverrides& flips() const { return context_.flips; }
   TuningSummary Summary() const;
 
  private:

@@ -117,12 +117,12 @@ class FakeNetwork final : public NetworkCompiler {
 
   struct Build {
     BestConfigs configs;
-    BlockFlips flips;
+    LayoutOverrides flips;
     std::map<std::string, std::string> code_digests;
   };
 
-  absl::StatusOr<BlockFlips> FlipsBy(const KernelChooser& /*known*/) override { return BlockFlips(); }
-  absl::StatusOr<std::vector<TuningTask>> Tasks(const BlockFlips& flips) override {
+  absl::StatusOr<LayoutOverrides> FlipsBy(const KernelChooser& /*known*/) override { return LayoutOverrides(); }
+  absl::StatusOr<std::vector<TuningTask>> Tasks(const LayoutOverrides& flips) override {
     std::vector<TuningTask> tasks = tasks_;
     for (const int flipped : flips) {
       if (const auto other = flipped_tasks.find(flipped); other != flipped_tasks.end())
@@ -132,7 +132,7 @@ class FakeNetwork final : public NetworkCompiler {
   }
   absl::StatusOr<int> NumLayoutClasses() override { return num_layout_classes; }
 
-  absl::StatusOr<NetworkBuild> Compile(const BestConfigs& configs, const BlockFlips& flips) override {
+  absl::StatusOr<NetworkBuild> Compile(const BestConfigs& configs, const LayoutOverrides& flips) override {
     Build build{.configs = configs, .flips = flips, .code_digests = {}};
     std::string text;
     const auto tasks = Tasks(flips);
