@@ -29,12 +29,11 @@ bool WaitsForWeights(const Node& product, int64_t constant_bytes, const Target& 
   if (constant_bytes <= target.l2_bytes || !product.output()->type().is_static()) return false;
   const double bytes_per_cycle =
       constant_bytes <= target.l3_bytes ? target.l3_bytes_per_cycle : target.dram_bytes_per_cycle;
-  constexpr double kWideningCycles = 1;  // of a vector
   const int64_t weights = product.input(1)->type().num_elements();
   const int64_t bytes = weights * DTypeSize(DType::kF32);
   const double lanes = target.Lanes(DTypeSize(DType::kF32));
   const double cycles = static_cast<double>(CountMultiplyAdds(product)) / (target.fma_per_cycle * lanes) +
-                        static_cast<double>(weights) / lanes * kWideningCycles;
+                        static_cast<double>(weights) / lanes * target.widen_cycles;
   return static_cast<double>(bytes) / bytes_per_cycle > cycles;
 }
 

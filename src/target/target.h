@@ -61,7 +61,35 @@ struct Target {
   // product took 5.45 ns, and with its share of operands for 2 x 2 tiles of sums 6.8 ns from L1, 9.3 ns from
   // L2.
   double tile_product_cycles = 16;
-  double tile_load_cycles = 8;  // a tile of 16 rows of 64 bytes from L1; same sources
+  double tile_load_cycles = 8;      // a tile of 16 rows of 64 bytes from L1; same sources
+  double broadcasts_per_cycle = 2;  // loads of one element into all lanes that start in a cycle: uops.info
+  // Cycles to make a vector of 16-bit floats one of f32: a load that extends them, a shift. uops.info.
+  double widen_cycles = 1;
+  int64_t cache_line_bytes = 64;
+  // What one way of L1 holds: addresses a multiple of it apart share a set. 32 KiB in 8 ways, or 48 in 12.
+  int64_t l1_way_bytes = 4096;
+
+  // How caches serve kernels, where no data sheet says so: fitted to times of kernels of the zoo's networks,
+  // on an AMD EPYC of Zen 4 with 1 MiB of L2, or (Xeon) on one with AMX and 2 MiB.
+  //
+  // The share of L2 that keeps what is in it while a kernel makes something else. With all of it MobileNet v2
+  // took 3 % more time, with a half SSD MobileNet v2 2 % more.
+  double l2_share_kept = 0.75;
+  // Arithmetic and what brings its operands overlap, but for a share of the shorter of the two times: of
+  // operands that a whole kernel reads from memory once; of those of register tiles from L2 and L3 (Xeon); of
+  // tiles for a matrix unit from L1 (Xeon).
+  double exposed_memory = 0.4;
+  double exposed_caches = 0.3;
+  double exposed_tile_loads = 0.5;
+  // The share of a feature map's way to L3 and back, between two kernels, that does not hide behind the
+  // arithmetic of either.
+  double exposed_hand_over = 0.12;
+  // How many times as long a phase takes whose data leaves L2 before the next one reads it: for L3, and where
+  // it takes much of that too.
+  double spilled_to_l3 = 1.2;
+  double spilled_beyond_l3 = 2.5;
+  // How many times as long as L3's own bytes those take that another core has just written.
+  double other_core_slowdown = 5;
 
   // Whether strategies may use the instruction set: it is required, or modelled.
   bool Has(std::string_view feature) const;

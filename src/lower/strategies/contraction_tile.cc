@@ -126,7 +126,8 @@ double TileModel::Cycles(const Tile& tile) const {
   const OutputLoop& vector = sum_.loops[tile.lanes];
   const double store = sums * (vector.store_stride == 1 ? 1 : 1.5 * lanes);
   const double compute = static_cast<double>(sum_.terms) * step, traffic = TrafficCycles(tile);
-  return tiles * (std::max(compute, traffic) + kExposed * std::min(compute, traffic) + store + kTileCycles) +
+  return tiles * (std::max(compute, traffic) + target_.exposed_caches * std::min(compute, traffic) + store +
+                  kTileCycles) +
          packing;
 }
 
@@ -149,7 +150,6 @@ int64_t TileModel::Held(const Tile& tile, size_t outer, size_t inner) const {
 }
 
 double TileModel::BytesOf(const Operand& operand, const Tile& tile) const {
-  constexpr int64_t kLine = 64;
   double bytes = 1;
   for (size_t d = 0; d < operand.reach.size(); ++d) {
     int64_t extent = operand.reach[d];
@@ -157,7 +157,8 @@ double TileModel::BytesOf(const Operand& operand, const Tile& tile) const {
       extent += std::abs(operand.steps[d][i]) * (tile.Of(i, sum_.lanes) - 1);
     extent = std::min(extent, operand.buffer->shape[d]);
     const int64_t row = DTypeSize(operand.buffer->dtype) * extent;
-    bytes *= static_cast<double>(d + 1 < operand.reach.size() ? extent : RoundUp(row, kLine));
+    bytes *=
+        static_cast<double>(d + 1 < operand.reach.size() ? extent : RoundUp(row, target_.cache_line_bytes));
   }
   return bytes;
 }

@@ -71,8 +71,6 @@ class TileModel {
  private:
   static constexpr double kCopyCycles = 0.5, kTileCycles = 8, kMaskCycles = 0.3, kBranchCycles = 2,
                           kPartCycles = 3;
-  // Arithmetic and memory traffic overlap, but for this share of the shorter one.
-  static constexpr double kExposed = 0.3;
   static constexpr int64_t kMaxStep = 4;
 
   // Registers that hold operands while one step of a tile's sums goes through `inner` in each of `outer`:

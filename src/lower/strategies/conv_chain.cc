@@ -142,14 +142,11 @@ double ChannelwiseCost(const Workload& link, const Target& target) {
 }
 
 // The cycles that a map costs on its way from one kernel to the next, beyond those that hide behind
-// arithmetic. The kernel that reads it writes another one meanwhile, which drives a part of it out: with
-// three quarters of the cache as the limit, MobileNet v2 took 3 % less time than with all of it, and with a
-// half of it, SSD MobileNet v2 took 2 % more.
+// arithmetic. The kernel that reads it writes another one meanwhile, which drives a part of it out.
 double HandOverCost(const TensorType& type, const Target& target) {
-  constexpr double kExposed = 0.12, kStays = 0.75;
   const auto bytes = static_cast<double>(type.num_physical_bytes());
-  if (bytes <= kStays * static_cast<double>(target.l2_bytes)) return 0;
-  return kExposed * 2 * bytes / target.l3_bytes_per_cycle;
+  if (bytes <= target.l2_share_kept * static_cast<double>(target.l2_bytes)) return 0;
+  return target.exposed_hand_over * 2 * bytes / target.l3_bytes_per_cycle;
 }
 
 // The cycles of each link, computed once.
@@ -170,7 +167,7 @@ Band CheapestBand(const std::vector<Workload>& links, const Target& target) {
   const Workload& last = links.back();
   const int64_t height = last.output_type().physical_shape()[2];
   const std::vector<double> costs = LinkCosts(links, target);
-  const double room = 0.75 * static_cast<double>(target.l2_bytes);
+  const double room = target.l2_share_kept * static_cast<double>(target.l2_bytes);
   Band best = {1, BandBlocks(last).front()};
   double best_cost = std::numeric_limits<double>::infinity();
   for (const int64_t blocks : BandBlocks(last)) {

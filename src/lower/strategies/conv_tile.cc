@@ -48,8 +48,7 @@ double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Tar
                                  ? (is_half ? 0.5 : 1) / target.loads_per_cycle
                              : weight_bytes <= target.l2_bytes / 2 ? vector_bytes / target.l2_bytes_per_cycle
                                                                    : vector_bytes / target.l3_bytes_per_cycle;
-  constexpr double kWidenCycles = 1;
-  const double widening = conv.widens ? kWidenCycles * static_cast<double>(tile_w + tile_c) : 0;
+  const double widening = conv.widens ? target.widen_cycles * static_cast<double>(tile_w + tile_c) : 0;
   const double loads = widening + TileLoadCycles(tile_w, tile_c, line_cycles, target);
   // A tile that leaves registers to others is unrolled, and what finishes it hides behind the next one's
   // multiply-adds.

@@ -35,12 +35,11 @@ Product ProductOf(const Workload& workload, const Target& target) {
           transposed ? 1 : DotTerms(workload, a.back(), target)};
 }
 
-// How many rows of A can be read side by side. Rows that are a multiple of a page apart share the sets of the
-// first-level cache, which holds as many of them as it has ways.
+// How many rows of A can be read side by side. Rows that share the sets of L1 are as many as it has ways.
 int64_t MaxRows(const Product& p, const Target& target) {
-  constexpr int64_t kPage = 4096;
   const int64_t row_bytes = p.k / p.dot * target.vector_bits / 8 / p.lanes;
-  return row_bytes % kPage == 0 ? target.l1_bytes / kPage : target.num_vector_registers;
+  return row_bytes % target.l1_way_bytes == 0 ? target.l1_bytes / target.l1_way_bytes
+                                              : target.num_vector_registers;
 }
 
 // Of so many vectors of columns of B.

@@ -23,7 +23,6 @@ constexpr int64_t kMinLanes = 4;
 constexpr int64_t kMaxStridedLanes = 16;
 // Fewer iterations are not worth sharing.
 constexpr int64_t kMinShares = 4;
-constexpr int64_t kLineBytes = 64;
 
 // The most lanes in which the stage's memory is contiguous along an axis: fewer than fill a vector where it
 // lies in smaller blocks. 0 where there are no such lanes.
@@ -79,7 +78,7 @@ absl::StatusOr<int64_t> IterationsAround(const Schedule& s, const Stage& stage, 
 
 // The tiles of a stage with the loop `inner` over its innermost axes; nothing where it is no transposition.
 std::optional<Transposition> FindTransposition(const Schedule& s, const Stage& stage,
-                                               const std::string& inner) {
+                                               const std::string& inner, const Target& target) {
   if (stage.where) return std::nullopt;  // its lanes would have to be gathered
   const Bounds bounds = AxisBounds(stage);
   int loads = 0;
@@ -88,7 +87,8 @@ std::optional<Transposition> FindTransposition(const Schedule& s, const Stage& s
     ++loads;
     steps &= StrideAlong(load, Innermost(stage).var, bounds).has_value();
   });
-  const int64_t line = kLineBytes / DTypeSize(stage.output->dtype), width = std::min(line, kMaxStridedLanes);
+  const int64_t line = target.cache_line_bytes / DTypeSize(stage.output->dtype),
+                width = std::min(line, kMaxStridedLanes);
   if (loads == 0 || !steps || s.Extent(inner).value_or(0) < width) return std::nullopt;
   for (const Axis& axis : stage.axes) {
     const std::string outer = LoopOf(stage, axis);
@@ -153,7 +153,7 @@ absl::Status ScheduleElements(Schedule& s, const Stage& root, const Target& targ
     ASSIGN_OR_RETURN(const std::vector<std::string> split, s.Loops(root.name));
     if (shared == 0) shared = split.size() - 1;
   } else {
-    if (const auto tiles = FindTransposition(s, root, inner)) {
+    if (const auto tiles = FindTransposition(s, root, inner, target)) {
       ASSIGN_OR_RETURN(const size_t around, TileTransposition(s, root, *tiles));
       shared = std::max(shared, around);
     }

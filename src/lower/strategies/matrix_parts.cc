@@ -91,13 +91,11 @@ absl::Status CheckMatrixTile(const MatrixTile& tile, int64_t rows) {
 }
 
 double MatrixStepCycles(const MatrixTile& tile, const Target& target) {
-  // Loads hide behind products only in part.
-  constexpr double kExposed = 0.5;
   const auto products = static_cast<double>(tile.tiles_m * tile.tiles_n);
   // Operands that are used again stay in registers, if there are enough for all of them.
   const bool stays = tile.tiles_m * tile.tiles_n + tile.tiles_m + tile.tiles_n <= kTileRegisters;
   const auto loads = static_cast<double>(tile.tiles_m + tile.tiles_n * (stays ? 1 : tile.tiles_m));
-  return products * target.tile_product_cycles + kExposed * loads * target.tile_load_cycles;
+  return products * target.tile_product_cycles + target.exposed_tile_loads * loads * target.tile_load_cycles;
 }
 
 double MatrixCopyCycles(const MatrixTile& tile, const Target& target) {

@@ -183,10 +183,9 @@ absl::Status UnrollInner(Schedule& schedule, const std::string& loop, int64_t co
 }
 
 double TileLoadCycles(int64_t rows, int64_t columns, double vector_cycles, const Target& target) {
-  constexpr double kElementsPerCycle = 2;
   const bool shares = columns > 1 && rows * columns + columns + 1 <= target.num_vector_registers;
   const auto elements = static_cast<double>(shares ? rows : rows * columns);
-  return static_cast<double>(columns) * vector_cycles + elements / kElementsPerCycle;
+  return static_cast<double>(columns) * vector_cycles + elements / target.broadcasts_per_cycle;
 }
 
 double TypicalImbalance(int64_t units) {
@@ -195,9 +194,8 @@ double TypicalImbalance(int64_t units) {
 }
 
 double WithMemoryTraffic(double compute, int64_t bytes, const Target& target) {
-  constexpr double kExposed = 0.4;
   const double memory = static_cast<double>(bytes) / target.dram_bytes_per_cycle;
-  return std::max(compute, memory) + kExposed * std::min(compute, memory);
+  return std::max(compute, memory) + target.exposed_memory * std::min(compute, memory);
 }
 
 double CyclesThroughCaches(int64_t bytes, const Target& target) {

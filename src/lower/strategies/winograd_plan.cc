@@ -52,7 +52,8 @@ double StepCycles(const WinogradShape& s, const WinogradPlan& p, const Bytes& by
   // block reads again, which are those of one group where the groups are outermost.
   const int64_t filters_read_again = p.input_first ? bytes.filters / groups : bytes.filters;
   const int64_t read_again = bytes.products + bytes.input + filters_read_again;
-  const bool filters_fit = blocks == 1 || read_again <= target.l2_bytes * 3 / 4;
+  const bool filters_fit = blocks == 1 || static_cast<double>(read_again) <=
+                                              target.l2_share_kept * static_cast<double>(target.l2_bytes);
   const auto line = static_cast<double>(vector_bytes);
   const double line_cycles = line / (filters_fit ? target.l2_bytes_per_cycle : target.l3_bytes_per_cycle);
 
@@ -155,16 +156,19 @@ double WinogradPlanCost(const WinogradShape& s, const WinogradPlan& p, const Tar
 
   // What leaves the second-level cache is written and read again.
   const int64_t kept = bytes.products + (p.input_first ? bytes.whole_input : bytes.input);
-  const double spill = kept <= target.l2_bytes ? 1 : kept <= target.l3_bytes / 8 ? 1.2 : 2.5;
+  const double spill = kept <= target.l2_bytes       ? 1
+                       : kept <= target.l3_bytes / 8 ? target.spilled_to_l3
+                                                     : target.spilled_beyond_l3;
   const double transforms = spill * static_cast<double>(tiles) *
                             (static_cast<double>(s.in_blocks) * InputTransformCycles(p.tile + 2, target) +
                              static_cast<double>(s.out_blocks) * OutputTransformCycles(p.tile, target));
   const double balance = TypicalImbalance(p.input_first ? blocks * groups : blocks);
   // What another core has written comes more slowly than what only left the cache: of two, each reads half of
   // the input's transform from the other one.
-  constexpr double kSlower = 5;
-  const double exchanged =
-      p.input_first ? kSlower * static_cast<double>(bytes.whole_input) / 2 / target.l3_bytes_per_cycle : 0;
+  const double exchanged = p.input_first
+                               ? target.other_core_slowdown * static_cast<double>(bytes.whole_input) / 2 /
+                                     target.l3_bytes_per_cycle
+                               : 0;
   // Filters that take much of the third-level cache are gone from it when the next block reads them.
   const bool stay = p.input_first || bytes.filters <= target.l3_bytes / 2;
   return WithMemoryTraffic(balance * (products + transforms) + exchanged, bytes.filters * (stay ? 1 : blocks),
