@@ -32,7 +32,7 @@ struct CompileOptions {
   int jobs = 1;  // threads that compile kernels
   // Who decides how kernels are scheduled; outlives the call. Null: the strategies' cost models.
   const KernelChooser* chooser = nullptr;
-  // The layouts of one graph's maps, for one target. Without them, ChooseLayoutOverrides() decides.
+  // The layouts of one graph's feature maps, for one target. Without them, ChooseLayoutOverrides() decides.
   std::optional<LayoutOverrides> flips;
   // Whether constants are compressed in the file, without loss, where that makes it smaller: it then takes
   // longer to load, and the loaded weights are memory of the process's own. Kernels are the same.

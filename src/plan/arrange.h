@@ -13,7 +13,7 @@ namespace attune {
 
 // Gives the values of `graph`, a graph of fused groups, their layouts, which are the predicted ones but for
 // `overrides`, and merges groups where one kernel is cheaper. What is left is to choose each group's kernel.
-// Gives the number of classes of maps that overrides may name.
+// Gives the number of classes of feature maps that overrides may name.
 absl::StatusOr<int> ArrangeGroups(Graph& graph, const Target& target, const LayoutOverrides& overrides = {},
                                   const KernelCosts& costs = AnalyticChooser());
 

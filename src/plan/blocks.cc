@@ -2,13 +2,14 @@
 //
 // Problem: channels that do not fill their last block are computed for nothing: of 24 in blocks of 16, a
 // quarter of the work. Blocks of half a vector waste less, and on processors that run two half vectors for
-// one whole they cost nothing else, but for strategies that need whole ones. A map's block matters to
-// its producer and all its readers, and maps that are added or concatenated must agree. Idea: maps that must
-// agree are a class, with the blocks to choose from as its values. Each group tells, for all choices of the
-// classes that it reads and writes, what its cheapest strategy is predicted to cost, and the sum over the
-// groups is minimized exactly (plan/elimination.h). In most classes all channels fill their blocks and there
-// is nothing to choose, so few groups are asked. After Liu et al., Optimizing CNN model inference on CPUs,
-// USENIX ATC 2019, who choose blocks by dynamic programming where the graph is simple enough.
+// one whole they cost nothing else, but for strategies that need whole ones. A feature map's block matters to
+// its producer and all its readers, and feature maps that are added or concatenated must agree. Idea: feature
+// maps that must agree are a class, with the blocks to choose from as its values. Each group tells, for all
+// choices of the classes that it reads and writes, what its cheapest strategy is predicted to cost, and the
+// sum over the groups is minimized exactly (plan/elimination.h). In most classes all channels fill their
+// blocks and there is nothing to choose, so few groups are asked. After Liu et al., Optimizing CNN model
+// inference on CPUs, USENIX ATC 2019, who choose blocks by dynamic programming where the graph is simple
+// enough.
 #include "plan/blocks.h"
 
 #include <algorithm>
@@ -88,14 +89,14 @@ class BlockChooser {
   }
 
  private:
-  // The class of a map; a new one at first.
+  // The class of a feature map; a new one at first.
   size_t ClassOf(const Value* map) {
     const auto [it, is_new] = elements_.try_emplace(map, 0);
     if (is_new) it->second = classes_.Add();
     return classes_.Find(it->second);
   }
 
-  // All maps of a group agree, but for the one that a dense convolution reads.
+  // All feature maps of a group agree, but for the one that a dense convolution reads.
   void MergeMapsOf(const Node& fused) {
     const Node* conv = DenseConv(fused.region());
     for (int i = 0; i < fused.num_outputs(); ++i) {
@@ -138,7 +139,7 @@ class BlockChooser {
     Offer(fused.output());
   }
 
-  // The variable of a map's class, or none.
+  // The variable of a feature map's class, or none.
   std::optional<size_t> VariableOf(const Value* map) {
     if (!elements_.contains(map)) return std::nullopt;
     const auto it = variables_.find(ClassOf(map));
@@ -150,7 +151,7 @@ class BlockChooser {
     return !variable || chosen_[*variable] == 0 ? whole_ : whole_ / 2;
   }
 
-  // What the group costs, by the variables of its maps; without any, nothing that matters.
+  // What the group costs, by the variables of its feature maps; without any, nothing that matters.
   absl::StatusOr<Factor> CostOf(const Node& fused) {
     Factor factor;
     for (int i = 0; i < fused.num_outputs(); ++i) AddVariable(fused.output(i), factor.variables);

@@ -1,4 +1,4 @@
-// How many channels lie in a block, map by map.
+// How many channels lie in a block, of each feature map.
 #ifndef ATTUNE_PLAN_BLOCKS_H_
 #define ATTUNE_PLAN_BLOCKS_H_
 
@@ -17,8 +17,8 @@ namespace attune {
 // Whether a value has channels that can lie in blocks: static, of floats, with four axes.
 bool IsFeatureMap(const TensorType& type);
 
-// Classes of maps that agree in their blocks and have two to choose from, by their numbers, that have the
-// other one than is predicted to be best.
+// Classes of feature maps that agree in their blocks and have two to choose from, by their numbers, that have
+// the other one than is predicted to be best.
 using LayoutOverrides = std::set<int>;
 
 struct BlockChoice {
@@ -26,7 +26,7 @@ struct BlockChoice {
   int classes = 0;                        // numbered from 0; the same for equal graphs
 };
 
-// For a graph whose maps have the layouts that blocks of one vector give them. See blocks.cc for how.
+// For a graph whose feature maps have the layouts that blocks of one vector give them. See blocks.cc for how.
 absl::StatusOr<BlockChoice> ChooseBlocks(const Graph& graph, const Target& target,
                                          const LayoutOverrides& overrides = {},
                                          const KernelCosts& costs = AnalyticChooser());

@@ -36,7 +36,8 @@ class GroupAssignment {
   }
 
  private:
-  // A narrow map wastes the lanes that it does not fill: not worth it unless its input is blocked anyway.
+  // A narrow feature map wastes the lanes that it does not fill: not worth it unless its input is blocked
+  // anyway.
   bool IsWideEnough(const Node& node) const {
     return node.output()->type().dims[1].size * 4 >= blocked_.block ||
            !node.input(0)->type().layout.is_plain();

@@ -17,8 +17,8 @@ namespace attune {
 // needed only where a blocked value leaves the graph, enters a branch or a loop, or stands where a
 // contraction has its weights, which kernels pack, and where a depthwise convolution or an interpolation has
 // a plain image of many channels: there a layout_transform group is inserted. Inputs and outputs of graphs,
-// those of regions included, stay plain. Gives the number of classes of maps that `overrides` may name, those
-// of regions not among them.
+// those of regions included, stay plain. Gives the number of classes of feature maps that `overrides` may
+// name, those of regions not among them.
 absl::StatusOr<int> AssignLayouts(Graph& graph, const Target& target, const LayoutOverrides& overrides = {},
                                   const KernelCosts& costs = AnalyticChooser());
 

@@ -1,4 +1,4 @@
-// Means over the pixels of a map, in the kernel that makes the map.
+// Means over the pixels of a feature map, in the kernel that makes it.
 //
 // Squeeze and excitation wants the mean of each channel of a depthwise convolution's result. By a kernel of
 // its own all of that result is read again, from the third-level cache, or from another core's second. A

@@ -1,8 +1,9 @@
 // Factors of the channels of a feature map, such as squeeze and excitation's, as factors of the weights of
 // the convolution that reads it.
 //
-// To multiply the map takes a kernel that reads and writes all of it. Each weight meets one channel of the
-// map, so the weights can have the factors instead, and there are far fewer of them where maps are large.
+// To multiply the feature map takes a kernel that reads and writes all of it. Each weight meets one channel
+// of the map, so the weights can have the factors instead, and there are far fewer of them where feature maps
+// are large.
 #include <algorithm>
 #include <memory>
 
@@ -67,7 +68,7 @@ absl::Status MoveFactorsToWeights(Graph& merged) {
 absl::StatusOr<double> ScaledWeightsSavings(const MergedGroups& groups, const Workload& workload,
                                             const Target& target) {
   ASSIGN_OR_RETURN(const double alone, PredictCycles(*FlatCopy(groups.second), target));
-  // The product reads a map from the cache that holds it, and writes another.
+  // The product reads a feature map from the cache that holds it, and writes another.
   const int64_t bytes = groups.first.outputs()[0].value->type().num_physical_bytes();
   const double product = 2 * CyclesThroughCaches(bytes, target);
   const Config config = ConvDirectDefault(workload, target);
