@@ -96,7 +96,6 @@ struct Target {
   bool IsModelled(std::string_view feature) const;
   // Elements of `bytes` bytes each in one vector register.
   int Lanes(int bytes) const { return vector_bits / 8 / bytes; }
-  double PeakGflopsPerCore() const { return clock_ghz * fma_per_cycle * 2 * Lanes(4); }
 
   bool operator==(const Target&) const = default;
 };

@@ -37,13 +37,12 @@ TEST(TargetByName, ARowsBandwidthsArrive) {
   EXPECT_LT(xeon.dram_bytes_per_cycle, usual.dram_bytes_per_cycle);
 }
 
-TEST(TargetByName, LanesAndPeakFollowTheVectorWidth) {
+TEST(TargetByName, LanesFollowTheVectorWidth) {
   const Target v3 = *TargetByName("x86-64-v3");
   EXPECT_EQ(v3.Lanes(4), 8);
   EXPECT_EQ(v3.num_vector_registers, 16);
   const Target zen4 = *TargetByName("znver4");
   EXPECT_EQ(zen4.Lanes(1), 64);
-  EXPECT_NEAR(zen4.PeakGflopsPerCore(), 115.2, 1e-9);
 }
 
 TEST(TargetByName, TilesNeedTheirInstructions) {
