@@ -92,7 +92,7 @@ int64_t WorkingSet(const std::vector<Workload>& links, int64_t rows, int64_t blo
   return bytes + rows * RowBytes(in) * in.physical_shape()[1];
 }
 
-constexpr double kBandCycles = 200;  // between one band and the next
+constexpr double kCyclesBetweenBands = 200;  // from a band of all links to the next
 
 struct Band {
   int64_t rows, blocks;
@@ -176,7 +176,7 @@ Band CheapestBand(const std::vector<Workload>& links, const Target& target) {
       const int64_t bands = NumBands(last, {rows, blocks});
       const double idle = static_cast<double>(RoundUp(bands, kThreads)) / static_cast<double>(bands);
       const double spilled = std::max(1.0, static_cast<double>(WorkingSet(links, rows, blocks)) / room);
-      double cost = kBandCycles * static_cast<double>(bands);
+      double cost = kCyclesBetweenBands * static_cast<double>(bands);
       for (size_t i = 0; i < links.size(); ++i) cost += times[i] * costs[i];
       cost *= std::min(idle, 1.25) * spilled;
       if (cost < best_cost) {

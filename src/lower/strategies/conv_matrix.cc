@@ -113,10 +113,10 @@ double Cost(const Conv& conv, const Band& band, const MatrixTile& tile, const Ta
   const int64_t steps = conv.rows.window.kernel * conv.parts * conv.part_terms() / conv.terms / tile.groups;
   const double block =
       static_cast<double>(steps) * MatrixStepCycles(tile, target) + MatrixCopyCycles(tile, target);
-  constexpr double kBandCycles = 30;
+  constexpr double kPassCycles = 30;  // of a band for some blocks, beside its tiles
   return static_cast<double>(band.CountIn(conv)) *
          (static_cast<double>(tiles) * block +
-          kBandCycles * static_cast<double>(conv.blocks() / tile.tiles_n));
+          kPassCycles * static_cast<double>(conv.blocks() / tile.tiles_n));
 }
 
 }  // namespace

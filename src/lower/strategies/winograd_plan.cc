@@ -67,8 +67,9 @@ double StepCycles(const WinogradShape& s, const WinogradPlan& p, const Bytes& by
   const auto passes = static_cast<double>(CeilDiv(p.block.tiles(), p.tile_p));
   const double vector_cycles = (line_cycles + (passes - 1) * again) / passes;
   const double loads = TileLoadCycles(p.tile_p, p.group_blocks, vector_cycles, target);
-  const double exposed = s.is_integer ? 1 : 3.0 / 8;
-  return std::max({multiply_adds, loads, static_cast<double>(target.fma_latency)}) + 0.5 +
+  constexpr double kExposedFilters = 3.0 / 8, kStepCycles = 0.5;  // of f32; and for the loop
+  const double exposed = s.is_integer ? 1 : kExposedFilters;
+  return std::max({multiply_adds, loads, static_cast<double>(target.fma_latency)}) + kStepCycles +
          exposed * static_cast<double>(p.group_blocks) * vector_cycles;
 }
 
