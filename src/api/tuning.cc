@@ -116,7 +116,7 @@ class CompilerOfNetwork final : public NetworkCompiler {
     CompileOptions options;
     options.target = target_;
     options.chooser = &chooser;
-    options.flips = flips;
+    options.layout_overrides = flips;
     return network_.Compile(std::move(options));
   }
 

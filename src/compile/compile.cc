@@ -72,7 +72,7 @@ absl::StatusOr<std::string> Write(const std::vector<VariantBuilder>& variants, c
 
 absl::StatusOr<NetworkPlan> ArrangeAndPlan(Graph& graph, const CompileOptions& options) {
   const KernelChooser& chooser = options.chooser == nullptr ? AnalyticChooser() : *options.chooser;
-  std::optional<LayoutOverrides> overrides = options.flips;
+  std::optional<LayoutOverrides> overrides = options.layout_overrides;
   if (!overrides.has_value()) {
     ASSIGN_OR_RETURN(overrides, ChooseLayoutOverrides(graph, options.target, chooser));
   }

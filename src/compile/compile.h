@@ -33,7 +33,7 @@ struct CompileOptions {
   // Who decides how kernels are scheduled; outlives the call. Null: the strategies' cost models.
   const KernelChooser* chooser = nullptr;
   // The layouts of one graph's feature maps, for one target. Without them, ChooseLayoutOverrides() decides.
-  std::optional<LayoutOverrides> flips;
+  std::optional<LayoutOverrides> layout_overrides;
   // Whether constants are compressed in the file, without loss, where that makes it smaller: it then takes
   // longer to load, and the loaded weights are memory of the process's own. Kernels are the same.
   bool compress_constants = false;

@@ -21,7 +21,7 @@ TEST_F(TimedKernelsTest, CompilationFollowsMeasuredLayouts) {
   ASSERT_TRUE(predicted.ok() && measured.ok()) << predicted.status() << measured.status();
   EXPECT_NE(*predicted, *measured);
   EXPECT_EQ(report.num_changed, report.num_kernels);
-  options.flips = LayoutOverrides{};
+  options.layout_overrides = LayoutOverrides{};
   EXPECT_EQ(*compile(&chooser_), *predicted);
 }
 
