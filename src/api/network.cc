@@ -256,9 +256,9 @@ absl::StatusOr<std::unique_ptr<Graph>> Network::CloneOptimized() const {
 }
 
 absl::StatusOr<std::vector<TuningTask>> Network::Tasks(const Target& target,
-                                                       const LayoutOverrides& flips) const {
+                                                       const LayoutOverrides& overrides) const {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, CloneOptimized());
-  RETURN_IF_ERROR(Name(ArrangeGroups(*graph, target, flips).status(), state_->source));
+  RETURN_IF_ERROR(Name(ArrangeGroups(*graph, target, overrides).status(), state_->source));
   absl::StatusOr<std::vector<TuningTask>> tasks = ExtractTasks(*graph, target);
   if (!tasks.ok()) return Name(tasks.status(), state_->source);
   return tasks;
@@ -280,11 +280,12 @@ absl::StatusOr<int> Network::NumBlockClasses(const Target& target) const {
   return classes;
 }
 
-absl::StatusOr<LayoutOverrides> Network::FlipsBy(const KernelChooser& chooser, const Target& target) const {
+absl::StatusOr<LayoutOverrides> Network::LayoutOverridesBy(const KernelChooser& chooser,
+                                                           const Target& target) const {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, CloneOptimized());
-  absl::StatusOr<LayoutOverrides> flips = ChooseLayoutOverrides(*graph, target, chooser);
-  if (!flips.ok()) return Name(flips.status(), state_->source);
-  return flips;
+  absl::StatusOr<LayoutOverrides> overrides = ChooseLayoutOverrides(*graph, target, chooser);
+  if (!overrides.ok()) return Name(overrides.status(), state_->source);
+  return overrides;
 }
 
 absl::StatusOr<std::vector<InputDeclaration>> Network::Inputs() const {

@@ -132,12 +132,13 @@ class Network {
   // What compiling for `target` would choose a kernel for, each once; Optimize() has been called, likewise
   // below.
   absl::StatusOr<std::vector<TuningTask>> Tasks(const Target& target,
-                                                const LayoutOverrides& flips = {}) const;
+                                                const LayoutOverrides& overrides = {}) const;
   // How compiling with `options` would compute each contraction.
   absl::StatusOr<std::vector<Contraction>> Contractions(const CompileOptions& options) const;
-  // How many classes of maps there are that `flips` may name, and which ChooseLayoutOverrides() would name.
+  // How many classes of maps there are that `overrides` may name, and which ChooseLayoutOverrides() would
+  // name.
   absl::StatusOr<int> NumBlockClasses(const Target& target) const;
-  absl::StatusOr<LayoutOverrides> FlipsBy(const KernelChooser& chooser, const Target& target) const;
+  absl::StatusOr<LayoutOverrides> LayoutOverridesBy(const KernelChooser& chooser, const Target& target) const;
 
   // Inputs of the compiled network, at its first set of input shapes, else of the imported graph.
   absl::StatusOr<std::vector<InputDeclaration>> Inputs() const;

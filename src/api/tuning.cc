@@ -80,16 +80,17 @@ class CompilerOfNetwork final : public NetworkCompiler {
   CompilerOfNetwork(Network network, Target target)
       : network_(std::move(network)), target_(std::move(target)) {}
 
-  absl::StatusOr<LayoutOverrides> FlipsBy(const KernelChooser& known) override {
-    return network_.FlipsBy(known, target_);
+  absl::StatusOr<LayoutOverrides> LayoutOverridesBy(const KernelChooser& known) override {
+    return network_.LayoutOverridesBy(known, target_);
   }
-  absl::StatusOr<std::vector<TuningTask>> Tasks(const LayoutOverrides& flips) override {
-    return network_.Tasks(target_, flips);
+  absl::StatusOr<std::vector<TuningTask>> Tasks(const LayoutOverrides& overrides) override {
+    return network_.Tasks(target_, overrides);
   }
   absl::StatusOr<int> NumLayoutClasses() override { return network_.NumBlockClasses(target_); }
 
-  absl::StatusOr<NetworkBuild> Compile(const BestConfigs& configs, const LayoutOverrides& flips) override {
-    const Network compiled = CompileWith(configs, flips);
+  absl::StatusOr<NetworkBuild> Compile(const BestConfigs& configs,
+                                       const LayoutOverrides& overrides) override {
+    const Network compiled = CompileWith(configs, overrides);
     RETURN_IF_ERROR(compiled.status());
     ASSIGN_OR_RETURN(const NetworkDescription description, compiled.Describe());
     ASSIGN_OR_RETURN(Blob artifact, Blob::Of(compiled.artifact()));
@@ -111,12 +112,12 @@ class CompilerOfNetwork final : public NetworkCompiler {
   }
 
   // By the configs that are given, for the tasks that have one.
-  Network CompileWith(const BestConfigs& configs, const LayoutOverrides& flips) const {
+  Network CompileWith(const BestConfigs& configs, const LayoutOverrides& overrides) const {
     const RecordChooser chooser(configs);
     CompileOptions options;
     options.target = target_;
     options.chooser = &chooser;
-    options.layout_overrides = flips;
+    options.layout_overrides = overrides;
     return network_.Compile(std::move(options));
   }
 
@@ -222,6 +223,8 @@ const Recording* NetworkTuner::recording() const { return tools_->recording.get(
 
 absl::Status NetworkTuner::RunStage() { return job_->Run({}); }
 
-Network NetworkTuner::Compile() const { return tools_->compiler.CompileWith(job_->Best(), job_->flips()); }
+Network NetworkTuner::Compile() const {
+  return tools_->compiler.CompileWith(job_->Best(), job_->overrides());
+}
 
 }  // namespace attune

@@ -144,7 +144,7 @@ TEST(ArtifactTest, SurvivesFlippedBitsWithRightChecksums) {
   int refused = 0;
   for (int i = 0; i < 5000; ++i) {
     std::string flipped = file;
-    for (int flips = 1 + static_cast<int>(random.Next() % 3); flips > 0; --flips) {
+    for (int overrides = 1 + static_cast<int>(random.Next() % 3); overrides > 0; --overrides) {
       const size_t at = random.Next() % (header.manifest.offset + header.manifest.bytes);
       flipped[at] = static_cast<char>(flipped[at] ^ (1 << (random.Next() % 8)));
     }
@@ -153,7 +153,7 @@ TEST(ArtifactTest, SurvivesFlippedBitsWithRightChecksums) {
     refused += !error.ok();
     if (!error.ok()) ASSERT_FALSE(error.message.empty());
   }
-  EXPECT_GT(refused, 1000);  // the rest flips texts and the like
+  EXPECT_GT(refused, 1000);  // the rest overrides texts and the like
 }
 
 TEST(ArtifactTest, AKernelMayComputeInPlaceOfAnInput) {

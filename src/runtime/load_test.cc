@@ -108,7 +108,7 @@ TEST(FlippedTest, ManifestsWithRightChecksumsRunWithoutHarm) {
   int ran = 0;
   for (int i = 0; i < 4000; ++i) {
     std::string flipped = file;
-    for (int flips = 1 + static_cast<int>(random.Next() % 3); flips > 0; --flips) {
+    for (int overrides = 1 + static_cast<int>(random.Next() % 3); overrides > 0; --overrides) {
       const size_t at = random.Next() % manifest_end;
       flipped[at] = static_cast<char>(flipped[at] ^ (1 << (random.Next() % 8)));
     }

@@ -22,8 +22,8 @@ class CandidateFeatures {
 
   // What a cost model learns from trials of this task.
   TaskSamples SamplesOf(std::span<const Trial> trials);
-  // What a model predicts of candidates, -∞ for those that cannot be lowered; empty where the model is null or
-  // not trained.
+  // What a model predicts of candidates, -∞ for those that cannot be lowered; empty where the model is null
+  // or not trained.
   std::vector<float> Scores(std::span<const Candidate> candidates, const CostModel* model);
   // Forgets all others: of everything that was ever scored, there would be gigabytes.
   void KeepOnly(std::span<const Trial> trials);

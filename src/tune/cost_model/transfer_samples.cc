@@ -15,7 +15,7 @@
 namespace attune {
 
 absl::StatusOr<std::vector<TaskSamples>> TransferSamplesOf(RecordDatabase& records, const Target& target,
-                                                   const TransferOptions& options) {
+                                                           const TransferOptions& options) {
   // Times compare within one of these alone.
   using Group = std::tuple<std::string, std::string, int, CacheMode>;  // task, device, threads, caches
   std::map<Group, std::deque<Record>> groups;

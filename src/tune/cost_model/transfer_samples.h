@@ -26,7 +26,7 @@ struct TransferOptions {
 // What this program cannot read any more, such as tasks of another version, is left out. Fails where the
 // database does.
 absl::StatusOr<std::vector<TaskSamples>> TransferSamplesOf(RecordDatabase& records, const Target& target,
-                                                   const TransferOptions& options);
+                                                           const TransferOptions& options);
 
 // A cost model's text of the features that this program has, to be a model's base.
 absl::StatusOr<std::shared_ptr<const TreeEnsemble>> ParseCostModel(std::string_view text);

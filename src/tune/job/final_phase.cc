@@ -84,15 +84,15 @@ absl::Status FinalPhase::Run(const JobGrant& grant) {
     case StageKind::kConfirmTime:
       return ConfirmTime(grant);
     case StageKind::kCompareBuild:
-      return BuildPair({}, context_.flips, context_.Best(), context_.flips);
+      return BuildPair({}, context_.overrides, context_.Best(), context_.overrides);
     case StageKind::kCompareTime:
       return CompareTime(grant);
     case StageKind::kLayoutBuild:
-      return BuildPair(context_.Best(), context_.flips, context_.Best(), Flipped());
+      return BuildPair(context_.Best(), context_.overrides, context_.Best(), Flipped());
     case StageKind::kLayoutTime:
       return LayoutTime(grant);
     case StageKind::kNetworkBuild:
-      return BuildPair({}, {}, context_.Best(), context_.flips);
+      return BuildPair({}, {}, context_.Best(), context_.overrides);
     case StageKind::kNetworkTime:
       return NetworkTime(grant);
     default:
@@ -190,14 +190,15 @@ absl::Status FinalPhase::ConfirmTime(const JobGrant& grant) {
                             .build_seconds = baseline.built.seconds});
 }
 
-absl::Status FinalPhase::BuildPair(const BestConfigs& baseline_configs, const LayoutOverrides& baseline_flips,
-                                   const BestConfigs& configs, const LayoutOverrides& flips) {
+absl::Status FinalPhase::BuildPair(const BestConfigs& baseline_configs,
+                                   const LayoutOverrides& baseline_overrides, const BestConfigs& configs,
+                                   const LayoutOverrides& overrides) {
   NetworkCompiler& network = *context_.tools.network;
   if (!inputs_.has_value()) {
     ASSIGN_OR_RETURN(inputs_, network.Inputs());
   }
-  ASSIGN_OR_RETURN(NetworkBuild baseline, network.Compile(baseline_configs, baseline_flips));
-  ASSIGN_OR_RETURN(NetworkBuild candidate, network.Compile(configs, flips));
+  ASSIGN_OR_RETURN(NetworkBuild baseline, network.Compile(baseline_configs, baseline_overrides));
+  ASSIGN_OR_RETURN(NetworkBuild candidate, network.Compile(configs, overrides));
   for (const Blob* blob : {&*inputs_, &baseline.artifact, &candidate.artifact})
     RETURN_IF_ERROR(context_.measuring.Put(*blob));
   pair_ = Pair{std::move(baseline), std::move(candidate)};
@@ -272,7 +273,7 @@ absl::Status FinalPhase::CompareTime(const JobGrant& grant) {
 }
 
 LayoutOverrides FinalPhase::Flipped() const {
-  LayoutOverrides flipped = context_.flips;
+  LayoutOverrides flipped = context_.overrides;
   if (!flipped.insert(tried_layouts_).second) flipped.erase(tried_layouts_);
   return flipped;
 }
@@ -292,7 +293,7 @@ absl::Status FinalPhase::LayoutTime(const JobGrant& grant) {
   if (is_adopted) {
     ASSIGN_OR_RETURN(m, MeasurePair(MeasureItem::Kind::kProfileNetwork, kCompareSeconds, grant));
     const LayoutOverrides flipped = Flipped();
-    const LayoutChange change = {.before = context_.flips,
+    const LayoutChange change = {.before = context_.overrides,
                                  .after = flipped,
                                  .best = context_.Best(),
                                  .build_before = &pair_->baseline,
@@ -306,7 +307,7 @@ absl::Status FinalPhase::LayoutTime(const JobGrant& grant) {
                                          .search = kConfirmation,
                                          .code_digest = kernel.code_digest}));
     }
-    context_.flips = flipped;
+    context_.overrides = flipped;
   }
   pair_.reset();
   ++tried_layouts_;

@@ -61,8 +61,8 @@ class FinalPhase {
   absl::Status ConfirmTime(const JobGrant& grant);
   absl::Status NoteConfirmation(TaskTuning& task, const Attempt& attempt, const Measurement& measurement);
 
-  absl::Status BuildPair(const BestConfigs& baseline_configs, const LayoutOverrides& baseline_flips,
-                         const BestConfigs& configs, const LayoutOverrides& flips);
+  absl::Status BuildPair(const BestConfigs& baseline_configs, const LayoutOverrides& baseline_overrides,
+                         const BestConfigs& configs, const LayoutOverrides& overrides);
   absl::StatusOr<Measurement> MeasurePair(MeasureItem::Kind kind, double seconds, const JobGrant& grant);
 
   // Confirms what is best within the network, where it has other neighbours in the caches.

@@ -243,7 +243,7 @@ TEST_F(FinalPhaseTest, LayoutsThatAreFasterAreOnRecord) {
   const auto job = Make(options);
   EXPECT_THAT(Finish(*job), testing::EndsWith("XYXYMNf"));
   EXPECT_THAT(tried_, ElementsAre(0, 1));
-  EXPECT_EQ(job->flips(), LayoutOverrides{1});
+  EXPECT_EQ(job->overrides(), LayoutOverrides{1});
   const auto chooser = RecordChooser::Load(*records_, RunOf().device, options.threads);
   ASSERT_TRUE(chooser.ok()) << chooser.status();
   EXPECT_GT(chooser->SecondsOf(other.text), 0);

@@ -32,13 +32,14 @@ class NetworkCompiler {
   virtual ~NetworkCompiler() = default;
 
   // The layout override that the measured times of `known` speak for.
-  virtual absl::StatusOr<LayoutOverrides> FlipsBy(const KernelChooser& known) = 0;
+  virtual absl::StatusOr<LayoutOverrides> LayoutOverridesBy(const KernelChooser& known) = 0;
   // The tasks of the network with these layouts.
-  virtual absl::StatusOr<std::vector<TuningTask>> Tasks(const LayoutOverrides& flips) = 0;
+  virtual absl::StatusOr<std::vector<TuningTask>> Tasks(const LayoutOverrides& overrides) = 0;
   // How many classes of feature maps there are that a layout override may name.
   virtual absl::StatusOr<int> NumLayoutClasses() = 0;
   // With these configs and layouts; tasks that have none take their defaults.
-  virtual absl::StatusOr<NetworkBuild> Compile(const BestConfigs& configs, const LayoutOverrides& flips) = 0;
+  virtual absl::StatusOr<NetworkBuild> Compile(const BestConfigs& configs,
+                                               const LayoutOverrides& overrides) = 0;
   // Random inputs, the bytes of one after the other.
   virtual absl::StatusOr<Blob> Inputs() = 0;
 };

@@ -84,9 +84,9 @@ absl::Status SearchPhase::ChooseLayouts() {
   if (options.transfer_from_runs) {
     ASSIGN_OR_RETURN(const RecordChooser known,
                      RecordChooser::Load(*context_.tools.records, context_.run.device, context_.run.threads));
-    ASSIGN_OR_RETURN(context_.flips, network.FlipsBy(known));
+    ASSIGN_OR_RETURN(context_.overrides, network.LayoutOverridesBy(known));
   }
-  ASSIGN_OR_RETURN(std::vector<TuningTask> tasks, network.Tasks(context_.flips));
+  ASSIGN_OR_RETURN(std::vector<TuningTask> tasks, network.Tasks(context_.overrides));
   // With other caches than those of a network, times say nothing about one.
   if (options.retry_layouts && options.cache == CacheMode::kNetwork) {
     ASSIGN_OR_RETURN(context_.layout_classes, network.NumLayoutClasses());

@@ -41,9 +41,9 @@ struct TuningContext {
   Measuring measuring{options, target, tools, log, [this] { return stopping.load(); }};
 
   std::vector<std::unique_ptr<TaskTuning>> tasks;
-  LayoutOverrides flips;        // the layout override that is known to be faster
-  int layout_classes = 0;  // that may be tried
-  Peaks peaks;             // of the device
+  LayoutOverrides overrides;  // the layout override that is known to be faster
+  int layout_classes = 0;     // that may be tried
+  Peaks peaks;                // of the device
 
   int64_t trials = 0;  // what is measured again to be confirmed is none
   std::vector<CurvePoint> curve;

@@ -24,7 +24,7 @@ namespace attune {
 // What a tuning job needs where stages measure: the device that the run's fingerprint names.
 std::string DeviceKey(const std::string& fingerprint);
 
-// As Job says; Best(), flips() and Summary() are for the thread that runs the stages.
+// As Job says; Best(), overrides() and Summary() are for the thread that runs the stages.
 class TuningJob final : public Job {
  public:
   // `run` is in the database, new or to go on with. Candidates are built for `target`, the device's. Errors:
@@ -44,7 +44,7 @@ class TuningJob final : public Job {
   // The best config of each task that is faster than its default, by the task's text: complete when the job
   // is done, until then what the last phase has to confirm. And the layout override.
   BestConfigs Best() const { return context_.Best(); }
-  const LayoutOverrides& flips() const { return context_.flips; }
+  const LayoutOverrides& overrides() const { return context_.overrides; }
   TuningSummary Summary() const;
 
  private:

@@ -117,14 +117,16 @@ class FakeNetwork final : public NetworkCompiler {
 
   struct Build {
     BestConfigs configs;
-    LayoutOverrides flips;
+    LayoutOverrides overrides;
     std::map<std::string, std::string> code_digests;
   };
 
-  absl::StatusOr<LayoutOverrides> FlipsBy(const KernelChooser& /*known*/) override { return LayoutOverrides(); }
-  absl::StatusOr<std::vector<TuningTask>> Tasks(const LayoutOverrides& flips) override {
+  absl::StatusOr<LayoutOverrides> LayoutOverridesBy(const KernelChooser& /*known*/) override {
+    return LayoutOverrides();
+  }
+  absl::StatusOr<std::vector<TuningTask>> Tasks(const LayoutOverrides& overrides) override {
     std::vector<TuningTask> tasks = tasks_;
-    for (const int flipped : flips) {
+    for (const int flipped : overrides) {
       if (const auto other = flipped_tasks.find(flipped); other != flipped_tasks.end())
         tasks.push_back(other->second);
     }
@@ -132,10 +134,11 @@ class FakeNetwork final : public NetworkCompiler {
   }
   absl::StatusOr<int> NumLayoutClasses() override { return num_layout_classes; }
 
-  absl::StatusOr<NetworkBuild> Compile(const BestConfigs& configs, const LayoutOverrides& flips) override {
-    Build build{.configs = configs, .flips = flips, .code_digests = {}};
+  absl::StatusOr<NetworkBuild> Compile(const BestConfigs& configs,
+                                       const LayoutOverrides& overrides) override {
+    Build build{.configs = configs, .overrides = overrides, .code_digests = {}};
     std::string text;
-    const auto tasks = Tasks(flips);
+    const auto tasks = Tasks(overrides);
     for (const TuningTask& task : *tasks) {
       const auto found = configs.find(task.text);
       const Candidate candidate =
@@ -144,7 +147,7 @@ class FakeNetwork final : public NetworkCompiler {
       build.code_digests[group] = machine_.CodeOf(task, candidate);
       absl::StrAppend(&text, build.code_digests[group], " ");
     }
-    for (const int flipped : flips) {
+    for (const int flipped : overrides) {
       absl::StrAppend(&text, "layout ", flipped, " ");
       build.code_digests[absl::StrCat("layout ", flipped)] = "";
     }
@@ -413,7 +416,7 @@ class TuningJobTest : public testing::Test {
   }
 
   Measurement Profile(const FakeNetwork::Build& subject, const FakeNetwork::Build& baseline) {
-    if (compare_ != nullptr && subject.flips == baseline.flips) compared_.push_back(subject.configs);
+    if (compare_ != nullptr && subject.overrides == baseline.overrides) compared_.push_back(subject.configs);
     Measurement m;
     m.outcome = TrialOutcome::kOk;
     // Each turn the machine has another speed, for both alike but for how sure it is.

@@ -16,9 +16,9 @@
 #include "measure/item.h"
 #include "plan/group_kernel.h"
 #include "target/target.h"
-#include "tune/task/task_text.h"
 #include "tune/task/local_builder.h"
 #include "tune/task/task.h"
+#include "tune/task/task_text.h"
 
 namespace attune {
 
