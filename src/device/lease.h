@@ -67,14 +67,14 @@ class DeviceLease {
 // How long someone waits for a lease.
 struct LeaseWait {
   double seconds = std::numeric_limits<double>::infinity();  // 0: takes what is free at once
-  std::function<bool()> is_cancelled;                        // asked by the waiting thread, again and again
+  std::function<bool()> is_cancelled = {};                   // asked by the waiting thread, again and again
 };
 
 // How waiting is done; for tests.
 struct LeaseTime {
   const Clock* clock = &SystemClock();
   // Waits for so many seconds; empty: or until this process releases a lease.
-  std::function<void(double seconds)> sleep;
+  std::function<void(double seconds)> sleep = {};
 };
 
 // $ATTUNE_LEASES, or a folder in the system's temporary one that all users of the machine share. Processes

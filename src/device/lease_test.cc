@@ -141,8 +141,7 @@ TEST(DeviceLeases, WaitingEndsAtADeadlineAndWhenItIsCancelled) {
   const auto held = leases.AcquireExclusive(1);
   SetLogLevel(LogLevel::kInfo);
   const LogSink sink = SetLogSink([](LogLevel, std::string_view line) { log_lines.emplace_back(line); });
-  absl::Status status =
-      leases.AcquireExclusive(2, Isolation::kDevice, {.seconds = 60, .is_cancelled = {}}).status();
+  absl::Status status = leases.AcquireExclusive(2, Isolation::kDevice, {.seconds = 60}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_THAT(Message(status), HasSubstr("waited 60 s for 2 processor(s) to time on"));
   SetLogSink(sink);
@@ -269,7 +268,7 @@ TEST(DeviceLeases, RandomOnesNeverOverlap) {
     for (int round = 0; round < kRounds; ++round) {
       const bool is_exclusive = random.Uniform() < 0.4;
       // Who holds one and waits for another would wait for himself, and so does not wait.
-      const LeaseWait wait = {.seconds = held.empty() ? 10.0 : 0.0, .is_cancelled = {}};
+      const LeaseWait wait = {.seconds = held.empty() ? 10.0 : 0.0};
       const int count = static_cast<int>(random.Integer(1, 4));
       auto lease = is_exclusive
                        ? leases.AcquireExclusive(count, static_cast<Isolation>(random.Integer(0, 3)), wait)

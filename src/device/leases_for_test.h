@@ -12,7 +12,7 @@
 
 namespace attune {
 
-inline const LeaseWait kNoWait = {.seconds = 0, .is_cancelled = {}};
+inline const LeaseWait kNoWait = {.seconds = 0};
 
 // Four cores of two hyper-threads, {0, 4} and so on; cores 0 and 1 share a cache, and so do 2 and 3.
 inline Device EightProcessors() {
