@@ -158,12 +158,14 @@ absl::StatusOr<std::string> DescribeSpaces(const Network& network) {
 
 // What a tuner owns besides the job.
 struct NetworkTuner::Tools {
-  Tools(Network network, const Target& target, int processes)
-      : compiler(std::move(network), target),
-        builder({.target = target, .processes = processes, .worker_program = ""}),
-        service({.checkers = processes, .worker_program = ""}) {}
+  Tools(Network network, const Device& device, DeviceLeases leases_of_device, int processes)
+      : compiler(std::move(network), device.target),
+        leases(std::move(leases_of_device)),
+        builder({.target = device.target, .processes = processes, .worker_program = ""}),
+        service(device, {.checkers = processes, .worker_program = ""}) {}
 
   CompilerOfNetwork compiler;
+  DeviceLeases leases;
   LocalBuilder builder;
   LocalMeasuringService service;
   std::unique_ptr<RecordDatabase> records;
@@ -180,11 +182,12 @@ NetworkTuner::~NetworkTuner() = default;
 absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network& network,
                                                                    const TuneOptions& options) {
   RETURN_IF_ERROR(network.status());
-  ASSIGN_OR_RETURN(const Target target, HostTarget());
-  ASSIGN_OR_RETURN(const std::vector<TuningTask> tasks, network.Tasks(target));
+  ASSIGN_OR_RETURN(const Device device, HostDevice());
+  ASSIGN_OR_RETURN(const std::vector<TuningTask> tasks, network.Tasks(device.target));
   if (tasks.empty()) return InvalidInput(network.source(), ": computes nothing that could be tuned");
   const int processes = options.tuning.builders > 0 ? options.tuning.builders : Processors();
-  auto tools = std::make_unique<Tools>(network, target, processes);
+  ASSIGN_OR_RETURN(DeviceLeases leases, DeviceLeases::Open(device));
+  auto tools = std::make_unique<Tools>(network, device, std::move(leases), processes);
   if (!options.replay.empty()) {
     ASSIGN_OR_RETURN(tools->recording, Recording::Load(options.replay));
   }
@@ -196,7 +199,7 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   const TuningRun wanted = {.id = NewRunId(),
                             .model = std::filesystem::path(network.source()).filename().string(),
                             .model_digest = network.digest(),
-                            .device = options.device.empty() ? DeviceFingerprint() : options.device,
+                            .device = options.device.empty() ? device.fingerprint : options.device,
                             .threads = options.tuning.threads,
                             .options = OptionsJson(options, network, tasks),
                             .start_ms = SystemClock().WallMillis()};
@@ -204,7 +207,7 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   ASSIGN_OR_RETURN(tools->events, EventLog::Open(options.events, run.run().id, SystemClock()));
   std::unique_ptr<NetworkTuner> tuner(new NetworkTuner(std::move(tools), std::move(run)));
   Tools& own = *tuner->tools_;
-  ASSIGN_OR_RETURN(tuner->job_, TuningJob::Create(target, options.tuning, tuner->run_.run(),
+  ASSIGN_OR_RETURN(tuner->job_, TuningJob::Create(device.target, options.tuning, tuner->run_.run(),
                                                   {.builder = &own.builder,
                                                    .service = &own.service,
                                                    .records = own.records.get(),
@@ -221,7 +224,24 @@ const std::string& NetworkTuner::records_path() const { return tools_->records->
 
 const Recording* NetworkTuner::recording() const { return tools_->recording.get(); }
 
-absl::Status NetworkTuner::RunStage() { return job_->Run({}); }
+absl::Status NetworkTuner::RunStage() {
+  const std::optional<JobStage> stage = job_->Next();
+  if (!stage.has_value()) return absl::OkStatus();
+  if (job_->is_stopped()) return job_->Run({});  // what is left is quick, and nobody wants to wait
+  ASSIGN_OR_RETURN(const DeviceLease lease, AcquireFor(*stage));
+  return job_->Run({lease.processors()});
+}
+
+absl::StatusOr<DeviceLease> NetworkTuner::AcquireFor(const JobStage& stage) const {
+  const DeviceLeases& leases = tools_->leases;
+  const auto usable = std::ssize(leases.device().usable);
+  const LeaseWait wait = {.is_cancelled = [this] { return job_->is_stopped(); }};
+  for (const ResourceNeed& need : stage.needs) {
+    const auto count = static_cast<int>(std::min<int64_t>(need.amount, usable));
+    if (need.exclusive) return leases.AcquireExclusive(count, Isolation::kDevice, wait);
+  }
+  return leases.AcquireShared(static_cast<int>(usable), wait);
+}
 
 Network NetworkTuner::Compile() const {
   return tools_->compiler.CompileWith(job_->Best(), job_->overrides());

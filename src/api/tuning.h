@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "api/network.h"
+#include "device/lease.h"
 #include "tune/cost_model/transfer_samples.h"
 #include "tune/job/events.h"
 #include "tune/job/recording.h"
@@ -54,7 +55,8 @@ class NetworkTuner {
   ~NetworkTuner();
 
   TuningJob& job() { return *job_; }
-  // Runs the job's next stage, with all that it needs of this machine.
+  // Runs the job's next stage, once it has all that it needs of this machine: other jobs, of other processes
+  // too, may have it now.
   absl::Status RunStage();
 
   EventLog& events();
@@ -69,6 +71,9 @@ class NetworkTuner {
  private:
   struct Tools;
   NetworkTuner(std::unique_ptr<Tools> tools, ActiveRun run);
+
+  // What the stage needs of this machine, as soon as nobody else has it.
+  absl::StatusOr<DeviceLease> AcquireFor(const JobStage& stage) const;
 
   std::unique_ptr<Tools> tools_;
   ActiveRun run_;

@@ -181,8 +181,9 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
   std::thread thread_;  // the last: it uses all of the above
 };
 
-LocalMeasuringService::LocalMeasuringService(LocalServiceOptions options)
-    : options_(std::move(options)),
+LocalMeasuringService::LocalMeasuringService(Device device, LocalServiceOptions options)
+    : device_(std::move(device)),
+      options_(std::move(options)),
       pool_({.kind = kMeasureWorkerKind,
              .program = options_.worker_program,
              .limits = {},

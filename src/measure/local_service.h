@@ -28,9 +28,11 @@ struct LocalServiceOptions {
 // worker that has checked it, as long as that lives: its constants are prepacked there.
 class LocalMeasuringService final : public MeasuringService {
  public:
-  explicit LocalMeasuringService(LocalServiceOptions options);
+  // `device`: this machine.
+  LocalMeasuringService(Device device, LocalServiceOptions options);
   ~LocalMeasuringService() override;
 
+  const Device& device() const override { return device_; }
   bool Has(const std::string& digest) const override;
   absl::Status Put(const Blob& blob) override;
   std::unique_ptr<MeasureBatch> Submit(std::vector<MeasureItem> items) override;
@@ -50,6 +52,7 @@ class LocalMeasuringService final : public MeasuringService {
   void NoteChecker(const std::string& digest, int64_t worker);
   void EvictOldest();
 
+  const Device device_;
   const LocalServiceOptions options_;
   WorkerPool pool_;
 

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "base/process/sandbox.h"
-#include "device/affinity.h"
+#include "device/pin.h"
 #include "device/tile_permission.h"
 
 namespace attune {

@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "base/process/message.h"
+#include "device/device.h"
 #include "measure/blob.h"
 #include "measure/item.h"
 
@@ -42,6 +43,8 @@ class MeasureBatch {
 class MeasuringService {
  public:
   virtual ~MeasuringService() = default;
+
+  virtual const Device& device() const = 0;
 
   // Whether the service still has a blob: it may forget those that were not used for long.
   virtual bool Has(const std::string& digest) const = 0;

@@ -22,7 +22,7 @@ std::string KeyOf(const std::string& task, const std::string& candidate) {
 std::optional<std::string> SubjectOf(const std::string& event, const Json& fields) {
   if (event == "compare") return KeyOf(fields.at("task"), fields.at("candidate"));
   if (event == "layout") return absl::StrCat(fields.at("class").get<int>());
-  if (event == "network") return "";
+  if (event == "network" || event == "calibrate") return "";
   return std::nullopt;
 }
 
@@ -75,6 +75,30 @@ absl::StatusOr<Measurement> MeasurementOfJson(const Json& fields) {
     m.is_significant = fields.at("is_significant");
     m.normalized_seconds = fields.at("normalized_seconds");
     return m;
+  } catch (const Json::exception& error) {
+    return InvalidInput(error.what());
+  }
+}
+
+Json ToJson(const Peaks& peaks) {
+  return {{"gflops_per_core", peaks.gflops_per_core},
+          {"bf16_gflops_per_core", peaks.bf16_gflops_per_core},
+          {"int8_gops_per_core", peaks.int8_gops_per_core},
+          {"l2_gb_per_s", peaks.l2_gb_per_s},
+          {"l3_gb_per_s", peaks.l3_gb_per_s},
+          {"memory_gb_per_s", peaks.memory_gb_per_s},
+          {"l2_bytes", peaks.l2_bytes}};
+}
+
+absl::StatusOr<Peaks> PeaksOfJson(const Json& fields) {
+  try {
+    return Peaks{.gflops_per_core = fields.at("gflops_per_core"),
+                 .bf16_gflops_per_core = fields.at("bf16_gflops_per_core"),
+                 .int8_gops_per_core = fields.at("int8_gops_per_core"),
+                 .l2_gb_per_s = fields.at("l2_gb_per_s"),
+                 .l3_gb_per_s = fields.at("l3_gb_per_s"),
+                 .memory_gb_per_s = fields.at("memory_gb_per_s"),
+                 .l2_bytes = fields.at("l2_bytes")};
   } catch (const Json::exception& error) {
     return InvalidInput(error.what());
   }

@@ -26,6 +26,11 @@ nlohmann::json ToJson(const Measurement& measurement);
 // Errors: a field is missing, or is not what it should be.
 absl::StatusOr<Measurement> MeasurementOfJson(const nlohmann::json& fields);
 
+// The fields of an event "calibrate".
+nlohmann::json ToJson(const Peaks& peaks);
+// Errors as above.
+absl::StatusOr<Peaks> PeaksOfJson(const nlohmann::json& fields);
+
 // What the last run in a file of events has measured. Not thread safe.
 class Recording {
  public:
@@ -36,7 +41,7 @@ class Recording {
   // the recorded run did not measure it that often.
   std::optional<Measurement> NextMeasurement(const std::string& task, const std::string& candidate);
   // The fields of the next event of another kind about `key`: the task's digest and the candidate with a
-  // space between for "compare", the class for "layout", nothing for "network".
+  // space between for "compare", the class for "layout", nothing for "network" and "calibrate".
   std::optional<nlohmann::json> Next(const std::string& event, const std::string& key);
 
   // Of all that was asked for, and what of it was not there.

@@ -151,9 +151,15 @@ absl::Status SearchPhase::Calibrate(const JobGrant& grant) {
     return absl::FailedPreconditionError(absl::StrCat("nothing can be measured here: ", m.reason));
   }
   context_.peaks = m.peaks;
+  if (context_.tools.recording != nullptr) {
+    if (const auto recorded = context_.tools.recording->Next("calibrate", "")) {
+      ASSIGN_OR_RETURN(context_.peaks, PeaksOfJson(*recorded));
+    }
+  }
+  RETURN_IF_ERROR(context_.log.Log("calibrate", ToJson(context_.peaks)));
   for (const auto& task : context_.tasks) {
-    ASSIGN_OR_RETURN(const double bound,
-                     LowerBoundSeconds(task->task(), context_.target, m.peaks, context_.options.threads));
+    ASSIGN_OR_RETURN(const double bound, LowerBoundSeconds(task->task(), context_.target, context_.peaks,
+                                                           context_.options.threads));
     task->SetBound(bound);
   }
   return absl::OkStatus();

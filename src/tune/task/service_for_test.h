@@ -19,7 +19,7 @@ namespace attune {
 
 class MeasurerOfTest {
  public:
-  explicit MeasurerOfTest(LocalServiceOptions options = {}) : service_(std::move(options)) {}
+  explicit MeasurerOfTest(LocalServiceOptions options = {}) : service_(DeviceOfTest(), std::move(options)) {}
 
   // Whether it is right, and then how long it takes, interleaved with the baseline, which took so long.
   Measurement Measure(const TuningTask& task, const BuiltKernel& kernel, const MeasureOptions& options,
@@ -61,6 +61,12 @@ class MeasurerOfTest {
   LocalMeasuringService& service() { return service_; }
 
  private:
+  static Device DeviceOfTest() {
+    absl::StatusOr<Device> device = HostDevice();
+    EXPECT_TRUE(device.ok()) << device.status();
+    return *std::move(device);
+  }
+
   LocalMeasuringService service_;
   std::map<std::string, std::string> data_;  // digests, by tasks'
 };
