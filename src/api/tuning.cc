@@ -19,6 +19,7 @@
 #include "base/status.h"
 #include "device/host.h"
 #include "measure/local_service.h"
+#include "tune/job/local_driver.h"
 #include "tune/records/record_chooser.h"
 #include "tune/task/local_builder.h"
 #include "tune/task/space.h"
@@ -225,22 +226,7 @@ const std::string& NetworkTuner::records_path() const { return tools_->records->
 const Recording* NetworkTuner::recording() const { return tools_->recording.get(); }
 
 absl::Status NetworkTuner::RunStage() {
-  const std::optional<JobStage> stage = job_->Next();
-  if (!stage.has_value()) return absl::OkStatus();
-  if (job_->is_stopped()) return job_->Run({});  // what is left is quick, and nobody wants to wait
-  ASSIGN_OR_RETURN(const DeviceLease lease, AcquireFor(*stage));
-  return job_->Run({lease.processors()});
-}
-
-absl::StatusOr<DeviceLease> NetworkTuner::AcquireFor(const JobStage& stage) const {
-  const DeviceLeases& leases = tools_->leases;
-  const auto usable = std::ssize(leases.device().usable);
-  const LeaseWait wait = {.is_cancelled = [this] { return job_->is_stopped(); }};
-  for (const ResourceNeed& need : stage.needs) {
-    const auto count = static_cast<int>(std::min<int64_t>(need.amount, usable));
-    if (need.exclusive) return leases.AcquireExclusive(count, Isolation::kDevice, wait);
-  }
-  return leases.AcquireShared(static_cast<int>(usable), wait);
+  return RunNextStage(*job_, tools_->leases, Isolation::kDevice, [this] { return job_->is_stopped(); });
 }
 
 Network NetworkTuner::Compile() const {

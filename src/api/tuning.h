@@ -16,7 +16,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "api/network.h"
-#include "device/lease.h"
 #include "tune/cost_model/transfer_samples.h"
 #include "tune/job/events.h"
 #include "tune/job/recording.h"
@@ -71,9 +70,6 @@ class NetworkTuner {
  private:
   struct Tools;
   NetworkTuner(std::unique_ptr<Tools> tools, ActiveRun run);
-
-  // What the stage needs of this machine, as soon as nobody else has it.
-  absl::StatusOr<DeviceLease> AcquireFor(const JobStage& stage) const;
 
   std::unique_ptr<Tools> tools_;
   ActiveRun run_;

@@ -69,7 +69,7 @@ struct Provenance {
   std::string model_sha256;  // 64 hexadecimal digits, or empty
   std::string compiler_version;
   std::string pass_plan;
-  std::string records;  // the tuning records that were used, one a line
+  std::string records;  // the digests of the tuning records that kernels were chosen by, one a line
   bool operator==(const Provenance&) const = default;
 };
 

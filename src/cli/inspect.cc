@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/dtype.h"
 #include "base/printable.h"
 #include "base/status.h"
@@ -239,6 +241,7 @@ Json ToJson(const NetworkDescription& d) {
           {"target", {{"arch", target.arch}, {"cpu", target.cpu}, {"features", target.features}}},
           {"variants", VariantsJson(d.manifest)},
           {"pass_plan", provenance.pass_plan},
+          {"records", std::vector<std::string>(absl::StrSplit(provenance.records, '\n', absl::SkipEmpty()))},
           {"graph", d.program().graph_summary},
           {"bytes",
            {{"file", d.file_bytes},

@@ -114,14 +114,16 @@ std::string ResultText(const TuningSummary& summary) {
         {absl::StrCat(t->uses), absl::StrCat(t->trials), Milliseconds(t->default_seconds),
          Milliseconds(t->best_seconds), Gain(t->default_seconds, t->best_seconds),
          t->best_seconds > 0 ? absl::StrFormat("%.0f %%", 100 * t->bound_seconds / t->best_seconds) : "–",
-         t->description, t->best_config == t->default_config ? "as untuned" : t->best_config});
+         t->description, t->is_untuned() ? "as untuned" : t->best_config});
   }
   std::string text = FormatTable(rows, {true, true, true, true, true, true, false, false});
   absl::StrAppend(&text, Headline(summary, absl::StrCat("run ", summary.run)), "\n");
   if (summary.untuned_seconds > 0) {
-    absl::StrAppendFormat(&text, "one inference, measured in turns: %.4f ms untuned, %.4f ms tuned, %s\n",
+    absl::StrAppendFormat(&text, "one inference, interleaved: %.4f ms untuned, %.4f ms tuned, %s\n",
                           1e3 * summary.untuned_seconds, 1e3 * summary.tuned_seconds,
                           Gain(summary.untuned_seconds, summary.tuned_seconds));
+  } else if (std::ranges::all_of(summary.tasks, &TaskSummary::is_untuned)) {
+    absl::StrAppend(&text, "nothing faster was found: the tuned network is the untuned one\n");
   }
   return text;
 }

@@ -4,9 +4,11 @@
 #include <chrono>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <span>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "artifact/compress.h"
 #include "artifact/writer.h"
 #include "base/log.h"
@@ -51,8 +53,10 @@ absl::StatusOr<std::vector<Target>> BestFirst(const CompileOptions& options) {
 absl::StatusOr<std::string> Write(const std::vector<VariantBuilder>& variants, const LinkedCode& code,
                                   const PlacedWeights& weights, const CompileOptions& options) {
   Manifest manifest;
+  std::set<std::string> records;
+  for (const VariantBuilder& variant : variants) records.merge(variant.Records());
   manifest.provenance = {options.model_name, options.model_sha256, std::string(kCompilerVersion),
-                         options.pass_plan, ""};
+                         options.pass_plan, absl::StrJoin(records, "\n")};
   auto locations = weights.locations.begin();
   for (size_t i = 0; i < variants.size(); ++i) {
     const auto end = locations + std::ssize(variants[i].programs());

@@ -78,7 +78,7 @@ constexpr std::string_view kMatrixGroups[] = {
 
 absl::StatusOr<std::string> ObjectOf(const Schedule& schedule, const Target& target) {
   std::set<std::string> prepared;
-  for (const auto& [stage, input] : schedule.Preparations()) prepared.insert(stage);
+  for (const auto& [stage, input] : schedule.Prepackings()) prepared.insert(stage);
   ASSIGN_OR_RETURN(const LoopNest nest, schedule.Lower(prepared));
   ASSIGN_OR_RETURN(std::vector<CompiledKernel> kernels, CompileKernels({{&nest, {}}}, target, 1));
   return std::move(kernels[0].object);

@@ -163,6 +163,14 @@ int VariantBuilder::CountBy(ChosenBy by) const {
   return static_cast<int>(std::ranges::count_if(kernels_, chosen));
 }
 
+std::set<std::string> VariantBuilder::Records() const {
+  std::set<std::string> records;
+  for (const Kernel& kernel : kernels_) {
+    if (!kernel.planned->record.empty()) records.insert(kernel.planned->record);
+  }
+  return records;
+}
+
 int VariantBuilder::CountChanged() const {
   const auto is_changed = [](const Kernel& kernel) {
     const std::string& measured = kernel.planned->measured_code;

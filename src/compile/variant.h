@@ -43,6 +43,8 @@ class VariantBuilder {
   absl::Status Dump(const std::string& folder) const;
   int num_kernels() const { return static_cast<int>(kernels_.size()); }
   int CountBy(ChosenBy by) const;
+  // The digests of the records that kernels were chosen by.
+  std::set<std::string> Records() const;
   // How many kernels have other code than that which was measured.
   int CountChanged() const;
 

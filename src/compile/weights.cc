@@ -137,11 +137,11 @@ class Placement {
     for (const Storage& storage : plan.storages) {
       uses.emplace_back();
       if (!storage.constant) continue;
-      if (storage.preparation < 0) {
+      if (storage.prepacking < 0) {
         uses.back() = Use{SourceOf(*storage.constant), std::nullopt};
         sources_[uses.back()->source].is_read = true;
       } else {
-        const LoopNest& nest = plan.preparations[static_cast<size_t>(storage.preparation)];
+        const LoopNest& nest = plan.prepackings[static_cast<size_t>(storage.prepacking)];
         uses.back() = FormOf(*storage.constant, nest, storage.bytes);
       }
     }

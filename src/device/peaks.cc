@@ -33,7 +33,7 @@ double SecondsSince(Clock::time_point start) {
 }
 
 // What a kernel's innermost loop does: a tile of a matrix product, rows × kColumns vectors of sums in
-// registers, whose operands come from the first-level cache. Sums of operands that stay in registers are no
+// registers, whose operands come from L1. Sums of operands that stay in registers are no
 // measure, as no kernel reaches them everywhere (docs/decisions/peaks.md).
 constexpr int kTerms = 64;    // of a sum, until they repeat
 constexpr int kColumns = 2;   // vectors

@@ -9,13 +9,13 @@ namespace attune {
 // What a core of this machine does at best, measured while some are busy: the clock of the processor, the
 // last-level cache and the memory are shared.
 struct Peaks {
-  // f32 fused multiply-adds, counted as two operations, of operands that come from the first-level cache.
+  // f32 fused multiply-adds, counted as two operations, of operands that come from L1.
   double gflops_per_core = 0;
   // Multiply-adds of bf16 into f32, and of 8 bits into 32, likewise, in tiles where there are any; those of
   // f32 where no instruction for them is faster.
   double bf16_gflops_per_core = 0;
   double int8_gops_per_core = 0;
-  // A core reading what lies in its second-level cache, in the third, and far more than they hold.
+  // A core reading what lies in its L2, in L3, and far more than they hold.
   double l2_gb_per_s = 0;
   double l3_gb_per_s = 0;
   double memory_gb_per_s = 0;

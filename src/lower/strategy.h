@@ -140,6 +140,7 @@ struct KernelChoice {
   Config config;
   ChosenBy by = ChosenBy::kModel;
   std::string code_digest = {};  // of the object code that was measured, if known
+  std::string record = {};       // the digest of the record that spoke for it, if one did
 };
 
 // The first strategy that applies, or of those that tell their cost the cheapest, with its analytic default.

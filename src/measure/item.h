@@ -67,8 +67,8 @@ struct MeasureItem {
   // inputs, one after the other.
   std::string data;
   // The kernel or artifact that it is interleaved with; empty: none. If it is a kernel, it is always the same
-  // for a task: if it were the best so far, a candidate that was lucky would become it, and its luck a part
-  // of all times that follow.
+  // for a task: if it were the best so far, one whose time was too good would become it, and its
+  // error a part of all times that follow.
   std::string baseline;
   // What the baseline took when it was recorded; 0: what the same batch has measured of it before, by itself,
   // if it has. Likewise, what has to be beaten is at most what the batch has found with that baseline.

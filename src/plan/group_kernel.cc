@@ -94,11 +94,11 @@ GroupIdentity IdentifyGroup(const Graph& group, const std::set<int>& constant_in
 absl::StatusOr<GroupKernel> LowerGroup(const ScheduledGroup& group, const std::set<int>& constant_inputs) {
   GroupKernel kernel;
   std::set<std::string> stages;
-  for (const auto& [stage, input] : group.schedule.Preparations()) {
+  for (const auto& [stage, input] : group.schedule.Prepackings()) {
     const int place = InputIndex(input);
     if (!constant_inputs.contains(place)) continue;
-    ASSIGN_OR_RETURN(LoopNest preparation, group.schedule.LowerPreparation(stage));
-    kernel.preparations.push_back({stage, place, std::move(preparation)});
+    ASSIGN_OR_RETURN(LoopNest prepacking, group.schedule.LowerPreparation(stage));
+    kernel.prepackings.push_back({stage, place, std::move(prepacking)});
     stages.insert(stage);
   }
   ASSIGN_OR_RETURN(kernel.nest, group.schedule.Lower(stages));

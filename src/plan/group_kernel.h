@@ -37,12 +37,12 @@ struct GroupKernel {
   LoopNest nest;
   std::vector<std::pair<int, int>> may_alias;  // params: an output that may be the same memory as an input
   // What the kernel computes of one constant input alone is a parameter that is made ahead of time.
-  struct Preparation {
+  struct Prepacking {
     std::string param;
     int input;  // of the group
     LoopNest nest;
   };
-  std::vector<Preparation> preparations;
+  std::vector<Prepacking> prepackings;
 };
 
 // `group` is of a region that IdentifyGroup gave, analyzed under the name that it gave.

@@ -31,14 +31,15 @@ absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<i
   ASSIGN_OR_RETURN(KernelChoice choice, chooser_.Choose(workload, identity.key, target_));
   kernel.by = choice.by;
   kernel.measured_code = std::move(choice.code_digest);
+  kernel.record = std::move(choice.record);
   ASSIGN_OR_RETURN(const ScheduledGroup group,
                    ScheduleBy(*choice.strategy, std::move(workload), std::move(choice.config), target_));
   ASSIGN_OR_RETURN(GroupKernel lowered, LowerGroup(group, constant_inputs));
   ReadNarrow(narrow_inputs, lowered);
   const int index = static_cast<int>(plan_.kernels.size());
-  for (GroupKernel::Preparation& preparation : lowered.preparations) {
-    prepared_[{index, preparation.param}] = {preparation.input, static_cast<int>(plan_.preparations.size())};
-    plan_.preparations.push_back(std::move(preparation.nest));
+  for (GroupKernel::Prepacking& prepacking : lowered.prepackings) {
+    prepared_[{index, prepacking.param}] = {prepacking.input, static_cast<int>(plan_.prepackings.size())};
+    plan_.prepackings.push_back(std::move(prepacking.nest));
   }
   kernel.nest = std::move(lowered.nest);
   kernel.trace = group.schedule.trace();

@@ -27,9 +27,9 @@ class KernelCache {
                           const NarrowInputs& narrow_inputs = {});
 
   // A parameter of a kernel that is made ahead of time: of which input of the group, and by which of the
-  // plan's preparations.
+  // plan's prepackings.
   struct Prepared {
-    int input, preparation;
+    int input, prepacking;
   };
   // Null for other parameters.
   const Prepared* FindPrepared(int kernel, const std::string& param) const;

@@ -114,10 +114,10 @@ Tensor Narrowed(const Tensor& constant, DType dtype) {
 void ReadNarrow(const NarrowInputs& inputs, GroupKernel& kernel) {
   for (const auto& [input, dtype] : inputs) {
     Replace(InputName(static_cast<size_t>(input)), dtype, kernel.nest);
-    for (GroupKernel::Preparation& preparation : kernel.preparations) {
-      if (preparation.input != input || !OnlyMoves(preparation.nest)) continue;
-      Replace(preparation.param, dtype, preparation.nest);
-      Replace(preparation.param, dtype, kernel.nest);
+    for (GroupKernel::Prepacking& prepacking : kernel.prepackings) {
+      if (prepacking.input != input || !OnlyMoves(prepacking.nest)) continue;
+      Replace(prepacking.param, dtype, prepacking.nest);
+      Replace(prepacking.param, dtype, kernel.nest);
     }
   }
 }

@@ -31,7 +31,7 @@ int64_t ConstantBytes(const Graph& graph);
 // The same numbers in the type, which holds them.
 Tensor Narrowed(const Tensor& constant, DType dtype);
 
-// Makes the kernel, and what is prepared for it, read the inputs so. Inputs of which a preparation computes
+// Makes the kernel, and what is prepared for it, read the inputs so. Inputs of which a prepacking computes
 // something else than what they hold stay as they are.
 void ReadNarrow(const NarrowInputs& inputs, GroupKernel& kernel);
 

@@ -117,20 +117,20 @@ class Planner {
 
   int NextStep() const { return static_cast<int>(plan_.steps.size()); }
 
-  // The tensor of a constant, or of what a preparation makes of it; one for each.
-  int ConstantTensor(const Value* value, int preparation, const TensorType& type) {
-    const auto key = std::make_tuple(value, preparation, type.dtype);
+  // The tensor of a constant, or of what a prepacking makes of it; one for each.
+  int ConstantTensor(const Value* value, int prepacking, const TensorType& type) {
+    const auto key = std::make_tuple(value, prepacking, type.dtype);
     const auto it = constants_.find(key);
     if (it != constants_.end()) return it->second;
     Storage storage;
-    const bool is_narrow = preparation < 0 && type.dtype != value->type().dtype;
+    const bool is_narrow = prepacking < 0 && type.dtype != value->type().dtype;
     storage.constant = is_narrow ? Narrowed(*value->constant(), type.dtype) : *value->constant();
-    storage.preparation = preparation;
+    storage.prepacking = prepacking;
     storage.bytes = type.num_physical_bytes();
     plan_.storages.push_back(std::move(storage));
     const bool is_named_by_node = value->name().empty() && value->producer() != nullptr;
     const std::string& name = is_named_by_node ? value->producer()->name() : value->name();
-    return constants_[key] = NewTensor(absl::StrCat(name, preparation < 0 ? "" : ".prepacked"), type,
+    return constants_[key] = NewTensor(absl::StrCat(name, prepacking < 0 ? "" : ".prepacked"), type,
                                        static_cast<int>(plan_.storages.size()) - 1);
   }
 
@@ -206,7 +206,7 @@ class Planner {
       return NewArenaTensor(name, TensorType(param.buffer->dtype, Shape(param.buffer->shape)), false);
     }
     if (const KernelCache::Prepared* prepared = cache_.FindPrepared(kernel, name))
-      return ConstantTensor(node.input(prepared->input), prepared->preparation,
+      return ConstantTensor(node.input(prepared->input), prepared->prepacking,
                             TensorType(param.buffer->dtype, Shape(param.buffer->shape)));
     if (param.role == BufferRole::kOutput) return bindings.at(node.output(OutputIndex(name)));
     const Value* input = node.input(InputIndex(name));

@@ -22,9 +22,9 @@ namespace attune {
 // Some memory. Tensors that share a storage are views of one another, or take turns.
 struct Storage {
   int64_t bytes = 0;
-  // Constants: the data, and the kernel that makes of it what lies here, if any (an index into preparations).
+  // Constants: the data, and the kernel that makes of it what lies here, if any (an index into prepackings).
   std::optional<Tensor> constant;
-  int preparation = -1;
+  int prepacking = -1;
   // In the arena: the steps between which it is in use. An input or output is pinned: nobody else uses its
   // bytes.
   int first = 0, last = 0;
@@ -45,6 +45,7 @@ struct PlannedKernel {
   std::string strategy;   // "conv_direct tile_c=4 tile_w=7"
   ChosenBy by = ChosenBy::kModel;
   std::string measured_code;  // KernelChoice::code_digest
+  std::string record;         // KernelChoice::record
   std::string task;           // what it computes: GroupIdentity::key
   std::vector<Primitive> trace;
   LoopNest nest;  // named after what it computes and a digest of the group and its schedule
@@ -68,7 +69,7 @@ struct Step {
 
 struct NetworkPlan {
   std::vector<PlannedKernel> kernels;
-  std::vector<LoopNest> preparations;  // kernels from one constant to what is stored of it
+  std::vector<LoopNest> prepackings;  // kernels from one constant to what is stored of it
   std::vector<Storage> storages;
   std::vector<PlannedTensor> tensors;
   std::vector<std::pair<std::string, int>> inputs, outputs;  // name, tensor

@@ -91,7 +91,7 @@ class Schedule {
   // `stage` reads `buffer` from a copy in another order, a stage named `buffer`.packed: each (axis, block)
   // splits an axis of the buffer into blocks and lanes, with zeros where the last block is not full, and
   // `order` permutes the axes that result. A copy of a constant can be made ahead of time: see
-  // Preparations().
+  // Prepackings().
   absl::Status Pack(const std::string& buffer, const std::string& stage,
                     const std::vector<std::pair<int64_t, int64_t>>& splits,
                     const std::vector<int64_t>& order);
@@ -121,15 +121,15 @@ class Schedule {
   // The loops of a stage, outermost first.
   absl::StatusOr<std::vector<std::string>> Loops(const std::string& stage) const;
 
-  using Preparation = PrepackableStage;
-  std::vector<Preparation> Preparations() const { return PrepackableStages(tree_); }
+  using Prepacking = PrepackableStage;
+  std::vector<Prepacking> Prepackings() const { return PrepackableStages(tree_); }
 
   // The loop nest. Root stages become root statements. The outputs of the stages in `prepared`, all of them
-  // Preparations(), become inputs; inputs that are not read are dropped.
+  // Prepackings(), become inputs; inputs that are not read are dropped.
   absl::StatusOr<LoopNest> Lower(const std::set<std::string>& prepared = {}) const {
     return LowerTree(tree_, prepared);
   }
-  // The loop nest of one of Preparations(): from its input to its output.
+  // The loop nest of one of Prepackings(): from its input to its output.
   absl::StatusOr<LoopNest> LowerPreparation(const std::string& stage) const {
     return LowerPrepacking(tree_, stage);
   }

@@ -270,15 +270,15 @@ TEST(Schedule, OvercomputesLanesThoughItsLoopGoesOverRowsToo) {
 TEST(Schedule, WhatDependsOnOneInputIsAPreparation) {
   Schedule s(MatMulRelu(12, 64, 32));
   ASSERT_TRUE(s.Pack("b", "c", {{1, 16}}, {1, 0, 2}).ok());
-  ASSERT_EQ(s.Preparations().size(), 1);
-  EXPECT_EQ(s.Preparations()[0].stage, "b.packed");
-  EXPECT_EQ(s.Preparations()[0].input, "b");
+  ASSERT_EQ(s.Prepackings().size(), 1);
+  EXPECT_EQ(s.Prepackings()[0].stage, "b.packed");
+  EXPECT_EQ(s.Prepackings()[0].input, "b");
   const auto nest = s.Lower({"b.packed"});
   ASSERT_TRUE(nest.ok()) << nest.status();
   EXPECT_THAT(Print(*nest), HasSubstr("in b.packed: f32[4,32,16] global"));
-  const auto preparation = s.LowerPreparation("b.packed");
-  ASSERT_TRUE(preparation.ok()) << preparation.status();
-  EXPECT_THAT(Print(*preparation), HasSubstr("(in b: f32[32,64] global, out b.packed: f32[4,32,16] global)"));
+  const auto prepacking = s.LowerPreparation("b.packed");
+  ASSERT_TRUE(prepacking.ok()) << prepacking.status();
+  EXPECT_THAT(Print(*prepacking), HasSubstr("(in b: f32[32,64] global, out b.packed: f32[4,32,16] global)"));
 
   ComputeDef halves = MatMulRelu(12, 64, 32);
   const Buffer b = halves.params[1].buffer, both = MakeBuffer("both", DType::kF32, {2, 32, 64});
@@ -290,7 +290,7 @@ TEST(Schedule, WhatDependsOnOneInputIsAPreparation) {
     copy.value = Load(b, {copy.axes[1].var, copy.axes[2].var});
     halves.stages.insert(halves.stages.begin(), copy);
   }
-  EXPECT_TRUE(Schedule(halves).Preparations().empty());
+  EXPECT_TRUE(Schedule(halves).Prepackings().empty());
 }
 
 }  // namespace

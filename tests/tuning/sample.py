@@ -2,7 +2,8 @@
 from tuning import cases, lab
 from tuning.cases import DeployCase, Plan, RecallCase
 
-STAGES = {"prepare": 0.5, "select": 0.5, "build": 4.0, "measure": 20.0, "update": 1.0, "finalize": 14.0}
+STAGES = {"prepare": 0.25, "calibrate": 0.25, "select": 0.5, "build": 4.0, "check": 5.0, "time": 15.0, "learn": 1.0,
+          "confirm_build": 1.0, "confirm_time": 13.0, "finish": 0.0}
 
 
 def report_of(ms, trials=40, is_search=False):

@@ -29,6 +29,18 @@ def remove_database(path):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
+# The parts of a run that the pages show, and the tuner's stages that each stands for, by their names or the beginnings
+# of these.
+PARTS = {"prepare": ("prepare", "calibrate"), "select": ("select",), "build": ("build",), "measure": ("check", "time"),
+         "update": ("learn",), "finalize": ("confirm_", "compare_", "layout_", "network_", "finish")}
+
+
+def part_seconds(stage_seconds):
+    """{part: seconds} of {stage: seconds}."""
+    return {part: sum(seconds for stage, seconds in stage_seconds.items() if stage.startswith(stages))
+            for part, stages in PARTS.items()}
+
+
 def summary(report):
     """What is kept of the tuner's report."""
     tasks = report["tasks"]
@@ -43,7 +55,7 @@ def summary(report):
         "tuned_ms": report["tuned_ms"],
         "curve": [[point["seconds"], point["trials"], point["ms"]] for point in report["curve"]],
         "ranks": [[point["trials"], point["correlation"]] for point in report["rank_correlation"]],
-        "stage_seconds": report["stage_seconds"],
+        "stage_seconds": part_seconds(report["stage_seconds"]),
     }
 
 

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/log.h"
 #include "base/process/worker.h"
 #include "base/status.h"
 
@@ -152,6 +153,7 @@ absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Start(const std::s
   worker->pid_ = fork();
   if (worker->pid_ == 0) launch.Execute();
   if (worker->pid_ < 0) return SystemError("fork");
+  Log(LogLevel::kDebug, "worker started", "kind", kind, "pid", worker->pid_, "id", worker->id_);
   return worker;
 }
 
@@ -213,6 +215,7 @@ ProcessEnd WorkerProcess::Stop(double grace_seconds) {
     if (printed.find(words) != std::string::npos) end.cause = ProcessEnd::Cause::kOutOfMemory;
   }
   if (!printed.empty()) absl::StrAppend(&end.reason, "; it printed: ", printed);
+  Log(LogLevel::kDebug, "worker ended", "id", id_, "how", end.reason);
   return end;
 }
 

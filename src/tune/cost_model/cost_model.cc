@@ -125,8 +125,7 @@ absl::StatusOr<Booster> MakeBooster(DMatrixHandle data, const BoostedTreesOption
 // XGBoost learns; what it has learned is then ours, and predicting needs no XGBoost.
 class BoostedTrees : public CostModel {
  public:
-  BoostedTrees(const BoostedTreesOptions& options, std::shared_ptr<const TreeEnsemble> trees)
-      : options_(options), trees_(std::move(trees)) {}
+  explicit BoostedTrees(const BoostedTreesOptions& options) : options_(options), trees_(options.base) {}
 
   absl::Status Update(std::span<const TaskSamples> tasks) override {
     ASSIGN_OR_RETURN(const Table table, TableOf(tasks, columns(), options_.base.get()));
@@ -182,26 +181,14 @@ class BoostedTrees : public CostModel {
   std::shared_ptr<const TreeEnsemble> trees_;  // the base's and the learned ones; null: not trained
 };
 
-// A base of other features would read beyond the vectors.
-std::unique_ptr<CostModel> Make(const BoostedTreesOptions& options,
-                                std::shared_ptr<const TreeEnsemble> trees) {
-  if (options.base != nullptr && (options.base->num_features() != options.num_features ||
-                                  options.base->feature_version() != options.feature_version))
-    Fatal("the base of a cost model is of other features");
-  return std::make_unique<BoostedTrees>(options, std::move(trees));
-}
-
 }  // namespace
 
 std::unique_ptr<CostModel> MakeBoostedTrees(const BoostedTreesOptions& options) {
-  return Make(options, options.base);
-}
-
-absl::StatusOr<std::unique_ptr<CostModel>> LoadBoostedTrees(std::string_view bytes,
-                                                            const BoostedTreesOptions& options) {
-  ASSIGN_OR_RETURN(TreeEnsemble trees,
-                   TreeEnsemble::Parse(bytes, options.num_features, options.feature_version));
-  return Make(options, std::make_shared<const TreeEnsemble>(std::move(trees)));
+  // A base of other features would read beyond the vectors.
+  if (options.base != nullptr && (options.base->num_features() != options.num_features ||
+                                  options.base->feature_version() != options.feature_version))
+    Fatal("the base of a cost model is of other features");
+  return std::make_unique<BoostedTrees>(options);
 }
 
 }  // namespace attune

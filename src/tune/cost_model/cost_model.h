@@ -71,13 +71,6 @@ struct BoostedTreesOptions {
 // chosen by.
 std::unique_ptr<CostModel> MakeBoostedTrees(const BoostedTreesOptions& options = {});
 
-// A model that predicts exactly what the one that Serialize() wrote did. `options` count for updates, which
-// do not build on this one but on the base that `options` may have: to build on this one, let
-// TreeEnsemble::Parse() make a base of its text. Safe on any bytes, whoever wrote them: a model is data and
-// can do no more than predict badly, and slowly if it is long. Fails where TreeEnsemble::Parse() does.
-absl::StatusOr<std::unique_ptr<CostModel>> LoadBoostedTrees(std::string_view bytes,
-                                                            const BoostedTreesOptions& options = {});
-
 }  // namespace attune
 
 #endif  // ATTUNE_TUNE_COST_MODEL_COST_MODEL_H_

@@ -143,7 +143,7 @@ void AddLevel(const NestAnalysis& nest, const Level& level, const Target& target
 struct Tile {
   double contiguous = 0, uniform = 0, irregular = 0, stored = 0;  // instructions
   double multiply_adds = 0, arithmetic = 0, transcendental = 0, statements = 0;
-  double aliased = 0;  // loads a multiple of a page apart, which share sets of the first-level cache
+  double aliased = 0;  // loads a multiple of a page apart, which share sets of L1
 };
 
 Tile TileOf(const NestAnalysis& nest, const NestStatement& s, const Level& level) {

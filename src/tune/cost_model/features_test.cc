@@ -128,7 +128,7 @@ std::vector<LoopNest> NestsOf(const Graph& region, const Target& target, int cou
       auto group = ScheduleBy(strategy, *AnalyzeGroup(region, "group"), config, target);
       if (group.ok()) {
         std::set<std::string> prepared;
-        for (const auto& [stage, input] : group->schedule.Preparations()) prepared.insert(stage);
+        for (const auto& [stage, input] : group->schedule.Prepackings()) prepared.insert(stage);
         auto nest = group->schedule.Lower(prepared);
         if (nest.ok() && VerifyLoopNest(*nest).ok()) {
           nests.push_back(*std::move(nest));

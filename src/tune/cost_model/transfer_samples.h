@@ -1,4 +1,4 @@
-// What records teach a cost model.
+// What a cost model learns from records: transfer samples.
 #ifndef ATTUNE_TUNE_COST_MODEL_TRANSFER_SAMPLES_H_
 #define ATTUNE_TUNE_COST_MODEL_TRANSFER_SAMPLES_H_
 

@@ -37,7 +37,7 @@ std::string Headline(const TuningSummary& s) {
                       s.elapsed_seconds / 60, Escaped(s.search), Escaped(s.run));
   if (s.untuned_seconds > 0 && s.tuned_seconds > 0) {
     absl::StrAppendFormat(&text,
-                          "<p class='big'>One inference, measured in turns: <b>%.3f ms</b> untuned, <b>%.3f "
+                          "<p class='big'>One inference, interleaved: <b>%.3f ms</b> untuned, <b>%.3f "
                           "ms</b> tuned, %s.</p>",
                           1e3 * s.untuned_seconds, 1e3 * s.tuned_seconds,
                           Ratio(s.untuned_seconds, s.tuned_seconds));

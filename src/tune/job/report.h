@@ -17,6 +17,7 @@ struct TaskSummary {
   // Of one execution, in seconds; 0: not measured.
   double default_seconds = 0, best_seconds = 0, bound_seconds = 0;
   std::string default_config, best_config;  // "conv_direct tile_c=2 tile_w=14"
+  bool is_untuned() const { return best_config.empty() || best_config == default_config; }
   int64_t trials = 0, failed = 0;
   int64_t transferred = 0;  // records of earlier runs that counted as trials
   // Seconds of one inference that the next batch of trials may save; infinite where nothing is known.
@@ -39,7 +40,7 @@ struct RankPoint {
 struct TuningSummary {
   std::string model, device, run, search;
   int threads = 1;
-  // Of one inference, measured in turns, in seconds; 0: not measured.
+  // Of one inference, interleaved, in seconds; 0: not measured.
   double untuned_seconds = 0, tuned_seconds = 0;
   double peak_gflops = 0;  // of the device, on so many threads; 0: not measured
   double elapsed_seconds = 0;

@@ -70,7 +70,8 @@ class TaskTuning {
   void Add(const Candidate& candidate, const Measurement& measurement, const Blob& kernel,
            const std::string& code_digest);
   void AddFailure(const Candidate& candidate);
-  // The time of a candidate that was measured again, and whether it is sure to be faster than the default.
+  // The time of a candidate that was measured again, and whether it is significantly faster than the
+  // default.
   // The digest of its code is empty where there is none.
   void Confirm(const Candidate& candidate, double seconds, bool is_faster, const std::string& code_digest);
   // After a batch of trials: tells the search strategy and the budget.

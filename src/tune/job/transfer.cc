@@ -13,8 +13,8 @@
 namespace attune {
 namespace {
 
-// Tasks that are further from each other teach nothing. Of others, so many teach the cost model, each by so
-// many of its last records, and so many have their best tried.
+// Tasks that are further from each other say nothing about one another. The cost model learns from so many of
+// the others, from so many of the last records of each; the best configs of so many are tried.
 constexpr double kFarthest = 8;
 constexpr size_t kMostTasks = 24, kMostRecords = 128, kMostHints = 6;
 

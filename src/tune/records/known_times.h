@@ -1,10 +1,10 @@
 // Which of the times that are known of a task is to be believed.
 //
-// Problem: of many candidates that are measured once, the fastest was lucky. The processor's clock is another
-// one on another day, so that times of two runs do not compare. What was right may be found to crash. Idea: a
-// run measures what it found best again, and confirms it; only the best that it confirmed speaks for it,
-// since within a run times do compare. A later run that has measured the same, and has confirmed what it
-// found best itself, has the last word on it.
+// Problem: of many candidates that are measured once, the fastest owes its time in part to selection bias.
+// The processor's clock is another one on another day, so that times of two runs do not compare. What was
+// right may be found to crash. Idea: a run measures what it found best again, and confirms it; only the best
+// that it confirmed speaks for it, since within a run times do compare. A later run that has measured the
+// same, and has confirmed what it found best itself, has the last word on it.
 #ifndef ATTUNE_TUNE_RECORDS_KNOWN_TIMES_H_
 #define ATTUNE_TUNE_RECORDS_KNOWN_TIMES_H_
 

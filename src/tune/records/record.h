@@ -31,8 +31,8 @@ inline constexpr size_t kMaxJsonBytes = 16 << 10;  // of a run's options, and of
 // The numbers of a config by name: lower/strategy.h's Config.
 using RecordConfig = std::map<std::string, int64_t>;
 
-// Record::search of what was measured again at the end of a run: a config that is surely faster than the
-// default, or the default. All others may have been lucky.
+// Record::search of what was measured again at the end of a run: a config that is significantly faster
+// than the default, or the default. The times of all others may owe something to selection bias.
 inline constexpr std::string_view kConfirmation = "confirm";
 
 struct Record {

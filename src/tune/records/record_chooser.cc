@@ -21,21 +21,27 @@ StrategyVersions CurrentStrategyVersions() {
 // thousands.
 class RecordChooser::Neighbours {
  public:
+  struct Similar {
+    Candidate candidate;
+    std::string record;  // its digest
+  };
+
   void Add(const Record& record) {
-    records_.try_emplace(record.task, Candidate{record.strategy, record.config});
+    records_.try_emplace(record.task,
+                         Similar{Candidate{record.strategy, record.config}, RecordDigest(record)});
   }
 
-  // The nearest one's candidate.
-  const Candidate* Nearest(const Workload& workload) {
+  // What is known of the nearest one; null where none is near.
+  const Similar* Nearest(const Workload& workload) {
     std::call_once(read_, [this] { Read(); });
     const TaskShape shape = ShapeOfTask(workload);
     double nearest = kNear;
-    const Candidate* found = nullptr;
-    for (const auto& [other, candidate] : shapes_) {
+    const Similar* found = nullptr;
+    for (const auto& [other, similar] : shapes_) {
       const double distance = TaskDistance(shape, other);
       if (distance >= nearest) continue;
       nearest = distance;
-      found = candidate;
+      found = similar;
     }
     return found;
   }
@@ -45,19 +51,19 @@ class RecordChooser::Neighbours {
   static constexpr double kNear = 1;
 
   void Read() {
-    for (const auto& [text, candidate] : records_) {
+    for (const auto& [text, similar] : records_) {
       absl::StatusOr<TaskShape> shape = ShapeOfTask(text);
-      if (shape.ok()) shapes_.emplace_back(*std::move(shape), &candidate);
+      if (shape.ok()) shapes_.emplace_back(*std::move(shape), &similar);
     }
   }
 
-  std::map<std::string, Candidate> records_;
+  std::map<std::string, Similar> records_;
   std::once_flag read_;
-  std::vector<std::pair<TaskShape, const Candidate*>> shapes_;
+  std::vector<std::pair<TaskShape, const Similar*>> shapes_;
 };
 
 RecordChooser::RecordChooser(std::map<std::string, Candidate> best) {
-  for (auto& [task, candidate] : best) best_[task] = {std::move(candidate), "", 0};
+  for (auto& [task, candidate] : best) best_[task] = {std::move(candidate), "", "", 0};
 }
 RecordChooser::~RecordChooser() = default;
 RecordChooser::RecordChooser(RecordChooser&&) noexcept = default;
@@ -76,7 +82,9 @@ absl::StatusOr<RecordChooser> RecordChooser::Load(RecordDatabase& database, cons
       const bool is_confirmed = is_own && record.search == kConfirmation;
       const double seconds = is_confirmed && cache == CacheMode::kNetwork ? record.timing.seconds : 0;
       (is_own ? best : by_others)
-          .try_emplace(record.task, Known{{record.strategy, record.config}, record.code_digest, seconds});
+          .try_emplace(
+              record.task,
+              Known{{record.strategy, record.config}, record.code_digest, RecordDigest(record), seconds});
       if (is_confirmed) neighbours->Add(record);
     }
   }
@@ -102,15 +110,17 @@ absl::StatusOr<KernelChoice> RecordChooser::Choose(const Workload& workload, con
         !ScheduleBy(*strategy, workload, candidate.config, target).ok()) {
       return ChooseAnalytically(workload, target);
     }
-    return KernelChoice{strategy, candidate.config, ChosenBy::kRecords, it->second.code_digest};
+    return KernelChoice{strategy, candidate.config, ChosenBy::kRecords, it->second.code_digest,
+                        it->second.record};
   }
-  const Candidate* similar = neighbours_ == nullptr ? nullptr : neighbours_->Nearest(workload);
+  const Neighbours::Similar* similar = neighbours_ == nullptr ? nullptr : neighbours_->Nearest(workload);
   if (similar == nullptr) return ChooseAnalytically(workload, target);
   ASSIGN_OR_RETURN(const TuningTask parsed, ParseTask(task));
   ASSIGN_OR_RETURN(ConfigSpace space, ConfigSpace::Create(parsed, target));
-  const std::optional<Candidate> moved = space.Nearest(*similar);
+  const std::optional<Candidate> moved = space.Nearest(similar->candidate);
   if (!moved.has_value()) return ChooseAnalytically(workload, target);
-  return KernelChoice{FindStrategy(moved->strategy), moved->config, ChosenBy::kSimilarRecords};
+  return KernelChoice{FindStrategy(moved->strategy), moved->config, ChosenBy::kSimilarRecords, "",
+                      similar->record};
 }
 
 }  // namespace attune

@@ -40,6 +40,7 @@ class RecordChooser final : public KernelChooser {
   struct Known {
     Candidate candidate;
     std::string code_digest;  // empty: unknown
+    std::string record;       // its digest; empty: it is on no record
     double seconds = 0;       // within a network; 0: unknown
   };
   std::map<std::string, Known> best_;  // by task

@@ -68,6 +68,9 @@ TEST(RecordChooserTest, PrefersRecordsByAsManyThreads) {
     const KernelChoice choice = Choose(*chooser, task);
     EXPECT_EQ(choice.config.at("tile_w"), tile_w);
     EXPECT_EQ(choice.code_digest, "0123abcd");
+    const auto records = (*database)->Records({.threads = threads});
+    ASSERT_TRUE(records.ok()) << records.status();
+    EXPECT_EQ(choice.record, RecordDigest(records->front()));
   }
   const auto elsewhere = RecordChooser::Load(**database, "another-device", 1);
   ASSERT_TRUE(elsewhere.ok()) << elsewhere.status();

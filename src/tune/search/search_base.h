@@ -78,7 +78,7 @@ class RememberedScores {
  public:
   explicit RememberedScores(const ScoreFunction& score) : score_(score) {}
 
-  // -infinity where a score is no number.
+  // -infinity where a score is NaN.
   std::vector<float> operator()(std::span<const Candidate> candidates);
   const std::unordered_map<Candidate, float, CandidateHash>& all() const { return scores_; }
 

@@ -25,8 +25,8 @@ std::vector<KernelParam> DescribeParams(const LoopNest& nest, const GroupKernel&
       described.index = OutputIndex(name);
     } else {
       described.index = -1;
-      for (size_t i = 0; i < kernel.preparations.size(); ++i) {
-        if (kernel.preparations[i].param == name) described.index = static_cast<int>(i);
+      for (size_t i = 0; i < kernel.prepackings.size(); ++i) {
+        if (kernel.prepackings[i].param == name) described.index = static_cast<int>(i);
       }
       described.kind = described.index < 0 ? ParamKind::kInput : ParamKind::kPrepacked;
       if (described.index < 0) described.index = InputIndex(name);
@@ -47,7 +47,7 @@ absl::StatusOr<KernelCode> LinkKernel(const CompiledKernel& compiled) {
 }
 
 // As compile/weights.cc runs them: from one buffer to another, in one call.
-absl::StatusOr<KernelCode> BuildPrepacking(const GroupKernel::Preparation& prepacking, const Target& target) {
+absl::StatusOr<KernelCode> BuildPrepacking(const GroupKernel::Prepacking& prepacking, const Target& target) {
   ASSIGN_OR_RETURN(const std::vector<CompiledKernel> compiled,
                    CompileKernels({{&prepacking.nest, {}}}, target, 1));
   ASSIGN_OR_RETURN(KernelCode code, LinkKernel(compiled[0]));
@@ -92,7 +92,7 @@ absl::StatusOr<BuiltKernel> BuildCandidate(const TuningTask& task, const Candida
   kernel.code.params = DescribeParams(lowered.nest, lowered);
   kernel.num_dims = static_cast<int>(SymbolsOf(*task.region).size());
   kernel.spreads_rounding = FindStrategy(candidate.strategy)->spreads_rounding;
-  for (const GroupKernel::Preparation& prepacking : lowered.preparations) {
+  for (const GroupKernel::Prepacking& prepacking : lowered.prepackings) {
     ASSIGN_OR_RETURN(kernel.prepackings.emplace_back(), BuildPrepacking(prepacking, target));
   }
   if (hooks.linked) hooks.linked(candidate, kernel);

@@ -56,7 +56,7 @@ TEST(BuildCandidate, IsTheObjectThatIsDeployed) {
     const auto built = BuildCandidate(task, DefaultCandidate(task), target);
     ASSERT_TRUE(built.ok()) << built.status();
     EXPECT_EQ(built->code_digest, Sha256Hex((*compiled)[0].object));
-    EXPECT_EQ(built->prepackings.size(), plan.preparations.size());
+    EXPECT_EQ(built->prepackings.size(), plan.prepackings.size());
     EXPECT_EQ(built->code.params.size(), planned.nest.params.size());
   }
 }

@@ -72,7 +72,7 @@ struct Evaluated {
 
 absl::StatusOr<Evaluated> EvaluateTask(const Graph& region) {
   absl::Status status;
-  std::optional<Evaluated> odd;  // evaluates, to what is no number
+  std::optional<Evaluated> odd;  // evaluates, to NaN for the most part
   for (const Filling& filling : kFillings) {
     Random random(7);
     Evaluated evaluated;

@@ -17,7 +17,7 @@ constexpr int kAttempts = 200;
 
 // A tile may use all registers, and spill a little where operands are read from memory anyway.
 constexpr int64_t kSpilledVectors = 4;
-// More takes seconds to compile, and runs from beyond the first-level cache.
+// More takes seconds to compile, and runs from beyond L1.
 constexpr int64_t kMaxStatements = 4096;
 constexpr int64_t kMaxScratchBytes = int64_t{64} << 20;
 
@@ -93,7 +93,7 @@ absl::StatusOr<LoopNest> ConfigSpace::Lower(const Candidate& candidate) const {
   ASSIGN_OR_RETURN(const ScheduledGroup group,
                    ScheduleBy(*space->strategy, workload_, candidate.config, target_));
   std::set<std::string> prepared;
-  for (const auto& [stage, input] : group.schedule.Preparations()) {
+  for (const auto& [stage, input] : group.schedule.Prepackings()) {
     if (task_->constant_inputs.contains(InputIndex(input))) prepared.insert(stage);
   }
   return group.schedule.Lower(prepared);

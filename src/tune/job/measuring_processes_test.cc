@@ -1,0 +1,99 @@
+// What is left of the processes that build and measure.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tune/task/faults_for_test.h"
+#include "tune/task/service_for_test.h"
+#include "tune/task/tasks_for_test.h"
+
+namespace attune {
+namespace {
+
+// The processes that `pid` and their like have started, found while they run.
+std::vector<pid_t> Descendants(pid_t pid) {
+  std::vector<pid_t> found;
+  std::error_code error;
+  const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
+  for (const auto& task : std::filesystem::directory_iterator(tasks, error)) {
+    std::ifstream children(task.path() / "children");
+    for (pid_t child; children >> child;) {
+      found.push_back(child);
+      for (const pid_t further : Descendants(child)) found.push_back(further);
+    }
+  }
+  return found;
+}
+
+// Whether the process is there and no zombie, for which whoever adopted it may not have waited.
+bool IsRunning(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string number, name, state;
+  return (file >> number >> name >> state) && state != "Z";
+}
+
+TEST(LocalService, NothingOutlivesATunerThatIsKilled) {
+  const pid_t tuner = fork();
+  if (tuner == 0) {
+    LocalBuilderOptions builder_options = BuilderOptionsOfTest();
+    builder_options.seconds_limit = 60;
+    LocalBuilder builder(builder_options), other(builder_options);
+    MeasurerOfTest measurer;
+    const TuningTask task = MakeTask(kReluTask);
+    const auto endless =
+        std::find_if(KernelFaults().begin(), KernelFaults().end(),
+                     [](const KernelFault& fault) { return fault.name == "an endless loop"; });
+    const BuildResult built =
+        BuildOne(builder, task, WithFault(DefaultCandidate(task), endless - KernelFaults().begin()));
+    std::thread([&] { BuildOne(other, task, WithFault(DefaultCandidate(task), kHang)); }).detach();
+    MeasureOptions options = QuickOptions();
+    options.execution_seconds_limit = 60;
+    measurer.Measure(task, built.kernel, options);
+    _exit(0);
+  }
+  constexpr size_t kProcesses = 4;  // two builders, a measuring process and its kernel
+  std::vector<pid_t> workers;
+  for (int i = 0; i < 1000 && workers.size() < kProcesses; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    workers = Descendants(tuner);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until the kernel is what runs there
+  kill(tuner, SIGKILL);
+  waitpid(tuner, nullptr, 0);
+  ASSERT_EQ(workers.size(), kProcesses);
+  const auto any_is_running = [&] { return std::any_of(workers.begin(), workers.end(), IsRunning); };
+  for (int i = 0; i < 1000 && any_is_running(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_FALSE(any_is_running());
+}
+
+TEST(LocalService, LeavesNoProcessesAndNoFiles) {
+  const auto files = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                         std::filesystem::directory_iterator());
+  };
+  const auto before = files();
+  {
+    LocalBuilder builder(BuilderOptionsOfTest());
+    MeasurerOfTest measurer;
+    for (const char* text : {kReluTask, kSoftmaxTask}) {
+      const TuningTask task = MakeTask(text);
+      const BuildResult built = BuildOne(builder, task, DefaultCandidate(task));
+      EXPECT_EQ(measurer.Measure(task, built.kernel, QuickOptions()).outcome, TrialOutcome::kOk);
+    }
+  }
+  EXPECT_EQ(files(), before);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+}
+
+}  // namespace
+}  // namespace attune
