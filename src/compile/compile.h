@@ -32,7 +32,8 @@ struct CompileOptions {
   int jobs = 1;  // threads that compile kernels
   // Who decides how kernels are scheduled; outlives the call. Null: the strategies' cost models.
   const KernelChooser* chooser = nullptr;
-  // The layouts of one graph's feature maps, for one target. Without them, ChooseLayoutOverrides() decides.
+  // The classes of feature maps that get another layout than is predicted to be best, for one graph and one
+  // target. Without them, ChooseLayoutOverrides() decides, by what the chooser has measured.
   std::optional<LayoutOverrides> layout_overrides;
   // Whether constants are compressed in the file, without loss, where that makes it smaller: it then takes
   // longer to load, and the loaded weights are memory of the process's own. Kernels are the same.
@@ -59,8 +60,9 @@ struct CompileReport {
 absl::StatusOr<NetworkPlan> ArrangeAndPlan(Graph& graph, const CompileOptions& options);
 
 // Plans `graphs`, generates their code and prepacks their weights. They are graphs of fused groups and one
-// network, each at other input shapes. The bytes of the artifact's file depend on the graphs, and on targets,
-// compression and provenance in the options, alone.
+// network, each at other input shapes. The bytes of the artifact's file depend on the graphs and the options
+// alone, not on `jobs`, `dump_folder` and `control` among them. Measured times enter by the chooser and the
+// layout overrides, and in no other way.
 // Errors: Unimplemented with a line "NS …" for each operator that has no code; Cancelled; internal otherwise.
 absl::StatusOr<std::string> Compile(const std::vector<const Graph*>& graphs, const CompileOptions& options,
                                     CompileReport* report = nullptr);

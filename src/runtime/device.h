@@ -1,5 +1,7 @@
-// What a session needs of the machine it runs on. The processor is the only device so far; the interface is
-// what a session uses and no more, so that a GPU is one more implementation of it.
+// What executes compiled kernels, for sessions and for those who measure kernels: memory, code, and streams
+// of launches. The processor is the only one so far; the interface is what its users need and no more, so
+// that a GPU is one more implementation of it. Machines as data, other than this one too, are in
+// device/device.h.
 #ifndef ATTUNE_RUNTIME_DEVICE_H_
 #define ATTUNE_RUNTIME_DEVICE_H_
 
