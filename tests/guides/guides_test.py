@@ -1,0 +1,125 @@
+"""Guides, decisions and the architecture name what is in the tree, and count files right.
+
+In text, a name in backticks that looks like a file (`src/opt/rule.h`, `rule.h`) or a folder (`src/opt/`) is one of the
+tree: relative to the root, to src/, or for a file to whatever folder has it. `<…>` is a placeholder: `<name>.cc` is a
+file that the reader writes, whose folder exists. `*` stands for at least one.
+A sentence with "N files without tests: " names N files after that.
+"""
+import pathlib
+import re
+import unittest
+
+from program import ROOT
+
+PAGES = [ROOT / "docs/architecture.md", *sorted(ROOT.glob("docs/guides/*.md")), *sorted(ROOT.glob("docs/decisions/*.md"))]
+FOLDERS = ("src", "tests", "tools", "include", "docs", "benchmarks", "cmake")
+
+# What names of files of this tree end in. Models, records and what programs write have other names.
+SUFFIXES = ("h", "cc", "inc", "py", "md", "proto", "fbs", "in", "sh")
+FILE = re.compile(rf"(?:[\w<>*.-]+/)*[\w<>*.-]+\.(?:{'|'.join(SUFFIXES)})|(?:[\w<>*.-]+/)*CMakeLists\.txt")
+FOLDER = re.compile(rf"(?:{'|'.join(FOLDERS)})/(?:[\w<>.-]+/)*")
+
+NUMBERS = "two three four five six seven eight nine ten eleven twelve thirteen fourteen".split()
+COUNT = re.compile(r"\b(\w+) files\s+without\s+tests:\s+(.*?)\.(?=\s|$)", re.DOTALL)
+
+
+def text_of(page):
+    """Without examples."""
+    return re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+def names(text):
+    """Each name in backticks, which may go on in the next line."""
+    return [re.sub(r"\s+", " ", name) for name in re.findall(r"`([^`]+)`", text)]
+
+
+def tree():
+    """Paths of all files, relative to the root."""
+    roots = [ROOT / folder for folder in FOLDERS]
+    return {str(path.relative_to(ROOT)) for root in roots for path in root.rglob("*") if path.is_file()} | {
+        path.name for path in ROOT.iterdir() if path.is_file()}
+
+
+def pattern(name):
+    """Of the paths that the name may mean; placeholders have been dealt with."""
+    return re.compile(r"(?:.*/)?" + re.escape(name).replace(r"\*", "[^/]*"))
+
+
+def is_file_of(name, files):
+    """Whether the tree has it: from the root or from src/, or, of a name alone, anywhere. Of a file that the reader
+    writes, its folder."""
+    folder, _, last = name.rpartition("/")
+    if "<" in folder:
+        return is_folder(folder + "/")
+    if "<" in last:
+        return not folder or is_folder(folder + "/")
+    if not folder:
+        return any(pattern(last).fullmatch(path) for path in files)
+    exact = re.compile("(?:src/|include/)?" + re.escape(name).replace(r"\*", "[^/]*"))
+    return any(exact.fullmatch(path) for path in files)
+
+
+def is_folder(name):
+    """Placeholders stand for folders that the reader makes."""
+    known = name.split("<")[0]
+    return (ROOT / known).is_dir() or (ROOT / "src" / known).is_dir()
+
+
+def missing(text, files):
+    """The names in the text that the tree does not have."""
+    for name in names(text):
+        if FILE.fullmatch(name) and not is_file_of(name, files) or FOLDER.fullmatch(name) and not is_folder(name):
+            yield name
+
+
+def broken_links(page, text):
+    for target in re.findall(r"\]\(([^)#\s]+)", text):
+        if "://" not in target and not (page.parent / target).exists():
+            yield target
+
+
+def counts(text):
+    """(the number that is stated, the files that are named) of each statement."""
+    for number, rest in COUNT.findall(text):
+        number = number.lower()
+        stated = NUMBERS.index(number) + 2 if number in NUMBERS else int(number)
+        yield stated, [name for name in names(rest) if FILE.fullmatch(name)]
+
+
+class Guides(unittest.TestCase):
+    def setUp(self):
+        self.files = tree()
+
+    def test_names_are_in_the_tree(self):
+        found = [f"{page.relative_to(ROOT)}: {name}" for page in PAGES for name in missing(text_of(page), self.files)]
+        self.assertEqual(found, [])
+
+    def test_links_lead_somewhere(self):
+        found = [f"{page.relative_to(ROOT)}: {target}" for page in PAGES for target in broken_links(page, text_of(page))]
+        self.assertEqual(found, [])
+
+    def test_counts_of_files_are_true(self):
+        for page in PAGES:
+            for stated, named in counts(text_of(page)):
+                self.assertEqual(stated, len(named), f"{page.relative_to(ROOT)}: {named}")
+                self.assertEqual(len(named), len(set(named)), f"{page.relative_to(ROOT)}: {named}")
+
+    def test_guides_count(self):
+        for guide in ("operator", "pass", "strategy", "target"):
+            page = next(page for page in PAGES if page.name in (f"add-a-{guide}.md", f"add-an-{guide}.md"))
+            self.assertTrue(list(counts(text_of(page))), page.name)
+
+    def test_what_is_wrong_is_found(self):
+        text = ("`src/graph/op_table.inc`, `graph/op.h`, `op.h`, `src/opt/<name>.cc`, `src/import/<format>/`, "
+                "`src/op*.cc`, `model.atn`, `src/grap/op.h`, `none.h`, `lower/op.h`, `src/grap/<name>.cc`, "
+                "`src/nothing/`, `no*such.cc`")
+        self.assertEqual(list(missing(text, self.files)), ["src/op*.cc", "src/grap/op.h", "none.h", "lower/op.h",
+                                                           "src/grap/<name>.cc", "src/nothing/", "no*such.cc"])
+        self.assertEqual(list(counts("Three files without tests: `a.h`, a row in\n`b.cc` and `c`. `d.h`")),
+                         [(3, ["a.h", "b.cc"])])
+        self.assertEqual(list(broken_links(PAGES[0], "[a](guides/tuning.md#x), [b](guides/none.md)")),
+                         ["guides/none.md"])
+
+
+if __name__ == "__main__":
+    unittest.main()
