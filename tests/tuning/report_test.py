@@ -191,7 +191,7 @@ class Page(unittest.TestCase):
                 "| 1.020× (0.990 to 1.050)",
                 "| geometric mean, 2 |  |  |  | **1.250×** (1.200 to 1.300) |",
                 "On 1 thread the interval of the gain is above 1 for 2 of 2 networks, and below 1 for 0. "
-                "At least half of the gap is closed on 2 of 2 networks that surely have one.",
+                "At least half of the gap is closed on 2 of 2 networks that have a significant one.",
                 "tuning comes there sooner on 0 of 2 networks",
                 "that the network has itself, from 8 random candidates of each other task of 3 networks, on 1 and 2 "
                 "threads. *Near the end*",

@@ -99,7 +99,7 @@ def kernels(results, cases, charts):
         return []
     parts = ["## Where the time goes",
              """A kernel's roofline is the longer of two times: its operations at the processor's measured peak, with
-operands from the first-level cache ([why](../decisions/peaks.md)), and its bytes at the measured bandwidth of where they
+operands from L1 ([why](../decisions/peaks.md)), and its bytes at the measured bandwidth of where they
 lie, which is memory, or a cache for a kernel that moves them faster than memory can. The longer one is what it is bound
 by. Operations are counted as the operator defines them, so that an algorithm that needs fewer, as Winograd's
 convolution, stands above the roof; a function such as exp counts as what its approximation adds and multiplies. Bytes

@@ -37,9 +37,9 @@ def machines(documents):
 
 METHOD = """Every run has a database of its own, and goes on until its trials are spent or nothing more is hoped for.
 Two numbers say what it gained. *The kernels* are the sum of the best kernels that a run knows, of which each was
-measured by itself, in turns with the untuned one: it is known after each batch. Among many candidates some are measured
+measured by itself, interleaved with its baseline: it is known after each batch. Among many candidates some are measured
 faster than they are, so the best are measured once more at the end, and no curve shows more. *The network* is
-measured as a whole, at the end, in turns with the untuned one. Intervals hold the mean over the seeds with a
+measured as a whole, at the end, interleaved with the untuned one. Intervals hold the mean over the seeds with a
 confidence of 95 %, where it scatters normally (Student's distribution). With one seed there are none, and nothing is
 claimed. All computes in float32."""
 
@@ -100,7 +100,7 @@ def strategies(results, entries):
 within a few percent of them, and which one is better is not seen. So here strategies search alone (`--no-defaults`):
 the defaults are neither given to them nor counted, and say only what they are compared with. Annealing asks a cost
 model that learns from the run alone; the one that the program brings with it has learned from these networks and would
-help it unduly. Nothing is confirmed, so luck counts, for all alike. What is *of random search's* speed compares runs
+help it unduly. Nothing is confirmed, so there is selection bias, in all alike. *Of random search's* speed compares runs
 from the same seed, which were made one after the other: a machine that is slower for an hour is so for both.""",
             comparison(entries, "annealing", "random"), markdown(rows)]
 
@@ -263,10 +263,10 @@ def deployment(results, entries):
     return [f"""Tuned with the options that the program has by itself, and its cost model. The artifacts take turns,
 each in a process of its own, until the gains are known within {100 * NARROW:.0f} % or they have had {MOST_ROUNDS} turns
 each ({ROUNDS} with `--short`). A gain is the median of the rounds' ratios, with an interval of {100 * CONFIDENCE:.0f} %
-that assumes nothing of their distribution. What is *beyond the rooflines* is the share of the untuned network's time
+that assumes nothing of their distribution. *Beyond the rooflines* is the share of the untuned network's time
 that its kernels take longer than their rooflines ([what those are](performance.md), and
 [how they are measured](decisions/peaks.md)), which are taken anew in each round. It is no bound of what can be saved: a
-kernel that computes less, as Winograd's convolution does, may go below. What is closed of the gap, of the baseline's
+kernel that computes less, as Winograd's convolution does, may go below. How much of the gap is closed, of the baseline's
 where there is one, comes from the medians of the rounds' ratios, too, and its interval from drawing rounds at random
 (bootstrap). The interval of a geometric mean takes the ends of all its networks, and is wide rather than
 narrow.{rounds_counted(entries)}""",
@@ -279,7 +279,7 @@ def half_closed(entries):
     if not closed:
         return ""
     return (f" At least half of the gap is closed on {sum(share >= 0.5 for share in closed)} of "
-            f"{plural(len(closed), 'network')} that surely have one.")
+            f"{plural(len(closed), 'network')} that have a significant one.")
 
 
 def rounds_counted(entries):
@@ -288,7 +288,7 @@ def rounds_counted(entries):
     if not known:
         return ""
     counted, rounds = (sum(entry[name] for entry in known) for name in ("rounds_counted", "rounds"))
-    return f""" What others do on the machine disturbs some rounds, which do not count: before each turn the untuned
+    return f""" Other programs on the machine disturb some rounds, which do not count: before each turn the untuned
 network runs once more, by itself, and in a round that counts it never takes more than {100 * (QUIET - 1):.0f} %
 longer than in the fastest tenth of such runs. {counted} of {rounds} rounds count; where fewer than {ROUNDS} of a
 network would, all do."""
@@ -327,9 +327,9 @@ def soon(results, entries):
     case = entries[0]["case"]
     in_turns = [recalled] if recalled else []
     return [f"""A long run from nothing, of {case["network"]} on 1 thread, that ends where its time is over
-({case["time"]}) or nothing is left to try; a short one from nothing; a shorter one with the cost model that other
-networks taught{lesson(entries)}; and compiling with the records that the long run has left, which measures nothing and
-makes the same network again. What the networks gain is measured with all of them in turns, as of tuned and untuned
+({case["time"]}) or nothing is left to try; a short one from nothing; a shorter one with the cost model that learned
+from other networks{lesson(entries)}; and compiling with the records that the long run has left, which measures nothing and
+makes the same network again. Their gains are measured with all of the networks interleaved, as of tuned and untuned
 ones, but until it is known within {100 * NARROW / CLOSER:.2f} %, or they have had {CLOSER * MOST_ROUNDS} turns each
 ({CLOSER * ROUNDS} with `--short`). Shares are of the time that the long run's network saves, of the untuned one's or of
 the baseline's. The curves are of the sum of the kernels, by each run's own
