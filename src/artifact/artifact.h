@@ -3,7 +3,7 @@
 //
 // The file is little-endian:
 //
-//   header       112 bytes: magic, format version, size of the file, place and checksum of each section
+//   header       112 bytes: magic, format version, size of the file, offset and checksum of each section
 //   manifest     the Manifest below, as format.h encodes it
 //   code         page-aligned; position-independent, without relocations, imports or writable data
 //   constants    page-aligned; the weights, mapped from the file and never written, or where the manifest

@@ -43,7 +43,7 @@ uint32_t WordOfF16(uint16_t half) {
   const uint32_t exponent = half & 0x7C00;
   const uint32_t magnitude = static_cast<uint32_t>(half & 0x7FFF) << 13;
   const uint32_t normal = magnitude + (uint32_t{112} << 23);
-  const uint32_t infinite = magnitude + (uint32_t{224} << 23);  // or no number
+  const uint32_t infinite = magnitude + (uint32_t{224} << 23);  // or NaN
   const float subnormal = std::bit_cast<float>(magnitude + (uint32_t{113} << 23)) - 0x1p-14f;
   return sign | (exponent == 0 ? std::bit_cast<uint32_t>(subnormal) : exponent == 0x7C00 ? infinite : normal);
 }

@@ -81,7 +81,7 @@ void AddSampleFlags(CLI::App& command, SampleFlags& flags, bool needed) {
   command
       .add_option("--agreement", flags.agreement,
                   "how the outputs are compared with those in fp32: top-1 (default where the only output is "
-                  "[batch, classes]), iou of maps of classes, error (default elsewhere), or cosine")
+                  "[batch, classes]), iou of segmentations, error (default elsewhere), or cosine")
       ->check(CLI::IsMember(quant::AgreementNames()));
   command.add_option("--max-drop", flags.max_drop, "what auto may lose of the agreement (default: 1%)")
       ->check([](const std::string& text) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMaxDepth = 32;  // to which operators before a value are looked at
 
-// A parameter, one number or one for each place along an axis of `like`, as it broadcasts over `like`.
+// A parameter, one number or one for each index along an axis of `like`, as it broadcasts over `like`.
 Value* Broadcastable(Graph& graph, Node* node, Value* parameter, const Value* like) {
   if (parameter->type().rank() == 0) return parameter;
   Shape shape(static_cast<size_t>(like->type().rank()), 1);
@@ -137,7 +137,7 @@ bool AreWhole(const std::vector<double>& numbers) {
   return std::ranges::all_of(numbers, [](double number) { return number == std::floor(number); });
 }
 
-// The products with `factors`, one or one for each place along `axis`, rounded to whole doubles, ties
+// The products with `factors`, one or one for each index along `axis`, rounded to whole doubles, ties
 // upwards.
 Value* RoundedProduct(Graph& graph, Node* node, std::vector<double> factors, int rank, int64_t axis) {
   const Linear x = LinearOf(graph, node, node->input(0));
@@ -197,7 +197,8 @@ double LargestIn(const Value* value, int depth = kMaxDepth) {
   }
 }
 
-// Both roundings in integers. With s places in between, the product x m / 2³¹, rounded ties upwards, is
+// Both roundings in integers. With s binary places in between, the product x m / 2³¹, rounded ties upwards,
+// is
 //   p = x + x (2m - 2³²) / 2³²,
 // of which the second term is mul_high; and p / 2ˢ, rounded away from zero, is
 //   (p + 2ˢ⁻¹ - [p < 0]) >> s,
@@ -240,7 +241,7 @@ Value* RequantizedInIntegers(Graph& graph, Node* node) {
 }
 
 // The product, which has more digits than a float, is rounded as a double, ties upwards; then as a float, if
-// that holds 8 bits and the places that were left, half away from zero.
+// that holds 8 bits and the binary places that were left, half away from zero.
 Value* RequantizedInFixedPoint(Graph& graph, Node* node) {
   const DType to = node->attrs().Type("to");
   std::vector<double> factors = ToDoubles(*node->input(1)->constant()), rest;

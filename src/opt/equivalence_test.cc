@@ -56,7 +56,7 @@ class Generator {
     return graph_.AddConstant(RandomTensor(shape, low, high));
   }
 
-  // Mostly a recent value, so that chains arise.
+  // Mostly a recent value, so that long paths arise.
   Value* Operand() { return random_.Integer(0, 2) > 0 ? values_.back() : values_[Pick(values_.size())]; }
 
   void Add(Op op, std::vector<Value*> inputs, Attributes attributes = {}) {

@@ -1,7 +1,7 @@
 // Problem: strategies for convolutions and pools tile images; volumes [N,C,D,H,W] would have none.
 //
 // Idea: a volume is D images. A convolution with KD planes of taps is one of images that have the channels of
-// KD planes each, side by side; where KD is 1, nothing is copied for that. A pool is a pool of each plane,
+// KD planes each, concatenated; where KD is 1, nothing is copied for that. A pool is a pool of each plane,
 // and then the largest, or the mean, of KD planes. Images are in the order [D·N,C,H,W], in which planes are
 // neighbours whatever N is. The transpositions at both ends cancel between one layer and the next. A
 // convolution along the depth alone is one of the image [N,C,D,H·W], of which nothing is copied.
@@ -54,7 +54,7 @@ class Volume {
            node_->input(0)->type().is_static() && node_->output()->type().is_static();
   }
 
-  // Whether it is a convolution that sees one place of each plane.
+  // Whether it is a convolution that sees one pixel of each plane.
   bool IsAlongDepth() const {
     if (!IsConv(node_->op()) || !IsVolume()) return false;
     const Shape w = node_->input(1)->type().shape();
@@ -99,7 +99,7 @@ class Volume {
     // Padding stands for a zero point.
     const bool is_padded = depth.begin != 0 || depth.end != 0;
     if (node_->op() == Op::kConvInteger && is_padded && node_->input(2) != nullptr) return std::nullopt;
-    // A mean over padding has a divisor for each place.
+    // A mean over padding has a divisor for each pixel.
     if (IsPool(node_->op()) && attributes.Int("ceil_mode", 0) != 0) return std::nullopt;
     if (node_->op() == Op::kAvgPool && (!AllAre(pads, 0) || depth.kernel > 1)) return std::nullopt;
     return depth;
@@ -162,7 +162,7 @@ class Volume {
 
   Value* Convolve(const std::vector<Value*>& taps) {
     Value* x = taps.size() == 1 ? taps[0] : Add(Op::kConcat, taps, {{"axis", int64_t{1}}});
-    // [M,C,KD,KH,KW] → [M,KD,C,KH,KW], and the planes side by side.
+    // [M,C,KD,KH,KW] → [M,KD,C,KH,KW], and the planes concatenated.
     const Shape w = node_->input(1)->type().shape();
     std::vector<Value*> inputs = node_->inputs();
     inputs[0] = x;

@@ -26,8 +26,8 @@ double MultiplyAdds(const Node& node) {
   return static_cast<double>(terms) * static_cast<double>(node.output()->type().num_elements());
 }
 
-// What all foldings of a graph may cost together: chains over the same constants multiply what each may.
-// Weights that are transposed, scaled and shifted come to a few elements for each of theirs.
+// What all foldings of a graph may cost together: foldings of the same constants one after the other multiply
+// what each may. Weights that are transposed, scaled and shifted come to a few elements for each of theirs.
 class Budget {
  public:
   explicit Budget(const Graph& graph) {

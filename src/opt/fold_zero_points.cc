@@ -102,7 +102,7 @@ class UnsignedTwins {
     return true;
   }
 
-  // A sum that takes the map as it is takes the twin less 128, so that the map need not be made too.
+  // A sum that takes the value as it is takes the twin less 128, so that the value need not be made too.
   bool Widen(Node* node) {
     const auto twin = twins_.find(node->input(0));
     if (twin == twins_.end() || node->attrs().Type("to") != DType::kI32) return false;
@@ -205,7 +205,7 @@ Value* SumOfOperand(Graph& graph, Node* node) {
   return ProductWith(graph, node, shape, std::vector<double>(static_cast<size_t>(size), 1));
 }
 
-// `values`, a scalar or one for each place of `axis`, for broadcasting to a tensor of that rank.
+// `values`, a scalar or one for each index of `axis`, for broadcasting to a tensor of that rank.
 Value* Along(Graph& graph, Node* before, Value* values, int rank, int64_t axis) {
   if (values->type().rank() == 0) return values;
   Shape shape(static_cast<size_t>(rank - axis), 1);

@@ -11,8 +11,8 @@
 namespace attune {
 
 // Problem: a kernel computes what it can as one formula for each element, in which a value is written once
-// for each time that it is read. Of v = v · v, again and again, every step doubles it: 20 of them are a
-// million operations, and so is a chain of reshapes, whose indices are made of each other. Idea: count what a
+// for each time that it is read. With v = v · v, again and again, every step doubles it: 20 of them are a
+// million operations, and so are as many reshapes, whose indices are made of each other. Idea: count what a
 // formula has before it is written. Cost: linear in the nodes that are asked for and computed with them.
 class FormulaSizes {
  public:

@@ -1,4 +1,4 @@
-// An average of neighbouring pixels and a product that works on each pixel may change places: both are sums.
+// An average of neighbouring pixels and a product that works on each pixel may be exchanged: both are sums.
 // Averaged first, there are fewer pixels to multiply.
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 namespace attune {
 namespace {
 
-// Whether each output pixel depends on the input pixel at the same place alone.
+// Whether each output pixel depends on the input pixel at the same index alone.
 bool IsPixelwise(const Node& conv) {
   const Shape w = conv.input(1)->type().shape();
   const auto& attrs = conv.attrs();

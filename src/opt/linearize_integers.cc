@@ -1,7 +1,7 @@
-// Sums and products of maps of 8 bits in fixed point, as a line that is rounded once.
+// Sums and products of feature maps of 8 bits in fixed point, as a line that is rounded once.
 //
-// Problem: in fixed point, each map of a sum is rescaled to an integer of its own and rounded, and so is
-// their sum: a dozen instructions with doubles, though what goes in and what comes out has 8 bits. Idea:
+// Problem: in fixed point, each feature map of a sum is rescaled to an integer of its own and rounded, and so
+// is their sum: a dozen instructions with doubles, though what goes in and what comes out has 8 bits. Idea:
 // there are 256 values, or 65,536 pairs of them. All are tried, and where round(Σ aᵢ xᵢ + b), in f32 or else
 // in f64, is the right integer for each of them, that takes its place. The factors are the product of the
 // scales; b may be anything between the bounds that each value sets: the middle is taken. The orders in which
@@ -33,7 +33,7 @@ const T& At(const std::vector<T>& numbers, size_t channel) {
   return numbers[numbers.size() == 1 ? 0 : channel];
 }
 
-// What a requantization computes of maps of 8 bits: integer arithmetic with constants.
+// What a requantization computes of feature maps of 8 bits: integer arithmetic with constants.
 class Formula {
  public:
   // Nothing where it is of something else.
@@ -68,8 +68,8 @@ class Formula {
 
  private:
   struct Step {
-    Op op;                             // kIdentity: a map; kConstant; kAdd, kSub, kMul; kRequantize
-    size_t left = 0, right = 0;        // steps before it, or the map's number
+    Op op;                             // kIdentity: a feature map; kConstant; kAdd, kSub, kMul; kRequantize
+    size_t left = 0, right = 0;        // steps before it, or the feature map's number
     std::vector<double> numbers = {};  // constants, or the zero point
     std::vector<QuantizedMultiplier> multipliers = {};
 
@@ -193,7 +193,7 @@ struct Limits {
   }
 };
 
-// One value of the maps, and what comes of it.
+// One value of each feature map, and what comes of them.
 struct Case {
   Point point;
   int64_t result;  // saturated

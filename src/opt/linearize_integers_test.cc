@@ -12,7 +12,7 @@
 namespace attune {
 namespace {
 
-// y = requantize(…) of maps of [256, channels, 256]: all pairs of bytes, for each channel.
+// y = requantize(…) of feature maps [256, channels, 256]: all pairs of bytes, for each channel.
 class BytesGraph {
  public:
   explicit BytesGraph(int64_t channels, DType dtype) : channels_(channels), dtype_(dtype) {}

@@ -25,7 +25,7 @@ namespace {
 
 bool IsF32(const Value* value) { return value != nullptr && value->type().dtype == DType::kF32; }
 
-// The sum's terms come in pairs that lie side by side in memory: of channels where they are kept in blocks,
+// The sum's terms come in pairs that are neighbours in memory: of channels where they are kept in blocks,
 // and else of neighbouring taps.
 bool HasPairs(const Node& node) {
   if (node.op() == Op::kMatMul) {
@@ -34,7 +34,7 @@ bool HasPairs(const Node& node) {
   }
   const Shape w = node.input(1)->type().shape();
   const bool depthwise = w[1] == 1;
-  constexpr int64_t kBlock = 16;  // narrower maps are not kept in blocks of channels
+  constexpr int64_t kBlock = 16;  // narrower feature maps are not kept in blocks of channels
   if (node.input(0)->type().shape()[1] >= kBlock) return depthwise || w[1] % 2 == 0;
   constexpr size_t kImage = 4;
   return depthwise || (w.size() == kImage && w.back() > 1 && node.attrs().Int("group", 1) == 1 &&
@@ -42,7 +42,7 @@ bool HasPairs(const Node& node) {
 }
 
 // Whether bf16, whose largest number is less than that of f32, has all numbers of a constant. Masks are made
-// with the lowest f32, which would become -∞, and times 0 no number.
+// with the lowest f32, which would become -∞, and times 0 NaN.
 bool FitsBF16(const Tensor& constant) {
   return std::ranges::all_of(ToDoubles(constant), [](double x) {
     return !std::isfinite(x) || std::isfinite(BF16ToFloat(FloatToBF16(static_cast<float>(x))));

@@ -82,7 +82,7 @@ TEST(Narrow, KeepsWhatBecomesAnInteger) {
   })");
 }
 
-// The zero points of channels are as large, and lie in other places than the numbers.
+// The zero points of channels are as large, and lie elsewhere than the numbers.
 TEST(Narrow, KeepsZeroPointsOfChannels) {
   ExpectUnchanged("narrow bf16=1", R"(graph @g(%x: f32[1,2,4,4], %z: u16[2]) {
     %r = round(%x) : f32[1,2,4,4]

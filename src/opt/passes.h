@@ -87,7 +87,7 @@ absl::StatusOr<bool> FoldZeroPointsPass(Graph& graph, const PassContext& context
 absl::StatusOr<bool> FoldScalesPass(Graph& graph, const PassContext& context);
 
 // After: no requantization in fixed point to 8 bits of what integer arithmetic with constants makes of one
-// map of 8 bits, or of two, but where no line gives the same for all of their values. Exact.
+// feature map of 8 bits, or of two, but where no line gives the same for all of their values. Exact.
 absl::StatusOr<bool> LinearizeIntegersPass(Graph& graph, const PassContext& context);
 
 // After: no quantization and no dequantization of f32 but of blocks, and none in fixed point by constants:

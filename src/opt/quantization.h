@@ -33,18 +33,18 @@ std::optional<std::vector<double>> ZeroPointsOf(const Node& node, int input);
 struct Dequantization {
   Node* node;
   Value* integers;
-  std::vector<double> scale;  // one, or one for each place along `axis`
+  std::vector<double> scale;  // one, or one for each index along `axis`
   std::vector<int64_t> zero;  // as many
   bool is_scalar;             // else `axis` counts, be it of one element
   int64_t axis;
 };
 std::optional<Dequantization> DequantizationOf(const Value* value);
 
-// Before `before`: integers times scale, `scale` being one number, or one for each place along `axis`.
+// Before `before`: integers times scale, `scale` being one number, or one for each index along `axis`.
 Value* AddDequantize(Graph& graph, Node* before, Value* integers, std::span<const double> scale,
                      int64_t axis);
 
-// A constant that has values[i] in place i of `axis` of a tensor of that rank, and broadcasts along the
+// A constant that has values[i] at index i of `axis` of a tensor of that rank, and broadcasts along the
 // others.
 Value* AddAlong(Graph& graph, Node* before, DType dtype, std::span<const double> values, int rank,
                 int64_t axis);

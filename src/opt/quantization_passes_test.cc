@@ -161,7 +161,7 @@ class QuantizedNetwork {
     return graph_.Make(Op::kDequantize, {y, Scalar(DType::kF32, 0.03), zero});
   }
 
-  // The sum of two quantized maps as TensorFlow Lite has it: of both in fixed point.
+  // The sum of two quantized feature maps as TensorFlow Lite has it: of both in fixed point.
   Value* FixedPointSum(Value* x, Value* y) {
     const auto to_sum = [&](Value* value, double factor) {
       return graph_.Make(Op::kRequantize, {value, Scalar(DType::kF64, factor)},

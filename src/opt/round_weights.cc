@@ -26,7 +26,7 @@ std::optional<Tensor> Rounded(const Tensor& tensor, DType dtype) {
     lost += error * error;
     all += value * value;
   }
-  const bool is_rounding = lost <= max_error * max_error * all;  // false of what is no number
+  const bool is_rounding = lost <= max_error * max_error * all;  // false for NaN
   return is_rounding ? std::optional(std::move(rounded)) : std::nullopt;
 }
 

@@ -16,7 +16,7 @@
 namespace attune {
 namespace {
 
-// Where place `axis` of the first operand is in the result, if it is whole there.
+// Which axis of the result is `axis` of the first operand, if it is whole there.
 std::optional<int64_t> AxisOfResult(const Node& node, int64_t axis) {
   if (node.op() == Op::kTranspose) {
     const Ints& perm = node.attrs().IntList("perm");

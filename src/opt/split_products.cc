@@ -44,7 +44,7 @@ uint16_t PartOf(float x, Part part) {
   return part == Part::kFirst && std::isinf(x) ? FloatToBF16(x) : high;
 }
 
-// The parts of all elements side by side along `axis`.
+// The parts of all elements, concatenated along `axis`.
 Tensor SplitConstant(const Tensor& tensor, int axis, const Parts& parts) {
   Shape shape = tensor.shape();
   int64_t row = 1;

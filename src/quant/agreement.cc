@@ -66,7 +66,7 @@ constexpr NamedCriterion kCriteria[] = {
     {"cosine", CosineAgreement, CosineAgreement},
 };
 
-// The places of the largest element and of the second; the first ones of several.
+// The indices of the largest element and of the second; the first ones of several.
 std::pair<int64_t, int64_t> TwoLargest(const Tensor& tensor, int64_t begin, int64_t size) {
   const int64_t first = begin + ArgMax(tensor, begin, size, 1);
   int64_t second = first == begin ? begin + 1 : begin;

@@ -15,20 +15,20 @@
 
 namespace attune::quant {
 
-// How much of what a network should give it gives, for one sample: outputs expected and actual, in order. 1:
-// all of it, 0: nothing.
+// How well the actual outputs of one sample agree with the expected ones, both in order: 1 entirely, 0 not at
+// all.
 using Agreement = std::function<double(const Sample& expected, const Sample& actual)>;
 
-// The place, from 0 on, of the largest of `size` elements that begin at `begin` and lie `stride` apart; the
+// The index of the largest of `size` elements that begin at `begin` and lie `stride` apart; the
 // first of several.
 int64_t ArgMax(const Tensor& tensor, int64_t begin, int64_t size, int64_t stride);
 
 // "top-1": of the first output, whose last axis has the classes: the share of rows whose largest element is
-// in the same place.
+// at the same index.
 double TopOneAgreement(const Sample& expected, const Sample& actual);
-// "iou": of the first output, a map [batch, rows, columns, classes] or [batch, classes, rows, columns], the
-// classes being the shorter of those two axes: the mean, over the classes that occur, of how many of the
-// pixels that either network gives a class both do.
+// "iou", of the first output, a segmentation [batch, rows, columns, classes] or [batch, classes, rows,
+// columns], the classes being the shorter of those two axes: the mean, over the classes that occur, of
+// intersection over union: how many of the pixels to which either network gives the class have it by both.
 double OverlapAgreement(const Sample& expected, const Sample& actual);
 // "error": 1 less the root mean square of the differences of all float outputs, as a share of the expected
 // outputs' own; at least 0.
@@ -39,10 +39,11 @@ double CosineAgreement(const Sample& expected, const Sample& actual);
 // top-1 where the only output is [batch, classes], else error.
 double DefaultAgreement(const Sample& expected, const Sample& actual);
 
-// What of TopOneAgreement is to be expected of samples like this one. Problem: of some hundred samples a few
-// change their class, and whoever tries many networks finds one by which none does, by chance. Idea: what the
-// difference of a row's two largest elements changes by could have the other sign as well, and another size.
-// Where such changes are normal, and differences near zero as frequent as all others, the mean of
+// The TopOneAgreement that is to be expected for samples like this one. Problem: a few of some hundred
+// samples change their class, and if many networks are tried, none does by one of them, by chance. Idea: the
+// change of the difference between a row's two largest elements could have the other sign as well, and
+// another size. Where such changes are normal, and differences near zero as frequent as all others, the mean
+// of
 //   erfc(difference / (√π |change|)) / 2
 // is the share of rows where the two change places. All rows say something then, not those alone that do so.
 double LikelyTopOneAgreement(const Sample& expected, const Sample& actual);

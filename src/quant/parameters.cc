@@ -11,7 +11,7 @@ namespace {
 
 double ToF32(double number) { return static_cast<double>(static_cast<float>(number)); }
 
-// How many elements follow each other in one place of `axis`.
+// How many elements follow each other at one index of `axis`.
 int64_t Inner(const Shape& shape, int axis) {
   int64_t inner = 1;
   for (size_t i = static_cast<size_t>(axis) + 1; i < shape.size(); ++i) inner *= shape[i];
@@ -54,7 +54,7 @@ QuantizedWeights QuantizeWeights(const Tensor& weights, int axis, std::span<cons
     double& scale = result.scale[c];
     const double for_bias = bias.empty() ? 0 : std::abs(bias[c]) / (input_scale * kLargestBias);
     scale = ToF32(std::max(scale / kLargest, for_bias));
-    // A channel without weights and bias, or with weights that are no numbers.
+    // A channel without weights and bias, or with NaN or infinity among its weights.
     if (!(scale > 0) || !std::isfinite(scale)) scale = 1;
   }
   const std::span<int8_t> integers = result.integers.as_mutable<int8_t>();

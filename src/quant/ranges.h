@@ -24,7 +24,7 @@ inline constexpr int kLevels = 256;
 Range MinMaxRange(const Histogram& histogram);
 
 // All but 1 - percentile / 100 of the numbers, half of them at each end where there are numbers of either
-// sign. The place within a bin is interpolated.
+// sign. The offset within a bin is interpolated.
 Range PercentileRange(const Histogram& histogram, double percentile);
 
 // What loses least information: of the ranges [-t, t] (within what occurred), the one with the least
@@ -34,7 +34,7 @@ Range PercentileRange(const Histogram& histogram, double percentile);
 Range EntropyRange(const Histogram& histogram, int levels = kLevels);
 
 // What gives the least mean squared error: (number - bound)² beyond a bound, step² / 12 within, and nothing
-// for zeros, which are exact. Both bounds are searched in hundredths, in turns.
+// for zeros, which are exact. Both bounds are searched in hundredths, alternately.
 Range MseRange(const Histogram& histogram, int levels = kLevels);
 
 Range ChooseRange(const Histogram& histogram, RangeMethod method, double percentile);

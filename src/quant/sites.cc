@@ -40,7 +40,7 @@ bool IsMover(const Node& node) {
   return moved > 0;
 }
 
-// Operators on whole maps that read them from memory.
+// Operators on whole feature maps that read them from memory.
 bool IsPool(const Node& node) {
   switch (node.op()) {
     case Op::kAvgPool:
@@ -60,7 +60,7 @@ bool IsFeatureMap(const Value* value) {
   return std::ranges::any_of(value->users(), [](const Node* user) { return user->op() == Op::kConv; });
 }
 
-// A sum, product, … of two maps of one shape.
+// A sum, product, … of two feature maps of one shape.
 bool JoinsMaps(const Node& node) {
   return GetOpInfo(node.op()).category == OpCategory::kBinary && IsF32(node.input(0)) &&
          IsF32(node.input(1)) && node.input(0)->type() == node.input(1)->type() &&

@@ -44,7 +44,7 @@ class TestNetwork {
   }
   Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
 
-  // Of 3 x 3, padded so that the map keeps its size; random weights and bias.
+  // Of 3 x 3, padded so that the feature map keeps its size; random weights and bias.
   Value* Conv(Value* x, int64_t channels, const std::string& name, int64_t group = 1) {
     const int64_t inputs = x->type().shape()[1] / group;
     const double size = std::sqrt(2.0 / (9.0 * static_cast<double>(inputs)));

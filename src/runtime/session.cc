@@ -68,8 +68,8 @@ RuntimeStatus ModelSession::Init() {
   const auto aligned = [](uint64_t bytes) {
     return (bytes + kScratchAlignment - 1) / kScratchAlignment * kScratchAlignment;
   };
-  // In one piece, so that scratch, too, lies in huge pages: in small ones, which lie anywhere, it is a matter
-  // of luck how much of it the caches can hold at a time.
+  // In one piece, so that scratch, too, lies in huge pages: in small ones, which lie anywhere, chance
+  // decides how much of it the caches can hold at a time.
   const auto arena_of = [](const Program& program) { return program.arena_bytes; };
   const uint64_t largest = std::ranges::max(variant().programs | std::views::transform(arena_of));
   const uint64_t arena_bytes = aligned(largest + kReadAhead);

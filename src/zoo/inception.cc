@@ -99,7 +99,7 @@ NetworkValue BlockD(NetworkBuilder& b, const std::string& name, const NetworkVal
       1);
 }
 
-// 8x8: the two factors of the 3x3 convolutions side by side.
+// 8x8: the two factors of the 3x3 convolutions beside each other.
 NetworkValue BlockE(NetworkBuilder& b, const std::string& name, const NetworkValue& x) {
   const auto fork = [&](const std::string& stem, const char* row, const char* column, const NetworkValue& y) {
     return b.Concat({Branch(b, stem, y, {{row, 384, {1, 3}}}), Branch(b, stem, y, {{column, 384, {3, 1}}})},

@@ -18,7 +18,7 @@ constexpr MobileConv kTensorFlow = {.padding = Padding::kSame, .epsilon = 1e-3f}
 constexpr int kTapRow = 13;  // of kMobileNetV2Rows: its expansion is the first feature map
 constexpr double kMinScale = 0.2;
 constexpr double kMaxScale = 0.95;
-constexpr double kSmallestScale = 0.1;  // of the first map's square anchor
+constexpr double kSmallestScale = 0.1;  // of the first feature map's square anchor
 constexpr float kPositionScale = 10.0f;
 constexpr float kSizeScale = 5.0f;
 constexpr int64_t kMaxDetectionsPerClass = 100;
@@ -89,10 +89,10 @@ void AppendAnchors(const std::vector<AnchorShape>& shapes, int64_t rows, int64_t
   }
 }
 
-// `size` numbers for each of the `anchors` a pixel of `map`: [batch, pixels · anchors, size].
+// `size` numbers for each of the `anchors` a pixel of the feature map `map`: [batch, pixels · anchors, size].
 NetworkValue Predict(NetworkBuilder& b, const std::string& name, const NetworkValue& map, int64_t anchors,
                      int64_t size, double bias_center, double gain) {
-  // The kernel shrinks to the map where that is smaller.
+  // The kernel shrinks to the feature map where that is smaller.
   const int64_t kernel = std::min<int64_t>(3, std::min(map.shape[2], map.shape[3]));
   NetworkValue y = b.Conv(name, map,
                           {.channels = anchors * size,

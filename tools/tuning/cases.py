@@ -83,7 +83,7 @@ class TuneCase:
 
 @dataclass(frozen=True)
 class ComparedCase:
-    """What a run of the tuner leaves, measured in turns with the untuned network."""
+    """What a run of the tuner leaves, measured interleaved with the untuned network."""
     tune: TuneCase
     baseline: str = ""  # the digest of another program, whose artifact takes its turns too
 
@@ -119,7 +119,7 @@ class DeployCase(ComparedCase):
 
 @dataclass(frozen=True)
 class RecallCase(ComparedCase):
-    """A network compiled with the records of a run, in turns with what shorter ones have left, too."""
+    """A network compiled with the records of a run, interleaved with what shorter ones have left, too."""
     sooner: tuple[TuneCase, ...] = ()
     trials = 0
 

@@ -7,7 +7,7 @@
 An entry has the case (cases.described()), the date (ISO 8601) and the program (machine.program()), and lab.summary() of
 the tuner's report: trials, failed (those of them that were not built, did not run or were wrong), seconds, tasks,
 known_tasks (those that had records), kernels_untuned_ms (the sum over the network's kernels), untuned_ms and tuned_ms
-(the network, measured in turns), curve (seconds, trials, ms of the best kernels), ranks (trials, Kendall's tau),
+(the network, measured interleaved), curve (seconds, trials, ms of the best kernels), ranks (trials, Kendall's tau),
 stage_seconds. One whose cost model began with what other networks taught has lesson (pretrain.lesson()). One that was
 deployed has gap (the share of the untuned network's time beyond the rooflines), closed (what share of that, or of the
 baseline's where there is one, is gone; lower end, upper end), speedups ({"untuned": (times as fast as that, lower end,

@@ -27,7 +27,7 @@ const Evaluator::Known* Evaluator::Find(const Value* value, bool from_inputs) {
   return &it->second;
 }
 
-// Depth first without recursion: a chain may be as long as the model.
+// Depth first without recursion: a path may be as long as the model.
 absl::StatusOr<Evaluator::Slice> Evaluator::Collect(const Value* value, bool from_inputs) {
   Slice slice;
   auto& open = from_inputs ? open_ : open_without_inputs_;

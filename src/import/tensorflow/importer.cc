@@ -152,7 +152,7 @@ Binding Importer::Demand(const Reference& reference, Scope& scope) {
   return Lookup(reference, scope);
 }
 
-// Depth first without recursion: a chain may be as long as the model.
+// Depth first without recursion: a path may be as long as the model.
 void Importer::DemandNode(std::string_view name, Scope& scope) {
   const DepthGuard guard(&depth_, kMaxDepth, "functions and loops");
   std::vector<std::string_view> stack = {name};

@@ -54,7 +54,7 @@ class Importer {
   // The results of the function `name`, whose nodes go to `graph`. Cancelled where one is not supported.
   Outputs Call(const std::string& name, const AttributeMap* attributes, std::vector<Binding> arguments,
                Graph* graph, const std::string& caller);
-  // Which results of a function are the argument at the same place. Empty: there is no such function.
+  // Which results of a function are the argument at the same index. Empty: there is no such function.
   std::vector<bool> HandedThrough(const std::string& name);
   // The variable's value as a constant of `graph`.
   Value* VariableValue(const NodeDef& variable, Graph* graph);

@@ -9,7 +9,7 @@
 namespace attune::tensorflow {
 namespace {
 
-// No chain of copies between a variable and what restores it is longer.
+// No sequence of copies between a variable and what restores it is longer.
 constexpr int kMaxCopies = 16;
 
 // The reference behind copies of it.

@@ -68,7 +68,7 @@ TEST(TfliteImport, ConvolvesImagesWithChannelsLast) {
   EXPECT_THAT(Elements(out), ElementsAre(12, 0, 16, 2, 9, 0, 24, 6, 28, 8, 15, 0, 15, 0, 17, 0, 9, 0));
 }
 
-// Two channels with two outputs each, which lie side by side.
+// Two channels with two outputs each, which are neighbours.
 TEST(TfliteImport, DepthwiseConvolutionsHaveTheirMultiplier) {
   ModelBuilder m;
   const int x = m.AddInput({.name = "x", .shape = {1, 1, 2, 2}});

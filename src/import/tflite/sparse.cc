@@ -118,7 +118,7 @@ class Densifier {
     return level;
   }
 
-  // `entry` numbers what the level before has, `place` is where in the dense tensor that begins. No deeper
+  // `entry` numbers what the level before has, `place` is its offset in the dense tensor. No deeper
   // than twice the rank.
   void Visit(size_t at, int64_t entry, int64_t place) {
     if (at == levels_.size()) {

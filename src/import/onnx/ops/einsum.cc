@@ -1,4 +1,4 @@
-// Einsum: sums of products over named axes, as a chain of batched matrix products.
+// Einsum: sums of products over named axes, as a sequence of batched matrix products.
 #include <algorithm>
 #include <iterator>
 #include <string>

@@ -83,7 +83,7 @@ Outputs Conv2d(OpContext& c) {
                       .channel_axis = 0});
 }
 
-// The weight is [1, H, W, C multiplier]: the channels that one input channel makes lie side by side.
+// The weight is [1, H, W, C multiplier]: the channels that one input channel makes are neighbours.
 Outputs DepthwiseConv2d(OpContext& c) {
   const auto& options = c.Options<schema::DepthwiseConv2DOptions>();
   return Convolve(c, {.window = {.kernel = {},

@@ -1,8 +1,8 @@
 // Detections from a network's raw boxes, and non-max suppression.
 //
-// Greedy suppression is a loop of as many steps as boxes may be picked, over all classes side by side: each
-// step picks the best box that is left of each class and takes it and all that overlap it away. What comes
-// out has a fixed size; places that nothing was picked for have the lowest score.
+// Greedy suppression is a loop of as many steps as boxes may be picked, over all classes at once: each
+// step picks the best box that is left of each class and takes it and all that overlap it away. The
+// result has a fixed size; entries that nothing was picked for have the lowest score.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -171,7 +171,7 @@ Value* ClassScores(OpContext& c, const PostProcess& p) {
   return c.SliceAxis(scores, 1, shape[2] - p.num_classes, p.num_classes);
 }
 
-// Boxes [D, 4], their classes and scores [D] and which are any, with zeros to `size` places.
+// Boxes [D, 4], their classes and scores [D] and which are any, with zeros up to `size` entries.
 Outputs Detections(OpContext& c, Value* boxes, Value* classes, Value* scores, int64_t size) {
   Value* any = IsPicked(c, scores);
   const int64_t count = c.DimOf(scores, 0);
