@@ -16,7 +16,7 @@
 // Every section has an XXH64 checksum, the header its own. The runtime checks those of header, manifest
 // and code when it loads, that of the constants when asked and before it expands them. One more checksum, of
 // the kernels' interfaces together with the code, ties the manifest to the code that it describes. A checksum
-// finds damage, not malice: whoever runs an artifact trusts its code (attune.h says how to pin it by digest).
+// finds damage, not malice: one who runs an artifact trusts its code (attune.h says how to pin it by digest).
 // Parsing is safe on any bytes.
 #ifndef ATTUNE_ARTIFACT_ARTIFACT_H_
 #define ATTUNE_ARTIFACT_ARTIFACT_H_

@@ -70,7 +70,7 @@ class Codebook {
   std::vector<uint32_t> words_;
 };
 
-// Of elements of `width` bytes; nothing where a codebook does not have room for all.
+// For elements of `width` bytes; nothing where a codebook does not have room for all.
 std::optional<Codebook> CodebookOf(std::span<const std::byte> bytes, uint64_t width) {
   Codebook codebook;
   for (uint64_t i = 0; i < bytes.size() / width; ++i) {

@@ -37,7 +37,7 @@ constexpr IndexExpander<Element> kIndexExpanders[] = {ExpandIndices<Element, 1>,
                                                       ExpandIndices<Element, 7>, ExpandIndices<Element, 8>};
 
 // The binary32 of a binary16's value. Without branches, and without a subnormal binary32 on the way, which
-// whoever loads the file may have told the processor to take for zero.
+// a host may have told the processor to take for zero.
 uint32_t WordOfF16(uint16_t half) {
   const uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
   const uint32_t exponent = half & 0x7C00;

@@ -31,7 +31,7 @@ FileKind KindOf(std::string_view bytes, const std::string& path) {
   }
   if (absl::StartsWith(bytes, "RIFF") && bytes.size() >= 12 && bytes.substr(8, 4) == "WAVE")
     return FileKind::kSound;
-  // What the name promises, the content must keep: the reader's error says where it does not.
+  // The content must keep what the name promises: the reader's error says where it does not.
   if (absl::EndsWithIgnoreCase(path, ".npy")) return FileKind::kNpy;
   if (absl::EndsWithIgnoreCase(path, ".pb")) return FileKind::kTensorProto;
   if (absl::EndsWithIgnoreCase(path, ".wav")) return FileKind::kSound;

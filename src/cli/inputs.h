@@ -28,9 +28,9 @@ struct GivenInputs {
   std::map<std::string, uint64_t> random;  // the seeds of those that are to be drawn
 };
 
-// Reads the files. What a file holds is told from its content and its name: .npy, an ONNX tensor (.pb), a
-// picture or a sound becomes a tensor as the declaration wants it; anything else is the raw bytes of the
-// elements. Errors name the file.
+// Reads the files. Content and name of a file tell what it holds: .npy, an ONNX tensor (.pb), a picture or a
+// sound becomes a tensor as the declaration wants it; anything else is the raw bytes of the elements. Errors
+// name the file.
 absl::StatusOr<GivenInputs> ReadInputs(const InputFlags& flags,
                                        const std::vector<InputDeclaration>& declarations);
 

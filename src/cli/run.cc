@@ -50,7 +50,7 @@ std::vector<int64_t> TopIndices(const Tensor& tensor, int count) {
   return indices;
 }
 
-// What a file name cannot hold becomes '_'; a name that is taken gets a number.
+// Characters that a file name cannot hold become '_'; a name that is taken gets a number.
 std::string FileName(const std::string& name, std::set<std::string>& taken) {
   std::string safe = name.empty() ? "_" : name;
   for (char& c : safe) {

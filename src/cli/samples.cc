@@ -36,7 +36,7 @@ std::optional<double> ParseShare(const std::string& text) {
   return share >= 0 && share <= 1 ? std::optional(share) : std::nullopt;
 }
 
-// What the folder holds, by name; hidden files are no samples.
+// The files of the folder, by name; hidden ones are no samples.
 absl::StatusOr<std::vector<fs::path>> Entries(const std::string& folder) {
   std::vector<fs::path> entries;
   std::error_code error;
@@ -123,7 +123,7 @@ QuantizeOptions QuantizeOptionsOf(const std::string& precision, const SampleFlag
                                   const Target& target, bool is_here, Progress& progress) {
   QuantizeOptions options;
   options.is_mixed = precision == "auto";
-  // What is chosen by samples holds for others the more of them there are.
+  // The more samples there are, the better choices by them hold for others.
   if (options.is_mixed) options.held_back_period = 2;
   if (MissingForDotsOfBF16(target).empty())
     options.fallbacks = {quant::Precision::kBF16, quant::Precision::kF32};

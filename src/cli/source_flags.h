@@ -28,7 +28,7 @@ std::string CheckShapeSet(const std::string& text);
 // The shapes that such a text gives.
 std::vector<std::string> ShapesOfSet(const std::string& text);
 
-// What the command line says of the inputs.
+// The inputs, as the command line describes them.
 struct Givens {
   ModelOptions options;
   GivenInputs inputs;

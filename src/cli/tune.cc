@@ -30,7 +30,7 @@ struct Flags {
        no_defaults = false, no_model = false;
 };
 
-// Whoever interrupts the program asks this job to end; again, and the program ends.
+// An interrupt asks this job to end; a second one ends the program.
 std::atomic<TuningJob*> running_job = nullptr;
 
 void StopRunningJob(int /*signal*/) {
@@ -133,7 +133,7 @@ absl::Status Drive(NetworkTuner& tuner) {
   return absl::OkStatus();
 }
 
-// What becomes of the records, after their file's name.
+// Says what becomes of the records, after their file's name.
 std::string_view UseOfRecords(const Flags& flags, bool stopped) {
   if (!flags.tune.device.empty()) return ", as those of another device than compile asks for\n";
   if (stopped) return "; what looks best there is not confirmed yet, as the same command does\n";

@@ -36,7 +36,7 @@ std::string Milliseconds(double seconds) {
   return seconds > 0 ? absl::StrFormat("%.4f", seconds * 1e3) : "–";
 }
 
-// What a task takes in one inference.
+// The seconds of a task in one inference.
 double Weight(const TaskSummary& task) {
   return task.uses * std::max(task.best_seconds, task.default_seconds);
 }
@@ -161,7 +161,7 @@ void TuningView::Update(const TuningJob& job, std::string_view stage) {
 }
 
 void TuningView::EndStage(const TuningJob& job, std::string_view stage) {
-  // What comes between says nothing new.
+  // Events in between say nothing new.
   const bool is_told = stage == Name(StageKind::kLearn) || stage == Name(StageKind::kConfirmTime) ||
                        stage == Name(StageKind::kNetworkTime);
   if (is_terminal_ || !is_told) return;

@@ -1,4 +1,4 @@
-// Model files of any format → Graph. Which format it is tells the content, not the name.
+// Model files of any format → Graph. The content tells which format it is, not the name.
 #ifndef ATTUNE_IMPORT_IMPORT_H_
 #define ATTUNE_IMPORT_IMPORT_H_
 
@@ -15,11 +15,11 @@ namespace attune {
 
 enum class ModelFormat { kOnnx, kTflite, kTensorflow, kPytorch };
 
-// Of the file, or of the folder of a SavedModel. What is none of the others counts as ONNX, whose files have
-// no mark. Errors: unreadable; a Keras file, with the way to convert it.
+// The format of a file, or of the folder of a SavedModel. A file without any format's mark counts as
+// ONNX, whose files have none. Errors: unreadable; a Keras file, with the way to convert it.
 absl::StatusOr<ModelFormat> FormatOf(const std::string& path);
 
-// What a model's identity is the digest of: the file, for a SavedModel its saved_model.pb.
+// The file whose digest is the model's identity: `path`, or the saved_model.pb of a SavedModel.
 std::string MainFile(const std::string& path);
 
 // The inputs that the model states, of the signature that `options` name.

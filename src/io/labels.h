@@ -19,9 +19,8 @@ class Labels {
   static absl::StatusOr<Labels> Parse(std::string_view text, std::string_view name);
   static absl::StatusOr<Labels> Read(const std::string& path);
 
-  // The name of class `index`, or the number itself where the file has none. Of a network with `classes`
-  // classes (0: unknown) for which the file has one name too many, because it begins with the background:
-  // that of the next one.
+  // The name of class `index`, or the number itself where the file has none. If the file has one name more
+  // than the network has `classes` (0: unknown), since it begins with the background, that of the next one.
   std::string Name(int64_t index, int64_t classes = 0) const;
   int64_t size() const { return static_cast<int64_t>(names_.size()); }
 

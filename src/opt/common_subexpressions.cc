@@ -12,7 +12,7 @@ namespace {
 // How many nodes of one hash are compared with a new one.
 constexpr size_t kMaxCompared = 8;
 
-// Of type and first bytes; tensors that differ only later are told apart by comparison.
+// A hash of type and first bytes; tensors that differ only later are told apart by comparison.
 size_t HashTensor(const Tensor& tensor) {
   const size_t bytes = static_cast<size_t>(std::min<int64_t>(tensor.num_bytes(), 256));
   return absl::HashOf(tensor.dtype(), tensor.shape(),

@@ -9,7 +9,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What makes the image is CONV.
+// CONV makes the image.
 std::string Norm(std::string_view made_by, int groups) {
   return absl::StrCat(R"(graph @g(%x: f32[1,4,3,3]) {
     %w = constant() {value = f32[4,1,1,1]<1,2,3,4>} : f32[4,1,1,1]

@@ -156,7 +156,7 @@ Value* RoundedProduct(Graph& graph, Node* node, std::vector<double> factors, int
   Value* y = AddBefore(graph, node, Op::kMul, {CastTo(graph, node, x.base, DType::kF64), along(factors)});
   if (std::ranges::any_of(offsets, [](double offset) { return offset != 0; }))
     y = AddBefore(graph, node, Op::kAdd, {y, along(offsets)});
-  // What is whole already is rounded for WholeDoubles() to see it; that is an instruction.
+  // Whole numbers are rounded too, for WholeDoubles() to see it; that is an instruction.
   return AddBefore(graph, node, Op::kFloor, {y});
 }
 
@@ -264,7 +264,7 @@ Value* RequantizedInFixedPoint(Graph& graph, Node* node) {
     x = AddBefore(graph, node, Op::kMul, {x, AddAlong(graph, node, dtype, rest, rank, axis)});
     x = AddBefore(graph, node, Op::kRound, {x});
   }
-  // What a float does not hold saturates.
+  // Numbers that a float does not hold saturate.
   if (to != DType::kI32) x = CastTo(graph, node, x, DType::kF32);
   return Saturated(graph, node, x);
 }

@@ -26,7 +26,7 @@ struct RunOptions {
   std::string dump_folder;
   // Called after each pass, also where it changed nothing; `step` counts the plan's steps from 0.
   std::function<void(int step, std::string_view pass, bool changed, const Graph&)> observer;
-  // What computes constants; empty: the reference interpreter.
+  // Computes constants; empty: the reference interpreter.
   Evaluator evaluate;
   // What the pass narrow measures with, and where not nullptr, what it found.
   ErrorProbe measurement;

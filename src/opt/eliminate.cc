@@ -175,7 +175,7 @@ bool SkipBroadcasts(Node* node) {
   return changed;
 }
 
-// What can take the place of `node`, made before it if need be, or nullptr.
+// A value that can replace `node`, made before it if need be, or nullptr.
 Value* Replacement(Graph& graph, Node* node) {
   Value* input = node->input(0);
   switch (node->op()) {

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kGraphs = 500;
 
-// Grows a graph node by node: operators that passes look for, on values that are there. What inference
-// refuses is left out.
+// Grows a graph node by node: operators that passes look for, on values that are there. Nodes that
+// inference refuses are left out.
 class Generator {
  public:
   explicit Generator(uint64_t seed) : random_(seed) {
@@ -212,7 +212,7 @@ class Generator {
   void AddNode() {
     Value* x = Operand();
     const Shape shape = x->type().shape();
-    // What some passes wait for is rare otherwise.
+    // Some passes wait for these, which are rare otherwise.
     const Op before = x->producer() == nullptr ? Op::kIdentity : x->producer()->op();
     if (before == Op::kReshape && Pick(2) == 0) return AddElementwise(x, shape);
     if (before == Op::kPad && Pick(4) > 0) return AddContraction(x, shape);

@@ -99,7 +99,7 @@ absl::StatusOr<bool> FoldConstantsPass(Graph& graph, const PassContext& context)
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
     Node* node = it++->get();
     if (!IsFoldable(*node, limits) || !budget.Take(*node)) continue;
-    // Of an index out of range, say: what compiled code does then is not ours to decide here.
+    // As for an index out of range, say: what compiled code does then is not decided here.
     const std::string what = absl::StrCat(OpName(node->op()), " '", node->name(), "'");
     const absl::Status folded = FoldNode(graph, node, context.evaluate);
     changed |= folded.ok();

@@ -3,8 +3,8 @@
 // few terms, half of its time.
 //
 // Idea: the division moves up. A sum divided is the sum of its divided terms, a ReLU or a clip divided is
-// that of the divided operand, with divided bounds; a dequantization divided has another scale. What is left
-// is one multiply-add a term. The zero point then is part of the offset, rounding being indifferent to whole
+// that of the divided operand, with divided bounds; a dequantization divided has another scale. One
+// multiply-add a term is left. The zero point then is part of the offset, rounding being indifferent to whole
 // numbers but for ties (where these are to go away from zero the factors see to that, and it stays apart);
 // and a bound that the integers' own range sets is none.
 #include <cmath>
@@ -99,7 +99,7 @@ struct Range {
   double low, high;
 };
 
-// Of an integer type, less the zero point: what needs no bound before it is rounded.
+// The range of an integer type, less the zero point: numbers in it need no bound before they are rounded.
 Range RangeAround(DType dtype, int64_t zero) {
   const int bits = DTypeSize(dtype) * 8;
   const double low = IsSignedInt(dtype) ? -std::ldexp(1, bits - 1) : 0;

@@ -3,9 +3,9 @@
 //
 // Idea: all of it is arithmetic of constants. A signed activation plus 128 is an unsigned one whose zero
 // point is 128 higher: the quantization that makes it adds that for nothing, and what moves it does not care.
-// Unsigned weights less 128 are signed, and mostly fit without a zero point at all. What then is left of a
-// zero point z_x is z_x Σ w, a number for each output channel; padding, which stands for zeros, has to be z_x
-// for that. And of z_w it is z_w Σ x, the sum of a window, which is a product with ones.
+// Unsigned weights less 128 are signed, and mostly fit without a zero point at all. A zero point z_x then
+// leaves z_x Σ w, a number for each output channel; padding, which stands for zeros, has to be z_x for that.
+// And z_w leaves z_w Σ x, the sum of a window, which is a product with ones.
 //
 // A zero point, or weights, that only the run knows (dynamic quantization) take the same way by operators:
 // the sums of constant weights are constants still, and padding is put in its place by a mask.
@@ -281,7 +281,7 @@ Ints PadsOfAllAxes(const Node& conv) {
   return all;
 }
 
-// What a convolution with padding that stands for the zero point sums up without: x with its padding.
+// x with padding that stands for the zero point, for a convolution that then needs none.
 Value* Padded(Graph& graph, Node* conv, int64_t zero) {
   return AddBefore(graph, conv, Op::kPad, {conv->input(0)},
                    {{"pads", PadsOfAllAxes(*conv)}, {"value", static_cast<double>(zero)}});

@@ -151,7 +151,7 @@ TEST(Fuse, NormalizationsTakeCheapProloguesOnly) {
               ElementsAre("add *softmax", "*exp", "*softmax"));
 }
 
-// What others use as well stays outside.
+// Values that others use as well stay outside.
 TEST(Fuse, AttentionTakesTheMovementAroundIt) {
   EXPECT_THAT(Groups(R"(graph @g(%x: f32[4,2,8], %y: f32[4,2,8], %v: f32[1,2,4,8]) {
     %a = transpose(%x) {perm = [1, 0, 2]} : f32[2,4,8]

@@ -124,7 +124,7 @@ TEST(Narrow, ProductsButNotWhatTheyAreAddedTo) {
   })");
 }
 
-// What is left of two terms that cancel is their rounding; a sum of like terms rounds as they do.
+// Two terms that cancel leave their rounding; a sum of like terms rounds as they do.
 TEST(Narrow, KeepsALayerThatErrs) {
   constexpr std::string_view kBefore = R"(graph @g(%x: f32[2,2]) {
     %w = constant() {value = f32[2,2]<1, 2, 3, 4>} : f32[2,2]

@@ -28,7 +28,7 @@ using Evaluator = std::function<absl::StatusOr<std::vector<Tensor>>(const Node&,
 
 struct NarrowingReport;  // narrowing_error.h
 
-// What decisions that depend on a network's numbers are measured with.
+// The means to measure where decisions depend on a network's numbers.
 struct ErrorProbe {
   const Executor* executor = nullptr;  // nullptr: nothing is measured
   // One tensor for each input of the graph, not nullptr where `executor` is not.

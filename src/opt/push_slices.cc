@@ -138,7 +138,7 @@ absl::StatusOr<bool> PushSlicesPass(Graph& graph, const PassContext& context) {
   bool tables = false;
   for (int i = 0; i < kMaxWidening && ForEachNode(graph, GatherBeforeElementwise); ++i) tables = true;
   const bool squeezes = ForEachNode(graph, SliceBeforeSqueeze);
-  // What was sliced before is not used any more, and must not count as a use.
+  // The slice that was there before is not used any more, and must not count as a use.
   ASSIGN_OR_RETURN(const bool erased, DeadCodePass(graph, context));
   const bool transposes = ForEachNode(graph, SliceBeforeTranspose);
   return gathers || tables || squeezes || erased || transposes;

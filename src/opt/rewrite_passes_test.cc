@@ -96,7 +96,7 @@ TEST(DecomposeConvTranspose, PhasesAreChannels) {
 }
 
 TEST(DecomposeConvTranspose, PhasesOfAGroupStayTogetherAndDilationLeavesTapsOut) {
-  // Of two groups of one channel, phase 0 sees both taps, which are two apart, and phase 1 none.
+  // With two groups of one channel, phase 0 sees both taps, which are two apart, and phase 1 none.
   ExpectRewrite("decompose_conv_transpose\ndead_code", R"(graph @g(%x: f32[1,2,1,3]) {
     %w = constant() {value = f32[2,1,1,2]<1, 2, 3, 4>} : f32[2,1,1,2]
     %y = conv_transpose(%x, %w) {strides = [1, 2], dilations = [1, 2], group = 2} @"up" : f32[1,2,1,7]

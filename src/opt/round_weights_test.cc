@@ -67,7 +67,7 @@ TEST(RoundWeights, ToBF16) {
               ::testing::HasSubstr("weights are rounded to f16 or to bf16, not both"));
 }
 
-// What is added to, and biases.
+// Operands of additions, and biases.
 TEST(RoundWeights, NotOfOthers) {
   ExpectRewrite(kRounding, R"(graph @g(%x: f32[2,2]) {
     %w = constant() {value = f32[2,2]<1.0001, 2, 3, 4>} : f32[2,2]

@@ -30,7 +30,7 @@
 //   swaps_last(p)      the permutation p swaps the last two axes and keeps the others
 //   sole()             nothing outside of the match uses the values inside of it
 //
-// What is on the right and has constant operands alone is computed at once; a rule does not apply where
+// An operator on the right that has constant operands alone is computed at once; a rule does not apply where
 // that gives a constant larger than its largest operand, or where the result's type differs from the type
 // of what it replaces.
 #ifndef ATTUNE_OPT_RULE_H_

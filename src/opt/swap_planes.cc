@@ -18,7 +18,7 @@ struct Swap {
   int64_t first, second, rest;  // [first, second, rest] becomes [second, first, rest]
 };
 
-// What a transposition is of axes that are longer than one element, neighbours that stay so taken together.
+// A transposition as one of axes that are longer than one element, neighbours that stay so taken together.
 std::optional<Swap> AsSwap(const Node& transpose) {
   const Shape in = transpose.input(0)->type().shape();
   Ints order;  // of the axes that have elements

@@ -48,7 +48,7 @@ double DefaultAgreement(const Sample& expected, const Sample& actual);
 // is the share of rows where the two change places. All rows say something then, not those alone that do so.
 double LikelyTopOneAgreement(const Sample& expected, const Sample& actual);
 
-// What networks are judged by: `value` is what is asked for, `estimate` what is chosen by.
+// How networks are judged: `value` is reported, and choices are made by `estimate`.
 struct Criterion {
   Agreement value, estimate;
 };

@@ -120,7 +120,7 @@ void BoundEachChannel(Graph& graph, Node* clip, const std::vector<double>& inver
   ReplaceNode(graph, clip, AddBefore(graph, clip, Op::kMin, {positive, each}));
 }
 
-// What each channel of the feature map in between is divided by; `largest` are the channels' largest values.
+// The divisors of the channels of the feature map in between; `largest` are the channels' largest values.
 std::vector<double> FactorsOf(const Pair& pair, const std::vector<double>& largest) {
   // A channel that is all but zero in the samples may be more elsewhere, and its weights may be noise.
   constexpr double kLeastShare = 1.0 / 32;

@@ -20,7 +20,7 @@
 namespace attune::quant {
 
 struct LayerError {
-  // Of the twin less the layer: the mean of each output channel over samples and positions.
+  // The mean of the twin less the layer, for each output channel over samples and positions.
   std::vector<double> channel_mean;
   double mean_square = 0;         // of the difference
   double signal_mean_square = 0;  // of the layer's output

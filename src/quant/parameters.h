@@ -17,7 +17,7 @@ struct ActivationParameters {
   int64_t zero = 0;
 };
 
-// What covers `range` and 0. A range of nothing but 0 has the scale 1.
+// Parameters that cover `range` and 0. A range of nothing but 0 has the scale 1.
 ActivationParameters ParametersFor(const Range& range);
 
 // i8 without a zero point, symmetric, one scale for each output channel: the largest weight is ±127.

@@ -116,7 +116,7 @@ void QuantizeSite(Graph& graph, const Site& site, const ActivationParameters& pa
   Value* integers = graph.Make(Op::kQuantize, {site.value, scale, zero}, {{"to", DType::kU8}}, before);
   Value* numbers = graph.Make(Op::kDequantize, {integers, scale, zero}, {}, before);
   for (Node* user : site.users) {
-    // Of a layer the first operand alone is a value between layers.
+    // Only the first operand of a layer is a value between layers.
     const int operands = IsConv(user->op()) || IsMatMul(user->op()) ? 1 : user->num_inputs();
     for (int i = 0; i < operands; ++i) {
       if (user->input(i) == site.value) user->SetInput(i, numbers);

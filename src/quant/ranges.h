@@ -27,14 +27,14 @@ Range MinMaxRange(const Histogram& histogram);
 // sign. The offset within a bin is interpolated.
 Range PercentileRange(const Histogram& histogram, double percentile);
 
-// What loses least information: of the ranges [-t, t] (within what occurred), the one with the least
-// Kullback-Leibler divergence of the distribution, clipped to it, from the same rounded to `levels` steps
-// (Migacz: 8-bit inference with TensorRT, GTC 2017; the outliers count in the outermost bins of the one and
-// not of the other).
+// The range that loses least information: among all [-t, t] (within the numbers that occurred), the one with
+// the least Kullback-Leibler divergence of the distribution, clipped to it, from the same rounded to `levels`
+// steps (Migacz: 8-bit inference with TensorRT, GTC 2017; the outliers count in the outermost bins of the one
+// and not of the other).
 Range EntropyRange(const Histogram& histogram, int levels = kLevels);
 
-// What gives the least mean squared error: (number - bound)² beyond a bound, step² / 12 within, and nothing
-// for zeros, which are exact. Both bounds are searched in hundredths, alternately.
+// The range with the least mean squared error: (number - bound)² beyond a bound, step² / 12 within, and
+// nothing for zeros, which are exact. Both bounds are searched in hundredths, alternately.
 Range MseRange(const Histogram& histogram, int levels = kLevels);
 
 Range ChooseRange(const Histogram& histogram, RangeMethod method, double percentile);

@@ -1,4 +1,4 @@
-// What quantization did to a network, for people and for programs.
+// How quantization changed a network, for people and for programs.
 #ifndef ATTUNE_QUANT_REPORT_H_
 #define ATTUNE_QUANT_REPORT_H_
 
@@ -22,7 +22,7 @@ struct LayerReport {
   std::string op;  // "conv", "matmul"
   Precision precision = Precision::kF32;
   std::string reason;
-  // Of the layer by itself; nothing where it is f32, or was not measured.
+  // The layer's own; nothing where it is f32, or was not measured.
   std::optional<double> sqnr_db;
   std::optional<double> max_absolute_error;
   int64_t multiply_adds = 0;

@@ -49,7 +49,7 @@ struct LayerSensitivity {
   double distance = 0;  // 1 - cosine, which tells apart layers that change no class
   int64_t multiply_adds = 0;
 
-  // What a multiply-add costs, on which layers are ordered.
+  // The cost of a multiply-add, by which layers are ordered.
   std::pair<double, double> Rate() const;
 };
 
@@ -61,7 +61,7 @@ absl::StatusOr<std::vector<LayerSensitivity>> MeasureSensitivity(
 
 struct SearchOptions {
   double max_drop = 0.01;  // what of the agreement may be lost, at most
-  // What layers become that cost too much or gain nothing, from the fastest to the most precise.
+  // The precisions, from the fastest to the most precise, of layers that cost too much or gain nothing.
   std::vector<Precision> fallbacks = {Precision::kF32};
   Agreement agreement = DefaultAgreement;
   LayerSeconds seconds;  // of layers that are not among them, each type gains

@@ -191,7 +191,7 @@ Comparison Compare(const Tensor& expected, const Tensor& actual, const Tensor& b
     return Compare(expected, actual, Tolerance());
   }
   const auto bounds = bound.as<double>();
-  // What may be anything counts as right.
+  // An element that may be anything counts as right.
   Tensor judged(actual.dtype(), actual.shape());
   const auto bytes = static_cast<size_t>(DTypeSize(actual.dtype()));
   for (size_t i = 0; i < bounds.size(); ++i) {

@@ -21,7 +21,7 @@ struct Tolerance {
 // f64 1e-9 + 1e-7 |b|, integers and bool 0.
 Tolerance OperatorTolerance(DType dtype);
 
-// What a compiled network has where its model has f32.
+// The type that a compiled network has where its model has f32.
 struct NetworkPrecision {
   DType narrowest = DType::kF32;  // of values and weights
   // Products of convolutions and matrix products are three of bf16, as the pass split_products makes them.
@@ -32,7 +32,7 @@ struct NetworkPrecision {
 };
 
 // For an output of a whole network: the same with the absolute part in units of the root mean square of the
-// expected tensor's finite elements (1 where that is zero). Of split products: what bf16 has, times 2^-8, but
+// expected tensor's finite elements (1 where that is zero). For split products, that of bf16 times 2^-8, but
 // not less than f32.
 // `precision`: of the network, where that is not the output's dtype.
 Tolerance NetworkTolerance(const Tensor& expected);

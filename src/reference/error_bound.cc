@@ -55,7 +55,7 @@ struct Noise {
   double relative = 0;
   double absolute = 0;
   double least = 0;  // of what is not zero: below the smallest normal number there are fewer digits, or none
-  // What is a number of this type stays as it is: it was not rounded. kBool: nothing stays.
+  // A number that this type has stays as it is: it was not rounded. kBool: nothing stays.
   DType exact = DType::kBool;
   bool keeps_integers = false;
 };
@@ -90,15 +90,15 @@ class NoisyEvaluator {
  private:
   DType TypeOf(const Value* value) const { return types_.at(value); }
   bool IsNarrowed(DType dtype) const { return dtype == DType::kF32 && precision_.narrowest != DType::kF32; }
-  // What the two parts of an operand leave of it, 2^-17, and half of the product of the low parts, which is
-  // left out.
+  // The remainder of an operand beside its two parts, 2^-17, and half of the product of the low parts, which
+  // is left out.
   static constexpr double kSplitOperand = 0x1p-16;
   bool IsSplitInput(const Node& node, int i, DType dtype) const {
     const bool is_product =
         node.op() == Op::kConv || node.op() == Op::kConvTranspose || node.op() == Op::kMatMul;
     return precision_.splits_products && is_product && i < 2 && dtype == DType::kF32;
   }
-  // What values of `dtype` are stored as, and computed in.
+  // The types that values of `dtype` are stored as, and computed in.
   DType Stored(DType dtype) const { return IsNarrowed(dtype) ? precision_.narrowest : dtype; }
   static DType Computed(DType dtype) { return dtype == DType::kF64 ? DType::kF64 : DType::kF32; }
 

@@ -2,7 +2,7 @@
 //
 // The graph runs in f64, where it rounds next to nothing: that is what is expected. It runs again several
 // times while every operator's inputs and results are moved at random by as much as the rounding of compiled
-// code may move them (rounding.h), in pairs of opposite signs. What an element is moved by, root mean square,
+// code may move them (rounding.h), in pairs of opposite signs. How far an element is moved, root mean square,
 // is the deviation that rounding gives it in this network on this input, whatever cancels or amplifies on the
 // way; a result may be a few of those from what is expected. Where a result jumps, as a floor or an argmax
 // does, the runs try inputs that far to both sides. (The method is Monte Carlo arithmetic: Parker, UCLA

@@ -34,7 +34,7 @@ class Interpreter : public BoundedExecutor {
 // name the operator.
 absl::StatusOr<std::vector<Tensor>> EvaluateNode(const Node& node, const std::vector<Tensor>& inputs);
 
-// What evaluates the nodes of a run in EvaluateNode's place.
+// Evaluates the nodes of a run instead of EvaluateNode.
 using NodeEvaluator =
     std::function<absl::StatusOr<std::vector<Tensor>>(const Node& node, const std::vector<Tensor>& inputs)>;
 

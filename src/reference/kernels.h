@@ -37,7 +37,7 @@ inline Outputs One(absl::StatusOr<Tensor> output) {
   return outputs;
 }
 
-// What a sum of products is in: the attribute "to", or what the operands are in.
+// The type of a sum of products: the attribute "to", or that of the operands.
 inline DType SumType(const Node& node, Inputs inputs) {
   return node.attrs().Has("to") ? node.attrs().Type("to") : inputs[0].dtype();
 }
@@ -128,7 +128,7 @@ Outputs EvaluateUnique(const Node& node, Inputs inputs);
 // linear_algebra.cc
 Outputs EvaluateDet(const Node& node, Inputs inputs);
 
-// control.cc: if, loop and fused, whose regions `run` evaluates in RunRegion's place
+// control.cc: if, loop and fused, whose regions `run` evaluates instead of RunRegion
 using RegionRunner = std::function<Outputs(const Graph& region, std::vector<Tensor> inputs)>;
 Outputs EvaluateRegions(const Node& node, Inputs inputs, const RegionRunner& run);
 Outputs EvaluateControl(const Node& node, Inputs inputs);

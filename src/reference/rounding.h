@@ -1,4 +1,4 @@
-// What the rounding of compiled code may do to the result of one operator.
+// How far the rounding of compiled code may move the result of one operator.
 //
 // Compiled code computes f32, f16 and bf16 in f32 and f64 in f64. It sums in an order of its own, folds
 // factors and shifts into its neighbours, and evaluates functions by polynomials. All of it is modelled as

@@ -138,7 +138,7 @@ TEST(CpuFeaturesTest, UnknownOnesAreMissing) {
   EXPECT_THAT(MissingFeatures(features), ElementsAre("avx1024", "", "_", "sse22"));
 }
 
-// What the environment names takes features away and adds none.
+// The processor that the environment names takes features away and adds none.
 TEST(CpuFeaturesTest, TheEnvironmentTakesAway) {
   ScopedHostCpu none(nullptr);
   const std::vector<std::string> all = TargetByName("graniterapids")->required_features;

@@ -1,6 +1,6 @@
-// What executes compiled kernels, for sessions and for those who measure kernels: memory, code, and streams
-// of launches. The processor is the only one so far; the interface is what its users need and no more, so
-// that a GPU is one more implementation of it. Machines as data, other than this one too, are in
+// Where compiled kernels are executed, for sessions and for those who measure kernels: memory, code, and
+// streams of launches. The processor is the only such device so far; the interface is what its users need and
+// no more, so that a GPU is one more implementation of it. Machines as data, other than this one too, are in
 // device/device.h.
 #ifndef ATTUNE_RUNTIME_DEVICE_H_
 #define ATTUNE_RUNTIME_DEVICE_H_

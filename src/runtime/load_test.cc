@@ -29,7 +29,7 @@ std::span<const std::byte> Bytes(const std::string& text) { return std::as_bytes
 
 attune_load_options Options() { return ATTUNE_LOAD_OPTIONS_INIT; }
 
-// What loading fails with, ATTUNE_OK where it does not.
+// The code with which loading fails, ATTUNE_OK where it does not.
 attune_error LoadError(const std::string& file, const attune_load_options& options) {
   try {
     const Model model(Bytes(file), options);

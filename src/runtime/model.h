@@ -82,7 +82,8 @@ class LoadedModel {
   DeviceMemory prepacked_;
 };
 
-// Of what the C interface's handle stands for, as long as the handle lives; not exported.
+// The variant of the model that the C interface's handle stands for, as long as the handle lives; not
+// exported.
 const Variant& VariantOf(const attune_model& model);
 
 }  // namespace attune

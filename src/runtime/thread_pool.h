@@ -9,14 +9,14 @@
 // caches what it wrote there. It takes blocks from the front of its range: half of it, then half of what is
 // left, down to 1/8. A thread whose range is used up takes blocks from the tails of the others' ranges; so
 // the caller runs what a worker that still sleeps has not begun. Blocks are powers of two of eighths at
-// multiples of their size, so that each is one (part, parts) of the kernel's interface. What is left of a
+// multiples of their size, so that each is one (part, parts) of the kernel's interface. The rest of a
 // range is one word with the number of the launch: one compare-and-swap claims a block, and one by a thread
 // that comes too late fails.
 //
 // Cost of a launch while workers spin: a cache line a worker, which holds all that it must know, and one
 // back, some hundred nanoseconds; and four calls of the kernel a thread instead of one, tens of nanoseconds
-// each. In a launch that nothing disturbs no thread looks at another's range. What is left to wait for is a
-// block that was begun: an eighth of a range where cores are about as fast as each other, half of one at
+// each. In a launch that nothing disturbs no thread looks at another's range. All that a thread may wait for
+// is a block that was begun: an eighth of a range where cores are about as fast as each other, half of one at
 // most. A block whose core is taken away meanwhile is waited for, however long that takes.
 //
 // One launch uses the workers at a time. A launch that finds them taken runs in the calling thread alone: the
@@ -60,7 +60,7 @@ class ThreadPool {
   int32_t Run(const KernelLaunch& launch);
 
  private:
-  // What nobody has begun of a thread's range, in units of which a range has kUnits.
+  // The part of a thread's range that nobody has begun, in units of which a range has kUnits.
   struct Range {
     uint32_t launch = 0;   // its number
     uint16_t threads = 0;  // that the launch has
@@ -74,7 +74,7 @@ class ThreadPool {
     int32_t size;
   };
 
-  // What a launch gives a thread lies in one cache line.
+  // All that a launch gives a thread lies in one cache line.
   struct alignas(64) Thread {
     std::atomic<Range> range = Range();
     // Of the last launch in which this thread has a range; a worker waits for it to change.

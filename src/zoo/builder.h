@@ -79,8 +79,8 @@ class NetworkBuilder {
   NetworkBuilder(std::string_view network, uint64_t seed, int64_t batch, double width = 1);
 
   int64_t batch() const { return batch_; }
-  // What a layer has instead of `channels`: the nearest multiple of `multiple`, at least one of it;
-  // `channels` itself where the width is 1.
+  // How many channels a layer has instead of `channels`: the nearest multiple of `multiple`, at least one of
+  // it; `channels` itself where the width is 1.
   int64_t Scaled(int64_t channels, int64_t multiple = 16) const;
 
   NetworkValue Input(const std::string& name, std::vector<int64_t> shape, DType dtype = DType::kF32);

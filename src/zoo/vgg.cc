@@ -22,7 +22,7 @@ void BuildVgg16(NetworkBuilder& b) {
     x = b.MaxPool(x, {.kernel = 2, .stride = 2});
     ++index;
   }
-  // What adaptive pooling to 7x7 is exported as where the input is 7x7 already.
+  // Adaptive pooling to 7x7 is exported like this where the input is 7x7 already.
   x = b.AveragePool(x, {.kernel = 1});
   x = b.Relu(b.Linear("classifier.0", b.Flatten(x), b.Scaled(4096), kReluGain));
   x = b.Relu(b.Linear("classifier.3", x, b.Scaled(4096), kReluGain));

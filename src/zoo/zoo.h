@@ -34,7 +34,7 @@ std::vector<ZooEntry> ZooNetworks();
 struct ZooOptions {
   uint64_t seed = 0;
   int64_t batch = 1;  // 1 to 4096
-  // Of the layers, in the place of the published one: above 0, at most 1. Networks of over 50 MB take it.
+  // Of the layers, instead of the published one: above 0, at most 1. Networks of over 50 MB take it.
   double width = 1;
 };
 

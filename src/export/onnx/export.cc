@@ -10,7 +10,7 @@
 namespace attune {
 namespace {
 
-// What protobuf can parse.
+// The most that protobuf can parse.
 constexpr int64_t kMaxFileBytes = INT32_MAX;
 
 int64_t ConstantBytes(const Graph& graph) {

@@ -13,7 +13,7 @@ namespace {
 
 using attune_onnx::GraphProto;
 
-// What a value is called where it has no name: as its node, or as its operator.
+// The name of a value that has none: that of its node, or of its operator.
 std::string_view Label(const Value& value) {
   if (!value.name().empty() || value.producer() == nullptr) return value.name();
   const Node& node = *value.producer();

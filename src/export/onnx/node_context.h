@@ -49,7 +49,7 @@ class NodeContext {
  private:
   attune_onnx::NodeProto* AddNode(std::string_view op_type, const Names& inputs, const Names& outputs,
                                   const Attributes& attributes);
-  // What new names of this node begin with.
+  // The beginning of new names of this node.
   const std::string& Prefix() const { return writer_->NameOf(node_->output()); }
 
   GraphWriter* writer_;

@@ -23,7 +23,7 @@ struct OperatorRow {
   Op op;
   // ONNX's operator, or where `write` is nullptr, why there is none.
   std::string_view name;
-  // Of what element types ONNX has it, as bits.
+  // The element types that ONNX has it for, as bits.
   unsigned types;
   OperatorWriter write;
   // For WriteSame: attributes that are handed on, "ours:theirs" or one name for both, separated by spaces.

@@ -83,7 +83,7 @@ class Emitter {
   Value* Broadcast(Value* x, const Shape& shape);
   Value* Slice(Value* x, Ints starts, Ints sizes, Ints steps);
   Value* SliceAxis(Value* x, int64_t axis, int64_t start, int64_t size, int64_t step = 1);
-  // Of hundreds of parts step by step, or at once where they are slices of one value: a gather.
+  // Hundreds of parts are joined step by step, or at once where they are slices of one value, by a gather.
   Value* Concat(const std::vector<Value*>& values, int64_t axis);
   Value* Pad(Value* x, Ints pads, double value = 0);
   // Mirrors at the edges and repeats the outermost elements, by as many as an axis has at most.

@@ -10,7 +10,7 @@
 namespace attune::importing {
 namespace {
 
-// What has no more elements is kept when it was computed on the way to something else.
+// A value of no more elements is kept when it was computed on the way to something else.
 constexpr int64_t kMaxKept = 64;
 
 absl::Status DependsOnInput(const Value* input) {

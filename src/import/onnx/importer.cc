@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kNewestOpset = 26;
 constexpr int64_t kNewestIrVersion = 14;
-// Of function calls and subgraphs in one another.
+// The depth of function calls and subgraphs in one another.
 constexpr int kMaxDepth = 48;
 
 // Both spellings of the default domain mean the same.
@@ -34,7 +34,7 @@ Opsets OpsetsOf(const google::protobuf::RepeatedPtrField<OperatorSetIdProto>& im
   return opsets;
 }
 
-// What messages call a node: its name, else its first output's.
+// How messages call a node: by its name, else its first output's.
 std::string NameOf(const NodeProto& node, const Scope& scope) {
   if (!node.name().empty()) return ScopedName(scope.prefix, node.name());
   for (const auto& output : node.output()) {

@@ -31,9 +31,9 @@ class Archive {
   bool Has(std::string_view name) const { return entries_.find(name) != entries_.end(); }
   // Sorted.
   std::vector<std::string> NamesUnder(std::string_view prefix) const;
-  // Of an entry once unpacked; it must exist.
+  // The size of an entry once unpacked; it must exist.
   int64_t SizeOf(std::string_view name) const;
-  // Of the archive as it is stored.
+  // The size of the archive as it is stored.
   int64_t num_bytes() const { return num_bytes_; }
 
   // A whole entry. Errors: none of this name, larger than `max_bytes`, damaged, packed in an unknown way.

@@ -384,7 +384,7 @@ Target FindTarget(std::string_view target) {
   if (in_place) name.pop_back();
   const Row* row = Find(name + overload);
   if (row == nullptr) row = Find(name);
-  // What changes the shape of a tensor in place is not what these rows say.
+  // These rows do not hold for operators that change the shape of a tensor in place.
   if (row == nullptr || (in_place && row->memory == Memory::kView)) return {};
   return {row, in_place};
 }

@@ -18,7 +18,7 @@
 namespace attune::tensorflow {
 namespace {
 
-// Of function calls and loops in one another.
+// The depth of function calls and loops in one another.
 constexpr int kMaxDepth = 64;
 
 // A small file may unroll and tabulate this much; a larger one more, in proportion.

@@ -89,7 +89,7 @@ std::unordered_set<const NodeDef*> Reachable(const Body& body, const std::vector
   return reached;
 }
 
-// What makes no tensor that anyone wants.
+// Operators that make no tensor that anyone wants.
 bool IsSideEffect(const NodeDef& node) {
   static const auto* ops = new std::set<std::string_view>{"Assert",
                                                           "Assign",
@@ -200,7 +200,8 @@ absl::Status Model::UseSignature(const std::string& wanted) {
 std::vector<std::string> Model::UnusedNodes() const {
   std::unordered_set<std::string_view> used;
   for (const NodeDef& node : graph_->node()) {
-    // What must only have run before another node is no output either: it tells in which branch that lies.
+    // A node that must only have run before another one is no output either: it tells in which branch that
+    // lies.
     for (const std::string& input : node.input()) used.insert(ParseReference(input).node);
   }
   std::vector<std::string> unused;

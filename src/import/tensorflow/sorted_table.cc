@@ -16,8 +16,8 @@ constexpr size_t kFooterSize = 48;
 constexpr uint64_t kMagic = 0xdb4775248b80fb57;
 constexpr size_t kTrailerSize = 5;  // the kind of compression, and a checksum
 constexpr size_t kMaxKey = size_t{64} << 10;
-// What the table may hold, and its blocks decompressed, for each byte of the file and besides: keys that
-// share much, and blocks that are named again and again, need little room in it.
+// The bytes that the table may hold, and its blocks decompressed, for each byte of the file and besides: keys
+// that share much, and blocks that are named again and again, need little room in it.
 constexpr size_t kContentPerByte = 64;
 constexpr size_t kSmallContent = size_t{4} << 20;
 

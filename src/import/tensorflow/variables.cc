@@ -94,7 +94,7 @@ absl::Status Variables::Open() {
   return absl::OkStatus();
 }
 
-// What restores the variable knows best; models without that part go by names.
+// The node that restores the variable knows best; models without that part go by names.
 absl::StatusOr<std::string> Variables::KeyOf(const NodeDef& node) const {
   if (const auto it = restored_keys_.find(node.name()); it != restored_keys_.end()) return it->second;
   const std::string shared = StringAttribute(node, "shared_name");

@@ -186,7 +186,7 @@ TEST(TfliteHostile, TypesThatDoNotFit) {
   EXPECT_THAT(ErrorOf(m.Finish()), HasSubstr("it makes f32[1] where tensor 'y' is of i32"));
 }
 
-// What options say of the numbers of inputs and outputs must be so.
+// The numbers of inputs and outputs must be as options say.
 TEST(TfliteHostile, CountsThatContradict) {
   const auto error = [](Code code, int count) {
     ModelBuilder m;

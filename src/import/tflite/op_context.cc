@@ -126,7 +126,7 @@ bool OpContext::SameQuantization(const schema::Tensor& a, const schema::Tensor& 
   return IsQuantized(a) && IsQuantized(b) && a.type() == b.type() && QuantizationOf(a) == QuantizationOf(b);
 }
 
-// Of tensors that are not quantized nothing is asked: sizes, conditions.
+// Nothing is asked of tensors that are not quantized, such as sizes and conditions.
 bool OpContext::AllAlike() const {
   const schema::Tensor* first = nullptr;
   const auto alike = [&first](const schema::Tensor& tensor) {

@@ -189,7 +189,7 @@ TEST(TfliteQuantized, PaddingStandsForZero) {
   EXPECT_THAT(Elements(RunBuilt(m.Finish(), {Bytes({3})})), ElementsAre(7, 3, 7, 7));
 }
 
-// Of two inputs only the one with another scale is converted.
+// Only that input is converted which has another scale.
 TEST(TfliteQuantized, ConcatenatesInTheOutputsScale) {
   ModelBuilder m;
   const int a = m.AddInput(Quantized("a", {2}, 1, 0));

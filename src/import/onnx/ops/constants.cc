@@ -168,7 +168,7 @@ Outputs NonMaxSuppression(OpContext& c) {
                   {"center_point_box", c.Int("center_point_box", 0)}})};
 }
 
-// What would need random numbers, which no two runtimes draw alike.
+// Operators that would need random numbers, which no two runtimes draw alike.
 Outputs RandomNumbers(OpContext&) { Unsupported("it makes random numbers"); }
 
 }  // namespace attune::onnx

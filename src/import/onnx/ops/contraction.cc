@@ -8,7 +8,7 @@
 namespace attune::onnx {
 namespace {
 
-// What auto_pad and output_shape leave open of a transposed convolution.
+// The pads of a transposed convolution that auto_pad and output_shape leave open.
 void FitTransposedPads(OpContext& c, const Shape& input, WindowAttributes& w, const Ints& output_padding) {
   const std::string auto_pad = c.Choice("auto_pad", {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"});
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";

@@ -48,7 +48,7 @@ std::optional<NarrowRange> RangeOf(int onnx_type) {
   }
 }
 
-// What QuantizeLinear makes: output_dtype, else the zero point's type, else u8.
+// The type that QuantizeLinear makes: output_dtype, else the zero point's type, else u8.
 int TargetType(OpContext& c) {
   if (const int64_t type = c.Int("output_dtype", 0)) return static_cast<int>(type);
   return c.HasInput(2) ? c.BindingOf(2).type : TensorProto::UINT8;

@@ -57,7 +57,7 @@ Value* Float(OpContext& c) { return c.Cast(c.In("self"), AsFloatType(c.InType("s
 Outputs Unary(OpContext& c, Op op) { return {c.Emit(op, {c.In("self")})}; }
 Outputs UnaryFloat(OpContext& c, Op op) { return {c.Emit(op, {Float(c)})}; }
 
-// Of integers it changes nothing.
+// It changes no integers.
 Outputs Rounding(OpContext& c, Op op) {
   Value* x = c.In("self");
   return {IsFloat(x->type().dtype) ? c.Emit(op, {x}) : x};

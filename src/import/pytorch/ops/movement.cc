@@ -77,7 +77,7 @@ Outputs TransposeAxes(OpContext& c) {
   return {c.Transpose(c.In("self"), perm)};
 }
 
-// Of the last two axes; of a vector it changes nothing.
+// Exchanges the last two axes; it changes no vector.
 Outputs TransposeMatrix(OpContext& c) {
   const int64_t rank = c.InRank("self");
   if (rank < 2) return {c.In("self")};
@@ -140,7 +140,7 @@ Outputs Unsqueeze(OpContext& c) {
   return {c.Unsqueeze(c.In("self"), {c.AxisOf("dim", c.InRank("self") + 1)})};
 }
 
-// Of the axes that are named, or all, those of one element.
+// Those of the named axes, or of all, that have one element.
 Outputs Squeeze(OpContext& c) {
   const Shape shape = c.InShape("self");
   const int64_t rank = static_cast<int64_t>(shape.size());

@@ -182,7 +182,7 @@ Outputs Gather(OpContext& c) {
       GatherRows(c, x, AsIndices(c, c.In(1)), Emitter::Axis(axis, x->type().rank()), c.Int("batch_dims", 0))};
 }
 
-// Of a variable: (variable, indices).
+// For a variable: (variable, indices).
 Outputs GatherVariable(OpContext& c) {
   const int64_t batch_dims = c.Int("batch_dims", 0);
   return {GatherRows(c, c.VariableValue(0), AsIndices(c, c.In(1)), batch_dims, batch_dims)};

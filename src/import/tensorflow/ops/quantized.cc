@@ -32,7 +32,7 @@ Grid Nudge(double min, double max, double low, double high) {
   return grid;
 }
 
-// What the integers x of a quantized type stand for: x times the scale, plus the offset.
+// The numbers that the integers x of a quantized type stand for: x times the scale, plus the offset.
 struct Line {
   double scale;
   double offset;

@@ -54,7 +54,7 @@ Outputs ConvolutionBackward(OpContext& c, int spatial) {
   if (static_cast<int>(target.size()) > spatial && images.Channels(target) != filter[spatial]) {
     Unsupported("groups of channels");
   }
-  // What the windows reach; positions that no window reaches stay zero.
+  // The extent that windows reach; positions that no window reaches stay zero.
   Ints output_padding(spatial);
   for (int i = 0; i < spatial; ++i) {
     const int64_t reached = LastStep(input[i], w.strides[i]) + (w.kernel[i] - 1) * w.dilations[i] + 1 -

@@ -1,4 +1,4 @@
-// Activations with a kink. Of quantized tensors each side is a requantization in fixed point.
+// Activations with a kink. On quantized tensors, each side is a requantization in fixed point.
 #include <limits>
 #include <string>
 

@@ -25,7 +25,7 @@ Outputs SumOrDifference(OpContext& c, Op op, Activation activation) {
   return {c.Activate(y, activation)};
 }
 
-// floor(a / b). Of integers exactly: a - mod(a, b), with the divisor's sign, is a multiple of b.
+// floor(a / b), which is exact for integers: a - mod(a, b), with the divisor's sign, is a multiple of b.
 Value* FloorQuotient(OpContext& c, Value* a, Value* b) {
   if (IsFloat(a->type().dtype)) return c.Emit(Op::kFloor, {c.Div(a, b)});
   return c.Div(c.Sub(a, c.Emit(Op::kMod, {a, b})), b);
@@ -56,8 +56,8 @@ Outputs Sub(OpContext& c) {
   return SumOrDifference(c, Op::kSub, c.Options<schema::SubOptions>().fused_activation_function());
 }
 
-// Of quantized tensors the product of integers, times s_a s_b / s_y (in f32 unless that ends there) in fixed
-// point.
+// The product of quantized tensors is that of integers, times s_a s_b / s_y (in f32 unless that ends there)
+// in fixed point.
 Outputs Mul(OpContext& c) {
   const Activation activation = c.Options<schema::MulOptions>().fused_activation_function();
   if (!IsQuantizedBinary(c)) return {c.Activate(c.Mul(c.Real(0), c.Real(1)), activation)};

@@ -1,5 +1,5 @@
-// Convolutions and matrix products. Of tensors that are quantized in 8 bits they are products of integers; of
-// 16 bits, or with floats on one side, what the integers stand for is multiplied.
+// Convolutions and matrix products. Tensors that are quantized in 8 bits are multiplied as integers; with 16
+// bits, or with floats on one side, the numbers that the integers stand for are multiplied.
 #include <algorithm>
 
 #include "import/tflite/ops/lowerings.h"

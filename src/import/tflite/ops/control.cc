@@ -63,8 +63,8 @@ bool Forwards(const schema::SubGraph& body, uint32_t i) {
          body.inputs()->Get(i) == body.outputs()->Get(i);
 }
 
-// (iteration, condition, carried…) → (condition, carried…). What every step hands through is in the loop what
-// it is before it.
+// (iteration, condition, carried…) → (condition, carried…). A value that every step hands through is in the
+// loop what it is before it.
 std::unique_ptr<Graph> LoopBody(OpContext& c, const schema::WhileOptions& options,
                                 const std::vector<Value*>& carried) {
   const int subgraph = options.body_subgraph_index();

@@ -1,4 +1,4 @@
-// x relu6(x + 3) / 6. Of 8 bits it is a table, made by the arithmetic in 16 bits of TensorFlow Lite's
+// x relu6(x + 3) / 6. In 8 bits it is a table, made by the arithmetic in 16 bits of TensorFlow Lite's
 // reference kernel (tensorflow/lite/kernels/internal/reference/hard_swish.h), which no formula of real
 // numbers agrees with.
 #include <algorithm>

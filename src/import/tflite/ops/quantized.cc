@@ -26,7 +26,7 @@ bool IsSum(const schema::Tensor& tensor) {
 
 }  // namespace
 
-// Of integers: the same numbers with another scale, in fixed point.
+// Integers: the same numbers with another scale, in fixed point.
 Outputs QuantizeTensor(OpContext& c) {
   const bool from_sum = IsSum(c.InTensor(0)) && c.OutQuantized() && IsSignedInt(c.OutType());
   const bool to_sum = IsSum(c.OutTensor()) && c.InQuantized(0) && c.InType(0) == DType::kI16;

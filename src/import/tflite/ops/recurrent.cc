@@ -27,7 +27,7 @@ struct Sequence {
   int64_t batch;
 };
 
-// Of rank 3 a sequence, of rank 2 a step.
+// Rank 3 is a sequence, rank 2 a step.
 Sequence ReadSequence(OpContext& c, bool time_major) {
   Value* x = c.Cast(c.Real(0), DType::kF32);
   if (x->type().rank() == 2) x = c.Unsqueeze(x, {0});
@@ -62,7 +62,7 @@ Value* RequiredParameter(OpContext& c, int i) {
   return parameter;
 }
 
-// What is left of a state after it was stored as input i is.
+// A state after it was stored as input i is, and loaded.
 Value* Settle(OpContext& c, Value* state, int i) {
   if (!c.InQuantized(i)) return state;
   const DType dtype = RequireDType(c.InTensor(i).type());

@@ -40,8 +40,8 @@ Outputs Sum(OpContext& c) {
   return {QuantizedSum(c, ReadAxes(c), 1)};
 }
 
-// Of integers the quotient is truncated; of quantized ones too where input and output have the same scale,
-// but not for the mean of images, which has a kernel of its own.
+// The quotient of integers is truncated, that of quantized ones too where input and output have the same
+// scale; but not the mean of images, which has a kernel of its own.
 Outputs Mean(OpContext& c) {
   const Ints axes = ReadAxes(c);
   if (!IsQuantizedReduction(c) && (c.InQuantized(0) || IsFloat(c.InType(0)))) {

@@ -63,7 +63,8 @@ void SetPads(Window& window, schema::Padding padding, const Ints& sizes) {
   }
 }
 
-// Of integers the mean of the integers as they are, whatever they stand for, rounded half away from zero.
+// The mean of integers is that of the integers as they are, whatever they stand for, rounded half away from
+// zero.
 Outputs AveragePool(OpContext& c) {
   const Window window = PoolWindow(c);
   const Activation activation = c.Options<schema::Pool2DOptions>().fused_activation_function();

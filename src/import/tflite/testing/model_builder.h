@@ -33,7 +33,7 @@ struct TensorSpec {
   std::vector<int64_t> zeros = {};
   int32_t axis = 0;
   bool variable = false;
-  // Of a hostile file: the buffer's number, and where its data are said to lie behind the tables.
+  // For a hostile file: the buffer's number, and where its data are said to lie behind the tables.
   int64_t buffer = -1;
   uint64_t offset = 0;
   uint64_t size = 0;
