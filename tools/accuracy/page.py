@@ -28,8 +28,8 @@ the float network's, the mean over the samples."""
 
 DATA = """Data is drawn by a seed, and is the same on every machine: crops of photos, of another place and size each,
 some mirrored; windows of recordings of another place, speed, loudness and noise each, as MLPerf Tiny's features; texts
-of phrases and of ImageNet's names for things. What a network is judged by comes from other photos, other recordings or
-other halves of them, and other phrases and names than what it is calibrated on. It is not
+of phrases and of ImageNet's names for things. The samples that judge a network come from other photos, other recordings
+or other halves of them, and other phrases and names than those that calibrate it. It is not
 the data that these networks were made for, so the numbers say how tools compare, and not how well a network does its
 work. MLPerf Tiny's own int8 models were calibrated on the data that they were trained for: here that is no
 advantage."""
