@@ -3,7 +3,7 @@
 In text, a name in backticks that looks like a file (`src/opt/rule.h`, `rule.h`) or a folder (`src/opt/`) is one of the
 tree: relative to the root, to src/, or for a file to whatever folder has it. `<…>` is a placeholder: `<name>.cc` is a
 file that the reader writes, whose folder exists. `*` stands for at least one.
-A sentence with "N files without tests: " names N files after that.
+A sentence with "N files without tests: " names N files after that. The guide to tuning names each event and stage.
 """
 import pathlib
 import re
@@ -108,6 +108,15 @@ class Guides(unittest.TestCase):
         for guide in ("operator", "pass", "strategy", "target"):
             page = next(page for page in PAGES if page.name in (f"add-a-{guide}.md", f"add-an-{guide}.md"))
             self.assertTrue(list(counts(text_of(page))), page.name)
+
+    def test_events_and_stages_of_tuning_are_told(self):
+        told = set(names(text_of(ROOT / "docs/guides/tuning.md")))
+        job = ROOT / "src/tune/job"
+        events = {name for path in job.glob("*.cc") if not path.stem.endswith("_test")
+                  for name in re.findall(r'\bLog\(\s*"(\w+)"', path.read_text())}
+        stages = set(re.findall(r'^    \{"(\w+)"', (job / "stage.cc").read_text(), re.MULTILINE))
+        self.assertGreater(min(len(events), len(stages)), 5)
+        self.assertEqual((events | stages) - told, set())
 
     def test_what_is_wrong_is_found(self):
         text = ("`src/graph/op_table.inc`, `graph/op.h`, `op.h`, `src/opt/<name>.cc`, `src/import/<format>/`, "
