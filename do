@@ -46,6 +46,7 @@ run_tests() {
 lint() {
   tools/setup.sh
   python3 tools/check_includes.py
+  python3 tools/check_names.py
   sources | xargs clang-format-19 --dry-run --Werror
   [ "${1:-}" = --fast ] && return
   cmake --preset lint -Wno-dev >&2

@@ -264,11 +264,11 @@ absl::StatusOr<std::vector<TuningTask>> Network::Tasks(const Target& target,
   return tasks;
 }
 
-absl::StatusOr<std::vector<Contraction>> Network::Contractions(const CompileOptions& options) const {
+absl::StatusOr<std::vector<PlannedContraction>> Network::Contractions(const CompileOptions& options) const {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, CloneOptimized());
   const absl::StatusOr<NetworkPlan> plan = ArrangeAndPlan(*graph, options);
   if (!plan.ok()) return Name(plan.status(), state_->source);
-  absl::StatusOr<std::vector<Contraction>> contractions = ListContractions(*plan, options.target);
+  absl::StatusOr<std::vector<PlannedContraction>> contractions = ListContractions(*plan, options.target);
   if (!contractions.ok()) return Name(contractions.status(), state_->source);
   return contractions;
 }

@@ -134,7 +134,7 @@ class Network {
   absl::StatusOr<std::vector<TuningTask>> Tasks(const Target& target,
                                                 const LayoutOverrides& overrides = {}) const;
   // How compiling with `options` would compute each contraction.
-  absl::StatusOr<std::vector<Contraction>> Contractions(const CompileOptions& options) const;
+  absl::StatusOr<std::vector<PlannedContraction>> Contractions(const CompileOptions& options) const;
   // How many classes of maps there are that `overrides` may name, and which ChooseLayoutOverrides() would
   // name.
   absl::StatusOr<int> NumBlockClasses(const Target& target) const;

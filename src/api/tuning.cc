@@ -159,7 +159,7 @@ absl::StatusOr<std::string> DescribeSpaces(const Network& network) {
 
 // What a tuner owns besides the job.
 struct NetworkTuner::Tools {
-  Tools(Network network, const Device& device, DeviceLeases leases_of_device, int processes)
+  Tools(Network network, const DeviceInfo& device, DeviceLeases leases_of_device, int processes)
       : compiler(std::move(network), device.target),
         leases(std::move(leases_of_device)),
         builder({.target = device.target, .processes = processes, .worker_program = ""}),
@@ -183,7 +183,7 @@ NetworkTuner::~NetworkTuner() = default;
 absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network& network,
                                                                    const TuneOptions& options) {
   RETURN_IF_ERROR(network.status());
-  ASSIGN_OR_RETURN(const Device device, HostDevice());
+  ASSIGN_OR_RETURN(const DeviceInfo device, HostDevice());
   ASSIGN_OR_RETURN(const std::vector<TuningTask> tasks, network.Tasks(device.target));
   if (tasks.empty()) return InvalidInput(network.source(), ": computes nothing that could be tuned");
   const int processes = options.tuning.builders > 0 ? options.tuning.builders : Processors();

@@ -15,23 +15,23 @@ namespace {
 constexpr double kLeastShare = 1e-3;
 constexpr size_t kMostNamed = 3;
 
-double ShareOf(const Contraction& contraction, const SlowContractions& count) {
+double ShareOf(const PlannedContraction& contraction, const SlowContractions& count) {
   return static_cast<double>(contraction.multiply_adds) / static_cast<double>(count.multiply_adds);
 }
 
 std::string Percent(double share) { return absl::StrFormat("%.1f %%", share * 100); }
 
 // Those that are slow, the largest first.
-std::vector<Contraction> SlowOf(std::vector<Contraction> contractions) {
-  std::erase_if(contractions, [](const Contraction& c) { return !c.is_slow(); });
-  std::ranges::sort(contractions, [](const Contraction& a, const Contraction& b) {
+std::vector<PlannedContraction> SlowOf(std::vector<PlannedContraction> contractions) {
+  std::erase_if(contractions, [](const PlannedContraction& c) { return !c.is_slow(); });
+  std::ranges::sort(contractions, [](const PlannedContraction& a, const PlannedContraction& b) {
     return std::tie(b.multiply_adds, a.label) < std::tie(a.multiply_adds, b.label);
   });
   return contractions;
 }
 
 // A label names all nodes that were merged into one.
-std::string ShortLabel(const Contraction& contraction) {
+std::string ShortLabel(const PlannedContraction& contraction) {
   constexpr size_t kMaxWidth = 48;
   std::string text = WithoutControls(contraction.label);
   if (text.size() > kMaxWidth) text = text.substr(0, kMaxWidth - 3) + "...";
@@ -47,7 +47,7 @@ void Append(NamesByReason& names, const std::string& reason, const std::string& 
   it->second.push_back(name);
 }
 
-Json RefusalsJson(const Contraction& contraction) {
+Json RefusalsJson(const PlannedContraction& contraction) {
   Json refusals = Json::array();
   for (const Refusal& refusal : contraction.refusals)
     refusals.push_back({{"strategy", refusal.strategy}, {"reason", refusal.reason}});
@@ -56,10 +56,10 @@ Json RefusalsJson(const Contraction& contraction) {
 
 }  // namespace
 
-Json ToJson(const std::vector<Contraction>& contractions) {
+Json ToJson(const std::vector<PlannedContraction>& contractions) {
   const SlowContractions count = CountSlow(contractions);
   Json json = Json::array();
-  for (const Contraction& c : contractions) {
+  for (const PlannedContraction& c : contractions) {
     json.push_back({{"label", c.label},
                     {"contraction", c.op},
                     {"op", c.operators},
@@ -73,12 +73,12 @@ Json ToJson(const std::vector<Contraction>& contractions) {
   return json;
 }
 
-std::string DescribeSlow(const std::vector<Contraction>& contractions) {
+std::string DescribeSlow(const std::vector<PlannedContraction>& contractions) {
   const SlowContractions count = CountSlow(contractions);
   if (count.slow == 0) return "";
   NamesByReason named;
   size_t others = 0, names = 0;
-  for (const Contraction& c : SlowOf(contractions)) {
+  for (const PlannedContraction& c : SlowOf(contractions)) {
     if (ShareOf(c, count) < kLeastShare) continue;
     if (names++ < kMostNamed) {
       Append(named, c.why_slow, ShortLabel(c));
@@ -97,10 +97,10 @@ std::string DescribeSlow(const std::vector<Contraction>& contractions) {
   return text;
 }
 
-Json SlowJson(const std::vector<Contraction>& contractions) {
+Json SlowJson(const std::vector<PlannedContraction>& contractions) {
   const SlowContractions count = CountSlow(contractions);
   Json list = Json::array();
-  for (const Contraction& c : SlowOf(contractions)) {
+  for (const PlannedContraction& c : SlowOf(contractions)) {
     list.push_back({{"label", c.label},
                     {"contraction", c.op},
                     {"op", c.operators},
@@ -111,10 +111,10 @@ Json SlowJson(const std::vector<Contraction>& contractions) {
   return {{"count", count.slow}, {"of", count.all}, {"share", count.share}, {"list", std::move(list)}};
 }
 
-std::string ContractionTables(const std::vector<Contraction>& contractions) {
+std::string ContractionTables(const std::vector<PlannedContraction>& contractions) {
   const SlowContractions count = CountSlow(contractions);
   std::vector<std::vector<std::string>> all = {{"MMAC", "share", "operator", "strategy", "nodes"}};
-  for (const Contraction& c : contractions) {
+  for (const PlannedContraction& c : contractions) {
     all.push_back({absl::StrFormat("%.3f", static_cast<double>(c.multiply_adds) * 1e-6),
                    Percent(ShareOf(c, count)), c.operators, c.strategy, c.label});
   }
@@ -122,7 +122,7 @@ std::string ContractionTables(const std::vector<Contraction>& contractions) {
   if (count.slow == 0) return text;
   absl::StrAppend(&text, "\n", DescribeSlow(contractions), "\n\n");
   std::vector<std::vector<std::string>> reasons = {{"nodes", "strategies", "do not apply because"}};
-  for (const Contraction& c : SlowOf(contractions)) {
+  for (const PlannedContraction& c : SlowOf(contractions)) {
     NamesByReason strategies;
     for (const Refusal& refusal : c.refusals) Append(strategies, refusal.reason, refusal.strategy);
     std::string label = c.label;

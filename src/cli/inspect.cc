@@ -261,7 +261,7 @@ Json ToJson(const NetworkDescription& d) {
 }
 
 absl::Status InspectContractions(const Flags& flags) {
-  std::vector<Contraction> contractions;
+  std::vector<PlannedContraction> contractions;
   {
     Progress progress;
     ASSIGN_OR_RETURN(contractions, PlanContractions(flags.model, flags.inputs, progress));
@@ -276,7 +276,7 @@ absl::Status InspectContractions(const Flags& flags) {
 absl::Status Inspect(const Flags& flags) {
   if (flags.only_contractions) return InspectContractions(flags);
   NetworkDescription description;
-  std::optional<std::vector<Contraction>> contractions;  // of a model
+  std::optional<std::vector<PlannedContraction>> contractions;  // of a model
   {
     Progress progress;
     ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));

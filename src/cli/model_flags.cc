@@ -265,8 +265,9 @@ absl::StatusOr<Network> LoadOptimized(const ModelFlags& flags, const InputFlags&
   return OptimizeNetwork(flags, read.network, std::move(read.inputs), 0, progress);
 }
 
-absl::StatusOr<std::vector<Contraction>> PlanContractions(const ModelFlags& flags, const InputFlags& inputs,
-                                                          Progress& progress) {
+absl::StatusOr<std::vector<PlannedContraction>> PlanContractions(const ModelFlags& flags,
+                                                                 const InputFlags& inputs,
+                                                                 Progress& progress) {
   ASSIGN_OR_RETURN(const Network optimized, LoadOptimized(flags, inputs, progress));
   progress.Show("planning");
   CompileOptions options;

@@ -61,8 +61,9 @@ absl::StatusOr<PassPlan> ReadPlan(const ModelFlags& flags);
 absl::StatusOr<Network> LoadOptimized(const ModelFlags& flags, const InputFlags& inputs, Progress& progress);
 
 // How the contractions of a model that is no artifact would be computed; generates no code.
-absl::StatusOr<std::vector<Contraction>> PlanContractions(const ModelFlags& flags, const InputFlags& inputs,
-                                                          Progress& progress);
+absl::StatusOr<std::vector<PlannedContraction>> PlanContractions(const ModelFlags& flags,
+                                                                 const InputFlags& inputs,
+                                                                 Progress& progress);
 
 // Loads the model, and where it is no artifact optimizes and compiles it on `jobs` threads (0: all
 // processors). `shape_sets`, where there are any, are texts as ShapesOfSet() takes; the network is compiled

@@ -143,7 +143,7 @@ absl::Status Import(const Flags& flags) {
     }
     return database.get();
   };
-  const ImportOptions options = {.skip_damaged = flags.skip_damaged};
+  const RecordImportOptions options = {.skip_damaged = flags.skip_damaged};
   ASSIGN_OR_RETURN(const ImportReport report, flags.file == "-"
                                                   ? ImportRecords(source, std::cin, "standard input", options)
                                                   : ImportRecordFile(source, flags.file, options));

@@ -49,10 +49,10 @@ struct CompileOptions {
 struct CompileReport {
   double plan_seconds = 0, codegen_seconds = 0, pack_seconds = 0, link_seconds = 0;
   int num_kernels = 0;
-  int num_measured = 0;                   // of which were chosen by their measurements
-  int num_changed = 0;                    // of these, whose code is other than what was measured
-  int num_similar = 0;                    // or by those of tasks like theirs
-  std::vector<Contraction> contractions;  // of the first graph, for the best target
+  int num_measured = 0;                          // of which were chosen by their measurements
+  int num_changed = 0;                           // of these, whose code is other than what was measured
+  int num_similar = 0;                           // or by those of tasks like theirs
+  std::vector<PlannedContraction> contractions;  // of the first graph, for the best target
 };
 
 // The stages of plan/: arranges the groups of `graph`, as the options say, and chooses their kernels.

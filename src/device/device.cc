@@ -8,8 +8,8 @@
 
 namespace attune {
 
-absl::StatusOr<Device> HostDevice() {
-  Device device;
+absl::StatusOr<DeviceInfo> HostDevice() {
+  DeviceInfo device;
   ASSIGN_OR_RETURN(device.target, HostTarget());
   device.fingerprint = DeviceFingerprint();
   device.usable = AllowedProcessors();

@@ -11,19 +11,19 @@
 
 namespace attune {
 
-struct Device {
+struct DeviceInfo {
   std::string fingerprint;  // of this kind of device, as DeviceFingerprint() gives it
   Target target;            // what to compile for
   std::vector<int> usable;  // the processors that kernels may run on, ascending
   std::vector<Processor>
       processors;  // all of the machine that are online, ascending; the usable are among them
 
-  bool operator==(const Device&) const = default;
+  bool operator==(const DeviceInfo&) const = default;
 };
 
 // This machine. What the calling thread may run on is usable. Fails as HostTarget() does, and where the
 // system does not say what this thread may run on.
-absl::StatusOr<Device> HostDevice();
+absl::StatusOr<DeviceInfo> HostDevice();
 
 }  // namespace attune
 

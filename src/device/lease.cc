@@ -96,7 +96,7 @@ absl::StatusOr<bool> TryLockAll(LeaseFile& file, Lock lock, std::span<const Rang
   return true;
 }
 
-absl::Status CheckDevice(const Device& device) {
+absl::Status CheckDevice(const DeviceInfo& device) {
   const auto is_known = [&](int number) {
     return std::ranges::binary_search(device.processors, number, {}, &Processor::number);
   };
@@ -145,7 +145,7 @@ void DeviceLease::Release() {
 // One who waits for an exclusive lease.
 class DeviceLeases::ExclusiveAttempt {
  public:
-  ExclusiveAttempt(const Device& device, int count, Isolation isolation)
+  ExclusiveAttempt(const DeviceInfo& device, int count, Isolation isolation)
       : device_(device), count_(count), isolation_(isolation) {}
 
   absl::StatusOr<std::optional<Placement>> Try(LeaseFile& file) {
@@ -183,13 +183,13 @@ class DeviceLeases::ExclusiveAttempt {
     return TryLockAll(file, Lock::kShared, RangesOf(All(*target), kWanted.first)).status();
   }
 
-  const Device& device_;
+  const DeviceInfo& device_;
   const int count_;
   const Isolation isolation_;
   std::optional<Placement> wanted_;
 };
 
-absl::StatusOr<DeviceLeases> DeviceLeases::Open(Device device, std::string folder, LeaseTime time) {
+absl::StatusOr<DeviceLeases> DeviceLeases::Open(DeviceInfo device, std::string folder, LeaseTime time) {
   RETURN_IF_ERROR(CheckDevice(device));
   RETURN_IF_ERROR(LeaseFile::Open(folder).status());
   return DeviceLeases(std::move(device), std::move(folder), std::move(time));

@@ -86,7 +86,7 @@ class DeviceLeases {
  public:
   // Fails where the folder cannot be made, where it or what is in it is a link or not what it should be, and
   // where the device contradicts itself.
-  static absl::StatusOr<DeviceLeases> Open(Device device, std::string folder = DefaultLeaseFolder(),
+  static absl::StatusOr<DeviceLeases> Open(DeviceInfo device, std::string folder = DefaultLeaseFolder(),
                                            LeaseTime time = {});
 
   // To time on exactly `count` processors, which it names (ChoosePlacement says which). Not recursive: who
@@ -100,12 +100,12 @@ class DeviceLeases {
   // come first. Errors as above.
   absl::StatusOr<DeviceLease> AcquireShared(int at_most, const LeaseWait& wait = {}) const;
 
-  const Device& device() const { return device_; }
+  const DeviceInfo& device() const { return device_; }
 
  private:
   class ExclusiveAttempt;
 
-  DeviceLeases(Device device, std::string folder, LeaseTime time)
+  DeviceLeases(DeviceInfo device, std::string folder, LeaseTime time)
       : device_(std::move(device)), folder_(std::move(folder)), time_(std::move(time)) {}
 
   absl::Status CheckCount(int count) const;
@@ -114,7 +114,7 @@ class DeviceLeases {
   using Attempt = absl::FunctionRef<absl::StatusOr<std::optional<Placement>>(LeaseFile&)>;
   absl::StatusOr<DeviceLease> Await(std::string_view what, const LeaseWait& wait, Attempt attempt) const;
 
-  Device device_;
+  DeviceInfo device_;
   std::string folder_;
   LeaseTime time_;
 };

@@ -56,7 +56,7 @@ TEST(DeviceLeases, NameTheProcessorsThatTheyGrantAndIsolate) {
 
 TEST(DeviceLeases, GrantOnlyWhatMayBeUsedAndIsolateAll) {
   const testing::TemporaryFolder folder;
-  Device device = EightProcessors();
+  DeviceInfo device = EightProcessors();
   device.usable = {1, 2, 5};
   const DeviceLeases leases = MustOpen(folder / "leases", {}, device);
   {
@@ -107,16 +107,16 @@ TEST(DeviceLeases, WhatADeviceDoesNotHaveIsRefused) {
     EXPECT_THAT(Message(status), HasSubstr("this device has 8 that may be used"));
   }
   EXPECT_TRUE(leases.AcquireShared(9).ok());
-  Device none = EightProcessors();
+  DeviceInfo none = EightProcessors();
   none.usable.clear();
   EXPECT_THAT(Message(MustOpen(folder / "leases", {}, none).AcquireShared(1).status()),
               HasSubstr("this device has 0 that may be used"));
   for (const std::vector<int>& usable : {std::vector<int>{9}, {1, 0}, {1, 1}}) {
-    Device wrong = EightProcessors();
+    DeviceInfo wrong = EightProcessors();
     wrong.usable = usable;
     EXPECT_FALSE(DeviceLeases::Open(wrong, folder / "leases").ok());
   }
-  Device wrong = EightProcessors();
+  DeviceInfo wrong = EightProcessors();
   wrong.processors.back().number = kMaxProcessors;
   EXPECT_FALSE(DeviceLeases::Open(wrong, folder / "leases").ok());
 }

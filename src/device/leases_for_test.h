@@ -15,8 +15,8 @@ namespace attune {
 inline const LeaseWait kNoWait = {.seconds = 0};
 
 // Four cores of two hyper-threads, {0, 4} and so on; cores 0 and 1 share a cache, and so do 2 and 3.
-inline Device EightProcessors() {
-  Device device;
+inline DeviceInfo EightProcessors() {
+  DeviceInfo device;
   for (int number = 0; number < 8; ++number) {
     const int core = number % 4;
     device.usable.push_back(number);
@@ -26,7 +26,7 @@ inline Device EightProcessors() {
 }
 
 inline DeviceLeases MustOpen(const std::string& folder, LeaseTime time = {},
-                             Device device = EightProcessors()) {
+                             DeviceInfo device = EightProcessors()) {
   absl::StatusOr<DeviceLeases> leases = DeviceLeases::Open(std::move(device), folder, std::move(time));
   EXPECT_TRUE(leases.ok()) << leases.status();
   return *std::move(leases);

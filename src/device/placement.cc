@@ -9,7 +9,7 @@ namespace attune {
 namespace {
 
 // The usable processors, the ones to be chosen first before the others.
-std::vector<Processor> InOrderOfChoice(const Device& device) {
+std::vector<Processor> InOrderOfChoice(const DeviceInfo& device) {
   struct Candidate {
     int before_of_core;  // those of the same core that come before
     Processor processor;
@@ -35,7 +35,7 @@ bool Isolates(const Processor& timed, Isolation isolation, const Processor& othe
   return true;
 }
 
-bool IsFree(const Device& device, const Processor& processor, Isolation isolation,
+bool IsFree(const DeviceInfo& device, const Processor& processor, Isolation isolation,
             const ProcessorSet& taken) {
   return std::ranges::none_of(device.processors, [&](const Processor& other) {
     const bool matters = other.number == processor.number || Isolates(processor, isolation, other);
@@ -44,7 +44,7 @@ bool IsFree(const Device& device, const Processor& processor, Isolation isolatio
 }
 
 // Of `count` processors.
-Placement PlacementOn(const Device& device, std::vector<Processor> timed, Isolation isolation) {
+Placement PlacementOn(const DeviceInfo& device, std::vector<Processor> timed, Isolation isolation) {
   Placement placement;
   std::ranges::sort(timed, {}, &Processor::number);
   for (const Processor& processor : timed) placement.processors.push_back(processor.number);
@@ -58,7 +58,7 @@ Placement PlacementOn(const Device& device, std::vector<Processor> timed, Isolat
 }
 
 // The first that are free; nullopt where there are too few.
-std::optional<std::vector<Processor>> FirstFree(const Device& device,
+std::optional<std::vector<Processor>> FirstFree(const DeviceInfo& device,
                                                 const std::vector<Processor>& candidates, size_t count,
                                                 Isolation isolation, const ProcessorSet& taken) {
   std::vector<Processor> chosen;
@@ -72,7 +72,7 @@ std::optional<std::vector<Processor>> FirstFree(const Device& device,
 
 }  // namespace
 
-std::optional<Placement> ChoosePlacement(const Device& device, int count, Isolation isolation,
+std::optional<Placement> ChoosePlacement(const DeviceInfo& device, int count, Isolation isolation,
                                          const ProcessorSet& taken) {
   const std::vector<Processor> all = InOrderOfChoice(device);
   const auto wanted = static_cast<size_t>(count);

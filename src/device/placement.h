@@ -30,7 +30,7 @@ struct Placement {
 // there are none. The last ones come first, since the first ones tend to serve interrupts, but one of each
 // core comes before a second one. Where so many share a last-level cache on this device, all of the result
 // do.
-std::optional<Placement> ChoosePlacement(const Device& device, int count, Isolation isolation,
+std::optional<Placement> ChoosePlacement(const DeviceInfo& device, int count, Isolation isolation,
                                          const ProcessorSet& taken);
 
 }  // namespace attune

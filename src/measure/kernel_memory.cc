@@ -48,23 +48,25 @@ int64_t MemoryBytes(std::span<const KernelBuffer> buffers, int64_t scratch_bytes
   return static_cast<int64_t>(std::min<__int128>(bytes, INT64_MAX));
 }
 
-int64_t AddressBytes(std::span<const KernelBuffer> buffers, Placement placement, int64_t scratch_bytes,
+int64_t AddressBytes(std::span<const KernelBuffer> buffers, MemoryPlacement placement, int64_t scratch_bytes,
                      int threads) {
   __int128 mappings = threads + 2;  // each thread's scratch, and two arenas
-  for (const KernelBuffer& buffer : buffers) mappings += placement == Placement::kGuarded ? buffer.copies : 0;
+  for (const KernelBuffer& buffer : buffers)
+    mappings += placement == MemoryPlacement::kGuarded ? buffer.copies : 0;
   const __int128 bytes = MemoryBytes(buffers, scratch_bytes, threads) + mappings * (2 * kGuard + kHugePage);
   return static_cast<int64_t>(std::min<__int128>(bytes, INT64_MAX));
 }
 
-bool KernelMemory::Allocate(std::span<const KernelBuffer> buffers, Placement placement, int64_t scratch_bytes,
-                            int threads) {
+bool KernelMemory::Allocate(std::span<const KernelBuffer> buffers, MemoryPlacement placement,
+                            int64_t scratch_bytes, int threads) {
   // Which lines are poisoned is nothing that a kernel may know; where there is no randomness, it might.
   if (getrandom(&random_, sizeof(random_), GRND_NONBLOCK) != sizeof(random_)) random_ = 1;
   specs_ = buffers;
   addresses_.resize(buffers.size());
   chosen_.resize(buffers.size());
-  const bool has_buffers =
-      placement == Placement::kGuarded ? AllocateGuarded() : AllocateArena(true) && AllocateArena(false);
+  const bool has_buffers = placement == MemoryPlacement::kGuarded
+                               ? AllocateGuarded()
+                               : AllocateArena(true) && AllocateArena(false);
   if (!has_buffers || !AllocateScratch(placement, scratch_bytes, threads)) return false;
   Choose(0, 0);
   PoisonOutputs();
@@ -147,8 +149,8 @@ bool KernelMemory::AllocateArena(bool constants) {
   return !constants || mprotect(begin, static_cast<size_t>(bytes), PROT_READ) == 0;
 }
 
-bool KernelMemory::AllocateScratch(Placement placement, int64_t bytes, int threads) {
-  const bool guarded = placement == Placement::kGuarded;
+bool KernelMemory::AllocateScratch(MemoryPlacement placement, int64_t bytes, int threads) {
+  const bool guarded = placement == MemoryPlacement::kGuarded;
   const int64_t pages = RoundUp(bytes, kPage);
   const int64_t stride = guarded ? pages + kPage : RoundUp(bytes, 2 * kLine);
   // As the arena, whose memory it shares.

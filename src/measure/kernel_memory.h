@@ -29,7 +29,7 @@ struct KernelBuffer {
 };
 
 // How buffers lie in memory.
-enum class Placement : uint8_t {
+enum class MemoryPlacement : uint8_t {
   // Each ends at a page that cannot be touched and begins after one; inputs and constants cannot be written.
   // This is for finding accesses out of bounds.
   kGuarded,
@@ -42,7 +42,7 @@ enum class Placement : uint8_t {
 // Bytes that memory for these buffers takes, about; at most INT64_MAX.
 int64_t MemoryBytes(std::span<const KernelBuffer> buffers, int64_t scratch_bytes, int threads);
 // Bytes of address space, with what cannot be touched.
-int64_t AddressBytes(std::span<const KernelBuffer> buffers, Placement placement, int64_t scratch_bytes,
+int64_t AddressBytes(std::span<const KernelBuffer> buffers, MemoryPlacement placement, int64_t scratch_bytes,
                      int threads);
 
 // Made once in a process that ends soon: nothing is ever freed. After Allocate, no function allocates memory,
@@ -51,7 +51,7 @@ class KernelMemory {
  public:
   // False where the system has no such memory. `content` and workspaces are copied and poisoned here. The
   // scratch of each of `threads` threads is `scratch_bytes`.
-  bool Allocate(std::span<const KernelBuffer> buffers, Placement placement, int64_t scratch_bytes,
+  bool Allocate(std::span<const KernelBuffer> buffers, MemoryPlacement placement, int64_t scratch_bytes,
                 int threads);
 
   // Which copies come next: of an execution after `executions` others, after having been moved so often.
@@ -88,7 +88,7 @@ class KernelMemory {
 
   bool AllocateGuarded();
   bool AllocateArena(bool constants);
-  bool AllocateScratch(Placement placement, int64_t bytes, int threads);
+  bool AllocateScratch(MemoryPlacement placement, int64_t bytes, int threads);
   // Another copy of a buffer lies at `at`, where its content goes.
   void Add(size_t buffer, std::byte* at);
   int64_t most_copies() const;

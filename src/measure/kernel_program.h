@@ -20,7 +20,7 @@ struct KernelSetup {
   const KernelCode* code = nullptr;
   std::vector<KernelBuffer> buffers;  // one for each of the code's params
   std::vector<std::string> names;     // of the buffers, for reasons: "input 0"
-  Placement placement = Placement::kGuarded;
+  MemoryPlacement placement = MemoryPlacement::kGuarded;
   int threads = 1;
   std::vector<int64_t> dims;  // the dynamic dimensions before each execution that is checked
   double execution_seconds_limit = 10;

@@ -181,7 +181,7 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
   std::thread thread_;  // the last: it uses all of the above
 };
 
-LocalMeasuringService::LocalMeasuringService(Device device, LocalServiceOptions options)
+LocalMeasuringService::LocalMeasuringService(DeviceInfo device, LocalServiceOptions options)
     : device_(std::move(device)),
       options_(std::move(options)),
       pool_({.kind = kMeasureWorkerKind,

@@ -29,10 +29,10 @@ struct LocalServiceOptions {
 class LocalMeasuringService final : public MeasuringService {
  public:
   // `device`: this machine.
-  LocalMeasuringService(Device device, LocalServiceOptions options);
+  LocalMeasuringService(DeviceInfo device, LocalServiceOptions options);
   ~LocalMeasuringService() override;
 
-  const Device& device() const override { return device_; }
+  const DeviceInfo& device() const override { return device_; }
   bool Has(const std::string& digest) const override;
   absl::Status Put(const Blob& blob) override;
   std::unique_ptr<MeasureBatch> Submit(std::vector<MeasureItem> items) override;
@@ -52,7 +52,7 @@ class LocalMeasuringService final : public MeasuringService {
   void NoteChecker(const std::string& digest, int64_t worker);
   void EvictOldest();
 
-  const Device device_;
+  const DeviceInfo device_;
   const LocalServiceOptions options_;
   WorkerPool pool_;
 

@@ -43,7 +43,7 @@ class NetworkTest : public ::testing::Test {
     return sample.Write();
   }
 
-  LocalMeasuringService service_{Device(), {.worker_program = ""}};
+  LocalMeasuringService service_{DeviceInfo(), {.worker_program = ""}};
   const std::string good_ = testing::MakeSampleArtifact().Write();
 };
 

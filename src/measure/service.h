@@ -44,7 +44,7 @@ class MeasuringService {
  public:
   virtual ~MeasuringService() = default;
 
-  virtual const Device& device() const = 0;
+  virtual const DeviceInfo& device() const = 0;
 
   // Whether the service still has a blob: it may forget those that were not used for long.
   virtual bool Has(const std::string& digest) const = 0;

@@ -111,7 +111,7 @@ std::vector<int64_t> TaskKernel::GivenDims() const {
 std::optional<Failure> TaskKernel::StartGuarded(const PrepackedConstants& prepacked, Running* running) const {
   KernelSetup setup;
   if (auto failed = MakeBuffers(kernel_.code, &prepacked, &setup)) return failed;
-  setup.placement = Placement::kGuarded;
+  setup.placement = MemoryPlacement::kGuarded;
   setup.threads = options_.threads;
   setup.dims = GivenDims();
   return Start(std::move(setup), running);
@@ -151,7 +151,7 @@ void TaskKernel::MakeCopies(KernelSetup& setup) const {
 std::optional<Failure> TaskKernel::StartTimed(const PrepackedConstants& prepacked, Running* running) const {
   KernelSetup setup;
   if (auto failed = MakeBuffers(kernel_.code, &prepacked, &setup)) return failed;
-  setup.placement = Placement::kArena;
+  setup.placement = MemoryPlacement::kArena;
   setup.threads = options_.threads;
   setup.dims = GivenDims();
   MakeCopies(setup);

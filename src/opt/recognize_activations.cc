@@ -5,7 +5,7 @@
 namespace attune {
 
 std::span<const Rule> ActivationRules() {
-  static constexpr Definition kDefinitions[] = {
+  static constexpr PatternDefinition kDefinitions[] = {
       {"gate", "add(erf(mul(x, 0.70710678118654752)), 1)"},
       {"cube", "(pow(x, 3) | mul(x, mul(x, x)) | mul(x, pow(x, 2)))"},
       // x + 0.044715 x³, as written and with x factored out

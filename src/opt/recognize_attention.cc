@@ -5,7 +5,7 @@
 namespace attune {
 
 std::span<const Rule> AttentionRules() {
-  static constexpr Definition kDefinitions[] = {
+  static constexpr PatternDefinition kDefinitions[] = {
       {"product", "matmul{transpose_a=0, transpose_b=1}(q, k)"},
       {"product_of_transposed", "matmul{transpose_a=0, transpose_b=0}(q, k)"},
       // The transposed key's transposition, which mostly cancels against the one that made it.

@@ -5,7 +5,7 @@
 namespace attune {
 
 std::span<const Rule> NormalizationRules() {
-  static constexpr Definition kDefinitions[] = {
+  static constexpr PatternDefinition kDefinitions[] = {
       {"centered", "sub(x, reduce_mean{axes=a, keepdims=1}(x))"},
       {"variance", "reduce_mean{axes=a, keepdims=1}((pow($centered, 2) | mul($centered, $centered)))"},
       {"deviation", "(sqrt(add($variance, s)) | pow(add($variance, s), 0.5))"},

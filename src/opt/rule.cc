@@ -210,7 +210,7 @@ class Parser {
 };
 
 // `text` with the definitions' texts in place of their names. Later definitions may use earlier ones.
-std::string Expand(std::string_view text, std::span<const Definition> definitions) {
+std::string Expand(std::string_view text, std::span<const PatternDefinition> definitions) {
   std::string expanded(text);
   for (auto it = definitions.rbegin(); it != definitions.rend(); ++it) {
     expanded = absl::StrReplaceAll(expanded, {{absl::StrCat("$", it->name), it->text}});
@@ -220,13 +220,13 @@ std::string Expand(std::string_view text, std::span<const Definition> definition
 
 }  // namespace
 
-absl::StatusOr<Rule> ParseRule(std::string_view text, std::span<const Definition> definitions) {
+absl::StatusOr<Rule> ParseRule(std::string_view text, std::span<const PatternDefinition> definitions) {
   const std::string expanded = Expand(text, definitions);
   return Parser(expanded).ParseRule();
 }
 
 std::vector<Rule> ParseRules(std::span<const std::string_view> texts,
-                             std::span<const Definition> definitions) {
+                             std::span<const PatternDefinition> definitions) {
   std::vector<Rule> rules;
   for (std::string_view text : texts) {
     absl::StatusOr<Rule> rule = ParseRule(text, definitions);

@@ -83,18 +83,18 @@ struct Rule {
   std::vector<Condition> conditions;
 };
 
-struct Definition {
+struct PatternDefinition {
   std::string_view name;  // without the $
   std::string_view text;
 };
 
 // Errors name what is not understood, where, and the rule: an unknown operator, attribute, function or
 // condition, a variable on the right that is not on the left.
-absl::StatusOr<Rule> ParseRule(std::string_view text, std::span<const Definition> definitions = {});
+absl::StatusOr<Rule> ParseRule(std::string_view text, std::span<const PatternDefinition> definitions = {});
 
 // For tables in the source, where an error is our own bug: aborts with its text.
 std::vector<Rule> ParseRules(std::span<const std::string_view> texts,
-                             std::span<const Definition> definitions = {});
+                             std::span<const PatternDefinition> definitions = {});
 
 }  // namespace attune
 

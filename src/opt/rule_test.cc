@@ -24,7 +24,7 @@ TEST(Rule, Parses) {
 }
 
 TEST(Rule, DefinitionsNest) {
-  const Definition definitions[] = {{"square", "mul(x, x)"}, {"cube", "mul(x, $square)"}};
+  const PatternDefinition definitions[] = {{"square", "mul(x, x)"}, {"cube", "mul(x, $square)"}};
   const absl::StatusOr<Rule> rule = ParseRule("neg($cube) => x", definitions);
   ASSERT_TRUE(rule.ok()) << rule.status();
   EXPECT_EQ(rule->text, "neg(mul(x, mul(x, x))) => x");

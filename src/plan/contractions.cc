@@ -24,9 +24,10 @@ std::string WhySlow(const Workload& workload, const std::vector<Refusal>& refusa
 }
 
 // All but the label; nothing of a kernel that contracts nothing.
-absl::StatusOr<std::optional<Contraction>> ContractionOf(const PlannedKernel& kernel, const NetworkPlan& plan,
-                                                         const Target& target) {
-  Contraction contraction;
+absl::StatusOr<std::optional<PlannedContraction>> ContractionOf(const PlannedKernel& kernel,
+                                                                const NetworkPlan& plan,
+                                                                const Target& target) {
+  PlannedContraction contraction;
   contraction.count = 0;
   for (const auto& node : kernel.region->nodes()) {
     if (GetOpInfo(node->op()).category != OpCategory::kContraction) continue;
@@ -45,9 +46,10 @@ absl::StatusOr<std::optional<Contraction>> ContractionOf(const PlannedKernel& ke
 
 }  // namespace
 
-absl::StatusOr<std::vector<Contraction>> ListContractions(const NetworkPlan& plan, const Target& target) {
-  std::map<int, std::optional<Contraction>> of_kernels;
-  std::vector<Contraction> contractions;
+absl::StatusOr<std::vector<PlannedContraction>> ListContractions(const NetworkPlan& plan,
+                                                                 const Target& target) {
+  std::map<int, std::optional<PlannedContraction>> of_kernels;
+  std::vector<PlannedContraction> contractions;
   for (const Step& step : plan.steps) {
     if (step.kind != StepKind::kCall) continue;
     const auto [it, is_new] = of_kernels.try_emplace(step.kernel);
@@ -62,10 +64,10 @@ absl::StatusOr<std::vector<Contraction>> ListContractions(const NetworkPlan& pla
   return contractions;
 }
 
-SlowContractions CountSlow(const std::vector<Contraction>& contractions) {
+SlowContractions CountSlow(const std::vector<PlannedContraction>& contractions) {
   SlowContractions count;
   int64_t slow = 0;
-  for (const Contraction& contraction : contractions) {
+  for (const PlannedContraction& contraction : contractions) {
     count.all += contraction.count;
     count.multiply_adds += contraction.multiply_adds;
     if (!contraction.is_slow()) continue;

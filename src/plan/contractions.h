@@ -15,7 +15,7 @@
 namespace attune {
 
 // The contractions (convolutions, matrix products, attention) of one call of a kernel.
-struct Contraction {
+struct PlannedContraction {
   std::string op;                 // of the (first) contraction: "conv"
   std::string label;              // the nodes that the kernel computes
   std::string operators;          // "conv+add+relu"
@@ -29,7 +29,8 @@ struct Contraction {
 };
 
 // In the order of the program, which was planned for `target`. What is in a loop or a branch is there once.
-absl::StatusOr<std::vector<Contraction>> ListContractions(const NetworkPlan& plan, const Target& target);
+absl::StatusOr<std::vector<PlannedContraction>> ListContractions(const NetworkPlan& plan,
+                                                                 const Target& target);
 
 // The contractions that are slow, and their share of the multiply-adds of all, 0 to 1.
 struct SlowContractions {
@@ -38,7 +39,7 @@ struct SlowContractions {
   int64_t multiply_adds = 0;  // of all
   double share = 0;
 };
-SlowContractions CountSlow(const std::vector<Contraction>& contractions);
+SlowContractions CountSlow(const std::vector<PlannedContraction>& contractions);
 
 }  // namespace attune
 

@@ -37,10 +37,11 @@ TEST(ContractionsTest, EachCallIsThereWithWhyItIsSlow) {
   const auto contractions = ListContractions(*plan, target);
   ASSERT_TRUE(contractions.ok()) << contractions.status();
   ASSERT_EQ(contractions->size(), 3);
-  const Contraction &first = (*contractions)[0], &second = (*contractions)[1], &third = (*contractions)[2];
+  const PlannedContraction &first = (*contractions)[0], &second = (*contractions)[1],
+                           &third = (*contractions)[2];
   EXPECT_EQ(first.label, "first");
   EXPECT_EQ(second.label, "second");
-  for (const Contraction& slow : {first, second}) {
+  for (const PlannedContraction& slow : {first, second}) {
     EXPECT_EQ(slow.op, "matmul");
     EXPECT_TRUE(slow.strategy.starts_with("loops")) << slow.strategy;
     EXPECT_EQ(slow.multiply_adds, 24);

@@ -1,4 +1,5 @@
 """./do experiments: measures what the tuner gains, and writes docs/tuning.md."""
+import json
 import shlex
 import sys
 import time
@@ -18,6 +19,7 @@ from tuning.turns import MOST_ROUNDS, ROUNDS
 
 DOCS = ROOT / "docs"
 PUBLISHED = RESULTS / "tuning"
+REPLAYED = RESULTS / "replay.json"
 SECONDS_OF_TRIAL, SECONDS_OF_CASE = 0.45, 60  # the guess before any case is complete
 
 
@@ -99,7 +101,8 @@ def report(results, output, publishes=()):
 
 def write_report(documents, folder):
     charts = plots.figures(documents)
-    write_page(folder / "tuning.md", page.page(documents, charts), folder / page.FIGURES, charts)
+    replayed = json.loads(REPLAYED.read_text()) if REPLAYED.exists() else None
+    write_page(folder / "tuning.md", page.page(documents, charts, replayed), folder / page.FIGURES, charts)
 
 
 def measure(args):

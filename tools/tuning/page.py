@@ -11,8 +11,9 @@ FIGURES = "tuning"  # the folder of the figures, beside the page
 NONE = "–"
 
 
-def page(documents, charts):
-    """The page's text. `documents` are the experiments' by number, `charts` the names of the figures that there are."""
+def page(documents, charts, replayed=None):
+    """The page's text. `documents` are the experiments' by number, `charts` the names of the figures that there are;
+    `replayed` is what tools/replay_tuning.py has written, if it has."""
     parts = ["# Tuning", "*Made by `./do experiments --write-docs`: changes by hand get lost.*",
              "What [`attune tune`](decisions/tuning.md) gains, and what each of its parts does for that.",
              machines(documents), METHOD]
@@ -22,6 +23,7 @@ def page(documents, charts):
         if entries:
             parts += [f"## {EXPERIMENTS[number].title}", *figure(results, number, charts, entries),
                       *section(results, entries)]
+    parts += held(replayed) if replayed else []
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -346,6 +348,23 @@ def soon_enough(cold):
 def percent(interval):
     """Of a share with its ends, of which a lower gain is the lower end."""
     return f"{100 * interval[0]:.0f} % ({100 * interval[1]:.0f} to {100 * interval[2]:.0f})" if interval else NONE
+
+
+def held(replayed):
+    """How long a run holds its device, before and after its stages were split."""
+    rows = [["network", "candidates", "trials a second, before", "after", "device held, before", "after"]]
+    for network, entry in replayed["networks"].items():
+        rates, shares = entry["trials_per_second"], entry["exclusive"]
+        same = "the same" if entry["are_same"] else "others"
+        rows.append([network, f"{entry['candidates']}, {same}", *(f"{rate:.2f}" for rate in rates),
+                     *(f"{100 * share:.1f} %" for share in shares)])
+    return ["## How long the device is held",
+            f"*`tools/replay_tuning.py --before PROGRAM {' '.join(replayed['networks'])}`, {replayed['date']}, "
+            f"{replayed['cpu']}.*",
+            f"""Both programs replay one recorded run of {replayed['trials']} trials for each network, on one thread: they
+measure for real and learn from the recorded times, so that they try the same candidates. *Before* is the tuner whose
+stages measured all that they needed on the device; *after* is the one that computes reference data, prepacks weights
+and checks results while others may use it, and holds it to time alone.""", markdown(rows)]
 
 
 SECTIONS = {1: strategies, 2: transfer, 3: pretrained, 4: ranks, 5: stages, 6: deployment, 7: soon}

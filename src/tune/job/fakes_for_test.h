@@ -173,7 +173,7 @@ class FakeService final : public MeasuringService {
   FakeService(FakeMachine& machine, MeasureNetwork measure_network)
       : machine_(machine), measure_network_(std::move(measure_network)) {}
 
-  const Device& device() const override { return device_; }
+  const DeviceInfo& device() const override { return device_; }
   bool Has(const std::string& digest) const override { return blobs_.contains(digest); }
   absl::Status Put(const Blob& blob) override {
     const auto file = blob.Open();
@@ -265,7 +265,7 @@ class FakeService final : public MeasuringService {
   }
 
   FakeMachine& machine_;
-  const Device device_;
+  const DeviceInfo device_;
   MeasureNetwork measure_network_;
   std::map<std::string, std::string> blobs_;
 };

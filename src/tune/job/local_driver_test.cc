@@ -17,8 +17,8 @@ namespace {
 constexpr char kDeviceKey[] = "device/mock";
 
 // Four processors on two cores with a cache of their own each.
-Device MockDevice() {
-  Device device;
+DeviceInfo MockDevice() {
+  DeviceInfo device;
   device.fingerprint = "mock";
   for (int i = 0; i < 4; ++i) {
     device.usable.push_back(i);

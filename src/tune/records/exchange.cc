@@ -115,7 +115,7 @@ class FileBuffer : public std::streambuf {
 }  // namespace
 
 absl::StatusOr<ImportReport> ImportRecords(const DatabaseSource& database, std::istream& lines,
-                                           const std::string& name, const ImportOptions& options) {
+                                           const std::string& name, const RecordImportOptions& options) {
   ImportReport report;
   Batch batch(database, report);
   LineReader reader(lines);
@@ -146,7 +146,7 @@ absl::StatusOr<ImportReport> ImportRecords(const DatabaseSource& database, std::
 }
 
 absl::StatusOr<ImportReport> ImportRecordFile(const DatabaseSource& database, const std::string& path,
-                                              const ImportOptions& options) {
+                                              const RecordImportOptions& options) {
   absl::StatusOr<InputFile> file = OpenInputFile(path);
   std::error_code ignored;
   if (!file.ok() && std::filesystem::is_fifo(path, ignored)) {

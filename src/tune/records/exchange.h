@@ -23,7 +23,7 @@ struct ImportReport {
   std::string first_skipped;  // why the first of these is none
 };
 
-struct ImportOptions {
+struct RecordImportOptions {
   // Whether a line that is no record is counted and passed over. Else it is an error that names file and
   // line; what stands before it is in the database then, and importing the repaired file adds the rest.
   bool skip_damaged = false;
@@ -36,9 +36,9 @@ using DatabaseSource = std::function<absl::StatusOr<RecordDatabase*>()>;
 // JSON lines as docs/guides/records.md describes them; empty lines are ignored. `name` is the file's, for
 // errors.
 absl::StatusOr<ImportReport> ImportRecords(const DatabaseSource& database, std::istream& lines,
-                                           const std::string& name, const ImportOptions& options = {});
+                                           const std::string& name, const RecordImportOptions& options = {});
 absl::StatusOr<ImportReport> ImportRecordFile(const DatabaseSource& database, const std::string& path,
-                                              const ImportOptions& options = {});
+                                              const RecordImportOptions& options = {});
 
 // All of another database, `source`, which is only read.
 absl::StatusOr<ImportReport> MergeRecords(RecordDatabase& database, RecordDatabase& source);

@@ -30,7 +30,7 @@ DatabaseSource Into(RecordDatabase& database) {
 
 class ExchangeTest : public ::testing::Test {
  protected:
-  absl::StatusOr<ImportReport> Import(const std::string& lines, const ImportOptions& options = {}) {
+  absl::StatusOr<ImportReport> Import(const std::string& lines, const RecordImportOptions& options = {}) {
     std::istringstream in(lines);
     return ImportRecords(Into(*database_), in, "file.jsonl", options);
   }

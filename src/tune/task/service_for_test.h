@@ -61,8 +61,8 @@ class MeasurerOfTest {
   LocalMeasuringService& service() { return service_; }
 
  private:
-  static Device DeviceOfTest() {
-    absl::StatusOr<Device> device = HostDevice();
+  static DeviceInfo DeviceOfTest() {
+    absl::StatusOr<DeviceInfo> device = HostDevice();
     EXPECT_TRUE(device.ok()) << device.status();
     return *std::move(device);
   }
