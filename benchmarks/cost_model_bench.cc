@@ -89,7 +89,7 @@ absl::StatusOr<LoopNest> Lower(const Graph& region, const Sample& sample, const 
   ASSIGN_OR_RETURN(const ScheduledGroup group,
                    ScheduleBy(*FindStrategy(sample.strategy), std::move(workload), sample.config, target));
   std::set<std::string> prepared;
-  for (const auto& [stage, input] : group.schedule.Preparations()) prepared.insert(stage);
+  for (const auto& [stage, input] : group.schedule.Prepackings()) prepared.insert(stage);
   ASSIGN_OR_RETURN(LoopNest nest, group.schedule.Lower(prepared));
   RETURN_IF_ERROR(VerifyLoopNest(nest));
   return nest;

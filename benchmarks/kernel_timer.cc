@@ -16,7 +16,7 @@ double Seconds() {
 
 absl::StatusOr<LoopNest> LowerPrepared(const ScheduledGroup& group) {
   std::set<std::string> prepared;
-  for (const auto& [stage, input] : group.schedule.Preparations()) prepared.insert(stage);
+  for (const auto& [stage, input] : group.schedule.Prepackings()) prepared.insert(stage);
   return group.schedule.Lower(prepared);
 }
 

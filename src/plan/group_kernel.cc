@@ -97,7 +97,7 @@ absl::StatusOr<GroupKernel> LowerGroup(const ScheduledGroup& group, const std::s
   for (const auto& [stage, input] : group.schedule.Prepackings()) {
     const int place = InputIndex(input);
     if (!constant_inputs.contains(place)) continue;
-    ASSIGN_OR_RETURN(LoopNest prepacking, group.schedule.LowerPreparation(stage));
+    ASSIGN_OR_RETURN(LoopNest prepacking, group.schedule.LowerPrepacking(stage));
     kernel.prepackings.push_back({stage, place, std::move(prepacking)});
     stages.insert(stage);
   }

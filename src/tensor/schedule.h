@@ -130,8 +130,8 @@ class Schedule {
     return LowerTree(tree_, prepared);
   }
   // The loop nest of one of Prepackings(): from its input to its output.
-  absl::StatusOr<LoopNest> LowerPreparation(const std::string& stage) const {
-    return LowerPrepacking(tree_, stage);
+  absl::StatusOr<LoopNest> LowerPrepacking(const std::string& stage) const {
+    return attune::LowerPrepacking(tree_, stage);
   }
 
  private:

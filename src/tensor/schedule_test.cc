@@ -267,7 +267,7 @@ TEST(Schedule, OvercomputesLanesThoughItsLoopGoesOverRowsToo) {
 }
 
 // The packed copy of b depends on b alone; a copy of a part of it does not make the whole buffer.
-TEST(Schedule, WhatDependsOnOneInputIsAPreparation) {
+TEST(Schedule, WhatDependsOnOneInputIsAPrepacking) {
   Schedule s(MatMulRelu(12, 64, 32));
   ASSERT_TRUE(s.Pack("b", "c", {{1, 16}}, {1, 0, 2}).ok());
   ASSERT_EQ(s.Prepackings().size(), 1);
@@ -276,7 +276,7 @@ TEST(Schedule, WhatDependsOnOneInputIsAPreparation) {
   const auto nest = s.Lower({"b.packed"});
   ASSERT_TRUE(nest.ok()) << nest.status();
   EXPECT_THAT(Print(*nest), HasSubstr("in b.packed: f32[4,32,16] global"));
-  const auto prepacking = s.LowerPreparation("b.packed");
+  const auto prepacking = s.LowerPrepacking("b.packed");
   ASSERT_TRUE(prepacking.ok()) << prepacking.status();
   EXPECT_THAT(Print(*prepacking), HasSubstr("(in b: f32[32,64] global, out b.packed: f32[4,32,16] global)"));
 
