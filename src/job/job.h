@@ -2,8 +2,8 @@
 //
 // Problem: a job needs now all processors, now a device for itself, and then neither; many jobs share few
 // machines. Idea: a job says what its next stage needs before it runs, and runs it when it is told to, with
-// what it was granted. No stage starts the next by itself. So whoever drives can interleave the stages of many
-// jobs, postpone them as long as needed, and keep everything else away from a device while something is
+// what it was granted. No stage starts the next by itself. So whoever drives can interleave the stages of
+// many jobs, postpone them as long as needed, and keep everything else away from a device while something is
 // measured on it. A driver knows nothing of what jobs do.
 #ifndef ATTUNE_JOB_JOB_H_
 #define ATTUNE_JOB_JOB_H_
