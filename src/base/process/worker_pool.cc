@@ -96,7 +96,8 @@ class WorkerPool::Batch {
   void Greet(const Task& task) {
     const absl::Status status = task.worker->AwaitReady(task.deadline);
     if (status.ok()) {
-      busy_.push_back(task);
+      // It has begun with the request now, and not before.
+      busy_.push_back({task.index, task.worker, After(requests_.seconds_limit(task.index))});
       return;
     }
     pool_.Remove(task.worker, 0);
