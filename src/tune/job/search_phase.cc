@@ -20,6 +20,8 @@ namespace {
 constexpr double kLeastGain = 2e-4;
 // So often a candidate is measured again for reasons that are not its own.
 constexpr int kMostRetries = 3;
+// After so many candidates in a row that could not be measured, the job ends: others would fare no better.
+constexpr int kMostGivenUp = 8;
 
 // Of a network's weights.
 int64_t ConstantBytes(const std::vector<TuningTask>& tasks) {
@@ -247,8 +249,11 @@ absl::StatusOr<bool> SearchPhase::Take(Attempt& attempt, const Measurement& meas
   if (measurement.outcome == TrialOutcome::kRetry) {
     context_.log.NoteUnmeasured(measurement.reason);
     attempt.check = {};  // whoever has checked it may be gone
-    return ++attempt.retries > kMostRetries;
+    const bool is_given_up = ++attempt.retries > kMostRetries;
+    if (is_given_up) ++given_up_;
+    return is_given_up;
   }
+  given_up_ = 0;
   TrialNote note = {.outcome = measurement.outcome,
                     .timing = measurement.timing,
                     .reason = measurement.reason,
@@ -317,6 +322,11 @@ absl::Status SearchPhase::Time(const JobGrant& grant) {
   if (!context_.log.has_kept() && !context_.log.unmeasured().empty() && !context_.is_stopped()) {
     return absl::FailedPreconditionError(
         absl::StrCat("nothing can be measured here: ", context_.log.unmeasured()));
+  }
+  if (given_up_ >= kMostGivenUp && !context_.is_stopped()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("measuring does not work any more: ", context_.log.unmeasured(),
+                     "; what was measured is on record, and the same command goes on from there"));
   }
   if (const auto correlation = KendallTau(predicted, measured))
     context_.ranks.push_back({context_.trials, *correlation});

@@ -55,6 +55,7 @@ class SearchPhase {
   bool has_begun_ = false;  // the first candidates of all tasks are chosen
   std::vector<Attempt> pending_;
   std::vector<Attempt> again_;  // of these, what was not measured for reasons that are not their own
+  int given_up_ = 0;  // candidates in a row that could not be measured, however often that was tried
   std::vector<bool>
       touched_;  // tasks of which something was measured since the last time that it was learned
 };
