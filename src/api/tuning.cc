@@ -95,21 +95,11 @@ class CompilerOfNetwork final : public NetworkCompiler {
     RETURN_IF_ERROR(compiled.status());
     ASSIGN_OR_RETURN(const NetworkDescription description, compiled.Describe());
     ASSIGN_OR_RETURN(Blob artifact, Blob::Of(compiled.artifact()));
-    NetworkBuild build{.artifact = std::move(artifact), .code_digests = {}};
+    ASSIGN_OR_RETURN(Blob inputs, InputsOf(compiled));
+    NetworkBuild build{.artifact = std::move(artifact), .inputs = std::move(inputs), .code_digests = {}};
     for (const KernelInfo& kernel : description.variant().kernels)
       build.code_digests[kernel.name.substr(0, kernel.name.find('.'))] = kernel.digest;
     return build;
-  }
-
-  absl::StatusOr<Blob> Inputs() override {
-    constexpr uint64_t kSeed = 0;
-    ASSIGN_OR_RETURN(const std::vector<NamedTensor> inputs, CompileWith({}, {}).Complete({}, kSeed));
-    std::string bytes;
-    for (const NamedTensor& input : inputs) {
-      bytes.append(reinterpret_cast<const char*>(input.tensor.data()),
-                   static_cast<size_t>(input.tensor.num_bytes()));
-    }
-    return Blob::Of(std::move(bytes));
   }
 
   // By the configs that are given, for the tasks that have one.
@@ -123,6 +113,17 @@ class CompilerOfNetwork final : public NetworkCompiler {
   }
 
  private:
+  static absl::StatusOr<Blob> InputsOf(const Network& compiled) {
+    constexpr uint64_t kSeed = 0;
+    ASSIGN_OR_RETURN(const std::vector<NamedTensor> inputs, compiled.Complete({}, kSeed));
+    std::string bytes;
+    for (const NamedTensor& input : inputs) {
+      bytes.append(reinterpret_cast<const char*>(input.tensor.data()),
+                   static_cast<size_t>(input.tensor.num_bytes()));
+    }
+    return Blob::Of(std::move(bytes));
+  }
+
   const Network network_;
   const Target target_;
 };
@@ -157,13 +158,13 @@ absl::StatusOr<std::string> DescribeSpaces(const Network& network) {
   return text;
 }
 
-// What a tuner owns besides the job.
+// The tuner owns these besides the job.
 struct NetworkTuner::Tools {
   Tools(Network network, const DeviceInfo& device, DeviceLeases leases_of_device, int processes)
       : compiler(std::move(network), device.target),
         leases(std::move(leases_of_device)),
-        builder({.target = device.target, .processes = processes, .worker_program = ""}),
-        service(device, {.checkers = processes, .worker_program = ""}) {}
+        builder({.target = device.target, .processes = processes}),
+        service(device, {.checkers = processes}) {}
 
   CompilerOfNetwork compiler;
   DeviceLeases leases;

@@ -1,13 +1,12 @@
 #include "measure/codec.h"
 
-#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "base/process/message.h"
 #include "base/status.h"
 #include "measure/measure.pb.h"
+#include "measure/message_checks.h"
 
 namespace attune {
 namespace {
@@ -16,54 +15,7 @@ namespace proto = measure_proto;
 
 constexpr int64_t kMaxBytes = int64_t{1} << 40;
 constexpr int kMaxParams = 4096, kMaxDims = 64, kMaxThreads = 1024, kMaxProcessors = 1 << 16;
-constexpr size_t kDigestBytes = 64, kMaxReasonBytes = 64 << 10;
-constexpr double kMaxSeconds = 1e9;
-
-// Whether all that was taken from a message was as expected.
-class Checks {
- public:
-  int64_t Integer(int64_t value, int64_t least, int64_t most) {
-    ok_ &= value >= least && value <= most;
-    return ok_ ? value : 0;
-  }
-  int Int(int64_t value, int64_t least, int64_t most) {
-    return static_cast<int>(Integer(value, least, most));
-  }
-  template <typename Enum>
-  Enum OneOf(uint32_t value, Enum last) {
-    return static_cast<Enum>(Integer(value, 0, static_cast<int64_t>(last)));
-  }
-  double Real(double value, double least, double most) {
-    ok_ &= value >= least && value <= most;  // NaN is not
-    return ok_ ? value : 0;
-  }
-  double Seconds(double value) { return Real(value, 0, kMaxSeconds); }
-  // A blob's, or empty.
-  const std::string& Digest(const std::string& digest) {
-    ok_ &= digest.empty() || digest.size() == kDigestBytes;
-    return digest;
-  }
-  void Count(int64_t count, int64_t most) { Integer(count, 0, most); }
-
-  absl::Status Finish() const { return ok_ ? absl::OkStatus() : absl::DataLossError("a damaged message"); }
-
- private:
-  bool ok_ = true;
-};
-
-template <typename Message>
-std::string Serialize(const Message& message) {
-  return message.SerializeAsString();
-}
-
-template <typename Message>
-absl::StatusOr<Message> Parse(std::string_view text) {
-  Message message;
-  const bool fits = text.size() <= kMaxMessageBytes;
-  if (!fits || !message.ParseFromArray(text.data(), static_cast<int>(text.size())))
-    return absl::DataLossError("a damaged message");
-  return message;
-}
+constexpr size_t kMaxReasonBytes = 64 << 10;
 
 void Encode(const KernelCode& code, proto::KernelCode* to) {
   to->set_code(code.bytes);
@@ -82,7 +34,7 @@ void Encode(const KernelCode& code, proto::KernelCode* to) {
   }
 }
 
-KernelCode Decode(const proto::KernelCode& from, int64_t num_prepackings, Checks& checks) {
+KernelCode Decode(const proto::KernelCode& from, int64_t num_prepackings, MessageChecks& checks) {
   KernelCode code;
   code.bytes = from.code();
   checks.Integer(std::ssize(code.bytes), 1, kMaxBytes);
@@ -120,7 +72,7 @@ void Encode(const MeasureOptions& options, proto::Options* to) {
   to->set_cold_bytes(options.cold_bytes);
 }
 
-MeasureOptions Decode(const proto::Options& from, Checks& checks) {
+MeasureOptions Decode(const proto::Options& from, MessageChecks& checks) {
   constexpr double kMostRatio = 1e9;
   MeasureOptions options;
   options.cache = checks.OneOf(from.cache(), CacheMode::kNetwork);
@@ -151,7 +103,7 @@ void Encode(const MeasureItem& item, proto::Item* to) {
   to->mutable_processors()->Add(item.processors.begin(), item.processors.end());
 }
 
-MeasureItem Decode(const proto::Item& from, Checks& checks) {
+MeasureItem Decode(const proto::Item& from, MessageChecks& checks) {
   MeasureItem item;
   item.kind = checks.OneOf(from.kind(), MeasureItem::Kind::kMeasurePeaks);
   item.options = Decode(from.options(), checks);
@@ -173,11 +125,12 @@ void Encode(const KernelTurns& turns, google::protobuf::RepeatedPtrField<proto::
   }
 }
 
-KernelTurns Decode(const google::protobuf::RepeatedPtrField<proto::KernelTurns>& from, Checks& checks) {
+KernelTurns Decode(const google::protobuf::RepeatedPtrField<proto::KernelTurns>& from,
+                   MessageChecks& checks) {
   KernelTurns turns;
   for (const proto::KernelTurns& one : from) {
     // As the artifact has it, which is no blob's.
-    checks.Count(std::ssize(one.code_digest()), kDigestBytes);
+    checks.Count(std::ssize(one.code_digest()), MessageChecks::kDigestBytes);
     std::vector<double>& seconds = turns[one.code_digest()];
     for (const double value : one.seconds()) seconds.push_back(checks.Seconds(value));
   }
@@ -194,7 +147,7 @@ void Encode(const Peaks& peaks, proto::Peaks* to) {
   to->set_l2_bytes(peaks.l2_bytes);
 }
 
-Peaks Decode(const proto::Peaks& from, Checks& checks) {
+Peaks Decode(const proto::Peaks& from, MessageChecks& checks) {
   constexpr double kMost = 1e9;
   return {.gflops_per_core = checks.Real(from.gflops_per_core(), 0, kMost),
           .bf16_gflops_per_core = checks.Real(from.bf16_gflops_per_core(), 0, kMost),
@@ -214,12 +167,12 @@ std::string EncodeKernel(const BuiltKernel& kernel) {
   message.set_code_digest(kernel.code_digest);
   message.set_num_dims(kernel.num_dims);
   message.set_spreads_rounding(kernel.spreads_rounding);
-  return Serialize(message);
+  return message.SerializeAsString();
 }
 
 absl::StatusOr<BuiltKernel> DecodeKernel(std::string_view blob) {
-  ASSIGN_OR_RETURN(const proto::Kernel message, Parse<proto::Kernel>(blob));
-  Checks checks;
+  ASSIGN_OR_RETURN(const proto::Kernel message, ParseMessage<proto::Kernel>(blob));
+  MessageChecks checks;
   BuiltKernel kernel;
   kernel.code = Decode(message.code(), message.prepackings_size(), checks);
   checks.Count(message.prepackings_size(), kMaxParams);
@@ -242,16 +195,13 @@ std::string EncodeWorkerRequest(const WorkerRequest& request) {
   } else {
     message.set_forget(std::get<ForgetBlob>(request).digest);
   }
-  return Serialize(message);
+  return message.SerializeAsString();
 }
 
 absl::StatusOr<WorkerRequest> DecodeWorkerRequest(std::string_view text) {
-  ASSIGN_OR_RETURN(const proto::WorkerRequest message, Parse<proto::WorkerRequest>(text));
-  if (message.version() != kMeasureVersion) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("a request of version ", message.version(), ", this program's is ", kMeasureVersion));
-  }
-  Checks checks;
+  ASSIGN_OR_RETURN(const proto::WorkerRequest message, ParseMessage<proto::WorkerRequest>(text));
+  RETURN_IF_ERROR(CheckVersion(message.version(), kMeasureVersion));
+  MessageChecks checks;
   WorkerRequest request;
   if (message.has_item()) {
     request = Decode(message.item(), checks);
@@ -287,13 +237,13 @@ std::string EncodeMeasurement(const Measurement& m) {
   Encode(m.profile, message.mutable_profile());
   Encode(m.baseline_profile, message.mutable_baseline_profile());
   Encode(m.peaks, message.mutable_peaks());
-  return Serialize(message);
+  return message.SerializeAsString();
 }
 
 absl::StatusOr<Measurement> DecodeMeasurement(std::string_view text) {
   constexpr double kMostRatio = 1e12;
-  ASSIGN_OR_RETURN(const proto::Measurement message, Parse<proto::Measurement>(text));
-  Checks checks;
+  ASSIGN_OR_RETURN(const proto::Measurement message, ParseMessage<proto::Measurement>(text));
+  MessageChecks checks;
   Measurement m;
   m.outcome = checks.OneOf(message.outcome(), TrialOutcome::kRetry);
   checks.Count(std::ssize(message.reason()), kMaxReasonBytes);

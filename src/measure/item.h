@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/peaks.h"
@@ -61,19 +62,19 @@ struct MeasureItem {
     kMeasurePeaks,    // what the device does at best on so many threads
   };
   Kind kind = Kind::kCheckKernel;
-  MeasureOptions options;
-  std::string subject;  // the kernel (codec.h), or the network's artifact
+  MeasureOptions options = {};
+  std::string subject = {};  // the kernel (codec.h), or the network's artifact
   // What it is measured with: the file of reference_data.h for a kernel; for a network, the bytes of its
   // inputs, one after the other.
-  std::string data;
+  std::string data = {};
   // The kernel or artifact that it is interleaved with; empty: none. If it is a kernel, it is always the same
   // for a task: if it were the best so far, one whose time was too good would become it, and its
   // error a part of all times that follow.
-  std::string baseline;
+  std::string baseline = {};
   // What the baseline took when it was recorded; 0: what the same batch has measured of it before, by itself,
   // if it has. Likewise, what has to be beaten is at most what the batch has found with that baseline.
   double baseline_seconds = 0;
-  std::vector<int> processors;  // of the device, that it may run on; empty: any
+  std::vector<int> processors = {};  // of the device, that it may run on; empty: any
 
   // Whether nothing else may run on the device meanwhile.
   bool is_exclusive() const { return kind != Kind::kCheckKernel; }
@@ -104,7 +105,18 @@ struct Measurement {
 
   KernelTurns profile, baseline_profile;  // kProfileNetwork's
   Peaks peaks;                            // kMeasurePeaks'
+
+  // The subject's time, to be compared with others that have the same baseline.
+  double comparable_seconds() const { return normalized_seconds > 0 ? normalized_seconds : timing.seconds; }
 };
+
+// One that came to nothing.
+inline Measurement FailedMeasurement(TrialOutcome outcome, std::string reason) {
+  Measurement measurement;
+  measurement.outcome = outcome;
+  measurement.reason = std::move(reason);
+  return measurement;
+}
 
 }  // namespace attune
 

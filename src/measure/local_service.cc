@@ -28,27 +28,20 @@ double SecondsLimit(const MeasureItem& item) {
          (kTimingPatience + 2) * item.options.seconds_limit;
 }
 
-Measurement Failed(TrialOutcome outcome, std::string reason) {
-  Measurement measurement;
-  measurement.outcome = outcome;
-  measurement.reason = std::move(reason);
-  return measurement;
-}
-
 // What an answer of the pool says of its item.
 Measurement Judge(const absl::StatusOr<std::string>& answer, const ProcessEnd& end) {
   if (answer.ok()) {
     absl::StatusOr<Measurement> decoded = DecodeMeasurement(*answer);
     if (decoded.ok()) return *std::move(decoded);
-    return Failed(TrialOutcome::kRetry, std::string(decoded.status().message()));
+    return FailedMeasurement(TrialOutcome::kRetry, std::string(decoded.status().message()));
   }
   if (absl::IsAborted(answer.status()))
-    return Failed(TrialOutcome::kRetry, std::string(answer.status().message()));
+    return FailedMeasurement(TrialOutcome::kRetry, std::string(answer.status().message()));
   const TrialOutcome outcome = absl::IsDeadlineExceeded(answer.status()) ? TrialOutcome::kTimedOut
                                : absl::IsUnavailable(answer.status())    ? OutcomeOf(end)
                                                                          : TrialOutcome::kRetry;
-  return Failed(outcome,
-                absl::StrCat("the measuring process failed: ", answer.status().message(), "; ", end.reason));
+  return FailedMeasurement(
+      outcome, absl::StrCat("the measuring process failed: ", answer.status().message(), "; ", end.reason));
 }
 
 }  // namespace
@@ -161,7 +154,7 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
   // What has no result by now will have none.
   void Drop(const std::string& reason) {
     for (size_t i = 0; i < items_.size(); ++i) {
-      if (!done_[i]) Deliver(i, Failed(TrialOutcome::kRetry, reason));
+      if (!done_[i]) Deliver(i, FailedMeasurement(TrialOutcome::kRetry, reason));
     }
   }
 

@@ -18,7 +18,7 @@ namespace attune {
 
 struct LocalServiceOptions {
   int checkers = 1;                 // processes that check kernels at the same time
-  std::string worker_program;       // empty: FindWorkerProgram()'s
+  std::string worker_program = {};  // empty: FindWorkerProgram()'s
   double start_seconds_limit = 30;  // until a new process is ready
   // Of blobs that are kept; what was used last goes last. A batch's own are kept until it is over.
   int64_t blob_bytes = int64_t{4} << 30;
@@ -37,7 +37,7 @@ class LocalMeasuringService final : public MeasuringService {
   absl::Status Put(const Blob& blob) override;
   std::unique_ptr<MeasureBatch> Submit(std::vector<MeasureItem> items) override;
 
-  // Of the workers that there are now; for tests.
+  // The process ids of the present workers; for tests.
   std::vector<pid_t> WorkerPids() { return pool_.Pids(); }
 
  private:

@@ -40,15 +40,16 @@ class ProcessBatches final : public BatchRunner {
   MeasuredProcess& process_;
 };
 
-Measurement Failed(const Failure& failure) {
-  Measurement measurement;
-  measurement.outcome = failure.outcome;
-  measurement.reason = failure.reason;
-  return measurement;
-}
+Measurement Failed(const Failure& failure) { return FailedMeasurement(failure.outcome, failure.reason); }
 
-Measurement Unmeasurable(const absl::Status& status) {
-  return Failed({TrialOutcome::kRetry, std::string(status.message())});
+// Times a process, interleaved with another one if there is one.
+Measurement Interleave(MeasuredProcess& subject, MeasuredProcess* baseline, const MeasureItem& item) {
+  ProcessBatches batches(subject);
+  std::optional<ProcessBatches> others;
+  if (baseline != nullptr) others.emplace(*baseline);
+  Measurement measurement;
+  TimeInterleaved(batches, others ? &*others : nullptr, item.baseline_seconds, item.options, &measurement);
+  return measurement;
 }
 
 // A kernel that was sent, and what its prepackings make, which is the same each time.
@@ -57,7 +58,7 @@ struct KnownKernel {
   std::shared_ptr<const PrepackedConstants> prepacked;  // null: not known, or forgotten
 };
 
-// The blobs that this process was sent, and what they turn out to be when they are first used.
+// The blobs that this process was sent. Its first use shows what kind of thing a blob is.
 class Blobs {
  public:
   absl::Status Add(const std::string& digest) {
@@ -206,12 +207,7 @@ class MeasureWorker {
     // since what memory the system gives changes. One that does not run is no competitor.
     if (!item.baseline.empty() && !baseline.Prepare(blobs_, item.baseline, item))
       baseline.kernel().StartTimed(baseline.prepacked(), &other);
-    ProcessBatches batches(*running.process);
-    std::optional<ProcessBatches> other_batches;
-    if (other.process != nullptr) other_batches.emplace(*other.process);
-    Measurement measurement;
-    TimeInterleaved(batches, other_batches ? &*other_batches : nullptr, item.baseline_seconds, item.options,
-                    &measurement);
+    Measurement measurement = Interleave(*running.process, other.process.get(), item);
     if (measurement.outcome == TrialOutcome::kOk) CheckAgain(candidate.kernel(), running, &measurement);
     return measurement;
   }
@@ -272,25 +268,17 @@ class MeasureWorker {
   Measurement MeasureNetwork(const MeasureItem& item) {
     constexpr size_t kMostPlaces = 8, kMostBytes = size_t{1} << 30;
     const auto artifact = blobs_.BytesOf(item.subject);
-    if (!artifact.ok()) return Unmeasurable(artifact.status());
+    if (!artifact.ok())
+      return FailedMeasurement(TrialOutcome::kRetry, std::string(artifact.status().message()));
     const auto places = static_cast<int>(
         std::clamp<size_t>(kMostBytes / std::max<size_t>(artifact->size(), 1), 2, kMostPlaces));
     RunningNetwork subject, baseline;
     auto failure = Start(item.subject, places, item, &subject);
     if (!failure && !item.baseline.empty()) failure = Start(item.baseline, places, item, &baseline);
     if (failure) return Failed(*failure);
-    return item.kind == MeasureItem::Kind::kTimeNetwork ? TimeNetwork(item, subject, baseline)
-                                                        : ProfileNetwork(item, subject, baseline);
-  }
-
-  static Measurement TimeNetwork(const MeasureItem& item, RunningNetwork& subject, RunningNetwork& baseline) {
-    ProcessBatches batches(*subject.process);
-    std::optional<ProcessBatches> other_batches;
-    if (baseline.process != nullptr) other_batches.emplace(*baseline.process);
-    Measurement measurement;
-    TimeInterleaved(batches, other_batches ? &*other_batches : nullptr, item.baseline_seconds, item.options,
-                    &measurement);
-    return measurement;
+    return item.kind == MeasureItem::Kind::kTimeNetwork
+               ? Interleave(*subject.process, baseline.process.get(), item)
+               : ProfileNetwork(item, subject, baseline);
   }
 
   static Measurement ProfileNetwork(const MeasureItem& item, RunningNetwork& subject,

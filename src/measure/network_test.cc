@@ -43,7 +43,7 @@ class NetworkTest : public ::testing::Test {
     return sample.Write();
   }
 
-  LocalMeasuringService service_{DeviceInfo(), {.worker_program = ""}};
+  LocalMeasuringService service_{DeviceInfo(), {}};
   const std::string good_ = testing::MakeSampleArtifact().Write();
   const std::string other_ = testing::MakeCompressedSampleArtifact().Write();  // which computes the same
 };

@@ -17,7 +17,7 @@
 namespace attune {
 namespace {
 
-// What the program is does not change while it runs, hence a global.
+// Whether main() has called RunIfWorker(). A global, since it is a property of the program.
 bool main_runs_workers = false;
 
 // Ends this process when the one that started it closes its end of the socket or is gone, whatever this one
@@ -50,7 +50,7 @@ std::optional<int> RunIfWorker(int argc, char** argv, std::span<const WorkerKind
   main_runs_workers = true;
   if (argc != 3 || std::strcmp(argv[1], kWorkerFlag) != 0) return std::nullopt;
   if (!EndWithParent()) {
-    // What a worker prints before it greets becomes the reason why it did not start.
+    // Whoever started the worker reports this text as the reason why it did not start.
     std::fputs("the system has no more threads\n", stderr);
     return 1;
   }

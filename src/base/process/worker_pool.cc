@@ -61,7 +61,7 @@ class WorkerPool::Batch {
       ASSIGN_OR_RETURN(WorkerProcess* const worker, pool_.Take(preferred));
       waiting_.pop_front();
       ++attempts_[index];
-      // Where that fails, waiting for the answer tells why.
+      // A failure is ignored here: the wait for the answer reports it.
       requests_.send(*worker, index).IgnoreError();
       const double starting = worker->is_ready() ? 0 : pool_.options_.start_seconds_limit;
       busy_.push_back({index, worker, After(starting + requests_.seconds_limit(index))});

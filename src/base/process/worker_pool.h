@@ -27,7 +27,7 @@ struct WorkerPoolOptions {
   std::function<absl::Status(WorkerProcess&)> set_up;
 };
 
-// What one call of Run() asks of the workers.
+// The requests of one call of Run().
 struct PooledRequests {
   size_t count = 0;
   size_t at_once = 1;  // as many workers are busy at most
@@ -47,7 +47,7 @@ struct PooledRequests {
   // Asked now and then: requests that no worker has by then are dropped, and those that one has are
   // awaited. Null: never.
   std::function<bool()> is_cancelled;
-  // Called at least so often, in seconds, while Run() waits: a sign of life. Null: nobody wants it.
+  // A sign of life: Run() calls it about ten times a second while it waits. Null: never.
   std::function<void()> alive;
 };
 
@@ -60,7 +60,7 @@ class WorkerPool {
   // Serves all requests. When it returns, no worker is busy for them any more.
   void Run(const PooledRequests& requests);
 
-  // Of the workers that there are now; for tests.
+  // The process ids of the present workers; for tests.
   std::vector<pid_t> Pids();
 
  private:

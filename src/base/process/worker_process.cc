@@ -64,8 +64,8 @@ void LimitTo(int resource, rlim_t value) {
   setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
-// What the child does between fork and exec: system calls alone, since other threads of this process may hold
-// any lock. Does not return.
+// The child's work between fork and exec. It makes system calls alone, since other threads of this process
+// may hold any lock.
 struct Launch {
   const char* program;
   char* const* arguments;
@@ -84,8 +84,8 @@ struct Launch {
     dup2(away_socket, kWorkerSocket);
     close_range(kWorkerSocket + 1, UINT_MAX, 0);
 
-    // What asks all processes of a group to end, such as an interrupt from the keyboard, is the matter of
-    // the one that starts workers.
+    // An interrupt from the keyboard goes to all processes of a group. The one that starts workers handles
+    // it, and ends them.
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     sigset_t none;

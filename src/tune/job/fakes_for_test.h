@@ -152,9 +152,8 @@ class FakeNetwork final : public NetworkCompiler {
     }
     auto blob = Blob::Of(text);
     builds[blob->digest()] = build;
-    return NetworkBuild{*blob, build.code_digests};
+    return NetworkBuild{*blob, *Blob::Of("inputs"), build.code_digests};
   }
-  absl::StatusOr<Blob> Inputs() override { return Blob::Of("inputs"); }
 
   int num_layout_classes = 0;
   std::map<int, TuningTask> flipped_tasks;  // that there are besides, where a class is flipped

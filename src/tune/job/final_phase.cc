@@ -108,12 +108,7 @@ absl::Status FinalPhase::ConfirmBuild(const JobGrant& grant) {
     std::vector<Candidate> candidates = task.ToConfirm(most);
     candidates.insert(candidates.begin(), context_.tasks[index]->space().Default());
     for (Candidate& candidate : candidates) {
-      attempts.push_back({.task = index,
-                          .candidate = std::move(candidate),
-                          .score = {},
-                          .built = {},
-                          .kernel = {},
-                          .check = {}});
+      attempts.push_back({.task = index, .candidate = std::move(candidate)});
     }
   }
   context_.measuring.Build(attempts, context_.tasks);
@@ -128,7 +123,6 @@ absl::Status FinalPhase::ConfirmBuild(const JobGrant& grant) {
 
 absl::Status FinalPhase::NoteConfirmation(TaskTuning& task, const Attempt& attempt, const Measurement& m) {
   TrialNote note = {.outcome = m.outcome,
-                    .timing = {},
                     .reason = m.reason,
                     .search = context_.options.search,
                     .code_digest = attempt.built.kernel.code_digest,
@@ -184,7 +178,6 @@ absl::Status FinalPhase::ConfirmTime(const JobGrant& grant) {
   const double seconds = task.baseline_seconds();
   return context_.log.Keep(task.task(), baseline.candidate,
                            {.timing = {seconds, seconds, seconds, 1},
-                            .reason = "",
                             .search = kConfirmation,
                             .code_digest = baseline.built.kernel.code_digest,
                             .build_seconds = baseline.built.seconds});
@@ -194,19 +187,15 @@ absl::Status FinalPhase::BuildPair(const BestConfigs& baseline_configs,
                                    const LayoutOverrides& baseline_overrides, const BestConfigs& configs,
                                    const LayoutOverrides& overrides) {
   NetworkCompiler& network = *context_.tools.network;
-  if (!inputs_.has_value()) {
-    ASSIGN_OR_RETURN(inputs_, network.Inputs());
-  }
   ASSIGN_OR_RETURN(NetworkBuild baseline, network.Compile(baseline_configs, baseline_overrides));
   ASSIGN_OR_RETURN(NetworkBuild candidate, network.Compile(configs, overrides));
-  for (const Blob* blob : {&*inputs_, &baseline.artifact, &candidate.artifact})
+  for (const Blob* blob : {&baseline.inputs, &baseline.artifact, &candidate.artifact})
     RETURN_IF_ERROR(context_.measuring.Put(*blob));
   pair_ = Pair{std::move(baseline), std::move(candidate)};
   return absl::OkStatus();
 }
 
-absl::StatusOr<Measurement> FinalPhase::MeasurePair(MeasureItem::Kind kind, double seconds,
-                                                    const JobGrant& grant) {
+Measurement FinalPhase::MeasurePair(MeasureItem::Kind kind, double seconds, const JobGrant& grant) {
   if (pair_->candidate.HasKernelsOf(pair_->baseline)) {
     Measurement same;
     same.outcome = TrialOutcome::kOk;
@@ -217,18 +206,12 @@ absl::StatusOr<Measurement> FinalPhase::MeasurePair(MeasureItem::Kind kind, doub
   item.kind = kind;
   item.subject = pair_->candidate.artifact.digest();
   item.baseline = pair_->baseline.artifact.digest();
-  item.data = inputs_->digest();
+  item.data = pair_->baseline.inputs.digest();
   item.options.precision = 0.001;
   item.options.seconds_limit = seconds;
   item.options.abandon_ratio = 0;
   item.options.max_batches = 5000;
   return context_.measuring.MeasureOne(std::move(item), grant);
-}
-
-std::optional<nlohmann::json> FinalPhase::Recorded(const std::string& event,
-                                                   const std::string& subject) const {
-  Recording* const recording = context_.tools.recording;
-  return recording == nullptr ? std::nullopt : recording->Next(event, subject);
 }
 
 // Where the turns leave open which one is faster, what was significant of them by themselves still counts:
@@ -237,8 +220,7 @@ std::optional<nlohmann::json> FinalPhase::Recorded(const std::string& event,
 absl::Status FinalPhase::CompareTime(const JobGrant& grant) {
   is_compared_ = true;
   ++comparisons_;
-  ASSIGN_OR_RETURN(const Measurement m,
-                   MeasurePair(MeasureItem::Kind::kProfileNetwork, kCompareSeconds, grant));
+  const Measurement m = MeasurePair(MeasureItem::Kind::kProfileNetwork, kCompareSeconds, grant);
   pair_.reset();
   if (m.outcome != TrialOutcome::kOk) {
     return context_.log.Log("compare_failed", {{"outcome", Name(m.outcome)}, {"reason", m.reason}});
@@ -250,7 +232,7 @@ absl::Status FinalPhase::CompareTime(const JobGrant& grant) {
     std::optional<MedianInterval> ratio = RatioOfTurns(m, code->best, code->baseline);
     if (!ratio.has_value()) continue;
     const std::string candidate = ToString(task.best()->strategy, task.best()->config);
-    if (const auto recorded = Recorded("compare", absl::StrCat(task.task().digest, " ", candidate)))
+    if (const auto recorded = context_.Recorded("compare", CandidateKey(task.task().digest, candidate)))
       ratio = {recorded->at("ratio"), recorded->at("ratio_low"), recorded->at("ratio_high")};
     RETURN_IF_ERROR(context_.log.Log("compare", {{"task", task.task().digest},
                                                  {"candidate", candidate},
@@ -282,16 +264,16 @@ LayoutOverrides FinalPhase::Flipped() const {
 // best now; where the network is faster with them, the times of all kernels that differ make compilation
 // choose them, too.
 absl::Status FinalPhase::LayoutTime(const JobGrant& grant) {
-  ASSIGN_OR_RETURN(Measurement m, MeasurePair(MeasureItem::Kind::kTimeNetwork, kLayoutSeconds, grant));
+  Measurement m = MeasurePair(MeasureItem::Kind::kTimeNetwork, kLayoutSeconds, grant);
   bool is_adopted = m.outcome == TrialOutcome::kOk && m.ratio_high < 1;
-  if (const auto recorded = Recorded("layout", absl::StrCat(tried_layouts_)))
+  if (const auto recorded = context_.Recorded("layout", absl::StrCat(tried_layouts_)))
     is_adopted = recorded->at("adopted").get<bool>();
   RETURN_IF_ERROR(context_.log.Log("layout", {{"class", tried_layouts_},
                                               {"adopted", is_adopted},
                                               {"ratio_low", m.ratio_low},
                                               {"ratio_high", m.ratio_high}}));
   if (is_adopted) {
-    ASSIGN_OR_RETURN(m, MeasurePair(MeasureItem::Kind::kProfileNetwork, kCompareSeconds, grant));
+    m = MeasurePair(MeasureItem::Kind::kProfileNetwork, kCompareSeconds, grant);
     const LayoutOverrides flipped = Flipped();
     const LayoutChange change = {.before = context_.overrides,
                                  .after = flipped,
@@ -303,7 +285,6 @@ absl::Status FinalPhase::LayoutTime(const JobGrant& grant) {
     for (const ChangedKernel& kernel : kernels) {
       RETURN_IF_ERROR(context_.log.Keep(kernel.task, kernel.candidate,
                                         {.timing = {kernel.seconds, kernel.seconds, kernel.seconds, 1},
-                                         .reason = "",
                                          .search = kConfirmation,
                                          .code_digest = kernel.code_digest}));
     }
@@ -317,7 +298,7 @@ absl::Status FinalPhase::LayoutTime(const JobGrant& grant) {
 // Kernels that are each faster may be slower together, by where their code and data lie. Where the network is
 // significantly slower, and once more, all defaults are kept.
 absl::Status FinalPhase::NetworkTime(const JobGrant& grant) {
-  ASSIGN_OR_RETURN(Measurement m, MeasurePair(MeasureItem::Kind::kTimeNetwork, kNetworkSeconds, grant));
+  Measurement m = MeasurePair(MeasureItem::Kind::kTimeNetwork, kNetworkSeconds, grant);
   const bool is_baseline = pair_->candidate.HasKernelsOf(pair_->baseline);
   pair_.reset();
   if (m.outcome != TrialOutcome::kOk) {
@@ -326,7 +307,7 @@ absl::Status FinalPhase::NetworkTime(const JobGrant& grant) {
   }
   double untuned = m.baseline_seconds, tuned = m.baseline_seconds * m.ratio;
   if (is_baseline) untuned = tuned = context_.run.untuned_seconds;  // 0 where it was never measured
-  if (const auto recorded = Recorded("network", "")) {
+  if (const auto recorded = context_.Recorded("network", "")) {
     untuned = recorded->at("untuned_seconds");
     tuned = recorded->at("tuned_seconds");
     m.ratio_low = recorded->at("ratio_low");
@@ -355,11 +336,9 @@ absl::Status FinalPhase::KeepRatio(size_t index, const TaskTuning::Code& code, d
   const Candidate candidate = *task.best();
   const double seconds = task.baseline_seconds() * ratio;
   task.Confirm(candidate, seconds, is_faster, code.best);
-  return context_.log.Keep(task.task(), candidate,
-                           {.timing = {seconds, seconds, seconds, 1},
-                            .reason = "",
-                            .search = kConfirmation,
-                            .code_digest = code.best});
+  return context_.log.Keep(
+      task.task(), candidate,
+      {.timing = {seconds, seconds, seconds, 1}, .search = kConfirmation, .code_digest = code.best});
 }
 
 absl::Status FinalPhase::KeepDefault(size_t index, double ratio) {

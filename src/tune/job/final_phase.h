@@ -9,10 +9,8 @@
 
 #include <cstddef>
 #include <deque>
-#include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -63,7 +61,7 @@ class FinalPhase {
 
   absl::Status BuildPair(const BestConfigs& baseline_configs, const LayoutOverrides& baseline_overrides,
                          const BestConfigs& configs, const LayoutOverrides& overrides);
-  absl::StatusOr<Measurement> MeasurePair(MeasureItem::Kind kind, double seconds, const JobGrant& grant);
+  Measurement MeasurePair(MeasureItem::Kind kind, double seconds, const JobGrant& grant);
 
   // Confirms what is best within the network, where it has other neighbours in the caches.
   absl::Status CompareTime(const JobGrant& grant);
@@ -75,14 +73,11 @@ class FinalPhase {
   LayoutOverrides Flipped() const;
   absl::Status KeepRatio(size_t index, const TaskTuning::Code& code, double ratio, bool is_faster);
   absl::Status KeepDefault(size_t index, double ratio);
-  // The next event of that kind, where the job replays a recording that has one.
-  std::optional<nlohmann::json> Recorded(const std::string& event, const std::string& subject) const;
 
   TuningContext& context_;
   std::set<size_t> confirmed_;  // tasks, since the last comparison
   std::deque<Confirming> confirming_;
   std::optional<Pair> pair_;  // that was built and is to be measured next
-  std::optional<Blob> inputs_;
   int comparisons_ = 0;
   bool is_compared_ = false;  // the best of all tasks has been compared within the network
   int tried_layouts_ = 0;

@@ -16,13 +16,6 @@ constexpr size_t kBuiltAtOnce = 16;                        // candidates, by eac
 constexpr double kAskSeconds = 0.1;                        // between questions whether the job is to end
 constexpr int64_t kUnknownCacheBytes = int64_t{64} << 20;  // more than most have
 
-Measurement Failed(TrialOutcome outcome, std::string reason) {
-  Measurement measurement;
-  measurement.outcome = outcome;
-  measurement.reason = std::move(reason);
-  return measurement;
-}
-
 // What comes of a kernel that is the baseline.
 Measurement SameAsBaseline(const Baseline& baseline) {
   Measurement m;
@@ -112,13 +105,14 @@ absl::Status Measuring::Check(std::span<Attempt> attempts, std::span<const std::
     const TuningTask& task = tasks[attempt.task]->task();
     // The data hold outputs with up to two bounds, and processes have a copy of all.
     if (const int64_t bytes = 4 * TaskBytes(task); bytes > memory_limit()) {
-      attempt.check = Failed(TrialOutcome::kOutOfMemory,
-                             absl::StrCat("the task's inputs and outputs take ", bytes >> 20,
-                                          " MiB to measure, the limit is ", memory_limit() >> 20, " MiB"));
+      attempt.check =
+          FailedMeasurement(TrialOutcome::kOutOfMemory,
+                            absl::StrCat("the task's inputs and outputs take ", bytes >> 20,
+                                         " MiB to measure, the limit is ", memory_limit() >> 20, " MiB"));
       continue;
     }
     if (const absl::Status status = ProvideData(task); !status.ok()) {
-      attempt.check = Failed(TrialOutcome::kRetry, std::string(status.message()));
+      attempt.check = FailedMeasurement(TrialOutcome::kRetry, std::string(status.message()));
       continue;
     }
     ASSIGN_OR_RETURN(attempt.kernel, Blob::Of(EncodeKernel(attempt.built.kernel)));
@@ -127,17 +121,19 @@ absl::Status Measuring::Check(std::span<Attempt> attempts, std::span<const std::
                      .options = Options(),
                      .subject = attempt.kernel->digest(),
                      .data = data_.at(task.digest),
-                     .baseline = "",
                      .processors = grant.processors});
     checked.push_back(&attempt);
   }
   const std::unique_ptr<MeasureBatch> batch = tools_.service->Submit(std::move(items));
   while (!batch->is_over()) {
-    if (is_stopped_()) batch->Cancel();
-    if (auto result = batch->Next(After(kAskSeconds)))
-      checked[result->first]->check = std::move(result->second);
+    if (auto result = AwaitNext(*batch)) checked[result->first]->check = std::move(result->second);
   }
   return absl::OkStatus();
+}
+
+std::optional<std::pair<size_t, Measurement>> Measuring::AwaitNext(MeasureBatch& batch) const {
+  if (is_stopped_()) batch.Cancel();
+  return batch.Next(After(kAskSeconds));
 }
 
 Measurement Measuring::Believed(const TuningTask& task, const Candidate& candidate,
@@ -167,7 +163,8 @@ absl::Status Measuring::Time(std::span<const Timed> timed, std::span<const std::
     const std::optional<Baseline>& baseline = tasks[attempt.task]->baseline();
     const auto digest = baselines.find(attempt.task);
     if (!attempt.is_checked()) {
-      results[i] = attempt.is_built() ? attempt.check : Failed(attempt.built.outcome, attempt.built.reason);
+      results[i] =
+          attempt.is_built() ? attempt.check : FailedMeasurement(attempt.built.outcome, attempt.built.reason);
     } else if (baseline.has_value() && baseline->kernel.digest() == attempt.kernel->digest()) {
       results[i] = SameAsBaseline(*baseline);
     } else {
@@ -186,8 +183,7 @@ absl::Status Measuring::Time(std::span<const Timed> timed, std::span<const std::
   std::map<size_t, Measurement> arrived;  // by item
   for (size_t i = 0; i < timed.size(); ++i) {
     while (item_of[i].has_value() && !arrived.contains(*item_of[i])) {
-      if (is_stopped_()) batch->Cancel();
-      if (auto result = batch->Next(After(kAskSeconds))) arrived.insert(*std::move(result));
+      if (auto result = AwaitNext(*batch)) arrived.insert(*std::move(result));
     }
     if (item_of[i].has_value()) results[i] = std::move(arrived.at(*item_of[i]));
     const Attempt& attempt = *timed[i].attempt;
@@ -202,25 +198,21 @@ absl::Status Measuring::Time(std::span<const Timed> timed, std::span<const std::
   return absl::OkStatus();
 }
 
-absl::StatusOr<Measurement> Measuring::MeasureOne(MeasureItem item, const JobGrant& grant) {
+Measurement Measuring::MeasureOne(MeasureItem item, const JobGrant& grant) {
   item.processors = grant.processors;
   item.options.threads = options_.threads;
   item.options.memory_bytes_limit = memory_limit();
-  std::string reason;
   // What fails because of the infrastructure is worth another attempt.
   constexpr int kAttempts = 3;
+  Measurement measured;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const std::unique_ptr<MeasureBatch> batch = tools_.service->Submit({item});
     while (!batch->is_over()) {
-      if (is_stopped_()) batch->Cancel();
-      auto result = batch->Next(After(kAskSeconds));
-      if (!result.has_value()) continue;
-      if (result->second.outcome == TrialOutcome::kOk || is_stopped_()) return std::move(result->second);
-      reason = result->second.reason;
-      if (result->second.outcome != TrialOutcome::kRetry) return std::move(result->second);
+      if (auto result = AwaitNext(*batch)) measured = std::move(result->second);
     }
+    if (measured.outcome != TrialOutcome::kRetry || is_stopped_()) break;
   }
-  return Failed(TrialOutcome::kRetry, reason);
+  return measured;
 }
 
 }  // namespace attune

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -26,12 +27,12 @@ namespace attune {
 struct Attempt {
   size_t task = 0;
   Candidate candidate;
-  std::optional<float> score;  // the cost model's, where it had one
+  std::optional<float> score = {};  // the cost model's, where it had one
   // Building: kRetry until it has ended otherwise.
-  BuildResult built;
-  std::optional<Blob> kernel;  // where it was built
-  Measurement check;           // kRetry until it was checked
-  int retries = 0;             // since what builds or measures did not work
+  BuildResult built = {};
+  std::optional<Blob> kernel = {};  // where it was built
+  Measurement check = {};           // kRetry until it was checked
+  int retries = 0;                  // since what builds or measures did not work
 
   bool is_built() const { return built.outcome == TrialOutcome::kOk; }
   bool is_checked() const { return check.outcome == TrialOutcome::kOk; }
@@ -65,8 +66,8 @@ class Measuring {
                     const JobGrant& grant,
                     const std::function<absl::StatusOr<bool>(size_t, Measurement)>& take);
 
-  // Measures one item of a network, or the device's peaks. Errors: it could not be measured.
-  absl::StatusOr<Measurement> MeasureOne(MeasureItem item, const JobGrant& grant);
+  // Measures one item of a network, or the device's peaks.
+  Measurement MeasureOne(MeasureItem item, const JobGrant& grant);
   absl::Status Put(const Blob& blob) { return PutMissing(*tools_.service, blob); }
 
   // How a candidate is timed.
@@ -75,6 +76,8 @@ class Measuring {
   int64_t memory_limit() const;
 
  private:
+  // Waits for the next result, but not for long; cancels the batch where somebody wants the job to end.
+  std::optional<std::pair<size_t, Measurement>> AwaitNext(MeasureBatch& batch) const;
   // The next recorded result of an attempt, if a recording is replayed that has one; else `measured`.
   Measurement Believed(const TuningTask& task, const Candidate& candidate, Measurement measured) const;
   absl::Status LogMeasurement(const TuningTask& task, const Candidate& candidate, const Measurement& m) const;

@@ -176,9 +176,7 @@ TEST_F(LocalServiceTest, KillingTheProcessInTheMiddleOfABatchLosesNothing) {
   const MeasureItem item{.kind = MeasureItem::Kind::kTimeKernel,
                          .options = options,
                          .subject = measurer_.Put(Blob::Of(EncodeKernel(kernel))),
-                         .data = measurer_.DataOf(task),
-                         .baseline = "",
-                         .processors = {}};
+                         .data = measurer_.DataOf(task)};
   constexpr size_t kItems = 12;
   const std::unique_ptr<MeasureBatch> batch =
       measurer_.service().Submit(std::vector<MeasureItem>(kItems, item));
@@ -201,9 +199,7 @@ TEST_F(LocalServiceTest, ABatchThatIsCancelledEndsSoon) {
   const MeasureItem item{.kind = MeasureItem::Kind::kTimeKernel,
                          .options = QuickOptions(),
                          .subject = measurer_.Put(Blob::Of(EncodeKernel(kernel))),
-                         .data = measurer_.DataOf(task),
-                         .baseline = "",
-                         .processors = {}};
+                         .data = measurer_.DataOf(task)};
   const std::unique_ptr<MeasureBatch> batch = measurer_.service().Submit(std::vector<MeasureItem>(100, item));
   EXPECT_LT(batch->SecondsSinceHeartbeat(), 60);
   ASSERT_TRUE(batch->Next(After(60)).has_value());
@@ -223,20 +219,13 @@ TEST_F(LocalServiceTest, ABlobThatWasNeverSentIsMissing) {
   const Measurement m = measurer_.One({.kind = MeasureItem::Kind::kCheckKernel,
                                        .options = QuickOptions(),
                                        .subject = Sha256Hex("never sent"),
-                                       .data = measurer_.DataOf(task),
-                                       .baseline = "",
-                                       .processors = {}});
+                                       .data = measurer_.DataOf(task)});
   EXPECT_EQ(m.outcome, kRetry);
   EXPECT_THAT(m.reason, HasSubstr("missing"));
 }
 
 TEST_F(LocalServiceTest, PeaksAreTheDevices) {
-  const Measurement m = measurer_.One({.kind = MeasureItem::Kind::kMeasurePeaks,
-                                       .options = QuickOptions(),
-                                       .subject = "",
-                                       .data = "",
-                                       .baseline = "",
-                                       .processors = {}});
+  const Measurement m = measurer_.One({.kind = MeasureItem::Kind::kMeasurePeaks, .options = QuickOptions()});
   ASSERT_EQ(m.outcome, kOk) << m.reason;
   EXPECT_GT(m.peaks.gflops_per_core, 0);
   EXPECT_GT(m.peaks.memory_gb_per_s, 0);

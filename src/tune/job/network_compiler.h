@@ -20,6 +20,7 @@ using BestConfigs = std::map<std::string, Candidate>;
 // A network that was compiled.
 struct NetworkBuild {
   Blob artifact;
+  Blob inputs;  // random ones, the same for each build: the bytes of one after the other
   std::map<std::string, std::string> code_digests;  // of its kernels, by the groups that they compute
 
   // Whether both have the same kernels: what one of them takes, the other one does.
@@ -40,8 +41,6 @@ class NetworkCompiler {
   // With these configs and layouts; tasks that have none take their defaults.
   virtual absl::StatusOr<NetworkBuild> Compile(const BestConfigs& configs,
                                                const LayoutOverrides& overrides) = 0;
-  // Random inputs, the bytes of one after the other.
-  virtual absl::StatusOr<Blob> Inputs() = 0;
 };
 
 }  // namespace attune

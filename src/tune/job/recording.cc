@@ -1,5 +1,6 @@
 #include "tune/job/recording.h"
 
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,21 +15,17 @@ using Json = nlohmann::json;
 
 constexpr int64_t kMaxRecordingBytes = int64_t{1} << 30;
 
-std::string KeyOf(const std::string& task, const std::string& candidate) {
-  return absl::StrCat(task, " ", candidate);
-}
-
 // What an event that is no measurement is about; nothing where nobody asks for such events.
 std::optional<std::string> SubjectOf(const std::string& event, const Json& fields) {
-  if (event == "compare") return KeyOf(fields.at("task"), fields.at("candidate"));
+  if (event == "compare") return CandidateKey(fields.at("task"), fields.at("candidate"));
   if (event == "layout") return absl::StrCat(fields.at("class").get<int>());
   if (event == "network" || event == "calibrate") return "";
   return std::nullopt;
 }
 
 // The front of a queue, which is taken from it.
-template <typename T>
-std::optional<T> TakeNext(std::map<std::string, std::deque<T>>& queues, const std::string& key) {
+template <typename Key, typename T>
+std::optional<T> TakeNext(std::map<Key, std::deque<T>>& queues, const std::type_identity_t<Key>& key) {
   const auto found = queues.find(key);
   if (found == queues.end() || found->second.empty()) return std::nullopt;
   T first = std::move(found->second.front());
@@ -37,6 +34,10 @@ std::optional<T> TakeNext(std::map<std::string, std::deque<T>>& queues, const st
 }
 
 }  // namespace
+
+std::string CandidateKey(const std::string& task, const std::string& candidate) {
+  return absl::StrCat(task, " ", candidate);
+}
 
 Json ToJson(const Measurement& m) {
   Json fields = {{"outcome", Name(m.outcome)}, {"took", m.seconds}};
@@ -120,12 +121,12 @@ absl::StatusOr<std::unique_ptr<Recording>> Recording::Load(const std::string& pa
       }
       const std::string event = fields.at("event");
       if (event == "measurement") {
-        const std::string key = KeyOf(fields.at("task"), fields.at("candidate"));
+        const std::string key = CandidateKey(fields.at("task"), fields.at("candidate"));
         absl::StatusOr<Measurement> measurement = MeasurementOfJson(fields);
         if (!measurement.ok()) return Annotate(measurement.status(), absl::StrCat(path, ", line ", number));
         recording->measurements_[key].push_back(*std::move(measurement));
       } else if (const auto subject = SubjectOf(event, fields)) {
-        recording->others_[KeyOf(event, *subject)].push_back(fields);
+        recording->others_[{event, *subject}].push_back(fields);
       }
     } catch (const Json::exception& error) {
       return InvalidInput(path, ", line ", number, ": no event of a tuning run: ", error.what());
@@ -138,14 +139,14 @@ absl::StatusOr<std::unique_ptr<Recording>> Recording::Load(const std::string& pa
 
 std::optional<Measurement> Recording::NextMeasurement(const std::string& task, const std::string& candidate) {
   ++asked_;
-  std::optional<Measurement> next = TakeNext(measurements_, KeyOf(task, candidate));
+  std::optional<Measurement> next = TakeNext(measurements_, CandidateKey(task, candidate));
   if (!next.has_value()) ++missing_;
   return next;
 }
 
 std::optional<Json> Recording::Next(const std::string& event, const std::string& key) {
   ++asked_;
-  std::optional<Json> next = TakeNext(others_, KeyOf(event, key));
+  std::optional<Json> next = TakeNext(others_, {event, key});
   if (!next.has_value()) ++missing_;
   return next;
 }

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "measure/item.h"
@@ -31,6 +32,9 @@ nlohmann::json ToJson(const Peaks& peaks);
 // Errors as above.
 absl::StatusOr<Peaks> PeaksOfJson(const nlohmann::json& fields);
 
+// What names a candidate ("conv_direct tile_c=2") of the task of that digest.
+std::string CandidateKey(const std::string& task, const std::string& candidate);
+
 // What the last run in a file of events has measured. Not thread safe.
 class Recording {
  public:
@@ -40,8 +44,8 @@ class Recording {
   // The next measurement of a candidate ("conv_direct tile_c=2") of the task of that digest; nothing where
   // the recorded run did not measure it that often.
   std::optional<Measurement> NextMeasurement(const std::string& task, const std::string& candidate);
-  // The fields of the next event of another kind about `key`: the task's digest and the candidate with a
-  // space between for "compare", the class for "layout", nothing for "network" and "calibrate".
+  // The fields of the next event of another kind about `key`: the CandidateKey() for "compare", the class for
+  // "layout", nothing for "network" and "calibrate".
   std::optional<nlohmann::json> Next(const std::string& event, const std::string& key);
 
   // Of all that was asked for, and what of it was not there.
@@ -49,8 +53,8 @@ class Recording {
   int64_t missing() const { return missing_; }
 
  private:
-  std::map<std::string, std::deque<Measurement>> measurements_;  // by task and candidate
-  std::map<std::string, std::deque<nlohmann::json>> others_;     // by event and key
+  std::map<std::string, std::deque<Measurement>> measurements_;                       // by task and candidate
+  std::map<std::pair<std::string, std::string>, std::deque<nlohmann::json>> others_;  // by event and key
   int64_t asked_ = 0, missing_ = 0;
 };
 

@@ -140,23 +140,14 @@ absl::Status SearchPhase::ProvideData() {
 
 absl::Status SearchPhase::Calibrate(const JobGrant& grant) {
   next_ = StageKind::kSelect;
-  ASSIGN_OR_RETURN(const Measurement m,
-                   context_.measuring.MeasureOne({.kind = MeasureItem::Kind::kMeasurePeaks,
-                                                  .options = {},
-                                                  .subject = "",
-                                                  .data = "",
-                                                  .baseline = "",
-                                                  .processors = {}},
-                                                 grant));
+  const Measurement m = context_.measuring.MeasureOne({.kind = MeasureItem::Kind::kMeasurePeaks}, grant);
   if (m.outcome != TrialOutcome::kOk) {
     if (context_.is_stopped()) return absl::OkStatus();
     return absl::FailedPreconditionError(absl::StrCat("nothing can be measured here: ", m.reason));
   }
   context_.peaks = m.peaks;
-  if (context_.tools.recording != nullptr) {
-    if (const auto recorded = context_.tools.recording->Next("calibrate", "")) {
-      ASSIGN_OR_RETURN(context_.peaks, PeaksOfJson(*recorded));
-    }
+  if (const auto recorded = context_.Recorded("calibrate", "")) {
+    ASSIGN_OR_RETURN(context_.peaks, PeaksOfJson(*recorded));
   }
   RETURN_IF_ERROR(context_.log.Log("calibrate", ToJson(context_.peaks)));
   for (const auto& task : context_.tasks) {
@@ -181,10 +172,7 @@ void SearchPhase::Choose(size_t task, std::vector<Candidate> candidates) {
   for (size_t i = 0; i < candidates.size(); ++i) {
     pending_.push_back({.task = task,
                         .candidate = std::move(candidates[i]),
-                        .score = scores.empty() ? std::nullopt : std::optional(scores[i]),
-                        .built = {},
-                        .kernel = {},
-                        .check = {}});
+                        .score = scores.empty() ? std::nullopt : std::optional(scores[i])});
   }
 }
 
@@ -297,10 +285,8 @@ absl::Status SearchPhase::Time(const JobGrant& grant) {
     ASSIGN_OR_RETURN(const bool is_over, Take(attempt, measurement));
     if (!is_over) again_.push_back(attempt);
     if (attempt.score.has_value() && measurement.outcome == TrialOutcome::kOk) {
-      const double seconds =
-          measurement.normalized_seconds > 0 ? measurement.normalized_seconds : measurement.timing.seconds;
       predicted.push_back(*attempt.score);
-      measured.push_back(static_cast<float>(-seconds));
+      measured.push_back(static_cast<float>(-measurement.comparable_seconds()));
     }
     return !context_.is_stopped();
   };

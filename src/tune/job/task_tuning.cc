@@ -148,8 +148,7 @@ bool TaskTuning::IsReference(const Candidate& candidate) const {
 
 void TaskTuning::Add(const Candidate& candidate, const Measurement& measurement, const Blob& kernel,
                      const std::string& code_digest) {
-  const bool is_interleaved = measurement.normalized_seconds > 0;
-  const double seconds = is_interleaved ? measurement.normalized_seconds : measurement.timing.seconds;
+  const double seconds = measurement.comparable_seconds();
   const bool is_reference = IsReference(candidate);
   if (candidate == space_->Default()) {
     const bool is_first = !baseline_.has_value();

@@ -19,10 +19,10 @@ namespace attune {
 // What is written down of one measurement.
 struct TrialNote {
   TrialOutcome outcome = TrialOutcome::kOk;
-  Timing timing;
-  std::string reason;
+  Timing timing = {};
+  std::string reason = {};
   std::string_view search;  // what proposed it
-  std::string code_digest;
+  std::string code_digest = {};
   double build_seconds = 0, measure_seconds = 0;
 };
 

@@ -30,6 +30,11 @@ BestConfigs TuningContext::Best() const {
   return best;
 }
 
+std::optional<nlohmann::json> TuningContext::Recorded(const std::string& event,
+                                                      const std::string& key) const {
+  return tools.recording == nullptr ? std::nullopt : tools.recording->Next(event, key);
+}
+
 double TuningContext::NetworkSeconds() const {
   std::vector<TaskProgress> progress;
   for (const auto& task : tasks) {

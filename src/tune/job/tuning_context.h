@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "device/peaks.h"
@@ -63,6 +65,8 @@ struct TuningContext {
   bool IsLate() const;
   // The best config of each task that is faster than its default.
   BestConfigs Best() const;
+  // The next recorded event of that kind (Recording::Next), where the job replays a recording that has one.
+  std::optional<nlohmann::json> Recorded(const std::string& event, const std::string& key) const;
   // One inference, by its tasks' best times.
   double NetworkSeconds() const;
 };

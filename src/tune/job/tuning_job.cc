@@ -1,7 +1,6 @@
 #include "tune/job/tuning_job.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -1,11 +1,12 @@
 #include "tune/task/codec.h"
 
+#include <cstdint>
 #include <utility>
 
-#include "base/process/message.h"
 #include "base/status.h"
 #include "graph/text.h"
 #include "measure/codec.h"
+#include "measure/message_checks.h"
 #include "tune/task/build.pb.h"
 
 namespace attune {
@@ -14,26 +15,7 @@ namespace {
 namespace proto = build_proto;
 
 constexpr int kMaxInputs = 4096, kMaxConfigNumbers = 256;
-constexpr size_t kMaxReasonBytes = 8 << 10, kMaxNameBytes = 256;
-constexpr double kMaxSeconds = 1e9;
-
-absl::Status Damaged() { return absl::DataLossError("a damaged message"); }
-
-template <typename Message>
-absl::StatusOr<Message> Parse(std::string_view text) {
-  Message message;
-  const bool fits = text.size() <= kMaxMessageBytes;
-  if (!fits || !message.ParseFromArray(text.data(), static_cast<int>(text.size()))) return Damaged();
-  return message;
-}
-
-bool IsSeconds(double value) { return value >= 0 && value <= kMaxSeconds; }
-
-absl::Status CheckVersion(uint32_t version) {
-  if (version == kBuildVersion) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("a request of version ", version, ", this program's is ", kBuildVersion));
-}
+constexpr int64_t kMaxReasonBytes = 8 << 10, kMaxNameBytes = 256;
 
 }  // namespace
 
@@ -52,21 +34,20 @@ std::string EncodeBuildSetUp(const BuildSetUp& set_up) {
 }
 
 absl::StatusOr<BuildSetUp> DecodeBuildSetUp(std::string_view text) {
-  ASSIGN_OR_RETURN(const proto::SetUp message, Parse<proto::SetUp>(text));
-  RETURN_IF_ERROR(CheckVersion(message.version()));
+  ASSIGN_OR_RETURN(const proto::SetUp message, ParseMessage<proto::SetUp>(text));
+  RETURN_IF_ERROR(CheckVersion(message.version(), kBuildVersion));
   const proto::Target& from = message.target();
+  MessageChecks checks;
   BuildSetUp set_up;
   ASSIGN_OR_RETURN(set_up.target, TargetByName(from.name()));
-  set_up.seconds_limit = message.seconds_limit();
-  set_up.target.l1_bytes = from.l1_bytes();
-  set_up.target.l2_bytes = from.l2_bytes();
-  set_up.target.l3_bytes = from.l3_bytes();
-  set_up.target.cores = from.cores();
+  set_up.seconds_limit = checks.Seconds(message.seconds_limit());
+  set_up.target.l1_bytes = checks.Integer(from.l1_bytes(), 0, INT64_MAX);
+  set_up.target.l2_bytes = checks.Integer(from.l2_bytes(), 0, INT64_MAX);
+  set_up.target.l3_bytes = checks.Integer(from.l3_bytes(), 0, INT64_MAX);
+  set_up.target.cores = checks.Int(from.cores(), 1, INT32_MAX);
   for (const std::string& feature : from.modelled_features())
     set_up.target.modelled_features.push_back(feature);
-  const bool is_sane = IsSeconds(set_up.seconds_limit) && from.l1_bytes() >= 0 && from.l2_bytes() >= 0 &&
-                       from.l3_bytes() >= 0 && from.cores() > 0;
-  if (!is_sane) return Damaged();
+  RETURN_IF_ERROR(checks.Finish());
   return set_up;
 }
 
@@ -85,17 +66,16 @@ std::string EncodeBuildRequest(const BuildRequest& request) {
 }
 
 absl::StatusOr<DecodedBuildRequest> DecodeBuildRequest(std::string_view text) {
-  ASSIGN_OR_RETURN(const proto::Request message, Parse<proto::Request>(text));
-  RETURN_IF_ERROR(CheckVersion(message.version()));
-  if (message.constant_inputs_size() > kMaxInputs || message.config_size() > kMaxConfigNumbers ||
-      message.strategy().size() > kMaxNameBytes) {
-    return Damaged();
-  }
+  ASSIGN_OR_RETURN(const proto::Request message, ParseMessage<proto::Request>(text));
+  RETURN_IF_ERROR(CheckVersion(message.version(), kBuildVersion));
+  MessageChecks checks;
+  checks.Count(message.constant_inputs_size(), kMaxInputs);
+  checks.Count(message.config_size(), kMaxConfigNumbers);
+  checks.Count(std::ssize(message.strategy()), kMaxNameBytes);
   DecodedBuildRequest request;
-  for (const int input : message.constant_inputs()) {
-    if (input < 0 || input >= kMaxInputs) return Damaged();
-    request.task.constant_inputs.insert(input);
-  }
+  for (const int input : message.constant_inputs())
+    request.task.constant_inputs.insert(checks.Int(input, 0, kMaxInputs - 1));
+  RETURN_IF_ERROR(checks.Finish());
   request.candidate.strategy = message.strategy();
   for (const proto::Request::Knob& knob : message.config())
     request.candidate.config[knob.name()] = knob.value();
@@ -106,22 +86,21 @@ absl::StatusOr<DecodedBuildRequest> DecodeBuildRequest(std::string_view text) {
 std::string EncodeBuildResult(const BuildResult& result) {
   proto::Result message;
   message.set_outcome(static_cast<uint32_t>(result.outcome));
-  message.set_reason(result.reason.substr(0, kMaxReasonBytes));
+  message.set_reason(result.reason.substr(0, static_cast<size_t>(kMaxReasonBytes)));
   message.set_seconds(result.seconds);
   if (result.outcome == TrialOutcome::kOk) message.set_kernel(EncodeKernel(result.kernel));
   return message.SerializeAsString();
 }
 
 absl::StatusOr<BuildResult> DecodeBuildResult(std::string_view text) {
-  ASSIGN_OR_RETURN(const proto::Result message, Parse<proto::Result>(text));
-  if (message.outcome() > static_cast<uint32_t>(TrialOutcome::kRetry) || !IsSeconds(message.seconds()) ||
-      message.reason().size() > kMaxReasonBytes) {
-    return Damaged();
-  }
+  ASSIGN_OR_RETURN(const proto::Result message, ParseMessage<proto::Result>(text));
+  MessageChecks checks;
   BuildResult result;
-  result.outcome = static_cast<TrialOutcome>(message.outcome());
+  result.outcome = checks.OneOf(message.outcome(), TrialOutcome::kRetry);
+  checks.Count(std::ssize(message.reason()), kMaxReasonBytes);
   result.reason = message.reason();
-  result.seconds = message.seconds();
+  result.seconds = checks.Seconds(message.seconds());
+  RETURN_IF_ERROR(checks.Finish());
   if (result.outcome == TrialOutcome::kOk) {
     ASSIGN_OR_RETURN(result.kernel, DecodeKernel(message.kernel()));
   }

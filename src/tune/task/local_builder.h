@@ -22,7 +22,7 @@ struct LocalBuilderOptions {
   // Address space of a worker, of which the program itself takes a few hundred MB.
   int64_t address_space_bytes = int64_t{4} << 30;
   double start_seconds_limit = 30;  // until a new worker is ready
-  std::string worker_program;       // empty: FindWorkerProgram()'s
+  std::string worker_program = {};  // empty: FindWorkerProgram()'s
 };
 
 class LocalBuilder final : public Builder {
@@ -31,7 +31,7 @@ class LocalBuilder final : public Builder {
 
   std::vector<BuildResult> Build(std::span<const BuildRequest> requests) override;
 
-  // Of the workers that there are now; for tests.
+  // The process ids of the present workers; for tests.
   std::vector<pid_t> WorkerPids() { return pool_.Pids(); }
 
  private:

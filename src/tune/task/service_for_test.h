@@ -27,9 +27,7 @@ class MeasurerOfTest {
     MeasureItem item{.kind = MeasureItem::Kind::kCheckKernel,
                      .options = options,
                      .subject = Put(Blob::Of(EncodeKernel(kernel))),
-                     .data = DataOf(task),
-                     .baseline = "",
-                     .processors = {}};
+                     .data = DataOf(task)};
     Measurement measured = One(item);
     if (measured.outcome != TrialOutcome::kOk) return measured;
     item.kind = MeasureItem::Kind::kTimeKernel;

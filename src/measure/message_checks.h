@@ -1,0 +1,73 @@
+// What every reader of protobuf messages asks of them, since they may come from anybody.
+#ifndef ATTUNE_MEASURE_MESSAGE_CHECKS_H_
+#define ATTUNE_MEASURE_MESSAGE_CHECKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "base/process/message.h"
+
+namespace attune {
+
+inline absl::Status DamagedMessage() { return absl::DataLossError("a damaged message"); }
+
+// A message of at most kMaxMessageBytes.
+template <typename Message>
+absl::StatusOr<Message> ParseMessage(std::string_view text) {
+  Message message;
+  const bool fits = text.size() <= kMaxMessageBytes;
+  if (!fits || !message.ParseFromArray(text.data(), static_cast<int>(text.size()))) return DamagedMessage();
+  return message;
+}
+
+// FailedPrecondition where a request is not of this program's version.
+inline absl::Status CheckVersion(uint32_t version, uint32_t own) {
+  if (version == own) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("a request of version ", version, ", this program's is ", own));
+}
+
+// Whether all that was taken from a message was as expected. After the first thing that was not, numbers are
+// zero.
+class MessageChecks {
+ public:
+  static constexpr size_t kDigestBytes = 64;
+  static constexpr double kMaxSeconds = 1e9;
+
+  int64_t Integer(int64_t value, int64_t least, int64_t most) {
+    ok_ &= value >= least && value <= most;
+    return ok_ ? value : 0;
+  }
+  int Int(int64_t value, int64_t least, int64_t most) {
+    return static_cast<int>(Integer(value, least, most));
+  }
+  template <typename Enum>
+  Enum OneOf(uint32_t value, Enum last) {
+    return static_cast<Enum>(Integer(value, 0, static_cast<int64_t>(last)));
+  }
+  double Real(double value, double least, double most) {
+    ok_ &= value >= least && value <= most;  // NaN is not
+    return ok_ ? value : 0;
+  }
+  double Seconds(double value) { return Real(value, 0, kMaxSeconds); }
+  // A blob's, or empty.
+  const std::string& Digest(const std::string& digest) {
+    ok_ &= digest.empty() || digest.size() == kDigestBytes;
+    return digest;
+  }
+  void Count(int64_t count, int64_t most) { Integer(count, 0, most); }
+
+  absl::Status Finish() const { return ok_ ? absl::OkStatus() : DamagedMessage(); }
+
+ private:
+  bool ok_ = true;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_MEASURE_MESSAGE_CHECKS_H_
