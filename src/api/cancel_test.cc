@@ -18,7 +18,8 @@ using ::testing::Contains;
 using ::testing::EndsWith;
 using ::testing::IsSupersetOf;
 
-// Runs the step to its end, and then again, each time cancelled at another report. Gives what it reported.
+// Runs the step to its end, and then again several times, each time cancelled at another report. Returns
+// the stages that it reported.
 std::vector<std::string> ExpectCancellable(const std::function<absl::Status(const WorkControl&)>& step) {
   testing::KeptProgress whole;
   const absl::Status done = step(whole.control());

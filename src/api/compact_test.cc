@@ -1,4 +1,4 @@
-// Artifacts with compressed constants compute what others do.
+// Artifacts with compressed constants give the same results as uncompressed ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using ::testing::SizeIs;
 
 constexpr int64_t kSize = 64;
 
-// y = x · w, of f32[4,64].
+// y = x · w, where x is f32[4,64].
 Network Product(const Tensor& weights) {
   Graph graph("product");
   Value* x = graph.AddInput("x", TensorType(DType::kF32, Shape{4, kSize}));
@@ -30,7 +30,7 @@ Tensor Weights(const std::function<float(int64_t)>& value) {
   return weights;
 }
 
-// 16 values, 0 among them, which weights are padded with.
+// 16 different values. 0 is among them, since weights are padded with it.
 Tensor ClusteredWeights() {
   return Weights([](int64_t i) { return static_cast<float>((i * 7 + i / kSize) % 16 - 5) * 0.1f; });
 }

@@ -1,4 +1,4 @@
-// Runs graphs by compiling them: what calibration and the tests of generated code use.
+// Runs graphs by compiling them; used by calibration and by the tests of generated code.
 #ifndef ATTUNE_API_COMPILED_EXECUTOR_H_
 #define ATTUNE_API_COMPILED_EXECUTOR_H_
 
@@ -11,11 +11,11 @@
 
 namespace attune {
 
-// Optimizes, compiles and runs the graph of each call. Safe from several threads.
+// Optimizes, compiles and runs the graph in each call. Thread safe.
 class CompiledExecutor : public Executor {
  public:
-  // An empty target is this machine; the code must run here. An empty plan compiles each operator by itself.
-  // `threads` compile and run; 0: as many as processors.
+  // An empty target means this machine; the code must run here. With an empty plan, each operator is
+  // compiled by itself. `threads` is used to compile and to run; 0: as many as processors.
   explicit CompiledExecutor(Target target = {}, PassPlan plan = DefaultPlan(), int threads = 1);
 
   absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph,

@@ -10,7 +10,7 @@
 namespace attune {
 namespace {
 
-// The graph's outputs for these inputs through compiled code, against those of the reference.
+// Compares the graph's outputs for these inputs from compiled code with those of the reference.
 void ExpectAgreement(std::string_view text, const std::vector<Tensor>& inputs) {
   const absl::StatusOr<std::unique_ptr<Graph>> graph = ParseGraph(text);
   ASSERT_TRUE(graph.ok()) << graph.status();
@@ -39,7 +39,7 @@ graph @two(%x: f32[1,4], %y: f32[1,4]) {
   EXPECT_FALSE(CompiledExecutor().Run(**ParseGraph(kText), {}).ok());
 }
 
-// Fibonacci numbers: each round both carried values move on at once.
+// Fibonacci numbers: in each iteration, both carried values change at once.
 TEST(CompiledExecutor, LoopsRunAsOftenAsTheDataSays) {
   constexpr std::string_view kText = R"(
 graph @fibonacci(%steps: i64[], %go: bool[], %a: i64[], %b: i64[]) {
@@ -71,7 +71,8 @@ graph @swap(%steps: i64[], %go: bool[], %a: f32[3], %b: f32[3]) {
                             *RandomTensor(DType::kF32, {3}, 2)});
 }
 
-// Values from outside are used in every round, also after their last use in the program's order.
+// Values from outside the loop are used in every iteration, even after their last use in the program's
+// order.
 TEST(CompiledExecutor, LoopsStopByTheirConditionAndKeepWhatTheyUse) {
   constexpr std::string_view kText = R"(
 graph @until(%x: f32[64], %limit: f32[]) {
@@ -93,7 +94,7 @@ graph @until(%x: f32[64], %limit: f32[]) {
     ExpectAgreement(kText, {*RandomTensor(DType::kF32, {64}, 1), Tensor::Scalar(DType::kF32, limit)});
 }
 
-// A convolution's result lies in blocks of channels, which the branches and the loop do not know of.
+// A convolution's result is in a blocked layout, which the branches and the loop do not know about.
 TEST(CompiledExecutor, RegionsTakeBlockedValues) {
   constexpr std::string_view kText = R"(
 graph @regions(%x: f32[1,16,6,6], %w: f32[32,16,3,3], %which: bool[], %steps: i64[]) {

@@ -58,7 +58,7 @@ absl::StatusOr<std::shared_ptr<const CompiledModel>> CompiledModel::LoadFile(con
   if (options.trusted.has_value()) {
     for (const std::string& digest : *options.trusted) trusted.push_back(digest.c_str());
     load.num_trusted_sha256 = trusted.size();
-    trusted.push_back(nullptr);  // so that data() is not null where nothing is trusted
+    trusted.push_back(nullptr);  // so that data() is not null if the list is empty
     load.trusted_sha256 = trusted.data();
   }
   load.describe_only = options.describe_only;
@@ -166,7 +166,7 @@ absl::Status Session::Run() {
 
 absl::StatusOr<std::vector<uint64_t>> Session::RunProfiled() {
   const size_t count = attune_model_num_instructions(model_->handle());
-  std::vector<uint64_t> nanoseconds(count + 1);  // never empty, so that data() is no null
+  std::vector<uint64_t> nanoseconds(count + 1);  // never empty, so that data() is not null
   attune_error error;
   RETURN_IF_ERROR(
       ToStatus(attune_session_run_profiled(handle_.get(), nanoseconds.data(), count, &error), error));

@@ -48,7 +48,7 @@ std::vector<ConstantStorage> StorageOf(const std::vector<ConstantRange>& ranges)
   return all;
 }
 
-// As the runtime chooses.
+// Chooses the variant as the runtime does.
 size_t VariantHere(const Manifest& manifest) {
   const auto runs = [](const Variant& variant) {
     return variant.target.arch == HostArch() && MissingFeatures(variant.target.features).empty();
@@ -70,7 +70,7 @@ std::vector<TensorUse> UsesIn(const Program& program) {
 }
 
 std::vector<StoredWeight> WeightsOf(const Variant& variant) {
-  std::map<uint64_t, StoredWeight> stored;  // by their offsets
+  std::map<uint64_t, StoredWeight> stored;  // by offset
   std::map<uint64_t, std::string> prepacked_names;
   for (const Program& program : variant.programs) {
     for (const TensorInfo& tensor : program.tensors) {

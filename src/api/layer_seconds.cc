@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kRounds = 30;
 
-// Seconds of one inference, by the name of the layer that a kernel is called after.
+// Seconds of one inference, by the name of the layer that the kernel is named after.
 using KernelSeconds = std::map<std::string, double>;
 
 absl::StatusOr<KernelSeconds> TimeKernels(const Graph& graph, int threads) {
@@ -26,14 +26,14 @@ absl::StatusOr<KernelSeconds> TimeKernels(const Graph& graph, int threads) {
   ASSIGN_OR_RETURN(const ProfileReport report, network.Profile(threads, kRounds));
   KernelSeconds seconds;
   for (const KernelProfile& kernel : report.kernels) {
-    // Layers that have the same kernel take as long.
+    // Layers that share a kernel take the same time.
     const auto share = kernel.seconds / static_cast<double>(std::max<size_t>(kernel.labels.size(), 1));
     for (const std::string& label : kernel.labels) seconds[label] += share;
   }
   return seconds;
 }
 
-// Layers that one kernel, in one of the precisions, is the last to compute.
+// Consecutive layers up to one that has a kernel named after it in every precision.
 struct Group {
   std::vector<const Node*> layers;
 

@@ -1,9 +1,10 @@
-// How long each layer of a network takes at different precisions, as measured.
+// Measures how long each layer of a network takes at different precisions.
 //
-// Problem: a layer is no kernel: it is fused with what follows it, and with other layers, and in each
-// precision in another way. Idea: the whole network is compiled in each precision and its kernels are timed.
-// A kernel is named after one of its layers; those that come before it and have no kernel of their own in one
-// of the precisions form a group with it, whose time they share by their multiply-adds.
+// Problem: layers and kernels do not correspond: a layer is fused with operators that follow it, or with
+// other layers, and differently in each precision. Idea: compile the whole network in each precision and
+// time its kernels. A kernel is named after one of its layers. The layers before it that lack a kernel of
+// their own in some precision form a group with that layer, and the group's time is split among them by
+// their multiply-adds.
 #ifndef ATTUNE_API_LAYER_SECONDS_H_
 #define ATTUNE_API_LAYER_SECONDS_H_
 
@@ -15,8 +16,8 @@
 
 namespace attune {
 
-// Of the layers of `graph`, which are called as quant::GraphNames calls them, on `threads` threads of this
-// machine (0: all processors). `plan` has the ranges for int8. A layer without a kernel after it is left out.
+// Times the layers of `graph`, named as by quant::GraphNames, on `threads` threads of this machine (0: all
+// processors). `plan` has the ranges for int8. Trailing layers without a kernel after them are left out.
 absl::StatusOr<quant::LayerSeconds> MeasureLayerSeconds(const Graph& graph,
                                                         const quant::QuantizationPlan& plan,
                                                         std::span<const quant::Precision> precisions,

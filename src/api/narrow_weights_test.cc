@@ -1,4 +1,4 @@
-// Weights that kernels read in 16 bits: the results are those of 32.
+// Kernels that read weights in 16 bits give the same results as with 32 bits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace attune {
 namespace {
 
-// f32 that the type of 16 bits has.
+// f32 numbers that the 16-bit type can represent.
 Tensor Weights(const Shape& shape, DType dtype) {
   Random random(1);
   Tensor weights(DType::kF32, shape);
@@ -28,7 +28,7 @@ Tensor Weights(const Shape& shape, DType dtype) {
   return weights;
 }
 
-// Relu(x · w), of x f32[rows,128].
+// Relu(x · w), where x is f32[rows,128].
 std::unique_ptr<Graph> Product(int64_t rows, DType dtype) {
   auto graph = std::make_unique<Graph>("product");
   Value* x = graph->AddInput("x", TensorType(DType::kF32, Shape{rows, 128}));
@@ -53,7 +53,7 @@ std::unique_ptr<Graph> Table(DType dtype) {
   return graph;
 }
 
-// For this machine, as if it had caches of so many bytes.
+// Compiled for this machine, but with caches of this size.
 Network Compiled(const Graph& graph, int64_t l2_bytes) {
   CompileOptions options;
   options.target = *HostTarget();
@@ -66,7 +66,7 @@ Network Compiled(const Graph& graph, int64_t l2_bytes) {
 Network WithSlowMemory(const Graph& graph) { return Compiled(graph, 1 << 12); }
 Network WithLargeCaches(const Graph& graph) { return Compiled(graph, 1 << 30); }
 
-// Whether a kernel reads a tensor of the type.
+// Whether any kernel reads a tensor of this type.
 bool Reads(const Network& network, DType dtype) {
   const absl::StatusOr<NetworkDescription> description = network.Describe();
   EXPECT_TRUE(description.ok()) << description.status();

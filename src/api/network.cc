@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kMaxArtifactBytes = int64_t{1} << 36;
 
-// The planner takes groups of operators: where no pass made any, each operator becomes one.
+// The planner needs groups of operators: if no pass has made any, each operator becomes a group.
 absl::Status MakeGroups(std::shared_ptr<const Graph>& graph) {
   const bool has_groups = std::none_of(graph->nodes().begin(), graph->nodes().end(), [](const auto& node) {
     return node->op() != Op::kFused && node->op() != Op::kConstant && node->num_regions() == 0;
@@ -49,7 +49,7 @@ Network Network::Load(const std::string& path, const ModelOptions& options) {
   auto state = std::make_shared<State>();
   state->source = path;
   state->options = options;
-  state->options.control = {};  // which need not outlive this call
+  state->options.control = {};  // need not outlive this call
   const Network network(state);
   if (IsArtifact(path)) {
     absl::StatusOr<std::shared_ptr<const CompiledModel>> compiled =
@@ -193,13 +193,13 @@ Network Network::Compile(CompileOptions options) const {
   absl::StatusOr<std::string> artifact = attune::Compile(grouped, options, &state->report);
   if (!artifact.ok()) return Failed(artifact.status());
   absl::StatusOr<std::shared_ptr<const CompiledModel>> compiled = CompiledModel::FromBytes(*artifact);
-  // Code for another processor is made to be saved, not to be run here.
+  // Code for another processor is only saved, not run here.
   if (!compiled.ok() && !absl::IsFailedPrecondition(compiled.status())) return Failed(compiled.status());
   const bool runs_here = compiled.ok();
   if (runs_here) state->compiled = *std::move(compiled);
   state->artifact = *std::move(artifact);
   if (runs_here && !state->expected.empty()) {
-    // Rounding may make an index a wrong one; the network is as it should be even so.
+    // Rounding may produce a wrong index, so the run may fail; the network is fine even then.
     const absl::Status measured = MeasureOutputs(*state, options.jobs);
     state->precision_report->not_measured = measured.message();
   }

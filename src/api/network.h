@@ -1,4 +1,4 @@
-// The whole way, from a model file to numbers, as a chain that reads like the sentence:
+// All steps from a model file to outputs, as a chain of calls that reads like a sentence:
 //
 //   absl::StatusOr<std::vector<NamedTensor>> outputs = Network::Load("resnet50.onnx")
 //                                                          .Optimize()
@@ -6,9 +6,9 @@
 //                                                          .Save("resnet50.atn")
 //                                                          .Run({{"input", image}});
 //
-// Every step gives a new Network and leaves the one before as it was, so that a network can go two ways. The
-// first error stays in the chain: later steps do nothing, and whoever asks for a result gets that error. It
-// names the model's file.
+// Every step returns a new Network and does not change the previous one, so that a network can be continued
+// in two ways. The first error stays in the chain: later steps do nothing, and a function that returns a
+// result returns that error. It names the model's file.
 #ifndef ATTUNE_API_NETWORK_H_
 #define ATTUNE_API_NETWORK_H_
 
@@ -40,127 +40,128 @@
 
 namespace attune {
 
-// What a model whose dimensions are symbolic must be told.
+// Settings for models with symbolic dimensions, and for loading.
 struct ModelOptions {
-  // Shapes of inputs, by name. Of an artifact: they choose among its sets of input shapes.
+  // Shapes of inputs, by name. For an artifact, they select one of its sets of input shapes.
   std::map<std::string, Shape> shapes;
-  // Values of inputs: they give the shape, and where a shape inside the network depends on the value, the
-  // network is made for that value. The input then may leave the network.
+  // Values of inputs. They define the shapes, and if a shape inside the network depends on a value, the
+  // network is specialized for that value. The input may then disappear from the network.
   std::map<std::string, Tensor> values;
-  // Which of a TensorFlow or TensorFlow Lite model's signatures; empty: the one for inference.
+  // The signature to use of a TensorFlow or TensorFlow Lite model; empty: the one for inference.
   std::string signature;
-  // Follows and ends the import of a model.
+  // Follows and cancels the import of a model.
   WorkControl control = {};
-  // How a file that is an artifact is loaded. A model, which is compiled here, needs nobody's trust; but it
-  // is refused where the digest of an artifact is asked for.
+  // How to load the file if it is an artifact. A model is compiled here and thus needs no trust; but it is
+  // refused if the digest of an artifact is given.
   ArtifactOptions artifact;
 };
 
 struct OptimizeOptions {
-  // Where not empty, an existing folder that each step's graph is written to.
+  // If not empty, an existing folder to write each step's graph to.
   std::string dump_folder;
-  // Whether a plan for bf16 decides by the layers' errors too, measured by code for this machine, and not by
-  // the operators' kinds alone: for networks that are compiled for this machine.
+  // Whether a plan for bf16 also considers the errors of the layers, measured with code for this machine,
+  // and not only the kinds of operators. For networks that are compiled for this machine.
   bool measure = true;
-  // Inputs to measure with; those that are missing are random by seed 0. The same inputs give the same
-  // network.
+  // Inputs to measure with; missing inputs are random with seed 0. The same inputs give the same network.
   std::vector<NamedTensor> examples;
-  // Threads that compile and run what is measured; 0: as many as processors.
+  // Threads that compile and run the measured code; 0: as many as processors.
   int jobs = 0;
-  // Asked and told before each pass.
+  // Called before each pass.
   WorkControl control = {};
 };
 
-// One example with the class that it belongs to.
+// An example and the class that it belongs to.
 struct Sample {
   std::vector<NamedTensor> inputs;
   int64_t label = 0;
 };
 
-// A value: copies are cheap and share what is large. Any number of threads may use one.
+// A value type: copies are cheap and share all large data. Thread safe.
 class Network {
  public:
-  // The model (ONNX, TensorFlow Lite, TensorFlow, exported PyTorch) or artifact at `path`, told apart by
-  // content. An artifact is compiled already: it can be run, measured and described, and not be optimized,
+  // The model (ONNX, TensorFlow Lite, TensorFlow, exported PyTorch) or artifact at `path`, recognized by
+  // its content. An artifact is compiled already: it can be run, measured and described, but not optimized,
   // compiled or verified.
   static Network Load(const std::string& path, const ModelOptions& options = {});
-  // A verified graph, as if imported. `name` stands for the file in messages.
+  // A verified graph, as if it had been imported. `name` is used in messages instead of the file.
   static Network FromGraph(const Graph& graph, const std::string& name);
 
   const absl::Status& status() const;
 
-  // The imported graph in 8-bit integers, by samples of what the network is for: before Optimize(). `samples`
-  // have all inputs by name.
+  // Quantizes the imported graph to 8-bit integers, calibrated with `samples` of typical inputs. To be
+  // called before Optimize(). Each sample has all inputs by name.
   Network Quantize(const std::vector<std::vector<NamedTensor>>& samples,
                    const QuantizeOptions& options = {}) const;
-  // The graph rewritten as `plan` says.
+  // Optimizes the graph by the passes of `plan`.
   Network Optimize(const PassPlan& plan = DefaultPlan(), const OptimizeOptions& options = {}) const;
-  // To be compiled for the input shapes of `other` too: the same model, optimized likewise. Run() and
-  // whatever else takes inputs then chooses by their shapes.
+  // Also compiles for the input shapes of `other`, which must be the same model, optimized in the same way.
+  // Run() and other functions that take inputs then select the code by their shapes.
   Network WithShapesOf(const Network& other) const;
-  // Code for the optimized graph; of the imported one, each operator by itself, where Optimize() was not
-  // called. An empty target is this machine, no jobs as many as processors. Name, digest and plan are filled
-  // in.
+  // Compiles the optimized graph, or if Optimize() was not called, each operator of the imported graph by
+  // itself. An empty target means this machine; 0 jobs means as many as processors. Sets the options' name,
+  // digest and plan itself.
   Network Compile(CompileOptions options = {}) const;
-  // Writes the artifact, whole or not at all.
+  // Writes the artifact's file, either completely or not at all.
   Network Save(const std::string& path) const;
 
-  // The outputs, in the model's order. Every input must be given; those that ModelOptions fixed and that left
-  // the network may be, with the same value. `threads` 0: as many as processors.
+  // Returns the outputs, in the model's order. Every input must be given; inputs that ModelOptions fixed
+  // and that disappeared from the network may be given too, with the same value. `threads` 0: as many as
+  // processors.
   absl::StatusOr<std::vector<NamedTensor>> Run(const std::vector<NamedTensor>& inputs, int threads = 0) const;
 
-  // Compiled code against the reference interpreter on the imported graph, output by output. Inputs that are
-  // not given are random by `seed`; likewise below.
+  // Compares the compiled code with the reference interpreter on the imported graph, output by output. Here
+  // and below, inputs that are not given are random with `seed`.
   absl::StatusOr<VerifyReport> Verify(const std::vector<NamedTensor>& inputs = {}, uint64_t seed = 0,
                                       int threads = 0) const;
-  // Memory and threads for running it, all inputs set.
+  // The memory and threads to run the network, with all inputs set.
   absl::StatusOr<Session> NewSession(int threads, const std::vector<NamedTensor>& inputs = {},
                                      uint64_t seed = 0) const;
-  // Milliseconds of each run, after one that does not count, for `seconds` and at least 3 runs.
+  // The milliseconds of each run, after one warm-up run, for `seconds` and at least 3 runs.
   absl::StatusOr<std::vector<double>> Bench(int threads, double seconds,
                                             const std::vector<NamedTensor>& inputs = {},
                                             uint64_t seed = 0) const;
-  // Where the time goes: the median of `rounds` runs for each kernel.
+  // The time that each kernel takes: the median of `rounds` runs.
   absl::StatusOr<ProfileReport> Profile(int threads, int rounds, const std::vector<NamedTensor>& inputs = {},
                                         uint64_t seed = 0) const;
-  // The share of samples whose largest element of the first output is the label's.
+  // The share of samples for which the largest element of the first output is at the label's index.
   absl::StatusOr<double> Evaluate(const std::vector<Sample>& samples, int threads = 0) const;
 
   // The artifact's manifest and sizes.
   absl::StatusOr<NetworkDescription> Describe() const;
 
-  // What compiling for `target` would choose a kernel for, each once; Optimize() has been called, likewise
-  // below.
+  // The tasks for which compiling for `target` would choose a kernel, each once. Requires Optimize(), as do
+  // the next three functions.
   absl::StatusOr<std::vector<TuningTask>> Tasks(const Target& target,
                                                 const LayoutOverrides& overrides = {}) const;
-  // How compiling with `options` would compute each contraction.
+  // The way in which compiling with `options` would compute each contraction.
   absl::StatusOr<std::vector<PlannedContraction>> Contractions(const CompileOptions& options) const;
-  // How many classes of maps there are that `overrides` may name, and which ChooseLayoutOverrides() would
-  // name.
+  // The number of classes of feature maps that layout overrides can name, and the overrides that
+  // ChooseLayoutOverrides() returns.
   absl::StatusOr<int> NumBlockClasses(const Target& target) const;
   absl::StatusOr<LayoutOverrides> LayoutOverridesBy(const KernelChooser& chooser, const Target& target) const;
 
-  // Inputs of the compiled network, at its first set of input shapes, else of the imported graph.
+  // The inputs of the compiled network at its first set of input shapes, or else of the imported graph.
   absl::StatusOr<std::vector<InputDeclaration>> Inputs() const;
   bool is_compiled() const;
-  // The model's file, and the SHA-256 of its bytes, empty for an artifact.
+  // The model's file, and the SHA-256 of its bytes; the digest is empty for an artifact.
   const std::string& source() const;
   const std::string& digest() const;
-  // The passes that Optimize() went through, printed; empty before.
+  // The passes that Optimize() ran, as text; empty before.
   const std::string& pass_plan() const;
-  // After Optimize() and Compile(), for people.
+  // Reports for people, after Optimize() and Compile().
   const std::vector<StepReport>& pass_report() const;
   const CompileReport& compile_report() const;
-  // After Quantize(); else nullptr.
+  // Set after Quantize(); otherwise nullptr.
   const QuantizedModel* quantized() const;
-  // After Optimize() for bf16, with the outputs' errors after Compile(); else nothing.
+  // Set after Optimize() for bf16, with the errors of the outputs after Compile(); otherwise nothing.
   const std::optional<PrecisionReport>& precision_report() const;
-  // The artifact's file, empty where it was loaded from one or is not compiled.
+  // The content of the artifact's file; empty if the network was loaded from an artifact or is not
+  // compiled.
   const std::string& artifact() const;
 
-  // A value for the input, by `seed`: what RandomTensor gives, with integers that are valid indices.
+  // A random value for the input, by `seed`: from RandomTensor, with integers that are valid indices.
   absl::StatusOr<Tensor> RandomInput(const std::string& name, uint64_t seed) const;
-  // `given` with the inputs that are missing drawn at random.
+  // `given` plus random values for the missing inputs.
   absl::StatusOr<std::vector<NamedTensor>> Complete(const std::vector<NamedTensor>& given,
                                                     uint64_t seed) const;
 
@@ -169,15 +170,15 @@ class Network {
   explicit Network(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
   Network Failed(absl::Status status) const;
-  // Ok, or that there is no model any more, but an artifact.
+  // Fails if this is an artifact and there is no model.
   absl::Status CheckImported() const;
   absl::StatusOr<std::unique_ptr<Graph>> CloneOptimized() const;
-  // What `options` give to measure with, in the order of the graph's inputs.
+  // The inputs to measure with according to `options`, in the order of the graph's inputs.
   absl::StatusOr<std::vector<Tensor>> Examples(const OptimizeOptions& options) const;
-  // How far the compiled network's outputs are from those in f32, to the precision report.
+  // Adds the errors of the compiled network's outputs, compared with f32, to the precision report.
   static absl::Status MeasureOutputs(State& state, int jobs);
   absl::StatusOr<Tensor> RandomInput(const InputDeclaration& input, uint64_t seed) const;
-  // The compiled network at the shapes of the inputs that are given.
+  // The compiled network for the shapes of the given inputs.
   absl::StatusOr<std::shared_ptr<const CompiledModel>> CompiledFor(
       const std::vector<NamedTensor>& inputs) const;
   // A session with all inputs set.

@@ -1,4 +1,4 @@
-// A compiled network at work: inputs, runs, times and agreement.
+// Runs compiled networks: inputs, runs, timing and verification.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -26,7 +26,7 @@ bool Contains(const std::vector<NamedTensor>& tensors, const std::string& name) 
   return std::any_of(tensors.begin(), tensors.end(), [&](const NamedTensor& t) { return t.name == name; });
 }
 
-// The NS lines, each with its file, and what to do where its reason does not say so after a semicolon.
+// Adds the file to each NS line, and a remedy unless the reason already gives one after a semicolon.
 absl::Status NameLines(const absl::Status& status, const std::string& source) {
   std::vector<std::string> lines = absl::StrSplit(status.message(), '\n');
   const std::string file = absl::StrCat(" (in ", source, ")");
@@ -71,7 +71,7 @@ absl::StatusOr<std::shared_ptr<const CompiledModel>> Network::CompiledFor(
         absl::StrCat(state_->source, state_->artifact.empty() ? ": is not compiled; call Compile() first"
                                                               : ": is compiled for another processor"));
   }
-  // One set of shapes is told by its own errors, which name the input.
+  // With a single set of shapes, the later errors are better: they name the input.
   if (state_->compiled->ShapeSets().size() == 1) return state_->compiled;
   std::map<std::string, Shape> shapes;
   for (const NamedTensor& input : inputs) shapes[input.name] = input.tensor.shape();

@@ -1,4 +1,4 @@
-// What is behind a Network; for its own sources.
+// The state behind a Network; only for its own sources.
 #ifndef ATTUNE_API_NETWORK_STATE_H_
 #define ATTUNE_API_NETWORK_STATE_H_
 
@@ -17,21 +17,22 @@ struct Network::State {
   std::string sha256;
   ModelOptions options;
   std::shared_ptr<const Graph> imported, optimized;
-  std::vector<std::shared_ptr<const Graph>> other_shapes;  // as `optimized`, at other input shapes
-  std::shared_ptr<const QuantizedModel> quantized;         // whose graph is the imported one then
+  std::vector<std::shared_ptr<const Graph>> other_shapes;  // the same as `optimized`, at other input shapes
+  std::shared_ptr<const QuantizedModel> quantized;         // if set, its graph is `imported`
   std::string pass_plan;
-  NetworkPrecision precision;  // of what the model has in f32
+  NetworkPrecision precision;  // of the parts that the model has in f32
   std::vector<StepReport> passes;
   std::string artifact;
   std::shared_ptr<const CompiledModel> compiled;
   CompileReport report;
   std::optional<PrecisionReport> precision_report;
-  // What it was measured with, and the outputs in f32, until those of the compiled network are known.
+  // The inputs to measure with and their outputs in f32, kept until the errors of the compiled network are
+  // known.
   std::vector<Tensor> examples, expected;
 };
 
-// The error with the model's file before it, once; each line of an NS list with the file and a way out behind
-// it.
+// Adds the model's file to the front of the error, unless it is there; to each line of an NS list it adds
+// the file and a remedy at the end.
 absl::Status Name(const absl::Status& status, const std::string& source);
 
 }  // namespace attune

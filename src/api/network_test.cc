@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-// f32 throughout, so that a few kernels cover it: relu(x + y) and x * y.
+// f32 everywhere, so that few kernels cover it: relu(x + y) and x * y.
 constexpr std::string_view kTwoOutputs = R"(
 graph @two(%x: f32[1,4], %y: f32[1,4]) {
   %s = add(%x, %y) : f32[1,4]
@@ -154,7 +154,7 @@ TEST(NetworkTest, CodeForAnotherProcessorIsSavedButNotRun) {
   EXPECT_THAT(std::string(network.Run(TwoInputs()).status().message()), HasSubstr("another processor"));
 }
 
-// Two products of [1,2]: what the terms add up to, and what is left of them.
+// Two products of [1,2]: the sum of the terms, and their difference.
 Network Products() {
   return Network::FromGraph(*Parse(R"(
 graph @products(%x: f32[1,2]) {
@@ -174,7 +174,7 @@ PassPlan BF16Plan() {
 }
 
 TEST(NetworkTest, BF16LeavesLayersThatErrInF32) {
-  const float x[] = {1, 1.003f};  // the same in bf16
+  const float x[] = {1, 1.003f};  // equal in bf16
   const OptimizeOptions options = {
       .dump_folder = "", .examples = {{"x", Tensor::FromFloats(x, {1, 2})}}, .jobs = 1};
   const Network network = Products().Optimize(BF16Plan(), options).Compile();
@@ -257,7 +257,7 @@ TEST(NetworkTest, CheckOutputsFindsAWrongOne) {
 }
 
 TEST(NetworkTest, VerifyAllowsForWhatRoundingExplains) {
-  // The difference of neighbours is lost in f16, so that the reference itself is far from the exact result.
+  // f16 loses the difference between neighbours, so that the reference itself is far from the exact result.
   const std::unique_ptr<Graph> graph = Parse(R"(
 graph @cancel(%x: f16[1]) {
   %big = constant() {value = f16[]<2048>} : f16[]
@@ -272,7 +272,7 @@ graph @cancel(%x: f16[1]) {
     const absl::StatusOr<VerifyReport> report = VerifyAgainstReference(*graph, {{"x", x}}, {{"y", y}});
     return report.ok() && report->ok();
   };
-  EXPECT_TRUE(verify(0.75));  // exact, where the reference gives 0
+  EXPECT_TRUE(verify(0.75));  // exact, although the reference gives 0
   EXPECT_FALSE(verify(30));
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 double ErrorOf(const Tensor& expected, const Tensor& actual) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  // Whatever is finite is within this.
+  // Accepts any finite value.
   const Comparison comparison = Compare(expected, actual, {.absolute = kInfinity, .relative = 0});
   if (!comparison.ok()) return kInfinity;
   const double scale = RootMeanSquare(expected);

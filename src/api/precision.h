@@ -1,4 +1,5 @@
-// What a narrow type does to a network: which layers have it, what each of them errs and what the outputs do.
+// The effect of a narrow type on a network: which layers use it, and the errors of these layers and of the
+// outputs.
 #ifndef ATTUNE_API_PRECISION_H_
 #define ATTUNE_API_PRECISION_H_
 
@@ -12,23 +13,23 @@ namespace attune {
 
 struct OutputError {
   std::string name;
-  // The largest difference from f32 relative to the output's root mean square in f32; infinite where one is
-  // no finite number and the other is.
+  // The largest difference from f32, relative to the root mean square of the output in f32; infinite if
+  // only one of the two values is finite.
   double error = 0;
 };
 
-// Says what --precision bf16 or bf16x3 did to each layer of a network.
+// Reports the effect of --precision bf16 or bf16x3 on each layer of a network.
 struct PrecisionReport {
-  std::string precision = "bf16";  // or "bf16x3", of which nothing is measured
+  std::string precision = "bf16";  // or "bf16x3", for which nothing is measured
   std::vector<LayerPrecision> layers;
-  // The outputs of floats, for the examples that the layers were measured on. Empty before the network is
-  // compiled, and where nothing was measured.
+  // Errors of the float outputs, for the examples that the layers were measured with. Empty before the
+  // network is compiled, and if nothing was measured.
   std::vector<OutputError> outputs;
-  // Why nothing was measured, or not the outputs. Empty where both were, or where the plan asks for neither.
+  // Why nothing, or not the outputs, was measured. Empty if both were, or if the plan requires neither.
   std::string not_measured;
 };
 
-// `actual` in the order of `expected`.
+// `actual` has the same order as `expected`.
 std::vector<OutputError> OutputErrors(const std::vector<Tensor>& expected,
                                       const std::vector<NamedTensor>& actual);
 

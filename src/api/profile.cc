@@ -20,12 +20,12 @@ namespace {
 
 struct Row {
   KernelProfile profile;
-  std::map<int32_t, int64_t> calls;  // by kernel: each phase of one is called as often as the others
+  std::map<int32_t, int64_t> calls;  // by kernel; all phases of a kernel have the same number of calls
   double nanoseconds = 0;
 };
 
-// Whether a kernel's products are of bf16, which an artifact does not say: half of the floats that it reads
-// at least are tensors of it then, as both factors are. The others are what is added, which may be f32, and
+// Whether a kernel multiplies bf16. The artifact does not say, so this guesses: at least half of the float
+// tensors that it reads are bf16, since both factors are. The others are addends, which may be f32, and
 // masks.
 bool ReadsBF16(const KernelInfo& kernel) {
   int narrow = 0, wide = 0;
@@ -37,7 +37,7 @@ bool ReadsBF16(const KernelInfo& kernel) {
   return narrow > 0 && narrow >= wide;
 }
 
-// The type of the numbers that a kernel multiplies.
+// The type of the numbers that the kernel multiplies.
 Multiplicand MultiplicandOf(const KernelInfo& kernel) {
   bool has_product = false;
   for (const std::string_view name : absl::StrSplit(kernel.op, '+')) {  // conv_integer+relu
@@ -48,7 +48,7 @@ Multiplicand MultiplicandOf(const KernelInfo& kernel) {
   return has_product && ReadsBF16(kernel) ? Multiplicand::kBF16 : Multiplicand::kF32;
 }
 
-// Rows of what one kernel computes. Its phases are functions of one object, so they share its digest.
+// One row per kernel. The phases of a kernel are functions of one object, so they share its digest.
 class Rows {
  public:
   Row& Of(const attune_model* model, const attune_instruction_info& instruction) {
@@ -110,7 +110,7 @@ absl::StatusOr<ProfileReport> ProfileSession(Session& session, int threads, int 
   RETURN_IF_ERROR(session.Run());
   const attune_model* const model = session.model().handle();
   const size_t count = attune_model_num_instructions(model);
-  // Peaks are measured before, amid and after the rounds: whatever slows the machine down then slows both.
+  // Measure peaks before, between and after the rounds, so that a slowdown of the machine affects both.
   Peaks peaks = MeasurePeaks(threads);
   std::vector<std::vector<uint64_t>> times(count);
   for (int round = 0; round < rounds; ++round) {

@@ -1,4 +1,4 @@
-// Where the time of a compiled network goes, and how far from the machine's limits it is.
+// Where a compiled network spends its time, and how far it is from the machine's limits.
 #ifndef ATTUNE_API_PROFILE_H_
 #define ATTUNE_API_PROFILE_H_
 
@@ -14,7 +14,7 @@
 
 namespace attune {
 
-// A kernel, all its calls in one inference together.
+// A kernel, with all its calls in one inference added up.
 struct KernelProfile {
   std::vector<std::string> labels;  // the nodes that it computes
   std::string op;                   // "conv+bias+relu"
@@ -22,29 +22,30 @@ struct KernelProfile {
   int64_t calls = 0;
   double seconds = 0;
   double share = 0;                                // of the sum over all kernels, 0 to 1
-  Multiplicand multiplicand = Multiplicand::kF32;  // of its products
-  double flops = 0;                                // operations, and the least bytes that must be moved
+  Multiplicand multiplicand = Multiplicand::kF32;  // the type of its products
+  double flops = 0;                                // operations, and the least bytes to move
   double bytes = 0;
   double gflops_per_s = 0;
   double gb_per_s = 0;
 
-  // As RooflineOf() gives it.
-  double peak_share = 0;  // gflops_per_s of the measured peak; above 1 for algorithms with fewer operations
+  // From RooflineOf().
+  double peak_share = 0;  // gflops_per_s / measured peak; above 1 for algorithms with fewer operations
   Bound bound = Bound::kCompute;
   double roofline_seconds = 0;
   double roofline_share = 0;  // roofline_seconds / seconds
 };
 
 struct ProfileReport {
-  std::vector<KernelProfile> kernels;  // the slowest first; copies and branches are one row, "copy"
+  std::vector<KernelProfile> kernels;  // slowest first; copies and branches share one row, "copy"
   double seconds = 0;                  // sum over the kernels
   double flops = 0;
   double bytes = 0;
   int threads = 1;
-  Peaks peaks;  // of a core while `threads` are busy; rooflines are drawn for as many times as much
+  Peaks peaks;  // of one core while `threads` are busy; rooflines use `threads` times as much
 };
 
-// Runs `session`, whose inputs are set, `rounds` times and once before, and takes the median of each kernel.
+// Runs `session`, whose inputs must be set, once for warm-up and then `rounds` times, and takes each
+// kernel's median.
 absl::StatusOr<ProfileReport> ProfileSession(Session& session, int threads, int rounds);
 
 }  // namespace attune

@@ -22,7 +22,7 @@ namespace {
 
 using quant::Sample;
 
-// Samples in the order of the graph's inputs: those to calibrate with, and those to compare by.
+// Samples with their inputs in the graph's order: one part for calibration, one for comparison.
 struct Data {
   std::vector<Sample> calibration, held_back;
 };
@@ -69,7 +69,8 @@ std::set<std::string> IntegerLayers(const quant::QuantizationPlan& plan) {
   return names;
 }
 
-// A network for each layer is run to order them; few samples tell what most cost.
+// To order the layers, the network is run once for each layer; few samples are enough to find the costly
+// ones.
 constexpr size_t kOrderingSamples = 32;
 
 quant::HeldBack FirstOf(const quant::HeldBack& data, size_t count) {
@@ -79,7 +80,7 @@ quant::HeldBack FirstOf(const quant::HeldBack& data, size_t count) {
           {data.outputs.begin(), data.outputs.begin() + end}};
 }
 
-// The way of one graph to its quantized form.
+// Quantizes one graph, step by step.
 class Quantizer {
  public:
   Quantizer(const Graph& graph, const Executor& executor, const QuantizeOptions& options)
@@ -122,7 +123,8 @@ class Quantizer {
  private:
   absl::Status Begin(std::string_view stage) const { return options_.control.Continue(stage); }
 
-  // Kernels are named after layers, also those that have no name in the file or share one.
+  // Names the layers that kernels are named after, including layers that have no name in the file or share
+  // one.
   void NameLayers() {
     const quant::GraphNames names(*graph_);
     for (Node* layer : quant::LayersOf(*graph_)) layer->set_name(names.Of(layer));
@@ -166,7 +168,7 @@ class Quantizer {
     return std::move(result.plan);
   }
 
-  // Keeps the correction where the network is closer to f32 with it.
+  // Keeps the correction if it brings the network closer to f32.
   absl::Status CorrectBiases(const std::map<std::string, quant::LayerError>& errors, QuantizedModel& model) {
     RETURN_IF_ERROR(Begin("correcting biases"));
     const std::unique_ptr<Graph> corrected = graph_->Clone();
@@ -188,7 +190,7 @@ class Quantizer {
   const Executor& executor_;
   const QuantizeOptions& options_;
   quant::HeldBack held_back_;
-  quant::LayerSeconds seconds_;  // as far as they were measured
+  quant::LayerSeconds seconds_;  // empty unless they were measured
 };
 
 }  // namespace

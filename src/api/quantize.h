@@ -1,4 +1,4 @@
-// Post-training quantization of a model, from samples to a model file in integers.
+// Post-training quantization: turns a model and samples into a model file with integers.
 #ifndef ATTUNE_API_QUANTIZE_H_
 #define ATTUNE_API_QUANTIZE_H_
 
@@ -21,24 +21,25 @@ namespace attune {
 
 struct QuantizeOptions {
   quant::CalibrationOptions calibration;
-  // Whether layers get more precise types, those that cost most first, until no more than `max_drop` of the
-  // agreement with the network in f32 is lost.
+  // Whether to give layers more precise types, beginning with those that cost the most accuracy, until the
+  // loss of agreement with the f32 network is at most `max_drop`.
   bool is_mixed = false;
   double max_drop = 0.01;
-  std::vector<quant::Precision> fallbacks = {quant::Precision::kF32};  // as of quant::SearchOptions
+  std::vector<quant::Precision> fallbacks = {quant::Precision::kF32};  // as in quant::SearchOptions
   quant::Criterion criterion = quant::DefaultCriterion();
-  // Whether layers are timed on this machine: the report says it, and with is_mixed, types that a layer gains
-  // nothing by are left out.
+  // Whether to time the layers on this machine. The report then has the times, and with is_mixed, a layer
+  // does not get types that make it no faster.
   bool measures_seconds = false;
-  int clusters = 0;  // different weights of a layer: 16, 32, or 0 for as many as there are
+  int clusters = 0;  // the number of different weights per layer: 16, 32, or 0 for no limit
   bool equalizes = true;
   bool corrects_biases = true;
-  // Every so manieth sample is not calibrated with, but compared by; with fewer samples the last one.
+  // One of so many samples is held back from calibration and used for comparison; with fewer samples, the
+  // last one is.
   int held_back_period = 4;
-  // What runs the network; nullptr: compiled for this machine, on `threads` threads (0: all processors).
+  // Runs the network; nullptr: compile it for this machine, with `threads` threads (0: all processors).
   const Executor* executor = nullptr;
   int threads = 0;
-  // Asked and told before each step, and before each run of the network where a step has many.
+  // Called before each step, and in steps that run the network many times, before each run.
   WorkControl control;
 };
 
@@ -49,10 +50,10 @@ struct QuantizedModel {
   quant::QuantizationReport report;
 };
 
-// `graph`, as imported, quantized by `samples`, each of which has all inputs by name. Biases are corrected
-// where the network agrees better with f32 by it. Errors: no samples, one without an input, a network without
-// convolutions or matrix products, Cancelled, or what compiling reports. Network::Quantize() does this to a
-// model's file.
+// Quantizes `graph`, as imported, with `samples`, each of which has all inputs by name. Biases are
+// corrected if this improves the network's agreement with f32. Errors: no samples, a sample without an
+// input, a network without convolutions or matrix products, Cancelled, or an error of compiling.
+// Network::Quantize() does the same for a model's file.
 absl::StatusOr<QuantizedModel> QuantizeGraph(const Graph& graph,
                                              const std::vector<std::vector<NamedTensor>>& samples,
                                              const QuantizeOptions& options = {});

@@ -1,4 +1,4 @@
-// From samples to a model file in integers: by the reference, and compiled.
+// From samples to a model file with integers, with the reference and with compiled code.
 #include "api/quantize.h"
 
 #include <gmock/gmock.h>
@@ -109,7 +109,7 @@ TEST(Quantize, SaysWhatIsMissing) {
 TEST(ReusingExecutor, GivesWhatTheReferenceGivesForEachGraph) {
   const ReusingExecutor executor(DefaultPlan(), 1);
   const std::unique_ptr<Graph> graph = quant::SmallClassifier();
-  // The same text with other constants.
+  // The same text, but other constants.
   const std::unique_ptr<Graph> other = graph->Clone();
   Node* conv = quant::LayersOf(*other)[0];
   const Shape shape = conv->input(1)->type().shape();

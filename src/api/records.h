@@ -1,7 +1,8 @@
-// The tuner's records, for the commands and for other programs: list, find the best, exchange and prune them.
+// Access to the tuner's records for the commands and for other programs: list, find the best, exchange and
+// prune them.
 //
-// The database's own interface is fit for that as it stands, so this header gathers it rather than wrap it,
-// and adds what takes the rest of the program to know: where the records of this machine are.
+// The database's own interface is fit for that, so this header gathers it instead of wrapping it, and adds
+// the parts that need the rest of the program: where the records of this machine are.
 #ifndef ATTUNE_API_RECORDS_H_
 #define ATTUNE_API_RECORDS_H_
 
@@ -19,12 +20,12 @@
 
 namespace attune {
 
-// The database at `path`, or where that is empty the default one. Fails where that is "none".
+// Opens the database at `path`, or the default one if `path` is empty. Fails if it is "none".
 absl::StatusOr<std::unique_ptr<RecordDatabase>> OpenRecords(const std::string& path, DatabaseAccess access);
 
-// What compile takes kernels from: the records at `path`, or where that is empty the default ones, of this
-// machine, by that many threads (0: as many as processors). Null where the default ones do not exist, or are
-// said by the environment to be "none".
+// Chooses kernels for compiling from the records at `path`, or from the default database if `path` is
+// empty, made on this machine with that many threads (0: as many as processors). Null if the default
+// database does not exist, or if the environment sets it to "none".
 absl::StatusOr<std::shared_ptr<const KernelChooser>> LoadRecordChooser(const std::string& path, int threads);
 
 }  // namespace attune

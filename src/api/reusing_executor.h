@@ -1,5 +1,5 @@
-// Runs graphs by compiling them, and compiles a graph that runs again once: what calibration and sensitivity
-// run on, which give the same network one sample after the other.
+// Runs graphs by compiling them, but does not compile again if the same graph is run again. Calibration and
+// sensitivity analysis use it, since they run the same network with one sample after the other.
 #ifndef ATTUNE_API_REUSING_EXECUTOR_H_
 #define ATTUNE_API_REUSING_EXECUTOR_H_
 
@@ -17,18 +17,18 @@
 
 namespace attune {
 
-// Keeps the code of the last graph, and that graph's constants alive: a graph is the same where it prints the
-// same and its constants lie in the same memory. Safe from several threads, one of which runs at a time.
+// Keeps the code and the constants of the last graph. Two graphs are the same if they print the same and
+// their constants are at the same addresses. Thread safe; only one thread runs at a time.
 class ReusingExecutor : public Executor {
  public:
-  // For this machine. `threads` compile and run; 0: as many as processors.
+  // For this machine. `threads` is used to compile and to run; 0: as many as processors.
   explicit ReusingExecutor(PassPlan plan = DefaultPlan(), int threads = 0);
 
   absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph,
                                           const std::vector<Tensor>& inputs) const override;
 
  private:
-  // What tells graphs apart.
+  // Identifies a graph.
   struct Key {
     std::string text;
     std::vector<const std::byte*> constants;
@@ -40,7 +40,7 @@ class ReusingExecutor : public Executor {
   int threads_;
   mutable std::mutex mutex_;
   mutable Key key_;
-  mutable std::unique_ptr<Graph> graph_;  // for its constants
+  mutable std::unique_ptr<Graph> graph_;  // keeps its constants alive
   mutable std::optional<Session> session_;
 };
 

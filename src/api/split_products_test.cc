@@ -1,5 +1,5 @@
-// Products of f32 as three of bf16, compiled: for tiles of the processor where it has them, and for the
-// software model of them on any machine.
+// Products of f32 computed as three products of bf16, compiled for processors with tiles and for the
+// software model of tiles, which runs on any machine.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@
 namespace attune {
 namespace {
 
-// 2^-15 of each product, 512 u, and 64 u for the order of a sum in f32.
+// 2^-15 of each product, which is 512 u, plus 64 u for the order of an f32 sum.
 constexpr double kGamma = 512 + 64;
 
 constexpr std::string_view kProduct = R"(graph @g(%x: f32[37,64], %w: f32[64,48]) {
@@ -59,7 +59,7 @@ void ExpectWithinBound(std::string_view text, const std::vector<Tensor>& inputs)
   PassPlan plan = DefaultPlan();
   ASSERT_TRUE(SetBF16x3(plan).ok());
   for (PassStep& step : plan.steps) {
-    if (step.pass == "split_products") step.parameters["min_uses"] = 1;  // of these small operands too
+    if (step.pass == "split_products") step.parameters["min_uses"] = 1;  // split these small operands too
   }
   for (const Target& target : TargetsWithTiles()) {
     SCOPED_TRACE(target.name);
@@ -83,7 +83,7 @@ TEST(SplitProducts, RandomNumbers) {
     ExpectWithinBound(text, RandomInputs(**ParseGraph(text)));
 }
 
-// Terms come in pairs that leave a 10000th of themselves.
+// The terms come in pairs whose sum is a 10000th of each term.
 TEST(SplitProducts, TermsThatCancel) {
   std::vector<Tensor> inputs = RandomInputs(**ParseGraph(kProduct));
   for (int64_t i = 0; i < inputs[0].num_elements(); i += 2)
@@ -94,7 +94,7 @@ TEST(SplitProducts, TermsThatCancel) {
   ExpectWithinBound(kProduct, inputs);
 }
 
-// Infinities of either operand, NaN, and numbers that bf16 would round to infinity.
+// Infinity and NaN in either operand, and numbers that bf16 would round to infinity.
 TEST(SplitProducts, SpecialValues) {
   constexpr float kLargest = std::numeric_limits<float>::max();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -103,7 +103,7 @@ TEST(SplitProducts, SpecialValues) {
     for (const size_t operand : {size_t{0}, size_t{1}}) {
       std::vector<Tensor> inputs = RandomInputs(**ParseGraph(kProduct));
       Tensor& other = inputs[1 - operand];
-      // Halves are bf16: their low part is 0.
+      // Multiples of one half are exact in bf16: their low part is 0.
       for (int64_t i = 0; i < other.num_elements(); i += 3) other.SetDouble(i, i % 2 == 0 ? 0.5 : -0.25);
       inputs[operand].SetDouble(operand == 0 ? 64 * 3 + 5 : 48 * 5 + 3, special);
       ExpectWithinBound(kProduct, inputs);

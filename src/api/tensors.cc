@@ -28,7 +28,7 @@ InputDeclaration Declare(const DeclaredTensor& info) {
   return declaration;
 }
 
-// Sets every open dimension of that symbol. Two models' "?" are never the same dimension.
+// Sets every open dimension with that symbol. Two "?" never mean the same dimension.
 absl::Status BindSymbol(const std::string& symbol, int64_t size,
                         std::vector<InputDeclaration>& declarations) {
   if (symbol == "?") return absl::OkStatus();
@@ -66,7 +66,7 @@ absl::Status BindShape(const Shape& shape, InputDeclaration& input, std::vector<
   return absl::OkStatus();
 }
 
-// Leaves open what is other in `other`, the same input at another set of shapes.
+// Opens the dimensions that differ in `other`, the same input at another set of shapes.
 void OpenDifferences(const InputDeclaration& other, InputDeclaration& declaration) {
   if (other.shape.size() != declaration.shape.size()) {
     declaration = {declaration.name, declaration.dtype, declaration.dtype_name, {}, {}, /*ranked=*/false};

@@ -1,4 +1,4 @@
-// What goes into a network and what comes out: declarations of inputs, named tensors, random values.
+// The inputs and outputs of a network: declarations of inputs, named tensors, random values.
 #ifndef ATTUNE_API_TENSORS_H_
 #define ATTUNE_API_TENSORS_H_
 
@@ -21,49 +21,53 @@ struct NamedTensor {
   Tensor tensor;
 };
 
-// What a model file or an artifact says of one of its inputs.
+// The declaration of an input in a model file or an artifact.
 struct InputDeclaration {
   std::string name;
-  // Empty for a type that Attune does not have; dtype_name is the file's own name of it then.
+  // Empty for a type that Attune does not support; then only dtype_name, the file's name of the type, is
+  // set.
   std::optional<DType> dtype;
   std::string dtype_name;
-  // -1 for a dimension that the file leaves open. `ranked` is false where it states no shape at all.
+  // -1 for an open dimension. `ranked` is false if the file gives no shape at all.
   Shape shape;
-  // One a dimension: its number, its symbol, or "?".
+  // One per dimension: its size, its symbol, or "?".
   std::vector<std::string> dims;
   bool ranked = true;
 };
 
-// "f32[1,3,224,224]"; open dimensions by their symbol, "f32[?]" where there is no shape.
+// "f32[1,3,224,224]"; open dimensions are shown by their symbol; "f32[?]" without a shape.
 std::string ToString(const InputDeclaration& declaration);
 std::string DescribeType(DType dtype, const Shape& shape);
 
-// The inputs of the model or artifact at `path`, told apart by content. `signature`: as ModelOptions has it.
-// A dimension is open that differs among an artifact's sets of input shapes.
+// The inputs of the model or artifact at `path`, recognized by its content. `signature` is as in
+// ModelOptions. A dimension that differs between an artifact's sets of input shapes is open.
 absl::StatusOr<std::vector<InputDeclaration>> ReadInputDeclarations(const std::string& path,
                                                                     const std::string& signature = "");
 
-// Gives the open dimensions of `declarations` the sizes of `shapes`, by input name. A symbol that one input
-// binds is bound for all. Errors: an unknown input, another rank, a size that contradicts the file or itself.
+// Sets the open dimensions of `declarations` to the sizes in `shapes`, by input name. A symbol that one
+// input binds is bound for all inputs. Errors: an unknown input, a different rank, a size that contradicts
+// the file or another size.
 absl::Status BindShapes(const std::map<std::string, Shape>& shapes,
                         std::vector<InputDeclaration>& declarations);
 
-// Ok where `tensor` is what the declaration asks for. The error says what it is instead.
+// Ok if `tensor` matches the declaration. Otherwise the error says what it is instead.
 absl::Status CheckInput(const InputDeclaration& declaration, const Tensor& tensor);
 
 // The default bound of random integers.
 inline constexpr int64_t kRandomLimit = 100;
 
-// Standard normal floats, integers in [0, limit), either truth value. The same seed gives the same numbers
+// Standard normal floats, integers in [0, limit), or random booleans. The same seed gives the same numbers
 // everywhere.
 absl::StatusOr<Tensor> RandomTensor(DType dtype, const Shape& shape, uint64_t seed,
                                     int64_t limit = kRandomLimit);
 
-// For each input of `graph`, what RandomTensor's limit must be so that every index that is made of the input
-// is in range (a token of a vocabulary, a row of an embedding): kRandomLimit, or the size of what it indexes.
+// For each input of `graph`, the limit for RandomTensor with which every index computed from the input is
+// in range (a token of a vocabulary, a row of an embedding): kRandomLimit, or the size of the indexed
+// dimension if smaller.
 std::vector<int64_t> RandomLimits(const Graph& graph);
 
-// An ONNX TensorProto, as in the .pb files that accompany models. Errors name `name` (the file).
+// Parses an ONNX TensorProto, as in the .pb files that accompany models. Errors begin with `name` (the
+// file).
 absl::StatusOr<Tensor> ParseTensorProto(std::string_view bytes, std::string_view name);
 
 }  // namespace attune

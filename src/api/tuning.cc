@@ -27,17 +27,19 @@
 namespace attune {
 namespace {
 
-// Of a model that learns from many networks, once; one that is made anew after each batch is smaller.
+// For a model that learns from many networks, once; models that are learned anew after each batch are
+// smaller.
 constexpr int kPretrainedRounds = 160, kPretrainedDepth = 5;
 
-// Unique among all machines: the time, and what two that start in the same second do not share.
+// Unique among all machines: the time, and random bits for runs that start in the same second.
 std::string NewRunId() {
   std::random_device device;
   return absl::StrCat(absl::FormatTime("%Y%m%dT%H%M%SZ", absl::Now(), absl::UTCTimeZone()), "-",
                       absl::StrFormat("%08x", device()));
 }
 
-// What makes two runs the same work. The tasks tell shapes and values of inputs, where these are given.
+// The options that make two runs the same work. The tasks' digests include the shapes and values of inputs
+// that are given.
 std::string OptionsJson(const TuneOptions& o, const Network& network, const std::vector<TuningTask>& tasks) {
   const TuningOptions& t = o.tuning;
   std::set<std::string> digests;
@@ -64,7 +66,7 @@ std::string OptionsJson(const TuneOptions& o, const Network& network, const std:
       .dump();
 }
 
-// What TuneOptions::cost_model names.
+// The model that TuneOptions::cost_model names.
 absl::StatusOr<std::shared_ptr<const TreeEnsemble>> BaseModel(const std::string& name) {
   if (name == "none") return nullptr;
   if (name.empty()) return PretrainedModel();
@@ -75,7 +77,7 @@ absl::StatusOr<std::shared_ptr<const TreeEnsemble>> BaseModel(const std::string&
   return trees;
 }
 
-// The network as a tuning job asks for it.
+// The network through the interface that a tuning job uses.
 class CompilerOfNetwork final : public NetworkCompiler {
  public:
   CompilerOfNetwork(Network network, Target target)
@@ -102,7 +104,7 @@ class CompilerOfNetwork final : public NetworkCompiler {
     return build;
   }
 
-  // By the configs that are given, for the tasks that have one.
+  // Compiled with these configs, for the tasks that have one.
   Network CompileWith(const BestConfigs& configs, const LayoutOverrides& overrides) const {
     const RecordChooser chooser(configs);
     CompileOptions options;
@@ -158,7 +160,7 @@ absl::StatusOr<std::string> DescribeSpaces(const Network& network) {
   return text;
 }
 
-// The tuner owns these besides the job.
+// The objects that the tuner owns besides the job.
 struct NetworkTuner::Tools {
   Tools(Network network, const DeviceInfo& device, DeviceLeases leases_of_device, int processes)
       : compiler(std::move(network), device.target),

@@ -1,11 +1,11 @@
-// Tuning a network on this machine: the stages are run one by one by whoever drives the job.
+// Tunes a network on this machine; the caller runs the stages of the job one by one:
 //
 //   ASSIGN_OR_RETURN(const auto tuner, NetworkTuner::Create(network.Optimize(), {}));
 //   while (tuner->job().Next().has_value()) RETURN_IF_ERROR(tuner->RunStage());
 //   RETURN_IF_ERROR(tuner->Compile().Save("model.atn").status());
 //
-// The program's main() calls RunIfWorker() first, since candidates are built and run in processes of the same
-// program.
+// The program's main() must call RunIfWorker() first, since candidates are built and run in processes of
+// the same program.
 #ifndef ATTUNE_API_TUNING_H_
 #define ATTUNE_API_TUNING_H_
 
@@ -29,42 +29,42 @@ namespace attune {
 
 struct TuneOptions {
   TuningOptions tuning;
-  std::string records;     // the database; empty: the default one, which is made where it is missing
+  std::string records;     // the database; empty: the default one, created if it is missing
   std::string events;      // the file of events; empty: none
-  std::string replay;      // the file of another run's events, whose times are believed; empty: none
-  std::string device;      // the key of its records; empty: DeviceFingerprint()
-  bool use_model = true;   // whether a cost model is learned and asked
-  std::string cost_model;  // the file of the one to begin with; empty: the one of this program; "none": none
+  std::string replay;      // another run's file of events, to replay its times; empty: none
+  std::string device;      // the device key of its records; empty: DeviceFingerprint()
+  bool use_model = true;   // whether to learn and use a cost model
+  std::string cost_model;  // the file of the initial one; empty: the built-in one; "none": none
 };
 
-// A cost model that has learned from the records of `path` (empty: the default ones) that `options` say, as a
-// text; without those of the tasks of these networks.
+// Learns a cost model from the records at `path` (empty: the default ones) that `options` select, without
+// the records for tasks of the networks in `without`. Returns it as text.
 absl::StatusOr<std::string> LearnCostModel(const std::string& path, TransferOptions options,
                                            const std::vector<Network>& without);
 
-// The config spaces of a network's tasks, for people.
+// Describes the config spaces of a network's tasks, for people.
 absl::StatusOr<std::string> DescribeSpaces(const Network& network);
 
-// Not thread safe, but for job().Cancel().
+// Not thread safe, except for job().Cancel().
 class NetworkTuner {
  public:
-  // Of a network that was optimized. A run of the same network and options that was killed goes on.
+  // `network` must be optimized. Resumes a killed run of the same network and options, if there is one.
   static absl::StatusOr<std::unique_ptr<NetworkTuner>> Create(const Network& network,
                                                               const TuneOptions& options);
   ~NetworkTuner();
 
   TuningJob& job() { return *job_; }
-  // Runs the job's next stage, once it has all that it needs of this machine: other jobs, of other processes
-  // too, may have it now.
+  // Runs the job's next stage, after waiting for the resources of this machine that it needs: other jobs,
+  // including jobs of other processes, may use them now.
   absl::Status RunStage();
 
   EventLog& events();
   const ActiveRun& run() const { return run_; }
   const std::string& records_path() const;
-  // Null unless one is replayed.
+  // Null unless a recording is replayed.
   const Recording* recording() const;
 
-  // The network as it was tuned until now.
+  // The network compiled with the best kernels found so far.
   Network Compile() const;
 
  private:

@@ -31,8 +31,8 @@ Tensor Bytes(const Shape& shape, uint64_t seed) {
   return tensor;
 }
 
-// Convolutions of `size` x `size` pixels whose weights each level packs in its own way: single pixels, and
-// 3 x 3, which Winograd's algorithm computes.
+// Convolutions of `size` x `size` pixels whose weights each level packs in its own way: 1 x 1, and 3 x 3,
+// which uses Winograd.
 std::unique_ptr<Graph> Convolutions(int64_t size) {
   auto graph = std::make_unique<Graph>("convolutions");
   Value* x = graph->AddInput("x", TensorType(DType::kF32, Shape{1, 32, size, size}));
@@ -44,7 +44,7 @@ std::unique_ptr<Graph> Convolutions(int64_t size) {
   return graph;
 }
 
-// A product of bytes, exact on every level.
+// An integer product, exact at every level.
 std::unique_ptr<Graph> IntegerProduct() {
   auto graph = std::make_unique<Graph>("product");
   Value* x = graph->AddInput("x", TensorType(DType::kI8, Shape{24, 256}));
@@ -120,7 +120,7 @@ TEST(VariantsTest, EachLevelIsChosenByItsInstructions) {
   }
 }
 
-// Each level reads the weights in another form.
+// Each level reads the weights in a different form.
 TEST(VariantsTest, WeightsAreStoredOnce) {
   for (const std::unique_ptr<Graph>& graph : {Convolutions(14), IntegerProduct()}) {
     int64_t weights = 0;

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kMinCosine = 0.999;
 
-// Pairs of runs that the analysis of rounding takes at most, and what no more of them would explain: an error
-// of so many times what is allowed.
+// The most pairs of runs for the analysis of rounding, and the error, as a multiple of the allowed one,
+// that more pairs would not explain.
 constexpr int kMaxPairs = 4;
 constexpr double kHopeless = 50;
 
@@ -30,7 +30,7 @@ bool Quantizes(const Graph& graph) {
   });
 }
 
-// Without what rounding explains.
+// The tolerance without what rounding explains.
 Tolerance ToleranceOf(const Tensor& expected, bool quantized, const NetworkPrecision& precision) {
   if (quantized && IsInt(expected.dtype())) return {.absolute = 1, .relative = 0};
   return NetworkTolerance(expected, expected.dtype() == DType::kF32 ? precision : expected.dtype());
@@ -60,8 +60,8 @@ OutputCheck Check(const std::string& name, const Tensor& expected, const Tensor&
   return check;
 }
 
-// The same against what f64 gives, with what rounding may do to each element besides. Where nothing is known
-// of an element, nothing is allowed besides.
+// Checks again against the f64 result, and additionally allows each element its rounding error. An element
+// with an unknown rounding error is not allowed more.
 OutputCheck CheckWithRounding(OutputCheck check, const OutputBounds& output, const Tensor& actual,
                               const Tolerance& tolerance) {
   Tensor bound(DType::kF64, output.bound.shape());
@@ -80,7 +80,7 @@ OutputCheck CheckWithRounding(OutputCheck check, const OutputBounds& output, con
   return check;
 }
 
-// Checks again what is not ok, until rounding explains it or cannot.
+// Repeats the checks that failed, until rounding explains the difference or cannot explain it.
 absl::Status ExplainByRounding(const Graph& graph, const std::vector<Tensor>& inputs,
                                const std::vector<Tensor>& expected, const std::vector<NamedTensor>& actual,
                                const NetworkPrecision& precision, std::vector<OutputCheck>& checks) {

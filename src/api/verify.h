@@ -1,4 +1,4 @@
-// Compiled code against the reference.
+// Compares compiled code with the reference.
 #ifndef ATTUNE_API_VERIFY_H_
 #define ATTUNE_API_VERIFY_H_
 
@@ -14,8 +14,8 @@ namespace attune {
 
 struct OutputCheck {
   std::string name;
-  // "absolute 1.2e-06 + relative 1e-04", "at most one step", "cosine at least 0.999"; or with what else is
-  // allowed.
+  // "absolute 1.2e-06 + relative 1e-04", "at most one step", "cosine at least 0.999"; possibly followed by
+  // what else is allowed.
   std::string criterion;
   Comparison comparison;
   bool ok = false;
@@ -28,16 +28,17 @@ struct VerifyReport {
   bool ok() const;
 };
 
-// Compares each output of a whole network. Floats: NetworkTolerance; integers exact. A network that quantizes
-// what it computes amplifies rounding to whole steps: its integers may be one step off, its floats need a
-// cosine similarity of at least 0.999. `precision`: of the compiled network, in the place of f32.
+// Compares each output of a whole network. Floats use NetworkTolerance; integers must be equal. A network
+// that quantizes intermediate values amplifies rounding to whole steps: its integers may differ by one
+// step, and its floats need a cosine similarity of at least 0.999. `precision`: the compiled network's
+// precision, in place of f32.
 std::vector<OutputCheck> CheckOutputs(const Graph& graph, const std::vector<Tensor>& expected,
                                       const std::vector<NamedTensor>& actual,
                                       const NetworkPrecision& precision = {});
 
-// Runs the reference interpreter on `graph` and compares; where that fails, again with what rounding may do
-// to each element (reference/error_bound.h), which takes up to nine runs more. `inputs` are by name; others
-// are ignored.
+// Runs the reference interpreter on `graph` and compares. If the comparison fails, compares again with
+// bounds on the effect of rounding on each element (reference/error_bound.h), which takes up to nine more
+// runs. `inputs` are found by name; others are ignored.
 absl::StatusOr<VerifyReport> VerifyAgainstReference(const Graph& graph,
                                                     const std::vector<NamedTensor>& inputs,
                                                     const std::vector<NamedTensor>& actual,

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 using reference::RandomF32;
 
-// A graph of one input "x" and one output "y".
+// A graph with one input "x" and one output "y".
 class Verified {
  public:
   Verified(const std::string& text, Tensor x) : x_(std::move(x)) {
@@ -31,7 +31,7 @@ class Verified {
 
   const Tensor& expected() const { return expected_; }
 
-  // How the reference's output is judged after every element was changed.
+  // The result of checking the reference's output after changing every element.
   OutputCheck Check(const std::function<double(int64_t i, double value)>& change) const {
     Tensor y(expected_.dtype(), expected_.shape());
     for (int64_t i = 0; i < y.num_elements(); ++i) y.SetDouble(i, change(i, expected_.ToDouble(i)));
@@ -39,7 +39,7 @@ class Verified {
     EXPECT_TRUE(report.ok()) << report.status();
     return report->outputs.at(0);
   }
-  // The same after one element alone was.
+  // The same after changing only one element.
   OutputCheck CheckWith(int64_t index, double wrong) const {
     return Check([&](int64_t i, double value) { return i == index ? wrong : value; });
   }
@@ -61,7 +61,7 @@ TEST(VerifyTest, ACastToF64KeepsTheErrorsOfF32) {
   EXPECT_FALSE(network.CheckWith(63, network.expected().ToDouble(63) * 1.0001).ok);
 }
 
-// A nearly constant channel amplifies rounding: its elements may be off by as much, but no others.
+// A nearly constant channel amplifies rounding: only its own elements may be off by that much.
 TEST(VerifyTest, AmplificationIsEachElementsOwn) {
   Tensor x = RandomF32({1, 2, 32, 32}, 2, 1, 1);
   const Tensor small = RandomF32({32, 32}, 3, 1, 1e-4);

@@ -1,4 +1,4 @@
-// A wish that long work ends early.
+// Asks long-running work to end early.
 #ifndef ATTUNE_BASE_CANCEL_H_
 #define ATTUNE_BASE_CANCEL_H_
 
@@ -6,16 +6,16 @@
 
 namespace attune {
 
-// Is cancelled once, for good: by Cancel(), or with its parent, which outlives it. Work that has parts gives
-// each of them a child, and so can cancel one without the others. Thread safe; asking costs a load for it and
-// for each of its ancestors.
+// Cancelled once and for good, by Cancel() or together with its parent, which must outlive it. Work that
+// has parts gives each part a child, so that it can cancel one part without the others. Thread safe; a
+// query costs one load for this object and one for each of its ancestors.
 class Cancellation {
  public:
   explicit Cancellation(const Cancellation* parent = nullptr) : parent_(parent) {}
   Cancellation(const Cancellation&) = delete;
   Cancellation& operator=(const Cancellation&) = delete;
 
-  // Also from a signal handler.
+  // May also be called from a signal handler.
   void Cancel() { is_cancelled_.store(true, std::memory_order_relaxed); }
 
   bool is_cancelled() const {
@@ -23,7 +23,7 @@ class Cancellation {
   }
 
  private:
-  // Signal handlers may use those alone.
+  // A signal handler may only use lock-free atomics.
   static_assert(std::atomic<bool>::is_always_lock_free);
 
   const Cancellation* const parent_;

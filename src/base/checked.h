@@ -20,8 +20,8 @@ inline std::optional<int64_t> CheckedMul(int64_t a, int64_t b) {
   return out;
 }
 
-// The product of non-negative dimensions, or nothing on overflow or a negative dimension. The
-// product of no dimensions is 1. An overflow among the others counts even where one dimension is 0.
+// The product of non-negative dimensions, or nothing on overflow or a negative dimension. The product of no
+// dimensions is 1. An overflow among the others is reported even if one dimension is 0.
 inline std::optional<int64_t> CheckedProduct(std::span<const int64_t> dims) {
   int64_t product = 1;
   bool zero = false;

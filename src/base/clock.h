@@ -1,4 +1,5 @@
-// Time, as something that is given: whoever waits, times or stamps takes a clock, and tests give theirs.
+// Time as a dependency that is passed in: code that waits, measures time or writes time stamps takes a
+// clock, so that tests can pass their own.
 #ifndef ATTUNE_BASE_CLOCK_H_
 #define ATTUNE_BASE_CLOCK_H_
 
@@ -10,13 +11,13 @@ namespace attune {
 class Clock {
  public:
   virtual ~Clock() = default;
-  // Seconds since some moment; never goes back.
+  // Seconds since some fixed moment; never goes back.
   virtual double Now() const = 0;
   // Milliseconds since 1970, UTC; may jump.
   virtual int64_t WallMillis() const = 0;
 };
 
-// The system's.
+// The system's clock.
 const Clock& SystemClock();
 
 }  // namespace attune

@@ -33,7 +33,7 @@ std::optional<DType> ParseDType(std::string_view name);
 // Size of one element in bytes.
 int DTypeSize(DType dtype);
 
-// The largest relative error of rounding to a float type, half an ulp; 0 of other types.
+// The largest relative error of rounding to a float type, half an ulp; 0 for other types.
 double UnitRoundoff(DType dtype);
 
 constexpr bool IsFloat(DType dtype) { return dtype <= DType::kBF16; }

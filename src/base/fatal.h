@@ -1,4 +1,4 @@
-// The end of the program after a broken invariant of our own; never for bad input.
+// Ends the program after a broken invariant of our own; never used for bad input.
 #ifndef ATTUNE_BASE_FATAL_H_
 #define ATTUNE_BASE_FATAL_H_
 

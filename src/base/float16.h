@@ -41,7 +41,7 @@ inline uint16_t FloatToBF16(float f) {
   return static_cast<uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
 
-// Whether the type of 16 bits has the number, bit by bit.
+// Whether the 16-bit type can represent the number exactly, bit by bit.
 inline bool FitsF16(float f) {
   return std::bit_cast<uint32_t>(F16ToFloat(FloatToF16(f))) == std::bit_cast<uint32_t>(f);
 }

@@ -1,4 +1,4 @@
-// What is opened to be read, and what is refused without waiting for it.
+// Which files are opened for reading, and which are refused without waiting for them.
 #include "base/input_file.h"
 
 #include <gmock/gmock.h>

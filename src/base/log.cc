@@ -29,7 +29,7 @@ constexpr std::array kLevels = {spdlog::level::trace, spdlog::level::debug, spdl
 constexpr char kShort[] = "attune: %l: %v", kWithTime[] = "attune: %H:%M:%S.%e %l: %v";
 
 spdlog::logger& StandardError() {
-  // Outlives what is logged when the program ends.
+  // Never destroyed, so that code can log while the program ends.
   static auto& logger = *[] {
     auto* made = new spdlog::logger("attune", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_level(spdlog::level::trace);
@@ -39,7 +39,7 @@ spdlog::logger& StandardError() {
   return logger;
 }
 
-// As it is, where nobody could take it for anything else.
+// Leaves the value as it is if it cannot be mistaken for anything else.
 std::string Quoted(const std::string& value) {
   const auto is_plain = [](unsigned char c) {
     return c > ' ' && c != '"' && c != '\\' && c != '=' && c != 0x7F;

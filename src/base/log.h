@@ -1,13 +1,14 @@
-// Messages to those who operate a program: what it starts, waits for and ends, a line each on standard error.
+// Messages to the people who operate a program: what it starts, waits for and ends, one line each on
+// standard error.
 //
 //     Log(LogLevel::kDebug, "worker started", "kind", kind, "pid", pid);
 //     attune: 12:03:59.250 debug: worker started kind=measure pid=4711
 //
-// A message says in constant words what happens, so that one can search for it; what differs comes after it
+// The text of a message is constant, so that one can search for it; what differs from case to case follows
 // as keys and values. Results and errors are not for the log: functions return them.
 //
-// The log says warnings and errors, and nothing else, until SetLogLevel. What is not logged costs a
-// comparison, and that its values are computed.
+// Until SetLogLevel is called, only warnings and errors are logged. A message that is not logged costs a
+// comparison and the computation of its values.
 #ifndef ATTUNE_BASE_LOG_H_
 #define ATTUNE_BASE_LOG_H_
 
@@ -27,14 +28,14 @@ enum class LogLevel : uint8_t { kTrace, kDebug, kInfo, kWarning, kError, kOff };
 // "trace", "debug", "info", "warning", "error" or "off". The error lists them.
 absl::StatusOr<LogLevel> LogLevelNamed(std::string_view name);
 
-// From now on, messages of this level and of those after it are logged. Where those are more than warnings,
-// each line has the time of day.
+// From now on, messages of this level and of the more severe ones are logged. If that includes levels below
+// warnings, each line starts with the time of day.
 void SetLogLevel(LogLevel least);
 
-// Is called with each line, "worker started kind=measure pid=4711", maybe by several threads at once.
+// Called with each line, "worker started kind=measure pid=4711", possibly by several threads at once.
 using LogSink = void (*)(LogLevel level, std::string_view line);
-// From now on, lines go there, or to standard error where it is null, as it is at first. Returns the previous
-// one.
+// From now on, lines go to this sink, or to standard error if it is null (as it is at first). Returns the
+// previous sink.
 LogSink SetLogSink(LogSink sink);
 
 namespace log_internal {
@@ -47,8 +48,9 @@ inline bool IsLogged(LogLevel level) {
 }
 
 // `keys_and_values` alternate; a value is anything that absl::StrCat takes. Values with spaces, quotes or
-// control characters are quoted and escaped, so that whatever they come from, a message is one line. Thread
-// safe. Not for a child between fork and exec: another thread may have held the log's lock.
+// control characters are quoted and escaped, so that a message is always one line, wherever its values come
+// from. Thread safe. Must not be called in a child between fork and exec: another thread may have held the
+// log's lock.
 template <typename... KeysAndValues>
 void Log(LogLevel level, std::string_view message, const KeysAndValues&... keys_and_values) {
   static_assert(sizeof...(keys_and_values) % 2 == 0, "each key has a value");

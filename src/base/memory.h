@@ -1,4 +1,4 @@
-// How much memory there is.
+// How much memory the machine has.
 #ifndef ATTUNE_BASE_MEMORY_H_
 #define ATTUNE_BASE_MEMORY_H_
 
@@ -6,8 +6,8 @@
 
 namespace attune {
 
-// The bytes of memory that this process and all others share: the machine's, or what its container may have.
-// INT64_MAX where the system does not say.
+// The bytes of memory that this process shares with all others: the memory of the machine, or the limit of
+// its container. INT64_MAX if the system does not say.
 int64_t MemoryOfMachine();
 
 }  // namespace attune

@@ -11,7 +11,7 @@
 namespace attune {
 namespace {
 
-// What a program is called does not change while it runs, and a handler takes no arguments: hence globals.
+// Globals, because a handler takes no arguments. The name of the program does not change while it runs.
 const char* program_name = "";
 std::terminate_handler previous_terminate = nullptr;
 
@@ -21,7 +21,7 @@ iovec Text(const char* text) { return {const_cast<char*>(text), std::strlen(text
   try {
     if (const std::exception_ptr current = std::current_exception()) std::rethrow_exception(current);
   } catch (const std::bad_alloc&) {
-    // System calls alone: there is no memory.
+    // Only system calls are safe: there is no memory left.
     const iovec line[] = {Text(program_name), Text(": "), Text(kOutOfMemory), Text("\n")};
     [[maybe_unused]] const ssize_t written = writev(STDERR_FILENO, line, std::size(line));
     _exit(1);

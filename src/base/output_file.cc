@@ -22,9 +22,9 @@ constexpr size_t kBufferBytes = 1 << 16;
 constexpr int kWrite = O_WRONLY | O_CLOEXEC | O_NOCTTY;
 constexpr mode_t kNewMode = 0666;  // the system takes the umask's bits away
 
-// Where a chain of symbolic links ends, also where nothing is there yet.
+// The end of a chain of symbolic links, even if nothing exists there yet.
 std::filesystem::path BehindLinks(std::filesystem::path path) {
-  constexpr int kMaxLinks = 40;  // as the system's
+  constexpr int kMaxLinks = 40;  // as in the system
   for (int i = 0; i < kMaxLinks; ++i) {
     std::error_code is_no_link;
     const std::filesystem::path next = std::filesystem::read_symlink(path, is_no_link);
@@ -34,7 +34,7 @@ std::filesystem::path BehindLinks(std::filesystem::path path) {
   return path;
 }
 
-// The one of this process's stdout and stderr that goes to that file; -1 where neither does.
+// Which of this process's stdout and stderr goes to that file; -1 if neither does.
 int StreamTo(const struct stat& file) {
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat info;
@@ -51,7 +51,8 @@ std::string NameBeside(const std::string& target) {
   return absl::StrCat(target, ".tmp-", getpid(), "-", count.fetch_add(1), "-", now.tv_nsec);
 }
 
-// While it lives, the signals that interrupt a process wait, if this thread is its only one.
+// While it lives, signals that interrupt the process are delayed, provided that this thread is its only
+// one.
 class InterruptsWait {
  public:
   InterruptsWait() {
@@ -67,15 +68,15 @@ class InterruptsWait {
   sigset_t before_;
 };
 
-// By errno.
+// An error that describes errno.
 absl::Status CannotWrite(const std::string& path) {
   const int error = errno;
   const std::string message = absl::StrCat(path, ": cannot write: ", std::strerror(error));
   return error == ENOENT ? absl::NotFoundError(message) : absl::FailedPreconditionError(message);
 }
 
-// Opens what is to be written straight through, or a file of any kind with O_APPEND. `info` is what is there,
-// if anything. Does not wait for the reader of a pipe, who may never come.
+// Opens a file that is written straight through, or with O_APPEND a file of any kind. `info` describes what
+// exists at the path, if anything. Does not wait for a reader of a pipe, who may never come.
 absl::StatusOr<FileDescriptor> OpenThrough(const std::string& path, const struct stat* info, int flags) {
   const int stream = info == nullptr ? -1 : StreamTo(*info);
   if (stream >= 0) {
@@ -89,7 +90,7 @@ absl::StatusOr<FileDescriptor> OpenThrough(const std::string& path, const struct
         absl::StrCat(path, ": cannot write: it is a pipe that nobody reads; start its reader first"));
   }
   if (file.get() < 0) return CannotWrite(path);
-  // Writing may wait for a reader that is there.
+  // From here on, a write may wait for the reader, which exists.
   if (fcntl(file.get(), F_SETFL, fcntl(file.get(), F_GETFL) & ~O_NONBLOCK) != 0) return CannotWrite(path);
   return file;
 }
@@ -107,7 +108,7 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
 absl::Status OutputFile::Check(const std::string& path) {
   struct stat info;
   if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
-    // To open it would do more than ask: whoever reads a pipe would see its end.
+    // Opening it would have a side effect: the reader of a pipe would see its end.
     return access(path.c_str(), W_OK) == 0 ? absl::OkStatus() : CannotWrite(path);
   }
   return Create(path).status();
@@ -128,12 +129,14 @@ absl::Status OutputFile::Open() {
   target_ = BehindLinks(path_);
   RETURN_IF_ERROR(OpenTemporary());
   if (!exists) return absl::OkStatus();
-  // The owner first, since changing it takes bits of the mode away. Only a privileged process may change it.
+  // Set the owner first, since changing it clears bits of the mode. Only a privileged process may change
+  // it.
   if (fchown(file_.get(), info.st_uid, info.st_gid) != 0 && errno != EPERM) return CannotWrite(path_);
   return fchmod(file_.get(), info.st_mode & 0777) == 0 ? absl::OkStatus() : CannotWrite(path_);
 }
 
-// The system removes a file without a name itself, however this process ends. Some file systems have none.
+// The system itself removes a file without a name, however this process ends. Some file systems do not
+// support such files.
 absl::Status OutputFile::OpenTemporary() {
   const std::string folder = std::filesystem::path(target_).parent_path();
   file_ = FileDescriptor(open(folder.empty() ? "." : folder.c_str(), kWrite | O_TMPFILE, kNewMode));
@@ -160,7 +163,7 @@ absl::Status OutputFile::Drain(std::string_view bytes) {
 
 absl::Status OutputFile::Finish() {
   RETURN_IF_ERROR(Drain(std::exchange(buffer_, "")));
-  // A pipe and many a device have nothing to synchronize.
+  // Pipes and many devices cannot be synced.
   if (fsync(file_.get()) != 0 && errno != EINVAL && errno != EROFS) return CannotWrite(path_);
   if (target_.empty()) return absl::OkStatus();
   const InterruptsWait until_renamed;
@@ -170,7 +173,7 @@ absl::Status OutputFile::Finish() {
       return linkat(AT_FDCWD, link.c_str(), AT_FDCWD, as.c_str(), AT_SYMLINK_FOLLOW) == 0;
     };
     if (name(target_)) return absl::OkStatus();
-    // Only a file with a name can take another's place.
+    // Only a file with a name can replace another file.
     if (errno != EEXIST) return CannotWrite(path_);
     std::string beside = NameBeside(target_);
     if (!name(beside)) return CannotWrite(path_);

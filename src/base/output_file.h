@@ -1,8 +1,8 @@
 // Files that are written as a whole or not at all.
 //
-// Problem: a write that fails halfway, or is interrupted, must neither destroy what was there nor leave
-// rubbish beside it, and a path may lead to something that must not be replaced: a device, a pipe, a file's
-// link. Idea: the content goes to a file without a name, which gets the name once it is complete.
+// Problem: a write that fails halfway, or is interrupted, must neither destroy the old content nor leave
+// rubbish beside it, and a path may lead to something that must not be replaced: a device, a pipe, a link
+// to a file. Idea: write the content to a file without a name, and give it the name once it is complete.
 #ifndef ATTUNE_BASE_OUTPUT_FILE_H_
 #define ATTUNE_BASE_OUTPUT_FILE_H_
 
@@ -20,11 +20,11 @@ namespace attune {
 // For one thread at a time. Errors name the path.
 class OutputFile {
  public:
-  // Follows symbolic links. An existing file keeps its mode and, where the system allows, its owner. What is
-  // no regular file, and what this process's stdout or stderr goes to, is written straight through; a pipe
-  // that nobody reads is an error.
+  // Follows symbolic links. An existing file keeps its mode and, where the system allows it, its owner. If
+  // the path is not a regular file, or if this process's stdout or stderr goes to it, it is written
+  // straight through; a pipe that nobody reads is an error.
   static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path);
-  // Whether Create() would succeed now, but that a pipe may get its reader later.
+  // Whether Create() would succeed now, except that a pipe may get its reader later.
   static absl::Status Check(const std::string& path);
   // Without Finish(), the path is what it was before, and nothing is left beside it.
   ~OutputFile();
@@ -32,7 +32,7 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   absl::Status Write(std::string_view bytes);
-  // Puts what was written on the disk and then in the path's place. Once, after the last Write().
+  // Syncs the written bytes to the disk, then replaces the file at the path. Once, after the last Write().
   absl::Status Finish();
 
  private:
@@ -42,21 +42,21 @@ class OutputFile {
   absl::Status Drain(std::string_view bytes);
 
   const std::string path_;
-  std::string target_;     // the file behind the path's links; empty where it is written straight through
-  std::string temporary_;  // the name that the file has for now; empty where it has none
+  std::string target_;     // the file behind the path's links; empty if it is written straight through
+  std::string temporary_;  // the temporary name of the file; empty if it has none
   std::string buffer_;
   FileDescriptor file_;
 };
 
-// A file to add to, which is made where there is none. What OutputFile writes straight through is so here
-// too.
+// Opens a file to append to, and creates it if it does not exist. Everything that OutputFile writes
+// straight through is written straight through here too.
 absl::StatusOr<FileDescriptor> OpenToAppend(const std::string& path);
 
-// Whether what is written to `path` mixes with what this process writes to its stdout: not where that is a
+// Whether output to `path` would mix with what this process writes to its stdout. False if stdout is a
 // device, such as a terminal.
 bool SharesStdout(const std::string& path);
 
-// Writes all bytes; false, and errno set, where that fails.
+// Writes all bytes; returns false, with errno set, if that fails.
 bool WriteAll(const FileDescriptor& file, std::string_view bytes);
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-// What outputs replace, keep and leave.
+// Tests what an output file replaces and keeps, and that it leaves nothing behind.
 #include "base/output_file.h"
 
 #include <fcntl.h>
@@ -95,7 +95,7 @@ TEST_F(OutputFileTest, ADeviceStaysOne) {
 TEST_F(OutputFileTest, APipesReaderGetsIt) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   const FileDescriptor reader(open(path_.c_str(), O_RDONLY | O_NONBLOCK));
-  // More than a pipe holds: writing waits for the reader.
+  // More than a pipe holds, so that the write waits for the reader.
   const std::string content(1 << 20, 'x');
   absl::Status wrote;
   std::thread writer([&] { wrote = WriteFileAtomically(path_, content); });
@@ -138,7 +138,7 @@ TEST_F(OutputFileTest, ACheckChangesNothing) {
   EXPECT_TRUE(OutputFile::Check(path_).ok());
   EXPECT_EQ(Content(path_), "old");
   EXPECT_THAT(Names(), ElementsAre("out"));
-  // Also where its folder may not be written to.
+  // Even if its folder is not writable.
   EXPECT_TRUE(OutputFile::Check("/dev/null").ok());
   EXPECT_FALSE(OutputFile::Check(folder_).ok());
   EXPECT_FALSE(OutputFile::Check(folder_ + "/missing/out").ok());

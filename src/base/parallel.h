@@ -1,4 +1,4 @@
-// Independent pieces of work on several cores.
+// Runs independent pieces of work on several cores.
 #ifndef ATTUNE_BASE_PARALLEL_H_
 #define ATTUNE_BASE_PARALLEL_H_
 
@@ -12,10 +12,10 @@
 
 namespace attune {
 
-// Calls f(i) for every i in [0, count), on at most so many threads, of which the caller's is one, and on
-// fewer where others of the process's pool are busy or the system has no more. f must write nothing that
-// another i touches, and wait for none; it may call ParallelFor. Running out of memory in f is thrown to the
-// caller, as in a plain loop.
+// Calls f(i) for every i in [0, count) on at most `max_threads` threads, one of which is the caller's, and
+// on fewer if the other threads of the process's pool are busy or the system has no more. f must not write
+// anything that another i touches, and must not wait for another i; it may call ParallelFor. If f runs out
+// of memory, the exception is thrown to the caller, as in a plain loop.
 template <typename F>
 void ParallelFor(int64_t count, F f, int max_threads = Processors()) {
   std::atomic<int64_t> next = 0;

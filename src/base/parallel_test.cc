@@ -27,7 +27,7 @@ TEST(ParallelFor, CallsEachIndexOnce) {
   }
 }
 
-// At most as many threads as processors, however many loops there are.
+// There are at most as many threads as processors, however many loops run.
 TEST(ParallelFor, LoopsShareThreads) {
   std::mutex mutex;
   std::set<std::thread::id> threads;
@@ -92,7 +92,7 @@ TEST(ParallelFor, HelpersRunWhereTheCallerMay) {
   }
 }
 
-// In children, since this process has threads already.
+// Runs in child processes, since this process already has threads.
 TEST(ParallelForDeathTest, TheCallerDoesAllWhereThereAreNoThreads) {
   EXPECT_EXIT(
       {
@@ -108,7 +108,7 @@ TEST(ParallelForDeathTest, AChildHasThreadsOfItsOwn) {
 #if __has_feature(thread_sanitizer)
   GTEST_SKIP() << "the thread sanitizer ends children that start threads";
 #endif
-  // It is made in the middle of a loop, when the pool's threads are at work.
+  // The child is forked in the middle of a loop, while the pool's threads are at work.
   ParallelFor(2, [&](int64_t i) {
     if (i != 0) return;
     EXPECT_EXIT(

@@ -1,7 +1,7 @@
-// Text from a file that may be hostile, made fit for a person: nothing in it drives a terminal, begins a line
-// of its own, or turns the direction of what follows.
+// Makes text from a possibly hostile file safe to show to a person: nothing in it controls the terminal,
+// begins a line of its own, or changes the direction of the text that follows.
 //
-// Stands on the standard library alone, as the runtime and the artifact's reader include it.
+// Uses only the standard library, since the runtime and the artifact's reader include it.
 #ifndef ATTUNE_BASE_PRINTABLE_H_
 #define ATTUNE_BASE_PRINTABLE_H_
 
@@ -14,13 +14,13 @@ namespace attune {
 
 // The character that a text begins with.
 struct TextCharacter {
-  uint32_t code;  // of Unicode
-  size_t bytes;   // 1 for a byte that is no UTF-8
+  uint32_t code;  // the Unicode code point
+  size_t bytes;   // 1 for a byte that is not valid UTF-8
   bool printable;
 };
 
-// `text` is not empty. Not printable: control characters (C0, DEL, C1), separators of lines and paragraphs,
-// marks that change the direction of writing, and bytes that are no UTF-8.
+// `text` must not be empty. Not printable are control characters (C0, DEL, C1), line and paragraph
+// separators, marks that change the direction of writing, and bytes that are not valid UTF-8.
 inline TextCharacter FirstCharacter(std::string_view text) {
   const auto byte = [text](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t first = byte(0);
@@ -42,7 +42,7 @@ inline TextCharacter FirstCharacter(std::string_view text) {
   return {code, bytes, !control && !separator && !direction};
 }
 
-// `text` with '?' for each character that is not printable but in `kept`.
+// `text` with '?' in place of each character that is neither printable nor in `kept`.
 inline std::string WithoutControls(std::string_view text, std::string_view kept = "") {
   std::string out;
   out.reserve(text.size());
@@ -58,7 +58,7 @@ inline std::string WithoutControls(std::string_view text, std::string_view kept 
   return out;
 }
 
-// The same, cut to 80 bytes: a name for a message.
+// The same, cut to 80 bytes, for names in messages.
 inline std::string Printable(std::string_view text) {
   constexpr size_t kMaxBytes = 80;
   std::string out = WithoutControls(text.substr(0, kMaxBytes));

@@ -20,11 +20,11 @@ TEST(Printable, ReplacesWhatDrivesATerminal) {
   EXPECT_EQ(WithoutControls(std::string("\0", 1)), "?");
   EXPECT_EQ(WithoutControls("\xC2\x9B"
                             "31m"),
-            "?31m");  // C1: a sequence's begin in one character
+            "?31m");  // C1: begins an escape sequence in one character
   EXPECT_EQ(WithoutControls("\xE2\x80\xAE"
                             "a\xE2\x80\xA8"
                             "b"),
-            "?a?b");  // turns the direction; separates lines
+            "?a?b");  // changes the direction; separates lines
 }
 
 TEST(Printable, ReplacesWhatIsNoUtf8) {

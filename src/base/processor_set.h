@@ -1,4 +1,4 @@
-// Which processors a thread may run on.
+// The set of processors that a thread may run on.
 #ifndef ATTUNE_BASE_PROCESSOR_SET_H_
 #define ATTUNE_BASE_PROCESSOR_SET_H_
 
@@ -10,23 +10,23 @@
 
 namespace attune {
 
-// Numbers of processors are smaller than this; the largest that Linux can be built for.
+// Numbers of processors are smaller than this; it is the largest value that Linux can be built for.
 inline constexpr int kMaxProcessors = 8192;
 
-// A cpu_set_t that has room for all, and not for 1024 alone.
+// A cpu_set_t with room for all processors, not only 1024.
 class ProcessorSet {
  public:
   ProcessorSet() { CPU_ZERO_S(sizeof(sets_), sets_.data()); }
   explicit ProcessorSet(std::span<const int> processors) : ProcessorSet() {
     for (const int processor : processors) Add(processor);
   }
-  // Empty where the system does not say.
+  // Empty if the system does not say.
   static ProcessorSet OfThisThread() {
     ProcessorSet set;
     if (sched_getaffinity(0, sizeof(set.sets_), set.sets_.data()) != 0) return {};
     return set;
   }
-  // False, and without effect, where the system does not allow it.
+  // Returns false, and has no effect, if the system does not allow it.
   bool GiveToThisThread() const { return sched_setaffinity(0, sizeof(sets_), sets_.data()) == 0; }
 
   bool operator==(const ProcessorSet& other) const {

@@ -1,4 +1,4 @@
-// How many threads can run at the same time.
+// The number of threads that can run at the same time.
 #ifndef ATTUNE_BASE_PROCESSORS_H_
 #define ATTUNE_BASE_PROCESSORS_H_
 
@@ -7,7 +7,8 @@
 
 namespace attune {
 
-// The processors of this machine that the process may use; at least 1, also where the system does not say.
+// The number of processors of this machine that the process may use; at least 1, even if the system does
+// not say.
 inline int Processors() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-// A small deterministic generator: the same seed gives the same numbers on every machine.
+// A small deterministic random number generator: the same seed gives the same numbers on every machine.
 #ifndef ATTUNE_BASE_RANDOM_H_
 #define ATTUNE_BASE_RANDOM_H_
 

@@ -1,4 +1,4 @@
-// Shorthand around absl::Status, the error type of everything but the runtime.
+// Shorthand around absl::Status, the error type of everything except the runtime.
 #ifndef ATTUNE_BASE_STATUS_H_
 #define ATTUNE_BASE_STATUS_H_
 

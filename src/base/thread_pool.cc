@@ -16,7 +16,7 @@
 namespace attune {
 namespace {
 
-// Work that helpers are wanted for. Its owner waits for them, so it outlives what they do.
+// Work that may still use helpers. Its owner waits for them, so it outlives what they do.
 struct SharedWork {
   absl::FunctionRef<void()> run;
   int64_t wanted = 0;   // helpers that may still begin
@@ -31,7 +31,7 @@ class ThreadPool {
   void Run(int64_t helpers, absl::FunctionRef<void()> run) {
     SharedWork work = {.run = run, .wanted = helpers, .processors = ProcessorSet::OfThisThread()};
     Offer(work);
-    // Helpers must be gone when `work` is, also where an exception ends it.
+    // Helpers must have ended when `work` is destroyed, even if an exception ends it.
     struct Ending {
       ~Ending() { pool.Withdraw(work); }
       ThreadPool& pool;
@@ -60,7 +60,7 @@ class ThreadPool {
     helper_ended_.wait(lock, [&] { return work.running == 0; });
   }
 
-  // A thread's whole life.
+  // The main loop of a thread of the pool.
   void Serve() {
     ProcessorSet own = ProcessorSet::OfThisThread();
     std::unique_lock<std::mutex> lock(mutex_);
@@ -68,7 +68,7 @@ class ThreadPool {
       ++idle_;
       offer_.wait(lock, [this] { return !offered_.empty(); });
       --idle_;
-      // The newest: where loops stand in loops, the inner one ends first.
+      // Take the newest work: in nested loops, the inner one ends first.
       SharedWork& work = *offered_.back();
       ++work.running;
       if (--work.wanted == 0) offered_.pop_back();
@@ -83,15 +83,15 @@ class ThreadPool {
   const pid_t process_ = getpid();
   std::mutex mutex_;
   std::condition_variable offer_, helper_ended_;
-  std::vector<SharedWork*> offered_;  // those that want helpers
+  std::vector<SharedWork*> offered_;  // work that may use more helpers
   int threads_ = 0, idle_ = 0;
 };
 
-// Is never destroyed: its threads are there until the process ends.
+// Never destroyed: its threads run until the process ends.
 ThreadPool& PoolOfThisProcess() {
   static std::atomic<ThreadPool*> current = nullptr;
   ThreadPool* pool = current.load();
-  // In a child made by fork, the parent's has no threads, and one of these may have held its lock.
+  // In a child made by fork, the parent's pool has no threads, and one of them may have held its lock.
   while (pool == nullptr || pool->process() != getpid()) {
     auto* fresh = new ThreadPool;
     if (current.compare_exchange_strong(pool, fresh)) return *fresh;

@@ -1,4 +1,5 @@
-// Threads that the system may refuse: a process has a limit of them, and each needs memory for its stack.
+// Starts threads and handles refusal: the number of threads of a process is limited, and each needs memory
+// for its stack.
 #ifndef ATTUNE_BASE_THREADS_H_
 #define ATTUNE_BASE_THREADS_H_
 
@@ -10,7 +11,7 @@
 
 namespace attune {
 
-// Runs `f` in `thread`, which stands for none so far. False where the system has no thread to give.
+// Runs `f` in `thread`, which must not be running yet. Returns false if the system has no thread to give.
 template <typename F>
 [[nodiscard]] bool StartThread(std::thread& thread, F&& f) {
   try {
@@ -23,11 +24,11 @@ template <typename F>
   }
 }
 
-// Threads that have ended once this object is gone.
+// A group of threads; the destructor waits for them to end.
 class ThreadGroup {
  public:
-  // Starts as many as `count` threads that each run `f`, and gives how many: fewer where the system has no
-  // more.
+  // Starts up to `count` threads that each run `f`, and returns how many started: fewer if the system has
+  // no more.
   template <typename F>
   int Start(int count, const F& f) {
     threads_.reserve(threads_.size() + static_cast<size_t>(count));
@@ -44,7 +45,7 @@ class ThreadGroup {
   ThreadGroup& operator=(const ThreadGroup&) = delete;
   ~ThreadGroup() { Join(); }
 
-  // Waits for all.
+  // Waits for all threads.
   void Join() {
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();

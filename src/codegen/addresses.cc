@@ -23,8 +23,8 @@ bool ReadsMemory(const Expr& e) {
 
 }  // namespace
 
-// The start of `buffer` moved by the terms of `a` without its constant. Each prefix of the terms, outermost
-// first, is added at the entry of the outermost scope that knows it, and found there again.
+// The start of `buffer` moved by the terms of `a`, without its constant. Each prefix of the terms,
+// outermost first, is computed once, at the entry of the outermost scope that knows it.
 Value* Addresses::PointerFor(const Buffer& buffer, const Affine& a) {
   std::vector<std::pair<size_t, Affine::Term>> fixed;
   std::vector<Affine::Term> loaded;
@@ -63,7 +63,7 @@ Value* Addresses::PointerFor(const Buffer& buffer, const Affine& a) {
   return pointer;
 }
 
-// For a load that no lane may need: a place inside of the buffer whatever the index.
+// For a load that perhaps no lane needs: an address inside of the buffer, whatever the index is.
 Value* Addresses::ClampedPointer(const Buffer& buffer, const Affine& flat) {
   Value* index = indices_.EmitAffine(flat);
   Value* last = values_.Integer(DType::kI64, std::max<int64_t>(buffer->num_elements() - 1, 0));
@@ -72,9 +72,9 @@ Value* Addresses::ClampedPointer(const Buffer& buffer, const Affine& flat) {
   return OffsetBy(values_, buffers_.BasePointer(buffer), index, buffer->dtype);
 }
 
-// Several lanes may read one element, as those of a group of channels do: one load, and a shuffle, which
-// other accesses to the same vector share the load of. Where a buffer is made of whole vectors, the one that
-// an element lies in is there.
+// Several lanes may read one element, as the lanes of a channel group do. Then one vector load and a
+// shuffle suffice, and other accesses to the same vector share the load. The vector lies within the buffer
+// where that consists of whole vectors.
 void Addresses::FindPlaces(const Buffer& buffer, const Affine& uniform, Access& access) const {
   const auto* offsets = llvm::dyn_cast<llvm::Constant>(access.offsets);
   const int64_t lanes = scopes_.lanes()->lanes;
@@ -111,7 +111,7 @@ Access Addresses::Locate(const Buffer& buffer, const std::vector<Expr>& indices)
     access.stride = lane->coefficient;
     uniform.Add(bounds.Normalize(lanes->min), access.stride);
   } else if (!varying.terms.empty()) {
-    // Broadcast, since what seems to depend on the lane may turn out not to.
+    // An index that seems to depend on the lane may turn out to be uniform, hence the broadcast.
     access.offsets = values_.Broadcast(indices_.EmitAffine(varying), lanes->lanes);
     // Gathers by 32-bit offsets take half as many instructions.
     if (FitsInt32(bounds.Range(varying))) {
@@ -133,8 +133,8 @@ Access Addresses::Locate(const Buffer& buffer, const std::vector<Expr>& indices)
   return access;
 }
 
-// `pointer`, known from the scope at `depth` on, as the iteration that is being emitted shall see it: a copy
-// that nothing is known of, where the iteration shares elements of the buffer with others.
+// The pointer that the current iteration uses for `pointer`, which is known from the scope at `depth` on:
+// an opaque copy where the iteration shares elements of the buffer with others, else `pointer` itself.
 Value* Addresses::Separate(const BufferNode* buffer, Value* pointer, size_t depth) {
   if (separations_.empty() || depth > separations_.back().depth) return pointer;
   const Separation& iteration = separations_.back();

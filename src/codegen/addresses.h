@@ -22,8 +22,8 @@ class IndexEmitter {
  public:
   virtual ~IndexEmitter() = default;
   virtual llvm::Value* EmitAffine(const Affine& a) = 0;
-  // The same for terms without loads, where the builder stands outside of the statement that is being
-  // emitted: without the values that are known in it.
+  // The same for terms without loads, with the builder outside of the statement that is being emitted: uses
+  // no values that are known only within it.
   virtual llvm::Value* EmitElsewhere(const Affine& a) = 0;
 };
 
@@ -36,8 +36,8 @@ class Addresses {
   // The element with these indices, for each lane where they differ between lanes.
   Access Locate(const Buffer& buffer, const std::vector<Expr>& indices);
 
-  // From here to the end of the innermost scope, one iteration of an unrolled loop, pointers into these
-  // buffers are hidden from the compiler: see sharing.h. The list must live as long.
+  // Until EndIteration(), hides pointers into these buffers from the compiler: see sharing.h. The innermost
+  // scope is one iteration of an unrolled loop. `shared` must live until then.
   void BeginIteration(const std::vector<const BufferNode*>& shared) {
     separations_.push_back({scopes_.depth(), &shared});
   }

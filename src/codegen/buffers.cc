@@ -22,8 +22,8 @@ KernelBuffers::KernelBuffers(const LoopNest& nest, const std::vector<std::pair<i
   MakeAliasScopes(may_alias);
 }
 
-// One domain for the kernel, one set for each parameter and one for all of the scratch area, whose buffers
-// share memory over time.
+// Makes one alias domain for the kernel, with a scope for each parameter and one for the whole scratch
+// area, whose buffers share memory over time.
 void KernelBuffers::MakeAliasScopes(const std::vector<std::pair<int, int>>& pairs) {
   llvm::LLVMContext& context = ir_.getContext();
   llvm::MDBuilder builder(context);

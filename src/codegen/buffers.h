@@ -21,24 +21,25 @@ class KernelBuffers {
   KernelBuffers(const LoopNest& nest, const std::vector<std::pair<int, int>>& may_alias, ValueBuilder& values,
                 Scopes& scopes);
 
-  // Forgets what is known of the function before. The scratch area is empty.
+  // Forgets the previous function. The scratch area is empty.
   void BeginFunction();
 
-  // Of parameters, the dims buffer, and what is allocated; an error for any other.
+  // The start of a parameter, the dims buffer or an allocated buffer; an error for any other.
   llvm::Value* BasePointer(const Buffer& buffer);
 
-  // A slot of the function's frame, which the optimizer makes registers of. The same one for each allocation
-  // of a buffer.
+  // Gives the buffer a slot in the function's frame, which the optimizer turns into registers. Each
+  // allocation of a buffer gets the same slot.
   void AllocateInRegisters(const Buffer& buffer);
-  // The next bytes of the calling thread's scratch area, until they are freed, the last ones first.
+  // Gives the buffer the next bytes of the calling thread's scratch area. The last one allocated is freed
+  // first.
   void AllocateInScratch(const Buffer& buffer);
   void FreeScratch(const Buffer& buffer);
   // The most that any function has needed so far.
   int64_t scratch_bytes() const { return scratch_bytes_; }
-  // Of a buffer in either, rounded up to whole cache lines.
+  // The bytes that an allocated buffer takes, rounded up to whole cache lines.
   static int64_t AllocatedBytes(const Buffer& buffer);
 
-  // Says of an access to the buffer which other memory it does not overlap with.
+  // Tells the optimizer which other memory this access to the buffer does not overlap with.
   template <typename Instruction>
   Instruction* Tag(const Buffer& buffer, Instruction* access) const {
     TagAccess(buffer, access);
@@ -46,7 +47,7 @@ class KernelBuffers {
   }
 
  private:
-  // The sets of memory that an access belongs to and that it does not overlap with.
+  // The alias scope that an access belongs to, and those that it does not overlap with.
   struct AliasScopes {
     llvm::MDNode* own;
     llvm::MDNode* others;

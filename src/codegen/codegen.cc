@@ -34,16 +34,17 @@ void SetAttributes(const Target& target, const TargetEmitter& target_emitter, ll
     function.addFnAttr("target-cpu", target.llvm_cpu);
     function.addFnAttr("tune-cpu", target.llvm_tune);
     if (!target.llvm_features.empty()) function.addFnAttr("target-features", target.llvm_features);
-    // A caller aligns its stack to 16 bytes; what is spilled would cross cache lines, or not, by chance.
+    // A caller aligns its stack to 16 bytes only: whether spilled vectors cross cache lines would be a
+    // matter of chance.
     const llvm::Align vector(static_cast<uint64_t>(target.vector_bits / 8));
     function.addFnAttr(llvm::Attribute::getWithStackAlignment(function.getContext(), vector));
     target_emitter.AddAttributes(function);
   }
 }
 
-// A short list instead of LLVM's -O2: the emitter has unrolled, vectorized and hoisted already. What is left
-// is to make registers of register buffers, to merge equal loads and masks, and to move what a loop repeats
-// (broadcasts, loads of a bias) in front of it.
+// A short list instead of LLVM's -O2: the emitter has unrolled, vectorized and hoisted already. These
+// passes turn register buffers into registers, merge equal loads and masks, and hoist what a loop repeats
+// (broadcasts, loads of a bias).
 void Optimize(llvm::TargetMachine* machine, llvm::Module* module) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;

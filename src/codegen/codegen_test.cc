@@ -68,8 +68,8 @@ TEST(CompileKernel, MasksNeverTouchMemoryOutsideOfABuffer) {
                out = MakeBuffer("out", DType::kF32, {kN});
   const Var i = MakeVar("i"), l = MakeVar("l");
   const Expr at = Expr(i) * 16 + Expr(l);
-  // A contiguous load, a strided one, and one element that is out of bounds in the third round, where no lane
-  // is left.
+  // A contiguous load, a strided load, and a load of one element that is out of bounds in the third
+  // iteration, where all lanes are masked off.
   const Expr sum = Load(a, {at}) + CastTo(DType::kF32, Load(b, {at * 2})) + Load(one, {Expr(i)});
   const Stmt body = MakeIf(at < kN, MakeStore(out, {at}, sum));
   const LoopNest nest =
@@ -93,7 +93,7 @@ TEST(CompileKernel, ElseBranchesTakeTheOtherLanes) {
   const Var i = MakeVar("i"), l = MakeVar("l");
   const Expr at = Expr(i) * 16 + Expr(l), value = Load(a, {at});
   const Expr zero = IntConst(0, DType::kI32);
-  // In registers, so that masks become selects; nested, so that they combine.
+  // The buffer is in registers, so masks become selects; the conditions are nested, so masks combine.
   const Stmt choose = MakeIf(value < zero, MakeStore(r, {Expr(l)}, -value),
                              MakeIf(MakeOp(MathOp::kEqual, {value, IntConst(5, DType::kI32)}),
                                     MakeStore(r, {Expr(l)}, IntConst(50, DType::kI32))));
@@ -173,7 +173,8 @@ TEST(CompileKernel, GathersAndScatters) {
                back = MakeBuffer("back", DType::kI8, {24});
   const Var i = MakeVar("i"), l = MakeVar("l");
   const Expr at = Expr(i) * 8 + Expr(l), from = Load(index, {at});
-  // Rows by a loaded index into every other place, and bytes to the loaded index.
+  // Gathers from table rows given by a loaded index and stores to every other element; scatters bytes to
+  // the loaded index.
   const Stmt body = MakeSequence({MakeStore(out, {at, IntConst(1)}, Load(table, {from, FloorMod(at, 3)})),
                                   MakeIf(at < 20, MakeStore(back, {from + 12}, CastTo(DType::kI8, at)))});
   ForEachTarget(Nest({{table, kIn}, {index, kIn}, {out, kOut}, {back, kOut}},

@@ -22,7 +22,8 @@ struct Element {
 
 double RoundTo(DType dtype, double x) {
   if (dtype == DType::kF32) return static_cast<float>(x);
-  // To 11 or 8 significant bits and the format's subnormal spacing, ties to even: exact in f64.
+  // Rounds to 11 or 8 significant bits and the format's subnormal spacing, ties to even. f64 computes this
+  // exactly.
   if (dtype == DType::kF64 || std::isnan(x) || std::isinf(x) || x == 0) return x;
   const int digits = dtype == DType::kF16 ? 11 : 8, least = dtype == DType::kF16 ? -24 : -133;
   int exponent;

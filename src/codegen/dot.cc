@@ -14,7 +14,8 @@ namespace {
 
 using llvm::Value;
 
-// The target's instruction for the product's elements, which come to stand in its order; or null.
+// The target's instruction for the product's elements, or null. Puts the elements into the instruction's
+// order.
 const ProductInstruction* FindInstruction(const Target& target, DType sum, std::array<Expr, 2>& elements) {
   for (int i = 0; i < 2; ++i) {
     const ProductInstruction* found =
@@ -66,7 +67,7 @@ bool DotEmitter::Emit(const Stmt& s) {
   if (!adjacent) return false;
 
   scopes_.Bind(s->var, ir_.getInt64(0), {0, 0});
-  // The instruction can take its last operand, of one number of 32 bits for all lanes, straight from memory.
+  // The instruction can broadcast its last operand, one 32-bit number for all lanes, straight from memory.
   if (instruction->left == instruction->right && uniform[0]) std::swap(elements[0], elements[1]);
   Value* operands[2];
   for (int i = 0; i < 2; ++i)

@@ -30,7 +30,8 @@ class DotEmitter {
         expressions_(expressions),
         memory_(memory) {}
 
-  // A dot product loop. Returns false, having emitted nothing, where no instruction does what its store does.
+  // Emits a dot product loop. Returns false, having emitted nothing, where no instruction computes its
+  // store.
   bool Emit(const Stmt& s);
 
  private:

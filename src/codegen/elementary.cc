@@ -1,4 +1,4 @@
-// exp, log and what networks make of them, in the precision of their argument.
+// exp, log and the functions of networks that are built on them, in the precision of the argument.
 //
 // exp and log reduce their argument as Cephes and fdlibm do (S. Moshier, Methods and Programs for
 // Mathematical Functions, 1989; Sun Microsystems, 1993) to a polynomial of our own fit.
@@ -22,12 +22,13 @@ using llvm::Value;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// What differs between the two formats. A sum with `magic` has the rounded integer in its low bits.
+// The constants that differ between the two formats. A sum with `magic` has the rounded integer in its low
+// bits.
 struct Format {
   int mantissa_bits;
   int exponent_bias;
   double magic;
-  double ln2_high, ln2_low;  // ln 2 rounded, and what that leaves
+  double ln2_high, ln2_low;  // ln 2 rounded, and the rest
   double exp_low, exp_high;  // beyond these, exp is 0 (for f32: below 2^-125) or infinite
   double smallest_normal;
   double subnormal_scale;  // makes every subnormal number normal
@@ -86,13 +87,13 @@ RealValue PowerOfTwo(RealValue like, Value* n) {
   return FromBits(like, like.ir().CreateShl(biased, static_cast<uint64_t>(format.mantissa_bits)));
 }
 
-// x = n ln 2 + r with |r| <= ln 2 / 2, but for n times what rounding ln 2 leaves.
+// x = n ln 2 + r with |r| <= ln 2 / 2, except that r lacks the term -n · ln2_low.
 struct Remainder {
   RealValue shifted;  // n + magic
   RealValue n, r;
 };
 
-// n is an integer, or a multiple of 1 / `steps`, a power of two: r is then so many times less.
+// n is a multiple of 1 / `steps`, a power of two, and |r| <= ln 2 / (2 · steps).
 Remainder RemainderOfLn2(RealValue x, double steps = 1) {
   const Format& format = FormatOf(x);
   const double magic = format.magic / steps;
@@ -101,7 +102,7 @@ Remainder RemainderOfLn2(RealValue x, double steps = 1) {
   return {shifted, n, Fma(n, -format.ln2_high, x)};
 }
 
-// r with what rounding leaves, so many times.
+// r with `times` times the term that it lacks.
 RealValue WithLowPart(const Remainder& of, double times) {
   return Fma(of.n, -times * FormatOf(of.n).ln2_low, of.r);
 }
@@ -119,10 +120,10 @@ ExpReduction ReduceExp(RealValue x) {
   return {n, Fma(r * r, Polynomial(r, format.exp), r)};
 }
 
-// e^x = 2^n · fraction · e^r in f32, where the processor has instructions for it: with x = n ln 2 + r and n
-// in steps of 1/32, what 2^n is beyond a power of two is an entry of a table, and e^r a short polynomial.
+// e^x = 2^floor(n) · fraction · e^r in f32, where the processor has instructions for it. x = n ln 2 + r
+// with n in steps of 1/32: the factor 2^(n - floor(n)) is a table entry, and e^r a short polynomial.
 struct PowerByTable {
-  RealValue n;         // its whole part counts, rounded down
+  RealValue n;         // only floor(n) counts
   RealValue fraction;  // in [1, 2)
   RealValue r;
 };
@@ -138,10 +139,11 @@ std::optional<PowerByTable> PowerByTableOf(RealValue x) {
   return PowerByTable{reduced.n, x.Of(found), WithLowPart(reduced, 1)};
 }
 
-// Nothing of f64, or where the processor has no instructions for it. Below 2^-125, 0: where lanes go on with
-// subnormal numbers, as those of attention with a mask of -100, each operation takes a hundred cycles.
+// Nothing for f64, or where the processor has no instructions for it. Results below 2^-125 are 0: every
+// later operation on a subnormal number takes a hundred cycles, and attention with a mask of -100 would
+// make many.
 std::optional<RealValue> ExpByTable(RealValue x) {
-  constexpr double kInfinite = 120;  // e^120 is more than any number
+  constexpr double kInfinite = 120;  // e^120 overflows f32
   if (x.is_f64()) return std::nullopt;
   const std::optional<PowerByTable> power = PowerByTableOf(ClampAbove(x, kInfinite));
   if (!power) return std::nullopt;
@@ -151,12 +153,12 @@ std::optional<RealValue> ExpByTable(RealValue x) {
                x.Of(x.builder->target().Scale(x.ir(), scaled.value, power->n.value)));
 }
 
-// Just below 126 ln 2: with it as the limit of |x|, e^x and e^-x are normal numbers.
+// Just below 126 ln 2: for |x| up to this, e^x and e^-x are normal numbers.
 constexpr double kMostNormal = 87.3;
 
-// 1 / (1 + e^-x) in f32 for |x| <= kMostNormal, where the processor has instructions for it. An estimate of
-// the reciprocal takes one step of Newton's method. With x once more, silu errs by 4.3 units in the last
-// place at most, near x = -16.7.
+// 1 / (1 + e^-x) in f32 for |x| <= kMostNormal, where the processor has instructions for it. One step of
+// Newton's method improves an estimate of the reciprocal. silu, which multiplies the result by x, errs by
+// 4.3 units in the last place at most, near x = -16.7.
 std::optional<RealValue> LogisticByTable(RealValue x) {
   const std::optional<PowerByTable> power = PowerByTableOf(-x);
   if (!power) return std::nullopt;
@@ -167,10 +169,10 @@ std::optional<RealValue> LogisticByTable(RealValue x) {
   return Fma(estimate, Fma(-sum, estimate, one), estimate);
 }
 
-// 1 / (1 + e^-x) in f32 for |x| <= kMostNormal. With -x = n ln 2 + r and E = r coth(r / 2), which is even,
-// e^r = (E + r) / (E - r): a polynomial of three terms does where e^r by itself takes six, and the one
-// division, for which fdlibm's exp has such a quotient, is there anyway. What rounding ln 2 takes from r is a
-// factor of e^-x near 1, so E + r, which is near 2, has it twice: by a sum that does not wait for E.
+// 1 / (1 + e^-x) in f32 for |x| <= kMostNormal. With -x = n ln 2 + r and the even function E = r coth(r /
+// 2), e^r = (E + r) / (E - r), a quotient as in fdlibm's exp: E is a polynomial of three terms where e^r
+// takes six, and the division is needed anyway. The term δ = n · ln2_low that r lacks scales e^-x by about
+// 1 - δ. E + r is near 2, so subtracting 2 δ from it does that, and r - 2 δ does not wait for E.
 RealValue LogisticOfNormal(RealValue x) {
   if (const std::optional<RealValue> logistic = LogisticByTable(x)) return *logistic;
   const Remainder reduced = RemainderOfLn2(-x);
@@ -182,11 +184,11 @@ RealValue LogisticOfNormal(RealValue x) {
   return share / (share + FromBits(x, x.ir().CreateAdd(Bits(other), n)));
 }
 
-// Of f32, between -high and high, which is positive. NaN may be lost.
+// Clamps an f32 x to [-high, high], where high > 0. NaN may be lost.
 RealValue ClampMagnitude(RealValue x, double high) {
   if (Value* clamped = x.builder->target().ClampMagnitude(x.ir(), x.value, high)) return x.Of(clamped);
-  // By the units for integers, which all but multiply and divide leave idle: positive numbers are in the
-  // order of their bits, and negative ones below.
+  // Uses the integer units, which the formulas leave idle otherwise: positive floats are ordered as their
+  // bits are, and negative floats have bits below theirs.
   const RealValue above = ClampBelow(x, -high);
   Value* limit = BitsConstant(x, BitsOfNumber(x, high));
   return FromBits(x, x.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, Bits(above), limit));
@@ -215,20 +217,21 @@ RealValue LogOfSpecial(RealValue x, RealValue log) {
   return Where(x == 0.0, -kInfinity, Where(x < 0.0, kNan, normal));
 }
 
-// a + b and what rounding it loses, for |a| >= |b| or a = 0 (T. Dekker, A floating-point technique for
+// a + b and its rounding error, for |a| >= |b| or a = 0 (T. Dekker, A floating-point technique for
 // extending the available precision, 1971).
 RealPair FastSum(RealValue a, RealValue b) {
   const RealValue sum = a + b;
   return {sum, b - (sum - a)};
 }
 
-// a b but for the product of the low parts.
+// a b without the product of the low parts.
 RealPair Product(RealPair a, RealPair b) {
   const RealValue high = a.high * b.high;
   return {high, Fma(a.high, b.high, -high) + Fma(a.high, b.low, a.low * b.high)};
 }
 
-// x 2^n, in halves, so that neither overflows before the product does and subnormal results are rounded once.
+// x 2^n, multiplied by 2^(n / 2) twice: neither factor overflows before the product does, and subnormal
+// results are rounded once.
 RealValue Scale(RealValue x, Value* n) {
   Value* half = x.ir().CreateAShr(n, 1);
   return x * PowerOfTwo(x, half) * PowerOfTwo(x, x.ir().CreateSub(n, half));
@@ -236,7 +239,7 @@ RealValue Scale(RealValue x, Value* n) {
 
 }  // namespace
 
-// In f32, 2 e^r · 2^(n - 1), which is right up to the largest number; below 2^-125, 0.
+// In f32: 2 e^r · 2^(n - 1), which does not overflow before the result does. Results below 2^-125 are 0.
 RealValue Exp(RealValue x) {
   if (const std::optional<RealValue> exp = ExpByTable(x)) return *exp;
   const Format& format = FormatOf(x);
@@ -246,7 +249,8 @@ RealValue Exp(RealValue x) {
   return Where(x < format.exp_low, 0, Fma(reduced.minus1, 2, x.Number(2)) * PowerOfTwo(x, below));
 }
 
-// x = n ln 2 + r as ReduceExp does, with a first part of ln 2 so short that n times it is exact (fdlibm).
+// Reduces x = n ln 2 + r as ReduceExp does, but the first part of ln 2 is so short that n times it is exact
+// (fdlibm).
 RealValue ExpExtended(RealPair x) {
   constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
   const Format& format = FormatOf(x.high);
@@ -281,9 +285,9 @@ RealValue Log(RealValue x) {
   return LogOfSpecial(x, Fma(e, format.ln2_high, Fma(e, format.ln2_low, rest) + f));
 }
 
-// e ln 2 + log(1 + f), where with s = f / (f + 2): log(1 + f) = 2s + s³ (2/3 + 2/5 s² + 2/7 s⁴ + …).
+// e ln 2 + log(1 + f). With s = f / (f + 2), log(1 + f) = 2s + s³ (2/3 + 2/5 s² + 2/7 s⁴ + …).
 RealPair LogExtended(RealValue x) {
-  constexpr double kTwoThirdsLow = 3.700743415417188e-17;  // what rounding 2/3 leaves
+  constexpr double kTwoThirdsLow = 3.700743415417188e-17;  // 2/3 less its rounded value
   constexpr double kRest[] = {2. / 5,  2. / 7,  2. / 9,  2. / 11, 2. / 13, 2. / 15,
                               2. / 17, 2. / 19, 2. / 21, 2. / 23, 2. / 25};
   const Format& format = FormatOf(x);
@@ -312,8 +316,8 @@ RealValue Tanh(RealValue x) {
   return CopySign(e / (e + 2), x);
 }
 
-// With z = e^-|x|, which never overflows: 1 / (1 + z), or z / (1 + z) for negative x. In f32, where networks
-// have it behind every convolution, a formula of its own; there, a result below e^-kMostNormal is 0.
+// With z = e^-|x|, which never overflows: 1 / (1 + z), or z / (1 + z) for negative x. f32 has a formula of
+// its own, since networks have it behind every convolution; there, a result below e^-kMostNormal is 0.
 RealValue Sigmoid(RealValue x) {
   if (x.is_f64()) {
     const RealValue z = Exp(-Abs(x));
@@ -322,7 +326,7 @@ RealValue Sigmoid(RealValue x) {
   return Where(x < -kMostNormal, 0, LogisticOfNormal(Clamp(x, -kMostNormal, kMostNormal)));
 }
 
-// x sigmoid(x); in f32 for less than -kMostNormal, what it is there, -1e-36.
+// x sigmoid(x). In f32, every x below -kMostNormal gives the value at -kMostNormal, -1e-36.
 RealValue Silu(RealValue x) {
   constexpr double kNoneBelow = -750;  // in f64; -750 e^-750 is 0
   if (x.is_f64()) return ClampBelow(x, kNoneBelow) * Sigmoid(x);
@@ -330,9 +334,9 @@ RealValue Silu(RealValue x) {
   return ClampBelow(x, -kMostNormal) * LogisticOfNormal(ClampMagnitude(x, kMostNormal));
 }
 
-// In f32, where networks have it in every GELU: x times a quotient of polynomials in x², up to where erf
-// is 1. In f64: a polynomial for small arguments; beyond, 1 - e^-q(|x|) with a polynomial q, as q =
-// -log(erfc) is smooth (N. Juffa's construction).
+// f32, for the GELUs of networks: x times a quotient of polynomials in x², up to where erf is 1. f64: a
+// polynomial for small arguments; beyond them, 1 - e^-q(|x|) with a polynomial q, because -log(erfc) is
+// smooth (N. Juffa's construction).
 RealValue Erf(RealValue x) {
   if (!x.is_f64()) {
     constexpr double kOneFrom = 3.92;

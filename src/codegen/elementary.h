@@ -1,5 +1,6 @@
-// The formulas behind math.h. Those of one argument take f32 or f64 where said, else f64 alone; all are
-// straight-line code that treats infinities, NaN and subnormal numbers as IEEE 754 asks.
+// The formulas behind math.h. A formula of one argument takes f32 or f64 where its comment says so, else
+// only f64. All but those with loops are straight-line code. They treat infinities, NaN and subnormal
+// numbers as IEEE 754 demands.
 #ifndef ATTUNE_CODEGEN_ELEMENTARY_H_
 #define ATTUNE_CODEGEN_ELEMENTARY_H_
 
@@ -30,16 +31,16 @@ RealValue Asinh(RealValue x);
 RealValue Acosh(RealValue x);
 RealValue Atanh(RealValue x);
 
-// f64. IEEE 754's pow, to a unit in the last place, and to 2^-40, which is enough for results in f32.
-// power.cc
+// f64. IEEE 754's pow: Pow to a unit in the last place, PowForF32 to 2^-40, which is enough for results in
+// f32. power.cc
 RealValue Pow(RealValue x, RealValue y);
 RealValue PowForF32(RealValue x, RealValue y);
 
-// The sum of two f64, of which the second is small against the first's last place.
+// The sum of two f64; the second is small against the last place of the first.
 struct RealPair {
   RealValue high, low;
 };
-// log x to 2^-64 of it, and e^(x.high + x.low) to a unit in the last place, f64. elementary.cc
+// log x to 2^-64 of its value, and e^(x.high + x.low) to a unit in the last place, f64. elementary.cc
 RealPair LogExtended(RealValue x);
 RealValue ExpExtended(RealPair x);
 
@@ -50,8 +51,8 @@ RealValue ExpMinus1(RealValue x);
 
 // f64. C's fmod, which is exact.
 RealValue Fmod(RealValue x, RealValue y);
-// The angles of `lanes` only, which are finite and of 1 or more, in right angles and what is left, f64; those
-// of the others stay.
+// An angle in right angles and a rest, f64. ReduceLargeAngles() reduces the lanes of x that `lanes`
+// selects, which must be finite with |x| >= 1; the other lanes keep the values of `others`.
 struct Angle {
   RealValue quadrant;  // 0, 1, 2 or 3
   RealValue rest;      // between -π/4 and π/4, to 2^-51 of it

@@ -121,7 +121,7 @@ TEST_F(TilePlannerTest, OneAccessThatTheUnitDoesNotKnowIsEnough) {
   EXPECT_FALSE(TilePlanner(without, bounds_).Plan(MakeAllocate(acc_, MakeSequence({Zero(), Multiply()}))));
 }
 
-// A function with a loop in it, and indices whose variables stand for themselves.
+// A function with a loop in it, and an IndexEmitter that only knows variables.
 class AddressesTest : public ::testing::Test {
  protected:
   class Variables : public IndexEmitter {

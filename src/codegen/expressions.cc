@@ -86,8 +86,8 @@ Value* ExpressionEmitter::EmitOp(const Expr& e) {
   return values_.Binary(e->op, dtype, a, Emit(args[1]));
 }
 
-// Floor division and remainder of indices. What is known of the numerator takes most of them away, makes the
-// rest unsigned, and lets it run in 32 bits, where vectors have a multiplication.
+// Floor division and remainder of indices. The range of the numerator removes most of them, makes the
+// others unsigned, and lets them run in 32 bits, where vectors have a multiplication.
 Value* ExpressionEmitter::EmitIndexDivision(const Expr& e) {
   const Bounds& bounds = scopes_.bounds();
   const Affine simplified = bounds.Normalize(e);

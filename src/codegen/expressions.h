@@ -28,9 +28,10 @@ class ExpressionEmitter : private IndexEmitter {
   ExpressionEmitter(const ExpressionEmitter&) = delete;
   ExpressionEmitter& operator=(const ExpressionEmitter&) = delete;
 
-  // Within a statement each expression is emitted once: what is emitted must stay known as long as it lasts.
+  // Within a statement each expression is emitted once, so its value must stay known until the statement
+  // ends.
   void BeginStatement();
-  // Memory, variables or the lanes change within a statement.
+  // Must be called when memory, variables or the lanes change within a statement.
   void ForgetValues() { memo_.clear(); }
 
   llvm::Value* Emit(const Expr& e);
@@ -40,8 +41,8 @@ class ExpressionEmitter : private IndexEmitter {
   Addresses& addresses() { return addresses_; }
 
  private:
-  // The expressions are kept alive: many are made in passing, and another node at the same address would be
-  // taken for them.
+  // Keeps the expression alive: many are temporaries, and a new node at the same address would be taken for
+  // the old one.
   struct Emitted {
     Expr expr;
     llvm::Value* value;

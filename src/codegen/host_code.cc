@@ -12,7 +12,7 @@
 namespace attune {
 
 absl::StatusOr<HostCode> HostCode::Map(const LinkedCode& code) {
-  MayUseTiles();  // asks the system for them; who compiled the code knows whether it needs any
+  MayUseTiles();  // asks the system for tiles; only the compiler of the code knows whether it needs any
   HostCode host;
   host.symbols_ = code.symbols;
   host.size_ = code.bytes.size();

@@ -1,4 +1,5 @@
-// What several emitters ask of indices and loops, by what is known of the variables in them.
+// Questions that several emitters ask about indices and loops, answered from the ranges of the variables in
+// them.
 #ifndef ATTUNE_CODEGEN_INDICES_H_
 #define ATTUNE_CODEGEN_INDICES_H_
 
@@ -12,10 +13,10 @@ namespace attune {
 
 inline bool FitsInt32(const Interval& i) { return i.min >= INT32_MIN && i.max <= INT32_MAX; }
 
-// The number of an element in the buffer's memory.
+// The flat index of an element in the buffer's memory.
 Affine FlatIndex(const Buffer& buffer, const std::vector<Expr>& indices, const Bounds& bounds);
 
-// What the loop's variable can be inside of the body.
+// The range of the loop's variable inside of the body.
 Interval LoopInterval(const Stmt& loop, const Bounds& bounds);
 
 }  // namespace attune

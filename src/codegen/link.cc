@@ -1,10 +1,10 @@
 // Linking. lld works in this process: one archive in, one shared object out, whose code and constants are
-// then taken as they lie. What would need a loader is refused.
+// then taken as they lie. Anything that would need a loader is refused.
 //
-// Problem: lld takes and gives files by their names, and a file with a name outlives a process that is
-// interrupted. Idea: the archive is a file in memory and the shared object goes through a pipe, both named by
-// their descriptors. Only a pipe will do: beside the name of an output that is a regular file, lld makes
-// another to see whether it could.
+// Problem: lld reads and writes files by name, and a named file outlives a process that is interrupted.
+// Idea: the archive is a file in memory and the shared object goes through a pipe, both named by their
+// descriptors. The output must be a pipe: beside a regular file, lld makes another file to see whether it
+// can.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -62,7 +62,7 @@ absl::StatusOr<FileDescriptor> FileInMemory(llvm::StringRef bytes) {
   return file;
 }
 
-// A pipe that is written to by its path, and a thread that keeps what is written.
+// A pipe that lld writes to by its path, and a thread that collects what is written.
 class Collector {
  public:
   static absl::StatusOr<std::unique_ptr<Collector>> Start() {
@@ -84,7 +84,8 @@ class Collector {
 
   std::string path() const { return PathOf(to_); }
 
-  // All that was written, once nothing writes any more. A descriptor that a crash left open does not matter.
+  // All that was written. Nothing may write any more, but a descriptor that a crash left open does not
+  // matter.
   absl::StatusOr<std::string> Finish() {
     Join();
     if (is_out_of_memory_) return absl::ResourceExhaustedError("no memory for the linked code");
@@ -144,8 +145,8 @@ absl::StatusOr<std::unique_ptr<llvm::MemoryBuffer>> MakeArchive(
 }
 
 absl::Status RunLinker(const std::string& input, const std::string& output) {
-  // Flat: no tables for lazy binding, no padding between segments; constants before code. Without threads,
-  // what is at the output's path is not unlinked.
+  // Flat: no tables for lazy binding, no padding between segments; constants before code. With threads, lld
+  // would unlink what is at the output's path.
   const char* const arguments[] = {"ld.lld", "-shared", "-zdefs", "-Bsymbolic", "-znorelro",
                                    "-znoseparate-code", "--no-rosegment", "-zmax-page-size=4096",
                                    "--build-id=none", "--threads=1",
@@ -163,7 +164,7 @@ absl::Status RunLinker(const std::string& input, const std::string& output) {
   return absl::OkStatus();
 }
 
-// Whether a section is of the kernels, rather than a table of the linker for the loader.
+// Whether a section belongs to the kernels, and is not a table that the linker made for the loader.
 bool IsContent(const ELF64LEFile::Elf_Shdr& section) {
   return (section.sh_flags & llvm::ELF::SHF_ALLOC) != 0 && section.sh_type == llvm::ELF::SHT_PROGBITS;
 }

@@ -1,4 +1,4 @@
-// Operations without a formula, or with none for some operands: scalar loops over their bits.
+// Operations that have no formula, or none for some operands: scalar loops over their bits.
 #include <limits>
 #include <vector>
 
@@ -29,14 +29,14 @@ class BitLoop {
     phi->addIncoming(start, before_);
     return phi;
   }
-  // After all variables: the builder then stands in the step.
+  // To be called after all variables are made; puts the builder into the step.
   void While(Value* condition) {
     ir_.CreateCondBr(condition, step_, done_);
     ir_.SetInsertPoint(step_);
   }
-  // From the last block of the step, which may have loops of its own.
+  // To be called in the last block of the step, which may have loops of its own.
   void Next(llvm::PHINode* variable, Value* value) { variable->addIncoming(value, ir_.GetInsertBlock()); }
-  // The builder then stands behind the loop.
+  // Puts the builder behind the loop.
   void End() {
     ir_.CreateBr(test_);
     ir_.SetInsertPoint(done_);
@@ -70,7 +70,8 @@ Value* Encode(llvm::IRBuilder<>& ir, Value* significand, Value* exponent) {
   return ir.CreateFMul(scaled, ir.CreateBitCast(ir.CreateShl(exponent, 52), ir.getDoubleTy()));
 }
 
-// 2/π · 2^kTwoOverPiBits, rounded down: for the largest f64, 2^1024, the digits of 190 bits behind the point.
+// 2/π · 2^kTwoOverPiBits, rounded down: for the largest f64, 2^1024, it has the digits for 190 bits behind
+// the point.
 constexpr uint64_t kTwoOverPiBits = 1216;
 constexpr llvm::StringLiteral kTwoOverPi =
     "a2f9836e4e441529fc2757d1f534ddc0db6295993c439041fe5163abdebbc561b7246e3a424d"
@@ -78,8 +79,8 @@ constexpr llvm::StringLiteral kTwoOverPi =
     "835339f49c845f8bbdf9283b1ff897ffde05980fef2f118b5a0a6d1f6d367ecf27cb09b74f46"
     "3f669e5fea2d7527bac7ebe5f17b3d0739f78a5292ea6bfb5fb11f8d5d0856033046fc7b6bab";
 
-// significand · 2^(exponent - 1075) · 2/π modulo 4, times 2^254: the digits of 2/π above would make multiples
-// of 4, and those below reach no digit that counts.
+// significand · 2^(exponent - 1075) · 2/π modulo 4, times 2^254. Higher digits of 2/π would only add
+// multiples of 4, and lower ones reach no digit that counts.
 Value* RightAngles(llvm::IRBuilder<>& ir, const Decoded& x) {
   constexpr uint64_t kFraction = 190, kBias = 1075, kWidth = 256;
   llvm::Type* digits_type = ir.getIntNTy(kTwoOverPiBits);
@@ -90,7 +91,7 @@ Value* RightAngles(llvm::IRBuilder<>& ir, const Decoded& x) {
   return ir.CreateShl(ir.CreateMul(used, ir.CreateZExt(x.significand, type)), kWidth - 2 - kFraction);
 }
 
-// `integer` · 2^-256 of a signed integer of 256 bits, whose leading 128 bits are not all alike.
+// `integer` · 2^-256, for a signed integer of 256 bits whose leading 128 bits are not all equal.
 Value* FractionOf(llvm::IRBuilder<>& ir, Value* integer) {
   llvm::Type* f64 = ir.getDoubleTy();
   Value* high = ir.CreateTrunc(ir.CreateLShr(integer, 192), ir.getInt64Ty());
@@ -100,8 +101,9 @@ Value* FractionOf(llvm::IRBuilder<>& ir, Value* integer) {
   return ir.CreateFAdd(scaled_high, scaled_low);
 }
 
-// `vectors`, or scalars, in which `body` replaces the elements of the lanes that are true, one lane after the
-// other: it takes a function that reads a lane of a vector, and gives an element for each of `vectors`.
+// `vectors` (or scalars) with the elements of the lanes that are true replaced, one lane after the other.
+// `body` takes a function that reads the current lane of a vector, and returns the new element for each of
+// `vectors`.
 template <typename Body>
 std::vector<Value*> ReplaceLanes(LaneTruth lanes, std::vector<Value*> vectors, const Body& body) {
   llvm::IRBuilder<>& ir = lanes.ir();
@@ -128,8 +130,8 @@ std::vector<Value*> ReplaceLanes(LaneTruth lanes, std::vector<Value*> vectors, c
   return vectors;
 }
 
-// x modulo y, positive and finite, by long division, a bit a round: the remainder's significand is reduced by
-// the divisor's, then doubled, until the exponents meet. Every step is exact.
+// x modulo y, both positive and finite, by long division, one bit an iteration: the remainder's significand
+// is reduced by the divisor's, then doubled, until the exponents meet. Every step is exact.
 Value* LongRemainder(llvm::IRBuilder<>& ir, Value* x, Value* y) {
   const Decoded a = Decode(ir, ir.CreateBitCast(x, ir.getInt64Ty()));
   const Decoded raw_b = Decode(ir, ir.CreateBitCast(y, ir.getInt64Ty()));
@@ -152,8 +154,8 @@ Value* LongRemainder(llvm::IRBuilder<>& ir, Value* x, Value* y) {
 
 }  // namespace
 
-// By as many digits of 2/π as the exponent calls for, in integers, a lane a round (M. Payne and R. Hanek,
-// Radian reduction for trigonometric functions, 1983).
+// Multiplies by as many digits of 2/π as the exponent calls for, in integers, one lane an iteration (M.
+// Payne and R. Hanek, Radian reduction for trigonometric functions, 1983).
 Angle ReduceLargeAngles(RealValue x, LaneTruth lanes, Angle others) {
   llvm::IRBuilder<>& ir = x.ir();
   llvm::Type* i64 = ir.getInt64Ty();
@@ -163,7 +165,7 @@ Angle ReduceLargeAngles(RealValue x, LaneTruth lanes, Angle others) {
         Value* angle = read(x.value);
         Value* size = ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, angle);
         Value* turned = RightAngles(ir, Decode(ir, ir.CreateBitCast(size, i64)));
-        // Half a right angle more makes rounding down rounding.
+        // Adding half a right angle turns rounding down into rounding to the nearest.
         llvm::Type* wide = turned->getType();
         Value* half = ir.CreateShl(llvm::ConstantInt::get(wide, 1), 253);
         Value* nearest = ir.CreateTrunc(ir.CreateLShr(ir.CreateAdd(turned, half), 254), i64);
@@ -195,7 +197,7 @@ RealValue Fmod(RealValue x, RealValue y) {
   return CopySign(x.Of(exact[0]), x);
 }
 
-// Squaring and multiplying, a bit of y a round.
+// Squares and multiplies, one bit of y an iteration.
 Value* IntegerPowLoop(ValueBuilder* values, bool is_signed, Value* x, Value* y) {
   llvm::IRBuilder<>& ir = values->ir();
   llvm::Type* type = x->getType();

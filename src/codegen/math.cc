@@ -1,8 +1,9 @@
 // Which formula computes which operation, and in what precision.
 //
-// exp, log, tanh, sigmoid, silu and erf, which stand in the hot loops of networks, work in f32 on f32. All
-// other functions work in f64 and round at the end, so that one formula serves both types with room to spare;
-// they become functions of their own within the object, lest an unrolled tile repeat their bodies.
+// exp, log, tanh, sigmoid, silu and erf are in the hot loops of networks and compute f32 in f32. All other
+// functions compute in f64 and round at the end, so that one formula serves both types with room to spare.
+// They become functions of their own within the object, so that an unrolled tile does not repeat their
+// bodies.
 #include "codegen/math.h"
 
 #include <string>
@@ -17,8 +18,8 @@ namespace {
 
 using llvm::Value;
 
-// The function `name` of values of those types within the module that is being emitted, made by `body` when
-// it is first needed.
+// Calls the function `name` of the module that is being emitted, for values of these types; `body` makes it
+// when it is first needed.
 template <typename Body>
 Value* CallLocal(ValueBuilder* values, const std::string& name, llvm::ArrayRef<Value*> arguments,
                  const Body& body) {
@@ -42,7 +43,7 @@ Value* CallLocal(ValueBuilder* values, const std::string& name, llvm::ArrayRef<V
   return ir.CreateCall(function, arguments);
 }
 
-// A scalar local function, called for each lane.
+// Calls a scalar local function for each lane.
 template <typename Body>
 Value* CallForEachLane(ValueBuilder* values, const std::string& name, Value* x, Value* y, const Body& body) {
   const int64_t lanes = ValueBuilder::LanesOf(x);

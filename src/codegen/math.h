@@ -1,4 +1,4 @@
-// The functions of analysis as straight-line vector code of our own: no call leaves the kernel.
+// Math functions as vector code of our own, most of it straight-line: no call leaves the kernel.
 #ifndef ATTUNE_CODEGEN_MATH_H_
 #define ATTUNE_CODEGEN_MATH_H_
 

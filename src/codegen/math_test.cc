@@ -68,7 +68,7 @@ double Ulps(T actual, long double expected) {
   const T rounded = static_cast<T>(expected);
   if (std::isnan(rounded) || std::isnan(actual)) return std::isnan(rounded) == std::isnan(actual) ? 0 : 1e30;
   if (std::isinf(rounded) || std::isinf(actual)) {
-    // An overflow may be told apart from the largest number only by an exact result.
+    // Near the largest number, only an exact result tells whether it overflows.
     const bool near = std::abs(expected) > 0.999999L * std::numeric_limits<T>::max();
     return rounded == actual || (near && std::signbit(rounded) == std::signbit(actual)) ? 0 : 1e30;
   }
@@ -83,7 +83,7 @@ struct UnaryCase {
   std::function<long double(long double)> expected;
   double low, high;       // the sweep
   double magnitude;       // special values beyond it are left out
-  double negligible = 0;  // in f32, results below it may be others below it
+  double negligible = 0;  // in f32, where the result is below this, any result below it will do
   double max_ulps = 4;
 };
 

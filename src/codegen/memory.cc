@@ -32,7 +32,8 @@ Value* MemoryEmitter::LoadFrom(const Buffer& buffer, const Access& access) {
   return values_.FromMemory(dtype, value);
 }
 
-// Every `stride`-th element of as many whole vectors, which end with the last one that is wanted.
+// Loads every `stride`-th element: `stride` whole vectors, the last of which ends with the last element
+// wanted, and shuffles of them.
 Value* MemoryEmitter::LoadStrided(const Buffer& buffer, const Access& access) {
   const int64_t lanes = scopes_.lanes()->lanes, span = (lanes - 1) * access.stride + 1;
   llvm::Type* scalar = values_.MemoryType(buffer->dtype);
@@ -53,7 +54,7 @@ Value* MemoryEmitter::LoadStrided(const Buffer& buffer, const Access& access) {
   return vector;
 }
 
-// Without a mask that matters, a large constant stride takes scalar loads: processors do a gather no faster.
+// A large constant stride that needs no mask takes scalar loads, because a gather is no faster.
 Value* MemoryEmitter::LoadLanes(const Buffer& buffer, const Access& access) {
   const DType dtype = buffer->dtype;
   llvm::Type* scalar = values_.MemoryType(dtype);
@@ -118,10 +119,10 @@ void MemoryEmitter::StoreDense(const Buffer& buffer, Value* pointer, Value* elem
   buffers_.Tag(buffer, ir_.CreateAlignedStore(elements, pointer, ElementAlign(buffer->dtype)));
 }
 
-// The mask of a multiply-add whose result goes to `accumulator`, as one that LLVM knows nothing of, where
-// there are registers of masks. By a constant it would select in an instruction of its own, instead of in the
-// multiply-add; and of several sums by the same mask it would select once, after the last one, from a copy of
-// the accumulator. Accumulators that are updated equally often share a mask.
+// The mask of a multiply-add whose result goes to `accumulator`, as an opaque copy where there are mask
+// registers. With a constant mask, LLVM would select in an instruction of its own instead of in the
+// multiply-add. With one mask for several sums, LLVM would select once, after the last sum, from a copy of
+// the accumulator. Accumulators that are updated equally often share a copy.
 Value* MemoryEmitter::MaskOfUpdate(Value* mask, const Value* accumulator) {
   llvm::APInt offset(64, 0);
   const Value* base = accumulator->stripAndAccumulateConstantOffsets(

@@ -20,14 +20,14 @@ class MemoryEmitter {
   MemoryEmitter(ValueBuilder& values, const Scopes& scopes, const KernelBuffers& buffers)
       : values_(values), ir_(values.ir()), scopes_(scopes), buffers_(buffers) {}
 
-  // A scalar, or a vector where the access differs between lanes; those that take no part read nothing that
-  // is out of bounds.
+  // Loads a scalar, or a vector where the access differs between lanes. Lanes that are masked off read
+  // nothing out of bounds.
   llvm::Value* LoadFrom(const Buffer& buffer, const Access& access);
-  // The element and the terms behind it, as numbers of 32 bits, one a lane.
+  // Loads the element and the terms behind it as one 32-bit number for each lane.
   llvm::Value* LoadTerms(const Buffer& buffer, const Access& access, int64_t lanes);
-  // By the lanes that take part. Where the access does not differ between lanes the value is a scalar.
+  // Stores in the lanes that take part. `value` is a scalar where the access does not differ between lanes.
   void StoreTo(const Buffer& buffer, const Access& access, llvm::Value* value);
-  // Elements as they lie in memory, one after the other.
+  // Stores a vector of elements that are neighbours in memory.
   void StoreDense(const Buffer& buffer, llvm::Value* pointer, llvm::Value* elements);
 
  private:
@@ -41,7 +41,7 @@ class MemoryEmitter {
   llvm::IRBuilder<>& ir_;
   const Scopes& scopes_;
   const KernelBuffers& buffers_;
-  std::map<std::pair<const llvm::Value*, int64_t>, int> updates_;  // of elements in registers, under masks
+  std::map<std::pair<const llvm::Value*, int64_t>, int> updates_;  // of each register element, under masks
 };
 
 }  // namespace attune

@@ -136,7 +136,7 @@ void NestEmitter::EmitSerial(const Stmt& s) {
   EmitLoop(s, begin, end, runs);
 }
 
-// A loop with its test at the end, behind one test that it runs at all unless that is known.
+// A loop with its test at the end, behind a test that it runs at all unless `runs` says so.
 void NestEmitter::EmitLoop(const Stmt& s, Value* begin, Value* end, bool runs) {
   const Var& var = s->var;
   const Interval interval = LoopInterval(s, scopes_.bounds());
@@ -260,8 +260,8 @@ void NestEmitter::EmitBranch(Value* condition, const Stmt& then_body, const Stmt
   ir_.SetInsertPoint(done);
 }
 
-// Runs `body` with the variable standing for the value: in a new scope unless the value is constant, since
-// what depends on the variable cannot be computed before this place.
+// Runs `body` with the variable bound to the value, in a new scope unless the value is constant: code that
+// depends on the variable cannot be computed before this point.
 void NestEmitter::EmitBinding(const Var& var, const Expr& e, const Stmt& body) {
   Value* value = expressions_.Emit(e);
   const Interval range = IsInt(var->dtype) ? scopes_.bounds().Range(e) : Interval{};

@@ -1,9 +1,10 @@
 // Emits the statements of a loop nest as LLVM IR.
 //
-// What statements need has a class of its own: where code is emitted and what is known there (Scopes), where
-// buffers lie (KernelBuffers), addresses, loads and stores (Addresses, MemoryEmitter), the values of
-// expressions (ExpressionEmitter), stores (StoreEmitter), and loops that become one instruction (DotEmitter,
-// TileEmitter). A condition that differs between the lanes of a vectorized loop becomes a mask.
+// Each part of the work has a class of its own: where code is emitted and what is known there (Scopes),
+// where buffers lie (KernelBuffers), addresses, loads and stores (Addresses, MemoryEmitter), the values of
+// expressions (ExpressionEmitter), stores (StoreEmitter), and loops that become one instruction
+// (DotEmitter, TileEmitter). A condition that differs between the lanes of a vectorized loop becomes a
+// mask.
 #ifndef ATTUNE_CODEGEN_NEST_EMITTER_H_
 #define ATTUNE_CODEGEN_NEST_EMITTER_H_
 
@@ -58,7 +59,7 @@ class NestEmitter {
   void EmitWhile(const Stmt& s);
   void EmitPrefetch(const Stmt& s);
 
-  // Scopes, where tile registers lose what they are known to hold.
+  // Enter and leave a scope, and forget which operands the tile registers hold.
   void Enter(llvm::BasicBlock* entry);
   void Leave();
   void Fail(absl::Status status) { values_.Fail(ir_.getInt1Ty(), std::move(status)); }
@@ -76,7 +77,7 @@ class NestEmitter {
   SharedElements shared_;
   TilePlanner planner_;
   TileEmitter tiles_;
-  int64_t emitted_ = 0;  // statements, against endless unrolling
+  int64_t emitted_ = 0;  // statements so far, to stop endless unrolling
 };
 
 }  // namespace attune

@@ -14,8 +14,8 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // Beyond this, e^x is 0 or infinite whatever x's last digits are.
 constexpr double kExpLimit = 1024;
 
-// x^y from |x|^y for everything but what IEEE 754 sets otherwise. Infinities and zeros come out of exp and
-// log as it asks, but for a few.
+// x^y from |x|^y, with the cases that IEEE 754 sets otherwise. exp and log give all infinities and zeros
+// but a few as it demands.
 RealValue WithSpecialCases(RealValue x, RealValue y, RealValue power) {
   const RealValue size = Abs(x);
   const RealValue magnitude = Where(size == 1.0 && Abs(y) == kInfinity, 1, power);

@@ -1,7 +1,7 @@
 // Floating-point formulas as they are written on paper, for the math functions.
 //
-// A RealValue is an f32 or f64 value, scalar or vector, with the builder that emits what is done to it.
-// Numbers take the type of what they meet.
+// A RealValue is an f32 or f64 value, scalar or vector, with the builder that emits what is done to it. A
+// plain number takes the type of the other operand.
 #ifndef ATTUNE_CODEGEN_REAL_H_
 #define ATTUNE_CODEGEN_REAL_H_
 

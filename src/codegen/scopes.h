@@ -46,11 +46,11 @@ class Scopes {
   // Opens a scope at a new block; the builder then stands after its entry.
   void Enter(llvm::BasicBlock* entry);
   void Leave() { scopes_.pop_back(); }
-  // Of the innermost scope; the function's has depth 0.
+  // The depth of the innermost scope; the function's scope has depth 0.
   size_t depth() const { return scopes_.size() - 1; }
-  // What is inserted before this instruction is known throughout the scope.
+  // Code that is inserted before this instruction is known throughout the scope.
   llvm::Instruction* EndOfEntry(size_t depth) const { return scopes_[depth].entry->getTerminator(); }
-  // Those that were made in the scope so far.
+  // The pointers that were made in the scope so far.
   std::vector<Pointer>& pointers(size_t depth) { return scopes_[depth].pointers; }
 
   // Binds a variable to a value, which lies in this interval, in the innermost scope.
@@ -58,9 +58,9 @@ class Scopes {
   void Unbind(const Var& var);
   // Null where the variable is not bound.
   llvm::Value* ValueOf(const Var& var) const;
-  // Of the outermost scope where the value of a uniform expression is known.
+  // The depth of the outermost scope where the value of a uniform expression is known.
   size_t DepthOf(const Expr& e) const;
-  // The ranges of variables: of those that are bound, and of others that somebody sets for a while.
+  // The ranges of bound variables, and of others that a caller sets for a while.
   Bounds& bounds() { return bounds_; }
   const Bounds& bounds() const { return bounds_; }
 

@@ -55,8 +55,8 @@ const std::vector<const BufferNode*>& SharedElements::BetweenIterations(const St
   return shared;
 }
 
-// Whether two iterations of the last loop, `distance` apart, meet in one element at different iterations of
-// one of the unrolled loops before it.
+// Whether two iterations of the last loop, `distance` apart, read the same element at different iterations
+// of one of the unrolled loops before it.
 bool SharedElements::SharesElements(const Affine& flat, const std::vector<Stmt>& loops) const {
   const Stmt& reduction = loops.back();
   const Affine::Term* step = flat.Find(reduction->var);

@@ -19,12 +19,11 @@ namespace attune {
 
 class SharedElements {
  public:
-  // The bounds, which are those of the place where each loop stands when it is asked about, must outlive
-  // this.
+  // `bounds` must outlive this. When a loop is asked about, it holds the ranges at that loop.
   explicit SharedElements(Bounds& bounds) : bounds_(bounds) {}
 
-  // The buffers of which the loop's iterations share elements; empty unless it is the loop of a reduction.
-  // Known from the first time that the loop is asked about.
+  // The buffers whose elements several iterations of the loop share; empty unless the loop is a reduction.
+  // Remembered from the first time that the loop is asked about.
   const std::vector<const BufferNode*>& BetweenIterations(const Stmt& loop);
 
  private:

@@ -1,4 +1,4 @@
-// What statements do: loops, lets, branches, allocations, phases, and the errors of what cannot be compiled.
+// Statements: loops, lets, branches, allocations, phases, and the errors for those that cannot be compiled.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,8 @@ using ::testing::HasSubstr;
 
 Expr ToI32(const Expr& e) { return CastTo(DType::kI32, e); }
 
-// Triangular loops: the bounds of one are the variable of another, and one may run no round at all.
+// Triangular loops: the bounds of the inner loop depend on the outer variable, and it may run no iteration
+// at all.
 TEST(Statements, LoopBoundsMayDependOnVariables) {
   const Buffer out = MakeBuffer("out", DType::kI32, {5, 5});
   const Var i = MakeVar("i"), j = MakeVar("j");
@@ -56,8 +57,8 @@ TEST(Statements, LetsBranchesAndWhile) {
   });
 }
 
-// A product is the same number wherever it stands: what is subtracted from itself is 0, and its square root
-// no NaN. An fma rounds once.
+// A product is the same number everywhere: the difference of two equal products is 0, and its square root
+// is not NaN. An fma rounds once.
 TEST(Statements, DifferencesOfEqualProductsAreZero) {
   const Buffer in = MakeBuffer("in", DType::kF32, {16}), out = MakeBuffer("out", DType::kF32, {3, 16});
   const Var i = MakeVar("i");
@@ -81,7 +82,8 @@ TEST(Statements, DifferencesOfEqualProductsAreZero) {
   }
 }
 
-// A let of a vector makes what it indexes a gather; one of a scalar leaves it contiguous.
+// An access that is indexed by a let of a vector is a gather; one that is indexed by a let of a scalar
+// stays contiguous.
 TEST(Statements, LetsMayHoldLanes) {
   const Buffer in = MakeBuffer("in", DType::kF32, {32}), out = MakeBuffer("out", DType::kF32, {16});
   const Var l = MakeVar("l"), v = MakeVar("v"), w = MakeVar("w", DType::kF32);
@@ -159,14 +161,15 @@ TEST(Statements, DynamicDimensionsGoToDims) {
   });
 }
 
-// b = exp-like chain over a, in the memory of a: each element is read before it is written.
+// b = 2 a, in the memory of a: each element is read before it is written.
 TEST(Statements, OutputsMayReplaceInputs) {
   constexpr int64_t kN = 67;
   const Buffer a = MakeBuffer("a", DType::kF32, {kN}), b = MakeBuffer("b", DType::kF32, {kN}),
                c = MakeBuffer("c", DType::kF32, {kN});
   const Var i = MakeVar("i"), l = MakeVar("l");
   const Expr at = Expr(i) * 16 + Expr(l);
-  // The second store reads `a` again, after the first has replaced it: through may_alias it sees that.
+  // The second store reads `a` again, after the first has replaced it: may_alias makes it see the new
+  // value.
   const Stmt both = MakeSequence(
       {MakeStore(b, {at}, Load(a, {at}) * FloatConst(2)), MakeStore(c, {at}, Load(a, {at}) + FloatConst(1))});
   const LoopNest nest = Nest({{a, kIn}, {b, kOut}, {c, kOut}},

@@ -83,7 +83,7 @@ bool StoreEmitter::EmitInterleaved(const Stmt& loop) {
   return true;
 }
 
-// A store to one element by all lanes of what is the same in all of them.
+// A store of a value that is the same in all lanes to one element.
 void StoreEmitter::EmitUniformStore(const Stmt& s, const Access& access) {
   Value* value = expressions_.Emit(s->value);
   if (ValueBuilder::LanesOf(value) > 1) {
@@ -97,7 +97,7 @@ void StoreEmitter::EmitUniformStore(const Stmt& s, const Access& access) {
   if (done != nullptr) LeaveTo(done);
 }
 
-// Branches around what follows unless a lane takes part; LeaveTo ends it.
+// Branches around the code up to LeaveTo() unless a lane takes part.
 llvm::BasicBlock* StoreEmitter::EnterIfAnyLane() {
   llvm::BasicBlock* any = scopes_.NewBlock("any");
   llvm::BasicBlock* done = scopes_.NewBlock("done");

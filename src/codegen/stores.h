@@ -17,9 +17,9 @@ class StoreEmitter {
       : values_(values), ir_(values.ir()), scopes_(scopes), expressions_(expressions), memory_(memory) {}
 
   void Emit(const Stmt& s);
-  // In a vectorized loop, an unrolled loop around a store to neighbours, of which each lane stores all
-  // iterations' one after the other: the vectors of all iterations are interleaved and stored at once.
-  // Returns false, having emitted nothing, for a loop of another form.
+  // Emits an unrolled loop in a vectorized loop, around a store in which the iterations of each lane write
+  // neighbouring elements: interleaves the vectors of all iterations and stores them at once. Returns
+  // false, having emitted nothing, for a loop of another form.
   bool EmitInterleaved(const Stmt& loop);
 
  private:

@@ -15,7 +15,8 @@
 namespace attune {
 namespace {
 
-// LLVM's own handlers abort. The second sees faults that are none of memory: our bugs, or LLVM's.
+// LLVM's own handlers abort. The second handler sees faults other than a lack of memory: bugs of ours, or
+// LLVM's.
 void InstallErrorHandlers() {
   llvm::install_bad_alloc_error_handler([](void*, const char*, bool) {
     if (const std::new_handler handler = std::get_new_handler()) handler();

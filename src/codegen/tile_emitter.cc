@@ -62,7 +62,8 @@ void TileEmitter::Emit(const TileStep& step) {
   for (const Var& variable : step.variables) scopes_.Unbind(variable);
 }
 
-// The register that holds an operand: one that does already, or the least recently used, which loads it.
+// The register that holds an operand: one that holds it already, or the least recently used, after loading
+// it.
 int TileEmitter::OperandTile(std::vector<OperandSlot>& slots, const Expr& element, int64_t stride) {
   const Affine at = FlatIndex(element->buffer, element->args, scopes_.bounds());
   for (size_t i = 0; i < slots.size(); ++i) {

@@ -25,21 +25,21 @@ class TileEmitter {
   // From here to End() the buffer lies in tile registers, which are configured for it.
   void Begin(const Buffer& buffer, const TilePlan& plan);
   void End(const Buffer& buffer) { tiles_.erase(buffer.get()); }
-  // Whether any buffer does, and whether this one does.
+  // Whether any buffer lies in tile registers, and whether this one does.
   bool is_active() const { return !tiles_.empty(); }
   bool Holds(const Buffer& buffer) const { return tiles_.contains(buffer.get()); }
 
-  // A step on a buffer that is held.
+  // Emits a step on a buffer in tile registers.
   void Emit(const TileStep& step);
-  // To be called when memory or the values of variables change: registers may hold what operands were before.
+  // Must be called when memory or the values of variables change: the registers' operands may be outdated.
   void ForgetOperands();
-  // Ends a function: where it needs one configuration, that happens once, in its first scope.
+  // Ends a function. If one configuration is enough, it happens once, in the function's first scope.
   void Finish();
 
  private:
   struct OperandSlot {
     int tile;
-    Buffer buffer = nullptr;  // whose elements it holds, from `at` on; null: none that are known
+    Buffer buffer = nullptr;  // the buffer whose elements it holds, from `at` on; null: none known
     Affine at = {};
   };
   struct Tiles {

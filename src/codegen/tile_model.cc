@@ -1,9 +1,9 @@
 // A software model of a matrix unit: functions beside the kernel that do what its instructions do, on tiles
 // that lie on the stack.
 //
-// Products of bf16 add even and odd terms up apart, then both, then to what the tile holds, each sum of a
-// product with one rounding, as TDPBF16PS does (Intel 64 and IA-32 Architectures Software Developer's Manual,
-// volume 2); denormal numbers are kept, where it takes them for 0.
+// A product of bf16 sums the even and the odd terms separately, adds the two sums, then adds the tile's
+// element. Each multiply-add rounds once, as TDPBF16PS does (Intel 64 and IA-32 Architectures Software
+// Developer's Manual, volume 2), but denormal numbers are kept, where TDPBF16PS treats them as 0.
 #include <array>
 #include <functional>
 #include <string>
@@ -63,7 +63,8 @@ class TileModel : public TileUnit {
                                 Number(shape.row_bytes)});
   }
 
-  // A function of this name, whose body `define` emits with arguments at hand when it is first asked for.
+  // The module's function of this name. When it is first asked for, `define` emits its body with the
+  // arguments at hand.
   llvm::Function* FunctionOf(const std::string& name, const std::vector<llvm::Type*>& arguments,
                              const std::function<void(llvm::Function*)>& define) {
     if (llvm::Function* known = module_->getFunction(name)) return known;

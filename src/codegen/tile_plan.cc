@@ -78,7 +78,7 @@ std::optional<TileStep> TilePlanner::Match(const Stmt& matrix) {
   return step;
 }
 
-// Zero, or a copy of a tile.
+// Matches a store of zeros to a tile, or a copy of a tile to memory.
 bool TilePlanner::MatchMove(const Stmt& rows, const Stmt& columns, TileStep* step) {
   const Stmt& store = step->store;
   if (DTypeSize(store->buffer->dtype) != 4) return false;
@@ -130,7 +130,7 @@ bool TilePlanner::MatchProduct(const Stmt& rows, const Stmt& groups, const Stmt&
   return false;
 }
 
-// Collects what happens to a buffer's tiles. False where some access to it is no such step.
+// Collects what happens to a buffer's tiles. False where some access to the buffer is not a tile step.
 bool TilePlanner::Collect(const Stmt& s, const Buffer& buffer, std::vector<Stmt>& unrolled, TilePlan* plan) {
   if (s == nullptr) return true;
   if (s->kind == StmtKind::kFor && s->loop == LoopKind::kMatrix) {
@@ -154,7 +154,7 @@ bool TilePlanner::Collect(const Stmt& s, const Buffer& buffer, std::vector<Stmt>
   return all;
 }
 
-// All steps must agree on the tiles' shapes: a register has one as long as it holds something.
+// All steps must agree on the tiles' shapes: a register keeps its shape as long as it holds something.
 bool TilePlanner::Add(const TileStep& step, const std::vector<Stmt>& unrolled, TilePlan* plan) {
   if (plan->rows == 0) {
     plan->rows = step.rows;
@@ -167,7 +167,7 @@ bool TilePlanner::Add(const TileStep& step, const std::vector<Stmt>& unrolled, T
     plan->groups = step.groups;
   }
   if (step.instruction != plan->instruction || step.groups != plan->groups) return false;
-  // How many operands the unrolled loops around go through.
+  // How many different operands the surrounding unrolled loops use.
   int64_t left = 1, right = 1;
   const Affine left_at = FlatIndex(step.left->buffer, step.left->args, bounds_);
   const Affine right_at = FlatIndex(step.right->buffer, step.right->args, bounds_);
@@ -189,7 +189,7 @@ std::optional<TilePlan> TilePlanner::Plan(const Stmt& allocate) {
   const int64_t tile = plan.rows * plan.columns, elements = allocate->buffer->num_elements();
   plan.sums = elements / tile;
   if (elements % tile != 0 || plan.sums + 2 > kTileRegisters) return std::nullopt;
-  // All operands that the unrolled loops use again and again, where there are registers for them.
+  // Operands that the unrolled loops use again and again all get a register, where there are enough.
   const int64_t rest = kTileRegisters - plan.sums;
   if (plan.lefts + plan.rights > rest) {
     plan.lefts = std::min(plan.lefts, std::max<int64_t>(1, rest - plan.rights));

@@ -1,9 +1,9 @@
 // Matrix loops: tiles of sums that stay in tile registers.
 //
 // Problem: a matrix unit multiplies whole tiles, but only between its few registers, which no other
-// instruction reads. Idea: where all that happens to a buffer in registers is what the unit does to tiles, as
-// matrix loops ask for it, the buffer becomes tile registers: tiles are set to zero, products are added to
-// them, and they are stored. The nests, with rows r, columns v in lanes and terms k and t:
+// instruction reads. Idea: a register buffer on which matrix loops do nothing but the unit's own operations
+// becomes tile registers: tiles are set to zero, products are added to them, and they are stored. The
+// nests, with rows r, columns v in lanes and terms k and t:
 //
 //   matrix r { vector v { acc[r, v] = 0 } }
 //   matrix r { unroll k { vector v { dot t { acc[r, v] += a[r, k, t] b[k, v, t] }}}}
@@ -33,14 +33,14 @@ struct TileStep {
   std::vector<Expr> sum_indices;
   std::vector<Var> variables;  // of its loops
   int64_t rows, columns, groups;
-  int64_t store_stride = 0;  // bytes from row to row, as the others
+  int64_t store_stride = 0;  // bytes from row to row, as the other strides
   // kMultiply
   const ProductInstruction* instruction = nullptr;
   Expr left, right;
   int64_t left_stride = 0, right_stride = 0;
 };
 
-// The tile registers of one buffer: of sums, and so many for operands.
+// The tile registers of one buffer: how many hold sums, and how many hold operands.
 struct TilePlan {
   int64_t rows = 0, columns = 0, groups = 0;
   const ProductInstruction* instruction = nullptr;
@@ -50,7 +50,7 @@ struct TilePlan {
 // Finds out what a matrix unit can do; emits nothing.
 class TilePlanner {
  public:
-  // Both must outlive this; the bounds are those of the place where each statement stands.
+  // Both must outlive this. When a statement is asked about, `bounds` holds the ranges at that statement.
   TilePlanner(const Target& target, Bounds& bounds) : target_(target), bounds_(bounds) {}
 
   // Matches a matrix loop with an operation of the unit; nothing if there is none that does the same.

@@ -34,7 +34,7 @@ class TileUnit {
   virtual void Store(int tile, llvm::Value* pointer, int64_t stride) = 0;
   // sums += left × right, with the instruction's elements.
   virtual void Multiply(const ProductInstruction& instruction, int sums, int left, int right) = 0;
-  // The registers are not needed any more in this function, if they were configured.
+  // Ends the use of the registers in this function, if they were configured.
   virtual void Release() = 0;
 };
 

@@ -1,4 +1,4 @@
-// That register tiles stay in registers, as seen in the assembly of znver4.
+// Checks in the assembly of znver4 that register tiles stay in registers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

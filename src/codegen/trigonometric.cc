@@ -9,7 +9,7 @@ namespace attune {
 namespace {
 
 constexpr double kPi = 3.141592653589793;
-// What kPi leaves out of π.
+// π less kPi.
 constexpr double kPiLow = 1.2246467991473532e-16;
 
 // π/2 in three parts of 53 bits (W. Cody and W. Waite, Software Manual for the Elementary Functions, 1980;
@@ -23,7 +23,7 @@ struct Reduced {
   RealValue sin, cos;
 };
 
-// Up to here n is exact, and so is what the first part of π/2 leaves of x.
+// Up to here n is exact, and so is x less n times the first part of π/2.
 constexpr double kLarge = 0x1p50;
 
 // Infinity gives NaN.
@@ -74,7 +74,7 @@ RealValue Tan(RealValue x) {
   return Where(x == 0.0, x, value);
 }
 
-// Beyond 1/2 by asin x = π/2 - 2 asin √((1 - x) / 2).
+// Beyond 1/2: asin x = π/2 - 2 asin √((1 - x) / 2).
 RealValue Asin(RealValue x) {
   const RealValue size = Abs(x);
   const RealValue root = Sqrt((1 - size) * 0.5);

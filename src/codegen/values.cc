@@ -163,7 +163,7 @@ Value* ValueBuilder::FloatBinary(MathOp op, DType dtype, Value* a, Value* b) {
   }
 }
 
-// NaN where either is. Which of two zeros it is does not matter: telling them apart takes more instructions.
+// NaN where either operand is NaN. Zeros may have either sign: telling them apart takes more instructions.
 Value* ValueBuilder::FloatMinMax(MathOp op, Value* a, Value* b) {
   llvm::FastMathFlags any_zero;
   any_zero.setNoSignedZeros();
@@ -203,7 +203,7 @@ Value* ValueBuilder::Compare(MathOp op, DType dtype, Value* a, Value* b) {
 
 Value* ValueBuilder::ReduceLanes(MathOp op, DType dtype, Value* vector) {
   int64_t lanes = LanesOf(vector);
-  Value* odd = nullptr;  // what halving leaves over
+  Value* odd = nullptr;  // the elements that halving leaves over
   while (lanes > 1) {
     if (lanes % 2 == 1) {
       Value* last = ir_.CreateExtractElement(vector, static_cast<uint64_t>(lanes - 1));

@@ -61,7 +61,7 @@ class ValueBuilder {
   // The x for which op(x, y) is y.
   llvm::Value* Identity(MathOp op, DType dtype);
 
-  // The value of a bool vector or scalar in memory, and back.
+  // A bool vector or scalar as it is stored in memory, and back.
   llvm::Value* ToMemory(DType dtype, llvm::Value* value);
   llvm::Value* FromMemory(DType dtype, llvm::Value* value);
 

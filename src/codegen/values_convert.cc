@@ -61,7 +61,8 @@ Value* ValueBuilder::RoundToOddF32(Value* f64) {
   return ir_.CreateBitCast(ir_.CreateOr(toward_zero, inexact), nearest->getType());
 }
 
-// As FloatToBF16 in base/float16.h, but that the processor's own instruction flushes subnormals.
+// The same as FloatToBF16 in base/float16.h, except that the processor's own instruction flushes
+// subnormals.
 Value* ValueBuilder::F32ToBF16(Value* f32) {
   if (Value* converted = target_.ToBF16(ir_, f32)) return converted;
   llvm::Type* i32 = TypeLike(DType::kI32, f32);
@@ -99,8 +100,8 @@ Value* ValueBuilder::NarrowVector(DType to, Value* f32, bool rounds) {
   const double low = IsSignedInt(to) ? -std::ldexp(1, bits - 1) : 0;
   Value* lowest = Broadcast(Float(DType::kF32, low), lanes);
   Value* highest = Broadcast(Float(DType::kF32, low + std::ldexp(1, bits) - 1), lanes);
-  // In this order one instruction each, which lets NaN through. Of what that becomes, the narrow type keeps
-  // zeros.
+  // In this order each is one instruction, which lets NaN through. ToI32 turns NaN into a number whose low
+  // bits are zeros, which the narrow type keeps.
   f32 = ir_.CreateSelect(ir_.CreateFCmpOLT(highest, f32), highest, f32);
   f32 = ir_.CreateSelect(ir_.CreateFCmpOGT(lowest, f32), lowest, f32);
   std::vector<Value*> parts;
@@ -112,8 +113,8 @@ Value* ValueBuilder::NarrowVector(DType to, Value* f32, bool rounds) {
   return ir_.CreateTrunc(llvm::concatenateVectors(ir_, parts), WithLanes(ScalarType(to), lanes));
 }
 
-// To f16 and bf16 through f64, which holds all but 64-bit integers, and those beyond it to within a rounding
-// that f16 (infinite there) and bf16 (8 bits of 53) all but never see.
+// Converts to f16 and bf16 through f64. f64 holds all integers of up to 32 bits; its rounding of 64-bit
+// integers all but never shows in f16 (where they are infinite) and bf16 (which keeps 8 of 53 bits).
 Value* ValueBuilder::IntegerToFloat(DType from, DType to, Value* value) {
   const DType via = to == DType::kF32 ? DType::kF32 : DType::kF64;
   llvm::Type* type = TypeLike(via, value);

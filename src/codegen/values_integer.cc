@@ -59,8 +59,8 @@ Value* ValueBuilder::Shift(MathOp op, DType dtype, Value* a, Value* b) {
   return ir_.CreateSelect(in_range, shifted, zero);
 }
 
-// Lanes at even and at odd places are multiplied apart: the processor has an instruction for every other
-// lane, whose products of 64 bits take the place of both.
+// Multiplies even and odd lanes separately: the processor has an instruction for every other lane, whose
+// products of 64 bits take the space of two lanes.
 Value* ValueBuilder::MulHigh(Value* a, Value* b) {
   constexpr int kWord = 32;
   constexpr uint64_t kHalf = uint64_t{1} << (kWord - 1);
@@ -89,8 +89,8 @@ Value* ValueBuilder::MulHigh(Value* a, Value* b) {
   return ir_.CreateShuffleVector(evens, odds, upper_halves);
 }
 
-// A divisor that would trap is replaced by 1: zero, whose result is 0 anyway, and -1 under the least number,
-// whose quotient wraps to itself and whose remainder is 0, as by 1. The tests fold for constant divisors.
+// Replaces a divisor that would trap by 1. Division by zero gives 0 anyway; the least number divided by -1
+// wraps to itself and has the remainder 0, as if divided by 1. The tests fold for constant divisors.
 Value* ValueBuilder::IntegerDivision(MathOp op, DType dtype, Value* a, Value* b) {
   llvm::Type* type = a->getType();
   Value* zero = llvm::Constant::getNullValue(type);

@@ -154,7 +154,7 @@ TEST(Integers, U32) { CheckType<uint32_t>(DType::kU32); }
 TEST(Integers, I64) { CheckType<int64_t>(DType::kI64); }
 TEST(Integers, U64) { CheckType<uint64_t>(DType::kU64); }
 
-// Index division by constants takes short cuts that depend on what is known of the numerator.
+// Index division by constants takes short cuts that depend on the range of the numerator.
 TEST(Integers, IndexDivisionRoundsDown) {
   constexpr int64_t kN = 80;
   for (const int64_t divisor : {1, 3, 8, 16, 7, -3}) {

@@ -35,8 +35,8 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// The targets of the artifact, the one with the most instruction sets first: of two that a processor can run,
-// that is the better one.
+// The targets of the artifact, the one with the most instruction sets first: it is the better one of two
+// that a processor can run.
 absl::StatusOr<std::vector<Target>> BestFirst(const CompileOptions& options) {
   std::vector<Target> targets = {options.target};
   for (const Target& target : options.more_targets) {

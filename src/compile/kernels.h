@@ -1,4 +1,4 @@
-// Compiling the kernels of a plan, side by side.
+// Compiles the kernels of a plan in parallel.
 #ifndef ATTUNE_COMPILE_KERNELS_H_
 #define ATTUNE_COMPILE_KERNELS_H_
 
@@ -19,8 +19,8 @@ struct KernelJob {
   CodegenOptions options;
 };
 
-// Verifies and compiles one kernel a job, in order, on `threads` threads. The first error in job order, with
-// the kernel's name; or Cancelled.
+// Verifies and compiles one kernel a job on `threads` threads; results are in job order. Fails with the
+// first error in job order, with the kernel's name; or with Cancelled.
 absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(const std::vector<KernelJob>& jobs,
                                                            const Target& target, int threads,
                                                            const WorkControl& control = {});

@@ -84,7 +84,7 @@ absl::StatusOr<std::string> ObjectOf(const Schedule& schedule, const Target& tar
   return std::move(kernels[0].object);
 }
 
-// Adds the strategies of the groups.
+// Adds the names of the groups' strategies to `strategies`.
 void ExpectSameObjects(std::span<const std::string_view> groups, const Target& target,
                        std::vector<std::string_view>* strategies) {
   for (std::string_view text : groups) {

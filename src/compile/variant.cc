@@ -46,7 +46,7 @@ Instruction Translate(const Step& step) {
   return instruction;
 }
 
-// Some of a variant's kernels in its manifest: those of one compiled kernel follow one another.
+// A range of a variant's kernels in its manifest: the phases of one compiled kernel follow one another.
 struct Phases {
   uint32_t first = 0, count = 0;
 };
@@ -72,7 +72,7 @@ std::vector<Instruction> Translate(const NetworkPlan& plan, const std::vector<Ph
   return instructions;
 }
 
-// How each phase of the kernel is called, but for where it starts.
+// How each phase of the kernel is called, without the offset at which it starts.
 KernelInterface DescribeInterface(const LoopNest& nest, const std::vector<std::pair<int, int>>& may_alias,
                                   const CompiledKernel& compiled) {
   KernelInterface interface;

@@ -35,7 +35,7 @@ class VariantBuilder {
   void Add(std::unique_ptr<Graph> graph, NetworkPlan plan);
   const std::vector<PlannedProgram>& programs() const { return programs_; }
 
-  // Generates all code: for the kernels, and for those that prepack. `keep_text` as CodegenOptions has it.
+  // Generates the code of the kernels and of the prepackings. `keep_text` is CodegenOptions::keep_text.
   absl::Status Compile(std::vector<LoopNest> prepackings, bool keep_text, int threads,
                        const WorkControl& control);
   // After Compile().
@@ -45,7 +45,7 @@ class VariantBuilder {
   int CountBy(ChosenBy by) const;
   // The digests of the records that kernels were chosen by.
   std::set<std::string> Records() const;
-  // How many kernels have other code than that which was measured.
+  // How many kernels have code that is not the code that was measured.
   int CountChanged() const;
 
   // `weights` are those of PlaceWeights(), `locations` by program and storage.

@@ -2,8 +2,9 @@
 // of the weights (Winograd's transforms, pairs of i16), and differ from one processor to the next.
 //
 // Idea: every distinct constant and every distinct form of it, whichever plans use it, is one entry. A form
-// is known by the text of the loop nest that makes it, so that it need not be made to be compared. Then each
-// constant decides by itself: all its forms are stored, or it is and the runtime makes them.
+// is identified by the text of the loop nest that makes it, so that forms are compared without being made.
+// Then each constant is decided by itself: either all its forms are stored, or the constant is stored and
+// the runtime makes its forms.
 #include "compile/weights.h"
 
 #include <algorithm>
@@ -68,13 +69,13 @@ struct Form {
   std::map<size_t, uint64_t> prepacked = {};  // else in the prepacked weights of each variant that reads it
 };
 
-// What a storage is made of.
+// The constant, or form of a constant, that a storage holds.
 struct Use {
   size_t source;
   std::optional<size_t> form;
 };
 
-// The prepackings that run now, as code for this machine.
+// The prepackings that run at compile time, as code for this machine.
 class HostPrepackings {
  public:
   static absl::StatusOr<HostPrepackings> Compile(const std::vector<const Form*>& forms, int threads) {
@@ -180,8 +181,8 @@ class Placement {
     return {source, known->second};
   }
 
-  // Whether the file gets an eighth of the constant's bytes smaller by it, and at least a page. What is
-  // stored as kernels read it is mapped, and takes no time to load.
+  // Whether leaving the forms to the runtime makes the file smaller by an eighth of the constant's bytes,
+  // and at least by a page. Stored forms are mapped and take no time to load.
   static bool IsBetterPrepacked(const Source& source) {
     constexpr int64_t kPage = 4096;
     const int64_t bytes = source.tensor.num_bytes();

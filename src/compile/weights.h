@@ -1,5 +1,5 @@
-// The weights of an artifact: constants as they are, what kernels read in their stead, and which of these the
-// runtime makes when it loads the file.
+// The weights of an artifact: constants as they are, the forms that kernels read instead, and which of
+// these forms the runtime makes when it loads the file.
 #ifndef ATTUNE_COMPILE_WEIGHTS_H_
 #define ATTUNE_COMPILE_WEIGHTS_H_
 
@@ -26,15 +26,15 @@ struct PlacedWeights {
   std::vector<std::byte> section;
   std::vector<uint64_t> sizes;
 
-  // Where each storage lies, by plan and storage; those in the arena are not told.
+  // Where each storage lies, by plan and storage; entries of storages in the arena say nothing more.
   struct Location {
     Place place = Place::kArena;
     uint64_t offset = 0;
   };
   std::vector<std::vector<Location>> locations;
 
-  // What the runtime makes for each variant. The prepackings' kernels are indices into `kernels`, which are
-  // not compiled yet and whose names differ from those of all other kernels.
+  // The forms that the runtime makes for each variant. The prepackings' kernels are indices into `kernels`,
+  // which are not compiled yet and whose names differ from those of all other kernels.
   struct OfVariant {
     std::vector<LoopNest> kernels;
     std::vector<Prepacking> prepackings;
@@ -43,11 +43,11 @@ struct PlacedWeights {
   std::vector<OfVariant> variants;
 };
 
-// Places the constant storages of `plans`, which are of `variants` variants. Equal constants are stored once,
-// and so are those that are prepacked alike. The prepacked forms of a constant are stored where they take
-// little more than it does, and are mapped when the file is loaded; otherwise, which is so for Winograd's
-// transforms and for several variants with layouts of their own, the constant is stored and the forms are
-// made by the runtime. An i16 constant whose elements fit i8 is stored as i8 then.
+// Places the constant storages of `plans`, which are of `variants` variants. Equal constants are stored
+// once, and so are equal prepacked forms. The forms of a constant are stored where they take little more
+// than the constant does, and are mapped when the file is loaded. Otherwise (for Winograd's transforms, and
+// for several variants with layouts of their own) the constant is stored and the runtime makes the forms.
+// An i16 constant whose elements fit i8 is then stored as i8.
 //
 // Forms that are stored are made by generated code on this machine, compiled for it whatever the plan's
 // target is, on `threads` threads.

@@ -16,7 +16,7 @@ absl::StatusOr<DeviceInfo> HostDevice() {
   if (device.usable.empty())
     return absl::FailedPreconditionError("the system does not say which processors this program may use");
   device.processors = ReadTopology("/sys/devices/system/cpu");
-  // Without files, they are taken to share the cache.
+  // Processors without topology files are assumed to share the cache.
   for (const int number : device.usable) {
     if (!std::ranges::binary_search(device.processors, number, {}, &Processor::number)) {
       const Processor unknown = {.number = number, .core = number, .cache = device.usable.front()};

@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// With 100 operations a second of f32, 200 of bf16 and 400 of integers.
+// Peaks of 100 operations per second for f32, 200 for bf16 and 400 for integers.
 constexpr Peaks kPeaks = {.gflops_per_core = 100e-9,
                           .bf16_gflops_per_core = 200e-9,
                           .int8_gops_per_core = 400e-9,
@@ -34,7 +34,8 @@ TEST(HostTarget, IsANamedTargetAndStable) {
   if (target->Has("amx_tile")) EXPECT_TRUE(MayUseTiles());
 }
 
-// Each name gives that processor or one clear error, and the first names run wherever anything does.
+// Each name selects that processor or gives one clear error, and the first names run wherever anything
+// runs.
 TEST(HostTarget, IsTheOneThatTheEnvironmentNames) {
   ScopedHostCpu none(nullptr);
   const auto own = HostTarget();
@@ -49,7 +50,8 @@ TEST(HostTarget, IsTheOneThatTheEnvironmentNames) {
       EXPECT_THAT(std::string(target.status().message()), HasSubstr("ATTUNE_HOST_CPU=" + name)) << name;
       continue;
     }
-    // No named processor has both AVX-512 and AVX-VNNI, which some of those that have the former have.
+    // No named processor has both AVX-512 and AVX-VNNI, although some real processors with AVX-512 also
+    // have AVX-VNNI.
     EXPECT_TRUE(HasAll(certain | kAvxVnniInt8, needed)) << name;
     EXPECT_EQ(target->name, name);
     EXPECT_EQ(target->required_features, TargetByName(name)->required_features);
@@ -65,7 +67,7 @@ TEST(HostTarget, IsTheOneThatTheEnvironmentNames) {
   EXPECT_EQ(HostTarget()->name, own->name);
 }
 
-// Before others, since what was measured is kept.
+// Must run before the other tests, since measured peaks are kept.
 TEST(MeasurePeaks, NeedsFewerThreadsWhereTheSystemHasNoMore) {
   const testing::NoThreads none;
   EXPECT_GT(MeasurePeaks(Processors()).gflops_per_core, 0);

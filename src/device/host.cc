@@ -1,5 +1,5 @@
-// The processor of this machine, from cpuid and the system's files; no LLVM, so that every program that
-// wants to know its device stays small.
+// Detects the processor of this machine from cpuid and the system's files. Does not use LLVM, so that every
+// program that needs to know its device stays small.
 #include "device/host.h"
 
 #include <cpuid.h>
@@ -51,7 +51,7 @@ Identity ReadIdentity() {
   return id;
 }
 
-// Those of `wanted` that this processor has. The system is asked for tiles only where they are wanted.
+// The features in `wanted` that this processor has. Asks the system for tiles only if they are wanted.
 FeatureSet HostFeatures(FeatureSet wanted) {
   FeatureSet own = 0;
   for (const TargetFeature& feature : kTargetFeatures) {
@@ -61,11 +61,11 @@ FeatureSet HostFeatures(FeatureSet wanted) {
   return own;
 }
 
-// The target that fits best and whose every instruction this processor has; empty without AVX2.
+// The best target whose instructions this processor has all of; empty without AVX2.
 std::string BestName(const Identity& id) {
   const bool amd = id.vendor == "AuthenticAMD";
   const FeatureSet own = HostFeatures(~FeatureSet{0});
-  // Sapphire and Emerald Rapids have no products of f16.
+  // Sapphire and Emerald Rapids cannot multiply f16 tiles.
   if (HasAll(own, kAmx)) return ProcessorHas("amx_fp16") ? "graniterapids" : "sapphirerapids";
   if (HasAll(own, kAvx512Bf16)) {
     if (!amd) return "cooperlake";
@@ -80,7 +80,7 @@ std::string BestName(const Identity& id) {
   return id.family >= 0x19 ? "znver3" : "znver2";
 }
 
-// The target that the environment asks for.
+// The target that the environment variable names.
 absl::StatusOr<Target> ChosenTarget(const std::string& name) {
   absl::StatusOr<Target> target = TargetByName(name);
   if (!target.ok()) return Annotate(target.status(), kHostCpuVariable);
@@ -100,7 +100,7 @@ absl::StatusOr<Target> BestTarget() {
   return TargetByName(name);
 }
 
-// Replaces the caches' typical sizes by those that the system reports.
+// Replaces the typical cache sizes with those that the system reports.
 void ReadCaches(Target* target) {
   for (int index = 0; index < 8; ++index) {
     const std::string folder = absl::StrCat("/sys/devices/system/cpu/cpu0/cache/index", index, "/");

@@ -10,8 +10,8 @@
 namespace attune {
 
 // The processor that this program runs on: the named target that fits best, with the caches and cores that
-// the system reports. ATTUNE_HOST_CPU in the environment names another (features.h). Fails where AVX2,
-// FMA or F16C is missing, and where the named one has instructions that this one lacks.
+// the system reports. The environment variable ATTUNE_HOST_CPU selects another target by name (features.h).
+// Fails if the processor lacks AVX2, FMA or F16C, or lacks some of the instructions of the selected target.
 absl::StatusOr<Target> HostTarget();
 
 // Identifies the kind of device that a measurement was made on: processor model, target and caches, in

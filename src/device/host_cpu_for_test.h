@@ -1,4 +1,4 @@
-// For tests: another ATTUNE_HOST_CPU for a while.
+// For tests: sets another ATTUNE_HOST_CPU for a while.
 #ifndef ATTUNE_DEVICE_HOST_CPU_FOR_TEST_H_
 #define ATTUNE_DEVICE_HOST_CPU_FOR_TEST_H_
 
@@ -10,8 +10,8 @@
 
 namespace attune {
 
-// Sets the variable, or unsets it where `name` is nullptr, and puts back what was there. No other thread may
-// read the environment meanwhile.
+// Sets the variable, or unsets it if `name` is nullptr, and restores the old value at the end. No other
+// thread may read the environment meanwhile.
 class ScopedHostCpu {
  public:
   explicit ScopedHostCpu(const char* name) {

@@ -1,5 +1,5 @@
-// Which instructions this processor has and the system lets a program use. It stands alone, so that the
-// runtime, which has no dependencies, and the compiler ask one table.
+// Which instructions this processor has and the system lets a program use. The header has no dependencies,
+// so that the runtime, which has none either, and the compiler use the same table.
 #ifndef ATTUNE_DEVICE_HOST_FEATURES_H_
 #define ATTUNE_DEVICE_HOST_FEATURES_H_
 
@@ -18,7 +18,7 @@
 namespace attune {
 namespace internal {
 
-// Linux ('_'), LLVM ('-', '.') and others separate the parts of a name differently.
+// Linux ('_'), LLVM ('-', '.') and others use different separators in feature names.
 constexpr bool IsSameFeature(std::string_view a, std::string_view b) {
   const auto skip = [](std::string_view& name) {
     name.remove_prefix(std::min(name.find_first_not_of("_-."), name.size()));
@@ -39,7 +39,7 @@ inline constexpr uint64_t kNoState = 0;
 inline constexpr uint64_t kAvxState = 0x6;      // XMM, YMM
 inline constexpr uint64_t kAvx512State = 0xE6;  // and opmasks, upper halves, ZMM16-31
 
-// Where cpuid reports a feature (Intel SDM volume 2, CPUID; AMD APM volume 3, appendix E).
+// The cpuid bit that reports a feature (Intel SDM volume 2, CPUID; AMD APM volume 3, appendix E).
 struct Feature {
   std::string_view name;
   uint32_t leaf;
@@ -119,7 +119,7 @@ inline constexpr Feature kFeatures[] = {{"neon"}};
 inline bool Has(const Feature&) { return true; }  // part of the base instruction set
 #endif
 
-// Null where no feature has that name.
+// Null if no feature has that name.
 inline const Feature* FindFeature(std::string_view name) {
   const auto known =
       std::ranges::find_if(kFeatures, [&](const Feature& f) { return IsSameFeature(f.name, name); });
@@ -128,14 +128,14 @@ inline const Feature* FindFeature(std::string_view name) {
 
 }  // namespace internal
 
-// The name as kTargetFeatures spells it, if anyone else did; empty for a feature that is not known.
+// The name as kTargetFeatures spells it, for any known spelling; empty for an unknown feature.
 inline std::string_view KnownFeature(std::string_view name) {
   const internal::Feature* known = internal::FindFeature(name);
   return known == nullptr ? std::string_view() : known->name;
 }
 
-// Whether this machine has the feature, whatever ATTUNE_HOST_CPU says. No for one that is not known. To ask
-// for one of tiles requests them of the system for this process (tile_permission.h).
+// Whether this machine has the feature, whatever ATTUNE_HOST_CPU says; false for an unknown feature. Asking
+// for a tile feature requests permission from the system for this process (tile_permission.h).
 inline bool ProcessorHas(std::string_view name) {
   const internal::Feature* known = internal::FindFeature(name);
   return known != nullptr && internal::Has(*known);

@@ -21,20 +21,20 @@ namespace {
 using Lock = LeaseFile::Lock;
 using Range = LeaseFile::Range;
 
-// The bytes of the file.
+// The byte ranges of the file.
 constexpr Range kProcessors = {0, kMaxProcessors};
 constexpr Range kWanted = {kMaxProcessors, kMaxProcessors};
 constexpr Range kTurn = {2 * int64_t{kMaxProcessors}, 1};
 
-// Seconds between two looks.
+// Seconds between two attempts.
 constexpr double kFirstPause = 0.2e-3, kLongestPause = 10e-3;
-// After which the log says that someone waits.
+// A wait longer than this is logged.
 constexpr double kSilentSeconds = 1;
 
-// Counts what this process has released, and wakes those who wait for it.
+// Counts the leases that this process has released, and wakes threads that wait for one.
 class Releases {
  public:
-  // Outlives what may release something when the process ends.
+  // Never destroyed, so that leases can be released while the process ends.
   static Releases& OfThisProcess() {
     static auto& releases = *new Releases;
     return releases;
@@ -51,7 +51,7 @@ class Releases {
     }
     changed_.notify_all();
   }
-  // Until there are more than `seen`, or for so long.
+  // Waits until the count is no longer `seen`, or for so long.
   void Await(uint64_t seen, double seconds) {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return count_ != seen; });
@@ -63,7 +63,7 @@ class Releases {
   uint64_t count_ = 0;
 };
 
-// The processors' bytes, from `base` on, as few ranges.
+// The bytes of the processors, counted from `base`, as few ranges.
 std::vector<Range> RangesOf(std::span<const int> ascending, int64_t base) {
   std::vector<Range> ranges;
   for (const int processor : ascending) {
@@ -77,7 +77,7 @@ std::vector<Range> RangesOf(std::span<const int> ascending, int64_t base) {
   return ranges;
 }
 
-// The numbers, from `range`'s first on, that others have locked so that one cannot have `lock`.
+// The processors that others have locked so that we cannot get `lock`, numbered from the start of `range`.
 absl::StatusOr<ProcessorSet> Locked(const LeaseFile& file, Lock lock, Range range) {
   ASSIGN_OR_RETURN(const std::vector<Range> obstacles, file.Obstacles(lock, range));
   ProcessorSet locked;
@@ -123,7 +123,7 @@ std::vector<int> All(const Placement& placement) {
 
 std::string DefaultLeaseFolder() {
   const char* chosen = std::getenv("ATTUNE_LEASES");
-  // Not $TMPDIR, which each user may have for himself.
+  // Not $TMPDIR, since each user may have a different one.
   return chosen == nullptr || *chosen == '\0' ? "/tmp/attune-leases" : chosen;
 }
 
@@ -142,7 +142,7 @@ void DeviceLease::Release() {
   Releases::OfThisProcess().Add();
 }
 
-// One who waits for an exclusive lease.
+// A wait for an exclusive lease.
 class DeviceLeases::ExclusiveAttempt {
  public:
   ExclusiveAttempt(const DeviceInfo& device, int count, Isolation isolation)
@@ -167,8 +167,8 @@ class DeviceLeases::ExclusiveAttempt {
   }
 
  private:
-  // Marks what this one will probably get. Whoever has the turn takes what is free; the others want something
-  // that nobody else wants, if there is any.
+  // Marks the processors that this wait will probably get. The holder of the turn takes whatever is free;
+  // the others choose processors that nobody else wants, if there are any.
   absl::Status Want(LeaseFile& file, bool has_turn, const ProcessorSet& taken,
                     std::optional<Placement> target) {
     if (!has_turn) {
@@ -231,7 +231,7 @@ absl::StatusOr<DeviceLease> DeviceLeases::Await(std::string_view what, const Lea
     ASSIGN_OR_RETURN(std::optional<Placement> placement, attempt(file));
     if (placement && file.IsCurrent()) return DeviceLease(std::move(file), *std::move(placement));
     if (placement) {
-      // Someone has removed the file, and others now lock another one.
+      // Someone has removed the file, and other processes now lock a new one.
       ASSIGN_OR_RETURN(file, LeaseFile::Open(folder_));
       continue;
     }
@@ -260,7 +260,7 @@ absl::StatusOr<DeviceLease> DeviceLeases::AcquireExclusive(int count, Isolation 
   ExclusiveAttempt attempt(device_, count, isolation);
   absl::StatusOr<DeviceLease> lease = Await(absl::StrCat(count, " processor(s) to time on"), wait,
                                             [&](LeaseFile& file) { return attempt.Try(file); });
-  // The turn and what was wanted are free again, whether or not there is a lease.
+  // The turn and the wanted marks are free again, whether or not there is a lease.
   Releases::OfThisProcess().Add();
   return lease;
 }

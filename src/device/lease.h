@@ -1,23 +1,26 @@
-// Who uses which processors of a device: nothing computes where something is timed, in whatever process.
+// Who may use which processors of a device, so that no process computes where another one measures times.
 //
-// Problem. A time counts for something only where nothing else runs beside what is timed, and several
+// Problem. A measured time is only meaningful if nothing else runs beside the measured program, but the
 // programs on a machine, each with threads that build while others measure, do not know of each other.
 //
-// Idea. Whoever times has an exclusive lease, which names the processors to time on and others that it keeps
-// free; whoever computes (builds, searches, checks) has a shared one of processors that no exclusive lease
-// names. Each processor is a byte of a file that all processes of the machine lock parts of (lease_file.h),
-// so a lease ends with its process, however that ends. There are two more kinds of bytes:
-//   - wanted, one for each processor: who waits for an exclusive lease marks those that it would get, and
-//     shared leases do not begin on these. So a builder that is never idle cannot keep a measurement waiting.
-//   - turn, one: of those who wait for an exclusive lease, only its holder tries, so that many small leases
-//     cannot keep a large one waiting. The price is that a small one, too, waits for the large one before it.
-// Those who wait for a shared lease are not protected from exclusive ones that never pause.
+// Idea. A thread that measures holds an exclusive lease, which names the processors to time on and others
+// that it keeps free; a thread that computes (builds, searches, checks) holds a shared lease of processors
+// that no exclusive lease names. Each processor is one byte of a file that all processes of the machine
+// lock parts of (lease_file.h), so a lease ends with its process, however that ends. There are two more
+// kinds of bytes:
+//   - wanted, one for each processor: a thread that waits for an exclusive lease marks the processors that
+//     it would take, and no new shared lease includes them. So a builder that is never idle cannot keep a
+//     measurement waiting.
+//   - turn, one: of the threads that wait for an exclusive lease, only the holder of the turn tries, so
+//     that many small leases cannot keep a large one waiting. The price is that a small lease, too, waits
+//     for a large one before it.
+// A thread that waits for a shared lease is not protected from exclusive leases that never pause.
 //
-// Cost. Some system calls for a lease, a few microseconds. A waiter looks again when this process releases a
-// lease, and otherwise after pauses that grow to 10 ms.
+// Cost. A lease takes some system calls, a few microseconds. A waiter looks again when this process
+// releases a lease, and otherwise after pauses that grow to 10 ms.
 //
-// All are on their honour: nothing keeps a thread from running where it has no lease. PinnedTo (pin.h) keeps
-// it where it has one.
+// Leases are advisory: nothing keeps a thread from running where it has no lease. PinnedTo (pin.h) keeps a
+// thread on its leased processors.
 #ifndef ATTUNE_DEVICE_LEASE_H_
 #define ATTUNE_DEVICE_LEASE_H_
 
@@ -38,9 +41,9 @@
 
 namespace attune {
 
-// Holds processors from when it is given until it is released or destroyed or the process has ended. Movable;
-// one that was moved from holds nothing. Not thread safe, but may go to another thread. A child made by fork
-// has a copy that it must not destroy or release: both hold the same.
+// Holds processors until it is released or destroyed or the process has ended. Movable; a lease that was
+// moved from holds nothing. Not thread safe, but may be passed to another thread. A child made by fork has
+// a copy, which it must not destroy or release: both copies hold the same lock.
 class DeviceLease {
  public:
   DeviceLease(DeviceLease&& other) noexcept
@@ -48,11 +51,12 @@ class DeviceLease {
   DeviceLease& operator=(DeviceLease&& other) noexcept;
   ~DeviceLease() { Release(); }
 
-  // What may be used, and what else is kept free, in ascending order. A shared lease isolates nothing.
+  // The processors that may be used, and the others that stay free, in ascending order. A shared lease
+  // isolates none.
   const std::vector<int>& processors() const { return placement_.processors; }
   const std::vector<int>& isolated() const { return placement_.isolated; }
 
-  // After this, it holds nothing.
+  // Afterwards the lease holds nothing.
   void Release();
 
  private:
@@ -64,40 +68,41 @@ class DeviceLease {
   Placement placement_;
 };
 
-// How long someone waits for a lease.
+// How long to wait for a lease.
 struct LeaseWait {
-  double seconds = std::numeric_limits<double>::infinity();  // 0: takes what is free at once
-  std::function<bool()> is_cancelled = {};                   // asked by the waiting thread, again and again
+  double seconds = std::numeric_limits<double>::infinity();  // 0: does not wait
+  std::function<bool()> is_cancelled = {};                   // polled by the waiting thread
 };
 
-// How waiting is done; for tests.
+// The clock and the sleep of a wait; for tests.
 struct LeaseTime {
   const Clock* clock = &SystemClock();
-  // Waits for so many seconds; empty: or until this process releases a lease.
+  // Waits for so many seconds. If empty: waits until then or until this process releases a lease.
   std::function<void(double seconds)> sleep = {};
 };
 
-// $ATTUNE_LEASES, or a folder in the system's temporary one that all users of the machine share. Processes
-// that have different folders, as in containers of their own, do not know of each other.
+// $ATTUNE_LEASES, or else a folder in the system's temporary folder that all users of the machine share.
+// Processes with different folders, for example in different containers, do not see each other's leases.
 std::string DefaultLeaseFolder();
 
-// Gives leases of a device's processors. Thread safe; two objects for the same folder know of each other.
+// Grants leases of a device's processors. Thread safe; two objects for the same folder see each other's
+// leases.
 class DeviceLeases {
  public:
-  // Fails where the folder cannot be made, where it or what is in it is a link or not what it should be, and
-  // where the device contradicts itself.
+  // Fails if the folder cannot be made, if the folder or its content is a link or not what it should be, or
+  // if the device contradicts itself.
   static absl::StatusOr<DeviceLeases> Open(DeviceInfo device, std::string folder = DefaultLeaseFolder(),
                                            LeaseTime time = {});
 
-  // To time on exactly `count` processors, which it names (ChoosePlacement says which). Not recursive: who
-  // has a lease of this device and asks for this one waits for itself. Errors: InvalidArgument where this
-  // device has not so many that may be used, DeadlineExceeded, Cancelled, and FailedPrecondition where the
-  // folder has become useless.
+  // A lease to time on exactly `count` processors, which the lease names (chosen by ChoosePlacement). Not
+  // recursive: a thread that holds a lease of this device and asks for this one waits for itself. Errors:
+  // InvalidArgument if the device has fewer usable processors, DeadlineExceeded, Cancelled, and
+  // FailedPrecondition if the folder has become unusable.
   absl::StatusOr<DeviceLease> AcquireExclusive(int count, Isolation isolation = Isolation::kDevice,
                                                const LeaseWait& wait = {}) const;
 
-  // To compute on one to `at_most` processors, as many as can be had at once; those on which nobody computes
-  // come first. Errors as above.
+  // A lease to compute on one to `at_most` processors, as many as are available at once, preferably those
+  // on which nobody computes. Errors as above.
   absl::StatusOr<DeviceLease> AcquireShared(int at_most, const LeaseWait& wait = {}) const;
 
   const DeviceInfo& device() const { return device_; }
@@ -110,7 +115,7 @@ class DeviceLeases {
 
   absl::Status CheckCount(int count) const;
   absl::StatusOr<std::optional<Placement>> TryShared(LeaseFile& file, int at_most) const;
-  // Asks `attempt` until it gives a placement or waiting ends.
+  // Calls `attempt` until it returns a placement or the wait ends.
   using Attempt = absl::FunctionRef<absl::StatusOr<std::optional<Placement>>(LeaseFile&)>;
   absl::StatusOr<DeviceLease> Await(std::string_view what, const LeaseWait& wait, Attempt attempt) const;
 

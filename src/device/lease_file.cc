@@ -26,8 +26,9 @@ absl::Status CannotUse(const std::string& path, int error) {
       absl::StrCat(path, ": cannot be used for leases of processors: ", std::strerror(error), kAdvice));
 }
 
-// What another process makes at the same time is as good, hence no error where there is one already. The
-// folder gets its name when it has its permissions, so that nobody meets it without them.
+// It is no error if the folder exists already: one that another process makes at the same time is as good.
+// The folder is renamed to its final name only once its permissions are set, so that nobody sees it without
+// them.
 absl::Status MakeFolder(const std::string& folder) {
   std::string temporary = folder + ".XXXXXX";
   if (mkdtemp(temporary.data()) == nullptr) return CannotUse(folder, errno);
@@ -40,7 +41,7 @@ absl::Status MakeFolder(const std::string& folder) {
   return error == EEXIST ? absl::OkStatus() : CannotUse(folder, error);
 }
 
-// As MakeFolder.
+// Like MakeFolder, for the file.
 absl::Status MakeFile(int folder, const std::string& path) {
   std::string temporary = path + ".XXXXXX";
   const FileDescriptor file(mkostemp(temporary.data(), O_CLOEXEC));
@@ -66,7 +67,8 @@ absl::StatusOr<FileDescriptor> OpenFolder(const std::string& folder) {
   return FileDescriptor(opened);
 }
 
-// Where the folder is writable to all, the system refuses O_CREAT for a file of another user, hence without.
+// First tries without O_CREAT: if the folder is writable to all, the system refuses it for a file of
+// another user.
 absl::StatusOr<FileDescriptor> OpenFile(int folder, const std::string& path) {
   constexpr int kFlags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
   int opened = openat(folder, kName, kFlags);
@@ -101,7 +103,7 @@ absl::StatusOr<LeaseFile> LeaseFile::Open(const std::string& folder) {
   const std::string path = absl::StrCat(folder, "/", kName);
   ASSIGN_OR_RETURN(const FileDescriptor opened, OpenFolder(folder));
   ASSIGN_OR_RETURN(FileDescriptor file, OpenFile(opened.get(), path));
-  // What removes old files from temporary folders looks at this.
+  // Programs that clean up temporary folders look at the file's times.
   futimens(file.get(), nullptr);
   return LeaseFile(path, std::move(file));
 }

@@ -1,4 +1,4 @@
-// Leases of several processes.
+// Leases held by several processes.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -14,7 +14,7 @@
 namespace attune {
 namespace {
 
-// A process that does as told, and ends at the latest when this object does.
+// A child process that runs `run`, and ends at the latest when this object is destroyed.
 class Child {
  public:
   template <typename F>
@@ -89,7 +89,7 @@ TEST(DeviceLeases, WhoWaitsToTimeInAnotherProcessGoesFirst) {
   EXPECT_TRUE(leases.AcquireShared(1, kNoWait).ok());
 }
 
-// A lease that is released is free for others, though a child that was made meanwhile has the file open.
+// A released lease is free for others, even though a child that was forked meanwhile has the file open.
 TEST(DeviceLeases, AChildDoesNotKeepWhatItsParentReleases) {
   const testing::TemporaryFolder folder;
   const DeviceLeases leases = MustOpen(folder / "leases");

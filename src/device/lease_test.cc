@@ -29,14 +29,14 @@ TEST(DeviceLeases, NameTheProcessorsThatTheyGrantAndIsolate) {
   const DeviceLeases leases = MustOpen(folder / "leases");
   {
     const auto lease = leases.AcquireExclusive(2, Isolation::kNone);
-    EXPECT_THAT(lease->processors(), ElementsAre(6, 7));  // of two cores
+    EXPECT_THAT(lease->processors(), ElementsAre(6, 7));  // on two cores
     EXPECT_THAT(lease->isolated(), IsEmpty());
   }
   {
     const auto lease = leases.AcquireExclusive(2, Isolation::kCore);
     EXPECT_THAT(lease->processors(), ElementsAre(6, 7));
     EXPECT_THAT(lease->isolated(), ElementsAre(2, 3));
-    // Beside the first, one that isolates less and is on the other cache.
+    // Beside the first lease, one that isolates fewer processors and is on the other cache.
     const auto second = leases.AcquireExclusive(3, Isolation::kCore, kNoWait);
     EXPECT_THAT(second->processors(), ElementsAre(1, 4, 5));
     EXPECT_THAT(second->isolated(), ElementsAre(0));
@@ -61,7 +61,7 @@ TEST(DeviceLeases, GrantOnlyWhatMayBeUsedAndIsolateAll) {
   const DeviceLeases leases = MustOpen(folder / "leases", {}, device);
   {
     const auto lease = leases.AcquireExclusive(2, Isolation::kCore);
-    EXPECT_THAT(lease->processors(), ElementsAre(1, 5));  // they share a cache, as 2 and 5 do not
+    EXPECT_THAT(lease->processors(), ElementsAre(1, 5));  // they share a cache; 2 and 5 do not
     EXPECT_THAT(lease->isolated(), IsEmpty());
   }
   const auto lease = leases.AcquireExclusive(1);
@@ -121,7 +121,7 @@ TEST(DeviceLeases, WhatADeviceDoesNotHaveIsRefused) {
   EXPECT_FALSE(DeviceLeases::Open(wrong, folder / "leases").ok());
 }
 
-// Time that passes when someone sleeps; `then` is called each time.
+// A clock that advances when someone sleeps; `then` is called after each sleep.
 LeaseTime PassingTime(ManualClock& clock, std::function<void(int sleeps)> then) {
   return {&clock, [&clock, notify = std::move(then), sleeps = 0](double seconds) mutable {
             clock.Advance(seconds);
@@ -187,7 +187,7 @@ TEST(DeviceLeases, OnlyTheProcessorsThatSomeoneWaitsForAreKeptFree) {
   EXPECT_THAT(leases.AcquireExclusive(1, Isolation::kCore)->processors(), ElementsAre(7));
 }
 
-// A second one wants other processors, where there are some, and one that has given up wants none.
+// A second waiter marks other processors as wanted, if there are any; one that has given up marks none.
 TEST(DeviceLeases, ASmallOneWaitsForALargeOneBeforeIt) {
   const testing::TemporaryFolder folder;
   ManualClock clock;
@@ -216,10 +216,10 @@ TEST(DeviceLeases, AFileThatIsRemovedIsNoticed) {
   EXPECT_FALSE(others.AcquireShared(1, kNoWait).ok());
 }
 
-// Who is on which processor, as those say who have leases.
+// Which processors are in use, according to the holders of leases.
 class Occupation {
  public:
-  // How many rules the lease breaks.
+  // The number of rules that the lease breaks.
   int Begin(const DeviceLease& lease, bool is_exclusive) {
     const std::lock_guard<std::mutex> lock(mutex_);
     int broken = 0;
@@ -267,7 +267,7 @@ TEST(DeviceLeases, RandomOnesNeverOverlap) {
     std::vector<std::pair<DeviceLease, bool>> held;
     for (int round = 0; round < kRounds; ++round) {
       const bool is_exclusive = random.Uniform() < 0.4;
-      // Who holds one and waits for another would wait for himself, and so does not wait.
+      // A thread that holds a lease does not wait for another one, since it could wait for itself.
       const LeaseWait wait = {.seconds = held.empty() ? 10.0 : 0.0};
       const int count = static_cast<int>(random.Integer(1, 4));
       auto lease = is_exclusive

@@ -32,17 +32,17 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// What a kernel's innermost loop does: a tile of a matrix product, rows × kColumns vectors of sums in
-// registers, whose operands come from L1. Sums of operands that stay in registers are no
-// measure, as no kernel reaches them everywhere (docs/decisions/peaks.md).
-constexpr int kTerms = 64;    // of a sum, until they repeat
+// The innermost loop of a kernel: a tile of a matrix product, rows × kColumns vectors of sums in registers,
+// with operands from L1. A loop whose operands stay in registers would be no measure, since no kernel
+// reaches its rate everywhere (docs/decisions/peaks.md).
+constexpr int kTerms = 64;    // of a sum, until the operands repeat
 constexpr int kColumns = 2;   // vectors
-constexpr int kRowsOf16 = 6;  // as many as 16 registers hold, with an operand of each kind
+constexpr int kRowsOf16 = 6;  // as many as fit in 16 registers, with one operand of each kind
 constexpr int kRowsOf32 = 12;
 constexpr int kMaxVector = 64;  // bytes
 
-// Kernels do not multiply ones and zeros either, and how much power an operation takes depends on its bits.
-// Numbers of f32, or pairs of bf16, or what bytes these have.
+// Random operands, as in real kernels, since the power that an operation takes depends on its bits: f32
+// numbers, pairs of bf16, or the bytes of these.
 struct alignas(kMaxVector) Operands {
   float rows[kTerms][kRowsOf32];
   float columns[kTerms][kColumns][kMaxVector / sizeof(float)];
@@ -106,7 +106,7 @@ __attribute__((target("avx2,fma"))) float FmaLoop256(const Operands& operands, i
   return _mm256_cvtss_f32(total);
 }
 
-// The bytes of the same operands, four terms at a time.
+// Multiplies the bytes of the same operands, four terms at a time.
 __attribute__((target("avx512f,avx512vnni"))) float DotLoop512(const Operands& operands, int64_t terms) {
   __m512i sum[kRowsOf32][kColumns] = {};
   for (int64_t t = 0; t < terms; ++t) {
@@ -131,7 +131,7 @@ __attribute__((target("avx2"))) float Total256(const __m256i (&sum)[kRowsOf16][k
   return static_cast<float>(_mm256_extract_epi32(total, 0));
 }
 
-// Likewise, in vectors of 256 bits; and of pairs of 16 bits, two terms at a time.
+// The same in vectors of 256 bits; and PairLoop256 for pairs of 16 bits, two terms at a time.
 __attribute__((target("avx2,avxvnni"))) float DotLoop256(const Operands& operands, int64_t terms) {
   __m256i sum[kRowsOf16][kColumns] = {};
   for (int64_t t = 0; t < terms; ++t) {
@@ -156,14 +156,14 @@ __attribute__((target("avx2"))) float PairLoop256(const Operands& operands, int6
       const __m256i row = _mm256_castps_si256(_mm256_set1_ps(rows[i]));
       for (int j = 0; j < kColumns; ++j) {
         sum[i][j] = _mm256_add_epi32(sum[i][j], _mm256_madd_epi16(row, column[j]));
-        __asm__("" : "+x"(sum[i][j]));  // which the compiler would put together otherwise
+        __asm__("" : "+x"(sum[i][j]));  // keeps the compiler from merging the additions
       }
     }
   }
   return Total256(sum);
 }
 
-// The same operands as pairs of bf16, two terms at a time.
+// Multiplies the same operands as pairs of bf16, two terms at a time.
 __attribute__((target("avx512f,avx512bf16"))) float DotLoopBF16(const Operands& operands, int64_t terms) {
   __m512 sum[kRowsOf32][kColumns] = {};
   for (int64_t t = 0; t < terms; ++t) {
@@ -184,15 +184,15 @@ __attribute__((target("avx512f,avx512bf16"))) float DotLoopBF16(const Operands& 
 }
 
 // Tiles as AMX loads them; 16 KiB.
-constexpr int kTileSteps = 4;  // until they repeat
+constexpr int kTileSteps = 4;  // until the operands repeat
 struct alignas(kMaxVector) TileOperands {
   using Tile = float[kTileRows][kTileColumns];
   Tile left[kTileSteps][2], right[kTileSteps][2];
 };
 constexpr int kTileRowBytes = sizeof(float) * kTileColumns;
 
-// 2 × 2 tiles of sums, of integers of 8 bits or of bf16: of four operations, each tile that is loaded serves
-// two.
+// Computes 2 × 2 tiles of sums, from 8-bit integers or from bf16: each loaded tile is used in two of the
+// four operations.
 template <bool kIntegers>
 __attribute__((target("amx-tile,amx-int8,amx-bf16"))) float TileLoop(const TileOperands& operands,
                                                                      int64_t steps) {
@@ -225,7 +225,7 @@ __attribute__((target("amx-tile,amx-int8,amx-bf16"))) float TileLoop(const TileO
   }
   alignas(kMaxVector) TileOperands::Tile sums;
   _tile_stored(0, sums, kTileRowBytes);
-  _tile_release();  // else each switch to another thread saves them
+  _tile_release();  // otherwise each thread switch saves the tiles
   return sums[0][0];
 }
 
@@ -247,13 +247,13 @@ void Keep(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");
 }
 
-// What `rate` gives on the average of `threads` cores, or as many as the system has threads for, that all
-// begin at the same time, when each has been given what it needs by `prepare`; the most of some runs.
+// The mean of `rate` over `threads` cores, or over as many as the system has threads for. `prepare` makes
+// the data of each thread, then all begin at the same time; the result is the best of `runs` runs.
 template <typename Prepare, typename Rate>
 double MostOnAll(int threads, int runs, Prepare prepare, Rate rate) {
   std::vector<double> rates(static_cast<size_t>(threads));
   double most = 0;
-  std::atomic<size_t> next = 1;  // the caller is the first
+  std::atomic<size_t> next = 1;  // the caller has index 0
   int running = threads;
   std::barrier together(threads);
   const auto work = [&](size_t index) {
@@ -273,7 +273,7 @@ double MostOnAll(int threads, int runs, Prepare prepare, Rate rate) {
   return most;
 }
 
-// Billions of operations a second and core, if `loop` does `operations` a step.
+// Billions of operations per second and core; `loop` does `operations` per step.
 template <typename Operands>
 double MeasureGops(int threads, float (*loop)(const Operands&, int64_t), float (RandomNumbers::*next)(),
                    int64_t steps, int64_t operations) {
@@ -304,8 +304,8 @@ ProductPeaks MeasureProducts(int threads, const Target& target) {
   ProductPeaks peaks;
   peaks.f32 = target.vector_bits == 512 ? vectors(FmaLoop512, float_next, kRowsOf32, 1)
                                         : vectors(FmaLoop256, float_next, kRowsOf16, 1);
-  // A Sapphire Rapids starts a vdpbf16ps every second cycle, and two FMAs of f32 in each: there, numbers that
-  // are widened first are multiplied faster.
+  // A Sapphire Rapids starts one vdpbf16ps every second cycle, but two f32 FMAs in each cycle: there, it is
+  // faster to widen the numbers first and multiply them as f32.
   peaks.bf16 = peaks.int8 = peaks.f32;
   if (target.Has("amx_bf16")) {
     peaks.bf16 = tiles(TileLoop<false>, pair_next, 2);
@@ -323,7 +323,7 @@ ProductPeaks MeasureProducts(int threads, const Target& target) {
   return peaks;
 }
 
-// The bandwidth of what holds `bytes` for each core, read again and again.
+// The read bandwidth of the memory level that holds `bytes` per core, measured by reading them repeatedly.
 double MeasureRead(int threads, int64_t bytes) {
   constexpr int64_t kBytesARun = int64_t{64} << 20;
   constexpr int kRuns = 3;
@@ -340,8 +340,8 @@ double MeasureRead(int threads, int64_t bytes) {
 Peaks Measure(int threads) {
   const absl::StatusOr<Target> target = HostTarget();
   if (!target.ok()) return Peaks{};
-  // The last-level cache, and what lies beyond it, are shared: by these threads, and a large one by others
-  // that nobody sees. Of 480 MiB, a virtual machine of two cores had some 60.
+  // The last-level cache and the memory are shared: by these threads, and a large cache also by other
+  // programs that we cannot see. A virtual machine of two cores could use some 60 MiB of 480.
   constexpr int64_t kLeast = 1 << 15, kMostInL3 = int64_t{16} << 20;
   const int64_t in_l3 = std::max(2 * target->l2_bytes, std::min(target->l3_bytes / (8 * threads), kMostInL3));
   const int64_t in_memory =

@@ -1,4 +1,4 @@
-// Keeps work on the processors that a lease grants.
+// Keeps a thread on the processors that a lease grants.
 #ifndef ATTUNE_DEVICE_PIN_H_
 #define ATTUNE_DEVICE_PIN_H_
 
@@ -8,9 +8,9 @@
 
 namespace attune {
 
-// While it lives, this thread and those that it starts run on these processors alone; after that, this thread
-// runs where it did before. Nothing where the system does not allow it, or there is none of them. To be
-// destroyed by the thread that made it.
+// While it lives, this thread and the threads that it starts run only on these processors; afterwards this
+// thread runs where it did before. Has no effect if the system does not allow it, or if none of the
+// processors exists. Must be destroyed by the thread that made it.
 class PinnedTo {
  public:
   explicit PinnedTo(std::span<const int> processors)

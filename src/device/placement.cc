@@ -8,10 +8,10 @@
 namespace attune {
 namespace {
 
-// The usable processors, the ones to be chosen first before the others.
+// The usable processors in the order in which to choose them.
 std::vector<Processor> InOrderOfChoice(const DeviceInfo& device) {
   struct Candidate {
-    int before_of_core;  // those of the same core that come before
+    int before_of_core;  // earlier ones of the same core
     Processor processor;
   };
   std::vector<Candidate> candidates;
@@ -43,7 +43,7 @@ bool IsFree(const DeviceInfo& device, const Processor& processor, Isolation isol
   });
 }
 
-// Of `count` processors.
+// The placement that times on these processors.
 Placement PlacementOn(const DeviceInfo& device, std::vector<Processor> timed, Isolation isolation) {
   Placement placement;
   std::ranges::sort(timed, {}, &Processor::number);
@@ -57,7 +57,7 @@ Placement PlacementOn(const DeviceInfo& device, std::vector<Processor> timed, Is
   return placement;
 }
 
-// The first that are free; nullopt where there are too few.
+// The first `count` candidates that are free; nullopt if there are too few.
 std::optional<std::vector<Processor>> FirstFree(const DeviceInfo& device,
                                                 const std::vector<Processor>& candidates, size_t count,
                                                 Isolation isolation, const ProcessorSet& taken) {

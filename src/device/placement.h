@@ -1,4 +1,4 @@
-// Which processors of a device something is timed on.
+// Chooses the processors of a device to time on.
 #ifndef ATTUNE_DEVICE_PLACEMENT_H_
 #define ATTUNE_DEVICE_PLACEMENT_H_
 
@@ -11,7 +11,7 @@
 
 namespace attune {
 
-// Which other processors stay free while something is timed on some.
+// Which other processors stay free while some are timed on.
 enum class Isolation : uint8_t {
   kNone,
   kCore,    // the other hyper-threads of their cores, which share registers and execution units
@@ -21,15 +21,15 @@ enum class Isolation : uint8_t {
 
 struct Placement {
   std::vector<int> processors;  // ascending
-  std::vector<int> isolated;    // those that stay free beside them, ascending
+  std::vector<int> isolated;    // processors that stay free beside them, ascending
 
   bool operator==(const Placement&) const = default;
 };
 
-// `count` of the usable processors of which, and of the ones that they isolate, none is taken; nullopt where
-// there are none. The last ones come first, since the first ones tend to serve interrupts, but one of each
-// core comes before a second one. Where so many share a last-level cache on this device, all of the result
-// do.
+// Chooses `count` usable processors such that neither they nor the processors that they isolate are taken;
+// nullopt if there are none. Prefers processors with high numbers, since the low ones tend to serve
+// interrupts, but takes one of each core before a second one. If `count` processors can share a last-level
+// cache on this device, those chosen do.
 std::optional<Placement> ChoosePlacement(const DeviceInfo& device, int count, Isolation isolation,
                                          const ProcessorSet& taken);
 

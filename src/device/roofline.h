@@ -1,5 +1,6 @@
-// The roofline model: no kernel is faster than its operations at the machine's peak, nor than its bytes at
-// the bandwidth of where they are (Williams, Waterman, Patterson: Roofline, 2009).
+// The roofline model: a kernel needs at least the time of its operations at the machine's peak rate, and of
+// its bytes at the bandwidth of the memory level that holds them (Williams, Waterman, Patterson: Roofline,
+// 2009).
 #ifndef ATTUNE_DEVICE_ROOFLINE_H_
 #define ATTUNE_DEVICE_ROOFLINE_H_
 
@@ -10,31 +11,31 @@
 
 namespace attune {
 
-// What limits a kernel: arithmetic, or the bandwidth of what its data comes from.
+// The limit of a kernel: arithmetic, or the bandwidth of the memory level that its data comes from.
 enum class Bound { kCompute, kL2, kL3, kMemory };
 std::string_view Name(Bound bound);  // "compute", "L2", "L3" or "memory"
 
-// What most operations of a kernel multiply and add.
+// The type of the numbers that most of a kernel's operations multiply and add.
 enum class Multiplicand { kF32, kBF16, kInt8 };
 
 struct Work {
   double flops = 0;  // in all calls together
   Multiplicand multiplicand = Multiplicand::kF32;
-  double bytes = 0;  // likewise, the least that must be moved
+  double bytes = 0;  // in all calls together, the least that must be moved
   double calls = 1;
 };
 
 struct Roofline {
-  Bound bound = Bound::kCompute;  // which of the two limits it
-  double seconds = 0;             // the larger of the two
+  Bound bound = Bound::kCompute;  // which of the two bounds applies
+  double seconds = 0;             // the larger of the two bounds
 };
 
-// The operations that `threads` cores do a second at best.
+// Operations per second of `threads` cores at peak.
 double PeakOf(const Work& work, const Peaks& peaks, int threads);
 
-// What `work` takes at the least on `threads` cores. Its data comes from memory, unless it takes `seconds`,
-// which is less than memory needs for it: then it is in a cache, the second level if a call's fits there,
-// else the third.
+// The least time for `work` on `threads` cores. Assumes that the data comes from memory, unless `seconds`,
+// the time that it actually takes, is too short for that: then it comes from L2 if the data of one call
+// fits there, else from L3.
 Roofline RooflineOf(const Work& work, double seconds, const Peaks& peaks, int threads);
 
 }  // namespace attune

@@ -1,11 +1,11 @@
-// Whether this process may use the tile registers of AMX. It stands alone, so that the runtime, which has no
-// dependencies, asks as the compiler does.
+// Whether this process may use the tile registers of AMX. The header has no dependencies, so that the
+// runtime, which has none either, and the compiler ask in the same way.
 //
-// Linux gives a process the 8 KiB of tiles in each thread only when it asks (Linux kernel documentation,
-// "Using XSTATE features in user space applications"): the first tile instruction of one that did not ask
-// raises SIGILL. The answer holds for all threads, those that come later too, and is inherited by fork, but
-// not over exec. It is no where a thread has an alternate signal stack that the larger signal frames do not
-// fit.
+// Linux gives a process the 8 KiB of tiles in each thread only on request (Linux kernel documentation,
+// "Using XSTATE features in user space applications"); without it, the first tile instruction raises
+// SIGILL. The permission holds for all threads, including later ones, and is inherited by fork, but not
+// over exec. It is refused if a thread has an alternate signal stack that is too small for the larger
+// signal frames.
 #ifndef ATTUNE_DEVICE_TILE_PERMISSION_H_
 #define ATTUNE_DEVICE_TILE_PERMISSION_H_
 
@@ -24,7 +24,7 @@ namespace attune {
 #if defined(__x86_64__)
 namespace internal {
 
-// XCR0, whose bits stand for the registers that the system saves; 0 where it does not say.
+// XCR0, whose bits stand for the registers that the system saves; 0 if it does not say.
 inline uint64_t SavedState() {
   constexpr uint32_t kOsXsave = 1u << 27;  // leaf 1, ECX
   uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
@@ -34,7 +34,7 @@ inline uint64_t SavedState() {
   return static_cast<uint64_t>(high) << 32 | low;
 }
 
-// Of XCR0: the tiles' configuration and data (Intel SDM volume 1, section 13.3).
+// Bits of XCR0: the tiles' configuration and data (Intel SDM volume 1, section 13.3).
 inline constexpr uint64_t kTileState = 1u << 17 | 1u << 18;
 
 }  // namespace internal
@@ -44,7 +44,7 @@ inline constexpr uint64_t kTileState = 1u << 17 | 1u << 18;
 namespace internal {
 
 inline bool RequestTiles() {
-  constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM of asm/prctl.h, which may be older
+  constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM; an old asm/prctl.h lacks it
   constexpr long kTileData = 18;               // the state component
   if ((SavedState() & kTileState) != kTileState) return false;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
@@ -52,8 +52,9 @@ inline bool RequestTiles() {
 
 }  // namespace internal
 
-// Asks the system when it is first called, and gives that answer from then on. Thread safe. It says nothing
-// of the instructions: cpuid does. Call it in every process that runs code for tiles, before it does.
+// Asks the system on the first call, and returns that answer from then on. Thread safe. It does not tell
+// whether the processor has tile instructions: cpuid does. Call it in every process before it runs code
+// that uses tiles.
 inline bool MayUseTiles() {
   static const bool may = internal::RequestTiles();
   return may;

@@ -32,7 +32,7 @@ std::optional<std::vector<int>> ReadList(const std::string& path) {
   return *std::move(list);
 }
 
-// Those that have a folder, "cpu12".
+// The numbers of the processors that have a folder, such as "cpu12".
 std::vector<int> ReadNumbers(const std::string& folder) {
   std::vector<int> numbers;
   std::error_code error;
@@ -50,7 +50,7 @@ std::vector<int> ReadNumbers(const std::string& folder) {
   return numbers;
 }
 
-// The first of those that share the last-level cache with the processor; or kNone.
+// The first processor that shares the last-level cache with this one; or kNone.
 int ReadCache(const std::string& processor) {
   constexpr int kMostCaches = 16;
   int last_level = 0, first = kNone;
@@ -88,7 +88,7 @@ absl::StatusOr<std::vector<int>> ParseProcessorList(std::string_view text) {
 
 std::vector<Processor> ReadTopology(const std::string& folder) {
   std::vector<Processor> processors;
-  std::optional<int> first_unknown;  // about whose cache the files say nothing
+  std::optional<int> first_unknown;  // the first one whose cache the files do not describe
   for (const int number : ReadNumbers(folder)) {
     const std::string files = absl::StrCat(folder, "/cpu", number);
     Processor processor = {.number = number, .core = number, .cache = ReadCache(files)};

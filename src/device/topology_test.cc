@@ -41,8 +41,7 @@ TEST(ProcessorList, ReadsNumbersAndRanges) {
     EXPECT_FALSE(ParseProcessorList(bad).ok()) << bad;
 }
 
-// Two cores of two hyper-threads that share a cache each, as AMD's core complexes do, and one that is
-// offline.
+// Two cores of two hyper-threads that share a cache each, like AMD's core complexes, and an offline one.
 TEST(Topology, SaysWhatProcessorsShare) {
   const testing::TemporaryFolder folder;
   for (int number = 0; number < 5; ++number) {

@@ -22,9 +22,9 @@ using Attribute = std::variant<int64_t, double, std::string, Ints, Floats, DType
 // The order of Attribute's alternatives, for tables.
 enum class AttributeKind { kInt, kFloat, kString, kInts, kFloats, kDType, kTensor };
 
-// Which attributes an operator takes, of which kind, and what is assumed where one is absent is
-// written in the operator table (op.h). The getters abort on a missing or mistyped attribute without a
-// default: a verified node has every required attribute, of its kind.
+// The operator table (op.h) says which attributes an operator takes, of which kind, and what is assumed
+// where one is absent. The getters abort on a missing or mistyped attribute without a default: a verified
+// node has every required attribute, of its kind.
 class Attributes {
  public:
   Attributes() = default;

@@ -12,8 +12,8 @@ namespace attune {
 
 class BoundedExecutor : public Executor {
  public:
-  // As Run, taking from `budget` before each node, those of loops each time that they run: ResourceExhausted
-  // once it is spent.
+  // The same as Run, but spends `budget` before each node, in loops each time that the node runs.
+  // ResourceExhausted once the budget is spent.
   virtual absl::StatusOr<std::vector<Tensor>> RunWithin(const Graph& graph, const std::vector<Tensor>& inputs,
                                                         WorkBudget& budget) const = 0;
 };

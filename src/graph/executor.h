@@ -1,4 +1,4 @@
-// Whatever can compute a graph: the reference interpreter, or compiled code.
+// The interface of everything that computes a graph: the reference interpreter, or compiled code.
 #ifndef ATTUNE_GRAPH_EXECUTOR_H_
 #define ATTUNE_GRAPH_EXECUTOR_H_
 

@@ -1,6 +1,6 @@
-// Multiplying integers by a real number in integers, as TensorFlow Lite's reference kernels do it: what
-// quantized models of that format mean by their scales (tensorflow/lite/kernels/internal/quantization_util.cc
-// and common.h, without TFLITE_SINGLE_ROUNDING).
+// Multiplies integers by a real number in integer arithmetic, as TensorFlow Lite's reference kernels do
+// (tensorflow/lite/kernels/internal/quantization_util.cc and common.h, without TFLITE_SINGLE_ROUNDING). The
+// scales of quantized models in that format mean this.
 #ifndef ATTUNE_GRAPH_FIXED_POINT_H_
 #define ATTUNE_GRAPH_FIXED_POINT_H_
 
@@ -14,7 +14,7 @@ struct QuantizedMultiplier {
   int64_t mantissa = 0;
   int shift = 0;
 
-  // The nearest to a number of 0 or more; those below 2^-32 are 0.
+  // The multiplier nearest to `number`, which is 0 or more; numbers below 2^-32 become 0.
   static QuantizedMultiplier Of(double number) {
     constexpr int64_t kOne = int64_t{1} << 31;
     QuantizedMultiplier result;
@@ -30,7 +30,7 @@ struct QuantizedMultiplier {
   // How many binary places the product is rounded to first.
   int first_places() const { return shift < 0 ? -shift : 0; }
 
-  // The number that stands for it.
+  // The number that the multiplier stands for.
   double value() const { return std::ldexp(static_cast<double>(mantissa), shift - 31); }
 
   // The product with a number of 32 bits, rounded twice: to first_places(), ties upwards, then to a whole

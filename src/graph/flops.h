@@ -8,11 +8,11 @@
 
 namespace attune {
 
-// Multiply-adds of a contraction as it is defined, whatever algorithm computes it; 0 of other operators.
+// Multiply-adds of a contraction as it is defined, whatever algorithm computes it; 0 for other operators.
 // Dynamic dimensions are at their bounds.
 int64_t CountMultiplyAdds(const Node& node);
 
-// Operations on floats or integers, of which a multiply-add is two.
+// Operations on floats or integers; a multiply-add counts as two.
 int64_t CountFlops(const Node& node);
 
 }  // namespace attune

@@ -24,8 +24,8 @@ Value* Lookup(const ValueMap& map, const Value* value) {
 }
 
 void RemoveOneUse(std::vector<Node*>& users, const Node* node) {
-  // From the back, where a pass's recent rewrites are. The order of the others stays: passes that walk
-  // the users must not depend on addresses.
+  // Searches from the back, where a pass's recent rewrites are. The other users keep their order: passes
+  // that walk them must not depend on addresses.
   const auto it = std::find(users.rbegin(), users.rend(), node);
   if (it == users.rend()) Fatal("the node '", node->name(), "' is not among the users of its input");
   users.erase(std::next(it).base());
@@ -198,7 +198,7 @@ std::unique_ptr<Graph> Graph::Clone() const {
   clone->next_symbol_ = next_symbol_;
   ValueMap map;
   for (const auto& input : inputs_) map[input.get()] = clone->AddInput(input->name(), input->type());
-  // All nodes first, then their inputs: an order that the verifier would refuse clones as it is.
+  // Clones all nodes before their inputs: an order that the verifier would refuse is cloned as it is.
   for (const auto& node : nodes_) {
     auto copy = std::make_unique<Node>();
     copy->op_ = node->op_;

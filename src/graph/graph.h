@@ -74,7 +74,7 @@ class Node {
   int num_regions() const { return static_cast<int>(regions_.size()); }
   Graph& region(int i = 0) const { return *regions_[i]; }
 
-  // Keeps users() of both values right. May give an optional input that was absent, or take one away.
+  // Keeps users() of both values right. May set an optional input that was absent, or make one absent.
   void SetInput(int i, Value* value);
 
  private:
@@ -150,8 +150,8 @@ class Graph {
   std::unique_ptr<Graph> Clone() const;
 
  private:
-  // A node whose output size depends on the data brings a symbol of its own (infer.h): gives it, in the
-  // node's output types, a name that no value uses.
+  // Names the new symbol of a node whose output size depends on the data (infer.h): puts a name that no
+  // value uses into the node's output types.
   void NameNewSymbol(std::vector<TensorType>& types);
 
   std::string name_;

@@ -10,10 +10,10 @@
 
 namespace attune {
 
-// The symbol of a size that depends on the data, of an operator of category kDynamic whose outputs have no
-// type yet: a placeholder, which Graph::Add renames. Where they have a type, its symbol is kept, so that
-// inferring again gives the same. A symbol means the same size in a graph and in its regions: who moves such
-// a node into a region carries its outputs' types over.
+// A placeholder for the symbol of a data-dependent size, given to an operator of category kDynamic whose
+// outputs have no type yet; Graph::Add renames it. Outputs that have a type keep its symbol, so that
+// inferring again gives the same. A symbol means the same size in a graph and in its regions: code that
+// moves such a node into a region must carry its outputs' types over.
 inline constexpr std::string_view kNewSymbol = "?";
 
 // The output types of `node` from its inputs' types, attributes and regions; it has an input for each
@@ -22,8 +22,8 @@ inline constexpr std::string_view kNewSymbol = "?";
 // what does not fit, not the node.
 absl::StatusOr<std::vector<TensorType>> InferTypes(const Node& node);
 
-// Ok for a type that a value may have: at most 64 dimensions, none negative, at most 2^40 bytes in memory (of
-// a dynamic dimension its bound counts, of one that is 0 nothing is saved), a blocked axis that exists.
+// Ok for a type that a value may have: at most 64 dimensions, none negative, at most 2^40 bytes in memory
+// (a dynamic dimension counts as its bound, one of 0 as 1), a blocked axis that exists.
 absl::Status CheckType(const TensorType& type);
 
 // The shape that NumPy's broadcasting gives, or an error that names both shapes.

@@ -39,10 +39,11 @@ class Lexer {
   bool Take(std::string_view text);
   absl::Status Expect(std::string_view text);
 
-  // The content of the string at hand, escapes resolved, passing it.
+  // Passes the string at hand and returns its content, with escapes resolved.
   absl::StatusOr<std::string> TakeString();
 
-  // "line 3:14: message, at "the token at hand"", or without that of a place that has been passed.
+  // "line 3:14: message, at "the token at hand"". ErrorAt is for a position that has been passed, and names
+  // no token.
   absl::Status Error(std::string_view message) const;
   absl::Status ErrorAt(size_t offset, std::string_view message) const;
 

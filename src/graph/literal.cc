@@ -51,7 +51,7 @@ std::optional<T> ParseWhole(std::string_view text, Base... base) {
   return value;
 }
 
-// from_chars reads NaNs with payloads of its own making; they are spelled by FormatNan alone.
+// Refuses NaN, for which from_chars makes up a payload: only the spelling of FormatNan is read as NaN.
 template <typename T>
 std::optional<T> ParseFinite(std::string_view text) {
   const std::optional<T> value = ParseWhole<T>(text);
@@ -91,7 +91,7 @@ bool ParseNan(std::string_view text, Tensor& tensor, int64_t i) {
 
 bool ParseFloatElement(std::string_view text, Tensor& tensor, int64_t i) {
   if (absl::StartsWith(text, "nan")) return ParseNan(text, tensor, i);
-  if (tensor.dtype() == DType::kF32) {  // at once: by way of a double it would round twice
+  if (tensor.dtype() == DType::kF32) {  // directly: through a double it would round twice
     const std::optional<float> value = ParseFinite<float>(text);
     if (value) tensor.as_mutable<float>()[static_cast<size_t>(i)] = *value;
     return value.has_value();

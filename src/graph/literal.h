@@ -11,8 +11,8 @@
 
 namespace attune {
 
-// "1.5", "-0", "1e-05", "inf", "-inf", "nan". A NaN with other bits than the positive quiet one without
-// payload has them all in hexadecimal: "nan.fff8000000000000".
+// "1.5", "-0", "1e-05", "inf", "-inf", "nan". Any NaN but the positive quiet one without payload is spelled
+// with all its bits in hexadecimal: "nan.fff8000000000000".
 std::string FormatFloat(double value);
 std::optional<double> ParseFloat(std::string_view text);
 

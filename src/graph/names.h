@@ -7,8 +7,8 @@
 
 namespace attune {
 
-// A letter or underscore, then letters, digits, underscores and dots (all ASCII). A lone underscore is
-// none: it stands for an absent input.
+// Whether `name` is a letter or underscore, then letters, digits, underscores and dots (all ASCII). A lone
+// underscore is not an identifier: it stands for an absent input.
 bool IsIdentifier(std::string_view name);
 
 // `text` in double quotes. Quotes, backslashes and control characters are escaped (\" \\ \n \t \r, \xHH

@@ -66,7 +66,7 @@ bool IsPointwise(const Node& node) {
 }
 
 int NumMovedInputs(const Node& node) {
-  // Others than 0, which is the zero point, may have no integer.
+  // The zero point stands for 0; there may be no integer for any other padding value.
   if (node.op() == Op::kPad && node.attrs().String("mode", "constant") == "constant" &&
       node.attrs().Float("value", 0) != 0) {
     return 0;

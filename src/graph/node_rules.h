@@ -1,4 +1,4 @@
-// What the operator table demands of a single node, whatever its inputs' types are.
+// The rules that the operator table sets for a single node, whatever its inputs' types are.
 #ifndef ATTUNE_GRAPH_NODE_RULES_H_
 #define ATTUNE_GRAPH_NODE_RULES_H_
 
@@ -22,11 +22,11 @@ absl::Status CheckOutputTypes(const Node& node);
 // of each input, broadcast.
 bool IsPointwise(const Node& node);
 
-// How many of a node's first inputs have the elements that its output is made of, where integers that stand
-// for them can be moved in their place; 0: it computes.
+// How many of a node's first inputs the elements of its output are taken from, where it can just as well
+// move the integers that stand for them; 0: it computes.
 int NumMovedInputs(const Node& node);
 
-// Whether it is a product of integers that has a zero point, which its definition subtracts from each
+// Whether the node is an integer product with a zero point, which its definition subtracts from each
 // element.
 bool HasZeroPoints(const Node& node);
 

@@ -45,11 +45,11 @@ struct AttributeInfo {
 };
 
 // Which elementwise operators may be computed in the kernel of an operator: none, those that follow it, or
-// those before it as well. Where that hangs on a node's attributes, fusion asks for them too.
+// those before it as well. Where that depends on a node's attributes, fusion checks the attributes too.
 enum class Fusing { kNothing, kEpilogue, kBoth };
 
-// Whether channels of the result lie in blocks (Layout): no; by this operator's own choice; where those of
-// its first input do, and stay where they are; or where any operand's do.
+// Whether channels of the result lie in blocks (Layout): never; as this operator itself decides; where the
+// first input's do, and stay where they are; or where any operand's do.
 enum class Blocks { kNone, kMakes, kKeeps, kJoins };
 
 struct OpInfo {
@@ -61,17 +61,18 @@ struct OpInfo {
   OpCategory category;
   std::vector<AttributeInfo> attributes;
 
-  // Traits. A kernel is named after the operator of the highest rank in it and scheduled around that one, the
-  // anchor; 0: never an anchor, and from kLeastAnchorRank on other work is done around it.
+  // Traits. The operator of the highest rank in a kernel is its anchor: the kernel is named after it and
+  // scheduled around it. 0: never an anchor; from kLeastAnchorRank on, other work is done around it.
   int anchor_rank = 0;
   // Operations for an element of the result, where CountFlops() has no rule for the operator. A function
-  // counts as what its approximation in f32 adds, multiplies, divides and limits (codegen/elementary.cc).
+  // counts the additions, multiplications, divisions and clamps of its f32 approximation
+  // (codegen/elementary.cc).
   int flops = 1;
-  int reads = 1;          // how often the formula of an element has each of its operands, at most
+  int reads = 1;          // how often the formula of an element reads each of its operands, at most
   bool cheap = false;     // a few instructions: may be computed several times instead of stored
   bool commutes = false;  // its two operands may be swapped
-  // How many of the first inputs the elements of the result are taken from, unchanged: -1 for all, 0 where it
-  // computes. NumMovedInputs() has what hangs on attributes.
+  // How many of the first inputs the elements of the result are taken from, unchanged: -1 for all, 0 where
+  // the operator computes. NumMovedInputs() also looks at the attributes.
   int moves = 0;
   Fusing fuses = Fusing::kNothing;
   Blocks blocks = Blocks::kNone;
@@ -92,7 +93,7 @@ inline bool IsElementwise(Op op) {
          op == Op::kIdentity;
 }
 
-// Of floats or integers.
+// Products of floats or of integers.
 inline bool IsConv(Op op) { return op == Op::kConv || op == Op::kConvInteger; }
 inline bool IsMatMul(Op op) { return op == Op::kMatMul || op == Op::kMatMulInteger; }
 inline bool IsIntegerProduct(Op op) { return op == Op::kConvInteger || op == Op::kMatMulInteger; }

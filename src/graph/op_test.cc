@@ -28,7 +28,7 @@ TEST(Op, WhatCommutesHasTwoOperands) {
   }
 }
 
-// A layout would else differ from what inference gives.
+// Otherwise a layout would differ from the one that inference gives.
 TEST(Op, ElementwiseOperatorsJoinBlocks) {
   for (const OpInfo& op : AllOps()) {
     if (IsElementwise(op.op)) EXPECT_EQ(op.blocks, Blocks::kJoins) << op.name;

@@ -21,7 +21,7 @@
 namespace attune {
 namespace {
 
-// What follows a percent sign: a name, or the number of a value without one.
+// A value as it is written after a percent sign: by its name, or by a number where it has none.
 struct ValueName {
   bool is_number = false;
   std::string text;

@@ -121,7 +121,7 @@ absl::StatusOr<Tensor> TakeBytes(Lexer& lexer, const TensorType& type) {
 }
 
 absl::StatusOr<Tensor> TakeElements(Lexer& lexer, const TensorType& type) {
-  // Counted before the memory is taken: the shape may promise more than there is.
+  // Counts the elements before it allocates memory: the shape may promise more than there are.
   std::vector<Token> elements;
   while (lexer.AtWord()) {
     elements.push_back(lexer.token());

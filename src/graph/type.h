@@ -46,7 +46,7 @@ struct TensorType {
 
   int rank() const { return static_cast<int>(dims.size()); }
   bool is_static() const;
-  // The constants and bounds. Upper bounds of a dynamic type, its exact shape otherwise.
+  // The exact shape of a static type; a dynamic dimension has its bound as its size.
   Shape shape() const;
   // The shape in memory: shape(), with the blocked axis split as Layout says.
   Shape physical_shape() const;

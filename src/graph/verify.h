@@ -7,7 +7,7 @@
 
 namespace attune {
 
-// How deep regions may nest: what walks them may recurse.
+// How deep regions may nest: a bound for code that recurses into them.
 inline constexpr int kMaxRegionDepth = 64;
 
 // Ok, or the first broken rule, with the node at fault: operand counts, attributes (known, of their

@@ -115,7 +115,7 @@ TEST_F(VerifyTest, TwoValuesOfOneName) {
 }
 
 TEST_F(VerifyTest, UsersOfAnErasedUse) {
-  // Behind the graph's back: the list gives its nodes away, their records of use do not.
+  // Removes a node without telling the graph: the values' lists of users still have it.
   graph_->SetOutput(0, ValueOf("s"));
   graph_->nodes().remove_if([this](const auto& node) { return node.get() == NodeOf("f"); });
   ExpectError("add making %s: the users that the value \"s\" records are not those that it has");

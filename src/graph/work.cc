@@ -9,7 +9,7 @@
 namespace attune {
 namespace {
 
-// Of the interpreter, whatever the node computes.
+// The interpreter's own work for a node, whatever the node computes.
 constexpr int64_t kWorkOfNode = 256;
 
 int64_t Saturated(std::optional<int64_t> value) { return value.value_or(INT64_MAX); }

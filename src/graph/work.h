@@ -1,4 +1,4 @@
-// What computing a node costs, for whoever computes at a file's word and must stop somewhere.
+// The cost of computing a node, for code that computes what a file asks for and must stop somewhere.
 #ifndef ATTUNE_GRAPH_WORK_H_
 #define ATTUNE_GRAPH_WORK_H_
 
@@ -10,19 +10,19 @@
 namespace attune {
 
 // An upper bound, saturated to 64 bits: a fixed part, elements read and written, and for windows and
-// contractions a term for each output element and each element of the second operand that meets it. Of a node
-// with regions only its own part: what is within costs each time that it runs.
+// contractions a term for each output element and each element of the second operand that meets it. A node
+// with regions counts without them: the nodes inside cost each time that they run.
 int64_t WorkOf(const Node& node);
 
 // Bytes of all outputs, dynamic dimensions at their bounds; saturated to 64 bits.
 int64_t OutputBytes(const Node& node);
 
-// What may still be computed. Not safe from several threads.
+// The work that may still be done. Not safe from several threads.
 class WorkBudget {
  public:
   WorkBudget(int64_t work, int64_t bytes) : work_(work), bytes_(bytes) {}
 
-  // Takes what `node` costs; ResourceExhausted, then and ever after, once more is asked for than there is.
+  // Takes the cost of `node`. Once a node costs more than is left: ResourceExhausted, then and ever after.
   absl::Status Spend(const Node& node);
   bool spent() const { return work_ < 0 || bytes_ < 0; }
 

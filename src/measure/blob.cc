@@ -33,8 +33,8 @@ absl::StatusOr<FileDescriptor> WriteFile(std::string_view bytes) {
   return file;
 }
 
-// F_SEAL_WRITE is refused while a writable mapping exists, and a process that another thread has just forked
-// has copies of this one's until it executes its program.
+// Not F_SEAL_WRITE: it is refused while a writable mapping exists, and a process that another thread has
+// just forked has copies of this process's mappings until it executes its program.
 absl::Status AddSeals(const FileDescriptor& file) {
   if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW) == 0)
     return absl::OkStatus();

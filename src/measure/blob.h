@@ -1,4 +1,4 @@
-// Bytes that are named by what they are, sent once, and read by many processes.
+// Immutable bytes that are identified by their digest, sent once, and read by many processes.
 #ifndef ATTUNE_MEASURE_BLOB_H_
 #define ATTUNE_MEASURE_BLOB_H_
 
@@ -14,19 +14,19 @@
 
 namespace attune {
 
-// Bytes that nobody can change any more, and their digest. Small ones are memory of this process, so that
-// thousands do not take as many open files; large ones lie in an anonymous file. Cheap to copy; the memory is
-// there until the last copy and the last mapping are gone.
+// Bytes that nobody can change any more, and their digest. Small blobs are memory of this process, so that
+// thousands of them do not need as many open files; large ones are anonymous files. Cheap to copy; the
+// memory is freed when the last copy and the last mapping are gone.
 class Blob {
  public:
-  // Errors: the system has no memory for it.
+  // Fails if the system has no memory for it.
   static absl::StatusOr<Blob> Of(std::string bytes);
-  // Seals a file that was made by memfd_create(MFD_ALLOW_SEALING), and reads it once for its digest.
+  // Seals a file made by memfd_create(MFD_ALLOW_SEALING), and reads it once to compute the digest.
   static absl::StatusOr<Blob> Seal(FileDescriptor file);
 
   const std::string& digest() const { return digest_; }
   int64_t size() const { return size_; }
-  // A file that has the bytes, to be sent.
+  // A file with the bytes, to be sent.
   absl::StatusOr<FileDescriptor> Open() const;
 
  private:
@@ -34,15 +34,15 @@ class Blob {
 
   std::string digest_;
   int64_t size_;
-  // One of these.
+  // Exactly one of the two is set.
   std::shared_ptr<const std::string> bytes_;
   std::shared_ptr<const FileDescriptor> file_;
 };
 
-// A file's bytes in memory, to be read alone. Movable; the mapping ends with it.
+// Maps a file's bytes into memory, read-only. Movable; the destructor unmaps them.
 class MappedFile {
  public:
-  // The file may be closed after that. Errors: it cannot be mapped.
+  // The file may be closed afterwards. Fails if it cannot be mapped.
   static absl::StatusOr<MappedFile> Map(int file);
   MappedFile(MappedFile&& other) noexcept { *this = std::move(other); }
   MappedFile& operator=(MappedFile&& other) noexcept;
@@ -51,7 +51,7 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return {memory_, size_}; }
   std::string_view text() const { return {reinterpret_cast<const char*>(memory_), size_}; }
 
-  // In processes that are forked from now on, the bytes from `begin` on, the start of a page, do not exist.
+  // Hides the bytes from `begin`, the start of a page, from processes that are forked from now on.
   void Hide(size_t begin) const;
 
  private:

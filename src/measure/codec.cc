@@ -129,7 +129,7 @@ KernelTurns Decode(const google::protobuf::RepeatedPtrField<proto::KernelTurns>&
                    MessageChecks& checks) {
   KernelTurns turns;
   for (const proto::KernelTurns& one : from) {
-    // As the artifact has it, which is no blob's.
+    // The digest in the artifact, not the digest of a blob.
     checks.Count(std::ssize(one.code_digest()), MessageChecks::kDigestBytes);
     std::vector<double>& seconds = turns[one.code_digest()];
     for (const double value : one.seconds()) seconds.push_back(checks.Seconds(value));

@@ -1,5 +1,5 @@
-// What is said to whoever measures, and what is answered, as messages (measure.proto). Decoding is safe on
-// any bytes: what comes out is in range, and its memory is bounded by the message's size.
+// Encodes requests to measuring processes, and their answers, as messages (measure.proto). Decoding is safe
+// for any bytes: the decoded values are in range, and their memory is bounded by the message's size.
 #ifndef ATTUNE_MEASURE_CODEC_H_
 #define ATTUNE_MEASURE_CODEC_H_
 
@@ -13,14 +13,14 @@
 
 namespace attune {
 
-// Counts up with each change that the other side would misunderstand.
+// Increases with each change that the other side would misunderstand.
 inline constexpr uint32_t kMeasureVersion = 1;
 
-// The content of a kernel's blob. Equal kernels have equal ones.
+// The content of a kernel's blob. Equal kernels have equal blobs.
 std::string EncodeKernel(const BuiltKernel& kernel);
 absl::StatusOr<BuiltKernel> DecodeKernel(std::string_view blob);
 
-// What a worker process is told. A blob's file follows.
+// The requests to a worker process. The file of a blob follows its NewBlob message.
 struct NewBlob {
   std::string digest;
 };

@@ -83,7 +83,7 @@ TEST(MeasureCodec, NumbersThatCannotBeAreErrors) {
   kernel.code.phases[1].offset = 100;
   EXPECT_FALSE(DecodeKernel(EncodeKernel(kernel)).ok());
   kernel = SampleKernel();
-  kernel.code.params[1].index = 1;  // there is one prepacking
+  kernel.code.params[1].index = 1;  // there is only one prepacking
   EXPECT_FALSE(DecodeKernel(EncodeKernel(kernel)).ok());
   kernel = SampleKernel();
   kernel.code.phases.clear();

@@ -1,4 +1,4 @@
-// A kernel that can be measured: its code, and how it is called.
+// A kernel that can be measured: its code, and how to call it.
 #ifndef ATTUNE_MEASURE_KERNEL_H_
 #define ATTUNE_MEASURE_KERNEL_H_
 
@@ -10,10 +10,10 @@
 
 namespace attune {
 
-// What a parameter of a kernel is.
+// The role of a kernel's parameter.
 enum class ParamKind : uint8_t {
   kInput,      // an input of the region
-  kPrepacked,  // what a prepacking makes
+  kPrepacked,  // the result of a prepacking
   kOutput,     // an output of the region
   kWorkspace,  // memory of unspecified content, in one piece for all threads
 };
@@ -25,7 +25,7 @@ struct KernelParam {
   int64_t bytes = 0;
 };
 
-// Linked code, which runs wherever it lies at a multiple of 4096 bytes, and how to call it: kernel ABI v1.
+// Linked code, which can be loaded at any multiple of 4096 bytes, and how to call it: kernel ABI v1.
 struct KernelCode {
   struct Phase {
     int64_t offset = 0;  // into `bytes`
@@ -33,18 +33,18 @@ struct KernelCode {
   };
   std::string bytes;
   std::vector<Phase> phases;
-  int64_t scratch_bytes = 0;  // for each thread
+  int64_t scratch_bytes = 0;  // per thread
   std::vector<KernelParam> params;
 };
 
-// A candidate's kernel, as it would be deployed, and the kernels that prepack its constants: each makes of
-// one input of the region one tensor.
+// The kernel of a candidate, as it would be deployed, and the kernels that prepack its constants; each of
+// these turns one input of the region into one tensor.
 struct BuiltKernel {
   KernelCode code;
   std::vector<KernelCode> prepackings;
-  std::string code_digest;  // of the object: equal to the one in an artifact's manifest
-  int num_dims = 0;         // dynamic dimensions that the kernel makes
-  // Strategy::spreads_rounding: which tolerance counts.
+  std::string code_digest;  // of the object; equal to the one in an artifact's manifest
+  int num_dims = 0;         // dynamic dimensions that the kernel computes
+  // Strategy::spreads_rounding: selects the error bound to check against.
   bool spreads_rounding = false;
 };
 

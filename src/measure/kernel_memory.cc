@@ -17,17 +17,17 @@ constexpr int64_t kHugePage = int64_t{2} << 20;
 constexpr int64_t kLine = 64;
 constexpr auto kAlignment = static_cast<int64_t>(kTensorAlignment);
 constexpr auto kReadable = static_cast<int64_t>(kReadAhead);
-constexpr int64_t kGuard = int64_t{1} << 20;  // bytes that cannot be touched, on both sides
+constexpr int64_t kGuard = int64_t{1} << 20;  // inaccessible bytes on both sides
 constexpr int64_t kBetween = 128;             // bytes between the buffers of an arena
 constexpr int kCanary = 0xC3;
 constexpr int kFloatPoison = 0xFF;    // NaN
-constexpr int kIntegerPoison = 0x5B;  // no bool, and no likely integer
+constexpr int kIntegerPoison = 0x5B;  // not a valid bool, and an unlikely integer
 
 bool IsRead(BufferUse use) { return use == BufferUse::kInput || use == BufferUse::kConstant; }
 int PoisonOf(const KernelBuffer& buffer) { return buffer.is_float ? kFloatPoison : kIntegerPoison; }
 
-// Memory of its own, zeroed, at a multiple of `alignment`, itself one of kPage, between pages that cannot be
-// touched. Null where there is none.
+// Maps zeroed memory at a multiple of `alignment` (a multiple of kPage), between inaccessible pages. Null
+// if there is no memory.
 std::byte* MapGuarded(int64_t bytes, int64_t alignment) {
   const auto total = static_cast<size_t>(RoundUp(bytes, kPage) + alignment + 2 * kGuard);
   void* memory = mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -50,7 +50,7 @@ int64_t MemoryBytes(std::span<const KernelBuffer> buffers, int64_t scratch_bytes
 
 int64_t AddressBytes(std::span<const KernelBuffer> buffers, MemoryPlacement placement, int64_t scratch_bytes,
                      int threads) {
-  __int128 mappings = threads + 2;  // each thread's scratch, and two arenas
+  __int128 mappings = threads + 2;  // the scratch of each thread, and two arenas
   for (const KernelBuffer& buffer : buffers)
     mappings += placement == MemoryPlacement::kGuarded ? buffer.copies : 0;
   const __int128 bytes = MemoryBytes(buffers, scratch_bytes, threads) + mappings * (2 * kGuard + kHugePage);
@@ -59,7 +59,7 @@ int64_t AddressBytes(std::span<const KernelBuffer> buffers, MemoryPlacement plac
 
 bool KernelMemory::Allocate(std::span<const KernelBuffer> buffers, MemoryPlacement placement,
                             int64_t scratch_bytes, int threads) {
-  // Which lines are poisoned is nothing that a kernel may know; where there is no randomness, it might.
+  // A kernel must not know which lines are poisoned; if the system has no random bytes yet, it could.
   if (getrandom(&random_, sizeof(random_), GRND_NONBLOCK) != sizeof(random_)) random_ = 1;
   specs_ = buffers;
   addresses_.resize(buffers.size());
@@ -128,14 +128,14 @@ bool KernelMemory::AllocateArena(bool constants) {
   for (const KernelBuffer& spec : specs_) {
     if (is_here(spec)) bytes += (RoundUp(spec.bytes, kAlignment) + kBetween) * spec.copies;
   }
-  // A network's arena is seldom below the size from which it is in huge pages, whatever this kernel needs,
-  // and of its constants, the system has large files' pages so.
+  // A network's arena is usually large enough for huge pages, even if this kernel's buffers are small, and
+  // the system also uses huge pages for large files, where a network's constants are.
   bytes = RoundUp(bytes, kHugePage);
   std::byte* const begin = MapGuarded(bytes, kHugePage);
   if (begin == nullptr) return false;
   madvise(begin, static_cast<size_t>(bytes), MADV_HUGEPAGE);
   int64_t offset = kBetween;
-  // The copies of one placement side by side, as a network has them.
+  // The copies of one placement lie side by side, as the buffers of a network do.
   for (int64_t copy = 0; copy < most_copies(); ++copy) {
     for (size_t i = 0; i < specs_.size(); ++i) {
       if (!is_here(specs_[i]) || copy >= specs_[i].copies) continue;
@@ -153,7 +153,7 @@ bool KernelMemory::AllocateScratch(MemoryPlacement placement, int64_t bytes, int
   const bool guarded = placement == MemoryPlacement::kGuarded;
   const int64_t pages = RoundUp(bytes, kPage);
   const int64_t stride = guarded ? pages + kPage : RoundUp(bytes, 2 * kLine);
-  // As the arena, whose memory it shares.
+  // Like the arena, with which scratch shares its memory in a network.
   const int64_t unit = guarded ? kPage : kHugePage;
   const int64_t room = RoundUp(stride * threads + kPage, unit);
   std::byte* begin = MapGuarded(room, unit);

@@ -12,9 +12,9 @@
 namespace attune {
 namespace {
 
-constexpr int64_t kSpareBytes = int64_t{1} << 30;  // for what mappings round up to
+constexpr int64_t kSpareBytes = int64_t{1} << 30;  // for rounding up the sizes of mappings
 
-// Of address space, for each thread that is started.
+// The address space that each started thread takes.
 int64_t StackBytes() {
   pthread_attr_t attributes;
   size_t stack = 0, guard = 0;
@@ -66,7 +66,7 @@ void KernelProgram::Poison() {
   std::ranges::copy(setup_.dims, dims_.begin());
 }
 
-// As a session runs it.
+// Runs the kernel in the same way as a session.
 int32_t KernelProgram::Run(int64_t executions) {
   int32_t failure = 0;
   stream_->BeginRun();

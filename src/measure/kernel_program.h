@@ -19,10 +19,10 @@ namespace attune {
 struct KernelSetup {
   const KernelCode* code = nullptr;
   std::vector<KernelBuffer> buffers;  // one for each of the code's params
-  std::vector<std::string> names;     // of the buffers, for reasons: "input 0"
+  std::vector<std::string> names;     // of the buffers, for error messages, such as "input 0"
   MemoryPlacement placement = MemoryPlacement::kGuarded;
   int threads = 1;
-  std::vector<int64_t> dims;  // the dynamic dimensions before each execution that is checked
+  std::vector<int64_t> dims;  // the dynamic dimensions before each checked execution
   double execution_seconds_limit = 10;
   double cpu_seconds_limit = 100;
 };
@@ -30,7 +30,7 @@ struct KernelSetup {
 // Not thread safe.
 class KernelProgram final : public MeasuredProgram {
  public:
-  // What the setup points to outlives it.
+  // Everything that the setup points to must outlive it.
   explicit KernelProgram(KernelSetup setup);
 
   size_t shared_bytes() const override { return shared_bytes_; }
@@ -50,16 +50,16 @@ class KernelProgram final : public MeasuredProgram {
     return memory_.Locate(address, buffer, offset);
   }
 
-  // In `shared`, as fetched: a buffer that is an output, and the dynamic dimensions.
+  // Read from `shared` after Fetch(): the output in a buffer, and the dynamic dimensions.
   std::span<const std::byte> Output(const std::byte* shared, size_t buffer) const;
   std::span<const int64_t> Dims(const std::byte* shared) const;
 
  private:
   const KernelSetup setup_;
-  std::vector<size_t> offsets_;  // of the outputs in the memory that is shared, by buffer
+  std::vector<size_t> offsets_;  // of the outputs in the shared memory, by buffer
   size_t shared_bytes_ = 0;
 
-  // In the process that runs it.
+  // Used only in the child process.
   std::byte* shared_ = nullptr;
   KernelMemory memory_;
   DeviceMemory code_;

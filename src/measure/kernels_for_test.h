@@ -1,4 +1,4 @@
-// For tests: a kernel with something in every field.
+// For tests: a kernel with every field set.
 #ifndef ATTUNE_MEASURE_KERNELS_FOR_TEST_H_
 #define ATTUNE_MEASURE_KERNELS_FOR_TEST_H_
 

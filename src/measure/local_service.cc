@@ -18,17 +18,17 @@
 namespace attune {
 namespace {
 
-constexpr double kSendSeconds = 30;  // for an idle worker to take its request
+constexpr double kSendSeconds = 30;  // for an idle worker to accept its request
 
-// How long a worker may take that does all it may: prepackings, checks and batches have limits of their own,
-// and come one after the other.
+// The time limit for a worker that takes all the time it may: prepackings, checks and batches have their
+// own limits, and run one after the other.
 double SecondsLimit(const MeasureItem& item) {
   constexpr double kSteps = 40;
   return 120 + kSteps * item.options.execution_seconds_limit +
          (kTimingPatience + 2) * item.options.seconds_limit;
 }
 
-// What an answer of the pool says of its item.
+// The measurement that follows from an answer of the pool.
 Measurement Judge(const absl::StatusOr<std::string>& answer, const ProcessEnd& end) {
   if (answer.ok()) {
     absl::StatusOr<Measurement> decoded = DecodeMeasurement(*answer);
@@ -50,13 +50,13 @@ absl::Status PutMissing(MeasuringService& service, const Blob& blob) {
   return service.Has(blob.digest()) ? absl::OkStatus() : service.Put(blob);
 }
 
-// A thread of its own asks the workers.
+// Uses its own thread to send items to the workers.
 class LocalMeasuringService::Batch final : public MeasureBatch {
  public:
   Batch(LocalMeasuringService& service, std::vector<MeasureItem> items)
       : service_(service),
         items_(std::move(items)),
-        blobs_(service.Use(items_)),  // held here, they are not forgotten before the batch is over
+        blobs_(service.Use(items_)),  // keeps them alive until the batch is over
         done_(items_.size(), false) {
     if (!StartThread(thread_, [this] { Run(); })) Drop("the system has no more threads");
   }
@@ -89,7 +89,7 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
 
  private:
   void Run() {
-    // Exclusive ones keep their order, and nothing else runs beside them.
+    // Exclusive items keep their order, and nothing else runs beside them.
     for (size_t begin = 0; begin < items_.size() && !is_cancelled_;) {
       size_t end = begin + 1;
       while (end < items_.size() && items_[end].is_exclusive() == items_[begin].is_exclusive()) ++end;
@@ -120,7 +120,7 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
     service_.pool_.Run(requests);
   }
 
-  // What this batch has measured of an item's baseline, and found beside it.
+  // The results of this batch for a baseline: its time, and the best ratio to it.
   struct Known {
     double baseline_seconds = 0;
     double best_ratio = 1;
@@ -129,7 +129,7 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
   MeasureItem WithWhatIsKnown(MeasureItem item) const {
     const auto known = known_.find(item.baseline);
     if (item.baseline == item.subject) {
-      item.baseline.clear();  // it is measured by itself
+      item.baseline.clear();  // it is measured alone
     } else if (known != known_.end()) {
       if (item.baseline_seconds == 0) item.baseline_seconds = known->second.baseline_seconds;
       item.options.best_ratio = std::min(item.options.best_ratio, known->second.best_ratio);
@@ -151,7 +151,7 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
     changed_.notify_all();
   }
 
-  // What has no result by now will have none.
+  // Items without a result so far get a failed one.
   void Drop(const std::string& reason) {
     for (size_t i = 0; i < items_.size(); ++i) {
       if (!done_[i]) Deliver(i, FailedMeasurement(TrialOutcome::kRetry, reason));
@@ -166,12 +166,12 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<bool> done_;              // for the thread, by item
-  std::map<std::string, Known> known_;  // likewise, by the digest of a baseline
+  std::vector<bool> done_;              // by item; used by the thread only
+  std::map<std::string, Known> known_;  // by the digest of a baseline; used by the thread only
   std::deque<std::pair<size_t, Measurement>> results_;
   size_t taken_ = 0;
 
-  std::thread thread_;  // the last: it uses all of the above
+  std::thread thread_;  // last member: uses all of the above
 };
 
 LocalMeasuringService::LocalMeasuringService(DeviceInfo device, LocalServiceOptions options)

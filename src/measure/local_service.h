@@ -1,4 +1,4 @@
-// Measures on this machine, in processes: whatever is measured costs its own measurement alone.
+// Measures on this machine, in separate processes: a subject that crashes only spoils its own measurement.
 #ifndef ATTUNE_MEASURE_LOCAL_SERVICE_H_
 #define ATTUNE_MEASURE_LOCAL_SERVICE_H_
 
@@ -17,15 +17,16 @@
 namespace attune {
 
 struct LocalServiceOptions {
-  int checkers = 1;                 // processes that check kernels at the same time
-  std::string worker_program = {};  // empty: FindWorkerProgram()'s
+  int checkers = 1;                 // processes that check kernels in parallel
+  std::string worker_program = {};  // empty: FindWorkerProgram()
   double start_seconds_limit = 30;  // until a new process is ready
-  // Of blobs that are kept; what was used last goes last. A batch's own are kept until it is over.
+  // The size of the blobs that are kept; the least recently used are evicted first. Blobs of a batch are
+  // kept until it is over.
   int64_t blob_bytes = int64_t{4} << 30;
 };
 
 // A worker that is killed from outside is replaced, and its item measured again. A kernel is timed by the
-// worker that has checked it, as long as that lives: its constants are prepacked there.
+// worker that has checked it, while that worker lives, since it has the prepacked constants.
 class LocalMeasuringService final : public MeasuringService {
  public:
   // `device`: this machine.
@@ -37,17 +38,17 @@ class LocalMeasuringService final : public MeasuringService {
   absl::Status Put(const Blob& blob) override;
   std::unique_ptr<MeasureBatch> Submit(std::vector<MeasureItem> items) override;
 
-  // The process ids of the present workers; for tests.
+  // The process ids of the current workers; for tests.
   std::vector<pid_t> WorkerPids() { return pool_.Pids(); }
 
  private:
   class Batch;
 
-  // The blobs of items that are here, by their digests; a use of each.
+  // The blobs of the items that the service still has, by digest; marks each as used.
   std::map<std::string, Blob> Use(const std::vector<MeasureItem>& items);
-  // Sends an item, after those of its blobs that the worker lacks, and after telling it which to forget.
+  // Sends an item. First sends the blobs that the worker lacks, and tells it which blobs to forget.
   absl::Status Send(WorkerProcess& worker, const MeasureItem& item, const std::map<std::string, Blob>& blobs);
-  // The id of the worker that has checked a kernel; -1 where that is not known any more.
+  // The id of the worker that has checked a kernel; -1 if that is no longer known.
   int64_t CheckerOf(const std::string& digest) const;
   void NoteChecker(const std::string& digest, int64_t worker);
   void EvictOldest();
@@ -57,12 +58,12 @@ class LocalMeasuringService final : public MeasuringService {
   WorkerPool pool_;
 
   mutable std::mutex mutex_;
-  // The least recently used first.
+  // Ordered by last use, oldest first.
   std::list<Blob> blobs_;
   std::map<std::string, std::list<Blob>::iterator> by_digest_;
   int64_t bytes_ = 0;
   std::map<int64_t, std::set<std::string>> sent_;  // digests, by the worker's id
-  std::map<std::string, int64_t> checked_;         // which worker has checked a kernel
+  std::map<std::string, int64_t> checked_;         // the worker that has checked a kernel
 };
 
 }  // namespace attune

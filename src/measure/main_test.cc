@@ -1,4 +1,4 @@
-// The test program is its own worker.
+// The test program can be run as its own worker.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -24,9 +24,9 @@
 namespace attune {
 namespace {
 
-constexpr int kMoreExecutions = 2;      // that are checked after timing
-constexpr int kLeastProfileTurns = 16;  // however long they take
-constexpr double kFileSeconds = 30;     // for an announced file to come
+constexpr int kMoreExecutions = 2;      // checked after timing
+constexpr int kLeastProfileTurns = 16;  // even if they take longer than the limit
+constexpr double kFileSeconds = 30;     // for an announced file to arrive
 
 class ProcessBatches final : public BatchRunner {
  public:
@@ -52,13 +52,13 @@ Measurement Interleave(MeasuredProcess& subject, MeasuredProcess* baseline, cons
   return measurement;
 }
 
-// A kernel that was sent, and what its prepackings make, which is the same each time.
+// A kernel that was sent, and its prepacked constants, which are the same each time.
 struct KnownKernel {
   BuiltKernel kernel;
-  std::shared_ptr<const PrepackedConstants> prepacked;  // null: not known, or forgotten
+  std::shared_ptr<const PrepackedConstants> prepacked;  // null: not prepacked yet, or evicted
 };
 
-// The blobs that this process was sent. Its first use shows what kind of thing a blob is.
+// The blobs that were sent to this process. The kind of a blob is known from its first use.
 class Blobs {
  public:
   absl::Status Add(const std::string& digest) {
@@ -74,7 +74,7 @@ class Blobs {
     std::erase(prepacked_, digest);
   }
 
-  // Keeps what a kernel's prepackings made, at the cost of what others made long ago.
+  // Keeps the prepacked constants of a kernel, and evicts the oldest ones if there are too many.
   void KeepPrepacked(const std::string& digest, PrepackedConstants prepacked) {
     kernels_.at(digest).prepacked = std::make_shared<const PrepackedConstants>(std::move(prepacked));
     prepacked_.push_back(digest);
@@ -126,17 +126,17 @@ class Blobs {
     return file;
   }
 
-  std::map<std::string, FileDescriptor> files_;  // that nobody has used yet
+  std::map<std::string, FileDescriptor> files_;  // not used yet
   std::map<std::string, MappedFile> mapped_;
   std::map<std::string, ReferenceData> data_;
   std::map<std::string, KnownKernel> kernels_;
-  std::deque<std::string> prepacked_;  // of these, whose constants are, the oldest first
+  std::deque<std::string> prepacked_;  // digests of kernels with prepacked constants, oldest first
 };
 
-// A kernel of an item that can be run.
+// The kernel of an item, ready to run.
 class ReadyKernel {
  public:
-  // Prepacks the constants where that was not done before.
+  // Prepacks the constants unless that was done before.
   std::optional<Failure> Prepare(Blobs& blobs, const std::string& digest, const MeasureItem& item) {
     const auto kernel = blobs.KernelOf(digest);
     const auto data = blobs.DataOf(item.data);
@@ -203,8 +203,9 @@ class MeasureWorker {
     TaskKernel::Running running, other;
     if (const auto failure = candidate.kernel().StartTimed(candidate.prepacked(), &running))
       return Failed(*failure);
-    // Both are as new: a process that has been there for a while was measured to be some percent slower,
-    // since what memory the system gives changes. One that does not run is no competitor.
+    // Start both processes afresh: an older process was measured to be some percent slower, since the
+    // memory that the system gives it changes over time. If the baseline does not run, the candidate is
+    // timed alone.
     if (!item.baseline.empty() && !baseline.Prepare(blobs_, item.baseline, item))
       baseline.kernel().StartTimed(baseline.prepacked(), &other);
     Measurement measurement = Interleave(*running.process, other.process.get(), item);
@@ -212,8 +213,8 @@ class MeasureWorker {
     return measurement;
   }
 
-  // What came of it where it is so slow that making memory for its timing, which takes longer than all that
-  // is timed there, is not worth it.
+  // The result for a candidate that is so slow that it is not worth setting up the memory for timing, which
+  // takes longer than the timing itself.
   static std::optional<Measurement> Abandon(const ReadyKernel& candidate, const MeasureItem& item) {
     if (item.baseline_seconds <= 0 || item.options.abandon_ratio <= 0) return std::nullopt;
     TaskKernel::Running running;
@@ -226,9 +227,9 @@ class MeasureWorker {
     return measurement;
   }
 
-  // What was timed must have been the work. Before each execution, a line somewhere in each output was
-  // poisoned, so that one that finds its outputs made already and leaves is found out, if not by the last
-  // batch, by a few more.
+  // Checks that the timed executions did the work. Each execution starts with one poisoned line somewhere
+  // in each output, so a kernel that finds its outputs already there and returns at once is revealed by the
+  // last batch or by a few more executions.
   static void CheckAgain(const TaskKernel& kernel, TaskKernel::Running& running, Measurement* measurement) {
     for (int round = 0;; ++round) {
       auto failure = kernel.CheckOutputs(running);
@@ -241,7 +242,7 @@ class MeasureWorker {
     }
   }
 
-  // A network that is set up, in a process of its own.
+  // A network that is set up in its own process.
   struct RunningNetwork {
     std::unique_ptr<NetworkProgram> program;
     std::unique_ptr<MeasuredProcess> process;
@@ -306,7 +307,7 @@ class MeasureWorker {
 }  // namespace
 
 int RunMeasureWorker() {
-  signal(SIGPIPE, SIG_IGN);  // a child that is gone is an error of write()
+  signal(SIGPIPE, SIG_IGN);  // a dead child shows as an error of write()
   MeasureWorker worker;
   for (;;) {
     const absl::StatusOr<std::string> message = ReceiveMessage(kWorkerSocket, kNoDeadline);

@@ -1,5 +1,5 @@
-// The worker process that checks and times on behalf of a LocalMeasuringService. It never calls generated
-// code itself but forks a process for each kernel and network, measured_process.h.
+// The worker process that checks and times for a LocalMeasuringService. It never calls generated code
+// itself, but forks a process for each kernel and network (measured_process.h).
 #ifndef ATTUNE_MEASURE_MEASURE_WORKER_H_
 #define ATTUNE_MEASURE_MEASURE_WORKER_H_
 
@@ -7,7 +7,7 @@ namespace attune {
 
 inline constexpr char kMeasureWorkerKind[] = "measurer";
 
-// Its life: RunIfWorker() of base/process/worker.h calls it.
+// The worker's main loop; RunIfWorker() of base/process/worker.h calls it.
 int RunMeasureWorker();
 
 }  // namespace attune

@@ -15,10 +15,10 @@
 namespace attune {
 namespace {
 
-// The first beyond the standard ones, which every limit of open files allows.
+// The first numbers after the standard streams; every limit of open files allows them.
 constexpr int kCommands = 3, kReplies = 4;
 
-// For the signal handler; the process runs one program.
+// A global for the signal handler; the process runs one program.
 const MeasuredProgram* crashing_program = nullptr;
 
 bool Send(const ChildReply& reply, int replies = kReplies) {
@@ -45,10 +45,10 @@ void SendCrash(const Crash& crash) {
   Send(reply);
 }
 
-// Leaves nothing open but the two pipes, at their numbers, and the standard streams. False
-// where the system does not allow two more files for a moment.
+// Closes all files except the two pipes, which get fixed numbers, and the standard streams. Returns false
+// if the system does not allow two more open files for a moment.
 bool KeepFiles(int commands, int replies) {
-  constexpr int kAway = kReplies + 1;  // beyond the numbers that are about to be taken
+  constexpr int kAway = kReplies + 1;  // beyond the numbers that are about to be used
   commands = fcntl(commands, F_DUPFD, kAway);
   replies = fcntl(replies, F_DUPFD, kAway);
   if (commands < 0 || replies < 0) return false;
@@ -57,20 +57,20 @@ bool KeepFiles(int commands, int replies) {
   return true;
 }
 
-// Where the system runs out of memory it ends this process, and not the tuner or what else is there.
+// If the system runs out of memory, it should end this process rather than the tuner or other programs.
 void BeTheFirstToGo() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
 SetUpResult SetUp(MeasuredProgram& program, std::byte* shared) {
-  // A subject may crash while it is set up, since a network's weights are prepacked then.
+  // A subject may crash during setup, since a network's weights are prepacked there.
   crashing_program = &program;
-  MayUseTiles();  // the code may, and cannot ask any more
+  MayUseTiles();  // asks now, since the code may use tiles but cannot ask later
   ReportCrashes(SendCrash);
   const SetUpResult result = program.SetUp(shared);
   if (result != SetUpResult::kReady) return result;
   return ForbidSystemCalls(kCommands, kReplies) ? SetUpResult::kReady : SetUpResult::kNoSandbox;
 }
 
-// Does what it is told, for good.
+// Executes commands until the pipe closes.
 void Serve(MeasuredProgram& program) {
   ChildCommand command;
   while (read(kCommands, &command, sizeof(command)) == sizeof(command)) {
@@ -96,7 +96,7 @@ void Serve(MeasuredProgram& program) {
 void RunMeasuredChild(MeasuredProgram& program, pid_t parent, int commands, int replies, std::byte* shared,
                       std::span<const int> processors) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(0);  // it was too late
+  if (getppid() != parent) _exit(0);  // the parent ended before prctl()
   BeTheFirstToGo();
   if (!KeepFiles(commands, replies)) {
     Send(HowItIsSetUp(SetUpResult::kNoFiles), replies);
@@ -105,7 +105,7 @@ void RunMeasuredChild(MeasuredProgram& program, pid_t parent, int commands, int 
   const PinnedTo pinned(processors);
   const SetUpResult result = SetUp(program, shared);
   if (Send(HowItIsSetUp(result)) && result == SetUpResult::kReady) Serve(program);
-  _exit(0);  // without destructors: the filter forbids what they do
+  _exit(0);  // without destructors, since they use forbidden system calls
 }
 
 }  // namespace attune

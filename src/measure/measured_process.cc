@@ -23,7 +23,7 @@ namespace attune {
 namespace {
 
 constexpr double kSetUpSeconds = 60;
-constexpr double kSlowdown = 20;  // of a batch, compared to what it is expected to take, that is no hang yet
+constexpr double kSlowdown = 20;  // a batch that is slower than expected by more than this factor hangs
 
 Failure OutOfTurn() {
   return {TrialOutcome::kInvalidTiming, "the process under measurement answered out of turn"};
@@ -36,7 +36,7 @@ uint64_t RandomNumber() {
   return number;
 }
 
-// Whether a reply can be read, or the child is gone, by then.
+// Waits until a reply can be read or the child is gone; false if neither happens before the deadline.
 bool AwaitReply(int replies, Deadline deadline) {
   for (;;) {
     pollfd entry = {replies, POLLIN, 0};
@@ -69,7 +69,7 @@ bool MeasuredProcess::MapShared() {
 std::unique_ptr<MeasuredProcess> MeasuredProcess::Start(MeasuredProgram& program,
                                                         std::span<const int> processors, Failure* failure) {
   std::unique_ptr<MeasuredProcess> process(new MeasuredProcess(program));
-  FileDescriptor commands, replies;  // the child's ends
+  FileDescriptor commands, replies;  // for the child
   if (!process->MapShared() || !MakePipe(&commands, &process->commands_) ||
       !MakePipe(&process->replies_, &replies)) {
     *failure = {TrialOutcome::kRetry, absl::StrCat("no means to start a process: ", std::strerror(errno))};
@@ -130,20 +130,20 @@ void MeasuredProcess::Kill(int* status) {
   pid_ = -1;
 }
 
-// Reads a reply that is there. A failure where the child has closed its pipe instead, or something in it
-// wrote there what is no reply.
+// Reads an available reply. Fails if the child has closed its pipe, or if something in it wrote data that
+// is not a reply.
 std::optional<Failure> MeasuredProcess::Read(ChildReply* reply, const std::string& waiting_for) {
   const ssize_t got = read(replies_.get(), reply, sizeof(*reply));
   if (got == sizeof(*reply)) return std::nullopt;
   return got > 0 ? OutOfTurn() : Reap(waiting_for);
 }
 
-// Says why a child that closed its pipe ended.
+// Reaps a child that closed its pipe, and says why it ended.
 Failure MeasuredProcess::Reap(const std::string& waiting_for) {
   int status = 0;
   Kill(&status);
   const ProcessEnd end = DescribeEnd(status);
-  // The system may have done that, for want of memory.
+  // The system may have killed it for lack of memory.
   const TrialOutcome outcome = end.killed ? TrialOutcome::kRetry : OutcomeOf(end);
   return {outcome, absl::StrCat("ended with ", end.reason, " before ", waiting_for)};
 }
@@ -163,7 +163,7 @@ Failure MeasuredProcess::DescribeCrash(const ChildReply& reply) {
 std::optional<Failure> MeasuredProcess::Ask(int what, int64_t count, double seconds_limit) {
   if (pid_ < 0) return Failure{TrialOutcome::kRetry, "the process under measurement is gone"};
   if (AwaitReply(replies_.get(), Deadline())) {
-    ChildReply early;  // a crash of one of its threads, or something that the kernel wrote itself
+    ChildReply early;  // a thread crashed, or the kernel itself wrote to the pipe
     const auto unread = Read(&early, "it was asked");
     return unread ? unread : OutOfTurn();
   }

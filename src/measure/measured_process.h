@@ -1,15 +1,15 @@
-// A process that runs one kernel or network, and nothing else, for a measuring process.
+// A child process that runs one kernel or one network for a measuring process.
 //
-// The measuring process forks it for each. The child has everything that executions need, gives up all rights
-// but to talk to its parent (base/process/sandbox.h), and from then on does what it is told: execute so
-// often, hand its results over. What it claims counts for nothing: the parent reads the clock itself, around
-// the whole batch, and compares the results itself.
+// The measuring process forks a child for each subject. The child sets up everything that executions need,
+// gives up all rights except talking to its parent (base/process/sandbox.h), and from then on obeys
+// commands: execute so often, hand over the results. The parent does not trust it: it reads the clock
+// itself, around the whole batch, and compares the results itself.
 //
-// What this is for is generated code that is wrong: it crashes, hangs, writes anywhere, needs more memory
-// than there is, or gives its result the first time only. Code that is written to deceive has it hard (it
-// cannot write to the parent's memory, stop its clock, or see what is expected, and an answer that comes too
-// early lacks its results or is out of turn) but shares its process with what hands the results over, so that
-// is best effort.
+// This protects against wrong generated code: code that crashes, hangs, writes anywhere, needs more memory
+// than there is, or gives its result only the first time. Malicious code has few means (it cannot write to
+// the parent's memory, stop its clock, or see the expected results, and an answer that comes too early
+// lacks its results or is out of turn), but it shares its process with the code that hands over the
+// results, so that protection is best effort.
 #ifndef ATTUNE_MEASURE_MEASURED_PROCESS_H_
 #define ATTUNE_MEASURE_MEASURED_PROCESS_H_
 
@@ -29,32 +29,33 @@ namespace attune {
 
 struct ChildReply;
 
-// Not thread safe. The process is gone when this object is. After a failure there is nothing more to be had.
+// Not thread safe. The destructor ends the process. After a failure, the process is of no further use.
 class MeasuredProcess {
  public:
-  // `program` outlives the process, which runs on `processors` (empty: any). Null, and `failure`, where the
-  // process cannot be had, or not the memory. The calling process has one thread that does not wait for good.
+  // `program` must outlive the process, which runs on `processors` (empty: any). Returns null and sets
+  // `failure` if the process or its memory cannot be created. All threads of the calling process but one
+  // must be waiting forever.
   static std::unique_ptr<MeasuredProcess> Start(MeasuredProgram& program, std::span<const int> processors,
                                                 Failure* failure);
   MeasuredProcess(const MeasuredProcess&) = delete;
   MeasuredProcess& operator=(const MeasuredProcess&) = delete;
   ~MeasuredProcess();
 
-  // Fills the results with what is none.
+  // Fills the outputs with values that no result has.
   std::optional<Failure> Poison();
-  // Executes so often, at least once but for a measurement of what a batch costs by itself. `seconds`
-  // is what that took by this process's clock, with waking the other process up and back.
+  // Runs so many executions; 0 measures the cost of a batch itself. `seconds` is the duration by this
+  // process's clock, including waking the other process and being woken.
   std::optional<Failure> Run(int64_t executions, double* seconds);
-  // Executes twice, and has the times of the second one's parts in shared().
+  // Executes twice, and puts the times of the parts of the second execution into shared().
   std::optional<Failure> Profile();
-  // From the next execution on, it works elsewhere in memory.
+  // Moves the buffers: from the next execution on, they are elsewhere in memory.
   std::optional<Failure> Move();
-  // Takes the results of the last execution over, into shared(). A failure where anything was written between
-  // the buffers.
+  // Copies the results of the last execution to shared(). Fails if anything was written between the
+  // buffers.
   std::optional<Failure> Fetch();
 
-  // Memory that the child can write at any time, of the program's shared_bytes(); valid until the process is
-  // gone.
+  // Memory of the program's shared_bytes() that the child can write at any time; valid while this object
+  // lives.
   const std::byte* shared() const { return shared_; }
 
  private:
@@ -73,7 +74,7 @@ class MeasuredProcess {
   FileDescriptor commands_, replies_;
   std::byte* shared_ = nullptr;
   uint64_t turn_ = 0;
-  double each_ = 0;  // seconds an execution, in the largest batch so far
+  double each_ = 0;  // seconds per execution, in the largest batch so far
   int64_t most_executions_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What every reader of protobuf messages asks of them, since they may come from anybody.
+// The checks that every reader of protobuf messages makes, since messages may come from anybody.
 #ifndef ATTUNE_MEASURE_MESSAGE_CHECKS_H_
 #define ATTUNE_MEASURE_MESSAGE_CHECKS_H_
 
@@ -16,7 +16,7 @@ namespace attune {
 
 inline absl::Status DamagedMessage() { return absl::DataLossError("a damaged message"); }
 
-// A message of at most kMaxMessageBytes.
+// Parses a message of at most kMaxMessageBytes.
 template <typename Message>
 absl::StatusOr<Message> ParseMessage(std::string_view text) {
   Message message;
@@ -25,15 +25,14 @@ absl::StatusOr<Message> ParseMessage(std::string_view text) {
   return message;
 }
 
-// FailedPrecondition where a request is not of this program's version.
+// FailedPrecondition if a request does not have this program's version.
 inline absl::Status CheckVersion(uint32_t version, uint32_t own) {
   if (version == own) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("a request of version ", version, ", this program's is ", own));
 }
 
-// Whether all that was taken from a message was as expected. After the first thing that was not, numbers are
-// zero.
+// Checks the values that are read from a message. After the first bad value, all numbers are zero.
 class MessageChecks {
  public:
   static constexpr size_t kDigestBytes = 64;
@@ -51,11 +50,11 @@ class MessageChecks {
     return static_cast<Enum>(Integer(value, 0, static_cast<int64_t>(last)));
   }
   double Real(double value, double least, double most) {
-    ok_ &= value >= least && value <= most;  // NaN is not
+    ok_ &= value >= least && value <= most;  // false for NaN
     return ok_ ? value : 0;
   }
   double Seconds(double value) { return Real(value, 0, kMaxSeconds); }
-  // A blob's, or empty.
+  // The digest of a blob, or empty.
   const std::string& Digest(const std::string& digest) {
     ok_ &= digest.empty() || digest.size() == kDigestBytes;
     return digest;

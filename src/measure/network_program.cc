@@ -16,7 +16,7 @@ struct KernelTime {
   double seconds;
 };
 
-// What the child writes, and the parent does not trust.
+// The child writes this, so the parent does not trust it.
 struct Shared {
   char refusal[kRefusalBytes];
   uint64_t num_kernels;
@@ -87,7 +87,7 @@ SetUpResult NetworkProgram::SetUp(std::byte* shared) {
     if (!AddPlace(&error)) return Refuse(error.message);
   }
   if (!ListKernels()) return Refuse("it has too many kernels to be profiled");
-  // Nothing that follows needs memory.
+  // Nothing after this needs memory.
   constexpr int64_t kSpareBytes = int64_t{64} << 20;
   ApplyLimits({.cpu_seconds = setup_.cpu_seconds_limit, .address_space_bytes = kSpareBytes});
   return SetUpResult::kReady;

@@ -1,4 +1,4 @@
-// A network under measurement: an artifact, loaded and run by the runtime as a user's program would.
+// A network under measurement: the runtime loads and runs an artifact as in a user's program.
 #ifndef ATTUNE_MEASURE_NETWORK_PROGRAM_H_
 #define ATTUNE_MEASURE_NETWORK_PROGRAM_H_
 
@@ -19,7 +19,8 @@ struct NetworkSetup {
   std::span<const std::byte> artifact;
   std::span<const std::byte> inputs;  // the bytes of all inputs, one after the other
   int threads = 1;
-  // So many sessions of it, each elsewhere in memory, run by turns: some places are faster than others.
+  // This many sessions, each elsewhere in memory, run alternately, since some memory is faster than other
+  // memory.
   int places = 1;
   double execution_seconds_limit = 10;
   double cpu_seconds_limit = 100;
@@ -28,7 +29,7 @@ struct NetworkSetup {
 // Not thread safe.
 class NetworkProgram final : public MeasuredProgram {
  public:
-  // What the setup points to outlives it.
+  // Everything that the setup points to must outlive it.
   explicit NetworkProgram(const NetworkSetup& setup) : setup_(setup) {}
 
   size_t shared_bytes() const override;
@@ -46,7 +47,7 @@ class NetworkProgram final : public MeasuredProgram {
   int Fetch() override { return -1; }
   bool Locate(const void* /*address*/, int* /*buffer*/, int64_t* /*offset*/) const override { return false; }
 
-  // In `shared`, of the last profile: the seconds of all calls, by the digest of a kernel's code.
+  // Read from `shared` after a profile: the seconds of all calls of each kernel, by the digest of its code.
   static std::map<std::string, double> KernelSeconds(const std::byte* shared);
 
  private:
@@ -61,17 +62,17 @@ class NetworkProgram final : public MeasuredProgram {
 
   bool AddPlace(attune_error* error);
   SetUpResult Refuse(std::string_view reason);
-  // Notes which kernels there are, and which of them each instruction calls.
+  // Lists the kernels, and which of them each instruction calls.
   bool ListKernels();
 
   const NetworkSetup setup_;
 
-  // In the process that runs it.
+  // Used only in the child process.
   std::byte* shared_ = nullptr;
   std::vector<Place> places_;
   size_t moves_ = 0;
   std::vector<uint64_t> nanoseconds_;  // by instruction
-  std::vector<int> kernel_of_;         // likewise: an index into the list of kernels, or -1
+  std::vector<int> kernel_of_;         // by instruction: an index into the list of kernels, or -1
 };
 
 }  // namespace attune

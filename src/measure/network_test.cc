@@ -1,4 +1,4 @@
-// Networks are timed and profiled in processes of their own.
+// Networks are timed and profiled, each in its own process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class NetworkTest : public ::testing::Test {
     EXPECT_TRUE(result.has_value());
     return result.has_value() ? result->second : Measurement();
   }
-  // One whose first kernel executes an instruction that there is not.
+  // An artifact whose first kernel executes an invalid instruction.
   static std::string Crashing() {
     testing::SampleArtifact sample = testing::MakeSampleArtifact();
     const uint64_t offset = sample.variant().kernels[testing::kAdd].interface.code_offset;
@@ -45,7 +45,7 @@ class NetworkTest : public ::testing::Test {
 
   LocalMeasuringService service_{DeviceInfo(), {}};
   const std::string good_ = testing::MakeSampleArtifact().Write();
-  const std::string other_ = testing::MakeCompressedSampleArtifact().Write();  // which computes the same
+  const std::string other_ = testing::MakeCompressedSampleArtifact().Write();  // computes the same
 };
 
 TEST_F(NetworkTest, IsTimedInterleavedWithItsBaseline) {

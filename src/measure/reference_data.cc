@@ -17,7 +17,8 @@ T Identity(T value) {
   return value;
 }
 
-// Whether an element is right; NaN is where NaN is expected, an infinity where it is.
+// Whether an element is within the bound; an expected NaN must be NaN, and an infinity must be the same
+// infinity.
 bool IsWithin(double expected, double actual, double bound) {
   if (std::isnan(expected)) return std::isnan(actual);
   return expected == actual || std::fabs(actual - expected) <= bound;
@@ -28,7 +29,7 @@ struct Difference {
   double expected = 0, actual = 0;
 };
 
-// `to_double` makes a number of what is stored.
+// `to_double` converts a stored element to a number.
 template <typename T, typename F>
 Difference CompareAs(const ExpectedOutput& expected, std::span<const float> bounds,
                      std::span<const std::byte> actual, F to_double) {
@@ -38,7 +39,7 @@ Difference CompareAs(const ExpectedOutput& expected, std::span<const float> boun
     ++difference.elements;
     const std::byte* const got_bytes = actual.data() + i * sizeof(T);
     const std::byte* const wanted_bytes = expected.value.data() + i * sizeof(T);
-    // The bits first: integers of 64 bits lose digits as a double.
+    // Compare the bits first, since 64-bit integers lose digits as doubles.
     if (std::memcmp(got_bytes, wanted_bytes, sizeof(T)) == 0) continue;
     T a, b;
     std::memcpy(&a, got_bytes, sizeof(T));
@@ -103,7 +104,7 @@ absl::StatusOr<std::span<const std::byte>> ReferenceData::Segment(int64_t offset
   return file_.bytes().subspan(static_cast<size_t>(offset), static_cast<size_t>(bytes));
 }
 
-// As tune/task/reference_data.cc writes it.
+// Parses the format that tune/task/reference_data.cc writes.
 absl::Status ReferenceData::Parse() {
   constexpr size_t kMaxCount = 4096;
   if (file_.bytes().size() < sizeof(int64_t)) return absl::DataLossError("damaged reference data");
@@ -146,7 +147,7 @@ absl::Status ReferenceData::Parse() {
 }
 
 void ReferenceData::HideExpected() const {
-  // Best effort: what is hidden from kernels is so from hostile ones, which are not promised to be caught.
+  // Best effort: this only guards against malicious kernels, which we do not promise to catch.
   file_.Hide(expected_begin_);
 }
 

@@ -1,9 +1,9 @@
-// What a kernel is checked and timed with: inputs, and what the reference makes of them. It lies in a blob,
-// as
+// The data that a kernel is checked and timed with: inputs, and the outputs of the reference for them. It
+// is a blob with this layout:
 //
 //   header    8 bytes with its length, then what ReferenceData::Parse reads
-//   inputs    each from a page on
-//   expected  value, bound and spread bound of each output, each from a page on
+//   inputs    each starts at a page
+//   expected  value, bound and spread bound of each output, each starts at a page
 #ifndef ATTUNE_MEASURE_REFERENCE_DATA_H_
 #define ATTUNE_MEASURE_REFERENCE_DATA_H_
 
@@ -21,35 +21,35 @@
 
 namespace attune {
 
-// The result that is expected, in the layout in which it lies in memory.
+// An expected result, in its memory layout.
 struct ExpectedOutput {
   DType dtype = DType::kF32;
   std::span<const std::byte> value;
-  // By element in memory, how far it may be off; negative where nobody reads it.
+  // For each element in memory, the error allowed; negative for an element that nobody reads.
   std::span<const float> bound;
-  std::span<const float> spread_bound;  // as BoundedOutput's; empty: no different
+  std::span<const float> spread_bound;  // as in BoundedOutput; empty: same as `bound`
 };
 
-// Views into a mapped blob. Movable; the mapping ends with it.
+// Views into a mapped blob. Movable; the destructor unmaps it.
 class ReferenceData {
  public:
-  // Errors: it is damaged, or cannot be mapped.
+  // Fails if it is damaged, or cannot be mapped.
   static absl::StatusOr<ReferenceData> Map(int file);
 
   struct Input {
-    std::span<const std::byte> bytes;  // with what lies between elements
+    std::span<const std::byte> bytes;  // including the gaps between elements
     bool is_constant = false;
   };
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<ExpectedOutput>& outputs() const { return outputs_; }
   struct DynamicDim {
     int64_t size = 0;
-    bool is_given = false;  // since an input has it; else the kernel says it
+    bool is_given = false;  // an input has it; otherwise the kernel computes it
   };
-  // By slot.
+  // By dimension slot.
   const std::vector<DynamicDim>& dims() const { return dims_; }
 
-  // In processes that are forked from now on, the expected results do not exist.
+  // Hides the expected results from processes that are forked from now on.
   void HideExpected() const;
 
  private:
@@ -58,13 +58,14 @@ class ReferenceData {
   absl::StatusOr<std::span<const std::byte>> Segment(int64_t offset, int64_t bytes) const;
 
   MappedFile file_;
-  size_t expected_begin_ = 0;  // of the file, at a page: what is to be hidden lies from here on
+  size_t expected_begin_ = 0;  // offset of a page in the file; everything from here on is hidden
   std::vector<Input> inputs_;
   std::vector<ExpectedOutput> outputs_;
   std::vector<DynamicDim> dims_;
 };
 
-// Nothing where `actual`, as long as the expected value, is within the bounds; else what differs.
+// Returns nothing if `actual`, which is as long as the expected value, is within the bounds; otherwise a
+// description of the differences.
 std::optional<std::string> FindDifference(const ExpectedOutput& expected, std::span<const std::byte> actual,
                                           bool spreads_rounding);
 

@@ -1,9 +1,9 @@
-// Whoever measures: on this machine, or elsewhere.
+// The interface to services that measure, on this machine or elsewhere.
 //
-// Problem: measuring takes most of the time of tuning, needs a device for itself, runs code that crashes and
-// hangs, and may happen on another machine. Idea: one who asks submits a batch of items and goes on; results
-// come one by one. What is large (code, reference data, artifacts) is a blob with a digest and is sent once.
-// Checking, which needs no quiet device, is apart from timing.
+// Problem: measuring takes most of the time of tuning, needs a device for itself, runs code that crashes
+// and hangs, and may happen on another machine. Idea: a client submits a batch of items and goes on;
+// results come one by one. Large data (code, reference data, artifacts) is in blobs, which have a digest
+// and are sent once. Checking, which needs no quiet device, is separate from timing.
 #ifndef ATTUNE_MEASURE_SERVICE_H_
 #define ATTUNE_MEASURE_SERVICE_H_
 
@@ -22,40 +22,40 @@
 
 namespace attune {
 
-// A batch that was submitted. For one thread at a time. When it is gone, it is cancelled, and nothing runs
-// any more on its behalf.
+// A submitted batch. For one thread at a time. The destructor cancels it; afterwards nothing runs on its
+// behalf.
 class MeasureBatch {
  public:
   virtual ~MeasureBatch() = default;
 
-  // Waits for the next result, by any item: its index and what came out. Nothing where none has come by the
-  // deadline, or all have.
+  // Waits for the next result, of any item, and returns the item's index and its measurement. Returns
+  // nothing if none has come by the deadline, or if all have come.
   virtual std::optional<std::pair<size_t, Measurement>> Next(Deadline deadline) = 0;
-  // Whether all results have come out of Next().
+  // Whether Next() has returned all results.
   virtual bool is_over() const = 0;
-  // Items that nobody works on yet are not measured: their outcome is kRetry.
+  // Items that have not been started are not measured: their outcome is kRetry.
   virtual void Cancel() = 0;
-  // Since the service has last given a sign of life about this batch.
+  // Seconds since the service last gave a sign of life about this batch.
   virtual double SecondsSinceHeartbeat() const = 0;
 };
 
-// Thread safe. A service is for one device; there may be many.
+// Thread safe. Each service measures on one device; there may be many services.
 class MeasuringService {
  public:
   virtual ~MeasuringService() = default;
 
   virtual const DeviceInfo& device() const = 0;
 
-  // Whether the service still has a blob: it may forget those that were not used for long.
+  // Whether the service still has a blob: it may forget blobs that have not been used for long.
   virtual bool Has(const std::string& digest) const = 0;
   virtual absl::Status Put(const Blob& blob) = 0;
 
-  // Measures all items; exclusive ones one after the other, in their order. Who submits holds the lease of
-  // the items' processors until the batch is over. Blobs that are missing are kRetry.
+  // Measures all items; exclusive ones one after the other, in their order. The caller must hold the lease
+  // of the items' processors until the batch is over. An item whose blobs are missing ends with kRetry.
   virtual std::unique_ptr<MeasureBatch> Submit(std::vector<MeasureItem> items) = 0;
 };
 
-// Sends what the service does not have.
+// Sends the blob unless the service has it.
 absl::Status PutMissing(MeasuringService& service, const Blob& blob);
 
 }  // namespace attune

@@ -11,7 +11,8 @@ namespace attune {
 namespace {
 
 constexpr int64_t kMostCopies = int64_t{1} << 16;
-// In so many places of memory, about, batches run by turns, as long as that takes no more memory than this.
+// Batches alternate between about so many placements in memory, as long as these take no more memory than
+// this.
 constexpr int64_t kMostPlacements = 8, kMovedBytes = int64_t{64} << 20;
 
 Failure DoesNotFit() { return {TrialOutcome::kRetry, "the kernel is not for this task"}; }
@@ -22,7 +23,7 @@ std::optional<Failure> TaskKernel::MakeBuffers(const KernelCode& code, const Pre
                                                KernelSetup* setup) const {
   setup->code = &code;
   setup->execution_seconds_limit = options_.execution_seconds_limit;
-  // A backstop: the runner's clock comes first.
+  // A backstop: the parent's clock should end it first.
   setup->cpu_seconds_limit =
       (100 * options_.seconds_limit + 10 * options_.execution_seconds_limit + 60) * options_.threads;
   for (const KernelParam& param : code.params) {

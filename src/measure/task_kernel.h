@@ -1,4 +1,4 @@
-// A kernel together with the reference data of its task: what is checked and timed.
+// A kernel together with the reference data of its task, to be checked and timed.
 #ifndef ATTUNE_MEASURE_TASK_KERNEL_H_
 #define ATTUNE_MEASURE_TASK_KERNEL_H_
 
@@ -16,13 +16,13 @@
 
 namespace attune {
 
-// What a kernel's prepackings make of constants, in their order.
+// The results of a kernel's prepackings, in their order.
 using PrepackedConstants = std::vector<std::vector<std::byte>>;
 
-// Failures are those of kernels; kRetry where what was sent does not fit the task. Not thread safe.
+// Failures are failures of the kernel, except kRetry: the kernel does not fit the task. Not thread safe.
 class TaskKernel {
  public:
-  // All outlive it.
+  // All arguments must outlive it.
   TaskKernel(const BuiltKernel& kernel, const ReferenceData& data, const MeasureOptions& options,
              std::span<const int> processors)
       : kernel_(kernel), data_(data), options_(options), processors_(processors) {}
@@ -30,33 +30,34 @@ class TaskKernel {
   // Runs the kernel's prepackings, each in a process of its own.
   std::optional<Failure> Prepack(PrepackedConstants* prepacked) const;
 
-  // A process that runs the kernel, and its program.
+  // A process that runs the kernel, and the process's program.
   struct Running {
     std::unique_ptr<KernelProgram> program;
     std::unique_ptr<MeasuredProcess> process;
   };
-  // Each has a process that is ready, or gives the failure. `prepacked` outlives it.
+  // Both start a process that is ready to run the kernel, or return the failure. `prepacked` must outlive
+  // it.
   //
-  // In guarded memory.
+  // Starts it in guarded memory, to be checked.
   std::optional<Failure> StartGuarded(const PrepackedConstants& prepacked, Running* running) const;
-  // In memory as a network has it, to be timed.
+  // Starts it in memory as in a network, to be timed.
   std::optional<Failure> StartTimed(const PrepackedConstants& prepacked, Running* running) const;
 
-  // Executes twice, and compares the outputs with the reference's. Before the second, workspaces and scratch
-  // hold what the first left there.
+  // Executes twice, and compares the outputs with those of the reference. In the second execution,
+  // workspaces and scratch hold the data that the first one left there.
   std::optional<Failure> Check(Running& running) const;
   // Compares the outputs of the last execution.
   std::optional<Failure> CheckOutputs(Running& running) const;
 
  private:
-  // What the kernel finds in its dynamic dimensions: -1 where it is to say them.
+  // The initial values of the kernel's dynamic dimensions: -1 for those that the kernel computes.
   std::vector<int64_t> GivenDims() const;
   std::optional<Failure> Start(KernelSetup setup, Running* running) const;
   // `prepacked` is null for a prepacking.
   std::optional<Failure> MakeBuffers(const KernelCode& code, const PrepackedConstants* prepacked,
                                      KernelSetup* setup) const;
   std::optional<Failure> CheckMemory(const KernelSetup& setup, const PrepackedConstants* prepacked) const;
-  // Says how many sets of buffers there are, and of which.
+  // Sets the number of copies of each buffer.
   void MakeCopies(KernelSetup& setup) const;
 
   const BuiltKernel& kernel_;

@@ -9,15 +9,15 @@
 namespace attune {
 namespace {
 
-constexpr int kEmptyBatches = 17;  // to learn what a batch costs by itself
-constexpr double kOverheads = 10;  // a batch takes at least so many times that
-constexpr int kMostSpoiled = 40;   // batches that are too short, before that is no timing
+constexpr int kEmptyBatches = 17;  // to measure the overhead of a batch
+constexpr double kOverheads = 10;  // a batch takes at least so many times its overhead
+constexpr int kMostSpoiled = 40;   // the most batches that are too short before timing fails
 constexpr int kTurnsToAbandon = 3;
-constexpr double kElsewhere = 1.25;                    // what other memory may make of a time, at most
-constexpr int kTurnsForSignificance = 8;               // as many as there are places in memory
-constexpr int64_t kMostExecutions = int64_t{1} << 24;  // in a batch
+constexpr double kElsewhere = 1.25;       // the largest factor by which other memory may change a time
+constexpr int kTurnsForSignificance = 8;  // as many as there are placements in memory
+constexpr int64_t kMostExecutions = int64_t{1} << 24;  // per batch
 
-// One of the two that take turns, and its batches so far.
+// The candidate or the baseline, with its batches so far.
 class Timed {
  public:
   Timed(BatchRunner& runner, const MeasureOptions& options) : runner_(runner), options_(options) {}
@@ -26,17 +26,18 @@ class Timed {
   double spent() const { return spent_; }
   int64_t executions() const { return executions_; }
 
-  // Learns what a batch costs by itself, and how many executions fill one.
+  // Measures the overhead of a batch, and chooses the number of executions per batch.
   std::optional<Failure> Prepare() {
     std::vector<double> empty(kEmptyBatches);
     for (double& seconds : empty) {
       if (auto failure = Run(0, &seconds)) return failure;
     }
-    // Most of what makes one longer does so by far: another program had the processor.
+    // Take a low quantile: a batch that is longer is usually much longer, because another program had the
+    // processor.
     std::nth_element(empty.begin(), empty.begin() + kEmptyBatches / 4, empty.end());
     overhead_ = empty[kEmptyBatches / 4];
     least_ = std::max(options_.batch_seconds, kOverheads * overhead_);
-    // The first execution finds nothing in its place.
+    // The first execution finds nothing in the caches.
     double seconds = 0;
     if (auto failure = Run(1, &seconds)) return failure;
     for (batch_ = 1; batch_ < kMostExecutions; batch_ *= 2) {
@@ -50,18 +51,18 @@ class Timed {
     return Failure{TrialOutcome::kInvalidTiming, absl::StrCat(kMostExecutions, " executions took no time")};
   }
 
-  // One more batch.
+  // Runs one more batch.
   std::optional<Failure> Sample() {
     double seconds = 0;
     if (auto failure = runner_.Move()) return failure;
-    // Elsewhere, the caches are cold; where they are to be, that is as it should be.
+    // The new memory is not in the caches yet; execute once to warm them, unless they should be cold.
     if (options_.cache != CacheMode::kCold) {
       if (auto failure = Run(1, &seconds)) return failure;
     }
     for (int spoiled = 0; spoiled < kMostSpoiled; ++spoiled) {
       if (auto failure = Run(batch_, &seconds)) return failure;
       if (seconds - overhead_ < least_ / 4 && batch_ < kMostExecutions) {
-        batch_ *= 2;  // something made the executions longer from which its size was taken
+        batch_ *= 2;  // the executions from which its size was computed were slowed down
         continue;
       }
       if (seconds <= overhead_) continue;
@@ -81,10 +82,10 @@ class Timed {
 
   BatchRunner& runner_;
   const MeasureOptions& options_;
-  double overhead_ = 0;  // seconds of a batch by itself
-  double least_ = 0;     // seconds of a batch besides, about
+  double overhead_ = 0;  // seconds per batch
+  double least_ = 0;     // seconds per batch without overhead, approximately
   int64_t batch_ = 1;
-  std::vector<double> samples_;  // seconds an execution
+  std::vector<double> samples_;  // seconds per execution
   double spent_ = 0;
   int64_t executions_ = 0;
 };
@@ -135,7 +136,7 @@ class Turns {
   }
 
  private:
-  // A batch of each. Who goes first changes, so that what the second has of it evens out.
+  // Runs a batch of each. The order alternates, so that any effect of going second evens out.
   std::optional<Failure> Turn() {
     const bool baseline_first = candidate_.samples().size() % 2 == 0;
     if (baseline_ && baseline_first && baseline_->Sample()) baseline_.reset();
@@ -161,7 +162,7 @@ class Turns {
     return interval.precision() <= options_.worst_precision;
   }
 
-  // Of what is asked about.
+  // The interval of the ratio, or of the candidate's times if there is no baseline.
   MedianInterval Interval() const {
     return FindMedian(baseline_ ? ratios_ : candidate_.samples(), options_.confidence);
   }
@@ -182,7 +183,7 @@ class Turns {
   std::optional<Timed> baseline_;
   double baseline_seconds_;
   const MeasureOptions& options_;
-  std::vector<double> ratios_;  // by turn
+  std::vector<double> ratios_;  // one per turn
   bool abandoned_ = false;
 };
 
@@ -194,10 +195,10 @@ MedianInterval FindMedian(std::span<const double> samples, double confidence) {
   const size_t n = sorted.size();
   MedianInterval interval;
   interval.median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
-  // The median is below the k-th smallest where fewer than k of n fair coins show heads: the largest k for
-  // which that is unlikely enough. In logarithms, since 2^-n may be below all numbers.
+  // The median is below the k-th smallest sample if fewer than k of n fair coins show heads. Find the
+  // largest k for which that is unlikely enough. Use logarithms, since 2^-n may be too small for a double.
   size_t k = 0;
-  double log_ways = 0, below = 0;  // of k heads, and P(fewer than k + 1 heads)
+  double log_ways = 0, below = 0;  // log of the ways to get k heads, and P(fewer than k + 1 heads)
   while (k <= n / 2) {
     below += std::exp(log_ways - static_cast<double>(n) * std::log(2.0));
     if (below > (1 - confidence) / 2) break;
@@ -228,7 +229,7 @@ std::optional<Measurement> AbandonEarly(BatchRunner& candidate, double baseline_
   MeasureOptions roughly = options;
   roughly.max_batches = kTurnsToAbandon;
   roughly.abandon_ratio *= kElsewhere;
-  roughly.cache = CacheMode::kCold;  // nothing is executed between batches to warm them
+  roughly.cache = CacheMode::kCold;  // so that no execution warms the caches between batches
   Measurement measurement;
   TimeInterleaved(candidate, nullptr, baseline_seconds, roughly, &measurement);
   const bool has_failed =

@@ -16,12 +16,12 @@ namespace {
 using testing::DoubleNear;
 using testing::HasSubstr;
 
-// A machine whose time passes as batches run.
+// A machine whose clock advances when batches run.
 struct Machine {
   double now = 0;
 };
 
-// A kernel that takes `seconds(now)` an execution on it, and a batch `overhead` besides.
+// A kernel whose executions take `seconds(now)` each on this machine; each batch adds a fixed overhead.
 class SimulatedKernel final : public BatchRunner {
  public:
   SimulatedKernel(Machine& machine, std::function<double(double now)> seconds)
@@ -49,7 +49,7 @@ std::function<double(double)> Always(double seconds) {
   return [=](double) { return seconds; };
 }
 
-// Noise that now and then triples the time.
+// Noise that occasionally triples the time.
 std::function<double(double)> Noisy(double seconds, uint64_t seed) {
   return [=, random = Random(seed)](double) mutable {
     const double spike = random.Uniform() < 0.1 ? 3 : 1;
@@ -121,7 +121,7 @@ TEST(TimeInterleaved, FewTurnsAreNotSureButForWhoeverWaits) {
     EXPECT_EQ(measurement.is_significant, waits);
     EXPECT_LT(measurement.ratio_high, 1);
   }
-  // Not for ever.
+  // But it does not wait for ever.
   Machine machine;
   SimulatedKernel candidate(machine, Always(5)), baseline(machine, Always(6));
   Measurement measurement;
@@ -151,7 +151,7 @@ TEST(TimeInterleaved, WhatIsClearlyWorseIsAbandonedEarly) {
 
 TEST(TimeInterleaved, DriftConcernsBothAlike) {
   Machine machine;
-  // A clock that falls to half of its speed.
+  // A processor clock that drops to half its speed.
   const auto drifting = [](double seconds) {
     return [=](double now) { return seconds * (1 + std::min(1.0, 10 * now)); };
   };
@@ -179,7 +179,7 @@ TEST(TimeInterleaved, AnIncumbentThatBreaksDoesNotCountAgainstTheCandidate) {
   EXPECT_THAT(measurement.timing.seconds, DoubleNear(1e-5, 1e-8));
 }
 
-// What disturbs it at first says nothing of the candidate.
+// A disturbance at the beginning says nothing about the candidate.
 TEST(TimeInterleaved, GoesOnBeyondItsLimitWhereBatchesDoNotAgree) {
   Machine machine;
   Random random(5);
@@ -232,7 +232,7 @@ TEST(AbandonEarly, GivesUpOnlyWhatIsSurelyTooSlow) {
   EXPECT_EQ(slow->outcome, TrialOutcome::kOk);
   EXPECT_TRUE(slow->abandoned);
   EXPECT_THAT(slow->timing.low, DoubleNear(2e-4, 1e-5));
-  EXPECT_FALSE(abandon(1.1e-4).has_value());  // other memory may be why
+  EXPECT_FALSE(abandon(1.1e-4).has_value());  // other memory may be the reason
   options.abandon_ratio = 0;
   EXPECT_FALSE(abandon(2e-4).has_value());
 }

@@ -30,7 +30,7 @@ std::span<const Rule> AlgebraRules() {
       "min(max(x, s1), s2) => clip{min=value(s1), max=value(s2)}(x) if f32(x)",
       "max(min(x, s2), s1) => clip{min=value(s1), max=value(s2)}(x) if f32(x), ordered(s1, s2)",
 
-      // Constants meet, and are one.
+      // Constants are combined into one.
       "add(add(x, c1), c2) => add(x, add(c1, c2))",
       "mul(mul(x, c1), c2) => mul(x, mul(c1, c2))",
       "sub(c1, add(x, c2)) => sub(sub(c1, c2), x)",

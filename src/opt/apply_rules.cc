@@ -68,7 +68,7 @@ class Builder {
     return nullptr;
   }
 
-  // Removes what was built and is not used.
+  // Removes the nodes that were built and are not used.
   void Clean() {
     for (auto it = added_.rbegin(); it != added_.rend(); ++it) {
       if (graph_.NumUses((*it)->output()) == 0) graph_.Erase(*it);

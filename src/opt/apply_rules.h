@@ -10,8 +10,8 @@
 
 namespace attune {
 
-// Applies the first rule that fits each node, in graph order, until none fits anywhere. Nodes that are not
-// needed any more are gone, the others keep their places. Whether anything changed.
+// Applies the first rule that fits each node, in graph order, until none fits anywhere. Erases nodes that
+// are not needed any more; the others keep their order. Returns whether anything changed.
 absl::StatusOr<bool> ApplyRules(Graph& graph, std::span<const Rule> rules, const PassContext& context);
 
 // Applies `rule` at `node`, which it may erase, if it fits.

@@ -1,5 +1,5 @@
-// Small cases for the passes that remove things, text in and text out. That the passes keep what a graph
-// computes is tested apart, on random graphs (equivalence_test.cc).
+// Small cases for the passes that remove things, text in and text out. Random graphs test separately that
+// the passes keep what a graph computes (equivalence_test.cc).
 #include <gtest/gtest.h>
 
 #include <string>
@@ -51,7 +51,7 @@ TEST(FoldConstants, LeavesLargeBroadcasts) {
   })");
 }
 
-// Twenty results of 16 MiB, each of which may be: together they are too much.
+// Twenty results of 16 MiB: each one alone is allowed, together they are too much.
 TEST(FoldConstants, BoundsWhatAllResultsTake) {
   std::string text = "graph @g() {\n  %c = constant() {value = f32[1]<1>} : f32[1]\n";
   std::string outputs;

@@ -10,8 +10,8 @@ namespace attune {
 namespace {
 
 // One spatial axis of a transposed convolution whose input position i and tap k contribute to the output
-// position i·stride + k·dilation - pad. The outputs o = q·stride + r - pad of one phase r are a convolution:
-// they see what reaches r, r + stride, … at the inputs q, q - 1, ….
+// position i·stride + k·dilation - pad. The outputs o = q·stride + r - pad of one phase r are a
+// convolution: they read the inputs q, q - 1, … with the taps that reach r, r + stride, ….
 struct PhasedAxis {
   int64_t stride, dilation, kernel, pad, in, out;
 
@@ -26,16 +26,17 @@ struct PhasedAxis {
   int64_t pad_end() const { return positions() - 1 + taps() - in - pad_begin(); }
   bool is_convolution() const { return out > 0 && pad_begin() >= 0 && pad_end() >= 0; }
 
-  // The tap of the transposed convolution that tap t of the phase's is; kernel or more where there is none.
+  // The tap of the transposed convolution that becomes tap t of the phase's convolution; kernel or more
+  // where there is none.
   int64_t Tap(int64_t phase, int64_t t) const {
     const int64_t at = phase + stride * (taps() - 1 - t);
     return at % dilation == 0 ? at / dilation : kernel;
   }
 };
 
-// A transposed convolution over [N, C, H, W] or [N, C, D, H, W] with constant weights [C, M / group, KH, KW]
-// or [C, M / group, KD, KH, KW]. It becomes one whose channels are the phases of its own: the phases
-// outermost, or innermost where groups of channels stay together.
+// A transposed convolution over [N, C, H, W] or [N, C, D, H, W] with constant weights [C, M / group, KH,
+// KW] or [C, M / group, KD, KH, KW]. It becomes a convolution that has a channel for each phase of each
+// channel: phases outermost, or innermost where groups of channels stay together.
 class Decomposition {
  public:
   explicit Decomposition(const Node& node) : node_(node), weights_(node.input(1)->constant()) {
@@ -82,7 +83,8 @@ class Decomposition {
     return phases;
   }
   bool phases_outermost() const { return group_ == 1; }
-  // The phase that an output channel of the convolution computes, of which channel of the transposed one.
+  // The phase that an output channel of the convolution computes, and the channel of the transposed one
+  // that it is a part of.
   int64_t PhaseOf(int64_t channel) const {
     return phases_outermost() ? channel / (group_ * weights_->shape()[1]) : channel % phases();
   }
@@ -90,7 +92,7 @@ class Decomposition {
     return phases_outermost() ? channel % (group_ * weights_->shape()[1]) : channel / phases();
   }
 
-  // Puts the phases between each other.
+  // Interleaves the phases.
   Value* Interleaved(Graph& graph, Node* node, Value* y) const {
     if (axes_.size() == 2 && axes_[0].stride == axes_[1].stride) {
       Attributes attributes = {{"block", axes_[0].stride}};
@@ -117,8 +119,8 @@ class Decomposition {
     return AddBefore(graph, node, Op::kReshape, {y}, {{"shape", merged}});
   }
 
-  // Where the weight of a phase's tap `t`, both numbered with the last axis fastest, lies among a channel's;
-  // nothing where there is none.
+  // The index of a phase's tap `t` among the weights of a channel; nothing where the phase has no such tap.
+  // Phases and taps are numbered with the last axis fastest.
   std::optional<int64_t> PlaceOf(int64_t phase, int64_t t) const {
     int64_t place = 0, step = 1;
     for (size_t d = axes_.size(); d-- > 0;) {

@@ -1,10 +1,10 @@
-// Problem: normalization by groups of channels wants the channels of a group next to each other, and so a
-// plain image, where convolutions around it want channels in blocks; and exporters reshape the image to
-// [N,G,…] for it, which is a copy of a blocked one.
+// Problem: normalization by groups of channels wants the channels of a group next to each other, that is, a
+// plain image, while the convolutions around it want channels in blocks. And exporters reshape the image to
+// [N,G,…] for it, which copies an image in blocks.
 //
-// Idea: the statistics of a group are those of its channels, combined. So sums over pixels, which suit
-// blocks, come first, and what is left for the groups is a number for each channel: mean, and then the mean
-// of squares of what is left. The rest is elementwise.
+// Idea: a group's statistics combine those of its channels. Sums over pixels, which suit blocks, come
+// first; the groups then combine one number for each channel: first the mean, then the mean square of the
+// centered values. The rest is elementwise.
 #include <utility>
 #include <vector>
 
@@ -14,7 +14,7 @@
 namespace attune {
 namespace {
 
-// Whether a convolution makes `value`, or elementwise operators of what one makes.
+// Whether `value` comes from a convolution, directly or through elementwise operators.
 bool IsOfConvolution(const Value* value) {
   constexpr int kMaxBetween = 8;
   for (int i = 0; i < kMaxBetween; ++i) {
@@ -36,7 +36,7 @@ class GroupNorm {
     Value* image = Image();
     if (image == nullptr || !IsOfConvolution(image)) return false;
     shape_ = image->type().shape();
-    // One channel a group has a kernel in any layout.
+    // With one channel a group, there is a kernel for any layout.
     if (shape_[1] == groups_ || image->type().num_elements() == 0) return false;
     Value *scale = ByChannel(node_->input(1)), *bias = ByChannel(node_->input(2));
     if (scale == nullptr || bias == nullptr) return false;
@@ -63,7 +63,7 @@ class GroupNorm {
     return graph_.AddConstant(Tensor::Scalar(dtype, number), node_->name(), node_);
   }
 
-  // [N,C,H,W], of which the node may see [N,G,…]; null where it is no image.
+  // The image [N,C,H,W], which the node may see reshaped to [N,G,…]; null where it is not an image.
   Value* Image() const {
     Value* x = node_->input(0);
     if (x->type().rank() == 4) return x;
@@ -75,7 +75,7 @@ class GroupNorm {
     return from[0] == to[0] && to[1] == groups_ && from[1] % groups_ == 0 ? image : nullptr;
   }
 
-  // A scale or bias of [C], or of [G] where groups are channels of what the node sees, as [C,1,1].
+  // A scale or bias of [C], or of [G] where the node sees each group as a channel, as [C,1,1].
   Value* ByChannel(const Value* parameter) {
     const Tensor* constant = parameter->constant();
     if (constant == nullptr) return nullptr;
@@ -85,7 +85,7 @@ class GroupNorm {
     return graph_.AddConstant(std::move(result), node_->name(), node_);
   }
 
-  // [N,C,1,1], the same for all channels of a group.
+  // The mean of each group as [N,C,1,1], the same for all channels of a group.
   Value* MeanOfGroups(Value* x) {
     const int64_t n = shape_[0], c = shape_[1];
     Value* mean = Add(Op::kReduceMean, {x}, {{"axes", Ints{2, 3}}, {"keepdims", true}});

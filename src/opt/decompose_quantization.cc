@@ -11,9 +11,10 @@
 namespace attune {
 namespace {
 
-constexpr int kMaxDepth = 32;  // to which operators before a value are looked at
+constexpr int kMaxDepth = 32;  // how many operators before a value are looked at
 
-// A parameter, one number or one for each index along an axis of `like`, as it broadcasts over `like`.
+// A parameter (one number, or one for each index along an axis of `like`) in a shape that broadcasts over
+// `like`.
 Value* Broadcastable(Graph& graph, Node* node, Value* parameter, const Value* like) {
   if (parameter->type().rank() == 0) return parameter;
   Shape shape(static_cast<size_t>(like->type().rank()), 1);
@@ -36,9 +37,9 @@ bool IsSummed(const Graph& graph, const Value* value) {
   });
 }
 
-// (x - zero) scale. Where that is summed up, and the parameters are constants, x scale - zero scale, which is
-// one instruction and whose offset meets those of the other terms. Elsewhere the zero point has to become 0
-// and nothing near it: roots, logarithms and comparisons tell these apart.
+// (x - zero) scale. Where the result is summed up and the parameters are constants: x scale - zero scale,
+// which is one instruction, and whose offset merges with those of the other terms. Elsewhere the zero point
+// has to become exactly 0: roots, logarithms and comparisons tell 0 from a number near it.
 Value* Dequantized(Graph& graph, Node* node) {
   const DType dtype = node->output()->type().dtype;
   const auto constants = DequantizationOf(node->output());
@@ -54,7 +55,7 @@ Value* Dequantized(Graph& graph, Node* node) {
     for (size_t i = 0; i < offsets.size(); ++i) offsets[i] *= -static_cast<double>(constants->zero[i]);
     return AddBefore(graph, node, Op::kAdd, {product, along(offsets)});
   }
-  // 32 bits less as many may need more.
+  // The difference of two 32-bit integers may need more than 32 bits.
   const bool is_wide = DTypeSize(node->input(0)->type().dtype) >= 4;
   const DType difference = is_wide ? DType::kI64 : DType::kI32;
   Value* x = node->input(0);
@@ -93,14 +94,14 @@ Value* Quantized(Graph& graph, Node* node) {
   return Saturated(graph, node, AddBefore(graph, node, Op::kRound, {x}));
 }
 
-// An integer of 32 bits that does not overflow as factor · base + offset, the base a smaller one or a double.
+// An integer of 32 bits that does not overflow, as factor · base + offset. The base is a smaller integer or
+// a double.
 struct Linear {
   Value* base;
   double factor = 1, offset = 0;
 };
 
-// A value of doubles that are whole numbers, from which a sum of 32 bits was made; nullptr where there is
-// none.
+// The doubles that `value`, an integer of 32 bits, is cast from, if they are whole numbers; else nullptr.
 Value* WholeDoubles(const Value* value) {
   const Node* cast = ProducerOf(value, Op::kCast);
   if (cast == nullptr || cast->input(0)->type().dtype != DType::kF64) return nullptr;
@@ -109,7 +110,7 @@ Value* WholeDoubles(const Value* value) {
   return is_whole ? cast->input(0) : nullptr;
 }
 
-// As far as `depth` operators before it.
+// Looks at most `depth` operators before `value`.
 Linear LinearOf(Graph& graph, Node* before, Value* value, int depth = kMaxDepth) {
   const Node* node = value->producer();
   if (node == nullptr || value->type().dtype != DType::kI32 || depth == 0) return {value};
@@ -137,8 +138,8 @@ bool AreWhole(const std::vector<double>& numbers) {
   return std::ranges::all_of(numbers, [](double number) { return number == std::floor(number); });
 }
 
-// The products with `factors`, one or one for each index along `axis`, rounded to whole doubles, ties
-// upwards.
+// The node's first input times `factors`, which are one or one for each index along `axis`, rounded to
+// whole doubles, ties upwards.
 Value* RoundedProduct(Graph& graph, Node* node, std::vector<double> factors, int rank, int64_t axis) {
   const Linear x = LinearOf(graph, node, node->input(0));
   std::vector<double> offsets;
@@ -156,7 +157,7 @@ Value* RoundedProduct(Graph& graph, Node* node, std::vector<double> factors, int
   Value* y = AddBefore(graph, node, Op::kMul, {CastTo(graph, node, x.base, DType::kF64), along(factors)});
   if (std::ranges::any_of(offsets, [](double offset) { return offset != 0; }))
     y = AddBefore(graph, node, Op::kAdd, {y, along(offsets)});
-  // Whole numbers are rounded too, for WholeDoubles() to see it; that is an instruction.
+  // Whole numbers are rounded too, so that WholeDoubles() recognizes them; that costs an instruction.
   return AddBefore(graph, node, Op::kFloor, {y});
 }
 
@@ -166,8 +167,8 @@ double LargestIn(const Tensor& constant) {
   return largest;
 }
 
-// No number of the value is larger, where products of 8-bit integers, or such integers, are what it is made
-// of with constant offsets and factors, `depth` operators at most; else infinite.
+// An upper bound of the magnitudes of a value that is made of 8-bit integers, or of products of such
+// integers, with constant offsets and factors, by at most `depth` operators; infinity for any other value.
 double LargestIn(const Value* value, int depth = kMaxDepth) {
   constexpr double kUnbounded = std::numeric_limits<double>::infinity();
   constexpr double kByte = 255;
@@ -197,13 +198,13 @@ double LargestIn(const Value* value, int depth = kMaxDepth) {
   }
 }
 
-// Both roundings in integers. With s binary places in between, the product x m / 2³¹, rounded ties upwards,
-// is
+// Does both roundings in integers. With s binary places in between, the product x m / 2³¹, rounded ties
+// upwards, is
 //   p = x + x (2m - 2³²) / 2³²,
-// of which the second term is mul_high; and p / 2ˢ, rounded away from zero, is
+// where mul_high computes the second term. p / 2ˢ, rounded away from zero, is
 //   (p + 2ˢ⁻¹ - [p < 0]) >> s,
-// of which the last correction does not matter where what is below zero saturates. nullptr where numbers do
-// not fit into 32 bits on the way, or a multiplier is none below 1.
+// where [p < 0] does not matter if numbers below zero saturate. nullptr where numbers do not fit into 32
+// bits on the way, or a multiplier is not below 1.
 Value* RequantizedInIntegers(Graph& graph, Node* node) {
   constexpr double kMostSum = 0x1p30;
   constexpr int kMostPlaces = 21;
@@ -240,8 +241,8 @@ Value* RequantizedInIntegers(Graph& graph, Node* node) {
   return CastTo(graph, node, y, to);
 }
 
-// The product, which has more digits than a float, is rounded as a double, ties upwards; then as a float, if
-// that holds 8 bits and the binary places that were left, half away from zero.
+// Rounds the product, which has more digits than a float, as a double, ties upwards. Then rounds that half
+// away from zero, as a float if a float holds 8 bits and the binary places that are left.
 Value* RequantizedInFixedPoint(Graph& graph, Node* node) {
   const DType to = node->attrs().Type("to");
   std::vector<double> factors = ToDoubles(*node->input(1)->constant()), rest;
@@ -279,7 +280,7 @@ Value* Decomposed(Graph& graph, Node* node) {
       Value* in_integers = RequantizedInIntegers(graph, node);
       return in_integers != nullptr ? in_integers : RequantizedInFixedPoint(graph, node);
     }
-    // Numbers of 16 bits have too few digits for what passes between.
+    // 16-bit floats have too few digits for the intermediate results.
     case Op::kQuantize:
       return node->input(0)->type().dtype == DType::kF32 ? Quantized(graph, node) : nullptr;
     case Op::kDequantize:

@@ -28,11 +28,11 @@ struct RunOptions {
   std::function<void(int step, std::string_view pass, bool changed, const Graph&)> observer;
   // Computes constants; empty: the reference interpreter.
   Evaluator evaluate;
-  // What the pass narrow measures with, and where not nullptr, what it found.
+  // The means of the pass narrow to measure, and a report that it fills; nullptr: no report.
   ErrorProbe measurement;
   NarrowingReport* narrowing = nullptr;
   std::function<void(std::string_view)> log = [](std::string_view) {};
-  // Asked and told before each pass.
+  // Asked whether to go on, and told the progress, before each pass.
   WorkControl control;
   // Seconds on a monotonic clock; empty: the steady clock.
   std::function<double()> now;

@@ -1,5 +1,5 @@
-// Random small graphs through each pass alone and through the default plan: what they compute must stay
-// the same, by the reference, and what they are must stay valid.
+// Random small graphs through each pass alone and through the default plan: by the reference interpreter,
+// they must compute the same as before, and they must stay valid.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -167,7 +167,7 @@ class Generator {
     Add(pool, {x}, {{"kernel", Ints{pool == Op::kMaxPool ? 2 : 1, 2, 2}}, {"strides", strides}});
   }
 
-  // As it is, or as exporters say it: of what is reshaped to its groups.
+  // A group normalization as it is, or as exporters write it: of x reshaped to its groups.
   void AddGroupNorm(Value* x, const Shape& shape) {
     const int64_t groups = shape[1] % 2 == 0 ? shape[1] / 2 : 1;
     if (Pick(2) == 0) {

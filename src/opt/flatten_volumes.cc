@@ -1,10 +1,10 @@
 // Problem: strategies for convolutions and pools tile images; volumes [N,C,D,H,W] would have none.
 //
-// Idea: a volume is D images. A convolution with KD planes of taps is one of images that have the channels of
-// KD planes each, concatenated; where KD is 1, nothing is copied for that. A pool is a pool of each plane,
-// and then the largest, or the mean, of KD planes. Images are in the order [D·N,C,H,W], in which planes are
+// Idea: a volume is D images. A convolution with KD planes of taps is a convolution of images that have the
+// concatenated channels of KD planes each; where KD is 1, that copies nothing. A maximum pool is a pool of
+// each plane, and then the maximum of KD planes. Images are in the order [D·N,C,H,W], in which planes are
 // neighbours whatever N is. The transpositions at both ends cancel between one layer and the next. A
-// convolution along the depth alone is one of the image [N,C,D,H·W], of which nothing is copied.
+// convolution along the depth alone is one of the image [N,C,D,H·W], which copies nothing.
 #include <limits>
 #include <optional>
 #include <utility>
@@ -54,7 +54,7 @@ class Volume {
            node_->input(0)->type().is_static() && node_->output()->type().is_static();
   }
 
-  // Whether it is a convolution that sees one pixel of each plane.
+  // Whether the node is a convolution that sees one pixel of each plane.
   bool IsAlongDepth() const {
     if (!IsConv(node_->op()) || !IsVolume()) return false;
     const Shape w = node_->input(1)->type().shape();
@@ -83,8 +83,8 @@ class Volume {
     return true;
   }
 
-  // Along the depth; nothing for what is no convolution and no pool of a volume, or not one that planes can
-  // be taken out of.
+  // The window along the depth; nothing for a node that is not a convolution or pool of a volume, or whose
+  // volume cannot be taken apart into planes.
   std::optional<Window> Depth() const {
     const bool is_conv = IsConv(node_->op());
     if ((!is_conv && !IsPool(node_->op())) || !IsVolume()) return std::nullopt;
@@ -93,13 +93,13 @@ class Volume {
     const Ints ones(3, 1), zeros(6, 0), pads = attributes.IntList("pads", zeros);
     const Window depth = {kernel, attributes.IntList("strides", ones)[0],
                           attributes.IntList("dilations", ones)[0], pads[0], pads[3]};
-    // Nobody computes weights; and the channels of a group's planes are no neighbours.
+    // Networks do not compute weights, and the channels of a group's planes are not neighbours.
     if (is_conv && node_->input(1)->constant() == nullptr) return std::nullopt;
     if (is_conv && kernel > 1 && attributes.Int("group", 1) != 1) return std::nullopt;
-    // Padding stands for a zero point.
+    // Padding would have to be the zero point.
     const bool is_padded = depth.begin != 0 || depth.end != 0;
     if (node_->op() == Op::kConvInteger && is_padded && node_->input(2) != nullptr) return std::nullopt;
-    // A mean over padding has a divisor for each pixel.
+    // A mean over padding has a different divisor for each pixel.
     if (IsPool(node_->op()) && attributes.Int("ceil_mode", 0) != 0) return std::nullopt;
     if (node_->op() == Op::kAvgPool && (!AllAre(pads, 0) || depth.kernel > 1)) return std::nullopt;
     return depth;
@@ -121,8 +121,8 @@ class Volume {
     return IsFloat(dtype) ? -std::numeric_limits<double>::infinity() : dtype == DType::kI8 ? -128.0 : 0.0;
   }
 
-  // The images that tap k of each output sees. Where steps pass over planes of several volumes, these become
-  // an axis meanwhile.
+  // The images that tap k of each output sees. A stride passes over planes of several volumes, so these
+  // become an axis of their own for the slice.
   Value* Tap(Value* images, const Window& depth, int64_t k, int64_t outputs) {
     const int64_t batch = Batch();
     const Shape shape = images->type().shape();
@@ -138,7 +138,7 @@ class Volume {
     return passes_over ? Reshape(tap, {outputs * batch, shape[1], shape[2], shape[3]}) : tap;
   }
 
-  // The attributes without what they say of the depth.
+  // The attributes without their values for the depth.
   Attributes OfImages() const {
     Attributes attributes = node_->attrs();
     for (const char* name : {"kernel", "strides", "dilations", "pads"}) {

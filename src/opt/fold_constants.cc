@@ -14,9 +14,9 @@ struct Limits {
   int64_t max_macs;
 };
 
-// An upper bound, as a double since it may overflow: each element of a contraction's result takes at
-// most as many multiply-adds as the smaller operand has elements, and of a matrix product as many as a row of
-// the first one has.
+// An upper bound, as a double since it may overflow an integer: each element of a contraction's result
+// takes at most as many multiply-adds as the smaller operand has elements; for a matrix product, as many as
+// a row of the first operand has.
 double MultiplyAdds(const Node& node) {
   if (GetOpInfo(node.op()).category != OpCategory::kContraction) return 0;
   const TensorType& first = node.input(0)->type();
@@ -26,8 +26,8 @@ double MultiplyAdds(const Node& node) {
   return static_cast<double>(terms) * static_cast<double>(node.output()->type().num_elements());
 }
 
-// What all foldings of a graph may cost together: foldings of the same constants one after the other multiply
-// what each may. Weights that are transposed, scaled and shifted come to a few elements for each of theirs.
+// A budget for all foldings of a graph together: repeated foldings of the same constants multiply what each
+// one may cost. Transposing, scaling and shifting weights costs a few elements for each weight.
 class Budget {
  public:
   explicit Budget(const Graph& graph) {
@@ -39,7 +39,7 @@ class Budget {
     }
   }
 
-  // Takes what folding `node` costs; false, and nothing is taken, where there is not so much.
+  // Takes the cost of folding `node`; false, and takes nothing, where less is left.
   bool Take(const Node& node) {
     double work = MultiplyAdds(node);
     for (const Value* input : node.inputs()) {
@@ -57,7 +57,7 @@ class Budget {
   double bytes_ = 0x1p28;  // of results
 };
 
-// Weights of 8 bits: integer_products decides what is multiplied in floats.
+// Weights of 8 bits stay dequantizations: integer_products decides which of them are multiplied in floats.
 bool IsQuantizedWeight(const Node& node) {
   return node.op() == Op::kDequantize && Is8Bit(node.input(0)->type().dtype) &&
          node.output()->type().rank() > 0;
@@ -99,7 +99,7 @@ absl::StatusOr<bool> FoldConstantsPass(Graph& graph, const PassContext& context)
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
     Node* node = it++->get();
     if (!IsFoldable(*node, limits) || !budget.Take(*node)) continue;
-    // As for an index out of range, say: what compiled code does then is not decided here.
+    // Evaluation fails for an index out of range, say: what compiled code does then is not decided here.
     const std::string what = absl::StrCat(OpName(node->op()), " '", node->name(), "'");
     const absl::Status folded = FoldNode(graph, node, context.evaluate);
     changed |= folded.ok();

@@ -8,7 +8,7 @@
 namespace attune {
 namespace {
 
-// Values that are never negative, so that a padded zero is never the only maximum.
+// Whether the value is never negative, so that a padded zero never changes a maximum.
 bool IsNonNegative(const Value* value) {
   const Node* node = value->producer();
   if (node == nullptr) return false;
@@ -53,7 +53,7 @@ bool PadsWith(const Node& node, double value) {
       return value <= LowestOf(node.output()->type().dtype) ||
              (value == 0 && IsNonNegative(node.input(0)->producer()->input(0)) &&
               AllAre(node.attrs().IntList("dilations", {}), 1));  // so that each window has a true element
-    case Op::kAvgPool:  // padding counts as elements, or there is none yet and it does from now on
+    case Op::kAvgPool:  // padding counts as elements, or there is no padding yet and the new one will count
       return value == 0 &&
              (node.attrs().Bool("count_include_pad") || AllAre(node.attrs().IntList("pads", {}), 0));
     default:
@@ -78,7 +78,8 @@ Value* FoldInto(Graph& graph, Node* node) {
     return nullptr;
   }
   const std::optional<Ints> spatial = SpatialPads(*pad);
-  // Rounding the output size up drops windows that start in the padding, which then is another one.
+  // With ceil_mode, windows that start in the padding at the end are dropped, and folding changes that
+  // padding.
   if (!spatial || node->attrs().Bool("ceil_mode")) return nullptr;
   Ints pads = node->attrs().IntList("pads", Ints(spatial->size(), 0));
   for (size_t i = 0; i < pads.size(); ++i) pads[i] += (*spatial)[i];

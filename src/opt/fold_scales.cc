@@ -1,12 +1,12 @@
 // Problem: between a sum of integers and the next quantization stand a dequantization, an offset, an
-// activation, another branch's dequantization, a division by the scale, and a zero point: for a layer with
-// few terms, half of its time.
+// activation, another branch's dequantization, a division by the scale, and a zero point. In a layer with
+// few terms they take half of the time.
 //
-// Idea: the division moves up. A sum divided is the sum of its divided terms, a ReLU or a clip divided is
-// that of the divided operand, with divided bounds; a dequantization divided has another scale. One
-// multiply-add a term is left. The zero point then is part of the offset, rounding being indifferent to whole
-// numbers but for ties (where these are to go away from zero the factors see to that, and it stays apart);
-// and a bound that the integers' own range sets is none.
+// Idea: the division moves up. Dividing a sum divides its terms; dividing a ReLU or a clip divides its
+// operand and its bounds; dividing a dequantization changes its scale. One multiply-add a term is left.
+// Then the zero point becomes part of the offset, since rounding and adding whole numbers may be exchanged,
+// except for ties (where these are rounded away from zero, a factor does that, and the zero point stays
+// apart). And a bound that the integers' own range sets anyway is dropped.
 #include <cmath>
 #include <limits>
 #include <map>
@@ -19,23 +19,23 @@
 namespace attune {
 namespace {
 
-// Makes `value` times a positive factor where that costs nothing, for one user of it.
+// Multiplies a value by a positive factor, for one of its users, where that costs nothing.
 class Scaler {
  public:
   Scaler(Graph& graph, Node* before, double factor) : graph_(graph), before_(before), factor_(factor) {}
 
-  // Looks at each value once, and at so many of them that it is known not to go too deep.
+  // Looks at each value once, and at no more than kMaxValues of them, which also bounds the depth.
   bool Can(const Value* value, const Node* user) {
     constexpr size_t kMaxValues = 256;
     if (value->constant() != nullptr) return true;
     if (const auto known = can_.find(value); known != can_.end()) return known->second;
     const Node* node = value->producer();
     if (node == nullptr || OnlyUser(graph_, value) != user || can_.size() >= kMaxValues) return false;
-    can_[value] = false;  // counts on the way down already
+    can_[value] = false;  // counts on the way down already, which ends a recursion
     return can_[value] = CanCompute(node);
   }
 
-  // Of what Can().
+  // Only for a value for which Can() is true.
   Value* Scaled(Value* value) {
     if (value->constant() != nullptr) return ScaledConstant(value);
     Value*& scaled = scaled_[value];
@@ -115,7 +115,7 @@ Value* Unbounded(Value* value, const Range& range) {
   if (node->op() != Op::kClip) return value;
   const double min = node->attrs().Has("min") ? node->attrs().Float("min") : -kInfinity;
   const double max = node->attrs().Has("max") ? node->attrs().Float("max") : kInfinity;
-  // The last integer may round to a bound, or stand just within it.
+  // A bound that is less than a half from the last integer rounds to it.
   constexpr double kHalf = 0.5;
   return min < range.low + kHalf && max > range.high - kHalf ? node->input(0) : value;
 }
@@ -165,8 +165,8 @@ bool FoldScale(Graph& graph, Node* node) {
   return true;
 }
 
-// dequantize(sum) + floats that are whole multiples of the scale, as a bias is: dequantize(sum + integers).
-// The sum may be large where its zero points are in it, and have more digits than a float.
+// Turns dequantize(sum) + floats that are whole multiples of the scale, as a bias is, into dequantize(sum +
+// integers). A sum that contains its zero points may be large and have more digits than a float.
 bool FoldBias(Graph& graph, Node* node) {
   const auto offset = OffsetOf(node->output());
   const auto product = offset ? DequantizationOf(offset->second) : std::nullopt;
@@ -182,7 +182,7 @@ bool FoldBias(Graph& graph, Node* node) {
     double& number = (*numbers)[i];
     number /= product->scale[product->is_scalar ? 0 : i];
     const double whole = std::round(number);
-    // A float has 24 bits of what was an integer.
+    // A float holds only 24 bits of the original integer.
     if (!(std::abs(whole) <= kMost) || std::abs(number - whole) > 1e-2 + 0x1p-22 * std::abs(whole))
       return false;
     number = whole;

@@ -1,14 +1,15 @@
-// Problem: processors multiply unsigned bytes with signed ones, and nothing but products; a sum of
-// (x - z_x)(w - z_w) with either sign of each is more.
+// Problem: processors only multiply unsigned bytes with signed ones, while networks need the sum of (x -
+// z_x)(w - z_w) with either sign of each.
 //
-// Idea: all of it is arithmetic of constants. A signed activation plus 128 is an unsigned one whose zero
-// point is 128 higher: the quantization that makes it adds that for nothing, and what moves it does not care.
-// Unsigned weights less 128 are signed, and mostly fit without a zero point at all. A zero point z_x then
-// leaves z_x Σ w, a number for each output channel; padding, which stands for zeros, has to be z_x for that.
-// And z_w leaves z_w Σ x, the sum of a window, which is a product with ones.
+// Idea: the rest is arithmetic with constants. A signed activation plus 128 is an unsigned one whose zero
+// point is 128 higher: the quantization that makes it adds 128 for nothing, and operators that move it work
+// the same. Unsigned weights less 128 are signed, and mostly fit i8 even without a zero point. The zero
+// point z_x then leaves z_x Σ w, a number for each output channel; for that, padding, which stands for
+// zeros, has to be z_x. And z_w leaves z_w Σ x, the sum of a window, which is a product with ones.
 //
-// A zero point, or weights, that only the run knows (dynamic quantization) take the same way by operators:
-// the sums of constant weights are constants still, and padding is put in its place by a mask.
+// Zero points or weights that are known only at run time (dynamic quantization) are treated the same way,
+// by operators: sums of constant weights are still constants, and a mask puts the zero point into the
+// padding.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -37,7 +38,7 @@ Value* Shifted(Graph& graph, Node* before, Value* bytes) {
 
 // ---- Signed activations become unsigned.
 
-// Gives values of i8 a twin of u8, 128 more.
+// Gives values of i8 a twin of u8, which is 128 higher.
 class UnsignedTwins {
  public:
   explicit UnsignedTwins(Graph& graph) : graph_(graph) {}
@@ -69,7 +70,7 @@ class UnsignedTwins {
  private:
   bool TwinOfQuantize(Node* node) {
     const std::optional<int64_t> zero = ZeroPointOf(*node, 2);
-    // The zero point has the shape of a quantization's scale.
+    // A quantization's zero point has the shape of its scale, and only scalars are handled here.
     const bool by_channel = node->op() == Op::kQuantize && node->input(1)->type().rank() != 0;
     if (node->attrs().Type("to") != DType::kI8 || !zero || by_channel) return false;
     Attributes attributes = node->attrs();
@@ -102,7 +103,7 @@ class UnsignedTwins {
     return true;
   }
 
-  // A sum that takes the value as it is takes the twin less 128, so that the value need not be made too.
+  // A cast for a sum takes the twin less 128 instead, so that the original value need not be made too.
   bool Widen(Node* node) {
     const auto twin = twins_.find(node->input(0));
     if (twin == twins_.end() || node->attrs().Type("to") != DType::kI32) return false;
@@ -140,8 +141,8 @@ class UnsignedTwins {
 
 // ---- Weights become signed, without a zero point.
 
-// The numbers of constant weights less their zero points: [M] along the first axis, or of a matrix along the
-// columns.
+// Constant weights less their zero points. The outputs are along the first axis of a convolution's weights,
+// and along the columns of a matrix.
 struct Weights {
   std::vector<double> numbers;
   int64_t outputs, inner;  // the shape seen as [.., outputs, inner]
@@ -169,7 +170,7 @@ bool FitSigned(const std::vector<double>& numbers) {
   return std::ranges::all_of(numbers, [](double x) { return -kHalfRange <= x && x < kHalfRange; });
 }
 
-// Of each output.
+// The sum of the weights of each output.
 std::vector<double> Sums(const Weights& weights) {
   std::vector<double> sums(static_cast<size_t>(weights.outputs), 0);
   for (int64_t i = 0; i < std::ssize(weights.numbers); ++i) {
@@ -182,7 +183,7 @@ int64_t OutputAxis(const Node& product) {
   return product.op() == Op::kConvInteger ? 1 : product.output()->type().rank() - 1;
 }
 
-// A product like `node`, of the same x.
+// A product like `node`, of the same x with other weights.
 Value* ProductWith(Graph& graph, Node* node, Value* weights) {
   return AddBefore(graph, node, node->op(), {node->input(0), weights, node->input(2)}, node->attrs());
 }
@@ -205,7 +206,7 @@ Value* SumOfOperand(Graph& graph, Node* node) {
   return ProductWith(graph, node, shape, std::vector<double>(static_cast<size_t>(size), 1));
 }
 
-// `values`, a scalar or one for each index of `axis`, for broadcasting to a tensor of that rank.
+// `values`, a scalar or one for each index of `axis`, in a shape that broadcasts to a tensor of that rank.
 Value* Along(Graph& graph, Node* before, Value* values, int rank, int64_t axis) {
   if (values->type().rank() == 0) return values;
   Shape shape(static_cast<size_t>(rank - axis), 1);
@@ -217,7 +218,7 @@ Value* ToI32(Graph& graph, Node* before, Value* value) {
   return AddBefore(graph, before, Op::kCast, {value}, {{"to", DType::kI32}});
 }
 
-// Puts `product`, of signed weights, less rest · Σ x in the place of `node`. Returns the two products.
+// Replaces `node` by `product`, a product of signed weights, less rest · Σ x. Returns the two products.
 std::vector<Node*> LessWindow(Graph& graph, Node* node, Value* product, Value* rest) {
   Value* window = SumOfOperand(graph, node);
   ReplaceNode(graph, node,
@@ -225,7 +226,7 @@ std::vector<Node*> LessWindow(Graph& graph, Node* node, Value* product, Value* r
   return {product->producer(), window->producer()};
 }
 
-// The same for weights, or zero points of weights, that are no constants.
+// CenterWeights() for weights, or zero points of weights, that are not constants.
 std::vector<Node*> CenterRunTimeWeights(Graph& graph, Node* node) {
   Value* w = node->input(1);
   Value* zero = node->input(3);
@@ -240,7 +241,7 @@ std::vector<Node*> CenterRunTimeWeights(Graph& graph, Node* node) {
   return LessWindow(graph, node, product, rest);
 }
 
-// Puts products of signed weights without zero points in the place of `node`. Returns them.
+// Replaces `node` by products of signed weights without zero points. Returns them.
 std::vector<Node*> CenterWeights(Graph& graph, Node* node) {
   const Value* w = node->input(1);
   if (w->type().dtype == DType::kI8 && node->input(3) == nullptr) return {node};
@@ -269,7 +270,7 @@ bool IsPadded(const Node& product) {
   return product.op() == Op::kConvInteger && !AllAre(product.attrs().IntList("pads", {}), 0);
 }
 
-// The pads of a convolution as those of an operator that pads: also of the first two axes.
+// The pads of a convolution as those of a pad operator, which has them for the first two axes as well.
 Ints PadsOfAllAxes(const Node& conv) {
   const Ints pads = conv.attrs().IntList("pads", {});
   const size_t spatial = pads.size() / 2;
@@ -281,13 +282,13 @@ Ints PadsOfAllAxes(const Node& conv) {
   return all;
 }
 
-// x with padding that stands for the zero point, for a convolution that then needs none.
+// x padded with the zero point, for a convolution that then needs no padding.
 Value* Padded(Graph& graph, Node* conv, int64_t zero) {
   return AddBefore(graph, conv, Op::kPad, {conv->input(0)},
                    {{"pads", PadsOfAllAxes(*conv)}, {"value", static_cast<double>(zero)}});
 }
 
-// The same by a zero point that only the run knows.
+// The same with a zero point that is known only at run time.
 Value* PaddedAtRunTime(Graph& graph, Node* conv) {
   Value* x = Padded(graph, conv, 0);
   const Ints pads = PadsOfAllAxes(*conv);
@@ -309,7 +310,7 @@ Value* PaddedAtRunTime(Graph& graph, Node* conv) {
   return AddBefore(graph, conv, Op::kWhere, {mask, x, conv->input(2)});
 }
 
-// Σ w of each output, for broadcasting to the product; `weights` where they are constants.
+// Σ w of each output, in a shape that broadcasts to the product; `weights` is set where they are constants.
 Value* SumOfWeights(Graph& graph, Node* product, const std::optional<Weights>& weights) {
   const int rank = product->output()->type().rank();
   if (weights) return AddAlong(graph, product, DType::kI32, Sums(*weights), rank, OutputAxis(*product));

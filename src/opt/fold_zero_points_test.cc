@@ -1,5 +1,5 @@
-// Products of 8 bits in all types, with each of their zero points there or absent: they must stay what they
-// compute, to the bit.
+// Products of 8 bits in all types, with each of their zero points there or absent: their results must stay
+// the same, to the bit.
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
@@ -18,7 +18,7 @@ struct ProductCase {
   Op op;
   DType x, w;
   Zero x_zero, w_zero;
-  // Which of (x_zero, w, w_zero) only the run knows.
+  // Which of (x_zero, w, w_zero) are known only at run time.
   bool x_zero_is_input = false, w_is_input = false, w_zero_is_input = false;
   // Matrices are in stacks, [2,4,5] and [2,5,3], or transposed.
   bool batched = false, transposed = false;
@@ -26,7 +26,7 @@ struct ProductCase {
 
 int64_t Lowest(DType dtype) { return dtype == DType::kI8 ? -128 : 0; }
 
-// Of the whole range.
+// Random bytes of the whole range.
 Tensor RandomBytes(Random& random, DType dtype, const Shape& shape) {
   int64_t size = 1;
   for (const int64_t dim : shape) size *= dim;
@@ -79,7 +79,7 @@ class Product {
   std::vector<Tensor> operands_;
 };
 
-// And that only products of u8 by i8 without zero points are left.
+// Expects the same result, and that only products of u8 by i8 without zero points are left.
 void ExpectUnchangedResult(const ProductCase& c) {
   SCOPED_TRACE(absl::StrCat(OpName(c.op), " ", DTypeName(c.x), " ", DTypeName(c.w), " zero points ",
                             static_cast<int>(c.x_zero), c.x_zero_is_input ? " given " : " ",

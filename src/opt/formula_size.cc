@@ -7,7 +7,7 @@
 namespace attune {
 namespace {
 
-// How often the formula of an operator has each of its operands, at most.
+// How often the formula of an operator reads each of its operands, at most.
 double ReadsOf(const Node& node) {
   // Each index of a reshape's operand is made of all indices of the result.
   return node.op() == Op::kReshape ? std::max(1, node.input(0)->type().rank()) : GetOpInfo(node.op()).reads;

@@ -47,7 +47,7 @@ bool AreParallel(const Node& a, const Node& b) {
   return a.op() == b.op() && a.attrs() == b.attrs() && shape == b.input(1)->constant()->shape();
 }
 
-// `tensors`, of equal size but along `axis`, one after the other along it.
+// Concatenates `tensors`, which have equal sizes except along `axis`, along it.
 Tensor Concatenate(const std::vector<Tensor>& tensors, int axis) {
   Shape shape = tensors[0].shape();
   shape[axis] = 0;
@@ -87,8 +87,8 @@ Value* MergeContractions(Graph& graph, const Branches& branches) {
 }
 
 // The nodes that use the branches' results, if they all are the same elementwise operator, with one input,
-// or two of which the second varies along the channels alone. Their second operands' values are appended
-// to `values`.
+// or with two whose second varies along the channels alone. Appends the values of the second inputs to
+// `values`.
 std::optional<Branches> NextStep(const Graph& graph, const Branches& branches, int axis,
                                  std::vector<double>& values) {
   Branches next;

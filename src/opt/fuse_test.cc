@@ -240,7 +240,7 @@ TEST(Fuse, NoCyclesInRandomGraphs) {
   }
 }
 
-// Written as one formula, each of n squares would be 2^n products.
+// Written as one formula, n squarings would be 2^n products.
 TEST(Fuse, FormulasStaySmall) {
   const auto longest = [](Op op, int count) {
     Graph graph("squares");

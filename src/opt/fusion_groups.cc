@@ -249,7 +249,7 @@ class Partitioner {
       return options_.epilogues && TakesEpilogue(*anchor) && exit->output()->type().dims == GroupDims(into);
     }
     const std::vector<Node*>& nodes = groups_[group].nodes;
-    // It computes what is before it in each of its passes over its input.
+    // A normalization computes the operators before it in each of its passes over its input.
     const bool normalization = GetOpInfo(anchor->op()).category == OpCategory::kNormalization;
     return options_.prologues && TakesPrologue(*anchor) &&
            (!normalization ||

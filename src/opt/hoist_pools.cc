@@ -16,8 +16,8 @@ bool IsPixelwise(const Node& conv) {
          AllAre(attrs.IntList("strides", {}), 1) && AllAre(attrs.IntList("pads", {}), 0);
 }
 
-// Whether every window lies in the image, so that a constant's average is the constant, and windows are fewer
-// than pixels.
+// Whether there are fewer windows than pixels, and every window lies in the image, so that a constant's
+// average is the constant.
 bool Shrinks(const Node& pool) {
   const auto& attrs = pool.attrs();
   return AllAre(attrs.IntList("pads", {}), 0) && !attrs.Bool("ceil_mode") &&

@@ -1,11 +1,11 @@
-// Problem: a model says what a layer computes in floats, with quantized operands that are made floats before
-// it. Processors multiply integers of 8 bits four times as fast.
+// Problem: a model describes a layer in floats, whose quantized operands are dequantized first. Processors
+// multiply integers of 8 bits four times as fast.
 //
 // Idea: Σ s_x (x - z_x) s_w (w - z_w) = s_x s_w Σ (x - z_x)(w - z_w), a sum of integers that is exact. So a
-// convolution or matrix product of dequantized operands is one of integers that is dequantized after, with
-// the product of both scales, a number for each output channel where the weights' scale is. Nothing is
-// rounded that was not; fusion brings the new dequantization, what follows it and the next quantization into
-// the kernel of the product, so that no float is stored.
+// convolution or matrix product of dequantized operands becomes one of integers, dequantized afterwards by
+// the product of both scales, which is a number for each output channel where the weights' scale is. No
+// rounding is added; fusion brings the new dequantization, the operators after it and the next quantization
+// into the kernel of the product, so that no float is stored.
 #include <optional>
 
 #include "opt/passes.h"
@@ -49,8 +49,8 @@ Value* IntegerMatMul(Graph& graph, Node* product, const Dequantization& a, const
   return AddDequantize(graph, product, sum, ProductScale(a, b), sum->type().rank() - 1);
 }
 
-// requantize(sum, factor): quantize(dequantize(sum)), of which both are seen by other passes. Not where the
-// product is rounded twice, in fixed point.
+// Turns requantize(sum, factor) into quantize(dequantize(sum)), so that other passes see both. Not in fixed
+// point, where the product is rounded twice.
 bool SplitRequantize(Graph& graph, Node* node) {
   const Tensor* factor = node->input(1)->constant();
   if (factor == nullptr || factor->dtype() != DType::kF32) return false;

@@ -1,11 +1,11 @@
-// Sums and products of feature maps of 8 bits in fixed point, as a line that is rounded once.
+// Turns sums and products of 8-bit feature maps in fixed point into a line that is rounded once.
 //
-// Problem: in fixed point, each feature map of a sum is rescaled to an integer of its own and rounded, and so
-// is their sum: a dozen instructions with doubles, though what goes in and what comes out has 8 bits. Idea:
-// there are 256 values, or 65,536 pairs of them. All are tried, and where round(Σ aᵢ xᵢ + b), in f32 or else
-// in f64, is the right integer for each of them, that takes its place. The factors are the product of the
-// scales; b may be anything between the bounds that each value sets: the middle is taken. The orders in which
-// code generation may add up, with one rounding for a product and a sum or with two, are all tried.
+// Problem: in fixed point, each feature map of a sum is rescaled to an integer of its own and rounded, and
+// so is their sum: a dozen instructions with doubles, though inputs and outputs have 8 bits. Idea: there
+// are only 256 values, or 65,536 pairs of them. All are tried, and where round(Σ aᵢ xᵢ + b), in f32 or else
+// in f64, is the right integer for every one, this line replaces the formula. The factors are the products
+// of the scales; each value sets bounds for b, and b is in the middle of them. The orders in which code
+// generation may add up, with one rounding for a product and a sum or with two, are all tried.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,7 +24,7 @@ namespace attune {
 namespace {
 
 constexpr size_t kMaxMaps = 2;
-constexpr size_t kBytes = 256;  // that there are
+constexpr size_t kBytes = 256;  // the values of a byte
 using Point = std::array<int64_t, kMaxMaps>;
 
 // Numbers by channel, or one for all of them.
@@ -33,10 +33,10 @@ const T& At(const std::vector<T>& numbers, size_t channel) {
   return numbers[numbers.size() == 1 ? 0 : channel];
 }
 
-// What a requantization computes of feature maps of 8 bits: integer arithmetic with constants.
+// Integer arithmetic with constants that computes a requantization's result from 8-bit feature maps.
 class Formula {
  public:
-  // Nothing where it is of something else.
+  // Nothing where the result is computed in another way.
   static std::optional<Formula> Of(const Node& requantize) {
     Formula formula(requantize.output()->type());
     const int last = formula.Requantized(requantize);
@@ -48,7 +48,7 @@ class Formula {
   int64_t axis() const { return axis_; }
   size_t channels() const { return channels_; }
 
-  // Exactly, before it saturates; nothing where an i32 overflows on the way.
+  // The exact result, before it saturates; nothing where an i32 overflows on the way.
   std::optional<int64_t> Exact(const Point& point, size_t channel) const {
     std::vector<int64_t> values;
     values.reserve(steps_.size());
@@ -59,7 +59,7 @@ class Formula {
     return values.back();
   }
 
-  // Without any rounding.
+  // The result without any rounding.
   double Ideal(const Point& point, size_t channel) const {
     std::vector<double> values;
     for (const Step& step : steps_) values.push_back(step.Of(values, point, channel));
@@ -73,7 +73,7 @@ class Formula {
     std::vector<double> numbers = {};  // constants, or the zero point
     std::vector<QuantizedMultiplier> multipliers = {};
 
-    // The next number after those of the steps before it: exact as an integer, without rounding as a double.
+    // The step's number, from those of the steps before it: exact as an integer, unrounded as a double.
     template <typename Number>
     Number Of(const std::vector<Number>& values, const Point& point, size_t channel) const {
       switch (op) {
@@ -167,7 +167,7 @@ class Formula {
     return Add(std::move(step));
   }
 
-  // Whether all that differs by channel does so along one axis.
+  // Whether all numbers that differ by channel do so along one axis.
   bool TakeAxis(int64_t axis, size_t channels) {
     if (channels_ > 1) return axis == axis_ && channels == channels_;
     axis_ = axis;
@@ -193,16 +193,16 @@ struct Limits {
   }
 };
 
-// One value of each feature map, and what comes of them.
+// One value of each feature map, and the result for them.
 struct Case {
   Point point;
   int64_t result;  // saturated
 };
 
-// Of one channel.
+// The number of cases of one channel.
 size_t CountCases(const Formula& formula) { return formula.maps().size() == 1 ? kBytes : kBytes * kBytes; }
 
-// Those of one channel; nothing where an i32 overflows.
+// All cases of one channel; nothing where an i32 overflows.
 std::optional<std::vector<Case>> CasesOf(const Formula& formula, size_t channel, const Limits& results) {
   std::array<int64_t, kMaxMaps> lows = {};
   for (size_t i = 0; i < formula.maps().size(); ++i) lows[i] = Limits(formula.maps()[i]->type().dtype).low;
@@ -223,7 +223,7 @@ struct Line {
   std::array<T, kMaxMaps> factors = {};
   T offset = 0;
 
-  // In the orders, and with the roundings, that it may be computed in.
+  // The value at `point` in each order, and with each rounding, in which it may be computed.
   std::array<T, 4> ComputedAt(const Point& point) const {
     const T x = static_cast<T>(point[0]), y = static_cast<T>(point[1]);
     const auto [a, b] = factors;
@@ -261,7 +261,7 @@ std::optional<Line<T>> LineThrough(const std::vector<Case>& cases,
 template <typename T>
 using Lines = std::vector<Line<T>>;  // one, or one a channel
 
-// One for each channel, or nothing where there is a channel without.
+// The line of each channel, or nothing where a channel has none.
 template <typename T>
 std::optional<Lines<T>> LinesThrough(const Formula& formula, const Limits& results) {
   Lines<T> lines;
@@ -293,7 +293,7 @@ Value* Computed(Graph& graph, Node* node, const Formula& formula, const Lines<T>
     sum = AddBefore(graph, node, Op::kAdd, {AddBefore(graph, node, Op::kMul, {number, factor}), sum});
   }
   Value* rounded = AddBefore(graph, node, Op::kRound, {sum});
-  // Doubles become integers of 8 bits by way of floats, which saturates.
+  // Doubles become integers of 8 bits through floats, which saturates.
   if (dtype == DType::kF64) rounded = AddBefore(graph, node, Op::kCast, {rounded}, {{"to", DType::kF32}});
   return AddBefore(graph, node, Op::kCast, {rounded}, {{"to", node->attrs().Type("to")}});
 }

@@ -36,7 +36,7 @@ class BytesGraph {
     return Make(Op::kRequantize, std::move(inputs), {{"to", to}, {"rounding", std::string("fixed_point")}});
   }
 
-  // Whether the pass makes something else of it, which gives the same.
+  // Whether the pass replaces the requantization. Expects the same results.
   bool IsLinearized(Value* result) {
     graph_.AddOutput("y", result);
     const std::vector<Tensor> inputs = Inputs();

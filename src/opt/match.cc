@@ -64,7 +64,7 @@ std::vector<Match> MatchOperands(const std::vector<Pattern>& operands, const std
   return matches;
 }
 
-// mul(x, n) written as x / (1/n), and add(x, n) as x - (-n).
+// Matches mul(x, n) with x / (1/n), and add(x, n) with x - (-n).
 std::vector<Match> MatchInverse(const Pattern& pattern, const Node& node, const Match& match) {
   const bool by_division = pattern.op == Op::kMul && node.op() == Op::kDiv;
   const bool by_subtraction = pattern.op == Op::kAdd && node.op() == Op::kSub;
@@ -156,7 +156,7 @@ bool IsSole(const Match& match) {
 bool IsConstantOf(const Value* value, double number) {
   const Tensor* constant = value->constant();
   if (constant == nullptr || constant->num_elements() == 0 || constant->dtype() == DType::kBool) return false;
-  // A number that the type cannot hold is not there.
+  // A constant does not contain a number that its type cannot hold.
   const double rounded = Tensor::Scalar(constant->dtype(), number).ToDouble(0);
   if (!IsFloat(constant->dtype()) && rounded != number) return false;
   for (int64_t i = 0; i < constant->num_elements(); ++i) {

@@ -1,14 +1,14 @@
-// Which values become bf16: those between operators that gain by it.
+// Chooses the values that become bf16: those between operators that gain by it.
 //
-// Problem: a value in bf16 has 8 bits of significand. Products of such numbers are exact in f32, and sums are
-// kept in f32, so what is lost is lost when a value is stored. Idea: operators that are fast in bf16
-// (products, which have an instruction for it), those that only move memory, and what works on feature maps
-// take and give bf16; exponentials, quantization, control flow and what has too few terms for the instruction
-// stay as they are, with casts between, which are fused into their neighbours. The sums that run through a
-// transformer from layer to layer stay in f32 too: each layer adds little to much, and rounding would take a
-// part of it every time. And so does a layer that errs by more than the plan allows, where that can be
-// measured (narrowing_error.h): together with the operators that compute its inputs from another layer's
-// output, since rounding what they store would be the same error.
+// Problem: a value in bf16 has 8 bits of significand. Products of such numbers are exact in f32, and sums
+// are kept in f32, so digits are lost only when a value is stored. Idea: operators that are fast in bf16
+// (products, which have an instruction for it), operators that only move memory, and those on feature maps
+// take and give bf16. Exponentials, quantization, control flow and products with too few terms for the
+// instruction stay as they are, with casts between, which are fused into their neighbours. The sums that
+// run through a transformer from layer to layer stay in f32 too: each layer adds little to a large sum, and
+// rounding would take a part of that every time. A layer that errs by more than the plan allows, where that
+// can be measured (narrowing_error.h), stays in f32 as well, together with the operators that compute its
+// inputs from another layer's output: rounding what they store would cause the same error.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -25,8 +25,8 @@ namespace {
 
 bool IsF32(const Value* value) { return value != nullptr && value->type().dtype == DType::kF32; }
 
-// The sum's terms come in pairs that are neighbours in memory: of channels where they are kept in blocks,
-// and else of neighbouring taps.
+// Whether the sum's terms come in pairs that are neighbours in memory: pairs of channels where these are in
+// blocks, and else pairs of neighbouring taps.
 bool HasPairs(const Node& node) {
   if (node.op() == Op::kMatMul) {
     const Shape a = node.input(0)->type().shape();
@@ -41,8 +41,8 @@ bool HasPairs(const Node& node) {
                        node.attrs().IntList("dilations", Ints(w.size() - 2, 1)).back() == 1);
 }
 
-// Whether bf16, whose largest number is less than that of f32, has all numbers of a constant. Masks are made
-// with the lowest f32, which would become -∞, and times 0 NaN.
+// Whether all finite numbers of a constant stay finite in bf16, whose largest number is less than that of
+// f32. Masks are made with the lowest f32, which would become -∞, and NaN when multiplied by 0.
 bool FitsBF16(const Tensor& constant) {
   return std::ranges::all_of(ToDoubles(constant), [](double x) {
     return !std::isfinite(x) || std::isfinite(BF16ToFloat(FloatToBF16(static_cast<float>(x))));
@@ -86,8 +86,8 @@ bool HasNoOtherFloats(const Node& node) {
 
 using Nodes = std::set<const Node*>;
 
-// Takes a layer out of `chosen`, and what is on the way to it: all that its inputs come from, back to other
-// layers and to values that are stored for others too, unless those are the inputs themselves.
+// Takes a layer out of `chosen`, and the operators that compute its inputs, back to other layers and to
+// values that others read too. Producers of the inputs themselves are taken out even if others read them.
 void Exclude(const Graph& graph, const Node* layer, Nodes& chosen) {
   std::vector<const Node*> excluded = {layer};
   while (!excluded.empty()) {
@@ -102,9 +102,9 @@ void Exclude(const Graph& graph, const Node* layer, Nodes& chosen) {
   }
 }
 
-// Takes what is computed for a number that becomes an integer out of `chosen`, back to operators that are
-// neither elementwise nor movement: bf16 has whole numbers up to 256 alone, and what it rounds may become
-// another integer.
+// Takes the operators that compute a number that becomes an integer out of `chosen`, back to operators that
+// are neither elementwise nor movement: bf16 holds all whole numbers only up to 256, so its rounding may
+// make another integer.
 void ExcludeIntegers(const Graph& graph, Nodes& chosen) {
   std::vector<const Node*> left;
   for (const auto& node : graph.nodes()) {
@@ -199,7 +199,7 @@ class Narrowing {
     Value*& cast = casts_[{value, dtype}];
     if (cast != nullptr) return cast;
     if (const Tensor* constant = value->constant()) {
-      cast = graph_.AddConstant(ToBF16(*constant), value->name(), before);  // what is narrowed is none
+      cast = graph_.AddConstant(ToBF16(*constant), value->name(), before);  // narrowed_ has no constants
     } else {
       cast = graph_.Make(Op::kCast, {value}, {{"to", dtype}}, before);
     }

@@ -9,7 +9,7 @@
 namespace attune {
 namespace {
 
-// What the pass leaves of a graph of one input, measured with `example`.
+// The graph that the pass makes of a graph with one input, measured with `example`.
 std::string Measured(std::string_view text, const Tensor& example, NarrowingReport& report,
                      const Executor& executor = Interpreter()) {
   const std::unique_ptr<Graph> graph = ParseOrDie(text);
@@ -69,7 +69,7 @@ TEST(Narrow, FeatureMapsBetweenConvolutions) {
   })");
 }
 
-// bf16 has no 43775, and not all that is rounded to neighbouring integers.
+// bf16 can neither hold 43775 nor tell all rounded numbers apart.
 TEST(Narrow, KeepsWhatBecomesAnInteger) {
   ExpectUnchanged("narrow bf16=1", R"(graph @g(%x: f32[1,2,4,4]) {
     %c = constant() {value = f32[]<0.3>} : f32[]
@@ -82,7 +82,7 @@ TEST(Narrow, KeepsWhatBecomesAnInteger) {
   })");
 }
 
-// The zero points of channels are as large, and lie elsewhere than the numbers.
+// The zero points of channels are as large, and reach the sum through another operand.
 TEST(Narrow, KeepsZeroPointsOfChannels) {
   ExpectUnchanged("narrow bf16=1", R"(graph @g(%x: f32[1,2,4,4], %z: u16[2]) {
     %r = round(%x) : f32[1,2,4,4]
@@ -103,7 +103,7 @@ TEST(Narrow, KeepsWhatBF16DoesNotHave) {
   })");
 }
 
-// The sum that runs along stays in f32.
+// The running sum stays in f32.
 TEST(Narrow, ProductsButNotWhatTheyAreAddedTo) {
   ExpectRewrite("narrow bf16=1", R"(graph @g(%x: f32[2,2]) {
     %w = constant() {value = f32[2,2]<1, 2, 3, 4>} : f32[2,2]
@@ -124,7 +124,7 @@ TEST(Narrow, ProductsButNotWhatTheyAreAddedTo) {
   })");
 }
 
-// Two terms that cancel leave their rounding; a sum of like terms rounds as they do.
+// Two terms that cancel leave their rounding errors; a sum of like terms errs as they do.
 TEST(Narrow, KeepsALayerThatErrs) {
   constexpr std::string_view kBefore = R"(graph @g(%x: f32[2,2]) {
     %w = constant() {value = f32[2,2]<1, 2, 3, 4>} : f32[2,2]
@@ -162,8 +162,8 @@ TEST(Narrow, KeepsALayerThatErrs) {
   EXPECT_FALSE(unmeasured.layers[1].error.has_value());
 }
 
-// %r and %t would be stored for the last product alone: what it takes is not rounded on the way from %a. But
-// %s is stored for others.
+// %r and %t would be stored for the last product alone, so they are not rounded on the way from %a. But %s
+// is stored for other users too.
 TEST(Narrow, KeepsTheWayToALayerThatErrs) {
   NarrowingReport report;
   EXPECT_EQ(Measured(R"(graph @g(%x: f32[2,2]) {

@@ -28,7 +28,7 @@ Value* MeanSquare(Graph& graph, Value* value, Node* before) {
 }
 
 // Adds the layer's twin before `before`, the node that follows the layer, and two outputs: the mean squares
-// of the difference and of what the layer gives.
+// of the difference and of the layer's own output.
 void AddTwin(Graph& graph, const Node& layer, Node* before) {
   std::vector<Value*> inputs;
   for (int i = 0; i < layer.num_inputs(); ++i) {
@@ -43,7 +43,7 @@ void AddTwin(Graph& graph, const Node& layer, Node* before) {
   graph.AddOutput(absl::StrCat("bf16.layer.", number), MeanSquare(graph, layer.output(), before));
 }
 
-// `layers` are some of `graph`, in its order.
+// `layers` are nodes of `graph`, in its order.
 std::unique_ptr<Graph> MakeProbe(const Graph& graph, const std::vector<const Node*>& layers) {
   std::unique_ptr<Graph> probe = graph.Clone();
   auto layer = layers.begin();

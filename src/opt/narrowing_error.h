@@ -1,10 +1,11 @@
-// How much each layer errs in bf16, measured on examples: what narrowing is decided by, beside the kinds of
+// How much each layer errs in bf16, measured on examples. Narrowing depends on this and on the kinds of
 // operators.
 //
-// Problem: what rounding does to a layer depends on its numbers. A sum of random terms errs by about what its
-// terms do, 0.2 %; where large terms cancel, by many times that. Idea: a probe, the network in f32 in which
-// each layer has a twin that computes the same in bf16 of the same inputs. Each layer's error is then its
-// own, and one run gives all of them. Cost: compiling and running the network about twice.
+// Problem: the error that rounding causes in a layer depends on its numbers. A sum of random terms errs by
+// about as much as its terms, 0.2 %; where large terms cancel, by many times that. Idea: a probe, the
+// network in f32 in which each layer has a twin that computes the same in bf16 of the same inputs. Each
+// layer's error is then its own, and one run gives all of them. Cost: compiling and running the network
+// about twice.
 #ifndef ATTUNE_OPT_NARROWING_ERROR_H_
 #define ATTUNE_OPT_NARROWING_ERROR_H_
 
@@ -22,13 +23,13 @@ namespace attune {
 struct LayerPrecision {
   std::string name;
   bool is_bf16 = false;  // or three products of bf16, by the pass split_products
-  // The root mean square of what bf16 changes in the layer's output, inputs and weights rounded, relative to
-  // that of the output; infinite where either is no finite number. Nothing where it was not measured, as
-  // that of a layer whose kind stays in f32.
+  // The root mean square of the change in the layer's output when inputs and weights are rounded to bf16,
+  // relative to that of the output; infinite where either is not finite. Nothing where it was not measured,
+  // as for a layer whose kind stays in f32.
   std::optional<double> error;
 };
 
-// What the passes narrow and split_products decided (RunOptions::narrowing).
+// The decisions of the passes narrow and split_products (RunOptions::narrowing).
 struct NarrowingReport {
   std::vector<LayerPrecision> layers;  // in the graph's order, those of regions first
   // The graph's outputs in f32 for the examples; empty where nothing was measured.
@@ -46,8 +47,8 @@ struct NarrowingErrors {
   std::vector<Tensor> outputs;  // of the graph, in f32
 };
 
-// Whether bf16 is to take the place of input i of a node that narrows: f32, but no mask of an attention,
-// whose lowest f32 bf16 does not have.
+// Whether bf16 is to take the place of input i of a node that narrows: true for f32, except for the mask of
+// an attention, which uses the lowest f32, a number that bf16 does not have.
 bool IsNarrowedInput(const Node& node, int i);
 
 // The errors of `layers`, nodes of `graph` in its order with outputs of static types, as of LayerPrecision.

@@ -1,4 +1,4 @@
-// What a pass is, and the one table of passes.
+// The definition of a pass, and the one table of passes.
 //
 // A pass is a free function that rewrites a graph without changing what it computes. Its precondition
 // and postcondition are stated where it is declared (passes.h). It neither times, verifies, dumps nor
@@ -39,9 +39,9 @@ struct PassContext {
   // Every parameter of the pass's table row, at its default or as the plan says.
   PassParameters parameters;
   Evaluator evaluate;
-  // Empty for the regions of if and loop, whose inputs nobody gives.
+  // Empty for the regions of if and loop, whose inputs are not known.
   ErrorProbe measurement;
-  NarrowingReport* narrowing = nullptr;  // to be added to, where somebody asks for it
+  NarrowingReport* narrowing = nullptr;  // passes add to it; nullptr where nobody asks for a report
   // Takes one line without a newline; never null.
   std::function<void(std::string_view)> log = [](std::string_view) {};
 

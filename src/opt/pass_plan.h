@@ -28,17 +28,17 @@ PassPlan DefaultPlan();
 
 // Makes the plan compute in bf16 where that is fast. An error where it lacks the pass "narrow".
 absl::Status SetBF16(PassPlan& plan);
-// Whether it does.
+// Whether the plan computes in bf16.
 bool IsBF16(const PassPlan& plan);
 
 // Makes the plan compute products of f32 by three of bf16. An error where it lacks the pass "split_products".
 absl::Status SetBF16x3(PassPlan& plan);
-// Whether it does.
+// Whether the plan computes products of f32 by three of bf16.
 bool IsBF16x3(const PassPlan& plan);
 
 // Makes the plan round weights to f16 or bf16. An error where it lacks the pass "round_weights".
 absl::Status SetWeights(PassPlan& plan, DType dtype);
-// To what it does; f32 where it does not.
+// The type to which the plan rounds weights; f32 where it rounds none.
 DType WeightsOf(const PassPlan& plan);
 
 // One line a pass with all its parameters, preceded by a comment with the reason for the pass's place:

@@ -1,7 +1,7 @@
-// The passes, each in the file of its name. All of them take and leave a verified graph that computes
-// the same function of its inputs (to rounding, where that is said), and read only the graph that they
-// are given, not its regions. They may leave dead nodes unless they say otherwise. What each one needs
-// and leaves beyond that is said at its declaration.
+// The passes, each in the file of its name. All of them take and leave a verified graph that computes the
+// same function of its inputs (to rounding, where that is said), and read only the graph that they are
+// given, not its regions. They may leave dead nodes unless they say otherwise. Each declaration says what
+// its pass needs and leaves beyond that.
 #ifndef ATTUNE_OPT_PASSES_H_
 #define ATTUNE_OPT_PASSES_H_
 
@@ -29,13 +29,14 @@ absl::StatusOr<bool> CommonSubexpressionsPass(Graph& graph, const PassContext& c
 // slice, or of a concat where it takes from one operand.
 absl::StatusOr<bool> EliminatePass(Graph& graph, const PassContext& context);
 
-// After: no operator that only moves or selects elements has dequantized operands of 8 bits that are alike,
-// but moves the integers; no quantization undoes a dequantization.
+// After: an operator that only moves or selects elements, and whose operands are 8-bit integers that are
+// dequantized alike, moves the integers and is dequantized afterwards; no quantization undoes a
+// dequantization.
 absl::StatusOr<bool> SinkDequantizePass(Graph& graph, const PassContext& context);
 
-// After: no convolution or matrix product has dequantized operands of 8 bits, but is one of integers,
-// dequantized after; every requantization by constants is a dequantization and a quantization. Sums of
-// integers are exact, so it is equal to the rounding that floats had.
+// After: every convolution or matrix product of dequantized 8-bit operands is one of integers, dequantized
+// afterwards; every requantization by f32 constants is a dequantization and a quantization. Sums of
+// integers are exact, so results are equal up to the rounding that floats had.
 absl::StatusOr<bool> IntegerProductsPass(Graph& graph, const PassContext& context);
 
 // After: the exported pieces of sigmoid, SiLU, GELU (erf and tanh), HardSigmoid and HardSwish are one node
@@ -50,27 +51,27 @@ absl::StatusOr<bool> RecognizeNormalizationsPass(Graph& graph, const PassContext
 absl::StatusOr<bool> RecognizeAttentionPass(Graph& graph, const PassContext& context);
 
 // After: none of the rules of algebra.cc fits. Sums and products of floats with constants may round
-// otherwise, and a division by an f32 constant is a multiplication.
+// differently, and a division by an f32 constant is a multiplication.
 absl::StatusOr<bool> AlgebraPass(Graph& graph, const PassContext& context);
 
 // After: every batch normalization with constant parameters is a multiplication and an addition of
 // constants per channel, computed in double.
 absl::StatusOr<bool> DecomposeBatchNormPass(Graph& graph, const PassContext& context);
 
-// After: no average pool without padding that gives fewer pixels than it takes is the only user of a
-// convolution of single pixels: it stands before it. Sums may round otherwise.
+// After: an average pool without padding that gives fewer pixels than it takes stands before a convolution
+// of single pixels instead of being its only user. Sums may round differently.
 absl::StatusOr<bool> HoistPoolsPass(Graph& graph, const PassContext& context);
 
 // After: a convolution, transposed or not, whose only user adds or multiplies constants per output channel
-// has them in its weights and bias, likewise a matrix product with constant right operand (factors only;
-// it has no bias). Equal to rounding of the weights.
+// has them in its weights and bias, and a matrix product with constant right operand has factors in it (it
+// has no bias). Equal to rounding of the weights.
 absl::StatusOr<bool> FoldAffinePass(Graph& graph, const PassContext& context);
 
-// After: a transposed convolution over images, of constant weights and no dilation, is a convolution that
-// makes each of the strides' phases from the taps that it sees, in channels of its own, and a depth_to_space
-// (or, where strides differ, a transposition); of stride 1, a convolution with its weights turned around (Shi
-// et al.: Is the deconvolution layer the same as a convolutional layer?, 2016). Unless its padding is wider
-// than its kernel, or it has groups and a stride.
+// After: a transposed convolution over images or volumes of static size, with constant weights, is a
+// convolution that makes each of the strides' phases, from the taps that the phase sees, in channels of its
+// own, and a depth_to_space (or, where that does not fit, a transposition); with stride 1, a convolution
+// with its weights turned around (Shi et al.: Is the deconvolution layer the same as a convolutional
+// layer?, 2016). Unless its padding is wider than its kernel.
 absl::StatusOr<bool> DecomposeConvTransposePass(Graph& graph, const PassContext& context);
 
 // After: spatial padding by a constant is an attribute of the convolution or pool that uses it, where that
@@ -81,49 +82,50 @@ absl::StatusOr<bool> FoldPadPass(Graph& graph, const PassContext& context);
 // After: integer products of static shapes take u8 and i8 without zero points. Exact.
 absl::StatusOr<bool> FoldZeroPointsPass(Graph& graph, const PassContext& context);
 
-// After: a quantization by a constant scale of what dequantizations, offsets, ReLU, clips and constant
-// factors make for it alone has the scale 1: it is in theirs. No bias is added to a dequantized sum that can
-// be added to its integers. Equal to rounding.
+// After: a quantization by a constant scale has the scale 1 where dequantizations, offsets, ReLU, clips and
+// constant factors make its operand for it alone: they contain the scale. A bias that can be added to a
+// sum's integers is not added to the dequantized sum. Equal to rounding.
 absl::StatusOr<bool> FoldScalesPass(Graph& graph, const PassContext& context);
 
-// After: no requantization in fixed point to 8 bits of what integer arithmetic with constants makes of one
-// feature map of 8 bits, or of two, but where no line gives the same for all of their values. Exact.
+// After: a requantization in fixed point to 8 bits, of integer arithmetic with constants on one or two
+// feature maps of 8 bits, is a line that is rounded once, where a line gives the same for all of their
+// values. Exact.
 absl::StatusOr<bool> LinearizeIntegersPass(Graph& graph, const PassContext& context);
 
-// After: no quantization and no dequantization of f32 but of blocks, and none in fixed point by constants:
-// they are casts, factors, roundings and offsets. Equal to rounding; what is not a number becomes 0 and not
-// the zero point.
+// After: quantizations and dequantizations of f32, except in blocks, and requantizations in fixed point by
+// constants are casts, factors, roundings and offsets. Equal to rounding; NaN becomes 0 and not the zero
+// point.
 absl::StatusOr<bool> DecomposeQuantizationPass(Graph& graph, const PassContext& context);
 
-// After: no gather with constant indices in equal steps, but a slice; no slice of a reshape that only adds or
-// removes axes of one element, but a reshape of the slice; no slice of a transposition of which only slices
-// are taken, but a transposition of each slice; no gather from a table that an elementwise operator made for
-// it alone, but that operator on the gathered rows.
+// After: a gather with constant indices in equal steps is a slice; a slice of a reshape that only adds or
+// removes axes of one element is a reshape of the slice; a slice of a transposition of which only slices
+// are taken is a transposition of the slice; a gather from a table that an elementwise operator made for it
+// alone is that operator on the gathered rows.
 absl::StatusOr<bool> PushSlicesPass(Graph& graph, const PassContext& context);
 
 // After: no operand of an elementwise operator, concat, slice, pad, reduction or softmax is a transposition
 // used there alone, unless another operand is neither transposed alike nor constant.
 absl::StatusOr<bool> SinkTransposesPass(Graph& graph, const PassContext& context);
 
-// After: the same for reshapes and elementwise operators whose other operands are reshaped alike, or
-// constants of one element, along a last axis that the reshape keeps, or of any shape where it only adds or
-// removes axes of one element. Where what is reshaped comes from a
-// contraction's kernel, other operands are reshaped back, so that a residual sum joins that kernel.
+// After: the same for reshapes and elementwise operators whose other operands are reshaped alike or are
+// constants: of one element, along a last axis that the reshape keeps, or of any shape where it only adds
+// or removes axes of one element. Where the reshaped value comes from a contraction's kernel, other
+// operands are reshaped back, so that a residual sum joins that kernel.
 absl::StatusOr<bool> SinkReshapesPass(Graph& graph, const PassContext& context);
 
-// After: no normalization of images by several channels a group, with constant parameters, of what a
-// convolution makes, but statistics of channels that are combined. Equal to rounding.
+// After: a normalization of images by several channels a group, with constant parameters, whose image comes
+// from a convolution, is statistics of channels that are combined. Equal to rounding.
 absl::StatusOr<bool> DecomposeGroupNormPass(Graph& graph, const PassContext& context);
 
-// After: no convolution of one group and with constant weights, and no pool without a rounded-up or padded
-// mean, over volumes of static size, but such ones of images.
+// After: over volumes of static size, a convolution of one group with constant weights is one of images,
+// and so is a pool, unless its size is rounded up or it is a mean over padding or several planes.
 absl::StatusOr<bool> FlattenVolumesPass(Graph& graph, const PassContext& context);
 
 // After: between images [D,C,H,W] and rows [1,C,D,H·W], planes and channels change places in images of one
 // row, and volumes that are read as images are joined as images.
 absl::StatusOr<bool> SwapPlanesPass(Graph& graph, const PassContext& context);
 
-// After: no convolution and no pool over one axis of static size, but one over the columns of one row.
+// After: a convolution or pool over one axis of static size is one over the columns of an image of one row.
 absl::StatusOr<bool> UnsqueezeImagesPass(Graph& graph, const PassContext& context);
 
 // After: convolutions (of one group) and matrix products with constant weights, the same first input and
@@ -131,15 +133,16 @@ absl::StatusOr<bool> UnsqueezeImagesPass(Graph& graph, const PassContext& contex
 // `max_columns` columns, in multiples of `multiple`. No dead nodes.
 absl::StatusOr<bool> FuseHorizontalPass(Graph& graph, const PassContext& context);
 
-// With `bf16` 1: after: what convolutions, products, elementwise operators, pools and data movement take and
-// give is bf16, and the graph's inputs and outputs are as they were. Equal to rounding to bf16. Layers that
-// err by more than `max_error` (narrowing_error.h), and what computes their inputs alone, stay in f32, where
-// the context has something to measure with and `max_error` is not 0.
+// With `bf16` 1: after: convolutions, products, elementwise operators, pools and data movement take and
+// give bf16, and the graph's inputs and outputs are as they were. Equal to rounding to bf16. Layers that
+// err by more than `max_error` (narrowing_error.h), and operators that compute their inputs alone, stay in
+// f32, where the context has something to measure with and `max_error` is not 0.
 absl::StatusOr<bool> NarrowPass(Graph& graph, const PassContext& context);
 
-// With `f16` 1: after: every f32 constant that a contraction multiplies by or a gather takes rows of has only
-// numbers that f16 has, unless its rank is below 2, it comes into an if or loop from outside, or f16 would
-// lose more of it than rounding does, as of numbers beyond its range. Equal to rounding to f16.
+// With `f16` or `bf16` 1: after: every f32 constant that a contraction multiplies by or a gather takes rows
+// of has only numbers of that type, unless its rank is below 2, it comes into an if or loop from outside,
+// or more would be lost than by rounding, as with numbers beyond the range of f16. Equal to rounding to
+// that type.
 absl::StatusOr<bool> RoundWeightsPass(Graph& graph, const PassContext& context);
 
 // With `bf16x3` 1: after: every convolution of images and one group, and every matrix product, of f32, is one

@@ -1,5 +1,5 @@
-// The passes over quantized networks: cases in text, and random networks, which must stay what they compute
-// to within few steps of the integers that they give.
+// The passes over quantized networks: cases in text, and random networks, whose results must stay within a
+// few steps of their integers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -79,7 +79,7 @@ TEST(IntegerProducts, OtherWeightsBecomeFloats) {
   })");
 }
 
-// By each of the 2^60 ways to the sums' beginning, it would take forever.
+// Along each of the 2^60 ways to the first sum, it would take forever.
 TEST(FoldScales, SharedSumsAreLookedAtOnce) {
   Graph graph("sums");
   Value* x = graph.AddInput("x", TensorType(DType::kU8, Shape{1, 4}));
@@ -285,7 +285,7 @@ TEST(QuantizedNetworks, StayWhatTheyComputeToOneStep) {
       const double error = std::abs(expected->front().ToDouble(i) - actual->front().ToDouble(i));
       ++elements;
       steps += error != 0;
-      // A step that one layer differs by is several where a later scale is finer.
+      // A step of difference in one layer is several steps where a later scale is finer.
       ASSERT_LE(error, 4) << "element " << i << "\n" << Print(*graph);
     }
     const auto count = [&](const auto& self, const Graph& g) -> void {

@@ -1,4 +1,4 @@
-// What many passes need to look at and change a graph.
+// Helpers with which many passes look at and change a graph.
 #ifndef ATTUNE_OPT_REWRITE_H_
 #define ATTUNE_OPT_REWRITE_H_
 

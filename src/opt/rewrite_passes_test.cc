@@ -1,5 +1,5 @@
-// Small cases for the passes that fold, move and merge operators, text in and text out. That the passes keep
-// what a graph computes is tested apart, on random graphs (equivalence_test.cc).
+// Small cases for the passes that fold, move and merge operators, text in and text out. Random graphs test
+// separately that the passes keep what a graph computes (equivalence_test.cc).
 #include <gtest/gtest.h>
 
 #include "opt/testing.h"

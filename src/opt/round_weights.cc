@@ -1,5 +1,5 @@
-// Rounds weights to f16 or bf16, for artifacts that store them in 16 bits and kernels that read them so. They
-// stay f32: plan/narrow_constants.h says which kernels do.
+// Rounds weights to f16 or bf16, for artifacts that store them in 16 bits and kernels that read them so.
+// Their type in the graph stays f32: plan/narrow_constants.h says which kernels read 16 bits.
 #include <map>
 #include <optional>
 #include <span>
@@ -12,8 +12,8 @@
 namespace attune {
 namespace {
 
-// Nothing where rounding loses more in the root mean square than it does where the type has full precision,
-// which is 2⁻¹¹ of a number at most for f16 and 2⁻⁹ for bf16: numbers beyond the range of f16, or below it.
+// Nothing where rounding loses more, in the root mean square, than it does at the type's full precision (at
+// most 2⁻¹¹ of a number for f16, 2⁻⁹ for bf16), as with numbers above or below the range of f16.
 std::optional<Tensor> Rounded(const Tensor& tensor, DType dtype) {
   const double max_error = dtype == DType::kF16 ? 0x1p-10 : 0x1p-8;
   Tensor rounded(DType::kF32, tensor.shape());
@@ -30,8 +30,8 @@ std::optional<Tensor> Rounded(const Tensor& tensor, DType dtype) {
   return is_rounding ? std::optional(std::move(rounded)) : std::nullopt;
 }
 
-// Whether input i may be weights: what a contraction multiplies by, or a table that rows are taken from. A
-// mask is added.
+// Whether input i may be weights: what a contraction multiplies by, or a table that rows are taken from.
+// The mask of an attention is not: it is added.
 bool TakesWeights(const Node& node, int i) {
   constexpr int kMask = 3;
   if (node.op() == Op::kGather) return i == 0;

@@ -1,9 +1,11 @@
-// Problem: a quantized model has floats between a dequantization and the next quantization, also where only
-// data moves: four times the memory, and what an operator needs to see of its operands is hidden.
+// Problem: a quantized model has floats between a dequantization and the next quantization, even where data
+// only moves. That takes four times the memory, and hides from an operator what it needs to see of its
+// operands.
 //
-// Idea: what moves or selects elements does the same to the integers that stand for them. A dequantization
-// moves below it, and ends at an operator that computes, or at a quantization with the same parameters,
-// which it cancels. Unlike a transposition it does so for each user: it costs nothing where it is fused.
+// Idea: an operator that moves or selects elements does the same to the integers that stand for them. A
+// dequantization moves below such an operator, and ends at an operator that computes, or at a quantization
+// with the same parameters, which it cancels. Unlike a transposition it moves for each user: it costs
+// nothing where it is fused.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -16,7 +18,7 @@
 namespace attune {
 namespace {
 
-// Which axis of the result is `axis` of the first operand, if it is whole there.
+// The axis of the result that `axis` of the first operand becomes, if it stays whole.
 std::optional<int64_t> AxisOfResult(const Node& node, int64_t axis) {
   if (node.op() == Op::kTranspose) {
     const Ints& perm = node.attrs().IntList("perm");
@@ -37,7 +39,7 @@ bool IsAlike(const Dequantization& a, const Dequantization& b) {
   return a.integers->type().dtype == b.integers->type().dtype && a.scale == b.scale && a.zero == b.zero;
 }
 
-// The dequantization of all data inputs, which are alike; nothing where one is no such.
+// The dequantization of all data inputs, which must be alike; nothing where an input has none.
 std::optional<Dequantization> CommonDequantization(const Node& node, int data_inputs) {
   std::optional<Dequantization> common = DequantizationOf(node.input(0));
   if (!common || !Is8Bit(common->integers->type().dtype)) return std::nullopt;

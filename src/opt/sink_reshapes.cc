@@ -1,9 +1,9 @@
 // A reshape between a kernel and the elementwise operators after it keeps them from being one kernel. It
-// moves behind them where they work on the original shape as well: all operands are reshaped alike, or
-// are constants of one element, along a last axis that the reshape keeps, or of any shape where it only adds
-// or removes axes of one element. A contraction's result takes a residual operand along, reshaped back, which
-// costs nothing. A reduction of what was the row of an image, [N,C,L] of [N,C,1,L], works on the image
-// itself, whose channels may be in blocks.
+// moves behind them where they work on the original shape as well: their other operands are reshaped alike
+// or are constants, of one element, along a last axis that the reshape keeps, or of any shape where the
+// reshape only adds or removes axes of one element. A residual operand that is added to a contraction's
+// result is reshaped back, which costs nothing. A reduction of a row [N,C,L] that was an image [N,C,1,L]
+// works on the image itself, whose channels may be in blocks.
 #include <optional>
 
 #include "opt/passes.h"
@@ -12,8 +12,8 @@
 namespace attune {
 namespace {
 
-// The type before the reshapes of all of the node's operands that come from one, or nullptr where they
-// differ, where one has other uses, or where there is none.
+// The type that the node's reshaped operands have before their reshapes. nullptr where the types differ,
+// where a reshape has other uses, or where there is no reshape.
 const TensorType* CommonOriginal(const Graph& graph, const Node& node) {
   const TensorType* common = nullptr;
   for (const Value* input : node.inputs()) {
@@ -42,8 +42,8 @@ bool IsOfContraction(const Graph& graph, const Value* value) {
   return false;
 }
 
-// The shape of `constant`, which is broadcast to `from`, for being broadcast to `to` alike, if the two differ
-// in axes of one element alone.
+// The shape in which `constant`, which broadcasts to `from`, broadcasts to `to` in the same way, if the two
+// differ in axes of one element alone.
 std::optional<Shape> SqueezedShape(const Tensor& constant, const Shape& from, const Shape& to) {
   const size_t missing = from.size() - static_cast<size_t>(constant.rank());
   Shape shape(to.size(), 1);

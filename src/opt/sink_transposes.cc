@@ -1,12 +1,11 @@
 // Problem: models converted from channels-last formats wrap their convolutions in transpositions, which
 // cancel only if they meet.
 //
-// Idea: a transposition of an operand becomes one of the result, wherever the operator in between can
-// work on the other axes as well. It moves down until it meets its inverse, or an operator that it
-// cannot pass. Nothing is transposed twice on the way: an operand's transposition moves only if nothing
-// else uses it, or nothing but elementwise operators that it passes too, which mostly meet again (a PReLU
-// is three of them); constant operands are transposed now (by constant folding), and of several operands
-// all are transposed alike.
+// Idea: a transposition of an operand becomes one of the result, wherever the operator in between can work
+// on the other axes as well. It moves down until it meets its inverse, or an operator that it cannot pass.
+// Nothing is transposed twice on the way: an operand's transposition moves only if nothing else uses it, or
+// nothing but elementwise operators that it passes too, which mostly meet again (a PReLU is three of them).
+// Constant operands are transposed now (by constant folding). All operands must be transposed alike.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -31,12 +30,12 @@ Ints ToOriginalAxes(const Ints& list, const Ints& perm) {
   return result;
 }
 
-// How many elementwise operators between a transposition and the one where they meet again are looked
-// through.
+// How many elementwise operators in a row may stand between a transposition and the operator where its uses
+// meet again.
 constexpr int kMaxApart = 3;
 
-// Whether an elementwise operator takes nothing but what is transposed by `perm`, constants, single elements,
-// and what such operators make, at most `apart` of them one after the other.
+// Whether all operands of an elementwise operator are transposed by `perm`, constants, single elements, or
+// results of such operators, at most `apart` of them one after the other.
 bool IsElementwiseBehind(const Node& node, const Ints& perm, int apart) {
   if (!IsElementwise(node.op()) || node.output()->type().rank() != static_cast<int>(perm.size()))
     return false;
@@ -50,7 +49,7 @@ bool IsElementwiseBehind(const Node& node, const Ints& perm, int apart) {
   });
 }
 
-// Whether no user of the result of a transposition needs it when `node` and those like it do not.
+// Whether nothing needs a transposed value any more once `node`, and users like it, take the original.
 bool MovesFrom(const Graph& graph, const Value* transposed, const Node& node, const Ints& perm) {
   if (OnlyUser(graph, transposed) == &node) return true;
   return !graph.IsOutput(transposed) && std::ranges::all_of(transposed->users(), [&](const Node* user) {

@@ -1,11 +1,11 @@
 // Products of f32 as three of bf16, for processors that multiply tiles of bf16 many times as fast.
 //
-// Problem: bf16 has 8 bits of significand, f32 has 24. Idea: x is high(x) + low(x) but for 2^-17 of it, where
-// high(x) is x rounded to bf16, and low(x) what is left, rounded likewise. So xw is high·high + high·low +
-// low·high but for 2^-15 of it. All three are exact in f32 and may be added to one sum, which makes one
-// convolution or matrix product of them, with operands that have three times the channels or terms:
-// high, high, low of the left one, and high, low, high of the right one. Constants are split here, others by
-// elementwise operators before a concatenation, which fusion makes one kernel of.
+// Problem: bf16 has 8 bits of significand, f32 has 24. Idea: x is high(x) + low(x), up to 2^-17 of x.
+// high(x) is x rounded to bf16, and low(x) is the rest, rounded likewise. So xw is high·high + high·low +
+// low·high, up to 2^-15 of xw. All three products are exact in f32 and may be added to one sum. That makes
+// them one convolution or matrix product, with operands that have three times the channels or terms: high,
+// high, low of the left one, and high, low, high of the right one. Constants are split here, other operands
+// by elementwise operators before a concatenation, which fusion makes one kernel of.
 //
 // Special values: a number that bf16 would round to infinity has the largest bf16 as its high part. An
 // infinite x has the parts ∞, 0, 0: one infinite product decides the sum, and none is ∞ · low(w), which is
@@ -121,7 +121,7 @@ class Splitting {
   }
 
  private:
-  // Made once, before its first use.
+  // `value` split into `parts`; made once, before its first use.
   Value* SplitOf(Value* value, int axis, const Parts& parts, Node* before) {
     Value*& split = splits_[{value, axis, parts}];
     if (split != nullptr) return split;
@@ -135,7 +135,7 @@ class Splitting {
     return split;
   }
 
-  // Each with nodes of its own: a kernel that takes a value from another one would wait for memory.
+  // Each part has nodes of its own: a kernel that takes a value from another one would wait for memory.
   Value* PartOf(Value* x, Part part, Node* before) {
     const auto make = [&](Op op, std::vector<Value*> inputs, Attributes attrs = {}) {
       return graph_.Make(op, std::move(inputs), std::move(attrs), before);

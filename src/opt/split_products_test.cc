@@ -78,7 +78,7 @@ std::vector<Tensor> Run(const Graph& graph, const std::vector<Tensor>& inputs) {
   return *outputs;
 }
 
-// By the reference, so that nothing but the split errs: by at most 2^-15 of each product, 512 u.
+// Runs on the reference interpreter, so that only the split errs: by at most 2^-15 of each product, 512 u.
 void ExpectWithinBound(std::string_view text, const std::vector<Tensor>& inputs) {
   const std::unique_ptr<Graph> graph = ParseOrDie(text), split = ParseOrDie(text);
   const auto steps = RunPlan(*split, *ParsePassPlan("split_products bf16x3=1 min_uses=0"));
@@ -106,14 +106,14 @@ TEST(SplitProducts, ErrsByItsBound) {
       "graph @g(%x: f32[2,5,6,7], %w: f32[3,5,3,2], %b: f32[3]) { %y = conv(%x, %w, %b) "
       "{pads = [1, 0, 0, 1], strides = [2, 1]} : f32[2,3,3,7] return \"\": %y }",
       {RandomTensor({2, 5, 6, 7}, 1), RandomTensor({3, 5, 3, 2}, 2), RandomTensor({3}, 3)});
-  // Terms that cancel but for a 10000th.
+  // Terms that cancel up to a 10000th.
   Tensor x = RandomTensor({5, 64}, 4), w = RandomTensor({64, 3}, 5);
   for (int64_t i = 0; i < x.num_elements(); i += 2) x.SetDouble(i + 1, -1.0001 * x.ToDouble(i));
   for (int64_t i = 0; i < w.num_elements(); ++i) w.SetDouble(i, w.ToDouble(i / 6 * 6 + i % 3));
   ExpectWithinBound(kProduct, {x, w});
 }
 
-// Infinities of either operand, NaN, numbers that bf16 would round to infinity, and such as are small.
+// Infinities of either operand, NaN, numbers that bf16 would round to infinity, and small numbers.
 TEST(SplitProducts, KeepsSpecialValues) {
   const float largest = std::numeric_limits<float>::max();
   const float specials[] = {kInf, -kInf, NAN, largest, -largest, 3.395e38f, 1e-30f, 0.f};

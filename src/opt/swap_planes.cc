@@ -1,9 +1,9 @@
 // Problem: between a convolution of images [D,C,H,W] and one along the depth, of [1,C,D,H·W], planes and
 // channels change places in a transposition of volumes, around which nothing can be in blocks of channels.
 //
-// Idea: images of one row, [D,C,1,H·W], and the rows [1,C,D,H·W] differ in their planes' axis alone. Swapped
-// so, channels stay axis 1, and whole blocks of them are moved. And volumes that are joined and read as
-// images are joined as images, where some of them were.
+// Idea: images of one row, [D,C,1,H·W], and the rows [1,C,D,H·W] differ in their planes' axis alone. If
+// they are swapped in this form, channels stay axis 1, and whole blocks of them are moved. And volumes that
+// are concatenated and read as images are concatenated as images, where some of them were images.
 #include <algorithm>
 #include <optional>
 
@@ -18,16 +18,17 @@ struct Swap {
   int64_t first, second, rest;  // [first, second, rest] becomes [second, first, rest]
 };
 
-// A transposition as one of axes that are longer than one element, neighbours that stay so taken together.
+// A transposition as a swap of two groups of axes: without axes of one element, and with neighbours that
+// stay neighbours taken as one.
 std::optional<Swap> AsSwap(const Node& transpose) {
   const Shape in = transpose.input(0)->type().shape();
-  Ints order;  // of the axes that have elements
+  Ints order;  // of the axes longer than one element
   for (int64_t axis : transpose.attrs().IntList("perm")) {
     if (in[static_cast<size_t>(axis)] != 1) order.push_back(axis);
   }
   const auto first_moved = std::ranges::min_element(order);
   if (first_moved == order.begin() || first_moved == order.end()) return std::nullopt;
-  // The axes before the least one come first now, then those from it on, then those that did not move.
+  // In the result, `moved` comes first, then the axes from the least one on, then those that did not move.
   const Ints moved(order.begin(), first_moved);
   const auto last = std::find_if(first_moved, order.end(), [&](int64_t axis) { return axis > moved.back(); });
   Ints original(first_moved, last);
@@ -42,7 +43,7 @@ std::optional<Swap> AsSwap(const Node& transpose) {
   return Swap{elements(first_moved, last), elements(moved.begin(), moved.end()), elements(last, order.end())};
 }
 
-// `node` is a transposition, or the reshape that alone reads one.
+// `node` is a transposition, or a reshape that is the only user of one.
 bool SwapPlanes(Graph& graph, Node* node) {
   const Node* transpose = node->op() == Op::kTranspose ? node : nullptr;
   if (node->op() == Op::kReshape && OnlyUser(graph, node->input(0)) == node)

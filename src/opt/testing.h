@@ -1,4 +1,4 @@
-// What the tests of passes share.
+// Helpers for the tests of passes.
 #ifndef ATTUNE_OPT_TESTING_H_
 #define ATTUNE_OPT_TESTING_H_
 

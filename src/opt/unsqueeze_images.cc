@@ -1,6 +1,7 @@
-// Problem: strategies for convolutions and pools tile images of rows and columns; what slides along one axis,
-// as over sound or time, would have none. Idea: such an image is one of a single row. A reshape makes it that
-// and one makes it [N,C,L] again, both of which cost nothing, and neighbours cancel them.
+// Problem: strategies for convolutions and pools tile images of rows and columns; windows along one axis,
+// as over sound or time, would have none. Idea: their operand is an image of a single row. One reshape
+// makes it such an image and one makes the result [N,C,L] again. Both cost nothing, and those of neighbours
+// cancel.
 #include "opt/passes.h"
 #include "opt/rewrite.h"
 
@@ -28,7 +29,7 @@ Shape WithRow(const Shape& shape) {
   return longer;
 }
 
-// Of one row: constants stay constants.
+// `value` as an image of one row; a constant stays a constant.
 Value* Unsqueezed(Graph& graph, Node* before, Value* value) {
   const Shape shape = WithRow(value->type().shape());
   if (const Tensor* constant = value->constant())
@@ -36,7 +37,7 @@ Value* Unsqueezed(Graph& graph, Node* before, Value* value) {
   return AddBefore(graph, before, Op::kReshape, {value}, {{"shape", shape}});
 }
 
-// A list for one axis as that for rows and columns: `row` is what it has for the row.
+// Makes a list for one axis one for rows and columns: `row` is its value for the row.
 void AddRow(Attributes& attributes, const char* name, int64_t row) {
   if (!attributes.Has(name)) return;
   Ints list = attributes.IntList(name);

@@ -35,7 +35,8 @@ absl::StatusOr<Arrangement> Arrange(const Graph& graph, const Target& target,
   return arrangement;
 }
 
-// Seconds of one inference that the second saves; nothing where a kernel that only one has was not measured.
+// Seconds of one inference that the second arrangement saves; nothing where a kernel that the two use
+// differently often was not measured.
 std::optional<double> Savings(const Uses& first, const Uses& second, const KernelCosts& costs) {
   Uses more = first;
   for (const auto& [task, uses] : second) more[task] -= uses;

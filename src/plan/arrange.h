@@ -11,15 +11,16 @@
 
 namespace attune {
 
-// Gives the values of `graph`, a graph of fused groups, their layouts, which are the predicted ones but for
-// `overrides`, and merges groups where one kernel is cheaper. What is left is to choose each group's kernel.
-// Gives the number of classes of feature maps that overrides may name.
+// Assigns layouts to the values of `graph`, a graph of fused groups: the predicted ones except for
+// `overrides`. Merges groups where one kernel is cheaper. Only each group's kernel is then left to choose.
+// Returns the number of classes of feature maps that overrides may name.
 absl::StatusOr<int> ArrangeGroups(Graph& graph, const Target& target, const LayoutOverrides& overrides = {},
                                   const KernelCosts& costs = AnalyticChooser());
 
-// The classes of `graph`, a graph of fused groups, that are to have the other layout than is predicted to be
-// best: one after the other, each if the kernels that there are then instead take less time, as `costs` knows
-// all of them by measurement. Where it does not, what is predicted stays.
+// The classes of feature maps of `graph`, a graph of fused groups, that get another layout than the one
+// predicted to be best. Tries one class after the other, and keeps its other layout if the kernels that it
+// changes take less time, where `costs` has measured all of them. Otherwise the class keeps the predicted
+// layout.
 absl::StatusOr<LayoutOverrides> ChooseLayoutOverrides(const Graph& graph, const Target& target,
                                                       const KernelCosts& costs);
 

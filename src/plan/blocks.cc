@@ -1,15 +1,15 @@
 // The blocks of channels and the strategies of all groups, chosen jointly.
 //
-// Problem: channels that do not fill their last block are computed for nothing: of 24 in blocks of 16, a
-// quarter of the work. Blocks of half a vector waste less, and on processors that run two half vectors for
-// one whole they cost nothing else, but for strategies that need whole ones. A feature map's block matters to
-// its producer and all its readers, and feature maps that are added or concatenated must agree. Idea: feature
-// maps that must agree are a class, with the blocks to choose from as its values. Each group tells, for all
-// choices of the classes that it reads and writes, what its cheapest strategy is predicted to cost, and the
-// sum over the groups is minimized exactly (plan/elimination.h). In most classes all channels fill their
-// blocks and there is nothing to choose, so few groups are asked. After Liu et al., Optimizing CNN model
-// inference on CPUs, USENIX ATC 2019, who choose blocks by dynamic programming where the graph is simple
-// enough.
+// Problem: channels that do not fill their last block are computed for nothing: with 24 channels in blocks
+// of 16, a quarter of the work. Blocks of half a vector waste less, and on processors that run two half
+// vectors in the time of a whole one they cost nothing else, except where a strategy needs whole blocks. A
+// feature map's block matters to its producer and all its readers, and feature maps that are added or
+// concatenated must agree. Idea: feature maps that must agree are a class, with the blocks to choose from
+// as its values. Each group tells, for all choices of the classes that it reads and writes, what its
+// cheapest strategy is predicted to cost, and the sum over the groups is minimized exactly
+// (plan/elimination.h). In most classes all channels fill their blocks and there is nothing to choose, so
+// few groups are asked. After Liu et al., Optimizing CNN model inference on CPUs, USENIX ATC 2019, who
+// choose blocks by dynamic programming where the graph is simple enough.
 #include "plan/blocks.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ bool IsDepthwise(const Node& conv) {
   return conv.input(0)->type().dims[1] == group && conv.output()->type().dims[1] == group;
 }
 
-// A convolution whose output's channels are not its input's, one by one, or null.
+// A convolution that is not depthwise, or null.
 const Node* DenseConv(const Graph& region) {
   for (const auto& node : region.nodes()) {
     const bool is_conv = IsConv(node->op()) || node->op() == Op::kConvTranspose;
@@ -56,7 +56,7 @@ class UnionFind {
   std::vector<size_t> parents_;
 };
 
-// Maps of one group that vary together at most; others are in whole blocks while its cost is asked for.
+// The most classes that vary together in the cost of one group; others count as whole blocks.
 constexpr size_t kMaxVariables = 4;
 
 class BlockChooser {
@@ -96,7 +96,7 @@ class BlockChooser {
     return classes_.Find(it->second);
   }
 
-  // All feature maps of a group agree, but for the one that a dense convolution reads.
+  // All feature maps of a group agree, except the one that a dense convolution reads.
   void MergeMapsOf(const Node& fused) {
     const Node* conv = DenseConv(fused.region());
     for (int i = 0; i < fused.num_outputs(); ++i) {
@@ -111,7 +111,8 @@ class BlockChooser {
     }
   }
 
-  // Whether groups of a convolution's channels fill half blocks, and share whole ones with parts of others.
+  // Whether groups of a convolution's channels fill half blocks, but share whole blocks with parts of other
+  // groups.
   bool WantsHalves(const Node& conv) const {
     const int64_t group = conv.attrs().Int("group", 1);
     const int64_t channels = conv.output()->type().dims[1].size / group;
@@ -120,8 +121,8 @@ class BlockChooser {
 
   void Offer(const Value* map) { variables_.try_emplace(ClassOf(map), variables_.size()); }
 
-  // Makes the class of a dense convolution's output a variable if half blocks save it work, or give it a fast
-  // kernel at all; then that of what it reads too.
+  // Makes the class of a dense convolution's output a variable if half blocks save work. If only they give
+  // the convolution a fast kernel, the class of its input becomes a variable too.
   void OfferHalves(const Node& fused) {
     const Node* conv = DenseConv(fused.region());
     if (conv == nullptr || fused.output()->type().layout.is_plain()) return;
@@ -151,7 +152,7 @@ class BlockChooser {
     return !variable || chosen_[*variable] == 0 ? whole_ : whole_ / 2;
   }
 
-  // What the group costs, by the variables of its feature maps; without any, nothing that matters.
+  // The cost of the group for all values of its feature maps' variables; empty where it has none.
   absl::StatusOr<Factor> CostOf(const Node& fused) {
     Factor factor;
     for (int i = 0; i < fused.num_outputs(); ++i) AddVariable(fused.output(i), factor.variables);
@@ -174,7 +175,7 @@ class BlockChooser {
     if (v && std::ranges::find(variables, *v) == variables.end()) variables.push_back(*v);
   }
 
-  // The cycles of a group with the blocks that are chosen at the moment.
+  // The cycles of a group with the blocks in `chosen_`.
   absl::StatusOr<double> Predict(const Node& fused) {
     const std::unique_ptr<Graph> region = fused.region().Clone();
     for (int i = 0; i < fused.num_inputs(); ++i) {

@@ -1,4 +1,4 @@
-// How many channels lie in a block, of each feature map.
+// How many channels of each feature map lie in a block.
 #ifndef ATTUNE_PLAN_BLOCKS_H_
 #define ATTUNE_PLAN_BLOCKS_H_
 
@@ -14,11 +14,12 @@
 
 namespace attune {
 
-// Whether a value has channels that can lie in blocks: static, of floats, with four axes.
+// Whether a value has channels that can lie in blocks: static, with four axes, of floats, quantized
+// integers or conditions.
 bool IsFeatureMap(const TensorType& type);
 
-// Classes of feature maps that agree in their blocks and have two to choose from, by their numbers, that have
-// the other one than is predicted to be best.
+// The numbers of the classes that get the block that is not predicted to be best. A class is feature maps
+// that must agree in their blocks, where there are two blocks to choose from.
 using LayoutOverrides = std::set<int>;
 
 struct BlockChoice {
@@ -26,7 +27,8 @@ struct BlockChoice {
   int classes = 0;                        // numbered from 0; the same for equal graphs
 };
 
-// For a graph whose feature maps have the layouts that blocks of one vector give them. See blocks.cc for how.
+// Takes a graph whose feature maps have the layouts for blocks of one vector. blocks.cc says how it
+// chooses.
 absl::StatusOr<BlockChoice> ChooseBlocks(const Graph& graph, const Target& target,
                                          const LayoutOverrides& overrides = {},
                                          const KernelCosts& costs = AnalyticChooser());

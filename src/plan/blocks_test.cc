@@ -12,7 +12,7 @@
 namespace attune {
 namespace {
 
-// Groups that are each a pointwise convolution, some of which add another map.
+// Groups that are each a pointwise convolution, some of which add another feature map.
 class ConvGraph {
  public:
   explicit ConvGraph(int channels) : text_("graph @g(%in: " + Type(channels)) { channels_["in"] = channels; }
@@ -49,7 +49,7 @@ class ConvGraph {
     return blocks;
   }
 
-  // That there was to choose for.
+  // The number of classes that there were to choose for.
   int classes() const { return classes_; }
 
  private:

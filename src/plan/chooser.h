@@ -1,4 +1,4 @@
-// Who decides how each kernel of a network is scheduled: the strategies' cost models, or measurements.
+// Decides how each kernel of a network is scheduled: by the strategies' cost models, or by measurements.
 #ifndef ATTUNE_PLAN_CHOOSER_H_
 #define ATTUNE_PLAN_CHOOSER_H_
 
@@ -11,15 +11,15 @@
 
 namespace attune {
 
-// The costs are those of the kernels that it gives.
+// Its costs are those of the kernels that it chooses.
 class KernelChooser : public KernelCosts {
  public:
-  // `task` is the group's PlannedKernel::task. What it gives must apply to the workload and be schedulable.
+  // `task` is the group's PlannedKernel::task. The choice must apply to the workload and be schedulable.
   virtual absl::StatusOr<KernelChoice> Choose(const Workload& workload, const std::string& task,
                                               const Target& target) const = 0;
 };
 
-// By ChooseAnalytically().
+// Chooses by ChooseAnalytically().
 const KernelChooser& AnalyticChooser();
 
 }  // namespace attune

@@ -11,7 +11,7 @@
 namespace attune {
 namespace {
 
-// The only node of a group but for constants, or null.
+// The only node of a group apart from constants, or null.
 const Node* OnlyNode(const Graph& region) {
   const Node* only = nullptr;
   for (const auto& node : region.nodes()) {
@@ -22,8 +22,9 @@ const Node* OnlyNode(const Graph& region) {
   return only;
 }
 
-// What the only node of a group concatenates, as the graph around the group has it: an operand that is read
-// twice is one input of the group and appears twice here. Null stands for a constant of the group's own.
+// The operands of a concatenation, the only node of a group, as values of the graph around the group. An
+// operand that is read twice is one input of the group and appears twice here. Null stands for a constant
+// inside of the group.
 std::vector<const Value*> Operands(const Node& fused, const Node& concat) {
   std::vector<const Value*> operands;
   for (const Value* operand : concat.inputs()) {
@@ -33,8 +34,8 @@ std::vector<const Value*> Operands(const Node& fused, const Node& concat) {
   return operands;
 }
 
-// Whether the inputs of a concatenation can lie one behind the other in its output, each where a tensor of
-// its own may begin.
+// Whether the inputs of a concatenation can lie one behind the other in its output, each at an offset where
+// a separate tensor could begin.
 bool IsContiguous(const Node& concat) {
   const TensorType& out = concat.output()->type();
   const int64_t axis = concat.attrs().Int("axis");
@@ -46,7 +47,7 @@ bool IsContiguous(const Node& concat) {
     const TensorType& in = concat.input(i)->type();
     if (in.layout != out.layout) return false;
     const bool last = i + 1 == concat.num_inputs();
-    // A block that a map does not fill ends in elements that are not the next map's.
+    // A block that a feature map does not fill ends in elements that do not belong to the next feature map.
     const bool fills =
         out.layout.is_plain() || in.dims[static_cast<size_t>(axis)].size % out.layout.block == 0;
     const bool aligned = in.num_physical_bytes() % static_cast<int64_t>(kTensorAlignment) == 0;
@@ -106,7 +107,7 @@ class Placement {
     }
   }
 
-  // A kernel writes it, and it lies nowhere yet.
+  // Whether a kernel writes the value, and the value is not placed yet.
   bool CanBePlaced(const Value* value) const {
     const Node* producer = value->producer();
     return producer != nullptr && producer->op() == Op::kFused && !IsView(*producer) &&
@@ -123,7 +124,7 @@ bool IsView(const Node& fused) {
   const Node* only = OnlyNode(fused.region());
   if (only == nullptr || (only->op() != Op::kReshape && only->op() != Op::kIdentity)) return false;
   const TensorType &in = only->input(0)->type(), &out = only->output()->type();
-  // Blocks stay where they are while what is before and in them does.
+  // Blocks stay where they are if the dimensions up to the blocked axis stay the same.
   const bool keeps_blocks =
       in.layout.is_plain() || only->op() == Op::kIdentity ||
       std::equal(in.dims.begin(), in.dims.begin() + in.layout.blocked_axis + 1, out.dims.begin());

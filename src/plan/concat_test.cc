@@ -51,7 +51,8 @@ class ConcatGraph {
     return *this;
   }
 
-  // The place of each value of that name: "whole+blocks", where it is not its own.
+  // The offset of each value in another one, by name: "whole+blocks". Values in memory of their own are
+  // left out.
   std::map<std::string, std::string> Places(const std::string& output) {
     graph_ = ParseGraph(text_ + "return \"\": %" + output + "\n}\n").value();
     std::map<const Value*, std::string> names;
@@ -89,7 +90,7 @@ TEST(Concat, PartsLieInTheWhole) {
   EXPECT_EQ(graph.Places("c"), (Places{{"a", "c+0"}, {"b", "c+1"}}));
   EXPECT_TRUE(graph.IsInPlace(2));
   EXPECT_FALSE(graph.IsInPlace(0));
-  // What the graph returns lies in memory of its own.
+  // An output of the graph lies in memory of its own.
   EXPECT_EQ(graph.Places("a"), (Places{}));
   EXPECT_FALSE(graph.IsInPlace(2));
 }
@@ -123,7 +124,7 @@ TEST(Concat, AValueHasOnePlace) {
   EXPECT_FALSE(graph.IsInPlace(4));
 }
 
-// Its two copies cannot be one, wherever the first lies already.
+// A value that is concatenated twice cannot lie at two offsets.
 TEST(Concat, OneValueTwiceIsCopied) {
   ConcatGraph graph;
   graph.Negate("a").Concat("b", {"a", "a"}).Negate("c");
@@ -136,7 +137,7 @@ TEST(Concat, OneValueTwiceIsCopied) {
   EXPECT_TRUE(longer.IsInPlace(3));
 }
 
-// The group concatenates something of its own, which nobody has written into the whole.
+// The group concatenates a constant of its own, which no kernel has written into the whole.
 TEST(Concat, AConstantOfTheGroupIsCopied) {
   const auto graph = ParseGraph(R"(graph @g(%x: f32[16]) {
     %a = fused(%x) { graph(%v: f32[16]) { %n = neg(%v) : f32[16] return "": %n } } : f32[16]
@@ -153,7 +154,7 @@ TEST(Concat, AConstantOfTheGroupIsCopied) {
   EXPECT_FALSE(IsConcatInPlace(*std::next((*graph)->nodes().begin())->get(), parts));
 }
 
-// Where the first map ends within a line, the second, a tensor of its own, cannot begin.
+// Where the first feature map ends within a cache line, the second, a tensor of its own, cannot begin.
 TEST(Concat, PartsBeginWhereTensorsMay) {
   for (const auto& [plane, in_place] : {std::pair("3,3", false), std::pair("4,3", true)}) {
     const std::string map = absl::StrCat("f32[1,8,", plane, "]{c1/8}"),

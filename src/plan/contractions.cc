@@ -11,8 +11,8 @@
 namespace attune {
 namespace {
 
-// The reason that says most: that of the strategy which is made for such contractions. Empty where another
-// strategy applies than the one for everything.
+// The reason that says most: why the strategy that is made for such contractions does not apply. Empty
+// where any strategy but the most general one applies.
 std::string WhySlow(const Workload& workload, const std::vector<Refusal>& refusals) {
   if (workload.anchor == nullptr || refusals.size() + 1 < AllStrategies().size()) return "";
   const Strategy* made_for = StrategyMadeFor(workload);
@@ -23,7 +23,7 @@ std::string WhySlow(const Workload& workload, const std::vector<Refusal>& refusa
   return absl::StrCat("no strategy is made for ", OpName(workload.anchor->op()));
 }
 
-// All but the label; nothing of a kernel that contracts nothing.
+// Fills in everything except the label; nothing for a kernel without contractions.
 absl::StatusOr<std::optional<PlannedContraction>> ContractionOf(const PlannedKernel& kernel,
                                                                 const NetworkPlan& plan,
                                                                 const Target& target) {

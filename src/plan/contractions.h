@@ -28,7 +28,7 @@ struct PlannedContraction {
   bool is_slow() const { return !why_slow.empty(); }
 };
 
-// In the order of the program, which was planned for `target`. What is in a loop or a branch is there once.
+// In the order of the program, which was planned for `target`. A call in a loop or a branch is there once.
 absl::StatusOr<std::vector<PlannedContraction>> ListContractions(const NetworkPlan& plan,
                                                                  const Target& target);
 

@@ -1,4 +1,4 @@
-// What kernels cost, for whoever chooses between ways to arrange a network's groups.
+// The costs of kernels, by which ways to arrange a network's groups are compared.
 #ifndef ATTUNE_PLAN_COSTS_H_
 #define ATTUNE_PLAN_COSTS_H_
 
@@ -11,19 +11,19 @@
 
 namespace attune {
 
-// By default the strategies' cost models, which a calibrated one replaces where it knows better. Any number
-// of threads may ask one.
+// Asks the strategies' cost models unless a derived class, which may be calibrated, overrides that. Thread
+// safe.
 class KernelCosts {
  public:
   virtual ~KernelCosts() = default;
   // The cycles of one core that the kernel of a group, whose layouts are assigned, is predicted to take.
   virtual absl::StatusOr<double> CyclesOf(const Graph& region, const Target& target) const;
-  // Those that one kernel for both groups is predicted to save, as GroupFusion::savings counts them; -∞ where
-  // the strategy cannot compute it.
+  // The cycles that one kernel for both groups is predicted to save, as GroupFusion::savings counts them;
+  // -∞ where the strategy cannot compute it.
   virtual absl::StatusOr<double> SavingsOf(const Strategy& strategy, const GroupFusion& fusion,
                                            const MergedGroups& groups, const Target& target) const;
-  // What one execution of the kernel of a task (PlannedKernel::task) was measured to take within a network; 0
-  // where nobody has measured it.
+  // The seconds that one execution of the kernel of a task (PlannedKernel::task) was measured to take
+  // within a network; 0 where it was not measured.
   virtual double SecondsOf(const std::string& task) const = 0;
 };
 

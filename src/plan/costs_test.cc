@@ -12,7 +12,7 @@
 namespace attune {
 namespace {
 
-// A depthwise convolution of 24 channels, the mean of its result, and what reads both.
+// A pointwise and a depthwise convolution of 24 channels, and the mean of the result.
 constexpr char kGraph[] = R"(
 graph @g(%x: f32[1,24,28,28], %v: f32[24,24,1,1], %w: f32[24,1,3,3]) {
   %a = fused(%x, %v) { graph(%x: f32[1,24,28,28], %v: f32[24,24,1,1]) {
@@ -27,7 +27,7 @@ graph @g(%x: f32[1,24,28,28], %v: f32[24,24,1,1], %w: f32[24,1,3,3]) {
   return "": %b, "m": %m
 })";
 
-// Costs that somebody has calibrated: fusing saves nothing, and half blocks take twice the time.
+// Calibrated costs: fusing saves nothing, and half blocks take twice the time.
 class Calibrated final : public KernelCosts {
  public:
   absl::StatusOr<double> CyclesOf(const Graph& region, const Target& target) const override {

@@ -36,7 +36,7 @@ class Elimination {
   struct Step {
     size_t variable;
     std::vector<size_t> neighbours;
-    std::vector<size_t> best;  // the variable's value for each combination of theirs
+    std::vector<size_t> best;  // the variable's value for each combination of its neighbours' values
   };
 
   void Add(Factor factor) {
@@ -49,7 +49,7 @@ class Elimination {
     factors_.push_back(std::move(factor));
   }
 
-  // The entries of a table over a variable's neighbours, or very many.
+  // The entries of a table over a variable's neighbours; the largest size_t where there are more.
   size_t TableSize(size_t variable) const {
     constexpr size_t kMany = std::numeric_limits<size_t>::max();
     size_t size = 1;
@@ -57,14 +57,14 @@ class Elimination {
     return size;
   }
 
-  // Gives the variable its place among those that are left.
+  // Puts the variable into the queue of those that are left, by its table size.
   void Queue(size_t variable) {
     queue_.erase({queued_as_[variable], variable});
     queued_as_[variable] = TableSize(variable);
     queue_.insert({queued_as_[variable], variable});
   }
 
-  // The place of the present values of `variables` in a table over them.
+  // The index of the present values of `variables` in a table over them.
   size_t IndexOf(const std::vector<size_t>& variables) const {
     size_t index = 0;
     for (size_t v : variables) index = index * choices_[v] + values_[v];
@@ -80,7 +80,8 @@ class Elimination {
     return false;
   }
 
-  // `exactly`: as the best value for each combination of its neighbours; else as 0.
+  // Eliminates a variable: `exactly` by its best value for each combination of its neighbours' values, else
+  // by the value 0.
   void Eliminate(size_t variable, bool exactly) {
     std::vector<Factor> known;
     for (size_t f : factors_of_[variable]) {
@@ -132,7 +133,7 @@ class Elimination {
 
   const std::vector<size_t>& choices_;
   std::vector<Factor> factors_;                  // without costs where they are merged into others
-  std::vector<std::vector<size_t>> factors_of_;  // by variable: places in factors_
+  std::vector<std::vector<size_t>> factors_of_;  // by variable: indices into factors_
   std::vector<std::set<size_t>> neighbours_;     // by variable: those left that share a factor with it
   std::set<std::pair<size_t, size_t>> queue_;    // what is left: table size, variable
   std::vector<size_t> queued_as_;                // by variable: its table size in the queue

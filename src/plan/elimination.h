@@ -17,10 +17,10 @@ struct Factor {
 // The values of all variables, variable i from 0 to choices[i] - 1, for which the sum of the factors is
 // least.
 //
-// Dynamic programming over variables instead of stages: the factors that know a variable are replaced by
+// Dynamic programming over variables instead of stages: the factors that contain a variable are replaced by
 // their minimum over it, a function of its neighbours, until none is left; then the values are read off
-// backwards. The variable with the smallest such table goes first. Where even that has more than `max_table`
-// entries, the variable is given its first value instead, and the result may not be the least.
+// backwards. The variable with the smallest such table goes first. Where even that table has more than
+// `max_table` entries, the variable gets its first value instead, and the result may not be the least.
 // After Bertelè and Brioschi, Nonserial dynamic programming, 1972.
 std::vector<size_t> MinimizeSum(const std::vector<size_t>& choices, std::vector<Factor> factors,
                                 size_t max_table = 1 << 16);

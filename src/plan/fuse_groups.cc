@@ -1,6 +1,6 @@
 // Each fusion of each strategy goes over all groups once, in order: a group that was merged may be merged
-// again with a later one. Those that keep the first group's result as another result come last, since such a
-// kernel takes no further part.
+// again with a later one. Fusions that keep the first group's result as another result come last, because
+// such a kernel takes no further part.
 #include "plan/fuse_groups.h"
 
 #include <map>
@@ -22,8 +22,8 @@ class Sweep {
   }
 
  private:
-  // The group that makes what `second` works on, where one kernel may compute both; else null. A second group
-  // that reads nothing else can be computed as soon as the first is, so that no cycle comes of it though
+  // The group that makes an input of `second`, where one kernel may compute both; else null. A second group
+  // without other inputs can be computed right after the first, so merging them makes no cycle even where
   // others use the first one's result.
   Node* FirstOf(const Graph& graph, const Node& second) const {
     if (second.num_outputs() != 1 || (fusion_.keeps_first && second.num_inputs() != 1)) return nullptr;

@@ -37,7 +37,7 @@ graph @g(%x: f32[1,16,56,56]{c1/16}, %w: f32[96,16,1,1], %v: f32[96,1,3,3], %u: 
   return "": %c
 })";
 
-// For a core with such a second-level cache.
+// The groups for a core with an L2 of this size.
 Groups BottleneckFor(const std::string& text, int64_t l2_bytes, double l3_bytes_per_cycle) {
   Target target = *TargetByName("znver4");
   target.l2_bytes = l2_bytes;
@@ -92,7 +92,7 @@ TEST(FuseGroupsTest, OtherMeansStay) {
   EXPECT_EQ(ExcitationBy("32", "[2, 3]", "f32[1,32,1,1]"), as_before);
 }
 
-// The end of a block with squeeze and excitation: its map is scaled and projected.
+// The end of a block with squeeze and excitation: its feature map is scaled and projected.
 constexpr char kProjection[] = R"(
 graph @g(%x: TYPE[1,144,SIZE]{c1/16}, %s: TYPE[FACTORS]{c1/16}, %w: TYPE[OUT,144,1,1], %b: TYPE[OUT]) {
   %m = fused(%s, %x) { graph(%s: TYPE[FACTORS]{c1/16}, %x: TYPE[1,144,SIZE]{c1/16}) {

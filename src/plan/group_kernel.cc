@@ -26,7 +26,7 @@ std::string SymbolName(std::string_view operators, std::string_view key) {
   return absl::StrCat(name, "_", Sha256Hex(key).substr(0, 12));
 }
 
-// Whether `node` comes after the anchor (or there is none), so that its elements are the output's.
+// Whether `node` comes after the anchor (or there is none), so that it works on elements of the output.
 bool IsEpilogue(const Node* node, const Node* anchor) {
   if (anchor == nullptr) return true;
   for (const Value* input : node->inputs()) {
@@ -42,7 +42,7 @@ bool IsEpilogue(const Node* node, const Node* anchor) {
 std::vector<std::pair<int, int>> AliasPairs(const Workload& workload, const LoopNest& nest) {
   std::vector<std::pair<int, int>> pairs;
   const Graph& region = *workload.region;
-  // Links of a chain read what lies around an element, and some of it later.
+  // A depth-first fusion also reads the elements around an element, and some of them later.
   if (region.outputs().size() != 1 || workload.num_anchors > 1) return pairs;
   const TensorType& output = region.outputs()[0].value->type();
   const auto param = [&](const std::string& name) {

@@ -1,5 +1,6 @@
-// The kernel of one group: its name, its loop nest and what is prepared for it. Plans of networks and the
-// tuner both take them from here, so that what was measured is what is deployed, byte for byte.
+// The kernel of one group: its name, its loop nest and its prepackings. Plans of networks and the tuner
+// both take kernels from here, so that the kernel that was measured is the one that is deployed, byte for
+// byte.
 #ifndef ATTUNE_PLAN_GROUP_KERNEL_H_
 #define ATTUNE_PLAN_GROUP_KERNEL_H_
 
@@ -17,11 +18,11 @@
 
 namespace attune {
 
-// The text of a group that is the same for all groups that compute the same: types, operators and attributes,
-// but no names. Also the task that tuning records are kept for.
+// The text of a group that is the same for all groups that compute the same: types, operators and
+// attributes, but no names. Tuning records name their task by it.
 std::string CanonicalText(const Graph& region);
 
-// What names the kernel of a group, however it is scheduled.
+// The identity of a group's kernel, however it is scheduled.
 struct GroupIdentity {
   std::unique_ptr<Graph> region;  // the group, flattened where it can be
   std::string key;                // equal for groups that share a kernel
@@ -36,7 +37,7 @@ GroupIdentity IdentifyGroup(const Graph& group, const std::set<int>& constant_in
 struct GroupKernel {
   LoopNest nest;
   std::vector<std::pair<int, int>> may_alias;  // params: an output that may be the same memory as an input
-  // What the kernel computes of one constant input alone is a parameter that is made ahead of time.
+  // A parameter that is made ahead of time: the kernel computes it from one constant input alone.
   struct Prepacking {
     std::string param;
     int input;  // of the group
@@ -45,7 +46,7 @@ struct GroupKernel {
   std::vector<Prepacking> prepackings;
 };
 
-// `group` is of a region that IdentifyGroup gave, analyzed under the name that it gave.
+// `group` is scheduled from a region that IdentifyGroup gave, analyzed under the name that it gave.
 absl::StatusOr<GroupKernel> LowerGroup(const ScheduledGroup& group, const std::set<int>& constant_inputs);
 
 }  // namespace attune

@@ -14,8 +14,8 @@
 
 namespace attune {
 
-// Calls `visit` for each fused group, in order, those in branches and loops first, with the graph that has
-// it. It may put another one in the place of the group and of earlier ones.
+// Calls `visit` for each fused group in order, also for those in branches and loops, with the graph that
+// contains it. `visit` may replace the group, and earlier ones, by another group.
 absl::Status ForEachGroup(Graph& graph, const std::function<absl::Status(Graph&, Node*)>& visit);
 
 // The group whose only result is `value`, or null.
@@ -33,19 +33,21 @@ absl::StatusOr<Node*> AddGroupOf(Graph& graph, Value* value, Op op, Attributes a
 // Puts two groups, of which the second uses the result of the first, into one region.
 class GroupMerge {
  public:
-  // Nodes of kFused with one output each, which live until they are replaced. Where others use the first
-  // one's too, it is kept, as the first of two outputs: all inputs of the second group are then to be there
-  // before the first.
+  // Nodes of kFused with one output each, which must live until Replace(). With `keeps_first`, because
+  // others use its output too, the first group's output is the first of two outputs: all inputs of the
+  // second group must then be made before the first group.
   GroupMerge(Node* first, Node* second, bool keeps_first = false) : first_(first), second_(second) {
     if (keeps_first) kept_.push_back(first);
     kept_.push_back(second);
   }
 
-  // Makes the region, whose inputs are those of the first group and then those of the second that are others.
+  // Makes the region. Its inputs are those of the first group, and then those of the second that are not
+  // among them.
   absl::Status Build();
-  // Until it is replaced.
+  // Valid until Replace().
   Graph& region() { return *region_; }
-  // Puts the region in the place of the two, which are erased from `graph`. Returns the node that has it.
+  // Puts the region in the place of the two groups and erases them from `graph`. Returns the node that has
+  // the region.
   absl::StatusOr<Node*> Replace(Graph& graph);
 
  private:
@@ -54,8 +56,8 @@ class GroupMerge {
   Node *const first_, *const second_;
   std::vector<Node*> kept_;  // the groups whose results are the region's
   std::unique_ptr<Graph> region_ = std::make_unique<Graph>("chain");
-  std::map<const Value*, Value*> values_;  // the region's, by what they are outside
-  std::map<const Value*, Value*> inside_;  // by what they are in the two regions
+  std::map<const Value*, Value*> values_;  // the region's values, by those outside
+  std::map<const Value*, Value*> inside_;  // the region's values, by those in the two groups
   std::vector<Value*> inputs_;             // of the merged group
 };
 

@@ -17,17 +17,17 @@ namespace attune {
 
 class KernelCache {
  public:
-  // All outlive it.
+  // All must outlive this.
   KernelCache(NetworkPlan& plan, const Target& target, const KernelChooser& chooser)
       : plan_(plan), target_(target), chooser_(chooser) {}
 
-  // The kernel of a group, whose inputs at `constant_inputs` are constants: what the kernel
-  // computes of one of them alone is prepared. It reads some in types of 16 bits.
+  // The kernel of a group, as an index into the plan's kernels. Values that the kernel computes from one of
+  // the constant inputs alone are prepacked. It reads `narrow_inputs` in types of 16 bits.
   absl::StatusOr<int> Get(const Graph& region, const std::set<int>& constant_inputs,
                           const NarrowInputs& narrow_inputs = {});
 
-  // A parameter of a kernel that is made ahead of time: of which input of the group, and by which of the
-  // plan's prepackings.
+  // A prepacked parameter of a kernel: the input of the group that it is made from, and the index of its
+  // prepacking in the plan.
   struct Prepared {
     int input, prepacking;
   };

@@ -43,8 +43,8 @@ class GroupAssignment {
            !node.input(0)->type().layout.is_plain();
   }
 
-  // Whether the groups of a convolution are whole blocks or halves of them, or blocks hold whole groups:
-  // parts of groups in one block are computed faster in plain rows.
+  // Whether the groups of a convolution are whole blocks or halves of them, or blocks hold whole groups.
+  // Where a block would hold parts of groups, plain rows are faster.
   bool FillsBlocks(const Node& conv) const {
     const int64_t group = conv.attrs().Int("group", 1);
     const int64_t in = conv.input(0)->type().dims[1].size, out = conv.output()->type().dims[1].size;
@@ -78,7 +78,7 @@ class GroupAssignment {
     switch (node.op()) {
       case Op::kTranspose:
         return node.attrs().IntList("perm")[1] == 1;
-      case Op::kPad:  // others may follow them
+      case Op::kPad:  // channels may be added behind them
         return node.attrs().IntList("pads")[1] == 0;
       case Op::kGroupNorm:
         return node.attrs().Int("groups") == channels;
@@ -97,7 +97,7 @@ class GroupAssignment {
     return attrs.IntList("steps")[1] == 1 && attrs.IntList("starts")[1] % blocked_.block == 0;
   }
 
-  // Blocked when an operand is: the others are read across.
+  // Blocked when an operand is blocked; the other operands are read in their own layouts.
   Layout CommonLayout(const Node& node) const {
     const auto& inputs = node.inputs();
     const bool any = std::any_of(inputs.begin(), inputs.end(),
@@ -116,7 +116,7 @@ class GroupAssignment {
   Layout blocked_;
 };
 
-// A fused group that brings `value` into `layout`, before `before` (nullptr: at the end of the graph).
+// Adds a fused group that brings `value` into `layout`, before `before` (nullptr: at the end of the graph).
 absl::StatusOr<Value*> AddTransform(Graph& graph, Value* value, const Layout& layout, Node* before) {
   const auto axis = static_cast<int64_t>(layout.blocked_axis), block = static_cast<int64_t>(layout.block);
   ASSIGN_OR_RETURN(Node* const fused,
@@ -143,8 +143,8 @@ absl::Status MakeInputsPlain(Graph& graph, Node& node, Predicate wanted) {
   return absl::OkStatus();
 }
 
-// Whether a contraction reads an input of its group where weights stand, or as attention reads its operands:
-// kernels pack these in an order of their own, and start from the plain one.
+// Whether a contraction reads an input of its group as weights, or as an operand of attention: kernels pack
+// these in an order of their own, and start from the plain one.
 bool IsPackedOperand(const Value* input) {
   const auto& users = input->users();
   return std::any_of(users.begin(), users.end(), [input](const Node* user) {
@@ -165,10 +165,10 @@ bool IsImageInRows(const Value* input) {
   });
 }
 
-// Whether an operator is much faster on an image in blocks: a convolution of groups or interpolation, which
-// work on channels alike, so that these make better lanes than pixels do, which lie at odd distances or
-// overlap; Winograd's convolutions; and others that read each pixel so often that its channels had better lie
-// side by side than in as many pages.
+// Whether an operator is much faster on an image in blocks. Grouped convolutions and interpolation do the
+// same to all channels, so channels make better lanes than pixels, which lie at odd distances or overlap.
+// Winograd's convolutions, and others that read each pixel often, want a pixel's channels side by side and
+// not in as many pages.
 bool WantsBlockedImage(const Node& node) {
   constexpr int64_t kOften = 128;
   if (node.op() == Op::kResize) return node.attrs().String("mode", "nearest") != "nearest";
@@ -177,7 +177,7 @@ bool WantsBlockedImage(const Node& node) {
   return node.attrs().Int("group", 1) > 1 || weights[0] * weights[2] * weights[3] >= kOften;
 }
 
-// Which input of a group is the image of such an operator, of many channels and plain; -1 where there is
+// Which input of a group is a plain image of many channels that such an operator reads; -1 where there is
 // none.
 int PlainImage(const Graph& region, int64_t block) {
   for (const auto& node : region.nodes()) {

@@ -11,14 +11,13 @@
 
 namespace attune {
 
-// Gives every value of `graph`, a graph of fused groups, its layout: four-dimensional feature maps around
+// Assigns every value of `graph`, a graph of fused groups, its layout: four-dimensional feature maps around
 // convolutions keep their channels in blocks of one vector of `target` (NCHW16c with AVX-512) or of half a
-// vector, as ChooseBlocks says, everything else is plain. Every lowering reads any layout, so transforms are
-// needed only where a blocked value leaves the graph, enters a branch or a loop, or stands where a
-// contraction has its weights, which kernels pack, and where a depthwise convolution or an interpolation has
-// a plain image of many channels: there a layout_transform group is inserted. Inputs and outputs of graphs,
-// those of regions included, stay plain. Gives the number of classes of feature maps that `overrides` may
-// name, those of regions not among them.
+// vector, as ChooseBlocks says; everything else is plain. Every lowering reads any layout, so
+// layout_transform groups are inserted only where a blocked value leaves the graph, enters a branch or a
+// loop, or is packed by its kernel as the weights of a contraction are, and where an operator is much
+// faster on its image in the other layout. Inputs and outputs of graphs, those of regions included, stay
+// plain. Returns the number of classes of feature maps that `overrides` may name, without those of regions.
 absl::StatusOr<int> AssignLayouts(Graph& graph, const Target& target, const LayoutOverrides& overrides = {},
                                   const KernelCosts& costs = AnalyticChooser());
 

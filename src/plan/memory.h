@@ -19,10 +19,10 @@ struct MemoryPlan {
   int64_t arena_bytes = 0;
 };
 
-// Problem: buffers whose lifetimes overlap must not overlap in memory; the arena shall be small. (Optimal is
-// NP-hard: dynamic storage allocation.) Idea: place the largest first, each at the lowest offset at which it
-// fits between those placed that are alive at the same time. O(n²). After Pisarchyk and Lee, Efficient memory
-// management for deep neural net inference, 2020 ("greedy by size").
+// Problem: buffers whose lifetimes overlap must not overlap in memory, and the arena should be small.
+// (Optimal is NP-hard: dynamic storage allocation.) Idea: place the largest first, each at the lowest
+// offset at which it fits between those placed that are alive at the same time. O(n²). After Pisarchyk and
+// Lee, Efficient memory management for deep neural net inference, 2020 ("greedy by size").
 MemoryPlan PlanMemory(const std::vector<Lifetime>& buffers, int64_t alignment);
 
 }  // namespace attune

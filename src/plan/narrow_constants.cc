@@ -23,8 +23,8 @@ std::optional<DType> NarrowTypeOf(const Tensor& constant) {
   return std::nullopt;
 }
 
-// Whether a product waits for the matrix on its right: reading it takes longer than multiplying, with what
-// widening it adds. L2 brings one faster than that.
+// Whether a product waits for the matrix on its right: reading the matrix takes longer than multiplying and
+// widening it. From L2 it comes faster than that.
 bool WaitsForWeights(const Node& product, int64_t constant_bytes, const Target& target) {
   if (constant_bytes <= target.l2_bytes || !product.output()->type().is_static()) return false;
   const double bytes_per_cycle =
@@ -37,8 +37,7 @@ bool WaitsForWeights(const Node& product, int64_t constant_bytes, const Target& 
   return static_cast<double>(bytes) / bytes_per_cycle > cycles;
 }
 
-// Whether the group reads its input as such a matrix, or as a table that it takes rows from, and otherwise
-// not.
+// Whether the group reads its input only as such a matrix, or as a table that it takes rows from.
 bool IsWaitedFor(const Value* input, int64_t constant_bytes, const Target& target) {
   return !input->users().empty() && std::ranges::all_of(input->users(), [&](const Node* user) {
     const auto is_only = [&](int i) {
@@ -50,7 +49,7 @@ bool IsWaitedFor(const Value* input, int64_t constant_bytes, const Target& targe
   });
 }
 
-// Whether the nest stores what it loads, or constants, and computes nothing of it.
+// Whether the nest only stores what it loads, or constants, and computes nothing.
 bool OnlyMoves(const LoopNest& nest) {
   bool moves = true;
   const auto visit_value = [&](const Expr& part) {
@@ -69,7 +68,7 @@ bool OnlyMoves(const LoopNest& nest) {
   return moves;
 }
 
-// Gives the nest's parameter of that name, if it has one of f32, the other type.
+// Changes the nest's parameter of that name, if there is one of f32, to `dtype`.
 void Replace(const std::string& name, DType dtype, LoopNest& nest) {
   for (const LoopNest::Param& param : nest.params) {
     if (param.buffer->name != name || param.buffer->dtype != DType::kF32) continue;

@@ -16,7 +16,7 @@
 namespace attune {
 namespace {
 
-// A group that decides about a round of a loop: (trip count, counter, condition) → (whether it takes place,
+// A group that controls an iteration of a loop: (trip count, counter, condition) → (whether it takes place,
 // the counter after it).
 absl::StatusOr<Graph> LoopControl() {
   auto region = std::make_unique<Graph>("loop_control");
@@ -101,7 +101,7 @@ class Planner {
     return NewTensor(std::move(name), type, NewStorage(type.num_physical_bytes(), pinned));
   }
 
-  // The tensor that a group writes: in memory of its own, or where it is a part of another value, in its.
+  // The tensor that a group writes: in memory of its own, or in that of the value that it is a part of.
   int NewResult(const Value* value) {
     const auto part = parts_.find(value);
     if (part == parts_.end() && !wholes_.contains(value))
@@ -117,7 +117,7 @@ class Planner {
 
   int NextStep() const { return static_cast<int>(plan_.steps.size()); }
 
-  // The tensor of a constant, or of what a prepacking makes of it; one for each.
+  // The tensor of a constant, or of what a prepacking makes of the constant; one for each.
   int ConstantTensor(const Value* value, int prepacking, const TensorType& type) {
     const auto key = std::make_tuple(value, prepacking, type.dtype);
     const auto it = constants_.find(key);
@@ -199,7 +199,8 @@ class Planner {
     return absl::OkStatus();
   }
 
-  // What a kernel's parameter is here: "in2", "out0", what is prepared of a constant, or a workspace.
+  // The tensor of a kernel's parameter: of an input ("in2"), an output ("out0"), a prepacking, or a
+  // workspace.
   int ParamTensor(const Node& node, int kernel, const LoopNest::Param& param, const Bindings& bindings) {
     const std::string& name = param.buffer->name;
     if (param.role == BufferRole::kWorkspace) {
@@ -248,7 +249,7 @@ class Planner {
   }
 
   // state = counter 0, condition, carried…; test: control; branch-if-false runs end; body…; state = counter
-  // after this round, the body's results; jump test; end:
+  // after this iteration, the body's results; jump test; end:
   absl::Status EmitLoop(const Node& node, Bindings& bindings) {
     const Graph& body = node.region();
     Bindings inner;
@@ -288,8 +289,8 @@ class Planner {
     return NewTensor("zero", TensorType(DType::kI64, Shape()), static_cast<int>(plan_.storages.size()) - 1);
   }
 
-  // Copies each of `values` to the tensor of the same place in `to`, as if at once: a value that lies where
-  // another goes is set aside first.
+  // Copies each of `values` to the tensor of the same index in `to`, as if at once: a value in memory that
+  // another copy overwrites is set aside first.
   void EmitAssignment(std::vector<int> values, const std::vector<int>& to, const std::string& label) {
     const auto storage = [this](int tensor) { return plan_.tensors[tensor].storage; };
     for (size_t i = 0; i < values.size(); ++i) {
@@ -305,8 +306,8 @@ class Planner {
     }
   }
 
-  // What was made before step `test` and is used in the loop from there to the last step is used in every
-  // round.
+  // A value that was made before step `test` and is used in the loop from there to the last step is used in
+  // every iteration.
   void ExtendOverLoop(int test) {
     for (Storage& storage : plan_.storages) {
       if (storage.first < test && storage.last >= test) storage.last = NextStep() - 1;

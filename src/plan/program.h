@@ -22,11 +22,12 @@ namespace attune {
 // Some memory. Tensors that share a storage are views of one another, or take turns.
 struct Storage {
   int64_t bytes = 0;
-  // Constants: the data, and the kernel that makes of it what lies here, if any (an index into prepackings).
+  // Constants: the data, and the prepacking that makes this storage from it, if any (an index into
+  // prepackings).
   std::optional<Tensor> constant;
   int prepacking = -1;
-  // In the arena: the steps between which it is in use. An input or output is pinned: nobody else uses its
-  // bytes.
+  // In the arena: the steps between which it is in use. An input or output is pinned: no other storage
+  // shares its bytes.
   int first = 0, last = 0;
   bool pinned = false;
   bool has_parts = false;  // several kernels write it, each its part
@@ -48,7 +49,7 @@ struct PlannedKernel {
   std::string record;         // KernelChoice::record
   std::string task;           // what it computes: GroupIdentity::key
   std::vector<Primitive> trace;
-  LoopNest nest;  // named after what it computes and a digest of the group and its schedule
+  LoopNest nest;  // named after its operators and a digest of the group and the target
   std::vector<std::pair<int, int>> may_alias;  // params: an output that may be the same memory as an input
   int64_t flops = 0;
   int64_t bytes_read = 0, bytes_written = 0;
@@ -69,7 +70,7 @@ struct Step {
 
 struct NetworkPlan {
   std::vector<PlannedKernel> kernels;
-  std::vector<LoopNest> prepackings;  // kernels from one constant to what is stored of it
+  std::vector<LoopNest> prepackings;  // kernels from one constant to its stored form
   std::vector<Storage> storages;
   std::vector<PlannedTensor> tensors;
   std::vector<std::pair<std::string, int>> inputs, outputs;  // name, tensor

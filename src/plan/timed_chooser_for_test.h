@@ -15,7 +15,7 @@
 
 namespace attune {
 
-// Two convolutions; the map between them has channels that half a vector divides.
+// Two convolutions; the feature map between them has channels that half a vector divides.
 inline constexpr char kGraphWithOverride[] =
     R"(graph @g(%in: f32[1,32,28,28], %v: f32[24,32,1,1], %w: f32[64,24,1,1]) {
   %a = fused(%in, %v) { graph(%x: f32[1,32,28,28], %k: f32[24,32,1,1]) {
@@ -30,7 +30,7 @@ inline constexpr char kGraphWithOverride[] =
 }
 )";
 
-// Default kernels, whose times are known.
+// Baseline kernels, whose times are known.
 class Timed final : public KernelChooser {
  public:
   absl::StatusOr<KernelChoice> Choose(const Workload& workload, const std::string&,
@@ -48,10 +48,10 @@ class Timed final : public KernelChooser {
   std::map<std::string, double> seconds;
 };
 
-// A network whose kernels a test makes known, one arrangement after the other.
+// A network for which a test sets the times of kernels, one arrangement after the other.
 class TimedKernelsTest : public testing::Test {
  protected:
-  // Makes the kernels of the network with these blocks known.
+  // Sets the time of the network's kernels with these overrides, unless it is known already.
   void Know(const LayoutOverrides& overrides, double seconds) {
     const std::unique_ptr<Graph> copy = graph_->Clone();
     const absl::StatusOr<int> classes = ArrangeGroups(*copy, target_, overrides);

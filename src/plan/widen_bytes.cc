@@ -1,10 +1,10 @@
-// Problem: AVX2 multiplies bytes and adds neighbouring products in 16 bits, where two of 255 · 127 saturate.
-// What it has that is exact multiplies pairs of i16 into i32 (vpmaddwd), at the same peak.
+// Problem: AVX2 multiplies bytes and adds neighbouring products in 16 bits, where two of 255 · 127
+// saturate. Its exact instruction multiplies pairs of i16 into i32 (vpmaddwd), at the same peak.
 //
-// Idea: what is multiplied is i16 in memory. Widening a byte where it is made costs less than an instruction,
-// and nothing where it is used: an instruction takes a pair for all its lanes straight from memory. Weights
-// take twice the memory. Operators that move numbers or take the largest, alone in their group, work on i16
-// as well, so that nothing is narrowed and widened between two layers.
+// Idea: operands of products are i16 in memory. Widening a byte where it is made costs less than an
+// instruction, and using it costs nothing: an instruction takes a pair for all its lanes straight from
+// memory. Weights take twice the memory. Operators that move numbers or take the largest, alone in their
+// group, work on i16 as well, so that nothing is narrowed and widened between two layers.
 #include "plan/widen_bytes.h"
 
 #include <algorithm>
@@ -26,10 +26,10 @@ bool IsByte(const Value* value) {
   return value->type().dtype == DType::kU8 || value->type().dtype == DType::kI8;
 }
 
-// Fewer rows than this read weights faster than they compute, which had better be bytes.
+// With fewer rows than this, reading the weights takes longer than computing, and bytes are read faster.
 constexpr int64_t kLeastRows = 4;
 
-// Whether an instruction for pairs computes the product, and is what bounds it.
+// Whether an instruction for pairs computes the product, and its speed bounds that of the product.
 bool GainsByPairs(const Node& node, const Target& target) {
   if (!IsIntegerProduct(node.op()) || HasZeroPoints(node) || !node.output()->type().is_static() ||
       !node.input(1)->type().is_static() || !IsByte(node.input(0)) || !IsByte(node.input(1)))
@@ -47,7 +47,7 @@ bool GainsByPairs(const Node& node, const Target& target) {
   return w[1] % 2 == 0 && w[0] / group % lanes == 0;
 }
 
-// The group's node where it has but one, which gives numbers that it was given; or null.
+// The group's only node, if it gives nothing but numbers that it was given; or null.
 Node* OnlyMover(const Graph& region) {
   Node* only = nullptr;
   for (const auto& node : region.nodes()) {
@@ -96,7 +96,7 @@ class Widening {
     return input < 0 ? nullptr : fused.input(input);
   }
 
-  // Notes what the group's products multiply, and widens it at once where no group makes it.
+  // Notes the operands of the group's products. Operands that no group makes are widened at once.
   void FindMultiplied(Node& fused) {
     for (const auto& node : fused.region().nodes()) {
       if (!GainsByPairs(*node, target_)) continue;
@@ -112,8 +112,8 @@ class Widening {
     }
   }
 
-  // Whether a group makes it, and all that read it are groups, whose products have no zero points of its
-  // type.
+  // Whether a group makes the value, and all its readers are groups whose products have no zero points of
+  // its type.
   bool CanBeMadeWide(const Value* value) const {
     const Node* producer = value->producer();
     return producer != nullptr && producer->op() == Op::kFused && !graph_.IsOutput(value) &&
@@ -149,7 +149,7 @@ class Widening {
     return region.Make(Op::kCast, {value}, {{"to", to}}, before);
   }
 
-  // Tells the group of its inputs that are wide now.
+  // Adapts the group to those of its inputs that are wide now.
   void TakeWidened(Node& fused) {
     Graph& region = fused.region();
     for (int i = 0; i < fused.num_inputs(); ++i) {
@@ -167,7 +167,7 @@ class Widening {
     if (Node* const mover = OnlyMover(region); mover != nullptr) WidenOthers(region, *mover);
   }
 
-  // What is no product takes what it took before.
+  // Users that are not products take the type that they took before.
   static void NarrowForOthers(Graph& region, Value* wide, DType narrow) {
     const std::vector<Node*> users = wide->users();
     Value* narrowed = nullptr;
@@ -189,7 +189,7 @@ class Widening {
     }
   }
 
-  // Makes an output of the group what its readers expect.
+  // Gives an output of the group the type that its readers expect.
   void GiveWidened(Node& fused, int i) {
     Graph& region = fused.region();
     Value* const inner = region.outputs()[static_cast<size_t>(i)].value;

@@ -1,4 +1,4 @@
-// Bytes that are multiplied, as numbers of 16 bits, for processors whose exact products are of those alone.
+// Widens bytes that are multiplied to 16 bits, for processors that multiply only such numbers exactly.
 #ifndef ATTUNE_PLAN_WIDEN_BYTES_H_
 #define ATTUNE_PLAN_WIDEN_BYTES_H_
 
@@ -8,9 +8,9 @@
 
 namespace attune {
 
-// Changes fused groups in plain layouts, where `target` multiplies pairs of i16, but no bytes exactly: what
-// integer products with enough terms and rows take becomes i16, in memory too. The kernel that makes it
-// widens it last, and its other readers narrow it first. Results are the same integers.
+// Changes fused groups in plain layouts, where `target` multiplies pairs of i16, but no bytes exactly:
+// operands of integer products with enough terms and rows become i16, in memory too. The kernel that makes
+// such a value widens it last, and its other readers narrow it first. Results are the same integers.
 absl::Status WidenBytes(Graph& graph, const Target& target);
 
 }  // namespace attune

@@ -1,5 +1,5 @@
-// The named processors by the instruction sets that they have. It stands alone, so that the runtime, which
-// has no dependencies, reads the same list as the compiler.
+// The named processors by the instruction sets that they have. This file stands alone, so that the runtime,
+// which has no dependencies, reads the same list as the compiler.
 //
 // ATTUNE_HOST_CPU=NAME in the environment makes this machine one of them for the compiler (HostTarget) and
 // the runtime (HostHasFeature) alike. It only takes instructions away: a program is as safe with it as
@@ -15,7 +15,7 @@ namespace attune {
 
 inline constexpr const char kHostCpuVariable[] = "ATTUNE_HOST_CPU";
 
-// What generated code may need.
+// An instruction set that generated code may need.
 struct TargetFeature {
   std::string_view name;       // as artifacts spell it
   std::string_view attribute;  // LLVM's for what is beyond x86-64-v3 and x86-64-v4
@@ -98,7 +98,7 @@ constexpr FeatureSet FeaturesOf(std::string_view name) {
   return 0;
 }
 
-// Whether a machine that looks like the processor of that name still has the feature, if it has it itself. A
+// Whether a machine that has a feature still has it when it looks like the processor of that name. A
 // feature that no target needs stays, unless it is AVX-512's or AMX's.
 constexpr bool KeepsFeature(std::string_view processor, std::string_view feature) {
   if (const FeatureSet bit = FeatureNamed(feature); bit != 0) return HasAll(FeaturesOf(processor), bit);

@@ -1,5 +1,5 @@
-// The instructions that multiply narrow numbers and add the products to wide ones: what strategies arrange
-// operands for, and what code generation emits.
+// The instructions that multiply narrow numbers and add the products to wide ones. Strategies arrange
+// operands for them, and code generation emits them.
 #ifndef ATTUNE_TARGET_PRODUCTS_H_
 #define ATTUNE_TARGET_PRODUCTS_H_
 
@@ -23,7 +23,8 @@ struct ProductInstruction {
   DType sum, left, right;    // the operands' elements, in the instruction's order
 };
 
-// For each lane of a vector of sums, the terms of two vectors.
+// Instructions that add to each lane of a vector of sums the products of the terms in that lane of two
+// vectors.
 inline constexpr std::array kDotInstructions = {
     ProductInstruction{"avx512_bf16", 2, DType::kF32, DType::kBF16, DType::kBF16},
     ProductInstruction{"avx512_vnni", 4, DType::kI32, DType::kU8, DType::kI8},

@@ -29,9 +29,10 @@ struct Row {
 
 // Caches and clocks as the vendors' data sheets give them; for the generic levels, a modest machine.
 // Throughputs: Agner Fog, Instruction tables; uops.info. Zen 4 splits a 512-bit FMA over two 256-bit pipes.
-// What a core reads of its caches and memory in a cycle, where a row has it: as `attune profile` measured it,
-// on a Xeon of 3.85 GHz, whose third level is large, far away and hardly faster than memory. Its successors
-// have the same mesh, and so its numbers; so has cooperlake, the row of Xeons whose hypervisor hides AMX.
+// Bytes that a core reads from its caches and memory in a cycle, where a row has them: as `attune profile`
+// measured them on a Xeon of 3.85 GHz, whose L3 is large, far away and hardly faster than memory. Its
+// successors have the same mesh, and so the same numbers; so has cooperlake, the row of Xeons whose
+// hypervisor hides AMX.
 constexpr Row kTargets[] = {
     {"x86-64-v3", "haswell", 32 * kKiB, 512 * kKiB, 8 * kMiB, 3.0, 2},
     {"x86-64-v4", "skylake-avx512", 32 * kKiB, kMiB, 16 * kMiB, 2.7, 2},
@@ -112,7 +113,8 @@ bool Contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// What the first instruction for pairs of bf16 needs, where the target has none.
+// The feature that the first instruction for pairs of bf16 needs; empty where the target has such an
+// instruction.
 std::string_view MissingForBF16(std::span<const ProductInstruction> instructions, const Target& target) {
   if (FindProduct(instructions, target, DType::kF32, DType::kBF16, DType::kBF16) != nullptr) return "";
   return std::ranges::find(instructions, DType::kBF16, &ProductInstruction::left)->feature;

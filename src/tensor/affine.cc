@@ -176,8 +176,8 @@ Affine Bounds::NormalizeDivision(const Expr& e) const {
   return remainder;
 }
 
-// rest / c as an expression, with a division in a division taken together and a common factor of c and of the
-// leading terms divided out where that is exact.
+// rest / c as an expression: merges a division in a division, and divides out a common factor of c and of
+// the leading terms where that is exact.
 Expr Bounds::DivideRest(const Affine& rest, int64_t c) const {
   // (e / d + k) / c is (e + d k) / (d c).
   if (rest.terms.size() == 1 && rest.terms[0].coefficient == 1) {

@@ -12,7 +12,7 @@
 
 namespace attune {
 
-// Inclusive bounds; kNone on a side means unbounded.
+// Inclusive bounds; a side is unbounded from kLow down or from kHigh up.
 struct Interval {
   static constexpr int64_t kLow = INT64_MIN / 4, kHigh = INT64_MAX / 4;
   int64_t min = kLow, max = kHigh;
@@ -35,7 +35,7 @@ struct Affine {
   const Term* Find(const Var& var) const;
 };
 
-// What is known of variables at a place in a kernel. Not thread safe.
+// The ranges of variables at a point of a kernel. Not thread safe.
 class Bounds {
  public:
   // Ranges nest: the innermost Set of a variable counts until Unset.
@@ -60,8 +60,8 @@ class Bounds {
   Expr DivideRest(const Affine& rest, int64_t c) const;
 
   std::unordered_map<const VarNode*, std::vector<Interval>> ranges_;
-  // What Normalize() gave since ranges last changed: to take a division apart is to look at its operand more
-  // than once, which for divisions in divisions would double the work with each. Each keeps its expression
+  // Results of Normalize() since ranges last changed: taking a division apart looks at its operand more
+  // than once, so each level of nested divisions would double the work. An entry keeps its expression
   // alive.
   struct Known {
     Expr expression;
@@ -70,7 +70,7 @@ class Bounds {
   mutable std::unordered_map<const ExprNode*, Known> normalized_;
 };
 
-// The expression again.
+// The expression that the affine form stands for.
 Expr ToExpr(const Affine& a);
 
 }  // namespace attune

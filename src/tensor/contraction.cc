@@ -9,7 +9,7 @@ bool IsOp(const Expr& e, MathOp op) { return e->kind == ExprKind::kOp && e->op =
 
 }  // namespace
 
-// Of floats: products of integers are exact.
+// Whether the expression contains a product of floats; products of integers are exact.
 bool Contraction::HasProduct(const Expr& e) {
   if (e->kind == ExprKind::kLoad || e->args.empty()) return false;
   if (const auto known = known_.find(e.get()); known != known_.end()) return known->second.has_product;

@@ -1,13 +1,13 @@
 // Which sums of a product are computed with one rounding.
 //
-// Processors add to a product what is to be added in the same instruction, for nothing and without rounding
-// the product. That is faster and mostly more exact, but the product is then not the number that it is where
-// it is computed by itself: of two equal products, one rounded and one not, the difference is the rounding
-// error and not 0. So a sum is contracted where nothing can stand against the product:
-//   - an fma of the IR always: whoever writes it says so;
-//   - an addition a b + c where c is computed, as far as the expression says, without any product: what is
-//     loaded, a constant, a quotient, a maximum of such. This covers what sums of contractions accumulate,
-//     scale and bias, polynomials, a residual;
+// Processors add a term to a product in the same instruction, for nothing and without rounding the product.
+// That is faster and mostly more exact, but the product is then another number than where it is computed by
+// itself: the difference of two equal products, one rounded and one not, is the rounding error and not 0.
+// So a sum is contracted only where nothing can cancel against the product:
+//   - an fma of the IR always: it asks for that;
+//   - an addition a b + c where the expression of c has no product in it: loads, constants, quotients,
+//     maxima of such. This covers the sums that contractions accumulate, scale and bias, polynomials,
+//     a residual;
 //   - no subtraction, and no addition of two products: both may cancel.
 #ifndef ATTUNE_TENSOR_CONTRACTION_H_
 #define ATTUNE_TENSOR_CONTRACTION_H_
@@ -21,7 +21,7 @@ namespace attune {
 // Decides for expressions that share parts, each of which is looked at once. Not thread-safe.
 class Contraction {
  public:
-  // a b + c of a sum that is contracted: an fma, or an addition of f32 or f64 by the rule above. A null `a`
+  // The a b + c of a contracted sum: an fma, or an addition of f32 or f64 by the rule above. `a` is null
   // for anything else.
   struct MultiplyAdd {
     Expr a, b, c;
@@ -31,7 +31,7 @@ class Contraction {
  private:
   bool HasProduct(const Expr& e);
 
-  // The expressions are kept alive: another one could take the place of one in memory.
+  // Keeps the expression alive: another one could be allocated at its address.
   struct Known {
     Expr expr;
     bool has_product;

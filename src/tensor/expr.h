@@ -2,10 +2,10 @@
 //
 // Semantics. An expression has one element type. Index arithmetic is i64 and never overflows (buffers are
 // below 2^40 bytes). Integer +, -, * wrap; kDiv and kMod truncate toward zero as C does, kFloorDiv and
-// kFloorMod round down; a zero divisor gives 0. Floats follow IEEE 754, except that some sums of a
-// product are evaluated with one rounding: contraction.h says which. f16 and bf16 are storage types: a kernel
-// casts them to f32, computes, and casts back. A condition has type bool; bool buffers hold one byte, 0 or 1.
-// kMin and kMax give NaN when either operand is NaN; so do comparisons give false.
+// kFloorMod round down; a zero divisor gives 0. Floats follow IEEE 754, except that some sums of a product
+// are evaluated with one rounding: contraction.h says which. f16 and bf16 are storage types: a kernel casts
+// them to f32, computes, and casts back. A condition has type bool; bool buffers hold one byte, 0 or 1.
+// kMin and kMax give NaN when either operand is NaN; comparisons with NaN give false, and kNotEqual true.
 //
 // Nodes are immutable and shared; reading them from several threads is safe.
 #ifndef ATTUNE_TENSOR_EXPR_H_
@@ -153,7 +153,7 @@ struct ExprNode {
 Expr IntConst(int64_t value, DType dtype = DType::kI64);
 Expr FloatConst(double value, DType dtype = DType::kF32);
 Expr BoolConst(bool value);
-// A constant of `dtype`: integers are truncated and saturate, NaN as one is 0.
+// A constant of `dtype`: integers are truncated and saturate, and NaN gives 0.
 Expr ConstOf(DType dtype, double value);
 Expr MakeOp(MathOp op, std::vector<Expr> args);
 // Float to integer truncates and saturates, NaN gives 0; integers wrap; to bool is != 0.

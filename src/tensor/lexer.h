@@ -32,7 +32,8 @@ class LoopNestLexer {
   absl::StatusOr<std::string> TakeName(std::string_view what);
   absl::StatusOr<int64_t> TakeInteger();
 
-  // "line 3:14: message, at 'the token at hand'", or without that of a place that has been passed.
+  // "line 3:14: message, at 'the token at hand'". ErrorAt is for a position that has been passed, and names
+  // no token.
   absl::Status Error(std::string_view message) const;
   absl::Status ErrorAt(size_t offset, std::string_view message) const;
 

@@ -18,7 +18,7 @@
 //               | NAME '[' list ']'
 //
 // A name stands for one variable or one buffer in all of the kernel: where it is declared again, the
-// declaration must be the same. What a well-formed text may mean is left to VerifyLoopNest.
+// declaration must be the same. VerifyLoopNest checks what a well-formed text may mean.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -33,7 +33,7 @@
 namespace attune {
 namespace {
 
-// Of statements and expressions together. A kernel's fused formula is the deepest there is.
+// The depth of statements and expressions together. A kernel's fused formula is the deepest there is.
 constexpr int kMaxDepth = 400;
 
 std::optional<MathOp> ParseMathOp(std::string_view name) {
@@ -43,7 +43,7 @@ std::optional<MathOp> ParseMathOp(std::string_view name) {
   return std::nullopt;
 }
 
-// Whether `text` starts with `prefix`, which it then loses.
+// Removes `prefix` from the front of `text`. False where it is not there.
 bool ConsumePrefix(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());

@@ -20,7 +20,7 @@ std::string FloatText(double value) {
   return std::string(buffer, end);
 }
 
-// Names are unique by construction of schedules, but for copies of one; a repeated name gets a number.
+// Schedules make unique names, but may copy a variable or buffer; a repeated name gets a number.
 class Printer {
  public:
   std::string Kernel(const LoopNest& nest) {

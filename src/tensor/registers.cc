@@ -10,7 +10,7 @@
 namespace attune {
 namespace {
 
-// Finds the register buffers with an index that is no constant when it is emitted.
+// Finds the register buffers with an index that is not a constant when it is emitted.
 class IndexedBuffers {
  public:
   std::set<Buffer> In(const LoopNest& nest) {

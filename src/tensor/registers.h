@@ -25,8 +25,8 @@ bool IsEmittedConstant(const Expr& e, const EmittedVariables& variables);
 // has any.
 bool IsOfTiles(const StmtNode& allocate);
 
-// The nest with those of its register buffers in scratch memory that some access indexes otherwise: a
-// schedule asks for registers before it is known which loops around an access stay loops.
+// The nest with those register buffers moved to scratch memory that an access indexes by anything but
+// constants: a schedule asks for registers before it is known which loops around an access stay loops.
 LoopNest WithIndexedBuffersInMemory(LoopNest nest);
 
 }  // namespace attune

@@ -8,7 +8,8 @@
 namespace attune {
 namespace {
 
-// The nest, in which the buffer r asks for registers, and what becomes of it. Each passes the verifier then.
+// Expects that the buffer r, which asks for registers in the nest, ends up in `space`, and that the nest
+// verifies.
 void ExpectSpace(const std::string& statements, const std::string& space) {
   const std::string text =
       absl::StrCat("kernel @k(in n: i64[4] global, out b: f32[4] global) {\n root { ", statements, " }\n}\n");

@@ -1,4 +1,4 @@
-// Puts buffers in the stead of others.
+// Replaces buffers by others.
 #ifndef ATTUNE_TENSOR_REPLACE_BUFFERS_H_
 #define ATTUNE_TENSOR_REPLACE_BUFFERS_H_
 
@@ -8,8 +8,9 @@
 
 namespace attune {
 
-// The nest with buffers replaced, each by another of the same shape. Where the other one has another dtype,
-// what is loaded from it is cast to that of the one it replaces, and what is stored to it is cast to its own.
+// The nest with buffers replaced, each by another of the same shape. Where the new buffer has another
+// dtype, loads from it are cast to the dtype of the buffer that it replaces, and stores to it are cast to
+// its own.
 LoopNest ReplaceBuffers(LoopNest nest, const std::map<Buffer, Buffer>& replaced);
 
 }  // namespace attune

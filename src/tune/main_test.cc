@@ -1,4 +1,4 @@
-// The test program is its own worker, whose builds can be made to fail.
+// The test program can be run as its own worker, whose builds can be made to fail.
 #include <gtest/gtest.h>
 
 #include "tune/job/workers.h"

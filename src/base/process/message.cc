@@ -21,7 +21,7 @@ struct Header {
   uint32_t bytes;
 };
 
-constexpr size_t kReceiveBytes = size_t{1} << 20;  // memory grows with what has arrived, not with promises
+constexpr size_t kReceiveBytes = size_t{1} << 20;  // memory grows as bytes arrive, not with promises
 
 // Waits until the socket is ready for `events`.
 absl::Status Await(int socket, int16_t events, Deadline deadline) {
@@ -151,7 +151,7 @@ absl::StatusOr<std::string> ReceiveMessage(int socket, Deadline deadline, size_t
 
 namespace {
 
-// A byte with room for one open file beside it.
+// A message of one byte, with room for one open file beside it.
 struct FileMessage {
   char byte = 'F';
   iovec data = {&byte, 1};

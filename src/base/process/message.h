@@ -1,5 +1,6 @@
-// Messages between a program and its workers: length-prefixed bytes over a stream socket. A worker may crash
-// in the middle of one or write nonsense, so whatever arrives is checked, and everything is bounded.
+// Messages between a program and its workers: length-prefixed bytes over a stream socket. A worker may
+// crash in the middle of a message or write nonsense, so everything that arrives is checked and bounded in
+// size.
 #ifndef ATTUNE_BASE_PROCESS_MESSAGE_H_
 #define ATTUNE_BASE_PROCESS_MESSAGE_H_
 
@@ -19,9 +20,9 @@ inline constexpr size_t kMaxMessageBytes = size_t{256} << 20;
 
 using Deadline = std::chrono::steady_clock::time_point;
 inline constexpr Deadline kNoDeadline = Deadline::max();
-// `seconds` from now; a century where it is longer than that.
+// `seconds` from now, at most a century.
 Deadline After(double seconds);
-// For poll(): milliseconds until then, rounded up; -1 for no deadline.
+// Milliseconds until the deadline for poll(), rounded up; -1 for no deadline.
 int PollTimeout(Deadline deadline);
 
 // Appends values in the order in which a MessageReader takes them.
@@ -41,11 +42,11 @@ class MessageWriter {
   std::string text_;
 };
 
-// Reads what a MessageWriter wrote. After the first value that is not there or out of range, everything is
-// zero or empty, and Finish() says so.
+// Reads what a MessageWriter wrote. After the first value that is missing or out of range, every further
+// value is zero or empty, and Finish() fails.
 class MessageReader {
  public:
-  // `text` outlives it.
+  // `text` must outlive the reader.
   explicit MessageReader(std::string_view text) : rest_(text) {}
 
   int64_t Int(int64_t least = INT64_MIN, int64_t most = INT64_MAX);
@@ -57,7 +58,7 @@ class MessageReader {
 
   void Fail() { failed_ = true; }
   bool ok() const { return !failed_; }
-  // Ok once everything has been read and was as expected.
+  // Ok if everything was read and was as expected.
   absl::Status Finish() const;
 
  private:
@@ -67,18 +68,18 @@ class MessageReader {
   bool failed_ = false;
 };
 
-// Sends one message, or fails: the peer is gone (Unavailable), or does not take it in time
+// Sends one message. Fails if the peer is gone (Unavailable) or does not take it in time
 // (DeadlineExceeded).
 absl::Status SendMessage(int socket, std::string_view payload, Deadline deadline);
 
-// Receives one, or fails: the peer is gone (Unavailable), sends nothing or only a part in time
-// (DeadlineExceeded), or something that is no message (DataLoss).
+// Receives one message. Fails if the peer is gone (Unavailable), sends nothing or only part of a message in
+// time (DeadlineExceeded), or sends something that is not a message (DataLoss).
 absl::StatusOr<std::string> ReceiveMessage(int socket, Deadline deadline,
                                            size_t max_bytes = kMaxMessageBytes);
 
-// Sends an open file, after a message that announces it, or fails as SendMessage does.
+// Sends an open file after the message that announces it. Fails as SendMessage does.
 absl::Status SendFile(int socket, int file, Deadline deadline);
-// Receives one that was announced, or fails as ReceiveMessage does.
+// Receives a file that was announced. Fails as ReceiveMessage does.
 absl::StatusOr<FileDescriptor> ReceiveFile(int socket, Deadline deadline);
 
 }  // namespace attune

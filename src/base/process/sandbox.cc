@@ -35,14 +35,14 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
 constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 #endif
 
-// From `value` on, a process gets a signal or an error; beyond `most`, no more of it at all.
+// From `value` on, the process receives a signal or an error; it can never have more than `most`.
 void LimitTo(int resource, int64_t value, int64_t most) {
   const rlimit limit = {static_cast<rlim_t>(value), static_cast<rlim_t>(most)};
   setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 void LimitTo(int resource, int64_t value) { LimitTo(resource, value, value); }
 
-// Of this process, in bytes.
+// The address space of this process, in bytes.
 int64_t AddressSpace() {
   int64_t pages = 0;
   if (FILE* file = std::fopen("/proc/self/statm", "re")) {
@@ -59,10 +59,10 @@ sock_filter Instruction(uint16_t code, uint32_t operand, uint8_t if_true = 0, ui
 constexpr uint16_t kLoad = BPF_LD | BPF_W | BPF_ABS, kIfEqual = BPF_JMP | BPF_JEQ | BPF_K,
                    kReturn = BPF_RET | BPF_K;
 
-// Allows `call` on the file `fd` alone.
+// Allows `call` only on the file `fd`.
 void AllowOnFile(std::vector<sock_filter>& filter, uint32_t call, int fd) {
   filter.push_back(Instruction(kIfEqual, call, 0, 4));
-  filter.push_back(Instruction(kLoad, offsetof(seccomp_data, args)));  // its lower half
+  filter.push_back(Instruction(kLoad, offsetof(seccomp_data, args)));  // lower half of the argument
   filter.push_back(Instruction(kIfEqual, static_cast<uint32_t>(fd), 0, 1));
   filter.push_back(Instruction(kReturn, SECCOMP_RET_ALLOW));
   filter.push_back(Instruction(kReturn, SECCOMP_RET_TRAP));
@@ -77,7 +77,7 @@ std::vector<sock_filter> MakeFilter(int in, int out) {
   };
   AllowOnFile(filter, SYS_read, in);
   AllowOnFile(filter, SYS_write, out);
-  // The last three are what a thread does first, which may be after the filter came.
+  // The last three are the first calls of a new thread, which may come after the filter is installed.
   for (const uint32_t call :
        {SYS_futex, SYS_exit, SYS_exit_group, SYS_rt_sigreturn, SYS_sched_yield, SYS_restart_syscall,
         SYS_clock_gettime, SYS_rt_sigprocmask, SYS_set_robust_list, SYS_rseq}) {
@@ -88,7 +88,7 @@ std::vector<sock_filter> MakeFilter(int in, int out) {
   return filter;
 }
 
-// The handler has no argument of ours. Set before it can run.
+// A global, because the handler takes no argument of ours. Set before the handler can run.
 void (*crash_report)(const Crash&) = nullptr;
 
 uintptr_t StackPointer(const void* context) {
@@ -100,7 +100,7 @@ uintptr_t StackPointer(const void* context) {
 }
 
 void HandleCrash(int signal, siginfo_t* info, void* context) {
-  constexpr uintptr_t kFrame = 1 << 20;  // that a function may have below its stack pointer
+  constexpr uintptr_t kFrame = 1 << 20;  // the most that a function may use below its stack pointer
   Crash crash;
   crash.signal = signal;
   if (signal == SIGSYS) {
@@ -122,11 +122,11 @@ void ApplyLimits(const SandboxLimits& limits) {
   LimitTo(RLIMIT_CORE, 0);
   LimitTo(RLIMIT_FSIZE, 0);
   LimitTo(RLIMIT_STACK, limits.stack_bytes);
-  constexpr int64_t kSpare = 2;  // seconds: for what came before, and between SIGXCPU and SIGKILL
+  constexpr int64_t kSpare = 2;  // seconds: for the time used so far, and between SIGXCPU and SIGKILL
   const auto cpu = used.ru_utime.tv_sec + used.ru_stime.tv_sec + kSpare +
                    static_cast<int64_t>(std::min(limits.cpu_seconds, 1e9));
   LimitTo(RLIMIT_CPU, cpu, cpu + kSpare);
-  // Sanitizers map terabytes that they do not use.
+  // Sanitizers map terabytes of address space that they do not use.
   if (!ATTUNE_SANITIZED) LimitTo(RLIMIT_AS, AddressSpace() + limits.address_space_bytes);
 }
 
@@ -139,8 +139,8 @@ bool ForbidSystemCalls(int in, int out) {
 
 void ReportCrashes(void (*report)(const Crash& crash)) {
   constexpr size_t kHandlerBytes = 64 << 10;
-  // The system lays all registers down on it first, which may be more than the handler needs: tiles are 8
-  // KiB.
+  // The system first saves all registers on this stack, which may take more room than the handler needs:
+  // tiles are 8 KiB.
   static std::vector<std::byte> stack(getauxval(AT_MINSIGSTKSZ) + kHandlerBytes);
   crash_report = report;
   stack_t own = {};

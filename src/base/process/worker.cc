@@ -20,8 +20,8 @@ namespace {
 // Whether main() has called RunIfWorker(). A global, since it is a property of the program.
 bool main_runs_workers = false;
 
-// Ends this process when the one that started it closes its end of the socket or is gone, whatever this one
-// is doing then. False where the system has no thread for it.
+// Ends this process when its parent closes its end of the socket or is gone, whatever this process is doing
+// at that moment. Returns false if the system has no thread for it.
 bool EndWithParent() {
   std::thread watcher;
   const bool started = StartThread(watcher, [] {
@@ -50,7 +50,7 @@ std::optional<int> RunIfWorker(int argc, char** argv, std::span<const WorkerKind
   main_runs_workers = true;
   if (argc != 3 || std::strcmp(argv[1], kWorkerFlag) != 0) return std::nullopt;
   if (!EndWithParent()) {
-    // Whoever started the worker reports this text as the reason why it did not start.
+    // The parent reports this text as the reason why the worker did not start.
     std::fputs("the system has no more threads\n", stderr);
     return 1;
   }

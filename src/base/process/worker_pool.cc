@@ -13,9 +13,9 @@
 namespace attune {
 namespace {
 
-constexpr int kAttempts = 3;           // of a request whose workers are killed from outside
-constexpr double kEndSeconds = 2;      // for a worker whose socket has closed to be gone
-constexpr double kAliveSeconds = 0.1;  // between two signs of life, and between questions for a cancellation
+constexpr int kAttempts = 3;           // per request whose workers are killed from outside
+constexpr double kEndSeconds = 2;      // for a worker to exit after its socket has closed
+constexpr double kAliveSeconds = 0.1;  // between two signs of life, and between two checks for cancellation
 
 }  // namespace
 
@@ -42,7 +42,7 @@ class WorkerPool::Batch {
     Deadline deadline;
   };
 
-  // Nothing that waits is served, since workers cannot be had.
+  // Drops all requests that still wait, since workers cannot be started.
   void GiveUp(const absl::Status& status) {
     for (const size_t index : std::exchange(waiting_, {}))
       Answer(index, absl::AbortedError(status.message()), {}, -1);
@@ -53,7 +53,7 @@ class WorkerPool::Batch {
     requests_.answered(index, answer, end, worker);
   }
 
-  // Gives waiting requests to workers.
+  // Assigns waiting requests to workers.
   absl::Status Assign() {
     while (!waiting_.empty() && busy_.size() < std::max<size_t>(1, requests_.at_once)) {
       const size_t index = waiting_.front();
@@ -61,7 +61,7 @@ class WorkerPool::Batch {
       ASSIGN_OR_RETURN(WorkerProcess* const worker, pool_.Take(preferred));
       waiting_.pop_front();
       ++attempts_[index];
-      // A failure is ignored here: the wait for the answer reports it.
+      // A failure is ignored here; waiting for the answer reports it.
       requests_.send(*worker, index).IgnoreError();
       const double starting = worker->is_ready() ? 0 : pool_.options_.start_seconds_limit;
       busy_.push_back({index, worker, After(starting + requests_.seconds_limit(index))});
@@ -92,11 +92,11 @@ class WorkerPool::Batch {
     }
   }
 
-  // Hears a new worker's greeting, behind which its answer comes.
+  // Receives the greeting of a new worker; its answer to the request follows it.
   void Greet(const Task& task) {
     const absl::Status status = task.worker->AwaitReady(task.deadline);
     if (status.ok()) {
-      // It has begun with the request now, and not before.
+      // The worker only begins with the request now, so its time limit starts now.
       busy_.push_back({task.index, task.worker, After(requests_.seconds_limit(task.index))});
       return;
     }
@@ -150,7 +150,7 @@ absl::StatusOr<WorkerProcess*> WorkerPool::Take(int64_t preferred) {
   ASSIGN_OR_RETURN(const std::string program, FindWorkerProgram(options_.program));
   ASSIGN_OR_RETURN(std::unique_ptr<WorkerProcess> started,
                    WorkerProcess::Start(program, options_.kind, options_.limits));
-  // If that fails, waiting for its greeting tells why.
+  // A failure is ignored here; waiting for the greeting tells why.
   if (options_.set_up != nullptr) options_.set_up(*started).IgnoreError();
   const std::lock_guard<std::mutex> lock(mutex_);
   WorkerProcess* const worker = workers_.emplace_back(std::move(started)).get();

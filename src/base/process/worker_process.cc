@@ -27,18 +27,18 @@
 namespace attune {
 namespace {
 
-constexpr size_t kPrintedBytes = 2000;                    // of its end, in a reason
-constexpr rlim_t kFileBytes = rlim_t{1} << 30;            // what a worker may write to one file
-constexpr const char* kMemoryWords[] = {"out of memory",  // LLVM's words for it, and the library's
+constexpr size_t kPrintedBytes = 2000;                    // of the end of the output, in a reason
+constexpr rlim_t kFileBytes = rlim_t{1} << 30;            // the most that a worker may write to one file
+constexpr const char* kMemoryWords[] = {"out of memory",  // the words of LLVM and of the library
                                         "std::bad_alloc", "Cannot allocate memory"};
 
 std::atomic<int64_t> num_started = 0;  // workers
 
-constexpr int kTooFewFilesStatus = 78;  // exit status of a child that never was a worker
+constexpr int kTooFewFilesStatus = 78;  // exit status of a child that could not become a worker
 
-// A worker runs machine code that is being tried out. Of our environment, in which there may be secrets and
-// what changes a program's behaviour, it gets what the system's loader, the tools that watch a program, and
-// HostTarget() need to find the same as here.
+// A worker runs machine code that is being tried out, and our environment may contain secrets and variables
+// that change a program's behaviour. A worker therefore inherits only the variables that the system's
+// loader, tools that watch a program, and HostTarget() need to give the same results as here.
 constexpr std::string_view kInherited[] = {"ATTUNE_HOST_CPU",  "LD_LIBRARY_PATH", "TMPDIR",
                                            "ASAN_OPTIONS",     "TSAN_OPTIONS",    "UBSAN_OPTIONS",
                                            "LLVM_PROFILE_FILE"};
@@ -64,8 +64,8 @@ void LimitTo(int resource, rlim_t value) {
   setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
-// The child's work between fork and exec. It makes system calls alone, since other threads of this process
-// may hold any lock.
+// The work of the child between fork and exec. It only makes system calls, since other threads of this
+// process may hold any lock.
 struct Launch {
   const char* program;
   char* const* arguments;
@@ -74,7 +74,7 @@ struct Launch {
   int64_t address_space_bytes;
 
   [[noreturn]] void Execute() const {
-    constexpr int kAway = 16;  // beyond the numbers that are about to be taken
+    constexpr int kAway = 16;  // beyond the descriptors that are about to be used
     const int away_socket = fcntl(socket, F_DUPFD, kAway), away_output = fcntl(output, F_DUPFD, kAway);
     const int null = fcntl(open("/dev/null", O_RDONLY), F_DUPFD, kAway);
     if (away_socket < 0 || away_output < 0 || null < 0) _exit(kTooFewFilesStatus);
@@ -84,8 +84,8 @@ struct Launch {
     dup2(away_socket, kWorkerSocket);
     close_range(kWorkerSocket + 1, UINT_MAX, 0);
 
-    // An interrupt from the keyboard goes to all processes of a group. The one that starts workers handles
-    // it, and ends them.
+    // An interrupt from the keyboard goes to all processes of a group. The parent handles it, and ends its
+    // workers.
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     sigset_t none;
@@ -142,7 +142,7 @@ absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Start(const std::s
   const FileDescriptor theirs(sockets[1]);
   FileDescriptor output(memfd_create("attune-worker-output", MFD_CLOEXEC));
   if (output.get() < 0) return SystemError("memfd_create");
-  fcntl(output.get(), F_SETFL, O_APPEND);  // stdout and stderr share it
+  fcntl(output.get(), F_SETFL, O_APPEND);  // stdout and stderr share the file
 
   std::string flag = kWorkerFlag, kind_text = kind, name = program;
   char* const arguments[] = {name.data(), flag.data(), kind_text.data(), nullptr};
@@ -208,7 +208,7 @@ ProcessEnd WorkerProcess::Stop(double grace_seconds) {
   }
   pid_ = -1;
   socket_.Close();
-  // Where someone else has waited for it, all that is known is that it ended.
+  // If someone else has waited for the process, we only know that it ended.
   ProcessEnd end = waited > 0 ? DescribeEnd(status) : ProcessEnd{.reason = "it ended"};
   const std::string printed = PrintedEnd();
   for (const char* words : kMemoryWords) {

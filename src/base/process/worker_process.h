@@ -1,10 +1,10 @@
-// A worker process, seen from the one that starts it: a copy of a program of ours that serves requests over a
-// socket.
+// A worker process as its parent sees it: a copy of one of our programs that serves requests over a socket.
 //
-// It is started by fork and exec, so that it shares no memory with the one that starts it, whatever threads
-// that has, and inherits nothing but its socket and an anonymous file for what it prints. It ends when that
-// one does, however that ends: a thread of the worker waits for the socket to close (worker.cc).
-// The parent-death signal would not do: it comes when the thread that started the worker ends.
+// The parent starts it by fork and exec, so that the worker shares no memory with the parent, whatever
+// threads the parent has, and inherits only its socket and an anonymous file for its printed output. The
+// worker ends when the parent ends, however that happens: a thread of the worker waits for the socket to
+// close (worker.cc). The parent-death signal would not do: it is sent when the thread that started the
+// worker ends.
 #ifndef ATTUNE_BASE_PROCESS_WORKER_PROCESS_H_
 #define ATTUNE_BASE_PROCESS_WORKER_PROCESS_H_
 
@@ -22,12 +22,12 @@
 
 namespace attune {
 
-// How a worker is called: PROGRAM --worker KIND. Its socket has a fixed number.
+// A worker is started as PROGRAM --worker KIND. Its socket has a fixed number.
 inline constexpr char kWorkerFlag[] = "--worker";
 inline constexpr int kWorkerSocket = 3;
-// The first message of every worker. The number counts up with each change of the messages.
+// The first message of every worker. The number increases with each change of the messages.
 inline constexpr char kWorkerGreeting[] = "attune worker 3";
-// Exit status of a worker that cannot have the memory that it wants.
+// Exit status of a worker that cannot get the memory that it needs.
 inline constexpr int kOutOfMemoryStatus = 77;
 
 // Why a process did not start.
@@ -38,21 +38,21 @@ inline constexpr char kTooFewFiles[] =
 struct ProcessEnd {
   enum class Cause : uint8_t { kCrashed, kOutOfMemory, kTimedOut };
   Cause cause = Cause::kCrashed;
-  std::string reason;   // "signal 11 (Segmentation fault)", "exit status 3"
-  bool killed = false;  // by a signal that no worker sends itself
+  std::string reason;   // for example "signal 11 (Segmentation fault)", "exit status 3"
+  bool killed = false;  // by a signal that no worker sends to itself
 };
-// Of a status of waitpid().
+// Describes a status of waitpid().
 ProcessEnd DescribeEnd(int wait_status);
 
-// The program whose main() calls RunIfWorker (worker.h): `given`, where that is not empty, or attune-worker
-// beside the running program, or that program itself if its main() does.
+// The program whose main() calls RunIfWorker (worker.h): `given` if it is not empty, else attune-worker
+// beside the running program, else the running program itself if its main() does.
 absl::StatusOr<std::string> FindWorkerProgram(const std::string& given);
 
 struct WorkerLimits {
-  int64_t address_space_bytes = 0;  // 0: as many as this process may have
+  int64_t address_space_bytes = 0;  // 0: as many as this process may use
 };
 
-// Not thread safe. The process is gone when this object is.
+// Not thread safe. The process has ended once this object is destroyed.
 class WorkerProcess {
  public:
   // Does not wait for the worker to be ready.
@@ -63,21 +63,22 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   ~WorkerProcess();
 
-  // Waits for the greeting. An error names the program, and the process is gone.
+  // Waits for the greeting. On error the status names the program, and the process has ended.
   absl::Status AwaitReady(Deadline deadline);
-  // Whether that was successful.
+  // Whether AwaitReady() was successful.
   bool is_ready() const { return is_ready_; }
 
-  // Sends a request. What the worker has printed before says nothing about it, and is forgotten.
+  // Sends a request. Discards what the worker printed before, since it is not about this request.
   absl::Status Send(const std::string& request, Deadline deadline);
 
   int socket() const { return socket_.get(); }
   pid_t pid() const { return pid_; }
-  // Of all workers that this process has started, its number.
+  // The number of this worker, counted over all workers that this process has started.
   int64_t id() const { return id_; }
 
-  // Kills the process if it is still there, waits for it, and says how it ended, with the end of what it
-  // printed. `grace_seconds`: how long it may take to end by itself. After that this object is of no use.
+  // Kills the process if it is still running, waits for it, and says how it ended, with the end of its
+  // printed output. `grace_seconds`: how long it may take to end by itself. After that, this object must
+  // not be used.
   ProcessEnd Stop(double grace_seconds = 0);
 
  private:
@@ -88,7 +89,7 @@ class WorkerProcess {
   const int64_t id_;
   std::string program_;
   FileDescriptor socket_;
-  FileDescriptor output_;  // what it prints
+  FileDescriptor output_;  // printed output
   pid_t pid_ = -1;
   bool is_ready_ = false;
 };

@@ -12,7 +12,7 @@
 
 namespace attune::testing {
 
-// Keeps what is reported, and cancels the work after so many reports.
+// Records what is reported, and cancels the work after a given number of reports.
 class KeptProgress final : public ProgressSink {
  public:
   explicit KeptProgress(int64_t most_reports = INT64_MAX) : most_reports_(most_reports) {}
@@ -26,7 +26,7 @@ class KeptProgress final : public ProgressSink {
 
   WorkControl control() { return {&cancellation_, this}; }
   int64_t reports() const { return reports_; }
-  // What was done, each once where it was reported several times in a row.
+  // The stages reported, each once even if it was reported several times in a row.
   const std::vector<std::string>& stages() const { return stages_; }
   bool is_within_total() const { return is_within_total_; }
 

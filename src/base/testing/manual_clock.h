@@ -1,4 +1,4 @@
-// A clock for tests, which stands until it is moved.
+// A clock for tests that stands still until it is moved.
 #ifndef ATTUNE_BASE_TESTING_MANUAL_CLOCK_H_
 #define ATTUNE_BASE_TESTING_MANUAL_CLOCK_H_
 

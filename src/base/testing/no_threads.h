@@ -1,4 +1,4 @@
-// For tests of what happens where the system gives no thread.
+// For tests of code that runs when the system has no more threads.
 #ifndef ATTUNE_BASE_TESTING_NO_THREADS_H_
 #define ATTUNE_BASE_TESTING_NO_THREADS_H_
 
@@ -8,7 +8,7 @@
 
 namespace attune::testing {
 
-// While it lives, no thread can be made: each asks for a stack as large as the address space.
+// While it lives, no thread can be created: each would need a stack as large as the address space.
 class NoThreads {
  public:
   NoThreads() {

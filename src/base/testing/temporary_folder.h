@@ -8,7 +8,7 @@
 
 namespace attune::testing {
 
-// A new folder, which goes with all that is in it.
+// A new folder, which is deleted together with its contents.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

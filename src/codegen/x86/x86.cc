@@ -47,7 +47,7 @@ DotIntrinsics IntrinsicsOf(const ProductInstruction& instruction) {
   return {Intrinsic::x86_avx512_vpdpbusd_512, Intrinsic::x86_avx512_vpdpbusd_256};
 }
 
-// `groups` as a vector of the terms, where the instruction takes those and not the lanes of 32 bits.
+// `groups` as a vector of terms, where the instruction takes terms instead of lanes of 32 bits.
 Value* TermsOf(llvm::IRBuilder<>& ir, const ProductInstruction& instruction, Value* groups) {
   const bool is_bf16 = instruction.left == DType::kBF16;
   if (!is_bf16 && instruction.left != DType::kI16) return groups;
@@ -105,8 +105,8 @@ class X86Emitter : public TargetEmitter {
     left = TermsOf(ir, instruction, left);
     right = TermsOf(ir, instruction, right);
     if (intrinsics.adds) return ir.CreateIntrinsic(id, {}, {sum, left, right});
-    // Sums of integers that the back end can look into it puts together otherwise, so that they are short
-    // chains, and takes more registers than there are.
+    // If the back end can look into sums of integers, it reorders them into shorter dependency chains,
+    // which take more registers than there are.
     Value* products = ir.CreateIntrinsic(id, {}, {left, right});
     return OpaqueCopy(ir, ir.CreateAdd(sum, products), RegisterClass::kVector, "sum");
   }

@@ -1,4 +1,4 @@
-// What code generation must know of x86-64.
+// The part of code generation that is specific to x86-64.
 #ifndef ATTUNE_CODEGEN_X86_X86_H_
 #define ATTUNE_CODEGEN_X86_X86_H_
 

@@ -1,5 +1,5 @@
-// What the inference rules share: checks of one operand or attribute, with the message that says what
-// does not fit. No message names the operator: InferTypes puts it in front.
+// Checks that the inference rules share, each of one operand or attribute, with a message that says what
+// does not fit. No message names the operator: InferTypes puts the name in front.
 #ifndef ATTUNE_GRAPH_OPS_CHECKS_H_
 #define ATTUNE_GRAPH_OPS_CHECKS_H_
 
@@ -40,7 +40,7 @@ absl::Status CheckRank(const TensorType& type, std::string_view what, int rank);
 absl::Status CheckMinRank(const TensorType& type, std::string_view what, int rank);
 absl::Status CheckDims(const TensorType& type, std::string_view what, const Dims& expected);
 
-// Of the required int attribute `name`, an axis of a tensor of `rank` dimensions.
+// The required int attribute `name`, which must be an axis of a tensor of `rank` dimensions.
 absl::StatusOr<int> AxisAttribute(const Node& node, std::string_view name, int rank);
 absl::StatusOr<int> AxisAttribute(const Node& node, int rank);  // named "axis"
 
@@ -65,11 +65,12 @@ absl::StatusOr<Ints> RequiredInts(const Node& node, std::string_view name, size_
 absl::StatusOr<std::string> ChoiceAttribute(const Node& node, std::string_view name,
                                             std::initializer_list<std::string_view> allowed);
 
-// The optional dtype attribute "to" of a sum of products of `operands`: that, or f32 for f16 and bf16.
+// The type of a sum of products of `operands`: the optional dtype attribute "to", which must be that type,
+// or f32 for f16 and bf16.
 absl::StatusOr<DType> SumType(const Node& node, DType operands);
 
-// A dimension that only data tells, at most `bound`. Its symbol is the one that axis `axis` of the node's
-// first output has already, else kNewSymbol.
+// A dimension whose size depends on the data, at most `bound`. It keeps the symbol that axis `axis` of the
+// node's first output has already; else its symbol is kNewSymbol.
 Dim DataDependentDim(const Node& node, int axis, int64_t bound);
 
 // The product, or an error that calls it `what`.

@@ -6,7 +6,7 @@
 namespace attune::infer {
 namespace {
 
-// x and w have the same rank, of at least one spatial dimension; only the batch may be dynamic.
+// Checks that x and w have the same rank, of at least one spatial dimension; only the batch may be dynamic.
 absl::Status CheckOperands(const TensorType& x, const TensorType& w) {
   RETURN_IF_ERROR(CheckMinRank(x, "the input", 3));
   if (x.rank() != w.rank()) {
@@ -32,7 +32,7 @@ Ints SpatialDims(const TensorType& type) {
   return Ints(shape.begin() + 2, shape.end());
 }
 
-// That the input's channels are `group` times the weight's, and that the groups divide the output's.
+// Checks that the input's channels are `group` times the weight's, and that the groups divide the output's.
 absl::Status CheckGroups(const TensorType& x, const TensorType& w, int64_t group) {
   if (x.dims[1].size % group != 0 || x.dims[1].size / group != w.dims[1].size) {
     return InvalidInput("input ", ToString(x), " has ", x.dims[1].size, " channels, the weight ", ToString(w),

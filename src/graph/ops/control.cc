@@ -7,7 +7,7 @@
 namespace attune::infer {
 namespace {
 
-// That the region's inputs have the types `expected`.
+// Checks that the region's inputs have the types `expected`.
 absl::Status CheckRegionInputs(const Graph& region, std::string_view what, const Types& expected) {
   if (region.inputs().size() != expected.size()) {
     return InvalidInput(what, " takes ", region.inputs().size(), " inputs, is given ", expected.size());
@@ -35,8 +35,8 @@ Types InputTypes(const Node& node, int first) {
   return types;
 }
 
-// That every symbol in `types`, which leave a region, was known to the types `given` to it: a size that
-// arises inside has no meaning outside.
+// Checks that every symbol in `types`, which leave a region, occurs in the types `given` to the region: a
+// size that arises inside has no meaning outside.
 absl::Status CheckSymbolsKnown(const Types& types, const Types& given) {
   const auto known = [&given](const Dim& dim) {
     return dim.is_constant() || std::ranges::any_of(given, [&](const TensorType& type) {

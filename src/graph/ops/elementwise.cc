@@ -14,9 +14,9 @@ Dim AlignedDim(const TensorType& type, int axis, int rank) {
   return own < 0 ? Dim(1) : type.dims[static_cast<size_t>(own)];
 }
 
-// The layout of the result of shape `dims`. Inputs with a blocked layout that have the result's blocked axis
-// must all have the same. Others go with them as they are: plain ones, and those that are broadcast along
-// that axis.
+// The layout of the result of shape `dims`. Inputs with a blocked layout that have the result's blocked
+// axis must all have the same layout. Plain inputs, and inputs that are broadcast along that axis, go with
+// any.
 absl::StatusOr<Layout> ResultLayout(const Node& node, const Dims& dims) {
   const int rank = static_cast<int>(dims.size());
   Layout layout;

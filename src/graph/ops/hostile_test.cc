@@ -1,4 +1,4 @@
-// Inference on inputs and attributes that nobody means: every operator gives an error or valid types.
+// Inference on random inputs and attributes: every operator gives an error or valid types.
 #include <gtest/gtest.h>
 
 #include <limits>

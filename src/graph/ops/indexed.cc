@@ -9,7 +9,7 @@ absl::Status CheckIndices(const TensorType& indices) {
   return CheckDType(indices, "the indices tensor", {DType::kI32, DType::kI64});
 }
 
-// That `indices`, of x's rank, does not reach beyond x along any axis but `axis`.
+// Checks that `indices`, of x's rank, does not reach beyond x along any axis but `axis`.
 absl::Status CheckIndicesWithin(const TensorType& x, const TensorType& indices, int axis) {
   RETURN_IF_ERROR(CheckIndices(indices));
   RETURN_IF_ERROR(CheckRank(indices, "the indices tensor", x.rank()));
@@ -34,8 +34,8 @@ absl::Status CheckReduction(const Node& node) {
   return CheckNumber(InputType(node), "the input");
 }
 
-// How many indices make one position: the last dimension of `indices`, with which axes `first` and following
-// of `x` are indexed.
+// How many indices make one position: the last dimension of `indices`. They index axes `first` and
+// following of `x`.
 absl::StatusOr<int> TupleSize(const TensorType& x, const TensorType& indices, int first) {
   RETURN_IF_ERROR(CheckIndices(indices));
   RETURN_IF_ERROR(CheckMinRank(indices, "the indices tensor", first + 1));

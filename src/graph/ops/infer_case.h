@@ -1,5 +1,5 @@
 // For the tests of inference: a node written as its operator, its inputs' types and its attributes, and the
-// types or the error that come of it.
+// types or the error that inference gives.
 #ifndef ATTUNE_GRAPH_OPS_INFER_CASE_H_
 #define ATTUNE_GRAPH_OPS_INFER_CASE_H_
 

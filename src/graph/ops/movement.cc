@@ -14,9 +14,9 @@ absl::StatusOr<int64_t> NumElements(const Shape& shape) {
   return InvalidInput("the shape ", ToString(Dims(shape.begin(), shape.end())), " overflows");
 }
 
-// Puts the symbols of `from` into `to`, a shape of as many elements that states bounds in their place. A
-// symbol keeps its place in memory where as many elements lie before it in both shapes. False where one
-// finds no such place.
+// Puts the symbols of `from` into `to`, a shape of as many elements that has their bounds instead. A symbol
+// goes to the axis that has as many elements before it, counted from the symbol before, as in `from`. False
+// where there is no such axis.
 bool CarrySymbols(const Dims& from, Dims& to) {
   int64_t before = 1;  // elements between the last symbol and here
   int64_t before_out = 1;

@@ -11,14 +11,14 @@ absl::Status CheckEpsilon(const Node& node) {
   return InvalidInput("epsilon is ", epsilon, ", must be a number and not negative");
 }
 
-// Input i, where present, has x's dtype and the shape `dims`.
+// Checks that input i, where present, has x's dtype and the shape `dims`.
 absl::Status CheckParameter(const Node& node, int i, std::string_view what, const Dims& dims) {
   if (node.input(i) == nullptr) return absl::OkStatus();
   RETURN_IF_ERROR(CheckSameDType(InputType(node, i), what, InputType(node), "the input"));
   return CheckDims(InputType(node, i), what, dims);
 }
 
-// Over `axis` and all after it, with a scale and a bias of their shape.
+// Normalizes over `axis` and all axes after it, with a scale and a bias of their shape.
 TypesOr NormalizeTail(const Node& node) {
   const TensorType& x = InputType(node);
   RETURN_IF_ERROR(CheckFloat(x, "the input"));

@@ -1,9 +1,9 @@
 // The inference rule of each operator, or of each family of operators that share one.
 //
 // A rule sees a node that satisfies CheckNode (node_rules.h) and whose inputs have valid types. It returns
-// the output types or what does not fit; InferTypes then checks the sizes of what comes out. Only
-// elementwise operators, identity and layout_transform give a layout that is not plain: for the others,
-// planning chooses the layout and sets it on the value.
+// the output types or the error that says what does not fit; InferTypes then checks the sizes of the types.
+// Only elementwise operators, identity and layout_transform give a layout that is not plain: for the
+// others, planning chooses the layout and sets it on the value.
 //
 // A dynamic dimension passes through where the operator treats its elements independently of their number.
 // An operator that would compute across it is NotSupported.

@@ -16,8 +16,8 @@ absl::StatusOr<DType> TargetDType(const Node& node) {
   return InvalidInput("cannot quantize to ", DTypeName(to), ", only to i8, u8, i16 and u16");
 }
 
-// The shape of the scale: [], or [size] along the attribute `axis`, or with blocks along it the input's own
-// with one value a block. `block_size` 0: no blocks.
+// Checks the shape of the scale: [], or [size] along the attribute `axis`; with blocks along that axis, the
+// input's shape with one value for each block. `block_size` 0: no blocks.
 absl::Status CheckScale(const Node& node, int64_t block_size) {
   const TensorType& x = InputType(node);
   const TensorType& scale = InputType(node, 1);

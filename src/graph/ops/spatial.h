@@ -20,12 +20,13 @@ struct Window {
   int64_t extent(size_t i) const { return (kernel[i] - 1) * dilations[i] + 1; }
 };
 
-// Of a window of the size `kernel`, whose values are at least 1: the attributes strides, pads and dilations.
+// Reads the attributes strides, pads and dilations of a window of the size `kernel`, whose values are at
+// least 1.
 absl::StatusOr<Window> ReadWindow(const Node& node, Ints kernel);
 
 // How often the window fits along spatial dimension i of `size` elements. With `ceil_mode` also where it
-// overhangs the end, as long as it starts before the end pad (as PyTorch does). An error where it is larger
-// than the padded dimension.
+// overhangs the end, as long as it starts before the end pad (as PyTorch does). An error where the window
+// is larger than the padded dimension.
 absl::StatusOr<int64_t> NumWindows(const Window& window, size_t i, int64_t size, bool ceil_mode = false);
 
 }  // namespace attune::infer

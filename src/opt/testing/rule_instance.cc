@@ -74,7 +74,7 @@ Value* RuleInstance::BuildVariable(const Pattern& pattern) {
   return value = builder_.Operand(TensorType(dtype_, shape_));
 }
 
-// What the pattern says, or anything that is likely to fit; nothing for an absent attribute.
+// The attribute as the pattern says, or any value that is likely to fit; nothing for an absent attribute.
 std::optional<Attribute> RuleInstance::MakeAttribute(const Pattern& pattern, const AttributeInfo& info,
                                                      const Value& operand) {
   for (const auto& [name, expression] : pattern.attributes) {

@@ -14,7 +14,7 @@
 
 namespace attune {
 
-// What an instance is made with. Each gives a value, or null where there is none.
+// Makes the values of an instance. Each function gives a value, or null where there is none.
 class RuleBuilder {
  public:
   virtual ~RuleBuilder() = default;

@@ -1,4 +1,4 @@
-// The features of one task's candidates, each computed once.
+// Computes the features of one task's candidates, each once.
 #ifndef ATTUNE_TUNE_COST_MODEL_CANDIDATE_FEATURES_H_
 #define ATTUNE_TUNE_COST_MODEL_CANDIDATE_FEATURES_H_
 
@@ -13,28 +13,29 @@
 
 namespace attune {
 
-// Not thread safe; computes on several threads itself.
+// Not thread safe; uses several threads itself.
 class CandidateFeatures {
  public:
-  // Of kernels on `threads` threads, computed by as many as `processors`. `space` outlives it.
+  // For kernels on `threads` threads; features are computed on up to `processors` threads. `space` must
+  // outlive it.
   CandidateFeatures(ConfigSpace& space, int threads, int processors)
       : space_(space), threads_(threads), processors_(processors) {}
 
-  // What a cost model learns from trials of this task.
+  // The samples that a cost model learns from trials of this task.
   TaskSamples SamplesOf(std::span<const Trial> trials);
-  // What a model predicts of candidates, -∞ for those that cannot be lowered; empty where the model is null
-  // or not trained.
+  // The scores that a model predicts for candidates, -∞ for those that cannot be lowered; empty if the
+  // model is null or not trained.
   std::vector<float> Scores(std::span<const Candidate> candidates, const CostModel* model);
-  // Forgets all others: of everything that was ever scored, there would be gigabytes.
+  // Forgets all other candidates: the features of everything ever scored would take gigabytes.
   void KeepOnly(std::span<const Trial> trials);
 
  private:
-  // Of those of which nothing is known.
+  // Computes the features of candidates that are not known yet.
   void Add(std::span<const Candidate> candidates);
 
   ConfigSpace& space_;
   int threads_, processors_;
-  std::unordered_map<Candidate, FeatureVector, CandidateHash> features_;  // empty: it has none
+  std::unordered_map<Candidate, FeatureVector, CandidateHash> features_;  // empty: cannot be lowered
 };
 
 }  // namespace attune

@@ -24,20 +24,20 @@ struct FreeBooster {
 using Matrix = std::unique_ptr<void, FreeMatrix>;
 using Booster = std::unique_ptr<void, FreeBooster>;
 
-// The status of a call of XGBoost's, whose messages have stack traces below their first line.
+// The status of an XGBoost call; its messages have a stack trace after the first line.
 absl::Status Check(int code, std::string_view doing) {
   if (code == 0) return absl::OkStatus();
   const std::vector<std::string> lines = absl::StrSplit(XGBGetLastError(), '\n');
   return InternalError("cost model: ", doing, ": ", lines.front());
 }
 
-// A dense matrix of floats as XGBoost's interface takes it, in NumPy's array interface.
+// Describes a dense matrix of floats in NumPy's array interface, as XGBoost requires.
 std::string ArrayInterface(const std::vector<float>& values, size_t rows, size_t columns) {
   return absl::StrCat(R"({"data":[)", reinterpret_cast<uintptr_t>(values.data()), R"(,true],"shape":[)", rows,
                       ",", columns, R"(],"strides":null,"typestr":"<f4","version":3})");
 }
 
-// Fails where a vector has another length or a number is not finite.
+// Fails if a vector has the wrong length or a number is not finite.
 absl::Status CheckFeatures(std::span<const FeatureVector> rows, size_t columns) {
   for (const FeatureVector& row : rows) {
     if (row.size() != columns)
@@ -49,10 +49,10 @@ absl::Status CheckFeatures(std::span<const FeatureVector> rows, size_t columns) 
   return absl::OkStatus();
 }
 
-// All samples in one table, tasks one after the other.
+// All samples in one table, one task after the other.
 struct Table {
   std::vector<float> features, throughput;
-  std::vector<float> base_scores;  // empty: there is no base
+  std::vector<float> base_scores;  // empty if there is no base
   std::vector<uint32_t> group_sizes;
 };
 
@@ -92,19 +92,19 @@ absl::StatusOr<Matrix> MakeMatrix(const Table& table, size_t columns) {
       Check(XGDMatrixSetFloatInfo(handle, "label", table.throughput.data(), rows), "reading throughputs"));
   RETURN_IF_ERROR(Check(
       XGDMatrixSetUIntInfo(handle, "group", table.group_sizes.data(), table.group_sizes.size()), "grouping"));
-  // Empty ones count as none.
+  // An empty list means no base scores.
   RETURN_IF_ERROR(
       Check(XGDMatrixSetFloatInfo(handle, "base_margin", table.base_scores.data(), table.base_scores.size()),
             "reading base scores"));
   return matrix;
 }
 
-// The booster that learns from `data`.
+// Creates the booster that learns from `data`.
 absl::StatusOr<Booster> MakeBooster(DMatrixHandle data, const BoostedTreesOptions& options) {
   BoosterHandle handle = nullptr;
   RETURN_IF_ERROR(Check(XGBoosterCreate(&data, 1, &handle), "making trees"));
   Booster booster(handle);
-  // One thread, since others measure meanwhile, and since sums do not depend on how work is shared then.
+  // One thread, since others measure meanwhile, and so that sums do not depend on how work is divided.
   const std::pair<const char*, std::string> parameters[] = {
       {"nthread", "1"},
       {"verbosity", "0"},
@@ -122,7 +122,7 @@ absl::StatusOr<Booster> MakeBooster(DMatrixHandle data, const BoostedTreesOption
   return booster;
 }
 
-// XGBoost learns; what it has learned is then ours, and predicting needs no XGBoost.
+// XGBoost only learns; the learned trees are copied, and predicting needs no XGBoost.
 class BoostedTrees : public CostModel {
  public:
   explicit BoostedTrees(const BoostedTreesOptions& options) : options_(options), trees_(options.base) {}
@@ -178,13 +178,13 @@ class BoostedTrees : public CostModel {
 
   const BoostedTreesOptions options_;
   mutable std::mutex mutex_;
-  std::shared_ptr<const TreeEnsemble> trees_;  // the base's and the learned ones; null: not trained
+  std::shared_ptr<const TreeEnsemble> trees_;  // base and learned trees; null: not trained
 };
 
 }  // namespace
 
 std::unique_ptr<CostModel> MakeBoostedTrees(const BoostedTreesOptions& options) {
-  // A base of other features would read beyond the vectors.
+  // A base for other features would read beyond the vectors.
   if (options.base != nullptr && (options.base->num_features() != options.num_features ||
                                   options.base->feature_version() != options.feature_version))
     Fatal("the base of a cost model is of other features");

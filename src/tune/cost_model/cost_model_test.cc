@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 constexpr int kFeatures = 12;
 const BoostedTreesOptions kOptions = {.num_features = kFeatures, .feature_version = 7, .rounds = 40};
 
-// A task whose candidates' times are a formula of some features, on a scale of its own.
+// A task whose candidates' times come from a formula over some features, each task with its own scale.
 TaskSamples MakeTask(uint64_t seed, int count) {
   Random random(seed);
   const double scale = std::exp(2 * random.Normal());
@@ -61,7 +61,7 @@ TEST(CostModel, SameMeasurementsSameModel) {
   EXPECT_EQ(*a->Serialize(), *b->Serialize());
 }
 
-// What it wrote predicts the same as a base.
+// A serialized model predicts the same when it is used as a base.
 TEST(CostModel, OutlivesTheProgram) {
   const auto model = MakeBoostedTrees(kOptions);
   ASSERT_TRUE(model->Update(MakeTasks()).ok());
@@ -88,7 +88,7 @@ TEST(CostModel, OthersAndDamagedOnesAreRefused) {
   EXPECT_FALSE(TreeEnsemble::Parse(bytes.substr(0, bytes.size() - 1), kFeatures, 7).ok());
 }
 
-// What a model of `tasks` has learned, as a base of others.
+// The model learned from `tasks`, to be used as a base.
 std::shared_ptr<const TreeEnsemble> MakeBase(std::span<const TaskSamples> tasks) {
   const auto model = MakeBoostedTrees(kOptions);
   EXPECT_TRUE(model->Update(tasks).ok());
@@ -101,7 +101,7 @@ BoostedTreesOptions WithBase(std::shared_ptr<const TreeEnsemble> base) {
   return options;
 }
 
-// The same candidates, but the fast are the slow.
+// The same candidates with the order of speeds reversed.
 std::vector<TaskSamples> Reversed(std::vector<TaskSamples> tasks) {
   for (TaskSamples& task : tasks) {
     const float least = *std::ranges::min_element(task.throughput);
@@ -207,7 +207,7 @@ TEST(KendallTau, CountsPairs) {
   EXPECT_DOUBLE_EQ(*KendallTau(up, swapped), 4.0 / 6);
   EXPECT_FALSE(KendallTau(up, same).has_value());
   EXPECT_FALSE(KendallTau(std::vector<float>{1}, std::vector<float>{1}).has_value());
-  // Five of six pairs differ in the second list, and agree.
+  // Five of six pairs differ in the second list, and these agree.
   EXPECT_DOUBLE_EQ(*KendallTau(up, std::vector<float>{1, 2, 2, 3}), 5 / std::sqrt(6.0 * 5));
   EXPECT_DOUBLE_EQ(*KendallTau(up, std::vector<float>{NAN, 2, 3, 4}), 1);
 }

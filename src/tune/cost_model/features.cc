@@ -12,14 +12,14 @@
 namespace attune {
 namespace {
 
-// The levels of loops around the statement that does the most, and around the one that does the most outside
-// of its innermost loops. What is further out counts to the last.
+// The number of loop levels around the statement that does the most work, and around the one that does the
+// most outside of the first one's innermost loops. Loops further out are counted in the last level.
 constexpr int kLevels = 6;
 constexpr int kSecondLevels = 3;
 constexpr std::string_view kUseNames[kNumMemoryUses] = {"contiguous", "uniform", "irregular", "written",
                                                         "scratch"};
 
-// Where features go: their values and, on request, their names.
+// Collects features: their values and, on request, their names.
 class Sink {
  public:
   Sink(FeatureVector* values, std::vector<std::string>* names) : values_(values), names_(names) {}
@@ -29,9 +29,9 @@ class Sink {
     values_->push_back(static_cast<float>(std::clamp(std::isnan(value) ? 0.0 : value, -1e6, 1e6)));
     if (names_ != nullptr) names_->push_back(absl::StrCat(prefix_, name));
   }
-  // Of what is at least 0: log2(1 + value).
+  // Adds log2(1 + value), for a value that is at least 0.
   void AddLog(std::string_view name, double value) { Add(name, std::log2(1 + std::min(value, 0x1p60))); }
-  // Of a ratio of two numbers, either of which may be 0.
+  // Adds the logarithm of a ratio of two numbers, either of which may be 0.
   void AddRatio(std::string_view name, double value, double to) {
     Add(name, std::log2((1 + std::min(value, 0x1p60)) / (1 + std::min(to, 0x1p60))));
   }
@@ -42,8 +42,8 @@ class Sink {
   std::string prefix_;
 };
 
-// Neighbouring loops of one chain that count as one: the first and the last of them. Without any, one
-// iteration of `inner`, which is the whole nest where that is -1.
+// Consecutive nested loops that count as one: the outermost and the innermost of them. With no such loop,
+// one iteration of `inner`, or the whole nest if that is -1.
 struct Level {
   int outer = -1, inner = -1;
   double extent = 1;
@@ -60,8 +60,9 @@ double KindNumber(const Level& level) {
   return IsExpanded(level.kind) ? 1 : 2;
 }
 
-// From the innermost outwards: the tile, which is all that is unrolled or vectorized innermost, then a loop
-// each, with the outermost ones together where they are too many.
+// The levels from the innermost outwards: first the tile, which consists of all innermost loops that are
+// unrolled or vectorized, then one level per loop; if there are too many, the outermost loops share the
+// last level.
 std::vector<Level> LevelsAround(const NestAnalysis& nest, const NestStatement& statement, int count) {
   std::vector<Level> levels(1);
   levels[0].inner = statement.loop;
@@ -79,12 +80,12 @@ std::vector<Level> LevelsAround(const NestAnalysis& nest, const NestStatement& s
   return levels;
 }
 
-// What the statements inside of a loop do.
+// The work of the statements inside of a loop.
 struct Work {
   double flops = 0, moved_bytes = 0;
 };
 
-// Of one iteration of a loop.
+// The work in one iteration of a loop.
 Work WorkWithin(const NestAnalysis& nest, int loop) {
   Work work;
   for (const NestStatement& s : nest.statements) {
@@ -122,7 +123,7 @@ void AddLevel(const NestAnalysis& nest, const Level& level, const Target& target
   const Footprint whole = is_empty ? once : nest.WholeFootprint(level.outer);
   const double moved = WorkWithin(nest, level.inner).moved_bytes;
   double flops = WorkWithin(nest, is_empty ? level.inner : level.outer).flops;
-  // Lanes are in there already.
+  // The work within the loop already includes its lanes.
   if (!is_empty && !IsLanes(nest.loops[level.outer].kind)) flops *= nest.loops[level.outer].extent;
   sink.AddLog("extent", level.extent);
   sink.Add("kind", KindNumber(level));
@@ -132,18 +133,18 @@ void AddLevel(const NestAnalysis& nest, const Level& level, const Target& target
   sink.AddLog("moved", moved);
   sink.AddLog("flops", flops);
   sink.AddRatio("intensity", flops, whole.total());
-  // Between two uses of what stays lies what one iteration touches.
+  // One iteration's footprint lies between two uses of the reused data.
   const Motion motion = is_empty ? Motion{} : MotionAlong(nest, level.inner);
   sink.Add("reused", motion.bytes == 0 ? 0 : 1 - motion.moving_bytes / motion.bytes);
   sink.AddRatio("reuse_distance", once.total(), static_cast<double>(target.l1_bytes));
   sink.AddLog("stride", motion.stride);
 }
 
-// The tile: what one execution of all that is unrolled or vectorized innermost around `s` does.
+// The tile: one execution of all innermost loops around `s` that are unrolled or vectorized.
 struct Tile {
   double contiguous = 0, uniform = 0, irregular = 0, stored = 0;  // instructions
   double multiply_adds = 0, arithmetic = 0, transcendental = 0, statements = 0;
-  double aliased = 0;  // loads a multiple of a page apart, which share sets of L1
+  double aliased = 0;  // loads at multiples of a page, which share L1 sets
 };
 
 Tile TileOf(const NestAnalysis& nest, const NestStatement& s, const Level& level) {
@@ -192,10 +193,10 @@ void AddTile(const NestAnalysis& nest, const NestStatement& s, const Level& leve
   const double loads = tile.contiguous + tile.uniform + tile.irregular;
   const double computed = tile.multiply_adds + tile.arithmetic;
   sink.AddRatio("multiply_adds_per_load", tile.multiply_adds, loads);
-  // Registers that the tile fills: accumulators and the vectors that are multiplied with them.
+  // The registers that the tile needs: accumulators, and the vectors that are multiplied with them.
   sink.AddLog("live_registers", s.live_registers);
   sink.AddRatio("register_pressure", s.live_registers + tile.contiguous, target.num_vector_registers);
-  // Chains of dependent additions that must be in flight to keep the units busy, and those there are.
+  // The number of dependency chains of additions, relative to the number that keeps the units busy.
   sink.AddRatio("chains", s.live_registers, target.fma_latency * target.fma_per_cycle);
   sink.Add("vector_width", 8 * s.vector_bytes / target.vector_bits);
   const double cycles_computing = computed / target.fma_per_cycle;
@@ -203,8 +204,8 @@ void AddTile(const NestAnalysis& nest, const NestStatement& s, const Level& leve
   sink.AddRatio("computing_to_loading", cycles_computing, cycles_loading);
 }
 
-// The bytes that a cache of `capacity` takes in, if it keeps what the outermost of these loops touches whose
-// footprint fits.
+// The bytes that are moved into a cache of `capacity`, if the cache holds the footprint of the outermost of
+// these loops whose footprint fits.
 double Traffic(const NestAnalysis& nest, const NestStatement& s, double capacity) {
   double footprint = 0, times = 1;
   bool is_found = false;
@@ -219,7 +220,7 @@ double Traffic(const NestAnalysis& nest, const NestStatement& s, double capacity
   return footprint * times;
 }
 
-// The statement with the most instructions in all, of those that `is_eligible` lets through.
+// The statement with the most instructions in total, among those that `is_eligible` accepts.
 const NestStatement* Heaviest(const NestAnalysis& nest,
                               const std::function<bool(const NestStatement&)>& is_eligible) {
   const NestStatement* heaviest = nullptr;
@@ -233,7 +234,7 @@ const NestStatement* Heaviest(const NestAnalysis& nest,
   return heaviest;
 }
 
-// Of all roots together.
+// Sums over all roots.
 struct Totals {
   double flops = 0, instructions = 0, multiply_adds = 0, arithmetic = 0, transcendental = 0;
   double loads = 0, irregular = 0, stores = 0, moved_bytes = 0, guarded = 0, copies = 0;
@@ -241,7 +242,7 @@ struct Totals {
   double imbalance = 1;  // of the parallel loops, weighted by instructions: the slowest thread's share, ≥ 1
 };
 
-// How much longer the thread with the most iterations takes than it would if they came out even.
+// The time of the thread with the most iterations, relative to an even distribution.
 double Imbalance(double iterations, int threads) {
   return std::ceil(iterations / threads) * threads / iterations;
 }
@@ -312,8 +313,8 @@ void AddTotals(const LoopNest& loop_nest, const NestAnalysis& nest, const Target
   sink.AddLog("l3_bytes", static_cast<double>(target.l3_bytes));
 }
 
-// How the time of the heaviest statement's surroundings divides, roughly: cycles of computing, loading, and
-// bringing in from each cache, each relative to the work.
+// A rough breakdown of the time around the heaviest statement: cycles for computing, for loading, and for
+// moving data in from each cache, each relative to the work.
 void AddRoofline(const NestAnalysis& nest, const NestStatement& s, const Target& target, Sink& sink) {
   const Totals t = TotalsOf(nest, 1);
   const double computing =
@@ -334,7 +335,7 @@ void AddChain(const NestAnalysis& nest, const NestStatement& s, std::string_view
   std::vector<Level> levels = LevelsAround(nest, s, count);
   sink.set_prefix(absl::StrCat(name, "tile."));
   AddTile(nest, s, levels[0], target, sink);
-  // Where there are fewer, the rest are loops of one iteration around everything.
+  // If there are fewer levels, the rest are loops of one iteration around everything.
   levels.resize(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
     sink.set_prefix(absl::StrCat(name, "loop", i, "."));
@@ -346,7 +347,7 @@ void Extract(const LoopNest& loop_nest, const Target& target, int threads, Sink&
   const NestAnalysis nest = AnalyzeNest(loop_nest, target);
   const NestStatement nothing;
   const NestStatement* first = Heaviest(nest, [](const NestStatement&) { return true; });
-  // The loop around its tile, all of whose iterations are looked at together.
+  // The loop around the first statement's tile; all of its iterations are treated together.
   int around = -1;
   if (first != nullptr) {
     for (around = first->loop; around >= 0 && IsExpanded(nest.loops[around].kind);)

@@ -32,8 +32,8 @@ TEST(Features, NamesAreDistinct) {
   EXPECT_EQ(ExtractFeatures(LoopNest{}, Target{}, 1).size(), names.size());
 }
 
-// A tile of 6 rows by 4 vectors of 16, over all of k: a row of b's panel is read as vectors, a's elements are
-// broadcast.
+// A tile of 6 rows by 4 vectors of 16 lanes, over all of k: a row of b's panel is read as vectors, elements
+// of a are broadcast.
 TEST(Features, OfAMatrixProduct) {
   const int64_t m = 96, n = 256, k = 512;
   const auto f = ByName(GemmNest(m, n, k, 6, 4, 16), ZenFour());
@@ -45,21 +45,21 @@ TEST(Features, OfAMatrixProduct) {
   EXPECT_FLOAT_EQ(f.at("tile.live_registers"), log(24));
   EXPECT_FLOAT_EQ(f.at("tile.vector_width"), 1);
   EXPECT_FLOAT_EQ(f.at("nest.flops"), log(2.0 * m * n * k));
-  // Of one k: 256 bytes of b and six elements of a.
+  // One iteration of k: 256 bytes of b and six elements of a.
   EXPECT_FLOAT_EQ(f.at("loop0.contiguous"), log(256));
   EXPECT_FLOAT_EQ(f.at("loop0.uniform"), log(24));
-  // Of all: a panel, and six rows.
+  // All iterations of k: a panel of b, and six rows of a.
   EXPECT_FLOAT_EQ(f.at("loop1.extent"), log(k));
   EXPECT_FLOAT_EQ(f.at("loop1.contiguous"), log(256 * k));
   EXPECT_FLOAT_EQ(f.at("loop1.uniform"), log(6 * k * 4));
   EXPECT_FLOAT_EQ(f.at("loop1.flops"), log(2 * 6 * 64 * k));
-  // Of all rows, which read the panel again and again.
+  // All rows, which read the panel again and again.
   EXPECT_FLOAT_EQ(f.at("loop2.extent"), log(16));
   EXPECT_FLOAT_EQ(f.at("loop2.contiguous"), log(256 * k));
   EXPECT_FLOAT_EQ(f.at("loop2.written"), log(m * 256));
   EXPECT_GT(f.at("loop2.reused"), 0.8);
   EXPECT_LT(f.at("loop1.reused"), 0.1);
-  // Of all panels, in parallel.
+  // All panels, in parallel.
   EXPECT_FLOAT_EQ(f.at("loop3.kind"), 3);
   EXPECT_FLOAT_EQ(f.at("loop3.contiguous"), log(n * k * 4));
   EXPECT_FLOAT_EQ(f.at("loop5.contiguous"), log(n * k * 4));
@@ -74,7 +74,7 @@ TEST(Features, DependOnTargetAndThreads) {
   EXPECT_FLOAT_EQ(ByName(nest, ZenFour(), 3).at("nest.imbalance"), 1.5);  // 4 panels
 }
 
-// Loops that share a variable, division of a fused index, a window that slides, a guard, a gather.
+// Loops that share a variable, division of a fused index, a sliding window, a guard, a gather.
 TEST(Features, FootprintsAreBoxes) {
   const auto nest = ParseLoopNest(R"(kernel @k(in a: f32[8,16,100] global, in i: i64[16] global,
                                               out b: f32[8,16,64] global, out c: f32[128] global) {
@@ -107,14 +107,14 @@ TEST(Features, FootprintsAreBoxes) {
   EXPECT_EQ(bytes(analysis.WholeFootprint(1), MemoryUse::kContiguousRead), 256);
   EXPECT_EQ(bytes(analysis.IterationFootprint(0), MemoryUse::kWritten), 256);
   EXPECT_EQ(bytes(analysis.WholeFootprint(0), MemoryUse::kWritten), 4 * 8 * 16 * 64);
-  // Sixteen indices, and as many elements of `a` as there are values that they may have.
+  // Sixteen indices, and one element of `a` for each possible value of an index.
   EXPECT_EQ(bytes(analysis.WholeFootprint(3), MemoryUse::kUniformRead), 16 * 8 + 16 * 4);
   EXPECT_EQ(bytes(analysis.IterationFootprint(3), MemoryUse::kUniformRead), 8 + 4);
   EXPECT_EQ(analysis.branches, 128);
   EXPECT_TRUE(analysis.statements[1].is_guarded);
 }
 
-// Loop nests of every strategy, with the configs of `count` random choices of its knobs.
+// Loop nests of every strategy, with `count` random configs each.
 std::vector<LoopNest> NestsOf(const Graph& region, const Target& target, int count,
                               std::set<std::string>* names) {
   std::vector<LoopNest> nests;

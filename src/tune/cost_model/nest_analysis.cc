@@ -14,7 +14,7 @@ namespace attune {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-// What a loop whose extent nobody knows is taken to run.
+// The assumed extent of a loop whose extent is unknown.
 constexpr double kGuessedExtent = 16;
 
 bool IsTranscendental(MathOp op) {
@@ -29,7 +29,7 @@ bool IsTranscendental(MathOp op) {
   }
 }
 
-// Operations of one statement by the kind of instruction, on elements.
+// Counts the operations of a statement on elements, by kind of instruction.
 struct Operations {
   double adds = 0, multiplications = 0, others = 0, transcendental = 0;
   int widest = 0;  // bytes of an element
@@ -82,7 +82,7 @@ class Analyzer {
     const bool is_bounded = is_known && min.max < Interval::kHigh / 2 && min.min > Interval::kLow / 2;
     bounds_.Set(s.var, is_bounded ? Interval{min.min, min.max + extent.max - 1} : Interval{});
     if (iterations == 1) {
-      // The variable is as good as a constant, or as what its start depends on.
+      // The variable acts as a constant, or depends on the same variables as its start.
       lets_[s.var.get()] = s.min;
       Visit(s.body);
       lets_.erase(s.var.get());
@@ -141,8 +141,8 @@ class Analyzer {
     Finish(operations);
   }
 
-  // Operations and loads of an expression, each shared part once. Those of indices do not count, but for the
-  // loads in them.
+  // Counts the operations and loads of an expression, shared parts only once. Operations in indices do not
+  // count, but loads in them do.
   void Count(const Expr& e, Operations& operations) {
     if (e->kind == ExprKind::kInt || e->kind == ExprKind::kFloat) return;
     if (!visited_.insert(e.get()).second) return;
@@ -155,7 +155,7 @@ class Analyzer {
       if (e->kind != ExprKind::kLoad || arg->kind != ExprKind::kVar) Count(arg, operations);
     }
     if (e->kind == ExprKind::kLoad) return AddAccess(e->buffer, e->args, /*is_store=*/false);
-    // Arithmetic of indices is i64, and conditions that are made of it are decided beside the lanes.
+    // Index arithmetic is i64, and conditions computed from it do not use vector lanes.
     if (e->kind != ExprKind::kOp || e->dtype == DType::kI64 || e->args[0]->dtype == DType::kI64) return;
     operations.widest = std::max(operations.widest, DTypeSize(e->dtype));
     if (IsTranscendental(e->op)) {
@@ -195,7 +195,7 @@ class Analyzer {
                               : std::max(1.0, std::ceil(access.bytes / register_bytes_));
   }
 
-  // Adds scale · e to an index; e is no sum with known coefficients any more.
+  // Adds scale · e to an index; e is not a sum with known coefficients.
   void AddTerms(const Expr& e, double scale, bool is_exact, NestIndex& index) const {
     if (e->kind == ExprKind::kVar) {
       if (const auto loop = loops_.find(e->var.get()); loop != loops_.end()) {
@@ -207,7 +207,8 @@ class Analyzer {
       return;
     }
     if (e->kind != ExprKind::kOp) {
-      // What memory says can be anything, wherever it is read.
+      // A value loaded from memory can be anything, so the index depends on the loops in its address in any
+      // way.
       for (const Expr& arg : e->args) AddTerms(arg, kInfinite, false, index);
       return;
     }
@@ -239,7 +240,7 @@ class Analyzer {
     for (const Expr& arg : e->args) AddTerms(arg, kInfinite, false, index);
   }
 
-  // `neighbour_bytes`: how far apart two lanes are where they are neighbours.
+  // `neighbour_bytes`: the distance between two adjacent lanes if access is contiguous.
   LaneAccess LanesOf(const NestAccess& access, double neighbour_bytes) const {
     if (vector_loop_ < 0) return LaneAccess::kUniform;
     bool depends = false;
@@ -256,7 +257,7 @@ class Analyzer {
     return stride == neighbour_bytes ? LaneAccess::kContiguous : LaneAccess::kIrregular;
   }
 
-  // What one execution of the last statement costs.
+  // Computes the cost of one execution of the last statement.
   void Finish(const Operations& operations) {
     NestStatement& statement = analysis_.statements.back();
     const double lanes = vector_loop_ < 0 ? 1 : analysis_.loops[vector_loop_].extent;
@@ -279,11 +280,11 @@ class Analyzer {
   const double register_bytes_;
   NestAnalysis analysis_;
   Bounds bounds_;
-  // Of the variables in scope. Loops one after the other may share a variable.
+  // For the variables in scope. Consecutive loops may use the same variable.
   std::unordered_map<const VarNode*, LoopOfVar> loops_;
   std::unordered_map<const VarNode*, Expr> lets_;
-  std::unordered_set<const ExprNode*> visited_;  // of the expression being counted
-  // The place in the nest.
+  std::unordered_set<const ExprNode*> visited_;  // in the expression being counted
+  // The current position in the nest.
   int loop_ = -1, vector_loop_ = -1, dot_loop_ = -1;
   double executions_ = 1, copies_ = 1, live_registers_ = 0;
   bool is_guarded_ = false;

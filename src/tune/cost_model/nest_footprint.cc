@@ -1,5 +1,5 @@
-// How much memory a part of a loop nest touches: of each buffer the smallest box, along its dimensions,
-// around all that is touched, with the loops outside of that part standing still at their first iteration.
+// Computes how much memory a part of a loop nest touches: for each buffer the smallest box around all
+// touched elements, with the loops outside of that part fixed at their first iteration.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// The box of a buffer's elements that are touched in one way.
+// The box of those elements of a buffer that are used in one way.
 struct Box {
   const BufferNode* buffer;
   MemoryUse use;
@@ -81,7 +81,7 @@ Footprint NestAnalysis::IterationFootprint(int loop) const {
   return FootprintBelow(loop, loop < 0 ? 0 : loops[loop].depth + 1);
 }
 
-// Of the statements inside of `loop`, while the loops from `depth` on run.
+// The footprint of the statements inside of `loop`, while the loops from `depth` on run.
 Footprint NestAnalysis::FootprintBelow(int loop, int depth) const {
   std::vector<Box> boxes;
   for (const NestStatement& statement : statements) {

@@ -16,7 +16,7 @@ namespace attune {
 
 absl::StatusOr<std::vector<TaskSamples>> TransferSamplesOf(RecordDatabase& records, const Target& target,
                                                            const TransferOptions& options) {
-  // Times compare within one of these alone.
+  // Times are only comparable within one group.
   using Group = std::tuple<std::string, std::string, int, CacheMode>;  // task, device, threads, caches
   std::map<Group, std::deque<Record>> groups;
   RETURN_IF_ERROR(records.ForEachRecord(options.which, [&](const Record& record) {

@@ -1,4 +1,4 @@
-// What a cost model learns from records: transfer samples.
+// Transfer samples: records converted to samples that a cost model learns from.
 #ifndef ATTUNE_TUNE_COST_MODEL_TRANSFER_SAMPLES_H_
 #define ATTUNE_TUNE_COST_MODEL_TRANSFER_SAMPLES_H_
 
@@ -18,20 +18,20 @@ namespace attune {
 
 struct TransferOptions {
   RecordFilter which = {};
-  std::set<std::string> without = {};  // texts of tasks that are left out
-  size_t most_records = 256;           // of each task, the newest; >= 1
+  std::set<std::string> without = {};  // texts of tasks to leave out
+  size_t most_records = 256;           // per task, the newest; >= 1
 };
 
-// The records of each task on one device, by one number of threads and with one state of caches, as samples.
-// What this program cannot read any more, such as tasks of another version, is left out. Fails where the
-// database does.
+// One entry of samples for the records of each task on one device, with one number of threads and one cache
+// mode. Leaves out everything that this program can no longer read, such as tasks of another version. Fails
+// if the database does.
 absl::StatusOr<std::vector<TaskSamples>> TransferSamplesOf(RecordDatabase& records, const Target& target,
                                                            const TransferOptions& options);
 
-// A cost model's text of the features that this program has, to be a model's base.
+// Parses a cost model for the features of this program, to be used as a base.
 absl::StatusOr<std::shared_ptr<const TreeEnsemble>> ParseCostModel(std::string_view text);
 
-// The model that is part of this program (./do pretrain). Null where it has learned other features.
+// The model that is built into this program (./do pretrain). Null if it was trained on other features.
 std::shared_ptr<const TreeEnsemble> PretrainedModel();
 
 }  // namespace attune

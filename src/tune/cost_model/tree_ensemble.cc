@@ -17,7 +17,7 @@ constexpr std::string_view kDigest = "sha256 ";
 constexpr size_t kDigestLine = kDigest.size() + 64 + 1;
 constexpr size_t kLineWidth = 100;
 
-// No sum of leaves overflows: so many of the largest are 2e27, and a float reaches 3e38.
+// Sums of leaves cannot overflow: this many of the largest are 2e27, and a float reaches 3e38.
 constexpr size_t kMaxNodes = size_t{1} << 24;
 constexpr float kMaxScore = 1e20f;
 
@@ -34,7 +34,7 @@ std::string PrintFloat(float value) {
 
 absl::Status Damaged() { return InvalidInput("the cost model is damaged"); }
 
-// Takes what is before the next one of `ends` off the text, and that too.
+// Removes the text up to the next of the characters in `ends` from `text`, including that character.
 std::string_view TakeUntil(std::string_view ends, std::string_view& text) {
   const size_t end = std::min(text.find_first_of(ends), text.size());
   const std::string_view taken = text.substr(0, end);
@@ -42,7 +42,7 @@ std::string_view TakeUntil(std::string_view ends, std::string_view& text) {
   return taken;
 }
 
-// Takes a line `name value` off the text.
+// Removes a line `name value` from the text.
 absl::StatusOr<int64_t> TakeField(std::string_view name, std::string_view& text) {
   std::string_view line = TakeUntil("\n", text);
   int64_t value = 0;
@@ -51,7 +51,7 @@ absl::StatusOr<int64_t> TakeField(std::string_view name, std::string_view& text)
   return value;
 }
 
-// Adds the node that a word of the text is.
+// Adds the node that a word of the text describes.
 absl::Status AddNode(std::string_view word, TreeEnsembleBuilder& builder) {
   const size_t less = word.find('<');
   float value = 0;

@@ -1,10 +1,10 @@
-// Trees whose sum scores a vector of numbers: what a cost model has learned, as data that is checked.
+// Trees whose sum scores a vector of numbers: a trained cost model as data that can be checked.
 //
-// Problem: models come from files, from this program's past or from others, and the readers of libraries that
-// learn trees trust what they read: a forged model costs all memory. Idea: a text of our own that lists each
-// tree in preorder, a split, all below its left side, all below its right one. Such a list needs no numbers
-// of nodes, so there are none to forge, and no cycles. Cost: reading is one pass over the text; scoring takes
-// a comparison for each level of each tree.
+// Problem: models come from files of earlier versions of this program or of other people, and the readers
+// of libraries that train trees trust their input: a forged model can use up all memory. Idea: our own text
+// format, which lists each tree in preorder: a split, its left side, its right side. Such a list needs no
+// node numbers, so none can be forged, and there are no cycles. Cost: reading is one pass over the text;
+// scoring takes one comparison for each level of each tree.
 #ifndef ATTUNE_TUNE_COST_MODEL_TREE_ENSEMBLE_H_
 #define ATTUNE_TUNE_COST_MODEL_TREE_ENSEMBLE_H_
 
@@ -20,15 +20,16 @@
 
 namespace attune {
 
-// Regression trees over vectors of one length. Immutable: any number of threads may use one. Made by a
-// TreeEnsembleBuilder or from a text.
+// Regression trees over vectors of one length. Immutable and thread safe. Made by a TreeEnsembleBuilder or
+// from a text.
 class TreeEnsemble {
  public:
-  // What Serialize() wrote, and nothing else: fails where the text is damaged, by its digest, is forged, or
-  // is of other features than these. Safe on any bytes: takes time and memory in proportion to them.
+  // Parses a text from Serialize(); fails for any other text: one that is damaged (by its digest), forged,
+  // or for other features than these. Safe for any bytes: takes time and memory proportional to their
+  // number.
   static absl::StatusOr<TreeEnsemble> Parse(std::string_view text, int num_features, int feature_version);
 
-  // A text of lines of at most 100 bytes or little more. Parse() makes the same trees of it, bit for bit:
+  // A text with lines of about 100 bytes or less. Parse() restores exactly the same trees:
   //
   //   attune cost model 2
   //   feature_version 1
@@ -38,12 +39,13 @@ class TreeEnsemble {
   //   …
   //   sha256 9f86d0…
   //
-  // Each tree begins a line and is listed in preorder: `17<3.25` is a split, `0.012` a leaf. Numbers are the
-  // shortest decimals that read back as the same floats. The digest is of all lines before it.
+  // Each tree begins a new line and is listed in preorder: `17<3.25` is a split, `0.012` a leaf. Numbers
+  // are the shortest decimals that read back as the same floats. The digest covers all lines before it.
   std::string Serialize() const;
 
-  // The leaves that a vector of num_features() finite numbers ends in, added up in floats, tree by tree from
-  // the first. At a split `f<t` a vector goes left where its number f is less than t, else right. Finite.
+  // The sum of the leaves, in float, tree by tree from the first, that a vector of num_features() finite
+  // numbers reaches. At a split `f<t`, a vector goes left if its number f is less than t, else right. The
+  // result is finite.
   float Predict(std::span<const float> features) const;
 
   int num_features() const { return num_features_; }
@@ -67,27 +69,27 @@ class TreeEnsemble {
   std::vector<int32_t> roots_;  // each tree's first node
 };
 
-// Makes an ensemble of nodes in preorder, tree after tree: a tree ends with its last leaf. All checks of what
-// an ensemble holds are here.
+// Builds an ensemble from nodes in preorder, tree after tree: a tree ends with its last leaf. All checks of
+// an ensemble's content are here.
 class TreeEnsembleBuilder {
  public:
   TreeEnsembleBuilder(int num_features, int feature_version) : ensemble_(num_features, feature_version) {}
   // Continues after the last tree of `base`.
   explicit TreeEnsembleBuilder(const TreeEnsemble& base) : ensemble_(base) {}
 
-  // Fail where the ensemble has no such feature, where a number is not finite or so large that sums might
-  // become infinite, or where there are more nodes than anyone has learned. A builder that failed is spent.
+  // Fails if there is no such feature, a number is not finite or so large that sums could become infinite,
+  // or there are more nodes than any real model has. A builder that has failed must not be used again.
   absl::Status AddSplit(int feature, float threshold);
   absl::Status AddLeaf(float score);
 
-  // Fails where a tree is not complete. The builder is spent.
+  // Fails if a tree is incomplete. The builder must not be used afterwards.
   absl::StatusOr<TreeEnsemble> Build() &&;
 
  private:
   absl::Status Add(const TreeEnsemble::Node& node);
 
   TreeEnsemble ensemble_;
-  std::vector<int32_t> open_;  // splits of the last tree whose right sides are to come, innermost last
+  std::vector<int32_t> open_;  // splits of the last tree that lack their right side, innermost last
 };
 
 }  // namespace attune

@@ -26,14 +26,14 @@ std::string WithDigest(const std::string& lines) {
 
 absl::StatusOr<TreeEnsemble> Parse(const std::string& text) { return TreeEnsemble::Parse(text, 3, 7); }
 
-// What Parse() says to a model of these trees, whose digest is right.
+// The error of Parse() for a model with these trees and a correct digest.
 std::string Refusal(const std::string& trees, const std::string& num_trees = "1") {
   const auto parsed = Parse(WithDigest(absl::StrCat(
       "attune cost model 2\nfeature_version 7\nnum_features 3\nnum_trees ", num_trees, "\n", trees, "\n")));
   return parsed.ok() ? "" : std::string(parsed.status().message());
 }
 
-// A tree in which every path has so many splits.
+// Adds a tree in which every path has `depth` splits.
 void AddTree(Random& random, int depth, int num_features, TreeEnsembleBuilder& builder) {
   if (depth == 0) {
     ASSERT_TRUE(builder.AddLeaf(static_cast<float>(0.1 * random.Normal())).ok());
@@ -59,7 +59,7 @@ TEST(TreeEnsemble, AddsUpTheLeavesThatAVectorEndsIn) {
   ASSERT_TRUE(builder.AddLeaf(1).ok());
   ASSERT_TRUE(builder.AddLeaf(2).ok());
   ASSERT_TRUE(builder.AddLeaf(3).ok());
-  ASSERT_TRUE(builder.AddLeaf(0.5).ok());  // a tree of its own
+  ASSERT_TRUE(builder.AddLeaf(0.5).ok());  // a second tree
   const TreeEnsemble trees = *std::move(builder).Build();
   EXPECT_EQ(trees.num_trees(), 2);
   EXPECT_EQ(trees.Predict(std::vector<float>{0, 4, 0}), 1.5f);

@@ -11,11 +11,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The arrays of a tree have an element for each node. A leaf has no children, and its score as condition.
+// A tree's arrays have one element per node. A leaf has no children, and its condition is its score.
 absl::Status AddTree(const Json& tree, TreeEnsembleBuilder& builder) {
   const Json &left = tree.at("left_children"), &right = tree.at("right_children");
   const Json &features = tree.at("split_indices"), &conditions = tree.at("split_conditions");
-  std::vector<int> open = {0};  // subtrees to come, the next last
+  std::vector<int> open = {0};  // remaining subtrees, the next one last
   while (!open.empty()) {
     const auto node = static_cast<size_t>(open.back());
     open.pop_back();

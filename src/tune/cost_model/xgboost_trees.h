@@ -1,4 +1,4 @@
-// Trees that XGBoost has learned, out of what it writes.
+// Converts XGBoost's trees from the format in which it writes models.
 #ifndef ATTUNE_TUNE_COST_MODEL_XGBOOST_TREES_H_
 #define ATTUNE_TUNE_COST_MODEL_XGBOOST_TREES_H_
 
@@ -9,12 +9,12 @@
 
 namespace attune {
 
-// Adds the trees of a model that XGBoosterSaveModelToBuffer() has just written in this process as "ubj",
-// whose floats are the bits that it predicts with. Of a model of one target, without categories and with
-// base_score = 0 the trees, on finite features, then score exactly as XGBoost does: it starts from a row's
-// base_margin or else base_score, adds a leaf a tree in floats, and goes left where a feature is less than a
-// split's condition. (Where a split sends a missing feature does not matter, as none is missing.) Fails where
-// this XGBoost writes its models otherwise.
+// Adds the trees of a model that XGBoosterSaveModelToBuffer() has just written in this process as "ubj", in
+// which floats have the exact bits that it predicts with. For a model with one target, without categories
+// and with base_score = 0, the trees then score finite features exactly as XGBoost does: it starts from a
+// row's base_margin or else base_score, adds one leaf per tree in float, and goes left if a feature is less
+// than a split's condition. (Where a split sends a missing feature does not matter, as none is missing.)
+// Fails if this version of XGBoost writes its models differently.
 absl::Status AddXgboostTrees(std::string_view model, TreeEnsembleBuilder& builder);
 
 }  // namespace attune

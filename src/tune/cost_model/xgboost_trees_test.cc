@@ -20,10 +20,10 @@ namespace {
 
 constexpr size_t kRows = 400, kColumns = 9;
 
-// A model that XGBoost has learned from random rows, and what it predicts for them.
+// A model that XGBoost has learned from random rows, and its predictions for them.
 class Learned {
  public:
-  // Features are multiples of `grid`, so that some equal thresholds; 0: any floats.
+  // Features are multiples of `grid`, so that some equal a threshold; 0: any floats.
   Learned(uint64_t seed, bool has_base, int depth, double grid) {
     Random random(seed);
     std::vector<float> labels;
@@ -112,7 +112,7 @@ TEST(XgboostTrees, ScoreOnTopOfABaseAsXgboostDoes) {
   const TreeEnsemble trees = TreesOf(learned);
   const std::vector<float> expected = learned.Predict();
   for (size_t i = 0; i < kRows; ++i) {
-    // The sum that XGBoost begins with the base's score.
+    // XGBoost starts the sum with the base's score.
     EXPECT_NEAR(learned.base_scores()[i] + trees.Predict(learned.rows()[i]), expected[i], 1e-5);
   }
 }

@@ -14,18 +14,18 @@ bool IsMeasured(const TaskProgress& task) { return !task.best.empty() && std::is
 
 int Batches(const TaskProgress& task) { return std::max(static_cast<int>(task.best.size()) - 1, 0); }
 
-// How close a task came to its roofline, in (0, 1]; 0 where that is unknown.
+// How close a task is to its roofline, in (0, 1]; 0 if that is unknown.
 double Efficiency(const TaskProgress& task) {
   if (!IsMeasured(task) || task.lower_bound <= 0) return 0;
   return std::min(task.lower_bound / task.best.back(), 1.0);
 }
 
-// What a batch saved on average, of the last ones.
+// The average gain of the last batches.
 double PastGain(const TaskProgress& task, int window) {
   const int batches = std::min(Batches(task), window);
   if (batches == 0) return 0;
   const double before = task.best[task.best.size() - 1 - static_cast<size_t>(batches)];
-  // From nothing to something says nothing about what comes.
+  // The step from no success to the first one says nothing about the next batches.
   return std::isfinite(before) ? (before - task.best.back()) / batches : 0;
 }
 
@@ -35,10 +35,11 @@ int BatchesWithoutGain(const TaskProgress& task) {
   return count;
 }
 
-// What one more batch may save. A record among n independent trials is broken by the next with probability
-// 1 / (n + 1), and more seldom the longer it has stood, the trials being better than independent.
+// The gain that can be hoped for from one more batch. A record among n independent trials is broken by the
+// next one with probability 1 / (n + 1), and less often the longer it has stood, since the trials are
+// better than independent.
 double HopedGain(const TaskProgress& task, double best_efficiency, const BudgetOptions& options) {
-  // An algorithm with fewer operations than the roofline counts, such as Winograd's, may be below it.
+  // An algorithm with fewer operations than the roofline counts, such as Winograd, can be below it.
   const double best = task.best.back();
   const double room = best < task.lower_bound ? options.room_below * best : best - task.lower_bound;
   double hope = room / (1 + Batches(task));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// Tasks whose best time falls towards a floor, each at a pace of its own, in steps that come by chance.
+// Tasks whose best times fall towards a floor, each at its own pace, in random steps.
 class Network {
  public:
   Network(uint64_t seed, int count) : random_(seed) {
@@ -92,7 +92,7 @@ TEST(Budget, WhatIsNotMeasuredComesFirstAndIsGivenUpAfterSomeFailures) {
   EXPECT_EQ(ChooseTask(tasks, 0)->task, 1);
   for (int batch = 0; batch < 3; ++batch) tasks[1].best.push_back(kInfinite);
   EXPECT_EQ(ChooseTask(tasks, 0)->task, 0);
-  tasks[2].best.push_back(5);  // at last
+  tasks[2].best.push_back(5);  // at last it succeeds
   EXPECT_GT(ExpectedGains(tasks)[2], 0);
   EXPECT_LT(ExpectedGains(tasks)[2], 3);
 }
@@ -111,7 +111,7 @@ TEST(Budget, TheRooflineBoundsWhatIsHopedFor) {
   const std::vector<double> gains = ExpectedGains(tasks);
   EXPECT_LE(gains[0], 0.01);
   EXPECT_EQ(ChooseTask(tasks, 0)->task, 1);
-  // Faster than can be: the bound was wrong, and bounds nothing.
+  // Faster than possible: the bound was wrong, so it bounds nothing.
   const double gain = ExpectedGains({{{.best = {1.0}, .lower_bound = 2}}})[0];
   EXPECT_GT(gain, 0);
   EXPECT_LE(gain, BudgetOptions().room_below);

@@ -1,4 +1,4 @@
-// What happens in a tuning run, as JSON lines in a file: for views, reports and other programs.
+// Writes the events of a tuning run as JSON lines to a file, for views, reports and other programs.
 #ifndef ATTUNE_TUNE_JOB_EVENTS_H_
 #define ATTUNE_TUNE_JOB_EVENTS_H_
 
@@ -16,20 +16,20 @@
 
 namespace attune {
 
-// One line an event: {"job": id, "seconds": since the log was opened, "event": name, …}. Each line is in the
-// file when Write() returns, so that a killed run leaves all of its events. Thread safe, but for Listen().
+// One line per event: {"job": id, "seconds": since the log was opened, "event": name, …}. Each line is in
+// the file when Write() returns, so a killed run leaves all of its events. Thread safe, except Listen().
 class EventLog {
  public:
-  // Of the job with the id `job`. Appends to the file at `path` (OpenToAppend of base/output_file.h), or
-  // writes nothing where that is empty. `clock` outlives it.
+  // Opens the log of the job with the id `job`. Appends to the file at `path` (OpenToAppend of
+  // base/output_file.h), or writes nothing if it is empty. `clock` must outlive the log.
   static absl::StatusOr<std::unique_ptr<EventLog>> Open(const std::string& path, std::string job,
                                                         const Clock& clock);
 
-  // Calls `listener` with each event too, one at a time. Before the first event.
+  // Also calls `listener` with each event, one at a time. To be called before the first event.
   using Listener = std::function<void(std::string_view event, const nlohmann::json& fields)>;
   void Listen(Listener listener) { listener_ = std::move(listener); }
 
-  // `fields` is an object without "job", "seconds" and "event". Fails where the file cannot grow.
+  // `fields` is an object without "job", "seconds" and "event". Fails if the file cannot grow.
   absl::Status Write(std::string_view event, const nlohmann::json& fields);
 
  private:

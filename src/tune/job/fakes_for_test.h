@@ -1,4 +1,4 @@
-// For tests: a builder, a device, a compiler of networks and a clock on which nothing runs.
+// For tests: a builder, a device, a compiler of networks and a clock that run nothing.
 #ifndef ATTUNE_TUNE_JOB_FAKES_FOR_TEST_H_
 #define ATTUNE_TUNE_JOB_FAKES_FOR_TEST_H_
 
@@ -23,21 +23,21 @@
 
 namespace attune {
 
-// Of one inference, in seconds.
+// Seconds of one inference.
 struct NetworkTimes {
   double untuned = 0, tuned = 0;
   double ratio_low = 0, ratio_high = 0;
 };
 
-// What builds and measures: how it goes, how long it takes by the machine's own clock, and what was asked
-// for. Code is a text that names its candidate.
+// A fake machine that builds and measures: it sets the outcomes, advances its own clock, and logs all
+// requests. Code is a text that names its candidate.
 struct FakeMachine final : Clock {
   using Outcome = std::function<TrialOutcome(const TuningTask&, const Candidate&)>;
   struct Asked {
     std::string task;  // its text
     Candidate candidate;
     MeasureOptions options = {};
-    bool is_interleaved = false;  // with a baseline
+    bool is_interleaved = false;  // with the baseline
 
     std::string name() const { return task + ToString(candidate.strategy, candidate.config); }
     auto operator<=>(const Asked& other) const { return name() <=> other.name(); }
@@ -51,7 +51,7 @@ struct FakeMachine final : Clock {
   double Now() const override { return now; }
   int64_t WallMillis() const override { return static_cast<int64_t>(1e3 * now); }
 
-  // Of a candidate; its kernel is known from then on.
+  // The code digest of a candidate; its kernel is known from then on.
   std::string CodeOf(const TuningTask& task, const Candidate& candidate) {
     std::string digest = Sha256Hex(Asked{task.text, candidate}.name());
     code.insert_or_assign(digest, Code{task, candidate});
@@ -61,20 +61,20 @@ struct FakeMachine final : Clock {
   Outcome build = [](const auto&, const auto&) { return TrialOutcome::kOk; };
   Outcome check = [](const auto&, const auto&) { return TrialOutcome::kOk; };
   Outcome run = [](const auto&, const auto&) { return TrialOutcome::kOk; };
-  // Of one execution, as the `nth` measurement of the candidate finds it, from 0; > 0.
+  // Seconds of one execution in the `nth` measurement of the candidate, counted from 0; > 0.
   std::function<double(const TuningTask&, const Candidate&, int nth)> seconds =
       [](const auto& task, const auto& candidate, int /*nth*/) { return HashedSeconds(task, candidate); };
   std::function<void()> before_measuring = [] {};
-  double build_seconds = 0.25, check_seconds = 0, measure_seconds = 0.5;  // that each takes
+  double build_seconds = 0.25, check_seconds = 0, measure_seconds = 0.5;  // per candidate
 
   double now = 1000;
   std::vector<Asked> built, checked, measured;
   std::map<std::string, Code> code;         // by digest
-  std::map<std::string, double> last_time;  // likewise
-  std::map<std::string, int> times;         // that it was measured, likewise
-  std::vector<std::vector<int>> grants;     // the processors of what needed the device
+  std::map<std::string, double> last_time;  // by digest
+  std::map<std::string, int> times;         // number of measurements, by digest
+  std::vector<std::vector<int>> grants;     // the processors granted to requests that needed the device
 
-  // Between 1 and 2 ms, at random, such that no default is among the fastest.
+  // Pseudo-random times between 1 and 2 ms; no baseline is among the fastest.
   static double HashedSeconds(const TuningTask& task, const Candidate& candidate) {
     constexpr uint64_t kMany = 1'000'003, kSalt = 1;
     const uint64_t hash = CandidateHash()(candidate) ^ std::hash<std::string>()(task.text) ^ kSalt << 40;
@@ -108,7 +108,7 @@ class FakeBuilder final : public Builder {
   FakeMachine& machine_;
 };
 
-// A network is the text of its configs and layouts.
+// A network is a text made of its configs and layouts.
 class FakeNetwork final : public NetworkCompiler {
  public:
   FakeNetwork(FakeMachine& machine, const std::vector<TuningTask>& tasks, const Target& target)
@@ -156,8 +156,8 @@ class FakeNetwork final : public NetworkCompiler {
   }
 
   int num_layout_classes = 0;
-  std::map<int, TuningTask> flipped_tasks;  // that there are besides, where a class is flipped
-  std::map<std::string, Build> builds;      // by the digests of their artifacts
+  std::map<int, TuningTask> flipped_tasks;  // the additional task if a class has a layout override
+  std::map<std::string, Build> builds;      // by artifact digest
 
  private:
   FakeMachine& machine_;
@@ -165,7 +165,7 @@ class FakeNetwork final : public NetworkCompiler {
   const Target target_;
 };
 
-// A device on which nothing runs. Results come when they are asked for, one after the other.
+// A device that runs nothing. Results are computed when they are requested, one after the other.
 class FakeService final : public MeasuringService {
  public:
   using MeasureNetwork = std::function<Measurement(const MeasureItem&)>;
@@ -253,7 +253,7 @@ class FakeService final : public MeasuringService {
     m.timing = {seconds, 0.99 * seconds, 1.01 * seconds, 100};
     if (!is_interleaved) return m;
     const auto baseline = machine_.last_time.find(DigestOf(item.baseline));
-    if (baseline == machine_.last_time.end()) return m;  // it does not run
+    if (baseline == machine_.last_time.end()) return m;  // the baseline does not run
     m.baseline_seconds = baseline->second;
     m.ratio = seconds / m.baseline_seconds;
     m.ratio_low = 0.99 * m.ratio;

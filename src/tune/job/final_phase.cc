@@ -12,21 +12,22 @@
 namespace attune {
 namespace {
 
-// So many of a task's candidates are measured again at the end, at most.
+// The most candidates of a task that are measured again at the end.
 constexpr size_t kConfirmed = 3;
-constexpr double kConfirmSeconds = 1;  // each, at the longest
-// When the time is over.
+constexpr double kConfirmSeconds = 1;  // the most for each
+// The same limits if the time is over.
 constexpr size_t kConfirmedLate = 1;
 constexpr double kConfirmSecondsLate = 0.2;
-// So often the kernels are compared within the network, at most, and so long.
+// How often, at most, and how long kernels are compared within the network.
 constexpr int kComparisons = 3;
 constexpr double kCompareSeconds = 5, kLayoutSeconds = 3;
-// A network is measured for a short time only: before all defaults are kept, it is measured once more.
+// A network is only measured for a short time, so it is measured once more before all baselines are
+// restored.
 constexpr int kNetworkTimesToBelieve = 2;
 constexpr double kConfidence = 0.95;
 
-// Of the times of one kernel of the candidate to those of one of the baseline, in the same turns, by the
-// digests of their code. Nothing where the clock saw nothing.
+// The ratio of the times of a kernel of the candidate to those of a kernel of the baseline, in the same
+// turns; both are given by the digests of their code. Nothing if the clock measured no time.
 std::optional<MedianInterval> RatioOfTurns(const Measurement& profile, const std::string& candidate,
                                            const std::string& baseline) {
   const auto seconds = profile.profile.find(candidate);
@@ -43,7 +44,8 @@ std::optional<MedianInterval> RatioOfTurns(const Measurement& profile, const std
 }  // namespace
 
 double FinalSeconds(const TuningContext& context) {
-  // Stages for each task that has found something, and for the network's kernels, its layouts and itself.
+  // Stages for each task that has found something, and for the network's kernels, its layouts and the
+  // network itself.
   const double each = context.times.SecondsOfItem(StageKind::kConfirmBuild) +
                       context.times.SecondsOfItem(StageKind::kConfirmTime);
   const int stages = context.layout_classes + 2;
@@ -62,7 +64,7 @@ int64_t FinalPhase::ItemsOf(StageKind kind) const {
   return kind == StageKind::kConfirmBuild ? std::ssize(Unconfirmed()) : 1;
 }
 
-// Whoever has stopped the job does not want to wait.
+// After a stop request, skip all stages, since nobody wants to wait for them.
 StageKind FinalPhase::next() const {
   if (context_.is_stopped() || !context_.options.use_defaults) return StageKind::kFinish;
   if (!confirming_.empty()) return StageKind::kConfirmTime;
@@ -129,7 +131,7 @@ absl::Status FinalPhase::NoteConfirmation(TaskTuning& task, const Attempt& attem
                     .build_seconds = attempt.built.seconds,
                     .measure_seconds = attempt.check.seconds + m.seconds};
   if (m.outcome != TrialOutcome::kOk || m.ratio <= 0) {
-    if (m.outcome != TrialOutcome::kRetry)  // else it may be confirmed yet
+    if (m.outcome != TrialOutcome::kRetry)  // else it may still be confirmed
       task.Confirm(attempt.candidate, std::numeric_limits<double>::infinity(), false, "");
     return m.outcome == TrialOutcome::kOk ? absl::OkStatus()
                                           : context_.log.Keep(task.task(), attempt.candidate, note);
@@ -214,9 +216,9 @@ Measurement FinalPhase::MeasurePair(MeasureItem::Kind kind, double seconds, cons
   return context_.measuring.MeasureOne(std::move(item), grant);
 }
 
-// Where the turns leave open which one is faster, what was significant of them by themselves still counts:
-// chance must not decide. What is slower is not the best; the next best is confirmed and compared, but not
-// for ever.
+// If the turns do not show which one is faster, the result of the separate, significant measurement still
+// counts: chance must not decide. If the best is slower here, it is no longer the best; the next best is
+// confirmed and compared, but only a limited number of times.
 absl::Status FinalPhase::CompareTime(const JobGrant& grant) {
   is_compared_ = true;
   ++comparisons_;
@@ -244,7 +246,7 @@ absl::Status FinalPhase::CompareTime(const JobGrant& grant) {
     RETURN_IF_ERROR(KeepRatio(i, *code, ratio->median, is_faster));
     if (is_faster) continue;
     if (comparisons_ == kComparisons || context_.IsLate()) {
-      // Whatever else is faster by itself would stay without a comparison.
+      // Otherwise other candidates that are faster by themselves would remain without having been compared.
       RETURN_IF_ERROR(KeepDefault(i, ratio->median));
     } else {
       is_compared_ = false;
@@ -260,9 +262,9 @@ LayoutOverrides FinalPhase::Flipped() const {
   return flipped;
 }
 
-// The layouts were chosen by predictions, before anything was measured. Other ones are tried with what is
-// best now; where the network is faster with them, the times of all kernels that differ make compilation
-// choose them, too.
+// The layouts were chosen by predictions, before anything was measured. Tries other layouts with the best
+// kernels so far. If the network is faster with them, the times of all kernels that differ are recorded, so
+// that the compiler chooses these layouts too.
 absl::Status FinalPhase::LayoutTime(const JobGrant& grant) {
   Measurement m = MeasurePair(MeasureItem::Kind::kTimeNetwork, kLayoutSeconds, grant);
   bool is_adopted = m.outcome == TrialOutcome::kOk && m.ratio_high < 1;
@@ -295,8 +297,9 @@ absl::Status FinalPhase::LayoutTime(const JobGrant& grant) {
   return absl::OkStatus();
 }
 
-// Kernels that are each faster may be slower together, by where their code and data lie. Where the network is
-// significantly slower, and once more, all defaults are kept.
+// Kernels that are each faster may be slower together, because of where their code and data are in memory.
+// If the network is significantly slower, and again when measured once more, all tasks go back to their
+// baselines.
 absl::Status FinalPhase::NetworkTime(const JobGrant& grant) {
   Measurement m = MeasurePair(MeasureItem::Kind::kTimeNetwork, kNetworkSeconds, grant);
   const bool is_baseline = pair_->candidate.HasKernelsOf(pair_->baseline);
@@ -306,7 +309,7 @@ absl::Status FinalPhase::NetworkTime(const JobGrant& grant) {
     return context_.log.Log("network_failed", {{"outcome", Name(m.outcome)}, {"reason", m.reason}});
   }
   double untuned = m.baseline_seconds, tuned = m.baseline_seconds * m.ratio;
-  if (is_baseline) untuned = tuned = context_.run.untuned_seconds;  // 0 where it was never measured
+  if (is_baseline) untuned = tuned = context_.run.untuned_seconds;  // 0 if it was never measured
   if (const auto recorded = context_.Recorded("network", "")) {
     untuned = recorded->at("untuned_seconds");
     tuned = recorded->at("tuned_seconds");
@@ -322,15 +325,14 @@ absl::Status FinalPhase::NetworkTime(const JobGrant& grant) {
   context_.run.tuned_seconds = tuned;
   const bool is_slower = m.ratio_low > 1 && !context_.Best().empty();
   ++network_times_;
-  if (is_slower && network_times_ < kNetworkTimesToBelieve) return absl::OkStatus();  // once more
+  if (is_slower && network_times_ < kNetworkTimesToBelieve) return absl::OkStatus();  // measure once more
   is_measured_ = !is_slower;
   if (!is_slower) return absl::OkStatus();
   for (size_t i = 0; i < context_.tasks.size(); ++i) RETURN_IF_ERROR(KeepDefault(i, tuned / untuned));
   return absl::OkStatus();
 }
 
-// The records say then of what is the best, whose code this is, that it takes `ratio` times as long as the
-// default.
+// Records that the best candidate, with this code, takes `ratio` times as long as the baseline.
 absl::Status FinalPhase::KeepRatio(size_t index, const TaskTuning::Code& code, double ratio, bool is_faster) {
   TaskTuning& task = *context_.tasks[index];
   const Candidate candidate = *task.best();
@@ -350,7 +352,7 @@ absl::Status FinalPhase::KeepDefault(size_t index, double ratio) {
 absl::Status FinalPhase::Finish() {
   const double seconds = context_.NetworkSeconds();
   if (!context_.tasks.empty() && std::isfinite(seconds)) {
-    // What was the fastest by selection bias alone was never reached.
+    // Times that were due to selection bias were never really reached.
     for (CurvePoint& point : context_.curve) point.network_seconds = std::max(point.network_seconds, seconds);
     context_.curve.push_back({context_.SpentSeconds(), context_.trials, seconds});
   }

@@ -1,9 +1,10 @@
-// The last phase of a tuning job: what was found is measured again, task by task, then the network.
+// The last phase of a tuning job: measures the best candidates again, task by task, then the network.
 //
-// Problem: of many candidates that are measured once, the fastest is partly the fastest by selection bias; a
-// kernel that is faster by itself may be slower between its neighbours; kernels that are each faster may be
-// slower together. Idea: what is best is confirmed against its baseline, for longer; then compared within the
-// network; then the network is timed as a whole, and what is significantly slower is taken back.
+// Problem: of many candidates that are measured once, the fastest owes its time in part to selection bias;
+// a kernel that is faster by itself may be slower between its neighbours; kernels that are each faster may
+// be slower together. Idea: confirm the best candidates against their baseline, with a longer measurement;
+// then compare them within the network; then time the network as a whole, and revert whatever is
+// significantly slower.
 #ifndef ATTUNE_TUNE_JOB_FINAL_PHASE_H_
 #define ATTUNE_TUNE_JOB_FINAL_PHASE_H_
 
@@ -24,38 +25,38 @@
 
 namespace attune {
 
-// What it will take, in seconds, if nothing more is found.
+// The time that the phase will take, in seconds, if nothing more is found.
 double FinalSeconds(const TuningContext& context);
 
 // Not thread safe.
 class FinalPhase {
  public:
-  // Outlives it.
+  // `context` must outlive it.
   explicit FinalPhase(TuningContext& context) : context_(context) {}
 
-  // The stage that comes next.
+  // The next stage.
   StageKind next() const;
   absl::Status Run(const JobGrant& grant);
-  // Tasks that a stage of that kind has.
+  // The number of tasks in a stage of that kind.
   int64_t ItemsOf(StageKind kind) const;
   bool is_over() const { return is_over_; }
 
  private:
-  // A task whose candidates are to be confirmed; the first is the baseline's.
+  // A task whose candidates are to be confirmed; the first attempt is the baseline.
   struct Confirming {
     size_t task = 0;
     std::vector<Attempt> attempts;
   };
 
-  // Two builds of the network that are compared.
+  // Two builds of the network to compare.
   struct Pair {
     NetworkBuild baseline, candidate;
   };
 
-  // Tasks that have something to confirm.
+  // Tasks with candidates that are not confirmed yet.
   std::vector<size_t> Unconfirmed() const;
   absl::Status ConfirmBuild(const JobGrant& grant);
-  // Measures candidates of the first task again, against its baseline.
+  // Measures candidates of the first task in `confirming_` again, against its baseline.
   absl::Status ConfirmTime(const JobGrant& grant);
   absl::Status NoteConfirmation(TaskTuning& task, const Attempt& attempt, const Measurement& measurement);
 
@@ -63,26 +64,26 @@ class FinalPhase {
                          const BestConfigs& configs, const LayoutOverrides& overrides);
   Measurement MeasurePair(MeasureItem::Kind kind, double seconds, const JobGrant& grant);
 
-  // Confirms what is best within the network, where it has other neighbours in the caches.
+  // Confirms the best candidates within the network, where other kernels use the caches too.
   absl::Status CompareTime(const JobGrant& grant);
   absl::Status LayoutTime(const JobGrant& grant);
   absl::Status NetworkTime(const JobGrant& grant);
   absl::Status Finish();
 
-  // With the class that is tried now.
+  // The layout override that is tried now.
   LayoutOverrides Flipped() const;
   absl::Status KeepRatio(size_t index, const TaskTuning::Code& code, double ratio, bool is_faster);
   absl::Status KeepDefault(size_t index, double ratio);
 
   TuningContext& context_;
-  std::set<size_t> confirmed_;  // tasks, since the last comparison
+  std::set<size_t> confirmed_;  // tasks confirmed since the last comparison
   std::deque<Confirming> confirming_;
-  std::optional<Pair> pair_;  // that was built and is to be measured next
+  std::optional<Pair> pair_;  // built, to be measured next
   int comparisons_ = 0;
-  bool is_compared_ = false;  // the best of all tasks has been compared within the network
+  bool is_compared_ = false;  // whether the best of all tasks was compared within the network
   int tried_layouts_ = 0;
-  int network_times_ = 0;     // that it was measured
-  bool is_measured_ = false;  // the network, as it will be
+  int network_times_ = 0;     // the number of times that it was measured
+  bool is_measured_ = false;  // whether the final network was measured
   bool is_over_ = false;
 };
 

@@ -1,4 +1,4 @@
-// What a tuning job keeps in the end.
+// Which candidates a tuning job keeps in the end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,8 +20,8 @@ using enum StageKind;
 
 class FinalPhaseTest : public TuningJobTest {
  protected:
-  // Defaults take 2 ms; the n-th other candidate of the first task takes what `seconds` says of it, each that
-  // of the second 3 ms.
+  // Baselines take 2 ms; the n-th other candidate of the first task takes seconds(n, nth), those of the
+  // second task take 3 ms.
   void LetTimesBe(const std::function<double(size_t n, int nth)>& seconds) {
     machine_.seconds = [this, seconds](const TuningTask& task, const Candidate& candidate, int nth) {
       if (IsDefault(task, candidate)) return 2e-3;
@@ -33,7 +33,7 @@ class FinalPhaseTest : public TuningJobTest {
     };
   }
 
-  // What compiling with the records takes.
+  // The config that compiling with the records would choose.
   std::optional<Candidate> BestOnRecord(const TuningTask& task) {
     const auto best = records_->Best({.task = task.digest}, {.versions = CurrentStrategyVersions()});
     EXPECT_TRUE(best.ok()) << best.status();
@@ -57,7 +57,8 @@ TEST_F(FinalPhaseTest, TheFastestIsKeptIfItIsFasterAgain) {
   EXPECT_NEAR(task.best_seconds, 1e-3, 1e-9);
   EXPECT_EQ(task.best_config, ToString(others_[2].strategy, others_[2].config));
 
-  // The confirmation is in turns with the default, takes longer, and is a record, as is the default's time.
+  // The confirmation is interleaved with the baseline, takes longer, and is recorded, together with the
+  // baseline's time.
   const FakeMachine::Asked& last = machine_.measured.back();
   EXPECT_EQ(last.candidate, others_[2]);
   EXPECT_TRUE(last.is_interleaved);
@@ -83,7 +84,7 @@ TEST_F(FinalPhaseTest, WhatWasOnlyLuckyIsNotKept) {
   EXPECT_EQ(BestOnRecord(tasks_[0]), others_[3]);
 }
 
-// It was surely faster by itself, and records keep that time.
+// It was significantly faster by itself, and the records keep that time.
 TEST_F(FinalPhaseTest, WhatIsPerhapsSlowerInTheNetworkIsKept) {
   LetTimesBe([](size_t n, int) { return n == 2 ? 1e-3 : 3e-3; });
   compare_ = [](const Candidate&) { return 1.01; };
@@ -112,7 +113,7 @@ TEST_F(FinalPhaseTest, ADifferenceThatIsNotSureDoesNotCount) {
   EXPECT_THAT(job->Best(), IsEmpty());
 }
 
-// What the clock has no time for is confirmed once, and for a moment.
+// If the time is over, only one candidate is confirmed, and only briefly.
 TEST_F(FinalPhaseTest, ConfirmingIsShortWhenTheTimeIsOver) {
   LetTimesBe([](size_t n, int nth) { return nth == 0 ? 1e-3 + 1e-5 * static_cast<double>(n) : 3e-3; });
   TuningOptions options = Options();
@@ -135,7 +136,7 @@ TEST_F(FinalPhaseTest, WhatIsSlowerThanTheDefaultIsNotMeasuredAgain) {
   EXPECT_EQ(Finish(*job), "MNf");
   EXPECT_EQ(machine_.built.size(), built);
   EXPECT_EQ(machine_.measured.size(), measured);
-  EXPECT_THAT(networks_, IsEmpty());  // it is the baseline
+  EXPECT_THAT(networks_, IsEmpty());  // the network is the baseline
 }
 
 TEST_F(FinalPhaseTest, WhatFailsWhenItIsConfirmedIsNotKept) {
@@ -150,7 +151,7 @@ TEST_F(FinalPhaseTest, WhatFailsWhenItIsConfirmedIsNotKept) {
   EXPECT_EQ(BestOnRecord(tasks_[0]), others_[4]);
 }
 
-// The first run measures it twice.
+// The first run measures the candidate twice.
 TEST_F(FinalPhaseTest, WhatALaterRunFindsSlowerIsNotKept) {
   LetTimesBe([](size_t n, int nth) { return n == 2 ? (nth < 2 ? 1e-3 : 3e-3) : 4e-3; });
   Finish(*Make(Options(), "earlier"));
@@ -184,13 +185,13 @@ TEST_F(FinalPhaseTest, TheDefaultIsKeptIfAllOthersAreSlowerInTheNetwork) {
   const std::optional<Candidate> best = BestOnRecord(tasks_[0]);
   ASSERT_TRUE(best.has_value());
   EXPECT_TRUE(IsDefault(tasks_[0], *best));
-  // The default was measured again each time, under another number.
+  // The baseline was measured again each time, with a new trial number.
   std::set<int64_t> numbers;
   for (const Record& record : Records()) EXPECT_TRUE(numbers.insert(record.trial).second) << record.trial;
 }
 
 TEST_F(FinalPhaseTest, WhatWasNeverComparedInTheNetworkIsNotKeptInTheEnd) {
-  // The first one is faster when it is confirmed, too, but never the fastest.
+  // The first candidate is still faster than the baseline when it is confirmed, but never the fastest.
   LetTimesBe(
       [](size_t n, int nth) { return n == 0 && nth > 0 ? 1.9e-3 : 1e-3 + 1e-5 * static_cast<double>(n); });
   compare_ = [](const Candidate&) { return 1.1; };
@@ -230,7 +231,7 @@ TEST_F(FinalPhaseTest, ANetworkThatIsMeasuredSlowerOnceIsKept) {
   EXPECT_EQ(RunOf().tuned_seconds, 0.019);
 }
 
-// Then the times of all kernels that differ are known, as within a network.
+// Then the times of all kernels that differ are recorded, as within a network.
 TEST_F(FinalPhaseTest, LayoutsThatAreFasterAreOnRecord) {
   LetTimesBe([](size_t, int) { return 3e-3; });
   const TuningTask other = MakeTask(kSoftmaxTask, {});
@@ -250,7 +251,7 @@ TEST_F(FinalPhaseTest, LayoutsThatAreFasterAreOnRecord) {
   EXPECT_EQ(chooser->SecondsOf(tasks_[1].text), 0);
 }
 
-// What works counts then, however fast it is.
+// Then any candidate that works counts, however fast it is.
 TEST_F(FinalPhaseTest, ADefaultThatFailsIsReplaced) {
   machine_.run = [&](const TuningTask& task, const Candidate& candidate) {
     return IsDefault(task, candidate) ? TrialOutcome::kCrashed : TrialOutcome::kOk;
@@ -294,7 +295,7 @@ TEST_F(FinalPhaseTest, ANetworkThatCrashesIsOneFailedMeasurement) {
   EXPECT_FALSE(job->Best().empty());
 }
 
-// What was lucky was never reached.
+// Times that were due to selection bias were never really reached.
 TEST_F(FinalPhaseTest, TheCurveEndsAtWhatWasConfirmed) {
   LetTimesBe([](size_t n, int nth) { return n == 1 && nth == 0 ? 1e-3 : 4e-3; });
   const auto job = Make(Options());

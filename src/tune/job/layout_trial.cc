@@ -10,7 +10,7 @@
 namespace attune {
 namespace {
 
-// The network with one of the layouts, and what its kernels take there.
+// The network with one of the layouts, and the times of its kernels.
 struct Arrangement {
   std::vector<TuningTask> tasks;
   const NetworkBuild* build = nullptr;
@@ -23,7 +23,7 @@ struct Arrangement {
     return 0;
   }
 
-  // Of all calls in one inference; 0 where nothing is known.
+  // The seconds of all calls in one inference; 0 if they are not known.
   double SecondsOf(const std::string& code_digest) const {
     constexpr double kConfidence = 0.95;
     const auto found = turns->find(code_digest);
@@ -31,7 +31,7 @@ struct Arrangement {
   }
 };
 
-// Appends those kernels of an arrangement that the other one does not have, or not as often.
+// Appends the kernels of an arrangement that the other one does not have, or uses differently often.
 absl::Status AppendDifference(const Arrangement& arrangement, const Arrangement& other,
                               const RecordChooser& chooser, const Target& target,
                               std::vector<ChangedKernel>& kernels) {

@@ -1,4 +1,4 @@
-// What another layout of a network changes.
+// The differences that another layout of a network makes.
 #ifndef ATTUNE_TUNE_JOB_LAYOUT_TRIAL_H_
 #define ATTUNE_TUNE_JOB_LAYOUT_TRIAL_H_
 
@@ -13,8 +13,8 @@
 
 namespace attune {
 
-// The network with one layout override and with another, both compiled with the kernels that `best` has for
-// tasks; others have the default.
+// The network with one layout override and with another, both compiled with the kernels in `best`; other
+// tasks have their baseline.
 struct LayoutChange {
   LayoutOverrides before, after;
   BestConfigs best;
@@ -22,7 +22,8 @@ struct LayoutChange {
   const NetworkBuild* build_after = nullptr;
 };
 
-// A kernel that not both have, or not as often, and the seconds of one execution within the network.
+// A kernel that only one of the two has, or that they use differently often, and the seconds of one
+// execution in the network.
 struct ChangedKernel {
   TuningTask task;
   Candidate candidate;
@@ -30,7 +31,7 @@ struct ChangedKernel {
   double seconds = 0;
 };
 
-// As `profile` says, in which the network before the change is the baseline.
+// Takes times from `profile`, in which the network before the change is the baseline.
 absl::StatusOr<std::vector<ChangedKernel>> KernelsThatDiffer(const LayoutChange& change,
                                                              const Measurement& profile,
                                                              NetworkCompiler& network, const Target& target);

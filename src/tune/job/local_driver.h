@@ -1,4 +1,4 @@
-// Runs a job's stages on this machine, beside those of other jobs and other processes.
+// Runs a job's stages on this machine, beside other jobs and other processes.
 #ifndef ATTUNE_TUNE_JOB_LOCAL_DRIVER_H_
 #define ATTUNE_TUNE_JOB_LOCAL_DRIVER_H_
 
@@ -10,10 +10,10 @@
 
 namespace attune {
 
-// Runs the stage that comes next, once there is a lease of what it needs: an exclusive one, which isolates
-// as it is told, where it needs anything for itself, else a shared one. More processors than the device has
-// are as many as it has. Nothing where the job is done. `is_cancelled` ends waiting; what a cancelled job has
-// left runs without a lease, since it is quick and nobody wants to wait.
+// Runs the next stage, once there is a lease for its needs: an exclusive one with this isolation if it
+// needs anything exclusively, otherwise a shared one. If it needs more processors than the device has, it
+// is granted all of them. Does nothing if the job is done. `is_cancelled` ends the wait; the remaining
+// stages of a cancelled job run without a lease, since they are quick and nobody wants to wait.
 absl::Status RunNextStage(Job& job, const DeviceLeases& leases, Isolation isolation,
                           const std::function<bool()>& is_cancelled);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kDeviceKey[] = "device/mock";
 
-// Four processors on two cores with a cache of their own each.
+// Four processors on two cores, each with its own cache.
 DeviceInfo MockDevice() {
   DeviceInfo device;
   device.fingerprint = "mock";
@@ -27,12 +27,12 @@ DeviceInfo MockDevice() {
   return device;
 }
 
-// Who uses which processors now, and whether somebody was ever where he should not have been.
+// Which processors are in use now, and whether a rule was ever broken.
 class Usage {
  public:
   explicit Usage(std::vector<std::vector<int>> isolates) : isolates_(std::move(isolates)) {}
 
-  // `processors`: that are used; those that they isolate follow from them.
+  // `processors` are the used ones; those that they isolate follow from them.
   void Begin(const std::vector<int>& processors, bool times) {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const int p : processors) {
@@ -68,7 +68,7 @@ class Usage {
   int conflicts_ = 0, timed_ = 0;
 };
 
-// Computes and times by turns.
+// Alternates between computing and timing.
 class MockJob final : public Job {
  public:
   MockJob(Usage& usage, int stages, int threads) : usage_(usage), left_(stages), threads_(threads) {}

@@ -9,7 +9,7 @@
 namespace attune {
 namespace {
 
-// The type of the numbers that a task's kernels multiply.
+// The type of the numbers that the task's kernels multiply.
 Multiplicand MultiplicandOf(const Workload& workload) {
   const Node* const anchor = workload.anchor;
   if (anchor == nullptr || anchor->num_inputs() < 2) return Multiplicand::kF32;
@@ -28,7 +28,7 @@ absl::StatusOr<double> LowerBoundSeconds(const TuningTask& task, const Target& t
   for (const Strategy& strategy : AllStrategies()) {
     if (strategy.why_not(workload, target).empty()) flops = std::min(flops, strategy.least_work * task.flops);
   }
-  constexpr double kAtOnce = 0;  // data in memory would be a weaker bound
+  constexpr double kAtOnce = 0;  // assuming that data is in memory would give a weaker bound
   return RooflineOf({flops, MultiplicandOf(workload), task.bytes, 1}, kAtOnce, peaks, threads).seconds;
 }
 

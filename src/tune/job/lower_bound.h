@@ -1,4 +1,4 @@
-// What no kernel of a task goes below.
+// A lower bound for the time of any kernel of a task.
 #ifndef ATTUNE_TUNE_JOB_LOWER_BOUND_H_
 #define ATTUNE_TUNE_JOB_LOWER_BOUND_H_
 
@@ -9,8 +9,8 @@
 
 namespace attune {
 
-// The roofline's seconds of one execution on `threads` threads of a device with these peaks, by whatever
-// strategy applies.
+// The seconds by the roofline of one execution on `threads` threads of a device with these peaks, for the
+// strategy that needs the fewest operations.
 absl::StatusOr<double> LowerBoundSeconds(const TuningTask& task, const Target& target, const Peaks& peaks,
                                          int threads);
 

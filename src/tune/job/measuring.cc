@@ -12,11 +12,11 @@
 namespace attune {
 namespace {
 
-constexpr size_t kBuiltAtOnce = 16;                        // candidates, by each builder
-constexpr double kAskSeconds = 0.1;                        // between questions whether the job is to end
-constexpr int64_t kUnknownCacheBytes = int64_t{64} << 20;  // more than most have
+constexpr size_t kBuiltAtOnce = 16;                        // candidates per builder
+constexpr double kAskSeconds = 0.1;                        // between two checks whether the job is stopped
+constexpr int64_t kUnknownCacheBytes = int64_t{64} << 20;  // more than in most processors
 
-// What comes of a kernel that is the baseline.
+// The result for a kernel that is the baseline itself.
 Measurement SameAsBaseline(const Baseline& baseline) {
   Measurement m;
   m.outcome = TrialOutcome::kOk;
@@ -27,8 +27,8 @@ Measurement SameAsBaseline(const Baseline& baseline) {
   return m;
 }
 
-// The kernels that candidates are interleaved with, by task: what is known as the baseline, or will be once
-// it is measured as one of these.
+// The kernels to interleave candidates with, by task: the known baseline, or the one of these attempts that
+// becomes the baseline once it is measured.
 std::map<size_t, std::string> BaselinesOf(std::span<const Measuring::Timed> timed,
                                           std::span<const std::unique_ptr<TaskTuning>> tasks) {
   std::map<size_t, std::string> digests;
@@ -84,7 +84,7 @@ void Measuring::Build(std::span<Attempt> attempts, std::span<const std::unique_p
   for (Attempt& attempt : attempts) {
     if (attempt.built.outcome == TrialOutcome::kRetry) unbuilt.push_back(&attempt);
   }
-  // Not all at once: whoever stops the job does not want to wait for them.
+  // In portions, so that a stopped job does not have to wait for all of them.
   const size_t portion = kBuiltAtOnce * static_cast<size_t>(options_.builders);
   for (size_t begin = 0; begin < unbuilt.size() && !is_stopped_(); begin += portion) {
     const size_t count = std::min(portion, unbuilt.size() - begin);
@@ -103,7 +103,7 @@ absl::Status Measuring::Check(std::span<Attempt> attempts, std::span<const std::
   for (Attempt& attempt : attempts) {
     if (!attempt.is_built() || attempt.check.outcome != TrialOutcome::kRetry) continue;
     const TuningTask& task = tasks[attempt.task]->task();
-    // The data hold outputs with up to two bounds, and processes have a copy of all.
+    // The data contain outputs with up to two bounds, and each process has a copy of everything.
     if (const int64_t bytes = 4 * TaskBytes(task); bytes > memory_limit()) {
       attempt.check =
           FailedMeasurement(TrialOutcome::kOutOfMemory,
@@ -202,7 +202,7 @@ Measurement Measuring::MeasureOne(MeasureItem item, const JobGrant& grant) {
   item.processors = grant.processors;
   item.options.threads = options_.threads;
   item.options.memory_bytes_limit = memory_limit();
-  // What fails because of the infrastructure is worth another attempt.
+  // If measuring itself failed, it is worth another attempt.
   constexpr int kAttempts = 3;
   Measurement measured;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {

@@ -1,4 +1,4 @@
-// How a tuning job has candidates and networks built, checked and timed.
+// Has candidates and networks built, checked and timed for a tuning job.
 #ifndef ATTUNE_TUNE_JOB_MEASURING_H_
 #define ATTUNE_TUNE_JOB_MEASURING_H_
 
@@ -23,16 +23,16 @@
 
 namespace attune {
 
-// A candidate of a task on its way: proposed, built, checked, timed.
+// A candidate of a task on its way through the stages: proposed, built, checked, timed.
 struct Attempt {
   size_t task = 0;
   Candidate candidate;
-  std::optional<float> score = {};  // the cost model's, where it had one
-  // Building: kRetry until it has ended otherwise.
+  std::optional<float> score = {};  // from the cost model, if it had one
+  // kRetry until the build has ended with another outcome.
   BuildResult built = {};
-  std::optional<Blob> kernel = {};  // where it was built
+  std::optional<Blob> kernel = {};  // set if it was built
   Measurement check = {};           // kRetry until it was checked
-  int retries = 0;                  // since what builds or measures did not work
+  int retries = 0;                  // caused by failures of building or measuring itself
 
   bool is_built() const { return built.outcome == TrialOutcome::kOk; }
   bool is_checked() const { return check.outcome == TrialOutcome::kOk; }
@@ -41,44 +41,45 @@ struct Attempt {
 // Not thread safe.
 class Measuring {
  public:
-  // All outlive it. `is_stopped`: whether somebody wants the job to end.
+  // All arguments must outlive it. `is_stopped`: whether the job should end.
   Measuring(const TuningOptions& options, const Target& target, const TuningTools& tools, TrialLog& log,
             std::function<bool()> is_stopped);
 
-  // Has the reference data of a task at the service. Errors: the reference cannot evaluate the task, or there
-  // is no memory.
+  // Makes the reference data of a task and puts it into the service. Errors: the reference cannot evaluate
+  // the task, or there is not enough memory.
   absl::Status ProvideData(const TuningTask& task);
 
-  // Builds those that are not, as far as nobody wants the job to end.
+  // Builds the attempts that are not built yet, until the job is stopped.
   void Build(std::span<Attempt> attempts, std::span<const std::unique_ptr<TaskTuning>> tasks);
-  // Checks those that are built and not checked.
+  // Checks the attempts that are built but not checked yet.
   absl::Status Check(std::span<Attempt> attempts, std::span<const std::unique_ptr<TaskTuning>> tasks,
                      const JobGrant& grant);
 
-  // One of a batch that is timed.
+  // An attempt in a batch to time.
   struct Timed {
     Attempt* attempt = nullptr;
     MeasureOptions options;
   };
-  // Times them one after the other, each interleaved with its task's baseline, and tells each result to
-  // `take` in their order, until that says false or fails. What failed before comes as it is.
+  // Times the attempts one after the other, each interleaved with its task's baseline, and passes each
+  // result to `take`, in their order, until that returns false or fails. Attempts that failed before are
+  // passed on with that failure.
   absl::Status Time(std::span<const Timed> timed, std::span<const std::unique_ptr<TaskTuning>> tasks,
                     const JobGrant& grant,
                     const std::function<absl::StatusOr<bool>(size_t, Measurement)>& take);
 
-  // Measures one item of a network, or the device's peaks.
+  // Measures a network, or the device's peaks.
   Measurement MeasureOne(MeasureItem item, const JobGrant& grant);
   absl::Status Put(const Blob& blob) { return PutMissing(*tools_.service, blob); }
 
-  // How a candidate is timed.
+  // The options for timing a candidate.
   MeasureOptions Options() const;
-  // Bytes that one process may take.
+  // The most bytes that one process may use.
   int64_t memory_limit() const;
 
  private:
-  // Waits for the next result, but not for long; cancels the batch where somebody wants the job to end.
+  // Waits a short time for the next result; cancels the batch if the job is stopped.
   std::optional<std::pair<size_t, Measurement>> AwaitNext(MeasureBatch& batch) const;
-  // The next recorded result of an attempt, if a recording is replayed that has one; else `measured`.
+  // The next recorded result for the candidate, if a recording with one is replayed; otherwise `measured`.
   Measurement Believed(const TuningTask& task, const Candidate& candidate, Measurement measured) const;
   absl::Status LogMeasurement(const TuningTask& task, const Candidate& candidate, const Measurement& m) const;
 
@@ -88,7 +89,7 @@ class Measuring {
   TrialLog& log_;
   const std::function<bool()> is_stopped_;
   const int64_t memory_of_machine_;
-  std::map<std::string, std::string> data_;  // digests of reference data, by those of tasks
+  std::map<std::string, std::string> data_;  // digests of reference data, by task digest
 };
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-// What is left of the processes that build and measure.
+// No processes remain after building and measuring.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -19,7 +19,7 @@
 namespace attune {
 namespace {
 
-// The processes that `pid` and their like have started, found while they run.
+// All processes started by `pid`, directly or indirectly, that are running now.
 std::vector<pid_t> Descendants(pid_t pid) {
   std::vector<pid_t> found;
   std::error_code error;
@@ -34,7 +34,7 @@ std::vector<pid_t> Descendants(pid_t pid) {
   return found;
 }
 
-// Whether the process is there and no zombie, for which whoever adopted it may not have waited.
+// Whether the process exists and is not a zombie that its new parent has not reaped yet.
 bool IsRunning(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string number, name, state;
@@ -66,7 +66,7 @@ TEST(LocalService, NothingOutlivesATunerThatIsKilled) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     workers = Descendants(tuner);
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until the kernel is what runs there
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until the kernel is running
   kill(tuner, SIGKILL);
   waitpid(tuner, nullptr, 0);
   ASSERT_EQ(workers.size(), kProcesses);

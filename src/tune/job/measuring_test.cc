@@ -65,7 +65,7 @@ TEST_F(LocalServiceTest, MeasuresGoodKernelsInEachMode) {
   }
 }
 
-// Each strategy that applies, so that Winograd's bounds are met too.
+// Tests each strategy that applies, so that Winograd's error bounds are tested too.
 TEST_F(LocalServiceTest, EveryStrategysDefaultIsRight) {
   const Target host = HostOfTest();
   for (const char* text : {kConvTask, kMatMulTask}) {
@@ -139,7 +139,7 @@ TEST_F(LocalServiceTest, TheBaselineIsInterleaved) {
   MeasureOptions options = QuickOptions();
   options.abandon_ratio = 0;
   BuiltKernel like_fast = fast;
-  like_fast.code_digest.clear();  // another blob of the same code
+  like_fast.code_digest.clear();  // another blob with the same code
   const Measurement same = measurer_.Measure(task, like_fast, options, &fast, 1e-5);
   ASSERT_EQ(same.outcome, kOk) << same.reason;
   EXPECT_GT(same.ratio, 0.5);
@@ -166,7 +166,7 @@ TEST_F(LocalServiceTest, AProcessThatIsKilledIsReplaced) {
   EXPECT_NE(measurer_.service().WorkerPids(), before);
 }
 
-// Each item of a batch has its result, whoever is killed meanwhile.
+// Each item of a batch has its result, whichever process is killed meanwhile.
 TEST_F(LocalServiceTest, KillingTheProcessInTheMiddleOfABatchLosesNothing) {
   const TuningTask task = MakeTask(kReluTask);
   const BuiltKernel kernel = Build(task, DefaultCandidate(task));
@@ -262,17 +262,17 @@ TEST_F(LocalServiceTest, BadPrepackingsAreTheCandidatesFault) {
   const Measurement crashed = replace({"\x0F\x0B", 2});
   EXPECT_EQ(crashed.outcome, kCrashed);
   EXPECT_THAT(crashed.reason, HasSubstr("prepacking 0"));
-  EXPECT_EQ(replace({"\x31\xC0\xC3", 3}).outcome, kWrongResult);  // leaves it unwritten
+  EXPECT_EQ(replace({"\x31\xC0\xC3", 3}).outcome, kWrongResult);  // leaves the output unwritten
   kernel.prepackings[0].bytes = good;
   EXPECT_EQ(measurer_.Measure(task, kernel, QuickOptions()).outcome, kOk);
 }
 
-// The processes of kernels may use them, and in time: no system call is left to a kernel that asks itself.
+// Kernel processes request tiles early enough: a kernel itself can make no system call to ask for them.
 TEST_F(LocalServiceTest, KernelsMayUseTiles) {
   if (!HasProducts(kMatrixInstructions, HostOfTest())) GTEST_SKIP() << "this processor has no tiles";
   const TuningTask task = MakeTask(kReluTask);
   BuiltKernel kernel = Build(task, DefaultCandidate(task));
-  // One tile of 16 rows of 64 bytes: ldtilecfg, tilezero, tilerelease; then 0 is returned.
+  // Sets up one tile of 16 rows of 64 bytes (ldtilecfg, tilezero, tilerelease), then returns 0.
   constexpr std::string_view kCode(
       "\xC5\xF9\xEF\xC0\xC5\xFE\x7F\x44\x24\xC0\xC5\xFE\x7F\x44\x24\xE0\xC6\x44\x24\xC0\x01"
       "\xC6\x44\x24\xD0\x40\xC6\x44\x24\xF0\x10\xC4\xE2\x78\x49\x44\x24\xC0"
@@ -280,10 +280,10 @@ TEST_F(LocalServiceTest, KernelsMayUseTiles) {
       51);
   kernel.code.bytes.replace(static_cast<size_t>(kernel.code.phases[0].offset), kCode.size(), kCode);
   const Measurement measured = measurer_.Measure(task, kernel, QuickOptions());
-  EXPECT_EQ(measured.outcome, kWrongResult) << measured.reason;  // and no crash
+  EXPECT_EQ(measured.outcome, kWrongResult) << measured.reason;  // but no crash
 }
 
-// Every one is caught, and what comes after it is not disturbed.
+// Every bad kernel is caught, and the next measurement is not affected.
 TEST_F(LocalServiceTest, BadKernelsAreCaught) {
   const TuningTask task = MakeTask(kReluTask);
   const Candidate good = DefaultCandidate(task);

@@ -1,4 +1,4 @@
-// What a tuning job asks of the compiler about the whole network.
+// The interface through which a tuning job uses the compiler for the whole network.
 #ifndef ATTUNE_TUNE_JOB_NETWORK_COMPILER_H_
 #define ATTUNE_TUNE_JOB_NETWORK_COMPILER_H_
 
@@ -14,16 +14,16 @@
 
 namespace attune {
 
-// The best config of each task that has another than its default, by the task's text.
+// The best config of each task whose best is not its baseline, by the task's text.
 using BestConfigs = std::map<std::string, Candidate>;
 
-// A network that was compiled.
+// A compiled network.
 struct NetworkBuild {
   Blob artifact;
-  Blob inputs;  // random ones, the same for each build: the bytes of one after the other
+  Blob inputs;  // random, the same for each build: the bytes of all inputs, one after the other
   std::map<std::string, std::string> code_digests;  // of its kernels, by the groups that they compute
 
-  // Whether both have the same kernels: what one of them takes, the other one does.
+  // Whether both have the same kernels, and thus take the same time.
   bool HasKernelsOf(const NetworkBuild& other) const { return code_digests == other.code_digests; }
 };
 
@@ -32,13 +32,13 @@ class NetworkCompiler {
  public:
   virtual ~NetworkCompiler() = default;
 
-  // The layout override that the measured times of `known` speak for.
+  // Chooses the layout override that is best by the measured times in `known`.
   virtual absl::StatusOr<LayoutOverrides> LayoutOverridesBy(const KernelChooser& known) = 0;
   // The tasks of the network with these layouts.
   virtual absl::StatusOr<std::vector<TuningTask>> Tasks(const LayoutOverrides& overrides) = 0;
-  // How many classes of feature maps there are that a layout override may name.
+  // The number of classes of feature maps that layout overrides can name.
   virtual absl::StatusOr<int> NumLayoutClasses() = 0;
-  // With these configs and layouts; tasks that have none take their defaults.
+  // Compiles with these configs and layouts; tasks without a config use their baseline.
   virtual absl::StatusOr<NetworkBuild> Compile(const BestConfigs& configs,
                                                const LayoutOverrides& overrides) = 0;
 };

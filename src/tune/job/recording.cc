@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 
 constexpr int64_t kMaxRecordingBytes = int64_t{1} << 30;
 
-// What an event that is no measurement is about; nothing where nobody asks for such events.
+// The key of an event other than a measurement; nothing for events that are not replayed.
 std::optional<std::string> SubjectOf(const std::string& event, const Json& fields) {
   if (event == "compare") return CandidateKey(fields.at("task"), fields.at("candidate"));
   if (event == "layout") return absl::StrCat(fields.at("class").get<int>());
@@ -23,7 +23,7 @@ std::optional<std::string> SubjectOf(const std::string& event, const Json& field
   return std::nullopt;
 }
 
-// The front of a queue, which is taken from it.
+// Removes and returns the first element of a queue.
 template <typename Key, typename T>
 std::optional<T> TakeNext(std::map<Key, std::deque<T>>& queues, const std::type_identity_t<Key>& key) {
   const auto found = queues.find(key);

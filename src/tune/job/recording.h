@@ -1,10 +1,10 @@
 // Replay: a job does all its work, but learns from the times that another run has measured.
 //
-// Problem: what a run tries depends on what it has measured, and no two runs measure the same. So two builds
-// of the program, two schedulers or two machines cannot be compared by one run each, and by many only in
-// hours. Idea: the events of a run tell everything that it has measured. A job that replays them measures for
-// real, so that its work is the same, and then believes the recording. As long as it asks what the recorded
-// run asked, it tries the same candidates.
+// Problem: what a run tries depends on the times that it measures, and no two runs measure the same times.
+// So two builds of the program, two schedulers or two machines cannot be compared with one run each, and
+// comparing many runs takes hours. Idea: the events of a run contain everything that it has measured. A job
+// that replays them really measures, so that its work is the same, but then uses the recorded times. As
+// long as it measures the same candidates as the recorded run, it also tries the same ones next.
 #ifndef ATTUNE_TUNE_JOB_RECORDING_H_
 #define ATTUNE_TUNE_JOB_RECORDING_H_
 
@@ -22,33 +22,33 @@
 
 namespace attune {
 
-// The fields of an event "measurement", beside its task and candidate.
+// The fields of a "measurement" event, except its task and candidate.
 nlohmann::json ToJson(const Measurement& measurement);
-// Errors: a field is missing, or is not what it should be.
+// Fails if a field is missing or invalid.
 absl::StatusOr<Measurement> MeasurementOfJson(const nlohmann::json& fields);
 
-// The fields of an event "calibrate".
+// The fields of a "calibrate" event.
 nlohmann::json ToJson(const Peaks& peaks);
-// Errors as above.
+// Fails if a field is missing or invalid.
 absl::StatusOr<Peaks> PeaksOfJson(const nlohmann::json& fields);
 
-// What names a candidate ("conv_direct tile_c=2") of the task of that digest.
+// Identifies a candidate ("conv_direct tile_c=2") of the task with this digest.
 std::string CandidateKey(const std::string& task, const std::string& candidate);
 
-// What the last run in a file of events has measured. Not thread safe.
+// The measurements of the last run in a file of events. Not thread safe.
 class Recording {
  public:
   // Errors name the file and the line.
   static absl::StatusOr<std::unique_ptr<Recording>> Load(const std::string& path);
 
-  // The next measurement of a candidate ("conv_direct tile_c=2") of the task of that digest; nothing where
+  // The next measurement of a candidate ("conv_direct tile_c=2") of the task with this digest; nothing if
   // the recorded run did not measure it that often.
   std::optional<Measurement> NextMeasurement(const std::string& task, const std::string& candidate);
-  // The fields of the next event of another kind about `key`: the CandidateKey() for "compare", the class for
-  // "layout", nothing for "network" and "calibrate".
+  // The fields of the next event of another kind with this key: the CandidateKey() for "compare", the class
+  // for "layout", "" for "network" and "calibrate".
   std::optional<nlohmann::json> Next(const std::string& event, const std::string& key);
 
-  // Of all that was asked for, and what of it was not there.
+  // The number of requests, and how many of them the recording could not answer.
   int64_t asked() const { return asked_; }
   int64_t missing() const { return missing_; }
 

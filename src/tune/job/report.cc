@@ -80,7 +80,7 @@ std::string TaskRow(const TaskSummary& task) {
       Escaped(task.best_config));
 }
 
-// What a task takes in the whole network.
+// The time of a task in the whole network.
 double Weight(const TaskSummary& task) {
   return task.uses * std::max(task.default_seconds, task.best_seconds);
 }

@@ -1,4 +1,4 @@
-// What a tuning run found, as one HTML page with its plots inside.
+// Writes the result of a tuning run as one HTML page with plots.
 #ifndef ATTUNE_TUNE_JOB_REPORT_H_
 #define ATTUNE_TUNE_JOB_REPORT_H_
 
@@ -14,24 +14,25 @@ struct TaskSummary {
   std::string digest;
   int uses = 0;  // in the network
   double flops = 0;
-  // Of one execution, in seconds; 0: not measured.
+  // Seconds of one execution; 0: not measured.
   double default_seconds = 0, best_seconds = 0, bound_seconds = 0;
   std::string default_config, best_config;  // "conv_direct tile_c=2 tile_w=14"
   bool is_untuned() const { return best_config.empty() || best_config == default_config; }
   int64_t trials = 0, failed = 0;
   int64_t transferred = 0;  // records of earlier runs that counted as trials
-  // Seconds of one inference that the next batch of trials may save; infinite where nothing is known.
+  // Seconds of one inference that the next batch of trials may save; infinite if nothing is known.
   double expected_gain = 0;
 };
 
-// The network after so many seconds of tuning, as its tasks' best times say.
+// The time of the network after so many seconds of tuning, computed from its tasks' best times.
 struct CurvePoint {
   double elapsed_seconds = 0;
   int64_t trials = 0;
   double network_seconds = 0;
 };
 
-// How well the cost model ranked a batch before it was measured: 1 as measured, 0 at random.
+// How well the cost model ranked a batch before it was measured: 1 for the measured order, about 0 for a
+// random one.
 struct RankPoint {
   int64_t trials = 0;
   double correlation = 0;
@@ -40,7 +41,7 @@ struct RankPoint {
 struct TuningSummary {
   std::string model, device, run, search;
   int threads = 1;
-  // Of one inference, interleaved, in seconds; 0: not measured.
+  // Seconds of one inference, measured interleaved; 0: not measured.
   double untuned_seconds = 0, tuned_seconds = 0;
   double peak_gflops = 0;  // of the device, on so many threads; 0: not measured
   double elapsed_seconds = 0;
@@ -52,7 +53,7 @@ struct TuningSummary {
   std::map<std::string, double> stage_seconds;
 };
 
-// A page that needs nothing beside it. All text is escaped.
+// A self-contained page. All text is escaped.
 std::string ReportHtml(const TuningSummary& summary);
 
 }  // namespace attune

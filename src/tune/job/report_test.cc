@@ -36,7 +36,7 @@ TEST(ReportTest, ShowsTasksByWeightAndEscapesText) {
   EXPECT_THAT(html, HasSubstr("50 %"));
   EXPECT_THAT(html, HasSubstr("7 (2 failed)"));
   EXPECT_LT(html.find("large &amp; slow"), html.find("small"));
-  EXPECT_THAT(html, HasSubstr("not enough was measured"));  // of the cost model
+  EXPECT_THAT(html, HasSubstr("not enough was measured"));  // by the cost model
 }
 
 TEST(SvgTest, PlotsWithinItsFrame) {

@@ -1,4 +1,4 @@
-// What a tuning job takes over: from its own run, which was killed, and from earlier ones.
+// Tests what a tuning job reuses from its own killed run and from earlier runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using enum StageKind;
 
 class TuningJobResumeTest : public TuningJobTest {
  protected:
-  // A job that is gone after so many measurements, as if its process had been killed.
+  // Runs a job for so many measurements and then drops it, as if its process had been killed.
   void RunAndKill(const TuningOptions& options, size_t measurements) {
     const auto job = Make(options);
     const size_t end = machine_.measured.size() + measurements;
@@ -30,7 +30,7 @@ class TuningJobResumeTest : public TuningJobTest {
     EXPECT_EQ(RunOf().state, RunState::kRunning);
   }
 
-  // The fastest of a task's records, and its default where that is the fastest.
+  // The fastest candidate in a task's records; may be the baseline.
   Candidate FastestOf(const TuningTask& task, const std::string& run = "run") {
     std::optional<Record> fastest;
     for (const Record& record : Records(run)) {
@@ -41,7 +41,7 @@ class TuningJobResumeTest : public TuningJobTest {
     return {fastest->strategy, fastest->config};
   }
 
-  // Every fourth candidate, but for the defaults, fails in one of these ways.
+  // Every fourth candidate, except the baselines, fails in one of these ways.
   void LetSomeFail() {
     const auto kind = [this](const TuningTask& task, const Candidate& candidate) {
       return IsDefault(task, candidate) ? 0 : CandidateHash()(candidate) % 16;
@@ -72,7 +72,7 @@ TEST_F(TuningJobResumeTest, ARunThatWasKilledGoesOn) {
 
     const auto job = Make(Options());
     RunUntilFinal(*job);
-    // The default alone is measured again: all that was measured before counts beside its time of now.
+    // Only the baseline is measured again: all earlier measurements are scaled by its new time.
     EXPECT_EQ(Records().size(), std::max<size_t>(20, killed_after + tasks_.size()));
     EXPECT_EQ(job->Summary().trials, static_cast<int64_t>(Records().size()));
     for (size_t i = 0; i < tasks_.size(); ++i) {
@@ -98,11 +98,11 @@ TEST_F(TuningJobResumeTest, TheTimeBeforeItWasKilledCounts) {
   options.trials = 0;
   options.seconds = 80;
   RunAndKill(options, 20);
-  machine_.now += 1e6;  // nobody worked on it
+  machine_.now += 1e6;  // nobody worked on the run
   const double begin = machine_.now;
   const auto job = Make(options);
   RunUntilFinal(*job);
-  // Two processes build; so 12.5 s had passed.
+  // There are two builder processes, so 12.5 s had passed.
   EXPECT_GT(machine_.now - begin, 80 - 12.5 - 40);
   EXPECT_LT(machine_.now - begin, 80 - 12.5);
   EXPECT_NEAR(job->Summary().elapsed_seconds, machine_.now - begin + 12.5, 1e-6);
@@ -157,7 +157,7 @@ TEST_F(TuningJobResumeTest, StartsFromNothingIfItIsToldTo) {
   EXPECT_EQ(trials("run"), first);
 }
 
-// The clock of the processor may be another one when it goes on.
+// The processor's clock may differ when the run is resumed.
 TEST_F(TuningJobResumeTest, TimesBeforeItWasKilledAreSharesOfTheDefaults) {
   const TuningTask& task = tasks_[0];
   std::vector<Candidate> others;
@@ -187,7 +187,7 @@ TEST_F(TuningJobResumeTest, WhatAKilledRunFoundIsConfirmedByTheNext) {
   };
   Finish(*Make(Options(), "finished"));
   ASSERT_FALSE(others.empty());
-  // The killed run finds one that is faster than what the first has confirmed.
+  // The killed run finds a candidate that is faster than the one that the first run has confirmed.
   std::optional<Candidate> found;
   machine_.seconds = [&](const TuningTask& t, const Candidate& candidate, int) {
     if (t.text != task.text || IsDefault(t, candidate)) return 2e-3;
@@ -204,7 +204,7 @@ TEST_F(TuningJobResumeTest, WhatAKilledRunFoundIsConfirmedByTheNext) {
   EXPECT_EQ(next->Best().at(task.text), *found);
 }
 
-// Of a config that was measured more than once, the last time is that of the longest measurement.
+// If a config was measured more than once, its last time comes from the longest measurement.
 TEST_F(TuningJobResumeTest, WhatWasOnlyLuckyIsNotTakenOver) {
   const TuningTask& task = tasks_[0];
   std::optional<Candidate> lucky;
@@ -235,7 +235,7 @@ TEST_F(TuningJobResumeTest, WhatFailedIsNeverTriedAgain) {
     TuningOptions options = Options();
     options.trials = 60;
     options.transfer_from_runs = transfers;
-    options.cache = failed.size() % 2 == 0 ? CacheMode::kNetwork : CacheMode::kWarm;  // whatever they are
+    options.cache = failed.size() % 2 == 0 ? CacheMode::kNetwork : CacheMode::kWarm;  // in any caches
     options.seed += failed.size();
     const std::string run = absl::StrCat("run", failed.size());
     const auto job = Make(options, run);
@@ -263,7 +263,7 @@ TEST_F(TuningJobResumeTest, WhatFailedIsNeverTriedAgain) {
   }
 }
 
-// Such as that no process can be had.
+// For example, if no process can be started.
 TEST_F(TuningJobResumeTest, WhatSaysNothingOfACandidateIsNoRecord) {
   machine_.run = [this](const TuningTask& task, const Candidate& candidate) {
     return IsDefault(task, candidate) ? TrialOutcome::kOk : TrialOutcome::kRetry;
@@ -284,7 +284,7 @@ TEST_F(TuningJobResumeTest, WhatSaysNothingOfACandidateIsNoRecord) {
   EXPECT_GE(Records("next").size(), 20);
 }
 
-// Of another device, other threads or other caches.
+// Records of another device, other threads or other caches.
 TEST_F(TuningJobResumeTest, RecordsOfOtherMeasurementsAreNotTakenOver) {
   TuningOptions options = Options();
   options.cache = CacheMode::kCold;

@@ -16,14 +16,15 @@
 namespace attune {
 namespace {
 
-// A task whose next batch would save the network less than this share of its time is left alone.
+// A task is left alone if its next batch would save less than this share of the network's time.
 constexpr double kLeastGain = 2e-4;
-// So often a candidate is measured again for reasons that are not its own.
+// How often a candidate is measured again if measuring itself fails.
 constexpr int kMostRetries = 3;
-// After so many candidates in a row that could not be measured, the job ends: others would fare no better.
+// After this many candidates in a row that could not be measured, the job ends, since others would fail
+// too.
 constexpr int kMostGivenUp = 8;
 
-// Of a network's weights.
+// The size of a network's weights in bytes.
 int64_t ConstantBytes(const std::vector<TuningTask>& tasks) {
   int64_t bytes = 0;
   for (const TuningTask& task : tasks) {
@@ -89,7 +90,7 @@ absl::Status SearchPhase::ChooseLayouts() {
     ASSIGN_OR_RETURN(context_.overrides, network.LayoutOverridesBy(known));
   }
   ASSIGN_OR_RETURN(std::vector<TuningTask> tasks, network.Tasks(context_.overrides));
-  // With other caches than those of a network, times say nothing about one.
+  // With other cache modes, times say nothing about layouts in a network.
   if (options.retry_layouts && options.cache == CacheMode::kNetwork) {
     ASSIGN_OR_RETURN(context_.layout_classes, network.NumLayoutClasses());
   }
@@ -115,7 +116,7 @@ absl::Status SearchPhase::LoadRecords() {
       context_.log.ContinueAfter(record.trial);
       context_.earlier_seconds += record.build_seconds / options.builders + record.measure_seconds;
     }
-    // What failed is not tried again, whoever tried it, and with whatever in the caches.
+    // Failed candidates are not tried again, whichever run tried them, and with whatever caches.
     std::erase_if(records, [&](const Record& record) {
       const bool is_asked_for =
           record.cache == options.cache && (record.run == context_.run.id || options.transfer_from_runs);
@@ -131,7 +132,7 @@ absl::Status SearchPhase::ProvideData() {
   for (const auto& task : context_.tasks) {
     left -= 4 * TaskBytes(task->task());
     if (left < 0 || context_.is_stopped()) break;
-    // Where the reference cannot evaluate a task, checking its candidates says so.
+    // If the reference cannot evaluate a task, checking its candidates will report it.
     const absl::Status status = context_.measuring.ProvideData(task->task());
     if (!status.ok()) context_.log.NoteUnmeasured(std::string(status.message()));
   }
@@ -176,8 +177,8 @@ void SearchPhase::Choose(size_t task, std::vector<Candidate> candidates) {
   }
 }
 
-// Among these is the default of every task: what the network takes untuned is the sum of them, and tells what
-// the tasks are worth. A guess that was fast for a similar task costs one trial.
+// The first candidates include the baseline of every task: their sum is the baseline time of the network,
+// and shows how much each task matters. A guess that was fast for a similar task costs one trial.
 void SearchPhase::ChooseFirst() {
   has_begun_ = true;
   const TuningOptions& options = context_.options;
@@ -236,7 +237,7 @@ absl::StatusOr<bool> SearchPhase::Take(Attempt& attempt, const Measurement& meas
   TaskTuning& task = *context_.tasks[attempt.task];
   if (measurement.outcome == TrialOutcome::kRetry) {
     context_.log.NoteUnmeasured(measurement.reason);
-    attempt.check = {};  // whoever has checked it may be gone
+    attempt.check = {};  // the worker that has checked it may be gone
     const bool is_given_up = ++attempt.retries > kMostRetries;
     if (is_given_up) ++given_up_;
     return is_given_up;
@@ -297,7 +298,7 @@ absl::Status SearchPhase::Time(const JobGrant& grant) {
                                             ASSIGN_OR_RETURN(const bool goes_on, take(i, m));
                                             return goes_on && !context_.IsLate();
                                           }));
-  // Every task is worth its first trial, of the default.
+  // Every task deserves its first trial, that of its baseline.
   timed.erase(timed.begin(), timed.begin() + static_cast<std::ptrdiff_t>(taken));
   std::erase_if(timed, [&](const Measuring::Timed& one) {
     return one.attempt->candidate != context_.tasks[one.attempt->task]->space().Default();
@@ -339,7 +340,7 @@ absl::Status SearchPhase::TrainModel() {
     TaskSamples own = task->Samples();
     if (own.features.size() > 1) samples.push_back(std::move(own));
   }
-  // With little measured there is nothing to learn yet.
+  // With few measurements, there is nothing to learn yet.
   const absl::Status status = context_.tools.model->Update(samples);
   return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) ? absl::OkStatus() : status;
 }

@@ -1,5 +1,5 @@
 // The first phase of a tuning job: candidates are proposed, built, checked, timed and learned from, until
-// nothing more is hoped for.
+// no further gain is expected.
 #ifndef ATTUNE_TUNE_JOB_SEARCH_PHASE_H_
 #define ATTUNE_TUNE_JOB_SEARCH_PHASE_H_
 
@@ -19,13 +19,13 @@ namespace attune {
 // Not thread safe.
 class SearchPhase {
  public:
-  // Outlives it.
+  // `context` must outlive it.
   explicit SearchPhase(TuningContext& context) : context_(context), transfer_(context) {}
 
-  // The stage that comes next; nothing when the search is over.
+  // The next stage; nothing when the search is over.
   std::optional<StageKind> next() const { return next_; }
   absl::Status Run(const JobGrant& grant);
-  // Tasks or candidates that a stage of that kind has.
+  // The number of tasks or candidates in a stage of that kind.
   int64_t ItemsOf(StageKind kind) const;
 
  private:
@@ -36,28 +36,27 @@ class SearchPhase {
   absl::Status Time(const JobGrant& grant);
   absl::Status Learn();
 
-  // The layouts and tasks that the records speak for.
+  // Chooses the layouts and tasks by the records.
   absl::Status ChooseLayouts();
   absl::Status LoadRecords();
-  // The reference data of all tasks, as far as there is memory for them.
+  // Makes the reference data of all tasks, as long as there is enough memory.
   absl::Status ProvideData();
   bool IsOver() const;
-  // The candidates that every task starts with.
+  // Chooses the candidates that every task starts with.
   void ChooseFirst();
   void Choose(size_t task, std::vector<Candidate> candidates);
-  // What came of an attempt; false where it is to be tried again.
+  // Handles the result of an attempt; returns false if the attempt must be repeated.
   absl::StatusOr<bool> Take(Attempt& attempt, const Measurement& measurement);
   absl::Status TrainModel();
 
   TuningContext& context_;
   Transfer transfer_;
   std::optional<StageKind> next_ = StageKind::kPrepare;
-  bool has_begun_ = false;  // the first candidates of all tasks are chosen
+  bool has_begun_ = false;  // whether the first candidates of all tasks were chosen
   std::vector<Attempt> pending_;
-  std::vector<Attempt> again_;  // of these, what was not measured for reasons that are not their own
-  int given_up_ = 0;  // candidates in a row that could not be measured, however often that was tried
-  std::vector<bool>
-      touched_;  // tasks of which something was measured since the last time that it was learned
+  std::vector<Attempt> again_;  // those of `pending_` to repeat, because measuring itself failed
+  int given_up_ = 0;            // candidates in a row that could not be measured despite repeated attempts
+  std::vector<bool> touched_;   // tasks measured since they were last learned from
 };
 
 }  // namespace attune

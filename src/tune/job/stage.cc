@@ -10,7 +10,7 @@ struct StageInfo {
   bool needs_device = false;
 };
 
-// By kind.
+// In the order of StageKind.
 constexpr std::array<StageInfo, kNumStageKinds> kStages = {{
     {"prepare"},
     {"calibrate", true},

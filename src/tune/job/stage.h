@@ -10,30 +10,30 @@ namespace attune {
 
 enum class StageKind : uint8_t {
   kPrepare,    // layouts, tasks, spaces, records of earlier runs, reference data
-  kCalibrate,  // what the device does at best
-  // Until nothing more is hoped for:
-  kSelect,  // which candidates of which tasks come next
-  kBuild,   // their code
-  kCheck,   // against the reference
-  kTime,    // on the device
-  kLearn,   // from the times
-  // What is best is measured again:
-  kConfirmBuild,  // candidates of tasks
-  kConfirmTime,   // those of one task against its baseline
-  kCompareBuild,  // the network with the best, and without
-  kCompareTime,   // their kernels, between their neighbours
-  kLayoutBuild,   // the network with another layout
-  kLayoutTime,    // against the one so far
-  kNetworkBuild,  // the network as it was, and as it will be
+  kCalibrate,  // measure the peak rates of the device
+  // Repeated until no further gain is expected:
+  kSelect,  // choose the next candidates
+  kBuild,   // build them
+  kCheck,   // check them against the reference
+  kTime,    // time them on the device
+  kLearn,   // learn from the times
+  // The best candidates are measured again:
+  kConfirmBuild,  // build candidates of tasks
+  kConfirmTime,   // time those of one task against its baseline
+  kCompareBuild,  // build the network with and without the best candidates
+  kCompareTime,   // time their kernels in the network, between their neighbours
+  kLayoutBuild,   // build the network with another layout
+  kLayoutTime,    // time it against the current layout
+  kNetworkBuild,  // build the baseline network and the tuned one
   kNetworkTime,
-  kFinish,  // writes down how the run ended
+  kFinish,  // record how the run ended
 };
 inline constexpr size_t kNumStageKinds = static_cast<size_t>(StageKind::kFinish) + 1;
 
 // "prepare", …, "confirm_build", …, "finish".
 std::string_view Name(StageKind kind);
 
-// Whether it needs the device for itself.
+// Whether the stage needs the device exclusively.
 bool NeedsDevice(StageKind kind);
 
 }  // namespace attune

@@ -5,11 +5,11 @@
 namespace attune {
 namespace {
 
-// What the stages take before any of the kind has run, in seconds an item, by kind. The last ones are of
-// whole networks.
+// The assumed seconds per item before any stage of that kind has run, in the order of StageKind. The last
+// ones are for whole networks.
 constexpr std::array<double, kNumStageKinds> kFirstGuess = {0.5, 0.5, 0.01, 0.05, 0.02, 0.2, 0.01, 0.1,
                                                             2.0, 2.0, 5.0,  2.0,  5.0,  2.0, 12.0, 0.01};
-// Between which the first guess is thought to lie.
+// The factor by which the first guess may be too large or too small.
 constexpr double kGuessFactor = 3;
 
 double Quantile(std::vector<double> values, double share) {

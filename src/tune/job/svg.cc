@@ -13,18 +13,18 @@ namespace {
 constexpr double kWidth = 640, kHeight = 260, kLeft = 64, kRight = 16, kTop = 28, kBottom = 44;
 
 struct Scale {
-  double from, to, begin, end;  // values, and where they lie
+  double from, to, begin, end;  // values, and their coordinates
 
   double operator()(double value) const { return begin + (value - from) / (to - from) * (end - begin); }
 };
 
-// A range that is not empty.
+// A scale with a non-empty range.
 Scale MakeScale(double from, double to, double begin, double end) {
   if (!(to > from)) to = from + std::max(1e-9, std::abs(from) * 0.1);
   return {from, to, begin, end};
 }
 
-// 1, 2 or 5 times a power of ten, for some four to eight ticks.
+// 1, 2 or 5 times a power of ten, which gives about four to eight ticks.
 double TickStep(double range) {
   const double power = std::pow(10, std::floor(std::log10(range / 4)));
   for (const double factor : {1.0, 2.0, 5.0}) {

@@ -9,18 +9,18 @@
 
 namespace attune {
 
-// `text` as HTML and SVG show it.
+// Escapes `text` for HTML and SVG.
 std::string Escaped(std::string_view text);
 
 struct LinePlot {
   std::string title, x_label, y_label;
   std::vector<std::pair<double, double>> points;  // finite, ascending in x
-  bool steps = false;                             // a value holds until the next point
-  // Where the y axis begins and ends; from the points where both are 0.
+  bool steps = false;                             // a value is constant until the next point
+  // The range of the y axis; taken from the points if both are 0.
   double y_min = 0, y_max = 0;
 };
 
-// An <svg> element; a note in its place where there are fewer than two points.
+// An <svg> element, or a note instead if there are fewer than two points.
 std::string ToSvg(const LinePlot& plot);
 
 }  // namespace attune

@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Tasks that may come equally close to their rooflines. Where another algorithm needs fewer operations, the
-// roofline counts only these, and what the algorithm does besides keeps any kernel far above it.
+// Tasks that may come equally close to their rooflines. If another algorithm needs fewer operations, the
+// roofline counts only these, but the other work of the algorithm keeps every kernel far above it.
 std::string FamilyOf(const TaskShape& shape, const ConfigSpace& space) {
   if (shape.anchor.empty()) return "";
   std::string family = shape.anchor;
@@ -45,8 +45,8 @@ absl::StatusOr<std::unique_ptr<TaskTuning>> TaskTuning::Create(TuningTask task, 
 }
 
 void TaskTuning::Transfer(std::span<const Record> records, const std::string& run) {
-  std::vector<KnownTime> times;  // of `observed_`
-  double baseline = 0;           // the default's time when this run measured what follows
+  std::vector<KnownTime> times;  // of the candidates in `observed_`
+  double baseline = 0;           // the baseline's time when this run measured the following records
   for (const Record& record : records) {
     std::optional<Candidate> found = CandidateOf(record, *space_);
     if (!found.has_value()) continue;
@@ -67,7 +67,7 @@ void TaskTuning::Transfer(std::span<const Record> records, const std::string& ru
   search_->Observe(observed_);
 }
 
-// `times` are of what was observed.
+// `times` are the times of the observed candidates.
 void TaskTuning::KeepKnown(std::span<const KnownTime> times) {
   const std::vector<size_t> ranked = RankTimes(times);
   if (ranked.empty()) return;
@@ -75,7 +75,7 @@ void TaskTuning::KeepKnown(std::span<const KnownTime> times) {
   known_.push_back(observed_[first].candidate);
   if (times[first].kind != KnownTime::Kind::kConfirmed) return;
   confirmed_before_ = known_.front();
-  // A run that ended early may have found something better that nobody has confirmed.
+  // A run that ended early may have found a faster candidate that nobody has confirmed.
   std::map<Candidate, size_t> latest;
   for (const size_t place : ranked) {
     const auto [last, is_new] = latest.try_emplace(observed_[place].candidate, place);
@@ -109,7 +109,7 @@ std::optional<Candidate> TaskTuning::Guess(std::span<const Candidate> others, co
   return proposed.empty() ? std::nullopt : std::optional(proposed.front());
 }
 
-// What this run measured before it was killed, beside the default's time of now.
+// Rescales what this run measured before it was killed by the baseline's new time.
 void TaskTuning::Resume() {
   for (const auto& [candidate, ratio] : std::exchange(resumed_, {})) {
     if (candidate == space_->Default()) continue;
@@ -157,7 +157,7 @@ void TaskTuning::Add(const Candidate& candidate, const Measurement& measurement,
   }
   if (is_reference) {
     if (space_->size() > 1) return;
-    GiveUp();  // what is all there is counts, untried
+    GiveUp();  // the only candidate counts without a trial
   } else {
     ++trials_;
   }
@@ -227,7 +227,8 @@ std::vector<Candidate> TaskTuning::ToConfirm(size_t most) const {
   for (const auto& [seconds, candidate] : faster) {
     if (next.size() < most) next.push_back(candidate);
   }
-  // Else what an earlier run has confirmed would still count, whatever this one has seen of it.
+  // Otherwise a candidate that an earlier run has confirmed would still count, whatever this run has
+  // measured.
   const bool is_left = confirmed_before_.has_value() && *confirmed_before_ != space_->Default();
   if (next.empty() && confirmed_.empty() && is_left && most > 0) next.push_back(*confirmed_before_);
   return next;

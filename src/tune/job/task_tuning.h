@@ -1,4 +1,4 @@
-// One task while it is tuned: what may be tried, what was, and the best of it.
+// The state of one task during tuning: its space, its trials, and the best of them.
 #ifndef ATTUNE_TUNE_JOB_TASK_TUNING_H_
 #define ATTUNE_TUNE_JOB_TASK_TUNING_H_
 
@@ -26,7 +26,7 @@
 
 namespace attune {
 
-// The kernel that all candidates of a task are compared with: that of the default config.
+// The kernel that all candidates of a task are compared with, built from the analytic default config.
 struct Baseline {
   Blob kernel;
   std::string code_digest;
@@ -39,63 +39,65 @@ class TaskTuning {
   static absl::StatusOr<std::unique_ptr<TaskTuning>> Create(TuningTask task, const Target& target,
                                                             const TuningOptions& options, uint64_t seed);
 
-  // What the roofline says that one execution takes at the least, in seconds.
+  // Sets the roofline's lower bound for one execution, in seconds.
   void SetBound(double seconds) { progress_.lower_bound = seconds; }
 
   const TuningTask& task() const { return task_; }
   ConfigSpace& space() { return *space_; }
   const TaskShape& shape() const { return shape_; }
 
-  // Records of this task, the oldest first, that count as if they had just been tried: of other runs, and of
-  // `run`, which goes on. Those that do not fit any more do not.
+  // Takes over records of this task, oldest first, as if they had just been tried: from other runs, and
+  // from `run`, which is resumed. Records that no longer fit are ignored.
   void Transfer(std::span<const Record> records, const std::string& run);
 
-  // What is measured before anything is proposed: the default, what the records say is best, and what may be
-  // better but was not confirmed. What others have to beat is the times of now.
+  // The candidates to measure before anything is proposed: the baseline, the best one by the records, and
+  // one that may be better but was not confirmed. Other candidates have to beat their newly measured times.
   std::vector<Candidate> First() const;
-  // What is measured beside that where there is no record: of `others`, which were fast for other tasks and
-  // fit, the one that the model thinks best, or the first if it knows nothing; where even the default does
-  // not count, at least what the search begins with. So the network's time is known after one round, and
-  // tells what each task is worth.
+  // One more candidate to measure at first if there are no records. Of `others`, which were fast for other
+  // tasks, it is the fitting one that the model predicts to be the fastest, or the first one if there is no
+  // model. If even the baseline does not count as a trial, it is at least the first proposal of the search.
+  // So the network's time is known after one round, and shows how much each task matters.
   std::optional<Candidate> Guess(std::span<const Candidate> others, const CostModel* model);
-  // What was fast for other tasks is tried early where it fits.
+  // Candidates that were fast for other tasks are tried early if they fit.
   void Hint(std::span<const Candidate> others);
-  // The next candidates. Empty: the space is exhausted.
+  // The next candidates. Empty if the space is exhausted.
   std::vector<Candidate> Propose(int batch, const CostModel* model);
 
-  // Whether it only says what others are compared with, and is no trial: the default, before it was measured,
-  // where defaults do not count.
+  // Whether the candidate is only measured for comparison and is not a trial: the baseline, before it was
+  // measured, if analytic defaults do not count.
   bool IsReference(const Candidate& candidate) const;
-  // What came of a candidate that was timed, and its kernel.
+  // Adds the result of a candidate that was timed, and its kernel.
   void Add(const Candidate& candidate, const Measurement& measurement, const Blob& kernel,
            const std::string& code_digest);
   void AddFailure(const Candidate& candidate);
-  // The time of a candidate that was measured again, and whether it is significantly faster than the
-  // default.
-  // The digest of its code is empty where there is none.
+  // Adds the time of a candidate that was measured again, and whether it is significantly faster than the
+  // baseline. The digest of its code is empty if there is none.
   void Confirm(const Candidate& candidate, double seconds, bool is_faster, const std::string& code_digest);
-  // After a batch of trials: tells the search strategy and the budget.
+  // Ends a batch of trials: reports it to the search strategy and the budget.
   void EndBatch();
 
-  // What the cost model learns from.
+  // The samples that the cost model learns from.
   TaskSamples Samples() { return features_->SamplesOf(observed_); }
-  // The model's; empty where there is none, or it is not trained.
+  // The model's scores; empty if there is no model, or it is not trained.
   std::vector<float> Scores(std::span<const Candidate> candidates, const CostModel* model) {
     return features_->Scores(candidates, model);
   }
 
-  // What candidates are interleaved with; nothing while the default was not measured in this run.
+  // The kernel to interleave candidates with; nothing until the baseline is measured in this run.
   const std::optional<Baseline>& baseline() const { return baseline_; }
   const std::optional<Candidate>& best() const { return best_; }
-  // What other tasks may try: the best, unless that is the default; else what records say.
+  // The candidate that other tasks may try: the best, unless that is the baseline; otherwise the best by
+  // the records.
   const Candidate* found() const;
   double best_seconds() const { return best_seconds_; }
-  // 0 while there is no baseline.
+  // 0 if there is no baseline.
   double baseline_seconds() const { return baseline_.has_value() ? baseline_->seconds : 0; }
-  // Those that Confirm() has not heard of and that are faster than the default and than all that Confirm()
-  // has, the fastest first, at most so many; without any, what an earlier run has confirmed.
+  // Candidates to confirm: those not passed to Confirm() yet that are faster than the baseline and than all
+  // confirmed ones, fastest first, at most `most`; if there are none, the one that an earlier run has
+  // confirmed.
   std::vector<Candidate> ToConfirm(size_t most) const;
-  // The digests of the baseline's code and of the best's; nothing unless the best is confirmed, and another.
+  // The digests of the code of the baseline and of the best; nothing unless the best is confirmed and not
+  // the baseline.
   struct Code {
     std::string baseline, best;
   };
@@ -111,7 +113,8 @@ class TaskTuning {
   explicit TaskTuning(TuningTask task) : task_(std::move(task)) {}
 
   void KeepKnown(std::span<const KnownTime> times);
-  // Those of other tasks that fit, as they are here; each once.
+  // The candidates of other tasks moved into this task's space, each once; those that do not fit are
+  // dropped.
   std::vector<Candidate> Fitting(std::span<const Candidate> others);
   void Resume();
 
@@ -124,14 +127,14 @@ class TaskTuning {
   std::vector<Trial> observed_, unobserved_;   // by the search strategy
   std::vector<Candidate> known_;               // the best of the records, and maybe a better one
   std::optional<Candidate> confirmed_before_;  // the best of the records, if a run has confirmed it
-  // Times of this run before it was killed, as shares of the default's, until that is measured again.
+  // Times of this run from before it was killed, relative to the baseline's, until that is measured again.
   std::unordered_map<Candidate, double, CandidateHash> resumed_;
   std::unordered_map<Candidate, double, CandidateHash> times_;  // of this run
   std::optional<Candidate> best_;                               // of this run
   std::optional<Baseline> baseline_;
   double best_seconds_ = 0;
   struct Confirmation {
-    bool is_faster = false;  // than the default
+    bool is_faster = false;  // than the baseline
     std::string code_digest;
   };
   std::unordered_map<Candidate, Confirmation, CandidateHash> confirmed_;

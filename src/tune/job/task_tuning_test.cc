@@ -15,7 +15,7 @@ std::string Family(const std::string& task) {
   return tuning.ok() ? (*tuning)->progress().family : "";
 }
 
-// A convolution that looks at one place of its input, of so many channels.
+// A 1 x 1 convolution with so many channels.
 std::string Pointwise(int channels) {
   const std::string c = std::to_string(channels);
   return "graph @conv(%x: f32[1," + c + ",14,14]{c1/16}, %w: f32[64," + c +
@@ -26,7 +26,8 @@ std::string Pointwise(int channels) {
 TEST(TaskTuning, AFamilyIsOfTasksWithTheSameAlgorithmsToChooseFrom) {
   EXPECT_EQ(Family(kConvTask), Family(kWideConvTask));
   EXPECT_EQ(Family(Pointwise(32)), Family(Pointwise(64)));
-  // Winograd's needs fewer operations than the others, and is never as close to what they alone would take.
+  // Winograd needs fewer operations than the others, and never comes as close to the time of these
+  // operations alone.
   EXPECT_NE(Family(kConvTask), Family(Pointwise(32)));
   EXPECT_NE(Family(kConvTask), Family(kMatMulTask));
   EXPECT_EQ(Family(kReluTask), "");

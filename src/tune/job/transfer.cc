@@ -13,8 +13,9 @@
 namespace attune {
 namespace {
 
-// Tasks that are further from each other say nothing about one another. The cost model learns from so many of
-// the others, from so many of the last records of each; the best configs of so many are tried.
+// Tasks at this distance or more say nothing about one another. Then: from how many other tasks the cost
+// model learns, from how many of the latest records of each, and from how many tasks the best config is
+// tried.
 constexpr double kFarthest = 8;
 constexpr size_t kMostTasks = 24, kMostRecords = 128, kMostHints = 6;
 
@@ -27,10 +28,10 @@ absl::Status Transfer::Load() {
                    context_.tools.records->Best(filter, {.versions = CurrentStrategyVersions()}));
   std::set<std::string> own;
   for (const auto& task : context_.tasks) own.insert(task->task().text);
-  std::vector<std::pair<double, std::string>> nearest;  // tasks' digests
+  std::vector<std::pair<double, std::string>> nearest;  // task digests
   for (const auto& [record, prior] : best) {
     if (own.contains(record.task)) continue;
-    // A text of another version may not mean anything any more.
+    // The text of a task from another version may no longer be valid.
     absl::StatusOr<TaskShape> shape = ShapeOfTask(record.task);
     if (!shape.ok()) continue;
     double distance = kFarthest;

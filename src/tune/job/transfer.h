@@ -1,4 +1,4 @@
-// What a job's tasks learn from one another, and from those of other networks.
+// Transfers knowledge between a job's tasks, and from tasks of other networks.
 #ifndef ATTUNE_TUNE_JOB_TRANSFER_H_
 #define ATTUNE_TUNE_JOB_TRANSFER_H_
 
@@ -15,18 +15,18 @@ namespace attune {
 // Not thread safe.
 class Transfer {
  public:
-  // Outlives it.
+  // `context` must outlive it.
   explicit Transfer(const TuningContext& context) : context_(context) {}
 
-  // Reads the records of tasks that are none of this job's.
+  // Reads the records of tasks that are not part of this job.
   absl::Status Load();
-  // What was fast for tasks like this one, the most alike first.
+  // Candidates that were fast for tasks similar to this one, the most similar task first.
   std::vector<Candidate> FoundElsewhere(size_t task) const;
-  // What the cost model learns from the nearest of them.
+  // Samples from the most similar other tasks, for the cost model.
   const std::vector<TaskSamples>& samples() const { return samples_; }
 
  private:
-  // A task of the records alone, and its best.
+  // A task that only the records have, and its best candidate.
   struct OtherTask {
     TaskShape shape;
     Candidate best;

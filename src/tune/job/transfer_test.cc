@@ -20,7 +20,7 @@ using enum StageKind;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-// Thinks the more of a candidate the later it stands.
+// A model that scores each candidate higher than the one before it.
 class LikesTheLast final : public CostModel {
  public:
   absl::Status Update(std::span<const TaskSamples> /*tasks*/) override { return absl::OkStatus(); }
@@ -41,7 +41,7 @@ class TuningJobTransferTest : public TuningJobTest {
     return task;
   }
 
-  // Tunes the convolution that is wider, and says what was best. From then on the narrower one is tuned.
+  // Tunes the wider convolution and returns its best candidate. Afterwards, tasks_ is the narrower one.
   Candidate TuneTheWider(const TuningOptions& options, const std::string& text = kWideConvTask,
                          const std::string& run = "earlier") {
     tasks_ = {MakeUsed(text, {1, 2})};
@@ -53,7 +53,7 @@ class TuningJobTransferTest : public TuningJobTest {
     return job->Best().begin()->second;
   }
 
-  // What the first round of a new job measures.
+  // The candidates that the first round of a new job measures.
   std::vector<Candidate> FirstRound(const TuningOptions& options) {
     const auto job = Make(options);
     RunUntil(*job, kLearn);
@@ -131,7 +131,7 @@ TEST_F(TuningJobTransferTest, WhereThereIsNoChoiceTheDefaultCounts) {
   EXPECT_THAT(Records(), SizeIs(0));
 }
 
-// Nor are they lost where the search comes upon one by itself.
+// A baseline that the search proposes by itself is recorded.
 TEST_F(TuningJobTransferTest, ADefaultThatASearchHasFoundIsKnownToTheNext) {
   machine_.seconds = [&](const TuningTask& task, const Candidate& candidate, int /*nth*/) {
     return IsDefault(task, candidate) ? 1e-3 : 2e-3;

@@ -1,4 +1,4 @@
-// What the phases of a tuning job share.
+// The state that the phases of a tuning job share.
 #ifndef ATTUNE_TUNE_JOB_TUNING_CONTEXT_H_
 #define ATTUNE_TUNE_JOB_TUNING_CONTEXT_H_
 
@@ -24,10 +24,10 @@
 
 namespace attune {
 
-// What is measured of the whole network takes about so long each time.
+// The approximate time of each measurement of the whole network.
 inline constexpr double kNetworkSeconds = 12;
 
-// Not thread safe, but for `stopping`. Neither copyable nor movable: its members refer to each other.
+// Not thread safe, except `stopping`. Neither copyable nor movable, since its members refer to each other.
 struct TuningContext {
   TuningContext(const TuningOptions& options, TuningRun run, Target target, const TuningTools& tools);
   TuningContext(const TuningContext&) = delete;
@@ -43,31 +43,31 @@ struct TuningContext {
   Measuring measuring{options, target, tools, log, [this] { return stopping.load(); }};
 
   std::vector<std::unique_ptr<TaskTuning>> tasks;
-  LayoutOverrides overrides;  // the layout override that is known to be faster
-  int layout_classes = 0;     // that may be tried
+  LayoutOverrides overrides;  // the best layout override so far
+  int layout_classes = 0;     // the number of classes to try
   Peaks peaks;                // of the device
 
-  int64_t trials = 0;  // what is measured again to be confirmed is none
+  int64_t trials = 0;  // without repeated measurements for confirmation
   std::vector<CurvePoint> curve;
   std::vector<RankPoint> ranks;
 
-  // Times of stages that are over, when the one that runs began, and what the run took before it was
-  // interrupted; all in seconds.
+  // Times of the stages that are over, when the running one began, and the time that the run took before it
+  // was interrupted; all in seconds.
   StageTimes times;
   double stage_begin = 0;
   bool runs_stage = false;
   double earlier_seconds = 0;
 
   bool is_stopped() const { return stopping.load(std::memory_order_relaxed); }
-  // What the job's stages took until now. Waiting between them is no part of it.
+  // The time of the job's stages until now, without the waits between them.
   double SpentSeconds() const;
-  // Whether the time is over but for what ends with the network's own time.
+  // Whether there is only time left to measure the network at the end.
   bool IsLate() const;
-  // The best config of each task that is faster than its default.
+  // The best config of each task that is faster than its baseline.
   BestConfigs Best() const;
-  // The next recorded event of that kind (Recording::Next), where the job replays a recording that has one.
+  // The next recorded event of that kind (Recording::Next), if the job replays a recording that has one.
   std::optional<nlohmann::json> Recorded(const std::string& event, const std::string& key) const;
-  // One inference, by its tasks' best times.
+  // The time of one inference, computed from the tasks' best times.
   double NetworkSeconds() const;
 };
 

@@ -11,7 +11,7 @@
 namespace attune {
 namespace {
 
-// The stage that comes after one of a kind, as a rule.
+// The stage that usually follows.
 StageKind Successor(StageKind kind) {
   switch (kind) {
     case StageKind::kLearn:
@@ -45,7 +45,7 @@ absl::StatusOr<std::unique_ptr<TuningJob>> TuningJob::Create(const Target& targe
 
 std::optional<TuningJob::Upcoming> TuningJob::FindNext() const {
   if (final_.is_over()) return std::nullopt;
-  // A job that is stopped before it has begun knows no tasks, and has nothing to finish but its run.
+  // A job that is stopped before it begins has no tasks, and only has to finish its run.
   const bool searches = search_.next().has_value() && !context_.is_stopped();
   const StageKind kind = searches ? *search_.next() : final_.next();
   return Upcoming{kind, searches ? search_.ItemsOf(kind) : final_.ItemsOf(kind)};

@@ -1,4 +1,4 @@
-// One tuning job: the tasks of a network, tuned stage by stage.
+// One tuning job: tunes the tasks of a network, stage by stage.
 #ifndef ATTUNE_TUNE_JOB_TUNING_JOB_H_
 #define ATTUNE_TUNE_JOB_TUNING_JOB_H_
 
@@ -21,28 +21,29 @@
 
 namespace attune {
 
-// What a tuning job needs where stages measure: the device that the run's fingerprint names.
+// The resource that measuring stages of a tuning job need: the device with the run's fingerprint.
 std::string DeviceKey(const std::string& fingerprint);
 
-// As Job says; Best(), overrides() and Summary() are for the thread that runs the stages.
+// Thread safety is as in Job; Best(), overrides() and Summary() are only for the thread that runs the
+// stages.
 class TuningJob final : public Job {
  public:
-  // `run` is in the database, new or to go on with. Candidates are built for `target`, the device's. Errors:
-  // there is no such search strategy.
+  // `run` must be in the database, either new or to be resumed. Candidates are built for `target`, the
+  // device's target. Fails if there is no such search strategy.
   static absl::StatusOr<std::unique_ptr<TuningJob>> Create(const Target& target, const TuningOptions& options,
                                                            TuningRun run, const TuningTools& tools);
 
   const std::string& id() const override { return context_.run.id; }
   std::optional<JobStage> Next() const override;
   absl::Status Run(const JobGrant& grant) override;
-  // Makes kFinish come after the stage that runs, or at once.
+  // Makes kFinish the next stage, after the running one if there is one.
   void Cancel() override { context_.stopping.store(true, std::memory_order_relaxed); }
   double SpentSeconds() const override;
 
   bool is_stopped() const { return context_.is_stopped(); }
 
-  // The best config of each task that is faster than its default, by the task's text: complete when the job
-  // is done, until then what the last phase has to confirm. And the layout override.
+  // The best config of each task that is faster than its baseline, by the task's text, and the layout
+  // override. Final when the job is done; until then, the last phase still has to confirm them.
   BestConfigs Best() const { return context_.Best(); }
   const LayoutOverrides& overrides() const { return context_.overrides; }
   TuningSummary Summary() const;
@@ -54,18 +55,18 @@ class TuningJob final : public Job {
     StageKind kind;
     int64_t items;
   };
-  // As the phases say when no stage runs.
+  // The next stage according to the phases; only valid when no stage runs.
   std::optional<Upcoming> FindNext() const;
   absl::Status RunStage(StageKind kind, const JobGrant& grant);
-  // Seconds that the job will go on for; 0 where no bound says.
+  // The seconds until the job ends; 0 if no limit tells.
   double SecondsLeft() const;
 
   TuningContext context_;
   SearchPhase search_;
   FinalPhase final_;
 
-  mutable std::mutex mutex_;      // of what follows, and of the context's times
-  std::optional<Upcoming> next_;  // while no stage runs
+  mutable std::mutex mutex_;      // for the following members, and for the context's times
+  std::optional<Upcoming> next_;  // set while no stage runs
   std::optional<StageKind> running_;
 };
 

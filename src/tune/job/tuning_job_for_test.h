@@ -1,4 +1,4 @@
-// For tests: tuning jobs whose builder, device, compiler and clock are stand-ins, on a database of their own.
+// For tests: tuning jobs with a fake builder, device, compiler and clock, and their own database.
 #ifndef ATTUNE_TUNE_JOB_TUNING_JOB_FOR_TEST_H_
 #define ATTUNE_TUNE_JOB_TUNING_JOB_FOR_TEST_H_
 
@@ -38,7 +38,7 @@ class TuningJobTest : public testing::Test {
     return options;
   }
 
-  static constexpr double kBound = 1e-5;  // the roofline's seconds of all tasks
+  static constexpr double kBound = 1e-5;  // the roofline's time of all tasks
 
   TuningTools Tools() {
     return {.builder = &builder_,
@@ -51,7 +51,7 @@ class TuningJobTest : public testing::Test {
             .clock = &machine_};
   }
 
-  // A job of a run that is begun, or goes on where the database has it.
+  // A job whose run is new, or is resumed if the database has it.
   std::unique_ptr<TuningJob> Make(const TuningOptions& options, const std::string& run = "run") {
     const TuningRun begun = SampleRun(run);
     const absl::Status status = records_->BeginRun(begun);
@@ -61,7 +61,7 @@ class TuningJobTest : public testing::Test {
     return *std::move(job);
   }
 
-  // Runs one stage, and says which it was.
+  // Runs one stage, and returns its name.
   static std::string Step(TuningJob& job) {
     std::string name = job.Next().value().name;
     const absl::Status status = job.Run({});
@@ -71,7 +71,7 @@ class TuningJobTest : public testing::Test {
   static bool IsNext(const TuningJob& job, StageKind kind) {
     return job.Next().has_value() && job.Next()->name == Name(kind);
   }
-  // Runs the stages up to the first that is of this kind.
+  // Runs all stages before the first one of this kind.
   static void RunUntil(TuningJob& job, StageKind kind) {
     while (job.Next().has_value() && !IsNext(job, kind)) Step(job);
   }
@@ -86,10 +86,10 @@ class TuningJobTest : public testing::Test {
   static void RunUntilFinal(TuningJob& job) {
     while (job.Next().has_value() && !IsFinal(job)) Step(job);
   }
-  // Runs all, and gives a letter for each.
+  // Runs all remaining stages, and returns one letter for each.
   static std::string Finish(TuningJob& job) {
-    // prepare, calibrate ("k"), select, build, check, time, learn; then capitals, of what is timed the
-    // second.
+    // prepare, calibrate ("k"), select, build, check, time, learn; then pairs of capitals, one letter for
+    // building and one for timing.
     static const std::map<std::string, char> kLetters = {
         {"prepare", 'p'},      {"calibrate", 'k'},     {"select", 's'},       {"build", 'b'},
         {"check", 'c'},        {"time", 't'},          {"learn", 'l'},        {"confirm_build", 'B'},
@@ -125,7 +125,7 @@ class TuningJobTest : public testing::Test {
     if (is_new) it->second = DefaultOf(task);
     return candidate == it->second;
   }
-  // Those of one task, in order.
+  // The candidates of one task, in order.
   static std::vector<Candidate> Of(const TuningTask& task, const std::vector<FakeMachine::Asked>& asked) {
     std::vector<Candidate> candidates;
     for (const FakeMachine::Asked& one : asked) {
@@ -168,7 +168,7 @@ class TuningJobTest : public testing::Test {
     if (compare_ != nullptr && subject.overrides == baseline.overrides) compared_.push_back(subject.configs);
     Measurement m;
     m.outcome = TrialOutcome::kOk;
-    // Each turn the machine has another speed, for both alike but for how sure it is.
+    // Each turn has a different machine speed, the same for both, plus noise for the subject.
     for (int turn = 0; turn < 16; ++turn) {
       const double speed = 1 + 0.5 * turn, spread = compare_ == nullptr ? 0.1 : compare_noise_;
       const double noise = turn % 2 == 0 ? 1 - spread : 1 + spread;
@@ -196,13 +196,13 @@ class TuningJobTest : public testing::Test {
   std::unique_ptr<EventLog> events_ = *EventLog::Open("", "run", machine_);
   bool network_fails_ = false;
   std::function<NetworkTimes(const BestConfigs&)> time_network_;  // null: it takes half as long
-  std::vector<BestConfigs> networks_;                             // that were timed
-  // How many times as long as the default a candidate takes within the network; null: as long, more or less.
+  std::vector<BestConfigs> networks_;                             // networks that were timed
+  // The time of a candidate within the network relative to the baseline; null: about the same.
   std::function<double(const Candidate&)> compare_;
-  double compare_noise_ = 0;           // a turn's, relative
-  std::vector<BestConfigs> compared_;  // within the network
-  std::vector<NetworkTimes> layouts_;  // what comes of trying each class of layouts
-  std::vector<int> tried_;             // of these
+  double compare_noise_ = 0;           // of each turn, relative
+  std::vector<BestConfigs> compared_;  // configs compared within the network
+  std::vector<NetworkTimes> layouts_;  // the results of trying each class of layouts
+  std::vector<int> tried_;             // classes tried
   std::map<std::string, Candidate> defaults_;
 };
 

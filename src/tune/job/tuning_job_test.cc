@@ -1,4 +1,4 @@
-// The stages of a tuning job, what it writes down, and when it stops.
+// The stages of a tuning job, what it records, and when it stops.
 #include "tune/job/tuning_job.h"
 
 #include <gmock/gmock.h>
@@ -62,7 +62,7 @@ TEST_F(TuningJobTest, StagesSayWhatTheyNeed) {
     EXPECT_GT(stage->memory_bytes, 0);
     EXPECT_GE(stage->seconds.high, stage->seconds.median);
     EXPECT_GE(stage->seconds.median, stage->seconds.low);
-    // What stages take is learned.
+    // The predictions for these stages are learned from earlier ones.
     const bool is_learned =
         stage->name == Name(kBuild) || stage->name == Name(kCheck) || stage->name == Name(kTime);
     if (!is_first && is_learned) EXPECT_NEAR(stage->seconds.median, machine_.now - begin, 1e-9);
@@ -79,7 +79,7 @@ TEST_F(TuningJobTest, WhileAStageRunsTheOneAfterItIsKnown) {
   EXPECT_THAT(seen, testing::ElementsAre(Name(kLearn)));
 }
 
-// An hour between any two stages changes nothing, and is no time of the job's.
+// An hour between any two stages changes nothing, and does not count as time of the job.
 TEST_F(TuningJobTest, WaitingForAGrantCostsNothing) {
   TuningOptions options = Options();
   options.trials = 0;
@@ -188,7 +188,7 @@ TEST_F(TuningJobTest, StopsByTrialsOfEachTask) {
   EXPECT_EQ(Records().size(), 14);
 }
 
-// Some of it is left for what comes at the end.
+// Some of the time is left for the last phase.
 TEST_F(TuningJobTest, StopsByTime) {
   TuningOptions options = Options();
   options.trials = 0;
@@ -261,7 +261,7 @@ TEST_F(TuningJobTest, WhereNothingCanBeMeasuredItSaysWhy) {
   }
 }
 
-// What fails because of the infrastructure burns no candidate and no trial.
+// If measuring itself fails, this costs neither a candidate nor a trial.
 TEST_F(TuningJobTest, WhatCannotBeMeasuredNowIsMeasuredLater) {
   std::map<std::string, int> asked;
   machine_.run = [&](const TuningTask& task, const Candidate& candidate) {
@@ -324,7 +324,7 @@ TEST_F(TuningJobTest, CanBeStoppedWhileItConfirms) {
   EXPECT_EQ(RunOf().state, RunState::kInterrupted);
 }
 
-// Under each search strategy, with and without a model.
+// For each search strategy, with and without a model.
 TEST_F(TuningJobTest, SameSeedSameTrials) {
   for (const SearchStrategyInfo& search : AllSearchStrategies()) {
     SCOPED_TRACE(search.name);

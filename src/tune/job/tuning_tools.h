@@ -1,4 +1,4 @@
-// What a tuning job works with.
+// The objects that a tuning job works with.
 #ifndef ATTUNE_TUNE_JOB_TUNING_TOOLS_H_
 #define ATTUNE_TUNE_JOB_TUNING_TOOLS_H_
 
@@ -13,14 +13,14 @@
 
 namespace attune {
 
-// All outlive the job.
+// All must outlive the job.
 struct TuningTools {
   Builder* builder = nullptr;
   MeasuringService* service = nullptr;
   RecordDatabase* records = nullptr;
-  CostModel* model = nullptr;  // null: search strategies do without
+  CostModel* model = nullptr;  // null: search strategies work without one
   EventLog* events = nullptr;
-  Recording* recording = nullptr;  // whose times are believed; null: this run's
+  Recording* recording = nullptr;  // use its times; null: use this run's own times
   NetworkCompiler* network = nullptr;
   const Clock* clock = &SystemClock();
 };

@@ -8,7 +8,7 @@
 
 namespace attune {
 
-// As RunIfWorker() of base/process/worker.h, for the kinds that build and measure candidates.
+// Like RunIfWorker() of base/process/worker.h, for workers that build and measure candidates.
 std::optional<int> RunIfWorker(int argc, char** argv, const BuildHooks& hooks = {});
 
 }  // namespace attune

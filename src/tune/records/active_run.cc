@@ -16,13 +16,14 @@
 namespace attune {
 namespace {
 
-// Ids are of any bytes; two that share a byte of the file would only keep one run from being resumed.
+// The byte to lock for an id, which may be any text. If two ids share a byte, one of the runs just cannot
+// be resumed.
 off_t PlaceOf(const std::string& id) {
   constexpr size_t kDigits = 15;
   return static_cast<off_t>(std::strtoll(Sha256Hex(id).substr(0, kDigits).c_str(), nullptr, 16));
 }
 
-// A descriptor that holds the run's lock; none (-1) where another process does.
+// A descriptor that holds the run's lock; none (-1) if another process holds it.
 absl::StatusOr<FileDescriptor> Lock(const RecordDatabase& records, const std::string& id) {
   const std::string path = records.path() + "-runs";
   FileDescriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
@@ -55,7 +56,7 @@ absl::StatusOr<RunState> StateOf(RecordDatabase& records, const std::string& id)
   for (const TuningRun& run : runs) {
     if (run.id == id) return run.state;
   }
-  return RunState::kFinished;  // somebody has removed it
+  return RunState::kFinished;  // somebody has removed the run
 }
 
 }  // namespace
@@ -68,7 +69,7 @@ absl::StatusOr<ActiveRun> ActiveRun::ResumeOrBegin(RecordDatabase& records, cons
     if (run.state != RunState::kRunning || !IsSameWork(run, normalized)) continue;
     ASSIGN_OR_RETURN(FileDescriptor lock, Lock(records, run.id));
     if (lock.get() < 0) continue;
-    // It may have ended between the question and the lock.
+    // It may have ended after the query and before we got the lock.
     ASSIGN_OR_RETURN(const RunState state, StateOf(records, run.id));
     if (state == RunState::kRunning) return ActiveRun(run, std::move(lock), /*is_resumed=*/true);
   }

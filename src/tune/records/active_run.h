@@ -1,8 +1,8 @@
-// A tuning run while it is alive, and what becomes of one that was killed.
+// A tuning run that is alive, and how a killed run is resumed.
 //
-// Problem: a run that was killed is in the database as running, as is one that another process works on.
-// Idea: whoever works on a run holds a lock, one byte of a file beside the database, which the system lets go
-// when the process ends, however it ends.
+// Problem: in the database, a run that was killed looks like one that another process works on: both are
+// marked as running. Idea: the process that works on a run holds a lock, one byte of a file beside the
+// database, which the system releases when the process ends, however it ends.
 #ifndef ATTUNE_TUNE_RECORDS_ACTIVE_RUN_H_
 #define ATTUNE_TUNE_RECORDS_ACTIVE_RUN_H_
 
@@ -15,11 +15,11 @@
 
 namespace attune {
 
-// Movable; the lock goes with it.
+// Movable; the lock moves with it.
 class ActiveRun {
  public:
-  // Goes on with the newest run that was killed and was the same as `wanted` but for id and start: its model,
-  // device, threads and options. Where there is none, enters `wanted` as a new run, under the id that it has.
+  // Resumes the newest killed run that equals `wanted` except for id and start: same model, device, threads
+  // and options. If there is none, enters `wanted` as a new run with its own id.
   static absl::StatusOr<ActiveRun> ResumeOrBegin(RecordDatabase& records, const TuningRun& wanted);
 
   const TuningRun& run() const { return run_; }

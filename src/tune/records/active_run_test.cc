@@ -21,7 +21,7 @@ namespace {
 
 class ActiveRunTest : public testing::Test {
  protected:
-  // In the database as running, and nobody works on it.
+  // Adds a run that the database has as running, but nobody works on.
   void AddKilled(const TuningRun& run) { ASSERT_TRUE(records_->BeginRun(run).ok()); }
 
   static ActiveRun ResumeOrBegin(RecordDatabase& records, const TuningRun& wanted) {
@@ -29,7 +29,7 @@ class ActiveRunTest : public testing::Test {
     EXPECT_TRUE(run.ok()) << run.status();
     return *std::move(run);
   }
-  // The id of the run that `wanted` goes on with; "" where it begins. Nobody works on it then.
+  // The id of the run that `wanted` resumes; "" if it begins a new one. Nobody works on the run afterwards.
   std::string Resumed(const TuningRun& wanted) {
     const ActiveRun run = ResumeOrBegin(*records_, wanted);
     return run.is_resumed() ? run.run().id : "";
@@ -67,7 +67,7 @@ class Holder {
     pid_ = -1;
   }
 
-  // Waits until it has a run: "b" or "r" for begun or resumed, and its id.
+  // Waits until it has a run, and returns "b" (begun) or "r" (resumed) and the id.
   std::string Answer() const {
     std::array<char, 64> answer = {};
     EXPECT_EQ(read(answer_.get(), answer.data(), answer.size()), static_cast<ssize_t>(answer.size()));
@@ -160,7 +160,7 @@ TEST_F(ActiveRunTest, OneThatIsWorkedOnIsNotGoneOnWith) {
 }
 
 TEST_F(ActiveRunTest, WhatAnotherProcessWorksOnIsItsOwnUntilThatIsKilled) {
-  records_ = nullptr;  // forks do not share it
+  records_ = nullptr;  // do not share it with forks
   Holder holder(path_, SampleRun("other"));
   EXPECT_EQ(holder.Answer(), "bother");
   records_ = MustOpen(path_);

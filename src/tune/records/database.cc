@@ -12,12 +12,12 @@
 namespace attune {
 namespace {
 
-// Marks the file as ours, and the version of its tables.
+// Identifies the file as ours, and gives the version of its tables.
 constexpr int64_t kApplicationId = 0x4174756E;  // "Atun"
 constexpr int kTablesVersion = 1;
 
-// A task's text stands once. The first index finds a task's records, failures and best ones, and holds all
-// that the search for the best of every task looks at.
+// Each task's text is stored once. The first index finds a task's records, failures and best ones, and
+// contains all columns that the search for every task's best record reads.
 constexpr const char* kTables[] = {
     "CREATE TABLE tasks (id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, text TEXT NOT NULL, flops REAL "
     "NOT "
@@ -59,7 +59,7 @@ class Writer {
     return Writer(connection, std::move(find), std::move(add_task), std::move(add_record));
   }
 
-  // Whether the record, which is normalized, is new.
+  // Adds a normalized record; returns whether it is new.
   absl::StatusOr<bool> Add(const Record& r) {
     ASSIGN_OR_RETURN(const int64_t task, TaskId(r));
     RETURN_IF_ERROR(add_record_.Run(RecordDigest(r), task, r.strategy, r.strategy_version,
@@ -134,7 +134,7 @@ absl::StatusOr<std::unique_ptr<RecordDatabase>> RecordDatabase::Open(const std::
 }
 
 absl::Status RecordDatabase::Prepare(DatabaseAccess access) {
-  // In this order: another process may make the tables in between, and both in one step.
+  // In this order, since another process may set both, in one step, between the two queries.
   ASSIGN_OR_RETURN(const int64_t objects, connection_->Integer("SELECT count(*) FROM sqlite_schema"));
   ASSIGN_OR_RETURN(int64_t application, connection_->Integer("PRAGMA application_id"));
   const bool is_new = application == 0 && objects == 0;
@@ -153,16 +153,16 @@ absl::Status RecordDatabase::Prepare(DatabaseAccess access) {
         absl::StrCat(path(), ": was written by a newer attune (tables version ", version, ", this one knows ",
                      kTablesVersion, "); update attune or name another database with --records"));
   }
-  // A file system without shared memory stays with SQLite's rollback journal, which is safe as well.
+  // On a file system without shared memory, SQLite keeps using its rollback journal, which is safe as well.
   if (access == DatabaseAccess::kCreate && !connection_->is_read_only()) {
     RETURN_IF_ERROR(connection_->ExecutePatiently("PRAGMA journal_mode = WAL"));
   }
-  // As safe as more against the end of a process, and no wait for the disk within a measurement.
+  // As safe as FULL if the process ends suddenly, without waiting for the disk during a measurement.
   return connection_->Execute("PRAGMA synchronous = NORMAL");
 }
 
 absl::Status RecordDatabase::MakeSchema() {
-  // Only before the first table, and no matter if another process is quicker.
+  // Must come before the first table; it does not matter if another process creates that first.
   RETURN_IF_ERROR(connection_->Execute("PRAGMA auto_vacuum = INCREMENTAL"));
   ASSIGN_OR_RETURN(SqliteTransaction transaction,
                    SqliteTransaction::Begin(*connection_, SqliteTransaction::Kind::kWrite));

@@ -1,13 +1,13 @@
-// The database of records: what was measured for which task on which device, kept for good.
+// The database of records: the measurements of all tasks on all devices, kept permanently.
 //
-// One SQLite file, in write-ahead mode: any number of processes read and write it at once, and one that is
-// killed at any moment loses at most the record that it was about to add. (A power failure may take the last
-// few, never the database.) A record is keyed by task, strategy, its version and config, device fingerprint
-// and threads; everything else says how it came about. Failed measurements are records too.
+// It is one SQLite file in write-ahead mode: any number of processes read and write it at once, and a
+// process that is killed at any moment loses at most the record that it was about to add. (A power failure
+// may lose the last few records, never the database.) A record is keyed by task, strategy, its version and
+// config, device fingerprint and threads; the other fields say how it was measured. Failed measurements are
+// records too.
 //
-// Records outlive the program that wrote them. Features are not stored, versions of strategies are compared
-// by whoever asks, and a row that this version cannot read is passed over, so that an old record never breaks
-// a run.
+// Records outlive the program that wrote them. Features are not stored, callers compare the versions of
+// strategies, and rows that this version cannot read are skipped, so that an old record never breaks a run.
 #ifndef ATTUNE_TUNE_RECORDS_DATABASE_H_
 #define ATTUNE_TUNE_RECORDS_DATABASE_H_
 
@@ -30,33 +30,33 @@
 
 namespace attune {
 
-// Which records; what is empty or 0 is not asked for.
+// Selects records; empty or 0 fields select all.
 struct RecordFilter {
-  std::string task = {};  // the beginning of a task's digest, or all of it
+  std::string task = {};  // a task's digest or a prefix of it
   std::string device = {};
   int threads = 0;
   std::string run = {};
   std::optional<CacheMode> cache = {};
 };
 
-// The versions in use, by strategy. A record of another version, or of a strategy that is not here, is a
-// prior: a hint of what is fast, whose config is to be built, verified and measured again before it counts.
+// The current version of each strategy. A record of another version, or of a strategy that is not listed,
+// is a prior: a hint of a fast config, which must be built, verified and measured again before it counts.
 using StrategyVersions = std::map<std::string, int>;
 
 struct BestOptions {
   std::optional<StrategyVersions> versions = {};  // none: every record counts
-  // Whether a prior is given where there is no record that counts.
+  // Whether to return a prior if there is no record that counts.
   bool priors = false;
 };
 
-// Whoever builds a best record's config compares the code: an equal digest keeps the time, with another one
-// the record is a prior as well.
+// A caller that builds the config of a best record compares the code: if the digest is equal, the time is
+// valid; otherwise the record is only a prior.
 struct BestRecord {
   Record record;
   bool prior = false;
 };
 
-// A task on a device with so many threads, and what is known of it.
+// A task on a device with a number of threads, and a summary of its records.
 struct TaskEntry {
   std::string digest;
   std::string text;
@@ -64,70 +64,72 @@ struct TaskEntry {
   std::string device;
   int threads = 0;
   int64_t records = 0;
-  int64_t failed = 0;       // of these
+  int64_t failed = 0;       // number of failed ones among them
   double best_seconds = 0;  // 0: all failed
   int64_t last_ms = 0;      // when the newest was measured
 };
 
-// The records that `which` and, where it is set, `older_than_ms` name, but for those that are spared.
+// Selects records by `which` and, if set, `older_than_ms`, except those that are spared.
 struct PruneOptions {
   RecordFilter which = {};
   int64_t older_than_ms = 0;
-  int keep_best = 0;  // spares the best so many of each task, device, threads and caches, as Best() ranks
-  bool keep_failed = false;  // spares failures, which keep a config from being tried again
+  int keep_best = 0;         // spares so many per task, device, threads and caches, ranked as by Best()
+  bool keep_failed = false;  // spares failures, which prevent a config from being tried again
   bool dry_run = false;      // only counts
 };
 
 struct PruneReport {
   int64_t records = 0;
-  int64_t tasks = 0;  // of which no record is left
-  int64_t runs = 0;   // likewise, that do not run any more
+  int64_t tasks = 0;  // without any records left
+  int64_t runs = 0;   // ended runs without any records left
 };
 
-// $ATTUNE_RECORDS, else attune/records.db in $XDG_DATA_HOME, else in ~/.local/share. `environment` is getenv,
-// or a stand-in. Fails where HOME is missing too.
+// $ATTUNE_RECORDS, else attune/records.db in $XDG_DATA_HOME, else in ~/.local/share. `environment` is
+// getenv or a replacement for it. Fails if HOME is missing too.
 absl::StatusOr<std::string> DefaultRecordsPath(const std::function<const char*(const char*)>& environment);
 
-// Any number of threads may use one, one at a time; a process that forks opens another. Errors name the file.
+// Thread safe, one thread at a time; a process that forks must open another one. Errors name the file.
 class RecordDatabase {
  public:
-  // To create, makes the file's folders too where they are missing. Fails with one sentence where the file is
-  // damaged, another program's, or written by a newer Attune.
+  // With kCreate, also creates the missing folders of the path. Fails with one sentence if the file is
+  // damaged, belongs to another program, or was written by a newer Attune.
   static absl::StatusOr<std::unique_ptr<RecordDatabase>> Open(const std::string& path,
                                                               const SqliteOptions& options = {});
 
   const std::string& path() const { return connection_->path(); }
 
-  // Adds records, all or none, and says how many were new: one that is here already, by RecordDigest, changes
-  // nothing, so that adding again after an error is safe. Fails for a record that Normalize() refuses.
+  // Adds all records or none, and returns how many were new. A record that is there already, by
+  // RecordDigest, changes nothing, so it is safe to add again after an error. Fails for a record that
+  // Normalize() refuses.
   absl::StatusOr<int64_t> Add(std::span<const Record> records);
   absl::StatusOr<int64_t> Add(const Record& record) { return Add(std::span(&record, 1)); }
 
-  // A run enters once, under an id of its own, and is replaced by what is known at its end.
+  // A run is added once, under its own id, and replaced by its final state at the end.
   absl::Status BeginRun(const TuningRun& run);
   absl::Status FinishRun(const TuningRun& run);
-  // Adds a run from elsewhere and says whether that changed anything. One that goes on there is taken for an
-  // interrupted one, since nobody can go on with it here. What is here stays, unless it was interrupted and
-  // the other is finished.
+  // Adds a run from another database, and returns whether that changed anything. A run that is still
+  // running there is stored as interrupted, since nobody can resume it here. An existing run is kept,
+  // unless it was interrupted and the other is finished.
   absl::StatusOr<bool> MergeRun(const TuningRun& run);
-  // The newest first.
+  // Newest first.
   absl::StatusOr<std::vector<TuningRun>> Runs();
 
-  // Calls `visit` for each record in the order of adding, as they were at the start, until it fails. It must
-  // not use this object. `unreadable` counts rows that were passed over, see above.
+  // Calls `visit` for each record in the order of adding, as of the start of the call, until it fails.
+  // `visit` must not use this object. `unreadable` counts the skipped rows, see above.
   absl::Status ForEachRecord(const RecordFilter& filter,
                              const std::function<absl::Status(const Record&)>& visit,
                              int64_t* unreadable = nullptr);
   absl::StatusOr<std::vector<Record>> Records(const RecordFilter& filter);
 
-  // The record of each task, device and threads that RankTimes() puts first, in the order of the tasks'
-  // arrival. Nothing that has crashed or given a wrong result since is among them, whoever found that.
+  // For each task, device and number of threads, the record that RankTimes() puts first, in the order in
+  // which the tasks were added. A config that has crashed or given a wrong result since is excluded,
+  // whoever found that.
   absl::StatusOr<std::vector<BestRecord>> Best(const RecordFilter& filter, const BestOptions& options = {});
 
-  // Failures whose config has not succeeded since, there being no point in trying it again.
+  // Failures of configs that have not succeeded since, so that there is no point in trying them again.
   absl::StatusOr<std::vector<Record>> Failures(const RecordFilter& filter);
 
-  // What there is to transfer from, or to show; the oldest task first.
+  // The tasks to transfer from, or to show; the oldest task first.
   absl::StatusOr<std::vector<TaskEntry>> Tasks(const RecordFilter& filter);
 
   absl::StatusOr<PruneReport> Prune(const PruneOptions& options);
@@ -136,10 +138,10 @@ class RecordDatabase {
   explicit RecordDatabase(std::unique_ptr<SqliteConnection> connection)
       : connection_(std::move(connection)) {}
 
-  // These are for whoever holds the mutex.
+  // These require that the caller holds the mutex.
   absl::Status Prepare(DatabaseAccess access);
   absl::Status MakeSchema();
-  // What is known of one task on a device with so many threads, and the rows that it is from.
+  // The known times of a task on a device with a number of threads, and the rows that they come from.
   struct KeyTimes {
     struct Part {
       std::vector<KnownTime> times;
@@ -147,10 +149,10 @@ class RecordDatabase {
     };
     Part current, priors;
   };
-  // In the order of the tasks' arrival. Without versions nothing is a prior.
+  // In the order in which the tasks were added. Without versions, nothing is a prior.
   absl::Status ForEachKey(const RecordFilter& filter, const std::optional<StrategyVersions>& versions,
                           const std::function<absl::Status(const KeyTimes&)>& visit);
-  // The table `spared` of the ids of what every key has best, so many with each kind of caches.
+  // Creates the table `spared` with the ids of the best `count` records of every key, for each cache mode.
   absl::Status SelectSpared(int count);
   absl::StatusOr<std::optional<Record>> RecordById(int64_t id);
 

@@ -1,4 +1,4 @@
-// Files that are no database of ours, not whole, or not to be written.
+// Files that are not a database of ours, are incomplete, or must not be written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -103,7 +103,7 @@ TEST(DatabaseDamage, ADamagedFileIsAnErrorAndNoMore) {
   EXPECT_GT(refused, 100);
 }
 
-// Becomes nobody, for whom a folder can be read-only; false where that cannot be.
+// Becomes the user nobody, for whom folders can be read-only; returns false if that is not possible.
 bool DropPrivileges() { return geteuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0); }
 
 TEST(DatabaseDamage, AReadOnlyFolderCanBeReadAlone) {

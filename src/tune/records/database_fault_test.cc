@@ -1,4 +1,4 @@
-// The database among faults: other processes, sudden ends, disks that are full or die.
+// The database under faults: other processes, sudden ends, disks that are full or fail.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -45,7 +45,7 @@ TEST(DatabaseFaults, ManyProcessesLoseAndDoubleNothing) {
   const RecordsFolder folder;
   const std::string path = folder / "records.db";
   constexpr int64_t kRecords = 500;
-  // What is imported is in part what a tuner adds at the same time.
+  // Some of the imported records are the same as those that a tuner adds at the same time.
   std::string lines;
   for (int64_t trial = 0; trial < kRecords; ++trial) {
     lines += ToJsonLine(SampleRecord(trial % 2 == 0 ? "import" : "one", trial)) + "\n";
@@ -144,7 +144,7 @@ TEST(DatabaseFaults, ASuddenEndLosesTheRecordInFlightAtMost) {
   EXPECT_GT(acknowledged, 0);
 }
 
-// The system's VFS, but after so many writes nothing can be written any more: a disk that dies.
+// The system's VFS, but after a number of writes, every further write fails, as on a dying disk.
 class DyingDisk {
  public:
   static constexpr const char* kName = "dying_disk";
@@ -164,7 +164,7 @@ class DyingDisk {
   static int Open(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* out_flags) {
     const int code = system_->xOpen(system_, name, file, flags, out_flags);
     if (code != SQLITE_OK) return code;
-    // SQLite gives a database another table than its log, to which it does without locks.
+    // SQLite uses different method tables for a database and for its log, which needs no locks.
     sqlite3_io_methods& methods = methods_[(flags & SQLITE_OPEN_MAIN_DB) != 0 ? 0 : 1];
     methods = *file->pMethods;
     write_ = methods.xWrite;
@@ -246,7 +246,7 @@ TEST(DatabaseFaults, ALockThatStaysIsSaidAndThenAnError) {
   const auto other = SqliteConnection::Open(path, {});
   ASSERT_TRUE(other.ok());
   ASSERT_TRUE((*other)->Execute("BEGIN IMMEDIATE").ok());
-  EXPECT_TRUE(database->Records({}).ok());  // reading goes on
+  EXPECT_TRUE(database->Records({}).ok());  // reading still works
   log_lines.clear();
   const LogSink before = SetLogSink([](LogLevel, std::string_view line) { log_lines.emplace_back(line); });
   const absl::Status status = database->Add(SampleRecord("run", 1)).status();

@@ -1,4 +1,4 @@
-// What RecordDatabase is asked.
+// The queries of RecordDatabase.
 #include <tuple>
 #include <utility>
 
@@ -60,7 +60,7 @@ absl::StatusOr<std::optional<Record>> RecordDatabase::RecordById(int64_t id) {
   return RecordOfRow(row);
 }
 
-// Runs and caches are no part of the question that SQL answers: failures of others count too.
+// The SQL query does not filter by run and caches, since failures in other runs count too.
 absl::Status RecordDatabase::ForEachKey(const RecordFilter& filter,
                                         const std::optional<StrategyVersions>& versions,
                                         const std::function<absl::Status(const KeyTimes&)>& visit) {
@@ -92,7 +92,7 @@ absl::Status RecordDatabase::ForEachKey(const RecordFilter& filter,
     time.config = absl::StrCat(rows.Text(4), " ", rows.Integer(5), " ", rows.Text(6));
     time.run = rows.Text(7);
     const std::optional<CacheMode> cache = ParseCacheMode(rows.Text(10));
-    if (!cache.has_value()) continue;  // another version's
+    if (!cache.has_value()) continue;  // from another version
     time.cache = *cache;
     time.seconds = rows.Real(11);
     time.time_ms = rows.Integer(12);

@@ -13,7 +13,7 @@ std::optional<Record> RecordOfRow(const SqliteStatement& row) {
   const auto text = [&] { return row.Text(column++); };
   const auto real = [&] { return row.Real(column++); };
   const auto integer = [&] { return row.Integer(column++); };
-  // What does not fit becomes what Normalize refuses.
+  // Values out of range become ones that Normalize refuses.
   const auto small = [&] { return static_cast<int>(std::clamp<int64_t>(integer(), -1, INT32_MAX)); };
   Record record;
   record.task = text();
@@ -24,7 +24,7 @@ std::optional<Record> RecordOfRow(const SqliteStatement& row) {
   record.device = text();
   record.threads = small();
   const std::optional<TrialOutcome> outcome = ParseTrialOutcome(text());
-  // One after the other: the order of evaluation counts.
+  // In separate statements, since the order of evaluation matters.
   record.timing.seconds = real();
   record.timing.low = real();
   record.timing.high = real();

@@ -1,4 +1,4 @@
-// How records and runs lie in the tables, for database*.cc alone.
+// The storage of records and runs in tables; only for database*.cc.
 #ifndef ATTUNE_TUNE_RECORDS_DATABASE_ROWS_H_
 #define ATTUNE_TUNE_RECORDS_DATABASE_ROWS_H_
 
@@ -15,7 +15,7 @@
 
 namespace attune {
 
-// The columns of a record, as RecordOfRow expects them, of the tables `r` and `t`.
+// The columns of a record in the tables `r` and `t`, in the order that RecordOfRow expects.
 inline constexpr char kRecordColumns[] =
     "t.text, t.flops, r.strategy, r.strategy_version, r.config, r.device, r.threads, r.outcome, r.seconds, "
     "r.low, "
@@ -24,18 +24,18 @@ inline constexpr char kRecordColumns[] =
     "r.build_seconds, r.measure_seconds";
 inline constexpr char kRecordTables[] = " FROM records r JOIN tasks t ON t.id = r.task ";
 
-// Nothing where the row is not a record that this version can read.
+// Nothing if the row is not a record that this version can read.
 std::optional<Record> RecordOfRow(const SqliteStatement& row);
 std::optional<TuningRun> RunOfRow(const SqliteStatement& row);
 
-// A filter as " WHERE …" over `r` and `t`, with the values of its parameters.
+// A filter as " WHERE …" over `r` and `t`, with the values of the parameters.
 struct WhereClause {
   std::string sql;
   std::vector<std::variant<int64_t, std::string>> values;
 
   void BindTo(SqliteStatement& statement) const;
 };
-// Fails where the beginning of a digest is not one.
+// Fails if the filter's task is not a prefix of a digest.
 absl::StatusOr<WhereClause> Where(const RecordFilter& filter);
 
 }  // namespace attune

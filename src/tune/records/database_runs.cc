@@ -1,4 +1,4 @@
-// The runs of RecordDatabase, and what removes records.
+// The functions of RecordDatabase for runs and for removing records.
 #include <algorithm>
 #include <utility>
 
@@ -23,7 +23,7 @@ constexpr char kReplaceRun[] =
     "end_ms = excluded.end_ms, state = excluded.state, untuned_seconds = excluded.untuned_seconds, "
     "tuned_seconds = excluded.tuned_seconds, stage_seconds = excluded.stage_seconds";
 
-// Runs kInsertRun with what to do on conflict, and says whether that changed anything.
+// Executes kInsertRun with this action on conflict, and returns whether that changed anything.
 absl::StatusOr<bool> PutRun(SqliteConnection& connection, TuningRun run, std::string_view on_conflict) {
   RETURN_IF_ERROR(Annotate(Normalize(run), connection.path()));
   ASSIGN_OR_RETURN(SqliteStatement put,
@@ -34,7 +34,7 @@ absl::StatusOr<bool> PutRun(SqliteConnection& connection, TuningRun run, std::st
   return connection.changes() > 0;
 }
 
-// The table `pruned` of the ids and runs of what is to go.
+// Creates the table `pruned` with the ids and runs of the records to remove.
 absl::Status SelectPruned(SqliteConnection& connection, const PruneOptions& options) {
   ASSIGN_OR_RETURN(WhereClause where, Where(options.which));
   if (options.older_than_ms > 0) {
@@ -42,7 +42,7 @@ absl::Status SelectPruned(SqliteConnection& connection, const PruneOptions& opti
     where.values.emplace_back(options.older_than_ms);
   }
   if (options.keep_failed) absl::StrAppend(&where.sql, " AND r.outcome = 'ok'");
-  // Among all records of a key, not those alone that the filter names.
+  // The best of all records of a key, not only of those that the filter selects.
   if (options.keep_best > 0) absl::StrAppend(&where.sql, " AND r.id NOT IN (SELECT id FROM temp.spared)");
   RETURN_IF_ERROR(connection.Execute("DROP TABLE IF EXISTS temp.pruned"));
   RETURN_IF_ERROR(connection.Execute("CREATE TEMP TABLE pruned (id INTEGER PRIMARY KEY, run TEXT NOT NULL)"));
@@ -129,7 +129,7 @@ absl::StatusOr<PruneReport> RecordDatabase::Prune(const PruneOptions& options) {
                      Delete(*connection_,
                             "runs WHERE state <> 'running' AND id IN (SELECT run FROM temp.pruned) AND "
                             "id NOT IN (SELECT run FROM records)"));
-    if (options.dry_run) return report;  // and the transaction is undone
+    if (options.dry_run) return report;  // the transaction is rolled back
     RETURN_IF_ERROR(transaction.Commit());
   }
   RETURN_IF_ERROR(connection_->Execute("PRAGMA incremental_vacuum"));

@@ -17,7 +17,7 @@ using ::testing::SizeIs;
 
 class DatabaseTest : public ::testing::Test {
  protected:
-  // The trial numbers of what a query gives.
+  // The trial numbers of a query's records.
   static std::vector<int64_t> Trials(const absl::StatusOr<std::vector<Record>>& records) {
     EXPECT_TRUE(records.ok()) << records.status();
     std::vector<int64_t> trials;
@@ -25,7 +25,7 @@ class DatabaseTest : public ::testing::Test {
     return trials;
   }
   std::vector<int64_t> All() { return Trials(database_->Records({})); }
-  // Of the best records; negative for a prior.
+  // The trial numbers of the best records; negative for a prior.
   std::vector<int64_t> BestTrials(const RecordFilter& filter, const BestOptions& options = {}) {
     const auto best = database_->Best(filter, options);
     EXPECT_TRUE(best.ok()) << best.status();
@@ -45,7 +45,7 @@ class DatabaseTest : public ::testing::Test {
   std::unique_ptr<RecordDatabase> database_ = MustOpen(folder_ / "sub/folder/records.db");
 };
 
-// A record that took so many microseconds.
+// A record with a time in microseconds.
 Record Timed(int64_t trial, double microseconds) {
   Record record = SampleRecord("run", trial);
   record.timing = {microseconds * 1e-6, microseconds * 1e-6, microseconds * 1e-6, 10};
@@ -155,7 +155,7 @@ TEST_F(DatabaseTest, WhatARunConfirmedComesBeforeWhatMayHaveBeenLucky) {
   confirmed.search = kConfirmation;
   Add(confirmed);
   EXPECT_THAT(BestTrials({}), ElementsAre(2));
-  // The same config in a later run, before that run has confirmed anything.
+  // The same config in a later run that has not confirmed anything yet.
   Add(Timed(7, 50));
   EXPECT_THAT(BestTrials({}), ElementsAre(2));
   Record again = Timed(12, 40);
@@ -168,7 +168,7 @@ TEST_F(DatabaseTest, WhatALaterRunRefutedIsNotTheBest) {
   Record first = Timed(1, 10);
   first.search = kConfirmation;
   Add(first);
-  Record again = Timed(6, 20);  // of the same config
+  Record again = Timed(6, 20);  // the same config
   again.run = "later";
   Add(again);
   EXPECT_THAT(BestTrials({}), ElementsAre(1));
@@ -178,7 +178,7 @@ TEST_F(DatabaseTest, WhatALaterRunRefutedIsNotTheBest) {
   Add(standard);
   EXPECT_THAT(BestTrials({}), ElementsAre(7));
   EXPECT_THAT(BestTrials({.run = "run"}), ElementsAre(1));
-  // A wrong result counts whichever run is asked about.
+  // A wrong result counts, whichever run the query asks for.
   Record wrong = FailedRecord("check", 11, TrialOutcome::kWrongResult);
   wrong.cache = CacheMode::kCold;
   Add(wrong);
@@ -188,15 +188,15 @@ TEST_F(DatabaseTest, WhatALaterRunRefutedIsNotTheBest) {
 TEST_F(DatabaseTest, AConfigThatFailedSinceIsNotTheBest) {
   Add(Timed(1, 30));
   Add(Timed(5, 10));
-  // Of the same config as trial 5, and later.
+  // The same config as trial 5, measured later.
   Add(FailedRecord("check", 10, TrialOutcome::kWrongResult));
   EXPECT_THAT(BestTrials({}), ElementsAre(1));
   EXPECT_THAT(Trials(database_->Failures({})), ElementsAre(10));
-  // It was repaired, and measured again.
+  // The config was repaired and measured again.
   Add(Timed(15, 11));
   EXPECT_THAT(BestTrials({}), ElementsAre(15));
   EXPECT_THAT(Trials(database_->Failures({})), IsEmpty());
-  // A build that failed for want of time says nothing of the kernel.
+  // A build that ran out of time says nothing about the kernel.
   Add(FailedRecord("check", 20, TrialOutcome::kTimedOut));
   EXPECT_THAT(BestTrials({}), ElementsAre(15));
 }
@@ -229,7 +229,7 @@ TEST_F(DatabaseTest, KeepsRuns) {
   run.tuned_seconds = 0.01;
   run.end_ms = run.start_ms + 5;
   ASSERT_TRUE(database_->FinishRun(run).ok());
-  // What another database says of it counts only if it is news.
+  // A run from another database changes it only if it is newer.
   TuningRun late = run;
   late.tuned_seconds = 1;
   EXPECT_FALSE(database_->MergeRun(late).value_or(true));
@@ -239,7 +239,7 @@ TEST_F(DatabaseTest, KeepsRuns) {
   auto runs = database_->Runs();
   ASSERT_TRUE(runs.ok()) << runs.status();
   ASSERT_THAT(*runs, SizeIs(2));
-  EXPECT_EQ((*runs)[0].state, RunState::kInterrupted);  // here
+  EXPECT_EQ((*runs)[0].state, RunState::kInterrupted);  // in this database
   EXPECT_EQ((*runs)[1].tuned_seconds, 0.01);
   EXPECT_FALSE(database_->MergeRun(second).value_or(true));
   second.state = RunState::kFinished;
@@ -286,7 +286,7 @@ TEST_F(PruneTest, ByRunWithItsTasks) {
   EXPECT_EQ(report.tasks, 1);
   EXPECT_EQ(report.runs, 1);
   EXPECT_THAT(All(), ElementsAre(1, 2, 3, 4, 5));
-  // One that goes on stays.
+  // A run that is still running is kept.
   EXPECT_EQ(Prune({.which = {.run = "run"}}).runs, 0);
   EXPECT_THAT(All(), IsEmpty());
 }
@@ -301,21 +301,21 @@ TEST_F(PruneTest, SparesTheBestAndTheFailed) {
   EXPECT_THAT(All(), ElementsAre(3, 4, 5, 6));
   Prune({.older_than_ms = INT64_MAX, .keep_best = 1});
   EXPECT_THAT(All(), ElementsAre(4, 6));
-  // Trial 4 is the best of its task whatever is asked for, and so nothing of this run goes.
+  // Trial 4 is the best of its task whatever the filter selects, so nothing of this run is removed.
   EXPECT_EQ(Prune({.which = {.run = "run"}, .keep_best = 1}).records, 0);
 }
 
 TEST_F(PruneTest, TheBestIsWhatCompilingWouldTake) {
-  Record confirmed = Timed(21, 50);  // of the same config as trial 1
+  Record confirmed = Timed(21, 50);  // same config as trial 1
   confirmed.search = kConfirmation;
   Add(confirmed);
-  Add(FailedRecord("run", 24, TrialOutcome::kWrongResult));  // as trial 4, the fastest
+  Add(FailedRecord("run", 24, TrialOutcome::kWrongResult));  // same config as trial 4, the fastest
   Prune({.keep_best = 1});
   EXPECT_THAT(All(), ElementsAre(6, 21));
 }
 
 TEST_F(PruneTest, TheBestWithOtherCachesIsSparedToo) {
-  Record cold = Timed(22, 1), network = Timed(23, 1);  // others are warm
+  Record cold = Timed(22, 1), network = Timed(23, 1);  // the others are warm
   cold.cache = CacheMode::kCold;
   network.cache = CacheMode::kNetwork;
   Add(cold);

@@ -24,7 +24,7 @@
 namespace attune {
 namespace {
 
-// A transaction's worth: long enough to be cheap, short enough for a tuner that waits for its turn.
+// The size of a transaction: large enough to be cheap, short enough for a tuner that waits for the lock.
 constexpr size_t kBatchRecords = 256;
 constexpr size_t kBatchBytes = 4 << 20;
 
@@ -67,7 +67,7 @@ class LineReader {
  public:
   explicit LineReader(std::istream& in) : in_(&in), buffer_(kMaxLineBytes + 2) {}
 
-  // The next line, which is longer than kMaxLineBytes if it is cut; false at the end.
+  // Reads the next line; a line that was cut is longer than kMaxLineBytes. Returns false at the end.
   bool Next(std::string_view* line) {
     in_->getline(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
     auto length = static_cast<size_t>(in_->gcount());
@@ -76,7 +76,7 @@ class LineReader {
       in_->clear();
       in_->ignore(std::numeric_limits<std::streamsize>::max(), '\n');
     } else if (!in_->eof()) {
-      --length;  // the newline counts
+      --length;  // does not count the newline
     }
     if (length > 0 && buffer_[length - 1] == '\r') --length;
     ++number_;
@@ -91,7 +91,7 @@ class LineReader {
   int64_t number_ = 0;
 };
 
-// What the streams of the standard library lack: to read what is open already.
+// The standard library has no stream that reads an open descriptor.
 class FileBuffer : public std::streambuf {
  public:
   explicit FileBuffer(InputFile file) : file_(std::move(file)) {}
@@ -102,7 +102,7 @@ class FileBuffer : public std::streambuf {
     do {
       count = read(file_.descriptor.get(), buffer_.data(), buffer_.size());
     } while (count < 0 && errno == EINTR);
-    if (count < 0) throw std::ios_base::failure("read");  // which makes the stream bad
+    if (count < 0) throw std::ios_base::failure("read");  // makes the stream bad
     setg(buffer_.data(), buffer_.data(), buffer_.data() + count);
     return count == 0 ? traits_type::eof() : traits_type::to_int_type(buffer_[0]);
   }
@@ -141,7 +141,7 @@ absl::StatusOr<ImportReport> ImportRecords(const DatabaseSource& database, std::
   }
   if (lines.bad()) return absl::UnavailableError(absl::StrCat(name, ": cannot be read to its end"));
   RETURN_IF_ERROR(batch.Flush());
-  RETURN_IF_ERROR(database().status());  // all went well, so it is there even if nothing went into it
+  RETURN_IF_ERROR(database().status());  // creates it if nothing was added
   return report;
 }
 

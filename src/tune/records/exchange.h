@@ -1,5 +1,5 @@
-// Records in and out: JSON lines, and other databases. Both ways hold a few records at a time, however large
-// the file, and may run beside tuners: what they add comes in short transactions.
+// Imports and exports records as JSON lines, and merges other databases. Both keep only a few records in
+// memory, however large the file, and may run beside tuners: they add records in short transactions.
 #ifndef ATTUNE_TUNE_RECORDS_EXCHANGE_H_
 #define ATTUNE_TUNE_RECORDS_EXCHANGE_H_
 
@@ -17,30 +17,31 @@ namespace attune {
 
 struct ImportReport {
   int64_t records = 0;        // read
-  int64_t added = 0;          // of these, new
-  int64_t runs_added = 0;     // or brought up to date
-  int64_t skipped = 0;        // lines, or a database's rows, that are no records
-  std::string first_skipped;  // why the first of these is none
+  int64_t added = 0;          // new ones among them
+  int64_t runs_added = 0;     // added or updated
+  int64_t skipped = 0;        // lines, or rows of a database, that are not valid records
+  std::string first_skipped;  // reason for the first of these
 };
 
 struct RecordImportOptions {
-  // Whether a line that is no record is counted and passed over. Else it is an error that names file and
-  // line; what stands before it is in the database then, and importing the repaired file adds the rest.
+  // Whether to count and skip lines that are not records. Otherwise such a line is an error that names file
+  // and line; the records before it are in the database then, and importing the repaired file adds the
+  // rest.
   bool skip_damaged = false;
 };
 
-// The database to add to, which its owner opens or makes when this is first called: as late as can be, so
-// that lines of which none can be read leave no new database behind.
+// Returns the database to add to. Its owner opens or creates it at the first call, which comes as late as
+// possible, so that a file without any readable line does not leave a new database behind.
 using DatabaseSource = std::function<absl::StatusOr<RecordDatabase*>()>;
 
-// JSON lines as docs/guides/records.md describes them; empty lines are ignored. `name` is the file's, for
-// errors.
+// Imports JSON lines in the format of docs/guides/records.md; empty lines are ignored. `name` is the file's
+// name, for errors.
 absl::StatusOr<ImportReport> ImportRecords(const DatabaseSource& database, std::istream& lines,
                                            const std::string& name, const RecordImportOptions& options = {});
 absl::StatusOr<ImportReport> ImportRecordFile(const DatabaseSource& database, const std::string& path,
                                               const RecordImportOptions& options = {});
 
-// All of another database, `source`, which is only read.
+// Adds everything from another database, `source`, which is only read.
 absl::StatusOr<ImportReport> MergeRecords(RecordDatabase& database, RecordDatabase& source);
 
 struct ExportReport {
@@ -49,11 +50,11 @@ struct ExportReport {
   int64_t skipped = 0;  // rows that this version cannot read
 };
 
-// Gives each line, newline included, to `write`, which must not use the database: the runs first, those alone
-// that filter.run and filter.device name, then the records as they were at the start.
+// Passes each line, including its newline, to `write`, which must not use the database: first the runs that
+// filter.run and filter.device select, then the records as of the start of the call.
 absl::StatusOr<ExportReport> ExportRecords(RecordDatabase& database, const RecordFilter& filter,
                                            const std::function<absl::Status(std::string_view)>& write);
-// Writes a file, whole or not at all.
+// Writes a file, either completely or not at all.
 absl::StatusOr<ExportReport> ExportRecordFile(RecordDatabase& database, const RecordFilter& filter,
                                               const std::string& path);
 

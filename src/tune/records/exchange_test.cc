@@ -68,7 +68,7 @@ TEST_F(ExchangeTest, ExportIsImportsReverse) {
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
   EXPECT_EQ(read("again.jsonl"), read("out.jsonl"));
-  // And its own export is nothing new.
+  // Its own export adds nothing new.
   EXPECT_EQ(ImportRecordFile(Into(*database_), folder_ / "out.jsonl")->added, 0);
   const auto one = ExportRecordFile(*database_, {.run = "b"}, folder_ / "none.jsonl");
   ASSERT_TRUE(one.ok());
@@ -101,7 +101,7 @@ TEST_F(ExchangeTest, ALongLineIsPassedOver) {
       EXPECT_THAT(report->first_skipped, HasSubstr("file.jsonl:2: the line is longer"));
     }
   }
-  // As long as it may be.
+  // As long as allowed.
   const auto report = Import(std::string(kMaxLineBytes - line.size(), ' ') + line + "\n" + line, {});
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->records, 2);

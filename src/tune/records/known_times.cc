@@ -12,13 +12,13 @@
 namespace attune {
 namespace {
 
-// The last times of a config with some caches.
+// The latest times of a config with one cache mode.
 struct LastTimes {
   std::optional<size_t> confirmed, measured;
-  std::vector<std::string_view> runs_since;  // that measured it after it was confirmed
+  std::vector<std::string_view> runs_since;  // runs that measured it after it was confirmed
 };
 
-// By time. A failure counts for what was measured in the same millisecond, too.
+// Sorted by time. A failure comes after measurements in the same millisecond.
 std::vector<size_t> InOrder(std::span<const KnownTime> times) {
   std::vector<size_t> order(times.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -32,7 +32,7 @@ std::vector<size_t> InOrder(std::span<const KnownTime> times) {
 
 std::vector<size_t> RankTimes(std::span<const KnownTime> times) {
   std::map<std::pair<std::string_view, CacheMode>, LastTimes> known;
-  std::set<std::string_view> confirming;  // runs
+  std::set<std::string_view> confirming;  // runs that confirmed something
   for (const size_t i : InOrder(times)) {
     const KnownTime& time = times[i];
     if (time.kind == KnownTime::Kind::kFailed) {

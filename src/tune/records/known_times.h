@@ -1,10 +1,10 @@
-// Which of the times that are known of a task is to be believed.
+// Decides which of a task's known times to trust.
 //
 // Problem: of many candidates that are measured once, the fastest owes its time in part to selection bias.
-// The processor's clock is another one on another day, so that times of two runs do not compare. What was
-// right may be found to crash. Idea: a run measures what it found best again, and confirms it; only the best
-// that it confirmed speaks for it, since within a run times do compare. A later run that has measured the
-// same, and has confirmed what it found best itself, has the last word on it.
+// The processor's clock differs from day to day, so times of two runs are not comparable. A config that was
+// right may later be found to crash. Idea: a run measures its best candidates again and confirms them; only
+// the best confirmed one represents the run, since times within a run are comparable. If a later run has
+// measured the same config, and has confirmed its own best, it has the last word on that config.
 #ifndef ATTUNE_TUNE_RECORDS_KNOWN_TIMES_H_
 #define ATTUNE_TUNE_RECORDS_KNOWN_TIMES_H_
 
@@ -21,22 +21,23 @@ namespace attune {
 
 struct KnownTime {
   enum class Kind : uint8_t { kMeasured, kConfirmed, kFailed };
-  // Of a measurement, and what proposed it (Record::search).
+  // The kind of a measurement, by its success and by what proposed it (Record::search).
   static Kind KindOf(bool ok, std::string_view search) {
     return !ok ? Kind::kFailed : search == kConfirmation ? Kind::kConfirmed : Kind::kMeasured;
   }
   Kind kind = Kind::kMeasured;
-  std::string config;  // what was measured, in any form: equal texts are the same
+  std::string config;  // measured config, in any form: equal texts are the same config
   std::string run;
   CacheMode cache = CacheMode::kNetwork;
-  double seconds = 0;  // but for failures
+  double seconds = 0;  // not set for failures
   int64_t time_ms = 0;
 };
 
-// The places in `times`, which are of one task, device and number of threads, in the order of arriving: what
-// is to be believed first comes first. First the best that each run has confirmed, then what else was
-// confirmed, then the rest, the fastest first. A time that a later one of its config and caches replaces, or
-// a failure of its config, is left out; what was confirmed is replaced by what is confirmed alone.
+// The indices into `times`, which are of one task, device and number of threads in the order in which they
+// were added; the most trustworthy time comes first. First the best that each run has confirmed, then other
+// confirmed times, then the rest, each sorted by speed, fastest first. Leaves out a time that is replaced
+// by a later one of the same config and caches, or followed by a failure of its config; a confirmed time is
+// replaced only by a confirmed one.
 std::vector<size_t> RankTimes(std::span<const KnownTime> times);
 
 }  // namespace attune

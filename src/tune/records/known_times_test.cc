@@ -13,7 +13,7 @@ constexpr auto kMeasured = KnownTime::Kind::kMeasured;
 constexpr auto kConfirmed = KnownTime::Kind::kConfirmed;
 constexpr auto kFailed = KnownTime::Kind::kFailed;
 
-// One after the other, a millisecond each.
+// Times are added one after the other, one millisecond apart.
 class RankTimesTest : public ::testing::Test {
  protected:
   void Add(KnownTime::Kind kind, const std::string& config, const std::string& run, double seconds = 0,
@@ -31,7 +31,7 @@ TEST_F(RankTimesTest, TheLatestOfAConfigCounts) {
   Add(kMeasured, "y", "a", 0.9);
   Add(kMeasured, "x", "a", 1.1);
   EXPECT_THAT(Ranked(), ElementsAre(1, 2));
-  times_[2].time_ms = -1;  // it arrives later, but is older
+  times_[2].time_ms = -1;  // added later, but older
   EXPECT_THAT(Ranked(), ElementsAre(0, 1));
 }
 
@@ -40,7 +40,7 @@ TEST_F(RankTimesTest, WhatWasConfirmedComesFirst) {
   Add(kMeasured, "y", "a", 0.9);
   Add(kConfirmed, "y", "a", 1.0);
   EXPECT_THAT(Ranked(), ElementsAre(2, 0));
-  // A single time of a run that has confirmed nothing yet changes nothing.
+  // A single time from a run that has confirmed nothing yet changes nothing.
   Add(kMeasured, "y", "b", 1.2);
   EXPECT_THAT(Ranked(), ElementsAre(2, 0, 3));
 }

@@ -21,12 +21,12 @@ constexpr int kMaxThreads = 1 << 16;
 constexpr double kMaxSeconds = 1e9;
 constexpr double kMaxFlops = 1e24;
 
-// Control characters but line ends and tabs are for terminals, and no part of any text of ours.
+// Control characters other than line ends and tabs control terminals, and are not allowed in any text.
 bool IsForbidden(char c) {
   return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7F;
 }
 
-// The text with what is not UTF-8 replaced by U+FFFD.
+// The text with invalid UTF-8 replaced by U+FFFD.
 std::string ValidUtf8(const std::string& text) {
   return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
 }
@@ -55,7 +55,7 @@ absl::Status CheckNumber(std::string_view field, double& value, double high) {
   if (!(value >= 0 && value <= high)) {
     return InvalidInput("field \"", field, "\": must be a number from 0 to ", high);
   }
-  value += 0.0;  // a negative zero would read back as another number
+  value += 0.0;  // a negative zero would be read back as a different number
   return absl::OkStatus();
 }
 
@@ -74,9 +74,9 @@ absl::Status CheckTiming(Timing& timing) {
   return InvalidInput("fields \"low\", \"seconds\" and \"high\": must be in this order");
 }
 
-// Makes a text storable whatever it is: a reason may be all that a crashing program has printed.
+// Makes any text storable: a reason may contain anything that a crashing program has printed.
 void Clean(std::string& text, size_t max_bytes) {
-  const size_t cut = max_bytes / 3;  // a byte that is not UTF-8 becomes three
+  const size_t cut = max_bytes / 3;  // an invalid byte becomes three bytes
   if (text.size() > max_bytes) text.resize(cut);
   std::replace_if(text.begin(), text.end(), IsForbidden, '?');
   text = ValidUtf8(text);

@@ -1,4 +1,4 @@
-// From a record to the candidate that it is about.
+// Converts a record to the candidate that it is about.
 #ifndef ATTUNE_TUNE_RECORDS_RECORD_CANDIDATE_H_
 #define ATTUNE_TUNE_RECORDS_RECORD_CANDIDATE_H_
 
@@ -10,7 +10,8 @@
 
 namespace attune {
 
-// Nothing where it is none of the task's any more: of another version of its strategy, say.
+// Nothing if it is no longer a candidate for the task, for example because its strategy's version is
+// different.
 inline std::optional<Candidate> CandidateOf(const Record& record, const ConfigSpace& space) {
   const Strategy* strategy = FindStrategy(record.strategy);
   Candidate candidate{record.strategy, record.config};

@@ -17,13 +17,13 @@ StrategyVersions CurrentStrategyVersions() {
   return versions;
 }
 
-// Tasks whose best is confirmed. Their texts are read when they are first needed: a database may have
-// thousands.
+// Tasks whose best record is confirmed. Their texts are only parsed when they are first needed: a database
+// may have thousands of tasks.
 class RecordChooser::Neighbours {
  public:
   struct Similar {
     Candidate candidate;
-    std::string record;  // its digest
+    std::string record;  // digest of the record
   };
 
   void Add(const Record& record) {
@@ -31,7 +31,7 @@ class RecordChooser::Neighbours {
                          Similar{Candidate{record.strategy, record.config}, RecordDigest(record)});
   }
 
-  // What is known of the nearest one; null where none is near.
+  // The best record of the nearest task; null if no task is near.
   const Similar* Nearest(const Workload& workload) {
     std::call_once(read_, [this] { Read(); });
     const TaskShape shape = ShapeOfTask(workload);
@@ -47,7 +47,7 @@ class RecordChooser::Neighbours {
   }
 
  private:
-  // A picture an eighth wider and higher is nearer, twice the channels are not.
+  // An image that is an eighth wider and higher is nearer than that, twice the channels are not.
   static constexpr double kNear = 1;
 
   void Read() {
@@ -70,7 +70,7 @@ RecordChooser::RecordChooser(RecordChooser&&) noexcept = default;
 
 absl::StatusOr<RecordChooser> RecordChooser::Load(RecordDatabase& database, const std::string& device,
                                                   int threads, const std::string& run) {
-  // Times with different caches do not compare: those that tell most of a network come first.
+  // Times with different caches are not comparable: begin with the mode that says most about a network.
   std::map<std::string, Known> best, by_others;
   auto neighbours = std::make_unique<Neighbours>();
   for (const CacheMode cache : {CacheMode::kNetwork, CacheMode::kWarm, CacheMode::kCold}) {

@@ -1,4 +1,4 @@
-// Kernels as records say: the fastest config that was measured for a task, or for one like it.
+// Chooses kernels from records: the fastest config measured for a task, or for a similar one.
 #ifndef ATTUNE_TUNE_RECORDS_RECORD_CHOOSER_H_
 #define ATTUNE_TUNE_RECORDS_RECORD_CHOOSER_H_
 
@@ -13,23 +13,24 @@
 
 namespace attune {
 
-// Any number of threads may use one. Records that do not fit, of a strategy that is gone or of knobs that
-// changed, count for nothing. Where a task has none, those of the task that is most like it count if they are
-// confirmed and it is very much like it: their config is moved to the nearest one here.
+// Thread safe. Records that do not fit, because the strategy is gone or its knobs have changed, are
+// ignored. If a task has no records, those of the most similar task are used, provided they are confirmed
+// and the task is very similar: the config is moved to the nearest one in this task's space.
 class RecordChooser final : public KernelChooser {
  public:
-  // The best records of `device`, of strategies in the versions that this program has: by that many threads,
-  // or for tasks that were measured by others alone, by those. Where `run` is not empty, of that run alone.
+  // Loads the best records of `device` for the current versions of the strategies: those with this number
+  // of threads, or for tasks without any, those with other numbers. If `run` is not empty, only records of
+  // that run.
   static absl::StatusOr<RecordChooser> Load(RecordDatabase& database, const std::string& device, int threads,
                                             const std::string& run = "");
-  // These configs, by task.
+  // Chooses these configs, by task.
   explicit RecordChooser(std::map<std::string, Candidate> best);
   ~RecordChooser() override;
   RecordChooser(RecordChooser&&) noexcept;
 
   absl::StatusOr<KernelChoice> Choose(const Workload& workload, const std::string& task,
                                       const Target& target) const override;
-  // Of confirmed records on that many threads alone.
+  // Only from confirmed records with the same number of threads.
   double SecondsOf(const std::string& task) const override;
 
   size_t size() const { return best_.size(); }
@@ -40,14 +41,14 @@ class RecordChooser final : public KernelChooser {
   struct Known {
     Candidate candidate;
     std::string code_digest;  // empty: unknown
-    std::string record;       // its digest; empty: it is on no record
+    std::string record;       // digest of the record; empty: not from a record
     double seconds = 0;       // within a network; 0: unknown
   };
   std::map<std::string, Known> best_;  // by task
   std::unique_ptr<Neighbours> neighbours_;
 };
 
-// The strategies of this program. Records of other versions are priors.
+// The strategies of this program and their versions. Records of other versions are priors.
 StrategyVersions CurrentStrategyVersions();
 
 }  // namespace attune

@@ -61,7 +61,7 @@ TEST(RecordChooserTest, PrefersRecordsByAsManyThreads) {
   };
   add(1, 4, 1e-3, 0);
   add(2, 7, 2e-3, 0);
-  add(2, 14, 1e-3, 1);  // of another version, which says nothing of this one
+  add(2, 14, 1e-3, 1);  // another version, which says nothing about this one
   for (const auto& [threads, tile_w] : {std::pair(1, 4), std::pair(2, 7)}) {
     const auto chooser = RecordChooser::Load(**database, SampleRecord("run", 0).device, threads);
     ASSERT_TRUE(chooser.ok()) << chooser.status();
@@ -100,13 +100,13 @@ TEST(RecordChooserTest, ATaskWithoutRecordsTakesTheConfirmedConfigOfOneLikeIt) {
   };
   ASSERT_TRUE((*database)->Add(record).ok());
   EXPECT_EQ(choose(task.text).by, ChosenBy::kRecords);
-  EXPECT_EQ(choose(larger).by, ChosenBy::kModel);  // it may have been lucky
+  EXPECT_EQ(choose(larger).by, ChosenBy::kModel);  // selection bias: a single time
   record.search = kConfirmation;
   ++record.time_ms;
   ASSERT_TRUE((*database)->Add(record).ok());
   EXPECT_EQ(choose(larger).by, ChosenBy::kSimilarRecords);
   EXPECT_EQ(choose(larger).config, record.config);
-  EXPECT_EQ(choose(twice).by, ChosenBy::kModel);  // not so much like it
+  EXPECT_EQ(choose(twice).by, ChosenBy::kModel);  // not similar enough
 }
 
 TEST(ExtractTasksTest, EqualGroupsAreOneTask) {

@@ -12,11 +12,11 @@
 namespace attune {
 namespace {
 
-// Written in the order that a person reads; read into maps, which stay quick with many fields.
+// Written in the order for human readers; parsed into maps, which stay fast with many fields.
 using OrderedJson = nlohmann::ordered_json;
 using Json = nlohmann::json;
 
-// The deepest of ours is the free JSON of a run.
+// The free-form JSON of a run is the deepest in our own records.
 constexpr int kMaxDepth = 32;
 
 template <typename AnyJson>
@@ -48,14 +48,15 @@ absl::StatusOr<Json> ParseObject(std::string_view text) {
   return json;
 }
 
-// An integer that int64_t holds.
+// An integer that fits in int64_t.
 std::optional<int64_t> ToInteger(const Json& value) {
   if (!value.is_number_integer()) return std::nullopt;
   if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX) return std::nullopt;
   return value.get<int64_t>();
 }
 
-// The fields of an object, by name and type. The first error stays; what is read after it does not count.
+// Reads fields of an object by name and type. The first error is kept; values read after it are
+// meaningless.
 class Fields {
  public:
   explicit Fields(const Json& object) : object_(object) {}
@@ -80,10 +81,10 @@ class Fields {
   }
   int Int(const char* name) {
     const int64_t value = Integer(name);
-    // Out of range for everything that is an int here.
+    // -1 is out of range for every field of type int here.
     return value < 0 || value > std::numeric_limits<int>::max() ? -1 : static_cast<int>(value);
   }
-  // One of an enumeration's names, as `parse` knows them.
+  // One of an enumeration's names, parsed by `parse`.
   template <typename Enum>
   Enum Word(const char* name, std::optional<Enum> (*parse)(std::string_view)) {
     const std::string word = Text(name);
@@ -183,7 +184,7 @@ absl::StatusOr<TuningRun> ParseRun(const Json& object) {
   return run;
 }
 
-// What makes a record that record, see RecordDigest, but for its task.
+// The fields that identify a record (see RecordDigest), except its task.
 void AppendFields(const Record& record, OrderedJson& json) {
   json["device"] = record.device;
   json["threads"] = record.threads;
@@ -226,7 +227,7 @@ std::string RecordDigest(const Record& record) {
 }
 
 std::string ToJsonLine(const TuningRun& run) {
-  // Normalize() has parsed what is free JSON here.
+  // Normalize() has checked the free-form JSON in these fields.
   return Dump(OrderedJson{
       {"schema", kRecordSchema},
       {"kind", "run"},

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Le;
 using ::testing::SizeIs;
 
-// The line of a record with one part replaced.
+// The JSON line of a record with one part replaced.
 std::string Line(const std::string& part, const std::string& replacement) {
   std::string line = ToJsonLine(SampleRecord("run", 1));
   const size_t at = line.find(part);
@@ -150,7 +150,7 @@ TEST(RecordJson, SurvivesDamagedLines) {
     }
     const auto parsed = ParseJsonLine(line);
     if (!parsed.ok()) continue;
-    // What is taken is whole: it can be written and read again.
+    // Accepted records are complete: they can be written and read again.
     const auto again = ParseJsonLine(ToJsonLine(std::get<Record>(*parsed)));
     EXPECT_TRUE(again.ok()) << again.status() << "\n" << line;
   }
@@ -194,7 +194,7 @@ TEST(RecordDigest, TellsMeasurementsApart) {
   const Record record = SampleRecord("run", 1);
   Record other = record;
   other.flops = 0;
-  EXPECT_EQ(RecordDigest(other), RecordDigest(record));  // the task's, not the measurement's
+  EXPECT_EQ(RecordDigest(other), RecordDigest(record));  // belongs to the task, not to the measurement
   other.task += " ";
   EXPECT_NE(RecordDigest(other), RecordDigest(record));
   EXPECT_NE(RecordDigest(SampleRecord("run", 2)), RecordDigest(record));

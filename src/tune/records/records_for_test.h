@@ -1,4 +1,4 @@
-// What the tests of tune/ share: records, a folder of their own, and other processes.
+// Shared by the tests of tune/: records, a temporary folder, and other processes.
 #ifndef ATTUNE_TUNE_RECORDS_RECORDS_FOR_TEST_H_
 #define ATTUNE_TUNE_RECORDS_RECORDS_FOR_TEST_H_
 
@@ -22,7 +22,7 @@
 
 namespace attune {
 
-// A folder that is removed with everything in it.
+// A folder that is removed together with its contents.
 class RecordsFolder {
  public:
   RecordsFolder() {
@@ -44,7 +44,7 @@ class RecordsFolder {
   std::string path_;
 };
 
-// A valid record; those of other runs or trials are others.
+// A valid record; different runs or trials give different records.
 inline Record SampleRecord(const std::string& run, int64_t trial) {
   Record record;
   record.task = "graph @conv(%x: f32[1,64,56,56], %w: f32[64,64,3,3]) {\n  …\n}\n";
@@ -98,7 +98,7 @@ inline void WriteAll(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-// Runs and trials of all records, each once.
+// The run and trial of every record.
 inline std::multiset<std::pair<std::string, int64_t>> Keys(RecordDatabase& database) {
   std::multiset<std::pair<std::string, int64_t>> keys;
   const absl::Status status = database.ForEachRecord({}, [&](const Record& record) {
@@ -109,7 +109,7 @@ inline std::multiset<std::pair<std::string, int64_t>> Keys(RecordDatabase& datab
   return keys;
 }
 
-// A process of its own; `work` gives its exit code.
+// Runs `work` in a child process; it returns the exit code.
 inline pid_t Fork(const std::function<int()>& work) {
   const pid_t child = fork();
   if (child == 0) _exit(work());

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMaxValueBytes = 1 << 22;
 
-// SQLite's own check is quiet about what it opens; a folder or a device would give strange errors later.
+// SQLite itself does not check what it opens; a folder or a device would cause strange errors later.
 absl::Status CheckIsFile(const std::string& path, bool create) {
   if (path.empty()) return InvalidInput("no database file is named");
   struct stat info;
@@ -32,8 +32,8 @@ absl::Status CheckIsFile(const std::string& path, bool create) {
   return InvalidInput(path, ": is a ", S_ISDIR(info.st_mode) ? "folder" : "device", ", not a database file");
 }
 
-// The write-ahead log needs files beside the database. Where they cannot be made and none holds anything, the
-// database is what its file says, and SQLite can be told so.
+// The write-ahead log needs files beside the database. If they cannot be created and none has any content,
+// the database file alone is complete, and we can tell SQLite so.
 bool CanBeReadAlone(const std::string& path) {
   for (const char* suffix : {"-wal", "-journal"}) {
     struct stat info;
@@ -72,7 +72,7 @@ absl::StatusOr<std::unique_ptr<SqliteConnection>> SqliteConnection::Open(const s
 
 absl::Status SqliteConnection::OpenToRead() {
   absl::Status status = OpenFile(path_, SQLITE_OPEN_READONLY);
-  // A journal that is left of a writer that was killed: undoing its transaction takes writing.
+  // A killed writer has left a journal: rolling back its transaction requires writing.
   if (!status.ok() && sqlite3_extended_errcode(db_) == SQLITE_READONLY_ROLLBACK) {
     status = OpenFile(path_, SQLITE_OPEN_READWRITE);
     if (status.ok()) status = OpenFile(path_, SQLITE_OPEN_READONLY);
@@ -102,14 +102,14 @@ absl::Status SqliteConnection::Configure() {
   RETURN_IF_ERROR(Execute("PRAGMA cell_size_check = ON"));
   if (options_.max_pages > 0)
     RETURN_IF_ERROR(Execute(absl::StrCat("PRAGMA max_page_count = ", options_.max_pages)));
-  // The first look into the file.
+  // The first access to the file.
   return Execute("SELECT count(*) FROM sqlite_schema");
 }
 
 SqliteConnection::~SqliteConnection() { sqlite3_close(db_); }
 
-// SQLite's own waits grow to a tenth of a second, in which a writer in a loop would be past the others again
-// and again. These are short, and differ between processes.
+// SQLite's own waits grow to a tenth of a second, in which a writer in a loop would overtake the others
+// again and again. These waits are short, and differ between processes.
 bool SqliteConnection::GoOnWaiting(LockWait& wait) const {
   const auto now = std::chrono::steady_clock::now();
   const auto waited = now - wait.since;
@@ -188,7 +188,7 @@ absl::Status SqliteConnection::Error(int code) const {
     case SQLITE_TOOBIG:
       return InvalidInput(path_, ": a value is longer than ", kMaxValueBytes, " bytes");
     default:
-      // A table or column that is missing: nothing that Attune has written.
+      // A table or column is missing: Attune has not written this file.
       return absl::DataLossError(absl::StrCat(path_, ": is no record database or damaged (", detail,
                                               "); name another with --records"));
   }
@@ -208,7 +208,7 @@ absl::StatusOr<SqliteStatement> SqliteStatement::Prepare(SqliteConnection& conne
 void SqliteStatement::Bind(int64_t value) { Bound(sqlite3_bind_int64(statement_.get(), ++bound_, value)); }
 void SqliteStatement::Bind(double value) { Bound(sqlite3_bind_double(statement_.get(), ++bound_, value)); }
 void SqliteStatement::Bind(std::string_view value) {
-  // A null pointer would be NULL, which is not the empty text.
+  // SQLite takes a null pointer as NULL, which is different from an empty text.
   const char* data = value.empty() ? "" : value.data();
   Bound(sqlite3_bind_text64(statement_.get(), ++bound_, data, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
 }
@@ -258,7 +258,7 @@ SqliteTransaction::SqliteTransaction(SqliteTransaction&& other) noexcept
     : connection_(std::exchange(other.connection_, nullptr)) {}
 
 SqliteTransaction::~SqliteTransaction() {
-  // Fails where an error has ended the transaction already: then there is nothing to undo.
+  // Fails if an error has already ended the transaction; then there is nothing to roll back.
   if (connection_ != nullptr) connection_->Execute("ROLLBACK").IgnoreError();
 }
 

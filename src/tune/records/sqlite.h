@@ -1,5 +1,5 @@
-// SQLite as Attune uses it: a connection, statements and transactions that clean up behind themselves, and
-// errors that name the file and say what to do.
+// Attune's wrapper around SQLite: a connection, statements and transactions that clean up after themselves,
+// and errors that name the file and say what to do.
 #ifndef ATTUNE_TUNE_RECORDS_SQLITE_H_
 #define ATTUNE_TUNE_RECORDS_SQLITE_H_
 
@@ -18,30 +18,30 @@ struct sqlite3_stmt;
 
 namespace attune {
 
-// What a database is opened for.
+// How a database is opened.
 enum class DatabaseAccess {
-  kRead,    // it must exist, and nothing is written to it; all is well where it may only be read
+  kRead,    // it must exist, and is not written; a read-only file is fine
   kWrite,   // it must exist
-  kCreate,  // it is made where it is missing
+  kCreate,  // it is created if it is missing
 };
 
 struct SqliteOptions {
   DatabaseAccess access = DatabaseAccess::kCreate;
-  // For how long another process's lock is waited for, and after how long the log says so.
+  // How long to wait for another process's lock, and after how long to log the wait.
   std::chrono::milliseconds patience{60000}, notice{1000};
-  // How faults are tested: the file cannot outgrow this many pages (0: no bound), and it is read and written
-  // through the SQLite VFS of that name (empty: the system's).
+  // For testing faults: the file cannot outgrow this many pages (0: no bound), and it is accessed through
+  // the SQLite VFS with this name (empty: the system's).
   int64_t max_pages = 0;
   std::string vfs = {};
 };
 
-// An open database file. For one thread at a time, and not across fork(). The file may be hostile, and what
-// lies beside it too: its triggers and views are off, no value is longer than 4 MiB, and no file but its own
-// is touched (sqlite_files.h).
+// An open database file. For one thread at a time, and not across fork(). The file and the files beside it
+// may be hostile: triggers and views are disabled, no value may be longer than 4 MiB, and only the
+// database's own files are touched (sqlite_files.h).
 class SqliteConnection {
  public:
-  // Fails where the file is a folder or a device, may not be opened, or is no database. What a writer that
-  // was killed has left half done is undone, even if it is opened for reading.
+  // Fails if the file is a folder or a device, cannot be opened, or is not a database. A transaction that a
+  // killed writer has left unfinished is rolled back, even if the file is opened for reading.
   static absl::StatusOr<std::unique_ptr<SqliteConnection>> Open(const std::string& path,
                                                                 const SqliteOptions& options);
   ~SqliteConnection();
@@ -50,18 +50,19 @@ class SqliteConnection {
 
   const std::string& path() const { return path_; }
   bool is_read_only() const;
-  // Rows that the last INSERT, UPDATE or DELETE changed.
+  // The number of rows that the last INSERT, UPDATE or DELETE changed.
   int64_t changes() const;
 
-  // One statement, whose rows are dropped.
+  // Executes one statement, and drops its rows.
   absl::Status Execute(const std::string& sql);
-  // The same, for what asks for a lock while it holds one. SQLite does not wait in that case, since the
-  // holder of the other could be waiting for this one: it has to be begun again.
+  // Like Execute(), for a statement that needs a lock while it holds one. SQLite does not wait in that
+  // case, since the holder of the other lock could be waiting for this one: the statement must be started
+  // again.
   absl::Status ExecutePatiently(const std::string& sql);
-  // The single integer that a query gives; 0 where it gives no row.
+  // The integer that a query returns; 0 if it returns no row.
   absl::StatusOr<int64_t> Integer(const std::string& sql);
 
-  // What SQLite's result code `code` of the call just made means to a person.
+  // Explains SQLite's result code `code`, of the call just made, to a person.
   absl::Status Error(int code) const;
 
  private:
@@ -76,9 +77,9 @@ class SqliteConnection {
     std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
     bool has_noticed = false;
   };
-  // Sleeps a little and returns true, or false where the patience is at its end.
+  // Sleeps a little and returns true; returns false once the patience has run out.
   bool GoOnWaiting(LockWait& wait) const;
-  // SQLite's busy handler; the first of `calls` is 0.
+  // SQLite's busy handler; `calls` is 0 at the first call of a wait.
   static int WaitBusy(void* connection, int calls);
 
   const std::string path_;
@@ -88,7 +89,7 @@ class SqliteConnection {
   sqlite3* db_ = nullptr;
 };
 
-// A prepared statement of a connection, which must outlive it.
+// A prepared statement. The connection must outlive it.
 //
 //   ASSIGN_OR_RETURN(SqliteStatement insert, SqliteStatement::Prepare(connection, "INSERT … VALUES (?, ?)"));
 //   RETURN_IF_ERROR(insert.Run(name, count));
@@ -96,28 +97,29 @@ class SqliteStatement {
  public:
   static absl::StatusOr<SqliteStatement> Prepare(SqliteConnection& connection, const std::string& sql);
 
-  // Sets the next parameter. What does not fit is Step()'s error.
+  // Sets the next parameter. If the value does not fit, Step() fails.
   void Bind(int64_t value);
   void Bind(int value) { Bind(static_cast<int64_t>(value)); }
   void Bind(double value);
   void Bind(std::string_view value);
 
-  // Begins anew with these parameters.
+  // Starts again with these parameters.
   template <typename... Values>
   void Start(const Values&... values) {
     Reset();
     (Bind(values), ...);
   }
-  // Whether there is a (further) row.
+  // Moves to the next row; returns whether there is one.
   absl::StatusOr<bool> Step();
-  // From the start to the end, with these parameters; rows are dropped. Gives back its locks.
+  // Executes the whole statement with these parameters, drops its rows, and releases its locks.
   template <typename... Values>
   absl::Status Run(const Values&... values) {
     Start(values...);
     return Finish();
   }
 
-  // Of the row that Step() found, by column from 0. Another type is converted; NULL is 0 or "".
+  // The value in a column, from 0, of the row that Step() found. Other types are converted; NULL is 0 or
+  // "".
   int64_t Integer(int column) const;
   double Real(int column) const;
   std::string Text(int column) const;
@@ -139,11 +141,11 @@ class SqliteStatement {
   int bind_error_ = 0;
 };
 
-// All that happens until Commit(), or nothing. One at a time.
+// Everything up to Commit() takes effect, or nothing. One transaction at a time.
 class SqliteTransaction {
  public:
-  // A writer takes its lock now, so that it cannot fail for another writer halfway; a reader sees the
-  // database as it is at its first query, whatever others write.
+  // A writer takes its lock at the beginning, so that it cannot fail halfway because of another writer; a
+  // reader sees the database as of its first query, whatever others write.
   enum class Kind { kRead, kWrite };
   static absl::StatusOr<SqliteTransaction> Begin(SqliteConnection& connection, Kind kind);
   ~SqliteTransaction();

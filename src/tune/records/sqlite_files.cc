@@ -24,13 +24,13 @@ absl::StatusOr<std::unique_ptr<SqliteFiles>> SqliteFiles::Create(const std::stri
   return std::unique_ptr<SqliteFiles>(new SqliteFiles(found));
 }
 
-// The system's VFS finds its own data through the pointer that it is called with, so that each call is handed
-// on with that of `base_`.
+// The system's VFS finds its own data through the VFS pointer that is passed to it, so each call is passed
+// on with `base_`.
 SqliteFiles::SqliteFiles(sqlite3_vfs* base)
     : base_(base),
       vfs_(std::make_unique<sqlite3_vfs>()),
       name_(absl::StrCat("attune-", absl::Hex(reinterpret_cast<uintptr_t>(this)))) {
-  vfs_->iVersion = 2;  // the third is about replacing system calls
+  vfs_->iVersion = 2;  // version 3 adds functions to replace system calls
   vfs_->szOsFile = base->szOsFile;
   vfs_->mxPathname = base->mxPathname;
   vfs_->zName = name_.c_str();
@@ -65,11 +65,11 @@ std::string SqliteFiles::TakeRefusal() { return std::exchange(refusal_, ""); }
 
 int SqliteFiles::Open(sqlite3_vfs* self, const char* name, sqlite3_file* file, int flags, int* out_flags) {
   SqliteFiles& files = *FilesOf(self);
-  file->pMethods = nullptr;  // no file to close, where this fails
+  file->pMethods = nullptr;  // no file to close if this fails
   if ((flags & SQLITE_OPEN_MAIN_DB) != 0 && files.database_.empty()) files.database_ = name;
-  // Temporary files have no name and no second life.
+  // Temporary files have no name and are not opened again.
   if (name != nullptr && files.Refuses(name)) return kRefused;
-  // Even one of our own files is none: SQLite would delete it.
+  // Refused even if it is one of our own files: SQLite would delete it.
   if ((flags & SQLITE_OPEN_SUPER_JOURNAL) != 0) return kRefused;
   return files.base_->xOpen(files.base_, name, file, flags, out_flags);
 }
@@ -87,7 +87,7 @@ int SqliteFiles::Access(sqlite3_vfs* self, const char* name, int flags, int* res
 }
 
 bool SqliteFiles::Refuses(std::string_view name) {
-  // The system's VFS opens the index by itself, with the database or later.
+  // The system's VFS opens the index itself, together with the database or later.
   if (name == database_) return RefusesBeside(kJournal) || RefusesBeside(kLog) || RefusesBeside(kIndex);
   for (const std::string_view suffix : {kJournal, kLog}) {
     if (name == absl::StrCat(database_, suffix)) return RefusesBeside(suffix);

@@ -1,11 +1,11 @@
-// The files that a SQLite connection may touch.
+// Restricts the files that a SQLite connection may touch.
 //
-// Problem: SQLite believes what lies beside a database. A rollback journal may name a "super-journal", any
-// path at all, which SQLite deletes once it has undone the journal's transaction; and it overwrites a log or
-// an index that is a link to another file. Whoever gets us to open a database could so destroy our other
-// files. Idea: each connection has a SQLite VFS of its own, in front of the system's, that knows the
-// database, its journal and its log by name and refuses all else. We never join transactions of several
-// files, so that no journal of ours names a super-journal.
+// Problem: SQLite trusts the files beside a database. A rollback journal may name a "super-journal", any
+// path at all, which SQLite deletes once it has rolled back the journal's transaction; and it overwrites a
+// log or an index that is a link to another file. So somebody who makes us open a database could destroy
+// our other files. Idea: each connection has its own SQLite VFS in front of the system's. It knows the
+// names of the database, its journal and its log, and refuses all other files. We never combine
+// transactions of several files, so our own journals name no super-journal.
 #ifndef ATTUNE_TUNE_RECORDS_SQLITE_FILES_H_
 #define ATTUNE_TUNE_RECORDS_SQLITE_FILES_H_
 
@@ -20,31 +20,31 @@ struct sqlite3_vfs;
 
 namespace attune {
 
-// For one connection, and one thread at a time. Outlives the connection.
+// For one connection, and one thread at a time. Must outlive the connection.
 class SqliteFiles {
  public:
-  // In front of the SQLite VFS of the name `base`; of the system's where that is empty.
+  // In front of the SQLite VFS with the name `base`; of the system's if that is empty.
   static absl::StatusOr<std::unique_ptr<SqliteFiles>> Create(const std::string& base);
   ~SqliteFiles();
   SqliteFiles(const SqliteFiles&) = delete;
   SqliteFiles& operator=(const SqliteFiles&) = delete;
 
-  // What sqlite3_open_v2() is given.
+  // The VFS name for sqlite3_open_v2().
   const char* vfs_name() const { return name_.c_str(); }
 
-  // Why a file was refused since this was last asked, to stand behind the database's name; empty where none
+  // Why a file was refused since the last call, as a text to follow the database's name; empty if no file
   // was.
   std::string TakeRefusal();
 
  private:
   explicit SqliteFiles(sqlite3_vfs* base);
 
-  // Of a VFS, whose `self` leads to this object.
+  // Functions of the VFS; `self` leads to this object.
   static int Open(sqlite3_vfs* self, const char* name, sqlite3_file* file, int flags, int* out_flags);
   static int Delete(sqlite3_vfs* self, const char* name, int sync);
   static int Access(sqlite3_vfs* self, const char* name, int flags, int* result);
 
-  // Notes why `name` may not be touched, and returns true; false where it may.
+  // If `name` must not be touched, notes the reason and returns true.
   bool Refuses(std::string_view name);
   bool RefusesBeside(std::string_view suffix);
 

@@ -1,4 +1,4 @@
-// What lies beside a database is not believed.
+// The files beside a database are not trusted.
 #include "tune/records/sqlite_files.h"
 
 #include <gmock/gmock.h>
@@ -28,8 +28,8 @@ std::string BigEndian(uint32_t value) {
   return bytes;
 }
 
-// A journal that SQLite takes for that of a writer that was killed, without a page, and with the name of a
-// super-journal where that is not empty.
+// A journal that SQLite takes for the one of a killed writer, without pages, and with the name of a
+// super-journal if that is not empty.
 std::string HotJournal(const std::string& database, const std::string& super_journal) {
   constexpr uint32_t kPage = 4096, kSector = 512;
   const auto pages = static_cast<uint32_t>(std::filesystem::file_size(database) / kPage);
@@ -59,7 +59,7 @@ class SqliteFilesTest : public ::testing::Test {
 };
 
 TEST_F(SqliteFilesTest, AJournalThatNamesAnotherFileIsRefused) {
-  for (const std::string& named : {victim_, folder_ / "missing"}) {  // what is deleted need not be there
+  for (const std::string& named : {victim_, folder_ / "missing"}) {  // the file to delete need not exist
     WriteAll(database_ + "-journal", HotJournal(database_, named));
     for (const DatabaseAccess access : kAccesses) {
       const absl::Status status = RecordDatabase::Open(database_, {.access = access}).status();
@@ -70,7 +70,7 @@ TEST_F(SqliteFilesTest, AJournalThatNamesAnotherFileIsRefused) {
     EXPECT_TRUE(VictimLives());
     EXPECT_TRUE(std::filesystem::exists(database_));
   }
-  // The database's own files would be as lost, whether such a journal is refused or put away.
+  // The database's own files would be lost as well, whether such a journal is refused or deleted.
   for (const std::string& named : {database_, database_ + "-wal"}) {
     WriteAll(database_ + "-journal", HotJournal(database_, named));
     for (const DatabaseAccess access : kAccesses) {
@@ -113,7 +113,7 @@ TEST_F(SqliteFilesTest, ReadersDoNotWrite) {
   const auto reader = MustOpen(database_, {.access = DatabaseAccess::kRead});
   ASSERT_NE(reader, nullptr);
   EXPECT_EQ(reader->Add(SampleRecord("run", 2)).status().code(), absl::StatusCode::kPermissionDenied);
-  EXPECT_TRUE(MustOpen(database_)->Add(SampleRecord("run", 2)).ok());  // beside it others do
+  EXPECT_TRUE(MustOpen(database_)->Add(SampleRecord("run", 2)).ok());  // meanwhile others can write
   EXPECT_EQ(Keys(*reader).size(), 2u);
 }
 

@@ -1,14 +1,15 @@
 // Parallel simulated annealing on the cost model.
 //
-// Problem: the model answers thousands of times faster than the machine, but is right only about what
-// resembles what it has seen. Idea: many chains walk over the space at once, each from a good or a random
-// place, and take a step that the model thinks better always, one that it thinks worse with a probability
-// that falls while they cool. What is measured is the best that each of them saw, in order of score: the best
-// of all would be many that are almost the same, and that the model thinks well of by the same error. Of two
-// strategies the model cannot say which is better before it has seen one of each, so the best of those that
-// nothing is known of come first. A share of random candidates keeps it honest. After Kirkpatrick, Gelatt and
-// Vecchi, Optimization by simulated annealing, Science 1983, and Chen et al., Learning to optimize tensor
-// programs, NeurIPS 2018, section 5. Cost: at most kMaxScores scores a batch.
+// Problem: the model answers thousands of times faster than the machine, but is only right about candidates
+// similar to those it has seen. Idea: many Markov chains walk over the space at once, each from a good or a
+// random candidate. A chain always takes a step that the model considers an improvement, and another one
+// with a probability that falls as the chains cool. The best candidate of each chain is measured, in order
+// of score; the best of all chains would be many that are almost the same, and that the model overestimates
+// by the same error. Of two strategies the model cannot say which is better before it has seen one of each,
+// so the best candidate of each unknown strategy comes first. A share of random candidates corrects the
+// model. After Kirkpatrick, Gelatt and Vecchi, Optimization by simulated annealing, Science 1983, and Chen
+// et al., Learning to optimize tensor programs, NeurIPS 2018, section 5. Cost: at most kMaxScores scores a
+// batch.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -25,11 +26,13 @@ namespace {
 constexpr size_t kChains = 64;
 constexpr int kSteps = 200;
 constexpr size_t kMaxScores = 1600;
-// A small space has no more to score: it ends after so many steps without anything new.
+// In a small space there may be no more to score: annealing ends after so many steps without a new
+// candidate.
 constexpr int kIdleSteps = 20;
-// When all scores are asked for, the temperature is this share of what it was at first.
+// The final temperature, when all scores are used, relative to the initial one.
 constexpr double kCooled = 0.02;
-// So many of the chains start from measured candidates, and as many where others ended; the rest anywhere.
+// This many chains start from measured candidates, and as many from ends of the last batch's chains; the
+// rest start anywhere.
 constexpr size_t kMeasuredStarts = kChains / 4;
 
 using Scored = std::pair<float, Candidate>;
@@ -65,7 +68,7 @@ class Annealing : public SearchBase {
       starts.push_back(measured()[i].candidate);
     for (const Candidate& hint : hints()) starts.push_back(hint);
     starts.insert(starts.end(), ends_.begin(), ends_.end());
-    // Candidates of records may not fit.
+    // Candidates from records may not fit.
     std::erase_if(starts, [&](const Candidate& c) { return !space().IsValid(c); });
     starts.resize(std::min(starts.size(), 2 * kMeasuredStarts));
     for (size_t attempts = 2 * kChains; attempts > 0 && starts.size() < kChains; --attempts) {
@@ -75,7 +78,7 @@ class Annealing : public SearchBase {
     return starts;
   }
 
-  // The best fresh candidate of each chain, the best of all first.
+  // Returns the best fresh candidate of each chain, sorted by score, best first.
   std::vector<Scored> Anneal(RememberedScores& scores) {
     std::vector<Candidate> points = Starts();
     std::vector<float> values = scores(points);
@@ -110,7 +113,8 @@ class Annealing : public SearchBase {
     std::erase_if(bests, [](const Scored& best) { return !std::isfinite(best.first); });
     std::ranges::sort(bests, [](const Scored& a, const Scored& b) {
       if (a.first != b.first) return a.first > b.first;
-      // Trees give many candidates one score; no corner of the space comes first.
+      // Trees give the same score to many candidates; break ties by hash, so that no corner of the space is
+      // preferred.
       const size_t hash_a = CandidateHash()(a.second), hash_b = CandidateHash()(b.second);
       return hash_a != hash_b ? hash_a < hash_b : a.second < b.second;
     });
@@ -119,7 +123,7 @@ class Annealing : public SearchBase {
     return bests;
   }
 
-  // The standard deviation of the finite ones; never 0.
+  // The standard deviation of the finite values; never 0.
   static double Spread(const std::vector<float>& values) {
     double sum = 0, squares = 0, count = 0;
     for (float value : values) {
@@ -133,7 +137,7 @@ class Annealing : public SearchBase {
     return std::max(std::sqrt(std::max(squares / count - mean * mean, 0.0)), 1e-6);
   }
 
-  std::vector<Candidate> ends_;  // the best of the last batch's chains, the best of all first
+  std::vector<Candidate> ends_;  // best of each of the last batch's chains, best first
 };
 
 }  // namespace

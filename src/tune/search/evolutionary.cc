@@ -1,11 +1,12 @@
 // Evolutionary search over recorded schedules, guided by the cost model.
 //
-// Problem: good candidates are rare, and those on record are the best place to look from. Idea: a population
-// of the fastest measured candidates, of those on record for similar tasks and of random ones breeds for some
-// generations on the model's scores alone: parents are chosen by score, most children are a parent with one
-// number moved, the others a cross of two. The best of all that lived are measured. After Zheng et al.,
-// Ansor, OSDI 2020, section 5.1. Without a model the fitness of who is not measured is that of the slowest
-// measured. Cost: kPopulation scores for each of kGenerations.
+// Problem: good candidates are rare, and the recorded ones are the best place to start from. Idea: a
+// population of the fastest measured candidates, recorded candidates for similar tasks and random ones
+// evolves for some generations using only the model's scores: parents are chosen by score, most children
+// are a parent with one number changed, the others a cross of two parents. The best candidates of all
+// generations are measured. After Zheng et al., Ansor, OSDI 2020, section 5.1. Without a model, a candidate
+// that is not measured has the fitness of the slowest measured one. Cost: kPopulation scores in each of
+// kGenerations.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -93,7 +94,8 @@ class Evolutionary : public SearchBase {
     return space().Neighbour(parent, random());
   }
 
-  // The first in order of score weighs most, the last next to nothing, whatever the scores' scale.
+  // The candidate with the best score has the largest weight, the last one almost none, independent of the
+  // scores' scale.
   static std::vector<double> WeightsByRank(const std::vector<float>& values) {
     std::vector<size_t> order(values.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;

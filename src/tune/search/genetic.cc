@@ -1,10 +1,10 @@
-// A genetic algorithm on measured times alone.
+// A genetic algorithm that uses only measured times.
 //
-// Problem: neighbouring configs of a fast one need not be fast, but good values of single numbers tend to be
-// good together with others. Idea: the fastest measured candidates are parents; each number of a child is
-// that of one of three parents, chosen in proportion to fitness, and now and then a number mutates. It starts
-// from what was fast for similar tasks, the strategies' defaults and random ones. After the autotuner of
-// Vasilache et al., Tensor Comprehensions, 2018, section 6.
+// Problem: neighbours of a fast config need not be fast, but good values of single numbers are often good
+// in combination with others. Idea: the fastest measured candidates are parents; each number of a child
+// comes from one of three parents, chosen in proportion to fitness, and occasionally a number mutates. It
+// starts with candidates that were fast for similar tasks, the strategies' defaults and random ones. After
+// the autotuner of Vasilache et al., Tensor Comprehensions, 2018, section 6.
 #include <algorithm>
 #include <array>
 
@@ -15,8 +15,8 @@ namespace {
 
 constexpr size_t kFounders = 24;
 constexpr size_t kParents = 32;
-constexpr double kMutation = 0.07;  // of each number
-constexpr int kAttempts = 20;       // for each child
+constexpr double kMutation = 0.07;  // probability per number
+constexpr int kAttempts = 20;       // per child
 
 class Genetic : public SearchBase {
  public:

@@ -1,7 +1,7 @@
-// Every candidate once, in an order that covers the space evenly from the start: a baseline.
+// Enumerates every candidate once, in an order that covers the space evenly from the start; for comparison.
 //
-// The i-th is the one of index i·step mod size, with a step near size over the golden ratio that has no
-// factor in common with the size, so that each prefix lies about evenly and none comes twice.
+// The i-th candidate has the index i·step mod size. The step is close to size over the golden ratio and has
+// no factor in common with the size, so each prefix is spread about evenly and no candidate comes twice.
 #include <algorithm>
 #include <numbers>
 #include <numeric>
@@ -11,7 +11,8 @@
 namespace attune {
 namespace {
 
-// A batch looks at no more than so many: enough for a space where one candidate in a hundred is valid.
+// A batch looks at no more candidates than this: enough for a space where one candidate in a hundred is
+// valid.
 constexpr int64_t kMaxAttempts = 20'000;
 
 class Grid : public SearchBase {

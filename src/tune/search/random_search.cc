@@ -1,4 +1,4 @@
-// Random candidates: a baseline, and hard to beat where good ones are many.
+// Random candidates: for comparison, and hard to beat if there are many good ones.
 #include "tune/search/search_base.h"
 
 namespace attune {

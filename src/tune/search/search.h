@@ -1,7 +1,7 @@
-// Search strategies: which candidates of a task are measured next.
+// Search strategies: they choose which candidates of a task are measured next.
 //
-// A strategy never proposes what has been tried, nor what is not valid. The same seed, observations and
-// scores give the same proposals.
+// A strategy never proposes a candidate that was tried before or is not valid. The same seed, observations
+// and scores give the same proposals.
 #ifndef ATTUNE_TUNE_SEARCH_SEARCH_H_
 #define ATTUNE_TUNE_SEARCH_SEARCH_H_
 
@@ -17,37 +17,37 @@
 
 namespace attune {
 
-// The scores of candidates, one each: the higher, the faster it is predicted to be. Of one that has no
-// features, -infinity.
+// Scores candidates, one score each: a higher score predicts a faster candidate. A candidate without
+// features has the score -infinity.
 using ScoreFunction = std::function<std::vector<float>(std::span<const Candidate>)>;
 
-// What a strategy may use in one call, besides what it has observed.
+// The inputs to one call of a strategy, besides its observations.
 struct SearchState {
   CandidateSpace* space = nullptr;  // the task's, the same in all calls
-  ScoreFunction score = nullptr;    // null while no model is trained
+  ScoreFunction score = nullptr;    // null until a model is trained
 };
 
 struct SearchOptions {
   uint64_t seed = 0;
-  // The share of proposals that are random, so that a model that errs is found out; in [0, 1].
+  // The share of proposals that are random, so that errors of the model are discovered; in [0, 1].
   double epsilon = 0.1;
 };
 
-// For one task. Not thread safe.
+// Searches for one task. Not thread safe.
 class SearchStrategy {
  public:
   virtual ~SearchStrategy() = default;
 
-  // At most `batch` (>= 0) valid candidates, each for the first time. The first of all is what is taken
-  // untuned, where the space says it. Fewer than `batch` mean that no other was found, and none at all that
-  // the space is exhausted; of a small one that is exact.
+  // Returns at most `batch` (>= 0) valid candidates, none of which was proposed before. The very first
+  // proposal is the baseline, if the space has one. Fewer than `batch` means that no other was found, and
+  // none at all that the space is exhausted; for a small space this is exact.
   virtual std::vector<Candidate> Propose(int batch, const SearchState& state) = 0;
 
-  // What was fast for similar tasks, or for other versions of this one, the best first, instead of what was
-  // said before. What is not valid here is ignored.
+  // Sets candidates that were fast for similar tasks, or for other versions of this one, best first; they
+  // replace earlier hints. Candidates that are not valid here are ignored.
   virtual void Hint(std::vector<Candidate> hints) = 0;
 
-  // Trials of proposals, or of earlier runs, in any order and number.
+  // Reports trials of proposals or from earlier runs, in any order and number.
   virtual void Observe(std::span<const Trial> trials) = 0;
 
  protected:
@@ -58,14 +58,14 @@ class SearchStrategy {
 
 struct SearchStrategyInfo {
   std::string_view name;
-  std::string_view summary;  // for people, a line
-  bool uses_model;           // whether it asks for scores
+  std::string_view summary;  // for people, one line
+  bool uses_model;           // whether it uses scores
   std::unique_ptr<SearchStrategy> (*create)(const SearchOptions& options);
 };
 
-// The default first.
+// The default strategy comes first.
 std::span<const SearchStrategyInfo> AllSearchStrategies();
-// Null where there is none of that name.
+// Null if there is no strategy with that name.
 const SearchStrategyInfo* FindSearchStrategy(std::string_view name);
 
 }  // namespace attune

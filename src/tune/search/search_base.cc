@@ -8,9 +8,9 @@
 namespace attune {
 namespace {
 
-// Spaces up to this size are searched through where random attempts do not find more.
+// Spaces up to this size are enumerated if random attempts find no more candidates.
 constexpr int64_t kSmallSpace = 10'000;
-// So many of the hints are proposed as they are.
+// The number of hints that are proposed unchanged.
 constexpr size_t kProposedHints = 8;
 
 }  // namespace
@@ -19,7 +19,7 @@ std::vector<Candidate> SearchBase::Propose(int batch, const SearchState& state) 
   space_ = state.space;
   batch_.clear();
   limit_ = static_cast<size_t>(std::max(batch, 0));
-  // Whatever comes, the result is no slower than what is taken untuned.
+  // Begin with the baseline, so that the final result is never slower.
   const std::vector<Candidate> defaults = space_->Defaults();
   if (!defaults.empty()) Add(defaults.front());
   if (!is_full()) Extend(state);
@@ -32,7 +32,7 @@ void SearchBase::Observe(std::span<const Trial> trials) {
     tried_.insert(trial.candidate);
     if (trial.ok && trial.seconds > 0) measured_.push_back(trial);
   }
-  // The order must not depend on that of the observations.
+  // The order must not depend on the order of the observations.
   std::ranges::sort(measured_, [](const Trial& a, const Trial& b) {
     return a.seconds != b.seconds ? a.seconds < b.seconds : a.candidate < b.candidate;
   });

@@ -1,5 +1,5 @@
-// What the search strategies share: the memory of what was tried, a batch under construction, and the
-// strategies' makers.
+// Shared parts of the search strategies: the memory of tried candidates, the batch under construction, and
+// the factories.
 #ifndef ATTUNE_TUNE_SEARCH_SEARCH_BASE_H_
 #define ATTUNE_TUNE_SEARCH_SEARCH_BASE_H_
 
@@ -26,36 +26,37 @@ class SearchBase : public SearchStrategy {
  protected:
   using CandidateSet = std::unordered_set<Candidate, CandidateHash>;
 
-  // Adds to the batch, until it is full or nothing is left.
+  // Adds candidates to the batch until it is full or there are no more.
   virtual void Extend(const SearchState& state) = 0;
 
-  // These are for Extend().
+  // For use in Extend():
 
   CandidateSpace& space() { return *space_; }
   Random& random() { return random_; }
   const SearchOptions& options() const { return options_; }
   const std::vector<Candidate>& hints() const { return hints_; }
-  // What succeeded, the fastest first.
+  // The successful trials, fastest first.
   const std::vector<Trial>& measured() const { return measured_; }
 
   bool is_full() const { return batch_.size() >= limit_; }
   size_t missing() const { return limit_ - batch_.size(); }
-  // Neither tried nor proposed, and valid.
+  // Whether the candidate is valid and was neither tried nor proposed.
   bool IsFresh(const Candidate& candidate);
-  // Adds a candidate if it is fresh and there is room, and says whether it did.
+  // Adds a candidate if it is fresh and there is room; returns whether it did.
   bool Add(const Candidate& candidate);
 
-  // The defaults of all strategies, then the best few hints.
+  // Adds the defaults of all strategies, then the best few hints.
   void AddDefaultsAndHints();
-  // Random ones, until `count` were added or no other is found. Where the space is small, all are found.
+  // Adds random candidates, until `count` are added or no more are found. In a small space, all are found.
   void AddRandom(size_t count);
-  // How many of the missing ones are to be random; over many batches the share that options() asks for.
+  // How many of the missing candidates should be random; the average over many batches is the share in
+  // options().
   size_t RandomShare();
 
-  // A candidate of the first parent's strategy: each number is that of one of the parents of that strategy,
-  // at random. It need not be valid.
+  // A candidate with the first parent's strategy: each number is chosen at random from the parents with
+  // that strategy. It need not be valid.
   Candidate Cross(std::span<const Candidate* const> parents);
-  // An index, each in proportion to its weight (>= 0, not all 0).
+  // A random index; probabilities are proportional to the weights (>= 0, not all 0).
   size_t Pick(std::span<const double> weights);
 
  private:
@@ -67,18 +68,18 @@ class SearchBase : public SearchStrategy {
   CandidateSet tried_;  // or proposed
   std::vector<Trial> measured_;
   double random_owed_ = 0;
-  // While a batch is made:
+  // Only used while a batch is built:
   CandidateSpace* space_ = nullptr;
   std::vector<Candidate> batch_;
   size_t limit_ = 0;
 };
 
-// Scores, each asked for once. Not beyond one call of Propose(): the model may change.
+// Caches scores, so that each is computed once. Only for one call of Propose(), since the model may change.
 class RememberedScores {
  public:
   explicit RememberedScores(const ScoreFunction& score) : score_(score) {}
 
-  // -infinity where a score is NaN.
+  // Returns -infinity for a score that is NaN.
   std::vector<float> operator()(std::span<const Candidate> candidates);
   const std::unordered_map<Candidate, float, CandidateHash>& all() const { return scores_; }
 

@@ -12,19 +12,19 @@
 namespace attune {
 namespace {
 
-// A search from the start: what was proposed, and what it found.
+// A whole search: the proposals, and the best time found.
 struct History {
   std::vector<Candidate> proposed;
   std::vector<double> best;  // seconds, after each proposal
 
-  // How many proposals it took to come within `factor` of `seconds`.
+  // The number of proposals until the best time was within `factor` of `seconds`.
   int TrialsUntil(double seconds, double factor) const {
     const auto found = std::ranges::find_if(best, [&](double b) { return b <= factor * seconds; });
     return static_cast<int>(found - best.begin()) + 1;
   }
 };
 
-// Learns from all trials after each batch, as the tuner does.
+// Learns from all trials after each batch, like the tuner.
 class Learner {
  public:
   explicit Learner(const SyntheticSpace& space)
@@ -134,8 +134,8 @@ TEST(Search, SameSeedSameProposals) {
   }
 }
 
-// How many trials a strategy needs, the median of several seeds, to come within a twentieth of the optimum of
-// 16,400 candidates; at most 400.
+// The number of trials, the median over several seeds and at most 400, until a strategy comes within a
+// twentieth of the optimum of 16,400 candidates.
 int MedianTrials(std::string_view name) {
   std::vector<int> trials;
   for (uint64_t seed = 0; seed < 7; ++seed) {
@@ -186,7 +186,7 @@ TEST(Search, AnnealingSeesEachStrategyOnceWhateverTheModelThinks) {
     return scores;
   };
   const auto strategy = FindSearchStrategy("annealing")->create({.seed = 8, .epsilon = 0});
-  // The defaults, of both, have not run.
+  // The defaults of both strategies have failed.
   strategy->Observe(std::vector<Trial>{{space.Defaults()[0], false}, {space.Defaults()[1], false}});
   std::vector<Candidate> batch = strategy->Propose(8, {&space, only_rows});
   ASSERT_EQ(batch.size(), 8);

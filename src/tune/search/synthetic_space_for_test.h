@@ -1,4 +1,4 @@
-// For tests: a space of candidates whose times are a formula, with a known optimum.
+// For tests: a space of candidates whose times come from a formula, with a known optimum.
 #ifndef ATTUNE_TUNE_SEARCH_SYNTHETIC_SPACE_FOR_TEST_H_
 #define ATTUNE_TUNE_SEARCH_SYNTHETIC_SPACE_FOR_TEST_H_
 
@@ -17,7 +17,7 @@
 
 namespace attune {
 
-// Knobs "k0", "k1", … of a strategy take the values 0 to sizes[i] - 1.
+// A strategy with knobs "k0", "k1", …, which take the values 0 to sizes[i] - 1.
 struct SyntheticStrategy {
   std::string name;
   std::vector<int64_t> sizes;
@@ -29,7 +29,8 @@ class SyntheticSpace : public CandidateSpace {
  public:
   explicit SyntheticSpace(std::vector<SyntheticStrategy> strategies) : strategies_(std::move(strategies)) {}
 
-  // Rises smoothly with the distance from the optimum, with a ridge where the first two knobs differ.
+  // Increases smoothly with the distance from the optimum, plus a penalty if the first two knobs' distances
+  // differ.
   double Seconds(const Candidate& candidate) const {
     const SyntheticStrategy& s = Find(candidate.strategy);
     double sum = 1;
@@ -107,7 +108,8 @@ class SyntheticSpace : public CandidateSpace {
     return false;
   }
 
-  // Every seventh is not: those whose values, weighed, have one sum modulo 7. No default is among them.
+  // One in seven candidates is invalid: those whose weighted sum of values has a certain remainder modulo
+  // 7. All defaults are valid.
   bool IsValid(const Candidate& candidate) override {
     if (!Contains(candidate)) return false;
     int64_t sum = 0, weight = 1;
@@ -171,13 +173,13 @@ class SyntheticSpace : public CandidateSpace {
   std::vector<SyntheticStrategy> strategies_;
 };
 
-// Two strategies with 14,400 and 2,000 candidates; the one whose default is the slower has the optimum.
+// Two strategies with 14,400 and 2,000 candidates; the optimum belongs to the one with the slower default.
 inline SyntheticSpace MediumSpace() {
   return SyntheticSpace(
       {{"tiles", {12, 10, 8, 15}, {8, 7, 2, 11}, 1.0}, {"rows", {20, 10, 10}, {3, 2, 8}, 1.5}});
 }
 
-// 27 candidates, valid and not.
+// 27 candidates, including invalid ones.
 inline SyntheticSpace SmallSpace() {
   return SyntheticSpace({{"tiles", {5, 4}, {3, 2}, 1.0}, {"rows", {7}, {5}, 2.0}});
 }

@@ -10,7 +10,7 @@
 namespace attune {
 namespace {
 
-// What the loop nest's parameters are; those that prepackings make are told by their names.
+// The kernel's parameters; parameters with prepacked constants are recognized by their names.
 std::vector<KernelParam> DescribeParams(const LoopNest& nest, const GroupKernel& kernel) {
   std::vector<KernelParam> params;
   for (const LoopNest::Param& param : nest.params) {
@@ -46,7 +46,7 @@ absl::StatusOr<KernelCode> LinkKernel(const CompiledKernel& compiled) {
   return code;
 }
 
-// As compile/weights.cc runs them: from one buffer to another, in one call.
+// In the form that compile/weights.cc runs: from one buffer to another, in one call.
 absl::StatusOr<KernelCode> BuildPrepacking(const GroupKernel::Prepacking& prepacking, const Target& target) {
   ASSIGN_OR_RETURN(const std::vector<CompiledKernel> compiled,
                    CompileKernels({{&prepacking.nest, {}}}, target, 1));

@@ -1,4 +1,4 @@
-// From a candidate to machine code, in this process: what a builder's workers do.
+// Turns a candidate into machine code, in this process; the workers of a builder use it.
 #ifndef ATTUNE_TUNE_TASK_BUILD_CANDIDATE_H_
 #define ATTUNE_TUNE_TASK_BUILD_CANDIDATE_H_
 
@@ -12,19 +12,18 @@
 
 namespace attune {
 
-// For tests, which put faults into a build. Each may be empty.
+// Test hooks that put faults into a build. Each may be empty.
 struct BuildHooks {
   std::function<void(const Candidate&)> before;
-  // The loop nests, before code is generated; then the linked code.
+  // Called with the loop nests, before code is generated, and with the linked code.
   std::function<void(const Candidate&, GroupKernel&)> lowered;
   std::function<void(const Candidate&, BuiltKernel&)> linked;
 };
 
-// The kernel of `task` by a candidate: the same object code as in an artifact whose plan chose that
-// candidate. Where the region makes dynamic dimensions, their slots are numbered within the region, so that
-// the code may differ from a network's in these numbers alone. Prepackings are compiled for the target too,
-// whose device runs them.
-// Thread safe.
+// The kernel for `task` with this candidate: the same object code as in an artifact whose plan chose the
+// candidate. If the region makes dynamic dimensions, their slots are numbered within the region, so the
+// code may differ from a network's, but only in these numbers. Prepackings are also compiled for the
+// target, since its device runs them. Thread safe.
 absl::StatusOr<BuiltKernel> BuildCandidate(const TuningTask& task, const Candidate& candidate,
                                            const Target& target, const BuildHooks& hooks = {});
 

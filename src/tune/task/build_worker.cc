@@ -21,7 +21,7 @@ absl::StatusOr<BuiltKernel> Build(const std::string& message, const Target& targ
   if (!request.ok()) return request.status();
   try {
     return BuildCandidate(request->task, request->candidate, target, hooks);
-  } catch (const std::exception& error) {  // a config without a knob that the strategy reads
+  } catch (const std::exception& error) {  // a config lacks a knob that the strategy reads
     return absl::InvalidArgumentError(error.what());
   }
 }
@@ -38,7 +38,7 @@ int RunBuildWorker(const BuildHooks& hooks) {
   for (;;) {
     const absl::StatusOr<std::string> request = ReceiveMessage(kWorkerSocket, kNoDeadline);
     if (!request.ok()) return 0;
-    // The builder's own limit is on the clock, and would not come if that process was stopped.
+    // The builder has a limit on wall-clock time, but cannot enforce it if its process is stopped.
     LimitCpuSeconds(2 * set_up->seconds_limit);
     const auto start = std::chrono::steady_clock::now();
     absl::StatusOr<BuiltKernel> kernel = Build(*request, set_up->target, hooks);

@@ -1,4 +1,4 @@
-// The worker process that builds candidates on behalf of a LocalBuilder.
+// The worker process that builds candidates for a LocalBuilder.
 #ifndef ATTUNE_TUNE_TASK_BUILD_WORKER_H_
 #define ATTUNE_TUNE_TASK_BUILD_WORKER_H_
 
@@ -8,7 +8,7 @@ namespace attune {
 
 inline constexpr char kBuilderKind[] = "builder";
 
-// Its life: RunIfWorker() of base/process/worker.h calls it.
+// The worker's main loop; RunIfWorker() of base/process/worker.h calls it.
 int RunBuildWorker(const BuildHooks& hooks = {});
 
 }  // namespace attune

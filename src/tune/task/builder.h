@@ -1,4 +1,4 @@
-// Building candidates: the interface, and what comes out.
+// The interface for building candidates, and its results.
 #ifndef ATTUNE_TUNE_TASK_BUILDER_H_
 #define ATTUNE_TUNE_TASK_BUILDER_H_
 
@@ -13,25 +13,26 @@
 namespace attune {
 
 struct BuildRequest {
-  const TuningTask* task = nullptr;  // outlives the call
+  const TuningTask* task = nullptr;  // must outlive the call
   Candidate candidate;
 };
 
 struct BuildResult {
-  // kOk, or kBuildFailed, kTimedOut, kCrashed, kOutOfMemory: the candidate's own fault, to be recorded.
-  // kRetry: the builder could not work at all (no processes left, say), which says nothing of the candidate.
+  // kOk, or kBuildFailed, kTimedOut, kCrashed, kOutOfMemory: a fault of the candidate, to be recorded.
+  // kRetry: the builder could not work at all (for example, no processes left), which says nothing about
+  // the candidate.
   TrialOutcome outcome = TrialOutcome::kRetry;
-  std::string reason;  // one line or a few; empty where the outcome is ok
-  double seconds = 0;  // that building took
-  BuiltKernel kernel;  // where the outcome is ok
+  std::string reason;  // one line or a few; empty if the outcome is ok
+  double seconds = 0;  // duration of the build
+  BuiltKernel kernel;  // set if the outcome is ok
 };
 
 // Thread safe.
 class Builder {
  public:
   virtual ~Builder() = default;
-  // Builds all and waits: one result a request, in order. When it returns, nothing runs any more on behalf of
-  // these requests.
+  // Builds all and waits; returns one result per request, in order. When it returns, nothing runs any more
+  // on behalf of these requests.
   virtual std::vector<BuildResult> Build(std::span<const BuildRequest> requests) = 0;
 };
 

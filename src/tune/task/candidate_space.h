@@ -1,4 +1,4 @@
-// What may be tried for a task, as search strategies see it: candidates, and ways from one to another.
+// The candidates for a task, in the form that search strategies see: a set, with moves from one to another.
 #ifndef ATTUNE_TUNE_TASK_CANDIDATE_SPACE_H_
 #define ATTUNE_TUNE_TASK_CANDIDATE_SPACE_H_
 
@@ -34,37 +34,38 @@ struct CandidateHash {
   }
 };
 
-// What came of a candidate.
+// The result of trying a candidate.
 struct Trial {
   Candidate candidate;
   bool ok = false;     // built, ran, and gave the right result
-  double seconds = 0;  // of one execution, > 0 where ok
+  double seconds = 0;  // of one execution; > 0 if ok
 };
 
-// The candidates of one task. Not thread safe: an implementation may remember what it has checked.
+// The candidates for one task. Not thread safe: an implementation may remember what it has checked.
 class CandidateSpace {
  public:
   virtual ~CandidateSpace() = default;
 
-  // How many there are, valid or not; at most INT64_MAX.
+  // The number of candidates, valid or not; at most INT64_MAX.
   virtual int64_t size() const = 0;
-  // The `index`-th of all, valid or not; 0 <= index < size().
+  // The candidate with this index, valid or not; 0 <= index < size().
   virtual Candidate At(int64_t index) const = 0;
 
-  // What is taken untuned, by each strategy that applies: valid, the first by whatever is not tuned at all.
-  // Empty where a search has to do without.
+  // The analytic default of each strategy that applies: valid, beginning with the baseline. Empty if a
+  // search has to do without them.
   virtual std::vector<Candidate> Defaults() const = 0;
 
-  // Whether it is one of all: candidates of other tasks and versions may not be.
+  // Whether the candidate is in the space; candidates for other tasks or versions may not be.
   virtual bool Contains(const Candidate& candidate) const = 0;
-  // Contains it, and no constraint is broken.
+  // Whether the space contains it and it breaks no constraint.
   virtual bool IsValid(const Candidate& candidate) = 0;
 
-  // These give valid candidates, or nothing where some hundred attempts found none.
+  // These return valid candidates, or nothing if some hundred attempts found none.
   //
-  // Any of all.
+  // Samples from the whole space.
   virtual std::optional<Candidate> Sample(Random& random) = 0;
-  // Of each candidate, which is valid, one number moved to a neighbouring or, seldom, to any value.
+  // For each candidate, which must be valid: a copy with one number changed to a neighbouring value or,
+  // rarely, to any value.
   virtual std::vector<std::optional<Candidate>> Neighbours(std::span<const Candidate> candidates,
                                                            Random& random) = 0;
   std::optional<Candidate> Neighbour(const Candidate& candidate, Random& random) {

@@ -1,5 +1,5 @@
-// What is said to whoever builds candidates, and what is answered, as messages (build.proto). Decoding is
-// safe on any bytes.
+// Encodes requests to processes that build candidates, and their answers, as messages (build.proto).
+// Decoding is safe for any bytes.
 #ifndef ATTUNE_TUNE_TASK_CODEC_H_
 #define ATTUNE_TUNE_TASK_CODEC_H_
 
@@ -13,20 +13,20 @@
 
 namespace attune {
 
-// Counts up with each change that the other side would misunderstand.
+// Increases with each change that the other side would misunderstand.
 inline constexpr uint32_t kBuildVersion = 1;
 
 struct BuildSetUp {
-  double seconds_limit = 30;  // of one candidate
-  Target target;              // a named one, with caches, cores and modelled features of its own
+  double seconds_limit = 30;  // per candidate
+  Target target;              // a named target, with its own caches, cores and modelled features
 };
 std::string EncodeBuildSetUp(const BuildSetUp& set_up);
 absl::StatusOr<BuildSetUp> DecodeBuildSetUp(std::string_view message);
 
-// A task and what is to be built of it.
+// A task and the candidate to build for it.
 std::string EncodeBuildRequest(const BuildRequest& request);
 struct DecodedBuildRequest {
-  TuningTask task;  // region and constant inputs alone
+  TuningTask task;  // only region and constant inputs
   Candidate candidate;
 };
 absl::StatusOr<DecodedBuildRequest> DecodeBuildRequest(std::string_view message);

@@ -34,7 +34,7 @@ TEST(BuildCodec, RequestsComeBackAsTheyWere) {
   EXPECT_EQ(decoded->candidate, request.candidate);
 }
 
-// Every field decides about the code.
+// Every field influences the code.
 TEST(BuildCodec, TargetsComeBackAsTheyWere) {
   for (const std::string& name : TargetNames()) {
     for (Target target : {*TargetByName(name), WithModelledTiles(*TargetByName(name))}) {

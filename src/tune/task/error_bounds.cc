@@ -14,18 +14,18 @@
 namespace attune {
 namespace {
 
-// As the tests of lowering have them: terms are added in any order; transformed values and attention's
-// weights may be rounded to bf16 before they are multiplied.
+// The same as in the lowering tests: terms are added in any order; transformed values and attention weights
+// may be rounded to bf16 before they are multiplied.
 constexpr double kGamma = 64;
 constexpr double kFactorRoundoff = 0x1p-9;
 
-// Bounds follow contractions by inputs that are off at random, whose effects cancel as those of all terms
-// being off by their bounds would not.
+// A contraction is evaluated with inputs that are off at random. Their effects partly cancel, which would
+// not happen if all terms were off by their bounds.
 constexpr double kRandomSlack = 4;
 
-using Bound = std::vector<float>;  // of each element; empty: exact
+using Bound = std::vector<float>;  // per element; empty: exact
 
-// The two sets of bounds: of strategies that spread rounding, and of others.
+// Two sets of bounds, because strategies may spread rounding or not.
 enum Variant { kPlain, kSpread, kNumVariants };
 
 struct Known {
@@ -33,7 +33,7 @@ struct Known {
   Bound bounds[kNumVariants];
 };
 
-// `known` off by its bound times sign(i).
+// `known` with each element moved by its bound times sign().
 Tensor Perturb(const Known& known, Variant variant, const std::function<double()>& sign) {
   const Bound& bound = known.bounds[variant];
   if (bound.empty()) return known.value;
@@ -47,7 +47,7 @@ Tensor Perturb(const Known& known, Variant variant, const std::function<double()
 
 // Widens `bound` to |b - a| * factor.
 void Widen(Bound& bound, const Tensor& a, const Tensor& b, double factor) {
-  if (a.shape() != b.shape()) return;  // a dynamic one, whose size depends on the values
+  if (a.shape() != b.shape()) return;  // a dynamic shape, whose size depends on the values
   bound.resize(static_cast<size_t>(a.num_elements()), 0);
   for (int64_t i = 0; i < a.num_elements(); ++i) {
     const double difference = factor * std::fabs(b.ToDouble(i) - a.ToDouble(i));
@@ -86,7 +86,7 @@ class Evaluation {
     return AddOwn(node, arguments);
   }
 
-  // What the inputs' errors do to the outputs.
+  // Adds the effect of the inputs' errors on the outputs.
   absl::Status Propagate(const Node& node, Variant variant) {
     const auto is_off = [&](const Value* input) {
       return input != nullptr && !known_.at(input).bounds[variant].empty();
@@ -110,7 +110,7 @@ class Evaluation {
     return evaluate(1, [] { return -1.0; });
   }
 
-  // The node's own rounding.
+  // Adds the node's own rounding error.
   absl::Status AddOwn(const Node& node, const std::vector<Tensor>& arguments) {
     if (IsContraction(node.op()) && IsFloat(node.output()->type().dtype)) {
       ASSIGN_OR_RETURN(const Tensor magnitude, EvaluateMagnitude(node, arguments));
@@ -132,7 +132,7 @@ class Evaluation {
 
   void AddContraction(const Node& node, const Tensor& magnitude) {
     Known& output = known_.at(node.output());
-    if (!has_spread_) {  // the first one: the two kinds part here
+    if (!has_spread_) {  // at the first contraction, the two variants begin to differ
       has_spread_ = true;
       for (auto& [value, known] : known_) known.bounds[kSpread] = known.bounds[kPlain];
     }

@@ -1,5 +1,5 @@
-// For tests: faults that are put into builds, in the workers of the test program. A candidate of any strategy
-// names one by the number "fault" in its config, which no strategy reads.
+// For tests: faults that are injected into builds, in the workers of the test program. A candidate of any
+// strategy selects a fault by the number "fault" in its config, which no strategy reads.
 #ifndef ATTUNE_TUNE_TASK_FAULTS_FOR_TEST_H_
 #define ATTUNE_TUNE_TASK_FAULTS_FOR_TEST_H_
 
@@ -14,32 +14,32 @@
 
 namespace attune {
 
-// A kernel that is wrong, of real machine code.
+// A wrong kernel, with real machine code.
 struct KernelFault {
   std::string_view name;
-  // How measuring it may end; which of them depends on what happens to lie where.
+  // The possible outcomes of measuring it; which one occurs depends on what is in memory.
   std::set<TrialOutcome> outcomes;
-  // One of these is set: a change of the loop nest, or code in the place of the first phase's.
+  // Exactly one is set: a change of the loop nest, or code that replaces that of the first phase.
   void (*change)(LoopNest& nest) = nullptr;
   std::string_view code = {};
 };
 std::span<const KernelFault> KernelFaults();
 
-// A build that goes wrong.
+// Faults of the build itself.
 enum BuilderFault : int64_t {
   kAbort = 1000,
   kSegmentationFault,
   kExit,
   kHang,
   kMemory,
-  kSlow,     // takes a second, and is right
+  kSlow,     // takes a second, but gives the right result
   kChatter,  // prints far too much, then crashes
 };
 
 // `candidate` with a fault: an index into KernelFaults(), or a BuilderFault.
 Candidate WithFault(Candidate candidate, int64_t fault);
 
-// What workers of the test program are to be started with.
+// The hooks for the workers of the test program.
 BuildHooks HooksOfTest();
 
 }  // namespace attune

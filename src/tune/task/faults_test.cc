@@ -21,8 +21,8 @@ using namespace std::string_view_literals;  // NOLINT: code has zeros in it
 
 using enum TrialOutcome;
 
-constexpr int64_t kFar = int64_t{1} << 40;      // elements: beyond all that is mapped
-constexpr int64_t kHuge = int64_t{1} << 36;     // elements: more than there is memory for
+constexpr int64_t kFar = int64_t{1} << 40;      // elements: beyond all mapped memory
+constexpr int64_t kHuge = int64_t{1} << 36;     // elements: more than fits in memory
 constexpr int64_t kForEver = int64_t{1} << 50;  // iterations
 
 Buffer Param(const LoopNest& nest, BufferRole role) {
@@ -34,7 +34,7 @@ Buffer Param(const LoopNest& nest, BufferRole role) {
 Buffer Out(const LoopNest& nest) { return Param(nest, BufferRole::kOutput); }
 Buffer In(const LoopNest& nest) { return Param(nest, BufferRole::kInput); }
 
-// The element at a place in memory, in bounds or not.
+// The indices of the element at an offset in memory, in bounds or not.
 std::vector<Expr> At(const Buffer& buffer, Expr place) {
   std::vector<Expr> indices(buffer->shape.size(), Expr(0));
   indices.back() = std::move(place);
@@ -52,11 +52,11 @@ Stmt Loop(int64_t extent, LoopKind kind, F body) {
   return MakeFor(i, 0, extent, kind, body(Expr(i)));
 }
 
-// A root statement after the kernel's own.
+// Adds a root statement after the kernel's own.
 void Then(LoopNest& nest, Stmt statement) { nest.roots.push_back(std::move(statement)); }
-// Statements instead of the kernel's own.
+// Replaces the kernel's own statements.
 void Instead(LoopNest& nest, Stmt statement) { nest.roots = {std::move(statement)}; }
-// All roots in one, serial.
+// All roots in one serial statement.
 Stmt Whole(const LoopNest& nest) {
   std::vector<Stmt> roots;
   for (const Stmt& root : nest.roots) {
@@ -71,7 +71,7 @@ Buffer AddWorkspace(LoopNest& nest, int64_t elements) {
   nest.params.push_back({buffer, BufferRole::kWorkspace});
   return buffer;
 }
-// Does the work where `place` of `flag` does not say that it is done.
+// Does the work only if `flag` does not say that it is done.
 Stmt OnlyOnce(const LoopNest& nest, const Buffer& flag) {
   return MakeIf(NotEqual(Get(flag, 0), FloatConst(12345)),
                 MakeSequence({Whole(nest), Set(flag, 0, FloatConst(12345))}));
@@ -148,7 +148,7 @@ void WorkspaceOverrun(LoopNest& n) {
   const Buffer space = AddWorkspace(n, 16);
   Then(n, Set(space, 16, One()));
 }
-void StaleScratch(LoopNest& n) {  // reads what nobody wrote
+void StaleScratch(LoopNest& n) {  // reads scratch that nobody wrote
   const Buffer scratch = MakeBuffer("fault_scratch", DType::kF32, {16}, MemorySpace::kScratch);
   Then(n, MakeAllocate(scratch, Set(Out(n), 0, Get(scratch, 3))));
 }
@@ -157,12 +157,12 @@ void OnceByScratch(LoopNest& n) {
   const Buffer scratch = MakeBuffer("fault_scratch", DType::kF32, {16}, MemorySpace::kScratch);
   Instead(n, MakeAllocate(scratch, OnlyOnce(n, scratch)));
 }
-// Poison is NaN: where it is gone from the first element, the work is done, as it seems.
+// Poison is NaN: if the first element is no longer NaN, the work seems to be done.
 void OnceByOutput(LoopNest& n) {
   const Expr first = Get(Out(n), 0);
   Instead(n, MakeIf(NotEqual(first, first), Whole(n)));
 }
-// Does every second execution only.
+// Does the work only in every second execution.
 void EverySecondTime(LoopNest& n) {
   const Buffer flag = AddWorkspace(n, 16);
   Instead(n, MakeIf(Equal(Get(flag, 0), One()), Set(flag, 0, FloatConst(0)),
@@ -285,7 +285,7 @@ void FailBuild(const Candidate& candidate) {
       for (;;) pause();
     case kMemory:
       for (std::vector<std::unique_ptr<char[]>> all;;)
-        all.push_back(std::make_unique_for_overwrite<char[]>(size_t{256} << 20));  // without touching it
+        all.push_back(std::make_unique_for_overwrite<char[]>(size_t{256} << 20));  // not touched
     case kSlow:
       poll(nullptr, 0, 1000);
       break;

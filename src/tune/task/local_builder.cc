@@ -11,9 +11,9 @@
 namespace attune {
 namespace {
 
-constexpr double kSendSeconds = 10;  // for an idle worker to take its request
+constexpr double kSendSeconds = 10;  // for an idle worker to accept its request
 
-// What an answer of the pool says of a candidate.
+// The result that follows from an answer of the pool.
 BuildResult Judge(const absl::StatusOr<std::string>& answer, const ProcessEnd& end, double seconds_limit) {
   BuildResult result;
   absl::Status status = answer.status();

@@ -1,5 +1,5 @@
-// Builds candidates on this machine, in a pool of processes: one that crashes, hangs or wants too much memory
-// costs its own candidate and nothing else.
+// Builds candidates on this machine, in a pool of processes: a build that crashes, hangs or needs too much
+// memory fails only its own candidate.
 #ifndef ATTUNE_TUNE_TASK_LOCAL_BUILDER_H_
 #define ATTUNE_TUNE_TASK_LOCAL_BUILDER_H_
 
@@ -17,12 +17,12 @@ namespace attune {
 struct LocalBuilderOptions {
   Target target;  // of the device that will run the candidates
   int processes = 1;
-  // Of one candidate. A worker that takes longer is killed (kTimedOut).
+  // Limit per candidate. A worker that takes longer is killed (kTimedOut).
   double seconds_limit = 30;
-  // Address space of a worker, of which the program itself takes a few hundred MB.
+  // Address space of a worker, including a few hundred MB for the program itself.
   int64_t address_space_bytes = int64_t{4} << 30;
   double start_seconds_limit = 30;  // until a new worker is ready
-  std::string worker_program = {};  // empty: FindWorkerProgram()'s
+  std::string worker_program = {};  // empty: FindWorkerProgram()
 };
 
 class LocalBuilder final : public Builder {
@@ -31,7 +31,7 @@ class LocalBuilder final : public Builder {
 
   std::vector<BuildResult> Build(std::span<const BuildRequest> requests) override;
 
-  // The process ids of the present workers; for tests.
+  // The process ids of the current workers; for tests.
   std::vector<pid_t> WorkerPids() { return pool_.Pids(); }
 
  private:

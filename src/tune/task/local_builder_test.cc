@@ -36,7 +36,7 @@ size_t OpenFiles() {
   return count;
 }
 
-// Of this process: running, or dead and not waited for.
+// Whether this process has children, running or not yet reaped.
 bool HasChildren() { return waitpid(-1, nullptr, WNOHANG) >= 0; }
 
 TEST(BuildCandidate, IsTheObjectThatIsDeployed) {

@@ -8,7 +8,7 @@
 namespace attune {
 namespace {
 
-// Sizes saturate: a config may ask for any number of anything.
+// Sizes saturate, since a config may contain any numbers.
 constexpr int64_t kMost = int64_t{1} << 40;
 
 int64_t Times(int64_t a, int64_t b) { return b != 0 && a > kMost / b ? kMost : a * b; }
@@ -17,7 +17,7 @@ class Measurer {
  public:
   explicit Measurer(const Target& target) : vector_bytes_(target.vector_bits / 8) {}
 
-  // What lies in `s`, which unrolling repeats `copies` times.
+  // Visits `s`, which unrolling repeats `copies` times.
   void Visit(const Stmt& s, int64_t copies) {
     if (s == nullptr) return;
     switch (s->kind) {

@@ -1,4 +1,4 @@
-// What a loop nest would become as machine code, before any is made.
+// Estimates properties of a loop nest's machine code before it is generated.
 #ifndef ATTUNE_TUNE_TASK_NEST_BOUNDS_H_
 #define ATTUNE_TUNE_TASK_NEST_BOUNDS_H_
 
@@ -10,9 +10,9 @@
 namespace attune {
 
 struct NestBounds {
-  int64_t statements = 0;        // stores, each as often as unrolling repeats it
-  int64_t register_vectors = 0;  // of the buffers in registers that exist at the same time, at most
-  int64_t scratch_bytes = 0;     // of the buffers in scratch memory that exist at the same time, at most
+  int64_t statements = 0;        // stores, counted as often as unrolling repeats them
+  int64_t register_vectors = 0;  // the most vectors of register buffers that exist at the same time
+  int64_t scratch_bytes = 0;     // the most bytes of scratch buffers that exist at the same time
 };
 
 NestBounds BoundsOf(const LoopNest& nest, const Target& target);

@@ -22,16 +22,16 @@ namespace {
 
 constexpr int64_t kPage = 4096;
 constexpr int64_t kHeaderRoom = int64_t{1} << 20;
-constexpr std::byte kBetween{0xFF};  // between elements: NaN, or -1
+constexpr std::byte kBetween{0xFF};  // in gaps between elements: NaN, or -1
 
-// What inputs are filled with.
+// The ranges of random input values.
 struct Filling {
   double low, high;     // floats
   int64_t least, most;  // integers …
-  bool whole_bytes;     // … but for those of 8 bits, which take all their values
+  bool whole_bytes;     // … except 8-bit ones, which take all their values
 };
-// The first that the reference can evaluate, with a result that is mostly numbers: some operators want
-// positive floats, or integers that are indices.
+// The first filling is used that the reference can evaluate and whose results are mostly finite: some
+// operators need positive floats, or integers that are valid indices.
 constexpr Filling kFillings[] = {
     {-1, 1, -2, 2, true}, {-1, 1, 0, 1, true}, {0.5, 1.5, 0, 1, false}, {0.5, 1.5, 0, 0, false}};
 
@@ -72,7 +72,7 @@ struct Evaluated {
 
 absl::StatusOr<Evaluated> EvaluateTask(const Graph& region) {
   absl::Status status;
-  std::optional<Evaluated> odd;  // evaluates, to NaN for the most part
+  std::optional<Evaluated> odd;  // can be evaluated, but the results are mostly NaN
   for (const Filling& filling : kFillings) {
     Random random(7);
     Evaluated evaluated;
@@ -94,7 +94,7 @@ absl::StatusOr<Evaluated> EvaluateTask(const Graph& region) {
   return Annotate(status, "the reference cannot evaluate the task");
 }
 
-// Calls f(place in memory of `type`, flat index) for each element of `box`, which `type` holds.
+// Calls f(offset in memory for `type`, flat index) for each element of `box`, which must fit in `type`.
 template <typename F>
 void ForEachPlace(const Shape& box, const TensorType& type, F f) {
   const Shape physical = type.physical_shape();
@@ -119,7 +119,7 @@ void ForEachPlace(const Shape& box, const TensorType& type, F f) {
   }
 }
 
-// Grows by segments that start at pages.
+// A file to which page-aligned segments are appended.
 class FileWriter {
  public:
   static absl::StatusOr<FileWriter> Create() {
@@ -165,7 +165,7 @@ class FileWriter {
   int64_t size_ = kHeaderRoom;
 };
 
-// Appends the segment and says in the header where it is.
+// Appends a segment, and adds its offset and size to the header.
 template <typename F>
 absl::Status AddSegment(FileWriter& file, MessageWriter& header, int64_t bytes, F write) {
   ASSIGN_OR_RETURN(const int64_t offset, file.Add(bytes, write));
@@ -199,7 +199,7 @@ absl::Status AddBound(FileWriter& file, MessageWriter& header, const std::vector
   });
 }
 
-// Where a symbol is one of the type's dimensions, the tensor's size there.
+// The tensor's size in the dimension with this symbol, if the type has one.
 std::optional<int64_t> SizeOf(const std::string& symbol, const TensorType& type, const Tensor& tensor) {
   for (size_t d = 0; d < type.dims.size(); ++d) {
     if (type.dims[d].symbol == symbol) return tensor.shape()[d];
@@ -207,7 +207,7 @@ std::optional<int64_t> SizeOf(const std::string& symbol, const TensorType& type,
   return std::nullopt;
 }
 
-// The sizes of the region's symbols. Those of its inputs are known before it runs.
+// The sizes of the region's symbols. Symbols of its inputs are known before it runs.
 std::vector<ReferenceData::DynamicDim> ActualDims(const Graph& region, const Evaluated& evaluated) {
   std::vector<ReferenceData::DynamicDim> dims;
   for (const std::string& symbol : SymbolsOf(region)) {

@@ -1,4 +1,4 @@
-// What kernels of a task are checked and timed with, made by the reference interpreter.
+// Makes the data that kernels of a task are checked and timed with, by the reference interpreter.
 #ifndef ATTUNE_TUNE_TASK_REFERENCE_DATA_H_
 #define ATTUNE_TUNE_TASK_REFERENCE_DATA_H_
 
@@ -10,12 +10,12 @@
 
 namespace attune {
 
-// The bytes of all inputs and outputs of a task, which its reference data hold a few times over.
+// The size of all inputs and outputs of a task in bytes; its reference data take a few times as much.
 int64_t TaskBytes(const TuningTask& task);
 
-// Random inputs, the same for equal tasks, and the reference's results, as ReferenceData reads them
-// (measure/reference_data.h). Uses all cores, for as long as the reference takes. Errors: the reference
-// cannot evaluate the task on any of a few kinds of inputs; ResourceExhausted where there is no memory.
+// Random inputs, the same for equal tasks, and the reference's results, in the format of ReferenceData
+// (measure/reference_data.h). Uses all cores while the reference runs. Errors: the reference cannot
+// evaluate the task for any of a few kinds of inputs; ResourceExhausted if there is not enough memory.
 absl::StatusOr<Blob> MakeReferenceData(const TuningTask& task);
 
 }  // namespace attune

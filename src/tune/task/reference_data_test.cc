@@ -30,7 +30,7 @@ TEST(ReferenceData, NobodyCanChangeIt) {
   EXPECT_TRUE(ReferenceData::Map(file->get()).ok());
 }
 
-// A process that another thread starts in the midst, as a builder does, has a copy of all mappings for a
+// A process that another thread starts in the meantime, as a builder does, has a copy of all mappings for a
 // while.
 TEST(ReferenceData, IsMadeWhileProcessesAreStarted) {
   const TuningTask task = MakeTask(kReluTask);

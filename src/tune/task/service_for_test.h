@@ -1,4 +1,4 @@
-// For tests: kernels that are checked and timed on this machine, one by one.
+// For tests: checks and times kernels on this machine, one by one.
 #ifndef ATTUNE_TUNE_TASK_SERVICE_FOR_TEST_H_
 #define ATTUNE_TUNE_TASK_SERVICE_FOR_TEST_H_
 
@@ -21,7 +21,8 @@ class MeasurerOfTest {
  public:
   explicit MeasurerOfTest(LocalServiceOptions options = {}) : service_(DeviceOfTest(), std::move(options)) {}
 
-  // Whether it is right, and then how long it takes, interleaved with the baseline, which took so long.
+  // Checks the kernel, then times it, interleaved with the baseline, whose recorded time is
+  // `baseline_seconds`.
   Measurement Measure(const TuningTask& task, const BuiltKernel& kernel, const MeasureOptions& options,
                       const BuiltKernel* baseline = nullptr, double baseline_seconds = 0) {
     MeasureItem item{.kind = MeasureItem::Kind::kCheckKernel,
@@ -36,7 +37,7 @@ class MeasurerOfTest {
     return One(item);
   }
 
-  // What comes of a batch of one.
+  // The measurement of a batch with one item.
   Measurement One(const MeasureItem& item) {
     const std::unique_ptr<MeasureBatch> batch = service_.Submit({item});
     const auto result = batch->Next(kNoDeadline);
@@ -66,7 +67,7 @@ class MeasurerOfTest {
   }
 
   LocalMeasuringService service_;
-  std::map<std::string, std::string> data_;  // digests, by tasks'
+  std::map<std::string, std::string> data_;  // blob digests, by task digest
 };
 
 }  // namespace attune

@@ -12,7 +12,7 @@
 namespace attune {
 namespace {
 
-constexpr double kOtherOperator = 0.25;  // each operator that one has beside the anchor and the other has not
+constexpr double kOtherOperator = 0.25;  // per operator that only one of the two has beside the anchor
 
 void AddValue(const TensorType& type, TaskShape& shape) {
   shape.types.push_back(absl::StrCat(DTypeName(type.dtype), " ", type.rank(), " block ", type.layout.block));
@@ -21,7 +21,7 @@ void AddValue(const TensorType& type, TaskShape& shape) {
   }
 }
 
-// What tells kernels apart more than sizes do; of most operators just what they are.
+// The properties that distinguish kernels more than sizes do; for most operators only the name.
 std::string Describe(const Node& node) {
   std::string text(OpName(node.op()));
   for (const char* name : {"strides", "dilations"}) {
@@ -43,7 +43,7 @@ std::string Describe(const Node& node) {
 TaskShape ShapeOfTask(const Workload& workload) {
   TaskShape shape;
   if (workload.anchor == nullptr) return shape;
-  // Chains have configs of their own, which have much in common however the chains go on.
+  // Depth-first fusions have their own configs, which are similar whatever the later operators are.
   shape.anchor = absl::StrCat(workload.num_anchors > 1 ? "chain from " : "", Describe(*workload.anchor));
   for (const Value* input : workload.anchor->inputs()) {
     if (input != nullptr) AddValue(input->type(), shape);

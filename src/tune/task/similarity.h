@@ -1,4 +1,4 @@
-// How alike two tasks are: what was found for one is worth trying for the other.
+// How similar two tasks are: configs that are good for one are worth trying for the other.
 #ifndef ATTUNE_TUNE_TASK_SIMILARITY_H_
 #define ATTUNE_TUNE_TASK_SIMILARITY_H_
 
@@ -11,20 +11,21 @@
 
 namespace attune {
 
-// What of a task counts for that, apart from its graph.
+// The properties of a task that matter for its similarity, apart from its graph.
 struct TaskShape {
-  // The operator that dominates, in a chain the first that does, with its attributes but sizes; empty: none.
+  // The dominant operator (in a depth-first fusion, the first one) with its attributes but not its sizes;
+  // empty: none.
   std::string anchor;
-  std::vector<std::string> others;  // operators beside it, likewise, sorted
-  std::vector<double> log_sizes;    // base 2, of the anchor's inputs and its output, axis by axis
-  std::vector<std::string> types;   // dtypes, layouts and ranks of these
+  std::vector<std::string> others;  // the other operators, described in the same way, sorted
+  std::vector<double> log_sizes;    // base 2, of the anchor's inputs and output, axis by axis
+  std::vector<std::string> types;   // their dtypes, layouts and ranks
 };
 TaskShape ShapeOfTask(const Workload& workload);
-// Of a task by its text, as records have it. Fails where the text is none.
+// Parses the text of a task, as in records. Fails if it is not a task.
 absl::StatusOr<TaskShape> ShapeOfTask(const std::string& text);
 
-// 0 for tasks that are the same but for what does not matter, 1 where one size is twice as large, and so on.
-// Infinite where what is fast for one says nothing about the other.
+// 0 for tasks that are the same except for irrelevant details, 1 if one size is twice as large, and so on.
+// Infinite if a config that is fast for one says nothing about the other.
 double TaskDistance(const TaskShape& a, const TaskShape& b);
 
 }  // namespace attune

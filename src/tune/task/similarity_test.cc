@@ -10,7 +10,7 @@
 namespace attune {
 namespace {
 
-// Wider channels, those spread over the map, and back to fewer.
+// A depth-first fusion: expand the channels, depthwise convolution, reduce the channels.
 constexpr char kChainTask[] =
     R"(graph @chain(%x: f32[1,16,28,28]{c1/16}, %w: f32[96,16,1,1], %d: f32[96,1,3,3], %p: f32[32,96,1,1]) {
   %e = conv(%x, %w) : f32[1,96,28,28]{c1/16}
@@ -20,7 +20,7 @@ constexpr char kChainTask[] =
   %y = conv(%h, %p) : f32[1,32,28,28]{c1/16}
   return "": %y
 })";
-// The same, but for a wider map and an end before the last link.
+// The same with a larger feature map, and without the last operator.
 constexpr char kShorterChainTask[] =
     R"(graph @chain(%x: f32[1,16,56,28]{c1/16}, %w: f32[96,16,1,1], %d: f32[96,1,3,3]) {
   %e = conv(%x, %w) : f32[1,96,56,28]{c1/16}
@@ -29,7 +29,7 @@ constexpr char kShorterChainTask[] =
   %y = relu(%g) : f32[1,96,56,28]{c1/16}
   return "": %y
 })";
-// Its first link alone.
+// Only its first operator.
 constexpr char kFirstLinkTask[] =
     R"(graph @conv(%x: f32[1,16,28,28]{c1/16}, %w: f32[96,16,1,1]) {
   %e = conv(%x, %w) : f32[1,96,28,28]{c1/16}
@@ -50,7 +50,7 @@ TEST(SimilarityTest, ATaskIsLikeItself) {
 }
 
 TEST(SimilarityTest, ASizeTwiceAsLargeIsOneAway) {
-  // Height and width, of the input and of the output.
+  // Height and width differ, in the input and in the output.
   EXPECT_DOUBLE_EQ(Distance(kConvTask, kWideConvTask), 4);
 }
 

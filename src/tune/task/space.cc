@@ -15,15 +15,15 @@ namespace {
 
 constexpr int kAttempts = 200;
 
-// A tile may use all registers, and spill a little where operands are read from memory anyway.
+// A tile may use all registers, and spill a few where operands are read from memory anyway.
 constexpr int64_t kSpilledVectors = 4;
-// More takes seconds to compile, and runs from beyond L1.
+// More code takes seconds to compile, and does not fit in L1.
 constexpr int64_t kMaxStatements = 4096;
 constexpr int64_t kMaxScratchBytes = int64_t{64} << 20;
 
 int64_t Saturating(int64_t a, int64_t b) { return b != 0 && a > INT64_MAX / b ? INT64_MAX : a * b; }
 
-// The place of a value in a knob's list; the list's size where it is not there.
+// The index of a value in a knob's list; the list's size if it is not there.
 size_t PlaceOf(const Knob& knob, int64_t value) {
   return static_cast<size_t>(std::ranges::find(knob.values, value) - knob.values.begin());
 }
@@ -131,7 +131,7 @@ void ConfigSpace::Check(std::span<const Candidate> candidates) {
   }
 }
 
-// The default is a candidate whatever its bounds: it is what is shipped untuned.
+// The baseline is always a candidate, even if it exceeds the bounds.
 bool ConfigSpace::IsValid(const Candidate& candidate) {
   if (candidate == default_) return true;
   auto known = valid_.find(candidate);
@@ -180,7 +180,7 @@ std::optional<Candidate> ConfigSpace::Sample(Random& random) {
   return std::nullopt;
 }
 
-// One knob of it moved, valid or not; nothing where the move that was drawn leads nowhere.
+// A copy with one knob changed, valid or not; nothing if the random move leads nowhere.
 std::optional<Candidate> ConfigSpace::Moved(const Candidate& candidate, Random& random) const {
   constexpr double kLeap = 0.2;  // how often a knob takes any value, not a neighbouring one
   const StrategySpace& space = *Find(candidate.strategy);
@@ -199,7 +199,7 @@ std::optional<Candidate> ConfigSpace::Moved(const Candidate& candidate, Random& 
 std::vector<std::optional<Candidate>> ConfigSpace::Neighbours(std::span<const Candidate> candidates,
                                                               Random& random) {
   std::vector<std::optional<Candidate>> neighbours(candidates.size());
-  std::vector<size_t> open;  // those that have no neighbour yet
+  std::vector<size_t> open;  // those without a neighbour so far
   for (size_t i = 0; i < candidates.size(); ++i) {
     const StrategySpace* space = Find(candidates[i].strategy);
     if (space == nullptr || !Contains(candidates[i]) || space->size() < 2) {

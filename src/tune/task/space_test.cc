@@ -73,7 +73,7 @@ TEST(ConfigSpaceTest, SamplesAndNeighboursAreValidAndDiffer) {
     const auto neighbour = space->Neighbour(*sample, random);
     ASSERT_TRUE(neighbour.has_value());
     EXPECT_TRUE(space->IsValid(*neighbour));
-    if (sample->config.empty()) continue;  // "loops", which has no other
+    if (sample->config.empty()) continue;  // "loops" has only this config
     EXPECT_EQ(neighbour->strategy, sample->strategy);
     EXPECT_FALSE(*neighbour == *sample);
     neighbours.insert(*neighbour);
@@ -90,7 +90,7 @@ TEST(ConfigSpaceTest, RefusesWhatDoesNotFit) {
   EXPECT_FALSE(space->IsValid({"conv_direct", {{"tile_w", 7}}}));
   EXPECT_FALSE(space->IsValid(
       {"conv_direct", {{"tile_w", 7}, {"tile_c", 5}, {"unroll_c", 1}, {"rows_first", 0}, {"prefetch", 0}}}));
-  // 28 × 4 accumulators for 32 registers.
+  // 28 × 4 accumulators with only 32 registers.
   const Candidate spills = {
       "conv_direct", {{"tile_w", 28}, {"tile_c", 4}, {"unroll_c", 1}, {"rows_first", 0}, {"prefetch", 0}}};
   EXPECT_TRUE(space->Contains(spills));
@@ -115,7 +115,7 @@ TEST(ConfigSpaceTest, ThreadsMakeNoDifference) {
         points[i] = *neighbours[i];
       }
     }
-    // What was just found valid is had without lowering it again, once.
+    // The loop nest of a candidate that was just found valid can be taken once, without lowering it again.
     EXPECT_TRUE(space->TakeLowered(points[0]).has_value());
     EXPECT_FALSE(space->TakeLowered(points[0]).has_value());
     EXPECT_TRUE(space->Lower(points[0]).ok());

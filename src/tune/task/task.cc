@@ -14,7 +14,7 @@ namespace attune {
 absl::StatusOr<Workload> TuningTask::Analyze() const { return AnalyzeGroup(*region, "task"); }
 
 absl::StatusOr<TuningTask> ParseTask(const std::string& text) {
-  // The region, then " constant N" for each input that is one.
+  // The region, then " constant N" for each constant input.
   const size_t end = text.rfind('}');
   if (end == std::string::npos) return InvalidInput("the task's text has no graph");
   TuningTask task;

@@ -16,26 +16,27 @@
 
 namespace attune {
 
-// One fused group: a convolution with its epilogue, say. Groups with equal text are one task.
+// One fused group, for example a convolution with its epilogue. Groups with equal text are one task.
 struct TuningTask {
   std::string text;                     // canonical: types, layouts, operators, which inputs are constants
   std::string digest;                   // TaskDigest(text), the key of its records
-  std::shared_ptr<const Graph> region;  // what a kernel computes
-  std::set<int> constant_inputs;        // of the region's inputs, those that are weights: what a kernel
-                                        // computes of one of them alone is prepared, and not timed
+  std::shared_ptr<const Graph> region;  // computed by the kernel
+  std::set<int> constant_inputs;        // the inputs that are weights; a value computed from one
+                                        // of them alone is prepacked, and its computation not timed
   double flops = 0;                     // of one execution
-  double bytes = 0;                     // likewise, the least that must be read and written
+  double bytes = 0;                     // of one execution, the least that must be read and written
   int uses = 0;                         // in the network
 
-  // Analyzed anew, since a workload refers into the region.
+  // Analyzes the region again, since a workload has references into it.
   absl::StatusOr<Workload> Analyze() const;
 };
 
-// The task of that text, as records have it: uses 0, flops and bytes unknown. Fails where the text is none.
+// Parses the text of a task, as in records: uses is 0, flops and bytes are unknown. Fails if it is not a
+// task.
 absl::StatusOr<TuningTask> ParseTask(const std::string& text);
 
-// The tasks of a graph of fused groups whose layouts are assigned, in the order of their first use. Groups
-// that no kernel computes, such as views, and those of loops' control are none.
+// The tasks of a graph of fused groups with assigned layouts, in the order of their first use. Groups that
+// no kernel computes, such as views, and groups for the control of loops are not tasks.
 absl::StatusOr<std::vector<TuningTask>> ExtractTasks(const Graph& graph, const Target& target);
 
 }  // namespace attune

@@ -1,5 +1,5 @@
-// A printed graph in one line is read from its text as a person would: what a table shows must not depend on
-// whether a later version still parses it.
+// Describes a printed graph by reading its text, without parsing the graph: the content of a table must not
+// depend on whether a later version still parses it.
 #include "tune/task/task_text.h"
 
 #include <algorithm>
@@ -22,13 +22,13 @@ std::string_view Trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-// What follows the last ": " of a line.
+// The text after the last ": " of a line.
 std::string_view TypeAtEnd(std::string_view line) {
   const size_t colon = line.rfind(": ");
   return colon == std::string_view::npos ? "" : line.substr(colon + 2);
 }
 
-// "graph @name(%x: f32[1,8], %w: f32[8]) {": the types.
+// The types in "graph @name(%x: f32[1,8], %w: f32[8]) {".
 std::vector<std::string> InputTypes(std::string_view header) {
   std::vector<std::string> types;
   header = header.substr(0, header.rfind(')'));
@@ -39,7 +39,7 @@ std::vector<std::string> InputTypes(std::string_view header) {
   return types;
 }
 
-// "%y = conv(%x, %w) {…} : f32[1,8]": "conv".
+// The "conv" in "%y = conv(%x, %w) {…} : f32[1,8]".
 std::string_view Operator(std::string_view line) {
   const size_t equals = line.find(" = ");
   const size_t parenthesis = line.find('(', equals);
@@ -78,7 +78,7 @@ std::string DescribeTask(std::string_view task, size_t max_bytes) {
       '?');
   if (text.size() <= max_bytes) return text;
   size_t end = max_bytes - sizeof("…") + 1;
-  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not within a character
+  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not inside a character
   return text.substr(0, end) + "…";
 }
 

@@ -1,4 +1,4 @@
-// For tests: tasks and what applies to them.
+// For tests: tasks, and their baselines and options.
 #ifndef ATTUNE_TUNE_TASK_TASKS_FOR_TEST_H_
 #define ATTUNE_TUNE_TASK_TASKS_FOR_TEST_H_
 
@@ -28,7 +28,7 @@ inline constexpr char kConvTask[] =
   %y = relu(%c) : f32[1,64,14,14]{c1/16}
   return "": %y
 })";
-// Wide enough for tiles of all sizes.
+// Large enough for tiles of all sizes.
 inline constexpr char kWideConvTask[] =
     R"(graph @conv(%x: f32[1,32,28,28]{c1/16}, %w: f32[64,32,3,3], %b: f32[64]) {
   %c = conv(%x, %w, %b) {pads = [1, 1, 1, 1]} : f32[1,64,28,28]{c1/16}
@@ -71,14 +71,14 @@ inline Target HostOfTest() {
   return *std::move(target);
 }
 
-// `text` with maps in blocks as wide as a vector of this machine, which its strategies ask for, in the place
+// `text` with feature maps in blocks of this machine's vector width, which its strategies require, instead
 // of blocks of 16.
 inline std::string InBlocksOfHost(const std::string& text) {
   return absl::StrReplaceAll(text, {{"{c1/16}", absl::StrCat("{c1/", HostOfTest().Lanes(4), "}")},
                                     {"{block = 16,", absl::StrCat("{block = ", HostOfTest().Lanes(4), ",")}});
 }
 
-// What the compiler takes untuned.
+// The baseline: the compiler's choice without tuning.
 inline Candidate DefaultCandidate(const TuningTask& task) {
   const auto group = ScheduleGroup(*IdentifyGroup(*task.region, {}, HostOfTest()).region, "group",
                                    HostOfTest(), SymbolsOf(*task.region));
@@ -97,7 +97,7 @@ inline BuildResult BuildOne(Builder& builder, const TuningTask& task, const Cand
   return builder.Build({&request, 1}).at(0);
 }
 
-// Quick, whatever the machine is doing.
+// Quick, whatever else the machine is doing.
 inline MeasureOptions QuickOptions() {
   MeasureOptions options;
   options.batch_seconds = 2e-4;
