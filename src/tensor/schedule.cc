@@ -1,5 +1,9 @@
 #include "tensor/schedule.h"
 
+#include <algorithm>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "tensor/schedule/primitives.h"
 
@@ -11,15 +15,34 @@ absl::StatusOr<Schedule> Schedule::Replay(ComputeDef def, const std::vector<Prim
   return schedule;
 }
 
-absl::Status Schedule::Apply(const Primitive& primitive) {
-  RETURN_IF_ERROR(ApplyPrimitive(tree_, primitive));
-  trace_.push_back(primitive);
-  return absl::OkStatus();
+LoopHandle Schedule::Loop(const StageHandle& stage, std::string_view axis) const {
+  const std::string name = absl::StrCat(stage.name(), ".", axis);
+  const absl::StatusOr<ConstLoopRef> ref = tree_.FindLoop(name);
+  return LoopHandle(ref.ok() ? ref->loop().var : MakeVar(name));
 }
 
-absl::StatusOr<int64_t> Schedule::Extent(const std::string& loop) const {
-  ASSIGN_OR_RETURN(const ConstLoopRef ref, tree_.FindLoop(loop));
+std::vector<LoopHandle> Schedule::LoopsOver(const StageHandle& stage,
+                                            std::initializer_list<std::string_view> axes) const {
+  std::vector<LoopHandle> loops;
+  for (const std::string_view axis : axes) loops.push_back(Loop(stage, axis));
+  return loops;
+}
+
+absl::StatusOr<std::vector<LoopHandle>> Schedule::Loops(const StageHandle& stage) const {
+  ASSIGN_OR_RETURN(const ScheduledStage* state, tree_.FindStage(stage.name()));
+  std::vector<LoopHandle> loops;
+  for (const StageLoop& loop : state->loops) loops.push_back(LoopHandle(loop.var));
+  return loops;
+}
+
+absl::StatusOr<int64_t> Schedule::Extent(const LoopHandle& loop) const {
+  ASSIGN_OR_RETURN(const ConstLoopRef ref, Find(loop));
   return ref.loop().extent;
+}
+
+absl::StatusOr<Buffer> Schedule::Output(const StageHandle& stage) const {
+  ASSIGN_OR_RETURN(const ScheduledStage* state, tree_.FindStage(stage.name()));
+  return state->stage.output;
 }
 
 std::vector<Stage> Schedule::Stages() const {
@@ -30,72 +53,132 @@ std::vector<Stage> Schedule::Stages() const {
   return stages;
 }
 
-absl::StatusOr<std::vector<std::string>> Schedule::Loops(const std::string& stage) const {
-  ASSIGN_OR_RETURN(const ScheduledStage* state, tree_.FindStage(stage));
-  std::vector<std::string> names;
-  for (const StageLoop& loop : state->loops) names.push_back(loop.name);
-  return names;
+absl::Status Schedule::Apply(const Primitive& primitive) {
+  RETURN_IF_ERROR(ApplyPrimitive(tree_, primitive));
+  trace_.push_back(primitive);
+  return absl::OkStatus();
 }
 
-absl::Status Schedule::Split(const std::string& loop, int64_t factor) {
-  return Apply({"split", {loop}, {factor}});
+absl::StatusOr<ConstLoopRef> Schedule::Find(const LoopHandle& loop) const {
+  const ConstLoopRef ref = tree_.LoopOf(loop.var_);
+  if (ref.state != nullptr) return ref;
+  return InvalidInput("no loop '", loop ? loop.var_->name : "", "'");
 }
-absl::Status Schedule::SplitOverlapping(const std::string& loop, int64_t factor) {
-  return Apply({"split_overlapping", {loop}, {factor}});
+
+absl::Status Schedule::ApplyTo(std::string_view op, std::vector<std::string> names,
+                               const std::vector<LoopHandle>& loops, std::vector<int64_t> numbers) {
+  for (const LoopHandle& loop : loops) {
+    ASSIGN_OR_RETURN(const ConstLoopRef ref, Find(loop));
+    names.push_back(ref.loop().name);
+  }
+  return Apply({std::string(op), std::move(names), std::move(numbers)});
 }
-absl::Status Schedule::Fuse(const std::string& outer, const std::string& inner, const std::string& fused) {
-  return Apply({"fuse", {outer, inner, fused}, {}});
+
+const ScheduledStage& Schedule::StageBefore(const StageHandle& reader) const {
+  const auto is_reader = [&](const ScheduledStage& state) {
+    return state.stage.name == reader.name() && !state.inlined;
+  };
+  return *std::prev(std::ranges::find_if(tree_.stages(), is_reader));
 }
-absl::Status Schedule::Reorder(const std::vector<std::string>& loops) {
-  return Apply({"reorder", loops, {}});
+
+absl::StatusOr<SplitLoops> Schedule::SplitBy(std::string_view op, const LoopHandle& loop, int64_t factor) {
+  ASSIGN_OR_RETURN(const ConstLoopRef ref, Find(loop));
+  RETURN_IF_ERROR(ApplyTo(op, {}, {loop}, {factor}));
+  return SplitLoops{LoopHandle(ref.loop().var), LoopHandle(ref.state->loops[ref.index + 1].var)};
 }
-absl::Status Schedule::Tile(const std::string& y, const std::string& x, int64_t y_factor, int64_t x_factor) {
-  RETURN_IF_ERROR(Split(y, y_factor));
-  RETURN_IF_ERROR(Split(x, x_factor));
-  return Reorder({y + ".o", x + ".o", y + ".i", x + ".i"});
+
+absl::StatusOr<SplitLoops> Schedule::Split(const LoopHandle& loop, int64_t factor) {
+  return SplitBy("split", loop, factor);
 }
-absl::Status Schedule::Unroll(const std::string& loop) { return Apply({"unroll", {loop}, {}}); }
-absl::Status Schedule::Vectorize(const std::string& loop) { return Apply({"vectorize", {loop}, {}}); }
-absl::Status Schedule::Parallel(const std::string& loop) { return Apply({"parallel", {loop}, {}}); }
-absl::Status Schedule::Dot(const std::string& loop) { return Apply({"dot", {loop}, {}}); }
-absl::Status Schedule::Matrix(const std::string& loop) { return Apply({"matrix", {loop}, {}}); }
-absl::Status Schedule::Bind(const std::string& loop, const std::string& hardware_index) {
-  return Apply({"bind", {loop, hardware_index}, {}});
+
+absl::StatusOr<SplitLoops> Schedule::SplitOverlapping(const LoopHandle& loop, int64_t factor) {
+  return SplitBy("split_overlapping", loop, factor);
 }
-absl::Status Schedule::Peel(const std::string& loop, int64_t front, int64_t back) {
-  return Apply({"peel", {loop}, {front, back}});
+
+absl::StatusOr<LoopHandle> Schedule::Fuse(const LoopHandle& outer, const LoopHandle& inner,
+                                          const std::string& name) {
+  ASSIGN_OR_RETURN(const ConstLoopRef first, Find(outer));
+  ASSIGN_OR_RETURN(const ConstLoopRef second, Find(inner));
+  RETURN_IF_ERROR(Apply({"fuse", {first.loop().name, second.loop().name, name}, {}}));
+  return LoopHandle(first.loop().var);
 }
-absl::Status Schedule::Inline(const std::string& stage) { return Apply({"inline", {stage}, {}}); }
-absl::Status Schedule::ComputeAt(const std::string& stage, const std::string& loop, MemorySpace space) {
-  return Apply({"compute_at", {stage, loop}, {static_cast<int64_t>(space)}});
+
+absl::Status Schedule::Reorder(const std::vector<LoopHandle>& loops) { return ApplyTo("reorder", {}, loops); }
+absl::Status Schedule::Unroll(const LoopHandle& loop) { return ApplyTo("unroll", {}, {loop}); }
+absl::Status Schedule::Vectorize(const LoopHandle& loop) { return ApplyTo("vectorize", {}, {loop}); }
+absl::Status Schedule::Parallel(const LoopHandle& loop) { return ApplyTo("parallel", {}, {loop}); }
+absl::Status Schedule::Dot(const LoopHandle& loop) { return ApplyTo("dot", {}, {loop}); }
+absl::Status Schedule::Matrix(const LoopHandle& loop) { return ApplyTo("matrix", {}, {loop}); }
+
+absl::Status Schedule::Bind(const LoopHandle& loop, const std::string& hardware_index) {
+  ASSIGN_OR_RETURN(const ConstLoopRef ref, Find(loop));
+  return Apply({"bind", {ref.loop().name, hardware_index}, {}});
 }
-absl::Status Schedule::ComputeWithin(const std::string& stage, const std::string& loop, MemorySpace space) {
-  return Apply({"compute_within", {stage, loop}, {static_cast<int64_t>(space)}});
+
+absl::Status Schedule::Peel(const LoopHandle& loop, int64_t front, int64_t back) {
+  return ApplyTo("peel", {}, {loop}, {front, back});
 }
-absl::Status Schedule::ComputeAfter(const std::string& stage, const std::string& loop) {
-  return Apply({"compute_after", {stage, loop}, {}});
+
+absl::Status Schedule::Inline(const StageHandle& stage) { return ApplyTo("inline", {stage.name()}, {}); }
+
+absl::Status Schedule::ComputeAt(const StageHandle& stage, const LoopHandle& loop, MemorySpace space) {
+  return ApplyTo("compute_at", {stage.name()}, {loop}, {static_cast<int64_t>(space)});
 }
-absl::Status Schedule::CacheWrite(const std::string& stage) { return Apply({"cache_write", {stage}, {}}); }
-absl::Status Schedule::CacheRead(const std::string& buffer, const std::string& stage) {
-  return Apply({"cache_read", {buffer, stage}, {}});
+
+absl::Status Schedule::ComputeWithin(const StageHandle& stage, const LoopHandle& loop, MemorySpace space) {
+  return ApplyTo("compute_within", {stage.name()}, {loop}, {static_cast<int64_t>(space)});
 }
-absl::Status Schedule::Rfactor(const std::string& stage, const std::string& loop, int64_t axis) {
-  return Apply({"rfactor", {stage, loop}, {axis}});
+
+absl::Status Schedule::ComputeAfter(const StageHandle& stage, const LoopHandle& loop) {
+  return ApplyTo("compute_after", {stage.name()}, {loop});
 }
-absl::Status Schedule::Pack(const std::string& buffer, const std::string& stage,
-                            const std::vector<std::pair<int64_t, int64_t>>& splits,
-                            const std::vector<int64_t>& order) {
-  Primitive primitive{"pack", {buffer, stage}, {static_cast<int64_t>(splits.size())}};
-  for (const auto& [axis, block] : splits) primitive.numbers.insert(primitive.numbers.end(), {axis, block});
-  primitive.numbers.insert(primitive.numbers.end(), order.begin(), order.end());
-  return Apply(primitive);
+
+absl::StatusOr<StageHandle> Schedule::CacheWrite(const StageHandle& stage) {
+  RETURN_IF_ERROR(ApplyTo("cache_write", {stage.name()}, {}));
+  return StageHandle(StageBefore(stage).stage.name);
 }
-absl::Status Schedule::Overcompute(const std::string& stage) { return Apply({"overcompute", {stage}, {}}); }
-absl::Status Schedule::Prefetch(const std::string& buffer, const std::string& loop) {
-  return Apply({"prefetch", {buffer, loop}, {}});
+
+absl::StatusOr<StageHandle> Schedule::CacheRead(const Buffer& buffer, const StageHandle& stage) {
+  RETURN_IF_ERROR(ApplyTo("cache_read", {buffer->name, stage.name()}, {}));
+  return StageHandle(StageBefore(stage).stage.name);
 }
-absl::Status Schedule::PrefetchNextTile(const std::string& buffer, const std::string& loop) {
-  return Apply({"prefetch_next_tile", {buffer, loop}, {}});
+
+absl::StatusOr<FactoredReduction> Schedule::Rfactor(const StageHandle& stage, const LoopHandle& loop,
+                                                    int64_t axis) {
+  RETURN_IF_ERROR(ApplyTo("rfactor", {stage.name()}, {loop}, {axis}));
+  ASSIGN_OR_RETURN(const ScheduledStage* state, tree_.FindStage(stage.name()));
+  const ScheduledStage& factored = StageBefore(stage);
+  const size_t axes = factored.stage.axes.size();
+  const size_t place = axis == kLast ? axes - 1 : static_cast<size_t>(axis);
+  FactoredReduction result = {StageHandle(factored.stage.name),
+                              LoopHandle(factored.loops[place].var),
+                              {},
+                              LoopHandle(state->loops.back().var)};
+  for (size_t i = axes; i < factored.loops.size(); ++i)
+    result.terms.push_back(LoopHandle(factored.loops[i].var));
+  return result;
+}
+
+absl::StatusOr<StageHandle> Schedule::Pack(const Buffer& buffer, const StageHandle& stage,
+                                           const std::vector<std::pair<int64_t, int64_t>>& splits,
+                                           const std::vector<int64_t>& order) {
+  std::vector<int64_t> numbers = {static_cast<int64_t>(splits.size())};
+  for (const auto& [axis, block] : splits) numbers.insert(numbers.end(), {axis, block});
+  numbers.insert(numbers.end(), order.begin(), order.end());
+  RETURN_IF_ERROR(ApplyTo("pack", {buffer->name, stage.name()}, {}, std::move(numbers)));
+  return StageHandle(StageBefore(stage).stage.name);
+}
+
+absl::Status Schedule::Overcompute(const StageHandle& stage) {
+  return ApplyTo("overcompute", {stage.name()}, {});
+}
+
+absl::Status Schedule::Prefetch(const Buffer& buffer, const LoopHandle& loop) {
+  return ApplyTo("prefetch", {buffer->name}, {loop});
+}
+
+absl::Status Schedule::PrefetchNextTile(const Buffer& buffer, const LoopHandle& loop) {
+  return ApplyTo("prefetch_next_tile", {buffer->name}, {loop});
 }
 
 }  // namespace attune

@@ -28,20 +28,20 @@ class RandomScheduler {
   }
 
  private:
-  std::string AnyStage() {
+  StageHandle AnyStage() {
     const std::vector<Stage> stages = schedule_.Stages();
-    return stages[Pick(stages.size())].name;
+    return schedule_.StageNamed(stages[Pick(stages.size())].name);
   }
-  std::string AnyLoop(const std::string& stage) {
-    const std::vector<std::string> loops = *schedule_.Loops(stage);
-    return loops.empty() ? "none" : loops[Pick(loops.size())];
+  LoopHandle AnyLoop(const StageHandle& stage) {
+    const std::vector<LoopHandle> loops = *schedule_.Loops(stage);
+    return loops.empty() ? LoopHandle() : loops[Pick(loops.size())];
   }
-  std::string AnyRead(const std::string& stage) {
-    std::vector<std::string> reads = {"none"};
+  Buffer AnyRead(const StageHandle& stage) {
+    std::vector<Buffer> reads = {MakeBuffer("none", DType::kF32, {1})};
     for (const Stage& s : schedule_.Stages()) {
-      if (s.name != stage) continue;
+      if (s.name != stage.name()) continue;
       VisitExpr(s.value, [&](const Expr& e) {
-        if (e->kind == ExprKind::kLoad) reads.push_back(e->buffer->name);
+        if (e->kind == ExprKind::kLoad) reads.push_back(e->buffer);
       });
     }
     return reads[Pick(reads.size())];
@@ -49,8 +49,9 @@ class RandomScheduler {
   size_t Pick(size_t n) { return static_cast<size_t>(random_.Integer(0, static_cast<int64_t>(n) - 1)); }
 
   void Step() {
-    const std::string stage = AnyStage(), loop = AnyLoop(stage);
-    const std::vector<std::string> loops = *schedule_.Loops(stage);
+    const StageHandle stage = AnyStage();
+    const LoopHandle loop = AnyLoop(stage);
+    const std::vector<LoopHandle> loops = *schedule_.Loops(stage);
     switch (random_.Integer(0, 9)) {
       case 0:
       case 1:
@@ -59,7 +60,7 @@ class RandomScheduler {
       case 2: {
         if (loops.size() < 2) return;
         const size_t i = Pick(loops.size() - 1);
-        return Try(schedule_.Fuse(loops[i], loops[i + 1], stage + ".f" + loops[i]));
+        return Try(schedule_.Fuse(loops[i], loops[i + 1], absl::StrCat(stage.name(), ".fused", ++fused_)));
       }
       case 3:
         return Try(schedule_.Reorder({AnyLoop(stage), AnyLoop(stage)}));
@@ -76,14 +77,15 @@ class RandomScheduler {
       case 8:
         return Try(schedule_.Rfactor(stage, loop, random_.Integer(-1, 1)));
       default:
-        return Try(random_.Integer(0, 1) == 0
-                       ? schedule_.Pack(AnyRead(stage), stage, {{0, random_.Integer(1, 4)}}, Order())
-                       : schedule_.Overcompute(stage));
+        if (random_.Integer(0, 1) == 0)
+          return Try(schedule_.Pack(AnyRead(stage), stage, {{0, random_.Integer(1, 4)}}, Order()));
+        return Try(schedule_.Overcompute(stage));
     }
   }
 
   void Mark() {
-    const std::string stage = AnyStage(), loop = AnyLoop(stage);
+    const StageHandle stage = AnyStage();
+    const LoopHandle loop = AnyLoop(stage);
     switch (random_.Integer(0, 3)) {
       case 0:
         return Try(schedule_.Unroll(loop));
@@ -101,8 +103,13 @@ class RandomScheduler {
     return random_.Integer(0, 1) == 0 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{2, 0, 1};
   }
   void Try(const absl::Status& status) { status.IgnoreError(); }
+  template <typename T>
+  void Try(const absl::StatusOr<T>& made) {
+    Try(made.status());
+  }
 
   Schedule schedule_;
+  int fused_ = 0;
   Random random_;
 };
 

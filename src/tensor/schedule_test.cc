@@ -11,6 +11,10 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+// Where a stage is computed at a loop, as a trace has it.
+constexpr auto kScratch = static_cast<int64_t>(MemorySpace::kScratch),
+               kRegister = static_cast<int64_t>(MemorySpace::kRegister);
+
 // c[i,j] = Σ a[i,k] b[k,j]; out = max(c, 0)
 ComputeDef MatMulRelu(int64_t m, int64_t n, int64_t k) {
   ComputeDef def;
@@ -37,17 +41,17 @@ ComputeDef MatMulRelu(int64_t m, int64_t n, int64_t k) {
 
 TEST(Schedule, RegisterTileInAnEpilogue) {
   Schedule s(MatMulRelu(12, 64, 32));
-  ASSERT_TRUE(s.Split("out.i", 6).ok());
-  ASSERT_TRUE(s.Split("out.j", 16).ok());
-  ASSERT_TRUE(s.Reorder({"out.i.o", "out.j.o", "out.i.i", "out.j.i"}).ok());
-  ASSERT_TRUE(s.Vectorize("out.j.i").ok());
-  ASSERT_TRUE(s.Unroll("out.i.i").ok());
-  ASSERT_TRUE(s.ComputeAt("c", "out.j.o", MemorySpace::kRegister).ok());
-  EXPECT_EQ(*s.Extent("c.i"), 6);
-  EXPECT_EQ(*s.Extent("c.j"), 16);
-  ASSERT_TRUE(s.Reorder({"c.k", "c.i", "c.j"}).ok());
-  ASSERT_TRUE(s.Vectorize("c.j").ok());
-  ASSERT_TRUE(s.Unroll("c.i").ok());
+  ASSERT_TRUE(s.Apply({"split", {"out.i"}, {6}}).ok());
+  ASSERT_TRUE(s.Apply({"split", {"out.j"}, {16}}).ok());
+  ASSERT_TRUE(s.Apply({"reorder", {"out.i.o", "out.j.o", "out.i.i", "out.j.i"}}).ok());
+  ASSERT_TRUE(s.Apply({"vectorize", {"out.j.i"}}).ok());
+  ASSERT_TRUE(s.Apply({"unroll", {"out.i.i"}}).ok());
+  ASSERT_TRUE(s.Apply({"compute_at", {"c", "out.j.o"}, {kRegister}}).ok());
+  EXPECT_EQ(*s.Extent(s.Loop(s.StageNamed("c"), "i")), 6);
+  EXPECT_EQ(*s.Extent(s.Loop(s.StageNamed("c"), "j")), 16);
+  ASSERT_TRUE(s.Apply({"reorder", {"c.k", "c.i", "c.j"}}).ok());
+  ASSERT_TRUE(s.Apply({"vectorize", {"c.j"}}).ok());
+  ASSERT_TRUE(s.Apply({"unroll", {"c.i"}}).ok());
   const auto nest = s.Lower();
   ASSERT_TRUE(nest.ok());
   EXPECT_EQ(Print(*nest),
@@ -83,11 +87,11 @@ TEST(Schedule, RegisterTileInAnEpilogue) {
 
 TEST(Schedule, WhatFollowsALoopIsComputedForWhatItHasMade) {
   Schedule s(MatMulRelu(12, 64, 32));
-  ASSERT_TRUE(s.Split("c.i", 4).ok());
-  ASSERT_TRUE(s.Parallel("c.i.o").ok());
-  ASSERT_TRUE(s.ComputeAfter("out", "c.i.i").ok());
-  ASSERT_TRUE(s.Vectorize("out.j").ok());
-  EXPECT_EQ(*s.Loops("out"), std::vector<std::string>({"out.j"}));
+  ASSERT_TRUE(s.Apply({"split", {"c.i"}, {4}}).ok());
+  ASSERT_TRUE(s.Apply({"parallel", {"c.i.o"}}).ok());
+  ASSERT_TRUE(s.Apply({"compute_after", {"out", "c.i.i"}}).ok());
+  ASSERT_TRUE(s.Apply({"vectorize", {"out.j"}}).ok());
+  EXPECT_EQ(*s.Loops(s.StageNamed("out")), s.LoopsOver(s.StageNamed("out"), {"j"}));
   const auto nest = s.Lower();
   ASSERT_TRUE(nest.ok());
   EXPECT_EQ(
@@ -126,9 +130,9 @@ TEST(Schedule, ALoopOfOneIterationVanishesInAFusedOne) {
   copy.value = Load(in, {copy.axes[0].var, copy.axes[1].var, copy.axes[2].var});
   def.stages = {copy};
   Schedule s(def);
-  ASSERT_TRUE(s.Fuse("out.j", "out.k", "out.jk").ok());
-  ASSERT_TRUE(s.Fuse("out.i", "out.jk", "out.ijk").ok());
-  ASSERT_TRUE(s.Split("out.ijk", 8).ok());
+  ASSERT_TRUE(s.Apply({"fuse", {"out.j", "out.k", "out.jk"}}).ok());
+  ASSERT_TRUE(s.Apply({"fuse", {"out.i", "out.jk", "out.ijk"}}).ok());
+  ASSERT_TRUE(s.Apply({"split", {"out.ijk"}, {8}}).ok());
   const auto nest = s.Lower();
   ASSERT_TRUE(nest.ok()) << nest.status();
   EXPECT_THAT(Print(*nest), HasSubstr("out[0, add(mul(%out.ijk.o, 8), %out.ijk.i), 0] = "
@@ -138,9 +142,9 @@ TEST(Schedule, ALoopOfOneIterationVanishesInAFusedOne) {
 // Seven rows in tiles of three: rows 0 to 2, 3 to 5, and 4 to 6, of which the last alone is new.
 TEST(Schedule, SplitsIntoTilesOfWhichTheLastOverlaps) {
   Schedule s(MatMulRelu(7, 16, 4));
-  ASSERT_TRUE(s.SplitOverlapping("out.i", 3).ok());
-  ASSERT_TRUE(s.ComputeAt("c", "out.i.o", MemorySpace::kScratch).ok());
-  ASSERT_TRUE(s.Overcompute("c").ok());
+  ASSERT_TRUE(s.Apply({"split_overlapping", {"out.i"}, {3}}).ok());
+  ASSERT_TRUE(s.Apply({"compute_at", {"c", "out.i.o"}, {kScratch}}).ok());
+  ASSERT_TRUE(s.Apply({"overcompute", {"c"}}).ok());
   const auto nest = s.Lower();
   ASSERT_TRUE(nest.ok()) << nest.status();
   EXPECT_THAT(Print(*nest),
@@ -151,20 +155,20 @@ TEST(Schedule, SplitsIntoTilesOfWhichTheLastOverlaps) {
 
 // Tiles of 4 × 16, a column of tiles after the other.
 void SplitIntoTiles(Schedule& s, const std::string& stage) {
-  ASSERT_TRUE(s.Split(stage + ".i", 4).ok());
-  ASSERT_TRUE(s.Split(stage + ".j", 16).ok());
-  ASSERT_TRUE(s.Reorder({stage + ".j.o", stage + ".i.o", stage + ".i.i", stage + ".j.i"}).ok());
+  ASSERT_TRUE(s.Apply({"split", {stage + ".i"}, {4}}).ok());
+  ASSERT_TRUE(s.Apply({"split", {stage + ".j"}, {16}}).ok());
+  ASSERT_TRUE(s.Apply({"reorder", {stage + ".j.o", stage + ".i.o", stage + ".i.i", stage + ".j.i"}}).ok());
 }
 
 // A panel of 16 columns, 32 lines, is used for three tiles of rows: in 3 × 32 iterations, a line each.
 TEST(Schedule, PrefetchesTheNextBlockInEvenShares) {
   Schedule s(MatMulRelu(12, 64, 32));
-  ASSERT_TRUE(s.Pack("b", "c", {{1, 16}}, {1, 0, 2}).ok());
+  ASSERT_TRUE(s.Apply({"pack", {"b", "c"}, {1, 1, 16, 1, 0, 2}}).ok());
   SplitIntoTiles(s, "out");
-  ASSERT_TRUE(s.Fuse("out.j.o", "out.i.o", "out.tile").ok());
-  ASSERT_TRUE(s.ComputeAt("c", "out.tile", MemorySpace::kRegister).ok());
-  ASSERT_TRUE(s.Reorder({"c.k", "c.i", "c.j"}).ok());
-  ASSERT_TRUE(s.Prefetch("b.packed", "c.k").ok());
+  ASSERT_TRUE(s.Apply({"fuse", {"out.j.o", "out.i.o", "out.tile"}}).ok());
+  ASSERT_TRUE(s.Apply({"compute_at", {"c", "out.tile"}, {kRegister}}).ok());
+  ASSERT_TRUE(s.Apply({"reorder", {"c.k", "c.i", "c.j"}}).ok());
+  ASSERT_TRUE(s.Apply({"prefetch", {"b.packed", "c.k"}}).ok());
   const auto nest = s.Lower({"b.packed"});
   ASSERT_TRUE(nest.ok()) << nest.status();
   EXPECT_THAT(Print(*nest), HasSubstr("prefetch b.packed[floor_mod(add(floor_div(%out.tile, 3), 1), 4), 0, "
@@ -174,16 +178,16 @@ TEST(Schedule, PrefetchesTheNextBlockInEvenShares) {
 // Sums in two blocks of terms, each with four panels: after a block's last panel comes the other's first.
 TEST(Schedule, PrefetchesBlocksAlongTwoAxes) {
   Schedule s(MatMulRelu(12, 64, 32));
-  ASSERT_TRUE(s.Split("c.k", 16).ok());
-  ASSERT_TRUE(s.Rfactor("c", "c.k.o", 0).ok());
-  ASSERT_TRUE(s.CacheWrite("c.rf").ok());
-  ASSERT_TRUE(s.Pack("b", "c.rf.acc", {{1, 16}, {0, 16}}, {0, 2, 1, 3}).ok());
+  ASSERT_TRUE(s.Apply({"split", {"c.k"}, {16}}).ok());
+  ASSERT_TRUE(s.Apply({"rfactor", {"c", "c.k.o"}, {0}}).ok());
+  ASSERT_TRUE(s.Apply({"cache_write", {"c.rf"}}).ok());
+  ASSERT_TRUE(s.Apply({"pack", {"b", "c.rf.acc"}, {2, 1, 16, 0, 16, 0, 2, 1, 3}}).ok());
   SplitIntoTiles(s, "c.rf");
-  ASSERT_TRUE(s.Fuse("c.rf.k.o", "c.rf.j.o", "c.rf.panel").ok());
-  ASSERT_TRUE(s.Fuse("c.rf.panel", "c.rf.i.o", "c.rf.tile").ok());
-  ASSERT_TRUE(s.ComputeAt("c.rf.acc", "c.rf.tile", MemorySpace::kRegister).ok());
-  ASSERT_TRUE(s.Reorder({"c.rf.acc.k.i", "c.rf.acc.i", "c.rf.acc.j"}).ok());
-  ASSERT_TRUE(s.Prefetch("b.packed", "c.rf.acc.k.i").ok());
+  ASSERT_TRUE(s.Apply({"fuse", {"c.rf.k.o", "c.rf.j.o", "c.rf.panel"}}).ok());
+  ASSERT_TRUE(s.Apply({"fuse", {"c.rf.panel", "c.rf.i.o", "c.rf.tile"}}).ok());
+  ASSERT_TRUE(s.Apply({"compute_at", {"c.rf.acc", "c.rf.tile"}, {kRegister}}).ok());
+  ASSERT_TRUE(s.Apply({"reorder", {"c.rf.acc.k.i", "c.rf.acc.i", "c.rf.acc.j"}}).ok());
+  ASSERT_TRUE(s.Apply({"prefetch", {"b.packed", "c.rf.acc.k.i"}}).ok());
   const auto nest = s.Lower({"b.packed"});
   ASSERT_TRUE(nest.ok()) << nest.status();
   // 16 lines in the 3 × 16 iterations of a panel.
@@ -198,11 +202,11 @@ TEST(Schedule, PrefetchesBlocksAlongTwoAxes) {
 TEST(Schedule, PrefetchesWhatTheNextTileReads) {
   Schedule s(MatMulRelu(12, 64, 32));
   SplitIntoTiles(s, "out");
-  ASSERT_TRUE(s.Fuse("out.j.o", "out.i.o", "out.tile").ok());
-  ASSERT_TRUE(s.ComputeAt("c", "out.tile", MemorySpace::kRegister).ok());
-  ASSERT_TRUE(s.Split("c.k", 8).ok());
-  ASSERT_TRUE(s.Reorder({"c.k.o", "c.k.i", "c.i", "c.j"}).ok());
-  ASSERT_TRUE(s.PrefetchNextTile("a", "c.k.o").ok());
+  ASSERT_TRUE(s.Apply({"fuse", {"out.j.o", "out.i.o", "out.tile"}}).ok());
+  ASSERT_TRUE(s.Apply({"compute_at", {"c", "out.tile"}, {kRegister}}).ok());
+  ASSERT_TRUE(s.Apply({"split", {"c.k"}, {8}}).ok());
+  ASSERT_TRUE(s.Apply({"reorder", {"c.k.o", "c.k.i", "c.i", "c.j"}}).ok());
+  ASSERT_TRUE(s.Apply({"prefetch_next_tile", {"a", "c.k.o"}}).ok());
   const auto nest = s.Lower();
   ASSERT_TRUE(nest.ok()) << nest.status();
   for (const char* row : {"4", "5"}) {
@@ -245,18 +249,19 @@ TEST(Schedule, OvercomputesLanesThoughItsLoopGoesOverRowsToo) {
   };
   const auto schedule = [&](int64_t columns, bool packs) {
     Schedule s(filter(columns));
-    if (packs) EXPECT_TRUE(s.Pack("b", "c", {{1, 16}}, {1, 0, 2}).ok());
-    EXPECT_TRUE(s.Split("out.j", 16).ok());
-    EXPECT_TRUE(s.Reorder({"out.j.o", "out.i", "out.j.i"}).ok());
-    EXPECT_TRUE(s.Fuse("out.j.o", "out.i", "out.tile").ok());
-    EXPECT_TRUE(s.ComputeAt("c", "out.tile", MemorySpace::kRegister).ok());
+    if (packs) EXPECT_TRUE(s.Apply({"pack", {"b", "c"}, {1, 1, 16, 1, 0, 2}}).ok());
+    EXPECT_TRUE(s.Apply({"split", {"out.j"}, {16}}).ok());
+    EXPECT_TRUE(s.Apply({"reorder", {"out.j.o", "out.i", "out.j.i"}}).ok());
+    EXPECT_TRUE(s.Apply({"fuse", {"out.j.o", "out.i", "out.tile"}}).ok());
+    EXPECT_TRUE(s.Apply({"compute_at", {"c", "out.tile"}, {kRegister}}).ok());
     return s;
   };
   for (const int64_t columns : {60, 64}) {
     Schedule plain = schedule(columns, false);
-    EXPECT_THAT(std::string(plain.Overcompute("c").message()), HasSubstr("beyond axis 1 of 'b'"));
+    EXPECT_THAT(std::string(plain.Overcompute(plain.StageNamed("c")).message()),
+                HasSubstr("beyond axis 1 of 'b'"));
     Schedule packed = schedule(columns, true);
-    ASSERT_TRUE(packed.Overcompute("c").ok());
+    ASSERT_TRUE(packed.Overcompute(packed.StageNamed("c")).ok());
     const auto nest = packed.Lower({"b.packed"});
     ASSERT_TRUE(nest.ok()) << nest.status();
     EXPECT_THAT(Print(*nest), HasSubstr(", 12)"));
@@ -269,7 +274,7 @@ TEST(Schedule, OvercomputesLanesThoughItsLoopGoesOverRowsToo) {
 // The packed copy of b depends on b alone; a copy of a part of it does not make the whole buffer.
 TEST(Schedule, WhatDependsOnOneInputIsAPrepacking) {
   Schedule s(MatMulRelu(12, 64, 32));
-  ASSERT_TRUE(s.Pack("b", "c", {{1, 16}}, {1, 0, 2}).ok());
+  ASSERT_TRUE(s.Apply({"pack", {"b", "c"}, {1, 1, 16, 1, 0, 2}}).ok());
   ASSERT_EQ(s.Prepackings().size(), 1);
   EXPECT_EQ(s.Prepackings()[0].stage, "b.packed");
   EXPECT_EQ(s.Prepackings()[0].input, "b");

@@ -63,57 +63,74 @@ class AttentionScheduler {
         keys_in_place_(ReadsKeysInPlace(workload, sizes_)),
         rows_(config.at("tile_q")),
         vectors_(config.at("tile_v")),
-        node_(workload.anchor_stage),
-        out_(workload.output_stage) {}
+        acc_(Part(".acc")),
+        exponentials_(Part(".exp")),
+        scores_(Part(".qk")) {}
 
   absl::Status Run() {
     if (!keys_in_place_) RETURN_IF_ERROR(TransposeKeys());
     RETURN_IF_ERROR(PackQueries());
     RETURN_IF_ERROR(PackValues());
     RETURN_IF_ERROR(InlineEpilogue(s_, workload_));
-    for (const std::string& stage : MovementStages(workload_)) RETURN_IF_ERROR(s_.Inline(stage));
-    if (!keys_in_place_) RETURN_IF_ERROR(s_.CacheWrite(node_ + ".qk"));
-    const std::array<std::string, 4> axes = AttentionOutputAxes(workload_);
-    RETURN_IF_ERROR(s_.Split(axes[2], rows_));
-    ASSIGN_OR_RETURN(const std::string vectors, Vectorize(axes[3], 1));
-    RETURN_IF_ERROR(s_.Reorder({axes[0], axes[1], axes[2] + ".o", axes[2] + ".i", vectors, axes[3] + ".i"}));
-    RETURN_IF_ERROR(s_.Unroll(axes[2] + ".i"));
-    RETURN_IF_ERROR(s_.Unroll(vectors));
-    RETURN_IF_ERROR(ParallelizeOuter(s_, out_, 3));
-    ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(out_));
-    at_ = loops[0];
+    RETURN_IF_ERROR(InlineMovements(s_, workload_));
+    StageHandle score_sums;
+    if (!keys_in_place_) {
+      ASSIGN_OR_RETURN(score_sums, s_.CacheWrite(scores_));
+    }
+    RETURN_IF_ERROR(ScheduleOutput());
     RETURN_IF_ERROR(WeightedSums());
     RETURN_IF_ERROR(ReduceRows(".sum"));
-    RETURN_IF_ERROR(s_.ComputeAt(node_ + ".exp", at_, MemorySpace::kScratch));
-    RETURN_IF_ERROR(Vectorize(node_ + ".exp.d3", 1).status());
+    RETURN_IF_ERROR(s_.ComputeAt(exponentials_, at_, MemorySpace::kScratch));
+    RETURN_IF_ERROR(Vectorize(s_.Loop(exponentials_, "d3"), 1).status());
     RETURN_IF_ERROR(ReduceRows(".max"));
-    RETURN_IF_ERROR(keys_in_place_ ? ScoresOfFew() : Scores());
-    return s_.Overcompute(node_ + ".acc");
+    RETURN_IF_ERROR(keys_in_place_ ? ScoresOfFew() : Scores(score_sums));
+    return s_.Overcompute(acc_);
   }
 
  private:
+  // A stage of attention: see DefineAttentionOf.
+  StageHandle Part(std::string_view suffix) const {
+    return s_.StageNamed(absl::StrCat(workload_.anchor_stage, suffix));
+  }
+
   // Makes `vectors` vectors at a time the lanes of a loop, the last ones apart where they are not full.
-  absl::StatusOr<std::string> Vectorize(const std::string& loop, int64_t vectors) {
+  absl::StatusOr<SplitLoops> Vectorize(const LoopHandle& loop, int64_t vectors) {
     ASSIGN_OR_RETURN(const int64_t extent, s_.Extent(loop));
-    RETURN_IF_ERROR(s_.Split(loop, vectors * sizes_.lanes));
-    RETURN_IF_ERROR(s_.Vectorize(loop + ".i"));
-    if (extent % (vectors * sizes_.lanes) != 0) RETURN_IF_ERROR(s_.Peel(loop + ".o", 0, 1));
-    return loop + ".o";
+    ASSIGN_OR_RETURN(SplitLoops split, s_.Split(loop, vectors * sizes_.lanes));
+    RETURN_IF_ERROR(s_.Vectorize(split.inner));
+    if (extent % (vectors * sizes_.lanes) != 0) RETURN_IF_ERROR(s_.Peel(split.outer, 0, 1));
+    return split;
+  }
+
+  // Blocks of rows, shared among threads.
+  absl::Status ScheduleOutput() {
+    const std::array<LoopHandle, 4> axes = AttentionOutputLoops(s_, workload_);
+    ASSIGN_OR_RETURN(const SplitLoops rows, s_.Split(axes[2], rows_));
+    ASSIGN_OR_RETURN(const SplitLoops vectors, Vectorize(axes[3], 1));
+    RETURN_IF_ERROR(s_.Reorder({axes[0], axes[1], rows.outer, rows.inner, vectors.outer, vectors.inner}));
+    RETURN_IF_ERROR(s_.Unroll(rows.inner));
+    RETURN_IF_ERROR(s_.Unroll(vectors.outer));
+    const StageHandle out = s_.StageNamed(workload_.output_stage);
+    RETURN_IF_ERROR(ParallelizeOuter(s_, out, 3));
+    ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s_.Loops(out));
+    at_ = loops[0];
+    return absl::OkStatus();
   }
 
   // A vector's worth of keys at a time: rows of the keys may lie so far apart that few of them share the
   // first-level cache, and each is read once for every lane.
   absl::Status TransposeKeys() {
-    const std::string keys = BufferName(workload_, workload_.anchor->input(1)), copy = keys + ".packed";
+    const Buffer keys = BufferOf(workload_, workload_.anchor->input(1));
+    StageHandle copy;
     if (sizes_.score_dot == 1) {
-      RETURN_IF_ERROR(s_.Pack(keys, node_ + ".qk", {{2, sizes_.lanes}}, {0, 1, 4, 2, 3}));
-      RETURN_IF_ERROR(s_.Vectorize(copy + ".i2v"));
+      ASSIGN_OR_RETURN(copy, s_.Pack(keys, scores_, {{2, sizes_.lanes}}, {0, 1, 4, 2, 3}));
+      RETURN_IF_ERROR(s_.Vectorize(s_.Loop(copy, "i2v")));
     } else {
-      RETURN_IF_ERROR(
-          s_.Pack(keys, node_ + ".qk", {{2, sizes_.lanes}, {3, sizes_.score_dot}}, {0, 1, 4, 2, 3, 5}));
-      RETURN_IF_ERROR(s_.Unroll(copy + ".i3v"));
+      ASSIGN_OR_RETURN(
+          copy, s_.Pack(keys, scores_, {{2, sizes_.lanes}, {3, sizes_.score_dot}}, {0, 1, 4, 2, 3, 5}));
+      RETURN_IF_ERROR(s_.Unroll(s_.Loop(copy, "i3v")));
     }
-    RETURN_IF_ERROR(s_.Reorder({copy + ".i2", copy + ".i3"}));
+    RETURN_IF_ERROR(s_.Reorder(s_.LoopsOver(copy, {"i2", "i3"})));
     return ParallelizeOuter(s_, copy, 2);
   }
 
@@ -121,47 +138,47 @@ class AttentionScheduler {
   // lie apart need none: a block of them is read once for each tile of keys, from the nearest cache.
   absl::Status PackQueries() {
     if (sizes_.queries % rows_ == 0 && !IsConverted(workload_.anchor->input(0))) return absl::OkStatus();
-    const std::string queries = BufferName(workload_, workload_.anchor->input(0)), copy = queries + ".packed";
-    RETURN_IF_ERROR(s_.Pack(queries, node_ + ".qk", {{2, rows_}}, {0, 1, 2, 3, 4}));
-    RETURN_IF_ERROR(Vectorize(copy + ".i3", 1).status());
+    const Buffer queries = BufferOf(workload_, workload_.anchor->input(0));
+    ASSIGN_OR_RETURN(const StageHandle copy, s_.Pack(queries, scores_, {{2, rows_}}, {0, 1, 2, 3, 4}));
+    RETURN_IF_ERROR(Vectorize(s_.Loop(copy, "i3"), 1).status());
     return ParallelizeOuter(s_, copy, 3);
   }
 
   // A dense copy, which every block of queries reads; with neighbouring terms side by side for the
   // instruction.
   absl::Status PackValues() {
-    const std::string values = BufferName(workload_, workload_.anchor->input(2)), copy = values + ".packed";
+    const Buffer values = BufferOf(workload_, workload_.anchor->input(2));
     if (sizes_.sum_dot > 1) {
-      RETURN_IF_ERROR(s_.Pack(values, node_ + ".acc", {{2, sizes_.sum_dot}}, {0, 1, 2, 4, 3}));
-      RETURN_IF_ERROR(s_.Unroll(copy + ".i2v"));
+      ASSIGN_OR_RETURN(const StageHandle copy, s_.Pack(values, acc_, {{2, sizes_.sum_dot}}, {0, 1, 2, 4, 3}));
+      RETURN_IF_ERROR(s_.Unroll(s_.Loop(copy, "i2v")));
       return ParallelizeOuter(s_, copy, 2);
     }
     if (sizes_.values % sizes_.lanes != 0) {  // filled up
-      RETURN_IF_ERROR(s_.Pack(values, node_ + ".acc", {{3, sizes_.lanes}}, {0, 1, 3, 2, 4}));
-      RETURN_IF_ERROR(s_.Vectorize(copy + ".i3v"));
+      ASSIGN_OR_RETURN(const StageHandle copy, s_.Pack(values, acc_, {{3, sizes_.lanes}}, {0, 1, 3, 2, 4}));
+      RETURN_IF_ERROR(s_.Vectorize(s_.Loop(copy, "i3v")));
       return ParallelizeOuter(s_, copy, 3);
     }
     // Already dense, unless read through the movement that the group begins with.
     if (workload_.anchor->input(2)->is_input()) return absl::OkStatus();
-    RETURN_IF_ERROR(s_.Pack(values, node_ + ".acc", {}, {0, 1, 2, 3}));
-    RETURN_IF_ERROR(Vectorize(copy + ".i3", 1).status());
+    ASSIGN_OR_RETURN(const StageHandle copy, s_.Pack(values, acc_, {}, {0, 1, 2, 3}));
+    RETURN_IF_ERROR(Vectorize(s_.Loop(copy, "i3"), 1).status());
     return ParallelizeOuter(s_, copy, 2);
   }
 
   // p · v: for each vector of the output, all rows accumulate in registers.
   absl::Status WeightedSums() {
-    const std::string acc = node_ + ".acc";
-    RETURN_IF_ERROR(s_.ComputeAt(acc, at_, MemorySpace::kRegister));
-    ASSIGN_OR_RETURN(const std::string outer,
-                     Vectorize(acc + ".d3", VectorsIn(sizes_.values, sizes_.lanes, vectors_)));
-    RETURN_IF_ERROR(SumInnermost(acc + ".s", sizes_.sum_dot, {outer}, {acc + ".d2", acc + ".d3.i"}));
-    RETURN_IF_ERROR(s_.Unroll(outer));
-    return s_.Unroll(acc + ".d2");
+    RETURN_IF_ERROR(s_.ComputeAt(acc_, at_, MemorySpace::kRegister));
+    const LoopHandle rows = s_.Loop(acc_, "d2");
+    ASSIGN_OR_RETURN(const SplitLoops values,
+                     Vectorize(s_.Loop(acc_, "d3"), VectorsIn(sizes_.values, sizes_.lanes, vectors_)));
+    RETURN_IF_ERROR(SumInnermost(s_.Loop(acc_, "s"), sizes_.sum_dot, {values.outer}, {rows, values.inner}));
+    RETURN_IF_ERROR(s_.Unroll(values.outer));
+    return s_.Unroll(rows);
   }
 
   // Orders the loops of a sum: `outer`, its terms, `inner`, and last the terms of one instruction.
-  absl::Status SumInnermost(const std::string& terms, int64_t dot, std::vector<std::string> outer,
-                            const std::vector<std::string>& inner) {
+  absl::Status SumInnermost(const LoopHandle& terms, int64_t dot, std::vector<LoopHandle> outer,
+                            const std::vector<LoopHandle>& inner) {
     ASSIGN_OR_RETURN(const TermLoops loops, SplitTerms(s_, terms, dot));
     outer.push_back(loops.outer);
     outer.insert(outer.end(), inner.begin(), inner.end());
@@ -170,37 +187,37 @@ class AttentionScheduler {
     return dot > 1 ? s_.Dot(loops.instruction) : absl::OkStatus();
   }
 
-  // q · kᵀ: a tile of rows × vectors of keys in registers, then stored.
-  absl::Status Scores() {
-    const std::string qk = node_ + ".qk", acc = qk + ".acc";
-    RETURN_IF_ERROR(s_.ComputeAt(qk, at_, MemorySpace::kScratch));
-    ASSIGN_OR_RETURN(const std::string outer,
-                     Vectorize(qk + ".d3", VectorsIn(sizes_.keys, sizes_.lanes, vectors_)));
-    RETURN_IF_ERROR(s_.Reorder({outer, qk + ".d2", qk + ".d3.i"}));
-    RETURN_IF_ERROR(s_.Unroll(qk + ".d2"));
-    RETURN_IF_ERROR(s_.ComputeAt(acc, outer, MemorySpace::kRegister));
-    RETURN_IF_ERROR(s_.Vectorize(acc + ".d3"));
-    RETURN_IF_ERROR(SumInnermost(acc + ".k", sizes_.score_dot, {}, {acc + ".d2", acc + ".d3"}));
-    RETURN_IF_ERROR(s_.Unroll(acc + ".d2"));
-    return s_.Overcompute(acc);
+  // q · kᵀ: a tile of rows × vectors of keys in registers, the stage `sums`, then stored.
+  absl::Status Scores(const StageHandle& sums) {
+    RETURN_IF_ERROR(s_.ComputeAt(scores_, at_, MemorySpace::kScratch));
+    const LoopHandle rows = s_.Loop(scores_, "d2");
+    ASSIGN_OR_RETURN(const SplitLoops keys,
+                     Vectorize(s_.Loop(scores_, "d3"), VectorsIn(sizes_.keys, sizes_.lanes, vectors_)));
+    RETURN_IF_ERROR(s_.Reorder({keys.outer, rows, keys.inner}));
+    RETURN_IF_ERROR(s_.Unroll(rows));
+    RETURN_IF_ERROR(s_.ComputeAt(sums, keys.outer, MemorySpace::kRegister));
+    RETURN_IF_ERROR(s_.Vectorize(s_.Loop(sums, "d3")));
+    RETURN_IF_ERROR(SumInnermost(s_.Loop(sums, "k"), sizes_.score_dot, {}, s_.LoopsOver(sums, {"d2", "d3"})));
+    RETURN_IF_ERROR(s_.Unroll(s_.Loop(sums, "d2")));
+    return s_.Overcompute(sums);
   }
 
   // q · k for each key, in lanes along the terms, which are added up last.
   absl::Status ScoresOfFew() {
-    const std::string qk = node_ + ".qk", lanes = qk + ".rf", terms = qk + ".k";
-    RETURN_IF_ERROR(s_.Split(terms, sizes_.lanes));
-    RETURN_IF_ERROR(s_.Rfactor(qk, terms + ".i"));
-    RETURN_IF_ERROR(s_.ComputeAt(qk, at_, MemorySpace::kScratch));
-    RETURN_IF_ERROR(s_.Reorder({qk + ".d3", qk + ".d2"}));
-    RETURN_IF_ERROR(s_.Vectorize(terms + ".i"));
-    RETURN_IF_ERROR(s_.ComputeAt(lanes, qk + ".d2", MemorySpace::kRegister));
-    RETURN_IF_ERROR(s_.Reorder({lanes + ".k.o", lanes + ".k.i"}));
-    RETURN_IF_ERROR(s_.Vectorize(lanes + ".k.i"));
-    return s_.Unroll(lanes + ".k.o");
+    ASSIGN_OR_RETURN(const SplitLoops terms, s_.Split(s_.Loop(scores_, "k"), sizes_.lanes));
+    ASSIGN_OR_RETURN(const FactoredReduction lanes, s_.Rfactor(scores_, terms.inner));
+    RETURN_IF_ERROR(s_.ComputeAt(scores_, at_, MemorySpace::kScratch));
+    RETURN_IF_ERROR(s_.Reorder(s_.LoopsOver(scores_, {"d3", "d2"})));
+    RETURN_IF_ERROR(s_.Vectorize(lanes.last));
+    RETURN_IF_ERROR(s_.ComputeAt(lanes.stage, s_.Loop(scores_, "d2"), MemorySpace::kRegister));
+    const LoopHandle& steps = lanes.terms.front();
+    RETURN_IF_ERROR(s_.Reorder({steps, lanes.axis}));
+    RETURN_IF_ERROR(s_.Vectorize(lanes.axis));
+    return s_.Unroll(steps);
   }
 
-  absl::Status ReduceRows(const std::string& suffix) {
-    return ScheduleRowReduction(s_, node_ + suffix, at_,
+  absl::Status ReduceRows(std::string_view suffix) {
+    return ScheduleRowReduction(s_, Part(suffix), at_,
                                 VectorsIn(sizes_.keys, sizes_.lanes, 4) * sizes_.lanes);
   }
 
@@ -209,8 +226,8 @@ class AttentionScheduler {
   const Sizes sizes_;
   const bool keys_in_place_;
   const int64_t rows_, vectors_;
-  const std::string node_, out_;
-  std::string at_;
+  const StageHandle acc_, exponentials_, scores_;
+  LoopHandle at_;  // of the output: its body computes a block of rows
 };
 
 }  // namespace

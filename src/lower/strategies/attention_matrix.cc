@@ -42,88 +42,100 @@ class Scheduler {
         workload_(workload),
         config_(config),
         sizes_(SizesOf(*workload.anchor)),
-        node_(workload.anchor_stage),
-        out_(workload.output_stage) {}
+        acc_(Part(".acc")),
+        exponentials_(Part(".exp")),
+        scores_(Part(".qk")) {}
 
   absl::Status Run() {
     RETURN_IF_ERROR(InlineEpilogue(s_, workload_));
-    for (const std::string& stage : MovementStages(workload_)) RETURN_IF_ERROR(s_.Inline(stage));
-    RETURN_IF_ERROR(CopyRows(node_ + ".q"));
-    RETURN_IF_ERROR(CopyKeys(node_ + ".k"));
-    RETURN_IF_ERROR(CopyValues(node_ + ".v"));
-    RETURN_IF_ERROR(s_.CacheWrite(node_ + ".qk"));
-    RETURN_IF_ERROR(s_.CacheWrite(node_ + ".acc"));
-    const std::array<std::string, 4> axes = AttentionOutputAxes(workload_);
-    RETURN_IF_ERROR(s_.SplitOverlapping(axes[2], config_.at("rows") * config_.at("tiles_m")));
-    RETURN_IF_ERROR(s_.Split(axes[3], kTileColumns));
-    RETURN_IF_ERROR(
-        s_.Reorder({axes[0], axes[1], axes[2] + ".o", axes[2] + ".i", axes[3] + ".o", axes[3] + ".i"}));
-    RETURN_IF_ERROR(s_.Vectorize(axes[3] + ".i"));
-    RETURN_IF_ERROR(ParallelizeOuter(s_, out_, 3));
-    ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(out_));
-    const std::string& at = loops[0];
-    RETURN_IF_ERROR(
-        Product(node_ + ".acc", ".s", at, TileOf(config_, sizes_.values, sizes_.filled_keys / sizes_.terms)));
-    RETURN_IF_ERROR(s_.ComputeAt(node_ + ".inverse", at, MemorySpace::kScratch));
-    RETURN_IF_ERROR(ReduceRows(".sum", at, sizes_.filled_keys));
-    const std::string exponentials = node_ + ".exp", keys = exponentials + ".d3";
-    RETURN_IF_ERROR(s_.ComputeAt(exponentials, at, MemorySpace::kScratch));
-    RETURN_IF_ERROR(s_.Split(keys, kTileColumns));
-    RETURN_IF_ERROR(s_.Vectorize(keys + ".i"));
-    RETURN_IF_ERROR(s_.Peel(keys + ".o", 0, FilledTiles()));
-    RETURN_IF_ERROR(ReduceRows(".max", at, sizes_.keys));
-    return Product(node_ + ".qk", ".k", at,
+    RETURN_IF_ERROR(InlineMovements(s_, workload_));
+    RETURN_IF_ERROR(CopyRows(Part(".q")));
+    RETURN_IF_ERROR(CopyKeys(Part(".k")));
+    RETURN_IF_ERROR(CopyValues(Part(".v")));
+    ASSIGN_OR_RETURN(const StageHandle score_sums, s_.CacheWrite(scores_));
+    ASSIGN_OR_RETURN(const StageHandle value_sums, s_.CacheWrite(acc_));
+    RETURN_IF_ERROR(ScheduleOutput());
+    RETURN_IF_ERROR(Product(acc_, value_sums, s_.Loop(value_sums, "s"),
+                            TileOf(config_, sizes_.values, sizes_.filled_keys / sizes_.terms)));
+    RETURN_IF_ERROR(s_.ComputeAt(Part(".inverse"), at_, MemorySpace::kScratch));
+    RETURN_IF_ERROR(ReduceRows(".sum", sizes_.filled_keys));
+    RETURN_IF_ERROR(s_.ComputeAt(exponentials_, at_, MemorySpace::kScratch));
+    ASSIGN_OR_RETURN(const SplitLoops keys, s_.Split(s_.Loop(exponentials_, "d3"), kTileColumns));
+    RETURN_IF_ERROR(s_.Vectorize(keys.inner));
+    RETURN_IF_ERROR(s_.Peel(keys.outer, 0, FilledTiles()));
+    RETURN_IF_ERROR(ReduceRows(".max", sizes_.keys));
+    return Product(scores_, score_sums, s_.Loop(score_sums, "k"),
                    TileOf(config_, sizes_.filled_keys, sizes_.filled_size / sizes_.terms));
   }
 
  private:
-  absl::Status CopyRows(const std::string& copy) {
-    RETURN_IF_ERROR(s_.Split(copy + ".d3", kTileColumns));
-    RETURN_IF_ERROR(s_.Vectorize(copy + ".d3.i"));
+  // A stage of attention: see AttentionMatrixDefine and DefineAttentionOf.
+  StageHandle Part(std::string_view suffix) const {
+    return s_.StageNamed(absl::StrCat(workload_.anchor_stage, suffix));
+  }
+
+  absl::Status CopyRows(const StageHandle& copy) {
+    ASSIGN_OR_RETURN(const SplitLoops size, s_.Split(s_.Loop(copy, "d3"), kTileColumns));
+    RETURN_IF_ERROR(s_.Vectorize(size.inner));
     return ParallelizeOuter(s_, copy, 3);
   }
   // Key by key: rows that lie apart share few sets of L1, which would not hold a column of them.
-  absl::Status CopyKeys(const std::string& copy) {
-    RETURN_IF_ERROR(s_.Unroll(copy + ".d4"));
-    RETURN_IF_ERROR(s_.Split(copy + ".d3", kTileColumns));
-    RETURN_IF_ERROR(s_.Reorder({copy + ".d3.o", copy + ".d3.i", copy + ".d2"}));
-    RETURN_IF_ERROR(s_.Peel(copy + ".d3.o", 0, FilledTiles()));
+  absl::Status CopyKeys(const StageHandle& copy) {
+    RETURN_IF_ERROR(s_.Unroll(s_.Loop(copy, "d4")));
+    ASSIGN_OR_RETURN(const SplitLoops keys, s_.Split(s_.Loop(copy, "d3"), kTileColumns));
+    RETURN_IF_ERROR(s_.Reorder({keys.outer, keys.inner, s_.Loop(copy, "d2")}));
+    RETURN_IF_ERROR(s_.Peel(keys.outer, 0, FilledTiles()));
     return ParallelizeOuter(s_, copy, 2);
   }
   // Vectors of neighbouring rows, interleaved.
-  absl::Status CopyValues(const std::string& copy) {
-    RETURN_IF_ERROR(s_.Split(copy + ".d3", kTileColumns));
-    RETURN_IF_ERROR(s_.Vectorize(copy + ".d3.i"));
-    RETURN_IF_ERROR(s_.Unroll(copy + ".d4"));
+  absl::Status CopyValues(const StageHandle& copy) {
+    ASSIGN_OR_RETURN(const SplitLoops values, s_.Split(s_.Loop(copy, "d3"), kTileColumns));
+    RETURN_IF_ERROR(s_.Vectorize(values.inner));
+    RETURN_IF_ERROR(s_.Unroll(s_.Loop(copy, "d4")));
     return ParallelizeOuter(s_, copy, 3);
+  }
+
+  // Blocks of rows, shared among threads.
+  absl::Status ScheduleOutput() {
+    const std::array<LoopHandle, 4> axes = AttentionOutputLoops(s_, workload_);
+    ASSIGN_OR_RETURN(const SplitLoops rows,
+                     s_.SplitOverlapping(axes[2], config_.at("rows") * config_.at("tiles_m")));
+    ASSIGN_OR_RETURN(const SplitLoops values, s_.Split(axes[3], kTileColumns));
+    RETURN_IF_ERROR(s_.Reorder({axes[0], axes[1], rows.outer, rows.inner, values.outer, values.inner}));
+    RETURN_IF_ERROR(s_.Vectorize(values.inner));
+    const StageHandle out = s_.StageNamed(workload_.output_stage);
+    RETURN_IF_ERROR(ParallelizeOuter(s_, out, 3));
+    ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s_.Loops(out));
+    at_ = loops[0];
+    return absl::OkStatus();
   }
 
   // The last tiles of keys, which are not all keys.
   int64_t FilledTiles() const { return sizes_.filled_keys / kTileColumns - sizes_.keys / kTileColumns; }
 
-  absl::Status ReduceRows(const std::string& suffix, const std::string& at, int64_t terms) {
-    return ScheduleRowReduction(s_, node_ + suffix, at, VectorsIn(terms, kTileColumns, 4) * kTileColumns);
+  absl::Status ReduceRows(std::string_view suffix, int64_t terms) {
+    return ScheduleRowReduction(s_, Part(suffix), at_, VectorsIn(terms, kTileColumns, 4) * kTileColumns);
   }
 
-  // `copy`, whose sums a stage of their own adds up, at loop `at`: a few columns of tiles at a time.
-  absl::Status Product(const std::string& copy, const std::string& terms, const std::string& at,
+  // `copy`, whose sums the stage `sums` adds up along `terms`: a few columns of tiles at a time.
+  absl::Status Product(const StageHandle& copy, const StageHandle& sums, const LoopHandle& terms,
                        const MatrixTile& tile) {
-    const std::string sums = copy + ".acc", rows = ".d2", columns = ".d3";
-    RETURN_IF_ERROR(s_.ComputeAt(copy, at, MemorySpace::kScratch));
-    RETURN_IF_ERROR(s_.Split(copy + columns, tile.block_columns()));
-    RETURN_IF_ERROR(s_.Reorder({copy + columns + ".o", copy + rows, copy + columns + ".i"}));
-    RETURN_IF_ERROR(s_.ComputeAt(sums, copy + columns + ".o", MemorySpace::kRegister));
-    RETURN_IF_ERROR(
-        ScheduleTileCopy(s_, copy, {.rows = copy + rows, .columns = copy + columns + ".i"}, tile));
-    return ScheduleTileSums(s_, sums, {.rows = sums + rows, .columns = sums + columns, .terms = sums + terms},
-                            sizes_.terms, tile);
+    RETURN_IF_ERROR(s_.ComputeAt(copy, at_, MemorySpace::kScratch));
+    const LoopHandle rows = s_.Loop(copy, "d2");
+    ASSIGN_OR_RETURN(const SplitLoops columns, s_.Split(s_.Loop(copy, "d3"), tile.block_columns()));
+    RETURN_IF_ERROR(s_.Reorder({columns.outer, rows, columns.inner}));
+    RETURN_IF_ERROR(s_.ComputeAt(sums, columns.outer, MemorySpace::kRegister));
+    RETURN_IF_ERROR(ScheduleTileCopy(s_, copy, {.rows = rows, .columns = columns.inner}, tile));
+    const MatrixLoops loops = {.rows = s_.Loop(sums, "d2"), .columns = s_.Loop(sums, "d3"), .terms = terms};
+    return ScheduleTileSums(s_, sums, loops, sizes_.terms, tile).status();
   }
 
   Schedule& s_;
   const Workload& workload_;
   const Config& config_;
   const Sizes sizes_;
-  const std::string node_, out_;
+  const StageHandle acc_, exponentials_, scores_;
+  LoopHandle at_;  // of the output: its body computes a block of rows
 };
 
 }  // namespace

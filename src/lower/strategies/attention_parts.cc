@@ -36,36 +36,35 @@ bool IsMovement(const Node& node) {
          node.op() == Op::kBroadcast;
 }
 
-std::vector<std::string> MovementStages(const Workload& workload) {
-  std::vector<std::string> stages;
+absl::Status InlineMovements(Schedule& s, const Workload& workload) {
   for (const auto& node : workload.region->nodes()) {
     if (IsMovement(*node) && !workload.region->IsOutput(node->output()))
-      stages.push_back(BufferName(workload, node->output()));
+      RETURN_IF_ERROR(s.Inline(s.StageNamed(StageNameOf(workload, *node))));
   }
-  return stages;
+  return absl::OkStatus();
 }
 
-std::array<std::string, 4> AttentionOutputAxes(const Workload& workload) {
+std::array<LoopHandle, 4> AttentionOutputLoops(const Schedule& s, const Workload& workload) {
   const Node& last = *workload.region->outputs()[0].value->producer();
-  std::array<std::string, 4> axes;
+  const StageHandle out = s.StageNamed(workload.output_stage);
+  std::array<LoopHandle, 4> loops;
   for (size_t d = 0; d < 4; ++d) {
     const size_t axis =
         last.op() == Op::kTranspose ? static_cast<size_t>(last.attrs().IntList("perm")[d]) : d;
-    axes[axis] = absl::StrCat(workload.output_stage, ".d", d);
+    loops[axis] = s.Loop(out, absl::StrCat("d", d));
   }
-  return axes;
+  return loops;
 }
 
-absl::Status ScheduleRowReduction(Schedule& s, const std::string& stage, const std::string& at,
+absl::Status ScheduleRowReduction(Schedule& s, const StageHandle& stage, const LoopHandle& at,
                                   int64_t lanes) {
-  const std::string partial = stage + ".rf";
-  RETURN_IF_ERROR(s.Split(stage + ".r0", lanes));
-  RETURN_IF_ERROR(s.Rfactor(stage, stage + ".r0.i"));
+  ASSIGN_OR_RETURN(const SplitLoops terms, s.Split(s.Loop(stage, "r0"), lanes));
+  ASSIGN_OR_RETURN(const FactoredReduction partial, s.Rfactor(stage, terms.inner));
   RETURN_IF_ERROR(s.ComputeAt(stage, at, MemorySpace::kScratch));
-  RETURN_IF_ERROR(s.Vectorize(stage + ".r0.i"));
-  RETURN_IF_ERROR(s.ComputeAt(partial, stage + ".d2", MemorySpace::kRegister));
-  RETURN_IF_ERROR(s.Reorder({partial + ".r0.o", partial + ".r0.i"}));
-  return s.Vectorize(partial + ".r0.i");
+  RETURN_IF_ERROR(s.Vectorize(partial.last));
+  RETURN_IF_ERROR(s.ComputeAt(partial.stage, s.Loop(stage, "d2"), MemorySpace::kRegister));
+  RETURN_IF_ERROR(s.Reorder({partial.terms.front(), partial.axis}));
+  return s.Vectorize(partial.axis);
 }
 
 }  // namespace attune

@@ -20,14 +20,14 @@ std::string AnyAttentionWhyNot(const Workload&);
 int64_t VectorsIn(int64_t n, int64_t lanes, int64_t limit);
 
 bool IsMovement(const Node&);
-// What moves the operands: read through wherever they are read.
-std::vector<std::string> MovementStages(const Workload&);
+// Inlines the stages that move the operands, so that these are read through them.
+absl::Status InlineMovements(Schedule&, const Workload&);
 
 // The output's loops along batch, heads, queries and values.
-std::array<std::string, 4> AttentionOutputAxes(const Workload&);
+std::array<LoopHandle, 4> AttentionOutputLoops(const Schedule&, const Workload&);
 
 // The sum or maximum of each row at loop `at`, in `lanes` lanes that are combined last.
-absl::Status ScheduleRowReduction(Schedule&, const std::string& stage, const std::string& at, int64_t lanes);
+absl::Status ScheduleRowReduction(Schedule&, const StageHandle& stage, const LoopHandle& at, int64_t lanes);
 
 }  // namespace attune
 

@@ -35,18 +35,19 @@ absl::StatusOr<double> AverageSavings(const MergedGroups&, const Workload& workl
   return CyclesThroughCaches(workload.result->type().num_physical_bytes(), target);
 }
 
-absl::Status AverageRows(Schedule& s, const Workload& workload, const std::string& rows) {
+absl::Status AverageRows(Schedule& s, const Workload& workload, const LoopHandle& rows) {
   const Node* average = AverageOf(workload);
   if (average == nullptr) return absl::OkStatus();
-  const std::string mean = Definition(*workload.region, "").StageName(*average);
-  const std::string total = mean + ".acc", row = total + ".rf";
+  const std::string name = StageNameOf(workload, *average);
+  const StageHandle mean = s.StageNamed(name), total = s.StageNamed(name + ".acc");
   constexpr int64_t kAfterBlocks = 2;
-  RETURN_IF_ERROR(s.Rfactor(total, total + ".r0", kAfterBlocks));
+  ASSIGN_OR_RETURN(const FactoredReduction sums, s.Rfactor(total, s.Loop(total, "r0"), kAfterBlocks));
+  const StageHandle& row = sums.stage;
   RETURN_IF_ERROR(s.ComputeAfter(row, rows));
-  RETURN_IF_ERROR(s.ComputeAt(total, mean + ".d1", MemorySpace::kRegister));
-  RETURN_IF_ERROR(s.Reorder({row + ".r1", row + ".v"}));
-  RETURN_IF_ERROR(s.Reorder({total + ".r0", total + ".v"}));
-  for (const std::string& stage : {row, total, mean}) RETURN_IF_ERROR(s.Vectorize(stage + ".v"));
+  RETURN_IF_ERROR(s.ComputeAt(total, s.Loop(mean, "d1"), MemorySpace::kRegister));
+  RETURN_IF_ERROR(s.Reorder(s.LoopsOver(row, {"r1", "v"})));
+  RETURN_IF_ERROR(s.Reorder(s.LoopsOver(total, {"r0", "v"})));
+  for (const StageHandle& stage : {row, total, mean}) RETURN_IF_ERROR(s.Vectorize(s.Loop(stage, "v")));
   return absl::OkStatus();
 }
 

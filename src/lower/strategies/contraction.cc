@@ -49,8 +49,8 @@ class Scheduler {
         tile_(tile),
         target_(target),
         model_(workload, sum, target),
-        out_(workload.output_stage),
-        acc_(workload.accumulator_stage) {}
+        out_(schedule.StageNamed(workload.output_stage)),
+        acc_(schedule.StageNamed(workload.accumulator_stage)) {}
 
   absl::Status Run() {
     RETURN_IF_ERROR(InlineEpilogue(s_, workload_));
@@ -59,7 +59,7 @@ class Scheduler {
       if (reading == Reading::kPanels || reading == Reading::kMoved)
         RETURN_IF_ERROR(Copy(sum_.operands[operand], reading));
     }
-    ASSIGN_OR_RETURN(const std::string at, TileOutput());
+    ASSIGN_OR_RETURN(const LoopHandle at, TileOutput());
     RETURN_IF_ERROR(s_.ComputeAt(acc_, at, MemorySpace::kRegister));
     return Accumulate();
   }
@@ -83,45 +83,59 @@ class Scheduler {
     if (!panels) order.push_back(move.axis);
     std::vector<std::pair<int64_t, int64_t>> split;
     if (splits) split = {{move.axis, panels ? tile_.columns * sum_.lanes : move.step}};
-    RETURN_IF_ERROR(s_.Pack(operand.buffer->name, acc_, split, order));
+    ASSIGN_OR_RETURN(const StageHandle copy, s_.Pack(operand.buffer, acc_, split, order));
     const std::vector<Stage> stages = s_.Stages();
-    return ScheduleElements(s_, *std::ranges::find(stages, operand.buffer->name + ".packed", &Stage::name),
-                            target_);
+    return ScheduleElements(s_, *std::ranges::find(stages, copy.name(), &Stage::name), target_);
   }
 
   struct PeeledLoop {
-    std::string name;
+    LoopHandle loop;
     Borders borders;
   };
 
+  // The output's loops, as sum_.loops has them.
+  absl::StatusOr<std::vector<LoopHandle>> OutputLoops() {
+    std::vector<LoopHandle> loops;
+    for (size_t axis = 0; axis < sum_.stage.axes.size(); ++axis) {
+      const LoopHandle loop = s_.Loop(out_, sum_.stage.axes[axis].var->name);
+      const auto part = sum_.parts.find(axis);
+      if (part == sum_.parts.end()) {
+        loops.push_back(loop);
+        continue;
+      }
+      ASSIGN_OR_RETURN(const SplitLoops split, s_.Split(loop, part->second));
+      loops.insert(loops.end(), {split.outer, split.inner});
+    }
+    return loops;
+  }
+
   // Returns the loop of one tile.
-  absl::StatusOr<std::string> TileOutput() {
-    for (const auto& [axis, part] : sum_.parts)
-      RETURN_IF_ERROR(s_.Split(OutputName(sum_.stage.axes[axis].var->name), part));
-    std::vector<std::string> order, inner, lanes;
+  absl::StatusOr<LoopHandle> TileOutput() {
+    ASSIGN_OR_RETURN(const std::vector<LoopHandle> outputs, OutputLoops());
+    std::vector<LoopHandle> order, inner, lanes;
     std::vector<PeeledLoop> peeled;
     for (const size_t i : model_.OuterLoops(tile_)) {
-      const std::string name = OutputName(sum_.loops[i].name);
       const int64_t extent = sum_.loops[i].extent, tile = tile_.Of(i, sum_.lanes);
       if (tile == 1) {
-        order.push_back(name);
+        order.push_back(outputs[i]);
         continue;
       }
       const bool overlaps =
           extent > tile && extent % tile != 0 && (i != tile_.lanes || !model_.HasPanels(tile_));
-      RETURN_IF_ERROR(overlaps ? s_.SplitOverlapping(name, tile) : s_.Split(name, tile));
-      order.push_back(name + ".o");
+      ASSIGN_OR_RETURN(const SplitLoops tiles,
+                       overlaps ? s_.SplitOverlapping(outputs[i], tile) : s_.Split(outputs[i], tile));
+      order.push_back(tiles.outer);
       if (sum_.loops[i].padded) {
         peeled.push_back(
-            {name + ".o", PeeledTiles(WindowAlong(*workload_.anchor, sum_.loops[i].axis - 2), tile)});
+            {tiles.outer, PeeledTiles(WindowAlong(*workload_.anchor, sum_.loops[i].axis - 2), tile)});
       }
       if (i != tile_.lanes) {
-        inner.push_back(name + ".i");
+        inner.push_back(tiles.inner);
       } else if (tile_.columns == 1) {
-        lanes = {name + ".i"};
+        lanes = {tiles.inner};
       } else {
-        RETURN_IF_ERROR(s_.Split(name + ".i", sum_.lanes));
-        lanes = {name + ".i.o", name + ".i.i"};
+        ASSIGN_OR_RETURN(const SplitLoops vectors, s_.Split(tiles.inner, sum_.lanes));
+        lanes = {vectors.outer, vectors.inner};
       }
     }
     const size_t outer = order.size();
@@ -130,44 +144,44 @@ class Scheduler {
     RETURN_IF_ERROR(s_.Reorder(order));
     for (size_t i = outer; i + 1 < order.size(); ++i) RETURN_IF_ERROR(s_.Unroll(order[i]));
     RETURN_IF_ERROR(s_.Vectorize(order.back()));
-    for (const PeeledLoop& loop : peeled) RETURN_IF_ERROR(PeelPadding(s_, loop.name, loop.borders));
+    for (const PeeledLoop& one : peeled) RETURN_IF_ERROR(PeelPadding(s_, one.loop, one.borders));
     if (IsWorthSharing(WorkOf(sum_.stage)))
       RETURN_IF_ERROR(ParallelizeOuter(s_, out_, outer - peeled.size()));
-    ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(out_));
+    ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s_.Loops(out_));
     return loops[loops.size() - inner.size() - lanes.size() - 1];
   }
 
   absl::Status Accumulate() {
-    const auto name = [&](const Axis& axis) { return acc_ + "." + axis.var->name; };
+    const auto loop_over = [&](const Axis& axis) { return s_.Loop(acc_, axis.var->name); };
     const size_t vector_axis = sum_.loops[tile_.lanes].axis;
-    std::vector<std::string> single, tile;
+    std::vector<LoopHandle> single, tile;
     for (size_t d = 0; d < sum_.stage.axes.size(); ++d) {
       if (d == vector_axis) continue;
-      const std::string loop = name(sum_.stage.axes[d]);
+      const LoopHandle loop = loop_over(sum_.stage.axes[d]);
       ASSIGN_OR_RETURN(const int64_t extent, s_.Extent(loop));
       (extent == 1 ? single : tile).push_back(loop);
     }
-    const std::string inner = name(sum_.stage.axes[sum_.loops[model_.InnerLoop(tile_)].axis]);
-    std::ranges::sort(tile, {}, [&](const std::string& loop) { return loop == inner; });
-    std::string lanes = name(sum_.stage.axes[vector_axis]);
+    const LoopHandle inner = loop_over(sum_.stage.axes[sum_.loops[model_.InnerLoop(tile_)].axis]);
+    std::ranges::sort(tile, {}, [&](const LoopHandle& loop) { return loop == inner; });
+    LoopHandle lanes = loop_over(sum_.stage.axes[vector_axis]);
     if (tile_.columns > 1) {
-      RETURN_IF_ERROR(s_.Split(lanes, sum_.lanes));
-      tile.push_back(lanes + ".o");
-      lanes += ".i";
+      ASSIGN_OR_RETURN(const SplitLoops vectors, s_.Split(lanes, sum_.lanes));
+      tile.push_back(vectors.outer);
+      lanes = vectors.inner;
     }
     // Terms that are left out for a whole tile first.
-    std::vector<std::string> left_out, terms;
+    std::vector<LoopHandle> left_out, terms;
     for (const size_t i : sum_.terms_in_order) {
       const std::set<size_t>& with = sum_.guarded_with[i];
       const bool whole = !with.empty() && !with.contains(vector_axis);
-      (whole ? left_out : terms).push_back(name(sum_.stage.reduce_axes[i]));
+      (whole ? left_out : terms).push_back(loop_over(sum_.stage.reduce_axes[i]));
     }
     RETURN_IF_ERROR(UnrollTerms(terms));
-    std::vector<std::string> order = single;
+    std::vector<LoopHandle> order = single;
     for (const auto& part : {left_out, terms, tile}) order.insert(order.end(), part.begin(), part.end());
     order.push_back(lanes);
     RETURN_IF_ERROR(s_.Reorder(order));
-    for (const std::string& loop : tile) RETURN_IF_ERROR(s_.Unroll(loop));
+    for (const LoopHandle& loop : tile) RETURN_IF_ERROR(s_.Unroll(loop));
     RETURN_IF_ERROR(s_.Vectorize(lanes));
     // Guards stay where a read without them would leave its buffer.
     s_.Overcompute(acc_).IgnoreError();
@@ -175,7 +189,7 @@ class Scheduler {
   }
 
   // The innermost loops of `order`, over terms, as far as the body stays small.
-  absl::Status UnrollTerms(std::vector<std::string>& order) {
+  absl::Status UnrollTerms(std::vector<LoopHandle>& order) {
     int64_t statements = tile_.columns * tile_.height * tile_.depth;
     for (size_t i = order.size(); i-- > 0;) {
       ASSIGN_OR_RETURN(const int64_t extent, s_.Extent(order[i]));
@@ -186,16 +200,14 @@ class Scheduler {
         continue;
       }
       if (count == 1) return absl::OkStatus();
-      RETURN_IF_ERROR(s_.Split(order[i], count));
-      RETURN_IF_ERROR(s_.Unroll(order[i] + ".i"));
-      order.insert(order.begin() + static_cast<ptrdiff_t>(i) + 1, order[i] + ".i");
-      order[i] += ".o";
+      ASSIGN_OR_RETURN(const SplitLoops split, s_.Split(order[i], count));
+      RETURN_IF_ERROR(s_.Unroll(split.inner));
+      order.insert(order.begin() + static_cast<ptrdiff_t>(i) + 1, split.inner);
+      order[i] = split.outer;
       return absl::OkStatus();
     }
     return absl::OkStatus();
   }
-
-  std::string OutputName(const std::string& loop) const { return out_ + "." + loop; }
 
   Schedule& s_;
   const Workload& workload_;
@@ -203,7 +215,7 @@ class Scheduler {
   const Tile tile_;
   const Target& target_;
   const TileModel model_;
-  const std::string out_, acc_;
+  const StageHandle out_, acc_;
 };
 
 // Whether a stage that is inlined into the sum is a product: a sum of products that no operator of its own

@@ -75,10 +75,10 @@ class Analysis {
     }
   }
 
-  void Add(size_t axis, std::string name, int64_t extent, int64_t store_stride) {
+  void Add(size_t axis, const std::string& name, int64_t extent, int64_t store_stride) {
     variables_.push_back(MakeVar(name));
     bounds_.Set(variables_.back(), {0, extent - 1});
-    sum_.loops.push_back({axis, std::move(name), extent, store_stride, {}, false, false, true});
+    sum_.loops.push_back({axis, extent, store_stride, {}, false, false, true});
   }
 
   void FindOperands() {

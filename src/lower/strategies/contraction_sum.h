@@ -19,7 +19,6 @@ namespace attune {
 // two loops.
 struct OutputLoop {
   size_t axis;
-  std::string name;  // "d1", or "d1.o" and "d1.i"
   int64_t extent;
   int64_t store_stride;
   std::vector<std::optional<int64_t>> strides;  // of each operand

@@ -204,57 +204,74 @@ class ChainSchedule {
       : s_(schedule), chain_(chain), links_(LinksOf(chain)), config_(config), target_(target) {}
 
   absl::Status Run() {
+    weights_.resize(links_.size());
     for (size_t i = 0; i < links_.size(); ++i) {
       RETURN_IF_ERROR(InlineEpilogue(s_, links_[i]));
       if (!IsChannelwise(*links_[i].anchor)) {
-        RETURN_IF_ERROR(PackDirect(s_, links_[i], ConfigOf(config_, i), target_));
+        ASSIGN_OR_RETURN(weights_[i], PackDirect(s_, links_[i], ConfigOf(config_, i), target_));
       } else if (IsConv(links_[i].anchor->op())) {
         RETURN_IF_ERROR(PackDepthwise(s_, links_[i]));
       }
     }
-    ASSIGN_OR_RETURN(const std::string band, SplitIntoBands());
+    ASSIGN_OR_RETURN(const LoopHandle band, SplitIntoBands());
     for (size_t i = links_.size() - 1; i-- > 0;) {
-      RETURN_IF_ERROR(s_.ComputeWithin(links_[i].output_stage, band, MemorySpace::kScratch));
-      if (!IsChannelwise(*links_[i].anchor))
-        RETURN_IF_ERROR(SplitIntoTiles(s_, links_[i], ConfigOf(config_, i)));
-      RETURN_IF_ERROR(ScheduleRows(i));
+      RETURN_IF_ERROR(s_.ComputeWithin(s_.StageNamed(links_[i].output_stage), band, MemorySpace::kScratch));
+      if (IsChannelwise(*links_[i].anchor)) {
+        RETURN_IF_ERROR(SlideRows(i));
+        continue;
+      }
+      ASSIGN_OR_RETURN(const ConvTileLoops tiles, SplitIntoTiles(s_, links_[i], ConfigOf(config_, i)));
+      RETURN_IF_ERROR(AccumulateTiles(i, tiles));
     }
     return absl::OkStatus();
   }
 
  private:
   // The last link. Returns the loop over its bands.
-  absl::StatusOr<std::string> SplitIntoBands() {
+  absl::StatusOr<LoopHandle> SplitIntoBands() {
     const size_t last = links_.size() - 1;
-    const std::string& out = links_[last].output_stage;
-    const bool channelwise = IsChannelwise(*links_[last].anchor);
-    RETURN_IF_ERROR(channelwise ? s_.Split(out + ".d1", config_.at("blocks"))
-                                : SplitIntoTiles(s_, links_[last], ConfigOf(config_, last)));
-    RETURN_IF_ERROR(s_.Split(out + ".d2", config_.at("rows")));
-    RETURN_IF_ERROR(channelwise ? s_.Reorder({out + ".d2.o", out + ".d1.o", out + ".d1.i", out + ".d2.i"})
-                                : s_.Reorder({out + ".d2.o", out + ".d1.o"}));
-    RETURN_IF_ERROR(ScheduleRows(last));
-    RETURN_IF_ERROR(ParallelizeOuter(s_, out, channelwise ? 3 : 2));
-    RETURN_IF_ERROR(AverageRows(s_, chain_, out + ".d2.i"));
-    ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(out));
+    const StageHandle out = s_.StageNamed(links_[last].output_stage);
+    LoopHandle row;  // goes over the rows of a band
+    if (IsChannelwise(*links_[last].anchor)) {
+      ASSIGN_OR_RETURN(const SplitLoops blocks, s_.Split(s_.Loop(out, "d1"), config_.at("blocks")));
+      ASSIGN_OR_RETURN(const SplitLoops rows, s_.Split(s_.Loop(out, "d2"), config_.at("rows")));
+      RETURN_IF_ERROR(s_.Reorder({rows.outer, blocks.outer, blocks.inner, rows.inner}));
+      RETURN_IF_ERROR(SlideRows(last));
+      RETURN_IF_ERROR(ParallelizeOuter(s_, out, 3));
+      row = rows.inner;
+    } else {
+      ASSIGN_OR_RETURN(const ConvTileLoops tiles, SplitIntoTiles(s_, links_[last], ConfigOf(config_, last)));
+      ASSIGN_OR_RETURN(const SplitLoops rows, s_.Split(tiles.rows, config_.at("rows")));
+      RETURN_IF_ERROR(s_.Reorder({rows.outer, tiles.blocks}));
+      RETURN_IF_ERROR(AccumulateTiles(last, tiles));
+      RETURN_IF_ERROR(ParallelizeOuter(s_, out, 2));
+      row = rows.inner;
+    }
+    RETURN_IF_ERROR(AverageRows(s_, chain_, row));
+    ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s_.Loops(out));
     return loops.front();
   }
 
-  // The rows of a link, whose output is in tiles where it is dense.
-  absl::Status ScheduleRows(size_t i) {
+  // The rows of a channelwise link.
+  absl::Status SlideRows(size_t i) {
+    return SlideAlongRows(s_, links_[i], ConfigOf(config_, i).at("tile_w"));
+  }
+
+  // The tiles of a dense link.
+  absl::Status AccumulateTiles(size_t i, const ConvTileLoops& tiles) {
     const Workload& link = links_[i];
     const Config config = ConfigOf(config_, i);
-    if (IsChannelwise(*link.anchor)) return SlideAlongRows(s_, link, config.at("tile_w"));
-    const std::string tiles = link.output_stage + ".d3.o";
     const Borders peeled = DirectTaps(link, config).peeled;
-    if (peeled.front + peeled.back > 0) RETURN_IF_ERROR(s_.Peel(tiles, peeled.front, peeled.back));
-    RETURN_IF_ERROR(s_.ComputeAt(link.accumulator_stage, tiles, MemorySpace::kRegister));
-    return AccumulateDirect(s_, link, config, target_);
+    if (peeled.front + peeled.back > 0) RETURN_IF_ERROR(s_.Peel(tiles.pixels, peeled.front, peeled.back));
+    RETURN_IF_ERROR(
+        s_.ComputeAt(s_.StageNamed(link.accumulator_stage), tiles.pixels, MemorySpace::kRegister));
+    return AccumulateDirect(s_, link, config, weights_[i], target_);
   }
 
   Schedule& s_;
   const Workload& chain_;
   std::vector<Workload> links_;
+  std::vector<StageHandle> weights_;  // of each dense link: the stage that packs them
   const Config& config_;
   const Target& target_;
 };

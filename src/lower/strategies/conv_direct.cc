@@ -158,73 +158,73 @@ TapUnrolling DirectTaps(const Workload& workload, const Config& config) {
   return UnrollTaps(WindowAlong(*workload.anchor, 1), config.at("tile_w"), statements);
 }
 
-absl::Status PackDirect(Schedule& s, const Workload& workload, const Config& config, const Target& target) {
+absl::StatusOr<StageHandle> PackDirect(Schedule& s, const Workload& workload, const Config& config,
+                                       const Target& target) {
   const Shape2d shape = ShapeOf(workload, target);
   const Value* weights = workload.anchor->input(1);
-  const std::string name = BufferName(workload, weights);
+  const Buffer buffer = BufferOf(workload, weights);
+  const StageHandle acc = s.StageNamed(workload.accumulator_stage);
   // Weights in the order of the loops: block group, row, channel, column, lane, channel of one instruction.
   // Those of uneven tiles block by block: in groups, the last one would have to be filled up.
   const int64_t group = HasEvenTiles(workload, config) ? config.at("tile_c") : 1;
   const std::pair<int64_t, int64_t> lanes = {0, shape.lanes * group};
   const Ints order = {0, 3, 2, 4, 1};
-  if (shape.dot > 1)
-    return s.Pack(name, workload.accumulator_stage, {lanes, {1, shape.dot}}, {0, 4, 2, 5, 1, 3});
+  if (shape.dot > 1) return s.Pack(buffer, acc, {lanes, {1, shape.dot}}, {0, 4, 2, 5, 1, 3});
   const Node* scale = ScaleOf(*workload.anchor);
-  if (scale == nullptr) return s.Pack(name, workload.accumulator_stage, {lanes}, order);
+  if (scale == nullptr) return s.Pack(buffer, acc, {lanes}, order);
   // The product in this order, made of the weights in this order.
   const bool blocked = !weights->type().layout.is_plain();
-  RETURN_IF_ERROR(
-      s.Pack(name, workload.accumulator_stage, {lanes}, blocked ? Ints{0, 3, 2, 5, 4, 1} : order));
-  RETURN_IF_ERROR(s.Inline(name));
-  const std::string product = name + ".packed";
-  RETURN_IF_ERROR(s.Pack(ParamName(workload, scale->input(0)), product, {lanes}, order));
-  ASSIGN_OR_RETURN(const std::vector<std::string> loops, s.Loops(product));
+  ASSIGN_OR_RETURN(const StageHandle product,
+                   s.Pack(buffer, acc, {lanes}, blocked ? Ints{0, 3, 2, 5, 4, 1} : order));
+  RETURN_IF_ERROR(s.Inline(s.StageNamed(StageNameOf(workload, *scale))));
+  RETURN_IF_ERROR(s.Pack(BufferOf(workload, scale->input(0)), product, {lanes}, order).status());
+  ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s.Loops(product));
   RETURN_IF_ERROR(s.Vectorize(loops.back()));
-  const bool shares = IsWorthSharing(weights->type().num_elements());
-  return shares ? ParallelizeOuter(s, product, loops.size() - 1) : absl::OkStatus();
+  if (IsWorthSharing(weights->type().num_elements()))
+    RETURN_IF_ERROR(ParallelizeOuter(s, product, loops.size() - 1));
+  return product;
 }
 
 absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Config& config,
-                              const Target& target) {
+                              const StageHandle& weights, const Target& target) {
   const Shape2d shape = ShapeOf(workload, target);
   const int64_t unroll = config.at("unroll_c");
-  const std::string& acc = workload.accumulator_stage;
+  const StageHandle acc = s.StageNamed(workload.accumulator_stage);
+  const LoopHandle columns = s.Loop(acc, "kw"), pixels = s.Loop(acc, "d3"), blocks = s.Loop(acc, "d1"),
+                   lanes = s.Loop(acc, "v");
   // The channel loop: whole blocks of the input's layout, then an unrolled part, then those of one
   // instruction.
-  ASSIGN_OR_RETURN(const TermLoops terms, SplitTerms(s, acc + ".c", shape.dot));
-  std::vector<std::string> channels = {terms.outer};
+  ASSIGN_OR_RETURN(const TermLoops terms, SplitTerms(s, s.Loop(acc, "c"), shape.dot));
+  std::vector<LoopHandle> channels = {terms.outer};
   if (shape.inner < shape.channels / shape.dot) {
-    const std::string whole = channels[0];
-    RETURN_IF_ERROR(s.Split(whole, shape.inner));
-    channels = {whole + ".o", whole + ".i"};
+    ASSIGN_OR_RETURN(const SplitLoops split, s.Split(terms.outer, shape.inner));
+    channels = {split.outer, split.inner};
   }
-  std::string innermost = channels.back();  // that is not unrolled
+  LoopHandle innermost = channels.back();  // that is not unrolled
   if (unroll > 1 && *s.Extent(innermost) % unroll == 0) {
-    RETURN_IF_ERROR(s.Split(innermost, unroll));
-    RETURN_IF_ERROR(s.Unroll(innermost + ".i"));
-    channels.back() = innermost + ".o";
-    channels.push_back(innermost + ".i");
-    innermost += ".o";
+    ASSIGN_OR_RETURN(const SplitLoops split, s.Split(innermost, unroll));
+    RETURN_IF_ERROR(s.Unroll(split.inner));
+    channels.back() = innermost = split.outer;
+    channels.push_back(split.inner);
   }
-  std::vector<std::string> order = {acc + ".d0", acc + ".d2", acc + ".kh"};
+  std::vector<LoopHandle> order = s.LoopsOver(acc, {"d0", "d2", "kh"});
   order.insert(order.end(), channels.begin(), channels.end());
-  for (const char* loop : {".kw", ".d3", ".d1", ".v"}) order.push_back(acc + loop);
-  const bool dot = !terms.instruction.empty();
-  if (dot) order.push_back(terms.instruction);
+  order.insert(order.end(), {columns, pixels, blocks, lanes});
+  if (terms.instruction) order.push_back(terms.instruction);
   RETURN_IF_ERROR(s.Reorder(order));
-  RETURN_IF_ERROR(UnrollInner(s, acc + ".kw", DirectTaps(workload, config).taps));
-  for (const char* loop : {".d1", ".d3"}) RETURN_IF_ERROR(s.Unroll(acc + loop));
-  RETURN_IF_ERROR(s.Vectorize(acc + ".v"));
-  if (dot) RETURN_IF_ERROR(s.Dot(terms.instruction));
+  RETURN_IF_ERROR(UnrollInner(s, columns, DirectTaps(workload, config).taps));
+  for (const LoopHandle& loop : {blocks, pixels}) RETURN_IF_ERROR(s.Unroll(loop));
+  RETURN_IF_ERROR(s.Vectorize(lanes));
+  if (terms.instruction) RETURN_IF_ERROR(s.Dot(terms.instruction));
   // Weights that come from memory: those of the next group of blocks, while this one's are used.
   if (const int64_t how_often = config.at("prefetch"); how_often != 0) {
-    const std::string weights = BufferName(workload, workload.anchor->input(1)) + ".packed";
-    RETURN_IF_ERROR(s.Prefetch(weights, how_often == kSeldom ? channels.front() : innermost));
+    ASSIGN_OR_RETURN(const Buffer packed, s.Output(weights));
+    RETURN_IF_ERROR(s.Prefetch(packed, how_often == kSeldom ? channels.front() : innermost));
   }
   // And the pixels of the next tile: without taps, a tile is not used for long, and is many short pieces.
   const Value* input = workload.anchor->input(0);
   if (!input->type().layout.is_plain() && shape.taps == 1 && input->is_input())
-    RETURN_IF_ERROR(s.PrefetchNextTile(ParamName(workload, input), innermost));
+    RETURN_IF_ERROR(s.PrefetchNextTile(BufferOf(workload, input), innermost));
   // Guards stay where a read without them would leave its buffer; and where the last tile has fewer blocks.
   if (HasEvenTiles(workload, config)) s.Overcompute(acc).IgnoreError();
   return absl::OkStatus();
@@ -233,13 +233,13 @@ absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Confi
 absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config& config,
                              const Target& target) {
   Workload rest = workload;  // of which all elementwise stages are an epilogue
-  if (ScaleOf(*workload.anchor) != nullptr)
-    std::erase(rest.elementwise_stages, BufferName(workload, workload.anchor->input(1)));
+  if (const Node* scale = ScaleOf(*workload.anchor); scale != nullptr)
+    std::erase(rest.elementwise_stages, StageNameOf(workload, *scale));
   RETURN_IF_ERROR(InlineEpilogue(s, rest));
-  RETURN_IF_ERROR(PackDirect(s, workload, config, target));
+  ASSIGN_OR_RETURN(const StageHandle weights, PackDirect(s, workload, config, target));
   const bool padded = ShapeOf(workload, target).tiled.padded;
   RETURN_IF_ERROR(TileOutput(s, workload, config, padded ? DirectTaps(workload, config).peeled : Borders()));
-  return AccumulateDirect(s, workload, config, target);
+  return AccumulateDirect(s, workload, config, weights, target);
 }
 
 }  // namespace attune

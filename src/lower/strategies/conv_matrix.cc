@@ -272,22 +272,21 @@ int64_t PixelsAtOnce(const Conv& conv, bool has_padding) {
 }
 
 // Pixel by pixel, a vector of channels at a time.
-absl::Status ScheduleImage(Schedule& s, const std::string& pad, const Conv& conv) {
-  const std::string elements = pad + ".d3", pixels = elements + ".o", channels = elements + ".i";
+absl::Status ScheduleImage(Schedule& s, const StageHandle& pad, const Conv& conv) {
   const WindowAxis& axis = conv.columns.window;
   const int64_t front = CeilDiv(axis.pad_begin, axis.stride);
   const int64_t end = (axis.input + axis.pad_begin - conv.columns.phases) / axis.stride + 1;
   const int64_t back = std::max<int64_t>(conv.width() - end, 0);
-  RETURN_IF_ERROR(s.Split(elements, conv.channels));
-  RETURN_IF_ERROR(s.Split(pixels, PixelsAtOnce(conv, front + back > 0)));
+  ASSIGN_OR_RETURN(const SplitLoops elements, s.Split(s.Loop(pad, "d3"), conv.channels));
+  ASSIGN_OR_RETURN(const SplitLoops pixels, s.Split(elements.outer, PixelsAtOnce(conv, front + back > 0)));
   if (conv.channels > kBlock) {
-    RETURN_IF_ERROR(s.Split(channels, kBlock));
-    RETURN_IF_ERROR(s.Vectorize(channels + ".i"));
-    if (conv.channels % kBlock != 0) RETURN_IF_ERROR(s.Peel(channels + ".o", 0, 1));
+    ASSIGN_OR_RETURN(const SplitLoops channels, s.Split(elements.inner, kBlock));
+    RETURN_IF_ERROR(s.Vectorize(channels.inner));
+    if (conv.channels % kBlock != 0) RETURN_IF_ERROR(s.Peel(channels.outer, 0, 1));
   } else {
-    RETURN_IF_ERROR(s.Vectorize(channels));
+    RETURN_IF_ERROR(s.Vectorize(elements.inner));
   }
-  RETURN_IF_ERROR(PeelPadding(s, pixels + ".i", {.front = front, .back = back}));
+  RETURN_IF_ERROR(PeelPadding(s, pixels.inner, {.front = front, .back = back}));
   const bool shares = IsWorthSharing(conv.batch * conv.image());
   return shares ? ParallelizeOuter(s, pad, 4) : absl::OkStatus();
 }
@@ -300,42 +299,44 @@ absl::Status ConvMatrixApply(Schedule& s, const Workload& workload, const Config
   const MatrixTile tile = MatrixTileOf(config);
   const Band band = BandOf(config);
   RETURN_IF_ERROR(CheckMatrixTile(tile, band.Pixels(conv)));
-  const std::string &out = workload.output_stage, &copy = workload.accumulator_stage;
-  const std::string sums = copy + ".acc", &node = workload.anchor_stage;
+  const StageHandle out = s.StageNamed(workload.output_stage),
+                    copy = s.StageNamed(workload.accumulator_stage);
   RETURN_IF_ERROR(InlineEpilogue(s, workload));
-  RETURN_IF_ERROR(s.CacheWrite(copy));
-  RETURN_IF_ERROR(ScheduleImage(s, node + ".pad", conv));
+  ASSIGN_OR_RETURN(const StageHandle sums, s.CacheWrite(copy));
+  RETURN_IF_ERROR(ScheduleImage(s, s.StageNamed(workload.anchor_stage + ".pad"), conv));
 
   // Blocks of channels, bands of pixels, and what is in them.
   const int64_t blocks_of_tile = kBlock / workload.anchor->output()->type().layout.block;
-  RETURN_IF_ERROR(s.Split(out + ".d1", tile.tiles_n * blocks_of_tile));
-  RETURN_IF_ERROR(s.SplitOverlapping(out + ".d2", band.rows));
-  RETURN_IF_ERROR(s.SplitOverlapping(out + ".d3", band.columns));
-  std::vector<std::string> order = {".d0", ".d1.o", ".d2.o", ".d3.o", ".d2.i", ".d3.i", ".d1.i", ".v"};
+  const LoopHandle lanes = s.Loop(out, "v");
+  ASSIGN_OR_RETURN(const SplitLoops blocks, s.Split(s.Loop(out, "d1"), tile.tiles_n * blocks_of_tile));
+  ASSIGN_OR_RETURN(const SplitLoops rows, s.SplitOverlapping(s.Loop(out, "d2"), band.rows));
+  ASSIGN_OR_RETURN(const SplitLoops columns, s.SplitOverlapping(s.Loop(out, "d3"), band.columns));
+  std::vector<LoopHandle> order = {s.Loop(out, "d0"), blocks.outer,  rows.outer,   columns.outer,
+                                   rows.inner,        columns.inner, blocks.inner, lanes};
   if (config.at("bands_first") != 0) std::rotate(order.begin() + 1, order.begin() + 2, order.begin() + 4);
-  for (std::string& loop : order) loop = out + loop;
   RETURN_IF_ERROR(s.Reorder(order));
-  RETURN_IF_ERROR(s.Vectorize(out + ".v"));
-  RETURN_IF_ERROR(s.Unroll(out + ".d1.i"));
-  const bool shares = IsWorthSharing(workload.anchor->output()->type().num_elements() * conv.part_terms());
-  const std::string bands = shares ? out + ".par3" : order[3];
-  if (shares) RETURN_IF_ERROR(ParallelizeOuter(s, out, 4));
-  RETURN_IF_ERROR(s.ComputeAt(copy, bands, MemorySpace::kScratch));
-  const std::string pixels = copy + ".d2";
-  RETURN_IF_ERROR(s.SplitOverlapping(pixels, tile.block_rows()));
+  RETURN_IF_ERROR(s.Vectorize(lanes));
+  RETURN_IF_ERROR(s.Unroll(blocks.inner));
+  constexpr size_t kLoopsOfBand = 4;
+  if (IsWorthSharing(workload.anchor->output()->type().num_elements() * conv.part_terms()))
+    RETURN_IF_ERROR(ParallelizeOuter(s, out, order.size() - kLoopsOfBand));
+  ASSIGN_OR_RETURN(const std::vector<LoopHandle> nest, s.Loops(out));
+  RETURN_IF_ERROR(s.ComputeAt(copy, nest[nest.size() - kLoopsOfBand - 1], MemorySpace::kScratch));
+  const LoopHandle copied_blocks = s.Loop(copy, "d1");
+  ASSIGN_OR_RETURN(const SplitLoops pixels, s.SplitOverlapping(s.Loop(copy, "d2"), tile.block_rows()));
   // The loop over tiles comes before those within one.
-  RETURN_IF_ERROR(s.Reorder({pixels + ".o", copy + ".d1"}));
-  RETURN_IF_ERROR(s.ComputeAt(sums, pixels + ".o", MemorySpace::kRegister));
+  RETURN_IF_ERROR(s.Reorder({pixels.outer, copied_blocks}));
+  RETURN_IF_ERROR(s.ComputeAt(sums, pixels.outer, MemorySpace::kRegister));
   RETURN_IF_ERROR(ScheduleTileCopy(
-      s, copy, {.rows = pixels + ".i", .columns = copy + ".d3", .blocks = copy + ".d1"}, tile));
-  RETURN_IF_ERROR(ScheduleTileSums(s, sums,
-                                   {.rows = sums + ".d2",
-                                    .columns = sums + ".d3",
-                                    .blocks = sums + ".d1",
-                                    .around = {sums + ".kh", sums + ".part"},
-                                    .terms = sums + ".k"},
-                                   conv.terms, tile));
-  return config.at("prefetch") == 0 ? absl::OkStatus() : s.Prefetch(node + ".w", sums + ".k.o.o");
+      s, copy, {.rows = pixels.inner, .columns = s.Loop(copy, "d3"), .blocks = copied_blocks}, tile));
+  const MatrixLoops loops = {.rows = s.Loop(sums, "d2"),
+                             .columns = s.Loop(sums, "d3"),
+                             .blocks = s.Loop(sums, "d1"),
+                             .around = s.LoopsOver(sums, {"kh", "part"}),
+                             .terms = s.Loop(sums, "k")};
+  ASSIGN_OR_RETURN(const LoopHandle steps, ScheduleTileSums(s, sums, loops, conv.terms, tile));
+  if (config.at("prefetch") == 0) return absl::OkStatus();
+  return s.Prefetch(workload.FindStage(workload.anchor_stage + ".w").output, steps);
 }
 
 }  // namespace attune

@@ -15,12 +15,13 @@ namespace attune {
 std::vector<Knob> DirectSpace(const Workload&, bool uneven, const Target&);
 // The analytic default where `blocks` blocks of channels are computed together.
 Config DirectDefault(const Workload&, int64_t blocks, const Target&);
-// The weights in the order in which tiles read them.
-absl::Status PackDirect(Schedule&, const Workload&, const Config&, const Target&);
+// Packs the weights in the order in which tiles read them. Returns the stage that copies them.
+absl::StatusOr<StageHandle> PackDirect(Schedule&, const Workload&, const Config&, const Target&);
 // How the taps of a row are unrolled, and the tiles of a row that are to be peeled.
 TapUnrolling DirectTaps(const Workload&, const Config&);
-// The loops of the accumulator, which is computed at the loop over tiles.
-absl::Status AccumulateDirect(Schedule&, const Workload&, const Config&, const Target&);
+// The loops of the accumulator, which is computed at the loop over tiles. `weights`: see PackDirect.
+absl::Status AccumulateDirect(Schedule&, const Workload&, const Config&, const StageHandle& weights,
+                              const Target&);
 
 // Depthwise convolutions and pools: each channel of the result depends on one of the input.
 bool IsChannelwise(const Node&);
@@ -32,7 +33,7 @@ absl::Status SlideAlongRows(Schedule&, const Workload&, int64_t tile_w);
 const Node* AverageOf(const Workload&);
 // Where there is such a mean: adds up each row of the result at the end of loop `rows` of the output stage,
 // which computes one row of one block of channels in each iteration, and then the rows.
-absl::Status AverageRows(Schedule&, const Workload&, const std::string& rows);
+absl::Status AverageRows(Schedule&, const Workload&, const LoopHandle& rows);
 // The predicted cycles of one row of taps over an output row of one block, and the cheapest tile_w.
 double SlideCost(const Workload&, int64_t tile_w, const Target&);
 int64_t CheapestSlide(const Workload&, const Target&);

@@ -133,28 +133,32 @@ absl::StatusOr<ComputeDef> ConvShallowDefine(const Workload& workload, const Con
 
 absl::Status ConvShallowApply(Schedule& s, const Workload& workload, const Config& config,
                               const Target& target) {
-  const std::string acc = workload.accumulator_stage;
-  const std::string pad = workload.anchor_stage + ".pad";
+  const StageHandle acc = s.StageNamed(workload.accumulator_stage),
+                    pad = s.StageNamed(workload.anchor_stage + ".pad");
   RETURN_IF_ERROR(InlineEpilogue(s, workload));
 
   const Window2d window(*workload.anchor);
   const int64_t lanes = target.Lanes(DTypeSize(DType::kF32));
-  RETURN_IF_ERROR(s.Split(pad + ".d3", lanes));
-  RETURN_IF_ERROR(s.Vectorize(pad + ".d3.i"));
+  ASSIGN_OR_RETURN(const SplitLoops vectors, s.Split(s.Loop(pad, "d3"), lanes));
+  RETURN_IF_ERROR(s.Vectorize(vectors.inner));
   const int64_t inner = (window.columns.pad_begin + window.columns.input) / lanes;
-  RETURN_IF_ERROR(PeelPadding(s, pad + ".d3.o",
+  RETURN_IF_ERROR(PeelPadding(s, vectors.outer,
                               {.front = CeilDiv(window.columns.pad_begin, lanes),
                                .back = std::max<int64_t>(CeilDiv(window.width(), lanes) - inner, 0)}));
   RETURN_IF_ERROR(ParallelizeOuter(s, pad, 3));
 
   const int64_t ragged = window.columns.output % config.at("tile_w") == 0 ? 0 : 1;
   RETURN_IF_ERROR(TileOutput(s, workload, config, {.front = 0, .back = ragged}));
-  RETURN_IF_ERROR(s.Split(acc + ".kw", window.dot));
-  RETURN_IF_ERROR(s.Reorder({acc + ".d0", acc + ".d2", acc + ".kh", acc + ".c", acc + ".kw.o", acc + ".d3",
-                             acc + ".d1", acc + ".v", acc + ".kw.i"}));
-  for (const char* loop : {".d3", ".d1"}) RETURN_IF_ERROR(s.Unroll(acc + loop));
-  RETURN_IF_ERROR(s.Vectorize(acc + ".v"));
-  RETURN_IF_ERROR(s.Dot(acc + ".kw.i"));
+  ASSIGN_OR_RETURN(const SplitLoops taps, s.Split(s.Loop(acc, "kw"), window.dot));
+  std::vector<LoopHandle> order = s.LoopsOver(acc, {"d0", "d2", "kh", "c"});
+  const std::vector<LoopHandle> tile = s.LoopsOver(acc, {"d3", "d1", "v"});
+  order.push_back(taps.outer);
+  order.insert(order.end(), tile.begin(), tile.end());
+  order.push_back(taps.inner);
+  RETURN_IF_ERROR(s.Reorder(order));
+  for (size_t i : {0, 1}) RETURN_IF_ERROR(s.Unroll(tile[i]));
+  RETURN_IF_ERROR(s.Vectorize(tile[2]));
+  RETURN_IF_ERROR(s.Dot(taps.inner));
   // Guards stay where a read without them would leave its buffer.
   s.Overcompute(acc).IgnoreError();
   return absl::OkStatus();

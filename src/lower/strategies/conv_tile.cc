@@ -90,45 +90,49 @@ Config CheapestTile(const TiledConv& conv, int64_t registers, const Target& targ
   return best;
 }
 
-absl::Status SplitIntoTiles(Schedule& schedule, const Workload& workload, const Config& config,
-                            LastTile last) {
-  const std::string &out = workload.output_stage, pixels = out + ".d3";
+absl::StatusOr<ConvTileLoops> SplitIntoTiles(Schedule& schedule, const Workload& workload,
+                                             const Config& config, LastTile last) {
+  const StageHandle out = schedule.StageNamed(workload.output_stage);
   const int64_t tile_w = config.at("tile_w");
   const bool is_even = HasEvenTiles(workload, config);
-  RETURN_IF_ERROR(schedule.Split(out + ".d1", config.at("tile_c")));
-  RETURN_IF_ERROR(last == LastTile::kOverlaps ? schedule.SplitOverlapping(pixels, tile_w)
-                                              : schedule.Split(pixels, tile_w));
-  std::vector<std::string> order = {".d0", ".d1.o", ".d2", ".d3.o"};
+  const LoopHandle batch = schedule.Loop(out, "d0"), rows = schedule.Loop(out, "d2");
+  const LoopHandle row = schedule.Loop(out, "d3"), lanes = schedule.Loop(out, "v");
+  ASSIGN_OR_RETURN(const SplitLoops blocks, schedule.Split(schedule.Loop(out, "d1"), config.at("tile_c")));
+  ASSIGN_OR_RETURN(const SplitLoops pixels, last == LastTile::kOverlaps
+                                                ? schedule.SplitOverlapping(row, tile_w)
+                                                : schedule.Split(row, tile_w));
+  std::vector<LoopHandle> order = {batch, blocks.outer, rows, pixels.outer};
   if (!is_even) {
-    order = {".d0", ".d2", ".d3.o", ".d1.o"};
+    order = {batch, rows, pixels.outer, blocks.outer};
   } else if (config.at("rows_first") != 0) {
-    order = {".d0", ".d2", ".d1.o", ".d3.o"};
+    order = {batch, rows, blocks.outer, pixels.outer};
   }
-  order.insert(order.end(), {".d1.i", ".d3.i", ".v"});
-  for (std::string& loop : order) loop = out + loop;
+  order.insert(order.end(), {blocks.inner, pixels.inner, lanes});
   RETURN_IF_ERROR(schedule.Reorder(order));
-  RETURN_IF_ERROR(schedule.Vectorize(out + ".v"));
-  RETURN_IF_ERROR(schedule.Unroll(out + ".d1.i"));
-  RETURN_IF_ERROR(schedule.Unroll(out + ".d3.i"));
-  return is_even ? absl::OkStatus() : schedule.Peel(out + ".d1.o", 0, 1);
+  RETURN_IF_ERROR(schedule.Vectorize(lanes));
+  RETURN_IF_ERROR(schedule.Unroll(blocks.inner));
+  RETURN_IF_ERROR(schedule.Unroll(pixels.inner));
+  if (!is_even) RETURN_IF_ERROR(schedule.Peel(blocks.outer, 0, 1));
+  return ConvTileLoops{blocks.outer, rows, pixels.outer};
 }
 
 absl::Status TileOutput(Schedule& schedule, const Workload& workload, const Config& config,
                         const Borders& peeled) {
-  const std::string& out = workload.output_stage;
+  const StageHandle out = schedule.StageNamed(workload.output_stage);
   const bool peels = peeled.front + peeled.back > 0;
-  RETURN_IF_ERROR(
+  ASSIGN_OR_RETURN(
+      const ConvTileLoops tiles,
       SplitIntoTiles(schedule, workload, config, peels ? LastTile::kBeyond : LastTile::kOverlaps));
   const Shape weights = workload.anchor->input(1)->type().shape();
   const int64_t terms = weights[1] * weights[2] * weights[3];
   const bool shares = IsWorthSharing(workload.anchor->output()->type().num_elements() * terms);
-  if (peels) RETURN_IF_ERROR(schedule.Peel(out + ".d3.o", peeled.front, peeled.back));
+  if (peels) RETURN_IF_ERROR(schedule.Peel(tiles.pixels, peeled.front, peeled.back));
   const bool one_is_peeled = peels || !HasEvenTiles(workload, config);
   if (shares) RETURN_IF_ERROR(ParallelizeOuter(schedule, out, one_is_peeled ? 3 : 4));
-  ASSIGN_OR_RETURN(const std::vector<std::string> loops, schedule.Loops(out));
+  ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, schedule.Loops(out));
   constexpr size_t kLoopsOfTile = 3;
-  const std::string& tiles = loops[loops.size() - kLoopsOfTile - 1];
-  return schedule.ComputeAt(workload.accumulator_stage, tiles, MemorySpace::kRegister);
+  return schedule.ComputeAt(schedule.StageNamed(workload.accumulator_stage),
+                            loops[loops.size() - kLoopsOfTile - 1], MemorySpace::kRegister);
 }
 
 }  // namespace attune

@@ -43,12 +43,15 @@ std::vector<Knob> TileSpace(const TiledConv& conv, const Target& target);
 Config CheapestTile(const TiledConv& conv, int64_t registers, const Target& target);
 
 // Splits the output into unrolled tiles of a config's tile_w and tile_c, in the order batch, blocks, rows (or
-// rows, blocks), pixels: its loops are then d0, d1.o, d2, d3.o, and those of a tile. A last tile of a row
-// that is not full goes beyond the row's end, or overlaps the one before. Uneven tiles: batch, rows, pixels,
-// blocks.
+// rows, blocks), pixels. A last tile of a row that is not full goes beyond the row's end, or overlaps the one
+// before. Uneven tiles: batch, rows, pixels, blocks.
 enum class LastTile : uint8_t { kBeyond, kOverlaps };
-absl::Status SplitIntoTiles(Schedule& schedule, const Workload& workload, const Config& config,
-                            LastTile last = LastTile::kBeyond);
+// The loops over tiles.
+struct ConvTileLoops {
+  LoopHandle blocks, rows, pixels;
+};
+absl::StatusOr<ConvTileLoops> SplitIntoTiles(Schedule& schedule, const Workload& workload,
+                                             const Config& config, LastTile last = LastTile::kBeyond);
 
 // Schedules the output in such tiles, with the anchor's accumulator in registers for each, and shares them
 // among threads: by rows where some are peeled, else one by one, the last ones overlapping.

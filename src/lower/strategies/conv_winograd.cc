@@ -136,14 +136,13 @@ class WinogradScheduler {
         workload_(workload),
         plan_(config),
         shape_(WinogradShapeOf(*workload.anchor, plan_.tile)),
-        node_(workload.anchor_stage),
-        out_(workload.output_stage) {}
+        out_(schedule.StageNamed(workload.output_stage)) {}
 
   absl::Status Run() {
     if (plan_.tile > 2 && (plan_.dot > 1 || shape_.is_integer))
       return InvalidInput("tiles of ", plan_.tile, " err too much in bf16 and in integers");
     RETURN_IF_ERROR(InlineEpilogue(s_, workload_));
-    RETURN_IF_ERROR(s_.Inline(node_ + ".acc"));
+    RETURN_IF_ERROR(s_.Inline(Part(".acc")));
     RETURN_IF_ERROR(Filters());
     RETURN_IF_ERROR(Output());
     RETURN_IF_ERROR(OutputTransform());
@@ -154,121 +153,137 @@ class WinogradScheduler {
  private:
   // Vector after vector of channels, its nine weights and all of its transforms in registers.
   absl::Status Filters() {
-    const std::string u = node_ + ".u";
-    RETURN_IF_ERROR(s_.Split(u + ".d4", shape_.lanes));
-    RETURN_IF_ERROR(
-        s_.Reorder({u + ".d0", u + ".d3", u + ".d5", u + ".d4.o", u + ".d1", u + ".d2", u + ".d4.i"}));
-    RETURN_IF_ERROR(s_.Unroll(u + ".d1"));
-    RETURN_IF_ERROR(s_.Unroll(u + ".d2"));
-    RETURN_IF_ERROR(s_.Vectorize(u + ".d4.i"));
-    for (const char* suffix : {".gx", ".g"}) {
-      const std::string stage = node_ + suffix;
-      RETURN_IF_ERROR(s_.ComputeAt(stage, u + ".d4.o", MemorySpace::kRegister));
-      RETURN_IF_ERROR(s_.Unroll(stage + ".d0"));
-      RETURN_IF_ERROR(s_.Unroll(stage + ".d1"));
-      RETURN_IF_ERROR(s_.Vectorize(stage + ".d4"));
+    const StageHandle u = Part(".u");
+    const LoopHandle rows = s_.Loop(u, "d1"), columns = s_.Loop(u, "d2");
+    ASSIGN_OR_RETURN(const SplitLoops lanes, s_.Split(s_.Loop(u, "d4"), shape_.lanes));
+    RETURN_IF_ERROR(s_.Reorder(
+        {s_.Loop(u, "d0"), s_.Loop(u, "d3"), s_.Loop(u, "d5"), lanes.outer, rows, columns, lanes.inner}));
+    RETURN_IF_ERROR(s_.Unroll(rows));
+    RETURN_IF_ERROR(s_.Unroll(columns));
+    RETURN_IF_ERROR(s_.Vectorize(lanes.inner));
+    for (const StageHandle& stage : {Part(".gx"), Part(".g")}) {
+      RETURN_IF_ERROR(s_.ComputeAt(stage, lanes.outer, MemorySpace::kRegister));
+      RETURN_IF_ERROR(UnrollVector(stage, "d4"));
     }
     return absl::OkStatus();
   }
 
   // Block of tiles, group of channels, tile, channel block, row and column of the tile.
   absl::Status Output() {
-    const std::string d1 = out_ + ".d1", d2 = out_ + ".d2", d3 = out_ + ".d3";
-    RETURN_IF_ERROR(s_.Split(d1, plan_.group_blocks));
-    RETURN_IF_ERROR(s_.Split(d2, plan_.block.rows * plan_.tile));
-    RETURN_IF_ERROR(s_.Split(d2 + ".i", plan_.tile));
-    RETURN_IF_ERROR(s_.Split(d3, plan_.block.columns * plan_.tile));
-    RETURN_IF_ERROR(s_.Split(d3 + ".i", plan_.tile));
-    std::vector<std::string> order = {out_ + ".d0", d2 + ".o", d3 + ".o", d1 + ".o"};
+    const LoopHandle lanes = s_.Loop(out_, "v");
+    ASSIGN_OR_RETURN(const SplitLoops channels, s_.Split(s_.Loop(out_, "d1"), plan_.group_blocks));
+    ASSIGN_OR_RETURN(const SplitLoops rows, s_.Split(s_.Loop(out_, "d2"), plan_.block.rows * plan_.tile));
+    ASSIGN_OR_RETURN(const SplitLoops tile_rows, s_.Split(rows.inner, plan_.tile));
+    ASSIGN_OR_RETURN(const SplitLoops columns,
+                     s_.Split(s_.Loop(out_, "d3"), plan_.block.columns * plan_.tile));
+    ASSIGN_OR_RETURN(const SplitLoops tile_columns, s_.Split(columns.inner, plan_.tile));
+    std::vector<LoopHandle> order = {s_.Loop(out_, "d0"), rows.outer, columns.outer, channels.outer};
     if (plan_.input_first) std::ranges::rotate(order, order.begin() + 3);
-    for (const std::string& loop :
-         {d1 + ".i", d2 + ".i.o", d3 + ".i.o", d2 + ".i.i", d3 + ".i.i", out_ + ".v"})
-      order.push_back(loop);
+    order.insert(order.end(), {channels.inner, tile_rows.outer, tile_columns.outer, tile_rows.inner,
+                               tile_columns.inner, lanes});
     RETURN_IF_ERROR(s_.Reorder(order));
-    RETURN_IF_ERROR(s_.Unroll(d2 + ".i.i"));
-    RETURN_IF_ERROR(s_.Unroll(d3 + ".i.i"));
-    RETURN_IF_ERROR(s_.Vectorize(out_ + ".v"));
+    RETURN_IF_ERROR(s_.Unroll(tile_rows.inner));
+    RETURN_IF_ERROR(s_.Unroll(tile_columns.inner));
+    RETURN_IF_ERROR(s_.Vectorize(lanes));
+    tiles_ = tile_columns.outer;
     if (plan_.block.columns == shape_.tiles_w && shape_.width % plan_.tile != 0)
-      RETURN_IF_ERROR(s_.Peel(d3 + ".i.o", 0, 1));
+      RETURN_IF_ERROR(s_.Peel(tiles_, 0, 1));
     return ParallelizeOuter(s_, out_, plan_.input_first ? 4 : 3);
   }
 
   absl::Status OutputTransform() {
-    const std::string rows = node_ + ".rows";
-    RETURN_IF_ERROR(s_.ComputeAt(rows, out_ + ".d3.i.o", MemorySpace::kRegister));
-    return UnrollVector(rows);
+    const StageHandle rows = Part(".rows");
+    RETURN_IF_ERROR(s_.ComputeAt(rows, tiles_, MemorySpace::kRegister));
+    return UnrollVector(rows, "d5");
   }
 
   absl::Status Products() {
-    const std::string m = node_ + ".m", acc = m + ".acc";
-    ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(out_));
+    const StageHandle m = Part(".m");
+    ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s_.Loops(out_));
     block_loop_ = loops[0];
-    RETURN_IF_ERROR(s_.CacheWrite(m));
+    ASSIGN_OR_RETURN(const StageHandle acc, s_.CacheWrite(m));
     RETURN_IF_ERROR(s_.ComputeAt(m, plan_.input_first ? loops[0] : loops[1], MemorySpace::kScratch));
-    RETURN_IF_ERROR(s_.Split(m + ".d4", plan_.tile_p));
-    RETURN_IF_ERROR(
-        s_.Reorder({m + ".d0", m + ".d1", m + ".d2", m + ".d4.o", m + ".d4.i", m + ".d3", m + ".d5"}));
-    RETURN_IF_ERROR(s_.Unroll(m + ".d4.i"));
-    RETURN_IF_ERROR(s_.Unroll(m + ".d3"));
-    RETURN_IF_ERROR(s_.Vectorize(m + ".d5"));
-    RETURN_IF_ERROR(s_.ComputeAt(acc, m + ".d4.o", MemorySpace::kRegister));
-    ASSIGN_OR_RETURN(const TermLoops terms, SplitTerms(s_, acc + ".c", plan_.dot));
-    const std::string& channels = terms.outer;
-    std::vector<std::string> order = {acc + ".d0", acc + ".d1", acc + ".d2", channels};
+    const LoopHandle blocks = s_.Loop(m, "d3"), lanes = s_.Loop(m, "d5");
+    ASSIGN_OR_RETURN(const SplitLoops points, s_.Split(s_.Loop(m, "d4"), plan_.tile_p));
+    RETURN_IF_ERROR(s_.Reorder(
+        {s_.Loop(m, "d0"), s_.Loop(m, "d1"), s_.Loop(m, "d2"), points.outer, points.inner, blocks, lanes}));
+    RETURN_IF_ERROR(s_.Unroll(points.inner));
+    RETURN_IF_ERROR(s_.Unroll(blocks));
+    RETURN_IF_ERROR(s_.Vectorize(lanes));
+    RETURN_IF_ERROR(s_.ComputeAt(acc, points.outer, MemorySpace::kRegister));
+    return AccumulateProducts(acc);
+  }
+
+  absl::Status AccumulateProducts(const StageHandle& acc) {
+    const LoopHandle points = s_.Loop(acc, "d4"), blocks = s_.Loop(acc, "d3"), lanes = s_.Loop(acc, "d5");
+    ASSIGN_OR_RETURN(const TermLoops terms, SplitTerms(s_, s_.Loop(acc, "c"), plan_.dot));
+    LoopHandle channels = terms.outer;
+    std::vector<LoopHandle> order = s_.LoopsOver(acc, {"d0", "d1", "d2"});
+    order.push_back(channels);
     if (shape_.channels > shape_.lanes && shape_.channels % shape_.lanes == 0) {
-      RETURN_IF_ERROR(s_.Split(channels, shape_.lanes / plan_.dot));
-      order.back() = channels + ".o";
-      order.push_back(channels + ".i");
+      ASSIGN_OR_RETURN(const SplitLoops split, s_.Split(channels, shape_.lanes / plan_.dot));
+      order.back() = channels = split.outer;
+      order.push_back(split.inner);
     }
-    const std::string channels_loop = order[3];
-    for (const char* loop : {".d4", ".d3", ".d5"}) order.push_back(acc + loop);
+    order.insert(order.end(), {points, blocks, lanes});
     if (plan_.dot > 1) order.push_back(terms.instruction);
     RETURN_IF_ERROR(s_.Reorder(order));
-    RETURN_IF_ERROR(s_.Unroll(acc + ".d4"));
-    RETURN_IF_ERROR(s_.Unroll(acc + ".d3"));
-    RETURN_IF_ERROR(s_.Vectorize(acc + ".d5"));
+    RETURN_IF_ERROR(s_.Unroll(points));
+    RETURN_IF_ERROR(s_.Unroll(blocks));
+    RETURN_IF_ERROR(s_.Vectorize(lanes));
     if (plan_.dot > 1) RETURN_IF_ERROR(s_.Dot(terms.instruction));
-    if (plan_.prefetch) RETURN_IF_ERROR(s_.Prefetch(node_ + ".u", channels_loop));
+    if (plan_.prefetch) RETURN_IF_ERROR(s_.Prefetch(OutputOf(".u"), channels));
     // And the transformed input of the next point, half of which another core has made.
-    if (plan_.input_first) RETURN_IF_ERROR(s_.PrefetchNextTile(node_ + ".v", channels_loop));
+    if (plan_.input_first) RETURN_IF_ERROR(s_.PrefetchNextTile(OutputOf(".v"), channels));
     return s_.Overcompute(acc);
   }
 
   // For each channel block: its part of the padded input, then tile after tile in registers.
   absl::Status InputTransform() {
-    const std::string v = node_ + ".v", columns = node_ + ".columns", pad = node_ + ".pad";
+    const StageHandle v = Part(".v"), columns = Part(".columns"), pad = Part(".pad");
     if (!plan_.input_first) RETURN_IF_ERROR(s_.ComputeAt(v, block_loop_, MemorySpace::kScratch));
-    RETURN_IF_ERROR(s_.Reorder({v + ".d2", v + ".d3", v + ".d4", v + ".d0", v + ".d1", v + ".d5"}));
-    RETURN_IF_ERROR(UnrollVector(v));
+    RETURN_IF_ERROR(s_.Reorder(s_.LoopsOver(v, {"d2", "d3", "d4", "d0", "d1", "d5"})));
+    RETURN_IF_ERROR(UnrollVector(v, "d5"));
     if (plan_.input_first) RETURN_IF_ERROR(ParallelizeOuter(s_, v, 2));
-    RETURN_IF_ERROR(s_.ComputeAt(columns, v + ".d4", MemorySpace::kRegister));
-    RETURN_IF_ERROR(s_.Reorder({columns + ".d1", columns + ".d0"}));
-    RETURN_IF_ERROR(UnrollVector(columns));
-    ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(v));
-    const auto at = std::ranges::find(loops, v + ".d4") - 1;
+    const LoopHandle tiles = s_.Loop(v, "d4");
+    RETURN_IF_ERROR(s_.ComputeAt(columns, tiles, MemorySpace::kRegister));
+    RETURN_IF_ERROR(s_.Reorder(s_.LoopsOver(columns, {"d1", "d0"})));
+    RETURN_IF_ERROR(UnrollVector(columns, "d5"));
+    ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s_.Loops(v));
+    const auto at = std::ranges::find(loops, tiles) - 1;
     RETURN_IF_ERROR(s_.ComputeAt(pad, *at, MemorySpace::kScratch));
-    RETURN_IF_ERROR(s_.Vectorize(pad + ".d4"));
+    RETURN_IF_ERROR(s_.Vectorize(s_.Loop(pad, "d4")));
     const WindowAxis axis = WindowAlong(*workload_.anchor, 1);
-    ASSIGN_OR_RETURN(const int64_t width, s_.Extent(pad + ".d3"));
+    const LoopHandle row = s_.Loop(pad, "d3");
+    ASSIGN_OR_RETURN(const int64_t width, s_.Extent(row));
     if (width == shape_.tiles_w * plan_.tile + 2)
-      RETURN_IF_ERROR(PeelPadding(s_, pad + ".d3",
-                                  {.front = axis.pad_begin, .back = width - axis.pad_begin - axis.input}));
+      RETURN_IF_ERROR(
+          PeelPadding(s_, row, {.front = axis.pad_begin, .back = width - axis.pad_begin - axis.input}));
     return absl::OkStatus();
   }
 
   // The first two axes, points or rows of a tile, unrolled, the lanes vectorized.
-  absl::Status UnrollVector(const std::string& stage) {
-    RETURN_IF_ERROR(s_.Unroll(stage + ".d0"));
-    RETURN_IF_ERROR(s_.Unroll(stage + ".d1"));
-    return s_.Vectorize(stage + ".d5");
+  absl::Status UnrollVector(const StageHandle& stage, std::string_view lanes) {
+    RETURN_IF_ERROR(s_.Unroll(s_.Loop(stage, "d0")));
+    RETURN_IF_ERROR(s_.Unroll(s_.Loop(stage, "d1")));
+    return s_.Vectorize(s_.Loop(stage, lanes));
+  }
+
+  // A stage of the algorithm: see lower/winograd.h.
+  StageHandle Part(std::string_view suffix) const {
+    return s_.StageNamed(absl::StrCat(workload_.anchor_stage, suffix));
+  }
+  Buffer OutputOf(std::string_view suffix) const {
+    return workload_.FindStage(absl::StrCat(workload_.anchor_stage, suffix)).output;
   }
 
   Schedule& s_;
   const Workload& workload_;
   const WinogradPlan plan_;
   const WinogradShape shape_;
-  const std::string node_, out_;
-  std::string block_loop_;  // of the output: its body computes a block
+  const StageHandle out_;
+  LoopHandle tiles_;       // of the output: goes over the tiles of a row of a block
+  LoopHandle block_loop_;  // of the output: its body computes a block
 };
 
 }  // namespace

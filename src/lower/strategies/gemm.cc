@@ -161,57 +161,59 @@ Config GemmDefault(const Workload& workload, const Target& target) {
 
 namespace {
 
-// The stages and the loop over terms that a tile of the product is made of.
+// The stages that a tile of the product is made of.
 struct TileStages {
-  std::string out;    // writes it
-  std::string acc;    // holds it in registers
-  std::string terms;  // of acc
+  StageHandle out;    // writes it
+  StageHandle acc;    // holds it in registers
+  StageHandle right;  // copies the right operand into panels; no stage where it is read as it lies
 };
 
 // The loops over tiles, and those over the terms of one.
 absl::Status ScheduleTiles(Schedule& s, const Workload& workload, const Product& p, const Config& config,
                            const TileStages& stages) {
   const int64_t tile_m = config.at("tile_m"), tile_n = config.at("tile_n"), unroll = config.at("unroll_k");
-  const std::string &out = stages.out, &acc = stages.acc, &k = stages.terms;
+  const StageHandle &out = stages.out, &acc = stages.acc;
   const size_t rank = workload.anchor->output()->type().shape().size();
-  const std::string m = absl::StrCat(".d", rank - 2), n = absl::StrCat(".d", rank - 1);
-  RETURN_IF_ERROR(s.Split(out + n, p.lanes * tile_n));
-  RETURN_IF_ERROR(s.Split(out + n + ".i", p.lanes));
-  RETURN_IF_ERROR(s.Split(out + m, tile_m));
-  RETURN_IF_ERROR(
-      s.Reorder({out + n + ".o", out + m + ".o", out + m + ".i", out + n + ".i.o", out + n + ".i.i"}));
-  RETURN_IF_ERROR(s.Unroll(out + m + ".i"));
-  RETURN_IF_ERROR(s.Unroll(out + n + ".i.o"));
-  RETURN_IF_ERROR(s.Vectorize(out + n + ".i.i"));
+  const std::string m = absl::StrCat("d", rank - 2), n = absl::StrCat("d", rank - 1);
+  ASSIGN_OR_RETURN(const SplitLoops panels, s.Split(s.Loop(out, n), p.lanes * tile_n));
+  ASSIGN_OR_RETURN(const SplitLoops columns, s.Split(panels.inner, p.lanes));
+  ASSIGN_OR_RETURN(const SplitLoops rows, s.Split(s.Loop(out, m), tile_m));
+  RETURN_IF_ERROR(s.Reorder({panels.outer, rows.outer, rows.inner, columns.outer, columns.inner}));
+  RETURN_IF_ERROR(s.Unroll(rows.inner));
+  RETURN_IF_ERROR(s.Unroll(columns.outer));
+  RETURN_IF_ERROR(s.Vectorize(columns.inner));
   // Rows beyond the last one must not be read: where there are some, the last tile is peeled, and its guards
   // are decided there.
   const bool exact = p.m % tile_m == 0;
-  if (!exact) RETURN_IF_ERROR(s.Peel(out + m + ".o", 0, 1));
+  if (!exact) RETURN_IF_ERROR(s.Peel(rows.outer, 0, 1));
   constexpr size_t kLoopsOfTile = 3;
   const size_t outer = (config.at("k_blocks") > 1 ? 1 : 0) + rank;  // loops
   RETURN_IF_ERROR(ParallelizeOuter(s, out, exact ? outer : outer - 1));
-  ASSIGN_OR_RETURN(const std::vector<std::string> nest, s.Loops(out));
+  ASSIGN_OR_RETURN(const std::vector<LoopHandle> nest, s.Loops(out));
   RETURN_IF_ERROR(s.ComputeAt(acc, nest[nest.size() - kLoopsOfTile - 1], MemorySpace::kRegister));
 
-  RETURN_IF_ERROR(s.Split(acc + n, p.lanes));
-  ASSIGN_OR_RETURN(const TermLoops terms, SplitTerms(s, k, p.dot));
-  std::vector<std::string> loops = {terms.outer};
+  ASSIGN_OR_RETURN(const std::vector<LoopHandle> axes, s.Loops(acc));
+  const LoopHandle row = s.Loop(acc, m);
+  ASSIGN_OR_RETURN(const SplitLoops vectors, s.Split(s.Loop(acc, n), p.lanes));
+  ASSIGN_OR_RETURN(const TermLoops terms, SplitTerms(s, axes.back(), p.dot));
+  std::vector<LoopHandle> loops = {terms.outer};
   if (unroll > 1) {
-    RETURN_IF_ERROR(s.Split(terms.outer, unroll));
-    loops = {terms.outer + ".o", terms.outer + ".i"};
-    RETURN_IF_ERROR(s.Unroll(loops[1]));
+    ASSIGN_OR_RETURN(const SplitLoops steps, s.Split(terms.outer, unroll));
+    loops = {steps.outer, steps.inner};
+    RETURN_IF_ERROR(s.Unroll(steps.inner));
   }
-  for (const std::string& loop : {acc + m, acc + n + ".o", acc + n + ".i"}) loops.push_back(loop);
+  loops.insert(loops.end(), {row, vectors.outer, vectors.inner});
   if (p.dot > 1) loops.push_back(terms.instruction);
   RETURN_IF_ERROR(s.Reorder(loops));
-  RETURN_IF_ERROR(s.Unroll(acc + m));
-  RETURN_IF_ERROR(s.Unroll(acc + n + ".o"));
-  RETURN_IF_ERROR(s.Vectorize(acc + n + ".i"));
+  RETURN_IF_ERROR(s.Unroll(row));
+  RETURN_IF_ERROR(s.Unroll(vectors.outer));
+  RETURN_IF_ERROR(s.Vectorize(vectors.inner));
   if (p.dot > 1) RETURN_IF_ERROR(s.Dot(terms.instruction));
   // The next panel, while all rows pass this one.
-  const Value* right = workload.anchor->input(1);
-  if (config.at("prefetch") != 0 && right->type().rank() == 2)
-    RETURN_IF_ERROR(s.Prefetch(ParamName(workload, right) + ".packed", loops[0]));
+  if (config.at("prefetch") != 0 && workload.anchor->input(1)->type().rank() == 2) {
+    ASSIGN_OR_RETURN(const Buffer panel, s.Output(stages.right));
+    RETURN_IF_ERROR(s.Prefetch(panel, loops[0]));
+  }
   // Where the left operand's places are not known well enough, guards stay, and the kernel is right with
   // them.
   if (exact) s.Overcompute(acc).IgnoreError();
@@ -219,15 +221,14 @@ absl::Status ScheduleTiles(Schedule& s, const Workload& workload, const Product&
 }
 
 // Row by row, out = the epilogue of the sum of `blocks` sums.
-absl::Status ScheduleSumOfBlocks(Schedule& s, const std::string& out, const std::string& sum,
+absl::Status ScheduleSumOfBlocks(Schedule& s, const StageHandle& out, const StageHandle& sum,
                                  const Product& p) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> axes, s.Loops(out));
-  const std::string& n = axes.back();
-  RETURN_IF_ERROR(s.Split(n, p.lanes));
-  RETURN_IF_ERROR(s.Vectorize(n + ".i"));
+  ASSIGN_OR_RETURN(const std::vector<LoopHandle> axes, s.Loops(out));
+  ASSIGN_OR_RETURN(const SplitLoops columns, s.Split(axes.back(), p.lanes));
+  RETURN_IF_ERROR(s.Vectorize(columns.inner));
   RETURN_IF_ERROR(ParallelizeOuter(s, out, axes.size() - 1));
-  RETURN_IF_ERROR(s.ComputeAt(sum, n + ".o", MemorySpace::kRegister));
-  ASSIGN_OR_RETURN(std::vector<std::string> loops, s.Loops(sum));
+  RETURN_IF_ERROR(s.ComputeAt(sum, columns.outer, MemorySpace::kRegister));
+  ASSIGN_OR_RETURN(std::vector<LoopHandle> loops, s.Loops(sum));
   std::rotate(loops.begin(), loops.end() - 1, loops.end());  // the blocks first
   RETURN_IF_ERROR(s.Reorder(loops));
   RETURN_IF_ERROR(s.Unroll(loops.front()));
@@ -236,7 +237,8 @@ absl::Status ScheduleSumOfBlocks(Schedule& s, const std::string& out, const std:
 
 }  // namespace
 
-absl::Status PackRightOperand(Schedule& s, const Workload& workload, const RightPacking& packing) {
+absl::StatusOr<StageHandle> PackRightOperand(Schedule& s, const Workload& workload,
+                                             const RightPacking& packing) {
   const Value* right = workload.anchor->input(1);
   const bool transposed = workload.anchor->attrs().Bool("transpose_b");
   const bool dot = packing.terms > 1, blocks = packing.blocks > 1;
@@ -257,27 +259,27 @@ absl::Status PackRightOperand(Schedule& s, const Workload& workload, const Right
     order.insert(order.end(), {column, row, column + 1});
     if (dot) order.push_back(row + 1);
   }
-  return s.Pack(ParamName(workload, right), packing.reader, splits, order);
+  return s.Pack(BufferOf(workload, right), packing.reader, splits, order);
 }
 
 absl::Status GemmApply(Schedule& s, const Workload& workload, const Config& config, const Target& target) {
   const Product p = ProductOf(workload, target);
   const int64_t blocks = config.at("k_blocks");
-  const std::string &out = workload.output_stage, &acc = workload.accumulator_stage;
+  const StageHandle out = s.StageNamed(workload.output_stage), acc = s.StageNamed(workload.accumulator_stage);
   RETURN_IF_ERROR(InlineEpilogue(s, workload));
-  TileStages tiles = {out, acc, acc + ".k"};
+  TileStages tiles = {out, acc, {}};
   if (blocks > 1) {
-    RETURN_IF_ERROR(s.Split(acc + ".k", p.k / blocks));
-    RETURN_IF_ERROR(s.Rfactor(acc, acc + ".k.o", 0));
-    RETURN_IF_ERROR(s.CacheWrite(acc + ".rf"));
+    ASSIGN_OR_RETURN(const SplitLoops terms, s.Split(s.Loop(acc, "k"), p.k / blocks));
+    ASSIGN_OR_RETURN(const FactoredReduction sums, s.Rfactor(acc, terms.outer, 0));
+    tiles.out = sums.stage;
+    ASSIGN_OR_RETURN(tiles.acc, s.CacheWrite(sums.stage));
     RETURN_IF_ERROR(ScheduleSumOfBlocks(s, out, acc, p));
-    tiles = {acc + ".rf", acc + ".rf.acc", acc + ".rf.acc.k.i"};
   }
   const auto pack = config.find("pack");
   if (pack == config.end() || pack->second != 0) {
-    RETURN_IF_ERROR(PackRightOperand(
-        s, workload,
-        {.reader = tiles.acc, .columns = p.lanes * config.at("tile_n"), .terms = p.dot, .blocks = blocks}));
+    const RightPacking packing = {
+        .reader = tiles.acc, .columns = p.lanes * config.at("tile_n"), .terms = p.dot, .blocks = blocks};
+    ASSIGN_OR_RETURN(tiles.right, PackRightOperand(s, workload, packing));
   }
   return ScheduleTiles(s, workload, p, config, tiles);
 }

@@ -77,35 +77,34 @@ absl::Status GemmMatrixApply(Schedule& s, const Workload& workload, const Config
   const Product p = ProductOf(workload, target);
   const MatrixTile tile = MatrixTileOf(config);
   RETURN_IF_ERROR(CheckMatrixTile(tile, p.m));
-  const std::string &out = workload.output_stage, &copy = workload.accumulator_stage;
-  const std::string sums = copy + ".acc";
+  const StageHandle out = s.StageNamed(workload.output_stage),
+                    copy = s.StageNamed(workload.accumulator_stage);
   RETURN_IF_ERROR(InlineEpilogue(s, workload));
-  RETURN_IF_ERROR(s.CacheWrite(copy));
-  RETURN_IF_ERROR(
-      PackRightOperand(s, workload, {.reader = sums, .columns = tile.block_columns(), .terms = p.terms}));
+  ASSIGN_OR_RETURN(const StageHandle sums, s.CacheWrite(copy));
+  const RightPacking packing = {.reader = sums, .columns = tile.block_columns(), .terms = p.terms};
+  ASSIGN_OR_RETURN(const StageHandle right, PackRightOperand(s, workload, packing));
 
   const size_t rank = workload.anchor->output()->type().shape().size();
-  const std::string m = absl::StrCat(".d", rank - 2), n = absl::StrCat(".d", rank - 1);
-  RETURN_IF_ERROR(s.SplitOverlapping(out + m, tile.block_rows()));
-  RETURN_IF_ERROR(s.Split(out + n, tile.block_columns()));
-  RETURN_IF_ERROR(s.Split(out + n + ".i", kTileColumns));
-  RETURN_IF_ERROR(
-      s.Reorder({out + n + ".o", out + m + ".o", out + m + ".i", out + n + ".i.o", out + n + ".i.i"}));
-  RETURN_IF_ERROR(s.Unroll(out + n + ".i.o"));
-  RETURN_IF_ERROR(s.Vectorize(out + n + ".i.i"));
+  const std::string m = absl::StrCat("d", rank - 2), n = absl::StrCat("d", rank - 1);
+  ASSIGN_OR_RETURN(const SplitLoops rows, s.SplitOverlapping(s.Loop(out, m), tile.block_rows()));
+  ASSIGN_OR_RETURN(const SplitLoops panels, s.Split(s.Loop(out, n), tile.block_columns()));
+  ASSIGN_OR_RETURN(const SplitLoops columns, s.Split(panels.inner, kTileColumns));
+  RETURN_IF_ERROR(s.Reorder({panels.outer, rows.outer, rows.inner, columns.outer, columns.inner}));
+  RETURN_IF_ERROR(s.Unroll(columns.outer));
+  RETURN_IF_ERROR(s.Vectorize(columns.inner));
   RETURN_IF_ERROR(ParallelizeOuter(s, out, rank));
   constexpr size_t kLoopsOfTile = 3;
-  ASSIGN_OR_RETURN(const std::vector<std::string> nest, s.Loops(out));
-  const std::string& blocks = nest[nest.size() - kLoopsOfTile - 1];
+  ASSIGN_OR_RETURN(const std::vector<LoopHandle> nest, s.Loops(out));
+  const LoopHandle& blocks = nest[nest.size() - kLoopsOfTile - 1];
   RETURN_IF_ERROR(s.ComputeAt(copy, blocks, MemorySpace::kScratch));
   RETURN_IF_ERROR(s.ComputeAt(sums, blocks, MemorySpace::kRegister));
-  RETURN_IF_ERROR(ScheduleTileCopy(s, copy, {.rows = copy + m, .columns = copy + n}, tile));
-  RETURN_IF_ERROR(ScheduleTileSums(s, sums, {.rows = sums + m, .columns = sums + n, .terms = sums + ".k"},
-                                   p.terms, tile));
+  RETURN_IF_ERROR(ScheduleTileCopy(s, copy, {.rows = s.Loop(copy, m), .columns = s.Loop(copy, n)}, tile));
+  const MatrixLoops loops = {.rows = s.Loop(sums, m), .columns = s.Loop(sums, n), .terms = s.Loop(sums, "k")};
+  ASSIGN_OR_RETURN(const LoopHandle steps, ScheduleTileSums(s, sums, loops, p.terms, tile));
   // The next panel, while all rows pass this one.
-  const Value* right = workload.anchor->input(1);
-  if (config.at("prefetch") == 0 || right->type().rank() != 2) return absl::OkStatus();
-  return s.Prefetch(ParamName(workload, right) + ".packed", sums + ".k.o.o");
+  if (config.at("prefetch") == 0 || workload.anchor->input(1)->type().rank() != 2) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const Buffer panel, s.Output(right));
+  return s.Prefetch(panel, steps);
 }
 
 }  // namespace attune

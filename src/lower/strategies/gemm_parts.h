@@ -13,11 +13,12 @@ namespace attune {
 // [batch…, n / columns, k, columns], or [batch…, n / columns, k / terms, columns, terms] where an instruction
 // takes several, or [block, n / columns, k / blocks, columns] where the terms are split in blocks.
 struct RightPacking {
-  std::string reader;
+  StageHandle reader;
   int64_t columns;
   int64_t terms = 1, blocks = 1;  // at most one of them is more than 1
 };
-absl::Status PackRightOperand(Schedule&, const Workload&, const RightPacking&);
+// Returns the stage that copies it.
+absl::StatusOr<StageHandle> PackRightOperand(Schedule&, const Workload&, const RightPacking&);
 
 }  // namespace attune
 

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
+#include <optional>
 
 #include "base/checked.h"
 #include "base/status.h"
@@ -35,9 +37,9 @@ constexpr int64_t kLongRow = 16;
 // additions (Higham: Accuracy and stability of numerical algorithms, 2002, section 4.2).
 constexpr int64_t kMaxChain = 1024;
 
-void MoveToEnd(std::vector<std::string>& names, const std::string& name) {
-  names.erase(std::find(names.begin(), names.end(), name));
-  names.push_back(name);
+void MoveToEnd(std::vector<LoopHandle>& loops, const LoopHandle& loop) {
+  loops.erase(std::ranges::find(loops, loop));
+  loops.push_back(loop);
 }
 
 bool Contains(const std::vector<size_t>& values, size_t value) {
@@ -58,7 +60,7 @@ class GroupScheduler {
 
   absl::Status Run() {
     if (work_ == 0) return absl::OkStatus();  // an empty tensor
-    if (root_.axes.empty()) return root_.is_reduction() ? ReduceInLanes(root_, "") : absl::OkStatus();
+    if (root_.axes.empty()) return root_.is_reduction() ? ReduceInLanes(root_, {}) : absl::OkStatus();
     if (group_.members.empty() && !root_.is_reduction()) return ScheduleElements(s_, root_, target_);
     return LanesAcrossRows() ? ScheduleAcrossRows() : ScheduleWithinRows();
   }
@@ -67,7 +69,16 @@ class GroupScheduler {
   // Shares the first `count` loops of the root among threads, as one, where the work is worth it.
   absl::Status Share(size_t count) {
     if (!IsWorthSharing(work_) || count == 0) return absl::OkStatus();
-    return ParallelizeOuter(s_, root_.name, count);
+    return ParallelizeOuter(s_, HandleOf(root_), count);
+  }
+
+  StageHandle HandleOf(const Stage& stage) const { return s_.StageNamed(stage.name); }
+  LoopHandle LoopOf(const Stage& stage, const Axis& axis) const { return LoopOver(s_, stage, axis); }
+
+  // A stage as it stands now.
+  Stage StageOf(const StageHandle& handle) const {
+    const std::vector<Stage> stages = s_.Stages();
+    return *std::ranges::find(stages, handle.name(), &Stage::name);
   }
 
   // The last of some axes of the root that has more than one element.
@@ -122,8 +133,8 @@ class GroupScheduler {
 
   // Row loops first, the last one innermost, then the others, then those that reduce.
   absl::Status OrderRows() {
-    const std::string last = LoopOf(root_, LastRow());
-    std::vector<std::string> order, inner;
+    const LoopHandle last = LoopOf(root_, LastRow());
+    std::vector<LoopHandle> order, inner;
     for (size_t d = 0; d < root_.axes.size(); ++d) {
       (Contains(group_.rows, d) ? order : inner).push_back(LoopOf(root_, root_.axes[d]));
     }
@@ -133,10 +144,9 @@ class GroupScheduler {
   }
 
   absl::Status ScheduleAcrossRows() {
-    ASSIGN_OR_RETURN(const std::string parts, SumInParts(root_.name));
+    ASSIGN_OR_RETURN(const std::optional<FactoredReduction> parts, SumInParts(HandleOf(root_)));
     RETURN_IF_ERROR(OrderRows());
-    const std::string row = LoopOf(root_, LastRow());
-    std::string lane = row;
+    LoopHandle lane = LoopOf(root_, LastRow());
     size_t outer = group_.rows.size() - 1;  // loops around the lanes
     const int64_t extent = LastRow().extent;
     const bool one_vector =
@@ -144,54 +154,59 @@ class GroupScheduler {
     if (one_vector) {
       lanes_ = extent;
     } else {
-      RETURN_IF_ERROR(s_.Split(row, lanes_));
-      lane = row + ".i";
+      ASSIGN_OR_RETURN(const SplitLoops row, s_.Split(lane, lanes_));
+      lane = row.inner;
       ++outer;
     }
-    ASSIGN_OR_RETURN(std::vector<std::string> loops, s_.Loops(root_.name));
+    ASSIGN_OR_RETURN(std::vector<LoopHandle> loops, s_.Loops(HandleOf(root_)));
     MoveToEnd(loops, lane);
     RETURN_IF_ERROR(s_.Reorder(loops));
     RETURN_IF_ERROR(s_.Vectorize(lane));
-    const Borders borders = LastLoopBorders(loops[outer - 1], one_vector ? 1 : lanes_);
+    const Borders borders =
+        one_vector ? LastLoopBorders(RowBeforeLast(), 1) : LastLoopBorders(LastOf(group_.rows), lanes_);
     const bool peels = outer > 1 && borders.front + borders.back > 0;
     if (peels) RETURN_IF_ERROR(s_.Peel(loops[outer - 1], borders.front, borders.back));
     RETURN_IF_ERROR(Share(peels ? outer - 1 : outer));
-    ASSIGN_OR_RETURN(const std::vector<std::string> now, s_.Loops(root_.name));
-    const std::string at = now[outer - 1 - (loops.size() - now.size())];
+    ASSIGN_OR_RETURN(const std::vector<LoopHandle> now, s_.Loops(HandleOf(root_)));
+    const LoopHandle at = now[outer - 1 - (loops.size() - now.size())];
     for (const Member& m : group_.members) RETURN_IF_ERROR(AttachAcross(m, at));
     if (!root_.is_reduction()) return absl::OkStatus();
-    return parts.empty() ? UnrollTerms(root_) : AttachParts(root_.name, parts, LastRow());
+    return parts ? AttachParts(*parts, LastRow()) : UnrollTerms(root_);
   }
 
-  // The iterations of the last row loop, each over `tile` positions, in which a window may leave the image,
-  // or lanes are left over.
-  Borders LastLoopBorders(const std::string& loop, int64_t tile) const {
+  // The row axis whose loop OrderRows puts right before that of the last one.
+  size_t RowBeforeLast() const {
+    const std::vector<size_t>& rows = group_.rows;
+    return rows.back() == LastOf(rows) ? rows[rows.size() - 2] : rows.back();
+  }
+
+  // The iterations of the loop along a row axis, each over `tile` positions, in which a window may leave the
+  // image, or lanes are left over.
+  Borders LastLoopBorders(size_t row, int64_t tile) const {
     Borders borders;
     if (tile > 1 && LastRow().extent % tile != 0) borders.back = 1;
     const Node* anchor = workload_.anchor;
     if (anchor == nullptr || (anchor->op() != Op::kMaxPool && anchor->op() != Op::kAvgPool)) return borders;
     const size_t rank = anchor->output()->type().dims.size();
-    if (root_.axes.size() < rank) return borders;
-    const std::string spatial = LoopOf(root_, root_.axes[rank - 1]);
-    if (loop != spatial && loop != spatial + ".o") return borders;
+    if (row != rank - 1) return borders;
     const Borders windows = PeeledTiles(WindowAlong(*anchor, rank - 3), tile);
     return windows.front + windows.back <= kMaxPeeled ? windows : borders;
   }
 
-  absl::Status AttachAcross(const Member& m, const std::string& at) {
+  absl::Status AttachAcross(const Member& m, const LoopHandle& at) {
     const Axis& own = m.stage.axes[m.along.at(LastOf(group_.rows))];
-    ASSIGN_OR_RETURN(const std::string parts, SumInParts(m.stage.name));
-    RETURN_IF_ERROR(s_.ComputeAt(m.stage.name, at, SpaceFor(m, lanes_)));
-    RETURN_IF_ERROR(VectorizeInnermost(m.stage.name, own.var->name).status());
+    const StageHandle stage = HandleOf(m.stage);
+    ASSIGN_OR_RETURN(const std::optional<FactoredReduction> parts, SumInParts(stage));
+    RETURN_IF_ERROR(s_.ComputeAt(stage, at, SpaceFor(m, lanes_)));
+    RETURN_IF_ERROR(VectorizeInnermost(stage, LoopOf(m.stage, own)).status());
     if (!m.stage.is_reduction()) return absl::OkStatus();
-    return parts.empty() ? UnrollTerms(m.stage) : AttachParts(m.stage.name, parts, own);
+    return parts ? AttachParts(*parts, own) : UnrollTerms(m.stage);
   }
 
   // Moves a loop of a stage within all others and, where it fills vectors, makes lanes of it. Returns its
   // extent.
-  absl::StatusOr<int64_t> VectorizeInnermost(const std::string& stage, const std::string& loop) {
-    const std::string lane = absl::StrCat(stage, ".", loop);
-    ASSIGN_OR_RETURN(std::vector<std::string> loops, s_.Loops(stage));
+  absl::StatusOr<int64_t> VectorizeInnermost(const StageHandle& stage, const LoopHandle& lane) {
+    ASSIGN_OR_RETURN(std::vector<LoopHandle> loops, s_.Loops(stage));
     MoveToEnd(loops, lane);
     RETURN_IF_ERROR(s_.Reorder(loops));
     ASSIGN_OR_RETURN(const int64_t extent, s_.Extent(lane));
@@ -199,35 +214,32 @@ class GroupScheduler {
     return extent;
   }
 
-  // Splits a sum of very many terms into partial sums, one for each iteration of the loop whose name it
-  // returns. AttachParts says where they are computed.
-  absl::StatusOr<std::string> SumInParts(const std::string& name) {
-    const std::vector<Stage> stages = s_.Stages();
-    const Stage& stage = *std::ranges::find(stages, name, &Stage::name);
+  // Splits a sum of very many terms into partial sums; nothing where it is short. AttachParts says where they
+  // are computed.
+  absl::StatusOr<std::optional<FactoredReduction>> SumInParts(const StageHandle& sum) {
+    const Stage stage = StageOf(sum);
     if (!stage.is_reduction() || stage.combiner != MathOp::kAdd || !IsFloat(stage.output->dtype))
-      return std::string();
+      return std::nullopt;
     int64_t terms = 1;
     std::vector<const Axis*> axes;
     for (const Axis& axis : stage.reduce_axes) {
       terms *= axis.extent;
       if (axis.extent > 1) axes.push_back(&axis);
     }
-    if (terms <= kMaxChain) return std::string();
-    std::string loop = LoopOf(stage, *axes.front());
+    if (terms <= kMaxChain) return std::nullopt;
+    LoopHandle loop = LoopOf(stage, *axes.front());
     if (axes.size() == 1) {
       const auto root = static_cast<uint64_t>(std::sqrt(static_cast<double>(terms)));
-      RETURN_IF_ERROR(s_.Split(loop, static_cast<int64_t>(std::bit_floor(root))));
-      loop += ".o";
+      ASSIGN_OR_RETURN(const SplitLoops split, s_.Split(loop, static_cast<int64_t>(std::bit_floor(root))));
+      loop = split.outer;
     }
-    RETURN_IF_ERROR(s_.Rfactor(name, loop));
-    return loop;
+    return s_.Rfactor(sum, loop);
   }
 
   // Computes the partial sums of SumInParts where they are added up, with lanes along `axis`.
-  absl::Status AttachParts(const std::string& stage, const std::string& loop, const Axis& axis) {
-    const std::string part = stage + ".rf";
-    RETURN_IF_ERROR(s_.ComputeAt(part, loop, MemorySpace::kRegister));
-    return VectorizeInnermost(part, axis.var->name).status();
+  absl::Status AttachParts(const FactoredReduction& parts, const Axis& axis) {
+    RETURN_IF_ERROR(s_.ComputeAt(parts.stage, parts.last, MemorySpace::kRegister));
+    return VectorizeInnermost(parts.stage, s_.Loop(parts.stage, axis.var->name)).status();
   }
 
   // What is a single element of each row, or of each of `width` rows in lanes, stays in a register.
@@ -256,106 +268,104 @@ class GroupScheduler {
     const size_t rows = group_.rows.size();
     if (root_.is_reduction()) {
       RETURN_IF_ERROR(Share(rows));
-      ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(root_.name));
+      ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s_.Loops(HandleOf(root_)));
       return ReduceInLanes(root_, loops[loops.size() - root_.reduce_axes.size() - 1]);
     }
     if (const Axis* inner = InnerAxis(root_, Identity());
         inner != nullptr && Contiguity(root_, *inner) >= 0) {
-      ASSIGN_OR_RETURN(std::vector<std::string> loops, s_.Loops(root_.name));
+      ASSIGN_OR_RETURN(std::vector<LoopHandle> loops, s_.Loops(HandleOf(root_)));
       MoveToEnd(loops, LoopOf(root_, *inner));
       RETURN_IF_ERROR(s_.Reorder(loops));
       RETURN_IF_ERROR(SplitIntoLanes(s_, LoopOf(root_, *inner), lanes_, lanes_, true).status());
     }
-    ASSIGN_OR_RETURN(const std::vector<std::string> before, s_.Loops(root_.name));
+    ASSIGN_OR_RETURN(const std::vector<LoopHandle> before, s_.Loops(HandleOf(root_)));
     RETURN_IF_ERROR(Share(rows));
-    ASSIGN_OR_RETURN(const std::vector<std::string> loops, s_.Loops(root_.name));
-    const std::string at = loops[rows - 1 - (before.size() - loops.size())];
+    ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s_.Loops(HandleOf(root_)));
+    const LoopHandle at = loops[rows - 1 - (before.size() - loops.size())];
     for (const Member& m : group_.members) RETURN_IF_ERROR(AttachWithin(m, at));
     return absl::OkStatus();
   }
 
-  absl::Status AttachWithin(const Member& m, const std::string& at) {
+  absl::Status AttachWithin(const Member& m, const LoopHandle& at) {
+    const StageHandle stage = HandleOf(m.stage);
     const Axis* inner = InnerAxis(m.stage, m.along);
     const bool suits = inner != nullptr && Contiguity(m.stage, *inner) >= 0;
     const bool reduces = suits && m.stage.is_reduction() && inner == &m.stage.reduce_axes.back();
+    std::optional<FactoredReduction> partial;
     if (reduces && inner->extent >= lanes_) {
-      RETURN_IF_ERROR(SplitReduction(m.stage));
+      ASSIGN_OR_RETURN(partial, SplitReduction(m.stage));
     }
     // A vector of which some lanes are masked does not fit into registers made for the others.
     const bool ragged = inner != nullptr && inner->extent % lanes_ != 0;
-    RETURN_IF_ERROR(s_.ComputeAt(m.stage.name, at, ragged ? MemorySpace::kScratch : SpaceFor(m, 1)));
-    if (reduces && inner->extent >= lanes_) {
+    RETURN_IF_ERROR(s_.ComputeAt(stage, at, ragged ? MemorySpace::kScratch : SpaceFor(m, 1)));
+    if (partial) {
       const bool has_inner = std::any_of(m.stage.axes.begin(), m.stage.axes.end(), [&](const Axis& axis) {
         return s_.Extent(LoopOf(m.stage, axis)).value_or(1) > 1;
       });
-      return FinishReduction(m.stage, has_inner ? LoopOf(m.stage, m.stage.axes.back()) : at);
+      return FinishReduction(m.stage, *partial, has_inner ? LoopOf(m.stage, m.stage.axes.back()) : at);
     }
     if (!suits || reduces) return m.stage.is_reduction() ? UnrollTerms(m.stage) : absl::OkStatus();
     const int64_t width = m.stage.is_reduction() ? kPartialVectors * lanes_ : lanes_;
-    ASSIGN_OR_RETURN(const std::string lane,
-                     SplitIntoLanes(s_, LoopOf(m.stage, *inner), width, lanes_, true));
-    if (lane.empty()) return absl::OkStatus();
-    ASSIGN_OR_RETURN(std::vector<std::string> loops, s_.Loops(m.stage.name));
-    MoveToEnd(loops, lane);
+    ASSIGN_OR_RETURN(const LaneLoops split, SplitIntoLanes(s_, LoopOf(m.stage, *inner), width, lanes_, true));
+    if (!split.lanes) return absl::OkStatus();
+    ASSIGN_OR_RETURN(std::vector<LoopHandle> loops, s_.Loops(stage));
+    MoveToEnd(loops, split.lanes);
     RETURN_IF_ERROR(s_.Reorder(loops));
-    if (m.stage.is_reduction()) return absl::OkStatus();
-    const std::string vectors = LoopOf(m.stage, *inner) + ".o";
+    if (m.stage.is_reduction() || !split.vectors) return absl::OkStatus();
     if (IsExpensive(m.stage) && inner->extent >= kLongRow * lanes_)
-      RETURN_IF_ERROR(PrefetchNextRow(m.stage, vectors));
-    return PeelRagged(vectors, inner->extent);
+      RETURN_IF_ERROR(PrefetchNextRow(m.stage, split.vectors));
+    return PeelRagged(split.vectors, inner->extent);
   }
 
   // While a row is computed with, the next one is fetched: rows end before the hardware looks ahead of them.
-  absl::Status PrefetchNextRow(const Stage& stage, const std::string& loop) {
-    std::set<std::string> read;
+  absl::Status PrefetchNextRow(const Stage& stage, const LoopHandle& loop) {
+    std::map<std::string, Buffer> read;  // in an order that does not change from run to run
     VisitLoads(stage, [&](const Expr& load) {
       const int64_t bytes = load->buffer->num_elements() * DTypeSize(load->buffer->dtype);
       if (load->buffer->space == MemorySpace::kGlobal && bytes * 2 > target_.l2_bytes)
-        read.insert(load->buffer->name);
+        read.emplace(load->buffer->name, load->buffer);
     });
-    for (const std::string& buffer : read) RETURN_IF_ERROR(s_.Prefetch(buffer, loop));
+    for (const auto& [name, buffer] : read) RETURN_IF_ERROR(s_.Prefetch(buffer, loop));
     return absl::OkStatus();
   }
 
   // The last vectors of a row, in which lanes are left over, apart from the others.
-  absl::Status PeelRagged(const std::string& loop, int64_t extent) {
-    const absl::StatusOr<int64_t> vectors = s_.Extent(loop);
-    if (!vectors.ok() || extent % lanes_ == 0) return absl::OkStatus();
-    const int64_t ragged = *vectors - extent / lanes_;
-    return ragged < *vectors && ragged <= kMaxPeeled ? s_.Peel(loop, 0, ragged) : absl::OkStatus();
+  absl::Status PeelRagged(const LoopHandle& loop, int64_t extent) {
+    ASSIGN_OR_RETURN(const int64_t vectors, s_.Extent(loop));
+    if (extent % lanes_ == 0) return absl::OkStatus();
+    const int64_t ragged = vectors - extent / lanes_;
+    return ragged < vectors && ragged <= kMaxPeeled ? s_.Peel(loop, 0, ragged) : absl::OkStatus();
   }
 
   // A reduction along its last reduce axis: partial results in lanes, computed at loop `at`, or beforehand.
-  absl::Status ReduceInLanes(const Stage& stage, const std::string& at) {
+  absl::Status ReduceInLanes(const Stage& stage, const LoopHandle& at) {
     const Axis& inner = stage.reduce_axes.back();
     if (inner.extent < lanes_ || Contiguity(stage, inner) < 0) return absl::OkStatus();
-    RETURN_IF_ERROR(SplitReduction(stage));
-    return FinishReduction(stage, at);
+    ASSIGN_OR_RETURN(const FactoredReduction partial, SplitReduction(stage));
+    return FinishReduction(stage, partial, at);
   }
 
-  absl::Status SplitReduction(const Stage& stage) {
+  // Into one reduction for each lane, and that of the lanes.
+  absl::StatusOr<FactoredReduction> SplitReduction(const Stage& stage) {
     const Axis& inner = stage.reduce_axes.back();
     const int64_t width = inner.extent >= kPartialVectors * lanes_ ? kPartialVectors * lanes_ : lanes_;
-    const std::string loop = LoopOf(stage, inner);
-    RETURN_IF_ERROR(s_.Split(loop, width));
-    return s_.Rfactor(stage.name, loop + ".i");
+    ASSIGN_OR_RETURN(const SplitLoops terms, s_.Split(LoopOf(stage, inner), width));
+    return s_.Rfactor(HandleOf(stage), terms.inner);
   }
 
-  absl::Status FinishReduction(const Stage& stage, const std::string& at) {
-    std::string partial = stage.name + ".rf";
-    const std::string axis = stage.reduce_axes.back().var->name;
-    ASSIGN_OR_RETURN(const std::string parts, SumInParts(partial));
-    if (!at.empty()) RETURN_IF_ERROR(s_.ComputeAt(partial, at, MemorySpace::kRegister));
-    ASSIGN_OR_RETURN(const int64_t width, VectorizeInnermost(partial, axis + ".i"));
-    if (!parts.empty()) {
-      partial += ".rf";
-      RETURN_IF_ERROR(s_.ComputeAt(partial, parts, MemorySpace::kRegister));
-      RETURN_IF_ERROR(VectorizeInnermost(partial, axis + ".i").status());
-    }
-    const std::string outer = absl::StrCat(partial, ".", axis, ".o");
-    if (stage.reduce_axes.back().extent % width != 0 && s_.Extent(outer).ok())
-      RETURN_IF_ERROR(s_.Peel(outer, 0, 1));
-    return s_.Vectorize(absl::StrCat(stage.name, ".", axis, ".i"));
+  // The loops of a stage's `partial` results, which are computed at loop `at`, or beforehand.
+  absl::Status FinishReduction(const Stage& stage, const FactoredReduction& partial, const LoopHandle& at) {
+    const Stage whole = StageOf(partial.stage);  // before its sums are parted
+    ASSIGN_OR_RETURN(const std::optional<FactoredReduction> parts, SumInParts(partial.stage));
+    if (at) RETURN_IF_ERROR(s_.ComputeAt(partial.stage, at, MemorySpace::kRegister));
+    ASSIGN_OR_RETURN(const int64_t width, VectorizeInnermost(partial.stage, partial.axis));
+    if (parts) RETURN_IF_ERROR(AttachParts(*parts, whole.axes.back()));
+    // The loop over whole vectors of terms, unless it was split.
+    const LoopHandle vectors =
+        s_.Loop(parts ? parts->stage : partial.stage, whole.reduce_axes.back().var->name);
+    if (stage.reduce_axes.back().extent % width != 0 && s_.Extent(vectors).ok())
+      RETURN_IF_ERROR(s_.Peel(vectors, 0, 1));
+    return s_.Vectorize(partial.last);
   }
 
   Schedule& s_;

@@ -43,16 +43,14 @@ const Axis& Innermost(const Stage& stage) {
 }
 
 // Fuses as many of the stage's axes, from the last, as memory goes on along. Returns the loop that results.
-absl::StatusOr<std::string> FuseInnerAxes(Schedule& s, const Stage& stage) {
-  std::string inner = LoopOf(stage, stage.axes.back());
+absl::StatusOr<LoopHandle> FuseInnerAxes(Schedule& s, const Stage& stage) {
+  LoopHandle inner = LoopOver(s, stage, stage.axes.back());
   const Axis* neighbour = &stage.axes.back();
   for (size_t d = stage.axes.size() - 1; d-- > 0;) {
     const Axis& axis = stage.axes[d];
     const bool trivial = axis.extent == 1 || neighbour->extent == 1;
     if (!trivial && !CanFuse(stage, axis, *neighbour)) break;
-    const std::string fused = absl::StrCat(stage.name, ".flat", d);
-    RETURN_IF_ERROR(s.Fuse(LoopOf(stage, axis), inner, fused));
-    inner = fused;
+    ASSIGN_OR_RETURN(inner, s.Fuse(LoopOver(s, stage, axis), inner, absl::StrCat(stage.name, ".flat", d)));
     if (axis.extent != 1) neighbour = &axis;
   }
   return inner;
@@ -62,23 +60,23 @@ absl::StatusOr<std::string> FuseInnerAxes(Schedule& s, const Stage& stage) {
 // `outer`: of `height` iterations of the latter, a cache line or a block of the loads' layout, and of `width`
 // of the former.
 struct Transposition {
-  std::string outer, inner;
+  LoopHandle outer, inner;
   int64_t height, width;
 };
 
 // How many times the loops of a stage run, but for `outer` and `inner`.
 absl::StatusOr<int64_t> IterationsAround(const Schedule& s, const Stage& stage, const Transposition& tiles) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> loops, s.Loops(stage.name));
+  ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s.Loops(s.StageNamed(stage.name)));
   int64_t iterations = 1;
-  for (const std::string& loop : loops) {
+  for (const LoopHandle& loop : loops) {
     if (loop != tiles.outer && loop != tiles.inner) iterations *= s.Extent(loop).value_or(1);
   }
   return iterations;
 }
 
 // The tiles of a stage with the loop `inner` over its innermost axes; nothing where it is no transposition.
-std::optional<Transposition> FindTransposition(const Schedule& s, const Stage& stage,
-                                               const std::string& inner, const Target& target) {
+std::optional<Transposition> FindTransposition(const Schedule& s, const Stage& stage, const LoopHandle& inner,
+                                               const Target& target) {
   if (stage.where) return std::nullopt;  // its lanes would have to be gathered
   const Bounds bounds = AxisBounds(stage);
   int loads = 0;
@@ -91,7 +89,7 @@ std::optional<Transposition> FindTransposition(const Schedule& s, const Stage& s
                 width = std::min(line, kMaxStridedLanes);
   if (loads == 0 || !steps || s.Extent(inner).value_or(0) < width) return std::nullopt;
   for (const Axis& axis : stage.axes) {
-    const std::string outer = LoopOf(stage, axis);
+    const LoopHandle outer = LoopOver(s, stage, axis);
     if (axis.extent == 1 || outer == inner || !s.Extent(outer).ok()) continue;
     for (int64_t height = std::min(line, axis.extent); height > 1; height /= 2) {
       if (Contiguity(stage, axis, height) == 2 * loads) return Transposition{outer, inner, height, width};
@@ -104,7 +102,7 @@ std::optional<Transposition> FindTransposition(const Schedule& s, const Stage& s
 // cache. Returns how many loops can be shared; 0, and changes nothing, where that would be too few
 // iterations.
 absl::StatusOr<size_t> TileTransposition(Schedule& s, const Stage& stage, const Transposition& tiles) {
-  ASSIGN_OR_RETURN(std::vector<std::string> order, s.Loops(stage.name));
+  ASSIGN_OR_RETURN(std::vector<LoopHandle> order, s.Loops(s.StageNamed(stage.name)));
   ASSIGN_OR_RETURN(const int64_t width, s.Extent(tiles.inner));
   ASSIGN_OR_RETURN(const int64_t height, s.Extent(tiles.outer));
   ASSIGN_OR_RETURN(const int64_t around, IterationsAround(s, stage, tiles));
@@ -112,45 +110,44 @@ absl::StatusOr<size_t> TileTransposition(Schedule& s, const Stage& stage, const 
   if (peels && IsWorthSharing(WorkOf(stage)) && around * CeilDiv(height, tiles.height) < kMinShares) return 0;
   std::erase(order, tiles.outer);
   std::erase(order, tiles.inner);
-  RETURN_IF_ERROR(s.Split(tiles.outer, tiles.height));
-  RETURN_IF_ERROR(s.Split(tiles.inner, tiles.width));
+  ASSIGN_OR_RETURN(const SplitLoops outer, s.Split(tiles.outer, tiles.height));
+  ASSIGN_OR_RETURN(const SplitLoops inner, s.Split(tiles.inner, tiles.width));
   const size_t shared = order.size() + (peels ? 1 : 2);
-  for (const std::string& loop :
-       {tiles.outer + ".o", tiles.inner + ".o", tiles.outer + ".i", tiles.inner + ".i"})
-    order.push_back(loop);
+  order.insert(order.end(), {outer.outer, inner.outer, outer.inner, inner.inner});
   RETURN_IF_ERROR(s.Reorder(order));
-  RETURN_IF_ERROR(s.Vectorize(tiles.inner + ".i"));
-  if (peels) RETURN_IF_ERROR(s.Peel(tiles.inner + ".o", 0, 1));
+  RETURN_IF_ERROR(s.Vectorize(inner.inner));
+  if (peels) RETURN_IF_ERROR(s.Peel(inner.outer, 0, 1));
   return shared;
 }
 
 }  // namespace
 
-absl::StatusOr<std::string> SplitIntoLanes(Schedule& s, const std::string& loop, int64_t width, int64_t lanes,
-                                           bool peel) {
+absl::StatusOr<LaneLoops> SplitIntoLanes(Schedule& s, const LoopHandle& loop, int64_t width, int64_t lanes,
+                                         bool peel) {
   ASSIGN_OR_RETURN(const int64_t extent, s.Extent(loop));
-  if (extent * 2 <= std::min(width, lanes)) return std::string();
+  if (extent * 2 <= std::min(width, lanes)) return LaneLoops{};
   if (extent <= width && std::has_single_bit(static_cast<uint64_t>(extent))) {
     RETURN_IF_ERROR(s.Vectorize(loop));
-    return loop;
+    return LaneLoops{{}, loop};
   }
   while (width > lanes && extent < width) width /= 2;
-  RETURN_IF_ERROR(s.Split(loop, width));
-  RETURN_IF_ERROR(s.Vectorize(loop + ".i"));
-  if (peel && extent % width != 0) RETURN_IF_ERROR(s.Peel(loop + ".o", 0, 1));
-  return loop + ".i";
+  ASSIGN_OR_RETURN(const SplitLoops split, s.Split(loop, width));
+  RETURN_IF_ERROR(s.Vectorize(split.inner));
+  if (peel && extent % width != 0) RETURN_IF_ERROR(s.Peel(split.outer, 0, 1));
+  return LaneLoops{split.outer, split.inner};
 }
 
 absl::Status ScheduleElements(Schedule& s, const Stage& root, const Target& target) {
   const int64_t lanes = LanesOf(root, target.vector_bits);
   const bool shares = IsWorthSharing(WorkOf(root));
-  ASSIGN_OR_RETURN(const std::string inner, FuseInnerAxes(s, root));
-  ASSIGN_OR_RETURN(const std::vector<std::string> loops, s.Loops(root.name));
+  const StageHandle stage = s.StageNamed(root.name);
+  ASSIGN_OR_RETURN(const LoopHandle inner, FuseInnerAxes(s, root));
+  ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s.Loops(stage));
   size_t shared = loops.size() - 1;
   if (const int64_t width = ContiguousLanes(root, Innermost(root), lanes); width > 0) {
     const bool peel = shared > 0 || !shares;  // what is shared cannot be peeled
     RETURN_IF_ERROR(SplitIntoLanes(s, inner, width, lanes, peel).status());
-    ASSIGN_OR_RETURN(const std::vector<std::string> split, s.Loops(root.name));
+    ASSIGN_OR_RETURN(const std::vector<LoopHandle> split, s.Loops(stage));
     if (shared == 0) shared = split.size() - 1;
   } else {
     if (const auto tiles = FindTransposition(s, root, inner, target)) {
@@ -159,7 +156,7 @@ absl::Status ScheduleElements(Schedule& s, const Stage& root, const Target& targ
     }
     shared = std::max<size_t>(shared, 1);
   }
-  return shares && shared > 0 ? ParallelizeOuter(s, root.name, shared) : absl::OkStatus();
+  return shares && shared > 0 ? ParallelizeOuter(s, stage, shared) : absl::OkStatus();
 }
 
 absl::Status InlineElementwise(Schedule& s, const Workload& workload) {
@@ -177,7 +174,7 @@ absl::Status InlineElementwise(Schedule& s, const Workload& workload) {
       });
     }
     if (imperative || (reads > 1 && IsExpensive(*stage))) continue;
-    RETURN_IF_ERROR(s.Inline(name));
+    RETURN_IF_ERROR(s.Inline(s.StageNamed(name)));
   }
   return absl::OkStatus();
 }

@@ -15,14 +15,19 @@
 
 namespace attune {
 
-inline std::string LoopOf(const Stage& stage, const Axis& axis) {
-  return absl::StrCat(stage.name, ".", axis.var->name);
+// The loop over an axis of a stage, until it is split or fused.
+inline LoopHandle LoopOver(const Schedule& schedule, const Stage& stage, const Axis& axis) {
+  return schedule.Loop(schedule.StageNamed(stage.name), axis.var->name);
 }
 
 // Makes lanes of a loop, `width` at a time, where a vector has `lanes`, and peels the iteration that is not
-// full on request. Returns the loop of lanes; empty where the loop is too short and left alone.
-absl::StatusOr<std::string> SplitIntoLanes(Schedule& schedule, const std::string& loop, int64_t width,
-                                           int64_t lanes, bool peel);
+// full on request.
+struct LaneLoops {
+  LoopHandle vectors;  // goes over them; none where they are one vector
+  LoopHandle lanes;    // none where the loop is too short and left alone
+};
+absl::StatusOr<LaneLoops> SplitIntoLanes(Schedule& schedule, const LoopHandle& loop, int64_t width,
+                                         int64_t lanes, bool peel);
 
 // A root without temporaries that is no reduction: each element by itself. loops_elements.cc
 absl::Status ScheduleElements(Schedule& schedule, const Stage& root, const Target& target);

@@ -15,19 +15,19 @@ constexpr int64_t kMaxTiles = kTileRegisters - 2;
 
 // The loops over tiles and those of one tile, the former unrolled.
 struct TileLoops {
-  std::vector<std::string> outer;
-  std::string rows, columns;
+  std::vector<LoopHandle> outer;
+  LoopHandle rows, columns;
 };
 
 absl::StatusOr<TileLoops> SplitIntoTiles(Schedule& s, const MatrixLoops& loops, const MatrixTile& tile) {
   TileLoops tiles;
-  RETURN_IF_ERROR(s.Split(loops.rows, tile.rows));
-  tiles.outer = {loops.rows + ".o"};
-  tiles.rows = loops.rows + ".i";
-  if (loops.blocks.empty()) {
-    RETURN_IF_ERROR(s.Split(loops.columns, kTileColumns));
-    tiles.outer.push_back(loops.columns + ".o");
-    tiles.columns = loops.columns + ".i";
+  ASSIGN_OR_RETURN(const SplitLoops rows, s.Split(loops.rows, tile.rows));
+  tiles.outer = {rows.outer};
+  tiles.rows = rows.inner;
+  if (!loops.blocks) {
+    ASSIGN_OR_RETURN(const SplitLoops columns, s.Split(loops.columns, kTileColumns));
+    tiles.outer.push_back(columns.outer);
+    tiles.columns = columns.inner;
   } else {
     tiles.outer.push_back(loops.blocks);
     tiles.columns = loops.columns;
@@ -37,7 +37,7 @@ absl::StatusOr<TileLoops> SplitIntoTiles(Schedule& s, const MatrixLoops& loops, 
 
 // Marks the loops of one tile, innermost first, once they stand in order.
 absl::Status MarkTile(Schedule& s, const TileLoops& tiles) {
-  for (const std::string& loop : tiles.outer) RETURN_IF_ERROR(s.Unroll(loop));
+  for (const LoopHandle& loop : tiles.outer) RETURN_IF_ERROR(s.Unroll(loop));
   return s.Vectorize(tiles.columns);
 }
 
@@ -104,10 +104,10 @@ double MatrixCopyCycles(const MatrixTile& tile, const Target& target) {
   return kBlockCycles + tiles * 2 * target.tile_product_cycles;
 }
 
-absl::Status ScheduleTileCopy(Schedule& s, const std::string& stage, const MatrixLoops& loops,
+absl::Status ScheduleTileCopy(Schedule& s, const StageHandle& stage, const MatrixLoops& loops,
                               const MatrixTile& tile) {
   ASSIGN_OR_RETURN(const TileLoops tiles, SplitIntoTiles(s, loops, tile));
-  std::vector<std::string> order = loops.around;
+  std::vector<LoopHandle> order = loops.around;
   order.insert(order.end(), tiles.outer.begin(), tiles.outer.end());
   order.insert(order.end(), {tiles.rows, tiles.columns});
   RETURN_IF_ERROR(s.Reorder(order));
@@ -117,24 +117,23 @@ absl::Status ScheduleTileCopy(Schedule& s, const std::string& stage, const Matri
   return absl::OkStatus();
 }
 
-absl::Status ScheduleTileSums(Schedule& s, const std::string& stage, const MatrixLoops& loops, int64_t terms,
-                              const MatrixTile& tile) {
+absl::StatusOr<LoopHandle> ScheduleTileSums(Schedule& s, const StageHandle& stage, const MatrixLoops& loops,
+                                            int64_t terms, const MatrixTile& tile) {
   ASSIGN_OR_RETURN(const TileLoops tiles, SplitIntoTiles(s, loops, tile));
-  RETURN_IF_ERROR(s.Split(loops.terms, terms));
-  const std::string groups = loops.terms + ".o", group = loops.terms + ".i";
-  RETURN_IF_ERROR(s.Split(groups, tile.groups));
-  std::vector<std::string> order = loops.around;
-  order.push_back(groups + ".o");
+  ASSIGN_OR_RETURN(const SplitLoops groups, s.Split(loops.terms, terms));
+  ASSIGN_OR_RETURN(const SplitLoops steps, s.Split(groups.outer, tile.groups));
+  std::vector<LoopHandle> order = loops.around;
+  order.push_back(steps.outer);
   order.insert(order.end(), tiles.outer.begin(), tiles.outer.end());
-  order.insert(order.end(), {tiles.rows, groups + ".i", tiles.columns, group});
+  order.insert(order.end(), {tiles.rows, steps.inner, tiles.columns, groups.inner});
   RETURN_IF_ERROR(s.Reorder(order));
   RETURN_IF_ERROR(MarkTile(s, tiles));
-  RETURN_IF_ERROR(s.Unroll(groups + ".i"));
-  RETURN_IF_ERROR(s.Dot(group));
+  RETURN_IF_ERROR(s.Unroll(steps.inner));
+  RETURN_IF_ERROR(s.Dot(groups.inner));
   RETURN_IF_ERROR(s.Matrix(tiles.rows));
   // Guards stay where a read without them would leave its buffer, and vectors compute the sums.
   s.Overcompute(stage).IgnoreError();
-  return absl::OkStatus();
+  return steps.outer;
 }
 
 }  // namespace attune

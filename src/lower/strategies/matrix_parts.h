@@ -47,17 +47,18 @@ double MatrixCopyCycles(const MatrixTile& tile, const Target& target);
 
 // The loops of a stage over the block that it computes.
 struct MatrixLoops {
-  std::string rows, columns;
-  std::string blocks = "";               // of columns, where `columns` goes over those of one tile alone
-  std::vector<std::string> around = {};  // all of these
-  std::string terms = "";                // those of a row's neighbours; others are around
+  LoopHandle rows, columns;
+  LoopHandle blocks = {};               // of columns, where `columns` goes over those of one tile alone
+  std::vector<LoopHandle> around = {};  // all of these
+  LoopHandle terms = {};                // those of a row's neighbours; others are around
 };
 
 // The stage that copies sums out of their tiles.
-absl::Status ScheduleTileCopy(Schedule&, const std::string& stage, const MatrixLoops&, const MatrixTile&);
-// The stage that computes them, whose terms come in groups of `terms`.
-absl::Status ScheduleTileSums(Schedule&, const std::string& stage, const MatrixLoops&, int64_t terms,
-                              const MatrixTile&);
+absl::Status ScheduleTileCopy(Schedule&, const StageHandle& stage, const MatrixLoops&, const MatrixTile&);
+// The stage that computes them, whose terms come in groups of `terms`. Returns the loop over the steps of the
+// sums, each of which one instruction a tile takes.
+absl::StatusOr<LoopHandle> ScheduleTileSums(Schedule&, const StageHandle& stage, const MatrixLoops&,
+                                            int64_t terms, const MatrixTile&);
 
 }  // namespace attune
 

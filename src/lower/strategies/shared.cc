@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "base/fatal.h"
 #include "base/status.h"
 #include "graph/node_rules.h"
 #include "lower/strategies/access.h"
@@ -50,31 +51,34 @@ std::string ComputedWeightsWhyNot(const Workload& workload, int first) {
 
 absl::Status InlineEpilogue(Schedule& schedule, const Workload& workload) {
   if (!workload.accumulator_stage.empty() && workload.anchor_stage != workload.output_stage) {
-    RETURN_IF_ERROR(schedule.Inline(workload.anchor_stage));
+    RETURN_IF_ERROR(schedule.Inline(schedule.StageNamed(workload.anchor_stage)));
   }
-  for (const std::string& stage : workload.elementwise_stages) RETURN_IF_ERROR(schedule.Inline(stage));
+  for (const std::string& stage : workload.elementwise_stages)
+    RETURN_IF_ERROR(schedule.Inline(schedule.StageNamed(stage)));
   return absl::OkStatus();
 }
 
-std::string ParamName(const Workload& workload, const Value* value) {
-  size_t index = 0;
-  while (workload.region->inputs()[index].get() != value) ++index;
-  return InputName(index);
+std::string StageNameOf(const Workload& workload, const Node& node) {
+  return Definition(*workload.region, "").StageName(node);
 }
 
-std::string BufferName(const Workload& workload, const Value* value) {
-  if (value->is_input()) return ParamName(workload, value);
-  return Definition(*workload.region, "").StageName(*value->producer());
+Buffer BufferOf(const Workload& workload, const Value* value) {
+  if (!value->is_input()) return workload.FindStage(StageNameOf(workload, *value->producer())).output;
+  const auto& inputs = workload.region->inputs();
+  const auto input = std::ranges::find(inputs, value, [](const auto& one) { return one.get(); });
+  const std::string name = InputName(static_cast<size_t>(input - inputs.begin()));
+  for (const LoopNest::Param& param : workload.definition.params) {
+    if (param.buffer->name == name) return param.buffer;
+  }
+  Fatal("no parameter ", name);
 }
 
-absl::Status ParallelizeOuter(Schedule& schedule, const std::string& stage, size_t count) {
-  ASSIGN_OR_RETURN(std::vector<std::string> loops, schedule.Loops(stage));
+absl::Status ParallelizeOuter(Schedule& schedule, const StageHandle& stage, size_t count) {
+  ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, schedule.Loops(stage));
   if (count == 0) return absl::OkStatus();
-  std::string fused = loops[0];
+  LoopHandle fused = loops[0];
   for (size_t i = 1; i < count; ++i) {
-    const std::string name = absl::StrCat(stage, ".par", i);
-    RETURN_IF_ERROR(schedule.Fuse(fused, loops[i], name));
-    fused = name;
+    ASSIGN_OR_RETURN(fused, schedule.Fuse(fused, loops[i], absl::StrCat(stage.name(), ".par", i)));
   }
   return schedule.Parallel(fused);
 }
@@ -112,10 +116,10 @@ double DotSlowdown(const Node& anchor, int64_t dot, const Target& target) {
   return is_bf16 ? target.fma_per_cycle / target.bf16_dots_per_cycle : 1;
 }
 
-absl::StatusOr<TermLoops> SplitTerms(Schedule& schedule, const std::string& loop, int64_t dot) {
-  if (dot == 1) return TermLoops{loop, ""};
-  RETURN_IF_ERROR(schedule.Split(loop, dot));
-  return TermLoops{loop + ".o", loop + ".i"};
+absl::StatusOr<TermLoops> SplitTerms(Schedule& schedule, const LoopHandle& loop, int64_t dot) {
+  if (dot == 1) return TermLoops{loop, {}};
+  ASSIGN_OR_RETURN(const SplitLoops terms, schedule.Split(loop, dot));
+  return TermLoops{terms.outer, terms.inner};
 }
 
 WindowAxis WindowAlong(const Node& node, size_t d) {
@@ -157,7 +161,7 @@ Borders PeeledTiles(const WindowAxis& axis, int64_t tile) {
   return borders;
 }
 
-absl::Status PeelPadding(Schedule& schedule, const std::string& loop, const Borders& padding) {
+absl::Status PeelPadding(Schedule& schedule, const LoopHandle& loop, const Borders& padding) {
   constexpr int64_t kMaxPeeled = 32;
   if (padding.front > kMaxPeeled || padding.back > kMaxPeeled) return absl::OkStatus();
   return schedule.Peel(loop, padding.front, padding.back);
@@ -174,12 +178,12 @@ TapUnrolling UnrollTaps(const WindowAxis& axis, int64_t tile, int64_t statements
   return {Divisors(axis.kernel, std::max<int64_t>(limit, 1)).back(), ragged};
 }
 
-absl::Status UnrollInner(Schedule& schedule, const std::string& loop, int64_t count) {
+absl::Status UnrollInner(Schedule& schedule, const LoopHandle& loop, int64_t count) {
   ASSIGN_OR_RETURN(const int64_t extent, schedule.Extent(loop));
   if (count == extent) return schedule.Unroll(loop);
   if (count == 1) return absl::OkStatus();
-  RETURN_IF_ERROR(schedule.Split(loop, count));
-  return schedule.Unroll(loop + ".i");
+  ASSIGN_OR_RETURN(const SplitLoops split, schedule.Split(loop, count));
+  return schedule.Unroll(split.inner);
 }
 
 double TileLoadCycles(int64_t rows, int64_t columns, double vector_cycles, const Target& target) {

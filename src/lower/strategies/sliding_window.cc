@@ -75,42 +75,46 @@ Config SlidingWindowDefault(const Workload& workload, const Target& target) {
 
 absl::Status SlideAlongRows(Schedule& s, const Workload& workload, int64_t tile_w) {
   const Node& node = *workload.anchor;
-  const std::string &out = workload.output_stage, &acc = workload.accumulator_stage;
-  RETURN_IF_ERROR(s.Split(out + ".d3", tile_w));
-  RETURN_IF_ERROR(s.Vectorize(out + ".v"));
-  RETURN_IF_ERROR(s.Unroll(out + ".d3.i"));
-  RETURN_IF_ERROR(s.ComputeAt(acc, out + ".d3.o", MemorySpace::kRegister));
-  std::vector<std::string> order = {acc + ".d0", acc + ".d1", acc + ".d2", acc + ".kh"};
-  if (IsConv(node.op())) order.push_back(acc + ".c");
-  std::vector<std::string> row = {acc + ".kw", acc + ".d3"};
+  const StageHandle out = s.StageNamed(workload.output_stage), acc = s.StageNamed(workload.accumulator_stage);
+  ASSIGN_OR_RETURN(const SplitLoops tiles, s.Split(s.Loop(out, "d3"), tile_w));
+  RETURN_IF_ERROR(s.Vectorize(s.Loop(out, "v")));
+  RETURN_IF_ERROR(s.Unroll(tiles.inner));
+  RETURN_IF_ERROR(s.ComputeAt(acc, tiles.outer, MemorySpace::kRegister));
+  const LoopHandle columns = s.Loop(acc, "kw"), pixels = s.Loop(acc, "d3"), lanes = s.Loop(acc, "v");
+  std::vector<LoopHandle> order = s.LoopsOver(acc, {"d0", "d1", "d2", "kh"});
+  if (IsConv(node.op())) order.push_back(s.Loop(acc, "c"));
+  std::vector<LoopHandle> row = {columns, pixels};
   if (IsNarrow(node)) std::ranges::swap(row[0], row[1]);
   order.insert(order.end(), row.begin(), row.end());
-  order.push_back(acc + ".v");
+  order.push_back(lanes);
   RETURN_IF_ERROR(s.Reorder(order));
   const TapUnrolling taps = UnrollTaps(WindowAlong(node, 1), tile_w, tile_w);
-  RETURN_IF_ERROR(UnrollInner(s, acc + ".kw", taps.taps));
-  RETURN_IF_ERROR(s.Unroll(acc + ".d3"));
-  RETURN_IF_ERROR(s.Vectorize(acc + ".v"));
+  RETURN_IF_ERROR(UnrollInner(s, columns, taps.taps));
+  RETURN_IF_ERROR(s.Unroll(pixels));
+  RETURN_IF_ERROR(s.Vectorize(lanes));
   // Guards stay where a read without them would leave its buffer.
   s.Overcompute(acc).IgnoreError();
   const Borders peeled = taps.peeled;
   if (peeled.front + peeled.back == 0) return absl::OkStatus();
-  return s.Peel(out + ".d3.o", peeled.front, peeled.back);
+  return s.Peel(tiles.outer, peeled.front, peeled.back);
 }
 
 absl::Status PackDepthwise(Schedule& s, const Workload& workload) {
   const Node& conv = *workload.anchor;
   const int64_t lanes = conv.output()->type().layout.block;
-  return s.Pack(ParamName(workload, conv.input(1)), workload.accumulator_stage, {{0, lanes}},
-                {0, 3, 4, 2, 1});
+  return s
+      .Pack(BufferOf(workload, conv.input(1)), s.StageNamed(workload.accumulator_stage), {{0, lanes}},
+            {0, 3, 4, 2, 1})
+      .status();
 }
 
 absl::Status SlidingWindowApply(Schedule& s, const Workload& workload, const Config& config, const Target&) {
   RETURN_IF_ERROR(InlineEpilogue(s, workload));
   if (IsConv(workload.anchor->op())) RETURN_IF_ERROR(PackDepthwise(s, workload));
   RETURN_IF_ERROR(SlideAlongRows(s, workload, config.at("tile_w")));
-  RETURN_IF_ERROR(ParallelizeOuter(s, workload.output_stage, 3));
-  ASSIGN_OR_RETURN(const std::vector<std::string> loops, s.Loops(workload.output_stage));
+  const StageHandle out = s.StageNamed(workload.output_stage);
+  RETURN_IF_ERROR(ParallelizeOuter(s, out, 3));
+  ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s.Loops(out));
   return AverageRows(s, workload, loops.front());
 }
 

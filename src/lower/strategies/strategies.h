@@ -217,15 +217,15 @@ std::string ComputedWeightsWhyNot(const Workload& workload, int first = 1);
 // Inlines the elementwise stages, and the anchor's finishing stage where it is not the output.
 absl::Status InlineEpilogue(Schedule& schedule, const Workload& workload);
 
-// The parameter that holds a value of the group, an input of it: "in2".
-std::string ParamName(const Workload& workload, const Value* value);
-// The buffer of any value of the group: a parameter, or called after the stage that computes it.
-std::string BufferName(const Workload& workload, const Value* value);
+// The stage that computes the node's (first) output.
+std::string StageNameOf(const Workload& workload, const Node& node);
+// The buffer that holds a value of the group: a parameter, or the output of a stage.
+Buffer BufferOf(const Workload& workload, const Value* value);
 
 // Whether that many elements, times terms, are worth waking another thread.
 inline bool IsWorthSharing(int64_t work) { return work >= 1 << 14; }
-// Fuses the first `count` loops of `stage` into "stage.par" and runs it in parallel.
-absl::Status ParallelizeOuter(Schedule& schedule, const std::string& stage, size_t count);
+// Fuses the first `count` loops of `stage` into one and runs it in parallel.
+absl::Status ParallelizeOuter(Schedule& schedule, const StageHandle& stage, size_t count);
 
 // The definition of the group with `define` for its anchor, for strategies with an algorithm of their own.
 absl::StatusOr<ComputeDef> DefineWithAnchor(const Workload& workload, const OperatorDefinition& define);
@@ -248,10 +248,10 @@ double DotSlowdown(const Node& anchor, int64_t dot, const Target& target);
 
 // Splits a loop over the terms of a sum for instructions that take `dot` of them.
 struct TermLoops {
-  std::string outer;        // the loop itself where an instruction takes one term
-  std::string instruction;  // empty there
+  LoopHandle outer;        // the loop itself where an instruction takes one term
+  LoopHandle instruction;  // none there
 };
-absl::StatusOr<TermLoops> SplitTerms(Schedule& schedule, const std::string& loop, int64_t dot);
+absl::StatusOr<TermLoops> SplitTerms(Schedule& schedule, const LoopHandle& loop, int64_t dot);
 
 // The iterations of a tiled spatial loop in which some tap of the window may fall outside of the input, at
 // the front and at the back, or the tile beyond the output: these are peeled.
@@ -271,7 +271,7 @@ bool ReadsPadding(const WindowAxis& axis);
 
 // Peels the iterations of a loop over a padded row that lie in the padding, unless they are many: the
 // padding's condition then stays in the loop.
-absl::Status PeelPadding(Schedule& schedule, const std::string& loop, const Borders& padding);
+absl::Status PeelPadding(Schedule& schedule, const LoopHandle& loop, const Borders& padding);
 
 // Of a convolution's row of pixels in tiles of `tile`, whose body unrolls `statements` for each tap: how many
 // neighbouring taps are unrolled, a divisor of their number, and the tiles that are peeled. All taps, and all
@@ -282,7 +282,7 @@ struct TapUnrolling {
 };
 TapUnrolling UnrollTaps(const WindowAxis& axis, int64_t tile, int64_t statements);
 // Unrolls the innermost `count` iterations of a loop, a divisor of its extent.
-absl::Status UnrollInner(Schedule& schedule, const std::string& loop, int64_t count);
+absl::Status UnrollInner(Schedule& schedule, const LoopHandle& loop, int64_t count);
 
 // Cycles that the loads of a register tile take for one step of its sum: a vector for each column, of
 // `vector_cycles`, and an element for each row, broadcast. The columns share it in a register, if one is left

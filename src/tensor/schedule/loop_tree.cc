@@ -75,13 +75,14 @@ bool LoopTree::IsParameter(const Buffer& buffer) const {
 }
 
 void LoopTree::ResetLoops(ScheduledStage& state) {
-  state.loops.clear();
+  const std::vector<StageLoop> before = std::exchange(state.loops, {});
   state.axis_values.clear();
   state.guards.clear();
   const auto add = [&](const Axis& axis, int64_t extent, bool reduce) -> Expr {
     StageLoop loop;
     loop.name = absl::StrCat(state.stage.name, ".", axis.var->name);
-    loop.var = MakeVar(loop.name);
+    const auto same = std::ranges::find(before, loop.name, &StageLoop::name);
+    loop.var = same == before.end() ? MakeVar(loop.name) : same->var;
     loop.extent = extent;
     loop.reduce = reduce;
     state.loops.push_back(loop);

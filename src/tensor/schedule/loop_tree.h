@@ -85,7 +85,8 @@ class LoopTree {
   bool IsParameter(const Buffer& buffer) const;
 
   // Gives the stage the loops that it begins with; those of a stage that is attached to a reader cover its
-  // region only.
+  // region only. A loop that the stage has already under the same name keeps its variable, so that handles of
+  // it stay good.
   static void ResetLoops(ScheduledStage& state);
   // Adds a stage that `state` reads.
   void InsertBefore(const ScheduledStage& state, ScheduledStage added);

@@ -15,7 +15,7 @@ namespace attune {
 struct Primitive {
   std::string op;
   std::vector<std::string> names;
-  std::vector<int64_t> numbers;
+  std::vector<int64_t> numbers = {};
   bool operator==(const Primitive&) const = default;
 };
 
