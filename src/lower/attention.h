@@ -1,4 +1,4 @@
-// The definition of attention, for operands as they are and for copies of them in another order.
+// Defines attention, for operands that are read directly or from copies in another order.
 #ifndef ATTUNE_LOWER_ATTENTION_H_
 #define ATTUNE_LOWER_ATTENTION_H_
 
@@ -9,13 +9,14 @@
 
 namespace attune {
 
-// The elements of the operands, in the compute type, by batch, head, row and column. `keys` and `size` (of a
-// query or key) are at least the node's: keys beyond the node's have no weight, and columns beyond must be 0.
+// How to read the operands: elements in the compute type, by batch, head, row and column. `keys` and `size`
+// (of a query or key) are at least the node's: keys beyond the node's have no weight, and columns beyond
+// the node's must read as 0.
 struct AttentionOperands {
   int64_t keys, size;
   std::function<Expr(const Indices&)> query, key, value;
-  // Whether sums are multiplied by the reciprocal of a row's weights, one division a row instead of one for
-  // each of its values: a stage "inverse". It rounds once more.
+  // Whether sums are multiplied by the reciprocal of a row's total weight, a stage "inverse": one division
+  // per row instead of one per value, and one more rounding.
   bool multiplies = false;
 };
 

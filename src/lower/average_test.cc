@@ -35,7 +35,7 @@ TEST(LowerAverage, OfADepthwiseConvolution) {
   });
 }
 
-// The bias has no number for the lanes beyond the last channel, which are not computed then.
+// The bias has no element for the lanes beyond the last channel, so they are not computed.
 TEST(LowerAverage, OfChannelsThatLeaveLanes) {
   ExpectMatch({
       R"(graph @g(%x: f32[2,18,9,5]LAYOUT, %w: f32[18,1,3,3], %b: f32[18]) {

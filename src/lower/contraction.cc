@@ -34,7 +34,7 @@ DType Accumulator(const Node& node) {
                                               : node.output()->type().dtype;
 }
 
-// `value` minus its zero point (input `zero`, a scalar or along `index`), in i32; just the value for floats.
+// `element` minus its zero point (input `zero`, a scalar or along `index`), in i32; unchanged for floats.
 Expr Centered(const Definition& definition, const Node& node, Expr element, int zero, const Expr& index) {
   if (IsFloat(element->dtype)) return element;
   element = CastTo(DType::kI32, element);

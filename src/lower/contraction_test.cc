@@ -32,7 +32,7 @@ TEST(LowerContraction, Convolutions) {
                       Conv(Op::kConv, {"f16[1,4,6,6]", "f16[8,4,3,3]"}, {1, 1}, {1, 1, 1, 1})});
 }
 
-// A formula may not need its operand, which is not computed then.
+// A formula may not need its operand; then the operand is not computed.
 TEST(LowerContraction, ProductsThatNothingReads) {
   ExpectKernelsMatch({
       R"(graph @g(%x: f32[9,6,1,3], %w: f32[3,32]) {
@@ -61,7 +61,7 @@ TEST(LowerContraction, ProductsThatNothingReads) {
   });
 }
 
-// Of so many taps that not all are unrolled: with and without padding, a divisor of their number or none.
+// So many taps that not all are unrolled: with and without padding, one case with a prime number.
 TEST(LowerContraction, ConvolutionsWithLongKernels) {
   ExpectKernelsMatch(
       InEachLayout({Conv(Op::kConv, {"f32[1,1,1,2000]", "f32[48,1,1,256]", "f32[48]"}, {1, 64}, {0, 0, 0, 0}),
@@ -69,8 +69,8 @@ TEST(LowerContraction, ConvolutionsWithLongKernels) {
                     Conv(Op::kConv, {"f32[1,16,1,600]", "f32[16,1,1,256]"}, {1, 2}, {0, 127, 0, 128}, 16)}));
 }
 
-// Shapes whose tiles come out even and ragged, with and without padding, and channel counts that fill their
-// vectors or not: by default, and for each tile in many blocks and in one.
+// Shapes that tiles divide or not, with and without padding, and channel counts that fill their vectors or
+// not: with the baseline config, and with each size of Winograd tile in many blocks and in one.
 TEST(LowerContraction, ConvolutionsByTiles) {
   const std::vector<OperatorCase> cases =
       InEachLayout({Conv(Op::kConv, {"f32[1,32,14,14]", "f32[64,32,3,3]", "f32[64]"}, {1, 1}, {1, 1, 1, 1}),
@@ -100,7 +100,7 @@ TEST(LowerContraction, ConvolutionsByTiles) {
   }
 }
 
-// Each case by conv_direct in such tiles, in each layout.
+// Checks each case with conv_direct in such tiles, in each layout.
 void ExpectTilesMatch(std::vector<OperatorCase> cases, int64_t tile_w, int64_t tile_c) {
   for (OperatorCase& test_case : cases) {
     test_case.strategy = "conv_direct";
@@ -111,7 +111,6 @@ void ExpectTilesMatch(std::vector<OperatorCase> cases, int64_t tile_w, int64_t t
   ExpectKernelsMatch(InEachLayout(cases));
 }
 
-// Three blocks of 16 channels, or six of 8, in tiles of which the last has fewer.
 // Blocks that hold several groups.
 TEST(LowerContraction, ConvolutionsOfFewChannelsAGroup) {
   std::vector<OperatorCase> cases;
@@ -128,6 +127,7 @@ TEST(LowerContraction, ConvolutionsOfFewChannelsAGroup) {
   ExpectKernelsMatch(InEachLayout(cases));
 }
 
+// Three blocks of 16 channels, or six of 8, in tiles the last of which has fewer.
 TEST(LowerContraction, ConvolutionsWithUnevenTiles) {
   for (const int64_t tile_c : {2, 4, 5}) {
     ExpectTilesMatch({Conv(Op::kConv, {"f32[1,32,1,49]", "f32[48,32,1,1]", "f32[48]"}, {1, 1}, {0, 0, 0, 0}),
@@ -136,7 +136,7 @@ TEST(LowerContraction, ConvolutionsWithUnevenTiles) {
   }
 }
 
-// Without padding, a last tile that is not full overlaps the one before.
+// Without padding, a last tile that is not full is shifted inwards.
 TEST(LowerContraction, ConvolutionsWhoseTilesOverlap) {
   for (const int64_t tile_w : {3, 5, 10}) {
     ExpectTilesMatch({Conv(Op::kConv, {"f32[1,32,1,49]", "f32[48,32,1,1]", "f32[48]"}, {1, 1}, {0, 0, 0, 0}),
@@ -153,8 +153,8 @@ TEST(LowerContraction, ConvolutionsWithEpilogue) {
   ExpectKernelsMatch(cases);
 }
 
-// Feature maps as either operand of a product, as weights and as what attention reads; 9 channels do not fill
-// their blocks.
+// Feature maps as either operand of a product, as weights and as operands of attention; 9 channels do not
+// fill their blocks.
 TEST(LowerContraction, OperandsInBlocks) {
   for (const std::string layout : {"{c1/8}", "{c1/16}"}) {
     const std::string map = "f32[2,9,7,7]" + layout;
@@ -178,8 +178,8 @@ TEST(LowerContraction, OperandsInBlocks) {
   }
 }
 
-// As squeeze and excitation does: channels that fill blocks and that do not, a window with padding, a plain
-// input.
+// Weights with factors, as in squeeze and excitation: channels that fill blocks and that do not, a window
+// with padding, a plain input.
 TEST(LowerContraction, ConvolutionsWithScaledWeights) {
   ExpectKernelsMatch(std::vector<std::string>{
       R"(graph @g(%x: f32[1,32,9,7]{c1/16}, %w: f32[24,32,1,1], %s: f32[1,32,1,1]{c1/16}, %b: f32[24]) {
@@ -208,7 +208,7 @@ TEST(LowerContraction, TransposedAndIntegerConvolutions) {
                            {1, 1}, {1, 1, 1, 1})});
 }
 
-// In pairs where the processor has instructions for them, and where channels come in pairs.
+// Terms are taken in pairs if the processor has instructions for them and the channels come in pairs.
 TEST(LowerContraction, ProductsOfBF16) {
   ExpectKernelsMatch(InEachLayout(
       {Conv(Op::kConv, {"bf16[1,32,7,9]", "bf16[48,32,3,3]", "bf16[48]"}, {2, 2}, {1, 1, 1, 1}),
@@ -225,7 +225,8 @@ TEST(LowerContraction, ProductsOfBF16) {
                       {Op::kMatMul, {"bf16[9,33]", "bf16[33,48]"}, {}}});
 }
 
-// Pairs of taps where channels are few: an odd and an even number of them, one alone, apart by stride.
+// Few channels, hence pairs of taps: an odd and an even number of taps, a single one, and taps a stride
+// apart.
 TEST(LowerContraction, ImagesOfBF16) {
   ExpectKernelsMatch(
       InEachLayout({Conv(Op::kConv, {"bf16[1,3,21,23]", "bf16[32,3,7,7]", "bf16[32]"}, {2, 2}, {3, 3, 3, 3}),
@@ -234,13 +235,13 @@ TEST(LowerContraction, ImagesOfBF16) {
                     Conv(Op::kConv, {"bf16[1,5,8,70]", "bf16[48,5,3,3]"}, {1, 1}, {1, 20, 1, 20})}));
 }
 
-// The range of an integer type, or of the bytes that are made i16.
+// The range of an integer type; for i16, that of the bytes that are widened to it.
 std::string AllOf(const std::string& type) {
   return type == "u8" ? " 0..255" : type == "i8" ? " -128..127" : " -128..255";
 }
 
-// Four bytes or two i16 at a time where the processor has an instruction for it, and where channels or taps
-// come so.
+// Four bytes or two i16 are taken at a time if the processor has an instruction for them and the channels
+// or taps come in such numbers.
 void ExpectIntegerProductsMatch(const std::string& left, const std::string& right,
                                 const std::optional<Target>& target = {}) {
   const auto conv = [&](const std::string& x, const std::string& w, const Ints& strides, const Ints& pads,
@@ -305,8 +306,8 @@ TEST(LowerContraction, MatrixProducts) {
        {Op::kMatMulInteger, {"u8[3,5,9] 0..255", "i8[9,17] -128..127", "u8[5] 0..255"}, {}}});
 }
 
-// Rows, columns and panels that come out even and that do not. Nothing cancels out, as in so long sums it
-// may.
+// Rows, columns and panels that divide evenly and that do not. Inputs are not negative, since terms might
+// cancel out in such long sums.
 TEST(LowerContraction, MatrixProductsInBlocksOfTerms) {
   std::vector<OperatorCase> cases = {
       {Op::kMatMul, {"f32[16,512] 0..2", "f32[512,96] 0..2"}, {}, "", {Op::kRelu}},
@@ -321,7 +322,7 @@ TEST(LowerContraction, MatrixProductsInBlocksOfTerms) {
   ExpectKernelsMatch(cases);
 }
 
-// By the strategy that knows nothing but strides: groups that do not fill blocks, few channels, other types.
+// For the strategy that knows only strides: groups that do not fill blocks, few channels, other types.
 TEST(LowerContraction, OddShapes) {
   ExpectKernelsMatch({
       R"(graph @g(%x: f64[1,14,8,4], %w: f64[16,14,3,3], %b: f64[16]) {

@@ -7,7 +7,7 @@
 namespace attune {
 namespace {
 
-// `text` with LAYOUT replaced by each layout in blocks, and TYPE by f32 and bf16.
+// Each text with LAYOUT replaced by each blocked layout, and TYPE by f32 and bf16.
 std::vector<std::string> Variants(const std::vector<std::string>& texts) {
   std::vector<std::string> variants;
   for (const std::string& text : texts) {
@@ -19,7 +19,7 @@ std::vector<std::string> Variants(const std::vector<std::string>& texts) {
   return variants;
 }
 
-// With a second-level cache that holds everything, and with one that holds few rows.
+// With an L2 that holds everything, and with one that holds few rows.
 void ExpectChainsMatch(const std::vector<std::string>& groups) {
   ExpectKernelsMatch(groups);
   Target small = *HostTarget();
@@ -28,7 +28,7 @@ void ExpectChainsMatch(const std::vector<std::string>& groups) {
   ExpectKernelsMatch(groups, small);
 }
 
-// The second case in f32 alone: what a product rounds is not rounded between the links of a kernel.
+// The second case is in f32 only: the reference rounds results to bf16 that a kernel keeps in f32.
 TEST(LowerConvChain, ExpansionAndDepthwise) {
   ExpectChainsMatch(Variants({
       R"(graph @g(%x: TYPE[1,16,12,20]LAYOUT, %w: TYPE[48,16,1,1], %b: TYPE[48], %v: TYPE[48,1,3,3]) {
@@ -63,7 +63,7 @@ TEST(LowerConvChain, Pools) {
       })"}));
 }
 
-// The last link is dense: bands of all channels. A sum with what the chain starts from.
+// The last convolution is dense, so row strips have all channels. In one case, the input is added.
 TEST(LowerConvChain, ExpansionDepthwiseAndProjection) {
   ExpectChainsMatch(Variants({
       R"(graph @g(%x: TYPE[1,16,14,11]LAYOUT, %w: TYPE[32,16,1,1], %b: TYPE[32], %v: TYPE[32,1,3,3],

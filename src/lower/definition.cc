@@ -19,7 +19,7 @@ std::string AxisName(const TensorType& type, size_t d) {
   return lane ? std::string("v") : absl::StrCat("d", d);
 }
 
-// x < size for the blocked axis, where the last block is not full; else null.
+// The condition index < size for the blocked axis if its last block is not full; else null.
 Expr InsideChannels(const TensorType& type, const Indices& logical) {
   if (type.layout.is_plain()) return Expr();
   const int axis = type.layout.blocked_axis;
@@ -76,8 +76,8 @@ bool Computes(const Node& node) {
          node.op() == Op::kMatMul;
 }
 
-// What a value has within its kernel: where it only passes to elementwise formulas, the type in which they
-// compute, so that it is rounded no earlier than when it is stored.
+// The type of a value within its kernel: if only elementwise formulas read it, the type that they compute
+// in, so that it is not rounded before it is stored.
 DType TypeWithin(const Graph& region, const Value* value) {
   const DType dtype = value->type().dtype;
   const bool is_passed =
@@ -339,8 +339,8 @@ int64_t Definition::DimIndex(const std::string& symbol) const {
 
 namespace {
 
-// Takes out stages that nothing reads: a formula may not need its operand (x is infinite of neither sign, x
-// times 0), and a schedule cannot compute one stage at another that does not read it.
+// Removes stages that nothing reads. A formula may not need its operand (x is infinite of neither sign, x
+// times 0), and a schedule cannot compute a stage at a loop of one that does not read it.
 void DropUnread(ComputeDef& def) {
   std::set<const BufferNode*> used;
   for (const LoopNest::Param& param : def.params) used.insert(param.buffer.get());

@@ -1,8 +1,8 @@
-// From a fused group of operators to a compute definition.
+// Lowers a fused group of operators to a compute definition.
 //
 // Every operator's lowering is written once, in logical indices, and knows nothing of layouts: Read() and
-// Define() map logical indices to where elements lie in memory. How fast the result runs is a matter of the
-// schedule, and of the layouts that the plan chose.
+// Define() turn logical indices into physical ones. The schedule, and the layouts that the plan chose,
+// decide how fast the result runs.
 #ifndef ATTUNE_LOWER_DEFINITION_H_
 #define ATTUNE_LOWER_DEFINITION_H_
 
@@ -30,13 +30,13 @@ struct Reduction {
   std::vector<int64_t> extents;
   std::vector<std::string> names;  // of the reduce axes; "r0", "r1", … when empty
   MathOp combiner = MathOp::kAdd;
-  DType dtype = DType::kF32;  // of init and of the terms; what is accumulated in
-  Expr init;                  // 0, or what fits the combiner and dtype, when null
+  DType dtype = DType::kF32;  // of init, the terms and the accumulator
+  Expr init;                  // null: the neutral element of the combiner
   // The term for logical output indices and reduce indices.
   std::function<Expr(const Indices& i, const Indices& r)> term;
-  // Which terms count; null or a null result: all.
+  // The condition for a term to count; null, or a null result: all terms count.
   std::function<Expr(const Indices& i, const Indices& r)> where;
-  // What the accumulated value becomes; itself when null.
+  // The result, given the accumulated value; null: that value.
   std::function<Expr(const Expr& accumulated, const Indices& i)> finish;
 };
 
@@ -45,11 +45,11 @@ std::vector<std::string> SymbolsOf(const Graph& region);
 
 // A box of a value's logical indices.
 struct Part {
-  std::string suffix;  // of the stage's name, after a dot; empty for one part of each value
+  std::string suffix;  // of the stage's name, after a dot; one part of each value has none
   Ints begins, sizes;  // empty: the whole
 };
 
-// The names of the buffers of a region's i-th input and output, "in0" and "out0", and i again.
+// The names of the buffers of a region's i-th input and output, "in0" and "out0", and i from a name.
 std::string InputName(size_t i);
 std::string OutputName(size_t i);
 int InputIndex(std::string_view name);
@@ -59,11 +59,11 @@ int OutputIndex(std::string_view name);
 // region's outputs output parameters in order.
 class Definition {
  public:
-  // Symbols count with their bounds. `symbols` are the program's: a symbol's place is the slot of dims that
-  // the kernel writes. The definition does not refer to `region` once built.
+  // Dynamic dimensions count with their bounds. `symbols` are the program's: a symbol's index is that of
+  // the dims element that the kernel writes. The compute definition does not refer to `region`.
   Definition(const Graph& region, std::string name, std::vector<std::string> symbols = {});
 
-  // The element of `value` at logical indices, in bounds. Of scalar constants inside the region, the number.
+  // The element of `value` at logical indices, in bounds; for a scalar constant in the region, the number.
   Expr Read(const Value* value, const Indices& indices) const;
   // The same in the compute type.
   Expr ReadComputed(const Value* value, const Indices& indices) const;
@@ -71,8 +71,8 @@ class Definition {
   Expr ReadBroadcast(const Value* value, const Indices& indices) const;
 
   // Adds the stage that computes `value`, an output of `node`. The formula's result is cast to the type of
-  // the value's buffer, which within a kernel may be the one that it is computed in. The stage is called
-  // after the operator and its place in the region: "relu2".
+  // the value's buffer, which within a kernel may be the compute type. The stage is called after the
+  // operator and the node's index in the region: "relu2".
   void Define(const Node& node, const Value* value, const std::function<Expr(const Indices&)>& formula);
   // The same for a part of the value; other stages compute the rest, before or after.
   void DefinePart(const Node& node, const Value* value, const Part& part,
@@ -80,8 +80,9 @@ class Definition {
   // Two stages: "sum1.acc" accumulates, "sum1" finishes and stores.
   void DefineReduction(const Node& node, const Value* value, const Reduction& reduction);
 
-  // Stages for what is no value of the graph: the maximum of a softmax's row, a packed weight. The name is
-  // made unique by the node's: "softmax0.max". The buffer of a reduction is plain and of `shape`.
+  // Stages for data that is no value of the graph, such as the maximum of a softmax's row or a packed
+  // weight. The node's name makes the stage's name unique: "softmax0.max". The buffer of a reduction is
+  // plain and of `shape`.
   Buffer AddTemporary(const Node& node, const std::string& suffix, const TensorType& type,
                       const std::function<Expr(const Indices&)>& formula);
   Buffer AddTemporary(const Node& node, const std::string& suffix, DType dtype, std::vector<int64_t> shape,
@@ -91,21 +92,21 @@ class Definition {
   Buffer AddTemporaryReduction(const Node& node, const std::string& suffix, std::vector<int64_t> shape,
                                const Reduction& reduction);
 
-  // A stage in statements: for what no formula expresses. `body` writes the buffers of `values`, and may use
-  // BufferOf() and allocate scratch.
+  // Adds an imperative stage, for what no formula expresses. `body` writes the buffers of `values`, and may
+  // use BufferOf() and allocate scratch.
   void DefineImperative(const Node& node, const std::string& suffix, const std::vector<const Value*>& values,
                         Stmt body);
 
   // The buffer of a value, of its physical shape. A region input or output is a parameter.
   Buffer BufferOf(const Value* value) const;
-  // The physical indices of logical ones.
+  // Converts logical indices to physical ones.
   static Indices Physical(const TensorType& type, const Indices& logical);
-  // The pseudo-buffer of dynamic dimensions: one i64 for each symbol of the region's outputs, in order of
-  // first appearance. Created on first use; DimIndex is a symbol's place in it.
+  // The pseudo-buffer of dynamic dimensions: one i64 for each of the `symbols` given to the constructor, in
+  // their order. Created on first use; DimIndex is a symbol's index in it.
   Buffer DimsBuffer();
   int64_t DimIndex(const std::string& symbol) const;
 
-  // "conv0": the operator and the node's place in the region.
+  // "conv0": the operator and the node's index in the region.
   std::string StageName(const Node& node) const;
 
   ComputeDef Take() { return std::move(def_); }
@@ -121,9 +122,8 @@ class Definition {
   std::map<const Value*, Buffer> buffers_;
   std::map<const Node*, std::string> names_;
   std::vector<std::string> symbols_;
-  // Channels that are made of a block and a place in it: who reads such a one in blocks of the same size
-  // reads there. To divide it again would double an index with each of the stages that are inlined into one
-  // another.
+  // Channels that were made of a block and a lane. A read in blocks of the same size uses these: dividing
+  // the channel again would double an index with each stage that is inlined into another.
   struct Channel {
     Expr channel, block, lane;
     int64_t block_size;
@@ -131,10 +131,10 @@ class Definition {
   std::map<const ExprNode*, Channel> channels_;
 };
 
-// Adds the stages of one operator. The tables of operators are in lower/operators.cc.
+// Adds the stages of one operator. The table of operators is in lower/operators.cc.
 absl::Status DefineOperator(Definition& definition, const Node& node);
 
-// The compute definition of a whole region: `define` for each node in order.
+// The compute definition of a whole region; calls `define` for each node in order.
 using OperatorDefinition = std::function<absl::Status(Definition&, const Node&)>;
 absl::StatusOr<ComputeDef> DefineRegion(const Graph& region, const std::string& name,
                                         const std::vector<std::string>& symbols = {},

@@ -26,7 +26,7 @@ std::vector<std::string> Numbered(const std::string& prefix, size_t count) {
   return names;
 }
 
-// Zeros from `count` on along axis `axis` of `value`, and the count as that axis's size.
+// Stores zeros from index `count` on along axis `axis` of `value`, and `count` as that axis's size.
 Stmt Finish(Definition& definition, const Node& node, const Value* value, int64_t axis, const Expr& count) {
   const Dim& dim = value->type().dims[static_cast<size_t>(axis)];
   const std::string prefix = absl::StrCat(definition.StageName(node), ".rest", value->index());
@@ -47,7 +47,7 @@ absl::Status DefineNonZero(Definition& definition, const Node& node) {
   const std::string name = definition.StageName(node);
   const Shape shape = x->type().shape();
   const Cell count(name + ".count", DType::kI64);
-  // A scalar has no axis for its position to be found along.
+  // A scalar has no axes, so it has no positions to find.
   const Stmt search = MakeLoops(Numbered(name + ".d", shape.size()), shape, [&](const Indices& i) {
     std::vector<Stmt> found;
     for (size_t d = 0; d < i.size(); ++d)
@@ -83,9 +83,9 @@ absl::Status DefineCompress(Definition& definition, const Node& node) {
 
 namespace {
 
-// Greedy non-max suppression: of each batch and class, the boxes whose score counts are the candidates; the
-// best of them is taken, it and those that overlap it leave, until none is left or enough are taken. O(boxes
-// + candidates · taken) for each class.
+// Greedy non-max suppression. The candidates of each batch and class are the boxes whose score counts. The
+// best candidate is taken; it and those that overlap it are removed, until none is left or enough are
+// taken. O(boxes + candidates · taken) for each class.
 class NonMaxSuppression {
  public:
   NonMaxSuppression(Definition& definition, const Node& node)
@@ -127,10 +127,10 @@ class NonMaxSuppression {
     return CastTo(DType::kF64, definition_.Read(node_.input(1), {b, c, i}));
   }
   Expr Corner(const Expr& box, int64_t i) const { return Load(corners_, {box, Expr(i)}); }
-  // The box that candidate k is; within the boxes whatever k is.
+  // The index of candidate k's box, clamped to the boxes.
   Expr Candidate(const Expr& k) const { return Clamp(Load(candidates_, {k}), 0, Boxes() - 1); }
 
-  // Over candidates from the first on.
+  // A loop over the candidates.
   Stmt ForCandidates(const std::string& name, const std::function<Stmt(const Expr&)>& body) const {
     const Var k = MakeVar(absl::StrCat(name_, ".", name));
     return MakeFor(k, 0, left_.Get(), LoopKind::kSerial, body(Expr(k)));
@@ -175,7 +175,7 @@ class NonMaxSuppression {
     return MakeSequence({left_.Set(Zero()), find, taken_.Set(Zero()), MakeWhile(more, take)});
   }
 
-  // The first of the candidates, of which there is one, with the highest score.
+  // Finds the first candidate with the highest score. There must be a candidate.
   Stmt FindBest(const Expr& b, const Expr& c) const {
     const auto set = [&](const Expr& box) {
       return MakeSequence({best_.Set(box), best_score_.Set(Score(b, c, box))});
@@ -187,7 +187,7 @@ class NonMaxSuppression {
     return MakeSequence({set(Candidate(Zero())), search});
   }
 
-  // The box taken last leaves, and what overlaps it too much; the others move up.
+  // Removes the box taken last and those that overlap it too much; the others move up.
   Stmt StrikeOff() const {
     const Expr zero = FloatConst(0, DType::kF64);
     const Stmt strike = ForCandidates("strike", [&](const Expr& k) {
@@ -212,10 +212,10 @@ class NonMaxSuppression {
   const std::string name_;
   const Shape shape_;  // batches, classes, boxes
   const Buffer corners_, candidates_;
-  // Candidates of a class that are left, and that a box just taken leaves; boxes taken of all classes, and of
-  // this one.
+  // Counts: candidates of the class that are left, and that remain after the box just taken; boxes taken in
+  // all classes, and in this one.
   const Cell left_, kept_, count_, taken_;
-  const Cell best_, best_score_;  // a box
+  const Cell best_, best_score_;  // the box, and its score
 };
 
 }  // namespace

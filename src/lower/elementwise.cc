@@ -28,7 +28,7 @@ Expr Gelu(const Node& node, const Expr& x) {
   return half * x * (one + Unary(MathOp::kErf, x * Constant(std::numbers::sqrt2 / 2, x)));
 }
 
-// A limit of a clip as a number of x's type: between two integers it admits those beyond it.
+// A limit of a clip as a number of x's type. `round` rounds it to an integer within the limits.
 Expr ClipLimit(double limit, const Expr& x, double (*round)(double)) {
   return Constant(IsFloat(x->dtype) ? limit : round(limit), x);
 }

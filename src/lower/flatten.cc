@@ -27,8 +27,8 @@ const Node* OnlyAnchor(const Graph& region) {
   return anchor;
 }
 
-// A copy of `region` with every value's type changed by `flatten`, but for the anchor's inputs after the
-// first; null where `flatten` refuses one, or where one of those is used otherwise.
+// A copy of `region` in which `flatten` has changed the type of every value except the anchor's inputs
+// after the first. Null if `flatten` refuses a value, or if one of those inputs has another use.
 template <typename F>
 std::unique_ptr<Graph> WithFlatTypes(const Graph& region, F flatten) {
   std::unique_ptr<Graph> flat = region.Clone();
@@ -46,7 +46,7 @@ std::unique_ptr<Graph> WithFlatTypes(const Graph& region, F flatten) {
   return flat;
 }
 
-// Of feature maps of h × w pixels, one row of all; whether the type allows that.
+// Turns a feature map of h × w pixels into one row of all pixels. Returns whether the type allows that.
 bool FlattenPixels(Value& value, int64_t h, int64_t w) {
   TensorType type = value.type();
   if (!type.is_static()) return false;
@@ -62,8 +62,8 @@ bool FlattenPixels(Value& value, int64_t h, int64_t w) {
   return true;
 }
 
-// Of a batch of matrices, of these dimensions but for the last, one matrix of all rows; whether the type
-// allows that.
+// Turns a batch of matrices, of these dimensions before the last, into one matrix of all rows. Returns
+// whether the type allows that.
 bool FlattenRows(Value& value, const Shape& batch) {
   TensorType type = value.type();
   if (!type.is_static() || !type.layout.is_plain()) return false;
@@ -90,7 +90,7 @@ std::unique_ptr<Graph> Flatten(const Graph& region) {
   if (IsConv(anchor->op()) && HasOneTap(*anchor) && out[2] > 1)
     return WithFlatTypes(region, [&](Value& value) { return FlattenPixels(value, out[2], out[3]); });
   if (!IsMatMul(anchor->op()) || anchor->attrs().Bool("transpose_a")) return nullptr;
-  // Zero points of a matrix's rows are those of every matrix's, and not of all rows.
+  // Zero points for the rows of a matrix repeat for each matrix of the batch, and do not index all rows.
   const Value* zero_points = anchor->input(2);
   if (zero_points != nullptr && zero_points->type().num_elements() != 1) return nullptr;
   const Shape batch(out.begin(), out.end() - 1);

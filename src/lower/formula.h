@@ -10,21 +10,21 @@
 
 namespace attune {
 
-// The row-major position of an element in a tensor of `shape`, and the other way around. Shapes with a
-// dimension of 0 have no elements: what comes out for them is never read.
+// The row-major offset of an element in a tensor of `shape`, and the indices for an offset. Shapes with a
+// dimension of 0 have no elements: the result for them is never read.
 Expr Flatten(const Indices& indices, const Shape& shape);
 Indices Unflatten(const Expr& flat, const Shape& shape);
 
 // min(max(x, low), high), in the type of x.
 Expr Clamp(const Expr& x, int64_t low, int64_t high);
 
-// An index that a tensor holds, of any integer type, as an i64 position in an axis of `size`: a negative one
-// counts from the end, one out of range is clamped.
+// Turns an index that a tensor holds, of any integer type, into an i64 index into an axis of `size`: a
+// negative index counts from the end, and one out of range is clamped.
 Expr WrapIndex(const Expr& index, int64_t size);
 
-// The logical indices where a stage of `indices` reads a value whose axis `axis` it replaces by `at`.
+// `indices` with axis `axis` replaced by `at`.
 Indices Replaced(Indices indices, int64_t axis, const Expr& at);
-// Without that axis, and with `at` put in before position `axis`.
+// `indices` without axis `axis`, and with `at` inserted before axis `axis`.
 Indices Without(Indices indices, int64_t axis);
 Indices Inserted(Indices indices, int64_t axis, const Expr& at);
 
@@ -37,8 +37,8 @@ int64_t ProductOf(const Shape& shape);
 
 Expr Apply(MathOp op, const Expr& x);
 
-// Serial loops over `extents`, outermost first, around what `body` makes of their variables, which are called
-// after `names`.
+// Serial loops over `extents`, outermost first, with variables called `names`, around the statement that
+// `body` returns for the variables.
 Stmt MakeLoops(const std::vector<std::string>& names, const Shape& extents,
                const std::function<Stmt(const Indices&)>& body);
 
@@ -54,7 +54,7 @@ struct Cell {
   Stmt Set(const Expr& value) const { return MakeStore(buffer, {Expr(int64_t{0})}, value); }
 };
 
-// The buffers exist within `body`.
+// `body` with the buffers allocated around it.
 Stmt WithBuffers(const std::vector<Buffer>& buffers, Stmt body);
 
 }  // namespace attune

@@ -1,5 +1,5 @@
 // Gathers, which are formulas, and scatters, which copy and then update in the order of the indices.
-// Negative indices count from the end; one out of range is clamped.
+// Negative indices count from the end; indices out of range are clamped.
 #include "base/status.h"
 #include "lower/formula.h"
 #include "lower/operators.h"
@@ -14,7 +14,7 @@ Indices Slice(const Indices& indices, size_t begin, size_t end) {
 
 void Append(Indices& to, const Indices& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-// What becomes of an element that is updated, both in the type of the tensor.
+// The new value of an element that is updated. Both have the tensor's type.
 Expr Updated(const std::string& reduction, const Expr& old, const Expr& update) {
   if (reduction == "none") return update;
   const DType dtype = ComputeType(old->dtype);

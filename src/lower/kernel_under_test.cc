@@ -54,8 +54,8 @@ Tensor Fill(const TensorType& type, const std::vector<std::string>& words, Rando
   return tensor;
 }
 
-// Calls f(flat index in `box`, flat index in memory of `type`) for each element of `box`, which `type`, whose
-// shape may be larger, holds.
+// Calls f(flat index in `box`, flat index in the memory of `type`) for each element of `box`. The shape of
+// `type` holds `box` and may be larger.
 template <typename F>
 void ForEachElement(const Shape& box, const TensorType& type, F f) {
   const Shape physical = type.physical_shape();
@@ -79,7 +79,7 @@ void ForEachElement(const Shape& box, const TensorType& type, F f) {
   }
 }
 
-// The bytes of a value in its layout. What lies between its elements is NaN, or -1.
+// The bytes of a value in its layout. The bytes between its elements are NaN, or -1.
 std::vector<std::byte> ToMemory(const Tensor& tensor, const TensorType& type) {
   const auto size = static_cast<size_t>(DTypeSize(type.dtype));
   std::vector<std::byte> bytes(static_cast<size_t>(type.num_physical_elements()) * size, std::byte{0xFF});
@@ -108,7 +108,7 @@ struct KernelUnderTest {
   CompiledKernel compiled;
 };
 
-// `group` by one strategy.
+// Compiles `group` by one strategy.
 absl::StatusOr<KernelUnderTest> Compile(const GroupUnderTest& group, const std::string& name,
                                         const Strategy& strategy, const Config& config,
                                         const Workload& workload, const Target& target) {
@@ -124,7 +124,7 @@ absl::StatusOr<KernelUnderTest> Compile(const GroupUnderTest& group, const std::
   return kernel;
 }
 
-// Runs the phases, parallel ones in parts of which some may be empty.
+// Runs the phases, parallel ones in several parts, some of which may be empty.
 void RunPhases(const KernelUnderTest& kernel, const HostCode& code, const std::vector<void*>& buffers,
                int64_t* dims) {
   constexpr int32_t kParts = 3;
@@ -175,8 +175,8 @@ void ExpectOutputs(const KernelUnderTest& kernel, const HostCode& code, const st
   for (size_t i = 0; i < region.inputs().size(); ++i) {
     contents[InputName(i)] = ToMemory(kernel.group->inputs[i], region.inputs()[i]->type());
   }
-  // Memory that ends where the buffer does, so that reading beyond it is noticed: for inputs, beyond what the
-  // interface of kernels allows.
+  // The memory ends where the buffer does, so that a read beyond it is noticed; for inputs, it ends where
+  // the kernel interface allows no more reads.
   constexpr size_t kReadAhead = 64;
   std::vector<std::unique_ptr<Guarded<std::byte>>> memory;
   std::vector<void*> buffers;
@@ -270,7 +270,7 @@ class KernelsUnderTest {
  public:
   explicit KernelsUnderTest(const Target& target) : target_(target) {}
 
-  // The group by each strategy that applies, or by the given one alone.
+  // Compiles the group by each strategy that applies, or by the given one alone.
   void Add(absl::StatusOr<GroupUnderTest> group, const std::string& strategy = "",
            const Config& config = {}) {
     ASSERT_TRUE(group.ok()) << group.status();
@@ -311,7 +311,7 @@ class KernelsUnderTest {
   std::vector<KernelUnderTest> kernels_;
 };
 
-// Calls `check` with this machine, and with AVX2 where that is less.
+// Calls `check` with this machine, and with AVX2 if this machine has more.
 void ForTargets(const std::function<void(const Target&)>& check) {
   const auto host = HostTarget();
   ASSERT_TRUE(host.ok()) << host.status();

@@ -14,17 +14,17 @@
 
 namespace attune {
 
-// One input of a case: a type in text form, then what it holds: by default random numbers in [-2, 2], or in
-// the range that follows ("i64[4] -3..2"), or the values that follow ("f32[2] 0.5 nan").
+// One input of a case: a type in text form, then its content: random numbers in a range ("i64[4] -3..2"),
+// or the values that follow ("f32[2] 0.5 nan"). Without content: random numbers in [-2, 2].
 using InputSpec = std::string;
 
 struct OperatorCase {
   Op op;
   std::vector<InputSpec> inputs;  // "": an optional one that is absent
   Attributes attrs = {};
-  // Of the first output, as in the text form of a type: "{c1/16}"; empty: plain.
+  // The layout of the first output, as in the text form of a type: "{c1/16}"; empty: plain.
   std::string layout = "";
-  // Elementwise operators of one input that follow, inside of the group.
+  // Elementwise operators of one input that follow in the group.
   std::vector<Op> epilogue = {};
   int num_outputs = -1;
   // Where not empty, the group is scheduled by this strategy and config alone.
@@ -40,11 +40,11 @@ struct GroupUnderTest {
 };
 absl::StatusOr<GroupUnderTest> MakeGroup(const OperatorCase& test_case);
 
-// A group of several operators, as the text of a graph: for what has no OperatorCase.
+// A group from the text of a graph, if an OperatorCase cannot describe it.
 absl::StatusOr<GroupUnderTest> ParseGroup(const std::string& text);
 
-// Schedules each group with every strategy that applies, compiles all for `target`, links them at once, runs
-// them and reports, as test failures, what differs from the reference or does not compile.
+// Schedules each group with every strategy that applies, compiles all for `target`, links them at once,
+// runs them, and reports groups that differ from the reference or do not compile as test failures.
 void ExpectKernelsMatch(const std::vector<OperatorCase>& cases, const Target& target);
 void ExpectKernelsMatch(const std::vector<std::string>& groups, const Target& target);
 

@@ -29,7 +29,7 @@ absl::Status DefineDet(Definition& definition, const Node& node) {
     return Apply(MathOp::kAbs, element(row, column));
   };
 
-  // Brings the largest element of column k to row k and takes the row off those below.
+  // Swaps the row with the largest element of column k into row k, and eliminates the column below it.
   const auto eliminate = [&](const Expr& k) {
     const Stmt search = from("search", k + one, [&](const Expr& i) {
       return MakeIf(size(i, k) > size(pivot.Get(), k), pivot.Set(i));

@@ -42,7 +42,7 @@ Shape SubShape(const Shape& shape, size_t begin, size_t end) {
   return Shape(shape.begin() + static_cast<ptrdiff_t>(begin), shape.begin() + static_cast<ptrdiff_t>(end));
 }
 
-// Which element of [0, size) position `at`, within [−pads, size + pads), shows.
+// The index in [0, size) of the element that position `at`, within [−pads, size + pads), shows.
 Expr PadSource(const Expr& at, int64_t size, const std::string& mode) {
   if (mode == "wrap") return FloorMod(at, size);
   if (mode != "reflect" || size == 1) return Clamp(at, 0, size - 1);
@@ -97,7 +97,7 @@ absl::Status DefineSlice(Definition& definition, const Node& node) {
   return absl::OkStatus();
 }
 
-// One stage an input, each for its range of the axis.
+// One stage per input, each for its range of the axis.
 absl::Status DefineConcat(Definition& definition, const Node& node) {
   const int64_t axis = node.attrs().Int("axis");
   int64_t begin = 0;
@@ -136,7 +136,7 @@ absl::Status DefinePad(Definition& definition, const Node& node) {
     });
     return absl::OkStatus();
   }
-  // All is filled, then the inside copied.
+  // Fills everything, then copies the inside.
   const Expr fill = ConstOf(x->type().dtype, node.attrs().Float("value", 0));
   definition.DefinePart(node, node.output(), {.suffix = "fill", .begins = {}, .sizes = {}},
                         [&](const Indices&) { return fill; });
@@ -178,7 +178,7 @@ absl::Status DefineSpaceToDepth(Definition& definition, const Node& node) {
   return absl::OkStatus();
 }
 
-// The first `length` elements of the time axis in reverse, the rest as it is.
+// Reverses the first `length` elements of the time axis; the rest stays as it is.
 absl::Status DefineReverseSequence(Definition& definition, const Node& node) {
   const auto batch_axis = static_cast<size_t>(node.attrs().Int("batch_axis"));
   const int64_t time_axis = node.attrs().Int("time_axis");

@@ -47,7 +47,7 @@ TEST(LowerMovement, BlocksMoveWhole) {
         "{c1/16}"}});
 }
 
-// Tiles that do and do not come out even, in both directions, of plain and of blocked memory.
+// Tiles that divide evenly and that do not, in both directions, with plain and with blocked memory.
 TEST(LowerMovement, TransposeInTiles) {
   std::vector<OperatorCase> cases;
   for (const char* rows : {"2", "15", "16", "90"}) {
@@ -77,7 +77,7 @@ TEST(LowerMovement, TransposeInTiles) {
               AllOf(HasSubstr("%transpose0.d0.i in 0, 16"), HasSubstr("vector %transpose0.d1.i in 0, 16")));
 }
 
-// Blocks of channels as wide as a vector, wider and narrower, with and without a masked end, to and from.
+// To and from blocks of channels: as wide as a vector, wider and narrower, with and without a masked end.
 TEST(LowerMovement, TransposeOfBlocks) {
   std::vector<OperatorCase> cases;
   for (const char* block : {"4", "8", "16", "32"}) {
@@ -135,8 +135,8 @@ TEST(LowerMovement, Concat) {
         {Op::kRelu}}});
 }
 
-// Parts that are contiguous in the result are copied as such, whatever their rows' length: also what is
-// shared among threads, and guarded therefore.
+// Parts that are contiguous in the result are copied as such, whatever the length of their rows, even if
+// threads share a part and it is guarded therefore.
 TEST(LowerMovement, ConcatOfContiguousParts) {
   const OperatorCase rows = {
       Op::kConcat, {"f32[1,301,61]", "f32[1,23,61]", "f32[1,2,61]"}, {{"axis", int64_t{1}}}};
@@ -183,8 +183,8 @@ TEST(LowerMovement, Rearrangements) {
         {{"batch_axis", int64_t{1}}, {"time_axis", int64_t{0}}}}});
 }
 
-// A member of a group that rows of blocked channels read, fewer than there are lanes: the loop over them
-// stays one.
+// Rows of blocked channels read a member of the group along an axis that is shorter than a vector: the loop
+// over it stays a loop.
 TEST(LowerMovement, GroupsOfNarrowMaps) {
   for (const std::string layout : {"{c1/8}", "{c1/16}"}) {
     for (const std::string channels : {"3", "8", "9"}) {

@@ -7,7 +7,7 @@
 namespace attune {
 namespace {
 
-// Where the row of an element keeps its statistics, and the elements of a row.
+// Maps an element to the statistics of its row, and a row to its elements.
 struct Rows {
   Shape shape;    // of the statistics
   Shape extents;  // of one row
@@ -84,7 +84,7 @@ absl::Status DefineTailNorm(Definition& definition, const Node& node) {
   return absl::OkStatus();
 }
 
-// Of group_norm: a group of channels and all positions.
+// The rows of group_norm: each is a group of channels at all positions.
 Rows GroupRows(const Shape& shape, int64_t groups) {
   const int64_t channels = std::max<int64_t>(shape[1] / groups, 1);
   Rows rows;
@@ -100,7 +100,7 @@ Rows GroupRows(const Shape& shape, int64_t groups) {
   return rows;
 }
 
-// The same where each channel is a group and channels are in blocks: so are the statistics.
+// The same if each channel is a group and channels are in blocks: the statistics are in blocks too.
 Rows BlockedChannelRows(const Shape& shape, int64_t block) {
   Rows rows;
   rows.shape = {shape[0], CeilDiv(shape[1], block), block};
@@ -116,7 +116,8 @@ Rows BlockedChannelRows(const Shape& shape, int64_t block) {
   return rows;
 }
 
-// The same over each group of channels and all positions; scale and bias go by channel.
+// (x − mean) / √(variance + epsilon) · scale + bias over groups of channels and all positions; scale and
+// bias are per channel.
 absl::Status DefineGroupNorm(Definition& definition, const Node& node) {
   const TensorType& type = node.input(0)->type();
   const Shape shape = type.shape();
@@ -132,7 +133,7 @@ absl::Status DefineGroupNorm(Definition& definition, const Node& node) {
   return absl::OkStatus();
 }
 
-// (x − mean) · scale / √(variance + epsilon) + bias, the factor computed once a channel.
+// (x − mean) · scale / √(variance + epsilon) + bias; the factor is computed once per channel.
 absl::Status DefineBatchNorm(Definition& definition, const Node& node) {
   const DType dtype = ComputeType(node.input(0)->type().dtype);
   const auto parameter = [&](int input, const Indices& c) {
@@ -171,7 +172,7 @@ absl::Status DefineSoftmax(Definition& definition, const Node& node) {
     return definition.ReadComputed(x, i) - Load(maximum, Without(i, axis));
   };
   const auto exponential = [&](const Indices& i) { return Apply(MathOp::kExp, shifted(i)); };
-  // log_softmax has no use for the exponentials but their sum.
+  // log_softmax needs only the sum of the exponentials.
   Buffer exponentials;
   if (!logarithm) exponentials = definition.AddTemporary(node, "exp", dtype, shape, exponential);
   reduction.combiner = MathOp::kAdd;

@@ -59,7 +59,7 @@ TEST(LowerNormalization, Attention) {
        // Values that do not fill vectors.
        {Op::kAttention, {"f32[1,2,19,20]", "f32[1,2,35,20]", "f32[1,2,35,36]"}, {{"scale", 0.2}}},
        {Op::kAttention, {"f32[2,1,16,20]", "f32[2,1,32,20]", "f32[2,1,32,5]"}, {{"scale", 0.2}}},
-       // One query, or two, of keys that are read as they lie.
+       // One or two queries, with keys that are not copied.
        {Op::kAttention, {"f32[1,3,1,32]", "f32[1,3,37,32]", "f32[1,3,37,64]"}, {{"scale", 0.2}}},
        {Op::kAttention,
         {"f32[2,1,2,64]", "f32[2,1,16,64]", "f32[2,1,16,24]", "f32[1,1,2,16]"},
@@ -67,7 +67,7 @@ TEST(LowerNormalization, Attention) {
        {Op::kAttention, {"f32[1,1,1,3]", "f32[1,1,2,3]", "f32[1,1,2,3]"}, {{"scale", 0.5}}}});
 }
 
-// In pairs where the sizes are even and the processor has instructions for them, with a mask of another type.
+// Terms are taken in pairs if sizes are even and the processor has instructions for them. One mask is f32.
 TEST(LowerNormalization, AttentionOfBF16) {
   const Attributes attrs = {{"scale", 0.25}};
   ExpectKernelsMatch(
@@ -87,7 +87,7 @@ TEST(LowerNormalization, AttentionWhoseOperandsAreOne) {
   }
 }
 
-// Operands that lie side by side in one matrix, a part of them or all, and a result that is transposed.
+// Operands lie side by side in one matrix, all or some of them. One result is transposed.
 TEST(LowerNormalization, AttentionReadsThroughMovement) {
   ExpectKernelsMatch(std::vector<std::string>{
       R"(graph @g(%qkv: f32[21,96]) {

@@ -8,7 +8,7 @@ namespace {
 
 using DefineFunction = absl::Status (*)(Definition&, const Node&);
 
-// Null where an operator has no lowering of its own; elementwise ones share one.
+// Null if the operator has no lowering; elementwise operators share one.
 DefineFunction FindDefine(Op op) {
   switch (op) {
     case Op::kConv:

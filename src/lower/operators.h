@@ -1,4 +1,4 @@
-// One function an operator, or a family: adds the stages that compute a node. The table is in operators.cc.
+// One function per operator or family: adds the stages that compute a node. The table is in operators.cc.
 #ifndef ATTUNE_LOWER_OPERATORS_H_
 #define ATTUNE_LOWER_OPERATORS_H_
 

@@ -7,8 +7,8 @@
 namespace attune {
 namespace {
 
-// The element of a parameter, an input of the node, that goes with element `i` of x: the parameter is [], or
-// [size] along `axis`, or has one element a block along it.
+// The element of a parameter (an input of the node) that goes with element `i` of x. The parameter is a
+// scalar, or a vector along `axis`, or has one element for each block along `axis`.
 Expr ReadParameter(const Definition& definition, const Node& node, int input, const Indices& i) {
   const Value* parameter = node.input(input);
   if (parameter->type().dims.empty()) return definition.Read(parameter, {});
@@ -18,14 +18,14 @@ Expr ReadParameter(const Definition& definition, const Node& node, int input, co
   return definition.Read(parameter, Replaced(i, axis, FloorDiv(along, block)));
 }
 
-// rounded + zero, where the cast saturates and takes NaN to 0. The zero point is an input that may be absent.
+// rounded + zero point; the cast saturates and turns NaN into 0. The zero point is an optional input.
 Expr Saturated(const Definition& definition, const Node& node, const Expr& rounded, const Indices& i) {
   const DType to = node.attrs().Type("to");
   if (node.input(2) == nullptr) return CastTo(to, rounded);
   return CastTo(to, rounded + CastTo(rounded->dtype, ReadParameter(definition, node, 2, i)));
 }
 
-// Half away from zero.
+// Rounds to the nearest integer, halves away from zero.
 Expr RoundHalfAway(const Expr& value) {
   const DType dtype = value->dtype;
   const Expr size = Apply(MathOp::kAbs, value), whole = Apply(MathOp::kTrunc, size);

@@ -43,7 +43,7 @@ Ints ReducedAxes(const Node& node) {
   return {node.attrs().Int("axis")};
 }
 
-// x comes before y in descending (or ascending) order; NaN counts as larger than every number.
+// Whether x comes before y in descending (or ascending) order; NaN counts as larger than every number.
 Expr ComesBefore(const Expr& x, const Expr& y, bool largest) {
   const Expr order = largest ? x > y : x < y;
   if (!IsFloat(x->dtype)) return order;
@@ -71,7 +71,7 @@ absl::Status DefineReduce(Definition& definition, const Node& node) {
   if (reduction.dtype == DType::kBool)
     reduction.combiner = node.op() == Op::kReduceMax ? MathOp::kOr : MathOp::kAnd;
   int64_t count = 1;
-  // The mean of integers is that of their sum before it wraps.
+  // The sum for a mean of integers has 64 bits, so that it does not wrap.
   if (node.op() == Op::kReduceMean && IsInt(reduction.dtype))
     reduction.dtype = IsSignedInt(reduction.dtype) ? DType::kI64 : DType::kU64;
   for (int64_t axis : axes) {
@@ -90,8 +90,8 @@ absl::Status DefineReduce(Definition& definition, const Node& node) {
   return absl::OkStatus();
 }
 
-// The extremum first, then the first (or last) position that holds it. As every comparison with NaN fails, a
-// row that begins with NaN has its extremum there; NaNs after a number are passed over.
+// Finds the extremum, then the first (or last) position that holds it. Every comparison with NaN fails, so
+// a row that begins with NaN has its extremum there; NaNs after a number are passed over.
 absl::Status DefineArgReduce(Definition& definition, const Node& node) {
   const Value* x = node.input(0);
   const Shape shape = x->type().shape();
@@ -163,8 +163,8 @@ absl::Status DefineScan(Definition& definition, const Node& node) {
   return absl::OkStatus();
 }
 
-// Insertion into a sorted list of the k best so far, for each line of the tensor: O(n k) at worst, but an
-// element that does not make it into the list, as most do not, costs one comparison.
+// Inserts into a sorted list of the k best so far, for each line of the tensor: O(n k) at worst, but an
+// element that does not make it into the list costs one comparison, and most do not.
 absl::Status DefineTopK(Definition& definition, const Node& node) {
   const Value *x = node.input(0), *values = node.output(0), *positions = node.output(1);
   const Shape shape = x->type().shape();
@@ -182,7 +182,7 @@ absl::Status DefineTopK(Definition& definition, const Node& node) {
   const Shape lines = WithoutAxis(shape, axis);
   const auto before = [&](const Expr& at) { return Max(at - one, zero); };
 
-  // Moves the entries that come after `element` down and puts it in their place.
+  // Moves the entries that come after `element` down and inserts it before them.
   const auto insert = [&](const Expr& element, const Expr& at) {
     const auto precedes = [&] {
       const Expr rival = Load(best, {before(place.Get())});
@@ -210,7 +210,7 @@ absl::Status DefineTopK(Definition& definition, const Node& node) {
                            MakeStore(definition.BufferOf(positions),
                                      Definition::Physical(positions->type(), at), Load(where, {i[0]}))});
     });
-    // The list's end is compared with before it is filled; what it holds does not matter then.
+    // Elements are compared with the list's end even before it is filled; its content does not matter then.
     return MakeSequence({count.Set(zero), MakeStore(best, {Expr(k - 1)}, ConstOf(dtype, 0)), scan, store});
   });
   const Stmt stage =

@@ -1,6 +1,6 @@
 // Resize as ONNX defines it: along each resized axis, an element of the output is a weighted sum of the
-// elements near its coordinate in the input. Positions and weights go by axis, so they are small tables that
-// the kernel fills first, in f64.
+// elements near its coordinate in the input. Positions and weights depend on one axis each, so they are
+// small tables that the kernel fills first, in f64.
 #include <algorithm>
 #include <cmath>
 
@@ -76,16 +76,16 @@ class Resize {
   double Roi(size_t d, bool end) const {
     return Crops() ? node_.attrs().FloatList("roi")[d + (end ? in_.size() : 0)] : end;
   }
-  // Says what the table's formula guarantees.
+  // Clamps an index. When a table is read, this only states what its formula guarantees.
   Expr InRange(const Expr& index, size_t d) const {
     return Clamp(index, 0, std::max<int64_t>(in_[d] - 1, 0));
   }
 
-  // Where output coordinate `o`, an i64, lies along an axis of the input.
+  // The position along an axis of the input of output coordinate `o`, an i64.
   Expr Source(size_t d, const Expr& o) const {
     const auto in = static_cast<double>(in_[d]), out = static_cast<double>(out_[d]);
-    // A scale that follows from the sizes is not rounded: what is in the middle between two elements is
-    // there.
+    // A scale that follows from the sizes is not rounded, so that a position halfway between two elements
+    // is exactly there.
     const bool follows = Scale(d) == out / in;
     const double length =
         follows ? out : Scale(d) * in;  // of the output, before it was rounded to an integer
@@ -115,7 +115,7 @@ class Resize {
     return Apply(MathOp::kCeil, x - F64(0.5));
   }
 
-  // `value` where the element's source lies in the input, else what a crop puts outside.
+  // `value` if the element's source lies in the input, else the value that a crop has outside.
   Expr Extrapolated(Expr value, const Indices& i) const {
     if (!Crops()) return value;
     for (const AxisTable& axis : axes_) {
@@ -142,11 +142,11 @@ class Resize {
     });
   }
 
-  // How far apart the elements seem to the kernel: antialiasing stretches it over all of the input that an
-  // element of the output stands for.
+  // How far apart elements of the input are for the interpolation kernel: antialiasing stretches the kernel
+  // over all of the input that an element of the output stands for.
   double Stretch(size_t d) const { return node_.attrs().Bool("antialias") ? std::min(Scale(d), 1.0) : 1.0; }
 
-  // The positions in the input around each output coordinate, and their weights, which sum to 1.
+  // Defines the positions in the input around each output coordinate, and their weights, which sum to 1.
   void DefineTable(AxisTable& axis) {
     const size_t d = axis.axis;
     const double reach = std::ceil((mode_ == "cubic" ? 2 : 1) / Stretch(d));

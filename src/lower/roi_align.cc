@@ -1,5 +1,5 @@
-// RoiAlign (He et al.: Mask R-CNN, 2017) as ONNX defines it. How many samples a bin takes depends on its
-// region, so the loops over them have bounds that are data.
+// RoiAlign (He et al.: Mask R-CNN, 2017) as ONNX defines it. The number of samples per bin depends on the
+// region, so the bounds of the loops over them are data.
 #include <algorithm>
 #include <limits>
 
@@ -10,14 +10,14 @@
 namespace attune {
 namespace {
 
-// Beyond so many samples along an axis of a bin, hostile regions would take forever; the reference refuses
-// them.
+// The most samples along an axis of a bin: with more, hostile regions would take forever, and the reference
+// refuses them.
 constexpr int64_t kMaxSamples = 4096;
 
 Expr F64(double value) { return FloatConst(value, DType::kF64); }
 Expr Zero() { return Expr(int64_t{0}); }
 
-// How the bins of one region are sampled along one axis; all f64 but for the count.
+// How the bins of one region are sampled along one axis; all f64 except the number of samples.
 struct BinAxis {
   Expr start, bin, samples;
 
@@ -56,7 +56,7 @@ class RoiAlign {
   }
 
  private:
-  // Binds the bins of region r along the axis whose ends stand at `low` and `high` of its box.
+  // Binds the bins of region r along the axis whose ends are at index `low` and `high` of its box.
   Stmt WithBins(const Expr& r, int64_t low, int64_t high, int64_t bins,
                 const std::function<Stmt(const BinAxis&)>& body) const {
     const bool half_pixel = node_.attrs().String("coordinate_mode", "half_pixel") == "half_pixel";
@@ -107,8 +107,8 @@ class RoiAlign {
                      [&](const Indices& c) { return body(c[0]); });
   }
 
-  // Adds the bilinear sample at (y, x) of each channel; of the maximum, as ONNX has it, the four weighted
-  // corners.
+  // Adds the bilinear sample at (y, x) of each channel. A maximum takes the four weighted corners one by
+  // one, as ONNX does.
   Stmt Sample(const Expr& r, const Expr& y, const Expr& x) const {
     return WithCorners(
         "y", y, in_[2], [&](const Indices& rows, const std::vector<Expr>& down, const Expr& y_in) {
@@ -134,8 +134,8 @@ class RoiAlign {
         });
   }
 
-  // Binds the elements before and after a position along an axis, their weights, and whether it is at most a
-  // pixel outside.
+  // Binds the elements before and after a position along an axis, their weights, and whether the position
+  // is at most a pixel outside.
   Stmt WithCorners(
       const std::string& axis, const Expr& position, int64_t size,
       const std::function<Stmt(const Indices&, const std::vector<Expr>&, const Expr&)>& body) const {
@@ -161,7 +161,7 @@ class RoiAlign {
   const Shape in_, out_;
   const bool average_;
   const DType dtype_;
-  const Buffer totals_;  // one a channel, of the bin that is being sampled
+  const Buffer totals_;  // one per channel, for the bin that is being sampled
 };
 
 }  // namespace

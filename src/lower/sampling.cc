@@ -1,5 +1,5 @@
-// Sampling at positions that are data: grid_sample, and deformable convolutions. Where a sample lies and with
-// which weights is the same for all channels, so it is computed once, in f64.
+// Sampling at positions that are data: grid_sample, and deformable convolutions. The position and the
+// weights of a sample are the same for all channels, so they are computed once, in f64.
 #include <algorithm>
 #include <limits>
 
@@ -35,13 +35,13 @@ struct SampledAxis {
   }
   Expr IsOutside(const Expr& x) const { return Or(x<F64(low()), x> F64(high())); }
 
-  // Where a grid coordinate, of which -1 and 1 are the ends of the axis, lies.
+  // The position of a grid coordinate; -1 and 1 are the ends of the axis.
   Expr Position(const Expr& coordinate) const {
     const double length = static_cast<double>(size);
     const Expr from_start = coordinate + F64(1);
     Expr x =
         align_corners ? from_start / F64(2) * F64(length - 1) : (from_start * F64(length) - F64(1)) / F64(2);
-    // A cubic's taps are brought inside one by one, and weighed from where the position is.
+    // The taps of a cubic are brought inside one by one, and weighted by the original position.
     if (mode == "cubic") return x;
     if (mode == "nearest") x = Apply(MathOp::kRound, x);
     if (padding == "border") return Select(IsOutside(x), Min(Max(x, F64(0)), F64(last())), x);
@@ -50,7 +50,7 @@ struct SampledAxis {
     return x;
   }
 
-  // Tap `k` (an i64) of position x: the element, or one outside of the axis.
+  // The index of tap `k` (an i64) of position x, which may be outside of the axis.
   Expr Tap(const Expr& x, const Expr& k) const {
     const Expr whole = Apply(mode == "nearest" ? MathOp::kTrunc : MathOp::kFloor, x);
     const Expr tap = whole + CastTo(DType::kF64, mode == "cubic" ? k - Expr(int64_t{1}) : k);
@@ -127,7 +127,7 @@ absl::Status DefineGridSample(Definition& definition, const Node& node) {
       const Expr factor = Load(tables[d].weight, place);
       weight = weight ? weight * factor : factor;
     }
-    // A weight of 0 stands for no element, whatever is read in its place.
+    // A weight of 0 means that there is no element, whatever is read instead.
     const Expr zero = FloatConst(0, sum.dtype);
     return Select(Equal(weight, zero), zero, weight * definition.ReadComputed(x, at));
   };
@@ -140,8 +140,9 @@ absl::Status DefineGridSample(Definition& definition, const Node& node) {
   return absl::OkStatus();
 }
 
-// Dai et al. 2017, with a mask Zhu et al. 2019: each tap reads the input at a position of its own,
-// bilinearly, zero outside. First the columns that all taps read, then the product with the weights.
+// After Dai et al. 2017 and, with a mask, Zhu et al. 2019: each tap reads the input at a position of its
+// own, bilinearly, zero outside. Computes the columns that all taps read, then their product with the
+// weights.
 absl::Status DefineDeformConv(Definition& definition, const Node& node) {
   const Value *x = node.input(0), *offset = node.input(1), *w = node.input(2), *mask = node.input(4);
   const Shape in = x->type().shape(), ws = w->type().shape(), out = node.output()->type().shape();

@@ -19,7 +19,7 @@ bool HasStage(const ComputeDef& def, std::string_view name) {
   return std::any_of(def.stages.begin(), def.stages.end(), [&](const Stage& s) { return s.name == name; });
 }
 
-// Whether an operator is computed: there are no stages of what nothing reads.
+// Whether an operator is computed: one that nothing reads has no stages.
 bool HasStagesOf(const ComputeDef& def, const std::string& operator_name) {
   return std::any_of(def.stages.begin(), def.stages.end(), [&](const Stage& s) {
     return s.name == operator_name || s.name.starts_with(operator_name + ".");
@@ -32,7 +32,7 @@ struct Candidate {
   double cost = std::numeric_limits<double>::infinity();
 };
 
-// Of those that tell their cost the cheapest, or else the first that applies.
+// The first strategy that applies or, if that has a cost model, the cheapest of those that have one.
 Candidate Cheapest(const Workload& workload, const Target& target) {
   Candidate best;
   for (const Strategy& strategy : AllStrategies()) {
@@ -147,7 +147,7 @@ absl::StatusOr<double> PredictCycles(const Graph& region, const Target& target) 
   ASSIGN_OR_RETURN(const Workload workload, AnalyzeGroup(region, "group"));
   const Candidate best = Cheapest(workload, target);
   if (best.strategy != nullptr && best.strategy->cost != nullptr) return best.cost;
-  // Without a strategy of their own, sums run at a small share of the peak: about a term a cycle.
+  // Sums without a strategy of their own run at a small share of the peak: about one term per cycle.
   double terms = 0;
   for (const Stage& stage : workload.definition.stages) {
     const bool is_sum = workload.anchor != nullptr &&

@@ -1,7 +1,7 @@
 // Strategies: ways to schedule a fused group, each with its configs.
 //
-// A strategy maps a config, a handful of named numbers, to a list of schedule primitives. It says for which
-// groups it applies (and if not, why not), which configs there are, and which one it takes untuned: its
+// A strategy maps a config, a handful of named numbers, to a list of schedule primitives. It says to which
+// groups it applies (and if not, why not), which configs there are, and which one the baseline has: its
 // analytic default, a function of shapes and target that must be good enough to ship.
 #ifndef ATTUNE_LOWER_STRATEGY_H_
 #define ATTUNE_LOWER_STRATEGY_H_
@@ -22,7 +22,7 @@
 
 namespace attune {
 
-// A fused group with what strategies want to know of it.
+// A fused group, analyzed for strategies.
 struct Workload {
   const Graph* region = nullptr;
   ComputeDef definition;
@@ -34,7 +34,7 @@ struct Workload {
   std::string output_stage;                     // computes the (first) output
   int num_outputs = 1;
   int num_anchors = 0;            // contractions, windows, normalizations and the like
-  const Value* result = nullptr;  // what output_stage computes
+  const Value* result = nullptr;  // the value that output_stage computes
 
   const TensorType& output_type() const { return result->type(); }
   const Stage& FindStage(std::string_view name) const;
@@ -55,8 +55,8 @@ struct Knob {
 // Whether a config has a value of each knob, and nothing else.
 bool IsConfigOf(const Config& config, const std::vector<Knob>& knobs);
 
-// The regions of two groups, of which the second reads the result of the first, and the region of both in
-// one. Layouts are assigned.
+// The regions of two groups, the second of which reads the result of the first, and the merged region of
+// both. Layouts are assigned.
 struct MergedGroups {
   const Graph& first;
   const Graph& second;
@@ -65,42 +65,42 @@ struct MergedGroups {
 
 // A way of a strategy to compute two groups in one kernel.
 struct GroupFusion {
-  // Whether it may be worth trying: a look at the operators. The second reads the result of the first as its
-  // input `input`.
+  // Whether it may be worth trying, judged by the operators alone. The second group reads the result of the
+  // first as its input `input`.
   bool (*may_join)(const Graph& first, const Graph& second, int input);
-  // The cycles of one core that the kernel is predicted to save over a kernel each for the groups that it was
-  // made of, of which there are more than two where the first was made by this fusion too. It pays where that
-  // is more than what the first saves by itself. `workload` is of the merged region, and the strategy applies
-  // to it.
+  // The predicted cycles of one core that the merged kernel saves over one kernel for each original group;
+  // there are more than two of these if the first group was made by this fusion too. Fusing pays if this is
+  // more than the first group saves by itself. `workload` is that of the merged region, and the strategy
+  // applies to it.
   absl::StatusOr<double> (*savings)(const MergedGroups& groups, const Workload& workload, const Target&);
-  // What it changes in the region of both before that; null: nothing.
+  // Changes the merged region before that; null: no change.
   absl::Status (*rewrite)(Graph& merged) = nullptr;
-  // Whether the result of the first is one of the kernel's too, before that of the second, so that others may
-  // use it. The second then reads nothing else.
+  // Whether the result of the first group is an output of the kernel too, before that of the second, so
+  // that others may use it. The second group then reads nothing else.
   bool keeps_first = false;
 };
 
 struct Strategy {
   std::string_view name;
-  int version;  // counts up whenever the same config would give another kernel
+  int version;  // increases whenever the same config would give another kernel
   // Why it does not apply to a workload; empty when it does.
   std::string (*why_not)(const Workload&, const Target&);
   std::vector<Knob> (*space)(const Workload&, const Target&);
   Config (*analytic_default)(const Workload&, const Target&);
   absl::Status (*apply)(Schedule&, const Workload&, const Config&, const Target&);
-  // Another definition of the group than its operators', for another algorithm; null: the operators'.
+  // Defines the group for another algorithm; null: the operators' own definitions.
   absl::StatusOr<ComputeDef> (*define)(const Workload&, const Config&) = nullptr;
-  // The predicted cycles of the whole kernel on one core, to be compared with other strategies' that tell
-  // theirs; null: it does not tell.
+  // The predicted cycles of the whole kernel on one core, comparable with the costs of other strategies;
+  // null: it has no cost model.
   double (*cost)(const Workload&, const Config&, const Target&) = nullptr;
-  // Whether an element's rounding error is in proportion to its neighbours' terms too, not to its own alone.
+  // Whether an element's rounding error grows with its neighbours' terms too, not with its own alone.
   bool spreads_rounding = false;
   // The least share of the operators' operations that its algorithm needs.
   double least_work = 1;
-  // How it takes several groups into one kernel.
+  // Its ways to compute several groups in one kernel.
   std::span<const GroupFusion> fusions = {};
-  // Whether it is made for such an anchor, at its most usual: then its refusal is what people are told. Null:
-  // for none.
+  // Whether it is the usual strategy for such an anchor: then its refusal is the one that people are told.
+  // Null: for none.
   bool (*made_for)(const Node& anchor) = nullptr;
 };
 
@@ -113,10 +113,10 @@ struct Refusal {
   std::string strategy;
   std::string reason;
 };
-// Of all that do not apply, in their order.
+// The refusals of all strategies that do not apply, in order of preference.
 std::vector<Refusal> RefusalsOf(const Workload& workload, const Target& target);
-// The strategy that is made for such a contraction as the workload's anchor, at its most usual; null where
-// only the one for everything is.
+// The usual strategy for the workload's anchor (Strategy::made_for); null if there is none but the general
+// one.
 const Strategy* StrategyMadeFor(const Workload& workload);
 
 // A group with its schedule.
@@ -127,11 +127,11 @@ struct ScheduledGroup {
   Schedule schedule;
 };
 
-// A group by a given strategy, which must apply to it, and config.
+// Schedules a group by a given strategy, which must apply to it, and config.
 absl::StatusOr<ScheduledGroup> ScheduleBy(const Strategy& strategy, Workload workload, Config config,
                                           const Target& target);
 
-// What a kernel was chosen by: a cost model, its own measurements, or those of a task like it.
+// How a kernel was chosen: by a cost model, by its own measurements, or by those of a similar task.
 enum class ChosenBy : uint8_t { kModel, kRecords, kSimilarRecords };
 
 // A strategy that applies to a workload, and one of its configs.
@@ -140,22 +140,23 @@ struct KernelChoice {
   Config config;
   ChosenBy by = ChosenBy::kModel;
   std::string code_digest = {};  // of the object code that was measured, if known
-  std::string record = {};       // the digest of the record that spoke for it, if one did
+  std::string record = {};       // the digest of the record that it was chosen by, if any
 };
 
-// The first strategy that applies, or of those that tell their cost the cheapest, with its analytic default.
+// The first strategy that applies or, if that has a cost model, the cheapest of those that have one, with
+// its analytic default.
 absl::StatusOr<KernelChoice> ChooseAnalytically(const Workload& workload, const Target& target);
-// A group scheduled so.
+// Schedules a group by that choice.
 absl::StatusOr<ScheduledGroup> ScheduleGroup(const Graph& region, const std::string& name,
                                              const Target& target,
                                              const std::vector<std::string>& symbols = {});
 
-// The cycles that ScheduleGroup's choice is predicted to take on one core; those of moving its inputs and
-// outputs from and to the second-level cache where the strategy does not tell.
+// The predicted cycles on one core of ScheduleGroup's choice. If the strategy has no cost model: one per
+// term of a contraction, plus those for moving its inputs and outputs from and to L2.
 absl::StatusOr<double> PredictCycles(const Graph& region, const Target& target);
 
-// What `fusion`, one of the strategy's, is predicted to save (GroupFusion::savings); -∞ where the strategy
-// does not apply to the region of both.
+// The savings that GroupFusion::savings predicts for `fusion`, one of the strategy's; -∞ if the strategy
+// does not apply to the merged region.
 absl::StatusOr<double> PredictSavings(const Strategy& strategy, const GroupFusion& fusion,
                                       const MergedGroups& groups, const Target& target);
 

@@ -1,7 +1,7 @@
-// A kernel that was measured is known by its strategy, the strategy's version and a config. So the same
-// version and config must give the same kernel; strategy_digests.txt has what some of them gave, a line each:
-// strategy, version, target, workload, digest of the loop nest, config. Loop nests come from named targets
-// and need no such processor.
+// A kernel that was measured is identified by its strategy, the strategy's version and a config. So the
+// same version and config must give the same kernel. strategy_digests.txt has the kernels of some of them,
+// one per line: strategy, target, workload, version, digest of the loop nest, config. Loop nests come from
+// named targets, so the test needs no such processor.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -26,12 +26,12 @@ constexpr char kRewriteVariable[] = "ATTUNE_REWRITE_STRATEGY_DIGESTS";
 constexpr char kHowToRewrite[] =
     "ATTUNE_REWRITE_STRATEGY_DIGESTS=1 build/release/bin/lower_test --gtest_filter='StrategyDigestsTest.*'";
 
-// AVX2, AVX-512, and AMX beside it.
+// AVX2, AVX-512, and AVX-512 with AMX.
 constexpr const char* kTargets[] = {"x86-64-v3", "x86-64-v4", "sapphirerapids"};
 
 struct NamedGroup {
   const char* name;
-  const char* text;  // LAYOUT: channels in blocks of a vector of the target
+  const char* text;  // LAYOUT: channels in blocks of one vector of the target
 };
 
 constexpr NamedGroup kGroups[] = {
@@ -111,7 +111,7 @@ constexpr NamedGroup kGroups[] = {
        return "": %z })"},
 };
 
-// What a strategy gave at one version, for a target and a workload.
+// The kernel that a strategy gave at one version, for a target and a workload.
 struct Given {
   int version = 0;
   std::string config;
@@ -173,7 +173,7 @@ Lines FromText(const std::string& text) {
   return lines;
 }
 
-// Whether the same version and config give another kernel than they gave.
+// Whether the same version and config give another kernel than before.
 bool BreaksPromise(const Given& before, const Given& now) {
   return before.version == now.version && before.config == now.config && before.digest != now.digest;
 }

@@ -66,7 +66,7 @@ class Unique {
     return Or(a < b, And(Not(Apply(MathOp::kIsNan, a)), Apply(MathOp::kIsNan, b)));
   }
 
-  // Runs of `width` become runs of twice that, until there is one.
+  // Merges runs of `width` into runs of twice that, until there is one.
   Stmt Sort() const {
     const Stmt start = ForEach("i", [&](const Expr& i) { return MakeStore(order_, {i}, i); });
     const Expr twice = width_.Get() * Expr(int64_t{2});
@@ -80,7 +80,7 @@ class Unique {
          MakeWhile(width_.Get() < Expr(size_), MakeSequence({merge, copy, width_.Set(twice)}))});
   }
 
-  // order[begin, begin + width) and the run after it into merged; of equal elements the left one first.
+  // Merges order[begin, begin + width) and the run after it into merged_; equal elements keep their order.
   Stmt Merge(const Expr& begin) const {
     return Bind(name_ + ".middle", Min(begin + width_.Get(), Expr(size_)), [&](const Expr& middle) {
       return Bind(name_ + ".end", Min(middle + width_.Get(), Expr(size_)), [&](const Expr& end) {
@@ -99,7 +99,7 @@ class Unique {
     });
   }
 
-  // Which group each position belongs to, and the first position of each group.
+  // Finds the group of each position, and the first position of each group.
   Stmt Group() const {
     const Stmt scan = ForEach("scan", [&](const Expr& k) {
       const Expr here = Load(order_, {k}), before = Load(order_, {Max(k - One(), Zero())});
@@ -111,7 +111,7 @@ class Unique {
     return MakeSequence({groups_.Set(Zero()), scan});
   }
 
-  // In order of the input: a group's first occurrence opens its place in the outputs.
+  // Numbers the groups in order of the input: a group's first occurrence opens its entry in the outputs.
   Stmt Number() const {
     const bool sorted = node_.attrs().Int("sorted", 1) != 0;
     const Cell& opened = left_;
@@ -143,8 +143,8 @@ class Unique {
   const Node& node_;
   const std::string name_;
   const int64_t size_;
-  const Buffer order_, merged_;        // positions, sorted by what stands there
-  const Buffer group_, first_, rank_;  // of a position; of a group
+  const Buffer order_, merged_;        // positions, sorted by the elements there
+  const Buffer group_, first_, rank_;  // group of a position; first position and rank of a group
   const Cell width_, left_, right_, groups_;
 };
 

@@ -9,7 +9,7 @@
 namespace attune {
 namespace {
 
-// Where windows lie along each spatial axis: tap k of window o sees o stride − begin + k dilation.
+// The windows along each spatial axis: tap k of window o reads position o stride − begin + k dilation.
 struct Taps {
   Shape in, kernel, strides, dilations, begins, ends, out;
 
@@ -68,8 +68,8 @@ Reduction OverWindows(const Definition& definition, const Node& node, const Taps
 
 Expr CeilDivide(const Expr& a, int64_t b) { return FloorDiv(a + Expr(b - 1), b); }
 
-// How many taps of the window at `i` count along axis d: those in the image, or in the image and its padding
-// but not in what ceil_mode adds.
+// How many taps of window `o` count along axis d: those in the image or, if `include_pad`, those in the
+// image and its padding, but not those beyond, which ceil_mode adds.
 Expr CountAlong(const Taps& taps, const Expr& o, size_t d, bool include_pad) {
   const Expr start = taps.Start(o, d), zero(int64_t{0});
   const int64_t room = taps.in[d] + (include_pad ? taps.ends[d] : 0);
@@ -85,7 +85,7 @@ bool AlwaysFull(const Taps& taps, size_t d, bool include_pad) {
 
 }  // namespace
 
-// The maxima, and (with a second output) the flat position in the whole input of the first tap that has it.
+// The maxima and, as a second output, the flat index in the whole input of the first tap with the maximum.
 absl::Status DefineMaxPool(Definition& definition, const Node& node) {
   const Taps taps = PoolTaps(node);
   Reduction maximum = OverWindows(definition, node, taps);

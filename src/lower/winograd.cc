@@ -60,12 +60,12 @@ Expr EverySecond(const std::vector<double>& polynomial, const std::vector<Expr>&
   return sum;
 }
 
-// Integers stay integers where the filter's transform is twice as large, in both directions: four times the
-// result comes out.
+// Integers stay integers if the filter's transform is twice as large, in both directions. The result is
+// then four times as large.
 constexpr double kIntegerFilterScale = 2;
 constexpr int64_t kIntegerShift = 2;
 
-// values[index], of which only one is left once the index is known.
+// values[index]. Only one of the values is left once the index is known.
 Expr Choose(const Expr& index, const std::vector<Expr>& values) {
   Expr chosen = values.back();
   for (size_t i = values.size() - 1; i-- > 0;)
@@ -115,7 +115,7 @@ Expr WinogradTransforms::Input(const Expr& row, const std::vector<Expr>& d) cons
   return Choose(row, rows);
 }
 
-// Row r sums x^r over the points; infinity counts for the highest power alone.
+// Row r sums x^r over the points; infinity counts only for the highest power.
 Expr WinogradTransforms::Output(const Expr& row, const std::vector<Expr>& t) const {
   std::vector<Expr> rows;
   for (int64_t r = 0; r < tile_; ++r) {
@@ -161,7 +161,7 @@ class WinogradStages {
         transforms_(config.tile, s_.is_integer ? kIntegerFilterScale : 1),
         dtype_(ComputeType(conv.output()->type().dtype)),
         transform_type_(s_.is_integer ? Image().type().dtype : dtype_),
-        // A sum that is stored in more than its operands have is to err no more than its terms.
+        // Sums that are stored in a wider type than the input's have factors that are not rounded to that.
         factor_type_(config.dot > 1 && conv.output()->type().dtype == Image().type().dtype
                          ? Image().type().dtype
                          : transform_type_) {}
@@ -182,7 +182,7 @@ class WinogradStages {
   int64_t points() const { return transforms_.points(); }
   int64_t tiles() const { return s_.tiles_h * s_.tiles_w; }  // of one image
 
-  // Of the weights alone: made ahead of time, so in f64. Channels beyond the last one take its weights.
+  // Made ahead of time from the weights alone, so in f64. Channels beyond the last one take its weights.
   Buffer Filters() {
     const int64_t groups = CeilDiv(s_.out_blocks, config_.group_blocks);
     const int64_t group_channels = config_.group_blocks * s_.lanes;
@@ -289,7 +289,7 @@ class WinogradStages {
   const WinogradShape s_;
   const WinogradTransforms transforms_;
   const DType dtype_;                         // of the products' sums
-  const DType transform_type_, factor_type_;  // of what is transformed, and of what is multiplied
+  const DType transform_type_, factor_type_;  // of transformed values, and of the factors of products
 };
 
 }  // namespace

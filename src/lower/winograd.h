@@ -1,13 +1,13 @@
-// Winograd's convolution: the stages that compute a 3×3 convolution by tiles with fewer multiplications.
+// Winograd: the stages that compute a 3×3 convolution with fewer multiplications.
 //
-// Problem: a direct convolution multiplies nine times for each output element and input channel. Idea: a tile
-// of m × m outputs is a product of two polynomials in each direction, and those are determined by their
-// values at m + 2 points: transform filter and input tile to their values there, multiply point by point (for
-// all points, a matrix product over the channels), and interpolate. That takes (m + 2)² multiplications for
-// m² outputs: 4 for each with m = 2, 2.25 with m = 4, 1.78 with m = 6. With g the filter and d the input
-// tile,
+// Problem: a direct convolution multiplies nine times for each output element and input channel. Idea: a
+// tile of m × m outputs is a product of two polynomials in each direction, and those are determined by
+// their values at m + 2 points: transform filter and input tile to their values there, multiply point by
+// point (for each point, a matrix product over the channels), and interpolate. That takes (m + 2)²
+// multiplications for m² outputs: 4 per output with m = 2, 2.25 with m = 4, 1.78 with m = 6. With g the
+// filter and d the input tile,
 //   Y = Aᵀ [(G g Gᵀ) ⊙ (Bᵀ d B)] A.
-// With m = 2 all entries of 2 G, of B and of A are integers: bytes, in i16, give 4 Y without rounding.
+// With m = 2, all entries of 2 G, B and A are integers, so bytes in i16 give 4 Y without rounding.
 // After Winograd, Arithmetic complexity of computations, 1980, and Lavin and Gray, Fast algorithms for
 // convolutional neural networks, CVPR 2016; the points after Barabasz et al., Error analysis and improving
 // the accuracy of Winograd convolution for deep neural networks, TOMS 2020.
@@ -25,8 +25,8 @@ namespace attune {
 
 // The three transforms of F(m, 3) in one dimension, as formulas.
 //
-// The points are 0, pairs ±p, and infinity. The two rows of a pair share their even and odd parts, which come
-// out as equal expressions, so that code generation computes them once.
+// The points are 0, pairs ±p, and infinity. The two rows of a pair share their even and odd parts, which
+// are equal expressions, so that code generation computes them once.
 class WinogradTransforms {
  public:
   // `tile` is m: 2, 4 or 6. The filter's transform comes out `filter_scale` times as large.
@@ -43,17 +43,17 @@ class WinogradTransforms {
  private:
   int64_t tile_;
   double filter_scale_;
-  std::vector<double> pairs_;  // the positive point of each
+  std::vector<double> pairs_;  // the positive point of each pair
 };
 
 struct WinogradShape {
   int64_t batch, in_blocks, out_blocks, channels, height, width, lanes;
-  int64_t tiles_h, tiles_w;  // of m × m outputs; the last ones may reach beyond them
-  bool is_integer;           // of i16 into i32
+  int64_t tiles_h, tiles_w;  // tiles of m × m outputs; the last ones may reach beyond the image
+  bool is_integer;           // from i16 to i32
 
   int64_t tiles() const { return batch * tiles_h * tiles_w; }
 };
-// Of a two-dimensional convolution in blocked layout, with tiles of `tile`.
+// The shape of a two-dimensional convolution in blocked layout, with tiles of `tile` × `tile` outputs.
 WinogradShape WinogradShapeOf(const Node& conv, int64_t tile);
 
 // How a convolution is computed by F(tile, 3).
@@ -66,8 +66,8 @@ struct WinogradConfig {
 // Adds the stages of `conv`, a 3×3 convolution of stride 1 in blocked layout, called after it:
 //
 //   conv0.g, gx    the weights and G g, in f64
-//   conv0.u        [groups, point, point, channels / dot, group_blocks · lanes, dot]  transformed filters, of
-//                  the weights alone
+//   conv0.u        [groups, point, point, channels / dot, group_blocks · lanes, dot]  transformed filters,
+//                  from the weights alone
 //   conv0.pad      [batch, in_blocks, height, width, lanes]  the input with its padding
 //   conv0.columns  [point, column, batch, in_blocks, tile, lanes]  Bᵀ d
 //   conv0.v        [point, point, batch, in_blocks, tile, lanes]  Bᵀ d B; tiles are row-major in the image
@@ -75,9 +75,9 @@ struct WinogradConfig {
 //   conv0.rows     [row, point, batch, out_blocks, tile, lanes]  Aᵀ m
 //   conv0.acc      Aᵀ m A, of the output's physical shape; conv0 adds the bias
 //
-// All but the first are of the type that the convolution is computed in; with `dot` above 1, u and v, whose
-// products are taken, are of its input's. For integers, pad and columns are of its input's too, u is four
-// times as large, tiles are of 2, and conv0 is acc / 4.
+// All but g and gx have the type that the convolution is computed in. With `dot` above 1, u and v, which
+// are multiplied, have the type of its input unless its output has a wider one. For integers, pad, columns,
+// u and v have the type of its input, u is four times as large, tiles are of 2, and conv0 = acc / 4.
 absl::Status DefineWinograd(Definition& definition, const Node& conv, const WinogradConfig& config);
 
 }  // namespace attune

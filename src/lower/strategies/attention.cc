@@ -1,7 +1,7 @@
 // Attention, a block of query rows at a time: their scores, softmax and weighted sums stay in the nearest
-// cache. The keys are transposed beforehand, so that both products are register tiles of rows × vectors, like
-// a matrix product's; but for one or two queries, as of a decoder's step with a long cache, where transposing
-// would cost more than multiplying: there each score is a sum in lanes along the terms of a key.
+// cache. The keys are transposed beforehand, so that both products are register tiles of rows × vectors,
+// like a matrix product's. With one or two queries, as in a decoder's step with a long cache, transposing
+// would cost more than multiplying; there each score is a sum in lanes along the terms of a key.
 #include <algorithm>
 #include <array>
 
@@ -27,7 +27,7 @@ Sizes SizesOf(const Workload& workload, const Target& target) {
   return {lanes, q[2], v[2], q[3], v[3], dot(q[3]), shared || v[3] % lanes != 0 ? 1 : dot(v[2])};
 }
 
-// Whether an operand is converted in the group, which at every use would take longer than a copy does.
+// Whether an operand is converted in the group: doing that at every use would take longer than a copy.
 bool IsConverted(const Value* operand) {
   const Node* producer = operand->producer();
   while (producer != nullptr && IsMovement(*producer)) producer = producer->input(0)->producer();
@@ -46,7 +46,7 @@ bool HasDenseRows(const Value* operand) {
   return true;
 }
 
-// Whether scores are sums in lanes along the terms, of keys that are read as they lie.
+// Whether scores are sums in lanes along the terms, with keys that are not copied.
 bool ReadsKeysInPlace(const Workload& workload, const Sizes& sizes) {
   constexpr int64_t kFewQueries = 2;
   const Value* keys = workload.anchor->input(1);
@@ -93,7 +93,7 @@ class AttentionScheduler {
     return s_.StageNamed(absl::StrCat(workload_.anchor_stage, suffix));
   }
 
-  // Makes `vectors` vectors at a time the lanes of a loop, the last ones apart where they are not full.
+  // Vectorizes a loop, `vectors` vectors at a time, and peels the last ones if they are not full.
   absl::StatusOr<SplitLoops> Vectorize(const LoopHandle& loop, int64_t vectors) {
     ASSIGN_OR_RETURN(const int64_t extent, s_.Extent(loop));
     ASSIGN_OR_RETURN(SplitLoops split, s_.Split(loop, vectors * sizes_.lanes));
@@ -102,7 +102,7 @@ class AttentionScheduler {
     return split;
   }
 
-  // Blocks of rows, shared among threads.
+  // Splits the output into blocks of rows, which threads share.
   absl::Status ScheduleOutput() {
     const std::array<LoopHandle, 4> axes = AttentionOutputLoops(s_, workload_);
     ASSIGN_OR_RETURN(const SplitLoops rows, s_.Split(axes[2], rows_));
@@ -117,8 +117,8 @@ class AttentionScheduler {
     return absl::OkStatus();
   }
 
-  // A vector's worth of keys at a time: rows of the keys may lie so far apart that few of them share the
-  // first-level cache, and each is read once for every lane.
+  // Transposes a vector of keys at a time: rows of keys may lie so far apart that only few of them fit into
+  // L1 together, and each is read once for every lane.
   absl::Status TransposeKeys() {
     const Buffer keys = BufferOf(workload_, workload_.anchor->input(1));
     StageHandle copy;
@@ -134,8 +134,9 @@ class AttentionScheduler {
     return ParallelizeOuter(s_, copy, 2);
   }
 
-  // A copy in rows of blocks that are all full, so that the last block is computed like the others. Rows that
-  // lie apart need none: a block of them is read once for each tile of keys, from the nearest cache.
+  // Copies the queries into full blocks of rows, so that the last block is computed like the others. Rows
+  // that only lie apart need no copy: a block of them is read once for each tile of keys, from the nearest
+  // cache.
   absl::Status PackQueries() {
     if (sizes_.queries % rows_ == 0 && !IsConverted(workload_.anchor->input(0))) return absl::OkStatus();
     const Buffer queries = BufferOf(workload_, workload_.anchor->input(0));
@@ -144,8 +145,8 @@ class AttentionScheduler {
     return ParallelizeOuter(s_, copy, 3);
   }
 
-  // A dense copy, which every block of queries reads; with neighbouring terms side by side for the
-  // instruction.
+  // Makes a dense copy of the values, which every block of queries reads, with neighbouring terms side by
+  // side for the instruction.
   absl::Status PackValues() {
     const Buffer values = BufferOf(workload_, workload_.anchor->input(2));
     if (sizes_.sum_dot > 1) {
@@ -158,7 +159,7 @@ class AttentionScheduler {
       RETURN_IF_ERROR(s_.Vectorize(s_.Loop(copy, "i3v")));
       return ParallelizeOuter(s_, copy, 3);
     }
-    // Already dense, unless read through the movement that the group begins with.
+    // The values are dense already, unless the group begins by moving them.
     if (workload_.anchor->input(2)->is_input()) return absl::OkStatus();
     ASSIGN_OR_RETURN(const StageHandle copy, s_.Pack(values, acc_, {}, {0, 1, 2, 3}));
     RETURN_IF_ERROR(Vectorize(s_.Loop(copy, "i3"), 1).status());
@@ -227,7 +228,7 @@ class AttentionScheduler {
   const bool keys_in_place_;
   const int64_t rows_, vectors_;
   const StageHandle acc_, exponentials_, scores_;
-  LoopHandle at_;  // of the output: its body computes a block of rows
+  LoopHandle at_;  // loop of the output whose body computes a block of rows
 };
 
 }  // namespace
@@ -252,14 +253,14 @@ std::vector<Knob> AttentionSpace(const Workload& workload, const Target& target)
   return {rows, {"tile_v", {1, 2, 4}}};
 }
 
-// As many accumulators as leave half of the registers to operands, in blocks that come out even.
+// As many accumulators as leave half of the registers to operands, in blocks that divide the queries well.
 Config AttentionDefault(const Workload& workload, const Target& target) {
   const Sizes sizes = SizesOf(workload, target);
   const int64_t queries = sizes.queries;
   const int64_t vectors = ReadsKeysInPlace(workload, sizes) ? 4 : 2;  // each value is read once
   const int64_t limit = std::min(queries, target.num_vector_registers / 2 / vectors);
   const auto cost = [&](int64_t rows) {
-    constexpr int64_t kPerBlock = 2;  // loads of keys and values, in rows' worth of work
+    constexpr int64_t kPerBlock = 2;  // loads of keys and values, in units of a row's work
     return CeilDiv(queries, rows) * (rows + kPerBlock);
   };
   int64_t best = 1;

@@ -1,10 +1,10 @@
 // Attention on a matrix unit.
 //
-// Problem: both of its products are small, and between them stands a softmax. Idea: a block of query rows at
-// a time, whose scores, softmax and weighted sums stay in the nearest caches, as on vectors; both products
-// are blocks of tiles. Operands are copied in the order that tiles want: queries in rows, keys and values in
-// pairs of neighbouring terms. Keys are filled up to whole tiles, with weights of 0. A last block of rows
-// overlaps the one before.
+// Problem: both of its products are small, with a softmax between them. Idea: a block of query rows is
+// computed at a time, and its scores, softmax and weighted sums stay in the nearest caches, as on vectors;
+// both products are blocks of tiles. Operands are copied in the order that tiles want: queries in rows,
+// keys and values in pairs of neighbouring terms. Keys are filled up to whole tiles, with weights of 0. The
+// last block of rows is shifted inwards.
 #include <algorithm>
 #include <array>
 
@@ -19,8 +19,8 @@ namespace {
 
 struct Sizes {
   int64_t terms;                        // of a group
-  int64_t queries, keys, size, values;  // size: of a query, and values of a value vector
-  int64_t filled_keys, filled_size;     // in whole tiles, in whole groups
+  int64_t queries, keys, size, values;  // size: of a query; values: of a value vector
+  int64_t filled_keys, filled_size;     // rounded up to whole tiles, and to whole groups
 };
 
 Sizes SizesOf(const Node& node) {
@@ -29,7 +29,7 @@ Sizes SizesOf(const Node& node) {
   return {terms, q[2], v[2], q[3], v[3], RoundUp(v[2], kTileColumns * terms), RoundUp(q[3], terms)};
 }
 
-// Of a product whose sums have so many columns.
+// The tile for a product whose sums have so many columns.
 MatrixTile TileOf(const Config& config, int64_t columns, int64_t groups) {
   const int64_t tiles_n = columns % (2 * kTileColumns) == 0 ? 2 : 1;
   return {config.at("rows"), config.at("tiles_m"), tiles_n, Divisors(groups, kTileColumns).back()};
@@ -79,7 +79,7 @@ class Scheduler {
     RETURN_IF_ERROR(s_.Vectorize(size.inner));
     return ParallelizeOuter(s_, copy, 3);
   }
-  // Key by key: rows that lie apart share few sets of L1, which would not hold a column of them.
+  // Copies key by key: rows that lie apart share few sets of L1, which would not hold a column of them.
   absl::Status CopyKeys(const StageHandle& copy) {
     RETURN_IF_ERROR(s_.Unroll(s_.Loop(copy, "d4")));
     ASSIGN_OR_RETURN(const SplitLoops keys, s_.Split(s_.Loop(copy, "d3"), kTileColumns));
@@ -87,7 +87,7 @@ class Scheduler {
     RETURN_IF_ERROR(s_.Peel(keys.outer, 0, FilledTiles()));
     return ParallelizeOuter(s_, copy, 2);
   }
-  // Vectors of neighbouring rows, interleaved.
+  // Interleaves vectors of neighbouring rows.
   absl::Status CopyValues(const StageHandle& copy) {
     ASSIGN_OR_RETURN(const SplitLoops values, s_.Split(s_.Loop(copy, "d3"), kTileColumns));
     RETURN_IF_ERROR(s_.Vectorize(values.inner));
@@ -95,7 +95,7 @@ class Scheduler {
     return ParallelizeOuter(s_, copy, 3);
   }
 
-  // Blocks of rows, shared among threads.
+  // Splits the output into blocks of rows, which threads share.
   absl::Status ScheduleOutput() {
     const std::array<LoopHandle, 4> axes = AttentionOutputLoops(s_, workload_);
     ASSIGN_OR_RETURN(const SplitLoops rows,
@@ -110,14 +110,14 @@ class Scheduler {
     return absl::OkStatus();
   }
 
-  // The last tiles of keys, which are not all keys.
+  // The number of tiles of keys at the end that have filled-up keys.
   int64_t FilledTiles() const { return sizes_.filled_keys / kTileColumns - sizes_.keys / kTileColumns; }
 
   absl::Status ReduceRows(std::string_view suffix, int64_t terms) {
     return ScheduleRowReduction(s_, Part(suffix), at_, VectorsIn(terms, kTileColumns, 4) * kTileColumns);
   }
 
-  // `copy`, whose sums the stage `sums` adds up along `terms`: a few columns of tiles at a time.
+  // Schedules `sums`, which adds up along `terms`, and its `copy`, a few columns of tiles at a time.
   absl::Status Product(const StageHandle& copy, const StageHandle& sums, const LoopHandle& terms,
                        const MatrixTile& tile) {
     RETURN_IF_ERROR(s_.ComputeAt(copy, at_, MemorySpace::kScratch));
@@ -135,7 +135,7 @@ class Scheduler {
   const Config& config_;
   const Sizes sizes_;
   const StageHandle acc_, exponentials_, scores_;
-  LoopHandle at_;  // of the output: its body computes a block of rows
+  LoopHandle at_;  // loop of the output whose body computes a block of rows
 };
 
 }  // namespace
@@ -163,7 +163,7 @@ std::vector<Knob> AttentionMatrixSpace(const Workload& workload, const Target&) 
   return {all[0], tiles_m};
 }
 
-// Two tiles of rows, unless one leaves fewer rows to be computed twice.
+// Two tiles of rows, unless fewer rows are computed twice with one.
 Config AttentionMatrixDefault(const Workload& workload, const Target&) {
   const int64_t queries = SizesOf(*workload.anchor).queries, rows = std::min(queries, kTileRows);
   constexpr double kTwoTilesGain = 0.9;  // their operands serve twice as many products

@@ -1,4 +1,4 @@
-// What the strategies for attention share.
+// Parts that the strategies for attention share.
 #ifndef ATTUNE_LOWER_STRATEGIES_ATTENTION_PARTS_H_
 #define ATTUNE_LOWER_STRATEGIES_ATTENTION_PARTS_H_
 
@@ -11,22 +11,21 @@
 
 namespace attune {
 
-// Why a group is not attention of operands that are read, perhaps moved and converted, around which nothing
-// but elementwise operators and a last movement stand; empty when it is.
+// Why a group is not attention on inputs, perhaps moved and converted, with nothing but elementwise
+// operators and a final movement around it; empty if it is.
 std::string AnyAttentionWhyNot(const Workload&);
 
-// How many vectors, at most `limit`, are taken at a time so that the last time is full but for its last
-// vector.
+// How many vectors of `n` elements to take at a time: `limit`, halved until it divides their number.
 int64_t VectorsIn(int64_t n, int64_t lanes, int64_t limit);
 
 bool IsMovement(const Node&);
-// Inlines the stages that move the operands, so that these are read through them.
+// Inlines the stages that move the operands, so that attention reads the operands through them.
 absl::Status InlineMovements(Schedule&, const Workload&);
 
 // The output's loops along batch, heads, queries and values.
 std::array<LoopHandle, 4> AttentionOutputLoops(const Schedule&, const Workload&);
 
-// The sum or maximum of each row at loop `at`, in `lanes` lanes that are combined last.
+// Computes the sum or maximum of each row at loop `at`, in `lanes` lanes that are combined last.
 absl::Status ScheduleRowReduction(Schedule&, const StageHandle& stage, const LoopHandle& at, int64_t lanes);
 
 }  // namespace attune

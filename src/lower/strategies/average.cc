@@ -1,10 +1,9 @@
-// Means over the pixels of a feature map, in the kernel that makes it.
+// Means over the pixels of a feature map, in the kernel that computes it.
 //
-// Squeeze and excitation wants the mean of each channel of a depthwise convolution's result. By a kernel of
-// its own all of that result is read again, from the third-level cache, or from another core's second. A
-// kernel that works on channels one by one adds a row up while it still lies in the first-level cache; the
-// sums of the rows, a few vectors for each block of channels, are added at the end, in the same order however
-// many threads there are.
+// Squeeze and excitation needs the mean of each channel of a depthwise convolution's result. A kernel of
+// its own would read all of that result again, from L3 or from another core's L2. Instead, a kernel that
+// works on channels one by one adds a row up while it is still in L1. The sums of the rows, a few vectors
+// for each block of channels, are added at the end, in the same order for any number of threads.
 #include <limits>
 
 #include "base/status.h"
@@ -20,7 +19,7 @@ const Node* AverageOf(const Workload& workload) {
   const bool is_by_channel =
       map.rank() == 4 && mean.rank() == 4 && node->attrs().IntList("axes") == Ints{2, 3};
   const bool is_alike = map.dtype == DType::kF32 && mean.layout == map.layout && !map.layout.is_plain();
-  // Rows are added up as they are made, all lanes of them.
+  // Rows are added up with all of their lanes, so all lanes must be computed.
   const bool is_whole = !workload.FindStage(workload.output_stage).where;
   return is_by_channel && is_alike && is_whole && node->output()->users().empty() ? node : nullptr;
 }

@@ -1,14 +1,14 @@
 // Any sum of products.
 //
-// Problem: strategies are made for the shapes that most networks have. A convolution in groups of five, of
-// three dimensions, with one channel, and a sum over any axes of the product of two tensors find none.
-// Idea: nothing of a register tile depends on the operator. Each loop of the sum moves each operand, and the
-// output, by a known number of elements. A loop along which an operand does not move is one that its elements
-// are used again for; so a tile is made of two or three loops of the output, one of them in lanes, such that
-// few elements are loaded for many multiply-adds. What that costs follows from the strides alone: vectors are
-// loaded where an operand's neighbours are neighbours in memory, an element is broadcast where it does not
-// move, and an operand that moves otherwise is packed. The cheapest tile is the default. The analysis is
-// Roller's (Zhu et al., OSDI 2022), the tiles are those of Goto and van de Geijn (TOMS 2008).
+// Problem: strategies are made for the shapes that most networks have. None fits a convolution in groups of
+// five, in three dimensions or with one channel, or a sum over any axes of the product of two tensors.
+// Idea: a register tile does not depend on the operator. Each loop of the sum moves each operand, and the
+// output, by a known number of elements. Along a loop that does not move an operand, the operand's elements
+// are reused. So a tile is made of two or three loops of the output, one of them in lanes, such that few
+// elements are loaded for many multiply-adds. Its cost follows from the strides alone: vectors are loaded
+// where an operand's neighbours are neighbours in memory, an element is broadcast where the operand does
+// not move, and an operand that moves otherwise is packed. The cheapest tile is the analytic default. The
+// analysis is Roller's (Zhu et al., OSDI 2022), the tiles are those of Goto and van de Geijn (TOMS 2008).
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -25,9 +25,9 @@ namespace attune {
 namespace {
 
 constexpr int64_t kLeastTerms = 4;
-// The least share of the peak that a tile is predicted to reach: loops often reach as much.
+// The least share of the peak that a tile must be predicted to reach: loops often reach as much.
 constexpr double kLeastShare = 0.1;
-// Statements of an unrolled body.
+// The most statements of an unrolled body.
 constexpr int64_t kMaxUnrolled = 96;
 
 Tile TileOf(const Config& config) {
@@ -65,8 +65,8 @@ class Scheduler {
   }
 
  private:
-  // In the order of the sum's terms, with the axis of the lanes last, or the lanes of a tile. Where that axis
-  // is read in steps, what is a step apart becomes neighbours.
+  // Copies an operand in the order of the sum's terms, with the axis of the lanes last, or the lanes of a
+  // tile. If that axis is read in steps, elements that are a step apart become neighbours.
   absl::Status Copy(const Operand& operand, Reading reading) {
     const Move& move = *operand.moves[tile_.lanes];
     const bool panels = reading == Reading::kPanels, splits = panels || move.step > 1;
@@ -169,7 +169,7 @@ class Scheduler {
       tile.push_back(vectors.outer);
       lanes = vectors.inner;
     }
-    // Terms that are left out for a whole tile first.
+    // Terms that are left out for a whole tile come first.
     std::vector<LoopHandle> left_out, terms;
     for (const size_t i : sum_.terms_in_order) {
       const std::set<size_t>& with = sum_.guarded_with[i];
@@ -188,7 +188,7 @@ class Scheduler {
     return absl::OkStatus();
   }
 
-  // The innermost loops of `order`, over terms, as far as the body stays small.
+  // Unrolls the innermost loops of `order`, which go over terms, as far as the body stays small.
   absl::Status UnrollTerms(std::vector<LoopHandle>& order) {
     int64_t statements = tile_.columns * tile_.height * tile_.depth;
     for (size_t i = order.size(); i-- > 0;) {
@@ -218,8 +218,8 @@ class Scheduler {
   const StageHandle out_, acc_;
 };
 
-// Whether a stage that is inlined into the sum is a product: a sum of products that no operator of its own
-// stands for.
+// Whether the anchor adds up a product that is inlined into it: a sum of products without an operator of
+// its own.
 bool SumsProducts(const Workload& workload) {
   const Op op = workload.anchor->op();
   if (op != Op::kReduceSum && op != Op::kReduceMean) return false;
@@ -284,7 +284,7 @@ Config ContractionDefault(const Workload& workload, const Target& target) {
           {"tile_p", best.depth}};
 }
 
-// The accumulator with the axis of the lanes last, so that each vector of a tile is a register.
+// Puts the axis of the lanes last in the accumulator, so that each vector of a tile is a register.
 absl::StatusOr<ComputeDef> ContractionDefine(const Workload& workload, const Config& config) {
   ComputeDef definition = workload.definition;
   const auto stage = std::ranges::find(definition.stages, workload.accumulator_stage, &Stage::name);

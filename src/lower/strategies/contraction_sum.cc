@@ -12,7 +12,7 @@
 namespace attune {
 namespace {
 
-// Whether the output reads one place of the sum along its axis `d` alone, as of what is broadcast.
+// Whether the output reads just one index of the sum along its axis `d`, as a broadcast does.
 bool IsReadAtOnePlace(const SumStages& stages, size_t d) {
   bool one_place = false;
   VisitLoads(stages.output, [&](const Expr& load) {
@@ -31,7 +31,7 @@ class Analysis {
     for (size_t d = 0; d < sum_.stage.axes.size(); ++d) {
       if (IsReadAtOnePlace(stages, d)) at_one_place.insert(sum_.stage.axes[d].var.get());
     }
-    // As those of the output, whichever order the accumulator has.
+    // In the order of the output's axes, whatever order the accumulator has.
     std::ranges::sort(sum_.stage.axes, {}, [](const Axis& axis) { return axis.var->name; });
     sum_.lanes = LanesOf(sum_.stage, target.vector_bits);
     for (const Axis& axis : sum_.stage.reduce_axes) sum_.terms *= axis.extent;
@@ -127,7 +127,7 @@ class Analysis {
     return found;
   }
 
-  // Large steps outside, so that lines of memory are used up.
+  // Puts large steps outside, so that cache lines are used up.
   void OrderTerms() {
     const std::vector<Axis>& axes = sum_.stage.reduce_axes;
     std::vector<int64_t> steps(axes.size(), 0);
@@ -151,7 +151,7 @@ class Analysis {
     }
   }
 
-  const size_t image_rank_;  // of a convolution
+  const size_t image_rank_;  // 0 unless the sum is a convolution
   Sum sum_;
   Bounds bounds_;
   std::vector<Var> variables_;

@@ -73,7 +73,7 @@ std::vector<size_t> TileModel::OuterLoops(const Tile& tile) const {
   size_t place = order.size();
   for (size_t operand = 0; operand < sum_.operands.size(); ++operand) {
     if (ReadingOf(operand, tile.lanes) != Reading::kPanels) continue;
-    // After the loops that go on to other elements of it.
+    // After the loops that move to other elements of the operand.
     place = 0;
     for (size_t i = 0; i < tile.lanes; ++i) {
       if (sum_.loops[i].strides[operand] != 0) place = i + 1;
@@ -107,7 +107,7 @@ double TileModel::Cycles(const Tile& tile) const {
       case Reading::kMoved:
         packing += CopyCycles(sum_.operands[operand]);
         [[fallthrough]];
-      case Reading::kVector:  // across lines of memory
+      case Reading::kVector:  // may cross cache lines
         loads += elements * static_cast<double>(tile.columns) * (target_.vector_bits >= 512 ? 1.6 : 1.2);
         break;
       case Reading::kPanels:
@@ -164,7 +164,7 @@ double TileModel::BytesOf(const Operand& operand, const Tile& tile) const {
 }
 
 double TileModel::TrafficCycles(const Tile& tile) const {
-  size_t last = sum_.loops.size();  // the loop that goes from a tile to the next
+  size_t last = sum_.loops.size();  // the loop that moves from a tile to the next
   int64_t repeated = 1;
   for (const size_t i : OuterLoops(tile)) {
     const int64_t tiles = CeilDiv(sum_.loops[i].extent, tile.Of(i, sum_.lanes));
@@ -200,7 +200,7 @@ bool TileModel::IsWorthCopying(const Operand& operand) const {
 
 double TileModel::AtBorders(size_t loop, const Tile& tile) const {
   const int64_t size = tile.Of(loop, sum_.lanes);
-  // Lanes beyond the end of a part of an axis are masked by what is only known as the kernel runs.
+  // Lanes beyond the end of a part of an axis have a mask that is only known at run time.
   const bool is_part = sum_.parts.contains(sum_.loops[loop].axis);
   if (is_part && sum_.loops[loop].extent % size != 0) return kPartCycles;
   if (!sum_.loops[loop].guarded || size == 1) return 0;

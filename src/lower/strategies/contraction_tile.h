@@ -1,4 +1,4 @@
-// Tiles of a sum of products, and what they cost. contraction.cc
+// Tiles of a sum of products, and their costs. contraction.cc
 #ifndef ATTUNE_LOWER_STRATEGIES_CONTRACTION_TILE_H_
 #define ATTUNE_LOWER_STRATEGIES_CONTRACTION_TILE_H_
 
@@ -27,20 +27,20 @@ struct Tile {
   }
 };
 
-// Whether loops can be tiled, the first of them in lanes: each is of another axis, and of the others no term
-// is left out depending on them, but for one along which an image is padded.
+// Whether these loops can be tiled, the first of them in lanes. Each must belong to another axis, and which
+// terms are left out must not depend on the others, except on one along which an image is padded.
 bool CanTile(const Sum& sum, std::initializer_list<size_t> loops);
 
 // Whether the sum has such a tile.
 bool IsOf(const Sum& sum, const Tile& tile);
 
-// How an operand gets into the lanes of a tile: as one element, as neighbours in memory, from a copy of which
-// each row has a tile's vectors, from a copy in which the axis of the lanes is the last, or element by
-// element.
+// How an operand gets into the lanes of a tile: by broadcasting one element, by loading neighbours in
+// memory, from a copy whose rows have a tile's vectors each, from a copy with the axis of the lanes last,
+// or element by element.
 enum class Reading : uint8_t { kBroadcast, kVector, kPanels, kMoved, kElements };
 
-// Predicts from strides what a tile of a sum needs and costs. The workload, the sum and the target outlive
-// it.
+// Predicts from strides what a tile of a sum needs and costs. The workload, the sum and the target must
+// outlive it.
 class TileModel {
  public:
   TileModel(const Workload& workload, const Sum& sum, const Target& target)
@@ -50,19 +50,20 @@ class TileModel {
 
   Reading ReadingOf(size_t operand, size_t lanes) const;
 
-  // Whether an operand has panels of a tile's vectors, which vectors are not to cross; they are filled up.
+  // Whether an operand has panels of a tile's vectors. They are filled up, as vectors must not cross them.
   bool HasPanels(const Tile& tile) const;
 
   // Whether the sums and operands of a tile fit into registers.
   bool Fits(const Tile& tile) const;
 
-  // The loop, rows or planes, that a tile goes through inside of the other one so that fewer registers hold
+  // The loop of a tile, rows or planes, that goes inside the other one so that fewer registers hold
   // operands.
   size_t InnerLoop(const Tile& tile) const;
 
-  // The loops over tiles, outermost first. That over vectors is where a panel stays in the caches while all
-  // else passes, or where what is next to the last vectors comes next; and those over tiles of a padded
-  // image, of which windows at both ends leave it, are within all others.
+  // The loops over tiles, outermost first. The loop over vectors is innermost, so that neighbouring vectors
+  // follow one another; with panels, it is farther out, so that a panel stays in the caches while the other
+  // loops run. Loops over tiles of a padded image, at both ends of which windows leave it, are inside all
+  // others.
   std::vector<size_t> OuterLoops(const Tile& tile) const;
 
   // The cycles that the whole kernel takes on one core with such tiles.
@@ -73,18 +74,18 @@ class TileModel {
                           kPartCycles = 3;
   static constexpr int64_t kMaxStep = 4;
 
-  // Registers that hold operands while one step of a tile's sums goes through `inner` in each of `outer`:
-  // what does not move along the latter all the time, and the rest as it comes.
+  // Registers for operands while one step of a tile's sums runs `inner` inside `outer`: operands that do
+  // not move along `outer` stay in registers, the others are loaded as they come.
   int64_t Held(const Tile& tile, size_t outer, size_t inner) const;
 
   // The bytes of all cache lines of an operand that a tile reads.
   double BytesOf(const Operand& operand, const Tile& tile) const;
 
-  // The cycles that the operands of a tile take from beyond the first-level cache.
+  // The cycles for loading the operands of a tile from beyond L1.
   double TrafficCycles(const Tile& tile) const;
 
   double CopyCycles(const Operand& operand) const;
-  // Whether a copy takes little beside the sums.
+  // Whether a copy takes little time compared with the sums.
   bool IsWorthCopying(const Operand& operand) const;
   // The part of a step's cycles that masks and branches add, on average over all tiles.
   double AtBorders(size_t loop, const Tile& tile) const;

@@ -1,12 +1,13 @@
-// Convolutions and pools one after another, band by band.
+// Depth-first fusion of convolutions and pools, in row strips.
 //
-// Problem: a feature map that does not fit into the second-level cache costs its way to the third and back
-// between the operator that makes it and the one that uses it: MobileNet's widest maps lie between an
-// expansion and a depthwise convolution that both do little work on each element. Idea: the last link of the
-// chain is computed in bands, and each link before it computes, into scratch, just what a band needs. Where
-// the last link works on each channel by itself, a band is some blocks of channels and some rows, else it is
-// rows of all channels. Neighbouring bands overlap by the rows of the window that both need; these are
-// computed twice, so bands are as high as the cache allows.
+// Problem: a feature map that does not fit into L2 costs its way to L3 and back between the operator that
+// makes it and the one that uses it: MobileNet's widest feature maps lie between an expansion and a
+// depthwise convolution that both do little work on each element. Idea: the last operator is computed in
+// row strips (`Band`), and each operator before it computes, into scratch, just what a strip needs. An
+// operator with the elementwise stages that follow it is a link. If the last link works on each channel by
+// itself, a strip is some blocks of channels and some rows, else it is rows of all channels. Neighbouring
+// strips share a halo, the rows of the window that both need; these are computed twice, so strips are as
+// high as the cache allows.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -26,15 +27,14 @@ bool HasConvOrPool(const Graph& region) {
   });
 }
 
-// The operators around which the group is computed, each as a workload of its own: with the elementwise
-// stages that follow it. Empty where the group is no chain.
+// The links, each as a workload of its own. Empty if the group is not such a fusion.
 std::vector<Workload> LinksOf(const Workload& chain) {
   std::vector<Workload> links;
   const Definition names(*chain.region, "");
   const Node* average = AverageOf(chain);
   for (const auto& node : chain.region->nodes()) {
     if (node->op() == Op::kConstant || node.get() == average) continue;
-    // What nothing reads is not computed: not all of these links are.
+    // An operator that nothing reads is not computed, so not all links would be.
     if (std::ranges::find(chain.definition.stages, names.StageName(*node), &Stage::name) ==
         chain.definition.stages.end())
       return {};
@@ -56,7 +56,7 @@ std::vector<Workload> LinksOf(const Workload& chain) {
   return links;
 }
 
-// The strategy that a link's knobs are those of.
+// The strategy that has the knobs of a link.
 const Strategy& StrategyOf(const Workload& link) {
   return IsChannelwise(*link.anchor) ? kSlidingWindow : kConvDirect;
 }
@@ -71,8 +71,8 @@ int64_t RowBytes(const TensorType& type) {
   return type.physical_shape()[3] * type.layout.block * DTypeSize(type.dtype);
 }
 
-// The channel blocks of a link's output that a band of `blocks` needs: as many, or all where a later link is
-// dense.
+// The channel blocks of a link's output that a strip of `blocks` channel blocks needs: as many, or all if a
+// later link is dense.
 int64_t BlocksComputed(const std::vector<Workload>& links, size_t i, int64_t blocks) {
   for (size_t j = i + 1; j < links.size(); ++j) {
     if (!IsChannelwise(*links[j].anchor)) return links[i].output_type().physical_shape()[1];
@@ -80,8 +80,8 @@ int64_t BlocksComputed(const std::vector<Workload>& links, size_t i, int64_t blo
   return blocks;
 }
 
-// What lies in the second-level cache while one band of `blocks` channel blocks is computed: what each link
-// reads and makes.
+// The bytes in L2 while one strip of `blocks` channel blocks is computed: those that each link reads and
+// makes.
 int64_t WorkingSet(const std::vector<Workload>& links, int64_t rows, int64_t blocks) {
   int64_t bytes = 0;
   for (size_t i = links.size(); i-- > 0;) {
@@ -92,7 +92,7 @@ int64_t WorkingSet(const std::vector<Workload>& links, int64_t rows, int64_t blo
   return bytes + rows * RowBytes(in) * in.physical_shape()[1];
 }
 
-constexpr double kCyclesBetweenBands = 200;  // from a band of all links to the next
+constexpr double kCyclesBetweenBands = 200;  // from a strip of all links to the next
 
 struct Band {
   int64_t rows, blocks;
@@ -118,14 +118,14 @@ std::vector<double> TimesComputed(const std::vector<Workload>& links, const Band
   return times;
 }
 
-// The blocks of channels that bands of a chain can have: any number of those that the last link works on one
-// by one, else all.
+// The numbers of channel blocks that strips can have: divisors of all blocks if the last link works on each
+// channel by itself, else all blocks.
 std::vector<int64_t> BandBlocks(const Workload& last) {
   const int64_t blocks = last.output_type().physical_shape()[1];
   return IsChannelwise(*last.anchor) ? Divisors(blocks, blocks) : std::vector<int64_t>{blocks};
 }
 
-// The least predicted cycles of a dense link in a kernel of its own; infinite where none applies.
+// The least predicted cycles of a dense link in a kernel of its own; infinite if no strategy applies.
 double AloneCost(const Workload& link, const Target& target) {
   double least = std::numeric_limits<double>::infinity();
   for (const Strategy& strategy : AllStrategies()) {
@@ -141,8 +141,8 @@ double ChannelwiseCost(const Workload& link, const Target& target) {
   return static_cast<double>(rows) * SlideCost(link, CheapestSlide(link, target), target);
 }
 
-// The cycles that a map costs on its way from one kernel to the next, beyond those that hide behind
-// arithmetic. The kernel that reads it writes another one meanwhile, which drives a part of it out.
+// The cycles that a feature map costs on its way from one kernel to the next, beyond those that hide behind
+// arithmetic. The kernel that reads it writes another one meanwhile, which drives a part of it out of L2.
 double HandOverCost(const TensorType& type, const Target& target) {
   const auto bytes = static_cast<double>(type.num_physical_bytes());
   if (bytes <= target.l2_share_kept * static_cast<double>(target.l2_bytes)) return 0;
@@ -160,8 +160,8 @@ std::vector<double> LinkCosts(const std::vector<Workload>& links, const Target& 
   return costs;
 }
 
-// The largest band with the least work done twice that leaves the working set in the cache and comes out even
-// among a few threads.
+// The cheapest strip: one with little work done twice, whose working set stays in L2, and that divides the
+// work evenly among a few threads.
 Band CheapestBand(const std::vector<Workload>& links, const Target& target) {
   constexpr int64_t kThreads = 4;
   const Workload& last = links.back();
@@ -188,7 +188,7 @@ Band CheapestBand(const std::vector<Workload>& links, const Target& target) {
   return best;
 }
 
-// A link's part of a config: its knobs have its place in the chain at the end of their names.
+// A link's part of a config: the knobs whose names end with the link's index.
 Config ConfigOf(const Config& config, size_t link) {
   const std::string suffix = absl::StrCat(link);
   Config own;
@@ -227,11 +227,11 @@ class ChainSchedule {
   }
 
  private:
-  // The last link. Returns the loop over its bands.
+  // Splits the last link into strips. Returns the loop over them.
   absl::StatusOr<LoopHandle> SplitIntoBands() {
     const size_t last = links_.size() - 1;
     const StageHandle out = s_.StageNamed(links_[last].output_stage);
-    LoopHandle row;  // goes over the rows of a band
+    LoopHandle row;  // goes over the rows of a strip
     if (IsChannelwise(*links_[last].anchor)) {
       ASSIGN_OR_RETURN(const SplitLoops blocks, s_.Split(s_.Loop(out, "d1"), config_.at("blocks")));
       ASSIGN_OR_RETURN(const SplitLoops rows, s_.Split(s_.Loop(out, "d2"), config_.at("rows")));
@@ -252,12 +252,12 @@ class ChainSchedule {
     return loops.front();
   }
 
-  // The rows of a channelwise link.
+  // Schedules the rows of a channelwise link.
   absl::Status SlideRows(size_t i) {
     return SlideAlongRows(s_, links_[i], ConfigOf(config_, i).at("tile_w"));
   }
 
-  // The tiles of a dense link.
+  // Schedules the tiles of a dense link.
   absl::Status AccumulateTiles(size_t i, const ConvTileLoops& tiles) {
     const Workload& link = links_[i];
     const Config config = ConfigOf(config_, i);
@@ -271,7 +271,7 @@ class ChainSchedule {
   Schedule& s_;
   const Workload& chain_;
   std::vector<Workload> links_;
-  std::vector<StageHandle> weights_;  // of each dense link: the stage that packs them
+  std::vector<StageHandle> weights_;  // for each dense link: the stage that packs them
   const Config& config_;
   const Target& target_;
 };

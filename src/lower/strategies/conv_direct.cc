@@ -1,17 +1,17 @@
 // Direct convolution in blocked layout.
 //
 // Problem: a convolution reads each input element for every output channel and every tap; it runs at the
-// speed of the multiply-add units only if operands come from registers and the first-level cache. Idea: a
-// tile of tile_w pixels × tile_c channel blocks of accumulators stays in registers over the whole reduction.
-// For each input channel and tap, tile_c vectors of packed weights are loaded once and tile_w input elements
-// are broadcast, straight from memory, so every weight load feeds tile_w multiply-adds. Taps that fall into
-// the padding are decided at compile time: rows by a branch outside of the inner loops, columns because
-// border tiles are peeled and fully unrolled; without padding, a last tile that is not full overlaps the one
-// before, and threads share all tiles one by one. Where weights have a factor of each input channel, the
-// kernel first multiplies all of them. Where a vector's lanes are several groups' channels, each input vector
-// is shuffled once for each channel of a group, so that all lanes of a group have it. Blocks that no tile of
-// a good size divides, such as seven, are shared unevenly where the tuner finds that faster: in tiles of four
-// and three. After Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD
+// speed of the multiply-add units only if operands come from registers and L1. Idea: a tile of tile_w
+// pixels × tile_c channel blocks of accumulators stays in registers over the whole reduction. For each
+// input channel and tap, tile_c vectors of packed weights are loaded once and tile_w input elements are
+// broadcast, straight from memory, so every weight load feeds tile_w multiply-adds. Taps that fall into the
+// padding are decided at compile time: rows by a branch outside of the inner loops, columns because border
+// tiles are peeled and fully unrolled. Without padding, a last tile that is not full is shifted inwards,
+// and threads share all tiles one by one. If weights have a factor per input channel, the kernel first
+// multiplies all of them. If a vector's lanes are channels of several groups, each input vector is shuffled
+// once for each channel of a group, so that all lanes of a group have it. Blocks that no tile of a good
+// size divides, such as seven, are shared unevenly where the tuner finds that faster: in tiles of four and
+// three. After Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD
 // architectures, SC 2018.
 #include <algorithm>
 #include <numeric>
@@ -24,19 +24,20 @@
 namespace attune {
 namespace {
 
-// With no more output pixels than this, weights are used up faster than the hardware fetches them by itself:
-// the kernels of EfficientNet-B0 and ResNet-50 became up to 13 % faster. With more, there was no difference.
+// With no more output pixels than this, weights are used up faster than the hardware prefetches them:
+// prefetching made the kernels of EfficientNet-B0 and ResNet-50 up to 13 % faster. With more pixels, there
+// was no difference.
 constexpr int64_t kFewPixels = 1024;
-// How often weights are prefetched: with each block of channels, or with each unrolled part of one, fewer at
-// a time. Others wait for those that are under way: EfficientNet-B0's last convolution took 0.22 ms with
-// seven lines for every 16 channels, and 0.18 with four for every 8.
+// How often weights are prefetched: with each block of channels, or with each unrolled part of one, fewer
+// at a time. Other loads wait for prefetches under way: EfficientNet-B0's last convolution took 0.22 ms
+// with seven lines for every 16 channels, and 0.18 with four for every 8.
 constexpr int64_t kSeldom = 1, kOften = 2;
 constexpr int64_t kFewChannels = 4;  // those of an image
 
 struct Shape2d {
   int64_t lanes, channels, kernel_w, taps;
   int64_t dot;    // channels that one instruction takes
-  int64_t inner;  // instructions of the innermost loop over channels, which those of a block are
+  int64_t inner;  // instructions of the innermost loop over channels: of a block, or of all
   TiledConv tiled;
 };
 
@@ -54,8 +55,8 @@ const Node* ScaleOf(const Node& conv) {
   return by_channel && weights.dtype == DType::kF32 && factors.dtype == DType::kF32 ? scale : nullptr;
 }
 
-// Whether blocks hold whole groups of as many input as output channels: the lanes of a group then all read
-// the same element of the input's vector, which a shuffle gives them.
+// Whether blocks hold whole groups with as many input as output channels. Then all lanes of a group read
+// the same element of the input's vector, and a shuffle gives it to them.
 bool HasGroupsInBlocks(const Node& conv) {
   const TensorType &in = conv.input(0)->type(), &out = conv.output()->type();
   const int64_t group = conv.attrs().Int("group", 1), channels = out.shape()[1] / group;
@@ -68,9 +69,9 @@ Shape2d ShapeOf(const Workload& workload, const Target& target) {
   const Shape out = conv.output()->type().shape(), w = conv.input(1)->type().shape();
   const int64_t lanes = conv.output()->type().layout.block;
   const int64_t group = conv.attrs().Int("group", 1);
-  // Neighbours in memory are neighbouring channels where the input is blocked alone.
+  // Neighbours in memory are neighbouring channels only if the input is blocked.
   const bool blocked = !conv.input(0)->type().layout.is_plain();
-  // An instruction's terms are of one place in the input, which those of several groups have not.
+  // All lanes take the terms of an instruction from one input address; those of several groups cannot.
   const int64_t dot = blocked && !HasGroupsInBlocks(conv) ? DotTerms(workload, w[1], target) : 1;
   const bool padded = ReadsPadding(WindowAlong(conv, 1));
   const int64_t block = conv.input(0)->type().layout.block;
@@ -126,8 +127,9 @@ Config DirectDefault(const Workload& workload, int64_t blocks, const Target& tar
   Shape2d s = ShapeOf(workload, target);
   s.tiled.group_blocks = std::gcd(s.tiled.group_blocks, blocks);
   Config best = CheapestTile(s.tiled, TileRegisters(workload, target), target);
-  // Enough work between branches. A loop over the few channels of an image costs more than weights in
-  // registers do: without it, the first kernels of MobileNet v2 and EfficientNet-B0 took a quarter less.
+  // Enough work between branches. A loop over the few channels of an image costs more than unrolling it,
+  // which takes registers for weights: unrolled, the first kernels of MobileNet v2 and EfficientNet-B0 took
+  // a quarter less time.
   constexpr int64_t kEnough = 32;
   const int64_t tile = best["tile_w"] * best["tile_c"];
   const bool is_small = tile <= kLargestUnrolledTile && tile * s.kernel_w <= kEnough;
@@ -164,15 +166,16 @@ absl::StatusOr<StageHandle> PackDirect(Schedule& s, const Workload& workload, co
   const Value* weights = workload.anchor->input(1);
   const Buffer buffer = BufferOf(workload, weights);
   const StageHandle acc = s.StageNamed(workload.accumulator_stage);
-  // Weights in the order of the loops: block group, row, channel, column, lane, channel of one instruction.
-  // Those of uneven tiles block by block: in groups, the last one would have to be filled up.
+  // Weights are in the order of the loops: block group, row, channel, column, lane, channel of one
+  // instruction. For uneven tiles they are packed block by block: in groups, the last one would have to be
+  // filled up.
   const int64_t group = HasEvenTiles(workload, config) ? config.at("tile_c") : 1;
   const std::pair<int64_t, int64_t> lanes = {0, shape.lanes * group};
   const Ints order = {0, 3, 2, 4, 1};
   if (shape.dot > 1) return s.Pack(buffer, acc, {lanes, {1, shape.dot}}, {0, 4, 2, 5, 1, 3});
   const Node* scale = ScaleOf(*workload.anchor);
   if (scale == nullptr) return s.Pack(buffer, acc, {lanes}, order);
-  // The product in this order, made of the weights in this order.
+  // The product of weights and factors is in this order, computed from weights in this order.
   const bool blocked = !weights->type().layout.is_plain();
   ASSIGN_OR_RETURN(const StageHandle product,
                    s.Pack(buffer, acc, {lanes}, blocked ? Ints{0, 3, 2, 5, 4, 1} : order));
@@ -192,15 +195,15 @@ absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Confi
   const StageHandle acc = s.StageNamed(workload.accumulator_stage);
   const LoopHandle columns = s.Loop(acc, "kw"), pixels = s.Loop(acc, "d3"), blocks = s.Loop(acc, "d1"),
                    lanes = s.Loop(acc, "v");
-  // The channel loop: whole blocks of the input's layout, then an unrolled part, then those of one
-  // instruction.
+  // The channel loops: over whole blocks of the input's layout, then an unrolled part, then the channels of
+  // one instruction.
   ASSIGN_OR_RETURN(const TermLoops terms, SplitTerms(s, s.Loop(acc, "c"), shape.dot));
   std::vector<LoopHandle> channels = {terms.outer};
   if (shape.inner < shape.channels / shape.dot) {
     ASSIGN_OR_RETURN(const SplitLoops split, s.Split(terms.outer, shape.inner));
     channels = {split.outer, split.inner};
   }
-  LoopHandle innermost = channels.back();  // that is not unrolled
+  LoopHandle innermost = channels.back();  // of those that are not unrolled
   if (unroll > 1 && *s.Extent(innermost) % unroll == 0) {
     ASSIGN_OR_RETURN(const SplitLoops split, s.Split(innermost, unroll));
     RETURN_IF_ERROR(s.Unroll(split.inner));
@@ -216,12 +219,12 @@ absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Confi
   for (const LoopHandle& loop : {blocks, pixels}) RETURN_IF_ERROR(s.Unroll(loop));
   RETURN_IF_ERROR(s.Vectorize(lanes));
   if (terms.instruction) RETURN_IF_ERROR(s.Dot(terms.instruction));
-  // Weights that come from memory: those of the next group of blocks, while this one's are used.
+  // Prefetches weights, which come from memory: the next group of blocks while this one is used.
   if (const int64_t how_often = config.at("prefetch"); how_often != 0) {
     ASSIGN_OR_RETURN(const Buffer packed, s.Output(weights));
     RETURN_IF_ERROR(s.Prefetch(packed, how_often == kSeldom ? channels.front() : innermost));
   }
-  // And the pixels of the next tile: without taps, a tile is not used for long, and is many short pieces.
+  // Prefetches the pixels of the next tile: with one tap, a tile is soon used up, and is many short pieces.
   const Value* input = workload.anchor->input(0);
   if (!input->type().layout.is_plain() && shape.taps == 1 && input->is_input())
     RETURN_IF_ERROR(s.PrefetchNextTile(BufferOf(workload, input), innermost));
@@ -232,7 +235,7 @@ absl::Status AccumulateDirect(Schedule& s, const Workload& workload, const Confi
 
 absl::Status ConvDirectApply(Schedule& s, const Workload& workload, const Config& config,
                              const Target& target) {
-  Workload rest = workload;  // of which all elementwise stages are an epilogue
+  Workload rest = workload;  // whose elementwise stages are all an epilogue
   if (const Node* scale = ScaleOf(*workload.anchor); scale != nullptr)
     std::erase(rest.elementwise_stages, StageNameOf(workload, *scale));
   RETURN_IF_ERROR(InlineEpilogue(s, rest));

@@ -1,14 +1,14 @@
 // Convolution on a matrix unit.
 //
-// Problem: a tile register takes 16 rows that lie evenly apart in memory, of 64 bytes of neighbouring terms;
-// channels in blocks of 16 give a quarter of that, and rows of 7 or 14 pixels leave tiles half empty. Idea:
-// the image is copied with its padding first, all channels of a pixel side by side. Then neighbouring taps of
-// a row are neighbouring terms as well, and the pixels of several output rows are evenly apart: rows follow
-// one another at the padded width, and what is computed between two of them, of pixels that are none, is
-// dropped. A stride parts the image into its phases, in each of which it is 1. Sums of a few rows of the
-// output leave the tiles for a small buffer, from which the epilogue reads vectors. A weight of zero meets
-// pixels beside the window where taps do not fill a phase, so one that is infinite or no number spreads
-// further than it would.
+// Problem: a tile register takes 16 rows of 64 bytes of neighbouring terms, which lie evenly apart in
+// memory; channels in blocks of 16 give a quarter of that, and rows of 7 or 14 pixels leave tiles half
+// empty. Idea: the image is copied with its padding first, all channels of a pixel side by side. Then
+// neighbouring taps of a row are neighbouring terms as well, and the pixels of several output rows are
+// evenly apart: rows follow one another at the padded width, and the sums between two of them, which belong
+// to no pixel, are dropped. A stride splits the image into phases, each of which has stride 1. Sums of a
+// few rows of the output leave the tiles for a small buffer, from which the epilogue reads vectors. A
+// weight of zero meets pixels beside the window if taps do not fill a phase, so a pixel that is infinite or
+// NaN spreads further than it would.
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -24,9 +24,9 @@
 namespace attune {
 namespace {
 
-constexpr int64_t kBlock = kTileColumns;  // channels that a tile has sums of
+constexpr int64_t kBlock = kTileColumns;  // output channels of one tile
 
-// One spatial axis: tap k reads, for output p, place p + (k · dilation) / stride of phase (k · dilation) %
+// One spatial axis: for output p, tap k reads index p + (k · dilation) / stride of phase (k · dilation) %
 // stride.
 struct PhasedAxis {
   WindowAxis window;
@@ -44,7 +44,7 @@ struct PhasedAxis {
 struct Conv {
   int64_t batch, in_channels, out_channels, terms;
   PhasedAxis rows, columns;
-  // Of a row of taps: parts that lie apart, and the terms of each, neighbours in memory.
+  // A row of taps has parts that lie apart; the terms of a part are neighbours in memory.
   int64_t parts, taps, channels;  // taps of one part; channels of a pixel, filled up
 
   int64_t blocks() const { return CeilDiv(out_channels, kBlock); }
@@ -53,11 +53,11 @@ struct Conv {
   int64_t image() const { return rows.places() * width() * channels; }  // elements of a phase
 };
 
-// Pixels of the output whose sums are computed one after another: of several whole rows, or of a part of one.
+// Pixels of the output whose sums are computed together: several whole rows, or a part of one.
 struct Band {
   int64_t rows, columns;
 
-  // With those between the rows.
+  // Counts the pixels between the rows too, which are no output.
   int64_t Pixels(const Conv& conv) const { return (rows - 1) * conv.width() + columns; }
   int64_t CountIn(const Conv& conv) const {
     return conv.batch * CeilDiv(conv.rows.window.output, rows) * CeilDiv(conv.columns.window.output, columns);
@@ -66,7 +66,7 @@ struct Band {
 
 Band BandOf(const Config& config) { return {config.at("output_rows"), config.at("output_columns")}; }
 
-// From short ones to those whose sums L1 holds.
+// All bands, from short ones to those whose sums L1 just holds.
 std::vector<Band> BandsOf(const Conv& conv) {
   constexpr int64_t kMaxSumBytes = 32 * 1024, kMaxPixels = kMaxSumBytes / (kBlock * 4);
   const int64_t height = conv.rows.window.output, width = conv.columns.window.output;
@@ -80,8 +80,8 @@ std::vector<Band> BandsOf(const Conv& conv) {
   return bands;
 }
 
-// Channels so filled up that the fewest instructions take a row of taps: groups of terms come 16 at a time,
-// or as many as divide them.
+// The channels of a pixel, filled up so that the fewest instructions take a row of taps: each takes 16
+// groups of terms, or as many as divide their number.
 int64_t FilledChannels(int64_t channels, int64_t taps, int64_t terms) {
   const auto steps = [&](int64_t filled) {
     const int64_t groups = taps * filled / terms;
@@ -113,7 +113,7 @@ double Cost(const Conv& conv, const Band& band, const MatrixTile& tile, const Ta
   const int64_t steps = conv.rows.window.kernel * conv.parts * conv.part_terms() / conv.terms / tile.groups;
   const double block =
       static_cast<double>(steps) * MatrixStepCycles(tile, target) + MatrixCopyCycles(tile, target);
-  constexpr double kPassCycles = 30;  // of a band for some blocks, beside its tiles
+  constexpr double kPassCycles = 30;  // of a band for some blocks, besides its tiles
   return static_cast<double>(band.CountIn(conv)) *
          (static_cast<double>(tiles) * block +
           kPassCycles * static_cast<double>(conv.blocks() / tile.tiles_n));
@@ -178,7 +178,7 @@ double ConvMatrixCost(const Workload& workload, const Config& config, const Targ
   const Node& node = *workload.anchor;
   const Conv conv = ConvOf(node, MatrixTerms(node, target));
   const int64_t element = DTypeSize(node.input(0)->type().dtype);
-  // Vectors of channels, or, from a plain image, one by one.
+  // Copies vectors of channels or, from a plain image, one channel at a time.
   const double copied_per_cycle = node.input(0)->type().layout.is_plain() ? 1.5 : 10;
   const double copy =
       static_cast<double>(conv.batch * conv.rows.phases * conv.columns.phases * conv.image() * element) /
@@ -260,8 +260,8 @@ absl::StatusOr<ComputeDef> ConvMatrixDefine(const Workload& workload, const Conf
 
 namespace {
 
-// How many pixels of the image are copied in one piece: a row, or, where a feature map of single pixels is
-// one row without padding, a part of it, so that threads can share the copy.
+// How many pixels of the image are copied in one piece: a row. If there is no padding and there are few
+// rows, as in a flattened feature map, a part of a row, so that threads can share the copy.
 int64_t PixelsAtOnce(const Conv& conv, bool has_padding) {
   constexpr int64_t kPieces = 8;
   const int64_t rows =
@@ -271,7 +271,7 @@ int64_t PixelsAtOnce(const Conv& conv, bool has_padding) {
   return parts.back();
 }
 
-// Pixel by pixel, a vector of channels at a time.
+// Copies pixel by pixel, a vector of channels at a time.
 absl::Status ScheduleImage(Schedule& s, const StageHandle& pad, const Conv& conv) {
   const WindowAxis& axis = conv.columns.window;
   const int64_t front = CeilDiv(axis.pad_begin, axis.stride);
@@ -305,7 +305,7 @@ absl::Status ConvMatrixApply(Schedule& s, const Workload& workload, const Config
   ASSIGN_OR_RETURN(const StageHandle sums, s.CacheWrite(copy));
   RETURN_IF_ERROR(ScheduleImage(s, s.StageNamed(workload.anchor_stage + ".pad"), conv));
 
-  // Blocks of channels, bands of pixels, and what is in them.
+  // Splits the output into blocks of channels and bands of pixels.
   const int64_t blocks_of_tile = kBlock / workload.anchor->output()->type().layout.block;
   const LoopHandle lanes = s.Loop(out, "v");
   ASSIGN_OR_RETURN(const SplitLoops blocks, s.Split(s.Loop(out, "d1"), tile.tiles_n * blocks_of_tile));

@@ -1,10 +1,10 @@
 // Convolution of an image of a few channels, such as a network's first, in bf16 or 8 bits.
 //
-// Problem: instructions for narrow numbers take two or four terms that lie side by side, and three channels
-// that lie in planes give none. Idea: neighbouring taps of a row do lie side by side. They are taken so many
-// at a time, the last ones filled up with weights of zero. The image is copied with its padding beforehand,
-// which it is small enough for, so that no tap is a special case. A weight of zero meets a pixel beside the
-// window, so one that is infinite or no number spreads a column further than it would.
+// Problem: instructions for narrow numbers take two or four terms that lie side by side, and the three
+// channels of an image lie in separate planes. Idea: neighbouring taps of a row do lie side by side. An
+// instruction takes two or four of them, and weights of zero fill up the last ones. The image is small
+// enough to be copied with its padding beforehand, so that no tap is a special case. A weight of zero meets
+// a pixel beside the window, so a pixel that is infinite or NaN spreads further than it would.
 #include <algorithm>
 
 #include "base/checked.h"
@@ -18,7 +18,7 @@ namespace {
 struct Window2d {
   WindowAxis rows, columns;
   int64_t dot;         // taps that one instruction takes, of 32 bits in all
-  int64_t tap_groups;  // of so many, of a row of taps
+  int64_t tap_groups;  // groups of so many taps in a row of taps
 
   explicit Window2d(const Node& conv)
       : rows(WindowAlong(conv, 0)),
@@ -26,7 +26,7 @@ struct Window2d {
         dot(4 / DTypeSize(conv.input(0)->type().dtype)),
         tap_groups(CeilDiv(columns.kernel, dot)) {}
 
-  // Of the padded image: all that the taps read.
+  // The size of the padded image: all pixels that the taps read.
   int64_t height() const { return (rows.output - 1) * rows.stride + (rows.kernel - 1) * rows.dilation + 1; }
   int64_t width() const { return (columns.output - 1) * columns.stride + dot * tap_groups; }
 };

@@ -12,11 +12,11 @@ namespace attune {
 namespace {
 
 constexpr int64_t kMaxBlocks = 8;
-constexpr double kFinishCycles = 3;  // of one accumulator that is finished while nothing else is computed
+constexpr double kFinishCycles = 3;  // to finish one accumulator while nothing else is computed
 
-// The accumulators, one vector of weights a block, and the input element, unless one instruction alone reads
-// it and broadcasts it as it does. Where none can and each element is used once, LLVM loads several ahead:
-// with 11 accumulators and more it spills, and takes 1.2 times as long.
+// Whether registers hold the accumulators, one vector of weights per block, and the input element, unless
+// just one instruction reads and broadcasts it. If no instruction can and each element is used once, LLVM
+// loads several ahead: with 11 accumulators or more it spills, and the tile takes 1.2 times as long.
 bool Fits(int64_t tile_w, int64_t tile_c, int64_t registers, const Target& target) {
   constexpr int64_t kLoadedAhead = 5;
   const int64_t broadcasts = tile_c > 1 ? 1 : target.vector_bits >= 512 ? 0 : kLoadedAhead;
@@ -50,7 +50,7 @@ double TileCost(const TiledConv& conv, int64_t tile_w, int64_t tile_c, const Tar
                                                                    : vector_bytes / target.l3_bytes_per_cycle;
   const double widening = conv.widens ? target.widen_cycles * static_cast<double>(tile_w + tile_c) : 0;
   const double loads = widening + TileLoadCycles(tile_w, tile_c, line_cycles, target);
-  // A tile that leaves registers to others is unrolled, and what finishes it hides behind the next one's
+  // A tile that leaves registers free is unrolled, and finishing it hides behind the next one's
   // multiply-adds.
   const int64_t accumulators = tile_w * tile_c;
   const double loop_overhead = accumulators > kLargestUnrolledTile ? 1.0 : 1.0 / 8;

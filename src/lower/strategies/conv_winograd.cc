@@ -1,15 +1,15 @@
-// Winograd's convolution (lower/winograd.h), block by block of tiles through the second-level cache.
+// Winograd (lower/winograd.h), one block of tiles at a time in L2.
 //
-// Problem: with the multiplications that it saves, the transforms and the traffic of their results count.
-// Idea: for a block of tiles, the transformed input of all channels stays in the second-level cache while
-// group after group of output channels is computed: for each of the points a matrix product, tiles ×
-// channels, with a register tile like a matrix product's; then the output transform of that group, with the
-// epilogue, in registers. The transformed filters are streamed once for each block, so blocks should be
-// large, but leave room for them in the cache. Where the whole image is a block or two, the input is
-// transformed beforehand, in parallel over its channels, and the groups of output channels run in parallel.
-// Where an instruction multiplies bf16, the transformed values of tiles of 2 are rounded to that: of larger
-// tiles, rounding would err too much. Where one multiplies pairs of i16, bytes are transformed in i16, in
-// tiles of 2, and nothing is rounded.
+// Problem: once multiplications are saved, the transforms and the traffic of their results count. Idea: the
+// transformed input of a block of tiles, for all channels, stays in L2 while one group of output channels
+// after another is computed: for each point a matrix product, tiles × channels, with a register tile like a
+// matrix product's; then the output transform of that group, with the epilogue, in registers. The
+// transformed filters are streamed once for each block, so blocks should be large, but leave room for them
+// in L2. If the whole image is a block or two, the input is transformed beforehand, in parallel over its
+// channels, and the groups of output channels run in parallel. If an instruction multiplies bf16, the
+// transformed values of tiles of 2 are rounded to bf16; with larger tiles, rounding would err too much. If
+// an instruction multiplies pairs of i16, bytes are transformed in i16, in tiles of 2, and nothing is
+// rounded.
 #include <algorithm>
 #include <limits>
 #include <span>
@@ -32,13 +32,13 @@ int64_t DotOf(const Workload& workload, int64_t tile, const Target& target) {
 
 bool IsInteger(const Workload& workload) { return workload.anchor->op() == Op::kConvInteger; }
 
-// The tiles that a convolution can have: integers stay exact in the smallest.
+// The tiles that a convolution can have: integers stay exact only in the smallest.
 std::span<const int64_t> TilesOf(const Workload& workload) {
   return IsInteger(workload) ? std::span(kTiles).first(1) : std::span(kTiles);
 }
 
-// Transformed bytes fit i16, and their products' sums wrap without harm as long as four times the result,
-// which they add up to, fits 32 bits.
+// Transformed bytes fit i16. The sums of their products may wrap without harm as long as their total, four
+// times the result, fits 32 bits.
 std::string IntegersWhyNot(const Workload& workload, const Target& target) {
   if (!IsInteger(workload)) return "";
   constexpr int64_t kLargestByte = 255, kScale = 4, kTaps = 9;
@@ -151,7 +151,7 @@ class WinogradScheduler {
   }
 
  private:
-  // Vector after vector of channels, its nine weights and all of its transforms in registers.
+  // Transforms one vector of channels after another, with its nine weights and all results in registers.
   absl::Status Filters() {
     const StageHandle u = Part(".u");
     const LoopHandle rows = s_.Loop(u, "d1"), columns = s_.Loop(u, "d2");
@@ -168,7 +168,7 @@ class WinogradScheduler {
     return absl::OkStatus();
   }
 
-  // Block of tiles, group of channels, tile, channel block, row and column of the tile.
+  // Loops: blocks of tiles, groups of channels, channel blocks, tiles, rows and columns of a tile.
   absl::Status Output() {
     const LoopHandle lanes = s_.Loop(out_, "v");
     ASSIGN_OR_RETURN(const SplitLoops channels, s_.Split(s_.Loop(out_, "d1"), plan_.group_blocks));
@@ -233,12 +233,12 @@ class WinogradScheduler {
     RETURN_IF_ERROR(s_.Vectorize(lanes));
     if (plan_.dot > 1) RETURN_IF_ERROR(s_.Dot(terms.instruction));
     if (plan_.prefetch) RETURN_IF_ERROR(s_.Prefetch(OutputOf(".u"), channels));
-    // And the transformed input of the next point, half of which another core has made.
+    // Prefetches the transformed input of the next point too, half of which another core has made.
     if (plan_.input_first) RETURN_IF_ERROR(s_.PrefetchNextTile(OutputOf(".v"), channels));
     return s_.Overcompute(acc);
   }
 
-  // For each channel block: its part of the padded input, then tile after tile in registers.
+  // For each channel block: its part of the padded input, then the transform tile by tile, in registers.
   absl::Status InputTransform() {
     const StageHandle v = Part(".v"), columns = Part(".columns"), pad = Part(".pad");
     if (!plan_.input_first) RETURN_IF_ERROR(s_.ComputeAt(v, block_loop_, MemorySpace::kScratch));
@@ -262,7 +262,7 @@ class WinogradScheduler {
     return absl::OkStatus();
   }
 
-  // The first two axes, points or rows of a tile, unrolled, the lanes vectorized.
+  // Unrolls the first two axes, points or rows of a tile, and vectorizes the lanes.
   absl::Status UnrollVector(const StageHandle& stage, std::string_view lanes) {
     RETURN_IF_ERROR(s_.Unroll(s_.Loop(stage, "d0")));
     RETURN_IF_ERROR(s_.Unroll(s_.Loop(stage, "d1")));
@@ -282,8 +282,8 @@ class WinogradScheduler {
   const WinogradPlan plan_;
   const WinogradShape shape_;
   const StageHandle out_;
-  LoopHandle tiles_;       // of the output: goes over the tiles of a row of a block
-  LoopHandle block_loop_;  // of the output: its body computes a block
+  LoopHandle tiles_;       // loop of the output over the tiles of a row of a block
+  LoopHandle block_loop_;  // loop of the output whose body computes a block
 };
 
 }  // namespace

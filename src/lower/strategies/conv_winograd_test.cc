@@ -1,4 +1,4 @@
-// Winograd's convolutions of integers, which are exact; those of floats are tested in ../contraction_test.cc.
+// Winograd on integers, which is exact; ../contraction_test.cc tests it on floats.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -15,7 +15,7 @@
 namespace attune {
 namespace {
 
-// Bytes that are made i16: of both types, and their ends in an order that no tile repeats.
+// Bytes that are widened to i16: of u8 and i8, and their extremes in an order that no tile repeats.
 constexpr const char* kBytes = " -128..255";
 constexpr const char* kEnds = " 255 -128 -128 255 255 255 -128 0 255 -128 255";
 constexpr const char* kWeightEnds = " -128 127 127 -128 -128 127 -128";
@@ -24,7 +24,7 @@ OperatorCase Conv(const std::string& x, const std::string& w, Ints pads = {1, 1,
   return {Op::kConvInteger, {"i16" + x, "i16" + w}, {{"pads", std::move(pads)}}};
 }
 
-// With its image in blocks of a vector of the target, as the strategy wants it.
+// The case with its image in blocks of one vector of the target, as the strategy requires.
 OperatorCase InVectors(const OperatorCase& test_case, const Target& target) {
   for (const OperatorCase& each : InEachLayout({test_case})) {
     if (each.layout == absl::StrCat("{c1/", target.Lanes(4), "}")) return each;
@@ -44,7 +44,7 @@ Analyzed Analyze(const OperatorCase& test_case, const Target& target) {
   return {std::move(group->region), *std::move(workload)};
 }
 
-// By this strategy alone, on this machine and on AVX2, in the case's config or the one that is chosen.
+// Checks by this strategy alone, on this machine and AVX2, with the case's config or the analytic default.
 void ExpectExact(const std::vector<OperatorCase>& cases) {
   std::vector<Target> targets = {*HostTarget()};
   if (targets[0].vector_bits > 256) targets.push_back(*TargetByName("x86-64-v3"));
@@ -78,7 +78,7 @@ TEST(IntegerWinograd, AppliesToPairsWhoseSumsFit) {
   }
 }
 
-// By its own cost: where channels are many, and not where padding makes up most of what tiles compute.
+// The cost model takes it for many channels, but not if tiles lie mostly beyond the image.
 TEST(IntegerWinograd, IsChosenWhereItIsFaster) {
   for (const char* cpu : {"x86-64-v3", "haswell", "znver3", "x86-64-v4"}) {
     const Target target = *TargetByName(cpu);
@@ -121,7 +121,7 @@ TEST(IntegerWinograd, IsExactWhereSumsAreLargest) {
   ExpectExact(cases);
 }
 
-// Register tiles of one block and of several, blocks of tiles that are a part of a row and a whole image.
+// Register tiles of one tile and of a row of them; blocks of one tile and of the whole image.
 TEST(IntegerWinograd, IsExactInEachArrangement) {
   const Shape tiles = {CeilDiv(13, 2), CeilDiv(21, 2)};
   for (const int64_t input_first : {0, 1}) {

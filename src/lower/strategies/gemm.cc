@@ -1,13 +1,13 @@
 // Matrix product with a packed right operand.
 //
 // Problem: C = A·B with every element of A and B used many times.
-// Idea: B is packed into panels of tile_n columns, so that a panel is read in order; a tile of tile_m rows ×
-// tile_n columns of C stays in registers over all of K. For each k, tile_n / lanes vectors of B are loaded
-// and tile_m elements of A broadcast from memory. A panel (K × tile_n) stays in the second-level cache while
-// all rows pass. After Goto and van de Geijn, Anatomy of high-performance matrix multiplication, TOMS 2008.
-// Where all rows of A do not stay there too, the terms can be split into blocks whose part of A does: all
-// panels of one block, then of the next, and in the end their sums are added up. Threads have blocks of their
-// own then, and each reads its part of A alone.
+// Idea: B is packed into panels of tile_n columns, so that a panel is read in order; a tile of tile_m rows
+// × tile_n columns of C stays in registers over all of K. For each k, tile_n / lanes vectors of B are
+// loaded and tile_m elements of A broadcast from memory. A panel (K × tile_n) stays in L2 while all rows
+// pass. After Goto and van de Geijn, Anatomy of high-performance matrix multiplication, TOMS 2008.
+// If all rows of A do not fit into L2 too, the terms can be split into blocks whose part of A does: all
+// panels of one block come first, then those of the next, and at the end their sums are added up. Threads
+// then have blocks of their own, and each reads only its part of A.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -35,33 +35,33 @@ Product ProductOf(const Workload& workload, const Target& target) {
           transposed ? 1 : DotTerms(workload, a.back(), target)};
 }
 
-// How many rows of A can be read side by side. Rows that share the sets of L1 are as many as it has ways.
+// How many rows of A can be read side by side: if they share the sets of L1, as many as it has ways.
 int64_t MaxRows(const Product& p, const Target& target) {
   const int64_t row_bytes = p.k / p.dot * target.vector_bits / 8 / p.lanes;
   return row_bytes % target.l1_way_bytes == 0 ? target.l1_bytes / target.l1_way_bytes
                                               : target.num_vector_registers;
 }
 
-// Of so many vectors of columns of B.
+// The bytes of a panel of so many vectors of columns of B.
 int64_t PanelBytes(const Product& p, int64_t vectors, const Target& target) {
   return p.k / p.dot * vectors * target.vector_bits / 8;
 }
 
-// Whether the kernel can read the right operand as it lies: columns of one row are neighbours. Only stacks of
-// matrices are read so: a single one is mostly weights, which are packed beforehand.
+// Whether the kernel can read the right operand without packing it: columns of one row are neighbours. Only
+// for stacks of matrices: a single one is mostly weights, which are prepacked.
 bool CanReadRows(const Workload& workload, const Product& p) {
   return p.dot == 1 && workload.anchor->input(1)->type().rank() > 2 &&
          !workload.anchor->attrs().Bool("transpose_b");
 }
 
-// Packing a matrix takes about as long as multiplying so many rows with it; and where the first-level cache
-// holds it, nothing is won by it.
+// Packing a matrix takes about as long as multiplying kFewRows rows with it, and gains nothing if L1 holds
+// the matrix.
 bool IsWorthPacking(const Product& p, const Target& target) {
   constexpr int64_t kFewRows = 24;
   return p.m > kFewRows && PanelBytes(p, CeilDiv(p.n, p.lanes), target) > target.l1_bytes / 2;
 }
 
-// In how many blocks the terms can be split, each of which all values of unroll_k divide.
+// The numbers of blocks into which the terms can be split so that all values of unroll_k divide each block.
 std::vector<int64_t> BlocksOfTerms(const Workload& workload, const Product& p) {
   constexpr int64_t kMaxBlocks = 8, kLeastTerms = 256;
   if (p.dot > 1 || workload.anchor->input(1)->type().rank() != 2) return {1};
@@ -75,8 +75,8 @@ std::vector<int64_t> BlocksOfTerms(const Workload& workload, const Product& p) {
   return blocks;
 }
 
-// One block, unless the third-level cache can hardly bring the rows of A as fast as tiles use them up: then
-// the fewest of which the second-level cache holds all rows while panels pass.
+// One block, unless L3 can hardly deliver the rows of A as fast as tiles use them up: then the fewest
+// blocks such that L2 holds all rows of one while panels pass.
 int64_t DefaultBlocks(const Workload& workload, const Product& p, const Config& tile, const Target& target) {
   const int64_t m = tile.at("tile_m"), n = tile.at("tile_n"), element = target.vector_bits / 8 / p.lanes;
   const double bytes_per_cycle = static_cast<double>(element) * target.fma_per_cycle / static_cast<double>(n);
@@ -105,7 +105,7 @@ std::string GemmWhyNot(const Workload& workload, const Target&) {
   if (std::string reason = ComputedWeightsWhyNot(workload); !reason.empty()) return reason;
   if (type.num_elements() == 0 || workload.anchor->input(0)->type().num_elements() == 0)
     return "nothing to compute";
-  // What follows reads the one column and no lanes beside it, which the accumulators would fill.
+  // The epilogue reads just the one column, but the accumulators would have other lanes too.
   if (type.shape().back() == 1 && workload.anchor_stage != workload.output_stage)
     return "one column, with an epilogue";
   return "";
@@ -129,8 +129,8 @@ Config GemmDefault(const Workload& workload, const Target& target) {
   const int64_t vectors = CeilDiv(p.n, p.lanes);
   const int64_t registers = TileRegisters(workload, target) - (target.vector_bits >= 512 ? 0 : 1);
   int64_t max_rows = std::min(p.m, MaxRows(p, target));
-  // Rows that come from beyond the second-level cache, once, for a few columns: memory brings a few of them
-  // side by side faster than many.
+  // Rows that come from beyond L2 are read once for a few columns: memory delivers a few of them side by
+  // side faster than many.
   if (vectors == 1 && p.m * p.k * DTypeSize(workload.anchor->input(0)->type().dtype) > target.l2_bytes / 2)
     max_rows = std::min<int64_t>(max_rows, std::llround(target.fma_latency * target.fma_per_cycle));
   for (int64_t n = 1; n <= std::min<int64_t>(vectors, 6); ++n) {
@@ -150,8 +150,8 @@ Config GemmDefault(const Workload& workload, const Target& target) {
     }
   }
   best["unroll_k"] = Divisors(p.k / p.dot, best["tile_m"] * best["tile_n"] > 12 ? 4 : kMaxUnrolled).back();
-  // Panels that the first-level cache does not hold, and all of bf16, are used up faster than the hardware
-  // fetches them by itself: BERT's products of f32 took 7 % less.
+  // Panels that L1 does not hold, and all of narrow numbers, are used up faster than the hardware
+  // prefetches them: with prefetching, BERT's products of f32 took 7 % less time.
   const bool leaves_l1 = PanelBytes(p, best["tile_n"], target) > target.l1_bytes;
   best["k_blocks"] = DefaultBlocks(workload, p, best, target);
   best["prefetch"] = (p.dot > 1 || leaves_l1) && p.m > best["tile_m"] ? 1 : 0;
@@ -161,14 +161,14 @@ Config GemmDefault(const Workload& workload, const Target& target) {
 
 namespace {
 
-// The stages that a tile of the product is made of.
+// The stages that compute a tile of the product.
 struct TileStages {
   StageHandle out;    // writes it
   StageHandle acc;    // holds it in registers
-  StageHandle right;  // copies the right operand into panels; no stage where it is read as it lies
+  StageHandle right;  // copies the right operand into panels; no stage if it is not packed
 };
 
-// The loops over tiles, and those over the terms of one.
+// Schedules the loops over tiles, and those over the terms of one tile.
 absl::Status ScheduleTiles(Schedule& s, const Workload& workload, const Product& p, const Config& config,
                            const TileStages& stages) {
   const int64_t tile_m = config.at("tile_m"), tile_n = config.at("tile_n"), unroll = config.at("unroll_k");
@@ -182,12 +182,12 @@ absl::Status ScheduleTiles(Schedule& s, const Workload& workload, const Product&
   RETURN_IF_ERROR(s.Unroll(rows.inner));
   RETURN_IF_ERROR(s.Unroll(columns.outer));
   RETURN_IF_ERROR(s.Vectorize(columns.inner));
-  // Rows beyond the last one must not be read: where there are some, the last tile is peeled, and its guards
-  // are decided there.
+  // Rows beyond the last one must not be read: if the last tile has such rows, it is peeled, and its guards
+  // are decided at compile time.
   const bool exact = p.m % tile_m == 0;
   if (!exact) RETURN_IF_ERROR(s.Peel(rows.outer, 0, 1));
   constexpr size_t kLoopsOfTile = 3;
-  const size_t outer = (config.at("k_blocks") > 1 ? 1 : 0) + rank;  // loops
+  const size_t outer = (config.at("k_blocks") > 1 ? 1 : 0) + rank;  // number of loops
   RETURN_IF_ERROR(ParallelizeOuter(s, out, exact ? outer : outer - 1));
   ASSIGN_OR_RETURN(const std::vector<LoopHandle> nest, s.Loops(out));
   RETURN_IF_ERROR(s.ComputeAt(acc, nest[nest.size() - kLoopsOfTile - 1], MemorySpace::kRegister));
@@ -209,18 +209,18 @@ absl::Status ScheduleTiles(Schedule& s, const Workload& workload, const Product&
   RETURN_IF_ERROR(s.Unroll(vectors.outer));
   RETURN_IF_ERROR(s.Vectorize(vectors.inner));
   if (p.dot > 1) RETURN_IF_ERROR(s.Dot(terms.instruction));
-  // The next panel, while all rows pass this one.
+  // Prefetches the next panel while all rows pass this one.
   if (config.at("prefetch") != 0 && workload.anchor->input(1)->type().rank() == 2) {
     ASSIGN_OR_RETURN(const Buffer panel, s.Output(stages.right));
     RETURN_IF_ERROR(s.Prefetch(panel, loops[0]));
   }
-  // Where the left operand's places are not known well enough, guards stay, and the kernel is right with
-  // them.
+  // If the indices into the left operand are not known well enough, guards stay, and the kernel is right
+  // with them.
   if (exact) s.Overcompute(acc).IgnoreError();
   return absl::OkStatus();
 }
 
-// Row by row, out = the epilogue of the sum of `blocks` sums.
+// Row by row: out = the epilogue of the sum of the blocks' sums.
 absl::Status ScheduleSumOfBlocks(Schedule& s, const StageHandle& out, const StageHandle& sum,
                                  const Product& p) {
   ASSIGN_OR_RETURN(const std::vector<LoopHandle> axes, s.Loops(out));
@@ -248,7 +248,7 @@ absl::StatusOr<StageHandle> PackRightOperand(Schedule& s, const Workload& worklo
   if (dot) splits.emplace_back(row_axis, packing.terms);
   if (blocks)
     splits.emplace_back(row_axis, right->type().shape()[static_cast<size_t>(row_axis)] / packing.blocks);
-  // Where the axes' parts are once split.
+  // The indices of the axes' parts after the splits.
   const int64_t row = transposed ? batch + 2 : batch,
                 column = transposed ? batch : batch + (dot || blocks ? 2 : 1);
   std::vector<int64_t> order;

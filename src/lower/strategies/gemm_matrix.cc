@@ -1,11 +1,11 @@
 // Matrix product on a matrix unit.
 //
-// Problem: instructions that multiply tiles of bf16 or of 8-bit integers do eight times the work of those for
-// vectors, so that all else must hide behind them. Idea: tiles_m × tiles_n tiles of sums stay in tile
-// registers over all of K, as every operand that is loaded then serves two products or more. B is packed so
-// that a tile's rows hold neighbouring terms of 16 columns; rows of A are read where they lie. Sums leave the
-// tiles for a small buffer, from which the epilogue reads vectors. A last block of rows overlaps the one
-// before. After Intel 64 and IA-32 Architectures Optimization Reference Manual, chapter 20.
+// Problem: instructions that multiply tiles of bf16 or of 8-bit integers do eight times the work of those
+// for vectors, so that all else must hide behind them. Idea: tiles_m × tiles_n tiles of sums stay in tile
+// registers over all of K, so that every operand that is loaded serves two products or more. B is packed so
+// that a tile's rows hold neighbouring terms of 16 columns; rows of A are read without a copy. Sums leave
+// the tiles for a small buffer, from which the epilogue reads vectors. The last block of rows is shifted
+// inwards. After Intel 64 and IA-32 Architectures Optimization Reference Manual, chapter 20.
 #include <algorithm>
 
 #include "base/checked.h"
@@ -101,7 +101,7 @@ absl::Status GemmMatrixApply(Schedule& s, const Workload& workload, const Config
   RETURN_IF_ERROR(ScheduleTileCopy(s, copy, {.rows = s.Loop(copy, m), .columns = s.Loop(copy, n)}, tile));
   const MatrixLoops loops = {.rows = s.Loop(sums, m), .columns = s.Loop(sums, n), .terms = s.Loop(sums, "k")};
   ASSIGN_OR_RETURN(const LoopHandle steps, ScheduleTileSums(s, sums, loops, p.terms, tile));
-  // The next panel, while all rows pass this one.
+  // Prefetches the next panel while all rows pass this one.
   if (config.at("prefetch") == 0 || workload.anchor->input(1)->type().rank() != 2) return absl::OkStatus();
   ASSIGN_OR_RETURN(const Buffer panel, s.Output(right));
   return s.Prefetch(panel, steps);

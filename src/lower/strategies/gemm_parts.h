@@ -1,4 +1,4 @@
-// What the strategies for matrix products share. gemm.cc
+// Parts that the strategies for matrix products share. gemm.cc
 #ifndef ATTUNE_LOWER_STRATEGIES_GEMM_PARTS_H_
 #define ATTUNE_LOWER_STRATEGIES_GEMM_PARTS_H_
 
@@ -10,8 +10,8 @@
 namespace attune {
 
 // How the right operand of a product is packed for stage `reader`: B [batch…, k, n] or [batch…, n, k] →
-// [batch…, n / columns, k, columns], or [batch…, n / columns, k / terms, columns, terms] where an instruction
-// takes several, or [block, n / columns, k / blocks, columns] where the terms are split in blocks.
+// [batch…, n / columns, k, columns], or [batch…, n / columns, k / terms, columns, terms] if an instruction
+// takes several terms, or [block, n / columns, k / blocks, columns] if the terms are split into blocks.
 struct RightPacking {
   StageHandle reader;
   int64_t columns;

@@ -25,7 +25,7 @@ int64_t WorkUpTo(const std::vector<Stage>& stages, size_t index, const std::set<
   return work;
 }
 
-// Which axis of `stage` each root axis indexes in `load`, made by a member whose own axes are `along` those.
+// The axis that each root axis indexes in `load`; the reader's axes run along the root's by `along`.
 std::map<size_t, size_t> AxesIn(const Expr& load, const Stage& reader,
                                 const std::map<size_t, size_t>& along) {
   const Bounds bounds = AxisBounds(reader);
@@ -110,7 +110,7 @@ StageGroup FindGroup(const std::vector<Stage>& stages, size_t index, const std::
     for (size_t axis : group.rows) {
       if (along->contains(axis)) rows.push_back(axis);
     }
-    // What is small next to the root is computed beforehand rather than made to shape its loops.
+    // A stage that is small next to the root is computed beforehand and does not shape the root's loops.
     const bool shapes = rows.size() < group.rows.size();
     if (rows.empty() || (shapes && WorkUpTo(stages, i, kept) < WorkOf(group.root) / 4)) continue;
     group.rows = rows;

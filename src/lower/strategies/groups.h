@@ -18,11 +18,11 @@ struct Member {
   std::map<size_t, size_t> along;  // root axis → own axis
 };
 
-// A root stage, and the stages that only it and they read, each element of which belongs to one row: a value
-// of the root's row axes. So all can be computed row by row.
+// A root stage, and the stages that only the group reads. Each element belongs to one row, a combination of
+// values of the root's row axes, so all stages can be computed row by row.
 struct StageGroup {
   Stage root;
-  std::vector<Member> members;  // readers before what they read
+  std::vector<Member> members;  // readers before the stages that they read
   std::vector<size_t> rows;     // axes of the root, ascending
 };
 

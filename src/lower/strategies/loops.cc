@@ -1,13 +1,12 @@
 // Loops: the strategy that applies to everything.
 //
-// Elementwise stages are inlined, and what remains falls into groups: a stage that is stored, with the
-// temporaries that only it reads, row by row (a softmax with its maxima and sums, a pool with its
-// accumulator). Of each group the rows are shared among threads, the temporaries computed inside of the last
-// row loop, and one loop made lanes of:
-//   across rows  the last row axis, where memory is contiguous along it (pools in NCHW[v]c, reductions over
-//                an outer axis);
-//   within rows  the inner axis of every stage, where it is contiguous along those; reductions along it are
-//                kept in lanes, which are added up last (softmax, layer_norm, sums over the inner axis).
+// Elementwise stages are inlined, and the rest forms groups: a stage that is stored, with the temporaries
+// that only it reads, row by row (a softmax with its maxima and sums, a pool with its accumulator). Threads
+// share the rows of a group, temporaries are computed inside the last row loop, and one loop becomes lanes:
+//   across rows  the last row axis, if memory is contiguous along it (pools in NCHW[v]c, reductions over an
+//                outer axis);
+//   within rows  every stage's inner axis, if memory is contiguous along it; reductions along it are kept in
+//                lanes, which are added up last (softmax, layer_norm, sums over the inner axis).
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -26,15 +25,15 @@ namespace {
 
 // Reductions keep this many vectors of partial results, to hide the latency of an addition.
 constexpr int64_t kPartialVectors = 4;
-// Loops over so few terms are unrolled.
+// Loops over at most so many terms are unrolled.
 constexpr int64_t kMaxUnrolledTerms = 32;
-// More copies of a loop's body than this are not made for its ends.
+// At most so many iterations of a loop are peeled.
 constexpr int64_t kMaxPeeled = 8;
-// Vectors of a row that is long enough for the next one to be fetched meanwhile: of short ones the hardware
-// finds the next by itself, and where it lies takes longer to compute than they do.
+// Rows of at least so many vectors prefetch the next row. The hardware finds the next short row by itself,
+// and computing its address would take longer than the row.
 constexpr int64_t kLongRow = 16;
-// A sum of more terms than this is one of partial sums: rounding grows with the length of a chain of
-// additions (Higham: Accuracy and stability of numerical algorithms, 2002, section 4.2).
+// A sum of more terms than this is split into partial sums: rounding errors grow with the number of
+// additions in sequence (Higham: Accuracy and stability of numerical algorithms, 2002, section 4.2).
 constexpr int64_t kMaxChain = 1024;
 
 void MoveToEnd(std::vector<LoopHandle>& loops, const LoopHandle& loop) {
@@ -81,7 +80,7 @@ class GroupScheduler {
     return *std::ranges::find(stages, handle.name(), &Stage::name);
   }
 
-  // The last of some axes of the root that has more than one element.
+  // The last of these axes of the root with more than one element.
   size_t LastOf(const std::vector<size_t>& axes) const {
     for (size_t i = axes.size(); i-- > 0;) {
       if (root_.axes[axes[i]].extent > 1) return axes[i];
@@ -90,8 +89,8 @@ class GroupScheduler {
   }
   const Axis& LastRow() const { return root_.axes[LastOf(group_.rows)]; }
 
-  // The innermost axis of a stage that is not a row's: of a reduction the last reduce axis, unless its other
-  // axes suit lanes better. Null where an element is all there is of a row.
+  // The innermost axis of a stage that is not a row axis; for a reduction the last reduce axis, unless
+  // another axis suits lanes better. Null if a row is a single element.
   const Axis* InnerAxis(const Stage& stage, const std::map<size_t, size_t>& along) const {
     const Axis* own = nullptr;
     for (size_t d = 0; d < stage.axes.size(); ++d) {
@@ -131,7 +130,7 @@ class GroupScheduler {
     return !has_inner || within < 0 ? across >= 0 : across > within;
   }
 
-  // Row loops first, the last one innermost, then the others, then those that reduce.
+  // Puts row loops first, with that of LastRow() innermost, then the others, then those that reduce.
   absl::Status OrderRows() {
     const LoopHandle last = LoopOf(root_, LastRow());
     std::vector<LoopHandle> order, inner;
@@ -174,14 +173,14 @@ class GroupScheduler {
     return parts ? AttachParts(*parts, LastRow()) : UnrollTerms(root_);
   }
 
-  // The row axis whose loop OrderRows puts right before that of the last one.
+  // The row axis whose loop OrderRows puts right before that of LastRow().
   size_t RowBeforeLast() const {
     const std::vector<size_t>& rows = group_.rows;
     return rows.back() == LastOf(rows) ? rows[rows.size() - 2] : rows.back();
   }
 
-  // The iterations of the loop along a row axis, each over `tile` positions, in which a window may leave the
-  // image, or lanes are left over.
+  // The first and last iterations of the loop along a row axis, each over `tile` positions, in which a
+  // window may leave the image, or lanes are left over.
   Borders LastLoopBorders(size_t row, int64_t tile) const {
     Borders borders;
     if (tile > 1 && LastRow().extent % tile != 0) borders.back = 1;
@@ -203,8 +202,7 @@ class GroupScheduler {
     return parts ? AttachParts(*parts, own) : UnrollTerms(m.stage);
   }
 
-  // Moves a loop of a stage within all others and, where it fills vectors, makes lanes of it. Returns its
-  // extent.
+  // Makes a loop of a stage the innermost and, if it fills vectors, vectorizes it. Returns its extent.
   absl::StatusOr<int64_t> VectorizeInnermost(const StageHandle& stage, const LoopHandle& lane) {
     ASSIGN_OR_RETURN(std::vector<LoopHandle> loops, s_.Loops(stage));
     MoveToEnd(loops, lane);
@@ -214,8 +212,7 @@ class GroupScheduler {
     return extent;
   }
 
-  // Splits a sum of very many terms into partial sums; nothing where it is short. AttachParts says where they
-  // are computed.
+  // Splits a sum of very many terms into partial sums, for AttachParts; nothing if it is short.
   absl::StatusOr<std::optional<FactoredReduction>> SumInParts(const StageHandle& sum) {
     const Stage stage = StageOf(sum);
     if (!stage.is_reduction() || stage.combiner != MathOp::kAdd || !IsFloat(stage.output->dtype))
@@ -242,7 +239,7 @@ class GroupScheduler {
     return VectorizeInnermost(parts.stage, s_.Loop(parts.stage, axis.var->name)).status();
   }
 
-  // What is a single element of each row, or of each of `width` rows in lanes, stays in a register.
+  // A single element of each row, or of each of `width` rows in lanes, stays in a register.
   MemorySpace SpaceFor(const Member& m, int64_t width) const {
     int64_t elements = width;
     for (size_t d = 0; d < m.stage.axes.size(); ++d) {
@@ -295,7 +292,7 @@ class GroupScheduler {
     if (reduces && inner->extent >= lanes_) {
       ASSIGN_OR_RETURN(partial, SplitReduction(m.stage));
     }
-    // A vector of which some lanes are masked does not fit into registers made for the others.
+    // A buffer in registers has no room for a last vector with masked lanes.
     const bool ragged = inner != nullptr && inner->extent % lanes_ != 0;
     RETURN_IF_ERROR(s_.ComputeAt(stage, at, ragged ? MemorySpace::kScratch : SpaceFor(m, 1)));
     if (partial) {
@@ -317,7 +314,7 @@ class GroupScheduler {
     return PeelRagged(split.vectors, inner->extent);
   }
 
-  // While a row is computed with, the next one is fetched: rows end before the hardware looks ahead of them.
+  // Prefetches the next row while this one is used: rows end before the hardware looks beyond them.
   absl::Status PrefetchNextRow(const Stage& stage, const LoopHandle& loop) {
     std::map<std::string, Buffer> read;  // in an order that does not change from run to run
     VisitLoads(stage, [&](const Expr& load) {
@@ -329,7 +326,7 @@ class GroupScheduler {
     return absl::OkStatus();
   }
 
-  // The last vectors of a row, in which lanes are left over, apart from the others.
+  // Peels the last vectors of a row, in which lanes are left over.
   absl::Status PeelRagged(const LoopHandle& loop, int64_t extent) {
     ASSIGN_OR_RETURN(const int64_t vectors, s_.Extent(loop));
     if (extent % lanes_ == 0) return absl::OkStatus();
@@ -337,7 +334,7 @@ class GroupScheduler {
     return ragged < vectors && ragged <= kMaxPeeled ? s_.Peel(loop, 0, ragged) : absl::OkStatus();
   }
 
-  // A reduction along its last reduce axis: partial results in lanes, computed at loop `at`, or beforehand.
+  // Reduces along the last reduce axis: partial results in lanes, computed at loop `at`, or beforehand.
   absl::Status ReduceInLanes(const Stage& stage, const LoopHandle& at) {
     const Axis& inner = stage.reduce_axes.back();
     if (inner.extent < lanes_ || Contiguity(stage, inner) < 0) return absl::OkStatus();
@@ -345,7 +342,7 @@ class GroupScheduler {
     return FinishReduction(stage, partial, at);
   }
 
-  // Into one reduction for each lane, and that of the lanes.
+  // Splits a reduction into one for each lane, and one over the lanes.
   absl::StatusOr<FactoredReduction> SplitReduction(const Stage& stage) {
     const Axis& inner = stage.reduce_axes.back();
     const int64_t width = inner.extent >= kPartialVectors * lanes_ ? kPartialVectors * lanes_ : lanes_;
@@ -353,9 +350,9 @@ class GroupScheduler {
     return s_.Rfactor(HandleOf(stage), terms.inner);
   }
 
-  // The loops of a stage's `partial` results, which are computed at loop `at`, or beforehand.
+  // Schedules a stage's `partial` results, which are computed at loop `at`, or beforehand.
   absl::Status FinishReduction(const Stage& stage, const FactoredReduction& partial, const LoopHandle& at) {
-    const Stage whole = StageOf(partial.stage);  // before its sums are parted
+    const Stage whole = StageOf(partial.stage);  // before its sums are split
     ASSIGN_OR_RETURN(const std::optional<FactoredReduction> parts, SumInParts(partial.stage));
     if (at) RETURN_IF_ERROR(s_.ComputeAt(partial.stage, at, MemorySpace::kRegister));
     ASSIGN_OR_RETURN(const int64_t width, VectorizeInnermost(partial.stage, partial.axis));

@@ -1,8 +1,8 @@
 // Formulas and data movement: stages that compute each element by itself.
 //
-// Neighbouring axes become one where memory goes on from one to the other. Then lanes are made of the
-// innermost loop, where memory is contiguous along it, in whole vectors or in blocks. Transpositions, which
-// read along another loop, go tile by tile.
+// Neighbouring axes are fused if memory continues from one to the other. Then the innermost loop becomes
+// lanes if memory is contiguous along it, in whole vectors or in blocks. Transpositions, which read along
+// another loop, go tile by tile.
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -19,13 +19,13 @@ namespace {
 
 // Vectors of fewer lanes are no better than scalars.
 constexpr int64_t kMinLanes = 4;
-// Lanes that are loaded one by one are at most these.
+// At most so many lanes are loaded one by one.
 constexpr int64_t kMaxStridedLanes = 16;
 // Fewer iterations are not worth sharing.
 constexpr int64_t kMinShares = 4;
 
-// The most lanes in which the stage's memory is contiguous along an axis: fewer than fill a vector where it
-// lies in smaller blocks. 0 where there are no such lanes.
+// The most lanes for which the stage's memory is contiguous along an axis: fewer than fill a vector if it
+// is in smaller blocks. 0 if there are no such lanes.
 int64_t ContiguousLanes(const Stage& stage, const Axis& axis, int64_t lanes) {
   if (Contiguity(stage, axis) >= 0) return lanes;
   for (int64_t width = lanes; width >= kMinLanes; width /= 2) {
@@ -42,7 +42,7 @@ const Axis& Innermost(const Stage& stage) {
   return stage.axes.back();
 }
 
-// Fuses as many of the stage's axes, from the last, as memory goes on along. Returns the loop that results.
+// Fuses the stage's axes, from the last on, while memory continues along them. Returns the resulting loop.
 absl::StatusOr<LoopHandle> FuseInnerAxes(Schedule& s, const Stage& stage) {
   LoopHandle inner = LoopOver(s, stage, stage.axes.back());
   const Axis* neighbour = &stage.axes.back();
@@ -56,9 +56,9 @@ absl::StatusOr<LoopHandle> FuseInnerAxes(Schedule& s, const Stage& stage) {
   return inner;
 }
 
-// Tiles of a stage whose stores are contiguous along one loop, `inner`, and whose loads along another,
-// `outer`: of `height` iterations of the latter, a cache line or a block of the loads' layout, and of `width`
-// of the former.
+// Tiles of a stage whose stores are contiguous along one loop, `inner`, and whose loads are along another
+// one, `outer`. A tile has `height` iterations of `outer`, a cache line or a block of the loads' layout,
+// and `width` iterations of `inner`.
 struct Transposition {
   LoopHandle outer, inner;
   int64_t height, width;
@@ -98,9 +98,8 @@ std::optional<Transposition> FindTransposition(const Schedule& s, const Stage& s
   return std::nullopt;
 }
 
-// Goes through a transposition tile by tile, so that each line is used up while it is in the first-level
-// cache. Returns how many loops can be shared; 0, and changes nothing, where that would be too few
-// iterations.
+// Goes through a transposition tile by tile, so that each line is used up while it is in L1. Returns how
+// many loops threads can share; 0, and changes nothing, if those have too few iterations.
 absl::StatusOr<size_t> TileTransposition(Schedule& s, const Stage& stage, const Transposition& tiles) {
   ASSIGN_OR_RETURN(std::vector<LoopHandle> order, s.Loops(s.StageNamed(stage.name)));
   ASSIGN_OR_RETURN(const int64_t width, s.Extent(tiles.inner));

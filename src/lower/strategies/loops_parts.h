@@ -1,4 +1,4 @@
-// What the schedulers of the loops strategy share.
+// Parts that the schedulers of the loops strategy share.
 #ifndef ATTUNE_LOWER_STRATEGIES_LOOPS_PARTS_H_
 #define ATTUNE_LOWER_STRATEGIES_LOOPS_PARTS_H_
 
@@ -20,21 +20,20 @@ inline LoopHandle LoopOver(const Schedule& schedule, const Stage& stage, const A
   return schedule.Loop(schedule.StageNamed(stage.name), axis.var->name);
 }
 
-// Makes lanes of a loop, `width` at a time, where a vector has `lanes`, and peels the iteration that is not
-// full on request.
+// Vectorizes a loop, `width` iterations at a time, where a vector has `lanes`; if `peel`, peels the last
+// iteration over vectors if it is not full.
 struct LaneLoops {
-  LoopHandle vectors;  // goes over them; none where they are one vector
-  LoopHandle lanes;    // none where the loop is too short and left alone
+  LoopHandle vectors;  // the loop over vectors; none if there is just one
+  LoopHandle lanes;    // none if the loop is too short and stays as it is
 };
 absl::StatusOr<LaneLoops> SplitIntoLanes(Schedule& schedule, const LoopHandle& loop, int64_t width,
                                          int64_t lanes, bool peel);
 
-// A root without temporaries that is no reduction: each element by itself. loops_elements.cc
+// Schedules a root without temporaries that is no reduction: each element by itself. loops_elements.cc
 absl::Status ScheduleElements(Schedule& schedule, const Stage& root, const Target& target);
 
-// Inlines the elementwise stages, but for those that imperative stages read, and those that are expensive and
-// read more than once.
-// loops_elements.cc
+// Inlines the elementwise stages, except those that imperative stages read, and those that are expensive
+// and read more than once. loops_elements.cc
 absl::Status InlineElementwise(Schedule& schedule, const Workload& workload);
 
 }  // namespace attune

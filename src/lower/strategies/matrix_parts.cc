@@ -13,7 +13,7 @@ namespace {
 // A block leaves registers for one left and one right operand.
 constexpr int64_t kMaxTiles = kTileRegisters - 2;
 
-// The loops over tiles and those of one tile, the former unrolled.
+// The loops over tiles, which are unrolled, and those of one tile.
 struct TileLoops {
   std::vector<LoopHandle> outer;
   LoopHandle rows, columns;
@@ -35,7 +35,7 @@ absl::StatusOr<TileLoops> SplitIntoTiles(Schedule& s, const MatrixLoops& loops, 
   return tiles;
 }
 
-// Marks the loops of one tile, innermost first, once they stand in order.
+// Marks the loops over tiles, and the columns of one tile, once the loops are in order.
 absl::Status MarkTile(Schedule& s, const TileLoops& tiles) {
   for (const LoopHandle& loop : tiles.outer) RETURN_IF_ERROR(s.Unroll(loop));
   return s.Vectorize(tiles.columns);
@@ -131,7 +131,7 @@ absl::StatusOr<LoopHandle> ScheduleTileSums(Schedule& s, const StageHandle& stag
   RETURN_IF_ERROR(s.Unroll(steps.inner));
   RETURN_IF_ERROR(s.Dot(groups.inner));
   RETURN_IF_ERROR(s.Matrix(tiles.rows));
-  // Guards stay where a read without them would leave its buffer, and vectors compute the sums.
+  // Guards stay where a read without them would leave its buffer; then vectors compute the sums.
   s.Overcompute(stage).IgnoreError();
   return steps.outer;
 }

@@ -1,4 +1,4 @@
-// What strategies for a matrix unit share: blocks of tiles of sums, their costs, and their schedules.
+// Parts that the strategies for a matrix unit share: blocks of tiles of sums, their costs and schedules.
 #ifndef ATTUNE_LOWER_STRATEGIES_MATRIX_PARTS_H_
 #define ATTUNE_LOWER_STRATEGIES_MATRIX_PARTS_H_
 
@@ -12,14 +12,14 @@
 
 namespace attune {
 
-// With fewer rows, vectors do as well.
+// With fewer rows, vectors are as fast.
 inline constexpr int64_t kLeastMatrixRows = 4;
 
 // A block of tiles of sums that are computed at once.
 struct MatrixTile {
   int64_t rows;              // of one tile
-  int64_t tiles_m, tiles_n;  // of them
-  int64_t groups;            // of terms, that one instruction takes
+  int64_t tiles_m, tiles_n;  // tiles of the block, in each direction
+  int64_t groups;            // groups of terms that one instruction takes
 
   int64_t block_rows() const { return rows * tiles_m; }
   int64_t block_columns() const { return kTileColumns * tiles_n; }
@@ -30,33 +30,33 @@ struct MatrixTile {
 int64_t MatrixTerms(const Node& anchor, const Target& target);
 
 // The knobs rows, tiles_m, tiles_n and groups, for a product of `rows` × `columns` sums of `groups` groups
-// of terms; what a config of them says; and the config that is cheapest by a cost of all that fit the
-// registers and `rows`, empty where none does.
+// of terms; the tile of such a config; and the config with the least cost of those that fit the registers
+// and `rows`, empty if none does.
 std::vector<Knob> MatrixSpace(int64_t rows, int64_t columns, int64_t groups);
 MatrixTile MatrixTileOf(const Config& config);
 Config CheapestMatrixTile(const std::vector<Knob>& space, int64_t rows,
                           const std::function<double(const MatrixTile&)>& cost);
 
-// Whether a block of tiles fits the registers and these rows: an error where not.
+// An error unless a block of tiles fits the registers and these rows.
 absl::Status CheckMatrixTile(const MatrixTile& tile, int64_t rows);
 
-// The cycles of one step of all tiles of a block, with its operands from L1, and of storing its sums and
-// reading them again.
+// The cycles of one step of all tiles of a block, with its operands from L1; and those of storing its sums
+// and reading them again.
 double MatrixStepCycles(const MatrixTile& tile, const Target& target);
 double MatrixCopyCycles(const MatrixTile& tile, const Target& target);
 
 // The loops of a stage over the block that it computes.
 struct MatrixLoops {
   LoopHandle rows, columns;
-  LoopHandle blocks = {};               // of columns, where `columns` goes over those of one tile alone
-  std::vector<LoopHandle> around = {};  // all of these
-  LoopHandle terms = {};                // those of a row's neighbours; others are around
+  LoopHandle blocks = {};               // over blocks of columns, if `columns` has those of just one tile
+  std::vector<LoopHandle> around = {};  // the loops around all of these
+  LoopHandle terms = {};                // over terms that are neighbours; other terms are in `around`
 };
 
-// The stage that copies sums out of their tiles.
+// Schedules the stage that copies sums out of their tiles.
 absl::Status ScheduleTileCopy(Schedule&, const StageHandle& stage, const MatrixLoops&, const MatrixTile&);
-// The stage that computes them, whose terms come in groups of `terms`. Returns the loop over the steps of the
-// sums, each of which one instruction a tile takes.
+// Schedules the stage that computes the sums, whose terms come in groups of `terms`. Returns the loop over
+// the steps of the sums; a step is one instruction per tile.
 absl::StatusOr<LoopHandle> ScheduleTileSums(Schedule&, const StageHandle& stage, const MatrixLoops&,
                                             int64_t terms, const MatrixTile&);
 

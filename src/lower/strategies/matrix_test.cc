@@ -1,4 +1,4 @@
-// Strategies for a matrix unit: of the processor where it has one, and of the software model on any machine.
+// Strategies for a matrix unit: on the processor's unit, if any, and on the software model on any machine.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -71,7 +71,7 @@ TEST(MatrixStrategies, MatchTheReference) {
   }
 }
 
-// Each case by some configs of its space, which the case's own data must survive.
+// Each case matches with random configs of its space.
 TEST(MatrixStrategies, MatchForEveryConfig) {
   constexpr int kConfigs = 6;
   std::minstd_rand random(1);

@@ -1,9 +1,9 @@
-// Factors of the channels of a feature map, such as squeeze and excitation's, as factors of the weights of
-// the convolution that reads it.
+// Moves factors of the channels of a feature map, such as squeeze and excitation's, to the weights of the
+// convolution that reads it.
 //
-// To multiply the feature map takes a kernel that reads and writes all of it. Each weight meets one channel
-// of the map, so the weights can have the factors instead, and there are far fewer of them where feature maps
-// are large.
+// Multiplying the feature map takes a kernel that reads and writes all of it. Each weight meets one channel
+// only, so the weights can have the factors instead, and there are far fewer of them if feature maps are
+// large.
 #include <algorithm>
 #include <memory>
 
@@ -14,7 +14,7 @@
 namespace attune {
 namespace {
 
-// The convolution of a group with one, or null.
+// The convolution of a group in which all other nodes are elementwise, or null.
 Node* OnlyConv(const Graph& region) {
   Node* conv = nullptr;
   for (const auto& node : region.nodes()) {
@@ -27,7 +27,7 @@ Node* OnlyConv(const Graph& region) {
 
 bool IsF32(const Value* value) { return value->type().dtype == DType::kF32; }
 
-// Which operand of a product is a factor of each channel of the other one: -1 where none is.
+// Which operand of a product has a factor for each channel of the other one; -1 if none has.
 int FactorsOf(const Node& node) {
   const TensorType& out = node.output()->type();
   if (node.op() != Op::kMul || out.rank() != 4 || !out.is_static() || !IsF32(node.output())) return -1;
@@ -52,7 +52,7 @@ bool MayScaleWeights(const Graph& first, const Graph& second, int input) {
   return first.nodes().size() == 1 && FactorsOf(*first.nodes().front()) >= 0;
 }
 
-// The product that the convolution takes gives way to that of its weights.
+// Replaces the product that the convolution reads by a product of its weights.
 absl::Status MoveFactorsToWeights(Graph& merged) {
   Node* const conv = OnlyConv(merged);
   Node* const product = conv->input(0)->producer();

@@ -10,10 +10,10 @@
 namespace attune {
 namespace {
 
-// More code than this takes long to compile, and does not fit into the first-level cache.
+// More code than this takes long to compile, and does not fit into L1.
 constexpr int64_t kMaxUnrolledStatements = 1024;
 
-// Integers of 8 bits are what pools choose among.
+// Integers of 8 bits are for pools, which only choose among them.
 bool HasLanesOf32Bits(DType dtype) {
   return ComputeType(dtype) == DType::kF32 || dtype == DType::kI32 || DTypeSize(dtype) == 1;
 }
@@ -171,8 +171,8 @@ TapUnrolling UnrollTaps(const WindowAxis& axis, int64_t tile, int64_t statements
   const Borders borders = PeeledTiles(axis, tile);
   if ((1 + borders.front + borders.back) * axis.kernel * statements <= kMaxUnrolledStatements)
     return {axis.kernel, borders};
-  // The taps that fall into the padding are then decided as the kernel runs, and peeling serves a last tile
-  // that is not full alone.
+  // Taps that fall into the padding are then decided at run time, and only a last tile that is not full is
+  // peeled.
   const Borders ragged = {0, axis.output % tile == 0 ? 0 : 1};
   const int64_t limit = kMaxUnrolledStatements / ((1 + ragged.back) * statements);
   return {Divisors(axis.kernel, std::max<int64_t>(limit, 1)).back(), ragged};

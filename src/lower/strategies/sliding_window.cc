@@ -1,10 +1,10 @@
 // Depthwise convolutions and pools in blocked layout.
 //
-// Every channel is worked on by itself, so the lanes are channels and nothing is broadcast: a tile of tile_w
-// output pixels accumulates in registers. The arithmetic is light; what counts is that the input is read from
-// memory once. Neighbouring pixels share input vectors: those of f32 are read straight by each multiply-add,
-// those of narrower types, which must be widened first, slide through registers along the row. The mean of
-// each channel may be a second output.
+// Every channel is worked on by itself, so the lanes are channels and nothing is broadcast: a tile of
+// tile_w output pixels accumulates in registers. The arithmetic is light, so the input must be read from
+// memory only once. Neighbouring pixels share input vectors: each multiply-add reads vectors of f32
+// directly, and vectors of narrower types, which must be widened first, slide through registers along the
+// row. The mean of each channel may be a second output.
 #include <algorithm>
 
 #include "base/checked.h"
@@ -59,7 +59,7 @@ double SlideCost(const Workload& workload, int64_t tile_w, const Target& target)
 
 int64_t CheapestSlide(const Workload& workload, const Target& target) {
   const WindowAxis axis = WindowAlong(*workload.anchor, 1);
-  // Accumulators, a row of weights, and input vectors in flight: all that a pixel reads where they slide.
+  // Registers: accumulators, a row of weights, and input vectors in flight, all of a pixel's if they slide.
   const int64_t in_flight = IsNarrow(*workload.anchor) ? axis.kernel + axis.stride : 2;
   const int64_t limit = std::min(axis.output, target.num_vector_registers - axis.kernel - in_flight);
   int64_t best = 1;

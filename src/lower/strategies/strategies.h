@@ -1,4 +1,4 @@
-// The strategies, one file each, and what they share.
+// The strategies, one file each, and parts that they share.
 #ifndef ATTUNE_LOWER_STRATEGIES_STRATEGIES_H_
 #define ATTUNE_LOWER_STRATEGIES_STRATEGIES_H_
 
@@ -18,8 +18,8 @@ Config ConvDirectDefault(const Workload&, const Target&);
 absl::Status ConvDirectApply(Schedule&, const Workload&, const Config&, const Target&);
 double ConvDirectCost(const Workload&, const Config&, const Target&);
 bool IsDenseConv(const Node& node);
-// Where the second group is a convolution and the first one multiplies its image by a factor for each
-// channel: the weights take the factors. scaled_weights.cc
+// Fuses a product of an image with a factor per channel into the convolution that reads it: the weights
+// take the factors. scaled_weights.cc
 bool MayScaleWeights(const Graph& first, const Graph& second, int input);
 absl::Status MoveFactorsToWeights(Graph& merged);
 absl::StatusOr<double> ScaledWeightsSavings(const MergedGroups&, const Workload&, const Target&);
@@ -35,7 +35,7 @@ inline constexpr Strategy kConvDirect = {.name = "conv_direct",
                                          .fusions = kConvDirectFusions,
                                          .made_for = IsDenseConv};
 
-// 3×3 convolutions in NCHW[v]c with fewer multiplications, by tiles of the output. conv_winograd.cc
+// Winograd: 3×3 convolutions in NCHW[v]c with fewer multiplications. conv_winograd.cc
 std::string ConvWinogradWhyNot(const Workload&, const Target&);
 std::vector<Knob> ConvWinogradSpace(const Workload&, const Target&);
 Config ConvWinogradDefault(const Workload&, const Target&);
@@ -53,8 +53,8 @@ inline constexpr Strategy kConvWinograd = {.name = "conv_winograd",
                                            .spreads_rounding = true,
                                            .least_work = 64.0 / (9 * 36)};  // in tiles of 6×6
 
-// Convolutions of plain images of a few channels, in bf16 or in integers: neighbouring taps of a row
-// together. conv_shallow.cc
+// Convolutions of plain images of a few channels, in bf16 or in integers: an instruction takes neighbouring
+// taps of a row. conv_shallow.cc
 std::string ConvShallowWhyNot(const Workload&, const Target&);
 std::vector<Knob> ConvShallowSpace(const Workload&, const Target&);
 Config ConvShallowDefault(const Workload&, const Target&);
@@ -70,7 +70,8 @@ inline constexpr Strategy kConvShallow = {.name = "conv_shallow",
                                           .define = ConvShallowDefine,
                                           .cost = ConvShallowCost};
 
-// Convolutions in NCHW[16]c of narrow numbers on a matrix unit. conv_matrix.cc
+// Convolutions of narrow numbers, in blocks of 16 channels or of a divisor of that, on a matrix unit.
+// conv_matrix.cc
 std::string ConvMatrixWhyNot(const Workload&, const Target&);
 std::vector<Knob> ConvMatrixSpace(const Workload&, const Target&);
 Config ConvMatrixDefault(const Workload&, const Target&);
@@ -93,7 +94,8 @@ std::vector<Knob> SlidingWindowSpace(const Workload&, const Target&);
 Config SlidingWindowDefault(const Workload&, const Target&);
 absl::Status SlidingWindowApply(Schedule&, const Workload&, const Config&, const Target&);
 bool IsChannelwiseConv(const Node& node);
-// Where the second group is the mean over the pixels of each channel of the first one's result. average.cc
+// Fuses a second group that is the mean over the pixels of each channel of the first one's result.
+// average.cc
 bool MayAverage(const Graph& first, const Graph& second, int input);
 absl::StatusOr<double> AverageSavings(const MergedGroups&, const Workload&, const Target&);
 inline constexpr GroupFusion kAverageFusion = {
@@ -108,7 +110,7 @@ inline constexpr Strategy kSlidingWindow = {.name = "sliding_window",
                                             .fusions = kSlidingWindowFusions,
                                             .made_for = IsChannelwiseConv};
 
-// Convolutions and pools in NCHW[v]c one after another, band by band. conv_chain.cc
+// Depth-first fusion of convolutions and pools in NCHW[v]c, in row strips. conv_chain.cc
 std::string ConvChainWhyNot(const Workload&, const Target&);
 std::vector<Knob> ConvChainSpace(const Workload&, const Target&);
 Config ConvChainDefault(const Workload&, const Target&);
@@ -205,13 +207,14 @@ inline constexpr Strategy kLoops = {.name = "loops",
                                     .analytic_default = LoopsDefault,
                                     .apply = LoopsApply};
 
-// Why the group is not computed around one operator that makes images in arithmetic of 32 bits, in blocks of
-// a vector of channels, or of half a vector, after the epilogue too, and the last of them as the first of
-// `outputs` outputs; empty when it is. And the same of a convolution without zero points.
+// Why the group is not one operator with an epilogue that makes images in 32-bit arithmetic, with channels
+// in blocks of a vector or half a vector before and after the epilogue, and with `outputs` outputs, the
+// first of which is the epilogue's; empty if it is. BlockedConvWhyNot asks this of a convolution without
+// zero points.
 std::string BlockedImageWhyNot(const Workload& workload, const Target& target, int outputs = 1);
 std::string BlockedConvWhyNot(const Workload& workload, const Target& target);
-// Not empty where an operand of the anchor, from input `first` on, is computed in the group or lies in
-// blocks: such a one cannot be packed.
+// Why an operand of the anchor, from input `first` on, cannot be packed: it is computed in the group or
+// lies in blocks. Empty if all can.
 std::string ComputedWeightsWhyNot(const Workload& workload, int first = 1);
 
 // Inlines the elementwise stages, and the anchor's finishing stage where it is not the output.
@@ -222,7 +225,7 @@ std::string StageNameOf(const Workload& workload, const Node& node);
 // The buffer that holds a value of the group: a parameter, or the output of a stage.
 Buffer BufferOf(const Workload& workload, const Value* value);
 
-// Whether that many elements, times terms, are worth waking another thread.
+// Whether that much work, elements times terms, is worth waking another thread.
 inline bool IsWorthSharing(int64_t work) { return work >= 1 << 14; }
 // Fuses the first `count` loops of `stage` into one and runs it in parallel.
 absl::Status ParallelizeOuter(Schedule& schedule, const StageHandle& stage, size_t count);
@@ -230,7 +233,7 @@ absl::Status ParallelizeOuter(Schedule& schedule, const StageHandle& stage, size
 // The definition of the group with `define` for its anchor, for strategies with an algorithm of their own.
 absl::StatusOr<ComputeDef> DefineWithAnchor(const Workload& workload, const OperatorDefinition& define);
 
-// Vector registers for a tile of accumulators and its operands: all, but for those that exponentials and the
+// Vector registers for a tile of accumulators and its operands: all except those that exponentials and the
 // like in the epilogue need beside the accumulators.
 int64_t TileRegisters(const Workload& workload, const Target& target);
 
@@ -239,22 +242,22 @@ const ProductInstruction* InstructionFor(const Node& anchor, std::span<const Pro
                                          const Target& target);
 
 // How many neighbouring terms of the anchor's sums, `terms` of them, one instruction of the target adds up:
-// 2 of bf16 where it has AVX512_BF16, 4 of u8 and i8 where it has AVX512_VNNI, else 1. They must come out
-// even.
+// 2 of bf16 with AVX512_BF16, 4 of u8 and i8 with AVX512_VNNI, and so on (kDotInstructions). 1 if it has
+// none, or if that number does not divide `terms`.
 int64_t DotTerms(const Workload& workload, int64_t terms, const Target& target);
 
-// How much longer a step of so many terms takes than an FMA does.
+// The time of a step of `dot` terms, relative to that of an FMA.
 double DotSlowdown(const Node& anchor, int64_t dot, const Target& target);
 
 // Splits a loop over the terms of a sum for instructions that take `dot` of them.
 struct TermLoops {
   LoopHandle outer;        // the loop itself where an instruction takes one term
-  LoopHandle instruction;  // none there
+  LoopHandle instruction;  // no loop in that case
 };
 absl::StatusOr<TermLoops> SplitTerms(Schedule& schedule, const LoopHandle& loop, int64_t dot);
 
-// The iterations of a tiled spatial loop in which some tap of the window may fall outside of the input, at
-// the front and at the back, or the tile beyond the output: these are peeled.
+// The iterations of a tiled spatial loop to peel, at the front and at the back: those in which some tap of
+// the window may fall outside of the input, or the tile goes beyond the output.
 struct Borders {
   int64_t front = 0, back = 0;
 };
@@ -264,18 +267,18 @@ struct WindowAxis {
 Borders PeeledTiles(const WindowAxis& axis, int64_t tile);
 // The window of a convolution or pooling node along spatial axis d.
 WindowAxis WindowAlong(const Node& node, size_t d);
-// Whether an input position along the axis is none of its padding.
+// Whether an input position along the axis is not in its padding.
 Expr IsInside(const WindowAxis& axis, const Expr& position);
 // Whether some tap of an output falls outside of the input.
 bool ReadsPadding(const WindowAxis& axis);
 
-// Peels the iterations of a loop over a padded row that lie in the padding, unless they are many: the
-// padding's condition then stays in the loop.
+// Peels the iterations of a loop over a padded row that lie in the padding. If there are many, it peels
+// none, and the padding's condition stays in the loop.
 absl::Status PeelPadding(Schedule& schedule, const LoopHandle& loop, const Borders& padding);
 
-// Of a convolution's row of pixels in tiles of `tile`, whose body unrolls `statements` for each tap: how many
-// neighbouring taps are unrolled, a divisor of their number, and the tiles that are peeled. All taps, and all
-// tiles at the borders, where the code stays small.
+// For a convolution's row of pixels in tiles of `tile`, whose body unrolls `statements` for each tap: how
+// many neighbouring taps are unrolled, a divisor of their number, and the tiles that are peeled. If the
+// code stays small, these are all taps, and all tiles at the borders.
 struct TapUnrolling {
   int64_t taps;
   Borders peeled;
@@ -284,20 +287,20 @@ TapUnrolling UnrollTaps(const WindowAxis& axis, int64_t tile, int64_t statements
 // Unrolls the innermost `count` iterations of a loop, a divisor of its extent.
 absl::Status UnrollInner(Schedule& schedule, const LoopHandle& loop, int64_t count);
 
-// Cycles that the loads of a register tile take for one step of its sum: a vector for each column, of
-// `vector_cycles`, and an element for each row, broadcast. The columns share it in a register, if one is left
-// for it; if none is, each multiply-add reads it by itself.
+// The cycles of a register tile's loads for one step of its sum: a vector per column, of `vector_cycles`
+// each, and a broadcast element per row. The columns share the element in a register if one is left for it;
+// if not, each multiply-add reads it by itself.
 double TileLoadCycles(int64_t rows, int64_t columns, double vector_cycles, const Target& target);
 
-// How much longer `units` of work take, which one thread each computes, than if they could be split at will:
-// the mean of one thread and of two.
+// The time for `units` of work, each of which one thread computes, relative to work that can be split at
+// will: the mean for one thread and for two.
 double TypicalImbalance(int64_t units);
 
 // The cycles of work that takes `compute` cycles of arithmetic and streams `bytes` from memory, which overlap
 // in part: the hardware prefetches well within a stream, not across the short loops of a kernel.
 double WithMemoryTraffic(double compute, int64_t bytes, const Target& target);
 
-// The cycles of reading or writing so many bytes where they lie: in the second-level cache, or beyond it.
+// The cycles for reading or writing so many bytes in the cache that holds them, L2 or L3.
 double CyclesThroughCaches(int64_t bytes, const Target& target);
 
 // Sorted, distinct divisors of n that are at most `limit`.

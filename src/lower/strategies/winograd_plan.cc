@@ -10,16 +10,16 @@ namespace {
 constexpr int64_t kMaxGroupBlocks = 4;
 constexpr int64_t kFewTiles = 256;
 
-// Tiles × channel blocks of accumulators, the filters' vectors, and the input element unless one instruction
-// reads and broadcasts it. No instruction broadcasts pairs of i16, and their product is in a register before
-// it is added.
+// The most Winograd tiles in a register tile: registers hold tiles × channel blocks of accumulators, the
+// filters' vectors, and the input element unless one instruction reads and broadcasts it. No instruction
+// broadcasts pairs of i16, and their product is in a register before it is added.
 int64_t MaxTileRows(int64_t group_blocks, bool is_integer, const Target& target) {
   const int64_t temporaries = is_integer ? 2 : target.vector_bits >= 512 ? 0 : 1;
   return (target.num_vector_registers - group_blocks - temporaries) / group_blocks;
 }
 
-// Vector operations for one vector of channels of one tile: loads or stores of all points beside the
-// arithmetic of both directions, which share the two rows of a pair of points.
+// The cycles for one vector of channels of one tile: loads or stores of all points beside the arithmetic of
+// both directions, which the two rows of a pair of points share.
 double InputTransformCycles(int64_t points, const Target& target) {
   const auto n = static_cast<double>(points);
   const double arithmetic = 2 * n * (n / 2) * (n / 2 - 1) * 2;
@@ -33,7 +33,7 @@ double OutputTransformCycles(int64_t tile, const Target& target) {
 
 // How many bytes a plan's data take.
 struct Bytes {
-  int64_t products, input, whole_input, filters;  // the first two of a block of tiles
+  int64_t products, input, whole_input, filters;  // the first two for a block of tiles
 
   Bytes(const WinogradShape& s, const WinogradPlan& p, const Target& target) {
     const int64_t points = (p.tile + 2) * (p.tile + 2), vector_bytes = target.vector_bits / 8;
@@ -44,12 +44,12 @@ struct Bytes {
   }
 };
 
-// One step of a register tile's sums.
+// The cycles for one step of a register tile's sums.
 double StepCycles(const WinogradShape& s, const WinogradPlan& p, const Bytes& bytes, const Target& target) {
   const int64_t groups = CeilDiv(s.out_blocks, p.group_blocks), blocks = s.tiles() / p.block.tiles();
   const int64_t vector_bytes = target.vector_bits / 8;
-  // What must stay in the second-level cache: the block's products, its input, and the filters that the next
-  // block reads again, which are those of one group where the groups are outermost.
+  // L2 must keep the block's products, its input, and the filters that the next block reads again: those of
+  // one group if groups are outermost, else all.
   const int64_t filters_read_again = p.input_first ? bytes.filters / groups : bytes.filters;
   const int64_t read_again = bytes.products + bytes.input + filters_read_again;
   const bool filters_fit = blocks == 1 || static_cast<double>(read_again) <=
@@ -59,15 +59,16 @@ double StepCycles(const WinogradShape& s, const WinogradPlan& p, const Bytes& by
 
   const auto register_tile = static_cast<double>(p.tile_p * p.group_blocks);
   const double multiply_adds = register_tile / target.fma_per_cycle;
-  // A panel of filters is read again for each register tile of the block, from a nearer cache. In part that
-  // delays even what is bound by multiplying; products of pairs and their sums leave no unit free meanwhile.
+  // Each register tile of the block reads a panel of filters again, from a nearer cache. In part that
+  // delays even products that are bound by multiplying; with pairs of i16 it does in full, as the products
+  // and their sums leave no unit free.
   const int64_t panel_bytes = s.channels / p.dot * p.group_blocks * vector_bytes;
   const bool is_near = s.is_integer && panel_bytes <= target.l1_bytes / 2;
   const double again = is_near ? 1 / target.loads_per_cycle : line / target.l2_bytes_per_cycle;
   const auto passes = static_cast<double>(CeilDiv(p.block.tiles(), p.tile_p));
   const double vector_cycles = (line_cycles + (passes - 1) * again) / passes;
   const double loads = TileLoadCycles(p.tile_p, p.group_blocks, vector_cycles, target);
-  constexpr double kExposedFilters = 3.0 / 8, kStepCycles = 0.5;  // of f32; and for the loop
+  constexpr double kExposedFilters = 3.0 / 8, kStepCycles = 0.5;  // share for f32; cycles for the loop
   const double exposed = s.is_integer ? 1 : kExposedFilters;
   return std::max({multiply_adds, loads, static_cast<double>(target.fma_latency)}) + kStepCycles +
          exposed * static_cast<double>(p.group_blocks) * vector_cycles;
@@ -77,9 +78,10 @@ double ProductCycles(const WinogradShape& s, const WinogradPlan& p, const Bytes&
                      const Target& target) {
   const int64_t points = (p.tile + 2) * (p.tile + 2), steps = s.channels / p.dot;
   const int64_t groups = CeilDiv(s.out_blocks, p.group_blocks), blocks = s.tiles() / p.block.tiles();
-  // Each group reads the block's input once more. The more of the cache it takes, the more of it is gone by
-  // then, here and there, which nothing foresees; what cannot fit comes as a stream, which the hardware does.
-  // A block's part of the whole image's input is short pieces in i16, and none of them is foreseen.
+  // Each group reads the block's input once more. The more of L2 the block takes, the more of its input is
+  // evicted by then, in lines here and there that no prefetcher foresees. An input that cannot fit comes as
+  // a stream, which the hardware prefetches. In i16, a block's part of the whole image's input is short
+  // pieces, and none of them is foreseen.
   constexpr double kUnforeseen = 1.5, kStreamed = 0.5, kInPieces = 1;
   const double part =
       static_cast<double>(bytes.products + bytes.input) / static_cast<double>(target.l2_bytes);
@@ -113,8 +115,8 @@ WinogradPlan::WinogradPlan(const Config& config)
       input_first(config.at("input_first") != 0),
       prefetch(config.at("prefetch") != 0) {}
 
-// Filters are used up faster than the hardware fetches them by itself where they serve few tiles, and
-// where an instruction takes several at a time.
+// Filters are used up faster than the hardware prefetches them if they serve few tiles, or if an
+// instruction takes several of them at a time.
 WinogradPlan::WinogradPlan(const WinogradShape& s, int64_t m, int64_t d, WinogradBlock b, int64_t c,
                            int64_t p, bool first)
     : tile(m),
@@ -155,7 +157,7 @@ double WinogradPlanCost(const WinogradShape& s, const WinogradPlan& p, const Tar
   const int64_t blocks = tiles / p.block.tiles();
   const double products = ProductCycles(s, p, bytes, target);
 
-  // What leaves the second-level cache is written and read again.
+  // Data that leaves L2 is written and read again.
   const int64_t kept = bytes.products + (p.input_first ? bytes.whole_input : bytes.input);
   const double spill = kept <= target.l2_bytes       ? 1
                        : kept <= target.l3_bytes / 8 ? target.spilled_to_l3
@@ -164,13 +166,13 @@ double WinogradPlanCost(const WinogradShape& s, const WinogradPlan& p, const Tar
                             (static_cast<double>(s.in_blocks) * InputTransformCycles(p.tile + 2, target) +
                              static_cast<double>(s.out_blocks) * OutputTransformCycles(p.tile, target));
   const double balance = TypicalImbalance(p.input_first ? blocks * groups : blocks);
-  // What another core has written comes more slowly than what only left the cache: of two, each reads half of
-  // the input's transform from the other one.
+  // Data that another core has written comes more slowly than data that only left L2: of two cores, each
+  // reads half of the transformed input from the other one.
   const double exchanged = p.input_first
                                ? target.other_core_slowdown * static_cast<double>(bytes.whole_input) / 2 /
                                      target.l3_bytes_per_cycle
                                : 0;
-  // Filters that take much of the third-level cache are gone from it when the next block reads them.
+  // Filters that take much of L3 are evicted from it before the next block reads them.
   const bool stay = p.input_first || bytes.filters <= target.l3_bytes / 2;
   return WithMemoryTraffic(balance * (products + transforms) + exchanged, bytes.filters * (stay ? 1 : blocks),
                            target);

@@ -1,4 +1,4 @@
-// How Winograd's convolution goes through its tiles, and what that costs. conv_winograd.cc
+// The order in which Winograd computes its tiles, and its cost. conv_winograd.cc
 #ifndef ATTUNE_LOWER_STRATEGIES_WINOGRAD_PLAN_H_
 #define ATTUNE_LOWER_STRATEGIES_WINOGRAD_PLAN_H_
 
@@ -10,7 +10,7 @@
 
 namespace attune {
 
-// The tiles of one block, rows × columns of them: whole rows, or a part of one.
+// A block of rows × columns tiles: whole rows of tiles, or a part of one row.
 struct WinogradBlock {
   int64_t rows, columns;
   int64_t tiles() const { return rows * columns; }
@@ -20,9 +20,9 @@ std::vector<WinogradBlock> WinogradBlocksOf(const WinogradShape& shape);
 struct WinogradPlan {
   int64_t tile, dot;
   WinogradBlock block;
-  int64_t group_blocks, tile_p;  // of the register tile
+  int64_t group_blocks, tile_p;  // size of the register tile
   bool input_first;
-  bool prefetch;  // of the filters
+  bool prefetch;  // prefetches the filters
 
   explicit WinogradPlan(const Config& config);
   WinogradPlan(const WinogradShape& s, int64_t m, int64_t d, WinogradBlock b, int64_t c, int64_t p,
@@ -31,7 +31,7 @@ struct WinogradPlan {
   Config ToConfig() const;
 };
 
-// All with tiles of `tile` and `dot` channels an instruction whose register tiles fit and come out even.
+// All plans for `tile` and `dot` channels per instruction whose register tiles fit and divide evenly.
 std::vector<WinogradPlan> WinogradPlansFor(const WinogradShape& shape, int64_t tile, int64_t dot,
                                            const Target& target);
 

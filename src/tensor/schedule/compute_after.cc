@@ -1,9 +1,9 @@
-// compute_after: which elements of a stage are made of what an iteration of a loop has computed.
+// compute_after: finds the elements of a stage that depend on what one iteration of a loop has computed.
 //
-// Problem: what a stage reads lies in the first-level cache when it comes directly after the loop that made
-// it, and farther away after the whole nest. Idea: an iteration writes either one index of an axis or all of
-// them. A stage that reads the former by axes of its own has elements that are made of this iteration alone,
-// and no two iterations make the same: these are computed at its end, whatever thread it is in.
+// Problem: right after the iteration that computes them, a stage's operands are in L1; after the whole nest
+// they are farther away. Idea: along each axis, an iteration writes either one index or all of them. If a
+// stage reads the axes of the first kind by axes of its own, each of its elements depends on one iteration
+// alone. So each iteration computes its elements at its end, in whatever thread it runs.
 #include "tensor/schedule/compute_after.h"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ absl::Status Error(const Parts&... why) {
   return InvalidInput("compute_after: ", why...);
 }
 
-// Of each axis of what an iteration of a loop computes: its one index, or nothing where that is all of the
-// axis.
+// For each axis of the buffer that an iteration of a loop writes: the one index that it writes, or nothing
+// if it writes the whole axis.
 using Written = std::vector<std::optional<Expr>>;
 
 absl::StatusOr<Written> WrittenIn(const LoopTree& tree, const LoopRef& at) {
@@ -56,7 +56,7 @@ absl::StatusOr<Written> WrittenIn(const LoopTree& tree, const LoopRef& at) {
   return written;
 }
 
-// The axes of `reader` that have one index for what is made of that, with the index.
+// The axes of `reader` along which an iteration that writes `written` computes one index, with that index.
 using AxisValues = std::map<const VarNode*, Expr>;
 absl::StatusOr<AxisValues> MadeOf(const LoopTree& tree, const Written& written, const Stage& producer,
                                   const Stage& reader) {

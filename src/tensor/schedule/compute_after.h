@@ -1,4 +1,4 @@
-// Computes a stage at the end of the iterations that make what it reads.
+// Computes a stage at the end of the iterations that compute what it reads.
 #ifndef ATTUNE_TENSOR_SCHEDULE_COMPUTE_AFTER_H_
 #define ATTUNE_TENSOR_SCHEDULE_COMPUTE_AFTER_H_
 

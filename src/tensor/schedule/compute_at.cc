@@ -1,9 +1,9 @@
-// compute_at: which region of a stage a loop of its consumers reads.
+// compute_at: finds the region of a stage that its readers read inside a loop.
 //
-// Problem: inside one iteration of a loop, only part of a producer's output is read; computing just that part
-// there keeps it in cache or in registers. Idea: each index of each read is affine in the loop variables;
-// those of loops inside vary over their full range and give the region's extent, the rest gives where it
-// starts.
+// Problem: inside one iteration of a loop, only part of a producer's output is read; computing just that
+// part there keeps it in cache or in registers. Idea: each index of each read is affine in the loop
+// variables. The variables of loops inside run through their full range and give the region's extent; the
+// rest gives its start.
 #include "tensor/schedule/compute_at.h"
 
 #include <algorithm>
@@ -36,14 +36,14 @@ void Widen(Span& span, const Span& other) {
   span.high = std::max(span.high, other.high + shift.constant);
 }
 
-// What lies beyond the axis, as padding does, is mentioned by reads and never read. Iterations beyond an end
-// are another matter: they may be computed, and write what nobody reads.
+// Reads mention what lies beyond the axis, such as padding, but never read it. This does not hold for
+// guarded iterations beyond an end: they may be computed all the same, and write what nobody reads.
 void ClipToAxis(Span& span, int64_t extent) {
   span.low = std::max(span.low, -span.base.constant);
   span.high = std::max(std::min(span.high, extent - 1 - span.base.constant), span.low);
 }
 
-// Whether `guards` have this condition or, of indices that are equal, the same one.
+// Whether `guards` contain this condition, or the same one on equal indices.
 bool Holds(const std::vector<Expr>& guards, const Expr& condition, const Bounds& bounds) {
   return std::ranges::any_of(guards, [&](const Expr& guard) {
     if (guard->kind != ExprKind::kOp || guard->op != condition->op) return false;
@@ -52,7 +52,7 @@ bool Holds(const std::vector<Expr>& guards, const Expr& condition, const Bounds&
   });
 }
 
-// What is computed in an iteration of a loop: stages, and the variables of the loops inside of it.
+// The stages that are computed in an iteration of a loop, and the variables of the loops inside it.
 struct Inside {
   std::set<const ScheduledStage*> stages;
   std::set<const VarNode*> variables;
@@ -80,7 +80,7 @@ Inside InsideOf(const LoopTree& tree, const LoopRef& at) {
   return inside;
 }
 
-// Of each axis of the producer's output, what is read of it in an iteration of the loop.
+// For each axis of the producer's output, the span that an iteration of the loop reads.
 absl::StatusOr<std::vector<Span>> SpansRead(const LoopTree& tree, const ScheduledStage& producer,
                                             const LoopRef& at) {
   const Inside inside = InsideOf(tree, at);
@@ -164,7 +164,7 @@ absl::Status ComputeStageAt(LoopTree& tree, ScheduledStage& computed, LoopRef at
   computed.region_min = std::move(region.min);
   computed.attached_to = at.loop().var;
   LoopTree::ResetLoops(computed);
-  // A guarded consumer may ask for more than there is, but not where it stands behind the same guard.
+  // A guarded reader may ask for more than there is, unless the same guard already holds around this stage.
   const Bounds bounds = tree.LoopBounds();
   std::vector<Expr> around;
   for (const Expr& guard : at.state->guards) {

@@ -1,7 +1,7 @@
-// Handles of a schedule's stages and loops, by which C++ code names them.
+// Handles, by which C++ code refers to the stages and loops of a schedule.
 //
-// A schedule hands them out; nobody spells the name of a loop that a primitive has made. Names stand in
-// traces.
+// A schedule hands them out, so nobody has to spell the name of a loop that a primitive has made. Only
+// traces use names.
 #ifndef ATTUNE_TENSOR_SCHEDULE_HANDLES_H_
 #define ATTUNE_TENSOR_SCHEDULE_HANDLES_H_
 
@@ -13,7 +13,7 @@
 
 namespace attune {
 
-// A stage. It keeps its name, which no other stage of the schedule has.
+// A stage, by its name, which no other stage of the schedule has.
 class StageHandle {
  public:
   StageHandle() = default;  // no stage
@@ -26,7 +26,7 @@ class StageHandle {
   std::string name_;
 };
 
-// A loop, by its variable, which is another one once the loop is split or fused.
+// A loop, by its variable. Splitting or fusing a loop replaces its variable, so the handle becomes invalid.
 class LoopHandle {
  public:
   LoopHandle() = default;  // no loop
@@ -43,12 +43,12 @@ struct SplitLoops {
   LoopHandle outer, inner;
 };
 
-// What Rfactor makes of a stage.
+// The result of Rfactor.
 struct FactoredReduction {
-  StageHandle stage;              // the new one: reduces along the other loops
-  LoopHandle axis;                // its loop in the place of the one that is factored out
-  std::vector<LoopHandle> terms;  // its loops that reduce, outermost first
-  LoopHandle last;                // of the stage that was there: adds up what the new one makes
+  StageHandle stage;              // the new stage: reduces along the other loops
+  LoopHandle axis;                // its loop over the axis that was a reduce loop before
+  std::vector<LoopHandle> terms;  // its reduce loops, outermost first
+  LoopHandle last;                // the old stage's reduce loop: combines the new stage's results
 };
 
 }  // namespace attune

@@ -1,9 +1,9 @@
-// The trees of loops that a schedule transforms: the stages of a kernel, the loops of each, and where each is
-// computed.
+// The trees of loops that a schedule transforms: the stages of a kernel, the loops of each stage, and where
+// it is computed.
 //
-// A stage begins with one serial loop for each of its axes, outermost first, then for each reduce axis. Its
-// definition stays in terms of its axes; what each axis is by the variables of the loops as they stand now is
-// kept beside it, so that a transformation of loops never rewrites a formula.
+// A stage starts with one serial loop for each of its axes, outermost first, then for each reduce axis. Its
+// formulas keep using its axes. A table beside them (axis_values) gives each axis in terms of the current
+// loop variables, so that a transformation of loops never rewrites a formula.
 #ifndef ATTUNE_TENSOR_SCHEDULE_LOOP_TREE_H_
 #define ATTUNE_TENSOR_SCHEDULE_LOOP_TREE_H_
 
@@ -22,7 +22,7 @@
 
 namespace attune {
 
-// A buffer, by name, that a loop brings into a cache ahead of its use: what its stage reads next of it.
+// A loop prefetches the part of this buffer, known by its name, that its stage reads next.
 struct Prefetched {
   std::string buffer;
   bool next_tile;  // else the next block
@@ -34,8 +34,8 @@ struct StageLoop {
   int64_t extent;
   bool reduce = false;
   LoopKind kind = LoopKind::kSerial;
-  std::string binding;                    // of kBound
-  int64_t peel_front = 0, peel_back = 0;  // iterations with copies of the body of their own
+  std::string binding;                    // for kBound
+  int64_t peel_front = 0, peel_back = 0;  // iterations with their own copies of the body
   std::vector<Prefetched> prefetches;
 };
 
@@ -43,16 +43,16 @@ struct StageLoop {
 struct ScheduledStage {
   Stage stage;
   std::vector<StageLoop> loops;                // outermost first
-  std::map<const VarNode*, Expr> axis_values;  // each axis of the definition by the loops' variables
+  std::map<const VarNode*, Expr> axis_values;  // each axis of the definition in terms of loop variables
   std::vector<Expr> guards;                    // conditions on loop variables, all must hold
-  Var attached_to;                             // the loop's variable; null: root
-  bool inlined = false;                        // into all that read it: it is not computed any more
-  Buffer local;                                // when attached to a reader: holds the region …
-  std::vector<Expr> region_min;                // … that starts here
-  bool follows() const { return attached_to && !local; }  // what it reads is computed at that loop
+  Var attached_to;                             // variable of the loop that it is computed at; null: root
+  bool inlined = false;                        // into all its readers, and no longer computed itself
+  Buffer local;                                // if attached to a reader: holds its region …
+  std::vector<Expr> region_min;                // … which starts here
+  bool follows() const { return attached_to && !local; }  // computed at a loop of a stage that it reads
 };
 
-// A loop by its place in a stage, for as long as the stage has the same loops.
+// A loop by its index in a stage. Valid until the loops of the stage change.
 template <typename Stage>
 struct BasicLoopRef {
   Stage* state;
@@ -69,40 +69,41 @@ class LoopTree {
 
   // Name, parameters and dims buffer of the kernel; its stages are in stages().
   const ComputeDef& def() const { return def_; }
-  // In an order in which each reads only parameters and the outputs of earlier ones.
+  // In an order in which each stage reads only parameters and the outputs of earlier stages.
   std::list<ScheduledStage>& stages() { return stages_; }
   const std::list<ScheduledStage>& stages() const { return stages_; }
 
-  // By name, of those that are not inlined; an error where there is none.
+  // By name, among the stages that are not inlined; an error if there is none.
   absl::StatusOr<ScheduledStage*> FindStage(const std::string& name);
   absl::StatusOr<const ScheduledStage*> FindStage(const std::string& name) const;
   absl::StatusOr<LoopRef> FindLoop(const std::string& name);
   absl::StatusOr<ConstLoopRef> FindLoop(const std::string& name) const;
-  // The loop of this variable, one that there is.
+  // The loop of this variable; `state` is null if there is none.
   ConstLoopRef LoopOf(const Var& var) const;
   // The stage that computes the buffer at a loop of a reader, or null.
   const ScheduledStage* AttachedStageOf(const Buffer& buffer) const;
   bool IsParameter(const Buffer& buffer) const;
 
-  // Gives the stage the loops that it begins with; those of a stage that is attached to a reader cover its
-  // region only. A loop that the stage has already under the same name keeps its variable, so that handles of
-  // it stay good.
+  // Resets the stage to the loops that it starts with; if it is attached to a reader, they cover only its
+  // region. A loop keeps its variable if the stage had one of the same name before, so that handles of it
+  // stay valid.
   static void ResetLoops(ScheduledStage& state);
-  // Adds a stage that `state` reads.
+  // Adds a stage right before `state`, which reads it.
   void InsertBefore(const ScheduledStage& state, ScheduledStage added);
-  // Puts the value in the place of a loop's variable wherever that occurs: in its own stage, and in the
-  // regions of those that are computed inside.
+  // Replaces a loop's variable by the value wherever it occurs: in its own stage, and in the regions of
+  // stages that are computed inside.
   void ReplaceVariable(const Var& var, const Expr& value);
 
   // The ranges of all loop variables.
   Bounds LoopBounds() const;
-  // `e`, an expression of the stage's definition, by loop variables and local buffers, with indices
-  // simplified.
+  // `e`, an expression of the stage's definition, in terms of loop variables and local buffers, with
+  // simplified indices.
   Expr Resolve(const ScheduledStage& state, const Expr& e) const;
 
-  // Errors that primitives share, whose messages start with `op`: a stage is computed at the loop, or at any
-  // loop of a stage; a loop cannot be taken apart; a stage's output is written or read by more than formulas;
-  // a new stage's name is taken.
+  // Checks that primitives share; messages start with `op`. The errors, in this order: a stage is computed
+  // at the loop; a stage is computed at a loop of `state`; the loop is marked or peeled, or a stage is
+  // computed at it; another stage writes the output of `state` too, or an imperative one reads it; the name
+  // of a new stage is taken.
   absl::Status CheckNothingComputedAt(const StageLoop& loop, std::string_view op) const;
   absl::Status CheckNothingComputedAt(const ScheduledStage& state, std::string_view op) const;
   absl::Status CheckPlain(const StageLoop& loop, std::string_view op) const;

@@ -1,4 +1,4 @@
-// The trees by themselves: what they answer, and transformations that no trace goes through.
+// Tests the trees by themselves: their queries, and transformations without a trace.
 #include "tensor/schedule/loop_tree.h"
 
 #include <gmock/gmock.h>

@@ -55,7 +55,7 @@ class Lowering {
     return depth;
   }
 
-  // What lies inside the first i loops.
+  // The statement inside the first i loops.
   Stmt Build(size_t i) const {
     Stmt inner = i == state_.loops.size() ? Innermost() : Loops(i);
     if (state_.stage.is_reduction() && i == first_reduce_) inner = MakeSequence({Initialization(), inner});
@@ -129,12 +129,12 @@ class Lowering {
   const LoopTree& tree_;
   const ScheduledStage& state_;
   size_t first_reduce_;
-  std::vector<std::vector<Expr>> conditions_;  // by how many loops are open
+  std::vector<std::vector<Expr>> conditions_;  // by the number of open loops
   Buffer buffer_;
   std::vector<Expr> indices_;
 };
 
-// Adds the buffers that a stage, and what is computed at its loops, reads from outside of them.
+// Adds the buffers that a stage and the stages computed at its loops read from outside of them.
 void CollectReads(const LoopTree& tree, const ScheduledStage& state, std::set<const BufferNode*>& reads) {
   CollectBuffers(state.stage.body, reads);
   const auto visit = [&](const Expr& e) {

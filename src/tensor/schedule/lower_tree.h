@@ -1,4 +1,4 @@
-// From loop trees to a loop nest.
+// Lowers loop trees to a loop nest.
 #ifndef ATTUNE_TENSOR_SCHEDULE_LOWER_TREE_H_
 #define ATTUNE_TENSOR_SCHEDULE_LOWER_TREE_H_
 
@@ -11,15 +11,15 @@
 
 namespace attune {
 
-// A root stage that computes a whole buffer of one input of the kernel and nothing else, such as a packed
-// copy. Where that input is a constant, the stage can be computed ahead of time.
+// A root stage that computes a whole buffer from one input of the kernel and nothing else, such as a packed
+// copy. If that input is a constant, the stage can be prepacked.
 struct PrepackableStage {
   std::string stage, input;
 };
 std::vector<PrepackableStage> PrepackableStages(const LoopTree& tree);
 
-// The loop nest. Root stages become root statements. The outputs of the stages in `prepacked`, all of them
-// PrepackableStages(), become inputs; inputs that are not read are dropped.
+// The loop nest. Root stages become root statements. `prepacked` names PrepackableStages(), whose outputs
+// become inputs; inputs that are not read are dropped.
 absl::StatusOr<LoopNest> LowerTree(const LoopTree& tree, const std::set<std::string>& prepacked);
 // The loop nest of one of PrepackableStages(): from its input to its output.
 absl::StatusOr<LoopNest> LowerPrepacking(const LoopTree& tree, const std::string& stage);

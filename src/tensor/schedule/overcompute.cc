@@ -17,8 +17,9 @@ bool Intersect(const std::set<const VarNode*>& a, const std::set<const VarNode*>
 
 using Vars = std::set<const VarNode*>;
 
-// An index that conditions alone keep within its buffer: one that does not depend on an axis or a loop of a
-// condition is what it is without it, though one loop may be fused of both.
+// An index that stays within its buffer only because of conditions. A condition on other axes or loops than
+// those of the index does not matter to it. Axes tell more than loops, since one loop may be fused from
+// several axes.
 struct Beyond {
   Vars axes, loops;
   absl::Status status;  // why its conditions are needed
@@ -29,7 +30,7 @@ std::vector<Beyond> ReadsBeyond(const LoopTree& tree, const ScheduledStage& stat
   std::vector<Beyond> beyond;
   VisitExpr(state.stage.value, [&](const Expr& e) {
     if (e->kind != ExprKind::kLoad) return;
-    const Expr load = tree.Resolve(state, e);  // of a region, where that is all there is
+    const Expr load = tree.Resolve(state, e);  // reads the local buffer of an attached stage
     for (size_t i = 0; i < e->args.size(); ++i) {
       const Interval range = bounds.Range(load->args[i]);
       if (range.min >= 0 && range.max < load->buffer->shape[i]) continue;
@@ -41,12 +42,12 @@ std::vector<Beyond> ReadsBeyond(const LoopTree& tree, const ScheduledStage& stat
   return beyond;
 }
 
-// Tells the conditions that are needed to stay within buffers from those that are not.
+// Decides which conditions are needed to stay within buffers.
 class Needs {
  public:
   explicit Needs(std::vector<Beyond> beyond) : beyond_(std::move(beyond)) {}
 
-  // Whether a condition is, on these variables: axes, or loops.
+  // Whether a condition on these variables, axes or loops, is needed.
   bool Has(const Vars& vars, Vars Beyond::* member) {
     const auto index =
         std::ranges::find_if(beyond_, [&](const Beyond& one) { return Intersect(one.*member, vars); });
@@ -55,7 +56,7 @@ class Needs {
     return index != beyond_.end();
   }
 
-  // An error where all conditions so far are.
+  // An error if all conditions so far are needed.
   absl::Status status() const { return is_free_ ? absl::OkStatus() : needed_; }
 
  private:
@@ -64,7 +65,7 @@ class Needs {
   bool is_free_ = false;
 };
 
-// The axis whose end a guard keeps, or null: known by its value, whichever loops that is made of.
+// The axis that a guard bounds, recognized by its value in terms of loops; null if there is none.
 const VarNode* AxisOf(const Expr& guard, const ScheduledStage& state, const Bounds& bounds) {
   if (guard->kind != ExprKind::kOp || guard->args.empty()) return nullptr;
   const auto axis = std::ranges::find_if(state.stage.axes, [&](const Axis& one) {

@@ -1,4 +1,4 @@
-// Drops guards whose elements nobody reads.
+// The tail strategy round up: drops guards on elements that nobody reads.
 #ifndef ATTUNE_TENSOR_SCHEDULE_OVERCOMPUTE_H_
 #define ATTUNE_TENSOR_SCHEDULE_OVERCOMPUTE_H_
 

@@ -19,7 +19,7 @@ struct Packing {
   std::vector<std::pair<int64_t, int64_t>> splits;  // axis, block
   std::vector<int64_t> order;
 
-  // The indices in the copy of an element of the buffer.
+  // The copy's indices of an element of the buffer.
   std::vector<Expr> Map(const std::vector<Expr>& indices) const {
     std::vector<Expr> split;
     for (size_t axis = 0; axis < indices.size(); ++axis) {
@@ -66,7 +66,7 @@ absl::StatusOr<Packing> ParsePacking(const std::vector<int64_t>& numbers, size_t
 
 // The stage that copies the buffer.
 absl::StatusOr<ScheduledStage> PackedCopy(const Buffer& source, const Packing& packing) {
-  // Its axes before the permutation, and where in the source each element comes from.
+  // The copy's axes before the permutation, and each element's indices in the source.
   std::vector<Axis> split;
   std::vector<Expr> from;
   Expr inside;

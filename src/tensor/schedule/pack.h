@@ -1,4 +1,4 @@
-// Copies of operands in the order in which a kernel reads them.
+// Copies operands in the order in which a kernel reads them.
 #ifndef ATTUNE_TENSOR_SCHEDULE_PACK_H_
 #define ATTUNE_TENSOR_SCHEDULE_PACK_H_
 
@@ -11,8 +11,8 @@
 
 namespace attune {
 
-// Pack, by the numbers of its primitive: how many splits there are, the axis and the block of each, then the
-// order. Returns an error, and leaves the tree as it was, where it does not apply.
+// Pack. `layout` has the numbers of the primitive: the number of splits, the axis and the block of each,
+// then the order. Returns an error, and leaves the tree as it was, where it does not apply.
 absl::Status PackBuffer(LoopTree& tree, const std::string& name, ScheduledStage& reader,
                         const std::vector<int64_t>& layout);
 

@@ -15,15 +15,15 @@ namespace attune {
 namespace {
 
 constexpr int64_t kLineBytes = 64;
-constexpr int64_t kMaxLines = 16;  // in one iteration
+constexpr int64_t kMaxLines = 16;  // per iteration
 
 int64_t ElementsOfLine(const Buffer& buffer) { return kLineBytes / DTypeSize(buffer->dtype); }
 
-// Of a loop whose variable is not in an index: all of them, however many.
+// UsesOfIndex() for a loop whose variable is not in the index: all iterations, however many.
 constexpr int64_t kAllIterations = std::numeric_limits<int64_t>::max();
 
-// How many iterations of a loop in a row leave an index as it is: n where the loop's variable stands in it as
-// var / n only, and the least n where it does more than once.
+// How many consecutive iterations of a loop leave an index unchanged: n if the loop's variable occurs only
+// as var / n, and the least n if it occurs so more than once.
 int64_t UsesOfIndex(const Affine& index, const Var& var) {
   int64_t uses = kAllIterations;
   for (const Affine::Term& term : index.terms) {
@@ -48,7 +48,7 @@ class Prefetching {
     for (const Prefetched& prefetched : loop_.prefetches) {
       VisitExpr(tree_.Resolve(state_, state_.stage.value), [&](const Expr& e) {
         const bool reads = e->kind == ExprKind::kLoad && e->buffer->name == prefetched.buffer;
-        // What is computed at a loop is in a cache anyway.
+        // A buffer that is computed at a loop is in a cache anyway.
         if (!reads || e->buffer->space != MemorySpace::kGlobal) return;
         if (prefetched.next_tile) {
           PrefetchNextTile(e);
@@ -67,7 +67,8 @@ class Prefetching {
     return loops.subspan(static_cast<size_t>(&loop_ - loops.data()) + 1);
   }
 
-  // The loop and all around it, also those of the stages that its stage is computed at; outermost first.
+  // The loop of this variable and all loops around it, including those of the stages that its stage is
+  // computed at; outermost first.
   std::vector<const StageLoop*> LoopsAround(Var var) const {
     std::vector<const StageLoop*> loops;
     while (var) {
@@ -79,7 +80,7 @@ class Prefetching {
     return loops;
   }
 
-  // The indices of the block that `load` reads; none where loops inside go from block to block.
+  // The indices of the block that `load` reads; none if loops inside move from block to block.
   std::vector<Affine> BlockOf(const Expr& load) const {
     const auto moves = [](const Affine& index, std::span<const StageLoop> loops) {
       return std::ranges::any_of(
@@ -94,7 +95,7 @@ class Prefetching {
     return block;
   }
 
-  // Adds the share of one iteration in prefetching the block after the one that `load` reads.
+  // Adds one iteration's share of the prefetches of the block after the one that `load` reads.
   void PrefetchNextBlock(const Expr& load) {
     const Buffer& buffer = load->buffer;
     const std::vector<Affine> block = BlockOf(load);
@@ -121,7 +122,7 @@ class Prefetching {
     const int64_t share = std::min(CeilDiv(lines, iterations), kMaxLines);
     for (int64_t i = 0; i < share; ++i) {
       std::vector<Expr> indices(buffer->shape.size(), Expr(int64_t{0}));
-      // The number of the block and 1, digit by digit.
+      // The number of the block plus 1, digit by digit.
       Expr carried(int64_t{1});
       for (size_t axis = block.size(); axis-- > 0;) {
         const Expr digit = ToExpr(block[axis]) + carried;
@@ -133,9 +134,9 @@ class Prefetching {
     }
   }
 
-  // Adds the share of one iteration in prefetching what `load` will read in it for the next tile.
+  // Adds one iteration's share of the prefetches of what `load` reads in it for the next tile.
   void PrefetchNextTile(const Expr& load) {
-    const StageLoop* tiles = nullptr;  // the innermost around this stage that goes on to other elements
+    const StageLoop* tiles = nullptr;  // the innermost around this stage that moves to other elements
     for (const StageLoop* around : LoopsAround(state_.attached_to)) {
       const bool goes_on = around->extent > 1 && std::ranges::any_of(load->args, [&](const Expr& index) {
                              return Mentions(index, around->var);
@@ -145,7 +146,8 @@ class Prefetching {
     if (tiles == nullptr) return;
     const Var& tile = tiles->var;
 
-    // An iteration reads a line for each iteration of the loops inside that go from row to row: numbered.
+    // An iteration reads one line per iteration of those inner loops that move from row to row. The lines
+    // are numbered.
     std::vector<Expr> row = load->args;
     row.pop_back();
     for (Expr& index : row) index = ToExpr(bounds_.Normalize(index));
@@ -154,13 +156,13 @@ class Prefetching {
     };
     int64_t lines = 1;
     for (const StageLoop& inside : LoopsInside()) lines *= moves(inside) ? inside.extent : 1;
-    // Iterations that read the same lines have a part of them each.
+    // Iterations that read the same lines prefetch a part of them each.
     const int64_t sharers = moves(loop_) ? 1 : IterationsOfALine(load);
     const int64_t share = std::min(CeilDiv(lines, sharers), kMaxLines);
     for (int64_t i = 0; i < share; ++i) {
       std::map<const VarNode*, Expr> values = {{tile.get(), Expr(tile) + Expr(int64_t{1})}};
       Expr number = FloorMod(Expr(loop_.var), sharers) * Expr(share) + Expr(i);
-      int64_t lines_of_one = lines;  // iteration of the loop at hand
+      int64_t lines_of_one = lines;  // lines per iteration of the current loop
       for (const StageLoop& inside : LoopsInside()) {
         Expr& value = values[inside.var.get()] = Expr(int64_t{0});
         if (!moves(inside)) continue;
@@ -175,7 +177,7 @@ class Prefetching {
     }
   }
 
-  // How many iterations in a row read the same line, which they do in pieces.
+  // How many consecutive iterations each read a part of the same line.
   int64_t IterationsOfALine(const Expr& load) const {
     const Affine column = bounds_.Normalize(load->args.back());
     const Affine::Term* step = column.Find(loop_.var);

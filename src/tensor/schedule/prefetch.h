@@ -1,4 +1,4 @@
-// Which lines a loop brings into a cache ahead of their use.
+// Finds the cache lines that a loop prefetches.
 #ifndef ATTUNE_TENSOR_SCHEDULE_PREFETCH_H_
 #define ATTUNE_TENSOR_SCHEDULE_PREFETCH_H_
 
@@ -13,7 +13,7 @@ namespace attune {
 // Prefetch, or PrefetchNextTile. Returns an error, and leaves the tree as it was, where it does not apply.
 absl::Status AddPrefetch(const std::string& buffer, LoopRef at, bool next_tile);
 
-// What an iteration of the loop, one of the stage's, prefetches.
+// The prefetches of one iteration of `loop`, which is a loop of `state`.
 std::vector<Stmt> PrefetchesAt(const LoopTree& tree, const ScheduledStage& state, const StageLoop& loop);
 
 }  // namespace attune

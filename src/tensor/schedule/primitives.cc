@@ -46,7 +46,7 @@ absl::Status Peel(LoopTree& tree, const Primitive& p) {
   return PeelLoop(loop, p.numbers[0], p.numbers[1]);
 }
 
-// A primitive that names a stage alone.
+// A primitive whose only argument is a stage.
 template <absl::Status (*kTransform)(LoopTree&, ScheduledStage&)>
 absl::Status OnStage(LoopTree& tree, const Primitive& p) {
   ASSIGN_OR_RETURN(ScheduledStage* const stage, tree.FindStage(p.names[0]));

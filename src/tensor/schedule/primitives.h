@@ -1,4 +1,4 @@
-// From the text of a trace to transformations of loop trees: the one place where names are looked up.
+// Applies a trace's primitives to loop trees: the one place that looks up its stages and loops by name.
 #ifndef ATTUNE_TENSOR_SCHEDULE_PRIMITIVES_H_
 #define ATTUNE_TENSOR_SCHEDULE_PRIMITIVES_H_
 
@@ -8,8 +8,8 @@
 
 namespace attune {
 
-// Returns an error, and leaves the tree as it was, where there is no such primitive, stage or loop, or where
-// it does not apply.
+// Returns an error, and leaves the tree as it was, if there is no such primitive, stage or loop, or if the
+// primitive does not apply.
 absl::Status ApplyPrimitive(LoopTree& tree, const Primitive& primitive);
 
 }  // namespace attune

@@ -115,8 +115,8 @@ absl::Status FuseLoops(LoopTree& tree, LoopRef a, LoopRef b, const std::string& 
     return InvalidInput("fuse: there is a loop '", fused.name, "' already");
   fused.var = MakeVar(fused.name);
   fused.extent = *extent;
-  // A loop of one iteration leaves the other as it is: a quotient would be hard to see through once the loop
-  // is split and its last iterations guarded.
+  // If one loop has a single iteration, the fused loop stands for the other one alone: a quotient would be
+  // hard to simplify once the loop is split and its last iterations are guarded.
   const int64_t width = std::max<int64_t>(inner.extent, 1);
   const Expr whole(fused.var), zero(int64_t{0});
   tree.ReplaceVariable(outer.var, outer.extent == 1 ? zero : width == 1 ? whole : FloorDiv(whole, width));
@@ -145,7 +145,7 @@ absl::Status ReorderLoops(const LoopTree& tree, const std::vector<LoopRef>& loop
     if (picked[i].kind == LoopKind::kParallel && places[i] != 0)
       return InvalidInput("reorder: parallel loop '", picked[i].name, "' would not be outermost");
   }
-  // What is computed at a loop depends on which loops are around it.
+  // A stage that is computed at a loop depends on which loops are around that loop.
   for (size_t i = places.front(); i < places.back(); ++i) {
     RETURN_IF_ERROR(tree.CheckNothingComputedAt(state->loops[i], "reorder"));
   }

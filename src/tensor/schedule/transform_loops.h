@@ -1,5 +1,5 @@
-// Primitives that transform loops. Each returns an error, and leaves the tree as it was, where it does not
-// apply; what each does is said in tensor/schedule.h.
+// Primitives that transform loops; tensor/schedule.h documents them. Each returns an error, and leaves the
+// tree as it was, where it does not apply.
 #ifndef ATTUNE_TENSOR_SCHEDULE_TRANSFORM_LOOPS_H_
 #define ATTUNE_TENSOR_SCHEDULE_TRANSFORM_LOOPS_H_
 
@@ -14,7 +14,7 @@ namespace attune {
 
 // Split, or SplitOverlapping.
 absl::Status SplitLoop(LoopTree& tree, LoopRef split, int64_t factor, bool overlapping);
-// `name` is that of the loop that results.
+// `name`: the name of the resulting loop.
 absl::Status FuseLoops(LoopTree& tree, LoopRef outer, LoopRef inner, const std::string& name);
 absl::Status ReorderLoops(const LoopTree& tree, const std::vector<LoopRef>& loops);
 // Unroll, Vectorize, Parallel, Dot, Matrix and, with a binding, Bind.

@@ -18,7 +18,7 @@ Expr ReplaceBuffer(const Expr& e, const Buffer& from, const Buffer& to) {
   return Rewrite(e, rewriter);
 }
 
-// Fresh axes of the same names and extents, and what each old variable is now.
+// Fresh axes with the same names and extents; adds the new variable of each old one to `values`.
 std::vector<Axis> CopyAxes(const std::vector<Axis>& axes, std::map<const VarNode*, Expr>& values) {
   std::vector<Axis> copies;
   for (const Axis& axis : axes) {
@@ -28,8 +28,8 @@ std::vector<Axis> CopyAxes(const std::vector<Axis>& axes, std::map<const VarNode
   return copies;
 }
 
-// The stage that reduces along all reduce loops of the old one but `loop_name`, which becomes its axis number
-// `place`; still without an output.
+// The stage that reduces along all reduce loops of the old stage except `loop_name`, which becomes axis
+// number `place`. It has no output yet.
 absl::StatusOr<ScheduledStage> FactoredStage(const ScheduledStage& state, const std::string& loop_name,
                                              int64_t place) {
   const Stage& stage = state.stage;

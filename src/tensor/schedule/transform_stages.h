@@ -1,5 +1,5 @@
-// Primitives that add, replace and remove stages. Each returns an error, and leaves the tree as it was, where
-// it does not apply; what each does is said in tensor/schedule.h.
+// Primitives that add, replace and remove stages; tensor/schedule.h documents them. Each returns an error,
+// and leaves the tree as it was, where it does not apply.
 #ifndef ATTUNE_TENSOR_SCHEDULE_TRANSFORM_STAGES_H_
 #define ATTUNE_TENSOR_SCHEDULE_TRANSFORM_STAGES_H_
 
