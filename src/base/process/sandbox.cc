@@ -2,9 +2,12 @@
 
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -12,10 +15,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <vector>
+
+#include "base/file_descriptor.h"
 
 namespace attune {
 namespace {
@@ -57,36 +64,55 @@ sock_filter Instruction(uint16_t code, uint32_t operand, uint8_t if_true = 0, ui
 }
 
 constexpr uint16_t kLoad = BPF_LD | BPF_W | BPF_ABS, kIfEqual = BPF_JMP | BPF_JEQ | BPF_K,
-                   kReturn = BPF_RET | BPF_K;
+                   kIfAnyBit = BPF_JMP | BPF_JSET | BPF_K, kReturn = BPF_RET | BPF_K;
+constexpr uint32_t kAllow = SECCOMP_RET_ALLOW, kTrap = SECCOMP_RET_TRAP;
 
-// Allows `call` only on the file `fd`.
-void AllowOnFile(std::vector<sock_filter>& filter, uint32_t call, int fd) {
-  filter.push_back(Instruction(kIfEqual, call, 0, 4));
-  filter.push_back(Instruction(kLoad, offsetof(seccomp_data, args)));  // lower half of the argument
-  filter.push_back(Instruction(kIfEqual, static_cast<uint32_t>(fd), 0, 1));
-  filter.push_back(Instruction(kReturn, SECCOMP_RET_ALLOW));
-  filter.push_back(Instruction(kReturn, SECCOMP_RET_TRAP));
-}
+// A filter of system calls: the first rule that names a call decides. Calls that no rule names raise SIGSYS.
+class CallFilter {
+ public:
+  CallFilter()
+      : program_({Instruction(kLoad, offsetof(seccomp_data, arch)),
+                  Instruction(kIfEqual, kArchitecture, 1, 0), Instruction(kReturn, SECCOMP_RET_KILL_PROCESS),
+                  Instruction(kLoad, offsetof(seccomp_data, nr))}) {}
 
-std::vector<sock_filter> MakeFilter(int in, int out) {
-  std::vector<sock_filter> filter = {
-      Instruction(kLoad, offsetof(seccomp_data, arch)),
-      Instruction(kIfEqual, kArchitecture, 1, 0),
-      Instruction(kReturn, SECCOMP_RET_KILL_PROCESS),
-      Instruction(kLoad, offsetof(seccomp_data, nr)),
-  };
-  AllowOnFile(filter, SYS_read, in);
-  AllowOnFile(filter, SYS_write, out);
-  // The last three are the first calls of a new thread, which may come after the filter is installed.
-  for (const uint32_t call :
-       {SYS_futex, SYS_exit, SYS_exit_group, SYS_rt_sigreturn, SYS_sched_yield, SYS_restart_syscall,
-        SYS_clock_gettime, SYS_rt_sigprocmask, SYS_set_robust_list, SYS_rseq}) {
-    filter.push_back(Instruction(kIfEqual, call, 0, 1));
-    filter.push_back(Instruction(kReturn, SECCOMP_RET_ALLOW));
+  void Decide(std::initializer_list<uint32_t> calls, uint32_t decision) {
+    for (const uint32_t call : calls) {
+      program_.push_back(Instruction(kIfEqual, call, 0, 1));
+      program_.push_back(Instruction(kReturn, decision));
+    }
   }
-  filter.push_back(Instruction(kReturn, SECCOMP_RET_TRAP));
-  return filter;
+  // Decides by the lower half of an argument: whether it is `value`, or has any of the bits of `value`.
+  void DecideByArgument(uint32_t call, size_t argument, uint16_t condition, uint32_t value, uint32_t if_true,
+                        uint32_t if_false) {
+    program_.push_back(Instruction(kIfEqual, call, 0, 4));
+    program_.push_back(Instruction(
+        kLoad, static_cast<uint32_t>(offsetof(seccomp_data, args) + argument * sizeof(uint64_t))));
+    program_.push_back(Instruction(condition, value, 0, 1));
+    program_.push_back(Instruction(kReturn, if_true));
+    program_.push_back(Instruction(kReturn, if_false));
+  }
+
+  // Applies the filter to all threads of this process. Returns false if the system has no such filters.
+  bool Install() {
+    program_.push_back(Instruction(kReturn, kTrap));
+    const sock_fprog program = {static_cast<uint16_t>(program_.size()), program_.data()};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+  }
+
+ private:
+  std::vector<sock_filter> program_;
+};
+
+// The calls by which threads wait, tell the time and end. The last three are the first calls of a new thread,
+// which may come after the filter is installed.
+void AllowThreads(CallFilter& filter) {
+  filter.Decide({SYS_futex, SYS_exit, SYS_exit_group, SYS_rt_sigreturn, SYS_sched_yield, SYS_restart_syscall,
+                 SYS_clock_gettime, SYS_rt_sigprocmask, SYS_set_robust_list, SYS_rseq},
+                kAllow);
 }
+
+constexpr uint32_t Fails(int error) { return SECCOMP_RET_ERRNO | static_cast<uint32_t>(error); }
 
 // A global, because the handler takes no argument of ours. Set before the handler can run.
 void (*crash_report)(const Crash&) = nullptr;
@@ -114,6 +140,15 @@ void HandleCrash(int signal, siginfo_t* info, void* context) {
   _exit(kCrashedStatus);
 }
 
+// Says which system call was forbidden; the signal comes again when this handler returns, and ends the
+// process.
+void NameForbiddenCall(int /*signal*/, siginfo_t* info, void* /*context*/) {
+  char text[64];
+  const int length = std::snprintf(text, sizeof(text), "system call %d is forbidden\n", info->si_syscall);
+  if (write(STDERR_FILENO, text, static_cast<size_t>(length)) == length) raise(SIGSYS);
+  _exit(kCrashedStatus);
+}
+
 }  // namespace
 
 void ApplyLimits(const SandboxLimits& limits) {
@@ -130,11 +165,66 @@ void ApplyLimits(const SandboxLimits& limits) {
   if (!ATTUNE_SANITIZED) LimitTo(RLIMIT_AS, AddressSpace() + limits.address_space_bytes);
 }
 
+absl::Status EnterNamespaces() {
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, "the system gives this process no namespaces of its own");
+}
+
+absl::Status ForbidFiles() {
+  // A right that a ruleset handles and no rule grants is denied. These are the rights of Landlock's first
+  // version.
+  constexpr uint64_t kAllRights = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
+  const landlock_ruleset_attr attributes = {.handled_access_fs = kAllRights};
+  const FileDescriptor rules(
+      static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0)));
+  if (rules.get() >= 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+      syscall(SYS_landlock_restrict_self, rules.get(), 0) == 0)
+    return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, "the system cannot take this process's files away");
+}
+
 bool ForbidSystemCalls(int in, int out) {
-  std::vector<sock_filter> filter = MakeFilter(in, out);
-  const sock_fprog program = {static_cast<uint16_t>(filter.size()), filter.data()};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+  CallFilter filter;
+  filter.DecideByArgument(SYS_read, 0, kIfEqual, static_cast<uint32_t>(in), kAllow, kTrap);
+  filter.DecideByArgument(SYS_write, 0, kIfEqual, static_cast<uint32_t>(out), kAllow, kTrap);
+  AllowThreads(filter);
+  return filter.Install();
+}
+
+bool ForbidAllButComputing() {
+  if (ATTUNE_SANITIZED) return true;
+  CallFilter filter;
+  AllowThreads(filter);
+  // Threads, but no processes. The C library does without clone3, whose flags a filter cannot see.
+  filter.DecideByArgument(SYS_clone, 0, kIfAnyBit, CLONE_THREAD, kAllow, kTrap);
+  filter.Decide({SYS_clone3}, Fails(ENOSYS));
+  // Memory, but no code.
+  for (const uint32_t call : {SYS_mmap, SYS_mprotect})
+    filter.DecideByArgument(call, 2, kIfAnyBit, PROT_EXEC, Fails(EACCES), kAllow);
+  filter.Decide({SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_membarrier}, kAllow);
+  // Files, as far as Landlock allows.
+  filter.Decide({SYS_read,     SYS_write,      SYS_readv,     SYS_writev,       SYS_pread64,    SYS_pwrite64,
+                 SYS_lseek,    SYS_close,      SYS_ftruncate, SYS_fallocate,    SYS_fcntl,      SYS_dup,
+                 SYS_fstat,    SYS_newfstatat, SYS_statx,     SYS_faccessat,    SYS_readlinkat, SYS_getcwd,
+                 SYS_openat,   SYS_pipe2,      SYS_eventfd2,  SYS_memfd_create, SYS_recvmsg,    SYS_sendmsg,
+                 SYS_recvfrom, SYS_sendto,     SYS_ppoll},
+                kAllow);
+#if defined(__x86_64__)
+  filter.Decide({SYS_poll, SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink}, kAllow);
+#endif
+  // This process itself: its limits, its signal handlers, and abort().
+  filter.DecideByArgument(SYS_prlimit64, 0, kIfEqual, 0, kAllow, kTrap);
+  filter.DecideByArgument(SYS_tgkill, 0, kIfEqual, static_cast<uint32_t>(getpid()), kAllow, kTrap);
+  filter.Decide({SYS_rt_sigaction, SYS_sigaltstack, SYS_getpid, SYS_gettid, SYS_getrusage, SYS_getrandom,
+                 SYS_sched_getaffinity, SYS_sched_setaffinity, SYS_sysinfo, SYS_uname, SYS_clock_nanosleep,
+                 SYS_nanosleep},
+                kAllow);
+  filter.Decide({SYS_prctl}, Fails(EPERM));  // names of threads and of memory
+  struct sigaction action = {};
+  action.sa_sigaction = NameForbiddenCall;
+  action.sa_flags = SA_SIGINFO | SA_RESETHAND | SA_NODEFER;
+  sigaction(SIGSYS, &action, nullptr);
+  return filter.Install();
 }
 
 void ReportCrashes(void (*report)(const Crash& crash)) {

@@ -10,7 +10,9 @@
 #include <cstring>
 #include <thread>
 
+#include "base/log.h"
 #include "base/process/message.h"
+#include "base/process/sandbox.h"
 #include "base/process/worker_process.h"
 #include "base/threads.h"
 
@@ -49,6 +51,8 @@ void LimitCpuSeconds(double seconds) {
 std::optional<int> RunIfWorker(int argc, char** argv, std::span<const WorkerKind> kinds) {
   main_runs_workers = true;
   if (argc != 3 || std::strcmp(argv[1], kWorkerFlag) != 0) return std::nullopt;
+  if (const absl::Status status = EnterNamespaces(); !status.ok())
+    Log(LogLevel::kDebug, "worker without namespaces", "reason", status.message());
   if (!EndWithParent()) {
     // The parent reports this text as the reason why the worker did not start.
     std::fputs("the system has no more threads\n", stderr);

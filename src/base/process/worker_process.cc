@@ -34,7 +34,8 @@ constexpr const char* kMemoryWords[] = {"out of memory",  // the words of LLVM a
 
 std::atomic<int64_t> num_started = 0;  // workers
 
-constexpr int kTooFewFilesStatus = 78;  // exit status of a child that could not become a worker
+// Exit status of a child that could not become a worker; see kOutOfMemoryStatus and kCrashedStatus.
+constexpr int kTooFewFilesStatus = 79;
 
 // A worker runs machine code that is being tried out, and our environment may contain secrets and variables
 // that change a program's behaviour. A worker therefore inherits only the variables that the system's

@@ -2,13 +2,15 @@
 
 #include <unistd.h>
 
-#include <chrono>
 #include <exception>
 #include <new>
 #include <string>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "base/process/message.h"
+#include "base/process/sandbox.h"
 #include "base/process/worker.h"
 #include "base/process/worker_process.h"
 #include "tune/task/codec.h"
@@ -35,16 +37,20 @@ int RunBuildWorker(const BuildHooks& hooks) {
   const absl::StatusOr<BuildSetUp> set_up = DecodeBuildSetUp(*message);
   constexpr int kDamaged = 2;
   if (!set_up.ok()) return kDamaged;
+  // As far as the system can: processes that run the code refuse one without filters, this one does not.
+  if (const absl::Status status = ForbidFiles(); !status.ok())
+    Log(LogLevel::kDebug, "builder that can open files", "reason", status.message());
+  ForbidAllButComputing();
   for (;;) {
     const absl::StatusOr<std::string> request = ReceiveMessage(kWorkerSocket, kNoDeadline);
     if (!request.ok()) return 0;
     // The builder has a limit on wall-clock time, but cannot enforce it if its process is stopped.
     LimitCpuSeconds(2 * set_up->seconds_limit);
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     absl::StatusOr<BuiltKernel> kernel = Build(*request, set_up->target, hooks);
     BuildResult result;
     result.outcome = kernel.ok() ? TrialOutcome::kOk : TrialOutcome::kBuildFailed;
-    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result.seconds = watch.Seconds();
     if (kernel.ok()) {
       result.kernel = *std::move(kernel);
     } else {

@@ -282,7 +282,7 @@ void FailBuild(const Candidate& candidate) {
     case kExit:
       _exit(3);
     case kHang:
-      for (;;) pause();
+      for (;;) poll(nullptr, 0, -1);
     case kMemory:
       for (std::vector<std::unique_ptr<char[]>> all;;)
         all.push_back(std::make_unique_for_overwrite<char[]>(size_t{256} << 20));  // not touched
