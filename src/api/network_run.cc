@@ -1,6 +1,5 @@
 // Runs compiled networks: inputs, runs, timing and verification.
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,16 +10,13 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "api/network_state.h"
+#include "base/clock.h"
 #include "base/processors.h"
 #include "base/status.h"
 #include "quant/agreement.h"
 
 namespace attune {
 namespace {
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 bool Contains(const std::vector<NamedTensor>& tensors, const std::string& name) {
   return std::any_of(tensors.begin(), tensors.end(), [&](const NamedTensor& t) { return t.name == name; });
@@ -152,11 +148,11 @@ absl::StatusOr<std::vector<double>> Network::Bench(int threads, double seconds,
   RETURN_IF_ERROR(Name(session.Run(), state_->source));
   std::vector<double> latencies;
   constexpr size_t kMinRuns = 3;
-  const double start = Now();
-  while (latencies.size() < kMinRuns || Now() - start < seconds) {
-    const double begin = Now();
+  const Stopwatch all;
+  while (latencies.size() < kMinRuns || all.Seconds() < seconds) {
+    const Stopwatch one;
     RETURN_IF_ERROR(Name(session.Run(), state_->source));
-    latencies.push_back((Now() - begin) * 1e3);
+    latencies.push_back(one.Seconds() * 1e3);
   }
   return latencies;
 }

@@ -78,7 +78,8 @@ void OpenDifferences(const InputDeclaration& other, InputDeclaration& declaratio
   }
 }
 
-// The values that `value` flows into as an index, through operators that keep it one.
+// The least of `limit` and the sizes of the axes that `value` indexes, through operators that keep it an
+// index.
 int64_t SmallestIndexed(const Value* value, int64_t limit, std::set<const Value*>& seen) {
   std::vector<const Value*> pending = {value};
   while (!pending.empty()) {

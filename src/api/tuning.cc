@@ -93,7 +93,7 @@ class CompilerOfNetwork final : public NetworkCompiler {
 
   absl::StatusOr<NetworkBuild> Compile(const BestConfigs& configs,
                                        const LayoutOverrides& overrides) override {
-    const Network compiled = CompileWith(configs, overrides);
+    const Network compiled = CompileWith(RecordChooser(configs), overrides);
     RETURN_IF_ERROR(compiled.status());
     ASSIGN_OR_RETURN(const NetworkDescription description, compiled.Describe());
     ASSIGN_OR_RETURN(Blob artifact, Blob::Of(compiled.artifact()));
@@ -104,9 +104,7 @@ class CompilerOfNetwork final : public NetworkCompiler {
     return build;
   }
 
-  // Compiled with these configs, for the tasks that have one.
-  Network CompileWith(const BestConfigs& configs, const LayoutOverrides& overrides) const {
-    const RecordChooser chooser(configs);
+  Network CompileWith(const RecordChooser& chooser, const LayoutOverrides& overrides) const {
     CompileOptions options;
     options.target = target_;
     options.chooser = &chooser;
@@ -232,8 +230,10 @@ absl::Status NetworkTuner::RunStage() {
   return RunNextStage(*job_, tools_->leases, Isolation::kDevice, [this] { return job_->is_stopped(); });
 }
 
-Network NetworkTuner::Compile() const {
-  return tools_->compiler.CompileWith(job_->Best(), job_->overrides());
+absl::StatusOr<Network> NetworkTuner::Compile() const {
+  RecordChooser chooser(job_->Best());
+  RETURN_IF_ERROR(chooser.NameRecords(*tools_->records, run_.run().id));
+  return tools_->compiler.CompileWith(chooser, job_->overrides());
 }
 
 }  // namespace attune

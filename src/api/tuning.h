@@ -64,8 +64,9 @@ class NetworkTuner {
   // Null unless a recording is replayed.
   const Recording* recording() const;
 
-  // The network compiled with the best kernels found so far.
-  Network Compile() const;
+  // The network compiled with the best kernels found so far. The artifact names the records of these. Fails
+  // if the records cannot be read.
+  absl::StatusOr<Network> Compile() const;
 
  private:
   struct Tools;

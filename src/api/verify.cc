@@ -1,10 +1,10 @@
 #include "api/verify.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "absl/strings/str_format.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "reference/error_bound.h"
 #include "reference/interpreter.h"
@@ -131,10 +131,10 @@ absl::StatusOr<VerifyReport> VerifyAgainstReference(const Graph& graph,
     if (found == inputs.end()) return InvalidInput("input \"", input->name(), "\" has no value");
     ordered.push_back(found->tensor);
   }
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   ASSIGN_OR_RETURN(const std::vector<Tensor> expected, Interpreter().Run(graph, ordered));
   VerifyReport report;
-  report.reference_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.reference_seconds = watch.Seconds();
   if (expected.size() != actual.size()) {
     return InternalError("the compiled network has ", actual.size(), " outputs, the model ", expected.size());
   }

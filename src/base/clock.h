@@ -20,6 +20,25 @@ class Clock {
 // The system's clock.
 const Clock& SystemClock();
 
+// Measures how long something takes. Not thread safe; the clock must outlive it.
+class Stopwatch {
+ public:
+  explicit Stopwatch(const Clock& clock = SystemClock()) : clock_(clock), start_(clock.Now()) {}
+
+  // Seconds since the last Lap(), or since construction.
+  double Seconds() const { return clock_.Now() - start_; }
+  // The same, and starts again.
+  double Lap() {
+    const double now = clock_.Now(), seconds = now - start_;
+    start_ = now;
+    return seconds;
+  }
+
+ private:
+  const Clock& clock_;
+  double start_;
+};
+
 }  // namespace attune
 
 #endif  // ATTUNE_BASE_CLOCK_H_

@@ -15,9 +15,9 @@ namespace attune {
 // `max_bytes`, or the system's reason.
 absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes);
 
-// Writes `content` to a temporary file beside `path`, syncs it and renames it to `path`. On any
-// failure (an unwritable folder, a full disk) the temporary file is removed, an existing `path` is
-// untouched and the error names `path`.
+// Writes `content` to `path` by OutputFile: a regular file is replaced once the new content is complete and
+// synced. On any failure (an unwritable folder, a full disk) an existing file is untouched, nothing is left
+// beside it and the error names `path`.
 absl::Status WriteFileAtomically(const std::string& path, std::string_view content);
 
 // The SHA-256 of `bytes` as 64 hexadecimal digits.

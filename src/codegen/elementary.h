@@ -1,6 +1,6 @@
 // The formulas behind math.h. A formula of one argument takes f32 or f64 where its comment says so, else
 // only f64. All but those with loops are straight-line code. They treat infinities, NaN and subnormal
-// numbers as IEEE 754 demands.
+// numbers as IEEE 754 demands, but e^x in f32 is 0 where it would be below 2^-125.
 #ifndef ATTUNE_CODEGEN_ELEMENTARY_H_
 #define ATTUNE_CODEGEN_ELEMENTARY_H_
 

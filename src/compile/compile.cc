@@ -1,7 +1,6 @@
 #include "compile/compile.h"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <memory>
 #include <set>
@@ -11,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "artifact/compress.h"
 #include "artifact/writer.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "compile/variant.h"
@@ -20,20 +20,6 @@
 
 namespace attune {
 namespace {
-
-class Stopwatch {
- public:
-  // Seconds since the last call, or since construction.
-  double Lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const double seconds = std::chrono::duration<double>(now - start_).count();
-    start_ = now;
-    return seconds;
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 // The targets of the artifact, the one with the most instruction sets first: it is the better one of two
 // that a processor can run.

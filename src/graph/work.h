@@ -9,8 +9,8 @@
 
 namespace attune {
 
-// An upper bound, saturated to 64 bits: a fixed part, elements read and written, and for windows and
-// contractions a term for each output element and each element of the second operand that meets it. A node
+// An upper bound, saturated to 64 bits: a fixed part and the elements read and written; for contractions,
+// windows, sampling and dynamic operators, all of that once for each element of the second operand. A node
 // with regions counts without them: the nodes inside cost each time that they run.
 int64_t WorkOf(const Node& node);
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kSmallBytes = size_t{1} << 20;
 
-// An anonymous file with these bytes, sealed.
+// An anonymous file with these bytes, to be sealed.
 absl::StatusOr<FileDescriptor> WriteFile(std::string_view bytes) {
   FileDescriptor file(memfd_create("attune-blob", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   for (size_t done = 0; done < bytes.size() && file.get() >= 0;) {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "measure/codec.h"
@@ -83,9 +83,7 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
 
   void Cancel() override { is_cancelled_ = true; }
 
-  double SecondsSinceHeartbeat() const override {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - heartbeat_.load()).count();
-  }
+  double SecondsSinceHeartbeat() const override { return SystemClock().Now() - heartbeat_; }
 
  private:
   void Run() {
@@ -116,7 +114,7 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
       Deliver(begin + i, std::move(measurement));
     };
     requests.is_cancelled = [&] { return is_cancelled_.load(); };
-    requests.alive = [&] { heartbeat_ = std::chrono::steady_clock::now(); };
+    requests.alive = [&] { heartbeat_ = SystemClock().Now(); };
     service_.pool_.Run(requests);
   }
 
@@ -162,7 +160,7 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
   const std::vector<MeasureItem> items_;
   const std::map<std::string, Blob> blobs_;
   std::atomic<bool> is_cancelled_ = false;
-  std::atomic<std::chrono::steady_clock::time_point> heartbeat_ = std::chrono::steady_clock::now();
+  std::atomic<double> heartbeat_ = SystemClock().Now();
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

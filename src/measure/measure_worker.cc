@@ -3,7 +3,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <map>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/process/message.h"
 #include "base/process/worker_process.h"
 #include "base/status.h"
@@ -285,8 +285,8 @@ class MeasureWorker {
   static Measurement ProfileNetwork(const MeasureItem& item, RunningNetwork& subject,
                                     RunningNetwork& baseline) {
     Measurement measurement;
-    const Deadline end = After(item.options.seconds_limit);
-    for (int turn = 0; turn < kLeastProfileTurns || std::chrono::steady_clock::now() < end; ++turn) {
+    const Stopwatch watch;
+    for (int turn = 0; turn < kLeastProfileTurns || watch.Seconds() < item.options.seconds_limit; ++turn) {
       for (auto* const one : {&baseline, &subject}) {
         if (one->process == nullptr) continue;
         auto failure = one->process->Move();
@@ -320,9 +320,9 @@ int RunMeasureWorker() {
     } else if (const auto* forgotten = std::get_if<ForgetBlob>(&*request)) {
       worker.Forget(*forgotten);
     } else {
-      const auto start = std::chrono::steady_clock::now();
+      const Stopwatch watch;
       Measurement measurement = worker.Measure(std::get<MeasureItem>(*request));
-      measurement.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      measurement.seconds = watch.Seconds();
       if (!SendMessage(kWorkerSocket, EncodeMeasurement(measurement), kNoDeadline).ok()) return 0;
     }
   }

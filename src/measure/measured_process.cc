@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/process/message.h"
 #include "base/process/worker_process.h"
 #include "measure/measured_child.h"
@@ -198,11 +199,11 @@ std::optional<Failure> MeasuredProcess::Move() {
 
 std::optional<Failure> MeasuredProcess::Run(int64_t executions, double* seconds) {
   const double count = static_cast<double>(executions), limit = program_.execution_seconds_limit();
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   std::optional<Failure> failure =
       Ask(ChildCommand::kRun, executions,
           std::min(limit + kSlowdown * each_ * count, limit * std::max(count, 1.0)));
-  *seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  *seconds = watch.Seconds();
   if (executions > 0 && executions >= most_executions_) {
     most_executions_ = executions;
     each_ = *seconds / count;

@@ -1,7 +1,5 @@
 #include "opt/driver.h"
 
-#include <chrono>
-
 #include "absl/strings/str_format.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -12,10 +10,6 @@
 
 namespace attune {
 namespace {
-
-double SteadySeconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 int CountNodes(const Graph& graph) {
   int count = 0;
@@ -65,10 +59,9 @@ absl::StatusOr<StepReport> RunStep(Graph& graph, const PassStep& step, const Run
   StepReport report{.pass = step.pass};
   report.disabled = options.disabled.contains(step.pass);
   if (!report.disabled) {
-    const auto now = options.now ? options.now : SteadySeconds;
-    const double start = now();
+    const Stopwatch watch(*options.clock);
     const absl::StatusOr<bool> changed = Apply(info->function, graph, MakeContext(*info, step, options));
-    report.seconds = now() - start;
+    report.seconds = watch.Seconds();
     if (!changed.ok()) return Annotate(changed.status(), absl::StrCat("pass ", step.pass));
     report.changed = *changed;
   }

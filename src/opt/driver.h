@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "base/progress.h"
 #include "graph/graph.h"
 #include "opt/pass.h"
@@ -34,8 +35,8 @@ struct RunOptions {
   std::function<void(std::string_view)> log = [](std::string_view) {};
   // Asked whether to go on, and told the progress, before each pass.
   WorkControl control;
-  // Seconds on a monotonic clock; empty: the steady clock.
-  std::function<double()> now;
+  // Times the passes. It must outlive the run.
+  const Clock* clock = &SystemClock();
 };
 
 struct StepReport {

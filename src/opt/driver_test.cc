@@ -27,11 +27,21 @@ PassPlan Plan(std::initializer_list<std::string> names) {
   return plan;
 }
 
+// Half a second passes from each look at the clock to the next.
+class HalfSeconds final : public Clock {
+ public:
+  double Now() const override { return now_ += 0.5; }
+  int64_t WallMillis() const override { return 0; }
+
+ private:
+  mutable double now_ = 0;
+};
+
 TEST(Driver, ReportsEachStep) {
   const auto graph = ParseOrDie(kDead);
-  double clock = 0;
+  const HalfSeconds clock;
   RunOptions options;
-  options.now = [&] { return clock += 0.5; };
+  options.clock = &clock;
   const auto reports = RunPlan(*graph, Plan({"dead_code", "eliminate", "dead_code"}), options);
   ASSERT_TRUE(reports.ok()) << reports.status();
   ASSERT_EQ(reports->size(), 3u);

@@ -12,8 +12,8 @@
 namespace attune {
 namespace {
 
-// Nothing where rounding loses more, in the root mean square, than it does at the type's full precision (at
-// most 2⁻¹¹ of a number for f16, 2⁻⁹ for bf16), as with numbers above or below the range of f16.
+// Nothing where rounding loses more, in the root mean square, than twice its bound at the type's full
+// precision (2⁻¹¹ of a number for f16, 2⁻⁹ for bf16), as with numbers above or below the range of f16.
 std::optional<Tensor> Rounded(const Tensor& tensor, DType dtype) {
   const double max_error = dtype == DType::kF16 ? 0x1p-10 : 0x1p-8;
   Tensor rounded(DType::kF32, tensor.shape());

@@ -97,7 +97,8 @@ Work WorkWithin(const NestAnalysis& nest, int loop) {
   return work;
 }
 
-// The bytes of an iteration of `loop` that the next iteration touches again, and the longest stride along it.
+// The bytes that an iteration of `loop` touches, those of them that the next iteration does not touch again,
+// and the longest stride along it.
 struct Motion {
   double moving_bytes = 0, bytes = 0, stride = 0;
 };
@@ -159,8 +160,7 @@ Tile TileOf(const NestAnalysis& nest, const NestStatement& s, const Level& level
   tile.arithmetic = times * s.arithmetic;
   tile.transcendental = times * s.transcendental;
   for (const NestAccess& access : s.accesses) {
-    // Iterations of unrolled loops that touch the same share one instruction; those of a load that only
-    // broadcasts do not, as multiply-adds read it from memory themselves.
+    // Iterations of unrolled loops that touch the same element share one instruction.
     double distinct = 1, aliased = 1;
     for (int loop = s.loop; level.outer >= 0 && loop >= level.outer; loop = nest.loops[loop].parent) {
       if (!IsUnrolled(nest.loops[loop].kind)) continue;
@@ -239,7 +239,7 @@ struct Totals {
   double flops = 0, instructions = 0, multiply_adds = 0, arithmetic = 0, transcendental = 0;
   double loads = 0, irregular = 0, stores = 0, moved_bytes = 0, guarded = 0, copies = 0;
   double parallel = 0;   // instructions in parallel loops
-  double imbalance = 1;  // of the parallel loops, weighted by instructions: the slowest thread's share, ≥ 1
+  double imbalance = 1;  // weighted by instructions: the slowest thread's share, ≥ 1
 };
 
 // The time of the thread with the most iterations, relative to an even distribution.

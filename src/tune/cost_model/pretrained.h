@@ -1,5 +1,5 @@
-// The text of the pretrained cost model, src/tune/pretrained_model.txt, which the build puts into the
-// program.
+// The text of the pretrained cost model, src/tune/cost_model/pretrained_model.txt, which the build puts into
+// the program.
 #ifndef ATTUNE_TUNE_COST_MODEL_PRETRAINED_H_
 #define ATTUNE_TUNE_COST_MODEL_PRETRAINED_H_
 

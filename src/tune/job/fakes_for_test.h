@@ -126,7 +126,7 @@ class FakeNetwork final : public NetworkCompiler {
   absl::StatusOr<std::vector<TuningTask>> Tasks(const LayoutOverrides& overrides) override {
     std::vector<TuningTask> tasks = tasks_;
     for (const int flipped : overrides) {
-      if (const auto other = flipped_tasks.find(flipped); other != flipped_tasks.end())
+      if (const auto other = overridden_tasks.find(flipped); other != overridden_tasks.end())
         tasks.push_back(other->second);
     }
     return tasks;
@@ -156,8 +156,8 @@ class FakeNetwork final : public NetworkCompiler {
   }
 
   int num_layout_classes = 0;
-  std::map<int, TuningTask> flipped_tasks;  // the additional task if a class has a layout override
-  std::map<std::string, Build> builds;      // by artifact digest
+  std::map<int, TuningTask> overridden_tasks;  // the additional task if a class has a layout override
+  std::map<std::string, Build> builds;         // by artifact digest
 
  private:
   FakeMachine& machine_;

@@ -90,7 +90,7 @@ absl::Status FinalPhase::Run(const JobGrant& grant) {
     case StageKind::kCompareTime:
       return CompareTime(grant);
     case StageKind::kLayoutBuild:
-      return BuildPair(context_.Best(), context_.overrides, context_.Best(), Flipped());
+      return BuildPair(context_.Best(), context_.overrides, context_.Best(), OtherLayouts());
     case StageKind::kLayoutTime:
       return LayoutTime(grant);
     case StageKind::kNetworkBuild:
@@ -256,10 +256,10 @@ absl::Status FinalPhase::CompareTime(const JobGrant& grant) {
   return absl::OkStatus();
 }
 
-LayoutOverrides FinalPhase::Flipped() const {
-  LayoutOverrides flipped = context_.overrides;
-  if (!flipped.insert(tried_layouts_).second) flipped.erase(tried_layouts_);
-  return flipped;
+LayoutOverrides FinalPhase::OtherLayouts() const {
+  LayoutOverrides layouts = context_.overrides;
+  if (!layouts.insert(tried_layouts_).second) layouts.erase(tried_layouts_);
+  return layouts;
 }
 
 // The layouts were chosen by predictions, before anything was measured. Tries other layouts with the best
@@ -276,9 +276,9 @@ absl::Status FinalPhase::LayoutTime(const JobGrant& grant) {
                                               {"ratio_high", m.ratio_high}}));
   if (is_adopted) {
     m = MeasurePair(MeasureItem::Kind::kProfileNetwork, kCompareSeconds, grant);
-    const LayoutOverrides flipped = Flipped();
+    const LayoutOverrides layouts = OtherLayouts();
     const LayoutChange change = {.before = context_.overrides,
-                                 .after = flipped,
+                                 .after = layouts,
                                  .best = context_.Best(),
                                  .build_before = &pair_->baseline,
                                  .build_after = &pair_->candidate};
@@ -290,7 +290,7 @@ absl::Status FinalPhase::LayoutTime(const JobGrant& grant) {
                                          .search = kConfirmation,
                                          .code_digest = kernel.code_digest}));
     }
-    context_.overrides = flipped;
+    context_.overrides = layouts;
   }
   pair_.reset();
   ++tried_layouts_;

@@ -71,7 +71,7 @@ class FinalPhase {
   absl::Status Finish();
 
   // The layout override that is tried now.
-  LayoutOverrides Flipped() const;
+  LayoutOverrides OtherLayouts() const;
   absl::Status KeepRatio(size_t index, const TaskTuning::Code& code, double ratio, bool is_faster);
   absl::Status KeepDefault(size_t index, double ratio);
 

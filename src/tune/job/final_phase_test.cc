@@ -74,7 +74,7 @@ TEST_F(FinalPhaseTest, TheFastestIsKeptIfItIsFasterAgain) {
   EXPECT_EQ(standard.search, kConfirmation);
 }
 
-TEST_F(FinalPhaseTest, WhatWasOnlyLuckyIsNotKept) {
+TEST_F(FinalPhaseTest, SelectionBiasIsNotKept) {
   LetTimesBe([](size_t n, int nth) { return n == 1 && nth == 0 ? 1e-3 : n == 3 ? 1.5e-3 : 4e-3; });
   const auto job = Make(Options());
   RunUntilFinal(*job);
@@ -97,7 +97,7 @@ TEST_F(FinalPhaseTest, WhatIsPerhapsSlowerInTheNetworkIsKept) {
   EXPECT_NEAR(job->Summary().tasks[0].best_seconds, 1e-3, 1e-9);
 }
 
-TEST_F(FinalPhaseTest, TheDefaultIsKeptIfAllOthersWereLucky) {
+TEST_F(FinalPhaseTest, TheBaselineIsKeptIfAllOthersWereSelectionBias) {
   LetTimesBe([](size_t, int nth) { return nth == 0 ? 1.9e-3 : 4e-3; });
   const auto job = Make(Options());
   Finish(*job);
@@ -106,7 +106,7 @@ TEST_F(FinalPhaseTest, TheDefaultIsKeptIfAllOthersWereLucky) {
   EXPECT_EQ(job->Summary().tasks[0].best_config, job->Summary().tasks[0].default_config);
 }
 
-TEST_F(FinalPhaseTest, ADifferenceThatIsNotSureDoesNotCount) {
+TEST_F(FinalPhaseTest, AnInsignificantDifferenceDoesNotCount) {
   LetTimesBe([](size_t, int) { return 1.999e-3; });
   const auto job = Make(Options());
   Finish(*job);
@@ -236,8 +236,8 @@ TEST_F(FinalPhaseTest, LayoutsThatAreFasterAreOnRecord) {
   LetTimesBe([](size_t, int) { return 3e-3; });
   const TuningTask other = MakeTask(kSoftmaxTask, {});
   network_.num_layout_classes = 2;
-  network_.flipped_tasks[1] = other;
-  network_.flipped_tasks[1].uses = 1;
+  network_.overridden_tasks[1] = other;
+  network_.overridden_tasks[1].uses = 1;
   layouts_ = {{0.02, 0.02, 0.99, 1.01}, {0.02, 0.0195, 0.97, 0.98}};
   TuningOptions options = Options();
   options.cache = CacheMode::kNetwork;

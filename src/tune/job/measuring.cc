@@ -71,7 +71,7 @@ MeasureOptions Measuring::Options() const {
   return options;
 }
 
-absl::Status Measuring::ProvideData(const TuningTask& task) {
+absl::Status Measuring::RecordData(const TuningTask& task) {
   const auto known = data_.find(task.digest);
   if (known != data_.end() && tools_.service->Has(known->second)) return absl::OkStatus();
   ASSIGN_OR_RETURN(const Blob data, MakeReferenceData(task));
@@ -111,7 +111,7 @@ absl::Status Measuring::Check(std::span<Attempt> attempts, std::span<const std::
                                          " MiB to measure, the limit is ", memory_limit() >> 20, " MiB"));
       continue;
     }
-    if (const absl::Status status = ProvideData(task); !status.ok()) {
+    if (const absl::Status status = RecordData(task); !status.ok()) {
       attempt.check = FailedMeasurement(TrialOutcome::kRetry, std::string(status.message()));
       continue;
     }

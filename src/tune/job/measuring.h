@@ -30,7 +30,7 @@ struct Attempt {
   std::optional<float> score = {};  // from the cost model, if it had one
   // kRetry until the build has ended with another outcome.
   BuildResult built = {};
-  std::optional<Blob> kernel = {};  // set if it was built
+  std::optional<Blob> kernel = {};  // set once it was built and sent to be checked
   Measurement check = {};           // kRetry until it was checked
   int retries = 0;                  // caused by failures of building or measuring itself
 
@@ -47,7 +47,7 @@ class Measuring {
 
   // Makes the reference data of a task and puts it into the service. Errors: the reference cannot evaluate
   // the task, or there is not enough memory.
-  absl::Status ProvideData(const TuningTask& task);
+  absl::Status RecordData(const TuningTask& task);
 
   // Builds the attempts that are not built yet, until the job is stopped.
   void Build(std::span<Attempt> attempts, std::span<const std::unique_ptr<TaskTuning>> tasks);

@@ -205,7 +205,7 @@ TEST_F(TuningJobResumeTest, WhatAKilledRunFoundIsConfirmedByTheNext) {
 }
 
 // If a config was measured more than once, its last time comes from the longest measurement.
-TEST_F(TuningJobResumeTest, WhatWasOnlyLuckyIsNotTakenOver) {
+TEST_F(TuningJobResumeTest, SelectionBiasIsNotTakenOver) {
   const TuningTask& task = tasks_[0];
   std::optional<Candidate> lucky;
   machine_.seconds = [&](const TuningTask& t, const Candidate& candidate, int nth) {

@@ -75,7 +75,7 @@ absl::Status SearchPhase::Prepare() {
   RETURN_IF_ERROR(ChooseLayouts());
   RETURN_IF_ERROR(LoadRecords());
   if (context_.options.transfer_from_tasks) RETURN_IF_ERROR(transfer_.Load());
-  RETURN_IF_ERROR(ProvideData());
+  RETURN_IF_ERROR(RecordData());
   touched_.assign(context_.tasks.size(), false);
   next_ = StageKind::kCalibrate;
   return TrainModel();
@@ -127,13 +127,13 @@ absl::Status SearchPhase::LoadRecords() {
   return absl::OkStatus();
 }
 
-absl::Status SearchPhase::ProvideData() {
+absl::Status SearchPhase::RecordData() {
   int64_t left = context_.measuring.memory_limit();
   for (const auto& task : context_.tasks) {
     left -= 4 * TaskBytes(task->task());
     if (left < 0 || context_.is_stopped()) break;
     // If the reference cannot evaluate a task, checking its candidates will report it.
-    const absl::Status status = context_.measuring.ProvideData(task->task());
+    const absl::Status status = context_.measuring.RecordData(task->task());
     if (!status.ok()) context_.log.NoteUnmeasured(std::string(status.message()));
   }
   return absl::OkStatus();

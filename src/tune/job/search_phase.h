@@ -40,7 +40,7 @@ class SearchPhase {
   absl::Status ChooseLayouts();
   absl::Status LoadRecords();
   // Makes the reference data of all tasks, as long as there is enough memory.
-  absl::Status ProvideData();
+  absl::Status RecordData();
   bool IsOver() const;
   // Chooses the candidates that every task starts with.
   void ChooseFirst();

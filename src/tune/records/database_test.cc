@@ -148,7 +148,7 @@ TEST_F(DatabaseTest, RecordsOfOtherVersionsArePriors) {
   EXPECT_THAT(BestTrials({}, {.versions = StrategyVersions()}), IsEmpty());
 }
 
-TEST_F(DatabaseTest, WhatARunConfirmedComesBeforeWhatMayHaveBeenLucky) {
+TEST_F(DatabaseTest, ConfirmedMeasurementsComeBeforeUnconfirmedOnes) {
   Add(Timed(1, 10));
   EXPECT_THAT(BestTrials({}), ElementsAre(1));
   Record confirmed = Timed(2, 30);

@@ -156,7 +156,7 @@ TEST_F(ExchangeTest, FilesThatCannotBe) {
   EXPECT_THAT(std::string(ImportRecordFile(Into(*database_), folder_ / "pipe").status().message()),
               HasSubstr("is a pipe, not a file; name it -"));
   EXPECT_FALSE(ExportRecordFile(*database_, {}, folder_ / "missing/out.jsonl").ok());
-  // A reader that has enough leaves no file behind.
+  // The receiver's error ends the export.
   ASSERT_TRUE(database_->Add(SampleRecord("a", 0)).ok());
   const auto report =
       ExportRecords(*database_, {}, [](std::string_view) { return absl::UnavailableError("enough"); });

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "plan/chooser.h"
 #include "tune/records/database.h"
@@ -27,6 +28,10 @@ class RecordChooser final : public KernelChooser {
   explicit RecordChooser(std::map<std::string, Candidate> best);
   ~RecordChooser() override;
   RecordChooser(RecordChooser&&) noexcept;
+
+  // Adds to each choice the digest of the run's latest record of this config, so that what is compiled names
+  // its records. The choices stay what they are.
+  absl::Status NameRecords(RecordDatabase& database, const std::string& run);
 
   absl::StatusOr<KernelChoice> Choose(const Workload& workload, const std::string& task,
                                       const Target& target) const override;

@@ -77,6 +77,30 @@ TEST(RecordChooserTest, PrefersRecordsByAsManyThreads) {
   EXPECT_EQ(elsewhere->size(), 0u);
 }
 
+TEST(RecordChooserTest, NamesTheRecordsOfARunThatItsConfigsWereFoundBy) {
+  const RecordsFolder folder;
+  const auto database = RecordDatabase::Open(folder / "records.db");
+  ASSERT_TRUE(database.ok()) << database.status();
+  const TuningTask task = MakeTask(kWideConvTask, {1, 2});
+  const auto add = [&](const char* run, int trial, int64_t tile_w) {
+    Record record = SampleRecord(run, trial);
+    record.task = task.text;
+    record.config = {{"tile_w", tile_w}, {"tile_c", 2}, {"unroll_c", 1}, {"rows_first", 0}, {"prefetch", 0}};
+    record.time_ms = trial;
+    EXPECT_TRUE((*database)->Add(record).ok());
+    return record;
+  };
+  add("run", 1, 4);
+  const Record latest = add("run", 2, 4);
+  add("run", 3, 7);    // another config
+  add("other", 4, 4);  // another run
+  RecordChooser chooser({{task.text, {latest.strategy, latest.config}}});
+  EXPECT_EQ(Choose(chooser, task).record, "");
+  ASSERT_TRUE(chooser.NameRecords(**database, "run").ok());
+  EXPECT_EQ(Choose(chooser, task).record, RecordDigest(latest));
+  EXPECT_EQ(Choose(chooser, task).config, latest.config);
+}
+
 TEST(RecordChooserTest, ATaskWithoutRecordsTakesTheConfirmedConfigOfOneLikeIt) {
   const RecordsFolder folder;
   const auto database = RecordDatabase::Open(folder / "records.db");

@@ -51,8 +51,8 @@ class CandidateSpace {
   // The candidate with this index, valid or not; 0 <= index < size().
   virtual Candidate At(int64_t index) const = 0;
 
-  // The analytic default of each strategy that applies: valid, beginning with the baseline. Empty if a
-  // search has to do without them.
+  // The analytic default of each strategy that applies, beginning with the baseline. Empty if a search has
+  // to do without them.
   virtual std::vector<Candidate> Defaults() const = 0;
 
   // Whether the candidate is in the space; candidates for other tasks or versions may not be.
