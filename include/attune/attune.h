@@ -13,17 +13,17 @@
  * Threads: a model is immutable, and any number of threads may use it at once. A session belongs to one
  * thread at a time; distinct sessions, of one model or of several, are independent and may run at once.
  *
- * Errors: a function that can fail returns an attune_code, ATTUNE_OK (0) when it did not, and then fills
- * `error` unless that is NULL: one sentence that says what is wrong and what to do. Nothing is thrown, and
- * nothing is printed. Where a function fails, its out parameters are as they were.
+ * Errors: a function that can fail returns an attune_code, ATTUNE_OK (0) if it succeeds. If it fails, it
+ * fills `error`, unless that is NULL, with one sentence that says what is wrong and what to do, and leaves
+ * its out parameters as they were. Nothing is thrown, and nothing is printed.
  *
- * Ownership: what attune_load and attune_session_create make is freed by the caller, in any order; a
- * session keeps what it needs of its model. Pointers that a function returns belong to the model or
- * session that it was asked of, and live as long unless stated otherwise.
+ * Ownership: the caller frees the models and sessions that it has made, in any order; a session keeps what it
+ * needs of its model. A pointer that a function returns belongs to the model or session that was passed to
+ * the function, and lives as long as that unless stated otherwise.
  *
- * Trust: an artifact is native code that runs as this process. Loading is safe on any file, running is as
- * safe as whoever compiled it; pin the file with attune_load_options.expected_sha256, or a set of files with
- * trusted_sha256.
+ * Trust: an artifact is native code that runs in this process. Loading any file is safe; running it is only
+ * as safe as its compiler can be trusted. Pin the file with attune_load_options.expected_sha256, or a set of
+ * files with trusted_sha256.
  *
  * A process that forks must not run, in the child, a session that was made before the fork. */
 #ifndef ATTUNE_ATTUNE_H_
@@ -92,18 +92,18 @@ ATTUNE_EXPORT const char* attune_dtype_name(attune_dtype dtype);
 
 typedef struct attune_load_options {
   size_t struct_bytes; /* sizeof(attune_load_options): lets later versions add fields */
-  /* 64 hexadecimal digits, as sha256sum prints them, or NULL. The file is then read whole and hashed before
-   * anything in it is used (about 3 ms a megabyte), instead of being mapped. */
+  /* 64 hexadecimal digits, as sha256sum prints them, or NULL. With digits, the file is read whole and hashed
+   * before anything in it is used (about 3 ms per megabyte), instead of being mapped. */
   const char* expected_sha256;
   /* Nonzero: check the weights' checksum too, which reads all of them. See attune_model_verify. */
   int verify_constants;
   /* Nonzero: read the file whole into memory, so that whatever happens to it afterwards does no harm. */
   int read_whole;
-  /* NULL, or `num_trusted_sha256` digests, of which the file must have one; otherwise as expected_sha256. */
+  /* NULL, or `num_trusted_sha256` digests: the file must have one of them. Otherwise like expected_sha256. */
   const char* const* trusted_sha256;
   size_t num_trusted_sha256;
-  /* Nonzero: load an artifact for any processor, to ask what it is. It cannot be run, and takes no memory for
-   * its weights. */
+  /* Nonzero: load an artifact for any processor, to ask what it is. The model cannot be run, and takes no
+   * memory for its weights. */
   int describe_only;
 } attune_load_options;
 
@@ -111,13 +111,13 @@ typedef struct attune_load_options {
 
 /* Loads the artifact at `path`. `options` may be NULL. The file is mapped, and read as it is used: it must
  * not be changed in place while the model lives (replacing it by a rename is fine, and `attune compile` does
- * that). Where it is cut short, or its disk fails, reading the missing weights raises SIGBUS; read_whole
- * avoids that. Takes milliseconds, whatever the size of the weights; but where the file has them compressed,
- * all are checked and expanded into memory, and where it has them in a form that kernels do not read, they
- * are prepacked, by code of the artifact, into memory of the process. Where its code uses the tile registers
- * of AMX, the process asks Linux for them, for good; a thread whose alternate signal stack has no room for
- * them (sigaltstack(2): less than getauxval(AT_MINSIGSTKSZ)) makes that fail, and the model
- * ATTUNE_WRONG_TARGET. */
+ * that). If it is cut short, or its disk fails, reading the missing weights raises SIGBUS; read_whole avoids
+ * that. Loading takes milliseconds, whatever the size of the weights, with two exceptions: compressed weights
+ * are all checked and expanded into memory; and weights in a form that kernels do not read are prepacked, by
+ * code of the artifact, into memory of the process. If the code uses the tile registers of AMX, the process
+ * asks Linux for them, once and for all. That fails, and attune_load returns ATTUNE_WRONG_TARGET, if a thread
+ * has an alternate signal stack without room for them (sigaltstack(2): less than
+ * getauxval(AT_MINSIGSTKSZ)). */
 ATTUNE_EXPORT attune_code attune_load(const char* path, const attune_load_options* options,
                                       attune_model** model, attune_error* error);
 /* The same from the `bytes` of an artifact's file at `data`, which are copied. */
@@ -126,15 +126,16 @@ ATTUNE_EXPORT attune_code attune_load_memory(const void* data, size_t bytes,
                                              attune_error* error);
 /* NULL is allowed. */
 ATTUNE_EXPORT void attune_model_free(attune_model* model);
-/* Checks the weights against their checksum; reads all of them. ATTUNE_DAMAGED where they differ. */
+/* Checks the weights against their checksum; reads all of them. ATTUNE_DAMAGED if they differ. */
 ATTUNE_EXPORT attune_code attune_model_verify(const attune_model* model, attune_error* error);
 
 /* ---- What a model is ---- */
 
-/* An artifact can hold code for several processors: attune_load takes the best that this one can run, and
- * what follows is about that. It can also hold the network for several sets of input shapes: the model stands
- * for the first, and these for one each. They belong to the model, live as long as it does, and are not
- * freed; sessions are made of them as of the model. NULL for an index out of range. */
+/* An artifact can hold code for several processors: attune_load takes the best that this one can run, and the
+ * functions below describe that code. It can also hold the network for several sets of input shapes: the
+ * model stands for the first set, and each attune_model_shape_set for one. They belong to the model, live as
+ * long as it does, and are not freed; sessions are made from them as from the model. NULL for an index out of
+ * range. */
 ATTUNE_EXPORT size_t attune_model_num_shape_sets(const attune_model* model);
 ATTUNE_EXPORT const attune_model* attune_model_shape_set(const attune_model* model, size_t index);
 
@@ -142,8 +143,8 @@ typedef struct attune_tensor_info {
   const char* name;
   attune_dtype dtype;
   size_t rank;
-  const int64_t* shape; /* `rank` sizes; upper bounds where the size depends on the data */
-  int is_dynamic;       /* whether any does; never for an input */
+  const int64_t* shape; /* `rank` sizes; upper bounds if sizes depend on the data */
+  int is_dynamic;       /* whether any size does; never for an input */
   size_t bytes;         /* of a tensor of `shape`: dense, row-major */
 } attune_tensor_info;
 
@@ -160,7 +161,7 @@ ATTUNE_EXPORT attune_code attune_model_output(const attune_model* model, size_t 
 ATTUNE_EXPORT const char* attune_model_metadata(const attune_model* model, const char* key);
 
 typedef struct attune_memory_info {
-  uint64_t constant_bytes; /* weights, shared by all sessions; mapped, or made of the file's when loaded */
+  uint64_t constant_bytes; /* weights, shared by all sessions; mapped, or made from the file's when loaded */
   uint64_t code_bytes;
   uint64_t arena_bytes;   /* of each session */
   uint64_t scratch_bytes; /* of each session and thread */
@@ -175,7 +176,7 @@ typedef struct attune_kernel_info {
   const char* strategy; /* how */
   const char* digest;   /* of its object code */
   uint64_t flops;       /* operations of one call */
-  uint64_t bytes_read;  /* and the least that one call must read and write */
+  uint64_t bytes_read;  /* the least that one call must read and write */
   uint64_t bytes_written;
 } attune_kernel_info;
 
@@ -184,7 +185,7 @@ ATTUNE_EXPORT attune_code attune_model_kernel(const attune_model* model, size_t 
                                               attune_kernel_info* info, attune_error* error);
 
 typedef struct attune_instruction_info {
-  int32_t kernel;    /* the kernel it calls, -1 where it jumps, branches or copies */
+  int32_t kernel;    /* the kernel it calls, -1 if it jumps, branches or copies */
   int is_parallel;   /* whether the call is split over the session's threads */
   const char* label; /* the nodes of the network that it computes */
 } attune_instruction_info;
@@ -197,18 +198,18 @@ ATTUNE_EXPORT attune_code attune_model_instruction(const attune_model* model, si
 /* ---- Running ---- */
 
 /* Makes a session with memory of its own that runs on up to `threads` threads, the calling one included; 0
- * takes as many as processors that this process may use, or fewer where the system has no threads or memory
- * for them; more than 1024 is an error. The other threads belong
- * to one pool of the process, as large as its largest living session needs. Where several sessions run at
- * once, each parallel step goes to the pool if it is free, and is else computed by the calling thread alone,
- * so that none waits for another. The results do not depend on that. Idle threads sleep. */
+ * takes one for each processor that this process may use, or fewer if the system has no threads or memory for
+ * them; more than 1024 is an error. The other threads belong to one pool of the process, as large as its
+ * largest living session needs. If several sessions run at once, each parallel step goes to the pool if that
+ * is free; otherwise the calling thread computes it alone, so that no session waits for another. The results
+ * do not depend on that. Idle threads sleep. */
 ATTUNE_EXPORT attune_code attune_session_create(const attune_model* model, size_t threads,
                                                 attune_session** session, attune_error* error);
 /* NULL is allowed. Not while the session runs. */
 ATTUNE_EXPORT void attune_session_free(attune_session* session);
 
 /* Makes the session run the network at another set of input shapes, by its index. All sets share the
- * session's memory, so that the values of inputs and outputs are gone. Not while the session runs. */
+ * session's memory, so the values of inputs and outputs are lost. Not while the session runs. */
 ATTUNE_EXPORT attune_code attune_session_use_shape_set(attune_session* session, size_t index,
                                                        attune_error* error);
 
@@ -229,11 +230,11 @@ ATTUNE_EXPORT void* attune_session_input(attune_session* session, size_t index);
 ATTUNE_EXPORT attune_code attune_session_set_input(attune_session* session, size_t index, const void* data,
                                                    size_t bytes, attune_error* error);
 
-/* Computes the outputs from the inputs. Allocates nothing. A second run of the same session from another
- * thread meanwhile is refused. */
+/* Computes the outputs from the inputs. Allocates nothing. While it runs, a second run of the same session
+ * from another thread is refused. */
 ATTUNE_EXPORT attune_code attune_session_run(attune_session* session, attune_error* error);
 /* The same, and stores in nanoseconds[i] how long instruction i took, all its executions together. `count`
- * must be attune_model_num_instructions. Reading the clock costs some 50 ns an instruction. */
+ * must be attune_model_num_instructions. Reading the clock costs some 50 ns per instruction. */
 ATTUNE_EXPORT attune_code attune_session_run_profiled(attune_session* session, uint64_t* nanoseconds,
                                                       size_t count, attune_error* error);
 

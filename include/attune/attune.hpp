@@ -1,4 +1,4 @@
-// The C++ face of attune.h, whose comments hold here too: handles that free themselves, and errors as
+// The C++ interface of attune.h, whose comments hold here too: handles that free themselves, and errors as
 // exceptions. Header only.
 //
 //   attune::runtime::Model model("resnet50.atn");
@@ -30,7 +30,7 @@ class Error : public std::runtime_error {
   attune_code code_;
 };
 
-// Whether T can stand for elements of the dtype: of its size.
+// Throws unless T has the size of the dtype's elements.
 template <typename T>
 void check_element(attune_dtype dtype) {
   if (sizeof(T) == attune_dtype_size(dtype)) return;
@@ -41,7 +41,7 @@ void check_element(attune_dtype dtype) {
 struct TensorInfo {
   const char* name;
   attune_dtype dtype;
-  std::span<const int64_t> shape;  // upper bounds where is_dynamic
+  std::span<const int64_t> shape;  // upper bounds if is_dynamic
   bool is_dynamic;
   size_t bytes;
 };
@@ -89,7 +89,7 @@ class ModelInfo {
   const attune_model* model_;
 };
 
-// As ModelInfo, it is about the first set of input shapes.
+// Its ModelInfo is about the first set of input shapes.
 class Model : public ModelInfo {
  public:
   explicit Model(const std::string& path, const attune_load_options& options = ATTUNE_LOAD_OPTIONS_INIT)
@@ -102,7 +102,7 @@ class Model : public ModelInfo {
           return attune_load_memory(bytes.data(), bytes.size(), &options, model, error);
         })) {}
 
-  // Throws where the weights do not match their checksum.
+  // Throws if the weights do not match their checksum.
   void verify() const {
     attune_error error;
     if (attune_model_verify(get(), &error)) throw Error(error);
@@ -135,7 +135,7 @@ class Model : public ModelInfo {
 
 class Session {
  public:
-  // `threads` = 0: as many as processors that this process may use.
+  // `threads` = 0: one for each processor that this process may use.
   explicit Session(const ModelInfo& model, size_t threads = 1) {
     attune_session* session = nullptr;
     attune_error error;
@@ -144,7 +144,7 @@ class Session {
     describe(model);
   }
 
-  // Goes on with another of the model's sets of input shapes; the values of inputs and outputs are gone.
+  // Switches to another of the model's sets of input shapes; the values of inputs and outputs are lost.
   void use_shape_set(const Model& model, size_t index) {
     attune_error error;
     if (attune_session_use_shape_set(get(), index, &error)) throw Error(error);
@@ -168,7 +168,7 @@ class Session {
   }
   // The nanoseconds that each instruction took.
   std::vector<uint64_t> run_profiled() {
-    std::vector<uint64_t> nanoseconds(num_instructions_ + 1);  // never empty, so that data() is no null
+    std::vector<uint64_t> nanoseconds(num_instructions_ + 1);  // never empty, so that data() is not null
     attune_error error;
     if (attune_session_run_profiled(get(), nanoseconds.data(), num_instructions_, &error)) throw Error(error);
     nanoseconds.pop_back();

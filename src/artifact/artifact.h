@@ -1,5 +1,5 @@
-// The artifact: a compiled network as one file. Its content as plain structs (standard library only,
-// since the runtime reads it without dependencies).
+// The artifact: a compiled network as one file. Its content is plain structs (standard library only, since
+// the runtime reads it without dependencies).
 //
 // The file is little-endian:
 //
@@ -13,11 +13,11 @@
 // A file can hold the network for several processors (variants) and, for each, for several sets of input
 // shapes (programs). They share the two sections, where equal code and equal weights are stored once.
 //
-// Every section has an XXH64 checksum, the header its own. The runtime checks those of header, manifest
-// and code when it loads, that of the constants when asked and before it expands them. One more checksum, of
-// the kernels' interfaces together with the code, ties the manifest to the code that it describes. A checksum
-// finds damage, not malice: one who runs an artifact trusts its code (attune.h says how to pin it by digest).
-// Parsing is safe on any bytes.
+// Every section has an XXH64 checksum, and so has the header. The runtime checks the checksums of header,
+// manifest and code when it loads the file, and that of the constants on request and before it expands
+// them. One more checksum, of the kernels' interfaces together with the code, ties the manifest to the code
+// that it describes. A checksum finds damage, not malice: to run an artifact is to trust its code (attune.h
+// says how to pin it by digest). Parsing is safe for any bytes.
 #ifndef ATTUNE_ARTIFACT_ARTIFACT_H_
 #define ATTUNE_ARTIFACT_ARTIFACT_H_
 
@@ -31,11 +31,11 @@ namespace attune {
 
 inline constexpr uint32_t kArtifactVersion = 4;
 
-// Where tensors may start in the arena and in the constants, in bytes.
+// Alignment of tensors in the arena and in the constants, in bytes.
 inline constexpr uint64_t kTensorAlignment = 64;
-// Each constant is padded to a multiple of this, and so is the constants' section.
+// Each constant is padded to a multiple of this many bytes, and so is the section of the constants.
 inline constexpr uint64_t kConstantPadding = 128;
-// Where kernels may start in the code, in bytes.
+// Alignment of kernels in the code, in bytes.
 inline constexpr uint64_t kKernelAlignment = 16;
 // A kernel may read (not write, and not depend on) this many bytes beyond the end of any tensor.
 inline constexpr uint64_t kReadAhead = 64;
@@ -59,63 +59,65 @@ using KernelFunction = int32_t (*)(void* const* buffers, int64_t* dims, void* sc
 struct TargetInfo {
   std::string arch;                   // "x86_64"
   std::string cpu;                    // the name it was tuned for ("znver4"); for people only
-  std::vector<std::string> features;  // required instructions as Linux spells them: "avx2", "avx512_bf16"
+  std::vector<std::string> features;  // required instruction sets, as Linux names them: "avx2", "avx512_bf16"
   bool operator==(const TargetInfo&) const = default;
 };
 
-// Where the artifact comes from. Texts for people and for the registry; the runtime only passes them on.
+// The origin of the artifact: texts for people and for the registry, which the runtime only passes on.
 struct Provenance {
   std::string model_name;
   std::string model_sha256;  // 64 hexadecimal digits, or empty
   std::string compiler_version;
   std::string pass_plan;
-  std::string records;  // the digests of the tuning records that kernels were chosen by, one a line
+  std::string records;  // digests of the tuning records that chose the kernels, one per line
   bool operator==(const Provenance&) const = default;
 };
 
 enum class Place : uint8_t {
   kArena = 0,      // the session's own memory
   kConstant = 1,   // the constants
-  kPrepacked = 2,  // the variant's prepacked weights, which the model makes once, when it is loaded
+  kPrepacked = 2,  // the variant's prepacked weights, which are computed once, when the model is loaded
 };
 
 // A tensor in memory: dense and row-major in `shape`. A blocked layout is written as its physical shape.
 struct TensorInfo {
   std::string name;
   uint8_t dtype = 0;  // DType's number (base/dtype.h)
-  // Sizes, or upper bounds where dim_slots has a slot: strides always follow `shape`. As many of each.
+  // Sizes, or upper bounds where dim_slots names a slot: strides always follow `shape`. Both lists have the
+  // same length.
   std::vector<int64_t> shape;
-  std::vector<int32_t> dim_slots;  // which of the run's dims holds the actual size, -1: it is constant
+  std::vector<int32_t> dim_slots;  // index into the run's dims of the actual size; -1: it is constant
   Place place = Place::kArena;
-  uint64_t offset = 0;  // from the start of that place, a multiple of kTensorAlignment
-  uint64_t bytes = 0;   // at least what dtype and shape need; with the offset, inside its place
+  uint64_t offset = 0;  // from the start of `place`, a multiple of kTensorAlignment
+  uint64_t bytes = 0;   // at least what dtype and shape need; offset + bytes lies inside the place
   bool operator==(const TensorInfo&) const = default;
 };
 
-// A graph input or output. Both are in the arena, inputs of constant shape; no two share a byte. The memory
-// plan reuses the bytes of neither, so that both stay readable between runs.
+// A graph input or output. Ports are in the arena, and no two share a byte; inputs have a constant shape.
+// The memory plan reuses no port's bytes, so that inputs and outputs stay readable between runs.
 struct Port {
   std::string name;
   uint32_t tensor = 0;  // index into Program::tensors
   bool operator==(const Port&) const = default;
 };
 
-// How a kernel uses one of its buffers. It stays inside `bytes`, but for the read-ahead.
+// How a kernel uses one of its buffers. It accesses only the first `bytes` bytes, except for the
+// read-ahead.
 struct OperandInfo {
   uint8_t dtype = 0;  // DType's number
   bool is_written = false;
   uint64_t bytes = 0;
-  // The operands, only read, that may be the very same bytes as this one, which is written. All others of
-  // a call lie apart from it.
+  // For a written operand: the read-only operands that may have exactly the same bytes as this one. It must
+  // not overlap any other operand of the call.
   std::vector<uint32_t> in_place_of;
   bool operator==(const OperandInfo&) const = default;
 };
 
-// How a kernel must be called: the manifest's side of what its code does.
+// How to call a kernel: the manifest's description of its code.
 struct KernelInterface {
   uint64_t code_offset = 0;
-  uint64_t scratch_bytes = 0;  // of each thread
-  uint32_t num_dims = 0;       // it writes slots below this number alone
+  uint64_t scratch_bytes = 0;  // per thread
+  uint32_t num_dims = 0;       // it only writes slots below this number
   bool parallel = false;       // may be split into parts
   std::vector<OperandInfo> operands;
   bool operator==(const KernelInterface&) const = default;
@@ -123,28 +125,28 @@ struct KernelInterface {
 
 struct KernelInfo {
   std::string name;
-  std::string op;        // what it computes, as the fused group prints ("conv+bias+relu")
-  std::string strategy;  // how, with its configuration
+  std::string op;        // what it computes, as the fused group is printed ("conv+bias+relu")
+  std::string strategy;  // how it computes that, with its configuration
   std::string digest;    // of its object code: equal digests mean equal code
   KernelInterface interface;
   uint64_t flops = 0;       // one call's floating-point (or integer) operations, from the compute definition
-  uint64_t bytes_read = 0;  // and the least it must move to and from memory
+  uint64_t bytes_read = 0;  // the fewest bytes that one call must read from and write to memory
   uint64_t bytes_written = 0;
   bool operator==(const KernelInfo&) const = default;
 };
 
 enum class Opcode : uint8_t {
   kCall = 0,           // run `kernel` over `tensors`, one for each of its operands
-  kJump = 1,           // go on at instruction `target`
-  kBranchIfFalse = 2,  // go on at `target` where element 0 of tensors[0], a bool, is 0
-  // Copy tensors[0] to tensors[1], which is in the arena, of the same dtype and does not overlap it. Where
-  // their ranks are equal, the actual shape is copied between the two strides, and the destination's dim
-  // slots are set. Otherwise both shapes are constant, with equally many elements.
+  kJump = 1,           // continue at instruction `target`
+  kBranchIfFalse = 2,  // continue at `target` if element 0 of tensors[0], a bool, is 0
+  // Copy tensors[0] to tensors[1], which is in the arena, has the same dtype and does not overlap it. If
+  // the ranks are equal, this copies the actual shape, with the strides of each tensor, and sets the
+  // destination's dim slots. Otherwise both shapes are constant and have equally many elements.
   kCopy = 3,
 };
 
-// One step of the program, which starts at instruction 0 and ends at the number of instructions. From each
-// there is a way to the end.
+// One step of the program. The program starts at instruction 0 and ends at index instructions.size(), which
+// it can reach from every instruction.
 struct Instruction {
   Opcode opcode = Opcode::kCall;
   uint32_t kernel = 0;            // kCall: index into Variant::kernels
@@ -154,41 +156,43 @@ struct Instruction {
   bool operator==(const Instruction&) const = default;
 };
 
-// How a range of the constants is written in the file. All ways to compress are exact on the bits of
-// words or bytes, whatever the type of what they belong to.
+// How a range of the constants is stored in the file. All compression is lossless for the bits of words or
+// bytes, whatever the dtype of the constants.
 enum class ConstantEncoding : uint8_t {
   kRaw = 0,  // as it is in memory
-  kF16 = 1,  // each word, which is an f32, as the IEEE binary16 of the same value
-  // Each word as its index in the codebook: 8 indices of n bits in n bytes, the lowest bits first.
+  kF16 = 1,  // each word, which is an f32, as the IEEE binary16 with the same value
+  // Each word as its index in the codebook: groups of 8 indices of n bits in n bytes, the lowest bits
+  // first.
   kIndices = 2,
-  // The same of bytes: 8 bytes in n bytes.
+  // The same for bytes: 8 bytes in n bytes.
   kByteIndices = 3,
-  kBF16 = 4,  // each word as its upper half, of those whose lower half is 0
+  kBF16 = 4,  // each word as its upper half; the lower half is 0
 };
 
 struct ConstantRange {
   ConstantEncoding encoding = ConstantEncoding::kRaw;
   uint64_t bytes = 0;  // in memory, a multiple of kConstantPadding
-  // kIndices: what indices of n bits name, 2^n words for an n from 1 to 8, so that none lies beyond.
-  // kByteIndices: likewise 2^n bytes, each as a word, for an n from 1 to 7. Else empty.
+  // kIndices: the values of the indices of n bits, 2^n words for an n from 1 to 8, so that every index is
+  // valid. kByteIndices: likewise 2^n bytes, each as a word, for an n from 1 to 7. Otherwise empty.
   std::vector<uint32_t> codebook;
   bool operator==(const ConstantRange&) const = default;
 };
 
-// The network at one set of input shapes.
+// The network for one set of input shapes.
 struct Program {
-  std::string graph_summary;  // the optimized graph's text, large constants elided
+  std::string graph_summary;  // text of the optimized graph without the values of large constants
   std::vector<TensorInfo> tensors;
   std::vector<Port> inputs;
   std::vector<Port> outputs;
-  uint32_t num_dims = 0;     // slots for dynamic dimensions; 0 in all at the start of a run
-  uint64_t arena_bytes = 0;  // of one session
+  uint32_t num_dims = 0;     // slots for dynamic dimensions; all are 0 at the start of a run
+  uint64_t arena_bytes = 0;  // per session
   std::vector<Instruction> instructions;
   bool operator==(const Program&) const = default;
 };
 
-// One call, when the model is loaded, of a kernel that takes a constant and writes what other kernels read in
-// its stead. The constant takes fewer bytes of the file, or serves several variants.
+// One call of a kernel when the model is loaded. The kernel reads a constant and writes the prepacked
+// weights that other kernels read instead. This way the constant takes fewer bytes in the file, or serves
+// several variants.
 struct Prepacking {
   uint32_t kernel = 0;           // index into Variant::kernels; its operands are (constant, prepacked)
   uint64_t constant_offset = 0;  // multiples of kTensorAlignment
@@ -199,26 +203,26 @@ struct Prepacking {
 // The network for one processor.
 struct Variant {
   TargetInfo target;
-  uint64_t scratch_bytes = 0;    // of one thread: the largest that any kernel needs
-  uint64_t prepacked_bytes = 0;  // of all prepacked weights
+  uint64_t scratch_bytes = 0;    // per thread: the most that any kernel needs
+  uint64_t prepacked_bytes = 0;  // total size of the prepacked weights
   std::vector<KernelInfo> kernels;
   std::vector<Prepacking> prepackings;
-  std::vector<Program> programs;  // at least one, no two with inputs of the same shapes
+  std::vector<Program> programs;  // at least one; no two have the same input shapes
   bool operator==(const Variant&) const = default;
 };
 
 struct Manifest {
   Provenance provenance;
-  // The constants in their order, one range after the other; so lie in the file the bytes of each. Empty: the
-  // constants are in the file as they are in memory, and are mapped.
+  // The ranges of the constants in order, without gaps; their bytes in the file have the same order. Empty:
+  // the constants are stored as they are in memory, and are mapped.
   std::vector<ConstantRange> constant_ranges;
-  // At least one. The first that a processor can run is the best for it. All programs of all variants have
-  // the same inputs and outputs, by name and dtype.
+  // At least one. The first variant that a processor can run is the best for it. All programs of all
+  // variants have the same inputs and outputs, by name and dtype.
   std::vector<Variant> variants;
   bool operator==(const Manifest&) const = default;
 };
 
-// The writer's input; the bytes are borrowed. The constants are those of the file: compressed where the
+// The writer's input; it does not own the bytes. The constants are as in the file: compressed if the
 // manifest says so.
 struct ArtifactContents {
   Manifest manifest;
@@ -226,7 +230,7 @@ struct ArtifactContents {
   std::span<const std::byte> constants;
 };
 
-// Size of one element of the dtype of this number (base/dtype.h), 0 where there is none.
+// Size of one element in bytes for a DType's number (base/dtype.h); 0 for an unknown number.
 constexpr uint32_t ElementSize(uint8_t dtype) {
   constexpr uint8_t kSizes[] = {4, 8, 2, 2, 1, 2, 4, 8, 1, 2, 4, 8, 1};
   return dtype < sizeof(kSizes) ? kSizes[dtype] : 0;

@@ -136,7 +136,7 @@ TEST(ArtifactTest, NoticesDamagedConstantsWhenAsked) {
   EXPECT_EQ(VerifyConstants(view).fault, ArtifactFault::kDamaged);
 }
 
-// Whatever the bytes: an error or a manifest that keeps the rules, and never a crash.
+// Any bytes give an error or a valid manifest, and never a crash.
 TEST(ArtifactTest, SurvivesFlippedBitsWithRightChecksums) {
   const std::string file = MakeSampleArtifact().Write();
   const format::Header header = HeaderOf(file);
@@ -153,16 +153,16 @@ TEST(ArtifactTest, SurvivesFlippedBitsWithRightChecksums) {
     refused += !error.ok();
     if (!error.ok()) ASSERT_FALSE(error.message.empty());
   }
-  EXPECT_GT(refused, 1000);  // the rest overrides texts and the like
+  EXPECT_GT(refused, 1000);  // the other flips change texts and the like
 }
 
 TEST(ArtifactTest, AKernelMayComputeInPlaceOfAnInput) {
   SampleArtifact sample = MakeSampleArtifact();
-  sample.program().instructions[0].tensors = {kSum, kW, kSum};  // as the kernel declares
+  sample.program().instructions[0].tensors = {kSum, kW, kSum};  // as the kernel's interface allows
   EXPECT_TRUE(Parse(sample.Write()).ok());
 }
 
-// A manifest that is sound in itself, with another's code.
+// The manifest is valid by itself, but belongs to other code.
 TEST(ArtifactTest, RefusesKernelsThatAreNotThoseOfTheCode) {
   const SampleArtifact sample = MakeSampleArtifact();
   const std::vector<std::function<void(Manifest&)>> changes = {

@@ -25,7 +25,7 @@ uint64_t Round(uint64_t lane, uint64_t word) { return std::rotl(lane + word * kP
 
 uint64_t MergeLane(uint64_t hash, uint64_t lane) { return (hash ^ Round(0, lane)) * kPrime1 + kPrime4; }
 
-// The last, up to 31 bytes.
+// The tail of up to 31 bytes.
 uint64_t MixTail(uint64_t hash, const std::byte* p, const std::byte* end) {
   for (; end - p >= 8; p += 8) hash = std::rotl(hash ^ Round(0, Read<uint64_t>(p)), 27) * kPrime1 + kPrime4;
   if (end - p >= 4) {

@@ -1,4 +1,4 @@
-// The checksum of the artifact's sections.
+// The checksum of an artifact's sections.
 #ifndef ATTUNE_ARTIFACT_CHECKSUM_H_
 #define ATTUNE_ARTIFACT_CHECKSUM_H_
 
@@ -8,8 +8,8 @@
 
 namespace attune {
 
-// XXH64 of the bytes with seed 0 (Collet: xxHash fast digest algorithm, specification 0.1.1). It finds
-// damage at the speed of memory; it is no protection against someone who forges a file.
+// XXH64 of the bytes with seed 0 (Collet: xxHash fast digest algorithm, specification 0.1.1). It detects
+// damage at the speed of memory; it does not protect against a forged file.
 uint64_t Xxh64(std::span<const std::byte> bytes);
 
 }  // namespace attune

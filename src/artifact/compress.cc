@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kWordBytes = sizeof(uint32_t);
 
-// Element `index` of as many of `width` bytes: a word, or a byte.
+// Element `index` of `bytes` as an array of elements that have `width` bytes: words, or bytes.
 uint32_t ElementAt(std::span<const std::byte> bytes, uint64_t index, uint64_t width) {
   uint32_t element = 0;
   std::memcpy(&element, bytes.data() + index * width, width);
@@ -26,12 +26,12 @@ uint32_t WordAt(std::span<const std::byte> bytes, uint64_t index) {
   return ElementAt(bytes, index, kWordBytes);
 }
 
-// Different words, or bytes, numbered in the order in which they come.
+// Numbers distinct words, or bytes, in the order of their first occurrence.
 class Codebook {
  public:
   Codebook() { slots_.fill(kEmpty); }
 
-  // False where there is no room for another word.
+  // Returns false if there is no room for another word.
   bool Add(uint32_t word) {
     const size_t slot = SlotOf(word);
     if (slots_[slot] != kEmpty) return true;
@@ -41,13 +41,13 @@ class Codebook {
     return true;
   }
 
-  // 0 for a word that was not added.
+  // 0 for an unknown word.
   uint64_t IndexOf(uint32_t word) const {
     const int16_t index = slots_[SlotOf(word)];
     return index == kEmpty ? 0 : static_cast<uint64_t>(index);
   }
 
-  // With zeros up to the next power of two.
+  // The words, padded with zeros to a power of two.
   std::vector<uint32_t> Padded() const {
     std::vector<uint32_t> words = words_;
     words.resize(std::bit_ceil(std::max<size_t>(words.size(), 2)));
@@ -56,9 +56,9 @@ class Codebook {
 
  private:
   static constexpr int16_t kEmpty = -1;
-  static constexpr int kSlotBits = 10;  // a quarter is taken at most
+  static constexpr int kSlotBits = 10;  // at most a quarter of the slots is used
 
-  // The slot that has the word, or that it would get.
+  // The slot that holds the word, or the one that it would get.
   size_t SlotOf(uint32_t word) const {
     size_t slot = (word * 0x9E3779B1u) >> (32 - kSlotBits);  // multiplicative hashing by the golden ratio
     while (slots_[slot] != kEmpty && words_[static_cast<size_t>(slots_[slot])] != word)
@@ -70,7 +70,7 @@ class Codebook {
   std::vector<uint32_t> words_;
 };
 
-// For elements of `width` bytes; nothing where a codebook does not have room for all.
+// The codebook of the elements, which have `width` bytes; nullopt if there are more than it can hold.
 std::optional<Codebook> CodebookOf(std::span<const std::byte> bytes, uint64_t width) {
   Codebook codebook;
   for (uint64_t i = 0; i < bytes.size() / width; ++i) {
@@ -79,7 +79,7 @@ std::optional<Codebook> CodebookOf(std::span<const std::byte> bytes, uint64_t wi
   return codebook;
 }
 
-// Whether all words are f32 of which `has_number` is true.
+// Whether `has_number` holds for all words, as f32.
 bool AreAll(bool (*has_number)(float), std::span<const std::byte> words) {
   for (uint64_t i = 0; i < words.size() / kWordBytes; ++i) {
     if (!has_number(std::bit_cast<float>(WordAt(words, i)))) return false;
@@ -97,7 +97,7 @@ void AppendBytes(const T& value, size_t count, std::vector<std::byte>& section) 
 
 class Compressor {
  public:
-  // A constant with its padding, which begins after `bytes` bytes.
+  // Adds a constant with its padding, which begins after `bytes` bytes.
   void Add(std::span<const std::byte> padded, uint64_t bytes) {
     const auto whole_words = static_cast<size_t>(RoundUp(static_cast<int64_t>(bytes), kWordBytes));
     const std::span<const std::byte> words = padded.first(whole_words);
@@ -116,7 +116,7 @@ class Compressor {
     }
   }
 
-  // Nothing where less than an eighth of `raw_bytes` is saved.
+  // Empty if this saves less than an eighth of `raw_bytes`.
   CompressedConstants Finish(uint64_t raw_bytes) {
     uint64_t bytes = result_.section.size();
     for (const ConstantRange& range : result_.ranges) bytes += CodebookBytes(range);
@@ -127,7 +127,7 @@ class Compressor {
   }
 
  private:
-  // Ranges without codebooks that are alike and follow one another are one.
+  // Merges adjacent ranges with the same encoding and without codebooks.
   void Extend(ConstantEncoding encoding, uint64_t bytes) {
     if (result_.ranges.empty() || result_.ranges.back().encoding != encoding) {
       result_.ranges.push_back({encoding, 0, {}});
@@ -135,15 +135,15 @@ class Compressor {
     result_.ranges.back().bytes += bytes;
   }
 
-  // By indices of elements of `width` bytes, those of `known` being all that matter; false where there are
-  // too many different ones for that to pay.
+  // Stores indices of elements of `width` bytes; only the elements of `known` need to be exact. Returns
+  // false if there are so many distinct elements that indices do not pay.
   bool AddIndices(std::span<const std::byte> padded, std::span<const std::byte> known, uint64_t width) {
     const std::optional<Codebook> codebook = CodebookOf(known, width);
     if (!codebook.has_value()) return false;
     const bool are_words = width == kWordBytes;
     ConstantRange range = {are_words ? ConstantEncoding::kIndices : ConstantEncoding::kByteIndices,
                            padded.size(), codebook->Padded()};
-    // An index of 8 bits is no better than a byte.
+    // An index of 8 bits is as large as a byte.
     if (!are_words && range.codebook.size() > kMaxCodebook / 2) return false;
     const uint64_t most = are_words ? padded.size() / 2 : padded.size() / 8 * 7;
     if (StoredBytes(range) + CodebookBytes(range) > most) return false;
@@ -162,7 +162,7 @@ class Compressor {
     }
   }
 
-  // Appends what `half_of` makes of each word.
+  // Appends `half_of` of each word.
   void AppendHalves(std::span<const std::byte> padded, uint16_t (*half_of)(uint32_t)) {
     for (uint64_t i = 0; i < padded.size() / kWordBytes; ++i) {
       const uint16_t half = half_of(WordAt(padded, i));

@@ -1,4 +1,4 @@
-// Compresses constants, without loss, for artifacts that are to be small.
+// Lossless compression of constants, for artifacts that should be small.
 #ifndef ATTUNE_ARTIFACT_COMPRESS_H_
 #define ATTUNE_ARTIFACT_COMPRESS_H_
 
@@ -12,24 +12,23 @@
 namespace attune {
 
 struct CompressedConstants {
-  std::vector<ConstantRange> ranges;  // for the manifest; empty: the constants are stored better as they are
-  std::vector<std::byte> section;     // the ranges' bytes, padded; empty where there are no ranges
+  std::vector<ConstantRange> ranges;  // for the manifest; empty: store the constants uncompressed
+  std::vector<std::byte> section;     // the stored bytes of the ranges, padded; empty without ranges
 };
 
-// `constants` are as they are in memory: one after the other, of `sizes` bytes each, each padded to a
-// multiple of kConstantPadding. A constant becomes
+// `constants` are as in memory: one after the other, with these `sizes` in bytes, each padded to a multiple
+// of kConstantPadding. A constant becomes
 //
-// - indices, where it has at most 256 different words of 32 bits and that makes half of it or less, codebook
-//   included;
-// - else indices of bytes, where it has at most 128 different ones and that saves an eighth of it, codebook
-//   included;
-// - else bf16 or f16, where all of its words are f32 that the type has, bit by bit;
-// - else what it is.
+// - indices, if it has at most 256 distinct words of 32 bits and that takes at most half of its size,
+//   codebook included;
+// - else indices of bytes, if it has at most 128 distinct bytes and that saves an eighth of its size,
+//   codebook included;
+// - else bf16 or f16, if each of its words is an f32 that the type represents exactly, bit by bit;
+// - else its raw bytes.
 //
-// Nothing is compressed unless that saves an eighth of all: constants that are not compressed are mapped from
-// the file when it is loaded, and take neither time nor memory of the process's own. Expanding gives every
-// constant again; the padding behind it, which nobody depends on, may differ. Equal constants give equal
-// bytes.
+// Nothing is compressed unless that saves an eighth in total: uncompressed constants are mapped from the file
+// when it is loaded, which takes neither time nor private memory of the process. Expansion restores every
+// constant; the padding after it, on which nothing depends, may differ. Equal constants give equal bytes.
 CompressedConstants CompressConstants(std::span<const std::byte> constants, std::span<const uint64_t> sizes);
 
 }  // namespace attune

@@ -18,7 +18,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Constants one after the other, padded, as the compiler lays them out.
+// Constants that lie one after the other, padded, as the compiler lays them out.
 class Constants {
  public:
   void Add(const std::vector<uint32_t>& words) { Add(std::as_bytes(std::span(words))); }
@@ -31,7 +31,7 @@ class Constants {
   const std::vector<std::byte>& bytes() const { return bytes_; }
   CompressedConstants Compress() const { return CompressConstants(bytes_, sizes_); }
 
-  // Expects the constants, though not their padding, to come back.
+  // Expects that expanding restores the constants, though not their padding.
   void ExpectExpanded(const CompressedConstants& compressed) const {
     Manifest manifest;
     manifest.constant_ranges = compressed.ranges;
@@ -53,7 +53,7 @@ class Constants {
   std::vector<uint64_t> sizes_;
 };
 
-// `count` words of `values` different ones, fewer; f16 does not have all of them.
+// `count` words, or fewer distinct ones if `values` is less; f16 cannot represent all of them.
 std::vector<uint32_t> Clustered(size_t count, size_t values) {
   Random random(values);
   std::vector<uint32_t> clusters, words;
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(Values, CodebookTest,
                                            std::pair{33, 6}, std::pair{128, 7}, std::pair{129, 8},
                                            std::pair{256, 8}));
 
-// Weights of 8 bits, whose words are all different.
+// 8-bit weights, whose 32-bit words are all distinct.
 TEST(CompressTest, BytesComeBack) {
   for (const auto& [values, bits] : {std::pair{16, 4}, {17, 5}, {33, 6}, {64, 6}}) {
     Random random(static_cast<uint64_t>(values));
@@ -113,7 +113,7 @@ TEST(CompressTest, MoreValuesThanIndicesNameStay) {
   EXPECT_THAT(compressed.section, IsEmpty());
 }
 
-// Whatever f16 has but signaling NaNs, which no conversion keeps.
+// All f16 values except signaling NaNs, which no conversion preserves.
 TEST(CompressTest, EveryF16ComesBack) {
   std::vector<uint32_t> words;
   for (uint32_t half = 0; half <= 0xFFFF; ++half) {
@@ -142,7 +142,7 @@ TEST(CompressTest, AWordThatF16LacksKeepsF16Away) {
 }
 
 TEST(CompressTest, ConstantsOfEachKindLieTogether) {
-  const std::vector<std::byte> odd(77, std::byte{9});  // ends within a word
+  const std::vector<std::byte> odd(77, std::byte{9});  // ends in the middle of a word
   std::vector<uint32_t> halves;
   for (int i = 0; i < 3000; ++i) {
     halves.push_back(std::bit_cast<uint32_t>(0.5f * static_cast<float>(i % 2000)));
@@ -166,7 +166,7 @@ TEST(CompressTest, ConstantsOfEachKindLieTogether) {
   EXPECT_EQ(constants.Compress().section, compressed.section);
 }
 
-// Mapping the file is worth more than a few zeros in it.
+// To map the file is worth more than a few saved zeros.
 TEST(CompressTest, LittleIsNotWorthIt) {
   Constants constants;
   constants.Add(Noise(10000));
@@ -177,7 +177,7 @@ TEST(CompressTest, LittleIsNotWorthIt) {
   EXPECT_THAT(Constants().Compress().ranges, IsEmpty());
 }
 
-// No byte of the section can name a word that the codebook lacks.
+// Indices in the section cannot lie outside the codebook, whatever its bytes.
 TEST(ExpandTest, AnySectionExpands) {
   Random random(3);
   std::vector<std::byte> section(kConstantPadding * 16);

@@ -1,4 +1,4 @@
-// Files of artifacts with faults, for tests.
+// Artifact files with faults, for tests.
 #ifndef ATTUNE_ARTIFACT_DAMAGED_FILES_FOR_TEST_H_
 #define ATTUNE_ARTIFACT_DAMAGED_FILES_FOR_TEST_H_
 
@@ -26,7 +26,7 @@ inline format::Header HeaderOf(const std::string& file) {
   return header;
 }
 
-// The file with `change` made to its header, whose checksum is right again.
+// Applies `change` to the file's header and repairs the checksums.
 inline std::string WithHeader(std::string file, const std::function<void(format::Header&)>& change,
                               bool repair_kernels = true) {
   format::Header header = HeaderOf(file);
@@ -38,7 +38,8 @@ inline std::string WithHeader(std::string file, const std::function<void(format:
   return file;
 }
 
-// The file of a manifest that the writer would refuse: written with a valid one, which is then replaced.
+// A file with a manifest that the writer would refuse: it is written with a valid manifest, which is then
+// replaced.
 inline std::string WriteUnchecked(const SampleArtifact& sample, const Manifest& manifest,
                                   bool repair_kernels = true) {
   std::string file = sample.Write();

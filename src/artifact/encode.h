@@ -1,4 +1,4 @@
-// The two archives of format.h.
+// The two archives for format.h: Encoder and Decoder.
 #ifndef ATTUNE_ARTIFACT_ENCODE_H_
 #define ATTUNE_ARTIFACT_ENCODE_H_
 
@@ -13,7 +13,7 @@
 
 namespace attune::format {
 
-// Appends what it is given to a string.
+// Appends encoded values to a string.
 class Encoder {
  public:
   const std::string& bytes() const { return bytes_; }
@@ -51,13 +51,13 @@ class Encoder {
   std::string bytes_;
 };
 
-// The checksum of all kernels' interfaces, in their order, and of the checksum of the code that they
+// The checksum of all kernels' interfaces in order, followed by the checksum of the code that they
 // describe.
 inline uint64_t KernelsChecksum(const Manifest& manifest, uint64_t code_checksum) {
   Encoder encoder;
   for (const Variant& variant : manifest.variants) {
     for (const KernelInfo& kernel : variant.kernels) {
-      KernelInterface interface = kernel.interface;  // an archive takes fields that it could change
+      KernelInterface interface = kernel.interface;  // an archive takes its fields by non-const reference
       encoder(interface);
     }
   }
@@ -65,9 +65,9 @@ inline uint64_t KernelsChecksum(const Manifest& manifest, uint64_t code_checksum
   return Xxh64(std::as_bytes(std::span(encoder.bytes())));
 }
 
-// Reads from bytes that may be anything. After the first fault, which is a read beyond the end or a value
-// that its type cannot have, every read yields zeros and `failed` stays true. Memory stays within a small
-// factor of the bytes, since a list grows only as its items are read.
+// Decodes untrusted bytes. After the first fault (a read beyond the end, or a value that its type does not
+// have), every read yields zeros and `failed` stays true. Memory stays within a small factor of the number
+// of bytes, since a list only grows as its items are read.
 class Decoder {
  public:
   explicit Decoder(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -111,7 +111,8 @@ class Decoder {
     const size_t count = GetCount();
     for (size_t i = 0; i < count && !failed_; ++i) Get(list.emplace_back());
   }
-  // A length; each item takes at least one byte, so that it never exceeds the bytes left.
+  // Reads the length of a list or string. Each item takes at least one byte, so a length beyond the
+  // remaining bytes is a fault.
   size_t GetCount() {
     uint32_t count = 0;
     Get(count);

@@ -12,11 +12,12 @@ static_assert(std::endian::native == std::endian::little, "words are written in 
 constexpr uint64_t kWordBytes = sizeof(uint32_t);
 constexpr uint64_t kWordBits = 8 * kWordBytes;
 
-// Indices of so many words fill whole bytes, whatever their bits. Ranges have whole groups.
+// A group of this many indices fills whole bytes, whatever the number of bits per index. Ranges consist of
+// whole groups.
 constexpr uint64_t kGroup = 8;
 static_assert(kConstantPadding % (kGroup * kWordBytes) == 0);
 
-// `Element`: a word or a byte.
+// `Element`: the type of a word or a byte.
 template <typename Element, int kBits>
 void ExpandIndices(const std::byte* from, const uint32_t* codebook, Element* to, uint64_t elements) {
   constexpr uint64_t kMask = (uint64_t{1} << kBits) - 1;
@@ -36,14 +37,14 @@ constexpr IndexExpander<Element> kIndexExpanders[] = {ExpandIndices<Element, 1>,
                                                       ExpandIndices<Element, 5>, ExpandIndices<Element, 6>,
                                                       ExpandIndices<Element, 7>, ExpandIndices<Element, 8>};
 
-// The binary32 of a binary16's value. Without branches, and without a subnormal binary32 on the way, which
-// a host may have told the processor to take for zero.
+// Converts the bits of a binary16 to binary32. It has no branches and computes no subnormal binary32 on the
+// way, since the host may have told the processor to flush subnormals to zero.
 uint32_t WordOfF16(uint16_t half) {
   const uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
   const uint32_t exponent = half & 0x7C00;
   const uint32_t magnitude = static_cast<uint32_t>(half & 0x7FFF) << 13;
   const uint32_t normal = magnitude + (uint32_t{112} << 23);
-  const uint32_t infinite = magnitude + (uint32_t{224} << 23);  // or NaN
+  const uint32_t infinite = magnitude + (uint32_t{224} << 23);  // infinity or NaN
   const float subnormal = std::bit_cast<float>(magnitude + (uint32_t{113} << 23)) - 0x1p-14f;
   return sign | (exponent == 0 ? std::bit_cast<uint32_t>(subnormal) : exponent == 0x7C00 ? infinite : normal);
 }

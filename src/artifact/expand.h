@@ -1,4 +1,4 @@
-// Constants that are compressed in the file, expanded. Standard library only.
+// Expands constants that are compressed in the file. Standard library only.
 #ifndef ATTUNE_ARTIFACT_EXPAND_H_
 #define ATTUNE_ARTIFACT_EXPAND_H_
 
@@ -11,24 +11,25 @@
 
 namespace attune {
 
-// The most values that indices, of 8 bits at most, can name.
+// The maximum number of values in a codebook, since indices have at most 8 bits.
 inline constexpr size_t kMaxCodebook = 256;
 
-// How many bits an index has in a range of indices that keeps the rules (validate.h), likewise below.
+// The number of bits of an index in a valid range of indices (validate.h); the ranges below must be valid,
+// too.
 int IndexBits(const ConstantRange& range);
 
-// The bytes that hold a range in the file.
+// The number of bytes of a range in the file.
 uint64_t StoredBytes(const ConstantRange& range);
 
-// The bytes of all constants in memory; `section_bytes` are those of their section in the file.
+// The number of bytes of all constants in memory; `section_bytes` is the size of their section in the file.
 uint64_t ExpandedBytes(const Manifest& manifest, uint64_t section_bytes);
 
-// For each range of the constants, whether the variant's programs or prepackings read any of it.
+// For each range of the constants, whether the variant's programs or prepackings read any of its bytes.
 std::vector<bool> RangesOf(const Variant& variant, std::span<const ConstantRange> ranges);
 
-// Writes those ranges of the constants that are `wanted`, from the `section` of the file that they keep the
-// rules with. Whatever the bytes of the section are, it reads no others and writes within `constants`, which
-// start at a multiple of 4 and are as many as ExpandedBytes().
+// Expands the ranges that are `wanted`. `ranges` must be valid for `section`, the bytes in the file.
+// Whatever these bytes are, this reads nothing else and only writes within `constants`, which must have
+// ExpandedBytes() bytes and be aligned to 4.
 void ExpandConstants(std::span<const ConstantRange> ranges, const std::vector<bool>& wanted,
                      std::span<const std::byte> section, std::span<std::byte> constants);
 

@@ -1,5 +1,5 @@
-// The encoding of the artifact's header and manifest, shared by writer and reader: each struct's fields
-// are listed once, and an Archive either writes or reads them.
+// The encoding of the artifact's header and manifest, shared by writer and reader. The fields of each
+// struct are listed once, and an Archive either writes or reads them.
 //
 // Numbers are little-endian, strings and lists are preceded by their length in 32 bits.
 #ifndef ATTUNE_ARTIFACT_FORMAT_H_
@@ -12,7 +12,7 @@
 
 namespace attune::format {
 
-// As in PNG's signature, a byte above 127 and both line ends betray a transfer as text.
+// As in PNG's signature, a byte above 127 and both kinds of line ends reveal a transfer as text.
 inline constexpr std::array<uint8_t, 8> kMagic = {0x8F, 'A', 'T', 'N', '\r', '\n', 0x1A, '\n'};
 
 // Code and constants start at multiples of this, so that pages of the file can be mapped.

@@ -22,7 +22,7 @@ ArtifactError CutShort(size_t have, const std::string& want) {
           "is cut short: it has " + std::to_string(have) + " bytes of " + want + "; copy it again"};
 }
 
-// The part of the file from which every version can be told: magic and version.
+// Checks the part of the file that is the same in every version: magic and version.
 ArtifactError CheckKind(std::span<const std::byte> bytes) {
   const size_t count = std::min(bytes.size(), format::kMagic.size());
   const bool magic =
@@ -57,7 +57,7 @@ ArtifactError ReadHeader(std::span<const std::byte> bytes, Header* header) {
   return {};
 }
 
-// The sections lie in order, do not overlap, and leave room for the read-ahead.
+// Whether the sections are in order, do not overlap, and leave room for the read-ahead.
 bool SectionsFit(const Header& header) {
   uint64_t end = format::kHeaderBytes;
   for (const Section* section : {&header.manifest, &header.code, &header.constants}) {

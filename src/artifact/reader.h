@@ -21,14 +21,14 @@ enum class ArtifactFault {
 
 struct ArtifactError {
   ArtifactFault fault = ArtifactFault::kNone;
-  // One sentence without its subject, which is the file: "is cut short: …; copy it again".
+  // One sentence without its subject, the file: "is cut short: …; copy it again".
   std::string message;
 
   bool ok() const { return fault == ArtifactFault::kNone; }
 };
 
-// A parsed artifact. The sections point into the bytes that were parsed: the constants are as they are in the
-// file, to be expanded (expand.h) where the manifest lists ranges of them.
+// A parsed artifact. The sections point into the parsed bytes: the constants are stored as in the file and
+// must be expanded (expand.h) if the manifest lists ranges of them.
 struct ArtifactView {
   Manifest manifest;
   std::span<const std::byte> code;
@@ -36,13 +36,13 @@ struct ArtifactView {
   uint64_t constants_checksum = 0;
 };
 
-// Parses the bytes of an artifact's file into `view`, checks the checksums of header, manifest and code
-// and validates the manifest (validate.h). It does not look at the constants, so that its time does not
-// grow with them, nor at whether this processor can run the code. Memory stays within a small factor of
-// the manifest's bytes. `bytes` may be at any alignment and must not change meanwhile.
+// Parses the bytes of an artifact's file into `view`, checks the checksums of header, manifest and code and
+// validates the manifest (validate.h). It does not read the constants, so that its time does not depend on
+// their size, and does not check whether this processor can run the code. Memory stays within a small
+// factor of the manifest's size. `bytes` may have any alignment and must not change during the call.
 ArtifactError ParseArtifact(std::span<const std::byte> bytes, ArtifactView* view);
 
-// Whether the constants' section is as it was written; reads all of it.
+// Verifies the checksum of the constants' section; reads all of it.
 ArtifactError VerifyConstants(const ArtifactView& view);
 
 }  // namespace attune

@@ -43,8 +43,8 @@ std::string CheckRange(const ConstantRange& range) {
   return "";
 }
 
-// The ranges fill the section to its padding. No file asks for more memory than 32 times its own size, since
-// an index stands for 32 bits and has at least one.
+// The ranges must fill the section up to its padding. Expanded constants take at most 32 times the size of
+// the file, since an index has at least one bit and stands for a word of 32 bits.
 std::string CheckRanges(const Manifest& manifest, uint64_t section_bytes) {
   if (manifest.constant_ranges.empty()) return "";
   uint64_t stored = 0, expanded = 0;
@@ -62,7 +62,7 @@ std::string CheckRanges(const Manifest& manifest, uint64_t section_bytes) {
          std::to_string(section_bytes);
 }
 
-// Whether `bytes` from `offset` are aligned and inside `place_bytes`.
+// Whether the `bytes` bytes from `offset` are aligned and inside `place_bytes`.
 bool IsInside(uint64_t offset, uint64_t bytes, uint64_t place_bytes) {
   return offset % kTensorAlignment == 0 && offset <= place_bytes && bytes <= place_bytes - offset;
 }
@@ -82,7 +82,7 @@ std::string CheckPrepacking(const Prepacking& prepacking, const Variant& variant
   return "";
 }
 
-// The shapes of the program's inputs, in their order.
+// The shapes of the program's inputs, in order.
 std::vector<std::vector<int64_t>> InputShapes(const Program& program) {
   std::vector<std::vector<int64_t>> shapes;
   for (const Port& input : program.inputs) shapes.push_back(program.tensors[input.tensor].shape);
@@ -113,7 +113,7 @@ std::string CheckVariant(const Variant& variant, uint64_t constants_bytes, uint6
   return "";
 }
 
-// Whether both have the same ports, but for their shapes.
+// Whether both lists have the same ports, apart from their shapes.
 bool SamePorts(const std::vector<Port>& a, const Program& of_a, const std::vector<Port>& b,
                const Program& of_b) {
   return std::ranges::equal(a, b, [&](const Port& left, const Port& right) {

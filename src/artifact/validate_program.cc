@@ -8,10 +8,10 @@
 namespace attune {
 namespace {
 
-// Far above what networks use; it bounds the depth of recursions over dimensions.
+// Far more than networks use; it bounds the recursion over dimensions.
 constexpr size_t kMaxRank = 64;
 
-// The bytes of `shape`, kMaxBytes + 1 where they are more than kMaxBytes or a dimension is negative.
+// The size of `shape` in bytes; kMaxBytes + 1 if it is more than kMaxBytes or a dimension is negative.
 uint64_t ShapeBytes(const TensorInfo& tensor) {
   uint64_t bytes = ElementSize(tensor.dtype);
   bool empty = false;
@@ -53,7 +53,7 @@ std::string CheckTensor(const TensorInfo& tensor, const Program& program, const 
   return "";
 }
 
-// Bytes of one place.
+// A range of bytes in a place.
 struct Extent {
   Place place = Place::kArena;
   uint64_t begin = 0;
@@ -69,7 +69,7 @@ Extent ExtentOf(const TensorInfo& tensor) {
   return {tensor.place, tensor.offset, tensor.offset + tensor.bytes};
 }
 
-// Checks the tensor of a port. `kind`: "input" or "output".
+// Checks the tensor of a port. `kind` is "input" or "output".
 std::string CheckPort(const Port& port, const std::string& kind, const Program& program) {
   const auto fault = [&](const char* what) { return kind + " " + Quote(port.name) + " " + what; };
   if (port.tensor >= program.tensors.size()) return fault("is no tensor");
@@ -79,7 +79,7 @@ std::string CheckPort(const Port& port, const std::string& kind, const Program& 
   return "";
 }
 
-// No two ports share a byte: together they take no more than the arena.
+// Checks that no two ports share a byte, so that together they are at most as large as the arena.
 std::string CheckPorts(const Program& program) {
   std::vector<const Port*> ports;
   for (const Port& input : program.inputs) {
@@ -92,7 +92,7 @@ std::string CheckPorts(const Program& program) {
   }
   const auto extent = [&](const Port* port) { return ExtentOf(program.tensors[port->tensor]); };
   std::ranges::sort(ports, {}, [&](const Port* port) { return extent(port).begin; });
-  const Port* last = nullptr;  // that ends last of those before
+  const Port* last = nullptr;  // the earlier port that ends last
   for (const Port* port : ports) {
     if (extent(port).begin == extent(port).end) continue;
     if (last != nullptr && extent(last).Overlaps(extent(port)))
@@ -109,15 +109,16 @@ struct Operand {
   const OperandInfo* info = nullptr;
 };
 
-// Whether `written` may share memory with the operand `other`, which overlaps it.
+// Whether `written` may have the same memory as the operand `other`, which overlaps it.
 bool MayShare(const Operand& written, const Operand& other) {
   const std::vector<uint32_t>& inputs = written.info->in_place_of;
   return written.extent == other.extent && std::ranges::find(inputs, other.index) != inputs.end();
 }
 
-// Whether what the call writes lies apart from its other operands, but for those that it may be computed in
-// place of. It looks at operands in their order in memory and keeps, of those before, the one that is written
-// and ends last and the two that end last: written ones never overlap, so that no other can overlap the next.
+// Whether the outputs of the call overlap none of its other operands, except those that the kernel may
+// compute in place of. The loop visits the operands in the order of their addresses. Among the earlier
+// ones, it keeps the written operand that ends last and the two operands that end last: since written
+// operands never overlap, no other earlier operand can overlap the next one.
 bool WritesApart(const Instruction& call, const std::vector<OperandInfo>& infos, const Program& program) {
   std::vector<Operand> operands;
   for (uint32_t i = 0; i < infos.size(); ++i) {
@@ -207,10 +208,10 @@ std::string CheckOperands(const Instruction& instruction, const Program& program
   return "has an unknown opcode";
 }
 
-// Whether the program can end from each of its instructions, whose targets exist. The first that cannot, or
-// the number of instructions.
+// The first instruction from which the program cannot reach its end, or the number of instructions. All
+// jump targets must exist.
 size_t FirstWithoutEnd(const std::vector<Instruction>& program) {
-  std::vector<std::vector<size_t>> sources(program.size() + 1);  // that go on at an instruction
+  std::vector<std::vector<size_t>> sources(program.size() + 1);  // the predecessors by instruction
   for (size_t i = 0; i < program.size(); ++i) {
     const Opcode opcode = program[i].opcode;
     if (opcode != Opcode::kJump) sources[i + 1].push_back(i);
@@ -235,7 +236,7 @@ size_t FirstWithoutEnd(const std::vector<Instruction>& program) {
 
 std::string ValidateProgram(const Program& program, const std::vector<KernelInfo>& kernels,
                             const PlaceSizes& sizes) {
-  // A slot belongs to some tensor's dimension, so that their number is bounded by the file's size.
+  // Each slot belongs to a dimension of some tensor, which bounds the number of slots by the file's size.
   uint64_t dimensions = 0;
   for (const TensorInfo& tensor : program.tensors) dimensions += tensor.shape.size();
   if (program.num_dims > dimensions) return "it has more dim slots than dimensions";

@@ -1,4 +1,4 @@
-// The rules of a program in a manifest; validate.h has all.
+// The rules for a program in a manifest; validate.h lists all of them.
 #ifndef ATTUNE_ARTIFACT_VALIDATE_PROGRAM_H_
 #define ATTUNE_ARTIFACT_VALIDATE_PROGRAM_H_
 
@@ -11,13 +11,13 @@
 
 namespace attune {
 
-// More than any machine has; sums of two sizes below it do not overflow.
+// More memory than any machine has; the sum of two smaller sizes does not overflow.
 inline constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
 
 // A name from a file, for a message.
 inline std::string Quote(const std::string& name) { return "\"" + Printable(name) + "\""; }
 
-// The bytes of each place.
+// The size of each place in bytes.
 struct PlaceSizes {
   uint64_t arena = 0, constants = 0, prepacked = 0;
 
@@ -26,7 +26,8 @@ struct PlaceSizes {
   }
 };
 
-// Empty, or the first broken rule as the end of a sentence. `kernels` are its variant's, and keep theirs.
+// Empty, or the first broken rule as the end of a sentence. `kernels` are those of the program's variant,
+// and must be valid.
 std::string ValidateProgram(const Program& program, const std::vector<KernelInfo>& kernels,
                             const PlaceSizes& sizes);
 

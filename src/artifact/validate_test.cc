@@ -29,7 +29,7 @@ using testing::Parse;
 using testing::SampleArtifact;
 using testing::WriteUnchecked;
 
-// A manifest with its first variant and that one's first program.
+// A manifest, its first variant, and the first program of that variant.
 struct Parts {
   Manifest& manifest;
   Variant& variant;
@@ -41,14 +41,14 @@ struct Rule {
   std::function<void(const Parts&)> break_it;
 };
 
-// A second program, for inputs of another shape.
+// Adds a second program, for inputs of another shape.
 Program& AddOther(const Parts& m) {
   Program& other = m.variant.programs.emplace_back(Program(m.program));
   other.tensors[kX].shape[0] -= 1;
   return other;
 }
 
-// A sound prepacking of the sample's constant.
+// Adds a valid prepacking of the sample's constant.
 Prepacking& AddPrepacking(const Parts& m) {
   m.variant.prepacked_bytes = testing::kRows * testing::kColumns * sizeof(float);
   return m.variant.prepackings.emplace_back(Prepacking{kFillScratch, 0, 0});
@@ -70,7 +70,7 @@ TEST_P(ManifestRuleTest, IsEnforcedByReaderAndWriter) {
 
 constexpr uint64_t kWBytes = testing::kRows * testing::kColumns * sizeof(float);
 
-// The sample's constants as one range of indices with a codebook of `values`.
+// Makes the sample's constants one range of indices with a codebook of `values` values.
 void SetIndices(Manifest& manifest, size_t values, ConstantEncoding encoding = ConstantEncoding::kIndices) {
   manifest.constant_ranges = {{encoding, kWBytes, std::vector<uint32_t>(values)}};
 }

@@ -13,7 +13,7 @@
 namespace attune {
 namespace {
 
-// The reader keeps the numbers without base/: they must agree.
+// The reader, which does not depend on base/, repeats these numbers; they must agree.
 constexpr bool DTypesAgree() {
   return static_cast<uint8_t>(DType::kBool) == kDTypeBool && ElementSize(kDTypeBool) == 1 &&
          ElementSize(static_cast<uint8_t>(DType::kF64)) == 8 &&
@@ -39,7 +39,7 @@ absl::StatusOr<std::string> WriteArtifact(const ArtifactContents& contents) {
     return InternalError("the compiled artifact is malformed: its constants are not padded");
   }
   format::Encoder manifest;
-  Manifest encoded = contents.manifest;  // an archive takes fields that it could change
+  Manifest encoded = contents.manifest;  // an archive takes its fields by non-const reference
   manifest(encoded);
 
   format::Header header;

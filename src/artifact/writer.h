@@ -9,9 +9,9 @@
 
 namespace attune {
 
-// The bytes of the artifact's file; equal contents give equal bytes. The contents are held to the same
-// rules as the reader's (validate.h), and an error, which names the first broken one, is internal: the
-// compiler made them.
+// The bytes of the artifact's file; equal contents give equal bytes. The contents must satisfy the reader's
+// rules (validate.h). An error names the first broken rule and is internal, since the compiler made the
+// contents.
 absl::StatusOr<std::string> WriteArtifact(const ArtifactContents& contents);
 
 }  // namespace attune

@@ -25,11 +25,12 @@ std::string CheckSha256(const std::string& text) {
   return IsSha256(text) ? "" : "it takes 64 hexadecimal digits, as sha256sum prints them";
 }
 
-// Written before the handler is installed. A handler takes no arguments of ours: hence a global.
+// Set before the signal handler is installed. It is a global because a signal handler cannot take arguments
+// of ours.
 std::string lost_file_message;
 
 [[noreturn]] void OnBusError(int) {
-  // System calls alone.
+  // A signal handler may only use system calls.
   [[maybe_unused]] const ssize_t written =
       write(STDERR_FILENO, lost_file_message.data(), lost_file_message.size());
   _exit(1);

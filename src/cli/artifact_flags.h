@@ -1,4 +1,4 @@
-// What the command line asks of an artifact's file before its code, which is native, runs.
+// Flags that check an artifact's file before its native code runs.
 #ifndef ATTUNE_CLI_ARTIFACT_FLAGS_H_
 #define ATTUNE_CLI_ARTIFACT_FLAGS_H_
 
@@ -12,18 +12,18 @@ namespace attune {
 
 struct ArtifactFlags {
   std::string sha256;
-  std::string trusted;  // a list of digests
+  std::string trusted;  // a file with a list of digests
 };
 
-// Adds --sha256 and --trusted, whose default is in the environment: ATTUNE_TRUSTED.
+// Adds --sha256 and --trusted; the environment variable ATTUNE_TRUSTED sets the default of --trusted.
 void AddArtifactFlags(CLI::App& command, ArtifactFlags& flags);
 
-// Reads the list, if there is one: a digest a line, as sha256sum prints them, with whatever follows it. Empty
-// lines and those that begin with # count for nothing.
+// Reads the list, if there is one: one digest per line, as sha256sum prints them; the rest of the line is
+// ignored. Empty lines and lines that begin with # are ignored.
 absl::StatusOr<ArtifactOptions> ReadArtifactFlags(const ArtifactFlags& flags);
 
-// From now on, a file of this name that becomes shorter, or whose disk fails, while it is mapped ends the
-// program with one sentence that names it and exit code 1, where it was a signal.
+// From now on, if the file of this name becomes shorter while it is mapped, or its disk fails, the program
+// ends with exit code 1 and one sentence that names the file, instead of dying from the signal.
 void ExplainLostFile(std::string path);
 
 }  // namespace attune

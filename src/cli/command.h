@@ -1,5 +1,5 @@
-// The commands. Each Add function describes one subcommand's flags; parsing the command line sets `action` to
-// what was asked for, which the caller then runs once.
+// The commands. Each Add function describes one subcommand's flags; parsing the command line sets `action`
+// to the requested action, which the caller then runs once.
 #ifndef ATTUNE_CLI_COMMAND_H_
 #define ATTUNE_CLI_COMMAND_H_
 

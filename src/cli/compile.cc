@@ -68,7 +68,7 @@ Json ToJson(const Flags& flags, const NetworkDescription& d, const Network& netw
   return json;
 }
 
-// How many kernels records chose; nothing where none.
+// Says how many kernels were chosen by records; empty if none.
 std::string Measured(const CompileReport& report) {
   if (report.num_measured + report.num_similar == 0) return "";
   const std::string similar =

@@ -11,7 +11,7 @@
 namespace attune {
 namespace {
 
-// A smaller share of the multiply-adds is counted, and not named.
+// Contractions with a smaller share of the multiply-adds are counted but not named.
 constexpr double kLeastShare = 1e-3;
 constexpr size_t kMostNamed = 3;
 
@@ -21,7 +21,7 @@ double ShareOf(const PlannedContraction& contraction, const SlowContractions& co
 
 std::string Percent(double share) { return absl::StrFormat("%.1f %%", share * 100); }
 
-// Those that are slow, the largest first.
+// The slow contractions, the largest first.
 std::vector<PlannedContraction> SlowOf(std::vector<PlannedContraction> contractions) {
   std::erase_if(contractions, [](const PlannedContraction& c) { return !c.is_slow(); });
   std::ranges::sort(contractions, [](const PlannedContraction& a, const PlannedContraction& b) {
@@ -30,7 +30,7 @@ std::vector<PlannedContraction> SlowOf(std::vector<PlannedContraction> contracti
   return contractions;
 }
 
-// A label names all nodes that were merged into one.
+// Shortens the label, which names all nodes that were merged into the contraction.
 std::string ShortLabel(const PlannedContraction& contraction) {
   constexpr size_t kMaxWidth = 48;
   std::string text = WithoutControls(contraction.label);
@@ -38,7 +38,7 @@ std::string ShortLabel(const PlannedContraction& contraction) {
   return text;
 }
 
-// Names by their reason; the reason that is met first comes first.
+// Names grouped by reason, in the order in which the reasons first appear.
 using NamesByReason = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 void Append(NamesByReason& names, const std::string& reason, const std::string& name) {

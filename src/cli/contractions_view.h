@@ -10,16 +10,16 @@
 
 namespace attune {
 
-// Each with its strategy and the reasons of those that do not apply.
+// Each contraction with its strategy and the reasons why other strategies do not apply.
 Json ToJson(const std::vector<PlannedContraction>& contractions);
 
-// A line about those that are slow: how many, their share of the work, and the largest with the reasons.
-// Empty where none is.
+// One line about the slow contractions: how many, their share of the work, and the largest with the
+// reasons. Empty if none is slow.
 std::string DescribeSlow(const std::vector<PlannedContraction>& contractions);
-// The same as JSON, with all that are slow.
+// The same as JSON, with all slow contractions.
 Json SlowJson(const std::vector<PlannedContraction>& contractions);
 
-// All, and of those that are slow the reasons of each strategy.
+// A table of all contractions, and for the slow ones the reason why each strategy does not apply.
 std::string ContractionTables(const std::vector<PlannedContraction>& contractions);
 
 }  // namespace attune

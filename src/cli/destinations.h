@@ -1,4 +1,4 @@
-// Commands write into the files that flags name. Stdout takes one of them.
+// Flags that name the files a command writes. At most one of them may be stdout.
 #ifndef ATTUNE_CLI_DESTINATIONS_H_
 #define ATTUNE_CLI_DESTINATIONS_H_
 
@@ -9,13 +9,14 @@
 
 namespace attune {
 
-// A flag for a file to write, or - for stdout.
+// Adds a flag for a file to write, or - for stdout.
 CLI::Option* AddOutputFlag(CLI::App& command, const std::string& names, std::string& path,
                            const std::string& help);
 
-// Whether none of the files is stdout, so that the command may print there. Empty names are none.
+// Whether none of the files is stdout, so that the command may print there. Empty names are ignored.
 bool LeaveStdout(std::initializer_list<std::string> files);
-// Throws as the checks of flags do where more than one of them is: nobody could tell them apart.
+// Throws a validation error, like the checks of flags, if more than one of the files is stdout: their
+// contents would be mixed.
 void RequireOneStdout(std::initializer_list<std::string> files);
 
 }  // namespace attune

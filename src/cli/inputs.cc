@@ -31,7 +31,7 @@ FileKind KindOf(std::string_view bytes, const std::string& path) {
   }
   if (absl::StartsWith(bytes, "RIFF") && bytes.size() >= 12 && bytes.substr(8, 4) == "WAVE")
     return FileKind::kSound;
-  // The content must keep what the name promises: the reader's error says where it does not.
+  // The content must match the extension; if it does not, the reader's error says so.
   if (absl::EndsWithIgnoreCase(path, ".npy")) return FileKind::kNpy;
   if (absl::EndsWithIgnoreCase(path, ".pb")) return FileKind::kTensorProto;
   if (absl::EndsWithIgnoreCase(path, ".wav")) return FileKind::kSound;
@@ -69,7 +69,7 @@ absl::StatusOr<Tensor> ReadPicture(std::string_view bytes, const std::string& pa
   return ImageToTensor(image, declaration.shape, *declaration.dtype, options);
 }
 
-// The one dimension that the declaration leaves open, so that the tensor has `elements`.
+// Fills in the one dimension that the declaration leaves open, so that the tensor has `elements` elements.
 absl::StatusOr<Shape> Close(const InputDeclaration& declaration, int64_t elements) {
   Shape shape = declaration.shape;
   if (!declaration.ranked) return Shape{elements};
@@ -90,7 +90,7 @@ absl::StatusOr<Shape> Close(const InputDeclaration& declaration, int64_t element
   return shape;
 }
 
-// A sound of another length than the network takes is cut, or ends in silence.
+// A sound that is longer than the input is cut; a shorter one is padded with silence.
 absl::StatusOr<Tensor> ReadSound(std::string_view bytes, const std::string& path,
                                  const InputDeclaration& declaration) {
   ASSIGN_OR_RETURN(const Sound sound, ParseWav(bytes, path));
@@ -113,7 +113,7 @@ absl::StatusOr<Tensor> ReadTensor(const std::string& path, const InputFlags& fla
     return NotSupported("NS input ", declaration.name, ": of type ", declaration.dtype_name);
   }
   FileKind kind = KindOf(bytes, path);
-  // A network that decodes the file itself takes its bytes.
+  // A network that decodes the file itself takes the bytes of the file.
   const bool takes_file =
       *declaration.dtype == DType::kU8 && declaration.ranked && declaration.shape.size() == 1;
   if (takes_file && (kind == FileKind::kImage || kind == FileKind::kSound)) kind = FileKind::kRaw;
@@ -134,14 +134,14 @@ absl::StatusOr<Tensor> ReadTensor(const std::string& path, const InputFlags& fla
   return ParseRaw(bytes, *declaration.dtype, shape, path);
 }
 
-// The declaration that an --input is for, and what follows its name.
+// Finds the declaration that an --input is for; `source` becomes the text after the name.
 absl::StatusOr<const InputDeclaration*> Match(std::string_view argument,
                                               const std::vector<InputDeclaration>& declarations,
                                               std::string_view* source) {
   const InputDeclaration* match = nullptr;
   *source = argument;
   for (const InputDeclaration& declaration : declarations) {
-    // The longest name, since names may contain '='.
+    // Prefers the longest name, since names may contain '='.
     const bool longer = match == nullptr || declaration.name.size() > match->name.size();
     if (longer && absl::StartsWith(argument, declaration.name + "=")) match = &declaration;
   }

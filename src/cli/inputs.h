@@ -25,12 +25,12 @@ void AddInputFlags(CLI::App& command, InputFlags& flags);
 
 struct GivenInputs {
   std::vector<NamedTensor> values;         // from files
-  std::map<std::string, uint64_t> random;  // the seeds of those that are to be drawn
+  std::map<std::string, uint64_t> random;  // the seeds of the inputs that are drawn at random
 };
 
-// Reads the files. Content and name of a file tell what it holds: .npy, an ONNX tensor (.pb), a picture or a
-// sound becomes a tensor as the declaration wants it; anything else is the raw bytes of the elements. Errors
-// name the file.
+// Reads the files. The content and the name of a file determine its kind: .npy, an ONNX tensor (.pb), a
+// picture or a sound becomes a tensor as the declaration requires; anything else is the raw bytes of the
+// elements. Errors name the file.
 absl::StatusOr<GivenInputs> ReadInputs(const InputFlags& flags,
                                        const std::vector<InputDeclaration>& declarations);
 

@@ -56,7 +56,7 @@ std::string Heading(const NetworkDescription& d) {
       FormatBytes(d.variant().scratch_bytes));
 }
 
-// All that the artifact holds code for, where that is more than one thing.
+// The variants and programs of the artifact; empty if there is only one.
 std::string VariantTable(const NetworkDescription& d) {
   std::vector<std::vector<std::string>> rows = {
       {"processor", "kernels", "bytes prepacked", "memory", "inputs"}};
@@ -73,9 +73,9 @@ std::string VariantTable(const NetworkDescription& d) {
                       FormatTable(rows, {false, true, true, true, false}));
 }
 
-// Lists the parts of the file by their bytes.
+// Lists the parts of the file with their sizes in bytes.
 std::string FileTable(const NetworkDescription& d) {
-  constexpr size_t kMost = 12;  // weights that have a line of their own
+  constexpr size_t kMost = 12;  // weights that get their own line
   const auto row = [&](const std::string& what, uint64_t bytes, const std::string& prepacked) {
     const double share = 100.0 * static_cast<double>(bytes) / static_cast<double>(d.file_bytes);
     return std::vector<std::string>{absl::StrCat(bytes), absl::StrFormat("%.1f %%", share), prepacked, what};
@@ -96,7 +96,7 @@ std::string FileTable(const NetworkDescription& d) {
   return absl::StrCat("\nFile\n\n", FormatTable(rows, {true, true, true, false}));
 }
 
-// How the weights are written in the file; nothing where they are there as in memory.
+// How the weights are stored in the file; empty if they are stored as they are in memory.
 std::string WeightsTable(const NetworkDescription& d) {
   if (d.constant_storage.empty()) return "";
   std::vector<std::vector<std::string>> rows = {{"bytes in the file", "in memory", "ranges", "written as"}};
@@ -276,7 +276,7 @@ absl::Status InspectContractions(const Flags& flags) {
 absl::Status Inspect(const Flags& flags) {
   if (flags.only_contractions) return InspectContractions(flags);
   NetworkDescription description;
-  std::optional<std::vector<PlannedContraction>> contractions;  // of a model
+  std::optional<std::vector<PlannedContraction>> contractions;  // set for a model, not for an artifact
   {
     Progress progress;
     ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));

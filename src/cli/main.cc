@@ -21,14 +21,14 @@ constexpr int kDone = 0, kCouldNot = 1, kWrongUsage = 2;
 
 constexpr char kLogLevelVariable[] = "ATTUNE_LOG_LEVEL";
 
-// Where the level of the log comes from: the environment, then the command line.
+// Called for the environment variable, then for the command line, which thus overrides it.
 absl::Status SetLogLevelByName(const std::string& name) {
   const absl::StatusOr<LogLevel> level = LogLevelNamed(name);
   if (level.ok()) SetLogLevel(*level);
   return level.status();
 }
 
-// For this command and those below it.
+// Adds the flag to this command and its subcommands.
 void AddLogLevel(CLI::App& command) {
   command
       .add_option_function<std::string>(
@@ -44,7 +44,8 @@ void AddLogLevel(CLI::App& command) {
 }
 
 int Main(int argc, char** argv) {
-  // A file that may not grow further is an error of write(), which says so and removes the file.
+  // With SIGXFSZ ignored, write() fails at the limit of a file's size, and the error handling reports that
+  // and removes the file.
   std::signal(SIGXFSZ, SIG_IGN);
 
   CLI::App app("Attune compiles a trained neural network into a fast program for this machine.", "attune");

@@ -1,7 +1,6 @@
 #include "cli/model_flags.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -12,6 +11,7 @@
 
 #include "absl/strings/str_join.h"
 #include "api/records.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/status.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kMaxThreads = 1024;
 
-// Ok, or why an artifact cannot be changed any more.
+// Ok, or an error that names the flag that cannot apply to an artifact.
 absl::Status CheckArtifactFlags(const ModelFlags& flags) {
   const std::pair<bool, std::string_view> fixed[] = {{!flags.cpus.empty(), "--cpu"},
                                                      {!flags.passes.empty(), "--passes"},
@@ -61,10 +61,6 @@ absl::Status CheckPrecision(const ModelFlags& flags) {
       "weights so, and --precision bf16 computes in 16 bits");
 }
 
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 absl::StatusOr<Target> CheckedTarget(const ModelFlags& flags, absl::StatusOr<Target> named) {
   ASSIGN_OR_RETURN(const Target target, std::move(named));
   const std::string_view dots = MissingForDotsOfBF16(target), matrices = MissingForMatricesOfBF16(target);
@@ -78,7 +74,7 @@ absl::StatusOr<Target> CheckedTarget(const ModelFlags& flags, absl::StatusOr<Tar
   return target;
 }
 
-// Those that --cpu names, or this machine.
+// The targets that --cpu names, or this machine.
 absl::StatusOr<std::vector<Target>> TargetsOf(const ModelFlags& flags) {
   std::vector<Target> targets;
   for (const std::string& cpu : flags.cpus) {
@@ -90,7 +86,7 @@ absl::StatusOr<std::vector<Target>> TargetsOf(const ModelFlags& flags) {
   return targets;
 }
 
-// For what is decided once for all code.
+// The only target, for decisions that are made once for all code.
 absl::StatusOr<Target> TargetOf(const ModelFlags& flags) {
   ASSIGN_OR_RETURN(std::vector<Target> targets, TargetsOf(flags));
   if (targets.size() == 1) return std::move(targets.front());
@@ -113,14 +109,14 @@ absl::StatusOr<Network> OptimizeNetwork(const ModelFlags& flags, const Network& 
   return optimized;
 }
 
-// Who decides about kernels; null: the strategies' cost models.
+// The chooser of kernels; null: the strategies' cost models choose.
 absl::StatusOr<std::shared_ptr<const KernelChooser>> ChooserOf(const ModelFlags& flags) {
-  // Records are this machine's.
+  // Records only describe this machine.
   if (!flags.cpus.empty() || flags.records == "none") return nullptr;
   absl::StatusOr<std::shared_ptr<const KernelChooser>> chooser =
       LoadRecordChooser(flags.records, flags.threads);
   if (chooser.ok() || !flags.records.empty()) return chooser;
-  // Nobody has asked for them.
+  // The user did not ask for records, so a failure is only a note.
   PrintNote(absl::StrCat("compiled without records: ", chooser.status().message()));
   return nullptr;
 }
@@ -139,17 +135,16 @@ absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const ReadyNetwo
   ASSIGN_OR_RETURN(const std::shared_ptr<const KernelChooser> chooser, ChooserOf(flags));
   options.chooser = chooser.get();
   options.control.progress = &progress;
-  double start = Now();
+  Stopwatch watch;
   ASSIGN_OR_RETURN(Network optimized, OptimizeNetwork(flags, read.network, read.inputs, jobs, progress));
   for (const Network& other : others) {
     ASSIGN_OR_RETURN(const Network at_others, OptimizeNetwork(flags, other, read.inputs, jobs, progress));
     optimized = optimized.WithShapesOf(at_others);
   }
-  seconds.optimize = Now() - start;
+  seconds.optimize = watch.Lap();
   progress.Show("compiling");
-  start = Now();
   const Network compiled = optimized.Compile(options);
-  seconds.compile = Now() - start;
+  seconds.compile = watch.Lap();
   RETURN_IF_ERROR(compiled.status());
   return compiled;
 }
@@ -160,13 +155,13 @@ absl::Status QuantizeNetwork(const ModelFlags& flags, const Samples& samples, Pr
   QuantizeOptions options =
       QuantizeOptionsOf(flags.precision, flags.samples, target, flags.cpus.empty(), progress);
   options.threads = flags.threads;
-  const double start = Now();
+  const Stopwatch watch;
   network = network.Quantize(samples, options);
-  seconds.quantize = Now() - start;
+  seconds.quantize = watch.Seconds();
   return network.status();
 }
 
-// The model as it is in its file but quantized if that is asked for, and the inputs that the command line
+// The model as it is in its file, quantized if the flags ask for that, and the inputs that the command line
 // gives.
 absl::StatusOr<ReadyNetwork> ReadNetwork(const ModelFlags& flags, const InputFlags& input_flags,
                                          Progress& progress, StageSeconds& seconds) {
@@ -177,9 +172,9 @@ absl::StatusOr<ReadyNetwork> ReadNetwork(const ModelFlags& flags, const InputFla
   ASSIGN_OR_RETURN(Givens givens, ReadGivens(flags, input_flags, samples, progress));
   ASSIGN_OR_RETURN(givens.options.artifact, ReadArtifactFlags(flags.artifact));
   givens.options.artifact.describe_only = flags.describe_only;
-  const double start = Now();
+  const Stopwatch watch;
   ReadyNetwork read = {Network::Load(flags.model, givens.options), std::move(givens.inputs.values)};
-  seconds.load = Now() - start;
+  seconds.load = watch.Seconds();
   RETURN_IF_ERROR(read.network.status());
   for (const auto& [name, seed] : givens.inputs.random) {
     ASSIGN_OR_RETURN(Tensor tensor, read.network.RandomInput(name, seed));

@@ -1,4 +1,4 @@
-// The flags that most commands share, and the network that they ask for.
+// The flags that most commands share, and how they load the network.
 #ifndef ATTUNE_CLI_MODEL_FLAGS_H_
 #define ATTUNE_CLI_MODEL_FLAGS_H_
 
@@ -19,16 +19,16 @@ namespace attune {
 
 struct ModelFlags : SourceFlags {
   ArtifactFlags artifact;
-  bool describe_only = false;     // whether an artifact may be for another processor, and is not run
+  bool describe_only = false;     // an artifact may be for another processor; it is not run
   std::vector<std::string> cpus;  // empty: this machine
   std::string precision = "fp32";
-  std::string weights = "fp32";  // what they are rounded to and stored in: fp32, fp16 or bf16
-  bool compact = false;          // whether they are compressed without loss
-  std::string passes;            // a plan's file, "print", or empty for the default
+  std::string weights = "fp32";  // they are rounded to this type and stored in it: fp32, fp16 or bf16
+  bool compact = false;          // whether they are compressed losslessly
+  std::string passes;            // file with a plan, "print", or empty for the default plan
   std::string dump;
-  std::string records;  // a file, "none", or empty for the default one
+  std::string records;  // file, "none", or empty for the default file
   std::string json;
-  SampleFlags samples;  // what it is quantized with, where the command does that
+  SampleFlags samples;  // calibration samples, for the commands that quantize
   int threads = 0;
 
   bool prints_plan() const { return passes == "print"; }
@@ -39,8 +39,8 @@ struct ModelFlags : SourceFlags {
 // --records and --json. `thread_help` says what the threads do.
 void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thread_help);
 
-// For a command's callback: `run`, or printing the default plan where --passes asks for that. Throws the
-// parser's error where MODEL is missing.
+// The action of a command's callback: `run`, or printing the default plan if --passes asks for that. Throws
+// the parser's error if MODEL is missing.
 Action ModelAction(const ModelFlags& flags, Action run);
 
 // A network ready to run, with the inputs that the command line gives.
@@ -57,17 +57,17 @@ struct StageSeconds {
 // The pass plan that --passes asks for.
 absl::StatusOr<PassPlan> ReadPlan(const ModelFlags& flags);
 
-// Loads and optimizes a model that is no artifact, for this machine.
+// Loads a model, which must not be an artifact, and optimizes it for this machine.
 absl::StatusOr<Network> LoadOptimized(const ModelFlags& flags, const InputFlags& inputs, Progress& progress);
 
-// How the contractions of a model that is no artifact would be computed; generates no code.
+// How the contractions of a model, which must not be an artifact, would be computed; generates no code.
 absl::StatusOr<std::vector<PlannedContraction>> PlanContractions(const ModelFlags& flags,
                                                                  const InputFlags& inputs,
                                                                  Progress& progress);
 
-// Loads the model, and where it is no artifact optimizes and compiles it on `jobs` threads (0: all
-// processors). `shape_sets`, where there are any, are texts as ShapesOfSet() takes; the network is compiled
-// for each.
+// Loads the model and, unless it is an artifact, optimizes and compiles it on `jobs` threads (0: all
+// processors). The network is compiled for each of the `shape_sets`, if any; they are texts in the format
+// of ShapesOfSet().
 absl::StatusOr<ReadyNetwork> LoadNetwork(const ModelFlags& flags, const InputFlags& inputs, int jobs,
                                          Progress& progress, StageSeconds* seconds = nullptr,
                                          const std::vector<std::string>& shape_sets = {});

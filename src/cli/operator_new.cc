@@ -1,13 +1,14 @@
-// The program's operator new, on mimalloc's malloc. mimalloc has one of its own, which Debian builds as C: it
-// knows neither exceptions nor the handler of std::set_new_handler, and where there is no memory it aborts.
-// The operators delete stay mimalloc's, as does new where it must not throw.
+// The program's operator new, which calls mimalloc's malloc. mimalloc's own operator new, which Debian
+// builds as C, does not know exceptions or the handler of std::set_new_handler, and aborts if memory runs
+// out. operator delete and the non-throwing operator new remain mimalloc's.
 #include <algorithm>
 #include <cstdlib>
 #include <new>
 
 namespace {
 
-// What `allocate` gives, as the standard has it: handlers may free memory, throw or end the program.
+// Allocates as the C++ standard requires: on failure, it calls the new handler, which may free memory,
+// throw or end the program.
 template <typename Allocate>
 void* AllocateOrThrow(Allocate allocate) {
   for (;;) {
@@ -27,7 +28,7 @@ void* operator new(std::size_t bytes) {
 void* operator new[](std::size_t bytes) { return operator new(bytes); }
 
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  // posix_memalign takes no smaller alignment, which LLVM asks for.
+  // posix_memalign rejects smaller alignments, but LLVM asks for them.
   const std::size_t at_least = std::max(static_cast<std::size_t>(alignment), sizeof(void*));
   return AllocateOrThrow([=]() -> void* {
     void* memory = nullptr;

@@ -15,8 +15,8 @@
 namespace attune {
 namespace {
 
-// JSON whose strings hold only what is printable, the rest as \uXXXX: a terminal shows it, a parser reads the
-// same.
+// Escapes all non-printable characters in strings as \uXXXX, so that a terminal shows them and a parser
+// reads the same text.
 std::string Escaped(std::string_view json) {
   std::string escaped;
   while (!json.empty()) {
@@ -33,7 +33,7 @@ std::string Escaped(std::string_view json) {
 
 void Write(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-// Columns that a terminal needs: bytes of UTF-8 that do not continue a character.
+// Number of terminal columns: the bytes of UTF-8 that do not continue a character.
 size_t Width(std::string_view text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
@@ -63,7 +63,7 @@ void PrintNote(std::string_view text) {
 }
 
 absl::Status WriteJson(const Json& json, const std::string& destination) {
-  // Names come from files and need not be UTF-8.
+  // Names come from files and may be invalid UTF-8.
   const std::string text = Escaped(json.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
   if (destination != "-") return WriteFileAtomically(destination, text);
   Write(text);
@@ -126,7 +126,7 @@ void Progress::Show(std::string_view stage) {
 
 void Progress::Report(std::string_view what, int64_t done, int64_t total) {
   if (!enabled_) return;
-  // The one that is worked on.
+  // The item in progress.
   const int64_t current = std::min(done + 1, total);
   Show(total == 0 ? std::string(what) : absl::StrCat(what, " ", current, " of ", total));
 }

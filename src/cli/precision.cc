@@ -8,7 +8,8 @@
 namespace attune {
 namespace {
 
-// The layers that would have erred too much, worst first; the rest of a long list is a number.
+// Names the layers that are in f32 because of their error, worst first; of a long list, it only counts the
+// rest.
 std::string InF32ByError(const PrecisionReport& report) {
   std::vector<LayerPrecision> layers;
   for (const LayerPrecision& layer : report.layers) {

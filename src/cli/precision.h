@@ -1,4 +1,4 @@
-// Commands describe here what bf16, or three products of it, did to a network.
+// Describes the effect on a network of bf16, or of three bf16 products in place of one in f32.
 #ifndef ATTUNE_CLI_PRECISION_H_
 #define ATTUNE_CLI_PRECISION_H_
 
@@ -11,15 +11,16 @@
 
 namespace attune {
 
-// For people, a line each: how many layers are in bf16 and which are not by their error, and how far each
-// output is from f32.
+// For people, one line each: how many layers are in bf16, which layers are not because of their error, and
+// how far each output is from f32.
 std::vector<std::string> Describe(const PrecisionReport& report);
 
-// Adds the member "bf16" or "bf16x3" to what a command writes as JSON; errors that are not finite or were not
-// measured are null. Nothing where there is no report.
+// Adds the member "bf16" or "bf16x3" to a command's JSON; errors that are not finite or were not measured
+// are null. Adds nothing without a report.
 void AddPrecision(const std::optional<PrecisionReport>& report, Json& json);
 
-// For commands whose results are something else: the lines on stderr. Nothing where there is no report.
+// Prints the lines to stderr, for commands whose results are something else. Prints nothing without a
+// report.
 void PrintNotes(const std::optional<PrecisionReport>& report);
 
 }  // namespace attune

@@ -16,7 +16,7 @@ struct Flags {
   int rounds = 20;
 };
 
-// Whether its operations or bytes are known.
+// Whether its number of operations or bytes is known.
 bool IsRated(const KernelProfile& kernel) { return kernel.flops > 0 || kernel.bytes > 0; }
 
 Json ToJson(const ProfileReport& report) {
@@ -52,7 +52,7 @@ Json ToJson(const ProfileReport& report) {
           {"kernels", std::move(kernels)}};
 }
 
-// A few labels stand for all; there can be hundreds.
+// Shows the first few labels only, since there can be hundreds.
 std::string ShortLabels(const std::vector<std::string>& labels) {
   constexpr size_t kMaxWidth = 48;
   std::string text = absl::StrJoin(labels, " ");

@@ -2,7 +2,6 @@
 #include "api/records.h"
 
 #include <charconv>
-#include <chrono>
 #include <cstdlib>
 #include <deque>
 #include <iostream>
@@ -12,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/tuning.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "cli/command.h"
@@ -26,19 +26,14 @@ struct Flags {
   std::string records, json;
   RecordFilter filter;
   std::string cache;
-  std::string file;  // what is written, read or merged
+  std::string file;  // the file to write, read or merge
   bool runs = false, measurements = false;
   int64_t limit = 50;
   bool skip_damaged = false;
   PruneOptions prune;
   TransferOptions lessons;
-  std::vector<std::string> without;  // models
+  std::vector<std::string> without;  // model files
 };
-
-int64_t NowMs() {
-  using std::chrono::duration_cast, std::chrono::milliseconds, std::chrono::system_clock;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
 
 RecordFilter Filter(const Flags& flags) {
   RecordFilter filter = flags.filter;
@@ -47,7 +42,7 @@ RecordFilter Filter(const Flags& flags) {
   return filter;
 }
 
-// The rows as a table, or as JSON under `name`, or both.
+// Prints the rows as a table, or writes them as JSON under `name`, or both.
 template <typename T>
 absl::Status Show(const Flags& flags, const char* name, const std::vector<T>& rows,
                   std::string (*table)(std::span<const T>, int64_t)) {
@@ -56,7 +51,7 @@ absl::Status Show(const Flags& flags, const char* name, const std::vector<T>& ro
     for (const T& row : rows) list.push_back(ToJson(row));
     RETURN_IF_ERROR(WriteJson({{name, std::move(list)}}, flags.json));
   }
-  if (flags.json != "-") PrintResult(table(rows, NowMs()));
+  if (flags.json != "-") PrintResult(table(rows, SystemClock().WallMillis()));
   return absl::OkStatus();
 }
 
@@ -151,7 +146,7 @@ absl::Status Import(const Flags& flags) {
 }
 
 absl::Status Merge(const Flags& flags) {
-  // First what may be missing, so that the other is not made for nothing.
+  // Opens the source first, since it may be missing: then the destination is not created for nothing.
   ASSIGN_OR_RETURN(const auto source, RecordDatabase::Open(flags.file, {.access = DatabaseAccess::kRead}));
   ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, DatabaseAccess::kCreate));
   ASSIGN_OR_RETURN(const ImportReport report, MergeRecords(*database, *source));
@@ -172,7 +167,7 @@ absl::Status Prune(const Flags& flags) {
                              ", ", Count(report.tasks, "task"), ", ", Count(report.runs, "run")));
 }
 
-// "90d", "12h", "2w": the time so long ago. Throws as CLI11's own checks do.
+// The time that is this long ago: "90d", "12h", "2w". Throws like CLI11's own checks.
 int64_t LongAgo(const std::string& age) {
   const std::map<std::string_view, int64_t> hours = {{"h", 1}, {"d", 24}, {"w", 24 * 7}};
   int64_t number = 0;
@@ -182,7 +177,7 @@ int64_t LongAgo(const std::string& age) {
   if (error != std::errc() || unit == hours.end() || number < 0 || number > kMost) {
     throw CLI::ValidationError("--older-than", "\"" + age + "\" is not an age like 12h, 90d or 4w");
   }
-  return std::max<int64_t>(1, NowMs() - number * unit->second * 3600 * 1000);
+  return std::max<int64_t>(1, SystemClock().WallMillis() - number * unit->second * 3600 * 1000);
 }
 
 void AddFilterFlags(CLI::App& command, Flags& flags) {
@@ -200,7 +195,7 @@ void AddFilterFlags(CLI::App& command, Flags& flags) {
       ->check(CLI::IsMember({"cold", "warm", "network"}));
 }
 
-// A subcommand with the flags that all have; `run` is what it does.
+// Adds a subcommand with the flags that all subcommands share; `run` carries it out.
 CLI::App* AddSubcommand(CLI::App& records, Action& action, const std::shared_ptr<Flags>& flags,
                         const char* name, const char* description, absl::Status (*run)(const Flags&)) {
   CLI::App* command = records.add_subcommand(name, description);

@@ -36,7 +36,7 @@ std::string ConfigText(const RecordConfig& config) {
   return absl::StrJoin(config, " ", absl::PairFormatter("="));
 }
 
-// A table a device, in the order of their names, each under the device's.
+// One table per device, sorted by the device's name, which is its heading.
 std::string Tables(const std::map<std::string, std::vector<Row>>& rows_by_device, const Row& header,
                    const std::vector<bool>& right) {
   std::string text;

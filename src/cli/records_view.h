@@ -1,4 +1,4 @@
-// Records for people, as tables, and for programs, as JSON.
+// Formats records as tables for people, and as JSON for programs.
 #ifndef ATTUNE_CLI_RECORDS_VIEW_H_
 #define ATTUNE_CLI_RECORDS_VIEW_H_
 
@@ -11,7 +11,7 @@
 
 namespace attune {
 
-// Tables have a part for each device; `now_ms` is what ages are told from.
+// Tables have a part for each device; ages are relative to `now_ms`.
 std::string TasksTable(std::span<const TaskEntry> tasks, int64_t now_ms);
 std::string BestTable(std::span<const BestRecord> best, int64_t now_ms);
 std::string MeasurementsTable(std::span<const Record> records, int64_t now_ms);
@@ -19,7 +19,7 @@ std::string RunsTable(std::span<const TuningRun> runs, int64_t now_ms);
 
 Json ToJson(const TaskEntry& task);
 Json ToJson(const BestRecord& best);
-// As in JSON lines, and the task's digest; likewise a run.
+// The fields as in JSON lines, plus the task's digest; the same for a run.
 Json ToJson(const Record& record);
 Json ToJson(const TuningRun& run);
 

@@ -28,14 +28,14 @@ struct Flags {
 };
 
 constexpr int kDefaultTop = 5;
-constexpr int64_t kMaxJsonElements = 4096;  // of an output whose values go into the JSON
+constexpr int64_t kMaxJsonElements = 4096;  // maximum for an output whose values are written to the JSON
 
-// A list of scores: every dimension but one is 1.
+// Whether it is a list of scores: at most one dimension is not 1.
 bool IsList(const Tensor& tensor) {
   return std::count_if(tensor.shape().begin(), tensor.shape().end(), [](int64_t d) { return d != 1; }) <= 1;
 }
 
-// The indices of the largest elements, largest first; NaN is none of them.
+// The indices of the largest elements, largest first; NaN is never among them.
 std::vector<int64_t> TopIndices(const Tensor& tensor, int count) {
   std::vector<int64_t> indices;
   for (int64_t i = 0; i < tensor.num_elements(); ++i) {
@@ -50,7 +50,7 @@ std::vector<int64_t> TopIndices(const Tensor& tensor, int count) {
   return indices;
 }
 
-// Characters that a file name cannot hold become '_'; a name that is taken gets a number.
+// Replaces characters that a file name cannot contain by '_', and appends a number if the name is taken.
 std::string FileName(const std::string& name, std::set<std::string>& taken) {
   std::string safe = name.empty() ? "_" : name;
   for (char& c : safe) {

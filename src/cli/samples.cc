@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Samples are in memory all at once.
+// The samples are in memory all at once, so their total is limited.
 constexpr int64_t kMostBytes = int64_t{1} << 30;
 
 int64_t Bytes(const std::vector<NamedTensor>& values) {
@@ -36,7 +36,7 @@ std::optional<double> ParseShare(const std::string& text) {
   return share >= 0 && share <= 1 ? std::optional(share) : std::nullopt;
 }
 
-// The files of the folder, by name; hidden ones are no samples.
+// The files in the folder, sorted by name; hidden files are not samples.
 absl::StatusOr<std::vector<fs::path>> Entries(const std::string& folder) {
   std::vector<fs::path> entries;
   std::error_code error;
@@ -48,8 +48,8 @@ absl::StatusOr<std::vector<fs::path>> Entries(const std::string& folder) {
   return entries;
 }
 
-// The values of one sample: a file, of the one input that no flag gives, or a folder of files that are named
-// as the inputs.
+// The --input arguments of one sample: a file for the only input that no flag gives, or a folder of files
+// named after the inputs.
 absl::StatusOr<std::vector<std::string>> ArgumentsOf(const fs::path& entry,
                                                      const std::vector<InputDeclaration>& open) {
   std::error_code error;
@@ -123,7 +123,7 @@ QuantizeOptions QuantizeOptionsOf(const std::string& precision, const SampleFlag
                                   const Target& target, bool is_here, Progress& progress) {
   QuantizeOptions options;
   options.is_mixed = precision == "auto";
-  // The more samples there are, the better choices by them hold for others.
+  // Choices generalize better if more samples check them.
   if (options.is_mixed) options.held_back_period = 2;
   if (MissingForDotsOfBF16(target).empty())
     options.fallbacks = {quant::Precision::kBF16, quant::Precision::kF32};

@@ -1,4 +1,4 @@
-// What a network is quantized with, from the command line: samples of what it is for, and what may be lost.
+// Quantization options from the command line: the samples, and the accuracy that may be lost.
 #ifndef ATTUNE_CLI_SAMPLES_H_
 #define ATTUNE_CLI_SAMPLES_H_
 
@@ -17,24 +17,25 @@ namespace attune {
 
 struct SampleFlags {
   std::string folder;
-  int64_t most = 1000;  // samples that are read
+  int64_t most = 1000;  // reads at most this many samples
   std::string max_drop = "1%";
-  std::string agreement;  // a name that quant::FindCriterion() knows; empty: the default one
+  std::string agreement;  // a name that quant::FindCriterion() knows; empty: the default
 };
 
-// Adds --data, --samples, --max-drop and --agreement. `needed`: whether the command cannot do without --data.
+// Adds --data, --samples, --max-drop and --agreement. `needed`: whether --data is required.
 void AddSampleFlags(CLI::App& command, SampleFlags& flags, bool needed);
 
 using Samples = std::vector<std::vector<NamedTensor>>;
 
-// The samples of the folder, by name: a file each, for the one input that no flag gives, or a folder each, of
-// files that are named as the inputs. `given` by the command line are the same in each; `inputs` says how
-// files are read. Errors name the file.
+// Reads the samples in the folder, sorted by name: each is a file for the only input that no flag gives, or
+// a folder of files named after the inputs. The `given` inputs from the command line are the same in every
+// sample; `inputs` says how files are read. Errors name the file.
 absl::StatusOr<Samples> ReadSamples(const SampleFlags& flags, const InputFlags& inputs,
                                     const GivenInputs& given,
                                     const std::vector<InputDeclaration>& declarations, Progress& progress);
 
-// As --precision says, int8 or auto, and the flags; for `target`, which is this machine where `is_here`.
+// The options for --precision (int8 or auto) and the other flags, for `target`; `is_here`: whether that is
+// this machine.
 QuantizeOptions QuantizeOptionsOf(const std::string& precision, const SampleFlags& flags,
                                   const Target& target, bool is_here, Progress& progress);
 

@@ -11,14 +11,14 @@
 namespace attune {
 namespace {
 
-// "input=1x3x224x224"; nothing where it is not like that.
+// Parses "input=1x3x224x224"; nullopt if the text is malformed.
 std::optional<std::pair<std::string, Shape>> ParseShape(const std::string& text) {
-  // The last '=': names may contain it, sizes do not.
+  // Splits at the last '=', since names may contain it and sizes do not.
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) return std::nullopt;
   Shape shape;
   const std::string sizes = text.substr(equals + 1);
-  if (sizes.empty()) return std::make_pair(text.substr(0, equals), std::move(shape));  // a single number
+  if (sizes.empty()) return std::make_pair(text.substr(0, equals), std::move(shape));  // a scalar
   for (absl::string_view part : absl::StrSplit(sizes, 'x')) {
     int64_t size = 0;
     if (!absl::SimpleAtoi(part, &size) || size < 0) return std::nullopt;

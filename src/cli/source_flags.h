@@ -1,4 +1,4 @@
-// Which model a command takes, and what it is told of the model's inputs.
+// Flags that select a model and describe its inputs.
 #ifndef ATTUNE_CLI_SOURCE_FLAGS_H_
 #define ATTUNE_CLI_SOURCE_FLAGS_H_
 
@@ -17,25 +17,25 @@ namespace attune {
 struct SourceFlags {
   std::string model;
   std::vector<std::string> shapes;  // "input=1x3x224x224"
-  std::string signature;            // of a model that has several; empty: the one for inference
+  std::string signature;            // for a model that has several signatures; empty: the one for inference
 };
 
 // Adds MODEL, --shape and --signature.
 void AddSourceFlags(CLI::App& command, SourceFlags& flags, const std::string& model_help);
 
-// For CLI11: empty, or why a text like "a=1x128 b=1x128" is no set of shapes.
+// A check for CLI11: empty, or why a text is not a set of shapes like "a=1x128 b=1x128".
 std::string CheckShapeSet(const std::string& text);
-// The shapes that such a text gives.
+// Splits such a text into its shapes.
 std::vector<std::string> ShapesOfSet(const std::string& text);
 
-// The inputs, as the command line describes them.
+// The inputs that the command line describes.
 struct Givens {
   ModelOptions options;
   GivenInputs inputs;
-  Samples samples;  // to quantize with
+  Samples samples;  // for quantization
 };
 
-// Reads the values and, where `samples` is not nullptr, the samples; the model's shapes follow from both.
+// Reads the values and, if `samples` is not null, the samples; the model's shapes follow from both.
 absl::StatusOr<Givens> ReadGivens(const SourceFlags& flags, const InputFlags& inputs,
                                   const SampleFlags* samples, Progress& progress);
 

@@ -30,7 +30,7 @@ struct Flags {
        no_defaults = false, no_model = false;
 };
 
-// An interrupt asks this job to end; a second one ends the program.
+// The first interrupt asks this job to stop; a second one ends the program.
 std::atomic<TuningJob*> running_job = nullptr;
 
 void StopRunningJob(int /*signal*/) {
@@ -39,7 +39,7 @@ void StopRunningJob(int /*signal*/) {
   if (write(STDERR_FILENO, kText.data(), kText.size()) < 0) return;  // nobody reads it
 }
 
-// While it lives, SIGINT and SIGTERM stop the job.
+// SIGINT and SIGTERM stop the job during the lifetime of this object.
 class StopsOnSignal {
  public:
   explicit StopsOnSignal(TuningJob& job) {
@@ -118,7 +118,7 @@ Json ToJson(const TuningSummary& s, const NetworkTuner& tuner, bool stopped) {
           {"rank_correlation", std::move(ranks)}};
 }
 
-// Drives the job to its end, stage by stage.
+// Runs all stages of the job, one after the other.
 absl::Status Drive(NetworkTuner& tuner) {
   TuningJob& job = tuner.job();
   const StopsOnSignal stops(job);
@@ -133,7 +133,7 @@ absl::Status Drive(NetworkTuner& tuner) {
   return absl::OkStatus();
 }
 
-// Says what becomes of the records, after their file's name.
+// Says how the records are used; follows the name of their file.
 std::string_view UseOfRecords(const Flags& flags, bool stopped) {
   if (!flags.tune.device.empty()) return ", as those of another device than compile asks for\n";
   if (stopped) return "; what looks best there is not confirmed yet, as the same command does\n";
@@ -143,7 +143,10 @@ std::string_view UseOfRecords(const Flags& flags, bool stopped) {
 
 absl::Status WriteResults(const Flags& flags, NetworkTuner& tuner, bool stopped) {
   const TuningSummary summary = tuner.job().Summary();
-  if (!flags.output.empty()) RETURN_IF_ERROR(tuner.Compile().Save(flags.output).status());
+  if (!flags.output.empty()) {
+    ASSIGN_OR_RETURN(const Network tuned, tuner.Compile());
+    RETURN_IF_ERROR(tuned.Save(flags.output).status());
+  }
   if (!flags.report.empty()) RETURN_IF_ERROR(WriteFileAtomically(flags.report, ReportHtml(summary)));
   if (!flags.model.json.empty())
     RETURN_IF_ERROR(WriteJson(ToJson(summary, tuner, stopped), flags.model.json));
@@ -158,7 +161,7 @@ absl::Status WriteResults(const Flags& flags, NetworkTuner& tuner, bool stopped)
   return absl::OkStatus();
 }
 
-// Whether the files that come at the end can be written, which is better known before hours than after them.
+// Checks before the run, which may take hours, that the files written at its end can be written.
 absl::Status CheckFiles(const Flags& flags) {
   for (const std::string& file : {flags.output, flags.report, flags.model.json})
     if (!file.empty() && file != "-") RETURN_IF_ERROR(OutputFile::Check(file));

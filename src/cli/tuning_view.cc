@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -12,17 +11,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "base/clock.h"
 #include "base/printable.h"
 #include "cli/output.h"
 
 namespace attune {
 namespace {
 
-constexpr double kDrawSeconds = 0.2;  // between two drawings
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+constexpr double kDrawSeconds = 0.2;  // the least time between two redraws
 
 std::string Duration(double seconds) {
   const auto whole = static_cast<int64_t>(std::lround(std::max(seconds, 0.0)));
@@ -36,7 +32,7 @@ std::string Milliseconds(double seconds) {
   return seconds > 0 ? absl::StrFormat("%.4f", seconds * 1e3) : "–";
 }
 
-// The seconds of a task in one inference.
+// The seconds that a task takes in one inference.
 double Weight(const TaskSummary& task) {
   return task.uses * std::max(task.best_seconds, task.default_seconds);
 }
@@ -54,7 +50,7 @@ std::string Gain(double before, double after) {
   return before > 0 && after > 0 ? absl::StrFormat("%.3f×", before / after) : "–";
 }
 
-// Without what does not fit; each character counts as one column.
+// Cuts the line after `width` columns; each character counts as one column.
 std::string Cut(std::string line, size_t width) {
   size_t columns = 0, bytes = 0;
   while (bytes < line.size() && columns < width) {
@@ -149,7 +145,7 @@ void TuningView::Note(const std::string& line) {
 }
 
 void TuningView::Update(const TuningJob& job, std::string_view stage) {
-  if (!is_terminal_ || Now() - last_drawn_ < kDrawSeconds) return;
+  if (!is_terminal_ || SystemClock().Now() - last_drawn_ < kDrawSeconds) return;
   winsize size = {};
   ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
   constexpr size_t kDefaultRows = 24, kDefaultColumns = 80, kOtherLines = 4;
@@ -157,11 +153,11 @@ void TuningView::Update(const TuningJob& job, std::string_view stage) {
   const size_t columns = size.ws_col > 0 ? size.ws_col : kDefaultColumns;
   const TuningSummary summary = job.Summary();
   Draw(LiveText(summary, stage, rows - kOtherLines, columns));
-  last_drawn_ = Now();
+  last_drawn_ = SystemClock().Now();
 }
 
 void TuningView::EndStage(const TuningJob& job, std::string_view stage) {
-  // Events in between say nothing new.
+  // Only these stages have news.
   const bool is_told = stage == Name(StageKind::kLearn) || stage == Name(StageKind::kConfirmTime) ||
                        stage == Name(StageKind::kNetworkTime);
   if (is_terminal_ || !is_told) return;

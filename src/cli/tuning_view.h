@@ -1,4 +1,4 @@
-// What people see of a tuning run while it goes on, and after it.
+// Shows a tuning run to people while it goes on, and its result.
 #ifndef ATTUNE_CLI_TUNING_VIEW_H_
 #define ATTUNE_CLI_TUNING_VIEW_H_
 
@@ -10,7 +10,8 @@
 
 namespace attune {
 
-// On stderr: on a terminal a few lines that change in place, else a line for each batch of trials.
+// Writes to stderr: on a terminal, a few lines that are updated in place; otherwise, a line for each batch
+// of trials.
 class TuningView {
  public:
   TuningView();
@@ -18,11 +19,11 @@ class TuningView {
   TuningView(const TuningView&) = delete;
   TuningView& operator=(const TuningView&) = delete;
 
-  // Something happened in the job. `stage` is the one that runs.
+  // Called when something happened in the job. `stage` is the one that runs.
   void Update(const TuningJob& job, std::string_view stage);
-  // A stage is over.
+  // Called when a stage is over.
   void EndStage(const TuningJob& job, std::string_view stage);
-  // A line that stays.
+  // Prints a line that stays.
   void Note(const std::string& line);
 
  private:
@@ -34,11 +35,11 @@ class TuningView {
   double last_drawn_ = 0;
 };
 
-// The live view's text: the network, then the tasks that take the most, at most `max_tasks` of them, each
+// The live view's text: the network, then at most `max_tasks` of the tasks that take the most time, each
 // line at most `width` columns wide.
 std::string LiveText(const TuningSummary& summary, std::string_view stage, size_t max_tasks, size_t width);
 
-// After the run: the network and each task, before and after.
+// The result of the run: the network and each task, before and after.
 std::string ResultText(const TuningSummary& summary);
 
 }  // namespace attune

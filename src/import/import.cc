@@ -14,7 +14,7 @@
 namespace attune {
 namespace {
 
-constexpr int64_t kHead = 64;  // bytes that tell the formats apart
+constexpr int64_t kHead = 64;  // bytes needed to identify the format
 
 bool IsKerasName(const std::string& path) { return std::filesystem::path(path).extension() == ".keras"; }
 
@@ -42,7 +42,7 @@ absl::StatusOr<ModelFormat> FormatOf(const std::string& path) {
     return InvalidInput(path, ": is a folder without saved_model.pb; give a model file or a SavedModel");
   ASSIGN_OR_RETURN(const std::string head, ReadFileHead(path, kHead));
   if (LooksLikeTflite(head)) return ModelFormat::kTflite;
-  // Keras files of today are zip archives, as PyTorch's are.
+  // Current Keras files are zip archives, like PyTorch's.
   if (LooksLikePytorch(head) && !IsKerasName(path)) return ModelFormat::kPytorch;
   RETURN_IF_ERROR(CheckNotKeras(head));
   return LooksLikeTensorflow(head) ? ModelFormat::kTensorflow : ModelFormat::kOnnx;

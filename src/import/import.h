@@ -1,4 +1,4 @@
-// Model files of any format → Graph. The content tells which format it is, not the name.
+// Model files of any format → Graph. The format is recognized by the content, not by the name.
 #ifndef ATTUNE_IMPORT_IMPORT_H_
 #define ATTUNE_IMPORT_IMPORT_H_
 
@@ -15,14 +15,14 @@ namespace attune {
 
 enum class ModelFormat { kOnnx, kTflite, kTensorflow, kPytorch };
 
-// The format of a file, or of the folder of a SavedModel. A file without any format's mark counts as
-// ONNX, whose files have none. Errors: unreadable; a Keras file, with the way to convert it.
+// The format of a file, or of the folder of a SavedModel. A file without the mark of another format counts
+// as ONNX, which has no mark. Errors: unreadable; a Keras file (the message says how to convert it).
 absl::StatusOr<ModelFormat> FormatOf(const std::string& path);
 
-// The file whose digest is the model's identity: `path`, or the saved_model.pb of a SavedModel.
+// The file whose digest identifies the model: `path`, or the saved_model.pb of a SavedModel.
 std::string MainFile(const std::string& path);
 
-// The inputs that the model states, of the signature that `options` name.
+// The inputs that the model declares, for the signature that `options` name.
 absl::StatusOr<std::vector<DeclaredTensor>> ReadModelInputs(const std::string& path,
                                                             const ImportOptions& options = {});
 

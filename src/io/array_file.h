@@ -6,7 +6,7 @@
 
 namespace attune {
 
-// A longer one is refused instead of read: no input of a network that we know has a tenth of it.
+// Larger files are refused instead of read: no network input that we know has a tenth of this size.
 inline constexpr int64_t kMaxArrayFileBytes = int64_t{1} << 32;
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-// Windows bitmaps of 8 (palette), 24 and 32 bits a pixel, not compressed.
+// Uncompressed Windows bitmaps with 8 (palette), 24 and 32 bits per pixel.
 #include <cstring>
 
 #include "base/status.h"
@@ -12,7 +12,7 @@ constexpr size_t kInfoHeaderBytes = 40;
 constexpr uint32_t kUncompressed = 0;
 constexpr uint32_t kBitFields = 3;
 
-// `offset` + sizeof(T) is inside `bytes`.
+// `offset` + sizeof(T) must be inside `bytes`.
 template <typename T>
 T Load(std::string_view bytes, size_t offset) {
   T value;
@@ -25,12 +25,12 @@ struct BmpHeader {
   int64_t height = 0;
   bool top_down = false;
   int64_t bits = 0;
-  std::string_view palette = {};  // of blue, green, red and an unused byte
+  std::string_view palette = {};  // entries of blue, green, red and an unused byte
   std::string_view pixels = {};   // rows padded to four bytes
   int64_t row_bytes = 0;
 };
 
-// 32-bit pixels may come with masks: only those of the usual order are taken.
+// Pixels of 32 bits may have masks; only the masks of the usual order are accepted.
 bool UsualMasks(std::string_view bytes) {
   constexpr size_t kMasks = kFileHeaderBytes + kInfoHeaderBytes;
   return bytes.size() >= kMasks + 12 && Load<uint32_t>(bytes, kMasks) == 0xFF0000 &&

@@ -1,4 +1,4 @@
-// One decoder a format, for image.cc. Messages do not name the file.
+// The decoders for image.cc, one per format. Messages do not name the file.
 #ifndef ATTUNE_IO_DECODERS_H_
 #define ATTUNE_IO_DECODERS_H_
 
@@ -13,7 +13,8 @@ absl::StatusOr<Image> DecodeJpeg(std::string_view bytes);
 absl::StatusOr<Image> DecodePng(std::string_view bytes);
 absl::StatusOr<Image> DecodeBmp(std::string_view bytes);
 
-// Refuses sizes below 1, above kMaxImagePixels, or above `most` pixels: what a file of its length can hold.
+// Refuses sizes below 1, above kMaxImagePixels, or above `most` pixels, the maximum for a file of its
+// length.
 absl::Status CheckImageSize(int64_t width, int64_t height, int64_t most);
 
 }  // namespace attune

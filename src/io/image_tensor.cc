@@ -9,7 +9,7 @@ namespace attune {
 namespace {
 
 struct Layout {
-  Shape shape;  // with no free dimension
+  Shape shape;  // without free dimensions
   int64_t channels, height, width;
   bool channels_first;
 };
@@ -37,7 +37,7 @@ absl::StatusOr<Layout> FindLayout(const Image& image, Shape shape) {
   return Layout{shape, channels, height, width, channels_first};
 }
 
-// The weights and the rounding of PIL's convert("L").
+// Same weights and rounding as PIL's convert("L").
 uint8_t Luminance(const uint8_t* rgb) {
   return static_cast<uint8_t>((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16);
 }

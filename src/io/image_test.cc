@@ -59,7 +59,7 @@ std::string EncodeJpeg(const Image& image, bool progressive = false) {
   return bytes;
 }
 
-// `samples` is one row of `width` pixels in the given colour type and depth, as the file stores it.
+// `samples` is one row of `width` pixels with the given colour type and depth, as stored in the file.
 std::string EncodePng(int width, int color_type, int bit_depth, const std::vector<uint8_t>& samples) {
   std::string out;
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
@@ -81,7 +81,7 @@ std::string EncodePng(int width, int color_type, int bit_depth, const std::vecto
   return out;
 }
 
-// A two-pixel-wide, two-pixel-high BMP.
+// A BMP of 2 by 2 pixels.
 std::string EncodeBmp(uint16_t bits, int32_t height, const std::string& palette, const std::string& pixels) {
   std::string out(54, '\0');
   const auto put = [&](size_t at, auto value) { std::memcpy(out.data() + at, &value, sizeof(value)); };
@@ -115,7 +115,7 @@ TEST(Image, DecodesJpeg) {
   EXPECT_EQ(image->width, 12);
   EXPECT_EQ(image->height, 9);
   ASSERT_EQ(image->rgb.size(), original.rgb.size());
-  // Colour is stored at half the resolution: only the luminance is close.
+  // Chroma is stored at half the resolution, so only the luminance is close.
   double difference = 0;
   for (size_t i = 0; i < original.rgb.size(); i += 3) {
     const auto luminance = [i](const Image& x) {
@@ -174,11 +174,11 @@ TEST(Image, RefusesOtherFilesAndNamesThem) {
 }
 
 TEST(Image, RefusesEveryTruncation) {
-  // A JPEG's last bytes are the end marker and the padding of the last block.
+  // The last bytes of a JPEG are the end marker and the padding of the last block.
   const std::string jpeg = EncodeJpeg(Gradient(12, 9));
   for (size_t size = 0; size + 2 < jpeg.size(); ++size)
     EXPECT_FALSE(DecodeImage(jpeg.substr(0, size), "a").ok());
-  // A PNG's last 16 bytes are the end chunk and the checksum of the pixels.
+  // The last 16 bytes of a PNG are the end chunk and the checksum of the pixels.
   const std::string png = EncodePng(2, PNG_COLOR_TYPE_RGB, 8, {1, 2, 3, 4, 5, 6});
   for (size_t size = 0; size + 20 < png.size(); ++size)
     EXPECT_FALSE(DecodeImage(png.substr(0, size), "a").ok());
@@ -242,7 +242,7 @@ class Photographs : public ::testing::Test {
 };
 
 TEST_F(Photographs, AreDecodedAsByPil) {
-  // Size and sum of all samples, by PIL 13.0.
+  // Size and sum of all samples, from PIL 13.0.
   struct Photo {
     const char* name;
     int64_t width, height, sum;
@@ -265,7 +265,7 @@ TEST_F(Photographs, AreDecodedAsByPil) {
 }
 
 TEST_F(Photographs, AreResizedAsByPil) {
-  // SHA-256 of the 227 x 224 pixels, by PIL 13.0.
+  // SHA-256 of the 227 x 224 pixels, from PIL 13.0.
   constexpr std::pair<const char*, const char*> kDigests[] = {
       {"grace_hopper.bmp", "daf3628f72daa6b9953f00dca230eeea27eaee0146e23458b5dd68394d5c8843"},
       {"sparrow.png", "33dd3dfc585a9ac8b26b37a7eb933f171d30e04ab6b33f3e727357ce36db0f6f"},

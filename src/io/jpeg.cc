@@ -11,14 +11,14 @@
 namespace attune {
 namespace {
 
-// Every 8x8 block costs at least one bit. The component with the most samples a row has those of at least
-// every fourth row.
+// Every 8x8 block costs at least one bit, and the component with the most samples per row has samples in at
+// least every fourth row.
 constexpr int64_t kMaxPixelsPerByte = 8 * 64 * 4;
-// Each scan may walk over the whole image for a few bytes of the file. Encoders write ten or so.
+// Each scan may process the whole image for a few bytes of the file. Encoders write about ten.
 constexpr int kMaxScans = 64;
 
-// How many scans there are, going from marker to marker. Within the data of a scan a byte FF is followed by
-// 00 or by a restart marker.
+// Counts the scans by going from marker to marker. Within the data of a scan, a byte FF is followed by 00
+// or by a restart marker.
 int CountScans(std::string_view bytes) {
   constexpr uint8_t kRestart0 = 0xD0, kStartOfImage = 0xD8, kEndOfImage = 0xD9, kStartOfScan = 0xDA;
   int scans = 0;
@@ -39,8 +39,8 @@ int CountScans(std::string_view bytes) {
   return scans;
 }
 
-// libjpeg reports errors by a call that must not return: it jumps back into the reader's method, in whose
-// frame (and in libjpeg's, which is C) nothing with a destructor lives.
+// libjpeg reports errors by calling a function that must not return. It jumps back into the reader's
+// method; neither this method's frame nor those of libjpeg, which is C, contain objects with destructors.
 class JpegReader {
  public:
   JpegReader() {
@@ -52,7 +52,7 @@ class JpegReader {
     };
     errors_.emit_message = [](j_common_ptr info, int level) {
       const int code = info->err->msg_code;
-      // Other warnings (an unknown Adobe marker, stray bytes) leave the pixels whole.
+      // Other warnings (an unknown Adobe marker, stray bytes) do not damage pixels.
       const bool damaged = code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE;
       if (level < 0 && damaged) info->err->error_exit(info);
     };
@@ -74,7 +74,7 @@ class JpegReader {
     return true;
   }
 
-  // `rgb` has room for height() rows of width() pixels.
+  // `rgb` must have room for height() rows of width() pixels.
   bool ReadPixels(uint8_t* rgb) {
     if (setjmp(jump_) != 0) return false;
     jpeg_start_decompress(&info_);

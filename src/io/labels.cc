@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kMaxFileBytes = int64_t{1} << 24;
 
-// "12 name", also with a tab, a colon or a comma behind the number.
+// Parses "12 name", also with a tab, a colon or a comma after the number.
 std::optional<std::pair<int64_t, std::string_view>> SplitIndex(std::string_view line) {
   const size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
   int64_t index;

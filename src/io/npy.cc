@@ -47,7 +47,7 @@ uint32_t LittleEndian(std::string_view bytes) {
   return value;
 }
 
-// The text behind 'key': in a Python dictionary of literals, without leading blanks.
+// The text after 'key': in a Python dictionary of literals, without leading blanks.
 std::optional<std::string_view> FindValue(std::string_view dict, std::string_view key) {
   for (const char quote : {'\'', '"'}) {
     const std::string quoted = absl::StrCat(std::string(1, quote), key, std::string(1, quote));
@@ -83,7 +83,7 @@ absl::Status ParseShape(std::string_view text, Header* header) {
   if (text.empty() || text[0] != '(' || end == std::string_view::npos) return InvalidInput("no shape");
   for (std::string_view item : absl::StrSplit(text.substr(1, end - 1), ',', absl::SkipWhitespace())) {
     item = absl::StripAsciiWhitespace(item);
-    if (item.ends_with('L')) item.remove_suffix(1);  // Python 2 wrote long integers so
+    if (item.ends_with('L')) item.remove_suffix(1);  // the suffix of long integers in Python 2
     int64_t dim;
     if (!absl::SimpleAtoi(item, &dim) || dim < 0 || header->shape.size() == kMaxRank) {
       return InvalidInput("a damaged shape");
@@ -106,7 +106,7 @@ absl::StatusOr<Header> ParseHeader(std::string_view dict) {
   return header;
 }
 
-// `source` has its first dimension fastest, `target` its last.
+// In `source` the first dimension is contiguous, in `target` the last.
 void CopyFromFortranOrder(const Shape& shape, size_t size, const char* source, char* target) {
   const size_t rank = shape.size();
   Shape strides(rank, 1);
@@ -166,7 +166,7 @@ std::string_view TypeCode(DType dtype) {
   for (const TypeRow& row : kTypes) {
     if (row.dtype == dtype) return row.code;
   }
-  return "f4";  // bf16, which is written as f32
+  return "f4";  // bf16 is written as f32
 }
 
 }  // namespace
@@ -188,7 +188,7 @@ std::string SerializeNpy(const Tensor& tensor) {
     data = Tensor(DType::kF32, tensor.shape());
     for (int64_t i = 0; i < tensor.num_elements(); ++i) data.SetDouble(i, tensor.ToDouble(i));
   }
-  // A tuple of one has a comma behind it.
+  // A tuple with one element has a trailing comma.
   std::string header = absl::StrCat("{'descr': '", DTypeSize(data.dtype()) == 1 ? "|" : "<",
                                     TypeCode(data.dtype()), "', 'fortran_order': False, 'shape': (",
                                     absl::StrJoin(data.shape(), ", "), data.rank() == 1 ? "," : "", "), }");

@@ -11,12 +11,13 @@
 
 namespace attune {
 
-// The array in `bytes`, in row-major order also where the file is in Fortran order. Either byte order.
-// Errors name `name` (the file) and what is wrong: damaged, cut short, or a type that tensors do not have.
+// The array in `bytes`, converted to row-major order if the file has Fortran order. Accepts either byte
+// order. Errors name `name` (the file) and what is wrong: damaged, cut short, or a type that tensors do not
+// support.
 absl::StatusOr<Tensor> ParseNpy(std::string_view bytes, std::string_view name);
 absl::StatusOr<Tensor> ReadNpy(const std::string& path);
 
-// A version 1 file. NumPy has no bf16: it is written as f32, which holds every bf16 number.
+// Writes a version 1 file. NumPy has no bf16: it is written as f32, which represents every bf16 number.
 std::string SerializeNpy(const Tensor& tensor);
 absl::Status WriteNpy(const std::string& path, const Tensor& tensor);
 

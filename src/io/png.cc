@@ -9,11 +9,11 @@
 namespace attune {
 namespace {
 
-// Deflate's best ratio is 1032, and a pixel takes at least one bit.
+// Deflate compresses at best by a factor of 1032, and a pixel takes at least one bit.
 constexpr int64_t kMaxBitsPerByte = 1032 * 8;
 
-// libpng reports errors by a jump back into the reader's method, in whose frame (and in libpng's, which is
-// C) nothing with a destructor lives.
+// libpng reports errors by jumping back into the reader's method; neither this method's frame nor those of
+// libpng, which is C, contain objects with destructors.
 class PngReader {
  public:
   explicit PngReader(std::string_view bytes) : bytes_(bytes) {
@@ -32,7 +32,7 @@ class PngReader {
     return true;
   }
 
-  // `rgb` has room for height() rows of width() pixels.
+  // `rgb` must have room for height() rows of width() pixels.
   bool ReadPixels(uint8_t* rgb) {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     png_set_palette_to_rgb(png_);

@@ -1,4 +1,4 @@
-// Raw bytes as a tensor.
+// Converts raw bytes to a tensor.
 #ifndef ATTUNE_IO_RAW_H_
 #define ATTUNE_IO_RAW_H_
 
@@ -10,8 +10,8 @@
 
 namespace attune {
 
-// The elements in row-major order, little endian; bool takes any byte but 0 for true. The error names
-// `name` (the file) and both sizes where they differ.
+// The elements in row-major order, little endian; a bool is true for any byte except 0. If the sizes
+// differ, the error names `name` (the file) and both of them.
 absl::StatusOr<Tensor> ParseRaw(std::string_view bytes, DType dtype, const Shape& shape,
                                 std::string_view name);
 absl::StatusOr<Tensor> ReadRaw(const std::string& path, DType dtype, const Shape& shape);

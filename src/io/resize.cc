@@ -1,7 +1,7 @@
-// Problem: labels and detections are compared with those of pipelines that resize with PIL, so the same
-// pixels must come out. Idea: PIL's own arithmetic. A separable filter, first along rows, then along
-// columns, with fixed-point weights of 22 bits and a rounding to 8 bits between the passes. Cost: reads
-// every input pixel about twice, times the filter's overlap.
+// Problem: labels and detections are compared with those of pipelines that resize with PIL, so the pixels
+// must be the same. Idea: use PIL's own arithmetic: a separable filter, first along rows, then along
+// columns, with fixed-point weights of 22 bits, and rounding to 8 bits between the passes. Cost: reads
+// every input pixel about twice, times the overlap of the filter.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kPrecisionBits = 22;
 
-// The weights of the input pixels first, first + 1, … of one output pixel; their sum is about 2²².
+// The weights of the input pixels first, first + 1, … for one output pixel; their sum is about 2²².
 struct Window {
   int64_t first = 0;
   std::vector<int32_t> weights;
@@ -43,7 +43,7 @@ std::vector<Window> TriangleWindows(int64_t in_size, int64_t out_size) {
   return windows;
 }
 
-// One output value from the samples `step` bytes apart, beginning at `in`.
+// One output value from the samples at `in`, which are `step` bytes apart.
 uint8_t Blend(const Window& window, const uint8_t* in, int64_t step) {
   int32_t sum = 1 << (kPrecisionBits - 1);
   for (const int32_t weight : window.weights) {
@@ -80,7 +80,7 @@ Image ResizeColumns(const Image& image, int64_t height) {
 }  // namespace
 
 Image ResizeBilinear(const Image& image, int64_t width, int64_t height) {
-  // A pass that keeps the size would change nothing.
+  // A pass that does not change the size is skipped, since it would change nothing.
   if (width == image.width) return height == image.height ? image : ResizeColumns(image, height);
   Image wide = ResizeRows(image, width);
   return height == image.height ? wide : ResizeColumns(wide, height);

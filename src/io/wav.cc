@@ -11,11 +11,11 @@ namespace {
 constexpr int64_t kMaxFileBytes = int64_t{1} << 30;
 constexpr uint16_t kPcm = 1;
 constexpr uint16_t kFloat = 3;
-constexpr uint16_t kExtensible = 0xFFFE;  // the real format is in the extension's first two bytes
+constexpr uint16_t kExtensible = 0xFFFE;  // the real format is in the first two bytes of the extension
 constexpr size_t kFormatBytes = 16;
 constexpr size_t kExtensionFormatAt = 24;
 
-// `offset` + sizeof(T) is inside `bytes`.
+// `offset` + sizeof(T) must be inside `bytes`.
 template <typename T>
 T LoadLittleEndian(std::string_view bytes, size_t offset) {
   T value;

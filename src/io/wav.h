@@ -12,7 +12,7 @@ namespace attune {
 
 struct Sound {
   int64_t sample_rate = 0;  // Hz
-  Tensor samples;           // f32 [1, n]: PCM becomes -1 to 1, several channels their mean
+  Tensor samples;           // f32 [1, n]: PCM is scaled to -1 to 1; several channels are averaged
 };
 
 // Errors name `name` (the file) and what is wrong.

@@ -18,7 +18,7 @@ Products ProductsOf(const Sample& expected, const Sample& actual) {
   Products products;
   for (size_t i = 0; i < std::min(expected.size(), actual.size()); ++i) {
     if (!IsFloat(expected[i].dtype())) continue;
-    if (expected[i].shape() != actual[i].shape()) {  // such as another number of boxes
+    if (expected[i].shape() != actual[i].shape()) {  // such as a different number of boxes
       products.are_comparable = false;
       continue;
     }
@@ -39,7 +39,7 @@ bool HaveOneShape(const Sample& expected, const Sample& actual) {
          expected[0].num_elements() > 0;
 }
 
-// Each pixel's class.
+// The class of each pixel.
 std::vector<int64_t> ClassesOf(const Tensor& map) {
   const Shape& shape = map.shape();
   const bool are_last = shape[3] <= shape[1];
@@ -66,7 +66,7 @@ constexpr NamedCriterion kCriteria[] = {
     {"cosine", CosineAgreement, CosineAgreement},
 };
 
-// The indices of the largest element and of the second; the first ones of several.
+// The indices of the largest element and of the second largest; of equal ones, the first.
 std::pair<int64_t, int64_t> TwoLargest(const Tensor& tensor, int64_t begin, int64_t size) {
   const int64_t first = begin + ArgMax(tensor, begin, size, 1);
   int64_t second = first == begin ? begin + 1 : begin;
@@ -76,7 +76,7 @@ std::pair<int64_t, int64_t> TwoLargest(const Tensor& tensor, int64_t begin, int6
   return {first, second};
 }
 
-// That the largest of the row's elements stays the largest.
+// The likelihood that the row's largest element stays the largest.
 double LikelihoodOf(const Tensor& expected, const Tensor& actual, int64_t begin, int64_t classes) {
   if (classes < 2) return 1;
   const auto [first, second] = TwoLargest(expected, begin, classes);

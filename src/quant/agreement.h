@@ -1,7 +1,7 @@
-// How far a quantized network is still the one that it was made from, by what it gives for a sample.
+// Measures how well a quantized network agrees with the original, by their outputs for a sample.
 //
-// Which difference matters depends on what the outputs are for: a classifier may differ in everything but the
-// largest score, and a detector's boxes move with every number.
+// Which difference matters depends on the use of the outputs: for a classifier, only the largest score
+// matters, but a detector's boxes move with every number.
 #ifndef ATTUNE_QUANT_AGREEMENT_H_
 #define ATTUNE_QUANT_AGREEMENT_H_
 
@@ -15,46 +15,48 @@
 
 namespace attune::quant {
 
-// How well the actual outputs of one sample agree with the expected ones, both in order: 1 entirely, 0 not at
-// all.
+// How well the actual outputs for one sample agree with the expected ones, both in order: from 0 (not at
+// all) to 1 (entirely).
 using Agreement = std::function<double(const Sample& expected, const Sample& actual)>;
 
-// The index of the largest of `size` elements that begin at `begin` and lie `stride` apart; the
-// first of several.
+// The index of the largest of `size` elements that begin at `begin` and are `stride` apart; of equal ones,
+// the first.
 int64_t ArgMax(const Tensor& tensor, int64_t begin, int64_t size, int64_t stride);
 
-// "top-1": of the first output, whose last axis has the classes: the share of rows whose largest element is
-// at the same index.
+// "top-1": for the first output, whose last axis has the classes: the share of rows whose largest element
+// has the same index.
 double TopOneAgreement(const Sample& expected, const Sample& actual);
-// "iou", of the first output, a segmentation [batch, rows, columns, classes] or [batch, classes, rows,
-// columns], the classes being the shorter of those two axes: the mean, over the classes that occur, of
-// intersection over union: how many of the pixels to which either network gives the class have it by both.
+// "iou": for the first output, a segmentation [batch, rows, columns, classes] or [batch, classes, rows,
+// columns], where the shorter of these two axes has the classes: the mean of intersection over union over
+// the classes that occur. For a class, this is the share of pixels with that class in both networks, among
+// those with it in either.
 double OverlapAgreement(const Sample& expected, const Sample& actual);
-// "error": 1 less the root mean square of the differences of all float outputs, as a share of the expected
-// outputs' own; at least 0.
+// "error": 1 minus the root mean square of the differences of all float outputs, relative to that of the
+// expected outputs; at least 0.
 double ErrorAgreement(const Sample& expected, const Sample& actual);
-// "cosine": of all float outputs together, at least 0; 1 where all are zero or there are none.
+// "cosine": the cosine of all float outputs together, at least 0; 1 if all are zero or there are none.
 double CosineAgreement(const Sample& expected, const Sample& actual);
 
-// top-1 where the only output is [batch, classes], else error.
+// top-1 if the only output is [batch, classes], else error.
 double DefaultAgreement(const Sample& expected, const Sample& actual);
 
-// The TopOneAgreement that is to be expected for samples like this one. Problem: a few of some hundred
-// samples change their class, and if many networks are tried, none does by one of them, by chance. Idea: the
-// change of the difference between a row's two largest elements could have the other sign as well, and
-// another size. Where such changes are normal, and differences near zero as frequent as all others, the mean
-// of
+// The expected TopOneAgreement for samples like this one. Problem: only a few of some hundred samples
+// change their class, and if many networks are tried, one of them changes none by chance. Idea: the change
+// in the difference between a row's two largest elements could as well have had the other sign, or another
+// size. If such changes have a normal distribution, and differences near zero are as frequent as all
+// others, the mean of
 //   erfc(difference / (√π |change|)) / 2
-// is the share of rows where the two change places. All rows say something then, not those alone that do so.
+// is the share of rows where the two elements swap. This uses information from all rows, not only from
+// those that swap.
 double LikelyTopOneAgreement(const Sample& expected, const Sample& actual);
 
-// How networks are judged: `value` is reported, and choices are made by `estimate`.
+// How networks are judged: `value` is reported, and decisions are based on `estimate`.
 struct Criterion {
   Agreement value, estimate;
 };
-// DefaultAgreement, and what is to be expected of it.
+// DefaultAgreement, and its estimate.
 Criterion DefaultCriterion();
-// By the names above; nothing where there is none of that name.
+// Finds a criterion by one of the names above; nullopt for an unknown name.
 std::optional<Criterion> FindCriterion(std::string_view name);
 std::vector<std::string_view> AgreementNames();
 

@@ -22,7 +22,7 @@ TEST(Agreement, OfClassifiersIsTheShareOfEqualClasses) {
   EXPECT_EQ(DefaultAgreement(expected, expected), 1);
 }
 
-// Noise changes as many classes as it is said to.
+// The estimate is close to the share of classes that noise really changes.
 TEST(Agreement, OfClassifiersIsEstimated) {
   constexpr int64_t kRows = 20000, kClasses = 10;
   Random random(3);

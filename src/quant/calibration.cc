@@ -14,7 +14,8 @@ namespace {
 
 using Histograms = std::map<std::string, Histogram>;
 
-// Names of values that fit into memory together, slice by slice. Inputs are known without running anything.
+// Names of values, in slices that fit into memory. Inputs are left out, since their values are known
+// without a run.
 std::vector<std::vector<std::string>> Slices(const std::vector<Value*>& values, const GraphNames& names,
                                              int64_t max_bytes) {
   std::vector<std::vector<std::string>> slices;

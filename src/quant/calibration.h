@@ -1,4 +1,4 @@
-// Which numbers the values of a network take on samples, and the ranges that follow.
+// Records the distributions of a network's values on samples, and chooses ranges from them.
 #ifndef ATTUNE_QUANT_CALIBRATION_H_
 #define ATTUNE_QUANT_CALIBRATION_H_
 
@@ -23,24 +23,24 @@ using Sample = std::vector<Tensor>;
 
 struct CalibrationOptions {
   RangeMethod method = RangeMethod::kMse;
-  double percentile = 99.99;  // of kPercentile, in (0, 100]
-  // Values that are kept at the same time take at most so much: with more of them, the samples run several
-  // times. A value that is larger runs alone.
+  double percentile = 99.99;  // for kPercentile, in (0, 100]
+  // The maximum size of the values that are kept at the same time: if there are more, the samples run
+  // several times. A larger value runs alone.
   int64_t slice_bytes = int64_t{256} << 20;
-  // Asked and told before each run.
+  // Called before each run.
   WorkControl control;
 };
 
-// Runs all samples, and calls `see` with the name of each of `values` (GraphNames) and what it is for a
-// sample. `executor` runs copies of `graph` with these values as further outputs, each on all samples in a
-// row. Errors: no samples, Cancelled, or the executor's.
+// Runs all samples, and calls `see` with the name (GraphNames) and the content of each of `values` for each
+// sample. `executor` runs copies of `graph` with these values as additional outputs, each copy on all
+// samples in a row. Errors: no samples, Cancelled, or the executor's.
 absl::Status ObserveEach(const Graph& graph, const std::vector<Value*>& values,
                          const std::vector<Sample>& samples, const Executor& executor,
                          const CalibrationOptions& options,
                          const std::function<void(const std::string&, const Tensor&)>& see);
 
-// The distributions of all values that quantization may be about (CandidateValues), by their names
-// (GraphNames). Errors as above.
+// The distributions of all values that may be quantized (CandidateValues), by their names (GraphNames).
+// Errors as above.
 absl::StatusOr<std::map<std::string, Histogram>> Observe(const Graph& graph,
                                                          const std::vector<Sample>& samples,
                                                          const Executor& executor,

@@ -16,10 +16,10 @@ namespace {
 
 constexpr int kByte = 8;
 
-// Sorted values with the sums of all before each.
+// Sorted values, and the sums of all values before each.
 struct SortedValues {
   std::vector<float> values;
-  std::vector<double> sums;  // one more
+  std::vector<double> sums;  // one element more than `values`
 
   explicit SortedValues(std::span<const float> unsorted) : values(unsorted.begin(), unsorted.end()) {
     std::ranges::sort(values);
@@ -31,8 +31,8 @@ struct SortedValues {
   }
 };
 
-// k-means++: each center is drawn with the probability of its squared distance to those before it. Not all
-// values are looked at: an even choice of many has the same distribution.
+// k-means++: each center is drawn with a probability proportional to its squared distance to the earlier
+// ones. Only looks at evenly spaced values if there are many, since these have the same distribution.
 std::vector<double> FirstCenters(const std::vector<float>& sorted, int k) {
   constexpr size_t kMostLookedAt = 1 << 16;
   constexpr uint64_t kSeed = 1;
@@ -59,7 +59,7 @@ std::vector<double> FirstCenters(const std::vector<float>& sorted, int k) {
   return centers;
 }
 
-// The mean of the values that are nearest to each center; a center that nothing is nearest to stays.
+// Moves each center to the mean of the values nearest to it; a center without any stays.
 std::vector<double> Moved(const SortedValues& sorted, const std::vector<double>& centers) {
   std::vector<double> moved = centers;
   size_t begin = 0;
@@ -72,7 +72,7 @@ std::vector<double> Moved(const SortedValues& sorted, const std::vector<double>&
   return moved;
 }
 
-// The nearest of ascending numbers; the lower of two.
+// The index of the nearest element; the codebook is ascending. Of two equally near, the lower.
 size_t Nearest(const std::vector<float>& codebook, float value) {
   const auto above = std::ranges::lower_bound(codebook, value);
   if (above == codebook.begin()) return 0;
@@ -81,7 +81,7 @@ size_t Nearest(const std::vector<float>& codebook, float value) {
   return static_cast<double>(codebook[i]) - value < static_cast<double>(value) - codebook[i - 1] ? i : i - 1;
 }
 
-// Each element by the nearest number of the codebook.
+// Encodes each element as the index of the nearest number of the codebook.
 ClusteredTensor Indexed(const Tensor& tensor, std::vector<float> codebook, int clusters) {
   ClusteredTensor result{tensor.shape(), std::move(codebook), BitsFor(clusters), {}};
   std::vector<uint8_t> indices(static_cast<size_t>(tensor.num_elements()));

@@ -72,7 +72,8 @@ TEST(Cluster, MoreClustersErrLess) {
     for (int64_t j = 0; j < tensor.num_elements(); ++j)
       errors[i] += std::pow(expanded->ToDouble(j) - tensor.ToDouble(j), 2) / 4096;
   }
-  // The best quantizers of a normal distribution with 16 and 32 levels: 0.0095 and 0.0025 (Max, 1960).
+  // The errors of the best quantizers of a normal distribution with 16 and 32 levels are 0.0095 and 0.0025
+  // (Max, 1960).
   EXPECT_LT(errors[0], 0.012);
   EXPECT_LT(errors[1], 0.0035);
 }
@@ -117,7 +118,7 @@ TEST(Cluster, IntegersHaveOneCodebookForAllChannels) {
 TEST(Cluster, LayersGetTheWeightsOfTheirCodebook) {
   const std::unique_ptr<Graph> graph = SmallClassifier();
   const std::vector<ClusteredLayer> clustered = ClusterWeights(*graph, 16, {}, 200);
-  ASSERT_EQ(clustered.size(), 3u);  // not the classifier's 40 weights
+  ASSERT_EQ(clustered.size(), 3u);  // without the classifier, which only has 40 weights
   EXPECT_EQ(clustered[0].layer, "stem");
   ASSERT_TRUE(Verify(*graph).ok()) << Verify(*graph);
   for (const auto& node : graph->nodes()) {

@@ -19,7 +19,7 @@ namespace {
 struct Pair {
   Node* first;
   Node* second;
-  Node* bound;  // a ReLU with a bound in between, or nullptr
+  Node* bound;  // a ReLU with an upper bound between them, or nullptr
 };
 
 bool IsConvLayer(const Node& node) { return node.op() == Op::kConv && IsLayer(node); }
@@ -28,7 +28,8 @@ bool IsBoundedRelu(const Node& node) {
   return node.op() == Op::kClip && node.attrs().Has("max") && node.attrs().Float("min", -1) == 0;
 }
 
-// With the convolution that alone uses the result of `first`, through what keeps factors.
+// The pair of `first` and the convolution that is the only user of its result, if there are only operators
+// between them that commute with positive factors.
 std::optional<Pair> PairOf(const Graph& graph, Node* first) {
   Pair pair{first, nullptr, nullptr};
   const Value* value = first->output();
@@ -57,9 +58,9 @@ std::vector<Pair> FindPairs(const Graph& graph) {
   return pairs;
 }
 
-// Weights [M, C/group, K…] as rows that make one output channel each, and where the input channels are.
+// The weights [M, C/group, K…], as one row per output channel, and the input channel of each weight.
 struct InputView {
-  int64_t rows, columns, inner;  // [M, C/group, product of K]
+  int64_t rows, columns, inner;  // M, C/group, product of K
   int64_t rows_of_group;
 
   explicit InputView(const Node& conv) {
@@ -76,8 +77,8 @@ struct InputView {
   }
 };
 
-// The largest weight of each input channel, each as a share of the largest that has the same scale; 1 for
-// channels that are computed each by itself.
+// For each input channel, its largest weight relative to the largest weight with the same scale; 1 for a
+// convolution whose channels are independent.
 std::vector<double> WeightShares(const Node& second, size_t channels) {
   const InputView view(second);
   const std::span<const float> weights = second.input(1)->constant()->as<float>();
@@ -109,7 +110,7 @@ void ScaleInputs(Graph& graph, Node* second, const std::vector<double>& factors)
   SetConstant(graph, second, 1, std::move(scaled));
 }
 
-// min(max(x, 0), bound / s) in the place of a bound for all channels.
+// Replaces the common bound by one per channel: min(max(x, 0), bound / s).
 void BoundEachChannel(Graph& graph, Node* clip, const std::vector<double>& inverse) {
   Shape shape(static_cast<size_t>(clip->output()->type().rank()), 1);
   shape[1] = static_cast<int64_t>(inverse.size());
@@ -120,9 +121,11 @@ void BoundEachChannel(Graph& graph, Node* clip, const std::vector<double>& inver
   ReplaceNode(graph, clip, AddBefore(graph, clip, Op::kMin, {positive, each}));
 }
 
-// The divisors of the channels of the feature map in between; `largest` are the channels' largest values.
+// The divisors for the channels of the feature map between the two; `largest` are the channels' largest
+// values.
 std::vector<double> FactorsOf(const Pair& pair, const std::vector<double>& largest) {
-  // A channel that is all but zero in the samples may be more elsewhere, and its weights may be noise.
+  // A channel that is almost zero in the samples may be larger for other inputs, and its weights may be
+  // noise.
   constexpr double kLeastShare = 1.0 / 32;
   const std::vector<double> shares = WeightShares(*pair.second, largest.size());
   const bool is_channelwise = pair.second->attrs().Int("group", 1) == static_cast<int64_t>(largest.size());
@@ -149,7 +152,7 @@ void Divide(Graph& graph, const Pair& pair, const std::vector<double>& factors) 
   ScaleInputs(graph, pair.second, factors);
 }
 
-// The largest magnitude in each channel, axis 1.
+// Updates the largest magnitude of each channel (axis 1).
 void Widen(const Tensor& tensor, std::vector<double>& largest) {
   const auto channels = static_cast<size_t>(tensor.shape()[1]);
   largest.resize(channels, 0);

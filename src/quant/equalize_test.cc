@@ -12,7 +12,7 @@
 namespace attune::quant {
 namespace {
 
-// Convolutions whose channels differ by orders of magnitude, the second one by channel where it is depthwise.
+// Convolutions whose channels differ by orders of magnitude; if `is_depthwise`, the second is depthwise.
 std::unique_ptr<Graph> Unbalanced(Op activation, bool is_depthwise) {
   TestNetwork n;
   Value* x = n.Input({1, 3, 6, 6});
@@ -51,7 +51,7 @@ TEST(Equalize, WhatIsComputedStays) {
   }
 }
 
-// The largest value of each channel of what `layer` takes.
+// The largest value of each channel of the layer's input.
 std::vector<double> LargestOf(const Graph& graph, const std::string& layer) {
   const std::unique_ptr<Graph> probe = graph.Clone();
   const GraphNames names(*probe);
@@ -79,8 +79,8 @@ TEST(Equalize, ChannelsComeOutAlike) {
     const double before = Spread(LargestOf(*graph, "second"));
     EqualizeOrFail(*graph);
     const double after = Spread(LargestOf(*graph, "second"));
-    // All but those that were less than a 32nd of the largest; with other weights to share the factors with,
-    // as their square roots.
+    // The spread remains only for channels below a 32nd of the largest. If the weights share the factors,
+    // it becomes its square root.
     EXPECT_LT(after, is_depthwise ? before / 31 : 2 * std::sqrt(before)) << before;
   }
 }

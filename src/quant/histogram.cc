@@ -47,7 +47,7 @@ void Histogram::Add(std::span<const float> values) {
     if (value == 0) {
       ++zeros_;
     } else {
-      // -2^exponent itself is not reached, so that all bins exist.
+      // All bins exist, since -2^exponent itself does not occur.
       ++counts_[static_cast<size_t>(kBins + static_cast<int>(std::floor(value * scale)))];
     }
   }
@@ -57,7 +57,7 @@ void Histogram::Merge(const Histogram& other) {
   if (other.total_ == 0) return;
   Histogram narrower = other;
   const double width = std::max(width_, other.width_);
-  // The largest magnitude that bins of this width are made for.
+  // The largest magnitude for bins of this width.
   Reach(width * kBins / 2);
   narrower.Reach(width * kBins / 2);
   min_ = total_ == 0 ? other.min_ : std::min(min_, other.min_);

@@ -25,7 +25,7 @@ TEST(Histogram, WidthIsThePowerOfTwoThatReachesTheLargest) {
 
 TEST(Histogram, GrowingMergesNeighbours) {
   Histogram histogram;
-  // Bins of 1/2048 above and below zero, then of 1/512.
+  // The width is first 1/2048, then 1/512; the numbers are on both sides of zero.
   histogram.Add(std::vector<float>{0.5f / 2048, 1.5f / 2048, 2.5f / 2048, 4.5f / 2048});
   histogram.Add(std::vector<float>{-0.5f / 2048, -4.5f / 2048, 0.75f});
   histogram.Add(std::vector<float>{3.0f});

@@ -16,12 +16,12 @@
 namespace attune::quant {
 namespace {
 
-// What a twin adds to the network's outputs, in this order.
+// The number of outputs that a twin adds to the network; AddTwin defines their order.
 constexpr size_t kOutputsOfTwin = 4;
 
 DType NarrowType(Precision precision) { return precision == Precision::kF16 ? DType::kF16 : DType::kBF16; }
 
-// The value as it is after it was stored with the layer's precision, before `before`.
+// The value after storing it with the layer's precision; the new nodes come before `before`.
 Value* Stored(Graph& graph, Value* value, Precision precision, const ActivationParameters& parameters,
               Node* before) {
   if (precision != Precision::kInt8) {
@@ -45,7 +45,7 @@ Tensor StoredWeights(const Graph& graph, Node* layer, Precision precision,
   return Dequantized(QuantizeWeights(weights, axis, offsets, parameters.scale, clusters), axis);
 }
 
-// All axes of a tensor of `rank` but `kept`; -1 keeps none.
+// All axes of a tensor of `rank` except `kept`; -1 keeps none.
 Ints AxesBut(int rank, int kept) {
   Ints axes;
   for (int axis = 0; axis < rank; ++axis) {
@@ -54,8 +54,8 @@ Ints AxesBut(int rank, int kept) {
   return axes;
 }
 
-// Adds the layer's twin before `before`, the node that follows the layer (nullptr: at the end), and the
-// outputs of the two.
+// Adds the layer's twin before `before`, the node after the layer (nullptr: at the end), and outputs that
+// compare the two.
 void AddTwin(Graph& graph, Node* layer, Node* before, Precision precision,
              const ActivationParameters& parameters, int clusters) {
   const int rank = layer->output()->type().rank();
@@ -79,7 +79,7 @@ void AddTwin(Graph& graph, Node* layer, Node* before, Precision precision,
   add_output(reduce(Op::kReduceMax, graph.Make(Op::kAbs, {difference}, {}, before), -1));
 }
 
-// The errors of one sample, of `count`, to those of the layer.
+// Adds the errors of one of `count` samples to those of the layer.
 void Accumulate(const Tensor* outputs, double count, LayerError& error) {
   const std::vector<double> means = ToDoubles(outputs[0]);
   error.channel_mean.resize(means.size(), 0);
@@ -107,7 +107,8 @@ absl::StatusOr<std::map<std::string, LayerError>> MeasureLayerErrors(const Graph
   ASSIGN_OR_RETURN(const auto parameters, OperandParameters(*probe, plan));
   std::vector<std::string> measured;
   const size_t own = probe->outputs().size();
-  // Twins, which are layers, too, come before the next node: the walk does not see them.
+  // Twins are inserted before the next node, so this loop does not visit them, although they are layers,
+  // too.
   for (auto it = probe->nodes().begin(); it != probe->nodes().end();) {
     Node* layer = it++->get();
     Node* next = it == probe->nodes().end() ? nullptr : it->get();

@@ -12,7 +12,7 @@ bool IsF32Constant(const Value* value) {
   return value != nullptr && value->constant() != nullptr && value->type().dtype == DType::kF32;
 }
 
-// `wanted`, or with the least number that nobody has.
+// `wanted`, with the lowest unused number appended if the name is taken.
 template <typename IsTaken>
 std::string Unique(const std::string& wanted, IsTaken is_taken) {
   std::string name = wanted;
@@ -71,7 +71,7 @@ std::optional<LayerBias> BiasOf(const Graph& graph, Node* layer) {
 }
 
 GraphNames::GraphNames(const Graph& graph) {
-  // Own names first, so that others do not take them.
+  // Values with a name come first, so that others do not take it.
   std::vector<Value*> unnamed;
   const auto visit = [&](Value* value) {
     value->name().empty() ? unnamed.push_back(value) : Name(value, value->name());

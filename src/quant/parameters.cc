@@ -11,14 +11,14 @@ namespace {
 
 double ToF32(double number) { return static_cast<double>(static_cast<float>(number)); }
 
-// How many elements follow each other at one index of `axis`.
+// The number of contiguous elements with the same index along `axis`.
 int64_t Inner(const Shape& shape, int axis) {
   int64_t inner = 1;
   for (size_t i = static_cast<size_t>(axis) + 1; i < shape.size(); ++i) inner *= shape[i];
   return inner;
 }
 
-// Each integer becomes the nearest of the clusters' centers, which are integers, too.
+// Replaces each integer by the nearest center of the clusters; centers are rounded to integers, too.
 void ClusterIntegers(std::span<int8_t> integers, int clusters) {
   const std::vector<float> values(integers.begin(), integers.end());
   std::vector<float> centers = KMeans(values, clusters);
@@ -54,7 +54,7 @@ QuantizedWeights QuantizeWeights(const Tensor& weights, int axis, std::span<cons
     double& scale = result.scale[c];
     const double for_bias = bias.empty() ? 0 : std::abs(bias[c]) / (input_scale * kLargestBias);
     scale = ToF32(std::max(scale / kLargest, for_bias));
-    // A channel without weights and bias, or with NaN or infinity among its weights.
+    // All weights and the bias are zero, or there is NaN or infinity among the weights.
     if (!(scale > 0) || !std::isfinite(scale)) scale = 1;
   }
   const std::span<int8_t> integers = result.integers.as_mutable<int8_t>();

@@ -1,4 +1,4 @@
-// The numbers of quantization: scales and zero points, and tensors quantized by them.
+// Scales and zero points, and quantized tensors.
 #ifndef ATTUNE_QUANT_PARAMETERS_H_
 #define ATTUNE_QUANT_PARAMETERS_H_
 
@@ -11,32 +11,33 @@
 
 namespace attune::quant {
 
-// u8: x is (q - zero) scale, 0 being the integer `zero`. The scale is a number of f32.
+// For u8: x is (q - zero) scale, and the integer `zero` represents 0. The scale is representable in f32.
 struct ActivationParameters {
   double scale = 1;
   int64_t zero = 0;
 };
 
-// Parameters that cover `range` and 0. A range of nothing but 0 has the scale 1.
+// Parameters that cover `range` and 0. A range that only contains 0 has the scale 1.
 ActivationParameters ParametersFor(const Range& range);
 
-// i8 without a zero point, symmetric, one scale for each output channel: the largest weight is ±127.
+// i8 without a zero point, symmetric, with a scale for each output channel: the largest weight is ±127.
 struct QuantizedWeights {
-  Tensor integers;            // i8, of the weights' shape
-  std::vector<double> scale;  // one a channel, numbers of f32
+  Tensor integers;            // i8, with the shape of the weights
+  std::vector<double> scale;  // per channel; representable in f32
 };
 
-// `axis` counts the channels of `weights`, f32. A channel whose bias has more than 30 bits in steps of its
-// scale and the input's gets a coarser one: an i32 is to hold the bias. `bias` is empty, or one number a
-// channel. Where `clusters` is not 0 and the weights are many (kLeastClustered), all channels together have
-// only so many different integers: those of the least squared error.
+// `axis` is the channel axis of `weights`, f32. If the bias of a channel would need more than 30 bits in
+// steps of its scale and the input's, the channel gets a coarser scale, so that the bias fits into i32.
+// `bias` is empty, or has one number per channel. If `clusters` is not 0 and there are many weights
+// (kLeastClustered), all channels together have only this many distinct integers, with the least squared
+// error.
 QuantizedWeights QuantizeWeights(const Tensor& weights, int axis, std::span<const double> bias,
                                  double input_scale, int clusters = 0);
 
-// The weights that the integers stand for, f32.
+// The f32 weights that the integers represent.
 Tensor Dequantized(const QuantizedWeights& weights, int axis);
 
-// A tensor of f32 as another float type, and back: what it becomes by being stored so.
+// Converts a tensor of f32 to another float type and back, which rounds it as storing would.
 Tensor Converted(const Tensor& tensor, DType dtype);
 
 }  // namespace attune::quant

@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kNames[] = {"f32", "f16", "bf16", "int8"};
 
-// Member `name` of `json`, a string; empty where it may be absent and is.
+// The string member `name` of `json`; empty if it is absent and not required.
 absl::StatusOr<std::string> StringMember(const Json& json, const char* name, bool is_required) {
   const auto member = json.find(name);
   if (member == json.end() && !is_required) return std::string();
@@ -76,7 +76,7 @@ std::string ToJson(const QuantizationPlan& plan) {
   json["layers"] = std::move(layers);
   json["ranges"] = std::move(ranges);
   if (plan.clusters != 0) json["clusters"] = plan.clusters;
-  // Names come from files and need not be UTF-8.
+  // Names come from files and may be invalid UTF-8.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

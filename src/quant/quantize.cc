@@ -35,7 +35,7 @@ std::set<const Node*> IntegerLayers(const GraphNames& names, const QuantizationP
   return layers;
 }
 
-// One a group: what covers the ranges of all its sites.
+// The parameters of each group, which cover the ranges of all its sites.
 absl::StatusOr<std::vector<ActivationParameters>> GroupParameters(const Sites& sites, const GraphNames& names,
                                                                   const QuantizationPlan& plan) {
   std::vector<std::optional<Range>> ranges(static_cast<size_t>(sites.num_groups));
@@ -54,14 +54,14 @@ absl::StatusOr<std::vector<ActivationParameters>> GroupParameters(const Sites& s
   return parameters;
 }
 
-// A node that the graph cannot refuse.
+// Adds a node that is valid in any case.
 Value* MustAdd(Graph& graph, Node* before, Op op, std::vector<Value*> inputs, Attributes attributes = {}) {
   Value* value = AddBefore(graph, before, op, std::move(inputs), std::move(attributes));
   if (value == nullptr) Fatal("cannot quantize '", before->name(), "' by a ", OpName(op));
   return value;
 }
 
-// dequantize(integers) along `axis`, before `before`.
+// Adds dequantize(integers) along `axis` before `before`.
 Value* DequantizedConstant(Graph& graph, Node* before, Tensor integers, const std::vector<double>& scale,
                            int64_t axis) {
   Value* constant = graph.AddConstant(std::move(integers), before->name(), before);
@@ -78,7 +78,7 @@ void QuantizeLayer(Graph& graph, Node* layer, double input_scale, int clusters) 
       QuantizeWeights(*layer->input(1)->constant(), axis, offsets, input_scale, clusters);
   layer->SetInput(1, DequantizedConstant(graph, layer, std::move(weights.integers), weights.scale, axis));
   if (!bias) return;
-  // Rounded to f32 as integer_products rounds the product of both scales.
+  // Rounded to f32, as in the pass integer_products, which computes the product of both scales.
   std::vector<double> steps = weights.scale;
   Tensor integers(DType::kI32, {static_cast<int64_t>(steps.size())});
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -89,7 +89,7 @@ void QuantizeLayer(Graph& graph, Node* layer, double input_scale, int clusters) 
   bias->node->SetInput(bias->input, rounded);
 }
 
-// The node that follows each value's producer; a value of no node comes before the first.
+// Finds the node after each value's producer; for a value without a producer, the first node.
 class Successors {
  public:
   explicit Successors(const Graph& graph) {
@@ -124,7 +124,7 @@ void QuantizeSite(Graph& graph, const Site& site, const ActivationParameters& pa
   }
 }
 
-// The layer in another float type, with casts around.
+// Replaces the layer by one in another float type, with casts around it.
 void NarrowLayer(Graph& graph, Node* layer, DType dtype) {
   std::vector<Value*> inputs;
   for (Value* input : layer->inputs()) {

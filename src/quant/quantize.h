@@ -1,4 +1,4 @@
-// Quantization by a plan: pairs of quantize and dequantize where the passes of opt/ look for them.
+// Quantizes by a plan: inserts pairs of quantize and dequantize where the passes of opt/ look for them.
 #ifndef ATTUNE_QUANT_QUANTIZE_H_
 #define ATTUNE_QUANT_QUANTIZE_H_
 
@@ -15,27 +15,28 @@
 
 namespace attune::quant {
 
-// The passes that a graph goes through before it is calibrated: batch normalizations are in the weights,
-// pads in the convolutions, and pieces of activations are one operator.
+// The passes to run on a graph before calibration: they fold batch normalizations into weights and pads
+// into convolutions, and merge the parts of activations into one operator.
 PassPlan PreparingPasses();
 
 // A plan with every layer of the graph at `precision`, and no ranges.
 QuantizationPlan UniformPlan(const Graph& graph, Precision precision);
 
 // A copy of `graph`, in which
-//   int8 layers take u8 values (sites.h), quantized by the plan's ranges, i8 weights with a scale for each
-//     output channel, and a bias in i32 by steps of both scales, each dequantized before the layer;
-//   bf16 and f16 layers take and give that type, with casts around.
-// Inputs and outputs are as they were. Errors: a plan that names a layer which the graph lacks, or without a
-// range that is needed.
+//   int8 layers have u8 inputs (sites.h), quantized by the plan's ranges, i8 weights with a scale for each
+//     output channel, and a bias in i32 in steps of both scales, each dequantized before the layer;
+//   bf16 and f16 layers have inputs and outputs of that type, with casts around them.
+// The inputs and outputs of the graph stay the same. Errors: the plan names a layer that the graph lacks,
+// or lacks a range that is needed.
 absl::StatusOr<std::unique_ptr<Graph>> Quantize(const Graph& graph, const QuantizationPlan& plan);
 
-// For each int8 layer of the plan, what it takes is quantized with. Errors as above.
+// The parameters that quantize the input of each int8 layer of the plan. Errors as above.
 absl::StatusOr<std::map<const Node*, ActivationParameters>> OperandParameters(const Graph& graph,
                                                                               const QuantizationPlan& plan);
 
-// The weights of the plan's int8 layers, and of others that have at most plan.clusters different ones, as
-// indices: how a file may store them. Those of few elements, and all without clusters, are not among them.
+// The weights of the plan's int8 layers as indices, and those of others that have at most plan.clusters
+// distinct ones: a file may store them so. Weights with few elements are left out; without clusters, all
+// are.
 absl::StatusOr<std::vector<ClusteredLayer>> ClusteredLayers(const Graph& graph, const QuantizationPlan& plan);
 
 }  // namespace attune::quant

@@ -13,8 +13,8 @@ namespace {
 constexpr std::string_view kNames[] = {"min-max", "percentile", "entropy", "mse"};
 constexpr int kBins = Histogram::kBins;
 
-// The magnitude that all but `allowed` of the numbers of one sign stay below; `side` counts bins from zero
-// outwards.
+// The magnitude that all but `allowed` of the numbers of one sign stay below; `side` maps bins counted
+// outwards from zero to bins of the histogram.
 double Tail(const Histogram& histogram, double allowed, int (*side)(int)) {
   for (int i = kBins - 1; i >= 0; --i) {
     const auto count = static_cast<double>(histogram.counts()[static_cast<size_t>(side(i))]);
@@ -27,7 +27,8 @@ double Tail(const Histogram& histogram, double allowed, int (*side)(int)) {
 int Above(int i) { return kBins + i; }
 int Below(int i) { return kBins - 1 - i; }
 
-// Bins [begin, end) with the numbers beyond in the outermost ones, and zeros in the first above zero.
+// Bins [begin, end). `clipped` also counts the numbers beyond them in the outermost bins. Zeros count in
+// the first bin above zero.
 struct Window {
   std::vector<double> inside, clipped;
 };
@@ -41,7 +42,8 @@ Window Clip(const std::vector<double>& counts, int begin, int end) {
   return window;
 }
 
-// Each of `levels` groups of neighbours shares its sum among those of its bins that have any.
+// Divides the bins into `levels` groups of neighbours, and spreads the sum of each group over its non-empty
+// bins.
 std::vector<double> Rounded(const std::vector<double>& bins, int levels) {
   const size_t size = bins.size(), groups = std::min(size, static_cast<size_t>(levels));
   std::vector<double> rounded(size, 0);
@@ -58,7 +60,7 @@ std::vector<double> Rounded(const std::vector<double>& bins, int levels) {
   return rounded;
 }
 
-// Σ p log(p / q) of counts; a bin that q lacks has next to nothing instead of infinitely little.
+// Σ p log(p / q) for counts; an empty bin of q counts as almost empty, to avoid infinity.
 double Divergence(const std::vector<double>& p, const std::vector<double>& q) {
   constexpr double kLeast = 1e-7;
   double p_total = 0, q_total = 0;
@@ -76,7 +78,7 @@ double Divergence(const std::vector<double>& p, const std::vector<double>& q) {
   return divergence;
 }
 
-// Of all numbers together, for a range.
+// The total squared error of all numbers, for a range.
 double SquaredError(const Histogram& histogram, const Range& range, int levels) {
   const double step = (range.high - range.low) / (levels - 1);
   double error = 0;
@@ -127,7 +129,7 @@ Range EntropyRange(const Histogram& histogram, int levels) {
   double least = std::numeric_limits<double>::infinity();
   for (int t = 1; t <= kBins; ++t) {
     const int begin = std::max(first, kBins - t), end = std::min(last, kBins + t);
-    // Fewer bins than levels lose nothing, whatever they hold.
+    // With fewer bins than levels, the divergence would be zero whatever the bins contain.
     if (end - begin < levels) continue;
     const Window window = Clip(counts, begin, end);
     const double divergence = Divergence(window.clipped, Rounded(window.inside, levels));

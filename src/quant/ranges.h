@@ -1,5 +1,5 @@
-// From a distribution to the range that 8 bits are to cover: what is beyond it saturates, what is within is
-// rounded to steps that are the finer the less it covers.
+// Chooses from a distribution the range that 8 bits cover: numbers beyond it saturate, and numbers within
+// are rounded to steps that are finer for a smaller range.
 #ifndef ATTUNE_QUANT_RANGES_H_
 #define ATTUNE_QUANT_RANGES_H_
 
@@ -17,24 +17,24 @@ enum class RangeMethod { kMinMax, kPercentile, kEntropy, kMse };
 std::string_view RangeMethodName(RangeMethod method);
 std::optional<RangeMethod> ParseRangeMethod(std::string_view name);
 
-// The integers of 8 bits.
+// The number of values of 8 bits.
 inline constexpr int kLevels = 256;
 
 // All numbers that occurred.
 Range MinMaxRange(const Histogram& histogram);
 
-// All but 1 - percentile / 100 of the numbers, half of them at each end where there are numbers of either
-// sign. The offset within a bin is interpolated.
+// All but 1 - percentile / 100 of the numbers, half of them at each end if there are numbers of both signs.
+// Interpolates within a bin.
 Range PercentileRange(const Histogram& histogram, double percentile);
 
-// The range that loses least information: among all [-t, t] (within the numbers that occurred), the one with
-// the least Kullback-Leibler divergence of the distribution, clipped to it, from the same rounded to `levels`
-// steps (Migacz: 8-bit inference with TensorRT, GTC 2017; the outliers count in the outermost bins of the one
-// and not of the other).
+// The range that loses the least information: among all [-t, t] (within the numbers that occurred), the one
+// with the least Kullback-Leibler divergence between the distribution clipped to the range and the
+// distribution rounded to `levels` steps (Migacz: 8-bit inference with TensorRT, GTC 2017; outliers count
+// in the outermost bins of the former only).
 Range EntropyRange(const Histogram& histogram, int levels = kLevels);
 
-// The range with the least mean squared error: (number - bound)² beyond a bound, step² / 12 within, and
-// nothing for zeros, which are exact. Both bounds are searched in hundredths, alternately.
+// The range with the least mean squared error: (number - bound)² beyond a bound, step² / 12 within, and 0
+// for zeros, which are exact. Searches both bounds in hundredths, alternately.
 Range MseRange(const Histogram& histogram, int levels = kLevels);
 
 Range ChooseRange(const Histogram& histogram, RangeMethod method, double percentile);

@@ -11,14 +11,14 @@
 namespace attune::quant {
 namespace {
 
-// 1 to 1000, each once.
+// The numbers 1 to 1000.
 Histogram Uniform() {
   Histogram histogram;
   for (int i = 1; i <= 1000; ++i) histogram.Add(std::vector<float>{static_cast<float>(i)});
   return histogram;
 }
 
-// Normal numbers, and a few that lie far out.
+// Normally distributed numbers and a few outliers.
 Histogram HeavyTailed() {
   Random random(1);
   std::vector<float> values;

@@ -40,7 +40,7 @@ std::string Cell(const std::optional<double>& number) {
   return std::isfinite(*number) ? absl::StrFormat("%.3g", *number) : "exact";
 }
 
-// "0.0123 / 0.0456": milliseconds as it is, and in f32. Empty where that was not measured.
+// "0.0123 / 0.0456": milliseconds at the layer's precision, and in f32. Empty if these were not measured.
 std::string Times(const LayerReport& layer) {
   const auto now = layer.seconds.find(layer.precision), before = layer.seconds.find(Precision::kF32);
   if (now == layer.seconds.end() || before == layer.seconds.end()) return "";
@@ -109,7 +109,7 @@ std::vector<LayerReport> ReportLayers(const Graph& graph, const QuantizationPlan
     report.bytes = BytesOf(*layer, report.precision);
     for (const ClusteredLayer& weights : clustered) {
       if (weights.layer != report.layer) continue;
-      // Integers have scales beside the codebook.
+      // Integers also need scales.
       const int64_t scales = report.precision == Precision::kInt8 ? NumChannels(*layer) * kScaleBytes : 0;
       report.bytes = std::min(report.bytes, weights.weights.num_bytes() + scales);
     }

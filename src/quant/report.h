@@ -1,4 +1,4 @@
-// How quantization changed a network, for people and for programs.
+// Reports how quantization changed a network, for people and for programs.
 #ifndef ATTUNE_QUANT_REPORT_H_
 #define ATTUNE_QUANT_REPORT_H_
 
@@ -22,18 +22,18 @@ struct LayerReport {
   std::string op;  // "conv", "matmul"
   Precision precision = Precision::kF32;
   std::string reason;
-  // The layer's own; nothing where it is f32, or was not measured.
+  // Of the layer alone; nullopt if it is f32, or was not measured.
   std::optional<double> sqnr_db;
   std::optional<double> max_absolute_error;
   int64_t multiply_adds = 0;
-  std::map<Precision, double> seconds;  // of one inference; where it was measured
+  std::map<Precision, double> seconds;  // of one inference; without those not measured
   int64_t float_bytes = 0;              // of the weights in f32
-  int64_t bytes = 0;                    // as they are now: integers and scales, or indices and codebook
+  int64_t bytes = 0;                    // size at its precision: integers and scales, or indices and codebook
 };
 
 struct QuantizationReport {
   std::vector<LayerReport> layers;  // in the graph's order
-  // With the network in f32, on data that was not calibrated with.
+  // Agreement with the network in f32, on data that was not used for calibration.
   NetworkAgreement agreement;
   int64_t calibration_samples = 0;
   int64_t held_back_samples = 0;
@@ -42,11 +42,11 @@ struct QuantizationReport {
 
   int64_t float_bytes() const;
   int64_t bytes() const;
-  // Of all multiply-adds of layers, those at a precision.
+  // The share of all multiply-adds of layers that have this precision.
   double ShareAt(Precision precision) const;
 };
 
-// The layers' part. `graph` is the one that the plan is for, in f32.
+// The part about layers. `graph` is the f32 graph of the plan.
 std::vector<LayerReport> ReportLayers(const Graph& graph, const QuantizationPlan& plan,
                                       const std::map<std::string, LayerError>& errors,
                                       const std::vector<ClusteredLayer>& clustered,
@@ -55,7 +55,7 @@ std::vector<LayerReport> ReportLayers(const Graph& graph, const QuantizationPlan
 // Numbers that are not finite are null.
 nlohmann::ordered_json ToJson(const QuantizationReport& report);
 
-// A few lines on the whole: layers and weights, multiply-adds, agreement.
+// A few lines about the network: layers and weights, multiply-adds, agreement.
 std::vector<std::string> Summarize(const QuantizationReport& report);
 
 // A table of layers, and the summary.

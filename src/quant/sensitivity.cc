@@ -21,15 +21,15 @@ absl::StatusOr<NetworkAgreement> AgreementOf(const Graph& graph, const Quantizat
   return MeasureAgreement(*quantized, data, executor, agreement, least);
 }
 
-// A layer with what may become of it.
+// A layer and the precisions that it may get.
 struct Candidate {
   LayerSensitivity sensitivity;
-  std::vector<Precision> levels;  // the plan's, then the fallbacks
+  std::vector<Precision> levels;  // the plan's precision, then the fallbacks
   LayerSeconds::mapped_type seconds;
   size_t level = 0;
-  std::string refused;  // why it is not one less; empty where its own cost says that
+  std::string refused;  // why it is not one level lower; empty if its own cost is the reason
 
-  // The level that it gets: the first one from `level` on that no later one is faster than.
+  // The level to use: the first from `level` on such that no later level is faster.
   size_t Taken() const { return UsefulFrom(level); }
 
   std::string WhyNotLess() const {
@@ -52,13 +52,13 @@ struct Candidate {
     return first;
   }
   bool IsFaster(Precision precise, Precision coarse) const {
-    constexpr double kResolution = 1e-6;  // of what is measured
+    constexpr double kResolution = 1e-6;  // of the measured times
     const auto a = seconds.find(precise), b = seconds.find(coarse);
     return a != seconds.end() && b != seconds.end() && a->second + kResolution <= b->second;
   }
 };
 
-// Which layers get which precision.
+// Searches the precision of each layer.
 class PrecisionSearch {
  public:
   PrecisionSearch(const Graph& graph, const QuantizationPlan& plan,
@@ -81,7 +81,7 @@ class PrecisionSearch {
 
   absl::StatusOr<SearchResult> Run() {
     ASSIGN_OR_RETURN(best_, Measure());
-    // The first level at which all layers together keep the budget.
+    // Find the first level at which all layers together stay within the budget.
     size_t level = 0;
     while (level < options_.fallbacks.size() && !IsGood(best_)) {
       ++level;
@@ -97,7 +97,7 @@ class PrecisionSearch {
 
   bool IsGood(const NetworkAgreement& measured) const { return 1 - measured.agreement <= options_.max_drop; }
 
-  // The candidates as they are.
+  // The plan for the current levels of the candidates.
   QuantizationPlan Planned() const {
     QuantizationPlan plan = plan_;
     for (const Candidate& candidate : candidates_) {
@@ -113,7 +113,8 @@ class PrecisionSearch {
     return AgreementOf(graph_, Planned(), data_, executor_, options_.agreement, 1 - options_.max_drop);
   }
 
-  // As many of the layers right above `level` as keep the budget; all layers together do not.
+  // Lowers as many of the layers right above `level` as the budget allows; all layers together are known to
+  // exceed it.
   absl::Status LowerTo(size_t level) {
     std::vector<Candidate*> above;
     for (Candidate& candidate : candidates_) {
@@ -130,7 +131,7 @@ class PrecisionSearch {
     return Lower(group.subspan(half), level);
   }
 
-  // The group, or as much of it as keeps the budget.
+  // Lowers the group, or as much of it as the budget allows.
   absl::Status Lower(Group group, size_t level) {
     if (group.empty() || tries_ == options_.most_tries) return absl::OkStatus();
     ++tries_;
@@ -156,9 +157,9 @@ class PrecisionSearch {
   const HeldBack& data_;
   const Executor& executor_;
   const SearchOptions& options_;
-  std::vector<Candidate> candidates_;  // those that cost least for their multiply-adds first
-  NetworkAgreement best_;              // of the candidates as they are
-  int tries_ = 0;                      // to go one level lower
+  std::vector<Candidate> candidates_;  // ordered by cost per multiply-add, the least first
+  NetworkAgreement best_;              // for the current levels of the candidates
+  int tries_ = 0;                      // attempts to go one level lower
 };
 
 }  // namespace

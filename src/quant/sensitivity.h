@@ -1,12 +1,12 @@
-// Mixed precision: which layers stay floats so that the network stays what it is.
+// Mixed precision: decides which layers stay in float so that the network keeps its accuracy.
 //
-// Problem: a few layers lose most of the accuracy, and which these are depends on their numbers. Idea: each
-// layer alone in 8 bits, measured on data that was not calibrated with, says how much it costs. Where the
-// network keeps its budget only with all layers in a more precise type, groups of them go back, those first
-// that cost least for their multiply-adds: one that breaks the budget is halved, until single layers are
-// left. So from f32 to bf16, and from bf16 to 8 bits. A type in which a layer is no faster than in a more
-// precise one is left out for it. Cost: one network for each layer, and a bounded number of them for the
-// groups, most of which break the budget by the first samples already.
+// Problem: a few layers lose most of the accuracy, and which these are depends on their numbers. Idea:
+// measure on data that was not used for calibration how much each layer costs if it alone is in 8 bits. If
+// the network only stays within the budget with all layers in a more precise type, groups of layers return
+// to 8 bits, those with the least cost per multiply-add first; a group that exceeds the budget is halved,
+// down to single layers. This is done first from f32 to bf16, then from bf16 to 8 bits. A layer does not
+// get a type in which it is no faster than in a more precise one. Cost: one network for each layer, and a
+// bounded number of networks for the groups, most of which exceed the budget within the first samples.
 #ifndef ATTUNE_QUANT_SENSITIVITY_H_
 #define ATTUNE_QUANT_SENSITIVITY_H_
 
@@ -26,18 +26,18 @@
 namespace attune::quant {
 
 struct NetworkAgreement {
-  double agreement = 1;  // the mean over samples
-  double cosine = 1;     // likewise, by CosineAgreement
+  double agreement = 1;  // mean over samples
+  double cosine = 1;     // the same for CosineAgreement
 };
 
-// Samples that were not calibrated with, and what the network gives for them in f32.
+// Samples that were not used for calibration, and the network's outputs for them in f32.
 struct HeldBack {
   std::vector<Sample> inputs;
   std::vector<Sample> outputs;
 };
 absl::StatusOr<HeldBack> RunFloat(const Graph& graph, std::vector<Sample> inputs, const Executor& executor);
 
-// Once the agreement is sure to stay below `least`, the rest of the samples is taken to agree.
+// Stops when the agreement must stay below `least`; the remaining samples then count as agreeing.
 absl::StatusOr<NetworkAgreement> MeasureAgreement(const Graph& graph, const HeldBack& data,
                                                   const Executor& executor,
                                                   const Agreement& agreement = DefaultAgreement,
@@ -46,26 +46,26 @@ absl::StatusOr<NetworkAgreement> MeasureAgreement(const Graph& graph, const Held
 struct LayerSensitivity {
   std::string layer;
   double drop = 0;      // 1 - agreement with this layer alone quantized
-  double distance = 0;  // 1 - cosine, which tells apart layers that change no class
+  double distance = 0;  // 1 - cosine, which distinguishes layers that change no class
   int64_t multiply_adds = 0;
 
-  // The cost of a multiply-add, by which layers are ordered.
+  // The cost per multiply-add; layers are ordered by it.
   std::pair<double, double> Rate() const;
 };
 
-// For each layer of `plan` that is not f32, at the plan's precision and ranges. Asks and tells `control`
-// before each.
+// The sensitivity of each layer of `plan` that is not f32, at the plan's precision and ranges. Calls
+// `control` before each layer.
 absl::StatusOr<std::vector<LayerSensitivity>> MeasureSensitivity(
     const Graph& graph, const QuantizationPlan& plan, const HeldBack& data, const Executor& executor,
     const Agreement& agreement = DefaultAgreement, const WorkControl& control = {});
 
 struct SearchOptions {
-  double max_drop = 0.01;  // what of the agreement may be lost, at most
-  // The precisions, from the fastest to the most precise, of layers that cost too much or gain nothing.
+  double max_drop = 0.01;  // the agreement that may be lost
+  // The precisions for layers that cost too much or gain nothing, from the fastest to the most precise.
   std::vector<Precision> fallbacks = {Precision::kF32};
   Agreement agreement = DefaultAgreement;
-  LayerSeconds seconds;  // of layers that are not among them, each type gains
-  int most_tries = 64;   // of groups of layers, for each type
+  LayerSeconds seconds;  // layers without times count as gaining from every type
+  int most_tries = 64;   // to lower groups of layers, for each type
 };
 
 struct SearchResult {
@@ -73,8 +73,9 @@ struct SearchResult {
   NetworkAgreement agreement;
 };
 
-// `plan` with the layers that cost most, or gain nothing, at a fallback, and a reason for each. The result
-// keeps the budget as it was measured; if none does, all that cost something are at the last fallback.
+// `plan` with fallbacks for the layers that cost most or gain nothing, and a reason for each. The result
+// stays within the budget as measured; if nothing does, all layers that cost something have the last
+// fallback.
 absl::StatusOr<SearchResult> SearchPrecisions(const Graph& graph, const QuantizationPlan& plan,
                                               const std::vector<LayerSensitivity>& sensitivities,
                                               const HeldBack& data, const Executor& executor,

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The classifier with a range for "inner" that saturates nearly everything.
+// The classifier with a range for the output of "inner" that saturates almost everything.
 struct Bad {
   std::unique_ptr<Graph> graph = SmallClassifier();
   std::vector<Sample> samples = RandomSamples(*graph, 6);
@@ -35,7 +35,7 @@ struct Bad {
     EXPECT_TRUE(measured.ok()) << measured.status();
     return measured.value_or(std::vector<LayerSensitivity>());
   }
-  // By cosine.
+  // Uses the cosine.
   SearchResult Search(SearchOptions options) const {
     options.agreement = CosineAgreement;
     absl::StatusOr<SearchResult> result =
@@ -88,7 +88,7 @@ TEST(Sensitivity, LayersThatGainNothingStayFloats) {
     options.seconds[layer] = {{Precision::kInt8, 0.5e-3}, {Precision::kF32, 1e-3}};
   }
   options.seconds["classes"][Precision::kInt8] = 1.1e-3;
-  options.seconds["inner"][Precision::kInt8] = 1e-3 + 0.5e-6;  // which cannot be told apart
+  options.seconds["inner"][Precision::kInt8] = 1e-3 + 0.5e-6;  // within the resolution of the times
   const SearchResult result = Bad().Search(options);
   EXPECT_EQ(result.plan.PrecisionOf("classes"), Precision::kF32);
   EXPECT_EQ(result.plan.PrecisionOf("stem"), Precision::kInt8);
@@ -115,7 +115,7 @@ TEST(Sensitivity, WhatNoCoarseTypeKeepsIsF32AsFarAsItMust) {
   const Bad bad;
   SearchOptions options;
   options.fallbacks = {Precision::kBF16, Precision::kF32};
-  // Less than the four layers lose together in bf16, more than one alone does.
+  // Less than the four layers together lose in bf16, but more than each alone.
   const auto in_bf16 = MeasureAgreement(
       *QuantizeOrFail(*bad.graph, UniformPlan(*bad.graph, Precision::kBF16)), bad.data, Interpreter());
   ASSERT_TRUE(in_bf16.ok()) << in_bf16.status();
@@ -150,7 +150,7 @@ TEST(Sensitivity, MeasuringEndsWhenTheBudgetIsBroken) {
   EXPECT_GT(cut->agreement, whole->agreement);
 }
 
-// The mean of each channel of y0 over samples.
+// The mean of each channel of y0 over all samples.
 std::vector<double> Means(const Graph& graph, const std::vector<Sample>& samples) {
   std::vector<double> means;
   for (const Sample& sample : samples) {
@@ -165,7 +165,7 @@ std::vector<double> Means(const Graph& graph, const std::vector<Sample>& samples
   return means;
 }
 
-// One convolution of positive numbers, of which every small weight is rounded in the same direction.
+// One convolution of positive numbers, in which all small weights are rounded in the same direction.
 std::unique_ptr<Graph> Shifting() {
   TestNetwork n;
   Value* x = n.Add(Op::kAbs, {n.Input({1, 4, 6, 6})});
@@ -187,7 +187,7 @@ TEST(BiasCorrection, RemovesAMeanShift) {
   EXPECT_EQ(CorrectBiases(*corrected, plan, *errors), 1);
   const std::vector<double> back = Means(*QuantizeOrFail(*corrected, plan), samples);
   for (size_t c = 0; c < expected.size(); ++c) {
-    // Three weights of 0.4 steps are lost, of numbers of mean 0.8.
+    // Three weights of 0.4 steps are rounded to 0, and their inputs have mean 0.8.
     EXPECT_NEAR(shifted[c] - expected[c], -3 * 0.8 * 0.4 / 127, 2e-3);
     EXPECT_NEAR(back[c], expected[c], 1e-4);
     EXPECT_NEAR(errors->at("conv").channel_mean[c], shifted[c] - expected[c], 1e-4);

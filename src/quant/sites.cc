@@ -18,7 +18,7 @@ bool IsF32(const Value* value) {
   return value != nullptr && value->type().dtype == DType::kF32 && value->constant() == nullptr;
 }
 
-// How many of a node's first inputs its output is made of, one by one.
+// The number of leading inputs whose elements the node's output consists of.
 int NumMoved(const Node& node) {
   switch (node.op()) {
     case Op::kBroadcast:
@@ -40,7 +40,7 @@ bool IsMover(const Node& node) {
   return moved > 0;
 }
 
-// Operators on whole feature maps that read them from memory.
+// Operators that read whole feature maps from memory.
 bool IsPool(const Node& node) {
   switch (node.op()) {
     case Op::kAvgPool:
@@ -60,14 +60,14 @@ bool IsFeatureMap(const Value* value) {
   return std::ranges::any_of(value->users(), [](const Node* user) { return user->op() == Op::kConv; });
 }
 
-// A sum, product, … of two feature maps of one shape.
+// Whether it is a sum, product, … of two feature maps with the same shape.
 bool JoinsMaps(const Node& node) {
   return GetOpInfo(node.op()).category == OpCategory::kBinary && IsF32(node.input(0)) &&
          IsF32(node.input(1)) && node.input(0)->type() == node.input(1)->type() &&
          node.output()->type().rank() == kFeatureMapRank && node.output()->type().dtype == DType::kF32;
 }
 
-// The same with any other operand, such as a factor for each channel.
+// The same for any other operand, such as a factor for each channel.
 bool ChangesMap(const Node& node, const Value& map) {
   return GetOpInfo(node.op()).category == OpCategory::kBinary && map.type().rank() == kFeatureMapRank &&
          node.output()->type() == map.type();
@@ -96,8 +96,8 @@ class SiteFinder {
   }
 
  private:
-  // Makes sites of the values that the elements of `value` come from. Returns one of them; all are of one
-  // group.
+  // Makes sites of the values from which the elements of `value` come. Returns one of them; all are in the
+  // same group.
   int SourceOf(Value* value) {
     Node* node = value->producer();
     const bool is_seen_alone = OnlyUser(graph_, value) != nullptr;
@@ -127,7 +127,8 @@ class SiteFinder {
 
   bool IsStored(const Value* value) const { return site_of_.contains(value) || source_of_.contains(value); }
 
-  // Whether it is computed from the result of an integer layer, or of a sum of such, element by element.
+  // Whether the value is computed from the result of an integer layer, or of a sum of such results, element
+  // by element.
   bool ComesFromLayers(const Value* value) const {
     std::vector<const Value*> pending = {value};
     std::set<const Value*> seen;
@@ -143,7 +144,7 @@ class SiteFinder {
     return false;
   }
 
-  // One operand of a sum is stored, the one that is there first, where neither is.
+  // Stores one operand of a sum: if neither is stored yet, the earlier one.
   void AddOperand(const Node& sum) {
     Value* a = sum.input(0);
     Value* b = sum.input(1);
@@ -188,11 +189,11 @@ class SiteFinder {
   const Graph& graph_;
   const std::set<const Node*>& layers_;
   std::unordered_map<const Node*, int> position_;
-  std::vector<Value*> values_;  // of the sites
-  std::vector<int> parent_;     // a forest: sites with one root are of one group
+  std::vector<Value*> values_;  // by site
+  std::vector<int> parent_;     // a forest: sites with the same root are in the same group
   std::unordered_map<const Value*, int> site_of_;
-  std::unordered_map<const Value*, int> source_of_;  // of what movers make
-  std::set<const Node*> movers_;                     // that were looked through
+  std::unordered_map<const Value*, int> source_of_;  // for results of movers
+  std::set<const Node*> movers_;                     // movers that SourceOf looked through
 };
 
 }  // namespace
@@ -207,7 +208,7 @@ std::vector<Value*> CandidateValues(const Graph& graph) {
   const auto add = [&](Value* value) {
     if (IsF32(value) && value->type().is_static() && seen.insert(value).second) values.push_back(value);
   };
-  // Backwards, so that what movers take is known to be wanted.
+  // Backwards, so that all users of a mover's output are visited before the mover.
   std::set<const Value*> wanted;
   for (auto it = graph.nodes().rbegin(); it != graph.nodes().rend(); ++it) {
     const Node& node = **it;

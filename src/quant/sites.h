@@ -1,12 +1,13 @@
-// Which values are to be stored in 8 bits, so that the passes of opt/ find integers where they look for them.
+// Chooses the values to store in 8 bits, such that the passes of opt/ find integers where they look for
+// them.
 //
-// Problem: quantizing every value loses accuracy where nothing is stored (what a kernel has in registers),
-// and quantizing what products take alone leaves floats between them in memory. Idea: a site is a value that
-// a kernel stores: what an integer layer takes, taken before the operators that only move or select (they
-// work on the integers then, sink_dequantize); the earlier operand of a sum of feature maps, as the kernel of
-// the later one adds it; what a pool takes. What is concatenated has one scale, and so has all that shares a
-// value with it. Sums that run through transformers from layer to layer stay floats: only feature maps
-// (rank 4, or what a convolution takes) are quantized for other users than layers.
+// Problem: quantizing every value loses accuracy where nothing is stored (values that a kernel keeps in
+// registers), and quantizing only the inputs of products leaves floats between them in memory. Idea: a site
+// is a value that a kernel stores: the input of an integer layer, taken before operators that only move or
+// select (which then work on integers, see sink_dequantize); the earlier operand of a sum of feature maps,
+// since the kernel of the later one adds it; the input of a pool. Concatenated values have a common scale,
+// and so have all values that share one with them. The residual sums of transformers stay floats: only
+// feature maps (rank 4, or inputs of convolutions) are quantized for users other than layers.
 #ifndef ATTUNE_QUANT_SITES_H_
 #define ATTUNE_QUANT_SITES_H_
 
@@ -20,7 +21,7 @@ namespace attune::quant {
 
 struct Site {
   Value* value;
-  // Those that are to take the quantized value, each once.
+  // The nodes that use the quantized value, each once.
   std::vector<Node*> users;
   int group;  // sites of one group have the same parameters
 };
@@ -28,13 +29,13 @@ struct Site {
 struct Sites {
   std::vector<Site> sites;
   int num_groups = 0;
-  std::map<const Node*, int> group_of_layer;  // that of what the layer takes
+  std::map<const Node*, int> group_of_layer;  // the group of the layer's input
 };
 
-// `layers` are those that multiply integers. In the graph's order.
+// `layers` are the integer layers. Sites are in the order of the graph.
 Sites FindSites(const Graph& graph, const std::set<const Node*>& layers);
 
-// Every value that may be a site, whatever the layers: what is to be calibrated. Static f32.
+// Every value that may be a site, for any set of layers, and must be calibrated. Static f32.
 std::vector<Value*> CandidateValues(const Graph& graph);
 
 }  // namespace attune::quant

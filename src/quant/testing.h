@@ -1,4 +1,4 @@
-// What the tests of quantization share: small networks with random weights, and samples for them.
+// Shared by the tests of quantization: small networks with random weights, and samples for them.
 #ifndef ATTUNE_QUANT_TESTING_H_
 #define ATTUNE_QUANT_TESTING_H_
 
@@ -20,7 +20,7 @@
 
 namespace attune::quant {
 
-// Standard normal numbers times `size`.
+// Standard normal numbers, scaled by `size`.
 inline Tensor RandomNumbers(const Shape& shape, uint64_t seed, double size = 1) {
   Tensor tensor(DType::kF32, shape);
   Random random(seed);
@@ -28,7 +28,7 @@ inline Tensor RandomNumbers(const Shape& shape, uint64_t seed, double size = 1) 
   return tensor;
 }
 
-// Networks of layers that have names.
+// Builds networks whose layers have names.
 class TestNetwork {
  public:
   Graph& graph() { return graph_; }
@@ -44,7 +44,7 @@ class TestNetwork {
   }
   Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
 
-  // Of 3 x 3, padded so that the feature map keeps its size; random weights and bias.
+  // 3 x 3, padded to keep the size of the feature map; random weights and bias.
   Value* Conv(Value* x, int64_t channels, const std::string& name, int64_t group = 1) {
     const int64_t inputs = x->type().shape()[1] / group;
     const double size = std::sqrt(2.0 / (9.0 * static_cast<double>(inputs)));
@@ -52,7 +52,7 @@ class TestNetwork {
     Value* b = Constant(RandomNumbers({channels}, ++seed_, 0.1));
     return Add(Op::kConv, {x, w, b}, {{"pads", Ints{1, 1, 1, 1}}, {"group", group}}, name);
   }
-  // Of the last axis, with a bias.
+  // Along the last axis, with a bias.
   Value* Dense(Value* x, int64_t units, const std::string& name) {
     const int64_t inputs = x->type().shape().back();
     const double size = 1 / std::sqrt(static_cast<double>(inputs));
@@ -67,7 +67,7 @@ class TestNetwork {
   uint64_t seed_ = 0;
 };
 
-// Convolutions with a residual sum and pools, and a classifier: layers "stem", "inner", "outer" and
+// Convolutions with a residual sum and pools, and a classifier. Layers: "stem", "inner", "outer" and
 // "classes".
 inline std::unique_ptr<Graph> SmallClassifier() {
   TestNetwork n;
@@ -88,7 +88,7 @@ inline std::vector<Sample> RandomSamples(const Graph& graph, int count, uint64_t
   return samples;
 }
 
-// Every layer at `precision`, with the ranges that the samples give.
+// Every layer at `precision`, with the ranges from the samples.
 inline QuantizationPlan CalibratedPlan(const Graph& graph, const std::vector<Sample>& samples,
                                        Precision precision = Precision::kInt8,
                                        RangeMethod method = RangeMethod::kMinMax) {
@@ -101,7 +101,7 @@ inline QuantizationPlan CalibratedPlan(const Graph& graph, const std::vector<Sam
   return plan;
 }
 
-// The graph quantized, which verifies.
+// Quantizes the graph, and expects that the result is valid.
 inline std::unique_ptr<Graph> QuantizeOrFail(const Graph& graph, const QuantizationPlan& plan) {
   absl::StatusOr<std::unique_ptr<Graph>> quantized = Quantize(graph, plan);
   EXPECT_TRUE(quantized.ok()) << quantized.status();

@@ -1,4 +1,4 @@
-// Scaled dot-product attention, head by head, each row of scores kept whole.
+// Scaled dot-product attention, head by head; each row of scores is kept as a whole.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +14,8 @@
 namespace attune::reference {
 namespace {
 
-// a [rows, depth] times b, a matrix of `depth` rows and `width` columns with the given strides.
+// The product of a [rows, depth] and b, a matrix with `depth` rows and `width` columns that has the given
+// strides.
 std::vector<double> Multiply(const double* a, int64_t rows, int64_t depth, const double* b, int64_t width,
                              int64_t row_stride, int64_t column_stride) {
   std::vector<double> out(static_cast<size_t>(rows * width), 0.0);
@@ -33,7 +34,7 @@ void SoftmaxRow(double* row, int64_t size) {
   for (int64_t j = 0; j < size; ++j) row[j] /= sum;
 }
 
-// The sizes and values of q, k, v and the mask, of all heads of the batch.
+// The sizes and values of q, k, v and the mask, for all heads of the batch.
 struct Heads {
   int64_t heads, queries, keys, depth, value_depth;
   double scale;
@@ -76,7 +77,7 @@ std::vector<double> Weights(const Heads& h, int64_t head) {
   return scores;
 }
 
-// Calls f(head) for every head, which gives [queries, value_depth], and gathers the output.
+// Calls f(head) for every head, which returns [queries, value_depth], and assembles the output.
 template <typename F>
 absl::StatusOr<Tensor> GatherHeads(const Heads& h, Inputs inputs, DType dtype, F f) {
   const Shape& q = inputs[0].shape();
@@ -98,8 +99,8 @@ Outputs EvaluateAttention(const Node& node, Inputs inputs) {
   }));
 }
 
-// An error e in every score changes an attention weight by the factor 1 ± 2e at most, to first order, and
-// e itself is bounded by scale Σ|q||k|. So each row's bound is Σ p|v| (1 + 2 max_j scale Σ|q||k_j|).
+// To first order, an error e in every score changes an attention weight by a factor within 1 ± 2e, and e
+// itself is bounded by scale Σ|q||k|. So each row's bound is Σ p|v| (1 + 2 max_j scale Σ|q||k_j|).
 absl::StatusOr<Tensor> AttentionMagnitude(const Node& node, std::span<const Tensor> inputs) {
   ASSIGN_OR_RETURN(const Heads h, ReadHeads(node, inputs));
   Heads absolute = h;

@@ -1,4 +1,4 @@
-// Elementwise operators with two and three inputs.
+// Elementwise operators with two or three inputs.
 #include <cmath>
 #include <optional>
 
@@ -10,7 +10,7 @@
 namespace attune::reference {
 namespace {
 
-// f over two tensors of one dtype, broadcast to a common shape.
+// Applies f to two tensors of the same dtype, broadcast to a common shape.
 template <typename Wide, typename F>
 Outputs Zip(const Tensor& a, const Tensor& b, DType to, F f) {
   ASSIGN_OR_RETURN(Shape shape, BroadcastShape(a.shape(), b.shape()));
@@ -26,13 +26,14 @@ template <typename Wide>
 Wide Divide(Wide a, Wide b) {
   if constexpr (std::is_integral_v<Wide>) {
     if (b == 0) return 0;
-    // The smallest integer has no negative.
+    // The smallest integer cannot be negated.
     if (std::is_signed_v<Wide> && b == static_cast<Wide>(-1)) return WrappingSub(Wide{0}, a);
   }
   return a / b;
 }
 
-// The remainder with the sign of the dividend, or (not truncate) of the divisor. By an integer zero: zero.
+// The remainder with the sign of the dividend, or of the divisor if not `truncate`. Division by an integer
+// zero gives zero.
 template <typename Wide>
 Wide Modulo(Wide a, Wide b, bool truncate) {
   Wide rest;
@@ -67,7 +68,7 @@ Wide Arithmetic(Op op, Wide a, Wide b, bool truncate) {
   }
 }
 
-// baseᵉ of integers: wraps, and truncates towards zero where the exponent is negative.
+// baseᵉ of integers: wraps, and truncates towards zero if the exponent is negative.
 template <typename Wide>
 Wide IntegerPower(Wide base, Wide exponent) {
   if (exponent < 0) {
@@ -114,7 +115,8 @@ bool Compares(Op op, Wide a, Wide b) {
   }
 }
 
-// `exponent` in the dtype of `base`, or nothing where either is a float and the power is one of reals.
+// `exponent` as 64-bit integers with the signedness of `base`; nullopt if either is a float, so that the
+// power is one of real numbers.
 absl::StatusOr<std::optional<Tensor>> IntegerExponent(const Tensor& base, const Tensor& exponent) {
   if (IsFloat(base.dtype()) || IsFloat(exponent.dtype())) return std::nullopt;
   const DType wide = IsSignedInt(base.dtype()) ? DType::kI64 : DType::kU64;

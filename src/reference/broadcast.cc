@@ -11,7 +11,7 @@ namespace attune::reference {
 absl::StatusOr<Tensor> CopyStrided(const Tensor& in, Shape shape, int64_t offset, const Shape& strides) {
   ASSIGN_OR_RETURN(Tensor out, NewTensor(in.dtype(), std::move(shape)));
   if (out.num_elements() == 0) return out;
-  // The last axis is the inner loop; a scalar has one of size 1.
+  // The last axis is the inner loop; a scalar gets one of size 1.
   Shape outer = out.shape();
   const int64_t inner = outer.empty() ? 1 : outer.back();
   const int64_t inner_stride = outer.empty() ? 0 : strides.back();

@@ -1,4 +1,4 @@
-// Moving whole tensors: the strided copy that most data movement is, and NumPy's broadcasting.
+// Moves whole tensors: the strided copy, which implements most data movement, and NumPy's broadcasting.
 #ifndef ATTUNE_REFERENCE_BROADCAST_H_
 #define ATTUNE_REFERENCE_BROADCAST_H_
 
@@ -8,16 +8,17 @@
 namespace attune::reference {
 
 // A tensor of `shape` with out[i] = in[offset + Σ iₖ strides[k]]. Offset and strides count elements of the
-// row-major input; a stride may be zero (repeats) or negative (walks back). All must fall within it.
+// row-major input; a stride may be zero (repeats) or negative (goes backwards). All indices must lie inside
+// it.
 absl::StatusOr<Tensor> CopyStrided(const Tensor& in, Shape shape, int64_t offset, const Shape& strides);
 
-// The shape that NumPy's broadcasting gives for two shapes.
+// The shape that results from NumPy's broadcasting of two shapes.
 absl::StatusOr<Shape> BroadcastShape(const Shape& a, const Shape& b);
 
-// `tensor` repeated to `shape`, which it must broadcast to. Shares the bytes where the shapes are equal.
+// Repeats `tensor` to `shape`; it must be broadcastable to it. Shares the bytes if the shapes are equal.
 absl::StatusOr<Tensor> BroadcastTo(const Tensor& tensor, const Shape& shape);
 
-// `tensor` with output axis i its axis perm[i].
+// Transposes `tensor`: output axis i is its axis perm[i].
 absl::StatusOr<Tensor> Permute(const Tensor& tensor, const Shape& perm);
 
 }  // namespace attune::reference

@@ -19,7 +19,7 @@ std::string Describe(const Tensor& tensor) {
   return absl::StrCat(DTypeName(tensor.dtype()), "[", absl::StrJoin(tensor.shape(), ","), "]");
 }
 
-// |a - b| element by element, without loss for integers of 64 bits.
+// a - b| element by element, exact for 64-bit integers.
 class AbsoluteErrors {
  public:
   AbsoluteErrors(const Tensor& expected, const Tensor& actual) : expected_(expected), actual_(actual) {
@@ -44,15 +44,15 @@ class AbsoluteErrors {
   std::vector<uint64_t> actual_bits_;
 };
 
-// Whether the two are one non-finite value.
+// Whether the two are the same non-finite value.
 bool SameNonFinite(double expected, double actual) {
   return std::isnan(expected) ? std::isnan(actual) : std::isinf(expected) && expected == actual;
 }
 
-// What storing to `dtype` rounds; doubles are stored as they were computed.
+// The unit roundoff of storing to `dtype`; doubles are stored as computed.
 double StorageRoundoff(DType dtype) { return dtype == DType::kF64 ? 0 : UnitRoundoff(dtype); }
 
-// The sums of which the cosine is made.
+// The sums for the cosine.
 struct Products {
   double expected_squared = 0;
   double actual_squared = 0;
@@ -82,7 +82,7 @@ Comparison CompareElements(const Tensor& expected, const Tensor& actual, F allow
   for (int64_t i = 0; i < result.elements; ++i) {
     const double b = expected.ToDouble(i);
     const double a = actual.ToDouble(i);
-    double excess = 0;  // the error in units of what is allowed
+    double excess = 0;  // the error relative to the allowed one
     if (std::isfinite(a) && std::isfinite(b)) {
       const double error = errors[i];
       const double bound = allowed(i);
@@ -136,7 +136,7 @@ Tolerance NetworkTolerance(const Tensor& expected) { return NetworkTolerance(exp
 Tolerance NetworkTolerance(const Tensor& expected, const NetworkPrecision& precision) {
   Tolerance tolerance = OperatorTolerance(precision.narrowest);
   if (precision.splits_products) {
-    constexpr double kLowPart = 0x1p-8;  // a unit roundoff of bf16, where its second number begins
+    constexpr double kLowPart = 0x1p-8;  // the unit roundoff of bf16, where the second bf16 number begins
     const Tolerance bf16 = OperatorTolerance(DType::kBF16);
     tolerance.absolute = std::max(tolerance.absolute, kLowPart * bf16.absolute);
     tolerance.relative = std::max(tolerance.relative, kLowPart * bf16.relative);
@@ -191,7 +191,7 @@ Comparison Compare(const Tensor& expected, const Tensor& actual, const Tensor& b
     return Compare(expected, actual, Tolerance());
   }
   const auto bounds = bound.as<double>();
-  // An element that may be anything counts as right.
+  // An element that may have any value counts as correct.
   Tensor judged(actual.dtype(), actual.shape());
   const auto bytes = static_cast<size_t>(DTypeSize(actual.dtype()));
   for (size_t i = 0; i < bounds.size(); ++i) {

@@ -1,7 +1,8 @@
-// How far a result may be from the reference, and how far it is.
+// Compares results with the reference: how far they may differ, and how far they do.
 //
-// Elementwise: |a - b| <= absolute + relative |b|, b the expected. Contractions: |a - b| <= γ u Σ|x||w|.
-// Integers are exact, unless a tolerance says otherwise. NaN equals NaN, an infinity equals itself.
+// Elementwise: |a - b| <= absolute + relative |b|, where b is the expected value. Contractions: |a - b| <=
+// γ u Σ|x||w|. Integers are exact, unless a tolerance says otherwise. NaN equals NaN, an infinity equals
+// itself.
 #ifndef ATTUNE_REFERENCE_COMPARE_H_
 #define ATTUNE_REFERENCE_COMPARE_H_
 
@@ -17,33 +18,32 @@ struct Tolerance {
   double relative = 0;
 };
 
-// For one operator's result of `dtype`: f32 1e-5 + 1e-4 |b|, f16 2.5e-3 + 1e-3 |b|, bf16 2e-2 + 1e-2 |b|,
-// f64 1e-9 + 1e-7 |b|, integers and bool 0.
+// For the result of one operator of `dtype`: f32 1e-5 + 1e-4 |b|, f16 2.5e-3 + 1e-3 |b|, bf16 2e-2 + 1e-2
+// |b|, f64 1e-9 + 1e-7 |b|, integers and bool 0.
 Tolerance OperatorTolerance(DType dtype);
 
-// The type that a compiled network has where its model has f32.
+// The types that a compiled network uses where its model has f32.
 struct NetworkPrecision {
   DType narrowest = DType::kF32;  // of values and weights
-  // Products of convolutions and matrix products are three of bf16, as the pass split_products makes them.
+  // Convolutions and matrix products are computed as three bf16 products, as in the pass split_products.
   bool splits_products = false;
 
   NetworkPrecision(DType dtype = DType::kF32, bool splits = false)  // NOLINT: a dtype is a precision
       : narrowest(dtype), splits_products(splits) {}
 };
 
-// For an output of a whole network: the same with the absolute part in units of the root mean square of the
-// expected tensor's finite elements (1 where that is zero). For split products, that of bf16 times 2^-8, but
-// not less than f32.
-// `precision`: of the network, where that is not the output's dtype.
+// For an output of a whole network: the same, but the absolute part is in units of the root mean square of
+// the expected tensor's finite elements (1 if that is zero). For split products, the tolerance is that of
+// bf16 times 2^-8, but at least that of f32. `precision` is the network's, if it is not the output's dtype.
 Tolerance NetworkTolerance(const Tensor& expected);
 Tolerance NetworkTolerance(const Tensor& expected, const NetworkPrecision& precision);
 
-// Of the finite elements; 0 where there are none.
+// Over the finite elements; 0 if there are none.
 double RootMeanSquare(const Tensor& tensor);
 
 // For a contraction: magnitude Σ|x||w| of each element (EvaluateMagnitude), the algorithm's γ, and the unit
-// roundoff u of its accumulation (2^-24 for f32). Rounding the sum to an output of a narrower dtype is
-// allowed for besides.
+// roundoff u of its accumulation (2^-24 for f32). The rounding of the sum to an output of a narrower dtype
+// is allowed in addition.
 struct ContractionBound {
   Tensor magnitude;
   double gamma = 1;
@@ -51,7 +51,7 @@ struct ContractionBound {
 };
 
 struct Comparison {
-  // Empty, or why nothing could be compared: dtypes or shapes differ.
+  // Empty, or the reason why nothing could be compared: dtypes or shapes differ.
   std::string type_mismatch;
   int64_t elements = 0;
   int64_t mismatches = 0;         // elements beyond the tolerance
@@ -60,12 +60,12 @@ struct Comparison {
   double rms_error = 0;           // root mean square over elements that are finite on both sides
   double rms_expected = 0;        // of the same elements
   // The flat index of the element that exceeds its bound by the largest factor, or comes closest to it; -1
-  // when there is no element.
+  // if there are no elements.
   int64_t worst = -1;
   double worst_expected = 0;
   double worst_actual = 0;
-  double worst_excess = 0;  // its error in units of what is allowed
-  double cosine = 1;        // similarity of the finite elements; 1 where both are zero
+  double worst_excess = 0;  // its error relative to the allowed one
+  double cosine = 1;        // similarity of the finite elements; 1 if both are zero
 
   bool ok() const { return type_mismatch.empty() && mismatches == 0; }
   double mismatch_share() const {
@@ -78,7 +78,7 @@ struct Comparison {
 
 Comparison Compare(const Tensor& expected, const Tensor& actual, const Tolerance& tolerance);
 Comparison Compare(const Tensor& expected, const Tensor& actual, const ContractionBound& bound);
-// `bound`: f64, of each element's own; where it is infinite, anything does.
+// `bound`: f64, one bound per element; infinite if any value is allowed.
 Comparison Compare(const Tensor& expected, const Tensor& actual, const Tensor& bound);
 
 }  // namespace attune

@@ -12,7 +12,7 @@ Tensor Magnitude(Op op, const std::vector<Tensor>& inputs, Attributes attrs = {}
   return magnitude.ok() ? *magnitude : Tensor();
 }
 
-// A convolution of two spatial axes by its definition, seven loops deep.
+// A convolution with two spatial axes by its definition, in seven nested loops.
 std::vector<double> NaiveConv(const Tensor& x, const Tensor& w, const Tensor& bias, const Attributes& attrs,
                               const Shape& out) {
   const Shape& xs = x.shape();
@@ -58,7 +58,8 @@ TEST(Contraction, ConvolutionOfOneAndThreeAxes) {
 
 TEST(Contraction, TransposedConvolution) {
   const Attributes attrs = {{"strides", Ints{2}}, {"pads", Ints{1, 0}}, {"output_padding", Ints{1}}};
-  // Each input spreads [1, 10, 100] over three outputs, two apart; the first output is cut off.
+  // Each input adds [1, 10, 100] times itself to three outputs, two further on; the first output is cut
+  // off.
   const Tensor y =
       Evaluate(Op::kConvTranspose, {F32({1, 1, 2}, {1, 2}), F32({1, 1, 3}, {1, 10, 100})}, attrs);
   EXPECT_THAT(y, Has({10, 102, 20, 200, 0}));
@@ -98,7 +99,7 @@ TEST(Contraction, MatMulOfIntegersWraps) {
   EXPECT_THAT(Evaluate(Op::kMatMul, {a, Make(DType::kI32, {2, 1}, {65536, -1})}), Has({-3}));
 }
 
-// 1 + 2^-9 is no bf16.
+// bf16 cannot represent 1 + 2^-9.
 TEST(Contraction, SumsOfBF16InF32) {
   const Tensor a = Make(DType::kBF16, {1, 2}, {1, 1}), b = Make(DType::kBF16, {2, 1}, {1, 0x1p-9});
   EXPECT_THAT(Evaluate(Op::kMatMul, {a, b}), Has({1}));
@@ -127,7 +128,7 @@ TEST(Contraction, IntegerOnesTakeOffTheirZeroPoints) {
   const Tensor b = i8({2, 2}, {1, 2, 3, 4});
   EXPECT_THAT(Evaluate(Op::kMatMulInteger, {a, b}), Has({32, 50, 33, 46}));
   EXPECT_THAT(Evaluate(Op::kMatMulInteger, {a, b, u8({2}, {1, 2}), i8({2}, {0, 1})}), Has({28, 28, 25, 25}));
-  // A padded position counts as the zero point, that is as nothing.
+  // A padded position counts as the zero point, that is, as 0.
   const Tensor y = Evaluate(
       Op::kConvInteger, {u8({1, 1, 2}, {5, 7}), i8({2, 1, 2}, {1, 2, 3, 4}), u8({}, {4}), i8({2}, {1, 2})},
       {{"pads", Ints{1, 0}}});
@@ -165,7 +166,7 @@ TEST(Contraction, MagnitudeSumsAbsoluteProducts) {
   const Tensor x = F32({1, 1, 2}, {1, -2});
   EXPECT_THAT(Magnitude(Op::kConv, {x, F32({1, 1, 2}, {-3, -4}), F32({1}, {-5})}), Has({16}));
   EXPECT_THAT(Magnitude(Op::kConvTranspose, {x, F32({1, 1, 2}, {-3, 4})}), Has({3, 10, 8}));
-  // One key: the weight is 1, the score's error counts twice.
+  // One key: the weight is 1, and the error of the score counts twice.
   EXPECT_THAT(
       Magnitude(Op::kAttention, {F32({1, 1, 1, 1}, {-2}), F32({1, 1, 1, 1}, {3}), F32({1, 1, 1, 1}, {-7})},
                 {{"scale", 0.5}}),

@@ -1,4 +1,4 @@
-// The same computation in another float type: what shows how much of a difference is rounding.
+// Converts a computation to another float type, to show how much of a difference comes from rounding.
 #ifndef ATTUNE_REFERENCE_CONVERT_FLOATS_H_
 #define ATTUNE_REFERENCE_CONVERT_FLOATS_H_
 
@@ -10,11 +10,11 @@
 
 namespace attune {
 
-// `tensor` itself, or of `to` if it is of floats. An error where there is no memory for it.
+// `tensor`, converted to `to` if it has floats. Fails if memory runs out.
 absl::StatusOr<Tensor> ConvertFloats(const Tensor& tensor, DType to);
 
-// A graph that computes what `graph` does with `to` in the place of every float type. Quantized values keep
-// their steps. An error where there is no memory for the constants.
+// A graph that computes the same as `graph` with `to` in place of every float type. Quantized values keep
+// their steps. Fails if there is no memory for the constants.
 absl::StatusOr<std::unique_ptr<Graph>> ConvertFloats(const Graph& graph, DType to);
 
 }  // namespace attune

@@ -1,6 +1,6 @@
-// Convolutions. One routine serves all: the patches that kPanelColumns output positions see are gathered
-// into a panel and multiplied by the weights. A transposed convolution differs only in which input position
-// a tap reads, an integer one only in the zero points that are taken off first.
+// Convolutions. One routine serves all: it gathers the patches for kPanelColumns output positions into a
+// panel and multiplies them by the weights. A transposed convolution only differs in which input position a
+// tap reads, an integer one only in the zero points that are subtracted first.
 #include <cmath>
 
 #include "base/checked.h"
@@ -15,14 +15,14 @@
 namespace attune::reference {
 namespace {
 
-// Everything a convolution multiplies: integers below 2^53 are exact as doubles.
+// All numbers that a convolution multiplies: integers below 2^53 are exact as doubles.
 struct Convolution {
   WindowGeometry window;
   bool transposed = false;
   int64_t batch = 0;
   int64_t group = 1;
-  int64_t in_channels = 0;      // of one group
-  int64_t out_channels = 0;     // of one group
+  int64_t in_channels = 0;      // per group
+  int64_t out_channels = 0;     // per group
   std::vector<double> x;        // [batch, group, in_channels, in…]
   std::vector<double> weights;  // [group, out_channels, in_channels, kernel…]
   std::vector<double> bias;     // [group, out_channels], or empty
@@ -30,7 +30,8 @@ struct Convolution {
 
 Shape Spatial(const Shape& shape) { return Shape(shape.begin() + 2, shape.end()); }
 
-// Weights [group in_channels, out_channels, kernel…] of a transposed convolution in the order of a plain one.
+// Reorders the weights [group in_channels, out_channels, kernel…] of a transposed convolution to those of a
+// plain one.
 std::vector<double> SwapChannels(const std::vector<double>& w, int64_t group, int64_t in, int64_t out) {
   std::vector<double> swapped(w.size());
   const int64_t taps = in * out == 0 ? 0 : static_cast<int64_t>(w.size()) / (group * in * out);
@@ -64,7 +65,7 @@ Convolution ReadConvolution(const Node& node, Inputs inputs) {
   return conv;
 }
 
-// The patches of output positions [first, first + columns): [in_channels taps, kPanelColumns].
+// The patches for output positions [first, first + columns): [in_channels taps, kPanelColumns].
 std::vector<double> GatherPatches(const TapTable& table, const double* x, int64_t channels, int64_t positions,
                                   int64_t taps, int64_t first, int64_t columns) {
   std::vector<double> panel(static_cast<size_t>(channels * taps * kPanelColumns), 0.0);
@@ -123,7 +124,7 @@ Shape OutputShape(const Convolution& conv) {
   return shape;
 }
 
-// Refuses a result that is out of bounds before its memory is taken.
+// Refuses a result that is too large before allocating its memory.
 absl::Status CheckOutput(const Convolution& conv) {
   return NewTensor(DType::kF64, OutputShape(conv)).status();
 }
@@ -132,7 +133,7 @@ void TakeAbsolute(std::vector<double>* values) {
   for (double& value : *values) value = std::fabs(value);
 }
 
-// Subtracts the zero point: one, or one for each of the equal leading parts of `values`.
+// Subtracts the zero point: a single one, or one for each of the equal leading parts of `values`.
 void SubtractZero(const std::vector<double>& zeros, std::vector<double>* values) {
   if (values->empty()) return;
   const size_t part = values->size() / zeros.size();
@@ -156,7 +157,7 @@ Outputs EvaluateConvInteger(const Node& node, Inputs inputs) {
   if (IsPresent(inputs, 2)) SubtractZero(Load<double>(inputs[2]), &conv.x);
   if (IsPresent(inputs, 3)) SubtractZero(Load<double>(inputs[3]), &conv.weights);
   const std::vector<double> sums = Convolve(conv);
-  const std::vector<int64_t> exact(sums.begin(), sums.end());  // so that Store wraps
+  const std::vector<int64_t> exact(sums.begin(), sums.end());  // makes Store wrap
   return One(Store(exact, DType::kI32, OutputShape(conv)));
 }
 

@@ -1,5 +1,5 @@
-// Deformable convolution (Dai et al. 2017; with a mask, Zhu et al. 2019) as ONNX's DeformConv defines it:
-// each tap reads the input at a position of its own, bilinearly, zero outside.
+// Deformable convolution (Dai et al. 2017; with a mask, Zhu et al. 2019) as in ONNX's DeformConv: each tap
+// reads the input at its own position, bilinearly, with zeros outside.
 #include <cmath>
 
 #include "base/checked.h"
@@ -43,7 +43,7 @@ DeformableConvolution Read(const Node& node, Inputs inputs) {
   return conv;
 }
 
-// `plane` [height, width] at (y, x), zero outside.
+// Interpolates `plane` [height, width] at (y, x), with zeros outside.
 double Bilinear(const double* plane, int64_t height, int64_t width, double y, double x) {
   if (!(y > -1 && y < static_cast<double>(height) && x > -1 && x < static_cast<double>(width))) return 0;
   const double top = std::floor(y);
@@ -60,7 +60,7 @@ double Bilinear(const double* plane, int64_t height, int64_t width, double y, do
   return sum;
 }
 
-// What output position p of image n sees through tap k of channel c.
+// The value that output position p of image n reads through tap k of channel c.
 double Sample(const DeformableConvolution& conv, int64_t n, int64_t c, int64_t k, int64_t p) {
   const WindowGeometry& window = conv.window;
   const int64_t positions = CountElements(window.out);

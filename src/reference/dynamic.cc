@@ -16,7 +16,7 @@ struct Box {
   double Area() const { return (bottom - top) * (right - left); }
 };
 
-// Four numbers as a box: two opposite corners (y, x), or the centre (x, y) with width and height.
+// Reads four numbers as a box: two opposite corners (y, x), or the centre (x, y) with width and height.
 Box ReadBox(const double* values, bool center_point) {
   if (center_point) {
     const double half_width = values[2] / 2;
@@ -34,7 +34,7 @@ double IntersectionOverUnion(const Box& a, const Box& b) {
   return height * width / (a.Area() + b.Area() - height * width);
 }
 
-// The boxes that survive, best score first, of equal scores the one before.
+// The selected boxes, best score first; of equal scores, the earlier box first.
 std::vector<int64_t> SelectBoxes(const Node& node, const std::vector<Box>& boxes, const double* scores) {
   const double iou_threshold = node.attrs().Float("iou_threshold");
   const int64_t max_boxes = node.attrs().Int("max_per_class");
@@ -69,7 +69,7 @@ Outputs EvaluateNonZero(const Node&, Inputs inputs) {
       if (values[at++] != 0) found.insert(found.end(), index.begin(), index.end());
     });
   });
-  // A scalar has no axis for its position to be found along.
+  // A scalar has no axis along which to report a position.
   const int64_t rank = x.rank();
   const int64_t count = rank == 0 ? 0 : static_cast<int64_t>(found.size()) / rank;
   std::vector<int64_t> transposed(found.size());
@@ -124,8 +124,8 @@ Outputs EvaluateCompress(const Node& node, Inputs inputs) {
   return One(std::move(out));
 }
 
-// Distinct values in ascending order, or (not sorted) in that of their first occurrence. NaNs are one value,
-// above all others.
+// Distinct values in ascending order, or, if not sorted, in the order of their first occurrence. All NaNs
+// are one value, larger than all others.
 Outputs EvaluateUnique(const Node& node, Inputs inputs) {
   const Tensor& x = inputs[0];
   const bool sorted = node.attrs().Int("sorted", 1) != 0;
@@ -139,7 +139,7 @@ Outputs EvaluateUnique(const Node& node, Inputs inputs) {
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(),
               [&](int64_t a, int64_t b) { return less(a, b) || (!less(b, a) && a < b); });
-    // Runs of equal values: the first of each is its first occurrence.
+    // In each run of equal values, the first is the first occurrence.
     std::vector<int64_t> firsts;
     std::vector<int64_t> first_of(values.size());
     for (size_t i = 0; i < order.size(); ++i) {

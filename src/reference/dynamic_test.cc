@@ -20,7 +20,7 @@ TEST(Dynamic, NonMaxSuppression) {
         Op::kNonMaxSuppression, {boxes, scores},
         {{"max_per_class", max_boxes}, {"iou_threshold", 0.5}, {"score_threshold", score_threshold}});
   };
-  // Box 0 overlaps the better box 1; box 3 is box 2 with its corners swapped.
+  // Box 0 overlaps box 1, which has a better score; box 3 is box 2 with its corners swapped.
   const Tensor all = select(0, 10);
   EXPECT_THAT(all, HasShape({2, 3}));
   EXPECT_THAT(all, Has({0, 0, 1, 0, 0, 2}));
@@ -37,7 +37,7 @@ TEST(Dynamic, NonMaxSuppressionOfCentredBoxes) {
         Op::kNonMaxSuppression, {boxes, scores},
         {{"max_per_class", int64_t{2}}, {"iou_threshold", iou_threshold}, {"center_point_box", int64_t{1}}});
   };
-  // They overlap by 3/5.
+  // The intersection over union of the two boxes is 3/5.
   EXPECT_THAT(select(0.59), Has({0, 0, 1, 0, 1, 0}));
   EXPECT_THAT(select(0.61), HasShape({4, 3}));
 }

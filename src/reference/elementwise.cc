@@ -14,7 +14,7 @@ double Clamp01(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-// 1 + erf(x) as erfc(-x), which keeps its digits where x is far below zero.
+// Uses erfc(-x) for 1 + erf(x), which stays accurate for x far below zero.
 double GeluByErf(double x) { return x / 2 * std::erfc(-x / std::numbers::sqrt2); }
 
 // Hendrycks and Gimpel: Gaussian error linear units, 2016.
@@ -29,7 +29,7 @@ double Sign(double x) {
 
 using RealFunction = std::function<double(double)>;
 
-// The functions of one argument that have no attributes.
+// Functions of one argument and without attributes.
 RealFunction PlainFunction(Op op) {
   switch (op) {
     case Op::kNeg:
@@ -83,7 +83,8 @@ RealFunction PlainFunction(Op op) {
     case Op::kSoftplus:
       return [](double x) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); };
     case Op::kSilu:
-      return [](double x) { return std::isinf(x) && x < 0 ? -0.0 : x * Sigmoid(x); };  // -infinity: the limit
+      return
+          [](double x) { return std::isinf(x) && x < 0 ? -0.0 : x * Sigmoid(x); };  // the limit at -infinity
     case Op::kHardSwish:
       return [](double x) { return x * Clamp01(x / 6 + 0.5); };
     default:
@@ -109,7 +110,7 @@ RealFunction FunctionOf(const Node& node) {
   }
 }
 
-// The operators that integers take as well.
+// The operators that also take integers.
 template <typename Wide>
 Wide ApplyToInteger(Op op, Wide x) {
   switch (op) {
@@ -123,7 +124,7 @@ Wide ApplyToInteger(Op op, Wide x) {
       return x < 0 ? 0 : x;
     case Op::kNot:
       return ~x;
-    default:  // floor, ceil and round
+    default:  // floor, ceil and round do nothing
       return x;
   }
 }
@@ -139,7 +140,7 @@ Outputs Map(const Tensor& x, DType to, F f) {
 
 Outputs EvaluateConstant(const Node& node, Inputs) { return One(node.attrs().TensorValue("value")); }
 
-// Values of the interpreter are plain whatever their layout says, so that a layout transform is one too.
+// The interpreter ignores layouts and stores values row-major, so a layout transform is an identity, too.
 Outputs EvaluateIdentity(const Node&, Inputs inputs) { return One(inputs[0]); }
 
 Outputs EvaluateUnary(const Node& node, Inputs inputs) {
@@ -172,7 +173,7 @@ Outputs EvaluateClip(const Node& node, Inputs inputs) {
   return WithWide(x.dtype(), [&](auto wide) {
     using Wide = decltype(wide);
     const Attributes& attrs = node.attrs();
-    // Limits between two integers admit those between them.
+    // Fractional limits are rounded inwards for integers.
     const auto limit = [](double value, auto round) {
       return ConvertElement<Wide>(std::is_integral_v<Wide> ? round(value) : value);
     };

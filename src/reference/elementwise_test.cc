@@ -72,11 +72,11 @@ TEST(Elementwise, FunctionsOfOneFloat) {
 }
 
 TEST(Elementwise, EveryFloatTypeRoundsOnce) {
-  // 1/3 as f16 and bf16, and a tie: 1 + 2^-11 lies between two values of f16 and goes to the even one.
+  // 1/3 in f16 and bf16, and a tie: 1 + 2^-11 lies between two f16 values and is rounded to the even one.
   EXPECT_THAT(Evaluate(Op::kSigmoid, {Make(DType::kF16, {1}, {-0.693359375})}), Has({0.333251953125}));
   EXPECT_THAT(Evaluate(Op::kSigmoid, {Make(DType::kBF16, {1}, {-0.69140625})}), Has({0.333984375}));
   EXPECT_THAT(Evaluate(Op::kAdd, {Make(DType::kF16, {1}, {1}), Make(DType::kF16, {1}, {0x1p-11})}), Has({1}));
-  // A sum that f32 would round to a tie of f16 first: the excess must not be lost.
+  // Rounding this sum to f32 first would make it a tie in f16: the excess must not be lost.
   EXPECT_THAT(Evaluate(Op::kCast, {Make(DType::kF64, {1}, {1 + 0x1p-11 + 0x1p-40})}, {{"to", DType::kF16}}),
               Has({1 + 0x1p-10}));
 }
@@ -178,7 +178,7 @@ TEST(Elementwise, Comparisons) {
   EXPECT_THAT(Evaluate(Op::kLessEqual, {a, b}), Has({1, 1, 0}));
   EXPECT_THAT(Evaluate(Op::kGreater, {b, a}), Has({1, 0, 0}));
   EXPECT_THAT(Evaluate(Op::kGreaterEqual, {b, a}), Has({1, 1, 0}));
-  // Beyond the doubles: only exact integers tell these apart.
+  // These differ only as exact integers, not as doubles.
   Tensor large(DType::kI64, {1});
   large.SetInt(0, std::numeric_limits<int64_t>::max());
   Tensor less(DType::kI64, {1});

@@ -22,10 +22,10 @@ using reference::RoundingModel;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// A result may be this many deviations off.
+// A result may be off by this many deviations.
 constexpr double kDeviations = 8;
 
-// The type of each value before floats became f64.
+// The type of each value before floats were converted to f64.
 using Types = std::unordered_map<const Value*, DType>;
 
 void CollectTypes(const Graph& graph, const Graph& converted, Types& types) {
@@ -44,23 +44,24 @@ void CollectTypes(const Graph& graph, const Graph& converted, Types& types) {
   }
 }
 
-// The inputs of the nodes that jump, in the order of execution, as they are without noise.
+// The inputs, without noise, of the nodes that jump, in the order of execution.
 struct Visit {
   const Node* node;
   std::vector<Tensor> inputs;
 };
 
-// Noise that is uniform in ±(relative |x| + absolute).
+// Uniform noise in ±(relative |x| + absolute + least).
 struct Noise {
   double relative = 0;
   double absolute = 0;
-  double least = 0;  // of what is not zero: below the smallest normal number there are fewer digits, or none
-  // A number that this type has stays as it is: it was not rounded. kBool: nothing stays.
+  double least = 0;  // for values other than 0: below the smallest normal number, precision is lower or lost
+  // Values that this type represents exactly get no noise, since they were not rounded. kBool: all get
+  // noise.
   DType exact = DType::kBool;
   bool keeps_integers = false;
 };
 
-// Evaluates nodes with the noise of one run.
+// Evaluates nodes with the noise for one run.
 class NoisyEvaluator {
  public:
   NoisyEvaluator(const Types& types, const std::vector<Visit>& visits, const NetworkPrecision& precision,
@@ -90,20 +91,20 @@ class NoisyEvaluator {
  private:
   DType TypeOf(const Value* value) const { return types_.at(value); }
   bool IsNarrowed(DType dtype) const { return dtype == DType::kF32 && precision_.narrowest != DType::kF32; }
-  // The remainder of an operand beside its two parts, 2^-17, and half of the product of the low parts, which
-  // is left out.
+  // The relative error of a split operand: the remainder after its two parts, 2^-17, plus half of the
+  // product of the low parts, which is not computed.
   static constexpr double kSplitOperand = 0x1p-16;
   bool IsSplitInput(const Node& node, int i, DType dtype) const {
     const bool is_product =
         node.op() == Op::kConv || node.op() == Op::kConvTranspose || node.op() == Op::kMatMul;
     return precision_.splits_products && is_product && i < 2 && dtype == DType::kF32;
   }
-  // The types that values of `dtype` are stored as, and computed in.
+  // The types in which values of `dtype` are stored and computed.
   DType Stored(DType dtype) const { return IsNarrowed(dtype) ? precision_.narrowest : dtype; }
   static DType Computed(DType dtype) { return dtype == DType::kF64 ? DType::kF64 : DType::kF32; }
 
-  // A sum of n terms errs like √n/4 roundings of each, and of itself where they have one sign; uniform noise
-  // has a standard deviation of 1/√3 of its bound.
+  // A sum of n terms has an error like that of √n/4 roundings of each term, and of the sum itself if the
+  // terms have the same sign; uniform noise has a standard deviation of 1/√3 of its bound.
   Noise OfInput(const Node& node, const RoundingModel& model, int i, const Tensor& input) const {
     const DType dtype = TypeOf(node.input(i));
     const double unit = UnitRoundoff(Computed(dtype));
@@ -117,10 +118,10 @@ class NoisyEvaluator {
       noise.relative *= kTransforms;
       noise.absolute = noise.relative * RootMeanSquare(input);
     }
-    // A power of a negative number has its sign, or is a number at all, by its exponent.
+    // For a negative base, the exponent decides the sign of the power, and whether it is a number at all.
     noise.keeps_integers = node.op() == Op::kPow && i == 1;
     if (IsSplitInput(node, i, dtype)) noise.relative += kSplitOperand;
-    // What jumps decides once more on what it computes.
+    // Leap() does not enlarge the noise of the node's own computation, so this does.
     if (model.jumps) noise.relative *= kDeviations;
     return noise;
   }
@@ -141,7 +142,8 @@ class NoisyEvaluator {
     return noise;
   }
 
-  // f16 has half of its spacing there, as rounding errs; others may be flushed to zero.
+  // In f16, this is half of the spacing of subnormal numbers, the rounding error; in other types,
+  // subnormals may be flushed to zero.
   static double SmallestNormal(DType dtype) {
     return dtype == DType::kF16 ? 0x1p-14 * 0x1p-11 : dtype == DType::kF64 ? 0x1p-1022 : 0x1p-126;
   }
@@ -172,8 +174,8 @@ class NoisyEvaluator {
     }
   }
 
-  // Takes inputs kDeviations times as far from those without noise as they are. An error where this run has
-  // come another way.
+  // Moves the inputs kDeviations times as far from their values without noise. Fails if this run took
+  // another path.
   absl::Status Leap(const Node& node, std::vector<Tensor>& inputs) {
     if (next_ >= visits_.size() || visits_[next_].node != &node) return Diverged();
     const std::vector<Tensor>& quiet = visits_[next_++].inputs;
@@ -204,18 +206,18 @@ class NoisyEvaluator {
 
 bool BothSame(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-// How far `b` is from `a`; infinite where one of them is not finite and the other is something else.
+// The distance of `b` from `a`; infinite if they differ and one of them is not finite.
 double Distance(double a, double b) {
   if (BothSame(a, b)) return 0;
   const double distance = std::fabs(a - b);
   return std::isfinite(distance) ? distance : kInfinity;
 }
 
-// One output over the runs.
+// Statistics of one output over all runs.
 struct Deviations {
-  Tensor expected;              // as f64 computes it, in f64
-  std::vector<double> squares;  // summed over the runs
-  std::vector<double> least;    // what is allowed in any case
+  Tensor expected;              // as computed in f64
+  std::vector<double> squares;  // of the differences, summed over all runs
+  std::vector<double> least;    // the least bound for each element
 
   void Spoil() { std::fill(squares.begin(), squares.end(), kInfinity); }
 };
@@ -296,7 +298,7 @@ class ErrorAnalysis::Impl {
     const Tensor rounded = ToType(entry.expected, reference.dtype());
     for (int64_t k = 0; k < entry.expected.num_elements() && same_shape; ++k) {
       const double a = entry.expected.ToDouble(k), b = rounded.ToDouble(k);
-      // Rounding a bit more than `expected` was may give its neighbour.
+      // If `expected` was rounded, slightly different rounding may give its neighbour.
       const double neighbour = a == b || !std::isfinite(a) ? 0 : 2 * unit * std::fabs(a);
       entry.least[static_cast<size_t>(k)] = neighbour + 2 * Distance(b, reference.ToDouble(k));
     }

@@ -1,12 +1,13 @@
-// How far rounding may move each element of a network's outputs: what compiled code may differ by.
+// Bounds how far rounding may move each element of a network's outputs, and so how far compiled code may
+// differ.
 //
-// The graph runs in f64, where it rounds next to nothing: that is what is expected. It runs again several
-// times while every operator's inputs and results are moved at random by as much as the rounding of compiled
-// code may move them (rounding.h), in pairs of opposite signs. How far an element is moved, root mean square,
-// is the deviation that rounding gives it in this network on this input, whatever cancels or amplifies on the
-// way; a result may be a few of those from what is expected. Where a result jumps, as a floor or an argmax
-// does, the runs try inputs that far to both sides. (The method is Monte Carlo arithmetic: Parker, UCLA
-// CSD-970002, 1997.)
+// The graph runs in f64, where it has almost no rounding: this gives the expected outputs. Then it runs
+// several more times, in pairs with opposite signs, with random noise on every operator's inputs and
+// results of the size that rounding in compiled code may have (rounding.h). The root mean square of an
+// element's change is the deviation that rounding causes in this network for this input, including all
+// cancellation and amplification on the way; a result may be a few deviations off the expected one. For
+// operators whose result jumps, such as floor or argmax, the runs move the inputs that far to both sides.
+// (The method is Monte Carlo arithmetic: Parker, UCLA CSD-970002, 1997.)
 #ifndef ATTUNE_REFERENCE_ERROR_BOUND_H_
 #define ATTUNE_REFERENCE_ERROR_BOUND_H_
 
@@ -22,18 +23,18 @@ namespace attune {
 
 // For Compare(expected, actual, bound).
 struct OutputBounds {
-  Tensor expected;  // of the output's type, as f64 computes it
-  // f64, of the same shape: how far an element may be from `expected`. Infinite where nothing is known:
-  // rounding may make another index, another number of elements, an infinity or NaN of it.
+  Tensor expected;  // with the output's type; computed in f64
+  // f64, same shape: how far an element may be from `expected`. Infinite if nothing is known: rounding may
+  // change an index or the number of elements, or cause an infinity or NaN.
   Tensor bound;
 };
 
 // Not thread safe.
 class ErrorAnalysis {
  public:
-  // `reference`: what Interpreter gives for `inputs`, which is one way to round and so is allowed.
-  // `precision`: of the compiled network, in the place of f32.
-  // Runs `graph` once; it must outlive the analysis. Errors are those of the run.
+  // `reference`: the Interpreter's outputs for `inputs`; they are one way to round, and therefore allowed.
+  // `precision`: the compiled network's, in place of f32. Runs `graph` once; it must outlive the analysis.
+  // Returns the errors of this run.
   static absl::StatusOr<ErrorAnalysis> Create(const Graph& graph, const std::vector<Tensor>& inputs,
                                               const std::vector<Tensor>& reference,
                                               const NetworkPrecision& precision = {});
@@ -41,10 +42,11 @@ class ErrorAnalysis {
   ErrorAnalysis(ErrorAnalysis&&) noexcept;
   ErrorAnalysis& operator=(ErrorAnalysis&&) noexcept;
 
-  // Runs `graph` twice more, which makes the bounds more reliable. The same calls give the same bounds.
+  // Runs `graph` twice more, which makes the bounds more reliable. Deterministic: the same calls give the
+  // same bounds.
   void AddPair();
 
-  // After at least one pair.
+  // Requires at least one pair.
   std::vector<OutputBounds> Outputs() const;
 
  private:
@@ -53,8 +55,8 @@ class ErrorAnalysis {
   std::unique_ptr<Impl> impl_;
 };
 
-// All of it: the reference's run, and `pairs` pairs. For small graphs, as of tests; eight pairs leave one
-// false alarm in 10^11 elements, should the errors be as large as they are thought to be.
+// Does all of it: the reference's run and `pairs` pairs. For small graphs, as in tests. With eight pairs,
+// one element in 10^11 is a false alarm if errors are as large as modelled.
 absl::StatusOr<std::vector<OutputBounds>> BoundErrors(const Graph& graph, const std::vector<Tensor>& inputs,
                                                       const NetworkPrecision& precision = {}, int pairs = 8);
 

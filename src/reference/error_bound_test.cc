@@ -26,7 +26,7 @@ std::vector<OutputBounds> Bound(const Graph& graph, const std::vector<Tensor>& i
   return outputs.ok() ? *std::move(outputs) : std::vector<OutputBounds>();
 }
 
-// The first output of `text`.
+// The bounds of the first output of `text`.
 OutputBounds BoundOne(const std::string& text, const std::vector<Tensor>& inputs) {
   return Bound(*Parse(text), inputs).at(0);
 }
@@ -37,7 +37,7 @@ double Largest(const Tensor& bound) {
   return largest;
 }
 
-// A product of matrices that sums f32 in f32, forwards or backwards.
+// A matrix product of f32 that accumulates in f32, forwards or backwards.
 Tensor MultiplyInF32(const Tensor& a, const Tensor& b, bool backwards) {
   const int64_t rows = a.shape()[0], depth = a.shape()[1], columns = b.shape()[1];
   Tensor out(DType::kF32, {rows, columns});
@@ -66,7 +66,7 @@ TEST(ErrorBound, HoldsForSumsInAnyOrderAndFindsALostTerm) {
       const Comparison comparison = Compare(output.expected, MultiplyInF32(a, b, backwards), output.bound);
       EXPECT_TRUE(comparison.ok()) << comparison.ToString();
     }
-    // The last column of a tail is not summed.
+    // Simulates a bug: the last column, a tail, is not summed.
     Tensor short_of_one = RandomF32({8, 2000}, 1, mean);
     for (int64_t row = 0; row < 8; ++row) short_of_one.SetDouble(row * 2000 + 1999, 0);
     const Comparison comparison =
@@ -75,7 +75,7 @@ TEST(ErrorBound, HoldsForSumsInAnyOrderAndFindsALostTerm) {
   }
 }
 
-// The factor of the instance normalization is large because channels differ little from their mean.
+// The instance normalization amplifies, because channels differ little from their mean.
 TEST(ErrorBound, FollowsWhatANetworkAmplifies) {
   const std::string text = R"(graph @g(%x: f32[1,2,16,16], %s: f32[2], %b: f32[2]) {
     %y = group_norm(%x, %s, %b) {epsilon = 1e-12, groups = 2} : f32[1,2,16,16]
@@ -105,8 +105,7 @@ TEST(ErrorBound, SmallIntegersAreExact) {
   EXPECT_THAT(output.expected.ToInts(), testing::ElementsAre(21, 35, 48, 71));
 }
 
-// 0.1 + 0.2 may be on either side of 0.3f, and nothing else may change.
-// (-3)² is 9 and (-3)^2.0000001 is none.
+// (-3)² is 9, but (-3)^2.0000001 is NaN.
 TEST(ErrorBound, WholeExponentsStayWhole) {
   const OutputBounds output = BoundOne(R"(graph @g(%x: f32[4]) {
     %two = constant() {value = f32[]<2>} : f32[]
@@ -118,6 +117,7 @@ TEST(ErrorBound, WholeExponentsStayWhole) {
   EXPECT_LT(Largest(output.bound), 1e-4);
 }
 
+// 0.1 + 0.2 may be on either side of 0.3f, and nothing else may change.
 TEST(ErrorBound, AJumpIsAllowedWhereRoundingReachesItAlone) {
   const OutputBounds output =
       BoundOne(R"(graph @g(%a: f32[3], %b: f32[3], %c: f32[3]) {

@@ -1,4 +1,4 @@
-// What the tests of the kernels share: tensors in a line, and one operator evaluated by itself.
+// Shared by the tests of kernels: makes tensors in one line, and evaluates a single operator.
 #ifndef ATTUNE_REFERENCE_EVALUATE_FOR_TEST_H_
 #define ATTUNE_REFERENCE_EVALUATE_FOR_TEST_H_
 
@@ -45,7 +45,7 @@ inline Tensor RandomF32(Shape shape, uint64_t seed, double mean = 0, double devi
   return tensor;
 }
 
-// A graph of one node whose inputs have the types of `inputs`; Tensor() is an absent one.
+// A graph with one node, whose inputs have the types of `inputs`; Tensor() stands for an absent input.
 struct OneNode {
   Graph graph;
   Node* node = nullptr;
@@ -73,13 +73,13 @@ inline std::vector<Tensor> EvaluateAll(Op op, std::vector<Tensor> inputs, Attrib
   return outputs.ok() ? *outputs : std::vector<Tensor>();
 }
 
-// The first output, or an empty tensor after a failure that the test has been told of.
+// The first output; an empty tensor after a failure, which is reported to the test.
 inline Tensor Evaluate(Op op, std::vector<Tensor> inputs, Attributes attrs = {}) {
   std::vector<Tensor> outputs = EvaluateAll(op, std::move(inputs), std::move(attrs));
   return outputs.empty() ? Tensor() : outputs[0];
 }
 
-// The status of an evaluation of a node that inference accepts.
+// The status of evaluating a node that type inference accepts.
 inline absl::Status EvaluateStatus(Op op, const std::vector<Tensor>& inputs, Attributes attrs = {}) {
   const OneNode one(op, inputs, std::move(attrs));
   return one.node == nullptr ? absl::OkStatus() : EvaluateNode(*one.node, inputs).status();
@@ -87,7 +87,7 @@ inline absl::Status EvaluateStatus(Op op, const std::vector<Tensor>& inputs, Att
 
 inline std::vector<double> Doubles(const Tensor& tensor) { return Load<double>(tensor); }
 
-// The elements are these, NaN equal to NaN, within `error`.
+// Matches a tensor with these elements, within `error`; NaN equals NaN.
 inline auto Has(const std::vector<double>& expected, double error = 0) {
   using testing::NanSensitiveDoubleNear;
   std::vector<testing::Matcher<double>> matchers;

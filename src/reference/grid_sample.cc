@@ -1,4 +1,4 @@
-// GridSample as ONNX defines it, for any number of spatial axes.
+// GridSample as defined by ONNX, for any number of spatial axes.
 #include <algorithm>
 #include <cmath>
 
@@ -17,7 +17,7 @@ struct Tap {
   double weight;
 };
 
-// x mirrored at low and high until it lies between them.
+// Mirrors x at low and high until it lies between them.
 double Reflect(double x, double low, double high) {
   const double range = high - low;
   if (range <= 0 || !std::isfinite(x)) return low;
@@ -25,7 +25,7 @@ double Reflect(double x, double low, double high) {
   return distance <= range ? low + distance : high - (distance - range);
 }
 
-// One spatial axis of the input and how positions outside of it are read.
+// One spatial axis of the input, and how positions outside it are read.
 class SampledAxis {
  public:
   SampledAxis(int64_t size, Padding padding, bool align_corners)
@@ -35,12 +35,13 @@ class SampledAxis {
         low_(align_corners ? 0 : -0.5),
         high_(align_corners ? size_ - 1 : size_ - 0.5) {}
 
-  // The taps for a grid coordinate, of which -1 and 1 are the ends of the axis.
+  // The taps for a grid coordinate; -1 and 1 are the ends of the axis.
   std::vector<Tap> Taps(const std::string& mode, double coordinate) const {
     const double raw =
         align_corners_ ? (coordinate + 1) / 2 * (size_ - 1) : ((coordinate + 1) * size_ - 1) / 2;
     if (std::isnan(raw)) return {};
-    // A cubic's taps are brought inside one by one, and weighed from where the position is.
+    // In cubic mode, each tap is moved inside separately, and the weights follow from the original
+    // position.
     const double x = mode == "cubic" ? raw : Wrap(mode == "nearest" ? std::nearbyint(raw) : raw);
     if (!std::isfinite(x)) return {};
     std::vector<Tap> taps;
@@ -66,7 +67,7 @@ class SampledAxis {
     return x <= 1 ? ((kA + 2) * x - (kA + 3)) * x * x + 1 : ((kA * x - 5 * kA) * x + 8 * kA) * x - 4 * kA;
   }
 
-  // A position outside of the borders, brought inside where the padding says so.
+  // Moves a position outside the borders inside if the padding requires it.
   double Wrap(double x) const {
     if (x >= low_ && x <= high_) return x;
     if (padding_ == Padding::kBorder) return std::clamp(x, 0.0, size_ - 1);
@@ -95,8 +96,8 @@ Padding ReadPadding(const Attributes& attrs) {
   return mode == "border" ? Padding::kBorder : mode == "reflection" ? Padding::kReflection : Padding::kZeros;
 }
 
-// Flat positions within the input and their weights for one point of the grid [rank], whose coordinates
-// name the last axis first.
+// The flat positions in the input and their weights, for one point of the grid [rank], whose first
+// coordinate is for the last axis.
 std::vector<Tap> TapsOfPoint(const std::vector<SampledAxis>& axes, const Shape& in, const std::string& mode,
                              const double* point) {
   std::vector<Tap> taps = {{0, 1.0}};
@@ -128,7 +129,7 @@ Outputs EvaluateGridSample(const Node& node, Inputs inputs) {
   Shape shape = {x_shape[0], x_shape[1]};
   shape.insert(shape.end(), grid_shape.begin() + 1, grid_shape.end() - 1);
   ASSIGN_OR_RETURN(Tensor empty, NewTensor(inputs[0].dtype(), shape));
-  // Nothing to read: every point is outside.
+  // If the input is empty, every point is outside.
   if (empty.num_elements() == 0 || inputs[0].num_elements() == 0) return One(std::move(empty));
 
   const std::vector<double> x = Load<double>(inputs[0]);

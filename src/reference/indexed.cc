@@ -9,7 +9,7 @@
 namespace attune::reference {
 namespace {
 
-// The indices of `tensor` into an axis of `size`, negative ones counted from the end.
+// The indices in `tensor` along an axis of `size`; negative ones count from the end.
 absl::StatusOr<std::vector<int64_t>> LoadIndices(const Tensor& tensor, int64_t size) {
   std::vector<int64_t> indices = Load<int64_t>(tensor);
   for (int64_t& index : indices) {
@@ -21,8 +21,8 @@ absl::StatusOr<std::vector<int64_t>> LoadIndices(const Tensor& tensor, int64_t s
   return indices;
 }
 
-// The offset of the block that each tuple in the last axis of `indices` names in the leading axes of
-// `shape`, from axis `batch_dims` on; in elements, and without what the batch adds.
+// Each tuple in the last axis of `indices` selects a block by the leading axes of `shape` from axis
+// `batch_dims` on. Returns the blocks' offsets in elements, without the offsets of the batches.
 absl::StatusOr<std::vector<int64_t>> LoadTuples(const Tensor& indices, const Shape& shape,
                                                 int64_t batch_dims) {
   const int64_t width = indices.shape().back();
@@ -52,7 +52,7 @@ Wide Combine(const std::string& reduction, Wide old, Wide update) {
   return update;
 }
 
-// `x` with element targets[i] combined with updates[i], in order.
+// A copy of `x` where element targets[i] is combined with updates[i], in order.
 Outputs ScatterFlat(const Tensor& x, const std::vector<int64_t>& targets, const Tensor& updates,
                     const std::string& reduction) {
   if (reduction == "none") {
@@ -77,8 +77,8 @@ Outputs ScatterFlat(const Tensor& x, const std::vector<int64_t>& targets, const 
   });
 }
 
-// For each element of `indices`, the flat element of a tensor of `shape` that has the same position but
-// for `axis`, where the index stands.
+// For each element of `indices`, the flat index of the element in a tensor of `shape` that has the same
+// position, except that its position along `axis` is that index.
 absl::StatusOr<std::vector<int64_t>> ElementTargets(const Tensor& indices, const Shape& shape, int64_t axis) {
   ASSIGN_OR_RETURN(std::vector<int64_t> targets, LoadIndices(indices, shape[axis]));
   const Shape strides = RowMajorStrides(shape);
@@ -130,7 +130,7 @@ Outputs EvaluateGatherElements(const Node& node, Inputs inputs) {
   return One(std::move(out));
 }
 
-// Output: the indices' shape without its last axis, then what the tuples leave of x's.
+// Output: the shape of the indices without its last axis, then the axes of x that the tuples do not index.
 Outputs EvaluateGatherNd(const Node& node, Inputs inputs) {
   const Tensor& x = inputs[0];
   const Tensor& indices = inputs[1];

@@ -16,7 +16,8 @@ namespace {
 
 using Environment = std::unordered_map<const Value*, Tensor>;
 
-// Whether `tensor` can be a value of `type`: constants equal, symbols within their bounds.
+// Checks that `tensor` can be a value of `type`: constant sizes must be equal, and symbols within their
+// bounds.
 absl::Status CheckType(const Tensor& tensor, const TensorType& type, std::string_view what) {
   bool fits = tensor.dtype() == type.dtype && tensor.rank() == type.rank();
   for (int axis = 0; fits && axis < type.rank(); ++axis) {
@@ -48,13 +49,13 @@ absl::Status CheckOutputs(const Node& node, const std::vector<Tensor>& outputs) 
   return absl::OkStatus();
 }
 
-// 'node "layer1.conv"': by its own name, else by that of its first output.
+// 'node "layer1.conv"': the node's name, or else that of its first output.
 std::string Describe(const Node& node) {
   if (!node.name().empty()) return absl::StrCat("node \"", node.name(), "\"");
   return node.num_outputs() == 0 ? "node" : absl::StrCat("node \"", node.output()->name(), "\"");
 }
 
-// How often each value is still needed.
+// The number of remaining uses of each value.
 std::unordered_map<const Value*, int64_t> CountUses(const Graph& graph) {
   std::unordered_map<const Value*, int64_t> uses;
   for (const auto& node : graph.nodes()) {
@@ -66,7 +67,7 @@ std::unordered_map<const Value*, int64_t> CountUses(const Graph& graph) {
   return uses;
 }
 
-// kernel(node, inputs), its inputs checked. Errors name the operator.
+// Calls kernel(node, inputs) after checking the inputs. Errors name the operator.
 template <typename Kernel>
 auto CallKernel(Kernel kernel, const Node& node, const std::vector<Tensor>& inputs)
     -> decltype(kernel(node, inputs)) {
@@ -160,10 +161,10 @@ absl::StatusOr<std::vector<Tensor>> EvaluateNode(const Node& node, const std::ve
   return outputs;
 }
 
-// A node with regions, whose nodes `evaluate` evaluates.
+// Evaluates a node with regions; `evaluate` is called for the nodes inside.
 absl::StatusOr<std::vector<Tensor>> EvaluateWith(const NodeEvaluator& evaluate, const Node& node,
                                                  const std::vector<Tensor>& inputs, WorkBudget* budget) {
-  // A region may have no node that costs anything.
+  // Spend something in any case, since a region may have no node that costs anything.
   const auto run = [&](const Graph& region, std::vector<Tensor> arguments) -> reference::Outputs {
     if (budget != nullptr) RETURN_IF_ERROR(budget->Spend(node));
     return RunGraph(region, std::move(arguments), evaluate, budget);

@@ -97,7 +97,7 @@ TEST(Interpreter, RunsOneBranch) {
   }
 }
 
-// Doubles x until it reaches the limit or the trips are over, and counts the iterations.
+// Doubles x until it reaches the limit or all trips are used up, and counts the iterations.
 constexpr std::string_view kLoop = R"(
     graph @g(%trips: i64[], %start: bool[], %x: f32[], %last: i64[]) {
       %r, %n = loop(%trips, %start, %x, %last) {
@@ -245,7 +245,7 @@ TEST(Compare, Cosine) {
 }
 
 TEST(Compare, ContractionsByTheirMagnitude) {
-  // Cancellation leaves 0 of products that sum to 2^24: a step of 1 is one roundoff.
+  // The products sum to 2^24 in magnitude and cancel to 0: a step of 1 is one roundoff.
   const ContractionBound bound{Make(DType::kF64, {1}, {0x1p24}), 1, 0x1p-24};
   EXPECT_TRUE(Compare(F32({1}, {0}), F32({1}, {1}), bound).ok());
   EXPECT_FALSE(Compare(F32({1}, {0}), F32({1}, {1.5}), bound).ok());

@@ -1,4 +1,4 @@
-// Which kernel computes which operator, in the order of op_table.inc.
+// The kernel of each operator, in the order of op_table.inc.
 #include <iterator>
 
 #include "reference/kernels.h"

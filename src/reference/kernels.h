@@ -1,9 +1,9 @@
-// The interpreter's kernels: one function an operator or a family of operators.
+// The interpreter's kernels: one function per operator or family of operators.
 //
-// A kernel is called with a node that has passed inference and with inputs that have the types of the
-// node's inputs, symbols replaced by their actual sizes; an absent optional input is Tensor(). It checks
-// only what the types do not say, such as the range of indices. The operator table (graph/op_table.inc)
-// defines what each computes.
+// A kernel is called with a node that has passed inference. The inputs have the types of the node's inputs,
+// with symbols replaced by their actual sizes; an absent optional input is Tensor(). A kernel only checks
+// what the types do not express, such as the range of indices. The operator table (graph/op_table.inc)
+// defines what each kernel computes.
 #ifndef ATTUNE_REFERENCE_KERNELS_H_
 #define ATTUNE_REFERENCE_KERNELS_H_
 
@@ -24,7 +24,7 @@ using Kernel = Outputs (*)(const Node& node, Inputs inputs);
 // The kernel of `op`. Every operator has one.
 Kernel FindKernel(Op op);
 
-// Whether optional input i is there.
+// Whether optional input i is present.
 inline bool IsPresent(Inputs inputs, int i) {
   return i < static_cast<int>(inputs.size()) && inputs[i].data() != nullptr;
 }
@@ -37,16 +37,16 @@ inline Outputs One(absl::StatusOr<Tensor> output) {
   return outputs;
 }
 
-// The type of a sum of products: the attribute "to", or that of the operands.
+// The type of a sum of products: the attribute "to", or the operands' type.
 inline DType SumType(const Node& node, Inputs inputs) {
   return node.attrs().Has("to") ? node.attrs().Type("to") : inputs[0].dtype();
 }
 
-// The shape of output i of `node` where its symbols have the sizes that they have in `inputs`; one that
-// no input has stands for its bound.
+// The shape of output i of `node`, with the symbols' sizes taken from `inputs`; a symbol that no input has
+// is replaced by its bound.
 Shape ResolveShape(const Node& node, Inputs inputs, int i = 0);
 
-// Evaluates a region. Its inputs are bound in order.
+// Evaluates a region. `inputs` are its inputs in order.
 Outputs RunRegion(const Graph& region, std::vector<Tensor> inputs);
 
 // elementwise.cc, binary.cc
@@ -128,7 +128,7 @@ Outputs EvaluateUnique(const Node& node, Inputs inputs);
 // linear_algebra.cc
 Outputs EvaluateDet(const Node& node, Inputs inputs);
 
-// control.cc: if, loop and fused, whose regions `run` evaluates instead of RunRegion
+// control.cc: if, loop and fused; `run` evaluates their regions instead of RunRegion
 using RegionRunner = std::function<Outputs(const Graph& region, std::vector<Tensor> inputs)>;
 Outputs EvaluateRegions(const Node& node, Inputs inputs, const RegionRunner& run);
 Outputs EvaluateControl(const Node& node, Inputs inputs);

@@ -8,7 +8,7 @@
 namespace attune::reference {
 namespace {
 
-// The determinant of `matrix` [n, n], which is overwritten.
+// The determinant of `matrix` [n, n]; overwrites the matrix.
 double Determinant(double* matrix, int64_t n) {
   double determinant = 1;
   for (int64_t k = 0; k < n; ++k) {

@@ -10,8 +10,9 @@
 
 namespace attune::reference {
 
-// Each gives an f64 tensor of the shape of the node's output.
-absl::StatusOr<Tensor> ConvMagnitude(const Node& node, std::span<const Tensor> inputs);  // and conv_transpose
+// Each returns an f64 tensor with the shape of the node's output.
+absl::StatusOr<Tensor> ConvMagnitude(const Node& node,
+                                     std::span<const Tensor> inputs);  // also for conv_transpose
 absl::StatusOr<Tensor> DeformConvMagnitude(const Node& node, std::span<const Tensor> inputs);
 absl::StatusOr<Tensor> MatMulMagnitude(const Node& node, std::span<const Tensor> inputs);
 absl::StatusOr<Tensor> AttentionMagnitude(const Node& node, std::span<const Tensor> inputs);

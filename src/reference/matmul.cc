@@ -13,7 +13,7 @@
 namespace attune::reference {
 namespace {
 
-// One operand: its matrix [rows, columns] after the transpose, and its batch.
+// One operand: its matrix [rows, columns] after transposition, and its batch.
 struct Operand {
   int64_t rows;
   int64_t columns;
@@ -37,7 +37,7 @@ struct Product {
   Operand a;
   Operand b;
   Shape batch;
-  // For each matrix of the batch, which of the operand's own it multiplies.
+  // For each matrix of the batch, the index of the operand's matrix.
   std::vector<int64_t> a_matrices;
   std::vector<int64_t> b_matrices;
 
@@ -49,7 +49,7 @@ struct Product {
   }
 };
 
-// The flat index into a row-major `batch` of each element of `broadcast`.
+// For each element of `broadcast`, its flat index in the row-major `batch`.
 std::vector<int64_t> BatchMap(const Shape& batch, const Shape& broadcast) {
   const Shape strides = RowMajorStrides(batch);
   const size_t shift = broadcast.size() - batch.size();
@@ -69,13 +69,13 @@ absl::StatusOr<Product> ReadProduct(const Node& node, Inputs inputs) {
   const Operand b(inputs[1].shape(), node.attrs().Bool("transpose_b"));
   ASSIGN_OR_RETURN(Shape batch, BroadcastShape(a.batch, b.batch));
   Product product{a, b, std::move(batch), {}, {}};
-  RETURN_IF_ERROR(NewTensor(DType::kF64, product.OutputShape()).status());  // before any memory is taken
+  RETURN_IF_ERROR(NewTensor(DType::kF64, product.OutputShape()).status());  // before allocating memory
   product.a_matrices = BatchMap(a.batch, product.batch);
   product.b_matrices = BatchMap(b.batch, product.batch);
   return product;
 }
 
-// `values` with each matrix as dense rows: a transposed one is transposed.
+// `values` with each matrix as dense rows: transposes a transposed one.
 template <typename T>
 std::vector<T> DenseRows(const Operand& operand, std::vector<T> values) {
   if (operand.column_stride == 1) return values;
@@ -112,7 +112,7 @@ std::vector<T> Multiply(const Product& product, std::vector<T> a_values, const s
   return out;
 }
 
-// The operand less its zero point: one, or one for each row (or column) of every matrix.
+// The operand minus its zero point: a single one, or one for each row (or column) of every matrix.
 std::vector<double> LoadLessZero(const Operand& operand, const Tensor& values, Inputs inputs, int zero,
                                  bool by_row) {
   std::vector<double> out = Load<double>(values);

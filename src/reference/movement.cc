@@ -1,4 +1,4 @@
-// Data movement: operators that read no element, whatever its dtype.
+// Data movement: operators that never interpret an element, for any dtype.
 #include <cstring>
 
 #include "absl/strings/str_join.h"
@@ -79,7 +79,7 @@ Outputs EvaluateSpaceToDepth(const Node& node, Inputs inputs) {
   return One(moved.Reshaped({in[0], in[1] * block * block, in[2] / block, in[3] / block}));
 }
 
-// (x, lengths [batch]): the first length elements of the time axis in reverse, the rest as it is.
+// (x, lengths [batch]): reverses the first length elements along the time axis, and copies the rest.
 Outputs EvaluateReverseSequence(const Node& node, Inputs inputs) {
   const Tensor& x = inputs[0];
   const int64_t batch_axis = node.attrs().Int("batch_axis");

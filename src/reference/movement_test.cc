@@ -94,7 +94,7 @@ TEST(Indexed, Scatter) {
   EXPECT_THAT(scatter("mul"), Has({0, 200, 2}));
   EXPECT_THAT(scatter("max"), Has({0, 20, 2}));
   EXPECT_THAT(scatter("min"), Has({0, 1, 2}));
-  EXPECT_THAT(x, Has({0, 1, 2}));  // the input is not written to
+  EXPECT_THAT(x, Has({0, 1, 2}));  // the input must not change
   EXPECT_THAT(Evaluate(Op::kScatterNd, {Iota({2, 2}), I64({1, 1}, {1}), F32({1, 2}, {8, 9})}),
               Has({0, 1, 8, 9}));
 }

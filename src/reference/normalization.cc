@@ -9,7 +9,7 @@
 namespace attune::reference {
 namespace {
 
-// Element i of optional input `index`, or `absent` for all i.
+// Element i of optional input `index`; `absent` if there is no such input.
 class Parameter {
  public:
   Parameter(Inputs inputs, int index, double absent) : absent_(absent) {
@@ -22,7 +22,7 @@ class Parameter {
   std::vector<double> values_;
 };
 
-// Takes the mean (where `center`) off `size` values and divides by their deviation from it.
+// Subtracts the mean (if `center`) from `size` values and divides by their standard deviation.
 void Standardize(double* values, int64_t size, bool center, double epsilon) {
   const auto count = static_cast<double>(size);
   double mean = 0;
@@ -33,7 +33,8 @@ void Standardize(double* values, int64_t size, bool center, double epsilon) {
   for (int64_t i = 0; i < size; ++i) values[i] = (values[i] - mean) / deviation;
 }
 
-// Standardizes over the axes from attribute `axis` on, then scale and bias of the same shape as those.
+// Standardizes over the axes from attribute `axis` on, then applies scale and bias with the shape of these
+// axes.
 Outputs NormalizeTail(const Node& node, Inputs inputs, bool center) {
   const Tensor& x = inputs[0];
   const int64_t size = CountElements(x.shape(), static_cast<int>(node.attrs().Int("axis")), x.rank());
@@ -90,7 +91,7 @@ Outputs EvaluateGroupNorm(const Node& node, Inputs inputs) {
   return One(Store(values, x.dtype(), x.shape()));
 }
 
-// softmax and log_softmax, the largest element taken off first.
+// softmax and log_softmax; the largest element is subtracted first.
 Outputs EvaluateSoftmax(const Node& node, Inputs inputs) {
   const Tensor& x = inputs[0];
   const bool logarithm = node.op() == Op::kLogSoftmax;

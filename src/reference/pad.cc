@@ -1,4 +1,4 @@
-// Padding: for each axis a table says which element of the input an element of the output is.
+// Padding: a table per axis maps each index of the output to one of the input.
 #include "base/status.h"
 #include "reference/kernels.h"
 #include "reference/values.h"
@@ -8,14 +8,14 @@ namespace {
 
 constexpr int64_t kOutside = -1;
 
-// The index in [0, size) that position `at`, which may be outside, shows.
+// The index in [0, size) whose element is used for position `at`, which may be outside.
 int64_t SourceIndex(int64_t at, int64_t size, const std::string& mode) {
   if (at >= 0 && at < size) return at;
   if (mode == "edge") return at < 0 ? 0 : size - 1;
   if (mode == "wrap") return (at % size + size) % size;
   if (mode == "reflect") {
     if (size == 1) return 0;
-    const int64_t period = 2 * (size - 1);  // there and back, the ends not repeated
+    const int64_t period = 2 * (size - 1);  // forward and backward, without repeating the ends
     const int64_t phase = (at % period + period) % period;
     return phase < size ? phase : period - phase;
   }
@@ -30,12 +30,12 @@ Outputs EvaluatePad(const Node& node, Inputs inputs) {
   const std::string mode = node.attrs().String("mode", "constant");
   const int rank = x.rank();
   Shape shape = x.shape();
-  std::vector<std::vector<int64_t>> sources(rank);  // in elements of the input, or kOutside
+  std::vector<std::vector<int64_t>> sources(rank);  // offsets in elements of the input, or kOutside
   const Shape strides = RowMajorStrides(x.shape());
   for (int axis = 0; axis < rank; ++axis) {
     shape[axis] += pads[axis] + pads[axis + rank];
   }
-  // Allocated before the tables are made, so that a shape out of all bounds is refused first.
+  // Allocated before the tables are built, so that an excessive shape is refused first.
   ASSIGN_OR_RETURN(Tensor out, NewTensor(x.dtype(), shape));
   if (out.num_elements() == 0) return One(std::move(out));
   for (int axis = 0; axis < rank; ++axis) {

@@ -1,7 +1,7 @@
-// The one loop that contractions spend their time in: a matrix times a panel of columns.
+// The inner loop of all contractions: a matrix times a panel of columns.
 //
-// Convolution, matrix product and attention all come down to out[m, p] = Σₖ a[m, k] b[k, p]. Each gathers
-// kPanelColumns columns of b into a panel of its own (the patches of a convolution, say), so that the inner
+// Convolution, matrix product and attention all reduce to out[m, p] = Σₖ a[m, k] b[k, p]. Each gathers
+// kPanelColumns columns of b into its own panel (such as the patches of a convolution), so that the inner
 // loop runs over contiguous columns and the compiler can vectorize it.
 #ifndef ATTUNE_REFERENCE_PANEL_H_
 #define ATTUNE_REFERENCE_PANEL_H_
@@ -14,8 +14,9 @@ namespace attune::reference {
 
 inline constexpr int64_t kPanelColumns = 64;
 
-// Adds the product of kRows rows of `a` [.., depth] and `panel` [depth, kPanelColumns] to the first `columns`
-// columns of as many rows of `out`, whose rows are `out_stride` apart. T is double, or uint64_t for integers.
+// Adds the product of kRows rows of `a` [.., depth] and `panel` [depth, kPanelColumns] to the first
+// `columns` columns of as many rows of `out`, which are `out_stride` apart. T is double, or uint64_t for
+// integers.
 template <int kRows, typename T>
 void MultiplyRows(const T* a, int64_t depth, const T* panel, int64_t columns, T* out, int64_t out_stride) {
   T sums[kRows][kPanelColumns] = {};
@@ -45,7 +46,7 @@ void MultiplyPanel(const T* a, int64_t rows, int64_t depth, const T* panel, int6
 }
 
 // Columns [first, first + kPanelColumns) of the matrix with element (k, n) at b[k row_stride + n
-// column_stride], as far as it has them, zeros beyond.
+// column_stride]; zeros beyond its width.
 template <typename T>
 std::vector<T> GatherPanel(const T* b, int64_t depth, int64_t width, int64_t row_stride,
                            int64_t column_stride, int64_t first) {

@@ -1,6 +1,6 @@
-// Quantization. Quotients and products are rounded to f32 before they are rounded to an integer, as every
-// implementation computes them: otherwise values close to a tie would fall on different sides. As in a Cast,
-// what the integer type does not hold saturates, and NaN becomes 0, whatever the zero point.
+// Quantization. Quotients and products are rounded to f32 before they are rounded to an integer, as in
+// every implementation: otherwise values close to a tie could be rounded differently. As in a Cast, values
+// beyond the integer type saturate, and NaN becomes 0, whatever the zero point.
 #include <cmath>
 
 #include "base/checked.h"
@@ -12,8 +12,8 @@
 namespace attune::reference {
 namespace {
 
-// Which element of a parameter goes with element i of x: the parameter is [], or [size] along `axis`, or of
-// x's shape with one element a block along `axis`.
+// Maps element i of x to its element of a parameter. The parameter is [], or [size] along `axis`, or has
+// x's shape with one element per block along `axis`.
 class ParameterMap {
  public:
   ParameterMap(const Node& node, const Tensor& x, const Tensor& parameter)
@@ -30,7 +30,7 @@ class ParameterMap {
   }
 
  private:
-  // A scalar x has no axis to look along.
+  // A scalar x has no axis.
   struct View {
     int64_t size = 1;
     int64_t inner = 1;
@@ -86,7 +86,7 @@ Outputs EvaluateDequantize(const Node& node, Inputs inputs) {
   return One(Store(values, inputs[1].dtype(), x.shape()));
 }
 
-// The accumulator becomes an f32 before it is scaled, if that is not by fixed point.
+// The accumulator is converted to f32 before scaling, except in fixed point.
 Outputs EvaluateRequantize(const Node& node, Inputs inputs) {
   const Tensor& x = inputs[0];
   const DType to = node.attrs().Type("to");

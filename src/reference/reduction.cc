@@ -1,4 +1,4 @@
-// Reductions over axes, and the position of the extremum along one.
+// Reductions over axes, and the index of the extremum along one.
 #include <algorithm>
 
 #include "base/status.h"
@@ -26,7 +26,7 @@ Shape ReducedShape(const Shape& shape, const Ints& axes, bool keepdims) {
 template <typename Wide, typename F>
 std::vector<Wide> Fold(const std::vector<Wide>& values, const Shape& shape, const Ints& axes, Wide start,
                        F f) {
-  // The stride of the output along each axis of the input, zero along a reduced one.
+  // The stride of the output along each axis of the input; zero for a reduced one.
   const Shape kept = ReducedShape(shape, axes, true);
   Shape strides = RowMajorStrides(kept);
   for (const int64_t axis : axes) strides[axis] = 0;

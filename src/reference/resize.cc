@@ -1,5 +1,5 @@
-// Resize as ONNX defines it. Interpolation is separable: one axis after the other becomes a weighted sum of
-// the elements near each output coordinate.
+// Resize as defined by ONNX. Interpolation is separable: one axis after another, each output is a weighted
+// sum of the elements near its coordinate.
 #include <algorithm>
 #include <cmath>
 
@@ -19,14 +19,15 @@ struct ResizeAxis {
   double roi_end;
 };
 
-// Where output coordinate `x` lies in the input.
+// The position in the input of output coordinate `x`.
 double SourceCoordinate(const std::string& mode, const ResizeAxis& axis, double x) {
   const auto in = static_cast<double>(axis.in);
   const auto out = static_cast<double>(axis.out);
-  // A scale that follows from the sizes is not rounded: what is in the middle between two elements is there.
+  // If the scale follows from the sizes, compute with the sizes, without rounding: then a position in the
+  // middle between two elements is exactly there.
   const bool follows = axis.scale == out / in;
   const double length =
-      follows ? out : axis.scale * in;  // of the output, before it was rounded to an integer
+      follows ? out : axis.scale * in;  // length of the output before rounding to an integer
   const auto unscaled = [&](double place) { return follows ? place * in / out : place / axis.scale; };
   const double half_pixel = unscaled(x + 0.5) - 0.5;
   if (mode == "align_corners") return length == 1 ? 0 : x * (in - 1) / (length - 1);
@@ -64,8 +65,8 @@ struct Tap {
   double weight;
 };
 
-// The elements that make the output at source coordinate x, weights summing to 1. Some may be 0, of which NaN
-// and infinities make NaN.
+// The elements that contribute to the output at source coordinate x; their weights sum to 1. Some weights
+// may be 0, which still gives NaN for elements that are NaN or infinite.
 std::vector<Tap> TapsAt(const Node& node, const ResizeAxis& axis, double x) {
   const Attributes& attrs = node.attrs();
   const std::string mode = attrs.String("mode", "nearest");
@@ -75,11 +76,11 @@ std::vector<Tap> TapsAt(const Node& node, const ResizeAxis& axis, double x) {
   if (mode == "nearest") {
     return {{clamp(RoundNearest(attrs.String("nearest_mode", "round_prefer_floor"), x)), 1.0}};
   }
-  // Antialiasing stretches the kernel over all the input that an output element stands for.
+  // Antialiasing stretches the kernel over all of the input that an output element represents.
   const double stretch = attrs.Bool("antialias") ? std::min(axis.scale, 1.0) : 1.0;
   const double support = (mode == "cubic" ? 2 : 1) / stretch;
   const double cubic_coefficient = attrs.Float("cubic_coeff", -0.75);
-  const double base = std::ceil(x) - 1;  // so that x is in (base, base + 1]
+  const double base = std::ceil(x) - 1;  // x is in (base, base + 1]
   std::vector<Tap> taps;
   double sum = 0;
   for (double position = base + std::floor(-support) + 1; position < base + 1 - std::floor(-support);
@@ -95,7 +96,7 @@ std::vector<Tap> TapsAt(const Node& node, const ResizeAxis& axis, double x) {
   return taps;
 }
 
-// `values` of `shape` with one axis resized.
+// Resizes `values` of `shape` along one axis.
 std::vector<double> ResizeAlong(const Node& node, const std::vector<double>& values, const Shape& shape,
                                 int axis, const ResizeAxis& sizes) {
   const AxisView view(shape, axis);

@@ -1,4 +1,4 @@
-// RoiAlign (He et al.: Mask R-CNN, 2017) as ONNX defines it.
+// RoiAlign (He et al.: Mask R-CNN, 2017) as defined by ONNX.
 #include <algorithm>
 #include <cmath>
 
@@ -9,13 +9,13 @@
 namespace attune::reference {
 namespace {
 
-// A sampling point's four corners.
+// The four corners around a sampling point.
 struct Corners {
   int64_t positions[4];
   double weights[4];
 };
 
-// The corners of (y, x) in a plane [height, width], all weights zero where it is further than a pixel
+// The corners of (y, x) in a plane [height, width]; all weights are zero if it is more than a pixel
 // outside.
 Corners CornersAt(double y, double x, int64_t height, int64_t width) {
   Corners corners{};
@@ -33,7 +33,7 @@ Corners CornersAt(double y, double x, int64_t height, int64_t width) {
           {(1 - down) * (1 - across), (1 - down) * across, down * (1 - across), down * across}};
 }
 
-// How the bins of one region are sampled along one axis.
+// The sampling of one region's bins along one axis.
 struct BinAxis {
   double start;
   double bin;
@@ -58,7 +58,7 @@ BinAxis ReadBins(const Node& node, double low, double high, int64_t bins) {
   return {start, bin, ratio > 0 ? ratio : ConvertElement<int64_t>(std::ceil(bin))};
 }
 
-// One bin of one channel. The maximum is, as ONNX has it, of the four weighted corners, not of their sums.
+// Pools one bin of one channel. As in ONNX, the maximum is over the weighted corners, not over their sums.
 double Pool(const std::vector<Corners>& samples, const double* plane, bool average) {
   double sum = 0;
   double largest = 0;
@@ -76,7 +76,7 @@ double Pool(const std::vector<Corners>& samples, const double* plane, bool avera
 }  // namespace
 
 Outputs EvaluateRoiAlign(const Node& node, Inputs inputs) {
-  constexpr int64_t kMaxSamples = int64_t{1} << 24;  // in one bin
+  constexpr int64_t kMaxSamples = int64_t{1} << 24;  // per bin
   const Shape& in = inputs[0].shape();
   const int64_t rows = node.attrs().Int("height");
   const int64_t columns = node.attrs().Int("width");

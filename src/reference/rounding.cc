@@ -28,9 +28,9 @@ double Product(const Ints& sizes) {
   return product;
 }
 
-// The terms of the longest sum of an operator that is made of sums.
+// The number of terms in the longest sum of an operator that computes sums.
 double CountTerms(const Node& node) {
-  constexpr double kTaps = 16;  // of a bicubic interpolation
+  constexpr double kTaps = 16;  // for bicubic interpolation
   const Value* x = node.input(0);
   const int rank = x->type().rank();
   switch (node.op()) {
@@ -115,7 +115,7 @@ RoundingModel ModelScatter(const Node& node) {
   return reduction == "add" || reduction == "mul" ? Sum(node) : RoundingModel();
 }
 
-// Interpolation by the nearest neighbour takes another one where a position is between two.
+// Nearest-neighbour interpolation may choose another element if a position is halfway between two.
 RoundingModel ModelGridSample(const Node& node) {
   RoundingModel model = Sum(node);
   model.jumps = node.attrs().String("mode", "linear") == "nearest";

@@ -22,7 +22,8 @@ TEST(Resize, NearestRoundsAsNamed) {
   EXPECT_THAT(nearest("round_prefer_ceil"), Has({1, 2, 2, 3, 3, 4, 4, 4}));
 }
 
-// (17 + 1/2) 12/28 - 1/2 is 7, and (17 + 1/2) / (28/12) less than 7 1/2 in any floating-point format.
+// (17 + 1/2) 12/28 - 1/2 is exactly 7, but (17 + 1/2) / (28/12) is less than 7 1/2 in any floating-point
+// format.
 TEST(Resize, CoordinatesAreRoundedOnce) {
   const Tensor resized =
       Evaluate(Op::kResize, {Iota({12})},
@@ -41,7 +42,7 @@ TEST(Resize, CoordinateModes) {
   EXPECT_THAT(linear(1, "pytorch_half_pixel"), Has({1}));
   EXPECT_THAT(linear(1, "half_pixel"), Has({2.5}));
   EXPECT_THAT(linear(2, "tf_half_pixel_for_nn"), Has({2, 4}));
-  // Half a pixel was lost to rounding 4 · 0.625 down to 2: the centres stay aligned.
+  // Rounding 4 · 0.625 down to 2 loses half a pixel: the centres stay aligned.
   EXPECT_THAT(
       ResizeRow(
           2, {{"mode", "linear"}, {"coordinate_mode", "half_pixel_symmetric"}, {"scales", Floats{1, 0.625}}}),
@@ -57,12 +58,12 @@ TEST(Resize, CropAndResizeExtrapolates) {
 }
 
 TEST(Resize, CubicAndAntialias) {
-  // Keys' kernel with a = -0.75 a quarter from the second of four elements.
+  // Keys' kernel with a = -0.75, at a quarter after the second of four elements.
   EXPECT_THAT(
       ResizeRow(8, {{"mode", "cubic"}}),
       testing::ResultOf([](const Tensor& t) { return t.ToDouble(3); }, testing::DoubleNear(2.296875, 1e-6)));
   EXPECT_THAT(ResizeRow(2, {{"mode", "linear"}, {"antialias", int64_t{1}}}), Has({1.625, 3.375}));
-  // Without what lies outside, the row's ends weigh more.
+  // Without the elements outside, the ends of the row have more weight.
   EXPECT_THAT(ResizeRow(8, {{"mode", "linear"}, {"exclude_outside", int64_t{1}}}),
               Has({1, 1.25, 1.75, 2.25, 2.75, 3.25, 3.75, 4}));
 }
@@ -73,7 +74,7 @@ TEST(Resize, IntegersRound) {
               Has({0, 64, 191, 255}));
 }
 
-// The image 0 … 5 of two rows at one point (x, y), from -1 to 1.
+// Samples an image of two rows, 0 … 5, at the point (x, y), in -1 to 1.
 Tensor SampleAt(double x, double y, Attributes attrs) {
   return Evaluate(Op::kGridSample, {Iota({1, 1, 2, 3}), F32({1, 1, 1, 2}, {x, y})}, attrs);
 }
@@ -83,7 +84,7 @@ TEST(GridSample, ModesAndPadding) {
   EXPECT_THAT(SampleAt(-1, 1, corners), Has({3}));
   EXPECT_THAT(SampleAt(0.5, 0, corners), Has({3}));
   EXPECT_THAT(SampleAt(-1, -1, {}), Has({0}));
-  EXPECT_THAT(SampleAt(1, 1, {}), Has({1.25}));  // a quarter of the corner 5, the rest lies outside
+  EXPECT_THAT(SampleAt(1, 1, {}), Has({1.25}));  // a quarter of the corner 5; the rest is outside
   EXPECT_THAT(SampleAt(1, 1, {{"padding_mode", "border"}}), Has({5}));
   EXPECT_THAT(SampleAt(2, 1, {{"padding_mode", "reflection"}, {"mode", "nearest"}}), Has({4}));
   EXPECT_THAT(SampleAt(0.1, -0.9, {{"mode", "nearest"}}), Has({1}));
@@ -92,8 +93,9 @@ TEST(GridSample, ModesAndPadding) {
   EXPECT_THAT(SampleAt(0, 0, {{"mode", "cubic"}, {"padding_mode", "border"}}), Has({2.5}));
 }
 
-// Its four elements are brought inside one by one, as are their weights by the position outside: at -0.25 the
-// elements -2, -1, 0 and 1, of which three are the first. Numbers of PyTorch, and of onnxruntime.
+// Each of the four elements is moved inside separately, and the weights follow from the position outside:
+// at -0.25 the elements are -2, -1, 0 and 1, of which three become the first. Numbers from PyTorch and
+// onnxruntime.
 TEST(GridSample, CubicReachesOverTheBorder) {
   const auto at = [](double x, const char* padding) {
     return SampleAt(x, -0.5, {{"mode", "cubic"}, {"padding_mode", padding}}).ToDouble(0);
@@ -119,7 +121,7 @@ TEST(RoiAlign, AveragesAndMaxima) {
   EXPECT_THAT(Evaluate(Op::kRoiAlign, {x, roi, batch}, attrs), Has({5, 7, 13, 15}));
   attrs.Set("coordinate_mode", "output_half_pixel");
   attrs.Set("mode", "avg");
-  // Half a pixel further on, the last samples at the edge.
+  // Shifted by half a pixel; the last samples are at the edge.
   EXPECT_THAT(Evaluate(Op::kRoiAlign, {x, roi, batch}, attrs), Has({5, 6.75, 12, 13.75}));
   EXPECT_FALSE(EvaluateStatus(Op::kRoiAlign, {x, roi, I64({1}, {1})}, attrs).ok());
   EXPECT_FALSE(EvaluateStatus(Op::kRoiAlign, {x, F32({1, 4}, {0, 0, 1e30, 1e30}), batch},

@@ -1,4 +1,4 @@
-// Running sums and products along an axis, and the largest or smallest elements of it.
+// Cumulative sums and products along an axis, and the largest or smallest elements along it.
 #include <algorithm>
 #include <numeric>
 
@@ -9,8 +9,8 @@
 namespace attune::reference {
 namespace {
 
-// Which of two elements of a line comes first: the larger (or smaller), of equal ones the one before. NaN
-// counts as larger than every number, so that the order is total.
+// Whether element a of a line comes before b: the larger (or smaller) first, and the earlier of equal ones.
+// NaN counts as larger than every number, so that the order is total.
 template <typename Wide>
 bool ComesFirst(const Wide* line, int64_t stride, int64_t a, int64_t b, bool largest) {
   const Wide x = line[a * stride];
@@ -46,7 +46,7 @@ Outputs EvaluateScan(const Node& node, Inputs inputs) {
   });
 }
 
-// Unsorted results come sorted as well: any order is right then.
+// The result is always sorted: if not `sorted`, any order is correct.
 Outputs EvaluateTopK(const Node& node, Inputs inputs) {
   const Tensor& x = inputs[0];
   const int64_t axis = node.attrs().Int("axis");

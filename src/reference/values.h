@@ -1,4 +1,5 @@
-// How kernels of the interpreter see tensors: elements widened to the type that they are computed in.
+// Loads and stores tensors for kernels of the interpreter: elements are widened to the type in which they
+// are computed.
 //
 // Floats of every width are computed in double, signed integers in int64_t, unsigned integers and bool in
 // uint64_t. A result is narrowed once, when it is stored.
@@ -17,21 +18,21 @@
 
 namespace attune::reference {
 
-// No operator makes a tensor of more bytes than this.
+// The maximum size of a tensor that an operator creates.
 inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 34;
 
-// A zero-filled tensor, or an error where it would be over kMaxTensorBytes.
+// A zero-filled tensor; an error if it would exceed kMaxTensorBytes.
 absl::StatusOr<Tensor> NewTensor(DType dtype, Shape shape);
 
-// The element `value` as a To: floats to integers truncate, saturate and take NaN to 0; integers wrap; to
-// bool is != 0; to floats rounds to nearest even.
+// Converts an element: floats to integers truncate, saturate and map NaN to 0; integers wrap; to bool is !=
+// 0; to floats rounds to nearest even.
 template <typename To, typename From>
 To ConvertElement(From value) {
   if constexpr (std::is_same_v<To, bool>) {
     return value != 0;
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     if (std::isnan(value)) return 0;
-    // The maxima of 64 bits round up to a power of two, hence >=.
+    // The 64-bit maxima round up to a power of two, hence >=.
     if (value >= static_cast<double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
     if (value <= static_cast<double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
     return static_cast<To>(value);
@@ -44,11 +45,11 @@ To ConvertElement(From value) {
 template <typename Wide>
 std::vector<Wide> Load(const Tensor& tensor);
 
-// A tensor of `values`, narrowed to `dtype` as ConvertElement says. As many values as `shape` has elements.
+// A tensor of `values`, narrowed to `dtype` by ConvertElement. `shape` must have as many elements.
 template <typename Wide>
 absl::StatusOr<Tensor> Store(const std::vector<Wide>& values, DType dtype, Shape shape);
 
-// Calls f(Wide()) with the type that elements of `dtype` are computed in.
+// Calls f(Wide()) with the type in which elements of `dtype` are computed.
 template <typename F>
 auto WithWide(DType dtype, F f) {
   if (IsFloat(dtype)) return f(double());
@@ -56,14 +57,15 @@ auto WithWide(DType dtype, F f) {
   return f(uint64_t());
 }
 
-// The same where only sums and products are taken: those of signed and unsigned integers have equal bits.
+// The same for sums and products only: their bits are the same for signed and unsigned integers.
 template <typename F>
 auto WithRing(DType dtype, F f) {
   if (IsFloat(dtype)) return f(double());
   return f(uint64_t());
 }
 
-// Calls f(T()) with an unsigned integer as wide as elements of `dtype`, for moving them unread.
+// Calls f(T()) with an unsigned integer as wide as elements of `dtype`, to move them without interpreting
+// them.
 template <typename F>
 auto WithStorage(DType dtype, F f) {
   switch (DTypeSize(dtype)) {
@@ -78,7 +80,7 @@ auto WithStorage(DType dtype, F f) {
   }
 }
 
-// Sums, differences and products that wrap where T is an integer.
+// Sums, differences and products that wrap if T is an integer.
 template <typename T>
 T WrappingAdd(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -115,7 +117,7 @@ bool IsNan(T value) {
   return value != value;
 }
 
-// The larger and the smaller of two; NaN wins.
+// The larger and the smaller of two; if one is NaN, NaN.
 template <typename T>
 T Maximum(T a, T b) {
   if (IsNan(a)) return a;
@@ -127,19 +129,19 @@ T Minimum(T a, T b) {
   return (b < a || IsNan(b)) ? b : a;
 }
 
-// The smallest and the largest value of `dtype`; infinities for floats. Wide is the type for `dtype`.
+// The smallest and the largest value of `dtype`; infinities for floats. Wide must be the type for `dtype`.
 template <typename Wide>
 Wide LowestOf(DType dtype);
 template <typename Wide>
 Wide HighestOf(DType dtype);
 
-// The product of shape[begin, end); shapes of tensors that exist never overflow.
+// The product of shape[begin, end); it never overflows for shapes of existing tensors.
 int64_t CountElements(const Shape& shape, int begin, int end);
 inline int64_t CountElements(const Shape& shape) {
   return CountElements(shape, 0, static_cast<int>(shape.size()));
 }
 
-// Elements between neighbours along each axis of a row-major tensor.
+// The distance in elements between neighbours along each axis of a row-major tensor.
 Shape RowMajorStrides(const Shape& shape);
 
 // Calls f(index) for every index within `shape` in row-major order.

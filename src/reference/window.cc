@@ -41,7 +41,8 @@ std::vector<int64_t> CoveredPositions(const WindowGeometry& window, const Shape&
   return covered;
 }
 
-// How many taps of the window at `index` lie in the input or its padding, not in what ceil_mode adds.
+// The number of taps of the window at `index` in the input or its padding, without those beyond, which
+// ceil_mode adds.
 int64_t CountWithPadding(const WindowGeometry& window, const Shape& index) {
   int64_t count = 1;
   for (int axis = 0; axis < window.rank(); ++axis) {
@@ -115,8 +116,8 @@ Outputs EvaluateAvgPool(const Node& node, Inputs inputs) {
   return One(Store(means, x.dtype(), shape));
 }
 
-// x / (bias + alpha / size Σ x²)^beta, the sum over `size` channels around the element's own, of which an
-// even size has one more after it than before.
+// x / (bias + alpha / size Σ x²)^beta, where the sum is over `size` channels around the element's own; for
+// an even size, one more after it than before.
 Outputs EvaluateLrn(const Node& node, Inputs inputs) {
   const Tensor& x = inputs[0];
   const int64_t size = node.attrs().Int("size");
@@ -140,7 +141,7 @@ Outputs EvaluateLrn(const Node& node, Inputs inputs) {
   return One(Store(out, x.dtype(), x.shape()));
 }
 
-// x [N, C taps, windows] to [N, C, image…]: overlapping windows add.
+// x [N, C taps, windows] to [N, C, image…]: overlapping windows are summed.
 Outputs EvaluateCol2Im(const Node& node, Inputs inputs) {
   const Tensor& x = inputs[0];
   const WindowGeometry window =

@@ -1,4 +1,4 @@
-// Where windows lie: what convolutions, pools and their inverses share.
+// The positions of windows: shared by convolutions, pools and their inverses.
 #ifndef ATTUNE_REFERENCE_WINDOW_GEOMETRY_H_
 #define ATTUNE_REFERENCE_WINDOW_GEOMETRY_H_
 
@@ -10,7 +10,7 @@
 
 namespace attune::reference {
 
-// One entry for each spatial axis. Tap k of window o sees position o stride - begin + k dilation.
+// One entry per spatial axis. Tap k of window o is at position o stride - begin + k dilation.
 struct WindowGeometry {
   Shape in;
   Shape kernel;
@@ -26,28 +26,29 @@ struct WindowGeometry {
   }
 };
 
-// Reads strides, pads, dilations and ceil_mode of `attrs`, and counts the windows. With ceil_mode a last
-// window may reach beyond the end padding, but starts within the input or its begin padding.
+// Reads strides, pads, dilations and ceil_mode of `attrs`, and counts the windows. With ceil_mode, the last
+// window may extend beyond the end padding, but must start within the input or its begin padding.
 WindowGeometry ReadWindow(const Attributes& attrs, Shape in, Shape kernel);
 
-// The same for a transposed convolution, whose output positions o stride - begin + k dilation are the
-// inputs' of a convolution: here `in` is still what is read and `out` what is made.
+// The same for a transposed convolution: here, o stride - begin + k dilation is a position in the output
+// that window o of the input writes to. `in` is still what is read and `out` what is written.
 WindowGeometry ReadTransposedWindow(const Attributes& attrs, Shape in, Shape kernel);
 
-// For each window and tap the flat position that it reads.
+// The flat input position that each tap of each window reads.
 class TapTable {
  public:
   static constexpr int64_t kOutside = -1;
 
   TapTable(const WindowGeometry& window, bool transposed);
 
-  // sources[p] is the flat input position that tap `tap` of output position first + p reads, or kOutside.
+  // sources[p] becomes the flat input position that tap `tap` of output position first + p reads, or
+  // kOutside.
   void Sources(int64_t tap, int64_t first, int64_t count, int64_t* sources) const;
 
  private:
   Shape out_;
   Shape kernel_;
-  // For each axis, tap-major: what the axis adds to the flat input position, or kOutside.
+  // For each axis, tap-major: the term that the axis adds to the flat input position, or kOutside.
   std::vector<std::vector<int64_t>> offsets_;
 };
 

@@ -27,7 +27,7 @@ TEST(Window, AvgPoolCountsThePaddingOrNot) {
   const Tensor x = F32({1, 1, 4}, {1, 2, 3, 4});
   Attributes attrs = {
       {"kernel", Ints{3}}, {"strides", Ints{2}}, {"pads", Ints{1, 1}}, {"ceil_mode", int64_t{1}}};
-  // The last window begins at the third element and reaches one beyond the padding: that one never counts.
+  // The last window begins at the third element and extends one beyond the padding, which never counts.
   EXPECT_THAT(Evaluate(Op::kAvgPool, {x}, attrs), Has({1.5, 3, 4}));
   attrs.Set("count_include_pad", int64_t{1});
   EXPECT_THAT(Evaluate(Op::kAvgPool, {x}, attrs), Has({1, 3, 2}));
@@ -107,7 +107,7 @@ TEST(Quantization, RequantizeRoundsAsNamed) {
   EXPECT_THAT(Evaluate(Op::kRequantize, {x, scale, Make(DType::kI8, {}, {1})},
                        {{"to", DType::kI8}, {"rounding", "half_away"}}),
               Has({4, -2, 5, 127}));
-  // 0.28 is 0.56 2⁻¹: its products are rounded to halves first, and 1.4 comes out as 2.
+  // 0.28 is 0.56 2⁻¹: the products with 0.56 are rounded to integers first, so that 1.4 becomes 2.
   const Tensor products = Make(DType::kI32, {5}, {3, 4, 5, -5, 1000});
   EXPECT_THAT(Evaluate(Op::kRequantize, {products, Make(DType::kF64, {}, {0.28})},
                        {{"to", DType::kI8}, {"rounding", "fixed_point"}}),

@@ -78,7 +78,7 @@ bool IsSha256(const std::string& text) {
 
 RuntimeStatus ReadOptions(const attune_load_options* given, LoadOptions* out) {
   if (given == nullptr) return {};
-  // A caller that was compiled with an earlier header gives fewer fields; those it lacks are zero.
+  // A caller that was compiled with an earlier header passes fewer fields; the missing ones are zero.
   constexpr size_t kFirstVersionBytes = offsetof(attune_load_options, read_whole);
   if (given->struct_bytes < kFirstVersionBytes) {
     return Invalid("attune_load_options.struct_bytes is not set; start from ATTUNE_LOAD_OPTIONS_INIT");
@@ -111,7 +111,7 @@ void Describe(attune_model& model) {
   for (const Variant& variant : model.loaded->manifest().variants) AppendTo(model.cpus, variant.target.cpu);
 }
 
-// Calls `load` with the parsed options and wraps the model that it makes.
+// Calls `load` with the parsed options and wraps the loaded model.
 template <typename Load>
 RuntimeStatus LoadInto(const attune_load_options* options, attune_model** model, Load load) {
   LoadOptions parsed;
@@ -136,7 +136,7 @@ extern "C" {
 const char* attune_version(void) { return ATTUNE_VERSION; }
 
 size_t attune_dtype_size(attune_dtype dtype) {
-  const unsigned number = dtype;  // callers in C can pass any
+  const unsigned number = dtype;  // callers in C can pass any value
   return number > UINT8_MAX ? 0 : attune::ElementSize(static_cast<uint8_t>(number));
 }
 

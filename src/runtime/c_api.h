@@ -1,4 +1,4 @@
-// What the sources of the C interface share: the handles, and how errors become codes.
+// Shared by the sources of the C interface: the handles, and the translation of errors to codes.
 #ifndef ATTUNE_RUNTIME_C_API_H_
 #define ATTUNE_RUNTIME_C_API_H_
 
@@ -12,12 +12,12 @@
 #include "runtime/model.h"
 #include "runtime/session.h"
 
-// The model at one set of input shapes.
+// The model with one set of input shapes.
 struct attune_model {
   std::shared_ptr<const attune::LoadedModel> loaded;
   size_t shape_set = 0;                                   // the index of its program
   std::string features, cpus;                             // joined, for attune_model_metadata
-  std::vector<std::unique_ptr<attune_model>> shape_sets;  // all; empty in these themselves
+  std::vector<std::unique_ptr<attune_model>> shape_sets;  // one per set; empty in these themselves
 
   const attune::Program& program() const { return loaded->variant().programs[shape_set]; }
 };
@@ -28,10 +28,10 @@ struct attune_session {
 
 namespace attune::c_api {
 
-// Fills `error`, cutting the message where a character begins.
+// Fills `error`; cuts a long message between characters.
 attune_code Report(const RuntimeStatus& status, attune_error* error);
 
-// Runs `body`, which returns a RuntimeStatus, and reports it.
+// Runs `body`, which returns a RuntimeStatus, and reports the result.
 template <typename Body>
 attune_code Guard(attune_error* error, Body body) noexcept {
   try {
@@ -45,7 +45,7 @@ RuntimeStatus Invalid(std::string message);
 RuntimeStatus NullArgument();
 RuntimeStatus CheckIndex(const char* what, size_t index, size_t count);
 
-// What port `index` of the program's `ports` is; `what` names their kind.
+// Describes port `index` of the program's `ports`; `what` names their kind.
 RuntimeStatus DescribePort(const Program& program, const std::vector<Port>& ports, const char* what,
                            size_t index, attune_tensor_info* info);
 

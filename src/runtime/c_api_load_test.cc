@@ -1,4 +1,4 @@
-// Loading through the C interface: what is refused and how, and what it costs.
+// Loading through the C interface: what is refused with which error, and the cost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -19,7 +19,7 @@ using namespace attune::testing;  // NOLINT: the sample's kernels and tensors
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// A file of this test's own, removed at its end.
+// A file for one test, which the destructor removes.
 class TempFile {
  public:
   explicit TempFile(const std::string& content) { Write(content); }
@@ -143,7 +143,7 @@ TEST(LoadTest, CompressedConstantsAreExpandedOnce) {
   }
 }
 
-// Unlike mapped ones without being asked, as they are read anyway.
+// Unlike mapped constants, compressed ones are checked without a request, since they are read anyway.
 TEST(LoadTest, DamagedCompressedConstantsAreFound) {
   SampleArtifact sample = MakeCompressedSampleArtifact();
   std::string file = sample.Write();
@@ -153,7 +153,7 @@ TEST(LoadTest, DamagedCompressedConstantsAreFound) {
   EXPECT_THAT(error.message, HasSubstr("constants do not match"));
 }
 
-// The number that a file of /proc/self has after a name.
+// The number after a name in a file of /proc/self.
 int64_t OfThisProcess(const std::string& file, const std::string& name) {
   std::ifstream lines("/proc/self/" + file);
   std::string word;
@@ -164,7 +164,7 @@ int64_t OfThisProcess(const std::string& file, const std::string& name) {
   return number;
 }
 
-// Neither do their pages enter the memory of this process, nor is what they hold copied through a buffer.
+// Mapped weights neither become resident in this process nor are copied through a buffer.
 TEST(LoadTest, LargeWeightsAreMappedAndNotRead) {
   constexpr int64_t kWeightBytes = 100 << 20;
   SampleArtifact sample = MakeSampleArtifact();

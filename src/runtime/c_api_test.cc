@@ -1,4 +1,5 @@
-// Models and sessions through the C interface, and the C++ one on top of it, on the sample artifact.
+// Models and sessions through the C interface, and through the C++ interface on top of it, with the sample
+// artifact.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +64,7 @@ TEST_P(ThreadsTest, RunsTheProgramAgainAndAgain) {
   for (int seed = 0; seed < 50; ++seed) ASSERT_NO_FATAL_FAILURE(RunAndCheck(session.get(), seed));
 }
 
-// More threads than rows too: some parts are then empty. 0 takes what the machine has.
+// Includes more threads than rows: some parts are then empty. 0 uses all processors.
 INSTANTIATE_TEST_SUITE_P(Counts, ThreadsTest, ::testing::Values(0, 1, 2, 3, 13));
 
 TEST(RuntimeTest, SessionsOfOneModelRunAtOnce) {
@@ -74,7 +75,7 @@ TEST(RuntimeTest, SessionsOfOneModelRunAtOnce) {
       for (int i = 0; i < 100; ++i) ASSERT_NO_FATAL_FAILURE(RunAndCheck(session.get(), 100 * t + i));
     });
   }
-  model.reset();  // sessions keep what they need
+  model.reset();  // sessions keep the model alive
   for (std::thread& thread : threads) thread.join();
 }
 
@@ -146,7 +147,7 @@ TEST(RuntimeTest, AKernelThatFailsEndsTheRun) {
 
 TEST(RuntimeTest, ADimensionBeyondItsBoundIsAnError) {
   SampleArtifact sample = MakeSampleArtifact();
-  // The number of kept columns, taken for the number of rows.
+  // Use the number of kept columns as the number of rows.
   sample.program().tensors[kRowsOut].dim_slots[0] = 1;
   const ModelHandle model = LoadBytes(sample.Write());
   const SessionHandle session = NewSession(model);

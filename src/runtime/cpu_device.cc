@@ -23,7 +23,7 @@ std::string Join(std::span<const std::string> words) {
   return out;
 }
 
-// Whole pages from the system, at a multiple of `alignment`, zeroed.
+// Allocates whole zeroed pages from the system, at a multiple of `alignment`.
 DeviceMemory AllocatePages(uint64_t bytes, uint64_t alignment) {
   const uint64_t reserved = bytes + alignment;
   void* address = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -48,7 +48,7 @@ class HostStream final : public Stream {
   }
 
  private:
-  std::shared_ptr<ThreadPool> pool_;  // nullptr: one thread needs none
+  std::shared_ptr<ThreadPool> pool_;  // nullptr for a single thread
 };
 
 class HostDevice final : public Device {
@@ -68,7 +68,7 @@ class HostDevice final : public Device {
   }
 
   DeviceMemory Allocate(uint64_t bytes) const override {
-    // Large blocks get huge pages, which save most misses of the address cache.
+    // Large blocks get huge pages, which avoids most TLB misses.
     if (bytes >= kHugePageBytes / 2) {
       const uint64_t whole = (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
       DeviceMemory memory = AllocatePages(whole, kHugePageBytes);
@@ -86,10 +86,10 @@ class HostDevice final : public Device {
     return DeviceMemory(const_cast<std::byte*>(bytes.data()), [](std::byte*) {});
   }
 
-  // A copy, so that the bytes whose checksum was right are the ones that run whatever becomes of the file,
-  // and so that a file system without execute permission does not matter.
+  // Copies the code: the checked bytes are then the ones that run, even if the file changes, and the file
+  // system does not need execute permission.
   DeviceMemory LoadCode(std::span<const std::byte> code) const override {
-    const size_t bytes = code.size() + 1;  // an empty mapping is an error of mmap
+    const size_t bytes = code.size() + 1;  // mmap rejects an empty mapping
     void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (address == MAP_FAILED) return nullptr;
     DeviceMemory memory(static_cast<std::byte*>(address), [bytes](std::byte* p) { munmap(p, bytes); });

@@ -20,7 +20,7 @@ TEST(DeviceTest, MemoryIsAlignedAndZero) {
   EXPECT_EQ(CpuDevice().Allocate(uint64_t{1} << 50), nullptr);
 }
 
-// On every machine, whatever it has itself.
+// Must hold on every machine, whatever its processor.
 TEST(DeviceTest, RefusesCodeForMoreThanTheEnvironmentNames) {
   ScopedHostCpu chosen("x86-64-v3");
   const auto check = [](const char* name) {

@@ -23,7 +23,7 @@ std::string_view HostArch() { return "aarch64"; }
 bool HostHasFeature(std::string_view feature) {
   const std::string_view name = KnownFeature(feature);
   const char* chosen = ChosenHostCpu();
-  // The system is not asked for tiles that the environment takes away.
+  // Do not request tiles from the system if the environment takes them away.
   if (chosen != nullptr && !KeepsFeature(chosen, name)) return false;
   return ProcessorHas(name);
 }

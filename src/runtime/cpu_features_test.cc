@@ -59,22 +59,22 @@ TEST(CpuFeaturesTest, AgreeWithTheKernel) {
 }
 
 __attribute__((target("amx-tile"))) void UseATile() {
-  alignas(64) std::array<uint8_t, 64> shapes = {1};  // the palette
-  shapes[16] = 64;                                   // of tile 0: bytes a row, and rows
+  alignas(64) std::array<uint8_t, 64> shapes = {1};  // the tile configuration
+  shapes[16] = 64;                                   // tile 0: bytes per row, and the number of rows
   shapes[48] = 16;
   _tile_loadconfig(shapes.data());
   _tile_zero(0);
   _tile_release();
 }
 
-// Each question is the first one of a program of its own.
+// Each query is the first one in its own process.
 class TilePermissionTest : public ::testing::Test {
  protected:
   TilePermissionTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
   ScopedHostCpu none_{nullptr};
 };
 
-// Threads that are there when the question comes, later ones and children are all served.
+// The permission holds for threads that exist at the query, for later ones and for child processes.
 TEST_F(TilePermissionTest, AYesHoldsForThreadsAndChildren) {
   const auto use = [] {
     std::latch asked(1);
@@ -99,20 +99,21 @@ TEST_F(TilePermissionTest, AYesHoldsForThreadsAndChildren) {
   EXPECT_EXIT(use(), ::testing::ExitedWithCode(0), "");
 }
 
-// A signal that came there would write beyond its end.
+// A signal handler on that stack would write beyond its end.
 TEST_F(TilePermissionTest, ASmallSignalStackMeansNo) {
   const auto ask = [] {
     static std::array<std::byte, 4096> small;
     stack_t stack = {};
     stack.ss_sp = small.data();
     stack.ss_size = small.size();
-    if (sigaltstack(&stack, nullptr) != 0) std::exit(0);  // the system takes none that small
+    if (sigaltstack(&stack, nullptr) != 0) std::exit(0);  // the system refuses such a small stack
     std::exit(HostHasFeature("amx_tile") ? 1 : 0);
   };
   EXPECT_EXIT(ask(), ::testing::ExitedWithCode(0), "");
 }
 
-// So that code for tiles is found out, in a program that runs as on another processor.
+// ATTUNE_HOST_CPU simulates another processor to find generated code that needs more than it has, so tiles
+// must not be permitted.
 TEST_F(TilePermissionTest, IsNotAskedForWhereTheEnvironmentTakesTilesAway) {
   const auto ask = [] {
     ScopedHostCpu chosen("x86-64-v3");
@@ -151,7 +152,7 @@ TEST(CpuFeaturesTest, TheEnvironmentTakesAway) {
       EXPECT_EQ(HostHasFeature(feature), target.Has(feature) && !lacks) << name << " " << feature;
     }
     EXPECT_TRUE(HostHasFeature("sse2"));
-    EXPECT_FALSE(HostHasFeature("avx512_fp16"));  // of no level
+    EXPECT_FALSE(HostHasFeature("avx512_fp16"));  // not in any level
   }
   ScopedHostCpu unknown("pentium");
   EXPECT_EQ(MissingFeatures(all), all);

@@ -1,4 +1,4 @@
-// Errors inside the runtime, which has no dependency to take them from.
+// Errors inside the runtime, which has no dependencies that could define them.
 #ifndef ATTUNE_RUNTIME_ERROR_H_
 #define ATTUNE_RUNTIME_ERROR_H_
 
@@ -9,7 +9,7 @@
 
 namespace attune {
 
-// What the C interface returns: ATTUNE_OK, or a code with one sentence.
+// The result of a function of the C interface: ATTUNE_OK, or a code with one sentence.
 struct [[nodiscard]] RuntimeStatus {
   attune_code code = ATTUNE_OK;
   std::string message;

@@ -1,8 +1,9 @@
-// The mode of floating point that compiled code is made for.
+// The floating-point mode that compiled code assumes.
 //
-// A thread can round in other directions, take denormals for 0 or trap on a NaN (MXCSR), and hosts do: audio
-// programs flush denormals, some trap. Compiled code would compute something else there, and in the library's
-// threads, which take the mode of the thread that made them, what another caller likes.
+// A thread can round in other directions, flush denormals to 0 or trap on a NaN (MXCSR), and hosts use
+// this: audio programs flush denormals, some trap. In such a mode, compiled code would compute other
+// results. The library's threads would even compute in the mode of another caller, since a thread inherits
+// the mode of the thread that creates it.
 #ifndef ATTUNE_RUNTIME_FLOAT_MODE_H_
 #define ATTUNE_RUNTIME_FLOAT_MODE_H_
 
@@ -14,8 +15,8 @@
 
 namespace attune {
 
-// While it lives, the calling thread rounds to the nearest even number, keeps denormals and traps on nothing;
-// then it has the mode again that it had. Costs a few nanoseconds.
+// During its lifetime, the calling thread rounds to nearest even, keeps denormals and never traps; the
+// destructor restores the previous mode. Costs a few nanoseconds.
 class IeeeMode {
  public:
   IeeeMode() : before_(Get()) {
@@ -28,8 +29,8 @@ class IeeeMode {
   IeeeMode& operator=(const IeeeMode&) = delete;
 
  private:
-  static constexpr uint32_t kRaisedFlags = 0x3F;  // what has happened since somebody cleared them
-  static constexpr uint32_t kDefault = 0x1F80;    // as a process begins
+  static constexpr uint32_t kRaisedFlags = 0x3F;  // exceptions raised since the flags were cleared
+  static constexpr uint32_t kDefault = 0x1F80;    // the initial state of a process
 #if defined(__x86_64__)
   static uint32_t Get() { return _mm_getcsr(); }
   static void Set(uint32_t mode) { _mm_setcsr(mode); }

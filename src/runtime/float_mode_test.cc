@@ -1,4 +1,4 @@
-// Results do not depend on the mode of floating point that the caller has.
+// Tests that results do not depend on the caller's floating-point mode.
 #include "runtime/float_mode.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ constexpr uint32_t kFlushing = kDefault | _MM_FLUSH_ZERO_ON | 0x40 /* denormal o
 constexpr uint32_t kUpwards = kDefault | _MM_ROUND_UP;
 constexpr uint32_t kTrapping = kDefault & ~uint32_t{_MM_MASK_INVALID};
 
-// The calling thread in another mode, as its host may have set.
+// Sets another mode in the calling thread, as a host might.
 class HostMode {
  public:
   explicit HostMode(uint32_t mode) : before_(_mm_getcsr()) { _mm_setcsr(mode); }
@@ -47,7 +47,7 @@ TEST(FloatMode, IsIeeeWhileItLivesAndThenTheCallers) {
   }
 }
 
-// The mode of each thread that took part.
+// The mode of each thread that took part in a launch.
 struct Modes {
   std::mutex mutex;
   std::map<std::thread::id, uint32_t> modes;
@@ -59,7 +59,7 @@ struct Modes {
   }
 };
 
-// A kernel that does not end before two threads are in it.
+// A kernel that waits until two threads run it.
 int32_t NoteModes(void* const* buffers, int64_t*, void*, int32_t, int32_t) {
   while (static_cast<Modes*>(buffers[0])->Note() < 2) std::this_thread::yield();
   return 0;
@@ -82,7 +82,7 @@ TEST(FloatMode, OfTheWorkersIsIeeeWhoeverMadeThem) {
   }
 }
 
-// The sums of the sample, x[i, j] + j - i, of numbers that tell modes apart.
+// The sums of the sample, x[i, j] + j - i, for inputs whose sums differ between modes.
 std::vector<float> Sums(size_t threads) {
   const std::string file = MakeSampleArtifact().Write();
   attune_model* model = nullptr;
@@ -110,7 +110,7 @@ TEST(FloatMode, OfTheCallerChangesNoResult) {
       const HostMode host(mode);
       const std::vector<float> sums = Sums(threads);
       EXPECT_EQ(Mode(), mode);
-      const IeeeMode ieee;  // in which to compare
+      const IeeeMode ieee;  // for the comparison
       EXPECT_EQ(sums, expected);
     }
   }

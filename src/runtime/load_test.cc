@@ -1,5 +1,5 @@
-// Which artifacts are loaded, and what becomes of them: digests, foreign processors, files that change, and
-// files that someone changed with right checksums.
+// Which artifacts are accepted: digests, foreign processors, files that change, and files that someone
+// changed with valid checksums.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ std::span<const std::byte> Bytes(const std::string& text) { return std::as_bytes
 
 attune_load_options Options() { return ATTUNE_LOAD_OPTIONS_INIT; }
 
-// The code with which loading fails, ATTUNE_OK where it does not.
+// The error with which loading fails; ATTUNE_OK if it succeeds.
 attune_error LoadError(const std::string& file, const attune_load_options& options) {
   try {
     const Model model(Bytes(file), options);
@@ -64,7 +64,7 @@ TEST(TrustTest, FieldsThatAnOlderCallerLacksAreZero) {
   attune_load_options options = Options();
   options.struct_bytes = offsetof(attune_load_options, read_whole);
   const char* nothing = nullptr;
-  options.trusted_sha256 = &nothing;  // what happens to lie there
+  options.trusted_sha256 = &nothing;  // arbitrary data, which must not be read
   options.num_trusted_sha256 = 1;
   EXPECT_EQ(LoadError(file, options).code, ATTUNE_OK);
   options.struct_bytes -= 1;
@@ -80,7 +80,7 @@ TEST(LoadFileTest, AFileThatIsReadWholeMayBecomeShorter) {
   Session session{Model(path, options)};
   ASSERT_EQ(truncate(path.c_str(), 1), 0);
   session.run();
-  EXPECT_EQ(session.output(0).as<float>()[1], 1);  // the sum with w, of which this is one
+  EXPECT_EQ(session.output(0).as<float>()[1], 1);  // the sum with w, which is 1 here
   EXPECT_THROW(Model(path, options), Error);
 }
 
@@ -97,7 +97,7 @@ TEST(DescribeTest, AnArtifactForAnyProcessorCanBeDescribedAndNotRun) {
   EXPECT_THROW(Session{model}, Error);
 }
 
-// Whatever the manifest says: where the kernels are those of the code, nothing it makes of them goes wild.
+// No manifest makes the kernels access invalid memory, as long as the kernels belong to the code.
 TEST(FlippedTest, ManifestsWithRightChecksumsRunWithoutHarm) {
   const std::string file = MakeSampleArtifact().Write();
   ArtifactView view;
@@ -114,7 +114,7 @@ TEST(FlippedTest, ManifestsWithRightChecksumsRunWithoutHarm) {
     }
     testing::RepairChecksums(flipped, /*repair_kernels=*/false);
     if (!ParseArtifact(Bytes(flipped), &view).ok()) continue;
-    // A loop that is another may have a way out and not take it.
+    // A changed loop may have a way out and never take it.
     const auto same_way = [](const Instruction& a, const Instruction& b) {
       return a.opcode == b.opcode && a.target == b.target;
     };
@@ -132,7 +132,7 @@ TEST(FlippedTest, ManifestsWithRightChecksumsRunWithoutHarm) {
       EXPECT_THAT(error.code(), ::testing::AnyOf(ATTUNE_KERNEL_FAILED, ATTUNE_WRONG_TARGET)) << error.what();
     }
   }
-  EXPECT_GT(ran, 300);  // those whose texts are flipped, and some more
+  EXPECT_GT(ran, 300);  // those with flips in texts, and some more
 }
 
 TEST(ThreadsTest, AsManyAsPossibleAreFewerWhereTheSystemHasNoMore) {

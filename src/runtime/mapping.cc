@@ -15,7 +15,7 @@ RuntimeStatus CannotRead(const std::string& path, const char* why) {
   return {ATTUNE_CANNOT_READ, path + ": cannot be read: " + why};
 }
 
-// The open regular file at a path, closed with this object.
+// An open regular file; the destructor closes it.
 class InputFile {
  public:
   InputFile() = default;
@@ -36,14 +36,14 @@ class InputFile {
   }
 
   int fd() const { return fd_; }
-  size_t bytes() const { return bytes_; }  // when it was opened
+  size_t bytes() const { return bytes_; }  // at the time of opening
 
  private:
   int fd_ = -1;
   size_t bytes_ = 0;
 };
 
-// Fills `to` from the start of the file.
+// Fills `to` with the start of the file.
 RuntimeStatus ReadAll(const std::string& path, int fd, std::span<std::byte> to) {
   for (size_t done = 0; done < to.size();) {
     const ssize_t count = read(fd, to.data() + done, to.size() - done);
@@ -65,7 +65,7 @@ RuntimeStatus Mapping::MapFile(const std::string& path, std::unique_ptr<Mapping>
   InputFile file;
   if (RuntimeStatus status = file.Open(path); !status.ok()) return status;
   std::span<const std::byte> bytes;
-  if (file.bytes() != 0) {  // an empty mapping is an error of mmap
+  if (file.bytes() != 0) {  // mmap rejects an empty mapping
     void* address = mmap(nullptr, file.bytes(), PROT_READ, MAP_PRIVATE, file.fd(), 0);
     if (address == MAP_FAILED) return CannotRead(path, strerror(errno));
     bytes = {static_cast<const std::byte*>(address), file.bytes()};
@@ -97,7 +97,7 @@ RuntimeStatus Mapping::Make(size_t bytes, const std::function<RuntimeStatus(std:
     if (address == MAP_FAILED) {
       return {ATTUNE_OUT_OF_MEMORY, "no memory for an artifact of " + std::to_string(bytes) + " bytes"};
     }
-    // As the system's copy of a file's pages is, where it can.
+    // Use huge pages if possible, as the system does for its cached copy of a file.
     madvise(address, bytes, MADV_HUGEPAGE);
     made->bytes_ = {static_cast<const std::byte*>(address), bytes};
     if (RuntimeStatus status = write({static_cast<std::byte*>(address), bytes}); !status.ok()) return status;

@@ -1,4 +1,4 @@
-// The bytes of an artifact's file, mapped or copied, and what is made of them.
+// The bytes of an artifact's file, mapped or copied, and memory made from them.
 #ifndef ATTUNE_RUNTIME_MAPPING_H_
 #define ATTUNE_RUNTIME_MAPPING_H_
 
@@ -12,23 +12,21 @@
 
 namespace attune {
 
-// Read-only bytes that start at a page. Immutable, so that any number of threads may read them.
+// Read-only bytes that start at a page boundary. Immutable, so that any number of threads may read them.
 class Mapping {
  public:
   ~Mapping();
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
 
-  // Maps the regular file at `path`. Errors name it. Where the file becomes shorter, reading what it lacks is
-  // SIGBUS.
+  // Maps the regular file at `path`. Errors name it. If the file is truncated later, reading the missing
+  // part raises SIGBUS.
   static RuntimeStatus MapFile(const std::string& path, std::unique_ptr<Mapping>* mapping);
-  // Memory of its own with the content of the regular file at `path`, which nobody can change and which stays
-  // whatever becomes of the file.
+  // Copies the regular file at `path` to private memory, so that later changes of the file have no effect.
   static RuntimeStatus ReadFile(const std::string& path, std::unique_ptr<Mapping>* mapping);
-  // Likewise with a copy of `bytes`.
+  // Copies `bytes` to private memory.
   static RuntimeStatus Copy(std::span<const std::byte> bytes, std::unique_ptr<Mapping>* mapping);
-  // Memory of its own of `bytes` bytes: zero where `write` does not write.
-  // Fails where `write` does.
+  // Allocates `bytes` bytes of private memory, zeroed, and fills it with `write`. Fails if `write` does.
   static RuntimeStatus Make(size_t bytes, const std::function<RuntimeStatus(std::span<std::byte>)>& write,
                             std::unique_ptr<Mapping>* mapping);
 

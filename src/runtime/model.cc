@@ -35,8 +35,8 @@ std::string LowerCase(std::string text) {
 
 RuntimeStatus LoadedModel::LoadFile(const std::string& path, const LoadOptions& options,
                                     std::shared_ptr<const LoadedModel>* model) {
-  // Where the digest counts, in memory of its own: what was hashed is what runs, even where someone changes
-  // the file meanwhile.
+  // If the digest matters, copy the file to private memory: the hashed bytes are then the ones that run,
+  // even if someone changes the file meanwhile.
   const bool hashed = !options.expected_sha256.empty() || options.trusted_sha256.has_value();
   std::unique_ptr<Mapping> file;
   RuntimeStatus status =

@@ -14,17 +14,18 @@
 namespace attune {
 namespace {
 
-// A thread's scratch and its neighbour's share no cache line, nor the pair of lines that is fetched at once.
+// The scratch of two threads shares no cache line, nor a pair of lines that are fetched together.
 constexpr uint64_t kScratchAlignment = 128;
 
-// The processors that this process may use.
+// The number of processors that this process may use.
 size_t UsableProcessors() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0) return static_cast<size_t>(CPU_COUNT(&set));
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-// Whether a dimension other than the outermost has a size that depends on the data.
+// Whether a dimension other than the outermost has a size that depends on the data, so that the elements
+// may not be contiguous.
 bool MayLieApart(const TensorInfo& tensor) {
   for (size_t i = 1; i < tensor.dim_slots.size(); ++i) {
     if (tensor.dim_slots[i] >= 0) return true;
@@ -68,8 +69,8 @@ RuntimeStatus ModelSession::Init() {
   const auto aligned = [](uint64_t bytes) {
     return (bytes + kScratchAlignment - 1) / kScratchAlignment * kScratchAlignment;
   };
-  // In one piece, so that scratch, too, lies in huge pages: in small ones, which lie anywhere, chance
-  // decides how much of it the caches can hold at a time.
+  // One allocation, so that scratch, too, is in huge pages: the addresses of small pages are random, and so
+  // is the amount of scratch that fits into the caches at a time.
   const auto arena_of = [](const Program& program) { return program.arena_bytes; };
   const uint64_t largest = std::ranges::max(variant().programs | std::views::transform(arena_of));
   const uint64_t arena_bytes = aligned(largest + kReadAhead);
@@ -89,7 +90,7 @@ RuntimeStatus ModelSession::Resolve(const Program& program) {
   Resolved resolved = {&program, {}, {}, {}};
   size_t operands = 0;
   for (const Instruction& instruction : program.instructions) operands += instruction.tensors.size();
-  resolved.buffers.reserve(operands);  // so that the steps' pointers into it stay
+  resolved.buffers.reserve(operands);  // keeps the steps' pointers into it valid
   for (const Instruction& instruction : program.instructions) {
     Step& step = resolved.steps.emplace_back();
     step.opcode = instruction.opcode;

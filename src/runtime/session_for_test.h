@@ -1,4 +1,4 @@
-// What tests of the C interface share: a session of the sample artifact, and what it has to compute.
+// Shared by tests of the C interface: a session of the sample artifact, and its expected results.
 #ifndef ATTUNE_RUNTIME_SESSION_FOR_TEST_H_
 #define ATTUNE_RUNTIME_SESSION_FOR_TEST_H_
 
@@ -39,7 +39,8 @@ inline SessionHandle NewSession(const ModelHandle& model, size_t threads = 1) {
   return SessionHandle(session);
 }
 
-// Values from -5 to 5 that differ by the seed; their sums with w[i, j] = j - i have both signs.
+// Fills the input with values from -5 to 5 that depend on the seed; their sums with w[i, j] = j - i have
+// both signs.
 inline void FillInput(attune_session* session, int seed) {
   float* x = static_cast<float*>(attune_session_input(session, 0));
   for (int i = 0; i < kRows * kColumns; ++i) x[i] = static_cast<float>((i * 7 + seed) % 11) - 5.0f;
@@ -67,7 +68,7 @@ inline Floats OutputOf(attune_session* session, size_t index) {
   return {{output.shape, output.shape + output.rank}, {data, data + output.bytes / sizeof(float)}};
 }
 
-// Runs the session and compares every output with what the kernels are meant to compute.
+// Runs the session and compares every output with the expected result of the kernels.
 inline void RunAndCheck(attune_session* session, int seed) {
   FillInput(session, seed);
   attune_error error{};
@@ -89,7 +90,7 @@ inline void RunAndCheck(attune_session* session, int seed) {
       if (sum[j] > 0) columns.push_back(sum[i * kColumns + j]);
     }
   }
-  for (const size_t output : {2, 4}) {  // made by the kernel, and copied to a wider tensor
+  for (const size_t output : {2, 4}) {  // computed by the kernel, and copied to a wider tensor
     const Floats kept_columns = OutputOf(session, output);
     ASSERT_THAT(kept_columns.shape, ::testing::ElementsAre(kRows, columns.size() / kRows));
     ASSERT_EQ(kept_columns.values, columns);

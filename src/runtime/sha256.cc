@@ -57,7 +57,8 @@ std::string RuntimeSha256Hex(std::span<const std::byte> bytes) {
   const uint64_t bits = static_cast<uint64_t>(bytes.size()) * 8;
   for (; bytes.size() >= kBlockBytes; bytes = bytes.subspan(kBlockBytes)) Compress(state, bytes.data());
 
-  // The rest, a 1 bit, zeros, and the length in bits: one block, or two where it does not fit.
+  // The tail: the remaining bytes, a 1 bit, zeros, and the length in bits; two blocks if it does not fit
+  // into one.
   std::byte tail[2 * kBlockBytes] = {};
   if (!bytes.empty()) std::memcpy(tail, bytes.data(), bytes.size());
   tail[bytes.size()] = std::byte{0x80};

@@ -10,7 +10,7 @@
 namespace attune {
 namespace {
 
-// How long to spin before sleeping: some times what waking a thread costs.
+// How long to spin before sleeping: a few times the cost of waking a thread.
 constexpr std::chrono::microseconds kSpinTime(200);
 
 void Pause() {
@@ -21,8 +21,9 @@ void Pause() {
 #endif
 }
 
-// Whether `happens` within a moment, that is before others' ranges are worth a look: the threads of an
-// undisturbed launch end about together, and each look takes a cache line from a thread that writes it.
+// Whether `happens` becomes true shortly, before it is worth looking at other threads' ranges: the threads
+// of an undisturbed launch end at about the same time, and each look takes a cache line from a thread that
+// writes it.
 template <typename Condition>
 bool Soon(Condition happens) {
   constexpr int kPauses = 16;
@@ -33,17 +34,18 @@ bool Soon(Condition happens) {
   return false;
 }
 
-// A power of two. More make a shorter wait for the last block, and more calls of the kernel.
+// The number of units in a range, a power of two. More units shorten the wait for the last block, but need
+// more calls of the kernel.
 constexpr int32_t kUnits = 8;
 
-// The units of the next block where `left` are unclaimed and it is to begin (or end) at `at`: half of them,
-// rounded up, but a power of two that divides `at`.
+// The size in units of the next block, which begins (or ends) at `at`, with `left` units unclaimed: about
+// half of them, reduced to a power of two that divides `at`.
 int32_t BlockSize(int32_t at, int32_t left) {
   const auto half = static_cast<int32_t>(std::bit_floor(static_cast<uint32_t>(left + 1) / 2));
   return at == 0 ? half : std::min(half, at & -at);
 }
 
-// Compiled kernels lack the signature that the sanitizer of calls looks for before a function.
+// Compiled kernels lack the type signature that the function sanitizer expects before a function.
 [[clang::no_sanitize("function")]] int32_t Call(const KernelLaunch& launch, int32_t thread, int32_t part,
                                                 int32_t parts) {
   std::byte* scratch = launch.scratch + static_cast<uint64_t>(thread) * launch.scratch_stride;
@@ -88,7 +90,7 @@ RuntimeStatus ThreadPool::Grow(size_t threads) {
       return {ATTUNE_OUT_OF_MEMORY,
               "the system has no more threads than " + std::to_string(self) + "; use fewer threads"};
     }
-    threads_.push_back(std::move(thread));  // reserved: it cannot fail
+    threads_.push_back(std::move(thread));  // cannot fail, since the memory is reserved
   }
   return {};
 }

@@ -13,9 +13,9 @@ namespace {
 constexpr uint64_t kStride = 128;
 constexpr int32_t kMaxLaunchThreads = 5;
 
-// What the kernels below work on: a loop of as many iterations as `runs` has elements.
+// The data of the kernels below: a loop with one iteration per element of `runs`.
 struct Loop {
-  std::vector<int32_t> runs;  // of each iteration
+  std::vector<int32_t> runs;  // by iteration
   std::atomic<int32_t> done = 0;
   int32_t threads = 1;
 };
@@ -24,7 +24,7 @@ struct Iterations {
   int64_t begin, end;
 };
 
-// Those of a part, as compiled kernels split a loop.
+// The iterations of a part, split in the same way as in compiled kernels.
 Iterations IterationsOf(const Loop& loop, int32_t part, int32_t parts) {
   const auto n = static_cast<int64_t>(loop.runs.size());
   return {part * n / parts, (part + 1) * n / parts};
@@ -32,13 +32,13 @@ Iterations IterationsOf(const Loop& loop, int32_t part, int32_t parts) {
 
 Loop& LoopOf(void* const* buffers) { return *static_cast<Loop*>(buffers[0]); }
 
-// Fails where the loop's third iteration is.
+// The call with the loop's third iteration fails.
 int32_t CountIterations(void* const* buffers, int64_t*, void* scratch, int32_t part, int32_t parts) {
   Loop& loop = LoopOf(buffers);
   const auto [begin, end] = IterationsOf(loop, part, parts);
   auto* last = static_cast<int64_t*>(scratch);
   for (int64_t i = begin; i < end; ++i) {
-    *last = i;  // a race, were scratch shared
+    *last = i;  // a race if threads shared scratch
     ++loop.runs[static_cast<size_t>(i)];
     if (*last != i) return 43;
   }
@@ -62,7 +62,7 @@ class ThreadPoolTest : public ::testing::Test {
 TEST_F(ThreadPoolTest, RunsEachIterationOnceAndReportsAFailure) {
   std::shared_ptr<ThreadPool> smaller;
   ASSERT_TRUE(ThreadPool::Get(2, &smaller).ok());
-  EXPECT_EQ(pool_, smaller);  // one a process
+  EXPECT_EQ(pool_, smaller);  // one per process
   for (const int32_t threads : {1, 2, 3, 5, 5, 2}) {
     for (const size_t n : {0, 1, 2, 3, 7, 16, 100, 1000}) {
       Loop loop{.runs = std::vector<int32_t>(n)};
@@ -80,7 +80,7 @@ TEST_F(ThreadPoolTest, ManyLaunchesOfAllSizes) {
   EXPECT_EQ(loop.runs, std::vector<int32_t>(40, 5000));
 }
 
-// Whether all iterations but `waiting` are done before long.
+// Whether all iterations except `waiting` finish within a bounded time.
 bool AwaitOthers(Loop& loop, int64_t waiting) {
   const auto start = std::chrono::steady_clock::now();
   while (loop.done.load() < static_cast<int64_t>(loop.runs.size()) - waiting) {
@@ -90,7 +90,7 @@ bool AwaitOthers(Loop& loop, int64_t waiting) {
   return true;
 }
 
-// The call with the first iteration of the last thread's range ends after all others.
+// The call with the first iteration of the last thread's range waits for all others.
 int32_t LastRangeIsSlow(void* const* buffers, int64_t*, void*, int32_t part, int32_t parts) {
   Loop& loop = LoopOf(buffers);
   const auto [begin, end] = IterationsOf(loop, part, parts);
@@ -100,7 +100,7 @@ int32_t LastRangeIsSlow(void* const* buffers, int64_t*, void*, int32_t part, int
   return 0;
 }
 
-// The same of the first thread's range.
+// The same for the first thread's range.
 int32_t FirstRangeIsSlow(void* const* buffers, int64_t*, void*, int32_t part, int32_t parts) {
   Loop& loop = LoopOf(buffers);
   const auto [begin, end] = IterationsOf(loop, part, parts);
@@ -119,7 +119,8 @@ TEST_F(ThreadPoolTest, OthersRunWhatASlowThreadHasNotBegun) {
   }
 }
 
-// Every thread's first call waits for all threads'; records in `runs` which thread ran an iteration first.
+// The first call of every thread waits for the first calls of all threads; `runs` marks the iterations at
+// which first calls begin.
 int32_t MeetInTheFirstCall(void* const* buffers, int64_t*, void* scratch, int32_t part, int32_t parts) {
   Loop& loop = LoopOf(buffers);
   auto* calls = static_cast<int32_t*>(scratch);
@@ -149,7 +150,7 @@ TEST_F(ThreadPoolTest, ALaunchThatFindsThePoolTakenRunsAlone) {
   Loop waiting{.runs = std::vector<int32_t>(1)};
   std::thread taker([&] { Run(WaitForDone, waiting, 2); });
 
-  // Whether or not the taker has begun, every launch ends before it does.
+  // Every launch ends before the taker does, whether or not the taker has begun.
   Loop loop{.runs = std::vector<int32_t>(30)};
   for (int i = 0; i < 2000; ++i) EXPECT_EQ(Run(CountIterations, loop, 3), 42);
   EXPECT_EQ(loop.runs, std::vector<int32_t>(30, 2000));

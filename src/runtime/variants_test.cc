@@ -90,7 +90,7 @@ TEST(VariantsTest, ASessionChangesItsShapes) {
   attune_error error{};
   RunAndCheck(session.get(), 1);
   attune_output output{};
-  ASSERT_EQ(attune_session_use_shape_set(session.get(), 0, &error), ATTUNE_OK);  // as before
+  ASSERT_EQ(attune_session_use_shape_set(session.get(), 0, &error), ATTUNE_OK);  // the same as before
   EXPECT_EQ(attune_session_output(session.get(), 0, &output, nullptr), ATTUNE_OK);
   ASSERT_EQ(attune_session_use_shapes(session.get(), &shape, 1, &error), ATTUNE_OK) << error.message;
   EXPECT_EQ(attune_session_output(session.get(), 0, &output, nullptr), ATTUNE_INVALID_ARGUMENT);

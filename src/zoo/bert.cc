@@ -1,5 +1,5 @@
 // BERT base, uncased: Devlin et al., BERT: Pre-training of Deep Bidirectional Transformers for Language
-// Understanding, 2018, without the pooler: the hidden state of every token is the output.
+// Understanding, 2018, without the pooler: the output is the hidden state of every token.
 #include <cmath>
 #include <numeric>
 
@@ -17,7 +17,7 @@ constexpr int64_t kHeadWidth = 64;
 constexpr float kEpsilon = 1e-12f;
 constexpr double kEmbeddingLimit = 0.1;
 
-// Of a token: 12 heads.
+// Numbers per token: 12 heads.
 int64_t Width(const NetworkBuilder& b) { return b.Scaled(12 * kHeadWidth, kHeadWidth); }
 
 NetworkValue Embeddings(NetworkBuilder& b, const NetworkValue& ids) {

@@ -16,7 +16,7 @@ using attune_onnx::AttributeProto;
 using attune_onnx::TensorProto;
 using attune_onnx::ValueInfoProto;
 
-constexpr int64_t kIrVersion = 8;  // the one that came with opset 17
+constexpr int64_t kIrVersion = 8;  // belongs to opset 17
 constexpr int64_t kOpset = 17;
 
 static_assert(std::endian::native == std::endian::little, "raw_data is little endian");
@@ -58,7 +58,7 @@ void SetAttribute(const std::string& name, const NetworkAttribute& value, Attrib
   }
 }
 
-// FNV-1a, so that a tensor's numbers depend on its name and the seed, and not on the layers before it.
+// FNV-1a, so that a tensor's numbers depend only on its name and the seed, not on earlier layers.
 uint64_t Hash(std::string_view text) {
   uint64_t hash = 0xCBF29CE484222325u;
   for (unsigned char c : text) hash = (hash ^ c) * 0x100000001B3u;
@@ -184,7 +184,8 @@ NetworkValue NetworkBuilder::Node(const std::string& op_type, const std::vector<
   for (const auto& [key, value] : attributes) SetAttribute(key, value, node->add_attribute());
   const std::string output = absl::StrCat(name, "_output");
   node->add_output(output);
-  // All operators but the few that look up or compute integers have outputs of their input's type.
+  // The output has the type of the first input, except for the few operators that look up or compute
+  // integers.
   const DType dtype = inputs.empty() ? DType::kF32 : inputs[0].dtype;
   return {output, std::move(shape), dtype};
 }
@@ -224,7 +225,7 @@ NetworkValue NetworkBuilder::BatchNorm(const std::string& name, const NetworkVal
   FillUniform(mean.name, AddTensor(mean.name, shape), 0.2, 0.0);
   const std::span<float> variances = AddTensor(variance.name, shape);
   FillUniform(variance.name, variances, 0.5, 1.0);
-  // The input's variance is about 1 in every channel, whatever the statistics say: undo them on average.
+  // The input's variance is about 1 in every channel, whatever the statistics say: cancel them on average.
   const int scale_index = graph_->initializer_size() - 4;
   auto* scales =
       reinterpret_cast<float*>(graph_->mutable_initializer(scale_index)->mutable_raw_data()->data());

@@ -1,9 +1,9 @@
 // Writes a network as an ONNX model, layer by layer, with seeded weights.
 //
-// The weights are random but keep activations in a sane range: the variance of a weight is gain / fan-in
-// (He et al., Delving Deep into Rectifiers, 2015), so that a layer followed by the activation that the gain
-// is made for leaves the mean square of its input about as it was. Batch-norm statistics are not trivial,
-// but neutral on average.
+// The weights are random, but keep activations in a reasonable range: the variance of a weight is gain /
+// fan-in (He et al., Delving Deep into Rectifiers, 2015), so that a layer followed by the activation of its
+// gain roughly preserves the mean square of its input. Batch-norm statistics are not trivial, but neutral
+// on average.
 #ifndef ATTUNE_ZOO_BUILDER_H_
 #define ATTUNE_ZOO_BUILDER_H_
 
@@ -21,8 +21,8 @@
 
 namespace attune {
 
-// Variance times fan-in of the weights in front of what the name says: 1 / E[f(z)²] for a standard normal
-// z. For SiLU that is 2.8, but 2 where z is large: the gain lies between, so that errors do not build up.
+// Variance times fan-in of the weights before the named activation: 1 / E[f(z)²] for a standard normal z.
+// For SiLU this is 2.8, but 2 for large z: the gain is between them, so that errors do not accumulate.
 inline constexpr double kLinearGain = 1.0;
 inline constexpr double kReluGain = 2.0;
 inline constexpr double kSiluGain = 2.3;
@@ -43,8 +43,8 @@ using Pads = std::array<int64_t, 4>;
 
 constexpr Pads EvenPads(int64_t n) { return {n, n, n, n}; }
 
-// TensorFlow's "SAME": the output has ceil(size / stride) elements; an odd padding has its larger half at
-// the bottom and the right. `x` is NCHW, the kernel square.
+// TensorFlow's "SAME": the output has ceil(size / stride) elements; if the padding is odd, its larger half
+// is at the bottom and the right. `x` is NCHW, the kernel square.
 Pads SamePads(const NetworkValue& x, int64_t kernel, int64_t stride);
 
 struct ConvOptions {
@@ -60,7 +60,7 @@ struct ConvOptions {
 
 struct BatchNormOptions {
   float epsilon = 1e-5f;
-  // The output's standard deviation where the input's is 1. Below 1 at the end of residual branches, so
+  // The standard deviation of the output for an input with 1. Below 1 at the end of residual branches, so
   // that the variance of the sum does not grow with the depth.
   double scale = 1.0;
 };
@@ -75,33 +75,34 @@ struct PoolOptions {
 // Values are float tensors, images NCHW, unless a method says otherwise. Not thread safe.
 class NetworkBuilder {
  public:
-  // `batch` (> 0) is the leading dimension of the inputs; `width` is what Scaled multiplies by.
+  // `batch` (> 0) is the leading dimension of the inputs; `width` is the factor for Scaled().
   NetworkBuilder(std::string_view network, uint64_t seed, int64_t batch, double width = 1);
 
   int64_t batch() const { return batch_; }
-  // How many channels a layer has instead of `channels`: the nearest multiple of `multiple`, at least one of
-  // it; `channels` itself where the width is 1.
+  // The scaled number of channels of a layer: rounded to the nearest multiple of `multiple`, at least
+  // `multiple`; `channels` itself if the width is 1.
   int64_t Scaled(int64_t channels, int64_t multiple = 16) const;
 
   NetworkValue Input(const std::string& name, std::vector<int64_t> shape, DType dtype = DType::kF32);
-  // Makes `value`, a node's output, the network's output `name`. `value` itself must not be used after.
+  // Makes `value`, a node's output, the network's output `name`. `value` itself must not be used
+  // afterwards.
   void Output(const NetworkValue& value, const std::string& name);
 
   // Trained parameters, uniform in [center - limit, center + limit).
   NetworkValue Weight(const std::string& name, std::vector<int64_t> shape, double limit, double center = 0);
-  // Initializers that are not trained, of type f32 and i64. An empty shape makes a scalar.
+  // Initializers that are not trained, in f32 and i64. An empty shape gives a scalar.
   NetworkValue Constant(std::span<const float> values, std::vector<int64_t> shape);
   NetworkValue Scalar(float value) { return Constant(std::array{value}, {}); }
   NetworkValue Ints(std::span<const int64_t> values);
   NetworkValue IntScalar(int64_t value);
 
-  // A node of one output, whose shape the caller knows. Without a name it gets one of its own.
+  // A node with one output, whose shape the caller passes. Without a name, a unique one is chosen.
   NetworkValue Node(const std::string& op_type, const std::vector<NetworkValue>& inputs,
                     std::vector<int64_t> shape, const NetworkAttributes& attributes = {},
                     std::string name = "");
 
-  // Layers with parameters NAME.weight and NAME.bias; batch norm has NAME.running_mean and
-  // NAME.running_var, too.
+  // Layers with parameters NAME.weight and NAME.bias; batch norm also has NAME.running_mean and
+  // NAME.running_var.
   NetworkValue Conv(const std::string& name, const NetworkValue& x, const ConvOptions& options);
   NetworkValue BatchNorm(const std::string& name, const NetworkValue& x,
                          const BatchNormOptions& options = {});
@@ -123,22 +124,23 @@ class NetworkBuilder {
   NetworkValue Mul(const NetworkValue& a, const NetworkValue& b) { return Binary("Mul", a, b); }
 
   NetworkValue MaxPool(const NetworkValue& x, const PoolOptions& options);
-  // The padding counts as zeros in the average.
+  // Padding counts as zeros in the average.
   NetworkValue AveragePool(const NetworkValue& x, const PoolOptions& options);
   NetworkValue GlobalAveragePool(const NetworkValue& x);
 
   // The leading dimensions of both are equal, or `b` is a matrix.
   NetworkValue MatMul(const NetworkValue& a, const NetworkValue& b);
-  // `indices` of one dimension, or of none, which removes the axis.
+  // `indices` has one dimension, or none, which removes the axis.
   NetworkValue Gather(const NetworkValue& x, const NetworkValue& indices, int64_t axis);
   NetworkValue Concat(const std::vector<NetworkValue>& values, int64_t axis);
   NetworkValue Slice(const NetworkValue& x, int64_t axis, int64_t begin, int64_t end);
-  // Everything but the leading dimension becomes one.
+  // Merges all dimensions except the leading one.
   NetworkValue Flatten(const NetworkValue& x);
   NetworkValue Reshape(const NetworkValue& x, std::vector<int64_t> shape);
   NetworkValue Transpose(const NetworkValue& x, const std::vector<int64_t>& permutation);
 
-  // Numbers trained, without batch norm's statistics, and multiplications of Conv, Gemm and MatMul.
+  // The number of trained numbers, without batch norm's statistics, and of multiplications in Conv, Gemm
+  // and MatMul.
   int64_t parameters() const { return parameters_; }
   int64_t macs() const { return macs_; }
 

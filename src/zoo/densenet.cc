@@ -12,7 +12,7 @@ NetworkValue NormRelu(NetworkBuilder& b, const std::string& name, const NetworkV
   return b.Relu(b.BatchNorm(name, x));
 }
 
-// Every layer sees the block's input and all earlier layers' features.
+// Each layer reads the block's input and the features of all earlier layers.
 NetworkValue DenseBlock(NetworkBuilder& b, const std::string& name, const NetworkValue& x, int layers) {
   std::vector<NetworkValue> features = {x};
   for (int i = 1; i <= layers; ++i) {

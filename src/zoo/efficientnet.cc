@@ -34,7 +34,7 @@ NetworkValue MobileBlock(NetworkBuilder& b, const std::string& name, const Netwo
       b, part(), y,
       {.channels = hidden, .kernel = {stage.kernel, stage.kernel}, .stride = stride, .groups = hidden});
   y = SqueezeExcite(b, part(), y, {std::max<int64_t>(1, x.shape[1] / 4), Silu, Sigmoid});
-  // The gates are about a half, so that the variance of what they pass is about a quarter.
+  // The gates are about one half, which reduces the variance to about a quarter.
   const std::string project = part();
   y = b.Conv(project + ".0", y, {.channels = stage.channels, .gain = 3.6 * kLinearGain});
   const bool residual = stride == 1 && x.shape[1] == stage.channels;

@@ -1,5 +1,5 @@
-// Inception v3: Szegedy et al., Rethinking the Inception Architecture for Computer Vision, 2015, as
-// torchvision has it, without the auxiliary classifier, which only training uses.
+// Inception v3: Szegedy et al., Rethinking the Inception Architecture for Computer Vision, 2015, as in
+// torchvision, without the auxiliary classifier, which is only used in training.
 #include "absl/strings/str_cat.h"
 #include "zoo/networks.h"
 
@@ -12,7 +12,7 @@ constexpr std::array<int64_t, 2> kSquare = {3, 3};
 enum class Border { kSame, kValid };
 
 struct Layer {
-  const char* suffix;  // of the branch's name
+  const char* suffix;  // for the branch's name
   int64_t channels;
   std::array<int64_t, 2> kernel = kPoint;
   int64_t stride = 1;
@@ -73,7 +73,7 @@ NetworkValue BlockB(NetworkBuilder& b, const std::string& name, const NetworkVal
                   1);
 }
 
-// 17x17, with 7x7 convolutions in two factors.
+// 17x17, with 7x7 convolutions split into two factors.
 NetworkValue BlockC(NetworkBuilder& b, const std::string& name, const NetworkValue& x, int64_t width) {
   return b.Concat(
       {Branch(b, name + ".branch1x1", x, {{"", 192}}),
@@ -99,7 +99,7 @@ NetworkValue BlockD(NetworkBuilder& b, const std::string& name, const NetworkVal
       1);
 }
 
-// 8x8: the two factors of the 3x3 convolutions beside each other.
+// 8x8, with the two factors of the 3x3 convolutions in parallel.
 NetworkValue BlockE(NetworkBuilder& b, const std::string& name, const NetworkValue& x) {
   const auto fork = [&](const std::string& stem, const char* row, const char* column, const NetworkValue& y) {
     return b.Concat({Branch(b, stem, y, {{row, 384, {1, 3}}}), Branch(b, stem, y, {{column, 384, {3, 1}}})},

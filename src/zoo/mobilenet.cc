@@ -1,5 +1,5 @@
-// MobileNet: Howard et al., MobileNets, 2017 (v1, as Keras has it), and Sandler et al., MobileNetV2:
-// Inverted Residuals and Linear Bottlenecks, 2018 (as torchvision has it).
+// MobileNet: Howard et al., MobileNets, 2017 (v1, as in Keras), and Sandler et al., MobileNetV2: Inverted
+// Residuals and Linear Bottlenecks, 2018 (as in torchvision).
 #include "zoo/mobilenet.h"
 
 #include "absl/strings/str_cat.h"

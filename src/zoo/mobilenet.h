@@ -1,4 +1,4 @@
-// The blocks of MobileNet, which the SSD detector shares.
+// The blocks of MobileNet, which the SSD detector also uses.
 #ifndef ATTUNE_ZOO_MOBILENET_H_
 #define ATTUNE_ZOO_MOBILENET_H_
 
@@ -8,7 +8,7 @@
 
 namespace attune {
 
-// Half the kernel on every side (torchvision), or TensorFlow's SAME.
+// Half the kernel size on every side (torchvision), or TensorFlow's SAME.
 enum class Padding { kHalf, kSame };
 
 struct MobileConv {
@@ -19,7 +19,7 @@ struct MobileConv {
   float epsilon = 1e-5f;
 };
 
-// Conv (NAME.0), BatchNormalization (NAME.1) and ReLU6. A depthwise one has as many channels as `x`.
+// Conv (NAME.0), BatchNormalization (NAME.1) and ReLU6. If depthwise, `channels` is that of `x`.
 NetworkValue ConvNormRelu6(NetworkBuilder& b, const std::string& name, const NetworkValue& x,
                            int64_t channels, const MobileConv& conv);
 
@@ -27,19 +27,19 @@ struct InvertedResidualRow {
   int64_t expansion, channels, stride;
 };
 
-// Table 2 of the MobileNetV2 paper, a row a block.
+// Table 2 of the MobileNetV2 paper, one row per block.
 inline constexpr InvertedResidualRow kMobileNetV2Rows[] = {
     {1, 16, 1}, {6, 24, 2},  {6, 24, 1},  {6, 32, 2},  {6, 32, 1}, {6, 32, 1},
     {6, 64, 2}, {6, 64, 1},  {6, 64, 1},  {6, 64, 1},  {6, 96, 1}, {6, 96, 1},
     {6, 96, 1}, {6, 160, 2}, {6, 160, 1}, {6, 160, 1}, {6, 320, 1}};
 
 struct InvertedResidualOutputs {
-  NetworkValue expanded;  // behind the pointwise expansion
-  NetworkValue sum;       // the block's result
+  NetworkValue expanded;  // output of the pointwise expansion
+  NetworkValue sum;       // output of the block
 };
 
-// Expansion, depthwise convolution and linear projection; added to `x` where the shapes agree. Padding and
-// epsilon come from `conv`, everything else from `row`.
+// Expansion, depthwise convolution and linear projection; adds `x` if the shapes agree. Padding and epsilon
+// come from `conv`, everything else from `row`.
 InvertedResidualOutputs InvertedResidual(NetworkBuilder& b, const std::string& name, const NetworkValue& x,
                                          const InvertedResidualRow& row, MobileConv conv);
 

@@ -1,4 +1,4 @@
-// MobileNetV3: Howard et al., Searching for MobileNetV3, 2019, as torchvision has it.
+// MobileNetV3: Howard et al., Searching for MobileNetV3, 2019, as in torchvision.
 #include <algorithm>
 #include <span>
 
@@ -44,7 +44,7 @@ NetworkValue ConvNorm(NetworkBuilder& b, const std::string& name, const NetworkV
   return b.BatchNorm(name + ".1", b.Conv(name + ".0", x, options), {.epsilon = kEpsilon, .scale = scale});
 }
 
-// The nearest multiple of 8 that is not over a tenth below.
+// The nearest multiple of 8 that is at most a tenth smaller.
 int64_t DivisibleBy8(int64_t channels) {
   const int64_t rounded = std::max<int64_t>(8, (channels + 4) / 8 * 8);
   return 10 * rounded < 9 * channels ? rounded + 8 : rounded;
@@ -67,7 +67,7 @@ NetworkValue MobileBlock(NetworkBuilder& b, const std::string& name, const Netwo
   if (row.gated) {
     y = SqueezeExcite(b, part(), y, {DivisibleBy8(row.expanded / 4), Relu, HardSigmoid});
   }
-  // The gates are about a half, so that the variance of what they pass is about a quarter.
+  // The gates are about one half, which reduces the variance to about a quarter.
   const bool residual = row.stride == 1 && x.shape[1] == row.channels;
   y = ConvNorm(b, part(), y, {.channels = row.channels, .gain = (row.gated ? 3.6 : 1.0) * kLinearGain},
                residual ? 0.5 : 1.0);

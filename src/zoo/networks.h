@@ -1,5 +1,5 @@
-// The networks of the zoo, one function each. Classifiers take "input" [batch, 3, side, side] and give
-// "output" [batch, 1000]: logits, or probabilities where the original ends in a softmax.
+// The networks of the zoo, one function each. Classifiers take "input" [batch, 3, side, side] and return
+// "output" [batch, 1000]: logits, or probabilities if the original ends in a softmax.
 #ifndef ATTUNE_ZOO_NETWORKS_H_
 #define ATTUNE_ZOO_NETWORKS_H_
 
@@ -17,8 +17,8 @@ struct ZooRow {
   const char* name;
   const char* description;
   void (*build)(NetworkBuilder&);
-  int64_t side;        // of the square image, or 0: token ids
-  int64_t parameters;  // as NetworkBuilder counts them,
+  int64_t side;        // of the square image; 0: the input is token ids
+  int64_t parameters;  // as counted by NetworkBuilder,
   int64_t macs;        // for a batch of one
   int64_t max_batch = 4096;
   bool scales = false;  // whether its layers' widths go through NetworkBuilder::Scaled

@@ -1,4 +1,4 @@
-// RegNet: Radosavovic et al., Designing Network Design Spaces, 2020, as torchvision has it.
+// RegNet: Radosavovic et al., Designing Network Design Spaces, 2020, as in torchvision.
 #include <array>
 #include <cmath>
 
@@ -15,7 +15,7 @@ struct RegNet {
   std::array<int64_t, 4> widths;
   std::array<int, 4> depths;
   int64_t group_width;
-  bool gated;  // RegNetY: squeeze and excitation, to a quarter of the block's input
+  bool gated;  // RegNetY: squeeze and excitation, with a quarter of the block's input channels
 };
 
 NetworkValue Relu(NetworkBuilder& b, const NetworkValue& x) { return b.Relu(x); }
@@ -43,7 +43,7 @@ NetworkValue Block(NetworkBuilder& b, const std::string& name, const NetworkValu
   if (net.gated) {
     const int64_t squeezed = std::lround(0.25 * static_cast<double>(x.shape[1]));
     y = SqueezeExcite(b, name + ".f.se", y, {squeezed, Relu, Sigmoid});
-    gain *= 3.6;  // the gates are about a half
+    gain *= 3.6;  // the gates are about one half
   }
   y = ConvNorm(b, name + ".f.c", y, {.channels = width, .gain = gain}, kBranchScale);
   return b.Relu(b.Add(shortcut, y));

@@ -1,6 +1,6 @@
 // ResNet: He et al., Deep Residual Learning for Image Recognition, 2015 (v1.5: the stride is in the 3x3
-// convolution, as torchvision has it), and Identity Mappings in Deep Residual Networks, 2016 (v2). ResNeXt:
-// Xie et al., Aggregated Residual Transformations for Deep Neural Networks, 2017.
+// convolution, as in torchvision), and Identity Mappings in Deep Residual Networks, 2016 (v2). ResNeXt: Xie
+// et al., Aggregated Residual Transformations for Deep Neural Networks, 2017.
 #include <array>
 
 #include "absl/strings/str_cat.h"
@@ -10,7 +10,7 @@ namespace attune {
 namespace {
 
 constexpr double kBranchScale = 0.5;
-// Keeps the probabilities of ResNet v2, whose residual stream grows, from collapsing to one class.
+// Prevents the probabilities of ResNet v2, whose residual stream grows, from collapsing to one class.
 constexpr double kHeadGain = 0.1;
 
 NetworkValue ConvNorm(NetworkBuilder& b, const std::string& conv, const std::string& norm,
@@ -18,7 +18,7 @@ NetworkValue ConvNorm(NetworkBuilder& b, const std::string& conv, const std::str
   return b.BatchNorm(norm, b.Conv(conv, x, options), {.scale = scale});
 }
 
-// The input itself, or a projection where the block changes the shape.
+// The input itself, or a projection if the block changes the shape.
 NetworkValue Shortcut(NetworkBuilder& b, const std::string& name, const NetworkValue& x, int64_t channels,
                       int64_t stride) {
   if (stride == 1 && x.shape[1] == channels) return x;
@@ -35,7 +35,7 @@ NetworkValue BasicBlock(NetworkBuilder& b, const std::string& name, const Networ
   return b.Relu(b.Add(y, Shortcut(b, name, x, width, stride)));
 }
 
-// `width` channels within, `groups` of them, and `channels` behind.
+// `width` inner channels in `groups` groups, and `channels` output channels.
 NetworkValue GroupedBottleneck(NetworkBuilder& b, const std::string& name, const NetworkValue& x,
                                int64_t width, int64_t groups, int64_t channels, int64_t stride) {
   const ConvOptions middle = {
@@ -51,7 +51,7 @@ NetworkValue Bottleneck(NetworkBuilder& b, const std::string& name, const Networ
   return GroupedBottleneck(b, name, x, width, 1, 4 * width, stride);
 }
 
-// 32 groups of 4 channels where `width` is 64.
+// 32 groups; of 4 channels for `width` 64.
 NetworkValue ResNeXtBottleneck(NetworkBuilder& b, const std::string& name, const NetworkValue& x,
                                int64_t width, int64_t stride) {
   return GroupedBottleneck(b, name, x, 2 * width, 32, 4 * width, stride);
@@ -74,7 +74,7 @@ void BuildResNet(NetworkBuilder& b, Block block, const std::array<int, 4>& depth
   b.Output(b.Linear("fc", b.Flatten(b.GlobalAveragePool(x)), kImageNetClasses), "output");
 }
 
-// Keras pads in a node of its own, also in front of the max pooling, where zeros are not neutral.
+// Keras pads in a separate node, also before the max pooling, where zeros are not neutral.
 NetworkValue ZeroPad(NetworkBuilder& b, const NetworkValue& x, int64_t n) {
   const NetworkValue pads = b.Ints(std::array<int64_t, 8>{0, 0, n, n, 0, 0, n, n});
   return b.Node("Pad", {x, pads}, {x.shape[0], x.shape[1], x.shape[2] + 2 * n, x.shape[3] + 2 * n});

@@ -1,12 +1,12 @@
 // ShuffleNetV2 1.0: Ma et al., ShuffleNet V2: Practical Guidelines for Efficient CNN Architecture Design,
-// 2018, as torchvision has it.
+// 2018, as in torchvision.
 #include "absl/strings/str_cat.h"
 #include "zoo/networks.h"
 
 namespace attune {
 namespace {
 
-// A pointwise convolution and ReLU; NAME is the number of its convolution.
+// A pointwise convolution and ReLU; `first` is the number of the convolution in its name.
 NetworkValue Pointwise(NetworkBuilder& b, const std::string& branch, int first, const NetworkValue& x,
                        int64_t channels) {
   const NetworkValue y = b.Conv(absl::StrCat(branch, ".", first), x, {.channels = channels});
@@ -32,7 +32,7 @@ NetworkValue Shuffle(NetworkBuilder& b, const NetworkValue& x) {
   return b.Reshape(b.Transpose(halves, {0, 2, 1, 3, 4}), {b.batch(), 2 * half, height, width});
 }
 
-// With a stride both branches see all of `x`; without, one half of the channels passes as it is.
+// With a stride, both branches read all of `x`; without, one half of the channels is passed through.
 NetworkValue Unit(NetworkBuilder& b, const std::string& name, const NetworkValue& x, int64_t channels,
                   int64_t stride) {
   const int64_t half = channels / 2;

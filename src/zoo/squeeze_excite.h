@@ -11,12 +11,13 @@ namespace attune {
 using Activation = NetworkValue (*)(NetworkBuilder&, const NetworkValue&);
 
 struct SqueezeExciteOptions {
-  int64_t squeezed = 0;  // channels between the two layers
+  int64_t squeezed = 0;  // number of channels between the two layers
   Activation activation = nullptr;
-  Activation gate = nullptr;  // to 0 … 1
+  Activation gate = nullptr;  // maps to 0 … 1
 };
 
-// `x` times a gate a channel, from the channel's mean, with the layers NAME.fc1 and NAME.fc2.
+// Multiplies each channel of `x` by a gate, which the layers NAME.fc1 and NAME.fc2 compute from the
+// channels' means.
 NetworkValue SqueezeExcite(NetworkBuilder& b, const std::string& name, const NetworkValue& x,
                            const SqueezeExciteOptions& options);
 

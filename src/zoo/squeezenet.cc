@@ -1,5 +1,5 @@
-// SqueezeNet 1.1: Iandola et al., SqueezeNet: AlexNet-level accuracy with 50x fewer parameters, 2016, in the
-// variant of its authors with 2.4 times less computation.
+// SqueezeNet 1.1: Iandola et al., SqueezeNet: AlexNet-level accuracy with 50x fewer parameters, 2016, in
+// the authors' variant with 2.4 times less computation.
 #include "absl/strings/str_cat.h"
 #include "zoo/networks.h"
 
@@ -26,7 +26,7 @@ NetworkValue Fire(NetworkBuilder& b, const std::string& name, const NetworkValue
 void BuildSqueezeNet11(NetworkBuilder& b) {
   struct Row {
     int64_t index, squeeze, expand;
-    bool pool;  // in front of it
+    bool pool;  // before the module
   };
   constexpr Row kRows[] = {{3, 16, 64, true},    {4, 16, 64, false},  {6, 32, 128, true},
                            {7, 32, 128, false},  {9, 48, 192, true},  {10, 48, 192, false},

@@ -1,8 +1,9 @@
-// SSD: Liu et al., SSD: Single Shot MultiBox Detector, 2015, on MobileNetV2 with the layers, anchors and box
-// coder of the TensorFlow Object Detection API's ssd_mobilenet_v2_coco.
+// SSD: Liu et al., SSD: Single Shot MultiBox Detector, 2015, on MobileNetV2 with the layers, anchors and
+// box coder of the TensorFlow Object Detection API's ssd_mobilenet_v2_coco.
 //
 // "input" [1, 3, 300, 300] → for n detections "boxes" [n, 4] (top, left, bottom, right in 0 to 1), "scores"
-// [n] and "classes" i64 [n] (1 to 90; 0 would be the background), class by class with falling scores.
+// [n] and "classes" i64 [n] (1 to 90; 0 would be the background), class by class in descending order of
+// scores.
 #include <algorithm>
 #include <cmath>
 
@@ -13,18 +14,18 @@
 namespace attune {
 namespace {
 
-constexpr int64_t kClasses = 91;  // with the background
+constexpr int64_t kClasses = 91;  // includes the background
 constexpr MobileConv kTensorFlow = {.padding = Padding::kSame, .epsilon = 1e-3f};
-constexpr int kTapRow = 13;  // of kMobileNetV2Rows: its expansion is the first feature map
+constexpr int kTapRow = 13;  // index in kMobileNetV2Rows; its expansion is the first feature map
 constexpr double kMinScale = 0.2;
 constexpr double kMaxScale = 0.95;
-constexpr double kSmallestScale = 0.1;  // of the first feature map's square anchor
+constexpr double kSmallestScale = 0.1;  // of the square anchor on the first feature map
 constexpr float kPositionScale = 10.0f;
 constexpr float kSizeScale = 5.0f;
 constexpr int64_t kMaxDetectionsPerClass = 100;
 constexpr float kIouThreshold = 0.6f;
 constexpr float kScoreThreshold = 0.3f;
-// Put most scores below the threshold, as in a trained detector.
+// Moves most scores below the threshold, as in a trained detector.
 constexpr double kClassBias = -3.5;
 constexpr double kClassGain = 0.5;
 
@@ -33,7 +34,7 @@ struct AnchorShape {
 };
 
 struct Anchors {
-  std::vector<float> y, x, height, width;  // centers and sizes, a fraction of the image
+  std::vector<float> y, x, height, width;  // centers and sizes, relative to the image
 };
 
 std::vector<NetworkValue> FeatureMaps(NetworkBuilder& b) {
@@ -89,10 +90,11 @@ void AppendAnchors(const std::vector<AnchorShape>& shapes, int64_t rows, int64_t
   }
 }
 
-// `size` numbers for each of the `anchors` a pixel of the feature map `map`: [batch, pixels · anchors, size].
+// Predicts `size` numbers for each of the `anchors` anchors per pixel of the feature map `map`: [batch,
+// pixels · anchors, size].
 NetworkValue Predict(NetworkBuilder& b, const std::string& name, const NetworkValue& map, int64_t anchors,
                      int64_t size, double bias_center, double gain) {
-  // The kernel shrinks to the feature map where that is smaller.
+  // The kernel shrinks to the size of a smaller feature map.
   const int64_t kernel = std::min<int64_t>(3, std::min(map.shape[2], map.shape[3]));
   NetworkValue y = b.Conv(name, map,
                           {.channels = anchors * size,
@@ -132,7 +134,7 @@ void EmitDetections(NetworkBuilder& b, const NetworkValue& boxes, const NetworkV
              {boxes, scores, b.Ints(std::array{kMaxDetectionsPerClass}),
               b.Constant(std::array{kIouThreshold}, {1}), b.Constant(std::array{kScoreThreshold}, {1})},
              {-1, 3}, {{"center_point_box", 0}});
-  picked.dtype = DType::kI64;  // rows of batch, class and box
+  picked.dtype = DType::kI64;  // each row: batch, class and box
   const NetworkValue box_index = b.Gather(picked, b.IntScalar(2), 1);
   const NetworkValue class_index = b.Gather(picked, b.IntScalar(1), 1);
   b.Output(b.Gather(b.Reshape(boxes, {count, 4}), box_index, 0), "boxes");

@@ -1,4 +1,4 @@
-// The pieces that BERT and ViT share.
+// The components that BERT and ViT share.
 #ifndef ATTUNE_ZOO_TRANSFORMER_H_
 #define ATTUNE_ZOO_TRANSFORMER_H_
 
@@ -8,10 +8,10 @@
 
 namespace attune {
 
-// x · Φ(x) as exporters write it: x · (erf(x / √2) + 1) · ½.
+// x · Φ(x) in the form that exporters write: x · (erf(x / √2) + 1) · ½.
 NetworkValue Gelu(NetworkBuilder& b, const NetworkValue& x);
 
-// Over the last axis, with NAME.weight and NAME.bias: in the pieces that exporters emit below opset 17, or
+// Over the last axis, with NAME.weight and NAME.bias: decomposed, as exporters write it below opset 17, or
 // as one LayerNormalization.
 NetworkValue DecomposedLayerNorm(NetworkBuilder& b, const std::string& name, const NetworkValue& x,
                                  float epsilon);

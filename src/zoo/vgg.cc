@@ -12,7 +12,7 @@ void BuildVgg16(NetworkBuilder& b) {
   };
   constexpr Stage kStages[] = {{64, 2}, {128, 2}, {256, 3}, {512, 3}, {512, 3}};
   NetworkValue x = b.Input("input", {b.batch(), 3, 224, 224});
-  int index = 0;  // counts the rectifiers and poolings, too
+  int index = 0;  // also counts ReLUs and poolings
   for (const Stage& stage : kStages) {
     for (int i = 0; i < stage.convolutions; ++i, index += 2) {
       x = b.Relu(b.Conv(
@@ -22,7 +22,7 @@ void BuildVgg16(NetworkBuilder& b) {
     x = b.MaxPool(x, {.kernel = 2, .stride = 2});
     ++index;
   }
-  // Adaptive pooling to 7x7 is exported like this where the input is 7x7 already.
+  // If the input already is 7x7, adaptive pooling to 7x7 is exported like this.
   x = b.AveragePool(x, {.kernel = 1});
   x = b.Relu(b.Linear("classifier.0", b.Flatten(x), b.Scaled(4096), kReluGain));
   x = b.Relu(b.Linear("classifier.3", x, b.Scaled(4096), kReluGain));

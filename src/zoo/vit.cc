@@ -1,5 +1,5 @@
-// ViT-B/16: Dosovitskiy et al., An Image is Worth 16x16 Words, 2020. The attention is in the form in which
-// torchvision's multi-head attention is exported: one projection to queries, keys and values, tokens first.
+// ViT-B/16: Dosovitskiy et al., An Image is Worth 16x16 Words, 2020. Attention has the form of
+// torchvision's exported multi-head attention: one projection to queries, keys and values, tokens first.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -16,10 +16,10 @@ constexpr int64_t kLayers = 12;
 constexpr int64_t kHeadWidth = 64;
 constexpr float kEpsilon = 1e-6f;
 constexpr double kTokenLimit = 0.5;
-// Of what a block adds to the residual stream.
+// A factor of the gain in front of the residual stream.
 constexpr double kBranchGain = 0.25;
 
-// Of a token: 12 heads.
+// Numbers per token: 12 heads.
 int64_t Width(const NetworkBuilder& b) { return b.Scaled(12 * kHeadWidth, kHeadWidth); }
 
 // [batch, 3, 224, 224] → [batch, tokens, width].
@@ -35,8 +35,8 @@ NetworkValue Tokens(NetworkBuilder& b, const NetworkValue& image) {
                b.Weight("encoder.pos_embedding", {1, kTokens, Width(b)}, kTokenLimit));
 }
 
-// Queries, keys or values (`index` 0, 1 or 2) of `packed` [3, tokens, batch, width] as
-// [batch, heads, tokens, head width].
+// The queries, keys or values (`index` 0, 1 or 2) in `packed` [3, tokens, batch, width], as [batch, heads,
+// tokens, head width].
 NetworkValue Heads(NetworkBuilder& b, const NetworkValue& packed, int64_t index) {
   NetworkValue x = b.Gather(packed, b.IntScalar(index), 0);
   x = b.Transpose(b.Reshape(x, {kTokens, b.batch() * Width(b) / kHeadWidth, kHeadWidth}), {1, 0, 2});
@@ -53,7 +53,7 @@ NetworkValue SelfAttention(NetworkBuilder& b, const std::string& name, const Net
   const NetworkValue query = Heads(b, packed, 0);
   const NetworkValue key = b.Transpose(Heads(b, packed, 1), {0, 1, 3, 2});
   const NetworkValue value = Heads(b, packed, 2);
-  // Half of the scaling on either side.
+  // Each side gets the square root of the scaling.
   const float scale = std::sqrt(1.0f / std::sqrt(static_cast<float>(kHeadWidth)));
   const NetworkValue scores = b.MatMul(b.Mul(query, b.Scalar(scale)), b.Mul(key, b.Scalar(scale)));
   NetworkValue y = b.Transpose(b.MatMul(b.Softmax(scores), value), {2, 0, 1, 3});

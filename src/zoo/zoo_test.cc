@@ -17,14 +17,14 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Millions of parameters and of multiplications (a batch of one).
+// In millions; multiplications are for a batch of one.
 struct Published {
   double parameters, macs, tolerance;
 };
 
 const std::map<std::string, Published>& PublishedCounts() {
   static const auto* const kCounts = new std::map<std::string, Published>{
-      // torchvision's model pages.
+      // From torchvision's model pages.
       {"resnet18", {11.690, 1814, 0.001}},
       {"resnet50", {25.557, 4089, 0.001}},
       {"mobilenet_v2", {3.505, 301, 0.002}},
@@ -40,17 +40,19 @@ const std::map<std::string, Published>& PublishedCounts() {
       {"efficientnet_b0", {5.289, 386, 0.001}},
       {"vgg16", {138.358, 15470, 0.001}},
       {"vit_b_16", {86.568, 17564, 0.001}},
-      // Keras: trainable parameters of ResNet50V2 (6.98 GFLOPs) and MobileNet; the MobileNet paper's count.
+      // Trainable parameters of ResNet50V2 (6.98 GFLOPs) and MobileNet from Keras; multiplications from the
+      // MobileNet paper.
       {"resnet50_v2", {25.568, 3490, 0.003}},
       {"mobilenet_v1", {4.232, 569, 0.001}},
-      // OpenVINO's model zoo, whose conversion drops the batch norms.
+      // From OpenVINO's model zoo, whose conversion drops the batch norms.
       {"ssd_mobilenet_v2", {16.818, 1887, 0.025}},
-      // 109.48 M with the pooler; 85.05 M weights times 128 tokens, and the attention.
+      // 109.48 M with the pooler; the multiplications are 85.05 M weights times 128 tokens, plus the
+      // attention.
       {"bert_base", {108.892, 11174, 0.001}}};
   return *kCounts;
 }
 
-// Every name is unique and every input is made before it is used.
+// Every name must be unique, and every input must be computed before its use.
 void ExpectWellFormed(const attune_onnx::GraphProto& graph) {
   std::set<std::string> values;
   std::set<std::string> nodes;

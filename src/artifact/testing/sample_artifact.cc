@@ -21,7 +21,7 @@ constexpr char kArch[] = "x86_64";
 constexpr char kArch[] = "aarch64";
 #endif
 
-// Places the tensors one after another.
+// Allocates the tensors one after another.
 class TensorTable {
  public:
   explicit TensorTable(Program& program) : program_(program) {}
@@ -91,7 +91,7 @@ void AddKernels(Variant& variant) {
   }
 }
 
-// Nothing where it does not lie inside the file or cannot be decoded.
+// nullopt if the manifest does not lie inside the file or cannot be decoded.
 std::optional<Manifest> ManifestOf(std::span<const std::byte> file, const format::Header& header) {
   const format::Section& section = header.manifest;
   if (section.offset > file.size() || section.bytes > file.size() - section.offset) return std::nullopt;
@@ -181,7 +181,7 @@ void RepairChecksums(std::string& file, bool repair_kernels) {
   }
   if (const std::optional<Manifest> manifest = ManifestOf(bytes, header); repair_kernels && manifest)
     header.kernels_checksum = format::KernelsChecksum(*manifest, header.code.checksum);
-  for (int pass = 0; pass < 2; ++pass) {  // the second includes the checksum of the first's header
+  for (int pass = 0; pass < 2; ++pass) {  // the second writes the checksum that the first computes
     format::Encoder encoder;
     encoder(header);
     std::memcpy(file.data(), encoder.bytes().data(), encoder.bytes().size());

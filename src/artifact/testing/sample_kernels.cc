@@ -1,6 +1,6 @@
-// The kernels lie in a section of their own, whose bytes become the artifact's code. They are compiled
-// without optimization and instrumentation, and use no floating-point constant, so that nothing in them
-// refers to bytes outside of the section.
+// The kernels are in their own section, whose bytes become the artifact's code. They are compiled without
+// optimization and instrumentation, and use no floating-point constants, so that they do not refer to any
+// bytes outside the section.
 #include "artifact/testing/sample_kernels.h"
 
 #define KERNEL                                                                                \

@@ -7,7 +7,7 @@
 
 namespace attune::testing {
 
-// Each SampleKernel's function, and the bytes that hold all of them.
+// The function of each SampleKernel, and the bytes that contain all of them.
 std::span<const KernelFunction> SampleKernels();
 std::span<const std::byte> SampleCode();
 

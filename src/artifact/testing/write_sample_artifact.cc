@@ -1,4 +1,4 @@
-// write_sample_artifact FILE: the sample artifact as a file, for tests of programs.
+// write_sample_artifact FILE: writes the sample artifact to a file, for tests of programs.
 #include <cstdio>
 
 #include "artifact/testing/sample_artifact.h"

@@ -10,7 +10,7 @@
 namespace attune {
 namespace {
 
-// The most that protobuf can parse.
+// The largest size that protobuf can parse.
 constexpr int64_t kMaxFileBytes = INT32_MAX;
 
 int64_t ConstantBytes(const Graph& graph) {
@@ -27,7 +27,7 @@ absl::Status TooLarge(const Graph& graph, int64_t bytes) {
                       " bytes, and a model file without external data has at most ", kMaxFileBytes);
 }
 
-// The version of the file format that came with an opset.
+// The version of the file format that belongs to an opset.
 int64_t IrVersion(int64_t opset) {
   constexpr struct {
     int64_t opset, version;

@@ -1,9 +1,9 @@
-// Graph → ONNX model file: what the importer reads comes back as a graph that computes the same.
+// Graph → ONNX model file: when the importer reads the file, it gets a graph that computes the same.
 //
-// The model asks for the least opset, from 18 on, that has what the graph needs. Operators that came later
-// and have a form in earlier ones (SiLU, attention, RMS normalization) are written in that form, so that
-// other programs read the file. Weights are raw data inside the file. Fused nodes are written as what they
-// hold.
+// The model requires the lowest opset, from 18 on, that has everything the graph needs. Later operators that
+// can be expressed with earlier ones (SiLU, attention, RMS normalization) are written so, which lets other
+// programs read the file. Weights are raw data inside the file. A fused node is written as the nodes that it
+// contains.
 #ifndef ATTUNE_EXPORT_ONNX_EXPORT_H_
 #define ATTUNE_EXPORT_ONNX_EXPORT_H_
 
@@ -15,14 +15,14 @@
 
 namespace attune {
 
-// The bytes of a model file of a verified graph; names of inputs and outputs are the graph's. The same graph
-// gives the same bytes. Errors:
-//   Unimplemented: all that ONNX cannot say, one line each: "NS <operator> <value>: <reason>"; and a graph
-//     whose constants are more than the 2 GB that a file without external data holds.
+// The bytes of a model file for a verified graph, with the graph's names of inputs and outputs. The same
+// graph gives the same bytes. Errors:
+//   Unimplemented: everything that ONNX cannot express, one line each: "NS <operator> <value>: <reason>"; or
+//     the graph's constants exceed 2 GB, the limit of a file without external data.
 //   InvalidArgument: an input and an output that is another value have the same name.
 absl::StatusOr<std::string> ExportOnnxBytes(const Graph& graph);
 
-// The same to a file, whole or not at all. Errors of the file name it.
+// Writes the same to a file, which is complete or not written at all. Errors of the file name it.
 absl::Status ExportOnnx(const Graph& graph, const std::string& path);
 
 }  // namespace attune

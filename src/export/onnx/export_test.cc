@@ -1,4 +1,4 @@
-// Tests what the export makes of outputs, names, regions and opsets, and of what ONNX lacks.
+// Tests how outputs, names, regions and opsets are exported, and the errors for what ONNX lacks.
 #include "export/onnx/export.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ TEST(OnnxExport, OutputsMayBeInputsConstantsAndTwice) {
 }
 
 TEST(OnnxExport, NamesOfOutputsArePreferred) {
-  // An inner value has the name of an output.
+  // An inner value already has the name of an output.
   ExpectTextRoundTrip(R"(graph @g(%x: f32[2]) {
     %y = neg(%x) : f32[2]
     %z = abs(%y) : f32[2]

@@ -13,7 +13,7 @@ namespace {
 
 using attune_onnx::GraphProto;
 
-// The name of a value that has none: that of its node, or of its operator.
+// A name for a value without one: the name of its node, or its operator.
 std::string_view Label(const Value& value) {
   if (!value.name().empty() || value.producer() == nullptr) return value.name();
   const Node& node = *value.producer();
@@ -30,7 +30,7 @@ bool Any(const Node& node, bool (*test)(const TensorType&)) {
   return false;
 }
 
-// Empty, or why ONNX has no such node.
+// Empty, or the reason why ONNX has no such node.
 std::string WhyNot(const Node& node, const OperatorRow& row) {
   if (row.write == nullptr) return std::string(row.name);
   if (Any(node, [](const TensorType& type) { return !type.layout.is_plain(); })) {
@@ -107,7 +107,7 @@ std::vector<GraphWriter::Copy> GraphWriter::NameResults(const Graph& graph,
 
 void GraphWriter::WriteNodes(const Graph& graph, GraphProto* proto) {
   for (const auto& node : graph.nodes()) {
-    if (node->num_outputs() == 0) continue;  // control flow that nobody sees the result of
+    if (node->num_outputs() == 0) continue;  // control flow whose result nobody uses
     for (int i = 0; i < node->num_outputs(); ++i) {
       const Value* output = node->output(i);
       if (!names_.contains(output)) names_[output] = NewName(Label(*output));
@@ -128,7 +128,7 @@ void GraphWriter::WriteNode(const Node& node, GraphProto* proto) {
   std::string reason = WhyNot(node, row);
   if (reason.empty()) {
     NeedOpset(row.opset);
-    // Since then all operators that take floats take bf16.
+    // Since this opset, all operators that take floats take bf16.
     constexpr int64_t kBF16Opset = 22;
     if (Any(node, [](const TensorType& type) { return type.dtype == DType::kBF16; })) NeedOpset(kBF16Opset);
     NodeContext context(this, proto, &node);

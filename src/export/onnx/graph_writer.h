@@ -1,4 +1,4 @@
-// Writes a graph and its regions as a model's graph: names, initializers, nodes, one after the other.
+// Writes a graph and its regions as the graph of a model: names, initializers, nodes, one after the other.
 #ifndef ATTUNE_EXPORT_ONNX_GRAPH_WRITER_H_
 #define ATTUNE_EXPORT_ONNX_GRAPH_WRITER_H_
 
@@ -15,33 +15,35 @@
 
 namespace attune::onnx_export {
 
-// The opset that every model asks for at least: since then all reductions take their axes as an input.
+// The lowest opset that a model requires: since then, all reductions take their axes as an input.
 inline constexpr int64_t kLeastOpset = 18;
 
-// For one model. Names are unique in the whole model, so that a subgraph never hides what it captures.
+// Writes one model. Names are unique in the whole model, so that a subgraph never hides a captured value.
 class GraphWriter {
  public:
-  // As of ExportOnnxBytes(); afterwards opset() is what the model needs.
+  // The errors are those of ExportOnnxBytes(); afterwards, opset() is the opset that the model requires.
   absl::Status WriteModel(const Graph& graph, attune_onnx::GraphProto* proto);
   int64_t opset() const { return opset_; }
 
-  // ---- For what writes a node.
+  // ---- For the functions that write nodes.
 
   void NeedOpset(int64_t opset) { opset_ = opset > opset_ ? opset : opset_; }
   const std::string& NameOf(const Value* value) const;
-  // `wanted`, or where it is taken, with a number.
+  // Returns `wanted`, with a number appended if the name is taken.
   std::string NewName(std::string_view wanted);
-  // A subgraph whose inputs are the model's own: values in the enclosing graph, by name.
+  // Writes a subgraph without inputs: in place of the region's inputs, it uses the values of the enclosing
+  // graph with the names `captured`.
   void WriteCapturing(const Graph& region, const std::vector<std::string>& captured,
                       attune_onnx::GraphProto* proto);
-  // A subgraph with inputs of its own.
+  // Writes a subgraph with its own inputs.
   void WriteBody(const Graph& region, attune_onnx::GraphProto* proto);
-  // The region's nodes in `proto` itself, which make values of the names `outputs`.
+  // Writes the region's nodes into `proto` itself; their results get the names `outputs`.
   void WriteInline(const Graph& region, const std::vector<std::string>& inputs,
                    const std::vector<std::string>& outputs, attune_onnx::GraphProto* proto);
 
  private:
-  // Names the results of `graph`, where a node of it makes one, `wanted`; the others are to be copied.
+  // Gives each result of `graph` that one of its nodes computes its `wanted` name; returns the copies that
+  // are needed for the others.
   struct Copy {
     const Value* from;
     std::string to;
@@ -52,7 +54,7 @@ class GraphWriter {
   void WriteNodes(const Graph& graph, attune_onnx::GraphProto* proto);
   void WriteNode(const Node& node, attune_onnx::GraphProto* proto);
   void WriteCopies(const std::vector<Copy>& copies, attune_onnx::GraphProto* proto);
-  // All of a subgraph but its inputs.
+  // Writes everything of a subgraph except its inputs.
   void WriteRegion(const Graph& region, attune_onnx::GraphProto* proto);
 
   std::unordered_set<std::string> taken_;

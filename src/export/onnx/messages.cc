@@ -11,7 +11,7 @@ using attune_onnx::TensorProto;
 
 static_assert(std::endian::native == std::endian::little, "raw_data is little endian");
 
-// Sets the field of the attribute's kind, and says which it is.
+// Sets the field for the kind of the attribute, and returns the kind.
 struct AttributeSetter {
   AttributeProto* proto;
 
@@ -87,7 +87,7 @@ void SetValueInfo(const std::string& name, const TensorType& type, attune_onnx::
   proto->set_name(name);
   auto* tensor = proto->mutable_type()->mutable_tensor_type();
   tensor->set_elem_type(OnnxType(type.dtype));
-  auto* shape = tensor->mutable_shape();  // a scalar has a shape, too
+  auto* shape = tensor->mutable_shape();  // even a scalar has a shape
   for (const Dim& dim : type.dims) {
     if (dim.is_constant()) {
       shape->add_dim()->set_dim_value(dim.size);

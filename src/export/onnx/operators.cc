@@ -10,7 +10,7 @@
 namespace attune::onnx_export {
 namespace {
 
-// The types to which ONNX constrains its operators.
+// The types that ONNX allows for its operators.
 constexpr unsigned kF32 = TypeBit(DType::kF32);
 constexpr unsigned kFloats = kF32 | TypeBit(DType::kF64) | TypeBit(DType::kF16) | TypeBit(DType::kBF16);
 constexpr unsigned kBytes = TypeBit(DType::kI8) | TypeBit(DType::kU8);
@@ -23,7 +23,7 @@ constexpr unsigned kIntegers = kSigned | kUnsigned;
 constexpr unsigned kNumbers = kFloats | kIntegers;
 constexpr unsigned kWide = kFloats | kWideSigned | kWideUnsigned;
 constexpr unsigned kAll = kNumbers | kBool;
-// For operators that no later opset has revised: bf16 is in none of their types.
+// For operators that no later opset has revised: none of them takes bf16.
 constexpr unsigned kOld = kAll & ~TypeBit(DType::kBF16);
 constexpr unsigned kQuantizable = kFloats & ~TypeBit(DType::kF64);
 constexpr unsigned kQuantized = kBytes | TypeBit(DType::kI16) | TypeBit(DType::kU16) | TypeBit(DType::kI32);

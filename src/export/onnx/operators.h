@@ -1,4 +1,4 @@
-// How each canonical operator is written: the one table.
+// The one table of how each canonical operator is written.
 #ifndef ATTUNE_EXPORT_ONNX_OPERATORS_H_
 #define ATTUNE_EXPORT_ONNX_OPERATORS_H_
 
@@ -14,30 +14,30 @@ namespace attune::onnx_export {
 
 struct OperatorRow;
 
-// Writes a node. An error says what ONNX lacks for it, without a subject.
+// Writes a node. An error says what ONNX lacks, without a subject.
 using OperatorWriter = absl::Status (*)(NodeContext& context, const OperatorRow& row);
 
 constexpr unsigned TypeBit(DType dtype) { return 1u << static_cast<unsigned>(dtype); }
 
 struct OperatorRow {
   Op op;
-  // ONNX's operator, or where `write` is nullptr, why there is none.
+  // The operator's name in ONNX, or if `write` is nullptr, why there is none.
   std::string_view name;
-  // The element types that ONNX has it for, as bits.
+  // The element types that ONNX supports for it, as bits.
   unsigned types;
   OperatorWriter write;
-  // For WriteSame: attributes that are handed on, "ours:theirs" or one name for both, separated by spaces.
+  // For WriteSame: the attributes to copy, each as "ours:theirs" or one name for both, separated by spaces.
   std::string_view attributes = "";
   int64_t opset = kLeastOpset;
-  int typed_input = 0;  // the one that `types` is about
+  int typed_input = 0;  // index of the input that `types` constrains
 };
 
 const OperatorRow& FindRow(Op op);
 
-// An operator of the same inputs and outputs.
+// Writes a single operator with the same inputs and outputs.
 absl::Status WriteSame(NodeContext& context, const OperatorRow& row);
 
-// The attributes that the node has of those that the row hands on, by their names in ONNX.
+// The node's attributes that the row lists, with their names in ONNX.
 Attributes HandedOn(const NodeContext& context, const OperatorRow& row);
 
 }  // namespace attune::onnx_export

@@ -1,4 +1,4 @@
-// A small graph of every operator: exported, imported again, it computes the same.
+// For every operator, exports a small graph and imports it again: it must compute the same.
 #include "export/onnx/operators.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace attune {
 namespace {
 
-// An operand of a case: absent, an input of the graph, or a constant.
+// An operand of a test case: absent, an input of the graph, or a constant.
 struct Operand {
   bool is_present = true;
   TensorType type;
@@ -27,7 +27,7 @@ Operand Is(Tensor tensor) {
   return {true, std::move(type), std::move(tensor)};
 }
 Operand None() { return {false, TensorType(), std::nullopt}; }
-// As RandomValue draws them, but positive.
+// Like RandomValue, but positive.
 Operand Positive(const Shape& shape) {
   Tensor tensor = RandomValue(TensorType(DType::kF32, shape), 99);
   for (float& x : tensor.as_mutable<float>()) x = 0.1f + std::abs(x);
@@ -278,7 +278,7 @@ TEST(OnnxExport, EveryOperatorComesBack) {
 }
 
 TEST(OnnxExport, EveryOperatorHasACase) {
-  std::set<Op> seen = {Op::kConstant, Op::kIf, Op::kLoop, Op::kFused};  // in tests of their own
+  std::set<Op> seen = {Op::kConstant, Op::kIf, Op::kLoop, Op::kFused};  // these have their own tests
   for (const Case& test : AllCases()) seen.insert(test.op);
   for (const OpInfo& info : AllOps()) {
     EXPECT_EQ(seen.contains(info.op),

@@ -50,7 +50,7 @@ inline std::unique_ptr<Graph> Reimport(const Graph& graph) {
   return *std::move(imported);
 }
 
-// Expects that the graph and what comes back of it give the same outputs, by the same names.
+// Expects that the graph and its re-imported export give the same outputs with the same names.
 inline void ExpectRoundTrip(const Graph& graph) {
   ASSERT_TRUE(Verify(graph).ok()) << Verify(graph) << Print(graph);
   const std::unique_ptr<Graph> imported = Reimport(graph);

@@ -1,4 +1,4 @@
-// What a model file says of an input or an output, in the words of every format.
+// The declaration of an input or an output in a model file, in a form common to all formats.
 #ifndef ATTUNE_IMPORT_COMMON_DECLARED_TENSOR_H_
 #define ATTUNE_IMPORT_COMMON_DECLARED_TENSOR_H_
 
@@ -9,9 +9,10 @@ namespace attune {
 
 struct DeclaredTensor {
   std::string name;
-  // "f32", …, or the format's own name of a type that Attune does not have ("string").
+  // "f32", …, or the format's own name of a type that Attune does not support ("string").
   std::string dtype;
-  // One a dimension: a number, a symbol's name, or "?". `ranked` is false where the model states no shape.
+  // One entry per dimension: a number, a symbol's name, or "?". `ranked` is false if the model states no
+  // shape.
   std::vector<std::string> dims;
   bool ranked = true;
 };

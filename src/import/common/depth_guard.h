@@ -1,4 +1,4 @@
-// Bounds how deep a model's parts nest.
+// Limits the nesting of a model's parts.
 #ifndef ATTUNE_IMPORT_COMMON_DEPTH_GUARD_H_
 #define ATTUNE_IMPORT_COMMON_DEPTH_GUARD_H_
 
@@ -8,7 +8,7 @@
 
 namespace attune::importing {
 
-// One level deeper for as long as it lives; a broken model where `depth` would exceed `most`. `what` are the
+// Increments `depth` during its lifetime; the model is broken if that would exceed `most`. `what` names the
 // parts, for the message.
 class DepthGuard {
  public:

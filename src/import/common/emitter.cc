@@ -15,10 +15,11 @@
 namespace attune::importing {
 namespace {
 
-// A kernel is built of as many pieces as it joins.
+// The code of a kernel grows with the number of parts it joins, hence the limit.
 constexpr size_t kMaxParts = 256;
 
-// `value` as elements of `from` along an axis, from `start` on one after the other: a slice, or the whole.
+// `value` as contiguous elements of `from` along an axis, beginning at `start`: either a slice, or the
+// whole tensor.
 struct Part {
   Value* from;
   int64_t start;
@@ -41,7 +42,7 @@ Part PartOf(Value* value, int64_t axis) {
 void Budget::SpendNodes(int64_t count) {
   nodes -= count;
   made += count;
-  // Cancelled, as an ImportFailure, has another meaning.
+  // Not Cancelled, which has another meaning as an ImportFailure.
   const absl::Status status = control.Continue("importing", made);
   if (!status.ok()) throw ImportFailure{absl::AbortedError(status.message())};
   if (nodes >= 0) return;
@@ -125,7 +126,7 @@ Value* Emitter::Slice(Value* x, Ints starts, Ints sizes, Ints steps) {
 }
 
 Value* Emitter::SliceAxis(Value* x, int64_t axis, int64_t start, int64_t size, int64_t step) {
-  Ints sizes = x->type().shape();  // bounds mean the whole of a dynamic axis
+  Ints sizes = x->type().shape();  // bounds stand for the whole of a dynamic axis
   Ints starts(sizes.size(), 0);
   Ints steps(sizes.size(), 1);
   axis = Axis(axis, x->type().rank());
@@ -188,7 +189,7 @@ Value* Emitter::PadSymmetric(Value* x, const Ints& pads) {
 }
 
 Value* Emitter::Squeeze(Value* x, const Ints& axes) {
-  const Shape shape = x->type().shape();  // bounds will do
+  const Shape shape = x->type().shape();  // bounds are sufficient
   const Ints removed = Axes(axes, x->type().rank());
   Shape kept;
   for (int64_t i = 0; i < x->type().rank(); ++i) {
@@ -202,7 +203,7 @@ Value* Emitter::Squeeze(Value* x, const Ints& axes) {
 }
 
 Value* Emitter::Unsqueeze(Value* x, const Ints& axes) {
-  const Shape shape = x->type().shape();  // bounds will do
+  const Shape shape = x->type().shape();  // bounds are sufficient
   const int64_t rank = x->type().rank() + static_cast<int64_t>(axes.size());
   const Ints added = Axes(axes, rank);
   if (added.size() != axes.size()) Invalid("unsqueezes an axis twice");

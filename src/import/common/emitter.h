@@ -1,4 +1,4 @@
-// Appends canonical operators to a graph: the vocabulary that operators' lowerings are written in.
+// Appends canonical operators to a graph: the vocabulary for lowering operators.
 #ifndef ATTUNE_IMPORT_COMMON_EMITTER_H_
 #define ATTUNE_IMPORT_COMMON_EMITTER_H_
 
@@ -14,29 +14,29 @@
 
 namespace attune::importing {
 
-// What an import may make in all: unrolled loops and nested function calls multiply, and a few bytes can
-// ask for a large table. ResourceExhausted when it is spent, Aborted when the caller cancels.
+// Limits what an import may create in total: unrolled loops and nested function calls multiply, and a few
+// bytes can ask for a large table. ResourceExhausted when it is spent, Aborted when the caller cancels.
 struct Budget {
   int64_t nodes = 0;
-  int64_t bytes = 0;  // of constants that are not in the file
+  int64_t bytes = 0;  // for constants that are not in the file
   WorkControl control = {};
-  int64_t made = 0;  // nodes
+  int64_t made = 0;  // nodes created so far
   void SpendNodes(int64_t count = 1);
-  // One node of the file, which takes longer to read where its names are long.
+  // Spends one node of the file, or more if its names are long, since these take time to read.
   void SpendNamed(size_t name_bytes);
   void SpendBytes(int64_t count);
 };
 
-// Every member that makes a value throws ImportFailure when the operator does not take its inputs. What
-// would change nothing (a cast to the same type, a reshape to the same shape) is not emitted.
+// Every member that returns a value throws ImportFailure if the operator does not accept its inputs.
+// Operators without effect (a cast to the same type, a reshape to the same shape) are not emitted.
 class Emitter {
  public:
   Emitter(Graph* graph, Budget* budget, std::string name)
       : graph_(graph), budget_(budget), name_(std::move(name)) {}
 
   Graph* graph() const { return graph_; }
-  const std::string& name() const { return name_; }  // of the model's operator
-  // The same for another graph: a region of the operator.
+  const std::string& name() const { return name_; }  // name of the model's operator
+  // The same for another graph, such as a region of the operator.
   Emitter Within(Graph* graph) const { return Emitter(graph, budget_, name_); }
 
   Node* EmitNode(Op op, std::vector<Value*> inputs, Attributes attrs = {}, int num_outputs = -1,
@@ -45,12 +45,12 @@ class Emitter {
     return EmitNode(op, std::move(inputs), std::move(attrs))->output();
   }
 
-  // Constants; a NewConstant's data comes from no file. Filled is a broadcast scalar: it costs no memory
-  // however large the shape.
+  // Constants. Use NewConstant for data that is not from the file. Filled is a broadcast scalar, which
+  // takes no memory however large the shape.
   Value* Constant(Tensor data);
   Value* NewConstant(Tensor data);
-  // Zeros for a table that the model asks for, not in the file, to be filled and made a Constant. Its memory
-  // is counted before it is taken.
+  // Zeros for a table that the model asks for but does not contain; fill it and make it a Constant. Its
+  // memory is counted before it is allocated.
   Tensor NewTable(DType dtype, const Shape& shape);
   Value* Scalar(DType dtype, double value) { return Constant(Tensor::Scalar(dtype, value)); }
   Value* ScalarLike(const Value* like, double value) { return Scalar(like->type().dtype, value); }
@@ -74,24 +74,25 @@ class Emitter {
   Value* Max(Value* a, Value* b) { return Emit(Op::kMax, {a, b}); }
   Value* Where(Value* condition, Value* a, Value* b) { return Emit(Op::kWhere, {condition, a, b}); }
   Value* Cast(Value* x, DType to);
-  // min and max as the type's limits where infinite.
+  // Infinite min and max stand for the limits of the type.
   Value* Clip(Value* x, double min, double max);
 
-  // Movement. Axes may be negative here; sizes and permutations are whole.
+  // Movement. Axes may be negative here; sizes and permutations must be complete.
   Value* Reshape(Value* x, const Shape& shape);
   Value* Transpose(Value* x, const Ints& perm);
   Value* Broadcast(Value* x, const Shape& shape);
   Value* Slice(Value* x, Ints starts, Ints sizes, Ints steps);
   Value* SliceAxis(Value* x, int64_t axis, int64_t start, int64_t size, int64_t step = 1);
-  // Hundreds of parts are joined step by step, or at once where they are slices of one value, by a gather.
+  // Joins hundreds of parts step by step, or with a single gather if they are slices of the same value.
   Value* Concat(const std::vector<Value*>& values, int64_t axis);
   Value* Pad(Value* x, Ints pads, double value = 0);
-  // Mirrors at the edges and repeats the outermost elements, by as many as an axis has at most.
+  // Mirrors at the edges, repeating the outermost elements; pads by at most the size of the axis.
   Value* PadSymmetric(Value* x, const Ints& pads);
   Value* Squeeze(Value* x, const Ints& axes);
   Value* Unsqueeze(Value* x, const Ints& axes);
   Value* Gather(Value* x, Value* indices, int64_t axis);
-  // Done at once where x is a constant, and no node then: weights that a format stores in another order.
+  // If x is a constant, computes the result immediately and adds no node: for weights that a format stores
+  // in another order.
   Value* TransposeStored(Value* x, const Ints& perm);
   Value* ReshapeStored(Value* x, const Shape& shape);
 
@@ -102,12 +103,12 @@ class Emitter {
   // A rank-1 [C] tensor as [C, 1, 1, …], so that it broadcasts along axis 1 of a tensor of `rank`.
   Value* PerChannel(Value* x, int rank);
 
-  // The shape of a value; NS when a dimension depends on data.
+  // The shape of a value; NS if a dimension depends on data.
   Shape ShapeOf(const Value* x) const;
-  int64_t DimOf(const Value* x, int64_t axis) const;  // NS where this dimension depends on data
-  // A possibly negative axis as 0 … rank - 1; broken model otherwise.
+  int64_t DimOf(const Value* x, int64_t axis) const;  // NS if this dimension depends on data
+  // A possibly negative axis as 0 … rank - 1; a broken model if it is out of range.
   static int64_t Axis(int64_t axis, int64_t rank);
-  // Non-negative, in their order; broken model where one is there twice.
+  // Non-negative axes in their given order; a broken model if one occurs twice.
   static Ints DistinctAxes(Ints axes, int64_t rank);
   // Sorted, unique and non-negative.
   static Ints Axes(Ints axes, int64_t rank);
@@ -116,7 +117,7 @@ class Emitter {
   Budget& budget() const { return *budget_; }
 
  private:
-  // nullptr where the parts are not all of one value, or are too many elements along the axis.
+  // nullptr if the parts are not all slices of one value, or have too many elements along the axis.
   Value* GatherParts(const std::vector<Value*>& values, int64_t axis);
 
   Graph* graph_;
@@ -124,16 +125,17 @@ class Emitter {
   std::string name_;
 };
 
-// The tensor with axis i the axis perm[i] of `x`; a permutation of x's axes.
+// The transpose whose axis i is axis perm[i] of `x`; `perm` must be a permutation of x's axes.
 Tensor Permuted(const Tensor& x, const Ints& perm);
 // Product of dims [begin, end).
 int64_t Product(const Shape& shape, int64_t begin, int64_t end);
 inline int64_t Product(const Shape& shape) { return Product(shape, 0, static_cast<int64_t>(shape.size())); }
-// Checked arithmetic: broken model on overflow.
+// Checked arithmetic: a broken model on overflow.
 int64_t Multiply(int64_t a, int64_t b);
-// A size, pad or border from the file, within [low, 2^40]; broken model otherwise.
+// A size, pad or border from the file, which must be in [low, 2^40]; otherwise a broken model.
 int64_t CheckedSize(int64_t value, std::string_view what, int64_t low = 0);
-// Where the last of `count` windows begins, `step` apart: (count - 1) step, so small that sizes may be added.
+// The offset of the last of `count` windows that are `step` apart: (count - 1) step. It is small enough to
+// add sizes without overflow.
 int64_t LastStep(int64_t count, int64_t step);
 // first, first + 1, …, first + count - 1.
 Ints Iota(int64_t count, int64_t first = 0);

@@ -10,7 +10,7 @@
 namespace attune::importing {
 namespace {
 
-// A value of no more elements is kept when it was computed on the way to something else.
+// An intermediate value is kept if it has at most this many elements.
 constexpr int64_t kMaxKept = 64;
 
 absl::Status DependsOnInput(const Value* input) {
@@ -27,7 +27,7 @@ const Evaluator::Known* Evaluator::Find(const Value* value, bool from_inputs) {
   return &it->second;
 }
 
-// Depth first without recursion: a path may be as long as the model.
+// Depth first without recursion, since a path may be as long as the model.
 absl::StatusOr<Evaluator::Slice> Evaluator::Collect(const Value* value, bool from_inputs) {
   Slice slice;
   auto& open = from_inputs ? open_ : open_without_inputs_;

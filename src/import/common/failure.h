@@ -1,4 +1,4 @@
-// How an operator's function gives up: by an exception that never leaves its format's folder.
+// How an operator's function reports failure: by an exception that never leaves its format's folder.
 #ifndef ATTUNE_IMPORT_COMMON_FAILURE_H_
 #define ATTUNE_IMPORT_COMMON_FAILURE_H_
 
@@ -8,8 +8,8 @@
 
 namespace attune::importing {
 
-// Thrown by the helpers that operators are written with, and caught where the importer calls an
-// operator. It keeps an operator's lowering as short as its formula.
+// Thrown by the helpers that operators are written with, and caught where the importer calls an operator.
+// This keeps an operator's lowering as short as its formula.
 //   Unimplemented: valid, but not supported; collected as an NS line, and the import goes on.
 //   Cancelled: the reason has been collected already.
 //   Anything else: the model is broken; the import stops.

@@ -1,4 +1,4 @@
-// What every format's import takes.
+// The options for importing any format.
 #ifndef ATTUNE_IMPORT_COMMON_IMPORT_OPTIONS_H_
 #define ATTUNE_IMPORT_COMMON_IMPORT_OPTIONS_H_
 
@@ -12,19 +12,19 @@
 namespace attune {
 
 struct ImportOptions {
-  // Whole shapes of inputs whose dimensions the model leaves open. A symbol that one input binds is bound
-  // for all.
+  // Complete shapes of inputs whose dimensions the model leaves open. A symbol that one input binds is
+  // bound for all.
   std::map<std::string, Shape> input_shapes = {};
-  // Values of inputs, used only where a shape or another static argument depends on them. Such an input
-  // leaves the graph unless other nodes use it as data. Their shapes bind as input_shapes do.
+  // Values of inputs, only used if a shape or another static argument depends on them. Such an input is
+  // removed from the graph unless other nodes use it as data. The shapes of the values bind symbols like
+  // input_shapes.
   std::map<std::string, Tensor> input_values = {};
-  // Computes what must be known at import; the reference interpreter in practice. Not owned. Without one,
-  // everything that must be computed is reported as not supported.
+  // Computes what must be known at import; in practice the reference interpreter. Not owned. Without an
+  // executor, everything that must be computed is reported as not supported.
   const BoundedExecutor* executor = nullptr;
-  // Which way into a model that has several: the name of a signature. Empty: the one that is meant for
-  // inference.
+  // The name of a signature, for a model that has several. Empty: the one for inference.
   std::string signature = {};
-  // Asked and told for each operator that is made.
+  // Called for each operator that is created.
   WorkControl control = {};
 };
 

@@ -1,4 +1,4 @@
-// The shapes of inputs that a model leaves open: what a person gave, and what to say where nothing was.
+// The shapes of inputs that a model leaves open: those from the options, and the error for missing ones.
 #ifndef ATTUNE_IMPORT_COMMON_INPUT_SHAPES_H_
 #define ATTUNE_IMPORT_COMMON_INPUT_SHAPES_H_
 
@@ -13,21 +13,21 @@
 
 namespace attune::importing {
 
-// The shape that the options give an input, by itself or with a value.
+// The shape that the options give an input, directly or by its value.
 std::optional<Shape> GivenShape(const std::string& name, const ImportOptions& options);
 
 // "[1,n,?]", or "of any shape".
 std::string ShapeText(const DeclaredTensor& tensor);
 
-// The inputs whose shapes stay open, for one error that lists them all, with an example of how to give them:
-// open dimensions as 1, but those of an image among four as 224.
+// Collects the inputs whose shapes are still open, for one error that lists them all with an example of how
+// to give them: open dimensions as 1, but 224 for an image with four dimensions.
 class OpenInputs {
  public:
-  // `what` leaves them open: "model", "program". `channels_last`: where images have their channels.
+  // `what` has the open inputs: "model", "program". `channels_last`: the position of channels in images.
   OpenInputs(std::string what, bool channels_last) : what_(std::move(what)), channels_last_(channels_last) {}
 
   void Add(const DeclaredTensor& input);
-  absl::Status status() const;  // ok where there are none
+  absl::Status status() const;  // ok if there are none
 
  private:
   std::string Example(const DeclaredTensor& input) const;

@@ -7,7 +7,7 @@
 namespace attune::importing {
 namespace {
 
-// The last `size` bytes at most, from the begin of a character of UTF-8 on.
+// At most the last `size` bytes, beginning with a whole UTF-8 character.
 std::string_view End(std::string_view text, size_t size) {
   text.remove_prefix(text.size() - std::min(size, text.size()));
   while (!text.empty() && (static_cast<unsigned char>(text.front()) & 0xC0) == 0x80) text.remove_prefix(1);

@@ -1,4 +1,4 @@
-// Names of nodes that come from files: as long as a file likes, and repeated by each call that is expanded.
+// Names of nodes from files, which may be arbitrarily long, and which each expanded call repeats.
 #ifndef ATTUNE_IMPORT_COMMON_NAMES_H_
 #define ATTUNE_IMPORT_COMMON_NAMES_H_
 
@@ -8,11 +8,11 @@
 
 namespace attune::importing {
 
-// No name that an import gives a node, a region or what belongs to one is longer, in bytes.
+// The maximum length in bytes of a name that an import gives a node, a region or anything in them.
 inline constexpr size_t kMaxNameLength = 512;
 
-// `prefix` (the path of calls that a node is expanded from) and `name` as one. Where both together are too
-// long, the end stays, which tells the nodes of one call apart, behind "...".
+// Joins `prefix` (the path of calls from which a node is expanded) and `name`. If the result is too long,
+// the end is kept after "...", since it distinguishes the nodes of a call.
 std::string ScopedName(std::string_view prefix, std::string_view name);
 
 }  // namespace attune::importing

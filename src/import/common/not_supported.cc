@@ -8,7 +8,7 @@
 namespace attune::importing {
 
 void NotSupportedList::Add(std::string_view op, std::string_view name, std::string_view reason) {
-  // One line whatever a name holds.
+  // A single line, whatever a name contains.
   std::string line = WithoutControls(absl::StrCat("NS ", op, " ", name, ": ", reason));
   if (known_.insert(line).second) lines_.push_back(std::move(line));
 }

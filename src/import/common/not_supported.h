@@ -1,4 +1,4 @@
-// What an import could not do, collected so that everything is reported at once.
+// Everything that an import could not do, collected to be reported at once.
 #ifndef ATTUNE_IMPORT_COMMON_NOT_SUPPORTED_H_
 #define ATTUNE_IMPORT_COMMON_NOT_SUPPORTED_H_
 
@@ -19,11 +19,11 @@ class NotSupportedList {
   // Adds the line "NS <op> <name>: <reason>", once.
   void Add(std::string_view op, std::string_view name, std::string_view reason);
   bool empty() const { return lines_.empty(); }
-  // Unimplemented with all the lines; ok where there are none.
+  // Unimplemented with all lines; ok if there are none.
   absl::Status status() const;
 
-  // Calls `attempt`. Where it fails for a reason that another way may avoid, takes back the lines that it
-  // added and returns the reason. A spent budget is no such reason.
+  // Calls `attempt`. If it fails for a reason that another way may avoid, removes the lines that it added
+  // and returns the reason. A spent budget is not such a reason.
   std::optional<ImportFailure> Try(const std::function<void()>& attempt);
 
  private:

@@ -7,8 +7,8 @@
 
 namespace attune::importing {
 
-// Removes what only served to find shapes: nodes that nothing uses, and inputs whose values were given and
-// that nothing uses any more.
+// Removes nodes and inputs that were only needed to find shapes: unused nodes, and unused inputs whose
+// values were given.
 void RemoveUnused(Graph& graph, const Evaluator& evaluator);
 
 }  // namespace attune::importing

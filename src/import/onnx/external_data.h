@@ -1,4 +1,4 @@
-// Tensor data that a model keeps in a file beside it.
+// Tensor data in a separate file beside the model.
 #ifndef ATTUNE_IMPORT_ONNX_EXTERNAL_DATA_H_
 #define ATTUNE_IMPORT_ONNX_EXTERNAL_DATA_H_
 
@@ -15,9 +15,9 @@ namespace attune::onnx {
 
 class ExternalData {
  public:
-  // The `size` bytes that hold `tensor`'s data, after making sure that the file has them. A model must not
-  // make us read anything but data that belongs to it: the location is a relative path below `folder`,
-  // as base/input_file.h says. InvalidArgument otherwise.
+  // Opens the file and checks that it has the `size` bytes of `tensor`'s data. A model must not make us
+  // read anything but its own data: the location must be a relative path below `folder`, see
+  // base/input_file.h. InvalidArgument otherwise.
   static absl::StatusOr<ExternalData> Open(const attune_onnx::TensorProto& tensor, const std::string& folder,
                                            int64_t size);
 

@@ -1,4 +1,4 @@
-// Models that ask for more than they hold, or contradict themselves.
+// Models that ask for more than they contain, or contradict themselves.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ Model WithFloats(Model model, const std::string& name, const std::vector<int64_t
   return model;
 }
 
-// A node's name goes into the names of all that its calls expand to.
+// A node's name becomes part of the names of all nodes that its calls expand to.
 TEST(OnnxHostile, LongNamesAreCut) {
   Model model;
   model.AddOpset("local", 1);
@@ -43,7 +43,7 @@ TEST(OnnxHostile, LongNamesAreCut) {
   const std::string& name = (*graph)->nodes().front()->name();
   EXPECT_EQ(name.size(), 512u);
   EXPECT_TRUE(name.ends_with("nnn/inner"));
-  // And it takes long to read: each of them counts as many nodes.
+  // Long names also take long to read: each counts as many nodes.
   for (int i = 0; i < 400; ++i) {
     const std::string input = i == 0 ? "y" : "y" + std::to_string(i);
     NodeProto* next = model.AddNode("F", {input}, {"y" + std::to_string(i + 1)});
@@ -55,7 +55,7 @@ TEST(OnnxHostile, LongNamesAreCut) {
   EXPECT_THAT(model.Error(), HasSubstr("unrolls to too many operators"));
 }
 
-// A loop over constants that never ends gives a shape.
+// A shape that is computed by an endless loop over constants.
 TEST(OnnxHostile, AShapeThatTakesForeverIsRefused) {
   for (const bool counted : {false, true}) {
     Model model;
@@ -79,7 +79,7 @@ TEST(OnnxHostile, AShapeThatTakesForeverIsRefused) {
   }
 }
 
-// Thousands of parts in one node would be one kernel of thousands of loops.
+// Thousands of parts joined by one node would become one kernel with thousands of loops.
 TEST(OnnxHostile, ManyPartsAreJoinedStepByStep) {
   const auto import = [](bool slices) {
     Model model;
@@ -158,11 +158,11 @@ TEST(OnnxHostile, PadsBelowZeroCutNoMoreThanThereIs) {
   EXPECT_TRUE(import({0, -3, 0, 0}).ok());
   EXPECT_THAT(std::string(import({0, -2, 0, -2}).status().message()),
               HasSubstr("its pads cut 4 of 3 elements along axis 1"));
-  // Not even where others are added at the other end.
+  // Cutting too much is an error even if the other end is padded.
   EXPECT_FALSE(import({0, -4, 0, 4}).ok());
 }
 
-// C and the slope broadcast to what they are for, not the other way around.
+// C and the slope broadcast to the other operand, not the other way around.
 TEST(OnnxHostile, OperandsBroadcastOneWay) {
   const auto error = [](const std::string& op, const std::vector<std::string>& inputs,
                         const std::vector<int64_t>& dims) {

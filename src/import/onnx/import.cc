@@ -14,12 +14,12 @@ namespace {
 
 using namespace onnx;  // NOLINT: this file is the folder's face
 
-// Messages nest graph → node → attribute → graph: this allows some 20 nested subgraphs.
+// Messages nest as graph → node → attribute → graph: this allows about 20 nested subgraphs.
 constexpr int kMaxMessageDepth = 64;
 
 template <typename Proto>
 absl::Status ParseProto(std::string_view bytes, Proto& proto, std::string_view what) {
-  // Protocol buffers end at 2 GiB; larger models keep their weights in files beside them.
+  // Protocol buffers are limited to 2 GiB; larger models keep their weights in separate files.
   if (bytes.size() > INT32_MAX) return InvalidInput(what, " is over 2 GiB, which no ONNX file can be");
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
                                                 static_cast<int>(bytes.size()));
@@ -66,7 +66,7 @@ absl::StatusOr<std::unique_ptr<Graph>> ImportOnnx(const std::string& path, const
   const std::string folder = std::filesystem::path(path).parent_path().string();
   absl::StatusOr<std::unique_ptr<Graph>> graph =
       Importer(&model, folder.empty() ? "." : folder, options).Run();
-  // The lines of an NS list stand by themselves.
+  // The lines of an NS list are complete without the path.
   if (absl::IsUnimplemented(graph.status())) return graph.status();
   if (!graph.ok()) return Annotate(graph.status(), path);
   return graph;

@@ -1,12 +1,12 @@
 // ONNX model files → Graph.
 //
 // Opsets 7 to 26, of the default domain, ai.onnx.preview.training and model-local functions (inlined);
-// older opsets where an operator's meaning did not change. Every shape is concrete after import: what an
-// operator takes as a tensor but must know (Reshape's shape, Pad's pads, …) is computed at import from
-// constants, from shapes, and from the inputs whose values are given.
+// older opsets if an operator's meaning did not change. Every shape is concrete after import: operands that
+// are tensors but must be known (Reshape's shape, Pad's pads, …) are computed at import from constants,
+// from shapes, and from the inputs whose values are given.
 //
-// A model file is hostile input: memory, recursion and work are bounded, and no file outside the
-// model's folder is read.
+// A model file is hostile input: memory, recursion and work are bounded, and no file outside the model's
+// folder is read.
 #ifndef ATTUNE_IMPORT_ONNX_IMPORT_H_
 #define ATTUNE_IMPORT_ONNX_IMPORT_H_
 
@@ -25,14 +25,14 @@
 namespace attune {
 
 struct OnnxModelInfo {
-  std::vector<DeclaredTensor> inputs;  // without those that an initializer gives
+  std::vector<DeclaredTensor> inputs;  // without inputs that have an initializer
   std::vector<DeclaredTensor> outputs;
-  std::map<std::string, int64_t> opsets;  // by domain, "" the default one
+  std::map<std::string, int64_t> opsets;  // by domain; "" is the default domain
   int64_t ir_version = 0;
   std::string producer;
 };
 
-// What the file says of itself. Errors: unreadable, not an ONNX model.
+// Information that the file states. Errors: unreadable, not an ONNX model.
 absl::StatusOr<OnnxModelInfo> ReadOnnxInfo(const std::string& path);
 
 using OnnxImportOptions = ImportOptions;
@@ -42,12 +42,12 @@ using OnnxImportOptions = ImportOptions;
 //   InvalidArgument, NotFound: damaged, inconsistent, or missing a shape; names the node or the input.
 absl::StatusOr<std::unique_ptr<Graph>> ImportOnnx(const std::string& path, const OnnxImportOptions& options);
 
-// The same from memory. `folder` is where external data may lie; empty: external data is refused.
+// The same from memory. `folder` is the folder for external data; empty: external data is refused.
 absl::StatusOr<std::unique_ptr<Graph>> ImportOnnxBytes(std::string_view bytes, const std::string& folder,
                                                        const OnnxImportOptions& options);
 
-// A serialized TensorProto (the .pb files that accompany ONNX models). Integers of under 8 bits come as
-// i8 or u8.
+// A serialized TensorProto (the .pb files that accompany ONNX models). Integers with fewer than 8 bits
+// become i8 or u8.
 absl::StatusOr<Tensor> TensorFromOnnxProto(std::string_view bytes);
 
 }  // namespace attune

@@ -72,7 +72,7 @@ TEST(OnnxImport, OpenDimensionsAreListedWithAnExample) {
   model.AddOutput("y");
   model.AddOutput("z");
   EXPECT_THAT(model.Error(), HasSubstr("--shape image=1x3x224x224 --shape mask=1x7"));
-  // N is bound for both by the one that is given.
+  // The given shape of one input binds N for both.
   const auto graph = model.Import({.input_shapes = {{"image", {4, 3, 8, 8}}}});
   ASSERT_TRUE(graph.ok()) << graph.status();
   EXPECT_EQ((*graph)->inputs()[1]->type().shape(), Shape({4, 7}));
@@ -109,7 +109,7 @@ TEST(OnnxImport, ShapeArithmeticFoldsAway) {
   EXPECT_EQ((*graph)->nodes().size(), 1U);
 }
 
-// Reshape by a graph input needs its value; the input then leaves the graph.
+// Reshape by a graph input needs its value; the input is then removed from the graph.
 TEST(OnnxImport, ValuesOfInputsDetermineShapesOnly) {
   Model model;
   model.AddInput("x", {"2", "3"});
@@ -134,7 +134,7 @@ TEST(OnnxImport, DataIsNeverFoldedFromInputValues) {
   EXPECT_EQ((*graph)->outputs()[0].value->producer()->op(), Op::kRelu);
 }
 
-// Only what shapes depend on is taken from the inputs' values.
+// Inputs' values are only used where shapes depend on them.
 TEST(OnnxImport, PadsWithAValueThatIsData) {
   Model model;
   model.AddInput("x", {"2"});
@@ -153,7 +153,7 @@ TEST(OnnxImport, PadsWithAValueThatIsData) {
   EXPECT_TRUE(outputs->front().Identical(Tensor::FromFloats(expected, {5})));
 }
 
-// A function with an attribute of its own, called twice; the default applies to the second call.
+// A function with its own attribute, called twice; the second call uses the default.
 TEST(OnnxImport, FunctionsAreInlinedWithTheirAttributes) {
   Model model;
   model.AddOpset("local", 1);
@@ -252,7 +252,7 @@ TEST(OnnxImport, FoldsIfWithAKnownConditionAndKeepsOthers) {
   }
 }
 
-// The branches' shapes differ, so the condition's value has to be known: it comes from the input's.
+// The branches' shapes differ, so the condition must be known: it is computed from the input's value.
 TEST(OnnxImport, TakesABranchByTheInputsValueWhereShapesDependOnIt) {
   Model model;
   model.AddInput("x", {"2"});

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kNewestOpset = 26;
 constexpr int64_t kNewestIrVersion = 14;
-// The depth of function calls and subgraphs in one another.
+// The maximum nesting of function calls and subgraphs.
 constexpr int kMaxDepth = 48;
 
 // Both spellings of the default domain mean the same.
@@ -34,7 +34,7 @@ Opsets OpsetsOf(const google::protobuf::RepeatedPtrField<OperatorSetIdProto>& im
   return opsets;
 }
 
-// How messages call a node: by its name, else its first output's.
+// The name of a node in messages: its own, or else that of its first output.
 std::string NameOf(const NodeProto& node, const Scope& scope) {
   if (!node.name().empty()) return ScopedName(scope.prefix, node.name());
   for (const auto& output : node.output()) {
@@ -43,7 +43,7 @@ std::string NameOf(const NodeProto& node, const Scope& scope) {
   return ScopedName(scope.prefix, "(unnamed)");
 }
 
-// Of all names that an expansion of the node looks up.
+// The size of all names that an expansion of the node looks up.
 size_t NameBytes(const NodeProto& node) {
   size_t bytes = node.name().size();
   for (const auto& input : node.input()) bytes += input.size();
@@ -51,7 +51,7 @@ size_t NameBytes(const NodeProto& node) {
   return bytes;
 }
 
-// A small file may unroll and tabulate this much; a larger one more, in proportion.
+// How much a small file may unroll and tabulate; the limit grows with the size of the file.
 Budget BudgetFor(const ModelProto& model, const WorkControl& control) {
   const int64_t own = model.graph().node_size() + model.graph().initializer_size();
   return {.nodes = 40'000 + 200 * own,
@@ -107,7 +107,7 @@ void Importer::CheckModel() {
     Unsupported("NS Model ir_version: ", model_->ir_version(), " is not among the known versions 1 to ",
                 kNewestIrVersion);
   }
-  // Files of IR version 1 and 2 may leave it out.
+  // Files of IR version 1 and 2 may omit it.
   if (!opsets_.contains("")) {
     if (model_->ir_version() >= 3 && opsets_.empty()) Invalid("the model does not say which opset it uses");
     opsets_[""] = 1;
@@ -117,7 +117,7 @@ void Importer::CheckModel() {
   }
 }
 
-// A model that is not supported anyway should say so before it asks for shapes.
+// An unsupported model should be reported as such before asking for shapes.
 std::vector<Shape> Importer::InputShapes(const std::vector<const ValueInfoProto*>& inputs, Scope& scope) {
   absl::StatusOr<std::vector<Shape>> shapes = BindShapes(inputs, options_);
   if (shapes.ok()) return *std::move(shapes);
@@ -326,7 +326,7 @@ Outputs Importer::CallFunction(const FunctionProto& function, const NodeProto& n
   if (opsets.empty()) opsets = *scope.opsets;
   Scope body{.graph = scope.graph, .opsets = &opsets, .attributes = &frame, .prefix = name + "/"};
   for (int i = 0; i < function.input_size(); ++i) {
-    // A trailing input that the call leaves out is absent inside as well.
+    // A trailing input that the call omits is also absent in the function.
     body.bindings[function.input(i)] = i < static_cast<int>(inputs.size()) ? std::move(inputs[i]) : Binding();
   }
   for (const NodeProto& inner : function.node()) ImportNode(inner, body);

@@ -1,4 +1,4 @@
-// The import of one model: name scopes, functions, subgraphs, and what is not supported.
+// The import of one model: name scopes, functions, subgraphs, and unsupported operators.
 #ifndef ATTUNE_IMPORT_ONNX_IMPORTER_H_
 #define ATTUNE_IMPORT_ONNX_IMPORTER_H_
 
@@ -17,28 +17,28 @@ namespace attune::onnx {
 
 using Opsets = std::map<std::string, int64_t, std::less<>>;
 
-// Where names are looked up, and where the nodes go that define them. One for the model's graph, one for
-// each expansion of a function or of a subgraph.
+// A scope of names, and the graph that receives the nodes which define them. There is one scope for the
+// model's graph, and one for each expansion of a function or a subgraph.
 struct Scope {
-  Scope* parent = nullptr;  // nullptr also for a function's body, which sees its inputs alone
+  Scope* parent = nullptr;  // also nullptr for a function's body, which only sees its inputs
   Graph* graph = nullptr;
   const Opsets* opsets = nullptr;
-  const AttributeFrame* attributes = nullptr;  // nullptr outside of functions
+  const AttributeFrame* attributes = nullptr;  // nullptr outside functions
   std::string prefix = {};                     // of node names
   std::unordered_map<std::string, Binding> bindings = {};
-  // For a region, whose graph is not its parent's: the parent's values that it uses, in the order of the
-  // inputs that stand for them, and those inputs.
+  // For a region, which has its own graph: the parent's values that it uses, and the region's inputs for
+  // them, in the same order.
   std::vector<Value*>* captured = nullptr;
   std::unordered_map<const Value*, Value*> captures = {};
 };
 
-// The attribute itself, or the one of the enclosing function call that it refers to; nullptr where the call
-// does not have it.
+// The attribute itself, or the attribute of the enclosing function call to which it refers; nullptr if the
+// call does not have it.
 const AttributeProto* ResolveAttribute(const AttributeProto& attribute, const Scope& scope);
 
 class Importer {
  public:
-  // `model` loses the data of its initializers on the way.
+  // The import removes the data of initializers from `model`.
   Importer(ModelProto* model, std::string folder, const OnnxImportOptions& options);
 
   absl::StatusOr<std::unique_ptr<Graph>> Run();
@@ -46,14 +46,15 @@ class Importer {
   // Services for OpContext. They throw ImportFailure.
   Evaluator& evaluator() { return evaluator_; }
   Budget& budget() { return budget_; }
-  // Converted once, however often a loop's body is expanded.
+  // Converts a tensor only once, even if a loop's body is expanded several times.
   Tensor TensorOf(const TensorProto& proto);
-  // Appends a graph's initializers and nodes to `scope`, whose bindings have its inputs; its outputs.
+  // Appends a graph's initializers and nodes to `scope`, whose bindings must have its inputs. Returns the
+  // outputs.
   std::vector<Binding> ImportBody(const GraphProto& body, Scope& scope);
   NotSupportedList& not_supported() { return not_supported_; }
-  // Keeps a region for as long as the evaluator may look at its values.
+  // Keeps a region as long as the evaluator may use its values.
   const Graph& Keep(std::unique_ptr<Graph> region);
-  // A name's meaning in `scope`, captured from the enclosing graph where need be. Nullptr: undefined.
+  // The binding of a name in `scope`, captured from the enclosing graph if necessary; nullptr if undefined.
   const Binding* Lookup(Scope& scope, const std::string& name);
 
  private:
@@ -69,7 +70,7 @@ class Importer {
                        Scope& scope);
   const FunctionProto* FindFunction(const NodeProto& node) const;
   void BindOutputs(const NodeProto& node, Outputs outputs, Scope& scope);
-  // Reports the unknown operators in and below a node that cannot be imported.
+  // Reports the unknown operators in a node that cannot be imported, and in its subgraphs.
   void ReportUnknown(const NodeProto& node, Scope& scope);
 
   ModelProto* model_;

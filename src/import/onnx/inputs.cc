@@ -40,7 +40,7 @@ std::string DescribeType(const TypeProto& type) {
 
 bool IsOpen(const TensorShapeProto::Dimension& dim) { return !dim.has_dim_value() || dim.dim_value() < 0; }
 
-// A shape given for an input must agree with what the model says of it.
+// A given shape for an input must agree with the model's declaration.
 absl::Status CheckGiven(const ValueInfoProto& info, const Shape& given) {
   if (!CheckedProduct(given))
     return InvalidInput("the shape given for input '", info.name(), "' is negative or overflows");
@@ -65,7 +65,7 @@ void LearnSymbols(const ValueInfoProto& info, const Shape& given, Symbols& symbo
   }
 }
 
-// The declared shape with symbols replaced, or nothing when a dimension stays open.
+// The declared shape with symbols replaced; nullopt if a dimension is still open.
 std::optional<Shape> Resolve(const ValueInfoProto& info, const Symbols& symbols) {
   const auto& tensor = info.type().tensor_type();
   if (!tensor.has_shape()) return std::nullopt;

@@ -11,13 +11,13 @@
 
 namespace attune::onnx {
 
-// Inputs that no initializer gives.
+// Inputs without an initializer.
 std::vector<const attune_onnx::ValueInfoProto*> RealInputs(const attune_onnx::GraphProto& graph);
 
 DeclaredTensor DescribeValue(const attune_onnx::ValueInfoProto& info);
 
-// The shape of each input, from the model, the options, and symbols that another input binds. `unbound` is
-// the error that lists all inputs whose shapes stay open, and how to give them.
+// The shape of each input, from the model, the options, and symbols that another input binds. The error
+// lists all inputs whose shapes are still open, and how to give them.
 absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<const attune_onnx::ValueInfoProto*>& inputs,
                                               const OnnxImportOptions& options);
 

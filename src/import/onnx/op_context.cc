@@ -15,7 +15,7 @@ constexpr std::string_view kTypeNames[] = {
     "undefined", "float",   "int",    "string",        "tensor",         "graph", "floats", "ints",
     "strings",   "tensors", "graphs", "sparse tensor", "sparse tensors", "type",  "types"};
 
-// Files of IR version 1 do not state which field is in use.
+// Files of IR version 1 do not state which field is used.
 AttributeProto::AttributeType TypeOf(const AttributeProto& attribute) {
   if (attribute.type() != AttributeProto::UNDEFINED) return attribute.type();
   if (attribute.has_f()) return AttributeProto::FLOAT;
@@ -119,7 +119,7 @@ DType OpContext::TypeAttribute(std::string_view name) const {
   return OrThrow(RequireDType(static_cast<int>(std::clamp<int64_t>(type, -1, 1000))));
 }
 
-// Values scattered over zeros: the dense form takes memory only if something needs it.
+// Scatters the values over zeros: the dense form only takes memory if something needs it.
 Value* OpContext::SparseConstant(const SparseTensorProto& proto) {
   const Tensor values = importer_->TensorOf(proto.values());
   const Tensor indices = importer_->TensorOf(proto.indices());
@@ -192,7 +192,7 @@ std::unique_ptr<Graph> OpContext::Region(const GraphProto& body, const std::vect
   }
   auto owned = std::make_unique<Graph>(ScopedName("", body.name()));
   Graph* graph = owned.get();
-  // What follows may fail half way; the region's values must outlive the evaluator's knowledge of them.
+  // The following may fail half way; the region must live as long as the evaluator knows its values.
   const Graph& kept = importer_->Keep(std::move(owned));
   Scope inner{.parent = scope_,
               .graph = graph,

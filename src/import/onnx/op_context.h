@@ -1,4 +1,4 @@
-// What the lowering of one ONNX node sees: its inputs, attributes and opset, and the emitter.
+// The interface for lowering one ONNX node: its inputs, attributes and opset, and the emitter.
 #ifndef ATTUNE_IMPORT_ONNX_OP_CONTEXT_H_
 #define ATTUNE_IMPORT_ONNX_OP_CONTEXT_H_
 
@@ -21,24 +21,24 @@ using namespace importing;    // NOLINT: what all formats share
 class Importer;
 struct Scope;
 
-// A value as names are bound to it: a tensor, or a list of tensors whose length is known (ONNX's
-// sequences exist during import only).
+// The value bound to a name: a tensor, or a list of tensors with known length (ONNX's sequences, which only
+// exist during import).
 struct Binding {
   Value* value = nullptr;
   std::optional<std::vector<Value*>> sequence;
-  bool failed = false;  // its node is not supported; has been reported
-  int type = 0;         // the ONNX element type where the dtype does not tell it (INT4, …)
+  bool failed = false;  // its node is not supported, which has been reported
+  int type = 0;         // the ONNX element type if the dtype does not determine it (INT4, …)
 
   Binding() = default;
   Binding(Value* tensor) : value(tensor) {}  // NOLINT: a tensor is a binding
 };
 using Outputs = std::vector<Binding>;
 
-// The attributes of the function call that a node is expanded from; node attributes may refer to them.
+// The attributes of the function call from which a node is expanded; node attributes may refer to them.
 using AttributeFrame = std::map<std::string, const AttributeProto*, std::less<>>;
 
-// Members throw ImportFailure: a required input or attribute that is absent, an attribute of the wrong
-// kind, a value that must be known and is not.
+// Members throw ImportFailure: a required input or attribute is absent, an attribute has the wrong kind, or
+// a value that must be known is not.
 class OpContext : public Emitter {
  public:
   OpContext(Importer* importer, Scope* scope, const NodeProto* node, int64_t opset, std::string name,
@@ -52,7 +52,7 @@ class OpContext : public Emitter {
   bool HasInput(int i) const;
   bool HasOutput(int i) const { return i < num_outputs() && !node_->output(i).empty(); }
 
-  // Input i, a tensor. In: required. OptionalIn: nullptr where absent.
+  // Input i, a tensor. In: required. OptionalIn: nullptr if absent.
   Value* In(int i) const;
   Value* OptionalIn(int i) const { return HasInput(i) ? In(i) : nullptr; }
   std::vector<Value*> AllIn() const;
@@ -61,7 +61,7 @@ class OpContext : public Emitter {
   Shape InShape(int i) const { return ShapeOf(In(i)); }
   int InRank(int i) const { return In(i)->type().rank(); }
 
-  // Attributes, with references into an enclosing function call resolved. Nullptr where absent.
+  // Attributes, with references to an enclosing function call resolved. nullptr if absent.
   const AttributeProto* Find(std::string_view name) const;
   bool Has(std::string_view name) const { return Find(name) != nullptr; }
   int64_t Int(std::string_view name) const;
@@ -70,7 +70,7 @@ class OpContext : public Emitter {
   double Float(std::string_view name) const;
   double Float(std::string_view name, double absent) const { return Has(name) ? Float(name) : absent; }
   std::string String(std::string_view name, std::string_view absent) const;
-  // One of `allowed`, the first where it is absent; broken model otherwise.
+  // One of `allowed`, the first if it is absent; any other value is a broken model.
   std::string Choice(std::string_view name, std::initializer_list<std::string_view> allowed) const;
   std::optional<Ints> IntList(std::string_view name) const;
   Ints IntList(std::string_view name, Ints absent) const { return IntList(name).value_or(std::move(absent)); }
@@ -80,25 +80,25 @@ class OpContext : public Emitter {
   // A tensor attribute's data.
   Tensor TensorAttribute(std::string_view name) const;
   Value* SparseConstant(const SparseTensorProto& proto);
-  // An attribute that holds an ONNX element type, as a dtype; NS for a type that Attune does not have.
+  // An attribute that is an ONNX element type, as a dtype; NS for a type that Attune does not support.
   DType TypeAttribute(std::string_view name) const;
 
-  // The value's data, computed where it follows from what is known; NS otherwise: "its <what> must be
-  // known: …".
+  // The value's data, computed if it follows from known values; otherwise NS: "its <what> must be known:
+  // …".
   Tensor Known(const Value* value, std::string_view what) const;
-  Ints KnownInts(const Value* value, std::string_view what) const;  // a list, or a single one
+  Ints KnownInts(const Value* value, std::string_view what) const;  // a list, or a single number
   double KnownScalar(const Value* value, std::string_view what) const;
   int64_t KnownInt(const Value* value, std::string_view what) const;  // saturated to 64 bits
-  // Nothing unless the value follows from constants alone.
+  // nullopt unless the value follows from constants alone.
   std::optional<Tensor> KnownConstant(const Value* value) const;
 
-  // Calls `attempt`; where it fails and another way may not, returns the reason and reports nothing.
+  // Calls `attempt`; if it fails and another way may succeed, returns the reason and reports nothing.
   std::optional<ImportFailure> Try(const std::function<void()>& attempt);
 
-  // Subgraphs. Inline: appends the body's nodes here, with its inputs bound. Returns its outputs.
+  // Subgraphs. Inline appends the body's nodes here, with its inputs bound, and returns its outputs.
   std::vector<Binding> Inline(const GraphProto& body, const std::vector<Binding>& inputs);
-  // As a region of its own: its inputs get `input_types`; values of this graph that it uses become
-  // further inputs, appended to `captured`, which several regions of one node may share.
+  // Imports the body as a region: its inputs get `input_types`. Values of this graph that it uses become
+  // additional inputs, and are appended to `captured`, which several regions of one node may share.
   std::unique_ptr<Graph> Region(const GraphProto& body, const std::vector<TensorType>& input_types,
                                 std::vector<Value*>* captured);
 

@@ -13,14 +13,14 @@ struct Row {
   std::string_view op_type;
   Lowering lower;
   int64_t since = 1;
-  int64_t until = INT64_MAX;  // the last opset that has it
+  int64_t until = INT64_MAX;  // the last opset that contains it
   std::string_view domain = "";
 };
 
 constexpr std::string_view kMl = "ai.onnx.ml";
 constexpr std::string_view kTraining = "ai.onnx.preview.training";
 
-// By domain and name. Where a function covers several versions of its operator, it asks for the opset.
+// Sorted by domain and name. A function that covers several versions of its operator checks the opset.
 constexpr Row kRows[] = {
     {"Abs", Unary<Op::kAbs>},
     {"Acos", Unary<Op::kAcos>},

@@ -53,7 +53,7 @@ const TypeRow* FindType(int data_type) {
   return nullptr;
 }
 
-// Element `index` of values of `bits` < 8 bits that are packed from the lowest bit, sign extended.
+// Element `index` of packed values with `bits` < 8 bits each, the lowest bits first; sign extended.
 int UnpackBits(std::string_view packed, int64_t index, int bits, bool is_signed) {
   const int per_byte = 8 / bits;
   const int shift = static_cast<int>(index % per_byte) * bits;
@@ -68,14 +68,14 @@ void Unpack(std::string_view packed, const TypeRow& type, Tensor& tensor) {
   }
 }
 
-// Stores typed fields, which hold narrower types in wider ones, as the tensor's elements.
+// Converts typed fields, which store narrow types in wider ones, to the tensor's elements.
 template <typename To, typename Field>
 void Narrow(const Field& values, Tensor& tensor) {
   To* out = reinterpret_cast<To*>(tensor.mutable_data());
   for (int64_t i = 0; i < tensor.num_elements(); ++i) out[i] = static_cast<To>(values[static_cast<int>(i)]);
 }
 
-// The number of elements that the typed field for `type` has.
+// The number of elements in the typed field for `type`.
 int64_t TypedElements(const TensorProto& proto, const TypeRow& type) {
   switch (*type.dtype) {
     case DType::kF32:
@@ -119,13 +119,13 @@ void CopyTyped(const TensorProto& proto, const TypeRow& type, Tensor& tensor) {
   }
 }
 
-// Bytes in the file may be anything; a bool in memory is 0 or 1.
+// A bool may be any byte in the file, but must be 0 or 1 in memory.
 void NormalizeBools(Tensor& tensor) {
   if (tensor.dtype() != DType::kBool) return;
   for (uint8_t& byte : tensor.as_mutable<uint8_t>()) byte = byte != 0;
 }
 
-// What has to be checked before memory is spent on the tensor.
+// The properties of a tensor that are checked before allocating its memory.
 struct Layout {
   const TypeRow* type;
   Shape shape;
@@ -178,7 +178,7 @@ absl::StatusOr<Tensor> FromTypedFields(const TensorProto& proto, const Layout& l
 
 absl::StatusOr<Tensor> FromExternal(const TensorProto& proto, const Layout& layout,
                                     const std::string& folder) {
-  // The file is checked before memory is spent on its data.
+  // Check the file before allocating memory for its data.
   ASSIGN_OR_RETURN(const ExternalData data, ExternalData::Open(proto, folder, layout.bytes));
   if (layout.type->bits < 8) {
     std::string packed(static_cast<size_t>(layout.bytes), '\0');

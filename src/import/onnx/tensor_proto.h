@@ -16,15 +16,15 @@ using namespace attune_onnx;  // NOLINT: the schema's messages, and nothing else
 // "FLOAT", "STRING", …; "type 77" for a number that the format does not define.
 std::string OnnxTypeName(int data_type);
 
-// The dtype that holds an ONNX element type. Integers of 2 and 4 bits are held, one an element, in i8 and
-// u8. Nothing for strings, complex numbers and floats of 8 bits and less.
+// The dtype that stores an ONNX element type. Integers of 2 and 4 bits are stored one per element, in i8
+// and u8. nullopt for strings, complex numbers and floats of 8 bits and less.
 std::optional<DType> DTypeFromOnnx(int data_type);
 
-// The same, or Unimplemented with the type's name.
+// The same; Unimplemented with the type's name instead of nullopt.
 absl::StatusOr<DType> RequireDType(int data_type);
 
-// `folder` is the one that external data must lie in; empty: external data is refused. Unimplemented for
-// element types that Attune does not have, InvalidArgument where dims and data disagree.
+// `folder` must contain the external data; empty: external data is refused. Unimplemented for element types
+// that Attune does not support, InvalidArgument if dims and data disagree.
 absl::StatusOr<Tensor> TensorFromProto(const TensorProto& proto, const std::string& folder);
 
 }  // namespace attune::onnx

@@ -14,13 +14,13 @@ namespace {
 
 constexpr int64_t kMaxEntries = 200'000;
 constexpr size_t kMaxNameLength = 1024;
-// PyTorch stores without packing. Text that was packed later shrinks to a tenth or so.
+// PyTorch stores entries uncompressed. Text that was compressed later shrinks to about a tenth.
 constexpr int64_t kMaxExpansion = 16;
 constexpr int64_t kFreeBytes = int64_t{1} << 20;
 
 std::string TextOf(zip_error_t* error) { return zip_error_strerror(error); }
 
-// A relative path that stays below where it starts.
+// Whether it is a relative path that never leaves the folder where it starts.
 bool IsSafeName(std::string_view name) {
   if (name.empty() || name.size() > kMaxNameLength || name.front() == '/') return false;
   if (absl::StrContains(name, '\\')) return false;
@@ -110,7 +110,7 @@ absl::Status Archive::List() {
 void Archive::RemoveRoot() {
   if (entries_.empty()) return;
   const std::string& first = entries_.begin()->first;
-  const std::string root = first.substr(0, first.find('/') + 1);  // empty where there is no '/'
+  const std::string root = first.substr(0, first.find('/') + 1);  // empty without a '/'
   const bool shared = std::all_of(entries_.begin(), entries_.end(),
                                   [&](const auto& entry) { return absl::StartsWith(entry.first, root); });
   if (root.empty() || !shared) return;
@@ -154,7 +154,7 @@ absl::Status Archive::ReadInto(std::string_view name, std::span<std::byte> out) 
     if (count == 0) return damaged("it is cut short");
     done += static_cast<size_t>(count);
   }
-  // The end is where the checksum is compared.
+  // Reading past the end makes libzip compare the checksum.
   char beyond = 0;
   const int64_t count = zip_fread(file.get(), &beyond, 1);
   if (count < 0) return damaged(zip_error_strerror(zip_file_get_error(file.get())));

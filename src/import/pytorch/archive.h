@@ -1,4 +1,4 @@
-// The zip archive that a model lies in.
+// The zip archive of a model.
 #ifndef ATTUNE_IMPORT_PYTORCH_ARCHIVE_H_
 #define ATTUNE_IMPORT_PYTORCH_ARCHIVE_H_
 
@@ -19,26 +19,27 @@
 
 namespace attune::pytorch {
 
-// Entries are read into memory, one at a time, and never become files. An archive is refused whole where its
-// entries are too many, unpack to much more than its own size, have names that lead out of it, or share one.
+// Entries are read into memory, one at a time, and never become files. An archive is refused if it has too
+// many entries, they unpack to much more than its own size, their names lead out of it, or two have the
+// same name.
 class Archive {
  public:
   static absl::StatusOr<Archive> Open(const std::string& path);
   // `bytes` must outlive the archive.
   static absl::StatusOr<Archive> OpenBytes(std::string_view bytes);
 
-  // Names are those below the folder that holds all entries, if one does, as in archives of PyTorch.
+  // Names are relative to the folder that contains all entries, if there is one, as in PyTorch's archives.
   bool Has(std::string_view name) const { return entries_.find(name) != entries_.end(); }
   // Sorted.
   std::vector<std::string> NamesUnder(std::string_view prefix) const;
-  // The size of an entry once unpacked; it must exist.
+  // The unpacked size of an entry; it must exist.
   int64_t SizeOf(std::string_view name) const;
-  // The size of the archive as it is stored.
+  // The stored size of the archive.
   int64_t num_bytes() const { return num_bytes_; }
 
-  // A whole entry. Errors: none of this name, larger than `max_bytes`, damaged, packed in an unknown way.
+  // A whole entry. Errors: no such name, larger than `max_bytes`, damaged, unknown compression.
   absl::StatusOr<std::string> Read(std::string_view name, int64_t max_bytes) const;
-  // The same into a place of exactly its size.
+  // Reads it into memory of exactly its size.
   absl::Status ReadInto(std::string_view name, std::span<std::byte> out) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a damaged or malicious file may hold: an error, in bounded time and memory.
+// Damaged or malicious files: an error, in bounded time and memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ std::string ErrorOfBytes(std::string_view bytes) {
   return std::string(ImportPytorchBytes(bytes, {}).status().message());
 }
 
-// A program whose only weight has been tampered with.
+// A program whose only weight can be tampered with.
 Program WithWeight() {
   Program program = OneNode("relu.default", {"2"});
   program.AddWeight("w", {"2", "2"}, {1, 2, 3, 4});
@@ -93,7 +93,7 @@ TEST(PytorchHostile, EveryFieldMayBeMissingOrOfAnotherKind) {
                                         nlohmann::json::array(), nlohmann::json(INT64_MAX)}) {
       Program program = whole;
       program.json[nlohmann::json::json_pointer(path)] = wrong;
-      const auto graph = program.Import();  // whichever it is; a graph verifies
+      const auto graph = program.Import();  // may succeed or fail; a returned graph must be valid
       if (!graph.ok()) EXPECT_FALSE(graph.status().message().empty()) << path;
     }
   }

@@ -15,11 +15,11 @@ namespace {
 
 using namespace pytorch;  // NOLINT: this file is the folder's face
 
-// A program of a thousand operators has some 4 MB, most of it notes on where each came from.
+// A program with a thousand operators has about 4 MB, most of it notes on the origin of each operator.
 constexpr int64_t kMaxProgramBytes = int64_t{1} << 26;
 constexpr std::string_view kZipMagic = "PK\x03\x04";
 
-// Protocol 2 and later; checkpoints of before 2020 are bare pickles.
+// Protocol 2 and later; checkpoints from before 2020 are bare pickles.
 bool IsPickle(std::string_view head) {
   return head.size() >= 2 && head[0] == '\x80' && head[1] <= 5 && head[1] >= 2;
 }
@@ -36,7 +36,7 @@ absl::Status CheckHead(std::string_view head) {
   return absl::OkStatus();
 }
 
-// Which kind of PyTorch's archives this is; ok for a program whose weights can be read.
+// Determines the kind of the PyTorch archive; ok for a program whose weights can be read.
 absl::Status CheckKind(const Archive& archive) {
   if (archive.Has("serialized_exported_program.json") || archive.Has("data/weights/model.pt") ||
       archive.Has("data/constants/model.pt")) {
@@ -58,7 +58,7 @@ absl::Status CheckKind(const Archive& archive) {
   return absl::OkStatus();
 }
 
-// The program's name among those of the archive: torch.export.save calls it "model".
+// The program's name in the archive; torch.export.save uses "model".
 absl::StatusOr<std::string> ChooseModel(const Archive& archive) {
   constexpr std::string_view kFolder = "models/";
   constexpr std::string_view kEnding = ".json";
@@ -79,7 +79,7 @@ absl::StatusOr<std::string> ChooseModel(const Archive& archive) {
   return InvalidInput("the archive holds no program");
 }
 
-// Throws ImportFailure, as the two that follow do.
+// Throws ImportFailure, like the next two functions.
 Json ReadProgram(const Archive& archive, const std::string& model) {
   return ParseJson(OrThrow(archive.Read(absl::StrCat("models/", model, ".json"), kMaxProgramBytes)),
                    "the program");
@@ -114,7 +114,7 @@ PytorchModelInfo DescribeProgram(const Archive& archive, const std::string& mode
   return info;
 }
 
-// What `read` makes of the archive's program.
+// The result of `read` for the program in the archive.
 template <typename T, typename Read>
 absl::StatusOr<T> FromArchive(const Archive& archive, const Read& read) {
   RETURN_IF_ERROR(CheckKind(archive));
@@ -144,7 +144,7 @@ absl::StatusOr<Archive> OpenFile(const std::string& path) {
   return Archive::Open(path);
 }
 
-// The lines of an NS list stand by themselves.
+// The lines of an NS list are complete without the path.
 absl::Status Named(const absl::Status& status, const std::string& path) {
   return absl::IsUnimplemented(status) ? status : Annotate(status, path);
 }

@@ -1,15 +1,16 @@
 // Exported PyTorch programs (.pt2) → Graph.
 //
-// What torch.export.save of PyTorch 2.9 and later writes: a zip archive with the program as JSON (schema 8)
-// and each weight as raw bytes. Both levels of operators are read, those that torch.export.export leaves and
-// the core ATen ones of run_decompositions(). Every shape is concrete after import.
+// Reads the files of torch.export.save in PyTorch 2.9 and later: a zip archive with the program as JSON
+// (schema 8) and each weight as raw bytes. Both levels of operators are supported, those from
+// torch.export.export and the core ATen ones from run_decompositions(). Every shape is concrete after
+// import.
 //
 // Archives that hold their weights as Python pickles (.pt2 of PyTorch 2.8 and earlier, TorchScript,
-// checkpoints) are refused, with the way to an ONNX model: pickles are programs, and none is ever looked
-// into.
+// checkpoints) are refused, and the message explains how to make an ONNX model: pickles are programs, so
+// they are never read.
 //
-// A model file is hostile input: memory, recursion and work are bounded, and nothing outside of the archive
-// is read.
+// A model file is hostile input: memory, recursion and work are bounded, and nothing outside the archive is
+// read.
 #ifndef ATTUNE_IMPORT_PYTORCH_IMPORT_H_
 #define ATTUNE_IMPORT_PYTORCH_IMPORT_H_
 
@@ -29,14 +30,14 @@ struct PytorchModelInfo {
   std::vector<DeclaredTensor> inputs;
   std::vector<DeclaredTensor> outputs;
   std::string schema_version;  // "8.20"
-  std::string torch_version;   // empty where the file does not state it
+  std::string torch_version;   // empty if the file does not state it
 };
 
-// Whether the first bytes of a file (8 tell it) are those of a zip archive or of a pickle, as every format of
-// PyTorch is. Keras models are zip archives too.
+// Whether the first bytes of a file (8 are enough) are those of a zip archive or a pickle, as in all
+// formats of PyTorch. Keras models are zip archives, too.
 bool LooksLikePytorch(std::string_view head);
 
-// What the file says of itself. Errors: those of ImportPytorch that concern the file as a whole.
+// Information that the file states. Errors: those of ImportPytorch that concern the whole file.
 absl::StatusOr<PytorchModelInfo> ReadPytorchInfo(const std::string& path);
 
 using PytorchImportOptions = ImportOptions;

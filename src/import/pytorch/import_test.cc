@@ -173,7 +173,7 @@ absl::StatusOr<PytorchModelInfo> InfoOfFile(const std::string& content) {
 
 TEST(PytorchImport, ReadsWhatTheFileSaysOfItself) {
   const auto info = InfoOfFile(Zip(OneNode("relu.default", {"s0", "3"}).FilesIn("m/")));
-  // The output's type is not stated by this program.
+  // This program does not state the type of its output.
   EXPECT_THAT(std::string(info.status().message()), HasSubstr("the field 'y' is missing"));
   Program program = OneNode("relu.default", {"s0", "3"});
   program.graph()["tensor_values"]["y"] = Meta({"s0", "3"});

@@ -13,9 +13,10 @@ namespace attune::pytorch {
 namespace {
 
 constexpr int64_t kSchemaMajor = 8;
-constexpr int kMaxDepth = 16;  // of graphs in one another
+constexpr int kMaxDepth = 16;  // of nested graphs
 
-// A small file may unroll and tabulate this much; a larger one more, in proportion. Weights count too.
+// How much a small file may unroll and tabulate; the limit grows with the size of the file, including
+// weights.
 Budget BudgetFor(const Archive& archive, const Json& program, const WorkControl& control) {
   const Json& nodes = ListField(Field(Field(program, "graph_module"), "graph"), "nodes");
   return {.nodes = 40'000 + 200 * static_cast<int64_t>(nodes.size()),
@@ -25,14 +26,14 @@ Budget BudgetFor(const Archive& archive, const Json& program, const WorkControl&
 
 const Json& GraphOf(const Json& program) { return Field(Field(program, "graph_module"), "graph"); }
 
-// What messages call an operator: "aten.conv2d.default".
+// The name of an operator in messages: "aten.conv2d.default".
 std::string_view ShortTarget(std::string_view target) {
   constexpr std::string_view kPrefix = "torch.ops.";
   if (target.starts_with(kPrefix)) target.remove_prefix(kPrefix.size());
   return target;
 }
 
-// The tensor that an operator in place changes, and a view looks at.
+// The tensor that an in-place operator changes, or of which the result is a view.
 const Item* FirstTensor(const NodeProgram& node) {
   for (const auto& [name, argument] : node.inputs) {
     if (argument.kind == Argument::Kind::kTensor) return &argument.items[0];
@@ -108,7 +109,7 @@ void Importer::ImportInputs(Scope& scope) {
   }
 }
 
-// A program that is not supported anyway should say so before it asks for shapes.
+// An unsupported program should be reported as such before asking for shapes.
 void Importer::ReportUnknown() {
   for (const Json& json : ListField(GraphOf(*program_), "nodes")) {
     const NodeProgram node = ReadNode(json);
@@ -148,7 +149,7 @@ void Importer::ImportUserInputs(Scope& scope) {
   }
 }
 
-// Which of the program's inputs are not the user's, and the field that says which weight each is.
+// The kinds of inputs that are weights, and the field with the name of the weight.
 void Importer::ImportInput(const std::string& kind, const Json& spec, Scope& scope) {
   constexpr std::pair<std::string_view, std::string_view> kWeights[] = {
       {"parameter", "parameter_name"},
@@ -181,7 +182,7 @@ void Importer::ImportWeight(const std::string& name, const std::string& weight, 
     CheckDeclared(name, binding.value, scope);
   } catch (const ImportFailure& failure) {
     if (!absl::IsUnimplemented(failure.status)) throw;
-    // Programs carry weights that nothing uses.
+    // Not reported here, since a program may have weights that nothing uses.
     binding.unusable = absl::StrCat("cannot be read: ", failure.status.message());
   }
   Bind(scope, name, binding);
@@ -267,7 +268,7 @@ Outputs Importer::CallOperator(const NodeProgram& node, const std::string& name,
         PlaceNew(output);
       }
     }
-    if (outputs.empty()) outputs.emplace_back();  // an assertion: nothing to use
+    if (outputs.empty()) outputs.emplace_back();  // an assertion, whose output cannot be used
     return outputs;
   } catch (const ImportFailure& failure) {
     if (absl::IsUnimplemented(failure.status)) {
@@ -279,7 +280,7 @@ Outputs Importer::CallOperator(const NodeProgram& node, const std::string& name,
   }
 }
 
-// No outputs: the node is not supported, which has been reported.
+// Empty `outputs`: the node is not supported, which has been reported.
 void Importer::BindOutputs(const NodeProgram& node, Outputs outputs, Scope& scope) {
   size_t next = 0;
   for (const Argument& output : node.outputs) {

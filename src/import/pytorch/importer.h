@@ -1,8 +1,8 @@
-// The import of one program: names, memory that tensors share, and what is not supported.
+// The import of one program: names, memory that tensors share, and unsupported operators.
 //
-// Programs of torch.export still change tensors in place ("aten.relu_"). Values here never change: after such
-// an operator its tensor's name, and each other name of exactly that tensor, means the new value. A name that
-// means another view of the memory is not followed; an operator that takes it later is not supported.
+// Programs of torch.export still change tensors in place ("aten.relu_"). Values here never change: after
+// such an operator, all names of exactly that tensor refer to the new value. Names of other views of the
+// same memory are not updated; an operator that uses one later is not supported.
 #ifndef ATTUNE_IMPORT_PYTORCH_IMPORTER_H_
 #define ATTUNE_IMPORT_PYTORCH_IMPORTER_H_
 
@@ -22,11 +22,11 @@
 
 namespace attune::pytorch {
 
-// Where names are looked up: the program's graph, or one that an operator of it holds, which sees its own
-// inputs alone.
+// A scope of names: the program's graph, or a graph inside one of its operators, which only sees its own
+// inputs.
 struct Scope {
   Scope* caller = nullptr;
-  const Json* tensor_values = nullptr;  // what the program says of its tensors' types
+  const Json* tensor_values = nullptr;  // the program's types of its tensors
   std::string prefix = {};              // of node names
   std::unordered_map<std::string, Binding> bindings = {};
   std::unordered_map<int64_t, std::vector<Binding*>> by_storage = {};  // of the bindings above
@@ -34,7 +34,7 @@ struct Scope {
 
 class Importer {
  public:
-  // All must outlive this.
+  // All arguments must outlive this.
   Importer(const Json* program, const Archive* archive, std::string model,
            const PytorchImportOptions& options);
 
@@ -45,7 +45,7 @@ class Importer {
   Evaluator& evaluator() { return evaluator_; }
   Budget& budget() { return budget_; }
   const Binding& Lookup(Scope& scope, const std::string& name);
-  // Appends a graph's nodes, its inputs bound; its outputs.
+  // Appends a graph's nodes, with its inputs bound. Returns the outputs.
   Outputs ImportBody(const Json& body, std::vector<Binding> inputs, Scope* caller, std::string prefix);
 
  private:
@@ -55,12 +55,12 @@ class Importer {
   void ImportUserInputs(Scope& scope);
   void ImportWeight(const std::string& name, const std::string& weight, Scope& scope);
   void Bind(Scope& scope, const std::string& name, Binding binding);
-  // Gives a tensor memory of its own, or that of `input`, as the row says.
+  // Gives a tensor its own memory, or that of `input`, as the row says.
   void PlaceNew(Binding& binding);
   void Place(Binding& binding, const Binding& input, Memory memory);
   void ImportNodes(const Json& body, Scope& scope);
   void ImportNode(const Json& json, Scope& scope);
-  // Whether the node's arguments can be used; reports why not.
+  // Whether the node's arguments can be used; reports the reason if not.
   bool CheckArguments(const NodeProgram& node, const std::string& name, const Row* row, Scope& scope);
   Outputs CallOperator(const NodeProgram& node, const std::string& name, const Row& row, Scope& scope);
   void BindOutputs(const NodeProgram& node, Outputs outputs, Scope& scope);
@@ -76,7 +76,7 @@ class Importer {
   Budget budget_;
   Weights weights_;
   NotSupportedList not_supported_;
-  std::map<int64_t, std::string> lasting_;  // storages that outlive a run, by what the program calls them
+  std::map<int64_t, std::string> lasting_;  // storages that outlive a run, with their names in the program
   int64_t next_place_ = 0;
   int depth_ = 0;
 };

@@ -13,7 +13,8 @@ namespace {
 
 using Symbols = std::map<std::string, int64_t>;
 
-// A shape given for an input must agree with what the program says of it. Learns what it says of symbols.
+// A given shape for an input must agree with the program's declaration. Stores the sizes of symbols in
+// `symbols`.
 absl::Status CheckGiven(const UserInput& input, const Shape& given, Symbols& symbols) {
   if (!CheckedProduct(given))
     return InvalidInput("the shape given for input '", input.name, "' is negative or overflows");
@@ -32,7 +33,7 @@ absl::Status CheckGiven(const UserInput& input, const Shape& given, Symbols& sym
                       "; torch.export.export leaves open what dynamic_shapes names");
 }
 
-// The declared shape with symbols replaced, or nothing when a dimension stays open.
+// The declared shape with symbols replaced; nullopt if a dimension is still open.
 std::optional<Shape> Resolve(const TensorMeta& meta, const Symbols& symbols) {
   Shape shape;
   for (const SymbolicInt& size : meta.sizes) {
@@ -80,7 +81,7 @@ std::vector<UserInput> ReadUserInputs(const Json& program) {
       continue;
     }
     const bool named = argument.items.size() == 1 && !argument.items[0].name.empty();
-    // A number that is not named is one that the export has built into the program.
+    // The export has built a number without a name into the program.
     if (argument.kind == Argument::Kind::kNumber && !named) continue;
     inputs.push_back({.name = named ? argument.items[0].name : argument.text,
                       .unsupported = "it is not a tensor; export the model with a constant in its place"});

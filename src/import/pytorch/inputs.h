@@ -14,18 +14,18 @@ namespace attune::pytorch {
 
 struct UserInput {
   std::string name;
-  std::optional<TensorMeta> meta = {};  // of a tensor of a type that Attune has
-  std::string unsupported = {};         // why it is not one
+  std::optional<TensorMeta> meta = {};  // for a tensor of a supported type
+  std::string unsupported = {};         // why it is not such a tensor
 };
 
-// In the program's order, without those that are None. Throws ImportFailure.
+// In the order of the program, without inputs that are None. Throws ImportFailure.
 std::vector<UserInput> ReadUserInputs(const Json& program);
 
-// What ReadPytorchInfo shows of a tensor.
+// The description of a tensor for ReadPytorchInfo.
 DeclaredTensor Describe(const std::string& name, const TensorMeta& meta);
 
-// The shape of each input that is a tensor, from the options or the program. An error lists all inputs whose
-// shapes stay open, and how to give them.
+// The shape of each tensor input, from the options or the program. The error lists all inputs whose shapes
+// are still open, and how to give them.
 absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<UserInput>& inputs,
                                               const PytorchImportOptions& options);
 

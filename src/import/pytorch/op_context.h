@@ -1,4 +1,4 @@
-// What the lowering of one node sees: its arguments by name, and the emitter.
+// The interface for lowering one node: its arguments by name, and the emitter.
 #ifndef ATTUNE_IMPORT_PYTORCH_OP_CONTEXT_H_
 #define ATTUNE_IMPORT_PYTORCH_OP_CONTEXT_H_
 
@@ -17,14 +17,14 @@ namespace attune::pytorch {
 class Importer;
 struct Scope;
 
-// What a name is bound to: a tensor, or a number that is known.
+// The value bound to a name: a tensor, or a known number.
 struct Binding {
   Value* value = nullptr;
   std::optional<Number> number = {};
-  bool failed = false;        // its node is not supported; has been reported
-  std::string unusable = {};  // why no operator may take it, where that is so
-  int64_t storage = -1;       // tensors of the same one may share memory; -1: not decided yet
-  int64_t tensor = -1;        // names of the same one are names of the same tensor
+  bool failed = false;        // its node is not supported, which has been reported
+  std::string unusable = {};  // if not empty, why operators cannot use it
+  int64_t storage = -1;       // tensors with the same storage may share memory; -1: not yet decided
+  int64_t tensor = -1;        // bindings with the same number are names of the same tensor
 
   Binding() = default;
   Binding(Value* made) : value(made) {}     // NOLINT: a tensor is a binding
@@ -32,7 +32,7 @@ struct Binding {
 };
 using Outputs = std::vector<Binding>;
 
-// An argument where PyTorch takes a tensor or a number.
+// An argument for which PyTorch accepts a tensor or a number.
 struct Operand {
   Value* value = nullptr;  // nullptr: a number
   Number number = {};
@@ -41,19 +41,19 @@ struct Operand {
   Operand(Number known) : number(known) {}   // NOLINT: a number is an operand
 };
 
-// Arguments have the names of ATen's schemas (native_functions.yaml). One that is not given, or None, is
-// absent; programs leave out those that have their default. Members throw ImportFailure: an argument that is
-// required and absent, or of the wrong kind, a value that must be known and is not.
+// Arguments have the names in ATen's schemas (native_functions.yaml). An argument that is missing, or None,
+// is absent; programs omit arguments with default values. Members throw ImportFailure: a required argument
+// is absent or has the wrong kind, or a value that must be known is not.
 class OpContext : public Emitter {
  public:
   OpContext(Importer* importer, Scope* scope, const NodeProgram* node, std::string node_name);
 
   const NodeProgram& node() const { return *node_; }
-  // How many values the program names as outputs, lists flattened.
+  // The number of values that the program names as outputs, lists flattened.
   int64_t OutputCount() const;
   bool Has(std::string_view name) const { return Find(name) != nullptr; }
 
-  // A tensor; nullptr where an optional one is absent.
+  // A tensor; nullptr if an optional one is absent.
   Value* In(std::string_view name) const;
   Value* OptionalIn(std::string_view name) const { return Has(name) ? In(name) : nullptr; }
   DType InType(std::string_view name) const { return In(name)->type().dtype; }
@@ -70,16 +70,16 @@ class OpContext : public Emitter {
   double Float(std::string_view name) const { return ToDouble(Num(name)); }
   double Float(std::string_view name, double absent) const { return Has(name) ? Float(name) : absent; }
   std::string String(std::string_view name, std::string_view absent) const;
-  // A list of numbers; a single one is a list too.
+  // A list of numbers; a single one counts as a list.
   std::vector<Number> Numbers(std::string_view name) const;
   Ints IntList(std::string_view name) const;
   Ints IntList(std::string_view name, Ints absent) const {
     return Has(name) ? IntList(name) : std::move(absent);
   }
-  // One a dimension, a single one for all; `absent` also where the list is empty.
+  // One number per dimension; a single one applies to all. `absent` is also used for an empty list.
   Ints PerDimension(std::string_view name, size_t dimensions, const Ints& absent) const;
   std::optional<DType> OptionalType(std::string_view name) const;
-  // The number at a position, of Python's own operators.
+  // The number at a position, for Python's own operators.
   Number NumAt(size_t position) const;
 
   // An axis argument as 0 … rank - 1; a scalar has one.
@@ -88,9 +88,10 @@ class OpContext : public Emitter {
 
   // The operand as a tensor of this type.
   Value* As(const Operand& operand, DType dtype);
-  // The value's data, computed where it follows from what is known; NS otherwise.
+  // The value's data, computed if it follows from known values; NS otherwise.
   Tensor Known(const Value* value, std::string_view what) const;
-  // Appends the program of argument `position`, a graph, to this one; the arguments after it are its inputs.
+  // Appends the program in argument `position`, a graph, to this one; the following arguments are its
+  // inputs.
   Outputs Inline(size_t position);
 
  private:

@@ -8,13 +8,13 @@
 namespace attune::pytorch {
 namespace {
 
-// Template arguments have to be objects of their own.
+// A template argument must be an object with linkage.
 constexpr char kNone[] = "none";
 constexpr char kAdd[] = "add";
 constexpr char kReflect[] = "reflect";
 constexpr char kEdge[] = "edge";
 
-// By name.
+// Sorted by name.
 constexpr Row kRows[] = {
     {"_operator.add", OnNumbers<AddNumbers>},
     {"_operator.and_", OnNumbers<BothNumbers>},
@@ -374,7 +374,7 @@ Target FindTarget(std::string_view target) {
   constexpr std::string_view kPrefix = "torch.ops.";
   if (target.starts_with(kPrefix)) target.remove_prefix(kPrefix.size());
   if (const Row* row = Find(target)) return {row, false};
-  // The last dot is before the overload, of operators of PyTorch.
+  // For PyTorch's operators, the overload follows the last dot.
   const size_t dot = target.rfind('.');
   if (!target.starts_with("aten.") || dot == std::string_view::npos || dot <= 4) return {};
   std::string name(target.substr(0, dot));
@@ -384,7 +384,7 @@ Target FindTarget(std::string_view target) {
   if (in_place) name.pop_back();
   const Row* row = Find(name + overload);
   if (row == nullptr) row = Find(name);
-  // These rows do not hold for operators that change the shape of a tensor in place.
+  // These rows are wrong for in-place operators that change the shape of a tensor.
   if (row == nullptr || (in_place && row->memory == Memory::kView)) return {};
   return {row, in_place};
 }

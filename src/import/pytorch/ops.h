@@ -8,25 +8,26 @@
 
 namespace attune::pytorch {
 
-// Lowers one node. The results are its outputs in order, lists flattened; an output without a result cannot
-// be used. Throws ImportFailure.
+// Lowers one node. Returns its outputs in order, lists flattened; an output without a result cannot be
+// used. Throws ImportFailure.
 using Lowering = Outputs (*)(OpContext& c);
 
-// Where PyTorch puts a result. kSame: it is the first tensor among the arguments. kView: it may lie in that
-// tensor's memory.
+// Where PyTorch stores a result. kSame: it is the first tensor among the arguments. kView: it may share
+// that tensor's memory.
 enum class Memory { kNew, kSame, kView };
 
 struct Row {
-  // After "torch.ops."; with the overload ("aten.max.dim") it goes before one without.
+  // Without "torch.ops."; a name with an overload ("aten.max.dim") has priority over one without.
   std::string_view name;
   Lowering lower;
   Memory memory = Memory::kNew;
 };
 
-// What a node's target means. An operator in place ("aten.relu_") has the row of the one that is not.
+// The meaning of a node's target. An in-place operator ("aten.relu_") uses the row of the operator that is
+// not in place.
 struct Target {
   const Row* row = nullptr;  // nullptr: unknown
-  bool in_place = false;     // the result takes the place of the first tensor among the arguments
+  bool in_place = false;     // the result replaces the first tensor among the arguments
 };
 Target FindTarget(std::string_view target);
 

@@ -1,4 +1,4 @@
-// What each family of operators computes, on numbers that can be checked by hand.
+// Tests each family of operators on numbers that can be checked by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -11,10 +11,10 @@
 namespace attune::pytorch {
 namespace {
 
-// A graph within a graph costs some eight levels.
+// Each nested graph takes about eight levels.
 constexpr int kMaxNesting = 256;
 
-// How deep arrays and objects lie in one another, with what strings hold left out.
+// The nesting depth of arrays and objects, ignoring brackets in strings.
 int Nesting(std::string_view text) {
   int depth = 0;
   int deepest = 0;
@@ -51,7 +51,7 @@ const Json& ReadList(const Json& value, std::string_view what) {
   return value;
 }
 
-// Infinities and NaN are written as strings.
+// Infinities and NaN are stored as strings.
 double ReadFloat(const Json& value) {
   if (value.is_number()) return value.get<double>();
   if (value.is_string()) {
@@ -79,7 +79,7 @@ Item OptionalTensorItem(const Json& value) {
   Invalid("an optional tensor is '", kind, "'");
 }
 
-// A name, or a number of one of the kinds.
+// A name, or a number of any kind.
 Item SymbolItem(const Json& value) {
   const auto [kind, held] = ReadUnion(value);
   if (kind == "as_name") return Item{.name = ReadText(*held, "name")};
@@ -93,7 +93,7 @@ Item IntItem(const Json& value) { return NumberItem(ReadInt(value, "number")); }
 Item FloatItem(const Json& value) { return NumberItem(ReadFloat(value)); }
 Item BoolItem(const Json& value) { return NumberItem(ReadBool(value)); }
 
-// The alternatives of an argument that hold items, by name.
+// The alternatives of an argument that contain items, by name.
 struct ItemKind {
   std::string_view name;
   Argument::Kind kind;
@@ -119,7 +119,7 @@ constexpr ItemKind kItemKinds[] = {
     {"as_sym_bools", Argument::Kind::kNumbers, SymbolItem, true},
 };
 
-// "Symbol('s77', integer=True)", as newer versions write it, or "s77". Empty for an expression.
+// "s77", or "Symbol('s77', integer=True)" in newer versions. Empty for an expression.
 std::string SymbolIn(std::string_view expression) {
   constexpr std::string_view kSymbol = "Symbol('";
   if (expression.starts_with(kSymbol)) {

@@ -1,6 +1,6 @@
-// The program's JSON, read with every field checked. Its schema is torch/_export/serde/schema.py, version 8.
+// Reads the program's JSON and checks every field. Its schema is torch/_export/serde/schema.py, version 8.
 //
-// A union ("Argument", "SymInt", …) is an object of one member, whose name says which alternative it is.
+// A union ("Argument", "SymInt", …) is an object with one member, whose name identifies the alternative.
 #ifndef ATTUNE_IMPORT_PYTORCH_PROGRAM_H_
 #define ATTUNE_IMPORT_PYTORCH_PROGRAM_H_
 
@@ -19,13 +19,13 @@ namespace attune::pytorch {
 
 using Json = nlohmann::json;
 
-// All functions below throw ImportFailure where something is missing or of another kind.
+// All functions below throw ImportFailure if something is missing or has another kind.
 
-// An object; broken model for what is none, is not JSON, or nests deeper than any program does. `what` names
-// it in messages.
+// Parses an object; the model is broken if it is not an object, not JSON, or nested deeper than any
+// program. `what` names it in messages.
 Json ParseJson(std::string_view text, std::string_view what);
 
-// A member that must exist; nullptr where it need not and is absent or null.
+// A required member. OptionalField returns nullptr if it is absent or null.
 const Json& Field(const Json& object, std::string_view name);
 const Json* OptionalField(const Json& object, std::string_view name);
 std::string TextField(const Json& object, std::string_view name);
@@ -38,13 +38,13 @@ std::pair<std::string, const Json*> ReadUnion(const Json& value);
 // A Python number.
 using Number = std::variant<bool, int64_t, double>;
 double ToDouble(const Number& number);
-// Broken model where it is not whole.
+// A broken model if the number is not whole.
 int64_t ToInt(const Number& number);
 
-// A size: known, or an expression of symbols.
+// A size: either known, or an expression of symbols.
 struct SymbolicInt {
   std::optional<int64_t> value = {};
-  std::string symbol = {};  // where the expression is a symbol alone
+  std::string symbol = {};  // if the expression is a single symbol
 };
 SymbolicInt ReadSymbolicInt(const Json& value);
 
@@ -53,16 +53,16 @@ struct TensorMeta {
   std::vector<SymbolicInt> sizes = {};
   std::vector<SymbolicInt> strides = {};
   SymbolicInt storage_offset = {};
-  bool strided = true;  // neither sparse nor of a library's own layout
+  bool strided = true;  // neither sparse nor in a library-specific layout
 };
 TensorMeta ReadTensorMeta(const Json& value);
 
-// Nothing for a type that Attune does not have.
+// nullopt for a type that Attune does not support.
 std::optional<DType> DTypeFromTorch(int64_t scalar_type);
-// "complex64", …; "type 99" of an unknown one.
+// "complex64", …; "type 99" for an unknown one.
 std::string TorchTypeName(int64_t scalar_type);
 
-// One thing that an argument names or holds; neither: None.
+// One element of an argument: a name or a number; if neither, None.
 struct Item {
   std::string name = {};
   std::optional<Number> number = {};
@@ -71,10 +71,10 @@ struct Item {
 struct Argument {
   enum class Kind { kNone, kTensor, kTensors, kNumber, kNumbers, kString, kType, kGraph, kOther };
   Kind kind = Kind::kNone;
-  std::vector<Item> items = {};  // of tensors and numbers; a symbolic number is a name
-  std::string text = {};         // the string; of kOther the alternative's name
-  int64_t scalar_type = 0;       // of kType
-  const Json* graph = nullptr;   // of kGraph, in the document that was read
+  std::vector<Item> items = {};  // for tensors and numbers; a symbolic number is a name
+  std::string text = {};         // the string; for kOther, the name of the alternative
+  int64_t scalar_type = 0;       // for kType
+  const Json* graph = nullptr;   // for kGraph; points into the parsed document
 };
 Argument ReadArgument(const Json& value);
 

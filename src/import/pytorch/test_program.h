@@ -1,4 +1,4 @@
-// Exported programs for tests, built argument by argument.
+// Builds exported programs for tests, argument by argument.
 #ifndef ATTUNE_IMPORT_PYTORCH_TEST_PROGRAM_H_
 #define ATTUNE_IMPORT_PYTORCH_TEST_PROGRAM_H_
 
@@ -23,7 +23,7 @@ namespace attune::pytorch {
 
 using Files = std::vector<std::pair<std::string, std::string>>;
 
-// A zip archive of the files, stored or (packed) deflated.
+// A zip archive of the files, stored or (if packed) deflated.
 inline std::string Zip(const Files& files, bool packed = false) {
   zip_error_t error;
   zip_error_init(&error);
@@ -63,7 +63,7 @@ inline nlohmann::json S(const std::string& text) { return {{"as_string", text}};
 inline nlohmann::json None() { return {{"as_none", true}}; }
 inline nlohmann::json Type(int64_t scalar_type) { return {{"as_scalar_type", scalar_type}}; }
 
-// Sizes: a number, or a symbol's name.
+// Each size is a number, or the name of a symbol.
 inline nlohmann::json Meta(const std::vector<std::string>& sizes, int64_t dtype = 7) {
   nlohmann::json dims = nlohmann::json::array();
   nlohmann::json strides = nlohmann::json::array();
@@ -88,7 +88,7 @@ inline nlohmann::json Meta(const std::vector<std::string>& sizes, int64_t dtype 
           {"layout", 7}};
 }
 
-// A program in the making.
+// A program under construction.
 class Program {
  public:
   Program() {
@@ -114,7 +114,7 @@ class Program {
     signature()["input_specs"].push_back({{"user_input", {{"arg", T(name)}}}});
   }
 
-  // A parameter "NAME" that the program calls "p_NAME", in a storage of its own.
+  // Adds a parameter "NAME", which the program calls "p_NAME", with its own storage.
   nlohmann::json& AddWeight(const std::string& name, const std::vector<std::string>& sizes,
                             const std::vector<float>& values) {
     const std::string path = "weight_" + std::to_string(storages.size());
@@ -203,7 +203,7 @@ inline Tensor Floats32(const std::vector<float>& values, Shape shape) {
   return Tensor::FromFloats(values, std::move(shape));
 }
 
-// One node on input x, of floats, whose output is the program's.
+// A program with one node on input x, of floats; the node's output is the program's.
 inline Program OneNode(const std::string& target, const std::vector<std::string>& sizes,
                        std::vector<std::pair<std::string, nlohmann::json>> arguments = {}) {
   Program program;

@@ -1,4 +1,4 @@
-// What this folder takes from the importers' shared vocabulary.
+// The names that this folder uses from the importers' common code.
 #ifndef ATTUNE_IMPORT_PYTORCH_VOCABULARY_H_
 #define ATTUNE_IMPORT_PYTORCH_VOCABULARY_H_
 
@@ -13,7 +13,7 @@ namespace attune::pytorch {
 
 using namespace importing;  // NOLINT: what all formats share
 
-// What to do with a model whose weights only Python can read.
+// The advice for a model whose weights only Python can read.
 inline constexpr std::string_view kOnnxAdvice =
     "export it from Python instead: torch.onnx.export(model, (x,), \"model.onnx\")";
 

@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kMaxConfigBytes = int64_t{1} << 26;
 constexpr int64_t kMaxRank = 64;
 
-// Sizes or strides of a weight: always numbers, never negative.
+// Checks sizes or strides of a weight: they must be known and not negative.
 Shape Concrete(const std::vector<SymbolicInt>& values, std::string_view what) {
   if (std::ssize(values) > kMaxRank) Invalid("it has ", values.size(), " ", what);
   Shape result;
@@ -28,7 +28,7 @@ Shape Concrete(const std::vector<SymbolicInt>& values, std::string_view what) {
   return result;
 }
 
-// The strides of a row-major tensor; those of dimensions of one element do not matter.
+// Whether the strides are those of a row-major tensor; strides of dimensions with one element are ignored.
 bool IsDense(const Shape& shape, const Shape& strides) {
   int64_t expected = 1;
   for (size_t i = shape.size(); i-- > 0;) {
@@ -38,7 +38,7 @@ bool IsDense(const Shape& shape, const Shape& strides) {
   return true;
 }
 
-// How many elements of the storage a tensor reaches into, from the storage's begin.
+// The number of elements of the storage, from its begin, up to the last one that the tensor uses.
 int64_t Extent(const Shape& shape, const Shape& strides, int64_t offset) {
   int64_t last = offset;
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -50,7 +50,7 @@ int64_t Extent(const Shape& shape, const Shape& strides, int64_t offset) {
   return last + 1;
 }
 
-// Any byte may stand in the file, but a bool is 0 or 1.
+// A bool may be any byte in the file, but must be 0 or 1 in memory.
 void Normalize(Tensor& tensor) {
   if (tensor.dtype() != DType::kBool) return;
   for (uint8_t& byte : tensor.as_mutable<uint8_t>()) byte = byte != 0 ? 1 : 0;
@@ -107,7 +107,7 @@ Tensor Weights::Load(const std::string& name) {
     if (shape.size() != strides.size())
       Invalid("it has ", shape.size(), " sizes and ", strides.size(), " strides");
     for (size_t i = 0; i < shape.size(); ++i) {
-      if (shape[i] == 1) strides[i] = 0;  // never taken
+      if (shape[i] == 1) strides[i] = 0;  // no step is ever taken along it
     }
     const std::string key = absl::StrCat(payload.path, "|", DTypeName(*dtype), "|", absl::StrJoin(shape, ","),
                                          "|", absl::StrJoin(strides, ","), "|", offset);

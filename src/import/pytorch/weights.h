@@ -1,4 +1,4 @@
-// Parameters, buffers and constants: raw storages in the archive, and which tensor lies how in which.
+// Parameters, buffers and constants: raw storages in the archive, and the layout of each tensor in them.
 #ifndef ATTUNE_IMPORT_PYTORCH_WEIGHTS_H_
 #define ATTUNE_IMPORT_PYTORCH_WEIGHTS_H_
 
@@ -13,16 +13,15 @@
 
 namespace attune::pytorch {
 
-// Members throw ImportFailure. Unimplemented: a tensor that is pickled, or of a type that Attune does not
-// have.
+// Members throw ImportFailure. Unimplemented: a pickled tensor, or a type that Attune does not support.
 class Weights {
  public:
-  // Reads both configurations of `model`. The archive and the budget must outlive this. What is loaded is
-  // spent from the budget: tensors may share a storage, or lie over it many times.
+  // Reads both configurations of `model`. The archive and the budget must outlive this. Loading spends the
+  // budget, since tensors may share a storage, or overlap in it many times.
   Weights(const Archive* archive, const std::string& model, Budget* budget);
 
-  // The tensor that the program knows as `name` ("layer1.0.conv1.weight"), dense. Equal ones share their
-  // bytes.
+  // The tensor with the name `name` in the program ("layer1.0.conv1.weight"), dense. Equal tensors share
+  // their bytes.
   Tensor Load(const std::string& name);
 
  private:
@@ -41,7 +40,7 @@ class Weights {
   Budget* budget_;
   std::map<std::string, Payload, std::less<>> payloads_;
   std::map<std::string, Tensor> loaded_;  // by storage, type and layout
-  // The storage that was cut last: the next tensor may lie in it too.
+  // The storage that was read last: the next tensor may be in the same one.
   std::string storage_path_;
   std::string storage_;
 };

@@ -14,8 +14,8 @@ bool IsNumber(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
 }
 
-// No node has as many outputs: what is added to an index in range (the outputs of other lists) overflows
-// nothing.
+// No node has as many outputs. Sums of an index in range and the number of outputs of other lists do not
+// overflow.
 constexpr int kMaxIndex = 1 << 24;
 
 int ParseIndex(std::string_view digits, std::string_view whole) {
@@ -88,7 +88,7 @@ const LoopFrame& Body::FrameOf(const NodeDef& exit) const {
   return *it->second;
 }
 
-// Frames are told apart by the name that their Enters have.
+// The frame_name of their Enters identifies frames.
 void Body::FindLoops() {
   std::unordered_map<const NodeDef*, LoopFrame*> frame_of;  // of Enters, Merges and Switches
   for (const NodeDef& node : nodes_) {

@@ -1,4 +1,4 @@
-// The nodes of a graph or of a function, by name, and the loops among them.
+// The nodes of a graph or a function, by name, and the loops among them.
 #ifndef ATTUNE_IMPORT_TENSORFLOW_BODY_H_
 #define ATTUNE_IMPORT_TENSORFLOW_BODY_H_
 
@@ -13,17 +13,18 @@ namespace attune::tensorflow {
 
 using NodeList = google::protobuf::RepeatedPtrField<NodeDef>;
 
-// How a node names what it uses: "node", "node:1"; in a function "node:output:1", "argument"; "^node" is
-// what must only have run before.
+// The name by which a node refers to its operand: "node", "node:1"; in a function, "node:output:1",
+// "argument"; "^node" only has to run before.
 struct Reference {
   std::string_view node;
-  std::string_view output;  // the name of one of the node's output lists; empty: all outputs are meant
-  int index = 0;            // in that list
+  std::string_view output;  // the name of one of the node's output lists; empty: refers to all outputs
+  int index = 0;            // index into that list
   bool control = false;
 };
 Reference ParseReference(std::string_view text);
 
-// A variable of a loop made of single operators: Enter → Merge ← NextIteration, Merge → Switch → Exit.
+// A variable of a loop made of control flow operators: Enter → Merge ← NextIteration, Merge → Switch →
+// Exit.
 struct LoopVariable {
   const NodeDef* enter = nullptr;
   const NodeDef* merge = nullptr;
@@ -34,11 +35,11 @@ struct LoopVariable {
 
 struct LoopFrame {
   std::vector<LoopVariable> variables;
-  std::vector<const NodeDef*> constants;  // the Enters of what does not change
+  std::vector<const NodeDef*> constants;  // the Enters of loop invariants
   const NodeDef* condition = nullptr;     // LoopCond
 };
 
-// Points into the messages that it is made of. Members throw ImportFailure.
+// Refers to the nodes that it is made from. Members throw ImportFailure.
 class Body {
  public:
   explicit Body(const NodeList& nodes);
@@ -46,11 +47,11 @@ class Body {
   Body& operator=(const Body&) = delete;
 
   const NodeList& nodes() const { return nodes_; }
-  // nullptr: there is none of this name.
+  // nullptr if there is no node of this name.
   const NodeDef* Find(std::string_view name) const;
-  // The node that makes input i of `node`; nullptr where it is an argument or missing.
+  // The node that computes input i of `node`; nullptr if it is an argument or missing.
   const NodeDef* Producer(const NodeDef& node, int i) const;
-  // The loop that an Exit leaves.
+  // The loop that an Exit belongs to.
   const LoopFrame& FrameOf(const NodeDef& exit) const;
 
  private:
@@ -64,11 +65,10 @@ class Body {
   std::unordered_map<const NodeDef*, const LoopFrame*> frame_of_exit_;
 };
 
-// Placeholder, Switch, Enter, …: whether `node` is of this operator, or of the one on references to
-// variables.
+// Whether `node` has this operator (Placeholder, Switch, Enter, …), or the one for references to variables.
 bool IsOp(const NodeDef& node, std::string_view op);
 
-// The tensors among the inputs, without what must only have run before.
+// The tensors among the inputs, without nodes that only have to run before.
 std::vector<Reference> DataInputs(const NodeDef& node);
 
 }  // namespace attune::tensorflow

@@ -19,8 +19,8 @@ constexpr int64_t kMaxObjectGraph = int64_t{64} << 20;
 constexpr int kMaxShards = 100'000;  // file names have five digits
 constexpr char kObjectGraphKey[] = "_CHECKPOINTABLE_OBJECT_GRAPH";
 
-// One of the files that a prefix FOLDER/variables/NAME stands for. A SavedModel's folder may come from
-// anywhere and must not lead out of itself.
+// Opens one of the files with the prefix FOLDER/variables/NAME. A SavedModel's folder may come from
+// anywhere, and its files must not lead out of it.
 absl::StatusOr<InputFile> OpenPart(const std::string& path) {
   const std::filesystem::path inside = path;
   const std::filesystem::path variables = inside.parent_path();
@@ -71,7 +71,7 @@ absl::Status Bundle::ReadHeader(const std::map<std::string, std::string>& table)
   return absl::OkStatus();
 }
 
-// One string: its length, four bytes of checksum, the bytes.
+// A single string: its length, a checksum of four bytes, the bytes.
 absl::Status Bundle::ReadObjectGraph() {
   const auto found = entries_.find(kObjectGraphKey);
   if (found == entries_.end() || found->second.size() < 5 || found->second.size() > kMaxObjectGraph) {
@@ -134,7 +134,7 @@ absl::StatusOr<Tensor> Bundle::Read(const std::string& key) const {
   if (!bytes || *bytes != entry.size()) {
     return InvalidInput("'", key, "' has ", entry.size(), " bytes, its shape needs ", bytes.value_or(-1));
   }
-  // The file is checked before memory is spent on its data.
+  // Check the file before allocating memory for its data.
   const absl::StatusOr<InputFile> file = OpenData(entry);
   if (!file.ok()) return Annotate(file.status(), absl::StrCat("'", key, "'"));
   ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, *shape));

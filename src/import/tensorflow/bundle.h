@@ -17,25 +17,25 @@ namespace attune::tensorflow {
 
 class Bundle {
  public:
-  // Reads PREFIX.index; data is read tensor by tensor from PREFIX.data-NNNNN-of-NNNNN. Neither
-  // these files nor their folder may be links (base/input_file.h): one could lead out of the model's folder.
-  // Errors: NotFound, InvalidArgument.
+  // Reads PREFIX.index; data is read tensor by tensor from PREFIX.data-NNNNN-of-NNNNN. Neither these files
+  // nor their folder may be links (base/input_file.h), which could lead out of the model's folder. Errors:
+  // NotFound, InvalidArgument.
   static absl::StatusOr<Bundle> Open(const std::string& prefix);
 
   bool Has(const std::string& key) const { return entries_.contains(key); }
 
-  // The tensor of a key that exists. Unimplemented where it is stored in slices, or of a type that Attune
-  // does not have; InvalidArgument where the data file does not hold it.
+  // The tensor for a key, which must exist. Unimplemented if it is stored in slices, or has a type that
+  // Attune does not support; InvalidArgument if the data file does not contain it.
   absl::StatusOr<Tensor> Read(const std::string& key) const;
 
-  // From variables' full names to their keys, as an object-based checkpoint states them; names that several
-  // variables have are left out.
+  // Maps variables' full names to their keys, as stated by an object-based checkpoint; names that several
+  // variables share are left out.
   const std::map<std::string, std::string>& keys_by_name() const { return keys_by_name_; }
 
  private:
   absl::Status ReadHeader(const std::map<std::string, std::string>& table);
   absl::Status ReadObjectGraph();
-  // Opens the data file and makes sure that it holds the entry's bytes.
+  // Opens the data file and checks that it contains the entry's bytes.
   absl::StatusOr<InputFile> OpenData(const attune_tensorflow::BundleEntryProto& entry) const;
   std::string DataFile(int shard) const;
 

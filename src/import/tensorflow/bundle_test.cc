@@ -37,7 +37,7 @@ std::string Number(uint64_t value, int bytes) {
   return text;
 }
 
-// A block of entries, each of which shares with the one before it what it can.
+// A block of entries, each of which shares as much of its key as possible with the previous entry.
 std::string Block(const std::vector<std::pair<std::string, std::string>>& entries) {
   std::string block;
   std::string last;
@@ -85,7 +85,7 @@ TEST(SortedTable, DamageIsAnError) {
   for (size_t size = 0; size < whole.size(); ++size) {
     EXPECT_FALSE(ReadSortedTable(std::string_view(whole).substr(0, size)).ok()) << size;
   }
-  // A changed byte may go unnoticed, as checksums are not verified, but must do no harm.
+  // A changed byte may go unnoticed, since checksums are not verified, but must do no harm.
   for (size_t i = 0; i < whole.size(); ++i) {
     std::string damaged = whole;
     damaged[i] = static_cast<char>(damaged[i] ^ 0xFF);
@@ -104,7 +104,7 @@ TEST(SortedTable, AKeyCannotShareWhatIsNotThere) {
   EXPECT_THAT(std::string(ReadSortedTable(file).status().message()), HasSubstr("shares more than there is"));
 }
 
-// A file of one block and an index that names it `times` times.
+// A file with one block and an index that refers to it `times` times.
 std::string Repeated(const std::string& block, int times) {
   const std::string file = block + std::string(5, '\0');
   const std::string data = Varint(0) + Varint(block.size());
@@ -117,13 +117,13 @@ std::string Repeated(const std::string& block, int times) {
 }
 
 TEST(SortedTable, HoldsNoMoreThanItsLengthAllows) {
-  // Keys of 60,000 bytes that share all but one of them.
+  // Keys of 60,000 bytes that share all except one byte.
   std::string block = Varint(0) + Varint(60'000) + Varint(0) + std::string(60'000, 'k');
   for (int i = 0; i < 2000; ++i) block += Varint(59'999) + Varint(1) + Varint(0) + "k";
   block += Number(0, 4) + Number(1, 4);
   EXPECT_THAT(std::string(ReadSortedTable(Repeated(block, 1)).status().message()),
               HasSubstr("too much for its length"));
-  // A block without entries costs its length each time that the index names it.
+  // A block without entries costs its length each time the index refers to it.
   const std::string restarts = std::string(1 << 16, '\0') + Number(1 << 14, 4);
   EXPECT_TRUE(ReadSortedTable(Repeated(restarts, 2)).ok());
   EXPECT_THAT(std::string(ReadSortedTable(Repeated(restarts, 1000)).status().message()),
@@ -139,7 +139,7 @@ std::string Entry(const std::vector<int64_t>& dims, int64_t offset, int64_t size
   return entry.SerializeAsString();
 }
 
-// A SavedModel's folder with a checkpoint of two variables, [2] and [2].
+// The folder of a SavedModel with a checkpoint of two variables, [2] and [2].
 class BundleTest : public ::testing::Test {
  protected:
   BundleTest() {
@@ -224,8 +224,8 @@ TEST_F(BundleTest, FollowsNoLink) {
   EXPECT_THAT(Error("first/.ATTRIBUTES/VARIABLE_VALUE"), HasSubstr("variables.index is missing"));
 }
 
-// A signature whose function adds a captured variable to its argument; the names of both variables are the
-// same, so that only the function that restores them tells which is which.
+// A signature whose function adds a captured variable to its argument. Both variables have the same name,
+// so that only the restore function tells them apart.
 SavedModel ModelWithVariables() {
   SavedModel saved_model;
   saved_model.set_saved_model_schema_version(1);

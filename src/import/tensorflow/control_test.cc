@@ -18,7 +18,7 @@ int CountNodes(const Graph& graph, Op op) {
       std::ranges::count_if(graph.nodes(), [op](const auto& node) { return node->op() == op; }));
 }
 
-// y = training ? -x : |x|, with a constant that only its branch may give.
+// y = training ? -x : |x|, with a constant that belongs to only one branch.
 GraphBuilder BranchBySwitch() {
   GraphBuilder model;
   model.Placeholder("x", {2});
@@ -46,7 +46,7 @@ TEST(TensorflowControl, SwitchAndMergeFoldWithAKnownCondition) {
   EXPECT_THAT(BranchBySwitch().Run({F32({2}, {-1, 3})}), ElementsAre(21, 23));
 }
 
-// x doubles while i < 3, in single operators; the condition's limit comes in unchanged.
+// Doubles x while i < 3, with control flow operators; the limit in the condition is loop-invariant.
 GraphBuilder LoopOfOperators(bool known) {
   GraphBuilder model;
   model.Placeholder("x", {1});
@@ -103,7 +103,7 @@ TEST(TensorflowControl, AnExitWithoutALoopIsAnError) {
   EXPECT_THAT(model.Error(WithOutput("y")), HasSubstr("leaves no loop"));
 }
 
-// The running sums of x's rows, gathered in a list: what a recurrent layer does.
+// The running sums of x's rows, collected in a list, as in a recurrent layer.
 TEST(TensorflowControl, LoopsOverListsUnroll) {
   GraphBuilder model;
   model.Placeholder("x", {3, 2});
@@ -165,7 +165,7 @@ TEST(TensorflowControl, BranchesOnDataAreKept) {
   EXPECT_THAT(model.Run({F32({2}, {-1, 2}), Tensor::Scalar(DType::kBool, 0)}), ElementsAre(1, 2));
 }
 
-// The branches disagree about the shape, so the condition has to be known.
+// The branches disagree about the shape, so the condition must be known.
 TEST(TensorflowControl, BranchesThatSetShapesNeedAKnownCondition) {
   GraphBuilder model = IfOnInput();
   FunctionDef* then = model.graph.mutable_library()->mutable_function(0);

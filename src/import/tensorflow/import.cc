@@ -12,11 +12,11 @@ namespace {
 
 using tensorflow::Model;
 
-// The field that begins a message: its number and that a length follows.
+// The first field of a message: its number, and that a length follows.
 constexpr char kField1 = 0x0A;
 constexpr char kField2 = 0x12;
 
-// What follows a length of 1 to 5 bytes at `at`.
+// The byte after a length of 1 to 5 bytes at `at`.
 char AfterLength(std::string_view bytes, size_t at) {
   while (at < bytes.size() && (static_cast<unsigned char>(bytes[at]) & 0x80) != 0) ++at;
   return at + 1 < bytes.size() ? bytes[at + 1] : '\0';
@@ -24,9 +24,9 @@ char AfterLength(std::string_view bytes, size_t at) {
 
 }  // namespace
 
-// A GraphDef begins with a node, which begins with its name; a SavedModel with version 1 and a graph, which
-// begins with a message about it. Other formats that are protocol buffers begin with a number, or with
-// version 1 and text.
+// A GraphDef begins with a node, which begins with its name; a SavedModel begins with version 1 and a
+// graph, which begins with a message about it. Other formats based on protocol buffers begin with a number,
+// or with version 1 and text.
 bool LooksLikeTensorflow(std::string_view head) {
   if (head.size() < 4) return false;
   if (head[0] == kField1) return AfterLength(head, 1) == kField1;
@@ -62,7 +62,7 @@ absl::StatusOr<std::unique_ptr<Graph>> ImportTensorflow(const std::string& path,
                                                         const TensorflowImportOptions& options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, Model::FromPath(path, options));
   absl::StatusOr<std::unique_ptr<Graph>> graph = tensorflow::Importer(*model, options).Run();
-  // The lines of an NS list stand by themselves.
+  // The lines of an NS list are complete without the path.
   if (!graph.ok() && !absl::IsUnimplemented(graph.status())) return Annotate(graph.status(), path);
   return graph;
 }

@@ -53,7 +53,7 @@ TEST(TensorflowImport, RunsASmallNetworkOnChannelsLastImages) {
       .String("padding", "VALID");
   model.Add("Reshape", "flat", {"pool", "shape"});
   model.Add("MatMul", "y", {"flat", "dense"});
-  // Channel 0: max of 2x = 8; channel 1: max of 1 - x = 2.
+  // Channel 0: the maximum of 2x is 8; channel 1: that of 1 - x is 2.
   EXPECT_THAT(model.Run({F32({1, 2, 2, 1}, {-1, 2, 3, 4})}), ElementsAre(DoubleNear(8 + 3 * 2, 1e-6)));
 }
 
@@ -186,7 +186,7 @@ TEST(TensorflowImport, OpenDimensionsAreListedWithAnExample) {
   EXPECT_THAT(model.Error(WithShape("image", {2, 8, 8, 1})), HasSubstr("but [2,8,8,1] was given"));
 }
 
-// Dropout in its older and its newer form; what is kept is everything.
+// Dropout in its older and newer form; everything is kept.
 TEST(TensorflowImport, DropoutThatKeepsEverythingFoldsAway) {
   GraphBuilder model;
   model.Placeholder("x", {2});
@@ -208,7 +208,7 @@ TEST(TensorflowImport, DropoutThatKeepsEverythingFoldsAway) {
   EXPECT_THAT(model.Error(options), HasSubstr("random numbers"));
 }
 
-// As tf.quantization.dequantize has it; MIN_FIRST with the minimum moved to a multiple of the step.
+// As in tf.quantization.dequantize; MIN_FIRST moves the minimum to a multiple of the step.
 TEST(TensorflowImport, DequantizesConstants) {
   const auto run = [](const std::string& mode, DataType type, const std::vector<int>& values, float min,
                       float max) {
@@ -279,7 +279,7 @@ TEST(TensorflowImport, RefusesWhatIsNoModel) {
   const std::string whole = OneNode("Relu").graph.SerializeAsString();
   EXPECT_TRUE(LooksLikeTensorflow(whole));
   for (size_t size = 0; size < whole.size(); ++size) {
-    // A graph cut between two nodes is a graph, but lacks what one of them uses.
+    // A graph cut between two nodes still parses, but lacks an input of one of them.
     (void)ImportTensorflowBytes(whole.substr(0, size), "", {});
   }
 }
@@ -292,14 +292,14 @@ TEST(TensorflowImport, ConstantsMustFitTheirShapes) {
   TensorProto* tensor = (*model.graph.mutable_node(2)->mutable_attr())["value"].mutable_tensor();
   tensor->clear_float_val();
   tensor->add_float_val(7);
-  EXPECT_TRUE(model.Import().ok());  // one value stands for all
+  EXPECT_TRUE(model.Import().ok());  // one value is repeated for all elements
   tensor->mutable_tensor_shape()->mutable_dim(0)->set_size(int64_t{1} << 40);
   EXPECT_FALSE(model.Import().ok());
   tensor->mutable_tensor_shape()->mutable_dim(0)->set_size(-1);
   EXPECT_THAT(model.Error(), HasSubstr("open"));
 }
 
-// One byte of a scalar stands for as much as the shape asks for: it is counted before it is made.
+// A scalar of one byte can expand to a large shape: count it before creating it.
 TEST(TensorflowImport, ImpliedConstantsAreCountedFirst) {
   GraphBuilder model;
   model.Placeholder("x", {2});

@@ -18,10 +18,10 @@
 namespace attune::tensorflow {
 namespace {
 
-// The depth of function calls and loops in one another.
+// The maximum nesting of function calls and loops.
 constexpr int kMaxDepth = 64;
 
-// A small file may unroll and tabulate this much; a larger one more, in proportion.
+// How much a small file may unroll and tabulate; the limit grows with the size of the file.
 Budget BudgetFor(const Model& model, const WorkControl& control) {
   int64_t own = model.graph().node_size();
   for (const FunctionDef& function : model.graph().library().function()) own += function.node_def_size();
@@ -29,7 +29,7 @@ Budget BudgetFor(const Model& model, const WorkControl& control) {
       .nodes = 80'000 + 200 * own, .bytes = (int64_t{16} << 20) + 16 * model.num_bytes(), .control = control};
 }
 
-// A control input that tells in which branch a node lies: a copy of what a Switch lets through.
+// Whether a control input tells in which branch a node is: an identity of one side of a Switch.
 bool IsPivot(const Body& body, std::string_view name) {
   const NodeDef* node = body.Find(name);
   if (node == nullptr || node->op() != "Identity") return false;
@@ -37,7 +37,7 @@ bool IsPivot(const Body& body, std::string_view name) {
   return source != nullptr && IsOp(*source, "Switch");
 }
 
-// Of all names that an expansion of the node looks up.
+// The size of all names that an expansion of the node looks up.
 size_t NameBytes(const NodeDef& node) {
   size_t bytes = node.name().size();
   for (const std::string& input : node.input()) bytes += input.size();
@@ -141,7 +141,7 @@ Tensor Importer::TensorOf(const TensorProto& proto) {
 const Result* Importer::Find(const Scope& scope, std::string_view name) const {
   for (const Scope* at = &scope; at != nullptr; at = at->outer) {
     if (const auto it = at->results.find(name); it != at->results.end()) return &it->second;
-    // A region sees no value of the graph around it.
+    // A region cannot use values of the graph around it.
     if (at->outer != nullptr && at->outer->graph != at->graph) return nullptr;
   }
   return nullptr;
@@ -152,11 +152,11 @@ Binding Importer::Demand(const Reference& reference, Scope& scope) {
   return Lookup(reference, scope);
 }
 
-// Depth first without recursion: a path may be as long as the model.
+// Depth first without recursion, since a path may be as long as the model.
 void Importer::DemandNode(std::string_view name, Scope& scope) {
   const DepthGuard guard(&depth_, kMaxDepth, "functions and loops");
   std::vector<std::string_view> stack = {name};
-  std::unordered_set<std::string_view> entered;  // those that are not done are the path to the current one
+  std::unordered_set<std::string_view> entered;  // the unfinished ones are the path to the current node
   while (!stack.empty()) {
     const std::string_view current = stack.back();
     if (Find(scope, current) != nullptr) {
@@ -197,10 +197,11 @@ std::vector<std::string_view> Importer::Needs(const NodeDef& node, const Scope& 
   return needs;
 }
 
-// The tensors that the node uses; in `result` whether one of them has failed or belongs to a dead branch.
+// The tensors that the node uses; sets `result` to failed or dead if one of them failed or belongs to a
+// dead branch.
 std::vector<Binding> Importer::GatherInputs(const NodeDef& node, const Scope& scope, Result& result) {
   std::vector<Binding> inputs;
-  if (IsOp(node, "Exit")) return inputs;  // a loop knows its own
+  if (IsOp(node, "Exit")) return inputs;  // ExitLoop finds its inputs itself
   const bool merges = IsOp(node, "Merge");
   for (const std::string& input : node.input()) {
     const Reference reference = ParseReference(input);
@@ -256,7 +257,7 @@ Result Importer::CallOperator(const NodeDef& node, const std::string& name, std:
   if (absl::IsUnimplemented(status)) {
     not_supported_.Add(node.op(), name, status.message());
   } else if (!absl::IsCancelled(status)) {
-    // The innermost of the calls is what matters.
+    // Keep the message about the innermost call.
     if (absl::StartsWith(status.message(), "node '")) throw ImportFailure{status};
     throw ImportFailure{Annotate(status, absl::StrCat("node '", name, "' (", node.op(), ")"))};
   }
@@ -287,7 +288,7 @@ int Importer::OutputIndex(const NodeDef& node, const Reference& reference) const
     }
   }
   const OpRow* row = FindOp(node.op());
-  // A single list holds all outputs.
+  // The row has a single list with all outputs.
   if (row == nullptr || row->outputs.empty()) return reference.index;
   const std::vector<std::string> names = absl::StrSplit(row->outputs, ' ');
   for (const std::string& output : names) {
@@ -367,7 +368,7 @@ Value* Importer::VariableValue(const NodeDef& variable, Graph* graph) {
   if (value != nullptr) return value;
   Tensor tensor = OrThrow(variables_.Read(variable));
   OrThrow(CheckType(TensorType(tensor.dtype(), tensor.shape())));
-  // Its bytes are the model's as much as those in the file of the graph.
+  // Variables count like bytes in the graph's file.
   constexpr int64_t kCopies = 4;
   budget_.bytes += kCopies * tensor.num_bytes();
   return value = graph->AddConstant(std::move(tensor), ScopedName("", variable.name()));

@@ -1,4 +1,4 @@
-// The import of one model: which nodes the outputs need, functions, loops, and what is not supported.
+// The import of one model: the nodes that the outputs need, functions, loops, and unsupported operators.
 #ifndef ATTUNE_IMPORT_TENSORFLOW_IMPORTER_H_
 #define ATTUNE_IMPORT_TENSORFLOW_IMPORTER_H_
 
@@ -19,22 +19,22 @@
 
 namespace attune::tensorflow {
 
-// What a node has become.
+// The result of importing a node.
 struct Result {
   Outputs outputs = {};
   bool failed = false;  // not supported, which has been reported
-  bool dead = false;    // of a branch that is not taken
+  bool dead = false;    // in a branch that is not taken
 };
 
-// Where names are looked up, and where nodes go. One for the model's graph, one for each call of a function,
-// one for each step of a loop.
+// A scope of names, and the graph for its nodes. There is one scope for the model's graph, one for each
+// call of a function, and one for each step of a loop.
 struct Scope {
-  const Scope* outer = nullptr;  // of a step: where the loop stands, whose other nodes the step sees as well
+  const Scope* outer = nullptr;  // for a step: the scope of the loop, whose other nodes the step can use, too
   Graph* graph = nullptr;
   const Body* body = nullptr;
-  const AttributeMap* attributes = nullptr;                   // of the function's call
+  const AttributeMap* attributes = nullptr;                   // of the call of the function
   std::string prefix = {};                                    // of node names
-  std::unordered_map<std::string_view, Result> results = {};  // by the name of a node or argument
+  std::unordered_map<std::string_view, Result> results = {};  // by name of a node or argument
 };
 
 class Importer {
@@ -47,18 +47,20 @@ class Importer {
   Evaluator& evaluator() { return evaluator_; }
   Budget& budget() { return budget_; }
   importing::NotSupportedList& not_supported() { return not_supported_; }
-  // Converted once, however often a function is called.
+  // Converts a tensor only once, even if a function is called several times.
   Tensor TensorOf(const TensorProto& proto);
-  // The tensor that `reference` names in `scope`, after its node and all that it needs have been imported.
+  // The tensor that `reference` names in `scope`; first imports its node and everything that it needs.
   Binding Demand(const Reference& reference, Scope& scope);
-  // The results of the function `name`, whose nodes go to `graph`. Cancelled where one is not supported.
+  // The results of the function `name`, whose nodes are appended to `graph`. Cancelled if one of them is
+  // not supported.
   Outputs Call(const std::string& name, const AttributeMap* attributes, std::vector<Binding> arguments,
                Graph* graph, const std::string& caller);
-  // Which results of a function are the argument at the same index. Empty: there is no such function.
+  // For each result of a function, whether it is the argument with the same index. Empty if there is no
+  // such function.
   std::vector<bool> HandedThrough(const std::string& name);
-  // The variable's value as a constant of `graph`.
+  // The value of the variable, as a constant of `graph`.
   Value* VariableValue(const NodeDef& variable, Graph* graph);
-  // An empty graph for a region, kept for as long as the evaluator may look at its values.
+  // An empty graph for a region, kept as long as the evaluator may use its values.
   Graph* NewRegion(const std::string& name);
 
  private:
@@ -77,7 +79,7 @@ class Importer {
   int OutputIndex(const NodeDef& node, const Reference& reference) const;
   const FunctionDef* FindFunction(std::string_view name) const;
   const Body& BodyOf(const FunctionDef& function);
-  // Small results that follow from constants become constants: shapes, counters of loops.
+  // Turns small results that follow from constants into constants: shapes, counters of loops.
   void FoldSmall(const std::vector<Binding>& inputs, Outputs& outputs, Graph* graph);
 
   const Model& model_;

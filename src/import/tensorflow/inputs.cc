@@ -12,7 +12,7 @@
 namespace attune::tensorflow {
 namespace {
 
-// A shape given for an input must agree with what the model says of it.
+// A given shape for an input must agree with the model's declaration.
 absl::Status CheckGiven(const Endpoint& input, const Shape& given) {
   if (!CheckedProduct(given))
     return InvalidInput("the shape given for input '", input.name, "' is negative or overflows");

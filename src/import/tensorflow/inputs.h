@@ -10,8 +10,8 @@
 
 namespace attune::tensorflow {
 
-// The shape of each input, from the options or the model. An error lists all inputs whose shapes stay open,
-// and how to give them.
+// The shape of each input, from the options or the model. The error lists all inputs whose shapes are still
+// open, and how to give them.
 absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<Endpoint>& inputs,
                                               const TensorflowImportOptions& options);
 

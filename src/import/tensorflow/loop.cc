@@ -8,11 +8,11 @@
 namespace attune::tensorflow {
 namespace {
 
-// A loop of more steps is kept rather than unrolled.
+// A loop with more steps is kept instead of unrolled.
 constexpr int64_t kMaxUnrolledSteps = 4096;
 
-// What a carried value is inside of the region. Constants that do not change stay constants, so that what is
-// computed from them is known; lists cannot be carried, as their length would depend on data.
+// A carried value inside the region. Invariant constants stay constants, so that values computed from them
+// are known. Lists cannot be carried, since their length would depend on data.
 Binding Inside(OpContext& c, Graph* region, const Binding& outside, bool invariant) {
   if (outside.items != nullptr) {
     Unsupported("a list of tensors in a loop whose number of steps depends on data");
@@ -25,7 +25,7 @@ Binding Inside(OpContext& c, Graph* region, const Binding& outside, bool invaria
   return input;
 }
 
-// A single truth value.
+// The condition as a single bool.
 Value* Condition(OpContext& c, const LoopSteps& loop, Graph* graph, const Outputs& carried) {
   Emitter emitter = c.Within(graph);
   return emitter.Reshape(emitter.Cast(loop.condition(graph, carried), DType::kBool), {});
@@ -48,7 +48,7 @@ Outputs KeepLoop(OpContext& c, const LoopSteps& loop, const Outputs& carried) {
   }
   region->AddOutput("condition", Condition(c, loop, region, after));
   std::vector<Value*> operands = {c.Integer(INT64_MAX), Condition(c, loop, c.graph(), carried)};
-  std::vector<size_t> slots;  // which carried value each further operand is
+  std::vector<size_t> slots;  // for each further operand, the index of its carried value
   for (size_t i = 0; i < carried.size(); ++i) {
     if (!IsInput(inside[i])) continue;
     if (after[i].value == nullptr) Unsupported("a carried value that stops being a tensor");
@@ -73,7 +73,8 @@ void RequireAll(const Outputs& values) {
   }
 }
 
-// Where the condition depends on data from some step on, the loop is kept from there on.
+// If the condition depends on data from some step on, the earlier steps are unrolled and the rest of the
+// loop is kept.
 Outputs RunLoop(OpContext& c, const LoopSteps& loop, Outputs carried) {
   const Outputs initial = carried;
   for (int64_t step = 0;; ++step) {

@@ -15,10 +15,10 @@
 namespace attune::tensorflow {
 namespace {
 
-// Attributes nest: a function's name with attributes of its own. No exporter comes near this.
+// Attributes nest: one can be a function name with attributes. No exporter comes near this depth.
 constexpr int kMaxMessageDepth = 64;
 constexpr char kDefaultSignature[] = "serving_default";
-// Runs what initializes tables; computes nothing.
+// Initializes tables; computes nothing.
 constexpr char kInitSignature[] = "__saved_model_init_op";
 
 template <typename Proto>
@@ -36,7 +36,7 @@ absl::Status ParseProto(std::string_view bytes, Proto& proto) {
 // A SavedModel begins with its version, a GraphDef with a node.
 bool IsSavedModel(std::string_view bytes) { return !bytes.empty() && bytes[0] == 0x08; }
 
-// The graph for inference, or the first one.
+// The graph for inference, or else the first one.
 const MetaGraphDef* ChooseMetaGraph(const SavedModel& model) {
   for (const MetaGraphDef& meta_graph : model.meta_graphs()) {
     const auto& tags = meta_graph.meta_info_def().tags();
@@ -45,7 +45,7 @@ const MetaGraphDef* ChooseMetaGraph(const SavedModel& model) {
   return &model.meta_graphs(0);
 }
 
-// By name: the order of a message's map is not defined.
+// Sorted by name, since a message's map has no defined order.
 std::vector<Endpoint> EndpointsOf(const google::protobuf::Map<std::string, TensorInfo>& infos) {
   std::vector<Endpoint> endpoints;
   for (const auto& [name, info] : infos) {
@@ -57,7 +57,7 @@ std::vector<Endpoint> EndpointsOf(const google::protobuf::Map<std::string, Tenso
   return endpoints;
 }
 
-// Graphs before version 24 wrote an unknown shape as that of a scalar.
+// Before version 24, an unknown shape was written like that of a scalar.
 constexpr int kFirstWithUnknownShapes = 24;
 
 Endpoint PlaceholderEndpoint(const NodeDef& node, int version) {
@@ -89,7 +89,7 @@ std::unordered_set<const NodeDef*> Reachable(const Body& body, const std::vector
   return reached;
 }
 
-// Operators that make no tensor that anyone wants.
+// Operators whose tensors, if any, cannot be outputs of the model.
 bool IsSideEffect(const NodeDef& node) {
   static const auto* ops = new std::set<std::string_view>{"Assert",
                                                           "Assign",
@@ -200,8 +200,7 @@ absl::Status Model::UseSignature(const std::string& wanted) {
 std::vector<std::string> Model::UnusedNodes() const {
   std::unordered_set<std::string_view> used;
   for (const NodeDef& node : graph_->node()) {
-    // A node that must only have run before another one is no output either: it tells in which branch that
-    // lies.
+    // A control input is used, too: it tells in which branch the other node is.
     for (const std::string& input : node.input()) used.insert(ParseReference(input).node);
   }
   std::vector<std::string> unused;

@@ -1,4 +1,4 @@
-// A model as its file has it: the graph, what goes in and comes out, and where its variables lie.
+// A model as in its file: the graph, its inputs and outputs, and the location of its variables.
 #ifndef ATTUNE_IMPORT_TENSORFLOW_MODEL_H_
 #define ATTUNE_IMPORT_TENSORFLOW_MODEL_H_
 
@@ -17,15 +17,15 @@ namespace attune::tensorflow {
 struct Endpoint {
   std::string name;                         // for the user
   std::string tensor;                       // "node" or "node:1" in the graph
-  int type = DT_INVALID;                    // a DataType; DT_INVALID where the model does not say
-  const TensorShapeProto* shape = nullptr;  // nullptr where the model does not say
+  int type = DT_INVALID;                    // a DataType; DT_INVALID if the model does not state it
+  const TensorShapeProto* shape = nullptr;  // nullptr if the model does not state it
 };
 
 DeclaredTensor Describe(const Endpoint& endpoint);
 
 class Model {
  public:
-  // `folder` is the one of a SavedModel, empty where there is none.
+  // `folder` is that of a SavedModel; empty if there is none.
   static absl::StatusOr<std::unique_ptr<Model>> FromBytes(std::string_view bytes, const std::string& folder,
                                                           const TensorflowImportOptions& options);
   static absl::StatusOr<std::unique_ptr<Model>> FromPath(const std::string& path,
@@ -39,9 +39,9 @@ class Model {
   const std::vector<Endpoint>& outputs() const { return outputs_; }
   const std::vector<std::string>& signatures() const { return signatures_; }
   std::string producer() const;
-  // The beginning of the names of the checkpoint's files; empty where the model has none.
+  // The prefix of the checkpoint's files; empty if the model has none.
   std::string checkpoint_prefix() const;
-  // Bytes of the whole model file.
+  // Size of the whole model file.
   int64_t num_bytes() const { return num_bytes_; }
 
  private:

@@ -73,7 +73,7 @@ std::string OpContext::String(std::string_view name, std::string_view absent) co
   return Find(name) != nullptr ? Require(name, AttrValue::kS).s() : std::string(absent);
 }
 
-// An empty list may be written as no list at all.
+// An empty list may be written as a missing list.
 Ints OpContext::IntList(std::string_view name, Ints absent) const {
   const AttrValue* attribute = Find(name);
   if (attribute == nullptr || attribute->value_case() == AttrValue::VALUE_NOT_SET) return absent;
@@ -133,7 +133,7 @@ Outputs OpContext::Call(const NameAttrList& function, std::vector<Binding> argum
 
 Value* OpContext::VariableValue(int i) {
   const Binding& binding = BindingOf(i);
-  // A variable of the old kind is its value.
+  // A variable of the old kind is represented by its value.
   if (binding.variable == nullptr) return In(i);
   return importer_->VariableValue(*binding.variable, graph());
 }

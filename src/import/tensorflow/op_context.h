@@ -1,4 +1,4 @@
-// What the lowering of one TensorFlow node sees: its inputs, its attributes, and the emitter.
+// The interface for lowering one TensorFlow node: its inputs, its attributes, and the emitter.
 #ifndef ATTUNE_IMPORT_TENSORFLOW_OP_CONTEXT_H_
 #define ATTUNE_IMPORT_TENSORFLOW_OP_CONTEXT_H_
 
@@ -16,11 +16,11 @@ namespace attune::tensorflow {
 class Importer;
 struct Scope;
 
-// The items of a TensorList, or of a TensorArray's flow; nullptr: not written yet.
+// The items of a TensorList, or of a TensorArray's flow; nullptr: not yet written.
 using TensorItems = std::vector<Value*>;
 
-// A tensor of numbers drawn evenly from [low, high). Only what does not depend on the draw can be imported:
-// dropout that keeps everything.
+// A tensor of uniform random numbers from [low, high). Only results that are the same for all random
+// numbers can be imported, such as dropout that keeps everything.
 struct RandomNumbers {
   DType dtype = DType::kF32;
   Shape shape = {};
@@ -28,23 +28,23 @@ struct RandomNumbers {
   double high = 1;
 };
 
-// What a tensor of the model is during import: a value of the graph, or something that exists during import
-// only: a list of values whose length is known, a variable, random numbers.
+// What represents a tensor of the model during import: a value of the graph, or something that only exists
+// during import: a list of values with known length, a variable, random numbers.
 struct Binding {
   Value* value = nullptr;
   std::shared_ptr<const TensorItems> items = nullptr;
   const NodeDef* variable = nullptr;
   std::shared_ptr<const RandomNumbers> random = nullptr;
-  bool failed = false;  // its node is not supported; has been reported
-  bool dead = false;    // of a branch that is not taken
+  bool failed = false;  // its node is not supported, which has been reported
+  bool dead = false;    // in a branch that is not taken
 
   Binding() = default;
   Binding(Value* tensor) : value(tensor) {}  // NOLINT: a tensor is a binding
 };
 using Outputs = std::vector<Binding>;
 
-// Members throw ImportFailure: an input or attribute that is absent, an attribute of the wrong kind, a value
-// that must be known and is not.
+// Members throw ImportFailure: an input or attribute is absent, an attribute has the wrong kind, or a value
+// that must be known is not.
 class OpContext : public Emitter {
  public:
   OpContext(Importer* importer, Scope* scope, const NodeDef* node, std::string name,
@@ -63,8 +63,8 @@ class OpContext : public Emitter {
   Shape InShape(int i) const { return ShapeOf(In(i)); }
   int InRank(int i) const { return In(i)->type().rank(); }
 
-  // Attributes, with references into an enclosing function call resolved. Nullptr where absent. Those without
-  // a value for `absent` are required.
+  // Attributes, with references to an enclosing function call resolved. Find returns nullptr if absent;
+  // others without a parameter `absent` are required.
   const AttrValue* Find(std::string_view name) const;
   int64_t Int(std::string_view name) const;
   int64_t Int(std::string_view name, int64_t absent) const;
@@ -72,27 +72,28 @@ class OpContext : public Emitter {
   double Float(std::string_view name, double absent) const;
   std::string String(std::string_view name, std::string_view absent) const;
   Ints IntList(std::string_view name, Ints absent) const;
-  // One of `allowed`, the first where it is absent; broken model otherwise.
+  // One of `allowed`, the first if it is absent; any other value is a broken model.
   std::string Choice(std::string_view name, std::initializer_list<std::string_view> allowed) const;
-  // An attribute that holds an element type; NS for a type that Attune does not have.
+  // An attribute that is an element type; NS for a type that Attune does not support.
   DType TypeAttribute(std::string_view name) const;
   DType TypeAttribute(std::string_view name, DType absent) const;
-  std::optional<Shape> ShapeAttribute(std::string_view name) const;  // nothing where it is not whole
+  std::optional<Shape> ShapeAttribute(std::string_view name) const;  // nullopt if it is not complete
   Tensor TensorAttribute(std::string_view name) const;
 
-  // The value's data, computed where it follows from what is known; NS otherwise: "its <what> must be
-  // known: …".
+  // The value's data, computed if it follows from known values; otherwise NS: "its <what> must be known:
+  // …".
   Tensor Known(const Value* value, std::string_view what) const;
   Ints KnownInts(const Value* value, std::string_view what) const;
   double KnownScalar(const Value* value, std::string_view what) const;
   int64_t KnownInt(const Value* value, std::string_view what) const;
-  // Nothing unless the value follows from constants alone.
+  // nullopt unless the value follows from constants alone.
   std::optional<Tensor> KnownConstant(const Value* value) const;
 
-  // Appends what `function` does with the arguments to `target`, this node's graph or a region; its results.
+  // Appends the nodes of `function` for these arguments to `target`, which is this node's graph or a
+  // region. Returns the results.
   Outputs Call(const NameAttrList& function, std::vector<Binding> arguments, Graph* target);
   const NameAttrList& FunctionAttribute(std::string_view name) const;
-  // The value of the variable that input i is.
+  // The value of the variable in input i.
   Value* VariableValue(int i);
 
   Importer& importer() const { return *importer_; }

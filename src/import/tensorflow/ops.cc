@@ -7,7 +7,7 @@
 namespace attune::tensorflow {
 namespace {
 
-// By name. Where a function covers several versions of its operator, it asks for the operator.
+// Sorted by name. A function that covers several versions of its operator checks the operator.
 constexpr OpRow kRows[] = {
     {"Abs", Unary<Op::kAbs>},
     {"Acos", Unary<Op::kAcos>},

@@ -8,14 +8,14 @@
 
 namespace attune::tensorflow {
 
-// Lowers one node. The results are its outputs in order; what is missing at the end is not supported. Throws
+// Lowers one node. Returns its outputs in order; missing outputs at the end are not supported. Throws
 // ImportFailure.
 using Lowering = Outputs (*)(OpContext& c);
 
 struct OpRow {
   std::string_view op;
   Lowering lower;
-  // The names of the outputs, separated by spaces, where there are several: nodes of functions refer to them.
+  // If there are several outputs, their names, separated by spaces; nodes in functions refer to them.
   std::string_view outputs = "";
 };
 

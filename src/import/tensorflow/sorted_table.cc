@@ -16,8 +16,8 @@ constexpr size_t kFooterSize = 48;
 constexpr uint64_t kMagic = 0xdb4775248b80fb57;
 constexpr size_t kTrailerSize = 5;  // the kind of compression, and a checksum
 constexpr size_t kMaxKey = size_t{64} << 10;
-// The bytes that the table may hold, and its blocks decompressed, for each byte of the file and besides: keys
-// that share much, and blocks that are named again and again, need little room in it.
+// Limits for the content of the table and its decompressed blocks, per byte of the file, and in addition to
+// that: keys with long common prefixes, and repeated references to a block, take little space in the file.
 constexpr size_t kContentPerByte = 64;
 constexpr size_t kSmallContent = size_t{4} << 20;
 
@@ -29,7 +29,7 @@ absl::Status Spend(size_t bytes, size_t& left) {
   return absl::OkStatus();
 }
 
-// Takes an integer of 1 to 10 bytes, 7 bits each, off the front.
+// Removes an integer of 1 to 10 bytes, with 7 bits each, from the front.
 absl::StatusOr<uint64_t> TakeVarint(std::string_view& bytes) {
   uint64_t value = 0;
   for (int shift = 0; shift < 64; shift += 7) {
@@ -55,7 +55,7 @@ uint64_t LittleEndian(std::string_view bytes) {
   return value;
 }
 
-// Where a block lies in the file.
+// The location of a block in the file.
 struct Handle {
   uint64_t offset = 0;
   uint64_t size = 0;
@@ -68,7 +68,7 @@ absl::StatusOr<Handle> TakeHandle(std::string_view& bytes) {
   return handle;
 }
 
-// `left` is how many bytes of blocks, keys and values may still be made.
+// `left` is the remaining budget in bytes for blocks, keys and values.
 absl::StatusOr<std::string> ReadBlock(std::string_view file, const Handle& handle, size_t& left) {
   if (file.size() < kTrailerSize || handle.size > file.size() - kTrailerSize ||
       handle.offset > file.size() - kTrailerSize - handle.size) {
@@ -95,7 +95,8 @@ using Entries = std::vector<std::pair<std::string, std::string>>;
 
 absl::StatusOr<Entries> ParseBlock(std::string_view block, size_t& left) {
   if (block.size() < 4) return Damaged("a block is cut short");
-  // At the end: positions of keys that are written whole, which only a search needs, and their count.
+  // A block ends with the positions of keys that are stored whole, which are only for searches, and their
+  // count.
   const uint64_t restarts = LittleEndian(block.substr(block.size() - 4));
   if (restarts > (block.size() - 4) / 4) return Damaged("a block's restarts leave it");
   block.remove_suffix(4 + 4 * static_cast<size_t>(restarts));
@@ -125,7 +126,7 @@ absl::StatusOr<std::map<std::string, std::string>> ReadSortedTable(std::string_v
     return InvalidInput("it is not a table of sorted strings");
   }
   std::string_view footer = bytes.substr(bytes.size() - kFooterSize);
-  RETURN_IF_ERROR(TakeHandle(footer).status());  // of an index of filters, which nobody writes
+  RETURN_IF_ERROR(TakeHandle(footer).status());  // the index of filters, which no writer uses
   ASSIGN_OR_RETURN(const Handle index_handle, TakeHandle(footer));
   size_t left = kSmallContent + kContentPerByte * bytes.size();
   ASSIGN_OR_RETURN(const std::string index_block, ReadBlock(bytes, index_handle, left));

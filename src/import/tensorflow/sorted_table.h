@@ -1,4 +1,4 @@
-// Reads sorted string tables, the file format of LevelDB that checkpoints have their index in.
+// Reads sorted string tables, the file format of LevelDB, which checkpoints use for their index.
 #ifndef ATTUNE_IMPORT_TENSORFLOW_SORTED_TABLE_H_
 #define ATTUNE_IMPORT_TENSORFLOW_SORTED_TABLE_H_
 
@@ -10,13 +10,13 @@
 
 namespace attune::tensorflow {
 
-// All entries of the table that `bytes` are. Blocks may be compressed with Snappy; their checksums are not
-// verified. Any bytes may be given: what is read and what is allocated is bounded. InvalidArgument where they
-// are no table, or a damaged one.
+// All entries of the table in `bytes`. Blocks may be compressed with Snappy; their checksums are not
+// verified. Safe for any bytes: reads and allocations are bounded. InvalidArgument if the table is damaged,
+// or not a table.
 //
 // The format, from https://github.com/google/leveldb/blob/main/doc/table_format.md: blocks of entries, an
-// index block whose values say where the blocks lie, and a footer that says where the index lies. An entry
-// shares the beginning of its key with the entry before it.
+// index block whose values locate the blocks, and a footer that locates the index. An entry shares the
+// beginning of its key with the previous entry.
 absl::StatusOr<std::map<std::string, std::string>> ReadSortedTable(std::string_view bytes);
 
 }  // namespace attune::tensorflow

@@ -12,7 +12,7 @@ namespace {
 using importing::Invalid;
 using importing::OrThrow;
 
-// References to variables have the type's number and this.
+// Added to the type's number for references to variables.
 constexpr int kReference = 100;
 
 struct TypeRow {
@@ -44,8 +44,8 @@ const TypeRow* FindType(int type) {
   return nullptr;
 }
 
-// Stores the elements of a list, which may hold a narrower type in a wider one. The last one stands for all
-// that follow; none at all for zeros.
+// Stores the elements of a list, which may have a wider type. The last element is repeated up to the end;
+// if there are none, all are zeros.
 template <typename To, typename List>
 absl::Status Fill(const List& values, Tensor& tensor) {
   const int64_t count = tensor.num_elements();

@@ -18,25 +18,25 @@ using namespace attune_tensorflow;  // NOLINT: the schema's messages, and nothin
 // "float", "string", …; "type 77" for a number that the format does not define.
 std::string TypeName(int type);
 
-// The dtype that holds a TensorFlow type, or a reference to a variable of it. Nothing for strings, complex
-// numbers, resources and the like.
+// The dtype for a TensorFlow type, or for a reference to a variable of that type. nullopt for strings,
+// complex numbers, resources and the like.
 std::optional<DType> DTypeOf(int type);
 
-// The same, or Unimplemented with the type's name.
+// The same; Unimplemented with the type's name instead of nullopt.
 absl::StatusOr<DType> RequireDType(int type);
 
-// The shape where it is whole: of a known rank, with no dimension open.
+// The shape if it is complete: the rank is known, and no dimension is open.
 std::optional<Shape> WholeShape(const TensorShapeProto& proto);
 
-// One a dimension: a number, or "?".
+// One entry per dimension: a number, or "?".
 std::vector<std::string> DescribeDims(const TensorShapeProto& proto);
 
-// Throws ImportFailure: Unimplemented for element types that Attune does not have, InvalidArgument where
-// shape and data disagree, ResourceExhausted where `budget` does not have the bytes that the shape asks for
-// and the file does not hold (the last value of a list stands for all that follow).
+// Throws ImportFailure: Unimplemented for element types that Attune does not support, InvalidArgument if
+// shape and data disagree, ResourceExhausted if `budget` does not cover the bytes that the shape needs and
+// the file does not contain (the last value of a list is repeated).
 Tensor TensorFromProto(const TensorProto& proto, importing::Budget& budget);
 
-// Bytes in a file may be anything; a bool in memory is 0 or 1.
+// A bool may be any byte in the file, but must be 0 or 1 in memory.
 void NormalizeBools(Tensor& tensor);
 
 }  // namespace attune::tensorflow

@@ -9,10 +9,10 @@
 namespace attune::tensorflow {
 namespace {
 
-// No sequence of copies between a variable and what restores it is longer.
+// The maximum number of copies between a variable and the node that restores it.
 constexpr int kMaxCopies = 16;
 
-// The reference behind copies of it.
+// Follows copies back to the original reference.
 Reference SkipCopies(const Body& body, Reference reference) {
   for (int i = 0; i < kMaxCopies; ++i) {
     const NodeDef* node = body.Find(reference.node);
@@ -24,7 +24,7 @@ Reference SkipCopies(const Body& body, Reference reference) {
   return reference;
 }
 
-// The name under which a tensor is restored; empty where it is not.
+// The name under which a tensor is restored; empty if it is not restored.
 std::string RestoredName(const Body& body, const Reference& value) {
   const Reference source = SkipCopies(body, value);
   const NodeDef* restore = body.Find(source.node);
@@ -39,7 +39,7 @@ std::string RestoredName(const Body& body, const Reference& value) {
   return source.index < strings.size() ? strings.Get(source.index) : "";
 }
 
-// From the node or argument that names a variable to the name under which it is restored.
+// Maps the node or argument that represents a variable to the name under which it is restored.
 std::map<std::string, std::string> RestoredIn(const Body& body) {
   std::map<std::string, std::string> keys;
   for (const NodeDef& node : body.nodes()) {
@@ -94,7 +94,7 @@ absl::Status Variables::Open() {
   return absl::OkStatus();
 }
 
-// The node that restores the variable knows best; models without that part go by names.
+// The node that restores the variable has priority; models without it are matched by name.
 absl::StatusOr<std::string> Variables::KeyOf(const NodeDef& node) const {
   if (const auto it = restored_keys_.find(node.name()); it != restored_keys_.end()) return it->second;
   const std::string shared = StringAttribute(node, "shared_name");

@@ -1,4 +1,4 @@
-// Where a model's variables have their values.
+// Finds and reads the values of a model's variables.
 #ifndef ATTUNE_IMPORT_TENSORFLOW_VARIABLES_H_
 #define ATTUNE_IMPORT_TENSORFLOW_VARIABLES_H_
 
@@ -17,8 +17,8 @@ class Variables {
  public:
   explicit Variables(const Model& model) : model_(model) {}
 
-  // The value of the variable that the graph's node `node` stands for. Reads the checkpoint's index when it
-  // is first asked. Unimplemented where the model has no checkpoint, or for what a checkpoint may not be
+  // The value of the variable that the graph's node `node` represents. The first call reads the
+  // checkpoint's index. Unimplemented if the model has no checkpoint, or if the checkpoint is not supported
   // (bundle.h).
   absl::StatusOr<Tensor> Read(const NodeDef& node);
 
@@ -32,9 +32,9 @@ class Variables {
   std::map<std::string, Tensor> tensors_;             // by key
 };
 
-// From the nodes of variables to their keys in the checkpoint, as the part of the graph that restores a
-// checkpoint says: what RestoreV2 reads under a name is assigned to a variable, either in the graph itself or
-// in a function that the variables are given to.
+// Maps the nodes of variables to their keys in the checkpoint, according to the part of the graph that
+// restores a checkpoint: the tensor that RestoreV2 reads under a name is assigned to a variable, either in
+// the graph itself or in a function with the variables as arguments.
 std::map<std::string, std::string> FindRestoredKeys(const GraphDef& graph, const Body& body);
 
 }  // namespace attune::tensorflow

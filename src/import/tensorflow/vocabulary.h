@@ -1,4 +1,4 @@
-// What this folder takes from the other importers' vocabulary, and the schema's messages.
+// The names that this folder uses from the importers' common code, and the schema's messages.
 #ifndef ATTUNE_IMPORT_TENSORFLOW_VOCABULARY_H_
 #define ATTUNE_IMPORT_TENSORFLOW_VOCABULARY_H_
 

@@ -1,4 +1,4 @@
-// Files that were made to do harm, or are damaged: one a class of flaw.
+// Malicious or damaged files: one test per kind of flaw.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ using schema::Padding;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
-// x and a tensor `w` go through `code` to y.
+// Applies `code` to x and a tensor `w`, which gives y.
 std::string Binary(Code code, TensorSpec w, std::vector<int32_t> shape = {1, 4, 4, 1}) {
   ModelBuilder m;
   const int x = m.AddInput({.name = "x", .shape = std::move(shape)});
@@ -38,7 +38,7 @@ TEST(TfliteHostile, EveryTruncationIsAnError) {
   }
 }
 
-// Bytes flipped anywhere: an error or a graph that verifies, and nothing worse.
+// Flipped bytes anywhere give an error or a valid graph.
 TEST(TfliteHostile, FlippedBytesDoNoHarm) {
   const std::string bytes = Sum({.name = "w", .shape = {1}, .data = BytesOf<float>({1})});
   for (size_t i = 0; i < bytes.size(); ++i) {
@@ -145,7 +145,7 @@ TEST(TfliteHostile, WindowsThatDoNotMove) {
   m.AddOp(Code::MAX_POOL_2D, {x}, {y}, schema::CreatePool2DOptions(m.builder(), Padding::SAME, 0, 1, 2, 2));
   m.SetOutputs({y});
   EXPECT_THAT(ErrorOf(m.Finish()), HasSubstr("its window has the size, stride or dilation 0"));
-  // Without options all of them are 0.
+  // Without options, all of them are 0.
   EXPECT_THAT(
       ErrorOf(Binary(Code::CONV_2D, {.name = "w", .shape = {1, 1, 1, 1}, .data = BytesOf<float>({1})})),
       HasSubstr("its window has the size, stride or dilation 0"));
@@ -186,7 +186,7 @@ TEST(TfliteHostile, TypesThatDoNotFit) {
   EXPECT_THAT(ErrorOf(m.Finish()), HasSubstr("it makes f32[1] where tensor 'y' is of i32"));
 }
 
-// The numbers of inputs and outputs must be as options say.
+// The numbers of inputs and outputs must agree with the options.
 TEST(TfliteHostile, CountsThatContradict) {
   const auto error = [](Code code, int count) {
     ModelBuilder m;
@@ -220,7 +220,7 @@ TEST(TfliteHostile, CountsThatContradict) {
   }
 }
 
-// Each side of the axis that it mirrors is as long as the axis at most, whatever its length.
+// The mirrored parts are as long as the axis at most, whatever its length.
 TEST(TfliteHostile, HugeMirrors) {
   ModelBuilder m;
   const int x = m.AddInput({.name = "x", .shape = {1 << 30}, .type = Type::INT8});

@@ -17,13 +17,13 @@ namespace {
 
 using namespace tflite;  // NOLINT: this file is the folder's face
 
-constexpr int64_t kMaxFileBytes = INT32_MAX;  // the format's own
+constexpr int64_t kMaxFileBytes = INT32_MAX;  // the format's limit
 
 DeclaredTensor Declare(const schema::Tensor& tensor, std::string name) {
   DeclaredTensor declared;
   declared.name = std::move(name);
   declared.dtype = TypeName(tensor.type());
-  // The signature has -1 where the shape has what a writer put in its place.
+  // The signature has -1 for an open dimension; in the shape, the writer replaced it by a number.
   const Ints shape =
       SizeOf(tensor.shape_signature()) > 0 ? ToInts(tensor.shape_signature()) : ToInts(tensor.shape());
   declared.ranked = !shape.empty() || tensor.has_rank();
@@ -41,7 +41,7 @@ std::vector<DeclaredTensor> DeclareAll(const Model& model, int subgraph, const I
   return declared;
 }
 
-// `signature` nullptr: the subgraph under its tensors' names.
+// If `signature` is nullptr, describes the subgraph with the names of its tensors.
 TfliteEntryInfo Describe(const Model& model, int subgraph, const schema::SignatureDef* signature) {
   TfliteEntryInfo info;
   info.subgraph = subgraph;
@@ -59,7 +59,7 @@ TfliteEntryInfo Describe(const Model& model, int subgraph, const schema::Signatu
 }
 
 absl::StatusOr<TfliteModelInfo> DescribeModel(std::string_view bytes) {
-  constexpr int64_t kMaxListed = 100;  // signatures, of a model made to have many
+  constexpr int64_t kMaxListed = 100;  // signatures; limits the output for a model that has too many
   ASSIGN_OR_RETURN(const Model model, Model::Open(bytes));
   TfliteModelInfo info;
   info.description = NameOf(model.root().description());
@@ -88,7 +88,7 @@ absl::StatusOr<std::unique_ptr<Graph>> ImportTflite(const std::string& path,
                                                     const TfliteImportOptions& options) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxFileBytes));
   absl::StatusOr<std::unique_ptr<Graph>> graph = ImportTfliteBytes(bytes, options);
-  // The lines of an NS list stand by themselves.
+  // The lines of an NS list are complete without the path.
   if (absl::IsUnimplemented(graph.status())) return graph.status();
   if (!graph.ok()) return Annotate(graph.status(), path);
   return graph;
@@ -96,7 +96,7 @@ absl::StatusOr<std::unique_ptr<Graph>> ImportTflite(const std::string& path,
 
 absl::StatusOr<std::unique_ptr<Graph>> ImportTfliteBytes(std::string_view bytes,
                                                          const TfliteImportOptions& options) {
-  // Tables are read in place, and aligned as they are in the file.
+  // Tables are read in place and are aligned within the file, so the file must be aligned in memory.
   std::string aligned;
   if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(std::max_align_t) != 0) bytes = aligned = bytes;
   ASSIGN_OR_RETURN(const Model model, Model::Open(bytes));

@@ -1,13 +1,13 @@
 // TensorFlow Lite model files → Graph.
 //
-// Tensors keep the order of axes that the file has (NHWC); where an operator's canonical form has channels
-// first, transposes stand around it. Every shape is concrete after import: what an operator takes as a tensor
-// but must know (a target shape, paddings, axes) is computed at import from constants, from shapes, and from
-// the inputs whose values are given. Variable tensors hold zeros: each run is the first.
+// Tensors keep the file's order of axes (NHWC); an operator whose canonical form has channels first is
+// surrounded by transposes. Every shape is concrete after import: operands that are tensors but must be
+// known (a target shape, paddings, axes) are computed at import from constants, from shapes, and from the
+// inputs whose values are given. Variable tensors are zero: each run is a first run.
 //
-// Quantized operators mean what TensorFlow Lite's reference kernels compute: products of integers and their
-// requantization in fixed point exactly; what those kernels look up or approximate in fixed point is computed
-// in floats and rounded half away from zero, which is at most a step away.
+// Quantized operators compute what TensorFlow Lite's reference kernels do: products of integers and their
+// requantization in fixed point are exact. Functions that those kernels look up in tables or approximate in
+// fixed point are computed in floats and rounded half away from zero, so they differ by at most one step.
 //
 // A model file is hostile input: memory, recursion and work are bounded.
 #ifndef ATTUNE_IMPORT_TFLITE_IMPORT_H_
@@ -25,9 +25,9 @@
 
 namespace attune {
 
-// One way into the model: a subgraph, with the names that a signature gives its inputs and outputs.
+// An entry point of the model: a subgraph, with the names that a signature gives its inputs and outputs.
 struct TfliteEntryInfo {
-  std::string signature;  // empty: the first subgraph under its tensors' names
+  std::string signature;  // empty: the first subgraph, with the names of its tensors
   int subgraph = 0;
   std::vector<DeclaredTensor> inputs;
   std::vector<DeclaredTensor> outputs;
@@ -39,20 +39,21 @@ struct TfliteModelInfo {
   int num_subgraphs = 0;
 };
 
-// What the file says of itself. Errors: unreadable, not a TensorFlow Lite model, damaged.
+// Information that the file states. Errors: unreadable, not a TensorFlow Lite model, damaged.
 absl::StatusOr<TfliteModelInfo> ReadTfliteInfo(const std::string& path);
 
-// Shapes that are given take the place of those that the model states; they are of the same rank.
+// Given shapes replace those in the model, and must have the same rank.
 struct TfliteImportOptions : ImportOptions {
-  // Where no signature is named: which subgraph to import, under its tensors' names.
+  // If no signature is named: the subgraph to import, with the names of its tensors.
   int subgraph = 0;
 };
 
-// Whether the first bytes of a file (8 tell it) are those of a TensorFlow Lite model.
+// Whether the first bytes of a file (8 are enough) are those of a TensorFlow Lite model.
 bool LooksLikeTflite(std::string_view head);
 
 // The model as a verified-by-construction graph. Inputs and outputs have the names of the signature or,
-// without one, of the tensors (one that has none, or shares it, "input0", "output1", …). Errors:
+// without one, of the tensors ("input0", "output1", … for a tensor without a name, or with one that another
+// has). Errors:
 //   Unimplemented: everything that is not supported, one line each: "NS <OPERATOR> <output's name>:
 //   <reason>". InvalidArgument, NotFound: damaged, inconsistent, or missing a shape; names the node or the
 //   input.

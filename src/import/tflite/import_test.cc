@@ -15,7 +15,7 @@ using schema::Padding;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// x → y by an operator without options.
+// A model that computes y from x with an operator without options.
 std::string Unary(Code code, const std::vector<int32_t>& shape) {
   ModelBuilder m;
   const int x = m.AddInput({.name = "x", .shape = shape});
@@ -50,7 +50,7 @@ TEST(TfliteImport, ListsEverythingThatIsNotSupportedAtOnce) {
             "NS BUILTIN_250 d: no such operator is known");
 }
 
-// [1, 3, 3, 1] with a kernel of ones: SAME puts the pad at the end, so that the last sums are of fewer
+// [1, 3, 3, 1] with a kernel of ones: SAME puts the pad at the end, so that the last sums have fewer
 // elements.
 TEST(TfliteImport, ConvolvesImagesWithChannelsLast) {
   ModelBuilder m;
@@ -64,11 +64,11 @@ TEST(TfliteImport, ConvolvesImagesWithChannelsLast) {
   const auto out = RunBuilt(m.Finish(), {FloatTensor({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 3, 3, 1})});
   ASSERT_EQ(out.size(), 1U);
   EXPECT_EQ(out[0].shape(), Shape({1, 3, 3, 2}));
-  // The second channel is twice the element below to the right, less 10.
+  // The second channel is twice the element to the lower right, minus 10.
   EXPECT_THAT(Elements(out), ElementsAre(12, 0, 16, 2, 9, 0, 24, 6, 28, 8, 15, 0, 15, 0, 17, 0, 9, 0));
 }
 
-// Two channels with two outputs each, which are neighbours.
+// Two channels with two outputs each, which are adjacent.
 TEST(TfliteImport, DepthwiseConvolutionsHaveTheirMultiplier) {
   ModelBuilder m;
   const int x = m.AddInput({.name = "x", .shape = {1, 1, 2, 2}});
@@ -108,7 +108,7 @@ TEST(TfliteImport, FullyConnectedTakesRows) {
   EXPECT_THAT(Elements(out), ElementsAre(1, 2, 0, 6, 6, 6));
 }
 
-// Entries: a new axis, an ellipsis for two axes, the last element alone.
+// Entries: a new axis, an ellipsis for two axes, and a single element, the last.
 TEST(TfliteImport, StridedSlicesReadTheirMasks) {
   ModelBuilder m;
   const int x = m.AddInput({.name = "x", .shape = {2, 2, 3}});
@@ -152,7 +152,7 @@ TEST(TfliteImport, VariablesStartAtZero) {
   EXPECT_THAT(Elements(RunBuilt(m.Finish(), {FloatTensor({5, 1}, {1, 2})})), ElementsAre(12, 12));
 }
 
-// A step with zero weights: both gates are 1/2, the candidate is tanh of its bias.
+// A step with zero weights: both gates are 1/2, and the candidate is tanh of its bias.
 TEST(TfliteImport, LstmStepsThroughItsSequence) {
   ModelBuilder m;
   const int x = m.AddInput({.name = "x", .shape = {1, 2, 1}});
@@ -172,7 +172,7 @@ TEST(TfliteImport, LstmStepsThroughItsSequence) {
   EXPECT_NEAR(out[1], 0.5 * std::tanh(0.75), 1e-6);
 }
 
-// Subgraph 1 asks whether x < 10, subgraph 2 doubles it.
+// Subgraph 1 tests whether x < 10, subgraph 2 doubles x.
 TEST(TfliteImport, LoopsRunWhileTheirConditionHolds) {
   ModelBuilder m(3);
   const int x = m.AddInput({.name = "x", .shape = {1}});

@@ -14,7 +14,7 @@
 namespace attune::tflite {
 namespace {
 
-// A small file may unroll and tabulate this much; a larger one more, in proportion.
+// How much a small file may unroll and tabulate; the limit grows with the size of the file.
 Budget BudgetFor(const Model& model, const WorkControl& control) {
   return {.nodes = 40'000 + 200 * model.num_operators(),
           .bytes = (int64_t{16} << 20) + 16 * model.num_bytes(),
@@ -23,7 +23,7 @@ Budget BudgetFor(const Model& model, const WorkControl& control) {
 
 constexpr int kMaxDepth = 48;
 
-// Marks a subgraph as one that is being imported.
+// Marks a subgraph as being imported during its lifetime.
 class Guard {
  public:
   Guard(std::vector<bool>& active, int& depth, int subgraph)
@@ -48,7 +48,7 @@ const schema::Tensor& TensorOf(const Model& model, const Scope& scope, int index
   return model.tensor(scope.subgraph, index);
 }
 
-// What messages call an operator: its first output, which most names of layers stand in.
+// The name of an operator in messages: its first output, which usually contains the name of the layer.
 std::string NodeName(const Model& model, const schema::Operator& node, const Scope& scope) {
   for (int64_t output : ToInts(node.outputs())) {
     if (output < 0) continue;
@@ -58,7 +58,7 @@ std::string NodeName(const Model& model, const schema::Operator& node, const Sco
   return ScopedName(scope.prefix, "(unnamed)");
 }
 
-// Zeros as a variable tensor starts with: of real numbers where it is quantized.
+// The initial content of a variable tensor: zeros, or for i8, the integer that represents 0.
 Value* InitialState(const schema::Tensor& tensor, Emitter& emitter) {
   const DType dtype = RequireDType(tensor.type());
   const std::optional<Quantization> q = QuantizationOf(tensor);

@@ -1,4 +1,4 @@
-// The import of one model: subgraphs as scopes of values, and what is not supported.
+// The import of one model: subgraphs as scopes of values, and unsupported operators.
 #ifndef ATTUNE_IMPORT_TFLITE_IMPORTER_H_
 #define ATTUNE_IMPORT_TFLITE_IMPORTER_H_
 
@@ -16,13 +16,13 @@
 
 namespace attune::tflite {
 
-// What a tensor of a subgraph is bound to.
+// The value bound to a tensor of a subgraph.
 struct Binding {
   Value* value = nullptr;
-  bool failed = false;  // its operator is not supported; has been reported
+  bool failed = false;  // its operator is not supported, which has been reported
 };
 
-// One expansion of a subgraph: its tensors, and the graph that its nodes go to.
+// One expansion of a subgraph: its tensors, and the graph for its nodes.
 struct Scope {
   int subgraph = 0;
   Graph* graph = nullptr;
@@ -41,12 +41,12 @@ class Importer {
   Evaluator& evaluator() { return evaluator_; }
   Budget& budget() { return budget_; }
   NotSupportedList& not_supported() { return not_supported_; }
-  // Tensor `index` in `scope`: what an operator made, else its constant data or, of a variable, its zeros.
+  // Tensor `index` in `scope`: the result of an operator, its constant data, or for a variable, zeros.
   const Binding& Lookup(Scope& scope, int index);
-  // Appends a subgraph's nodes to `graph`, its inputs bound to `inputs`; its outputs.
+  // Appends a subgraph's nodes to `graph`, with its inputs bound to `inputs`. Returns the outputs.
   std::vector<Value*> ImportSubgraph(int subgraph, Graph* graph, const std::vector<Value*>& inputs,
                                      const std::string& prefix);
-  // Keeps a region for as long as the evaluator may look at its values.
+  // Keeps a region as long as the evaluator may use its values.
   Graph* Keep(std::unique_ptr<Graph> region);
 
  private:
@@ -72,15 +72,15 @@ class Importer {
   Evaluator evaluator_;
   Budget budget_;
   NotSupportedList not_supported_;
-  std::vector<bool> active_;  // the subgraphs being imported, which none of them may call
-  int depth_ = 0;             // how many those are
+  std::vector<bool> active_;  // the subgraphs being imported, which must not be called again
+  int depth_ = 0;             // the number of active subgraphs
 };
 
-// The names of a subgraph's inputs or outputs: those of `names` (by tensor; of a signature), else the
-// tensors' own, else "<what>0", …; each once.
+// Unique names for a subgraph's inputs or outputs: those in `names` (by tensor; from a signature), else the
+// tensors' own, else "<what>0", ….
 std::vector<std::string> UniqueNames(const Model& model, int subgraph, const Ints& tensors,
                                      const std::map<int64_t, std::string>& names, std::string_view what);
-// The names that a signature's table gives to tensors.
+// The tensors' names in a signature's table.
 std::map<int64_t, std::string> SignatureNames(
     const flatbuffers::Vector<flatbuffers::Offset<schema::TensorMap>>* table);
 

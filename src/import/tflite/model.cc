@@ -18,7 +18,7 @@ const schema::OperatorCode& CodeTable(const schema::Model& root, const schema::O
 
 bool InRange(int64_t index, int64_t size) { return index >= 0 && index < size; }
 
-// That all of `indices` are tensors; -1 stands for an absent one where `optional`.
+// Checks that all `indices` are tensors; if `optional`, -1 stands for an absent one.
 absl::Status CheckIndices(const flatbuffers::Vector<int32_t>* indices, int64_t num_tensors, bool optional,
                           std::string_view what) {
   for (int64_t i = 0; i < SizeOf(indices); ++i) {
@@ -46,7 +46,8 @@ absl::StatusOr<Model> Model::Open(std::string_view bytes) {
   }
   model.bytes_ = bytes;
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
-  // The tables end at 2 GiB; what lies behind are buffers, whose place is checked where they are read.
+  // The tables must end before 2 GiB; buffers may lie beyond, and their location is checked when they are
+  // read.
   const size_t size = std::min<size_t>(bytes.size(), FLATBUFFERS_MAX_BUFFER_SIZE - 1);
   if (size < 8 || !schema::ModelBufferHasIdentifier(data)) {
     return InvalidInput("the file is not a TensorFlow Lite model: it does not have the mark TFL3");
@@ -65,7 +66,7 @@ absl::Status Model::Check() const {
     return NotSupported("NS Model version: ", root_->version(), " is not the known version ", kVersion);
   }
   if (num_subgraphs() == 0) return InvalidInput("the model has no subgraph");
-  // Tables may be shared, which nobody does but who wants to make a small file a large model.
+  // Tables may be shared, but only a malicious file uses that, to make a small file a large model.
   int64_t indices_left = num_bytes();
   for (int i = 0; i < num_subgraphs(); ++i) {
     RETURN_IF_ERROR(Annotate(CheckSubgraph(i, indices_left), absl::StrCat("subgraph ", i)));

@@ -1,4 +1,4 @@
-// A model file: its tables after verification, and the bytes behind them.
+// A model file: its verified tables, and the bytes after them.
 #ifndef ATTUNE_IMPORT_TFLITE_MODEL_H_
 #define ATTUNE_IMPORT_TFLITE_MODEL_H_
 
@@ -17,12 +17,12 @@ namespace attune::tflite {
 
 using namespace importing;  // NOLINT: the vocabulary that every importer is written in
 
-// An absent vector is empty.
+// An absent vector counts as empty.
 template <typename T>
 int64_t SizeOf(const flatbuffers::Vector<T>* vector) {
   return vector != nullptr ? static_cast<int64_t>(vector->size()) : 0;
 }
-// The verifier sees to it that a vector lies within the file, and not that one of 64 bits is aligned.
+// The verifier checks that a vector lies inside the file, but not that 64-bit elements are aligned.
 template <typename T>
 Ints ToInts(const flatbuffers::Vector<T>* vector) {
   Ints result(static_cast<size_t>(SizeOf(vector)));
@@ -38,7 +38,7 @@ std::string NameOf(const flatbuffers::String* string);
 
 class Model {
  public:
-  // Checks all that can be checked without computing: the tables lie within the bytes, and indices of
+  // Checks everything that does not need computation: the tables lie inside the bytes, and indices of
   // tensors, buffers, subgraphs and operator codes are in range. `bytes` must outlive the model.
   static absl::StatusOr<Model> Open(std::string_view bytes);
   Model(Model&&) = default;
@@ -55,12 +55,12 @@ class Model {
   // "CONV_2D", the custom operator's own name, or "BUILTIN_250".
   std::string OperatorName(const schema::Operator& node) const;
 
-  // The data of a buffer, within the tables or behind them; empty where it has none.
+  // The data of a buffer, which is in the tables or after them; empty if it has none.
   absl::StatusOr<std::string_view> BufferData(uint32_t buffer) const;
   absl::StatusOr<std::string_view> CustomOptions(const schema::Operator& node) const;
 
   int64_t num_bytes() const { return static_cast<int64_t>(bytes_.size()); }
-  int64_t num_operators() const;  // of all subgraphs
+  int64_t num_operators() const;  // in all subgraphs
 
  private:
   Model() = default;
@@ -68,7 +68,7 @@ class Model {
   absl::Status CheckSubgraph(int index, int64_t& indices_left) const;
   absl::StatusOr<std::string_view> BytesAt(uint64_t offset, uint64_t size) const;
 
-  std::string aligned_;  // a copy of bytes that did not start at a multiple of 16
+  std::string aligned_;  // a copy of the bytes if they are not aligned to 16
   std::string_view bytes_;
   const schema::Model* root_ = nullptr;
 };

@@ -126,7 +126,7 @@ bool OpContext::SameQuantization(const schema::Tensor& a, const schema::Tensor& 
   return IsQuantized(a) && IsQuantized(b) && a.type() == b.type() && QuantizationOf(a) == QuantizationOf(b);
 }
 
-// Nothing is asked of tensors that are not quantized, such as sizes and conditions.
+// Tensors that are not quantized, such as sizes and conditions, are ignored.
 bool OpContext::AllAlike() const {
   const schema::Tensor* first = nullptr;
   const auto alike = [&first](const schema::Tensor& tensor) {
@@ -167,7 +167,7 @@ Value* OpContext::DequantizeChannels(Value* x, const Quantization& q) {
   return Emit(Op::kDequantize, {x, scales, zeros}, {{"axis", q.axis}});
 }
 
-// Blocks lie along the last axis; their scales are a tensor of the subgraph.
+// Blocks are along the last axis; their scales are a tensor of the subgraph.
 Value* OpContext::DequantizeBlocks(Value* x, const schema::BlockwiseQuantization& blocks) {
   const int64_t axis = x->type().rank() - 1;
   const auto parameter = [&](int32_t index) -> Value* {
@@ -195,8 +195,8 @@ Value* OpContext::Centered(int input) {
 
 Value* OpContext::FixedPointTo(Value* acc, const std::vector<double>& multipliers, int64_t axis, DType to,
                                int64_t zero) {
-  // The format's multipliers have at most 31 binary places before the point. An integer times more than that
-  // is outside of every type: it ends at the type's limits with the largest one as well.
+  // Multipliers in this format have at most 31 binary digits before the point. An integer times a larger
+  // factor exceeds every type, and with the largest multiplier it also saturates at the type's limits.
   const double largest = std::nextafter(0x1p30, 0);
   std::vector<double> factors = multipliers;
   for (double& factor : factors) {
@@ -222,7 +222,7 @@ Value* OpContext::Activate(Value* x, Activation activation, int output) {
   return ApplyBounds(ToOutput(x, output), bounds.min, bounds.max, output);
 }
 
-// The bounds as the output's integers: rounded half away from zero, and nothing where the type ends before.
+// The bounds as integers of the output, rounded half away from zero; none if the type ends before.
 Value* OpContext::ApplyBounds(Value* x, double min, double max, int output) {
   if (!OutQuantized(output)) return Clip(x, min, max);
   const IntegerRange range = RangeOf(x->type().dtype);
@@ -234,7 +234,7 @@ Value* OpContext::ApplyBounds(Value* x, double min, double max, int output) {
   };
   double low = std::isinf(min) ? -kInfinity : stored(min);
   double high = std::isinf(max) ? kInfinity : stored(max);
-  // All values on one side of the range.
+  // All values are on one side of the range.
   if (low == kInfinity) low = static_cast<double>(range.max);
   if (high == -kInfinity) high = static_cast<double>(range.min);
   return Clip(x, low, high);

@@ -1,4 +1,4 @@
-// What the lowering of one operator sees: its inputs, options and quantization, and the emitter.
+// The interface for lowering one operator: its inputs, options and quantization, and the emitter.
 #ifndef ATTUNE_IMPORT_TFLITE_OP_CONTEXT_H_
 #define ATTUNE_IMPORT_TFLITE_OP_CONTEXT_H_
 
@@ -22,17 +22,17 @@ struct Scope;
 using Outputs = std::vector<Value*>;
 using Activation = schema::ActivationFunctionType;
 
-// What In() gives for a quantized tensor.
+// The result of In() for a quantized tensor.
 enum class Numbers {
   kStored,  // the integers
-  kReal,    // what they stand for, as f32
-  kEither,  // the integers where all inputs and outputs are quantized alike, else what they stand for
+  kReal,    // the numbers that they represent, as f32
+  kEither,  // the integers if all tensors have the same quantization, else the numbers
 };
 
-// A table without fields: all its options have their defaults.
+// A table without fields: all its options have default values.
 alignas(4) inline constexpr unsigned char kNoOptions[] = {4, 0, 4, 0, 4, 0, 0, 0};
 
-// Members throw ImportFailure: a required input that is absent, a value that must be known and is not.
+// Members throw ImportFailure: a required input is absent, or a value that must be known is not.
 class OpContext : public Emitter {
  public:
   OpContext(Importer* importer, Scope* scope, const schema::Operator* node, std::string name,
@@ -43,8 +43,8 @@ class OpContext : public Emitter {
   bool HasInput(int i) const;
   bool HasOutput(int i) const;
 
-  // Input i as the operator's row says (Numbers), as it is stored, or what it stands for. Required; of an
-  // OptionalIn nullptr where absent.
+  // Input i: In() in the form that the operator's row selects (Numbers), Stored() as in the file, Real() as
+  // the numbers that it represents. Required; OptionalIn() returns nullptr if it is absent.
   Value* In(int i) { return real_ ? Real(i) : Stored(i); }
   Value* Stored(int i) const;
   Value* Real(int i);
@@ -54,23 +54,23 @@ class OpContext : public Emitter {
   Shape InShape(int i) const { return ShapeOf(Stored(i)); }
   int InRank(int i) const { return Stored(i)->type().rank(); }
 
-  // The tensors as the file describes them.
+  // The tensors as described in the file.
   const schema::Tensor& InTensor(int i) const;
   const schema::Tensor& OutTensor(int i = 0) const;
   DType OutType(int i = 0) const { return RequireDType(OutTensor(i).type()); }
   bool InQuantized(int i) const { return HasInput(i) && IsQuantized(InTensor(i)); }
   bool OutQuantized(int i = 0) const { return HasOutput(i) && IsQuantized(OutTensor(i)); }
-  // Of a quantized tensor; per channel only where the axis has as many indices as there are scales.
+  // For a quantized tensor; per channel only if the axis has as many indices as there are scales.
   Quantization InQuantization(int i) const;
-  // The scale of a tensor that is quantized as a whole: positive.
+  // The positive scale of a tensor that is quantized as a whole.
   double InScale(int i) const { return ScaleOf(InTensor(i)); }
   double OutScale(int i = 0) const { return ScaleOf(OutTensor(i)); }
   int64_t InZero(int i) const { return ZeroOf(InTensor(i)); }
   int64_t OutZero(int i = 0) const { return ZeroOf(OutTensor(i)); }
-  // Whether both are quantized as a whole, with the same numbers.
+  // Whether both are quantized as a whole, with the same parameters.
   static bool SameQuantization(const schema::Tensor& a, const schema::Tensor& b);
 
-  // The options, all at their defaults where the file has none of this kind.
+  // The options; all have default values if the file has none of this kind.
   template <typename T>
   const T& Options() const {
     const T* options = node_->builtin_options_as<T>();
@@ -79,45 +79,45 @@ class OpContext : public Emitter {
   const schema::Operator& node() const { return *node_; }
   std::string_view CustomOptions() const;
 
-  // Integers as real numbers and back. A zero of 0 is left out.
+  // Converts integers to real numbers and back. A zero point of 0 is omitted.
   Value* Dequantize(Value* x, double scale, int64_t zero);
   Value* Quantize(Value* x, double scale, int64_t zero, DType to);
-  // The integers without their zero point, as i32.
+  // The integers minus their zero point, as i32.
   Value* Centered(int input);
-  // acc times `multipliers` (one, or one an index along `axis`) in fixed point, as the integers of output 0,
-  // or of the type and with the zero point that are given.
+  // acc times `multipliers` (one, or one per index along `axis`) in fixed point, as integers of output 0,
+  // or of the given type and zero point.
   Value* FixedPoint(Value* acc, const std::vector<double>& multipliers, int64_t axis = 0) {
     return FixedPointTo(acc, multipliers, axis, OutType(), OutZero());
   }
   Value* FixedPointTo(Value* acc, const std::vector<double>& multipliers, int64_t axis, DType to,
                       int64_t zero);
 
-  // Output i from `x`: quantized where the tensor is and x is of floats.
+  // Converts `x` to output i: quantizes it if the output is quantized and x is float.
   Value* ToOutput(Value* x, int output = 0);
-  // The same and then the fused activation, of a quantized tensor as bounds on the integers.
+  // The same, and then applies the fused activation; for a quantized tensor, as bounds on the integers.
   Value* Activate(Value* x, Activation activation, int output = 0);
   Value* ApplyBounds(Value* x, double min, double max, int output = 0);
-  // On floats and unquantized integers.
+  // For floats and unquantized integers.
   Value* ActivateReal(Value* x, Activation activation);
 
-  // The value's data, computed where it follows from what is known; NS otherwise: "its <what> must be
-  // known: …".
+  // The value's data, computed if it follows from known values; otherwise NS: "its <what> must be known:
+  // …".
   Tensor Known(const Value* value, std::string_view what) const;
   Ints KnownInts(int input, std::string_view what) const;
   double KnownScalar(int input, std::string_view what) const;
   int64_t KnownInt(int input, std::string_view what) const;
-  // Nothing unless the value follows from constants alone.
+  // nullopt unless the value follows from constants alone.
   std::optional<Tensor> KnownConstant(const Value* value) const;
 
-  // Calls `attempt`; where it fails and another way may not, returns the reason and reports nothing.
+  // Calls `attempt`; if it fails and another way may succeed, returns the reason and reports nothing.
   std::optional<ImportFailure> Try(const std::function<void()>& attempt);
 
-  // A subgraph's nodes appended to `target` (graph() or a region's graph); its outputs.
+  // Appends a subgraph's nodes to `target` (graph() or a region's graph). Returns the outputs.
   std::vector<Value*> Inline(int subgraph, Graph* target, const std::vector<Value*>& inputs);
   const Model& model() const;
-  // A new region that stays alive after a failure, for the evaluator. Give nodes its Clone().
+  // A new region that stays alive after a failure, for the evaluator. Pass its Clone() to nodes.
   Graph* NewRegion(const std::string& name);
-  // Of a region's input that always is the value `outer` of this graph.
+  // Declares that a region's input always is the value `outer` of this graph.
   void SetAlias(const Value* region_input, Value* outer);
 
  private:
@@ -131,7 +131,7 @@ class OpContext : public Emitter {
   Scope* scope_;
   const schema::Operator* node_;
   bool real_ = false;
-  std::map<int, Value*> real_values_;  // what Real() has made, by input
+  std::map<int, Value*> real_values_;  // cache of Real(), by input
 };
 
 }  // namespace attune::tflite

@@ -20,8 +20,8 @@ constexpr Numbers kReal = Numbers::kReal;
 constexpr Numbers kEither = Numbers::kEither;
 constexpr Numbers kStored = Numbers::kStored;
 
-// By code. Operators that only move elements take them as they are stored; of those that compute, what is
-// said in integers is lowered from them, and the others take what they stand for.
+// Sorted by code. Operators that only move elements use the stored integers; operators whose definition is
+// in integers are lowered from these, and all others use the numbers that the integers represent.
 constexpr Row kRows[] = {
     {Code::ADD, Add},
     {Code::AVERAGE_POOL_2D, AveragePool},

@@ -8,19 +8,19 @@
 
 namespace attune::tflite {
 
-// Lowers one operator. The results are its outputs in order; fewer than it has is NS, and one of floats is
-// quantized where the model says that it is of integers. Throws ImportFailure.
+// Lowers one operator. Returns its outputs in order; fewer than it has is NS, and a float output is
+// quantized if the model declares it as integers. Throws ImportFailure.
 using Lowering = Outputs (*)(OpContext& c);
 
 struct Row {
   schema::BuiltinOperator code;
-  Lowering lower;  // nullptr: known, and not supported
+  Lowering lower;  // nullptr: known, but not supported
   Numbers numbers = Numbers::kStored;
   std::string_view refused = {};  // why not
   std::string_view custom = {};   // the name of a custom operator
 };
 
-// The row for an operator, nullptr where there is none. `name` counts for custom operators.
+// The row for an operator; nullptr if there is none. `name` matters for custom operators.
 const Row* FindRow(schema::BuiltinOperator code, std::string_view name);
 
 }  // namespace attune::tflite

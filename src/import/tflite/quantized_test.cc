@@ -1,5 +1,4 @@
-// What quantized operators compute, against results of TensorFlow Lite's reference kernels worked out by
-// hand.
+// Tests quantized operators against results of TensorFlow Lite's reference kernels worked out by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +20,7 @@ Tensor Bytes(const std::vector<int64_t>& values) {
   return IntTensor(values, {static_cast<int64_t>(values.size())}, DType::kI8);
 }
 
-// y = op(x) of vectors, x and y quantized with the scales 1 and `scale`.
+// Computes y = op(x) for vectors; x and y are quantized with the scales 1 and `scale`.
 std::vector<double> RunUnary(Code code, const std::vector<int64_t>& x, float scale, int64_t zero) {
   const std::vector<int32_t> shape = {static_cast<int32_t>(x.size())};
   ModelBuilder m;
@@ -32,7 +31,8 @@ std::vector<double> RunUnary(Code code, const std::vector<int64_t>& x, float sca
   return Elements(RunBuilt(m.Finish(), {Bytes(x)}));
 }
 
-// 1x1 weights per channel: (x - 1) w, plus a bias, times s_x s_w / s_y = {1/4, 1/2}; ties go away from zero.
+// 1x1 weights per channel: (x - 1) w plus a bias, times s_x s_w / s_y = {1/4, 1/2}; ties are rounded away
+// from zero.
 TEST(TfliteQuantized, ConvolutionsSumIntegersAndScaleInFixedPoint) {
   ModelBuilder m;
   const int x = m.AddInput(Quantized("x", {1, 1, 3, 1}, 0.5, 1));
@@ -80,7 +80,7 @@ TEST(TfliteQuantized, FusedActivationsAreBoundsOnIntegers) {
   EXPECT_THAT(run(50, 60), ElementsAre(-4));
 }
 
-// 3/2 and -3/2 with the scale 2: halves go away from zero.
+// 3/2 and -3/2 with scale 2: halves are rounded away from zero.
 TEST(TfliteQuantized, SumsRoundHalfAwayFromZero) {
   ModelBuilder m;
   const int a = m.AddInput(Quantized("a", {3}, 0.5, 0));
@@ -102,7 +102,7 @@ TEST(TfliteQuantized, ProductsScaleInFixedPoint) {
   EXPECT_THAT(Elements(RunBuilt(m.Finish(), {Bytes({3, 4, 0}), Bytes({3, 2, 6})})), ElementsAre(7, 7, 3));
 }
 
-// A step of the output is so small that every product but 0 lies beyond the integers.
+// A step of the output is so small that every product except 0 is out of range.
 TEST(TfliteQuantized, FactorsBeyondTheirRangeSaturate) {
   for (const float scale : {1e-30F, 1e-38F}) {
     ModelBuilder m;
@@ -114,7 +114,7 @@ TEST(TfliteQuantized, FactorsBeyondTheirRangeSaturate) {
     EXPECT_THAT(Elements(RunBuilt(m.Finish(), {Bytes({1, 1, 0}), Bytes({1, -1, 7})})),
                 ElementsAre(127, -128, 5));
   }
-  // Only their product in f32 lies beyond.
+  // Only the product in f32 is out of range.
   ModelBuilder m;
   const int a = m.AddInput(Quantized("a", {2}, 1e30F, 0));
   const int b = m.AddInput(Quantized("b", {2}, 1e8F, 0));
@@ -124,7 +124,7 @@ TEST(TfliteQuantized, FactorsBeyondTheirRangeSaturate) {
   EXPECT_THAT(Elements(RunBuilt(m.Finish(), {Bytes({3, -2}), Bytes({2, 4})})), ElementsAre(6, -8));
 }
 
-// Between i16 and i32, as programs have them that take or give sums.
+// Between i16 and i32, which programs use for inputs and outputs that are sums.
 TEST(TfliteQuantized, SumsOfAnotherScale) {
   const auto run = [](Type from, float from_scale, Type to, float to_scale, int64_t zero,
                       const std::vector<int64_t>& x) {
@@ -144,18 +144,18 @@ TEST(TfliteQuantized, SumsOfAnotherScale) {
 }
 
 TEST(TfliteQuantized, NumbersOfAnotherScale) {
-  // Half as many: what is rounded first of all is rounded upwards.
+  // Half the integers; the first step of the rounding rounds up.
   EXPECT_THAT(RunUnary(Code::QUANTIZE, {3, -3, 127}, 2, 1), ElementsAre(3, 0, 65));
   EXPECT_THAT(RunUnary(Code::RELU, {3, -3, 127}, 2, 1), ElementsAre(3, 1, 65));
   EXPECT_THAT(RunUnary(Code::RELU6, {3, -3, 127}, 1, 0), ElementsAre(3, 0, 6));
 }
 
 TEST(TfliteQuantized, RealOperatorsAreRounded) {
-  // The tangents of 0, 1 and -1 in steps of 1/100.
+  // The hyperbolic tangents of 0, 1 and -1 in steps of 1/100.
   EXPECT_THAT(RunUnary(Code::TANH, {0, 1, -1}, 0.01F, 3), ElementsAre(3, 79, -73));
 }
 
-// The mean of the integers themselves: 3/2 up, -3/2 down, whatever the zero point.
+// The mean of the integers themselves: 3/2 is rounded up, -3/2 down, whatever the zero point.
 TEST(TfliteQuantized, AveragesOfRawIntegers) {
   ModelBuilder m;
   const int x = m.AddInput(Quantized("x", {1, 2, 1, 2}, 0.1F, 100));
@@ -189,7 +189,7 @@ TEST(TfliteQuantized, PaddingStandsForZero) {
   EXPECT_THAT(Elements(RunBuilt(m.Finish(), {Bytes({3})})), ElementsAre(7, 3, 7, 7));
 }
 
-// Only that input is converted which has another scale.
+// Only the input with another scale is converted.
 TEST(TfliteQuantized, ConcatenatesInTheOutputsScale) {
   ModelBuilder m;
   const int a = m.AddInput(Quantized("a", {2}, 1, 0));
@@ -212,7 +212,7 @@ TEST(TfliteQuantized, WeightsOfFourBits) {
   const int y = m.Add({.name = "y", .shape = {1, 1}});
   m.AddOp(Code::FULLY_CONNECTED, {x, w, -1}, {y}, schema::CreateFullyConnectedOptions(m.builder()));
   m.SetOutputs({y});
-  // Weights 1, 7, -8 halves.
+  // The weights are 1, 7 and -8 halves.
   EXPECT_THAT(Elements(RunBuilt(m.Finish(), {FloatTensor({1, 1, 1}, {1, 3})})), ElementsAre(0));
   EXPECT_THAT(Elements(RunBuilt(m.Finish(), {FloatTensor({1, 1, 0}, {1, 3})})), ElementsAre(4));
 }

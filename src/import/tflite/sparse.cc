@@ -9,12 +9,12 @@
 namespace attune::tflite {
 namespace {
 
-// One axis in the order of traversal.
+// One axis, in the order of traversal.
 struct Level {
-  int64_t size = 0;    // indices run below it
-  int64_t stride = 0;  // of the dense tensor, in elements
+  int64_t size = 0;    // indices are below it
+  int64_t stride = 0;  // in the dense tensor, in elements
   bool dense = true;
-  Ints segments;  // for each entry of the level before, where its indices begin and end
+  Ints segments;  // for each entry of the previous level, the begin and end of its indices
   Ints indices;
 };
 
@@ -47,7 +47,8 @@ class Densifier {
   }
 
  private:
-  // Axes of the tensor, then of its blocks. A blocked axis is traversed in steps of its block.
+  // Axes of the tensor come first, then those of its blocks. A blocked axis is traversed in steps of its
+  // block.
   void ReadLevels(const schema::SparsityParameters& sparsity, const Shape& shape) {
     const Ints order = ToInts(sparsity.traversal_order());
     const Ints blocked = ToInts(sparsity.block_map());
@@ -77,7 +78,7 @@ class Densifier {
     }
   }
 
-  // Splits `axis` into blocks, of the size that the level which traverses them states.
+  // Splits `axis` into blocks; the level that traverses them states their size.
   static void AddBlock(const schema::SparsityParameters& sparsity, const Ints& order, size_t block,
                        int64_t axis, Ints& sizes, Ints& strides) {
     size_t level = 0;
@@ -118,8 +119,8 @@ class Densifier {
     return level;
   }
 
-  // `entry` numbers what the level before has, `place` is its offset in the dense tensor. No deeper
-  // than twice the rank.
+  // `entry` is the number of the entry in the previous level, `place` its offset in the dense tensor. The
+  // recursion is at most twice as deep as the rank.
   void Visit(size_t at, int64_t entry, int64_t place) {
     if (at == levels_.size()) {
       Store(place);

@@ -1,4 +1,4 @@
-// Sparse weights, spread out.
+// Converts sparse weights to dense ones.
 #ifndef ATTUNE_IMPORT_TFLITE_SPARSE_H_
 #define ATTUNE_IMPORT_TFLITE_SPARSE_H_
 
@@ -7,9 +7,9 @@
 
 namespace attune::tflite {
 
-// The tensor of `shape` whose elements are `values` where `sparsity` says, else zero. The format is that of
-// "The Tensor Algebra Compiler" (Kjolstad et al., 2017) with blocks: axes are traversed in a stated order,
-// each either dense or as the compressed rows of the one before it. Throws ImportFailure.
+// A dense tensor of `shape` with `values` at the positions in `sparsity`, zero elsewhere. The format is
+// that of "The Tensor Algebra Compiler" (Kjolstad et al., 2017) with blocks: axes are traversed in a stated
+// order; each axis is either dense or stored as compressed rows of the previous one. Throws ImportFailure.
 Tensor Densified(const schema::SparsityParameters& sparsity, const Tensor& values, const Shape& shape);
 
 }  // namespace attune::tflite

@@ -63,7 +63,7 @@ TEST(Sparse, CompressedColumns) {
               ElementsAre(0, 8, 7, 0));
 }
 
-// Blocks of 2x2 in a tensor of 4x4: the lower left and the upper right one.
+// Blocks of 2x2 in a tensor of 4x4: the lower left and the upper right block.
 TEST(Sparse, Blocks) {
   EXPECT_THAT(
       Elements(Spread({0, 1, 2, 3}, {0, 1},

@@ -12,7 +12,7 @@ namespace {
 
 using schema::TensorType;
 
-// How many bits an element takes in the file.
+// The number of bits of an element in the file.
 int StoredBits(TensorType type) {
   switch (type) {
     case TensorType::INT2:
@@ -25,7 +25,7 @@ int StoredBits(TensorType type) {
   }
 }
 
-// Elements of under 8 bits, the first in the lowest bits of a byte.
+// Unpacks elements of fewer than 8 bits; the first element is in the lowest bits of a byte.
 Tensor Unpacked(std::string_view data, TensorType type, const Shape& shape, int bits) {
   Tensor result = OrThrow(Tensor::Allocate(RequireDType(type), shape));
   const int in_byte = 8 / bits;
@@ -39,7 +39,7 @@ Tensor Unpacked(std::string_view data, TensorType type, const Shape& shape, int 
   return result;
 }
 
-// Bools are 0 or 1, whatever the file has for true.
+// A bool may be any byte in the file, but must be 0 or 1 in memory.
 void NormalizeBools(Tensor& tensor) {
   if (tensor.dtype() != DType::kBool) return;
   for (uint8_t& value : tensor.as_mutable<uint8_t>()) value = value != 0 ? 1 : 0;

@@ -14,41 +14,42 @@
 
 namespace attune::tflite {
 
-// Integers of under 8 bits come as i8 or u8. Nothing for a type that Attune does not have.
+// Integers of fewer than 8 bits become i8 or u8. nullopt for a type that Attune does not support.
 std::optional<DType> DTypeOf(schema::TensorType type);
 // "f32", …, or "string", "resource", …
 std::string TypeName(schema::TensorType type);
-// NS where Attune does not have it.
+// NS if Attune does not support it.
 DType RequireDType(schema::TensorType type);
 
-// The stated shape; dimensions are not negative, their product fits.
+// The stated shape; checks that dimensions are not negative and that their product does not overflow.
 Shape RequireShape(const schema::Tensor& tensor);
 
-// real = scale (stored - zero), with one pair for the whole tensor, or one for each index along `axis`.
+// real = scale (stored - zero), with one pair for the whole tensor, or one per index along `axis`.
 struct Quantization {
   std::vector<float> scales;
-  Ints zeros;  // as many
+  Ints zeros;  // as many as scales
   int64_t axis = 0;
 
   bool per_channel() const { return scales.size() > 1; }
   bool operator==(const Quantization&) const = default;
 };
 
-// The integers that a type holds; of 64 bits without a sign those that an int64_t holds.
+// The integers that a type represents; for unsigned 64 bits, those that also fit int64_t.
 struct IntegerRange {
   int64_t min;
   int64_t max;
 };
 IntegerRange RangeOf(DType dtype);
 
-// Nothing where the tensor has none, or has one of another kind (blocks).
+// nullopt if the tensor has none, or another kind (blocks).
 std::optional<Quantization> QuantizationOf(const schema::Tensor& tensor);
-// Whether it is of 8 or 16 bits and stands for real numbers.
+// Whether it has 8 or 16 bits and represents real numbers.
 bool IsQuantized(const schema::Tensor& tensor);
 
 // Whether the file has data for it.
 bool HasData(const Model& model, const schema::Tensor& tensor);
-// The data, spread out where they are stored sparsely or in less than a byte. Their bytes are charged first.
+// The data; expanded if it is sparse or has fewer than 8 bits per element. Spends the budget for the bytes
+// first.
 Tensor ReadData(const Model& model, const schema::Tensor& tensor, Budget& budget);
 
 }  // namespace attune::tflite

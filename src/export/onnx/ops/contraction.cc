@@ -1,4 +1,4 @@
-// Matrix products, and what is made of them.
+// Matrix products and operators that are built from them.
 #include <numeric>
 #include <utility>
 
@@ -7,7 +7,7 @@
 namespace attune::onnx_export {
 namespace {
 
-// `name`, of `rank` dimensions, with the last two exchanged.
+// Transposes the last two of the `rank` dimensions of `name`.
 std::string Transposed(NodeContext& c, const std::string& name, int rank) {
   Ints perm(static_cast<size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
@@ -17,7 +17,7 @@ std::string Transposed(NodeContext& c, const std::string& name, int rank) {
 
 }  // namespace
 
-// ONNX transposes operands of matrices only, in Gemm.
+// In ONNX, only Gemm transposes its operands, and these are matrices.
 absl::Status WriteMatMul(NodeContext& c, const OperatorRow& row) {
   const bool transpose_a = c.attrs().Bool("transpose_a"), transpose_b = c.attrs().Bool("transpose_b");
   const bool are_matrices = c.type(0).rank() == 2 && c.type(1).rank() == 2;

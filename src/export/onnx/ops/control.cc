@@ -18,7 +18,7 @@ GraphProto* AddGraph(NodeProto* node, const char* name) {
 
 }  // namespace
 
-// Branches take what they need from the enclosing graph.
+// Branches capture the values that they use from the enclosing graph.
 absl::Status WriteIf(NodeContext& c, const OperatorRow& row) {
   const Names inputs = c.AllIn();
   const Names captured(inputs.begin() + 1, inputs.end());

@@ -1,4 +1,4 @@
-// Operators that compute each element by itself and have another form in ONNX.
+// Elementwise operators that have another form in ONNX.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -12,7 +12,7 @@ absl::Status WriteSilu(NodeContext& c, const OperatorRow& row) {
   return absl::OkStatus();
 }
 
-// The limits of integers are integers, to ONNX.
+// In ONNX, the limits for integers are integers.
 absl::Status WriteClip(NodeContext& c, const OperatorRow& row) {
   const DType dtype = c.type().dtype;
   const auto limit = [&](std::string_view name, double (*to_integer)(double)) {
@@ -31,7 +31,7 @@ absl::Status WriteLogical(NodeContext& c, const OperatorRow& row) {
   return absl::OkStatus();
 }
 
-// ONNX's remainder of floats has the sign of the dividend: where the divisor has the other sign, it is added.
+// ONNX's remainder for floats has the sign of the dividend. If the divisor has the other sign, it is added.
 absl::Status WriteMod(NodeContext& c, const OperatorRow& row) {
   const DType dtype = c.type().dtype;
   const bool truncates = c.attrs().Bool("truncate");

@@ -1,4 +1,4 @@
-// Operators that move and select elements. What the graph has as attributes, ONNX takes as inputs.
+// Operators that move and select elements. Attributes of the graph become inputs in ONNX.
 #include <algorithm>
 #include <limits>
 
@@ -8,8 +8,8 @@
 namespace attune::onnx_export {
 namespace {
 
-// Where ONNX's Slice ends: one step after the last element. Downwards, before element 0, that has no number
-// that does not count from the end.
+// The end of ONNX's Slice: one step after the last element. If a downward slice includes element 0, only
+// the minimum integer can express the end, since -1 counts from the back.
 int64_t EndOf(int64_t start, int64_t size, int64_t step) {
   if (size == 0) return start;
   const int64_t last = start + (size - 1) * step;
@@ -19,7 +19,8 @@ int64_t EndOf(int64_t start, int64_t size, int64_t step) {
 
 }  // namespace
 
-// Sizes that depend on data keep their place, or are the one that follows from the others.
+// A size that depends on data must either stay at its index, or be the only one that is inferred from the
+// others.
 absl::Status WriteReshape(NodeContext& c, const OperatorRow& row) {
   const TensorType &from = c.type(), &to = c.output_type();
   Ints shape = to.shape();
@@ -45,7 +46,7 @@ absl::Status WriteReshape(NodeContext& c, const OperatorRow& row) {
 absl::Status WriteBroadcast(NodeContext& c, const OperatorRow& row) {
   Ints shape = c.output_type().shape();
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (!c.output_type().dims[i].is_constant()) shape[i] = 1;  // as the input has it
+    if (!c.output_type().dims[i].is_constant()) shape[i] = 1;  // 1 keeps the size of the input
   }
   c.Finish(row.name, {c.In(0), c.IntVector(shape)});
   return absl::OkStatus();

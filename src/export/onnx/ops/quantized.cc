@@ -1,4 +1,5 @@
-// Quantization. QuantizeLinear makes the type of its zero point, so that there always is one.
+// Quantization. The zero point is always written, since QuantizeLinear takes the type of its output from
+// it.
 #include <algorithm>
 
 #include "base/status.h"
@@ -16,7 +17,7 @@ bool AllAreZero(const Ints& values) {
 
 bool Is16Bit(DType dtype) { return dtype == DType::kI16 || dtype == DType::kU16; }
 
-// Axis and blocks, where the scale has them, and the opset that it all needs.
+// Axis and block size, if the scale has them; also requires the opset for them and for the types.
 Attributes Parameters(NodeContext& c, DType floats, DType integers) {
   Attributes attributes;
   const int64_t block_size = c.attrs().Int("block_size", 0);
@@ -55,7 +56,7 @@ absl::Status WriteDequantize(NodeContext& c, const OperatorRow& row) {
   return absl::OkStatus();
 }
 
-// quantize(cast(x) scale) by 1
+// Writes quantize(cast(x) scale) with scale 1.
 absl::Status WriteRequantize(NodeContext& c, const OperatorRow& row) {
   if (c.attrs().String("rounding", "half_even") != "half_even") {
     return NotSupported("ONNX rounds once, and halves to even");

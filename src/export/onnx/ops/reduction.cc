@@ -4,7 +4,7 @@
 
 namespace attune::onnx_export {
 
-// No axes mean all of them to ONNX, unless it is told otherwise.
+// In ONNX, no axes means all of them unless an attribute says otherwise.
 absl::Status WriteReduce(NodeContext& c, const OperatorRow& row) {
   constexpr int64_t kBoolOpset = 20;
   if (c.type().dtype == DType::kBool) c.writer().NeedOpset(kBoolOpset);
@@ -28,7 +28,7 @@ absl::Status WriteTopK(NodeContext& c, const OperatorRow& row) {
   return absl::OkStatus();
 }
 
-// ONNX's has a scale in any case.
+// In ONNX, the scale is required.
 absl::Status WriteLayerNorm(NodeContext& c, const OperatorRow& row) {
   Names inputs = c.AllIn();
   inputs.resize(3);
@@ -42,7 +42,7 @@ absl::Status WriteLayerNorm(NodeContext& c, const OperatorRow& row) {
   return absl::OkStatus();
 }
 
-// x / √(mean(x²) + ε) scale. ONNX has it as one operator since opset 23.
+// x / √(mean(x²) + ε) scale. Since opset 23, ONNX has a single operator for it.
 absl::Status WriteRmsNorm(NodeContext& c, const OperatorRow& row) {
   Ints axes;
   for (int64_t axis = c.attrs().Int("axis"); axis < c.type().rank(); ++axis) axes.push_back(axis);
@@ -58,19 +58,19 @@ absl::Status WriteRmsNorm(NodeContext& c, const OperatorRow& row) {
   return absl::OkStatus();
 }
 
-// A group of one channel is an instance.
+// Groups of one channel make it an instance normalization.
 absl::Status WriteGroupNorm(NodeContext& c, const OperatorRow& row) {
   Attributes attributes = HandedOn(c, row);
-  // InstanceNormalization takes something to sum over beside batch and channels.
+  // InstanceNormalization requires a dimension to sum over, in addition to batch and channels.
   constexpr int kLeastRank = 3;
   if (c.type().rank() >= kLeastRank && c.type().dims[1] == Dim(c.attrs().Int("groups"))) {
     attributes.Remove("num_groups");
     c.Finish("InstanceNormalization", c.AllIn(), attributes);
     return absl::OkStatus();
   }
-  constexpr int64_t kPerChannelOpset = 21;  // before it, scale and bias were one a group
+  constexpr int64_t kPerChannelOpset = 21;  // before, scale and bias had one value per group
   c.writer().NeedOpset(kPerChannelOpset);
-  // It computes in f32 unless it is told otherwise.
+  // It computes in f32 unless stash_type says otherwise.
   if (c.type().dtype == DType::kF64) attributes.Set("stash_type", int64_t{OnnxType(DType::kF64)});
   c.Finish(row.name, c.AllIn(), attributes);
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// Operators that read images between their pixels, and windows put together.
+// Operators that interpolate images, and those that assemble windows.
 #include <cmath>
 
 #include "base/status.h"
@@ -12,7 +12,7 @@ Tensor F32Vector(const Floats& values) {
   return Tensor::FromFloats(floats, {static_cast<int64_t>(floats.size())});
 }
 
-// How many pixels of axis i are looked at.
+// The number of pixels along axis i that are sampled.
 double Extent(const NodeContext& c, size_t i, const Floats& roi) {
   const auto size = static_cast<double>(c.type().dims[i].size);
   return roi.empty() ? size : size * (roi[i + roi.size() / 2] - roi[i]);
@@ -20,7 +20,8 @@ double Extent(const NodeContext& c, size_t i, const Floats& roi) {
 
 }  // namespace
 
-// ONNX takes sizes or scales, and derives the others: those that give what the graph has of both.
+// ONNX takes either sizes or scales and derives the other. This writes the one from which the graph's sizes
+// and scales both follow.
 absl::Status WriteResize(NodeContext& c, const OperatorRow& row) {
   const Ints& sizes = c.attrs().IntList("sizes");
   const Floats& scales = c.attrs().FloatList("scales");

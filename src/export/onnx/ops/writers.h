@@ -1,4 +1,4 @@
-// The functions that write operators, by file. operators.cc says which operator each one is for.
+// The functions that write operators, by file. operators.cc says which operator each is for.
 #ifndef ATTUNE_EXPORT_ONNX_OPS_WRITERS_H_
 #define ATTUNE_EXPORT_ONNX_OPS_WRITERS_H_
 
@@ -23,7 +23,7 @@ absl::Status WriteWithLongIndices(NodeContext& c, const OperatorRow& row);  // i
 absl::Status WriteNonMaxSuppression(NodeContext& c, const OperatorRow& row);
 
 // contraction.cc
-absl::Status WriteMatMul(NodeContext& c, const OperatorRow& row);  // and that of integers
+absl::Status WriteMatMul(NodeContext& c, const OperatorRow& row);  // also for integers
 absl::Status WriteAttention(NodeContext& c, const OperatorRow& row);
 absl::Status WriteDeformConv(NodeContext& c, const OperatorRow& row);
 

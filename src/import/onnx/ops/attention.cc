@@ -22,7 +22,7 @@ Value* MergeHeads(OpContext& c, Value* x) {
   return c.Reshape(c.Transpose(x, {0, 2, 1, 3}), {shape[0], shape[2], Product({shape[1], shape[3]})});
 }
 
-// Each of the heads [B, H, S, D] `times` times in a row.
+// Repeats each of the heads [B, H, S, D] `times` times, adjacent to each other.
 Value* RepeatHeads(OpContext& c, Value* x, int64_t times) {
   if (times == 1) return x;
   const Shape s = c.ShapeOf(x);
@@ -34,7 +34,7 @@ struct Operands {
   Value* q;  // [B, H, Sq, D]
   Value* k;  // [B, Hkv, Skv, D]
   Value* v;
-  int64_t past = 0;  // keys that precede the first query
+  int64_t past = 0;  // keys before the first query
 };
 
 Operands ReadOperands(OpContext& c) {
@@ -55,12 +55,12 @@ Operands ReadOperands(OpContext& c) {
   return o;
 }
 
-// 0 where `allowed`, else -∞.
+// 0 if `allowed`, else -∞.
 Value* AsBias(OpContext& c, Value* allowed, DType dtype) {
   return c.Where(allowed, c.Scalar(dtype, 0), c.Scalar(dtype, -kInfinity));
 }
 
-// The mask that the model gives, as a bias over all keys: shorter ones leave the last keys out.
+// The model's mask as a bias over all keys: a shorter mask excludes the last keys.
 Value* GivenBias(OpContext& c, DType dtype, int64_t keys) {
   Value* mask = c.In(3);
   const int64_t missing = keys - c.DimOf(mask, -1);
@@ -73,7 +73,7 @@ Value* GivenBias(OpContext& c, DType dtype, int64_t keys) {
   return is_bool ? AsBias(c, mask, dtype) : mask;
 }
 
-// The bias that all masks together make, nullptr where there is none.
+// The bias of all masks together; nullptr if there is none.
 Value* Bias(OpContext& c, const Operands& o) {
   const DType dtype = o.q->type().dtype;
   const int64_t queries = c.DimOf(o.q, 2);
@@ -91,7 +91,7 @@ Value* Bias(OpContext& c, const Operands& o) {
     if (valid != nullptr && !c.HasInput(4)) {
       offset = c.Add(c.Reshape(valid, {c.DimOf(valid, 0), 1, 1, 1}), static_cast<double>(-queries));
     }
-    // How far the key lies behind the query.
+    // The distance of the key before the query.
     Value* behind = c.Sub(c.Add(query, offset), key);
     const auto limit = [&](Op op, int64_t distance) {
       add(AsBias(c, c.Emit(op, {behind, c.Integer(distance)}), dtype));
@@ -107,7 +107,7 @@ Value* Bias(OpContext& c, const Operands& o) {
   return bias;
 }
 
-// A query that may attend to nothing gives zeros, not the NaN of an empty softmax.
+// A query without any allowed key gives zeros, not the NaN of an empty softmax.
 Value* GuardRows(OpContext& c, Value* x, Value* bias) {
   if (bias == nullptr) return x;
   Value* best = c.Reduce(Op::kReduceMax, bias, {-1});
@@ -116,11 +116,11 @@ Value* GuardRows(OpContext& c, Value* x, Value* bias) {
 }
 
 struct Scores {
-  Value* biased;    // what the softmax takes
-  Value* reported;  // what qk_matmul_output_mode asks for, unless it asks for the softmax
+  Value* biased;    // input of the softmax
+  Value* reported;  // output for qk_matmul_output_mode, unless that is the softmax
 };
 
-// Opset 25 caps the scores before it masks them; 23 and 24 masked first, and numbered the modes so.
+// Opset 25 caps the scores before masking; 23 and 24 mask first, and number the modes accordingly.
 Scores ComputeScores(OpContext& c, const Operands& o, double scale, Value* bias) {
   const double softcap = c.Float("softcap", 0);
   const int64_t mode = c.Int("qk_matmul_output_mode", 0);
@@ -174,7 +174,7 @@ Outputs Attention(OpContext& c) {
   return {y, present_key, present_value, scores};
 }
 
-// Rotates pairs of features by the angles whose cosines and sines the caches hold.
+// Rotates pairs of features by angles whose cosines and sines are in the caches.
 Outputs RotaryEmbedding(OpContext& c) {
   const bool flat = c.InRank(0) == 3;
   Value* x = c.In(0);

@@ -30,7 +30,7 @@ Binding CastTo(OpContext& c, int type) {
   const DType to = OrThrow(RequireDType(type));
   Binding result = x;
   if (const std::optional<NarrowType> narrow = NarrowTypeOf(type)) {
-    // Keep the low bits: (x mod 2^bits), shifted into the signed range.
+    // Keeps the low bits: (x mod 2^bits), shifted into the signed range.
     x = c.Cast(x, DType::kI32);
     const double size = 1 << narrow->bits;
     x = c.Emit(Op::kMod, {x, c.ScalarLike(x, size)});
@@ -54,7 +54,7 @@ Outputs CastLike(OpContext& c) {
   return {c.Cast(c.In(0), c.InType(1))};
 }
 
-// The same bits as another type. Integers of one size have the same bits where they wrap.
+// Reinterprets the bits as another type. A wrapping cast keeps the bits of integers of the same size.
 Outputs BitCast(OpContext& c) {
   const DType from = c.InType(0), to = OrThrow(RequireDType(static_cast<int>(c.Int("to"))));
   if (DTypeSize(from) != DTypeSize(to)) Invalid("the bits of ", DTypeName(from), " are no ", DTypeName(to));

@@ -1,4 +1,5 @@
-// Operators whose result follows from shapes and static arguments, and those whose output size does not.
+// Operators whose result follows from shapes and static arguments, and those whose output size depends on
+// data.
 #include <algorithm>
 #include <cmath>
 
@@ -7,14 +8,14 @@
 namespace attune::onnx {
 namespace {
 
-// A tensor of floats from an attribute, rank 0 or 1.
+// A tensor of floats from an attribute, with rank 0 or 1.
 Value* FloatConstant(OpContext& c, const std::vector<double>& values, const Shape& shape) {
   const std::vector<float> floats(values.begin(), values.end());
   return c.Constant(Tensor::FromFloats(floats, shape));
 }
 
-// The canonical result of a node whose output size depends on data, or, where the data is constant, the
-// result itself: then what follows has a shape.
+// The canonical result of a node whose output size depends on data; if the data is constant, the result as
+// a constant, so that later nodes have static shapes.
 Value* ConstantIfKnown(OpContext& c, Value* dynamic) {
   std::optional<Tensor> data = c.KnownConstant(dynamic);
   return data ? c.Constant(*std::move(data)) : dynamic;
@@ -61,14 +62,14 @@ Outputs ShapeOfInput(OpContext& c) {
   const int64_t start = clamp(c.Int("start", 0));
   const int64_t end = std::max(start, clamp(c.Int("end", rank)));
   for (int64_t i = start; i < end; ++i) {
-    if (!c.In(0)->type().dims[i].is_constant()) c.ShapeOf(c.In(0));  // says what is missing
+    if (!c.In(0)->type().dims[i].is_constant()) c.ShapeOf(c.In(0));  // throws NS
   }
   return {c.IntVector(Ints(shape.begin() + start, shape.begin() + end))};
 }
 
 Outputs SizeOfInput(OpContext& c) { return {c.Integer(Product(c.InShape(0)))}; }
 
-// start + i delta for the i below the limit. The count must be known, the numbers need not be.
+// start + i delta for all i below the count, which must be known; the numbers need not be.
 Outputs Range(OpContext& c) {
   const DType dtype = c.InType(0);
   const Tensor start = c.Known(c.In(0), "start");
@@ -159,7 +160,7 @@ Outputs NonMaxSuppression(OpContext& c) {
     return c.HasInput(input) ? c.KnownScalar(c.In(input), what) : 0.0;
   };
   const int64_t per_class = c.HasInput(2) ? c.KnownInt(c.In(2), "maximum of boxes per class") : 0;
-  // Without a score threshold every box is a candidate.
+  // Without a score threshold, every box is a candidate.
   const double score = c.HasInput(4) ? optional(4, "score threshold") : -HUGE_VALF;
   return {c.Emit(Op::kNonMaxSuppression, {c.In(0), c.In(1)},
                  {{"max_per_class", std::max<int64_t>(per_class, 0)},
@@ -168,7 +169,7 @@ Outputs NonMaxSuppression(OpContext& c) {
                   {"center_point_box", c.Int("center_point_box", 0)}})};
 }
 
-// Operators that would need random numbers, which no two runtimes draw alike.
+// Operators that need random numbers, which differ between runtimes.
 Outputs RandomNumbers(OpContext&) { Unsupported("it makes random numbers"); }
 
 }  // namespace attune::onnx

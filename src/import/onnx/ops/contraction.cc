@@ -8,7 +8,7 @@
 namespace attune::onnx {
 namespace {
 
-// The pads of a transposed convolution that auto_pad and output_shape leave open.
+// Computes the pads of a transposed convolution that auto_pad and output_shape leave open.
 void FitTransposedPads(OpContext& c, const Shape& input, WindowAttributes& w, const Ints& output_padding) {
   const std::string auto_pad = c.Choice("auto_pad", {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"});
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
@@ -20,11 +20,11 @@ void FitTransposedPads(OpContext& c, const Shape& input, WindowAttributes& w, co
   for (size_t i = 0; i < rank; ++i) {
     const int64_t extent = (w.kernel[i] - 1) * w.dilations[i] + 1;
     const int64_t full = LastStep(input[i + 2], w.strides[i]) + extent + output_padding[i];
-    // Some exporters state batch and channels as well.
+    // Some exporters also include batch and channels.
     const int64_t wanted = output_shape ? (*output_shape)[output_shape->size() - rank + i]
                                         : Multiply(input[i + 2], w.strides[i]);
     const int64_t total = std::max<int64_t>(0, full - CheckedSize(wanted, "output_shape"));
-    // As onnx.reference has it: SAME_UPPER puts an odd pad at the end, everything else at the begin.
+    // As in onnx.reference: with SAME_UPPER, an odd pad is at the end, otherwise at the begin.
     w.pads[i] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
     w.pads[i + rank] = total - w.pads[i];
   }
@@ -48,7 +48,7 @@ Outputs ConvTranspose(OpContext& c) {
   if (output_padding.size() != rank) Invalid("its output_padding has ", output_padding.size(), " values");
   for (int64_t pad : output_padding) CheckedSize(pad, "output_padding");
   FitTransposedPads(c, input, w, output_padding);
-  // output_shape may ask for more than the windows reach: the canonical operator pads at the end.
+  // output_shape may exceed what the windows reach: the canonical operator pads at the end.
   if (const std::optional<Ints> shape = c.IntList("output_shape")) {
     for (size_t i = 0; i < rank; ++i) {
       const int64_t reached = LastStep(input[i + 2], w.strides[i]) + (w.kernel[i] - 1) * w.dilations[i] + 1 -
@@ -74,7 +74,8 @@ Outputs DeformConv(OpContext& c) {
                   {"offset_group", c.Int("offset_group", 1)}})};
 }
 
-// NumPy's matmul: vectors are rows on the left and columns on the right, and lose that axis again.
+// NumPy's matmul: a vector is a row on the left and a column on the right, and its axis is removed from the
+// result.
 Value* MatMulAnyRank(OpContext& c, Value* a, Value* b, const std::function<Value*(Value*, Value*)>& product) {
   const bool row = a->type().rank() == 1;
   const bool column = b->type().rank() == 1;

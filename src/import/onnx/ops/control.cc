@@ -1,4 +1,4 @@
-// If, Loop and Scan: folded or unrolled where the condition and the number of steps are known.
+// If, Loop and Scan: folded or unrolled if the condition and the number of steps are known.
 #include <algorithm>
 #include <cmath>
 
@@ -7,7 +7,7 @@
 namespace attune::onnx {
 namespace {
 
-// A loop of this many steps is unrolled rather than kept.
+// A loop with at most this many steps is unrolled.
 constexpr int64_t kMaxUnrolledSteps = 4096;
 
 std::vector<TensorType> TypesOf(const std::vector<Value*>& values) {
@@ -16,17 +16,17 @@ std::vector<TensorType> TypesOf(const std::vector<Value*>& values) {
   return types;
 }
 
-// A single truth value, of whatever shape, as [].
+// A single bool, of any shape, as [].
 Value* Condition(OpContext& c, Value* x) { return c.Reshape(x, {}); }
 
-// A region built before the others may lack inputs for what they capture.
+// Regions that were built earlier may lack inputs for the captures of later ones.
 void AddMissingInputs(Graph& region, const std::vector<Value*>& captured, size_t first) {
   for (size_t i = region.inputs().size() - first; i < captured.size(); ++i) {
     region.AddInput(absl::StrCat("captured", i), captured[i]->type());
   }
 }
 
-// Values of each step joined along `axis`, where they get an axis of their own.
+// Joins the values of all steps along a new axis `axis`.
 Value* Stack(OpContext& c, const std::vector<Value*>& values, int64_t axis, bool reverse) {
   std::vector<Value*> parts;
   for (Value* value : values)
@@ -41,8 +41,8 @@ std::vector<Binding> CarriedInputs(OpContext& c, int first) {
   return carried;
 }
 
-// Body: (iteration, condition, carried…) → (condition, carried…, one scan output each step…). Runs at most
-// `steps` times; where `stops`, each step's condition must be known.
+// Body: (iteration, condition, carried…) → (condition, carried…, one scan output per step…). Runs at most
+// `steps` times; if `stops`, each step's condition must be known.
 Outputs UnrollLoop(OpContext& c, const GraphProto& body, int64_t steps, bool stops) {
   std::vector<Binding> carried = CarriedInputs(c, 2);
   const size_t count = carried.size();
@@ -68,7 +68,7 @@ Outputs UnrollLoop(OpContext& c, const GraphProto& body, int64_t steps, bool sto
   return results;
 }
 
-// As a canonical loop. Values of the enclosing graph that the body uses are carried through unchanged.
+// Emits a canonical loop. Values of the enclosing graph that the body uses are carried through unchanged.
 Outputs KeepLoop(OpContext& c, const GraphProto& body) {
   std::vector<Value*> inputs;
   for (int i = 2; i < c.num_inputs(); ++i) inputs.push_back(c.In(i));
@@ -109,7 +109,7 @@ Outputs KeepIf(OpContext& c) {
   return results;
 }
 
-// Whether the body hands its condition through, or sets it to true.
+// Whether the body passes its condition through, or sets it to true.
 bool NeverStops(const GraphProto& body) {
   if (body.output_size() == 0 || body.input_size() < 2) return false;
   std::string name = body.output(0).name();
@@ -127,15 +127,16 @@ bool NeverStops(const GraphProto& body) {
   return name == body.input(1).name();
 }
 
-// A step's slice of a scan input, without the scanned axis.
+// A step's slice of a scan input, with the scanned axis removed.
 Value* TakeStep(OpContext& c, Value* x, int64_t axis, int64_t step) {
   return c.Squeeze(c.SliceAxis(x, axis, step, 1), {axis});
 }
 
 }  // namespace
 
-// Where the condition is data, but both branches cannot be kept (one does not fit the shapes at hand, or they
-// disagree about them), it determines shapes, and the inputs' values may tell it.
+// If the condition depends on data, both branches are kept. If that fails (one branch does not fit the
+// actual shapes, or they disagree about them), the condition determines shapes, and may follow from the
+// inputs' values.
 Outputs If(OpContext& c) {
   const auto inline_branch = [&c](const Tensor& condition) {
     if (condition.num_elements() != 1) Invalid("its condition must be a single truth value");
@@ -150,8 +151,8 @@ Outputs If(OpContext& c) {
   return inline_branch(*condition);
 }
 
-// A loop that collects a value at each step needs to know its number of steps, as shapes depend on it. Others
-// are kept where the number, or the condition, depends on data.
+// The number of steps must be known if the loop collects a value at each step, since shapes depend on it.
+// Other loops are kept if the number, or the condition, depends on data.
 Outputs Loop(OpContext& c) {
   const GraphProto& body = c.Subgraph("body");
   const bool stops = !NeverStops(body);
@@ -169,7 +170,7 @@ Outputs Loop(OpContext& c) {
   return UnrollLoop(c, body, static_cast<int64_t>(steps), stops);
 }
 
-// Opset 8 has a batch axis and sequence lengths; since opset 9: (states…, scan inputs…).
+// Opset 8 has a batch axis and sequence lengths; opsets from 9 on take (states…, scan inputs…).
 Outputs ScanLoop(OpContext& c) {
   if (c.opset() < 9) Unsupported("Scan of opset 8");
   const GraphProto& body = c.Subgraph("body");

@@ -8,20 +8,20 @@
 namespace attune::onnx {
 namespace {
 
-// An Einsum equation, one letter an axis; the ellipsis stands for its axes as letters of their own.
+// An Einsum equation with one letter per axis; the ellipsis is replaced by letters for its axes.
 struct Equation {
   std::vector<std::string> inputs;
   std::string output;
 };
 
-// Letters for the axes that an ellipsis stands for, aligned at the right; no equation has these.
+// Letters for the axes of an ellipsis, aligned at the right; no equation can contain these.
 std::string EllipsisLetters(int count) {
   std::string letters;
   for (int i = count; i > 0; --i) letters.push_back(static_cast<char>(i));
   return letters;
 }
 
-// Replaces the ellipsis in `term`, which labels `rank` axes in all.
+// Replaces the ellipsis in `term`, which labels `rank` axes in total.
 std::string ExpandEllipsis(const std::string& term, int rank) {
   const size_t dots = term.find("...");
   if (dots == std::string::npos) return term;
@@ -57,7 +57,7 @@ Equation ParseEquation(OpContext& c) {
     const std::string right = equation.substr(arrow + 2);
     const bool dots = right.find("...") != std::string::npos;
     e.output = ExpandEllipsis(right, static_cast<int>(right.size()) + (dots ? ellipsis - 3 : 0));
-  } else {  // implicit: the ellipsis, then the letters that occur once, in order
+  } else {  // implicit: the ellipsis, then the letters that occur once, in alphabetical order
     std::string once;
     for (char letter : all) {
       if (letter >= 64 && std::count(all.begin(), all.end(), letter) == 1) once.push_back(letter);
@@ -68,7 +68,7 @@ Equation ParseEquation(OpContext& c) {
   return e;
 }
 
-// A value with one letter an axis.
+// A value with one letter per axis.
 struct Labelled {
   Value* value;
   std::string letters;
@@ -94,7 +94,7 @@ Labelled TakeDiagonals(OpContext& c, Labelled x) {
   return x;
 }
 
-// Sums over the letters that `needed` does not have.
+// Sums over the letters that are not in `needed`.
 Labelled SumOut(OpContext& c, Labelled x, const std::string& needed) {
   Ints axes;
   std::string kept;
@@ -109,7 +109,7 @@ Labelled SumOut(OpContext& c, Labelled x, const std::string& needed) {
   return {x.value, kept};
 }
 
-// The axes of x in the order of `letters`; letters that x lacks become axes of size 1.
+// The axes of x in the order of `letters`; missing letters become axes of size 1.
 Value* Arrange(OpContext& c, const Labelled& x, const std::string& letters) {
   const Shape shape = c.ShapeOf(x.value);
   Ints perm;
@@ -151,7 +151,7 @@ Labelled Contract(OpContext& c, Labelled a, Labelled b, const std::string& neede
     const int64_t size_a = SizeOf(c, a, std::string(1, letter));
     const int64_t size_b = SizeOf(c, b, std::string(1, letter));
     if (size_a == size_b) continue;
-    // Only an ellipsis broadcasts: multiply elementwise, which handles it.
+    // Only axes of an ellipsis broadcast: multiply elementwise, which supports that.
     const std::string all = a.letters + Difference(b.letters, a.letters);
     return SumOut(c, {c.Mul(Arrange(c, a, all), Arrange(c, b, all)), all}, needed);
   }

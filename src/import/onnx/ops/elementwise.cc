@@ -1,4 +1,4 @@
-// Operators that compute each element by itself.
+// Elementwise operators.
 #include <cmath>
 #include <limits>
 
@@ -7,8 +7,8 @@
 namespace attune::onnx {
 namespace {
 
-// Before opset 7 the second input is laid over the first from axis `axis` on, where the attribute
-// broadcast says so.
+// Before opset 7, the attributes broadcast and axis align the second input with the axes of the first from
+// `axis` on.
 Value* AlignLegacy(OpContext& c, Value* a, Value* b) {
   if (c.opset() >= 7 || !c.Has("axis") || a->type().rank() <= b->type().rank()) return b;
   const int64_t axis = Emitter::Axis(c.Int("axis"), a->type().rank());
@@ -25,13 +25,13 @@ Outputs Fold(OpContext& c, Op op) {
   return {result};
 }
 
-// One of Clip's limits, as opset 6 or 11 gives it: nullptr where there is none.
+// One of Clip's limits in the form of opset 6 or 11; nullptr if there is none.
 Value* ClipLimit(OpContext& c, int input, const char* attribute) {
   if (c.opset() >= 11) return c.OptionalIn(input);
   return c.Has(attribute) ? c.ScalarLike(c.In(0), c.Float(attribute)) : nullptr;
 }
 
-// The limit as a number, where it is known and exact as a double.
+// The limit as a number, if it is known and exact as a double.
 std::optional<double> KnownLimit(OpContext& c, Value* limit, double absent) {
   if (limit == nullptr) return absent;
   const std::optional<Tensor> data = c.KnownConstant(limit);
@@ -120,7 +120,7 @@ Outputs Shrink(OpContext& c) {
 Outputs PRelu(OpContext& c) {
   Value* x = c.In(0);
   Value* slope = c.In(1);
-  // Before opset 7, and in many later files, one slope a channel.
+  // Before opset 7, and in many later files, there is one slope per channel.
   const bool per_channel = slope->type().rank() == 1 && x->type().rank() > 2 &&
                            c.DimOf(slope, 0) == c.DimOf(x, 1) &&
                            (c.opset() < 7 || c.DimOf(slope, 0) != c.DimOf(x, -1));
@@ -158,7 +158,7 @@ Outputs Dropout(OpContext& c) {
   bool training = false;
   if (c.opset() < 7) training = !c.Bool("is_test");
   if (c.HasInput(2)) training = c.KnownScalar(c.In(2), "training_mode") != 0;
-  // Opset 12 asks for no random numbers where nothing is dropped.
+  // In opset 12, a ratio of 0 drops nothing and needs no random numbers.
   const double ratio = c.HasInput(1) ? c.KnownScalar(c.In(1), "ratio") : c.Float("ratio", 0.5);
   if (training && ratio != 0) Unsupported("training mode drops at random");
   Outputs outputs = {c.In(0)};
@@ -169,7 +169,7 @@ Outputs Dropout(OpContext& c) {
   return outputs;
 }
 
-// Operators of opset 1 that old exporters and converters left behind.
+// Operators of opset 1 that old exporters and converters still write.
 
 Outputs Affine(OpContext& c) { return {c.Add(c.Mul(c.In(0), c.Float("alpha", 1)), c.Float("beta", 0))}; }
 

@@ -4,10 +4,10 @@
 namespace attune::onnx {
 namespace {
 
-// -weight[target] log_prob[target], 0 where the target is ignore_index, reduced. log_prob [N, C, D1, …],
-// target [N, D1, …], weight [C] or nullptr.
+// -weight[target] log_prob[target], or 0 if the target is ignore_index, then reduced. log_prob [N, C, D1,
+// …], target [N, D1, …], weight [C] or nullptr.
 Value* NegativeLogLikelihood(OpContext& c, Value* log_prob, Value* target, Value* weight) {
-  Value* keep = nullptr;  // bool, where the target counts
+  Value* keep = nullptr;  // bool, whether the target counts
   if (c.Has("ignore_index")) {
     Value* ignored =
         c.Constant(Tensor::FromInts(Ints{c.Int("ignore_index")}, target->type().dtype).Reshaped({}));

@@ -1,4 +1,4 @@
-// The functions that lower ONNX operators, by file. ops.cc says which operator each one is for.
+// The functions that lower ONNX operators, by file. ops.cc says which operator each is for.
 #ifndef ATTUNE_IMPORT_ONNX_OPS_LOWERINGS_H_
 #define ATTUNE_IMPORT_ONNX_OPS_LOWERINGS_H_
 
@@ -11,7 +11,7 @@ namespace attune::onnx {
 // NumPy's matmul for operands of any rank: `product` gets operands of rank >= 2.
 Value* MatMulAnyRank(OpContext& c, Value* a, Value* b, const std::function<Value*(Value*, Value*)>& product);
 
-// elementwise.cc: operators that are one canonical operator.
+// elementwise.cc: operators that map to one canonical operator.
 Outputs Unary(OpContext& c, Op op);
 Outputs Binary(OpContext& c, Op op);
 template <Op op>

@@ -3,7 +3,7 @@
 
 namespace attune::onnx {
 
-// Columns of the last axis.
+// Selects columns along the last axis.
 Outputs ArrayFeatureExtractor(OpContext& c) {
   Value* x = c.In(0);
   if (x->type().rank() == 1) x = c.Unsqueeze(x, {0});

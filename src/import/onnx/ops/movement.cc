@@ -8,7 +8,7 @@
 namespace attune::onnx {
 namespace {
 
-// The axes of Squeeze and Unsqueeze: an attribute, from opset 13 on an input.
+// The axes of Squeeze and Unsqueeze: an attribute; an input since opset 13.
 std::optional<Ints> ReadAxes(OpContext& c) {
   if (c.opset() < 13) return c.IntList("axes");
   if (!c.HasInput(1)) return std::nullopt;
@@ -100,7 +100,7 @@ Ints ReadPads(OpContext& c) {
   return pads;
 }
 
-// Cuts what negative pads take away, and leaves the rest in `pads`.
+// Crops the axes with negative pads, and leaves the other pads in `pads`.
 Value* Crop(OpContext& c, Value* x, Ints& pads) {
   const int64_t rank = x->type().rank();
   if (std::all_of(pads.begin(), pads.end(), [](int64_t pad) { return pad >= 0; })) return x;
@@ -124,7 +124,7 @@ Value* Crop(OpContext& c, Value* x, Ints& pads) {
 Outputs Reshape(OpContext& c) {
   Value* x = c.In(0);
   Ints shape = c.opset() >= 5 ? c.KnownInts(c.In(1), "shape") : c.IntList("shape", {});
-  // The bounds of dynamic dimensions: inference finds their place in the new shape.
+  // For dynamic dimensions, the bounds: inference finds these dimensions in the new shape.
   const Shape from = x->type().shape();
   int64_t inferred = -1;
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -231,7 +231,7 @@ Outputs Tile(OpContext& c) {
   const int64_t rank = static_cast<int64_t>(shape.size());
   Ints repeats(rank, 1);
   if (c.opset() < 6) {
-    // Of the input's type, which may be floats.
+    // These have the input's type, which may be float.
     const auto whole = [&c](int input, const char* what) {
       const double number = c.KnownScalar(c.In(input), what);
       if (!(std::abs(number) < 0x1p40) || number != std::floor(number)) Invalid("its ", what, " is ", number);
@@ -256,7 +256,7 @@ Outputs Tile(OpContext& c) {
   return {c.Reshape(c.Broadcast(c.Reshape(x, apart), repeated), tiled)};
 }
 
-// A padding value that is data takes the place of what a mask, padded alike, leaves open.
+// If the padding value is data, it replaces the elements outside a mask that is padded in the same way.
 Outputs Pad(OpContext& c) {
   Ints pads = ReadPads(c);
   Value* x = Crop(c, c.In(0), pads);
@@ -309,7 +309,7 @@ Outputs ReverseSequence(OpContext& c) {
                   {"time_axis", Emitter::Axis(c.Int("time_axis", 0), c.InRank(0))}})};
 }
 
-// Cuts or pads each axis around its middle.
+// Crops or pads each axis around its middle.
 Outputs CenterCropPad(OpContext& c) {
   Value* x = c.In(0);
   const int64_t rank = c.InRank(0);
@@ -333,7 +333,7 @@ Outputs CenterCropPad(OpContext& c) {
   return {c.Pad(c.Slice(x, starts, sizes, Ints(rank, 1)), pads)};
 }
 
-// Opset 1: `border` is left, top, right, bottom; `scale` the height and width that remain.
+// Opset 1: `border` is left, top, right, bottom; `scale` is the remaining height and width.
 Outputs CropImage(OpContext& c) {
   const Shape shape = c.InShape(0);
   const Ints border = c.IntList("border", {0, 0, 0, 0});
@@ -345,7 +345,8 @@ Outputs CropImage(OpContext& c) {
       c.Slice(c.In(0), {0, 0, border[1], border[0]}, {shape[0], shape[1], scale[0], scale[1]}, {1, 1, 1, 1})};
 }
 
-// Writes `update` along `axis` of a cache, from write_indices (one a batch) on; circular wraps around.
+// Writes `update` along `axis` of a cache, starting at write_indices (one per batch); in circular mode,
+// indices wrap around.
 Outputs TensorScatter(OpContext& c) {
   Value* cache = c.In(0);
   const Shape shape = c.InShape(0);

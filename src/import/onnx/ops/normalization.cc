@@ -7,13 +7,13 @@
 namespace attune::onnx {
 namespace {
 
-// The statistics of opset 17's normalizations are computed in stash_type: f32 for the 16-bit floats.
+// Normalizations of opset 17 compute the statistics in stash_type: f32 for the 16-bit floats.
 DType StashType(OpContext& c) {
   const DType x = c.InType(0);
   return x == DType::kF64 || c.Int("stash_type", 1) != 1 ? x : DType::kF32;
 }
 
-// `apply` along `axis`; before opset 13 over all axes from `axis` on, flattened.
+// Calls `apply` along `axis`; before opset 13, over all axes from `axis` on, flattened.
 Value* AlongAxis(OpContext& c, const std::function<Value*(Value*, int64_t)>& apply) {
   Value* x = c.In(0);
   const int64_t rank = c.InRank(0);
@@ -28,13 +28,13 @@ Value* AlongAxis(OpContext& c, const std::function<Value*(Value*, int64_t)>& app
 
 Value* SoftmaxLike(OpContext& c, Op op) {
   return AlongAxis(c, [&](Value* x, int64_t axis) {
-    // Of a single number.
+    // The softmax of a single number.
     if (x->type().rank() == 0) return c.Reshape(c.Emit(op, {c.Reshape(x, {1})}, {{"axis", int64_t{0}}}), {});
     return c.Emit(op, {x}, {{"axis", axis}});
   });
 }
 
-// Whether `x` has exactly the dimensions of `of` from `axis` on.
+// Whether the dimensions of `x` are exactly those of `of` from `axis` on.
 bool CoversFrom(const Value* x, const Value* of, int64_t axis) {
   const std::vector<Dim>& dims = of->type().dims;
   return x->type().dims == std::vector<Dim>(dims.begin() + axis, dims.end());
@@ -45,7 +45,7 @@ bool CoversFrom(const Value* x, const Value* of, int64_t axis) {
 Outputs Softmax(OpContext& c) { return {SoftmaxLike(c, Op::kSoftmax)}; }
 Outputs LogSoftmax(OpContext& c) { return {SoftmaxLike(c, Op::kLogSoftmax)}; }
 
-// One where the (first) maximum is, zero elsewhere.
+// One at the (first) maximum, zero elsewhere.
 Outputs Hardmax(OpContext& c) {
   return {AlongAxis(c, [&](Value* x, int64_t axis) {
     Value* best = c.Emit(Op::kArgMax, {x}, {{"axis", axis}});
@@ -57,7 +57,7 @@ Outputs Hardmax(OpContext& c) {
 }
 
 Outputs BatchNormalization(OpContext& c) {
-  // Before opset 7 is_test says that this is inference; before opset 14 a file says so by having one output.
+  // Inference mode is expressed by is_test before opset 7, and by a single output before opset 14.
   const double epsilon = c.Float("epsilon", 1e-5);
   Value* x = c.In(0);
   if (c.opset() < 9 && c.Int("spatial", 1) == 0) Unsupported("statistics per element (spatial 0)");
@@ -97,7 +97,7 @@ Outputs GroupNormalization(OpContext& c) {
   const int64_t groups = c.Int("num_groups");
   const int64_t channels = c.DimOf(c.In(0), 1);
   if (groups < 1 || channels % groups != 0) Invalid(channels, " channels do not make ", groups, " groups");
-  // Before opset 21 scale and bias are one a group.
+  // Before opset 21, scale and bias have one value per group.
   const auto per_channel = [&](Value* value) {
     if (c.opset() >= 21) return value;
     const int64_t size = channels / groups;
@@ -111,7 +111,7 @@ Outputs GroupNormalization(OpContext& c) {
   return {c.Cast(y, c.InType(0))};
 }
 
-// Scale and bias broadcast to x; the canonical operator takes those of the normalized shape.
+// Scale and bias broadcast to x, but the canonical operator requires the normalized shape for them.
 Outputs LayerNormalization(OpContext& c) {
   Value* x = c.In(0);
   Value* scale = c.In(1);
@@ -148,7 +148,7 @@ Outputs RmsNormalization(OpContext& c) {
   return {c.Mul(c.Cast(c.Emit(Op::kRmsNorm, {x}, attrs), scale->type().dtype), scale)};
 }
 
-// x / norm along the axis, and 0 where the norm is.
+// x / norm along the axis; 0 if the norm is 0.
 Outputs LpNormalization(OpContext& c) {
   Value* x = c.In(0);
   const Ints axis = {c.Int("axis", -1)};

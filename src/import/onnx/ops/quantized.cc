@@ -8,7 +8,7 @@
 namespace attune::onnx {
 namespace {
 
-// [] and [1] both mean one value for the whole tensor; canonical is [].
+// [] and [1] both mean one value for the whole tensor; [] is canonical.
 Value* Scalarize(OpContext& c, Value* x) {
   if (x == nullptr || x->type().rank() != 1 || c.DimOf(x, 0) != 1) return x;
   return c.Reshape(x, {});
@@ -28,7 +28,7 @@ QuantizationParameters ReadParameters(OpContext& c) {
   return p;
 }
 
-// Elements of under 8 bits saturate at their own limits.
+// Elements of fewer than 8 bits saturate at their own limits.
 struct NarrowRange {
   double min;
   double max;
@@ -48,16 +48,16 @@ std::optional<NarrowRange> RangeOf(int onnx_type) {
   }
 }
 
-// The type that QuantizeLinear makes: output_dtype, else the zero point's type, else u8.
+// The output type of QuantizeLinear: output_dtype, else the zero point's type, else u8.
 int TargetType(OpContext& c) {
   if (const int64_t type = c.Int("output_dtype", 0)) return static_cast<int>(type);
   return c.HasInput(2) ? c.BindingOf(2).type : TensorProto::UINT8;
 }
 
-// A zero point of the weights per output channel, which the canonical operator takes as it is.
+// The weights may have one zero point per output channel, which the canonical operator accepts.
 Value* ZeroPoint(OpContext& c, int input) { return Scalarize(c, c.OptionalIn(input)); }
 
-// acc scale_a scale_b / scale_y as one factor, [] or along `axis`, and back to 8 bits.
+// Scales acc by scale_a scale_b / scale_y as one factor, [] or along `axis`, and converts back to 8 bits.
 Value* Requantize(OpContext& c, Value* acc, Value* scale_a, Value* scale_b, Value* scale_y, Value* zero_y,
                   int64_t axis) {
   const auto f32 = [&c](Value* x) { return c.Cast(Scalarize(c, x), DType::kF32); };
@@ -66,8 +66,9 @@ Value* Requantize(OpContext& c, Value* acc, Value* scale_a, Value* scale_b, Valu
                 {{"axis", axis}, {"to", zero_y->type().dtype}});
 }
 
-// The convolution of input 0 with input `weights`, whose zero points are inputs 2 and `weights` + 2. It is of
-// bytes in ONNX, and i16 is kept for bytes that the plan widens.
+// The convolution of input 0 with input `weights`, whose zero points are inputs 2 and `weights` + 2. ONNX
+// only defines it for bytes; the canonical operator also takes i16, but only for bytes that the plan
+// widens.
 Value* IntegerConv(OpContext& c, int weights) {
   if (c.InType(0) == DType::kI16 || c.InType(weights) == DType::kI16) Unsupported("a convolution of i16");
   const WindowAttributes w = ReadWindow(c, c.InShape(0), KernelOf(c, weights));
@@ -96,7 +97,7 @@ Outputs QuantizeLinear(OpContext& c) {
 
 Outputs DequantizeLinear(OpContext& c) {
   const QuantizationParameters p = ReadParameters(c);
-  // A zero point of i32 is 0 by definition.
+  // A zero point of i32 must be 0.
   Value* zero = c.InType(0) == DType::kI32 ? nullptr : p.zero;
   Value* y = c.Emit(Op::kDequantize, {c.In(0), p.scale, zero}, p.attrs);
   return {c.Has("output_dtype") && c.Int("output_dtype") != 0 ? c.Cast(y, c.TypeAttribute("output_dtype"))
@@ -112,7 +113,7 @@ Outputs DynamicQuantizeLinear(OpContext& c) {
   Value* min = c.Min(c.Reduce(Op::kReduceMin, x, all, false), zero);
   Value* range = c.Sub(max, min);
   Value* scale = c.Div(range, 255);
-  // All zeros: any scale does, but 0 must not divide.
+  // If all elements are zero, any scale is correct, but a division by 0 must be avoided.
   Value* flat = c.Emit(Op::kEqual, {scale, zero});
   Value* divisor = c.Where(flat, c.ScalarLike(x, 1), scale);
   Value* offset = c.Emit(Op::kRound, {c.Clip(c.Div(c.Sub(zero, min), divisor), 0, 255)});

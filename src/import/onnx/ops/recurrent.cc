@@ -1,8 +1,8 @@
 // RNN, GRU and LSTM, unrolled over their sequences, whose length is static.
 //
 // Shapes: X [T, B, I], W [D, G H, I], R [D, G H, H], B [D, 2 G H], states [D, B, H], Y [T, D, B, H], for T
-// steps, batch B, G gates, D directions (layout 1 puts the batch first). The input's part of all gates is
-// one matrix product over all steps; each step adds the state's part.
+// steps, batch B, G gates, D directions (layout 1 puts the batch first). The contribution of the input to
+// all gates is one matrix product over all steps; each step adds that of the state.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -16,13 +16,13 @@ namespace {
 
 using Activation = std::function<Value*(Value*)>;
 
-// What a step carries: the hidden state, and for LSTM the cell.
+// The state between steps: the hidden state, and for LSTM the cell.
 struct State {
   Value* hidden;
   Value* cell = nullptr;
 };
 
-// One direction of a recurrent operator, its weights cut out.
+// One direction of a recurrent operator, with its weights extracted.
 struct Direction {
   Value* input_weight;      // [G H, I]
   Value* recurrent_weight;  // [G H, H]
@@ -37,7 +37,7 @@ using Step = std::function<State(const Direction&, Value* gates, const State&)>;
 struct Recurrent {
   OpContext& c;
   int64_t gates;
-  int activations;  // a direction
+  int activations;  // per direction
   std::vector<std::string> default_activations;
   bool has_cell;
 
@@ -45,10 +45,10 @@ struct Recurrent {
   int64_t batch = 0;
   int64_t hidden = 0;
   Value* x = nullptr;        // [T, B, I]
-  Value* lengths = nullptr;  // [B, 1], where sequences may be shorter than T
+  Value* lengths = nullptr;  // [B, 1], if sequences may be shorter than T
 };
 
-// Parameters of an activation, taken in order from activation_alpha and activation_beta.
+// The parameters of activations, consumed in order from activation_alpha and activation_beta.
 struct ActivationParameters {
   std::vector<double> alpha;
   std::vector<double> beta;
@@ -103,7 +103,7 @@ Direction ReadDirection(Recurrent& r, int64_t index, ActivationParameters& param
   if (r.has_cell) d.peephole = OfDirection(c, c.OptionalIn(7), index);
   const std::vector<std::string> names = c.StringList("activations").value_or(r.default_activations);
   for (int i = 0; i < r.activations; ++i) {
-    // One set of names may stand for both directions.
+    // The same names may apply to both directions.
     const size_t at = (index * r.activations + i) % std::max<size_t>(names.size(), 1);
     if (at >= names.size()) Invalid("it has no activations");
     d.activations.push_back(MakeActivation(c, names[at], parameters));
@@ -111,7 +111,7 @@ Direction ReadDirection(Recurrent& r, int64_t index, ActivationParameters& param
   return d;
 }
 
-// The gates' slice [B, H] number `index`.
+// Slice number `index` [B, H] of the gates.
 Value* Gate(const Recurrent& r, Value* gates, int64_t index) {
   return r.c.SliceAxis(gates, -1, index * r.hidden, r.hidden);
 }
@@ -123,7 +123,7 @@ Value* ClipGate(const Recurrent& r, Value* x) {
 
 Value* AddBias(OpContext& c, Value* x, Value* bias) { return bias != nullptr ? c.Add(x, bias) : x; }
 
-// Each sequence turned around, the padding after it left in place.
+// Reverses each sequence, without the padding after it.
 Value* Reverse(Recurrent& r, Value* x) {
   OpContext& c = r.c;
   if (r.lengths == nullptr) return c.SliceAxis(x, 0, r.steps - 1, r.steps, -1);
@@ -136,7 +136,7 @@ struct DirectionResult {
   State last;
 };
 
-// States stay, and outputs are 0, where a sequence has ended.
+// After a sequence has ended, its states stay the same and its outputs are 0.
 State Mask(const Recurrent& r, int64_t step, const State& next, const State& previous, Value** output) {
   OpContext& c = r.c;
   *output = next.hidden;
@@ -166,7 +166,7 @@ DirectionResult RunDirection(Recurrent& r, const Direction& d, bool reverse, Sta
   return {reverse ? Reverse(r, y) : y, state};
 }
 
-// Sequence lengths matter only where one may be shorter than T.
+// Sequence lengths only matter if one may be shorter than T.
 void ReadLengths(Recurrent& r) {
   OpContext& c = r.c;
   Value* lengths = c.OptionalIn(4);
@@ -178,7 +178,7 @@ void ReadLengths(Recurrent& r) {
   r.lengths = c.Reshape(lengths, {r.batch, 1});
 }
 
-// The shapes of W, R and what belongs to them, for as many directions and hidden_size as the node says.
+// Checks the shapes of W, R and related inputs against the node's directions and hidden_size.
 void CheckWeights(const Recurrent& r, int64_t directions) {
   OpContext& c = r.c;
   const auto check = [&](int input, const char* name, const Shape& expected) {
@@ -245,8 +245,8 @@ Outputs Rnn(OpContext& c) {
   });
 }
 
-// Gates z, r, h. H' = (1 - z) h + z H, with h = g(X Wᵀ + r (H Rᵀ + b)) where linear_before_reset, else
-// g(X Wᵀ + (r H) Rᵀ + b).
+// Gates z, r, h. H' = (1 - z) h + z H, with h = g(X Wᵀ + r (H Rᵀ + b)) if linear_before_reset, else g(X Wᵀ
+// + (r H) Rᵀ + b).
 Outputs Gru(OpContext& c) {
   Recurrent r{c, 3, 2, {"Sigmoid", "Tanh", "Sigmoid", "Tanh"}, false};
   r.hidden = c.DimOf(c.In(2), -1);

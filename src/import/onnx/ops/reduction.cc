@@ -11,8 +11,8 @@ struct Reduction {
   bool keepdims;
 };
 
-// Axes come as an attribute, and from `input_since` on as an input. Absent means all, or none where
-// noop_with_empty_axes says so.
+// Axes are an attribute, and an input since opset `input_since`. If absent: all axes, or none with
+// noop_with_empty_axes.
 Reduction ReadReduction(OpContext& c, int64_t input_since) {
   Ints axes;
   if (c.opset() < input_since) {
@@ -30,7 +30,7 @@ Value* Apply(OpContext& c, Op op, Value* x, const Reduction& r) {
   return c.Reduce(op, x, r.axes, r.keepdims);
 }
 
-// Integers are computed in double where the formula leaves them.
+// Integers are computed in double if the formula leaves the integers.
 Value* AsFloat(OpContext& c, Value* x) { return IsFloat(x->type().dtype) ? x : c.Cast(x, DType::kF64); }
 
 Outputs ArgExtreme(OpContext& c, Op op) {
@@ -79,7 +79,7 @@ Outputs ReduceLogSum(OpContext& c) {
   return {c.Cast(c.Emit(Op::kLog, {sum}), c.InType(0))};
 }
 
-// max + log Σ exp(x - max), with an infinite maximum left out so that infinities do not cancel.
+// max + log Σ exp(x - max); an infinite maximum is replaced, so that infinities do not cancel.
 Outputs ReduceLogSumExp(OpContext& c) {
   Reduction r = ReadReduction(c);
   Value* x = AsFloat(c, c.In(0));

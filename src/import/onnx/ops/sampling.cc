@@ -1,4 +1,4 @@
-// Operators that read images between their pixels.
+// Operators that interpolate images.
 #include <algorithm>
 #include <cmath>
 
@@ -7,7 +7,7 @@
 namespace attune::onnx {
 namespace {
 
-// Sizes and scales of the axes that Resize names, spread over all axes.
+// The sizes and scales for Resize's axes, extended to all axes.
 struct ResizeTarget {
   Shape sizes;
   Floats scales;
@@ -27,7 +27,7 @@ void SetScales(ResizeTarget& target, const Ints& axes, const std::vector<double>
   }
 }
 
-// keep_aspect_ratio_policy: one scale for all axes, the smallest or the largest that the sizes ask for.
+// keep_aspect_ratio_policy: one scale for all axes, the smallest or the largest that the sizes require.
 void SetSizes(ResizeTarget& target, const Ints& axes, Ints sizes, const std::string& policy) {
   if (sizes.size() != axes.size()) Invalid("it has ", sizes.size(), " sizes for ", axes.size(), " axes");
   const auto ratio = [&](size_t i) {
@@ -56,12 +56,12 @@ std::vector<double> ToDoubles(const Tensor& data) {
   return values;
 }
 
-// An input that is there and not empty: Resize marks absent ones either way.
+// Whether an input is present and not empty: in Resize, either form means that it is absent.
 bool HasElements(OpContext& c, int input) { return c.HasInput(input) && Product(c.InShape(input)) > 0; }
 
 }  // namespace
 
-// Opset 10 has (x, scales) and samples asymmetrically; 11 and later (x, roi, scales, sizes).
+// Opset 10 takes (x, scales) and samples asymmetrically; 11 and later take (x, roi, scales, sizes).
 Outputs Resize(OpContext& c) {
   const int64_t rank = c.InRank(0);
   const Ints axes = Emitter::DistinctAxes(c.IntList("axes", Iota(rank)), rank);
@@ -96,7 +96,7 @@ Outputs Resize(OpContext& c) {
     for (size_t i = 0; i < axes.size(); ++i) {
       roi[axes[i]] = given[i];
       roi[axes[i] + rank] = given[i + axes.size()];
-      // The region's size takes the place of the input's.
+      // The size of the region replaces that of the input.
       if (!HasElements(c, 2)) continue;
       target.sizes[axes[i]] =
           ScaledSize(1, std::floor(static_cast<double>(c.InShape(0)[axes[i]]) *
@@ -139,7 +139,7 @@ Outputs GridSample(OpContext& c) {
 }
 
 Outputs RoiAlign(OpContext& c) {
-  // Before opset 16 coordinates were not shifted by half a pixel.
+  // Before opset 16, coordinates were not shifted by half a pixel.
   const std::string mode =
       c.String("coordinate_transformation_mode", c.opset() >= 16 ? "half_pixel" : "output_half_pixel");
   return {c.Emit(Op::kRoiAlign, {c.In(0), c.In(1), c.In(2)},
@@ -159,7 +159,8 @@ Outputs AffineGrid(OpContext& c) {
   const int64_t spatial = static_cast<int64_t>(size.size()) - 2;
   const Shape extent(size.begin() + 2, size.end());
   const DType dtype = c.InType(0);
-  // Coordinates run from -1 to 1, at the pixels' centers or (align) corners; x, the last axis, comes first.
+  // Coordinates range from -1 to 1, at the pixels' centers or (align) corners; x, for the last axis, comes
+  // first.
   std::vector<Value*> columns;
   Shape column = extent;
   column.push_back(1);

@@ -1,5 +1,5 @@
-// Sequences: lists of tensors that exist during import only. Their length, and the positions that are read
-// and written, must be known.
+// Sequences: lists of tensors that only exist during import. Their length, and the positions to read and
+// write, must be known.
 #include <algorithm>
 
 #include "base/checked.h"
@@ -25,7 +25,7 @@ Binding Make(Sequence sequence) {
   return binding;
 }
 
-// A position that may count from the end, in [0, limit].
+// A position in [0, limit]; negative ones count from the end.
 int64_t Position(OpContext& c, int input, int64_t limit) {
   const Ints values = c.KnownInts(c.In(input), "position");
   if (values.size() != 1) Invalid("its position must be a single number");
@@ -110,7 +110,7 @@ Outputs SplitToSequence(OpContext& c) {
   return {Make(std::move(parts))};
 }
 
-// An optional value is one that is there, or an absent input: which of the two is known at import.
+// An optional value is either present, or an absent input; import always knows which.
 Outputs Optional(OpContext& c) {
   if (c.num_inputs() == 0) Unsupported("an optional value that is empty");
   return {c.BindingOf(0)};
@@ -123,7 +123,8 @@ Outputs OptionalGetElement(OpContext& c) {
   return {c.BindingOf(0)};
 }
 
-// The body once for each element of the first sequence; other inputs go in whole, or element by element.
+// Applies the body to each element of the first sequence; other inputs are passed whole, or element by
+// element.
 Outputs SequenceMap(OpContext& c) {
   const GraphProto& body = c.Subgraph("body");
   std::vector<Sequence> results(body.output_size());

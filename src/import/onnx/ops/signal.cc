@@ -1,5 +1,5 @@
 // Spectra and windows. A Fourier transform is a product with a matrix of cosines and sines that is known at
-// import; its size bounds what is supported.
+// import, and whose size is limited.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -9,7 +9,7 @@
 namespace attune::onnx {
 namespace {
 
-// A matrix of more elements than this is refused.
+// The maximum number of elements in a matrix.
 constexpr int64_t kMaxMatrixElements = int64_t{1} << 22;
 
 Value* Table(OpContext& c, DType dtype, const Shape& shape,
@@ -21,7 +21,7 @@ Value* Table(OpContext& c, DType dtype, const Shape& shape,
   return c.Constant(std::move(table));
 }
 
-// 2π (i j mod n) / n: the product is reduced first, so that large indices keep their digits.
+// 2π (i j mod n) / n: the product is reduced first, so that large indices stay accurate.
 double Angle(int64_t i, int64_t j, int64_t n) {
   return 2 * std::numbers::pi * static_cast<double>((i % n) * (j % n) % n) / static_cast<double>(n);
 }
@@ -31,7 +31,7 @@ struct Complex {
   Value* imaginary;  // nullptr: 0
 };
 
-// The last axis holds the real and, where it has two elements, the imaginary part.
+// The last axis has the real part and, if it has two elements, the imaginary part.
 Complex SplitComplex(OpContext& c, Value* x) {
   const int64_t parts = c.DimOf(x, -1);
   if (parts != 1 && parts != 2) Invalid("its last dimension is ", parts, ", not 1 (real) or 2 (complex)");
@@ -39,7 +39,7 @@ Complex SplitComplex(OpContext& c, Value* x) {
   return {part(0), parts == 2 ? part(1) : nullptr};
 }
 
-// The last axis cut, or padded with zeros, to `size`.
+// Crops the last axis, or pads it with zeros, to `size`.
 Value* Fit(OpContext& c, Value* x, int64_t size) {
   const int64_t now = c.DimOf(x, -1);
   if (now > size) return c.SliceAxis(x, -1, 0, size);
@@ -48,7 +48,7 @@ Value* Fit(OpContext& c, Value* x, int64_t size) {
   return c.Pad(x, pads);
 }
 
-// Transform of length n over the last axis of x, whose result has the first `bins` bins.
+// The transform of length n along the last axis of x, reduced to its first `bins` bins.
 Complex Transform(OpContext& c, Complex x, int64_t n, int64_t bins, bool inverse) {
   const DType dtype = x.real->type().dtype;
   const double scale = inverse ? 1.0 / static_cast<double>(n) : 1.0;
@@ -77,7 +77,7 @@ Value* JoinComplex(OpContext& c, Complex x) {
       x.real->type().rank());
 }
 
-// The second half of a one-sided spectrum: the conjugate of the first, backwards.
+// The second half of a one-sided spectrum: the conjugate of the first half, reversed.
 Complex MirrorSpectrum(OpContext& c, Complex x, int64_t n) {
   const int64_t bins = n / 2 + 1;
   x.real = Fit(c, x.real, bins);
@@ -103,7 +103,7 @@ Ints Inverse(const Ints& perm) {
   return inverse;
 }
 
-// value(n, N) for n = 0 … size - 1, N the period.
+// value(n, N) for n = 0 … size - 1, where N is the period.
 Outputs Window(OpContext& c, const std::function<double(double, double)>& value) {
   const double size = c.KnownScalar(c.In(0), "size");
   if (!(size >= 0 && size <= kMaxMatrixElements)) Invalid("its size is ", size);
@@ -122,7 +122,7 @@ Value* MelToHertz(OpContext& c, Value* mel) {
   return c.Mul(c.Add(power, -1), 700);
 }
 
-// The bins [count + 2] at which triangles begin, reach their tops and end: equidistant on the mel scale.
+// The bins [count + 2] where triangles begin, peak and end: equidistant on the mel scale.
 Value* TriangleEdges(OpContext& c, int64_t count, int64_t length) {
   const auto real = [&c](int input) { return c.Cast(c.Reshape(c.In(input), {}), DType::kF64); };
   Value* low = HertzToMel(c, real(3));
@@ -200,8 +200,8 @@ Outputs BlackmanWindow(OpContext& c) {
   });
 }
 
-// Triangles over the spectrogram's bins, spaced evenly in mel: [bins, mels].
-// A triangle of height 1 in each column; one without a rising side begins with its top.
+// Triangles over the spectrogram's bins, evenly spaced in mel: [bins, mels]. Each column has one triangle
+// of height 1; a triangle without a rising side begins with its peak.
 Outputs MelWeightMatrix(OpContext& c) {
   const int64_t mels = c.KnownInt(c.In(0), "number of mel bins");
   const int64_t length = c.KnownInt(c.In(1), "DFT length");

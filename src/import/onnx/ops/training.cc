@@ -11,14 +11,14 @@ struct Parameters {
   int tensors;
 };
 
-// `groups` values a tensor follow the first two inputs.
+// `groups` values per tensor follow the first two inputs.
 Parameters ReadParameters(OpContext& c, int groups) {
   const int tensors = (c.num_inputs() - 2) / groups;
   if (tensors < 1 || c.num_inputs() != 2 + groups * tensors) Invalid("it has ", c.num_inputs(), " inputs");
   return {c.Reshape(c.In(0), {}), c.Reshape(c.In(1), {}), tensors};
 }
 
-// The gradient with the one of norm/2 |x|² added.
+// The gradient plus that of norm/2 |x|².
 Value* Regularized(OpContext& c, Value* x, Value* gradient) {
   const double norm = c.Float("norm_coefficient", 0);
   return norm == 0 ? gradient : c.Add(c.Mul(x, norm), gradient);
@@ -52,7 +52,7 @@ Outputs Adam(OpContext& c) {
   const int n = p.tensors;
   const double alpha = c.Float("alpha", 0.9);
   const double beta = c.Float("beta", 0.999);
-  // Bias correction: rate sqrt(1 - betaᵗ) / (1 - alphaᵗ), from the first step on.
+  // Bias correction from the first step on: rate sqrt(1 - betaᵗ) / (1 - alphaᵗ).
   const DType dtype = p.rate->type().dtype;
   Value* count = c.Cast(p.count, dtype);
   const auto rest = [&](double base) {

@@ -18,7 +18,7 @@ Ints PerDimension(OpContext& c, const char* name, size_t dimensions) {
   return values;
 }
 
-// SAME_UPPER and SAME_LOWER: as many outputs as ceil(input / stride); an odd pad goes to the end or begin.
+// SAME_UPPER and SAME_LOWER: ceil(input / stride) outputs; an odd pad is at the end or the begin.
 Ints SamePads(const WindowAttributes& w, const Shape& input, bool upper) {
   const size_t rank = w.kernel.size();
   Ints pads(2 * rank);
@@ -47,7 +47,7 @@ Ints SpatialAxes(OpContext& c) {
   return Iota(c.InRank(0) - 2, 2);
 }
 
-// Flat row-major positions in a tensor of shape `from` as the positions that `strides` (one an axis) give.
+// Converts flat row-major positions in a tensor of shape `from` to positions by `strides` (one per axis).
 Value* Reindex(OpContext& c, Value* positions, const Shape& from, const Ints& strides) {
   int64_t inner = Product(from);
   Value* result = c.Integer(0);
@@ -66,7 +66,7 @@ Ints RowMajorStrides(const Shape& shape) {
   return strides;
 }
 
-// Row major over batch and channels, column major inside each image.
+// Row-major over batch and channels, column-major within each image.
 Ints ColumnMajorStrides(const Shape& shape) {
   Ints strides = RowMajorStrides(shape);
   int64_t stride = 1;
@@ -90,7 +90,7 @@ Value* AbsolutePower(OpContext& c, Value* x, double p) {
   return p == 1 ? magnitude : c.Emit(Op::kPow, {magnitude, c.ScalarLike(x, p)});
 }
 
-// Opset 1 has p as a float.
+// In opset 1, p is a float.
 double ReadP(OpContext& c) { return c.opset() < 2 ? c.Float("p", 2) : static_cast<double>(c.Int("p", 2)); }
 
 }  // namespace
@@ -150,7 +150,7 @@ Outputs AveragePool(OpContext& c) {
   return {c.Emit(Op::kAvgPool, {c.In(0)}, std::move(attrs))};
 }
 
-// The mean of |x|^p over the window, padding counted as zeros, times the window's size.
+// The mean of |x|^p over the window, where padding counts as zeros, times the size of the window.
 Outputs LpPool(OpContext& c) {
   const WindowAttributes w = ReadPoolWindow(c, c.InShape(0));
   const double p = ReadP(c);
@@ -168,7 +168,7 @@ Outputs GlobalLpPool(OpContext& c) {
   return {PowerRoot(c, c.Reduce(Op::kReduceSum, AbsolutePower(c, c.In(0), p), SpatialAxes(c)), p)};
 }
 
-// Scatters the values to the flat positions that MaxPool reported.
+// Scatters the values to the flat positions from MaxPool.
 Outputs MaxUnpool(OpContext& c) {
   const Shape input = c.InShape(0);
   const WindowAttributes w = ReadPoolWindow(c, input);
@@ -181,7 +181,7 @@ Outputs MaxUnpool(OpContext& c) {
   if (shape.size() != input.size())
     Invalid("its output shape has rank ", shape.size(), ", not ", input.size());
   Value* indices = c.In(1);
-  // Positions count in the image that the pool saw.
+  // Positions refer to the image that the pool read.
   if (shape != inferred) indices = Reindex(c, indices, inferred, RowMajorStrides(shape));
   const int64_t count = Product(input);
   Value* flat = c.Emit(Op::kScatterNd,

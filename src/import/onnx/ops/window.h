@@ -6,7 +6,7 @@
 
 namespace attune::onnx {
 
-// A window over the spatial dimensions of [N, C, D1, …]; `pads` are all begins, then all ends.
+// A window over the spatial dimensions of [N, C, D1, …]; `pads` has all begins, then all ends.
 struct WindowAttributes {
   Ints kernel;
   Ints strides;
@@ -14,11 +14,11 @@ struct WindowAttributes {
   Ints dilations;
 };
 
-// Reads strides, dilations, pads and auto_pad for a tensor of shape `input`; `kernel` where the operator has
-// kernel_shape as an attribute is checked against it.
+// Reads strides, dilations, pads and auto_pad for a tensor of shape `input`; checks `kernel` against the
+// attribute kernel_shape, if the operator has it.
 WindowAttributes ReadWindow(OpContext& c, const Shape& input, const Ints& kernel);
 
-// The kernel's spatial shape, of input `weight` [M, C/group, K1, …], which kernel_shape may repeat.
+// The spatial shape of the kernel in input `weight` [M, C/group, K1, …]; kernel_shape may repeat it.
 Ints KernelOf(OpContext& c, int weight);
 
 // The same with the kernel from the attribute kernel_shape.

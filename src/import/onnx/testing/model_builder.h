@@ -1,4 +1,4 @@
-// Models in the making, for tests.
+// Builds models for tests.
 #ifndef ATTUNE_IMPORT_ONNX_TESTING_MODEL_BUILDER_H_
 #define ATTUNE_IMPORT_ONNX_TESTING_MODEL_BUILDER_H_
 
@@ -28,7 +28,7 @@ inline AttributeProto* AddAttribute(NodeProto* node, const std::string& name,
   return attribute;
 }
 
-// A model in the making; the graph's nodes are added one by one.
+// A model under construction; the graph's nodes are added one by one.
 class Model {
  public:
   Model() {
@@ -43,7 +43,7 @@ class Model {
     opset->set_version(version);
   }
 
-  // Dimensions: a number, or a symbol's name.
+  // Each dimension is a number, or the name of a symbol.
   void AddInput(const std::string& name, const std::vector<std::string>& dims,
                 int type = TensorProto::FLOAT) {
     ValueInfoProto* input = proto.mutable_graph()->add_input();
@@ -99,7 +99,7 @@ class Model {
   ModelProto proto;
 };
 
-// A model of one node: x [2,3] → y.
+// A model with one node: x [2,3] → y.
 inline Model OneNode(const std::string& op) {
   Model model;
   model.AddInput("x", {"2", "3"});

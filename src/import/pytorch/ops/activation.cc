@@ -1,4 +1,4 @@
-// Activations, and what leaves numbers alone outside of training.
+// Activations, and operators that only have an effect in training.
 #include "import/pytorch/ops/lowerings.h"
 
 namespace attune::pytorch {
@@ -7,7 +7,8 @@ namespace {
 constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
 
-// What activations of random slopes and of dropped elements do where nothing is random.
+// Activations with random slopes and dropout are only supported in evaluation mode, where nothing is
+// random.
 void RefuseTraining(OpContext& c, std::string_view argument) {
   if (c.Bool(argument, false)) Unsupported("training mode; export the model after model.eval()");
 }
@@ -34,7 +35,7 @@ Outputs LeakyRelu(OpContext& c) {
   return {c.Emit(Op::kLeakyRelu, {c.In("self")}, {{"alpha", c.Float("negative_slope", 0.01)}})};
 }
 
-// In evaluation the slope is the middle of the range that training draws from.
+// In evaluation mode, the slope is the middle of the range for training.
 Outputs RandomLeakyRelu(OpContext& c) {
   RefuseTraining(c, "training");
   const double slope = (c.Float("lower", 0.125) + c.Float("upper", 1.0 / 3)) / 2;
@@ -74,7 +75,7 @@ Outputs Mish(OpContext& c) {
   return {c.Mul(c.In("self"), c.Emit(Op::kTanh, {c.Emit(Op::kSoftplus, {c.In("self")})}))};
 }
 
-// ln(1 + exp(beta x)) / beta, and x itself where beta x is above the threshold.
+// ln(1 + exp(beta x)) / beta, and x itself if beta x is above the threshold.
 Outputs Softplus(OpContext& c) {
   Value* x = c.In("self");
   const double beta = c.Float("beta", 1);
@@ -82,7 +83,7 @@ Outputs Softplus(OpContext& c) {
   Value* scaled = c.Mul(x, beta);
   Value* y = c.Emit(Op::kSoftplus, {scaled});
   if (beta != 1) y = c.Div(y, beta);
-  // From 20 on the two differ by less than f32 tells apart.
+  // From 20 on, the difference between the two is below the precision of f32.
   return {threshold >= 20 && x->type().dtype != DType::kF64 ? y : c.Where(Above(c, scaled, threshold), x, y)};
 }
 
@@ -95,7 +96,7 @@ Outputs Threshold(OpContext& c) {
   return {c.Where(Above(c, x, c.Float("threshold")), x, c.ScalarLike(x, c.Float("value")))};
 }
 
-// One slope, or one a channel.
+// One slope, or one per channel.
 Outputs PRelu(OpContext& c) {
   Value* x = c.In("self");
   Value* slope = c.In("weight");
@@ -119,7 +120,7 @@ Outputs SoftShrink(OpContext& c) {
 
 Outputs TanhShrink(OpContext& c) { return {c.Sub(c.In("self"), c.Emit(Op::kTanh, {c.In("self")}))}; }
 
-// The first half of the axis times the sigmoid of the second.
+// The first half along the axis times the sigmoid of the second half.
 Outputs Glu(OpContext& c) {
   Value* x = c.In("self");
   const int64_t axis = c.AxisOf("dim", x->type().rank(), -1);

@@ -1,4 +1,4 @@
-// Scaled dot product attention.
+// Scaled dot-product attention.
 #include <cmath>
 #include <limits>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// [..., S, D] as [B, H, S, D], the axes before the last three in one.
+// [..., S, D] as [B, H, S, D]; the axes before the last three are merged.
 Value* AsRank4(OpContext& c, Value* x) {
   const Shape shape = c.ShapeOf(x);
   const int64_t rank = static_cast<int64_t>(shape.size());
@@ -19,7 +19,7 @@ Value* AsRank4(OpContext& c, Value* x) {
   return c.Reshape(x, {batch, heads, shape[rank - 2], shape[rank - 1]});
 }
 
-// With grouped queries several heads share keys: each of the heads as often as it is shared, in a row.
+// With grouped queries, several heads share keys: repeats each head of the keys for all that share it.
 Value* Shared(OpContext& c, Value* x, const Shape& query, bool grouped) {
   const Shape s = c.ShapeOf(x);
   const int64_t times = grouped && s[1] > 0 ? query[1] / s[1] : 1;
@@ -30,12 +30,12 @@ Value* Shared(OpContext& c, Value* x, const Shape& query, bool grouped) {
   return c.Broadcast(x, {query[0], query[1], s[2], s[3]});
 }
 
-// 0 where `allowed`, else -∞.
+// 0 if `allowed`, else -∞.
 Value* AsBias(OpContext& c, Value* allowed, DType dtype) {
   return c.Where(allowed, c.Scalar(dtype, 0), c.Scalar(dtype, -kInfinity));
 }
 
-// The mask that is given, of bools or added to the scores, at rank 4.
+// The given mask, either bools or an addend for the scores, with rank 4.
 Value* GivenBias(OpContext& c, const char* name, DType dtype) {
   Value* mask = c.In(name);
   if (mask->type().dtype == DType::kBool) mask = AsBias(c, mask, dtype);
@@ -52,7 +52,7 @@ Value* CausalBias(OpContext& c, int64_t queries, int64_t keys, DType dtype) {
   return AsBias(c, c.Emit(Op::kGreaterEqual, {query, c.Count(DType::kI64, keys)}), dtype);
 }
 
-// A query that may attend to nothing gives zeros, not the NaN of an empty softmax.
+// A query without any allowed key gives zeros, not the NaN of an empty softmax.
 Value* GuardRows(OpContext& c, Value* y, Value* bias) {
   Value* best = c.Reduce(Op::kReduceMax, bias, {-1});
   Value* empty = c.Emit(Op::kEqual, {best, c.ScalarLike(best, -kInfinity)});
@@ -79,7 +79,7 @@ Outputs Attention(OpContext& c) {
   }
   const double scale = c.Float("scale", 1 / std::sqrt(static_cast<double>(query[3])));
   Value* y = c.Emit(Op::kAttention, {q, k, v, bias}, {{"scale", scale}});
-  // The first key is open to every query of a causal mask alone.
+  // With a causal mask alone, every query may attend to the first key.
   if (given) y = GuardRows(c, y, bias);
   Shape out = whole;
   out.back() = c.DimOf(y, 3);

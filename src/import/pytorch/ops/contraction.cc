@@ -11,8 +11,8 @@ Ints CheckedAll(Ints values, std::string_view what, int64_t low) {
   return values;
 }
 
-// "same" makes as many outputs as inputs, an odd pad at the end; "valid" pads nothing. All begins, then all
-// ends.
+// "same" gives as many outputs as inputs, with an odd pad at the end; "valid" does not pad. Returns all
+// begins, then all ends.
 Ints NamedPads(const std::string& mode, const Ints& kernel, const Ints& dilations) {
   const size_t rank = kernel.size();
   Ints pads(2 * rank, 0);
@@ -26,7 +26,7 @@ Ints NamedPads(const std::string& mode, const Ints& kernel, const Ints& dilation
   return pads;
 }
 
-// A product of two matrices or stacks of them, in the type of both.
+// The product of two matrices, or stacks of matrices, of the same type.
 Value* Product2(OpContext& c, const char* a, const char* b) {
   if (c.InType(a) != c.InType(b)) {
     Invalid("it multiplies ", ToString(c.In(a)->type()), " with ", ToString(c.In(b)->type()));
@@ -48,7 +48,8 @@ Value* Scaled(OpContext& c, Value* product) {
 
 }  // namespace
 
-// One set of arguments for all of PyTorch's convolutions; those without a batch get one of 1 meanwhile.
+// All of PyTorch's convolutions have the same arguments. An input without a batch temporarily gets a batch
+// of 1.
 Outputs Convolution(OpContext& c, bool transposed) {
   Value* x = c.In("input");
   Value* weight = c.In("weight");
@@ -92,7 +93,8 @@ Outputs Linear(OpContext& c) {
   return {c.Has("bias") ? c.Add(y, c.In("bias")) : y};
 }
 
-// Operands of rank 1 are a row on the left and a column on the right, and their axis leaves the result.
+// An operand of rank 1 is a row on the left and a column on the right, and its axis is removed from the
+// result.
 Outputs MatMul(OpContext& c) {
   Value* a = c.In("self");
   Value* b = c.In("other");

@@ -1,4 +1,4 @@
-// Tensors that are made from numbers alone.
+// Tensors that are created from numbers alone.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +14,7 @@ DType TypeOf(const Number& number) {
   return std::holds_alternative<int64_t>(number) ? DType::kI64 : DType::kF32;
 }
 
-// start, start + step, …: stored where they are few.
+// start, start + step, …: stored as a table if it is short.
 Value* Progression(OpContext& c, DType dtype, int64_t count, double start, double step) {
   if (count > kMaxStored) {
     Value* steps = c.Mul(c.Count(DType::kF64, count), step);
@@ -83,7 +83,7 @@ Outputs NewFilled(OpContext& c, double value) {
   return {c.Filled(c.OptionalType("dtype").value_or(c.InType("self")), value, c.IntList("size"))};
 }
 
-// In place: a number, or a tensor without dimensions.
+// In place; the value is a number, or a tensor without dimensions.
 Outputs FillInto(OpContext& c) {
   return {c.Broadcast(c.As(c.Either("value"), c.InType("self")), c.InShape("self"))};
 }

@@ -1,4 +1,4 @@
-// Operators that compute each element by itself.
+// Elementwise operators.
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Adds or multiplies; of bools that is "or" and "and".
+// Adds or multiplies; for bools, these are "or" and "and".
 Value* Arithmetic(OpContext& c, Op op, const Operand& a, const Operand& b) {
   const Promoted p = Promote(c, a, b);
   if (p.dtype == DType::kBool) {
@@ -21,7 +21,7 @@ Value* Arithmetic(OpContext& c, Op op, const Operand& a, const Operand& b) {
   return c.Emit(op, {p.a, p.b});
 }
 
-// b times the argument alpha.
+// b multiplied by the argument alpha.
 Operand Scaled(OpContext& c, const Operand& a, const Operand& b) {
   if (!c.Has("alpha")) return b;
   const Number alpha = c.Num("alpha");
@@ -35,7 +35,7 @@ Value* Truncated(OpContext& c, Value* x) {
   return c.Where(negative, c.Emit(Op::kCeil, {x}), c.Emit(Op::kFloor, {x}));
 }
 
-// a / b, rounded as PyTorch's rounding_mode says: "" not at all, "floor" or "trunc".
+// a / b, rounded by PyTorch's rounding_mode: "" for none, "floor" or "trunc".
 Value* Quotient(OpContext& c, const Operand& a, const Operand& b, const std::string& rounding) {
   Promoted p = Promote(c, a, b);
   if (rounding.empty() || IsFloat(p.dtype)) {
@@ -57,7 +57,7 @@ Value* Float(OpContext& c) { return c.Cast(c.In("self"), AsFloatType(c.InType("s
 Outputs Unary(OpContext& c, Op op) { return {c.Emit(op, {c.In("self")})}; }
 Outputs UnaryFloat(OpContext& c, Op op) { return {c.Emit(op, {Float(c)})}; }
 
-// It changes no integers.
+// Rounding does not change integers.
 Outputs Rounding(OpContext& c, Op op) {
   Value* x = c.In("self");
   return {IsFloat(x->type().dtype) ? c.Emit(op, {x}) : x};

@@ -1,4 +1,4 @@
-// Reads and writes at positions that are data.
+// Reads and writes at positions that depend on data.
 #include <algorithm>
 #include <iterator>
 
@@ -8,12 +8,12 @@
 namespace attune::pytorch {
 namespace {
 
-// The tensors of advanced indexing: one for each axis that is indexed, of one shape.
+// The tensors of advanced indexing: one for each indexed axis, all with the same shape.
 struct Indices {
   Ints axes;
   Value* stacked = nullptr;  // [..., number of axes]
   Shape shape;               // without the last axis
-  bool adjacent = true;      // the axes follow each other
+  bool adjacent = true;      // whether the axes are adjacent
 };
 
 Value* IndexValue(Value* value) {
@@ -53,7 +53,7 @@ Ints WithFirst(const Ints& axes, int64_t rank) {
   return perm;
 }
 
-// The part of `x` that has the index's sizes along all axes but one.
+// The part of `x` that has the sizes of the index along all axes except `kept_axis`.
 Value* LikeIndex(OpContext& c, Value* x, const Shape& index, int64_t kept_axis) {
   Shape sizes = c.ShapeOf(x);
   if (sizes.size() != index.size()) Invalid("its index and ", ToString(x->type()), " differ in rank");
@@ -95,8 +95,8 @@ Outputs Gather(OpContext& c) {
   return {c.Emit(Op::kGatherElements, {x, index}, {{"axis", axis}})};
 }
 
-// x[:, i, j]: the indexed axes give way to those of the indices, at their place or, apart from each other, in
-// front.
+// x[:, i, j]: the axes of the indices replace the indexed axes, if these are adjacent; otherwise they come
+// first.
 Outputs Index(OpContext& c) {
   Value* x = c.In("self");
   const int64_t rank = x->type().rank();

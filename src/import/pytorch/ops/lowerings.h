@@ -1,4 +1,4 @@
-// The functions that lower operators, by file. ops.cc says which operator each one is for.
+// The functions that lower operators, by file. ops.cc says which operator each is for.
 #ifndef ATTUNE_IMPORT_PYTORCH_OPS_LOWERINGS_H_
 #define ATTUNE_IMPORT_PYTORCH_OPS_LOWERINGS_H_
 
@@ -8,13 +8,13 @@
 
 namespace attune::pytorch {
 
-// Many operators differ in one thing alone: Lower<Unary, Op::kAbs> is Unary(c, Op::kAbs).
+// For operators that differ in one argument only: Lower<Unary, Op::kAbs> is Unary(c, Op::kAbs).
 template <auto function, auto... arguments>
 Outputs Lower(OpContext& c) {
   return function(c, arguments...);
 }
 
-// Operators of Python on numbers: their positional arguments.
+// Python's operators on numbers, with positional arguments.
 template <Number (*function)(const Number&)>
 Outputs OnNumber(OpContext& c) {
   return {function(c.NumAt(0))};
@@ -230,7 +230,7 @@ Outputs GridSample(OpContext& c);
 Outputs WithGradient(OpContext& c);
 Outputs WithAutocast(OpContext& c);
 
-// window.cc: of so many spatial dimensions
+// window.cc: `rank` is the number of spatial dimensions
 Outputs MaxPool(OpContext& c, size_t rank, bool indices);
 Outputs AveragePool(OpContext& c, size_t rank);
 Outputs AdaptiveAveragePool(OpContext& c, size_t rank);

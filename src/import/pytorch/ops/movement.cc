@@ -1,4 +1,4 @@
-// Operators that give elements another shape or order, and compute nothing.
+// Operators that change the shape or order of elements, and compute nothing.
 #include <algorithm>
 
 #include "import/pytorch/ops/lowerings.h"
@@ -6,7 +6,7 @@
 namespace attune::pytorch {
 namespace {
 
-// A shape in which one size may be -1: whatever the other sizes leave of `count` elements.
+// Completes a shape with at most one size of -1, which the `count` elements and the other sizes determine.
 Shape Completed(Shape shape, int64_t count) {
   const auto open = std::find(shape.begin(), shape.end(), -1);
   if (open == shape.end()) return shape;
@@ -22,7 +22,7 @@ Value* ReshapeTo(OpContext& c, Value* x, const Shape& shape) {
   return c.Reshape(x, Completed(shape, Product(c.ShapeOf(x))));
 }
 
-// A position in an axis of `size` elements, as slices of Python take it: clamped.
+// A position in an axis with `size` elements, clamped like in slices of Python.
 int64_t Clamped(int64_t position, int64_t size) {
   return std::clamp<int64_t>(position < 0 ? position + size : position, 0, size);
 }
@@ -77,7 +77,7 @@ Outputs TransposeAxes(OpContext& c) {
   return {c.Transpose(c.In("self"), perm)};
 }
 
-// Exchanges the last two axes; it changes no vector.
+// Exchanges the last two axes; a vector stays the same.
 Outputs TransposeMatrix(OpContext& c) {
   const int64_t rank = c.InRank("self");
   if (rank < 2) return {c.In("self")};
@@ -92,7 +92,7 @@ Outputs ReverseAxes(OpContext& c) {
   return {c.Transpose(c.In("self"), perm)};
 }
 
-// The axes `source` go to `destination`, the others keep their order.
+// Moves the axes `source` to `destination`; the others keep their order.
 Outputs MoveAxes(OpContext& c) {
   const int64_t rank = c.InRank("self");
   const Ints source = c.IntList("source");
@@ -117,7 +117,7 @@ Outputs MoveAxes(OpContext& c) {
   return {c.Transpose(c.In("self"), perm)};
 }
 
-// -1 keeps a dimension.
+// A size of -1 keeps the dimension.
 Outputs Expand(OpContext& c) {
   const Shape from = c.InShape("self");
   Shape to = c.IntList("size");
@@ -131,7 +131,7 @@ Outputs Expand(OpContext& c) {
 
 Outputs ExpandLike(OpContext& c) { return {c.Broadcast(c.In("self"), c.InShape("other"))}; }
 
-// In place: the source in the shape and type of what it overwrites.
+// In place: the source with the shape and type of the overwritten tensor.
 Outputs CopyInto(OpContext& c) {
   return {c.Cast(c.Broadcast(c.In("src"), c.InShape("self")), c.InType("self"))};
 }
@@ -140,7 +140,7 @@ Outputs Unsqueeze(OpContext& c) {
   return {c.Unsqueeze(c.In("self"), {c.AxisOf("dim", c.InRank("self") + 1)})};
 }
 
-// Those of the named axes, or of all, that have one element.
+// The axes, among those named or all, that have one element.
 Outputs Squeeze(OpContext& c) {
   const Shape shape = c.InShape("self");
   const int64_t rank = static_cast<int64_t>(shape.size());
@@ -196,7 +196,7 @@ Outputs Flip(OpContext& c) {
   return {c.Slice(c.In("self"), starts, shape, steps)};
 }
 
-// Without axes the tensor rolls as one row.
+// Without axes, rolls the flattened tensor.
 Outputs Roll(OpContext& c) {
   Value* x = c.In("self");
   const Shape shape = c.ShapeOf(x);
@@ -219,7 +219,7 @@ Outputs Roll(OpContext& c) {
   return {flat ? c.Reshape(x, shape) : x};
 }
 
-// The elements as they follow each other in memory are not reordered by a view as another type of their size.
+// The elements' order in memory is unknown, so a view as another type of the same size is not supported.
 Outputs ViewAsType(OpContext& c) {
   if (*c.OptionalType("dtype") != c.InType("self")) Unsupported("a view of the same bytes as another type");
   return {c.In("self")};

@@ -7,7 +7,7 @@
 namespace attune::pytorch {
 namespace {
 
-// A scale or a bias in x's type; `absent` for each of `count` channels where there is none.
+// A scale or a bias in x's type; if there is none, `absent` for each of `count` channels.
 Value* Parameter(OpContext& c, const char* name, DType dtype, int64_t count, double absent) {
   return c.Has(name) ? c.Cast(c.In(name), dtype) : c.Filled(dtype, absent, {count});
 }
@@ -34,7 +34,7 @@ Value* Groups(OpContext& c, int64_t groups, double epsilon) {
                 {{"groups", groups}, {"epsilon", epsilon}});
 }
 
-// The axis from which on the input has the shape that is normalized over.
+// The axis from which on the shape of the input is the normalized shape.
 int64_t NormalizedAxis(OpContext& c) {
   const Shape shape = c.InShape("input");
   const Ints normalized = c.IntList("normalized_shape");

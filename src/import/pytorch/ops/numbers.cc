@@ -1,4 +1,4 @@
-// Arithmetic on sizes. Shapes are known at import, and so is what is computed from them.
+// Arithmetic on sizes. Shapes are known at import, and so is everything computed from them.
 #include <cmath>
 
 #include "base/checked.h"
@@ -20,7 +20,7 @@ void CheckDivisor(const Number& divisor) {
   if (ToDouble(divisor) == 0) Invalid("it divides by 0");
 }
 
-// A whole number as Python's int() and math.floor() make it.
+// Converts to a whole number, as Python's int() and math.floor() do.
 Number Whole(double value) {
   if (!(std::abs(value) < 0x1p62)) Invalid(value, " is too large for an integer");
   return static_cast<int64_t>(value);
@@ -98,7 +98,7 @@ Outputs CountOf(OpContext& c) { return {Number(Product(c.InShape("self")))}; }
 
 Outputs NumberOfTensor(OpContext& c) { return {c.Num("self")}; }
 
-// Assertions, which hold for whatever shapes the program was exported for.
+// Assertions, which hold for all shapes for which the program was exported.
 Outputs Nothing(OpContext&) { return {}; }
 
 }  // namespace attune::pytorch

@@ -11,7 +11,7 @@ using Type = std::optional<DType>;
 // bool 0, integers 1, floats 2.
 int Category(DType dtype) { return IsFloat(dtype) ? 2 : IsInt(dtype) ? 1 : 0; }
 
-// The smallest type that holds both, as torch.promote_types.
+// The smallest type that can represent both, as in torch.promote_types.
 DType Join(DType a, DType b) {
   if (a == b) return a;
   if (Category(a) != Category(b)) return Category(a) > Category(b) ? a : b;
@@ -32,7 +32,7 @@ Type Join(Type a, Type b) {
   return Join(*a, *b);
 }
 
-// `before` decides unless `after` is of a higher category.
+// `before` decides unless `after` has a higher category.
 Type Combine(Type before, Type after) {
   if (!before || !after) return before ? before : after;
   return Category(*after) > Category(*before) ? after : before;
@@ -46,7 +46,7 @@ DType TypeOf(const Number& number) {
 }  // namespace
 
 DType ResultType(const std::vector<Operand>& operands) {
-  std::array<Type, 3> joined;  // of tensors with dimensions, without, of numbers
+  std::array<Type, 3> joined;  // for tensors with dimensions, tensors without, and numbers
   for (const Operand& operand : operands) {
     if (operand.value == nullptr) {
       joined[2] = Join(joined[2], Type(TypeOf(operand.number)));

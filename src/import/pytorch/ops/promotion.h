@@ -1,4 +1,5 @@
-// Which type PyTorch computes in: https://pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc
+// The type in which PyTorch computes:
+// https://pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc
 #ifndef ATTUNE_IMPORT_PYTORCH_OPS_PROMOTION_H_
 #define ATTUNE_IMPORT_PYTORCH_OPS_PROMOTION_H_
 
@@ -8,11 +9,11 @@
 
 namespace attune::pytorch {
 
-// Tensors with dimensions count before those without, and those before numbers: a later kind only decides
-// where it is of a higher category (bool, integer, float). Numbers are bool, i64 or f32.
+// Tensors with dimensions have priority over those without, and those over numbers: a later kind only
+// matters if it has a higher category (bool, integer, float). Numbers are bool, i64 or f32.
 DType ResultType(const std::vector<Operand>& operands);
 
-// The type itself where it is a float; f32, PyTorch's default, of integers and bools.
+// The type itself if it is a float; f32, PyTorch's default, for integers and bools.
 DType AsFloatType(DType dtype);
 
 struct Promoted {
@@ -20,7 +21,7 @@ struct Promoted {
   Value* b;
   DType dtype;
 };
-// Both operands in the type of their result.
+// Both operands, converted to the type of their result.
 Promoted Promote(OpContext& c, const Operand& a, const Operand& b);
 
 }  // namespace attune::pytorch

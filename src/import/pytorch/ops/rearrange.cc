@@ -1,4 +1,4 @@
-// Operators that join, divide, repeat and pad tensors, and trade space for channels.
+// Operators that join, split, repeat and pad tensors, and trade space for channels.
 #include <algorithm>
 
 #include "base/checked.h"
@@ -8,7 +8,7 @@
 namespace attune::pytorch {
 namespace {
 
-constexpr int64_t kMaxFactor = 1 << 15;  // of an image's sides
+constexpr int64_t kMaxFactor = 1 << 15;  // for the sides of an image
 
 std::vector<Value*> InOneType(OpContext& c) {
   std::vector<Value*> values = c.List("tensors");
@@ -22,7 +22,7 @@ std::vector<Value*> InOneType(OpContext& c) {
   return values;
 }
 
-// The parts of these sizes along an axis of the argument self.
+// Splits the argument self into parts of these sizes along an axis.
 Outputs Parts(OpContext& c, int64_t axis, const Ints& sizes) {
   Value* x = c.In("self");
   const int64_t dim = c.DimOf(x, axis);
@@ -37,7 +37,7 @@ Outputs Parts(OpContext& c, int64_t axis, const Ints& sizes) {
   return parts;
 }
 
-// Parts of `size` elements, the last one of what is left.
+// Splits it into parts of `size` elements; the last part has the rest.
 Outputs EqualParts(OpContext& c, int64_t axis, int64_t size) {
   const int64_t dim = c.DimOf(c.In("self"), axis);
   if (size < 1 && dim > 0) Invalid("its parts have ", size, " elements");
@@ -65,14 +65,15 @@ Value* Tiled(OpContext& c, Value* x, const Ints& repeats) {
   return c.Reshape(c.Broadcast(c.Reshape(x, apart), repeated), tiled);
 }
 
-// As many leading axes of 1 as make rank `rank`.
+// Adds leading axes of size 1 up to rank `rank`.
 Value* WithRank(OpContext& c, Value* x, size_t rank) {
   Shape shape = c.ShapeOf(x);
   if (shape.size() < rank) shape.insert(shape.begin(), rank - shape.size(), 1);
   return c.Reshape(x, shape);
 }
 
-// PyTorch's pads, a begin and an end for each axis from the last one on: all begins, then all ends.
+// Converts PyTorch's pads (a begin and an end for each axis, from the last axis on) to all begins, then all
+// ends.
 Ints PadsOf(OpContext& c, const char* name, size_t rank) {
   const Ints given = c.IntList(name);
   if (given.size() % 2 != 0 || given.size() > 2 * rank)
@@ -89,7 +90,7 @@ Ints PadsOf(OpContext& c, const char* name, size_t rank) {
   return pads;
 }
 
-// Negative pads cut.
+// Negative pads crop.
 Value* Padded(OpContext& c, Ints pads, const std::string& mode, double value) {
   Value* x = c.In("self");
   Shape sizes = c.ShapeOf(x);
@@ -115,7 +116,7 @@ Value* AsImages(OpContext& c, const Shape& shape) {
                    {Product(shape, 0, rank - 3), shape[rank - 3], shape[rank - 2], shape[rank - 1]});
 }
 
-// The result for images in the leading axes of what they came from.
+// Restores the leading axes of the original shape in the result for images.
 Value* Restored(OpContext& c, Value* images, const Shape& original) {
   Shape shape(original.begin(), original.end() - 3);
   const Shape made = c.ShapeOf(images);
@@ -125,7 +126,7 @@ Value* Restored(OpContext& c, Value* images, const Shape& original) {
 
 }  // namespace
 
-// Vectors without elements go with any others.
+// Empty vectors can be joined with tensors of any shape.
 Outputs Concat(OpContext& c) {
   std::vector<Value*> values = InOneType(c);
   Value* first = values[0];
@@ -151,7 +152,7 @@ Outputs SplitSizes(OpContext& c) {
   return Parts(c, axis, c.IntList(c.Has("split_sizes") ? "split_sizes" : "split_size"));
 }
 
-// At most that many parts, equal but for the last.
+// At most that many parts, of equal size except the last.
 Outputs Chunk(OpContext& c) {
   const int64_t axis = c.AxisOf("dim", c.InRank("self"), 0);
   const int64_t chunks = CheckedSize(c.Int("chunks"), "number of chunks", 1);
@@ -180,7 +181,7 @@ Outputs Tile(OpContext& c) {
   return {Tiled(c, WithRank(c, c.In("self"), repeats.size()), repeats)};
 }
 
-// Each element several times in a row; without an axis, of the flat tensor.
+// Repeats each element several times in a row; without an axis, for the flattened tensor.
 Outputs RepeatInterleave(OpContext& c) {
   Value* x = c.In("self");
   if (!c.Has("dim") || x->type().rank() == 0) x = c.Reshape(x, {Product(c.ShapeOf(x))});

@@ -8,7 +8,7 @@
 namespace attune::pytorch {
 namespace {
 
-// The argument dim; all axes where there is none.
+// The argument dim; all axes if it is absent.
 Ints ReducedAxes(OpContext& c) {
   const int64_t rank = c.InRank("self");
   Ints axes = c.IntList("dim", {});
@@ -17,7 +17,7 @@ Ints ReducedAxes(OpContext& c) {
   return Emitter::Axes(axes, rank);
 }
 
-// In the type that is asked for, else PyTorch's for sums: i64 of integers and bools.
+// Converts to the requested type, or else to PyTorch's type for sums: i64 for integers and bools.
 Value* SumOperand(OpContext& c) {
   Value* x = c.In("self");
   const DType own = IsFloat(x->type().dtype) ? x->type().dtype : DType::kI64;
@@ -33,7 +33,7 @@ Value* AlongAxes(OpContext& c, Op op, Value* x) {
   return c.Reduce(op, x, ReducedAxes(c), c.Bool("keepdim", false));
 }
 
-// Along one axis, which a scalar lends for as long as it takes.
+// A tensor and the axis to work along; a scalar temporarily gets an axis.
 struct Lane {
   Value* x;
   int64_t axis;
@@ -51,7 +51,7 @@ struct Moments {
   Value* variance;
 };
 
-// The sum of squared distances over n - correction.
+// The sum of squared distances from the mean over n - correction.
 Moments ReadMoments(OpContext& c) {
   Value* x = c.In("self");
   const Ints axes = ReducedAxes(c);
@@ -71,7 +71,7 @@ Moments ReadMoments(OpContext& c) {
   return {mean, variance};
 }
 
-// Values and positions of the whole lane in order, equal ones as they come.
+// The values and positions of the whole lane in sorted order; equal values keep their order.
 Node* Sorted(OpContext& c, const Lane& lane) {
   return c.EmitNode(Op::kTopK, {lane.x},
                     {{"axis", lane.axis},
@@ -92,7 +92,7 @@ Outputs Extreme(OpContext& c, Op op) { return {AlongAxes(c, op, c.In("self"))}; 
 
 Outputs Truth(OpContext& c, Op op) { return {AlongAxes(c, op, c.Cast(c.In("self"), DType::kBool))}; }
 
-// max.dim: the values, and the position of the first of them.
+// max.dim: the maxima, and the position of the first maximum.
 Outputs ExtremeWithIndex(OpContext& c, Op values, Op positions) {
   const Lane lane = ReadLane(c, c.In("self"), c.Int("dim"));
   const bool keepdim = c.Bool("keepdim", false) && !lane.scalar;
@@ -100,7 +100,7 @@ Outputs ExtremeWithIndex(OpContext& c, Op values, Op positions) {
   return {value, c.Emit(positions, {lane.x}, {{"axis", lane.axis}, {"keepdims", int64_t{keepdim}}})};
 }
 
-// Without an axis, the position in the flat tensor.
+// Without an axis, the position in the flattened tensor.
 Outputs ArgExtreme(OpContext& c, Op op) {
   Value* x = c.In("self");
   const bool keepdim = c.Bool("keepdim", false);
@@ -134,7 +134,7 @@ Outputs Norm(OpContext& c) {
   return {c.Emit(Op::kPow, {sum, c.ScalarLike(x, 1 / p)})};
 }
 
-// max + log Σ exp(x - max), with an infinite maximum left out so that infinities do not cancel.
+// max + log Σ exp(x - max); an infinite maximum is replaced, so that infinities do not cancel.
 Outputs LogSumExp(OpContext& c) {
   const Ints axes = ReducedAxes(c);
   Value* x = FloatOperand(c);

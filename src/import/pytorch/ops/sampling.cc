@@ -1,4 +1,4 @@
-// Operators that read images between their pixels.
+// Operators that interpolate images.
 #include <cmath>
 
 #include "import/pytorch/ops/lowerings.h"
@@ -12,7 +12,7 @@ int64_t ScaledSize(int64_t size, double scale) {
   return static_cast<int64_t>(scaled);
 }
 
-// The scales that are given, one a spatial dimension, or none. One that is not positive counts as absent.
+// The given scales, one per spatial dimension, or none. A scale that is not positive counts as absent.
 Floats GivenScales(OpContext& c, size_t rank) {
   Floats scales;
   if (c.Has("scale_factors")) {

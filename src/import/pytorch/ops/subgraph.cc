@@ -1,9 +1,9 @@
-// Operators that hold a graph of their own, which takes its place.
+// Operators that contain a graph, which replaces them.
 #include "import/pytorch/ops/lowerings.h"
 
 namespace attune::pytorch {
 
-// (enabled, graph, inputs…): gradients are nothing to inference.
+// (enabled, graph, inputs…): inference ignores gradients.
 Outputs WithGradient(OpContext& c) { return c.Inline(1); }
 
 // (device, dtype, enabled, cache, graph, inputs…)

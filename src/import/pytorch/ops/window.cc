@@ -7,7 +7,7 @@
 namespace attune::pytorch {
 namespace {
 
-// An input of `rank` spatial dimensions with a batch: one of 1 where there is none.
+// An input with `rank` spatial dimensions and a batch; adds a batch of 1 if there is none.
 struct Batched {
   Value* x;
   bool added;
@@ -37,7 +37,7 @@ Attributes WindowAttributes(OpContext& c, size_t rank) {
           {"ceil_mode", int64_t{c.Bool("ceil_mode", false)}}};
 }
 
-// The attributes of a pool whose windows tile the input into `out` parts along each axis.
+// The attributes of a pool whose windows divide the input into `out` tiles along each axis.
 Attributes TileAttributes(const Shape& in, const Ints& out) {
   const size_t rank = out.size();
   Ints kernel(rank);
@@ -52,7 +52,8 @@ bool Tiles(const Shape& in, const Ints& out) {
   return true;
 }
 
-// Window i of `out` over `in` elements is [floor(i in / out), ceil((i + 1) in / out)): one row of means each.
+// One row per window, to compute its mean. Window i of `out` over `in` elements is [floor(i in / out),
+// ceil((i + 1) in / out)).
 Value* MeansMatrix(OpContext& c, DType dtype, int64_t in, int64_t out) {
   constexpr int64_t kMaxSide = 1 << 11;
   if (in > kMaxSide || out > kMaxSide) Unsupported("adaptive pooling of ", in, " elements to ", out);
@@ -66,7 +67,7 @@ Value* MeansMatrix(OpContext& c, DType dtype, int64_t in, int64_t out) {
   return c.Constant(std::move(matrix));
 }
 
-// The means along one axis as a product with the matrix of means.
+// The means along one axis, as a product with the matrix of means.
 Value* AdaptiveMeans(OpContext& c, Value* x, int64_t axis, int64_t out) {
   const int64_t rank = x->type().rank();
   const int64_t in = c.DimOf(x, axis);
@@ -77,7 +78,7 @@ Value* AdaptiveMeans(OpContext& c, Value* x, int64_t axis, int64_t out) {
   return c.Transpose(means, perm);
 }
 
-// The sizes that are asked for, and the input's spatial shape.
+// The requested output sizes; checks the input's spatial shape.
 Ints AdaptiveSizes(OpContext& c, size_t rank, const Shape& spatial) {
   const Ints out = c.PerDimension("output_size", rank, {});
   for (size_t i = 0; i < rank; ++i) {
@@ -100,7 +101,7 @@ Outputs MaxPool(OpContext& c, size_t rank, bool indices) {
   Node* node = c.EmitNode(Op::kMaxPool, {input.x}, WindowAttributes(c, rank), indices ? 2 : 1);
   Value* maxima = WithoutBatch(c, input, node->output(0));
   if (!indices) return {maxima};
-  // PyTorch counts positions within each channel's image.
+  // In PyTorch, positions are within each channel's image.
   const int64_t image = std::max<int64_t>(Product(shape, 2, static_cast<int64_t>(shape.size())), 1);
   Value* positions = c.Emit(Op::kMod, {node->output(1), c.Integer(image)});
   return {maxima, WithoutBatch(c, input, positions)};

@@ -1,4 +1,5 @@
-// Operators whose result follows from shapes and static arguments, and those whose output size does not.
+// Operators whose result follows from shapes and static arguments, and those whose output size depends on
+// data.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -9,8 +10,8 @@
 namespace attune::tensorflow {
 namespace {
 
-// The canonical result of a node whose output size depends on data, or, where the data is constant, the
-// result itself: then what follows has a shape.
+// The canonical result of a node whose output size depends on data; if the data is constant, the result as
+// a constant, so that later nodes have static shapes.
 Value* ConstantIfKnown(OpContext& c, Value* dynamic) {
   std::optional<Tensor> data = c.KnownConstant(dynamic);
   return data ? c.Constant(*std::move(data)) : dynamic;
@@ -20,7 +21,7 @@ Value* Integers(OpContext& c, const Ints& values, DType dtype) {
   return c.NewConstant(Tensor::FromInts(values, dtype));
 }
 
-// The 0-dimensional tensors that Range takes; the count of its numbers must be known.
+// The number of elements of a Range.
 int64_t CountSteps(double start, double limit, double delta) {
   const double count = std::ceil((limit - start) / delta);
   if (!(std::abs(count) < 0x1p40)) Invalid("it has ", count, " elements");
@@ -31,7 +32,7 @@ int64_t CountSteps(double start, double limit, double delta) {
 
 Outputs Constant(OpContext& c) { return {c.Constant(c.TensorAttribute("value"))}; }
 
-// Its default, where the model's inputs do not name it.
+// Its default, if it is not among the model's inputs.
 Outputs PlaceholderWithDefault(OpContext& c) { return {c.BindingOf(0)}; }
 
 Outputs UnfedPlaceholder(OpContext&) { Invalid("the signature needs it, but it is not among its inputs"); }
@@ -42,7 +43,7 @@ Outputs VariableHandle(OpContext& c) {
   return {binding};
 }
 
-// A variable of the old kind is its value.
+// A variable of the old kind is represented by its value.
 Outputs VariableValue(OpContext& c) { return {c.importer().VariableValue(c.node(), c.graph())}; }
 Outputs ReadVariable(OpContext& c) { return {c.VariableValue(0)}; }
 Outputs VariableIsInitialized(OpContext& c) { return {c.Scalar(DType::kBool, 1)}; }
@@ -74,7 +75,7 @@ Outputs ZerosLike(OpContext& c) { return {c.Filled(c.InType(0), 0, c.InShape(0))
 Outputs OnesLike(OpContext& c) { return {c.Filled(c.InType(0), 1, c.InShape(0))}; }
 Outputs Empty(OpContext& c) { return {c.Filled(c.TypeAttribute("dtype"), 0, c.KnownInts(c.In(0), "shape"))}; }
 
-// start + i delta for the i below the limit. The count must be known, the numbers need not be.
+// start + i delta for all i below the count, which must be known; the numbers need not be.
 Outputs Range(OpContext& c) {
   const int64_t count = CountSteps(c.KnownScalar(c.In(0), "start"), c.KnownScalar(c.In(1), "limit"),
                                    c.KnownScalar(c.In(2), "delta"));
@@ -91,7 +92,8 @@ Outputs LinSpace(OpContext& c) {
   return {c.Add(start, c.Mul(c.Count(c.InType(0), count), step))};
 }
 
-// on where the index is the position along `axis`, off elsewhere: everywhere for an index out of range.
+// `on` where the index equals the position along `axis`, `off` elsewhere; an index out of range gives `off`
+// everywhere.
 Outputs OneHot(OpContext& c) {
   Value* indices = c.In(0);
   const int64_t depth = CheckedSize(c.KnownInt(c.In(1), "depth"), "depth");
@@ -104,14 +106,14 @@ Outputs OneHot(OpContext& c) {
   return {c.Where(hit, c.Reshape(c.In(2), {}), c.Reshape(c.In(3), {}))};
 }
 
-// With one input: the positions of what is not zero, [n, rank].
+// With one input: the positions of the nonzero elements, [n, rank].
 Outputs Where(OpContext& c) {
   Value* x = c.In(0);
   if (x->type().rank() == 0) x = c.Reshape(x, {1});
   return {ConstantIfKnown(c, c.Transpose(c.Emit(Op::kNonZero, {x}), {1, 0}))};
 }
 
-// The values in the order in which they first occur, and which of them each element is.
+// The distinct values in the order of their first occurrence, and for each element the index of its value.
 Outputs Unique(OpContext& c) {
   if (c.InRank(0) != 1) Unsupported("unique slices of a tensor of rank ", c.InRank(0));
   if (c.op() == "UniqueV2" && Product(c.InShape(1)) == 1 && c.KnownInt(c.In(1), "axis") != 0) {
@@ -122,7 +124,8 @@ Outputs Unique(OpContext& c) {
   return {ConstantIfKnown(c, node->output(0)), c.Cast(ConstantIfKnown(c, node->output(2)), dtype)};
 }
 
-// Keeps the band from `lower` diagonals below the main one to `upper` above it; negative: all of them.
+// Keeps the band from `lower` diagonals below the main one to `upper` above it; a negative number keeps
+// all.
 Outputs MatrixBandPart(OpContext& c) {
   Value* x = c.In(0);
   const Shape shape = c.InShape(0);
@@ -143,7 +146,7 @@ Outputs MatrixBandPart(OpContext& c) {
   return {x};
 }
 
-// The values along the main diagonal of [n, n], zeros elsewhere.
+// Writes the values to the main diagonal of [n, n], zeros elsewhere.
 Outputs MatrixDiagonal(OpContext& c) {
   Value* x = c.In(0);
   const Shape shape = c.InShape(0);
@@ -160,7 +163,7 @@ Outputs MatrixDiagonal(OpContext& c) {
   return {c.Where(equal, c.Unsqueeze(x, {-1}), c.ScalarLike(x, 0))};
 }
 
-// The permutation that undoes one.
+// The inverse of a permutation.
 Outputs InvertPermutation(OpContext& c) {
   const Ints permutation = c.KnownInts(c.In(0), "permutation");
   const auto size = static_cast<int64_t>(permutation.size());

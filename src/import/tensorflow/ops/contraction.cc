@@ -10,7 +10,7 @@
 namespace attune::tensorflow {
 namespace {
 
-// A value with one letter an axis.
+// A value with one letter per axis.
 struct Labelled {
   Value* value;
   std::string letters;
@@ -25,7 +25,7 @@ std::string Kept(const std::string& letters, const std::string& among, bool insi
   return kept;
 }
 
-// The ellipsis of a term as letters of their own, which no equation has, aligned at the right.
+// Replaces the ellipsis of a term by letters, aligned at the right, that no equation can contain.
 std::string ExpandEllipsis(const std::string& term, int64_t axes) {
   const size_t dots = term.find("...");
   if (dots == std::string::npos) return term;
@@ -61,7 +61,7 @@ Equation ParseEquation(OpContext& c) {
   return e;
 }
 
-// Sums over the letters that `needed` does not have.
+// Sums over the letters that are not in `needed`.
 Labelled SumOut(OpContext& c, const Labelled& x, const std::string& needed) {
   Ints axes;
   for (size_t i = 0; i < x.letters.size(); ++i) {
@@ -71,7 +71,7 @@ Labelled SumOut(OpContext& c, const Labelled& x, const std::string& needed) {
   return {c.Reduce(Op::kReduceSum, x.value, axes, false), Kept(x.letters, needed, true)};
 }
 
-// The axes of x in the order of `letters`; letters that x lacks become axes of size 1.
+// The axes of x in the order of `letters`; missing letters become axes of size 1.
 Value* Arrange(OpContext& c, const Labelled& x, const std::string& letters) {
   const Shape shape = c.ShapeOf(x.value);
   Ints perm;
@@ -89,7 +89,7 @@ Labelled Contract(OpContext& c, Labelled a, Labelled b, const std::string& neede
   a = SumOut(c, a, b.letters + needed);
   b = SumOut(c, b, a.letters + needed);
   std::map<char, int64_t> sizes;
-  bool broadcasts = false;  // an ellipsis may have size 1 on one side
+  bool broadcasts = false;  // an axis of the ellipsis may have size 1 on one side
   for (const Labelled& x : {a, b}) {
     const Shape shape = c.ShapeOf(x.value);
     for (size_t i = 0; i < x.letters.size(); ++i) {

@@ -1,4 +1,4 @@
-// Control flow by functions: calls, branches and loops.
+// Control flow with functions: calls, branches and loops.
 #include <algorithm>
 
 #include "import/tensorflow/importer.h"
@@ -12,12 +12,12 @@ Outputs Arguments(OpContext& c, int first) {
   return Outputs(c.bindings().begin() + std::min(first, c.num_inputs()), c.bindings().end());
 }
 
-// A number is true unless it is 0, anything else unless it is empty.
+// A single number is true unless it is 0; any other tensor is true unless it is empty.
 bool IsTrue(const Tensor& condition) {
   return condition.num_elements() == 1 ? condition.ToDouble(0) != 0 : condition.num_elements() > 0;
 }
 
-// The branch as a region, whose inputs are those of the arguments that are not constants.
+// The branch as a region, with an input for each argument that is not a constant.
 std::unique_ptr<Graph> BranchRegion(OpContext& c, const NameAttrList& function, const Outputs& arguments) {
   Graph* region = c.importer().NewRegion(function.name());
   Outputs inside;
@@ -67,8 +67,9 @@ Value* Tensorize(const Outputs& outputs) {
 
 Outputs PartitionedCall(OpContext& c) { return c.Call(c.FunctionAttribute("f"), c.bindings(), c.graph()); }
 
-// Where the condition is data, but both branches cannot be kept (one does not fit the shapes at hand, or they
-// disagree about them), it determines shapes, and the inputs' values may tell it.
+// If the condition depends on data, both branches are kept. If that fails (one branch does not fit the
+// actual shapes, or they disagree about them), the condition determines shapes, and may follow from the
+// inputs' values.
 Outputs If(OpContext& c) {
   const auto inline_branch = [&c](const Tensor& condition) {
     return c.Call(c.FunctionAttribute(IsTrue(condition) ? "then_branch" : "else_branch"), Arguments(c, 1),
@@ -84,7 +85,7 @@ Outputs If(OpContext& c) {
   return inline_branch(*condition);
 }
 
-// An index that names no branch takes the last one.
+// An index out of range selects the last branch.
 Outputs Case(OpContext& c) {
   const AttrValue* attribute = c.Find("branches");
   if (attribute == nullptr || attribute->list().func().empty()) Invalid("it has no branches");

@@ -1,4 +1,4 @@
-// Operators that compute each element by itself.
+// Elementwise operators.
 #include <numbers>
 
 #include "import/tensorflow/ops/lowerings.h"
@@ -9,7 +9,7 @@ namespace {
 Value* Unary(OpContext& c, Op op, Value* x) { return c.Emit(op, {x}); }
 Value* One(OpContext& c, Value* x) { return c.ScalarLike(x, 1); }
 
-// numerator / denominator, and 0 where `zero`, a truth value for each element, holds.
+// numerator / denominator, and 0 where `zero` (a bool per element) is true.
 Value* DivideUnless(OpContext& c, Value* zero, Value* numerator, Value* denominator) {
   return c.Where(zero, c.ScalarLike(numerator, 0), c.Div(numerator, denominator));
 }
@@ -28,11 +28,11 @@ Outputs Binary(OpContext& c, Op op) {
   return {c.Emit(op, {c.In(0), c.In(1)})};
 }
 
-// What changes no value: copies, and marks for training and debugging.
+// Operators that do not change values: copies, and marks for training and debugging.
 Outputs Identity(OpContext& c) { return {c.BindingOf(0)}; }
 Outputs IdentityN(OpContext& c) { return c.bindings(); }
 
-// Integers are whole already.
+// Integers do not need rounding.
 Outputs Rounding(OpContext& c, Op op) {
   if (c.BindingOf(0).random == nullptr && IsInt(c.InType(0))) return {c.In(0)};
   return Unary(c, op);
@@ -76,7 +76,7 @@ Outputs SquaredDifference(OpContext& c) {
   return {c.Mul(difference, difference)};
 }
 
-// Rounds down, where the division of integers cuts off: a less its remainder of the divisor's sign divides.
+// Rounds down, but division of integers truncates: subtract the remainder with the divisor's sign first.
 Outputs FloorDiv(OpContext& c) {
   Value* a = c.In(0);
   Value* b = c.In(1);
@@ -102,14 +102,14 @@ Outputs Xdivy(OpContext& c) {
   return {c.Where(IsZero(c, x), c.ScalarLike(x, 0), c.Div(x, c.In(1)))};
 }
 
-// x log y, and 0 where x is.
+// x log y, and 0 where x is 0.
 Outputs Xlogy(OpContext& c) {
   Value* x = c.In(0);
   return {c.Where(IsZero(c, x), c.ScalarLike(x, 0), c.Mul(x, Unary(c, Op::kLog, c.In(1))))};
 }
 
-// The angle of the point (x, y): atan(y / x), half a turn further on the left, and a quarter turn on the
-// axis.
+// The angle of the point (x, y): atan(y / x), plus half a turn for negative x, and a quarter turn for x =
+// 0.
 Outputs Atan2(OpContext& c) {
   constexpr double kPi = std::numbers::pi;
   Value* y = c.In(0);
@@ -144,7 +144,7 @@ Outputs ClipByValue(OpContext& c) {
   return {c.Max(c.Min(c.In(0), c.In(2)), c.In(1))};
 }
 
-// The first form takes a vector of conditions, one a row.
+// The first version also takes a vector of conditions, one per row.
 Outputs Select(OpContext& c) {
   Value* condition = c.In(0);
   if (c.op() == "Select" && condition->type().rank() == 1 && c.InRank(1) > 1) {
@@ -160,7 +160,7 @@ Outputs CastToType(OpContext& c) {
   return {c.Cast(c.In(0), to)};
 }
 
-// Along the last axis, or along axis 1 where channels come first.
+// Along the last axis, or along axis 1 if channels come first.
 Outputs BiasAdd(OpContext& c) {
   const bool first = c.String("data_format", "NHWC").substr(0, 2) == "NC";
   Value* sum = c.Add(c.In(0), first ? c.PerChannel(c.In(1), c.InRank(0)) : c.In(1));

@@ -1,6 +1,6 @@
-// Control flow by single operators. A Switch lets its input through on one of two sides; a Merge takes the
-// one that arrives. In a loop, Enter brings values in, and each step goes from Merge over Switch to
-// NextIteration, until the condition lets Switch send them to Exit.
+// Control flow with single operators. A Switch passes its input to one of two sides; a Merge takes the
+// input that arrives. In a loop, Enter passes values in, and each step goes from Merge through Switch to
+// NextIteration, until the condition makes Switch send them to Exit.
 #include "import/tensorflow/importer.h"
 #include "import/tensorflow/loop.h"
 #include "import/tensorflow/ops/lowerings.h"
@@ -14,7 +14,7 @@ Reference InputOf(const NodeDef& node) {
   return inputs[0];
 }
 
-// Where one step's nodes are looked up. `carried`: the loop's variables, then its constants.
+// The scope of one step. `carried` has the loop's variables, then its constants.
 Scope StepScope(const Scope& outer, const LoopFrame& frame, Graph* graph, const Outputs& carried) {
   Scope step{.outer = &outer,
              .graph = graph,
@@ -31,7 +31,7 @@ Scope StepScope(const Scope& outer, const LoopFrame& frame, Graph* graph, const 
   return step;
 }
 
-// In the body both sides of a Switch on the condition are the value itself.
+// In the body, both sides of a Switch on the condition are the value itself.
 void BindSwitches(Scope& step, const LoopFrame& frame, const Outputs& carried) {
   for (size_t i = 0; i < frame.variables.size(); ++i) {
     for (const NodeDef* node : frame.variables[i].switches) {
@@ -68,7 +68,7 @@ LoopSteps StepsOf(OpContext& c, const LoopFrame& frame) {
 
 }  // namespace
 
-// Runs the whole loop when the first of its Exits is needed.
+// Runs the whole loop for the first of its Exits that is needed.
 Outputs ExitLoop(OpContext& c) {
   Scope& outer = c.scope();
   const LoopFrame& frame = outer.body->FrameOf(c.node());
@@ -89,7 +89,7 @@ Outputs ExitLoop(OpContext& c) {
   return own;
 }
 
-// Side 0 where the condition is false, side 1 where it is true.
+// The input arrives at side 0 if the condition is false, at side 1 if it is true.
 Outputs Switch(OpContext& c) {
   const Tensor condition = c.Known(c.In(1), "condition");
   if (condition.num_elements() != 1) Invalid("its condition must be a single truth value");

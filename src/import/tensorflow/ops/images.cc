@@ -7,7 +7,7 @@
 namespace attune::tensorflow {
 namespace {
 
-// SAME: as many results as ceil(size / stride); the end gets the odd pad.
+// SAME: ceil(size / stride) results; an odd pad is at the end.
 void SamePads(SlidingWindow& w, const Ints& sizes) {
   const size_t rank = w.kernel.size();
   for (size_t i = 0; i < rank; ++i) {
@@ -68,7 +68,7 @@ Ints Images::PerDimension(std::string_view name) const {
   return spatial;
 }
 
-// In the file: begin and end of each dimension in turn.
+// The file has begin and end of each dimension in turn.
 Ints Images::ExplicitPads() const {
   const Ints all = c_.IntList("explicit_paddings", {});
   if (static_cast<int>(all.size()) != 2 * (spatial_ + 2))

@@ -1,4 +1,4 @@
-// Operators on images: where the channels lie, and how a window slides.
+// Operators on images: the position of channels, and sliding windows.
 #ifndef ATTUNE_IMPORT_TENSORFLOW_OPS_IMAGES_H_
 #define ATTUNE_IMPORT_TENSORFLOW_OPS_IMAGES_H_
 
@@ -8,7 +8,7 @@
 
 namespace attune::tensorflow {
 
-// A window over the spatial dimensions; `pads` are all begins, then all ends.
+// A window over the spatial dimensions; `pads` has all begins, then all ends.
 struct SlidingWindow {
   Ints kernel;
   Ints strides;
@@ -16,26 +16,26 @@ struct SlidingWindow {
   Ints pads;
 };
 
-// The images that a node works on: [N, D1, …, C] unless its attribute data_format says [N, C, D1, …]. Members
-// throw ImportFailure.
+// The images that a node processes: [N, D1, …, C] unless its attribute data_format says [N, C, D1, …].
+// Members throw ImportFailure.
 class Images {
  public:
-  // `spatial`: the number of spatial dimensions; input `input` has the images.
+  // `spatial`: the number of spatial dimensions; `input`: the index of the input with the images.
   Images(OpContext& c, int spatial, int input = 0);
 
-  // Transposed, where channels come last, for an operator that wants them first, and back.
+  // Moves channels first for the canonical operators, if they come last, and back.
   Value* ChannelsFirst(Value* x) const;
   Value* AsGiven(Value* x) const;
 
-  // The part about spatial dimensions of a list or shape with an entry for each dimension.
+  // The spatial part of a list or shape with one entry per dimension.
   Ints Spatial(const Ints& per_dimension) const;
-  // The channels' entry of such a list.
+  // The entry for channels in such a list.
   int64_t Channels(const Ints& per_dimension) const;
 
-  // The window of `kernel` over images with the spatial dimensions `sizes`, as the attributes strides,
-  // dilations, padding and explicit_paddings say.
+  // The window with `kernel` over images with the spatial dimensions `sizes`, from the attributes strides,
+  // dilations, padding and explicit_paddings.
   SlidingWindow Window(const Ints& kernel, const Ints& sizes) const;
-  // An attribute with one value a dimension, of which only spatial ones may be other than 1.
+  // The spatial part of an attribute with one value per dimension; the others must be 1.
   Ints PerDimension(std::string_view name) const;
 
  private:

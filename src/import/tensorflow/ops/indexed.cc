@@ -7,14 +7,14 @@
 namespace attune::tensorflow {
 namespace {
 
-// One axis of a slice: from `start` on `size` elements, `step` apart.
+// The slice of one axis: `size` elements from `start`, `step` apart.
 struct AxisSlice {
   int64_t start = 0;
   int64_t size = 0;
   int64_t step = 1;
 };
 
-// What StridedSlice says of one axis; a masked end is open.
+// StridedSlice's bounds for one axis; a masked end is open.
 struct AxisBounds {
   int64_t begin;
   int64_t end;
@@ -25,11 +25,12 @@ struct AxisBounds {
 
 AxisSlice ClampSlice(const AxisBounds& b, int64_t dim) {
   if (b.step == 0 || b.step == INT64_MIN) Invalid("its stride is ", b.step);
-  // Where a position may lie: one before the first element when going backwards, one past the last otherwise.
+  // The range of positions: from one before the first element if the step is negative, otherwise up to one
+  // past the last.
   const int64_t low = b.step > 0 ? 0 : -1;
   const int64_t high = b.step > 0 ? dim : dim - 1;
   const auto place = [&](int64_t position) {
-    position = std::clamp(position, -dim - 1, dim);  // so that adding cannot overflow
+    position = std::clamp(position, -dim - 1, dim);  // prevents overflow in the sum
     return std::clamp(position < 0 ? position + dim : position, low, high);
   };
   const int64_t begin = b.open_begin ? (b.step > 0 ? 0 : dim - 1) : place(b.begin);
@@ -40,7 +41,7 @@ AxisSlice ClampSlice(const AxisBounds& b, int64_t dim) {
   return {begin, (span - 1) / stride + 1, b.step};
 }
 
-// The masks of StridedSlice: bit i is about entry i of begin, end and strides.
+// The masks of StridedSlice: bit i is for entry i of begin, end and strides.
 class Masks {
  public:
   explicit Masks(OpContext& c)
@@ -53,7 +54,7 @@ class Masks {
   bool begin(size_t i) const { return Bit(begin_, i); }
   bool end(size_t i) const { return Bit(end_, i); }
   bool ellipsis(size_t i) const { return Bit(ellipsis_, i); }
-  // An ellipsis wins over a new axis, and that over a shrunk one.
+  // An ellipsis has priority over a new axis, and a new axis over a shrunk one.
   bool new_axis(size_t i) const { return Bit(new_axis_, i) && !ellipsis(i); }
   bool shrink(size_t i) const { return Bit(shrink_, i) && !ellipsis(i) && !Bit(new_axis_, i); }
 
@@ -67,7 +68,7 @@ class Masks {
   int64_t shrink_;
 };
 
-// A slice of every axis, and the shape of the result with axes added and taken away.
+// A slice of every axis, and the shape of the result with axes added and removed.
 struct SlicePlan {
   Ints starts;
   Shape sizes;
@@ -90,7 +91,7 @@ AxisSlice SliceOfEntry(const Ints& begin, const Ints& end, const Ints& strides, 
   return {at, 1, 1};
 }
 
-// How many axes an ellipsis stands for: those that no other entry is about.
+// The number of axes for an ellipsis: those without another entry.
 int64_t EllipsisAxes(const Masks& masks, size_t entries, int64_t rank) {
   bool ellipsis = false;
   for (size_t i = 0; i < entries; ++i) {
@@ -133,7 +134,7 @@ Value* ScatterOver(OpContext& c, Value* base, Value* indices, Value* updates, st
   return c.Emit(Op::kScatterNd, {base, indices, updates}, {{"reduction", std::move(reduction)}});
 }
 
-// Rows along `axis`; with batch_dims the indices go with the leading axes, each batch its own.
+// Gathers rows along `axis`; with batch_dims, each batch in the leading axes has its own indices.
 Value* GatherRows(OpContext& c, Value* x, Value* indices, int64_t axis, int64_t batch_dims) {
   if (batch_dims < 0) batch_dims += indices->type().rank();
   if (batch_dims == 0) return c.Gather(x, indices, axis);
@@ -141,7 +142,7 @@ Value* GatherRows(OpContext& c, Value* x, Value* indices, int64_t axis, int64_t 
   return c.Emit(Op::kGatherNd, {x, c.Unsqueeze(indices, {-1})}, {{"batch_dims", batch_dims}});
 }
 
-// Indices are i32 or i64.
+// Indices must be i32 or i64.
 Value* AsIndices(OpContext& c, Value* x) {
   const DType dtype = x->type().dtype;
   return dtype == DType::kI32 || dtype == DType::kI64 ? x : c.Cast(x, DType::kI32);
@@ -192,7 +193,7 @@ Outputs GatherNd(OpContext& c) {
   return {c.Emit(Op::kGatherNd, {c.VariableValue(0), AsIndices(c, c.In(1))})};
 }
 
-// (indices, updates, shape): sums where indices meet.
+// (indices, updates, shape): updates with the same index are summed.
 Outputs ScatterNd(OpContext& c) {
   const Shape shape = c.KnownInts(c.In(2), "shape");
   return {ScatterOver(c, c.Filled(c.InType(1), 0, shape), c.In(0), c.In(1), "add")};

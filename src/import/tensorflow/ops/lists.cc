@@ -1,5 +1,5 @@
-// Lists of tensors. A TensorList is a value, of which each change makes a new one; a TensorArray is a
-// resource with a flow that stands for its state. During import both are lists of values of the graph.
+// Lists of tensors. A TensorList is a value, and each change makes a new list; a TensorArray is a resource
+// with a flow that represents its state. During import, both are lists of values of the graph.
 #include "import/tensorflow/ops/lists.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ Binding ListOf(TensorItems items) {
   return binding;
 }
 
-// A list copied, which costs what it holds.
+// Copies a list, and spends budget for its items.
 TensorItems CopyOf(ListContext& l, int input) {
   const TensorItems& items = l.Items(input);
   l.Spend(1 + static_cast<int64_t>(items.size()) / 16);
@@ -61,14 +61,15 @@ DType ListContext::ItemType() const {
   return c_.TypeAttribute(c_.Find("element_dtype") != nullptr ? "element_dtype" : "dtype");
 }
 
-// What the node says of the items' shape: an attribute of TensorArrays, else the input named element_shape.
+// The shape of items according to the node: an attribute for TensorArrays, otherwise the input named
+// element_shape.
 std::optional<Shape> ListContext::ItemShape() {
   if (c_.Find("element_shape") != nullptr) return c_.ShapeAttribute("element_shape");
   if (shape_input_ < 0 || shape_input_ >= c_.num_inputs()) return std::nullopt;
   const std::optional<Tensor> known = c_.KnownConstant(c_.In(shape_input_));
   if (!known) return std::nullopt;
   const Shape shape = known->ToInts();
-  // A scalar -1 is no shape at all.
+  // A scalar -1 means an unknown shape.
   const bool whole = known->rank() == 1 && std::ranges::all_of(shape, [](int64_t size) { return size >= 0; });
   return whole ? std::optional<Shape>(shape) : std::nullopt;
 }
@@ -103,7 +104,7 @@ Outputs EmptyTensorList(OpContext&) { return {ListOf({})}; }
 
 Outputs TensorListFromTensor(OpContext& c) { return {ListOf(ListContext(c).Unstack(c.In(0)))}; }
 
-// The handle is of no use but to go with the flow.
+// The handle is only used together with the flow.
 Outputs TensorArray(OpContext& c) {
   ListContext l(c);
   const int64_t count = CheckedCount(l, c.KnownInt(c.In(0), "size"));
@@ -119,7 +120,7 @@ Outputs ListGet(OpContext& c, int list, int index, int shape) {
   return {l.Item(items, ItemIndex(c, index, items.size()))};
 }
 
-// A TensorArray grows where it is written beyond its end.
+// A write beyond the end of a TensorArray makes it larger.
 Outputs ListSet(OpContext& c, int list, int index, int item) {
   ListContext l(c);
   TensorItems items = CopyOf(l, list);
@@ -167,7 +168,7 @@ Outputs ListLength(OpContext& c, int list) {
   return {c.Scalar(DType::kI32, static_cast<double>(ListContext(c).Items(list).size()))};
 }
 
-// Items of any length along their first axis, one after the other; and those lengths.
+// Joins items of any length along their first axis; also returns these lengths.
 Outputs ListConcat(OpContext& c, int list, int shape) {
   ListContext l(c, shape);
   const TensorItems& items = l.Items(list);

@@ -1,4 +1,4 @@
-// What operators on lists of tensors share.
+// Shared by the operators on lists of tensors.
 #ifndef ATTUNE_IMPORT_TENSORFLOW_OPS_LISTS_H_
 #define ATTUNE_IMPORT_TENSORFLOW_OPS_LISTS_H_
 
@@ -13,16 +13,16 @@ namespace attune::tensorflow {
 // Members throw ImportFailure.
 class ListContext {
  public:
-  // `shape_input`: the input that holds the items' shape, -1 where there is none.
+  // `shape_input`: the index of the input with the items' shape; -1 if there is none.
   explicit ListContext(OpContext& c, int shape_input = -1) : c_(c), shape_input_(shape_input) {}
 
   const TensorItems& Items(int input) const;
-  // Item i; zeros where it was never written.
+  // Item i; zeros if it was never written.
   Value* Item(const TensorItems& items, size_t i);
-  // All items along a new first axis, and the other way around.
+  // Stacks all items along a new first axis, and the inverse.
   Value* Stack(const TensorItems& items);
   TensorItems Unstack(Value* tensor);
-  // What lists of constants alone cost.
+  // Spends budget for lists, which may add no nodes.
   void Spend(int64_t work) { c_.importer().budget().SpendNodes(work); }
 
  private:

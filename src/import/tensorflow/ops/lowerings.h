@@ -1,4 +1,4 @@
-// The functions that lower TensorFlow operators, by file. ops.cc says which operator each one is for.
+// The functions that lower TensorFlow operators, by file. ops.cc says which operator each is for.
 #ifndef ATTUNE_IMPORT_TENSORFLOW_OPS_LOWERINGS_H_
 #define ATTUNE_IMPORT_TENSORFLOW_OPS_LOWERINGS_H_
 
@@ -117,8 +117,8 @@ Outputs TensorScatterMin(OpContext& c);
 Outputs TensorScatterSub(OpContext& c);
 
 // lists.cc
-// The numbers say which input is the list (or the flow of a TensorArray), an index, an item, and the shape of
-// items, -1 where there is none.
+// The numbers are the indices of the inputs with the list (or the flow of a TensorArray), an index, an
+// item, and the shape of items; -1 if there is none.
 Outputs ListGet(OpContext& c, int list, int index, int shape);
 Outputs ListSet(OpContext& c, int list, int index, int item);
 Outputs ListStack(OpContext& c, int list, int shape);
@@ -201,7 +201,7 @@ Outputs FakeQuantizeVars(OpContext& c);
 Outputs FakeQuantizePerChannel(OpContext& c);
 
 // random.cc
-// The result of `op` where an input is of random numbers; nothing where none is.
+// The result of `op` if an input is random numbers; otherwise nullopt.
 std::optional<Binding> OnRandomNumbers(OpContext& c, Op op);
 Outputs RandomUniform(OpContext& c);
 Outputs OtherRandomNumbers(OpContext& c);

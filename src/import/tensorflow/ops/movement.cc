@@ -9,7 +9,7 @@
 namespace attune::tensorflow {
 namespace {
 
-// Begins, then ends, of [rank, 2] pads.
+// The begins, then the ends, from [rank, 2] pads.
 Ints PadsOf(OpContext& c, Value* pads, int64_t rank) {
   const Tensor data = c.Known(pads, "paddings");
   if (data.shape() != Shape{rank, 2}) Invalid("its paddings do not fit a tensor of rank ", rank);
@@ -21,7 +21,8 @@ Ints PadsOf(OpContext& c, Value* pads, int64_t rank) {
   return result;
 }
 
-// What SpaceToBatch and BatchToSpace take: block sizes of the axes after the batch, and two borders for each.
+// The parameters of SpaceToBatch and BatchToSpace: a block size and two borders for each of the axes after
+// the batch.
 struct Blocks {
   Ints sizes;
   Ints begins;
@@ -108,7 +109,7 @@ Value* BatchToSpace(OpContext& c, const Blocks& blocks) {
 Outputs Reshape(OpContext& c) {
   Value* x = c.In(0);
   Ints shape = c.KnownInts(c.In(1), "shape");
-  // The bounds of dynamic dimensions: inference finds their place in the new shape.
+  // For dynamic dimensions, the bounds: inference finds these dimensions in the new shape.
   const int64_t total = Product(x->type().shape());
   int64_t* inferred = nullptr;
   for (int64_t& dim : shape) {
@@ -251,7 +252,7 @@ Outputs ReverseSequence(OpContext& c) {
                   {"time_axis", Emitter::Axis(c.Int("seq_dim"), c.InRank(0))}})};
 }
 
-// Along each axis the elements move on by `shift`, and from the end to the beginning.
+// Shifts the elements along each axis by `shift`; those beyond the end continue at the beginning.
 Outputs Roll(OpContext& c) {
   Value* x = c.In(0);
   const Ints shifts = c.KnownInts(c.In(1), "shift");
@@ -273,7 +274,7 @@ Outputs BatchToSpaceNd(OpContext& c) { return {BatchToSpace(c, ReadBlocks(c, fal
 Outputs SpaceToBatch(OpContext& c) { return {SpaceToBatch(c, ReadBlocks(c, true, 1))}; }
 Outputs BatchToSpace(OpContext& c) { return {BatchToSpace(c, ReadBlocks(c, true, 1))}; }
 
-// Blocks lie before the channels in both formats, which is the canonical operator's order.
+// In both formats, blocks come before channels, as in the canonical operator.
 Outputs DepthToSpace(OpContext& c) {
   const Images images(c, 2);
   Value* y = c.Emit(Op::kDepthToSpace, {images.ChannelsFirst(c.In(0))}, {{"block", c.Int("block_size")}});

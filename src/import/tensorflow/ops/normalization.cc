@@ -15,7 +15,7 @@ Outputs SoftmaxLike(OpContext& c, Op op) {
 Outputs Softmax(OpContext& c) { return SoftmaxLike(c, Op::kSoftmax); }
 Outputs LogSoftmax(OpContext& c) { return SoftmaxLike(c, Op::kLogSoftmax); }
 
-// (x, scale, offset, mean, variance); the parameters are f32 where x is of 16 bits.
+// (x, scale, offset, mean, variance); the parameters are f32 if x has 16 bits.
 Outputs FusedBatchNorm(OpContext& c) {
   if (c.Bool("is_training", true)) Unsupported("training mode, which takes the statistics of the batch");
   const Images images(c, c.InRank(0) - 2);
@@ -24,12 +24,12 @@ Outputs FusedBatchNorm(OpContext& c) {
                     {images.ChannelsFirst(c.In(0)), c.Cast(c.In(1), dtype), c.Cast(c.In(2), dtype),
                      c.Cast(c.In(3), dtype), c.Cast(c.In(4), dtype)},
                     {{"epsilon", c.Float("epsilon", 1e-4)}});
-  // The statistics are handed on; what follows serves training.
+  // The statistics are passed through; the other outputs are for training.
   return {images.AsGiven(y), c.In(3), c.In(4)};
 }
 
-// Across channels, which come last: x / (bias + alpha Σ x²)^beta over depth_radius neighbours on either side.
-// The canonical operator divides alpha by the number of neighbours.
+// Across channels, which come last: x / (bias + alpha Σ x²)^beta over depth_radius neighbours on both
+// sides. The canonical operator divides alpha by the number of neighbours.
 Outputs Lrn(OpContext& c) {
   const Images images(c, 2);
   const int64_t radius = CheckedSize(c.Int("depth_radius", 5), "radius");

@@ -1,4 +1,4 @@
-// Numbers that integers stand for, and simulated quantization: values rounded to such numbers.
+// Numbers represented by integers, and simulated quantization, which rounds values to such numbers.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -12,12 +12,12 @@ namespace {
 
 struct Grid {
   double scale = 1;
-  double zero = 0;  // the integer that stands for 0
+  double zero = 0;  // the integer that represents 0
   double min = 0;
   double max = 0;
 };
 
-// The range widened so that 0 is among the numbers, as https://arxiv.org/abs/1712.05877 section 3.
+// Widens the range so that 0 can be represented, as in https://arxiv.org/abs/1712.05877 section 3.
 Grid Nudge(double min, double max, double low, double high) {
   if (!(min <= max) || !std::isfinite(min) || !std::isfinite(max)) Invalid("its range is ", min, " to ", max);
   Grid grid;
@@ -32,14 +32,14 @@ Grid Nudge(double min, double max, double low, double high) {
   return grid;
 }
 
-// The numbers that the integers x of a quantized type stand for: x times the scale, plus the offset.
+// The numbers that the integers x of a quantized type represent: x times the scale, plus the offset.
 struct Line {
   double scale;
   double offset;
 };
 
-// https://www.tensorflow.org/api_docs/python/tf/quantization/dequantize. MIN_FIRST moves the range so that 0
-// is among its numbers, which TensorFlow's kernel does beyond what that page says.
+// https://www.tensorflow.org/api_docs/python/tf/quantization/dequantize. MIN_FIRST moves the range so that
+// 0 can be represented: TensorFlow's kernel does this, although the page does not mention it.
 Line DequantizedLine(const std::string& mode, DType dtype, bool narrow, double min, double max) {
   const double bits = 8.0 * DTypeSize(dtype);
   const bool is_signed = IsSignedInt(dtype);
@@ -73,7 +73,7 @@ Value* FakeQuantize(OpContext& c, double min, double max) {
   const Grid grid = Nudge(min, max, levels.low, levels.high);
   if (grid.max == grid.min) return c.Mul(x, 0.0);
   const double top = levels.dtype == DType::kU8 ? 255 : 65535;
-  // Integers saturate at their own ends only.
+  // Integers only saturate at the limits of their type.
   if (levels.low != 0 || levels.high != top) x = c.Clip(x, grid.min, grid.max);
   Value* scale = c.ScalarLike(x, grid.scale);
   Value* zero = c.Scalar(levels.dtype, grid.zero);
@@ -85,7 +85,7 @@ Value* FakeQuantize(OpContext& c, double min, double max) {
 
 Outputs FakeQuantizeArgs(OpContext& c) { return {FakeQuantize(c, c.Float("min", -6), c.Float("max", 6))}; }
 
-// (x, minimum, maximum): one range, or along `axis` one for each slice.
+// (x, minimum, maximum): one range, or one per slice along `axis`.
 Outputs Dequantize(OpContext& c) {
   const std::string mode = c.Choice("mode", {"MIN_COMBINED", "MIN_FIRST", "SCALED"});
   const Tensor mins = c.Known(c.In(1), "minimum");
@@ -117,7 +117,7 @@ Outputs FakeQuantizeVars(OpContext& c) {
   return {FakeQuantize(c, c.KnownScalar(c.In(1), "minimum"), c.KnownScalar(c.In(2), "maximum"))};
 }
 
-// One range for each slice along the last axis.
+// One range per slice along the last axis.
 Outputs FakeQuantizePerChannel(OpContext& c) {
   const Tensor mins = c.Known(c.In(1), "minimum");
   const Tensor maxs = c.Known(c.In(2), "maximum");

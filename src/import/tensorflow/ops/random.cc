@@ -1,5 +1,6 @@
-// Random numbers, which no two runtimes draw alike: only what is the same for every draw can be imported.
-// Dropout that keeps everything is such: it compares or rounds numbers that all fall on one side.
+// Random numbers differ between runtimes, so only results that are the same for all of them can be
+// imported. Dropout that keeps everything is an example: it compares or rounds numbers that are all on one
+// side.
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr char kReason[] = "it depends on random numbers";
 
-// The sense of a comparison, or nothing: of x from [low, high) with k.
+// The result of comparing x from [low, high) with k, if it is the same for all x; otherwise nullopt.
 std::optional<bool> Compare(Op op, const RandomNumbers& x, double k) {
   const auto decide = [](bool all, bool none) {
     return all ? std::optional<bool>(true) : none ? std::optional<bool>(false) : std::nullopt;
@@ -31,7 +32,7 @@ std::optional<bool> Compare(Op op, const RandomNumbers& x, double k) {
   }
 }
 
-// The numbers after an operation with k on the right (or, of sums and products, on either side).
+// The range after an operation with k as the right operand (or, for sums and products, either operand).
 std::optional<RandomNumbers> Move(Op op, RandomNumbers x, double k) {
   if (op == Op::kSub) k = -k;
   if (op == Op::kAdd || op == Op::kSub) {

@@ -11,7 +11,7 @@ Value* Reduced(OpContext& c, Op op, Value* x) {
   return c.Reduce(op, x, axes.ToInts(), c.Bool("keep_dims"));
 }
 
-// Integers are computed in double where the formula leaves them.
+// Integers are computed in double if the formula leaves the integers.
 Value* AsFloat(OpContext& c, Value* x) { return IsFloat(x->type().dtype) ? x : c.Cast(x, DType::kF64); }
 
 Outputs ArgExtreme(OpContext& c, Op op) {
@@ -43,7 +43,7 @@ Outputs ArgMin(OpContext& c) { return ArgExtreme(c, Op::kArgMin); }
 Outputs CumSum(OpContext& c) { return Scan(c, Op::kCumSum); }
 Outputs CumProd(OpContext& c) { return Scan(c, Op::kCumProd); }
 
-// Along the last axis; k is an attribute of the old form.
+// Along the last axis; the old version has k as an attribute.
 Outputs TopK(OpContext& c) {
   const int64_t k = c.num_inputs() > 1 ? c.KnownInt(c.In(1), "k") : c.Int("k");
   if (c.InRank(0) == 0) Invalid("its input is a single number");

@@ -1,4 +1,4 @@
-// Operators that read images between their pixels, and those that choose boxes.
+// Operators that interpolate images, and those that choose boxes.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,7 +9,7 @@
 namespace attune::tensorflow {
 namespace {
 
-// All but nearest neighbours make floats of integers.
+// Except for nearest neighbours, integers become floats.
 Value* AsF32(OpContext& c, Value* x) { return IsFloat(x->type().dtype) ? x : c.Cast(x, DType::kF32); }
 
 Outputs Resize(OpContext& c, const std::string& mode, const std::string& coordinates,
@@ -42,8 +42,8 @@ std::string Coordinates(OpContext& c) {
 // Column i of [n, 4], as [n, 1].
 Value* Column(OpContext& c, Value* boxes, int64_t i) { return c.SliceAxis(boxes, 1, i, 1); }
 
-// The positions [n, count] along an axis of `size` pixels at which `count` samples between the normalized
-// borders lie; a single one lies in the middle.
+// The positions [n, count] of `count` samples between normalized borders, along an axis of `size` pixels; a
+// single sample is in the middle.
 Value* SamplePositions(OpContext& c, Value* first, Value* last, int64_t count, int64_t size) {
   const DType dtype = first->type().dtype;
   Value* relative = nullptr;
@@ -62,7 +62,7 @@ Value* Inside(OpContext& c, Value* positions, int64_t size) {
   return c.Emit(Op::kAnd, {low, high});
 }
 
-// Positions as GridSample's coordinates: -1 at the first pixel's center, 1 at the last one's.
+// Converts positions to GridSample's coordinates: -1 is the center of the first pixel, 1 that of the last.
 Value* GridCoordinate(OpContext& c, Value* positions, int64_t size) {
   if (size == 1) return c.Mul(positions, 0.0);
   return c.Add(c.Mul(positions, 2.0 / static_cast<double>(size - 1)), -1);
@@ -74,7 +74,7 @@ Value* SelectBoxes(OpContext& c, double iou, double score) {
   Value* selected =
       c.Emit(Op::kNonMaxSuppression, {c.Reshape(c.In(0), {1, boxes, 4}), c.Reshape(c.In(1), {1, 1, boxes})},
              {{"max_per_class", limit}, {"iou_threshold", iou}, {"score_threshold", score}});
-  // (batch, class, box) of each: the box alone counts.
+  // Each row is (batch, class, box); only the box matters.
   return c.Cast(c.Squeeze(c.SliceAxis(selected, 1, 2, 1), {1}), DType::kI32);
 }
 
@@ -89,14 +89,14 @@ Outputs ResizeNearestNeighbor(OpContext& c) {
   return Resize(c, "nearest", c.Bool("half_pixel_centers") ? "tf_half_pixel_for_nn" : "asymmetric", "floor");
 }
 
-// Half-pixel centers come with another kernel, which leaves out what lies beyond the edge.
+// Half-pixel centers use another kernel, which ignores elements beyond the edge.
 Outputs ResizeBicubic(OpContext& c) {
   if (c.Bool("half_pixel_centers"))
     Unsupported("half_pixel_centers, whose weights are normalized at the edges");
   return Resize(c, "cubic", Coordinates(c), "floor");
 }
 
-// (images [b, h, w, c], boxes [n, 4] as fractions of h-1 and w-1, their images, size)
+// (images [b, h, w, c], boxes [n, 4] relative to h-1 and w-1, the index of each box's image, size)
 Outputs CropAndResize(OpContext& c) {
   const Images images(c, 2);
   const Ints size = c.KnownInts(c.In(3), "crop size");
@@ -116,7 +116,7 @@ Outputs CropAndResize(OpContext& c) {
   };
   Value* inside = c.Emit(
       Op::kAnd, {spread(Inside(c, rows, shape[1]), true), spread(Inside(c, columns, shape[2]), false)});
-  // x, the last axis, comes first.
+  // x, for the last axis, comes first.
   Value* grid = c.Concat(
       {spread(GridCoordinate(c, columns, shape[2]), false), spread(GridCoordinate(c, rows, shape[1]), true)},
       3);
@@ -129,7 +129,7 @@ Outputs CropAndResize(OpContext& c) {
   return {images.AsGiven(y)};
 }
 
-// (boxes [n, 4], scores [n], how many, thresholds…)
+// (boxes [n, 4], scores [n], maximum count, thresholds…)
 Outputs NonMaxSuppression(OpContext& c) {
   const bool attribute = c.op() == "NonMaxSuppression";
   const double iou = attribute ? c.Float("iou_threshold", 0.5) : c.KnownScalar(c.In(3), "IoU threshold");

@@ -11,7 +11,7 @@ Attributes ConvAttributes(const SlidingWindow& w, int64_t group) {
   return {{"strides", w.strides}, {"pads", w.pads}, {"dilations", w.dilations}, {"group", group}};
 }
 
-// The filter's shape [K1, …, in, out] of the node's input 1.
+// The shape [K1, …, in, out] of the filter, input 1.
 Shape FilterShape(OpContext& c, int spatial) {
   const Shape shape = c.InShape(1);
   if (static_cast<int>(shape.size()) != spatial + 2) Invalid("its filter is ", ToString(c.In(1)->type()));
@@ -26,7 +26,7 @@ Value* OutputsFirst(OpContext& c, Value* filter) {
   return c.TransposeStored(filter, perm);
 }
 
-// Channels fall into groups where the filter is of fewer than the images have.
+// If the filter has fewer channels than the images, these are divided into groups.
 Outputs Convolution(OpContext& c, int spatial) {
   const Images images(c, spatial);
   const Shape filter = FilterShape(c, spatial);
@@ -42,7 +42,7 @@ Outputs Convolution(OpContext& c, int spatial) {
   return {images.AsGiven(y)};
 }
 
-// (sizes of the input that the convolution had, filter, its output)
+// (sizes of the convolution's input, filter, output of the convolution)
 Outputs ConvolutionBackward(OpContext& c, int spatial) {
   const Images images(c, spatial, 2);
   const Shape filter = FilterShape(c, spatial);
@@ -54,7 +54,7 @@ Outputs ConvolutionBackward(OpContext& c, int spatial) {
   if (static_cast<int>(target.size()) > spatial && images.Channels(target) != filter[spatial]) {
     Unsupported("groups of channels");
   }
-  // The extent that windows reach; positions that no window reaches stay zero.
+  // The extent that windows reach; positions beyond it stay zero.
   Ints output_padding(spatial);
   for (int i = 0; i < spatial; ++i) {
     const int64_t reached = LastStep(input[i], w.strides[i]) + (w.kernel[i] - 1) * w.dilations[i] + 1 -
@@ -85,7 +85,7 @@ Outputs MaxPool(OpContext& c, int spatial) {
   return {images.AsGiven(c.EmitNode(Op::kMaxPool, {pool.x}, std::move(pool.attrs), 1)->output())};
 }
 
-// Padding does not count.
+// Padding is not counted.
 Outputs AvgPool(OpContext& c, int spatial) {
   const Images images(c, spatial);
   PoolWindow pool = ReadPool(c, images);
@@ -99,7 +99,7 @@ Outputs Conv3d(OpContext& c) { return Convolution(c, 3); }
 Outputs Conv2dBackward(OpContext& c) { return ConvolutionBackward(c, 2); }
 Outputs Conv3dBackward(OpContext& c) { return ConvolutionBackward(c, 3); }
 
-// Filter [h, w, channels, multiplier]: channel c makes the results c multiplier + m.
+// Filter [h, w, channels, multiplier]: channel c gives the results c multiplier + m.
 Outputs DepthwiseConv2d(OpContext& c) {
   const Images images(c, 2);
   const Shape filter = FilterShape(c, 2);

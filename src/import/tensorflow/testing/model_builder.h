@@ -1,4 +1,4 @@
-// Models in the making, for tests.
+// Builds models for tests.
 #ifndef ATTUNE_IMPORT_TENSORFLOW_TESTING_MODEL_BUILDER_H_
 #define ATTUNE_IMPORT_TENSORFLOW_TESTING_MODEL_BUILDER_H_
 
@@ -18,7 +18,7 @@ namespace attune::tensorflow {
 
 using namespace attune_tensorflow;  // NOLINT: the schema's messages
 
-// Sets the attributes of a node, one after the other.
+// Sets a node's attributes, one after the other.
 class NodeBuilder {
  public:
   explicit NodeBuilder(NodeDef* node) : node_(node) {}
@@ -48,7 +48,7 @@ class NodeBuilder {
     (*node_->mutable_attr())[name].set_type(type);
     return *this;
   }
-  // Negative: open.
+  // A negative dimension is open.
   NodeBuilder& Dims(const std::string& name, const std::vector<int64_t>& dims) {
     TensorShapeProto* shape = (*node_->mutable_attr())[name].mutable_shape();
     for (int64_t dim : dims) shape->add_dim()->set_size(dim);
@@ -81,7 +81,7 @@ inline void FillConstant(NodeDef* node, const std::string& name, const std::vect
   for (float value : values) tensor->add_float_val(value);
 }
 
-// Rank 1, or rank 0 where `scalar`.
+// With rank 1, or rank 0 if `scalar`.
 inline void FillIntegers(NodeDef* node, const std::string& name, const std::vector<int64_t>& values,
                          bool scalar = false) {
   TensorProto* tensor = (*FillNode(node, "Const", name, {}).node()->mutable_attr())["value"].mutable_tensor();
@@ -108,7 +108,7 @@ class FunctionBuilder {
     FillIntegers(function_->add_node_def(), name, {value}, true);
   }
   NodeDef* AddNode() { return function_->add_node_def(); }
-  // One more result, which is `tensor`.
+  // Adds a result, which is `tensor`.
   void Return(const std::string& tensor) {
     const std::string name = "result" + std::to_string(function_->signature().output_arg_size());
     function_->mutable_signature()->add_output_arg()->set_name(name);

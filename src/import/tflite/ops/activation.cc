@@ -1,4 +1,4 @@
-// Activations with a kink. On quantized tensors, each side is a requantization in fixed point.
+// Piecewise linear activations. On quantized tensors, each piece is a requantization in fixed point.
 #include <limits>
 #include <string>
 

@@ -1,4 +1,4 @@
-// Sums, products and quotients, with the activation that may be fused to them.
+// Sums, products and quotients, with an optional fused activation.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -10,7 +10,8 @@ namespace {
 
 bool IsQuantizedBinary(OpContext& c) { return c.InQuantized(0) && c.InQuantized(1) && c.OutQuantized(); }
 
-// a ± b in fixed point: both in units of twice the larger scale, with as many binary places as an i32 holds.
+// a ± b in fixed point: both in units of twice the larger scale, with as many binary digits as fit into
+// i32.
 Value* QuantizedSum(OpContext& c, Op op) {
   const auto one = static_cast<double>(c.OutType() == DType::kI16 ? 1 << 15 : 1 << 20);
   const double unit = 2 * std::max(c.InScale(0), c.InScale(1));
@@ -25,7 +26,8 @@ Outputs SumOrDifference(OpContext& c, Op op, Activation activation) {
   return {c.Activate(y, activation)};
 }
 
-// floor(a / b), which is exact for integers: a - mod(a, b), with the divisor's sign, is a multiple of b.
+// floor(a / b), which is exact for integers: a - mod(a, b), with mod having the divisor's sign, is a
+// multiple of b.
 Value* FloorQuotient(OpContext& c, Value* a, Value* b) {
   if (IsFloat(a->type().dtype)) return c.Emit(Op::kFloor, {c.Div(a, b)});
   return c.Div(c.Sub(a, c.Emit(Op::kMod, {a, b})), b);
@@ -56,8 +58,8 @@ Outputs Sub(OpContext& c) {
   return SumOrDifference(c, Op::kSub, c.Options<schema::SubOptions>().fused_activation_function());
 }
 
-// The product of quantized tensors is that of integers, times s_a s_b / s_y (in f32 unless that ends there)
-// in fixed point.
+// The product of quantized tensors is the product of integers, times s_a s_b / s_y (in f32 unless that
+// overflows) in fixed point.
 Outputs Mul(OpContext& c) {
   const Activation activation = c.Options<schema::MulOptions>().fused_activation_function();
   if (!IsQuantizedBinary(c)) return {c.Activate(c.Mul(c.Real(0), c.Real(1)), activation)};
@@ -85,7 +87,7 @@ Outputs SquaredDifference(OpContext& c) {
 
 Outputs FloorDivide(OpContext& c) { return {FloorQuotient(c, c.In(0), c.In(1))}; }
 
-// The angle of (x, y) from its tangent: the quadrant follows from the signs.
+// The angle of (x, y) from its tangent; the signs determine the quadrant.
 Outputs Atan2(OpContext& c) {
   Value* y = c.In(0);
   Value* x = c.In(1);
@@ -94,14 +96,14 @@ Outputs Atan2(OpContext& c) {
   Value* turn = c.Where(less(y, zero), c.ScalarLike(x, -std::numbers::pi), c.ScalarLike(x, std::numbers::pi));
   Value* angle = c.Emit(Op::kAtan, {c.Div(y, x)});
   Value* result = c.Where(less(x, zero), c.Add(angle, turn), angle);
-  // On the axis x = 0 the tangent has no value, or that of 0 / 0.
+  // If x = 0, the tangent is undefined.
   Value* upright = c.Mul(c.Emit(Op::kSign, {y}), std::numbers::pi / 2);
   return {c.Where(c.Emit(Op::kEqual, {x, zero}), upright, result)};
 }
 
 Outputs NotEqual(OpContext& c) { return {c.Emit(Op::kNot, {c.Emit(Op::kEqual, {c.In(0), c.In(1)})})}; }
 
-// Arithmetic: of a negative number what the shift of its complement leaves, complemented.
+// Arithmetic shift: for a negative number, shifts its complement and complements the result.
 Outputs RightShift(OpContext& c) {
   Value* x = c.Stored(0);
   const DType dtype = x->type().dtype;

@@ -1,5 +1,5 @@
-// Convolutions and matrix products. Tensors that are quantized in 8 bits are multiplied as integers; with 16
-// bits, or with floats on one side, the numbers that the integers stand for are multiplied.
+// Convolutions and matrix products. Tensors quantized in 8 bits are multiplied as integers; with 16 bits,
+// or if one side is float, the represented numbers are multiplied.
 #include <algorithm>
 
 #include "import/tflite/ops/lowerings.h"
@@ -13,7 +13,8 @@ struct Convolution {
   Window window;
   schema::Padding padding;
   Activation activation;
-  // Axes of the weight in the file: which become the canonical ones, and which one holds the output channels.
+  // Axes of the weight in the file: the permutation to the canonical order, and the axis of the output
+  // channels.
   Ints weight_perm;
   int64_t channel_axis;
   bool depthwise = false;
@@ -34,7 +35,7 @@ Outputs Convolve(OpContext& c, Convolution conv) {
                             {"pads", conv.window.pads},
                             {"dilations", conv.window.dilations},
                             {"group", channels / group_size}};
-  // u8 kernels have one multiplier, computed otherwise than those per channel.
+  // Kernels for u8 have one multiplier, which they compute differently from those per channel.
   const ProductInputs p{.single = c.InType(0) == DType::kU8};
   if (IsIntegerProduct(c, p)) {
     Value* x = ChannelsFirst(c, c.Stored(0));
@@ -48,10 +49,10 @@ Outputs Convolve(OpContext& c, Convolution conv) {
   return {ChannelsLast(c, c.Activate(y, conv.activation))};
 }
 
-// [M, N] products of rows where the tensor's other axes do not matter, or stay.
+// A product [M, N] of rows, where the tensor's other axes are merged, or kept.
 struct Dense {
-  Shape rows;    // the input, with its last axis as the weight's
-  Shape output;  // the result, where it has another shape
+  Shape rows;    // the input; its last axis is that of the weight
+  Shape output;  // the shape of the result
 };
 
 Dense DenseShapes(OpContext& c, bool keep_axes) {
@@ -83,7 +84,7 @@ Outputs Conv2d(OpContext& c) {
                       .channel_axis = 0});
 }
 
-// The weight is [1, H, W, C multiplier]: the channels that one input channel makes are neighbours.
+// The weight is [1, H, W, C multiplier]: the outputs of one input channel are adjacent.
 Outputs DepthwiseConv2d(OpContext& c) {
   const auto& options = c.Options<schema::DepthwiseConv2DOptions>();
   return Convolve(c, {.window = {.kernel = {},
@@ -109,7 +110,7 @@ Outputs Conv3d(OpContext& c) {
           .channel_axis = 4});
 }
 
-// x Wᵀ + b. Without keep_num_dims all but the weight's columns become rows.
+// x Wᵀ + b. Without keep_num_dims, all axes except the weight's columns are merged into rows.
 Outputs FullyConnected(OpContext& c) {
   const auto& options = c.Options<schema::FullyConnectedOptions>();
   if (options.weights_format() != schema::FullyConnectedOptionsWeightsFormat::DEFAULT) {

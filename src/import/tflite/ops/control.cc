@@ -1,4 +1,4 @@
-// Subgraphs: calls are expanded; conditions and loops become regions where they depend on data.
+// Subgraphs: calls are expanded; conditions and loops that depend on data become regions.
 #include <memory>
 #include <utility>
 
@@ -31,7 +31,7 @@ Outputs OutputsOf(Node* node, size_t count) {
   return outputs;
 }
 
-// A branch as a region. Constants of this graph are constants there, so that shapes may depend on them.
+// A branch as a region. Constants of this graph stay constants inside, so that shapes may depend on them.
 std::unique_ptr<Graph> Branch(OpContext& c, int subgraph, const std::vector<Value*>& outer) {
   Graph* region = c.NewRegion(absl::StrCat("subgraph", subgraph));
   std::vector<Value*> inputs = AddInputs(region, outer);
@@ -57,14 +57,14 @@ Outputs KeepIf(OpContext& c, int then_subgraph, int else_subgraph) {
   return OutputsOf(node, static_cast<size_t>(node->num_outputs()));
 }
 
-// Whether the body hands input i through.
+// Whether the body passes input i through.
 bool Forwards(const schema::SubGraph& body, uint32_t i) {
   return i < SizeOf(body.inputs()) && i < SizeOf(body.outputs()) &&
          body.inputs()->Get(i) == body.outputs()->Get(i);
 }
 
-// (iteration, condition, carried…) → (condition, carried…). A value that every step hands through is in the
-// loop what it is before it.
+// (iteration, condition, carried…) → (condition, carried…). A value that every step passes through has the
+// same value inside the loop as before it.
 std::unique_ptr<Graph> LoopBody(OpContext& c, const schema::WhileOptions& options,
                                 const std::vector<Value*>& carried) {
   const int subgraph = options.body_subgraph_index();
@@ -98,8 +98,9 @@ std::unique_ptr<Graph> LoopBody(OpContext& c, const schema::WhileOptions& option
 
 }  // namespace
 
-// Where the condition is known, its branch. Where both branches cannot be kept (one does not fit the shapes
-// at hand, or they disagree about them), the inputs' values may tell it.
+// If the condition is known, imports its branch. Otherwise both branches are kept. If that fails (one does
+// not fit the actual shapes, or they disagree about them), the condition may follow from the inputs'
+// values.
 Outputs If(OpContext& c) {
   const auto& options = c.Options<schema::IfOptions>();
   const auto inline_branch = [&](const Tensor& condition) {
@@ -118,7 +119,7 @@ Outputs If(OpContext& c) {
   return inline_branch(*condition);
 }
 
-// Runs the body for as long as the condition holds, which is tried first.
+// Runs the body as long as the condition, which is tested first, holds.
 Outputs While(OpContext& c) {
   const auto& options = c.Options<schema::WhileOptions>();
   const std::vector<Value*> carried = InputsFrom(c, 0);
@@ -139,7 +140,7 @@ Outputs Call(OpContext& c) {
   return c.Inline(static_cast<int>(subgraph), c.graph(), InputsFrom(c, 0));
 }
 
-// An operator that the file defines by a subgraph too.
+// An operator for which the file also contains a subgraph.
 Outputs Composite(OpContext& c) {
   const schema::StableHLOCompositeOptions* options =
       c.node().builtin_options_2_as_StableHLOCompositeOptions();

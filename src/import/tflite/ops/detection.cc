@@ -1,8 +1,8 @@
 // Detections from a network's raw boxes, and non-max suppression.
 //
-// Greedy suppression is a loop of as many steps as boxes may be picked, over all classes at once: each
-// step picks the best box that is left of each class and takes it and all that overlap it away. The
-// result has a fixed size; entries that nothing was picked for have the lowest score.
+// Greedy suppression is a loop with one step per box that may be picked, over all classes at once: for each
+// class, a step picks the best remaining box, and removes it and all boxes that overlap it. The result has
+// a fixed size; entries without a picked box have the lowest score.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -19,10 +19,10 @@ constexpr float kNone = std::numeric_limits<float>::lowest();
 
 struct Picks {
   Value* index;  // [C, D] i64
-  Value* score;  // [C, D], kNone where nothing is left
+  Value* score;  // [C, D], kNone if nothing is left
 };
 
-// Edge `i` of boxes [n, 4] with y and x of two corners.
+// Coordinate `i` of boxes [n, 4], which have y and x of two corners.
 Value* Edge(Emitter& e, Value* boxes, int64_t i) { return e.SliceAxis(boxes, 1, i, 1); }
 
 // (y2 - y1) (x2 - x1), [n, 1]
@@ -30,8 +30,8 @@ Value* Areas(Emitter& e, Value* boxes) {
   return e.Mul(e.Sub(Edge(e, boxes, 2), Edge(e, boxes, 0)), e.Sub(Edge(e, boxes, 3), Edge(e, boxes, 1)));
 }
 
-// How much of each box in `all` [N, 4] those in `picked` [C, 4] cover, as intersection over union: [C, N]; 0
-// for a box without an area.
+// The intersection over union of each box in `picked` [C, 4] with each in `all` [N, 4]: [C, N]; 0 for a box
+// without an area.
 Value* Overlaps(Emitter& e, Value* picked, Value* all) {
   Value* across = e.Transpose(all, {1, 0});
   const auto length = [&](int64_t begin, int64_t end) {
@@ -74,8 +74,8 @@ std::unique_ptr<Graph> PickBody(OpContext& c, const std::vector<Value*>& carried
   return region->Clone();
 }
 
-// The best `count` boxes of each class that do not overlap one before them by more than the threshold, or
-// (kGreaterEqual) as much. `scores` [C, N] are kNone where a box must not be picked.
+// The best `count` boxes of each class that do not overlap an earlier one by more than the threshold, or
+// (kGreaterEqual) by at least the threshold. `scores` [C, N] are kNone for boxes that must not be picked.
 Picks PickGreedily(OpContext& c, Value* boxes, Value* scores, int64_t count, double threshold, Op overlaps) {
   const Shape shape = {c.DimOf(scores, 0), count};
   const std::vector<Value*> carried = {scores, c.Filled(DType::kI64, 0, shape),
@@ -88,7 +88,7 @@ Picks PickGreedily(OpContext& c, Value* boxes, Value* scores, int64_t count, dou
   return {loop->output(1), loop->output(2)};
 }
 
-// Scores that do not reach the threshold, or (kLess) are below it, become kNone.
+// Replaces scores by kNone that are (kLess) below the threshold, or (kLessEqual) not above it.
 Value* DropBelow(OpContext& c, Value* scores, double threshold, Op below) {
   Value* dropped = c.Emit(below, {scores, c.ScalarLike(scores, threshold)});
   return c.Where(dropped, c.ScalarLike(scores, static_cast<double>(kNone)), scores);
@@ -100,18 +100,18 @@ Value* IsPicked(OpContext& c, Value* score) {
 
 struct PostProcess {
   int64_t max_detections;
-  int64_t classes_each;  // a box may be reported as this many classes
+  int64_t classes_each;  // the maximum number of classes to report per box
   int64_t per_class;
   int64_t num_classes;
   bool regular;
   double score_threshold;
   double iou_threshold;
-  double scales[4];  // of y, x, height and width
+  double scales[4];  // for y, x, height and width
 };
 
 PostProcess ReadPostProcess(OpContext& c) {
   const std::string_view bytes = c.CustomOptions();
-  // A copy starts where any of its numbers may lie.
+  // A copy is aligned for all of its numbers.
   const std::vector<uint8_t> copy(bytes.begin(), bytes.end());
   if (copy.size() < 3 || !flexbuffers::VerifyBuffer(copy.data(), copy.size()))
     Invalid("its options are damaged");
@@ -142,7 +142,7 @@ PostProcess ReadPostProcess(OpContext& c) {
   return p;
 }
 
-// Centers and sizes relative to anchors, as corners: [N, 4].
+// Decodes centers and sizes relative to anchors to corners: [N, 4].
 Value* DecodeBoxes(OpContext& c, const PostProcess& p) {
   const Shape raw = c.InShape(0);
   if (raw.size() != 3 || raw[0] != 1 || raw[2] < 4 || c.InShape(2) != Shape{raw[1], 4}) {
@@ -160,7 +160,7 @@ Value* DecodeBoxes(OpContext& c, const PostProcess& p) {
   return c.Concat({corner(0, -1), corner(1, -1), corner(0, 1), corner(1, 1)}, 1);
 }
 
-// The scores of the classes without the background, which comes first: [N, classes].
+// The scores of the classes without the background, which is the first: [N, classes].
 Value* ClassScores(OpContext& c, const PostProcess& p) {
   const Shape shape = c.InShape(1);
   if (shape.size() != 3 || shape[0] != 1 || shape[1] != c.InShape(0)[1] || shape[2] < p.num_classes ||
@@ -171,7 +171,8 @@ Value* ClassScores(OpContext& c, const PostProcess& p) {
   return c.SliceAxis(scores, 1, shape[2] - p.num_classes, p.num_classes);
 }
 
-// Boxes [D, 4], their classes and scores [D] and which are any, with zeros up to `size` entries.
+// The outputs for boxes [D, 4] with classes and scores [D]; entries that were not picked, and those up to
+// `size`, are zero.
 Outputs Detections(OpContext& c, Value* boxes, Value* classes, Value* scores, int64_t size) {
   Value* any = IsPicked(c, scores);
   const int64_t count = c.DimOf(scores, 0);
@@ -185,7 +186,8 @@ Outputs Detections(OpContext& c, Value* boxes, Value* classes, Value* scores, in
           finish(scores, {1, size})};
 }
 
-// Each class by itself; the best of all are kept, of equal ones those of the lower class.
+// Suppresses within each class separately, and keeps the best of all; of equal ones, those of the lower
+// class.
 Outputs RegularDetections(OpContext& c, const PostProcess& p, Value* boxes, Value* scores) {
   Value* eligible = DropBelow(c, c.Transpose(scores, {1, 0}), p.score_threshold, Op::kLess);
   const Picks picks = PickGreedily(c, boxes, eligible, p.per_class, p.iou_threshold, Op::kGreater);
@@ -202,7 +204,7 @@ Outputs RegularDetections(OpContext& c, const PostProcess& p, Value* boxes, Valu
   return outputs;
 }
 
-// By the best class of each box; each box is reported as its best classes.
+// Suppresses by the best class of each box, and reports each box for its best classes.
 Outputs FastDetections(OpContext& c, const PostProcess& p, Value* boxes, Value* scores) {
   const int64_t each = std::min(p.classes_each, p.num_classes);
   Node* best = c.EmitNode(Op::kTopK, {scores}, {{"axis", int64_t{1}}, {"k", each}});
@@ -222,14 +224,14 @@ Outputs FastDetections(OpContext& c, const PostProcess& p, Value* boxes, Value* 
   return outputs;
 }
 
-// (boxes [N, 4], scores [N], how many, overlap threshold, score threshold) → indices and scores [D], how
-// many.
+// (boxes [N, 4], scores [N], maximum count, overlap threshold, score threshold) → indices and scores [D],
+// count.
 Outputs Suppress(OpContext& c) {
   const Shape shape = c.InShape(0);
   if (shape.size() != 2 || shape[1] != 4) Invalid("its boxes are ", ToString(c.Stored(0)->type()));
   const int64_t count = CheckedSize(c.KnownInt(2, "number of boxes"), "number of boxes", 1);
   Value* boxes = c.Stored(0);
-  // Corners come in any order.
+  // The two corners may have any order.
   const auto corner = [&](int64_t i, Op op) {
     return c.Emit(op, {Edge(c, boxes, i), Edge(c, boxes, i + 2)});
   };
@@ -262,7 +264,7 @@ Outputs NonMaxSuppressionV4(OpContext& c) {
   return {results[0], results[2]};
 }
 
-// Overlapping boxes may lose score instead; with a spread of 0 they are taken away.
+// Soft suppression would reduce the scores of overlapping boxes; with a spread of 0, they are removed.
 Outputs NonMaxSuppressionV5(OpContext& c) {
   if (c.KnownScalar(5, "spread") != 0) Unsupported("soft suppression");
   return Suppress(c);

@@ -1,4 +1,4 @@
-// Elementwise operators that are a few canonical ones.
+// Elementwise operators that consist of a few canonical ones.
 #include <algorithm>
 
 #include "import/tflite/ops/lowerings.h"
@@ -16,7 +16,7 @@ Outputs CastToType(OpContext& c) { return {c.Cast(c.Stored(0), c.OutType())}; }
 
 Outputs Identity(OpContext& c) { return {c.Stored(0)}; }
 
-// A condition of rank 1 chooses whole rows of the first axis.
+// A condition of rank 1 selects whole rows along the first axis.
 Outputs Select(OpContext& c) {
   Value* condition = c.Stored(0);
   const int64_t rank = c.InRank(1);

@@ -1,4 +1,4 @@
-// Tensors that are made of numbers known at import, or of one number.
+// Tensors that are created from numbers known at import, or from a single number.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -8,7 +8,7 @@
 namespace attune::tflite {
 namespace {
 
-// True on the diagonal of the last two axes, of which x has the sizes.
+// True on the diagonal of a matrix with these numbers of rows and columns.
 Value* Diagonal(OpContext& c, int64_t rows, int64_t columns) {
   Value* row = c.Reshape(c.Count(DType::kI32, rows), {rows, 1});
   return c.Emit(Op::kEqual, {row, c.Count(DType::kI32, columns)});
@@ -31,7 +31,7 @@ Outputs Range(OpContext& c) {
   const double limit = c.KnownScalar(1, "limit");
   const double step = c.KnownScalar(2, "step");
   const double count = std::ceil((limit - start) / step);
-  // Also where the step is 0 or nothing is a number.
+  // Also true if the step is 0 or a value is NaN.
   if (!(count < 0x1p40)) Invalid("it counts from ", start, " to ", limit, " by ", step);
   Value* numbers = c.Count(c.OutType(), static_cast<int64_t>(std::max(count, 0.0)));
   return {c.Add(c.Mul(numbers, step), start)};
@@ -39,7 +39,7 @@ Outputs Range(OpContext& c) {
 
 Outputs ZerosLike(OpContext& c) { return {c.Filled(c.InType(0), 0, c.InShape(0))}; }
 
-// (indices, depth, on, off). An index that is none of the depth's is off everywhere.
+// (indices, depth, on, off). An index out of range gives `off` everywhere.
 Outputs OneHot(OpContext& c) {
   const int64_t rank = c.InRank(0);
   const int64_t depth = CheckedSize(c.KnownInt(1, "depth"), "depth");
@@ -57,7 +57,7 @@ Outputs MatrixDiag(OpContext& c) {
   return {c.Where(Diagonal(c, size, size), c.Unsqueeze(x, {c.InRank(0)}), c.ScalarLike(x, 0))};
 }
 
-// The diagonal's elements are as many as the shorter axis has: they broadcast along the longer one.
+// The diagonal has as many elements as the shorter axis: they broadcast along the longer one.
 Outputs MatrixSetDiag(OpContext& c) {
   Value* x = c.Stored(0);
   if (c.InRank(0) < 2) Invalid("its input is ", ToString(x->type()), ", which has no diagonal");
@@ -67,7 +67,7 @@ Outputs MatrixSetDiag(OpContext& c) {
   return {c.Where(Diagonal(c, rows, columns), c.Unsqueeze(c.Stored(1), {axis}), x)};
 }
 
-// The shape that two shapes broadcast to.
+// The shape that results from broadcasting two shapes.
 Outputs BroadcastArgs(OpContext& c) {
   Ints a = c.KnownInts(0, "first shape");
   Ints b = c.KnownInts(1, "second shape");

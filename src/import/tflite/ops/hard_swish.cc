@@ -1,6 +1,6 @@
-// x relu6(x + 3) / 6. In 8 bits it is a table, made by the arithmetic in 16 bits of TensorFlow Lite's
-// reference kernel (tensorflow/lite/kernels/internal/reference/hard_swish.h), which no formula of real
-// numbers agrees with.
+// x relu6(x + 3) / 6. In 8 bits it is a table, computed with the 16-bit arithmetic of TensorFlow Lite's
+// reference kernel (tensorflow/lite/kernels/internal/reference/hard_swish.h), which no formula in real
+// numbers reproduces.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kLow = INT16_MIN, kHigh = INT16_MAX;
 
-// a b / 2^15, rounded to the nearest or towards zero.
+// a b / 2^15, rounded to nearest or towards zero.
 int64_t RoundedHighProduct(int64_t a, int64_t b) {
   if (a == kLow && b == kLow) return kHigh;
   constexpr int64_t kHalf = int64_t{1} << 14;
@@ -24,7 +24,7 @@ int64_t HighProduct(int64_t a, int64_t b) {
   return a == kLow && b == kLow ? kHigh : a * b / (int64_t{1} << 15);
 }
 
-// x / 2^places, half away from zero.
+// x / 2^places, rounded half away from zero.
 int64_t RoundedShift(int64_t x, int places) {
   const int64_t half = places == 0 ? 0 : int64_t{1} << (places - 1);
   return x >= 0 ? (x + half) >> places : -((half - x) >> places);
@@ -32,7 +32,7 @@ int64_t RoundedShift(int64_t x, int places) {
 
 int64_t SaturatedShift(int64_t x, int places) { return std::clamp(x * (int64_t{1} << places), kLow, kHigh); }
 
-// A positive number as mantissa 2^(shift - 15), the mantissa of 15 bits.
+// A positive number as mantissa 2^(shift - 15), where the mantissa has 15 bits.
 struct ShortMultiplier {
   int64_t mantissa;
   int shift;
@@ -51,10 +51,10 @@ class Table {
       : output_(static_cast<double>(Fine(in_scale) / static_cast<float>(out_scale))),
         reluish_(static_cast<double>(Fine(in_scale) / (3.0F / 32768.0F))) {}
 
-  // Whether shifts fit the arithmetic.
+  // Whether the shifts are in the range of the arithmetic.
   bool IsValid() const { return output_.shift <= 0 && output_.shift > -16 && std::abs(reluish_.shift) < 16; }
 
-  // For an integer without its zero point, the result without its own.
+  // The result for an integer, both without their zero points.
   int64_t operator[](int64_t x) const {
     const int64_t fine = std::clamp(x * 128, kLow, kHigh);
     int64_t gate = fine;

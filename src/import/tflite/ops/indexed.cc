@@ -8,18 +8,18 @@
 namespace attune::tflite {
 namespace {
 
-// Indices that are the same for each batch become those of positions: [batch…, indices…, 1].
+// The batch axes are the same in data and indices, so each index becomes a position: [batch…, indices…, 1].
 Value* GatherBatched(OpContext& c, int64_t axis, int64_t batch_dims) {
   const int64_t rank = c.InRank(0);
   const int64_t index_rank = c.InRank(1);
   if (batch_dims > axis || batch_dims > index_rank)
     Invalid("it has ", batch_dims, " batch axes, its axis is ", axis);
-  // The gathered axis behind the batch's, and what lies between after the indices'.
+  // Move the gathered axis directly after the batch; the axes in between come after the indices.
   Ints perm = Iota(rank);
   std::rotate(perm.begin() + batch_dims, perm.begin() + axis, perm.begin() + axis + 1);
   Value* indices = c.Unsqueeze(c.Stored(1), {index_rank});
   Value* y = c.Emit(Op::kGatherNd, {c.Transpose(c.Stored(0), perm), indices}, {{"batch_dims", batch_dims}});
-  // [batch, indices, between, after] as [batch, between, indices, after].
+  // Transpose [batch, indices, between, after] to [batch, between, indices, after].
   Ints back = Iota(y->type().rank());
   const auto first = back.begin() + batch_dims;
   std::rotate(first, first + (index_rank - batch_dims),
@@ -31,8 +31,8 @@ Value* ScatterInto(OpContext& c, Value* base, Value* indices, Value* updates, co
   return c.Emit(Op::kScatterNd, {base, indices, updates}, {{"reduction", std::string(reduction)}});
 }
 
-// Rows of the data joined by segment, of `count` segments; a negative one stands for none, and goes to a row
-// that is cut off.
+// Combines the rows of the data by segment, for `count` segments; a negative segment means none, and goes
+// to a row that is removed.
 Outputs Segments(OpContext& c, int64_t count, const char* reduction, double start) {
   Value* data = c.Stored(0);
   Value* segments = c.Stored(1);
@@ -48,7 +48,7 @@ Outputs Segments(OpContext& c, int64_t count, const char* reduction, double star
   return {c.SliceAxis(sums, 0, 0, count)};
 }
 
-// The number that is above, or below, all that a type has.
+// A number that no number of the type exceeds, or is below.
 double Extreme(DType dtype, bool highest) {
   if (dtype == DType::kF32) {
     return highest ? std::numeric_limits<float>::max() : std::numeric_limits<float>::lowest();
@@ -78,7 +78,7 @@ Outputs GatherNd(OpContext& c) {
 // (indices, table)
 Outputs EmbeddingLookup(OpContext& c) { return {c.Gather(c.In(1), c.Stored(0), 0)}; }
 
-// (indices, updates, shape): where indices repeat, updates add up.
+// (indices, updates, shape): updates with the same index are summed.
 Outputs ScatterNd(OpContext& c) {
   const Shape shape = c.KnownInts(2, "shape");
   for (int64_t dim : shape) CheckedSize(dim, "dimension");
@@ -86,8 +86,8 @@ Outputs ScatterNd(OpContext& c) {
   return {ScatterInto(c, base, c.Stored(0), c.Stored(1), c.InType(1) == DType::kBool ? "none" : "add")};
 }
 
-// (indices, shape, values, default). Indices are [n, rank], [n] of a vector, or one of a vector; the value
-// may be one for all.
+// (indices, shape, values, default). Indices are [n, rank], [n] for a vector, or a scalar for a vector; one
+// value may apply to all.
 Outputs SparseToDense(OpContext& c) {
   const Shape shape = c.KnownInts(1, "shape");
   for (int64_t dim : shape) CheckedSize(dim, "dimension");
@@ -99,7 +99,7 @@ Outputs SparseToDense(OpContext& c) {
   return {ScatterInto(c, base, indices, values, "none")};
 }
 
-// As many segments as the last, largest one says.
+// The largest segment determines the number of segments.
 Outputs SegmentSum(OpContext& c) {
   const Ints segments = c.KnownInts(1, "segments");
   const int64_t count = segments.empty() ? 0 : *std::max_element(segments.begin(), segments.end()) + 1;
@@ -115,8 +115,8 @@ Outputs UnsortedSegmentMin(OpContext& c) {
   return Segments(c, NumSegments(c), "min", Extreme(c.InType(0), true));
 }
 
-// (x, update, start): where the position less the start is inside of the update, its element, else x's. The
-// start is moved so that the update lies within x.
+// (x, update, start): positions minus the start that are inside the update take its element, the others
+// that of x. The start is moved so that the update lies inside x.
 Outputs DynamicUpdateSlice(OpContext& c) {
   Value* x = c.Stored(0);
   Value* update = c.Stored(1);
@@ -141,10 +141,10 @@ Outputs DynamicUpdateSlice(OpContext& c) {
   return {inside == nullptr ? update : c.Where(inside, update, x)};
 }
 
-// The positions of what is not zero, [n, rank].
+// The positions of the nonzero elements, [n, rank].
 Outputs WhereTrue(OpContext& c) { return {c.Transpose(c.Emit(Op::kNonZero, {c.Stored(0)}), {1, 0})}; }
 
-// Values in the order of their first occurrence, and which of them each element is.
+// The distinct values in the order of their first occurrence, and for each element the index of its value.
 Outputs Unique(OpContext& c) {
   Node* node = c.EmitNode(Op::kUnique, {c.Stored(0)}, {{"sorted", int64_t{0}}});
   return {node->output(0), c.Cast(node->output(2), c.OutType(1))};

@@ -1,4 +1,4 @@
-// The functions that lower operators, by file. ops.cc says which operator each one is for.
+// The functions that lower operators, by file. ops.cc says which operator each is for.
 #ifndef ATTUNE_IMPORT_TFLITE_OPS_LOWERINGS_H_
 #define ATTUNE_IMPORT_TFLITE_OPS_LOWERINGS_H_
 
@@ -6,7 +6,7 @@
 
 namespace attune::tflite {
 
-// Operators that are one canonical operator.
+// Operators that map to one canonical operator.
 template <Op op>
 Outputs Unary(OpContext& c) {
   return {c.Emit(op, {c.In(0)})};

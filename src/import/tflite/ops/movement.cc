@@ -1,4 +1,4 @@
-// Operators that rearrange elements, whatever those stand for.
+// Operators that rearrange elements, whatever these represent.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -8,7 +8,7 @@
 namespace attune::tflite {
 namespace {
 
-// Where several inputs are joined and not all are quantized as the output is, those are requantized.
+// When joining inputs, requantizes one that does not have the quantization of the output.
 Value* AsOutput(OpContext& c, int input) {
   if (!c.OutQuantized() || !c.InQuantized(input) ||
       OpContext::SameQuantization(c.InTensor(input), c.OutTensor())) {
@@ -18,7 +18,7 @@ Value* AsOutput(OpContext& c, int input) {
   return c.Quantize(steps, 1, c.OutZero(), c.OutType());
 }
 
-// [begin, end] a row for each axis, as all begins and then all ends.
+// Converts rows [begin, end] for each axis to all begins, then all ends.
 Ints ReadPads(OpContext& c) {
   const Ints pairs = c.KnownInts(1, "paddings");
   const size_t rank = static_cast<size_t>(c.InRank(0));
@@ -33,7 +33,7 @@ Ints ReadPads(OpContext& c) {
   return pads;
 }
 
-// Whole sizes from a shape with at most one -1.
+// Completes a shape with at most one -1.
 Shape Resolve(Shape shape, const Shape& from) {
   int64_t inferred = -1;
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -57,7 +57,7 @@ Outputs Reshape(OpContext& c) {
   Value* x = c.Stored(0);
   Shape shape =
       c.HasInput(1) ? c.KnownInts(1, "shape") : ToInts(c.Options<schema::ReshapeOptions>().new_shape());
-  // How old files write a scalar.
+  // This is how old files write a scalar.
   if (!c.HasInput(1) && shape == Shape{0}) shape.clear();
   return {c.Reshape(x, Resolve(shape, x->type().shape()))};
 }
@@ -132,8 +132,8 @@ Outputs Tile(OpContext& c) {
 
 Outputs BroadcastTo(OpContext& c) { return {c.Broadcast(c.Stored(0), c.KnownInts(1, "shape"))}; }
 
-// A quantized tensor is padded with what stands for zero. A value that is data takes the place of what a
-// mask, padded alike, leaves open.
+// A quantized tensor is padded with the integer that represents zero. If the padding value is data, it
+// replaces the elements outside a mask that is padded in the same way.
 Outputs Pad(OpContext& c) {
   const Ints pads = ReadPads(c);
   Value* x = c.Stored(0);

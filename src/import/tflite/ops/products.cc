@@ -7,7 +7,7 @@ namespace {
 
 bool IsByte(DType dtype) { return dtype == DType::kI8 || dtype == DType::kU8; }
 
-// s_x s_w, without the output's scale.
+// s_x s_w, without the scale of the output.
 double ScaleProduct(const ProductInputs& p, double x, double weight) {
   if (!p.single) return x * weight;
   return static_cast<double>(static_cast<float>(x) * static_cast<float>(weight));

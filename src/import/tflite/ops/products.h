@@ -8,32 +8,32 @@
 
 namespace attune::tflite {
 
-// Which inputs are multiplied, which one is added, and how the kernel of the operator multiplies their
-// scales.
+// The indices of the factors and the bias, and how the kernel of the operator multiplies their scales.
 struct ProductInputs {
   int x = 0;
   int weight = 1;
   int bias = 2;
-  // The two scales are multiplied in f32 and divided by the output's in double; else all in double.
+  // Whether the two scales are multiplied in f32, and divided by the output's in double; otherwise all is
+  // in double.
   bool single = false;
 };
 
 // Whether both factors are quantized in 8 bits and the output is quantized.
 bool IsIntegerProduct(OpContext& c, const ProductInputs& p);
 
-// The zero points of the factors: nullptr for 0, of the weight one for each channel where they differ.
+// The zero points of the factors: nullptr for 0; for the weight, one per channel if they differ.
 Value* InputZero(OpContext& c, const ProductInputs& p);
 Value* WeightZero(OpContext& c, const ProductInputs& p);
 
-// The sum `acc` of products of integers, plus the bias, as the output's integers. `axis` is the channels' in
-// acc. The weight's scales are along `weight_axis` of the weight in the file.
+// Adds the bias to `acc`, a sum of integer products, and scales it to the output's integers. `axis` is the
+// channel axis of acc; `weight_axis` is the axis of the scales in the file's weight.
 Value* FinishIntegerProduct(OpContext& c, Value* acc, const ProductInputs& p, int64_t axis,
                             int64_t weight_axis, Activation activation);
 
-// The bias as floats: one of integers has the scale of the product. Nullptr where there is none.
+// The bias as floats: an integer bias has the scale of the product. nullptr if there is none.
 Value* RealBias(OpContext& c, const ProductInputs& p);
 
-// `x` of rank 1 as a shape that broadcasts along `axis` of a tensor of `rank`.
+// Reshapes `x` of rank 1 so that it broadcasts along `axis` of a tensor of `rank`.
 Value* AlongAxis(OpContext& c, Value* x, int64_t axis, int64_t rank);
 
 }  // namespace attune::tflite

@@ -1,4 +1,4 @@
-// From real numbers to integers and back.
+// Conversions from real numbers to integers and back.
 #include <algorithm>
 #include <cmath>
 
@@ -7,7 +7,8 @@
 namespace attune::tflite {
 namespace {
 
-// Between i16 and i32, as programs have them that take or give sums: the same numbers with another scale.
+// Converts between i16 and i32, which programs use for inputs and outputs that are sums: the same numbers
+// with another scale.
 Value* RescaleSum(OpContext& c) {
   const DType from = c.InType(0);
   const DType to = c.OutType();
@@ -26,7 +27,7 @@ bool IsSum(const schema::Tensor& tensor) {
 
 }  // namespace
 
-// Integers: the same numbers with another scale, in fixed point.
+// From integers: the same numbers with another scale, in fixed point.
 Outputs QuantizeTensor(OpContext& c) {
   const bool from_sum = IsSum(c.InTensor(0)) && c.OutQuantized() && IsSignedInt(c.OutType());
   const bool to_sum = IsSum(c.OutTensor()) && c.InQuantized(0) && c.InType(0) == DType::kI16;
@@ -37,7 +38,7 @@ Outputs QuantizeTensor(OpContext& c) {
   return {c.FixedPoint(c.Centered(0), {c.InScale(0) / c.OutScale()})};
 }
 
-// Weights that are stored in 16 bits become f32 here: they are transposed as constants later.
+// 16-bit weights become f32 constants here, since they are later transposed as constants.
 Outputs DequantizeTensor(OpContext& c) {
   Value* x = c.Stored(0);
   if (!IsFloat(x->type().dtype)) return {c.Real(0)};
@@ -48,8 +49,8 @@ Outputs DequantizeTensor(OpContext& c) {
   return {c.Constant(std::move(widened))};
 }
 
-// Rounds to the numbers that integers of num_bits could stand for between min and max, which are moved so
-// that zero is one of them.
+// Rounds to the numbers that integers of num_bits can represent between min and max, after moving these so
+// that zero can be represented.
 Outputs FakeQuant(OpContext& c) {
   const auto& options = c.Options<schema::FakeQuantOptions>();
   const int bits = options.num_bits();

@@ -1,8 +1,9 @@
 // RNN and LSTM, a step or a whole sequence, unrolled over its static length. States start at zero.
 //
 // Shapes: x [T, B, I], input weights [H, I] and recurrent weights [H, P] for each gate, states [B, P]
-// (hidden) and [B, H] (cell), projection [P, H]. Quantized, it is computed on what the integers stand for;
-// states are rounded to their own integers after each step, as they are stored in between.
+// (hidden) and [B, H] (cell), projection [P, H]. Quantized operators compute with the numbers that the
+// integers represent; states are rounded to their integers after each step, since they are stored between
+// steps.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr int64_t kMaxSteps = 4096;
 
-// What a step carries: the hidden state, and for LSTM the cell.
+// The state between steps: the hidden state, and for LSTM the cell.
 struct State {
   Value* hidden;
   Value* cell = nullptr;
@@ -38,7 +39,7 @@ Sequence ReadSequence(OpContext& c, bool time_major) {
   return s;
 }
 
-// The outputs [B, P] of all steps as the operator's output.
+// Joins the outputs [B, P] of all steps to the operator's output.
 Value* Join(OpContext& c, const std::vector<Value*>& steps, bool time_major) {
   if (c.InRank(0) == 2) return steps[0];
   const int64_t axis = time_major ? 0 : 1;
@@ -47,7 +48,7 @@ Value* Join(OpContext& c, const std::vector<Value*>& steps, bool time_major) {
   return c.Concat(parts, axis);
 }
 
-// An input as floats, nullptr where absent. Biases are i32 with a scale of their own.
+// An input as floats; nullptr if absent. Biases are i32 with their own scale.
 Value* Parameter(OpContext& c, int i) {
   if (!c.HasInput(i)) return nullptr;
   if (c.InType(i) != DType::kI32) return c.Cast(c.Real(i), DType::kF32);
@@ -62,7 +63,7 @@ Value* RequiredParameter(OpContext& c, int i) {
   return parameter;
 }
 
-// A state after it was stored as input i is, and loaded.
+// A state after it was stored like input i and loaded again.
 Value* Settle(OpContext& c, Value* state, int i) {
   if (!c.InQuantized(i)) return state;
   const DType dtype = RequireDType(c.InTensor(i).type());
@@ -77,8 +78,8 @@ double LimitOf(float clip) {
 
 Value* ClipTo(OpContext& c, Value* x, double limit) { return c.Clip(x, -limit, limit); }
 
-// All steps in order, or (backward) from the last to the first; the outputs in the input's order. `step` gets
-// the input's part of the gates of one step, [B, G].
+// Runs all steps in order, or (backward) from the last to the first; the outputs are in the order of the
+// input. `step` gets the contribution of the input to the gates of one step, [B, G].
 std::vector<Value*> Run(OpContext& c, const Sequence& s, Value* input_weight, State state, bool backward,
                         const std::function<State(Value*, const State&)>& step) {
   const int64_t inputs = c.DimOf(s.x, 2);
@@ -95,12 +96,12 @@ std::vector<Value*> Run(OpContext& c, const Sequence& s, Value* input_weight, St
   return outputs;
 }
 
-// Which inputs one direction of an LSTM takes. Gates are in the order input, forget, cell, output.
+// The inputs of one direction of an LSTM. Gates are in the order input, forget, cell, output.
 struct LstmInputs {
   int first = 1;  // input weights, recurrent weights, peepholes, biases, projection and its bias follow
   int hidden = 18;
   int cell = 19;
-  int norm = 20;  // coefficients of the gates' normalization, where there is any; 0: never
+  int norm = 20;  // coefficients of the gates' normalization, if there is any; 0: never
 };
 
 struct LstmOptions {
@@ -110,11 +111,11 @@ struct LstmOptions {
 };
 
 struct LstmWeights {
-  bool coupled;  // the input gate is what the forget gate leaves
+  bool coupled;  // the input gate is 1 minus the forget gate
   std::vector<Value*> peepholes = {};
   std::vector<Value*> biases = {};
   std::vector<Value*> norms = {};
-  Value* input = nullptr;      // of all gates, [G H, I]
+  Value* input = nullptr;      // for all gates, [G H, I]
   Value* recurrent = nullptr;  // [G H, P]
   Value* projection = nullptr;
   Value* projection_bias = nullptr;
@@ -147,7 +148,7 @@ LstmWeights ReadLstm(OpContext& c, const LstmInputs& in) {
   return w;
 }
 
-// Gate `index` before its activation: its slice of the products, normalized where it has coefficients.
+// Gate `index` before its activation: its slice of the products, normalized if it has coefficients.
 Value* GateSum(OpContext& c, const LstmWeights& w, Value* gates, int index, Value* cell) {
   const int64_t place = index - (w.coupled ? 1 : 0);
   Value* sum = c.SliceAxis(gates, 1, place * w.cells, w.cells);
@@ -157,7 +158,7 @@ Value* GateSum(OpContext& c, const LstmWeights& w, Value* gates, int index, Valu
                 {{"axis", int64_t{1}}, {"epsilon", 1e-8}});
 }
 
-// c' = f c + i g; h' = o act(c'), projected.
+// c' = f c + i g; h' = o act(c'), then the projection.
 State LstmStep(OpContext& c, const LstmWeights& w, const LstmOptions& o, const LstmInputs& in, Value* gates,
                const State& s) {
   gates = c.Add(gates, c.MatMul(s.hidden, w.recurrent, false, true));
@@ -191,7 +192,7 @@ LstmOptions ReadLstmOptions(const Options& options) {
   return {options.fused_activation_function(), LimitOf(options.cell_clip()), LimitOf(options.proj_clip())};
 }
 
-// (x, h, weights [4 H, I + H], bias, c) → (h', c', [x h], gates), the gates in the order input, candidate,
+// (x, h, weights [4 H, I + H], bias, c) → (h', c', [x h], gates), with gates in the order input, candidate,
 // forget, output.
 Outputs BasicLstm(OpContext& c) {
   Value* joined = c.Concat({c.Real(0), c.Real(1)}, -1);
@@ -204,7 +205,7 @@ Outputs BasicLstm(OpContext& c) {
   return {hidden, cell, joined, gates};
 }
 
-// h' = act(x Wᵀ + h Rᵀ + b), with W, R and b the inputs from `first` on.
+// h' = act(x Wᵀ + h Rᵀ + b); W, R and b are the inputs from `first` on.
 std::vector<Value*> RunRnn(OpContext& c, const Sequence& s, Activation activation, int first, bool backward) {
   Value* recurrent = RequiredParameter(c, first + 1);
   Value* bias = RequiredParameter(c, first + 2);
@@ -215,7 +216,7 @@ std::vector<Value*> RunRnn(OpContext& c, const Sequence& s, Activation activatio
   });
 }
 
-// Both directions side by side in one output, or as two.
+// Both directions, concatenated in one output, or as two outputs.
 Outputs BothDirections(OpContext& c, const std::vector<Value*>& forward, const std::vector<Value*>& backward,
                        bool time_major, bool merge) {
   Value* first = Join(c, forward, time_major);

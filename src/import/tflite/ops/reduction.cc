@@ -14,7 +14,7 @@ bool KeepsAxes(OpContext& c) { return c.Options<schema::ReducerOptions>().keep_d
 
 Outputs ReduceWith(OpContext& c, Op op) { return {c.Reduce(op, c.In(0), ReadAxes(c), KeepsAxes(c))}; }
 
-// Elements that one result is made of.
+// The number of elements per result.
 int64_t NumReduced(OpContext& c, const Ints& axes) {
   int64_t count = 1;
   for (int64_t axis : axes) count = Multiply(count, c.DimOf(c.Stored(0), axis));
@@ -40,8 +40,8 @@ Outputs Sum(OpContext& c) {
   return {QuantizedSum(c, ReadAxes(c), 1)};
 }
 
-// The quotient of integers is truncated, that of quantized ones too where input and output have the same
-// scale; but not the mean of images, which has a kernel of its own.
+// The quotient of integers is truncated, and also that of quantized tensors if input and output have the
+// same scale; but not for the mean of images, which has a separate kernel.
 Outputs Mean(OpContext& c) {
   const Ints axes = ReadAxes(c);
   if (!IsQuantizedReduction(c) && (c.InQuantized(0) || IsFloat(c.InType(0)))) {

@@ -1,4 +1,4 @@
-// Images resized, and moved between space, depth and batch.
+// Resizes images, and moves elements between space, depth and batch.
 #include <string>
 
 #include "import/tflite/ops/lowerings.h"
@@ -13,7 +13,7 @@ struct Resizing {
   bool half_pixel_centers;
 };
 
-// Positions of the nearest are rounded up on a tie, where they are not cut off.
+// Nearest positions are rounded up on a tie, unless they are truncated.
 Value* Resize(OpContext& c, Value* x, const Resizing& r) {
   if (r.align_corners && r.half_pixel_centers) Invalid("it has both aligned corners and half-pixel centers");
   const Ints target = c.KnownInts(1, "size");
@@ -39,7 +39,7 @@ Value* Resize(OpContext& c, Value* x, const Resizing& r) {
   return ChannelsLast(c, y);
 }
 
-// The spatial axes that blocks are of, [m], of a tensor [N, D1 … Dm, …].
+// The block sizes [m] for the spatial axes of a tensor [N, D1 … Dm, …].
 Ints ReadBlock(OpContext& c) {
   const Ints block = c.KnownInts(1, "block shape");
   if (block.empty() || static_cast<int64_t>(block.size()) + 1 > c.InRank(0)) {
@@ -61,7 +61,7 @@ int64_t CheckedBlock(int64_t size) { return CheckedSize(size, "block size", 1); 
 
 }  // namespace
 
-// Integers are interpolated as they are and rounded half away from zero: the scale stays.
+// Integers are interpolated as they are and rounded half away from zero, since the scale stays the same.
 Outputs ResizeBilinear(OpContext& c) {
   const auto& options = c.Options<schema::ResizeBilinearOptions>();
   const Resizing r{"linear", options.align_corners(), options.half_pixel_centers()};
@@ -86,7 +86,7 @@ Outputs SpaceToDepth(OpContext& c) {
   return {ChannelsLast(c, c.Emit(Op::kSpaceToDepth, {ChannelsFirst(c, c.Stored(0))}, {{"block", block}}))};
 }
 
-// [N, D1, …, R] padded, as [N, D1/b1, b1, …, R], as [b1, …, N, D1/b1, …, R].
+// Pads [N, D1, …, R], reshapes to [N, D1/b1, b1, …, R], transposes to [b1, …, N, D1/b1, …, R].
 Outputs SpaceToBatch(OpContext& c) {
   const Ints block = ReadBlock(c);
   const Ints pairs = ReadPairs(c, block, "paddings");
@@ -118,7 +118,7 @@ Outputs SpaceToBatch(OpContext& c) {
   return {c.Reshape(c.Transpose(c.Reshape(x, apart), perm), result)};
 }
 
-// [b1 … bm N, D1, …, R] as [b1, …, N, D1, …, R], as [N, D1, b1, …, R], cropped.
+// Reshapes [b1 … bm N, D1, …, R] to [b1, …, N, D1, …, R], transposes to [N, D1, b1, …, R], crops.
 Outputs BatchToSpace(OpContext& c) {
   const Ints block = ReadBlock(c);
   const Ints crops = ReadPairs(c, block, "crops");

@@ -25,7 +25,7 @@ Outputs SplitInto(OpContext& c, Value* x, int64_t axis, const Ints& sizes, int64
   return outputs;
 }
 
-// Bit i of the masks is about entry i of the slice's specification.
+// Bit i of a mask is for entry i of the slice's specification.
 struct Specification {
   Ints begin;
   Ints end;
@@ -59,13 +59,13 @@ struct AxisSlice {
   int64_t step;
 };
 
-// Negative positions count from the end; those beyond the axis mean its ends.
+// Negative positions count from the end; positions beyond the axis mean its ends.
 AxisSlice SliceOf(const Specification& s, size_t i, int64_t dim) {
   const int64_t step = s.strides[i];
   if (step == 0 || step < -INT32_MAX || step > INT32_MAX) Invalid("its stride is ", step);
   const auto position = [dim](int64_t p) { return p < 0 ? std::max<int64_t>(p, -dim - 1) + dim : p; };
   if (s.shrinks(i)) {
-    // One element, whatever the end says.
+    // Takes one element, whatever the end is.
     const int64_t at = position(s.begin[i]);
     if (at < 0 || at >= dim) Invalid("it takes element ", s.begin[i], " of an axis of ", dim);
     return {at, 1, 1};
@@ -83,7 +83,7 @@ AxisSlice SliceOf(const Specification& s, size_t i, int64_t dim) {
 
 }  // namespace
 
-// A size of -1 means what follows the start.
+// A size of -1 extends to the end of the axis.
 Outputs Slice(OpContext& c) {
   const Ints starts = c.KnownInts(1, "begin");
   Ints sizes = c.KnownInts(2, "size");
@@ -97,8 +97,8 @@ Outputs Slice(OpContext& c) {
   return {c.Slice(c.Stored(0), starts, sizes, Ints(shape.size(), 1))};
 }
 
-// Entries of the specification are for one axis each but the ellipsis, which is for those that are left, and
-// new axes, which are for none.
+// Each entry of the specification is for one axis, except the ellipsis, which is for the remaining axes,
+// and new axes, which are for none.
 Outputs StridedSlice(OpContext& c) {
   const Specification s = ReadSpecification(c);
   const Shape shape = c.InShape(0);
@@ -145,7 +145,7 @@ Outputs Split(OpContext& c) {
                    c.Options<schema::SplitOptions>().num_splits());
 }
 
-// (x, sizes, axis): one size may be -1, which is what the others leave.
+// (x, sizes, axis): one size may be -1, and is then inferred from the others.
 Outputs SplitV(OpContext& c) {
   const int64_t axis = Emitter::Axis(c.KnownInt(2, "axis"), c.InRank(0));
   Ints sizes = c.KnownInts(1, "sizes");

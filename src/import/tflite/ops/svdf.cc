@@ -1,7 +1,7 @@
 // SVDF: a filter of rank r over features, then over time.
 //
-// Shapes: x [B, I], features [F, I], time [F, M], bias [U], state [B, F M] for F = U r filters that remember
-// M steps. The state shifts by one step; what each filter makes of x is its newest.
+// Shapes: x [B, I], features [F, I], time [F, M], bias [U], state [B, F M] for F = U r filters that
+// remember M steps. The state shifts by one step; each filter's result for x becomes the newest.
 #include "import/tflite/ops/lowerings.h"
 #include "import/tflite/ops/products.h"
 
@@ -26,7 +26,7 @@ Filters ReadFilters(OpContext& c) {
   return f;
 }
 
-// The state without its oldest step and with `newest` [B, F], as [B, F, M].
+// Removes the oldest step of the state and appends `newest` [B, F]: [B, F, M].
 Value* Shifted(OpContext& c, const Filters& f, Value* state, Value* newest) {
   newest = c.Reshape(newest, {f.batch, f.filters, 1});
   if (f.memory == 1) return newest;
@@ -34,14 +34,14 @@ Value* Shifted(OpContext& c, const Filters& f, Value* state, Value* newest) {
   return c.Concat({c.SliceAxis(state, 2, 1, f.memory - 1), newest}, 2);
 }
 
-// Σ over time, then over the rank: [B, U].
+// The sum over time, then over the rank: [B, U].
 Value* OverTime(OpContext& c, const Filters& f, Value* state, Value* time) {
   Value* sums = c.Reduce(Op::kReduceSum, c.Mul(state, time), {2}, false);
   sums = c.Reshape(sums, {f.batch, f.filters / f.rank, f.rank});
   return c.Reduce(Op::kReduceSum, sums, {2}, false);
 }
 
-// The kernel of integers: both products in fixed point, the state of 16 or 8 bits in between.
+// The kernel for integers: both products in fixed point, with a state of 16 or 8 bits between them.
 Outputs QuantizedSvdf(OpContext& c, const Filters& f) {
   const schema::Tensor& state = c.InTensor(4);
   const auto single = [](double scale) { return static_cast<float>(scale); };

@@ -12,16 +12,16 @@ namespace {
 
 struct Transposed {
   ProductInputs p;
-  Window window;  // without its kernel
+  Window window;  // the kernel is filled in later
   schema::Padding padding;
   Activation activation;
   Ints output;               // spatial sizes
-  Ints weight_perm;          // to [C, M, K1, …]
-  int64_t channel_axis = 0;  // of the output channels in the file
+  Ints weight_perm;          // permutes to [C, M, K1, …]
+  int64_t channel_axis = 0;  // the axis of the output channels in the file
 };
 
-// The output is as large as stated: the window's pads are those of the convolution that it is the transpose
-// of, and what the last windows do not reach is bias alone.
+// The stated output size decides: the window gets the pads of the convolution that this is the transpose
+// of, and elements that the last windows do not reach only have the bias.
 Attributes TransposedAttributes(Transposed& t, const Ints& input) {
   for (int64_t size : t.output) CheckedSize(size, "output size", 1);
   SetPads(t.window, t.padding, t.output);
@@ -36,7 +36,7 @@ Attributes TransposedAttributes(Transposed& t, const Ints& input) {
   return {{"strides", t.window.strides}, {"pads", t.window.pads}, {"output_padding", extra}};
 }
 
-// Products of integers are summed as floats, which is exact up to 2^24, and requantized as integers.
+// Integer products are summed as floats, which is exact up to 2^24, and requantized as integers.
 Outputs ConvolveTransposed(OpContext& c, Transposed t) {
   const int64_t rank = static_cast<int64_t>(t.weight_perm.size());
   if (c.InRank(t.p.x) != rank || c.InRank(t.p.weight) != rank ||
@@ -64,7 +64,7 @@ Outputs ConvolveTransposed(OpContext& c, Transposed t) {
   return {ChannelsLast(c, c.Activate(y, t.activation))};
 }
 
-// The spatial part of the output's shape, which is an input.
+// The spatial part of the output shape, which is an input.
 Ints OutputSizes(OpContext& c, int64_t rank) {
   const Ints shape = c.KnownInts(0, "output shape");
   if (static_cast<int64_t>(shape.size()) != rank) Invalid("its output shape has ", shape.size(), " values");
@@ -105,8 +105,8 @@ Outputs Conv3dTranspose(OpContext& c) {
           .channel_axis = 3});
 }
 
-// The custom operator (x, weight [M, H, W, C], bias). Its options are three 32-bit integers: the padding, 1
-// SAME and 2 VALID, and the strides of width and height.
+// The custom operator (x, weight [M, H, W, C], bias). Its options are three 32-bit integers: the padding (1
+// is SAME, 2 is VALID), and the strides of width and height.
 Outputs TransposeConvBias(OpContext& c) {
   const std::string_view options = c.CustomOptions();
   int32_t values[3] = {};

@@ -63,8 +63,7 @@ void SetPads(Window& window, schema::Padding padding, const Ints& sizes) {
   }
 }
 
-// The mean of integers is that of the integers as they are, whatever they stand for, rounded half away from
-// zero.
+// Averages the stored integers, whatever they represent, and rounds half away from zero.
 Outputs AveragePool(OpContext& c) {
   const Window window = PoolWindow(c);
   const Activation activation = c.Options<schema::Pool2DOptions>().fused_activation_function();
@@ -80,7 +79,7 @@ Outputs MaxPool(OpContext& c) {
                      c.Options<schema::Pool2DOptions>().fused_activation_function())};
 }
 
-// The root of the mean of squares.
+// The square root of the mean of squares.
 Outputs L2Pool(OpContext& c) {
   const Window window = PoolWindow(c);
   Value* x = c.In(0);
@@ -89,7 +88,7 @@ Outputs L2Pool(OpContext& c) {
       c.Activate(c.Emit(Op::kSqrt, {mean}), c.Options<schema::Pool2DOptions>().fused_activation_function())};
 }
 
-// x / (bias + alpha Σ x²)^beta over 2 radius + 1 channels; canonical alpha is of the mean.
+// x / (bias + alpha Σ x²)^beta over 2 radius + 1 channels; the canonical alpha is for the mean.
 Outputs LocalResponseNormalization(OpContext& c) {
   if (c.InRank(0) != 4) Invalid("its input is not of rank 4");
   const auto& options = c.Options<schema::LocalResponseNormalizationOptions>();

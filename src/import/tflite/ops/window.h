@@ -1,4 +1,4 @@
-// Windows over images, and the order of axes that they have in the canonical operators.
+// Windows over images, and the order of axes in the canonical operators.
 #ifndef ATTUNE_IMPORT_TFLITE_OPS_WINDOW_H_
 #define ATTUNE_IMPORT_TFLITE_OPS_WINDOW_H_
 
@@ -12,7 +12,7 @@ namespace attune::tflite {
 Value* ChannelsFirst(OpContext& c, Value* x);
 Value* ChannelsLast(OpContext& c, Value* x);
 
-// One value a spatial dimension; pads are all begins, then all ends.
+// One value per spatial dimension; pads has all begins, then all ends.
 struct Window {
   Ints kernel;
   Ints strides;
@@ -20,10 +20,10 @@ struct Window {
   Ints pads = {};
 };
 
-// Sets the pads as `padding` asks for, where the window slides over `sizes`: VALID none; SAME what
-// ceil(size / stride) windows need, an odd one at the end. Checks strides, dilations and kernel.
+// Sets the pads for `padding`, with the window sliding over `sizes`: none for VALID; for SAME, as needed
+// for ceil(size / stride) windows, with an odd pad at the end. Checks strides, dilations and kernel.
 void SetPads(Window& window, schema::Padding padding, const Ints& sizes);
-// The spatial sizes of a tensor of the shape [N, D1, …, C].
+// The spatial sizes of a tensor with the shape [N, D1, …, C].
 Ints SpatialSizes(const Shape& shape);
 
 }  // namespace attune::tflite

@@ -1,4 +1,4 @@
-// Importing and running models that were built in a test.
+// Imports and runs models that were built in a test.
 #ifndef ATTUNE_IMPORT_TFLITE_TESTING_IMPORT_H_
 #define ATTUNE_IMPORT_TFLITE_TESTING_IMPORT_H_
 
@@ -17,7 +17,7 @@
 
 namespace attune::tflite {
 
-// The graph of a file, which verifies.
+// The graph of a file; expects it to be valid.
 inline absl::StatusOr<std::unique_ptr<Graph>> ImportBuilt(const std::string& bytes,
                                                           TfliteImportOptions options = {}) {
   static const Interpreter interpreter;
@@ -31,7 +31,7 @@ inline std::string ErrorOf(const std::string& bytes, TfliteImportOptions options
   return std::string(ImportBuilt(bytes, std::move(options)).status().message());
 }
 
-// The outputs of a file for `inputs`, computed by the reference.
+// The outputs of a file for `inputs`, computed by the reference interpreter.
 inline std::vector<Tensor> RunBuilt(const std::string& bytes, const std::vector<Tensor>& inputs) {
   const auto graph = ImportBuilt(bytes);
   EXPECT_TRUE(graph.ok()) << graph.status();

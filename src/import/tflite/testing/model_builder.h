@@ -1,4 +1,4 @@
-// Models in the making, for tests.
+// Builds models for tests.
 #ifndef ATTUNE_IMPORT_TFLITE_TESTING_MODEL_BUILDER_H_
 #define ATTUNE_IMPORT_TFLITE_TESTING_MODEL_BUILDER_H_
 
@@ -28,18 +28,18 @@ struct TensorSpec {
   std::string name;
   std::vector<int32_t> shape;
   Type type = Type::FLOAT32;
-  std::vector<uint8_t> data = {};  // empty: no constant
+  std::vector<uint8_t> data = {};  // empty: not a constant
   std::vector<float> scales = {};
   std::vector<int64_t> zeros = {};
   int32_t axis = 0;
   bool variable = false;
-  // For a hostile file: the buffer's number, and where its data are said to lie behind the tables.
+  // For a hostile file: the number of the buffer, and the stated location of its data after the tables.
   int64_t buffer = -1;
   uint64_t offset = 0;
   uint64_t size = 0;
 };
 
-// Subgraphs get their tensors and operators one by one; Finish() writes the file.
+// Tensors and operators are added to subgraphs one by one; Finish() writes the file.
 class ModelBuilder {
  public:
   explicit ModelBuilder(int subgraphs = 1) : subgraphs_(subgraphs) {}
@@ -70,7 +70,7 @@ class ModelBuilder {
   void AddOp(Code code, std::vector<int32_t> inputs, std::vector<int32_t> outputs, int subgraph = 0) {
     AddNode({code, "", std::move(inputs), std::move(outputs)}, subgraph);
   }
-  // One with options, which were written into builder().
+  // An operator with options, which must have been written with builder().
   template <typename T>
   void AddOp(Code code, std::vector<int32_t> inputs, std::vector<int32_t> outputs,
              flatbuffers::Offset<T> options, int subgraph = 0) {
