@@ -1,4 +1,4 @@
-"""What the tests of several tools need."""
+"""Helpers for the tests of several tools."""
 import os
 import subprocess
 import sys
@@ -8,13 +8,13 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def run_module(name, *arguments, **environment):
-    """What `python -m name arguments` ends with, and prints."""
+    """Runs `python -m name arguments`; returns how it ends and what it prints."""
     return subprocess.run([sys.executable, "-m", name, *map(str, arguments)], capture_output=True, text=True,
                           check=False, env={**os.environ, **environment})
 
 
 def check_figure(test, name, drawing):
-    """The drawing is SVG, and all its shapes lie within its frame."""
+    """Checks that the drawing is SVG and that all its shapes lie within its frame."""
     root = ElementTree.fromstring(drawing)
     width, height = float(root.get("width")), float(root.get("height"))
     points = [tuple(map(float, point.split(","))) for shape in ("polyline", "polygon")

@@ -35,13 +35,14 @@ from program import Failed, attune, attune_json
 CPUS = ["x86-64-v3", "sapphirerapids"]
 SAMPLES, SEED = 4, 1
 
-# By the types of inputs: array's type code, and a draw. Integers are indices, of which 0 and 1 are always there.
+# By type of input: array's type code, and a function that draws an element. Integers are indices; 0 and 1 are always
+# valid.
 DRAWS = {"f32": ("f", lambda draw: draw.uniform(-1, 1)), "i64": ("q", lambda draw: draw.randrange(2)),
          "i32": ("i", lambda draw: draw.randrange(2))}
 
 
 def make_model(path, make):
-    """Calls make(unfinished) unless the file is there. A file that is there is whole."""
+    """Calls make(unfinished) unless the file exists. A file that exists is complete."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_name(f"{path.stem}.unfinished.onnx")
@@ -51,7 +52,7 @@ def make_model(path, make):
 
 
 def zoo_inputs(network):
-    """(name, type, number of elements) of each input."""
+    """(name, type, number of elements) for each input."""
     entry = next((entry for entry in attune_json("zoo")["networks"] if entry["name"] == network), None)
     if entry is None:
         raise Failed(f"{network}: the zoo has no such network")
@@ -61,7 +62,7 @@ def zoo_inputs(network):
 
 
 def write_samples(network, folder):
-    """Random samples as `attune quantize --data` reads them: raw bytes, of several inputs a folder a sample."""
+    """Random samples as `attune quantize --data` reads them: raw bytes; for several inputs, one folder per sample."""
     draw, inputs = random.Random(SEED), list(zoo_inputs(network))
     for sample in range(SAMPLES):
         for name, dtype, elements in inputs:
@@ -85,7 +86,7 @@ def artifact_digest(model, cpu, *options):
 
 
 def artifacts(network, arguments):
-    """(precision, processor, digest) of each artifact of a network."""
+    """(precision, processor, digest) for each artifact of a network."""
     folder = pathlib.Path(arguments.models)
     model = make_model(folder / f"{network}.onnx", lambda path: attune("zoo", network, "-o", path))
     integers = make_model(folder / f"{network}_int8.onnx", lambda path: quantize(network, model, path))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks which folder of src/ includes which: each may use what stands below it, and nothing else.
+"""Checks which folder of src/ includes which: each may use only the folders below it.
 
-Prints each violation as FILE:LINE and exits with 1 if there is one. Tests and what serves
-them alone, files with test in their name or folder, may include anything.
+Prints each violation as FILE:LINE and exits with 1 if there is one. Tests and their helpers, which are files with test
+in their name or folder, may include anything.
 """
 import pathlib
 import re
@@ -15,7 +15,7 @@ FRONT = EARLY + ["import", "reference", "opt"]
 TUNER = ["tune/task", "tune/search", "tune/records", "tune/cost_model"]
 BACK = ["target", "device", "tensor", "lower", "plan", "codegen", "artifact"]
 
-# The folder, and what it may include beside itself. docs/architecture.md explains the order.
+# The folder, and what it may include apart from itself. docs/architecture.md explains the order.
 MAY_INCLUDE = {
     "base": [],
     "graph": ["base"],
@@ -23,23 +23,24 @@ MAY_INCLUDE = {
     "reference": EARLY,
     "opt": EARLY + ["reference"],
     "quant": EARLY + ["opt"],
-    # One schema serves what is read and what is written.
+    # The same schema serves reading and writing.
     "export": EARLY + ["import/onnx/onnx.pb.h"],
     "target": ["base"],
     "device": ["base", "target"],
     "tensor": ["base"],
     "lower": EARLY + ["tensor", "target"],
-    # Memory is planned with the alignment that the file promises.
+    # Memory is planned with the alignment that the artifact file promises.
     "plan": EARLY + ["tensor", "lower", "target", "artifact/artifact.h"],
     # The kernels that prepack weights run on the machine that compiles.
     "codegen": ["base", "tensor", "target", "device"],
     "artifact": ["base"],
-    # The reader and what it stands on, which is all but the writer's files; and headers without dependencies.
+    # The reader with everything that it needs, which is all except the writer's files; and headers without
+    # dependencies.
     "runtime": ["artifact/artifact.h", "artifact/expand.h", "artifact/reader.h", "base/printable.h",
                 "target/features.h", "device/host_features.h"],
     "compile": FRONT + BACK,
     "job": ["base"],
-    # Kernels are measured with the threads that they are deployed on, networks with all of the runtime.
+    # Kernels are measured with the threads that they are deployed on, networks with the whole runtime.
     "measure": ["base", "device", "runtime/device.h", "attune/attune.h", "artifact/artifact.h"],
     "tune/task": EARLY + ["reference", "tensor", "target", "lower", "plan", "compile", "measure"],
     "tune/search": ["base", "tune/task"],
@@ -48,22 +49,22 @@ MAY_INCLUDE = {
     "tune/job": ["base", "target", "device", "lower", "plan", "compile", "job", "measure"] + TUNER,
     "api": FRONT + BACK + ["runtime", "compile", "job", "measure", "tune/job", "quant", "export"] + TUNER,
     "io": EARLY,
-    # The zoo writes the format that the importer reads: one schema serves both.
+    # The zoo writes the format that the importer reads: the same schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
     "cli": ["base", "api", "io", "zoo"],
 }
 
-# Those of artifact/ that only write, and so may have dependencies.
+# The files of artifact/ that only write, and so may have dependencies.
 WRITER = ("compress", "writer")
 
-# What itself stands on the standard library alone.
+# Headers that depend only on the standard library.
 STANDALONE = ("base/printable.h",)
 
 INCLUDE = re.compile(r'\s*#\s*include\s+[<"]([^>"]+)[>"]')
 
 
 def row_of(path):
-    """The folder of the table that a file lies in, or None."""
+    """The folder of the table that contains a file, or None."""
     parts = path.split("/")
     folders = ("/".join(parts[:count]) for count in range(len(parts) - 1, 0, -1))
     return next((folder for folder in folders if folder in MAY_INCLUDE), None)
@@ -96,7 +97,7 @@ def is_test(path):
 
 
 def circles():
-    """The rows that may include themselves by way of others."""
+    """The rows that include themselves through others."""
     folders = {row: {row_of(f"{other}/x") or row_of(other) for other in allowed} - {row, None}
                for row, allowed in MAY_INCLUDE.items()}
     left = dict(folders)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that no two headers of src/ give one name to two things.
+"""Checks that no two headers of src/ give the same name to two things.
 
-All code is in one namespace. Two types or inline constants of one name in two headers compile as long as no file
-includes both, and the linker then takes either one for both. Prints each name with its places and exits with 1 if
-there is one. Headers that serve tests alone, with test in their name or folder, count too.
+All code is in one namespace. Two types or inline constants with the same name in two headers compile as long as no file
+includes both, and the linker then takes either one for both. Prints each such name with its locations and exits with 1
+if there is one. Headers for tests, with test in their name or folder, count too.
 """
 import collections
 import pathlib
@@ -14,12 +14,12 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src"
 
 OPENS = re.compile(r"namespace ([\w:]+) \{$")
 CLOSES = re.compile(r"\}  // namespace")
-# At the beginning of a line: what is within a class or a function does not count.
+# At the beginning of a line: definitions within a class or a function do not count.
 DEFINES = re.compile(r"(?:struct|class|enum class|enum) (\w+)\b(?!::)[^;]*$|inline constexpr [^=({]*?\b(\w+)(?:\[\w*\])? ?[={]")
 
 
 def definitions(lines):
-    """(name with its namespace, number of the line) of each type and inline constant of a header."""
+    """(name with its namespace, line number) for each type and inline constant of a header."""
     spaces = []
     for number, line in enumerate(lines, 1):
         if match := OPENS.match(line):

@@ -12,10 +12,10 @@ import tempfile
 
 from program import Failed, attune, attune_json
 
-# One processor for each set of instructions: AVX2, AVX-VNNI, AVX-512, and with VNNI, and with BF16, and with AMX.
+# One processor for each set of instructions: AVX2, AVX-VNNI, AVX-512, and then also VNNI, BF16 and AMX.
 LEVELS = ["x86-64-v3", "arrowlake", "x86-64-v4", "cascadelake", "cooperlake", "sapphirerapids"]
 
-# Networks with more weights than this are small at a quarter of their width.
+# Networks with more weights than this are large; a small one has a quarter of the width.
 LARGE_BYTES, SMALL_WIDTH = 50e6, 0.25
 
 
@@ -29,7 +29,7 @@ def zoo():
 
 
 def write_network(name, folder, small=False):
-    """The network as a file in the folder, with less width if it is to be small and is large."""
+    """Writes the network into the folder; a large network gets a smaller width if `small`."""
     large = 4 * zoo()[name]["parameters"] > LARGE_BYTES
     model = pathlib.Path(folder) / f"{name}.onnx"
     attune("zoo", name, "-o", model, *(["--width", SMALL_WIDTH] if small and large else []))
@@ -37,8 +37,8 @@ def write_network(name, folder, small=False):
 
 
 def compile_network(model, cpu):
-    """Compiles for a processor, in each precision that it has and that needs no data, and yields a line about each.
-    Raises Failed where that is not refused with a reason."""
+    """Compiles for a processor, in each precision that the processor has and that needs no data, and yields one line
+    for each. Raises Failed unless a failure is a known refusal."""
     for precision in ["fp32", "bf16"]:
         artifact = model.with_suffix(".atn")
         try:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles two real networks and shows what comes out: ./do demo runs it."""
+"""Compiles two real networks and shows their results: ./do demo runs it."""
 import json
 import statistics
 import subprocess
@@ -31,7 +31,7 @@ FILES = [
 
 
 def fetch_magika():
-    """The folder of the package's network."""
+    """The folder of the network in the package."""
     target = FOLDER / MAGIKA.replace("==", "-")
     if not target.exists():
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
@@ -40,7 +40,7 @@ def fetch_magika():
 
 
 def features(content, config):
-    """What the network looks at: the first and the last bytes without the white space around them."""
+    """The input of the network: the first and the last bytes of a file, without the white space around them."""
     block, padding = config["block_size"], config["padding_token"]
     first, last = content[:block].lstrip(), content[-block:].rstrip()
     first, last = first[:config["beg_size"]], last[-config["end_size"]:]
@@ -79,7 +79,7 @@ def name_file_types():
 
 
 def compare_speed(name="mobilenet_v2", seconds=2.0):
-    """Prints the table of a network from the zoo. Returns whether all of its rows are right."""
+    """Prints a table for a network from the zoo. Returns whether all of its rows are right."""
     model = FOLDER / f"{name}.onnx"
     attune("zoo", name, "-o", model)
     plain = FOLDER / "plain.plan"
@@ -102,7 +102,7 @@ def compare_speed(name="mobilenet_v2", seconds=2.0):
         add(label, compiled["seconds"]["total"], statistics.median(bench["latency_ms"]),
             f"{max(o['max_absolute_error'] for o in report['outputs']):.1e}")
 
-    # The last artifact is the optimized one: how far are both engines apart on one input?
+    # The last artifact is the optimized one: how far apart are the results of both engines for one input?
     declared = onnxruntime_session(model).get_inputs()[0]
     image = numpy.random.default_rng(0).standard_normal(declared.shape, dtype=numpy.float32)
     numpy.save(FOLDER / "image.npy", image)

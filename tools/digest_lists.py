@@ -1,5 +1,5 @@
-"""Lists of digests, a line each: a network, what of it, and the digest, made by one compiler and compared with
-another's. The tools that make such lists share their command line: `list`, and `compare BEFORE AFTER`."""
+"""Lists of digests, one per line: a network, a part of it, and the digest. One compiler makes a list, which is compared
+with another compiler's. The tools that make such lists share their command line: `list`, and `compare BEFORE AFTER`."""
 import argparse
 import pathlib
 import sys
@@ -12,7 +12,7 @@ def zoo_names():
 
 
 def read_list(path, columns):
-    """{(network, …): digest}. `columns` names what a line consists of, the digest being the last."""
+    """{(network, …): digest}. `columns` names the columns of a line; the digest is the last."""
     rows = [tuple(line.split()) for line in path.read_text().splitlines()]
     bad = next((number for number, row in enumerate(rows, 1) if len(row) != len(columns)), None)
     if bad is not None:
@@ -21,8 +21,7 @@ def read_list(path, columns):
 
 
 def differences(before, after):
-    """(network, …, what is different) of each key that has not the same digest in both, and lies in networks that both
-    have."""
+    """(network, …, what is different) for each key whose digest differs, in the networks that are in both lists."""
     common = {key[0] for key in before} & {key[0] for key in after}
     for key in sorted(before.keys() | after.keys()):
         if key[0] in common and before.get(key) != after.get(key):
@@ -30,7 +29,7 @@ def differences(before, after):
 
 
 def print_differences(before, after, noun):
-    """The exit code: 1 where there is a difference."""
+    """Prints the differences. Returns the exit code: 1 if there are any."""
     found = list(differences(before, after))
     for row in found:
         print(*row)
@@ -41,8 +40,8 @@ def print_differences(before, after, noun):
 
 
 def main(tool, description, columns, noun, add_list_arguments, list_rows):
-    """The command line of a tool: `list` prints `list_rows(network, arguments)` of each network, rows of all columns
-    but the network; `compare` says which lists' `noun` differ. Ends the program."""
+    """The command line of a tool: `list` prints `list_rows(network, arguments)` for each network, where rows have all
+    columns except the network; `compare` tells which `noun` differ between two lists. Ends the program."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     listing = commands.add_parser("list")

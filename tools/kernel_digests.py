@@ -16,7 +16,7 @@ from program import attune, attune_json, model_file
 
 
 def kernels(network, arguments):
-    """(name, digest) of each kernel that a network becomes."""
+    """(name, digest) for each kernel of a network."""
     with tempfile.TemporaryDirectory() as place:
         artifact = pathlib.Path(place) / "network.atn"
         attune("compile", model_file(network, place), "-o", artifact, "--cpu", arguments.cpu)

@@ -24,17 +24,17 @@ import time
 import program
 from program import Failed, attune, attune_json
 
-GONE_S = 5  # how long these may take to end after it
+GONE_S = 5  # how long its processes may take to end after it
 QUICK = ("--threads", 1, "--batch", 8, "--candidate-seconds", 0.05)
 
 
 class Violation(Exception):
-    """What must not happen; the message says what it was."""
+    """Something that must not happen; the message says what it was."""
 
 
 class Tuner:
-    """`attune tune` in a process of its own, which ends with the block that this manages. `arguments` are beside the
-    model and the database."""
+    """`attune tune` in a process of its own, which ends with the `with` block. `arguments`: in addition to the model
+    and the database."""
 
     def __init__(self, options, database, *arguments):
         command = [options.program, "tune", options.model, "--records", database, *QUICK, *arguments]
@@ -51,7 +51,7 @@ class Tuner:
         self._errors.close()
 
     def end_within(self, seconds):
-        """Whether it ended by itself, which must be a success."""
+        """Whether it ended by itself within this time; then it must have succeeded."""
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -63,11 +63,11 @@ class Tuner:
         return True
 
     def interrupt(self):
-        """Asks it to end well."""
+        """Asks it to end properly."""
         self.process.send_signal(signal.SIGINT)
 
     def kill(self):
-        """Ends it alone, by SIGKILL, and waits until nothing of it is left."""
+        """Kills only it, by SIGKILL, and waits until nothing of it is left."""
         self.process.kill()
         self.process.wait()
         deadline = time.monotonic() + GONE_S
@@ -77,7 +77,7 @@ class Tuner:
             time.sleep(0.01)
 
     def _processes(self):
-        """The ids of the processes that it has started, all of which are of its session."""
+        """The ids of the processes that it has started; they all belong to its session."""
         found = []
         for folder in pathlib.Path("/proc").glob("[0-9]*"):
             try:
@@ -91,13 +91,13 @@ class Tuner:
 
 
 class Database:
-    """A database, and what was in it when it was looked at last."""
+    """A database, and its records at the last look."""
 
     def __init__(self, path, executable):
         self.path, self.records, self._program = path, collections.Counter(), executable
 
     def look(self):
-        """Checks that it opens, and that nothing was lost or is there twice."""
+        """Checks that it opens, that nothing was lost and that nothing is there twice."""
         if not self.path.exists():
             return
         try:
@@ -117,7 +117,7 @@ class Database:
         self.records = now
 
     def runs(self):
-        """The runs, the newest first."""
+        """The runs, newest first."""
         if not self.path.exists():
             return []
         return attune_json("records", "list", "--runs", "--records", self.path, program=self._program)["runs"]
@@ -128,7 +128,7 @@ class Database:
 
 
 def kill_again_and_again(options, folder):
-    """Returns a line of what was done."""
+    """Kills tuners again and again. Returns a line that says what was done."""
     database, numbers = Database(folder / "records.db", options.program), random.Random(options.seed)
     tune = ("--trials", options.trials, "--seed", options.seed)
     kills, ended = 0, 0
@@ -143,7 +143,7 @@ def kill_again_and_again(options, folder):
         states = collections.Counter(run["state"] for run in database.runs())
         if states["running"] > 1 or states["interrupted"] or states["finished"] < ended:
             raise Violation(f"after {kills} kills and {ended} runs that ended, runs are {dict(states)}")
-        ended = states["finished"]  # one that was killed may have ended in its last moment
+        ended = states["finished"]  # a killed one may have ended at the last moment
         if sys.stderr.isatty():
             print(f"\r{kills} kills, {database.records.total()} records", end="", file=sys.stderr, flush=True)
     with Tuner(options, database.path, *tune) as tuner:
@@ -158,14 +158,14 @@ def kill_again_and_again(options, folder):
 
 
 def trials_of(events):
-    """How many trials, which are to be records, a tuner has told of; the last line may be cut."""
+    """The number of trials that a tuner has reported and that must be records; the last line may be cut."""
     lines = events.read_text().splitlines(keepends=True)
     told = [json.loads(line) for line in lines if line.endswith("\n")]
     return sum(event["event"] == "trial" and event["outcome"] != "other" for event in told)
 
 
 def tune_together(options, folder):
-    """Returns a line of what was done."""
+    """Runs two tuners together. Returns a line that says what was done."""
     exported, source = folder / "exported.jsonl", Database(folder / "source.db", options.program)
     with Tuner(options, source.path, "--seed", options.seed) as tuner:
         if not tuner.end_within(options.longest):

@@ -25,7 +25,7 @@ MCA = "llvm-mca-19"
 
 
 def loops(assembly):
-    """(label, lines) of each loop without a label inside, which is an innermost one of one block."""
+    """(label, lines) for each loop without a label inside: an innermost loop with a single block."""
     label, lines = None, []
     for line in assembly.splitlines():
         if found := LABEL.match(line):
@@ -40,7 +40,7 @@ def loops(assembly):
 
 
 def cycles(lines, cpu):
-    """Of one round, by llvm-mca."""
+    """The cycles of one round, by llvm-mca."""
     command = [MCA, f"-mcpu={cpu}", f"--iterations={ITERATIONS}", "--json", "--skip-unsupported-instructions=parse-failure"]
     result = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=False)
     if result.returncode != 0:
@@ -50,12 +50,12 @@ def cycles(lines, cpu):
 
 
 def judge(assembly, cpu):
-    """(products, cycles, cycles of the products alone, label) of each loop with at least two products."""
+    """(products, cycles, cycles of the products alone, label) for each loop with at least two products."""
     for label, lines in loops(assembly):
         products = [line for line in lines if PRODUCT.search(line + " ")]
         if len(products) < 2:
             continue
-        # As many products of registers that wait for nothing.
+        # As many products, on registers without dependencies.
         operation = PRODUCT.search(products[0] + " ")[1]
         register = "tmm" if operation.startswith("tdp") else "zmm" if "zmm" in products[0] else "ymm"
         sums = 4 if register == "tmm" else 12

@@ -92,7 +92,7 @@ def run(command, **options):
 
 
 def build():
-    # Tests are part of the configuration; of the targets graph_fuzz alone is built.
+    # The configuration includes the tests, but only the target graph_fuzz is built.
     result = run(["cmake", "--build", "--preset", "release", "--target", "graph_fuzz"],
                  capture_output=True, text=True)
     if result.returncode != 0:
@@ -100,7 +100,7 @@ def build():
 
 
 def prepare():
-    """HEAD in a work tree of its own, built."""
+    """Checks out HEAD in a separate work tree and builds it."""
     if not TREE.exists():
         subprocess.run(["git", "worktree", "add", "--detach", str(TREE), "HEAD"], cwd=ROOT, check=True)
     head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, check=True, capture_output=True, text=True)

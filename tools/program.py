@@ -10,16 +10,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = pathlib.Path(os.environ.get("ATTUNE", ROOT / "build/release/bin/attune"))
 
 
-# Neither results nor figures depend on what the user has tuned.
+# Results and figures do not depend on the user's own tuning.
 ENVIRONMENT = {**os.environ, "ATTUNE_RECORDS": "none"}
 
 
 class Failed(Exception):
-    """A program failed; the message is what it wrote to stderr."""
+    """A program failed; the message is its output on stderr."""
 
 
 def attune(*arguments, program=PROGRAM):
-    """Runs a command and returns what it printed."""
+    """Runs a command and returns its output."""
     command = [program, *arguments]
     result = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False,
                             env=ENVIRONMENT)
@@ -34,7 +34,7 @@ def attune_json(*arguments, program=PROGRAM):
 
 
 def model_file(network, folder):
-    """The file of a network: a model file, or a name of the zoo, which is then written into the folder."""
+    """The file of a network: `network` is a model file, or a name of the zoo, which is then written into the folder."""
     model = pathlib.Path(network)
     if not model.exists():
         model = pathlib.Path(folder) / "network.onnx"
@@ -43,7 +43,7 @@ def model_file(network, folder):
 
 
 def run_tool(*command):
-    """Runs another program. Raises Failed, with the last line that it wrote."""
+    """Runs another program. Raises Failed, with the last line of its output."""
     command = [str(part) for part in command]
     try:
         result = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -55,7 +55,7 @@ def run_tool(*command):
 
 
 def onnxruntime_session(model, threads=1):
-    """The model in the engine that results are compared with."""
+    """A session of onnxruntime, with which results are compared, for the model."""
     import onnxruntime  # only the tests and the demo have it
 
     options = onnxruntime.SessionOptions()
@@ -76,7 +76,7 @@ def measure(session, inputs, seconds):
 
 
 def print_table(rows):
-    """Aligned columns under the first row: the first to the left, all others to the right."""
+    """Aligned columns below the first row: the first column to the left, all others to the right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         cells = [cell.ljust(width) if i == 0 else cell.rjust(width)
@@ -86,6 +86,6 @@ def print_table(rows):
 
 
 def print_missing(lacking):
-    """(what results lack, why) of each."""
+    """Prints each (what results lack, why)."""
     for what, reason in lacking:
         print(f"missing: {what}: {reason}", file=sys.stderr)

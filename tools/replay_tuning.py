@@ -18,7 +18,7 @@ import tempfile
 
 from program import PROGRAM, Failed, attune, model_file
 
-# A build before stages were split held the device in these.
+# In these stages, a build before stages were split held the device.
 EXCLUSIVE_BEFORE = ("measure", "finalize")
 
 
@@ -35,14 +35,14 @@ def tune(program, model, work, name, trials, replayed=None):
 
 
 def exclusive_share(stage_seconds):
-    """Of a run's time, what it held the device for."""
+    """The share of a run's time in which it held the device."""
     held = sum(seconds for stage, seconds in stage_seconds.items()
                if stage in (*EXCLUSIVE_BEFORE, "calibrate", "time") or stage.endswith("_time"))
     return held / sum(stage_seconds.values())
 
 
 def compare(network, before, trials, work):
-    """What a run of each was like."""
+    """Compares the runs of both programs."""
     model = model_file(network, work)
     _, _, recording = tune(before, model, work, "recorded", trials)
     old, tried_before, _ = tune(before, model, work, "before", trials, recording)

@@ -60,7 +60,7 @@ struct Output {
   }
 };
 
-// What a model is, at one set of input shapes. Points into the model.
+// Describes a model at one set of input shapes. Points into the model.
 class ModelInfo {
  public:
   explicit ModelInfo(const attune_model* model) : model_(model) {}

@@ -72,7 +72,7 @@ std::vector<double> Moved(const SortedValues& sorted, const std::vector<double>&
   return moved;
 }
 
-// The index of the nearest element; the codebook is ascending. Of two equally near, the lower.
+// The index of the nearest element, the lower one if two are equally near. The codebook is ascending.
 size_t Nearest(const std::vector<float>& codebook, float value) {
   const auto above = std::ranges::lower_bound(codebook, value);
   if (above == codebook.begin()) return 0;

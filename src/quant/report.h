@@ -22,7 +22,7 @@ struct LayerReport {
   std::string op;  // "conv", "matmul"
   Precision precision = Precision::kF32;
   std::string reason;
-  // Of the layer alone; nullopt if it is f32, or was not measured.
+  // For the layer alone; nullopt if it is f32, or was not measured.
   std::optional<double> sqnr_db;
   std::optional<double> max_absolute_error;
   int64_t multiply_adds = 0;

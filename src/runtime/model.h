@@ -1,5 +1,5 @@
-// A loaded artifact: the variant that is best for this processor, its code ready to run, its constants,
-// expanded where the file has them compressed, and its prepacked weights.
+// A loaded artifact: the best variant for this processor, its code ready to run, its constants (expanded if
+// the file has them compressed), and its prepacked weights.
 #ifndef ATTUNE_RUNTIME_MODEL_H_
 #define ATTUNE_RUNTIME_MODEL_H_
 
@@ -18,16 +18,16 @@
 
 namespace attune {
 
-// As attune_load_options.
+// Has the fields of attune_load_options.
 struct LoadOptions {
   std::string expected_sha256;                             // empty: any file
-  std::optional<std::vector<std::string>> trusted_sha256;  // nothing: any file
+  std::optional<std::vector<std::string>> trusted_sha256;  // nullopt: any file
   bool verify_constants = false;
   bool read_whole = false;
   bool describe_only = false;
 };
 
-// Immutable, so that any number of threads may use it.
+// Immutable, so any number of threads may use it.
 class LoadedModel {
  public:
   // Errors name the path.
@@ -37,17 +37,17 @@ class LoadedModel {
                                  std::shared_ptr<const LoadedModel>* model);
 
   const Manifest& manifest() const { return view_.manifest; }
-  // The first that can be run here; the first of all, where none can and the model is only described.
+  // The first variant that can run here. If none can and the model is only described, the first of all.
   const Variant& variant() const { return view_.manifest.variants[variant_]; }
   const Device& device() const { return device_; }
   uint64_t code_bytes() const { return view_.code.size(); }
-  // Of all variants' constants in memory.
+  // The size of all variants' constants in memory.
   uint64_t constant_bytes() const { return ExpandedBytes(manifest(), view_.constants.size()); }
 
-  // Whether it can be run here; else why not.
+  // OK if it can run here; otherwise says why it cannot.
   RuntimeStatus CheckRunnable() const;
 
-  // In the device's memory; of a model that can be run.
+  // These are in the device's memory. Only for a model that can run.
   KernelFunction kernel(uint32_t index) const;
   std::byte* constants() const { return constants_.get(); }
   std::byte* prepacked() const { return prepacked_.get(); }
@@ -59,7 +59,7 @@ class LoadedModel {
       : name_(std::move(name)), file_(std::move(file)), device_(CpuDevice()) {}
   RuntimeStatus Init(const LoadOptions& options);
   RuntimeStatus CheckDigest(const LoadOptions& options) const;
-  // Picks the variant. Fails where none can be run here, and says why the least demanding cannot.
+  // Picks the variant. Fails if none can run here, and says why the least demanding one cannot.
   RuntimeStatus ChooseVariant();
   RuntimeStatus LoadConstants(const LoadOptions& options);
   RuntimeStatus Prepack();
@@ -73,7 +73,7 @@ class LoadedModel {
   std::string name_;
   bool describe_only_ = false;
   std::unique_ptr<Mapping> file_;
-  std::unique_ptr<Mapping> expanded_;  // nullptr: the constants are used as they are in the file
+  std::unique_ptr<Mapping> expanded_;  // nullptr: the constants are used directly from the file
   const Device& device_;
   ArtifactView view_;
   size_t variant_ = 0;
@@ -82,8 +82,7 @@ class LoadedModel {
   DeviceMemory prepacked_;
 };
 
-// The variant of the model that the C interface's handle stands for, as long as the handle lives; not
-// exported.
+// The variant of the model behind the handle of the C interface. Lives as long as the handle; not exported.
 const Variant& VariantOf(const attune_model& model);
 
 }  // namespace attune

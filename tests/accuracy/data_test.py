@@ -56,7 +56,7 @@ class Crops(unittest.TestCase):
 
 class Arrays(unittest.TestCase):
     def setUp(self):
-        # Red rises to the right, green downwards, and there is no blue.
+        # Red grows to the right, green downwards, and there is no blue.
         pixels = numpy.zeros((40, 60, 3), dtype=numpy.uint8)
         pixels[:, :, 0] = numpy.arange(60) * 4
         pixels[:, :, 1] = numpy.arange(40)[:, None] * 4
@@ -105,7 +105,7 @@ class Sounds(unittest.TestCase):
         self.assertLessEqual(numpy.abs(once).max(), 1)
 
     def test_word_features_of_silence(self):
-        # All bands have the same logarithm: the first coefficient is their sum, the others are nothing.
+        # All bands have the same logarithm: the first coefficient is their sum, the others are 0.
         features = sounds.word_features(numpy.zeros(sounds.RATE))
         self.assertEqual((features.shape, features.dtype), ((1, 49, 10, 1), numpy.float32))
         numpy.testing.assert_allclose(features[0, :, 0, 0], numpy.log(1e-6) * 80 / numpy.sqrt(80), rtol=1e-5)

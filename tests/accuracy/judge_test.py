@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of how tools/accuracy compares two networks: metrics, and what detectors see."""
+"""Tests of how tools/accuracy compares two networks: metrics, and the boxes that detectors find."""
 import unittest
 
 import numpy
@@ -11,7 +11,7 @@ from program import Failed
 
 
 def detections(*found):
-    """Of (box, score, class)."""
+    """Detections from (box, score, class) each."""
     lists = zip(*found) if found else ([], [], [])
     rows, scores, classes = (numpy.array(values) for values in map(list, lists))
     return Detections(rows.reshape(-1, 4).astype(float), scores.astype(float), classes.astype(int))
@@ -45,7 +45,7 @@ class Boxes(unittest.TestCase):
 
     def test_yolox(self):
         output = numpy.zeros((1, 3549, 85), dtype=numpy.float32)
-        # In the grid of 16 pixels, which begins after 52 * 52 cells: the cell at 3, 2.
+        # The grid of 16 pixels begins after 52 * 52 cells; this is its cell at 3, 2.
         output[0, 52 * 52 + 2 * 26 + 3, :5] = [0.5, 0.25, 0, numpy.log(2), 0.9]
         output[0, 52 * 52 + 2 * 26 + 3, 5 + 7] = 0.8
         output[0, 0, 4:6] = 0.5  # unsure
@@ -75,7 +75,7 @@ class Metrics(unittest.TestCase):
     def test_mean_overlap_is_of_classes_that_are_seen(self):
         a, b, c = [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]
         metric = metrics.MeanOverlap()
-        # Of a 1 of 2 pixels, of b 1 of 3, of c 0 of 1, and nobody sees the fourth.
+        # Pixels of a: 1 of 2 agree, of b: 1 of 3, of c: 0 of 1; no pixel has the fourth class.
         self.assertAlmostEqual(self.value(metric, ([a, a], [a, b]), ([b, b], [b, c])), (1 / 2 + 1 / 3 + 0) / 3)
         self.assertEqual(metric.facts(), {"classes": 2})
         self.assertEqual(self.value(metrics.MeanOverlap(), ([a, b], [a, b])), 1)

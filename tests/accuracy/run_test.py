@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of what tools/accuracy runs and says: how it goes on, its command line, its documents and its page."""
+"""Tests of what tools/accuracy runs and prints: how it continues, its command line, its documents and its page."""
 import contextlib
 import io
 import json
@@ -28,7 +28,7 @@ def entry_of(network, tool, score=0.985, metric="equal classes", **fields):
 
 
 def kept_of_report(fp32=0.0):
-    """What quantizers.facts() keeps, with as much in fp32."""
+    """quantizers.facts() of a report in which this share of the multiply-adds stays in fp32."""
     report = {"layers": [
         {"layer": "first", "precision": "int8", "multiply_adds": 1000 - int(1000 * fp32)},
         {"layer": "large", "precision": "f32", "multiply_adds": int(1000 * fp32) - 5, "reason": "alone it costs 0.02"},
@@ -39,7 +39,7 @@ def kept_of_report(fp32=0.0):
 
 
 def sample(fp32=0.4):
-    """Results of two networks."""
+    """Results for two networks."""
     found = [entry_of("mobilenet_v1", "attune-int8", **kept_of_report()),
              entry_of("mobilenet_v1", "attune-auto", 0.995, **kept_of_report(fp32)),
              entry_of("mobilenet_v1", "onnxruntime", 0.91, version="1.2.3"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of tools/bench: how it compares two programs, and outputs."""
+"""Tests of tools/bench: how it compares two programs, and their outputs."""
 import math
 import random
 import unittest

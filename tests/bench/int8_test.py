@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of tools/bench where it measures networks of 8-bit integers."""
+"""Tests of tools/bench for networks of 8-bit integers."""
 import math
 import pathlib
 import tempfile
@@ -19,7 +19,7 @@ PEAK = {"gflops_per_core": 120.0, "int8_gops_per_core": 480.0, "l2_gb_per_s": 20
 
 
 def int8_sample():
-    """A results.json of networks of integers, of whose multiply-adds three quarters are in integers."""
+    """A results.json for networks of integers, with three quarters of the multiply-adds in integers."""
     results = sample()
     results["settings"] |= {"int8": True, "peers": ["onnxruntime", "openvino", "litert"]}
     for case in results["cases"]:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of what tools/bench says: its results, its reports, its charts and its command line."""
+"""Tests of what tools/bench writes: its results, its reports, its charts and its command line."""
 import pathlib
 import tempfile
 import unittest

@@ -1,4 +1,4 @@
-"""Results of the benchmark as tests need them."""
+"""Results of the benchmark, for tests."""
 import json
 import pathlib
 
@@ -18,7 +18,7 @@ def kernel(share, **values):
 
 
 def sample():
-    """A results.json with an engine of every kind."""
+    """A results.json with every engine."""
     def run(threads, ours, theirs):
         profile = {"ms": 2.0, "gflop": 0.2, "threads": threads,
                    "peak": {"gflops_per_core": 120.0, "l2_gb_per_s": 200.0, "l3_gb_per_s": 50.0, "memory_gb_per_s": 20.0},
@@ -45,7 +45,8 @@ def sample():
 
 
 def report_again(results, folder, *arguments):
-    """What `bench arguments --from` a file with the results ends with, and prints; it writes to the folder."""
+    """Runs `bench ARGUMENTS --from` a file with the results, which writes to the folder. Returns how it ends and what
+    it prints."""
     source = pathlib.Path(folder) / "old.json"
     source.write_text(json.dumps(results))
     return run_module("bench", *arguments, "--from", source, "--output", folder)

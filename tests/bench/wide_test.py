@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests of ./do bench --wide: its table of networks, when they are exported anew, its record and its page. None of them
-needs torch."""
+"""Tests of ./do bench --wide: its table of networks, when they are exported again, its record and its page. None of
+them needs torch."""
 import ast
 import math
 import pathlib
@@ -126,7 +126,7 @@ class Comparison(unittest.TestCase):
 
 
 class FakeLab:
-    """Measures nothing, and says of Attune that it fails."""
+    """Measures nothing, and reports that Attune fails."""
     rounds, seconds, bf16, int8, peers = 2, 0.1, False, False, ["onnxruntime"]
 
     def measure(self, network, threads, progress):
@@ -184,7 +184,8 @@ class Record(unittest.TestCase):
 
 
 def wide_sample():
-    """Of three networks: one where Attune is ahead, one where it is behind, and one that torch does not export."""
+    """Results for three networks: one where Attune is ahead, one where it is behind, and one that torch does not
+    export."""
     document = sample()
     document["settings"] |= {"threads": [1], "peers": ["onnxruntime", "openvino"], "wide": True}
     for case in document["cases"]:

@@ -1,5 +1,5 @@
-// What the commands do with an artifact: whose it is, for which processor, and what happens to its file
-// meanwhile. And a program without memory.
+// Commands on artifacts: trusted or not, for other processors, with files that change meanwhile. Also a
+// program that runs out of memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -121,14 +121,14 @@ TEST_F(ArtifactFileTest, OneForSeveralShapesRunsAtEach) {
   EXPECT_EQ(RunAttune({"compile", open, "-o", sets, "--shapes", " "}).exit_code, 2);
 }
 
-// Whenever that happens: while it is opened, read or run.
+// It does not matter when that happens: while the file is opened, read or run.
 TEST_F(ArtifactFileTest, OneThatBecomesShorterWhileItRunsIsOneSentence) {
   for (const int polls : {1, 50, 150}) {
     const std::string copy = folder_ / "copy.atn";
     std::filesystem::copy_file(artifact_, copy, std::filesystem::copy_options::overwrite_existing);
     const auto shorten = [&, left = polls]() mutable {
       if (--left == 0) std::filesystem::resize_file(copy, 4096);
-      return left < -30000;  // a minute: the program has ended before
+      return left < -30000;  // a minute: the program ended before that
     };
     ExpectRefused(RunAttune({"bench", copy, "--seconds", "600"}, {.signal_when = shorten, .signal = SIGKILL}),
                   "copy it again");

@@ -1,5 +1,5 @@
-// What the commands do when something is wrong: one clear sentence on stderr, exit code 1 (2 for wrong
-// usage), nothing left behind, no crash, and little spent.
+// Commands that fail: one clear sentence on stderr, exit code 1 (2 for wrong
+// usage), nothing left behind, no crash, and little time and memory spent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -89,7 +89,7 @@ TEST_F(BadInputTest, AShapeIsGivenOnce) {
   ExpectRefused(RunAttune({"run", model_, "--shape", "x=1x4", "--shape", "x=1x4"}), "\"x\" is given twice");
 }
 
-// A name that would drive a terminal and begin a line of its own.
+// A name that would control the terminal and begin a line of its own.
 TEST_F(BadInputTest, NamesStayInTheirLine) {
   const std::string name = "\x1B]0;PWN\x07\nattune: fake";
   const std::string path = folder_.Write("names.onnx", ChainModel({"Relu"}, name));
@@ -156,7 +156,7 @@ TEST_F(BadInputTest, UnsupportedOperatorsAreListedAtOnce) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(Lines(outcome.err), 2) << outcome.err;
   EXPECT_THAT(outcome.err, AllOf(StartsWith("NS Frobnicate node_v0: "), HasSubstr("\nNS Quuxify node_v2: ")));
-  // Each with what to do and where.
+  // Each error says what to do and where.
   EXPECT_THAT(outcome.err, EndsWith(absl::StrCat("; export the model without it (in ", path, ")\n")));
   const Outcome precision = RunAttune({"compile", model_, "-o", artifact_, "--precision", "fp16"});
   EXPECT_EQ(precision.exit_code, 1);
@@ -177,7 +177,7 @@ TEST_F(BadInputTest, Artifacts) {
   changed[200] = static_cast<char>(changed[200] ^ 4);
   ExpectRefused(RunAttune({"run", folder_.Write("changed.atn", changed), "--input", input}), "changed.atn");
   changed = bytes;
-  changed[8] = 99;  // the format's version
+  changed[8] = 99;  // the version of the format
   ExpectRefused(RunAttune({"run", folder_.Write("version.atn", changed), "--input", input}), "version");
   ExpectRefused(RunAttune({"verify", artifact_}), "compiled already");
   ExpectRefused(RunAttune({"compile", artifact_, "-o", folder_ / "again.atn"}), "compiled already");

@@ -1,4 +1,4 @@
-// What the commands do when all is well.
+// Commands that succeed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ class CliTest : public ::testing::Test {
     EXPECT_TRUE(WriteNpy(input_, Tensor::FromFloats(x, {1, 4})).ok());
   }
 
-  // The command's outcome, which must be a success.
+  // The command's outcome; the command must succeed.
   static Outcome Do(const std::vector<std::string>& arguments) {
     Outcome outcome = RunAttune(arguments);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -108,7 +108,7 @@ TEST_F(CliTest, TakesOpenDimensionsFromShapesAndInputs) {
   EXPECT_EQ(json::parse(from_shape.out)["outputs"][0]["shape"], json({3, 4}));
 }
 
-// Every command that compiles decides alike, by what the inputs that it is given show.
+// Every command that compiles makes the same decision, from what its inputs show.
 TEST_F(CliTest, BF16SaysWhichLayersErr) {
   const std::string products = folder_.Write("products.onnx", ProductsModel());
   const auto with_inputs = [&](std::vector<std::string> arguments) {
@@ -151,7 +151,7 @@ TEST_F(CliTest, BF16x3IsCheckedByABoundOfItsOwn) {
   for (const json& layer : report["bf16x3"]["layers"]) EXPECT_TRUE(layer["error"].is_null());
 }
 
-// The same numbers, whether a model of integers is written in between or not.
+// The numbers are the same, whether or not a model of integers is written in between.
 TEST_F(CliTest, QuantizesBySamples) {
   const std::string model = folder_.Write("convolutions.onnx", ConvolutionsModel());
   const std::string data = folder_ / "data", quantized = folder_ / "quantized.onnx";
@@ -304,7 +304,7 @@ TEST_F(CliTest, OneFileMayGoToStdout) {
               std::string(std::istreambuf_iterator<char>(network), {}));
 }
 
-// Each run is interrupted a little later, until one ends before that.
+// Each run is interrupted a little later, until one ends before the signal.
 TEST_F(CliTest, AnInterruptedCompilationLeavesNothing) {
   const TemporaryFolder temporary;
   for (const int signal : {SIGINT, SIGTERM, SIGKILL}) {
@@ -318,7 +318,7 @@ TEST_F(CliTest, AnInterruptedCompilationLeavesNothing) {
                                          .signal = signal});
       is_over = outcome.exit_code == 0;
       EXPECT_THAT(temporary.Files(), IsEmpty());
-      // The artifact may be complete and the process not yet at its end.
+      // The artifact may be complete although the process has not ended yet.
       EXPECT_THAT(folder_.Files(), AnyOf(ElementsAre("scores.onnx", "x.npy"),
                                          ElementsAre("scores.atn", "scores.onnx", "x.npy")));
     }

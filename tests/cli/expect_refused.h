@@ -1,4 +1,4 @@
-// What every refusal looks like.
+// The form of every refusal.
 #ifndef ATTUNE_TESTS_CLI_EXPECT_REFUSED_H_
 #define ATTUNE_TESTS_CLI_EXPECT_REFUSED_H_
 
@@ -15,7 +15,7 @@ namespace attune {
 
 inline int64_t Lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
-// Exit code 1 and one line on stderr, "attune: …", that has `part` in it.
+// Expects exit code 1 and one line on stderr, "attune: …", that contains `part`.
 inline void ExpectRefused(const Outcome& outcome, const std::string& part) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(outcome.out, "");

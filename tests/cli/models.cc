@@ -49,7 +49,8 @@ NodeProto* AddNode(GraphProto* graph, const std::string& type, const std::vector
   return node;
 }
 
-// Of `kernel`² with as much padding as keeps the size; the weights are small and differ.
+// A convolution with a window of `kernel`², padded so that the size stays; the weights are small and
+// differ.
 void AddConvolution(GraphProto* graph, const std::string& input, int64_t in_channels, int64_t out_channels,
                     int64_t kernel, const std::string& output) {
   std::vector<float> weights(static_cast<size_t>(out_channels * in_channels * kernel * kernel));

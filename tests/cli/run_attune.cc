@@ -24,7 +24,7 @@ std::string ReadAll(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// A terminal, and what is written to it.
+// A terminal, and the text that is written to it.
 class Terminal {
  public:
   Terminal() {
@@ -37,7 +37,7 @@ class Terminal {
     });
   }
   int theirs() const { return theirs_; }
-  // Once nobody else has it open.
+  // The text; call it once nobody else has the terminal open.
   std::string Close() {
     close(theirs_);
     reader_.join();
@@ -51,14 +51,14 @@ class Terminal {
   std::string text_;
 };
 
-// In the child: `most` -1 is no limit.
+// Runs in the child. `most` = -1: no limit.
 void LimitTo(__rlimit_resource resource, int64_t most) {
   if (most < 0) return;
   const rlimit limit = {static_cast<rlim_t>(most), static_cast<rlim_t>(most)};
   if (setrlimit(resource, &limit) != 0) _exit(126);
 }
 
-// In the child: becomes the program, or ends. `terminal` -1: standard error goes to the file.
+// Runs in the child: becomes the program, or ends. `terminal` = -1: standard error goes to the file.
 [[noreturn]] void Become(const std::vector<std::string>& arguments, const RunOptions& options,
                          const std::string& out, const std::string& err, int terminal) {
   const int out_fd = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -78,7 +78,7 @@ void LimitTo(__rlimit_resource resource, int64_t most) {
   _exit(127);
 }
 
-// wait4() that sends the signal in the meantime.
+// wait4() that meanwhile sends the signal.
 pid_t Await(pid_t child, const RunOptions& options, int* status, rusage* usage) {
   pid_t ended = 0;
   while (options.signal_when != nullptr && ended == 0 && !options.signal_when()) {

@@ -1,4 +1,4 @@
-// Runs the program and keeps what came of it.
+// Runs the program and keeps its outcome.
 #ifndef ATTUNE_TESTS_CLI_RUN_ATTUNE_H_
 #define ATTUNE_TESTS_CLI_RUN_ATTUNE_H_
 
@@ -22,14 +22,14 @@ struct RunOptions {
   int64_t max_open_files = -1;                                        // as `ulimit -n` does
   std::vector<std::pair<std::string, std::string>> environment = {};  // variables besides this process's
   std::string standard_output = {};                                   // a file; empty: captured
-  std::string records = "none";  // the default database, which is never the user's
+  std::string records = "none";  // the default database, never the user's
   bool on_terminal = false;      // standard error is a terminal of 24 lines of 80 characters
-  // Sends `signal` as soon as `signal_when` says so, which is asked again and again. Null: never.
+  // Sends `signal` as soon as `signal_when` returns true; it is called again and again. Null: never.
   std::function<bool()> signal_when = nullptr;
   int signal = 0;
 };
 
-// `attune ARGUMENTS…`.
+// Runs `attune ARGUMENTS…`.
 Outcome RunAttune(const std::vector<std::string>& arguments, const RunOptions& options = {});
 
 // A folder of its own for a test, removed with everything in it.
@@ -42,7 +42,7 @@ class TemporaryFolder {
 
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  // The names in it, sorted.
+  // The names of the files in it, sorted.
   std::vector<std::string> Files() const;
   // Writes a file and returns its path.
   std::string Write(const std::string& name, const std::string& content) const;

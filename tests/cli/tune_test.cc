@@ -1,4 +1,4 @@
-// attune tune: what it prints, writes and leaves in the database, and how it ends.
+// attune tune: what it prints, what it writes to the database, and how it ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -41,7 +41,7 @@ int64_t Trials(const std::string& events) {
   });
 }
 
-// What is in a database, as the program shows it.
+// The content of a database, as the program shows it.
 json List(const std::string& records, const std::string& what) {
   const Outcome list =
       RunAttune({"records", "list", "--" + what, "--limit", "100000", "--records", records, "--json", "-"});
@@ -49,7 +49,7 @@ json List(const std::string& records, const std::string& what) {
   return list.exit_code == 0 ? json::parse(list.out)[what] : json();
 }
 
-// The digests of the code of an artifact's kernels, by their names.
+// The digests of the code of an artifact's kernels, by the kernels' names.
 std::map<std::string, std::string> Kernels(const std::string& artifact) {
   const Outcome inspected = RunAttune({"inspect", artifact, "--json", "-"});
   EXPECT_EQ(inspected.exit_code, 0) << inspected.err;
@@ -62,7 +62,7 @@ std::map<std::string, std::string> Kernels(const std::string& artifact) {
 
 class TuneTest : public ::testing::Test {
  protected:
-  // `attune tune` on the model with the database, quick, and with these flags too.
+  // Runs `attune tune` on the model with the database, quickly, and with these flags added.
   Outcome Tune(const std::vector<std::string>& flags, const RunOptions& options = {}) const {
     std::vector<std::string> arguments = {
         "tune", model_,    "--records", records_,  "--threads", "1", "--candidate-seconds",
@@ -105,7 +105,7 @@ TEST_F(TuneTest, WritesWhatItFoundAndCompileUsesIt) {
   EXPECT_GE(measurements.size(), 20);
   EXPECT_EQ(static_cast<int64_t>(measurements.size()), Trials(events_));
 
-  // What was measured is what is deployed.
+  // The code that was measured is the code that is deployed.
   std::set<std::string> measured;
   for (const json& measurement : measurements) {
     EXPECT_EQ(measurement["run"], summary["run"]);
@@ -115,7 +115,8 @@ TEST_F(TuneTest, WritesWhatItFoundAndCompileUsesIt) {
   ASSERT_FALSE(kernels.empty());
   for (const auto& [name, digest] : kernels) EXPECT_THAT(measured, Contains(digest)) << name;
 
-  // Few trials may find nothing faster; a network that has the baseline's kernels is not measured.
+  // Few trials may find nothing faster; a network that has the same kernels as the baseline is not
+  // measured.
   const std::string compiled = folder_ / "compiled.atn";
   ASSERT_EQ(RunAttune({"compile", model_, "-o", compiled, "--threads", "1", "--records", "none"}).exit_code,
             0);
@@ -139,7 +140,7 @@ TEST_F(TuneTest, WritesWhatItFoundAndCompileUsesIt) {
   EXPECT_EQ(kernels_by_records({}, {.records = records_}), kernels.size());
   EXPECT_EQ(kernels_by_records({"--records", "none"}, {.records = records_}), 0);
   EXPECT_EQ(kernels_by_records({}, {.records = "none"}), 0);
-  // Records that nobody has asked for do not stop anybody.
+  // Damaged records stop a command only if it names them.
   const std::string damaged = folder_ / "damaged.db";
   std::ofstream(damaged)
       << "no database at all, but a text that is long enough to have a header's size ....\n";
@@ -158,7 +159,7 @@ TEST_F(TuneTest, WritesWhatItFoundAndCompileUsesIt) {
   EXPECT_EQ(List(records_, "runs").size(), 2);
 }
 
-// The lines of the live view are drawn over, and gone in the end.
+// The lines of the live view are overwritten, and gone in the end.
 TEST_F(TuneTest, ATerminalShowsItsTasksInPlace) {
   const Outcome tuned = Tune({"--trials", "12"}, {.on_terminal = true});
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
@@ -223,7 +224,7 @@ TEST_F(TuneTest, FewOpenFilesAreEnough) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 }
 
-// What takes no time.
+// Usage that takes no time.
 class TuneUsageTest : public TuneTest {};
 
 TEST_F(TuneUsageTest, ShowsWhatThereIsToChooseFrom) {

@@ -1,4 +1,4 @@
-"""Lists of digests are read as they are written, and compared."""
+"""Lists of digests are read back as they were written, and compared."""
 import contextlib
 import io
 import pathlib

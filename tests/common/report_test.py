@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of tools/common: what pages and figures are made of."""
+"""Tests of tools/common: the parts of pages and figures."""
 import unittest
 import xml.etree.ElementTree as ElementTree
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of tools/common: what is computed of latencies."""
+"""Tests of tools/common: statistics of latencies."""
 import itertools
 import math
 import random

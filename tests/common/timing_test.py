@@ -14,7 +14,7 @@ from common.worker import PeerProcess
 from program import Failed
 
 
-# Peers that behave as engines may. They are opened in another process.
+# Peers that behave as engines may. Another process opens them.
 def open_good(path, arrays, threads, bf16):
     return lambda: [2 * array for array in arrays]
 

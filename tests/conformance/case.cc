@@ -8,7 +8,7 @@
 namespace attune::conformance {
 namespace {
 
-// Of the first line "NS Op node: reason": "Op: reason".
+// "Op: reason", from a first line "NS Op node: reason".
 std::string FirstReason(std::string_view message) {
   const std::string_view line = message.substr(0, message.find('\n'));
   const std::vector<std::string_view> words = absl::StrSplit(line, absl::MaxSplits(' ', 2));

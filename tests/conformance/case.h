@@ -1,4 +1,4 @@
-// What became of one case of conformance data.
+// The result of one case of conformance data.
 #ifndef ATTUNE_TESTS_CONFORMANCE_CASE_H_
 #define ATTUNE_TESTS_CONFORMANCE_CASE_H_
 
@@ -11,22 +11,22 @@
 
 namespace attune::conformance {
 
-// kRefused: the model is said to be damaged or inconsistent, which some are on purpose.
+// kRefused: the error says that the model is damaged or inconsistent; some models are so on purpose.
 enum class Outcome { kPass, kNotSupported, kRefused, kWrong, kCrash };
 
 struct Result {
   Outcome outcome = Outcome::kWrong;
-  // Of kNotSupported the first NS line's reason, of kRefused the error, of the others what went wrong.
+  // kNotSupported: the first NS line's reason; kRefused: the error; otherwise what went wrong.
   std::string message;
 };
 
-// Runs a case. It is called in a process of its own.
+// Runs a case. Called in a process of its own.
 using Task = std::function<Result()>;
-// By the case's name, which has no blanks in it.
+// Keyed by the case's name, which contains no blanks.
 using Tasks = std::map<std::string, Task>;
 using Results = std::map<std::string, Result>;
 
-// Why there is no result: NS lines as kNotSupported, everything else as kWrong with `stage` before it.
+// Why there is no result: NS lines become kNotSupported, all else kWrong with `stage` in front.
 Result FromStatus(const absl::Status& status, std::string_view stage);
 
 }  // namespace attune::conformance

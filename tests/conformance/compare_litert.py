@@ -2,9 +2,9 @@
 """compare_litert.py [TEXT ...]    LiteRT's test models give what LiteRT gives
 
 Runs each of them, or those whose names contain a TEXT, with LiteRT's reference kernels and with this program, on the
-inputs of litert_inputs.txt and else on random ones. Prints a line for each and the counts, and exits with 1 where one
-is wrong; those that expected_litert.txt says to be contested are not. LiteRT comes with the set-up of the benchmarks:
-build/bench/python/bin/python tests/conformance/compare_litert.py
+inputs of litert_inputs.txt and otherwise on random ones. Prints a line for each and the counts, and exits with 1 if one
+is wrong. A model that expected_litert.txt lists as contested cannot be wrong. LiteRT comes with the set-up of the
+benchmarks: build/bench/python/bin/python tests/conformance/compare_litert.py
 """
 import collections
 import os
@@ -28,14 +28,14 @@ SECONDS = 60  # for one case
 
 
 def lines_of(file):
-    """The words of each line that is no comment."""
+    """The words of each line that is not a comment."""
     for line in file.read_text().splitlines():
         if line and not line.startswith("#"):
             yield line.split()
 
 
 def read_values():
-    """The elements of inputs, by case and by the input's name."""
+    """Input elements by case and input name."""
     values = collections.defaultdict(dict)
     for case, name, *numbers in lines_of(FOLDER / "litert_inputs.txt"):
         values[case][name] = [float(number) for number in numbers]
@@ -43,7 +43,7 @@ def read_values():
 
 
 def read_contested():
-    """Why runtimes disagree about a case, by case."""
+    """For each contested case, why runtimes disagree about it."""
     return {case: " ".join(reason) for case, status, *reason in lines_of(FOLDER / "expected_litert.txt")
             if status == "contested"}
 
@@ -55,7 +55,7 @@ def find_cases(folder):
 
 
 def make_input(values, generator, detail):
-    """What the case must be given, or something at random. `detail` is what LiteRT says of the input."""
+    """The given values for the input, or random ones. `detail` is what LiteRT says about the input."""
     shape = tuple(int(size) for size in detail["shape"])
     if detail["name"] in values:
         return numpy.array(values[detail["name"]]).reshape(shape).astype(detail["dtype"])

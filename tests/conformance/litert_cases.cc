@@ -26,8 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kSeed = 0;
 
-// Of all inputs together. Some models try what happens with tensors of gigabytes: these are compiled, not
-// run.
+// Limit for all inputs together. Some models test tensors of gigabytes: these are compiled, not run.
 constexpr int64_t kMaxElements = int64_t{1} << 24;
 
 // The elements of inputs, by name.
@@ -51,7 +50,7 @@ absl::StatusOr<std::map<std::string, Values>> ReadValues(const std::string& path
   return values;
 }
 
-// The list of expectations has no folders of this machine in it, and a line for each case.
+// Removes the path: the list of expectations names no folders of this machine, and has one line per case.
 absl::Status WithoutPath(const absl::Status& status, const std::string& path) {
   return absl::Status(status.code(),
                       absl::StrReplaceAll(status.message(), {{path + ": ", ""}, {path, "the file"}}));
@@ -64,11 +63,11 @@ Result FromLoading(const absl::Status& status) {
   return {Outcome::kRefused, std::string(status.message().substr(0, status.message().find('\n')))};
 }
 
-// What a model is given: the shapes that it leaves open, and values where `values` has some.
+// The shapes for a model's open dimensions, and values for the inputs that `values` has.
 struct Givens {
   ModelOptions options;
   std::vector<NamedTensor> inputs;
-  bool runs = true;  // it does not need more memory than a test should take
+  bool runs = true;  // false: it needs more memory than a test should take
 };
 
 absl::StatusOr<Tensor> MakeTensor(const InputDeclaration& input, const std::vector<double>& numbers) {
@@ -81,7 +80,7 @@ absl::StatusOr<Tensor> MakeTensor(const InputDeclaration& input, const std::vect
   return tensor;
 }
 
-// Open dimensions are 1, as LiteRT has them until it is told otherwise.
+// Open dimensions become 1, as in LiteRT until it is told otherwise.
 absl::StatusOr<Givens> MakeGivens(std::vector<InputDeclaration> inputs, const Values& values) {
   Givens givens;
   int64_t elements = 0;
@@ -124,7 +123,7 @@ Result RunCase(const std::string& path, const Values& values) {
   return {Outcome::kPass, ""};
 }
 
-// Models, also damaged ones; not the weights that some keep in a file of their own.
+// Models, damaged ones too; not the weights that some models keep in a file of their own.
 bool IsModel(const fs::path& file) {
   return file.extension() == ".tflite" || (file.extension() == ".bin" && file.filename() != "weights.bin");
 }

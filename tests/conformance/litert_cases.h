@@ -11,8 +11,8 @@
 namespace attune::conformance {
 
 // A case is a model file below `data`. It is compiled, and the code is compared with the reference
-// interpreter as `attune verify` does it, on the inputs of `options` and else on random ones. Whether both
-// are what LiteRT computes is for compare_litert.py, which needs LiteRT.
+// interpreter as `attune verify` does it, on the inputs that `options` names and otherwise on random ones.
+// compare_litert.py, which needs LiteRT, checks whether both compute what LiteRT computes.
 absl::StatusOr<Tasks> FindLitertCases(const std::string& data, const RunOptions& options);
 
 }  // namespace attune::conformance

@@ -1,6 +1,6 @@
 // conformance DATA [--format onnx|litert] [--executor compiled|reference] [--inputs FILE] [--expected FILE]
-// [--update] [--filter TEXT]: runs a format's conformance data, by default through compiled code, and prints
-// what passes, what is not supported and why, and what is wrong. Exit code 1 when a case is worse than
+// [--update] [--filter TEXT]: runs a format's conformance data, by default through compiled code, and
+// prints what passes, what is not supported and why, and what is wrong. Exit code 1 if a case is worse than
 // expected.
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -61,13 +61,14 @@ void PrintSummary(const Expectations& expected, const Results& results) {
             << " crashed\n";
 }
 
-// Without a file, and where the one to be written does not exist yet, nothing is expected.
+// Without a file, or if the file to be written does not exist yet, nothing is expected.
 absl::StatusOr<Expectations> LoadExpectations(const Options& options) {
   if (options.expected.empty() || (options.update && !fs::exists(options.expected))) return Expectations();
   return ReadExpectations(options.expected);
 }
 
-// Each in a process of its own. What a process writes is a result's outcome, a digit, and its message.
+// Runs each case in a process of its own. The process writes the result's outcome, as a digit, and its
+// message.
 Results RunEach(const Tasks& tasks, int jobs, int seconds) {
   IsolatedTasks isolated;
   for (const auto& [name, task] : tasks) {

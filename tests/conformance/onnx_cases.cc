@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The backend suite's own; integers are exact.
+// The tolerance of the backend suite; integers are exact.
 constexpr Tolerance kBackendTolerance = {.absolute = 1e-7, .relative = 1e-3};
 
 absl::StatusOr<Tensor> ReadTensor(const fs::path& path) {
@@ -27,8 +27,8 @@ absl::StatusOr<Tensor> ReadTensor(const fs::path& path) {
   return TensorFromOnnxProto(bytes);
 }
 
-// input_0.pb, input_1.pb, … by the names of the model's inputs. Those that are no tensors are left out: the
-// importer says why.
+// Reads input_0.pb, input_1.pb, … and names them by the model's inputs. Inputs that are not tensors are
+// left out: the importer says why.
 std::map<std::string, Tensor> ReadInputs(const fs::path& set, const OnnxModelInfo& info) {
   std::map<std::string, Tensor> inputs;
   for (size_t i = 0; i < info.inputs.size(); ++i) {
@@ -60,8 +60,8 @@ Result RunDataSet(const std::string& model, const fs::path& set, const OnnxModel
   return {Outcome::kPass, ""};
 }
 
-// Imports the folder's model.onnx once for each of its test_data_set_N, since shapes come from the inputs,
-// executes it and compares. The known values of inputs go to the importer as well, for shapes that depend on
+// For each test_data_set_N of the folder, imports model.onnx anew, since shapes come from the inputs,
+// executes it and compares. The importer also gets the values of the inputs, for shapes that depend on
 // them.
 Result RunCase(const std::string& folder, const Executor& executor, const BoundedExecutor& folding) {
   const std::string model = folder + "/model.onnx";
@@ -87,7 +87,7 @@ absl::StatusOr<Tasks> FindOnnxCases(const std::string& data, const RunOptions& o
   for (const auto& entry : fs::recursive_directory_iterator(data)) {
     if (entry.path().filename() != "model.onnx") continue;
     const fs::path folder = entry.path().parent_path();
-    // Two groups of the data have cases of the same name.
+    // Two groups of the data have cases with the same name.
     const std::string name = folder.parent_path().filename().string() + "/" + folder.filename().string();
     tasks[name] = [=] { return RunCase(folder.string(), *executor, *reference); };
   }

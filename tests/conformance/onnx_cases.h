@@ -10,8 +10,8 @@
 
 namespace attune::conformance {
 
-// A case is a folder below `data` that has a model.onnx, run by the executor of `options`. The tolerance is
-// the backend suite's own, rtol 1e-3 and atol 1e-7; integers are exact.
+// A case is a folder below `data` that has a model.onnx. The executor that `options` names runs it. The
+// tolerance is that of the backend suite, rtol 1e-3 and atol 1e-7; integers are exact.
 absl::StatusOr<Tasks> FindOnnxCases(const std::string& data, const RunOptions& options);
 
 }  // namespace attune::conformance

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """check_contractions.py zoo|trained|small    convolutions, matrix products and attention have kernels made for them
 
-Networks of the zoo, at reduced width if they are large, trained ones, and small ones of a contraction each are planned
-for AVX2 and for AVX-512; no code is generated. What runs by loops, the strategy for everything, may be 1 % of a
-network's multiply-adds; more must stand in slow_contractions.txt, and nothing else may.
+Plans networks of the zoo (at reduced width if they are large), trained networks, and small ones with one contraction
+each, for AVX2 and for AVX-512; generates no code. Contractions that run by loops, the strategy that applies everywhere,
+may take 1 % of a network's multiply-adds. slow_contractions.txt lists those beyond that, and no others.
 """
 import pathlib
 import sys
@@ -21,7 +21,7 @@ CPUS = ["x86-64-v3", "znver4"]
 LIST = pathlib.Path(__file__).with_name("slow_contractions.txt")
 LARGEST_SHARE = 0.01  # of a network's multiply-adds
 
-# What trained networks leave open: shapes of inputs, and values that decide what is computed.
+# The shapes of inputs that trained networks leave open, and values that decide what they compute.
 INPUTS = {
     "onnx/all-MiniLM-L6-v2_int8.onnx": {"input_ids": "1x16", "attention_mask": "1x16", "token_type_ids": "1x16"},
     "onnx/basic_pitch_nmp.onnx": {"serving_default_input_2:0": "1x43844x1"},
@@ -42,7 +42,7 @@ INPUTS = {
     "tf/lstm_frozen.pb": {"X": "1x784", "keep_prob": numpy.float32(1)},
 }
 
-# Trained networks with operators beyond what is compiled.
+# Trained networks with operators that the compiler does not support.
 NOT_SUPPORTED = ["onnx/pt_super_resolution_with_pre_post_processing_opset16.onnx",
                  "tflite/audio_preprocessor_int8.tflite"]
 
@@ -58,8 +58,8 @@ def arguments_of(inputs, folder):
 
 
 def zoo_networks(folder):
-    """(name, file, further arguments) of each network, likewise below. The file is there until the next one is asked
-    for."""
+    """Yields (name, file, further arguments) for each network, like the functions below. A file exists until the next
+    one is requested."""
     for name in zoo():
         model = write_network(name, folder, small=True)
         yield name, model, []
@@ -110,7 +110,7 @@ def is_fast(shares, entries):
 
 
 def missing(shares, entries):
-    """As few as must be added to the entries."""
+    """The fewest entries that must be added."""
     added = []
     for entry in sorted(shares, key=shares.get, reverse=True):
         if entry not in entries and not is_fast(shares, entries + added):
@@ -119,7 +119,7 @@ def missing(shares, entries):
 
 
 def faults(network, by_cpu, entries):
-    """What is wrong with the entries of a network, whose slow shares are given for each processor; a line each."""
+    """Yields one line for each fault in the entries of a network, whose slow shares are given for each processor."""
     for entry in dict.fromkeys(entry for shares in by_cpu.values() for entry in missing(shares, entries)):
         where = ", ".join(f"{shares[entry]:.1%} on {cpu}" for cpu, shares in by_cpu.items() if entry in shares)
         yield f"runs by loops, {where}: {network} | {' | '.join(entry)}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_found.py    small networks that went wrong once, compiled for this machine and for every processor whose code
-runs here, against what is right"""
+"""check_found.py    small networks that once gave wrong results, compiled for this machine and for every processor
+whose code runs here, against the correct results"""
 import pathlib
 import re
 import tempfile
@@ -21,7 +21,7 @@ def processors():
 
 
 def run(folder, options):
-    """The outputs of the network in `folder`, or None where its code is for another processor."""
+    """The outputs of the network in `folder`, or None if its code is for another processor."""
     inputs = [path for path in sorted(folder.glob("*.npy")) if not path.name.startswith(EXPECTED)]
     with tempfile.TemporaryDirectory() as place:
         artifact, outputs = pathlib.Path(place) / "network.atn", pathlib.Path(place) / "outputs"
@@ -37,10 +37,10 @@ def run(folder, options):
 
 
 def faults(folder, outputs):
-    """What is wrong with the outputs, a line each."""
+    """Yields one line for each wrong output."""
     for path in sorted(folder.glob(f"{EXPECTED}*.npy")):
         name, values = path.stem.removeprefix(EXPECTED), numpy.load(path)
-        # What is nothing but zeros has no size that an error could be small beside.
+        # If all values are zero, there is no size to which an error could be small.
         rule = "float" if values.dtype.kind == "f" and values.any() else "equal"
         good, figures = compare(outputs[name], Expected(name, values, rule))
         if not good:

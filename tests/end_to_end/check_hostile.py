@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """check_hostile.py    every hostile file is refused with one sentence, or simply works, at little cost
 
-Each file goes through the program as the kind of thing that it claims to be. What is refused ends with exit code 1
-and one line; what works may: a file here is one that once did harm, not one that must be refused.
+Gives each file to the program as the kind of file that it claims to be. A refusal is exit code 1 and one line. The
+program may also accept a file: each of these did harm once, but not each must be refused.
 """
 import contextlib
 import os
@@ -23,18 +23,18 @@ from program import ENVIRONMENT, PROGRAM
 
 # The largest resident set of the whole program, its code and libraries included.
 MOST_KIB = 64 << 10
-# Only so that the test ends: how long a refusal takes is no matter of a test.
+# Only so that the test ends: this test does not judge how long a refusal takes.
 SECONDS = 120
 
 
 class Outcome:
-    """What became of a run: exit code (negative: the signal), stderr, the largest resident set in KiB, seconds."""
+    """The outcome of a run: exit code (negative: the signal), stderr, the largest resident set in KiB, seconds."""
 
     def __init__(self, arguments, folder):
         command = [str(part) for part in (PROGRAM, *arguments)]
         start = time.monotonic()
         with open(folder / "stderr", "w+b") as errors:
-            # A session of its own: what it starts ends with it.
+            # A session of its own: everything that it starts ends with it.
             with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, env=ENVIRONMENT,
                                   start_new_session=True) as process:
                 timer = threading.Timer(SECONDS, os.killpg, (process.pid, signal.SIGKILL))
@@ -49,7 +49,7 @@ class Outcome:
 
 
 def arguments_for(path, folder):
-    """The command that reads the file, by what it is."""
+    """The command that reads a file of this kind."""
     if path.suffix == ".jpg":
         model = folder / "picture.onnx"
         subprocess.run([PROGRAM, "zoo", "squeezenet1_1", "-o", model], check=True, stdout=subprocess.DEVNULL)
@@ -66,7 +66,7 @@ def arguments_for(path, folder):
     if path.suffix == ".atn":
         return ["run", path]
     if path.is_dir():
-        # As it lies there nobody may write to it, which is no part of what it shows.
+        # The original folder is write-protected, which has nothing to do with this test.
         copy = folder / path.name
         shutil.copytree(path, copy, copy_function=shutil.copyfile)
         return ["compile", copy, "-o", folder / "out.atn", "--shape", "x=1x1"]
@@ -74,7 +74,7 @@ def arguments_for(path, folder):
 
 
 def row_of(command, path, outcome):
-    """What the file made of the program, in a line."""
+    """One line about the program's reaction to the file."""
     said = outcome.errors.strip().replace(f"{path.parent}/", "")
     said = said if len(said) <= 160 else said[:80] + " … " + said[-77:]
     return (f"{command:8}{path.name:20}exit {outcome.code}  {outcome.kib / 1024:5.1f} MiB  "
@@ -82,7 +82,7 @@ def row_of(command, path, outcome):
 
 
 def faults(path, folder, outcome):
-    """What is wrong with how the program takes the file; empty where nothing is."""
+    """Describes what is wrong with the program's reaction to the file; empty if nothing is."""
     lines = outcome.errors.splitlines()
     found = []
     if outcome.code not in (0, 1):
@@ -103,7 +103,7 @@ def check_all():
     root = need(MODELS / "hostile")
     paths = sorted(path for path in root.iterdir() if path.suffix not in (".md",))
     assert paths, f"{root} is empty"
-    # Nothing that a file makes the program do may fill the machine.
+    # A crash that a file causes must not fill the disk with a core dump.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     wrong = []
     with tempfile.TemporaryDirectory() as scratch:

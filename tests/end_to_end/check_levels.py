@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check_levels.py NETWORK    a network of the zoo compiles for every level of instructions, at reduced width if it is
-large; every verifier runs whatever this machine has. The last level differs from the one before in products alone, and
-of these a few networks have all kinds, so that the others are spared it."""
+large; every verifier runs, whatever this machine has. The last level differs from the one before only in products, and
+a few networks have every kind of them, so the others skip it."""
 import pathlib
 import sys
 import tempfile

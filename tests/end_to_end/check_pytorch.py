@@ -2,8 +2,8 @@
 """check_pytorch.py [NAME ...]    PyTorch networks give what PyTorch gives
 
 Exports networks of torchvision, and a small BERT of transformers, with random weights to .pt2: as torch.export.export
-leaves them, and after run_decompositions(). Prints a line for each of the two, of all networks or those whose names
-contain a NAME, and exits with 1 where one is off. PyTorch comes with the set-up of the benchmarks:
+leaves them, and after run_decompositions(). Prints a line for each of the two, for all networks or those whose names
+contain a NAME, and exits with 1 if one is wrong. PyTorch comes with the set-up of the benchmarks:
 build/bench/python/bin/python tests/end_to_end/check_pytorch.py
 """
 import pathlib
@@ -16,14 +16,14 @@ from peers import PeerFailed, Report, is_asked_for, isolated, noise, run_attune
 
 SECONDS = 600  # for what PyTorch does with one network
 
-# Of torchvision, with the side of the image that each is for.
+# From torchvision, with the side of the image that each takes.
 NETWORKS = {"resnet18": 224, "mobilenet_v2": 224, "mobilenet_v3_small": 224, "efficientnet_b0": 224,
             "squeezenet1_1": 224, "densenet121": 224, "convnext_tiny": 224, "inception_v3": 299, "vgg11": 224}
 
 BERT = "bert"
 LAYERS, TOKENS, PADDING = 2, 32, 8  # some of the tokens are padding
 
-# The programs of a network, by how they come about.
+# The two programs of each network.
 FILES = {"as exported": "exported.pt2", "decomposed": "decomposed.pt2"}
 
 
@@ -33,7 +33,7 @@ def build_torchvision(name):
     """A network and its input."""
     import torchvision.models
 
-    options = {"init_weights": False} if name == "inception_v3" else {}  # its own way takes minutes
+    options = {"init_weights": False} if name == "inception_v3" else {}  # its own initialization takes minutes
     module = getattr(torchvision.models, name)(weights=None, **options).eval()
     side = NETWORKS[name]
     shake(module)
@@ -44,7 +44,7 @@ def build_torchvision(name):
 
 
 def build_bert():
-    """The network and its inputs: the tokens, and which of them count."""
+    """The network and its inputs: the tokens, and a mask that tells which of them count."""
     from transformers import BertConfig, BertModel
 
     module = BertModel(BertConfig(num_hidden_layers=LAYERS, return_dict=False)).eval()
@@ -54,7 +54,8 @@ def build_bert():
 
 
 def shake(module):
-    """Gives values to what is all the same in a fresh network, mostly 0 or 1: leaving it out would not be noticed."""
+    """Randomizes parameters whose elements are all equal in a fresh network, mostly 0 or 1: nobody would notice if they
+    were left out."""
     import torch
 
     for parameter in module.parameters():
@@ -86,7 +87,7 @@ def export(name, folder):
         program = torch.export.export(module, arguments)
         torch.export.save(program, folder / FILES["as exported"])
         torch.export.save(program.run_decompositions(), folder / FILES["decomposed"])
-        # In doubles: what PyTorch errs in floats is not ours to answer for.
+        # In doubles, so that PyTorch's rounding errors do not count against us.
         outputs = module.double()(*(values.double() if values.is_floating_point() else values for values in arguments))
     if not isinstance(outputs, tuple):
         outputs = (outputs,)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records go in, out and beside each other, as the guide says, also when the program is killed."""
+"""Records are imported, exported and merged as the guide says, also if the program is killed."""
 import json
 import pathlib
 import random
@@ -17,7 +17,7 @@ TASK = ("graph @conv(%x: f32[1,64,56,56], %w: f32[64,64,3,3]) {\n  %0 = conv(%x,
 
 
 def record(run, trial, seconds=None, task=TASK):
-    """A measurement; one that failed where there is no time."""
+    """A measurement; without `seconds`, a failed one."""
     outcome = {"outcome": "crashed", "reason": "signal 11"} if seconds is None else {
         "outcome": "ok", "seconds": seconds, "low": seconds, "high": seconds, "repetitions": 10}
     return {"schema": 1, "kind": "record", "task": task, "flops": 2e8, "device": DEVICE, "threads": 2,
@@ -90,7 +90,7 @@ def check_messages(folder):
 
 
 def check_kill(folder):
-    """Imports that are killed at any moment, beside one that is not, add what they added whole."""
+    """Imports that are killed at any moment, beside one that is not, either add a batch whole or not at all."""
     database, numbers = folder / "records.db", random.Random(0)
     killed = write(folder / "killed.jsonl", [record("killed", i, 1e-3 + i * 1e-6) for i in range(5000)])
     beside = write(folder / "beside.jsonl", [record("beside", i, 1e-3 + i * 1e-6) for i in range(2000)])

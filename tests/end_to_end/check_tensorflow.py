@@ -2,8 +2,8 @@
 """check_tensorflow.py [NAME ...]    TensorFlow networks give what TensorFlow gives
 
 Compares the trained networks, frozen graphs and SavedModels, and then two of Keras, which are exported to SavedModel,
-.tflite and .onnx: what comes out of the three must also agree. Prints a line for each network, or for those whose names
-contain a NAME, and exits with 1 where one is off. TensorFlow comes with the set-up of the benchmarks:
+.tflite and .onnx: the results of the three must also agree. Prints a line for each network, or for those whose names
+contain a NAME, and exits with 1 if one is wrong. TensorFlow comes with the set-up of the benchmarks:
 build/bench/keras/bin/python tests/end_to_end/check_tensorflow.py
 """
 import os
@@ -20,14 +20,14 @@ SECONDS = 600  # for what TensorFlow does with one network
 
 
 def shades(*shape):
-    """Samples of a picture, from 0 to 1."""
+    """Random samples of a picture, from 0 to 1."""
     return numpy.random.default_rng(0).random(shape, dtype=numpy.float32)
 
 
-# Nothing is dropped out where all is kept.
+# Keeps everything: no dropout.
 KEEP_ALL = numpy.array(1, dtype=numpy.float32)
 
-# The file or folder, and its inputs.
+# The file or folder, and the inputs.
 TRAINED = {
     "fc_layers": ("fc-layers_frozen.pb", lambda: {"X": noise(1, 784)}),
     "lstm": ("lstm_frozen.pb", lambda: {"X": noise(1, 784), "keep_prob": KEEP_ALL}),
@@ -39,18 +39,18 @@ TRAINED = {
     "half_plus_two": ("half_plus_two", lambda: {"x": noise(3, 1)}),
 }
 
-# As the benchmarks name them.
+# With the names that the benchmarks use.
 KERAS = ("resnet50v2", "tf_mobilenetv2")
 
-# The share of floats that may be beyond the tolerance, by no more than ten times: what rounding explains, in networks
-# that amplify it.
+# The share of floats that may exceed the tolerance, by no more than ten times: rounding explains it in networks that
+# amplify errors.
 SHARES = {}
 
 
 # ---- TensorFlow, each call in a process of its own
 
 def import_tensorflow():
-    """With its own kernels: those of oneDNN round otherwise."""
+    """Imports it without the kernels of oneDNN, which round differently."""
     os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", TF_ENABLE_ONEDNN_OPTS="0")
     import tensorflow
 
@@ -74,9 +74,9 @@ def run_frozen(path, inputs):
 
 
 def run_saved_model(path, inputs):
-    """The outputs of a SavedModel's default signature by name. `inputs`: by name, or the one there is."""
+    """The outputs of a SavedModel's default signature by name. `inputs`: by name, or the only one."""
     tensorflow = import_tensorflow()
-    v1 = tensorflow.compat.v1  # takes the graph and its variables; the objects of Python may be of an older Keras
+    v1 = tensorflow.compat.v1  # loads graph and variables only; the Python objects may be of an older Keras
     with tensorflow.Graph().as_default(), v1.Session() as session:
         signature = v1.saved_model.load(session, ["serve"], str(path)).signature_def["serving_default"]
         if not isinstance(inputs, dict):
@@ -86,7 +86,7 @@ def run_saved_model(path, inputs):
 
 
 def export(case, folder, image):
-    """Writes a network of Keras in the three formats, and returns its outputs by name."""
+    """Writes a Keras network in the three formats, and returns its outputs by name."""
     import_tensorflow()
     from common.models import export_keras
 
@@ -99,7 +99,7 @@ def export(case, folder, image):
 # ---- Comparing
 
 def compare_by_name(actual, outputs, loose=0.0):
-    """Whether the outputs [(name, array)] are those of `outputs`, by name, and the figures."""
+    """Whether the outputs [(name, array)] agree with `outputs` by name, and the figures."""
     names = sorted(name for name, _ in actual)
     if names != sorted(outputs):
         return False, f"the outputs are {', '.join(names)} instead of {', '.join(sorted(outputs))}"

@@ -2,7 +2,7 @@
 """check_tflite.py [NAME ...]    trained TensorFlow Lite networks give what LiteRT gives
 
 Prints a line for each of the networks in the folder of trained ones, or for those whose names contain a NAME, and exits
-with 1 where one is off. LiteRT runs with its reference kernels on one thread. It comes with the set-up of the
+with 1 if one is wrong. LiteRT runs with its reference kernels on one thread. It comes with the set-up of the
 benchmarks: build/bench/python/bin/python tests/end_to_end/check_tflite.py
 """
 import numpy
@@ -11,8 +11,8 @@ from checks import MODELS, need
 from litert import run_litert
 from peers import Report, is_asked_for, is_image, photo, random_input, run_attune, speech
 
-# Of networks that take an image as floats: a photo, and the numbers that its black and white become. Those that take
-# integers have the whole range of their type.
+# For networks that take an image as floats: a photo, and the numbers for its black and white. Networks that take
+# integers get the whole range of their type.
 PHOTOS = {
     "deeplabv3_257_mv_gpu": ("cat.bmp", -1, 1),
     "face_detection_short_range": ("faces_in_snow_320_320_3.jpeg", -1, 1),
@@ -26,16 +26,17 @@ PHOTOS = {
 }
 PHOTO = "grace_hopper.bmp"
 
-# Networks that take sound as it is.
+# Networks that take raw sound.
 SOUNDS = ("basic_pitch_nmp",)
 
-# The share of floats that may be beyond the tolerance, by no more than ten times: what rounding explains, in networks
-# that amplify it.
+# The share of floats that may exceed the tolerance, by no more than ten times: rounding explains it in networks that
+# amplify errors.
 SHARES = {"basic_pitch_nmp": 0.001}
 
 
 def make_input(name, generator, detail):
-    """A photo where the network takes one, or what it takes at random. `detail` is what LiteRT says of the input."""
+    """A photo if the network takes an image, otherwise sound or random values. `detail` is what LiteRT says about the
+    input."""
     shape, dtype = tuple(int(size) for size in detail["shape"]), numpy.dtype(detail["dtype"])
     if name in SOUNDS:
         return speech(*shape)

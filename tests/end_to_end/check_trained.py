@@ -14,7 +14,7 @@ RANDOM = numpy.random.default_rng(0)
 
 
 def page(height, width):
-    """Lines of large print, for what looks for text."""
+    """Lines of large print, for networks that look for text."""
     image = PIL.Image.new("RGB", (width, height), "white")
     draw = PIL.ImageDraw.Draw(image)
     for line, text in enumerate(["Made to run", "as fast as", "a device allows"]):
@@ -24,12 +24,12 @@ def page(height, width):
 
 
 def tokens(count):
-    """A sentence's worth of word pieces between the marks of its beginning and end."""
+    """A plausible sentence of word pieces between the marks of its beginning and end."""
     ids = numpy.array([[101, *RANDOM.integers(1996, 20000, count - 2), 102]])
     return {"input_ids": ids, "attention_mask": numpy.ones_like(ids), "token_type_ids": numpy.zeros_like(ids)}
 
 
-# The file and its inputs.
+# The file and the inputs.
 NETWORKS = {
     "mnist": ("mnist-8.onnx", lambda: {"Input3": photo("coins.png", 1, 1, 28, 28, high=255)}),
     "mnist_winml": ("mnist_winml.onnx", lambda: {"Input3": photo("coins.png", 1, 1, 28, 28, high=255)}),
@@ -52,20 +52,20 @@ NETWORKS = {
 # Networks that do not pass yet, each with the reason that the program gives.
 PENDING = {}
 
-# As `attune verify` has them, absolute and relative. The absolute part is in units of the output's root mean
-# square where that is over 1; not below, because onnxruntime's own sigmoid errs by 1e-7 however small it is.
+# The tolerances of `attune verify`, absolute and relative. The absolute part is in units of the output's root mean
+# square if that is over 1; not below, because onnxruntime's own sigmoid errs by 1e-7 even if its result is small.
 TOLERANCES = {numpy.dtype(numpy.float32): (1e-5, 1e-4), numpy.dtype(numpy.float16): (2.5e-3, 1e-3)}
 
-# The share of elements that may be beyond it, by no more than ten times. onnxruntime rounds, too: of such elements
-# float64 is the judge, which `attune verify` runs, with what rounding does to each element of this network.
+# The share of elements that may exceed it, by no more than ten times. onnxruntime rounds, too: such elements are
+# compared with float64 by `attune verify`, which knows how far rounding moves each element of this network.
 LARGEST_SHARE = 1e-3
 
-# What a network quantizes while it runs amplifies rounding to whole steps.
+# These quantize while they run, which amplifies rounding to whole steps.
 DYNAMICALLY_QUANTIZED = ["minilm_int8"]
 
 
 def compare(name, actual, expected, by_cosine):
-    """Whether an output is onnxruntime's without a doubt. Ends the check where it is something else."""
+    """Whether an output is within the tolerance of onnxruntime's everywhere. Ends the check if it clearly differs."""
     assert actual.shape == expected.shape, f"{name}: shape {actual.shape}, onnxruntime {expected.shape}"
     assert actual.dtype == expected.dtype, f"{name}: {actual.dtype}, onnxruntime {expected.dtype}"
     a, b = actual.astype(numpy.float64), expected.astype(numpy.float64)

@@ -1,4 +1,4 @@
-"""What the scripts of this folder share: where things are, and how a check ends."""
+"""Shared by the scripts of this folder: where things are, and how a check ends."""
 import os
 import pathlib
 import sys
@@ -12,7 +12,7 @@ SKIPPED = 77  # the exit code that ctest counts as skipped
 
 
 def need(path):
-    """Ends the check where a file that is no part of this repository is missing."""
+    """Returns the path; ends the check if that file, which is not part of this repository, is missing."""
     if path.exists():
         return path
     print(f"{path} is missing; this check needs it")
@@ -20,8 +20,8 @@ def need(path):
 
 
 def end_to_end(check, pending=None):
-    """Runs `check` and exits. `pending` is why it cannot pass yet, a text that its error must contain; a
-    check that passes although it is pending fails, so that the list of pending ones can only shrink."""
+    """Runs `check` and exits. `pending` is the reason why it cannot pass yet: its error must contain this text. A
+    pending check that passes is a failure, so that the list of pending ones can only shrink."""
     try:
         check()
     except (Failed, AssertionError) as error:

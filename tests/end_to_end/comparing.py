@@ -1,19 +1,20 @@
-"""How the output of another engine is compared with this program's, which depends on what computes it."""
+"""How this program's output is compared with that of another engine, which depends on the operator that computes it."""
 from dataclasses import dataclass
 
 import numpy
 
-# As `attune verify` has them, absolute and relative; the absolute part is in units of the output's root mean square.
+# The tolerances of `attune verify`, absolute and relative; the absolute part is in units of the output's root mean
+# square.
 TOLERANCES = {numpy.dtype(numpy.float64): (1e-9, 1e-7), numpy.dtype(numpy.float32): (1e-5, 1e-4),
               numpy.dtype(numpy.float16): (2.5e-3, 1e-3)}
 
-# Of quantized values: the share that must be within one step; none may be further off than the other number says.
+# For quantized values: the share that must be within one step, and the most steps that any may be off.
 SHARE_WITHIN_ONE_STEP, MOST_STEPS = 0.995, 2
 
-# Of floats that a quantized network computes, as `attune verify` has it.
+# For floats that a quantized network computes; the same as in `attune verify`.
 LEAST_COSINE = 0.999
 
-# Of objects that are looked for.
+# For detected objects.
 LEAST_SCORE, LEAST_OVERLAP, MOST_SCORE_DIFFERENCE = 0.3, 0.9, 0.02
 
 
@@ -21,12 +22,12 @@ LEAST_SCORE, LEAST_OVERLAP, MOST_SCORE_DIFFERENCE = 0.3, 0.9, 0.02
 class Expected:
     """An output as the other engine computes it, and how it is compared:
 
-    "float"   within the tolerances; but the share `loose` of the elements may be up to ten times beyond
+    "float"   within the tolerances, except that the share `loose` of the elements may exceed them up to ten times
     "steps"   in units of `step`, the scale of quantized values
     "cosine"  floats of a network that quantizes what it computes
     "equal"   integers and truth values
-    "mostly"  integers of a quantized network that are no values but indices: equal as often as steps must be right
-    "detections"  the four outputs of an operator that finds objects, as sets
+    "mostly"  integers of a quantized network that are indices, not values: equal as often as steps must be right
+    "detections"  the four outputs of an operator that detects objects, as sets
     """
     name: str
     values: numpy.ndarray
@@ -35,7 +36,7 @@ class Expected:
 
 
 def compare(actual, expected, loose=0.0):
-    """Whether an output is what is expected, and the figures."""
+    """Whether an output is as expected, and the figures."""
     if actual.shape != expected.values.shape or actual.dtype != expected.values.dtype:
         return False, f"{actual.dtype}{list(actual.shape)} is not {expected.values.dtype}{list(expected.values.shape)}"
     wide = numpy.float64 if actual.dtype.kind in "fb" else numpy.int64
@@ -82,7 +83,7 @@ def equal(a, b, expected, _):
 
 
 def overlap(a, b):
-    """Of two boxes [top, left, bottom, right], the share of their union."""
+    """The intersection of two boxes [top, left, bottom, right] as a share of their union."""
     def area(box):
         return max(0, box[2] - box[0]) * max(0, box[3] - box[1])
     common = area((*numpy.maximum(a[:2], b[:2]), *numpy.minimum(a[2:], b[2:])))
@@ -90,14 +91,15 @@ def overlap(a, b):
 
 
 def detections(outputs, least_score):
-    """(box, class, score) of what boxes, classes, scores and the count say."""
+    """(box, class, score) from the four outputs: boxes, classes, scores and the count."""
     boxes, classes, scores, count = outputs
     found = zip(boxes.reshape(-1, 4)[:int(count.item())], classes.ravel(), scores.ravel())
     return [detection for detection in found if detection[2] >= least_score]
 
 
 def compare_detections(actual, expected):
-    """As sets: whatever one side is sure of, the other has, of the same class, in the same place, about as likely."""
+    """Compares sets: each detection that one side is sure of, the other has too, with the same class, place and score,
+    or nearly."""
     def missing(some, others):
         return [found for found in detections(some, LEAST_SCORE) if not any(
             other[1] == found[1] and overlap(other[0], found[0]) >= LEAST_OVERLAP
@@ -109,7 +111,7 @@ def compare_detections(actual, expected):
 
 
 def compare_all(actual, expected, loose=0.0):
-    """Whether all outputs, which are given in order, are what is expected, and the figures."""
+    """Whether all outputs, given in order, are as expected, and the figures."""
     if len(actual) != len(expected):
         return False, f"{len(actual)} outputs instead of {len(expected)}"
     if expected and expected[0].rule == "detections":

@@ -1,15 +1,15 @@
-"""TensorFlow Lite models by LiteRT's reference kernels, and how what they give is compared."""
+"""Runs TensorFlow Lite models with LiteRT's reference kernels, and tells how to compare their outputs."""
 import numpy
 
 from comparing import Expected
 from peers import PeerFailed, isolated
 
-# Larger tensors than this, in elements of all inputs together, are for machines with much memory.
+# Larger inputs than this (elements of all inputs together) are for machines with much memory.
 MOST_ELEMENTS = 1 << 24
 
 
 def run_litert(path, make_input, seconds=600):
-    """Computes a .tflite model with LiteRT's reference kernels, on one thread. `make_input` gets what LiteRT says of an
+    """Runs a .tflite model with LiteRT's reference kernels, on one thread. `make_input` gets what LiteRT says about an
     input and makes its value. Returns the inputs by name, and a list of Expected. Raises PeerFailed."""
     return isolated(litert_outputs, path, make_input, seconds=seconds)
 
@@ -33,7 +33,7 @@ def litert_outputs(path, make_input):
 
 
 def open_litert(path):
-    """Some operators have optimized kernels alone; models with these run on them."""
+    """Opens the model with reference kernels; if it has an operator without one, with optimized kernels."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     def open_with(kernels):
@@ -50,8 +50,8 @@ def open_litert(path):
 
 
 def input_names(details):
-    """The names that this program gives the inputs: their tensors', but one that has none, or one that is taken, is
-    numbered."""
+    """The names that this program gives the inputs: those of their tensors; an input without a name, or with one that
+    is taken, gets a number."""
     names = []
     for index, detail in enumerate(details):
         taken = not detail["name"] or detail["name"] in names
@@ -60,36 +60,36 @@ def input_names(details):
 
 
 class Rules:
-    """How the outputs of a LiteRT model are compared, which depends on what computes them."""
+    """How the outputs of a LiteRT model are compared, which depends on the operators that compute them."""
 
     def __init__(self, interpreter):
         self.tensors = {detail["index"]: detail for detail in interpreter.get_tensor_details()}
-        self.makers = {}  # by output, the operator's name and its inputs
+        self.makers = {}  # output: its operator's name and inputs
         self.quantized = False
-        nodes = interpreter._interpreter  # what the class itself gives fails where tensors have no type
+        nodes = interpreter._interpreter  # the public method fails if a tensor has no type
         for node in range(nodes.NumNodes()):
             name, inputs, outputs = nodes.NodeName(node), nodes.NodeInputs(node), nodes.NodeOutputs(node)
             for index in outputs:
                 self.makers[int(index)] = (name, inputs)
-            # What is dequantized to be computed with is floats already.
+            # A tensor that is dequantized before use is computed with in floats.
             if name != "DEQUANTIZE":
                 self.quantized |= any(self.is_quantized(index) for index in (*inputs, *outputs))
 
     def scales(self, index):
-        """Of an integer tensor that is quantized; else empty."""
+        """The scales of an integer tensor if it is quantized; otherwise empty."""
         detail = self.tensors.get(int(index))
         if detail is None or numpy.dtype(detail["dtype"]).kind not in "iu":
             return numpy.array([])
         return numpy.asarray(detail["quantization_parameters"]["scales"])
 
     def is_quantized(self, index):
-        """Scales of blocks stand elsewhere."""
+        """Also finds scales per block, which scales() does not return."""
         detail = self.tensors.get(int(index))
         return self.scales(index).size > 0 or (detail is not None
                                                and bool(detail["quantization_parameters"].get("block_size")))
 
     def of(self, detail):
-        """The rule and the step of an output."""
+        """The rule and the step for an output."""
         index, kind = int(detail["index"]), numpy.dtype(detail["dtype"]).kind
         if kind == "f":
             name, inputs = self.makers.get(index, ("", ()))

@@ -1,4 +1,4 @@
-"""Writes small ONNX models. The format is protobuf's: fields of a number and a type, one behind the other."""
+"""Writes small ONNX models in the format of protobuf: fields with a number and a type, one after the other."""
 import struct
 
 import numpy
@@ -20,7 +20,7 @@ def number(field, value):
 
 
 def data(field, value):
-    """A text, bytes, or a message."""
+    """A field of text, bytes, or a message."""
     value = value.encode() if isinstance(value, str) else value
     return varint(field << 3 | 2) + varint(len(value)) + value
 
@@ -42,7 +42,7 @@ def value_info(name, dtype, shape):
 
 
 class Model:
-    """A graph under construction. Values are their names."""
+    """A graph under construction. Values are given by their names."""
 
     def __init__(self, opset=20):
         self.parts, self.count, self.opset = [], 0, opset
@@ -71,7 +71,7 @@ class Model:
         return self.constant(self.random.integers(0, 100, shape).astype(dtype))
 
     def node(self, op, *inputs, **attributes):
-        """The node's output. An input that is None is left out."""
+        """Adds a node and returns its output. An input that is None is left out."""
         name = self.name()
         body = b"".join(data(1, value or "") for value in inputs)
         body += data(2, name) + data(3, f"{op}_{name}") + data(4, op)
@@ -80,7 +80,7 @@ class Model:
         return name
 
     def write(self, path, output, dtype="float32"):
-        """With one output, of any shape."""
+        """Writes the model with one output, of any shape."""
         result = data(12, data(1, output) + data(2, data(1, number(1, DTYPES[dtype]))))
         graph = b"".join(self.parts) + data(2, "small") + result
         path.write_bytes(number(1, 9) + data(7, graph) + data(8, number(2, self.opset)))

@@ -1,6 +1,6 @@
-"""What the scripts share that compare this program with the engines that models come from.
+"""Shared by the scripts that compare this program with the engines that models come from.
 
-An engine runs in a process of its own: it may abort, and its libraries may not get on with those of another.
+An engine runs in a process of its own: it may abort, and its libraries may not get along with those of another.
 """
 import collections
 import contextlib
@@ -26,7 +26,7 @@ class PeerFailed(Exception):
 # ---- Processes
 
 def isolated(function, *arguments, seconds=600):
-    """What the function returns, called in a process of its own. Raises PeerFailed where it raises or aborts."""
+    """Calls the function in a process of its own and returns its result. Raises PeerFailed if it raises or aborts."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     with tempfile.TemporaryFile() as log:
@@ -52,7 +52,7 @@ def isolated(function, *arguments, seconds=600):
 
 
 def report_result(sender, log, function, arguments):
-    """Sends (True, what the function returns) or (False, why it does not)."""
+    """Sends (True, the function's result) or (False, why there is none)."""
     for stream in (1, 2):
         os.dup2(log, stream)
     try:
@@ -70,13 +70,13 @@ def one_line(text):
 # ---- Inputs
 
 def noise(*shape):
-    """Standard normal floats, the same each time."""
+    """Standard normal floats, the same in each call."""
     return numpy.random.default_rng(0).standard_normal(shape).astype(numpy.float32)
 
 
 def photo(name, *shape, low=0.0, high=1.0, dtype=numpy.float32):
-    """A photo of any size as [1,C,height,width] or [1,height,width,C], C 3 or, in shades of grey, 1; samples are from
-    low to high."""
+    """A photo of any size as [1,C,height,width] or [1,height,width,C], with C 3, or 1 in shades of grey; samples range
+    from low to high."""
     import PIL.Image  # not every environment has it
 
     channels_first = shape[-3] in (1, 3)
@@ -93,15 +93,15 @@ def photo(name, *shape, low=0.0, high=1.0, dtype=numpy.float32):
 
 
 def speech(*shape):
-    """As many samples, of a recording that starts again when it ends. Not a pure tone: some networks take the
-    logarithm of what is left of the bands that are silent, which is rounding."""
+    """Samples of a recording, which repeats if they are more. Not a pure tone: some networks take the logarithm of the
+    rest in silent bands, which would be rounding errors."""
     with wave.open(str(need(MODELS / "audio/speech.wav"))) as file:
         samples = numpy.frombuffer(file.readframes(file.getnframes()), dtype=numpy.int16)
     return (numpy.resize(samples, shape) / 32768).astype(numpy.float32)
 
 
 def is_image(shape):
-    """Whether it is the shape of one picture, in either order of its axes."""
+    """Whether this is the shape of one picture, in either order of the axes."""
     if len(shape) != 4 or shape[0] != 1:
         return False
     return (shape[3] in (1, 3) and min(shape[1:3]) >= 28) or (shape[1] in (1, 3) and min(shape[2:]) >= 28)
@@ -124,8 +124,8 @@ def random_input(generator, shape, dtype):
 # ---- This program
 
 def input_flags(folder, inputs):
-    """The command line's flags for arrays by the names of a model's inputs, which are written to `folder`. The name of a
-    single input does not matter."""
+    """Writes arrays, given by the names of a model's inputs, to `folder` and returns the command line's flags for them.
+    The name of a single input does not matter."""
     flags = []
     for index, (name, values) in enumerate(inputs.items()):
         path = pathlib.Path(folder) / f"input{index}.npy"
@@ -135,7 +135,7 @@ def input_flags(folder, inputs):
 
 
 def run_attune(model, inputs):
-    """Computes the model on arrays by the names of its inputs, and returns [(name, array)] of its outputs, in order.
+    """Runs the model on arrays given by the names of its inputs, and returns [(name, array)] of its outputs, in order.
     Raises Failed."""
     with tempfile.TemporaryDirectory() as folder:
         results = attune_json("run", model, *input_flags(folder, inputs), "--output",
@@ -144,19 +144,19 @@ def run_attune(model, inputs):
 
 
 def verify_attune(model, inputs):
-    """What `attune verify` reports of the model on these arrays. Raises Failed where an output is wrong."""
+    """The report of `attune verify` about the model on these arrays. Raises Failed if an output is wrong."""
     with tempfile.TemporaryDirectory() as folder:
         return attune_json("verify", model, *input_flags(folder, inputs))
 
 
 def compile_attune(model):
-    """Compiles the model, to see whether that can be done. Raises Failed."""
+    """Compiles the model, to see whether it can be compiled. Raises Failed."""
     with tempfile.TemporaryDirectory() as folder:
         attune_json("compile", model, "-o", pathlib.Path(folder) / "model.atn")
 
 
 def not_supported(error):
-    """The list of what the program does not support, "Operator: reason" each; empty where the error is another."""
+    """The unsupported operators in an error, "Operator: reason" each; empty if the error is a different one."""
     reasons = {}
     for line in str(error).splitlines():
         match = re.match(r"NS (\S+).*?: (.*)", line)
@@ -168,12 +168,12 @@ def not_supported(error):
 # ---- Reports
 
 def is_asked_for(name):
-    """Whether the command line has a part of the name, or asks for everything by having no names."""
+    """Whether the command line names a part of the name, or names nothing and so asks for everything."""
     return not sys.argv[1:] or any(text in name for text in sys.argv[1:])
 
 
 class Report:
-    """A line for each model as it is done, and the counts at the end."""
+    """Prints one line for each model when it is done, and the counts at the end."""
 
     def __init__(self, peer):
         self.peer = peer
@@ -181,19 +181,20 @@ class Report:
         self.reasons = collections.Counter()
 
     def compare(self, name, actual, expected, loose=0.0):
-        """Adds what compare_all() says."""
+        """Compares the outputs and adds the verdict."""
         good, text = compare_all(actual, expected, loose)
         self.add("pass" if good else "wrong", name, text)
 
     def add(self, status, name, text, reasons=()):
-        """`status`: pass, NS, wrong, contested, or refused, which is by the peer. Equal reasons are counted."""
+        """`status`: pass, NS, wrong, contested, or refused (by the peer). Equal reasons are counted together."""
         self.statuses[status] += 1
         self.reasons.update((status, reason) for reason in reasons)
         print(f"{status:<9} {name}: {text}", flush=True)
 
     @contextlib.contextmanager
     def model(self, name, path):
-        """For what compares a model: it raises Failed or PeerFailed where there is nothing to compare."""
+        """A context in which a model is compared. If nothing can be compared, the code within raises Failed or
+        PeerFailed."""
         try:
             yield
         except Failed as error:
@@ -205,7 +206,7 @@ class Report:
 
     @staticmethod
     def fate(path):
-        """What becomes of a model that there is no other result of. It may be refused, but nothing may crash."""
+        """This program's reaction to a model that the peer cannot run. It may refuse it, but must not crash."""
         try:
             compile_attune(path)
         except Failed as error:
@@ -214,7 +215,7 @@ class Report:
         return True, "compiles it"
 
     def finish(self):
-        """Prints the counts and exits: with 1 where something is wrong, or nothing was compared."""
+        """Prints the counts and exits: with 1 if something is wrong, or if nothing was compared."""
         print()
         for (status, reason), count in self.reasons.most_common():
             if count > 1:

@@ -1,10 +1,10 @@
-"""Small networks of a contraction each, of every kind and shape that strategies tell apart: CASES has by name what adds
-one to a Model (onnx_writer.py) and gives its output and the type of that."""
+"""Small networks with one contraction each, of every kind and shape that strategies distinguish. CASES maps each name
+to a function that adds the contraction to a Model (onnx_writer.py) and returns its output and the output's type."""
 import numpy
 
 
 def conv(x, w, dtype="float32", relu=True, behind=False, **attributes):
-    """A convolution of an image of shape x by weights of shape w, with a bias; behind a pointwise one or not."""
+    """A convolution with a bias: an image of shape x, weights of shape w. `behind`: after a pointwise convolution."""
     def build(model):
         image = model.input(*x, dtype=dtype)
         if behind:
@@ -19,7 +19,7 @@ def conv_behind(*arguments, **attributes):
 
 
 def conv_dynamic(x, w, **attributes):
-    """By weights that are an input."""
+    """A convolution whose weights are an input."""
     return lambda model: (model.node("Conv", model.input(*x), model.input(*w), **attributes), "float32")
 
 
@@ -30,7 +30,7 @@ def conv_transpose(x, w, **attributes):
 
 
 def conv_integer(x, w, zero_points=(), types=("uint8", "int8"), **attributes):
-    """`zero_points`: of "x" and "w"."""
+    """`zero_points`: which of "x" and "w" have one."""
     def build(model):
         zeros = [model.weights(dtype=dtype) if which in zero_points else None for which, dtype in zip("xw", types)]
         y = model.node("ConvInteger", model.input(*x, dtype=types[0]), model.weights(*w, dtype=types[1]), *zeros,
@@ -53,7 +53,8 @@ def qlinear_conv(x, w, **attributes):
 
 
 def product(model, a, b, transposed="", bias=None, dtype="float32"):
-    """Of two values of rank 2 or more; the operands named in `transposed` have their last two axes exchanged."""
+    """The product of two values of rank 2 or more; the last two axes of the operands named in `transposed` are
+    exchanged."""
     def turned(value, rank):
         return model.node("Transpose", value, perm=[*range(rank - 2), rank - 1, rank - 2])
     left = turned(a[0], a[1]) if "a" in transposed else a[0]
@@ -77,7 +78,7 @@ def gemm(a, b, **attributes):
 
 
 def matmul_integer(a, b, zero_points=(), constant=True, types=("uint8", "int8")):
-    """`zero_points`: of "a" and "b", and "B" for one a column."""
+    """`zero_points`: which of "a" and "b" have one; "B" for one per column."""
     def build(model):
         zero_a = model.weights(dtype=types[0]) if "a" in zero_points else None
         zero_b = (model.weights(b[-1], dtype=types[1]) if "B" in zero_points
@@ -97,7 +98,7 @@ def qlinear_matmul(a, b):
 
 
 def attention(heads, queries, keys, size, values=None, mask=False, projected=False):
-    """softmax(q kᵀ / 8 + mask) v, of inputs or of what is projected from one."""
+    """softmax(q kᵀ / 8 + mask) v; q, k and v are inputs or, if `projected`, projections of inputs."""
     def build(model):
         def operand(count, width):
             if not projected:
@@ -288,7 +289,7 @@ CASES = {
     "attention_narrow": attention(4, 64, 64, 8),
     "attention_one_value": attention(4, 64, 64, 32, values=1),
     "attention_wide": attention(1, 64, 64, 512),
-    # What else contracts.
+    # Other contractions.
     "deform_conv": deform_conv([1, 16, 28, 28], [32, 16, 3, 3]),
     "lstm": recurrent("LSTM", 4),
     "gru": recurrent("GRU", 3),

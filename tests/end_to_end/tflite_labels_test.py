@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """tflite_labels_test.py classify|detect|segment|pose    trained TensorFlow Lite networks see what is in the photos
 
-What they should see was found with LiteRT; of what is segmented and of the pose it is what a person sees.
+The expected results come from LiteRT, but for segments and the pose they are what a person sees.
 """
 import pathlib
 import sys
@@ -20,7 +20,7 @@ GROUSE = "ruffed grouse, partridge, Bonasa umbellus"
 HOT_DOG = "hotdog, hot dog, red hot"
 GOWN = "academic gown, academic robe, judge's robe"
 
-# The network, its flags, and what it names each of the photos.
+# The network, its flags, and the label that it gives each of the photos.
 CLASSIFIERS = {
     "mobilenet_v2_1.0_224_quant": ((), ("military uniform", "Egyptian cat", "macaw", "daisy", HOT_DOG, GROUSE)),
     "tf2_mobilenet_v2_1.0_224_ptq": ((), ("military uniform", "Egyptian cat", "macaw", "daisy", HOT_DOG, GROUSE)),
@@ -29,7 +29,7 @@ CLASSIFIERS = {
         FLOAT_IMAGE, ("suit, suit of clothes", "Egyptian cat", "macaw", "daisy", "pill bottle", GROUSE)),
 }
 
-# What the detector is most sure of, with its scores; these are of eight bits, and printed with two digits.
+# The detector's best detections with their scores; these have eight bits, and are printed with two digits.
 DETECTOR = "coco_ssd_mobilenet_v1_1.0_quant_2018_06_29_no_metadata"
 DETECTIONS = {
     "grace_hopper.bmp": (("person", 0.71), ("tie", 0.64), ("tie", 0.57)),
@@ -39,11 +39,11 @@ DETECTIONS = {
 }
 SCORE_TOLERANCE = 0.02
 
-# What most of the photo shows that is no background, and at least which share of it.
+# The most frequent class in the photo apart from the background, and the least share of the photo that it covers.
 SEGMENTERS = {"deeplabv3_mnv2_dm05_pascal_quant": (), "deeplabv3_257_mv_gpu": FLOAT_IMAGE}
 SEGMENTS = {"grace_hopper.bmp": ("person", 0.3), "cat.bmp": ("cat", 0.15), "dogs.jpg": ("dog", 0.05)}
 
-# Where the face is in the photo, from its left and from its top, in units of its size.
+# The position of the face in the photo, from its left and from its top, in units of its size.
 POSE = "movenet_single_pose_lightning_ptq"
 KEYPOINTS = {"nose": (0.441, 0.240), "left eye": (0.480, 0.201), "right eye": (0.395, 0.196)}
 KEYPOINT_TOLERANCE = 0.04
@@ -58,12 +58,12 @@ class Network:
         attune("compile", need(MODELS / "tflite" / f"{name}.tflite"), "-o", self.artifact)
 
     def run(self, photo, *flags):
-        """What the program says of the outputs."""
+        """The program's report about the outputs."""
         return attune_json("run", self.artifact, "--input", need(MODELS / "images" / photo), *self.flags,
                            *flags)["outputs"]
 
     def arrays(self, photo):
-        """The outputs themselves."""
+        """The output arrays."""
         return [numpy.load(output["file"]) for output in self.run(photo, "--output", self.folder / "outputs")]
 
 

@@ -10,7 +10,7 @@
 namespace attune::floating_point {
 namespace {
 
-// A strategy where it applies, and elsewhere the one that always does.
+// Chooses one strategy wherever it applies, and elsewhere the one that always applies.
 class Preference : public KernelChooser {
  public:
   explicit Preference(std::string_view strategy) : strategy_(FindStrategy(strategy)) {}

@@ -1,4 +1,4 @@
-// For the tests: graphs as text, compiled as a user would, for each width of vectors.
+// Helpers of the tests: graphs written as text and compiled as a user would, for each vector width.
 #ifndef ATTUNE_TESTS_FLOATING_POINT_COMPILED_H_
 #define ATTUNE_TESTS_FLOATING_POINT_COMPILED_H_
 
@@ -13,23 +13,23 @@
 
 namespace attune::floating_point {
 
-// This machine, and AVX2 where that is less.
+// This machine, and AVX2 too if this machine has more.
 std::vector<Target> Targets();
 
-// The graph of a text; fails the test where there is none.
+// Parses a graph; fails the test if the text is wrong.
 std::unique_ptr<Graph> Parse(const std::string& text);
 
-// Convolutions of x, of that shape, by each of `weights` in turn, which leave its height and width.
+// Convolutions of x, which has that shape, by each of `weights` in turn; they keep its height and width.
 std::unique_ptr<Graph> Convolutions(const Shape& x, const std::vector<Tensor>& weights);
-// x times `columns`.
+// The matrix product of x and `columns`.
 std::unique_ptr<Graph> Product(const Shape& x, const Tensor& columns);
 
-// The outputs of the graph compiled for `target`, which has one input a tensor, in order. Where a strategy is
-// named, it schedules all kernels that it applies to.
+// Compiles the graph for `target`, runs it on `inputs`, one tensor per input in order, and returns its
+// outputs. If a strategy is named, it schedules all kernels that it applies to.
 std::vector<Tensor> RunCompiled(const Graph& graph, const std::vector<Tensor>& inputs, const Target& target,
                                 std::string_view strategy = "");
 
-// The compiled graph, and inputs by name.
+// The compiled graph, and its inputs by name.
 Network Compiled(const Graph& graph, const Target& target, std::string_view strategy = "");
 std::vector<NamedTensor> Named(const Graph& graph, const std::vector<Tensor>& inputs);
 

@@ -1,4 +1,4 @@
-// Casts, quantization, and numbers of 16 bits within a kernel.
+// Casts, quantization, and 16-bit numbers within a kernel.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Not a single element may differ; NaN is NaN, whatever its bits.
+// Every element must be equal; NaN equals NaN, whatever its bits.
 void ExpectExactly(const Tensor& expected, const Tensor& actual) {
   ASSERT_EQ(actual.shape(), expected.shape());
   for (int64_t i = 0; i < expected.num_elements(); ++i) {
@@ -79,7 +79,7 @@ TEST(Conversions, QuantizeNanTo0) {
   }
 }
 
-// Behind a convolution, whose kernel quantizes what it has added up.
+// After a convolution, whose kernel quantizes its own sums.
 TEST(Conversions, QuantizeNanTo0WithinAConvolution) {
   Tensor x = RandomTensor({1, 16, 6, 6}, 1);
   x.SetDouble(40, kNan);
@@ -98,7 +98,7 @@ TEST(Conversions, QuantizeNanTo0WithinAConvolution) {
   }
 }
 
-// 2049 is no number of f16, and 2048 and 2050 are. Within a kernel the sum is one of f32.
+// f16 has 2048 and 2050 but not 2049. Within a kernel the sum is in f32.
 TEST(Conversions, BetweenOperatorsOfAKernelMayBeLeftOut) {
   const Tensor x = Repeated({64}, std::vector<double>{2048}, DType::kF16);
   const auto graph = Parse(R"(graph(%x: f16[64]) {

@@ -15,8 +15,8 @@ using Real = long double;
 constexpr double kRoundoff = 0x1p-24;
 constexpr Real kInf = std::numeric_limits<Real>::infinity();
 
-// An operator of one input, how it is defined, and what it may be off by: units in the last place of the
-// result, and roundoffs of a size that depends on the input.
+// An operator with one input, its definition, and its allowed error: units in the last place of the result,
+// and roundoffs of a size that depends on the input.
 struct Function {
   std::string op;
   Real (*exact)(Real);
@@ -24,7 +24,7 @@ struct Function {
   double roundoffs = 0;
   double (*size)(double) = nullptr;
   std::string attributes = "";
-  double least = 0;  // and no matter how large, where it is no larger than this
+  double least = 0;  // errors up to this are always allowed
 };
 
 constexpr double kLeastExp = 0x1p-125, kLeastSilu = 0x1p-118;
@@ -34,7 +34,7 @@ Real Silu(Real x) { return x == -kInf ? 0 : x * Sigmoid(x); }
 Real Elu(Real x) { return x < 0 ? std::expm1(x) : x; }
 Real Softplus(Real x) { return std::max<Real>(x, 0) + std::log1p(std::exp(-std::abs(x))); }
 Real Gelu(Real x) { return x / 2 * std::erfc(-x / std::numbers::sqrt2_v<Real>); }
-// tanh's argument is 0.797… (x + 0.044715 x³).
+// The argument of tanh is 0.797… (x + 0.044715 x³).
 Real GeluByTanh(Real x) {
   const Real u = std::sqrt(2 / std::numbers::pi_v<Real>) * (x + 0.044715L * x * x * x);
   return x / (1 + std::exp(-2 * u));
@@ -75,14 +75,14 @@ const std::vector<Function>& Functions() {
   return functions;
 }
 
-// The distance of neighbours around x.
+// The distance between neighbours around x.
 double UlpOf(float x) {
   int exponent;
   std::frexp(std::max(std::abs(x), std::numeric_limits<float>::min()), &exponent);
   return std::ldexp(1.0, exponent - std::numeric_limits<float>::digits);
 }
 
-// By how much of what is allowed `actual` is off; NaN and infinities have to be what they are.
+// The error of `actual` as a fraction of the allowed one; NaN and infinities have to match.
 double Excess(const Function& function, float x, float actual) {
   const Real exact = function.exact(x);
   const auto rounded = static_cast<float>(exact);
@@ -94,7 +94,7 @@ double Excess(const Function& function, float x, float actual) {
   return static_cast<double>(std::abs(actual - exact)) / allowed;
 }
 
-// Every 20011th f32, and what lies at the ends.
+// Every 20011th f32, and the values at the ends of the range.
 Tensor Sample() {
   constexpr uint64_t kStep = 20011;
   std::vector<float> values = {0.0f,
@@ -134,7 +134,7 @@ TEST(Functions, ErrByNoMoreThanIsStated) {
   }
 }
 
-// Quotients are rounded correctly, but those by constants are off by 1.5 units in the last place at most.
+// Quotients are rounded correctly, but those by constants may be off by 1.5 units in the last place.
 TEST(Functions, DivideExactlyButByConstants) {
   const Tensor x = RandomTensor({1000}, 1, 0.1, 9), y = RandomTensor({1000}, 2, 0.1, 9);
   const auto graph = Parse(R"(graph(%x: f32[1000], %y: f32[1000]) {

@@ -1,4 +1,4 @@
-// Sums: how exact they are, in whatever order, and that the order does not depend on the run.
+// Sums: how exact they are in whatever order, and that the order is the same in every run.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kRoundoff = 0x1p-24;
 
-// What is added up in several ways: by one kernel or more, in vectors and not, of sizes that threads share
-// unevenly.
+// Sums computed in several ways: by one kernel or more, in vectors or not, of sizes that threads cannot
+// share evenly.
 const std::vector<std::string>& Graphs() {
   static const std::vector<std::string> graphs = {
       R"(graph(%x: f32[1,24,19,17], %w: f32[40,24,3,3]) {
@@ -100,7 +100,7 @@ double LargestError(const std::string& text, const std::vector<Tensor>& inputs, 
   const std::vector<Tensor> actual = RunCompiled(*graph, inputs, target);
   double largest = 0;
   for (int64_t i = 0; i < actual[0].num_elements(); ++i) {
-    // The reference, too, is rounded once.
+    // The reference is rounded once, too.
     const double expected = (*exact)[0].ToDouble(i);
     const double error = std::abs(actual[0].ToDouble(i) - expected) - kRoundoff * std::abs(expected);
     largest = std::max(largest, error / (kRoundoff * (*magnitude)[0].ToDouble(i)));
@@ -124,7 +124,7 @@ TEST(Sums, OfManyTermsErrLikeTheRootOfTheirNumber) {
         EXPECT_LE(LargestError(sum, {RandomTensor({9, terms}, 3, low)}, target), root)
             << target.name << " " << terms;
       }
-      // Of equal terms, all roundings may go the same way.
+      // If all terms are equal, all roundings may go the same way.
       constexpr double kTenth[] = {0.1};
       EXPECT_LE(LargestError(sum, {Repeated({9, terms}, kTenth)}, target), static_cast<double>(terms));
     }

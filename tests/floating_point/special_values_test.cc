@@ -1,4 +1,4 @@
-// NaN, infinities, zeros and denormals through operators, against the reference.
+// NaN, infinities, zeros and denormals through operators, compared with the reference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void ExpectAsReference(const std::string& text, const std::vector<Tensor>& input
   for (const Target& target : Targets()) ExpectAsReference(*graph, inputs, target);
 }
 
-// An operator of one input.
+// An operator with one input.
 void ExpectAsReference(const std::string& op, const std::string& attributes, const Tensor& x,
                        const std::string& out) {
   const std::string in = absl::StrCat("f32[", absl::StrJoin(x.shape(), ","), "]");
@@ -77,7 +77,7 @@ TEST(SpecialValues, OfTwoOperands) {
     expect(absl::StrCat(op, "(%x, %y)"), "bool");
 }
 
-// Lines of which some have NaN, some infinities, and one nothing else than -infinity.
+// Lines: some contain NaN, some infinities, and one contains only -infinity.
 Tensor Lines(int64_t length) {
   Tensor x(DType::kF32, {6, length});
   for (int64_t i = 0; i < x.num_elements(); ++i) {
@@ -126,7 +126,7 @@ TEST(SpecialValues, OfWindows) {
     ExpectAsReference(op, "{kernel = [2, 2], strides = [1, 1]}", x, "f32[1,16,8,8]");
 }
 
-// At scales by which some of the output lies on an element of the input, whose neighbours have the weight 0.
+// At these scales some outputs lie exactly on an input element, so that its neighbours have the weight 0.
 TEST(SpecialValues, BesideSamples) {
   Tensor x = RandomTensor({1, 16, 4, 6}, 1);
   for (int64_t i = 0; i < x.num_elements(); i += 7) x.SetDouble(i, i % 2 == 0 ? kNan : kInf);
@@ -140,7 +140,7 @@ TEST(SpecialValues, BesideSamples) {
   }
 }
 
-// To the last bit.
+// Equal to the last bit.
 TEST(SpecialValues, DenormalsAreKept) {
   constexpr double kSmall[] = {1e-40, -3e-42, 1e-45, 5e-39, -1e-38};
   const Tensor x = Repeated({3, 35}, kSmall);
@@ -164,14 +164,15 @@ TEST(SpecialValues, DenormalsAreKept) {
         EXPECT_TRUE(actual[i].Identical((*expected)[i])) << target.name << " " << other << " " << i;
     }
   }
-  // Products that are denormals by themselves, added up.
+  // Products that are denormals by themselves; then their sum.
   const Tensor tiny = Repeated({4, 24}, std::vector<double>{1e-20});
   const Tensor sum = RunCompiled(*Product({4, 24}, Repeated({24, 16}, std::vector<double>{1e-20})), {tiny},
                                  Targets().back())[0];
   EXPECT_NEAR(sum.ToDouble(0), 24e-40, 24e-45);
 }
 
-// By each strategy that applies, of which only Winograd's algorithm lets numbers meet that are not added up.
+// By each strategy that applies, except those by Winograd, which mix numbers that are not added to each
+// other.
 TEST(SpecialValues, OfProducts) {
   Tensor x = RandomTensor({1, 32, 14, 14}, 1), rows = RandomTensor({37, 64}, 2);
   for (const int64_t at : {0, 5 * 196 + 75, 32 * 196 - 1}) x.SetDouble(at, kNan);
@@ -195,7 +196,7 @@ TEST(SpecialValues, MeetTheirNeighboursInATileOfWinograd) {
   constexpr int64_t kSize = 40, kReach = 8;  // no tile is larger
   Tensor x = RandomTensor({1, 32, kSize, kSize}, 1);
   x.SetDouble(3 * kSize * kSize + 20 * kSize + 17, kNan);
-  // The first makes blocks of channels, which the algorithm wants.
+  // The first convolution makes channel blocks, which the algorithm wants.
   const auto conv =
       Convolutions(x.shape(), {RandomTensor({32, 32, 1, 1}, 2), RandomTensor({32, 32, 3, 3}, 3)});
   for (const Target& target : Targets()) {

@@ -1,5 +1,5 @@
-// The artifact's reader and the runtime's loader on any bytes. The checksums are made right first, so that
-// what is fuzzed is the parsing behind them. Nothing is executed.
+// Runs the artifact's reader and the runtime's loader on any bytes. The checksums are corrected first, so
+// that the fuzzer reaches the parsing behind them. Nothing is executed.
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -19,7 +19,7 @@ void Check(bool holds) {
 
 std::span<const std::byte> Bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-// No file asks for much more memory than it is long.
+// No file may need much more memory than its own length.
 void Expand(const attune::ArtifactView& view) {
   if (view.manifest.constant_ranges.empty()) return;
   const uint64_t bytes = attune::ExpandedBytes(view.manifest, view.constants.size());
@@ -30,7 +30,7 @@ void Expand(const attune::ArtifactView& view) {
     attune::ExpandConstants(ranges, attune::RangesOf(variant, ranges), view.constants, constants);
 }
 
-// Can be described, whatever the processor it is for.
+// An artifact can be described whatever processor it is for.
 void Describe(const std::string& file) {
   attune_load_options options = ATTUNE_LOAD_OPTIONS_INIT;
   options.describe_only = 1;
@@ -41,7 +41,7 @@ void Describe(const std::string& file) {
   attune_model_free(model);
 }
 
-// Whether a test machine has the memory for it, and loading it executes nothing.
+// Whether a test machine has enough memory for it and loading it executes nothing.
 bool IsHarmless(const attune::Variant& variant) {
   constexpr uint64_t kMaxBytes = 1 << 22;
   if (!variant.prepackings.empty() || variant.scratch_bytes > kMaxBytes) return false;
@@ -55,7 +55,7 @@ bool IsHarmless(const attune::Variant& variant) {
   return bytes <= kMaxBytes;
 }
 
-// A session resolves every tensor's address.
+// A session computes every tensor's address.
 void MakeSession(const std::string& file, const attune::Manifest& manifest) {
   if (!std::ranges::all_of(manifest.variants, IsHarmless)) return;
   attune_error error;
@@ -84,7 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Check(attune::VerifyConstants(view).ok());
   Expand(view);
 
-  // What the reader takes, the writer takes, and the reader reads the same again.
+  // The writer takes whatever the reader takes, and the reader reads the same again.
   const std::string again = attune::WriteArtifact({view.manifest, view.code, view.constants}).value();
   attune::ArtifactView reread;
   Check(attune::ParseArtifact(Bytes(again), &reread).ok());

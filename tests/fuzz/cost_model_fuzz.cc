@@ -1,5 +1,5 @@
-// The reader of cost models on any bytes, as they are and with the digest that a forger would add. What it
-// takes must be written and read back identically, and score any vector with a finite number.
+// Runs the reader of cost models on any bytes, as they are and with the digest that a forger would add. A
+// model that it takes must be written and read back identically, and must give any vector a finite score.
 #include <cmath>
 #include <cstdint>
 #include <limits>

@@ -1,5 +1,5 @@
-// The parser of the Graph IR's text on any bytes. What parses must print and parse back identically, and so
-// must its clone.
+// Runs the parser of the Graph IR's text on any bytes. A graph that parses must print and parse back
+// identically, and so must its clone.
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-// The parser of the loop-nest IR's text on any bytes. What parses must print and parse back identically, and
-// the verifier must have an answer for it.
+// Runs the parser of the loop-nest IR's text on any bytes. A kernel that parses must print and parse back
+// identically, and the verifier must accept or reject it without a crash.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const std::string other = attune::Print(*again); other != text) {
     attune::Fatal("a printed kernel parses to another one:\n", text, other);
   }
-  // Not for the same words: variables of one name print apart.
+  // The message may differ: variables with the same name get different ones in print.
   if (attune::VerifyLoopNest(*nest).ok() != attune::VerifyLoopNest(*again).ok()) {
     attune::Fatal("a printed kernel verifies otherwise:\n", text);
   }

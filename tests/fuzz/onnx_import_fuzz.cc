@@ -1,4 +1,4 @@
-// Any bytes as an ONNX model: an error or a graph that verifies, in bounded time and memory.
+// Imports any bytes as an ONNX model: gives an error or a graph that verifies, in bounded time and memory.
 #include <cstdint>
 #include <string_view>
 

@@ -1,7 +1,9 @@
-// Any bytes as an exported PyTorch program: an error or a graph that verifies, in bounded time and memory.
+// Imports any bytes as an exported PyTorch program: gives an error or a graph that verifies, in bounded
+// time and memory.
 //
-// A mutated archive rarely has the checksums that it states. So bytes that are no archive are the program's
-// JSON in one that is whole, beside a storage of which the program may take its weights.
+// A mutated archive rarely has the checksums that it states. So bytes that are not an archive are taken as
+// the JSON of a program and put into a valid archive, beside a storage from which the program may take its
+// weights.
 #include <zip.h>
 
 #include <cstdint>

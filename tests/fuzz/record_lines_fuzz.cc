@@ -1,5 +1,5 @@
-// The reader of records on any bytes, as one line. What it takes must be written and read back identically,
-// and keep its digest.
+// Runs the reader of records on any bytes, as one line. A record that it takes must be written and read
+// back identically, and keep its digest.
 #include <cstdint>
 #include <string>
 #include <string_view>

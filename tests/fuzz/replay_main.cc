@@ -1,4 +1,5 @@
-// Runs a fuzz target once on each file of a folder, in the order of their names: no search, no sanitizer.
+// Runs a fuzz target once on each file of a folder, in the order of their names, without search or
+// sanitizer.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -20,7 +21,7 @@ int main(int argc, char** argv) {
   std::ranges::sort(paths);
   for (const auto& path : paths) {
     std::printf("%s\n", path.filename().c_str());
-    std::fflush(stdout);  // so that a crash shows whose it is
+    std::fflush(stdout);  // so that a crash shows which file caused it
     std::ifstream file(path, std::ios::binary);
     const std::string content{std::istreambuf_iterator<char>(file), {}};
     LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(content.data()), content.size());

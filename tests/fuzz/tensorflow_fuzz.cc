@@ -1,5 +1,5 @@
-// Any bytes as a TensorFlow model and as a checkpoint's index: an error, or a graph that verifies, in bounded
-// time and memory.
+// Imports any bytes as a TensorFlow model and as the index of a checkpoint: gives an error or a graph that
+// verifies, in bounded time and memory.
 #include <cstdint>
 #include <string_view>
 

@@ -1,4 +1,5 @@
-// Any bytes as a TensorFlow Lite model: an error or a graph that verifies, in bounded time and memory.
+// Imports any bytes as a TensorFlow Lite model: gives an error or a graph that verifies, in bounded time
+// and memory.
 #include <cstdint>
 #include <string_view>
 

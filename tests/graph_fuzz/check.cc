@@ -73,7 +73,7 @@ absl::StatusOr<PassPlan> PlanOf(const Setting& setting) {
   if (setting.precision == Precision::kBF16x3) {
     RETURN_IF_ERROR(SetBF16x3(plan));
     for (PassStep& step : plan.steps) {
-      if (step.pass == "split_products") step.parameters["min_uses"] = 1;  // in graphs as small as these
+      if (step.pass == "split_products") step.parameters["min_uses"] = 1;  // graphs are as small as these
     }
   }
   return plan;
@@ -84,7 +84,7 @@ DType RoundingOf(Precision precision) {
     case Precision::kBF16:
       return DType::kBF16;
     case Precision::kF16Weights:
-    case Precision::kBF16x3:  // which errs by less, and not of weights alone
+    case Precision::kBF16x3:  // which errs less, and not only in the weights
       return DType::kF16;
     default:
       return DType::kF32;
@@ -105,7 +105,8 @@ Verdict CheckRuns(const RandomCase& random, const Setting& setting, const Networ
   if (!setting.twice) return {};
   std::vector<Tensor> others;
   for (const Tensor& input : random.inputs) others.push_back(Reversed(input));
-  // What it gives for others does not count, but the next result shows whether it left something behind.
+  // The results for the other inputs do not matter; the next run shows whether this one left something
+  // behind.
   const absl::Status ran = RunOnce(*session, graph, others).status();
   if (!ran.ok()) return FromStatus(ran);
   const auto again = RunOnce(*session, graph, random.inputs);
@@ -114,14 +115,14 @@ Verdict CheckRuns(const RandomCase& random, const Setting& setting, const Networ
   return {};
 }
 
-// Of integers: the graph is quantized by its own inputs, and then judged as any other.
+// For int8: the graph is quantized by its own inputs, and the result is judged like any other graph.
 Verdict CheckQuantized(const RandomCase& random, const Setting& setting) {
   const Interpreter interpreter;
   QuantizeOptions options;
   options.executor = &interpreter;
   const auto quantized = QuantizeGraph(*random.graph, {Named(*random.graph, random.inputs)}, options);
   if (!quantized.ok()) {
-    // Where there is nothing to quantize, or an input is none that can be calibrated with.
+    // There is nothing to quantize, or an input cannot be calibrated with.
     return absl::IsInternal(quantized.status()) ? FromStatus(quantized.status()) : Verdict();
   }
   RandomCase integers{quantized->graph->Clone(), random.inputs};

@@ -1,5 +1,5 @@
-// Sends a graph through passes, blocks, plan, code generation, artifact and runtime, and judges what comes
-// out.
+// Sends a graph through passes, blocks, plan, code generation, artifact and runtime, and judges the
+// results.
 #ifndef ATTUNE_TESTS_GRAPH_FUZZ_CHECK_H_
 #define ATTUNE_TESTS_GRAPH_FUZZ_CHECK_H_
 
@@ -12,36 +12,38 @@
 
 namespace attune::graph_fuzz {
 
-// Why a graph failed; the order is no rank.
+// Why a graph failed; the order means nothing.
 enum class Failure {
   kNone,
-  kRefused,    // not supported, and said so: no fault
+  kRefused,    // not supported, and the error says so: no failure
   kReference,  // the reference or the text form cannot do it
   kError,      // neither compiled nor refused
-  kWrong,      // other numbers
-  kFact,       // what must be exact is not
-  kBytes,      // compiled twice, or run twice, to something else
-  kCrash,      // or running too long
+  kWrong,      // other numbers than expected
+  kFact,       // a fact (facts.h) does not hold exactly
+  kBytes,      // compiling or running it again gave other bytes
+  kCrash,      // or it ran too long
 };
 std::string_view NameOf(Failure failure);
 
 struct Verdict {
   Failure failure = Failure::kNone;
   std::string message;
-  // By what the kernels that ran were scheduled, and whose instructions they were of: "AVX2", "AVX-512".
+  // The strategies of the kernels that ran, and the instruction sets that they used: "AVX2", "AVX-512".
   std::set<std::string> strategies, instructions;
 
   bool ok() const { return failure == Failure::kNone || failure == Failure::kRefused; }
 };
 
-// That the graph verifies, prints and parses back, and that the reference computes it; `expected` is what it
-// gives.
+// Checks that the graph verifies, prints and parses back, and that the reference can compute it; `expected`
+// receives the reference's outputs.
 Verdict CheckReference(const RandomCase& random, std::vector<Tensor>* expected);
 
-// `judge` is the graph's own. A setting that the graph has no use for (no layer to quantize) is no failure.
+// `judge` belongs to the graph. A setting that does nothing for the graph (no layer to quantize) is not a
+// failure.
 Verdict Check(const RandomCase& random, const Setting& setting, Judge& judge);
 
-// Both, one setting after the other until one fails: `failed` is that one.
+// Runs CheckReference(), then Check() with one setting after the other until one fails: that one goes to
+// `failed`.
 Verdict CheckAll(const RandomCase& random, const std::vector<Setting>& settings, Setting* failed = nullptr);
 
 }  // namespace attune::graph_fuzz

@@ -1,9 +1,9 @@
 """Compares random graphs with onnxruntime: compare_onnxruntime.py --help.
 
-graph_fuzz writes graphs, what the reference interpreter computes of them in float64 and exact integers, and how far
-rounding alone may be from that. Attune's compiled code has to be within these bounds. onnxruntime runs the same models
-as they are and optimized. Where it is beyond the bounds, the first node that leaves them tells the class of the
-disagreement, which onnxruntime_classes.py explains, or it is a failure.
+graph_fuzz writes graphs, their results from the reference interpreter in float64 and exact integers, and how far
+rounding alone may move these. Attune's compiled code has to be within these bounds. onnxruntime runs the same models
+unoptimized and optimized. If it exceeds the bounds, the first node that exceeds them tells the class of the
+disagreement. onnxruntime_classes.py explains the classes; a disagreement of no class is a failure.
 """
 import argparse
 import collections
@@ -31,8 +31,8 @@ SECONDS_EACH = 120
 
 
 class Worker:
-    """Runs onnxruntime_worker.py on folders, anew after each crash. What crashes runs again without one of
-    onnxruntime's optimizers, if there is one without which it does not."""
+    """Runs onnxruntime_worker.py on folders, and again after each crash. A case that crashes runs again without one of
+    onnxruntime's optimizers, if there is one without which it does not crash."""
 
     def __init__(self, folders):
         self.left = [str(folder) for folder in folders]
@@ -46,7 +46,7 @@ class Worker:
         return self.results
 
     def _run_until_it_ends(self):
-        """The folder that it crashed on, if any."""
+        """Returns the folder that it crashed on, if any."""
         process = subprocess.Popen([sys.executable, HERE / "onnxruntime_worker.py", *self.left],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         errors = []
@@ -79,7 +79,7 @@ class Worker:
 
 
 def without_an_optimizer(folder):
-    """The result of a case that crashes otherwise, with the optimizer's name; nothing where it always crashes."""
+    """The result of a case that otherwise crashes, with the disabled optimizer's name; empty if it always crashes."""
     if not (pathlib.Path(folder) / "model.onnx").exists():
         return {}
     for name in onnxruntime_worker.OPTIMIZERS:
@@ -91,7 +91,7 @@ def without_an_optimizer(folder):
 
 
 def write(options, folder, seed, count, *more):
-    """What graph_fuzz prints."""
+    """Runs graph_fuzz --write and returns its output."""
     command = [options.graph_fuzz, "--write", folder, "--seed", str(seed), "--graphs", str(count), "--jobs",
                str(options.jobs), *more]
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout
@@ -102,7 +102,7 @@ def seeds_in(folder):
 
 
 def run_batch(options, folder, first, count):
-    """Results, each a dictionary for a line of the state's file."""
+    """Results, one dictionary for each line of the state file."""
     printed = write(options, folder, first, count)
     skipped = {reason: int(n) for n, reason in re.findall(r"^skipped (\d+): (.*)$", printed, re.M)}
     faults = re.findall(r"^seed \d+: fault: .*$", printed, re.M)
@@ -129,7 +129,7 @@ def run_batch(options, folder, first, count):
 
 
 class State:
-    """What has been compared, kept in a file where there is one, so that a run can go on."""
+    """The comparisons so far; kept in a file, if one is given, so that a run can continue."""
 
     def __init__(self, path):
         self.path, self.lines = path, []
@@ -152,7 +152,7 @@ class State:
 
 
 def report(state):
-    """Prints what came out. Whether nothing is wrong and all is explained."""
+    """Prints the results. Returns whether nothing is wrong and every difference is explained."""
     compared, batches = state.compared(), [line for line in state.lines if "batch" in line]
     differing = [g for g in state.graphs() if g.get("differs") or "crash" in g]
     operators = collections.Counter(op for g in compared for op in g["operators"])

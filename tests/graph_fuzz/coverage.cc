@@ -33,7 +33,7 @@ void CollectOperators(const Graph& graph, std::set<std::string>& operators, std:
   }
 }
 
-// "graphs with each operator: …" in the order of `names`, and which of them have too few.
+// Lists "graphs with each operator: …" in the order of `names`, and which of them have too few.
 std::string ListCounts(std::string_view what, const std::vector<std::string>& names,
                        const std::map<std::string, int64_t>& counts) {
   std::string text = absl::StrCat("graphs with each ", what, ":"), few;

@@ -1,4 +1,4 @@
-// What random graphs have reached, summed over runs: operators, pairs of neighbours, strategies,
+// The coverage of random graphs, summed over runs: operators, pairs of neighbours, strategies,
 // instructions.
 #ifndef ATTUNE_TESTS_GRAPH_FUZZ_COVERAGE_H_
 #define ATTUNE_TESTS_GRAPH_FUZZ_COVERAGE_H_
@@ -16,7 +16,7 @@
 
 namespace attune::graph_fuzz {
 
-// One after another: `graphs` seeds from `seed` on.
+// A run over `graphs` consecutive seeds from `seed` on.
 struct FuzzRun {
   uint64_t seed = 0;
   int64_t graphs = 0, refused = 0, failed = 0, seconds = 0;
@@ -24,25 +24,25 @@ struct FuzzRun {
 
 class Coverage {
  public:
-  // Counts a graph, its regions too, with what came out and what it was tried with.
+  // Counts a graph and its regions, with its verdict and the settings that it was tried with.
   void Add(const Graph& graph, const Verdict& verdict, const std::vector<Setting>& settings);
   void Add(const FuzzRun& run) { runs_.push_back(run); }
   void Add(const Coverage& other);
 
-  // The seed after the last one of all runs.
+  // The seed after the last seed of all runs.
   uint64_t NextSeed() const;
 
   std::string ToJson() const;
   static absl::StatusOr<Coverage> FromJson(std::string_view text);
 
-  // For people, several lines: how many graphs of how many nodes, how often each operator, strategy and
-  // processor, which operators were seen seldom or never.
+  // Several lines for people: how many graphs of which size, how often each operator, strategy and
+  // processor occurred, and which operators were seen seldom or never.
   std::string ToString() const;
 
  private:
   using Counts = std::map<std::string, int64_t>;
 
-  // The name and the counts of each kind.
+  // Calls f(name, counts) for each kind of counts.
   template <typename Self, typename F>
   static void ForEach(Self& self, const F& f) {
     f("sizes", self.sizes_);
@@ -55,13 +55,13 @@ class Coverage {
   }
 
   std::vector<FuzzRun> runs_;
-  Counts sizes_;         // graphs of each number of nodes
-  Counts operators_;     // graphs that have each
-  Counts pairs_;         // "conv relu": graphs in which the second takes what the first makes
-  Counts strategies_;    // graphs that code by each ran for
-  Counts instructions_;  // graphs that code of each set ran for
+  Counts sizes_;         // graphs by number of nodes
+  Counts operators_;     // graphs that contain the operator
+  Counts pairs_;         // "conv relu": graphs in which the second takes the first's result
+  Counts strategies_;    // graphs that ran code by the strategy
+  Counts instructions_;  // graphs that ran code with the instruction set
   Counts processors_;    // programs
-  Counts refusals_;      // graphs refused for each reason
+  Counts refusals_;      // refused graphs by reason
 };
 
 }  // namespace attune::graph_fuzz

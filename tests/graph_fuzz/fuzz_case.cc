@@ -40,7 +40,7 @@ std::string PrintCase(const FuzzCase& fuzz_case, const std::string& comment) {
   absl::StrAppend(&text, kSection, "setting\n", ToString(fuzz_case.setting), "\n");
   if (fuzz_case.setting.plan != DefaultPlan()) {
     absl::StrAppend(&text, kSection, "plan\n");
-    // Without the reasons that Print() gives.
+    // Leaves out the reasons that Print() gives.
     for (const std::string& line : Lines(Print(fuzz_case.setting.plan))) {
       if (!line.starts_with('#')) absl::StrAppend(&text, line, "\n");
     }

@@ -1,4 +1,4 @@
-// A graph with its inputs and a setting, as a file that a person can read and a test can replay.
+// A graph with its inputs and a setting, in a file that a person can read and a test can replay.
 #ifndef ATTUNE_TESTS_GRAPH_FUZZ_FUZZ_CASE_H_
 #define ATTUNE_TESTS_GRAPH_FUZZ_FUZZ_CASE_H_
 
@@ -16,8 +16,9 @@ struct FuzzCase {
   Setting setting;
 };
 
-// Sections, each begun by its name after "==": setting, plan (absent where it is the default one), graph,
-// inputs (a graph of constants, one an output of the input's name). `comment`: lines in front.
+// The text has sections, each after its name and "==": setting, plan (absent if it is the default one),
+// graph, inputs (a graph of constants; its outputs have the names of the inputs). `comment`: lines in
+// front.
 std::string PrintCase(const FuzzCase& fuzz_case, const std::string& comment);
 absl::StatusOr<FuzzCase> ParseCase(std::string_view text);
 

@@ -75,7 +75,7 @@ TEST(GraphFuzz, PatternsMakeValidGraphs) {
   }
 }
 
-// Where a pass seldom finds what it rewrites, a fault of it is seldom found.
+// If a pass seldom finds something to rewrite, its faults are seldom found.
 TEST(GraphFuzz, EveryPassFindsWhatItRewrites) {
   constexpr uint64_t kGraphs = 600;
   std::map<std::string, int> changed;
@@ -90,7 +90,7 @@ TEST(GraphFuzz, EveryPassFindsWhatItRewrites) {
     for (const std::string& pass : passes) ++changed[pass];
   }
   for (const PassInfo& pass : PassTable()) {
-    // Settings turn them on.
+    // These are off unless a setting turns them on.
     const bool is_off =
         pass.name == "narrow" || pass.name == "round_weights" || pass.name == "split_products";
     EXPECT_GE(changed[std::string(pass.name)], is_off ? 0 : 5) << pass.name;
@@ -175,7 +175,7 @@ Tensor BF16(double value) {
   return tensor;
 }
 
-// Errors move the tangent from 370 beyond the pole, and a gelu and a softmax down to 0.
+// Rounding errors move the tangent from 370 across the pole, and a gelu and a softmax down to 0.
 TEST(GraphFuzz, TheJudgeKnowsWhatIsUndecided) {
   const RandomCase random = Parse(R"(
 graph @undecided(%x: f32[1], %y: bf16[1], %z: f32[2]) {

@@ -17,7 +17,8 @@ constexpr int64_t kMaxMacs = 4 << 20;
 
 bool IsNumber(const Value& value) { return IsFloat(value.type().dtype) || IsInt(value.type().dtype); }
 
-// Multiply-adds of a contraction, by its output and the weights that each element needs at most.
+// An upper bound of a contraction's multiply-adds: output elements times the weights that each of them
+// needs.
 int64_t MacsOf(const Node& node) {
   if (GetOpInfo(node.op()).category != OpCategory::kContraction) return 0;
   const int weight = node.op() == Op::kDeformConv ? 2 : 1;
@@ -284,7 +285,7 @@ Value* GraphMaker::Add(Op op, std::vector<Value*> inputs, Attributes attrs, int 
                        std::vector<std::unique_ptr<Graph>> regions) {
   std::vector<Tensor> data;
   for (const Value* input : inputs) data.push_back(input == nullptr ? Tensor() : data_.at(input));
-  // `inputs` ends where the last present one does.
+  // Drops absent inputs at the end.
   while (!inputs.empty() && inputs.back() == nullptr) inputs.pop_back(), data.pop_back();
   int num_added = 1;
   for (const auto& region : regions) num_added += static_cast<int>(CountNodes(*region));
@@ -345,7 +346,7 @@ RandomCase GraphMaker::Finish() {
   RandomCase random;
   for (const auto& input : graph_->inputs()) random.inputs.push_back(data_.at(input.get()));
   random.graph = std::move(graph_);
-  // Compilers also meet what nobody needs.
+  // Graphs of real users also contain nodes that no output needs.
   if (!OneIn(10)) RemoveUnused(random);
   return random;
 }

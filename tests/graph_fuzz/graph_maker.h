@@ -1,8 +1,8 @@
 // Makes random valid graphs with data for their inputs.
 //
 // A graph grows node by node, and the reference interpreter computes each node as it is added. So the maker
-// knows what its values hold: it leaves out what overflows, and recipes (recipes.h) can ask for operands that
-// an operator has a meaning for, such as indices that are in range.
+// knows the data of its values: it leaves out nodes that overflow, and recipes (recipes.h) can ask for
+// operands that make sense for an operator, such as indices in range.
 #ifndef ATTUNE_TESTS_GRAPH_FUZZ_GRAPH_MAKER_H_
 #define ATTUNE_TESTS_GRAPH_FUZZ_GRAPH_MAKER_H_
 
@@ -21,13 +21,13 @@
 
 namespace attune::graph_fuzz {
 
-// What a new tensor holds: numbers in [low, high]. Floats are multiples of `step` where that is not 0.
+// The values of a new tensor: numbers in [low, high]. Floats are multiples of `step` unless it is 0.
 struct Range {
   double low = -2, high = 2;
   double step = 0;
 };
 
-// A tensor of random numbers in `range`; bools are either, and unsigned numbers not negative.
+// A tensor of random numbers in `range`; bools are true or false, and unsigned numbers are not negative.
 Tensor RandomData(DType dtype, const Shape& shape, const Range& range, Random& random);
 
 // A graph with one tensor for each of its inputs.
@@ -36,7 +36,7 @@ struct RandomCase {
   std::vector<Tensor> inputs;
 };
 
-// How many nodes a graph has, but for constants, and with those of regions.
+// The number of nodes in a graph, without constants and with those in regions.
 int64_t CountNodes(const Graph& graph);
 
 // Removes nodes that no output needs, and then inputs that nothing uses, with their tensors.
@@ -56,9 +56,9 @@ class GraphMaker {
   T OneOf(std::initializer_list<T> items) {
     return items.begin()[Pick(static_cast<int64_t>(items.size()))];
   }
-  // An extent of an axis: mostly small, and of every remainder by a vector's lanes.
+  // An extent of an axis: mostly small, with every remainder modulo a vector's lanes.
   int64_t Extent();
-  // A number of channels: often a multiple of a vector's lanes, and else nearly one.
+  // A number of channels: often a multiple of a vector's lanes, otherwise close to one.
   int64_t Channels();
   // f32 most often; f64 seldom.
   DType FloatType();
@@ -72,51 +72,50 @@ class GraphMaker {
 
   using Predicate = std::function<bool(const Value&)>;
 
-  // What new floats hold unless told otherwise: of a graph where all is exact, small multiples of a power of
-  // two.
+  // The range of new floats unless told otherwise. In an exact graph: small multiples of a power of two.
   Range FloatRange() const { return range_; }
-  // A graph input or, in `constants` of three cases, a constant.
+  // A graph input or, `constants` times out of three, a constant.
   Value* New(DType dtype, const Shape& shape, int constants = 1);
   Value* New(DType dtype, const Shape& shape, const Range& range, int constants = 1);
   Value* Input(DType dtype, const Shape& shape, const Range& range);
   Value* Constant(Tensor data);
   Value* Constant(DType dtype, const Shape& shape) { return New(dtype, shape, 3); }
-  // A value that was made before and fulfils `wanted`, mostly a late one; null where there is none.
+  // An earlier value that satisfies `wanted`, mostly a late one; null if there is none.
   Value* Existing(const Predicate& wanted);
-  // The next operand is this value, if it may be.
+  // The next operand is this value if that is allowed.
   void Prefer(Value* value) { preferred_ = value; }
-  // An existing value, or else, and sometimes anyway, a new one.
+  // An existing value; a new one if there is none, and sometimes anyway.
   Value* Any(const Predicate& wanted, const std::function<Value*()>& otherwise);
   Value* AnyFloat();
   Value* AnyNumber();
   Value* AnyValue();
-  // A float [N,C,D1,…] of `spatial` dimensions D.
+  // A float [N,C,D1,…] with `spatial` dimensions D.
   Value* FeatureMap(int spatial = 2);
-  // A value of exactly this type, or (often) one that broadcasts to it.
+  // A value of exactly this type; Operand(): often one that broadcasts to it.
   Value* Like(const TensorType& type);
   Value* Operand(const TensorType& type);
-  // Indices in [-limit, limit), or from 0 where not `negative`: new ones, or computed ones.
+  // Indices in [-limit, limit), or in [0, limit) if not `negative`; new or computed.
   Value* Indices(const Shape& shape, int64_t limit, bool negative = true);
 
   // ---- Nodes.
 
-  // Adds a node, unless it does not fit, is too large or one too many, or computes what no test can judge:
-  // then null. Output 0 otherwise. `index_limit`: below what all elements of the outputs of i64 are, where
-  // the operator promises it.
+  // Adds a node and returns its output 0. Null, and nothing added, if the node is invalid or too large, if
+  // the graph has enough nodes, or if no test can judge what the node computes. SetIndexLimit(): every
+  // element of an i64 value is below `limit`, as its operator promises.
   Value* Add(Op op, std::vector<Value*> inputs, Attributes attrs = {}, int num_outputs = -1,
              std::vector<std::unique_ptr<Graph>> regions = {});
   void SetIndexLimit(const Value* value, int64_t limit) { index_limits_[value] = limit; }
-  // States that all elements of a value are zero, or that two values are equal to the bit: outputs that are
-  // named so (facts.h).
+  // States that all elements of a value are zero, or that two values are equal to the bit, by outputs with
+  // such names (facts.h).
   void StateZero(Value* value);
   void StateSame(Value* a, Value* b);
 
   const Tensor& DataOf(const Value* value) const { return data_.at(value); }
-  // But for constants, and with those of regions.
+  // Without constants and with nodes in regions.
   int num_nodes() const { return num_nodes_; }
   int num_values() const { return static_cast<int>(values_.size()); }
 
-  // Gives the graph its outputs. The maker is not to be used after.
+  // Gives the graph its outputs. The maker must not be used afterwards.
   RandomCase Finish();
 
  private:
@@ -128,7 +127,7 @@ class GraphMaker {
   const int max_nodes_;
   std::unique_ptr<Graph> graph_ = std::make_unique<Graph>("random");
   Range range_;
-  bool is_wild_;  // infinities, NaN and large numbers are welcome
+  bool is_wild_;  // infinities, NaN and large numbers are allowed
   std::vector<Value*> values_;
   std::map<const Value*, Tensor> data_;
   std::map<const Value*, int64_t> index_limits_;

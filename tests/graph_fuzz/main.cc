@@ -1,4 +1,4 @@
-// Random graphs against the reference: graph_fuzz --help.
+// Tests random graphs against the reference: graph_fuzz --help.
 #include <chrono>
 #include <filesystem>
 #include <iostream>
@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  uint64_t seed = 0;  // 0: the first that the coverage does not have
+  uint64_t seed = 0;  // 0: the first seed that the coverage does not have
   int64_t graphs = INT64_MAX;
   double seconds = 0;  // 0: no limit
   int jobs = static_cast<int>(std::thread::hardware_concurrency());
@@ -59,13 +59,13 @@ Verdict CheckIsolated(const FuzzCase& fuzz_case) {
   return Decode(results.begin()->second);
 }
 
-// The settings that a seed's graph is tried with.
+// The settings that the graph of a seed is tried with.
 std::vector<Setting> SettingsOf(uint64_t seed, const std::string& cpu) {
   Random random(seed ^ 0x5E771265);
   return DrawSettings(random, cpu);
 }
 
-// The first words of a message, by which failures of one kind are told from others.
+// The beginning of a message without its digits, which tells failures of different kinds apart.
 std::string KindOf(const Verdict& verdict) {
   std::string kind(NameOf(verdict.failure));
   if (verdict.failure != Failure::kError) return kind;
@@ -75,7 +75,7 @@ std::string KindOf(const Verdict& verdict) {
   return kind;
 }
 
-// What is in the coverage's file; nothing where there is none yet.
+// The content of the coverage file; empty coverage if there is no file yet.
 absl::StatusOr<Coverage> ReadCoverage(const std::string& path) {
   if (path.empty() || !fs::exists(path)) return Coverage();
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path, 1 << 30));
@@ -86,11 +86,11 @@ absl::StatusOr<Coverage> ReadCoverage(const std::string& path) {
 
 class Fuzzing {
  public:
-  // `before`: what earlier runs have covered.
+  // `before`: the coverage of earlier runs.
   Fuzzing(const Options& options, Coverage before)
       : options_(options), before_(std::move(before)), run_{.seed = options.seed} {}
 
-  // Whether no graph failed.
+  // Returns whether no graph failed.
   bool Run() {
     constexpr int64_t kBatch = 32;
     while (run_.graphs < options_.graphs && run_.failed < options_.most_failures) {
@@ -172,7 +172,7 @@ class Fuzzing {
   FuzzRun run_;
 };
 
-// Whether no graph failed and all could be read and written.
+// Returns whether no graph failed and every file could be read and written.
 bool Fuzz(Options options) {
   absl::StatusOr<Coverage> before = ReadCoverage(options.coverage);
   if (!before.ok()) {
@@ -192,7 +192,7 @@ bool Fuzz(Options options) {
   return Fuzzing(options, *std::move(before)).Run();
 }
 
-// What a case of the corpus is tried with: its own setting, and the default ones of each level of
+// The settings that a case of the corpus is tried with: its own, and the default ones for each level of
 // instructions.
 std::vector<Setting> ReplaySettings(const Setting& own) {
   std::vector<Setting> settings = {own};

@@ -1,4 +1,4 @@
-"""Where onnxruntime differs from the reference, and who is right: one table, a row a class."""
+"""Where onnxruntime differs from the reference, and who is right: one table, one row per class."""
 import dataclasses
 import json
 import typing
@@ -12,24 +12,25 @@ class Row:
 
 
 class Difference:
-    """What is known of a graph on which onnxruntime leaves the bounds: the first node that does, where there is one."""
+    """The known facts about a graph for which onnxruntime exceeds the bounds, with the first node that does, if one
+    does."""
 
     def __init__(self, graph):
         node = graph.get("node") or {}
-        self.optimizer = graph.get("optimizer")  # without which the optimized model does not differ
+        self.optimizer = graph.get("optimizer")  # without it the optimized model does not differ
         outputs = [apart for level in graph.get("differs", {}).values() for apart in level.values()]
         self.output_types = {apart.get("type") for apart in outputs}
         self.crash = graph.get("crash")
         self.pairs = graph.get("pairs", [])
         self.op = node.get("op")
         self.attrs = node.get("attrs", {})
-        # "f32[2,3]" as "f32"
+        # "f32[2,3]" becomes "f32".
         self.types = [text.split("[")[0] for text in node.get("inputs", [])]
         self.shapes = [[int(size) for size in text.split("[")[1].rstrip("]").split(",") if size]
                        for text in node.get("inputs", []) if text]
         self.type = node.get("type", "").split("[")[0]
         self.actual, self.expected = node.get("actual"), node.get("expected")
-        self.operand = node.get("operand")  # the first operand's number where the shapes are the same
+        self.operand = node.get("operand")  # the first operand's number, if the shapes are the same
 
 
 def saturates_pairs(d):
@@ -46,13 +47,13 @@ def casts_beyond_range(d):
 
 
 def rounds_a_length(d):
-    """A resize by corners whose length, scale times size, is no integer."""
+    """A resize by corners whose length, scale times size, is not an integer."""
     return (d.op == "resize" and d.attrs.get("coordinate_mode") in ("align_corners", "tf_crop_and_resize")
             and any(scale * size != round(scale * size) for scale, size in zip(d.attrs["scales"], d.shapes[0])))
 
 
 def ignores_a_region(d):
-    """A resize of a region that along some axis keeps the size but is not the whole axis."""
+    """A resize of a region that keeps the size along some axis without being the whole axis."""
     if d.op != "resize" or d.attrs.get("coordinate_mode") != "tf_crop_and_resize":
         return False
     regions = zip(d.attrs["roi"], d.attrs["roi"][len(d.attrs["scales"]):])
@@ -120,7 +121,7 @@ def find(graph):
 
 
 def describe(graph):
-    """Seed, node and values of what is not explained, one line."""
+    """Seed, node and values of an unexplained difference, on one line."""
     if "crash" in graph:
         return f"onnxruntime crashes: {graph['crash']}"
     apart = {level: next(iter(outputs.values()))["what"] for level, outputs in graph["differs"].items()}

@@ -1,4 +1,4 @@
-"""The table of classes on graphs of which it is known what differs, and on one of which it is not."""
+"""Tests of the table of classes: graphs whose differences have a known class, and one whose difference has none."""
 import unittest
 
 import onnxruntime_classes as classes

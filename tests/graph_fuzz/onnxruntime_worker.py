@@ -1,7 +1,7 @@
 """Runs onnxruntime on cases that `graph_fuzz --write` wrote, and compares.
 
-A process of its own, since onnxruntime may crash: python onnxruntime_worker.py [--without OPTIMIZER] FOLDER... prints
-the name of each folder before it begins and a line of JSON after.
+It is a process of its own, since onnxruntime may crash. python onnxruntime_worker.py [--without OPTIMIZER] FOLDER...
+prints the name of each folder before it begins with it and a line of JSON after.
 """
 import ctypes
 import json
@@ -15,9 +15,9 @@ import onnxruntime
 BF16 = 16  # in onnx.TensorProto
 LEVELS = {"plain": onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL,
           "optimized": onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL}
-# No single rewriting, but all that compute dequantized and quantized numbers in integers.
+# Not one optimizer but all those that compute dequantized and quantized numbers in integers.
 INTEGERS = "integers"
-# Its rewritings that may meet random graphs, by which a difference of the optimized graph alone is explained.
+# The optimizers that may act on random graphs; one of them explains a difference that only the optimized graph shows.
 OPTIMIZERS = [INTEGERS] + """ConstantFolding TransposeOptimizer NchwcTransformer NhwcTransformer QDQSelectorActionTransformer
     QDQPropagationTransformer QDQS8ToU8Transformer QDQFinalCleanupTransformer DoubleQDQPairsRemover
     Avx2WeightS8ToU8Transformer ConvAddActivationFusion ConvActivationFusion ConvAddFusion ConvBNFusion ConvMulFusion
@@ -35,7 +35,7 @@ def from_bf16(bits):
 
 
 def to_bf16(values):
-    return (values.view(numpy.uint32) >> 16).astype(numpy.uint16)  # which are bf16 numbers
+    return (values.view(numpy.uint32) >> 16).astype(numpy.uint16)  # exact, since the values are bf16 numbers
 
 
 def as_value(array, kind):
@@ -57,7 +57,7 @@ def as_array(value):
 
 
 class Refused(Exception):
-    """onnxruntime says that it cannot; the text is why, without names and numbers."""
+    """onnxruntime refuses the model; the text is its reason, without names and numbers."""
 
 
 def refusal(error):
@@ -85,7 +85,7 @@ def run(model, folder, level, disabled=()):
                   for i in session.get_inputs()}
         names = [o.name for o in session.get_outputs()]
         values = session.run_with_ort_values(names, inputs)
-    except Exception as error:  # onnxruntime has many kinds
+    except Exception as error:  # onnxruntime raises many kinds
         raise Refused(refusal(error)) from error
     return {name: as_array(value) for name, value in zip(names, values)}
 
@@ -132,7 +132,7 @@ def coverage(case):
 
 
 def check(folder, case, disabled=()):
-    """A case of model.onnx."""
+    """Compares a case of model.onnx."""
     attune = {name: load(folder, "actual", name) for name in case["outputs"]}
     result = {**coverage(case), "attune": compare(folder, attune), "refused": {}, "differs": {}}
     for level in LEVELS:
@@ -158,7 +158,7 @@ def culprit_optimizer(model_folder, wrong):
 
 
 def find_node(folder, case):
-    """A case of all.onnx, the first node whose value differs, and how; None where none does."""
+    """For a case of all.onnx: the first node whose value differs, and how. None if no node does."""
     apart = compare(folder, run("all.onnx", folder, "plain"))
     for node in case["nodes"]:
         for name in node["outputs"]:
@@ -168,7 +168,7 @@ def find_node(folder, case):
 
 
 def operand(folder, node, apart):
-    """The number in the first operand from which an elementwise operator made what differs."""
+    """The number in the first operand from which an elementwise operator computed the first wrong element."""
     for path in (f"expected_{node['operands'][0]}.npy", f"{node['operands'][0]}.npy"):
         if os.path.exists(os.path.join(folder, path)):
             array = numpy.load(os.path.join(folder, path))
@@ -177,11 +177,11 @@ def operand(folder, node, apart):
 
 
 def investigate(folder, case):
-    """What the disagreement of a case of all.onnx is about; the case of model.onnx is in FOLDER/model."""
+    """Finds the cause of a disagreement, in a case of all.onnx; the case of model.onnx is in FOLDER/model."""
     plain_folder = os.path.join(folder, "model")
     with open(os.path.join(plain_folder, "case.json")) as file:
         model = json.load(file)
-    # The wider bounds, where the output is a node's value.
+    # If an output is a node's value, take its bounds from all.onnx, which are wider.
     for name, value in model["outputs"].items():
         if value in case["outputs"]:
             for kind in ("expected", "bound"):

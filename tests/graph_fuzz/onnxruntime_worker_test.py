@@ -1,4 +1,4 @@
-"""What counts as a difference, and how a refusal is told."""
+"""Tests of what counts as a difference, and how a refusal is reported."""
 import os
 import sys
 import unittest

@@ -1,4 +1,4 @@
-// What patterns are written with: nodes by name, a failure anywhere making all that follows null.
+// Helpers to write patterns: nodes by name; a failure anywhere makes all that follows null.
 #ifndef ATTUNE_TESTS_GRAPH_FUZZ_PATTERN_BUILDER_H_
 #define ATTUNE_TESTS_GRAPH_FUZZ_PATTERN_BUILDER_H_
 
@@ -9,12 +9,12 @@
 
 namespace attune::graph_fuzz {
 
-// Null operands give null results, so that a pattern reads as if nothing could fail.
+// Null operands give null results, so that patterns need no checks for failures.
 class PatternBuilder {
  public:
   explicit PatternBuilder(GraphMaker& maker) : maker_(maker) {}
 
-  // Every input has to be there.
+  // Every input must be present.
   Value* Add(Op op, std::vector<Value*> inputs, Attributes attrs = {});
 
   // A constant of x's type that broadcasts along the channels, or along the last axis.
@@ -28,14 +28,14 @@ class PatternBuilder {
     int64_t kernel = 1, stride = 1, group = 1;
     bool bias = true;
   };
-  // Padded so that with stride 1 the size stays.
+  // Padded so that the size stays with stride 1.
   Value* Conv(Value* x, int64_t channels, const ConvOptions& options);
   Value* Pool(Op op, Value* x, int64_t kernel, int64_t stride);
-  // x times constant weights, with a bias at random.
+  // x times constant weights, sometimes with a bias.
   Value* Dense(Value* x, int64_t columns);
-  // One of the usual ones.
+  // A usual activation function.
   Value* Activation(Value* x);
-  // A map of f32 (or, seldom, of another float) of an even number of channels.
+  // A feature map of f32 (seldom of another float type) with an even number of channels.
   Value* Map();
   // [batch, positions, columns]
   Value* Sequence();

@@ -1,5 +1,6 @@
-// Pieces of graphs that random operators would not make: of real networks, whose nodes passes recognize,
-// which fuse, or whose layouts are chosen together; and neighbours of the kinds that passes rewrite.
+// Pieces of graphs that random operators would not make: parts of real networks, whose nodes passes
+// recognize, which fuse, or whose layouts are chosen together; and neighbours of the kinds that passes
+// rewrite.
 #ifndef ATTUNE_TESTS_GRAPH_FUZZ_PATTERNS_H_
 #define ATTUNE_TESTS_GRAPH_FUZZ_PATTERNS_H_
 
@@ -12,16 +13,16 @@ namespace attune::graph_fuzz {
 
 struct Pattern {
   std::string_view name;
-  // Adds it; what it could not finish stays.
+  // Adds the pattern. If a part of it fails, the nodes before that stay.
   void (*add)(GraphMaker&);
-  // How often it is drawn, among the sum of all weights.
+  // How often it is drawn, relative to the sum of all weights.
   int weight = 1;
 };
 
 std::span<const Pattern> Patterns();
 void AddRandomPattern(GraphMaker&);
 
-// Of feature maps.
+// On feature maps.
 void AddResidual(GraphMaker&);  // patterns_vision.cc
 void AddInvertedResidual(GraphMaker&);
 void AddInception(GraphMaker&);

@@ -1,5 +1,5 @@
-// Networks of integers as importers make them of QDQ models, of TensorFlow Lite files and of dynamically
-// quantized ones.
+// Networks of integers as importers make them from QDQ models, from TensorFlow Lite files and from
+// dynamically quantized models.
 #include "pattern_builder.h"
 #include "patterns.h"
 #include "recipes.h"
@@ -7,7 +7,7 @@
 namespace attune::graph_fuzz {
 namespace {
 
-// Ties of what is rounded are as likely as they get where scales are powers of two.
+// A scale. If scales are powers of two, ties in rounding are as likely as possible.
 Value* Step(GraphMaker& maker, const Shape& shape = {}) {
   const bool exact = maker.OneIn(3);
   return maker.New(DType::kF32, shape, {.low = 0.015, .high = 0.06, .step = exact ? 0.015625 : 0}, 3);
@@ -35,7 +35,7 @@ Value* FloatMap(GraphMaker& maker) {
   return maker.New(DType::kF32, {1, maker.Channels(), 3 + maker.Pick(10), 3 + maker.Pick(10)}, 0);
 }
 
-// A sum of i32 [N,C,…], a bias added at random and scaled back to bytes.
+// Takes a sum in i32 [N,C,…], adds a bias at random and scales the result back to bytes.
 Value* Rescale(GraphMaker& maker, Value* sum) {
   if (sum == nullptr) return nullptr;
   const int64_t channels = PatternBuilder::ChannelsOf(sum);
@@ -71,7 +71,7 @@ void AddQuantizedChain(GraphMaker& maker) {
   if (maker.OneIn(2)) Dequantize(maker, x);
 }
 
-// An image of a few channels, whose neighbouring pixels are multiplied together.
+// An image with a few channels, whose neighbouring pixels are multiplied together.
 void AddQuantizedFirstLayer(GraphMaker& maker) {
   PatternBuilder b(maker);
   const Shape shape = {maker.OneIn(4) ? 2 : 1, 1 + maker.Pick(4), 5 + maker.Pick(16), 5 + maker.Pick(16)};
@@ -95,7 +95,7 @@ void AddQuantizedResidual(GraphMaker& maker) {
   Quantize(maker, sum, dtype);
 }
 
-// Every layer between quantizations and dequantizations, weights too.
+// Each layer stands between quantizations and dequantizations, its weights too.
 void AddFakeQuantizedConv(GraphMaker& maker) {
   PatternBuilder b(maker);
   Value* x = Dequantize(maker, Quantize(maker, FloatMap(maker), ByteType(maker)));
@@ -118,7 +118,7 @@ void AddFakeQuantizedConv(GraphMaker& maker) {
   }
 }
 
-// What moves, selects or bounds elements, between floats that were bytes and are to be again.
+// Operators that move, select or bound elements, between floats that were bytes and become bytes again.
 void AddMovedIntegers(GraphMaker& maker) {
   constexpr Op kOps[] = {Op::kReshape, Op::kTranspose, Op::kSlice,  Op::kConcat,      Op::kPad,
                          Op::kMaxPool, Op::kRelu,      Op::kGather, Op::kClip,        Op::kReduceMax,
@@ -134,7 +134,8 @@ void AddMovedIntegers(GraphMaker& maker) {
   if (x != nullptr && IsFloat(x->type().dtype) && !maker.OneIn(4)) Quantize(maker, x, ByteType(maker));
 }
 
-// Of one or two maps of bytes in fixed point, as TensorFlow Lite means sums and products.
+// Sums and products in fixed point of one or two feature maps of bytes, with the semantics of TensorFlow
+// Lite.
 void AddFixedPoint(GraphMaker& maker) {
   PatternBuilder b(maker);
   const DType dtype = ByteType(maker);
@@ -168,7 +169,7 @@ void AddFixedPoint(GraphMaker& maker) {
   }
 }
 
-// The range of the data gives scale and zero point, which are known at run time alone.
+// Scale and zero point come from the range of the data, so they are known only at run time.
 void AddDynamicQuantization(GraphMaker& maker) {
   PatternBuilder b(maker);
   const bool is_map = maker.OneIn(3);

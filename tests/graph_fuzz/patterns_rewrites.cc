@@ -1,4 +1,4 @@
-// Neighbours that passes rewrite: each takes what the one before made.
+// Neighbours that passes rewrite: each takes the result of the one before.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -19,7 +19,7 @@ Value* AddTo(GraphMaker& maker, Value* x, Op op) {
   return out != nullptr ? out : x;
 }
 
-// A float of two to four axes, none of which is empty.
+// A float with two to four axes, none of them empty.
 Value* OfSomeAxes(GraphMaker& maker) {
   return maker.Any(
       [](const Value& v) {
@@ -62,7 +62,7 @@ class MakerBuilder : public RuleBuilder {
 
 }  // namespace
 
-// Operators of any kind, each of the last one's result.
+// Operators of any kind, each on the result of the last one.
 void AddChain(GraphMaker& maker) {
   for (int64_t left = maker.random().Integer(2, 6); left > 0; --left) {
     maker.Prefer(AddRandomNode(maker));
@@ -70,7 +70,7 @@ void AddChain(GraphMaker& maker) {
   maker.Prefer(nullptr);
 }
 
-// What moves elements, often the same operator again.
+// Operators that move elements, often the same one several times.
 void AddMovements(GraphMaker& maker) {
   constexpr Op kOps[] = {Op::kSlice,   Op::kConcat, Op::kTranspose,    Op::kReshape, Op::kBroadcast,
                          Op::kPad,     Op::kGather, Op::kDepthToSpace, Op::kSlice,   Op::kConcat,
@@ -84,7 +84,7 @@ void AddMovements(GraphMaker& maker) {
   }
 }
 
-// Operators with axes, of their own or none, between a transposition and, mostly, the one back.
+// Operators with an axis attribute or without, between a transposition and (mostly) its inverse.
 void AddBetweenTransposes(GraphMaker& maker) {
   constexpr Op kOps[] = {Op::kSoftmax,   Op::kLogSoftmax, Op::kConcat,     Op::kSlice,   Op::kPad,
                          Op::kReduceSum, Op::kReduceMax,  Op::kReduceMean, Op::kArgMax,  Op::kGather,
@@ -104,7 +104,7 @@ void AddBetweenTransposes(GraphMaker& maker) {
   b.TransposeTo(x, same_rank && !maker.OneIn(4) ? Inverse(perm) : RandomPermutation(maker, x->type().rank()));
 }
 
-// Pieces that are put together along an axis and cut along it again, at the seams and beside them.
+// Joins pieces along an axis and cuts the result along it again, at the seams and beside them.
 void AddPartOfParts(GraphMaker& maker) {
   Value* first = OfSomeAxes(maker);
   const auto axis = static_cast<size_t>(maker.Pick(first->type().rank()));
@@ -134,7 +134,7 @@ void AddPartOfParts(GraphMaker& maker) {
   }
 }
 
-// Casts of what nothing has rounded yet: each bit of what they give is known.
+// Casts of numbers that nothing has rounded yet: every bit of their results is known.
 void AddCasts(GraphMaker& maker) {
   const double range = maker.OneOf({3.0, 300.0, 60000.0});
   Value* x = maker.New(maker.OneIn(4) ? maker.AnyType() : DType::kF32,
@@ -147,7 +147,7 @@ void AddCasts(GraphMaker& maker) {
   }
 }
 
-// A convolution and an average of its pixels, which may change places where each works on a pixel alone.
+// A convolution and an average of its pixels; the two may be swapped if the convolution is pointwise.
 void AddPooledConv(GraphMaker& maker) {
   PatternBuilder b(maker);
   Value* x = b.Conv(maker.FeatureMap(), maker.Channels(),
@@ -165,7 +165,7 @@ void AddPooledConv(GraphMaker& maker) {
   b.Add(Op::kAvgPool, {x}, std::move(attrs));
 }
 
-// What a rewrite rule's left side describes.
+// The left side of a rewrite rule.
 void AddWhatRulesFit(GraphMaker& maker) {
   constexpr int kTries = 4;
   const std::span<const Rule> tables[] = {AlgebraRules(), AlgebraRules(), ActivationRules(),
@@ -177,7 +177,7 @@ void AddWhatRulesFit(GraphMaker& maker) {
     const Rule& rule = rules[static_cast<size_t>(maker.Pick(std::ssize(rules)))];
     const TensorType like = OfSomeAxes(maker)->type();
     Shape shape = like.shape();
-    // Attention has four axes; square matrices fit each other however they are transposed.
+    // Attention has four axes; square matrices fit each other whether transposed or not.
     if (table == 4 || maker.OneIn(6))
       shape = {1 + maker.Pick(2), 1 + maker.Pick(4), 1 + maker.Pick(12), 1 + maker.Pick(12)};
     if (shape.size() == 4 && maker.OneIn(2)) shape[3] = shape[2];

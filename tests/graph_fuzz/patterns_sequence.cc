@@ -39,7 +39,7 @@ Value* MergeHeads(PatternBuilder& b, Value* x) {
   return b.ReshapeTo(b.TransposeTo(x, {0, 2, 1, 3}), {s[0], s[2], s[1] * s[3]});
 }
 
-// softmax(scale q kᵀ + mask) v of separate operators, as exporters write it.
+// softmax(scale q kᵀ + mask) v in separate operators, as exporters write it.
 Value* Attend(GraphMaker& maker, PatternBuilder& b, Value* q, Value* k, Value* v) {
   if (q == nullptr || k == nullptr || v == nullptr) return nullptr;
   const double scale = 1 / std::sqrt(static_cast<double>(q->type().dims.back().size));
@@ -169,7 +169,7 @@ void AddRecurrence(GraphMaker& maker) {
   }
 }
 
-// Differences of equal values are zero, whatever is contracted or reordered.
+// Differences of equal values must be zero, whatever is contracted or reordered.
 void AddCancellation(GraphMaker& maker) {
   PatternBuilder b(maker);
   const auto fits = [](const Value& v) {

@@ -147,7 +147,7 @@ void AddNormalizedConv(GraphMaker& maker) {
   b.Pool(maker.OneOf({Op::kMaxPool, Op::kAvgPool}), b.Activation(x), 3, 2);
 }
 
-// What convolutions leave in blocks of channels goes to operators that know plain memory alone.
+// Convolutions write channel blocks; operators that only know plain memory read them.
 void AddMapConsumers(GraphMaker& maker) {
   PatternBuilder b(maker);
   Value* x = b.Activation(b.Conv(b.Map(), maker.Channels(), {.kernel = maker.OneOf<int64_t>({1, 3})}));
@@ -183,7 +183,8 @@ void AddMapConsumers(GraphMaker& maker) {
   }
 }
 
-// Little work on feature maps that small caches cannot hold: they are computed with what reads them.
+// Little work on feature maps that do not fit in small caches: they are computed together with their
+// readers.
 void AddWideChain(GraphMaker& maker) {
   PatternBuilder b(maker);
   const Shape shape = {1, maker.OneOf<int64_t>({3, 8, 8, 16}), 10 + maker.Pick(15), 10 + maker.Pick(15)};
@@ -203,7 +204,7 @@ void AddWideChain(GraphMaker& maker) {
   }
 }
 
-// An image of a few channels, in bf16 where neighbouring pixels become pairs.
+// An image with a few channels, often in bf16, where neighbouring pixels become pairs.
 void AddFirstLayer(GraphMaker& maker) {
   PatternBuilder b(maker);
   const Shape shape = {maker.OneIn(4) ? 2 : 1, 1 + maker.Pick(4), 5 + maker.Pick(16), 5 + maker.Pick(16)};
@@ -215,7 +216,7 @@ void AddFirstLayer(GraphMaker& maker) {
   if (maker.OneIn(2)) b.Pool(Op::kMaxPool, x, 3, 2);
 }
 
-// Windows whose padding is another number than their own padding would be, or of another size at each side.
+// Windows whose padding has another value than their own padding would have, or other sizes at each side.
 void AddPaddedWindows(GraphMaker& maker) {
   PatternBuilder b(maker);
   Value* x = b.Map();

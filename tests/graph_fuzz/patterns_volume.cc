@@ -4,8 +4,8 @@
 namespace attune::graph_fuzz {
 namespace {
 
-// A convolution, or a pool, of `depth` planes and of `size` rows and columns, padded so that with stride 1
-// the size stays.
+// A convolution or a pool over `depth` planes and over `size` rows and columns, padded so that the size
+// stays with stride 1.
 Value* Layer(GraphMaker& maker, PatternBuilder& b, Value* x, int64_t depth, int64_t size, bool is_pool) {
   if (x == nullptr) return nullptr;
   const Ints kernel = {depth, size, size},
@@ -29,7 +29,7 @@ void AddVolumes(GraphMaker& maker) {
     const int64_t depth = maker.OneOf<int64_t>({1, 1, 3, 3, 2}), size = maker.OneOf<int64_t>({1, 1, 3, 3, 2});
     Value* y = Layer(maker, b, x, depth, size, /*is_pool=*/maker.OneIn(5));
     if (y != nullptr && maker.OneIn(3)) y = b.Activation(y);
-    if (y != nullptr && maker.OneIn(4)) {  // beside another, as in an Inception network of volumes
+    if (y != nullptr && maker.OneIn(4)) {  // beside another branch, as in an Inception network of volumes
       Value* z = Layer(maker, b, y, 1, 1, false);
       z = maker.OneIn(2) ? Layer(maker, b, z, 3, 1, false) : z;
       const bool fits = z != nullptr && z->type().dims[2].size == y->type().dims[2].size &&

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The faults of tools/planted_miscompiles.py can be planted in the sources as they are."""
+"""The faults of tools/planted_miscompiles.py can be planted in the current sources."""
 import unittest
 
 from planted_miscompiles import FAULTS

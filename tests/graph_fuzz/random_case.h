@@ -8,8 +8,8 @@
 
 namespace attune::graph_fuzz {
 
-// Of operators and patterns at random, about 10 nodes in the median and at most 40. It may have no output,
-// where nothing could be added.
+// A graph of random operators and patterns, with about 10 nodes in the median and at most 40. It may have
+// no output, if nothing could be added.
 RandomCase MakeRandomCase(uint64_t seed);
 
 }  // namespace attune::graph_fuzz

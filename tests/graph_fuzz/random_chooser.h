@@ -13,8 +13,8 @@ class RandomChooser : public KernelChooser {
  public:
   explicit RandomChooser(uint64_t seed) : seed_(seed) {}
 
-  // The same for the same task. Configs that cannot be scheduled, which tuning meets and leaves out as well,
-  // are drawn again.
+  // Makes the same choice for the same task. Configs that cannot be scheduled, which tuning also meets and
+  // leaves out, are drawn again.
   absl::StatusOr<KernelChoice> Choose(const Workload& workload, const std::string& task,
                                       const Target& target) const override;
   double SecondsOf(const std::string&) const override { return 0; }

@@ -7,7 +7,7 @@
 namespace attune::graph_fuzz {
 namespace {
 
-// How often operators are drawn that networks are made of.
+// The weight of operators that networks are made of.
 constexpr int kCommon = 12;
 
 constexpr Recipe kSpecial[] = {

@@ -1,7 +1,7 @@
 // How to add one node of each operator to a random graph.
 //
 // A recipe draws operands and attributes that fit its operator, with odd sizes, shared and repeated values
-// and every mode. It may fail: then nothing was added but, perhaps, inputs that nothing uses.
+// and every mode. It may fail: then it has added nothing, except perhaps inputs that nothing uses.
 #ifndef ATTUNE_TESTS_GRAPH_FUZZ_RECIPES_H_
 #define ATTUNE_TESTS_GRAPH_FUZZ_RECIPES_H_
 
@@ -15,19 +15,20 @@ struct Recipe {
   Op op;
   // Output 0 of the node that was added, or null.
   Value* (*add)(GraphMaker&, Op);
-  // How often it is drawn, among the sum of all weights.
+  // How often it is drawn, relative to the sum of all weights.
   int weight = 2;
 };
 
-// All operators but constants, which are operands, layout_transform and fused, which the compiler makes.
+// All operators except constant, which recipes use for operands, and layout_transform and fused, which the
+// compiler makes.
 std::span<const Recipe> Recipes();
-// The operator's recipe; null for those that have none.
+// The operator's recipe; null if it has none.
 const Recipe* FindRecipe(Op op);
 
-// Draws recipes by their weights until one succeeds. Null where many in a row have failed.
+// Draws recipes by their weights until one succeeds. Null if many in a row have failed.
 Value* AddRandomNode(GraphMaker& maker);
 
-// The recipes, a file for each kind of operator.
+// The recipes, one file for each kind of operator.
 Value* AddUnary(GraphMaker&, Op);  // recipes_elementwise.cc
 Value* AddBinary(GraphMaker&, Op);
 Value* AddCast(GraphMaker&, Op);
@@ -77,11 +78,11 @@ Value* AddUnique(GraphMaker&, Op);
 Value* AddIf(GraphMaker&, Op);  // recipes_control.cc
 Value* AddLoop(GraphMaker&, Op);
 
-// Attributes of a window over `sizes`, the spatial dimensions, whose kernel is drawn too; the window fits.
-// With `pads_in_window` no pad is as large as the kernel.
+// Attributes of a window over `sizes`, the spatial dimensions; the kernel is drawn too, and the window
+// fits. With `pads_in_window`, every pad is smaller than the kernel.
 struct RandomWindow {
   Ints kernel, strides, pads, dilations;
-  Attributes AsAttributes() const;  // all but the kernel; left out, at random, where they are the default
+  Attributes AsAttributes() const;  // all but the kernel; those with default values are left out at random
   bool leave_out = false;
 };
 RandomWindow DrawWindow(GraphMaker& maker, const Shape& sizes, bool pads_in_window);

@@ -23,7 +23,7 @@ int64_t DrawGroup(GraphMaker& maker, int64_t channels) {
 
 int SpatialRank(GraphMaker& maker) { return maker.OneIn(4) ? maker.OneOf({1, 3}) : 2; }
 
-// Weights small enough that sums of their products stay what they were.
+// Weights so small that sums of their products stay in the range of the inputs.
 Value* Weights(GraphMaker& maker, DType dtype, const Shape& shape) {
   Range range = maker.FloatRange();
   range.low /= 4;
@@ -146,7 +146,7 @@ Value* AddMatMul(GraphMaker& maker, Op op) {
   });
   const bool transposed = maker.OneIn(4), other_transposed = maker.OneIn(3), swapped = maker.OneIn(4);
   const Shape shape = x->type().shape();
-  // The axis of x that is summed over, as the left operand or the right one.
+  // The size of x's axis that is summed over, whether x is the left operand or the right one.
   const int64_t terms = shape[shape.size() - (swapped == transposed ? 1 : 2)];
   const int64_t free = maker.OneIn(6) ? 1 : maker.Channels();
   Shape other(shape.begin(), shape.end() - 2);

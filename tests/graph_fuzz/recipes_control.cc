@@ -12,8 +12,8 @@ Value* Carriable(GraphMaker& maker) {
   return maker.Any(IsCarriable, [&] { return maker.New(maker.FloatType(), maker.AnyShape(3), 0); });
 }
 
-// Adds a few elementwise operators on `x` to a region, and `other`, which has x's type, among their operands.
-// What comes out is at most about as large as what goes in.
+// Adds a few elementwise operators on `x` to a region; `other`, which has x's type, may be among their
+// operands. Results are at most about as large as the inputs.
 Value* AddElementwise(GraphMaker& maker, Graph& region, Value* x, Value* other) {
   for (int64_t count = maker.Pick(4); count > 0; --count) {
     const Op unary = maker.OneOf({Op::kTanh, Op::kRelu, Op::kNeg, Op::kSigmoid, Op::kIdentity, Op::kAbs});

@@ -7,7 +7,7 @@ namespace {
 
 bool IsLogical(const Value& v) { return v.type().dtype == DType::kBool || IsInt(v.type().dtype); }
 
-// An operand of the types that a unary operator takes.
+// An operand of a type that the unary operator takes.
 Value* OperandOf(GraphMaker& maker, Op op) {
   switch (op) {
     case Op::kIdentity:
@@ -26,7 +26,7 @@ Value* OperandOf(GraphMaker& maker, Op op) {
   }
 }
 
-// Numbers on which the operator is defined, and on both sides of where its formula changes.
+// Numbers for which the operator is defined, on both sides of each point where its formula changes.
 Value* Domain(GraphMaker& maker, Op op) {
   const DType dtype = maker.FloatType();
   const Shape shape = maker.AnyShape();
@@ -76,7 +76,7 @@ Attributes UnaryAttributes(GraphMaker& maker, Op op) {
   }
 }
 
-// What the second operand is drawn from where not every number will do.
+// A second operand, from a special range for operators that do not take every number.
 Value* SecondOperand(GraphMaker& maker, Op op, const TensorType& type) {
   const Shape shape = type.shape();
   const Shape part = maker.OneIn(2) ? shape : maker.ShapeWithin(shape);

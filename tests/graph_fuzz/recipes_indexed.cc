@@ -15,7 +15,7 @@ Value* Indexable(GraphMaker& maker) {
       });
 }
 
-// `shape` with axes cut shorter, and another extent along `axis`.
+// `shape` with some axes cut shorter, and another extent along `axis`.
 Shape Within(GraphMaker& maker, Shape shape, size_t axis, int64_t most) {
   for (size_t d = 0; d < shape.size(); ++d) {
     if (d == axis) shape[d] = 1 + maker.Pick(most);
@@ -24,7 +24,7 @@ Shape Within(GraphMaker& maker, Shape shape, size_t axis, int64_t most) {
   return shape;
 }
 
-// Positions of `tuple` axes from `first` on, each within `shape`: [.., tuple].
+// Indices into the `tuple` axes of `shape` from `first` on, all in range: [..., tuple].
 Value* Positions(GraphMaker& maker, const Shape& shape, size_t first, int64_t tuple, Shape batch) {
   int64_t limit = shape[first];
   for (int64_t i = 1; i < tuple; ++i) limit = std::min(limit, shape[first + static_cast<size_t>(i)]);
@@ -37,7 +37,7 @@ std::string Reduction(GraphMaker& maker, DType dtype) {
   return maker.OneOf<const char*>({"none", "add", "mul", "min", "max"});
 }
 
-// Scatters that only write have a meaning where no position comes twice: a row of distinct indices.
+// A scatter that only writes is well defined only if no index occurs twice: so a row of distinct indices.
 Value* DistinctIndices(GraphMaker& maker, const Shape& shape, size_t axis, int64_t limit) {
   Tensor data(DType::kI64, shape);
   int64_t inner = 1;

@@ -5,7 +5,7 @@
 namespace attune::graph_fuzz {
 namespace {
 
-// A value of at least `rank` dimensions.
+// A value with at least `rank` dimensions.
 Value* OfRank(GraphMaker& maker, int rank) {
   return maker.Any([rank](const Value& v) { return v.type().rank() >= rank; },
                    [&] {

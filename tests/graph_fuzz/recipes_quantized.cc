@@ -7,7 +7,7 @@ namespace {
 
 bool IsByte(const Value& v) { return v.type().dtype == DType::kU8 || v.type().dtype == DType::kI8; }
 
-// The whole range of the type, ends included, where products and sums are largest.
+// The whole range of the type including its ends, where products and sums are largest.
 Range RangeOf(DType dtype) {
   switch (dtype) {
     case DType::kU8:
@@ -27,7 +27,7 @@ Value* Integers(GraphMaker& maker, DType dtype, const Shape& shape, int constant
   return maker.New(dtype, shape, RangeOf(dtype), constants);
 }
 
-// A zero point: absent, a scalar, or one for each of `size` where `size` is not 0.
+// A zero point: absent, a scalar, or (if `size` is not 0) a vector of `size`.
 Value* ZeroPoint(GraphMaker& maker, DType dtype, int64_t size) {
   if (maker.OneIn(3)) return nullptr;
   const Shape shape = size > 0 && maker.OneIn(2) ? Shape{size} : Shape{};
@@ -38,7 +38,7 @@ DType QuantizedType(GraphMaker& maker) {
   return maker.OneOf({DType::kU8, DType::kI8, DType::kU8, DType::kI8, DType::kI16, DType::kU16});
 }
 
-// The scale's shape and what goes with it: one number, or one along an axis, or one a block of it.
+// The scale's shape and attributes: one number, or one per index along an axis, or one per block of it.
 struct Scale {
   Shape shape;
   Attributes attrs;

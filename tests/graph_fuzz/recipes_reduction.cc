@@ -3,7 +3,7 @@
 namespace attune::graph_fuzz {
 namespace {
 
-// A number with something along every axis.
+// A number tensor in which no axis is empty.
 Value* Reducible(GraphMaker& maker) {
   return maker.Any(
       [](const Value& v) {
@@ -57,7 +57,7 @@ Value* AddTopK(GraphMaker& maker, Op op) {
   if (out == nullptr) return nullptr;
   maker.SetIndexLimit(out->producer()->output(1), size);
   const int64_t k = out->type().shape()[static_cast<size_t>(axis)];
-  if (k > 0 && maker.OneIn(4)) {  // sorting what is sorted changes nothing
+  if (k > 0 && maker.OneIn(4)) {  // sorting again changes nothing
     const Attributes& attrs = out->producer()->attrs();
     Value* again = maker.Add(
         op, {out}, {{"axis", axis}, {"k", k}, {"largest", attrs.Int("largest")}, {"sorted", int64_t{1}}});

@@ -11,7 +11,7 @@ Value* AddResize(GraphMaker& maker, Op op) {
   for (size_t i = 2; i < shape.size(); ++i) {
     const double scale = maker.OneIn(4) ? 0.3 + 3 * maker.random().Uniform() : usual;
     sizes[i] = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(shape[i]) * scale));
-    // As models state them: the scale itself, or what the sizes give.
+    // Models state either the scale itself or the ratio of the sizes.
     scales[i] = maker.OneIn(3) ? scale : static_cast<double>(sizes[i]) / static_cast<double>(shape[i]);
   }
   Attributes attrs = {{"sizes", sizes}, {"scales", scales}};

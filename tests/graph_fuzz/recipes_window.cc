@@ -6,7 +6,7 @@
 namespace attune::graph_fuzz {
 namespace {
 
-// A variance or epsilon-like input: positive.
+// A positive range, as for a variance or an epsilon.
 constexpr Range kPositive = {.low = 0.3, .high = 2};
 
 Value* Parameter(GraphMaker& maker, DType dtype, const Shape& shape) {

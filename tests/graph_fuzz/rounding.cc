@@ -16,8 +16,8 @@
 namespace attune::graph_fuzz {
 namespace {
 
-// Multiples of this up to these limits, and sums of as many of their products as stay below, are exact in
-// f32.
+// Multiples of kExactStep up to kExactLimit are exact in f32, and so are sums of their products up to
+// kExactSumLimit.
 constexpr double kExactStep = 1.0 / 16;
 constexpr double kExactLimit = 256;
 constexpr double kExactSumLimit = 1 << 14;
@@ -31,14 +31,14 @@ bool HasExactNumbers(const Tensor& tensor, double step, double limit) {
   return true;
 }
 
-// Whether Winograd's algorithm may compute a convolution, whose transformed numbers are not exact.
+// Whether Winograd may compute the convolution; its transformed numbers are not exact.
 bool MayTransform(const Node& node) {
   if (node.op() != Op::kConv && node.op() != Op::kConvTranspose) return false;
   const std::vector<Dim>& kernel = node.input(1)->type().dims;
   return node.op() == Op::kConvTranspose || (kernel.back() == Dim(3) && kernel[kernel.size() - 2] == Dim(3));
 }
 
-// Whether an operator gives exact results of exact numbers, in whatever order it computes.
+// Whether an operator gives exact results for exact numbers, in whatever order it computes.
 bool KeepsExact(const Node& node) {
   switch (GetOpInfo(node.op()).category) {
     case OpCategory::kMovement:
@@ -67,8 +67,8 @@ bool KeepsExact(const Node& node) {
   }
 }
 
-// Whether an operator gives numbers that it is given, or rounds each once: two compilers differ in none of
-// its bits.
+// Whether an operator passes on numbers that it is given, or rounds each once: any two compilers give the
+// same bits.
 bool KeepsBits(const Node& node) {
   switch (GetOpInfo(node.op()).category) {
     case OpCategory::kMovement:
@@ -85,7 +85,7 @@ bool KeepsBits(const Node& node) {
   }
 }
 
-// The values that such operators alone make of inputs and constants.
+// The values computed from inputs and constants by such operators alone.
 std::set<const Value*> ValuesWithoutErrors(const Graph& graph) {
   std::set<const Value*> exact;
   for (const auto& input : graph.inputs()) exact.insert(input.get());
@@ -98,10 +98,11 @@ std::set<const Value*> ValuesWithoutErrors(const Graph& graph) {
   return exact;
 }
 
-// The size of the numbers whose difference or product an activation is, where its result may be much smaller:
-// it is exact to a few roundoffs of this (docs/decisions/floating-point.md). Empty for other operators.
+// For an activation that is a difference or product of numbers that may be much larger than its result: the
+// size of those numbers. The result is exact to a few roundoffs of this size
+// (docs/decisions/floating-point.md). Empty for other operators.
 Tensor InsideOf(const Node& node, const Tensor& x) {
-  constexpr double kZeroBelow = 6;  // what gelu makes of -6 or less
+  constexpr double kZeroBelow = 6;  // the result of gelu at -6 or less
   const auto each = [&](auto magnitude) {
     Tensor inside(DType::kF64, x.shape());
     for (int64_t i = 0; i < x.num_elements(); ++i) inside.SetDouble(i, magnitude(x.ToDouble(i)));
@@ -119,8 +120,8 @@ Tensor InsideOf(const Node& node, const Tensor& x) {
   }
 }
 
-// No error is below this: activations make 0 of numbers as small, or others as small (codegen/elementary.cc),
-// and f16 has no spacing below its own.
+// Every error may be as large as this: activations may turn numbers this small into 0 or into other small
+// ones (codegen/elementary.cc), and f16 has no finer spacing.
 double LeastErrorOf(DType dtype) {
   return dtype == DType::kF64 ? 0 : dtype == DType::kF16 ? 0x1p-25 : 0x1p-118;
 }
@@ -132,7 +133,7 @@ double LargestOf(const Tensor& tensor) {
   return largest;
 }
 
-// Where a dequantized number is summed up, the zero point's share is one of the sum's terms.
+// If a dequantized number is summed up, the zero point's share is one of the terms of the sum.
 bool IsSummed(const Graph& graph, const Node& node) {
   return node.op() == Op::kDequantize && !node.output()->users().empty() && !graph.IsOutput(node.output()) &&
          std::ranges::all_of(node.output()->users(), [](const Node* user) {
@@ -168,14 +169,14 @@ class Perturbation {
       magnitude = Tensor(DType::kF64, results[0].shape());
       std::ranges::fill(magnitude.as_mutable<double>(), LargestOf(given[1]) * LargestOf(given[2]));
     }
-    // A number beside the mean is a difference of others.
+    // The result for a number near the mean is a difference of larger numbers.
     if (node.op() == Op::kLayerNorm || node.op() == Op::kGroupNorm) {
       magnitude = Tensor(DType::kF64, results[0].shape());
       std::ranges::fill(magnitude.as_mutable<double>(), LargestOf(results[0]));
     }
     if (IsContraction(node.op()) && IsFloat(results[0].dtype())) {
       ASSIGN_OR_RETURN(magnitude, EvaluateMagnitude(node, given));
-      // Transformed numbers bring the roundings of their neighbours.
+      // Transformed numbers carry the roundings of their neighbours.
       if (MayTransform(node)) std::ranges::fill(magnitude.as_mutable<double>(), LargestOf(magnitude));
       exact = exact && HasExactNumbers(magnitude, kExactStep * kExactStep, kExactSumLimit);
     }
@@ -189,8 +190,8 @@ class Perturbation {
   }
 
  private:
-  // The largest error of a value of `dtype`, relative to it. What is stored in few bits is computed as f32,
-  // and rounded to them once or not at all.
+  // The largest error of a value of `dtype`, relative to the value. Types with few bits are computed in
+  // f32, and rounded to `dtype` once or not at all.
   double UnitOf(DType dtype) const {
     const bool narrow = dtype == DType::kF16 || dtype == DType::kBF16;
     const bool rounds = rounds_ && dtype == DType::kF32;
@@ -198,7 +199,7 @@ class Perturbation {
     return UnitRoundoff(dtype == DType::kF32 ? model_.precision : dtype) * ulps;
   }
 
-  // Numbers that errors make equal are.
+  // Numbers count as equal if errors can make them equal.
   void Merge(const Tensor& a, const Tensor& b, Tensor& equal) const {
     const absl::StatusOr<Tensor> left = reference::BroadcastTo(a, equal.shape());
     const absl::StatusOr<Tensor> right = reference::BroadcastTo(b, equal.shape());
@@ -210,7 +211,7 @@ class Perturbation {
     }
   }
 
-  // The tangent may be infinite of an angle whose error is no longer small: what it is made of errs too.
+  // If the error of an angle is no longer small, its tangent may be infinite: the angle itself may be off.
   void LoseAngles(const Tensor& angles, Tensor& tangents) const {
     constexpr double kSmall = 0.25;
     const double unit = UnitOf(angles.dtype());
@@ -219,7 +220,7 @@ class Perturbation {
     }
   }
 
-  // A product with a 0 is none where the others overflow before they meet it.
+  // A product that contains a 0 may be NaN if the other factors overflow before they meet the 0.
   static absl::Status ReorderProduct(const Node& node, const std::vector<Tensor>& given, Tensor& product) {
     std::vector<Tensor> others = given;
     Tensor factors(given[0].dtype(), given[0].shape());
@@ -235,7 +236,8 @@ class Perturbation {
     return absl::OkStatus();
   }
 
-  // The same with an error on each element, relative to it and to what was summed up for it.
+  // The same tensor with an error on each element, relative to the element and to the numbers summed up for
+  // it.
   Tensor WithErrors(const Tensor& exact, const Tensor* magnitude) {
     if (merges_ || !IsFloat(exact.dtype()) || exact.num_elements() == 0) return exact;
     const bool narrow = exact.dtype() == DType::kF16 || exact.dtype() == DType::kBF16;
@@ -259,16 +261,16 @@ class Perturbation {
   const Graph& graph_;
   RoundingModel model_;
   Random random_;
-  // Every fourth run in bf16 gives numbers that bf16 has, by errors of one roundoff: they may be exactly 1 or
-  // 0.
+  // Every fourth run in bf16 gives numbers that bf16 has, with errors of one roundoff: results may be
+  // exactly 1 or 0.
   bool rounds_;
-  // Roundings that make two numbers one, or a sum 0, are more frequent than errors that happen to. So every
-  // fourth run errs nowhere, but numbers that differ by no more than the errors are equal in it; and in every
-  // fourth, what is no more than its error is 0.
+  // Roundings that make two numbers equal, or a sum 0, are more frequent in practice than random errors
+  // that do so. So in every fourth run nothing has an error, but numbers count as equal if they differ by
+  // no more than the errors; and in every fourth run, numbers no larger than their error become 0.
   bool merges_, cancels_;
 };
 
-// How much is done to learn what rounding does. The first is enough for nearly all graphs.
+// How much work is done to learn the effects of rounding. The first effort is enough for nearly all graphs.
 struct Effort {
   int runs;
   double ulps;
@@ -277,17 +279,17 @@ struct Effort {
 constexpr Effort kEfforts[] = {{4, 4, true}, {12, 16, true}, {40, 64, false}};
 static_assert(std::size(kEfforts) == Judge::kMostEffort + 1);
 
-// Compiled code may be off by this many times what the runs are.
+// Compiled code may be off by this multiple of the runs' deviation.
 constexpr double kFactor = 4;
 
-// Beside a pole of a tangent or a quotient, no number of runs tells how far errors may move a result: they
-// move it far, and by half of itself.
+// Near a pole of a tangent or a quotient, no number of runs tells how far errors may move a result. Such
+// results move far, by half of their value or more.
 bool IsBesidePole(double result, double spread) {
   constexpr double kFar = 8;
   return spread >= kFar && spread >= std::abs(result) / 2;
 }
 
-// What two bounds allow together; infinite, as a scalar, where either leaves the shape undecided.
+// The wider of two bounds per element; an infinite scalar if either bound leaves the shape undecided.
 Tensor Wider(Tensor bound, const Tensor& other) {
   if (bound.shape() != other.shape()) return Tensor::Scalar(DType::kF64, HUGE_VAL);
   for (int64_t k = 0; k < bound.num_elements(); ++k)
@@ -320,7 +322,7 @@ const Judge::Runs& Judge::RunsOf(DType precision, size_t effort) {
   runs.done = true;
   const Effort& amount = kEfforts[effort];
   for (int i = 0; i < amount.runs; ++i) {
-    // Where errors make an index leave its range, that run says nothing.
+    // A run in which errors move an index out of range says nothing.
     auto outputs = RunPerturbed(
         graph_, inputs_, {.precision = precision, .ulps = amount.ulps, .keeps_exact = amount.keeps_exact},
         static_cast<uint64_t>(i) + 1);
@@ -356,7 +358,7 @@ Tensor Judge::BoundOf(size_t i, DType precision, const Runs& runs) const {
 std::string Judge::CompareOutput(size_t i, const Tensor& actual, const Tensor& bound) const {
   const Tensor& expected = expected_[i];
   if (actual.dtype() != expected.dtype()) return "has another dtype";
-  if (bound.shape() != expected.shape()) return "";  // how much comes out is undecided
+  if (bound.shape() != expected.shape()) return "";  // the shape of the output is undecided
   if (actual.shape() != expected.shape()) return "has another shape";
   int64_t wrong = 0, first = -1;
   for (int64_t k = 0; k < expected.num_elements(); ++k) {

@@ -12,8 +12,9 @@
 namespace attune::graph_fuzz {
 namespace {
 
-// Not processors, but compiled for on any: strategies of vectors of 512 bits in AVX2's instructions, and with
-// the software model of a matrix unit too.
+// Not processors, but code for these runs on any machine: "wide" has the strategies of 512-bit vectors in
+// instructions of AVX2, "tiles" also has a matrix unit as a software model, and "bytes" has AVX2 with
+// modelled byte products.
 constexpr std::string_view kWide = "wide", kTiles = "tiles", kBytes = "bytes";
 constexpr std::array<std::string_view, 5> kPrecisions = {"fp32", "bf16", "fp16-weights", "int8", "bf16x3"};
 
@@ -22,7 +23,8 @@ const T& Choose(Random& random, const std::vector<T>& from) {
   return from[static_cast<size_t>(random.Integer(0, std::ssize(from) - 1))];
 }
 
-// Every plan is legal that ends in fusion: passes are left out, repeated, moved, or given other parameters.
+// Every plan that ends in fusion is legal: passes may be left out, repeated, moved, or given other
+// parameters.
 PassPlan DrawPlan(Random& random) {
   PassPlan plan = DefaultPlan();
   const PassStep fuse = plan.steps.back();
@@ -126,7 +128,7 @@ absl::StatusOr<Target> TargetOf(const Setting& setting) {
     target.llvm_cpu = narrow.llvm_cpu;
     target.llvm_tune = narrow.llvm_tune;
     target.required_features = narrow.required_features;
-    target.fast_permutes = false;  // of AVX-512's instructions
+    target.fast_permutes = false;  // permutes of AVX-512
     if (setting.cpu == kTiles) target = WithModelledTiles(target);
   }
   if (setting.small) {

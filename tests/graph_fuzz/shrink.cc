@@ -19,7 +19,7 @@ FuzzCase CopyOf(const FuzzCase& fuzz_case) {
 
 Node* NodeAt(Graph& graph, int64_t index) { return std::next(graph.nodes().begin(), index)->get(); }
 
-// A graph's outputs cannot be taken away: the copy is made anew.
+// The outputs of a graph cannot be removed, so the copy is built anew.
 std::unique_ptr<Graph> CopyWithoutOutput(const Graph& graph, size_t dropped) {
   auto copy = std::make_unique<Graph>(graph.name());
   std::map<const Value*, Value*> copies = {{nullptr, nullptr}};
@@ -44,7 +44,7 @@ std::unique_ptr<Graph> CopyWithoutOutput(const Graph& graph, size_t dropped) {
   return copy;
 }
 
-// What the reference gives for each output of node `index`.
+// The outputs of node `index`, as the reference computes them.
 std::optional<std::vector<Tensor>> ResultsOf(const RandomCase& random, int64_t index) {
   const std::unique_ptr<Graph> graph = random.graph->Clone();
   const Node& node = *NodeAt(*graph, index);
@@ -71,7 +71,7 @@ class Shrinking {
   }
 
  private:
-  // Takes `next` if it fails still.
+  // Takes `next` if it still fails.
   bool Try(FuzzCase next) {
     if (tries_left_-- <= 0) return false;
     RemoveUnused(next.random);
@@ -94,7 +94,8 @@ class Shrinking {
     return {{CopyWithoutOutput(*best_.random.graph, dropped), best_.random.inputs}, best_.setting};
   }
 
-  // In an output's place, what it is computed from. It gets a new name, since a fact holds for what it was.
+  // Replaces an output by an operand of its node. The output gets a new name, since a fact holds only for
+  // the old one.
   bool Retreat(size_t output) {
     const Node* producer = best_.random.graph->outputs()[output].value->producer();
     if (producer == nullptr) return false;
@@ -122,7 +123,7 @@ class Shrinking {
     return smaller;
   }
 
-  // The node's result is one of its operands.
+  // Replaces the node's result by one of its operands.
   bool Bypass(int64_t index) {
     const Node& node = *NodeAt(*best_.random.graph, index);
     for (int operand = 0; operand < node.num_inputs(); ++operand) {
@@ -136,7 +137,7 @@ class Shrinking {
     return false;
   }
 
-  // The node's results are inputs.
+  // Replaces the node's results by graph inputs.
   bool Cut(int64_t index) {
     const std::optional<std::vector<Tensor>> results = ResultsOf(best_.random, index);
     if (!results.has_value()) return false;

@@ -8,13 +8,13 @@
 
 namespace attune::graph_fuzz {
 
-// Whether a case still fails, in the same way.
+// Whether a case still fails in the same way.
 using StillFails = std::function<bool(const FuzzCase&)>;
 
-// A case that still fails and that none of these makes smaller: leaving out an output, or giving what it is
-// computed from in its place; giving a node's results as inputs instead; taking a node's operand in the place
-// of its result; leaving out a pass; a plainer setting. Calls `fails` at most `max_tries` times. `fuzz_case`
-// fails.
+// Returns a case that still fails and that no step of these makes smaller: leaving out an output, or
+// replacing it by an operand of its node; replacing a node's results by inputs; replacing a node's result
+// by one of its operands; leaving out a pass; a plainer setting. Calls `fails` at most `max_tries` times.
+// `fuzz_case` itself fails.
 FuzzCase Shrink(FuzzCase fuzz_case, const StillFails& fails, int max_tries);
 
 }  // namespace attune::graph_fuzz

@@ -39,7 +39,7 @@ Json ToJson(const Attribute& attribute) {
       attribute);
 }
 
-// A constant has its node's name.
+// The name of a constant is that of its node.
 const std::string& NameOf(const Value& value) {
   return value.constant() != nullptr ? value.producer()->name() : value.name();
 }
@@ -71,11 +71,11 @@ std::string Description(const RandomCase& random) {
   return json.dump(1) + "\n";
 }
 
-// The outputs are all that nodes make, by the values' names.
+// Makes all results of nodes the outputs, with the values' names.
 void GiveAllValues(RandomCase& random) {
   auto all = std::make_unique<Graph>(random.graph->name());
   std::map<const Value*, Value*> values;
-  // A copy of the nodes without the outputs, whose names values may have.
+  // Copies the nodes without the old outputs, since values may have the same names.
   for (const auto& input : random.graph->inputs())
     values[input.get()] = all->AddInput(input->name(), input->type());
   for (const auto& node : random.graph->nodes()) {
@@ -100,7 +100,7 @@ absl::Status WriteArrays(const Graph& graph, const std::vector<Tensor>& tensors,
   return absl::OkStatus();
 }
 
-// Those that no output has.
+// Writes the graph's constants, which are not among the outputs.
 absl::Status WriteConstants(const Graph& graph, const std::string& folder) {
   for (const auto& node : graph.nodes()) {
     const Tensor* constant = node->output()->constant();
@@ -129,7 +129,7 @@ absl::Status WriteActual(const RandomCase& random, const std::string& folder) {
   return absl::OkStatus();
 }
 
-// A first line of a reason without the value's name, by which equal ones are counted together.
+// The first line of a reason without the value's name, so that equal reasons are counted together.
 std::string ReasonOf(const absl::Status& status) {
   const std::string_view text = status.message();
   const std::string_view line = text.substr(0, text.find('\n'));
@@ -167,7 +167,7 @@ absl::Status WriteCase(uint64_t seed, const std::string& folder, bool thorough) 
     RETURN_IF_ERROR(WriteNpy(absl::StrCat(folder, "/", name, ".npy"), random.inputs[i]));
   }
   RETURN_IF_ERROR(WriteFileAtomically(folder + (thorough ? "/all.onnx" : "/model.onnx"), model));
-  // The last file: where it is, the others are.
+  // This file is written last: if it exists, the others do.
   return WriteFileAtomically(folder + "/case.json", Description(random));
 }
 

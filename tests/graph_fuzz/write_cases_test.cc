@@ -25,7 +25,7 @@ Tensor Read(const fs::path& path) {
   return tensor.ok() ? *tensor : Tensor();
 }
 
-// Writes the first seed of a graph that ONNX can say.
+// Writes the graph of the first seed that ONNX can express.
 void Write(const fs::path& folder, bool thorough) {
   for (uint64_t seed = 1;; ++seed) {
     const absl::Status status = WriteCase(seed, folder.string(), thorough);

@@ -1,9 +1,9 @@
-"""Guides, decisions and the architecture name what is in the tree, and count files right.
+"""Guides, decisions and the architecture name only files that exist, and count files correctly.
 
-In text, a name in backticks that looks like a file (`src/opt/rule.h`, `rule.h`) or a folder (`src/opt/`) is one of the
-tree: relative to the root, to src/, or for a file to whatever folder has it. `<…>` is a placeholder: `<name>.cc` is a
-file that the reader writes, whose folder exists. `*` stands for at least one.
-A sentence with "N files without tests: " names N files after that. The guide to tuning names each event and stage.
+In text, a name in backticks that looks like a file (`src/opt/rule.h`, `rule.h`) or a folder (`src/opt/`) must exist in
+the tree: relative to the root, to src/, or, for a file name alone, in any folder. `<…>` is a placeholder: `<name>.cc`
+is a file that the reader writes, whose folder exists. `*` stands for at least one file. A sentence with "N files
+without tests: " names N files after that. The guide to tuning names each event and stage.
 """
 import pathlib
 import re
@@ -14,7 +14,7 @@ from program import ROOT
 PAGES = [ROOT / "docs/architecture.md", *sorted(ROOT.glob("docs/guides/*.md")), *sorted(ROOT.glob("docs/decisions/*.md"))]
 FOLDERS = ("src", "tests", "tools", "include", "docs", "benchmarks", "cmake")
 
-# What names of files of this tree end in. Models, records and what programs write have other names.
+# The endings of file names in this tree. Models, records and output files of programs have other names.
 SUFFIXES = ("h", "cc", "inc", "py", "md", "proto", "fbs", "in", "sh")
 FILE = re.compile(rf"(?:[\w<>*.-]+/)*[\w<>*.-]+\.(?:{'|'.join(SUFFIXES)})|(?:[\w<>*.-]+/)*CMakeLists\.txt")
 FOLDER = re.compile(rf"(?:{'|'.join(FOLDERS)})/(?:[\w<>.-]+/)*")
@@ -24,30 +24,30 @@ COUNT = re.compile(r"\b(\w+) files\s+without\s+tests:\s+(.*?)\.(?=\s|$)", re.DOT
 
 
 def text_of(page):
-    """Without examples."""
+    """The text of a page without its code blocks."""
     return re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
 
 
 def names(text):
-    """Each name in backticks, which may go on in the next line."""
+    """Each name in backticks, which may continue on the next line."""
     return [re.sub(r"\s+", " ", name) for name in re.findall(r"`([^`]+)`", text)]
 
 
 def tree():
-    """Paths of all files, relative to the root."""
+    """The paths of all files, relative to the root."""
     roots = [ROOT / folder for folder in FOLDERS]
     return {str(path.relative_to(ROOT)) for root in roots for path in root.rglob("*") if path.is_file()} | {
         path.name for path in ROOT.iterdir() if path.is_file()}
 
 
 def pattern(name):
-    """Of the paths that the name may mean; placeholders have been dealt with."""
+    """Matches the paths that the name may mean; the name has no placeholders."""
     return re.compile(r"(?:.*/)?" + re.escape(name).replace(r"\*", "[^/]*"))
 
 
 def is_file_of(name, files):
-    """Whether the tree has it: from the root or from src/, or, of a name alone, anywhere. Of a file that the reader
-    writes, its folder."""
+    """Whether the tree has the file, relative to the root or to src/; a name alone may be anywhere. For a file that the
+    reader writes: whether its folder exists."""
     folder, _, last = name.rpartition("/")
     if "<" in folder:
         return is_folder(folder + "/")
@@ -60,7 +60,7 @@ def is_file_of(name, files):
 
 
 def is_folder(name):
-    """Placeholders stand for folders that the reader makes."""
+    """Whether the folder exists. Placeholders stand for folders that the reader makes."""
     known = name.split("<")[0]
     return (ROOT / known).is_dir() or (ROOT / "src" / known).is_dir()
 
@@ -79,7 +79,7 @@ def broken_links(page, text):
 
 
 def counts(text):
-    """(the number that is stated, the files that are named) of each statement."""
+    """(the stated number, the files that are named) for each such sentence."""
     for number, rest in COUNT.findall(text):
         number = number.lower()
         stated = NUMBERS.index(number) + 2 if number in NUMBERS else int(number)

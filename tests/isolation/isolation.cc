@@ -19,9 +19,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-// Between two looks at how much time children have taken. A longer break was none of theirs.
+// The time between two checks of what children have used. At most twice this is charged to them: a longer
+// pause is not theirs.
 constexpr Seconds kTick(1);
-// Less processor time than this is none: that of a process that wakes up to wait again.
+// Less processor time than this counts as none: a process uses that much to wake up and wait again.
 constexpr Seconds kWork(0.001);
 
 // A process that writes its result to a pipe and ends.
@@ -31,10 +32,10 @@ struct Child {
   int pipe = -1;
   std::string text;   // what has been read so far
   Seconds worked{0};  // processor time
-  Seconds waited{0};  // since it last had some of it
+  Seconds waited{0};  // since it last used some
 };
 
-constexpr char kDone = '\n';  // comes before the text: an empty one is a result, too
+constexpr char kDone = '\n';  // precedes the text, since an empty text is a result too
 
 [[noreturn]] void ReportAndExit(int file, const std::string& result) {
   const std::string text = absl::StrCat(std::string(1, kDone), result);
@@ -55,7 +56,7 @@ Seconds ProcessorTimeOf(pid_t process) {
 
 IsolatedResult Crash(std::string why) { return {"", std::move(why)}; }
 
-// Ends the child where it runs still, and tells its result.
+// Ends the child if it still runs, and returns its result.
 IsolatedResult Reap(const Child& child, bool timed_out, int seconds) {
   close(child.pipe);
   if (timed_out) kill(child.process, SIGKILL);
@@ -101,7 +102,7 @@ class Runner {
     children_.push_back({name, process, ends[0], ""});
   }
 
-  // Reads what children have written, and reaps those that have ended or whose time is over.
+  // Reads what children have written, and reaps those that have ended or have run out of time.
   void Wait() {
     std::vector<pollfd> waiting;
     for (const Child& child : children_) waiting.push_back({child.pipe, POLLIN, 0});
@@ -125,7 +126,7 @@ class Runner {
     return std::max(child.worked, child.waited) < Seconds(seconds_);
   }
 
-  // False at the end of what the child writes.
+  // Returns false at the end of the child's output.
   static bool ReadSome(Child& child) {
     char buffer[4096];
     const ssize_t count = read(child.pipe, buffer, sizeof(buffer));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of what tools/study does again when it goes on, and of what follows from what fails. Nothing is measured."""
+"""Tests of what tools/study does again when it continues, and of the consequences of failures. Nothing is measured."""
 import pathlib
 import tempfile
 import unittest
@@ -13,7 +13,7 @@ RESNET, _, DETECTOR = networks.NETWORKS
 
 
 class Turn(unittest.TestCase):
-    """A lab whose steps are noted and not done. `broken` are versions whose making fails, with the reason."""
+    """A lab that notes its steps instead of doing them. `broken`: versions that cannot be made, with the reason."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -56,7 +56,7 @@ class Turn(unittest.TestCase):
         return good, {name: "it ended" for name in contestants if name in self.crashing}
 
     def complete(self, network=RESNET):
-        """The steps that it took."""
+        """Completes the network and returns the steps taken."""
         self.steps.clear()
         self.lab.complete(network)
         return list(self.steps)
@@ -107,7 +107,7 @@ class Failing(Turn):
         steps = self.complete()
         self.assertEqual(steps[:2], ["make int8-b1", "make int8-b8"])
         self.assertEqual(self.own["agreement"]["int8"]["status"], "ran")
-        # All take turns again, since a latency alone compares with nothing.
+        # All take turns again, since a single latency has nothing to be compared with.
         self.assertEqual(steps[-1], "turns of fp32 fp16 bf16 int8 mixed clustered")
 
     def test_who_fails_in_its_turn_is_missing(self):
@@ -125,7 +125,7 @@ class Failing(Turn):
 
 class Peers(Turn):
     def opened(self, network, setup, peers):
-        """The contestants' entries, where peers open what they are given."""
+        """The contestants' entries if peers open the files that they are given."""
         self.results["settings"]["peers"] = peers
         self.files = []
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of what tools/study makes of results, and of its command line."""
+"""Tests of what tools/study reports about results, and of its command line."""
 import copy
 import json
 import pathlib

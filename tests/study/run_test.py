@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of how tools/study measures: streams, power, samples, agreement, and what it does again and what not."""
+"""Tests of how tools/study measures: streams, power, samples, agreement, and which steps it repeats."""
 import importlib.util
 import os
 import pathlib
@@ -186,7 +186,7 @@ class Power(unittest.TestCase):
             for counter, reading in zip(counters, readings):
                 counter.write_text(str(reading))
             meter.read()
-        # Of the second one 2 J, beyond its range, and before the first time 8.
+        # The second counter wraps around and adds 2 J; its 8 J before the first reading do not count.
         self.assertAlmostEqual(meter.joules(0, 1), 4)
         self.assertAlmostEqual(meter.joules(0.5, 1.5), 2.5)
 
@@ -199,7 +199,7 @@ class Power(unittest.TestCase):
 
 
 def boxes(*found):
-    """A detector's outputs, of (left, score, class) each."""
+    """The outputs of a detector, from (left, score, class) each."""
     corners = [[0.0, left, 0.5, left + 0.5] for left, _, _ in found]
     return [numpy.array(corners, dtype=numpy.float32).reshape(-1, 4),
             numpy.array([score for _, score, _ in found], dtype=numpy.float32),

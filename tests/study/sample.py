@@ -1,10 +1,10 @@
-"""Results of the study as tests need them."""
+"""Results of the study, for tests."""
 from common import stats
 from study import networks
 
 
 def ran(milliseconds, pictures, watts):
-    """Where `pictures` are done at once in this time."""
+    """An entry for `pictures` done at once in this time."""
     rate = 1e3 * pictures / milliseconds
     power = {} if watts is None else {"watts": watts, "joules": watts / rate}
     return {"status": "ran", "bytes": 3_000_000, "latency": stats.summary([[milliseconds]]), "per_second": rate,
@@ -13,11 +13,11 @@ def ran(milliseconds, pictures, watts):
 
 NOT_SUPPORTED = {"status": "NS", "reason": "--precision bf16: this-cpu has no avx512_bf16"}
 ONE_AT_A_TIME = {"status": "NS", "reason": "this network of the zoo takes one picture at a time"}
-SPEEDS = {"fp32": 1.0, "fp16": 1.1, "bf16": 0.7, "int8": 0.4, "mixed": 0.5, "clustered": 0.45}  # latency, of float's
+SPEEDS = {"fp32": 1.0, "fp16": 1.1, "bf16": 0.7, "int8": 0.4, "mixed": 0.5, "clustered": 0.45}  # latency, times float's
 
 
 def network_results(network, peers, watts):
-    """All but bf16, which is not supported, and of the zoo's network batches."""
+    """Everything ran, except bf16, which is not supported, and batches of the zoo's network."""
     def artifact(version, batch):
         if network.is_zoo and batch > 1:
             return ONE_AT_A_TIME
@@ -47,7 +47,7 @@ def network_results(network, peers, watts):
 
 
 def sample(peers=(), watts=None):
-    """A results.json of two processors."""
+    """A results.json for two processors."""
     power = {"status": "ran", "zones": ["package-0"]} if watts else {"status": "NS", "reason": "no energy counter"}
     return {"date": "2020-01-02T03:04:05+00:00", "command": "./do study --rounds 5 --seconds 2",
             "settings": {"processors": 2, "rounds": 5, "seconds": 2.0, "peers": list(peers),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of what tools/tuning collects for the models that are pretrained, and of what those learn from."""
+"""Tests of the records that tools/tuning collects for pretrained models, and of what those models learn from."""
 import pathlib
 import signal
 import tempfile
@@ -67,7 +67,7 @@ loops: one config
     def test_an_interrupted_tuner_is_killed(self):
         with tempfile.TemporaryDirectory() as folder:
             program, mark = pathlib.Path(folder) / "attune", pathlib.Path(folder) / "mark"
-            # It does not end when it is asked to.
+            # A program that ignores requests to end.
             program.write_text(f"#!/bin/sh\ntrap '' INT TERM\necho $$ > {mark}\nexec sleep 60\n")
             program.chmod(0o755)
 

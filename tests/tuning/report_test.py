@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of what tools/tuning says of its results: curves, comparisons, figures and the page."""
+"""Tests of how tools/tuning reports its results: curves, comparisons, figures and the page."""
 import copy
 import math
 import re
@@ -107,7 +107,7 @@ class Results(unittest.TestCase):
         arms = ask.transfer_arms(ask.of(entries, network="b"))
         self.assertEqual({arm: len(runs) for arm, runs in arms.items()},
                          {"nothing": 2, "its own tasks": 2, "the first network's records": 2})
-        # Of kernels that take 8 ms in the beginning and 6.4 in the end, 80 % of the gain are there at 6.7.
+        # Kernels take 8 ms in the beginning and 6.4 ms in the end, so 80 % of the gain is reached at 6.7 ms.
         self.assertEqual(ask.trials_until(arms, ask.speed_of_most(arms["nothing"]))["nothing"], [40, 40])
 
     def test_trials_until_near_what_a_model_that_knows_nothing_ends_with(self):

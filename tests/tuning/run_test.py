@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of what tools/tuning runs: its cases, their databases, and how it goes on where it was interrupted."""
+"""Tests of what tools/tuning runs: its cases, their databases, and how it continues after an interruption."""
 import contextlib
 import json
 import math
@@ -30,8 +30,8 @@ class Cases(unittest.TestCase):
         chosen, everything = cases.all_cases([1, 2, 3, 4, 5], Plan())
         self.assertEqual(len(chosen[1]), 5 * 4 * 3)
         self.assertEqual(chosen[3], chosen[4])
-        # Beside the strategies: of transfer, four runs of each pair but two that are among those, and the pretrained
-        # models.
+        # In addition to the strategies: for transfer, four runs of each pair (two of them are among the strategies'
+        # runs), and the pretrained models.
         self.assertEqual(len(everything), 60 + 3 * (2 * 4 - 2) + 3 * 4)
 
     def test_a_first_network_comes_before_the_second(self):
@@ -144,7 +144,7 @@ class Resuming(unittest.TestCase):
         self.assertEqual(list(ask.read(self.path, folder)["cases"]), ["a"])
 
     def publish(self, folder, number, date, ms):
-        """The only case of an experiment, as a run of this date."""
+        """Publishes a run of this date with one case of an experiment."""
         results = {**ask.document(), "experiments": {number: {"command": "", "cases": ["a"]}},
                    "cases": {"a": {**entry_of(TuneCase("a", 40), ms), "date": date}}}
         ask.publish(ask.split(results), folder)
@@ -170,7 +170,7 @@ class Resuming(unittest.TestCase):
 
 
 class TheLab(unittest.TestCase):
-    """With a tuner that writes its number into its database."""
+    """A lab with a tuner that writes the number of its call into its database."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -227,7 +227,8 @@ class TheLab(unittest.TestCase):
         self.assertEqual((self.records(case.first), self.records(case)), ([1], [1, 3]))
 
     def deploy(self, baseline_cpu):
-        """With a baseline that compiles for another processor alone. The entry and what was compiled by it."""
+        """Runs a case with a baseline that compiles only for another processor. Returns the entry and the flags of its
+        compilations."""
         flags = []
 
         def compile_network(*arguments, program):

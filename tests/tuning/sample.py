@@ -1,4 +1,4 @@
-"""Results of experiments as tests need them."""
+"""Results of experiments, for tests."""
 from tuning import cases, lab
 from tuning.cases import DeployCase, Plan, RecallCase
 
@@ -7,7 +7,7 @@ STAGES = {"prepare": 0.25, "calibrate": 0.25, "select": 0.5, "build": 4.0, "chec
 
 
 def report_of(ms, trials=40, is_search=False):
-    """What the tuner says; of a mere search nothing about the network."""
+    """The tuner's report; for a search alone, it has no latencies of the network."""
     network = {"untuned_ms": 0, "tuned_ms": 0} if is_search else {"untuned_ms": 10.0, "tuned_ms": ms}
     return {**network, "trials": trials, "seconds": 40.0, "stopped": False, "stage_seconds": STAGES,
             "tasks": [{"uses": 2, "untuned_ms": 2.0, "transferred": 5, "failed": 2},

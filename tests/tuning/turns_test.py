@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of tools/tuning/turns.py: what is said of artifacts that took turns, and which rounds of them count."""
+"""Tests of tools/tuning/turns.py: what is reported about artifacts that took turns, and which rounds count."""
 import unittest
 from unittest import mock
 
@@ -21,10 +21,10 @@ class Comparisons(unittest.TestCase):
             self.assertAlmostEqual(end, 0.5)
         self.assertEqual(turns.speedups(rounds).keys(), {"untuned"})
         self.assertEqual(turns.comparison(rounds)["latency_ms"], {"untuned": 10.0, "tuned": 9.0})
-        # A baseline of 12 was further away. What disturbs a few rounds counts for nothing.
+        # The baseline with 12 was further away. A disturbance of a few rounds changes nothing.
         rounds |= {"baseline": [[12.0]] * 15}
         self.assertAlmostEqual(turns.gaps(rounds, [[8.0]] * 10 + [[2.0]] * 3 + [[20.0]] * 2)["closed"][0], 0.75)
-        # Where there is no gap, or perhaps none, it is not said how much of it is closed.
+        # If there is no gap, or perhaps none, the report does not say how much of it is closed.
         self.assertNotIn("closed", turns.gaps(rounds, [[12.0]] * 15))
         self.assertNotIn("closed", turns.gaps(rounds, [[11.0]] * 8 + [[13.0]] * 7))
 
@@ -39,13 +39,13 @@ class Comparisons(unittest.TestCase):
         self.assertAlmostEqual(found["speedups"]["untuned"][0], 10 / 9)
         self.assertAlmostEqual(found["shares"]["untuned"][0], 0.5)
         self.assertAlmostEqual(found["shares"]["baseline"][0], 0.75)
-        # Of no gain, or perhaps none, there are no shares.
+        # If there is no gain, or perhaps none, there are no shares of it.
         self.assertEqual(turns.compare_sooner({**rounds, "baseline": [[8.0]] * 15}, [[9.0]] * 15)["shares"].keys(),
                          {"untuned"})
 
 
 class Contestant:
-    """Takes what it is told to, one time after the other, then the last again."""
+    """Returns the given times one after the other, and then keeps repeating the last."""
 
     def __init__(self, *times):
         self.times, self.count = times, 0
@@ -62,7 +62,7 @@ class Turns(unittest.TestCase):
         self.addCleanup(no_wait.stop)
 
     def compare(self, *tuned, gauge=(2.0,)):
-        """The rounds that count, and how many there were, where the tuned artifact takes so long."""
+        """The rounds that count, and how many there were, if the tuned artifact takes these times."""
         contestants = {"untuned": Contestant(1.0), "tuned": Contestant(*tuned), "rooflines": Contestant(0.5)}
         self.gauge = Contestant(*gauge)
         return turns.compare_in_turns(contestants, ["untuned", "tuned"], self.gauge, turns.MOST_ROUNDS, turns.NARROW)
@@ -74,7 +74,7 @@ class Turns(unittest.TestCase):
         self.assertEqual(self.compare(*[1.0, 1.5] * turns.MOST_ROUNDS)[1], turns.MOST_ROUNDS)
 
     def test_rounds_count_in_which_nothing_disturbs_the_gauge(self):
-        # It has three turns a round, one before each contestant's. In five rounds the machine is slow.
+        # The gauge has three turns per round, one before each contestant's. In five rounds the machine is slow.
         rounds, count = self.compare(*[1.0] * 10, *[1.4] * 5, 1.0, gauge=[2.0] * 31 + [2.2] * 14 + [2.0])
         self.assertEqual((count, rounds["tuned"]), (2 * turns.ROUNDS, [[1.0] * 3] * (2 * turns.ROUNDS - 5)))
         self.assertEqual({len(lists) for lists in rounds.values()}, {len(rounds["tuned"])})

@@ -1,4 +1,4 @@
-"""python -m accuracy, which ./do accuracy runs."""
+"""python -m accuracy; ./do accuracy runs it."""
 import sys
 
 from accuracy import options, page
@@ -15,8 +15,8 @@ PUBLISHED = RESULTS / page.NUMBERS
 
 
 def run_entries(pairs, results, path, lab, again=False):
-    """Measures those (network, tool) that are not in the results, which are written after each. Returns {what: the
-    reason} of those that failed."""
+    """Measures each (network, tool) that the results lack, and writes the results after each. Returns {what failed: the
+    reason}."""
     pending = [pair for pair in pairs if again or ask.key(*pair) not in results["entries"]]
     progress(f"{len(pairs)} measurements, {len(pairs) - len(pending)} of them complete")
     failures = {}
@@ -35,7 +35,8 @@ def run_entries(pairs, results, path, lab, again=False):
 
 
 def report(results, output, write_docs):
-    """Writes the page into the folder. Into docs/ too: there with the networks that these results lack."""
+    """Writes the page into the folder and, if asked, into docs/. The page in docs/ also has the published networks that
+    these results lack."""
     own = ask.split(results)
     (output / "quantization.md").write_text(page.page(own))
     if write_docs:
@@ -45,7 +46,7 @@ def report(results, output, write_docs):
 
 
 def measure(args):
-    """Returns the exit code."""
+    """Runs the measurement. Returns the exit code."""
     path = args.output / "results.json"
     samples = {"calibration": args.calibration, "judging": args.judging}
     try:

@@ -1,7 +1,7 @@
-"""What runs models: each function loads one and returns a function from an input to the list of its outputs, as floats.
+"""The engines: each function loads a model and returns a function from an input to the list of its outputs, as floats.
 
-The networks have one input each. The engines are imported where they are used: each measurement is in a process of its
-own, and needs one of them.
+Each network has one input. Each function imports its engine itself: a measurement has a process of its own and needs
+only one engine.
 """
 import numpy
 
@@ -22,7 +22,7 @@ def open_onnxruntime(path, threads):
 
 
 def open_litert(path, threads):
-    """Where a model takes or makes integers, they are quantized and dequantized by what the model says of them."""
+    """If a model's inputs or outputs are integers, they are quantized and dequantized by the model's own parameters."""
     from ai_edge_litert.interpreter import Interpreter
 
     interpreter = Interpreter(str(path), num_threads=threads)
@@ -38,7 +38,7 @@ def open_litert(path, threads):
 
 
 def quantize(values, detail):
-    """Floats as a tensor takes them, of which LiteRT says this."""
+    """Converts floats to the type of the tensor that `detail`, from LiteRT, describes."""
     dtype, (scale, zero) = numpy.dtype(detail["dtype"]), detail["quantization"]
     if dtype.kind == "f" or scale == 0:
         return values.astype(dtype)
@@ -47,7 +47,7 @@ def quantize(values, detail):
 
 
 def dequantize(values, detail):
-    """The other way."""
+    """Converts the other way."""
     scale, zero = detail["quantization"]
     if values.dtype.kind == "f" or scale == 0:
         return values.copy()

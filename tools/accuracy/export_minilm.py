@@ -1,7 +1,7 @@
 """python -m accuracy.export_minilm FOLDER FILE    writes the sentence encoder in FOLDER as ONNX
 
-Token ids of one text without padding go in, which needs no mask; the last layer's vectors come out. Their mean is the
-sentence's embedding.
+The input is the token ids of one text without padding, so it needs no mask; the output is the vectors of the last
+layer. Their mean is the sentence's embedding.
 """
 import sys
 
@@ -26,7 +26,7 @@ class LastHiddenState(torch.nn.Module):
 
 def main():
     folder, path = sys.argv[1:]
-    # The fused attention of inference cannot be traced.
+    # The fused attention for inference cannot be traced.
     torch.backends.mha.set_fastpath_enabled(False)
     with torch.no_grad():
         torch.onnx.export(LastHiddenState(folder).eval(), (torch.zeros(1, TOKENS, dtype=torch.long),), path,

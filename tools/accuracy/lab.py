@@ -1,7 +1,7 @@
-"""Runs one tool on one network: quantizes, then runs both networks on the samples that judge, side by side.
+"""Runs one tool on one network: quantizes, then runs both networks interleaved on the judging samples.
 
-Each such entry has a process of its own. So a crash is that entry's failure alone, the thread pools of engines do not
-meet, memory is returned, and what engines print goes to a file.
+Each such entry has a process of its own. So a crash affects only that entry, the thread pools of engines do not meet,
+memory is returned, and the output of engines goes to a file.
 """
 import datetime
 import multiprocessing
@@ -20,7 +20,7 @@ PATIENCE_S = 10
 
 
 def judge(reference, quantized, samples, metric):
-    """What quantizing has cost. Both run each sample. Raises Failed."""
+    """The cost of quantization. Both networks run each sample. Raises Failed."""
     errors = []
     for sample in samples:
         expected, actual = reference(sample), quantized(sample)
@@ -35,7 +35,7 @@ def judge(reference, quantized, samples, metric):
 
 
 def measure(network_name, tool_name, settings, folder):
-    """The entry in the results, without what run() adds. Raises Failed."""
+    """The entry for the results, without what run() adds. Raises Failed."""
     network = NETWORKS[network_name]
     job = Job(network, settings["calibration"], settings["judging"], settings["threads"], folder)
     try:
@@ -46,19 +46,19 @@ def measure(network_name, tool_name, settings, folder):
 
 
 def serve(pipe, log, arguments):
-    """The process: sends (entry, None) or (None, error)."""
+    """The child process: sends (entry, None) or (None, error)."""
     with open(log, "wb") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
     interrupt_on_terminate()
     try:
         pipe.send((measure(*arguments), None))
-    except Exception as error:  # whatever an engine raises is its reason
+    except Exception as error:  # any exception of an engine is its reason
         pipe.send((None, f"{error}" if isinstance(error, Failed) else f"{type(error).__name__}: {error}"))
 
 
 def end(process):
-    """Politely first, so that it ends what it runs itself."""
+    """Ends the process, politely first, so that it can end its own children."""
     process.terminate()
     process.join(PATIENCE_S)
     process.kill()
@@ -66,11 +66,11 @@ def end(process):
 
 
 class Lab:
-    """`folder` is where models, logs and what is made on the way are kept."""
+    """`folder` holds models, logs and intermediate files."""
 
     def __init__(self, folder, settings):
         self._folder, self._settings = folder, settings
-        # Of now, when it was just built: the sources may change while networks are measured.
+        # Described now, just after the build: the sources may change while networks are measured.
         self._program, self._versions = machine.program(), machine.versions()
 
     def run(self, network, tool):

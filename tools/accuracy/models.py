@@ -1,7 +1,7 @@
-"""The model files: trained networks from beside the repository, and what is made of them, in build/accuracy/models.
+"""The model files: trained networks from beside the repository, and models made from them, in build/accuracy/models.
 
-ONNX Runtime reads ONNX alone, so networks of TensorFlow Lite are converted for it by tf2onnx, and ONNX models are
-brought to an opset that has scales for each channel. One network comes as weights in a package and is exported.
+ONNX Runtime reads only ONNX, so tf2onnx converts networks of TensorFlow Lite for it, and ONNX models are converted to
+an opset that has a scale per channel. One network comes as weights in a package and is exported.
 """
 import os
 import pathlib
@@ -42,7 +42,7 @@ def made(name, make):
 
 
 def for_onnxruntime(path):
-    """The model as an ONNX file that can have scales for each channel. Raises Failed."""
+    """The model as an ONNX file that can have a scale per channel. Raises Failed."""
     if path.suffix == ".tflite":
         return made(f"{path.stem}.onnx", lambda target: run_tool(
             KERAS_PYTHON, "-m", "tf2onnx.convert", "--tflite", path, "--output", target, "--opset", OPSET))
@@ -50,8 +50,8 @@ def for_onnxruntime(path):
 
 
 def raise_opset(path, target):
-    """Writes an ONNX model in OPSET, if it is older. Initializers are no inputs there: what a caller could set is no
-    weight that can be quantized."""
+    """Writes an ONNX model in OPSET, if it is older. Its initializers are no longer inputs: if a caller could set them,
+    they could not be quantized as weights."""
     import onnx
     import onnx.version_converter
 
@@ -74,7 +74,7 @@ def minilm():
 
 
 def minilm_weights():
-    """The folder of the package's network."""
+    """The folder of the network in the package."""
     folder = MADE / MINILM.replace("==", "-")
     if not folder.exists():
         MADE.mkdir(parents=True, exist_ok=True)

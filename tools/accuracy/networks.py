@@ -1,6 +1,7 @@
-"""What is compared: trained networks in floats, the data that they are for, and how far two outputs agree.
+"""The networks that are compared: trained networks in floats, the data that they are for, and how far two outputs
+agree.
 
-Those that LiteRT's own quantization exists of have it beside them; how it came about differs, and is said.
+If a form quantized for LiteRT exists, the network names it; such forms have different origins, which are noted.
 """
 from dataclasses import dataclass
 from typing import Callable
@@ -15,15 +16,15 @@ TINY = "MLPerf Tiny's own int8 model, calibrated by its authors on the data that
 
 @dataclass(frozen=True)
 class Network:
-    """`samples` yields the inputs of a part: function of the part and how many."""
+    """`samples` is a function of a part and a count that yields the part's inputs."""
     name: str  # on the command line and in results
     title: str  # for people
     model: Callable  # the model file; raises Failed
     samples: Callable
-    metric: Callable  # a new one
-    data: str  # what a sample is, in words
+    metric: Callable  # makes a new one
+    data: str  # a description of the samples
     litert: str = ""  # LiteRT's quantized form of the network, below ../shared/models
-    litert_note: str = ""  # where that comes from, or why there is none
+    litert_note: str = ""  # its origin, or why there is none
 
 
 def trained(name):
@@ -31,7 +32,7 @@ def trained(name):
 
 
 def pictures(*arguments, **options):
-    """(samples, what they are in words) of photos.Pictures with these arguments."""
+    """(samples, a description of them) from photos.Pictures with these arguments."""
     made = Pictures(*arguments, **options)
     return {"samples": made.samples, "data": "crops of photos of faces" if made.photos else "crops of photos"}
 

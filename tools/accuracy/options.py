@@ -54,7 +54,7 @@ def parser():
 
 
 def missing():
-    """The sentence on what is not there, or None."""
+    """Describes what is missing, or None."""
     if not TRAINED.is_dir():
         return "../shared/models is missing; it holds the trained networks, and the photos and sounds for them"
     for path in (PROGRAM, runtime.LIBRARY):
@@ -64,7 +64,7 @@ def missing():
 
 
 def parse(arguments):
-    """The options. Ends the program where they are wrong."""
+    """The options. Ends the program if they are wrong."""
     p = parser()
     args = p.parse_args(arguments)
     wrong = missing()

@@ -1,4 +1,4 @@
-"""docs/quantization.md, made of the documents of the networks and of nothing else."""
+"""docs/quantization.md, made only from the documents of the networks."""
 from accuracy import results as ask
 from accuracy.networks import NETWORKS
 from accuracy.quantizers import FLOAT, TOOLS
@@ -9,7 +9,7 @@ from common.report.words import machine, plural, program_text
 NUMBERS = "quantization"  # the folder of the documents, in results/
 NONE = "–"
 ATTUNE = ("attune-int8", "attune-auto")
-PRECISIONS = {"int8": "int8", "bf16": "bf16", FLOAT: "fp32"}  # and what people call them
+PRECISIONS = {"int8": "int8", "bf16": "bf16", FLOAT: "fp32"}  # and their names for people
 
 METHOD = """The float network is right by definition: the question is what quantization changes, not what a photo
 shows. It is the network as Attune compiles it in fp32, which the tests hold against LiteRT and ONNX Runtime. Quantized
@@ -47,7 +47,7 @@ there is one."""
 
 
 def page(documents):
-    """The page's text. `documents` are the networks' by name."""
+    """The page's text. `documents`: by network."""
     parts = ["# What quantization costs", "*Made by `./do accuracy --write-docs`: changes by hand get lost.*",
              f"How far networks in integers agree with the float networks that they come from. "
              "[How Attune quantizes](decisions/quantization.md); the numbers are in "
@@ -62,7 +62,7 @@ def page(documents):
 
 
 def score(entry):
-    """98.6 %, or 0.9987 of a cosine."""
+    """98.6 %, or 0.9987 for a cosine."""
     if entry is None:
         return NONE
     if entry["status"] == "NS":
@@ -71,7 +71,7 @@ def score(entry):
 
 
 def metric(one):
-    """What a network is judged by, with what was counted: F1 of 812 boxes."""
+    """The metric that judges a network, with the number of things counted: F1 of 812 boxes."""
     found = ask.entries(one)
     if not found:
         return NONE
@@ -84,7 +84,7 @@ def metric(one):
 
 
 def score_rows(documents):
-    """A header and a row a network: its agreement with the float network by each tool."""
+    """A header and one row per network: its agreement with the float network by each tool."""
     rows = [["network", "agreement by", "calibrated on, judged by", *(tool.title for tool in TOOLS.values())]]
     for network, one in documents.items():
         samples = f"{one['settings']['calibration']}, {one['settings']['judging']} {NETWORKS[network].data}"
@@ -94,7 +94,7 @@ def score_rows(documents):
 
 
 def notes(documents):
-    """What to know of each of LiteRT's networks, or why there is none; a line for each thing to say."""
+    """Notes on LiteRT's networks: the origin of each or why there is none, one line per note."""
     found = {}
     for network, one in documents.items():
         entry = ask.entry(one, "litert")
@@ -114,7 +114,7 @@ def error_rows(documents):
 
 
 def share_rows(documents):
-    """A header and a row for each network and way to quantize it with Attune."""
+    """A header and one row for each network and precision quantized with Attune."""
     rows = [["network", "precision", *PRECISIONS.values(), "layers", "weights, MB", "of fp32's"]]
     for network, one in documents.items():
         for tool in filter(lambda tool: ask.ran(ask.entry(one, tool)), ATTUNE):
@@ -130,7 +130,7 @@ def percent(share):
 
 
 def reasons(documents):
-    """Where mixed precision leaves much in fp32: the layers, and what was measured of them."""
+    """The layers in fp32 and their measurements, for networks with much in fp32 after mixed precision."""
     parts = []
     for network, one in documents.items():
         entry = ask.entry(one, "attune-auto")
@@ -148,7 +148,7 @@ def reasons(documents):
 
 
 def float_layers(entry):
-    """The table of an entry's layers in fp32, and how many are too small for it."""
+    """The table of an entry's layers in fp32, and the number of those too small for it."""
     listed, left = entry["floats"], entry["small_floats"]
     rows = [["layer", "of the multiply-adds", "why it is in fp32"],
             *([f"`{layer['layer']}`", percent(layer["share"]), layer["reason"] or NONE] for layer in listed)]

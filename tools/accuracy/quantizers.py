@@ -1,9 +1,9 @@
 """The tools that are compared: each makes a quantized form of a network and opens it.
 
 Attune and ONNX Runtime quantize the float network, with the same samples; both have one scale for each output channel
-of the weights, and u8 for what flows between layers. Attune by its defaults chooses ranges by the least squared error
-and corrects biases; ONNX Runtime is used as its documentation advises for x86 with VNNI, after its own preparation of
-the model. LiteRT's quantized networks were made by those who published them.
+of the weights, and u8 activations. With its default settings, Attune chooses ranges by the least squared error and
+corrects biases; ONNX Runtime is used as its documentation advises for x86 with VNNI, after its own preprocessing of the
+model. LiteRT's quantized networks come from their publishers.
 """
 import pathlib
 import tempfile
@@ -20,10 +20,10 @@ from program import Failed, attune, attune_json
 
 FLOAT = "f32"
 
-# How far a converted float network may be from Attune's, by its relative error. It is wide: it shall catch another
-# network, or another layout, not one that rounds differently.
+# How far a converted float network may be from Attune's, by its relative error. It is wide: it only has to catch
+# another network or another layout, not different rounding.
 TOLERANCE = 0.01
-CHECKED = 5  # samples that this is tried on
+CHECKED = 5  # samples on which this is checked
 
 
 class NotSupported(Exception):
@@ -32,7 +32,7 @@ class NotSupported(Exception):
 
 @dataclass(frozen=True)
 class Job:
-    """A network to quantize. `folder` is for what is made on the way."""
+    """A network to quantize. `folder` is for intermediate files."""
     network: object  # networks.Network
     calibration: int  # how many samples
     judging: int
@@ -46,7 +46,7 @@ class Job:
 
     @cached_property
     def reference(self):
-        """The float network, compiled by Attune: from an input to outputs. Raises Failed."""
+        """The float network, compiled by Attune: a function from an input to outputs. Raises Failed."""
         return self.compile(self.model, "float")
 
     def compile(self, model, name):
@@ -62,7 +62,7 @@ class Job:
 
 
 def by_attune(precision):
-    """The tool that is `attune quantize` with this --precision."""
+    """The tool `attune quantize` with this --precision."""
     def quantize(job):
         target = job.folder / "quantized.onnx"
         with tempfile.TemporaryDirectory(dir=job.folder) as data:
@@ -77,8 +77,8 @@ def by_attune(precision):
 
 
 def facts(report):
-    """What is kept of the report of `attune quantize`: shares of the layers' multiply-adds by precision, and the layers
-    that are no integers."""
+    """The facts kept from the report of `attune quantize`: shares of the layers' multiply-adds by precision, and the
+    layers that are not in integers."""
     total = sum(layer["multiply_adds"] for layer in report["layers"]) or 1
     floats = [{"layer": layer["layer"], "precision": layer["precision"], "share": layer["multiply_adds"] / total,
                "reason": layer.get("reason", "")} for layer in report["layers"] if layer["precision"] != "int8"]
@@ -94,7 +94,7 @@ def by_onnxruntime(job):
     model = models.for_onnxruntime(job.model)
     check_same(job, engines.open_onnxruntime(model, job.threads), model.name)
     prepared, target = job.folder / "prepared.onnx", job.folder / "quantized.onnx"
-    # All shapes are fixed, so that what infers symbolic ones has nothing to do.
+    # All shapes are fixed, so that inference of symbolic shapes has nothing to do.
     quant_pre_process(model, prepared, skip_symbolic_shape=True)
     quantize_static(prepared, target, reader_of(prepared, job.calibration_samples()), quant_format=QuantFormat.QDQ,
                     per_channel=True, activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8,
@@ -103,7 +103,7 @@ def by_onnxruntime(job):
 
 
 def reader_of(model, samples):
-    """The samples as ONNX Runtime asks for them."""
+    """A reader that gives ONNX Runtime the samples."""
     import onnx
     from onnxruntime.quantization import CalibrationDataReader
 
@@ -118,7 +118,7 @@ def reader_of(model, samples):
 
 
 def check_same(job, converted, name):
-    """Raises Failed where a float network is not the one that it was converted from."""
+    """Raises Failed if a converted float network computes something else than the original."""
     for sample in job.network.samples(JUDGING, CHECKED):
         error = metrics.relative_error(job.reference(sample), converted(sample))
         if not error <= TOLERANCE:
@@ -136,7 +136,7 @@ def by_litert(job):
 class Tool:
     name: str  # on the command line and in results
     title: str  # for people
-    quantize: Callable  # from a Job to (what runs the quantized network, facts); raises NotSupported and Failed
+    quantize: Callable  # from a Job to (a runner of the quantized network, facts); raises NotSupported and Failed
 
 
 TOOLS = {tool.name: tool for tool in (

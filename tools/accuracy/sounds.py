@@ -1,8 +1,8 @@
-"""Sound for networks: windows of a few recordings, and the features that MLPerf Tiny's networks take of them.
+"""Sound for networks: windows of a few recordings, and their features for MLPerf Tiny's networks.
 
-Eight seconds of sound are little, so a window differs from all others in its place, its speed, its loudness and the
-noise that is added. They are drawn by a seed. What a network is calibrated on and what it is judged by share no sample
-of a recording: words are different words, and longer recordings are cut in two.
+Eight seconds of sound are little, so windows differ in their offset, their speed, their loudness and the noise added to
+them. A seed draws these. Calibration and judging share no sample of a recording: they use different words, and longer
+recordings are cut in two.
 
 The features are those of https://github.com/mlcommons/tiny, benchmark/training, in numpy.
 """
@@ -15,23 +15,24 @@ import numpy
 from common.agreement.photos import CALIBRATION, JUDGING
 from common.models.files import TRAINED
 
-RATE = 16000  # samples a second, of all recordings and networks
+RATE = 16000  # samples per second, of all recordings and networks
 
 SLOWEST, FASTEST = 0.85, 1.15
 LEAST_LOUDNESS = 0.1
-NOISE = (1e-4, 3e-2)  # the least and the greatest standard deviation of what is added
+NOISE = (1e-4, 3e-2)  # the least and the greatest standard deviation of the added noise
 
 
 @dataclass(frozen=True)
 class Source:
-    """From `begin` to `end` of a recording, as shares of it. Windows begin anywhere; those of a word near its start."""
+    """The part of a recording from `begin` to `end`, as shares of it. Windows begin anywhere; those of a word begin
+    near its start."""
     file: str
     begin: float = 0.0
     end: float = 1.0
     is_word: bool = False
 
 
-# Words and speech come more often than the rest.
+# Words and speech occur more often than the rest.
 SOURCES = {
     CALIBRATION: (Source("no_1000ms.wav", is_word=True), Source("speech.wav", end=0.5),
                   Source("no_1000ms.wav", is_word=True), Source("noise_1000ms.wav", end=0.5),
@@ -41,7 +42,7 @@ SOURCES = {
               Source("speech.wav", begin=0.5), Source("silence_1000ms.wav", begin=0.5)),
 }
 SEEDS = {CALIBRATION: 1, JUDGING: 2}
-WORD_SHIFT = RATE // 5  # how far from its start a window of a word may begin
+WORD_SHIFT = RATE // 5  # how far from a word's start its window may begin
 
 
 @functools.cache
@@ -53,7 +54,7 @@ def read(file):
 
 
 def window(recording, start, speed, length):
-    """`length` samples from `start` on, at a speed; the recording begins again where it ends."""
+    """`length` samples from `start` on, at a speed; the recording repeats when it ends."""
     places = start + speed * numpy.arange(length)
     low = numpy.floor(places).astype(int)
     share = places - low
@@ -61,7 +62,7 @@ def window(recording, start, speed, length):
 
 
 def windows(part, count, length):
-    """Yields `count` windows of the part's sources, in turns."""
+    """Yields `count` windows of the part's sources, which take turns."""
     draw = numpy.random.default_rng(SEEDS[part])
     sources = SOURCES[part]
     for index in range(count):
@@ -85,7 +86,7 @@ def spectra(sound, frame, step, size):
 
 def triangles(edges, frequencies):
     """[frequencies, bands]: each band rises from its edge to the next one and falls to the one after that. `edges` and
-    `frequencies` are on one scale."""
+    `frequencies` are on the same scale."""
     low, middle, high = edges[:-2], edges[1:-1], edges[2:]
     rising = (frequencies[:, None] - low) / (middle - low)
     falling = (high - frequencies[:, None]) / (high - middle)
@@ -98,24 +99,25 @@ def mel_htk(hertz):
 
 @functools.cache
 def word_bands():
-    """40 bands from 20 to 4000 Hz for spectra of 512 samples, as tf.signal.linear_to_mel_weight_matrix has them."""
+    """40 bands from 20 to 4000 Hz for spectra of 512 samples, like those of tf.signal.linear_to_mel_weight_matrix."""
     edges = numpy.linspace(mel_htk(20), mel_htk(4000), 42)
     bands = triangles(edges, mel_htk(numpy.linspace(0, RATE / 2, 257)))
-    bands[0] = 0  # what is constant is no sound
+    bands[0] = 0  # a constant is not a sound
     return bands
 
 
 @functools.cache
 def machine_bands():
-    """128 bands over all frequencies for spectra of 1024 samples, as librosa has them: Slaney's scale, linear to 1 kHz
-    and logarithmic above, each band of the same area."""
+    """128 bands over all frequencies for spectra of 1024 samples, like librosa's: Slaney's scale, linear to 1 kHz and
+    logarithmic above, each band with the same area."""
     mels = numpy.linspace(0, 15 + 27 * numpy.log(RATE / 2 / 1000) / numpy.log(6.4), 130)
     edges = numpy.where(mels < 15, mels * 200 / 3, 1000 * numpy.exp((mels - 15) * numpy.log(6.4) / 27))
     return triangles(edges, numpy.linspace(0, RATE / 2, 513)) * 2 / (edges[2:] - edges[:-2])
 
 
 def word_features(sound):
-    """What the keyword network takes of a second: 10 cepstral coefficients of 49 frames of 30 ms, as [1, 49, 10, 1]."""
+    """The input of the keyword network for one second: 10 cepstral coefficients of 49 frames of 30 ms, as [1, 49, 10,
+    1]."""
     loudest = sound.max()
     sound = sound / loudest if loudest > 0 else sound
     logarithms = numpy.log(spectra(sound, 480, 320, 512) @ word_bands() + 1e-6)
@@ -126,7 +128,7 @@ def word_features(sound):
 
 
 def machine_features(sound):
-    """What the anomaly network takes: the logarithms of 128 bands' energy in 5 frames of 64 ms, as [1, 640]."""
+    """The input of the anomaly network: the logarithms of the energy in 128 bands of 5 frames of 64 ms, as [1, 640]."""
     energy = spectra(sound, 1024, 512, 1024) ** 2 @ machine_bands()
     return (10 * numpy.log10(energy + numpy.finfo(float).eps)).astype(numpy.float32).reshape(1, -1)
 

@@ -1,7 +1,7 @@
-"""Sentences for networks, as tokens: plain ones about things that ImageNet has names for.
+"""Sentences for networks, as tokens: plain sentences about things that ImageNet has names for.
 
-They are drawn by a seed, from phrases and from names; a network is calibrated on other names and other phrases than it
-is judged by. All have the same number of tokens, so that nothing needs a mask.
+A seed draws them from phrases and names; calibration and judging use different names and different phrases. All have
+the same number of tokens, so that no network needs a mask.
 """
 import random
 
@@ -11,7 +11,7 @@ from common.agreement.photos import CALIBRATION, JUDGING
 from common.models.files import TRAINED
 
 TOKENS = 32
-BEGIN, END = 101, 102  # the marks of BERT's vocabulary
+BEGIN, END = 101, 102  # the marks in BERT's vocabulary
 VOCABULARY = "onnx/all-MiniLM-L6-v2_vocab.txt"
 
 PHRASES = {
@@ -35,13 +35,13 @@ PHRASES = {
 
 
 def names(part):
-    """Every other of ImageNet's names, the first of each class."""
+    """Half of ImageNet's classes, by their first names: every other class for each part."""
     lines = (TRAINED / "labels/imagenet_labels.txt").read_text().splitlines()[1:]  # the first is background
     return [line.split(",")[0] for line in lines[part == JUDGING::2]]
 
 
 def sentences(part, count, things):
-    """`count` texts, all different, of four sentences each, which are enough for TOKENS."""
+    """`count` different texts of four sentences each, which are enough for TOKENS."""
     draw, seen = random.Random(f"sentences {part}"), {}
     while len(seen) < count:
         phrases = draw.sample(PHRASES[part], 4)

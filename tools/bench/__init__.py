@@ -1,4 +1,4 @@
-"""The performance lab: ./do bench measures Attune beside its peers, and this package is how.
+"""The performance lab: ./do bench measures Attune and its peers with this package.
 
     measure    lets all engines take turns on a network
     results    the document that a run writes, and questions that reports ask it

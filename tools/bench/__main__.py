@@ -1,4 +1,4 @@
-"""python -m bench, which ./do bench runs."""
+"""python -m bench; ./do bench runs it."""
 import dataclasses
 import shlex
 import sys
@@ -26,14 +26,14 @@ def write_all(folder, texts):
 
 
 def command_of(arguments):
-    """The command line that repeats a measurement: all but where its results went."""
+    """The command line that repeats a measurement: everything except where its results went."""
     kept = [argument for index, argument in enumerate(arguments)
             if not argument.startswith("--output") and arguments[index - 1:index] != ["--output"]]
     return shlex.join(["./do", "bench", *kept])
 
 
 def measure(args, lab):
-    """The document of results. It is written after each case, so that nothing is lost."""
+    """Measures, and returns the document of results. It is written after each case, so that nothing is lost."""
     results = args.results or document(lab, args.threads, command_of(sys.argv[1:]))
     cases = {case["name"]: case for case in results["cases"]}
     for case in args.cases:
@@ -44,7 +44,7 @@ def measure(args, lab):
 
 
 def measure_wide(args, lab):
-    """The document of the wide set: what was measured before, and what it lacked. Raises ValueError."""
+    """Measures the networks of the wide set that the old document lacks. Returns the document. Raises ValueError."""
     path = args.output / "results.json"
     old = load(path) if path.exists() and not args.again else None
     command = command_of([argument for argument in sys.argv[1:] if argument not in args.networks])

@@ -1,10 +1,10 @@
-"""Did this program get slower? Two programs take turns on the same networks.
+"""Has this program become slower? Two programs take turns on the same networks.
 
-Each round gives both a process of their own, one after the other, and the round's ratio is that of their medians: what
-disturbs the machine for longer than a round hits both and cancels. The rounds' ratios are the noise, whatever its
-distribution, and a network counts as changed if the confidence interval of their median (order statistics, see
-stats.ranks_of_interval) leaves out 1, and if the median itself is away from 1 by LEAST_CHANGE: code that moved by some
-bytes makes a difference that is there and means nothing.
+In each round both run in a process of their own, one after the other, and the round's ratio is that of their medians: a
+disturbance that is longer than a round hits both and cancels out. The noise is the scatter of the rounds' ratios,
+whatever its distribution. A network counts as changed if the confidence interval of their median (order statistics, see
+stats.ranks_of_interval) excludes 1, and if the median itself differs from 1 by LEAST_CHANGE: code that only moved by
+some bytes makes a real difference that means nothing.
 """
 import statistics
 import subprocess
@@ -15,7 +15,7 @@ from common import machine, stats
 from common.timing import Artifact, take_turns
 from program import ROOT, Failed
 
-# The suite makes 24 comparisons on two thread counts: where nothing changed, one run in eighty names one slower.
+# The suite makes 24 comparisons on two thread counts: if nothing has changed, one run in eighty calls a network slower.
 CONFIDENCE = 0.999
 LEAST_CHANGE = 0.01
 FEWEST_ROUNDS = stats.least_count(CONFIDENCE)
@@ -23,8 +23,8 @@ FEWEST_ROUNDS = stats.least_count(CONFIDENCE)
 
 @dataclass(frozen=True)
 class Comparison:
-    """Of a case on a number of threads. `ratio` is new by old latency, within `low` and `high` with CONFIDENCE; the
-    latencies are medians in ms."""
+    """The comparison of a case on a number of threads. `ratio` is new latency over old, within `low` and `high` with
+    CONFIDENCE; the latencies are medians in ms."""
     case: str
     threads: int
     old_ms: float
@@ -43,7 +43,7 @@ class Comparison:
 
 
 def compare(case, threads, old, new):
-    """The Comparison of two lists of rounds, each a list of latencies in ms."""
+    """The Comparison of two programs' rounds, each a list of latencies in ms."""
     old_medians, new_medians = ([statistics.median(values) for values in rounds] for rounds in (old, new))
     ratios = [after / before for before, after in zip(old_medians, new_medians, strict=True)]
     ratio, low, high = stats.median_interval(ratios, CONFIDENCE)
@@ -51,14 +51,14 @@ def compare(case, threads, old, new):
 
 
 def build(commit):
-    """The program of another commit, built in a work tree of its own. Raises Failed."""
+    """The program of another commit, built in a separate work tree. Raises Failed."""
     folder = ROOT / f"build/bench/against-{commit[:12]}"
     program = folder / "build/release/bin/attune"
     if program.exists():
         return program
     try:
         if not folder.exists():
-            # Forced, since git remembers work trees that were removed with build/.
+            # With --force, since git remembers work trees that were removed with build/.
             machine.git("worktree", "add", "--force", "--detach", folder, commit)
         for step in (["--preset", "release", "-Wno-dev"], ["--build", "--preset", "release", "--target", "attune"]):
             subprocess.run(["cmake", *step], cwd=folder, check=True, capture_output=True, text=True)
@@ -68,7 +68,7 @@ def build(commit):
 
 
 def resolve(commit):
-    """Its full hash. Raises Failed where there is no such commit."""
+    """The full hash of a commit. Raises Failed if there is no such commit."""
     try:
         return machine.git("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
     except subprocess.CalledProcessError:
@@ -77,7 +77,7 @@ def resolve(commit):
 
 def compare_case(case, thread_counts, programs, lab):
     """Compares {"old": program, "new": program}. Returns a Comparison for each number of threads, and {side: reason}
-    of the programs that fail, which ends it."""
+    for the programs that fail. A failure ends the comparison."""
     artifacts = {side: ARTIFACTS / f"{case.name}.{side}.atn" for side in programs}
     comparisons, failures = [], {}
     for side, program in programs.items():
@@ -98,7 +98,7 @@ def compare_case(case, thread_counts, programs, lab):
 
 
 def rows(comparisons):
-    """A header and a row each, for the terminal."""
+    """A header and one row per comparison, for the terminal."""
     table = [["network", "threads", "old, ms", "new, ms", "new ÷ old", "interval", "verdict"]]
     for c in comparisons:
         table.append([c.case, str(c.threads), f"{c.old_ms:.3f}", f"{c.new_ms:.3f}", f"{c.ratio:.3f}",

@@ -1,4 +1,4 @@
-"""Measures Attune and its peers side by side: they take turns, so that a drift of the machine's speed hits all."""
+"""Measures Attune and its peers interleaved: they take turns, so that a drift of the machine's speed hits all alike."""
 import contextlib
 import datetime
 import pathlib
@@ -20,14 +20,15 @@ from program import PROGRAM, ROOT, Failed, attune_json
 ARTIFACTS = ROOT / "build/bench/artifacts"
 LOGS = ROOT / "build/bench/logs"
 
-# How far a peer's output may be from Attune's, relative to its root mean square, by what is computed in. It is wide: it
-# shall catch a peer that computes another network, not one that rounds differently. It is narrow where torch
-# exported the network and gave the outputs too: engines are 1e-5 from them, and a wrong edge of a feature map counts.
+# How far a peer's output may be from Attune's, relative to its root mean square, by the type it computes in. It is
+# wide: it only has to catch a peer that computes another network, not different rounding. It is narrow if torch
+# exported the network and gave the outputs too: engines are within 1e-5 of these, and a wrong edge of a feature map
+# shows.
 TOLERANCE = {"fp32": 0.02, "bf16": 0.2, "int8": 0.5, "torch": 1e-3}
 
 
 def is_wide(case):
-    """Whether the case is of the wide set, which brings its inputs and what torch makes of them."""
+    """Whether the case is of the wide set, which comes with its inputs and torch's outputs."""
     return isinstance(case, WideNetwork)
 
 
@@ -44,7 +45,7 @@ def compile_case(case, artifact, bf16, program=PROGRAM):
 
 
 def random_input(case):
-    """The case's input, the same each time."""
+    """The case's input, the same in each call."""
     random = numpy.random.default_rng(0)
     if case.is_text:
         return random.integers(0, 100, case.shape)
@@ -59,13 +60,13 @@ def inputs_of(case):
 
 
 def input_flags(case):
-    """How `attune bench` is told the inputs; nothing where those that it draws itself will do."""
+    """The flags that give `attune bench` the inputs; none if its own random inputs will do."""
     return [part for name, path in case.input_files().items() for part in ("--input", f"{name}={path}")] \
         if is_wide(case) else []
 
 
 def attune_outputs(artifact, case):
-    """What Attune computes, each output flat."""
+    """Attune's outputs, each flat."""
     with tempfile.TemporaryDirectory() as name:
         folder, inputs = pathlib.Path(name), input_flags(case)
         if not inputs:
@@ -76,7 +77,7 @@ def attune_outputs(artifact, case):
 
 
 def relative_difference(actual, expected, step=0.0):
-    """The root mean square of the difference, relative to that of what is expected, or to `step` where that is more."""
+    """The root mean square of the difference, relative to that of the expected output or, if larger, to `step`."""
     if actual.shape != expected.shape:
         return float("inf")
     difference = numpy.linalg.norm(actual - expected)
@@ -85,8 +86,8 @@ def relative_difference(actual, expected, step=0.0):
 
 
 def largest_difference(actual, expected, precision):
-    """Of lists of flat outputs, as relative_difference(). Engines that give the first output alone are compared by
-    it. NaN where an output has a NaN."""
+    """relative_difference() over lists of flat outputs, the largest. Engines that return only the first output are
+    compared by it. NaN if an output has a NaN."""
     differences = []
     for one, other in zip(actual, expected):
         step = step_of(one, other) if precision == "int8" else 0.0
@@ -95,8 +96,8 @@ def largest_difference(actual, expected, precision):
 
 
 def step_of(*outputs):
-    """The least distance between values that differ: of integers that stand for numbers, what one more of them is. Of
-    a softmax of a thousand classes in 8 bits nearly all are zero, so that outputs are compared by it."""
+    """The least distance between different values; for quantized values, one integer step. Nearly all outputs of an
+    8-bit softmax over a thousand classes are zero, so their root mean square would be no measure."""
     values = numpy.concatenate(outputs).astype(numpy.float64)
     largest = abs(values).max(initial=0)
     # Two engines' products of a scale and an integer may differ in their last digits.
@@ -105,41 +106,41 @@ def step_of(*outputs):
 
 
 class Wrong(Failed):
-    """An engine computes something else than what it is compared with."""
+    """An engine computes something else than the outputs that it is compared with."""
 
 
 def check_difference(difference, tolerance, other):
-    """Raises Wrong where the outputs differ by more than this key of TOLERANCE explains from those of `other`."""
+    """Raises Wrong if the outputs differ from those of `other` by more than TOLERANCE[tolerance] explains."""
     if not difference <= TOLERANCE[tolerance]:
         raise Wrong(f"computes something else: its output differs from {other} by {difference:.2g} of the root mean "
                     "square")
 
 
 def failed(error):
-    """The entry of an engine that was supposed to run."""
+    """The entry for an engine that was supposed to run."""
     entry = timing.failed(error)
     return {**entry, "status": "wrong"} if isinstance(error, Wrong) else entry
 
 
 @dataclass
 class Prepared:
-    """A case with what is the same for all thread counts."""
+    """A case with everything that is the same for all thread counts."""
     case: object
     arrays: list[numpy.ndarray]  # the inputs
-    report: dict  # of compiling, or why that failed
-    artifact: pathlib.Path | None  # None where it failed, and then there are no outputs either
+    report: dict  # of compiling, or why it failed
+    artifact: pathlib.Path | None  # None if compiling failed, and then there are no outputs either
     outputs: list[numpy.ndarray] | None
 
     @property
     def judge(self):
-        """What outputs are compared with: (outputs or None, whose they are, the key of TOLERANCE)."""
+        """The expected outputs: (outputs or None, whose they are, the key of TOLERANCE)."""
         expected = self.case.expected() if is_wide(self.case) else None
         return (expected, "torch's", "torch") if expected else (self.outputs, "Attune's", self.case.precision)
 
 
 class Lab:
-    """What stays the same over a run: `peers` (names), `rounds`, `seconds` a turn, whether engines may compute in
-    bfloat16, and whether the cases are networks of 8-bit integers."""
+    """Settings that stay the same over a run: `peers` (names), `rounds`, `seconds` per turn, whether engines may
+    compute in bfloat16, and whether the cases are networks of 8-bit integers."""
 
     def __init__(self, peers, rounds, seconds, bf16, int8=False):
         self.peers, self.rounds, self.seconds, self.bf16, self.int8 = peers, rounds, seconds, bf16, int8
@@ -167,7 +168,7 @@ class Lab:
         return Prepared(case, arrays, report, artifact, outputs)
 
     def _run(self, prepared, threads):
-        """All engines on so many threads."""
+        """Runs all engines on so many threads."""
         contestants, entries = {}, {}
         with contextlib.ExitStack() as stack:
             for name in ("attune", *self.peers):
@@ -211,7 +212,7 @@ class Lab:
         return process, entry | self._compare(prepared, process.outputs)
 
     def _compare(self, prepared, outputs):
-        """What an entry says of the outputs. Raises Wrong."""
+        """The fields of an entry about the outputs. Raises Wrong."""
         case, (expected, name, tolerance) = prepared.case, prepared.judge
         if expected is None or outputs is expected:
             return {}
@@ -221,14 +222,14 @@ class Lab:
         return {"difference": difference}
 
     def _profile(self, prepared, threads, latency_ms):
-        """Attune's report kernel by kernel, of about as many inferences as a turn has."""
+        """Attune's report by kernel, over about as many inferences as a turn has."""
         rounds = max(3, min(20, int(1e3 * self.seconds / latency_ms)))
         return attune_json("profile", prepared.artifact, "--threads", threads, "--rounds", rounds,
                            *input_flags(prepared.case))
 
 
 def document(lab, thread_counts, command):
-    """results.json without measurements yet."""
+    """results.json before any measurement."""
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "command": command,

@@ -17,7 +17,7 @@ OUTPUT, INT8_OUTPUT = ROOT / "build/bench/results", ROOT / "build/bench/results-
 WIDE_OUTPUT = ROOT / "build/bench/results-wide"
 ROUNDS, SECONDS = 5, 1.0
 ROUNDS_AGAINST, SECONDS_AGAINST = 15, 0.3
-SLOWER, ENGINES_MISSING = 1, 3  # exit codes, beside those of all tools
+SLOWER, ENGINES_MISSING = 1, 3  # exit codes, in addition to those of all tools
 
 DESCRIPTION = """Measures latency: of Attune beside the engines that people would pick instead, or with --against of
 this program beside another commit's. All take turns, so that a drift of the machine's speed hits all."""
@@ -77,7 +77,7 @@ def parser():
 
 
 def contradiction(args):
-    """The sentence on options that do not go together, or None."""
+    """Describes options that do not go together, or None."""
     compares = args.against or args.against_program
     if args.against and args.against_program:
         return "--against and --against-program exclude each other"
@@ -107,14 +107,14 @@ def contradiction(args):
 
 
 def parse(arguments):
-    """The options, with `cases` to measure and all defaults filled in. Ends the program where they are wrong."""
+    """The options, with `cases` to measure and all defaults filled in. Ends the program if they are wrong."""
     p = parser()
     args = p.parse_args(arguments)
     compares = args.against or args.against_program
     args.threads = args.threads or ([1] if args.wide else sorted({1, machine.processors()}))
     args.rounds = args.rounds or (ROUNDS_AGAINST if compares else ROUNDS)
     args.seconds = args.seconds or (SECONDS_AGAINST if compares else SECONDS)
-    if args.results:  # what is measured anew is measured as the others were
+    if args.results:  # new measurements use the settings of the old ones
         vars(args).update({"int8": False, "wide": False, **args.results["settings"]})
     if args.peers is None:
         args.peers = list(wide.PEERS) if args.wide else readers_of_integers() if args.int8 else list(PEERS)
@@ -134,14 +134,14 @@ def parse(arguments):
 
 
 def chosen(args):
-    """The cases that are meant. Raises ValueError."""
+    """The cases that the options select. Raises ValueError."""
     if args.wide:
         return wide.select(args.networks, table.NETWORKS)
     return select(args.networks, args.scale, args.batch, args.variants, "int8" if args.int8 else "fp32")
 
 
 def those_at_hand(cases):
-    """The cases whose models are there or can be made. Says of the others that they are left out."""
+    """The cases whose models exist or can be made. Prints which others are left out."""
     for case in cases:
         if files.lacking(case):
             print(f"{case.name} is left out: there is no {files.lacking(case)}", file=sys.stderr)

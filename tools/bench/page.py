@@ -1,15 +1,15 @@
-"""The page of a run on networks of floats or of integers, made of results.json and of nothing else."""
+"""The page of a run on networks of floats or of integers, made only from results.json."""
 from bench import report
 from bench import results as ask
 from common.engines import TITLES
 from common.report.tables import bold, markdown
 from common.report.words import machine, plural, program_title
 
-LEAST_SHARE = 0.03  # of a network's time: kernels that take more are listed
+LEAST_SHARE = 0.03  # of a network's time: larger kernels are listed
 
 
 def page(results, charts, name):
-    """The text of the page `name`. `charts` are the names of the figures that there are, in a folder of that name."""
+    """The text of the page `name`. `charts`: the names of the figures, which are in a folder of that name."""
     charts = {chart: f"{name}/{chart}" for chart in charts}
     cases, variants = ask.standard_and_variants(results)
     parts = [*introduction(results, cases, charts), *method(results)]

@@ -1,13 +1,12 @@
-"""The pages of docs/performance, one for each kind of machine and set of networks, and docs/performance.md, which
-names them all. What that says of each page is kept in results/performance/pages.json, since no run has more than its
-own results."""
+"""The pages of docs/performance, one for each kind of machine and set of networks, and docs/performance.md, the summary
+of all. Its entry for each page is kept in results/performance/pages.json, since a run has only its own results."""
 from bench import results as ask
 from common.report.pages import write_text
 from common.report.tables import markdown
 from common.report.words import machine
 from common.results import load, write
 
-# By the instructions that decide how fast products can be, the best first: a flag of a machine, and the kind's name.
+# The instructions that decide how fast products can be, the best first: a machine's flag, and the name of the kind.
 KINDS = {"amx_tile": "amx", "avx512_vnni": "avx512-vnni", "avx512f": "avx512", "avx_vnni": "avx-vnni", "avx2": "avx2"}
 SETS = {"": "networks of floats", "-int8": "networks of 8-bit integers", "-wide": "the wide set"}
 
@@ -21,20 +20,20 @@ def set_of(results):
 
 
 def name_of(results):
-    """Of the page, and of the folder of its figures beside it."""
+    """The name of the page, and of the folder with its figures beside it."""
     return kind_of(results["machine"]) + set_of(results)
 
 
 def entry(results, means):
-    """What the summary says of a page; `means` are (threads, Attune's speed against the fastest peer)."""
+    """A page's entry in the summary; `means` are (threads, Attune's speed against the fastest peer)."""
     return {"kind": kind_of(results["machine"]), "set": set_of(results), "date": results["date"][:10],
             "machine": machine(results["machine"]), "networks": len(results["cases"]),
             "means": {str(threads): mean for threads, mean in means if mean}}
 
 
 def write_summary(docs, listed, name, described):
-    """Adds the page to those that the file `listed` has, in the place of its last state, and writes the summary of all
-    into the folder `docs`."""
+    """Adds the page to those in the file `listed`, in place of its last state, and writes the summary of all into the
+    folder `docs`."""
     pages = load(listed) if listed.exists() else {}
     pages[name] = described
     write(listed, dict(sorted(pages.items())))

@@ -1,4 +1,4 @@
-"""The figures, as SVG. Colours are those of Okabe and Ito, which people tell apart who see fewer."""
+"""The figures, as SVG. The colours are those of Okabe and Ito, which colour-blind people can tell apart."""
 import math
 
 from bench import results as ask
@@ -9,12 +9,12 @@ from common.report.words import milliseconds, plural
 
 COLOURS = {"attune": "#d55e00", "onnxruntime": "#0072b2", "openvino": "#56b4e9", "ncnn": "#009e73", "mnn": "#cc79a7",
            "litert": "#e69f00"}
-THREAD_COLOURS = ("#d55e00", "#f2b38c", "#8c3d00", "#fbe0cf")  # of Attune, by the place of the number of threads
+THREAD_COLOURS = ("#d55e00", "#f2b38c", "#8c3d00", "#fbe0cf")  # Attune's, by the index of the number of threads
 BOUND_COLOURS = {"compute": "#0072b2", "L2": "#009e73", "L3": "#e69f00", "memory": "#d55e00"}
 
 
 def latency_chart(results, cases, threads):
-    """Each engine's latency on so many threads, as a multiple of the fastest peer's. None where no peer ran."""
+    """Each engine's latency on so many threads, as a multiple of the fastest peer's. None if no peer ran."""
     engines = ["attune", *results["settings"]["peers"]]
     groups = []
     for case, run in ask.runs_with(cases, threads):
@@ -34,7 +34,7 @@ def latency_chart(results, cases, threads):
 
 
 def speed_chart(results, cases):
-    """How many times as fast as the fastest peer Attune is, on each number of threads. None where no peer ran."""
+    """How many times as fast as the fastest peer Attune is, on each number of threads. None if no peer ran."""
     thread_counts = results["settings"]["threads"]
     colours = {threads: THREAD_COLOURS[i % len(THREAD_COLOURS)] for i, threads in enumerate(thread_counts)}
     groups = []
@@ -56,7 +56,7 @@ def speed_chart(results, cases):
 
 
 def roof(profile):
-    """How many operations a second the processor can do, in 10⁹: of the narrowest numbers that the network has."""
+    """How many 10⁹ operations per second the processor can do, in the narrowest type that the network uses."""
     peak = "gflops_per_core"
     for kind, of_kind in (("bf16", "bf16_gflops_per_core"), ("integer", "int8_gops_per_core")):
         if any(kernel.get(kind) for kernel in profile["kernels"]):
@@ -65,7 +65,7 @@ def roof(profile):
 
 
 def draw_mark(drawing, bound, x, y, radius):
-    """A kernel. Its form says what limits it, as its colour does; the area does not depend on the form."""
+    """Draws a kernel. Shape and colour say what limits it; the area does not depend on the shape."""
     style = {"fill": BOUND_COLOURS[bound], "fill_opacity": 0.65, "stroke": "#ffffff", "stroke_width": 0.6}
     if bound == "compute":
         drawing.circle(x, y, radius, **style)
@@ -80,29 +80,29 @@ def draw_mark(drawing, bound, x, y, radius):
 
 
 def mark_radius(share):
-    """In pixels, of a kernel that takes this share of the time; small ones are still to be seen."""
+    """The radius in pixels for a kernel with this share of the time; small kernels stay visible."""
     return max(2.5, 16 * math.sqrt(share))
 
 
 def powers_of_ten(scale):
-    """Those on the scale, and how their numbers are anchored so that they stay within it."""
+    """The powers of ten on the scale, and the anchor of each number, which keeps it within the scale."""
     low, high = round(math.log10(scale.low)), round(math.log10(scale.high))
     anchors = {low: "start", high: "end"}
     return [(10.0**exponent, anchors.get(exponent, "middle")) for exponent in range(low, high + 1)]
 
 
 def power_above(values):
-    """The least power of ten that is above all values."""
+    """The least power of ten above all values."""
     return 10.0 ** (math.floor(math.log10(max(values))) + 1)
 
 
 def counted(profile):
-    """The kernels whose operations and bytes are known, and not nothing."""
+    """The kernels whose operations and bytes are known and not 0."""
     return [kernel for kernel in profile["kernels"] if kernel["flops"] and kernel["bytes"]]
 
 
 def roofline_chart(cases, threads):
-    """A panel a network, a mark a kernel, by operations a byte and a second. None where nothing was profiled."""
+    """One panel per network, one mark per kernel: operations per byte and per second. None if nothing was profiled."""
     panels = [(case, run["profile"]) for case, run in ask.runs_with(cases, threads) if "profile" in run]
     if not panels:
         return None
@@ -134,7 +134,7 @@ def roofline_chart(cases, threads):
 
 
 def draw_axes(drawing, across, up, x_title, y_title):
-    """A panel's frame and grid, with numbers where an axis has a title."""
+    """A panel's frame and grid, with numbers if an axis has a title."""
     for value, anchor in powers_of_ten(across):
         drawing.line(across(value), up.start, across(value), up.end, stroke=GRID)
         if x_title:

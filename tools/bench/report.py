@@ -5,13 +5,13 @@ from common.engines import TITLES
 from common.report.tables import bold, markdown, plain
 from common.report.words import milliseconds, plural
 
-MOST_NAMES = 4  # of networks, behind a reason
+MOST_NAMES = 4  # of networks, after a reason
 MARKS = {"not applicable": "–", "NS": "NS", "missing": "missing", "wrong": "wrong"}
 
 
 def latency_rows(results, cases, threads, emphasize=plain):
-    """A header and a row a network: each engine's least latency in ms. `emphasize` marks the least of a row. Networks
-    of integers have a last column with how much of each Attune computes so."""
+    """A header and one row per network: each engine's least latency in ms. `emphasize` marks the least of a row. For
+    networks of integers, a last column has the share of multiply-adds that Attune computes in integers."""
     engines = ["attune", *results["settings"]["peers"]]
     has_share = ask.is_int8(results)
     rows = [["network", *(TITLES[engine] for engine in engines), "fastest peer", "peer ÷ Attune",
@@ -34,12 +34,13 @@ def latency_rows(results, cases, threads, emphasize=plain):
 
 
 def share_text(share):
-    """99.8 %, or nothing for None."""
+    """99.8 %, or empty for None."""
     return "" if share is None else f"{100 * share:.1f} %"
 
 
 def load_rows(results, cases, threads):
-    """A header and a row a network: seconds to each engine's first result, and what Attune takes before to compile."""
+    """A header and one row per network: the seconds to each engine's first result, and those that Attune takes to
+    compile before that."""
     engines = ["attune", *results["settings"]["peers"]]
     rows = [["network", "Attune compiles", "artifact, MB", *(TITLES[engine] for engine in engines)]]
     for case, run in ask.runs_with(cases, threads):
@@ -53,7 +54,7 @@ def load_rows(results, cases, threads):
 
 
 def kernel_rows(profile, least_share):
-    """A header and a row for each kernel that takes more than this share of the time."""
+    """A header and one row for each kernel that takes more than this share of the time."""
     rows = [["kernel", "of the time", "ms", "calls", "GFLOP/s", "GB/s", "bound by", "time ÷ roofline's"]]
     for kernel in profile["kernels"]:
         if kernel["share"] > least_share:
@@ -65,7 +66,7 @@ def kernel_rows(profile, least_share):
 
 
 def kernel_text(kernel):
-    """What it computes, how, and for which nodes: conv+relu by conv_direct: /layer1/Conv and 2 more."""
+    """What the kernel computes, how, and for which nodes: conv+relu by conv_direct: /layer1/Conv and 2 more."""
     strategy = kernel["strategy"].split(" ")[0]
     text = f"{kernel['op']} by {strategy}" if strategy else kernel["op"]
     if kernel["labels"]:
@@ -74,7 +75,7 @@ def kernel_text(kernel):
 
 
 def reasons(results):
-    """A line for each reason why an engine did not run, with the networks that it holds for."""
+    """One line for each reason why an engine did not run, with the networks that it applies to."""
     found = {}
     for case in results["cases"]:
         for run in case["runs"]:

@@ -8,10 +8,10 @@
                 "runs": [{"threads", "engines": {engine: entry}, "profile": the program's or absent}]}]}
 
 An entry has a status. "ran" comes with stats.summary(), the format of the model file, load_s (seconds until the first
-inference is done) and, for peers, difference: the root mean square of the output minus Attune's, relative to
-Attune's, and in the wide set, for Attune too, the same to torch's. "not applicable", "NS" (not supported), "missing"
-and "wrong" come with a reason; "missing" is for what was supposed to run, and "wrong" for what ran and computed
-something else. Runs from before there were networks of integers lack "int8" and "precision".
+inference is done) and, for peers, difference: the root mean square of the output minus Attune's, relative to Attune's,
+and in the wide set, for Attune too, the same to torch's. "not applicable", "NS" (not supported), "missing" and "wrong"
+come with a reason; "missing" is for engines that were supposed to run, and "wrong" for those that ran and computed
+something else. Older runs, from before networks of integers, lack "int8" and "precision".
 """
 from common import stats
 
@@ -33,19 +33,19 @@ def ran(entry):
 
 
 def latency(run, engine):
-    """The least latency in ms, or None where the engine did not run."""
+    """The least latency in ms, or None if the engine did not run."""
     entry = run["engines"].get(engine)
     return entry["min_ms"] if ran(entry) else None
 
 
 def fastest_peer(run):
-    """Its name, or None where no peer ran."""
+    """The name of the fastest peer, or None if no peer ran."""
     peers = [engine for engine in run["engines"] if engine != "attune" and latency(run, engine)]
     return min(peers, key=lambda engine: latency(run, engine), default=None)
 
 
 def speed_ratio(run):
-    """How many times as fast as the fastest peer Attune is, or None where one of the two did not run."""
+    """How many times as fast as the fastest peer Attune is, or None if one of the two did not run."""
     peer = fastest_peer(run)
     if peer is None or latency(run, "attune") is None:
         return None
@@ -53,7 +53,7 @@ def speed_ratio(run):
 
 
 def integer_share(run):
-    """The share of the multiply-adds that Attune does in kernels of integers, or None where none were counted."""
+    """The share of the multiply-adds that Attune does in integer kernels, or None if none were counted."""
     kernels = [kernel for kernel in run.get("profile", {}).get("kernels", [])
                if PRODUCTS.intersection(kernel["op"].split("+"))]
     everything = sum(kernel["flops"] for kernel in kernels)
@@ -61,32 +61,32 @@ def integer_share(run):
 
 
 def run_with(case, threads):
-    """The case's run on so many threads, or None."""
+    """The case's run on this number of threads, or None."""
     return next((run for run in case["runs"] if run["threads"] == threads), None)
 
 
 def runs_with(cases, threads):
-    """(case, run) of those that ran on so many threads."""
+    """(case, run) for the cases that ran on this number of threads."""
     pairs = ((case, run_with(case, threads)) for case in cases)
     return [(case, run) for case, run in pairs if run]
 
 
 def mean_ratio(cases, threads):
-    """The geometric mean of the speed ratios, or None where there is none."""
+    """The geometric mean of the speed ratios, or None if there are none."""
     ratios = [speed_ratio(run) for _, run in runs_with(cases, threads)]
     ratios = [ratio for ratio in ratios if ratio]
     return stats.geometric_mean(ratios) if ratios else None
 
 
 def standard_and_variants(results):
-    """The cases in two lists. Variants stand in the first where a run had nothing else."""
+    """The cases in two lists: standard ones and variants. If a run has only variants, the first list has them."""
     standard = [case for case in results["cases"] if case["standard"]]
     variants = [case for case in results["cases"] if not case["standard"]]
     return (standard, variants) if standard else (variants, [])
 
 
 def missing(results):
-    """What was supposed to run and did not: (case, engine, reason), a reason once for a case and engine."""
+    """(case, engine, reason) for engines that failed although they were supposed to run; once per case and engine."""
     found = {}
     for case in results["cases"]:
         for run in case["runs"]:

@@ -1,8 +1,8 @@
-"""The engines that people would pick instead of Attune, each as a function that loads a model and returns a runner.
+"""The engines that people would choose instead of Attune, each as a function that loads a model and returns a runner.
 
-A runner computes one inference on the inputs that it was given at the start, in the model's order, and returns its
-outputs: all of them, or where an engine is used for networks of one output alone, the first. The functions run in
-processes of their own (see worker.py), and they alone import the engines.
+A runner computes one inference on the inputs that it was given at the start, in the model's order, and returns all
+outputs, or only the first if the engine is used only for networks with one output. The functions run in processes of
+their own (see worker.py), and only they import the engines.
 """
 from dataclasses import dataclass
 from typing import Callable
@@ -28,12 +28,12 @@ def open_openvino(path, arrays, threads, bf16):
     network = openvino.Core().compile_model(str(path), "CPU", {
         "PERFORMANCE_HINT": "LATENCY",
         "INFERENCE_NUM_THREADS": threads,
-        # By itself it takes bfloat16 wherever the processor has it.
+        # By default it uses bfloat16 if the processor has it.
         "INFERENCE_PRECISION_HINT": "bf16" if bf16 else "f32",
     })
     request = network.create_infer_request()
     feed = dict(enumerate(arrays))
-    # By itself it copies both.
+    # By default it copies both.
     return lambda: list(request.infer(feed, share_inputs=True, share_outputs=True).to_tuple())
 
 
@@ -47,7 +47,7 @@ def open_ncnn(path, arrays, threads, bf16):
     net.opt.use_fp16_packed = net.opt.use_fp16_storage = net.opt.use_fp16_arithmetic = False
     if net.load_param(str(path)) != 0 or net.load_model(str(path.with_suffix(".bin"))) != 0:
         raise RuntimeError(f"ncnn cannot load {path.name}")
-    # Tensors are without a batch, and integers have 32 bits.
+    # ncnn's tensors have no batch, and its integers have 32 bits.
     image = arrays[0][0]
     image = image.astype(numpy.int32) if image.dtype == numpy.int64 else image
     tensor = ncnn.Mat(image).clone()

@@ -1,4 +1,4 @@
-"""What a result depends on beside the networks: the processor, and the versions of what ran on it."""
+"""The processor and the versions of the software: results depend on these apart from the networks."""
 import importlib.metadata
 import os
 import pathlib
@@ -14,18 +14,18 @@ UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def processors():
-    """How many of them this process may use."""
+    """How many processors this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def cpu_info():
-    """What /proc/cpuinfo says of the first processor."""
+    """The entries for the first processor in /proc/cpuinfo."""
     lines = pathlib.Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
     return {key.strip(): value.strip() for key, value in (line.split(":", 1) for line in lines)}
 
 
 def caches():
-    """Those of the first processor: level, type, size in bytes, and how many processors share it."""
+    """The caches of the first processor: level, type, size in bytes, and how many processors share each."""
     found = []
     for folder in sorted(CACHES.glob("index*")):
         level, kind, size = ((folder / name).read_text().strip() for name in ("level", "type", "size"))
@@ -36,7 +36,7 @@ def caches():
 
 
 def describe():
-    """The machine, without what would identify it."""
+    """Describes the machine, without anything that identifies it."""
     info = cpu_info()
     return {
         "cpu": info["model name"],
@@ -52,7 +52,7 @@ def describe():
 
 
 def versions():
-    """Of the peers that are installed."""
+    """The versions of the peers that are installed."""
     found = {}
     for peer in PEERS.values():
         try:
@@ -63,13 +63,13 @@ def versions():
 
 
 def git(*arguments):
-    """What git prints. Raises CalledProcessError, with its message in stderr."""
+    """Runs git and returns its output. Raises CalledProcessError, with git's message in stderr."""
     command = ["git", "-C", ROOT, *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def program():
-    """Attune's version and the commit it was built from; `modified` says that what it is built from has changes."""
+    """Attune's version and the commit it was built from; `modified`: its sources have uncommitted changes."""
     try:
         commit, modified = git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "--", *BUILT_FROM))
     except (OSError, subprocess.CalledProcessError):  # the sources came without their history

@@ -1,4 +1,4 @@
-"""What the command lines of all tools have in common."""
+"""Shared by the command lines of all tools."""
 import argparse
 import json
 import pathlib
@@ -9,7 +9,7 @@ BAD_USAGE, INTERRUPTED = 2, 130  # exit codes
 
 
 class Parser(argparse.ArgumentParser):
-    """Of `./do TOOL`. Says what is wrong in a sentence."""
+    """The parser of `./do TOOL`. Reports an error in one sentence."""
 
     def __init__(self, tool, **values):
         super().__init__(prog=f"./do {tool}", allow_abbrev=False, **values)
@@ -36,7 +36,7 @@ def duration(text):
 
 
 def readers_of_integers():
-    """The peers that read a format which networks of integers are made in."""
+    """The peers that read a format in which networks of integers are made."""
     return [name for name, peer in PEERS.items() if {"onnx", "tflite"}.intersection(peer.formats)]
 
 

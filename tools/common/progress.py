@@ -1,4 +1,4 @@
-"""What people are told while they wait."""
+"""Messages for people while they wait."""
 import signal
 import sys
 

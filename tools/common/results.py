@@ -1,4 +1,4 @@
-"""Documents of results, as JSON, and of which machine they are. Those that pages are made of lie in results/."""
+"""Documents of results, as JSON, and the machines that they come from. Those that become pages lie in results/."""
 import json
 import os
 
@@ -7,13 +7,13 @@ from program import ROOT
 
 RESULTS = ROOT / "results"
 WIDTH = 120  # of a line of JSON
-DIGITS = 9  # that are published: more than pages show, and fewer than clocks say
+DIGITS = 9  # in published numbers: more than pages show, and fewer than clocks give
 
 SAME = ("cpu", "cpu_family", "cpu_model", "processors")  # of machines whose results belong together
 
 
 def load(path):
-    """The document of this file. Raises ValueError with a sentence for the user."""
+    """The document in this file. Raises ValueError with a sentence for the user."""
     try:
         return json.loads(path.read_text())
     except ValueError as error:
@@ -21,7 +21,7 @@ def load(path):
 
 
 def write(path, results):
-    """All of it or nothing, so that a run that is ended leaves a file that can be read."""
+    """Writes the whole file or nothing, so that an interrupted run leaves a readable file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".unfinished")
     unfinished.write_text(text_of(results) + "\n")
@@ -29,8 +29,8 @@ def write(path, results):
 
 
 def text_of(value, before=0, indent=0):
-    """JSON in which everything has a line of its own that fits, and is not in one that fits; `before` is what stands
-    before the value on its line."""
+    """JSON with line breaks only inside values that do not fit on a line; `before`: the number of characters before the
+    value on its line."""
     text = json.dumps(value)
     if before + len(text) < WIDTH or not isinstance(value, (dict, list)):
         return text
@@ -46,7 +46,7 @@ def text_of(value, before=0, indent=0):
 
 
 def rounded(value):
-    """The value with its numbers, wherever they are in it, rounded to DIGITS."""
+    """The value with all numbers in it rounded to DIGITS."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, dict):
@@ -55,6 +55,6 @@ def rounded(value):
 
 
 def is_of_here(found, fields=SAME):
-    """Whether a document is of a machine like this one."""
+    """Whether a document comes from a machine like this one."""
     here = machine.describe()
     return all(found["machine"][field] == here[field] for field in fields)

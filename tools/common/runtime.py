@@ -1,6 +1,6 @@
-"""Attune's runtime from Python: include/attune/attune.h through ctypes, as far as running an artifact goes.
+"""Attune's runtime in Python: the part of include/attune/attune.h that runs an artifact, through ctypes.
 
-A process for each of a thousand samples would take longer than the networks do.
+A process for each of a thousand samples would take longer than the inferences.
 """
 import ctypes
 
@@ -31,7 +31,7 @@ class Output(ctypes.Structure):
 
 POINTER, SIZE, ERROR = ctypes.c_void_p, ctypes.c_size_t, ctypes.POINTER(Error)
 
-# The functions in use: what they return, and what they take.
+# The functions used here: the type they return, and the types they take.
 SIGNATURES = {
     "attune_load": (ctypes.c_int, ctypes.c_char_p, POINTER, ctypes.POINTER(POINTER), ERROR),
     "attune_model_free": (None, POINTER),
@@ -47,7 +47,7 @@ SIGNATURES = {
 
 
 def load_library():
-    """Raises Failed."""
+    """Loads the runtime. Raises Failed."""
     try:
         library = ctypes.CDLL(str(LIBRARY))
     except OSError:
@@ -59,14 +59,14 @@ def load_library():
 
 
 def dtype_of(number):
-    """Raises Failed."""
+    """The numpy type of an attune_dtype. Raises Failed."""
     if not 0 <= number < len(DTYPES) or DTYPES[number] is None:
         raise Failed(f"a tensor is of type {number}, which numpy does not have")
     return numpy.dtype(DTYPES[number])
 
 
 class Session:
-    """An artifact that runs on so many threads. Belongs to one thread at a time; every method raises Failed."""
+    """An artifact that runs on this number of threads. Belongs to one thread at a time; every method raises Failed."""
 
     def __init__(self, artifact, threads):
         self._model, self._session = POINTER(), POINTER()
@@ -77,7 +77,7 @@ class Session:
         self._num_outputs = self._library.attune_model_num_outputs(self._model)
 
     def run(self, *arrays):
-        """The outputs of one inference, in order; they are the caller's."""
+        """The outputs of one inference, in order; the caller owns them."""
         if len(arrays) != len(self._inputs):
             raise Failed(f"the network takes {len(self._inputs)} inputs, not {len(arrays)}")
         for index, (array, (dtype, shape)) in enumerate(zip(arrays, self._inputs)):

@@ -1,11 +1,12 @@
-"""What is computed of latencies, and of runs that are repeated."""
+"""Statistics of latencies and of repeated runs."""
 import math
 import random
 import statistics
 
 
 def summary(rounds):
-    """Of latencies in ms, a list a round: the least, the median and the count of all, and the median of each round."""
+    """Summarizes latencies in ms, one list per round: the least, the median and the count of all, and the median of
+    each round."""
     values = [value for values in rounds for value in values]
     return {
         "min_ms": min(values),
@@ -20,11 +21,11 @@ def geometric_mean(ratios):
 
 
 def ranks_of_interval(count, confidence):
-    """Which of `count` sorted values bound their distribution's median: (lowest, highest), counted from 0.
+    """The indices of those of `count` sorted values that bound their distribution's median: (lowest, highest), from 0.
 
-    A value is below the median with probability ½, so the number of those below is binomial, and the interval
-    misses the median with probability 2·P(B(count, ½) ≤ lowest). That holds for every distribution. Raises
-    ValueError where even the extremes are not enough.
+    A value is below the median with probability ½, so the number of those below is binomial, and the interval misses
+    the median with probability 2·P(B(count, ½) ≤ lowest). That holds for every distribution. Raises ValueError if even
+    the extremes are not enough.
     """
     lowest, missed = -1, 0.0
     while True:
@@ -38,7 +39,7 @@ def ranks_of_interval(count, confidence):
 
 
 def least_count(confidence):
-    """How many values it takes for an interval of this confidence."""
+    """The least number of values for an interval with this confidence."""
     return math.ceil(1 - math.log2(1 - confidence))
 
 
@@ -50,8 +51,9 @@ def median_interval(values, confidence):
 
 
 def resampled_interval(count, statistic, confidence, resamples=2000):
-    """(value, lower end, upper end) of a statistic of `count` observations, which it is given by their numbers from 0:
-    the percentiles of what it is of as many that are drawn from them at random, with replacement. The same each time.
+    """(value, lower end, upper end) of a statistic over `count` observations. The statistic is a function of their
+    indices, from 0. The ends are percentiles of its values for as many indices drawn at random with replacement; they
+    are the same in each call.
 
     Efron, Bootstrap methods: another look at the jackknife, Annals of Statistics 1979.
     """
@@ -62,9 +64,9 @@ def resampled_interval(count, statistic, confidence, resamples=2000):
 
 
 def t_probability(t, degrees):
-    """P(|T| ≤ t) of Student's distribution with so many degrees of freedom, for t ≥ 0.
+    """P(|T| ≤ t) for Student's distribution with this number of degrees of freedom, for t ≥ 0.
 
-    The finite sums of Abramowitz and Stegun, 26.7.3 for odd degrees and 26.7.4 for even ones.
+    Uses the finite sums of Abramowitz and Stegun, 26.7.3 for odd degrees and 26.7.4 for even ones.
     """
     angle = math.atan(t / math.sqrt(degrees))
     odd = degrees % 2
@@ -77,7 +79,7 @@ def t_probability(t, degrees):
 
 
 def t_quantile(confidence, degrees):
-    """The t within which a value of Student's distribution lies with this probability, on both sides of 0."""
+    """The t for which a value of Student's distribution lies between -t and t with this probability."""
     low, high = 0.0, 1.0
     while t_probability(high, degrees) < confidence:
         low, high = high, 2 * high
@@ -90,7 +92,7 @@ def t_quantile(confidence, degrees):
 def mean_interval(values, confidence):
     """(mean, lower end, upper end) of the mean's confidence interval, for values that scatter normally.
 
-    Of a single value the interval is everything.
+    For a single value the interval is infinite.
     """
     mean = statistics.fmean(values)
     if len(values) < 2:

@@ -1,15 +1,15 @@
-"""What is timed takes turns, so that a drift of the machine's speed hits all alike."""
+"""Contestants take turns while they are timed, so that a drift of the machine's speed hits all alike."""
 import time
 
 from program import PROGRAM, ROOT, Failed, attune_json
 
-# After a run the thread pools of some engines spin this long.
+# The thread pools of some engines spin for this long after a run.
 SETTLE_S = 0.2
 
 
 class Artifact:
-    """An artifact's file on a number of threads; `inputs` are flags of `attune bench`, or none where those will do that
-    it draws itself. Every method raises Failed with the reason."""
+    """An artifact's file on a number of threads; `inputs`: flags of `attune bench`, none if its own random inputs will
+    do. Every method raises Failed with the reason."""
 
     def __init__(self, path, threads, program=PROGRAM, inputs=()):
         self._arguments = ("bench", path, "--threads", threads, *inputs)
@@ -29,8 +29,8 @@ class Artifact:
 def take_turns(contestants, rounds, seconds, settle_s=SETTLE_S):
     """Lets each of {name: contestant} measure for `seconds`, in turns, `rounds` times.
 
-    Returns {name: latencies in ms, a list a round} of those that made it, and {name: the reason} of the others. Each
-    round begins with another contestant, so that none always follows the same one.
+    Returns {name: latencies in ms, one list per round} for those that succeeded, and {name: reason} for the others.
+    Each round begins with another contestant, so that none always follows the same one.
     """
     latencies, failures = {name: [] for name in contestants}, {}
     for number in range(rounds):
@@ -47,7 +47,7 @@ def take_turns(contestants, rounds, seconds, settle_s=SETTLE_S):
 
 
 def failed(error):
-    """The entry of what was supposed to work. Attune says NS itself of what it does not support."""
+    """The entry for something that was supposed to work. If Attune does not support it, its message says NS."""
     reason = str(error).replace(f"{ROOT}/", "")
     unsupported = any(line.startswith("NS ") for line in reason.splitlines())
     return {"status": "NS" if unsupported else "missing", "reason": reason}

@@ -1,7 +1,7 @@
 """A peer in a process of its own.
 
-So a crash is that peer's failure alone, the thread pools of engines do not meet, and memory is returned. What is
-timed is inside of the process.
+So a crash affects only that peer, the thread pools of engines do not meet, and memory is returned. The timing happens
+inside that process.
 """
 import importlib
 import multiprocessing
@@ -13,11 +13,11 @@ import numpy
 from program import Failed
 
 LOAD_LIMIT_S = 600
-MEASURE_LIMIT_S = 600  # beside what was asked for
+MEASURE_LIMIT_S = 600  # in addition to the requested time
 
 
 def measure(run, seconds):
-    """Latencies in ms, after one run that does not count, for `seconds` and at least 3 runs. As `attune bench` does."""
+    """Latencies in ms, after one run that does not count, for `seconds` and at least 3 runs, as in `attune bench`."""
     run()
     latencies = []
     start = time.perf_counter()
@@ -29,15 +29,15 @@ def measure(run, seconds):
 
 
 def reason_of(error):
-    """Its first line, but for those of OpenVINO that say where in its sources it was raised."""
+    """The first line of the error, without OpenVINO's lines about where in its sources it was raised."""
     lines = [line for line in str(error).strip().splitlines() if not line.startswith("Exception from ")]
     return lines[0] if lines else type(error).__name__
 
 
 def serve(pipe, peer, path, arrays, threads, bf16, log):
-    """The process: answers a load and then a measurement for each number of seconds, as (result, None) or
-    (None, error)."""
-    with open(log, "wb") as file:  # engines print what they like
+    """The child process: answers a load and then a measurement for each number of seconds, as (result, None) or (None,
+    error)."""
+    with open(log, "wb") as file:  # engines may print anything
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
     try:
@@ -56,14 +56,13 @@ def serve(pipe, peer, path, arrays, threads, bf16, log):
             pipe.send((measure(run, pipe.recv()), None))
     except EOFError:  # the parent is done
         pass
-    except Exception as error:  # whatever an engine raises is its reason
+    except Exception as error:  # any exception of an engine is its reason
         pipe.send((None, reason_of(error)))
 
 
 class PeerProcess:
-    """A peer with a model loaded, and `arrays` as its inputs. `load_s` is how long that took, the first inference
-    included, in seconds; `outputs` are what that inference computed, each flat. Every method raises Failed with the
-    reason."""
+    """A peer with a model loaded and `arrays` as its inputs. `load_s`: how many seconds that took, with the first
+    inference; `outputs`: the outputs of that inference, each flat. Every method raises Failed with the reason."""
 
     def __init__(self, peer, path, arrays, threads, bf16, log):
         context = multiprocessing.get_context("spawn")

@@ -1,4 +1,4 @@
-"""python -m study, which ./do study runs."""
+"""python -m study; ./do study runs it."""
 import shlex
 import sys
 
@@ -16,17 +16,17 @@ DOCS = ROOT / "docs"
 
 
 class Unsuitable(Exception):
-    """There are results that this run cannot go on with; the message is a sentence for the user."""
+    """There are results that this run cannot continue; the message is a sentence for the user."""
 
 
 def command_of(args):
-    """The command line that repeats the measurement, whatever part of it this run does."""
+    """The command line that repeats the whole measurement, even if this run does only a part of it."""
     peers = ["--peers", ",".join(args.peers)] if args.peers else []
     return shlex.join(["./do", "study", "--rounds", str(args.rounds), "--seconds", f"{args.seconds:g}", *peers])
 
 
 def begin(args, path):
-    """The document of this run: one to go on with, or a new one. Raises Unsuitable."""
+    """The document of this run: one to continue, or a new one. Raises Unsuitable."""
     fresh = ask.document(args.rounds, args.seconds, args.peers, command_of(args))
     if args.anew or not path.exists():
         return fresh
@@ -42,7 +42,8 @@ def begin(args, path):
 
 
 def measure(args):
-    """The document of results. It is written after each step, so that nothing is lost. Raises Unsuitable."""
+    """Measures and returns the document of results. It is written after each step, so that nothing is lost. Raises
+    Unsuitable."""
     path = args.output / "results.json"
     results = begin(args, path)
     zones = power.packages() if results["power"]["status"] == "ran" else None

@@ -1,8 +1,8 @@
 """How far a version agrees with the float network: on the likeliest class, and on the scores of all classes.
 
-Weights are random, so neither of the two is right about a picture. Whether both say the same is defined nevertheless,
-and harder than with trained weights: nothing has taught the network to tell classes apart by more than rounding moves
-them. A detector's scores are, of each class, that of its surest box; it is also asked whether the boxes are the same.
+Weights are random, so neither of the two is right about a picture. Whether they agree is defined nevertheless, and
+agreement is harder than with trained weights: nothing has taught the network to separate classes by more than rounding
+moves them. The score of a detector for a class is that of its best box; boxes are also compared themselves.
 """
 import concurrent.futures
 import multiprocessing
@@ -17,11 +17,11 @@ from common.runtime import Session
 from program import Failed
 from study import samples
 
-CLASSES = 91  # of a detector, with the background
+CLASSES = 91  # of a detector, including the background
 
 
 def scores_of(network, outputs):
-    """[classes], from the outputs of one picture."""
+    """The scores [classes], from the outputs for one picture."""
     if not network.detects:
         return outputs[0].ravel()
     _, scores, classes = outputs
@@ -31,14 +31,14 @@ def scores_of(network, outputs):
 
 
 def detections(outputs):
-    """Of a detector's outputs."""
+    """The Detections in a detector's outputs, the best score first."""
     boxes, scores, classes = outputs
     order = numpy.argsort(-scores, kind="stable")
     return Detections(boxes.astype(numpy.float64), scores, classes).take(order)
 
 
 def compare(network, expected, actual):
-    """The entry in the results, of lists of outputs, picture by picture."""
+    """The entry for the results, from lists of outputs, one per picture."""
     found = {"top1": metrics.TopOne(), "cosine": metrics.Cosine()}
     boxes = metrics.SameBoxes(detections)
     count = 0
@@ -53,8 +53,8 @@ def compare(network, expected, actual):
 
 
 def outputs_of(network, artifact):
-    """A list of outputs for each picture that judges. In a process of its own, so that a crash is the artifact's
-    failure alone. Raises Failed."""
+    """A list of outputs for each judging picture. Runs in a process of its own, so that a crash affects only this
+    artifact. Raises Failed."""
     spawn = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=spawn) as pool:
         try:

@@ -1,4 +1,4 @@
-"""Makes a network's versions, judges them, and lets them take turns in each setup, as far as the results lack it."""
+"""Makes a network's versions, judges them, and lets them take turns in each setup, as far as the results lack these."""
 import contextlib
 import dataclasses
 import itertools
@@ -20,7 +20,7 @@ LOGS = ROOT / "build/study/logs"
 
 
 def failed(error):
-    """The entry of what does not work. Attune says NS itself of what it does not support, a line each."""
+    """The entry for something that does not work. Attune's message has a line with NS for each unsupported thing."""
     entry = timing.failed(error)
     if entry["status"] == "NS":
         lines = [line for line in entry["reason"].splitlines() if line.startswith("NS ")]
@@ -29,7 +29,7 @@ def failed(error):
 
 
 def peer_model(engine, network, version, batch):
-    """The file that an engine reads. Raises Failed."""
+    """The model file for an engine. Raises Failed."""
     if "onnx" in PEERS[engine].formats:
         return (making.float_model(network, batch) if version == FLOAT.name else
                 making.quantized_model(network, networks.version_named(version), batch))
@@ -40,16 +40,16 @@ def peer_model(engine, network, version, batch):
 
 @dataclass
 class Lab:
-    """`zones` are the counters of power.packages(), or None; `save` writes the results, `progress` takes a line for the
+    """`zones`: the counters of power.packages(), or None; `save` writes the results, `progress` receives lines for the
     user."""
     results: dict
     zones: list | None
     save: object
     progress: object
-    _expected: dict = field(default_factory=dict)  # what the float version says of the pictures, by network
+    _expected: dict = field(default_factory=dict)  # network: the float version's outputs for the judging pictures
 
     def complete(self, network):
-        """Measures what the results lack of a network. They are saved after each step."""
+        """Measures what the results lack for a network. The results are saved after each step."""
         own = ask.network_entry(self.results, network.name)
         for version, batch in itertools.product(VERSIONS, networks.BATCHES):
             self._make(network, version, batch, own["artifacts"])
@@ -86,7 +86,7 @@ class Lab:
         self.save()
 
     def _outputs(self, network, version, own):
-        """What a version says of the pictures that judge."""
+        """The outputs of a version for the judging pictures."""
         if version == FLOAT and network.name in self._expected:
             return self._expected[network.name]
         check_made(own, version.name, 1)
@@ -96,7 +96,7 @@ class Lab:
         return outputs
 
     def _run(self, network, setup, own):
-        """All contestants in one setup."""
+        """Runs all contestants in one setup."""
         contestants = networks.contestants(self.results["settings"]["peers"])
         known = own["runs"].get(setup.name, {"contestants": {}})["contestants"]
         if all(ask.is_final(known.get(networks.key_of(*each))) for each in contestants):
@@ -141,7 +141,7 @@ class Lab:
 
 
 class Unmade(Exception):
-    """Something is not there since an artifact is not. `entry` says so in its place, as what follows."""
+    """Something is missing because its artifact is missing. `entry` takes its place and is marked as a consequence."""
 
     def __init__(self, entry):
         super().__init__(entry["reason"])
@@ -149,14 +149,14 @@ class Unmade(Exception):
 
 
 def check_made(own, version, batch):
-    """Raises Unmade."""
+    """Raises Unmade if the artifact was not made."""
     entry = own["artifacts"][ask.artifact_key(version, batch)]
     if entry["status"] != "made":
         raise Unmade(entry)
 
 
 def open_peer(engine, path, array, threads, processors, index, stack):
-    """A process that runs on these processors. Raises Failed."""
+    """A peer's process that runs on these processors. Raises Failed."""
     LOGS.mkdir(parents=True, exist_ok=True)
     log = LOGS / f"{pathlib.Path(path).stem}-{engine}-{index}.log"
     with streams.bound_to(processors):

@@ -1,8 +1,9 @@
-"""From a network and a version to an artifact, as a person does it: attune quantize where the version has integers,
+"""From a network and a version to an artifact, as a person would do it: attune quantize if the version has integers,
 then attune compile.
 
-A model of another batch is quantized anew, by the same pictures: what attune quantize writes has the batch of what it
-read. So the mixed version of a batch may have other layers in integers: which these are is measured.
+A model with another batch is quantized anew, with the same pictures, since the output of attune quantize has the batch
+of its input. So the mixed version may have other layers in integers for another batch, because measurements choose
+them.
 """
 import collections
 
@@ -14,7 +15,7 @@ FOLDER = ROOT / "build/study"
 
 
 def float_model(network, batch):
-    """The network's file. Raises Failed, with "NS " first where there is no such network."""
+    """The network's file. Raises Failed, with "NS " first if there is no such network."""
     if not network.is_zoo:
         return files.ensure(network.case(batch), "onnx")
     if batch > 1:
@@ -23,7 +24,7 @@ def float_model(network, batch):
 
 
 def quantized_model(network, version, batch):
-    """Where attune quantize writes."""
+    """The file that attune quantize writes."""
     return FOLDER / "models" / f"{network.name}-{version.name}-b{batch}.onnx"
 
 
@@ -32,7 +33,7 @@ def artifact(network, version, batch):
 
 
 def is_there(network, version, batch):
-    """Whether all files are there that make() writes."""
+    """Whether all files exist that make() writes."""
     return artifact(network, version, batch).exists() and (
         not version.quantize or quantized_model(network, version, batch).exists())
 
@@ -57,11 +58,12 @@ def make(network, version, batch):
 
 
 def by_precision(layers):
-    """{precision: how many layers have it}"""
+    """{precision: number of layers}"""
     return dict(collections.Counter(layer["precision"] for layer in layers))
 
 
 def quantization(report):
-    """What is kept of the report of attune quantize: bytes of weights, and agreement by what it held back itself."""
+    """The facts kept from the report of attune quantize: bytes of weights, and agreement on the samples that it held
+    back."""
     return {name: report[name] for name in ("agreement", "cosine", "calibration_samples", "held_back_samples",
                                             "float_bytes", "bytes")}

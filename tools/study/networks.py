@@ -1,8 +1,8 @@
-"""What is compared: three networks, each in six versions of its numbers, in several setups.
+"""The networks that are compared: three, each in six versions of its numbers, in several setups.
 
-The versions are what a person can ask the program for: weights of 16 bits that kernels turn into floats, bfloat16 where
-the processor has it, 8-bit integers in all layers or in those that bear it, and integers of 16 different values, which
-make the smallest file.
+The versions are those that the program offers: weights of 16 bits that kernels convert to floats, bfloat16 if the
+processor has it, 8-bit integers in all layers or in those that tolerate them, and integers with 16 different values,
+which make the smallest file.
 """
 from dataclasses import dataclass
 
@@ -16,11 +16,11 @@ class Network:
     name: str  # of the performance lab's case, or of the zoo's network
     title: str
     pixels: int  # each side of the picture
-    is_zoo: bool = False  # then it is [1, 3, height, width], of a batch of one alone; else [batch, height, width, 3]
-    detects: bool = False  # its outputs are boxes [n, 4], scores [n] and classes [n]; else one list of scores
+    is_zoo: bool = False  # true: [1, 3, height, width], only batch 1; false: [batch, height, width, 3]
+    detects: bool = False  # its outputs are boxes [n, 4], scores [n] and classes [n]; otherwise one list of scores
 
     def case(self, batch=1, precision="fp32"):
-        """That of the performance lab. The zoo's networks have none."""
+        """The performance lab's case. The zoo's networks have none."""
         return case_named(self.name, precision).batched(batch)
 
 
@@ -35,9 +35,9 @@ NETWORKS = (
 class Version:
     name: str
     title: str
-    quantize: tuple[str, ...] = ()  # flags of attune quantize; none: the network is compiled as it is
+    quantize: tuple[str, ...] = ()  # flags of attune quantize; empty: the network is not quantized
     compile: tuple[str, ...] = ()  # flags of attune compile
-    by_sample: bool = False  # whether compile looks at a picture
+    by_sample: bool = False  # whether compile needs a sample picture
 
 
 FLOAT = Version("fp32", "float")
@@ -58,7 +58,7 @@ def version_named(name):
 
 @dataclass(frozen=True)
 class Setup:
-    """How a version runs: `streams` processes at once, each of which makes inferences of `batch` pictures one after the
+    """How a version runs: `streams` processes at once, each of which runs inferences of `batch` pictures one after the
     other on `threads` threads."""
     batch: int
     streams: int
@@ -77,27 +77,27 @@ class Setup:
 
 
 def setups(processors):
-    """Those of a machine with so many processors: one at a time on one and on all, one on each, and batches."""
+    """The setups for a machine with so many processors: one at a time on one and on all, one on each, and batches."""
     alone, everything = Setup(1, 1, 1), Setup(1, 1, processors)
     return list(dict.fromkeys((alone, everything, Setup(1, processors, 1), Setup(BATCHES[-1], 1, processors))))
 
 
 def busy_setups(processors):
-    """Those that have work for all processors, which throughput is told of."""
+    """The setups that use all processors; throughput is reported for these."""
     return [setup for setup in setups(processors) if setup.streams * setup.threads == processors]
 
 
 def quiet_setups(processors):
-    """Those of one picture at a time, which latency is told of."""
+    """The setups with one picture at a time; latency is reported for these."""
     return [setup for setup in setups(processors) if setup.batch == setup.streams == 1]
 
 
 def contestants(peers):
-    """(engine, version) of all that take turns. The engine of a version of Attune is None."""
+    """(engine, version) for all that take turns. Attune's own versions have the engine None."""
     own = [(None, version.name) for version in VERSIONS]
     return own + [(peer, version) for peer in peers for version in PEER_VERSIONS]
 
 
 def key_of(engine, version):
-    """What results call a contestant: int8, or onnxruntime int8."""
+    """The name of a contestant in the results: int8, or onnxruntime int8."""
     return f"{engine} {version}" if engine else version

@@ -8,7 +8,7 @@ from study.networks import NETWORKS
 
 OUTPUT = ROOT / "build/study/results"
 ROUNDS, SECONDS = 5, 2.0
-INCOMPLETE = 3  # exit code, beside those of all tools
+INCOMPLETE = 3  # exit code, in addition to those of all tools
 
 DESCRIPTION = """Measures what networks gain and lose in versions of fewer bits: throughput, latency, power, energy,
 size and agreement with the float version. What is complete is kept and not measured again, so the same command goes on
@@ -54,7 +54,7 @@ def parser():
 
 
 def parse(arguments):
-    """The options. Ends the program where they are wrong."""
+    """The options. Ends the program if they are wrong."""
     p = parser()
     args = p.parse_args(arguments)
     if args.results and (args.networks or args.anew):

@@ -1,4 +1,4 @@
-"""docs/study.md, made of results.json and of nothing else."""
+"""docs/study.md, made only from results.json."""
 from common.engines import TITLES
 from common.report.tables import markdown
 from common.report.words import machine, milliseconds, plural, program_title
@@ -8,11 +8,11 @@ from study.networks import FLOAT, VERSIONS, busy_setups, quiet_setups
 
 FIGURES = "study"  # the folder of the figures, beside the page
 NONE = "–"
-MOST_NAMES = 6  # of versions, behind a reason
+MOST_NAMES = 6  # of versions, after a reason
 
 
 def page(results, charts):
-    """The page's text. `charts` are the names of the figures that there are."""
+    """The page's text. `charts`: the names of the figures."""
     parts = ["# What fewer bits cost and gain",
              f"*Made by `./do study --write-docs`, of measurements from {results['date'][:10]}: changes by hand get "
              "lost.*",
@@ -94,12 +94,12 @@ def peers_text(settings):
 
 
 def standard_setup(results):
-    """One picture at a time on all processors: what power is told of in the table."""
+    """One picture at a time on all processors: the table reports power for this setup."""
     return networks.Setup(1, 1, results["settings"]["processors"])
 
 
 def rows(results, network, own):
-    """A header and a row for each version, of peers too."""
+    """A header and one row per version, those of peers too."""
     processors = results["settings"]["processors"]
     quiet, busy = quiet_setups(processors), busy_setups(processors)
     header = ["version", "MB", *(f"ms, {plural(setup.threads, 'thread')}" for setup in quiet),
@@ -117,7 +117,7 @@ def rows(results, network, own):
 
 
 def state(entry):
-    """NS or missing."""
+    """The status if it is NS or missing, otherwise a dash."""
     return entry["status"] if entry and entry["status"] in ("NS", "missing") else NONE
 
 
@@ -137,7 +137,7 @@ def megabytes(own, engine, version, setup):
 
 
 def energy(results, own, key):
-    """Watts and joules, or NS where nothing measures them."""
+    """Watts and joules, or NS if nothing measures them."""
     if results["power"]["status"] == "NS":
         return ["NS", "NS"]
     entry = ask.run_of(own, standard_setup(results), key)
@@ -146,7 +146,7 @@ def energy(results, own, key):
 
 def agreement(network, own, engine, version):
     names = ["top1", "cosine", *(["boxes_f1"] if network.detects else [])]
-    if engine or version == FLOAT.name:  # the float version is what the others are compared with
+    if engine or version == FLOAT.name:  # the others are compared with the float version
         return [NONE] * len(names)
     entry = own["agreement"].get(version)
     if not entry or entry["status"] != "ran":
@@ -155,7 +155,7 @@ def agreement(network, own, engine, version):
 
 
 def facts(network, own):
-    """Which layers the versions have, and how much there was to detect."""
+    """The layers of each version by precision, and how many boxes there were to detect."""
     lines = []
     for version in VERSIONS:
         layers = own["artifacts"].get(ask.artifact_key(version.name, 1), {}).get("layers")
@@ -169,7 +169,7 @@ def facts(network, own):
 
 
 def reasons(results):
-    """A line for each reason why something was not measured."""
+    """One line for each reason why something was not measured."""
     lines = []
     for (status, reason), found in ask.reasons(results).items():
         titles = list(dict.fromkeys(title for own in found.values() for title in own))

@@ -1,4 +1,4 @@
-"""The figures of docs/study.md, as SVG, in the style of those of the performance lab."""
+"""The figures of docs/study.md, as SVG, in the style of the performance lab's."""
 from common.report.charts import BLACK, GREY, GRID, TOP, WIDTH, Bar, BarChart, Scale, header, square, ticks
 from common.report.svg import Drawing
 from common.report.words import milliseconds, plural
@@ -11,7 +11,7 @@ LEGEND = [(version.title, COLOURS[version.name]) for version in VERSIONS]
 
 
 def bars(own, function, text, *arguments):
-    """A bar for each version that the float version and itself have the value of, which `text` makes a label of."""
+    """A bar for each version whose value is known, as is the float version's; `text` makes a label from the value."""
     found = []
     for version in VERSIONS:
         ratio = ask.to_float(function, own, *arguments, version.name)
@@ -22,7 +22,7 @@ def bars(own, function, text, *arguments):
 
 
 def chart(title, subtitle, axis, groups):
-    """None where no group has bars."""
+    """The chart, or None if no group has bars."""
     groups = [(name, found) for name, found in groups if found]
     return BarChart(title, subtitle, axis, LEGEND, groups).draw() if groups else None
 
@@ -51,7 +51,7 @@ def size_chart(results):
 
 
 def trade_points(own, setup):
-    """(version, latency as a multiple of the float version's, share of equal classes) of all that have both."""
+    """(version, latency as a multiple of the float version's, share of equal classes) for all that have both."""
     points = []
     for version in VERSIONS:
         ratio = ask.to_float(ask.latency, own, setup, version.name)
@@ -62,8 +62,8 @@ def trade_points(own, setup):
 
 
 def trade_chart(results):
-    """A panel a network, a mark a version: what it keeps of the float version's answers, against its latency on one
-    thread. None where there is none."""
+    """One panel per network, one mark per version: its agreement with the float version, against its latency on one
+    thread. None if no panel has marks."""
     setup = quiet_setups(results["settings"]["processors"])[0]
     panels = [(network.title, points) for network, own in ask.measured(results)
               if len(points := trade_points(own, setup)) > 1]
@@ -88,7 +88,7 @@ def trade_chart(results):
 
 
 def draw_panel(drawing, across, up, is_first):
-    """Frame and grid, with numbers of shares at the first panel."""
+    """Frame and grid; the first panel also has numbers on the axis of shares."""
     for value in ticks(across.low, across.high):
         drawing.line(across(value), up.start, across(value), up.end, stroke=GRID)
         drawing.text(across(value), up.start + 15, f"{value:g}×", size=10, anchor="middle", fill=GREY)

@@ -1,10 +1,10 @@
 """Watts and joules, from the energy counters of the processor's packages (RAPL, through Linux's powercap).
 
-They count all that a package does, for whomever, idling included, and nothing of memory, fans or the power supply.
-Where a machine has none, as most virtual ones, or keeps them from its users, power is not known and is not guessed at.
+They count everything that a package does, for any process and while idle, but nothing of memory, fans or the power
+supply. If a machine has none, like most virtual ones, or hides them from its users, power is not known and not guessed.
 
-A counter is read many times a second, so that what a run has taken between two points of time is known even where these
-are found out later. Counters are of microjoules and start anew at their range.
+A counter is read many times a second, so that the energy between two points of time is known even if these are only
+known later. Counters are in microjoules and wrap around at their range.
 """
 import pathlib
 import threading
@@ -18,12 +18,12 @@ INTERVAL_S = 0.02
 
 
 class NoSensor(Exception):
-    """There is none; the message is why."""
+    """There is no counter; the message is why."""
 
 
 @dataclass(frozen=True)
 class Zone:
-    """A package's counter."""
+    """The counter of a package."""
     name: str
     path: pathlib.Path
     range_uj: int
@@ -38,7 +38,7 @@ def packages(folder=FOLDER):
     for path in sorted(folder.glob("*rapl*:*")):
         try:
             name = (path / "name").read_text().strip()
-            # Others are parts of a package, or all of the machine with packages in it; one may be listed twice.
+            # Other zones are parts of a package, or the whole machine; a package may be listed twice.
             if not name.startswith("package") or name in found:
                 continue
             zone = Zone(name, path / "energy_uj", int((path / "max_energy_range_uj").read_text()))
@@ -54,7 +54,7 @@ def packages(folder=FOLDER):
 
 
 def describe(folder=FOLDER):
-    """For the results: what power is measured by, or why it is not."""
+    """For the results: the counters in use, or why there are none."""
     try:
         return {"status": "ran", "zones": [zone.name for zone in packages(folder)]}
     except NoSensor as reason:
@@ -82,7 +82,7 @@ class Meter:
         self.read()
 
     def read(self):
-        """Adds what was used since it was last called."""
+        """Adds the energy used since the last call."""
         used = self._joules[-1] if self._joules else 0.0
         for index, zone in enumerate(self._zones):
             now = zone.read()
@@ -93,7 +93,7 @@ class Meter:
         self._joules.append(used)
 
     def joules(self, start_s, end_s):
-        """What was used between two times of the clock within the block."""
+        """The energy used between two times of the clock within the block."""
         start, end = numpy.interp([start_s, end_s], self._times, self._joules)
         return float(end - start)
 

@@ -8,12 +8,12 @@
      "networks": {name: {"artifacts": {"VERSION-bBATCH": entry}, "agreement": {version: entry},
                          "runs": {setup: {"setup": {...}, "contestants": {networks.key_of(): entry}}}}}}
 
-An entry has a status: "NS" (not supported) and "missing" (of what was supposed to work) come with a reason. An artifact
-that is "made" comes with making.make(), agreement that "ran" with agreement.compare(), and a contestant that "ran" with
-streams.summary() and bytes (of its artifact or model file).
+An entry has a status: "NS" (not supported) and "missing" (it was supposed to work) come with a reason. An artifact that
+is "made" has the fields of making.make(), agreement that "ran" those of agreement.compare(), and a contestant that
+"ran" those of streams.summary() and bytes (of its artifact or model file).
 
-Everything is written as soon as it is known, so that an interrupted run goes on where it was. What goes on must be what
-began: the same program, machine and settings.
+Everything is written as soon as it is known, so that an interrupted run continues where it stopped. It must continue
+with the same program, machine and settings.
 """
 import datetime
 import hashlib
@@ -23,11 +23,11 @@ from common.results import is_of_here
 from program import PROGRAM
 from study import networks, power, samples
 
-EQUAL = ("settings", "peer_versions", "power")  # of a run that goes on
+EQUAL = ("settings", "peer_versions", "power")  # these must be equal in a run that continues
 
 
 def document(rounds, seconds, peers, command):
-    """Without anything measured."""
+    """A document without measurements."""
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "command": command,
@@ -43,25 +43,25 @@ def document(rounds, seconds, peers, command):
 
 
 def difference(found, wanted):
-    """What keeps a document from going on as one of here and now: the names of fields, or none. The program is its
-    bytes: a commit that does not change them changes nothing."""
+    """The names of the fields that keep a document from being continued here and now; empty if there are none. Programs
+    are compared by their bytes: a commit that does not change them does not matter."""
     names = [name for name in EQUAL if found[name] != wanted[name]]
     same_program = found["attune"]["sha256"] == wanted["attune"]["sha256"]
     return names + ([] if same_program else ["attune"]) + ([] if is_of_here(found) else ["machine"])
 
 
 def network_entry(results, name):
-    """Where the network's results are, or begin."""
+    """The network's results, created if they are missing."""
     return results["networks"].setdefault(name, {"artifacts": {}, "agreement": {}, "runs": {}})
 
 
 def is_final(entry):
-    """Whether there is nothing to be gained by trying again."""
+    """Whether another attempt cannot change the entry."""
     return entry is not None and entry["status"] != "missing"
 
 
 def measured(results):
-    """(network, its results) of those that have any, in the usual order."""
+    """(network, its results) for the networks that have any, in the usual order."""
     return [(network, results["networks"][network.name]) for network in networks.NETWORKS
             if network.name in results["networks"]]
 
@@ -71,25 +71,25 @@ def artifact_key(version, batch):
 
 
 def run_of(own, setup, key):
-    """The contestant's entry of a network's results, where it ran; else None."""
+    """The contestant's entry in a network's results if it ran; otherwise None."""
     entry = own["runs"].get(setup.name, {"contestants": {}})["contestants"].get(key)
     return entry if entry and entry["status"] == "ran" else None
 
 
 def latency(own, setup, key):
-    """The median in ms, or None."""
+    """The median latency in ms, or None."""
     entry = run_of(own, setup, key)
     return entry and entry["latency"]["median_ms"]
 
 
 def per_second(own, setup, key):
-    """Pictures a second, or None."""
+    """Pictures per second, or None."""
     entry = run_of(own, setup, key)
     return entry and entry["per_second"]
 
 
 def size(own, version):
-    """Of a version's artifact, in bytes, or None."""
+    """The size of a version's artifact in bytes, or None."""
     return own["artifacts"].get(artifact_key(version, 1), {}).get("bytes")
 
 
@@ -99,15 +99,15 @@ def agreement(own, version, name):
 
 
 def to_float(function, own, *arguments):
-    """How many times that of the float version the value is that a function such as size() or latency() gives, whose
-    last argument is a version; None where one of the two is not known."""
+    """The value of a function such as size() or latency(), whose last argument is a version, as a multiple of the float
+    version's; None if one of the two is not known."""
     value = function(own, *arguments)
     standard = function(own, *arguments[:-1], networks.FLOAT.name)
     return value / standard if value and standard else None
 
 
 def reasons(results):
-    """{(status, reason): {what: [titles of networks]}} of all that did not work, but of what only follows from that."""
+    """{(status, reason): {what: [titles of networks]}} for everything that did not work, without mere consequences."""
     found = {}
     for network, own in measured(results):
         entries = [*own["artifacts"].items(), *own["agreement"].items()]
@@ -122,6 +122,6 @@ def reasons(results):
 
 
 def missing(results):
-    """(what, title of the network, reason) of what was supposed to work."""
+    """(what, title of the network, reason) for everything that was supposed to work."""
     return [(what, title, reason) for (status, reason), found in reasons(results).items() if status == "missing"
             for what, titles in found.items() for title in titles]

@@ -1,11 +1,11 @@
-"""Throughput: streams that run at once, each a process that makes inferences one after the other.
+"""Throughput: streams that run at once, each a process that runs inferences one after the other.
 
-A process says how long each of its inferences took, and not when. But it makes them without a pause and then ends, so
-the last one ended when the process did, and each before where the next one began. What counts is the time in which all
-streams ran: before that some still load, and behind it some have the machine for themselves.
+A process reports how long each of its inferences took, but not when. Since it runs them without a pause and then ends,
+the last one ended when the process did, and each other one ended where the next began. Only the time in which all
+streams ran counts: before it some still load, and after it some have the machine for themselves.
 
-Each stream has processors of its own, as a person would give them to it. Engines that bind their threads to processors
-would else take the same ones in every process.
+Each stream has processors of its own, as a person would assign them. Otherwise, engines that bind their threads to
+processors would use the same ones in every process.
 """
 import concurrent.futures
 import contextlib
@@ -21,7 +21,7 @@ from study.power import Meter
 
 @dataclass(frozen=True)
 class Stream:
-    """One that has ended: when, by time.monotonic(), and what each inference took, in ms."""
+    """A stream that has ended: when, by time.monotonic(), and the time of each inference, in ms."""
     end_s: float
     latencies: list[float]
 
@@ -32,14 +32,14 @@ class Stream:
 
 @dataclass(frozen=True)
 class Turn:
-    """What all streams did while they ran at once."""
-    latencies: list[float]  # in ms, of inferences that lay in this time
+    """The result of all streams while they ran at once."""
+    latencies: list[float]  # in ms, of inferences within this time
     per_second: float  # pictures
     watts: float | None
 
 
 def common_time(streams):
-    """(start, end) of when all ran. Raises Failed where they never did."""
+    """(start, end) of the time in which all ran. Raises Failed if there is none."""
     start, end = max(stream.start_s for stream in streams), min(stream.end_s for stream in streams)
     if end <= start:
         raise Failed("the streams did not run at the same time; give --seconds more")
@@ -47,7 +47,7 @@ def common_time(streams):
 
 
 def within(stream, start_s, end_s):
-    """(inferences, counted in parts at the ends, latencies of the whole ones) of a stream in this time."""
+    """A stream's (inferences, those at the ends counted in parts; latencies of the whole ones) within this time."""
     count, whole, begin = 0.0, [], stream.start_s
     for latency in stream.latencies:
         end = begin + 1e-3 * latency
@@ -60,7 +60,7 @@ def within(stream, start_s, end_s):
 
 
 def turn_of(streams, batch, joules):
-    """The Turn of streams that have ended. `joules` is a function of start and end, or None."""
+    """The Turn from streams that have ended. `joules` is a function of start and end, or None."""
     start, end = common_time(streams)
     counts, latencies = zip(*(within(stream, start, end) for stream in streams))
     latencies = [latency for own in latencies for latency in own]
@@ -70,8 +70,8 @@ def turn_of(streams, batch, joules):
 
 
 def summary(turns):
-    """Of the rounds: stats.summary() of the latencies, pictures a second (the median of the rounds), and where power is
-    known watts (likewise) and joules a picture."""
+    """Summarizes the rounds: stats.summary() of the latencies, pictures per second (the median of the rounds), and, if
+    power is known, watts (likewise) and joules per picture."""
     rates = [turn.per_second for turn in turns]
     entry = {"latency": stats.summary([turn.latencies for turn in turns]), "per_second": statistics.median(rates),
              "round_per_second": rates}
@@ -86,7 +86,7 @@ def available_processors():
 
 
 def processors_of(stream, setup, available):
-    """Those of one of the setup's streams, or all where there is one stream or there are too few."""
+    """The processors of one of the setup's streams; all of them if there is one stream or if they are too few."""
     available = sorted(available)
     if setup.streams == 1 or setup.streams * setup.threads > len(available):
         return set(available)
@@ -118,14 +118,13 @@ class Compiled:
 
 
 class Streams:
-    """Runners that measure at once: what takes turns with others. `zones` are the counters of power.packages(), or
-    None."""
+    """Runners that measure at once, as one contestant. `zones`: the counters of power.packages(), or None."""
 
     def __init__(self, runners, batch, zones):
         self._runners, self._batch, self._zones = runners, batch, zones
 
     def measure(self, seconds):
-        """The Turn. Raises Failed."""
+        """Measures a Turn. Raises Failed."""
         def run(runner):
             latencies = runner.measure(seconds)
             return Stream(time.monotonic(), latencies)

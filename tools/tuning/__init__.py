@@ -1,11 +1,11 @@
-"""Experiments with the tuner, and the cost model that it begins with.
+"""Experiments with the tuner, and with the cost model that it starts with.
 
     pretrain     ./do pretrain: measures random candidates of many networks and learns the cost model from them
-    experiments  ./do experiments: runs what docs/tuning.md reports
+    experiments  ./do experiments: runs the experiments that docs/tuning.md reports
     options      the command line of the experiments
-    cases        what is run: each experiment as a list of cases
+    cases        each experiment as a list of cases
     lab          runs a case
-    curves       how a run came down, and when
+    curves       how fast a run made progress
     results      the document that the experiments write, and questions that reports ask it
     plots        the figures; page writes docs/tuning.md
 """

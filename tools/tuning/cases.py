@@ -1,4 +1,4 @@
-"""What is run: each experiment is a list of cases, and a case that several of them have is run once."""
+"""The cases that are run: each experiment is a list of cases, and a case that several experiments share is run once."""
 import math
 from dataclasses import asdict, dataclass, replace
 
@@ -8,16 +8,16 @@ PAIRS = (("resnet50", "resnet18"), ("mobilenet_v2", "efficientnet_b0"))  # first
 DEPLOYED = ("resnet50", "resnet18", "mobilenet_v2", "efficientnet_b0", "ssd_mobilenet_v2", "bert_base_128")
 DEPLOYED_THREADS = (1, 2)
 SEEDS = 3
-COMPARED, COMPARED_SEEDS = ("annealing", "random"), 7  # strategies of which the page says whether one is better
+COMPARED, COMPARED_SEEDS = ("annealing", "random"), 7  # the page says whether one of these strategies is better
 TRIALS, DEPLOYED_TRIALS = 400, 3000
 SEARCH_FLAGS = ("--no-defaults", "--batch", 8, "--candidate-seconds", 0.1)
 LONG_NETWORK, LONG_TRIALS = "resnet50", 50000  # more trials than the time allows
 LONG_TIME = "2h"
-COLD_TIME, TAUGHT_TIME = "10m", "3m"  # in which runs of less time should have most of its gain
+COLD_TIME, TAUGHT_TIME = "10m", "3m"  # runs with less time that should have most of its gain
 
 SHORT_NETWORKS = ("mobilenet_v2", "efficientnet_b0")
 SHORT_TRIALS = 200
-SHORT_TIME = "120s"  # of a run: 22 of them take less than an hour
+SHORT_TIME = "120s"  # of a run: 22 runs take less than an hour
 SHORT_SOON_TIME = "60s"
 
 
@@ -29,18 +29,18 @@ class TuneCase:
     strategy: str = "annealing"
     seed: int = 0
     threads: int = 1
-    # What the cost model begins with: "none"; "pretrained", on other networks; "shipped", as the program has it.
+    # The cost model at the start: "none"; "pretrained" on other networks; "shipped" with the program.
     cost_model: str = "none"
     transfer: bool = True  # from similar tasks, and from earlier records
-    after: str = ""  # a network that was tuned in the same way before, whose records are there
-    time: str = ""  # the longest that it may take
-    layouts: bool = False  # whether they are chosen again in the end
-    searches: bool = False  # whether only how it searches counts: without the analytic defaults
-    patient: bool = False  # whether it goes on where nothing more is hoped for
+    after: str = ""  # an earlier network, tuned in the same way, whose records this run has
+    time: str = ""  # the longest time that it may take
+    layouts: bool = False  # whether layouts are chosen again in the end
+    searches: bool = False  # whether only the search counts: without the analytic defaults
+    patient: bool = False  # whether it continues when no more gain is expected
 
     @property
     def key(self):
-        """Such as resnet18-1t-annealing-500-s0-after-resnet50: its name in the results and among the databases."""
+        """Such as resnet18-1t-annealing-500-s0-after-resnet50: its name in the results and of its database."""
         parts = [self.network, f"{self.threads}t", self.strategy, str(self.trials), f"s{self.seed}"]
         parts += [self.cost_model] if self.cost_model != "none" else []
         parts += ["no-transfer"] if not self.transfer else []
@@ -51,17 +51,17 @@ class TuneCase:
 
     @property
     def longest(self):
-        """The seconds that it may take."""
+        """The most seconds that it may take."""
         return int(self.time[:-1]) * {"s": 1, "m": 60, "h": 3600}[self.time[-1]] if self.time else math.inf
 
     @property
     def first(self):
-        """The run whose records this one begins with."""
+        """The run whose records this one starts with."""
         return replace(self, network=self.after, after="")
 
     @property
     def flags(self):
-        """Of the tuner, but for files."""
+        """The tuner's flags, except for files."""
         flags = ["--threads", self.threads, "--strategy", self.strategy, "--trials", self.trials, "--seed", self.seed]
         if not self.transfer:
             flags += ["--no-transfer-runs", "--no-transfer-tasks"]
@@ -83,9 +83,9 @@ class TuneCase:
 
 @dataclass(frozen=True)
 class ComparedCase:
-    """What a run of the tuner leaves, measured interleaved with the untuned network."""
+    """The result of a run of the tuner, measured interleaved with the untuned network."""
     tune: TuneCase
-    baseline: str = ""  # the digest of another program, whose artifact takes its turns too
+    baseline: str = ""  # the digest of another program, whose artifact takes turns too
 
     @property
     def suffix(self):
@@ -102,7 +102,7 @@ class ComparedCase:
 
 @dataclass(frozen=True)
 class DeployCase(ComparedCase):
-    """A network tuned as people tune it."""
+    """A network tuned as users would tune it."""
 
     @property
     def key(self):
@@ -119,7 +119,7 @@ class DeployCase(ComparedCase):
 
 @dataclass(frozen=True)
 class RecallCase(ComparedCase):
-    """A network compiled with the records of a run, interleaved with what shorter ones have left, too."""
+    """A network compiled with the records of a run, interleaved with networks from the records of shorter runs."""
     sooner: tuple[TuneCase, ...] = ()
     trials = 0
 
@@ -134,39 +134,39 @@ class RecallCase(ComparedCase):
 
 
 def tuning_of(case):
-    """The run of the tuner that it is, or whose result it measures."""
+    """The tuner run that the case is, or whose result it measures."""
     return case if isinstance(case, TuneCase) else case.tune
 
 
 def tunings_of(case):
-    """Of all runs of the tuner whose results it measures."""
+    """All tuner runs whose results the case measures."""
     return [tuning_of(case), *(case.sooner if isinstance(case, RecallCase) else [])]
 
 
 def networks_of(case):
-    """Those whose models it needs."""
+    """The networks whose models the case needs."""
     own = tuning_of(case)
     return [own.network, own.after] if own.after else [own.network]
 
 
 def needs_pretraining(case):
-    """Whether it takes a cost model that has learned from other networks."""
+    """Whether the case needs a cost model that has learned from other networks."""
     return any(run.cost_model == "pretrained" for run in tunings_of(case))
 
 
 def described(case):
-    """For the results."""
+    """The case's fields for the results."""
     return asdict(tuning_of(case))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How large the experiments are."""
+    """The size of the experiments."""
     networks: tuple[str, ...] = NETWORKS
     deployed: tuple[str, ...] = DEPLOYED
     pairs: tuple[tuple[str, str], ...] = PAIRS
     seeds: int = SEEDS
-    compared_seeds: int = 0  # of COMPARED, if more
+    compared_seeds: int = 0  # for COMPARED, if larger
     trials: int = TRIALS
     deployed_trials: int = DEPLOYED_TRIALS
     time: str = ""
@@ -179,8 +179,8 @@ class Plan:
     def _search(self, network, seed, **fields):
         return TuneCase(network, self.trials, seed=seed, time=self.time, searches=True, **fields)
 
-    # Seeds come first, and what is compared comes one after the other: a machine that changes its speed in the course
-    # of hours then does so for all.
+    # The outer loop is over seeds, and compared runs follow each other: if the machine changes its speed over hours,
+    # all are affected alike.
     def strategies(self):
         return [self._search(network, seed, strategy=strategy)
                 for seed in range(max(self.seeds, self.compared_seeds)) for network in self.networks
@@ -229,6 +229,6 @@ EXPERIMENTS = {
 
 
 def all_cases(numbers, plan):
-    """{number: its cases}, and all of them in the order in which they are run, each once."""
+    """{number: its cases}, and all cases in the order in which they are run, each once."""
     chosen = {number: EXPERIMENTS[number].cases(plan) for number in numbers}
     return chosen, list({case.key: case for cases in chosen.values() for case in cases}.values())

@@ -1,10 +1,10 @@
-"""How a run came on: curves of the kernels' speed against trials or seconds, and when they had come how far.
+"""How a run progressed: curves of the kernels' speed against trials or seconds, and when they reached a given speed.
 
-A curve is a list of (position, speed): from that position on, the best kernels that are known are so many times as fast
-as the untuned ones, by the sum of their times. It begins at (0, 1), with these, unless only searching counts: then it
-begins when the search has found something for each task, and is empty if it never had. Its last value is of kernels
-that were measured once more at the end, and it has never been above: what was fast once by luck counts as if it had not
-been. After a mere search nothing was measured again.
+A curve is a list of (position, speed): from that position on, the best known kernels are so many times as fast as the
+untuned ones, by the sum of their times. It begins at (0, 1) with the untuned ones. If only the search counts, it begins
+when the search has found something for each task, and is empty if it never has. Its last value is of kernels that were
+measured once more at the end, and no earlier value is above it: this removes the winner's curse of single fast
+measurements. After a mere search nothing was measured again.
 """
 import math
 import statistics
@@ -12,9 +12,9 @@ import statistics
 from common import stats
 
 CONFIDENCE = 0.95
-AXES = {"seconds": 0, "trials": 1}  # where they stand in a point of the tuner's curve
+AXES = {"seconds": 0, "trials": 1}  # their index in a point of the tuner's curve
 ENOUGH = 0.8  # of a gain
-NEAR = 0.95  # of a speed that a search ends with
+NEAR = 0.95  # of the final speed of a search
 POINTS = 120  # of a mean curve
 
 
@@ -25,7 +25,7 @@ def curve(entry, axis):
 
 
 def corners(points):
-    """Of the tuner's curve: its ends, and each point where its kernels have changed."""
+    """From the tuner's curve: its ends, and each point at which its kernels changed."""
     changes = [after for before, after in zip(points, points[1:]) if after[2] != before[2]]
     return [*points[:1], *changes, *([points[-1]] if points[1:] and points[-1] not in changes[-1:] else [])]
 
@@ -35,8 +35,8 @@ def speed_at(points, position):
 
 
 def speed_with(share, curves_):
-    """With this share of what the runs gain from their first points to their last, on average; None where that is
-    nothing, or one has no points."""
+    """The speed with this share of the runs' average gain from their first points to their last; None if there is no
+    gain, or if a run has no points."""
     if not curves_ or not all(curves_):
         return None
     first, last = (statistics.fmean(points[end][1] for points in curves_) for end in (0, -1))
@@ -44,13 +44,13 @@ def speed_with(share, curves_):
 
 
 def position_of(points, speed):
-    """Where the curve has first come to this speed; None where it never has, or the speed is None."""
+    """The position where the curve first reaches this speed; None if it never does, or if the speed is None."""
     return None if speed is None else next((x for x, now in points if now >= speed), None)
 
 
 def mean_curve(curves):
-    """[(position, mean, lower end, upper end)] of several curves, from where all have begun; empty where one never
-    does. One that ends keeps its last speed."""
+    """[(position, mean, lower end, upper end)] of several curves, from where all have begun; empty if one never does. A
+    curve that has ended keeps its last speed."""
     if not all(curves):
         return []
     first, longest = max(points[0][0] for points in curves), max(points[-1][0] for points in curves)
@@ -59,9 +59,9 @@ def mean_curve(curves):
 
 
 def binned(series, longest, bins):
-    """[(middle, mean, lower end, upper end)] of what several runs have between 0 and `longest`, in so many equal bins.
-    `series` has a list of (position, value) a run. A run counts once in a bin, by its mean; one without values there
-    does not."""
+    """[(middle, mean, lower end, upper end)] of the values of several runs between 0 and `longest`, in this number of
+    equal bins. `series` has a list of (position, value) per run. A run counts once in a bin, by its mean; a run without
+    values there does not count."""
     width = longest / bins
     found = []
     for number in range(bins):
@@ -79,10 +79,10 @@ def overlap(a, b):
 
 
 def mean_or_none(values):
-    """The mean with its interval, of values that are all there; else None."""
+    """The mean with its interval if all values are known; otherwise None."""
     return None if not values or None in values else stats.mean_interval(values, CONFIDENCE)
 
 
 def is_certain(interval):
-    """Whether the interval, as (mean, lower end, upper end) or None, says anything."""
+    """Whether the interval, as (mean, lower end, upper end) or None, is known and finite."""
     return interval is not None and math.isfinite(interval[1])

@@ -24,9 +24,9 @@ SECONDS_OF_TRIAL, SECONDS_OF_CASE = 0.45, 60  # the guess before any case is com
 
 
 def command_of(args, number):
-    """The command line that repeats an experiment: what concerns it of what was asked for, but where results went. The
-    baseline goes by its name alone, which best tells its commit, and so do records: where they lie differs from machine
-    to machine."""
+    """The command line that repeats an experiment: the options that matter to it, except where results went. The
+    baseline appears only by its file name, which best tells its commit, and so do records, whose folder differs from
+    machine to machine."""
     options = {"--trials": None if number == 7 else args.trials, "--seeds": None if number in (6, 7) else args.seeds,
                "--networks": None if number in (2, 7) else args.networks and ",".join(args.networks),
                "--pairs": ",".join(map(":".join, args.pairs)) if number == 2 and args.pairs else None,
@@ -38,7 +38,8 @@ def command_of(args, number):
 
 
 def seconds_of(case, results):
-    """What the case will take: by those of the same network on as many threads, else by all, else a guess."""
+    """An estimate of the case's seconds: from cases of the same network on as many threads, otherwise from all,
+    otherwise a guess."""
     longest = tuning_of(case).longest
     ran = [entry for entry in results["cases"].values() if "wall_s" in entry and "trials" in entry]
     alike = ask.of(ran, network=case.network, threads=case.threads)
@@ -49,7 +50,7 @@ def seconds_of(case, results):
 
 
 def run_cases(cases, results, path, lab):
-    """Runs those that are not in the results, which are written after each. Returns {title: the reason} of those that
+    """Runs the cases that the results lack, and writes the results after each. Returns {title: reason} for those that
     failed."""
     pending, failures = [case for case in cases if not ask.is_complete(results, case.key)], {}
     progress(f"{len(cases)} runs, {len(cases) - len(pending)} of them complete")
@@ -70,15 +71,15 @@ def run_cases(cases, results, path, lab):
 
 
 def forget(cases, results, lab):
-    """Leaves nothing of them, as if they had never run."""
+    """Removes all traces of the cases, as if they had never run."""
     for case in cases:
         results["cases"].pop(case.key, None)
         lab.forget(case)
 
 
 def collect_records(args, cases, results):
-    """For cost models that begin with what they have learned, where such runs are still to be made. Returns {title: the
-    reason} where that failed."""
+    """Collects records for pretrained cost models, if cases that need them are still to be run. Returns {title: reason}
+    if that failed."""
     if not args.collection or not any(needs_pretraining(case) for case in cases
                                       if not ask.is_complete(results, case.key)):
         return {}
@@ -90,8 +91,8 @@ def collect_records(args, cases, results):
 
 
 def report(results, output, publishes=()):
-    """Writes the page and its figures into the folder; into docs/ too, if there are experiments to publish, with those
-    that were published before."""
+    """Writes the page and its figures into the folder. If there are experiments to publish, also writes them into
+    docs/, with those published before."""
     own = ask.split(results)
     write_report(own, output)
     if publishes:

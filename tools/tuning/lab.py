@@ -16,7 +16,7 @@ from tuning.turns import CLOSER, MOST_ROUNDS, NARROW, Rooflines, compare_in_turn
 
 
 def copy_database(source, target):
-    """The records as they are, at once. An SQLite database may be more than its file."""
+    """Copies the records in one step, in their current state. An SQLite database may consist of several files."""
     unfinished = target.with_suffix(".unfinished")
     remove_database(unfinished)
     with contextlib.closing(sqlite3.connect(source)) as old, contextlib.closing(sqlite3.connect(unfinished)) as new:
@@ -29,8 +29,8 @@ def remove_database(path):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
-# The parts of a run that the pages show, and the tuner's stages that each stands for, by their names or the beginnings
-# of these.
+# The parts of a run that the pages show, and the tuner's stages that belong to each, by their names or the beginnings
+# of their names.
 PARTS = {"prepare": ("prepare", "calibrate"), "select": ("select",), "build": ("build",), "measure": ("check", "time"),
          "update": ("learn",), "finalize": ("confirm_", "compare_", "layout_", "network_", "finish")}
 
@@ -42,7 +42,7 @@ def part_seconds(stage_seconds):
 
 
 def summary(report):
-    """What is kept of the tuner's report."""
+    """The part of the tuner's report that is kept."""
     tasks = report["tasks"]
     return {
         "trials": report["trials"],
@@ -64,14 +64,14 @@ def compile_network(case, program, artifact, *flags):
 
 
 class Lab:
-    """`folder` is where databases, artifacts and models are kept, `records` what pretraining has measured, `baseline`
-    another attune program or None, `baseline_cpu` the processor for which that compiles what it cannot compile for this
-    one, or None, `most_rounds` how many turns each artifact has at most."""
+    """`folder`: where databases, artifacts and models are kept; `records`: the measurements of pretraining; `baseline`:
+    another attune program or None; `baseline_cpu`: the processor for which the baseline compiles networks that it
+    cannot compile for this one, or None; `most_rounds`: the most turns of each artifact."""
 
     def __init__(self, folder, records, baseline, baseline_cpu=None, most_rounds=MOST_ROUNDS):
         self._folder, self._records, self._most_rounds = folder, records, most_rounds
         self._baseline, self._baseline_cpu = baseline, baseline_cpu
-        # Of now, when it was just built: the sources may change while cases run.
+        # Described now, just after the build: the sources may change while cases run.
         self._program = machine.program()
 
     def run(self, case):
@@ -91,7 +91,8 @@ class Lab:
         return path
 
     def _tune(self, case, *flags):
-        # Under another name until it is complete, so that nobody takes half of it for the first network's records.
+        # The database has another name until it is complete, so that nobody takes a half-filled one for the first
+        # network's records.
         records, running = self._path("records", f"{case.key}.db"), self._path("records", "running.db")
         remove_database(running)
         if case.after:
@@ -127,8 +128,8 @@ class Lab:
         return {**entry, **counts, **gaps(rounds, bounds), **comparison(rounds)}
 
     def _compile_untuned(self, case):
-        """Returns {name: program} and {name: artifact} of all that take turns, where the tuned one is missing yet, and
-        what is to be said of them in the entry."""
+        """Returns {name: program} and {name: artifact} for all that take turns, though the tuned artifact is not made
+        yet, and the fields about them for the entry."""
         programs = {"untuned": PROGRAM, "tuned": PROGRAM}
         if case.baseline:
             programs["baseline"] = self._baseline
@@ -137,7 +138,7 @@ class Lab:
         return programs, artifacts, self._compile_baseline(case, artifacts["baseline"]) if case.baseline else {}
 
     def _compile_baseline(self, case, artifact):
-        """Says in the entry where that is not for this processor."""
+        """Compiles the baseline. Returns the processor as a field for the entry if it is not this one."""
         try:
             compile_network(case, self._baseline, artifact)
         except Failed:
@@ -160,7 +161,7 @@ class Lab:
                 "sooner": {key: compare_sooner(rounds, lists) for key, lists in sooner.items()}}
 
     def _compile_recalled(self, run, artifact):
-        """With its records. Returns the seconds that it took."""
+        """Compiles with the records of the run. Returns the seconds that it took."""
         records = self._path("records", f"{run.key}.db")
         if not records.exists():
             self._tune(run)
@@ -169,9 +170,9 @@ class Lab:
         return time.monotonic() - start
 
     def _take_turns(self, case, artifacts, programs, others, closer=1):
-        """Lets artifacts, which are then removed, and others take turns until the speedups are known, or it has been
-        often enough; with so many times the turns and the closeness. Returns {name: latencies in ms, a list a round
-        that counts}, and what is to be said of the rounds in the entry."""
+        """Lets artifacts, which are then removed, and others take turns until the speedups are known or the turns are
+        used up; `closer` multiplies the turns and the precision. Returns {name: latencies in ms, one list per round
+        that counts}, and the fields about the rounds for the entry."""
         own = {name: Artifact(artifacts[name], case.threads, programs[name]) for name in programs}
         gauge = Artifact(artifacts["untuned"], case.threads, programs["untuned"])
         rounds, count = compare_in_turns(own | others, list(own), gauge, closer * self._most_rounds, NARROW / closer)

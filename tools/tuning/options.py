@@ -10,7 +10,7 @@ from tuning import cases, pretrain
 from tuning.cases import EXPERIMENTS, Plan
 
 OUTPUT, SHORT_OUTPUT = ROOT / "build/tuning/experiments", ROOT / "build/tuning/experiments-short"
-DIGITS = 12  # of a program's digest, which tells it from others
+DIGITS = 12  # of a program's digest, which distinguishes it from others
 
 DESCRIPTION = """Measures what the tuner gains, and what each of its parts does for that. What is complete is kept and
 not measured again, so the same command goes on where it was interrupted."""
@@ -71,7 +71,7 @@ def parser():
 
 
 def plan(args):
-    """How large the experiments are that the options ask for."""
+    """The size of the experiments that the options ask for."""
     fields = {"networks": args.networks, "deployed": args.networks, "pairs": args.pairs,
               "seeds": args.seeds, "compared_seeds": args.seeds or cases.COMPARED_SEEDS,
               "trials": args.trials, "deployed_trials": args.trials}
@@ -88,7 +88,7 @@ def plan(args):
 
 
 def contradiction(args):
-    """The sentence on what is wrong, or None."""
+    """Describes what is wrong, or None."""
     if args.baseline_cpu and not args.baseline:
         return "--baseline-cpu is for a program that --baseline names"
     if args.records and not args.records.exists():
@@ -102,8 +102,8 @@ def contradiction(args):
 
 
 def parse(arguments):
-    """The options, with the plan that they make, the database of pretraining, and what is to be collected in it first,
-    or None. Ends the program where they are wrong."""
+    """The options, with the plan, the database of pretraining, and what must be collected in it first, or None. Ends
+    the program if they are wrong."""
     p = parser()
     args = p.parse_args(arguments)
     if not PROGRAM.is_file():

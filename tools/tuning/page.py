@@ -1,4 +1,4 @@
-"""docs/tuning.md, made of the experiments' documents and of nothing else."""
+"""docs/tuning.md, made only from the experiments' documents."""
 from common.report.tables import bold, markdown, plain
 from common.report.words import duration, machine, milliseconds, plural, program_text
 from tuning import curves
@@ -12,8 +12,8 @@ NONE = "–"
 
 
 def page(documents, charts, replayed=None):
-    """The page's text. `documents` are the experiments' by number, `charts` the names of the figures that there are;
-    `replayed` is what tools/replay_tuning.py has written, if it has."""
+    """The page's text. `documents`: the experiments', by number; `charts`: the names of the figures; `replayed`: the
+    file written by tools/replay_tuning.py, if there is one."""
     parts = ["# Tuning", "*Made by `./do experiments --write-docs`: changes by hand get lost.*",
              "What [`attune tune`](decisions/tuning.md) gains, and what each of its parts does for that.",
              machines(documents), METHOD]
@@ -28,7 +28,7 @@ def page(documents, charts, replayed=None):
 
 
 def machines(documents):
-    """Which machine each experiment ran on."""
+    """The machine that each experiment ran on."""
     titles = {}
     for number, one in documents.items():
         titles.setdefault(machine(one["machine"]), []).append(EXPERIMENTS[number].title)
@@ -47,7 +47,7 @@ claimed. All computes in float32."""
 
 
 def figure(results, number, charts, entries):
-    """The experiment's figure, and where its numbers are from."""
+    """The experiment's figure, and the origin of its numbers."""
     name = CHARTS[number][0]
     drawn = [f"![{EXPERIMENTS[number].title}]({FIGURES}/{name})"] if name in charts else []
     return [*drawn, provenance(results, number, entries)]
@@ -66,7 +66,7 @@ def provenance(results, number, entries):
 
 
 def times(interval, emphasize=plain):
-    """1.043× (1.021 to 1.065) of (mean, lower end, upper end), which may be None."""
+    """1.043× (1.021 to 1.065) from (mean, lower end, upper end), which may be None."""
     if interval is None:
         return NONE
     text = emphasize(f"{interval[0]:.3f}×")
@@ -74,12 +74,12 @@ def times(interval, emphasize=plain):
 
 
 def sure(interval):
-    """times(), bold where the interval leaves out 1."""
+    """times(), in bold if the interval excludes 1."""
     return times(interval, bold if interval and ask.is_sure(interval) else plain)
 
 
 def reached(positions, unit=""):
-    """When runs had come so far: their mean and its interval, or each alone where one never did."""
+    """When runs reached a speed: their mean and its interval, or each run separately if one never did."""
     interval = curves.mean_or_none(positions)
     if interval is None:
         numbers = [f"{position:.0f}{unit}" for position in positions if position is not None]
@@ -112,7 +112,7 @@ def mean(entries, field):
 
 
 def comparison(entries, one, other):
-    """A sentence, with no more than the intervals say."""
+    """A sentence that claims no more than the intervals show."""
     better, worse, compared = ask.compare_strategies(entries, one, other)
     if not compared:
         return ""
@@ -153,7 +153,7 @@ with.""",
 
 
 def head_start(network, arms, until):
-    """The sentence on what the first network's records save; empty where not all runs have come there."""
+    """The sentence on how much the first network's records save; empty if some run did not reach the speed."""
     after, cold = (curves.mean_or_none(until.get(arm)) for arm in (ask.FIRST_KNOWN, ask.NOTHING_KNOWN))
     if not after or not cold:
         return ""
@@ -180,7 +180,7 @@ begins with nothing end with, on average, by the sum of the kernels.""",
 
 
 def lesson(entries):
-    """What such a model has learned from, to go on in a sentence."""
+    """The data that a pretrained model has learned from, as the continuation of a sentence."""
     taught = ask.lesson(entries)
     if not taught:
         return ""
@@ -190,7 +190,7 @@ def lesson(entries):
 
 
 def faster(entries):
-    """The sentence on where the pretrained model saves time."""
+    """The sentence on how often the pretrained model saves time."""
     sooner, later, compared = [], [], 0
     for network in ask.distinct(entries, "network"):
         arms = ask.model_arms(ask.of(entries, network=network))
@@ -276,7 +276,7 @@ narrow.{rounds_counted(entries)}""",
 
 
 def half_closed(entries):
-    """The sentence on how many networks have half of their gap closed; empty where no gap is known."""
+    """The sentence on how many networks have half of their gap closed; empty if no gap is known."""
     closed = [entry["closed"][0] for entry in entries if entry.get("closed")]
     if not closed:
         return ""
@@ -285,7 +285,7 @@ def half_closed(entries):
 
 
 def rounds_counted(entries):
-    """The sentences on which rounds count; empty where all do."""
+    """The sentences on which rounds count; empty if this is not known."""
     known = [entry for entry in entries if "rounds" in entry]
     if not known:
         return ""
@@ -297,7 +297,7 @@ network would, all do."""
 
 
 def compiled_for(entries):
-    """The sentences on baselines that are not for this processor."""
+    """The sentences on baselines that were not compiled for this processor."""
     networks = {}
     for entry in entries:
         if "baseline_cpu" in entry:
@@ -339,19 +339,19 @@ measurements.{soon_enough(cold)}{rounds_counted(in_turns)}""", markdown(rows), *
 
 
 def soon_enough(cold):
-    """The sentence on when the long run's kernels had most of their gain; empty where that is not known."""
+    """The sentence on when the long run's kernels had most of their gain; empty if that is not known."""
     points = curves.curve(cold, "seconds") if cold else []
     when = curves.position_of(points, curves.speed_with(curves.ENOUGH, [points]))
     return "" if when is None else f" Those of the long run had 80 % of their gain after {duration(when)}."
 
 
 def percent(interval):
-    """Of a share with its ends, of which a lower gain is the lower end."""
+    """A share with its interval."""
     return f"{100 * interval[0]:.0f} % ({100 * interval[1]:.0f} to {100 * interval[2]:.0f})" if interval else NONE
 
 
 def held(replayed):
-    """How long a run holds its device, before and after its stages were split."""
+    """How long a run holds its device, before and after stages were split."""
     rows = [["network", "candidates", "trials a second, before", "after", "device held, before", "after"]]
     for network, entry in replayed["networks"].items():
         rates, shares = entry["trials_per_second"], entry["exclusive"]

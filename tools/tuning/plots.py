@@ -1,4 +1,4 @@
-"""The figures of docs/tuning.md, as SVG, in the style of those of the performance lab."""
+"""The figures of docs/tuning.md, as SVG, in the style of the performance lab's."""
 import math
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ SPEED = "times as fast as untuned"
 
 @dataclass(frozen=True)
 class Series:
-    """A line with a band: (x, mean, lower end, upper end) of each point."""
+    """A line with a band: (x, mean, lower end, upper end) for each point."""
     label: str
     colour: str
     points: list[tuple[float, float, float, float]]
@@ -27,7 +27,8 @@ class Series:
 
 
 def value_range(series):
-    """(low, high) of an axis: all means, and of the bands what is within half of the means' range beyond them."""
+    """(low, high) of an axis: it shows all means, and of the bands only what is within half of the means' range beyond
+    them."""
     means = [point[1] for line in series for point in line.points]
     low, high = min(means), max(means)
     room = (high - low) / 2 or max(abs(high), 1) / 100
@@ -36,7 +37,7 @@ def value_range(series):
 
 
 def corners(points, steps):
-    """Of the line through these points, or of the stairs."""
+    """The corners of the line through these points, or of a staircase."""
     if not steps:
         return points
     return [corner for before, point in zip(points[:1] + points, points)
@@ -45,7 +46,7 @@ def corners(points, steps):
 
 @dataclass(frozen=True)
 class LineChart:
-    """Panels of lines, one a network, each with axes of its own."""
+    """Panels of lines, one per network, each with axes of its own."""
     title: str
     subtitle: str
     x_title: str
@@ -95,7 +96,7 @@ class LineChart:
 
 
 def strategies_chart(results):
-    """A panel a network, a line a strategy: the kernels' speed against trials. None where nothing has run."""
+    """One panel per network, one line per strategy: the kernels' speed against trials. None if nothing has run."""
     entries, panels = ask.entries(results, 1), []
     for network in ask.distinct(entries, "network"):
         lines = []
@@ -113,7 +114,7 @@ def strategies_chart(results):
 
 
 def arms_chart(panels_of_arms, axis, title):
-    """A panel for each (name, {arm: runs}), a line an arm. None where there is no panel."""
+    """One panel for each (name, {arm: runs}), one line per arm. None if there is no panel."""
     panels = []
     for name, arms in panels_of_arms:
         means = [(arm, colour, curves.mean_curve([curves.curve(entry, axis) for entry in runs]))
@@ -150,7 +151,7 @@ def soon_chart(results):
 
 
 def rank_lines(entries):
-    """The lines of one network: rank correlation by trials, in bins."""
+    """The lines for one network: rank correlation by trials, in bins."""
     longest = max(entry["trials"] for entry in entries)
     lines = []
     for colour, (arm, runs) in zip(COLOURS, ask.model_arms(entries).items()):
@@ -171,7 +172,7 @@ def ranks_chart(results):
 
 
 def stages_chart(results):
-    """Bars of seconds, stage by stage. None where nothing has run."""
+    """Bars of seconds, stage by stage. None if nothing has run."""
     entries = ask.entries(results, 5)
     if not entries:
         return None
@@ -207,8 +208,8 @@ def stages_chart(results):
 
 
 def deployment_chart(results):
-    """A row a network and number of threads: a mark at how many times as fast the tuned one is, with its interval. None
-    where nothing has run."""
+    """One row per network and number of threads: a mark for the speedup of the tuned network, with its interval. None
+    if nothing has run."""
     entries = ask.entries(results, 6)
     if not entries:
         return None
@@ -256,6 +257,6 @@ CHARTS = {1: ("strategies.svg", strategies_chart), 2: ("transfer.svg", transfer_
 
 
 def figures(documents):
-    """{file name: SVG}, of the experiments' documents by number."""
+    """{file name: SVG}, from the experiments' documents by number."""
     drawn = {CHARTS[number][0]: CHARTS[number][1](results) for number, results in documents.items()}
     return {name: drawing for name, drawing in drawn.items() if drawing}

@@ -1,7 +1,7 @@
-"""./do pretrain: the cost model that tuning begins with.
+"""./do pretrain: the cost model that tuning starts with.
 
-Each network is tuned by random candidates, which show a model more of a space than those that a search picks. What was
-measured stays in a database; the model is learned from all of it.
+Each network is tuned with random candidates, which show a model more of a space than the candidates of a search. The
+measurements stay in a database; the model is learned from all of them.
 """
 import argparse
 import pathlib
@@ -20,10 +20,10 @@ from program import PROGRAM, ROOT, Failed, attune, attune_json
 
 @dataclass(frozen=True)
 class Collection:
-    """What is measured."""
+    """The runs to measure."""
     networks: tuple[str, ...]  # of the zoo
     threads: tuple[int, ...]
-    trials: int  # of a task
+    trials: int  # per task
 
 
 FULL = Collection(("resnet18", "resnet50", "resnet50_v2", "mobilenet_v1", "mobilenet_v2", "inception_v3",
@@ -43,7 +43,7 @@ class Run:
     """A network on a number of threads."""
     network: str
     threads: int
-    trials: int  # of each task
+    trials: int  # per task
     tasks: int
 
     @property
@@ -56,7 +56,7 @@ class Run:
                 "--cost-model", "none", "--no-transfer-runs", "--no-transfer-tasks", "--no-layouts"]
 
     def is_same_work(self, record):
-        """Whether a run of the database did this."""
+        """Whether a run in the database did the same work."""
         options = record["options"]
         return (record["model"] == f"{self.network}.onnx" and record["threads"] == self.threads
                 and options["search"] == "random" and options["trials_per_task"] == self.trials
@@ -65,12 +65,12 @@ class Run:
 
 
 def count_tasks(space):
-    """Of what `attune tune --space` prints."""
+    """The number of tasks in the output of `attune tune --space`."""
     return len(re.findall(r", used \d+×, \d+ configs$", space, re.MULTILINE))
 
 
 def finished_runs(records):
-    """Those of this machine that the database has."""
+    """The finished runs of this machine in the database."""
     if not records.exists():
         return []
     runs = attune_json("records", "list", "--runs", "--device", "host", "--records", records)["runs"]
@@ -78,7 +78,7 @@ def finished_runs(records):
 
 
 def seconds_of_trial(runs, finished):
-    """What one trial took in those of `runs` that are complete; a guess where none is."""
+    """The time of one trial in the finished ones of `runs`; a guess if there are none."""
     seconds = trials = 0
     for run in runs:
         for record in (record for record in finished if run.is_same_work(record)):
@@ -88,10 +88,10 @@ def seconds_of_trial(runs, finished):
 
 
 def tune(run, records):
-    """Runs the tuner. When this program is interrupted the tuner is killed: asked to end, it would call its run ended,
-    but one that was killed goes on when the same is asked for again. Raises Failed."""
+    """Runs the tuner. If this program is interrupted, the tuner is killed: asked to end, it would record its run as
+    finished, but a killed run continues when the same command is repeated. Raises Failed."""
     command = [PROGRAM, "tune", zoo.zoo_model(run.network), *run.flags, "--records", records]
-    # In a session of its own, so that Ctrl-C reaches this program alone.
+    # In a session of its own, so that Ctrl-C reaches only this program.
     process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, start_new_session=True)
     try:
         if process.wait() != 0:
@@ -103,7 +103,7 @@ def tune(run, records):
 
 
 def collect(collection, records):
-    """Makes all its runs that the database lacks. Raises Failed."""
+    """Makes all runs of the collection that the database lacks. Raises Failed."""
     records.parent.mkdir(parents=True, exist_ok=True)
     runs = []
     for network in collection.networks:
@@ -126,14 +126,14 @@ def collect(collection, records):
 
 
 def learn(records, output, without):
-    """Writes the model that the records teach, without those of the tasks of these models (files). Returns what the
-    program says of it. Raises Failed."""
+    """Writes the model learned from the records, except those for tasks of the models `without` (files). Returns the
+    program's output. Raises Failed."""
     flags = [flag for model in without for flag in ("--without", model)]
     return attune("records", "learn", "--records", records, "-o", output, *flags).strip()
 
 
 def lesson(records):
-    """What this machine has measured of what the database teaches, for the results; None where that is nothing."""
+    """This machine's share of the records that models learn from, for the results; None if it has none."""
     runs = [run for run in finished_runs(records)
             if run["options"]["search"] == "random" and run["options"]["trials_per_task"]]
     if not runs:

@@ -1,4 +1,4 @@
-"""Compares artifacts that take turns on a machine that others disturb."""
+"""Compares artifacts that take turns on a machine that other programs disturb."""
 import math
 import statistics
 
@@ -6,13 +6,13 @@ from common import stats
 from common.timing import take_turns
 from program import Failed, attune_json
 
-ROUNDS, SECONDS = 15, 0.3  # turns of each artifact, and what each takes
-MOST_ROUNDS = 4 * ROUNDS  # where that is not enough
-NARROW = 0.01  # to each side: a speedup that is known so well needs no more turns
+ROUNDS, SECONDS = 15, 0.3  # turns of each artifact, and the time of each
+MOST_ROUNDS = 4 * ROUNDS  # if those are not enough
+NARROW = 0.01  # to each side: a speedup this precise needs no more turns
 CLOSER = 4  # tuned networks lie closer together: so many times the turns, for intervals as much narrower
 CONFIDENCE = 0.95
-PROFILE_ROUNDS = 6  # of the untuned network, in each turn
-QUIET = 1.03  # at most so many times as slow as in its fast tenth is a machine that nobody disturbs
+PROFILE_ROUNDS = 6  # of the untuned network, per turn
+QUIET = 1.03  # a quiet machine is at most this many times as slow as in its fastest tenth
 
 
 def round_medians(rounds):
@@ -20,8 +20,8 @@ def round_medians(rounds):
 
 
 def speedups(rounds):
-    """Of {name: latencies in ms, a list a round}: how many times as fast as each other one "tuned" is, as (median,
-    lower end, upper end) of the rounds' ratios."""
+    """From {name: latencies in ms, one list per round}: how many times as fast "tuned" is as each other one, as
+    (median, lower end, upper end) of the rounds' ratios."""
     medians = round_medians(rounds)
     found = {}
     for name in medians.keys() - {"tuned"}:
@@ -31,14 +31,14 @@ def speedups(rounds):
 
 
 def comparison(rounds):
-    """What is said in an entry of {name: latencies in ms, a list a round}."""
+    """The fields of an entry from {name: latencies in ms, one list per round}."""
     return {"speedups": speedups(rounds),
             "latency_ms": {name: statistics.median(sum(lists, [])) for name, lists in rounds.items()}}
 
 
 def compare_sooner(rounds, lists):
-    """What is said of an artifact of which these are the latencies in the same rounds, as of the tuned one, and what it
-    has of the gain of that."""
+    """The fields about an artifact whose latencies in the same rounds are `lists`: those of comparison() for it, and
+    its share of the tuned one's gain."""
     references = {name: rounds[name] for name in rounds if name != "tuned"}
     medians = round_medians({**rounds, "sooner": lists})
     shares = {name: share_of_gain(medians, "sooner", "tuned", name) for name in references}
@@ -47,8 +47,8 @@ def compare_sooner(rounds, lists):
 
 
 class Rooflines:
-    """Takes turns with artifacts, as one whose kernels take as long as their rooflines, of peaks that are measured in
-    the same turn. Kernels that stand above the roof, as Winograd's convolution may, do not make up for others."""
+    """A contestant whose time is the sum of the kernels' rooflines, by peaks that are measured in the same turn.
+    Kernels above the roof, as Winograd kernels may be, do not make up for others."""
 
     def __init__(self, path, threads):
         self._arguments = ("profile", path, "--threads", threads, "--rounds", PROFILE_ROUNDS)
@@ -59,10 +59,10 @@ class Rooflines:
 
 
 def gaps(rounds, rooflines):
-    """Of {name: latencies in ms, a list a round}, and of the rooflines in the same rounds: how far the untuned network
-    is from these, as a share of its time, and what of that, or of the baseline's where there is one, tuning has closed,
-    as (share, lower end, upper end). Both come from the medians of the rounds' ratios. Where the rounds leave open
-    whether there is a gap at all, nothing is said of what is closed."""
+    """From {name: latencies in ms, one list per round} and the rooflines in the same rounds: the untuned network's gap
+    to the rooflines, as a share of its time, and the share of that gap (or of the baseline's, if there is one) that
+    tuning has closed, as (share, lower end, upper end). Both come from the medians of the rounds' ratios. If the rounds
+    leave open whether there is a gap at all, "closed" is left out."""
     medians = round_medians({**rounds, "rooflines": rooflines})
     bounds, untuned = medians["rooflines"], medians["untuned"]
     entry = {"gap": 1 - statistics.median(bound / time for bound, time in zip(bounds, untuned, strict=True))}
@@ -71,9 +71,9 @@ def gaps(rounds, rooflines):
 
 
 def share_of_gain(medians, name, best, before):
-    """Of {name: milliseconds in each round}: what the one has of the time that the best one saves, of that of another,
-    as (share, lower end, upper end), from the medians of the rounds' ratios. None where the rounds leave open whether
-    the best one saves anything."""
+    """From {name: milliseconds in each round}: the share that `name` has of the time that `best` saves compared with
+    `before`, as (share, lower end, upper end), from the medians of the rounds' ratios. None if the rounds leave open
+    whether `best` saves anything."""
     own_ratios, best_ratios = ([value / time for value, time in zip(medians[one], medians[before], strict=True)]
                                for one in (name, best))
 
@@ -86,13 +86,13 @@ def share_of_gain(medians, name, best, before):
 
 
 def are_known(rounds, narrow):
-    """Whether every speedup's interval is so narrow, to each side."""
+    """Whether every speedup's interval is within `narrow` of its median on each side."""
     return all(max(middle - low, high - middle) <= narrow * middle for middle, low, high in speedups(rounds).values())
 
 
 class Gauged:
-    """A contestant, and before each of its turns one of `gauge`, another contestant that tells how fast the machine is
-    then. `readings` has the medians of these."""
+    """A contestant together with `gauge`, another contestant that runs before each of its turns and tells how fast the
+    machine is then. `readings` has the medians of the gauge."""
 
     def __init__(self, contestant, gauge):
         self._contestant, self._gauge, self.readings = contestant, gauge, []
@@ -103,8 +103,8 @@ class Gauged:
 
 
 def quiet_rounds(readings):
-    """Of lists of a gauge's readings, each with one a round: the numbers of the rounds in which nothing disturbed the
-    machine. All of them where these are too few for a result."""
+    """From a gauge's lists of readings, each with one per round: the indices of the rounds in which nothing disturbed
+    the machine. All rounds if these are too few for a result."""
     fast = sorted(sum(readings, []))[sum(map(len, readings)) // 10]
     slowest = [max(values) for values in zip(*readings, strict=True)]
     quiet = [number for number, value in enumerate(slowest) if value <= QUIET * fast]
@@ -112,12 +112,12 @@ def quiet_rounds(readings):
 
 
 def compare_in_turns(contestants, compared, gauge, most_rounds, narrow):
-    """Lets {name: contestant} take turns until it is known how the compared ones, of these names, compare, or they have
-    had the most rounds. What counts are rounds in which the gauge, a contestant that is none of them but may be the
-    same artifact, is as fast before every turn as ever: they are chosen by what is not compared.
+    """Lets {name: contestant} take turns until the comparison of the `compared` ones is precise enough, or until they
+    have had the most rounds. A round counts if the gauge is as fast as ever before every turn. The gauge is none of the
+    contestants but may run the same artifact: so the choice of rounds does not depend on the compared ones.
 
-    Returns {name: latencies in ms, a list a round} of the rounds that count, and how many rounds there were. Raises
-    Failed.
+    Returns {name: latencies in ms, one list per round} for the rounds that count, and how many rounds there were.
+    Raises Failed.
     """
     gauged = {name: Gauged(contestant, gauge) for name, contestant in contestants.items()}
     rounds = {name: [] for name in contestants}

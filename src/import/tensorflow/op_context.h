@@ -28,8 +28,8 @@ struct RandomNumbers {
   double high = 1;
 };
 
-// What represents a tensor of the model during import: a value of the graph, or something that only exists
-// during import: a list of values with known length, a variable, random numbers.
+// A tensor of the model during import: a value of the graph, or something that only exists during import: a
+// list of values with known length, a variable, random numbers.
 struct Binding {
   Value* value = nullptr;
   std::shared_ptr<const TensorItems> items = nullptr;

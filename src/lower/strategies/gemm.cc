@@ -136,7 +136,7 @@ Config GemmDefault(const Workload& workload, const Target& target) {
   for (int64_t n = 1; n <= std::min<int64_t>(vectors, 6); ++n) {
     for (int64_t m = 1; m <= max_rows && m * n + n <= registers; ++m) {
       const bool fits_l2 = PanelBytes(p, n, target) <= target.l2_bytes / 2;
-      const double line_cycles = static_cast<double>(target.vector_bits / 8) /
+      const double line_cycles = static_cast<double>(target.vector_bits) / 8 /
                                  (fits_l2 ? target.l2_bytes_per_cycle : target.l3_bytes_per_cycle);
       const double multiply_adds = static_cast<double>(m * n) / target.fma_per_cycle;
       const double loads = TileLoadCycles(m, n, line_cycles, target);

@@ -1,4 +1,4 @@
-"""Networks of sound: transformers' encoders, and separators and generators written by hand after their papers."""
+"""Sound networks: transformers' encoders, and separators and generators written by hand after their papers."""
 import torch
 import transformers
 from torch import nn

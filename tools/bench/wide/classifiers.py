@@ -1,4 +1,4 @@
-"""Networks that say what an image or a clip shows, as torchvision defines them."""
+"""Networks that classify an image or a clip, as torchvision defines them."""
 import torch
 import torchvision.models
 from torchvision.models.video import mvit as vision

@@ -1,6 +1,6 @@
-"""Networks that say what is where in an image: torchvision's segmentation, and its detectors up to their heads.
+"""Networks that locate things in an image: torchvision's segmentation, and its detectors up to their heads.
 
-What follows the heads, the choice of boxes, takes little time and is of other shapes for each image.
+The choice of boxes, which follows the heads, takes little time and has other shapes for each image.
 """
 import torch
 import torchvision.models

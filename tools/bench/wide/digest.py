@@ -1,5 +1,5 @@
-"""Tells when an exported network is out of date: when what its function computes, its arguments or the exporter have
-changed. A function's source is read, not imported, so that this needs no torch.
+"""Tells when an exported network is out of date: if the function that makes it, its arguments or the exporter have
+changed. The source of a function is read, not imported, so that this needs no torch.
 """
 import ast
 import hashlib
@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).parent
 
 
 def digest(network):
-    """In hexadecimal digits."""
+    """The digest of everything that makes the network, in hexadecimal digits."""
     file, function = network.maker.split(".")
     parts = {
         "maker": definitions((HERE / f"{file}.py").read_text(), function),
@@ -31,9 +31,9 @@ def version(package):
 
 
 def definitions(text, name):
-    """{name: source} of a file's definition and of all others in the file that it uses, directly or not.
+    """{name: source} of a definition in a file and of all others in the file that it uses, directly or not.
 
-    Raises KeyError where the file has no such definition.
+    Raises KeyError if the file has no such definition.
     """
     nodes = {}
     for node in ast.parse(text).body:

@@ -1,6 +1,6 @@
-"""python -m bench.wide.export NAME    writes a network of the wide set, its inputs and what torch makes of them
+"""python -m bench.wide.export NAME    writes a network of the wide set, its inputs and torch's outputs
 
-The process ends itself where a network takes too much memory or time.
+The process ends itself if a network takes too much memory or time.
 """
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""Networks that make images of images or of noise, written by hand after their papers."""
+"""Networks that make images from images or from noise, written by hand after their papers."""
 import torch
 from torch import nn
 

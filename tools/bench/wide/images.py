@@ -1,4 +1,4 @@
-"""Networks of images as transformers defines them."""
+"""Image networks as transformers defines them."""
 import torch
 import transformers
 

@@ -1,4 +1,4 @@
-"""A network of the wide set, as the lab takes it: one case, always of the same dimensions."""
+"""A network of the wide set, as the lab uses it: one case, always with the same dimensions."""
 import importlib
 import sys
 from dataclasses import dataclass, field
@@ -9,15 +9,15 @@ from bench.wide.digest import digest
 from program import ROOT, Failed, run_tool
 
 FOLDER = ROOT / "build/bench/wide"
-PEERS = ("onnxruntime", "openvino")  # those that read ONNX as it is
+PEERS = ("onnxruntime", "openvino")  # those that read ONNX directly
 
-# Weights in 8 bits by ONNX Runtime's quantize_dynamic.
+# Weights in 8 bits, by ONNX Runtime's quantize_dynamic.
 WEIGHT_TYPES = {"": "fp32", "u8": "int8", "s8": "int8"}
 
 
 @dataclass(frozen=True)
 class WideNetwork:
-    """A function that makes it, and how torch exports it.
+    """The function that makes a network, and how torch exports it.
 
     `maker` is FILE.FUNCTION of this folder. It is called with `arguments` and returns a torch module and the tuple of
     its inputs, which are drawn with torch's seeded generator.
@@ -26,7 +26,7 @@ class WideNetwork:
     maker: str
     arguments: dict = field(default_factory=dict, hash=False)
     dynamo: bool = False  # which of torch's two exporters; the other one traces
-    weights: str = ""  # u8 or s8 where they are quantized
+    weights: str = ""  # u8 or s8 if they are quantized
     is_standard = True
     formats = ("onnx",)
     framework = "torch"
@@ -34,7 +34,7 @@ class WideNetwork:
 
     @property
     def network(self):
-        """Itself, where the lab tells an architecture from its variants."""
+        """Itself: the lab distinguishes an architecture from its variants, but this has no variants."""
         return self
 
     @property
@@ -47,12 +47,12 @@ class WideNetwork:
 
     @property
     def tensors(self):
-        """The folder of inputs and outputs, as input0.npy and output0.npy."""
+        """The folder with inputs and outputs: input0.npy, output0.npy."""
         return FOLDER / self.name
 
     @property
     def shape(self):
-        """Of all inputs, once the network was exported."""
+        """The shapes of all inputs, once the network has been exported."""
         return [list(array.shape) for array in self.inputs()]
 
     def input_files(self):
@@ -64,7 +64,7 @@ class WideNetwork:
         return [numpy.load(path) for path in self.input_files().values()]
 
     def expected(self):
-        """What torch computes of the inputs, flat; None where quantization made it another network."""
+        """Torch's outputs for the inputs, flat; None if quantization has changed the network."""
         return None if self.weights else [numpy.load(path).ravel() for path in numbered(self.tensors, "output")]
 
 
@@ -74,7 +74,7 @@ def numbered(folder, name):
 
 
 def ensure(network):
-    """The network's model file, exported where it is missing or where what it is made of has changed. Raises Failed."""
+    """The network's model file; exported if it is missing or if its digest has changed. Raises Failed."""
     key, stamp = digest(network), network.model.with_suffix(".key")
     if network.model.exists() and stamp.exists() and stamp.read_text() == key:
         return network.model
@@ -92,13 +92,13 @@ def export_command(network):
 
 
 def load_maker(network):
-    """The function; this imports torch."""
+    """The function that makes the network; this imports torch."""
     file, function = network.maker.split(".")
     return getattr(importlib.import_module(f"bench.wide.{file}"), function)
 
 
 def named(name, networks):
-    """Raises ValueError where there is none."""
+    """The network with this name. Raises ValueError if there is none."""
     found = next((network for network in networks if network.name == name), None)
     if found is None:
         raise ValueError(f"there is no network {name} in the wide set; --wide --list names them")
@@ -106,6 +106,6 @@ def named(name, networks):
 
 
 def select(names, networks):
-    """Those that a command line names, each once; all where it names none. Raises ValueError."""
+    """The networks that a command line names, each once; all if it names none. Raises ValueError."""
     chosen = [named(name, networks) for name in names] or networks
     return list({network.name: network for network in chosen}.values())

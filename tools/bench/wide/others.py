@@ -1,4 +1,4 @@
-"""Networks of tables, sequences, graphs, points and volumes, and single layers of unusual shapes."""
+"""Networks for tables, sequences, graphs, points and volumes, and single layers with unusual shapes."""
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""The page of a run on the wide set, made of results.json and of nothing else."""
+"""The page of a run on the wide set, made only from results.json."""
 from bench import report
 from bench import results as ask
 from common.engines import TITLES
@@ -6,7 +6,7 @@ from common.report.tables import bold, markdown, plain
 from common.report.words import machine, milliseconds, plural
 from common.stats import geometric_mean
 
-MOST_KERNELS = 3  # that are named of a network
+MOST_KERNELS = 3  # that are listed for each network
 
 
 def page(results):
@@ -46,7 +46,7 @@ def commit_of(program):
 
 
 def ratios(results, threads):
-    """(ratio, case, run) of networks that Attune and a peer ran, the least ratio first."""
+    """(ratio, case, run) for networks that Attune and a peer ran, the least ratio first."""
     found = ((ask.speed_ratio(run), case, run) for case, run in ask.runs_with(results["cases"], threads))
     return sorted((each for each in found if each[0]), key=lambda each: each[0])
 
@@ -67,14 +67,14 @@ def summary(results, threads):
 
 
 def rows(results, threads, emphasize=plain):
-    """A header and a row a network, the least ratio first and those without one last."""
+    """A header and one row per network, the least ratio first and networks without one last."""
     ordered = [case for _, case, _ in ratios(results, threads)]
     ordered += [case for case in results["cases"] if case["runs"] and case not in ordered]
     return report.latency_rows(results, ordered, threads, emphasize)
 
 
 def behind(results, threads):
-    """Where Attune is slower, and in which kernels."""
+    """The networks on which Attune is slower, with their slowest kernels."""
     slower = [each for each in ratios(results, threads) if each[0] < 1]
     if not slower:
         return []
@@ -90,7 +90,7 @@ the measured peak and its bytes at the measured bandwidth.""", markdown(table)]
 
 
 def costly(profile):
-    """The kernels that lose the most, the worst first."""
+    """The kernels that lose the most time, the worst first."""
     return sorted(profile["kernels"], key=lost_ms, reverse=True)[:MOST_KERNELS]
 
 
@@ -105,7 +105,7 @@ def kernel_cells(kernel):
 
 
 def not_measured(results):
-    """What could not be exported, what engines do not support, and what they compute wrong."""
+    """Networks that could not be exported or that engines do not support, and wrong results."""
     unexported = [f"- {case['name']}: {case['export']}" for case in results["cases"] if "export" in case]
     exported = {**results, "cases": [case for case in results["cases"] if "export" not in case]}
     lines = report.reasons(exported)

@@ -1,8 +1,8 @@
-"""The record of a run over the wide set: results.json as ../results.py has it, which a run goes on with.
+"""The record of a run over the wide set: results.json as in ../results.py, which a later run continues.
 
 A case has two more keys: "key", the digest of what its network is made of, and "attune", the program that it was
-measured with. Where the network could not be exported, "export" is the reason and there are no runs. No engine is
-known to support a network of this set, so that one that fails is "NS" with its reason, never "missing".
+measured with. If the network could not be exported, "export" is the reason and there are no runs. No engine is known to
+support a network of this set, so an engine that fails is "NS" with its reason, never "missing".
 """
 from bench.measure import document
 from bench.results import ran
@@ -13,8 +13,8 @@ from program import Failed
 
 
 def begun(old, lab, threads, command, names):
-    """The document to go on with: the old one (or None), with those of its networks that the set still has, by their
-    names. Raises ValueError where it has other settings."""
+    """The document to continue: the old one (or None), reduced to the networks that the set still has (`names`). Raises
+    ValueError if it has other settings."""
     fresh = document(lab, threads, command)
     fresh["settings"]["wide"] = True
     if old is None:
@@ -31,7 +31,7 @@ def is_done(cases, network):
 
 
 def measure(lab, networks, anew, results, save, progress):
-    """Measures the networks that the document `results` lacks, or where `anew` all of them. `save` takes the document
+    """Measures the networks that the document `results` lacks, or all of them if `anew`. `save` receives the document
     after each one."""
     cases = {case["name"]: case for case in results["cases"]}
     for index, network in enumerate(networks):
@@ -60,6 +60,6 @@ def record(lab, network, threads):
 
 
 def unsupported(reason):
-    """The entry, with what an engine says first. Attune's reason has the command above that."""
+    """The entry with the first line of an engine's reason. In Attune's reason, the command comes before that."""
     lines = reason.splitlines()
     return {"status": "NS", "reason": lines[1] if len(lines) > 1 and lines[0].startswith("attune ") else lines[0]}

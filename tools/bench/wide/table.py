@@ -1,4 +1,4 @@
-"""The wide set. Dimensions are cut down where a network would take long: its kernels stay those that it has."""
+"""The wide set. If a network would take long, its dimensions are reduced: the kinds of its kernels stay."""
 from bench.wide.networks import WideNetwork
 
 
@@ -44,12 +44,12 @@ CLASSIFIERS = (
     clip("r2plus1d_18"),
     clip("s3d", frames=16, pixels=224),
     clip("swin3d_t", pixels=112),
-    WideNetwork("mvit_v2", "classifiers.mvit", dynamo=True),  # tracing makes loops of it
+    WideNetwork("mvit_v2", "classifiers.mvit", dynamo=True),  # tracing turns it into loops
 )
 
 
 def of(file, name, function=None, dynamo=False, weights="", **arguments):
-    """A network that a function of this file makes, which has the network's name where none is given."""
+    """A network made by a function of this file; by default the function has the network's name."""
     return WideNetwork(name, f"{file}.{function or name}", arguments, dynamo, weights)
 
 

@@ -1,8 +1,8 @@
-"""What detectors see: from their outputs to boxes, and which boxes of two networks are the same.
+"""Detected boxes: from the outputs of detectors to boxes, and which boxes of two networks are the same.
 
-Outputs cannot be compared as they are: a detector has thousands of boxes, nearly all of them of nothing. So they go the
-way that applications go, with the thresholds that the networks' publishers use: a least score, then non-maximum
-suppression. What is left is matched greedily.
+Outputs cannot be compared directly: a detector has thousands of boxes, and nearly all of them show nothing. So they are
+processed as applications do it, with the thresholds of the networks' publishers: a least score, then non-maximum
+suppression. The remaining boxes are matched greedily.
 """
 from dataclasses import dataclass
 
@@ -11,12 +11,12 @@ import numpy
 YOLOX_SIDE, YOLOX_STRIDES = 416, (8, 16, 32)
 YOLOX_SCORE, YOLOX_OVERLAP = 0.3, 0.45  # https://github.com/Megvii-BaseDetection/YOLOX, demo/ONNXRuntime
 ULTRAFACE_SCORE, ULTRAFACE_OVERLAP = 0.7, 0.3  # https://github.com/Linzaer/Ultra-Light-Fast-Generic-Face-Detector-1MB
-SAME_OVERLAP = 0.5  # of two boxes that show the same object
+SAME_OVERLAP = 0.5  # between two boxes that show the same object
 
 
 @dataclass(frozen=True)
 class Detections:
-    """What was found: boxes [n, 4] as left, top, right, bottom in any unit, scores [n], classes [n]."""
+    """Detections: boxes [n, 4] as left, top, right, bottom in any unit, scores [n], classes [n]."""
     boxes: numpy.ndarray
     scores: numpy.ndarray
     classes: numpy.ndarray
@@ -29,7 +29,7 @@ class Detections:
 
 
 def overlaps(one, others):
-    """[n]: the share of their union that a box [4] and each of the boxes [n, 4] have in common."""
+    """[n]: the intersection of a box [4] with each of the boxes [n, 4], as a share of their union."""
     corner = numpy.maximum(one[:2], others[:, :2])
     size = numpy.maximum(0, numpy.minimum(one[2:], others[:, 2:]) - corner)
     common = size[:, 0] * size[:, 1]
@@ -43,8 +43,8 @@ def area(boxes):
 
 
 def suppress(found, most_overlap):
-    """Non-maximum suppression: leaves out what overlaps by more than that with something of its class that is surer.
-    The surest come first."""
+    """Non-maximum suppression: drops each box that overlaps by more than `most_overlap` with a box of its class that
+    has a higher score. The highest scores come first."""
     order = numpy.argsort(-found.scores, kind="stable")
     kept = []
     while order.size:
@@ -56,8 +56,8 @@ def suppress(found, most_overlap):
 
 
 def in_yolox(outputs):
-    """Of YOLOX [1, 3549, 85]: in each cell of three grids the center and the logarithm of the size of a box, in cells,
-    how likely it is something, and how likely it is each class. Boxes are in pixels."""
+    """From YOLOX [1, 3549, 85]: each cell of three grids has a box's center and the logarithm of its size, in cells,
+    the probability that it is an object, and the probability of each class. Boxes are in pixels."""
     values = outputs[0][0].astype(numpy.float64)
     cells, strides = yolox_grid()
     center = (values[:, :2] + cells) * strides
@@ -69,7 +69,7 @@ def in_yolox(outputs):
 
 
 def yolox_grid():
-    """The place of each cell in its grid [3549, 2], as x and y, and the pixels of a cell [3549, 1]."""
+    """The index of each cell in its grid [3549, 2], as x and y, and the pixels per cell [3549, 1]."""
     cells, strides = [], []
     for stride in YOLOX_STRIDES:
         count = YOLOX_SIDE // stride
@@ -80,16 +80,17 @@ def yolox_grid():
 
 
 def in_ultraface(outputs):
-    """Of UltraFace: how likely each box is background and a face [1, 4420, 2], and the corners [1, 4420, 4], in units
-    of the picture."""
+    """From UltraFace: the probabilities that each box is background or a face [1, 4420, 2], and the corners [1, 4420,
+    4], in units of the picture."""
     scores, boxes = (values[0].astype(numpy.float64) for values in sorted(outputs, key=lambda each: each.shape[-1]))
     found = Detections(boxes, scores[:, 1], numpy.zeros(len(boxes), dtype=int))
     return suppress(found.take(found.scores >= ULTRAFACE_SCORE), ULTRAFACE_OVERLAP)
 
 
 def matches(expected, found):
-    """How many of what was found are among what is expected: of the same class, overlapping by SAME_OVERLAP or more,
-    the surest first, each expected one once and the nearest one first."""
+    """The number of found boxes that match expected ones: of the same class, overlapping by SAME_OVERLAP or more. Found
+    boxes are taken in order, the highest score first; each expected box matches once, and the best overlap is tried
+    first."""
     free = numpy.ones(len(expected), dtype=bool)
     for box, label in zip(found.boxes, found.classes):
         shares = overlaps(box, expected.boxes) * (free & (expected.classes == label))

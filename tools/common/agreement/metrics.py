@@ -1,8 +1,8 @@
-"""How far a quantized network agrees with the float network that it comes from, by what the network is for.
+"""How far a quantized network agrees with its float network, by a metric for the task of the network.
 
-A metric is fed the outputs of both, sample by sample, and keeps sums alone: the outputs of a thousand samples are
-gigabytes. Its value is 1 where both agree wholly. The float network is right by definition, whatever the picture shows:
-what is asked is what quantization changes.
+A metric receives the outputs of both, sample by sample, and keeps only sums: the outputs of a thousand samples are
+gigabytes. Its value is 1 for full agreement. The float network is right by definition, whatever the picture shows: the
+question is what quantization changes.
 """
 import numpy
 
@@ -11,7 +11,7 @@ from common.agreement import boxes
 
 class TopOne:
     """The share of samples whose most likely class is the same."""
-    agreement, max_drop = "top-1", "0.3%"  # what `attune quantize` judges by, and how much it is asked for
+    agreement, max_drop = "top-1", "0.3%"  # the measure that `attune quantize` judges by, and its budget
     name = "equal classes"
 
     def __init__(self):
@@ -29,7 +29,7 @@ class TopOne:
 
 
 class MeanOverlap:
-    """Of segmentation, [..., classes]: intersection over union of each class's pixels in all samples together, and the
+    """For segmentation, [..., classes]: intersection over union of each class's pixels in all samples together, and the
     mean over the classes that either network sees anywhere."""
     agreement, max_drop = "iou", "0.8%"
     name = "mean IoU"
@@ -54,8 +54,8 @@ class MeanOverlap:
 
 
 class SameBoxes:
-    """Of detection: F1 of the boxes that both networks find, over all samples together."""
-    agreement, max_drop = "error", "0.1%"  # a box is lost by less than numbers are wrong by
+    """For detection: F1 of the boxes that both networks find, over all samples together."""
+    agreement, max_drop = "error", "0.1%"  # small errors already lose boxes
     name = "F1 of boxes"
 
     def __init__(self, find):
@@ -69,7 +69,7 @@ class SameBoxes:
         self._found += len(found)
 
     def value(self):
-        """Where no network sees anything they agree."""
+        """If neither network finds anything, they agree."""
         count = self._expected + self._found
         return 2 * self._same / count if count else 1.0
 
@@ -78,7 +78,7 @@ class SameBoxes:
 
 
 class Cosine:
-    """The mean over samples of the cosine of both outputs, or of what `reduce` makes of them."""
+    """The mean over samples of the cosine between both outputs, or between `reduce` of them."""
     agreement, max_drop = "cosine", "0.5%"
     name = "cosine"
 
@@ -100,7 +100,7 @@ class Cosine:
 
 
 def mean_of_tokens(output):
-    """The embedding of a sentence, of the vectors of its tokens [1, tokens, size]."""
+    """The embedding of a sentence, from the vectors of its tokens [1, tokens, size]."""
     return output.mean(axis=1)
 
 
@@ -109,7 +109,7 @@ def flat(outputs):
 
 
 def relative_error(expected, actual):
-    """The root mean square of the difference of all outputs, relative to that of what is expected."""
+    """The root mean square of the difference over all outputs, relative to that of the expected outputs."""
     a, b = flat(expected), flat(actual)
     norm = numpy.linalg.norm(a)
     return float(numpy.linalg.norm(b - a) / norm) if norm > 0 else float((a != b).any())

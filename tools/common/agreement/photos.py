@@ -1,9 +1,9 @@
 """Pictures for networks: crops of the photos that lie beside the trained networks.
 
-There are 54 photos and a measurement needs a thousand pictures, so each photo gives many crops: of another place,
-another size, some of them mirrored, which to a network are different pictures. They are drawn by a seed and are the
-same on every machine. A network is calibrated on crops of other photos than it is judged by: what it was calibrated on
-it must not meet again.
+There are 54 photos and a measurement needs a thousand pictures, so each photo gives many crops with different offsets
+and sizes, some of them mirrored: to a network, these are different pictures. A seed draws them, and they are the same
+on every machine. Calibration and judging use crops of different photos: a network must not be judged by what it was
+calibrated on.
 """
 import functools
 import random
@@ -15,14 +15,14 @@ from common.models.files import TRAINED
 
 CALIBRATION, JUDGING = "calibration", "judging"  # the parts of all data
 
-# Photos to calibrate on; all others judge. Several photos of one scene are on one side.
+# Photos for calibration; all others are for judging. Photos of the same scene are on the same side.
 CALIBRATION_PHOTOS = (
     "37ca2a3d-IMG_0520.jpg", "3d3382d3-IMG_0514.jpg", "Welsh_Springer_Spaniel.jpg", "astronaut.png", "burger.jpg",
     "cats_and_dogs.jpg", "chelsea.png", "coffee.png", "d1c65813-IMG_0546.jpg", "d86b20e0-IMG_0509.jpg",
     "early_color_photo_face_128_224_3.jpeg", "early_color_photo_faces_320_320_3.jpeg", "flowers_192_192_3.jpeg",
     "multi_objects.jpg", "owl.jpg", "single_face_128_224_3.jpeg", "single_face_320_320_3.jpeg", "street_192_192_3.jpeg")
 
-# For what looks for faces: most of these have some, and a few have what looks like one.
+# For networks that look for faces: most of these have some, and a few have something that looks like one.
 FACES = (
     "astronaut.png", "camera.png", "early_color_photo_face_128_224_3.jpeg", "early_color_photo_faces_320_320_3.jpeg",
     "face.jpg", "face_in_painting_128_224_3.jpeg", "face_in_snow_128_224_3.jpeg", "faces_in_painting_320_320_3.jpeg",
@@ -38,13 +38,13 @@ class Crop:
 
 
 def part_of(names, part):
-    """Those photos that calibrate, or those that judge, in their order."""
+    """The photos for calibration, or those for judging, in their order."""
     return [name for name in names if (name in CALIBRATION_PHOTOS) == (part == CALIBRATION)]
 
 
 def crops(sizes, count, aspect, least, seed):
-    """`count` crops, all different, of the photos in turns. `sizes` has each photo's (width, height); `aspect` is width
-    by height of a crop, and `least` its least size, of the largest that the photo has of this aspect."""
+    """`count` different crops of photos, which take turns. `sizes`: each photo's (width, height); `aspect`: width by
+    height of a crop; `least`: the least size of a crop, as a share of the largest with this aspect in the photo."""
     draw, seen, names = random.Random(seed), {}, list(sizes)
     while len(seen) < count:
         name = names[len(seen) % len(names)]
@@ -67,14 +67,15 @@ def load(name):
 
 @dataclass(frozen=True)
 class Pictures:
-    """What a network takes: pictures of this size, black and white as `low` and `high`; and what they are made of."""
+    """The input pictures of a network: their size, the numbers for black and white (`low` and `high`), and the photos
+    that they come from."""
     width: int
     height: int
     low: float
     high: float
     channels_first: bool = False  # [1, 3, height, width] and not [1, height, width, 3]
     is_bgr: bool = False
-    photos: tuple[str, ...] = ()  # none are all
+    photos: tuple[str, ...] = ()  # empty: all
     least: float = 0.4  # size of a crop, see crops()
 
     def names(self, part):
@@ -89,7 +90,7 @@ class Pictures:
             yield self.array(crop)
 
     def array(self, crop):
-        """The crop as the network takes it."""
+        """The crop as the network's input."""
         import PIL.Image
 
         picture = load(crop.photo).resize((self.width, self.height), PIL.Image.Resampling.BILINEAR, box=crop.box)

@@ -1,7 +1,8 @@
-"""What is measured: well-known architectures, and variants of them in width, resolution and batch.
+"""The networks that are measured: well-known architectures, and variants of them in width, resolution and batch.
 
-Weights are random with a seed: the speed of a dense network does not depend on them. In 8-bit integers there are the
-networks that people quantize, each in the format that its framework's own tool writes, and one that was trained so.
+Weights are random with a seed: the speed of a dense network does not depend on them. The networks in 8-bit integers are
+those that people quantize, each in the format that its framework's own tool writes, and one that was trained in
+integers.
 """
 import re
 from dataclasses import dataclass, replace
@@ -16,15 +17,15 @@ BATCHES = (8, 32)
 class Network:
     """An architecture, as a framework defines it."""
     name: str
-    framework: str  # torchvision, transformers or keras; tensorflow where it is a file that was trained with it
+    framework: str  # torchvision, transformers or keras; tensorflow for a trained file
     constructor: str  # its name there, or the file's
-    pixels: int = 224  # each side of the image; 0 where the input is text
+    pixels: int = 224  # each side of the image; 0 if the input is text
     any_size: bool = True  # also takes images of other sizes
     has_width: bool = False  # its constructor has a factor of all channel counts
     batches: tuple[int, ...] = ()  # larger ones, among the variants
-    precisions: tuple[str, ...] = ("fp32",)  # that there are models of: fp32, int8
-    dtype: str = "float32"  # of the input, where that is an image
-    sorts: bool = False  # its outputs are lists in an order that the least difference may change
+    precisions: tuple[str, ...] = ("fp32",)  # in which there are models: fp32, int8
+    dtype: str = "float32"  # of the input, if that is an image
+    sorts: bool = False  # its outputs are lists whose order the least difference may change
 
 
 BOTH = ("fp32", "int8")
@@ -40,7 +41,7 @@ NETWORKS = (
     Network("squeezenet1_1", "torchvision", "squeezenet1_1"),
     Network("inception_v3", "torchvision", "inception_v3", pixels=299),
     Network("densenet121", "torchvision", "densenet121"),
-    # The exporter needs a size that its adaptive pooling divides.
+    # Its adaptive pooling only exports for sizes that it divides.
     Network("vgg16", "torchvision", "vgg16", any_size=False),
     Network("bert_base_128", "transformers", "BertModel", pixels=0, any_size=False),
     Network("vit_b_16", "torchvision", "vit_b_16"),
@@ -58,11 +59,11 @@ class Case:
     pixels: int
     width: float = 1.0
     batch: int = 1
-    precision: str = "fp32"  # of the model; what an engine makes of it is its own
+    precision: str = "fp32"  # of the model; an engine may compute in another
 
     @property
     def name(self):
-        """Such as mobilenet_v2-w0.75-192px-b8-int8: what differs from the standard stands behind."""
+        """Such as mobilenet_v2-w0.75-192px-b8-int8: differences from the standard case follow the network's name."""
         parts = [self.network.name]
         if self.width != 1:
             parts.append(f"w{self.width:g}")
@@ -84,7 +85,7 @@ class Case:
 
     @property
     def shape(self):
-        """Of the one input: NCHW, from keras and tensorflow NHWC, or batch × tokens."""
+        """The shape of the only input: NCHW, for keras and tensorflow NHWC, or batch × tokens."""
         if self.is_text:
             return (self.batch, TOKENS)
         if self.network.framework in ("keras", "tensorflow"):
@@ -93,13 +94,13 @@ class Case:
 
     @property
     def formats(self):
-        """Of the model files that there are. Attune reads the first one."""
+        """The formats in which there are model files. Attune reads the first one."""
         if self.precision == "int8":
             return ("onnx",) if self.network.framework == "torchvision" else ("tflite",)
         return ("onnx", "tflite", "mnn") if self.network.framework == "keras" else ("onnx", "ncnn", "mnn")
 
     def scaled(self, scale):
-        """This case in one of SCALES. Raises ValueError where the network does not have it."""
+        """This case in one of SCALES. Raises ValueError if the network does not have it."""
         if scale == "standard":
             return self
         if scale == "width0.75":
@@ -111,7 +112,7 @@ class Case:
         return replace(self, pixels=int(scale))
 
     def batched(self, batch):
-        """This case with so many inputs in one inference. Raises ValueError where there is no such model."""
+        """This case with so many inputs per inference. Raises ValueError if there is no such model."""
         if batch != self.batch and self.network.framework == "tensorflow":
             raise ValueError(f"{self.network.name} takes batches of one size alone")
         return replace(self, batch=batch)
@@ -122,7 +123,7 @@ def standard(network, precision="fp32"):
 
 
 def variants(network):
-    """The cases that a complete run measures beside the standard one."""
+    """The cases that a complete run measures in addition to the standard one."""
     case = standard(network)
     cases = [replace(case, batch=batch) for batch in network.batches]
     for scale in SCALES[1:]:
@@ -134,8 +135,7 @@ def variants(network):
 
 
 def case_named(name, precision="fp32"):
-    """The case that has this name, with this precision where the name says none. Raises ValueError where there is
-    none."""
+    """The case with this name; `precision` applies if the name has none. Raises ValueError if there is none."""
     match = re.fullmatch(r"(\w+?)(-w(0\.75))?(-(192|256)px)?(-b([1-9]\d*))?(-(int8))?", name)
     network = match and next((n for n in NETWORKS if n.name == match[1]), None)
     if not network:
@@ -150,8 +150,8 @@ def case_named(name, precision="fp32"):
 
 
 def select(names, scale="standard", batch=1, with_variants=False, precision="fp32"):
-    """The cases of one precision that a command line asks for, each once. No names are all networks that have it, the
-    scale and the batch.
+    """The cases of one precision that a command line selects, each once. Without names: all networks that have this
+    precision, scale and batch.
 
     Raises ValueError with a sentence for the user.
     """
@@ -173,10 +173,10 @@ def select(names, scale="standard", batch=1, with_variants=False, precision="fp3
 
 
 def refusal(case, peer):
-    """Why the peer (its name) cannot run the case, as (status, reason), or None where it is supposed to.
+    """Why the peer (its name) cannot run the case, as (status, reason); None if it is supposed to run it.
 
-    "not applicable" is a matter of formats, "NS" (not supported) of what the peer can do. A network of integers has one
-    format, and what does not read that does not run it.
+    "not applicable" is about formats, "NS" (not supported) about the peer's abilities. A network of integers has one
+    format; a peer that does not read that format does not support the network.
     """
     if case.precision == "int8":
         return refusal_of_integers(case, peer)

@@ -1,6 +1,6 @@
 """python -m common.models.convert_mnn MODEL.onnx|MODEL.tflite FILE.mnn    converts a model for MNN
 
-MNN's own command, mnnconvert, does the same and then installs packages and reports its use to a server.
+MNN's own command, mnnconvert, does the same, but then installs packages and reports its use to a server.
 """
 import sys
 

@@ -12,11 +12,11 @@ import tensorflow  # noqa: E402
 from common.models.cases import case_named  # noqa: E402
 
 OPSET = 17
-SAMPLES = 4  # of noise, that ranges of integers come from
+SAMPLES = 4  # of noise, which give the ranges of integers
 
 
 def build(case):
-    """The network in keras, with the weights that the case always has."""
+    """The network in keras, with the same weights in each call."""
     tensorflow.keras.utils.set_random_seed(0)
     options = {"alpha": case.width} if case.width != 1 else {}
     constructor = getattr(tensorflow.keras.applications, case.network.constructor)
@@ -24,7 +24,7 @@ def build(case):
 
 
 def shake(model):
-    """Normalizes by the statistics of noise: those of a fresh network would make every output the same."""
+    """Normalizes by the statistics of noise: with those of a fresh network, every output would be the same."""
     for layer in model.layers:
         if isinstance(layer, tensorflow.keras.layers.BatchNormalization):
             layer.momentum = 0.0
@@ -33,7 +33,7 @@ def shake(model):
 
 
 def save(case, folder):
-    """Writes the network as a SavedModel, which the other formats are made of."""
+    """Writes the network as a SavedModel, from which the other formats are made."""
     signature = [tensorflow.TensorSpec(case.shape, tensorflow.float32)]
     build(case).export(folder, input_signature=signature, verbose=False)
 
@@ -48,7 +48,7 @@ def write_tflite(saved, path):
 
 
 def write_int8_tflite(saved, path, shape):
-    """In 8-bit integers, but for the input and the output."""
+    """Writes the network in 8-bit integers, except for the input and the output."""
     converter = tensorflow.lite.TFLiteConverter.from_saved_model(saved)
     converter.optimizations = [tensorflow.lite.Optimize.DEFAULT]
     random = numpy.random.default_rng(0)

@@ -13,7 +13,7 @@ def build_bert():
     from transformers import BertConfig, BertModel
 
     class LastHiddenState(torch.nn.Module):
-        """Token ids to the encoder's last layer, as one tensor each."""
+        """From token ids to the encoder's last layer, one tensor each."""
 
         def __init__(self):
             super().__init__()
@@ -26,7 +26,7 @@ def build_bert():
 
 
 def build(case):
-    """The network in torch, with the weights that the case always has."""
+    """The network in torch, with the same weights in each call."""
     torch.manual_seed(0)
     if case.network.framework == "transformers":
         return shake(build_bert())
@@ -36,14 +36,14 @@ def build(case):
     if case.width != 1:
         options["width_mult"] = case.width
     if case.network.name == "inception_v3":
-        options["init_weights"] = False  # its own way takes minutes
+        options["init_weights"] = False  # its own initialization takes minutes
     if case.network.name == "vit_b_16":
         options["image_size"] = case.pixels
     return shake(getattr(torchvision.models, case.network.constructor)(weights=None, **options))
 
 
 def shake(module):
-    """Gives values to what a fresh network has at 0 or 1, where computing nothing would look right."""
+    """Gives values to parameters that are 0 or 1 in a fresh network, so that leaving out a computation shows."""
     for layer in module.modules():
         if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm):
             layer.running_mean.normal_(0, 0.1)
@@ -63,10 +63,10 @@ def write_onnx(module, inputs, path):
 
 
 def write_ncnn(module, inputs, path):
-    """Through pnnx, which traces the module and writes much else beside `path` and its .bin."""
+    """Exports through pnnx, which traces the module and writes much else beside `path` and its .bin."""
     import pnnx
 
-    # Its default is to store weights as fp16. Its check of the trace fails on networks with attention.
+    # By default it stores weights as fp16. Its check of the trace fails on networks with attention.
     pnnx.export(module, str(path.with_name("traced.pt")), inputs, fp16=False, check_trace=False)
     path.with_name("traced.ncnn.bin").rename(path.with_suffix(".bin"))
     path.with_name("traced.ncnn.param").rename(path)
@@ -75,7 +75,7 @@ def write_ncnn(module, inputs, path):
 def main():
     name, form, path = sys.argv[1:]
     case = case_named(name)
-    # The fused attention of inference cannot be traced.
+    # The fused attention for inference cannot be traced.
     torch.backends.mha.set_fastpath_enabled(False)
     write = {"onnx": write_onnx, "ncnn": write_ncnn}[form]
     with torch.no_grad():

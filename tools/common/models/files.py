@@ -1,5 +1,5 @@
-"""The model files of a case, made once and kept in build/bench/models. Those that were trained lie beside the
-repository, where they are there at all."""
+"""The model files of a case, made once and kept in build/bench/models. Trained models, if they are available, lie
+beside the repository."""
 import os
 import pathlib
 import sys
@@ -12,12 +12,12 @@ FOLDER = ROOT / "build/bench/models"
 TRAINED = pathlib.Path(os.environ.get("ATTUNE_MODELS", ROOT.parent / "shared/models"))
 KERAS_PYTHON = ROOT / "build/bench/keras/bin/python"
 
-# ncnn has a second file beside this one, which ends in .bin.
+# ncnn has a second file next to this one, which ends in .bin.
 SUFFIXES = {"onnx": ".onnx", "tflite": ".tflite", "ncnn": ".ncnn.param", "mnn": ".mnn"}
 
 
 def is_trained(case):
-    """Whether the model is a file that nothing makes anew."""
+    """Whether the model is a trained file, which nothing can make again."""
     return case.network.framework == "tensorflow"
 
 
@@ -28,7 +28,8 @@ def model_file(case, form, folder=FOLDER):
 
 
 def lacking(case):
-    """The file, from the repository's root, that the case cannot be measured without and that is not there; or None."""
+    """The file, relative to the repository's root, that is missing and without which the case cannot be measured; or
+    None."""
     path = model_file(case, case.formats[0])
     return os.path.relpath(path, ROOT) if is_trained(case) and not path.exists() else None
 
@@ -47,7 +48,7 @@ def ensure(case, form, folder=FOLDER):
         run_tool(*command_for(case, form, target, folder))
         if not target.exists():
             raise Failed(f"no {path.name} came out")
-        # The named file last: where it exists, all do.
+        # The named file comes last: if it exists, all do.
         if form == "ncnn":
             os.replace(target.with_suffix(".bin"), path.with_suffix(".bin"))
         os.replace(target, path)
@@ -57,7 +58,7 @@ def ensure(case, form, folder=FOLDER):
 def command_for(case, form, target, folder):
     """The command line that writes `target`."""
     if form == "mnn":
-        # Of the two formats of keras this one makes the faster network.
+        # Keras has two formats; MNN's network is faster when it is made from this one.
         source = "tflite" if "tflite" in case.formats else "onnx"
         return [sys.executable, "-m", "common.models.convert_mnn", ensure(case, source, folder), target]
     if case.network.framework == "keras":

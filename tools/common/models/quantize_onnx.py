@@ -1,7 +1,7 @@
 """python -m common.models.quantize_onnx CASE MODEL.onnx FILE.onnx    writes a network of torchvision in 8-bit integers
 
-As people do it with ONNX Runtime: activations are u8 and weights i8, each of these with a scale for each channel, as
-pairs of QuantizeLinear and DequantizeLinear. Ranges come from noise, which weights that are random deserve.
+This is how people do it with ONNX Runtime: activations are u8 and weights i8 with a scale per channel, as pairs of
+QuantizeLinear and DequantizeLinear. Ranges come from noise, which is good enough for random weights.
 """
 import pathlib
 import sys
@@ -16,7 +16,7 @@ SAMPLES = 4
 
 
 class Noise(CalibrationDataReader):
-    """The same samples each time."""
+    """The same noise samples in each call."""
 
     def __init__(self, shape):
         random = numpy.random.default_rng(0)

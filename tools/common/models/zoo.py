@@ -1,4 +1,5 @@
-"""Networks of the zoo, and of the benchmark: its model files where they were made, else those of the zoo."""
+"""Models of networks in the zoo and in the benchmark: the benchmark's model files if they were made, otherwise those of
+the zoo."""
 import os
 
 from common.models import files
@@ -6,7 +7,7 @@ from program import ROOT, attune, attune_json
 
 FOLDER = ROOT / "build/tuning/models"
 
-# What the zoo calls the benchmark's networks, where it is not the same.
+# The zoo's names for the benchmark's networks, if they differ.
 ZOO_NAMES = {"bert_base_128": "bert_base", "resnet50v2": "resnet50_v2"}
 
 
@@ -30,7 +31,7 @@ def zoo_model(name):
 
 
 def benchmark_model(network):
-    """Where the benchmark's file of this network is, if it was made."""
+    """The path of the benchmark's file for this network, which may not exist."""
     return files.FOLDER / f"{network}.onnx"
 
 
@@ -41,11 +42,11 @@ def model(network):
 
 
 def is_known(network, zoo):
-    """Whether there is a model. `zoo` are the zoo's names."""
+    """Whether there is a model. `zoo`: the names in the zoo."""
     return benchmark_model(network).exists() or zoo_name(network) in zoo
 
 
 def all_models(network, zoo):
-    """Every form of the network that there is: exporters differ in what they make of the same layers."""
+    """Every existing form of the network: exporters turn the same layers into different operators."""
     found = [benchmark_model(network)] if benchmark_model(network).exists() else []
     return [*found, zoo_model(zoo_name(network))] if zoo_name(network) in zoo else found

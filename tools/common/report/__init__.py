@@ -1,4 +1,4 @@
-"""What pages are made of.
+"""The parts that pages are made of.
 
     pages   writes a page with its figures
     tables  Markdown; words numbers, machines and programs

@@ -1,4 +1,4 @@
-"""What the figures of all tools are drawn with: scales, legends, ticks and charts of bars."""
+"""The drawing tools for all figures: scales, legends, ticks and bar charts."""
 import math
 from dataclasses import dataclass
 
@@ -6,13 +6,13 @@ from common.report.svg import Drawing
 
 WIDTH = 960
 MARGIN = 24
-TOP = 112  # where a plot begins, below the title and the legend
+TOP = 112  # where the plot begins, below the title and the legend
 
 BLACK, GREY, GRID = "#222222", "#666666", "#dddddd"
 
 
 class Scale:
-    """Maps values from `low` to `high` to pixels from `start` to `end`, and what is beyond to the ends."""
+    """Maps values from `low` to `high` to pixels from `start` to `end`; values beyond are clamped."""
 
     def __init__(self, low, high, start, end, logarithmic=False):
         self._transform = math.log10 if logarithmic else float
@@ -41,7 +41,7 @@ def square(drawing, colour):
 
 
 def ticks(low, high, most=6):
-    """Round numbers between the two, at most so many."""
+    """Round numbers between the two, at most `most`."""
     raw = (high - low) / most
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= raw)
@@ -51,23 +51,23 @@ def ticks(low, high, most=6):
 @dataclass(frozen=True)
 class Bar:
     value: float
-    label: str  # behind its end
+    label: str  # after the end of the bar
     colour: str
-    strong: bool = False  # whether the label is
+    strong: bool = False  # whether the label is bold
 
 
 @dataclass(frozen=True)
 class BarChart:
-    """Groups of horizontal bars from 0 on one axis, with a line at 1."""
+    """Groups of horizontal bars that start at 0 on a shared axis, with a line at 1."""
     title: str
     subtitle: str
     axis: str
     legend: list[tuple[str, str]]  # label, colour
     groups: list[tuple[str, list[Bar]]]  # name, bars
-    longest: float = math.inf  # bars beyond this end there, with an arrow
+    longest: float = math.inf  # longer bars end there, with an arrow
 
     BAR, GAP = 13, 13  # pixels: a bar, and the room between groups
-    LEFT, RIGHT = 190, 130  # room for the names, and for the label of the longest bar
+    LEFT, RIGHT = 190, 130  # space for the names, and for the label of the longest bar
 
     def draw(self):
         bottom = TOP + sum(len(bars) * self.BAR + self.GAP for _, bars in self.groups)
@@ -88,7 +88,7 @@ class BarChart:
         return str(drawing)
 
     def _places(self):
-        """(top, bar) of each bar."""
+        """(top, bar) for each bar."""
         y = TOP
         for _, bars in self.groups:
             for bar in bars:

@@ -7,7 +7,7 @@ def write_text(path, text):
 
 
 def write_page(path, text, figures, charts):
-    """The page, and in the folder `figures` {name of a file: drawing} in the place of those that were there."""
+    """Writes the page, and {file name: drawing} into the folder `figures`, in place of its old drawings."""
     for old in figures.glob("*.svg"):
         old.unlink()
     for name, drawing in charts.items():

@@ -9,7 +9,7 @@ def number(value):
 
 
 def attributes(values):
-    """Of an element: numbers are rounded, None is left out, and stroke_width stands for stroke-width."""
+    """The attributes of an element: numbers are rounded, None is left out, and stroke_width stands for stroke-width."""
     parts = []
     for name, value in values.items():
         if value is not None:
@@ -19,7 +19,7 @@ def attributes(values):
 
 
 class Drawing:
-    """A picture on white. `title` and `description` are what people hear who do not see it."""
+    """A picture on white. `title` and `description` are for people who cannot see it."""
 
     def __init__(self, width, height, title, description):
         self.width, self.height = width, height

@@ -10,7 +10,7 @@ def bold(text):
 
 
 def markdown(rows):
-    """A table whose first column is to the left and all others to the right."""
+    """A table with the first column aligned left and all others right."""
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     lines.insert(1, "|---" + "|--:" * (len(rows[0]) - 1) + "|")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Numbers, machines and programs, as pages name them."""
+"""Words for numbers, machines and programs on pages."""
 
 
 def milliseconds(value):
@@ -19,7 +19,7 @@ def duration(seconds):
 
 
 def machine(described):
-    """The machine in a line."""
+    """The machine on one line."""
     def size(count):
         return f"{count >> 20} MiB" if count >= 1 << 20 else f"{count >> 10} KiB"
     caches = [f"L{cache['level']} {size(cache['bytes'])} for {plural(cache['processors'], 'core')}"
