@@ -373,6 +373,27 @@ TEST_F(ExternalDataTest, AFifoDoesNotBlock) {
   EXPECT_THAT(Error("pipe"), HasSubstr("not a regular file"));
 }
 
+// ceil_mode adds a window whose last element is neither in the image nor in its padding: it is no part of a
+// sum.
+TEST(OnnxImport, LpPoolSumsWhatOverhangingWindowsCover) {
+  Model model;
+  model.proto.mutable_opset_import(0)->set_version(18);
+  model.AddInput("x", {"1", "1", "5"});
+  NodeProto* pool = model.AddNode("LpPool", {"x"}, {"y"});
+  AddAttribute(pool, "p", AttributeProto::INT)->set_i(1);
+  AddAttribute(pool, "kernel_shape", AttributeProto::INTS)->add_ints(2);
+  AddAttribute(pool, "strides", AttributeProto::INTS)->add_ints(2);
+  AddAttribute(pool, "ceil_mode", AttributeProto::INT)->set_i(1);
+  model.AddOutput("y");
+  const auto graph = model.Import();
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  Tensor x(DType::kF32, {1, 1, 5});
+  std::ranges::copy(std::vector<float>{1, -2, 3, 4, -5}, x.as_mutable<float>().begin());
+  const auto y = Interpreter().Run(**graph, {x});
+  ASSERT_TRUE(y.ok()) << y.status();
+  EXPECT_THAT(y->front().as<float>(), ElementsAre(3, 7, 5));
+}
+
 TEST(OnnxImport, SparseInitializersTakeNoMemoryUntilUsed) {
   Model model = OneNode("Relu");
   SparseTensorProto* sparse = model.proto.mutable_graph()->add_sparse_initializer();

@@ -41,6 +41,18 @@ Attributes PoolAttributes(OpContext& c, const WindowAttributes& w) {
           {"ceil_mode", int64_t{c.Bool("ceil_mode")}}};
 }
 
+// Pads the ends until the windows that ceil_mode adds lie within the padding.
+void PadOverhang(WindowAttributes& w, const Shape& input) {
+  const size_t rank = w.kernel.size();
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t begin = w.pads[i], extent = (w.kernel[i] - 1) * w.dilations[i] + 1;
+    const int64_t travel = input[i + 2] + begin + w.pads[i + rank] - extent;
+    const int64_t last = RoundUp(travel, w.strides[i]);  // where the last window starts
+    const bool starts_in_end_pad = last >= input[i + 2] + begin;
+    if (travel >= 0 && !starts_in_end_pad) w.pads[i + rank] += last - travel;
+  }
+}
+
 // All spatial axes.
 Ints SpatialAxes(OpContext& c) {
   if (c.InRank(0) < 3) Invalid("its input ", ToString(c.In(0)->type()), " has no spatial dimension");
@@ -150,9 +162,11 @@ Outputs AveragePool(OpContext& c) {
   return {c.Emit(Op::kAvgPool, {c.In(0)}, std::move(attrs))};
 }
 
-// The mean of |x|^p over the window, where padding counts as zeros, times the size of the window.
+// The mean of |x|^p over the window, where padding counts as zeros, times the size of the window. Means leave
+// out what is beyond the padding, so there must be padding for all windows.
 Outputs LpPool(OpContext& c) {
-  const WindowAttributes w = ReadPoolWindow(c, c.InShape(0));
+  WindowAttributes w = ReadPoolWindow(c, c.InShape(0));
+  if (c.Bool("ceil_mode")) PadOverhang(w, c.InShape(0));
   const double p = ReadP(c);
   Attributes attrs = PoolAttributes(c, w);
   attrs.Set("count_include_pad", int64_t{1});
