@@ -52,7 +52,7 @@ lint() {
   cmake --preset lint -Wno-dev >&2
   # Sources include what is generated here.
   cmake --build --preset lint --target attune_onnx_proto attune_tensorflow_proto attune_tflite_generate >&2
-  sources | grep '^src/.*\.cc$' | xargs -P "$(nproc)" -n 4 clang-tidy-19 -p build/lint --quiet
+  python3 tools/tidy.py build/lint
 }
 
 fuzz() {

@@ -26,6 +26,7 @@ iovec Text(const char* text) { return {const_cast<char*>(text), std::strlen(text
     [[maybe_unused]] const ssize_t written = writev(STDERR_FILENO, line, std::size(line));
     _exit(1);
   } catch (...) {
+    previous_terminate();
   }
   previous_terminate();
   _exit(1);

@@ -137,7 +137,8 @@ SampleArtifact MakeSampleArtifact() {
   sample.code.assign(SampleCode().begin(), SampleCode().end());
   sample.constants.resize(RoundUp(kRows * kColumns * sizeof(float), kConstantPadding));
   for (int i = 0; i < kRows * kColumns; ++i) {
-    const float w = static_cast<float>(i % kColumns - i / kColumns);
+    const int row = i / kColumns, column = i % kColumns;
+    const auto w = static_cast<float>(column - row);
     std::memcpy(sample.constants.data() + i * sizeof(float), &w, sizeof(float));
   }
   return sample;

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Runs clang-tidy on the sources of src/, but for those that it has found clean before.
+
+    tools/tidy.py BUILD
+
+BUILD is a build folder with compile_commands.json and the generated sources. BUILD/tidy keeps a file for each source
+that was clean, named by a digest of all that clang-tidy sees: the preprocessed source, the suppressions, the checks and
+the program's version. So after a change of one header or one comment, few sources or none take their ten seconds. What
+clang-tidy finds is printed, and the exit code is 1 if that is anything."""
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TIDY = "clang-tidy-19"
+
+
+def sources(build):
+    """(path, command) of each source of src/, those that are no tests first."""
+    entries = json.loads((build / "compile_commands.json").read_text())
+    commands = {pathlib.Path(entry["file"]): entry for entry in entries}
+    chosen = [path for path in commands if path.suffix == ".cc" and path.is_relative_to(ROOT / "src")]
+    return [(path, commands[path]) for path in sorted(chosen, key=lambda path: (path.stem.endswith("_test"), path))]
+
+
+def configuration():
+    """The checks, the version and all suppressions, which are comments and thus no part of preprocessed text."""
+    version = subprocess.run([TIDY, "--version"], capture_output=True, text=True, check=True).stdout
+    suppressions = [line for path in sorted((ROOT / "src").rglob("*")) if path.suffix in (".h", ".cc")
+                    for line in path.read_text().splitlines() if "NOLINT" in line]
+    return "\n".join([version, (ROOT / ".clang-tidy").read_text(), *suppressions])
+
+
+def preprocessed(entry):
+    arguments = shlex.split(entry["command"])
+    output = arguments.index("-o")
+    del arguments[output:output + 2]
+    arguments = [argument for argument in arguments if argument != "-c"]
+    run = subprocess.run([*arguments, "-E", "-P"], cwd=entry["directory"], capture_output=True, text=True, check=True)
+    return run.stdout
+
+
+def check(path, entry, build, settings):
+    """What clang-tidy finds; empty if that is nothing."""
+    key = hashlib.sha256("\0".join([settings, str(path), preprocessed(entry)]).encode()).hexdigest()
+    mark = build / "tidy" / key
+    if mark.exists():
+        return ""
+    run = subprocess.run([TIDY, "-p", build, "--quiet", path], capture_output=True, text=True)
+    if run.returncode == 0:
+        mark.touch()
+        return ""
+    return run.stdout or run.stderr
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    build = pathlib.Path(sys.argv[1]).resolve()
+    (build / "tidy").mkdir(exist_ok=True)
+    settings, found = configuration(), 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = [pool.submit(check, path, entry, build, settings) for path, entry in sources(build)]
+        for done in concurrent.futures.as_completed(jobs):
+            if text := done.result():
+                print(text, flush=True)
+                found += 1
+    print(f"clang-tidy: {len(jobs)} sources, {found} with findings")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
