@@ -40,6 +40,7 @@ MAY_INCLUDE = {
                 "target/features.h", "device/host_features.h"],
     "compile": FRONT + BACK,
     "job": ["base"],
+    "sched": ["base", "job"],
     # Kernels are measured with the threads that they are deployed on, networks with the whole runtime.
     "measure": ["base", "device", "runtime/device.h", "attune/attune.h", "artifact/artifact.h"],
     "tune/task": EARLY + ["reference", "tensor", "target", "lower", "plan", "compile", "measure"],

@@ -170,13 +170,13 @@ bool IsContent(const ELF64LEFile::Elf_Shdr& section) {
 }
 
 absl::Status CheckSection(const ELF64LEFile::Elf_Shdr& section, llvm::StringRef name) {
-  using namespace llvm::ELF;
-  if (section.sh_size == 0 || (section.sh_flags & SHF_ALLOC) == 0) return absl::OkStatus();
-  if (section.sh_type == SHT_RELA || section.sh_type == SHT_REL || section.sh_type == SHT_RELR) {
+  if (section.sh_size == 0 || (section.sh_flags & llvm::ELF::SHF_ALLOC) == 0) return absl::OkStatus();
+  if (section.sh_type == llvm::ELF::SHT_RELA || section.sh_type == llvm::ELF::SHT_REL ||
+      section.sh_type == llvm::ELF::SHT_RELR) {
     return InternalError("generated code needs a relocation at load time (", name.str(), ")");
   }
-  if (section.sh_type == SHT_DYNAMIC) return absl::OkStatus();
-  if ((section.sh_flags & (SHF_WRITE | SHF_TLS)) != 0) {
+  if (section.sh_type == llvm::ELF::SHT_DYNAMIC) return absl::OkStatus();
+  if ((section.sh_flags & (llvm::ELF::SHF_WRITE | llvm::ELF::SHF_TLS)) != 0) {
     return InternalError("generated code has writable data (", name.str(), ")");
   }
   return absl::OkStatus();

@@ -154,7 +154,7 @@ Value* Emitter::Concat(const std::vector<Value*>& values, int64_t axis) {
 Value* Emitter::GatherParts(const std::vector<Value*>& values, int64_t axis) {
   constexpr size_t kMaxIndices = 1 << 16;
   Value* from = PartOf(values[0], axis).from;
-  if (!from->type().is_static()) return nullptr;
+  if (from == nullptr || !from->type().is_static()) return nullptr;
   Ints indices;
   for (Value* value : values) {
     const Part part = PartOf(value, axis);

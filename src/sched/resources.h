@@ -1,0 +1,119 @@
+// What hosts have to give, and who holds it.
+//
+// Problem: a stage asks for amounts ("four processors, and the device for itself"), machines consist of
+// processors that share caches and of devices that are made of some of them, and a scheduler that serves a
+// hundred thousand devices has no time to look at each. Idea: processors are held one by one, by number, so
+// that isolation is a question of which ones are free; and hosts are found through indices of their free
+// processors and of their free devices, which every change updates.
+#ifndef ATTUNE_SCHED_RESOURCES_H_
+#define ATTUNE_SCHED_RESOURCES_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "job/job.h"
+
+namespace attune {
+
+// A device that stages measure on. Held exclusively, it holds its processors too.
+struct HostDevice {
+  std::string key;              // several devices may have the same key: a stage takes any of them
+  std::vector<int> processors;  // of the host, by number
+};
+
+// The resources of one machine.
+struct HostResources {
+  int processors = 0;  // numbered from 0
+  // For each processor, the number of its last-level cache. Empty: each has its own.
+  std::vector<int> caches = {};
+  // Whether a device that is held exclusively also holds the processors that share a cache with its own.
+  bool isolates_caches = false;
+  int64_t memory_bytes = INT64_MAX;
+  std::vector<HostDevice> devices = {};
+  std::map<std::string, int64_t> slots = {};  // all else that there is a number of, such as licences
+};
+
+// What one stage needs, as JobStage has it.
+struct StageNeeds {
+  std::vector<ResourceNeed> needs;
+  int64_t memory_bytes = 0;
+
+  static StageNeeds Of(const JobStage& stage) { return {stage.needs, stage.memory_bytes}; }
+};
+
+// What one stage holds.
+struct Holding {
+  int host = -1;
+  std::vector<int> granted;     // the processors that the stage may run on
+  std::vector<int> processors;  // the processors that it holds: the granted ones, and those kept quiet for it
+  std::vector<size_t> devices;  // exclusively
+  std::vector<size_t> shared;   // devices, together with others
+  int64_t memory_bytes = 0;
+  std::map<std::string, int64_t> slots;
+};
+
+// Deterministic: the same calls give the same holdings. Not thread safe.
+class ResourceLedger {
+ public:
+  // Returns the host's number, which is never given to another one.
+  int AddHost(HostResources resources);
+  // From now on, nothing of the host is given out. What is held there must still be released.
+  void RemoveHost(int host);
+
+  // Takes what the needs ask for, all on one host: on `host` if it is not negative, else on the one with the
+  // fewest free processors that suffice. Nothing if no host has it free now.
+  std::optional<Holding> Take(const StageNeeds& needs, int host = -1);
+  // Takes the free parts of it on a host that could grant all if nothing were held, so that they stay free
+  // for this stage. Nothing if there is no such host.
+  std::optional<Holding> TakeFreeParts(const StageNeeds& needs, int host = -1);
+  void Release(const Holding& holding);
+
+  // A host that could grant it if nothing were held, or -1: `host`, if that is not negative.
+  int HostThatCouldGrant(const StageNeeds& needs, int host = -1) const;
+
+  int64_t num_hosts() const { return std::ssize(hosts_); }
+  const HostResources& host(int host) const { return hosts_[static_cast<size_t>(host)].all; }
+  // For a host, how many holders each processor has: 0 or 1.
+  const std::vector<int>& holders(int host) const { return hosts_[static_cast<size_t>(host)].holders; }
+
+ private:
+  struct Host {
+    HostResources all;
+    bool is_there = true;
+    std::vector<int> holders;             // for each processor
+    std::vector<int> owners, sharers;     // for each device: who holds it exclusively, and with others
+    std::vector<std::vector<int>> quiet;  // for each device: the processors that it holds when it is held
+    int free_processors = 0;
+    int64_t free_memory = 0;
+    std::map<std::string, int64_t> free_slots;
+
+    bool DeviceIsFree(size_t device) const;
+  };
+
+  class Fitting;
+
+  // What the needs come to on `host`, or on the best one that fits; nothing if none does. `if_free`: as if
+  // nothing were held, though free processors are preferred.
+  std::optional<Holding> Find(const StageNeeds& needs, int host, bool if_free) const;
+  // The first host that fits of those that may, the best one first: hosts with such a device, or with enough
+  // processors.
+  template <typename Fits>
+  int FirstHost(const StageNeeds& needs, bool if_free, const Fits& fits) const;
+  // Adds the holding to what is held, or takes it away.
+  void Change(const Holding& holding, int sign);
+  void Index(int number);
+  void Unindex(int number);
+
+  std::vector<Host> hosts_;
+  std::set<std::pair<int, int>> by_processors_, by_free_processors_;  // (number of them, host)
+  std::map<std::string, std::set<int>> by_device_, by_free_device_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_SCHED_RESOURCES_H_

@@ -1,0 +1,119 @@
+#include "sched/resources.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace attune {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+StageNeeds Processors(int64_t amount, bool exclusive = false) {
+  return {{{kProcessorsKey, amount, exclusive}}, 0};
+}
+StageNeeds Device(const char* key, int64_t amount = 1) { return {{{key, amount, true}}, 0}; }
+
+// Four processors, of which two and two share a cache; a device of processor 1.
+HostResources Host() {
+  return {.processors = 4,
+          .caches = {0, 0, 1, 1},
+          .memory_bytes = 1000,
+          .devices = {{"device/a", {1}}},
+          .slots = {{"licence", 2}}};
+}
+
+TEST(Resources, AreHeldUntilReleased) {
+  ResourceLedger ledger;
+  ledger.AddHost(Host());
+  const auto three = ledger.Take(Processors(3));
+  ASSERT_TRUE(three.has_value());
+  EXPECT_THAT(three->granted, ElementsAre(0, 2, 3));  // the device's own last
+  EXPECT_FALSE(ledger.Take(Processors(2)).has_value());
+  EXPECT_TRUE(ledger.Take(Device("device/a")).has_value());
+  EXPECT_FALSE(ledger.Take(Processors(1)).has_value());
+  ledger.Release(*three);
+  EXPECT_TRUE(ledger.Take(Processors(3)).has_value());
+}
+
+TEST(Resources, ADeviceHoldsItsProcessorsAndByOptionThoseThatShareACache) {
+  for (const bool isolates : {false, true}) {
+    ResourceLedger ledger;
+    HostResources host = Host();
+    host.isolates_caches = isolates;
+    ledger.AddHost(host);
+    const auto device = ledger.Take(Device("device/a"));
+    ASSERT_TRUE(device.has_value());
+    EXPECT_THAT(device->granted, ElementsAre(1));
+    EXPECT_EQ(device->processors, isolates ? std::vector<int>({0, 1}) : std::vector<int>({1}));
+    EXPECT_EQ(ledger.Take(Processors(3)).has_value(), !isolates);
+    EXPECT_FALSE(ledger.Take(Device("device/a")).has_value());
+  }
+}
+
+TEST(Resources, ExclusiveProcessorsAreAllOfAHost) {
+  ResourceLedger ledger;
+  ledger.AddHost(Host());
+  const auto all = ledger.Take(Processors(2, true));
+  ASSERT_TRUE(all.has_value());
+  EXPECT_THAT(all->granted, ElementsAre(0, 2));
+  EXPECT_THAT(all->processors, ElementsAre(0, 1, 2, 3));
+  ledger.Release(*all);
+  ASSERT_TRUE(ledger.Take(Processors(1)).has_value());
+  EXPECT_FALSE(ledger.Take(Processors(2, true)).has_value());
+}
+
+TEST(Resources, CountMemoryAndSlots) {
+  ResourceLedger ledger;
+  ledger.AddHost(Host());
+  const StageNeeds needs = {{{"licence", 1, false}}, 400};
+  const auto first = ledger.Take(needs), second = ledger.Take(needs);
+  ASSERT_TRUE(first && second);
+  EXPECT_FALSE(ledger.Take({{{"licence", 1, false}}, 0}).has_value());
+  ledger.Release(*first);
+  EXPECT_FALSE(ledger.Take({{{"licence", 2, false}}, 0}).has_value());
+  EXPECT_FALSE(ledger.Take({{{"licence", 1, false}}, 601}).has_value());
+  EXPECT_TRUE(ledger.Take({{{"licence", 1, false}}, 600}).has_value());
+}
+
+TEST(Resources, KnowWhatCanNeverBeGranted) {
+  ResourceLedger ledger;
+  const int host = ledger.AddHost(Host());
+  ASSERT_TRUE(ledger.Take(Processors(4)).has_value());
+  EXPECT_EQ(ledger.HostThatCouldGrant(Processors(4)), host);
+  EXPECT_EQ(ledger.HostThatCouldGrant(Device("device/a")), host);
+  EXPECT_EQ(ledger.HostThatCouldGrant(Processors(5)), -1);
+  EXPECT_EQ(ledger.HostThatCouldGrant(Device("device/a", 2)), -1);
+  EXPECT_EQ(ledger.HostThatCouldGrant(Device("device/b")), -1);
+  EXPECT_EQ(ledger.HostThatCouldGrant({{{"licence", 3, false}}, 0}), -1);
+  EXPECT_EQ(ledger.HostThatCouldGrant({{}, 1001}), -1);
+  ledger.RemoveHost(host);
+  EXPECT_EQ(ledger.HostThatCouldGrant(Processors(1)), -1);
+}
+
+TEST(Resources, FreePartsAreKeptForALargeStage) {
+  ResourceLedger ledger;
+  ledger.AddHost(Host());
+  const auto one = ledger.Take(Processors(1));
+  const auto parts = ledger.TakeFreeParts(Processors(4));
+  ASSERT_TRUE(one && parts);
+  EXPECT_THAT(parts->processors, ElementsAre(1, 2, 3));
+  EXPECT_FALSE(ledger.Take(Processors(1)).has_value());
+  ledger.Release(*parts);
+  EXPECT_TRUE(ledger.Take(Processors(3)).has_value());
+  EXPECT_FALSE(ledger.TakeFreeParts(Processors(5)).has_value());
+  const auto nothing = ledger.TakeFreeParts(Device("device/a"));
+  ASSERT_TRUE(nothing.has_value());
+  EXPECT_THAT(nothing->processors, IsEmpty());
+}
+
+TEST(Resources, TheFullestHostThatSufficesIsTaken) {
+  ResourceLedger ledger;
+  ledger.AddHost({.processors = 8});
+  const int small = ledger.AddHost({.processors = 2});
+  EXPECT_EQ(ledger.Take(Processors(2))->host, small);
+  EXPECT_EQ(ledger.Take(Processors(1))->host, 0);
+}
+
+}  // namespace
+}  // namespace attune

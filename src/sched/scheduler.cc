@@ -1,0 +1,182 @@
+#include "sched/scheduler.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+
+namespace attune {
+
+std::vector<int64_t> Scheduler::RemoveHost(int host, double now) {
+  ledger_.RemoveHost(host);
+  std::vector<int64_t> lost;
+  for (auto& [number, job] : jobs_) {
+    if (job.host == host) job.host = -1;
+    if (job.holding && job.holding->host == host) lost.push_back(number);
+  }
+  dedicated_.erase(host);
+  for (const int64_t number : lost) Lost(number, now);
+  return lost;
+}
+
+void Scheduler::Use(const SchedulingStrategy& strategy) {
+  std::vector<int64_t> waiting;
+  for (auto& [number, job] : jobs_) {
+    if (job.holding) continue;
+    Withdraw(number);
+    waiting.push_back(number);
+  }
+  strategy_ = &strategy;
+  dedicated_.clear();
+  for (auto& [number, job] : jobs_) job.host = -1;
+  for (const int64_t number : waiting) Ask(number);
+}
+
+absl::StatusOr<int64_t> Scheduler::Submit(JobFacts facts, NextStage first, double now) {
+  if (numbers_.contains(facts.id))
+    return absl::AlreadyExistsError(absl::StrCat("job ", facts.id, " runs already"));
+  if (ledger_.HostThatCouldGrant(StageNeeds::Of(first.stage)) < 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("job ", facts.id, ": no host has what its stage ", first.stage.name, " needs"));
+  }
+  const int64_t number = num_submitted_++;
+  ScheduledJob& job = jobs_[number];
+  numbers_[facts.id] = number;
+  job.facts = std::move(facts);
+  job.next = std::move(first);
+  job.request = {.job = number, .since = now, .round = 0, .remaining = job.next.remaining};
+  used_.try_emplace(job.facts.owner, 0);
+  rounds_.insert(0);
+  Ask(number);
+  return number;
+}
+
+absl::Status Scheduler::Done(int64_t number, std::optional<NextStage> next, double now) {
+  ScheduledJob& job = jobs_.at(number);
+  ledger_.Release(*job.holding);
+  job.holding.reset();
+  used_[job.facts.owner] += now - job.start;
+  if (!next) {
+    End(number);
+    return absl::OkStatus();
+  }
+  if (ledger_.HostThatCouldGrant(StageNeeds::Of(next->stage), job.host) < 0) {
+    const absl::Status status = absl::FailedPreconditionError(
+        absl::StrCat("job ", job.facts.id, ": no host has what its stage ", next->stage.name, " needs"));
+    End(number);
+    return status;
+  }
+  rounds_.erase(rounds_.find(job.request.round));
+  rounds_.insert(job.request.round + 1);
+  job.next = *std::move(next);
+  job.request = {
+      .job = number, .since = now, .round = job.request.round + 1, .remaining = job.next.remaining};
+  Ask(number);
+  return absl::OkStatus();
+}
+
+void Scheduler::Lost(int64_t number, double now) {
+  ScheduledJob& job = jobs_.at(number);
+  ledger_.Release(*job.holding);
+  job.holding.reset();
+  used_[job.facts.owner] += now - job.start;
+  Ask(number);
+}
+
+void Scheduler::End(int64_t number) {
+  const ScheduledJob& job = jobs_.at(number);
+  dedicated_.erase(job.host);
+  rounds_.erase(rounds_.find(job.request.round));
+  numbers_.erase(job.facts.id);
+  jobs_.erase(number);
+}
+
+std::string Scheduler::GroupOf(const ScheduledJob& job) const {
+  std::string name = absl::StrCat(job.next.stage.memory_bytes);
+  for (const ResourceNeed& need : job.next.stage.needs)
+    absl::StrAppend(&name, " ", need.exclusive ? "all " : "", need.amount, " ", need.key.size(), ":",
+                    need.key);
+  if (strategy_->is_fair_to_owners) absl::StrAppend(&name, " of ", job.facts.owner);
+  // Jobs with hosts of their own have nothing in common.
+  if (strategy_->dedicates_hosts) absl::StrAppend(&name, " for ", job.request.job);
+  return name;
+}
+
+void Scheduler::Ask(int64_t number) {
+  const ScheduledJob& job = jobs_.at(number);
+  Group& group = groups_[GroupOf(job)];
+  group.needs = strategy_->is_coordinated ? StageNeeds::Of(job.next.stage) : StageNeeds{};
+  group.owner = job.facts.owner;
+  group.requests.emplace(strategy_->key(job.request, job.facts), number);
+}
+
+void Scheduler::Withdraw(int64_t number) {
+  const ScheduledJob& job = jobs_.at(number);
+  const auto group = groups_.find(GroupOf(job));
+  group->second.requests.erase({strategy_->key(job.request, job.facts), number});
+  if (group->second.requests.empty()) groups_.erase(group);
+}
+
+ScheduleState Scheduler::State() const {
+  if (jobs_.empty()) return {};
+  return {.first_job = jobs_.begin()->first, .least_round = *rounds_.begin()};
+}
+
+std::optional<Holding> Scheduler::Grant(ScheduledJob& job, const StageNeeds& needs) {
+  if (!strategy_->dedicates_hosts) return ledger_.Take(needs);
+  for (int host = job.host; host < ledger_.num_hosts(); ++host) {
+    if (host < 0) continue;
+    const bool is_own = host == job.host;
+    if (!is_own && (job.host >= 0 || dedicated_.contains(host))) continue;
+    std::optional<Holding> holding = ledger_.Take(needs, host);
+    if (!holding) continue;
+    job.host = host;
+    dedicated_.insert(host);
+    return holding;
+  }
+  return std::nullopt;
+}
+
+std::vector<StageStart> Scheduler::Decide(double now) {
+  std::vector<StageStart> starts;
+  std::vector<Holding> reserved;
+  // The first request of each group. What is granted or reserved is replaced or removed.
+  using Head = std::tuple<double, double, int64_t, std::string>;  // used, key, job, group
+  std::set<Head> heads;
+  const auto add_head = [&](const std::string& name, const Group& group) {
+    const auto& [key, job] = *group.requests.begin();
+    const double used = strategy_->is_fair_to_owners ? used_.at(group.owner) : 0;
+    heads.emplace(used, key, job, name);
+  };
+  for (const auto& [name, group] : groups_) add_head(name, group);
+  const ScheduleState state = State();
+  while (!heads.empty()) {
+    const auto [used, key, number, name] = *heads.begin();
+    heads.erase(heads.begin());
+    ScheduledJob& job = jobs_.at(number);
+    if (strategy_->may_start != nullptr && !strategy_->may_start(job.request, state)) continue;
+    const auto group = groups_.find(name);
+    std::optional<Holding> holding = Grant(job, group->second.needs);
+    if (!holding) {
+      // On hosts that are dedicated, nobody else is in the way.
+      std::optional<Holding> parts;
+      if (!strategy_->dedicates_hosts) parts = ledger_.TakeFreeParts(group->second.needs);
+      if (parts) reserved.push_back(*std::move(parts));
+      continue;
+    }
+    job.holding = holding;
+    job.start = now;
+    starts.push_back({number, *std::move(holding)});
+    group->second.requests.erase(group->second.requests.begin());
+    if (group->second.requests.empty()) {
+      groups_.erase(group);
+    } else {
+      add_head(name, group->second);
+    }
+  }
+  for (const Holding& parts : reserved) ledger_.Release(parts);
+  return starts;
+}
+
+}  // namespace attune

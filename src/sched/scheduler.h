@@ -1,0 +1,106 @@
+// Gives the resources of many hosts to the stages of many jobs.
+//
+// Problem: jobs need now processors, now a device for themselves, and wait in between; what one does not use,
+// another could. Idea: each job asks for one stage at a time. Whenever something changes, waiting requests
+// are granted in the strategy's order, as far as resources are free. What a request lacks is reserved for it
+// as it becomes free, so that small requests do not overtake a large one for ever. Requests with the same
+// needs differ in order alone: only the first of each such group is looked at, so that a decision costs the
+// number of groups, not of jobs.
+//
+// Pure: it has no clock and no threads, and the same calls give the same decisions, in a server, on one
+// machine and in a simulation.
+#ifndef ATTUNE_SCHED_SCHEDULER_H_
+#define ATTUNE_SCHED_SCHEDULER_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "job/job.h"
+#include "sched/resources.h"
+#include "sched/strategy.h"
+
+namespace attune {
+
+// A job's next stage, and the predicted seconds of the job from there to its end.
+struct NextStage {
+  JobStage stage;
+  double remaining = 0;
+};
+
+struct StageStart {
+  int64_t job = 0;
+  Holding holding;  // until Done() or Lost()
+};
+
+// Not thread safe. Times are seconds on one clock and never go back.
+class Scheduler {
+ public:
+  // The strategy must outlive it.
+  explicit Scheduler(const SchedulingStrategy& strategy) : strategy_(&strategy) {}
+
+  int AddHost(HostResources resources) { return ledger_.AddHost(std::move(resources)); }
+  // The host is gone, and the stages that ran there are lost: returns their jobs, which wait again.
+  std::vector<int64_t> RemoveHost(int host, double now);
+  // From now on, this strategy decides. Stages that run are not disturbed.
+  void Use(const SchedulingStrategy& strategy);
+
+  // Returns the job's number. Fails if no host could ever grant the stage, or a job with this id has not
+  // ended.
+  absl::StatusOr<int64_t> Submit(JobFacts facts, NextStage first, double now);
+  // Grants what can be granted now. Call it after other calls have changed anything.
+  std::vector<StageStart> Decide(double now);
+  // The job's stage has ended; nothing follows if the job has. Fails if no host could ever grant the next
+  // stage, or not the one that is dedicated to the job; the job has ended then.
+  absl::Status Done(int64_t job, std::optional<NextStage> next, double now);
+  // The job's stage came to nothing, for example because its process died. The job asks for it again.
+  void Lost(int64_t job, double now);
+
+  const JobFacts& facts(int64_t job) const { return jobs_.at(job).facts; }
+  bool is_running(int64_t job) const { return jobs_.at(job).holding.has_value(); }
+  int64_t num_jobs() const { return std::ssize(jobs_); }  // that have not ended
+  const ResourceLedger& ledger() const { return ledger_; }
+
+ private:
+  struct ScheduledJob {
+    JobFacts facts;
+    NextStage next;
+    StageRequest request;
+    std::optional<Holding> holding;  // while the stage runs
+    double start = 0;
+    int host = -1;  // that is dedicated to it
+  };
+  // Requests with the same needs, and of the same owner if that matters.
+  struct Group {
+    StageNeeds needs;
+    std::string owner;
+    std::set<std::pair<double, int64_t>> requests;  // (key, job)
+  };
+
+  ScheduleState State() const;
+  std::string GroupOf(const ScheduledJob& job) const;
+  void Ask(int64_t number);
+  void Withdraw(int64_t number);
+  std::optional<Holding> Grant(ScheduledJob& job, const StageNeeds& needs);
+  void End(int64_t number);
+
+  const SchedulingStrategy* strategy_;
+  ResourceLedger ledger_;
+  std::map<int64_t, ScheduledJob> jobs_;
+  std::map<std::string, int64_t> numbers_;  // by id
+  std::map<std::string, Group> groups_;
+  std::multiset<int64_t> rounds_;       // of all jobs
+  std::map<std::string, double> used_;  // seconds that each owner's stages took
+  std::set<int> dedicated_;             // hosts
+  int64_t num_submitted_ = 0;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_SCHED_SCHEDULER_H_
