@@ -1,7 +1,6 @@
 #include "sched/scheduler.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
@@ -56,7 +55,7 @@ absl::Status Scheduler::Done(int64_t number, std::optional<NextStage> next, doub
   ScheduledJob& job = jobs_.at(number);
   ledger_.Release(*job.holding);
   job.holding.reset();
-  used_[job.facts.owner] += now - job.start;
+  AddUsed(job.facts.owner, now - job.start);
   if (!next) {
     End(number);
     return absl::OkStatus();
@@ -80,7 +79,7 @@ void Scheduler::Lost(int64_t number, double now) {
   ScheduledJob& job = jobs_.at(number);
   ledger_.Release(*job.holding);
   job.holding.reset();
-  used_[job.facts.owner] += now - job.start;
+  AddUsed(job.facts.owner, now - job.start);
   Ask(number);
 }
 
@@ -97,25 +96,57 @@ std::string Scheduler::GroupOf(const ScheduledJob& job) const {
   for (const ResourceNeed& need : job.next.stage.needs)
     absl::StrAppend(&name, " ", need.exclusive ? "all " : "", need.amount, " ", need.key.size(), ":",
                     need.key);
-  if (strategy_->is_fair_to_owners) absl::StrAppend(&name, " of ", job.facts.owner);
   // Jobs with hosts of their own have nothing in common.
   if (strategy_->dedicates_hosts) absl::StrAppend(&name, " for ", job.request.job);
   return name;
+}
+
+std::string Scheduler::OwnerOf(const ScheduledJob& job) const {
+  return strategy_->is_fair_to_owners ? job.facts.owner : "";
+}
+
+Scheduler::Order Scheduler::HeadOf(const std::string& owner,
+                                   const std::set<std::pair<double, int64_t>>& requests) const {
+  const auto& [key, job] = *requests.begin();
+  return {strategy_->is_fair_to_owners ? used_.at(owner) : 0, key, job};
 }
 
 void Scheduler::Ask(int64_t number) {
   const ScheduledJob& job = jobs_.at(number);
   Group& group = groups_[GroupOf(job)];
   group.needs = strategy_->is_coordinated ? StageNeeds::Of(job.next.stage) : StageNeeds{};
-  group.owner = job.facts.owner;
-  group.requests.emplace(strategy_->key(job.request, job.facts), number);
+  const std::string owner = OwnerOf(job);
+  auto& requests = group.requests[owner];
+  if (!requests.empty()) group.heads.erase(HeadOf(owner, requests));
+  requests.emplace(strategy_->key(job.request, job.facts), number);
+  group.heads.insert(HeadOf(owner, requests));
 }
 
 void Scheduler::Withdraw(int64_t number) {
   const ScheduledJob& job = jobs_.at(number);
   const auto group = groups_.find(GroupOf(job));
-  group->second.requests.erase({strategy_->key(job.request, job.facts), number});
+  const auto owner = group->second.requests.find(OwnerOf(job));
+  group->second.heads.erase(HeadOf(owner->first, owner->second));
+  owner->second.erase({strategy_->key(job.request, job.facts), number});
+  if (owner->second.empty()) {
+    group->second.requests.erase(owner);
+  } else {
+    group->second.heads.insert(HeadOf(owner->first, owner->second));
+  }
   if (group->second.requests.empty()) groups_.erase(group);
+}
+
+void Scheduler::AddUsed(const std::string& owner, double seconds) {
+  double& used = used_[owner];
+  for (auto& [name, group] : groups_) {
+    const auto requests = strategy_->is_fair_to_owners ? group.requests.find(owner) : group.requests.end();
+    if (requests == group.requests.end()) continue;
+    Order head = HeadOf(owner, requests->second);
+    group.heads.erase(head);
+    std::get<0>(head) += seconds;
+    group.heads.insert(head);
+  }
+  used += seconds;
 }
 
 ScheduleState Scheduler::State() const {
@@ -141,39 +172,31 @@ std::optional<Holding> Scheduler::Grant(ScheduledJob& job, const StageNeeds& nee
 std::vector<StageStart> Scheduler::Decide(double now) {
   std::vector<StageStart> starts;
   std::vector<Holding> reserved;
-  // The first request of each group. What is granted or reserved is replaced or removed.
-  using Head = std::tuple<double, double, int64_t, std::string>;  // used, key, job, group
-  std::set<Head> heads;
-  const auto add_head = [&](const std::string& name, const Group& group) {
-    const auto& [key, job] = *group.requests.begin();
-    const double used = strategy_->is_fair_to_owners ? used_.at(group.owner) : 0;
-    heads.emplace(used, key, job, name);
-  };
-  for (const auto& [name, group] : groups_) add_head(name, group);
+  // The first request of each group that may still be granted something.
+  std::set<std::pair<Order, std::string>> heads;
+  for (const auto& [name, group] : groups_) heads.emplace(*group.heads.begin(), name);
   const ScheduleState state = State();
   while (!heads.empty()) {
-    const auto [used, key, number, name] = *heads.begin();
+    const auto [order, name] = *heads.begin();
     heads.erase(heads.begin());
+    const int64_t number = std::get<2>(order);
     ScheduledJob& job = jobs_.at(number);
     if (strategy_->may_start != nullptr && !strategy_->may_start(job.request, state)) continue;
-    const auto group = groups_.find(name);
-    std::optional<Holding> holding = Grant(job, group->second.needs);
+    const StageNeeds& needs = groups_.at(name).needs;
+    std::optional<Holding> holding = Grant(job, needs);
     if (!holding) {
       // On hosts that are dedicated, nobody else is in the way.
       std::optional<Holding> parts;
-      if (!strategy_->dedicates_hosts) parts = ledger_.TakeFreeParts(group->second.needs);
+      if (!strategy_->dedicates_hosts) parts = ledger_.TakeFreeParts(needs);
       if (parts) reserved.push_back(*std::move(parts));
       continue;
     }
+    Withdraw(number);
     job.holding = holding;
     job.start = now;
     starts.push_back({number, *std::move(holding)});
-    group->second.requests.erase(group->second.requests.begin());
-    if (group->second.requests.empty()) {
-      groups_.erase(group);
-    } else {
-      add_head(name, group->second);
-    }
+    if (const auto group = groups_.find(name); group != groups_.end())
+      heads.emplace(*group->second.heads.begin(), name);
   }
   for (const Holding& parts : reserved) ledger_.Release(parts);
   return starts;

@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -76,17 +77,27 @@ class Scheduler {
     double start = 0;
     int host = -1;  // that is dedicated to it
   };
-  // Requests with the same needs, and of the same owner if that matters.
+  // The order in which requests are granted: by what their owner's stages took, if the strategy is fair to
+  // owners; by the strategy's key; by job.
+  using Order = std::tuple<double, double, int64_t>;
+  // Requests with the same needs. Those of one owner are in the order of their keys; the first of each owner
+  // is among the heads.
   struct Group {
     StageNeeds needs;
-    std::string owner;
-    std::set<std::pair<double, int64_t>> requests;  // (key, job)
+    std::map<std::string, std::set<std::pair<double, int64_t>>> requests;  // (key, job) by owner
+    std::set<Order> heads;
   };
 
   ScheduleState State() const;
   std::string GroupOf(const ScheduledJob& job) const;
+  // The owner by which the job's requests are kept; empty if the strategy is not fair to owners.
+  std::string OwnerOf(const ScheduledJob& job) const;
+  // Where the first request of an owner stands.
+  Order HeadOf(const std::string& owner, const std::set<std::pair<double, int64_t>>& requests) const;
   void Ask(int64_t number);
   void Withdraw(int64_t number);
+  // Adds to what an owner's stages took.
+  void AddUsed(const std::string& owner, double seconds);
   std::optional<Holding> Grant(ScheduledJob& job, const StageNeeds& needs);
   void End(int64_t number);
 
