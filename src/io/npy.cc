@@ -107,7 +107,7 @@ absl::StatusOr<Header> ParseHeader(std::string_view dict) {
 }
 
 // In `source` the first dimension is contiguous, in `target` the last.
-void CopyFromFortranOrder(const Shape& shape, size_t size, const char* source, char* target) {
+void CopyFromFortranOrder(const Shape& shape, size_t size, std::string_view source, char* target) {
   const size_t rank = shape.size();
   Shape strides(rank, 1);
   for (size_t i = 1; i < rank; ++i) strides[i] = strides[i - 1] * shape[i - 1];
@@ -115,7 +115,7 @@ void CopyFromFortranOrder(const Shape& shape, size_t size, const char* source, c
   Shape index(rank, 0);
   int64_t offset = 0;
   for (int64_t i = 0; i < count; ++i) {
-    std::memcpy(target + static_cast<size_t>(i) * size, source + static_cast<size_t>(offset) * size, size);
+    source.copy(target + static_cast<size_t>(i) * size, size, static_cast<size_t>(offset) * size);
     for (size_t axis = rank; axis-- > 0;) {
       offset += strides[axis];
       if (++index[axis] < shape[axis]) break;
@@ -149,7 +149,7 @@ absl::StatusOr<Tensor> ParseArray(std::string_view bytes) {
   char* target = reinterpret_cast<char*>(tensor.mutable_data());
   const auto total = static_cast<size_t>(tensor.num_bytes());
   if (header.fortran_order) {
-    CopyFromFortranOrder(header.shape, size, bytes.data(), target);
+    CopyFromFortranOrder(header.shape, size, bytes, target);
   } else if (total > 0) {
     std::memcpy(target, bytes.data(), total);
   }

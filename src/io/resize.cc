@@ -25,8 +25,9 @@ std::vector<Window> TriangleWindows(int64_t in_size, int64_t out_size) {
   std::vector<double> weights;
   for (int64_t i = 0; i < out_size; ++i) {
     const double center = (static_cast<double>(i) + 0.5) * scale;
-    const int64_t first = std::max<int64_t>(static_cast<int64_t>(center - support + 0.5), 0);
-    const int64_t end = std::min(static_cast<int64_t>(center + support + 0.5), in_size);
+    const double from = center - support + 0.5, to = center + support + 0.5;
+    const int64_t first = std::max<int64_t>(static_cast<int64_t>(from), 0);
+    const int64_t end = std::min(static_cast<int64_t>(to), in_size);
     double sum = 0;
     weights.clear();
     for (int64_t x = first; x < end; ++x) {
@@ -37,7 +38,8 @@ std::vector<Window> TriangleWindows(int64_t in_size, int64_t out_size) {
     Window& window = windows[static_cast<size_t>(i)];
     window.first = first;
     for (double weight : weights) {
-      window.weights.push_back(static_cast<int32_t>(0.5 + weight / sum * (1 << kPrecisionBits)));
+      const double scaled = weight / sum * (1 << kPrecisionBits) + 0.5;
+      window.weights.push_back(static_cast<int32_t>(scaled));
     }
   }
   return windows;

@@ -18,7 +18,7 @@ constexpr int kMaxDepth = 16;  // of nested graphs
 // How much a small file may unroll and tabulate; the limit grows with the size of the file, including
 // weights.
 Budget BudgetFor(const Archive& archive, const Json& program, const WorkControl& control) {
-  const Json& nodes = ListField(Field(Field(program, "graph_module"), "graph"), "nodes");
+  const Json::array_t& nodes = ListField(Field(Field(program, "graph_module"), "graph"), "nodes");
   return {.nodes = 40'000 + 200 * static_cast<int64_t>(nodes.size()),
           .bytes = (int64_t{64} << 20) + 16 * archive.num_bytes(),
           .control = control};

@@ -46,9 +46,9 @@ int64_t ReadInt(const Json& value, std::string_view what) {
   return value.get<int64_t>();
 }
 
-const Json& ReadList(const Json& value, std::string_view what) {
+const Json::array_t& ReadList(const Json& value, std::string_view what) {
   if (!value.is_array()) Invalid("its ", what, " is not a list");
-  return value;
+  return value.get_ref<const Json::array_t&>();
 }
 
 // Infinities and NaN are stored as strings.
@@ -186,7 +186,7 @@ std::string TextField(const Json& object, std::string_view name) {
 
 int64_t IntField(const Json& object, std::string_view name) { return ReadInt(Field(object, name), name); }
 
-const Json& ListField(const Json& object, std::string_view name) {
+const Json::array_t& ListField(const Json& object, std::string_view name) {
   return ReadList(Field(object, name), name);
 }
 

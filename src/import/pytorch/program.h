@@ -31,7 +31,7 @@ const Json* OptionalField(const Json& object, std::string_view name);
 std::string TextField(const Json& object, std::string_view name);
 int64_t IntField(const Json& object, std::string_view name);
 // An array.
-const Json& ListField(const Json& object, std::string_view name);
+const Json::array_t& ListField(const Json& object, std::string_view name);
 // The alternative that a union holds.
 std::pair<std::string, const Json*> ReadUnion(const Json& value);
 

@@ -238,7 +238,8 @@ bool IsAttention(const Node& node) { return node.op() == Op::kAttention; }
 std::string AttentionWhyNot(const Workload& workload, const Target& target) {
   if (std::string reason = AnyAttentionWhyNot(workload); !reason.empty()) return reason;
   const Value *q = workload.anchor->input(0), *k = workload.anchor->input(1), *v = workload.anchor->input(2);
-  if (q == k || q == v || (k == v && !k->is_input())) return "one operand would need two copies";
+  if (q == k || q == v || (k == v && !workload.anchor->input(1)->is_input()))
+    return "one operand would need two copies";
   const Sizes sizes = SizesOf(workload, target);
   if (sizes.values % sizes.lanes != 0 && k == v) return "one operand would need two copies";
   if (sizes.values == 1) return "a single value";

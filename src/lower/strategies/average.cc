@@ -15,7 +15,7 @@ const Node* AverageOf(const Workload& workload) {
   if (workload.num_outputs != 2) return nullptr;
   const Node* node = workload.region->outputs()[1].value->producer();
   if (node == nullptr || node->op() != Op::kReduceMean || node->input(0) != workload.result) return nullptr;
-  const TensorType &map = workload.result->type(), &mean = node->output()->type();
+  const TensorType &map = node->input(0)->type(), &mean = node->output()->type();
   const bool is_by_channel =
       map.rank() == 4 && mean.rank() == 4 && node->attrs().IntList("axes") == Ints{2, 3};
   const bool is_alike = map.dtype == DType::kF32 && mean.layout == map.layout && !map.layout.is_plain();

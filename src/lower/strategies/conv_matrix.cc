@@ -114,9 +114,9 @@ double Cost(const Conv& conv, const Band& band, const MatrixTile& tile, const Ta
   const double block =
       static_cast<double>(steps) * MatrixStepCycles(tile, target) + MatrixCopyCycles(tile, target);
   constexpr double kPassCycles = 30;  // of a band for some blocks, besides its tiles
+  const int64_t passes = conv.blocks() / tile.tiles_n;
   return static_cast<double>(band.CountIn(conv)) *
-         (static_cast<double>(tiles) * block +
-          kPassCycles * static_cast<double>(conv.blocks() / tile.tiles_n));
+         (static_cast<double>(tiles) * block + kPassCycles * static_cast<double>(passes));
 }
 
 }  // namespace

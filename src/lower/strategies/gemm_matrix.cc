@@ -31,8 +31,9 @@ Product ProductOf(const Workload& workload, const Target& target) {
 double Cost(const Product& p, const MatrixTile& tile, const Target& target) {
   const double blocks =
       static_cast<double>(CeilDiv(p.m, tile.block_rows()) * CeilDiv(p.n, tile.block_columns()));
-  const auto steps = static_cast<double>(p.k / p.terms / tile.groups);
-  return blocks * (steps * MatrixStepCycles(tile, target) + MatrixCopyCycles(tile, target));
+  const int64_t steps = p.k / p.terms / tile.groups;
+  return blocks *
+         (static_cast<double>(steps) * MatrixStepCycles(tile, target) + MatrixCopyCycles(tile, target));
 }
 
 }  // namespace

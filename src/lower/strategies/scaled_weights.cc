@@ -48,7 +48,7 @@ bool MayScaleWeights(const Graph& first, const Graph& second, int input) {
       conv->input(1)->users().size() != 1 || !IsF32(conv->input(1)))
     return false;
   const Value* map = second.inputs()[static_cast<size_t>(input)].get();
-  if (conv->input(0) != map || map->users().size() != 1) return false;
+  if (conv->input(0) != map || conv->input(0)->users().size() != 1) return false;
   return first.nodes().size() == 1 && FactorsOf(*first.nodes().front()) >= 0;
 }
 
