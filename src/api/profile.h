@@ -1,4 +1,4 @@
-// Where a compiled network spends its time, and how far it is from the machine's limits.
+// Shows how a compiled network spends its time, and how far it is from the machine's limits.
 #ifndef ATTUNE_API_PROFILE_H_
 #define ATTUNE_API_PROFILE_H_
 

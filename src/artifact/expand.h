@@ -28,7 +28,7 @@ uint64_t ExpandedBytes(const Manifest& manifest, uint64_t section_bytes);
 std::vector<bool> RangesOf(const Variant& variant, std::span<const ConstantRange> ranges);
 
 // Expands the ranges that are `wanted`. `ranges` must be valid for `section`, the bytes in the file.
-// Whatever these bytes are, this reads nothing else and only writes within `constants`, which must have
+// The section may hold any bytes: this reads only them and writes only within `constants`, which must have
 // ExpandedBytes() bytes and be aligned to 4.
 void ExpandConstants(std::span<const ConstantRange> ranges, const std::vector<bool>& wanted,
                      std::span<const std::byte> section, std::span<std::byte> constants);

@@ -15,8 +15,8 @@
 namespace attune {
 namespace {
 
-// Escapes all non-printable characters in strings as \uXXXX, so that a terminal shows them and a parser
-// reads the same text.
+// Escapes non-printable characters in strings as \uXXXX. A terminal then shows them, and a parser reads the
+// same text.
 std::string Escaped(std::string_view json) {
   std::string escaped;
   while (!json.empty()) {

@@ -26,7 +26,7 @@ struct PlacedWeights {
   std::vector<std::byte> section;
   std::vector<uint64_t> sizes;
 
-  // Where each storage lies, by plan and storage; entries of storages in the arena say nothing more.
+  // The place of each storage, by plan and storage. Storages in the arena have no offset.
   struct Location {
     Place place = Place::kArena;
     uint64_t offset = 0;

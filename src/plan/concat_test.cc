@@ -154,7 +154,7 @@ TEST(Concat, AConstantOfTheGroupIsCopied) {
   EXPECT_FALSE(IsConcatInPlace(*std::next((*graph)->nodes().begin())->get(), parts));
 }
 
-// Where the first feature map ends within a cache line, the second, a tensor of its own, cannot begin.
+// A tensor begins at a cache line, so the second feature map cannot begin where the first ends within one.
 TEST(Concat, PartsBeginWhereTensorsMay) {
   for (const auto& [plane, in_place] : {std::pair("3,3", false), std::pair("4,3", true)}) {
     const std::string map = absl::StrCat("f32[1,8,", plane, "]{c1/8}"),

@@ -44,7 +44,7 @@ class GroupAssignment {
   }
 
   // Whether the groups of a convolution are whole blocks or halves of them, or blocks hold whole groups.
-  // Where a block would hold parts of groups, plain rows are faster.
+  // Whether each block holds whole groups; plain rows are faster than blocks with parts of groups.
   bool FillsBlocks(const Node& conv) const {
     const int64_t group = conv.attrs().Int("group", 1);
     const int64_t in = conv.input(0)->type().dims[1].size, out = conv.output()->type().dims[1].size;

@@ -1,20 +1,14 @@
 #include "sched/predictions.h"
 
-#include <algorithm>
 #include <vector>
+
+#include "base/quantile.h"
 
 namespace attune {
 namespace {
 
 // The ratios that are remembered for a label, and the least number that says anything.
 constexpr size_t kRemembered = 64, kEnough = 5;
-
-double Quantile(std::vector<double>& values, double share) {
-  const auto at =
-      values.begin() + static_cast<ptrdiff_t>(share * static_cast<double>(values.size() - 1) + 0.5);
-  std::ranges::nth_element(values, at);
-  return *at;
-}
 
 // The time that ratios are relative to.
 double UnitOf(const SecondsPrediction& own) { return own.median > 0 ? own.median : 1; }
@@ -26,9 +20,9 @@ SecondsPrediction StagePredictions::Predict(std::span<const std::string> labels,
   for (const std::string& label : labels) {
     const auto found = ratios_.find(label);
     if (found == ratios_.end() || found->second.size() < kEnough) continue;
-    std::vector<double> ratios(found->second.begin(), found->second.end());
+    const std::vector<double> ratios(found->second.begin(), found->second.end());
     const double unit = UnitOf(own);
-    return {unit * Quantile(ratios, 0.1), unit * Quantile(ratios, 0.5), unit * Quantile(ratios, 0.9)};
+    return {unit * QuantileOf(ratios, 0.1), unit * QuantileOf(ratios, 0.5), unit * QuantileOf(ratios, 0.9)};
   }
   return own;
 }

@@ -178,13 +178,12 @@ void ResourceLedger::Unindex(int number) {
 }
 
 template <typename Fits>
-int ResourceLedger::FirstHost(const StageNeeds& needs, bool if_free, const Fits& fits) const {
+void ResourceLedger::TryHosts(const StageNeeds& needs, bool if_free, const Fits& fits) const {
   if (const ResourceNeed* device = DeviceNeed(needs, by_device_); device != nullptr) {
     const auto& index = if_free || !device->exclusive ? by_device_ : by_free_device_;
-    const auto hosts = index.find(device->key);
-    if (hosts == index.end()) return -1;
-    const auto found = std::ranges::find_if(hosts->second, fits);
-    return found == hosts->second.end() ? -1 : *found;
+    if (const auto hosts = index.find(device->key); hosts != index.end())
+      std::ignore = std::ranges::find_if(hosts->second, fits);
+    return;
   }
   int64_t processors = 0;
   for (const ResourceNeed& need : needs.needs) {
@@ -192,8 +191,7 @@ int ResourceLedger::FirstHost(const StageNeeds& needs, bool if_free, const Fits&
   }
   const auto& index = if_free ? by_processors_ : by_free_processors_;
   const auto least = index.lower_bound({static_cast<int>(std::min<int64_t>(processors, INT32_MAX)), 0});
-  const auto found = std::find_if(least, index.end(), [&](const auto& entry) { return fits(entry.second); });
-  return found == index.end() ? -1 : found->second;
+  std::ignore = std::find_if(least, index.end(), [&](const auto& entry) { return fits(entry.second); });
 }
 
 std::optional<Holding> ResourceLedger::Find(const StageNeeds& needs, int host, bool if_free) const {
@@ -207,7 +205,7 @@ std::optional<Holding> ResourceLedger::Find(const StageNeeds& needs, int host, b
   if (host >= 0) {
     fits(host);
   } else {
-    FirstHost(needs, if_free, fits);
+    TryHosts(needs, if_free, fits);
   }
   return holding;
 }
@@ -218,8 +216,8 @@ std::optional<Holding> ResourceLedger::Take(const StageNeeds& needs, int host) {
   return holding;
 }
 
-std::optional<Holding> ResourceLedger::TakeFreeParts(const StageNeeds& needs, int host) {
-  std::optional<Holding> holding = Find(needs, host, /*if_free=*/true);
+std::optional<Holding> ResourceLedger::TakeFreeParts(const StageNeeds& needs) {
+  std::optional<Holding> holding = Find(needs, -1, /*if_free=*/true);
   if (!holding) return std::nullopt;
   const Host& on = hosts_[static_cast<size_t>(holding->host)];
   std::erase_if(holding->processors, [&](int p) { return on.holders[static_cast<size_t>(p)] > 0; });

@@ -1,4 +1,4 @@
-// What hosts have to give, and who holds it.
+// The resources of hosts, and who holds them.
 //
 // Problem: a stage asks for amounts ("four processors, and the device for itself"), machines consist of
 // processors that share caches and of devices that are made of some of them, and a scheduler that serves a
@@ -38,7 +38,7 @@ struct HostResources {
   std::map<std::string, int64_t> slots = {};  // all else that there is a number of, such as licences
 };
 
-// What one stage needs, as JobStage has it.
+// The resources that one stage needs, as JobStage has them.
 struct StageNeeds {
   std::vector<ResourceNeed> needs;
   int64_t memory_bytes = 0;
@@ -46,7 +46,7 @@ struct StageNeeds {
   static StageNeeds Of(const JobStage& stage) { return {stage.needs, stage.memory_bytes}; }
 };
 
-// What one stage holds.
+// The resources that one stage holds.
 struct Holding {
   int host = -1;
   std::vector<int> granted;     // the processors that the stage may run on
@@ -70,7 +70,7 @@ class ResourceLedger {
   std::optional<Holding> Take(const StageNeeds& needs, int host = -1);
   // Takes the free parts of it on a host that could grant all if nothing were held, so that they stay free
   // for this stage. Nothing if there is no such host.
-  std::optional<Holding> TakeFreeParts(const StageNeeds& needs, int host = -1);
+  std::optional<Holding> TakeFreeParts(const StageNeeds& needs);
   void Release(const Holding& holding);
 
   // A host that could grant it if nothing were held, or -1: `host`, if that is not negative.
@@ -78,15 +78,13 @@ class ResourceLedger {
 
   int64_t num_hosts() const { return std::ssize(hosts_); }
   const HostResources& host(int host) const { return hosts_[static_cast<size_t>(host)].all; }
-  // For a host, how many holders each processor has: 0 or 1.
-  const std::vector<int>& holders(int host) const { return hosts_[static_cast<size_t>(host)].holders; }
 
  private:
   struct Host {
     HostResources all;
     bool is_there = true;
     std::vector<int> holders;             // for each processor
-    std::vector<int> owners, sharers;     // for each device: who holds it exclusively, and with others
+    std::vector<int> owners, sharers;     // for each device: how many hold it exclusively, and with others
     std::vector<std::vector<int>> quiet;  // for each device: the processors that it holds when it is held
     int free_processors = 0;
     int64_t free_memory = 0;
@@ -97,13 +95,13 @@ class ResourceLedger {
 
   class Fitting;
 
-  // What the needs come to on `host`, or on the best one that fits; nothing if none does. `if_free`: as if
-  // nothing were held, though free processors are preferred.
+  // The holding that satisfies the needs on `host`, or on the best host that fits; nothing if none does.
+  // `if_free`: as if nothing were held, though free processors are preferred.
   std::optional<Holding> Find(const StageNeeds& needs, int host, bool if_free) const;
-  // The first host that fits of those that may, the best one first: hosts with such a device, or with enough
-  // processors.
+  // Calls `fits` for hosts that may fit, with such a device or enough processors, until it returns true; the
+  // best one first.
   template <typename Fits>
-  int FirstHost(const StageNeeds& needs, bool if_free, const Fits& fits) const;
+  void TryHosts(const StageNeeds& needs, bool if_free, const Fits& fits) const;
   // Adds the holding to what is held, or takes it away.
   void Change(const Holding& holding, int sign);
   void Index(int number);

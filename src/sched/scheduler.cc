@@ -1,7 +1,5 @@
 #include "sched/scheduler.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 
@@ -35,10 +33,7 @@ void Scheduler::Use(const SchedulingStrategy& strategy) {
 absl::StatusOr<int64_t> Scheduler::Submit(JobFacts facts, NextStage first, double now) {
   if (numbers_.contains(facts.id))
     return absl::AlreadyExistsError(absl::StrCat("job ", facts.id, " runs already"));
-  if (ledger_.HostThatCouldGrant(StageNeeds::Of(first.stage)) < 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("job ", facts.id, ": no host has what its stage ", first.stage.name, " needs"));
-  }
+  RETURN_IF_ERROR(CheckGrantable(facts, first.stage, -1));
   const int64_t number = num_submitted_++;
   ScheduledJob& job = jobs_[number];
   numbers_[facts.id] = number;
@@ -53,16 +48,12 @@ absl::StatusOr<int64_t> Scheduler::Submit(JobFacts facts, NextStage first, doubl
 
 absl::Status Scheduler::Done(int64_t number, std::optional<NextStage> next, double now) {
   ScheduledJob& job = jobs_.at(number);
-  ledger_.Release(*job.holding);
-  job.holding.reset();
-  AddUsed(job.facts.owner, now - job.start);
+  Release(job, now);
   if (!next) {
     End(number);
     return absl::OkStatus();
   }
-  if (ledger_.HostThatCouldGrant(StageNeeds::Of(next->stage), job.host) < 0) {
-    const absl::Status status = absl::FailedPreconditionError(
-        absl::StrCat("job ", job.facts.id, ": no host has what its stage ", next->stage.name, " needs"));
+  if (const absl::Status status = CheckGrantable(job.facts, next->stage, job.host); !status.ok()) {
     End(number);
     return status;
   }
@@ -77,10 +68,20 @@ absl::Status Scheduler::Done(int64_t number, std::optional<NextStage> next, doub
 
 void Scheduler::Lost(int64_t number, double now) {
   ScheduledJob& job = jobs_.at(number);
+  Release(job, now);
+  Ask(number);
+}
+
+absl::Status Scheduler::CheckGrantable(const JobFacts& facts, const JobStage& stage, int host) const {
+  if (ledger_.HostThatCouldGrant(StageNeeds::Of(stage), host) >= 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("job ", facts.id, ": no host has what its stage ", stage.name, " needs"));
+}
+
+void Scheduler::Release(ScheduledJob& job, double now) {
   ledger_.Release(*job.holding);
   job.holding.reset();
   AddUsed(job.facts.owner, now - job.start);
-  Ask(number);
 }
 
 void Scheduler::End(int64_t number) {
@@ -155,11 +156,9 @@ ScheduleState Scheduler::State() const {
 }
 
 std::optional<Holding> Scheduler::Grant(ScheduledJob& job, const StageNeeds& needs) {
-  if (!strategy_->dedicates_hosts) return ledger_.Take(needs);
-  for (int host = job.host; host < ledger_.num_hosts(); ++host) {
-    if (host < 0) continue;
-    const bool is_own = host == job.host;
-    if (!is_own && (job.host >= 0 || dedicated_.contains(host))) continue;
+  if (!strategy_->dedicates_hosts || job.host >= 0) return ledger_.Take(needs, job.host);
+  for (int host = 0; host < ledger_.num_hosts(); ++host) {
+    if (dedicated_.contains(host)) continue;
     std::optional<Holding> holding = ledger_.Take(needs, host);
     if (!holding) continue;
     job.host = host;

@@ -63,7 +63,6 @@ class Scheduler {
   // The job's stage came to nothing, for example because its process died. The job asks for it again.
   void Lost(int64_t job, double now);
 
-  const JobFacts& facts(int64_t job) const { return jobs_.at(job).facts; }
   bool is_running(int64_t job) const { return jobs_.at(job).holding.has_value(); }
   int64_t num_jobs() const { return std::ssize(jobs_); }  // that have not ended
   const ResourceLedger& ledger() const { return ledger_; }
@@ -89,6 +88,8 @@ class Scheduler {
   };
 
   ScheduleState State() const;
+  // Fails if no host, or not `host` if that is not negative, could ever grant the stage.
+  absl::Status CheckGrantable(const JobFacts& facts, const JobStage& stage, int host) const;
   std::string GroupOf(const ScheduledJob& job) const;
   // The owner by which the job's requests are kept; empty if the strategy is not fair to owners.
   std::string OwnerOf(const ScheduledJob& job) const;
@@ -99,6 +100,8 @@ class Scheduler {
   // Adds to what an owner's stages took.
   void AddUsed(const std::string& owner, double seconds);
   std::optional<Holding> Grant(ScheduledJob& job, const StageNeeds& needs);
+  // The job's stage has ended, in whichever way.
+  void Release(ScheduledJob& job, double now);
   void End(int64_t number);
 
   const SchedulingStrategy* strategy_;

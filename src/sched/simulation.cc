@@ -1,11 +1,11 @@
 #include "sched/simulation.h"
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <queue>
 #include <tuple>
 
+#include "base/quantile.h"
 #include "base/status.h"
 #include "sched/scheduler.h"
 
@@ -105,10 +105,7 @@ class Simulator {
 double SimulationResult::Waiting(double q) const {
   std::vector<double> seconds;
   for (const StageRun& run : runs) seconds.push_back(run.start - run.asked);
-  if (seconds.empty()) return 0;
-  const auto at = seconds.begin() + static_cast<ptrdiff_t>(q * static_cast<double>(seconds.size() - 1));
-  std::ranges::nth_element(seconds, at);
-  return *at;
+  return QuantileOf(std::move(seconds), q);
 }
 
 absl::StatusOr<SimulationResult> Simulate(const std::vector<SimulatedJob>& jobs,

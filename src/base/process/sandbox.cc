@@ -23,18 +23,10 @@
 #include <vector>
 
 #include "base/file_descriptor.h"
+#include "base/sanitized.h"
 
 namespace attune {
 namespace {
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define ATTUNE_SANITIZED 1
-#endif
-#endif
-#ifndef ATTUNE_SANITIZED
-#define ATTUNE_SANITIZED 0
-#endif
 
 #if defined(__x86_64__)
 constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
@@ -162,7 +154,7 @@ void ApplyLimits(const SandboxLimits& limits) {
                    static_cast<int64_t>(std::min(limits.cpu_seconds, 1e9));
   LimitTo(RLIMIT_CPU, cpu, cpu + kSpare);
   // Sanitizers map terabytes of address space that they do not use.
-  if (!ATTUNE_SANITIZED) LimitTo(RLIMIT_AS, AddressSpace() + limits.address_space_bytes);
+  if (!kIsSanitized) LimitTo(RLIMIT_AS, AddressSpace() + limits.address_space_bytes);
 }
 
 absl::Status EnterNamespaces() {
@@ -192,7 +184,7 @@ bool ForbidSystemCalls(int in, int out) {
 }
 
 bool ForbidAllButComputing() {
-  if (ATTUNE_SANITIZED) return true;
+  if (kIsSanitized) return true;
   CallFilter filter;
   AllowThreads(filter);
   // Threads, but no processes. The C library does without clone3, whose flags a filter cannot see.

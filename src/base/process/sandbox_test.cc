@@ -19,6 +19,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/sanitized.h"
+
 namespace attune {
 namespace {
 
@@ -38,19 +40,10 @@ int StatusOfComputing(const std::function<int()>& body) {
   return StatusOf([&] { return ForbidAllButComputing() ? body() : 99; });
 }
 
-bool IsSanitized() {
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  return true;
-#endif
-#endif
-  return false;
-}
-
 class ComputingTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (IsSanitized()) GTEST_SKIP() << "sanitizers have no filter";
+    if (kIsSanitized) GTEST_SKIP() << "sanitizers have no filter";
   }
 };
 

@@ -12,8 +12,8 @@ namespace attune::pytorch {
 // used. Throws ImportFailure.
 using Lowering = Outputs (*)(OpContext& c);
 
-// Where PyTorch stores a result. kSame: it is the first tensor among the arguments. kView: it may share
-// that tensor's memory.
+// The memory that PyTorch stores a result in. kSame: it is the first tensor among the arguments. kView: it
+// may share that tensor's memory.
 enum class Memory { kNew, kSame, kView };
 
 struct Row {

@@ -63,9 +63,9 @@ class AttentionScheduler {
         keys_in_place_(ReadsKeysInPlace(workload, sizes_)),
         rows_(config.at("tile_q")),
         vectors_(config.at("tile_v")),
-        acc_(Part(".acc")),
-        exponentials_(Part(".exp")),
-        scores_(Part(".qk")) {}
+        acc_(StageOfAnchor(schedule, workload, ".acc")),
+        exponentials_(StageOfAnchor(schedule, workload, ".exp")),
+        scores_(StageOfAnchor(schedule, workload, ".qk")) {}
 
   absl::Status Run() {
     if (!keys_in_place_) RETURN_IF_ERROR(TransposeKeys());
@@ -88,11 +88,6 @@ class AttentionScheduler {
   }
 
  private:
-  // A stage of attention: see DefineAttentionOf.
-  StageHandle Part(std::string_view suffix) const {
-    return s_.StageNamed(absl::StrCat(workload_.anchor_stage, suffix));
-  }
-
   // Vectorizes a loop, `vectors` vectors at a time, and peels the last ones if they are not full.
   absl::StatusOr<SplitLoops> Vectorize(const LoopHandle& loop, int64_t vectors) {
     ASSIGN_OR_RETURN(const int64_t extent, s_.Extent(loop));
@@ -218,7 +213,7 @@ class AttentionScheduler {
   }
 
   absl::Status ReduceRows(std::string_view suffix) {
-    return ScheduleRowReduction(s_, Part(suffix), at_,
+    return ScheduleRowReduction(s_, StageOfAnchor(s_, workload_, suffix), at_,
                                 VectorsIn(sizes_.keys, sizes_.lanes, 4) * sizes_.lanes);
   }
 

@@ -42,22 +42,22 @@ class Scheduler {
         workload_(workload),
         config_(config),
         sizes_(SizesOf(*workload.anchor)),
-        acc_(Part(".acc")),
-        exponentials_(Part(".exp")),
-        scores_(Part(".qk")) {}
+        acc_(StageOfAnchor(schedule, workload, ".acc")),
+        exponentials_(StageOfAnchor(schedule, workload, ".exp")),
+        scores_(StageOfAnchor(schedule, workload, ".qk")) {}
 
   absl::Status Run() {
     RETURN_IF_ERROR(InlineEpilogue(s_, workload_));
     RETURN_IF_ERROR(InlineMovements(s_, workload_));
-    RETURN_IF_ERROR(CopyRows(Part(".q")));
-    RETURN_IF_ERROR(CopyKeys(Part(".k")));
-    RETURN_IF_ERROR(CopyValues(Part(".v")));
+    RETURN_IF_ERROR(CopyRows(StageOfAnchor(s_, workload_, ".q")));
+    RETURN_IF_ERROR(CopyKeys(StageOfAnchor(s_, workload_, ".k")));
+    RETURN_IF_ERROR(CopyValues(StageOfAnchor(s_, workload_, ".v")));
     ASSIGN_OR_RETURN(const StageHandle score_sums, s_.CacheWrite(scores_));
     ASSIGN_OR_RETURN(const StageHandle value_sums, s_.CacheWrite(acc_));
     RETURN_IF_ERROR(ScheduleOutput());
     RETURN_IF_ERROR(Product(acc_, value_sums, s_.Loop(value_sums, "s"),
                             TileOf(config_, sizes_.values, sizes_.filled_keys / sizes_.terms)));
-    RETURN_IF_ERROR(s_.ComputeAt(Part(".inverse"), at_, MemorySpace::kScratch));
+    RETURN_IF_ERROR(s_.ComputeAt(StageOfAnchor(s_, workload_, ".inverse"), at_, MemorySpace::kScratch));
     RETURN_IF_ERROR(ReduceRows(".sum", sizes_.filled_keys));
     RETURN_IF_ERROR(s_.ComputeAt(exponentials_, at_, MemorySpace::kScratch));
     ASSIGN_OR_RETURN(const SplitLoops keys, s_.Split(s_.Loop(exponentials_, "d3"), kTileColumns));
@@ -69,11 +69,6 @@ class Scheduler {
   }
 
  private:
-  // A stage of attention: see AttentionMatrixDefine and DefineAttentionOf.
-  StageHandle Part(std::string_view suffix) const {
-    return s_.StageNamed(absl::StrCat(workload_.anchor_stage, suffix));
-  }
-
   absl::Status CopyRows(const StageHandle& copy) {
     ASSIGN_OR_RETURN(const SplitLoops size, s_.Split(s_.Loop(copy, "d3"), kTileColumns));
     RETURN_IF_ERROR(s_.Vectorize(size.inner));
@@ -114,7 +109,8 @@ class Scheduler {
   int64_t FilledTiles() const { return sizes_.filled_keys / kTileColumns - sizes_.keys / kTileColumns; }
 
   absl::Status ReduceRows(std::string_view suffix, int64_t terms) {
-    return ScheduleRowReduction(s_, Part(suffix), at_, VectorsIn(terms, kTileColumns, 4) * kTileColumns);
+    return ScheduleRowReduction(s_, StageOfAnchor(s_, workload_, suffix), at_,
+                                VectorsIn(terms, kTileColumns, 4) * kTileColumns);
   }
 
   // Schedules `sums`, which adds up along `terms`, and its `copy`, a few columns of tiles at a time.

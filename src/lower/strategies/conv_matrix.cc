@@ -303,7 +303,7 @@ absl::Status ConvMatrixApply(Schedule& s, const Workload& workload, const Config
                     copy = s.StageNamed(workload.accumulator_stage);
   RETURN_IF_ERROR(InlineEpilogue(s, workload));
   ASSIGN_OR_RETURN(const StageHandle sums, s.CacheWrite(copy));
-  RETURN_IF_ERROR(ScheduleImage(s, s.StageNamed(workload.anchor_stage + ".pad"), conv));
+  RETURN_IF_ERROR(ScheduleImage(s, StageOfAnchor(s, workload, ".pad"), conv));
 
   // Splits the output into blocks of channels and bands of pixels.
   const int64_t blocks_of_tile = kBlock / workload.anchor->output()->type().layout.block;

@@ -133,8 +133,7 @@ absl::StatusOr<ComputeDef> ConvShallowDefine(const Workload& workload, const Con
 
 absl::Status ConvShallowApply(Schedule& s, const Workload& workload, const Config& config,
                               const Target& target) {
-  const StageHandle acc = s.StageNamed(workload.accumulator_stage),
-                    pad = s.StageNamed(workload.anchor_stage + ".pad");
+  const StageHandle acc = s.StageNamed(workload.accumulator_stage), pad = StageOfAnchor(s, workload, ".pad");
   RETURN_IF_ERROR(InlineEpilogue(s, workload));
 
   const Window2d window(*workload.anchor);

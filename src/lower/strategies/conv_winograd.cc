@@ -142,7 +142,7 @@ class WinogradScheduler {
     if (plan_.tile > 2 && (plan_.dot > 1 || shape_.is_integer))
       return InvalidInput("tiles of ", plan_.tile, " err too much in bf16 and in integers");
     RETURN_IF_ERROR(InlineEpilogue(s_, workload_));
-    RETURN_IF_ERROR(s_.Inline(Part(".acc")));
+    RETURN_IF_ERROR(s_.Inline(StageOfAnchor(s_, workload_, ".acc")));
     RETURN_IF_ERROR(Filters());
     RETURN_IF_ERROR(Output());
     RETURN_IF_ERROR(OutputTransform());
@@ -153,7 +153,7 @@ class WinogradScheduler {
  private:
   // Transforms one vector of channels after another, with its nine weights and all results in registers.
   absl::Status Filters() {
-    const StageHandle u = Part(".u");
+    const StageHandle u = StageOfAnchor(s_, workload_, ".u");
     const LoopHandle rows = s_.Loop(u, "d1"), columns = s_.Loop(u, "d2");
     ASSIGN_OR_RETURN(const SplitLoops lanes, s_.Split(s_.Loop(u, "d4"), shape_.lanes));
     RETURN_IF_ERROR(s_.Reorder(
@@ -161,7 +161,8 @@ class WinogradScheduler {
     RETURN_IF_ERROR(s_.Unroll(rows));
     RETURN_IF_ERROR(s_.Unroll(columns));
     RETURN_IF_ERROR(s_.Vectorize(lanes.inner));
-    for (const StageHandle& stage : {Part(".gx"), Part(".g")}) {
+    for (const StageHandle& stage :
+         {StageOfAnchor(s_, workload_, ".gx"), StageOfAnchor(s_, workload_, ".g")}) {
       RETURN_IF_ERROR(s_.ComputeAt(stage, lanes.outer, MemorySpace::kRegister));
       RETURN_IF_ERROR(UnrollVector(stage, "d4"));
     }
@@ -192,13 +193,13 @@ class WinogradScheduler {
   }
 
   absl::Status OutputTransform() {
-    const StageHandle rows = Part(".rows");
+    const StageHandle rows = StageOfAnchor(s_, workload_, ".rows");
     RETURN_IF_ERROR(s_.ComputeAt(rows, tiles_, MemorySpace::kRegister));
     return UnrollVector(rows, "d5");
   }
 
   absl::Status Products() {
-    const StageHandle m = Part(".m");
+    const StageHandle m = StageOfAnchor(s_, workload_, ".m");
     ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s_.Loops(out_));
     block_loop_ = loops[0];
     ASSIGN_OR_RETURN(const StageHandle acc, s_.CacheWrite(m));
@@ -240,7 +241,9 @@ class WinogradScheduler {
 
   // For each channel block: its part of the padded input, then the transform tile by tile, in registers.
   absl::Status InputTransform() {
-    const StageHandle v = Part(".v"), columns = Part(".columns"), pad = Part(".pad");
+    const StageHandle v = StageOfAnchor(s_, workload_, ".v"),
+                      columns = StageOfAnchor(s_, workload_, ".columns"),
+                      pad = StageOfAnchor(s_, workload_, ".pad");
     if (!plan_.input_first) RETURN_IF_ERROR(s_.ComputeAt(v, block_loop_, MemorySpace::kScratch));
     RETURN_IF_ERROR(s_.Reorder(s_.LoopsOver(v, {"d2", "d3", "d4", "d0", "d1", "d5"})));
     RETURN_IF_ERROR(UnrollVector(v, "d5"));
@@ -269,10 +272,6 @@ class WinogradScheduler {
     return s_.Vectorize(s_.Loop(stage, lanes));
   }
 
-  // A stage of the algorithm: see lower/winograd.h.
-  StageHandle Part(std::string_view suffix) const {
-    return s_.StageNamed(absl::StrCat(workload_.anchor_stage, suffix));
-  }
   Buffer OutputOf(std::string_view suffix) const {
     return workload_.FindStage(absl::StrCat(workload_.anchor_stage, suffix)).output;
   }

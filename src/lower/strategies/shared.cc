@@ -62,6 +62,10 @@ std::string StageNameOf(const Workload& workload, const Node& node) {
   return Definition(*workload.region, "").StageName(node);
 }
 
+StageHandle StageOfAnchor(const Schedule& schedule, const Workload& workload, std::string_view suffix) {
+  return schedule.StageNamed(absl::StrCat(workload.anchor_stage, suffix));
+}
+
 Buffer BufferOf(const Workload& workload, const Value* value) {
   if (!value->is_input()) return workload.FindStage(StageNameOf(workload, *value->producer())).output;
   const auto& inputs = workload.region->inputs();

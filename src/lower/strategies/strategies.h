@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lower/strategy.h"
@@ -222,6 +223,8 @@ absl::Status InlineEpilogue(Schedule& schedule, const Workload& workload);
 
 // The stage that computes the node's (first) output.
 std::string StageNameOf(const Workload& workload, const Node& node);
+// One of the stages that compute the anchor, by the suffix of its name in the definition (".acc").
+StageHandle StageOfAnchor(const Schedule& schedule, const Workload& workload, std::string_view suffix);
 // The buffer that holds a value of the group: a parameter, or the output of a stage.
 Buffer BufferOf(const Workload& workload, const Value* value);
 

@@ -1,6 +1,5 @@
 #include "tune/records/record_chooser.h"
 
-#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -97,18 +96,12 @@ absl::StatusOr<RecordChooser> RecordChooser::Load(RecordDatabase& database, cons
 }
 
 absl::Status RecordChooser::NameRecords(RecordDatabase& database, const std::string& run) {
-  ASSIGN_OR_RETURN(const std::vector<Record> records, database.Records({.run = run}));
-  std::map<std::string, int64_t> times;
-  for (const Record& record : records) {
+  return database.ForEachRecord({.run = run}, [&](const Record& record) {
     const auto known = best_.find(record.task);
-    if (known == best_.end() || known->second.candidate != Candidate{record.strategy, record.config})
-      continue;
-    int64_t& latest = times.try_emplace(record.task, INT64_MIN).first->second;
-    if (record.time_ms < latest) continue;
-    latest = record.time_ms;
-    known->second.record = RecordDigest(record);
-  }
-  return absl::OkStatus();
+    if (known != best_.end() && known->second.candidate == Candidate{record.strategy, record.config})
+      known->second.record = RecordDigest(record);
+    return absl::OkStatus();
+  });
 }
 
 double RecordChooser::SecondsOf(const std::string& task) const {

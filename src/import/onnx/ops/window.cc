@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "graph/ops/spatial.h"
 #include "import/onnx/ops/lowerings.h"
 
 namespace attune::onnx {
@@ -43,13 +44,12 @@ Attributes PoolAttributes(OpContext& c, const WindowAttributes& w) {
 
 // Pads the ends until the windows that ceil_mode adds lie within the padding.
 void PadOverhang(WindowAttributes& w, const Shape& input) {
-  const size_t rank = w.kernel.size();
-  for (size_t i = 0; i < rank; ++i) {
-    const int64_t begin = w.pads[i], extent = (w.kernel[i] - 1) * w.dilations[i] + 1;
-    const int64_t travel = input[i + 2] + begin + w.pads[i + rank] - extent;
-    const int64_t last = RoundUp(travel, w.strides[i]);  // where the last window starts
-    const bool starts_in_end_pad = last >= input[i + 2] + begin;
-    if (travel >= 0 && !starts_in_end_pad) w.pads[i + rank] += last - travel;
+  const infer::Window window{w.kernel, w.strides, w.pads, w.dilations};
+  for (size_t i = 0; i < window.rank(); ++i) {
+    const auto count = infer::NumWindows(window, i, input[i + 2], /*ceil_mode=*/true);
+    if (!count.ok()) continue;  // the pool's own inference says so
+    const int64_t end = (*count - 1) * w.strides[i] + window.extent(i) - window.begin(i);
+    w.pads[i + window.rank()] = std::max(window.end(i), end - input[i + 2]);
   }
 }
 
