@@ -41,13 +41,15 @@ def preprocessed(entry):
     output = arguments.index("-o")
     del arguments[output:output + 2]
     arguments = [argument for argument in arguments if argument != "-c"]
-    run = subprocess.run([*arguments, "-E", "-P"], cwd=entry["directory"], capture_output=True, text=True, check=True)
-    return run.stdout
+    return subprocess.run([*arguments, "-E", "-P"], cwd=entry["directory"], capture_output=True, text=True)
 
 
 def check(path, entry, build, settings):
     """What clang-tidy finds; empty if that is nothing."""
-    key = hashlib.sha256("\0".join([settings, str(path), preprocessed(entry)]).encode()).hexdigest()
+    source = preprocessed(entry)
+    if source.returncode != 0:
+        return source.stderr
+    key = hashlib.sha256("\0".join([settings, str(path), source.stdout]).encode()).hexdigest()
     mark = build / "tidy" / key
     if mark.exists():
         return ""

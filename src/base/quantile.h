@@ -3,6 +3,7 @@
 #define ATTUNE_BASE_QUANTILE_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace attune {
 // time.
 inline double QuantileOf(std::vector<double> values, double q) {
   if (values.empty()) return 0;
-  const auto at = values.begin() + static_cast<ptrdiff_t>(q * static_cast<double>(values.size() - 1) + 0.5);
+  const auto at = values.begin() + std::lround(q * static_cast<double>(values.size() - 1));
   std::ranges::nth_element(values, at);
   return *at;
 }

@@ -15,7 +15,6 @@
 namespace attune {
 namespace {
 
-using ::testing::HasSubstr;
 
 std::vector<float> RandomFloats(int64_t n, uint64_t seed) {
   Random random(seed);

@@ -9,7 +9,6 @@ namespace attune {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 template <typename T>
 std::string Bytes(std::initializer_list<T> values) {

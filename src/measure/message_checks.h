@@ -55,7 +55,7 @@ class MessageChecks {
   }
   double Seconds(double value) { return Real(value, 0, kMaxSeconds); }
   // The digest of a blob, or empty.
-  const std::string& Digest(const std::string& digest) {
+  std::string Digest(const std::string& digest) {
     ok_ &= digest.empty() || digest.size() == kDigestBytes;
     return digest;
   }

@@ -120,11 +120,16 @@ Value* Unbounded(Value* value, const Range& range) {
   return min < range.low + kHalf && max > range.high - kHalf ? node->input(0) : value;
 }
 
-// The constant operand of a sum, and the other.
-std::optional<std::pair<Value*, Value*>> OffsetOf(const Value* value) {
+// A sum with a constant.
+struct Offset {
+  const Tensor& constant;
+  Value& other;
+};
+
+std::optional<Offset> OffsetOf(const Value* value) {
   const Node* sum = ProducerOf(value, Op::kAdd);
   for (int i = 0; sum != nullptr && i < 2; ++i) {
-    if (sum->input(i)->constant() != nullptr) return std::pair(sum->input(i), sum->input(1 - i));
+    if (sum->input(i)->constant() != nullptr) return Offset{*sum->input(i)->constant(), *sum->input(1 - i)};
   }
   return std::nullopt;
 }
@@ -151,11 +156,11 @@ bool FoldScale(Graph& graph, Node* node) {
   if (*zero != 0) {
     const auto offset = OffsetOf(unbounded);
     if (offset && !half_away) {
-      std::vector<double> numbers = ToDoubles(*offset->first->constant());
+      std::vector<double> numbers = ToDoubles(offset->constant);
       for (double& number : numbers) number += static_cast<double>(*zero);
-      Value* moved = graph.AddConstant(FromDoubles(DType::kF32, offset->first->constant()->shape(), numbers),
-                                       node->name(), node);
-      inputs[0] = AddBefore(graph, node, Op::kAdd, {offset->second, moved});
+      Value* moved =
+          graph.AddConstant(FromDoubles(DType::kF32, offset->constant.shape(), numbers), node->name(), node);
+      inputs[0] = AddBefore(graph, node, Op::kAdd, {&offset->other, moved});
     } else {
       inputs.push_back(node->input(2));
     }
@@ -169,13 +174,15 @@ bool FoldScale(Graph& graph, Node* node) {
 // integers). A sum that contains its zero points may be large and have more digits than a float.
 bool FoldBias(Graph& graph, Node* node) {
   const auto offset = OffsetOf(node->output());
-  const auto product = offset ? DequantizationOf(offset->second) : std::nullopt;
+  const auto product = offset ? DequantizationOf(&offset->other) : std::nullopt;
   if (!product || product->integers->type().dtype != DType::kI32 || !AllAre(product->zero, 0) ||
-      OnlyUser(graph, offset->second) != node || offset->second->type() != node->output()->type()) {
+      OnlyUser(graph, &offset->other) != node) {
     return false;
   }
+  // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the analyzer forgets what the optional holds
+  if (offset->other.type() != node->output()->type()) return false;
   std::optional<std::vector<double>> numbers =
-      ValuesAlong(*offset->first->constant(), node->output()->type(), static_cast<int>(product->axis));
+      ValuesAlong(offset->constant, node->output()->type(), static_cast<int>(product->axis));
   if (!numbers) return false;
   constexpr double kMost = 1 << 30;
   for (size_t i = 0; i < numbers->size(); ++i) {

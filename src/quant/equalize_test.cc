@@ -19,8 +19,10 @@ std::unique_ptr<Graph> Unbalanced(Op activation, bool is_depthwise) {
   Value* first = n.Conv(x, 8, "first");
   Tensor weights = *first->producer()->input(1)->constant();
   Tensor scaled(DType::kF32, weights.shape());
-  for (int64_t i = 0; i < weights.num_elements(); ++i)
-    scaled.SetDouble(i, weights.ToDouble(i) * std::exp2(static_cast<double>(i / 27) - 4));
+  for (int64_t i = 0; i < weights.num_elements(); ++i) {
+    const int64_t channel = i / 27;
+    scaled.SetDouble(i, weights.ToDouble(i) * std::exp2(static_cast<double>(channel) - 4));
+  }
   first->producer()->SetInput(1, n.graph().AddConstant(scaled, "", first->producer()));
   const Attributes attributes =
       activation == Op::kClip ? Attributes{{"min", 0.0}, {"max", 6.0}} : Attributes();

@@ -48,7 +48,8 @@ void Histogram::Add(std::span<const float> values) {
       ++zeros_;
     } else {
       // All bins exist, since -2^exponent itself does not occur.
-      ++counts_[static_cast<size_t>(kBins + static_cast<int>(std::floor(value * scale)))];
+      const int bin = kBins + static_cast<int>(std::floor(value * scale));
+      ++counts_[static_cast<size_t>(bin)];
     }
   }
 }

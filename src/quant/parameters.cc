@@ -45,9 +45,11 @@ QuantizedWeights QuantizeWeights(const Tensor& weights, int axis, std::span<cons
   const auto channels = static_cast<size_t>(weights.shape()[static_cast<size_t>(axis)]);
   const auto inner = static_cast<size_t>(Inner(weights.shape(), axis));
   const std::span<const float> numbers = weights.as<float>();
+  // Without channels, there are no weights.
+  const auto channel_of = [&](size_t i) { return i / inner % std::max<size_t>(channels, 1); };
   QuantizedWeights result{Tensor(DType::kI8, weights.shape()), std::vector<double>(channels, 0)};
   for (size_t i = 0; i < numbers.size(); ++i) {
-    double& largest = result.scale[i / inner % channels];
+    double& largest = result.scale[channel_of(i)];
     largest = std::max<double>(largest, std::abs(numbers[i]));
   }
   for (size_t c = 0; c < channels; ++c) {
@@ -59,7 +61,7 @@ QuantizedWeights QuantizeWeights(const Tensor& weights, int axis, std::span<cons
   }
   const std::span<int8_t> integers = result.integers.as_mutable<int8_t>();
   for (size_t i = 0; i < numbers.size(); ++i) {
-    const double whole = std::nearbyint(numbers[i] / result.scale[i / inner % channels]);
+    const double whole = std::nearbyint(numbers[i] / result.scale[channel_of(i)]);
     const double limited = std::isnan(whole) ? 0 : std::clamp(whole, -kLargest, kLargest);
     integers[i] = static_cast<int8_t>(limited);
   }

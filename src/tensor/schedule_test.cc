@@ -9,7 +9,6 @@ namespace attune {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 // Where a stage is computed at a loop, as a trace has it.
 constexpr auto kScratch = static_cast<int64_t>(MemorySpace::kScratch),

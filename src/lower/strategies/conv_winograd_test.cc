@@ -97,7 +97,8 @@ TEST(IntegerWinograd, IsChosenWhereItIsFaster) {
 
 TEST(IntegerWinograd, IsExactInOddShapes) {
   std::vector<OperatorCase> cases;
-  for (const auto& [bytes, weights] : {std::pair(kBytes, kBytes), std::pair(kEnds, kWeightEnds)}) {
+  const std::vector<std::pair<std::string, std::string>> ranges = {{kBytes, kBytes}, {kEnds, kWeightEnds}};
+  for (const auto& [bytes, weights] : ranges) {
     const auto add = [&](const std::string& x, const std::string& w, const Ints& pads) {
       cases.push_back(Conv(x + bytes, w + weights, pads));
     };
