@@ -23,6 +23,7 @@ MAY_INCLUDE = {
     "reference": EARLY,
     "opt": EARLY + ["reference"],
     "quant": EARLY + ["opt"],
+    "io": EARLY,
     # The same schema serves reading and writing.
     "export": EARLY + ["import/onnx/onnx.pb.h"],
     "target": ["base"],
@@ -48,11 +49,11 @@ MAY_INCLUDE = {
     "tune/records": ["base", "lower", "plan", "measure", "tune/task"],
     "tune/cost_model": ["base", "tensor", "target", "tune/task", "tune/records"],
     "tune/job": ["base", "target", "device", "lower", "plan", "compile", "job", "measure"] + TUNER,
-    "api": FRONT + BACK + ["runtime", "compile", "job", "measure", "tune/job", "quant", "export"] + TUNER,
-    "io": EARLY,
+    "api": FRONT + BACK + ["runtime", "compile", "job", "measure", "tune/job", "quant", "export", "io"] + TUNER,
+    "jobs": ["base", "device", "io", "job", "sched", "measure", "tune/job", "quant", "api"] + TUNER,
     # The zoo writes the format that the importer reads: the same schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
-    "cli": ["base", "api", "io", "zoo"],
+    "cli": ["base", "api", "io", "zoo", "job", "sched", "jobs"],
 }
 
 # The files of artifact/ that only write, and so may have dependencies.

@@ -32,12 +32,11 @@ class Violation(Exception):
     """Something that must not happen; the message says what it was."""
 
 
-class Tuner:
-    """`attune tune` in a process of its own, which ends with the `with` block. `arguments`: in addition to the model
-    and the database."""
+class Processes:
+    """A command in a process of its own, which ends with the `with` block, and the processes that it starts."""
 
-    def __init__(self, options, database, *arguments):
-        command = [options.program, "tune", options.model, "--records", database, *QUICK, *arguments]
+    def __init__(self, command):
+        self._name = command[1]
         self._errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL,
                                         stderr=self._errors, start_new_session=True)
@@ -59,7 +58,7 @@ class Tuner:
         self._errors.seek(0)
         errors = self._errors.read().decode(errors="replace").strip().splitlines()
         if code != 0:
-            raise Violation(f"attune tune ends with {code}: {errors[-1] if errors else 'without a word'}")
+            raise Violation(f"attune {self._name} ends with {code}: {errors[-1] if errors else 'without a word'}")
         return True
 
     def interrupt(self):
@@ -71,12 +70,12 @@ class Tuner:
         self.process.kill()
         self.process.wait()
         deadline = time.monotonic() + GONE_S
-        while left := self._processes():
+        while left := self.processes():
             if time.monotonic() > deadline:
-                raise Violation(f"{GONE_S} s after their tuner was killed there are the processes {left}")
+                raise Violation(f"{GONE_S} s after attune {self._name} was killed there are the processes {left}")
             time.sleep(0.01)
 
-    def _processes(self):
+    def processes(self):
         """The ids of the processes that it has started; they all belong to its session."""
         found = []
         for folder in pathlib.Path("/proc").glob("[0-9]*"):
@@ -88,6 +87,13 @@ class Tuner:
             if int(status[3]) == self.process.pid and status[0] != "Z":  # a zombie has ended
                 found.append(int(folder.name))
         return found
+
+
+class Tuner(Processes):
+    """`attune tune`. `arguments`: in addition to the model and the database."""
+
+    def __init__(self, options, database, *arguments):
+        super().__init__([options.program, "tune", options.model, "--records", database, *QUICK, *arguments])
 
 
 class Database:

@@ -20,6 +20,7 @@
 #include "tune/job/events.h"
 #include "tune/job/recording.h"
 #include "tune/job/report.h"
+#include "tune/job/summary_json.h"
 #include "tune/job/tuning_job.h"
 #include "tune/job/workers.h"
 #include "tune/records/active_run.h"

@@ -27,7 +27,9 @@ class ProcessorSet {
     return set;
   }
   // Returns false, and has no effect, if the system does not allow it.
-  bool GiveToThisThread() const { return sched_setaffinity(0, sizeof(sets_), sets_.data()) == 0; }
+  bool GiveToThisThread() const { return GiveTo(0); }
+  // The same for a thread of any process, by its number.
+  bool GiveTo(pid_t thread) const { return sched_setaffinity(thread, sizeof(sets_), sets_.data()) == 0; }
 
   bool operator==(const ProcessorSet& other) const {
     return CPU_EQUAL_S(sizeof(sets_), sets_.data(), other.sets_.data());

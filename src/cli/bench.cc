@@ -13,7 +13,7 @@ namespace {
 
 struct Flags {
   ModelFlags model;
-  InputFlags inputs;
+  InputSources inputs;
   double seconds = 1;
 };
 

@@ -21,6 +21,7 @@ void AddInspectCommand(CLI::App& app, Action& action);
 void AddTuneCommand(CLI::App& app, Action& action);
 void AddRecordsCommand(CLI::App& app, Action& action);
 void AddQuantizeCommand(CLI::App& app, Action& action);
+void AddJobsCommand(CLI::App& app, Action& action);
 void AddZooCommand(CLI::App& app, Action& action);
 
 }  // namespace attune

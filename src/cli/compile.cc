@@ -17,7 +17,7 @@ namespace {
 
 struct Flags {
   ModelFlags model;
-  InputFlags inputs;
+  InputSources inputs;
   std::string output;
   std::vector<std::string> shape_sets;  // "a=1x128 b=1x128"
 };

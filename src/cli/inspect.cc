@@ -20,7 +20,7 @@ namespace {
 
 struct Flags {
   ModelFlags model;
-  InputFlags inputs;
+  InputSources inputs;
   bool only_contractions = false;
 };
 

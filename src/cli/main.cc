@@ -7,12 +7,12 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "api/tuning.h"
 #include "base/log.h"
 #include "base/out_of_memory.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "jobs/runner_worker.h"
 
 namespace attune {
 namespace {
@@ -61,6 +61,7 @@ int Main(int argc, char** argv) {
   AddTuneCommand(app, action);
   AddRecordsCommand(app, action);
   AddQuantizeCommand(app, action);
+  AddJobsCommand(app, action);
   AddZooCommand(app, action);
   AddLogLevel(app);
   if (const char* level = std::getenv(kLogLevelVariable); level != nullptr && *level != '\0') {
@@ -95,6 +96,6 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   attune::ExplainOutOfMemory("attune");
-  if (const std::optional<int> status = attune::RunIfWorker(argc, argv)) return *status;
+  if (const std::optional<int> status = attune::RunIfJobWorker(argc, argv)) return *status;
   return attune::Main(argc, argv);
 }

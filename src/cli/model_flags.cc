@@ -153,7 +153,7 @@ absl::Status QuantizeNetwork(const ModelFlags& flags, const Samples& samples, Pr
                              StageSeconds& seconds, Network& network) {
   ASSIGN_OR_RETURN(const Target target, TargetOf(flags));
   QuantizeOptions options =
-      QuantizeOptionsOf(flags.precision, flags.samples, target, flags.cpus.empty(), progress);
+      QuantizeOptionsOf(flags.precision, flags.samples, target, flags.cpus.empty(), {.progress = &progress});
   options.threads = flags.threads;
   const Stopwatch watch;
   network = network.Quantize(samples, options);
@@ -163,12 +163,12 @@ absl::Status QuantizeNetwork(const ModelFlags& flags, const Samples& samples, Pr
 
 // The model as it is in its file, quantized if the flags ask for that, and the inputs that the command line
 // gives.
-absl::StatusOr<ReadyNetwork> ReadNetwork(const ModelFlags& flags, const InputFlags& input_flags,
+absl::StatusOr<ReadyNetwork> ReadNetwork(const ModelFlags& flags, const InputSources& input_flags,
                                          Progress& progress, StageSeconds& seconds) {
   RETURN_IF_ERROR(CheckPrecision(flags));
   progress.Show("reading the model");
   if (IsArtifact(flags.model)) ExplainLostFile(flags.model);
-  const SampleFlags* samples = flags.is_quantized() ? &flags.samples : nullptr;
+  const SampleOptions* samples = flags.is_quantized() ? &flags.samples : nullptr;
   ASSIGN_OR_RETURN(Givens givens, ReadGivens(flags, input_flags, samples, progress));
   ASSIGN_OR_RETURN(givens.options.artifact, ReadArtifactFlags(flags.artifact));
   givens.options.artifact.describe_only = flags.describe_only;
@@ -252,7 +252,7 @@ absl::StatusOr<PassPlan> ReadPlan(const ModelFlags& flags) {
   return plan;
 }
 
-absl::StatusOr<Network> LoadOptimized(const ModelFlags& flags, const InputFlags& input_flags,
+absl::StatusOr<Network> LoadOptimized(const ModelFlags& flags, const InputSources& input_flags,
                                       Progress& progress) {
   StageSeconds seconds;
   ASSIGN_OR_RETURN(ReadyNetwork read, ReadNetwork(flags, input_flags, progress, seconds));
@@ -261,7 +261,7 @@ absl::StatusOr<Network> LoadOptimized(const ModelFlags& flags, const InputFlags&
 }
 
 absl::StatusOr<std::vector<PlannedContraction>> PlanContractions(const ModelFlags& flags,
-                                                                 const InputFlags& inputs,
+                                                                 const InputSources& inputs,
                                                                  Progress& progress) {
   ASSIGN_OR_RETURN(const Network optimized, LoadOptimized(flags, inputs, progress));
   progress.Show("planning");
@@ -272,7 +272,7 @@ absl::StatusOr<std::vector<PlannedContraction>> PlanContractions(const ModelFlag
   return optimized.Contractions(options);
 }
 
-absl::StatusOr<ReadyNetwork> LoadNetwork(const ModelFlags& flags, const InputFlags& input_flags, int jobs,
+absl::StatusOr<ReadyNetwork> LoadNetwork(const ModelFlags& flags, const InputSources& input_flags, int jobs,
                                          Progress& progress, StageSeconds* seconds,
                                          const std::vector<std::string>& shape_sets) {
   StageSeconds local;

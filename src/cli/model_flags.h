@@ -28,7 +28,7 @@ struct ModelFlags : SourceFlags {
   std::string dump;
   std::string records;  // file, "none", or empty for the default file
   std::string json;
-  SampleFlags samples;  // calibration samples, for the commands that quantize
+  SampleOptions samples;  // calibration samples, for the commands that quantize
   int threads = 0;
 
   bool prints_plan() const { return passes == "print"; }
@@ -58,17 +58,18 @@ struct StageSeconds {
 absl::StatusOr<PassPlan> ReadPlan(const ModelFlags& flags);
 
 // Loads a model, which must not be an artifact, and optimizes it for this machine.
-absl::StatusOr<Network> LoadOptimized(const ModelFlags& flags, const InputFlags& inputs, Progress& progress);
+absl::StatusOr<Network> LoadOptimized(const ModelFlags& flags, const InputSources& inputs,
+                                      Progress& progress);
 
 // How the contractions of a model, which must not be an artifact, would be computed; generates no code.
 absl::StatusOr<std::vector<PlannedContraction>> PlanContractions(const ModelFlags& flags,
-                                                                 const InputFlags& inputs,
+                                                                 const InputSources& inputs,
                                                                  Progress& progress);
 
 // Loads the model and, unless it is an artifact, optimizes and compiles it on `jobs` threads (0: all
 // processors). The network is compiled for each of the `shape_sets`, if any; they are texts in the format
 // of ShapesOfSet().
-absl::StatusOr<ReadyNetwork> LoadNetwork(const ModelFlags& flags, const InputFlags& inputs, int jobs,
+absl::StatusOr<ReadyNetwork> LoadNetwork(const ModelFlags& flags, const InputSources& inputs, int jobs,
                                          Progress& progress, StageSeconds* seconds = nullptr,
                                          const std::vector<std::string>& shape_sets = {});
 

@@ -12,7 +12,7 @@ namespace {
 
 struct Flags {
   ModelFlags model;
-  InputFlags inputs;
+  InputSources inputs;
   int rounds = 20;
 };
 

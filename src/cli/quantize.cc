@@ -21,8 +21,8 @@ namespace {
 struct Flags : SourceFlags {
   std::string output, plan, json;
   std::string calibration = "mse", precision = "int8";
-  InputFlags inputs;
-  SampleFlags samples;
+  InputSources inputs;
+  SampleOptions samples;
   double percentile = 99.99;
   int clusters = 0, threads = 0;
   bool keeps_ranges = false, keeps_biases = false;
@@ -31,7 +31,7 @@ struct Flags : SourceFlags {
 absl::StatusOr<QuantizeOptions> OptionsOf(const Flags& flags, Progress& progress) {
   ASSIGN_OR_RETURN(const Target host, HostTarget());
   QuantizeOptions options =
-      QuantizeOptionsOf(flags.precision, flags.samples, host, /*is_here=*/true, progress);
+      QuantizeOptionsOf(flags.precision, flags.samples, host, /*is_here=*/true, {.progress = &progress});
   options.calibration.method = *quant::ParseRangeMethod(flags.calibration);
   options.calibration.percentile = flags.percentile;
   options.clusters = flags.clusters;

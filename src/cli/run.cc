@@ -22,7 +22,7 @@ namespace {
 
 struct Flags {
   ModelFlags model;
-  InputFlags inputs;
+  InputSources inputs;
   std::string output, labels;
   int top = 0;
 };

@@ -1,74 +1,10 @@
 #include "cli/samples.h"
 
-#include <algorithm>
-#include <filesystem>
-#include <iterator>
-#include <optional>
-#include <system_error>
-#include <utility>
-
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
-#include "base/status.h"
+#include <string>
 
 namespace attune {
-namespace {
 
-namespace fs = std::filesystem;
-
-// The samples are in memory all at once, so their total is limited.
-constexpr int64_t kMostBytes = int64_t{1} << 30;
-
-int64_t Bytes(const std::vector<NamedTensor>& values) {
-  int64_t sum = 0;
-  for (const NamedTensor& value : values) sum += value.tensor.num_bytes();
-  return sum;
-}
-
-// "1%", or 0.01.
-std::optional<double> ParseShare(const std::string& text) {
-  absl::string_view number = text;
-  const bool is_percent = absl::ConsumeSuffix(&number, "%");
-  double share = 0;
-  if (!absl::SimpleAtod(number, &share)) return std::nullopt;
-  if (is_percent) share /= 100;
-  return share >= 0 && share <= 1 ? std::optional(share) : std::nullopt;
-}
-
-// The files in the folder, sorted by name; hidden files are not samples.
-absl::StatusOr<std::vector<fs::path>> Entries(const std::string& folder) {
-  std::vector<fs::path> entries;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (!it->path().filename().string().starts_with(".")) entries.push_back(it->path());
-  }
-  if (error) return InvalidInput(folder, ": cannot list the folder: ", error.message());
-  std::ranges::sort(entries);
-  return entries;
-}
-
-// The --input arguments of one sample: a file for the only input that no flag gives, or a folder of files
-// named after the inputs.
-absl::StatusOr<std::vector<std::string>> ArgumentsOf(const fs::path& entry,
-                                                     const std::vector<InputDeclaration>& open) {
-  std::error_code error;
-  if (!fs::is_directory(entry, error)) {
-    if (open.size() == 1) return std::vector<std::string>{absl::StrCat(open[0].name, "=", entry.string())};
-    return InvalidInput(entry.string(), ": the network takes ", open.size(),
-                        " inputs, so a sample is a folder of files that are named as these");
-  }
-  std::vector<std::string> arguments;
-  ASSIGN_OR_RETURN(const std::vector<fs::path> files, Entries(entry.string()));
-  for (const fs::path& file : files) {
-    arguments.push_back(absl::StrCat(file.stem().string(), "=", file.string()));
-  }
-  return arguments;
-}
-
-}  // namespace
-
-void AddSampleFlags(CLI::App& command, SampleFlags& flags, bool needed) {
+void AddSampleFlags(CLI::App& command, SampleOptions& flags, bool needed) {
   CLI::Option* data = command.add_option(
       "--data", flags.folder,
       "folder of samples: a file each (as of --input), or, of several inputs, a folder each with files named "
@@ -87,51 +23,6 @@ void AddSampleFlags(CLI::App& command, SampleFlags& flags, bool needed) {
       ->check([](const std::string& text) {
         return ParseShare(text).has_value() ? "" : "\"" + text + "\" is no share like 1% or 0.01";
       });
-}
-
-absl::StatusOr<Samples> ReadSamples(const SampleFlags& flags, const InputFlags& inputs,
-                                    const GivenInputs& given,
-                                    const std::vector<InputDeclaration>& declarations, Progress& progress) {
-  if (!given.random.empty()) {
-    return InvalidInput("--input: a network is calibrated with data, not with random numbers");
-  }
-  std::vector<InputDeclaration> open;
-  for (const InputDeclaration& declaration : declarations) {
-    const bool is_given = std::ranges::any_of(
-        given.values, [&](const NamedTensor& value) { return value.name == declaration.name; });
-    if (!is_given) open.push_back(declaration);
-  }
-  ASSIGN_OR_RETURN(std::vector<fs::path> entries, Entries(flags.folder));
-  if (entries.empty()) return InvalidInput(flags.folder, ": holds no samples");
-  if (std::ssize(entries) > flags.most) entries.resize(static_cast<size_t>(flags.most));
-  Samples samples;
-  int64_t bytes = 0;
-  for (const fs::path& entry : entries) {
-    if (bytes >= kMostBytes) break;
-    progress.Show(absl::StrCat("reading sample ", samples.size() + 1, " of ", entries.size()));
-    InputFlags of_sample = inputs;
-    ASSIGN_OR_RETURN(of_sample.inputs, ArgumentsOf(entry, open));
-    ASSIGN_OR_RETURN(GivenInputs sample, ReadInputs(of_sample, open));
-    std::ranges::copy(given.values, std::back_inserter(sample.values));
-    bytes += Bytes(sample.values);
-    samples.push_back(std::move(sample.values));
-  }
-  return samples;
-}
-
-QuantizeOptions QuantizeOptionsOf(const std::string& precision, const SampleFlags& flags,
-                                  const Target& target, bool is_here, Progress& progress) {
-  QuantizeOptions options;
-  options.is_mixed = precision == "auto";
-  // Choices generalize better if more samples check them.
-  if (options.is_mixed) options.held_back_period = 2;
-  if (MissingForDotsOfBF16(target).empty())
-    options.fallbacks = {quant::Precision::kBF16, quant::Precision::kF32};
-  options.max_drop = *ParseShare(flags.max_drop);
-  if (!flags.agreement.empty()) options.criterion = *quant::FindCriterion(flags.agreement);
-  options.measures_seconds = is_here;
-  options.control.progress = &progress;
-  return options;
 }
 
 }  // namespace attune

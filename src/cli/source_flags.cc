@@ -1,34 +1,18 @@
 #include "cli/source_flags.h"
 
-#include <optional>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "api/named_shape.h"
 #include "base/status.h"
 
 namespace attune {
 namespace {
 
-// Parses "input=1x3x224x224"; nullopt if the text is malformed.
-std::optional<std::pair<std::string, Shape>> ParseShape(const std::string& text) {
-  // Splits at the last '=', since names may contain it and sizes do not.
-  const size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0) return std::nullopt;
-  Shape shape;
-  const std::string sizes = text.substr(equals + 1);
-  if (sizes.empty()) return std::make_pair(text.substr(0, equals), std::move(shape));  // a scalar
-  for (absl::string_view part : absl::StrSplit(sizes, 'x')) {
-    int64_t size = 0;
-    if (!absl::SimpleAtoi(part, &size) || size < 0) return std::nullopt;
-    shape.push_back(size);
-  }
-  return std::make_pair(text.substr(0, equals), std::move(shape));
-}
-
 std::string CheckShape(const std::string& text) {
-  return ParseShape(text).has_value() ? "" : absl::StrCat("\"", text, "\" is not like input=1x3x224x224");
+  return ParseNamedShape(text).has_value() ? ""
+                                           : absl::StrCat("\"", text, "\" is not like input=1x3x224x224");
 }
 
 }  // namespace
@@ -58,12 +42,12 @@ void AddSourceFlags(CLI::App& command, SourceFlags& flags, const std::string& mo
       "inference)");
 }
 
-absl::StatusOr<Givens> ReadGivens(const SourceFlags& flags, const InputFlags& inputs,
-                                  const SampleFlags* samples, Progress& progress) {
+absl::StatusOr<Givens> ReadGivens(const SourceFlags& flags, const InputSources& inputs,
+                                  const SampleOptions* samples, Progress& progress) {
   Givens givens;
   givens.options.signature = flags.signature;
   for (const std::string& text : flags.shapes) {
-    auto [name, shape] = *ParseShape(text);
+    auto [name, shape] = *ParseNamedShape(text);
     if (!givens.options.shapes.emplace(name, shape).second) {
       return InvalidInput("--shape ", text, ": input \"", name, "\" is given twice");
     }
@@ -75,7 +59,8 @@ absl::StatusOr<Givens> ReadGivens(const SourceFlags& flags, const InputFlags& in
   ASSIGN_OR_RETURN(givens.inputs, ReadInputs(inputs, declarations));
   for (const NamedTensor& value : givens.inputs.values) givens.options.values[value.name] = value.tensor;
   if (samples == nullptr) return givens;
-  ASSIGN_OR_RETURN(givens.samples, ReadSamples(*samples, inputs, givens.inputs, declarations, progress));
+  ASSIGN_OR_RETURN(givens.samples,
+                   ReadSamples(*samples, inputs, givens.inputs, declarations, {.progress = &progress}));
   for (const NamedTensor& value : givens.samples.front())
     givens.options.shapes.emplace(value.name, value.tensor.shape());
   return givens;

@@ -36,8 +36,8 @@ struct Givens {
 };
 
 // Reads the values and, if `samples` is not null, the samples; the model's shapes follow from both.
-absl::StatusOr<Givens> ReadGivens(const SourceFlags& flags, const InputFlags& inputs,
-                                  const SampleFlags* samples, Progress& progress);
+absl::StatusOr<Givens> ReadGivens(const SourceFlags& flags, const InputSources& inputs,
+                                  const SampleOptions* samples, Progress& progress);
 
 }  // namespace attune
 

@@ -1,12 +1,7 @@
 // attune tune MODEL
-#include <unistd.h>
-
-#include <atomic>
-#include <csignal>
 #include <memory>
 
 #include "absl/strings/str_join.h"
-#include "absl/time/time.h"
 #include "api/tuning.h"
 #include "base/file.h"
 #include "base/output_file.h"
@@ -15,14 +10,16 @@
 #include "cli/command.h"
 #include "cli/destinations.h"
 #include "cli/model_flags.h"
+#include "cli/stops_on_signal.h"
 #include "cli/tuning_view.h"
+#include "jobs/settings.h"
 
 namespace attune {
 namespace {
 
 struct Flags {
   ModelFlags model;
-  InputFlags inputs;
+  InputSources inputs;
   TuneOptions tune;
   std::string time, cache = "network";
   std::string output, report;
@@ -30,98 +27,20 @@ struct Flags {
        no_defaults = false, no_model = false;
 };
 
-// The first interrupt asks this job to stop; a second one ends the program.
-std::atomic<TuningJob*> running_job = nullptr;
-
-void StopRunningJob(int /*signal*/) {
-  if (TuningJob* job = running_job.load()) job->Cancel();
-  constexpr std::string_view kText = "\nstopping after what is measured now; once more ends at once\n";
-  if (write(STDERR_FILENO, kText.data(), kText.size()) < 0) return;  // nobody reads it
-}
-
-// SIGINT and SIGTERM stop the job during the lifetime of this object.
-class StopsOnSignal {
- public:
-  explicit StopsOnSignal(TuningJob& job) {
-    running_job = &job;
-    struct sigaction action = {};
-    action.sa_handler = StopRunningJob;
-    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
-    sigaction(SIGINT, &action, &old_interrupt_);
-    sigaction(SIGTERM, &action, &old_terminate_);
-  }
-  ~StopsOnSignal() {
-    sigaction(SIGINT, &old_interrupt_, nullptr);
-    sigaction(SIGTERM, &old_terminate_, nullptr);
-    running_job = nullptr;
-  }
-  StopsOnSignal(const StopsOnSignal&) = delete;
-  StopsOnSignal& operator=(const StopsOnSignal&) = delete;
-
- private:
-  struct sigaction old_interrupt_ = {}, old_terminate_ = {};
-};
-
-// "5m", "1h30m", or seconds.
-std::optional<double> ParseSeconds(const std::string& text) {
-  absl::Duration duration;
-  double seconds = 0;
-  if (absl::ParseDuration(text, &duration)) {
-    seconds = absl::ToDoubleSeconds(duration);
-  } else if (!absl::SimpleAtod(text, &seconds)) {
-    return std::nullopt;
-  }
-  constexpr double kMost = 1e7;
-  return seconds > 0 && seconds <= kMost ? std::optional(seconds) : std::nullopt;
-}
-
-Json ToJson(const TuningSummary& s, const NetworkTuner& tuner, bool stopped) {
-  Json tasks = Json::array();
-  for (const TaskSummary& t : s.tasks) {
-    tasks.push_back({{"task", t.digest},
-                     {"description", t.description},
-                     {"uses", t.uses},
-                     {"flops", t.flops},
-                     {"untuned_ms", t.default_seconds * 1e3},
-                     {"tuned_ms", t.best_seconds * 1e3},
-                     {"bound_ms", t.bound_seconds * 1e3},
-                     {"untuned_config", t.default_config},
-                     {"tuned_config", t.best_config},
-                     {"trials", t.trials},
-                     {"failed", t.failed},
-                     {"transferred", t.transferred}});
-  }
-  Json curve = Json::array();
-  for (const CurvePoint& p : s.curve) {
-    curve.push_back({{"seconds", p.elapsed_seconds}, {"trials", p.trials}, {"ms", p.network_seconds * 1e3}});
-  }
-  Json ranks = Json::array();
-  for (const RankPoint& p : s.ranks) ranks.push_back({{"trials", p.trials}, {"correlation", p.correlation}});
-  Json replayed;
+Json ToJson(const TuningSummary& summary, const NetworkTuner& tuner, bool stopped) {
+  Json json = ToJson(summary);
+  json["records"] = tuner.records_path();
+  json["stopped"] = stopped;
   if (const Recording* recording = tuner.recording())
-    replayed = {{"asked", recording->asked()}, {"missing", recording->missing()}};
-  return {{"model", s.model},
-          {"device", s.device},
-          {"threads", s.threads},
-          {"run", s.run},
-          {"records", tuner.records_path()},
-          {"replayed", std::move(replayed)},
-          {"search", s.search},
-          {"trials", s.trials},
-          {"seconds", s.elapsed_seconds},
-          {"stopped", stopped},
-          {"stage_seconds", s.stage_seconds},
-          {"untuned_ms", s.untuned_seconds * 1e3},
-          {"tuned_ms", s.tuned_seconds * 1e3},
-          {"tasks", std::move(tasks)},
-          {"curve", std::move(curve)},
-          {"rank_correlation", std::move(ranks)}};
+    json["replayed"] = {{"asked", recording->asked()}, {"missing", recording->missing()}};
+  return json;
 }
 
 // Runs all stages of the job, one after the other.
 absl::Status Drive(NetworkTuner& tuner) {
   TuningJob& job = tuner.job();
-  const StopsOnSignal stops(job);
+  const StopsOnSignal stops([](void* stopped) { static_cast<TuningJob*>(stopped)->Cancel(); }, &job,
+                            "\nstopping after what is measured now; once more ends at once\n");
   TuningView view;
   if (tuner.run().is_resumed()) view.Note("going on with run " + tuner.run().run().id);
   while (const std::optional<JobStage> stage = job.Next()) {

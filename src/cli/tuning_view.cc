@@ -1,8 +1,5 @@
 #include "cli/tuning_view.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -11,22 +8,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "base/clock.h"
 #include "base/printable.h"
 #include "cli/output.h"
 
 namespace attune {
 namespace {
-
-constexpr double kDrawSeconds = 0.2;  // the least time between two redraws
-
-std::string Duration(double seconds) {
-  const auto whole = static_cast<int64_t>(std::lround(std::max(seconds, 0.0)));
-  constexpr int64_t kMinute = 60, kHour = 3600;
-  if (whole < 2 * kMinute) return absl::StrCat(whole, " s");
-  if (whole < 2 * kHour) return absl::StrFormat("%d:%02d min", whole / kMinute, whole % kMinute);
-  return absl::StrFormat("%d:%02d h", whole / kHour, whole % kHour / kMinute);
-}
 
 std::string Milliseconds(double seconds) {
   return seconds > 0 ? absl::StrFormat("%.4f", seconds * 1e3) : "–";
@@ -50,33 +36,22 @@ std::string Gain(double before, double after) {
   return before > 0 && after > 0 ? absl::StrFormat("%.3f×", before / after) : "–";
 }
 
-// Cuts the line after `width` columns; each character counts as one column.
-std::string Cut(std::string line, size_t width) {
-  size_t columns = 0, bytes = 0;
-  while (bytes < line.size() && columns < width) {
-    ++bytes;
-    while (bytes < line.size() && (line[bytes] & 0xC0) == 0x80) ++bytes;
-    ++columns;
-  }
-  line.resize(bytes);
-  return line;
-}
-
 std::string Headline(const TuningSummary& s, std::string_view stage) {
   double before = 0, after = 0;
   for (const TaskSummary& task : s.tasks) {
     before += task.uses * task.default_seconds;
     after += task.uses * (task.best_seconds > 0 ? task.best_seconds : task.default_seconds);
   }
-  return absl::StrCat(s.model, ": ", s.trials, " trials in ", Duration(s.elapsed_seconds),
-                      s.seconds_left > 0 ? absl::StrCat(", ", Duration(s.seconds_left), " left") : "",
+  return absl::StrCat(s.model, ": ", s.trials, " trials in ", FormatDuration(s.elapsed_seconds),
+                      s.seconds_left > 0 ? absl::StrCat(", ", FormatDuration(s.seconds_left), " left") : "",
                       ", the sum of its kernels ", Milliseconds(before), " → ", Milliseconds(after), " ms, ",
                       stage);
 }
 
 }  // namespace
 
-std::string LiveText(const TuningSummary& summary, std::string_view stage, size_t max_tasks, size_t width) {
+std::string DescribeLive(const TuningSummary& summary, std::string_view stage, size_t max_tasks,
+                         size_t width) {
   std::vector<std::vector<std::string>> rows = {
       {"uses", "trials", "ms", "gain", "GFLOP/s", "of peak", "of bound", "hope, µs", "task"}};
   const std::vector<const TaskSummary*> tasks = ByWeight(summary);
@@ -124,43 +99,18 @@ std::string ResultText(const TuningSummary& summary) {
   return text;
 }
 
-TuningView::TuningView() : is_terminal_(isatty(STDERR_FILENO) != 0) {}
-
-TuningView::~TuningView() { Erase(); }
-
-void TuningView::Erase() {
-  if (drawn_lines_ > 0) std::fprintf(stderr, "\x1b[%dA\x1b[J", drawn_lines_);
-  drawn_lines_ = 0;
-}
-
-void TuningView::Draw(const std::string& text) {
-  Erase();
-  std::fputs(WithoutControls(text, "\n").c_str(), stderr);
-  drawn_lines_ = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
-}
-
-void TuningView::Note(const std::string& line) {
-  Erase();
-  PrintNote(line);
-}
-
 void TuningView::Update(const TuningJob& job, std::string_view stage) {
-  if (!is_terminal_ || SystemClock().Now() - last_drawn_ < kDrawSeconds) return;
-  winsize size = {};
-  ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
-  constexpr size_t kDefaultRows = 24, kDefaultColumns = 80, kOtherLines = 4;
-  const size_t rows = size.ws_row > kOtherLines ? size.ws_row : kDefaultRows;
-  const size_t columns = size.ws_col > 0 ? size.ws_col : kDefaultColumns;
-  const TuningSummary summary = job.Summary();
-  Draw(LiveText(summary, stage, rows - kOtherLines, columns));
-  last_drawn_ = SystemClock().Now();
+  if (!text_.is_terminal() || !text_.is_due()) return;
+  constexpr size_t kOtherLines = 4;
+  const size_t rows = text_.rows() > kOtherLines ? text_.rows() - kOtherLines : 1;
+  text_.Draw(DescribeLive(job.Summary(), stage, rows, text_.columns()));
 }
 
 void TuningView::EndStage(const TuningJob& job, std::string_view stage) {
   // Only these stages have news.
   const bool is_told = stage == Name(StageKind::kLearn) || stage == Name(StageKind::kConfirmTime) ||
                        stage == Name(StageKind::kNetworkTime);
-  if (is_terminal_ || !is_told) return;
+  if (text_.is_terminal() || !is_told) return;
   std::fprintf(stderr, "%s\n", WithoutControls(Headline(job.Summary(), stage)).c_str());
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "api/tuning.h"
+#include "cli/live_text.h"
 
 namespace attune {
 
@@ -14,30 +15,21 @@ namespace attune {
 // of trials.
 class TuningView {
  public:
-  TuningView();
-  ~TuningView();
-  TuningView(const TuningView&) = delete;
-  TuningView& operator=(const TuningView&) = delete;
-
   // Called when something happened in the job. `stage` is the one that runs.
   void Update(const TuningJob& job, std::string_view stage);
   // Called when a stage is over.
   void EndStage(const TuningJob& job, std::string_view stage);
   // Prints a line that stays.
-  void Note(const std::string& line);
+  void Note(const std::string& line) { text_.Note(line); }
 
  private:
-  void Draw(const std::string& text);
-  void Erase();
-
-  bool is_terminal_;
-  int drawn_lines_ = 0;
-  double last_drawn_ = 0;
+  LiveText text_;
 };
 
 // The live view's text: the network, then at most `max_tasks` of the tasks that take the most time, each
 // line at most `width` columns wide.
-std::string LiveText(const TuningSummary& summary, std::string_view stage, size_t max_tasks, size_t width);
+std::string DescribeLive(const TuningSummary& summary, std::string_view stage, size_t max_tasks,
+                         size_t width);
 
 // The result of the run: the network and each task, before and after.
 std::string ResultText(const TuningSummary& summary);

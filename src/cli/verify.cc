@@ -14,7 +14,7 @@ namespace {
 
 struct Flags {
   ModelFlags model;
-  InputFlags inputs;
+  InputSources inputs;
   uint64_t seed = 0;
 };
 

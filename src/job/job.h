@@ -53,8 +53,8 @@ struct JobGrant {
   std::vector<int> processors;
 };
 
-// Run() may be called by one thread at a time; all other functions are thread safe, also while a stage
-// runs.
+// Run() may be called by one thread at a time. Unless it says otherwise, a function is thread safe, also while
+// a stage runs.
 class Job {
  public:
   virtual ~Job() = default;
@@ -68,6 +68,15 @@ class Job {
   virtual void Cancel() = 0;
   // The duration of all its stages together, including the one that runs. Excludes waiting for a grant.
   virtual double SpentSeconds() const = 0;
+
+  // The following are for the thread that runs the stages, between two of them.
+
+  // The predicted seconds of all stages to come together, the next one included; 0: not known.
+  virtual double RemainingSeconds() const = 0;
+  // How far it is, as one short line for people: "124 trials, 3.21 → 2.90 ms".
+  virtual std::string Progress() const = 0;
+  // Once the job is done: its outcome as a JSON object.
+  virtual std::string Result() const = 0;
 };
 
 }  // namespace attune

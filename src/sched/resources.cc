@@ -14,8 +14,9 @@ std::vector<int> Sorted(std::vector<int> numbers) {
 }
 
 // The processors that a device keeps for itself when it is held exclusively.
-std::vector<int> QuietProcessors(const HostResources& host, const HostDevice& device) {
+std::vector<int> QuietProcessors(const HostResources& host, const DeviceResource& device) {
   std::vector<int> quiet = device.processors;
+  quiet.insert(quiet.end(), device.quiet.begin(), device.quiet.end());
   const auto cache = [&](int processor) { return host.caches[static_cast<size_t>(processor)]; };
   for (int p = 0; host.isolates_caches && !host.caches.empty() && p < host.processors; ++p) {
     if (std::ranges::any_of(device.processors, [&](int own) { return cache(own) == cache(p); }))
@@ -61,7 +62,7 @@ class ResourceLedger::Fitting {
  private:
   bool IsDevice(const std::string& key) const {
     return std::ranges::any_of(host_.all.devices,
-                               [&](const HostDevice& device) { return device.key == key; });
+                               [&](const DeviceResource& device) { return device.key == key; });
   }
 
   bool Add(const ResourceNeed& need) {
@@ -73,7 +74,7 @@ class ResourceLedger::Fitting {
     return std::ranges::find(holding_.processors, processor) != holding_.processors.end();
   }
   bool IsUsable(int processor) const {
-    return !IsOwn(processor) && (if_free_ || host_.holders[static_cast<size_t>(processor)] == 0);
+    return if_free_ || host_.holders[static_cast<size_t>(processor)] == 0;
   }
 
   bool AddDevice(const ResourceNeed& need) {
@@ -110,10 +111,11 @@ class ResourceLedger::Fitting {
       };
       return std::tuple(host_.holders[static_cast<size_t>(p)], std::ranges::any_of(host_.quiet, wants), p);
     });
+    std::erase_if(order, [&](int p) { return IsOwn(p) || host_.kept[static_cast<size_t>(p)]; });
+    const int64_t all = std::ssize(order);
     std::erase_if(order, [&](int p) { return !IsUsable(p); });
-    const int64_t own = std::ssize(holding_.processors);
     if (need.amount > std::ssize(order)) return false;
-    if (need.exclusive && own + std::ssize(order) < host_.all.processors) return false;
+    if (need.exclusive && std::ssize(order) < all) return false;
     holding_.granted.insert(holding_.granted.end(), order.begin(), order.begin() + need.amount);
     if (!need.exclusive) order.resize(static_cast<size_t>(need.amount));
     holding_.processors.insert(holding_.processors.end(), order.begin(), order.end());
@@ -140,6 +142,11 @@ int ResourceLedger::AddHost(HostResources resources) {
   Host& host = hosts_.emplace_back();
   host.all = std::move(resources);
   host.holders.resize(static_cast<size_t>(host.all.processors));
+  host.kept.resize(static_cast<size_t>(host.all.processors));
+  for (const DeviceResource& device : host.all.devices) {
+    for (const int processor : device.processors)
+      host.kept[static_cast<size_t>(processor)] = host.all.keeps_device_processors;
+  }
   host.owners.resize(host.all.devices.size());
   host.sharers.resize(host.all.devices.size());
   host.free_processors = host.all.processors;
@@ -147,7 +154,7 @@ int ResourceLedger::AddHost(HostResources resources) {
   host.free_slots = host.all.slots;
   const auto number = static_cast<int>(hosts_.size()) - 1;
   by_processors_.emplace(host.all.processors, number);
-  for (const HostDevice& device : host.all.devices) {
+  for (const DeviceResource& device : host.all.devices) {
     host.quiet.push_back(QuietProcessors(host.all, device));
     by_device_[device.key].insert(number);
   }
@@ -174,7 +181,7 @@ void ResourceLedger::Index(int number) {
 void ResourceLedger::Unindex(int number) {
   const Host& host = hosts_[static_cast<size_t>(number)];
   by_free_processors_.erase({host.free_processors, number});
-  for (const HostDevice& device : host.all.devices) by_free_device_[device.key].erase(number);
+  for (const DeviceResource& device : host.all.devices) by_free_device_[device.key].erase(number);
 }
 
 template <typename Fits>

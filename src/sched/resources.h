@@ -20,10 +20,12 @@
 
 namespace attune {
 
-// A device that stages measure on. Held exclusively, it holds its processors too.
-struct HostDevice {
+// A device that stages measure on. Held exclusively, it holds its processors too, and keeps others quiet.
+struct DeviceResource {
   std::string key;              // several devices may have the same key: a stage takes any of them
   std::vector<int> processors;  // of the host, by number
+  // Other processors that nobody may use meanwhile, for example since they share cores with its own.
+  std::vector<int> quiet = {};
 };
 
 // The resources of one machine.
@@ -33,8 +35,11 @@ struct HostResources {
   std::vector<int> caches = {};
   // Whether a device that is held exclusively also holds the processors that share a cache with its own.
   bool isolates_caches = false;
+  // Whether the processors of devices are for stages that hold those alone, so that nothing else makes a
+  // measurement wait.
+  bool keeps_device_processors = false;
   int64_t memory_bytes = INT64_MAX;
-  std::vector<HostDevice> devices = {};
+  std::vector<DeviceResource> devices = {};
   std::map<std::string, int64_t> slots = {};  // all else that there is a number of, such as licences
 };
 
@@ -86,6 +91,7 @@ class ResourceLedger {
     std::vector<int> holders;             // for each processor
     std::vector<int> owners, sharers;     // for each device: how many hold it exclusively, and with others
     std::vector<std::vector<int>> quiet;  // for each device: the processors that it holds when it is held
+    std::vector<bool> kept;               // for each processor: whether it is for devices alone
     int free_processors = 0;
     int64_t free_memory = 0;
     std::map<std::string, int64_t> free_slots;

@@ -1,6 +1,7 @@
 #include "sched/scheduler.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status.h"
 
 namespace attune {
@@ -53,15 +54,24 @@ absl::Status Scheduler::Done(int64_t number, std::optional<NextStage> next, doub
     End(number);
     return absl::OkStatus();
   }
-  if (const absl::Status status = CheckGrantable(job.facts, next->stage, job.host); !status.ok()) {
+  return AskFor(number, *std::move(next), job.request.round + 1, now);
+}
+
+absl::Status Scheduler::Change(int64_t number, NextStage next, double now) {
+  Withdraw(number);
+  return AskFor(number, std::move(next), jobs_.at(number).request.round, now);
+}
+
+absl::Status Scheduler::AskFor(int64_t number, NextStage next, int64_t round, double now) {
+  ScheduledJob& job = jobs_.at(number);
+  if (const absl::Status status = CheckGrantable(job.facts, next.stage, job.host); !status.ok()) {
     End(number);
     return status;
   }
   rounds_.erase(rounds_.find(job.request.round));
-  rounds_.insert(job.request.round + 1);
-  job.next = *std::move(next);
-  job.request = {
-      .job = number, .since = now, .round = job.request.round + 1, .remaining = job.next.remaining};
+  rounds_.insert(round);
+  job.next = std::move(next);
+  job.request = {.job = number, .since = now, .round = round, .remaining = job.next.remaining};
   Ask(number);
   return absl::OkStatus();
 }
@@ -74,8 +84,14 @@ void Scheduler::Lost(int64_t number, double now) {
 
 absl::Status Scheduler::CheckGrantable(const JobFacts& facts, const JobStage& stage, int host) const {
   if (ledger_.HostThatCouldGrant(StageNeeds::Of(stage), host) >= 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("job ", facts.id, ": no host has what its stage ", stage.name, " needs"));
+  const auto one = [](std::string* out, const ResourceNeed& need) {
+    absl::StrAppend(out, need.amount, " of \"", need.key, "\"", need.exclusive ? " for itself" : "");
+  };
+  std::string needs = absl::StrJoin(stage.needs, ", ", one);
+  if (stage.memory_bytes > 0)
+    absl::StrAppend(&needs, needs.empty() ? "" : ", ", stage.memory_bytes, " bytes of memory");
+  return absl::FailedPreconditionError(absl::StrCat(
+      "job \"", facts.id, "\": no host can ever grant what its stage \"", stage.name, "\" needs: ", needs));
 }
 
 void Scheduler::Release(ScheduledJob& job, double now) {

@@ -60,8 +60,15 @@ class Scheduler {
   // The job's stage has ended; nothing follows if the job has. Fails if no host could ever grant the next
   // stage, or not the one that is dedicated to the job; the job has ended then.
   absl::Status Done(int64_t job, std::optional<NextStage> next, double now);
+  // A job that waits asks for this stage instead. Fails as Done() does.
+  absl::Status Change(int64_t job, NextStage next, double now);
   // The job's stage came to nothing, for example because its process died. The job asks for it again.
   void Lost(int64_t job, double now);
+
+  // Fails, saying what it needs, if no host could ever grant the stage of such a job.
+  absl::Status CheckGrantable(const JobFacts& facts, const JobStage& stage) const {
+    return CheckGrantable(facts, stage, -1);
+  }
 
   bool is_running(int64_t job) const { return jobs_.at(job).holding.has_value(); }
   int64_t num_jobs() const { return std::ssize(jobs_); }  // that have not ended
@@ -90,6 +97,8 @@ class Scheduler {
   ScheduleState State() const;
   // Fails if no host, or not `host` if that is not negative, could ever grant the stage.
   absl::Status CheckGrantable(const JobFacts& facts, const JobStage& stage, int host) const;
+  // The job asks for this stage, or ends if no host could ever grant it.
+  absl::Status AskFor(int64_t number, NextStage next, int64_t round, double now);
   std::string GroupOf(const ScheduledJob& job) const;
   // The owner by which the job's requests are kept; empty if the strategy is not fair to owners.
   std::string OwnerOf(const ScheduledJob& job) const;

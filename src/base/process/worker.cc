@@ -51,15 +51,17 @@ void LimitCpuSeconds(double seconds) {
 std::optional<int> RunIfWorker(int argc, char** argv, std::span<const WorkerKind> kinds) {
   main_runs_workers = true;
   if (argc != 3 || std::strcmp(argv[1], kWorkerFlag) != 0) return std::nullopt;
-  if (const absl::Status status = EnterNamespaces(); !status.ok())
-    Log(LogLevel::kDebug, "worker without namespaces", "reason", status.message());
+  const auto kind = std::ranges::find(kinds, std::string_view(argv[2]), &WorkerKind::name);
+  if (kind == kinds.end() || kind->is_confined) {
+    if (const absl::Status status = EnterNamespaces(); !status.ok())
+      Log(LogLevel::kDebug, "worker without namespaces", "reason", status.message());
+  }
   if (!EndWithParent()) {
     // The parent reports this text as the reason why the worker did not start.
     std::fputs("the system has no more threads\n", stderr);
     return 1;
   }
   if (!SendMessage(kWorkerSocket, kWorkerGreeting, kNoDeadline).ok()) return 0;
-  const auto kind = std::ranges::find(kinds, std::string_view(argv[2]), &WorkerKind::name);
   constexpr int kUnknownKind = 2;
   return kind == kinds.end() ? kUnknownKind : kind->run();
 }

@@ -14,6 +14,9 @@ struct WorkerKind {
   // The main loop of such a worker: serves requests on kWorkerSocket until the socket closes. Returns the
   // exit status of the process.
   std::function<int()> run;
+  // Whether it gets namespaces of its own. A worker that does what the user could do as well, such as to
+  // start the user's own programs, needs none.
+  bool is_confined = true;
 };
 
 // For main() to call before anything else. If the arguments ask for a worker ("--worker KIND", as

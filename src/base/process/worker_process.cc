@@ -43,11 +43,12 @@ constexpr int kTooFewFilesStatus = 79;
 constexpr std::string_view kInherited[] = {"ATTUNE_HOST_CPU",  "LD_LIBRARY_PATH", "TMPDIR",
                                            "ASAN_OPTIONS",     "TSAN_OPTIONS",    "UBSAN_OPTIONS",
                                            "LLVM_PROFILE_FILE"};
-std::vector<char*> WorkerEnvironment() {
+std::vector<char*> WorkerEnvironment(bool is_confined) {
   std::vector<char*> variables;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
-    if (std::ranges::find(kInherited, text.substr(0, text.find('='))) != std::end(kInherited)) {
+    if (!is_confined ||
+        std::ranges::find(kInherited, text.substr(0, text.find('='))) != std::end(kInherited)) {
       variables.push_back(*variable);
     }
   }
@@ -72,7 +73,7 @@ struct Launch {
   char* const* arguments;
   char* const* environment;
   int socket, output;
-  int64_t address_space_bytes;
+  WorkerLimits limits;
 
   [[noreturn]] void Execute() const {
     constexpr int kAway = 16;  // beyond the descriptors that are about to be used
@@ -94,8 +95,8 @@ struct Launch {
     sigprocmask(SIG_SETMASK, &none, nullptr);
 
     LimitTo(RLIMIT_CORE, 0);
-    LimitTo(RLIMIT_FSIZE, kFileBytes);
-    if (address_space_bytes > 0) LimitTo(RLIMIT_AS, static_cast<rlim_t>(address_space_bytes));
+    if (limits.is_confined) LimitTo(RLIMIT_FSIZE, kFileBytes);
+    if (limits.address_space_bytes > 0) LimitTo(RLIMIT_AS, static_cast<rlim_t>(limits.address_space_bytes));
     execve(program, arguments, environment);
     _exit(127);
   }
@@ -147,9 +148,8 @@ absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Start(const std::s
 
   std::string flag = kWorkerFlag, kind_text = kind, name = program;
   char* const arguments[] = {name.data(), flag.data(), kind_text.data(), nullptr};
-  const std::vector<char*> environment = WorkerEnvironment();
-  const Launch launch = {program.c_str(), arguments,    environment.data(),
-                         theirs.get(),    output.get(), limits.address_space_bytes};
+  const std::vector<char*> environment = WorkerEnvironment(limits.is_confined);
+  const Launch launch = {program.c_str(), arguments, environment.data(), theirs.get(), output.get(), limits};
   std::unique_ptr<WorkerProcess> worker(new WorkerProcess(program, std::move(ours), std::move(output)));
   worker->pid_ = fork();
   if (worker->pid_ == 0) launch.Execute();

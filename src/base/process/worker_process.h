@@ -50,6 +50,9 @@ absl::StatusOr<std::string> FindWorkerProgram(const std::string& given);
 
 struct WorkerLimits {
   int64_t address_space_bytes = 0;  // 0: as many as this process may use
+  // Whether it gets only the environment's variables that concern it, and writes only small files. As in
+  // WorkerKind.
+  bool is_confined = true;
 };
 
 // Not thread safe. The process has ended once this object is destroyed.

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "base/status.h"
 #include "tune/job/budget.h"
+#include "tune/job/summary_json.h"
 #include "tune/search/search.h"
 
 namespace attune {
@@ -109,7 +111,8 @@ absl::Status TuningJob::RunStage(StageKind kind, const JobGrant& grant) {
   return search_.next() == kind && !context_.is_stopped() ? search_.Run(grant) : final_.Run(grant);
 }
 
-double TuningJob::SecondsLeft() const {
+// Zero if no limit tells.
+double TuningJob::RemainingSeconds() const {
   if (!next_.has_value()) return 0;
   const TuningOptions& options = context_.options;
   const double spent = context_.SpentSeconds();
@@ -123,6 +126,16 @@ double TuningJob::SecondsLeft() const {
   return std::max(left, 0.0);
 }
 
+std::string TuningJob::Progress() const {
+  double before = 0;
+  for (const auto& task : context_.tasks) before += task->Summary().uses * task->Summary().default_seconds;
+  const double now = context_.NetworkSeconds();
+  if (before <= 0 || now <= 0) return absl::StrCat(context_.trials, " trials");
+  return absl::StrFormat("%d trials, %.3f → %.3f ms", context_.trials, 1e3 * before, 1e3 * now);
+}
+
+std::string TuningJob::Result() const { return ToJson(Summary()).dump(); }
+
 TuningSummary TuningJob::Summary() const {
   TuningSummary summary;
   summary.model = context_.run.model;
@@ -134,7 +147,7 @@ TuningSummary TuningJob::Summary() const {
   summary.tuned_seconds = context_.run.tuned_seconds;
   summary.peak_gflops = context_.peaks.gflops_per_core * context_.options.threads;
   summary.elapsed_seconds = context_.SpentSeconds();
-  summary.seconds_left = SecondsLeft();
+  summary.seconds_left = RemainingSeconds();
   summary.trials = context_.trials;
   std::vector<TaskProgress> progress;
   for (const auto& task : context_.tasks) {

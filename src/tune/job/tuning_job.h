@@ -39,6 +39,9 @@ class TuningJob final : public Job {
   // Makes kFinish the next stage, after the running one if there is one.
   void Cancel() override { context_.stopping.store(true, std::memory_order_relaxed); }
   double SpentSeconds() const override;
+  double RemainingSeconds() const override;
+  std::string Progress() const override;
+  std::string Result() const override;
 
   bool is_stopped() const { return context_.is_stopped(); }
 
@@ -58,8 +61,6 @@ class TuningJob final : public Job {
   // The next stage according to the phases; only valid when no stage runs.
   std::optional<Upcoming> FindNext() const;
   absl::Status RunStage(StageKind kind, const JobGrant& grant);
-  // The seconds until the job ends; 0 if no limit tells.
-  double SecondsLeft() const;
 
   TuningContext context_;
   SearchPhase search_;

@@ -1,16 +1,17 @@
 #include "tune/job/workers.h"
 
-#include <array>
+#include <vector>
 
-#include "base/process/worker.h"
 #include "measure/measure_worker.h"
 #include "tune/task/build_worker.h"
 
 namespace attune {
 
-std::optional<int> RunIfWorker(int argc, char** argv, const BuildHooks& hooks) {
-  const std::array<WorkerKind, 2> kinds = {
-      {{kBuilderKind, [&] { return RunBuildWorker(hooks); }}, {kMeasureWorkerKind, RunMeasureWorker}}};
+std::optional<int> RunIfWorker(int argc, char** argv, const BuildHooks& hooks,
+                               std::span<const WorkerKind> more) {
+  std::vector<WorkerKind> kinds = {{.name = kBuilderKind, .run = [&] { return RunBuildWorker(hooks); }},
+                                   {.name = kMeasureWorkerKind, .run = RunMeasureWorker}};
+  kinds.insert(kinds.end(), more.begin(), more.end());
   return RunIfWorker(argc, argv, kinds);
 }
 

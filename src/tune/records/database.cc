@@ -1,13 +1,12 @@
 #include "tune/records/database.h"
 
-#include <filesystem>
-#include <system_error>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "tune/records/database_rows.h"
 #include "tune/records/record_json.h"
+#include "tune/records/sqlite_schema.h"
 
 namespace attune {
 namespace {
@@ -102,14 +101,11 @@ class Writer {
   SqliteStatement find_task_, add_task_, add_record_;
 };
 
-absl::Status MakeFolders(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::error_code error;
-  if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  if (!error) return absl::OkStatus();
-  return absl::PermissionDeniedError(absl::StrCat(path, ": cannot make the folder ", folder.string(), ": ",
-                                                  error.message(), "; name another file with --records"));
-}
+constexpr SqliteSchema kSchema = {.application_id = kApplicationId,
+                                  .version = kTablesVersion,
+                                  .statements = kTables,
+                                  .what = "record database",
+                                  .flag = "--records"};
 
 }  // namespace
 
@@ -126,52 +122,11 @@ absl::StatusOr<std::string> DefaultRecordsPath(const std::function<const char*(c
 
 absl::StatusOr<std::unique_ptr<RecordDatabase>> RecordDatabase::Open(const std::string& path,
                                                                      const SqliteOptions& options) {
-  if (options.access == DatabaseAccess::kCreate) RETURN_IF_ERROR(MakeFolders(path));
+  if (options.access == DatabaseAccess::kCreate) RETURN_IF_ERROR(MakeFoldersOf(path, kSchema));
   ASSIGN_OR_RETURN(auto connection, SqliteConnection::Open(path, options));
   std::unique_ptr<RecordDatabase> database(new RecordDatabase(std::move(connection)));
-  RETURN_IF_ERROR(database->Prepare(options.access));
+  RETURN_IF_ERROR(PrepareDatabase(*database->connection_, kSchema, options.access));
   return database;
-}
-
-absl::Status RecordDatabase::Prepare(DatabaseAccess access) {
-  // In this order, since another process may set both, in one step, between the two queries.
-  ASSIGN_OR_RETURN(const int64_t objects, connection_->Integer("SELECT count(*) FROM sqlite_schema"));
-  ASSIGN_OR_RETURN(int64_t application, connection_->Integer("PRAGMA application_id"));
-  const bool is_new = application == 0 && objects == 0;
-  if (is_new && access == DatabaseAccess::kCreate) {
-    RETURN_IF_ERROR(MakeSchema());
-    application = kApplicationId;
-  }
-  if (application != kApplicationId) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path(), is_new ? ": is empty, not a record database" : ": is another program's database",
-                     "; name another with --records"));
-  }
-  ASSIGN_OR_RETURN(const int64_t version, connection_->Integer("PRAGMA user_version"));
-  if (version > kTablesVersion) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path(), ": was written by a newer attune (tables version ", version, ", this one knows ",
-                     kTablesVersion, "); update attune or name another database with --records"));
-  }
-  // On a file system without shared memory, SQLite keeps using its rollback journal, which is safe as well.
-  if (access == DatabaseAccess::kCreate && !connection_->is_read_only()) {
-    RETURN_IF_ERROR(connection_->ExecutePatiently("PRAGMA journal_mode = WAL"));
-  }
-  // As safe as FULL if the process ends suddenly, without waiting for the disk during a measurement.
-  return connection_->Execute("PRAGMA synchronous = NORMAL");
-}
-
-absl::Status RecordDatabase::MakeSchema() {
-  // Must come before the first table; it does not matter if another process creates that first.
-  RETURN_IF_ERROR(connection_->Execute("PRAGMA auto_vacuum = INCREMENTAL"));
-  ASSIGN_OR_RETURN(SqliteTransaction transaction,
-                   SqliteTransaction::Begin(*connection_, SqliteTransaction::Kind::kWrite));
-  ASSIGN_OR_RETURN(const int64_t application, connection_->Integer("PRAGMA application_id"));
-  if (application == kApplicationId) return absl::OkStatus();
-  for (const char* table : kTables) RETURN_IF_ERROR(connection_->Execute(table));
-  RETURN_IF_ERROR(connection_->Execute(absl::StrCat("PRAGMA application_id = ", kApplicationId)));
-  RETURN_IF_ERROR(connection_->Execute(absl::StrCat("PRAGMA user_version = ", kTablesVersion)));
-  return transaction.Commit();
 }
 
 absl::StatusOr<int64_t> RecordDatabase::Add(std::span<const Record> records) {

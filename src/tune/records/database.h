@@ -139,8 +139,6 @@ class RecordDatabase {
       : connection_(std::move(connection)) {}
 
   // These require that the caller holds the mutex.
-  absl::Status Prepare(DatabaseAccess access);
-  absl::Status MakeSchema();
   // The known times of a task on a device with a number of threads, and the rows that they come from.
   struct KeyTimes {
     struct Part {

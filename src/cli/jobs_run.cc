@@ -1,0 +1,210 @@
+// attune jobs run JOBS.yaml
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/cancel.h"
+#include "base/file.h"
+#include "base/output_file.h"
+#include "base/printable.h"
+#include "base/status.h"
+#include "cli/command.h"
+#include "cli/destinations.h"
+#include "cli/jobs_command.h"
+#include "cli/jobs_view.h"
+#include "cli/output.h"
+#include "cli/stops_on_signal.h"
+#include "jobs/jobs_file.h"
+#include "jobs/local_host.h"
+#include "jobs/runner_processes.h"
+#include "jobs/schedule_driver.h"
+#include "jobs/schedule_json.h"
+#include "jobs/schedule_report.h"
+#include "jobs/sqlite_job_store.h"
+#include "sched/strategy.h"
+
+namespace attune {
+namespace {
+
+struct Flags {
+  std::vector<std::string> inputs;  // a file of jobs, or models
+  std::vector<std::string> settings;
+  std::string strategy, isolation, state, json, report;
+  int building = 0, measuring = 0;
+  int64_t jobs_at_once = 0;
+};
+
+struct NamedIsolation {
+  const char* name;
+  Isolation isolation;
+};
+constexpr NamedIsolation kIsolations[] = {{"none", Isolation::kNone},
+                                          {"core", Isolation::kCore},
+                                          {"cache", Isolation::kCache},
+                                          {"device", Isolation::kDevice}};
+
+bool IsJobsFile(const std::string& path) { return path.ends_with(".yaml") || path.ends_with(".yml"); }
+
+absl::StatusOr<JobsFile> ReadJobs(const Flags& flags) {
+  const auto files = std::ranges::count_if(flags.inputs, IsJobsFile);
+  if (files > 0 && flags.inputs.size() > 1)
+    return InvalidInput("give one file of jobs, or models, and not both");
+  JobsFile file;
+  if (files == 1) {
+    ASSIGN_OR_RETURN(file, ReadJobsFile(flags.inputs.front()));
+  } else {
+    for (const std::string& model : flags.inputs) file.jobs.push_back(TuningSpec(model, file.jobs));
+  }
+  for (const std::string& setting : flags.settings) {
+    const size_t equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return InvalidInput("--set ", setting, ": is not like trials=200");
+    const absl::StatusOr<nlohmann::json> value = ParseYamlValue(setting.substr(equals + 1));
+    if (!value.ok()) return Annotate(value.status(), "--set " + setting);
+    for (JobSpec& job : file.jobs) job.settings[setting.substr(0, equals)] = *value;
+  }
+  return file;
+}
+
+template <typename Value>
+Value First(Value flag, Value of_file, Value otherwise) {
+  if (flag != Value()) return flag;
+  return of_file != Value() ? of_file : otherwise;
+}
+
+// The most processors that a job asks of the device, so that it need not be said twice.
+int ThreadsOf(const std::vector<JobSpec>& jobs) {
+  int64_t threads = 1;
+  for (const JobSpec& job : jobs) {
+    if (!job.settings.is_object()) continue;
+    const auto found = job.settings.find("threads");
+    if (found != job.settings.end() && found->is_number_integer())
+      threads = std::max(threads, std::min<int64_t>(found->get<int64_t>(), kMaxProcessors));
+  }
+  return static_cast<int>(threads);
+}
+
+absl::StatusOr<Isolation> IsolationNamed(const std::string& name) {
+  const auto* const found =
+      std::ranges::find_if(kIsolations, [&](const auto& row) { return name == row.name; });
+  if (found != std::end(kIsolations)) return found->isolation;
+  return InvalidInput("isolation: \"", Printable(name), "\" is none of none, core, cache, device");
+}
+
+std::string StrategyNames() {
+  return absl::StrJoin(AllSchedulingStrategies(), ", ",
+                       [](std::string* out, const SchedulingStrategy& row) { out->append(row.name); });
+}
+
+absl::StatusOr<const SchedulingStrategy*> StrategyNamed(const std::string& name) {
+  const SchedulingStrategy* strategy = FindSchedulingStrategy(name);
+  if (strategy != nullptr) return strategy;
+  return InvalidInput("strategy: \"", Printable(name), "\" is none of ", StrategyNames());
+}
+
+// The same command has the same key, and so goes on with what it has begun.
+std::string KeyOf(const std::vector<JobSpec>& jobs) {
+  std::string text;
+  for (const JobSpec& job : jobs) {
+    absl::StrAppend(&text, job.id, "\n", job.kind, "\n", job.owner, "\n", job.priority, "\n",
+                    job.deadline_seconds.value_or(0), "\n", job.settings.dump(), "\n", job.base, "\n");
+  }
+  return Sha256Hex(text);
+}
+
+absl::Status WriteResults(const Flags& flags, const ScheduleRecord& schedule) {
+  if (!flags.report.empty()) RETURN_IF_ERROR(WriteFileAtomically(flags.report, ScheduleHtml(schedule)));
+  if (!flags.json.empty()) RETURN_IF_ERROR(WriteJson(ToJson(schedule), flags.json));
+  if (LeaveStdout({flags.report, flags.json})) PrintResult(DescribeResult(schedule));
+  const auto failed = std::ranges::count(schedule.jobs, JobState::kFailed, &JobRecord::state);
+  if (failed == 0) return absl::OkStatus();
+  return absl::AbortedError(absl::StrCat(failed, " of ", schedule.jobs.size(), " jobs have failed"));
+}
+
+absl::Status Drive(const Flags& flags, ScheduleDriver& driver) {
+  Cancellation cancellation;
+  JobsView view;
+  const StopsOnSignal stops([](void* stopped) { static_cast<Cancellation*>(stopped)->Cancel(); },
+                            &cancellation,
+                            "\nstopping; the same command goes on later, once more ends at once\n");
+  const absl::Status status = driver.Run(cancellation, [&] { view.Update(driver); });
+  if (!absl::IsCancelled(status)) return status;
+  if (!flags.report.empty())
+    RETURN_IF_ERROR(WriteFileAtomically(flags.report, ScheduleHtml(driver.schedule())));
+  const auto left = std::ranges::count(driver.schedule().jobs, JobState::kUnfinished, &JobRecord::state);
+  return absl::CancelledError(absl::StrCat("stopped with ", left, " of ", driver.jobs().size(),
+                                           " jobs unfinished; the same command goes on"));
+}
+
+absl::Status Run(const Flags& flags) {
+  ASSIGN_OR_RETURN(const JobsFile file, ReadJobs(flags));
+  ASSIGN_OR_RETURN(const SchedulingStrategy* strategy,
+                   StrategyNamed(First<std::string>(flags.strategy, file.strategy, "predictive")));
+  ScheduleDriverOptions options = {.strategy = strategy, .host = {}};
+  LocalHostOptions host;
+  host.building = First(flags.building, file.building, 0);
+  host.measuring = First(flags.measuring, file.measuring, ThreadsOf(file.jobs));
+  ASSIGN_OR_RETURN(host.isolation,
+                   IsolationNamed(First<std::string>(flags.isolation, file.isolation, "core")));
+  if (!strategy->is_coordinated) host.isolation = Isolation::kNone;
+  options.jobs_at_once = First(flags.jobs_at_once, file.jobs_at_once, options.jobs_at_once);
+  for (const std::string& path : {flags.report, flags.json})
+    if (!path.empty() && path != "-") RETURN_IF_ERROR(OutputFile::Check(path));
+  ASSIGN_OR_RETURN(options.host, DescribeLocalHost(host));
+  RETURN_IF_ERROR(CheckJobs(file.jobs, options.host));
+
+  std::string state = flags.state;
+  if (state.empty()) {
+    ASSIGN_OR_RETURN(state, DefaultJobStorePath());
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<SqliteJobStore> store, SqliteJobStore::Open(state));
+  ASSIGN_OR_RETURN(ScheduleRecord schedule,
+                   store->ResumeOrBegin(KeyOf(file.jobs), file.jobs, options.host.device.fingerprint));
+  if (!schedule.stages.empty()) PrintNote(absl::StrCat("going on with schedule ", schedule.id));
+  RunnerProcesses runners;
+  StayOffDevice(options.host);
+  ScheduleDriver driver(std::move(schedule), options, *store, runners);
+  RETURN_IF_ERROR(Drive(flags, driver));
+  return WriteResults(flags, driver.schedule());
+}
+
+}  // namespace
+
+void AddJobsRunCommand(CLI::App& jobs, Action& action) {
+  CLI::App* command =
+      jobs.add_subcommand("run", "Run jobs side by side on this machine; nothing disturbs what is measured");
+  auto flags = std::make_shared<Flags>();
+  constexpr int kMost = 8192;
+  constexpr int64_t kMostJobs = 4096;
+  command->add_option("JOBS", flags->inputs, "a file of jobs (.yaml), or models to tune")->required();
+  command->add_option("--set", flags->settings, "a setting of every job, such as trials=200; can be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--strategy", flags->strategy,
+                      absl::StrCat("which stage goes first: ", StrategyNames(), " (default: predictive)"));
+  command
+      ->add_option("--building", flags->building, "processors that build (default: all that do not measure)")
+      ->check(CLI::Range(1, kMost));
+  command
+      ->add_option("--measuring", flags->measuring,
+                   "processors that measure (default: as many as the jobs' threads)")
+      ->check(CLI::Range(1, kMost));
+  command->add_option(
+      "--isolation", flags->isolation,
+      "what stays quiet while something is measured: none, core (default: the hyper-threads of "
+      "its cores), cache (all that share a last-level cache with it), device (everything)");
+  command->add_option("--at-once", flags->jobs_at_once, "jobs that are in memory at a time (default: 16)")
+      ->check(CLI::Range(int64_t{1}, kMostJobs));
+  command->add_option("--state", flags->state,
+                      "the database of jobs (default: $ATTUNE_JOBS, or jobs.db beside the records)");
+  AddOutputFlag(*command, "--report", flags->report, "write a page with a Gantt chart here (HTML)");
+  command->add_option("--json", flags->json, "write all stages as JSON to this file, or to stdout for -");
+  command->callback([flags, &action] {
+    RequireOneStdout({flags->report, flags->json});
+    action = [flags] { return Run(*flags); };
+  });
+}
+
+}  // namespace attune

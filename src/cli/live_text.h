@@ -1,0 +1,46 @@
+// Text on the terminal that is updated in place.
+#ifndef ATTUNE_CLI_LIVE_TEXT_H_
+#define ATTUNE_CLI_LIVE_TEXT_H_
+
+#include <cstddef>
+#include <string>
+
+namespace attune {
+
+// Writes to stderr. The text is erased by the destructor.
+class LiveText {
+ public:
+  LiveText();
+  ~LiveText() { Erase(); }
+  LiveText(const LiveText&) = delete;
+  LiveText& operator=(const LiveText&) = delete;
+
+  // Whether stderr is a terminal; if not, nothing is to be drawn.
+  bool is_terminal() const { return is_terminal_; }
+  // Whether the last text is old enough to be drawn anew.
+  bool is_due() const;
+  // The size of the terminal.
+  size_t rows() const;
+  size_t columns() const;
+
+  // Replaces the text, whose lines end with newlines.
+  void Draw(const std::string& text);
+  void Erase();
+  // Prints a line that stays.
+  void Note(const std::string& line);
+
+ private:
+  const bool is_terminal_;
+  int drawn_lines_ = 0;
+  double last_drawn_ = 0;
+};
+
+// Cuts the line after `width` columns; each character counts as one column.
+std::string Cut(std::string line, size_t width);
+
+// "75 s", "12:05 min", "3:20 h".
+std::string FormatDuration(double seconds);
+
+}  // namespace attune
+
+#endif  // ATTUNE_CLI_LIVE_TEXT_H_

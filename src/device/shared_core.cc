@@ -1,0 +1,83 @@
+#include "device/shared_core.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/threads.h"
+#include "device/pin.h"
+
+namespace attune {
+namespace {
+
+// Independent chains of products, more than it takes to fill the multiplier's pipeline.
+class Chains {
+ public:
+  void Step() {
+    constexpr int kSteps = 1000;
+    for (int step = 0; step < kSteps; ++step) {
+      for (uint64_t& value : values_) value = value * kFactor + 1;
+    }
+  }
+  // Keeps the compiler from leaving the products out.
+  uint64_t sum() const {
+    uint64_t sum = 0;
+    for (const uint64_t value : values_) sum += value;
+    return sum;
+  }
+
+ private:
+  static constexpr uint64_t kFactor = 6364136223846793005u;
+  std::array<uint64_t, 8> values_ = {1, 2, 3, 4, 5, 6, 7, 8};
+};
+
+constexpr double kRoundSeconds = 0.012;
+
+std::atomic<uint64_t> sink;
+
+// Steps a second on this thread.
+double Speed() {
+  Chains chains;
+  const Stopwatch watch;
+  int64_t steps = 0;
+  for (; watch.Seconds() < kRoundSeconds; ++steps) chains.Step();
+  sink += chains.sum();
+  return static_cast<double>(steps) / watch.Seconds();
+}
+
+double SpeedWhileOtherSpins(int other) {
+  std::atomic<bool> spins = false, ends = false;
+  std::thread thread;
+  const bool started = StartThread(thread, [&] {
+    const PinnedTo pin(std::array{other});
+    Chains chains;
+    spins = true;
+    while (!ends) chains.Step();
+    sink += chains.sum();
+  });
+  if (!started) return Speed();
+  while (!spins) std::this_thread::yield();
+  const double speed = Speed();
+  ends = true;
+  thread.join();
+  return speed;
+}
+
+}  // namespace
+
+double SpeedBeside(int measured, int other) {
+  const PinnedTo pin(std::array{measured});
+  if (!pin.is_pinned() || measured == other) return 1;
+  double best = 0;
+  constexpr int kRounds = 5;
+  for (int round = 0; round < kRounds; ++round) {
+    const double alone = std::max(Speed(), 1.0);
+    best = std::max(best, SpeedWhileOtherSpins(other) / alone);
+  }
+  return std::min(best, 1.0);
+}
+
+}  // namespace attune

@@ -1,0 +1,20 @@
+#include "device/shared_core.h"
+
+#include <gtest/gtest.h>
+
+#include "device/topology.h"
+
+namespace attune {
+namespace {
+
+TEST(SpeedBeside, IsAShare) {
+  const std::vector<int> allowed = AllowedProcessors();
+  ASSERT_FALSE(allowed.empty());
+  EXPECT_EQ(SpeedBeside(allowed.front(), allowed.front()), 1);
+  const double speed = SpeedBeside(allowed.front(), allowed.back());
+  EXPECT_GT(speed, 0);
+  EXPECT_LE(speed, 1);
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,126 @@
+#include "jobs/job_manager.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/printable.h"
+#include "jobs/kind.h"
+#include "jobs/runner_worker.h"
+#include "jobs/stage_prior.h"
+
+namespace attune {
+namespace {
+
+// A job whose runner has died so often in the same stage is taken to be the cause.
+constexpr int kMostLosses = 5;
+
+// A model in memory, and room to read it.
+constexpr int64_t kOpenBytes = int64_t{1} << 30;
+
+JobStage OpenStage() {
+  return {.name = kOpenStage, .needs = {{.key = kProcessorsKey}}, .memory_bytes = kOpenBytes, .seconds = {}};
+}
+
+bool IsUnknown(const SecondsPrediction& seconds) { return seconds.high <= 0; }
+
+}  // namespace
+
+std::vector<std::string> StageLabels(const std::string& kind, const std::string& subject,
+                                     const std::string& host, const std::string& stage) {
+  const std::string general = absl::StrCat(kind, "/", stage);
+  return {absl::StrCat(general, "/", subject, "/", host), absl::StrCat(general, "/", subject), general};
+}
+
+JobManager::JobManager(JobRecord record, JobPlace place, std::string host)
+    : record_(std::move(record)),
+      place_(std::move(place)),
+      host_(std::move(host)),
+      subject_(FindJobKind(record_.spec.kind) == nullptr
+                   ? ""
+                   : FindJobKind(record_.spec.kind)->subject(record_.spec)) {}
+
+JobFacts JobManager::facts() const {
+  const JobSpec& spec = record_.spec;
+  return {.id = spec.id, .owner = spec.owner, .priority = spec.priority, .deadline = spec.deadline_seconds};
+}
+
+std::vector<std::string> JobManager::Labels(const std::string& stage) const {
+  return StageLabels(record_.spec.kind, subject_, host_, stage);
+}
+
+NextStage JobManager::Ask(const StagePredictions& predictions, double now) {
+  next_.stage = following_.value_or(OpenStage());
+  own_ = next_.stage.seconds;
+  if (IsUnknown(own_)) own_ = StagePrior(record_.spec.kind, next_.stage.name);
+  next_.stage.seconds = predictions.Predict(Labels(next_.stage.name), own_);
+  next_.remaining = job_remaining_;
+  if (next_.remaining <= 0) next_.remaining = StagePrior(record_.spec.kind, "").median;
+  asked_ = now;
+  return next_;
+}
+
+void JobManager::Start(int64_t runner, const Holding& holding, double now) {
+  runner_ = runner;
+  holding_ = holding;
+  start_ = now;
+}
+
+std::optional<AssignJob> JobManager::Assignment() const {
+  if (following_.has_value()) return std::nullopt;
+  AssignJob assign = {.spec = record_.spec, .place = place_};
+  assign.place.position = record_.position;
+  return assign;
+}
+
+StageRecord JobManager::Finish(StageOutcome outcome, double now) {
+  StageRecord stage;
+  stage.job = record_.spec.id;
+  stage.stage = next_.stage;
+  stage.asked = asked_;
+  stage.start = start_;
+  stage.end = now;
+  stage.processors = holding_->granted;
+  stage.held = holding_->processors;
+  stage.outcome = outcome;
+  stage.own = own_;
+  holding_.reset();
+  return stage;
+}
+
+StageRecord JobManager::End(const RunnerStageEnded& ended, StagePredictions& predictions, double now) {
+  if (absl::IsUnavailable(ended.status)) return Lose(std::string(ended.status.message()), now);
+  if (!ended.status.ok()) {
+    Fail(std::string(ended.status.message()));
+    return Finish(StageOutcome::kFailed, now);
+  }
+  losses_ = 0;
+  predictions.Add(Labels(next_.stage.name), own_, now - start_);
+  record_.position += following_.has_value() ? 1 : 0;
+  record_.progress = WithoutControls(ended.progress);
+  following_ = ended.next;
+  job_remaining_ = ended.remaining;
+  if (!ended.next.has_value()) {
+    record_.state = JobState::kDone;
+    record_.result = ended.result;
+  }
+  return Finish(StageOutcome::kDone, now);
+}
+
+StageRecord JobManager::Lose(const std::string& reason, double now) {
+  Forget();
+  if (++losses_ >= kMostLosses)
+    Fail(absl::StrCat("its runner ended ", losses_, " times in stage \"", next_.stage.name, "\": ", reason));
+  return Finish(StageOutcome::kLost, now);
+}
+
+void JobManager::Forget() {
+  runner_ = 0;
+  following_.reset();
+}
+
+void JobManager::Fail(const std::string& why) {
+  record_.state = JobState::kFailed;
+  record_.error = WithoutControls(why);
+}
+
+}  // namespace attune

@@ -1,0 +1,35 @@
+// One job as its file describes it, and what it gets from the process that runs it.
+#ifndef ATTUNE_JOBS_JOB_SPEC_H_
+#define ATTUNE_JOBS_JOB_SPEC_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+
+namespace attune {
+
+struct JobSpec {
+  std::string id;    // differs from all others of the same schedule; one line
+  std::string kind;  // a name in AllJobKinds()
+  std::string owner = {};
+  int priority = 0;                             // higher goes first
+  std::optional<double> deadline_seconds = {};  // after the schedule has begun
+  nlohmann::json settings = {};                 // an object; the kind knows its keys
+  std::string base = {};                        // the folder that relative paths in the settings start from
+};
+
+// The place where a job runs.
+struct JobPlace {
+  std::string id;                    // the job's
+  std::string folder;                // exists, belongs to this job alone, and outlives the process
+  int64_t position = 0;              // how many of the job's stages have ended before, in other processes
+  int processors = 1;                // the most that a stage can be granted
+  std::vector<std::string> devices;  // the keys of the devices, each once
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_JOBS_JOB_SPEC_H_

@@ -1,0 +1,54 @@
+// Where schedules, their jobs and their stages are kept, so that a killed schedule goes on.
+#ifndef ATTUNE_JOBS_JOB_STORE_H_
+#define ATTUNE_JOBS_JOB_STORE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "jobs/stage_log.h"
+
+namespace attune {
+
+// A stage that has ended some time, and the facts by which predictions tell stages apart.
+struct PastStage {
+  std::string kind, subject, host;  // of its job; the host's fingerprint
+  std::string name;
+  SecondsPrediction own;  // the job's own prediction
+  double seconds = 0;
+};
+
+// A call has taken effect when it returns: the end of the process does not undo it. Not thread safe.
+class JobStore {
+ public:
+  virtual ~JobStore() = default;
+
+  // Where the files of jobs belong that the store does not hold.
+  virtual std::string folder() const = 0;
+
+  // The unfinished schedule with this key, unless another process runs it, which is an error; else a new one
+  // of these jobs. `host` is the fingerprint of where it runs. From now on the schedule is this object's: it
+  // is given up when the object is destroyed, or when the process ends in whichever way.
+  virtual absl::StatusOr<ScheduleRecord> ResumeOrBegin(const std::string& key, std::span<const JobSpec> jobs,
+                                                       const std::string& host) = 0;
+  // The stage of the job with this index has ended. In one step with that, the job's state, position,
+  // progress, result and error are set.
+  virtual absl::Status EndStage(const std::string& schedule, size_t index, const JobRecord& job,
+                                const StageRecord& stage) = 0;
+  // The job's state alone.
+  virtual absl::Status SetJob(const std::string& schedule, size_t index, const JobRecord& job) = 0;
+  // Nothing of the schedule is left to do.
+  virtual absl::Status Finish(const std::string& schedule) = 0;
+
+  // The latest stages of all schedules that are done, at most so many, the oldest first.
+  virtual absl::StatusOr<std::vector<PastStage>> PastStages(int64_t most) = 0;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_JOBS_JOB_STORE_H_

@@ -1,0 +1,44 @@
+// The kinds of jobs.
+//
+// A kind makes a Job (job/job.h) from settings. All that runs and schedules jobs knows them by that interface
+// alone: a new kind is a file in kinds/ and a row of the table in kind.cc.
+#ifndef ATTUNE_JOBS_KIND_H_
+#define ATTUNE_JOBS_KIND_H_
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "job/job.h"
+#include "jobs/job_spec.h"
+
+namespace attune {
+
+struct JobKind {
+  std::string_view name;
+  std::string_view help;  // what such a job does, for people
+  // Fails if a setting is missing, unknown or wrong. Cheap: opens no file. The error names the setting.
+  absl::Status (*check)(const JobSpec& spec);
+  // Makes the job, which goes on from what an earlier process has left in its folder or elsewhere. May take
+  // seconds: it loads models.
+  absl::StatusOr<std::unique_ptr<Job>> (*open)(const JobSpec& spec, const JobPlace& place);
+  // Stages that the job will ask for, as far as its settings tell; null: nothing can be foreseen.
+  std::vector<JobStage> (*foreseen)(const JobSpec& spec, const JobPlace& place);
+  // The subject of the job, such as its model's name: jobs with the same one take about as long.
+  std::string (*subject)(const JobSpec& spec);
+};
+
+std::span<const JobKind> AllJobKinds();
+// Null if there is none with this name.
+const JobKind* FindJobKind(std::string_view name);
+
+// Fails, naming the job, if there is no such kind or it finds a setting wrong.
+absl::Status CheckSpec(const JobSpec& spec);
+
+}  // namespace attune
+
+#endif  // ATTUNE_JOBS_KIND_H_

@@ -1,0 +1,26 @@
+// What several kinds have in common.
+#include <filesystem>
+
+#include "jobs/kinds/kinds.h"
+#include "jobs/settings.h"
+
+namespace attune {
+
+std::vector<JobStage> ForeseeDeviceThreads(const JobSpec& spec, const JobPlace& place) {
+  int64_t threads = 1;
+  SettingsReader(spec.settings, spec.base).Read("threads", threads, 1, INT64_MAX);
+  const std::string key = place.devices.empty() ? "device" : place.devices.front();
+  JobStage stage{.name = "measure", .needs = {}, .memory_bytes = 0, .seconds = {}};
+  stage.needs.push_back({.key = key, .amount = threads, .exclusive = true});
+  return {stage};
+}
+
+std::string SubjectOf(const JobSpec& spec) {
+  const auto model = spec.settings.is_object() ? spec.settings.find("model") : spec.settings.end();
+  if (model != spec.settings.end() && model->is_string())
+    return std::filesystem::path(model->get<std::string>()).filename().string();
+  const size_t end = spec.id.find_last_not_of("0123456789");
+  return end == std::string::npos ? spec.id : spec.id.substr(0, end + 1);
+}
+
+}  // namespace attune

@@ -1,0 +1,195 @@
+// A job that waits, for times that are declared or drawn.
+//
+// Problem: schedulers, runners and views must be tried out with hundreds of stages of known length, and after
+// kills at any moment. Idea: the list of stages is repeated; each stage sleeps. Its time is declared, or
+// drawn by quantiles from a seed and the stage's index, so that it is the same in whichever process it runs.
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "jobs/kinds/kinds.h"
+#include "jobs/settings.h"
+
+namespace attune {
+namespace {
+
+struct MockStage {
+  std::string name;
+  int processors = 1;
+  bool uses_device = false;
+  int64_t memory_bytes = 0;
+  std::array<double, 3> seconds = {};  // quantiles of 10, 50 and 90 percent
+};
+
+struct MockSettings {
+  std::vector<MockStage> stages;
+  int64_t repeat = 1;
+  uint64_t seed = 0;
+};
+
+constexpr double kMostSeconds = 1e7;
+
+// One number, or three that ascend.
+bool ReadQuantiles(const nlohmann::json& value, std::array<double, 3>& to) {
+  if (value.is_number()) to.fill(value.get<double>());
+  if (value.is_array() && value.size() == to.size()) {
+    for (size_t i = 0; i < to.size(); ++i) to[i] = value[i].is_number() ? value[i].get<double>() : -1;
+  } else if (!value.is_number()) {
+    return false;
+  }
+  return to[0] >= 0 && std::ranges::is_sorted(to) && to[2] <= kMostSeconds;
+}
+
+absl::StatusOr<MockStage> ReadStage(const nlohmann::json& object) {
+  MockStage stage;
+  nlohmann::json rest = object;
+  const nlohmann::json seconds = rest.contains("seconds") ? rest["seconds"] : nlohmann::json(0.0);
+  rest.erase("seconds");
+  SettingsReader reader(rest, "");
+  constexpr int kMostProcessors = 1 << 16;
+  reader.Read("name", stage.name, /*needed=*/true);
+  reader.Read("processors", stage.processors, 1, kMostProcessors);
+  reader.Read("device", stage.uses_device);
+  reader.Read("memory_bytes", stage.memory_bytes, 0, INT64_MAX);
+  if (!ReadQuantiles(seconds, stage.seconds))
+    reader.Fail("seconds", "is neither a time nor three that ascend");
+  RETURN_IF_ERROR(reader.Finish());
+  return stage;
+}
+
+absl::StatusOr<MockSettings> ReadSettings(const JobSpec& spec) {
+  MockSettings settings;
+  SettingsReader reader(spec.settings, spec.base);
+  int64_t seed = 0;
+  constexpr int64_t kMostRounds = 1'000'000;
+  reader.Read("repeat", settings.repeat, 1, kMostRounds);
+  reader.Read("seed", seed, 0, INT64_MAX);
+  settings.seed = static_cast<uint64_t>(seed);
+  for (const nlohmann::json& object : reader.ReadObjects("stages", /*needed=*/true)) {
+    absl::StatusOr<MockStage> stage = ReadStage(object);
+    if (stage.ok()) {
+      settings.stages.push_back(*std::move(stage));
+    } else {
+      reader.Fail("stages", stage.status().message());
+    }
+  }
+  if (settings.stages.empty()) reader.Fail("stages", "is empty");
+  RETURN_IF_ERROR(reader.Finish());
+  return settings;
+}
+
+JobStage StageOf(const MockStage& mock, const std::string& device) {
+  JobStage stage{.name = mock.name, .needs = {}, .memory_bytes = mock.memory_bytes, .seconds = {}};
+  stage.needs.push_back({.key = mock.uses_device ? device : kProcessorsKey,
+                         .amount = mock.processors,
+                         .exclusive = mock.uses_device});
+  stage.seconds = {mock.seconds[0], mock.seconds[1], mock.seconds[2]};
+  return stage;
+}
+
+// The key that stages ask for which need a device.
+std::string DeviceOf(const JobPlace& place) {
+  return place.devices.empty() ? "device" : place.devices.front();
+}
+
+class MockJob final : public Job {
+ public:
+  MockJob(MockSettings settings, const JobPlace& place)
+      : id_(place.id), settings_(std::move(settings)), device_(DeviceOf(place)), position_(place.position) {}
+
+  const std::string& id() const override { return id_; }
+
+  std::optional<JobStage> Next() const override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const int64_t next = position_ + (runs_ ? 1 : 0);
+    if (next >= num_stages()) return std::nullopt;
+    return StageOf(At(next), device_);
+  }
+
+  absl::Status Run(const JobGrant&) override {
+    SetRuns(true);
+    const double seconds = Draw(position_);
+    const Stopwatch watch;
+    constexpr int kPauseMillis = 10;
+    while (watch.Seconds() < seconds && !is_cancelled_.load())
+      poll(nullptr, 0, static_cast<int>(std::min(kPauseMillis * 1.0, 1e3 * (seconds - watch.Seconds()) + 1)));
+    SetRuns(false);
+    if (is_cancelled_.load()) return absl::CancelledError("the job was cancelled");
+    const std::lock_guard<std::mutex> lock(mutex_);
+    spent_ += watch.Seconds();
+    ++position_;
+    return absl::OkStatus();
+  }
+
+  void Cancel() override { is_cancelled_.store(true); }
+
+  double SpentSeconds() const override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return spent_;
+  }
+
+  double RemainingSeconds() const override {
+    double seconds = 0;
+    for (int64_t i = position_; i < num_stages(); ++i) seconds += At(i).seconds[1];
+    return seconds;
+  }
+
+  std::string Progress() const override { return absl::StrCat(position_, " of ", num_stages(), " stages"); }
+  std::string Result() const override { return nlohmann::json({{"stages", num_stages()}}).dump(); }
+
+ private:
+  int64_t num_stages() const { return settings_.repeat * std::ssize(settings_.stages); }
+  const MockStage& At(int64_t index) const {
+    return settings_.stages[static_cast<size_t>(index % std::ssize(settings_.stages))];
+  }
+  // Between the quantiles linearly, and not beyond them by more than the tenth that lies beyond.
+  double Draw(int64_t index) const {
+    const auto [low, median, high] = At(index).seconds;
+    const double u = Random(settings_.seed * 1'000'003 + static_cast<uint64_t>(index)).Uniform();
+    constexpr double kHalf = 0.5, kStep = 0.4;
+    const double slope = u < kHalf ? median - low : high - median;
+    return std::max(0.0, median + (u - kHalf) / kStep * slope);
+  }
+  void SetRuns(bool runs) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    runs_ = runs;
+  }
+
+  const std::string id_;
+  const MockSettings settings_;
+  const std::string device_;
+  std::atomic<bool> is_cancelled_ = false;
+
+  mutable std::mutex mutex_;  // for the following
+  int64_t position_;
+  bool runs_ = false;
+  double spent_ = 0;
+};
+
+}  // namespace
+
+absl::Status CheckMockJob(const JobSpec& spec) { return ReadSettings(spec).status(); }
+
+absl::StatusOr<std::unique_ptr<Job>> OpenMockJob(const JobSpec& spec, const JobPlace& place) {
+  ASSIGN_OR_RETURN(MockSettings settings, ReadSettings(spec));
+  return std::make_unique<MockJob>(std::move(settings), place);
+}
+
+std::vector<JobStage> ForeseeMockJob(const JobSpec& spec, const JobPlace& place) {
+  std::vector<JobStage> stages;
+  const absl::StatusOr<MockSettings> settings = ReadSettings(spec);
+  if (!settings.ok()) return stages;
+  for (const MockStage& mock : settings->stages) stages.push_back(StageOf(mock, DeviceOf(place)));
+  return stages;
+}
+
+}  // namespace attune

@@ -1,0 +1,328 @@
+#include "jobs/kinds/program_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <future>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "base/printable.h"
+#include "base/processor_set.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "jobs/kinds/program_protocol.h"
+
+namespace attune {
+namespace {
+
+constexpr double kStartSeconds = 60;  // until it is executed
+constexpr double kGraceSeconds = 2;
+constexpr int kMostLastReads = 64;
+constexpr size_t kKeptErrorBytes = 4000;
+constexpr size_t kReadBytes = size_t{1} << 16;
+
+absl::Status SystemError(const char* what, int error) {
+  return absl::ResourceExhaustedError(absl::StrCat("cannot be started: ", what, ": ", std::strerror(error)));
+}
+
+bool IsProgram(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
+}
+
+absl::StatusOr<std::string> FindProgram(const std::string& name, const std::string& folder) {
+  if (name.find('/') != std::string::npos) {
+    const std::filesystem::path path = std::filesystem::absolute(std::filesystem::path(folder) / name);
+    if (IsProgram(path)) return path.string();
+    return absl::NotFoundError(
+        absl::StrCat("cannot be started: ", Printable(path.string()), " is no file that can be executed"));
+  }
+  const char* path = std::getenv("PATH");
+  for (const std::string_view entry : absl::StrSplit(path == nullptr ? "/usr/bin:/bin" : path, ':')) {
+    const std::filesystem::path program = std::filesystem::path(entry) / name;
+    if (!entry.empty() && IsProgram(program)) return std::filesystem::absolute(program).string();
+  }
+  return absl::NotFoundError("cannot be started: no folder of PATH has a program of this name");
+}
+
+// Returns what could be read now: empty at the end, and nothing if there is nothing yet.
+std::optional<std::string> ReadSome(int file) {
+  std::string text(kReadBytes, '\0');
+  ssize_t got = 0;
+  do {
+    got = read(file, text.data(), text.size());
+  } while (got < 0 && errno == EINTR);
+  if (got < 0 && errno == EAGAIN) return std::nullopt;
+  text.resize(got < 0 ? 0 : static_cast<size_t>(got));
+  return text;
+}
+
+bool CanRead(int file, double seconds) {
+  const Deadline deadline = After(seconds);
+  pollfd waits = {file, POLLIN, 0};
+  int ready = 0;
+  do {
+    ready = poll(&waits, 1, PollTimeout(deadline));
+  } while (ready < 0 && errno == EINTR);
+  return ready > 0;
+}
+
+std::string DescribeWait(int status) {
+  if (WIFEXITED(status)) return absl::StrCat("exit status ", WEXITSTATUS(status));
+  return absl::StrCat("signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")");
+}
+
+// The threads of a process; none if it has ended.
+std::vector<pid_t> ThreadsOf(pid_t process) {
+  std::vector<pid_t> threads;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(absl::StrCat("/proc/", process, "/task"), error), end;
+  for (; !error && entry != end; entry.increment(error)) {
+    if (pid_t thread = 0; absl::SimpleAtoi(entry->path().filename().string(), &thread))
+      threads.push_back(thread);
+  }
+  return threads;
+}
+
+// Our end of a connection to the program, and its own.
+struct Connection {
+  FileDescriptor ours, theirs;
+};
+
+absl::StatusOr<Connection> PipeFromProgram() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return SystemError("pipe", errno);
+  Connection made = {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  return made;
+}
+
+// A socket, since writing to a pipe that nobody reads raises a signal.
+absl::StatusOr<Connection> SocketToProgram() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return SystemError("socketpair", errno);
+  return Connection{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
+// What the child does between fork and exec. It only makes system calls, since other threads of this process
+// may hold any lock.
+struct Launch {
+  const char* program;
+  char* const* arguments;
+  const char* folder;
+  int input, output, errors;
+  int failure;   // takes the errno if the program cannot be executed
+  pid_t parent;  // this process
+
+  [[noreturn]] static void Fail(int to) {
+    const int error = errno;
+    _exit(write(to, &error, sizeof(error)) > 0 ? 126 : 127);
+  }
+
+  [[noreturn]] void Execute() const {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);  // it ended before it could be asked for
+    setpgid(0, 0);
+    constexpr int kAway = 16;  // beyond the descriptors that are about to be used
+    constexpr int kFailure = STDERR_FILENO + 1;
+    const int away_input = fcntl(input, F_DUPFD, kAway), away_output = fcntl(output, F_DUPFD, kAway);
+    const int away_errors = fcntl(errors, F_DUPFD, kAway), away_failure = fcntl(failure, F_DUPFD, kAway);
+    if (away_input < 0 || away_output < 0 || away_errors < 0 || away_failure < 0) Fail(failure);
+    dup2(away_input, STDIN_FILENO);
+    dup2(away_output, STDOUT_FILENO);
+    dup2(away_errors, STDERR_FILENO);
+    dup3(away_failure, kFailure, O_CLOEXEC);
+    close_range(kFailure + 1, UINT_MAX, 0);
+
+    for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    if (*folder == '\0' || chdir(folder) == 0) execve(program, arguments, environ);
+    Fail(kFailure);
+  }
+};
+
+// The loop of the keeper: no signal of this process interrupts it.
+void Keep(const Launch& launch, int ended, std::promise<pid_t>& started) {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  const pid_t pid = fork();
+  if (pid == 0) launch.Execute();
+  started.set_value(pid < 0 ? -errno : pid);  // from here on, the arguments may be gone
+  siginfo_t info;
+  // It is not reaped here, so that its number remains its own for as long as it may be killed.
+  while (pid > 0 && waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+  }
+  const uint64_t one = 1;
+  if (write(ended, &one, sizeof(one)) < 0) std::abort();  // it cannot be full
+}
+
+}  // namespace
+
+absl::Status ProgramProcess::StartKeeper(const std::string& program, std::vector<std::string> arguments,
+                                         const std::string& folder) {
+  ASSIGN_OR_RETURN(Connection input, SocketToProgram());
+  ASSIGN_OR_RETURN(Connection output, PipeFromProgram());
+  ASSIGN_OR_RETURN(Connection errors, PipeFromProgram());
+  ASSIGN_OR_RETURN(Connection failure, PipeFromProgram());
+  ended_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
+  if (ended_.get() < 0) return SystemError("eventfd", errno);
+
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  const Launch launch = {.program = program.c_str(),
+                         .arguments = pointers.data(),
+                         .folder = folder.c_str(),
+                         .input = input.theirs.get(),
+                         .output = output.theirs.get(),
+                         .errors = errors.theirs.get(),
+                         .failure = failure.theirs.get(),
+                         .parent = getpid()};
+  std::promise<pid_t> started;
+  std::future<pid_t> pid = started.get_future();
+  auto keep = [&launch, ended = ended_.get(), moved = std::move(started)]() mutable {
+    Keep(launch, ended, moved);
+  };
+  if (!StartThread(keeper_, std::move(keep))) return SystemError("no thread", errno);
+  pid_ = pid.get();
+  if (pid_ < 0) return SystemError("fork", -pid_);
+  input_ = std::move(input.ours);
+  output_ = std::move(output.ours);
+  errors_ = std::move(errors.ours);
+  failure.theirs.Close();
+  int error = 0;
+  CanRead(failure.ours.get(), kStartSeconds);  // it closes when the program is executed
+  if (read(failure.ours.get(), &error, sizeof(error)) <= 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("cannot be started in the folder \"", Printable(folder), "\": ", std::strerror(error)));
+}
+
+absl::StatusOr<std::unique_ptr<ProgramProcess>> ProgramProcess::Start(const std::vector<std::string>& command,
+                                                                      const std::string& folder) {
+  ASSIGN_OR_RETURN(const std::string program, FindProgram(command.at(0), folder));
+  std::unique_ptr<ProgramProcess> process(new ProgramProcess());
+  process->first_processors_ = ProcessorSet::OfThisThread();
+  RETURN_IF_ERROR(process->StartKeeper(program, command, folder));
+  return process;
+}
+
+ProgramProcess::~ProgramProcess() { End(kGraceSeconds).IgnoreError(); }
+
+absl::Status ProgramProcess::Send(std::string_view text, Deadline deadline) {
+  while (!text.empty()) {
+    const ssize_t sent = send(input_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) {
+      text.remove_prefix(static_cast<size_t>(sent));
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN) return absl::OkStatus();
+    pollfd waits = {input_.get(), POLLOUT, 0};
+    if (poll(&waits, 1, PollTimeout(deadline)) == 0)
+      return absl::DeadlineExceededError("does not read its standard input");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<std::string>> ProgramProcess::TakeLine() {
+  const size_t end = output_text_.find('\n');
+  if (std::min(end, output_text_.size()) > kMostLineBytes) {
+    return InvalidInput("has sent a line of more than ", kMostLineBytes, " bytes: ", Printable(output_text_));
+  }
+  if (end == std::string::npos) return std::nullopt;
+  std::string line = output_text_.substr(0, end);
+  output_text_.erase(0, end + 1);
+  return line;
+}
+
+absl::StatusOr<std::optional<std::string>> ProgramProcess::ReadLine(Deadline deadline, int wake) {
+  for (;;) {
+    if (!end_.ok()) return end_;
+    ASSIGN_OR_RETURN(std::optional<std::string> line, TakeLine());
+    if (line.has_value()) return line;
+    pollfd waits[] = {
+        {output_.get(), POLLIN, 0}, {errors_.get(), POLLIN, 0}, {ended_.get(), POLLIN, 0}, {wake, POLLIN, 0}};
+    if (poll(waits, std::size(waits), PollTimeout(deadline)) < 0) continue;
+    if (waits[1].revents != 0) ReadErrors();
+    // What it has sent before its end still counts.
+    const bool has_ended = waits[2].revents != 0;
+    if (waits[0].revents != 0 || has_ended) {
+      const std::optional<std::string> text = ReadSome(output_.get());
+      if (text.has_value() ? text->empty() : has_ended) return End(kGraceSeconds);
+      output_text_ += text.value_or("");
+    }
+    if (waits[3].revents != 0 || std::chrono::steady_clock::now() >= deadline) return TakeLine();
+  }
+}
+
+void ProgramProcess::RunOn(std::span<const int> processors) {
+  const ProcessorSet set = processors.empty() ? first_processors_ : ProcessorSet(processors);
+  for (const pid_t thread : ThreadsOf(pid_)) set.GiveTo(thread);
+}
+
+void ProgramProcess::Kill() {
+  if (end_.ok()) kill(-pid_, SIGKILL);
+}
+
+bool ProgramProcess::ReadErrors() {
+  const std::optional<std::string> text = ReadSome(errors_.get());
+  if (!text.has_value()) return false;
+  if (text->empty()) errors_.Close();  // else poll() would return at once
+  errors_text_ += *text;
+  if (errors_text_.size() > kKeptErrorBytes) errors_text_.erase(0, errors_text_.size() - kKeptErrorBytes);
+  return !text->empty();
+}
+
+absl::Status ProgramProcess::End(double grace_seconds) {
+  if (!keeper_.joinable()) return end_;
+  input_.Close();
+  std::string how;
+  int status = 0;
+  if (pid_ > 0) {
+    const bool ended_itself = CanRead(ended_.get(), grace_seconds);
+    kill(-pid_, SIGKILL);
+    keeper_.join();
+    pid_t waited = 0;
+    do {
+      waited = waitpid(pid_, &status, 0);
+    } while (waited < 0 && errno == EINTR);
+    how = !ended_itself    ? "it closed its output and stayed"
+          : waited == pid_ ? DescribeWait(status)
+                           : "it ended";
+  } else {
+    keeper_.join();
+  }
+  // A process that has left the group may still print.
+  for (int reads = 0; reads < kMostLastReads && ReadErrors(); ++reads) {
+  }
+  const std::string_view printed = absl::StripAsciiWhitespace(errors_text_);
+  if (!printed.empty()) {
+    absl::StrAppend(&how, "; it printed: ", WithoutControls(absl::StrReplaceAll(printed, {{"\n", " | "}})));
+  }
+  end_ = absl::UnavailableError(absl::StrCat("ended unexpectedly: ", how));
+  return end_;
+}
+
+}  // namespace attune

@@ -1,0 +1,84 @@
+// The work of the stages of a quantization sweep; quantization_sweep.cc orders them.
+#ifndef ATTUNE_JOBS_KINDS_QUANTIZATION_WORK_H_
+#define ATTUNE_JOBS_KINDS_QUANTIZATION_WORK_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "api/network.h"
+#include "api/samples.h"
+#include "base/cancel.h"
+#include "device/device.h"
+#include "jobs/kinds/quantization_settings.h"
+#include "measure/blob.h"
+#include "measure/item.h"
+#include "nlohmann/json.hpp"
+
+namespace attune {
+
+// To be called in this order: Prepare(), and then for each variant Calibrate(), Build(), Measure(), Judge().
+// For one thread at a time. Errors: Cancelled; Unavailable if the machine is at fault; others are the
+// model's or the variant's fault.
+class QuantizationWork {
+ public:
+  // `settings` and `cancellation` must outlive this object. Models are written into the folder `output`.
+  QuantizationWork(const SweepSettings& settings, std::string output, DeviceInfo device,
+                   const Cancellation& cancellation)
+      : settings_(settings),
+        output_(std::move(output)),
+        device_(std::move(device)),
+        cancellation_(cancellation) {}
+
+  // Loads the model and the samples, and compiles the model in f32, the baseline. Here and below, on so many
+  // threads.
+  absl::Status Prepare(int threads);
+  bool is_prepared() const { return baseline_.has_value(); }
+
+  // Quantizes the model.
+  absl::Status Calibrate(const QuantizationVariant& variant, int threads);
+  // Writes and compiles the quantized model.
+  absl::Status Build(const QuantizationVariant& variant, int threads);
+  // Times it interleaved with the baseline, on these processors (empty: any).
+  absl::Status Measure(const std::vector<int>& processors);
+  // The results of the variant as members of a JSON object. `baseline_ms` is the time of the baseline that
+  // all variants refer to; 0: the one just measured.
+  absl::StatusOr<nlohmann::ordered_json> Judge(const QuantizationVariant& variant, double baseline_ms) const;
+  // Drops what the stages of a variant have made.
+  void Forget();
+
+  // The bytes of the model and the samples: of the model's file before Prepare(), and an upper bound of the
+  // samples.
+  int64_t model_bytes() const;
+  int64_t sample_bytes() const;
+
+ private:
+  struct Artifact {
+    Blob artifact, inputs;
+  };
+  std::string FileOf(const QuantizationVariant& variant) const;
+  WorkControl Control() const { return {.cancellation = &cancellation_}; }
+  // Optimizes and compiles for this machine.
+  absl::StatusOr<Artifact> Compile(const Network& network, int threads) const;
+
+  const SweepSettings& settings_;
+  const std::string output_;
+  const DeviceInfo device_;
+  const Cancellation& cancellation_;
+
+  std::optional<Network> network_;  // as imported
+  Samples samples_;
+  std::optional<Artifact> baseline_;
+
+  // Of the current variant.
+  std::optional<Network> quantized_;
+  std::optional<Artifact> built_;
+  Measurement measured_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_JOBS_KINDS_QUANTIZATION_WORK_H_

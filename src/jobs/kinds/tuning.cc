@@ -1,0 +1,179 @@
+// A tuning run as a job among others.
+//
+// The stages are those of the tuning run (tune/job/tuning_job.h); one more at the end compiles the tuned
+// network and writes what was asked for. Measurements are in the records as soon as they are made, so that a
+// job whose process died goes on with all of them.
+#include "api/tuning.h"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "api/named_shape.h"
+#include "api/network.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/output_file.h"
+#include "base/status.h"
+#include "jobs/kinds/kinds.h"
+#include "jobs/settings.h"
+#include "tune/job/report.h"
+#include "tune/search/search.h"
+
+namespace attune {
+namespace {
+
+struct TuningSettings {
+  std::string model, signature;
+  std::vector<std::string> shapes;
+  TuneOptions tune;
+  std::string output, report, json;  // files to write at the end; empty: none
+
+  bool writes() const { return !output.empty() || !report.empty() || !json.empty(); }
+};
+
+void ReadSearch(SettingsReader& reader, TuneOptions& options) {
+  constexpr int64_t kMost = 1'000'000'000;
+  constexpr int kMostBatch = 4096, kMostBuilders = 1024, kMostThreads = 1024;
+  constexpr double kLeastSeconds = 0.01, kMostCandidateSeconds = 3600;
+  TuningOptions& tuning = options.tuning;
+  int64_t seed = 0;
+  std::string cache = "network";
+  std::vector<std::string> searches;
+  for (const SearchStrategyInfo& info : AllSearchStrategies()) searches.emplace_back(info.name);
+  reader.Read("threads", tuning.threads, 1, kMostThreads);
+  reader.Read("trials", tuning.trials, 1, kMost);
+  reader.Read("trials_per_task", tuning.trials_per_task, 1, kMost);
+  reader.ReadSeconds("time", tuning.seconds);
+  reader.Read("patience", tuning.patience, 0, kMost);
+  reader.Read("batch", tuning.batch, 1, kMostBatch);
+  reader.Read("builders", tuning.builders, 1, kMostBuilders);
+  reader.Read("candidate_seconds", tuning.measure_seconds, kLeastSeconds, kMostCandidateSeconds);
+  reader.Read("random_share", tuning.random_share, 0, 1);
+  reader.Read("seed", seed, 0, INT64_MAX);
+  reader.Read("transfer_runs", tuning.transfer_from_runs);
+  reader.Read("transfer_tasks", tuning.transfer_from_tasks);
+  reader.Read("layouts", tuning.retry_layouts);
+  reader.ReadOneOf("strategy", tuning.search, searches);
+  reader.ReadOneOf("cache", cache, {"network", "warm", "cold"});
+  tuning.seed = static_cast<uint64_t>(seed);
+  if (const auto mode = ParseCacheMode(cache)) tuning.cache = *mode;
+}
+
+absl::StatusOr<TuningSettings> ReadSettings(const JobSpec& spec) {
+  TuningSettings settings;
+  SettingsReader reader(spec.settings, spec.base);
+  reader.ReadPath("model", settings.model, /*needed=*/true);
+  reader.Read("signature", settings.signature);
+  reader.Read("shapes", settings.shapes);
+  reader.ReadPath("output", settings.output);
+  reader.ReadPath("report", settings.report);
+  reader.ReadPath("json", settings.json);
+  reader.ReadPath("records", settings.tune.records);
+  reader.ReadPath("events", settings.tune.events);
+  reader.ReadPath("replay", settings.tune.replay);
+  reader.Read("use_model", settings.tune.use_model);
+  reader.ReadPath("cost_model", settings.tune.cost_model);
+  ReadSearch(reader, settings.tune);
+  for (const std::string& shape : settings.shapes) {
+    if (!ParseNamedShape(shape).has_value()) reader.Fail("shapes", shape + " is not like input=1x3x224x224");
+  }
+  if (!settings.tune.replay.empty() && settings.tune.records.empty())
+    reader.Fail("replay",
+                "the records of this job will hold times of another run; name a database of its own");
+  RETURN_IF_ERROR(reader.Finish());
+  return settings;
+}
+
+class NetworkTuningJob final : public Job {
+ public:
+  NetworkTuningJob(std::string id, TuningSettings settings, std::unique_ptr<NetworkTuner> tuner)
+      : id_(std::move(id)),
+        settings_(std::move(settings)),
+        tuner_(std::move(tuner)),
+        is_written_(!settings_.writes()) {}
+
+  const std::string& id() const override { return id_; }
+
+  std::optional<JobStage> Next() const override {
+    std::optional<JobStage> stage = tuner_->job().Next();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (stage.has_value() || is_written_ || writes_) return stage;
+    constexpr int64_t kWriteBytes = int64_t{1} << 31;
+    JobStage write{.name = "write", .needs = {}, .memory_bytes = kWriteBytes, .seconds = {}};
+    write.needs.push_back({.key = kProcessorsKey, .amount = std::max(settings_.tune.tuning.builders, 1)});
+    return write;
+  }
+
+  absl::Status Run(const JobGrant& grant) override {
+    if (tuner_->job().Next().has_value()) return tuner_->job().Run(grant);
+    const Stopwatch watch;
+    SetWrites(true);
+    const absl::Status status = Write();
+    SetWrites(false);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    write_seconds_ += watch.Seconds();
+    is_written_ = status.ok();
+    return status;
+  }
+
+  void Cancel() override { tuner_->job().Cancel(); }
+
+  double SpentSeconds() const override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return tuner_->job().SpentSeconds() + write_seconds_;
+  }
+  double RemainingSeconds() const override { return tuner_->job().RemainingSeconds(); }
+  std::string Progress() const override { return tuner_->job().Progress(); }
+  std::string Result() const override { return tuner_->job().Result(); }
+
+ private:
+  absl::Status Write() {
+    if (!settings_.output.empty()) {
+      ASSIGN_OR_RETURN(const Network tuned, tuner_->Compile());
+      RETURN_IF_ERROR(tuned.Save(settings_.output).status());
+    }
+    if (!settings_.report.empty())
+      RETURN_IF_ERROR(WriteFileAtomically(settings_.report, ReportHtml(tuner_->job().Summary())));
+    if (!settings_.json.empty()) RETURN_IF_ERROR(WriteFileAtomically(settings_.json, Result() + "\n"));
+    return absl::OkStatus();
+  }
+  void SetWrites(bool writes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    writes_ = writes;
+  }
+
+  const std::string id_;
+  const TuningSettings settings_;
+  const std::unique_ptr<NetworkTuner> tuner_;
+
+  mutable std::mutex mutex_;  // for the following
+  bool is_written_;
+  bool writes_ = false;
+  double write_seconds_ = 0;
+};
+
+}  // namespace
+
+absl::Status CheckTuningJob(const JobSpec& spec) { return ReadSettings(spec).status(); }
+
+absl::StatusOr<std::unique_ptr<Job>> OpenTuningJob(const JobSpec& spec, const JobPlace& place) {
+  ASSIGN_OR_RETURN(TuningSettings settings, ReadSettings(spec));
+  for (const std::string& file : {settings.output, settings.report, settings.json})
+    if (!file.empty()) RETURN_IF_ERROR(OutputFile::Check(file));
+  TuningOptions& tuning = settings.tune.tuning;
+  tuning.builders = std::min(tuning.builders > 0 ? tuning.builders : place.processors, place.processors);
+  ModelOptions options;
+  options.signature = settings.signature;
+  for (const std::string& shape : settings.shapes) options.shapes.insert(*ParseNamedShape(shape));
+  OptimizeOptions optimize;
+  optimize.jobs = place.processors;
+  const Network network = Network::Load(settings.model, options).Optimize(DefaultPlan(), optimize);
+  ASSIGN_OR_RETURN(std::unique_ptr<NetworkTuner> tuner, NetworkTuner::Create(network, settings.tune));
+  return std::make_unique<NetworkTuningJob>(place.id, std::move(settings), std::move(tuner));
+}
+
+}  // namespace attune

@@ -1,0 +1,77 @@
+#include "jobs/runner_processes.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "jobs/runner_worker.h"
+
+namespace attune {
+namespace {
+
+// A runner reads its commands at once, and its messages are short.
+constexpr double kMessageSeconds = 10;
+constexpr size_t kMaxReportBytes = size_t{16} << 20;
+constexpr double kStartSeconds = 30;
+
+}  // namespace
+
+absl::StatusOr<int64_t> RunnerProcesses::Start() {
+  ASSIGN_OR_RETURN(const std::string program, FindWorkerProgram(program_));
+  ASSIGN_OR_RETURN(std::unique_ptr<WorkerProcess> process,
+                   WorkerProcess::Start(program, kRunnerKind, {.is_confined = false}));
+  RETURN_IF_ERROR(process->AwaitReady(After(kStartSeconds)));
+  processes_[++num_started_] = std::move(process);
+  return num_started_;
+}
+
+void RunnerProcesses::Send(int64_t runner, const RunnerCommand& command) {
+  const auto process = processes_.find(runner);
+  if (process == processes_.end()) return;
+  const absl::Status sent = process->second->Send(Encode(command), After(kMessageSeconds));
+  if (!sent.ok()) failed_.push_back({runner, Remove(runner, sent.message())});
+}
+
+std::vector<RunnerEvent> RunnerProcesses::Await(double seconds) {
+  if (!failed_.empty()) return std::exchange(failed_, {});
+  std::vector<pollfd> sockets;
+  std::vector<int64_t> runners;
+  for (const auto& [runner, process] : processes_) {
+    sockets.push_back({.fd = process->socket(), .events = POLLIN, .revents = 0});
+    runners.push_back(runner);
+  }
+  // An interrupted wait is a short one.
+  const int ready = poll(sockets.data(), sockets.size(), PollTimeout(After(seconds)));
+  std::vector<RunnerEvent> events;
+  for (size_t i = 0; ready > 0 && i < sockets.size(); ++i)
+    if (sockets[i].revents != 0) events.push_back(Receive(runners[i]));
+  return events;
+}
+
+RunnerEvent RunnerProcesses::Receive(int64_t runner) {
+  const int socket = processes_.at(runner)->socket();
+  const absl::StatusOr<std::string> message = ReceiveMessage(socket, After(kMessageSeconds), kMaxReportBytes);
+  if (!message.ok()) return {runner, Remove(runner, "")};
+  absl::StatusOr<RunnerReport> report = DecodeRunnerReport(*message);
+  if (!report.ok()) return {runner, Remove(runner, report.status().message())};
+  return {runner, *std::move(report)};
+}
+
+RunnerLost RunnerProcesses::Remove(int64_t runner, std::string_view why) {
+  constexpr double kGraceSeconds = 1;
+  const ProcessEnd end = processes_.at(runner)->Stop(kGraceSeconds);
+  processes_.erase(runner);
+  return {absl::StrCat(why, why.empty() ? "" : "; ", end.reason)};
+}
+
+std::vector<pid_t> RunnerProcesses::Pids() const {
+  std::vector<pid_t> pids;
+  for (const auto& [runner, process] : processes_) pids.push_back(process->pid());
+  return pids;
+}
+
+}  // namespace attune

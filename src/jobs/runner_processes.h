@@ -1,0 +1,42 @@
+// Runners that are processes of this machine. They end when this process does.
+#ifndef ATTUNE_JOBS_RUNNER_PROCESSES_H_
+#define ATTUNE_JOBS_RUNNER_PROCESSES_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/process/worker_process.h"
+#include "jobs/runners.h"
+
+namespace attune {
+
+class RunnerProcesses final : public Runners {
+ public:
+  // `program`: whose main() calls RunIfWorker with kRunnerKind; empty: FindWorkerProgram().
+  explicit RunnerProcesses(std::string program = "") : program_(std::move(program)) {}
+
+  absl::StatusOr<int64_t> Start() override;
+  void Send(int64_t runner, const RunnerCommand& command) override;
+  std::vector<RunnerEvent> Await(double seconds) override;
+  void End(int64_t runner) override { processes_.erase(runner); }
+
+  // For tests that kill them.
+  std::vector<pid_t> Pids() const;
+
+ private:
+  // The report that has arrived; or how the process ended, which is then removed.
+  RunnerEvent Receive(int64_t runner);
+  RunnerLost Remove(int64_t runner, std::string_view why);
+
+  const std::string program_;
+  std::map<int64_t, std::unique_ptr<WorkerProcess>> processes_;
+  std::vector<RunnerEvent> failed_;  // whose commands could not be sent
+  int64_t num_started_ = 0;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_JOBS_RUNNER_PROCESSES_H_

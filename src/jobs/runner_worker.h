@@ -1,0 +1,25 @@
+// A runner as a worker process: it has one job, and runs its stages on command.
+//
+// Problem: a job may crash, exhaust memory or hang, and neither the scheduler nor other jobs may suffer.
+// Idea: each job lives in a process of its own. The process is passive: it runs the next stage when it is
+// told to, on the processors that it is granted, and reports what comes next. If it dies, another one opens
+// the job and goes on from what the job has kept.
+#ifndef ATTUNE_JOBS_RUNNER_WORKER_H_
+#define ATTUNE_JOBS_RUNNER_WORKER_H_
+
+#include <optional>
+
+namespace attune {
+
+// The kind of worker (base/process/worker.h).
+inline constexpr char kRunnerKind[] = "runner";
+
+// The name of the stage in which a runner opens its job.
+inline constexpr char kOpenStage[] = "open";
+
+// Like RunIfWorker() of base/process/worker.h, for runners and for the workers of tuning jobs.
+std::optional<int> RunIfJobWorker(int argc, char** argv);
+
+}  // namespace attune
+
+#endif  // ATTUNE_JOBS_RUNNER_WORKER_H_

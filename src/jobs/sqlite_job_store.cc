@@ -1,0 +1,293 @@
+#include "jobs/sqlite_job_store.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "jobs/kind.h"
+#include "tune/records/active_lock.h"
+#include "tune/records/database.h"
+#include "tune/records/sqlite_schema.h"
+
+namespace attune {
+namespace {
+
+using Json = nlohmann::json;
+
+// A stage's facts that nobody searches for are JSON in its column `detail`.
+constexpr const char* kStatements[] = {
+    "CREATE TABLE schedules (id TEXT NOT NULL PRIMARY KEY, key TEXT NOT NULL, host TEXT NOT NULL, "
+    "is_finished "
+    "INTEGER NOT NULL, begin_ms INTEGER NOT NULL) STRICT",
+    "CREATE INDEX schedules_by_key ON schedules (key, is_finished)",
+    "CREATE TABLE jobs (schedule TEXT NOT NULL, number INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT "
+    "NULL, "
+    "subject TEXT NOT NULL, owner TEXT NOT NULL, priority INTEGER NOT NULL, deadline_seconds REAL NOT NULL, "
+    "settings TEXT NOT NULL, base TEXT NOT NULL, state INTEGER NOT NULL, position INTEGER NOT NULL, "
+    "progress TEXT NOT NULL, result TEXT NOT NULL, error TEXT NOT NULL, PRIMARY KEY (schedule, number)) "
+    "STRICT",
+    "CREATE TABLE stages (id INTEGER PRIMARY KEY, schedule TEXT NOT NULL, job INTEGER NOT NULL, name TEXT "
+    "NOT "
+    "NULL, outcome INTEGER NOT NULL, asked REAL NOT NULL, start REAL NOT NULL, end REAL NOT NULL, "
+    "own_low REAL NOT NULL, own_median REAL NOT NULL, own_high REAL NOT NULL, detail TEXT NOT NULL) STRICT",
+    "CREATE INDEX stages_by_schedule ON stages (schedule, id)",
+};
+constexpr SqliteSchema kSchema = {.application_id = 0x41744A6F,  // "AtJo"
+                                  .version = 1,
+                                  .statements = kStatements,
+                                  .what = "job database",
+                                  .flag = "--state"};
+
+std::string NewScheduleId() {
+  std::random_device device;
+  return absl::StrCat(absl::FormatTime("%Y%m%dT%H%M%SZ", absl::Now(), absl::UTCTimeZone()), "-",
+                      absl::StrFormat("%08x", device()));
+}
+
+std::string DetailOf(const StageRecord& record) {
+  Json needs = Json::array();
+  for (const ResourceNeed& need : record.stage.needs)
+    needs.push_back({{"key", need.key}, {"amount", need.amount}, {"exclusive", need.exclusive}});
+  const SecondsPrediction& seconds = record.stage.seconds;
+  return Json({{"needs", std::move(needs)},
+               {"memory_bytes", record.stage.memory_bytes},
+               {"seconds", {seconds.low, seconds.median, seconds.high}},
+               {"processors", record.processors},
+               {"held", record.held}})
+      .dump();
+}
+
+// Fails if the text is not what DetailOf() writes: somebody else has changed the file.
+absl::Status ReadDetail(const std::string& text, StageRecord& record) {
+  try {
+    const Json detail = Json::parse(text);
+    for (const Json& need : detail.at("needs"))
+      record.stage.needs.push_back({need.at("key"), need.at("amount"), need.at("exclusive")});
+    record.stage.memory_bytes = detail.at("memory_bytes");
+    const Json& seconds = detail.at("seconds");
+    record.stage.seconds = {seconds.at(0), seconds.at(1), seconds.at(2)};
+    record.processors = detail.at("processors").get<std::vector<int>>();
+    record.held = detail.at("held").get<std::vector<int>>();
+  } catch (const Json::exception&) {
+    return absl::DataLossError("holds a stage that it cannot have got from attune");
+  }
+  return absl::OkStatus();
+}
+
+template <typename Enum>
+absl::StatusOr<Enum> Read(int64_t value, Enum last) {
+  if (value >= 0 && value <= static_cast<int64_t>(last)) return static_cast<Enum>(value);
+  return absl::DataLossError("holds a state that it cannot have got from attune");
+}
+
+absl::StatusOr<JobRecord> ReadJob(const SqliteStatement& row) {
+  JobRecord job;
+  job.spec = {.id = row.Text(0), .kind = row.Text(1), .owner = row.Text(2)};
+  job.spec.priority = static_cast<int>(row.Integer(3));
+  if (const double deadline = row.Real(4); deadline > 0) job.spec.deadline_seconds = deadline;
+  job.spec.settings = Json::parse(row.Text(5), nullptr, /*allow_exceptions=*/false);
+  if (job.spec.settings.is_discarded())
+    return absl::DataLossError("holds settings that it cannot have got from attune");
+  job.spec.base = row.Text(6);
+  ASSIGN_OR_RETURN(job.state, Read(row.Integer(7), JobState::kFailed));
+  job.position = row.Integer(8);
+  job.progress = row.Text(9);
+  job.result = row.Text(10);
+  job.error = row.Text(11);
+  return job;
+}
+
+absl::StatusOr<StageRecord> ReadStage(const SqliteStatement& row) {
+  StageRecord stage;
+  stage.job = row.Text(0);
+  stage.stage.name = row.Text(1);
+  ASSIGN_OR_RETURN(stage.outcome, Read(row.Integer(2), StageOutcome::kLost));
+  stage.asked = row.Real(3);
+  stage.start = row.Real(4);
+  stage.end = row.Real(5);
+  stage.own = {row.Real(6), row.Real(7), row.Real(8)};
+  RETURN_IF_ERROR(ReadDetail(row.Text(9), stage));
+  return stage;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> DefaultJobStorePath() {
+  if (const char* path = std::getenv("ATTUNE_JOBS"); path != nullptr && *path != '\0')
+    return std::string(path);
+  const absl::StatusOr<std::string> records = DefaultRecordsPath(std::getenv);
+  if (!records.ok())
+    return absl::NotFoundError("there is no home folder to keep jobs in; name a file with --state");
+  return (std::filesystem::path(*records).parent_path() / "jobs.db").string();
+}
+
+absl::StatusOr<std::unique_ptr<SqliteJobStore>> SqliteJobStore::Open(const std::string& path) {
+  RETURN_IF_ERROR(MakeFoldersOf(path, kSchema));
+  ASSIGN_OR_RETURN(auto connection, SqliteConnection::Open(path, {}));
+  std::unique_ptr<SqliteJobStore> store(new SqliteJobStore(std::move(connection)));
+  RETURN_IF_ERROR(PrepareDatabase(*store->connection_, kSchema, DatabaseAccess::kCreate));
+  return store;
+}
+
+absl::StatusOr<std::string> SqliteJobStore::Unfinished(const std::string& key) {
+  ASSIGN_OR_RETURN(SqliteStatement query,
+                   SqliteStatement::Prepare(*connection_,
+                                            "SELECT id FROM schedules WHERE key = ? AND is_finished = 0 "
+                                            "ORDER BY begin_ms DESC, id LIMIT 1"));
+  query.Start(std::string_view(key));
+  ASSIGN_OR_RETURN(const bool found, query.Step());
+  return found ? query.Text(0) : "";
+}
+
+absl::StatusOr<std::string> SqliteJobStore::Begin(const std::string& key, std::span<const JobSpec> jobs,
+                                                  const std::string& host) {
+  std::string id = NewScheduleId();
+  ASSIGN_OR_RETURN(SqliteStatement schedule,
+                   SqliteStatement::Prepare(*connection_, "INSERT INTO schedules VALUES (?, ?, ?, 0, ?)"));
+  ASSIGN_OR_RETURN(
+      SqliteStatement insert,
+      SqliteStatement::Prepare(*connection_,
+                               "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', '', '')"));
+  ASSIGN_OR_RETURN(SqliteTransaction transaction,
+                   SqliteTransaction::Begin(*connection_, SqliteTransaction::Kind::kWrite));
+  RETURN_IF_ERROR(schedule.Run(std::string_view(id), std::string_view(key), std::string_view(host),
+                               SystemClock().WallMillis()));
+  for (size_t number = 0; number < jobs.size(); ++number) {
+    const JobSpec& job = jobs[number];
+    const JobKind* kind = FindJobKind(job.kind);
+    RETURN_IF_ERROR(insert.Run(std::string_view(id), static_cast<int64_t>(number), std::string_view(job.id),
+                               std::string_view(job.kind),
+                               std::string_view(kind == nullptr ? "" : kind->subject(job)),
+                               std::string_view(job.owner), job.priority, job.deadline_seconds.value_or(0),
+                               std::string_view(job.settings.dump()), std::string_view(job.base)));
+  }
+  RETURN_IF_ERROR(transaction.Commit());
+  return id;
+}
+
+absl::Status SqliteJobStore::Lock(const std::string& schedule) {
+  lock_.Close();
+  ASSIGN_OR_RETURN(lock_, LockActive(connection_->path(), schedule));
+  if (lock_.get() >= 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("these jobs are being run by another process already (schedule ", schedule, " in ",
+                   connection_->path(), "); wait for it, or name another file with --state"));
+}
+
+absl::StatusOr<ScheduleRecord> SqliteJobStore::ResumeOrBegin(const std::string& key,
+                                                             std::span<const JobSpec> jobs,
+                                                             const std::string& host) {
+  ASSIGN_OR_RETURN(std::string id, Unfinished(key));
+  if (!id.empty()) {
+    RETURN_IF_ERROR(Lock(id));
+    // Another process may have finished it after the query and before we got the lock.
+    ASSIGN_OR_RETURN(const std::string still, Unfinished(key));
+    if (still != id) id.clear();
+  }
+  if (id.empty()) {
+    ASSIGN_OR_RETURN(id, Begin(key, jobs, host));
+    RETURN_IF_ERROR(Lock(id));
+  }
+  absl::StatusOr<ScheduleRecord> schedule = Read(id);
+  if (!schedule.ok()) return Annotate(schedule.status(), connection_->path());
+  return schedule;
+}
+
+absl::StatusOr<ScheduleRecord> SqliteJobStore::Read(const std::string& id) {
+  ScheduleRecord schedule;
+  schedule.id = id;
+  ASSIGN_OR_RETURN(SqliteStatement rows,
+                   SqliteStatement::Prepare(
+                       *connection_,
+                       "SELECT id, kind, owner, priority, deadline_seconds, settings, base, state, "
+                       "position, progress, result, error FROM jobs WHERE schedule = ? ORDER BY number"));
+  rows.Start(std::string_view(id));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool is_row, rows.Step());
+    if (!is_row) break;
+    ASSIGN_OR_RETURN(schedule.jobs.emplace_back(), ReadJob(rows));
+  }
+  RETURN_IF_ERROR(ReadStages(schedule));
+  return schedule;
+}
+
+absl::Status SqliteJobStore::ReadStages(ScheduleRecord& schedule) {
+  ASSIGN_OR_RETURN(SqliteStatement rows,
+                   SqliteStatement::Prepare(
+                       *connection_,
+                       "SELECT jobs.id, name, outcome, asked, start, end, own_low, own_median, "
+                       "own_high, detail FROM stages JOIN jobs ON jobs.schedule = stages.schedule AND "
+                       "jobs.number = stages.job WHERE stages.schedule = ? ORDER BY stages.id"));
+  rows.Start(std::string_view(schedule.id));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool is_row, rows.Step());
+    if (!is_row) return absl::OkStatus();
+    ASSIGN_OR_RETURN(schedule.stages.emplace_back(), ReadStage(rows));
+  }
+}
+
+absl::Status SqliteJobStore::EndStage(const std::string& schedule, size_t index, const JobRecord& job,
+                                      const StageRecord& stage) {
+  ASSIGN_OR_RETURN(SqliteStatement insert,
+                   SqliteStatement::Prepare(*connection_,
+                                            "INSERT INTO stages (schedule, job, name, outcome, asked, start, "
+                                            "end, own_low, own_median, own_high, detail) VALUES (?, ?, ?, ?, "
+                                            "?, ?, ?, ?, ?, ?, ?)"));
+  ASSIGN_OR_RETURN(SqliteTransaction transaction,
+                   SqliteTransaction::Begin(*connection_, SqliteTransaction::Kind::kWrite));
+  RETURN_IF_ERROR(insert.Run(std::string_view(schedule), static_cast<int64_t>(index),
+                             std::string_view(stage.stage.name), static_cast<int64_t>(stage.outcome),
+                             stage.asked, stage.start, stage.end, stage.own.low, stage.own.median,
+                             stage.own.high, std::string_view(DetailOf(stage))));
+  RETURN_IF_ERROR(SetJob(schedule, index, job));
+  return transaction.Commit();
+}
+
+absl::Status SqliteJobStore::SetJob(const std::string& schedule, size_t index, const JobRecord& job) {
+  ASSIGN_OR_RETURN(SqliteStatement update,
+                   SqliteStatement::Prepare(*connection_,
+                                            "UPDATE jobs SET state = ?, position = ?, progress = ?, result = "
+                                            "?, error = ? WHERE schedule = ? AND number = ?"));
+  return update.Run(static_cast<int64_t>(job.state), job.position, std::string_view(job.progress),
+                    std::string_view(job.result), std::string_view(job.error), std::string_view(schedule),
+                    static_cast<int64_t>(index));
+}
+
+absl::Status SqliteJobStore::Finish(const std::string& schedule) {
+  ASSIGN_OR_RETURN(
+      SqliteStatement update,
+      SqliteStatement::Prepare(*connection_, "UPDATE schedules SET is_finished = 1 WHERE id = ?"));
+  return update.Run(std::string_view(schedule));
+}
+
+absl::StatusOr<std::vector<PastStage>> SqliteJobStore::PastStages(int64_t most) {
+  ASSIGN_OR_RETURN(
+      SqliteStatement rows,
+      SqliteStatement::Prepare(
+          *connection_,
+          "SELECT kind, subject, host, name, own_low, own_median, own_high, end - start FROM (SELECT * FROM "
+          "stages WHERE outcome = 0 ORDER BY id DESC LIMIT ?) AS latest JOIN jobs ON jobs.schedule = "
+          "latest.schedule AND jobs.number = latest.job JOIN schedules ON schedules.id = latest.schedule "
+          "ORDER BY latest.id"));
+  rows.Start(most);
+  std::vector<PastStage> stages;
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool is_row, rows.Step());
+    if (!is_row) return stages;
+    stages.push_back({.kind = rows.Text(0),
+                      .subject = rows.Text(1),
+                      .host = rows.Text(2),
+                      .name = rows.Text(3),
+                      .own = {rows.Real(4), rows.Real(5), rows.Real(6)},
+                      .seconds = rows.Real(7)});
+  }
+}
+
+}  // namespace attune

@@ -1,0 +1,53 @@
+// The store of jobs in one SQLite file.
+#ifndef ATTUNE_JOBS_SQLITE_JOB_STORE_H_
+#define ATTUNE_JOBS_SQLITE_JOB_STORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file_descriptor.h"
+#include "jobs/job_store.h"
+#include "tune/records/sqlite.h"
+
+namespace attune {
+
+// Errors name the file. Several processes may use the same file for different schedules.
+class SqliteJobStore final : public JobStore {
+ public:
+  // Creates the file and its folder if they are missing. Fails with one sentence if the file is damaged,
+  // belongs to another program, or was written by a newer version.
+  static absl::StatusOr<std::unique_ptr<SqliteJobStore>> Open(const std::string& path);
+
+  std::string folder() const override { return connection_->path() + ".files"; }
+  absl::StatusOr<ScheduleRecord> ResumeOrBegin(const std::string& key, std::span<const JobSpec> jobs,
+                                               const std::string& host) override;
+  absl::Status EndStage(const std::string& schedule, size_t index, const JobRecord& job,
+                        const StageRecord& stage) override;
+  absl::Status SetJob(const std::string& schedule, size_t index, const JobRecord& job) override;
+  absl::Status Finish(const std::string& schedule) override;
+  absl::StatusOr<std::vector<PastStage>> PastStages(int64_t most) override;
+
+ private:
+  explicit SqliteJobStore(std::unique_ptr<SqliteConnection> connection)
+      : connection_(std::move(connection)) {}
+
+  absl::StatusOr<std::string> Unfinished(const std::string& key);
+  absl::StatusOr<std::string> Begin(const std::string& key, std::span<const JobSpec> jobs,
+                                    const std::string& host);
+  absl::StatusOr<ScheduleRecord> Read(const std::string& schedule);
+  absl::Status ReadStages(ScheduleRecord& schedule);
+  // Takes the lock of the schedule, which ends with the process.
+  absl::Status Lock(const std::string& schedule);
+
+  std::unique_ptr<SqliteConnection> connection_;
+  FileDescriptor lock_;
+};
+
+// $ATTUNE_JOBS, else attune/jobs.db beside the default database of records. Fails if there is no home folder.
+absl::StatusOr<std::string> DefaultJobStorePath();
+
+}  // namespace attune
+
+#endif  // ATTUNE_JOBS_SQLITE_JOB_STORE_H_

@@ -1,0 +1,57 @@
+// What the stages of a schedule did: the log of which reports, pages and simulations are made.
+#ifndef ATTUNE_JOBS_STAGE_LOG_H_
+#define ATTUNE_JOBS_STAGE_LOG_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "job/job.h"
+#include "jobs/job_spec.h"
+#include "sched/resources.h"
+
+namespace attune {
+
+enum class StageOutcome : uint8_t {
+  kDone,
+  kFailed,  // the job has failed with it
+  kLost,    // its process ended, or the schedule was stopped: it is run again
+};
+
+// One run of a stage. Times are seconds since the schedule began, without the time in which nobody ran it.
+struct StageRecord {
+  std::string job;  // its id
+  JobStage stage;   // its prediction is the one that the scheduler used
+  double asked = 0, start = 0, end = 0;
+  std::vector<int> processors;  // that it was granted, by their numbers in the pool of HostResources
+  std::vector<int> held;        // that nobody else was granted meanwhile
+  StageOutcome outcome = StageOutcome::kDone;
+  SecondsPrediction own = {};  // the job's own prediction
+};
+
+enum class JobState : uint8_t { kUnfinished, kDone, kFailed };
+std::string_view Name(JobState state);
+
+struct JobRecord {
+  JobSpec spec;
+  JobState state = JobState::kUnfinished;
+  int64_t position = 0;  // how many of its stages have ended
+  std::string progress;  // Job::Progress() after the last one
+  std::string result;    // if it is done: Job::Result()
+  std::string error;     // if it has failed: why
+};
+
+// A schedule, finished or not, with everything that is known of it.
+struct ScheduleRecord {
+  std::string id;
+  std::string strategy;
+  HostResources host;
+  std::vector<JobRecord> jobs;
+  std::vector<StageRecord> stages;  // in the order of their ends
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_JOBS_STAGE_LOG_H_

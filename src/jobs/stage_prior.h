@@ -1,0 +1,16 @@
+// How long stages take where nothing is known yet: shipped with the program.
+#ifndef ATTUNE_JOBS_STAGE_PRIOR_H_
+#define ATTUNE_JOBS_STAGE_PRIOR_H_
+
+#include <string_view>
+
+#include "job/job.h"
+
+namespace attune {
+
+// The prior of a stage of such a job; of a whole job if `stage` is empty. Zeros if there is none.
+SecondsPrediction StagePrior(std::string_view kind, std::string_view stage);
+
+}  // namespace attune
+
+#endif  // ATTUNE_JOBS_STAGE_PRIOR_H_

@@ -1,0 +1,32 @@
+// Makes the tables of a database, and recognizes those of other programs and of newer versions.
+#ifndef ATTUNE_TUNE_RECORDS_SQLITE_SCHEMA_H_
+#define ATTUNE_TUNE_RECORDS_SQLITE_SCHEMA_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "tune/records/sqlite.h"
+
+namespace attune {
+
+struct SqliteSchema {
+  int64_t application_id = 0;               // identifies the file as ours
+  int version = 0;                          // of the tables
+  std::span<const char* const> statements;  // that make the tables
+  std::string_view what;                    // "record database", for messages
+  std::string_view flag;                    // that names another file: "--records"
+};
+
+// Creates the missing folders of the database's path. Errors name the path.
+absl::Status MakeFoldersOf(const std::string& path, const SqliteSchema& schema);
+
+// Makes the tables if the database is new and `access` allows it, and sets how it is written: safe if the
+// process ends suddenly, without waiting for the disk. Errors name the file.
+absl::Status PrepareDatabase(SqliteConnection& connection, const SqliteSchema& schema, DatabaseAccess access);
+
+}  // namespace attune
+
+#endif  // ATTUNE_TUNE_RECORDS_SQLITE_SCHEMA_H_
