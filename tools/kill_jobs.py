@@ -76,19 +76,18 @@ class Stages:
             try:
                 sound = database.execute("PRAGMA integrity_check").fetchone()[0]
                 rows = database.execute("SELECT * FROM stages ORDER BY id").fetchall()
-                done = dict(database.execute("SELECT jobs.id, count(*) FROM stages JOIN jobs USING (schedule) WHERE "
-                                             "jobs.number = stages.job AND outcome = 0 AND name != 'open' "
-                                             "GROUP BY jobs.id"))
-                positions = dict(database.execute("SELECT id, position FROM jobs"))
+                done = collections.Counter(database.execute(
+                    "SELECT schedule, job FROM stages WHERE outcome = 0 AND name != 'open'"))
+                positions = database.execute("SELECT schedule, number, id, position FROM jobs").fetchall()
             except sqlite3.OperationalError:  # its tables are not made yet
                 return
         if sound != "ok":
             raise Violation(f"{self.path.name}: {sound}")
         if rows[:len(self.rows)] != self.rows:
             raise Violation(f"{self.path.name} has lost stages")
-        if wrong := [job for job, position in positions.items() if done.get(job, 0) != position]:
-            raise Violation(f"{wrong[0]}: {done.get(wrong[0], 0)} stages are done, its position is "
-                            f"{positions[wrong[0]]}")
+        for schedule, number, job, position in positions:
+            if done[schedule, number] != position:
+                raise Violation(f"{job}: {done[schedule, number]} stages are done, its position is {position}")
         self.rows = rows
 
 

@@ -42,6 +42,12 @@ def model_file(network, folder):
     return model
 
 
+def cpu_name():
+    """The name of this machine's processor."""
+    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
 def run_tool(*command):
     """Runs another program. Raises Failed, with the last line of its output."""
     command = [str(part) for part in command]

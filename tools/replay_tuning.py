@@ -16,7 +16,7 @@ import pathlib
 import sys
 import tempfile
 
-from program import PROGRAM, Failed, attune, model_file
+from program import PROGRAM, Failed, attune, cpu_name, model_file
 
 # In these stages, a build before stages were split held the device.
 EXCLUSIVE_BEFORE = ("measure", "finalize")
@@ -50,11 +50,6 @@ def compare(network, before, trials, work):
     return {"candidates": len(tried_before), "are_same": tried_before == tried_after,
             "trials_per_second": [report["trials"] / report["seconds"] for report in (old, new)],
             "exclusive": [exclusive_share(report["stage_seconds"]) for report in (old, new)]}
-
-
-def cpu_name():
-    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
 
 
 def described(network, entry):

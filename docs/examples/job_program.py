@@ -8,9 +8,8 @@ meanwhile. Results are kept in the job's folder after each stage, so that the jo
 In a schedule:
 
     kind: program
-    settings:
-      command: [python3, job_program.py]
-      settings: {file: access.log, levels: [1, 6, 9], windows: [12, 15], repeat: 9}
+    command: [python3, job_program.py]
+    settings: {file: access.log, levels: [1, 6, 9], windows: [12, 15], repeat: 9}
 
 All settings have defaults: this program itself as the file, and the numbers above. docs/job-protocol.md has the
 protocol. To try it by hand, type the lines that Attune would send:

@@ -15,7 +15,6 @@
 namespace attune {
 namespace {
 
-
 std::vector<float> RandomFloats(int64_t n, uint64_t seed) {
   Random random(seed);
   std::vector<float> v(static_cast<size_t>(n));

@@ -53,8 +53,8 @@ struct JobGrant {
   std::vector<int> processors;
 };
 
-// Run() may be called by one thread at a time. Unless it says otherwise, a function is thread safe, also while
-// a stage runs.
+// Run() may be called by one thread at a time. Unless it says otherwise, a function is thread safe, also
+// while a stage runs.
 class Job {
  public:
   virtual ~Job() = default;

@@ -17,7 +17,7 @@ namespace {
 constexpr double kWidth = 1200, kLeft = 200, kRight = 20, kTop = 8, kBottom = 24, kRow = 20, kBar = 16,
                  kWaitingBar = 4;
 constexpr double kLeastSeconds = 1e-9;
-constexpr size_t kMostRows = 200, kMostBars = 20000, kMostInLegend = 60;
+constexpr size_t kMostRows = 200, kMostBars = 10000, kMostInLegend = 60;
 
 // Several bars of one row drawn as one.
 struct Cluster {

@@ -122,7 +122,10 @@ absl::StatusOr<StageRecord> ReadStage(const SqliteStatement& row) {
 absl::StatusOr<std::string> DefaultJobStorePath() {
   if (const char* path = std::getenv("ATTUNE_JOBS"); path != nullptr && *path != '\0')
     return std::string(path);
-  const absl::StatusOr<std::string> records = DefaultRecordsPath(std::getenv);
+  // Beside the records of somebody who has not named any.
+  const absl::StatusOr<std::string> records = DefaultRecordsPath([](const char* name) {
+    return std::string_view(name) == "ATTUNE_RECORDS" ? nullptr : std::getenv(name);
+  });
   if (!records.ok())
     return absl::NotFoundError("there is no home folder to keep jobs in; name a file with --state");
   return (std::filesystem::path(*records).parent_path() / "jobs.db").string();

@@ -149,11 +149,11 @@ int ResourceLedger::AddHost(HostResources resources) {
   }
   host.owners.resize(host.all.devices.size());
   host.sharers.resize(host.all.devices.size());
-  host.free_processors = host.all.processors;
+  host.free_processors = static_cast<int>(std::ranges::count(host.kept, false));
   host.free_memory = host.all.memory_bytes;
   host.free_slots = host.all.slots;
   const auto number = static_cast<int>(hosts_.size()) - 1;
-  by_processors_.emplace(host.all.processors, number);
+  by_processors_.emplace(host.free_processors, number);
   for (const DeviceResource& device : host.all.devices) {
     host.quiet.push_back(QuietProcessors(host.all, device));
     by_device_[device.key].insert(number);
@@ -164,9 +164,10 @@ int ResourceLedger::AddHost(HostResources resources) {
 
 void ResourceLedger::RemoveHost(int host) {
   Unindex(host);
-  by_processors_.erase({hosts_[static_cast<size_t>(host)].all.processors, host});
+  Host& gone = hosts_[static_cast<size_t>(host)];
+  by_processors_.erase({static_cast<int>(std::ranges::count(gone.kept, false)), host});
   for (auto& [key, hosts] : by_device_) hosts.erase(host);
-  hosts_[static_cast<size_t>(host)].is_there = false;
+  gone.is_there = false;
 }
 
 void ResourceLedger::Index(int number) {
@@ -251,7 +252,9 @@ void ResourceLedger::Change(const Holding& holding, int sign) {
   for (const size_t d : holding.shared) host.sharers[d] += sign;
   for (const auto& [key, amount] : holding.slots) host.free_slots.at(key) -= sign * amount;
   host.free_memory -= sign * holding.memory_bytes;
-  host.free_processors -= sign * static_cast<int>(holding.processors.size());
+  host.free_processors -= sign * static_cast<int>(std::ranges::count_if(holding.processors, [&](int p) {
+                            return !host.kept[static_cast<size_t>(p)];
+                          }));
   Index(holding.host);
 }
 

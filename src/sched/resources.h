@@ -92,7 +92,7 @@ class ResourceLedger {
     std::vector<int> owners, sharers;     // for each device: how many hold it exclusively, and with others
     std::vector<std::vector<int>> quiet;  // for each device: the processors that it holds when it is held
     std::vector<bool> kept;               // for each processor: whether it is for devices alone
-    int free_processors = 0;
+    int free_processors = 0;              // without those that are kept
     int64_t free_memory = 0;
     std::map<std::string, int64_t> free_slots;
 

@@ -107,6 +107,21 @@ TEST(Resources, FreePartsAreKeptForALargeStage) {
   EXPECT_THAT(nothing->processors, IsEmpty());
 }
 
+TEST(Resources, ProcessorsOfDevicesMayBeForThoseAlone) {
+  ResourceLedger ledger;
+  ledger.AddHost({.processors = 3,
+                  .keeps_device_processors = true,
+                  .devices = {{.key = "device/a", .processors = {2}, .quiet = {1}}}});
+  EXPECT_EQ(ledger.HostThatCouldGrant(Processors(3)), -1);
+  const auto device = ledger.Take(Device("device/a"));
+  ASSERT_TRUE(device.has_value());
+  EXPECT_THAT(device->granted, ElementsAre(2));
+  EXPECT_THAT(device->processors, ElementsAre(1, 2));
+  EXPECT_FALSE(ledger.Take(Processors(2)).has_value());
+  ledger.Release(*device);
+  EXPECT_THAT(ledger.Take(Processors(2))->granted, ElementsAre(0, 1));
+}
+
 TEST(Resources, TheFullestHostThatSufficesIsTaken) {
   ResourceLedger ledger;
   ledger.AddHost({.processors = 8});

@@ -40,7 +40,9 @@ absl::StatusOr<int64_t> Scheduler::Submit(JobFacts facts, NextStage first, doubl
   numbers_[facts.id] = number;
   job.facts = std::move(facts);
   job.next = std::move(first);
-  job.request = {.job = number, .since = now, .round = 0, .remaining = job.next.remaining};
+  job.request.job = number;
+  job.request.since = now;
+  job.request.remaining = job.next.remaining;
   used_.try_emplace(job.facts.owner, 0);
   rounds_.insert(0);
   Ask(number);
@@ -70,8 +72,10 @@ absl::Status Scheduler::AskFor(int64_t number, NextStage next, int64_t round, do
   }
   rounds_.erase(rounds_.find(job.request.round));
   rounds_.insert(round);
+  const bool continues = round > job.request.round && job.next.stage.needs == next.stage.needs;
   job.next = std::move(next);
-  job.request = {.job = number, .since = now, .round = round, .remaining = job.next.remaining};
+  job.request = {
+      .job = number, .since = now, .round = round, .remaining = job.next.remaining, .continues = continues};
   Ask(number);
   return absl::OkStatus();
 }

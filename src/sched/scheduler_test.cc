@@ -110,6 +110,27 @@ TEST_F(SchedulerTest, PredictiveTakesTheLongestWayAndTheLeastSlack) {
   }
 }
 
+TEST_F(SchedulerTest, BackToBackGoesOnWithWhatItBegan) {
+  Make("back_to_back");
+  const int64_t a = Submit(Build(2), {}, 10), b = Submit(Build(2), {}, 9);
+  EXPECT_THAT(Decide(), ElementsAre(a));
+  Done(a, Build(2), 8);  // b has more left, but a continues
+  EXPECT_THAT(Decide(), ElementsAre(a));
+  Done(a, Time(), 7);
+  EXPECT_THAT(Decide(), ElementsAre(b));
+}
+
+TEST_F(SchedulerTest, AJobThatWaitsMayAskForSomethingElse) {
+  Make("first_come");
+  const int64_t a = Submit(Time()), b = Submit(Time());
+  EXPECT_THAT(Decide(), ElementsAre(a));
+  EXPECT_TRUE(scheduler_->Change(b, {Build(), 1}, now_).ok());
+  EXPECT_THAT(Decide(), ElementsAre(b));
+  Done(b, Time());
+  EXPECT_FALSE(scheduler_->Change(b, {Build(3), 1}, now_).ok());
+  EXPECT_EQ(scheduler_->num_jobs(), 1);
+}
+
 TEST_F(SchedulerTest, PriorityAges) {
   Make("priority");
   const int64_t low = Submit(Time());
@@ -171,7 +192,7 @@ TEST_F(SchedulerTest, AStageIsRunAgainWhereItsHostIsLost) {
 TEST_F(SchedulerTest, RefusesWhatCanNeverBeGranted) {
   Make("first_come");
   EXPECT_THAT(scheduler_->Submit({.id = "large"}, {Build(3), 1}, 0).status().message(),
-              HasSubstr("job large: no host has what its stage build needs"));
+              HasSubstr("job \"large\": no host can ever grant what its stage \"build\" needs"));
   const int64_t job = Submit(Build());
   EXPECT_THAT(scheduler_->Submit({.id = "job0"}, {Build(), 1}, 0).status().message(),
               HasSubstr("job job0 runs already"));

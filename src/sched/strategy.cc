@@ -8,7 +8,8 @@ namespace attune {
 
 std::span<const SchedulingStrategy> AllSchedulingStrategies() {
   static constexpr SchedulingStrategy kStrategies[] = {
-      kSequential, kDedicated, kUncoordinated, kLockstep, kFirstCome, kPredictive, kPriority, kFairShare,
+      kSequential, kDedicated,  kUncoordinated, kLockstep,  kFirstCome,
+      kPredictive, kBackToBack, kPriority,      kFairShare,
   };
   return kStrategies;
 }

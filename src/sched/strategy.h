@@ -27,6 +27,9 @@ struct StageRequest {
   double since = 0;      // when it was asked for, on the scheduler's clock
   int64_t round = 0;     // the number of stages that the job has run before
   double remaining = 0;  // predicted seconds of the job from here to its end, this stage included
+  // Whether the stage before it needed the same resources. If the stage is granted now, that is all one piece
+  // of work.
+  bool continues = false;
 };
 
 // The state of the whole schedule, as far as strategies look at it.

@@ -37,6 +37,11 @@ double PredictiveKey(const StageRequest&, const JobFacts&);
 inline constexpr SchedulingStrategy kPredictive = {
     .name = "predictive", .key = PredictiveKey, .lets_none_starve = false};
 
+// The same, and what continues goes on. back_to_back.cc
+double BackToBackKey(const StageRequest&, const JobFacts&);
+inline constexpr SchedulingStrategy kBackToBack = {
+    .name = "back_to_back", .key = BackToBackKey, .lets_none_starve = false};
+
 // By priority, which grows while a request waits. priority.cc
 double PriorityKey(const StageRequest&, const JobFacts&);
 inline constexpr SchedulingStrategy kPriority = {.name = "priority", .key = PriorityKey};

@@ -92,6 +92,9 @@ class MockJob final : public Job {
   }
   void Cancel() override { is_cancelled_ = true; }
   double SpentSeconds() const override { return 0; }
+  double RemainingSeconds() const override { return 0; }
+  std::string Progress() const override { return ""; }
+  std::string Result() const override { return "{}"; }
 
   bool is_cancelled() const { return is_cancelled_; }
   const std::vector<std::vector<int>>& grants() const { return grants_; }

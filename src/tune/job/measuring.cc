@@ -144,8 +144,10 @@ Measurement Measuring::Believed(const TuningTask& task, const Candidate& candida
 }
 
 absl::Status Measuring::LogMeasurement(const TuningTask& task, const Candidate& candidate,
-                                       const Measurement& m) const {
+                                       const Measurement& m, double measured_ratio) const {
   nlohmann::json fields = ToJson(m);
+  // A replay tells what it has measured itself, too.
+  if (tools_.recording != nullptr) fields["measured_ratio"] = measured_ratio;
   fields["task"] = task.digest;
   fields["candidate"] = ToString(candidate.strategy, candidate.config);
   return log_.Log("measurement", std::move(fields));
@@ -189,8 +191,9 @@ absl::Status Measuring::Time(std::span<const Timed> timed, std::span<const std::
     const Attempt& attempt = *timed[i].attempt;
     const TuningTask& task = tasks[attempt.task]->task();
     if (attempt.is_built() && results[i].outcome != TrialOutcome::kRetry) {
+      const double measured_ratio = results[i].ratio;
       results[i] = Believed(task, attempt.candidate, std::move(results[i]));
-      RETURN_IF_ERROR(LogMeasurement(task, attempt.candidate, results[i]));
+      RETURN_IF_ERROR(LogMeasurement(task, attempt.candidate, results[i], measured_ratio));
     }
     ASSIGN_OR_RETURN(const bool goes_on, take(i, std::move(results[i])));
     if (!goes_on) break;

@@ -81,7 +81,9 @@ class Measuring {
   std::optional<std::pair<size_t, Measurement>> AwaitNext(MeasureBatch& batch) const;
   // The next recorded result for the candidate, if a recording with one is replayed; otherwise `measured`.
   Measurement Believed(const TuningTask& task, const Candidate& candidate, Measurement measured) const;
-  absl::Status LogMeasurement(const TuningTask& task, const Candidate& candidate, const Measurement& m) const;
+  // `measured_ratio`: to the baseline, in this run.
+  absl::Status LogMeasurement(const TuningTask& task, const Candidate& candidate, const Measurement& m,
+                              double measured_ratio) const;
 
   const TuningOptions& options_;
   const Target& target_;

@@ -1,6 +1,8 @@
 #include "tune/job/stage_times.h"
 
-#include <algorithm>
+#include <cmath>
+
+#include "base/quantile.h"
 
 namespace attune {
 namespace {
@@ -11,13 +13,6 @@ constexpr std::array<double, kNumStageKinds> kFirstGuess = {0.5, 0.5, 0.01, 0.05
                                                             2.0, 2.0, 5.0,  2.0,  5.0,  2.0, 12.0, 0.01};
 // The factor by which the first guess may be too large or too small.
 constexpr double kGuessFactor = 3;
-
-double Quantile(std::vector<double> values, double share) {
-  const auto at =
-      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
-}
 
 }  // namespace
 
@@ -41,7 +36,10 @@ SecondsPrediction StageTimes::Predict(StageKind kind, int64_t items) const {
     const double guess = count * kFirstGuess[static_cast<size_t>(kind)];
     return {guess / kGuessFactor, guess, guess * kGuessFactor};
   }
-  return {count * Quantile(of.of_item, 0.1), count * SecondsOfItem(kind), count * Quantile(of.of_item, 0.9)};
+  // A few stages tell less about the next one than many.
+  const double doubt = std::pow(kGuessFactor, 1 / static_cast<double>(of.of_item.size()));
+  return {count * QuantileOf(of.of_item, 0.1) / doubt, count * QuantileOf(of.of_item, 0.5),
+          count * QuantileOf(of.of_item, 0.9) * doubt};
 }
 
 std::map<std::string, double> StageTimes::BySumOfKind() const {

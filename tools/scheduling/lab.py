@@ -1,0 +1,91 @@
+"""Records, replays and simulates schedules of tuning jobs."""
+import json
+import pathlib
+import shutil
+
+from program import attune, attune_json, model_file
+
+SETTINGS = {"batch": 32, "transfer_runs": False, "seed": 0}
+
+
+def remove(*paths):
+    """Removes files and folders that may not exist."""
+    for path in paths:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+class Lab:
+    """The experiments in one folder, which keeps what is done: a run that was interrupted goes on."""
+
+    def __init__(self, work, networks, trials, building):
+        self.work, self.networks, self.trials, self.building = work, networks, trials, building
+        work.mkdir(parents=True, exist_ok=True)
+
+    def model(self, network):
+        folder = self.work / "models" / network
+        folder.mkdir(parents=True, exist_ok=True)
+        model = folder / "network.onnx"
+        return model if model.exists() else model_file(network, folder)
+
+    def recording(self, network):
+        """The events of a run of the network, recorded once: all others learn from its times."""
+        events = self.work / "recorded" / f"{network}.jsonl"
+        if events.exists():
+            return events
+        events.parent.mkdir(exist_ok=True)
+        unfinished, records = events.with_suffix(".unfinished"), events.with_suffix(".db")
+        remove(unfinished, *events.parent.glob(f"{network}.db*"))
+        attune("tune", self.model(network), "--threads", 1, "--trials", self.trials, "--batch", SETTINGS["batch"],
+               "--no-transfer-runs", "--records", records, "--events", unfinished)
+        return unfinished.rename(events)
+
+    def schedule(self, name, networks, strategy, isolation="core"):
+        """Replays the networks' runs side by side, for real. Returns the schedule as attune jobs run writes it."""
+        folder = self.work / "runs" / name
+        result = folder / "schedule.json"
+        if result.exists():
+            return json.loads(result.read_text())
+        remove(folder)
+        folder.mkdir(parents=True)
+        jobs = [{"id": network, "model": str(self.model(network)), "trials": self.trials, **SETTINGS,
+                 "builders": self.building, "replay": str(self.recording(network)), "records": f"{network}.db",
+                 "events": f"{network}.jsonl", "output": f"{network}.atn"} for network in networks]
+        (folder / "jobs.yaml").write_text(json.dumps({"jobs": jobs}))
+        unfinished = folder / "unfinished.json"
+        attune("jobs", "run", folder / "jobs.yaml", "--state", folder / "jobs.db", "--strategy", strategy,
+               "--building", self.building, "--measuring", 1, "--isolation", isolation, "--json", unfinished,
+               "--report", folder / "report.html")
+        unfinished.rename(result)
+        return json.loads(result.read_text())
+
+    def trace(self, name):
+        return self.work / "runs" / name / "schedule.json"
+
+    def ratios(self, name, network):
+        """{(task, candidate, turn): ratio to the baseline} as that run has measured it."""
+        ratios, turns = {}, {}
+        for line in (self.work / "runs" / name / f"{network}.jsonl").read_text().splitlines():
+            event = json.loads(line)
+            if event["event"] == "measurement" and event.get("measured_ratio", 0) > 0 and not event.get("abandoned"):
+                key = event["task"], event["candidate"]
+                turns[key] = turns.get(key, 0) + 1
+                ratios[(*key, turns[key])] = event["measured_ratio"]
+        return ratios
+
+    def simulate(self, traces, *arguments):
+        """The rows of attune jobs simulate, by strategy."""
+        flags = [part for trace in traces for part in ("--trace", trace)]
+        return {row["strategy"]: row for row in attune_json("jobs", "simulate", *flags, *arguments)["strategies"]}
+
+
+def bench(artifact, seconds=2):
+    """The median latency in milliseconds on one thread."""
+    runs = sorted(attune_json("bench", artifact, "--threads", 1, "--seconds", seconds)["latency_ms"])
+    return runs[len(runs) // 2]
+
+
+def folder_of(path):
+    return pathlib.Path(path).expanduser().resolve()
