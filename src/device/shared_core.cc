@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <thread>
+#include <vector>
 
 #include "base/threads.h"
 #include "device/pin.h"
@@ -56,34 +57,40 @@ double Speed() {
   return static_cast<double>(steps) / (RunSeconds() - begin);
 }
 
-double SpeedWhileOtherSpins(int other) {
-  std::atomic<bool> spins = false, ends = false;
-  std::thread thread;
-  const bool started = StartThread(thread, [&] {
-    const PinnedTo pin(std::array{other});
-    Chains chains;
-    spins = true;
-    while (!ends) chains.Step();
-    sink += chains.sum();
-  });
-  if (!started) return Speed();
-  while (!spins) std::this_thread::yield();
+// The speed while other threads spin, one on each of these processors.
+double SpeedWhileOthersSpin(std::span<const int> others) {
+  std::atomic<size_t> spinning = 0;
+  std::atomic<bool> ends = false;
+  std::vector<std::thread> threads(others.size());
+  size_t started = 0;
+  for (size_t i = 0; i < others.size(); ++i) {
+    const bool has_started = StartThread(threads[i], [&, i] {
+      const PinnedTo pin(others.subspan(i, 1));
+      Chains chains;
+      ++spinning;
+      while (!ends) chains.Step();
+      sink += chains.sum();
+    });
+    started += has_started ? 1 : 0;
+  }
+  while (spinning < started) std::this_thread::yield();
   const double speed = Speed();
   ends = true;
-  thread.join();
+  for (std::thread& thread : threads)
+    if (thread.joinable()) thread.join();
   return speed;
 }
 
 }  // namespace
 
-double SpeedBeside(int measured, int other) {
+double SpeedBeside(int measured, std::span<const int> others) {
   const PinnedTo pin(std::array{measured});
-  if (!pin.is_pinned() || measured == other) return 1;
+  if (!pin.is_pinned()) return 1;
   double best = 0;
   constexpr int kRounds = 5;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kRounds && best < kSharedCoreSpeed; ++round) {
     const double alone = std::max(Speed(), 1.0);
-    best = std::max(best, SpeedWhileOtherSpins(other) / alone);
+    best = std::max(best, SpeedWhileOthersSpin(others) / alone);
   }
   return std::min(best, 1.0);
 }

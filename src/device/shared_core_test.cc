@@ -10,8 +10,7 @@ namespace {
 TEST(SpeedBeside, IsAShare) {
   const std::vector<int> allowed = AllowedProcessors();
   ASSERT_FALSE(allowed.empty());
-  EXPECT_EQ(SpeedBeside(allowed.front(), allowed.front()), 1);
-  const double speed = SpeedBeside(allowed.front(), allowed.back());
+  const double speed = SpeedBeside(allowed.front(), std::span(allowed).subspan(1));
   EXPECT_GT(speed, 0);
   EXPECT_LE(speed, 1);
 }

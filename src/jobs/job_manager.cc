@@ -21,8 +21,6 @@ JobStage OpenStage() {
   return {.name = kOpenStage, .needs = {{.key = kProcessorsKey}}, .memory_bytes = kOpenBytes, .seconds = {}};
 }
 
-bool IsUnknown(const SecondsPrediction& seconds) { return seconds.high <= 0; }
-
 }  // namespace
 
 std::vector<std::string> StageLabels(const std::string& kind, const std::string& subject,
@@ -51,8 +49,8 @@ std::vector<std::string> JobManager::Labels(const std::string& stage) const {
 NextStage JobManager::Ask(const StagePredictions& predictions, double now) {
   next_.stage = following_.value_or(OpenStage());
   own_ = next_.stage.seconds;
-  if (IsUnknown(own_)) own_ = StagePrior(record_.spec.kind, next_.stage.name);
-  next_.stage.seconds = predictions.Predict(Labels(next_.stage.name), own_);
+  const std::string& name = next_.stage.name;
+  next_.stage.seconds = predictions.Predict(Labels(name), OwnOrPrior(record_.spec.kind, name, own_));
   next_.remaining = job_remaining_;
   if (next_.remaining <= 0) next_.remaining = StagePrior(record_.spec.kind, "").median;
   asked_ = now;
@@ -93,8 +91,10 @@ StageRecord JobManager::End(const RunnerStageEnded& ended, StagePredictions& pre
     Fail(std::string(ended.status.message()));
     return Finish(StageOutcome::kFailed, now);
   }
-  losses_ = 0;
-  predictions.Add(Labels(next_.stage.name), own_, now - start_);
+  // A job that opens well and then dies again has got nowhere.
+  if (following_.has_value()) losses_ = 0;
+  const std::string& name = next_.stage.name;
+  predictions.Add(Labels(name), OwnOrPrior(record_.spec.kind, name, own_), now - start_);
   record_.position += following_.has_value() ? 1 : 0;
   record_.progress = WithoutControls(ended.progress);
   following_ = ended.next;
@@ -110,6 +110,11 @@ StageRecord JobManager::Lose(const std::string& reason, double now) {
   Forget();
   if (++losses_ >= kMostLosses)
     Fail(absl::StrCat("its runner ended ", losses_, " times in stage \"", next_.stage.name, "\": ", reason));
+  return Finish(StageOutcome::kLost, now);
+}
+
+StageRecord JobManager::Stop(double now) {
+  Forget();
   return Finish(StageOutcome::kLost, now);
 }
 

@@ -39,9 +39,11 @@ class JobManager {
 
   // The runner has reported the end of the stage. Returns what there is to store; record() is up to date.
   StageRecord End(const RunnerStageEnded& ended, StagePredictions& predictions, double now);
-  // The runner is gone, for this reason, or is being stopped. If that has happened too often, the job has
+  // The runner is gone, for this reason, If that has happened too often, the job has
   // failed.
   StageRecord Lose(const std::string& reason, double now);
+  // The stage was cut short, through no fault of the job.
+  StageRecord Stop(double now);
   // The runner has ended while the job waits: it needs another one, which opens it first.
   void Forget();
   // The job cannot go on.
@@ -67,7 +69,7 @@ class JobManager {
   int64_t runner_ = 0;
   std::optional<JobStage> following_;  // nothing: the job is to be opened
   double job_remaining_ = 0;           // as the job has it
-  int losses_ = 0;                     // of runners, since a stage was done
+  int losses_ = 0;                     // of runners, since a stage after opening was done
 
   NextStage next_;
   SecondsPrediction own_;  // of next_, as the job has it

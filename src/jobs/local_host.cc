@@ -1,5 +1,7 @@
 #include "jobs/local_host.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -34,10 +36,18 @@ absl::StatusOr<std::vector<int>> Isolated(const DeviceInfo& device, const std::v
 }
 
 absl::Status CheckCores(const LocalHost& host) {
+  // Those that may compute while something is measured.
+  const DeviceResource& device = host.resources.devices.front();
+  std::vector<int> others;
+  for (int p = 0; p < host.resources.processors; ++p) {
+    if (!Contains(device.processors, p) && !Contains(device.quiet, p))
+      others.push_back(host.numbers[static_cast<size_t>(p)]);
+  }
   for (const int measured : host.measuring) {
-    for (const int other : host.building) {
-      if (Contains(host.measuring, other)) continue;
-      const double speed = SpeedBeside(measured, other);
+    // All at once first, since there may be many.
+    if (SpeedBeside(measured, others) >= kSharedCoreSpeed) continue;
+    for (const int other : others) {
+      const double speed = SpeedBeside(measured, {&other, 1});
       if (speed >= kSharedCoreSpeed) continue;
       return absl::FailedPreconditionError(absl::StrFormat(
           "processors %d and %d share a core: beside the other, each runs at %.0f %% of its speed, so that "
@@ -54,8 +64,9 @@ absl::StatusOr<LocalHost> DescribeHost(const DeviceInfo& device, const LocalHost
   const int usable = static_cast<int>(device.usable.size());
   if (options.measuring < 1 || options.measuring > usable || options.building < 0 ||
       options.building > usable)
-    return InvalidInput("there are ", usable, " processors; ", options.measuring, " to measure and ",
-                        options.building, " to build are wanted");
+    return InvalidInput("this machine has ", usable, " processors; ", options.measuring, " that measure and ",
+                        options.building > 0 ? absl::StrCat(options.building) : "some",
+                        " that build are too many");
   LocalHost host;
   host.device = device;
   host.isolation = options.isolation;
@@ -76,6 +87,7 @@ absl::StatusOr<LocalHost> DescribeHost(const DeviceInfo& device, const LocalHost
 
   HostResources& resources = host.resources;
   resources.processors = static_cast<int>(host.numbers.size());
+  resources.memory_bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
   resources.keeps_device_processors = building <= others;
   ASSIGN_OR_RETURN(const std::vector<int> isolated, Isolated(device, host.measuring, options.isolation));
   DeviceResource own = {.key = DeviceKey(device.fingerprint), .processors = {}, .quiet = {}};

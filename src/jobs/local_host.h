@@ -31,7 +31,7 @@ struct LocalHost {
 
 // Fails if the machine has too few processors, or if what is measured would be disturbed although isolation
 // forbids that: processors that compute share a core with those that measure. This is also tried out, since a
-// virtual machine may hide it; takes about half a second.
+// virtual machine may hide it; takes some hundredths of a second for each of the device's processors.
 absl::StatusOr<LocalHost> DescribeLocalHost(const LocalHostOptions& options);
 
 // The same for a given device, without trying it out.

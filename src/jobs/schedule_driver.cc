@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "jobs/kind.h"
+#include "jobs/stage_prior.h"
 
 namespace attune {
 namespace {
@@ -84,8 +85,8 @@ absl::Status ScheduleDriver::Learn() {
   constexpr int64_t kMost = 10'000;
   ASSIGN_OR_RETURN(const std::vector<PastStage> stages, store_.PastStages(kMost));
   for (const PastStage& stage : stages) {
-    predictions_.Add(StageLabels(stage.kind, stage.subject, stage.host, stage.name), stage.own,
-                     stage.seconds);
+    predictions_.Add(StageLabels(stage.kind, stage.subject, stage.host, stage.name),
+                     OwnOrPrior(stage.kind, stage.name, stage.own), stage.seconds);
   }
   return absl::OkStatus();
 }
@@ -203,7 +204,7 @@ absl::Status ScheduleDriver::StopAll() {
       const auto* report = std::get_if<RunnerReport>(&event.what);
       if (report != nullptr && std::holds_alternative<RunnerRegistered>(*report)) continue;
       // Whatever it has reached, it is run again: it was cut short.
-      RETURN_IF_ERROR(Record(found->second, jobs_[found->second].Lose("it was stopped", Now())));
+      RETURN_IF_ERROR(Record(found->second, jobs_[found->second].Stop(Now())));
     }
   }
   for (const auto& [runner, index] : by_runner_) runners_.End(runner);

@@ -63,8 +63,10 @@ class FakeRunners final : public Runners {
     for (auto& [number, runner] : runners_) {
       if (!runner.ends.has_value() || *runner.ends > clock_.Now()) continue;
       runner.ends.reset();
+      const bool opens = !runner.is_open;
       events.push_back({number, End(runner)});
-      if (random_.Uniform() < death_rate_) events.back().what = RunnerLost{"signal 9"};
+      if ((!opens || dies_opening_) && random_.Uniform() < death_rate_)
+        events.back().what = RunnerLost{"signal 9"};
     }
     for (const RunnerEvent& event : events)
       if (std::holds_alternative<RunnerLost>(event.what)) runners_.erase(event.runner);
@@ -74,7 +76,10 @@ class FakeRunners final : public Runners {
   void End(int64_t runner) override { runners_.erase(runner); }
 
   // The share of stages in which the runner dies.
-  void Die(double rate) { death_rate_ = rate; }
+  void Die(double rate, bool opening = true) {
+    death_rate_ = rate;
+    dies_opening_ = opening;
+  }
   const std::vector<RunStage>& commands() const { return commands_; }
   size_t num_runners() const { return runners_.size(); }
 
@@ -119,6 +124,7 @@ class FakeRunners final : public Runners {
   std::vector<RunStage> commands_;
   Random random_{1};
   double death_rate_ = 0;
+  bool dies_opening_ = true;
   int64_t num_started_ = 0;
 };
 
@@ -234,6 +240,14 @@ TEST_F(ScheduleDriverTest, AJobThatKillsItsRunnersFails) {
   const ScheduleRecord schedule = RunWith("first_come", runners, Begin());
   EXPECT_THAT(schedule.jobs, Each(Field(&JobRecord::state, JobState::kFailed)));
   EXPECT_THAT(schedule.jobs.front().error, HasSubstr("its runner ended 5 times in stage \"open\": signal 9"));
+}
+
+TEST_F(ScheduleDriverTest, AJobThatOpensWellAndAlwaysDiesThenFails) {
+  FakeRunners runners(clock_);
+  runners.Die(1, /*opening=*/false);
+  const ScheduleRecord schedule = RunWith("first_come", runners, Begin());
+  EXPECT_THAT(schedule.jobs, Each(Field(&JobRecord::state, JobState::kFailed)));
+  EXPECT_THAT(schedule.jobs.front().error, HasSubstr("its runner ended 5 times in stage \"build\""));
 }
 
 TEST_F(ScheduleDriverTest, GoesOnAfterItWasStoppedAnywhere) {

@@ -45,7 +45,7 @@ class SqliteJobStore final : public JobStore {
   FileDescriptor lock_;
 };
 
-// $ATTUNE_JOBS, else attune/jobs.db beside the records. Fails if there is no home folder.
+// $ATTUNE_JOBS, else jobs.db beside the records. Fails if there is no home folder.
 absl::StatusOr<std::string> DefaultJobStorePath();
 
 }  // namespace attune

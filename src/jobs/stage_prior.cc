@@ -8,7 +8,7 @@ struct PriorRow {
   SecondsPrediction seconds;
 };
 
-// The quantiles of 10, 50 and 90 percent over tuning runs of 200 trials, by tools/stage_prior.py.
+// The quantiles of 10, 50 and 90 percent over some schedules, by tools/stage_prior.py.
 constexpr PriorRow kRows[] = {
     {"tuning", "", {120, 240, 600}},           {"tuning", "open", {0.4, 1.2, 5}},
     {"tuning", "prepare", {0.5, 1.5, 6}},      {"tuning", "write", {0.3, 1, 4}},
@@ -25,6 +25,10 @@ SecondsPrediction StagePrior(std::string_view kind, std::string_view stage) {
   for (const PriorRow& row : kRows)
     if (row.kind == kind && row.stage == stage) return row.seconds;
   return {};
+}
+
+SecondsPrediction OwnOrPrior(std::string_view kind, std::string_view stage, const SecondsPrediction& own) {
+  return own.high > 0 ? own : StagePrior(kind, stage);
 }
 
 }  // namespace attune

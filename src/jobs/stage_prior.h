@@ -11,6 +11,9 @@ namespace attune {
 // The prior of a stage of such a job; of a whole job if `stage` is empty. Zeros if there is none.
 SecondsPrediction StagePrior(std::string_view kind, std::string_view stage);
 
+// The job's own prediction of a stage, or the prior if it has none.
+SecondsPrediction OwnOrPrior(std::string_view kind, std::string_view stage, const SecondsPrediction& own);
+
 }  // namespace attune
 
 #endif  // ATTUNE_JOBS_STAGE_PRIOR_H_

@@ -254,9 +254,6 @@ absl::StatusOr<std::unique_ptr<Job>> OpenQuantizationSweep(const JobSpec& spec, 
   if (place.devices.empty())
     return absl::FailedPreconditionError(
         "a quantization job needs a device to time networks on; there is none");
-  if (settings.threads > place.processors)
-    return InvalidInput("threads: ", settings.threads, " are more than the ", place.processors,
-                        " processors here");
   ASSIGN_OR_RETURN(DeviceInfo device, HostDevice());
   if (settings.output.empty()) settings.output = place.folder;
   RETURN_IF_ERROR(CreateFolder(settings.output));

@@ -76,7 +76,8 @@ absl::StatusOr<TuningSettings> ReadSettings(const JobSpec& spec) {
   reader.ReadPath("events", settings.tune.events);
   reader.ReadPath("replay", settings.tune.replay);
   reader.Read("use_model", settings.tune.use_model);
-  reader.ReadPath("cost_model", settings.tune.cost_model);
+  reader.Read("cost_model", settings.tune.cost_model);
+  if (settings.tune.cost_model != "none") reader.ReadPath("cost_model", settings.tune.cost_model);
   ReadSearch(reader, settings.tune);
   for (const std::string& shape : settings.shapes) {
     if (!ParseNamedShape(shape).has_value()) reader.Fail("shapes", shape + " is not like input=1x3x224x224");
