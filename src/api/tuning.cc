@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "api/network_blobs.h"
 #include "api/records.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -96,9 +97,9 @@ class CompilerOfNetwork final : public NetworkCompiler {
     const Network compiled = CompileWith(RecordChooser(configs), overrides);
     RETURN_IF_ERROR(compiled.status());
     ASSIGN_OR_RETURN(const NetworkDescription description, compiled.Describe());
-    ASSIGN_OR_RETURN(Blob artifact, Blob::Of(compiled.artifact()));
-    ASSIGN_OR_RETURN(Blob inputs, InputsOf(compiled));
-    NetworkBuild build{.artifact = std::move(artifact), .inputs = std::move(inputs), .code_digests = {}};
+    ASSIGN_OR_RETURN(NetworkBlobs blobs, BlobsOf(compiled));
+    NetworkBuild build{
+        .artifact = std::move(blobs.artifact), .inputs = std::move(blobs.inputs), .code_digests = {}};
     for (const KernelInfo& kernel : description.variant().kernels)
       build.code_digests[kernel.name.substr(0, kernel.name.find('.'))] = kernel.digest;
     return build;
@@ -113,17 +114,6 @@ class CompilerOfNetwork final : public NetworkCompiler {
   }
 
  private:
-  static absl::StatusOr<Blob> InputsOf(const Network& compiled) {
-    constexpr uint64_t kSeed = 0;
-    ASSIGN_OR_RETURN(const std::vector<NamedTensor> inputs, compiled.Complete({}, kSeed));
-    std::string bytes;
-    for (const NamedTensor& input : inputs) {
-      bytes.append(reinterpret_cast<const char*>(input.tensor.data()),
-                   static_cast<size_t>(input.tensor.num_bytes()));
-    }
-    return Blob::Of(std::move(bytes));
-  }
-
   const Network network_;
   const Target target_;
 };

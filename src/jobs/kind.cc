@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -31,9 +32,24 @@ const JobKind* FindJobKind(std::string_view name) {
   return found == kinds.end() ? nullptr : &*found;
 }
 
+namespace {
+
+// Specs are stored and sent as JSON, which has no other texts.
+absl::Status CheckTexts(const JobSpec& spec) {
+  try {
+    std::ignore = nlohmann::json({spec.id, spec.kind, spec.owner, spec.base, spec.settings}).dump();
+  } catch (const nlohmann::json::exception&) {
+    return InvalidInput("a setting, or the name of its folder, is not text in UTF-8");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status CheckSpec(const JobSpec& spec) {
   const std::string job = absl::StrCat("job \"", Printable(spec.id), "\"");
   const JobKind* kind = FindJobKind(spec.kind);
+  RETURN_IF_ERROR(Annotate(CheckTexts(spec), job));
   if (kind != nullptr) return Annotate(kind->check(spec), job);
   const auto name = [](std::string* out, const JobKind& known) { out->append(known.name); };
   return InvalidInput(job, ": there is no kind \"", Printable(spec.kind), "\"; there are ",

@@ -325,6 +325,7 @@ TEST_F(ScheduleDriverTest, WhatCanNeverBeGrantedIsRefusedBeforeAnythingStarts) {
   EXPECT_THAT(check("{model: m.onnx, trails: 2}"),
               HasSubstr("job \"m\": trails: is no setting; there are batch"));
   EXPECT_THAT(check("{trials: 2}"), HasSubstr("model: is missing"));
+  EXPECT_THAT(CheckJobs({TuningSpec("m\xFF.onnx", {})}, host_).message(), HasSubstr("is not text in UTF-8"));
 }
 
 }  // namespace

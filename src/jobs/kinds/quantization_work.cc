@@ -40,18 +40,6 @@ absl::Status FaultOfMachine(const absl::Status& status) {
   return status.ok() ? status : absl::UnavailableError(status.message());
 }
 
-// The bytes of the inputs, one after the other, as a measurement of a network takes them.
-absl::StatusOr<Blob> InputsOf(const Network& compiled) {
-  constexpr uint64_t kSeed = 0;
-  ASSIGN_OR_RETURN(const std::vector<NamedTensor> inputs, compiled.Complete({}, kSeed));
-  std::string bytes;
-  for (const NamedTensor& input : inputs) {
-    bytes.append(reinterpret_cast<const char*>(input.tensor.data()),
-                 static_cast<size_t>(input.tensor.num_bytes()));
-  }
-  return Blob::Of(std::move(bytes));
-}
-
 // The size of a file, or of all files in a folder; 0 if it cannot be read, which loading it will report.
 int64_t FileBytes(const std::string& path) {
   std::error_code error;
@@ -88,8 +76,7 @@ absl::Status QuantizationWork::Prepare(int threads) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<QuantizationWork::Artifact> QuantizationWork::Compile(const Network& network,
-                                                                     int threads) const {
+absl::StatusOr<NetworkBlobs> QuantizationWork::Compile(const Network& network, int threads) const {
   CompileOptions options;
   options.target = device_.target;
   options.jobs = threads;
@@ -98,10 +85,7 @@ absl::StatusOr<QuantizationWork::Artifact> QuantizationWork::Compile(const Netwo
   optimizing.jobs = threads;
   optimizing.control = Control();
   const Network compiled = network.Optimize(DefaultPlan(), optimizing).Compile(std::move(options));
-  RETURN_IF_ERROR(compiled.status());
-  ASSIGN_OR_RETURN(Blob artifact, Blob::Of(compiled.artifact()));
-  ASSIGN_OR_RETURN(Blob inputs, InputsOf(compiled));
-  return Artifact{.artifact = std::move(artifact), .inputs = std::move(inputs)};
+  return BlobsOf(compiled);
 }
 
 absl::Status QuantizationWork::Calibrate(const QuantizationVariant& variant, int threads) {

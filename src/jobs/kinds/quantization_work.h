@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "api/network.h"
+#include "api/network_blobs.h"
 #include "api/samples.h"
 #include "base/cancel.h"
 #include "device/device.h"
@@ -56,13 +57,10 @@ class QuantizationWork {
   int64_t sample_bytes() const;
 
  private:
-  struct Artifact {
-    Blob artifact, inputs;
-  };
   std::string FileOf(const QuantizationVariant& variant) const;
   WorkControl Control() const { return {.cancellation = &cancellation_}; }
   // Optimizes and compiles for this machine.
-  absl::StatusOr<Artifact> Compile(const Network& network, int threads) const;
+  absl::StatusOr<NetworkBlobs> Compile(const Network& network, int threads) const;
 
   const SweepSettings& settings_;
   const std::string output_;
@@ -71,11 +69,11 @@ class QuantizationWork {
 
   std::optional<Network> network_;  // as imported
   Samples samples_;
-  std::optional<Artifact> baseline_;
+  std::optional<NetworkBlobs> baseline_;
 
   // Of the current variant.
   std::optional<Network> quantized_;
-  std::optional<Artifact> built_;
+  std::optional<NetworkBlobs> built_;
   Measurement measured_;
 };
 
