@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills the runners of a schedule, and the process that schedules, at random moments, and checks that nothing is lost.
 
-Starts `attune jobs run` with two tuning jobs, a quantity of mock stages and a program of the examples, and kills 100
+Starts `attune jobs run` with two tuning jobs, a mock job and a program of the examples, and kills 100
 times, by SIGKILL, one of its runners or itself, and then starts the same command again. Each time the databases open,
 have every record and every stage that they had, and none twice. In the end, all jobs are done.
 
@@ -73,14 +73,13 @@ class Stages:
         if not self.path.exists():
             return
         with contextlib.closing(sqlite3.connect(self.path)) as database:
-            try:
-                sound = database.execute("PRAGMA integrity_check").fetchone()[0]
-                rows = database.execute("SELECT * FROM stages ORDER BY id").fetchall()
-                done = collections.Counter(database.execute(
-                    "SELECT schedule, job FROM stages WHERE outcome = 0 AND name != 'open'"))
-                positions = database.execute("SELECT schedule, number, id, position FROM jobs").fetchall()
-            except sqlite3.OperationalError:  # its tables are not made yet
-                return
+            if not database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'stages'").fetchone()[0]:
+                return  # its tables are not made yet
+            sound = database.execute("PRAGMA integrity_check").fetchone()[0]
+            rows = database.execute("SELECT * FROM stages ORDER BY id").fetchall()
+            done = collections.Counter(database.execute(
+                "SELECT schedule, job FROM stages WHERE outcome = 0 AND name != 'open'"))
+            positions = database.execute("SELECT schedule, number, id, position FROM jobs").fetchall()
         if sound != "ok":
             raise Violation(f"{self.path.name}: {sound}")
         if rows[:len(self.rows)] != self.rows:

@@ -4,9 +4,9 @@
     tools/tidy.py BUILD
 
 BUILD is a build folder with compile_commands.json and the generated sources. BUILD/tidy keeps a file for each source
-that was clean, named by a digest of all that clang-tidy sees: the preprocessed source, the suppressions, the checks and
-the program's version. So after a change of one header or one comment, few sources or none take their ten seconds. What
-clang-tidy finds is printed, and the exit code is 1 if that is anything."""
+that was clean, named by a digest of all that clang-tidy sees: the preprocessed source, the suppressions in its files,
+the checks and the program's version. So after a change of one header or one comment, few sources or none take their ten
+seconds. What clang-tidy finds is printed, and the exit code is 1 if that is anything."""
 import concurrent.futures
 import hashlib
 import json
@@ -29,27 +29,41 @@ def sources(build):
 
 
 def configuration():
-    """The checks, the version and all suppressions, which are comments and thus no part of preprocessed text."""
+    """The checks and the version."""
     version = subprocess.run([TIDY, "--version"], capture_output=True, text=True, check=True).stdout
-    suppressions = [line for path in sorted((ROOT / "src").rglob("*")) if path.suffix in (".h", ".cc")
-                    for line in path.read_text().splitlines() if "NOLINT" in line]
-    return "\n".join([version, (ROOT / ".clang-tidy").read_text(), *suppressions])
+    return version + (ROOT / ".clang-tidy").read_text()
 
 
 def preprocessed(entry):
+    """What the compiler sees of a source: (the text; the files of src/ that it is from). None, and what is wrong, if it
+    cannot be preprocessed."""
     arguments = shlex.split(entry["command"])
     output = arguments.index("-o")
     del arguments[output:output + 2]
     arguments = [argument for argument in arguments if argument != "-c"]
-    return subprocess.run([*arguments, "-E", "-P"], cwd=entry["directory"], capture_output=True, text=True)
+    run = subprocess.run([*arguments, "-E"], cwd=entry["directory"], capture_output=True, text=True)
+    if run.returncode != 0:
+        return None, run.stderr
+    text, files = [], set()
+    for line in run.stdout.splitlines():
+        if line.startswith("# "):
+            files.add(line.split('"')[1])
+        elif line.strip():
+            text.append(line)
+    return "\n".join(text), sorted(file for file in files if pathlib.Path(file).is_relative_to(ROOT / "src"))
+
+
+def suppressions(files):
+    """The lines of these files that suppress findings, which are comments and thus no part of preprocessed text."""
+    return [line for file in files for line in pathlib.Path(file).read_text().splitlines() if "NOLINT" in line]
 
 
 def check(path, entry, build, settings):
     """What clang-tidy finds; empty if that is nothing."""
-    source = preprocessed(entry)
-    if source.returncode != 0:
-        return source.stderr
-    key = hashlib.sha256("\0".join([settings, str(path), source.stdout]).encode()).hexdigest()
+    source, files = preprocessed(entry)
+    if source is None:
+        return files
+    key = hashlib.sha256("\0".join([settings, str(path), source, *suppressions(files)]).encode()).hexdigest()
     mark = build / "tidy" / key
     if mark.exists():
         return ""

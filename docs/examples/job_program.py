@@ -124,19 +124,18 @@ def main():
         return
     try:
         search = Search(begin)
-    except (OSError, ValueError) as error:
+        send(search.answer())
+        for line in sys.stdin:
+            message = json.loads(line)
+            if "cancel" in message:
+                # A stage takes less than five seconds, so that it may end first.
+                search.is_cancelled = True
+            elif "run" in message:
+                search.run()
+                send(search.answer())
+    except (OSError, TypeError, ValueError) as error:
         # A mistake of the user's ends the job; after any other end of this program, Attune starts it again.
         send({"failed": str(error)})
-        return
-    send(search.answer())
-    for line in sys.stdin:
-        message = json.loads(line)
-        if "cancel" in message:
-            # A stage takes less than five seconds, so that it may end first.
-            search.is_cancelled = True
-        elif "run" in message:
-            search.run()
-            send(search.answer())
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ absl::StatusOr<JobsFile> ReadJobs(const Flags& flags) {
   if (files == 1) {
     ASSIGN_OR_RETURN(file, ReadJobsFile(flags.inputs.front()));
   } else {
-    for (const std::string& model : flags.inputs) file.jobs.push_back(TuningSpec(model, file.jobs));
+    file.jobs = TuningSpecs(flags.inputs);
   }
   for (const std::string& setting : flags.settings) {
     const size_t equals = setting.find('=');
@@ -106,8 +106,8 @@ absl::StatusOr<const SchedulingStrategy*> StrategyNamed(const std::string& name)
 }
 
 // The same command has the same key, and so goes on with what it has begun.
-std::string KeyOf(const std::vector<JobSpec>& jobs) {
-  std::string text;
+std::string KeyOf(const std::vector<JobSpec>& jobs, const std::string& host) {
+  std::string text = absl::StrCat(host, "\n");
   for (const JobSpec& job : jobs) {
     absl::StrAppend(&text, job.id, "\n", job.kind, "\n", job.owner, "\n", job.priority, "\n",
                     job.deadline_seconds.value_or(0), "\n", job.settings.dump(), "\n", job.base, "\n");
@@ -115,9 +115,11 @@ std::string KeyOf(const std::vector<JobSpec>& jobs) {
   return Sha256Hex(text);
 }
 
-absl::Status WriteResults(const Flags& flags, const ScheduleRecord& schedule) {
+absl::Status WriteResults(const Flags& flags, ScheduleDriver& driver) {
+  const ScheduleRecord& schedule = driver.schedule();
   if (!flags.report.empty()) RETURN_IF_ERROR(WriteFileAtomically(flags.report, ScheduleHtml(schedule)));
   if (!flags.json.empty()) RETURN_IF_ERROR(WriteJson(ToJson(schedule), flags.json));
+  RETURN_IF_ERROR(driver.Finish());
   if (LeaveStdout({flags.report, flags.json})) PrintResult(DescribeResult(schedule));
   const auto failed = std::ranges::count(schedule.jobs, JobState::kFailed, &JobRecord::state);
   if (failed == 0) return absl::OkStatus();
@@ -154,7 +156,7 @@ absl::Status Run(const Flags& flags) {
   for (const std::string& path : {flags.report, flags.json})
     if (!path.empty() && path != "-") RETURN_IF_ERROR(OutputFile::Check(path));
   ASSIGN_OR_RETURN(options.host, DescribeLocalHost(host));
-  RETURN_IF_ERROR(CheckJobs(file.jobs, options.host));
+  RETURN_IF_ERROR(Annotate(CheckJobs(file.jobs, options.host), flags.inputs.front()));
 
   std::string state = flags.state;
   if (state.empty()) {
@@ -162,13 +164,14 @@ absl::Status Run(const Flags& flags) {
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<SqliteJobStore> store, SqliteJobStore::Open(state));
   ASSIGN_OR_RETURN(ScheduleRecord schedule,
-                   store->ResumeOrBegin(KeyOf(file.jobs), file.jobs, options.host.device.fingerprint));
+                   store->ResumeOrBegin(KeyOf(file.jobs, options.host.device.fingerprint), file.jobs,
+                                        options.host.device.fingerprint));
   if (!schedule.stages.empty()) PrintNote(absl::StrCat("going on with schedule ", schedule.id));
   RunnerProcesses runners;
   StayOffDevice(options.host);
   ScheduleDriver driver(std::move(schedule), options, *store, runners);
   RETURN_IF_ERROR(Drive(flags, driver));
-  return WriteResults(flags, driver.schedule());
+  return WriteResults(flags, driver);
 }
 
 }  // namespace

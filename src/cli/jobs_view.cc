@@ -26,7 +26,7 @@ std::string Headline(const ScheduleDriver& driver) {
                       driver.schedule().strategy, ", ", FormatDuration(driver.Now()));
 }
 
-// What the job does now.
+// The stage that the job runs or waits for.
 std::string Doing(const JobManager& job, double now) {
   if (job.is_over()) return std::string(Name(job.record().state));
   if (job.stage().name.empty()) return "has not begun";

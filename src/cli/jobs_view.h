@@ -30,7 +30,7 @@ class JobsView {
 // A headline and at most `rows` jobs, those that run first, each line at most `width` columns wide.
 std::string DescribeLive(const ScheduleDriver& driver, size_t rows, size_t width);
 
-// What came out: each job, and how resources were used.
+// The outcome: each job, and how resources were used.
 std::string DescribeResult(const ScheduleRecord& schedule);
 
 }  // namespace attune

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstring>
+#include <tuple>
 
 namespace attune {
 namespace {
@@ -18,9 +20,13 @@ Stop current;
 std::atomic<bool> is_set = false;
 
 void HandleSignal(int /*signal*/) {
-  if (!is_set.load()) return;
+  if (!is_set.exchange(false)) return;
+  const int error = errno;
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
   current.stop(current.target);
-  if (write(STDERR_FILENO, current.text, std::strlen(current.text)) < 0) return;  // nobody reads it
+  std::ignore = write(STDERR_FILENO, current.text, std::strlen(current.text));
+  errno = error;
 }
 
 }  // namespace
@@ -30,15 +36,15 @@ StopsOnSignal::StopsOnSignal(void (*stop)(void* target), void* target, const cha
   is_set = true;
   struct sigaction action = {};
   action.sa_handler = HandleSignal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, &old_interrupt_);
   sigaction(SIGTERM, &action, &old_terminate_);
 }
 
 StopsOnSignal::~StopsOnSignal() {
+  is_set = false;
   sigaction(SIGINT, &old_interrupt_, nullptr);
   sigaction(SIGTERM, &old_terminate_, nullptr);
-  is_set = false;
 }
 
 }  // namespace attune

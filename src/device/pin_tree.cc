@@ -30,9 +30,11 @@ std::vector<pid_t> ThreadsOf(pid_t process) {
 
 }  // namespace
 
-void PinProcessTree(std::span<const int> processors) {
+void PinProcessTree(std::span<const int> processors) { PinProcessTree(processors, getpid()); }
+
+void PinProcessTree(std::span<const int> processors, pid_t root) {
   const ProcessorSet set(processors);
-  std::vector<pid_t> processes = {getpid()};
+  std::vector<pid_t> processes = {root};
   while (!processes.empty()) {
     const pid_t process = processes.back();
     processes.pop_back();

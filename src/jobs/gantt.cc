@@ -61,7 +61,7 @@ std::vector<Cluster> Merge(const std::vector<const GanttBar*>& bars, double pixe
   return clusters;
 }
 
-// What is drawn of each row: those that wait first, as the others lie above them.
+// The bars of each row: those that wait first, as the others lie above them.
 std::vector<std::vector<Cluster>> MergeRows(const GanttChart& chart, size_t num_rows) {
   std::vector<std::array<std::vector<const GanttBar*>, 2>> sorted(num_rows);
   for (size_t row = 0; row < num_rows; ++row) {

@@ -91,10 +91,9 @@ StageRecord JobManager::End(const RunnerStageEnded& ended, StagePredictions& pre
     Fail(std::string(ended.status.message()));
     return Finish(StageOutcome::kFailed, now);
   }
-  // A job that opens well and then dies again has got nowhere.
-  if (following_.has_value()) losses_ = 0;
+  losses_.erase(next_.stage.name);
   const std::string& name = next_.stage.name;
-  predictions.Add(Labels(name), OwnOrPrior(record_.spec.kind, name, own_), now - start_);
+  predictions.Add(Labels(name), OwnOrPrior(record_.spec.kind, name, own_), ended.seconds);
   record_.position += following_.has_value() ? 1 : 0;
   record_.progress = WithoutControls(ended.progress);
   following_ = ended.next;
@@ -107,10 +106,17 @@ StageRecord JobManager::End(const RunnerStageEnded& ended, StagePredictions& pre
 }
 
 StageRecord JobManager::Lose(const std::string& reason, double now) {
-  Forget();
-  if (++losses_ >= kMostLosses)
-    Fail(absl::StrCat("its runner ended ", losses_, " times in stage \"", next_.stage.name, "\": ", reason));
+  CountLoss(reason);
   return Finish(StageOutcome::kLost, now);
+}
+
+void JobManager::LoseWaiting(const std::string& reason) { CountLoss(reason); }
+
+void JobManager::CountLoss(const std::string& reason) {
+  Forget();
+  const int losses = ++losses_[next_.stage.name];
+  if (losses < kMostLosses) return;
+  Fail(absl::StrCat("its runner ended ", losses, " times in stage \"", next_.stage.name, "\": ", reason));
 }
 
 StageRecord JobManager::Stop(double now) {

@@ -3,6 +3,7 @@
 #define ATTUNE_JOBS_JOB_MANAGER_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,25 +35,24 @@ class JobManager {
   NextStage Ask(const StagePredictions& predictions, double now);
   // The stage was granted and starts in this runner.
   void Start(int64_t runner, const Holding& holding, double now);
-  // What the runner must be told before it can run the stage; nothing if it knows its job.
+  // The message by which the runner gets the job; nothing if it has it already.
   std::optional<AssignJob> Assignment() const;
 
   // The runner has reported the end of the stage. Returns what there is to store; record() is up to date.
   StageRecord End(const RunnerStageEnded& ended, StagePredictions& predictions, double now);
-  // The runner is gone, for this reason, If that has happened too often, the job has
-  // failed.
+  // The runner is gone, for this reason; if it has not begun the stage, while the job waited for it. A job
+  // that loses its runner in one stage again and again has failed.
   StageRecord Lose(const std::string& reason, double now);
+  void LoseWaiting(const std::string& reason);
   // The stage was cut short, through no fault of the job.
   StageRecord Stop(double now);
-  // The runner has ended while the job waits: it needs another one, which opens it first.
-  void Forget();
   // The job cannot go on.
   void Fail(const std::string& why);
 
   bool is_over() const { return record_.state != JobState::kUnfinished; }
   bool runs() const { return holding_.has_value(); }
   int64_t runner() const { return runner_; }  // 0: none
-  // Of the stage that runs or is asked for.
+  // The stage that runs or is asked for, and its times.
   const JobStage& stage() const { return next_.stage; }
   double asked() const { return asked_; }
   double start() const { return start_; }  // if it runs
@@ -61,6 +61,9 @@ class JobManager {
  private:
   std::vector<std::string> Labels(const std::string& stage) const;
   StageRecord Finish(StageOutcome outcome, double now);
+  // The job needs another runner, which opens it first.
+  void Forget();
+  void CountLoss(const std::string& reason);
 
   JobRecord record_;
   const JobPlace place_;
@@ -69,7 +72,7 @@ class JobManager {
   int64_t runner_ = 0;
   std::optional<JobStage> following_;  // nothing: the job is to be opened
   double job_remaining_ = 0;           // as the job has it
-  int losses_ = 0;                     // of runners, since a stage after opening was done
+  std::map<std::string, int> losses_;  // of runners, by the stage, since it was done
 
   NextStage next_;
   SecondsPrediction own_;  // of next_, as the job has it

@@ -1,4 +1,4 @@
-// Where schedules, their jobs and their stages are kept, so that a killed schedule goes on.
+// Keeps schedules, their jobs and their stages, so that a killed schedule goes on.
 #ifndef ATTUNE_JOBS_JOB_STORE_H_
 #define ATTUNE_JOBS_JOB_STORE_H_
 
@@ -28,7 +28,7 @@ class JobStore {
  public:
   virtual ~JobStore() = default;
 
-  // Where the files of jobs belong that the store does not hold.
+  // The folder for the files of jobs, which the store does not hold.
   virtual std::string folder() const = 0;
 
   // The unfinished schedule with this key, unless another process runs it, which is an error; else a new one

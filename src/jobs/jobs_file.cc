@@ -2,8 +2,9 @@
 
 #include <yaml-cpp/yaml.h>
 
-#include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -90,17 +91,24 @@ absl::StatusOr<Json> ParseYaml(const std::string& text) {
   }
 }
 
-std::string UniqueId(const std::string& wanted, const std::vector<JobSpec>& others) {
-  const auto is_taken = [&](const std::string& id) {
-    return std::ranges::find(others, id, &JobSpec::id) != others.end();
-  };
-  std::string id = wanted;
-  for (int number = 2; is_taken(id); ++number) id = absl::StrCat(wanted, "-", number);
-  return id;
-}
+// Ids that differ from each other.
+class Ids {
+ public:
+  // Whether nobody has it yet.
+  bool Take(const std::string& id) { return taken_.insert(id).second; }
+  std::string Unique(const std::string& wanted) {
+    std::string id = wanted;
+    while (!Take(id)) id = absl::StrCat(wanted, "-", ++last_.try_emplace(wanted, 1).first->second);
+    return id;
+  }
+
+ private:
+  std::set<std::string> taken_;
+  std::map<std::string, int> last_;  // the number of the last id of that name
+};
 
 // The keys that every job may have; all others are settings of its kind.
-absl::StatusOr<JobSpec> ReadJob(Json object, const std::string& base, const std::vector<JobSpec>& others) {
+absl::StatusOr<JobSpec> ReadJob(Json object, const std::string& base, Ids& ids) {
   JobSpec job;
   job.kind = "tuning";
   job.base = base;
@@ -124,10 +132,9 @@ absl::StatusOr<JobSpec> ReadJob(Json object, const std::string& base, const std:
   if (const auto model = object.find("model"); model != object.end() && model->is_string())
     name = std::filesystem::path(model->get<std::string>()).stem().string();
   const bool has_id = !job.id.empty();
-  if (!has_id) job.id = UniqueId(WithoutControls(name), others);
+  if (!has_id) job.id = ids.Unique(WithoutControls(name));
   if (WithoutControls(job.id) != job.id) return InvalidInput("id: is not one line of printable text");
-  if (has_id && UniqueId(job.id, others) != job.id)
-    return InvalidInput("id: \"", job.id, "\" is there twice");
+  if (has_id && !ids.Take(job.id)) return InvalidInput("id: \"", job.id, "\" is there twice");
   job.settings = std::move(object);
   return job;
 }
@@ -145,8 +152,9 @@ absl::StatusOr<JobsFile> ReadDocument(const Json& document, const std::string& b
   RETURN_IF_ERROR(reader.Finish());
   if (objects.empty()) return InvalidInput("jobs: there are none");
   if (objects.size() > kMostJobs) return InvalidInput("jobs: there are more than ", kMostJobs);
+  Ids ids;
   for (const Json& object : objects) {
-    absl::StatusOr<JobSpec> job = ReadJob(object, base, file.jobs);
+    absl::StatusOr<JobSpec> job = ReadJob(object, base, ids);
     if (!job.ok()) return Annotate(job.status(), absl::StrCat("job ", file.jobs.size() + 1));
     file.jobs.push_back(*std::move(job));
   }
@@ -174,15 +182,19 @@ absl::StatusOr<JobsFile> ReadJobsFile(const std::string& path) {
 
 absl::StatusOr<nlohmann::json> ParseYamlValue(const std::string& text) { return ParseYaml(text); }
 
-JobSpec TuningSpec(const std::string& model, const std::vector<JobSpec>& others) {
-  std::error_code error;
-  const std::filesystem::path path = std::filesystem::absolute(model, error);
-  JobSpec job;
-  job.kind = "tuning";
-  job.id = UniqueId(WithoutControls(path.stem().string()), others);
-  job.settings = {{"model", path.string()}};
-  job.base = path.parent_path().string();
-  return job;
+std::vector<JobSpec> TuningSpecs(const std::vector<std::string>& models) {
+  std::vector<JobSpec> jobs;
+  Ids ids;
+  for (const std::string& model : models) {
+    std::error_code error;
+    const std::filesystem::path path = std::filesystem::absolute(model, error);
+    JobSpec& job = jobs.emplace_back();
+    job.kind = "tuning";
+    job.id = ids.Unique(WithoutControls(path.stem().string()));
+    job.settings = {{"model", path.string()}};
+    job.base = path.parent_path().string();
+  }
+  return jobs;
 }
 
 }  // namespace attune

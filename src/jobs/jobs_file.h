@@ -22,7 +22,7 @@ namespace attune {
 
 struct JobsFile {
   std::vector<JobSpec> jobs;
-  // How to run them; the command line may say otherwise. Empty or 0: not given.
+  // These say how to run them; the command line may say otherwise. Empty or 0: not given.
   std::string strategy, isolation;
   int building = 0, measuring = 0;
   int64_t jobs_at_once = 0;
@@ -38,8 +38,8 @@ absl::StatusOr<JobsFile> ParseJobsFile(const std::string& text, const std::strin
 // One value as YAML has it: a number, true or false, a text, or a list of them.
 absl::StatusOr<nlohmann::json> ParseYamlValue(const std::string& text);
 
-// The spec of a tuning job of this model, with an id that none of `others` has.
-JobSpec TuningSpec(const std::string& model, const std::vector<JobSpec>& others);
+// The specs of jobs that tune these models, with ids of their own.
+std::vector<JobSpec> TuningSpecs(const std::vector<std::string>& models);
 
 }  // namespace attune
 

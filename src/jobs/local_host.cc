@@ -1,13 +1,12 @@
 #include "jobs/local_host.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <iterator>
 #include <map>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/memory.h"
 #include "base/status.h"
 #include "device/pin_tree.h"
 #include "device/shared_core.h"
@@ -25,7 +24,7 @@ bool Contains(const std::vector<int>& numbers, int number) {
   return std::ranges::find(numbers, number) != numbers.end();
 }
 
-// What isolation keeps quiet besides the processors that measure.
+// The processors that isolation keeps quiet besides those that measure.
 absl::StatusOr<std::vector<int>> Isolated(const DeviceInfo& device, const std::vector<int>& measuring,
                                           Isolation isolation) {
   DeviceInfo own = device;
@@ -87,7 +86,7 @@ absl::StatusOr<LocalHost> DescribeHost(const DeviceInfo& device, const LocalHost
 
   HostResources& resources = host.resources;
   resources.processors = static_cast<int>(host.numbers.size());
-  resources.memory_bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
+  resources.memory_bytes = MemoryOfMachine();
   resources.keeps_device_processors = building <= others;
   ASSIGN_OR_RETURN(const std::vector<int> isolated, Isolated(device, host.measuring, options.isolation));
   DeviceResource own = {.key = DeviceKey(device.fingerprint), .processors = {}, .quiet = {}};

@@ -15,7 +15,7 @@ namespace attune {
 struct LocalHostOptions {
   int building = 0;   // processors that compute; 0: all that do not measure, or all if there are none
   int measuring = 1;  // processors that the device has
-  // What stays quiet while something is measured.
+  // The processors that stay quiet while something is measured.
   Isolation isolation = Isolation::kCore;
 };
 

@@ -12,6 +12,7 @@ namespace {
 
 namespace proto = jobs_proto;
 
+constexpr int64_t kMaxAmount = 1'000'000'000;
 constexpr int kMaxNeeds = 64, kMaxNames = 1 << 16;
 
 template <typename... Functions>
@@ -38,7 +39,7 @@ JobStage Decode(const proto::Stage& from, MessageChecks& checks) {
   stage.name = from.name();
   checks.Count(from.needs_size(), kMaxNeeds);
   for (const proto::Need& need : from.needs())
-    stage.needs.push_back({need.key(), checks.Integer(need.amount(), 0, INT64_MAX), need.exclusive()});
+    stage.needs.push_back({need.key(), checks.Integer(need.amount(), 0, kMaxAmount), need.exclusive()});
   stage.memory_bytes = checks.Integer(from.memory_bytes(), 0, INT64_MAX);
   stage.seconds = {checks.Seconds(from.low()), checks.Seconds(from.median()), checks.Seconds(from.high())};
   return stage;

@@ -47,7 +47,7 @@ struct RunnerRegistered {
   std::vector<std::string> kinds;  // of jobs, that it can run
 };
 struct RunnerStageEnded {
-  absl::Status status;           // after an error, the runner has no job any more
+  absl::Status status;           // after an error, the runner is of no more use
   double seconds = 0;            // that the stage took, without the wait for its lease
   std::optional<JobStage> next;  // nothing: the job is done
   double remaining = 0;          // Job::RemainingSeconds()

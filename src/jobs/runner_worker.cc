@@ -104,7 +104,7 @@ class Runner {
     ended.status = lease.status();
     const Stopwatch watch;
     if (lease.ok()) {
-      // What is measured pins itself. Meanwhile, the rest of this process stays away from the device.
+      // Measuring processes pin themselves. Meanwhile, the rest of this process stays away from the device.
       if (run.lease != StageLease::kExclusive && !run.processors.empty()) PinProcessTree(run.processors);
       ended.status = job_ == nullptr ? Open() : job_->Run({run.processors});
     }

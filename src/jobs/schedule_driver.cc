@@ -14,7 +14,7 @@ namespace attune {
 namespace {
 
 constexpr double kTickSeconds = 0.1;
-// What stages that were cancelled may take to end.
+// The longest that cancelled stages may take to end.
 constexpr double kGraceSeconds = 5;
 
 JobPlace PlaceOf(const std::string& id, const std::string& folder, const LocalHost& host) {
@@ -61,6 +61,12 @@ ScheduleDriver::ScheduleDriver(ScheduleRecord schedule, ScheduleDriverOptions op
       begin_(clock.Now()) {
   schedule_.strategy = strategy_->name;
   schedule_.host = options_.host.resources;
+  // Stages of a larger pool have used processors that this one lacks.
+  const auto is_missing = [&](int processor) { return processor >= schedule_.host.processors; };
+  for (StageRecord& stage : schedule_.stages) {
+    std::erase_if(stage.processors, is_missing);
+    std::erase_if(stage.held, is_missing);
+  }
   scheduler_.AddHost(schedule_.host);
   for (size_t index = 0; index < schedule_.jobs.size(); ++index) {
     const std::string folder = absl::StrCat(store.folder(), "/", schedule_.id, "/", index);
@@ -69,8 +75,12 @@ ScheduleDriver::ScheduleDriver(ScheduleRecord schedule, ScheduleDriverOptions op
                        options_.host.device.fingerprint);
     if (record.state == JobState::kUnfinished) waiting_.push_back(index);
   }
-  std::ranges::sort(waiting_, std::ranges::greater(),
-                    [&](size_t index) { return std::pair(-schedule_.jobs[index].spec.priority, index); });
+  std::ranges::sort(waiting_, std::ranges::greater(), [&](size_t index) {
+    StageRequest request;
+    request.job = static_cast<int64_t>(index);
+    request.remaining = StagePrior(schedule_.jobs[index].spec.kind, "").median;
+    return std::pair(strategy_->key(request, jobs_[index].facts()), index);
+  });
 }
 
 double ScheduleDriver::Now() const { return before_ + clock_.Now() - begin_; }
@@ -120,6 +130,8 @@ RunStage ScheduleDriver::Command(const JobManager& job, const Holding& holding) 
   }
   for (const int processor : holding.granted)
     run.processors.push_back(host.numbers[static_cast<size_t>(processor)]);
+  // A stage that needs no processor must not run on the device's either.
+  if (run.processors.empty()) run.processors = host.building;
   run.lease = measures ? StageLease::kExclusive : StageLease::kShared;
   run.isolation = host.isolation;
   return run;
@@ -134,7 +146,12 @@ absl::Status ScheduleDriver::Start(const StageStart& start) {
     const std::string folder = absl::StrCat(store_.folder(), "/", schedule_.id, "/", index);
     std::filesystem::create_directories(folder, error);
     if (error) return InvalidInput(folder, ": cannot be made: ", error.message());
-    ASSIGN_OR_RETURN(runner, runners_.Start());
+    const absl::StatusOr<int64_t> started = runners_.Start();
+    if (!started.ok()) {
+      job.Start(0, start.holding, Now());
+      return Record(index, job.Lose(std::string(started.status().message()), Now()));
+    }
+    runner = *started;
     by_runner_[runner] = index;
   }
   job.Start(runner, start.holding, Now());
@@ -178,8 +195,12 @@ absl::Status ScheduleDriver::Handle(const RunnerEvent& event) {
   if (const auto* lost = std::get_if<RunnerLost>(&event.what)) {
     by_runner_.erase(found);
     if (job.runs()) return Record(index, job.Lose(lost->reason, Now()));
-    job.Forget();
-    return scheduler_.Change(numbers_.at(index), job.Ask(predictions_, Now()), Now());
+    job.LoseWaiting(lost->reason);
+    if (!job.is_over()) return scheduler_.Change(numbers_.at(index), job.Ask(predictions_, Now()), Now());
+    scheduler_.Drop(numbers_.at(index));
+    by_number_.erase(numbers_.at(index));
+    numbers_.erase(index);
+    return SetFailed(index);
   }
   const auto* ended = std::get_if<RunnerStageEnded>(&std::get<RunnerReport>(event.what));
   if (ended == nullptr || !job.runs()) return absl::OkStatus();
@@ -203,10 +224,12 @@ absl::Status ScheduleDriver::StopAll() {
       if (found == by_runner_.end() || !jobs_[found->second].runs()) continue;
       const auto* report = std::get_if<RunnerReport>(&event.what);
       if (report != nullptr && std::holds_alternative<RunnerRegistered>(*report)) continue;
-      // Whatever it has reached, it is run again: it was cut short.
+      // The stage was cut short, so it is run again, whatever it has reached.
       RETURN_IF_ERROR(Record(found->second, jobs_[found->second].Stop(Now())));
     }
   }
+  for (size_t index = 0; index < jobs_.size(); ++index)
+    if (jobs_[index].runs()) RETURN_IF_ERROR(Record(index, jobs_[index].Stop(Now())));
   for (const auto& [runner, index] : by_runner_) runners_.End(runner);
   return absl::CancelledError("stopped");
 }
@@ -221,7 +244,9 @@ absl::Status ScheduleDriver::Run(const Cancellation& cancellation, const std::fu
     for (const RunnerEvent& event : runners_.Await(kTickSeconds)) RETURN_IF_ERROR(Handle(event));
   }
   if (changed) changed();
-  return store_.Finish(schedule_.id);
+  return absl::OkStatus();
 }
+
+absl::Status ScheduleDriver::Finish() { return store_.Finish(schedule_.id); }
 
 }  // namespace attune

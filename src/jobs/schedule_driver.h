@@ -48,10 +48,13 @@ class ScheduleDriver {
   // times a second. Fails if the store does. That a job fails is no error of this function.
   absl::Status Run(const Cancellation& cancellation, const std::function<void()>& changed = nullptr);
 
+  // The results are kept elsewhere: the same jobs would begin anew.
+  absl::Status Finish();
+
   // From now on, this strategy decides. Stages that run are not disturbed.
   void Use(const SchedulingStrategy& strategy);
 
-  // What is known; its jobs and stages are up to date.
+  // The schedule so far, with all jobs and the stages that have ended.
   const ScheduleRecord& schedule() const { return schedule_; }
   const std::vector<JobManager>& jobs() const { return jobs_; }
   double Now() const;  // seconds since the schedule began
@@ -77,7 +80,7 @@ class ScheduleDriver {
   Scheduler scheduler_;
   StagePredictions predictions_;
   std::vector<JobManager> jobs_;
-  std::vector<size_t> waiting_;          // jobs that have not begun, the first to begin last
+  std::vector<size_t> waiting_;          // jobs that have not begun, in the strategy's order from its end
   std::map<int64_t, size_t> by_number_;  // jobs by the scheduler's number
   std::map<int64_t, size_t> by_runner_;
   std::map<size_t, int64_t> numbers_;  // the scheduler's, by job

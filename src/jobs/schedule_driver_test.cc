@@ -109,6 +109,7 @@ class FakeRunners final : public Runners {
     const auto total = static_cast<int64_t>(runner.settings.at("stages").size()) *
                        runner.settings.value("repeat", int64_t{1});
     RunnerStageEnded ended;
+    ended.seconds = 1;
     ended.progress = absl::StrCat(runner.position, " of ", total);
     if (runner.position < total) {
       ended.next = Stage(runner, runner.position);
@@ -172,6 +173,7 @@ class ScheduleDriverTest : public ::testing::Test {
                           *store_, runners, clock_);
     const absl::Status status = driver.Run(Cancellation());
     EXPECT_TRUE(status.ok()) << status;
+    EXPECT_TRUE(driver.Finish().ok());
     return driver.schedule();
   }
 
@@ -270,6 +272,7 @@ TEST_F(ScheduleDriverTest, GoesOnAfterItWasStoppedAnywhere) {
     EXPECT_EQ(done.at("a time"), 20);
     EXPECT_EQ(done.at("b time"), 15);
     EXPECT_EQ(done.at("c build"), 10);
+    EXPECT_TRUE(driver.Finish().ok());
     break;
   }
   // Finished, so that the same jobs begin anew.
@@ -325,7 +328,7 @@ TEST_F(ScheduleDriverTest, WhatCanNeverBeGrantedIsRefusedBeforeAnythingStarts) {
   EXPECT_THAT(check("{model: m.onnx, trails: 2}"),
               HasSubstr("job \"m\": trails: is no setting; there are batch"));
   EXPECT_THAT(check("{trials: 2}"), HasSubstr("model: is missing"));
-  EXPECT_THAT(CheckJobs({TuningSpec("m\xFF.onnx", {})}, host_).message(), HasSubstr("is not text in UTF-8"));
+  EXPECT_THAT(CheckJobs(TuningSpecs({"m\xFF.onnx"}), host_).message(), HasSubstr("is not text in UTF-8"));
 }
 
 }  // namespace

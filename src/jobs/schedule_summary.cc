@@ -150,7 +150,7 @@ std::string_view Name(StageOutcome outcome) {
 
 bool HoldsDevice(const StageRecord& stage, const HostResources& host, const DeviceResource& device) {
   if (!stage.stage.NeedsExclusively(device.key)) return false;
-  // Of several devices with this key, it is the one whose processors the stage held.
+  // The stage held the processors of one of the devices with this key.
   if (std::ranges::count(host.devices, device.key, &DeviceResource::key) == 1) return true;
   const std::vector<int> held = HeldProcessors(stage);
   return std::ranges::all_of(device.processors,

@@ -11,7 +11,7 @@
 
 namespace attune {
 
-// How many predictions of durations came true.
+// Counts the predictions of durations that came true.
 struct PredictionCounts {
   int64_t predicted = 0;  // stages that are done and had a prediction
   int64_t within = 0;     // those of them that took between the low and the high value
@@ -42,7 +42,7 @@ struct StageKindSummary {
   int64_t done = 0, failed = 0, lost = 0;
   double waited = 0;  // seconds, of all these runs
   PredictionCounts predictions;
-  // Of the predicted stages alone, so that they can be compared.
+  // These count the predicted stages alone, so that they can be compared.
   double predicted_seconds = 0;  // the sum of the medians
   double real_seconds = 0;
   double seconds = 0;  // of all that are done

@@ -41,8 +41,6 @@ class SettingsReader {
   // The objects of a list; empty if there is no such setting. Errors in them are the caller's to report.
   std::vector<nlohmann::json> ReadObjects(std::string_view key, bool needed = false);
 
-  // The setting, if there is one, is read by the caller itself.
-  void Know(std::string_view key) { known_.emplace(key); }
   // Reports what the caller finds wrong.
   void Fail(std::string_view key, std::string_view what);
   absl::Status Finish();

@@ -158,8 +158,6 @@ absl::StatusOr<std::string> SqliteJobStore::Begin(const std::string& key, std::s
       SqliteStatement insert,
       SqliteStatement::Prepare(*connection_,
                                "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', '', '')"));
-  ASSIGN_OR_RETURN(SqliteTransaction transaction,
-                   SqliteTransaction::Begin(*connection_, SqliteTransaction::Kind::kWrite));
   RETURN_IF_ERROR(schedule.Run(std::string_view(id), std::string_view(key), std::string_view(host),
                                SystemClock().WallMillis()));
   for (size_t number = 0; number < jobs.size(); ++number) {
@@ -171,7 +169,6 @@ absl::StatusOr<std::string> SqliteJobStore::Begin(const std::string& key, std::s
                                std::string_view(job.owner), job.priority, job.deadline_seconds.value_or(0),
                                std::string_view(job.settings.dump()), std::string_view(job.base)));
   }
-  RETURN_IF_ERROR(transaction.Commit());
   return id;
 }
 
@@ -184,23 +181,32 @@ absl::Status SqliteJobStore::Lock(const std::string& schedule) {
                    connection_->path(), "); wait for it, or name another file with --state"));
 }
 
+absl::StatusOr<std::string> SqliteJobStore::UnfinishedOrNew(const std::string& key,
+                                                            std::span<const JobSpec> jobs,
+                                                            const std::string& host) {
+  // In one step, so that of two processes with the same jobs only one begins them.
+  ASSIGN_OR_RETURN(SqliteTransaction transaction,
+                   SqliteTransaction::Begin(*connection_, SqliteTransaction::Kind::kWrite));
+  ASSIGN_OR_RETURN(std::string id, Unfinished(key));
+  if (!id.empty()) return id;
+  ASSIGN_OR_RETURN(id, Begin(key, jobs, host));
+  RETURN_IF_ERROR(transaction.Commit());
+  return id;
+}
+
 absl::StatusOr<ScheduleRecord> SqliteJobStore::ResumeOrBegin(const std::string& key,
                                                              std::span<const JobSpec> jobs,
                                                              const std::string& host) {
-  ASSIGN_OR_RETURN(std::string id, Unfinished(key));
-  if (!id.empty()) {
+  for (;;) {
+    ASSIGN_OR_RETURN(const std::string id, UnfinishedOrNew(key, jobs, host));
     RETURN_IF_ERROR(Lock(id));
-    // Another process may have finished it after the query and before we got the lock.
+    // Another process may have finished it before we got the lock.
     ASSIGN_OR_RETURN(const std::string still, Unfinished(key));
-    if (still != id) id.clear();
+    if (still != id) continue;
+    absl::StatusOr<ScheduleRecord> schedule = Read(id);
+    if (!schedule.ok()) return Annotate(schedule.status(), connection_->path());
+    return schedule;
   }
-  if (id.empty()) {
-    ASSIGN_OR_RETURN(id, Begin(key, jobs, host));
-    RETURN_IF_ERROR(Lock(id));
-  }
-  absl::StatusOr<ScheduleRecord> schedule = Read(id);
-  if (!schedule.ok()) return Annotate(schedule.status(), connection_->path());
-  return schedule;
 }
 
 absl::StatusOr<ScheduleRecord> SqliteJobStore::Read(const std::string& id) {

@@ -34,6 +34,8 @@ class SqliteJobStore final : public JobStore {
       : connection_(std::move(connection)) {}
 
   absl::StatusOr<std::string> Unfinished(const std::string& key);
+  absl::StatusOr<std::string> UnfinishedOrNew(const std::string& key, std::span<const JobSpec> jobs,
+                                              const std::string& host);
   absl::StatusOr<std::string> Begin(const std::string& key, std::span<const JobSpec> jobs,
                                     const std::string& host);
   absl::StatusOr<ScheduleRecord> Read(const std::string& schedule);

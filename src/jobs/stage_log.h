@@ -1,4 +1,4 @@
-// What the stages of a schedule did: the log of which reports, pages and simulations are made.
+// The log of a schedule's stages, from which reports, pages and simulations are made.
 #ifndef ATTUNE_JOBS_STAGE_LOG_H_
 #define ATTUNE_JOBS_STAGE_LOG_H_
 

@@ -1,4 +1,4 @@
-// How long stages take where nothing is known yet: shipped with the program.
+// Predicts stages about which nothing is known yet, by figures that the program brings with it.
 #ifndef ATTUNE_JOBS_STAGE_PRIOR_H_
 #define ATTUNE_JOBS_STAGE_PRIOR_H_
 

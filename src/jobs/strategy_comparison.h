@@ -1,4 +1,4 @@
-// What each strategy makes of the same jobs on the same hosts, by simulation.
+// Compares strategies by simulating each with the same jobs on the same hosts.
 #ifndef ATTUNE_JOBS_STRATEGY_COMPARISON_H_
 #define ATTUNE_JOBS_STRATEGY_COMPARISON_H_
 

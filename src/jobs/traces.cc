@@ -184,6 +184,7 @@ absl::StatusOr<Description> DescriptionOf(json object) {
   }
   if (description.stages.empty()) reader.Fail("stages", "is empty");
   RETURN_IF_ERROR(reader.Finish());
+  RETURN_IF_ERROR(CheckCount(description.most_rounds * std::ssize(description.stages)));
   RETURN_IF_ERROR(Annotate(ReadHosts(hosts, description), "hosts"));
   return description;
 }

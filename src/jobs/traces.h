@@ -24,7 +24,7 @@ inline constexpr int64_t kMostSimulatedStages = 4'000'000;
 // stage.
 std::vector<SimulatedJob> JobsOfTrace(const ScheduleRecord& record);
 
-// What a simulation on one host did, as a record. Processors are not known, as the simulation does not say.
+// The record of a simulation on one host. Its processors are unknown, since the simulation does not say.
 ScheduleRecord TraceOf(const std::vector<SimulatedJob>& jobs, const SimulationResult& result,
                        const HostResources& host, const SchedulingStrategy& strategy);
 

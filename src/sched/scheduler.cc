@@ -64,6 +64,11 @@ absl::Status Scheduler::Change(int64_t number, NextStage next, double now) {
   return AskFor(number, std::move(next), jobs_.at(number).request.round, now);
 }
 
+void Scheduler::Drop(int64_t number) {
+  Withdraw(number);
+  End(number);
+}
+
 absl::Status Scheduler::AskFor(int64_t number, NextStage next, int64_t round, double now) {
   ScheduledJob& job = jobs_.at(number);
   if (const absl::Status status = CheckGrantable(job.facts, next.stage, job.host); !status.ok()) {

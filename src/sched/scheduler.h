@@ -62,6 +62,8 @@ class Scheduler {
   absl::Status Done(int64_t job, std::optional<NextStage> next, double now);
   // A job that waits asks for this stage instead. Fails as Done() does.
   absl::Status Change(int64_t job, NextStage next, double now);
+  // A job that waits has ended.
+  void Drop(int64_t job);
   // The job's stage came to nothing, for example because its process died. The job asks for it again.
   void Lost(int64_t job, double now);
 
@@ -102,7 +104,7 @@ class Scheduler {
   std::string GroupOf(const ScheduledJob& job) const;
   // The owner by which the job's requests are kept; empty if the strategy is not fair to owners.
   std::string OwnerOf(const ScheduledJob& job) const;
-  // Where the first request of an owner stands.
+  // The place of an owner's first request.
   Order HeadOf(const std::string& owner, const std::set<std::pair<double, int64_t>>& requests) const;
   void Ask(int64_t number);
   void Withdraw(int64_t number);

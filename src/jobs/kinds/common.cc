@@ -1,4 +1,4 @@
-// What several kinds have in common.
+// Functions that several kinds share.
 #include <filesystem>
 
 #include "jobs/kinds/kinds.h"

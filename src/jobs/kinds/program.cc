@@ -155,7 +155,7 @@ class ProgramJob final : public Job {
     }
   }
 
-  // What a program sends between two stages answers no command.
+  // A program that sends something between two stages answers no command with it.
   absl::Status ReadEarlyLines() {
     while (!is_cancelled_) {
       ASSIGN_OR_RETURN(const std::optional<std::string> line, process_->ReadLine(After(0)));

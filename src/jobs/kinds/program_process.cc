@@ -21,14 +21,14 @@
 #include <iterator>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/printable.h"
-#include "base/processor_set.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "device/pin_tree.h"
+#include "device/topology.h"
 #include "jobs/kinds/program_protocol.h"
 
 namespace attune {
@@ -91,18 +91,6 @@ std::string DescribeWait(int status) {
   return absl::StrCat("signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")");
 }
 
-// The threads of a process; none if it has ended.
-std::vector<pid_t> ThreadsOf(pid_t process) {
-  std::vector<pid_t> threads;
-  std::error_code error;
-  std::filesystem::directory_iterator entry(absl::StrCat("/proc/", process, "/task"), error), end;
-  for (; !error && entry != end; entry.increment(error)) {
-    if (pid_t thread = 0; absl::SimpleAtoi(entry->path().filename().string(), &thread))
-      threads.push_back(thread);
-  }
-  return threads;
-}
-
 // Our end of a connection to the program, and its own.
 struct Connection {
   FileDescriptor ours, theirs;
@@ -123,8 +111,8 @@ absl::StatusOr<Connection> SocketToProgram() {
   return Connection{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-// What the child does between fork and exec. It only makes system calls, since other threads of this process
-// may hold any lock.
+// The work of the child between fork and exec. It only makes system calls, since other threads of this
+// process may hold any lock.
 struct Launch {
   const char* program;
   char* const* arguments;
@@ -223,7 +211,7 @@ absl::StatusOr<std::unique_ptr<ProgramProcess>> ProgramProcess::Start(const std:
                                                                       const std::string& folder) {
   ASSIGN_OR_RETURN(const std::string program, FindProgram(command.at(0), folder));
   std::unique_ptr<ProgramProcess> process(new ProgramProcess());
-  process->first_processors_ = ProcessorSet::OfThisThread();
+  process->first_processors_ = AllowedProcessors();
   RETURN_IF_ERROR(process->StartKeeper(program, command, folder));
   return process;
 }
@@ -266,7 +254,7 @@ absl::StatusOr<std::optional<std::string>> ProgramProcess::ReadLine(Deadline dea
         {output_.get(), POLLIN, 0}, {errors_.get(), POLLIN, 0}, {ended_.get(), POLLIN, 0}, {wake, POLLIN, 0}};
     if (poll(waits, std::size(waits), PollTimeout(deadline)) < 0) continue;
     if (waits[1].revents != 0) ReadErrors();
-    // What it has sent before its end still counts.
+    // Lines that it has sent before its end still count.
     const bool has_ended = waits[2].revents != 0;
     if (waits[0].revents != 0 || has_ended) {
       const std::optional<std::string> text = ReadSome(output_.get());
@@ -278,8 +266,7 @@ absl::StatusOr<std::optional<std::string>> ProgramProcess::ReadLine(Deadline dea
 }
 
 void ProgramProcess::RunOn(std::span<const int> processors) {
-  const ProcessorSet set = processors.empty() ? first_processors_ : ProcessorSet(processors);
-  for (const pid_t thread : ThreadsOf(pid_)) set.GiveTo(thread);
+  PinProcessTree(processors.empty() ? std::span<const int>(first_processors_) : processors, pid_);
 }
 
 void ProgramProcess::Kill() {

@@ -22,7 +22,6 @@
 #include "absl/status/statusor.h"
 #include "base/file_descriptor.h"
 #include "base/process/message.h"
-#include "base/processor_set.h"
 
 namespace attune {
 
@@ -48,8 +47,8 @@ class ProgramProcess {
   // beginning).
   absl::StatusOr<std::optional<std::string>> ReadLine(Deadline deadline, int wake = -1);
 
-  // From now on, the program and its threads run on these processors; empty: where they did at first. Has no
-  // effect where the system does not allow it.
+  // From now on, the program and its processes run on these processors; empty: where they did at first. Has
+  // no effect where the system does not allow it.
   void RunOn(std::span<const int> processors);
 
   // Kills the program and its group. Its end is reported as any other.
@@ -74,7 +73,7 @@ class ProgramProcess {
   std::string output_text_, errors_text_;
   pid_t pid_ = -1;
   std::thread keeper_;
-  ProcessorSet first_processors_;
+  std::vector<int> first_processors_;
   absl::Status end_;  // once it has ended: how
 };
 

@@ -15,7 +15,7 @@ namespace attune {
 
 // It counts up with each change that a program of the version before would not understand.
 inline constexpr int kProgramProtocolVersion = 1;
-// Of a line, without the character that ends it.
+// The most bytes of a line, without the character that ends it.
 inline constexpr size_t kMostLineBytes = size_t{1} << 20;
 
 // Lines for the program, each with the character that ends it.

@@ -24,7 +24,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// What the programs of these tests begin with.
+// The beginning of the programs of these tests.
 constexpr char kPrelude[] = R"(
 import json, os, subprocess, sys, time
 def send(message): print(json.dumps(message), flush=True)
@@ -37,7 +37,7 @@ double SecondsSince(steady_clock::time_point start) {
   return std::chrono::duration<double>(steady_clock::now() - start).count();
 }
 
-// Whoever adopts a process may not reap it, so that a zombie has ended too.
+// A zombie has ended too: the process that adopts it may not reap it.
 bool EndsSoon(pid_t process) {
   const steady_clock::time_point start = steady_clock::now();
   while (SecondsSince(start) < 20) {

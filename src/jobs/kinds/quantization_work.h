@@ -71,7 +71,7 @@ class QuantizationWork {
   Samples samples_;
   std::optional<NetworkBlobs> baseline_;
 
-  // Of the current variant.
+  // These belong to the current variant.
   std::optional<Network> quantized_;
   std::optional<NetworkBlobs> built_;
   Measurement measured_;

@@ -95,7 +95,10 @@ class NetworkTuningJob final : public Job {
       : id_(std::move(id)),
         settings_(std::move(settings)),
         tuner_(std::move(tuner)),
-        is_written_(!settings_.writes()) {}
+        is_written_(!settings_.writes()) {
+    // A job that is killed while it writes goes on with its run, and does not begin another.
+    if (!is_written_) tuner_->job().LeaveRunOpen();
+  }
 
   const std::string& id() const override { return id_; }
 
@@ -113,7 +116,8 @@ class NetworkTuningJob final : public Job {
     if (tuner_->job().Next().has_value()) return tuner_->job().Run(grant);
     const Stopwatch watch;
     SetWrites(true);
-    const absl::Status status = Write();
+    absl::Status status = Write();
+    if (status.ok()) status = tuner_->job().FinishRun();
     SetWrites(false);
     const std::lock_guard<std::mutex> lock(mutex_);
     write_seconds_ += watch.Seconds();

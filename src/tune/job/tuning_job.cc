@@ -97,13 +97,15 @@ absl::Status TuningJob::Run(const JobGrant& grant) {
   running_.reset();
   next_ = FindNext();
   RETURN_IF_ERROR(status);
-  if (!next_.has_value()) {
-    context_.run.end_ms = context_.tools.clock->WallMillis();
-    context_.run.stage_seconds = nlohmann::json(context_.times.BySumOfKind()).dump();
-    RETURN_IF_ERROR(context_.tools.records->FinishRun(context_.run));
-  }
+  if (!next_.has_value() && !leaves_run_open_) RETURN_IF_ERROR(FinishRun());
   return context_.log.Log("stage",
                           {{"stage", Name(upcoming->kind)}, {"state", "ends"}, {"stage_seconds", seconds}});
+}
+
+absl::Status TuningJob::FinishRun() {
+  context_.run.end_ms = context_.tools.clock->WallMillis();
+  context_.run.stage_seconds = nlohmann::json(context_.times.BySumOfKind()).dump();
+  return context_.tools.records->FinishRun(context_.run);
 }
 
 absl::Status TuningJob::RunStage(StageKind kind, const JobGrant& grant) {

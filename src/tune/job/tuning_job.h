@@ -43,6 +43,12 @@ class TuningJob final : public Job {
   std::string Progress() const override;
   std::string Result() const override;
 
+  // Once called, the run stays resumable after the last stage, until FinishRun(): for callers that have more
+  // to do before the work is done. To be called before the first stage.
+  void LeaveRunOpen() { leaves_run_open_ = true; }
+  // Records that the run has ended. Called by the last stage, unless the run is left open.
+  absl::Status FinishRun();
+
   bool is_stopped() const { return context_.is_stopped(); }
 
   // The best config of each task that is faster than its baseline, by the task's text, and the layout
@@ -62,6 +68,7 @@ class TuningJob final : public Job {
   std::optional<Upcoming> FindNext() const;
   absl::Status RunStage(StageKind kind, const JobGrant& grant);
 
+  bool leaves_run_open_ = false;
   TuningContext context_;
   SearchPhase search_;
   FinalPhase final_;
