@@ -52,7 +52,7 @@ lint() {
   cmake --preset lint -Wno-dev >&2
   # Sources include what is generated here.
   cmake --build --preset lint --target attune_onnx_proto attune_tensorflow_proto attune_tflite_generate \
-    attune_measure_proto attune_build_proto >&2
+    attune_measure_proto attune_build_proto attune_jobs_proto >&2
   python3 tools/tidy.py build/lint
 }
 
