@@ -98,9 +98,9 @@ TEST(IntegerWinograd, IsChosenWhereItIsFaster) {
 TEST(IntegerWinograd, IsExactInOddShapes) {
   std::vector<OperatorCase> cases;
   const std::vector<std::pair<std::string, std::string>> ranges = {{kBytes, kBytes}, {kEnds, kWeightEnds}};
-  for (const auto& [bytes, weights] : ranges) {
+  for (const auto& range : ranges) {
     const auto add = [&](const std::string& x, const std::string& w, const Ints& pads) {
-      cases.push_back(Conv(x + bytes, w + weights, pads));
+      cases.push_back(Conv(x + range.first, w + range.second, pads));
     };
     add("[1,64,14,14]", "[64,64,3,3]", {1, 1, 1, 1});
     add("[2,34,9,11]", "[18,34,3,3]", {0, 1, 1, 0});
