@@ -62,6 +62,22 @@ function(attune_test_as_avx2 name label)
   set_tests_properties(${name}_avx2 PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77)
 endfunction()
 
+# attune_proto(NAME FILE)
+#
+# Makes the static library attune_NAME_proto of a .proto file in the current folder of src/. Its header is included by its
+# path below src/, as others are.
+function(attune_proto name file)
+  file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
+  add_library(attune_${name}_proto STATIC ${file})
+  protobuf_generate(TARGET attune_${name}_proto LANGUAGE cpp
+                    PROTOC_OUT_DIR ${CMAKE_CURRENT_BINARY_DIR}/gen/${folder}
+                    IMPORT_DIRS ${CMAKE_CURRENT_SOURCE_DIR})
+  # SYSTEM: the generated code does not follow our warnings.
+  target_include_directories(attune_${name}_proto SYSTEM PUBLIC ${CMAKE_CURRENT_BINARY_DIR}/gen)
+  target_compile_options(attune_${name}_proto PRIVATE -w)
+  target_link_libraries(attune_${name}_proto PUBLIC protobuf::libprotobuf-lite)
+endfunction()
+
 # attune_library(NAME [AS_AVX2] [DEPS ...] [LINK ...] [EXCLUDE ...])
 #
 # Makes the static library attune_NAME of every .cc in the current folder and below, and, from the

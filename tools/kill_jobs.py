@@ -18,12 +18,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 
 import program
-from kill_tuning import Database, Processes, Violation
-from program import Failed, attune
+from kill_tuning import Database, Processes, Violation, add_options, run
 
 EXAMPLE = program.ROOT / "docs/examples/job_program.py"
 
@@ -123,11 +121,11 @@ def kill_again_and_again(options, folder):
     result = json.loads((folder / "result.json").read_text())
     if left := [job["id"] for job in result["jobs"] if job["state"] != "done"]:
         raise Violation(f"{', '.join(left)} did not end well")
-    for run in records.runs():
-        if run["state"] != "finished":
-            raise Violation(f"run {run['run']} is {run['state']} in the end")
-        if (count := records.count(run["run"])) < options.trials:
-            raise Violation(f"run {run['run']} has finished with {count} records of {options.trials} trials")
+    for entry in records.runs():
+        if entry["state"] != "finished":
+            raise Violation(f"run {entry['run']} is {entry['state']} in the end")
+        if (count := records.count(entry["run"])) < options.trials:
+            raise Violation(f"run {entry['run']} has finished with {count} records of {options.trials} trials")
     return (f"{kills['runners']} runners and {kills['schedulers']} schedulers killed, {rounds + 1} schedules, "
             f"{len(stages.rows)} stages, {records.records.total()} records")
 
@@ -140,28 +138,13 @@ def parse():
     parser.add_argument("--longest", type=float, default=4, help="seconds until a kill at the longest (default: 4)")
     parser.add_argument("--share-of-runners", type=float, default=0.5,
                         help="of kills that hit a runner (default: 0.5)")
-    parser.add_argument("--model", type=pathlib.Path, help="what is tuned (default: squeezenet1_1 of the zoo)")
-    parser.add_argument("--program", type=pathlib.Path, default=program.PROGRAM, help="attune")
+    add_options(parser)
     parser.add_argument("--seed", type=int, default=0, help="of the moments (default: 0)")
     return parser.parse_args()
 
 
 def main():
-    options = parse()
-    options.program = options.program.resolve()
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        if options.model is None:
-            options.model = folder / "squeezenet1_1.onnx"
-            attune("zoo", "squeezenet1_1", "-o", options.model, program=options.program)
-        options.model = options.model.resolve()
-        try:
-            done = kill_again_and_again(options, folder)
-        except (Violation, Failed) as error:
-            print(error, file=sys.stderr)
-            return 1
-    print(f"{done}: nothing is lost, nothing doubled, no process left")
-    return 0
+    return run(parse(), kill_again_and_again)
 
 
 if __name__ == "__main__":

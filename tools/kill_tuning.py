@@ -206,6 +206,30 @@ def tune_together(options, folder):
     return f"{imports} imports of {source.records.total()} records beside runs of {told[0]} and {told[1]} trials"
 
 
+def add_options(parser):
+    """The options that each script that kills has."""
+    parser.add_argument("--model", type=pathlib.Path, help="what is tuned (default: squeezenet1_1 of the zoo)")
+    parser.add_argument("--program", type=pathlib.Path, default=program.PROGRAM, help="attune")
+
+
+def run(options, check):
+    """Calls check(options, folder) with a model and an empty folder, prints what it says, and returns the exit code."""
+    options.program = options.program.resolve()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        if options.model is None:
+            options.model = folder / "squeezenet1_1.onnx"
+            attune("zoo", "squeezenet1_1", "-o", options.model, program=options.program)
+        options.model = options.model.resolve()
+        try:
+            done = check(options, folder)
+        except (Violation, Failed) as error:
+            print(error, file=sys.stderr)
+            return 1
+    print(f"{done}: nothing is lost, nothing doubled, no process left")
+    return 0
+
+
 def parse():
     """The options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -214,26 +238,14 @@ def parse():
     parser.add_argument("--longest", type=float, default=6,
                         help="seconds until a kill at the longest, or of tuning together (default: 6)")
     parser.add_argument("--together", action="store_true", help="two tuners and an import beside each other")
-    parser.add_argument("--model", type=pathlib.Path, help="what is tuned (default: squeezenet1_1 of the zoo)")
-    parser.add_argument("--program", type=pathlib.Path, default=program.PROGRAM, help="attune")
+    add_options(parser)
     parser.add_argument("--seed", type=int, default=0, help="of the moments, and of the search (default: 0)")
     return parser.parse_args()
 
 
 def main():
     options = parse()
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        if options.model is None:
-            options.model = folder / "squeezenet1_1.onnx"
-            attune("zoo", "squeezenet1_1", "-o", options.model, program=options.program)
-        try:
-            done = tune_together(options, folder) if options.together else kill_again_and_again(options, folder)
-        except (Violation, Failed) as error:
-            print(error, file=sys.stderr)
-            return 1
-    print(f"{done}: nothing is lost, nothing doubled, no process left")
-    return 0
+    return run(options, tune_together if options.together else kill_again_and_again)
 
 
 if __name__ == "__main__":

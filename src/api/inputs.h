@@ -16,7 +16,7 @@
 
 namespace attune {
 
-// Where values come from, and how pictures become numbers.
+// Names the sources of the inputs' values, and says how pictures become numbers.
 struct InputSources {
   std::vector<std::string> inputs;  // "NAME=FILE", "NAME=random:SEED", or either without the name
   std::string image_mean = "0";     // as ParseChannels() reads it, in the order of the channels

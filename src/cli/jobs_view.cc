@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "base/printable.h"
 #include "cli/output.h"
+#include "jobs/html.h"
 #include "jobs/schedule_summary.h"
 
 namespace attune {
@@ -41,8 +42,6 @@ std::vector<std::string> Row(const JobManager& job, double now) {
           record.state == JobState::kFailed ? record.error : record.progress};
 }
 
-std::string Percent(double share) { return absl::StrFormat("%.1f %%", 100 * share); }
-
 }  // namespace
 
 std::string DescribeLive(const ScheduleDriver& driver, size_t rows, size_t width) {
@@ -73,7 +72,7 @@ std::string DescribeResult(const ScheduleRecord& schedule) {
   }
   std::vector<std::vector<std::string>> resources = {{"resource", "busy, s", "idle"}};
   for (const ResourceUse& use : summary.resources)
-    resources.push_back({use.name, absl::StrFormat("%.1f", use.busy_seconds), Percent(use.idle_share)});
+    resources.push_back({use.name, absl::StrFormat("%.1f", use.busy_seconds), PercentText(use.idle_share)});
   return absl::StrCat(
       FormatTable(jobs, {false, false, true, true, true, false}), FormatTable(resources, {false, true, true}),
       absl::StrFormat(

@@ -29,6 +29,7 @@ class JobManager {
   JobManager(JobRecord record, JobPlace place, std::string host);
 
   const JobRecord& record() const { return record_; }
+  const JobPlace& place() const { return place_; }
   JobFacts facts() const;
 
   // The request for the next stage, which is asked for now.

@@ -81,7 +81,7 @@ class Runner {
       const absl::StatusOr<std::string> message = ReceiveMessage(kWorkerSocket, kNoDeadline);
       if (!message.ok()) return;
       absl::StatusOr<RunnerCommand> command = DecodeRunnerCommand(*message);
-      // Whoever sends nonsense is told so by the end of this process.
+      // The scheduler sees by the end of this process that it has sent nonsense.
       if (!command.ok()) _exit(1);
       if (!std::holds_alternative<CancelStage>(*command)) {
         commands_.Add(*std::move(command));

@@ -143,7 +143,7 @@ absl::Status ScheduleDriver::Start(const StageStart& start) {
   int64_t runner = job.runner();
   if (runner == 0) {
     std::error_code error;
-    const std::string folder = absl::StrCat(store_.folder(), "/", schedule_.id, "/", index);
+    const std::string& folder = job.place().folder;
     std::filesystem::create_directories(folder, error);
     if (error) return InvalidInput(folder, ": cannot be made: ", error.message());
     const absl::StatusOr<int64_t> started = runners_.Start();
@@ -160,6 +160,11 @@ absl::Status ScheduleDriver::Start(const StageStart& start) {
   return absl::OkStatus();
 }
 
+void ScheduleDriver::Leave(size_t index) {
+  by_number_.erase(numbers_.at(index));
+  numbers_.erase(index);
+}
+
 absl::Status ScheduleDriver::SetFailed(size_t index) {
   schedule_.jobs[index] = jobs_[index].record();
   return store_.SetJob(schedule_.id, index, schedule_.jobs[index]);
@@ -170,16 +175,14 @@ absl::Status ScheduleDriver::Record(size_t index, const StageRecord& stage) {
   schedule_.stages.push_back(stage);
   schedule_.jobs[index] = job.record();
   RETURN_IF_ERROR(store_.EndStage(schedule_.id, index, schedule_.jobs[index], stage));
-  const int64_t number = numbers_.at(index);
   std::optional<NextStage> next;
   if (!job.is_over()) next = job.Ask(predictions_, Now());
-  if (const absl::Status status = scheduler_.Done(number, std::move(next), Now()); !status.ok()) {
+  if (const absl::Status status = scheduler_.Done(numbers_.at(index), std::move(next), Now()); !status.ok()) {
     job.Fail(std::string(status.message()));
     RETURN_IF_ERROR(SetFailed(index));
   }
   if (!job.is_over()) return absl::OkStatus();
-  by_number_.erase(number);
-  numbers_.erase(index);
+  Leave(index);
   if (job.runner() != 0) {
     by_runner_.erase(job.runner());
     runners_.End(job.runner());
@@ -198,8 +201,7 @@ absl::Status ScheduleDriver::Handle(const RunnerEvent& event) {
     job.LoseWaiting(lost->reason);
     if (!job.is_over()) return scheduler_.Change(numbers_.at(index), job.Ask(predictions_, Now()), Now());
     scheduler_.Drop(numbers_.at(index));
-    by_number_.erase(numbers_.at(index));
-    numbers_.erase(index);
+    Leave(index);
     return SetFailed(index);
   }
   const auto* ended = std::get_if<RunnerStageEnded>(&std::get<RunnerReport>(event.what));

@@ -69,6 +69,8 @@ class ScheduleDriver {
   absl::Status StopAll();
   RunStage Command(const JobManager& job, const Holding& holding) const;
   absl::Status SetFailed(size_t index);
+  // The scheduler knows the job no more.
+  void Leave(size_t index);
 
   ScheduleRecord schedule_;
   const ScheduleDriverOptions options_;

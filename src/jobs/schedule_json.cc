@@ -1,6 +1,7 @@
 #include "jobs/schedule_json.h"
 
 #include <array>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "base/processor_set.h"
 #include "base/status.h"
 #include "jobs/schedule_summary.h"
+#include "jobs/settings.h"
 
 namespace attune {
 namespace {
@@ -164,10 +166,7 @@ class ObjectReader {
     if (status_.ok()) status_ = InvalidInput(PathOf(key), ": ", what);
   }
   int64_t Integer(const json& value, const char* key, int64_t least, int64_t most) const {
-    // A number beyond the range of int64_t is kept as an unsigned one.
-    const bool fits = value.is_number_unsigned() ? value.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX)
-                                                 : value.is_number_integer();
-    if (fits && value.get<int64_t>() >= least && value.get<int64_t>() <= most) return value.get<int64_t>();
+    if (const std::optional<int64_t> number = WholeNumber(value, least, most)) return *number;
     Fail(key, absl::StrCat("is no whole number from ", least, " to ", most));
     return least;
   }

@@ -32,6 +32,29 @@ std::optional<double> ParseSeconds(const std::string& text) {
   return IsSeconds(seconds) ? std::optional(seconds) : std::nullopt;
 }
 
+std::optional<SecondsPrediction> PredictionOfJson(const nlohmann::json& value, double most) {
+  const auto is_time = [&](const nlohmann::json& time) {
+    return time.is_number() && time.get<double>() >= 0 && time.get<double>() <= most;
+  };
+  if (is_time(value)) {
+    const double seconds = value.get<double>();
+    return SecondsPrediction{seconds, seconds, seconds};
+  }
+  constexpr size_t kQuantiles = 3;
+  if (!value.is_array() || value.size() != kQuantiles || !std::ranges::all_of(value, is_time) ||
+      !std::ranges::is_sorted(value))
+    return std::nullopt;
+  return SecondsPrediction{value[0].get<double>(), value[1].get<double>(), value[2].get<double>()};
+}
+
+std::optional<int64_t> WholeNumber(const nlohmann::json& value, int64_t least, int64_t most) {
+  // A number beyond the range of int64_t is kept as an unsigned one.
+  const bool fits = value.is_number_unsigned() ? value.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX)
+                                               : value.is_number_integer();
+  if (!fits || value.get<int64_t>() < least || value.get<int64_t>() > most) return std::nullopt;
+  return value.get<int64_t>();
+}
+
 SettingsReader::SettingsReader(const nlohmann::json& settings, std::string base)
     : settings_(settings), base_(std::move(base)) {
   if (!settings.is_object() && !settings.is_null()) status_ = InvalidInput("settings are no mapping");
@@ -70,11 +93,9 @@ void SettingsReader::Read(std::string_view key, bool& to) {
 void SettingsReader::Read(std::string_view key, int64_t& to, int64_t least, int64_t most) {
   const nlohmann::json* value = Find(key, false);
   if (value == nullptr) return;
-  const bool fits = value->is_number_unsigned() ? value->get<uint64_t>() <= static_cast<uint64_t>(most)
-                                                : value->is_number_integer();
-  if (!fits || value->get<int64_t>() < least || value->get<int64_t>() > most)
-    return Fail(key, absl::StrCat("is no whole number from ", least, " to ", most));
-  to = value->get<int64_t>();
+  const std::optional<int64_t> number = WholeNumber(*value, least, most);
+  if (!number.has_value()) return Fail(key, absl::StrCat("is no whole number from ", least, " to ", most));
+  to = *number;
 }
 
 void SettingsReader::Read(std::string_view key, int& to, int least, int most) {
@@ -131,6 +152,11 @@ std::vector<nlohmann::json> SettingsReader::ReadObjects(std::string_view key, bo
     return {};
   }
   return value->get<std::vector<nlohmann::json>>();
+}
+
+nlohmann::json SettingsReader::ReadJson(std::string_view key) {
+  const nlohmann::json* value = Find(key, false);
+  return value == nullptr ? nlohmann::json() : *value;
 }
 
 absl::Status SettingsReader::Finish() {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "job/job.h"
 #include "nlohmann/json.hpp"
 
 namespace attune {
@@ -41,6 +42,9 @@ class SettingsReader {
   // The objects of a list; empty if there is no such setting. Errors in them are the caller's to report.
   std::vector<nlohmann::json> ReadObjects(std::string_view key, bool needed = false);
 
+  // The value as it is, for the caller to check; null if there is no such setting.
+  nlohmann::json ReadJson(std::string_view key);
+
   // Reports what the caller finds wrong.
   void Fail(std::string_view key, std::string_view what);
   absl::Status Finish();
@@ -54,6 +58,13 @@ class SettingsReader {
   std::set<std::string, std::less<>> known_;
   absl::Status status_;
 };
+
+// A prediction from one time, or a list of three that ascend, each from 0 to `most` seconds. Nothing for
+// other values.
+std::optional<SecondsPrediction> PredictionOfJson(const nlohmann::json& value, double most);
+
+// The value, if it is a whole number from `least` to `most`.
+std::optional<int64_t> WholeNumber(const nlohmann::json& value, int64_t least, int64_t most);
 
 // "90s", "5m", "1h30m", or a number of seconds; positive and at most 10^7 seconds. Nothing for other texts.
 std::optional<double> ParseSeconds(const std::string& text);

@@ -17,14 +17,6 @@
 namespace attune {
 namespace {
 
-// Texts that are the same for the same needs.
-std::string NameOf(const JobStage& stage) {
-  std::string name = absl::StrCat(stage.memory_bytes);
-  for (const ResourceNeed& need : stage.needs)
-    absl::StrAppend(&name, " ", need.amount, need.exclusive ? "!" : " ", need.key.size(), ":", need.key);
-  return name;
-}
-
 // The processors that only stages on devices may use.
 std::vector<int> KeptProcessors(const HostResources& host) {
   std::vector<int> kept;
@@ -96,8 +88,9 @@ StrategyComparison::StrategyComparison(const std::vector<SimulatedJob>& jobs,
     double sum = 0;
     for (const SimulatedStage& stage : job.stages) {
       sum += stage.seconds;
-      const auto [entry, is_new] = seconds.try_emplace(NameOf(stage.stage));
-      if (is_new) entry->second.first = StageNeeds::Of(stage.stage);
+      const StageNeeds needs = StageNeeds::Of(stage.stage);
+      const auto [entry, is_new] = seconds.try_emplace(needs.Name());
+      if (is_new) entry->second.first = needs;
       entry->second.second += stage.seconds;
     }
     longest_ = std::max(longest_, job.submitted + sum);

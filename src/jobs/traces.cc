@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -70,26 +71,10 @@ bool IsSame(const HostResources& a, const HostResources& b) {
   return facts(a) == facts(b) && std::ranges::equal(a.devices, b.devices, are_same);
 }
 
-// One number, or three that ascend and have a logarithm unless they are the same.
-bool ReadQuantiles(const json& from, SecondsPrediction& to) {
-  json list = from;
-  if (from.is_number()) list = {from, from, from};
-  if (!list.is_array() || list.size() != 3) return false;
-  if (!std::ranges::all_of(list, [](const json& value) { return value.is_number(); })) return false;
-  to = {list[0].get<double>(), list[1].get<double>(), list[2].get<double>()};
-  return to.low >= 0 && to.low <= to.median && to.median <= to.high && to.high <= kMostSeconds &&
-         (to.low > 0 || to.high == 0);
-}
+// Draws have a logarithm, unless all are 0.
+bool CanBeDrawn(const SecondsPrediction& seconds) { return seconds.low > 0 || seconds.high == 0; }
 
-// Removes a value that the reader of settings has no function for; null if there is none.
-json Extract(json& object, const char* key) {
-  json value = object.is_object() && object.contains(key) ? object[key] : json();
-  if (object.is_object()) object.erase(key);
-  return value;
-}
-
-absl::StatusOr<JobStage> StageOf(json object) {
-  const json seconds = Extract(object, "seconds");
+absl::StatusOr<JobStage> StageOf(const json& object) {
   SettingsReader reader(object, "");
   JobStage stage;
   int processors = 1;
@@ -98,9 +83,11 @@ absl::StatusOr<JobStage> StageOf(json object) {
   reader.Read("processors", processors, 1, kMaxProcessors);
   reader.Read("device", uses_device);
   reader.Read("memory_bytes", stage.memory_bytes, 0, INT64_MAX);
-  if (!ReadQuantiles(seconds, stage.seconds))
+  const std::optional<SecondsPrediction> seconds = PredictionOfJson(reader.ReadJson("seconds"), kMostSeconds);
+  if (!seconds.has_value() || !CanBeDrawn(*seconds))
     reader.Fail("seconds", "is neither a time nor three above 0 that ascend");
   RETURN_IF_ERROR(reader.Finish());
+  stage.seconds = *seconds;
   stage.needs.push_back({uses_device ? kDrawnDevice : kProcessorsKey, processors, uses_device});
   return stage;
 }
@@ -163,9 +150,9 @@ bool ReadRounds(const json& from, Description& to) {
   return to.least_rounds <= to.most_rounds;
 }
 
-absl::StatusOr<Description> DescriptionOf(json object) {
-  const json repeat = Extract(object, "repeat"), hosts = Extract(object, "hosts");
+absl::StatusOr<Description> DescriptionOf(const json& object) {
   SettingsReader reader(object, "");
+  const json repeat = reader.ReadJson("repeat"), hosts = reader.ReadJson("hosts");
   Description description;
   reader.Read("jobs", description.jobs, 1, kMostJobs);
   reader.Read("owners", description.owners, 1, kMostJobs);

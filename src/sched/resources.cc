@@ -4,6 +4,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "absl/strings/str_cat.h"
+
 namespace attune {
 namespace {
 
@@ -34,6 +36,14 @@ const ResourceNeed* DeviceNeed(const StageNeeds& needs, const Devices& devices) 
 }
 
 }  // namespace
+
+std::string StageNeeds::Name() const {
+  std::string name = absl::StrCat(memory_bytes);
+  for (const ResourceNeed& need : needs)
+    absl::StrAppend(&name, " ", need.exclusive ? "all " : "", need.amount, " ", need.key.size(), ":",
+                    need.key);
+  return name;
+}
 
 bool ResourceLedger::Host::DeviceIsFree(size_t device) const {
   const auto is_free = [&](int processor) { return holders[static_cast<size_t>(processor)] == 0; };

@@ -49,6 +49,8 @@ struct StageNeeds {
   int64_t memory_bytes = 0;
 
   static StageNeeds Of(const JobStage& stage) { return {stage.needs, stage.memory_bytes}; }
+  // A text that is the same for the same needs, in the same order.
+  std::string Name() const;
 };
 
 // The resources that one stage holds.

@@ -118,10 +118,7 @@ void Scheduler::End(int64_t number) {
 }
 
 std::string Scheduler::GroupOf(const ScheduledJob& job) const {
-  std::string name = absl::StrCat(job.next.stage.memory_bytes);
-  for (const ResourceNeed& need : job.next.stage.needs)
-    absl::StrAppend(&name, " ", need.exclusive ? "all " : "", need.amount, " ", need.key.size(), ":",
-                    need.key);
+  std::string name = StageNeeds::Of(job.next.stage).Name();
   // Jobs with hosts of their own have nothing in common.
   if (strategy_->dedicates_hosts) absl::StrAppend(&name, " for ", job.request.job);
   return name;

@@ -119,7 +119,7 @@ def parse():
 def main():
     options = parse()
     networks = options.networks.split(",")
-    lab = Lab(options.work, networks, options.trials, options.building)
+    lab = Lab(options.work, options.trials, options.building)
     rows = []
     try:
         for count in (int(count) for count in options.counts.split(",")):

@@ -20,8 +20,8 @@ def remove(*paths):
 class Lab:
     """The experiments in one folder, which keeps what is done: a run that was interrupted goes on."""
 
-    def __init__(self, work, networks, trials, building):
-        self.work, self.networks, self.trials, self.building = work, networks, trials, building
+    def __init__(self, work, trials, building):
+        self.work, self.trials, self.building = work, trials, building
         work.mkdir(parents=True, exist_ok=True)
 
     def model(self, network):

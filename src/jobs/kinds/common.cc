@@ -9,10 +9,13 @@ namespace attune {
 std::vector<JobStage> ForeseeDeviceThreads(const JobSpec& spec, const JobPlace& place) {
   int64_t threads = 1;
   SettingsReader(spec.settings, spec.base).Read("threads", threads, 1, INT64_MAX);
-  const std::string key = place.devices.empty() ? "device" : place.devices.front();
   JobStage stage{.name = "measure", .needs = {}, .memory_bytes = 0, .seconds = {}};
-  stage.needs.push_back({.key = key, .amount = threads, .exclusive = true});
+  stage.needs.push_back({.key = DeviceOf(place), .amount = threads, .exclusive = true});
   return {stage};
+}
+
+std::string DeviceOf(const JobPlace& place) {
+  return place.devices.empty() ? "device" : place.devices.front();
 }
 
 std::string SubjectOf(const JobSpec& spec) {

@@ -30,6 +30,9 @@ absl::StatusOr<std::unique_ptr<Job>> OpenProgramJob(const JobSpec& spec, const J
 // A stage that needs the device with as many processors as the setting `threads` says, 1 by default.
 std::vector<JobStage> ForeseeDeviceThreads(const JobSpec& spec, const JobPlace& place);
 
+// The key that stages ask for which need a device: the first one's, or "device" if there is none.
+std::string DeviceOf(const JobPlace& place);
+
 // The name of the model's file; of other jobs, their id without digits at its end.
 std::string SubjectOf(const JobSpec& spec);
 

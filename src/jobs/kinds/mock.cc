@@ -6,9 +6,9 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,7 +27,7 @@ struct MockStage {
   int processors = 1;
   bool uses_device = false;
   int64_t memory_bytes = 0;
-  std::array<double, 3> seconds = {};  // quantiles of 10, 50 and 90 percent
+  SecondsPrediction seconds = {};
 };
 
 struct MockSettings {
@@ -38,30 +38,19 @@ struct MockSettings {
 
 constexpr double kMostSeconds = 1e7;
 
-// One number, or three that ascend.
-bool ReadQuantiles(const nlohmann::json& value, std::array<double, 3>& to) {
-  if (value.is_number()) to.fill(value.get<double>());
-  if (value.is_array() && value.size() == to.size()) {
-    for (size_t i = 0; i < to.size(); ++i) to[i] = value[i].is_number() ? value[i].get<double>() : -1;
-  } else if (!value.is_number()) {
-    return false;
-  }
-  return to[0] >= 0 && std::ranges::is_sorted(to) && to[2] <= kMostSeconds;
-}
-
 absl::StatusOr<MockStage> ReadStage(const nlohmann::json& object) {
   MockStage stage;
-  nlohmann::json rest = object;
-  const nlohmann::json seconds = rest.contains("seconds") ? rest["seconds"] : nlohmann::json(0.0);
-  rest.erase("seconds");
-  SettingsReader reader(rest, "");
+  SettingsReader reader(object, "");
   constexpr int kMostProcessors = 1 << 16;
   reader.Read("name", stage.name, /*needed=*/true);
   reader.Read("processors", stage.processors, 1, kMostProcessors);
   reader.Read("device", stage.uses_device);
   reader.Read("memory_bytes", stage.memory_bytes, 0, INT64_MAX);
-  if (!ReadQuantiles(seconds, stage.seconds))
-    reader.Fail("seconds", "is neither a time nor three that ascend");
+  if (const nlohmann::json seconds = reader.ReadJson("seconds"); !seconds.is_null()) {
+    const std::optional<SecondsPrediction> read = PredictionOfJson(seconds, kMostSeconds);
+    if (!read.has_value()) reader.Fail("seconds", "is neither a time nor three that ascend");
+    stage.seconds = read.value_or(SecondsPrediction());
+  }
   RETURN_IF_ERROR(reader.Finish());
   return stage;
 }
@@ -92,13 +81,8 @@ JobStage StageOf(const MockStage& mock, const std::string& device) {
   stage.needs.push_back({.key = mock.uses_device ? device : kProcessorsKey,
                          .amount = mock.processors,
                          .exclusive = mock.uses_device});
-  stage.seconds = {mock.seconds[0], mock.seconds[1], mock.seconds[2]};
+  stage.seconds = mock.seconds;
   return stage;
-}
-
-// The key that stages ask for which need a device.
-std::string DeviceOf(const JobPlace& place) {
-  return place.devices.empty() ? "device" : place.devices.front();
 }
 
 class MockJob final : public Job {
@@ -139,7 +123,7 @@ class MockJob final : public Job {
 
   double RemainingSeconds() const override {
     double seconds = 0;
-    for (int64_t i = position_; i < num_stages(); ++i) seconds += At(i).seconds[1];
+    for (int64_t i = position_; i < num_stages(); ++i) seconds += At(i).seconds.median;
     return seconds;
   }
 

@@ -29,14 +29,10 @@ constexpr double kSendSeconds = 10;   // until it has read a command
 constexpr double kCancelSeconds = 5;  // until it has ended a stage that is cancelled
 
 absl::StatusOr<std::vector<std::string>> ReadCommand(const JobSpec& spec) {
-  nlohmann::json settings = spec.settings;
-  const bool has_own = settings.is_object() && settings.contains("settings");
-  // The program's own settings are its business. The list stands for them where the reader looks.
-  const nlohmann::json own = has_own ? std::exchange(settings["settings"], nlohmann::json::array()) : nullptr;
   std::vector<std::string> command;
-  SettingsReader reader(settings, spec.base);
+  SettingsReader reader(spec.settings, spec.base);
   reader.Read("command", command);
-  reader.ReadObjects("settings");
+  const nlohmann::json own = reader.ReadJson("settings");  // which only the program understands
   if (command.empty() || command[0].empty()) reader.Fail("command", "is missing");
   for (const std::string& text : command) {
     if (text.find('\0') != std::string::npos) reader.Fail("command", "has a zero byte");

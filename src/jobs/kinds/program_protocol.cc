@@ -52,15 +52,6 @@ absl::StatusOr<Json> ParseObject(std::string_view line) {
   return json;
 }
 
-// Removes a field, since a SettingsReader reports those that it does not know. Null counts as not there.
-std::optional<Json> TakeField(Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end()) return std::nullopt;
-  Json value = std::move(*found);
-  object.erase(found);
-  return value.is_null() ? std::nullopt : std::optional(std::move(value));
-}
-
 absl::Status CheckNeed(const ResourceNeed& need, const JobPlace& place) {
   if (need.key == kProcessorsKey && need.amount > place.processors)
     return InvalidInput("asks for ", need.amount, " processors and can get ", place.processors);
@@ -85,25 +76,16 @@ absl::StatusOr<ResourceNeed> ReadNeed(const Json& json, const JobPlace& place) {
   return need;
 }
 
-absl::StatusOr<SecondsPrediction> ReadSeconds(const Json& json) {
-  const auto is_time = [](const Json& value) {
-    return value.is_number() && value.get<double>() >= 0 && value.get<double>() <= kMostSeconds;
-  };
-  if (is_time(json)) return SecondsPrediction{json.get<double>(), json.get<double>(), json.get<double>()};
-  if (!json.is_array() || json.size() != 3 || !std::ranges::all_of(json, is_time) ||
-      !std::ranges::is_sorted(json)) {
-    return InvalidInput("seconds: is neither a time nor a list of three times [low, median, high]");
-  }
-  return SecondsPrediction{json[0].get<double>(), json[1].get<double>(), json[2].get<double>()};
-}
-
-absl::StatusOr<JobStage> ReadStage(Json json, const JobPlace& place) {
+absl::StatusOr<JobStage> ReadStage(const Json& json, const JobPlace& place) {
   if (!json.is_object()) return InvalidInput("is no object");
   JobStage stage;
-  if (const std::optional<Json> seconds = TakeField(json, "seconds")) {
-    ASSIGN_OR_RETURN(stage.seconds, ReadSeconds(*seconds));
-  }
   SettingsReader reader(json, "");
+  if (const Json seconds = reader.ReadJson("seconds"); !seconds.is_null()) {
+    const std::optional<SecondsPrediction> read = PredictionOfJson(seconds, kMostSeconds);
+    if (!read.has_value())
+      return InvalidInput("seconds: is neither a time nor a list of three times [low, median, high]");
+    stage.seconds = *read;
+  }
   reader.Read("name", stage.name, /*needed=*/true);
   reader.Read("memory_bytes", stage.memory_bytes, 0, INT64_MAX);
   const std::vector<Json> needs = reader.ReadObjects("needs");
@@ -121,20 +103,22 @@ absl::StatusOr<JobStage> ReadStage(Json json, const JobPlace& place) {
 }
 
 // Reads "stage", "done" or "failed", whichever is there.
-absl::Status ReadAnswer(Json& json, const JobPlace& place, ProgramAnswer& answer) {
-  if (std::optional<Json> stage = TakeField(json, "stage")) {
-    absl::StatusOr<JobStage> read = ReadStage(*std::move(stage), place);
+absl::Status ReadAnswer(SettingsReader& reader, const JobPlace& place, ProgramAnswer& answer) {
+  const Json stage = reader.ReadJson("stage"), done = reader.ReadJson("done"),
+             why = reader.ReadJson("failed");
+  if (!stage.is_null()) {
+    absl::StatusOr<JobStage> read = ReadStage(stage, place);
     if (!read.ok()) return Annotate(read.status(), "stage");
     answer.kind = ProgramAnswer::Kind::kStage;
     answer.stage = *std::move(read);
-  } else if (const std::optional<Json> done = TakeField(json, "done")) {
-    if (!done->is_object()) return InvalidInput("done: is no object");
+  } else if (!done.is_null()) {
+    if (!done.is_object()) return InvalidInput("done: is no object");
     answer.kind = ProgramAnswer::Kind::kDone;
-    answer.result = done->dump(-1, ' ', false, Json::error_handler_t::replace);
-  } else if (const std::optional<Json> why = TakeField(json, "failed")) {
-    if (!why->is_string()) return InvalidInput("failed: is no text");
+    answer.result = done.dump(-1, ' ', false, Json::error_handler_t::replace);
+  } else if (!why.is_null()) {
+    if (!why.is_string()) return InvalidInput("failed: is no text");
     answer.kind = ProgramAnswer::Kind::kFailed;
-    answer.why = Shortened(why->get<std::string>());
+    answer.why = Shortened(why.get<std::string>());
   }
   return absl::OkStatus();
 }
@@ -159,14 +143,14 @@ std::string RunLine(const JobGrant& grant) { return Line({{"run", {{"processors"
 std::string CancelLine() { return Line({{"cancel", Json::object()}}); }
 
 absl::StatusOr<ProgramAnswer> ParseProgramAnswer(std::string_view line, const JobPlace& place) {
-  ASSIGN_OR_RETURN(Json json, ParseObject(line));
+  ASSIGN_OR_RETURN(const Json json, ParseObject(line));
   const auto has = [&](const char* key) { return json.contains(key); };
   const bool is_answer = has("stage") || has("done") || has("failed");
   if (has("stage") + has("done") + has("failed") > 1 || (!is_answer && !has("progress")))
     return InvalidInput("not exactly one of stage, done, failed and progress");
   ProgramAnswer answer;
-  RETURN_IF_ERROR(ReadAnswer(json, place, answer));
   SettingsReader reader(json, "");
+  RETURN_IF_ERROR(ReadAnswer(reader, place, answer));
   reader.Read("progress", answer.progress);
   if (answer.kind == ProgramAnswer::Kind::kStage)
     reader.Read("remaining", answer.remaining_seconds, 0, kMostSeconds);

@@ -29,8 +29,8 @@ class QuantizationTable {
 
   // The time of the f32 network in milliseconds; 0: it is not known yet.
   double baseline_ms() const;
-  // Of the variants that lose at most `max_drop`, the fastest; if there is none, the one that loses the
-  // least. Null if no variant has succeeded.
+  // The fastest variant that loses at most `max_drop`; if there is none, the one that loses the least. Null
+  // if no variant has succeeded.
   const Json* Best(double max_drop) const;
 
  private:
