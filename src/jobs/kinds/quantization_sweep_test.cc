@@ -177,21 +177,25 @@ TEST_F(QuantizationSweepTest, AModelThatFailsEndsTheJob) {
 TEST_F(QuantizationSweepTest, IsCancelledWhileAStageRuns) {
   spec_.settings["measure_seconds"] = 600;
   for (const int stages : {1, 3}) {  // before it calibrates, and before it measures
-    const auto job = Open();
-    ASSERT_TRUE(job.ok()) << job.status();
-    RunStages(**job, stages);
-    const std::string next = (*job)->Next()->name;
-    std::thread canceller([&] {
-      while ((*job)->Next()->name == next) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      (*job)->Cancel();
-    });
-    const absl::Status status = (*job)->Run({});
-    canceller.join();
-    EXPECT_TRUE(absl::IsCancelled(status)) << next << ": " << status;
-    EXPECT_LT((*job)->SpentSeconds(), 60);
-    EXPECT_EQ((*job)->Next()->name, next);
-    EXPECT_TRUE(absl::IsCancelled((*job)->Run({})));
-    EXPECT_FALSE(std::filesystem::exists(folder_ / "job/quantization.json"));
+    // A stage may be over before a busy machine lets the other thread cancel it.
+    absl::Status status;
+    for (int attempt = 0; attempt < 20 && status.ok(); ++attempt) {
+      const auto job = Open();
+      ASSERT_TRUE(job.ok()) << job.status();
+      RunStages(**job, stages);
+      const std::string next = (*job)->Next()->name;
+      std::thread canceller([&] {
+        while ((*job)->Next()->name == next) std::this_thread::yield();
+        (*job)->Cancel();
+      });
+      status = (*job)->Run({});
+      canceller.join();
+      EXPECT_LT((*job)->SpentSeconds(), 60);
+      EXPECT_EQ((*job)->Next()->name == next, !status.ok());
+      EXPECT_TRUE(absl::IsCancelled((*job)->Run({})));
+      EXPECT_FALSE(std::filesystem::exists(folder_ / "job/quantization.json"));
+    }
+    EXPECT_TRUE(absl::IsCancelled(status)) << stages << ": " << status;
   }
 }
 

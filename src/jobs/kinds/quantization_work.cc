@@ -133,8 +133,8 @@ absl::Status QuantizationWork::Measure(const std::vector<int>& processors) {
   for (int attempt = 0; attempt < kAttempts && measured_.outcome == TrialOutcome::kRetry; ++attempt) {
     const std::unique_ptr<MeasureBatch> batch = service.Submit({item});
     while (!batch->is_over()) {
-      RETURN_IF_ERROR(Control().Continue("measuring"));  // the batch's destructor ends it
       if (auto result = batch->Next(After(kAskSeconds))) measured_ = std::move(result->second);
+      RETURN_IF_ERROR(Control().Continue("measuring"));  // the batch's destructor ends it
     }
   }
   if (measured_.outcome == TrialOutcome::kRetry)
