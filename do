@@ -18,6 +18,8 @@ usage() {
                                 agreement; ./do study --help
 ./do pretrain [options]         measure random kernels, and learn from them the cost model that tuning begins with
 ./do experiments [options]      what tuning gains, by which of its parts; ./do experiments --help
+./do scheduling [options]       what running many tuning jobs at a time gains, and that it distorts no measurement;
+                                ./do scheduling --help
 ./do accuracy [options]         what quantization costs, beside other tools; ./do accuracy --help
 ./do fmt                        format the sources in place
 ./do lint [--fast]              format, includes and (without --fast) clang-tidy
@@ -100,6 +102,11 @@ case $command in
     tools/setup.sh python
     build release --target attune
     PYTHONPATH=$PWD/tools build/python/bin/python -m tuning.experiments "$@"
+    ;;
+  scheduling)
+    tools/setup.sh python
+    build release --target attune
+    PYTHONPATH=$PWD/tools build/python/bin/python -m scheduling "$@"
     ;;
   accuracy)
     tools/setup.sh bench

@@ -5,6 +5,7 @@ import math
 import re
 import unittest
 
+from common.report import lines
 from common.report.words import duration
 from sample import entry_of, sample
 from tool_tests import check_figure
@@ -146,13 +147,13 @@ class Plots(unittest.TestCase):
 
     def test_stairs(self):
         points = [(0, 5), (2, 3), (4, 3)]
-        self.assertEqual(plots.corners(points, False), points)
-        self.assertEqual(plots.corners(points, True), [(0, 5), (0, 5), (2, 5), (2, 3), (4, 3), (4, 3)])
-        self.assertEqual(plots.corners([], True), [])
+        self.assertEqual(lines.corners(points, False), points)
+        self.assertEqual(lines.corners(points, True), [(0, 5), (0, 5), (2, 5), (2, 3), (4, 3), (4, 3)])
+        self.assertEqual(lines.corners([], True), [])
 
     def test_an_endless_band_does_not_stretch_the_axis(self):
-        line = plots.Series("a", "#000000", [(0, 1.0, -math.inf, math.inf), (1, 0.8, -5.0, 6.0)])
-        low, high = plots.value_range([line])
+        line = lines.Series("a", "#000000", [(0, 1.0, -math.inf, math.inf), (1, 0.8, -5.0, 6.0)])
+        low, high = lines.value_range([line])
         self.assertTrue(0.6 < low < 0.8 and 1.0 < high < 1.2, (low, high))
 
     def test_figures_are_xml_within_their_frame(self):

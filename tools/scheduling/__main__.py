@@ -1,90 +1,66 @@
-"""Compares scheduling strategies on real tuning jobs, as in the thesis that they stem from.
-
-    python3 tools/scheduling [--trials N] [--networks NAME,…] [--counts 1,2,4] [--work FOLDER] [--write FILE]
-
-Each network (a name of the zoo or a model file) is tuned once, and that run is recorded. Then the recorded runs are
-replayed, for real but with the same candidates: each alone, and 1, 2 and 4 of them side by side with each strategy, on
-processors that build and one that measures. From the stage times of those that ran alone follow the bound for any
-schedule, and simulations of what was run and of more jobs and devices. Prints the figures and with --write keeps them
-as JSON for docs/scheduling.md. What is done is kept in the work folder, so that an interrupted experiment goes on.
-Leave the machine alone meanwhile.
-"""
-import argparse
+"""./do scheduling: what interleaving tuning jobs gains, and that it distorts nothing."""
 import datetime
 import json
 import pathlib
-import statistics
+import shlex
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from common import machine
+from common.options import BAD_USAGE, INTERRUPTED, Parser, count
+from common.progress import interrupt_on_terminate, progress
+from common.report.pages import write_page
+from common.results import RESULTS, load, rounded, write
+from program import ROOT, Failed
+from scheduling import figures, page, plots
+from scheduling.lab import Lab
 
-from program import Failed, cpu_name  # noqa: E402
-from scheduling.lab import Lab, bench, folder_of  # noqa: E402
-
-REAL = ("sequential", "uncoordinated", "lockstep", "first_come", "predictive")
 NETWORKS = "resnet18,mobilenet_v2,efficientnet_b0,ssd_mobilenet_v2"
-COMPARED = 50  # candidates whose ratios are compared
-DEVICES = (1, 2, 4, 8, 16)
-JOBS = (8, 16, 32, 64)
+PUBLISHED = RESULTS / "scheduling.json"
+DEVICES, JOBS, MIXES = (1, 2, 4, 8, 16), (4, 8, 16, 32, 64), ("like", "unlike")
+
+DESCRIPTION = """Each network (a name of the zoo or a model file) is tuned once, and that run is recorded. Then the
+recorded runs are replayed, for real but with the same candidates: each alone, and several of them side by side with
+each strategy, on processors that build and one that measures. From the stage times of those that ran alone follow the
+bound for any schedule, and simulations of what was run and of more jobs and devices. At last the networks are tuned
+once more side by side, without a recording, to see whether the strategy matters for what comes out. What is done is
+kept in the work folder, so that the same command goes on where it was interrupted. Leave the machine alone
+meanwhile."""
 
 
-def alone(lab, network):
-    """The name of the network's run alone."""
-    name = f"alone-{network}"
-    lab.schedule(name, [network], "first_come")
-    return name
+def parse(arguments):
+    parser = Parser("scheduling", description=DESCRIPTION)
+    parser.add_argument("--trials", type=count, default=200, help="of each job (default: 200)")
+    parser.add_argument("--networks", default=NETWORKS, help=f"default: {NETWORKS}")
+    parser.add_argument("--counts", default="1,2,4", help="jobs side by side (default: 1,2,4)")
+    parser.add_argument("--building", type=count, default=1, help="processors that build (default: 1)")
+    strategies = ",".join(figures.REAL)
+    parser.add_argument("--strategies", default=strategies, help=f"for real (default: {strategies})")
+    parser.add_argument("--live", default="predictive,uncoordinated", metavar="STRATEGIES",
+                        help="tune without a recording, too (default: predictive,uncoordinated)")
+    parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build/scheduling",
+                        help="default: build/scheduling")
+    parser.add_argument("--write-docs", action="store_true", help="also write results/ and docs/scheduling.md")
+    parser.add_argument("--page-only", action="store_true", help="measure nothing: make the page of results/ again")
+    return parser.parse_args(arguments)
 
 
-def distortion(lab, name, networks):
-    """How the ratios of candidates to their baselines differ between this run and those alone: the median and the 90 %
-    quantile of the relative differences, over the first COMPARED of each network."""
-    differences = []
-    for network in networks:
-        quiet, loud = (lab.ratios(run, network) for run in (alone(lab, network), name))
-        both = [key for key in quiet if key in loud][:COMPARED]
-        differences += [abs(loud[key] / quiet[key] - 1) for key in both]
-    differences.sort()
-    return {"candidates": len(differences), "median": statistics.median(differences),
-            "p90": differences[len(differences) * 9 // 10]}
+def names(text):
+    return [name for name in text.split(",") if name]
 
 
-def stage_seconds(schedule):
-    """{stage: seconds} over all jobs."""
-    seconds = {}
-    for stage in schedule["stages"]:
-        seconds[stage["name"]] = seconds.get(stage["name"], 0) + stage["end"] - stage["start"]
-    return seconds
-
-
-def run(lab, networks, strategy):
-    """One schedule, for real, beside what follows from the jobs alone."""
-    traces = [lab.trace(alone(lab, network)) for network in networks]
-    simulated = lab.simulate(traces, "--devices", 1)
-    name = f"{strategy}-{len(networks)}"
-    schedule = lab.schedule(name, networks, strategy, "none" if strategy == "uncoordinated" else "core")
-    own = lab.simulate([lab.trace(name)])[strategy]
-    artifacts = {network: bench(lab.work / "runs" / name / f"{network}.atn") for network in networks}
-    return {"strategy": strategy, "jobs": len(networks), "makespan": schedule["makespan_seconds"],
-            "bound": simulated[strategy]["lower_bound_seconds"], "simulated": simulated[strategy]["makespan_seconds"],
-            "simulated_from_own": own["makespan_seconds"], "idle_device": schedule["idle_share_of_devices"],
-            "idle_processors": schedule["idle_share_of_processors"], "waiting": schedule["waiting_seconds"],
-            "predictions": schedule["predictions"], "stage_seconds": stage_seconds(schedule),
-            "completion": {job["id"]: job["ended_at_seconds"] for job in schedule["jobs"]},
-            "latency_ms": artifacts, "distortion": distortion(lab, name, networks)}
-
-
-def dedicated(lab, networks):
-    """The same with a machine for each job: what the jobs alone took."""
-    simulated = lab.simulate([lab.trace(alone(lab, network)) for network in networks])["dedicated"]
-    return {"strategy": "dedicated", "jobs": len(networks), "makespan": simulated["makespan_seconds"],
-            "hosts": simulated["hosts"]}
+def command_of(options):
+    """The command line that repeats the experiment."""
+    given = {"--trials": options.trials, "--networks": options.networks, "--counts": options.counts,
+             "--building": options.building}
+    usual = vars(parse([]))
+    changed = [str(part) for flag, value in given.items() if value != usual[flag.strip("-")] for part in (flag, value)]
+    return shlex.join(["./do", "scheduling", *changed])
 
 
 def simulate_more(lab, networks):
-    """More jobs and devices than there are, of one kind and of all."""
-    traces = [lab.trace(alone(lab, network)) for network in networks]
-    rows = []
-    for mix in ("like", "unlike"):
+    """More jobs and devices than there are, of one network and of all."""
+    traces, rows = [lab.trace(lab.alone(network)) for network in networks], []
+    for mix in MIXES:
         for jobs in JOBS:
             for devices in DEVICES:
                 found = lab.simulate(traces, "--jobs", jobs, "--devices", devices, "--mix", mix)
@@ -94,48 +70,55 @@ def simulate_more(lab, networks):
     return rows
 
 
-def line(row):
-    """What one schedule took, for people."""
-    if "bound" not in row:
-        return f"{row['jobs']} jobs, {row['strategy']}: {row['makespan']:.1f} s on {row['hosts']} machines"
-    return (f"{row['jobs']} jobs, {row['strategy']}: {row['makespan']:.1f} s, {row['bound'] / row['makespan']:.1%} of the "
-            f"bound, simulated {row['simulated']:.1f} s (its own trace {row['simulated_from_own']:.1f} s), device idle "
-            f"{row['idle_device']:.1%}, ratios differ by {row['distortion']['median']:.2%}")
+def measure(options):
+    """The whole experiment's results. Raises Failed."""
+    networks, lab = names(options.networks), Lab(options.work, options.trials, options.building)
+    results = {"date": datetime.date.today().isoformat(), "machine": machine.describe(), "attune": machine.program(),
+               "command": command_of(options), "trials": options.trials, "building": options.building,
+               "networks": networks, "alone": {}, "schedules": [], "dedicated": [], "live": {}}
+    for network in networks:
+        results["alone"][network] = figures.of_alone(lab, network)
+        progress(f"{network} alone: {results['alone'][network]['seconds']:.1f} s")
+    counts = [int(text) for text in names(options.counts)]
+    for number in counts:
+        side_by_side = networks[:number]
+        for strategy in names(options.strategies):
+            if number == 1 and strategy != "uncoordinated":
+                continue  # nothing to decide: the run alone is what they all do
+            results["schedules"].append(figures.of_schedule(lab, side_by_side, strategy, number == max(counts)))
+            progress(page.line(results["schedules"][-1]))
+        results["dedicated"].append(figures.of_dedicated(lab, side_by_side))
+    results["simulated"] = simulate_more(lab, networks)
+    results["live"] = figures.of_live(lab, networks, names(options.live))
+    return results
 
 
-def parse():
-    """The options."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trials", type=int, default=200, help="of each job (default: 200)")
-    parser.add_argument("--networks", default=NETWORKS, help=f"default: {NETWORKS}")
-    parser.add_argument("--counts", default="1,2,4", help="jobs side by side (default: 1,2,4)")
-    parser.add_argument("--building", type=int, default=1, help="processors that build (default: 1)")
-    parser.add_argument("--strategies", default=",".join(REAL), help=f"for real (default: {','.join(REAL)})")
-    parser.add_argument("--work", type=folder_of, default=folder_of("build/scheduling"), help="default: build/scheduling")
-    parser.add_argument("--write", type=pathlib.Path, help="a file for the figures (JSON)")
-    return parser.parse_args()
+def report(results, folder):
+    charts = plots.figures(results)
+    write_page(folder / "scheduling.md", page.page(results, charts), folder / page.FIGURES, charts)
 
 
 def main():
-    options = parse()
-    networks = options.networks.split(",")
-    lab = Lab(options.work, options.trials, options.building)
-    rows = []
+    options = parse(sys.argv[1:])
+    interrupt_on_terminate()
     try:
-        for count in (int(count) for count in options.counts.split(",")):
-            for strategy in options.strategies.split(","):
-                rows.append(run(lab, networks[:count], strategy))
-                print(line(rows[-1]), flush=True)
-            rows.append(dedicated(lab, networks[:count]))
-            print(line(rows[-1]), flush=True)
-        more = simulate_more(lab, networks)
-    except Failed as error:
-        print(error, file=sys.stderr)
-        return 1
-    if options.write:
-        figures = {"date": datetime.date.today().isoformat(), "machine": cpu_name(), "trials": options.trials,
-                   "networks": networks, "schedules": rows, "simulated": more}
-        options.write.write_text(json.dumps(figures, indent=1) + "\n")
+        if options.page_only:
+            report(load(PUBLISHED), ROOT / "docs")
+            return 0
+        # As they will be read from the published file.
+        results = json.loads(json.dumps(rounded(measure(options))))
+    except (Failed, ValueError, OSError) as error:
+        print(f"scheduling: {error}", file=sys.stderr)
+        return BAD_USAGE if isinstance(error, ValueError) else 1
+    except KeyboardInterrupt:
+        print("\nscheduling: interrupted; the same command goes on", file=sys.stderr)
+        return INTERRUPTED
+    write(options.work / "results.json", results)
+    report(results, options.work)
+    if options.write_docs:
+        write(PUBLISHED, results)
+        report(results, ROOT / "docs")
+    print(f"the report is {options.work / 'scheduling.md'}")
     return 0
 
 

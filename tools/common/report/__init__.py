@@ -2,5 +2,5 @@
 
     pages   writes a page with its figures
     tables  Markdown; words numbers, machines and programs
-    charts  scales, legends and bars; svg writes the shapes
+    charts  scales, legends and bars; lines with bands; svg writes the shapes
 """

@@ -109,3 +109,40 @@ class BarChart:
             drawing.line(x, top, x, bottom, stroke=GRID if quarter else BLACK)
             drawing.text(x, bottom + 17, f"{quarter / 4:g}×", size=11, anchor="middle", fill=GREY)
         drawing.text((scale.start + scale.end) / 2, bottom + 42, self.axis, anchor="middle")
+
+
+@dataclass(frozen=True)
+class StackedBarChart:
+    """Groups of horizontal bars that are sums of seconds, on a shared axis."""
+    title: str
+    subtitle: str
+    colours: dict[str, str]  # of each part
+    groups: list[tuple[str, list[tuple[str, dict[str, float]]]]]  # name, bars: name and {part: seconds}
+
+    BAR, NAME, GAP, LEFT = 15, 18, 12, 150  # pixels: a bar, a group's name, the room below a group, that for bars' names
+
+    def draw(self):
+        bottom = TOP + sum(self.NAME + len(bars) * self.BAR + self.GAP for _, bars in self.groups)
+        drawing = Drawing(WIDTH, bottom + 40, self.title, "Bars by group: seconds of each part")
+        header(drawing, self.title, self.subtitle,
+               [(part, square(drawing, colour)) for part, colour in self.colours.items()])
+        longest = max(sum(parts.values()) for _, bars in self.groups for _, parts in bars)
+        scale = Scale(0, longest, self.LEFT, WIDTH - MARGIN)
+        for value in ticks(0, longest, 8):
+            drawing.line(scale(value), TOP, scale(value), bottom - 8, stroke=GRID)
+            drawing.text(scale(value), bottom + 8, f"{value:g} s", size=11, anchor="middle", fill=GREY)
+        y = TOP
+        for name, bars in self.groups:
+            drawing.text(MARGIN, y + 12, name, size=13, font_weight="600")
+            y += self.NAME
+            for label, parts in bars:
+                drawing.text(self.LEFT - 8, y + self.BAR - 4, label, size=11, anchor="end")
+                before = 0
+                for part, seconds in parts.items():
+                    drawing.rect(scale(before), y + 1, scale(before + seconds) - scale(before), self.BAR - 2,
+                                 fill=self.colours[part])
+                    before += seconds
+                y += self.BAR
+            y += self.GAP
+        drawing.line(self.LEFT, TOP, self.LEFT, bottom - 8, stroke=BLACK)
+        return str(drawing)
