@@ -99,6 +99,16 @@ std::string StrategyNames() {
                        [](std::string* out, const SchedulingStrategy& row) { out->append(row.name); });
 }
 
+// What the flag says, or the file, or else `otherwise`, as `find` understands it; errors name the file if it is
+// at fault.
+template <typename Find>
+auto Named(const std::string& flag, const std::string& of_file, const char* otherwise, const Flags& flags,
+           const Find& find) {
+  auto found = find(First<std::string>(flag, of_file, otherwise));
+  if (!found.ok() && flag.empty()) found = Annotate(found.status(), flags.inputs.front());
+  return found;
+}
+
 absl::StatusOr<const SchedulingStrategy*> StrategyNamed(const std::string& name) {
   const SchedulingStrategy* strategy = FindSchedulingStrategy(name);
   if (strategy != nullptr) return strategy;
@@ -115,10 +125,14 @@ std::string KeyOf(const std::vector<JobSpec>& jobs, const std::string& host) {
   return Sha256Hex(text);
 }
 
+absl::Status WriteFiles(const Flags& flags, const ScheduleRecord& schedule) {
+  if (!flags.report.empty()) RETURN_IF_ERROR(WriteFileAtomically(flags.report, ScheduleHtml(schedule)));
+  return flags.json.empty() ? absl::OkStatus() : WriteJson(ToJson(schedule), flags.json);
+}
+
 absl::Status WriteResults(const Flags& flags, ScheduleDriver& driver) {
   const ScheduleRecord& schedule = driver.schedule();
-  if (!flags.report.empty()) RETURN_IF_ERROR(WriteFileAtomically(flags.report, ScheduleHtml(schedule)));
-  if (!flags.json.empty()) RETURN_IF_ERROR(WriteJson(ToJson(schedule), flags.json));
+  RETURN_IF_ERROR(WriteFiles(flags, schedule));
   RETURN_IF_ERROR(driver.Finish());
   if (LeaveStdout({flags.report, flags.json})) PrintResult(DescribeResult(schedule));
   const auto failed = std::ranges::count(schedule.jobs, JobState::kFailed, &JobRecord::state);
@@ -134,8 +148,7 @@ absl::Status Drive(const Flags& flags, ScheduleDriver& driver) {
                             "\nstopping; the same command goes on later, once more ends at once\n");
   const absl::Status status = driver.Run(cancellation, [&] { view.Update(driver); });
   if (!absl::IsCancelled(status)) return status;
-  if (!flags.report.empty())
-    RETURN_IF_ERROR(WriteFileAtomically(flags.report, ScheduleHtml(driver.schedule())));
+  RETURN_IF_ERROR(WriteFiles(flags, driver.schedule()));
   const auto left = std::ranges::count(driver.schedule().jobs, JobState::kUnfinished, &JobRecord::state);
   return absl::CancelledError(absl::StrCat("stopped with ", left, " of ", driver.jobs().size(),
                                            " jobs unfinished; the same command goes on"));
@@ -144,13 +157,13 @@ absl::Status Drive(const Flags& flags, ScheduleDriver& driver) {
 absl::Status Run(const Flags& flags) {
   ASSIGN_OR_RETURN(const JobsFile file, ReadJobs(flags));
   ASSIGN_OR_RETURN(const SchedulingStrategy* strategy,
-                   StrategyNamed(First<std::string>(flags.strategy, file.strategy, "predictive")));
+                   Named(flags.strategy, file.strategy, "predictive", flags, StrategyNamed));
   ScheduleDriverOptions options = {.strategy = strategy, .host = {}};
   LocalHostOptions host;
   host.building = First(flags.building, file.building, 0);
   host.measuring = First(flags.measuring, file.measuring, ThreadsOf(file.jobs));
   ASSIGN_OR_RETURN(host.isolation,
-                   IsolationNamed(First<std::string>(flags.isolation, file.isolation, "core")));
+                   Named(flags.isolation, file.isolation, "core", flags, IsolationNamed));
   if (!strategy->is_coordinated) host.isolation = Isolation::kNone;
   options.jobs_at_once = First(flags.jobs_at_once, file.jobs_at_once, options.jobs_at_once);
   for (const std::string& path : {flags.report, flags.json})

@@ -73,14 +73,16 @@ std::string DescribeResult(const ScheduleRecord& schedule) {
   std::vector<std::vector<std::string>> resources = {{"resource", "busy, s", "idle"}};
   for (const ResourceUse& use : summary.resources)
     resources.push_back({use.name, absl::StrFormat("%.1f", use.busy_seconds), PercentText(use.idle_share)});
-  return absl::StrCat(
+  std::string text = absl::StrCat(
       FormatTable(jobs, {false, false, true, true, true, false}), FormatTable(resources, {false, true, true}),
-      absl::StrFormat(
-          "%d jobs in %.1f s by %s, schedule %s; a stage waited %.2f s (median), %.2f s (99 %%)\n",
-          schedule.jobs.size(), summary.makespan, schedule.strategy, schedule.id, summary.waiting_p50,
-          summary.waiting_p99),
-      absl::StrFormat("of %d predicted stages, %.0f %% ended within their interval of 80 %%\n",
-                      summary.predictions.predicted, 100 * summary.predictions.Share()));
+      absl::StrFormat("%s in %.1f s by %s, schedule %s; a stage waited %.2f s (median), %.2f s (99 %%)\n",
+                      CountText(std::ssize(schedule.jobs), "job"), summary.makespan, schedule.strategy,
+                      schedule.id, summary.waiting_p50, summary.waiting_p99));
+  if (summary.predictions.predicted > 0)
+    absl::StrAppendFormat(&text, "of %s, %.0f %% ended within their interval of 80 %%\n",
+                          CountText(summary.predictions.predicted, "predicted stage"),
+                          100 * summary.predictions.Share());
+  return text;
 }
 
 void JobsView::TellEnds(const ScheduleDriver& driver) {

@@ -51,4 +51,8 @@ std::string SecondsText(double seconds) {
 
 std::string PercentText(double share) { return absl::StrFormat("%.1f %%", 100 * share); }
 
+std::string CountText(int64_t count, std::string_view what) {
+  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
+}
+
 }  // namespace attune

@@ -2,6 +2,7 @@
 #ifndef ATTUNE_JOBS_HTML_H_
 #define ATTUNE_JOBS_HTML_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ std::string HtmlTable(const std::vector<std::vector<std::string>>& rows, size_t 
 std::string SecondsText(double seconds);
 // "12.5 %", of a share of 1.
 std::string PercentText(double share);
+// "1 job", "2 jobs"; `what` is one of them.
+std::string CountText(int64_t count, std::string_view what);
 
 }  // namespace attune
 

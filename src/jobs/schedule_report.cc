@@ -20,10 +20,6 @@ using Rows = std::vector<std::vector<std::string>>;
 
 constexpr size_t kMostRowsOfTable = 2000, kMostBroken = 200;
 
-std::string CountText(int64_t count, std::string_view what) {
-  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
-}
-
 // The share within the predicted interval; a dash if nothing was predicted.
 std::string WithinText(const PredictionCounts& counts) {
   return counts.predicted == 0 ? "–" : PercentText(counts.Share());

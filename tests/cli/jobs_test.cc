@@ -77,7 +77,8 @@ TEST_F(JobsTest, RefusesWhatCannotBeRunInOneSentence) {
                 "there is no kind \"dance\"; there are tuning, quantization, program, mock");
   ExpectRefused(Jobs(kMocks, {"--strategy", "lucky"}),
                 "strategy: \"lucky\" is none of sequential, dedicated");
-  ExpectRefused(Jobs("strategy: lucky\n" + std::string(kMocks)), "strategy: \"lucky\" is none of");
+  ExpectRefused(Jobs("strategy: lucky\n" + std::string(kMocks)), file + ": strategy: \"lucky\" is none of");
+  ExpectRefused(Jobs("isolation: deep\n" + std::string(kMocks)), file + ": isolation: \"deep\" is none of");
   ExpectRefused(Jobs("jobs: [{kind: mock, stages: [{name: s, processors: 99999}]}]"),
                 "processors: is no whole number");
   ExpectRefused(Jobs("jobs: [{kind: mock, stages: [{name: s, processors: 60000}]}]"),
@@ -105,9 +106,10 @@ TEST_F(JobsTest, GoesOnAfterAnInterrupt) {
   int asked = 0;
   options.signal = SIGINT;
   options.signal_when = [&] { return std::filesystem::exists(state + ".files") && ++asked > 60; };
-  const Outcome stopped = Jobs(slow, {}, options);
+  const Outcome stopped = Jobs(slow, {"--json", trace}, options);
   EXPECT_EQ(stopped.exit_code, 1) << stopped.out;
   EXPECT_THAT(stopped.err, HasSubstr("stopped with 1 of 1 jobs unfinished; the same command goes on"));
+  EXPECT_EQ(json::parse(Content(trace))["jobs"][0]["state"], "unfinished");
   const Outcome again = Jobs(slow, {"--json", trace});
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_THAT(again.err, HasSubstr("going on with schedule"));
