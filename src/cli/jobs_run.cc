@@ -99,8 +99,8 @@ std::string StrategyNames() {
                        [](std::string* out, const SchedulingStrategy& row) { out->append(row.name); });
 }
 
-// What the flag says, or the file, or else `otherwise`, as `find` understands it; errors name the file if it is
-// at fault.
+// What the flag says, or the file, or else `otherwise`, as `find` understands it; errors name the file if it
+// is at fault.
 template <typename Find>
 auto Named(const std::string& flag, const std::string& of_file, const char* otherwise, const Flags& flags,
            const Find& find) {
@@ -162,8 +162,7 @@ absl::Status Run(const Flags& flags) {
   LocalHostOptions host;
   host.building = First(flags.building, file.building, 0);
   host.measuring = First(flags.measuring, file.measuring, ThreadsOf(file.jobs));
-  ASSIGN_OR_RETURN(host.isolation,
-                   Named(flags.isolation, file.isolation, "core", flags, IsolationNamed));
+  ASSIGN_OR_RETURN(host.isolation, Named(flags.isolation, file.isolation, "core", flags, IsolationNamed));
   if (!strategy->is_coordinated) host.isolation = Isolation::kNone;
   options.jobs_at_once = First(flags.jobs_at_once, file.jobs_at_once, options.jobs_at_once);
   for (const std::string& path : {flags.report, flags.json})

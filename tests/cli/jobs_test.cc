@@ -78,7 +78,6 @@ TEST_F(JobsTest, RefusesWhatCannotBeRunInOneSentence) {
   ExpectRefused(Jobs(kMocks, {"--strategy", "lucky"}),
                 "strategy: \"lucky\" is none of sequential, dedicated");
   ExpectRefused(Jobs("strategy: lucky\n" + std::string(kMocks)), file + ": strategy: \"lucky\" is none of");
-  ExpectRefused(Jobs("isolation: deep\n" + std::string(kMocks)), file + ": isolation: \"deep\" is none of");
   ExpectRefused(Jobs("jobs: [{kind: mock, stages: [{name: s, processors: 99999}]}]"),
                 "processors: is no whole number");
   ExpectRefused(Jobs("jobs: [{kind: mock, stages: [{name: s, processors: 60000}]}]"),
