@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/threads.h"
 #include "device/pin.h"
 
@@ -57,42 +58,51 @@ double Speed() {
   return static_cast<double>(steps) / (RunSeconds() - begin);
 }
 
-// The speed while other threads spin, one on each of these processors.
-double SpeedWhileOthersSpin(std::span<const int> others) {
-  std::atomic<size_t> spinning = 0;
-  std::atomic<bool> ends = false;
-  std::vector<std::thread> threads(others.size());
-  size_t started = 0;
-  for (size_t i = 0; i < others.size(); ++i) {
-    const bool has_started = StartThread(threads[i], [&, i] {
-      const PinnedTo pin(others.subspan(i, 1));
-      Chains chains;
-      ++spinning;
-      while (!ends) chains.Step();
-      sink += chains.sum();
-    });
-    started += has_started ? 1 : 0;
+// Keeps other processors busy, as well as they can be.
+class Spinners {
+ public:
+  // Returns when all spin that could be started.
+  explicit Spinners(std::span<const int> processors) : threads_(processors.size()) {
+    size_t started = 0;
+    for (size_t i = 0; i < processors.size(); ++i) {
+      const bool has_started = StartThread(threads_[i], [this, processor = processors.subspan(i, 1)] {
+        const PinnedTo pin(processor);
+        Chains chains;
+        ++spinning_;
+        while (!ends_) chains.Step();
+        sink += chains.sum();
+      });
+      started += has_started ? 1 : 0;
+    }
+    while (spinning_ < started) std::this_thread::yield();
   }
-  while (spinning < started) std::this_thread::yield();
-  const double speed = Speed();
-  ends = true;
-  for (std::thread& thread : threads)
-    if (thread.joinable()) thread.join();
-  return speed;
-}
+  Spinners(const Spinners&) = delete;
+  Spinners& operator=(const Spinners&) = delete;
+  ~Spinners() {
+    ends_ = true;
+    for (std::thread& thread : threads_)
+      if (thread.joinable()) thread.join();
+  }
+
+ private:
+  std::atomic<size_t> spinning_ = 0;
+  std::atomic<bool> ends_ = false;
+  std::vector<std::thread> threads_;
+};
 
 }  // namespace
 
 double SpeedBeside(int measured, std::span<const int> others) {
   const PinnedTo pin(std::array{measured});
   if (!pin.is_pinned()) return 1;
-  double best = 0;
-  constexpr int kRounds = 5;
-  for (int round = 0; round < kRounds && best < kSharedCoreSpeed; ++round) {
-    const double alone = std::max(Speed(), 1.0);
-    best = std::max(best, SpeedWhileOthersSpin(others) / alone);
-  }
-  return std::min(best, 1.0);
+  constexpr int kRoundsAlone = 3;
+  constexpr double kPatience = 1;  // seconds
+  double alone = 1, beside = 0;
+  for (int round = 0; round < kRoundsAlone; ++round) alone = std::max(alone, Speed());
+  const Spinners spinners(others);
+  for (const Stopwatch watch; beside < kSharedCoreSpeed * alone && watch.Seconds() < kPatience;)
+    beside = std::max(beside, Speed());
+  return std::min(beside / alone, 1.0);
 }
 
 }  // namespace attune
