@@ -13,7 +13,7 @@ def schedule_row(strategy, jobs, makespan, difference):
     return {"strategy": strategy, "jobs": jobs, "makespan": makespan, "bound": 95.0, "simulated_from_alone": 99.0,
             "simulated_from_own": makespan + 1, "idle_device": 0.1, "idle_processors": 0.6,
             "waiting": {"p50": 0.1, "p99": 2.0}, "predictions": {"stages": 10, "within": 8, "share_within": 0.8},
-            "completion": {network: makespan for network in NETWORKS[:jobs]}, "same_artifacts": True,
+            "completion": {network: makespan for network in NETWORKS[:jobs]}, "same_kernels": True,
             "stage_seconds": {"open": 1.0, "select": 5.0, "time": 40.0, "confirm_time": 9.0},
             "differences": [difference * (index + 1) / 50 for index in range(100)],
             "stages": [["<a>", "select", False, 0.0, 5.0], ["b", "time", True, 1.0, makespan]]}

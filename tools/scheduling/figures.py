@@ -55,8 +55,8 @@ def of_schedule(lab, networks, strategy, charts_stages):
             "idle_processors": schedule["idle_share_of_processors"], "waiting": schedule["waiting_seconds"],
             "predictions": schedule["predictions"], "stage_seconds": stage_seconds(schedule),
             "completion": {job["id"]: job["ended_at_seconds"] for job in schedule["jobs"]},
-            "same_artifacts": all(lab.digest(name, network) == lab.digest(lab.alone(network), network)
-                                  for network in networks),
+            "same_kernels": all(lab.kernels(name, network) == lab.kernels(lab.alone(network), network)
+                                for network in networks),
             "differences": differences(lab, name, networks),
             **({"stages": bars(schedule)} if charts_stages and strategy in CHARTED else {})}
 

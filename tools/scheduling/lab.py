@@ -1,5 +1,4 @@
 """Records, replays and simulates schedules of tuning jobs."""
-import hashlib
 import json
 import shutil
 
@@ -91,8 +90,9 @@ class Lab:
     def artifact(self, name, network):
         return self.work / "runs" / name / f"{network}.atn"
 
-    def digest(self, name, network):
-        return hashlib.sha256(self.artifact(name, network).read_bytes()).hexdigest()
+    def kernels(self, name, network):
+        """The digests of the tuned network's kernels."""
+        return [kernel["digest"] for kernel in attune_json("inspect", self.artifact(name, network))["kernels"]]
 
     def ratios(self, name, network):
         """{(task, candidate, turn): ratio to the baseline} as that run has measured it, in its order."""

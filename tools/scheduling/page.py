@@ -143,11 +143,11 @@ def stages(results):
 
 
 def measurements(results):
-    rows = [["jobs and strategy", "candidates", "median difference", "90 % differ by at most", "same artifacts"]]
+    rows = [["jobs and strategy", "candidates", "median difference", "90 % differ by at most", "same kernels"]]
     for row in real(results):
         median, most = difference(row)
         rows.append([f"{row['jobs']}, {row['strategy']}", str(len(row["differences"])), percent(median, 2),
-                     percent(most, 2), "yes" if row["same_artifacts"] else "no"])
+                     percent(most, 2), "yes" if row["same_kernels"] else "no"])
     quiet, calm, loud = (schedule(results, name) for name in ("sequential", "predictive", "uncoordinated"))
     sentence = ""
     if calm:
@@ -161,8 +161,8 @@ def measurements(results):
         sentence += "."
     return [f"""The tuner judges candidates by their ratio to a baseline that is timed in turns with them. Here are the
 first {COMPARED} candidates of each network: how much does this ratio differ, measured beside other jobs, from the one
-measured alone? *Same artifacts* says that the tuned networks have the same bytes as those of the jobs alone, which they
-must have, since replayed jobs learn from recorded times.""", sentence, markdown(rows)]
+measured alone? *Same kernels* says that the tuned networks consist of the same code as those of the jobs alone, which
+they must, since replayed jobs learn from recorded times: so they are equally fast.""", sentence, markdown(rows)]
 
 
 def live(results):
