@@ -90,12 +90,14 @@ class Report(unittest.TestCase):
         self.assertIn("**Completion: held.** 2 jobs interleaved end after 100 s, one after the other after 150 s", text)
         self.assertIn("1.50 times as fast, where 1.58 times", text)
         self.assertIn("**Inference speed: held.**", text)
+        self.assertIn("The networks that it tunes are slower (0.818 times as fast as those tuned alone)", text)
 
     def test_a_claim_may_not_hold(self):
         results = sample()
         results["schedules"][-1] = schedule_row("predictive", 2, 160.0, 0.3)
         verdicts = re.findall(r"\*\*(.*: (?:not )?held)", page.page(results, plots.CHARTS))
-        self.assertEqual(verdicts, ["Completion: not held", "Inference speed: not held", "Hardware: held"])
+        self.assertEqual(verdicts, ["Completion: not held", "Inference speed: not held", "Hardware: held",
+                                    "Uncoordinated sharing distorts: held"])
 
     def test_without_some_strategies_there_are_fewer_sentences(self):
         results = sample()
