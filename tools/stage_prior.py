@@ -4,7 +4,8 @@
     tools/stage_prior.py SCHEDULE.json...
 
 The files are what `attune jobs run --json` has written. A stage has a row if its job did not predict it; the rows without
-a stage are for whole jobs.
+a stage are for whole jobs. Other machines and models differ by more than a few schedules show, so that an interval
+reaches at least from half the median to twice the median.
 """
 import argparse
 import collections
@@ -36,8 +37,9 @@ def main():
             if stage["outcome"] == "done" and stage["own_prediction"][2] == 0:
                 seconds[kinds[stage["job"]], stage["name"]].append(stage["end"] - stage["start"])
     for (kind, stage), values in sorted(seconds.items()):
-        low, median, high = (rounded(quantile(values, share)) for share in (0.1, 0.5, 0.9))
-        print(f'    {{"{kind}", "{stage}", {{{low}, {median}, {high}}}}},')
+        low, median, high = (quantile(values, share) for share in (0.1, 0.5, 0.9))
+        numbers = ", ".join(map(rounded, (min(low, median / 2), median, max(high, 2 * median))))
+        print(f'    {{"{kind}", "{stage}", {{{numbers}}}}},')
 
 
 if __name__ == "__main__":
