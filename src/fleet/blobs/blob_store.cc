@@ -1,0 +1,230 @@
+#include "fleet/blobs/blob_store.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/file.h"
+#include "base/output_file.h"
+#include "base/printable.h"
+#include "base/status.h"
+#include "measure/blob.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kDigestDigits = 64, kOwnerDigits = 32;
+constexpr mode_t kPrivate = 0600;
+// Eviction makes more room than is needed, so that it is rare.
+constexpr double kKeptShare = 0.9;
+
+absl::Status SystemError(const std::string& path, int error) {
+  const std::string message = absl::StrCat(path, ": ", std::strerror(error));
+  if (error == ENOSPC || error == EDQUOT) return absl::ResourceExhaustedError(message);
+  return error == ENOENT ? absl::NotFoundError(message) : absl::UnavailableError(message);
+}
+
+// The size of a regular file; nothing if there is none.
+std::optional<int64_t> SizeOf(const std::string& path) {
+  struct stat facts = {};
+  if (lstat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
+  return facts.st_size;
+}
+
+// Nobody has it whom it could serve.
+bool IsUnowned(const fs::path& content) {
+  std::error_code error;
+  return fs::hard_link_count(content, error) == 1 && !error;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BlobStore>> BlobStore::Open(const std::string& folder,
+                                                           const BlobStoreOptions& options,
+                                                           const Clock& clock) {
+  for (const char* part : {"", "/content", "/owners", "/partial"}) {
+    const std::string path = folder + part;
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (!error) fs::permissions(path, fs::perms::owner_all, error);
+    if (error) return SystemError(path, error.value());
+  }
+  std::unique_ptr<BlobStore> store(new BlobStore(folder, options, clock));
+  store->RemoveOldPartials();
+  store->RemoveUnowned();
+  return store;
+}
+
+std::string BlobStore::ContentPath(const std::string& digest) const {
+  return absl::StrCat(folder_, "/content/", digest);
+}
+
+// Owners' names may be any text.
+std::string BlobStore::OwnPath(const std::string& owner, const std::string& digest) const {
+  return absl::StrCat(folder_, "/owners/", Sha256Hex(owner).substr(0, kOwnerDigits), "/", digest);
+}
+
+std::string BlobStore::PartialPath(const std::string& owner, const std::string& digest) const {
+  return absl::StrCat(folder_, "/partial/", Sha256Hex(owner).substr(0, kOwnerDigits), "-", digest);
+}
+
+absl::Status BlobStore::Check(const std::string& digest) const {
+  const bool is_digest =
+      digest.size() == kDigestDigits && digest.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return is_digest ? absl::OkStatus() : InvalidInput("\"", Printable(digest), "\" is no digest");
+}
+
+void BlobStore::RemoveOldPartials() {
+  std::error_code error;
+  const auto now = fs::file_time_type::clock::now();
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_ + "/partial", error)) {
+    const auto rested = std::chrono::duration<double>(now - entry.last_write_time(error)).count();
+    if (!error && rested > options_.partial_seconds) fs::remove(entry.path(), error);
+  }
+}
+
+void BlobStore::RemoveUnowned() {
+  std::error_code error;
+  bytes_ = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_ + "/content", error)) {
+    if (IsUnowned(entry.path())) {
+      fs::remove(entry.path(), error);
+    } else {
+      bytes_ += SizeOf(entry.path()).value_or(0);
+    }
+  }
+}
+
+absl::StatusOr<int64_t> BlobStore::Sent(const std::string& owner, const std::string& digest) const {
+  RETURN_IF_ERROR(Check(digest));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (const auto complete = SizeOf(OwnPath(owner, digest))) return *complete;
+  return SizeOf(PartialPath(owner, digest)).value_or(0);
+}
+
+absl::Status BlobStore::Append(const std::string& owner, const std::string& digest, int64_t offset,
+                               std::string_view bytes) {
+  RETURN_IF_ERROR(Check(digest));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::string path = PartialPath(owner, digest);
+  const int64_t sent = SizeOf(path).value_or(0);
+  if (offset != sent) {
+    return absl::OutOfRangeError(absl::StrCat("blob ", digest, ": ", sent, " bytes were sent, so that byte ",
+                                              offset, " is not the next one"));
+  }
+  if (std::ssize(bytes) > options_.most_blob_bytes - sent) {
+    fs::remove(path);
+    return absl::ResourceExhaustedError(
+        absl::StrCat("blob ", digest, ": has more than ", options_.most_blob_bytes, " bytes"));
+  }
+  const FileDescriptor file(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, kPrivate));
+  if (file.get() < 0) return SystemError(path, errno);
+  if (WriteAll(file, bytes)) return absl::OkStatus();
+  const int error = errno;
+  // What was written of it does not count, so that Sent() tells the truth about what arrived.
+  if (ftruncate(file.get(), sent) != 0) fs::remove(path);
+  return SystemError(path, error);
+}
+
+absl::Status BlobStore::Finish(const std::string& owner, const std::string& digest) {
+  RETURN_IF_ERROR(Check(digest));
+  const std::string partial = PartialPath(owner, digest);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (SizeOf(OwnPath(owner, digest))) return absl::OkStatus();  // this call comes twice
+  }
+  // Reading takes seconds for the largest, and others go on meanwhile.
+  const FileDescriptor file(open(partial.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (file.get() < 0) return absl::NotFoundError(absl::StrCat("blob ", digest, ": nothing was sent of it"));
+  std::string found = Sha256Hex("");
+  if (SizeOf(partial).value_or(0) > 0) {
+    ASSIGN_OR_RETURN(const MappedFile mapped, MappedFile::Map(file.get()));
+    found = Sha256Hex(mapped.text());
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (found == digest) return Keep(owner, digest, partial);
+  fs::remove(partial);
+  return absl::DataLossError(absl::StrCat("blob ", digest, ": what was sent has another digest, ", found));
+}
+
+absl::Status BlobStore::Keep(const std::string& owner, const std::string& digest,
+                             const std::string& partial) {
+  const std::string content = ContentPath(digest), own = OwnPath(owner, digest);
+  std::error_code error;
+  fs::create_directories(fs::path(own).parent_path(), error);
+  if (error) return SystemError(own, error.value());
+  if (!SizeOf(content)) {
+    fs::rename(partial, content, error);
+    if (error) return SystemError(content, error.value());
+    bytes_ += SizeOf(content).value_or(0);
+  }
+  fs::create_hard_link(content, own, error);
+  if (error) return SystemError(own, error.value());
+  fs::remove(partial, error);
+  utimensat(AT_FDCWD, content.c_str(), nullptr, 0);
+  if (bytes_ > options_.most_bytes) Evict(digest);
+  return absl::OkStatus();
+}
+
+void BlobStore::Evict(const std::string& kept) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> by_use;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_ + "/content", error)) {
+    const fs::file_time_type used = entry.last_write_time(error);
+    if (entry.path().filename() != kept) by_use.emplace_back(used, entry.path());
+  }
+  std::ranges::sort(by_use);
+  const auto wanted = static_cast<int64_t>(kKeptShare * static_cast<double>(options_.most_bytes));
+  for (const auto& [used, content] : by_use) {
+    if (bytes_ <= wanted) return;
+    const int64_t size = SizeOf(content).value_or(0);
+    for (const fs::directory_entry& owner : fs::directory_iterator(folder_ + "/owners", error))
+      fs::remove(owner.path() / content.filename(), error);
+    if (fs::remove(content, error)) bytes_ -= size;
+  }
+}
+
+bool BlobStore::Has(const std::string& owner, const std::string& digest) { return Read(owner, digest).ok(); }
+
+absl::StatusOr<std::pair<FileDescriptor, int64_t>> BlobStore::Read(const std::string& owner,
+                                                                   const std::string& digest) {
+  RETURN_IF_ERROR(Check(digest));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  FileDescriptor file(open(OwnPath(owner, digest).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat facts = {};
+  if (file.get() < 0 || fstat(file.get(), &facts) != 0)
+    return absl::NotFoundError(absl::StrCat("blob ", digest, ": was not sent, or was evicted"));
+  futimens(file.get(), nullptr);
+  return std::pair(std::move(file), int64_t{facts.st_size});
+}
+
+absl::Status BlobStore::Forget(const std::string& owner, const std::string& digest) {
+  RETURN_IF_ERROR(Check(digest));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::error_code error;
+  fs::remove(PartialPath(owner, digest), error);
+  fs::remove(OwnPath(owner, digest), error);
+  const std::string content = ContentPath(digest);
+  const int64_t size = SizeOf(content).value_or(0);
+  if (IsUnowned(content) && fs::remove(content, error)) bytes_ -= size;
+  return absl::OkStatus();
+}
+
+int64_t BlobStore::bytes() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return bytes_;
+}
+
+}  // namespace attune

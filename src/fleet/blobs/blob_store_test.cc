@@ -1,0 +1,143 @@
+#include "fleet/blobs/blob_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/file.h"
+#include "base/testing/temporary_folder.h"
+#include "measure/blob.h"
+
+namespace attune {
+namespace {
+
+class BlobStoreTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<BlobStore> Open(const BlobStoreOptions& options = {}) {
+    absl::StatusOr<std::unique_ptr<BlobStore>> store = BlobStore::Open(folder_ / "blobs", options);
+    EXPECT_TRUE(store.ok()) << store.status();
+    return *std::move(store);
+  }
+  static absl::Status Upload(BlobStore& store, const std::string& owner, const std::string& bytes) {
+    const std::string digest = Sha256Hex(bytes);
+    const absl::Status status = store.Append(owner, digest, 0, bytes);
+    return status.ok() ? store.Finish(owner, digest) : status;
+  }
+  static std::string Content(BlobStore& store, const std::string& owner, const std::string& digest) {
+    const auto file = store.Read(owner, digest);
+    return file.ok() ? std::string(MappedFile::Map(file->first.get())->text()) : "";
+  }
+
+  const testing::TemporaryFolder folder_;
+};
+
+TEST_F(BlobStoreTest, UploadsGoOnWhereTheyBrokeOff) {
+  const std::string bytes(100000, 'x'), digest = Sha256Hex(bytes);
+  EXPECT_TRUE(Open()->Append("ann", digest, 0, bytes.substr(0, 60000)).ok());
+  const auto store = Open();  // after a kill
+  EXPECT_EQ(*store->Sent("ann", digest), 60000);
+  EXPECT_TRUE(absl::IsOutOfRange(store->Append("ann", digest, 0, bytes.substr(0, 60000))));  // it comes twice
+  EXPECT_TRUE(absl::IsOutOfRange(store->Append("ann", digest, 60001, "y")));
+  EXPECT_TRUE(store->Append("ann", digest, 60000, bytes.substr(60000)).ok());
+  EXPECT_FALSE(store->Has("ann", digest));
+  EXPECT_TRUE(store->Finish("ann", digest).ok());
+  EXPECT_TRUE(store->Finish("ann", digest).ok());
+  EXPECT_EQ(*store->Sent("ann", digest), 100000);
+  EXPECT_EQ(Content(*store, "ann", digest), bytes);
+  EXPECT_EQ(Open()->bytes(), 100000);
+}
+
+TEST_F(BlobStoreTest, ADigestGivesNoAccessAndShowsNothing) {
+  const auto store = Open();
+  const std::string bytes = "a model that took a year", digest = Sha256Hex(bytes);
+  ASSERT_TRUE(Upload(*store, "ann", bytes).ok());
+  EXPECT_FALSE(store->Has("eve", digest));
+  EXPECT_TRUE(absl::IsNotFound(store->Read("eve", digest).status()));
+  // As if nobody had it.
+  EXPECT_EQ(*store->Sent("eve", digest), 0);
+  EXPECT_TRUE(absl::IsNotFound(store->Finish("eve", digest)));
+  ASSERT_TRUE(store->Append("eve", digest, 0, "something else").ok());
+  EXPECT_TRUE(absl::IsDataLoss(store->Finish("eve", digest)));
+  EXPECT_FALSE(store->Has("eve", digest));
+  EXPECT_EQ(Content(*store, "ann", digest), bytes);
+  // Who really has it may read it, and it is kept once.
+  ASSERT_TRUE(Upload(*store, "eve", bytes).ok());
+  EXPECT_EQ(store->bytes(), std::ssize(bytes));
+  EXPECT_TRUE(store->Forget("ann", digest).ok());
+  EXPECT_FALSE(store->Has("ann", digest));
+  EXPECT_EQ(Content(*store, "eve", digest), bytes);
+  EXPECT_TRUE(store->Forget("eve", digest).ok());
+  EXPECT_EQ(store->bytes(), 0);
+}
+
+TEST_F(BlobStoreTest, TheLeastRecentlyUsedAreEvicted) {
+  const auto store = Open({.most_bytes = 1000});
+  std::vector<std::string> digests;
+  for (const char c : {'a', 'b', 'c'}) {
+    const std::string bytes(300, c);
+    ASSERT_TRUE(Upload(*store, "ann", bytes).ok());
+    ASSERT_TRUE(Upload(*store, "eve", bytes).ok());
+    digests.push_back(Sha256Hex(bytes));
+    // Clocks of file systems are coarse.
+    std::filesystem::last_write_time(
+        folder_ / "blobs/content/" + digests.back(),
+        std::filesystem::file_time_type::clock::now() - std::chrono::seconds(10 - c + 'a'));
+  }
+  EXPECT_TRUE(store->Has("ann", digests[0]));
+  const auto open = store->Read("eve", digests[1]);
+  std::filesystem::last_write_time(folder_ / "blobs/content/" + digests[1],
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::seconds(99));
+  ASSERT_TRUE(Upload(*store, "ann", std::string(300, 'd')).ok());
+  EXPECT_TRUE(store->Has("ann", digests[0]));
+  EXPECT_FALSE(store->Has("ann", digests[1]));
+  EXPECT_FALSE(store->Has("eve", digests[1]));
+  EXPECT_EQ(MappedFile::Map(open->first.get())->text(), std::string(300, 'b'));
+  EXPECT_EQ(store->bytes(), 900);
+}
+
+TEST_F(BlobStoreTest, IsBounded) {
+  const auto store = Open({.most_blob_bytes = 10});
+  const std::string digest = Sha256Hex("12345678901");
+  EXPECT_TRUE(store->Append("ann", digest, 0, "1234567890").ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(store->Append("ann", digest, 10, "1")));
+  EXPECT_EQ(*store->Sent("ann", digest), 0);
+}
+
+TEST_F(BlobStoreTest, RefusesWhatIsNoDigest) {
+  const auto store = Open();
+  for (const std::string& bad : {std::string(), std::string("../../etc/passwd"), std::string(64, 'G'),
+                                 std::string(63, '0'), std::string(63, '0') + "/"}) {
+    EXPECT_FALSE(store->Append("ann", bad, 0, "x").ok()) << bad;
+    EXPECT_FALSE(store->Finish("ann", bad).ok());
+    EXPECT_FALSE(store->Has("ann", bad));
+    EXPECT_FALSE(store->Sent("ann", bad).ok());
+  }
+  // An owner's name is never a path.
+  ASSERT_TRUE(Upload(*store, "../../ann", "bytes").ok());
+  EXPECT_TRUE(store->Has("../../ann", Sha256Hex("bytes")));
+}
+
+TEST_F(BlobStoreTest, ABlobMayBeEmpty) {
+  const auto store = Open();
+  ASSERT_TRUE(Upload(*store, "ann", "").ok());
+  EXPECT_TRUE(store->Has("ann", Sha256Hex("")));
+}
+
+TEST_F(BlobStoreTest, OpeningRemovesWhatNobodyNeeds) {
+  const std::string digest = Sha256Hex("bytes"), other = Sha256Hex("other");
+  {
+    const auto store = Open();
+    ASSERT_TRUE(Upload(*store, "ann", "bytes").ok());
+    ASSERT_TRUE(store->Append("ann", other, 0, "oth").ok());
+  }
+  std::ofstream(folder_ / "blobs/content/" + Sha256Hex("unowned")) << "unowned";
+  const auto store = Open({.partial_seconds = -1});
+  EXPECT_EQ(store->bytes(), 5);
+  EXPECT_EQ(*store->Sent("ann", other), 0);
+  EXPECT_TRUE(store->Has("ann", digest));
+}
+
+}  // namespace
+}  // namespace attune

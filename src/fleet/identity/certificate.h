@@ -1,0 +1,107 @@
+// Certificates of a fleet: who somebody is, as the fleet's authority vouches for it.
+//
+// Problem: devices, users and the server talk over networks that anyone may listen on or speak into. Idea:
+// everyone has a key of his own, and a certificate in which the authority has signed who he is, so that TLS
+// proves it at each connection. Price: the authority's key must be kept, and certificates end and are
+// renewed.
+#ifndef ATTUNE_FLEET_IDENTITY_CERTIFICATE_H_
+#define ATTUNE_FLEET_IDENTITY_CERTIFICATE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+
+typedef struct evp_pkey_st EVP_PKEY;
+typedef struct x509_st X509;
+
+namespace attune {
+
+enum class FleetRole : uint8_t { kServer, kAgent, kClient, kOperator };
+// "server", "agent", "client", "operator".
+std::string_view Name(FleetRole role);
+absl::StatusOr<FleetRole> FleetRoleNamed(std::string_view name);
+
+struct FleetIdentity {
+  FleetRole role = FleetRole::kClient;
+  std::string owner = {};  // whose work it gives, or whose device it has
+  std::string id = {};     // differs from all others of the fleet
+
+  bool operator==(const FleetIdentity&) const = default;
+};
+
+// Of at most 64 printable characters, which is what certificates hold.
+absl::Status CheckFleetIdentity(const FleetIdentity& who);
+
+struct CertificateFacts {
+  FleetIdentity who;
+  std::string serial;                // hexadecimal; no two certificates of an authority have the same
+  int64_t begin_ms = 0, end_ms = 0;  // since 1970, UTC
+};
+
+// Reads a certificate (PEM) without verifying it, which TLS does. Fails if it is not like those of Sign().
+absl::StatusOr<CertificateFacts> ReadCertificate(std::string_view pem);
+
+// A private key on the curve P-256. Movable. Thread safe.
+class PrivateKey {
+ public:
+  static absl::StatusOr<PrivateKey> Generate();
+  static absl::StatusOr<PrivateKey> Read(std::string_view pem);
+
+  // PKCS #8. Keep it in a file that nobody else can read.
+  absl::StatusOr<std::string> Pem() const;
+  // A request to sign this key (PKCS #10, PEM), which proves that the sender has it. Says nothing of who he
+  // is: the authority knows that.
+  absl::StatusOr<std::string> Request() const;
+
+ private:
+  friend class CertificateAuthority;
+  struct Free {
+    void operator()(EVP_PKEY* key) const;
+  };
+  explicit PrivateKey(EVP_PKEY* key) : key_(key) {}
+
+  std::unique_ptr<EVP_PKEY, Free> key_;
+};
+
+// The authority of a fleet. Movable. Thread safe.
+class CertificateAuthority {
+ public:
+  // A new one, whose own certificate is valid for ten years.
+  static absl::StatusOr<CertificateAuthority> Create(const Clock& clock = SystemClock());
+  static absl::StatusOr<CertificateAuthority> Read(std::string_view certificate_pem,
+                                                   std::string_view key_pem);
+
+  const std::string& certificate_pem() const { return pem_; }
+  const PrivateKey& key() const { return key_; }
+
+  // A certificate (PEM) for the key of the request, which is valid from five minutes ago, since clocks
+  // differ, to `seconds` from now. `hosts` are the names and addresses that a server is reached by. Fails if
+  // the request is damaged or not signed by its key.
+  absl::StatusOr<std::string> Sign(std::string_view request_pem, const FleetIdentity& who, double seconds,
+                                   const std::vector<std::string>& hosts = {},
+                                   const Clock& clock = SystemClock()) const;
+
+ private:
+  struct Free {
+    void operator()(X509* certificate) const;
+  };
+  CertificateAuthority(PrivateKey key, X509* certificate, std::string pem)
+      : key_(std::move(key)), certificate_(certificate), pem_(std::move(pem)) {}
+
+  PrivateKey key_;
+  std::unique_ptr<X509, Free> certificate_;
+  std::string pem_;
+};
+
+// The SHA-256 of a certificate's public key as 64 hexadecimal digits: it stays if the certificate is renewed.
+absl::StatusOr<std::string> KeyFingerprint(std::string_view certificate_pem);
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_IDENTITY_CERTIFICATE_H_

@@ -1,0 +1,123 @@
+#include "fleet/identity/certificate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include "base/testing/manual_clock.h"
+
+namespace attune {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr double kDay = 86400;
+const FleetIdentity kBoard = {.role = FleetRole::kAgent, .owner = "ann", .id = "board-1"};
+
+X509* Parsed(const std::string& pem) {
+  BIO* bio = BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()));
+  X509* certificate = PEM_read_bio_X509(bio, nullptr, nullptr, nullptr);
+  BIO_free(bio);
+  return certificate;
+}
+
+// Whether a TLS peer that trusts `root` alone would take the certificate.
+bool Verifies(const std::string& root, const std::string& certificate) {
+  X509_STORE* store = X509_STORE_new();
+  X509 *trusted = Parsed(root), *checked = Parsed(certificate);
+  X509_STORE_add_cert(store, trusted);
+  X509_STORE_CTX* context = X509_STORE_CTX_new();
+  X509_STORE_CTX_init(context, store, checked, nullptr);
+  const bool verifies = X509_verify_cert(context) == 1;
+  X509_STORE_CTX_free(context);
+  X509_STORE_free(store);
+  X509_free(trusted);
+  X509_free(checked);
+  return verifies;
+}
+
+std::string RequestOfNewKey() { return *PrivateKey::Generate()->Request(); }
+
+TEST(CertificateTest, SaysWhoSomebodyIs) {
+  const auto authority = CertificateAuthority::Create();
+  ASSERT_TRUE(authority.ok()) << authority.status();
+  const auto pem = authority->Sign(RequestOfNewKey(), kBoard, 30 * kDay);
+  ASSERT_TRUE(pem.ok()) << pem.status();
+  const auto facts = ReadCertificate(*pem);
+  ASSERT_TRUE(facts.ok()) << facts.status();
+  EXPECT_EQ(facts->who, kBoard);
+  EXPECT_THAT(facts->serial, SizeIs(32));
+  EXPECT_NEAR(static_cast<double>(facts->end_ms - facts->begin_ms), 1e3 * (30 * kDay + 300), 2e3);
+  EXPECT_NE(ReadCertificate(*authority->Sign(RequestOfNewKey(), kBoard, kDay))->serial, facts->serial);
+}
+
+TEST(CertificateTest, OnlyItsAuthorityVouchesForIt) {
+  const auto authority = CertificateAuthority::Create(), other = CertificateAuthority::Create();
+  const std::string pem = *authority->Sign(RequestOfNewKey(), kBoard, kDay);
+  EXPECT_TRUE(Verifies(authority->certificate_pem(), pem));
+  EXPECT_FALSE(Verifies(other->certificate_pem(), pem));
+  // What it signs cannot sign in turn: the authority's path length is 0.
+  const std::string server = *authority->Sign(RequestOfNewKey(), {FleetRole::kServer, "ann", "server"}, kDay,
+                                              {"localhost", "127.0.0.1", "::1"});
+  EXPECT_TRUE(Verifies(authority->certificate_pem(), server));
+}
+
+TEST(CertificateTest, EndsWhenItShould) {
+  const auto authority = CertificateAuthority::Create();
+  ManualClock long_ago;
+  const std::string ended = *authority->Sign(RequestOfNewKey(), kBoard, kDay, {}, long_ago);
+  EXPECT_FALSE(Verifies(authority->certificate_pem(), ended));
+}
+
+TEST(CertificateTest, AnAuthorityIsReadAgain) {
+  const auto authority = CertificateAuthority::Create();
+  const auto read = CertificateAuthority::Read(authority->certificate_pem(), *authority->key().Pem());
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(Verifies(authority->certificate_pem(), *read->Sign(RequestOfNewKey(), kBoard, kDay)));
+  const auto other = CertificateAuthority::Create();
+  EXPECT_THAT(
+      std::string(
+          CertificateAuthority::Read(authority->certificate_pem(), *other->key().Pem()).status().message()),
+      HasSubstr("is not that of the certificate"));
+}
+
+TEST(CertificateTest, AFingerprintIsThatOfTheKey) {
+  const auto authority = CertificateAuthority::Create();
+  const auto key = PrivateKey::Generate();
+  const std::string first = *authority->Sign(*key->Request(), kBoard, kDay);
+  const std::string renewed = *authority->Sign(*key->Request(), kBoard, 2 * kDay);
+  EXPECT_THAT(*KeyFingerprint(first), SizeIs(64));
+  EXPECT_EQ(*KeyFingerprint(first), *KeyFingerprint(renewed));
+  EXPECT_NE(*KeyFingerprint(first), *KeyFingerprint(authority->certificate_pem()));
+}
+
+TEST(CertificateTest, RefusesWhatIsDamagedOrForged) {
+  const auto authority = CertificateAuthority::Create();
+  std::string request = RequestOfNewKey();
+  for (const std::string& bad :
+       {std::string(), std::string("-----BEGIN CERTIFICATE REQUEST-----\n"),
+        request.substr(0, request.size() / 2), std::string(1 << 20, 'A'), authority->certificate_pem()}) {
+    EXPECT_FALSE(authority->Sign(bad, kBoard, kDay).ok());
+    EXPECT_FALSE(PrivateKey::Read(bad).ok());
+  }
+  EXPECT_FALSE(ReadCertificate("nothing").ok());
+  // The authority's own certificate says nothing of a role.
+  EXPECT_FALSE(ReadCertificate(authority->certificate_pem()).ok());
+}
+
+TEST(CertificateTest, RefusesNamesThatCouldDeceive) {
+  const auto authority = CertificateAuthority::Create();
+  const std::string request = RequestOfNewKey();
+  for (const char* name : {"", "a b", "a\nb", "ä", "a\x7f"}) {
+    EXPECT_FALSE(authority->Sign(request, {FleetRole::kClient, name, "id"}, kDay).ok()) << name;
+    EXPECT_FALSE(authority->Sign(request, {FleetRole::kClient, "ann", name}, kDay).ok()) << name;
+  }
+  EXPECT_FALSE(authority->Sign(request, {FleetRole::kClient, "ann", std::string(65, 'a')}, kDay).ok());
+  for (const char* host : {"", "a,DNS:b", "a b", "evil\n"})
+    EXPECT_FALSE(authority->Sign(request, {FleetRole::kServer, "ann", "server"}, kDay, {host}).ok()) << host;
+}
+
+}  // namespace
+}  // namespace attune

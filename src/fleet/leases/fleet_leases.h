@@ -1,0 +1,127 @@
+// Gives devices to those who ask for them, for as long as both the holder and the device give signs of life.
+//
+// Problem: devices and their users are elsewhere, and either may vanish without a word, or come back and not
+// know that it was given up. Idea: whoever holds a device has a lease, which ends a fixed time after the last
+// sign of life of the holder or of the device; each lease has a token that is larger than all before it, and
+// what comes under another token than the device's latest one is refused (fencing). Tokens carry an epoch
+// that rises with every start of the server, so that they rise even if the server forgets the latest ones.
+// Price: a device that was lost stands idle until its lease has ended. Source: Gray and Cheriton, Leases: an
+// efficient fault-tolerant mechanism, SOSP 1989; Burrows, The Chubby lock service, OSDI 2006 (sequencers).
+#ifndef ATTUNE_FLEET_LEASES_FLEET_LEASES_H_
+#define ATTUNE_FLEET_LEASES_FLEET_LEASES_H_
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace attune {
+
+struct LeaseToken {
+  int64_t epoch = 0, number = 0;
+
+  auto operator<=>(const LeaseToken&) const = default;
+};
+
+struct DeviceRequest {
+  std::string key = {};  // of any device that will do
+  std::string owner = {};
+  int priority = 0;  // higher ones go first; among equals, whoever came first
+};
+
+struct DeviceGrant {
+  int64_t request = 0;
+  std::string device;
+  LeaseToken token;
+};
+
+// A lease that ended because somebody was silent.
+struct LostLease {
+  std::string device;
+  LeaseToken token;
+  bool device_was_silent = false;  // else the holder was
+};
+
+// Pure logic: it has neither a clock nor threads, and the same calls give the same answers. Times are seconds
+// of one monotonic clock. Not thread safe.
+class FleetLeases {
+ public:
+  // `epoch` must be larger than that of all earlier objects for these devices. Nothing is granted before
+  // `begin` + `lease_seconds`, since devices may still be held by leases of an earlier epoch; 0 for `begin`:
+  // they are not.
+  FleetLeases(int64_t epoch, double lease_seconds, std::optional<double> begin = std::nullopt)
+      : epoch_(epoch), lease_seconds_(lease_seconds), grants_from_(begin ? *begin + lease_seconds : 0) {}
+
+  // The device is there (again), and can be asked for by these keys. What it held before is held still, if
+  // its lease has not ended yet.
+  void Join(const std::string& device, std::set<std::string> keys, double now);
+  // Not given out any more, until Resume(); a lease that it has goes on. `reason` is for people.
+  void Drain(const std::string& device, const std::string& reason);
+  void Resume(const std::string& device);
+  // As if it had never been there. Its lease ends.
+  void Remove(const std::string& device);
+  void DeviceIsAlive(const std::string& device, double now);
+
+  // Returns the number of the request.
+  int64_t Ask(const DeviceRequest& request);
+  // Whether any device that is there or was there has the key.
+  bool IsKnown(const std::string& key) const;
+  // The request is no longer waiting; does nothing if it was granted.
+  void Withdraw(int64_t request);
+  // The holder is alive. False if the lease has ended.
+  bool HolderIsAlive(const LeaseToken& token, double now);
+  // The lease ends. False if it had ended before.
+  bool Release(const LeaseToken& token);
+
+  // Ends the leases of which one side was silent for too long.
+  std::vector<LostLease> EndSilent(double now);
+  // Gives free devices to requests.
+  std::vector<DeviceGrant> Grant(double now);
+
+  // Whether what comes from this device under this token may be believed.
+  bool IsCurrent(const std::string& device, const LeaseToken& token) const;
+  // When EndSilent() or Grant() may have something to do again without another call; nothing if never.
+  std::optional<double> NextTime() const;
+
+  size_t num_waiting() const { return waiting_.size(); }
+
+ private:
+  struct Device {
+    std::set<std::string> keys;
+    double seen = 0;
+    std::optional<std::string> drained;  // why
+    std::optional<LeaseToken> lease;
+    double holder_seen = 0;
+  };
+  // The order in which requests are served.
+  struct Place {
+    int priority = 0;
+    int64_t number = 0;
+
+    bool operator<(const Place& other) const {
+      return priority != other.priority ? priority > other.priority : number < other.number;
+    }
+  };
+
+  // A device is silent from then on.
+  bool IsSilent(double seen, double now) const { return now >= seen + lease_seconds_; }
+  bool IsFree(const Device& device, double now) const {
+    return !device.lease && !device.drained && !IsSilent(device.seen, now);
+  }
+  Device* HolderOf(const LeaseToken& token);
+
+  const int64_t epoch_;
+  const double lease_seconds_, grants_from_;
+  int64_t last_request_ = 0, last_token_ = 0;
+  std::map<std::string, Device> devices_;
+  std::map<Place, DeviceRequest> waiting_;
+  std::map<int64_t, Place> places_;         // of waiting requests
+  std::map<LeaseToken, std::string> held_;  // the device of each lease
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_LEASES_FLEET_LEASES_H_

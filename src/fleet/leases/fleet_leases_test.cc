@@ -1,0 +1,176 @@
+#include "fleet/leases/fleet_leases.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace attune {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr double kLease = 15;
+
+TEST(FleetLeasesTest, HighestPriorityFirstThenFirstCome) {
+  FleetLeases leases(1, kLease);
+  leases.Join("a", {"key"}, 0);
+  const int64_t low = leases.Ask({.key = "key"}), first = leases.Ask({.key = "key", .priority = 2});
+  const int64_t second = leases.Ask({.key = "key", .priority = 2});
+  std::vector<int64_t> order;
+  for (int turn = 0; turn < 3; ++turn) {
+    const std::vector<DeviceGrant> grants = leases.Grant(1);
+    ASSERT_THAT(grants, SizeIs(1));
+    EXPECT_EQ(grants[0].device, "a");
+    order.push_back(grants[0].request);
+    EXPECT_THAT(leases.Grant(1), IsEmpty());
+    EXPECT_TRUE(leases.Release(grants[0].token));
+  }
+  EXPECT_EQ(order, (std::vector{first, second, low}));
+}
+
+TEST(FleetLeasesTest, AKeyMayMatchSeveralDevices) {
+  FleetLeases leases(1, kLease);
+  leases.Join("a", {"zen4", "any"}, 0);
+  leases.Join("b", {"zen5", "any"}, 0);
+  const int64_t any = leases.Ask({.key = "any"}), zen4 = leases.Ask({.key = "zen4"});
+  leases.Ask({.key = "arm"});
+  const std::vector<DeviceGrant> grants = leases.Grant(1);
+  ASSERT_THAT(grants, SizeIs(1));  // the first one took "a"; "b" does not do for the second
+  EXPECT_EQ(grants[0].request, any);
+  EXPECT_TRUE(leases.IsKnown("zen5"));
+  EXPECT_FALSE(leases.IsKnown("arm"));
+  leases.Release(grants[0].token);
+  EXPECT_EQ(leases.Grant(1).at(0).request, zen4);
+}
+
+TEST(FleetLeasesTest, ALeaseEndsIfEitherSideIsSilent) {
+  for (const bool device_is_silent : {true, false}) {
+    FleetLeases leases(1, kLease);
+    leases.Join("a", {"key"}, 0);
+    leases.Ask({.key = "key"});
+    const LeaseToken token = leases.Grant(0).at(0).token;
+    for (double now = 5; now < kLease; now += 5) {
+      if (!device_is_silent) leases.DeviceIsAlive("a", now);
+      if (device_is_silent) EXPECT_TRUE(leases.HolderIsAlive(token, now));
+      EXPECT_THAT(leases.EndSilent(now), IsEmpty());
+    }
+    EXPECT_EQ(leases.NextTime(), kLease);
+    EXPECT_TRUE(leases.IsCurrent("a", token));
+    const std::vector<LostLease> lost = leases.EndSilent(kLease);
+    ASSERT_THAT(lost, SizeIs(1));
+    EXPECT_EQ(lost[0].device_was_silent, device_is_silent);
+    EXPECT_FALSE(leases.IsCurrent("a", token));
+    EXPECT_FALSE(leases.HolderIsAlive(token, kLease));
+    EXPECT_FALSE(leases.Release(token));
+    // A silent device is not given out before it is heard of again, and then under a larger token.
+    leases.Ask({.key = "key"});
+    EXPECT_THAT(leases.Grant(kLease + 1), SizeIs(device_is_silent ? 0 : 1));
+    leases.DeviceIsAlive("a", kLease + 2);
+    if (device_is_silent) EXPECT_GT(leases.Grant(kLease + 2).at(0).token, token);
+  }
+}
+
+TEST(FleetLeasesTest, AfterARestartOneLeaseIsWaitedAndTokensRise) {
+  FleetLeases before(1, kLease);
+  before.Join("a", {"key"}, 0);
+  before.Ask({.key = "key"});
+  const LeaseToken old = before.Grant(0).at(0).token;
+  FleetLeases after(2, kLease, 100);
+  after.Join("a", {"key"}, 101);
+  after.Ask({.key = "key"});
+  EXPECT_THAT(after.Grant(114), IsEmpty());
+  EXPECT_EQ(after.NextTime(), 115);
+  after.DeviceIsAlive("a", 115);
+  const DeviceGrant grant = after.Grant(115).at(0);
+  EXPECT_GT(grant.token, old);
+  EXPECT_FALSE(after.IsCurrent("a", old));
+}
+
+TEST(FleetLeasesTest, DrainedDevicesFinishWhatTheyHave) {
+  FleetLeases leases(1, kLease);
+  leases.Join("a", {"key"}, 0);
+  leases.Ask({.key = "key"});
+  const LeaseToken token = leases.Grant(0).at(0).token;
+  leases.Drain("a", "it drifts");
+  EXPECT_TRUE(leases.IsCurrent("a", token));
+  leases.Release(token);
+  const int64_t waiting = leases.Ask({.key = "key"});
+  EXPECT_THAT(leases.Grant(1), IsEmpty());
+  leases.Resume("a");
+  EXPECT_EQ(leases.Grant(1).at(0).request, waiting);
+}
+
+TEST(FleetLeasesTest, RemovedDevicesAndWithdrawnRequestsAreForgotten) {
+  FleetLeases leases(1, kLease);
+  leases.Join("a", {"key"}, 0);
+  const int64_t first = leases.Ask({.key = "key"});
+  leases.Withdraw(first);
+  EXPECT_THAT(leases.Grant(0), IsEmpty());
+  leases.Ask({.key = "key"});
+  const LeaseToken token = leases.Grant(0).at(0).token;
+  leases.Remove("a");
+  EXPECT_FALSE(leases.IsCurrent("a", token));
+  EXPECT_FALSE(leases.Release(token));
+  EXPECT_EQ(leases.NextTime(), std::nullopt);
+}
+
+// Any sequence of events: no device has two holders, tokens rise, and nobody waits beside a device that would
+// do.
+TEST(FleetLeasesTest, HoldsItsPromisesInAnyOrder) {
+  std::mt19937 random(7);
+  const auto draw = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
+  const std::vector<std::string> names = {"a", "b", "c"}, keys = {"x", "y"};
+  for (int sequence = 0; sequence < 1000; ++sequence) {
+    FleetLeases leases(1, kLease);
+    std::map<std::string, LeaseToken> holders;
+    LeaseToken latest;
+    double now = 0;
+    for (int event = 0; event < 100; ++event) {
+      now += draw(4);
+      const std::string name = names[static_cast<size_t>(draw(3))];
+      switch (draw(8)) {
+        case 0:
+          leases.Join(name, {keys[static_cast<size_t>(draw(2))]}, now);
+          break;
+        case 1:
+          leases.DeviceIsAlive(name, now);
+          break;
+        case 2:
+          leases.Ask({.key = keys[static_cast<size_t>(draw(2))], .priority = draw(3)});
+          break;
+        case 3:
+          if (holders.contains(name))
+            EXPECT_EQ(leases.HolderIsAlive(holders[name], now), leases.IsCurrent(name, holders[name]));
+          break;
+        case 4:
+          if (holders.contains(name) && leases.Release(holders[name])) holders.erase(name);
+          break;
+        case 5:
+          leases.Drain(name, "test");
+          break;
+        case 6:
+          leases.Resume(name);
+          break;
+        default:
+          leases.Withdraw(draw(event + 1));
+          break;
+      }
+      for (const LostLease& lost : leases.EndSilent(now)) {
+        EXPECT_EQ(holders.at(lost.device), lost.token);
+        holders.erase(lost.device);
+      }
+      for (const DeviceGrant& grant : leases.Grant(now)) {
+        EXPECT_FALSE(holders.contains(grant.device));
+        EXPECT_GT(grant.token, latest);
+        latest = holders[grant.device] = grant.token;
+      }
+      for (const auto& [device, token] : holders) EXPECT_TRUE(leases.IsCurrent(device, token));
+      EXPECT_THAT(leases.Grant(now), IsEmpty());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attune
