@@ -26,6 +26,8 @@ namespace fs = std::filesystem;
 
 constexpr size_t kDigestDigits = 64, kOwnerDigits = 32;
 constexpr mode_t kPrivate = 0600;
+// The ending of an upload that is being checked. Nobody writes to it any more.
+constexpr char kChecked[] = ".checked";
 // Eviction makes more room than is needed, so that it is rare.
 constexpr double kKeptShare = 0.9;
 
@@ -42,6 +44,24 @@ std::optional<int64_t> SizeOf(const std::string& path) {
   return facts.st_size;
 }
 
+absl::Status CheckDigest(const std::string& digest) {
+  const bool is_digest =
+      digest.size() == kDigestDigits && digest.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return is_digest ? absl::OkStatus() : InvalidInput("\"", Printable(digest), "\" is no digest");
+}
+
+absl::Status IsBeingChecked(const std::string& digest) {
+  return absl::UnavailableError(absl::StrCat("blob ", digest, ": is being checked"));
+}
+
+absl::StatusOr<std::string> DigestOf(const std::string& path) {
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (file.get() < 0) return SystemError(path, errno);
+  if (SizeOf(path).value_or(0) == 0) return Sha256Hex("");  // cannot be mapped
+  ASSIGN_OR_RETURN(const MappedFile mapped, MappedFile::Map(file.get()));
+  return Sha256Hex(mapped.text());
+}
+
 // Nobody has it whom it could serve.
 bool IsUnowned(const fs::path& content) {
   std::error_code error;
@@ -51,8 +71,7 @@ bool IsUnowned(const fs::path& content) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<BlobStore>> BlobStore::Open(const std::string& folder,
-                                                           const BlobStoreOptions& options,
-                                                           const Clock& clock) {
+                                                           const BlobStoreOptions& options) {
   for (const char* part : {"", "/content", "/owners", "/partial"}) {
     const std::string path = folder + part;
     std::error_code error;
@@ -60,7 +79,8 @@ absl::StatusOr<std::unique_ptr<BlobStore>> BlobStore::Open(const std::string& fo
     if (!error) fs::permissions(path, fs::perms::owner_all, error);
     if (error) return SystemError(path, error.value());
   }
-  std::unique_ptr<BlobStore> store(new BlobStore(folder, options, clock));
+  std::unique_ptr<BlobStore> store(new BlobStore(folder, options));
+  store->GoOnWithChecked();
   store->RemoveOldPartials();
   store->RemoveUnowned();
   return store;
@@ -79,10 +99,24 @@ std::string BlobStore::PartialPath(const std::string& owner, const std::string& 
   return absl::StrCat(folder_, "/partial/", Sha256Hex(owner).substr(0, kOwnerDigits), "-", digest);
 }
 
-absl::Status BlobStore::Check(const std::string& digest) const {
-  const bool is_digest =
-      digest.size() == kDigestDigits && digest.find_first_not_of("0123456789abcdef") == std::string::npos;
-  return is_digest ? absl::OkStatus() : InvalidInput("\"", Printable(digest), "\" is no digest");
+int64_t BlobStore::PartialBytes(const std::string& owner) const {
+  const std::string begin = Sha256Hex(owner).substr(0, kOwnerDigits);
+  int64_t bytes = 0;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_ + "/partial", error)) {
+    const std::string path = entry.path();
+    if (entry.path().filename().string().starts_with(begin)) bytes += SizeOf(path).value_or(0);
+  }
+  return bytes;
+}
+
+// A kill has ended their check.
+void BlobStore::GoOnWithChecked() {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_ + "/partial", error)) {
+    fs::path partial = entry.path();
+    if (partial.extension() == kChecked) fs::rename(entry.path(), partial.replace_extension(), error);
+  }
 }
 
 void BlobStore::RemoveOldPartials() {
@@ -107,17 +141,20 @@ void BlobStore::RemoveUnowned() {
 }
 
 absl::StatusOr<int64_t> BlobStore::Sent(const std::string& owner, const std::string& digest) const {
-  RETURN_IF_ERROR(Check(digest));
+  RETURN_IF_ERROR(CheckDigest(digest));
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const auto complete = SizeOf(OwnPath(owner, digest))) return *complete;
-  return SizeOf(PartialPath(owner, digest)).value_or(0);
+  const std::string partial = PartialPath(owner, digest);
+  if (const auto checked = SizeOf(partial + kChecked)) return *checked;
+  return SizeOf(partial).value_or(0);
 }
 
 absl::Status BlobStore::Append(const std::string& owner, const std::string& digest, int64_t offset,
                                std::string_view bytes) {
-  RETURN_IF_ERROR(Check(digest));
+  RETURN_IF_ERROR(CheckDigest(digest));
   const std::lock_guard<std::mutex> lock(mutex_);
   const std::string path = PartialPath(owner, digest);
+  if (SizeOf(path + kChecked)) return IsBeingChecked(digest);
   const int64_t sent = SizeOf(path).value_or(0);
   if (offset != sent) {
     return absl::OutOfRangeError(absl::StrCat("blob ", digest, ": ", sent, " bytes were sent, so that byte ",
@@ -127,6 +164,11 @@ absl::Status BlobStore::Append(const std::string& owner, const std::string& dige
     fs::remove(path);
     return absl::ResourceExhaustedError(
         absl::StrCat("blob ", digest, ": has more than ", options_.most_blob_bytes, " bytes"));
+  }
+  if (std::ssize(bytes) > options_.most_partial_bytes - PartialBytes(owner)) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("blob ", digest, ": uploads that are not complete have more than ",
+                     options_.most_partial_bytes, " bytes; finish or forget some"));
   }
   const FileDescriptor file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, kPrivate));
@@ -139,40 +181,41 @@ absl::Status BlobStore::Append(const std::string& owner, const std::string& dige
 }
 
 absl::Status BlobStore::Finish(const std::string& owner, const std::string& digest) {
-  RETURN_IF_ERROR(Check(digest));
-  const std::string partial = PartialPath(owner, digest);
+  RETURN_IF_ERROR(CheckDigest(digest));
+  const std::string partial = PartialPath(owner, digest), checked = partial + kChecked;
+  std::error_code error;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (SizeOf(OwnPath(owner, digest))) return absl::OkStatus();  // this call comes twice
+    if (SizeOf(checked)) return IsBeingChecked(digest);
+    fs::rename(partial, checked, error);
+    if (error) return absl::NotFoundError(absl::StrCat("blob ", digest, ": nothing was sent of it"));
   }
   // Reading takes seconds for the largest, and others go on meanwhile.
-  const FileDescriptor file(open(partial.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (file.get() < 0) return absl::NotFoundError(absl::StrCat("blob ", digest, ": nothing was sent of it"));
-  std::string found = Sha256Hex("");
-  if (SizeOf(partial).value_or(0) > 0) {
-    ASSIGN_OR_RETURN(const MappedFile mapped, MappedFile::Map(file.get()));
-    found = Sha256Hex(mapped.text());
-  }
+  const absl::StatusOr<std::string> found = DigestOf(checked);
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (found == digest) return Keep(owner, digest, partial);
-  fs::remove(partial);
-  return absl::DataLossError(absl::StrCat("blob ", digest, ": what was sent has another digest, ", found));
+  if (found.ok() && *found == digest) return Keep(owner, digest, checked);
+  if (found.ok()) fs::remove(checked, error);
+  if (!found.ok()) fs::rename(checked, partial, error);
+  RETURN_IF_ERROR(found.status());
+  return absl::DataLossError(absl::StrCat("blob ", digest, ": what was sent has another digest, ", *found));
 }
 
 absl::Status BlobStore::Keep(const std::string& owner, const std::string& digest,
-                             const std::string& partial) {
+                             const std::string& checked) {
   const std::string content = ContentPath(digest), own = OwnPath(owner, digest);
   std::error_code error;
   fs::create_directories(fs::path(own).parent_path(), error);
   if (error) return SystemError(own, error.value());
   if (!SizeOf(content)) {
-    fs::rename(partial, content, error);
+    fs::rename(checked, content, error);
     if (error) return SystemError(content, error.value());
     bytes_ += SizeOf(content).value_or(0);
   }
   fs::create_hard_link(content, own, error);
   if (error) return SystemError(own, error.value());
-  fs::remove(partial, error);
+  fs::remove(checked, error);
+  RemoveOldPartials();
   utimensat(AT_FDCWD, content.c_str(), nullptr, 0);
   if (bytes_ > options_.most_bytes) Evict(digest);
   return absl::OkStatus();
@@ -200,7 +243,7 @@ bool BlobStore::Has(const std::string& owner, const std::string& digest) { retur
 
 absl::StatusOr<std::pair<FileDescriptor, int64_t>> BlobStore::Read(const std::string& owner,
                                                                    const std::string& digest) {
-  RETURN_IF_ERROR(Check(digest));
+  RETURN_IF_ERROR(CheckDigest(digest));
   const std::lock_guard<std::mutex> lock(mutex_);
   FileDescriptor file(open(OwnPath(owner, digest).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   struct stat facts = {};
@@ -211,7 +254,7 @@ absl::StatusOr<std::pair<FileDescriptor, int64_t>> BlobStore::Read(const std::st
 }
 
 absl::Status BlobStore::Forget(const std::string& owner, const std::string& digest) {
-  RETURN_IF_ERROR(Check(digest));
+  RETURN_IF_ERROR(CheckDigest(digest));
   const std::lock_guard<std::mutex> lock(mutex_);
   std::error_code error;
   fs::remove(PartialPath(owner, digest), error);

@@ -17,15 +17,15 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/clock.h"
 #include "base/file_descriptor.h"
 
 namespace attune {
 
 struct BlobStoreOptions {
-  int64_t most_bytes = int64_t{16} << 30;      // of all complete blobs
-  int64_t most_blob_bytes = int64_t{8} << 30;  // of one
-  double partial_seconds = 86400;              // an upload that rests for longer is given up
+  int64_t most_bytes = int64_t{16} << 30;          // of all complete blobs
+  int64_t most_blob_bytes = int64_t{8} << 30;      // of one
+  int64_t most_partial_bytes = int64_t{16} << 30;  // of all uploads of one owner that are not complete
+  double partial_seconds = 86400;                  // an upload that rests for longer is given up
 };
 
 // Digests are SHA-256 as 64 hexadecimal digits. All errors name the digest or the file. Thread safe; one
@@ -34,18 +34,19 @@ class BlobStore {
  public:
   // Creates the folder, for this user alone, if it is missing.
   static absl::StatusOr<std::unique_ptr<BlobStore>> Open(const std::string& folder,
-                                                         const BlobStoreOptions& options,
-                                                         const Clock& clock = SystemClock());
+                                                         const BlobStoreOptions& options);
 
   // The bytes that this owner has sent of the blob so far, from where an upload goes on; nothing else tells
   // how much there is.
   absl::StatusOr<int64_t> Sent(const std::string& owner, const std::string& digest) const;
   // Adds bytes at `offset`, which must be what Sent() returns (OutOfRange otherwise, as for a piece that
-  // comes twice). ResourceExhausted if the disk is full or the blob is too large.
+  // comes twice). ResourceExhausted if the disk is full, the blob is too large or the owner has too many
+  // uploads; Unavailable while the blob is checked.
   absl::Status Append(const std::string& owner, const std::string& digest, int64_t offset,
                       std::string_view bytes);
-  // The blob is complete. Fails, and forgets what was sent, if the bytes do not have the digest (DataLoss).
-  // Evicts blobs that were not used for longest if there are too many bytes.
+  // The blob is complete. Fails, and forgets what was sent, if the bytes do not have the digest (DataLoss),
+  // or while another call checks them (Unavailable). Evicts blobs that were not used for longest if there are
+  // too many bytes.
   absl::Status Finish(const std::string& owner, const std::string& digest);
 
   // Whether the owner may read the blob, which counts as a use.
@@ -61,22 +62,23 @@ class BlobStore {
   int64_t bytes() const;
 
  private:
-  BlobStore(std::string folder, const BlobStoreOptions& options, const Clock& clock)
-      : folder_(std::move(folder)), options_(options), clock_(clock) {}
+  BlobStore(std::string folder, const BlobStoreOptions& options)
+      : folder_(std::move(folder)), options_(options) {}
 
   std::string ContentPath(const std::string& digest) const;
   std::string OwnPath(const std::string& owner, const std::string& digest) const;
   std::string PartialPath(const std::string& owner, const std::string& digest) const;
-  absl::Status Check(const std::string& digest) const;
-  absl::Status Keep(const std::string& owner, const std::string& digest, const std::string& partial);
+  absl::Status Keep(const std::string& owner, const std::string& digest, const std::string& checked);
+  // Bytes of the owner's uploads.
+  int64_t PartialBytes(const std::string& owner) const;
   // Removes the least recently used blobs until there is room, but not `kept`.
   void Evict(const std::string& kept);
+  void GoOnWithChecked();
   void RemoveOldPartials();
   void RemoveUnowned();
 
   const std::string folder_;
   const BlobStoreOptions options_;
-  const Clock& clock_;
   mutable std::mutex mutex_;
   int64_t bytes_ = 0;
 };

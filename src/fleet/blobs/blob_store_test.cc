@@ -105,6 +105,29 @@ TEST_F(BlobStoreTest, IsBounded) {
   EXPECT_EQ(*store->Sent("ann", digest), 0);
 }
 
+TEST_F(BlobStoreTest, UploadsOfAnOwnerAreBounded) {
+  const auto store = Open({.most_partial_bytes = 10});
+  EXPECT_TRUE(store->Append("ann", Sha256Hex("a"), 0, "123456").ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(store->Append("ann", Sha256Hex("b"), 0, "12345")));
+  EXPECT_TRUE(store->Append("eve", Sha256Hex("b"), 0, "12345").ok());
+  EXPECT_TRUE(store->Forget("ann", Sha256Hex("a")).ok());
+  EXPECT_TRUE(store->Append("ann", Sha256Hex("b"), 0, "12345").ok());
+}
+
+TEST_F(BlobStoreTest, NothingChangesWhatIsBeingChecked) {
+  const std::string digest = Sha256Hex("bytes");
+  const std::string checked =
+      folder_ / "blobs/partial/" + Sha256Hex("ann").substr(0, 32) + "-" + digest + ".checked";
+  const auto store = Open();
+  std::ofstream(checked) << "bytes";  // as if another thread were reading it
+  EXPECT_EQ(*store->Sent("ann", digest), 5);
+  EXPECT_TRUE(absl::IsUnavailable(store->Append("ann", digest, 5, "more")));
+  EXPECT_TRUE(absl::IsUnavailable(store->Finish("ann", digest)));
+  // After a kill, it can be finished.
+  EXPECT_TRUE(Open()->Finish("ann", digest).ok());
+  EXPECT_EQ(Content(*store, "ann", digest), "bytes");
+}
+
 TEST_F(BlobStoreTest, RefusesWhatIsNoDigest) {
   const auto store = Open();
   for (const std::string& bad : {std::string(), std::string("../../etc/passwd"), std::string(64, 'G'),
