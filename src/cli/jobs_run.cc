@@ -99,8 +99,8 @@ std::string StrategyNames() {
                        [](std::string* out, const SchedulingStrategy& row) { out->append(row.name); });
 }
 
-// What the flag says, or the file, or else `otherwise`, as `find` understands it; errors name the file if it
-// is at fault.
+// Finds the name that the flag gives, or else the file, or else `otherwise`. Errors name the file if it is at
+// fault.
 template <typename Find>
 auto Named(const std::string& flag, const std::string& of_file, const char* otherwise, const Flags& flags,
            const Find& find) {

@@ -99,3 +99,9 @@ def mean_interval(values, confidence):
         return mean, -math.inf, math.inf
     half = t_quantile(confidence, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
     return mean, mean - half, mean + half
+
+
+def part_seconds(stage_seconds, parts):
+    """{part: seconds} of {stage: seconds}; `parts`: {part: the beginnings of its stages' names}."""
+    return {part: sum(seconds for stage, seconds in stage_seconds.items() if stage.startswith(beginnings))
+            for part, beginnings in parts.items()}

@@ -1,14 +1,12 @@
 """What follows from schedules, as it is published."""
-import statistics
-
 from common import stats
 from common.timing import Artifact, take_turns
 from program import Failed
+from tuning.turns import CONFIDENCE, ROUNDS, SECONDS, round_medians
 
 REAL = ("sequential", "uncoordinated", "lockstep", "first_come", "predictive")
 CHARTED = ("sequential", "uncoordinated", "predictive")  # their stages are kept for the charts
 COMPARED = 50  # candidates of each network whose ratios are compared
-ROUNDS, SECONDS, CONFIDENCE = 15, 0.3, 0.95  # of comparing artifacts in turns
 
 
 def stage_seconds(schedule):
@@ -82,7 +80,7 @@ def of_live(lab, networks, strategies):
         rounds, failures = take_turns({name: Artifact(path, 1) for name, path in contestants.items()}, ROUNDS, SECONDS)
         if failures:
             raise Failed("; ".join(f"{name}: {reason}" for name, reason in failures.items()))
-        medians = {name: [statistics.median(values) for values in lists] for name, lists in rounds.items()}
+        medians = round_medians(rounds)
         untuned = medians.pop("untuned")
         live["networks"][network] = {
             name: stats.median_interval(

@@ -4,6 +4,7 @@ from common.report.charts import (BLACK, GREY, GRID, MARGIN, TOP, WIDTH, Bar, Ba
 from common.report.lines import COLOURS, NO_BAND, LineChart, Series
 from common.report.svg import Drawing
 from common.report.words import plural
+from common.stats import part_seconds
 
 STRATEGY_COLOURS = {"sequential": "#999999", "uncoordinated": "#d55e00", "lockstep": "#e69f00",
                     "first_come": "#56b4e9", "predictive": "#0072b2", "back_to_back": "#009e73"}
@@ -13,18 +14,6 @@ PARTS = {"open, prepare": ("open", "prepare"), "search": ("select",), "build": (
                                                                               "network_", "finish", "write")}
 PART_COLOURS = dict(zip(PARTS, ("#999999", "#e69f00", "#0072b2", "#56b4e9", "#d55e00", "#009e73", "#cc79a7")))
 INTERLEAVING = ("lockstep", "first_come", "predictive", "back_to_back")  # of those that are simulated with many devices
-
-
-def part_of(stage):
-    return next((part for part, beginnings in PARTS.items() if stage.startswith(beginnings)), "finalize")
-
-
-def by_part(stage_seconds):
-    """{part: seconds} of {stage: seconds}."""
-    seconds = dict.fromkeys(PARTS, 0)
-    for stage, took in stage_seconds.items():
-        seconds[part_of(stage)] += took
-    return seconds
 
 
 def makespan_chart(results):
@@ -49,8 +38,9 @@ def stages_chart(results):
     for one in results["alone"].values():
         for stage, seconds in one["stage_seconds"].items():
             alone[stage] = alone.get(stage, 0) + seconds
-    bars = [("alone", by_part(alone))]
-    bars += [(row["strategy"], by_part(row["stage_seconds"])) for row in results["schedules"] if row["jobs"] == most]
+    bars = [("alone", part_seconds(alone, PARTS))]
+    bars += [(row["strategy"], part_seconds(row["stage_seconds"], PARTS))
+             for row in results["schedules"] if row["jobs"] == most]
     return StackedBarChart(title="What stages take beside other jobs",
                            subtitle=f"seconds of all stages of {plural(most, 'job')} together",
                            colours=PART_COLOURS, groups=[(plural(most, "job"), bars)]).draw()

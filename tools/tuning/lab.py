@@ -8,6 +8,7 @@ import time
 
 from common import machine
 from common.models import zoo
+from common.stats import part_seconds
 from common.timing import Artifact
 from program import PROGRAM, Failed, attune, attune_json
 from tuning import pretrain
@@ -35,12 +36,6 @@ PARTS = {"prepare": ("prepare", "calibrate"), "select": ("select",), "build": ("
          "update": ("learn",), "finalize": ("confirm_", "compare_", "layout_", "network_", "finish")}
 
 
-def part_seconds(stage_seconds):
-    """{part: seconds} of {stage: seconds}."""
-    return {part: sum(seconds for stage, seconds in stage_seconds.items() if stage.startswith(stages))
-            for part, stages in PARTS.items()}
-
-
 def summary(report):
     """The part of the tuner's report that is kept."""
     tasks = report["tasks"]
@@ -55,7 +50,7 @@ def summary(report):
         "tuned_ms": report["tuned_ms"],
         "curve": [[point["seconds"], point["trials"], point["ms"]] for point in report["curve"]],
         "ranks": [[point["trials"], point["correlation"]] for point in report["rank_correlation"]],
-        "stage_seconds": part_seconds(report["stage_seconds"]),
+        "stage_seconds": part_seconds(report["stage_seconds"], PARTS),
     }
 
 

@@ -175,7 +175,7 @@ absl::Status BlobStore::Append(const std::string& owner, const std::string& dige
   if (file.get() < 0) return SystemError(path, errno);
   if (WriteAll(file, bytes)) return absl::OkStatus();
   const int error = errno;
-  // What was written of it does not count, so that Sent() tells the truth about what arrived.
+  // Sent() must not count bytes that Append() has not acknowledged.
   if (ftruncate(file.get(), sent) != 0) fs::remove(path);
   return SystemError(path, error);
 }

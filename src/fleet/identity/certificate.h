@@ -35,7 +35,7 @@ struct FleetIdentity {
   bool operator==(const FleetIdentity&) const = default;
 };
 
-// Of at most 64 printable characters, which is what certificates hold.
+// Checks that owner and id have 1 to 64 printable characters, which certificates can hold.
 absl::Status CheckFleetIdentity(const FleetIdentity& who);
 
 struct CertificateFacts {

@@ -58,7 +58,7 @@ TEST(CertificateTest, OnlyItsAuthorityVouchesForIt) {
   const std::string pem = *authority->Sign(RequestOfNewKey(), kBoard, kDay);
   EXPECT_TRUE(Verifies(authority->certificate_pem(), pem));
   EXPECT_FALSE(Verifies(other->certificate_pem(), pem));
-  // What it signs cannot sign in turn: the authority's path length is 0.
+  // A server's certificate names hosts.
   const std::string server = *authority->Sign(RequestOfNewKey(), {FleetRole::kServer, "ann", "server"}, kDay,
                                               {"localhost", "127.0.0.1", "::1"});
   EXPECT_TRUE(Verifies(authority->certificate_pem(), server));

@@ -86,8 +86,6 @@ class FleetLeases {
   // When EndSilent() or Grant() may have something to do again without another call; nothing if never.
   std::optional<double> NextTime() const;
 
-  size_t num_waiting() const { return waiting_.size(); }
-
  private:
   struct Device {
     std::set<std::string> keys;
