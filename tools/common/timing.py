@@ -1,4 +1,5 @@
 """Contestants take turns while they are timed, so that a drift of the machine's speed hits all alike."""
+import statistics
 import time
 
 from program import PROGRAM, ROOT, Failed, attune_json
@@ -44,6 +45,11 @@ def take_turns(contestants, rounds, seconds, settle_s=SETTLE_S):
                 failures[name] = str(error)
                 del latencies[name]
     return latencies, failures
+
+
+def round_medians(rounds):
+    """From {name: latencies in ms, one list per round}: {name: the median of each round}."""
+    return {name: [statistics.median(values) for values in lists] for name, lists in rounds.items()}
 
 
 def failed(error):

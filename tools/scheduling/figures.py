@@ -1,11 +1,12 @@
 """What follows from schedules, as it is published."""
 from common import stats
-from common.timing import Artifact, take_turns
+from common.timing import Artifact, round_medians, take_turns
 from program import Failed
-from tuning.turns import CONFIDENCE, ROUNDS, SECONDS, round_medians
 
 REAL = ("sequential", "uncoordinated", "lockstep", "first_come", "predictive")
 CHARTED = ("sequential", "uncoordinated", "predictive")  # their stages are kept for the charts
+ROUNDS, SECONDS = 15, 0.3  # turns of each artifact, and the time of each
+CONFIDENCE = 0.95
 COMPARED = 50  # candidates of each network whose ratios are compared
 
 

@@ -3,7 +3,7 @@ import math
 import statistics
 
 from common import stats
-from common.timing import take_turns
+from common.timing import round_medians, take_turns
 from program import Failed, attune_json
 
 ROUNDS, SECONDS = 15, 0.3  # turns of each artifact, and the time of each
@@ -13,10 +13,6 @@ CLOSER = 4  # tuned networks lie closer together: so many times the turns, for i
 CONFIDENCE = 0.95
 PROFILE_ROUNDS = 6  # of the untuned network, per turn
 QUIET = 1.03  # a quiet machine is at most this many times as slow as in its fastest tenth
-
-
-def round_medians(rounds):
-    return {name: [statistics.median(values) for values in lists] for name, lists in rounds.items()}
 
 
 def speedups(rounds):
