@@ -53,8 +53,7 @@ lint() {
   [ "${1:-}" = --fast ] && return
   cmake --preset lint -Wno-dev >&2
   # Sources include what is generated here.
-  cmake --build --preset lint --target attune_onnx_proto attune_tensorflow_proto attune_tflite_generate \
-    attune_measure_proto attune_build_proto attune_jobs_proto >&2
+  cmake --build --preset lint --target attune_protos attune_tflite_generate >&2
   python3 tools/tidy.py build/lint
 }
 

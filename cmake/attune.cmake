@@ -65,7 +65,7 @@ endfunction()
 # attune_proto(NAME FILE)
 #
 # Makes the static library attune_NAME_proto of a .proto file in the current folder of src/. Its header is included by its
-# path below src/, as others are.
+# path below src/, as others are. The target attune_protos makes all of them.
 function(attune_proto name file)
   file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
   add_library(attune_${name}_proto STATIC ${file})
@@ -76,6 +76,10 @@ function(attune_proto name file)
   target_include_directories(attune_${name}_proto SYSTEM PUBLIC ${CMAKE_CURRENT_BINARY_DIR}/gen)
   target_compile_options(attune_${name}_proto PRIVATE -w)
   target_link_libraries(attune_${name}_proto PUBLIC protobuf::libprotobuf-lite)
+  if(NOT TARGET attune_protos)
+    add_custom_target(attune_protos)
+  endif()
+  add_dependencies(attune_protos attune_${name}_proto)
 endfunction()
 
 # attune_library(NAME [AS_AVX2] [DEPS ...] [LINK ...] [EXCLUDE ...])

@@ -2,10 +2,10 @@
 
 #include <utility>
 
+#include "base/process/message_checks.h"
 #include "base/processor_set.h"
 #include "base/status.h"
 #include "jobs/runner.pb.h"
-#include "measure/message_checks.h"
 
 namespace attune {
 namespace {

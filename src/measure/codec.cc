@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/process/message_checks.h"
 #include "base/status.h"
 #include "measure/measure.pb.h"
-#include "measure/message_checks.h"
 
 namespace attune {
 namespace {

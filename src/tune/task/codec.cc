@@ -3,10 +3,11 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/process/message_checks.h"
 #include "base/status.h"
 #include "graph/text.h"
 #include "measure/codec.h"
-#include "measure/message_checks.h"
+#include "target/codec.h"
 #include "tune/task/build.pb.h"
 
 namespace attune {
@@ -23,30 +24,17 @@ std::string EncodeBuildSetUp(const BuildSetUp& set_up) {
   proto::SetUp message;
   message.set_version(kBuildVersion);
   message.set_seconds_limit(set_up.seconds_limit);
-  proto::Target* target = message.mutable_target();
-  target->set_name(set_up.target.name);
-  target->set_l1_bytes(set_up.target.l1_bytes);
-  target->set_l2_bytes(set_up.target.l2_bytes);
-  target->set_l3_bytes(set_up.target.l3_bytes);
-  target->set_cores(set_up.target.cores);
-  for (const std::string& feature : set_up.target.modelled_features) target->add_modelled_features(feature);
+  message.set_target(EncodeTarget(set_up.target));
   return message.SerializeAsString();
 }
 
 absl::StatusOr<BuildSetUp> DecodeBuildSetUp(std::string_view text) {
   ASSIGN_OR_RETURN(const proto::SetUp message, ParseMessage<proto::SetUp>(text));
   RETURN_IF_ERROR(CheckVersion(message.version(), kBuildVersion));
-  const proto::Target& from = message.target();
   MessageChecks checks;
   BuildSetUp set_up;
-  ASSIGN_OR_RETURN(set_up.target, TargetByName(from.name()));
+  ASSIGN_OR_RETURN(set_up.target, DecodeTarget(message.target()));
   set_up.seconds_limit = checks.Seconds(message.seconds_limit());
-  set_up.target.l1_bytes = checks.Integer(from.l1_bytes(), 0, INT64_MAX);
-  set_up.target.l2_bytes = checks.Integer(from.l2_bytes(), 0, INT64_MAX);
-  set_up.target.l3_bytes = checks.Integer(from.l3_bytes(), 0, INT64_MAX);
-  set_up.target.cores = checks.Int(from.cores(), 1, INT32_MAX);
-  for (const std::string& feature : from.modelled_features())
-    set_up.target.modelled_features.push_back(feature);
   RETURN_IF_ERROR(checks.Finish());
   return set_up;
 }

@@ -14,7 +14,7 @@
 namespace attune {
 
 // Increases with each change that the other side would misunderstand.
-inline constexpr uint32_t kBuildVersion = 1;
+inline constexpr uint32_t kBuildVersion = 2;
 
 struct BuildSetUp {
   double seconds_limit = 30;  // per candidate

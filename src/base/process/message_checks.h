@@ -1,6 +1,6 @@
 // The checks that every reader of protobuf messages makes, since messages may come from anybody.
-#ifndef ATTUNE_MEASURE_MESSAGE_CHECKS_H_
-#define ATTUNE_MEASURE_MESSAGE_CHECKS_H_
+#ifndef ATTUNE_BASE_PROCESS_MESSAGE_CHECKS_H_
+#define ATTUNE_BASE_PROCESS_MESSAGE_CHECKS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -69,4 +69,4 @@ class MessageChecks {
 
 }  // namespace attune
 
-#endif  // ATTUNE_MEASURE_MESSAGE_CHECKS_H_
+#endif  // ATTUNE_BASE_PROCESS_MESSAGE_CHECKS_H_
