@@ -18,6 +18,7 @@ BACK = ["target", "device", "tensor", "lower", "plan", "codegen", "artifact"]
 # The folder, and what it may include apart from itself. docs/architecture.md explains the order.
 MAY_INCLUDE = {
     "base": [],
+    "base/sqlite": ["base"],
     "graph": ["base"],
     "import": EARLY,
     "reference": EARLY,
@@ -47,11 +48,11 @@ MAY_INCLUDE = {
     "fleet": ["base", "job", "sched", "device", "measure"],
     "tune/task": EARLY + ["reference", "tensor", "target", "lower", "plan", "compile", "measure"],
     "tune/search": ["base", "tune/task"],
-    "tune/records": ["base", "lower", "plan", "measure", "tune/task"],
+    "tune/records": ["base", "base/sqlite", "lower", "plan", "measure", "tune/task"],
     "tune/cost_model": ["base", "tensor", "target", "tune/task", "tune/records"],
     "tune/job": ["base", "target", "device", "lower", "plan", "compile", "job", "measure"] + TUNER,
     "api": FRONT + BACK + ["runtime", "compile", "job", "measure", "tune/job", "quant", "export", "io"] + TUNER,
-    "jobs": ["base", "device", "io", "job", "sched", "measure", "tune/job", "quant", "api"] + TUNER,
+    "jobs": ["base", "base/sqlite", "device", "io", "job", "sched", "measure", "tune/job", "quant", "api"] + TUNER,
     # The zoo writes the format that the importer reads: the same schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
     "cli": ["base", "api", "io", "zoo", "job", "sched", "jobs"],

@@ -10,11 +10,11 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/sqlite/active_lock.h"
+#include "base/sqlite/sqlite_schema.h"
 #include "base/status.h"
 #include "jobs/kind.h"
-#include "tune/records/active_lock.h"
 #include "tune/records/database.h"
-#include "tune/records/sqlite_schema.h"
 
 namespace attune {
 namespace {
@@ -42,8 +42,7 @@ constexpr const char* kStatements[] = {
 constexpr SqliteSchema kSchema = {.application_id = 0x41744A6F,  // "AtJo"
                                   .version = 1,
                                   .statements = kStatements,
-                                  .what = "job database",
-                                  .flag = "--state"};
+                                  .words = {.what = "job database", .flag = "--state"}};
 
 std::string NewScheduleId() {
   std::random_device device;
@@ -133,7 +132,7 @@ absl::StatusOr<std::string> DefaultJobStorePath() {
 
 absl::StatusOr<std::unique_ptr<SqliteJobStore>> SqliteJobStore::Open(const std::string& path) {
   RETURN_IF_ERROR(MakeFoldersOf(path, kSchema));
-  ASSIGN_OR_RETURN(auto connection, SqliteConnection::Open(path, {}));
+  ASSIGN_OR_RETURN(auto connection, SqliteConnection::Open(path, {}, kSchema.words));
   std::unique_ptr<SqliteJobStore> store(new SqliteJobStore(std::move(connection)));
   RETURN_IF_ERROR(PrepareDatabase(*store->connection_, kSchema, DatabaseAccess::kCreate));
   return store;

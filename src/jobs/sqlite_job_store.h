@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/file_descriptor.h"
+#include "base/sqlite/sqlite.h"
 #include "jobs/job_store.h"
-#include "tune/records/sqlite.h"
 
 namespace attune {
 

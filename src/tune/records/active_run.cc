@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/file_descriptor.h"
+#include "base/sqlite/active_lock.h"
 #include "base/status.h"
-#include "tune/records/active_lock.h"
 
 namespace attune {
 namespace {

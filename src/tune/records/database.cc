@@ -3,10 +3,10 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "base/sqlite/sqlite_schema.h"
 #include "base/status.h"
 #include "tune/records/database_rows.h"
 #include "tune/records/record_json.h"
-#include "tune/records/sqlite_schema.h"
 
 namespace attune {
 namespace {
@@ -104,8 +104,7 @@ class Writer {
 constexpr SqliteSchema kSchema = {.application_id = kApplicationId,
                                   .version = kTablesVersion,
                                   .statements = kTables,
-                                  .what = "record database",
-                                  .flag = "--records"};
+                                  .words = {.what = "record database", .flag = "--records"}};
 
 }  // namespace
 
@@ -123,7 +122,7 @@ absl::StatusOr<std::string> DefaultRecordsPath(const std::function<const char*(c
 absl::StatusOr<std::unique_ptr<RecordDatabase>> RecordDatabase::Open(const std::string& path,
                                                                      const SqliteOptions& options) {
   if (options.access == DatabaseAccess::kCreate) RETURN_IF_ERROR(MakeFoldersOf(path, kSchema));
-  ASSIGN_OR_RETURN(auto connection, SqliteConnection::Open(path, options));
+  ASSIGN_OR_RETURN(auto connection, SqliteConnection::Open(path, options, kSchema.words));
   std::unique_ptr<RecordDatabase> database(new RecordDatabase(std::move(connection)));
   RETURN_IF_ERROR(PrepareDatabase(*database->connection_, kSchema, options.access));
   return database;

@@ -24,9 +24,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/sqlite/sqlite.h"
 #include "tune/records/known_times.h"
 #include "tune/records/record.h"
-#include "tune/records/sqlite.h"
 
 namespace attune {
 

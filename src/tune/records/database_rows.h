@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/sqlite/sqlite.h"
 #include "tune/records/database.h"
 #include "tune/records/record.h"
-#include "tune/records/sqlite.h"
 
 namespace attune {
 

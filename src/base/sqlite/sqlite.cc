@@ -1,4 +1,4 @@
-#include "tune/records/sqlite.h"
+#include "base/sqlite/sqlite.h"
 
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -18,14 +18,13 @@ namespace {
 constexpr int kMaxValueBytes = 1 << 22;
 
 // SQLite itself does not check what it opens; a folder or a device would cause strange errors later.
-absl::Status CheckIsFile(const std::string& path, bool create) {
+absl::Status CheckIsFile(const std::string& path, bool create, const DatabaseWords& words) {
   if (path.empty()) return InvalidInput("no database file is named");
   struct stat info;
   if (stat(path.c_str(), &info) != 0) {
     if (errno == ENOENT && create) return absl::OkStatus();
     if (errno == ENOENT)
-      return absl::NotFoundError(
-          absl::StrCat(path, ": there is no such database; name another with --records"));
+      return absl::NotFoundError(absl::StrCat(path, ": there is no such database; ", words.NameAnother()));
     return absl::FailedPreconditionError(absl::StrCat(path, ": cannot be opened: ", std::strerror(errno)));
   }
   if (S_ISREG(info.st_mode)) return absl::OkStatus();
@@ -56,11 +55,16 @@ std::string ImmutableUri(const std::string& path) {
 
 }  // namespace
 
+std::string DatabaseWords::NameAnother() const {
+  return absl::StrCat("name another database", flag.empty() ? "" : " with ", flag);
+}
+
 absl::StatusOr<std::unique_ptr<SqliteConnection>> SqliteConnection::Open(const std::string& path,
-                                                                         const SqliteOptions& options) {
-  RETURN_IF_ERROR(CheckIsFile(path, options.access == DatabaseAccess::kCreate));
+                                                                         const SqliteOptions& options,
+                                                                         const DatabaseWords& words) {
+  RETURN_IF_ERROR(CheckIsFile(path, options.access == DatabaseAccess::kCreate, words));
   ASSIGN_OR_RETURN(std::unique_ptr<SqliteFiles> files, SqliteFiles::Create(options.vfs));
-  std::unique_ptr<SqliteConnection> connection(new SqliteConnection(path, std::move(files), options));
+  std::unique_ptr<SqliteConnection> connection(new SqliteConnection(path, std::move(files), options, words));
   if (options.access == DatabaseAccess::kRead) {
     RETURN_IF_ERROR(connection->OpenToRead());
   } else {
@@ -116,7 +120,7 @@ bool SqliteConnection::GoOnWaiting(LockWait& wait) const {
   if (waited >= options_.patience) return false;
   if (waited >= options_.notice && !wait.has_noticed) {
     wait.has_noticed = true;
-    Log(LogLevel::kWarning, "waiting for another process that has locked the records", "file", path_,
+    Log(LogLevel::kWarning, "waiting for another process that has locked the database", "file", path_,
         "at_most_s", options_.patience.count() / 1000);
   }
   std::this_thread::sleep_for(std::chrono::microseconds(500 + now.time_since_epoch().count() / 1000 % 4000));
@@ -153,7 +157,7 @@ absl::StatusOr<int64_t> SqliteConnection::Integer(const std::string& sql) {
 
 absl::Status SqliteConnection::Error(int code) const {
   if (const std::string refusal = files_->TakeRefusal(); !refusal.empty())
-    return InvalidInput(path_, ": ", refusal);
+    return InvalidInput(path_, ": ", refusal, "; remove it, or ", words_.NameAnother());
   const std::string_view detail = db_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(db_);
   const int error = db_ == nullptr ? 0 : sqlite3_system_errno(db_);
   const std::string reason = error == 0 ? std::string(detail) : std::string(std::strerror(error));
@@ -171,11 +175,10 @@ absl::Status SqliteConnection::Error(int code) const {
     case SQLITE_PERM:
     case SQLITE_AUTH:
       return absl::PermissionDeniedError(absl::StrCat(
-          path_, ": cannot be written: the file or its folder is read-only; name another with --records"));
+          path_, ": cannot be written: the file or its folder is read-only; ", words_.NameAnother()));
     case SQLITE_CANTOPEN:
-      return absl::PermissionDeniedError(
-          absl::StrCat(path_, ": cannot be opened, or its folder not be written: ", reason,
-                       "; name another with --records"));
+      return absl::PermissionDeniedError(absl::StrCat(
+          path_, ": cannot be opened, or its folder not be written: ", reason, "; ", words_.NameAnother()));
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return absl::DataLossError(absl::StrCat(path_, ": is damaged or no database (", detail,
@@ -189,8 +192,8 @@ absl::Status SqliteConnection::Error(int code) const {
       return InvalidInput(path_, ": a value is longer than ", kMaxValueBytes, " bytes");
     default:
       // A table or column is missing: Attune has not written this file.
-      return absl::DataLossError(absl::StrCat(path_, ": is no record database or damaged (", detail,
-                                              "); name another with --records"));
+      return absl::DataLossError(
+          absl::StrCat(path_, ": is no ", words_.what, " or damaged (", detail, "); ", words_.NameAnother()));
   }
 }
 

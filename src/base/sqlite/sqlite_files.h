@@ -6,8 +6,8 @@
 // our other files. Idea: each connection has its own SQLite VFS in front of the system's. It knows the
 // names of the database, its journal and its log, and refuses all other files. We never combine
 // transactions of several files, so our own journals name no super-journal.
-#ifndef ATTUNE_TUNE_RECORDS_SQLITE_FILES_H_
-#define ATTUNE_TUNE_RECORDS_SQLITE_FILES_H_
+#ifndef ATTUNE_BASE_SQLITE_SQLITE_FILES_H_
+#define ATTUNE_BASE_SQLITE_SQLITE_FILES_H_
 
 #include <memory>
 #include <string>
@@ -32,8 +32,8 @@ class SqliteFiles {
   // The VFS name for sqlite3_open_v2().
   const char* vfs_name() const { return name_.c_str(); }
 
-  // Why a file was refused since the last call, as a text to follow the database's name; empty if no file
-  // was.
+  // Why a file was refused since the last call, as a text between the database's name and advice to remove
+  // that file; empty if no file was.
   std::string TakeRefusal();
 
  private:
@@ -57,4 +57,4 @@ class SqliteFiles {
 
 }  // namespace attune
 
-#endif  // ATTUNE_TUNE_RECORDS_SQLITE_FILES_H_
+#endif  // ATTUNE_BASE_SQLITE_SQLITE_FILES_H_

@@ -1,14 +1,13 @@
 // Makes the tables of a database, and recognizes those of other programs and of newer versions.
-#ifndef ATTUNE_TUNE_RECORDS_SQLITE_SCHEMA_H_
-#define ATTUNE_TUNE_RECORDS_SQLITE_SCHEMA_H_
+#ifndef ATTUNE_BASE_SQLITE_SQLITE_SCHEMA_H_
+#define ATTUNE_BASE_SQLITE_SQLITE_SCHEMA_H_
 
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "absl/status/status.h"
-#include "tune/records/sqlite.h"
+#include "base/sqlite/sqlite.h"
 
 namespace attune {
 
@@ -16,8 +15,7 @@ struct SqliteSchema {
   int64_t application_id = 0;               // identifies the file as ours
   int version = 0;                          // of the tables
   std::span<const char* const> statements;  // that make the tables
-  std::string_view what;                    // "record database", for messages
-  std::string_view flag;                    // that names another file: "--records"
+  DatabaseWords words = {};
 };
 
 // Creates the missing folders of the database's path. Errors name the path.
@@ -29,4 +27,4 @@ absl::Status PrepareDatabase(SqliteConnection& connection, const SqliteSchema& s
 
 }  // namespace attune
 
-#endif  // ATTUNE_TUNE_RECORDS_SQLITE_SCHEMA_H_
+#endif  // ATTUNE_BASE_SQLITE_SQLITE_SCHEMA_H_

@@ -1,4 +1,4 @@
-#include "tune/records/active_lock.h"
+#include "base/sqlite/active_lock.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

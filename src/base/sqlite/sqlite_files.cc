@@ -1,4 +1,4 @@
-#include "tune/records/sqlite_files.h"
+#include "base/sqlite/sqlite_files.h"
 
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -92,9 +92,9 @@ bool SqliteFiles::Refuses(std::string_view name) {
   for (const std::string_view suffix : {kJournal, kLog}) {
     if (name == absl::StrCat(database_, suffix)) return RefusesBeside(suffix);
   }
-  refusal_ = absl::StrCat("the journal ", database_, kJournal,
-                          " names another file to delete, as none of Attune's does; "
-                          "it is not to be trusted: remove it, or name another database with --records");
+  refusal_ =
+      absl::StrCat("the journal ", database_, kJournal,
+                   " names another file to delete, as none of Attune's does, and is not to be trusted");
   return true;
 }
 
@@ -104,8 +104,7 @@ bool SqliteFiles::RefusesBeside(std::string_view suffix) {
   if (lstat(path.c_str(), &info) != 0) return false;  // no such file, or opening it says what is wrong
   if (S_ISREG(info.st_mode) && info.st_nlink == 1) return false;
   refusal_ = absl::StrCat(path, " beside it is ",
-                          S_ISREG(info.st_mode) ? "a hard link to another file" : "not a regular file",
-                          "; remove it, or name another database with --records");
+                          S_ISREG(info.st_mode) ? "a hard link to another file" : "not a regular file");
   return true;
 }
 

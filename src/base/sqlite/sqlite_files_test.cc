@@ -1,5 +1,5 @@
 // The files beside a database are not trusted.
-#include "tune/records/sqlite_files.h"
+#include "base/sqlite/sqlite_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,15 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <string_view>
 
-#include "tune/records/database.h"
-#include "tune/records/records_for_test.h"
+#include "base/sqlite/sqlite.h"
+#include "base/sqlite/sqlite_schema.h"
+#include "base/status.h"
+#include "base/testing/temporary_folder.h"
 
 namespace attune {
 namespace {
@@ -21,6 +27,36 @@ using ::testing::StartsWith;
 constexpr std::string_view kMagic("\xD9\xD5\x05\xF9\x20\xA1\x63\xD7", 8);
 constexpr DatabaseAccess kAccesses[] = {DatabaseAccess::kRead, DatabaseAccess::kWrite,
                                         DatabaseAccess::kCreate};
+
+constexpr const char* kTables[] = {"CREATE TABLE numbers (number INTEGER NOT NULL) STRICT"};
+constexpr SqliteSchema kSchema = {.application_id = 7, .version = 1, .statements = kTables};
+
+absl::StatusOr<std::unique_ptr<SqliteConnection>> OpenNumbers(const std::string& path,
+                                                              DatabaseAccess access) {
+  ASSIGN_OR_RETURN(auto connection, SqliteConnection::Open(path, {.access = access}));
+  RETURN_IF_ERROR(PrepareDatabase(*connection, kSchema, access));
+  return connection;
+}
+
+// The database at `path`, which must open.
+std::unique_ptr<SqliteConnection> MustOpen(const std::string& path,
+                                           DatabaseAccess access = DatabaseAccess::kCreate) {
+  auto connection = OpenNumbers(path, access);
+  EXPECT_TRUE(connection.ok()) << connection.status();
+  return connection.ok() ? *std::move(connection) : nullptr;
+}
+
+absl::Status AddNumber(SqliteConnection& connection) {
+  return connection.Execute("INSERT INTO numbers VALUES (1)");
+}
+
+int64_t CountNumbers(SqliteConnection& connection) {
+  return connection.Integer("SELECT count(*) FROM numbers").value_or(-1);
+}
+
+void WriteAll(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
 
 std::string BigEndian(uint32_t value) {
   std::string bytes;
@@ -47,22 +83,22 @@ std::string HotJournal(const std::string& database, const std::string& super_jou
 class SqliteFilesTest : public ::testing::Test {
  protected:
   SqliteFilesTest() {
-    EXPECT_TRUE(MustOpen(database_)->Add(SampleRecord("run", 1)).ok());
+    EXPECT_TRUE(AddNumber(*MustOpen(database_)).ok());
     WriteAll(victim_, "precious");
   }
   bool VictimLives() const {
     return std::filesystem::exists(victim_) && std::filesystem::file_size(victim_) == 8;
   }
 
-  const RecordsFolder folder_;
-  const std::string database_ = folder_ / "records.db", victim_ = folder_ / "victim";
+  const testing::TemporaryFolder folder_;
+  const std::string database_ = folder_ / "numbers.db", victim_ = folder_ / "victim";
 };
 
 TEST_F(SqliteFilesTest, AJournalThatNamesAnotherFileIsRefused) {
   for (const std::string& named : {victim_, folder_ / "missing"}) {  // the file to delete need not exist
     WriteAll(database_ + "-journal", HotJournal(database_, named));
     for (const DatabaseAccess access : kAccesses) {
-      const absl::Status status = RecordDatabase::Open(database_, {.access = access}).status();
+      const absl::Status status = OpenNumbers(database_, access).status();
       EXPECT_THAT(std::string(status.message()),
                   AllOf(StartsWith(database_ + ": "), HasSubstr(database_ + "-journal"), HasSubstr("; ")))
           << named;
@@ -74,11 +110,11 @@ TEST_F(SqliteFilesTest, AJournalThatNamesAnotherFileIsRefused) {
   for (const std::string& named : {database_, database_ + "-wal"}) {
     WriteAll(database_ + "-journal", HotJournal(database_, named));
     for (const DatabaseAccess access : kAccesses) {
-      RecordDatabase::Open(database_, {.access = access}).status().IgnoreError();
+      OpenNumbers(database_, access).status().IgnoreError();
     }
   }
   unlink((database_ + "-journal").c_str());
-  EXPECT_EQ(Keys(*MustOpen(database_)).size(), 1u);
+  EXPECT_EQ(CountNumbers(*MustOpen(database_)), 1);
 }
 
 TEST_F(SqliteFilesTest, LinksAndPipesBesideItAreRefused) {
@@ -90,7 +126,7 @@ TEST_F(SqliteFilesTest, LinksAndPipesBesideItAreRefused) {
       if (kind == 1) ASSERT_EQ(symlink(victim_.c_str(), beside.c_str()), 0);
       if (kind == 2) ASSERT_EQ(mkfifo(beside.c_str(), 0600), 0);
       for (const DatabaseAccess access : kAccesses) {
-        const absl::Status status = RecordDatabase::Open(database_, {.access = access}).status();
+        const absl::Status status = OpenNumbers(database_, access).status();
         EXPECT_THAT(std::string(status.message()),
                     AllOf(StartsWith(database_ + ": " + beside), HasSubstr("remove it")));
       }
@@ -98,23 +134,23 @@ TEST_F(SqliteFilesTest, LinksAndPipesBesideItAreRefused) {
     }
     unlink(beside.c_str());
   }
-  EXPECT_EQ(Keys(*MustOpen(database_)).size(), 1u);
+  EXPECT_EQ(CountNumbers(*MustOpen(database_)), 1);
 }
 
 TEST_F(SqliteFilesTest, AWriterThatWasKilledIsUndoneForReadersToo) {
   WriteAll(database_ + "-journal", HotJournal(database_, ""));
-  const auto reader = MustOpen(database_, {.access = DatabaseAccess::kRead});
+  const auto reader = MustOpen(database_, DatabaseAccess::kRead);
   ASSERT_NE(reader, nullptr);
-  EXPECT_EQ(Keys(*reader).size(), 1u);
+  EXPECT_EQ(CountNumbers(*reader), 1);
   EXPECT_FALSE(std::filesystem::exists(database_ + "-journal"));
 }
 
 TEST_F(SqliteFilesTest, ReadersDoNotWrite) {
-  const auto reader = MustOpen(database_, {.access = DatabaseAccess::kRead});
+  const auto reader = MustOpen(database_, DatabaseAccess::kRead);
   ASSERT_NE(reader, nullptr);
-  EXPECT_EQ(reader->Add(SampleRecord("run", 2)).status().code(), absl::StatusCode::kPermissionDenied);
-  EXPECT_TRUE(MustOpen(database_)->Add(SampleRecord("run", 2)).ok());  // meanwhile others can write
-  EXPECT_EQ(Keys(*reader).size(), 2u);
+  EXPECT_EQ(AddNumber(*reader).code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_TRUE(AddNumber(*MustOpen(database_)).ok());  // meanwhile others can write
+  EXPECT_EQ(CountNumbers(*reader), 2);
 }
 
 TEST_F(SqliteFilesTest, NoOtherDatabaseIsAttached) {

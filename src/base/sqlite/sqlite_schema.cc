@@ -1,4 +1,4 @@
-#include "tune/records/sqlite_schema.h"
+#include "base/sqlite/sqlite_schema.h"
 
 #include <filesystem>
 #include <system_error>
@@ -30,7 +30,7 @@ absl::Status MakeFoldersOf(const std::string& path, const SqliteSchema& schema) 
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
   if (!error) return absl::OkStatus();
   return absl::PermissionDeniedError(absl::StrCat(path, ": cannot make the folder ", folder.string(), ": ",
-                                                  error.message(), "; name another file with ", schema.flag));
+                                                  error.message(), "; ", schema.words.NameAnother()));
 }
 
 absl::Status PrepareDatabase(SqliteConnection& connection, const SqliteSchema& schema,
@@ -45,15 +45,15 @@ absl::Status PrepareDatabase(SqliteConnection& connection, const SqliteSchema& s
   }
   if (application != schema.application_id) {
     const std::string fault =
-        is_new ? absl::StrCat(": is empty, not a ", schema.what) : ": is another program's database";
+        is_new ? absl::StrCat(": is empty, not a ", schema.words.what) : ": is another program's database";
     return absl::FailedPreconditionError(
-        absl::StrCat(connection.path(), fault, "; name another with ", schema.flag));
+        absl::StrCat(connection.path(), fault, "; ", schema.words.NameAnother()));
   }
   ASSIGN_OR_RETURN(const int64_t version, connection.Integer("PRAGMA user_version"));
   if (version > schema.version) {
     return absl::FailedPreconditionError(absl::StrCat(
         connection.path(), ": was written by a newer attune (tables version ", version, ", this one knows ",
-        schema.version, "); update attune or name another database with ", schema.flag));
+        schema.version, "); update attune or ", schema.words.NameAnother()));
   }
   // On a file system without shared memory, SQLite keeps using its rollback journal, which is safe as well.
   if (access == DatabaseAccess::kCreate && !connection.is_read_only()) {

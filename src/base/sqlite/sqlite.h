@@ -1,7 +1,7 @@
 // Attune's wrapper around SQLite: a connection, statements and transactions that clean up after themselves,
 // and errors that name the file and say what to do.
-#ifndef ATTUNE_TUNE_RECORDS_SQLITE_H_
-#define ATTUNE_TUNE_RECORDS_SQLITE_H_
+#ifndef ATTUNE_BASE_SQLITE_SQLITE_H_
+#define ATTUNE_BASE_SQLITE_SQLITE_H_
 
 #include <chrono>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "tune/records/sqlite_files.h"
+#include "base/sqlite/sqlite_files.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -23,6 +23,15 @@ enum class DatabaseAccess {
   kRead,    // it must exist, and is not written; a read-only file is fine
   kWrite,   // it must exist
   kCreate,  // it is created if it is missing
+};
+
+// How messages speak of a database. The texts must be constants.
+struct DatabaseWords {
+  std::string_view what = "database";  // e.g. "record database"
+  std::string_view flag = "";          // that names another file, e.g. "--records"; empty if there is none
+
+  // Advice to end a message with.
+  std::string NameAnother() const;
 };
 
 struct SqliteOptions {
@@ -43,7 +52,8 @@ class SqliteConnection {
   // Fails if the file is a folder or a device, cannot be opened, or is not a database. A transaction that a
   // killed writer has left unfinished is rolled back, even if the file is opened for reading.
   static absl::StatusOr<std::unique_ptr<SqliteConnection>> Open(const std::string& path,
-                                                                const SqliteOptions& options);
+                                                                const SqliteOptions& options,
+                                                                const DatabaseWords& words = {});
   ~SqliteConnection();
   SqliteConnection(const SqliteConnection&) = delete;
   SqliteConnection& operator=(const SqliteConnection&) = delete;
@@ -67,8 +77,9 @@ class SqliteConnection {
 
  private:
   friend class SqliteStatement;
-  SqliteConnection(std::string path, std::unique_ptr<SqliteFiles> files, const SqliteOptions& options)
-      : path_(std::move(path)), options_(options), files_(std::move(files)) {}
+  SqliteConnection(std::string path, std::unique_ptr<SqliteFiles> files, const SqliteOptions& options,
+                   const DatabaseWords& words)
+      : path_(std::move(path)), options_(options), words_(words), files_(std::move(files)) {}
   absl::Status OpenFile(const std::string& name, int flags);
   absl::Status OpenToRead();
   absl::Status Configure();
@@ -84,6 +95,7 @@ class SqliteConnection {
 
   const std::string path_;
   const SqliteOptions options_;
+  const DatabaseWords words_;
   const std::unique_ptr<SqliteFiles> files_;
   LockWait busy_wait_;
   sqlite3* db_ = nullptr;
@@ -161,4 +173,4 @@ class SqliteTransaction {
 
 }  // namespace attune
 
-#endif  // ATTUNE_TUNE_RECORDS_SQLITE_H_
+#endif  // ATTUNE_BASE_SQLITE_SQLITE_H_

@@ -1,6 +1,6 @@
 // Marks work that a database knows of as alive, as long as this process works on it.
-#ifndef ATTUNE_TUNE_RECORDS_ACTIVE_LOCK_H_
-#define ATTUNE_TUNE_RECORDS_ACTIVE_LOCK_H_
+#ifndef ATTUNE_BASE_SQLITE_ACTIVE_LOCK_H_
+#define ATTUNE_BASE_SQLITE_ACTIVE_LOCK_H_
 
 #include <string>
 
@@ -16,4 +16,4 @@ absl::StatusOr<FileDescriptor> LockActive(const std::string& path, const std::st
 
 }  // namespace attune
 
-#endif  // ATTUNE_TUNE_RECORDS_ACTIVE_LOCK_H_
+#endif  // ATTUNE_BASE_SQLITE_ACTIVE_LOCK_H_
