@@ -53,6 +53,9 @@ std::string ImmutableUri(const std::string& path) {
   return uri + "?immutable=1";
 }
 
+// SQLite takes a null pointer as NULL, which is different from an empty text or blob.
+const char* DataOf(std::string_view value) { return value.empty() ? "" : value.data(); }
+
 }  // namespace
 
 std::string DatabaseWords::NameAnother() const {
@@ -211,9 +214,12 @@ absl::StatusOr<SqliteStatement> SqliteStatement::Prepare(SqliteConnection& conne
 void SqliteStatement::Bind(int64_t value) { Bound(sqlite3_bind_int64(statement_.get(), ++bound_, value)); }
 void SqliteStatement::Bind(double value) { Bound(sqlite3_bind_double(statement_.get(), ++bound_, value)); }
 void SqliteStatement::Bind(std::string_view value) {
-  // SQLite takes a null pointer as NULL, which is different from an empty text.
-  const char* data = value.empty() ? "" : value.data();
-  Bound(sqlite3_bind_text64(statement_.get(), ++bound_, data, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+  Bound(sqlite3_bind_text64(statement_.get(), ++bound_, DataOf(value), value.size(), SQLITE_TRANSIENT,
+                            SQLITE_UTF8));
+}
+void SqliteStatement::Bind(SqliteBlob value) {
+  Bound(sqlite3_bind_blob64(statement_.get(), ++bound_, DataOf(value.bytes), value.bytes.size(),
+                            SQLITE_TRANSIENT));
 }
 void SqliteStatement::Bound(int code) {
   if (bind_error_ == SQLITE_OK) bind_error_ = code;
@@ -242,6 +248,12 @@ std::string SqliteStatement::Text(int column) const {
   const unsigned char* text = sqlite3_column_text(statement_.get(), column);
   if (text == nullptr) return "";
   return {reinterpret_cast<const char*>(text),
+          static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+std::string SqliteStatement::Bytes(int column) const {
+  const void* bytes = sqlite3_column_blob(statement_.get(), column);
+  if (bytes == nullptr) return "";
+  return {static_cast<const char*>(bytes),
           static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 

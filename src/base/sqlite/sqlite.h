@@ -101,6 +101,11 @@ class SqliteConnection {
   sqlite3* db_ = nullptr;
 };
 
+// Bytes to bind that are no text.
+struct SqliteBlob {
+  std::string_view bytes;
+};
+
 // A prepared statement. The connection must outlive it.
 //
 //   ASSIGN_OR_RETURN(SqliteStatement insert, SqliteStatement::Prepare(connection, "INSERT … VALUES (?, ?)"));
@@ -114,6 +119,7 @@ class SqliteStatement {
   void Bind(int value) { Bind(static_cast<int64_t>(value)); }
   void Bind(double value);
   void Bind(std::string_view value);
+  void Bind(SqliteBlob value);
 
   // Starts again with these parameters.
   template <typename... Values>
@@ -135,6 +141,7 @@ class SqliteStatement {
   int64_t Integer(int column) const;
   double Real(int column) const;
   std::string Text(int column) const;
+  std::string Bytes(int column) const;
 
   void Reset();
 

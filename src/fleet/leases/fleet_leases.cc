@@ -5,10 +5,23 @@
 
 namespace attune {
 
-void FleetLeases::Join(const std::string& device, std::set<std::string> keys, double now) {
+void FleetLeases::Join(const std::string& device, std::set<std::string> keys, double now,
+                       std::set<std::string> owners) {
   Device& joined = devices_[device];
   joined.keys = std::move(keys);
+  joined.owners = std::move(owners);
   joined.seen = now;
+}
+
+bool FleetLeases::Restore(const std::string& device, const LeaseToken& token, double now) {
+  const auto found = devices_.find(device);
+  const bool has_lease = found != devices_.end() && found->second.lease;
+  if (token.epoch >= epoch_ || has_lease || held_.contains(token)) return false;
+  Device& restored = devices_[device];
+  restored.lease = token;
+  restored.seen = restored.holder_seen = now;
+  held_.emplace(token, device);
+  return true;
 }
 
 void FleetLeases::Drain(const std::string& device, const std::string& reason) {
@@ -80,32 +93,51 @@ std::vector<LostLease> FleetLeases::EndSilent(double now) {
   return lost;
 }
 
-std::vector<DeviceGrant> FleetLeases::Grant(double now) {
-  std::vector<DeviceGrant> grants;
-  if (now < grants_from_) return grants;
-  // The free devices by each of their keys.
-  std::map<std::string, std::set<std::string>> free;
+FleetLeases::FreeDevices FleetLeases::FindFree(double now) const {
+  FreeDevices free;
   for (const auto& [name, device] : devices_) {
     if (!IsFree(device, now)) continue;
     for (const std::string& key : device.keys) free[key].insert(name);
   }
+  return free;
+}
+
+std::optional<std::string> FleetLeases::Choose(const DeviceRequest& request, const FreeDevices& free) const {
+  const auto found = free.find(request.key);
+  if (found == free.end()) return std::nullopt;
+  const auto name = std::ranges::find_if(found->second, [&](const std::string& device) {
+    const std::set<std::string>& owners = devices_.at(device).owners;
+    return owners.empty() || owners.contains(request.owner);
+  });
+  if (name == found->second.end()) return std::nullopt;
+  return *name;
+}
+
+LeaseToken FleetLeases::Give(const std::string& name, double now) {
+  const LeaseToken token = {.epoch = epoch_, .number = ++last_token_};
+  Device& device = devices_.at(name);
+  device.lease = token;
+  device.holder_seen = now;
+  held_.emplace(token, name);
+  return token;
+}
+
+std::vector<DeviceGrant> FleetLeases::Grant(double now) {
+  std::vector<DeviceGrant> grants;
+  if (now < grants_from_) return grants;
+  FreeDevices free = FindFree(now);
   for (auto request = waiting_.begin(); request != waiting_.end() && !free.empty();) {
-    const auto found = free.find(request->second.key);
-    if (found == free.end()) {
+    const std::optional<std::string> name = Choose(request->second, free);
+    if (!name) {
       ++request;
       continue;
     }
-    const std::string name = *found->second.begin();
-    Device& device = devices_.at(name);
-    for (const std::string& key : device.keys) {
+    for (const std::string& key : devices_.at(*name).keys) {
       const auto entry = free.find(key);
-      entry->second.erase(name);
+      entry->second.erase(*name);
       if (entry->second.empty()) free.erase(entry);
     }
-    device.lease = LeaseToken{.epoch = epoch_, .number = ++last_token_};
-    device.holder_seen = now;
-    held_.emplace(*device.lease, name);
-    grants.push_back({.request = request->first.number, .device = name, .token = *device.lease});
+    grants.push_back({.request = request->first.number, .device = *name, .token = Give(*name, now)});
     places_.erase(request->first.number);
     request = waiting_.erase(request);
   }

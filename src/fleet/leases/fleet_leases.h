@@ -5,8 +5,9 @@
 // sign of life of the holder or of the device; each lease has a token that is larger than all before it, and
 // what comes under another token than the device's latest one is refused (fencing). Tokens carry an epoch
 // that rises with every start of the server, so that they rise even if the server forgets the latest ones.
-// Price: a device that was lost stands idle until its lease has ended. Source: Gray and Cheriton, Leases: an
-// efficient fault-tolerant mechanism, SOSP 1989; Burrows, The Chubby lock service, OSDI 2006 (sequencers).
+// Leases that it still knows after a restart are restored, and go on. Price: a device that was lost stands
+// idle until its lease has ended. Source: Gray and Cheriton, Leases: an efficient fault-tolerant mechanism,
+// SOSP 1989; Burrows, The Chubby lock service, OSDI 2006 (sequencers).
 #ifndef ATTUNE_FLEET_LEASES_FLEET_LEASES_H_
 #define ATTUNE_FLEET_LEASES_FLEET_LEASES_H_
 
@@ -55,9 +56,14 @@ class FleetLeases {
   FleetLeases(int64_t epoch, double lease_seconds, std::optional<double> begin = std::nullopt)
       : epoch_(epoch), lease_seconds_(lease_seconds), grants_from_(begin ? *begin + lease_seconds : 0) {}
 
-  // The device is there (again), and can be asked for by these keys. What it held before is held still, if
-  // its lease has not ended yet.
-  void Join(const std::string& device, std::set<std::string> keys, double now);
+  // The device is there (again), and can be asked for by these keys, for work of these owners (empty: of
+  // all). A lease that it has goes on, whoever holds it.
+  void Join(const std::string& device, std::set<std::string> keys, double now,
+            std::set<std::string> owners = {});
+  // After a restart: the device, which need not have joined yet, is held by a lease of an earlier epoch.
+  // Holder and device have the length of a lease from `now` to give signs of life. False, without any effect,
+  // if the token is not of an earlier epoch, or is that of another device, or the device has a lease.
+  bool Restore(const std::string& device, const LeaseToken& token, double now);
   // Not given out any more, until Resume(); a lease that it has goes on. `reason` is for people.
   void Drain(const std::string& device, const std::string& reason);
   void Resume(const std::string& device);
@@ -89,11 +95,14 @@ class FleetLeases {
  private:
   struct Device {
     std::set<std::string> keys;
+    std::set<std::string> owners;  // whose work it takes; empty: everyone's
     double seen = 0;
     std::optional<std::string> drained;  // why
     std::optional<LeaseToken> lease;
     double holder_seen = 0;
   };
+  // The names of free devices by each of their keys; no key is without any.
+  using FreeDevices = std::map<std::string, std::set<std::string>>;
   // The order in which requests are served.
   struct Place {
     int priority = 0;
@@ -110,6 +119,11 @@ class FleetLeases {
     return !device.lease && !device.drained && !IsSilent(device.seen, now);
   }
   Device* HolderOf(const LeaseToken& token);
+  FreeDevices FindFree(double now) const;
+  // The first free device that will do; nothing if there is none.
+  std::optional<std::string> Choose(const DeviceRequest& request, const FreeDevices& free) const;
+  // Gives the device a lease with a new token.
+  LeaseToken Give(const std::string& device, double now);
 
   const int64_t epoch_;
   const double lease_seconds_, grants_from_;

@@ -88,6 +88,76 @@ TEST(FleetLeasesTest, AfterARestartOneLeaseIsWaitedAndTokensRise) {
   EXPECT_FALSE(after.IsCurrent("a", old));
 }
 
+TEST(FleetLeasesTest, ARestoredLeaseGoesOn) {
+  const LeaseToken old = {.epoch = 1, .number = 7};
+  FleetLeases leases(2, kLease, 100);
+  EXPECT_TRUE(leases.Restore("a", old, 100));
+  EXPECT_TRUE(leases.IsCurrent("a", old));
+  EXPECT_FALSE(leases.IsKnown("key"));  // its keys come when it joins
+  leases.Join("a", {"key"}, 110);
+  EXPECT_TRUE(leases.HolderIsAlive(old, 112));
+  const int64_t waiting = leases.Ask({.key = "key"});
+  EXPECT_THAT(leases.EndSilent(115), IsEmpty());
+  EXPECT_THAT(leases.Grant(115), IsEmpty());
+  EXPECT_TRUE(leases.IsCurrent("a", old));
+  EXPECT_TRUE(leases.Release(old));
+  const DeviceGrant grant = leases.Grant(116).at(0);
+  EXPECT_EQ(grant.request, waiting);
+  EXPECT_GT(grant.token, old);
+  EXPECT_FALSE(leases.IsCurrent("a", old));
+}
+
+TEST(FleetLeasesTest, ARestoredLeaseEndsIfEitherSideIsSilent) {
+  const LeaseToken old = {.epoch = 1, .number = 7};
+  for (const bool device_is_silent : {true, false}) {
+    FleetLeases leases(2, kLease, 100);
+    EXPECT_TRUE(leases.Restore("a", old, 101));
+    if (device_is_silent) EXPECT_TRUE(leases.HolderIsAlive(old, 110));
+    if (!device_is_silent) leases.Join("a", {"key"}, 110);
+    EXPECT_EQ(leases.NextTime(), 101 + kLease);
+    EXPECT_THAT(leases.EndSilent(115), IsEmpty());
+    const std::vector<LostLease> lost = leases.EndSilent(101 + kLease);
+    ASSERT_THAT(lost, SizeIs(1));
+    EXPECT_EQ(lost[0].token, old);
+    EXPECT_EQ(lost[0].device_was_silent, device_is_silent);
+    EXPECT_FALSE(leases.IsCurrent("a", old));
+    leases.Join("a", {"key"}, 117);
+    leases.Ask({.key = "key"});
+    EXPECT_GT(leases.Grant(117).at(0).token, old);
+  }
+}
+
+TEST(FleetLeasesTest, RestoresNoLeaseThatContradictsAnother) {
+  const LeaseToken old = {.epoch = 1, .number = 7};
+  FleetLeases leases(2, kLease, 100);
+  EXPECT_TRUE(leases.Restore("a", old, 100));
+  EXPECT_FALSE(leases.Restore("b", old, 100));
+  EXPECT_FALSE(leases.Restore("a", {.epoch = 1, .number = 8}, 100));
+  EXPECT_FALSE(leases.Restore("c", {.epoch = 2, .number = 1}, 100));
+  EXPECT_TRUE(leases.IsCurrent("a", old));
+  leases.Join("c", {"key"}, 115);
+  leases.Ask({.key = "key"});
+  EXPECT_EQ(leases.Grant(115).at(0).device, "c");
+}
+
+TEST(FleetLeasesTest, DevicesMayTakeWorkOfSomeOwnersOnly) {
+  FleetLeases leases(1, kLease);
+  leases.Join("a", {"key"}, 0, {"ann", "bob"});
+  const int64_t others = leases.Ask({.key = "key", .owner = "eve", .priority = 2});
+  const int64_t bobs = leases.Ask({.key = "key", .owner = "bob"});
+  const std::vector<DeviceGrant> grants = leases.Grant(1);
+  ASSERT_THAT(grants, SizeIs(1));
+  EXPECT_EQ(grants[0].request, bobs);
+  leases.Join("b", {"key"}, 1);
+  EXPECT_EQ(leases.Grant(1).at(0).request, others);
+  // A lease goes on even if the device would not be given to its holder again.
+  leases.Join("a", {"key"}, 2, {"ann"});
+  EXPECT_TRUE(leases.IsCurrent("a", grants[0].token));
+  leases.Release(grants[0].token);
+  leases.Ask({.key = "key", .owner = "bob"});
+  EXPECT_THAT(leases.Grant(2), IsEmpty());
+}
+
 TEST(FleetLeasesTest, DrainedDevicesFinishWhatTheyHave) {
   FleetLeases leases(1, kLease);
   leases.Join("a", {"key"}, 0);

@@ -1,0 +1,118 @@
+// What the fleet's server knows again after it has ended: who was let in, who is invited, and who has which
+// device.
+#ifndef ATTUNE_FLEET_STORE_FLEET_STORE_H_
+#define ATTUNE_FLEET_STORE_FLEET_STORE_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "fleet/identity/certificate.h"
+#include "fleet/leases/fleet_leases.h"
+
+namespace attune {
+
+// Each text below is printable and has 1 to 256 bytes, unless its comment says otherwise. Times are
+// milliseconds since 1970, UTC.
+
+struct Revocation {
+  std::string reason = {};  // for people; 1 to 1024 bytes
+  int64_t time_ms = 0;
+
+  bool operator==(const Revocation&) const = default;
+};
+
+struct IssuedCertificate {
+  CertificateFacts facts = {};
+  std::optional<Revocation> revocation = {};
+};
+
+struct PendingInvitation {
+  std::string digest = {};  // Sha256Hex() of the secret
+  FleetRole role = FleetRole::kClient;
+  std::string owner = {};
+  int64_t end_ms = 0;  // it counts before that
+
+  bool operator==(const PendingInvitation&) const = default;
+};
+
+struct HeldLease {
+  LeaseToken token = {};
+  std::string device = {}, owner = {}, key = {};  // `owner` is the holder's, `key` that of his request
+};
+
+struct FleetDevice {
+  std::string id = {};
+  std::string agent = {};  // the id of the identity that it is connected by
+  std::string owner = {};
+  std::set<std::string> keys = {};          // at most 64; it can be asked for by these
+  std::string info = {};                    // any bytes, at most 1 MiB
+  std::optional<std::string> drained = {};  // why it is not given out; 1 to 1024 bytes
+  int64_t last_seen_ms = 0;
+
+  bool operator==(const FleetDevice&) const = default;
+};
+
+// Check that a store may keep these: the bounds above, and names that a certificate can hold. Stores check
+// what they are given, and again what they read.
+absl::Status CheckStorable(const CertificateFacts& facts);
+absl::Status CheckStorable(const Revocation& revocation);
+absl::Status CheckStorable(const PendingInvitation& invitation);
+absl::Status CheckStorable(const HeldLease& lease);
+absl::Status CheckStorable(const FleetDevice& device);
+absl::Status CheckReason(const std::string& reason);
+
+// A call has taken effect when it returns: neither the end of the process nor a power cut undoes it. A call
+// that fails has no effect. All errors name the database: InvalidArgument for what CheckStorable() refuses,
+// DataLoss if the database holds what no store has written, and what the database itself reports. Thread
+// safe.
+class FleetStore {
+ public:
+  virtual ~FleetStore() = default;
+
+  // Keeps a certificate that the authority has issued. AlreadyExists if the serial is known.
+  virtual absl::Status AddCertificate(const CertificateFacts& facts) = 0;
+  // Revoke the certificate with this serial, or all of the identity. A certificate that is revoked already
+  // keeps its first revocation. NotFound if there is none.
+  virtual absl::Status RevokeCertificate(const std::string& serial, const Revocation& revocation) = 0;
+  virtual absl::Status RevokeIdentity(const std::string& id, const Revocation& revocation) = 0;
+  // The serials of revoked certificates that would be valid otherwise: their end is after `now_ms`.
+  virtual absl::StatusOr<std::set<std::string>> RevokedSerials(int64_t now_ms) = 0;
+  // In the order of their begin.
+  virtual absl::StatusOr<std::vector<IssuedCertificate>> Certificates() = 0;
+
+  // AlreadyExists if the digest is known.
+  virtual absl::Status AddInvitation(const PendingInvitation& invitation) = 0;
+  // Removes the invitation with this secret and returns it; of any number of calls, one gets it. Nothing if
+  // it is unknown, was taken, or has ended. Forgets all that have ended.
+  virtual absl::StatusOr<std::optional<PendingInvitation>> TakeInvitation(const std::string& secret,
+                                                                          int64_t now_ms) = 0;
+
+  // A number that is larger than all that it has returned before, for FleetLeases; the first is 1.
+  virtual absl::StatusOr<int64_t> NextEpoch() = 0;
+
+  // Keeps the device's lease, in place of the one that it had.
+  virtual absl::Status PutLease(const HeldLease& lease) = 0;
+  // Forgets the lease, if it is known.
+  virtual absl::Status EndLease(const LeaseToken& token) = 0;
+  // In the order of their tokens.
+  virtual absl::StatusOr<std::vector<HeldLease>> Leases() = 0;
+
+  // Adds the device, or changes it. `drained` counts for a new one alone, so that a device that joins again
+  // does not undo what an operator has decided.
+  virtual absl::Status PutDevice(const FleetDevice& device) = 0;
+  // Without a reason, the device is given out again. NotFound if it is unknown.
+  virtual absl::Status SetDrained(const std::string& device, const std::optional<std::string>& reason) = 0;
+  // Forgets the device, if it is known, and its lease.
+  virtual absl::Status RemoveDevice(const std::string& device) = 0;
+  // In the order of their ids.
+  virtual absl::StatusOr<std::vector<FleetDevice>> Devices() = 0;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_STORE_FLEET_STORE_H_

@@ -1,0 +1,290 @@
+#include "fleet/store/sqlite_fleet_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <limits>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "base/file.h"
+#include "base/testing/temporary_folder.h"
+
+namespace attune {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+CertificateFacts Facts(const std::string& serial, const std::string& id, int64_t end_ms = 2000) {
+  return {.who = {.role = FleetRole::kAgent, .owner = "ann", .id = id},
+          .serial = serial,
+          .begin_ms = 1000,
+          .end_ms = end_ms};
+}
+
+PendingInvitation SampleInvitation(const std::string& secret, int64_t end_ms) {
+  return {.digest = Sha256Hex(secret), .role = FleetRole::kAgent, .owner = "ann", .end_ms = end_ms};
+}
+
+HeldLease SampleLease(const std::string& device, const LeaseToken& token) {
+  return {.token = token, .device = device, .owner = "ann", .key = "zen4"};
+}
+
+FleetDevice SampleDevice(const std::string& id) {
+  return {.id = id,
+          .agent = "desk",
+          .owner = "ann",
+          .keys = {"some-processor/znver4/l1-32k", "any"},
+          .info = std::string("\0\xFF\n\0", 4),
+          .last_seen_ms = 5};
+}
+
+class SqliteFleetStoreTest : public ::testing::Test {
+ protected:
+  SqliteFleetStoreTest() { Reopen(); }
+
+  // Ends the store, as the end of the server does, and opens it again.
+  void Reopen() {
+    store_.reset();
+    auto store = SqliteFleetStore::Open(path_);
+    ASSERT_TRUE(store.ok()) << store.status();
+    store_ = *std::move(store);
+  }
+  // Changes the file as somebody else could.
+  void Damage(const std::string& sql) const {
+    const auto connection = SqliteConnection::Open(path_, {});
+    ASSERT_TRUE(connection.ok()) << connection.status();
+    const absl::Status status = (*connection)->Execute(sql);
+    EXPECT_TRUE(status.ok()) << status;
+  }
+
+  const testing::TemporaryFolder folder_;
+  const std::string path_ = folder_ / "state/fleet.db";
+  std::unique_ptr<SqliteFleetStore> store_;
+};
+
+TEST_F(SqliteFleetStoreTest, CertificatesAreRevokedBySerialOrByIdentity) {
+  for (const CertificateFacts& facts : {Facts("0a", "desk"), Facts("0b", "rack"), Facts("0c", "rack")})
+    EXPECT_TRUE(store_->AddCertificate(facts).ok());
+  EXPECT_THAT(*store_->RevokedSerials(0), IsEmpty());
+  EXPECT_TRUE(store_->RevokeCertificate("0b", {.reason = "the key was lost", .time_ms = 7}).ok());
+  EXPECT_THAT(*store_->RevokedSerials(0), ElementsAre("0b"));
+  EXPECT_TRUE(store_->RevokeIdentity("rack", {.reason = "it was sold", .time_ms = 8}).ok());
+  Reopen();
+  EXPECT_THAT(*store_->RevokedSerials(1999), ElementsAre("0b", "0c"));
+  EXPECT_THAT(*store_->RevokedSerials(2000), IsEmpty());  // nobody could use them any more
+  const std::vector<IssuedCertificate> all = *store_->Certificates();
+  ASSERT_THAT(all, SizeIs(3));
+  EXPECT_EQ(all[0].revocation, std::nullopt);
+  EXPECT_EQ(all[0].facts.who, Facts("0a", "desk").who);
+  EXPECT_EQ(all[0].facts.begin_ms, 1000);
+  EXPECT_EQ(all[0].facts.end_ms, 2000);
+  EXPECT_EQ(all[1].revocation, (Revocation{.reason = "the key was lost", .time_ms = 7}));
+  EXPECT_EQ(all[2].revocation, (Revocation{.reason = "it was sold", .time_ms = 8}));
+}
+
+TEST_F(SqliteFleetStoreTest, CertificatesThatAreUnknownOrKnownAlreadyAreErrors) {
+  EXPECT_TRUE(store_->AddCertificate(Facts("0a", "desk")).ok());
+  EXPECT_EQ(store_->AddCertificate(Facts("0a", "rack")).code(), absl::StatusCode::kAlreadyExists);
+  const Revocation revocation = {.reason = "test"};
+  EXPECT_EQ(store_->RevokeCertificate("desk", revocation).code(), absl::StatusCode::kNotFound);
+  const absl::Status unknown = store_->RevokeIdentity("0a", revocation);
+  EXPECT_EQ(unknown.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(unknown.message()), AllOf(StartsWith(path_ + ": "), HasSubstr("0a")));
+  EXPECT_THAT(*store_->RevokedSerials(0), IsEmpty());
+}
+
+TEST_F(SqliteFleetStoreTest, AnInvitationCountsOnceAndBeforeItsEnd) {
+  EXPECT_TRUE(store_->AddInvitation(SampleInvitation("secret", 100)).ok());
+  EXPECT_EQ(store_->AddInvitation(SampleInvitation("secret", 900)).code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_TRUE(store_->AddInvitation(SampleInvitation("late", 100)).ok());
+  EXPECT_EQ(*store_->TakeInvitation("guess", 99), std::nullopt);
+  const std::optional<PendingInvitation> taken = *store_->TakeInvitation("secret", 99);
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->role, FleetRole::kAgent);
+  EXPECT_EQ(taken->owner, "ann");
+  Reopen();
+  EXPECT_EQ(*store_->TakeInvitation("secret", 99), std::nullopt);
+  EXPECT_EQ(*store_->TakeInvitation("late", 100), std::nullopt);
+  EXPECT_EQ(*store_->TakeInvitation("late", 99), std::nullopt);  // it was forgotten
+}
+
+TEST_F(SqliteFleetStoreTest, OneOfManyWhoTakeAnInvitationGetsIt) {
+  constexpr int kRounds = 20, kTakers = 4;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string secret = absl::StrCat("secret ", round);
+    EXPECT_TRUE(store_->AddInvitation(SampleInvitation(secret, 100)).ok());
+    std::atomic<int> got = 0;
+    std::vector<std::jthread> takers;
+    for (int taker = 0; taker < kTakers; ++taker) {
+      takers.emplace_back([&] {
+        const auto taken = store_->TakeInvitation(secret, 1);
+        EXPECT_TRUE(taken.ok()) << taken.status();
+        if (taken.ok() && *taken) ++got;
+      });
+    }
+    takers.clear();
+    EXPECT_EQ(got, 1);
+  }
+}
+
+TEST_F(SqliteFleetStoreTest, EpochsRise) {
+  EXPECT_EQ(*store_->NextEpoch(), 1);
+  EXPECT_EQ(*store_->NextEpoch(), 2);
+  Reopen();
+  EXPECT_EQ(*store_->NextEpoch(), 3);
+}
+
+TEST_F(SqliteFleetStoreTest, LeasesAreKeptUntilTheyEnd) {
+  EXPECT_TRUE(store_->PutLease(SampleLease("b", {.epoch = 1, .number = 2})).ok());
+  EXPECT_TRUE(store_->PutLease(SampleLease("a", {.epoch = 1, .number = 1})).ok());
+  EXPECT_TRUE(store_->PutLease(SampleLease("a", {.epoch = 1, .number = 3})).ok());
+  EXPECT_TRUE(store_->EndLease({.epoch = 1, .number = 1}).ok());  // another has taken its place already
+  Reopen();
+  const std::vector<HeldLease> leases = *store_->Leases();
+  ASSERT_THAT(leases, SizeIs(2));
+  EXPECT_EQ(leases[0].device, "b");
+  EXPECT_EQ(leases[1].device, "a");
+  EXPECT_EQ(leases[1].token, (LeaseToken{.epoch = 1, .number = 3}));
+  EXPECT_EQ(leases[1].owner, "ann");
+  EXPECT_EQ(leases[1].key, "zen4");
+  EXPECT_TRUE(store_->EndLease({.epoch = 1, .number = 3}).ok());
+  EXPECT_THAT(*store_->Leases(), SizeIs(1));
+}
+
+TEST_F(SqliteFleetStoreTest, DevicesAreKeptAsTheyWere) {
+  EXPECT_TRUE(store_->PutDevice(SampleDevice("b")).ok());
+  FleetDevice bare = {.id = "a", .agent = "rack", .owner = "bob", .drained = "it is new"};
+  EXPECT_TRUE(store_->PutDevice(bare).ok());
+  Reopen();
+  EXPECT_THAT(*store_->Devices(), ElementsAre(bare, SampleDevice("b")));
+  bare.keys = {"zen5"};
+  bare.last_seen_ms = 9;
+  EXPECT_TRUE(store_->PutDevice(bare).ok());
+  EXPECT_THAT(*store_->Devices(), ElementsAre(bare, SampleDevice("b")));
+}
+
+TEST_F(SqliteFleetStoreTest, ADeviceThatJoinsAgainStaysDrained) {
+  EXPECT_TRUE(store_->PutDevice(SampleDevice("a")).ok());
+  EXPECT_TRUE(store_->SetDrained("a", "it drifts").ok());
+  EXPECT_TRUE(store_->PutDevice(SampleDevice("a")).ok());
+  EXPECT_EQ(store_->Devices()->at(0).drained, "it drifts");
+  EXPECT_TRUE(store_->SetDrained("a", std::nullopt).ok());
+  EXPECT_EQ(store_->Devices()->at(0).drained, std::nullopt);
+  EXPECT_EQ(store_->SetDrained("b", "test").code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(SqliteFleetStoreTest, ARemovedDeviceHasNoLease) {
+  for (const char* device : {"a", "b"}) {
+    EXPECT_TRUE(store_->PutDevice(SampleDevice(device)).ok());
+    EXPECT_TRUE(store_->PutLease(SampleLease(device, {.epoch = 1, .number = *device})).ok());
+  }
+  EXPECT_TRUE(store_->RemoveDevice("a").ok());
+  EXPECT_TRUE(store_->RemoveDevice("a").ok());
+  EXPECT_THAT(*store_->Devices(), ElementsAre(SampleDevice("b")));
+  EXPECT_THAT(*store_->Leases(), SizeIs(1));
+}
+
+TEST_F(SqliteFleetStoreTest, AKillUndoesNoCallThatHasReturned) {
+  store_.reset();
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const auto store = SqliteFleetStore::Open(path_);
+    const bool done = store.ok() && (*store)->NextEpoch().ok() &&
+                      (*store)->AddCertificate(Facts("0a", "desk")).ok() &&
+                      (*store)->RevokeCertificate("0a", {.reason = "test"}).ok() &&
+                      (*store)->PutLease(SampleLease("a", {.epoch = 1, .number = 1})).ok();
+    if (done) kill(getpid(), SIGKILL);
+    _exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  Reopen();
+  EXPECT_EQ(*store_->NextEpoch(), 2);
+  EXPECT_THAT(*store_->RevokedSerials(0), ElementsAre("0a"));
+  EXPECT_THAT(*store_->Leases(), SizeIs(1));
+}
+
+TEST_F(SqliteFleetStoreTest, RefusesTextsThatAreTooLongOrCannotBePrinted) {
+  FleetDevice two_lines = SampleDevice("a"), large = SampleDevice("a"), many = SampleDevice("a");
+  two_lines.keys = {"two\nlines"};
+  large.info.assign((1 << 20) + 1, 'x');
+  for (int key = 0; key <= 64; ++key) many.keys.insert(absl::StrCat(key));
+  PendingInvitation secret = SampleInvitation("secret", 1);
+  secret.digest = "secret";
+  EXPECT_TRUE(store_->PutDevice(SampleDevice("a")).ok());
+  const absl::Status refused[] = {
+      store_->AddCertificate(Facts("", "desk")),
+      store_->AddCertificate(Facts("0a", "two words")),
+      store_->RevokeCertificate("0a", {}),
+      store_->AddInvitation(secret),
+      store_->PutLease(SampleLease(std::string(257, 'x'), {})),
+      store_->PutLease(SampleLease("a", {.epoch = -1, .number = 1})),
+      store_->PutDevice(two_lines),
+      store_->PutDevice(large),
+      store_->PutDevice(many),
+      store_->SetDrained("a", ""),
+      store_->SetDrained("a", std::string(1025, 'x')),
+  };
+  for (const absl::Status& status : refused) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_THAT(std::string(status.message()), StartsWith(path_ + ": "));
+  }
+  EXPECT_THAT(*store_->Devices(), ElementsAre(SampleDevice("a")));
+}
+
+TEST_F(SqliteFleetStoreTest, DamagedValuesAreErrors) {
+  EXPECT_TRUE(store_->AddCertificate(Facts("0a", "desk")).ok());
+  EXPECT_TRUE(store_->RevokeCertificate("0a", {.reason = "test"}).ok());
+  EXPECT_TRUE(store_->AddInvitation(SampleInvitation("secret", 100)).ok());
+  EXPECT_TRUE(store_->NextEpoch().ok());
+  EXPECT_TRUE(store_->PutLease(SampleLease("a", {.epoch = 1, .number = 1})).ok());
+  EXPECT_TRUE(store_->PutDevice(SampleDevice("a")).ok());
+  const struct {
+    std::string sql;
+    std::function<absl::Status()> read;
+  } cases[] = {
+      {"UPDATE certificates SET role = 'king'", [&] { return store_->Certificates().status(); }},
+      {"UPDATE certificates SET serial = ''", [&] { return store_->RevokedSerials(0).status(); }},
+      {"UPDATE invitations SET role = 'king'", [&] { return store_->TakeInvitation("secret", 1).status(); }},
+      {"UPDATE epochs SET latest = -5", [&] { return store_->NextEpoch().status(); }},
+      {absl::StrCat("UPDATE epochs SET latest = ", std::numeric_limits<int64_t>::max()),
+       [&] { return store_->NextEpoch().status(); }},
+      {"UPDATE leases SET owner = char(27)", [&] { return store_->Leases().status(); }},
+      {"UPDATE leases SET number = -1, owner = 'ann'", [&] { return store_->Leases().status(); }},
+      {"UPDATE devices SET info = zeroblob(2000000)", [&] { return store_->Devices().status(); }},
+      {"UPDATE devices SET info = x'', keys = hex(zeroblob(500))",
+       [&] { return store_->Devices().status(); }},
+      {"DROP TABLE leases", [&] { return store_->Leases().status(); }},
+  };
+  for (const auto& c : cases) {
+    Damage(c.sql);
+    const absl::Status status = c.read();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << c.sql << ": " << status;
+    EXPECT_THAT(std::string(status.message()), StartsWith(path_ + ": ")) << c.sql;
+  }
+}
+
+TEST_F(SqliteFleetStoreTest, OtherFilesAreRefused) {
+  store_.reset();
+  Damage("PRAGMA user_version = 2");
+  const absl::Status newer = SqliteFleetStore::Open(path_).status();
+  EXPECT_THAT(std::string(newer.message()), AllOf(HasSubstr("newer"), HasSubstr("--state")));
+  Damage("PRAGMA application_id = 1");
+  EXPECT_THAT(std::string(SqliteFleetStore::Open(path_).status().message()), HasSubstr("another program's"));
+}
+
+}  // namespace
+}  // namespace attune
