@@ -21,6 +21,7 @@ namespace {
 constexpr size_t kBufferBytes = 1 << 16;
 constexpr int kWrite = O_WRONLY | O_CLOEXEC | O_NOCTTY;
 constexpr mode_t kNewMode = 0666;  // the system takes the umask's bits away
+constexpr mode_t kOwnersMode = 0600;
 
 // The end of a chain of symbolic links, even if nothing exists there yet.
 std::filesystem::path BehindLinks(std::filesystem::path path) {
@@ -99,8 +100,8 @@ std::string LinkTo(const FileDescriptor& file) { return absl::StrCat("/proc/self
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path) {
-  std::unique_ptr<OutputFile> file(new OutputFile(path));
+absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path, FileAccess access) {
+  std::unique_ptr<OutputFile> file(new OutputFile(path, access));
   RETURN_IF_ERROR(file->Open());
   return file;
 }
@@ -132,17 +133,19 @@ absl::Status OutputFile::Open() {
   // Set the owner first, since changing it clears bits of the mode. Only a privileged process may change
   // it.
   if (fchown(file_.get(), info.st_uid, info.st_gid) != 0 && errno != EPERM) return CannotWrite(path_);
-  return fchmod(file_.get(), info.st_mode & 0777) == 0 ? absl::OkStatus() : CannotWrite(path_);
+  const mode_t kept = access_ == FileAccess::kOwner ? kOwnersMode : 0777;
+  return fchmod(file_.get(), info.st_mode & kept) == 0 ? absl::OkStatus() : CannotWrite(path_);
 }
 
 // The system itself removes a file without a name, however this process ends. Some file systems do not
 // support such files.
 absl::Status OutputFile::OpenTemporary() {
+  const mode_t mode = access_ == FileAccess::kOwner ? kOwnersMode : kNewMode;
   const std::string folder = std::filesystem::path(target_).parent_path();
-  file_ = FileDescriptor(open(folder.empty() ? "." : folder.c_str(), kWrite | O_TMPFILE, kNewMode));
+  file_ = FileDescriptor(open(folder.empty() ? "." : folder.c_str(), kWrite | O_TMPFILE, mode));
   if (file_.get() >= 0 && access(LinkTo(file_).c_str(), F_OK) == 0) return absl::OkStatus();
   temporary_ = NameBeside(target_);
-  file_ = FileDescriptor(open(temporary_.c_str(), kWrite | O_CREAT | O_EXCL, kNewMode));
+  file_ = FileDescriptor(open(temporary_.c_str(), kWrite | O_CREAT | O_EXCL, mode));
   if (file_.get() >= 0) return absl::OkStatus();
   temporary_.clear();
   return CannotWrite(path_);

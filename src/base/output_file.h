@@ -6,6 +6,7 @@
 #ifndef ATTUNE_BASE_OUTPUT_FILE_H_
 #define ATTUNE_BASE_OUTPUT_FILE_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,13 +18,19 @@
 
 namespace attune {
 
+enum class FileAccess : uint8_t {
+  kUsual,  // as the umask says; an existing file keeps its mode
+  kOwner,  // nobody but the owner may read or write it, from its first byte
+};
+
 // For one thread at a time. Errors name the path.
 class OutputFile {
  public:
-  // Follows symbolic links. An existing file keeps its mode and, where the system allows it, its owner. If
-  // the path is not a regular file, or if this process's stdout or stderr goes to it, it is written
-  // straight through; a pipe that nobody reads is an error.
-  static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path);
+  // Follows symbolic links. An existing file keeps, where the system allows it, its owner. If the path is
+  // not a regular file, or if this process's stdout or stderr goes to it, it is written straight through,
+  // whatever `access` is; a pipe that nobody reads is an error.
+  static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path,
+                                                            FileAccess access = FileAccess::kUsual);
   // Whether Create() would succeed now, except that a pipe may get its reader later.
   static absl::Status Check(const std::string& path);
   // Without Finish(), the path is what it was before, and nothing is left beside it.
@@ -36,12 +43,13 @@ class OutputFile {
   absl::Status Finish();
 
  private:
-  explicit OutputFile(std::string path) : path_(std::move(path)) {}
+  OutputFile(std::string path, FileAccess access) : path_(std::move(path)), access_(access) {}
   absl::Status Open();
   absl::Status OpenTemporary();
   absl::Status Drain(std::string_view bytes);
 
   const std::string path_;
+  const FileAccess access_;
   std::string target_;     // the file behind the path's links; empty if it is written straight through
   std::string temporary_;  // the temporary name of the file; empty if it has none
   std::string buffer_;

@@ -23,17 +23,6 @@ struct Header {
 
 constexpr size_t kReceiveBytes = size_t{1} << 20;  // memory grows as bytes arrive, not with promises
 
-// Waits until the socket is ready for `events`.
-absl::Status Await(int socket, int16_t events, Deadline deadline) {
-  for (;;) {
-    pollfd entry = {socket, events, 0};
-    const int ready = poll(&entry, 1, PollTimeout(deadline));
-    if (ready > 0) return absl::OkStatus();
-    if (ready == 0) return absl::DeadlineExceededError("no answer in time");
-    if (errno != EINTR) return absl::InternalError(absl::StrCat("poll: ", std::strerror(errno)));
-  }
-}
-
 absl::Status Gone() { return absl::UnavailableError("the other process is gone"); }
 
 absl::Status SendAll(int socket, const char* data, size_t size, Deadline deadline) {
@@ -43,7 +32,7 @@ absl::Status SendAll(int socket, const char* data, size_t size, Deadline deadlin
       data += sent;
       size -= static_cast<size_t>(sent);
     } else if (errno == EAGAIN) {
-      RETURN_IF_ERROR(Await(socket, POLLOUT, deadline));
+      RETURN_IF_ERROR(AwaitSocket(socket, POLLOUT, deadline));
     } else if (errno != EINTR) {
       return Gone();
     }
@@ -58,7 +47,7 @@ absl::Status ReceiveAll(int socket, char* data, size_t size, Deadline deadline) 
       data += received;
       size -= static_cast<size_t>(received);
     } else if (received < 0 && errno == EAGAIN) {
-      RETURN_IF_ERROR(Await(socket, POLLIN, deadline));
+      RETURN_IF_ERROR(AwaitSocket(socket, POLLIN, deadline));
     } else if (received == 0 || errno != EINTR) {
       return Gone();
     }
@@ -79,6 +68,16 @@ int PollTimeout(Deadline deadline) {
   if (deadline == kNoDeadline) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
   return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1 << 30));
+}
+
+absl::Status AwaitSocket(int socket, int16_t events, Deadline deadline) {
+  for (;;) {
+    pollfd entry = {socket, events, 0};
+    const int ready = poll(&entry, 1, PollTimeout(deadline));
+    if (ready > 0) return absl::OkStatus();
+    if (ready == 0) return absl::DeadlineExceededError("no answer in time");
+    if (errno != EINTR) return absl::InternalError(absl::StrCat("poll: ", std::strerror(errno)));
+  }
 }
 
 void MessageReader::Take(void* to, size_t size) {
@@ -180,7 +179,7 @@ absl::Status SendFile(int socket, int file, Deadline deadline) {
   for (;;) {
     if (sendmsg(socket, &message.header, MSG_DONTWAIT | MSG_NOSIGNAL) == 1) return absl::OkStatus();
     if (errno == EAGAIN) {
-      RETURN_IF_ERROR(Await(socket, POLLOUT, deadline));
+      RETURN_IF_ERROR(AwaitSocket(socket, POLLOUT, deadline));
     } else if (errno != EINTR) {
       return Gone();
     }
@@ -192,7 +191,7 @@ absl::StatusOr<FileDescriptor> ReceiveFile(int socket, Deadline deadline) {
     FileMessage message;
     const ssize_t received = recvmsg(socket, &message.header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (received < 0 && errno == EAGAIN) {
-      RETURN_IF_ERROR(Await(socket, POLLIN, deadline));
+      RETURN_IF_ERROR(AwaitSocket(socket, POLLIN, deadline));
     } else if (received < 0 && errno == EINTR) {
       continue;
     } else if (received <= 0) {

@@ -24,6 +24,9 @@ inline constexpr Deadline kNoDeadline = Deadline::max();
 Deadline After(double seconds);
 // Milliseconds until the deadline for poll(), rounded up; -1 for no deadline.
 int PollTimeout(Deadline deadline);
+// Waits until the socket is ready for `events`, which are those of poll(), or has failed. DeadlineExceeded if
+// that takes too long.
+absl::Status AwaitSocket(int socket, int16_t events, Deadline deadline);
 
 // Appends values in the order in which a MessageReader takes them.
 class MessageWriter {

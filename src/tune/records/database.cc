@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/sqlite/sqlite_schema.h"
 #include "base/status.h"
+#include "base/user_path.h"
 #include "tune/records/database_rows.h"
 #include "tune/records/record_json.h"
 
@@ -109,13 +110,12 @@ constexpr SqliteSchema kSchema = {.application_id = kApplicationId,
 }  // namespace
 
 absl::StatusOr<std::string> DefaultRecordsPath(const std::function<const char*(const char*)>& environment) {
-  const auto value = [&](const char* name) {
-    const char* text = environment(name);
-    return std::string(text == nullptr ? "" : text);
-  };
-  if (const std::string records = value("ATTUNE_RECORDS"); !records.empty()) return records;
-  if (const std::string data = value("XDG_DATA_HOME"); !data.empty()) return data + "/attune/records.db";
-  if (const std::string home = value("HOME"); !home.empty()) return home + "/.local/share/attune/records.db";
+  std::optional<std::string> path = FindUserPath({.variable = "ATTUNE_RECORDS",
+                                                  .xdg_variable = "XDG_DATA_HOME",
+                                                  .home_folder = ".local/share",
+                                                  .name = "attune/records.db"},
+                                                 environment);
+  if (path) return *std::move(path);
   return absl::NotFoundError("there is no home folder to keep records in; name a file with --records");
 }
 
