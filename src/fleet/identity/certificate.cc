@@ -22,11 +22,11 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/status.h"
+#include "fleet/identity/openssl_objects.h"
 
 namespace attune {
 namespace {
 
-constexpr size_t kMostPemBytes = 1 << 16;
 constexpr size_t kMostNameBytes = 64;  // the bound of X.520 for these parts of a name
 constexpr int kSerialBytes = 16;
 constexpr double kClocksDiffer = 300, kYear = 365.25 * 86400, kAuthoritySeconds = 10 * kYear;
@@ -40,55 +40,9 @@ constexpr std::array kRoles = {RoleName{FleetRole::kServer, "server"}, RoleName{
                                RoleName{FleetRole::kClient, "client"},
                                RoleName{FleetRole::kOperator, "operator"}};
 
-template <auto kFree>
-struct FreeWith {
-  template <typename T>
-  void operator()(T* object) const {
-    kFree(object);
-  }
-};
-using Bio = std::unique_ptr<BIO, FreeWith<BIO_free>>;
-using Certificate = std::unique_ptr<X509, FreeWith<X509_free>>;
 using Request = std::unique_ptr<X509_REQ, FreeWith<X509_REQ_free>>;
 using Extension = std::unique_ptr<X509_EXTENSION, FreeWith<X509_EXTENSION_free>>;
 using BigNumber = std::unique_ptr<BIGNUM, FreeWith<BN_free>>;
-
-// The reason that OpenSSL has for the failure of its last call.
-absl::Status Failed(std::string_view what) {
-  std::array<char, 256> reason;
-  const unsigned long code = ERR_get_error();
-  ERR_error_string_n(code, reason.data(), reason.size());
-  ERR_clear_error();
-  return absl::InternalError(absl::StrCat(what, ": ", code == 0 ? "no reason is given" : reason.data()));
-}
-
-Bio Memory(std::string_view text) {
-  return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(std::min(text.size(), kMostPemBytes))));
-}
-
-std::string TextOf(const Bio& bio) {
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(bio.get(), &text);
-  return {text, static_cast<size_t>(std::max(size, 0L))};
-}
-
-// Writes an object as PEM, by one of OpenSSL's functions.
-template <typename Write>
-absl::StatusOr<std::string> ToPem(const Write& write) {
-  const Bio bio(BIO_new(BIO_s_mem()));
-  if (bio == nullptr || write(bio.get()) != 1) return Failed("cannot write PEM");
-  return TextOf(bio);
-}
-
-// No encrypted file is accepted, so that OpenSSL never asks for a password.
-int NoPassword(char*, int, int, void*) { return -1; }
-
-absl::StatusOr<Certificate> ParseCertificate(std::string_view pem) {
-  Certificate certificate(PEM_read_bio_X509(Memory(pem).get(), nullptr, NoPassword, nullptr));
-  if (certificate != nullptr) return certificate;
-  ERR_clear_error();
-  return InvalidInput("is no certificate in PEM");
-}
 
 std::string NamePart(const X509_NAME* name, int nid) {
   std::array<char, kMostNameBytes + 2> text;
@@ -100,16 +54,16 @@ absl::Status AddNamePart(X509_NAME* name, const char* part, std::string_view tex
   const auto* const bytes = reinterpret_cast<const unsigned char*>(text.data());
   if (X509_NAME_add_entry_by_txt(name, part, MBSTRING_UTF8, bytes, static_cast<int>(text.size()), -1, 0) == 1)
     return absl::OkStatus();
-  return Failed("cannot write a name");
+  return OpenSslError("cannot write a name");
 }
 
 absl::Status SetSerial(X509* certificate) {
   std::array<unsigned char, kSerialBytes> bytes;
-  if (RAND_bytes(bytes.data(), bytes.size()) != 1) return Failed("no random numbers");
+  if (RAND_bytes(bytes.data(), bytes.size()) != 1) return OpenSslError("no random numbers");
   bytes[0] = (bytes[0] & 0x7F) | 0x40;  // positive, and always of the same length
   const BigNumber number(BN_bin2bn(bytes.data(), bytes.size(), nullptr));
   if (number == nullptr || BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(certificate)) == nullptr)
-    return Failed("cannot set the serial number");
+    return OpenSslError("cannot set the serial number");
   return absl::OkStatus();
 }
 
@@ -119,7 +73,7 @@ absl::Status SetTimes(X509* certificate, double seconds, const Clock& clock) {
   const auto end = now + static_cast<time_t>(std::clamp(seconds, 1.0, kMostSeconds));
   if (ASN1_TIME_set(X509_getm_notBefore(certificate), begin) == nullptr ||
       ASN1_TIME_set(X509_getm_notAfter(certificate), end) == nullptr)
-    return Failed("cannot set the times");
+    return OpenSslError("cannot set the times");
   return absl::OkStatus();
 }
 
@@ -129,7 +83,7 @@ absl::Status AddExtension(X509* certificate, const X509* issuer, int nid, const 
   X509V3_set_ctx(&context, const_cast<X509*>(issuer), certificate, nullptr, nullptr, 0);
   const Extension extension(X509V3_EXT_conf_nid(nullptr, &context, nid, value.c_str()));
   if (extension == nullptr || X509_add_ext(certificate, extension.get(), -1) != 1)
-    return Failed("cannot add an extension");
+    return OpenSslError("cannot add an extension");
   return absl::OkStatus();
 }
 
@@ -146,11 +100,11 @@ bool IsHost(const std::string& host) {
 }
 
 // A new certificate for the public key with all that they have in common.
-absl::StatusOr<Certificate> Begin(EVP_PKEY* key, double seconds, const Clock& clock) {
-  Certificate certificate(X509_new());
+absl::StatusOr<X509Pointer> Begin(EVP_PKEY* key, double seconds, const Clock& clock) {
+  X509Pointer certificate(X509_new());
   if (certificate == nullptr || X509_set_version(certificate.get(), X509_VERSION_3) != 1 ||
       X509_set_pubkey(certificate.get(), key) != 1)
-    return Failed("cannot make a certificate");
+    return OpenSslError("cannot make a certificate");
   RETURN_IF_ERROR(SetSerial(certificate.get()));
   RETURN_IF_ERROR(SetTimes(certificate.get(), seconds, clock));
   return certificate;
@@ -158,7 +112,7 @@ absl::StatusOr<Certificate> Begin(EVP_PKEY* key, double seconds, const Clock& cl
 
 absl::StatusOr<int64_t> MillisOf(const ASN1_TIME* time) {
   std::tm parts = {};
-  if (ASN1_TIME_to_tm(time, &parts) != 1) return Failed("has a damaged time");
+  if (ASN1_TIME_to_tm(time, &parts) != 1) return OpenSslError("has a damaged time");
   return int64_t{timegm(&parts)} * 1000;
 }
 
@@ -184,7 +138,7 @@ absl::Status CheckFleetIdentity(const FleetIdentity& who) {
 }
 
 absl::StatusOr<CertificateFacts> ReadCertificate(std::string_view pem) {
-  ASSIGN_OR_RETURN(const Certificate certificate, ParseCertificate(pem));
+  ASSIGN_OR_RETURN(const X509Pointer certificate, ParseCertificate(pem));
   const X509_NAME* subject = X509_get_subject_name(certificate.get());
   CertificateFacts facts;
   ASSIGN_OR_RETURN(facts.who.role, FleetRoleNamed(NamePart(subject, NID_organizationalUnitName)));
@@ -199,16 +153,21 @@ absl::StatusOr<CertificateFacts> ReadCertificate(std::string_view pem) {
   return facts;
 }
 
+int64_t RenewalMillis(const CertificateFacts& facts) {
+  const int64_t signed_ms = facts.begin_ms + static_cast<int64_t>(1e3 * kClocksDiffer);
+  return signed_ms + (facts.end_ms - signed_ms) / 3 * 2;
+}
+
 void PrivateKey::Free::operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
 
 absl::StatusOr<PrivateKey> PrivateKey::Generate() {
   EVP_PKEY* key = EVP_EC_gen("P-256");
-  if (key == nullptr) return Failed("cannot make a key");
+  if (key == nullptr) return OpenSslError("cannot make a key");
   return PrivateKey(key);
 }
 
 absl::StatusOr<PrivateKey> PrivateKey::Read(std::string_view pem) {
-  EVP_PKEY* key = PEM_read_bio_PrivateKey(Memory(pem).get(), nullptr, NoPassword, nullptr);
+  EVP_PKEY* key = PEM_read_bio_PrivateKey(ReadingBio(pem).get(), nullptr, NoPassword, nullptr);
   if (key != nullptr) return PrivateKey(key);
   ERR_clear_error();
   return InvalidInput("is no private key in PEM");
@@ -224,37 +183,40 @@ absl::StatusOr<std::string> PrivateKey::Request() const {
   const attune::Request request(X509_REQ_new());
   if (request == nullptr || X509_REQ_set_pubkey(request.get(), key_.get()) != 1 ||
       X509_REQ_sign(request.get(), key_.get(), EVP_sha256()) == 0)
-    return Failed("cannot make a request");
+    return OpenSslError("cannot make a request");
   return ToPem([&](BIO* bio) { return PEM_write_bio_X509_REQ(bio, request.get()); });
+}
+
+absl::Status PrivateKey::CheckIsKeyOf(std::string_view certificate_pem) const {
+  ASSIGN_OR_RETURN(const X509Pointer certificate, ParseCertificate(certificate_pem));
+  if (X509_check_private_key(certificate.get(), key_.get()) == 1) return absl::OkStatus();
+  ERR_clear_error();
+  return InvalidInput("the key is not that of the certificate");
 }
 
 void CertificateAuthority::Free::operator()(X509* certificate) const { X509_free(certificate); }
 
 absl::StatusOr<CertificateAuthority> CertificateAuthority::Create(const Clock& clock) {
   ASSIGN_OR_RETURN(PrivateKey key, PrivateKey::Generate());
-  ASSIGN_OR_RETURN(Certificate certificate, Begin(key.key_.get(), kAuthoritySeconds, clock));
+  ASSIGN_OR_RETURN(X509Pointer certificate, Begin(key.key_.get(), kAuthoritySeconds, clock));
   X509_NAME* name = X509_get_subject_name(certificate.get());
   RETURN_IF_ERROR(AddNamePart(name, "CN", "Attune fleet authority"));
-  if (X509_set_issuer_name(certificate.get(), name) != 1) return Failed("cannot write a name");
+  if (X509_set_issuer_name(certificate.get(), name) != 1) return OpenSslError("cannot write a name");
   const std::pair<int, const char*> extensions[] = {{NID_basic_constraints, "critical,CA:TRUE,pathlen:0"},
                                                     {NID_key_usage, "critical,keyCertSign"},
                                                     {NID_subject_key_identifier, "hash"}};
   for (const auto& [nid, value] : extensions)
     RETURN_IF_ERROR(AddExtension(certificate.get(), certificate.get(), nid, value));
-  if (X509_sign(certificate.get(), key.key_.get(), EVP_sha256()) == 0) return Failed("cannot sign");
-  ASSIGN_OR_RETURN(std::string pem,
-                   ToPem([&](BIO* bio) { return PEM_write_bio_X509(bio, certificate.get()); }));
+  if (X509_sign(certificate.get(), key.key_.get(), EVP_sha256()) == 0) return OpenSslError("cannot sign");
+  ASSIGN_OR_RETURN(std::string pem, CertificateToPem(certificate.get()));
   return CertificateAuthority(std::move(key), certificate.release(), std::move(pem));
 }
 
 absl::StatusOr<CertificateAuthority> CertificateAuthority::Read(std::string_view certificate_pem,
                                                                 std::string_view key_pem) {
   ASSIGN_OR_RETURN(PrivateKey key, PrivateKey::Read(key_pem));
-  ASSIGN_OR_RETURN(Certificate certificate, ParseCertificate(certificate_pem));
-  if (X509_check_private_key(certificate.get(), key.key_.get()) != 1) {
-    ERR_clear_error();
-    return InvalidInput("the key is not that of the certificate");
-  }
+  ASSIGN_OR_RETURN(X509Pointer certificate, ParseCertificate(certificate_pem));
+  RETURN_IF_ERROR(key.CheckIsKeyOf(certificate_pem));
   return CertificateAuthority(std::move(key), certificate.release(), std::string(certificate_pem));
 }
 
@@ -263,19 +225,19 @@ absl::StatusOr<std::string> CertificateAuthority::Sign(std::string_view request_
                                                        const Clock& clock) const {
   RETURN_IF_ERROR(CheckFleetIdentity(who));
   const attune::Request request(
-      PEM_read_bio_X509_REQ(Memory(request_pem).get(), nullptr, NoPassword, nullptr));
+      PEM_read_bio_X509_REQ(ReadingBio(request_pem).get(), nullptr, NoPassword, nullptr));
   EVP_PKEY* key = request == nullptr ? nullptr : X509_REQ_get0_pubkey(request.get());
   if (key == nullptr || X509_REQ_verify(request.get(), key) != 1) {
     ERR_clear_error();
     return InvalidInput("is no request for a certificate that is signed by its key");
   }
-  ASSIGN_OR_RETURN(const Certificate certificate, Begin(key, seconds, clock));
+  ASSIGN_OR_RETURN(const X509Pointer certificate, Begin(key, seconds, clock));
   X509_NAME* name = X509_get_subject_name(certificate.get());
   RETURN_IF_ERROR(AddNamePart(name, "O", who.owner));
   RETURN_IF_ERROR(AddNamePart(name, "OU", Name(who.role)));
   RETURN_IF_ERROR(AddNamePart(name, "CN", who.id));
   if (X509_set_issuer_name(certificate.get(), X509_get_subject_name(certificate_.get())) != 1)
-    return Failed("cannot write a name");
+    return OpenSslError("cannot write a name");
   const bool is_server = who.role == FleetRole::kServer;
   std::vector<std::pair<int, std::string>> extensions = {
       {NID_basic_constraints, "critical,CA:FALSE"},
@@ -290,15 +252,15 @@ absl::StatusOr<std::string> CertificateAuthority::Sign(std::string_view request_
   if (!names.empty()) extensions.emplace_back(NID_subject_alt_name, absl::StrJoin(names, ","));
   for (const auto& [nid, value] : extensions)
     RETURN_IF_ERROR(AddExtension(certificate.get(), certificate_.get(), nid, value));
-  if (X509_sign(certificate.get(), key_.key_.get(), EVP_sha256()) == 0) return Failed("cannot sign");
-  return ToPem([&](BIO* bio) { return PEM_write_bio_X509(bio, certificate.get()); });
+  if (X509_sign(certificate.get(), key_.key_.get(), EVP_sha256()) == 0) return OpenSslError("cannot sign");
+  return CertificateToPem(certificate.get());
 }
 
 absl::StatusOr<std::string> KeyFingerprint(std::string_view certificate_pem) {
-  ASSIGN_OR_RETURN(const Certificate certificate, ParseCertificate(certificate_pem));
+  ASSIGN_OR_RETURN(const X509Pointer certificate, ParseCertificate(certificate_pem));
   unsigned char* bytes = nullptr;
   const int size = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate.get()), &bytes);
-  if (size <= 0) return Failed("has no public key");
+  if (size <= 0) return OpenSslError("has no public key");
   std::string fingerprint = Sha256Hex({reinterpret_cast<const char*>(bytes), static_cast<size_t>(size)});
   OPENSSL_free(bytes);
   return fingerprint;

@@ -47,6 +47,10 @@ struct CertificateFacts {
 // Reads a certificate (PEM) without verifying it, which TLS does. Fails if it is not like those of Sign().
 absl::StatusOr<CertificateFacts> ReadCertificate(std::string_view pem);
 
+// The time (ms since 1970) from which Sign()'s certificate should be renewed: two thirds of its time have
+// then passed, and a third is left for a server that is away.
+int64_t RenewalMillis(const CertificateFacts& facts);
+
 // A private key on the curve P-256. Movable. Thread safe.
 class PrivateKey {
  public:
@@ -58,6 +62,8 @@ class PrivateKey {
   // A request to sign this key (PKCS #10, PEM), which proves that the sender has it. Says nothing of who he
   // is: the authority knows that.
   absl::StatusOr<std::string> Request() const;
+  // Fails if the certificate is for another key.
+  absl::Status CheckIsKeyOf(std::string_view certificate_pem) const;
 
  private:
   friend class CertificateAuthority;

@@ -71,6 +71,14 @@ TEST(CertificateTest, EndsWhenItShould) {
   EXPECT_FALSE(Verifies(authority->certificate_pem(), ended));
 }
 
+TEST(CertificateTest, IsRenewedWhileAThirdOfItsTimeIsLeft) {
+  const auto authority = CertificateAuthority::Create();
+  const ManualClock clock;
+  const auto facts = ReadCertificate(*authority->Sign(RequestOfNewKey(), kBoard, 30 * kDay, {}, clock));
+  ASSERT_TRUE(facts.ok()) << facts.status();
+  EXPECT_NEAR(static_cast<double>(RenewalMillis(*facts) - clock.WallMillis()), 1e3 * 20 * kDay, 2e3);
+}
+
 TEST(CertificateTest, AnAuthorityIsReadAgain) {
   const auto authority = CertificateAuthority::Create();
   const auto read = CertificateAuthority::Read(authority->certificate_pem(), *authority->key().Pem());
