@@ -1,0 +1,42 @@
+// The credentials of an agent, a client or an operator: all that he needs to speak with his fleet.
+//
+// They are one file, credentials.pem, in a folder of his own, so that they are replaced as a whole: a process
+// that is killed while it renews its certificate leaves either the old credentials or the new ones, never a
+// key beside the certificate of another.
+#ifndef ATTUNE_FLEET_IDENTITY_CREDENTIALS_H_
+#define ATTUNE_FLEET_IDENTITY_CREDENTIALS_H_
+
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+
+namespace attune {
+
+struct FleetCredentials {
+  std::string server = {};           // "host:port" where all show certificates, not that of the enrolment
+  std::string authorities_pem = {};  // one certificate, or two while the authority is being replaced
+  std::string certificate_pem = {};
+  std::string key_pem = {};  // PKCS #8
+};
+
+// $ATTUNE_FLEET, else attune/fleet in $XDG_CONFIG_HOME, else in ~/.config. `environment` is getenv or a
+// replacement for it. Fails if HOME is missing too.
+absl::StatusOr<std::string> DefaultCredentialsFolder(
+    const std::function<const char*(const char*)>& environment);
+
+// Reads the credentials of the folder. Fails, with the file's name and the way out, if there are none
+// (NotFound), if others can read them (PermissionDenied), if the certificate has ended
+// (FailedPrecondition), or if they are damaged (InvalidArgument).
+absl::StatusOr<FleetCredentials> LoadCredentials(const std::string& folder,
+                                                 const Clock& clock = SystemClock());
+
+// Replaces the credentials of the folder, which is made if it is missing. Credentials that LoadCredentials()
+// would not accept, such as a certificate for another key, change nothing and are an error.
+absl::Status SaveCredentials(const std::string& folder, const FleetCredentials& credentials);
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_IDENTITY_CREDENTIALS_H_
