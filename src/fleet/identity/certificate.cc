@@ -23,6 +23,7 @@
 #include "base/printable.h"
 #include "base/status.h"
 #include "fleet/identity/openssl_objects.h"
+#include "fleet/identity/pem_file.h"
 
 namespace attune {
 namespace {
@@ -42,6 +43,8 @@ constexpr std::array kRoles = {RoleName{FleetRole::kServer, "server"}, RoleName{
 
 using Request = std::unique_ptr<X509_REQ, FreeWith<X509_REQ_free>>;
 using Extension = std::unique_ptr<X509_EXTENSION, FreeWith<X509_EXTENSION_free>>;
+using Store = std::unique_ptr<X509_STORE, FreeWith<X509_STORE_free>>;
+using StoreContext = std::unique_ptr<X509_STORE_CTX, FreeWith<X509_STORE_CTX_free>>;
 using BigNumber = std::unique_ptr<BIGNUM, FreeWith<BN_free>>;
 
 std::string NamePart(const X509_NAME* name, int nid) {
@@ -254,6 +257,27 @@ absl::StatusOr<std::string> CertificateAuthority::Sign(std::string_view request_
     RETURN_IF_ERROR(AddExtension(certificate.get(), certificate_.get(), nid, value));
   if (X509_sign(certificate.get(), key_.key_.get(), EVP_sha256()) == 0) return OpenSslError("cannot sign");
   return CertificateToPem(certificate.get());
+}
+
+absl::Status VerifyCertificate(std::string_view certificate_pem, std::string_view authorities_pem) {
+  ASSIGN_OR_RETURN(const X509Pointer certificate, ParseCertificate(certificate_pem));
+  ASSIGN_OR_RETURN(const PemParts authorities, SplitPem(authorities_pem));
+  const Store store(X509_STORE_new());
+  const StoreContext context(X509_STORE_CTX_new());
+  // An authority that has not signed itself may be a forgery around an authority's public key.
+  if (store == nullptr || context == nullptr ||
+      X509_STORE_set_flags(store.get(), X509_V_FLAG_CHECK_SS_SIGNATURE) != 1)
+    return OpenSslError("cannot verify a certificate");
+  for (const std::string& pem : authorities.certificates) {
+    ASSIGN_OR_RETURN(const X509Pointer authority, ParseCertificate(pem));
+    if (X509_STORE_add_cert(store.get(), authority.get()) != 1)
+      return OpenSslError("cannot add an authority");
+  }
+  if (X509_STORE_CTX_init(context.get(), store.get(), certificate.get(), nullptr) != 1)
+    return OpenSslError("cannot verify a certificate");
+  if (X509_verify_cert(context.get()) == 1) return absl::OkStatus();
+  ERR_clear_error();
+  return absl::UnauthenticatedError(X509_verify_cert_error_string(X509_STORE_CTX_get_error(context.get())));
 }
 
 absl::StatusOr<std::string> KeyFingerprint(std::string_view certificate_pem) {

@@ -105,6 +105,10 @@ class CertificateAuthority {
   std::string pem_;
 };
 
+// Verifies that one of the authorities (PEM, one after the other) has signed the certificate, and that both
+// are in date by the system's clock, as TLS does. Unauthenticated, with the reason, if not.
+absl::Status VerifyCertificate(std::string_view certificate_pem, std::string_view authorities_pem);
+
 // The SHA-256 of a certificate's public key as 64 hexadecimal digits: it stays if the certificate is renewed.
 absl::StatusOr<std::string> KeyFingerprint(std::string_view certificate_pem);
 

@@ -37,7 +37,7 @@ int NoPassword(char*, int, int, void*);
 // The first certificate of the text. Fails if there is none.
 absl::StatusOr<X509Pointer> ParseCertificate(std::string_view pem);
 
-// Whatever `write`, one of OpenSSL's functions, writes to a BIO.
+// The text that `write`, which calls one of OpenSSL's functions, writes to a BIO.
 template <typename Write>
 absl::StatusOr<std::string> ToPem(const Write& write) {
   const BioPointer bio(BIO_new(BIO_s_mem()));
