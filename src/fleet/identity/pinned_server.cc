@@ -1,0 +1,44 @@
+#include "fleet/identity/pinned_server.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/printable.h"
+#include "base/process/message.h"
+#include "base/status.h"
+#include "fleet/identity/certificate.h"
+#include "fleet/identity/peer_certificates.h"
+
+namespace attune {
+namespace {
+
+absl::Status CheckIsServer(std::string_view certificate, std::string_view authority) {
+  RETURN_IF_ERROR(VerifyCertificate(certificate, authority));
+  ASSIGN_OR_RETURN(const CertificateFacts facts, ReadCertificate(certificate));
+  if (facts.who.role == FleetRole::kServer) return absl::OkStatus();
+  return InvalidInput("its role is ", Name(facts.who.role));
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> AuthorityOf(const Invitation& invitation, double seconds) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> chain,
+                   PeerCertificates(invitation.address, After(seconds)));
+  const auto pinned = std::ranges::find_if(chain, [&](const std::string& pem) {
+    const absl::StatusOr<std::string> fingerprint = KeyFingerprint(pem);
+    return fingerprint.ok() && *fingerprint == invitation.fingerprint;
+  });
+  const std::string address = Printable(invitation.address);
+  if (pinned == chain.end())
+    return absl::UnauthenticatedError(
+        absl::StrCat("somebody else answers at ", address,
+                     ", or the fleet's authority was replaced; ask for a new invitation"));
+  if (const absl::Status is_server = CheckIsServer(chain.front(), *pinned); !is_server.ok())
+    return absl::UnauthenticatedError(absl::StrCat(
+        address, ": the fleet's authority does not vouch for this server: ", is_server.message()));
+  return *pinned;
+}
+
+}  // namespace attune

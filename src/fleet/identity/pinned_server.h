@@ -1,0 +1,26 @@
+// How somebody who enrols makes sure that he speaks with the server of his invitation.
+//
+// Problem: before he enrols he has no certificate to verify the server by, and gRPC must be given one. Idea:
+// look at the certificates that the server shows, take the authority whose key has the fingerprint of the
+// invitation, and verify that it has signed the server's own; gRPC then trusts that authority alone.
+#ifndef ATTUNE_FLEET_IDENTITY_PINNED_SERVER_H_
+#define ATTUNE_FLEET_IDENTITY_PINNED_SERVER_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "fleet/identity/invitation.h"
+
+namespace attune {
+
+// The certificate (PEM) of the fleet's authority, for the connection over which the invitation's secret is
+// sent; this function does not send it. `seconds` bounds all of it except the look-up of the host's name.
+// Thread safe.
+//
+// Fails as PeerCertificates() does, and with Unauthenticated if the server does not show that authority, or
+// the authority does not vouch for it as a server now.
+absl::StatusOr<std::string> AuthorityOf(const Invitation& invitation, double seconds);
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_IDENTITY_PINNED_SERVER_H_
