@@ -47,4 +47,9 @@ void PinProcessTree(std::span<const int> processors, pid_t root) {
   }
 }
 
+void PinOwnThreads(std::span<const int> processors) {
+  const ProcessorSet set(processors);
+  for (const pid_t thread : ThreadsOf(getpid())) set.GiveTo(thread);
+}
+
 }  // namespace attune

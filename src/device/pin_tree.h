@@ -1,4 +1,4 @@
-// Moves a whole process, with all processes that it has started, to other processors.
+// Moves a process, with or without the processes that it has started, to other processors.
 #ifndef ATTUNE_DEVICE_PIN_TREE_H_
 #define ATTUNE_DEVICE_PIN_TREE_H_
 
@@ -13,6 +13,9 @@ namespace attune {
 // move, are left where they are.
 void PinProcessTree(std::span<const int> processors);
 void PinProcessTree(std::span<const int> processors, pid_t root);
+
+// The same for all threads of this process. The processes that it has started before stay where they are.
+void PinOwnThreads(std::span<const int> processors);
 
 }  // namespace attune
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/overloaded.h"
 #include "base/process/message_checks.h"
 #include "base/processor_set.h"
 #include "base/status.h"
@@ -14,11 +15,6 @@ namespace proto = jobs_proto;
 
 constexpr int64_t kMaxAmount = 1'000'000'000;
 constexpr int kMaxNeeds = 64, kMaxNames = 1 << 16;
-
-template <typename... Functions>
-struct Overloaded : Functions... {
-  using Functions::operator()...;
-};
 
 void Encode(const JobStage& stage, proto::Stage* to) {
   to->set_name(stage.name);

@@ -10,10 +10,10 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/process/message.h"
-#include "base/process/worker.h"
 #include "base/process/worker_process.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -164,9 +164,10 @@ int RunRunner() {
 
 }  // namespace
 
-std::optional<int> RunIfJobWorker(int argc, char** argv) {
-  const WorkerKind runner = {.name = kRunnerKind, .run = RunRunner, .is_confined = false};
-  return RunIfWorker(argc, argv, {}, {&runner, 1});
+std::optional<int> RunIfJobWorker(int argc, char** argv, std::span<const WorkerKind> more) {
+  std::vector<WorkerKind> kinds = {{.name = kRunnerKind, .run = RunRunner, .is_confined = false}};
+  kinds.insert(kinds.end(), more.begin(), more.end());
+  return RunIfWorker(argc, argv, {}, kinds);
 }
 
 }  // namespace attune

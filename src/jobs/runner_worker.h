@@ -8,6 +8,9 @@
 #define ATTUNE_JOBS_RUNNER_WORKER_H_
 
 #include <optional>
+#include <span>
+
+#include "base/process/worker.h"
 
 namespace attune {
 
@@ -17,8 +20,9 @@ inline constexpr char kRunnerKind[] = "runner";
 // The name of the stage in which a runner opens its job.
 inline constexpr char kOpenStage[] = "open";
 
-// Like RunIfWorker() of base/process/worker.h, for runners and for the workers of tuning jobs.
-std::optional<int> RunIfJobWorker(int argc, char** argv);
+// Like RunIfWorker() of base/process/worker.h, for runners, for the workers of tuning jobs, and for those of
+// `more` kinds.
+std::optional<int> RunIfJobWorker(int argc, char** argv, std::span<const WorkerKind> more = {});
 
 }  // namespace attune
 

@@ -194,16 +194,20 @@ absl::Status LocalMeasuringService::Put(const Blob& blob) {
   blobs_.push_back(blob);
   by_digest_[blob.digest()] = std::prev(blobs_.end());
   bytes_ += blob.size();
-  while (bytes_ > options_.blob_bytes && blobs_.size() > 1) EvictOldest();
+  while (bytes_ > options_.blob_bytes && blobs_.size() > 1) Evict(blobs_.begin());
   return absl::OkStatus();
 }
 
-void LocalMeasuringService::EvictOldest() {
-  const Blob& oldest = blobs_.front();
-  bytes_ -= oldest.size();
-  by_digest_.erase(oldest.digest());
-  checked_.erase(oldest.digest());
-  blobs_.pop_front();
+void LocalMeasuringService::Forget(const std::string& digest) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (const auto found = by_digest_.find(digest); found != by_digest_.end()) Evict(found->second);
+}
+
+void LocalMeasuringService::Evict(std::list<Blob>::iterator blob) {
+  bytes_ -= blob->size();
+  by_digest_.erase(blob->digest());
+  checked_.erase(blob->digest());
+  blobs_.erase(blob);
 }
 
 std::map<std::string, Blob> LocalMeasuringService::Use(const std::vector<MeasureItem>& items) {

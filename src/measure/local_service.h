@@ -36,6 +36,8 @@ class LocalMeasuringService final : public MeasuringService {
   const DeviceInfo& device() const override { return device_; }
   bool Has(const std::string& digest) const override;
   absl::Status Put(const Blob& blob) override;
+  // Frees the blob's memory, once no batch uses it any more.
+  void Forget(const std::string& digest);
   std::unique_ptr<MeasureBatch> Submit(std::vector<MeasureItem> items) override;
 
   // The process ids of the current workers; for tests.
@@ -51,7 +53,7 @@ class LocalMeasuringService final : public MeasuringService {
   // The id of the worker that has checked a kernel; -1 if that is no longer known.
   int64_t CheckerOf(const std::string& digest) const;
   void NoteChecker(const std::string& digest, int64_t worker);
-  void EvictOldest();
+  void Evict(std::list<Blob>::iterator blob);
 
   const DeviceInfo device_;
   const LocalServiceOptions options_;
