@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "fleet/host/device_host_worker.h"
 #include "jobs/runner_worker.h"
 
 namespace attune {
@@ -96,6 +97,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   attune::ExplainOutOfMemory("attune");
-  if (const std::optional<int> status = attune::RunIfJobWorker(argc, argv)) return *status;
+  const attune::WorkerKind device_host = attune::DeviceHostWorker();
+  if (const std::optional<int> status = attune::RunIfJobWorker(argc, argv, {&device_host, 1})) return *status;
   return attune::Main(argc, argv);
 }
