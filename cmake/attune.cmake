@@ -82,6 +82,20 @@ function(attune_proto name file)
   add_dependencies(attune_protos attune_${name}_proto)
 endfunction()
 
+# attune_grpc(NAME FILE)
+#
+# Likewise for a file with services, whose classes are in FILE.grpc.pb.h.
+function(attune_grpc name file)
+  attune_proto(${name} ${file})
+  file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
+  protobuf_generate(TARGET attune_${name}_proto LANGUAGE grpc PLUGIN protoc-gen-grpc=${GRPC_PLUGIN}
+                    GENERATE_EXTENSIONS .grpc.pb.h .grpc.pb.cc
+                    PROTOC_OUT_DIR ${CMAKE_CURRENT_BINARY_DIR}/gen/${folder}
+                    IMPORT_DIRS ${CMAKE_CURRENT_SOURCE_DIR})
+  target_compile_definitions(attune_${name}_proto PUBLIC GRPC_USE_PROTO_LITE)
+  target_link_libraries(attune_${name}_proto PUBLIC ${GRPC_LIBRARY} ${GPR_LIBRARY})
+endfunction()
+
 # attune_library(NAME [AS_AVX2] [DEPS ...] [LINK ...] [EXCLUDE ...])
 #
 # Makes the static library attune_NAME of every .cc in the current folder and below, and, from the

@@ -14,7 +14,7 @@ packages=(
   # what codegen links
   llvm-19-dev liblld-19-dev zlib1g-dev libzstd-dev libxml2-dev
   # what the other folders use
-  libabsl-dev libprotobuf-dev protobuf-compiler nlohmann-json3-dev libssl-dev libjpeg-dev libpng-dev
+  libabsl-dev libprotobuf-dev protobuf-compiler libgrpc++-dev protobuf-compiler-grpc nlohmann-json3-dev libssl-dev libjpeg-dev libpng-dev
   libcli11-dev libspdlog-dev libsqlite3-dev libyaml-cpp-dev libxgboost-dev libmimalloc-dev
   # what model files are read with
   libflatbuffers-dev flatbuffers-compiler libsnappy-dev libzip-dev

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <set>
 #include <utility>
@@ -135,8 +136,9 @@ absl::StatusOr<std::string> LearnCostModel(const std::string& path, TransferOpti
   return model->Serialize();
 }
 
-absl::StatusOr<std::string> DescribeSpaces(const Network& network) {
-  ASSIGN_OR_RETURN(const Target target, HostTarget());
+absl::StatusOr<std::string> DescribeSpaces(const Network& network, const TuneOptions& options) {
+  ASSIGN_OR_RETURN(const Target target,
+                   options.service != nullptr ? options.service->device().target : HostTarget());
   ASSIGN_OR_RETURN(const std::vector<TuningTask> tasks, network.Tasks(target));
   std::string text;
   for (const TuningTask& task : tasks) {
@@ -150,16 +152,19 @@ absl::StatusOr<std::string> DescribeSpaces(const Network& network) {
 
 // The objects that the tuner owns besides the job.
 struct NetworkTuner::Tools {
-  Tools(Network network, const DeviceInfo& device, DeviceLeases leases_of_device, int processes)
-      : compiler(std::move(network), device.target),
-        leases(std::move(leases_of_device)),
-        builder({.target = device.target, .processes = processes}),
-        service(device, {.checkers = processes}) {}
+  Tools(Network network, std::shared_ptr<MeasuringService> measuring, DeviceLeases leases_of_host,
+        bool device_is_here, int processes)
+      : service(std::move(measuring)),
+        compiler(std::move(network), service->device().target),
+        leases(std::move(leases_of_host)),
+        is_here(device_is_here),
+        builder({.target = service->device().target, .processes = processes}) {}
 
+  std::shared_ptr<MeasuringService> service;
   CompilerOfNetwork compiler;
-  DeviceLeases leases;
+  DeviceLeases leases;  // of this machine
+  bool is_here;         // whether the device is this machine
   LocalBuilder builder;
-  LocalMeasuringService service;
   std::unique_ptr<RecordDatabase> records;
   std::unique_ptr<EventLog> events;
   std::unique_ptr<Recording> recording;
@@ -174,12 +179,17 @@ NetworkTuner::~NetworkTuner() = default;
 absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network& network,
                                                                    const TuneOptions& options) {
   RETURN_IF_ERROR(network.status());
-  ASSIGN_OR_RETURN(const DeviceInfo device, HostDevice());
+  ASSIGN_OR_RETURN(const DeviceInfo host, HostDevice());
+  const int processes = options.tuning.builders > 0 ? options.tuning.builders : Processors();
+  std::shared_ptr<MeasuringService> service = options.service;
+  if (service == nullptr)
+    service = std::make_shared<LocalMeasuringService>(host, LocalServiceOptions{.checkers = processes});
+  const DeviceInfo& device = service->device();
   ASSIGN_OR_RETURN(const std::vector<TuningTask> tasks, network.Tasks(device.target));
   if (tasks.empty()) return InvalidInput(network.source(), ": computes nothing that could be tuned");
-  const int processes = options.tuning.builders > 0 ? options.tuning.builders : Processors();
-  ASSIGN_OR_RETURN(DeviceLeases leases, DeviceLeases::Open(device));
-  auto tools = std::make_unique<Tools>(network, device, std::move(leases), processes);
+  ASSIGN_OR_RETURN(DeviceLeases leases, DeviceLeases::Open(host));
+  auto tools =
+      std::make_unique<Tools>(network, service, std::move(leases), options.service == nullptr, processes);
   if (!options.replay.empty()) {
     ASSIGN_OR_RETURN(tools->recording, Recording::Load(options.replay));
   }
@@ -201,7 +211,7 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   Tools& own = *tuner->tools_;
   ASSIGN_OR_RETURN(tuner->job_, TuningJob::Create(device.target, options.tuning, tuner->run_.run(),
                                                   {.builder = &own.builder,
-                                                   .service = &own.service,
+                                                   .service = own.service.get(),
                                                    .records = own.records.get(),
                                                    .model = own.model.get(),
                                                    .events = own.events.get(),
@@ -217,7 +227,9 @@ const std::string& NetworkTuner::records_path() const { return tools_->records->
 const Recording* NetworkTuner::recording() const { return tools_->recording.get(); }
 
 absl::Status NetworkTuner::RunStage() {
-  return RunNextStage(*job_, tools_->leases, Isolation::kDevice, [this] { return job_->is_stopped(); });
+  return RunNextStage(*job_, tools_->leases,
+                      tools_->is_here ? std::optional(Isolation::kDevice) : std::nullopt,
+                      [this] { return job_->is_stopped(); });
 }
 
 absl::StatusOr<Network> NetworkTuner::Compile() const {

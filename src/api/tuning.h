@@ -1,4 +1,5 @@
-// Tunes a network on this machine; the caller runs the stages of the job one by one:
+// Tunes a network on this machine, or for a device elsewhere; the caller runs the stages of the job one by
+// one:
 //
 //   ASSIGN_OR_RETURN(const auto tuner, NetworkTuner::Create(network.Optimize(), {}));
 //   while (tuner->job().Next().has_value()) RETURN_IF_ERROR(tuner->RunStage());
@@ -16,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "api/network.h"
+#include "measure/service.h"
 #include "tune/cost_model/transfer_samples.h"
 #include "tune/job/events.h"
 #include "tune/job/recording.h"
@@ -30,6 +32,8 @@ namespace attune {
 
 struct TuneOptions {
   TuningOptions tuning;
+  // Measures on a device elsewhere, which the network is tuned for; null: on this machine.
+  std::shared_ptr<MeasuringService> service;
   std::string records;     // the database; empty: the default one, created if it is missing
   std::string events;      // the file of events; empty: none
   std::string replay;      // another run's file of events, to replay its times; empty: none
@@ -43,8 +47,8 @@ struct TuneOptions {
 absl::StatusOr<std::string> LearnCostModel(const std::string& path, TransferOptions options,
                                            const std::vector<Network>& without);
 
-// Describes the config spaces of a network's tasks, for people.
-absl::StatusOr<std::string> DescribeSpaces(const Network& network);
+// Describes the config spaces of a network's tasks on the device of the options' service, for people.
+absl::StatusOr<std::string> DescribeSpaces(const Network& network, const TuneOptions& options);
 
 // Not thread safe, except for job().Cancel().
 class NetworkTuner {

@@ -22,6 +22,9 @@ void AddTuneCommand(CLI::App& app, Action& action);
 void AddRecordsCommand(CLI::App& app, Action& action);
 void AddQuantizeCommand(CLI::App& app, Action& action);
 void AddJobsCommand(CLI::App& app, Action& action);
+void AddServerCommand(CLI::App& app, Action& action);
+void AddAgentCommand(CLI::App& app, Action& action);
+void AddFleetCommand(CLI::App& app, Action& action);
 void AddZooCommand(CLI::App& app, Action& action);
 
 }  // namespace attune

@@ -63,6 +63,9 @@ int Main(int argc, char** argv) {
   AddRecordsCommand(app, action);
   AddQuantizeCommand(app, action);
   AddJobsCommand(app, action);
+  AddServerCommand(app, action);
+  AddAgentCommand(app, action);
+  AddFleetCommand(app, action);
   AddZooCommand(app, action);
   AddLogLevel(app);
   if (const char* level = std::getenv(kLogLevelVariable); level != nullptr && *level != '\0') {

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "measure/batch_knowledge.h"
 #include "measure/codec.h"
 #include "measure/measure_worker.h"
 #include "measure/timing.h"
@@ -103,43 +104,19 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
     requests.count = end - begin;
     requests.at_once = is_exclusive ? 1 : static_cast<size_t>(std::max(1, service_.options_.checkers));
     requests.send = [&](WorkerProcess& worker, size_t i) {
-      return service_.Send(worker, WithWhatIsKnown(items_[begin + i]), blobs_);
+      return service_.Send(worker, knowledge_.Apply(items_[begin + i]), blobs_);
     };
     requests.seconds_limit = [&](size_t i) { return SecondsLimit(items_[begin + i]); };
     requests.preferred = [&](size_t i) { return service_.CheckerOf(items_[begin + i].subject); };
     requests.answered = [&](size_t i, const auto& answer, const ProcessEnd& end_of_process, int64_t worker) {
       if (!is_exclusive) service_.NoteChecker(items_[begin + i].subject, worker);
       Measurement measurement = Judge(answer, end_of_process);
-      Learn(items_[begin + i], measurement);
+      knowledge_.Learn(items_[begin + i], measurement);
       Deliver(begin + i, std::move(measurement));
     };
     requests.is_cancelled = [&] { return is_cancelled_.load(); };
     requests.alive = [&] { heartbeat_ = SystemClock().Now(); };
     service_.pool_.Run(requests);
-  }
-
-  // The results of this batch for a baseline: its time, and the best ratio to it.
-  struct Known {
-    double baseline_seconds = 0;
-    double best_ratio = 1;
-  };
-
-  MeasureItem WithWhatIsKnown(MeasureItem item) const {
-    const auto known = known_.find(item.baseline);
-    if (item.baseline == item.subject) {
-      item.baseline.clear();  // it is measured alone
-    } else if (known != known_.end()) {
-      if (item.baseline_seconds == 0) item.baseline_seconds = known->second.baseline_seconds;
-      item.options.best_ratio = std::min(item.options.best_ratio, known->second.best_ratio);
-    }
-    return item;
-  }
-
-  void Learn(const MeasureItem& item, const Measurement& measurement) {
-    if (!item.is_exclusive() || measurement.outcome != TrialOutcome::kOk || item.baseline.empty()) return;
-    Known& known = known_[item.baseline];
-    if (item.subject == item.baseline) known.baseline_seconds = measurement.timing.seconds;
-    if (measurement.ratio > 0) known.best_ratio = std::min(known.best_ratio, measurement.ratio);
   }
 
   void Deliver(size_t index, Measurement measurement) {
@@ -164,8 +141,8 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<bool> done_;              // by item; used by the thread only
-  std::map<std::string, Known> known_;  // by the digest of a baseline; used by the thread only
+  std::vector<bool> done_;    // by item; used by the thread only
+  BatchKnowledge knowledge_;  // used by the thread only
   std::deque<std::pair<size_t, Measurement>> results_;
   size_t taken_ = 0;
 

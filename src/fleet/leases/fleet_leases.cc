@@ -54,6 +54,12 @@ bool FleetLeases::IsKnown(const std::string& key) const {
   return std::ranges::any_of(devices_, [&](const auto& entry) { return entry.second.keys.contains(key); });
 }
 
+std::map<std::string, int> FleetLeases::Waiting() const {
+  std::map<std::string, int> waiting;
+  for (const auto& [place, request] : waiting_) ++waiting[request.key];
+  return waiting;
+}
+
 void FleetLeases::Withdraw(int64_t request) {
   const auto place = places_.find(request);
   if (place == places_.end()) return;

@@ -75,6 +75,8 @@ class FleetLeases {
   int64_t Ask(const DeviceRequest& request);
   // Whether any device that is there or was there has the key.
   bool IsKnown(const std::string& key) const;
+  // How many requests wait for each key.
+  std::map<std::string, int> Waiting() const;
   // The request is no longer waiting; does nothing if it was granted.
   void Withdraw(int64_t request);
   // The holder is alive. False if the lease has ended.

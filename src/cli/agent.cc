@@ -1,0 +1,114 @@
+// attune agent [INVITATION]
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "cli/command.h"
+#include "cli/fleet_folders.h"
+#include "cli/output.h"
+#include "cli/service_command.h"
+#include "cli/stops_on_signal.h"
+#include "fleet/agent/fleet_agent.h"
+#include "fleet/client/fleet_client.h"
+#include "fleet/host/device_host_process.h"
+#include "fleet/host/stays_off_lease.h"
+#include "fleet/identity/credentials.h"
+
+namespace attune {
+namespace {
+
+// Among the agent's devices.
+constexpr char kDeviceName[] = "cpu";
+
+struct Flags {
+  std::string invitation;
+  FleetAgentOptions agent;
+};
+
+// Passes a host's events on once there is an agent. The host comes first, since it must be started before
+// gRPC.
+class HostEvents {
+ public:
+  void PassTo(FleetAgent& agent, const DeviceInfo& device) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    agent_ = &agent;
+    stays_off_.emplace(device);
+  }
+  void End() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    agent_ = nullptr;
+  }
+  void Receive(const HostEvent& event) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (agent_ == nullptr) return;
+    stays_off_->Observe(event);
+    agent_->OnHostEvent(kDeviceName, event);
+  }
+
+ private:
+  std::mutex mutex_;
+  FleetAgent* agent_ = nullptr;
+  std::optional<StaysOffLease> stays_off_;
+};
+
+absl::Status Enrol(const Flags& flags) {
+  if (LoadCredentials(flags.agent.folder).ok())
+    return InvalidInput(flags.agent.folder,
+                        ": holds credentials already; leave the invitation out, or name another ",
+                        "folder with --state");
+  ASSIGN_OR_RETURN(const Invitation invitation, Invitation::Parse(flags.invitation));
+  ASSIGN_OR_RETURN(const FleetCredentials credentials, EnrolInFleet(invitation));
+  return SaveCredentials(flags.agent.folder, credentials);
+}
+
+absl::Status RunAgent(Flags flags) {
+  if (flags.agent.folder.empty()) {
+    ASSIGN_OR_RETURN(flags.agent.folder, DefaultAgentFolder());
+  }
+  HostEvents events;
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<DeviceHostProcess> host,
+      DeviceHostProcess::Start("/proc/self/exe", [&](const HostEvent& e) { events.Receive(e); }));
+  if (!flags.invitation.empty()) RETURN_IF_ERROR(Enrol(flags));
+  const DeviceInfo device = host->device();
+  ASSIGN_OR_RETURN(const std::unique_ptr<FleetAgent> agent, FleetAgent::Create(flags.agent));
+  RETURN_IF_ERROR(agent->AddDevice(kDeviceName, std::move(host)));
+  events.PassTo(*agent, device);
+  const StopsOnSignal stops([](void* running) { static_cast<FleetAgent*>(running)->Stop(); }, agent.get(),
+                            "\nstopping; once more ends at once\n");
+  PrintNote(absl::StrCat("offering this machine by the key ", device.fingerprint));
+  const absl::Status status = agent->Run();
+  events.End();
+  return status;
+}
+
+}  // namespace
+
+void AddAgentCommand(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("agent", "Offer this machine as a device of a fleet");
+  auto flags = std::make_shared<Flags>();
+  command->add_option("INVITATION", flags->invitation,
+                      "the text that attune fleet invite has printed; needed once, to enrol");
+  command->add_option("--state", flags->agent.folder,
+                      "the folder of its state (default: attune/agent among the user's state files)");
+  command
+      ->add_option("--key", flags->agent.keys,
+                   "one more key that the device can be asked for by; may be repeated")
+      ->type_name("KEY");
+  command
+      ->add_option("--trust", flags->agent.owners,
+                   "take work of this owner even if this machine cannot fence it in; may be repeated")
+      ->type_name("OWNER");
+  command->callback([command, flags, &action] {
+    LogToPeople(*command);
+    flags->agent.program = ATTUNE_VERSION;
+    action = [flags] { return RunAgent(*flags); };
+  });
+}
+
+}  // namespace attune

@@ -1,0 +1,153 @@
+// attune fleet invite|join|list|show|drain|resume|remove|revoke
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/printable.h"
+#include "base/status.h"
+#include "cli/command.h"
+#include "cli/fleet_view.h"
+#include "cli/on_device.h"
+#include "cli/output.h"
+#include "fleet/client/fleet_client.h"
+#include "fleet/identity/credentials.h"
+#include "fleet/identity/invitation.h"
+
+namespace attune {
+namespace {
+
+namespace proto = fleet_proto;
+
+struct Flags {
+  std::string role = "agent", owner, invitation, folder;
+  std::string device, member, reason, key, json;
+};
+
+absl::Status Invite(const Flags& flags) {
+  ASSIGN_OR_RETURN(const auto fleet, JoinedFleet());
+  ASSIGN_OR_RETURN(const std::string invitation, fleet->Invite(flags.role, flags.owner));
+  PrintResult(invitation + "\n");
+  PrintNote("it counts once and for ten minutes; whoever has it can enrol as its owner");
+  return absl::OkStatus();
+}
+
+absl::Status Join(Flags flags) {
+  if (flags.folder.empty()) {
+    ASSIGN_OR_RETURN(flags.folder, DefaultCredentialsFolder(getenv));
+  }
+  if (LoadCredentials(flags.folder).ok())
+    return InvalidInput(flags.folder,
+                        ": holds credentials already; remove them first, or name another folder");
+  ASSIGN_OR_RETURN(const Invitation invitation, Invitation::Parse(flags.invitation));
+  ASSIGN_OR_RETURN(const FleetCredentials credentials, EnrolInFleet(invitation));
+  RETURN_IF_ERROR(SaveCredentials(flags.folder, credentials));
+  PrintResult(absl::StrCat("joined the fleet of ", credentials.server, "; the credentials are in ",
+                           flags.folder, "\n"));
+  return absl::OkStatus();
+}
+
+absl::Status List(const Flags& flags) {
+  ASSIGN_OR_RETURN(const auto fleet, JoinedFleet());
+  ASSIGN_OR_RETURN(const std::vector<proto::Device> devices, fleet->Devices(flags.key));
+  if (!flags.json.empty()) RETURN_IF_ERROR(WriteJson({{"devices", DevicesJson(devices)}}, flags.json));
+  if (flags.json != "-")
+    PrintResult(devices.empty() ? "no devices; invite one with attune fleet invite\n"
+                                : DevicesTable(devices));
+  return absl::OkStatus();
+}
+
+absl::Status Show(const Flags& flags) {
+  ASSIGN_OR_RETURN(const auto fleet, JoinedFleet());
+  ASSIGN_OR_RETURN(const std::vector<proto::Device> devices, fleet->Devices(flags.device));
+  if (devices.empty())
+    return absl::NotFoundError(absl::StrCat("no device ", flags.device, "; attune fleet list shows all"));
+  if (!flags.json.empty()) RETURN_IF_ERROR(WriteJson(DevicesJson(devices).front(), flags.json));
+  if (flags.json != "-") PrintResult(DeviceText(devices.front()));
+  return absl::OkStatus();
+}
+
+absl::Status Change(const Flags& flags, proto::DeviceChange::Kind kind) {
+  ASSIGN_OR_RETURN(const auto fleet, JoinedFleet());
+  proto::DeviceChange change;
+  change.set_id(flags.device);
+  change.set_kind(kind);
+  change.set_reason(flags.reason);
+  return fleet->Change(change).status();
+}
+
+absl::Status Revoke(const Flags& flags) {
+  ASSIGN_OR_RETURN(const auto fleet, JoinedFleet());
+  return fleet->Revoke(flags.member, flags.reason);
+}
+
+using FlagsPointer = std::shared_ptr<Flags>;
+
+void AddMembers(CLI::App& fleet, const FlagsPointer& flags, Action& action) {
+  CLI::App* invite = fleet.add_subcommand("invite", "Print an invitation for somebody");
+  invite
+      ->add_option("--role", flags->role,
+                   "agent (a device), client (uses devices) or operator (default: agent)")
+      ->check(CLI::IsMember({"agent", "client", "operator"}));
+  invite->add_option("--owner", flags->owner, "whose device it is, or whose work it will be")->required();
+  invite->callback([flags, &action] { action = [flags] { return Invite(*flags); }; });
+
+  CLI::App* join = fleet.add_subcommand("join", "Join a fleet as a client or operator");
+  join->add_option("INVITATION", flags->invitation, "the text that attune fleet invite has printed")
+      ->required();
+  join->add_option("--credentials", flags->folder,
+                   "the folder for the credentials (default: $ATTUNE_FLEET, or attune/fleet among the user's "
+                   "settings)");
+  join->callback([flags, &action] { action = [flags] { return Join(*flags); }; });
+
+  CLI::App* revoke = fleet.add_subcommand("revoke", "Throw a member out: its certificates count no more");
+  revoke->add_option("MEMBER", flags->member, "its id, as in the device's")->required();
+  revoke->add_option("--reason", flags->reason, "why, for people")->default_val("revoked by an operator");
+  revoke->callback([flags, &action] { action = [flags] { return Revoke(*flags); }; });
+}
+
+void AddDevices(CLI::App& fleet, const FlagsPointer& flags, Action& action) {
+  CLI::App* list = fleet.add_subcommand("list", "Show the devices");
+  list->add_option("--key", flags->key, "only those with this key");
+  list->add_option("--json", flags->json, "write them to this file, or - for stdout")->type_name("FILE");
+  list->callback([flags, &action] { action = [flags] { return List(*flags); }; });
+
+  CLI::App* show = fleet.add_subcommand("show", "Show a device");
+  show->add_option("--json", flags->json, "write it to this file, or - for stdout")->type_name("FILE");
+  show->add_option("DEVICE", flags->device, "its id")->required();
+  show->callback([flags, &action] { action = [flags] { return Show(*flags); }; });
+
+  struct ChangeCommand {
+    const char *name, *help;
+    proto::DeviceChange::Kind kind;
+  };
+  constexpr ChangeCommand kChanges[] = {
+      {"drain", "Give a device out no more, once its lease has ended", proto::DeviceChange::DRAIN},
+      {"resume", "Give a drained device out again", proto::DeviceChange::RESUME},
+      {"remove", "Forget a device", proto::DeviceChange::REMOVE}};
+  for (const ChangeCommand& change : kChanges) {
+    CLI::App* command = fleet.add_subcommand(change.name, change.help);
+    command->add_option("DEVICE", flags->device, "its id, as attune fleet list shows it")->required();
+    if (change.kind == proto::DeviceChange::DRAIN)
+      command->add_option("--reason", flags->reason, "why, for people")
+          ->default_val("drained by an operator");
+    command->callback(
+        [flags, kind = change.kind, &action] { action = [flags, kind] { return Change(*flags, kind); }; });
+  }
+}
+
+}  // namespace
+
+void AddFleetCommand(CLI::App& app, Action& action) {
+  CLI::App* fleet = app.add_subcommand("fleet", "Invite to a fleet, join it, and see to its devices");
+  fleet->require_subcommand(1);
+  const auto flags = std::make_shared<Flags>();
+  AddMembers(*fleet, flags, action);
+  AddDevices(*fleet, flags, action);
+}
+
+}  // namespace attune

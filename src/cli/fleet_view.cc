@@ -1,0 +1,81 @@
+#include "cli/fleet_view.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/printable.h"
+#include "device/codec.h"
+
+namespace attune {
+namespace {
+
+namespace proto = fleet_proto;
+
+// "free", "held by alice", "drained: too hot", "away".
+std::string StateOf(const proto::Device& device) {
+  std::string state = !device.is_there()         ? "away"
+                      : device.held_by().empty() ? "free"
+                                                 : absl::StrCat("held by ", device.held_by());
+  if (!device.drained().empty()) absl::StrAppend(&state, ", drained: ", device.drained());
+  return WithoutControls(state);
+}
+
+// The keys besides the id.
+std::vector<std::string> KeysOf(const proto::Device& device) {
+  std::vector<std::string> keys;
+  for (const std::string& key : device.keys())
+    if (key != device.id()) keys.push_back(WithoutControls(key));
+  return keys;
+}
+
+}  // namespace
+
+Json DevicesJson(const std::vector<proto::Device>& devices) {
+  Json list = Json::array();
+  for (const proto::Device& device : devices) {
+    Json entry = {{"id", device.id()},           {"owner", device.owner()},
+                  {"keys", KeysOf(device)},      {"is_there", device.is_there()},
+                  {"held_by", device.held_by()}, {"drained", device.drained()},
+                  {"load", device.load()},       {"program", device.program()}};
+    entry["lacks"] = std::vector<std::string>(device.lacks().begin(), device.lacks().end());
+    if (const auto info = DecodeDevice(device.info()); info.ok()) {
+      entry["fingerprint"] = info->fingerprint;
+      entry["target"] = info->target.name;
+      entry["processors"] = info->usable;
+    }
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+std::string DevicesTable(const std::vector<proto::Device>& devices) {
+  std::vector<std::vector<std::string>> rows = {{"device", "owner", "state", "processors", "load", "keys"}};
+  for (const proto::Device& device : devices) {
+    const auto info = DecodeDevice(device.info());
+    rows.push_back({WithoutControls(device.id()), WithoutControls(device.owner()), StateOf(device),
+                    info.ok() ? absl::StrCat(info->usable.size()) : "?",
+                    device.is_there() ? absl::StrFormat("%.2f", device.load()) : "",
+                    absl::StrJoin(KeysOf(device), " ")});
+  }
+  return FormatTable(rows, {false, false, false, true, true, false});
+}
+
+std::string DeviceText(const proto::Device& device) {
+  const auto info = DecodeDevice(device.info());
+  std::vector<std::vector<std::string>> rows = {{"device", WithoutControls(device.id())},
+                                                {"owner", WithoutControls(device.owner())},
+                                                {"state", StateOf(device)},
+                                                {"keys", absl::StrJoin(KeysOf(device), " ")}};
+  if (info.ok()) {
+    rows.push_back({"target", info->target.name});
+    rows.push_back({"processors", absl::StrJoin(info->usable, " ")});
+  }
+  if (device.is_there()) {
+    rows.push_back({"load", absl::StrFormat("%.2f runnable threads per processor", device.load())});
+    rows.push_back({"program", WithoutControls(device.program())});
+  }
+  for (const std::string& lack : device.lacks()) rows.push_back({"lacks", WithoutControls(lack)});
+  return FormatTable(rows, {false, false});
+}
+
+}  // namespace attune

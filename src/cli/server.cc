@@ -1,0 +1,55 @@
+// attune server
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "cli/command.h"
+#include "cli/fleet_folders.h"
+#include "cli/output.h"
+#include "cli/service_command.h"
+#include "cli/stops_on_signal.h"
+#include "fleet/server/fleet_server.h"
+
+namespace attune {
+namespace {
+
+absl::Status Serve(FleetServerOptions options) {
+  if (options.folder.empty()) {
+    ASSIGN_OR_RETURN(options.folder, DefaultServerFolder());
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<FleetServer> server, FleetServer::Start(options));
+  PrintNote(absl::StrCat("serving at ", server->address(), ", enrolment at ", server->enrolment_address(),
+                         "; its state is in ", options.folder));
+  AwaitStop();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddServerCommand(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("server", "Serve a fleet: give its devices to those who ask for them");
+  auto options = std::make_shared<FleetServerOptions>();
+  command->add_option("--state", options->folder,
+                      "the folder of its state (default: attune/server among the user's state files)");
+  command->add_option("--listen", options->listen, "address and port for members (default: 127.0.0.1:9190)");
+  command->add_option("--enrolment", options->enrolment,
+                      "address and port for those who are invited (default: 127.0.0.1:9191)");
+  command->add_option("--host", options->host,
+                      "the name or address that others reach this machine by (default: that of --listen)");
+  command
+      ->add_option("--lease-seconds", options->dispatcher.lease_seconds,
+                   "a device that gives no sign of life for so long is given to somebody else (default: 15)")
+      ->check(CLI::Range(0.5, 3600.0));
+  command->callback([command, options, &action] {
+    LogToPeople(*command);
+    options->dispatcher.heartbeat_seconds = options->dispatcher.lease_seconds / 3;
+    action = [options] { return Serve(*options); };
+  });
+}
+
+}  // namespace attune

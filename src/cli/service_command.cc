@@ -1,0 +1,25 @@
+#include "cli/service_command.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "base/log.h"
+#include "cli/stops_on_signal.h"
+
+namespace attune {
+
+void LogToPeople(const CLI::App& command) {
+  if (!IsLogged(LogLevel::kInfo) && command.get_option("--log-level")->count() == 0)
+    SetLogLevel(LogLevel::kInfo);
+}
+
+void AwaitStop() {
+  std::atomic<bool> is_stopped = false;
+  const StopsOnSignal stops([](void* stopped) { *static_cast<std::atomic<bool>*>(stopped) = true; },
+                            &is_stopped, "\nstopping; once more ends at once\n");
+  constexpr std::chrono::milliseconds kPoll(100);
+  while (!is_stopped) std::this_thread::sleep_for(kPoll);
+}
+
+}  // namespace attune

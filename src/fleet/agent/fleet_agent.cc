@@ -1,0 +1,228 @@
+#include "fleet/agent/fleet_agent.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <thread>
+
+#include "absl/random/random.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/processors.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "device/codec.h"
+#include "fleet/client/fleet_client.h"
+#include "fleet/identity/certificate.h"
+#include "fleet/wire/channel.h"
+#include "fleet/wire/rpc_status.h"
+#include "fleet/wire/token.h"
+#include "fleet/wire/version.h"
+
+namespace attune {
+namespace {
+
+namespace proto = fleet_proto;
+
+// Between two attempts to connect. The pause is drawn between half of it and all, so that the agents of a
+// fleet whose server starts again do not come all at once.
+constexpr double kFirstPauseSeconds = 0.5, kMostPauseSeconds = 10;
+constexpr double kPollSeconds = 0.25;  // for Stop()
+constexpr double kLeastHeartbeatSeconds = 0.05, kMostHeartbeatSeconds = 60;
+
+// Whether the server will not have this agent, however often it tries.
+bool IsForGood(const absl::Status& status) {
+  return absl::IsPermissionDenied(status) || absl::IsFailedPrecondition(status) ||
+         absl::IsInvalidArgument(status) || absl::IsUnauthenticated(status);
+}
+
+double LoadOfMachine() {
+  double load = 0;
+  return getloadavg(&load, 1) == 1 ? load / Processors() : 0;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FleetAgent>> FleetAgent::Create(FleetAgentOptions options) {
+  ASSIGN_OR_RETURN(FleetCredentials credentials, LoadCredentials(options.folder));
+  ASSIGN_OR_RETURN(const CertificateFacts facts, ReadCertificate(credentials.certificate_pem));
+  if (facts.who.role != FleetRole::kAgent) {
+    return InvalidInput(options.folder, ": the credentials there are those of ", Name(facts.who.role),
+                        "s; enrol with an agent's invitation, or name another folder");
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<StoredBlobs> blobs, StoredBlobs::Open(options.folder + "/blobs"));
+  return std::unique_ptr<FleetAgent>(
+      new FleetAgent(std::move(options), std::move(blobs), std::move(credentials)));
+}
+
+FleetAgent::~FleetAgent() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_ending_ = true;  // no event reaches what is destroyed now
+  }
+  for (auto& [name, device] : devices_) device.work.reset();
+}
+
+absl::Status FleetAgent::AddDevice(const std::string& name, std::unique_ptr<DeviceHost> host) {
+  if (!host->lacks().empty() && options_.owners.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("this machine cannot fence in what it measures: ", absl::StrJoin(host->lacks(), "; "),
+                     "; name the owners whose work it may take all the same with --trust"));
+  }
+  auto work = std::make_unique<LeaseWork>(*host, *blobs_, [this](const proto::Result& result) {
+    proto::FromAgent message;
+    *message.mutable_result() = result;
+    Send(message);
+  });
+  const std::lock_guard<std::mutex> lock(mutex_);
+  devices_[name] = {.host = std::move(host), .work = std::move(work)};
+  return absl::OkStatus();
+}
+
+void FleetAgent::OnHostEvent(const std::string& name, const HostEvent& event) {
+  LeaseWork* work = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto device = devices_.find(name);
+    if (is_ending_ || device == devices_.end()) return;
+    work = device->second.work.get();
+    if (const auto* lost = std::get_if<HostLost>(&event)) {
+      lost_ = absl::UnavailableError(absl::StrCat("the process that measures has ended: ", lost->reason));
+      return;
+    }
+  }
+  work->Observe(event);
+}
+
+absl::Status FleetAgent::Lost() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return lost_;
+}
+
+absl::Status FleetAgent::Run() {
+  absl::BitGen random;
+  double pause = kFirstPauseSeconds;
+  while (!is_stopped_) {
+    const Stopwatch connected;
+    const absl::Status ended = Serve();
+    if (is_stopped_) break;
+    RETURN_IF_ERROR(Lost());
+    if (IsForGood(ended)) return ended;
+    if (connected.Seconds() > kMostPauseSeconds) pause = kFirstPauseSeconds;
+    Log(LogLevel::kWarning, "not connected to the server", "server", credentials_.server, "reason",
+        ended.message());
+    const Stopwatch waiting;
+    const double seconds = absl::Uniform(random, pause / 2, pause);
+    while (!is_stopped_ && waiting.Seconds() < seconds)
+      std::this_thread::sleep_for(std::chrono::duration<double>(std::min(kPollSeconds, seconds)));
+    pause = std::min(2 * pause, kMostPauseSeconds);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FleetAgent::Serve() {
+  const std::shared_ptr<proto::Fleet::Stub> stub = proto::Fleet::NewStub(ConnectFleet(credentials_));
+  grpc::ClientContext context;
+  const std::unique_ptr<Stream> stream = stub->Serve(&context);
+  blobs_->SetServer(stub);
+  {
+    const std::lock_guard<std::mutex> lock(write_mutex_);
+    stream_ = stream.get();
+    stream->Write(Hello());
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_connected_ = true;
+  }
+  std::thread alive;
+  if (!StartThread(alive, [&] { KeepAlive(context); })) context.TryCancel();
+  proto::ToAgent message;
+  while (stream->Read(&message)) Receive(message);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_connected_ = false;
+  }
+  changed_.notify_all();
+  if (alive.joinable()) alive.join();
+  {
+    const std::lock_guard<std::mutex> lock(write_mutex_);
+    stream_ = nullptr;
+  }
+  blobs_->SetServer(nullptr);
+  return FromRpc(stream->Finish());
+}
+
+void FleetAgent::Receive(const proto::ToAgent& message) {
+  if (message.has_welcome()) {
+    Log(LogLevel::kInfo, "connected to the server", "server", credentials_.server);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    heartbeat_seconds_ =
+        std::clamp(message.welcome().heartbeat_seconds(), kLeastHeartbeatSeconds, kMostHeartbeatSeconds);
+  } else if (message.has_work()) {
+    const auto device = devices_.find(message.work().device());
+    if (device != devices_.end()) device->second.work->Take(message.work());
+  } else if (message.has_stop()) {
+    for (auto& [name, device] : devices_) device.work->Stop(FromWire(message.stop().token()));
+  }
+}
+
+proto::FromAgent FleetAgent::Hello() const {
+  proto::FromAgent message;
+  proto::Hello* hello = message.mutable_hello();
+  hello->set_version(kFleetVersion);
+  hello->set_program(options_.program);
+  for (const auto& [name, device] : devices_) {
+    proto::AgentDevice* added = hello->add_devices();
+    added->set_name(name);
+    added->mutable_keys()->Assign(options_.keys.begin(), options_.keys.end());
+    added->set_info(EncodeDevice(device.host->device()));
+    if (device.host->lacks().empty()) continue;
+    added->mutable_trusted_owners()->Assign(options_.owners.begin(), options_.owners.end());
+    for (const std::string& lack : device.host->lacks()) hello->add_lacks(lack);
+  }
+  return message;
+}
+
+void FleetAgent::KeepAlive(grpc::ClientContext& context) {
+  Stopwatch since_heartbeat;
+  for (;;) {
+    double seconds = 0;
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      seconds = heartbeat_seconds_;
+      const auto wait = std::chrono::duration<double>(std::min(kPollSeconds, seconds));
+      if (changed_.wait_for(lock, wait, [&] { return !is_connected_; })) return;
+    }
+    if (is_stopped_ || !Lost().ok()) return context.TryCancel();
+    if (since_heartbeat.Seconds() < seconds) continue;
+    since_heartbeat.Lap();
+    proto::FromAgent message;
+    message.mutable_heartbeat()->set_load(LoadOfMachine());
+    Send(message);
+    RenewIfDue();
+  }
+}
+
+void FleetAgent::RenewIfDue() {
+  const auto facts = ReadCertificate(credentials_.certificate_pem);
+  if (!facts.ok() || SystemClock().WallMillis() < RenewalMillis(*facts)) return;
+  absl::StatusOr<FleetCredentials> renewed = FleetClient(credentials_).Renew();
+  const absl::Status saved = renewed.ok() ? SaveCredentials(options_.folder, *renewed) : renewed.status();
+  if (saved.ok()) {
+    Log(LogLevel::kInfo, "the certificate is renewed");
+    credentials_ = *std::move(renewed);  // for the next connection; this one goes on
+  } else {
+    Log(LogLevel::kWarning, "the certificate is not renewed", "reason", saved.message());
+  }
+}
+
+void FleetAgent::Send(const proto::FromAgent& message) {
+  const std::lock_guard<std::mutex> lock(write_mutex_);
+  // What is lost with the connection is asked for again on the next one.
+  if (stream_ != nullptr) stream_->Write(message);
+}
+
+}  // namespace attune

@@ -1,0 +1,91 @@
+// An agent: offers the devices of its machine to a fleet, and measures on them for those who have leases.
+#ifndef ATTUNE_FLEET_AGENT_FLEET_AGENT_H_
+#define ATTUNE_FLEET_AGENT_FLEET_AGENT_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "fleet/agent/lease_work.h"
+#include "fleet/agent/stored_blobs.h"
+#include "fleet/host/device_host.h"
+#include "fleet/identity/credentials.h"
+#include "fleet/wire/fleet.grpc.pb.h"
+
+namespace attune {
+
+struct FleetAgentOptions {
+  std::string folder = {};               // of its credentials, and of the blobs that it keeps
+  std::string program = {};              // this program's version, for people
+  std::vector<std::string> keys = {};    // that its devices can be asked for by, besides their fingerprints
+  std::vector<std::string> owners = {};  // whose work it takes even if the machine cannot fence it in
+};
+
+// Keeps a connection to the server until it is stopped. Thread safe.
+class FleetAgent {
+ public:
+  // Fails if there are no credentials, or none of an agent.
+  static absl::StatusOr<std::unique_ptr<FleetAgent>> Create(FleetAgentOptions options);
+  ~FleetAgent();
+
+  // Offers one more device, by this name among the agent's own. Events of the host go to OnHostEvent(); those
+  // that come before this call are ignored. To be called before Run(). Fails if the machine lacks fences and
+  // no owners are trusted.
+  absl::Status AddDevice(const std::string& name, std::unique_ptr<DeviceHost> host);
+  void OnHostEvent(const std::string& name, const HostEvent& event);
+
+  // Serves until Stop(), or until the server refuses this agent for good or a host is lost: then fails with
+  // the reason. A server that cannot be reached is tried again and again.
+  absl::Status Run();
+  // Safe in a signal handler. Takes effect within a second.
+  void Stop() { is_stopped_.store(true, std::memory_order_relaxed); }
+
+ private:
+  struct Device {
+    std::unique_ptr<DeviceHost> host;
+    std::unique_ptr<LeaseWork> work;
+  };
+  using Stream = grpc::ClientReaderWriter<fleet_proto::FromAgent, fleet_proto::ToAgent>;
+
+  FleetAgent(FleetAgentOptions options, std::unique_ptr<StoredBlobs> blobs, FleetCredentials credentials)
+      : options_(std::move(options)), blobs_(std::move(blobs)), credentials_(std::move(credentials)) {}
+
+  // One connection, until it ends.
+  absl::Status Serve();
+  void Receive(const fleet_proto::ToAgent& message);
+  fleet_proto::FromAgent Hello() const;
+  // The loop of the thread that gives signs of life, renews the certificate and notices Stop().
+  void KeepAlive(grpc::ClientContext& context);
+  void RenewIfDue();
+  void Send(const fleet_proto::FromAgent& message);
+  absl::Status Lost() const;
+
+  const FleetAgentOptions options_;
+  const std::unique_ptr<StoredBlobs> blobs_;
+  std::map<std::string, Device> devices_;
+  std::atomic<bool> is_stopped_ = false;
+
+  FleetCredentials credentials_;  // for the thread that runs KeepAlive(), and Serve() before it starts
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_connected_ = false, is_ending_ = false;
+  double heartbeat_seconds_ = 5;
+  absl::Status lost_;  // why a host is lost
+
+  std::mutex write_mutex_;    // one write at a time
+  Stream* stream_ = nullptr;  // null: not connected
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_AGENT_FLEET_AGENT_H_

@@ -1,0 +1,130 @@
+#include "fleet/agent/lease_work.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "base/threads.h"
+#include "fleet/wire/token.h"
+#include "measure/codec.h"
+
+namespace attune {
+
+namespace proto = fleet_proto;
+
+LeaseWork::LeaseWork(DeviceHost& host, BlobFetcher& fetcher, Send send)
+    : host_(host), fetcher_(fetcher), send_(std::move(send)) {
+  if (!StartThread(thread_, [this] { Work(); })) Log(LogLevel::kError, "the system has no more threads");
+}
+
+LeaseWork::~LeaseWork() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_ending_ = true;
+    CancelBatches();
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void LeaseWork::CancelBatches() {
+  waiting_.clear();
+  for (const int64_t number : batches_) host_.Cancel(number);
+}
+
+void LeaseWork::Begin(const LeaseToken& token) {
+  CancelBatches();
+  batches_.clear();
+  taken_.clear();
+  results_.clear();
+  latest_ = token;
+  is_stopped_ = false;
+}
+
+void LeaseWork::Take(const proto::Work& work) {
+  const LeaseToken token = FromWire(work.token());
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (token < latest_ || (token == latest_ && is_stopped_)) return;
+  if (token > latest_) Begin(token);
+  Portion portion = {.token = token, .owner = work.owner()};
+  for (const proto::Item& item : work.items()) {
+    if (const auto result = results_.find(item.index()); result != results_.end()) {
+      send_(result->second);
+      continue;
+    }
+    if (!taken_.insert(item.index()).second) continue;  // it is being measured
+    const auto request = DecodeWorkerRequest(item.item());
+    const auto* decoded = request.ok() ? std::get_if<MeasureItem>(&*request) : nullptr;
+    if (decoded == nullptr || item.index() < 0) {
+      Log(LogLevel::kWarning, "an item cannot be read", "reason", request.status().message());
+      continue;
+    }
+    portion.batch.items.push_back({.index = item.index(), .item = *decoded});
+  }
+  if (portion.batch.items.empty()) return;
+  portion.batch.number = ++last_batch_;
+  batches_.insert(portion.batch.number);
+  waiting_.push_back(std::move(portion));
+  changed_.notify_all();
+}
+
+void LeaseWork::Stop(const LeaseToken& token) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (token != latest_) return;
+  CancelBatches();
+  is_stopped_ = true;
+}
+
+void LeaseWork::Observe(const HostEvent& event) {
+  const auto* result = std::get_if<HostResult>(&event);
+  if (result == nullptr) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const std::string& digest : result->missing) given_.erase(digest);
+  if (!batches_.contains(result->number) || is_stopped_) return;
+  proto::Result message;
+  ToWire(latest_, *message.mutable_token());
+  message.set_index(static_cast<int32_t>(result->index));
+  message.set_measurement(EncodeMeasurement(result->measurement));
+  message.mutable_missing()->Assign(result->missing.begin(), result->missing.end());
+  send_(message);
+  results_[message.index()] = std::move(message);
+}
+
+void LeaseWork::Work() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return is_ending_ || !waiting_.empty(); });
+    if (is_ending_) return;
+    Portion portion = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    Prepare(portion);
+    lock.lock();
+    // The lease may have ended meanwhile, or another one begun.
+    if (portion.token == latest_ && !is_stopped_ && !is_ending_) host_.Run(std::move(portion.batch));
+  }
+}
+
+void LeaseWork::Prepare(const Portion& portion) {
+  std::set<std::string> needed;
+  for (const HostItem& item : portion.batch.items)
+    needed.insert({item.item.subject, item.item.data, item.item.baseline});
+  needed.erase("");
+  for (const std::string& digest : needed) {
+    const auto file = fetcher_.Fetch(portion.token, portion.owner, digest);
+    if (!file.ok()) {
+      Log(LogLevel::kWarning, "a blob cannot be had", "digest", digest, "reason", file.status().message());
+      host_.Forget(digest);  // it may be there from another owner
+      const std::lock_guard<std::mutex> lock(mutex_);
+      given_.erase(digest);
+      continue;
+    }
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!given_.insert(digest).second) continue;
+    }
+    host_.Put(digest, file->get());
+  }
+}
+
+}  // namespace attune

@@ -1,0 +1,78 @@
+// The work of one device under its leases.
+//
+// Problem: connections break and the server starts again, so work arrives twice and results get lost; leases
+// end while something is measured. Idea: only the work of the latest lease counts. Its results are kept until
+// the next lease, and work that comes again is answered with them.
+#ifndef ATTUNE_FLEET_AGENT_LEASE_WORK_H_
+#define ATTUNE_FLEET_AGENT_LEASE_WORK_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "fleet/agent/blob_fetcher.h"
+#include "fleet/host/device_host.h"
+#include "fleet/leases/fleet_leases.h"
+#include "fleet/wire/fleet.pb.h"
+
+namespace attune {
+
+// Thread safe. The host and the fetcher must outlive it.
+class LeaseWork {
+ public:
+  // `send` is called with each result, by several threads, one at a time.
+  using Send = std::function<void(const fleet_proto::Result&)>;
+  LeaseWork(DeviceHost& host, BlobFetcher& fetcher, Send send);
+  ~LeaseWork();
+
+  // Work of an older lease than the latest is ignored.
+  void Take(const fleet_proto::Work& work);
+  // The lease has ended.
+  void Stop(const LeaseToken& token);
+  void Observe(const HostEvent& event);
+
+ private:
+  struct Portion {
+    LeaseToken token;
+    std::string owner = {};
+    RunBatch batch = {};
+  };
+
+  // The loop of the thread that gets the blobs of portions and hands them to the host.
+  void Work();
+  // Gives the host the blobs of the portion. A blob that cannot be had is named by the results of its items.
+  void Prepare(const Portion& portion);
+  // For those who hold the mutex.
+  void Begin(const LeaseToken& token);
+  void CancelBatches();
+
+  DeviceHost& host_;
+  BlobFetcher& fetcher_;
+  const Send send_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_ending_ = false;
+  LeaseToken latest_;
+  bool is_stopped_ = true;                          // the latest lease has ended
+  std::set<int32_t> taken_;                         // items of the latest lease, by index
+  std::map<int32_t, fleet_proto::Result> results_;  // of these
+  std::set<int64_t> batches_;                       // numbers of the latest lease's batches
+  std::deque<Portion> waiting_;
+  std::set<std::string> given_;  // digests of blobs that the host has
+  int64_t last_batch_ = 0;
+
+  std::thread thread_;  // last member: uses all of the above
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_AGENT_LEASE_WORK_H_

@@ -1,0 +1,151 @@
+#include "fleet/client/fleet_client.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "fleet/identity/certificate.h"
+#include "fleet/identity/pinned_server.h"
+#include "fleet/wire/channel.h"
+#include "fleet/wire/rpc_status.h"
+
+namespace attune {
+namespace {
+
+namespace proto = fleet_proto;
+
+constexpr int kCallSeconds = 20, kSmallBlobBytes = 1 << 20;
+constexpr int64_t kPieceBytes = int64_t{256} << 10;
+
+void SetDeadline(grpc::ClientContext& context) {
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(kCallSeconds));
+}
+
+}  // namespace
+
+FleetClient::FleetClient(const FleetCredentials& credentials)
+    : credentials_(credentials), stub_(proto::Fleet::NewStub(ConnectFleet(credentials))) {}
+
+absl::Status FleetClient::Explain(const grpc::Status& status) const {
+  const absl::Status explained = FromRpc(status);
+  if (!absl::IsUnavailable(explained) && !absl::IsDeadlineExceeded(explained)) return explained;
+  return absl::UnavailableError(absl::StrCat("the fleet's server ", server(), " does not answer (",
+                                             explained.message(), "); is attune server running there?"));
+}
+
+absl::StatusOr<std::vector<proto::Device>> FleetClient::Devices(const std::string& key) {
+  grpc::ClientContext context;
+  SetDeadline(context);
+  proto::DevicesRequest request;
+  request.set_key(key);
+  proto::DeviceList list;
+  RETURN_IF_ERROR(Explain(stub_->Devices(&context, request, &list)));
+  return std::vector<proto::Device>(list.devices().begin(), list.devices().end());
+}
+
+absl::StatusOr<std::map<std::string, int>> FleetClient::Queue() {
+  grpc::ClientContext context;
+  SetDeadline(context);
+  proto::QueueState state;
+  RETURN_IF_ERROR(Explain(stub_->Queue(&context, proto::QueueRequest(), &state)));
+  std::map<std::string, int> waiting;
+  for (const proto::QueueState::Waiting& entry : state.waiting()) waiting[entry.key()] = entry.requests();
+  return waiting;
+}
+
+absl::Status FleetClient::Send(const Blob& blob) {
+  int64_t offset = 0;
+  if (blob.size() > kSmallBlobBytes) {
+    grpc::ClientContext context;
+    SetDeadline(context);
+    proto::BlobName name;
+    name.set_digest(blob.digest());
+    proto::BlobState state;
+    RETURN_IF_ERROR(Explain(stub_->StateOfBlob(&context, name, &state)));
+    if (state.is_complete()) return absl::OkStatus();
+    offset = std::clamp<int64_t>(state.sent_bytes(), 0, blob.size());
+  }
+  ASSIGN_OR_RETURN(const FileDescriptor file, blob.Open());
+  ASSIGN_OR_RETURN(const MappedFile mapped, MappedFile::Map(file.get()));
+  grpc::ClientContext context;  // as long as it takes: the connection's keepalive notices a dead server
+  proto::BlobState state;
+  const auto pieces = stub_->SendBlob(&context, &state);
+  proto::BlobPiece piece;
+  piece.set_digest(blob.digest());
+  do {
+    const int64_t count = std::min(kPieceBytes, blob.size() - offset);
+    piece.set_offset(offset);
+    piece.set_bytes(mapped.text().data() + offset, static_cast<size_t>(count));
+    offset += count;
+    piece.set_is_last(offset == blob.size());
+  } while (pieces->Write(piece) && offset < blob.size());
+  pieces->WritesDone();
+  return Explain(pieces->Finish());
+}
+
+absl::StatusOr<FleetCredentials> FleetClient::Renew() {
+  ASSIGN_OR_RETURN(const PrivateKey key, PrivateKey::Read(credentials_.key_pem));
+  grpc::ClientContext context;
+  SetDeadline(context);
+  proto::RenewRequest request;
+  ASSIGN_OR_RETURN(*request.mutable_certificate_request(), key.Request());
+  proto::Certificate certificate;
+  RETURN_IF_ERROR(Explain(stub_->Renew(&context, request, &certificate)));
+  return FleetCredentials{.server = credentials_.server,
+                          .authorities_pem = certificate.authorities(),
+                          .certificate_pem = certificate.certificate(),
+                          .key_pem = credentials_.key_pem};
+}
+
+absl::StatusOr<std::string> FleetClient::Invite(const std::string& role, const std::string& owner) {
+  grpc::ClientContext context;
+  SetDeadline(context);
+  proto::InviteRequest request;
+  request.set_role(role);
+  request.set_owner(owner);
+  proto::InvitationText invitation;
+  RETURN_IF_ERROR(Explain(stub_->Invite(&context, request, &invitation)));
+  return invitation.text();
+}
+
+absl::StatusOr<proto::Device> FleetClient::Change(const proto::DeviceChange& change) {
+  grpc::ClientContext context;
+  SetDeadline(context);
+  proto::DeviceList list;
+  RETURN_IF_ERROR(Explain(stub_->ChangeDevice(&context, change, &list)));
+  return list.devices_size() == 0 ? proto::Device() : list.devices(0);
+}
+
+absl::Status FleetClient::Revoke(const std::string& id, const std::string& reason) {
+  grpc::ClientContext context;
+  SetDeadline(context);
+  proto::RevokeRequest request;
+  request.set_id(id);
+  request.set_reason(reason);
+  proto::RevokeAnswer answer;
+  return Explain(stub_->Revoke(&context, request, &answer));
+}
+
+absl::StatusOr<FleetCredentials> EnrolInFleet(const Invitation& invitation) {
+  ASSIGN_OR_RETURN(const std::string authority, AuthorityOf(invitation, kCallSeconds));
+  ASSIGN_OR_RETURN(const PrivateKey key, PrivateKey::Generate());
+  const auto stub = proto::Enrolment::NewStub(ConnectEnrolment(invitation.address, authority));
+  grpc::ClientContext context;
+  SetDeadline(context);
+  proto::EnrolRequest request;
+  request.set_secret(invitation.secret);
+  ASSIGN_OR_RETURN(*request.mutable_certificate_request(), key.Request());
+  proto::Certificate certificate;
+  RETURN_IF_ERROR(Annotate(FromRpc(stub->Enrol(&context, request, &certificate)), invitation.address));
+  FleetCredentials credentials = {.server = certificate.server(),
+                                  .authorities_pem = certificate.authorities(),
+                                  .certificate_pem = certificate.certificate()};
+  ASSIGN_OR_RETURN(credentials.key_pem, key.Pem());
+  return credentials;
+}
+
+}  // namespace attune

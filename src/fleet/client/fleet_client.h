@@ -1,0 +1,52 @@
+// A client's connection to the fleet's server, for the calls that are answered at once.
+#ifndef ATTUNE_FLEET_CLIENT_FLEET_CLIENT_H_
+#define ATTUNE_FLEET_CLIENT_FLEET_CLIENT_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "fleet/identity/credentials.h"
+#include "fleet/identity/invitation.h"
+#include "fleet/wire/fleet.grpc.pb.h"
+#include "measure/blob.h"
+
+namespace attune {
+
+// Thread safe. Calls fail with Unavailable, and the server's address, if the server does not answer in time.
+class FleetClient {
+ public:
+  explicit FleetClient(const FleetCredentials& credentials);
+
+  absl::StatusOr<std::vector<fleet_proto::Device>> Devices(const std::string& key);
+  // How many requests wait for each key.
+  absl::StatusOr<std::map<std::string, int>> Queue();
+  // Sends the blob; goes on where an earlier attempt broke off.
+  absl::Status Send(const Blob& blob);
+  // Another certificate for the same key.
+  absl::StatusOr<FleetCredentials> Renew();
+
+  // The following are for operators.
+  absl::StatusOr<std::string> Invite(const std::string& role, const std::string& owner);
+  absl::StatusOr<fleet_proto::Device> Change(const fleet_proto::DeviceChange& change);
+  absl::Status Revoke(const std::string& id, const std::string& reason);
+
+  fleet_proto::Fleet::Stub& stub() { return *stub_; }
+  const std::string& server() const { return credentials_.server; }
+
+ private:
+  absl::Status Explain(const grpc::Status& status) const;
+
+  const FleetCredentials credentials_;
+  const std::unique_ptr<fleet_proto::Fleet::Stub> stub_;
+};
+
+// Enrols with a new key. Makes sure first that the server is the invitation's.
+absl::StatusOr<FleetCredentials> EnrolInFleet(const Invitation& invitation);
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_CLIENT_FLEET_CLIENT_H_

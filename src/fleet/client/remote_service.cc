@@ -1,0 +1,68 @@
+#include "fleet/client/remote_service.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "device/codec.h"
+#include "fleet/client/remote_batch.h"
+
+namespace attune {
+namespace {
+
+namespace proto = fleet_proto;
+
+bool IsOfUse(const proto::Device& device) { return device.is_there() && device.drained().empty(); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RemoteMeasuringService>> RemoteMeasuringService::Open(
+    std::shared_ptr<FleetClient> client, RemoteServiceOptions options) {
+  ASSIGN_OR_RETURN(const std::vector<proto::Device> devices, client->Devices(options.key));
+  if (devices.empty())
+    return absl::NotFoundError(
+        absl::StrCat("no device has the key \"", options.key, "\"; attune fleet list shows the keys"));
+  ASSIGN_OR_RETURN(DeviceInfo info, DecodeDevice(devices.front().info()));
+  for (const proto::Device& device : devices) {
+    ASSIGN_OR_RETURN(const DeviceInfo other, DecodeDevice(device.info()));
+    if (other.fingerprint == info.fingerprint) continue;
+    return InvalidInput("devices of different kinds have the key \"", options.key,
+                        "\": ", devices.front().id(), " is ", info.fingerprint, ", ", device.id(), " is ",
+                        other.fingerprint, "; name one by another of its keys");
+  }
+  return std::unique_ptr<RemoteMeasuringService>(
+      new RemoteMeasuringService(std::move(client), std::move(options), std::move(info)));
+}
+
+bool RemoteMeasuringService::Has(const std::string& digest) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return sent_.contains(digest);
+}
+
+absl::Status RemoteMeasuringService::Put(const Blob& blob) {
+  RETURN_IF_ERROR(client_->Send(blob));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  sent_.insert(blob.digest());
+  return absl::OkStatus();
+}
+
+void RemoteMeasuringService::Forget(const std::vector<std::string>& digests) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const std::string& digest : digests) sent_.erase(digest);
+}
+
+std::unique_ptr<MeasureBatch> RemoteMeasuringService::Submit(std::vector<MeasureItem> items) {
+  // Devices come and go. If the server does not say now which are there, the batch waits for one.
+  const absl::StatusOr<std::vector<proto::Device>> devices = client_->Devices(options_.key);
+  const int64_t count = devices.ok() ? std::ranges::count_if(*devices, IsOfUse) : 1;
+  return std::make_unique<RemoteBatch>(
+      client_,
+      RemoteBatchOptions{.key = options_.key,
+                         .priority = options_.priority,
+                         .devices = static_cast<int>(std::max<int64_t>(1, count)),
+                         .forget = [this](const std::vector<std::string>& digests) { Forget(digests); }},
+      std::move(items));
+}
+
+}  // namespace attune

@@ -1,0 +1,90 @@
+#include "fleet/server/admission.h"
+
+#include <openssl/rand.h>
+
+#include <array>
+#include <optional>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/file.h"
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+// The owner of the server's own operator.
+constexpr char kServersOwner[] = "server";
+
+// An identity that nobody has had before.
+absl::StatusOr<std::string> NewId(FleetRole role) {
+  std::array<unsigned char, 6> bytes;
+  if (RAND_bytes(bytes.data(), bytes.size()) != 1) return absl::InternalError("no random numbers");
+  return absl::StrCat(Name(role), "-",
+                      absl::BytesToHexString({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+}
+
+}  // namespace
+
+absl::StatusOr<Invitation> Admission::Invite(FleetRole role, const std::string& owner) {
+  if (role == FleetRole::kServer)
+    return InvalidInput("a fleet has one server; invite agents, clients and operators");
+  RETURN_IF_ERROR(CheckFleetIdentity({.role = role, .owner = owner, .id = "new"}));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ASSIGN_OR_RETURN(const std::string fingerprint,
+                   KeyFingerprint(authorities_.servers_signer().certificate_pem()));
+  ASSIGN_OR_RETURN(Invitation invitation, Invitation::New(enrolment_, fingerprint));
+  RETURN_IF_ERROR(
+      store_.AddInvitation({.digest = Sha256Hex(invitation.secret),
+                            .role = role,
+                            .owner = owner,
+                            .end_ms = clock_.WallMillis() + static_cast<int64_t>(1e3 * kInvitationSeconds)}));
+  return invitation;
+}
+
+absl::StatusOr<fleet_proto::Certificate> Admission::Enrol(const fleet_proto::EnrolRequest& request) {
+  ASSIGN_OR_RETURN(const std::optional<PendingInvitation> invitation,
+                   store_.TakeInvitation(request.secret(), clock_.WallMillis()));
+  if (!invitation) {
+    return absl::PermissionDeniedError(
+        "the invitation is unknown, was used, or is older than ten minutes; ask for a new one");
+  }
+  ASSIGN_OR_RETURN(std::string id, NewId(invitation->role));
+  return Certify({.role = invitation->role, .owner = invitation->owner, .id = std::move(id)},
+                 request.certificate_request());
+}
+
+absl::StatusOr<fleet_proto::Certificate> Admission::Renew(const FleetIdentity& who,
+                                                          const fleet_proto::RenewRequest& request) {
+  return Certify(who, request.certificate_request());
+}
+
+absl::StatusOr<FleetCredentials> Admission::OperatorCredentials() {
+  ASSIGN_OR_RETURN(const PrivateKey key, PrivateKey::Generate());
+  ASSIGN_OR_RETURN(const std::string request, key.Request());
+  ASSIGN_OR_RETURN(std::string id, NewId(FleetRole::kOperator));
+  ASSIGN_OR_RETURN(
+      const fleet_proto::Certificate certificate,
+      Certify({.role = FleetRole::kOperator, .owner = kServersOwner, .id = std::move(id)}, request));
+  FleetCredentials credentials = {.server = certificate.server(),
+                                  .authorities_pem = certificate.authorities(),
+                                  .certificate_pem = certificate.certificate()};
+  ASSIGN_OR_RETURN(credentials.key_pem, key.Pem());
+  return credentials;
+}
+
+absl::StatusOr<fleet_proto::Certificate> Admission::Certify(const FleetIdentity& who,
+                                                            const std::string& request_pem) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ASSIGN_OR_RETURN(const std::string pem,
+                   authorities_.signer().Sign(request_pem, who, kCertificateSeconds, {}, clock_));
+  ASSIGN_OR_RETURN(const CertificateFacts facts, ReadCertificate(pem));
+  RETURN_IF_ERROR(store_.AddCertificate(facts));
+  fleet_proto::Certificate certificate;
+  certificate.set_certificate(pem);
+  certificate.set_authorities(authorities_.TrustedPem());
+  certificate.set_server(server_);
+  return certificate;
+}
+
+}  // namespace attune

@@ -1,0 +1,60 @@
+// Lets people and devices into the fleet, and renews their certificates.
+#ifndef ATTUNE_FLEET_SERVER_ADMISSION_H_
+#define ATTUNE_FLEET_SERVER_ADMISSION_H_
+
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "fleet/identity/authority_files.h"
+#include "fleet/identity/certificate.h"
+#include "fleet/identity/credentials.h"
+#include "fleet/identity/invitation.h"
+#include "fleet/store/fleet_store.h"
+#include "fleet/wire/fleet.pb.h"
+
+namespace attune {
+
+// Certificates are valid for so long, and are renewed in time by those who use them.
+inline constexpr double kCertificateSeconds = 30.0 * 86400;
+
+// Thread safe. The store and the clock must outlive it.
+class Admission {
+ public:
+  Admission(AuthorityFiles authorities, FleetStore& store, const Clock& clock = SystemClock())
+      : authorities_(std::move(authorities)), store_(store), clock_(clock) {}
+
+  // "host:port" where those who are let in reach the two services. To be called before the other functions.
+  void SetAddresses(std::string server, std::string enrolment) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    server_ = std::move(server);
+    enrolment_ = std::move(enrolment);
+  }
+
+  // A new invitation for somebody with this role and owner. Fails if they are no identity's, or with the
+  // store's errors.
+  absl::StatusOr<Invitation> Invite(FleetRole role, const std::string& owner);
+  // The certificate for whoever knows the secret of an invitation, which is used up. PermissionDenied, with
+  // the same text for every reason, if there is no such invitation.
+  absl::StatusOr<fleet_proto::Certificate> Enrol(const fleet_proto::EnrolRequest& request);
+  // Another certificate for the same identity.
+  absl::StatusOr<fleet_proto::Certificate> Renew(const FleetIdentity& who,
+                                                 const fleet_proto::RenewRequest& request);
+  // Credentials of an operator with a new key, for whoever runs the server.
+  absl::StatusOr<FleetCredentials> OperatorCredentials();
+
+ private:
+  absl::StatusOr<fleet_proto::Certificate> Certify(const FleetIdentity& who, const std::string& request_pem);
+
+  std::mutex mutex_;
+  AuthorityFiles authorities_;
+  FleetStore& store_;
+  std::string server_, enrolment_;
+  const Clock& clock_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_SERVER_ADMISSION_H_

@@ -1,0 +1,138 @@
+// Brings clients and devices together: the server's logic, without a network.
+//
+// Problem: clients and agents come and go, and the server may start again in the middle of everything. Idea:
+// each client's connection stands for one request or lease, and a lease outlives connections. What a lease
+// still has to measure is remembered, so that an agent that comes back gets it again; a client that comes
+// back after the server has started again sends it again. Every result is passed on only while its token is
+// the device's latest one.
+#ifndef ATTUNE_FLEET_SERVER_DISPATCHER_H_
+#define ATTUNE_FLEET_SERVER_DISPATCHER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "fleet/identity/certificate.h"
+#include "fleet/leases/fleet_leases.h"
+#include "fleet/server/link.h"
+#include "fleet/store/fleet_store.h"
+#include "fleet/wire/fleet.pb.h"
+
+namespace attune {
+
+using AgentLink = Link<fleet_proto::ToAgent>;
+using ClientLink = Link<fleet_proto::ToClient>;
+
+struct DispatcherOptions {
+  double lease_seconds = 15;
+  double heartbeat_seconds = 5;  // between two signs of life of agents and clients
+};
+
+// Thread safe. The store and the clock must outlive it.
+class Dispatcher {
+ public:
+  // Begins a new epoch with the leases that the store knows. Fails if the store cannot be read or written.
+  static absl::StatusOr<std::unique_ptr<Dispatcher>> Create(FleetStore& store, DispatcherOptions options,
+                                                            const Clock& clock = SystemClock());
+
+  // A connection of an agent, from now until RemoveAgent(). Returns its number for the other calls.
+  int64_t AddAgent(const CertificateFacts& who, std::shared_ptr<AgentLink> link);
+  void Receive(int64_t agent, const fleet_proto::FromAgent& message);
+  void RemoveAgent(int64_t agent);
+
+  // Likewise for a client, whose first message asks for a device.
+  int64_t AddClient(const CertificateFacts& who, std::shared_ptr<ClientLink> link);
+  void Receive(int64_t client, const fleet_proto::FromClient& message);
+  void RemoveClient(int64_t client);
+
+  // To be called several times a second: ends leases that nobody gives signs of life for, and grants devices.
+  void Tick();
+  // Closes the connections of these certificates.
+  void Close(const std::set<std::string>& serials);
+
+  // The owner of a lease that one of this agent's devices has; PermissionDenied if there is no such lease.
+  absl::StatusOr<std::string> OwnerOfLease(const FleetIdentity& agent, const LeaseToken& token) const;
+  // The devices with this key; all if it is empty.
+  std::vector<fleet_proto::Device> Devices(std::string_view key) const;
+  // How many requests wait for each key.
+  std::map<std::string, int> Waiting() const;
+  // NotFound if there is no such device.
+  absl::Status Drain(const std::string& device, const std::string& reason);
+  absl::Status Resume(const std::string& device);
+  // The device may join again, if its agent's certificate is still valid.
+  absl::Status Remove(const std::string& device);
+
+ private:
+  struct Agent {
+    CertificateFacts who;
+    std::shared_ptr<AgentLink> link;
+    std::set<std::string> devices = {};  // ids
+    std::string program = {};
+    std::vector<std::string> lacks = {};
+    double load = 0;
+  };
+  struct Client {
+    CertificateFacts who;
+    std::shared_ptr<ClientLink> link;
+    std::string key = {};   // that it has asked for
+    int64_t request = 0;    // that waits; 0: none
+    LeaseToken token = {};  // of its lease; zero: none
+  };
+  struct Lease {
+    std::string device = {}, owner = {}, key = {};
+    int64_t client = 0;                              // its connection; 0: it is gone, and may come back
+    std::map<int32_t, fleet_proto::Item> open = {};  // items without a result, by index
+  };
+
+  Dispatcher(FleetStore& store, DispatcherOptions options, const Clock& clock, int64_t epoch);
+
+  absl::Status Load();
+  absl::Status Join(int64_t number, Agent& agent, const fleet_proto::Hello& hello);
+  absl::Status JoinDevice(int64_t number, const Agent& agent, const fleet_proto::AgentDevice& device);
+  void PassOn(Agent& agent, const fleet_proto::Result& result);
+  void SignOfLife(const Agent& agent);
+
+  absl::Status Ask(int64_t number, Client& client, const fleet_proto::Ask& ask);
+  void Withdraw(Client& client);
+  bool TakeBack(int64_t number, Client& client, const LeaseToken& token);
+  absl::Status AddItems(const Client& client, const fleet_proto::Items& items);
+  void SendGranted(const Client& client, const Lease& lease);
+
+  void Grant();
+  void EndLease(const LeaseToken& token, const absl::Status& why);
+  // Sends an agent's message for the device, if its agent is connected.
+  void SendToDevice(const std::string& device, const fleet_proto::ToAgent& message);
+  void SendWork(const LeaseToken& token, const Lease& lease, const std::vector<fleet_proto::Item>& items);
+  void SendStop(const std::string& device, const LeaseToken& token);
+  // The device's id within the fleet.
+  static std::string IdOf(const Agent& agent, const std::string& name);
+  fleet_proto::Device Describe(const FleetDevice& device) const;
+  absl::Status CheckDevice(const std::string& device) const;
+
+  FleetStore& store_;
+  const DispatcherOptions options_;
+  const Clock& clock_;
+
+  mutable std::mutex mutex_;
+  FleetLeases leases_;
+  int64_t last_connection_ = 0;
+  std::map<int64_t, Agent> agents_;
+  std::map<int64_t, Client> clients_;
+  std::map<std::string, FleetDevice> devices_;      // also those that are not there now
+  std::map<std::string, int64_t> agent_of_device_;  // connections
+  std::map<int64_t, int64_t> client_of_request_;    // connections
+  std::map<LeaseToken, Lease> held_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_SERVER_DISPATCHER_H_

@@ -1,0 +1,29 @@
+#include "fleet/server/enrolment_service.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/log.h"
+#include "fleet/wire/rpc_status.h"
+
+namespace attune {
+namespace {
+
+// The address of a peer such as "ipv4:192.0.2.1:4711", without its port, which each connection changes.
+std::string AddressOf(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }
+
+}  // namespace
+
+grpc::Status EnrolmentService::Enrol(grpc::ServerContext* context, const fleet_proto::EnrolRequest* request,
+                                     fleet_proto::Certificate* certificate) {
+  const std::string address = AddressOf(context->peer());
+  if (const absl::Status admitted = limit_.Admit(address); !admitted.ok()) return ToRpc(admitted);
+  absl::StatusOr<fleet_proto::Certificate> enrolled = admission_.Enrol(*request);
+  Log(LogLevel::kInfo, "enrolment", "address", address, "result", enrolled.status().ToString());
+  if (enrolled.ok()) *certificate = *std::move(enrolled);
+  return ToRpc(enrolled.status());
+}
+
+}  // namespace attune

@@ -1,0 +1,29 @@
+// The service Enrolment (wire/fleet.proto), which anyone may call who has an invitation.
+#ifndef ATTUNE_FLEET_SERVER_ENROLMENT_SERVICE_H_
+#define ATTUNE_FLEET_SERVER_ENROLMENT_SERVICE_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include "fleet/identity/rate_limit.h"
+#include "fleet/server/admission.h"
+#include "fleet/wire/fleet.grpc.pb.h"
+
+namespace attune {
+
+// Thread safe. The admission must outlive it.
+class EnrolmentService final : public fleet_proto::Enrolment::Service {
+ public:
+  explicit EnrolmentService(Admission& admission) : admission_(admission) {}
+
+  // ResourceExhausted for an address that tries too often.
+  grpc::Status Enrol(grpc::ServerContext* context, const fleet_proto::EnrolRequest* request,
+                     fleet_proto::Certificate* certificate) override;
+
+ private:
+  Admission& admission_;
+  RateLimit limit_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_SERVER_ENROLMENT_SERVICE_H_

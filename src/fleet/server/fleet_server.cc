@@ -1,0 +1,165 @@
+#include "fleet/server/fleet_server.h"
+
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_credentials_options.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "base/private_file.h"
+#include "base/sqlite/active_lock.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "fleet/identity/authority_files.h"
+#include "fleet/identity/credentials.h"
+#include "fleet/server/admission.h"
+#include "fleet/server/enrolment_service.h"
+#include "fleet/server/fleet_service.h"
+#include "fleet/store/sqlite_fleet_store.h"
+#include "fleet/wire/channel.h"
+
+namespace attune {
+namespace {
+
+constexpr unsigned kReloadSeconds = 1;  // for the files of TLS
+constexpr double kTickSeconds = 0.1, kHousekeepingSeconds = 1;
+
+// The host of "host:port".
+std::string HostOf(const std::string& address) { return address.substr(0, address.rfind(':')); }
+
+// The files that gRPC reads again when they have changed.
+struct TlsFiles {
+  std::string chain, key, trusted;
+
+  explicit TlsFiles(const std::string& folder)
+      : chain(folder + "/tls-chain.pem"),
+        key(folder + "/tls-key.pem"),
+        trusted(folder + "/tls-trusted.pem") {}
+
+  absl::Status Write(const ServerTls& tls, const std::string& trusted_pem) const {
+    RETURN_IF_ERROR(WritePrivateFile(key, tls.key_pem));
+    RETURN_IF_ERROR(WritePrivateFile(chain, tls.chain_pem));
+    return WritePrivateFile(trusted, trusted_pem);
+  }
+
+  std::shared_ptr<grpc::ServerCredentials> Credentials(bool asks_for_certificates) const {
+    const auto provider = std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
+        key, chain, trusted, kReloadSeconds);
+    grpc::experimental::TlsServerCredentialsOptions options(provider);
+    options.watch_identity_key_cert_pairs();
+    options.watch_root_certs();
+    options.set_cert_request_type(asks_for_certificates
+                                      ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                                      : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
+    return grpc::experimental::TlsServerCredentials(options);
+  }
+};
+
+// Starts a server with one service; sets `port` to the one that it listens on.
+absl::StatusOr<std::unique_ptr<grpc::Server>> Listen(const std::string& address,
+                                                     std::shared_ptr<grpc::ServerCredentials> credentials,
+                                                     grpc::Service& service, int* port) {
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(address, std::move(credentials), port);
+  builder.RegisterService(&service);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMillis);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMillis);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kKeepaliveMillis / 2);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (server == nullptr || *port == 0)
+    return absl::UnavailableError(absl::StrCat(address, ": cannot listen there; is the port taken?"));
+  return server;
+}
+
+}  // namespace
+
+struct FleetServer::Parts {
+  FileDescriptor lock;  // of the folder
+  std::unique_ptr<FleetStore> store;
+  std::unique_ptr<BlobStore> blobs;
+  std::unique_ptr<Dispatcher> dispatcher;
+  std::unique_ptr<Admission> admission;
+  std::unique_ptr<EnrolmentService> enrolment_service;
+  std::unique_ptr<FleetService> service;
+  std::string address, enrolment_address;
+  std::unique_ptr<grpc::Server> server, enrolment;
+
+  std::mutex mutex;
+  std::condition_variable ends;
+  bool is_ending = false;
+  std::thread timer;
+
+  // Lets time pass for the dispatcher until the server ends.
+  void RunTimer() {
+    Stopwatch since_housekeeping;
+    std::unique_lock<std::mutex> guard(mutex);
+    while (!ends.wait_for(guard, std::chrono::duration<double>(kTickSeconds), [&] { return is_ending; })) {
+      dispatcher->Tick();
+      if (since_housekeeping.Seconds() < kHousekeepingSeconds) continue;
+      since_housekeeping.Lap();
+      // An operator may also revoke in the database, while the server runs.
+      const auto revoked = store->RevokedSerials(SystemClock().WallMillis());
+      if (revoked.ok()) dispatcher->Close(*revoked);
+    }
+  }
+
+  ~Parts() {
+    {
+      const std::lock_guard<std::mutex> guard(mutex);
+      is_ending = true;
+    }
+    ends.notify_all();
+    if (timer.joinable()) timer.join();
+    for (grpc::Server* running : {server.get(), enrolment.get()})
+      if (running != nullptr) running->Shutdown(std::chrono::system_clock::now());
+  }
+};
+
+FleetServer::FleetServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+FleetServer::~FleetServer() = default;
+
+const std::string& FleetServer::address() const { return parts_->address; }
+const std::string& FleetServer::enrolment_address() const { return parts_->enrolment_address; }
+
+absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServerOptions& options) {
+  const std::string host = options.host.empty() ? HostOf(options.listen) : options.host;
+  ASSIGN_OR_RETURN(AuthorityFiles authorities, AuthorityFiles::OpenOrCreate(options.folder));
+  auto parts = std::make_unique<Parts>();
+  const std::string database = options.folder + "/fleet.db";
+  ASSIGN_OR_RETURN(parts->lock, LockActive(database, "server"));
+  if (parts->lock.get() < 0)
+    return absl::FailedPreconditionError(absl::StrCat(options.folder, ": another server has this folder"));
+  ASSIGN_OR_RETURN(parts->store, SqliteFleetStore::Open(database));
+  ASSIGN_OR_RETURN(parts->blobs, BlobStore::Open(options.folder + "/blobs", options.blobs));
+  ASSIGN_OR_RETURN(parts->dispatcher, Dispatcher::Create(*parts->store, options.dispatcher));
+  ASSIGN_OR_RETURN(const ServerTls tls, authorities.ServerTlsFor({kFleetServerName, host}));
+  const TlsFiles files(options.folder);
+  RETURN_IF_ERROR(files.Write(tls, authorities.TrustedPem()));
+  parts->admission = std::make_unique<Admission>(std::move(authorities), *parts->store);
+  parts->enrolment_service = std::make_unique<EnrolmentService>(*parts->admission);
+  parts->service =
+      std::make_unique<FleetService>(*parts->dispatcher, *parts->blobs, *parts->store, *parts->admission);
+  int port = 0, enrolment_port = 0;
+  ASSIGN_OR_RETURN(parts->server, Listen(options.listen, files.Credentials(true), *parts->service, &port));
+  ASSIGN_OR_RETURN(parts->enrolment, Listen(options.enrolment, files.Credentials(false),
+                                            *parts->enrolment_service, &enrolment_port));
+  parts->address = absl::StrCat(host, ":", port);
+  parts->enrolment_address = absl::StrCat(host, ":", enrolment_port);
+  parts->admission->SetAddresses(parts->address, parts->enrolment_address);
+  ASSIGN_OR_RETURN(const FleetCredentials own, parts->admission->OperatorCredentials());
+  RETURN_IF_ERROR(SaveCredentials(OperatorFolder(options.folder), own));
+  if (!StartThread(parts->timer, [&running = *parts] { running.RunTimer(); }))
+    return absl::ResourceExhaustedError("the system has no more threads");
+  Log(LogLevel::kInfo, "server is here", "address", parts->address, "enrolment", parts->enrolment_address);
+  return std::unique_ptr<FleetServer>(new FleetServer(std::move(parts)));
+}
+
+}  // namespace attune

@@ -1,0 +1,48 @@
+// The fleet's server: its services on their ports, and the state that outlives it.
+#ifndef ATTUNE_FLEET_SERVER_FLEET_SERVER_H_
+#define ATTUNE_FLEET_SERVER_FLEET_SERVER_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "fleet/blobs/blob_store.h"
+#include "fleet/server/dispatcher.h"
+
+namespace attune {
+
+struct FleetServerOptions {
+  std::string folder = {};  // of its state; created, for this user alone, if it is missing
+  // Where the two services listen; port 0: any free one.
+  std::string listen = "127.0.0.1:9190", enrolment = "127.0.0.1:9191";
+  // The name or address that others reach this machine by; empty: that of `listen`.
+  std::string host = {};
+  DispatcherOptions dispatcher = {};
+  BlobStoreOptions blobs = {};
+};
+
+// The folder, in that of the server's state, with the credentials of an operator: whoever can read the
+// server's state can do all that an operator can.
+inline std::string OperatorFolder(const std::string& server_folder) { return server_folder + "/operator"; }
+
+// Serves until it is destroyed. Thread safe.
+class FleetServer {
+ public:
+  // Fails if the folder is damaged or another server has it, or if a port is taken.
+  static absl::StatusOr<std::unique_ptr<FleetServer>> Start(const FleetServerOptions& options);
+  ~FleetServer();
+
+  // "host:port" of the two services, as others reach them.
+  const std::string& address() const;
+  const std::string& enrolment_address() const;
+
+ private:
+  struct Parts;
+  explicit FleetServer(std::unique_ptr<Parts> parts);
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_SERVER_FLEET_SERVER_H_

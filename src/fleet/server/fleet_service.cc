@@ -1,0 +1,193 @@
+#include "fleet/server/fleet_service.h"
+
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "fleet/server/caller.h"
+#include "fleet/server/server_stream.h"
+#include "fleet/wire/rpc_status.h"
+#include "fleet/wire/token.h"
+
+namespace attune {
+namespace {
+
+namespace proto = fleet_proto;
+
+constexpr size_t kPieceBytes = size_t{256} << 10;
+constexpr std::initializer_list<FleetRole> kAnyRole = {FleetRole::kAgent, FleetRole::kClient,
+                                                       FleetRole::kOperator};
+constexpr std::initializer_list<FleetRole> kClients = {FleetRole::kClient, FleetRole::kOperator};
+
+// A stream of the dispatcher's kind: `add` is AddAgent or AddClient, `remove` their counterpart.
+template <typename In, typename Out>
+grpc::ServerBidiReactor<In, Out>* BeginStream(const absl::StatusOr<CertificateFacts>& who,
+                                              Dispatcher& dispatcher,
+                                              int64_t (Dispatcher::*add)(const CertificateFacts&,
+                                                                         std::shared_ptr<Link<Out>>),
+                                              void (Dispatcher::*remove)(int64_t)) {
+  const auto stream = ServerStream<In, Out>::Create();
+  if (!who.ok()) {
+    stream->Begin({});
+    stream->Close(who.status());
+    return stream.get();
+  }
+  const int64_t number = (dispatcher.*add)(*who, stream);
+  stream->Begin({.received = [&dispatcher, number](const In& in) { dispatcher.Receive(number, in); },
+                 .gone = [&dispatcher, number, remove] { (dispatcher.*remove)(number); }});
+  return stream.get();
+}
+
+}  // namespace
+
+grpc::ServerBidiReactor<proto::FromAgent, proto::ToAgent>* FleetService::Serve(
+    grpc::CallbackServerContext* context) {
+  return BeginStream<proto::FromAgent>(CallerOf(*context, {FleetRole::kAgent}, store_), dispatcher_,
+                                       &Dispatcher::AddAgent, &Dispatcher::RemoveAgent);
+}
+
+grpc::ServerBidiReactor<proto::FromClient, proto::ToClient>* FleetService::Measure(
+    grpc::CallbackServerContext* context) {
+  return BeginStream<proto::FromClient>(CallerOf(*context, kClients, store_), dispatcher_,
+                                        &Dispatcher::AddClient, &Dispatcher::RemoveClient);
+}
+
+grpc::Status FleetService::Renew(grpc::ServerContext* context, const proto::RenewRequest* request,
+                                 proto::Certificate* certificate) {
+  const auto who = CallerOf(*context, kAnyRole, store_);
+  if (!who.ok()) return ToRpc(who.status());
+  absl::StatusOr<proto::Certificate> renewed = admission_.Renew(who->who, *request);
+  if (renewed.ok()) *certificate = *std::move(renewed);
+  return ToRpc(renewed.status());
+}
+
+grpc::Status FleetService::Devices(grpc::ServerContext* context, const proto::DevicesRequest* request,
+                                   proto::DeviceList* devices) {
+  const auto who = CallerOf(*context, kAnyRole, store_);
+  if (!who.ok()) return ToRpc(who.status());
+  for (proto::Device& device : dispatcher_.Devices(request->key()))
+    *devices->add_devices() = std::move(device);
+  return grpc::Status::OK;
+}
+
+grpc::Status FleetService::Queue(grpc::ServerContext* context, const proto::QueueRequest* /*request*/,
+                                 proto::QueueState* state) {
+  const auto who = CallerOf(*context, kClients, store_);
+  if (!who.ok()) return ToRpc(who.status());
+  for (const auto& [key, requests] : dispatcher_.Waiting()) {
+    proto::QueueState::Waiting* waiting = state->add_waiting();
+    waiting->set_key(key);
+    waiting->set_requests(requests);
+  }
+  return grpc::Status::OK;
+}
+
+absl::Status FleetService::TakeBlob(const std::string& owner, grpc::ServerReader<proto::BlobPiece>& pieces) {
+  proto::BlobPiece piece;
+  std::string digest;
+  while (pieces.Read(&piece)) {
+    if (digest.empty()) digest = piece.digest();
+    RETURN_IF_ERROR(blobs_.Append(owner, digest, piece.offset(), piece.bytes()));
+    if (piece.is_last()) return blobs_.Finish(owner, digest);
+  }
+  return absl::OkStatus();  // the rest may come later
+}
+
+grpc::Status FleetService::SendBlob(grpc::ServerContext* context,
+                                    grpc::ServerReader<proto::BlobPiece>* pieces, proto::BlobState* state) {
+  const auto who = CallerOf(*context, kClients, store_);
+  if (!who.ok()) return ToRpc(who.status());
+  const absl::Status taken = TakeBlob(who->who.owner, *pieces);
+  state->set_is_complete(taken.ok());
+  return ToRpc(taken);
+}
+
+grpc::Status FleetService::StateOfBlob(grpc::ServerContext* context, const proto::BlobName* name,
+                                       proto::BlobState* state) {
+  const auto who = CallerOf(*context, kClients, store_);
+  if (!who.ok()) return ToRpc(who.status());
+  state->set_is_complete(blobs_.Has(who->who.owner, name->digest()));
+  if (state->is_complete()) return grpc::Status::OK;
+  const absl::StatusOr<int64_t> sent = blobs_.Sent(who->who.owner, name->digest());
+  state->set_sent_bytes(sent.value_or(0));
+  return ToRpc(sent.status());
+}
+
+absl::Status FleetService::GiveBlob(const FleetIdentity& agent, const proto::ReadBlobRequest& request,
+                                    grpc::ServerWriter<proto::BlobPiece>& pieces) {
+  ASSIGN_OR_RETURN(const std::string owner, dispatcher_.OwnerOfLease(agent, FromWire(request.token())));
+  ASSIGN_OR_RETURN(const auto blob, blobs_.Read(owner, request.digest()));
+  const auto& [file, size] = blob;
+  if (request.offset() < 0 || request.offset() > size) return absl::OutOfRangeError("the blob is shorter");
+  proto::BlobPiece piece;
+  int64_t offset = request.offset();
+  do {
+    piece.mutable_bytes()->resize(kPieceBytes);
+    const ssize_t count = pread(file.get(), piece.mutable_bytes()->data(), kPieceBytes, offset);
+    if (count < 0 || (count == 0 && offset < size)) return absl::InternalError("the blob cannot be read");
+    piece.mutable_bytes()->resize(static_cast<size_t>(count));
+    piece.set_offset(offset);
+    offset += count;
+    piece.set_is_last(offset >= size);
+    if (!pieces.Write(piece)) return absl::CancelledError("the agent is gone");
+  } while (offset < size);
+  return absl::OkStatus();
+}
+
+grpc::Status FleetService::ReadBlob(grpc::ServerContext* context, const proto::ReadBlobRequest* request,
+                                    grpc::ServerWriter<proto::BlobPiece>* pieces) {
+  const auto who = CallerOf(*context, {FleetRole::kAgent}, store_);
+  return ToRpc(who.ok() ? GiveBlob(who->who, *request, *pieces) : who.status());
+}
+
+grpc::Status FleetService::Invite(grpc::ServerContext* context, const proto::InviteRequest* request,
+                                  proto::InvitationText* invitation) {
+  const auto who = CallerOf(*context, {FleetRole::kOperator}, store_);
+  if (!who.ok()) return ToRpc(who.status());
+  const absl::StatusOr<FleetRole> role = FleetRoleNamed(request->role());
+  if (!role.ok()) return ToRpc(role.status());
+  const absl::StatusOr<Invitation> invited = admission_.Invite(*role, request->owner());
+  if (invited.ok()) invitation->set_text(invited->Text());
+  return ToRpc(invited.status());
+}
+
+absl::Status FleetService::Change(const proto::DeviceChange& change) {
+  switch (change.kind()) {
+    case proto::DeviceChange::DRAIN:
+      return dispatcher_.Drain(change.id(), change.reason());
+    case proto::DeviceChange::RESUME:
+      return dispatcher_.Resume(change.id());
+    case proto::DeviceChange::REMOVE:
+      return dispatcher_.Remove(change.id());
+    default:
+      return InvalidInput("an unknown change of a device");
+  }
+}
+
+grpc::Status FleetService::ChangeDevice(grpc::ServerContext* context, const proto::DeviceChange* change,
+                                        proto::DeviceList* devices) {
+  const auto who = CallerOf(*context, {FleetRole::kOperator}, store_);
+  if (!who.ok()) return ToRpc(who.status());
+  if (const absl::Status changed = Change(*change); !changed.ok()) return ToRpc(changed);
+  for (proto::Device& device : dispatcher_.Devices(change->id())) *devices->add_devices() = std::move(device);
+  return grpc::Status::OK;
+}
+
+grpc::Status FleetService::Revoke(grpc::ServerContext* context, const proto::RevokeRequest* request,
+                                  proto::RevokeAnswer* /*answer*/) {
+  const auto who = CallerOf(*context, {FleetRole::kOperator}, store_);
+  if (!who.ok()) return ToRpc(who.status());
+  const int64_t now_ms = SystemClock().WallMillis();
+  const absl::Status revoked =
+      store_.RevokeIdentity(request->id(), {.reason = request->reason(), .time_ms = now_ms});
+  if (!revoked.ok()) return ToRpc(revoked);
+  const auto serials = store_.RevokedSerials(now_ms);
+  if (serials.ok()) dispatcher_.Close(*serials);
+  return ToRpc(serials.status());
+}
+
+}  // namespace attune

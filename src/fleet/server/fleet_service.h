@@ -1,0 +1,62 @@
+// The service Fleet (wire/fleet.proto): who calls, whether he may, and what the logic makes of it.
+#ifndef ATTUNE_FLEET_SERVER_FLEET_SERVICE_H_
+#define ATTUNE_FLEET_SERVER_FLEET_SERVICE_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include "absl/status/status.h"
+#include "fleet/blobs/blob_store.h"
+#include "fleet/server/admission.h"
+#include "fleet/server/dispatcher.h"
+#include "fleet/store/fleet_store.h"
+#include "fleet/wire/fleet.grpc.pb.h"
+
+namespace attune {
+
+// Streams that last are served by callbacks, so that hundreds of them need no threads of their own; short
+// calls, some of which wait for the disk, by gRPC's threads. Thread safe. The arguments must outlive it.
+class FleetService final : public fleet_proto::Fleet::WithCallbackMethod_Serve<
+                               fleet_proto::Fleet::WithCallbackMethod_Measure<fleet_proto::Fleet::Service>> {
+ public:
+  FleetService(Dispatcher& dispatcher, BlobStore& blobs, FleetStore& store, Admission& admission)
+      : dispatcher_(dispatcher), blobs_(blobs), store_(store), admission_(admission) {}
+
+  grpc::ServerBidiReactor<fleet_proto::FromAgent, fleet_proto::ToAgent>* Serve(
+      grpc::CallbackServerContext* context) override;
+  grpc::ServerBidiReactor<fleet_proto::FromClient, fleet_proto::ToClient>* Measure(
+      grpc::CallbackServerContext* context) override;
+
+  grpc::Status Renew(grpc::ServerContext* context, const fleet_proto::RenewRequest* request,
+                     fleet_proto::Certificate* certificate) override;
+  grpc::Status Devices(grpc::ServerContext* context, const fleet_proto::DevicesRequest* request,
+                       fleet_proto::DeviceList* devices) override;
+  grpc::Status Queue(grpc::ServerContext* context, const fleet_proto::QueueRequest* request,
+                     fleet_proto::QueueState* state) override;
+  grpc::Status SendBlob(grpc::ServerContext* context, grpc::ServerReader<fleet_proto::BlobPiece>* pieces,
+                        fleet_proto::BlobState* state) override;
+  grpc::Status StateOfBlob(grpc::ServerContext* context, const fleet_proto::BlobName* name,
+                           fleet_proto::BlobState* state) override;
+  grpc::Status ReadBlob(grpc::ServerContext* context, const fleet_proto::ReadBlobRequest* request,
+                        grpc::ServerWriter<fleet_proto::BlobPiece>* pieces) override;
+  grpc::Status Invite(grpc::ServerContext* context, const fleet_proto::InviteRequest* request,
+                      fleet_proto::InvitationText* invitation) override;
+  grpc::Status ChangeDevice(grpc::ServerContext* context, const fleet_proto::DeviceChange* change,
+                            fleet_proto::DeviceList* devices) override;
+  grpc::Status Revoke(grpc::ServerContext* context, const fleet_proto::RevokeRequest* request,
+                      fleet_proto::RevokeAnswer* answer) override;
+
+ private:
+  absl::Status TakeBlob(const std::string& owner, grpc::ServerReader<fleet_proto::BlobPiece>& pieces);
+  absl::Status GiveBlob(const FleetIdentity& agent, const fleet_proto::ReadBlobRequest& request,
+                        grpc::ServerWriter<fleet_proto::BlobPiece>& pieces);
+  absl::Status Change(const fleet_proto::DeviceChange& change);
+
+  Dispatcher& dispatcher_;
+  BlobStore& blobs_;
+  FleetStore& store_;
+  Admission& admission_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_SERVER_FLEET_SERVICE_H_

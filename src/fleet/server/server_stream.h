@@ -1,0 +1,126 @@
+// A bidirectional gRPC stream as a Link, with what comes from the peer handed to callbacks.
+#ifndef ATTUNE_FLEET_SERVER_SERVER_STREAM_H_
+#define ATTUNE_FLEET_SERVER_SERVER_STREAM_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "fleet/server/link.h"
+#include "fleet/wire/rpc_status.h"
+
+namespace attune {
+
+// Owns itself until the stream is done; who else holds it may still call Send() and Close() afterwards.
+template <typename In, typename Out>
+class ServerStream final : public grpc::ServerBidiReactor<In, Out>, public Link<Out> {
+ public:
+  struct Handlers {
+    std::function<void(const In&)> received;
+    std::function<void()> gone;  // the last call: nothing more will be received
+  };
+
+  // Call Begin() once the handlers may be called.
+  static std::shared_ptr<ServerStream> Create() {
+    auto stream = std::make_shared<ServerStream>();
+    stream->self_ = stream;
+    return stream;
+  }
+  void Begin(Handlers handlers) {
+    handlers_ = std::move(handlers);
+    this->StartRead(&in_);
+  }
+
+  void Send(const Out& message) override {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (is_closing_) return;
+      if (waiting_.size() >= kMostWaiting) {
+        is_closing_ = true;
+        why_ = grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "messages are not read fast enough");
+        waiting_.clear();
+      } else {
+        waiting_.push_back(message);
+      }
+    }
+    GoOn();
+  }
+
+  void Close(const absl::Status& why) override {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (is_closing_) return;
+      is_closing_ = true;
+      why_ = ToRpc(why);
+    }
+    GoOn();
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return Close(absl::OkStatus());
+    handlers_.received(in_);
+    this->StartRead(&in_);
+  }
+  void OnWriteDone(bool ok) override {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      is_writing_ = false;
+      if (!ok) {
+        is_closing_ = true;
+        waiting_.clear();
+      }
+    }
+    GoOn();
+  }
+  void OnCancel() override { Close(absl::CancelledError("the peer is gone")); }
+  void OnDone() override {
+    if (handlers_.gone) handlers_.gone();
+    self_.reset();
+  }
+
+ private:
+  static constexpr size_t kMostWaiting = 10'000;  // messages
+
+  // Starts the next write, or finishes, if it is time.
+  void GoOn() {
+    bool finishes = false;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (is_writing_ || is_finished_) return;
+      if (!waiting_.empty()) {
+        out_ = std::move(waiting_.front());
+        waiting_.pop_front();
+        is_writing_ = true;
+      } else if (is_closing_) {
+        finishes = is_finished_ = true;
+      } else {
+        return;
+      }
+    }
+    if (finishes) {
+      this->Finish(why_);
+    } else {
+      this->StartWrite(&out_);
+    }
+  }
+
+  Handlers handlers_;
+  In in_;
+  std::shared_ptr<ServerStream> self_;
+
+  std::mutex mutex_;
+  std::deque<Out> waiting_;
+  Out out_;  // being written
+  bool is_writing_ = false, is_closing_ = false, is_finished_ = false;
+  grpc::Status why_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_SERVER_SERVER_STREAM_H_

@@ -1,0 +1,28 @@
+// How agents, clients and the server of a fleet are connected.
+#ifndef ATTUNE_FLEET_WIRE_CHANNEL_H_
+#define ATTUNE_FLEET_WIRE_CHANNEL_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <string>
+
+#include "fleet/identity/credentials.h"
+
+namespace attune {
+
+// A name in the server's certificate that no other certificate of the fleet has. Peers verify it in place of
+// the address, since a server is reached by many addresses.
+inline constexpr char kFleetServerName[] = "server.attune";
+
+// A connection that says nothing for so long is asked whether it is there still, and given as long to answer.
+inline constexpr int kKeepaliveMillis = 5000;
+
+// A connection to the server, made when it is first used, on which both sides prove who they are.
+std::shared_ptr<grpc::Channel> ConnectFleet(const FleetCredentials& credentials);
+// A connection to the enrolment at `address`, on which only the server does, by an authority's certificate.
+std::shared_ptr<grpc::Channel> ConnectEnrolment(const std::string& address, const std::string& authority_pem);
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_WIRE_CHANNEL_H_

@@ -1,0 +1,23 @@
+// absl::Status to and from gRPC's: their codes have the same numbers.
+#ifndef ATTUNE_FLEET_WIRE_RPC_STATUS_H_
+#define ATTUNE_FLEET_WIRE_RPC_STATUS_H_
+
+#include <grpcpp/support/status.h>
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace attune {
+
+inline grpc::Status ToRpc(const absl::Status& status) {
+  return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
+}
+
+inline absl::Status FromRpc(const grpc::Status& status) {
+  return {static_cast<absl::StatusCode>(status.error_code()), status.error_message()};
+}
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_WIRE_RPC_STATUS_H_
