@@ -1,0 +1,125 @@
+// A fleet within one process, for tests: a server on the loopback, agents with mock devices, clients.
+#ifndef ATTUNE_FLEET_FLEET_FOR_TEST_H_
+#define ATTUNE_FLEET_FLEET_FOR_TEST_H_
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "base/testing/temporary_folder.h"
+#include "fleet/agent/fleet_agent.h"
+#include "fleet/client/fleet_client.h"
+#include "fleet/client/remote_service.h"
+#include "fleet/host/mock_device_host.h"
+#include "fleet/identity/credentials.h"
+#include "fleet/server/fleet_server.h"
+#include "target/target.h"
+
+namespace attune {
+
+inline DeviceInfo DeviceOfTest() {
+  return {.fingerprint = "board",
+          .target = *TargetByName("x86-64-v3"),
+          .usable = {0},
+          .processors = {{.number = 0, .core = 0, .cache = 0}}};
+}
+
+// An agent that runs until it is destroyed.
+class AgentOfTest {
+ public:
+  AgentOfTest(const std::string& folder, MockDeviceHost::Answer answer) {
+    FleetAgentOptions options;
+    options.folder = folder;
+    options.keys = {"desk"};
+    auto created = FleetAgent::Create(options);
+    EXPECT_TRUE(created.ok()) << created.status();
+    agent_ = *std::move(created);
+    auto host = MockDeviceHost::Start(DeviceOfTest(), std::move(answer),
+                                      [this](const HostEvent& event) { agent_->OnHostEvent("mock", event); });
+    EXPECT_TRUE(agent_->AddDevice("mock", *std::move(host)).ok());
+    thread_ = std::thread([this] { ended_ = agent_->Run(); });
+  }
+  ~AgentOfTest() {
+    agent_->Stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  // Waits until it ends by itself.
+  absl::Status AwaitEnd() {
+    thread_.join();
+    return ended_;
+  }
+
+ private:
+  std::unique_ptr<FleetAgent> agent_;
+  absl::Status ended_;
+  std::thread thread_;
+};
+
+class FleetOfTest {
+ public:
+  FleetOfTest() { StartServer(); }
+
+  void StartServer() {
+    FleetServerOptions options;
+    options.folder = folder_.path() + "/server";
+    options.listen = address_.empty() ? "127.0.0.1:0" : address_;
+    options.enrolment = "127.0.0.1:0";
+    options.dispatcher = {.lease_seconds = 1, .heartbeat_seconds = 0.2};
+    auto started = FleetServer::Start(options);
+    ASSERT_TRUE(started.ok()) << started.status();
+    server_ = *std::move(started);
+    address_ = server_->address();
+  }
+  // The next StartServer() has the same address and state.
+  void StopServer() { server_.reset(); }
+
+  std::shared_ptr<FleetClient> Operator() {
+    const auto credentials = LoadCredentials(OperatorFolder(folder_.path() + "/server"));
+    EXPECT_TRUE(credentials.ok()) << credentials.status();
+    return std::make_shared<FleetClient>(*credentials);
+  }
+  FleetCredentials Enrol(const std::string& role, const std::string& owner) {
+    const auto text = Operator()->Invite(role, owner);
+    EXPECT_TRUE(text.ok()) << text.status();
+    const auto credentials = EnrolInFleet(*Invitation::Parse(*text));
+    EXPECT_TRUE(credentials.ok()) << credentials.status();
+    return *credentials;
+  }
+  std::shared_ptr<FleetClient> Client(const std::string& owner) {
+    return std::make_shared<FleetClient>(Enrol("client", owner));
+  }
+  std::unique_ptr<AgentOfTest> Agent(MockDeviceHost::Answer answer) {
+    const std::string folder = folder_.path() + "/agent" + std::to_string(++num_agents_);
+    EXPECT_TRUE(SaveCredentials(folder, Enrol("agent", "bob")).ok());
+    return std::make_unique<AgentOfTest>(folder, std::move(answer));
+  }
+  // Waits until so many devices are there.
+  void AwaitDevices(size_t count) {
+    const auto fleet = Operator();
+    for (;;) {
+      const auto devices = fleet->Devices("desk");
+      ASSERT_TRUE(devices.ok()) << devices.status();
+      if (static_cast<size_t>(std::ranges::count_if(*devices, [](const auto& d) { return d.is_there(); })) ==
+          count)
+        return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+
+ private:
+  testing::TemporaryFolder folder_;
+  std::string address_;
+  std::unique_ptr<FleetServer> server_;
+  int num_agents_ = 0;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_FLEET_FOR_TEST_H_

@@ -1,0 +1,319 @@
+#include "fleet/server/dispatcher.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/testing/manual_clock.h"
+#include "base/testing/temporary_folder.h"
+#include "device/codec.h"
+#include "fleet/store/sqlite_fleet_store.h"
+#include "fleet/wire/token.h"
+#include "fleet/wire/version.h"
+
+namespace attune {
+namespace {
+
+namespace proto = fleet_proto;
+
+// A link whose messages stay here.
+template <typename Message>
+class LinkOfTest final : public Link<Message> {
+ public:
+  void Send(const Message& message) override { sent.push_back(message); }
+  void Close(const absl::Status& why) override {
+    if (!closed) closed = why;
+  }
+
+  std::vector<Message> sent;
+  std::optional<absl::Status> closed;
+};
+
+struct AgentOfTest {
+  int64_t number = 0;
+  std::shared_ptr<LinkOfTest<proto::ToAgent>> link = std::make_shared<LinkOfTest<proto::ToAgent>>();
+
+  // The latest work that it got.
+  const proto::Work& work() const {
+    const auto last = std::ranges::find_if(link->sent.rbegin(), link->sent.rend(), &proto::ToAgent::has_work);
+    return last->work();
+  }
+};
+
+struct ClientOfTest {
+  int64_t number = 0;
+  std::shared_ptr<LinkOfTest<proto::ToClient>> link = std::make_shared<LinkOfTest<proto::ToClient>>();
+
+  bool has_device() const { return std::ranges::any_of(link->sent, &proto::ToClient::has_granted); }
+  proto::Token token() const {
+    return std::ranges::find_if(link->sent, &proto::ToClient::has_granted)->granted().token();
+  }
+  int64_t num_results() const { return std::ranges::count_if(link->sent, &proto::ToClient::has_result); }
+};
+
+class DispatcherTest : public ::testing::Test {
+ protected:
+  DispatcherTest() : store_(*SqliteFleetStore::Open(folder_ / "fleet.db")) {
+    Start();
+    clock_.Advance(kLeaseSeconds);  // nothing is granted before
+  }
+
+  void Start() {
+    dispatcher_.reset();
+    dispatcher_ = *Dispatcher::Create(
+        *store_, {.lease_seconds = kLeaseSeconds, .heartbeat_seconds = kLeaseSeconds / 3}, clock_);
+  }
+
+  static CertificateFacts Who(FleetRole role, const std::string& owner, const std::string& id) {
+    return {.who = {.role = role, .owner = owner, .id = id}, .serial = id, .begin_ms = 0, .end_ms = 1};
+  }
+  static proto::FromAgent Hello(const std::vector<std::string>& trusted = {}) {
+    const DeviceInfo info = {.fingerprint = "board",
+                             .target = *TargetByName("x86-64-v3"),
+                             .usable = {0},
+                             .processors = {{.number = 0, .core = 0, .cache = 0}}};
+    proto::FromAgent message;
+    message.mutable_hello()->set_version(kFleetVersion);
+    proto::AgentDevice* device = message.mutable_hello()->add_devices();
+    device->set_name("cpu");
+    device->set_info(EncodeDevice(info));
+    for (const std::string& owner : trusted) device->add_trusted_owners(owner);
+    return message;
+  }
+  AgentOfTest Agent(const std::string& id, const proto::FromAgent& hello = Hello()) {
+    AgentOfTest agent;
+    agent.number = dispatcher_->AddAgent(Who(FleetRole::kAgent, "bob", id), agent.link);
+    dispatcher_->Receive(agent.number, hello);
+    return agent;
+  }
+  ClientOfTest Client(const std::string& owner, int priority = 0, const proto::Token* resumed = nullptr) {
+    ClientOfTest client;
+    client.number = dispatcher_->AddClient(Who(FleetRole::kClient, owner, "of " + owner), client.link);
+    proto::FromClient message;
+    message.mutable_ask()->set_version(kFleetVersion);
+    message.mutable_ask()->set_key("board");
+    message.mutable_ask()->set_priority(priority);
+    if (resumed != nullptr) *message.mutable_ask()->mutable_resumed() = *resumed;
+    dispatcher_->Receive(client.number, message);
+    return client;
+  }
+  void SendItem(const ClientOfTest& client, int index) {
+    proto::FromClient message;
+    proto::Item* item = message.mutable_items()->add_items();
+    item->set_index(index);
+    item->set_item("an item");
+    dispatcher_->Receive(client.number, message);
+  }
+  void Beat(const AgentOfTest& agent) {
+    proto::FromAgent message;
+    message.mutable_heartbeat();
+    dispatcher_->Receive(agent.number, message);
+  }
+  void Beat(const ClientOfTest& client) {
+    proto::FromClient message;
+    message.mutable_heartbeat();
+    dispatcher_->Receive(client.number, message);
+  }
+  void Release(const ClientOfTest& client) {
+    proto::FromClient message;
+    message.mutable_release();
+    dispatcher_->Receive(client.number, message);
+  }
+  void Answer(const AgentOfTest& agent, const proto::Token& token, int index) {
+    proto::FromAgent message;
+    *message.mutable_result()->mutable_token() = token;
+    message.mutable_result()->set_index(index);
+    dispatcher_->Receive(agent.number, message);
+  }
+
+  static constexpr double kLeaseSeconds = 15;
+  ManualClock clock_;
+  testing::TemporaryFolder folder_;
+  std::unique_ptr<FleetStore> store_;
+  std::unique_ptr<Dispatcher> dispatcher_;
+};
+
+TEST_F(DispatcherTest, WorkGoesToTheDeviceAndResultsComeBack) {
+  const AgentOfTest agent = Agent("a");
+  const ClientOfTest client = Client("alice");
+  ASSERT_TRUE(client.has_device());
+  SendItem(client, 7);
+  EXPECT_EQ(agent.work().owner(), "alice");
+  EXPECT_EQ(agent.work().device(), "cpu");
+  EXPECT_EQ(agent.work().items(0).index(), 7);
+  Answer(agent, client.token(), 7);
+  EXPECT_EQ(client.num_results(), 1);
+  Release(client);
+  ASSERT_TRUE(client.link->closed);
+  EXPECT_TRUE(client.link->closed->ok());
+  EXPECT_TRUE(Client("carol").has_device());
+}
+
+TEST_F(DispatcherTest, TheHighestPriorityIsServedFirst) {
+  const AgentOfTest agent = Agent("a");
+  const ClientOfTest first = Client("alice"), low = Client("carol"), high = Client("dave", 5);
+  Release(first);
+  EXPECT_FALSE(low.has_device());
+  EXPECT_TRUE(high.has_device());
+  Release(high);
+  EXPECT_TRUE(low.has_device());
+}
+
+TEST_F(DispatcherTest, ResultsUnderAStaleTokenAreRefused) {
+  const AgentOfTest agent = Agent("a"), other = Agent("b");
+  const ClientOfTest client = Client("alice");
+  const bool first_has_it = !agent.link->sent.empty() && client.token().number() != 0;
+  ASSERT_TRUE(first_has_it);
+  SendItem(client, 1);
+  // Another agent that knows the token is no better than one with an old token.
+  Answer(other, client.token(), 1);
+  EXPECT_EQ(client.num_results(), 0);
+  proto::Token old = client.token();
+  old.set_number(old.number() + 1);
+  Answer(agent, old, 1);
+  EXPECT_EQ(client.num_results(), 0);
+  EXPECT_TRUE(agent.link->sent.back().has_stop());
+  Answer(agent, client.token(), 1);
+  EXPECT_EQ(client.num_results(), 1);
+}
+
+TEST_F(DispatcherTest, ASilentDeviceLosesItsLeaseAndItsResultsAreRefused) {
+  const AgentOfTest agent = Agent("a");
+  const ClientOfTest client = Client("alice");
+  const proto::Token token = client.token();
+  clock_.Advance(kLeaseSeconds / 2);
+  Beat(client);
+  clock_.Advance(kLeaseSeconds / 2);
+  dispatcher_->Tick();
+  ASSERT_TRUE(client.link->closed);
+  EXPECT_TRUE(absl::IsUnavailable(*client.link->closed));
+  Beat(agent);
+  const ClientOfTest next = Client("carol");
+  EXPECT_TRUE(next.has_device());
+  EXPECT_GT(FromWire(next.token()), FromWire(token));
+  Answer(agent, token, 1);
+  EXPECT_EQ(client.num_results() + next.num_results(), 0);
+}
+
+TEST_F(DispatcherTest, ASilentHolderLosesTheDevice) {
+  const AgentOfTest agent = Agent("a");
+  const ClientOfTest client = Client("alice"), next = Client("carol");
+  clock_.Advance(kLeaseSeconds / 2);
+  Beat(agent);
+  clock_.Advance(kLeaseSeconds / 2);
+  dispatcher_->Tick();
+  EXPECT_TRUE(client.link->closed);
+  EXPECT_TRUE(next.has_device());
+}
+
+TEST_F(DispatcherTest, AnAgentThatComesBackGetsTheOpenWorkAgain) {
+  AgentOfTest agent = Agent("a");
+  const ClientOfTest client = Client("alice");
+  SendItem(client, 1);
+  SendItem(client, 2);
+  Answer(agent, client.token(), 1);
+  dispatcher_->RemoveAgent(agent.number);
+  agent = Agent("a");
+  ASSERT_EQ(agent.work().items_size(), 1);
+  EXPECT_EQ(agent.work().items(0).index(), 2);
+  Answer(agent, client.token(), 2);
+  EXPECT_EQ(client.num_results(), 2);
+}
+
+TEST_F(DispatcherTest, AClientThatComesBackKeepsItsLease) {
+  const AgentOfTest agent = Agent("a");
+  ClientOfTest client = Client("alice");
+  const proto::Token token = client.token();
+  dispatcher_->RemoveClient(client.number);
+  const ClientOfTest thief = Client("mallory", 0, &token);
+  EXPECT_FALSE(thief.has_device());
+  client = Client("alice", 0, &token);
+  ASSERT_TRUE(client.has_device());
+  EXPECT_EQ(FromWire(client.token()), FromWire(token));
+}
+
+TEST_F(DispatcherTest, LeasesOutliveTheServer) {
+  AgentOfTest agent = Agent("a");
+  ClientOfTest client = Client("alice");
+  const proto::Token token = client.token();
+  Start();
+  agent = Agent("a");
+  client = Client("alice", 0, &token);
+  ASSERT_TRUE(client.has_device());
+  EXPECT_EQ(FromWire(client.token()), FromWire(token));
+  SendItem(client, 3);
+  Answer(agent, token, 3);
+  EXPECT_EQ(client.num_results(), 1);
+  // Nobody else gets a device before the leases of those who do not come back would have ended.
+  const AgentOfTest other = Agent("b");
+  const ClientOfTest next = Client("carol");
+  EXPECT_FALSE(next.has_device());
+  clock_.Advance(kLeaseSeconds);
+  Beat(other);
+  dispatcher_->Tick();
+  EXPECT_TRUE(next.has_device());
+}
+
+TEST_F(DispatcherTest, ADeviceThatCannotFenceTakesWorkOfTrustedOwnersAlone) {
+  const AgentOfTest agent = Agent("a", Hello({"alice"}));
+  EXPECT_FALSE(Client("mallory").has_device());
+  EXPECT_TRUE(Client("alice").has_device());
+}
+
+TEST_F(DispatcherTest, AnAgentOfAnotherVersionIsToldSo) {
+  proto::FromAgent hello = Hello();
+  hello.mutable_hello()->set_version(kLeastFleetVersion - 1);
+  const AgentOfTest agent = Agent("a", hello);
+  ASSERT_TRUE(agent.link->closed);
+  EXPECT_TRUE(absl::IsFailedPrecondition(*agent.link->closed)) << *agent.link->closed;
+}
+
+TEST_F(DispatcherTest, ADeviceThatContradictsItselfIsRefused) {
+  proto::FromAgent hello = Hello();
+  hello.mutable_hello()->mutable_devices(0)->set_info("nonsense");
+  const AgentOfTest agent = Agent("a", hello);
+  EXPECT_TRUE(agent.link->closed);
+  EXPECT_TRUE(dispatcher_->Devices("").empty());
+}
+
+TEST_F(DispatcherTest, ADrainedDeviceStaysDrainedWhenItsAgentComesBack) {
+  Agent("a");
+  ASSERT_TRUE(dispatcher_->Drain("a/cpu", "repairs").ok());
+  Start();
+  clock_.Advance(kLeaseSeconds);
+  Agent("a");
+  const ClientOfTest client = Client("alice");
+  EXPECT_FALSE(client.has_device());
+  ASSERT_TRUE(dispatcher_->Resume("a/cpu").ok());
+  EXPECT_TRUE(client.has_device());
+}
+
+TEST_F(DispatcherTest, RemovingADeviceEndsItsLease) {
+  Agent("a");
+  const ClientOfTest client = Client("alice");
+  ASSERT_TRUE(dispatcher_->Remove("a/cpu").ok());
+  EXPECT_TRUE(client.link->closed);
+  EXPECT_TRUE(dispatcher_->Devices("").empty());
+  EXPECT_TRUE(absl::IsNotFound(dispatcher_->Remove("a/cpu")));
+}
+
+TEST_F(DispatcherTest, ConnectionsOfARevokedCertificateEnd) {
+  const AgentOfTest agent = Agent("a"), other = Agent("b");
+  dispatcher_->Close({"a"});
+  EXPECT_TRUE(agent.link->closed);
+  EXPECT_FALSE(other.link->closed);
+}
+
+TEST_F(DispatcherTest, BlobsAreForTheHolderOfTheDevice) {
+  const AgentOfTest agent = Agent("a");
+  const ClientOfTest client = Client("alice");
+  const LeaseToken token = FromWire(client.token());
+  const FleetIdentity holder = Who(FleetRole::kAgent, "bob", "a").who,
+                      other = Who(FleetRole::kAgent, "bob", "b").who;
+  EXPECT_EQ(*dispatcher_->OwnerOfLease(holder, token), "alice");
+  EXPECT_TRUE(absl::IsPermissionDenied(dispatcher_->OwnerOfLease(other, token).status()));
+}
+
+}  // namespace
+}  // namespace attune
