@@ -231,17 +231,15 @@ Network Network::Save(const std::string& path) const {
   return *this;
 }
 
-absl::StatusOr<NetworkDescription> Network::Describe() const {
+absl::StatusOr<std::string> Network::ArtifactBytes() const {
   RETURN_IF_ERROR(status());
-  std::string file;
-  if (state_->artifact.empty()) {
-    if (state_->compiled == nullptr) {
-      return absl::FailedPreconditionError(absl::StrCat(state_->source, ": is not compiled"));
-    }
-    ASSIGN_OR_RETURN(file, ReadFile(state_->source, kMaxArtifactBytes));
-  }
-  absl::StatusOr<NetworkDescription> description =
-      DescribeArtifact(state_->artifact.empty() ? file : state_->artifact);
+  if (!is_compiled()) return absl::FailedPreconditionError(absl::StrCat(state_->source, ": is not compiled"));
+  return state_->artifact.empty() ? ReadFile(state_->source, kMaxArtifactBytes) : state_->artifact;
+}
+
+absl::StatusOr<NetworkDescription> Network::Describe() const {
+  ASSIGN_OR_RETURN(const std::string bytes, ArtifactBytes());
+  absl::StatusOr<NetworkDescription> description = DescribeArtifact(bytes);
   if (!description.ok()) return Name(description.status(), state_->source);
   return description;
 }

@@ -113,6 +113,9 @@ class Network {
   // and below, inputs that are not given are random with `seed`.
   absl::StatusOr<VerifyReport> Verify(const std::vector<NamedTensor>& inputs = {}, uint64_t seed = 0,
                                       int threads = 0) const;
+  // Compares outputs that the compiled code has computed elsewhere from these inputs, all of them.
+  absl::StatusOr<VerifyReport> VerifyOutputs(const std::vector<NamedTensor>& inputs,
+                                             const std::vector<NamedTensor>& actual) const;
   // The memory and threads to run the network, with all inputs set.
   absl::StatusOr<Session> NewSession(int threads, const std::vector<NamedTensor>& inputs = {},
                                      uint64_t seed = 0) const;
@@ -158,6 +161,8 @@ class Network {
   // The content of the artifact's file; empty if the network was loaded from an artifact or is not
   // compiled.
   const std::string& artifact() const;
+  // The same, read from its file if the network was loaded from an artifact. Fails if it is not compiled.
+  absl::StatusOr<std::string> ArtifactBytes() const;
 
   // A random value for the input, by `seed`: from RandomTensor, with integers that are valid indices.
   absl::StatusOr<Tensor> RandomInput(const std::string& name, uint64_t seed) const;

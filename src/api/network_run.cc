@@ -122,15 +122,20 @@ absl::StatusOr<std::vector<NamedTensor>> Network::Run(const std::vector<NamedTen
 
 absl::StatusOr<VerifyReport> Network::Verify(const std::vector<NamedTensor>& inputs, uint64_t seed,
                                              int threads) const {
+  ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, Complete(inputs, seed));
+  ASSIGN_OR_RETURN(const std::vector<NamedTensor> actual, Run(complete, threads));
+  return VerifyOutputs(complete, actual);
+}
+
+absl::StatusOr<VerifyReport> Network::VerifyOutputs(const std::vector<NamedTensor>& inputs,
+                                                    const std::vector<NamedTensor>& actual) const {
   RETURN_IF_ERROR(status());
   if (state_->imported == nullptr) {
     return absl::FailedPreconditionError(absl::StrCat(
         state_->source, ": is compiled already; to verify it, give the model that it was made from"));
   }
-  ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, Complete(inputs, seed));
-  ASSIGN_OR_RETURN(const std::vector<NamedTensor> actual, Run(complete, threads));
   absl::StatusOr<VerifyReport> report =
-      VerifyAgainstReference(*state_->imported, complete, actual, state_->precision);
+      VerifyAgainstReference(*state_->imported, inputs, actual, state_->precision);
   if (!report.ok()) return Name(report.status(), state_->source);
   return report;
 }

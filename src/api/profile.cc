@@ -21,7 +21,7 @@ namespace {
 struct Row {
   KernelProfile profile;
   std::map<int32_t, int64_t> calls;  // by kernel; all phases of a kernel have the same number of calls
-  double nanoseconds = 0;
+  double seconds = 0;
 };
 
 // Whether a kernel multiplies bf16. The artifact does not say, so this guesses: at least half of the float
@@ -51,13 +51,15 @@ Multiplicand MultiplicandOf(const KernelInfo& kernel) {
 // One row per kernel. The phases of a kernel are functions of one object, so they share its digest.
 class Rows {
  public:
-  Row& Of(const attune_model* model, const attune_instruction_info& instruction) {
+  explicit Rows(std::span<const KernelInfo> kernels) : kernels_(kernels) {}
+
+  Row& Of(const InstructionTime& instruction) {
     if (instruction.kernel < 0) {
       Row& row = rows_["copy"];
       row.profile.op = "copy";
       return row;
     }
-    const KernelInfo& kernel = VariantOf(*model).kernels[static_cast<size_t>(instruction.kernel)];
+    const KernelInfo& kernel = kernels_[static_cast<size_t>(instruction.kernel)];
     Row& row = rows_[absl::StrCat(kernel.digest, " ", kernel.op, " ", kernel.strategy)];
     row.profile.op = kernel.op;
     row.profile.multiplicand = MultiplicandOf(kernel);
@@ -71,7 +73,7 @@ class Rows {
     std::vector<KernelProfile> profiles;
     for (auto& [key, row] : rows_) {
       for (const auto& [kernel, calls] : row.calls) row.profile.calls = std::max(row.profile.calls, calls);
-      row.profile.seconds = row.nanoseconds * 1e-9;
+      row.profile.seconds = row.seconds;
       profiles.push_back(std::move(row.profile));
     }
     std::sort(profiles.begin(), profiles.end(), [](const KernelProfile& a, const KernelProfile& b) {
@@ -81,6 +83,7 @@ class Rows {
   }
 
  private:
+  const std::span<const KernelInfo> kernels_;
   std::map<std::string, Row> rows_;
 };
 
@@ -105,6 +108,28 @@ void Rate(KernelProfile& kernel, double total_seconds, const Peaks& peaks, int t
 
 }  // namespace
 
+ProfileReport AssembleProfile(std::span<const KernelInfo> kernels,
+                              std::span<const InstructionTime> instructions, const Peaks& peaks,
+                              int threads) {
+  Rows rows(kernels);
+  for (const InstructionTime& instruction : instructions) {
+    Row& row = rows.Of(instruction);
+    row.seconds += instruction.seconds;
+    ++row.calls[instruction.kernel];
+    std::vector<std::string>& labels = row.profile.labels;
+    if (!instruction.label.empty() && std::ranges::find(labels, instruction.label) == labels.end())
+      labels.emplace_back(instruction.label);
+  }
+  ProfileReport report{.kernels = rows.Take(), .threads = threads, .peaks = peaks};
+  for (const KernelProfile& kernel : report.kernels) {
+    report.seconds += kernel.seconds;
+    report.flops += kernel.flops;
+    report.bytes += kernel.bytes;
+  }
+  for (KernelProfile& kernel : report.kernels) Rate(kernel, report.seconds, report.peaks, threads);
+  return report;
+}
+
 absl::StatusOr<ProfileReport> ProfileSession(Session& session, int threads, int rounds) {
   if (rounds < 1) return InvalidInput("the number of rounds is ", rounds, ", it must be at least 1");
   RETURN_IF_ERROR(session.Run());
@@ -120,27 +145,14 @@ absl::StatusOr<ProfileReport> ProfileSession(Session& session, int threads, int 
   }
   peaks = BestPeaks(peaks, threads);
 
-  Rows rows;
+  std::vector<InstructionTime> instructions;
   for (size_t i = 0; i < count; ++i) {
     attune_instruction_info instruction;
     attune_model_instruction(model, i, &instruction, nullptr);
-    Row& row = rows.Of(model, instruction);
-    row.nanoseconds += Median(times[i]);
-    ++row.calls[instruction.kernel];
-    std::vector<std::string>& labels = row.profile.labels;
-    const std::string_view label = instruction.label;
-    if (!label.empty() && std::find(labels.begin(), labels.end(), label) == labels.end())
-      labels.emplace_back(label);
+    instructions.push_back(
+        {.kernel = instruction.kernel, .label = instruction.label, .seconds = 1e-9 * Median(times[i])});
   }
-
-  ProfileReport report{.kernels = rows.Take(), .threads = threads, .peaks = peaks};
-  for (const KernelProfile& kernel : report.kernels) {
-    report.seconds += kernel.seconds;
-    report.flops += kernel.flops;
-    report.bytes += kernel.bytes;
-  }
-  for (KernelProfile& kernel : report.kernels) Rate(kernel, report.seconds, report.peaks, threads);
-  return report;
+  return AssembleProfile(VariantOf(*model).kernels, instructions, peaks, threads);
 }
 
 }  // namespace attune

@@ -3,11 +3,14 @@
 #define ATTUNE_API_PROFILE_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "api/compiled_model.h"
+#include "artifact/artifact.h"
 #include "device/peaks.h"
 #include "device/roofline.h"
 #include "target/target.h"
@@ -43,6 +46,17 @@ struct ProfileReport {
   int threads = 1;
   Peaks peaks;  // of one core while `threads` are busy; rooflines use `threads` times as much
 };
+
+// The time that an instruction of a network takes, all its executions in one inference together.
+struct InstructionTime {
+  int32_t kernel = -1;  // that it calls: an index into the variant's kernels; -1: none
+  std::string_view label = {};
+  double seconds = 0;
+};
+
+// The report for a network whose instructions take these times, on a machine with these peaks.
+ProfileReport AssembleProfile(std::span<const KernelInfo> kernels,
+                              std::span<const InstructionTime> instructions, const Peaks& peaks, int threads);
 
 // Runs `session`, whose inputs must be set, once for warm-up and then `rounds` times, and takes each
 // kernel's median.

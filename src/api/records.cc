@@ -28,15 +28,16 @@ absl::StatusOr<std::unique_ptr<RecordDatabase>> OpenRecords(const std::string& p
   return RecordDatabase::Open(file, {.access = access});
 }
 
-absl::StatusOr<std::shared_ptr<const KernelChooser>> LoadRecordChooser(const std::string& path, int threads) {
+absl::StatusOr<std::shared_ptr<const KernelChooser>> LoadRecordChooser(const std::string& path,
+                                                                       const std::string& fingerprint,
+                                                                       int threads) {
   if (path.empty()) {
     const absl::StatusOr<std::string> usual = DefaultPath();
     std::error_code error;
     if (!usual.ok() || *usual == "none" || !std::filesystem::exists(*usual, error)) return nullptr;
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<RecordDatabase> database, OpenRecords(path, DatabaseAccess::kRead));
-  ASSIGN_OR_RETURN(RecordChooser chooser, RecordChooser::Load(*database, DeviceFingerprint(),
-                                                              threads == 0 ? Processors() : threads));
+  ASSIGN_OR_RETURN(RecordChooser chooser, RecordChooser::Load(*database, fingerprint, threads));
   return std::make_shared<const RecordChooser>(std::move(chooser));
 }
 

@@ -24,9 +24,11 @@ namespace attune {
 absl::StatusOr<std::unique_ptr<RecordDatabase>> OpenRecords(const std::string& path, DatabaseAccess access);
 
 // Chooses kernels for compiling from the records at `path`, or from the default database if `path` is
-// empty, made on this machine with that many threads (0: as many as processors). Null if the default
-// database does not exist, or if the environment sets it to "none".
-absl::StatusOr<std::shared_ptr<const KernelChooser>> LoadRecordChooser(const std::string& path, int threads);
+// empty, made on devices with this fingerprint and with that many threads. Null if the default database does
+// not exist, or if the environment sets it to "none".
+absl::StatusOr<std::shared_ptr<const KernelChooser>> LoadRecordChooser(const std::string& path,
+                                                                       const std::string& fingerprint,
+                                                                       int threads);
 
 }  // namespace attune
 

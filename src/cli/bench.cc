@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/model_flags.h"
+#include "cli/on_device.h"
 
 namespace attune {
 namespace {
@@ -17,12 +18,19 @@ struct Flags {
   double seconds = 1;
 };
 
+absl::StatusOr<std::vector<double>> Latencies(const Flags& flags, const ReadyNetwork& ready,
+                                              Progress& progress) {
+  if (flags.model.service == nullptr)
+    return ready.network.Bench(flags.model.threads, flags.seconds, ready.inputs);
+  WorkOnDevice work(*flags.model.service, progress);
+  return work->Bench(ready.network, flags.model.threads, flags.seconds, ready.inputs);
+}
+
 absl::Status Bench(const Flags& flags) {
   Progress progress;
   ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
   progress.Show("measuring");
-  ASSIGN_OR_RETURN(const std::vector<double> latencies,
-                   ready.network.Bench(flags.model.threads, flags.seconds, ready.inputs));
+  ASSIGN_OR_RETURN(const std::vector<double> latencies, Latencies(flags, ready, progress));
   if (!flags.model.json.empty()) {
     RETURN_IF_ERROR(
         WriteJson({{"latency_ms", latencies}, {"threads", flags.model.threads}}, flags.model.json));

@@ -13,7 +13,9 @@
 #include "api/records.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/processors.h"
 #include "base/status.h"
+#include "cli/on_device.h"
 
 namespace attune {
 namespace {
@@ -74,14 +76,19 @@ absl::StatusOr<Target> CheckedTarget(const ModelFlags& flags, absl::StatusOr<Tar
   return target;
 }
 
-// The targets that --cpu names, or this machine.
+// Whether code is for this machine, so that it can be measured here while the network is optimized.
+bool IsForThisMachine(const ModelFlags& flags) { return flags.cpus.empty() && flags.service == nullptr; }
+
+// The targets that --cpu names, or the device.
 absl::StatusOr<std::vector<Target>> TargetsOf(const ModelFlags& flags) {
   std::vector<Target> targets;
   for (const std::string& cpu : flags.cpus) {
     ASSIGN_OR_RETURN(targets.emplace_back(), CheckedTarget(flags, TargetByName(cpu)));
   }
   if (targets.empty()) {
-    ASSIGN_OR_RETURN(targets.emplace_back(), CheckedTarget(flags, HostTarget()));
+    ASSIGN_OR_RETURN(
+        targets.emplace_back(),
+        CheckedTarget(flags, flags.service != nullptr ? flags.service->device().target : HostTarget()));
   }
   return targets;
 }
@@ -101,7 +108,7 @@ absl::StatusOr<Network> OptimizeNetwork(const ModelFlags& flags, const Network& 
   if (!flags.dump.empty()) RETURN_IF_ERROR(CreateFolder(flags.dump));
   progress.Show("optimizing");
   const Network optimized = loaded.Optimize(plan, {.dump_folder = flags.dump,
-                                                   .measure = flags.cpus.empty(),
+                                                   .measure = IsForThisMachine(flags),
                                                    .examples = std::move(inputs),
                                                    .jobs = jobs,
                                                    .control = {.progress = &progress}});
@@ -111,10 +118,12 @@ absl::StatusOr<Network> OptimizeNetwork(const ModelFlags& flags, const Network& 
 
 // The chooser of kernels; null: the strategies' cost models choose.
 absl::StatusOr<std::shared_ptr<const KernelChooser>> ChooserOf(const ModelFlags& flags) {
-  // Records only describe this machine.
+  // Records describe devices, not processors of a name.
   if (!flags.cpus.empty() || flags.records == "none") return nullptr;
+  const std::string fingerprint =
+      flags.service != nullptr ? flags.service->device().fingerprint : DeviceFingerprint();
   absl::StatusOr<std::shared_ptr<const KernelChooser>> chooser =
-      LoadRecordChooser(flags.records, flags.threads);
+      LoadRecordChooser(flags.records, fingerprint, ThreadsOf(flags));
   if (chooser.ok() || !flags.records.empty()) return chooser;
   // The user did not ask for records, so a failure is only a note.
   PrintNote(absl::StrCat("compiled without records: ", chooser.status().message()));
@@ -152,8 +161,8 @@ absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const ReadyNetwo
 absl::Status QuantizeNetwork(const ModelFlags& flags, const Samples& samples, Progress& progress,
                              StageSeconds& seconds, Network& network) {
   ASSIGN_OR_RETURN(const Target target, TargetOf(flags));
-  QuantizeOptions options =
-      QuantizeOptionsOf(flags.precision, flags.samples, target, flags.cpus.empty(), {.progress = &progress});
+  QuantizeOptions options = QuantizeOptionsOf(flags.precision, flags.samples, target, IsForThisMachine(flags),
+                                              {.progress = &progress});
   options.threads = flags.threads;
   const Stopwatch watch;
   network = network.Quantize(samples, options);
@@ -171,7 +180,7 @@ absl::StatusOr<ReadyNetwork> ReadNetwork(const ModelFlags& flags, const InputSou
   const SampleOptions* samples = flags.is_quantized() ? &flags.samples : nullptr;
   ASSIGN_OR_RETURN(Givens givens, ReadGivens(flags, input_flags, samples, progress));
   ASSIGN_OR_RETURN(givens.options.artifact, ReadArtifactFlags(flags.artifact));
-  givens.options.artifact.describe_only = flags.describe_only;
+  givens.options.artifact.describe_only = flags.describe_only || flags.service != nullptr;
   const Stopwatch watch;
   ReadyNetwork read = {Network::Load(flags.model, givens.options), std::move(givens.inputs.values)};
   seconds.load = watch.Seconds();
@@ -202,6 +211,7 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thre
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(TargetNames()));
+  AddOnFlag(command, flags.on);
   command
       .add_option(
           "--precision", flags.precision,
@@ -225,7 +235,12 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thre
   command.add_option("--json", flags.json, "write the results as JSON to this file, or to stdout for -");
 }
 
-Action ModelAction(const ModelFlags& flags, Action run) {
+int ThreadsOf(const ModelFlags& flags) {
+  if (flags.threads > 0) return flags.threads;
+  return flags.service == nullptr ? Processors() : static_cast<int>(flags.service->device().usable.size());
+}
+
+Action ModelAction(ModelFlags& flags, Action run) {
   if (flags.prints_plan()) {
     return [] {
       PrintResult(Print(DefaultPlan()));
@@ -233,7 +248,13 @@ Action ModelAction(const ModelFlags& flags, Action run) {
     };
   }
   if (flags.model.empty()) throw CLI::RequiredError("MODEL");
-  return run;
+  if (flags.on.empty()) return run;
+  if (!flags.cpus.empty())
+    throw CLI::ValidationError("--on", "the device says what to compile for; leave --cpu out");
+  return [&flags, on_device = std::move(run)]() -> absl::Status {
+    ASSIGN_OR_RETURN(flags.service, MeasuringOn(flags.on));
+    return on_device();
+  };
 }
 
 absl::StatusOr<PassPlan> ReadPlan(const ModelFlags& flags) {

@@ -2,6 +2,7 @@
 #ifndef ATTUNE_CLI_MODEL_FLAGS_H_
 #define ATTUNE_CLI_MODEL_FLAGS_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "cli/output.h"
 #include "cli/samples.h"
 #include "cli/source_flags.h"
+#include "measure/service.h"
 
 namespace attune {
 
@@ -30,18 +32,26 @@ struct ModelFlags : SourceFlags {
   std::string json;
   SampleOptions samples;  // calibration samples, for the commands that quantize
   int threads = 0;
+  std::string on;  // the key of a device elsewhere; empty: this machine
+  // Measures on that device, which everything is compiled for; null: this machine. Set when the action
+  // begins.
+  std::shared_ptr<MeasuringService> service;
 
   bool prints_plan() const { return passes == "print"; }
   bool is_quantized() const { return precision == "int8" || precision == "auto"; }
 };
 
-// Adds MODEL, --shape, --signature, --threads, --cpu, --precision, --weights, --compact, --passes, --dump,
+// Adds MODEL, --shape, --signature, --threads, --cpu, --on, --precision, --weights, --compact, --passes,
+// --dump,
 // --records and --json. `thread_help` says what the threads do.
 void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thread_help);
 
-// The action of a command's callback: `run`, or printing the default plan if --passes asks for that. Throws
-// the parser's error if MODEL is missing.
-Action ModelAction(const ModelFlags& flags, Action run);
+// The threads that --threads names, or as many as the device has processors.
+int ThreadsOf(const ModelFlags& flags);
+
+// The action of a command's callback: `run`, after --on has found its device, or printing the default plan if
+// --passes asks for that. Throws the parser's error if MODEL is missing.
+Action ModelAction(ModelFlags& flags, Action run);
 
 // A network ready to run, with the inputs that the command line gives.
 struct ReadyNetwork {

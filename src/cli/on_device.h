@@ -7,12 +7,32 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
+#include "api/network_on_device.h"
+#include "base/cancel.h"
+#include "cli/output.h"
+#include "cli/stops_on_signal.h"
 #include "fleet/client/fleet_client.h"
 #include "measure/service.h"
 
 namespace attune {
 
 void AddOnFlag(CLI::App& command, std::string& key);
+
+// Runs networks on the device of a service until Ctrl-C.
+class WorkOnDevice {
+ public:
+  WorkOnDevice(MeasuringService& service, Progress& progress)
+      : stops_([](void* work) { static_cast<Cancellation*>(work)->Cancel(); }, &cancellation_,
+               "\nstopping what runs on the device; once more ends at once\n"),
+        device_(service, {.cancellation = &cancellation_, .progress = &progress}) {}
+
+  NetworkOnDevice* operator->() { return &device_; }
+
+ private:
+  Cancellation cancellation_;
+  StopsOnSignal stops_;
+  NetworkOnDevice device_;
+};
 
 // The fleet that this user has joined, or whose server he runs on this machine. Fails if there is none.
 absl::StatusOr<std::shared_ptr<FleetClient>> JoinedFleet();

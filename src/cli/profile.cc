@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/model_flags.h"
+#include "cli/on_device.h"
 
 namespace attune {
 namespace {
@@ -77,19 +78,25 @@ std::string ToText(const ProfileReport& report) {
       absl::StrFormat("total %.3f ms, %.3f GFLOP, %.1f GFLOP/s on %d thread%s\n", report.seconds * 1e3,
                       report.flops * 1e-9, any ? report.flops / report.seconds * 1e-9 : 0.0, report.threads,
                       report.threads == 1 ? "" : "s"),
-      absl::StrFormat("a core here, measured: %.1f GFLOP/s (%.1f of bf16, %.1f of integers), %.1f GB/s from "
+      absl::StrFormat("a core, measured: %.1f GFLOP/s (%.1f of bf16, %.1f of integers), %.1f GB/s from "
                       "L2, %.1f from L3, %.1f from memory\n",
                       report.peaks.gflops_per_core, report.peaks.bf16_gflops_per_core,
                       report.peaks.int8_gops_per_core, report.peaks.l2_gb_per_s, report.peaks.l3_gb_per_s,
                       report.peaks.memory_gb_per_s));
 }
 
+absl::StatusOr<ProfileReport> MakeReport(const Flags& flags, const ReadyNetwork& ready, Progress& progress) {
+  if (flags.model.service == nullptr)
+    return ready.network.Profile(flags.model.threads, flags.rounds, ready.inputs);
+  WorkOnDevice work(*flags.model.service, progress);
+  return work->Profile(ready.network, flags.model.threads, ready.inputs);
+}
+
 absl::Status Profile(const Flags& flags) {
   Progress progress;
   ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
   progress.Show("measuring");
-  ASSIGN_OR_RETURN(const ProfileReport report,
-                   ready.network.Profile(flags.model.threads, flags.rounds, ready.inputs));
+  ASSIGN_OR_RETURN(const ProfileReport report, MakeReport(flags, ready, progress));
   if (!flags.model.json.empty()) RETURN_IF_ERROR(WriteJson(ToJson(report), flags.model.json));
   if (flags.model.json != "-") PrintResult(ToText(report));
   return absl::OkStatus();

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/model_flags.h"
+#include "cli/on_device.h"
 #include "cli/precision.h"
 #include "io/labels.h"
 #include "io/npy.h"
@@ -136,6 +137,13 @@ std::string ToText(const NamedTensor& output, int top, const std::optional<Label
   return text;
 }
 
+absl::StatusOr<std::vector<NamedTensor>> Outputs(const Flags& flags, const ReadyNetwork& ready,
+                                                 Progress& progress) {
+  if (flags.model.service == nullptr) return ready.network.Run(ready.inputs, flags.model.threads);
+  WorkOnDevice work(*flags.model.service, progress);
+  return work->Run(ready.network, ready.inputs, flags.model.threads);
+}
+
 absl::Status Run(const Flags& flags) {
   std::optional<Labels> labels;
   if (!flags.labels.empty()) {
@@ -148,7 +156,7 @@ absl::Status Run(const Flags& flags) {
     Progress progress;
     ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
     progress.Show("running");
-    ASSIGN_OR_RETURN(outputs, ready.network.Run(ready.inputs, flags.model.threads));
+    ASSIGN_OR_RETURN(outputs, Outputs(flags, ready, progress));
     precision = ready.network.precision_report();
   }
   PrintNotes(precision);

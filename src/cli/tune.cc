@@ -10,7 +10,6 @@
 #include "cli/command.h"
 #include "cli/destinations.h"
 #include "cli/model_flags.h"
-#include "cli/on_device.h"
 #include "cli/stops_on_signal.h"
 #include "cli/tuning_view.h"
 #include "jobs/settings.h"
@@ -23,7 +22,6 @@ struct Flags {
   InputSources inputs;
   TuneOptions tune;
   std::string time, cache = "network";
-  std::string on;  // the key of a device elsewhere; empty: this machine
   std::string output, report;
   bool shows_space = false, no_transfer_runs = false, no_transfer_tasks = false, no_layouts = false,
        no_defaults = false, no_model = false;
@@ -54,16 +52,10 @@ absl::Status Drive(NetworkTuner& tuner) {
   return absl::OkStatus();
 }
 
-// As many as the device has processors.
-int DefaultThreads(const TuneOptions& options) {
-  return options.service == nullptr ? Processors()
-                                    : static_cast<int>(options.service->device().usable.size());
-}
-
 // Says how the records are used; follows the name of their file.
 std::string_view UseOfRecords(const Flags& flags, bool stopped) {
-  if (!flags.tune.device.empty() || !flags.on.empty())
-    return ", as those of another device than compile asks for\n";
+  if (!flags.tune.device.empty()) return ", as those of another device than compile asks for\n";
+  if (!flags.model.on.empty()) return ", which compile --on uses by itself\n";
   if (stopped) return "; what looks best there is not confirmed yet, as the same command does\n";
   return flags.model.records.empty() ? ", which compile uses by itself\n"
                                      : ", which compile uses with --records\n";
@@ -114,16 +106,14 @@ absl::Status Tune(Flags& flags) {
     ASSIGN_OR_RETURN(network, LoadOptimized(flags.model, flags.inputs, progress));
   }
   TuneOptions& options = flags.tune;
-  if (!flags.on.empty()) {
-    ASSIGN_OR_RETURN(options.service, MeasuringOn(flags.on));
-  }
+  options.service = flags.model.service;
   if (flags.shows_space) {
     ASSIGN_OR_RETURN(const std::string spaces, DescribeSpaces(network, options));
     PrintResult(spaces);
     return absl::OkStatus();
   }
   options.records = flags.model.records;
-  options.tuning.threads = flags.model.threads == 0 ? DefaultThreads(options) : flags.model.threads;
+  options.tuning.threads = ThreadsOf(flags.model);
   if (!flags.time.empty()) options.tuning.seconds = *ParseSeconds(flags.time);
   options.tuning.cache = *ParseCacheMode(flags.cache);
   options.tuning.transfer_from_runs = !flags.no_transfer_runs;
@@ -191,7 +181,6 @@ void AddTuneCommand(CLI::App& app, Action& action) {
           "--cache", flags->cache,
           "whether kernels find their data in the caches: warm, cold, or as in the network (default)")
       ->check(CLI::IsMember({"network", "warm", "cold"}));
-  AddOnFlag(*command, flags->on);
   command->add_option("--device", flags->tune.device,
                       "the key of the device's records (default: what it is)");
   command->add_flag("--no-transfer-runs", flags->no_transfer_runs,

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/model_flags.h"
+#include "cli/on_device.h"
 #include "cli/precision.h"
 
 namespace attune {
@@ -42,6 +43,13 @@ Json ToJson(const Flags& flags, const VerifyReport& report, const std::optional<
   return json;
 }
 
+absl::StatusOr<VerifyReport> MakeReport(const Flags& flags, const ReadyNetwork& ready, Progress& progress) {
+  if (flags.model.service == nullptr)
+    return ready.network.Verify(ready.inputs, flags.seed, flags.model.threads);
+  WorkOnDevice work(*flags.model.service, progress);
+  return work->Verify(ready.network, ready.inputs, flags.seed, flags.model.threads);
+}
+
 absl::Status Verify(const Flags& flags) {
   if (IsArtifact(flags.model.model)) {
     return InvalidInput(flags.model.model,
@@ -53,7 +61,7 @@ absl::Status Verify(const Flags& flags) {
     Progress progress;
     ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
     progress.Show("running the reference");
-    ASSIGN_OR_RETURN(report, ready.network.Verify(ready.inputs, flags.seed, flags.model.threads));
+    ASSIGN_OR_RETURN(report, MakeReport(flags, ready, progress));
     precision = ready.network.precision_report();
   }
   PrintNotes(precision);

@@ -244,6 +244,17 @@ TEST_F(FleetTest, ARenewedCertificateIsAsGoodAsTheOld) {
   EXPECT_TRUE(FleetClient(*renewed).Devices("").ok());
 }
 
+TEST_F(FleetTest, BlobsOfAnySizeMayBeSentTwice) {
+  const FleetCredentials credentials = fleet_.Enrol("client", "alice");
+  for (const size_t size : {size_t{0}, size_t{1000}, size_t{3} << 20}) {
+    const Blob blob = *Blob::Of(std::string(size, 'x'));
+    for (int i = 0; i < 2; ++i) {
+      const absl::Status sent = FleetClient(credentials).Send(blob);
+      EXPECT_TRUE(sent.ok()) << size << ": " << sent;
+    }
+  }
+}
+
 // A piece of a blob as an agent would read it.
 absl::Status ReadBlobAs(const FleetCredentials& credentials, const std::string& digest) {
   const auto stub = fleet_proto::Fleet::NewStub(ConnectFleet(credentials));

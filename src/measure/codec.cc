@@ -237,6 +237,12 @@ std::string EncodeMeasurement(const Measurement& m) {
   Encode(m.profile, message.mutable_profile());
   Encode(m.baseline_profile, message.mutable_baseline_profile());
   Encode(m.peaks, message.mutable_peaks());
+  message.mutable_run_seconds()->Add(m.run_seconds.begin(), m.run_seconds.end());
+  for (const OutputValue& output : m.outputs) {
+    proto::OutputValue* added = message.add_outputs();
+    added->mutable_shape()->Add(output.shape.begin(), output.shape.end());
+    added->set_bytes(output.bytes);
+  }
   return message.SerializeAsString();
 }
 
@@ -263,6 +269,9 @@ absl::StatusOr<Measurement> DecodeMeasurement(std::string_view text) {
   m.profile = Decode(message.profile(), checks);
   m.baseline_profile = Decode(message.baseline_profile(), checks);
   m.peaks = Decode(message.peaks(), checks);
+  for (const double seconds : message.run_seconds()) m.run_seconds.push_back(checks.Seconds(seconds));
+  for (const proto::OutputValue& output : message.outputs())
+    m.outputs.push_back({.shape = {output.shape().begin(), output.shape().end()}, .bytes = output.bytes()});
   RETURN_IF_ERROR(checks.Finish());
   return m;
 }

@@ -14,7 +14,7 @@
 namespace attune {
 
 // Increases with each change that the other side would misunderstand.
-inline constexpr uint32_t kMeasureVersion = 1;
+inline constexpr uint32_t kMeasureVersion = 2;
 
 // The content of a kernel's blob. Equal kernels have equal blobs.
 std::string EncodeKernel(const BuiltKernel& kernel);

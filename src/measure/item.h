@@ -61,7 +61,10 @@ struct MeasureItem {
     kTimeKernel,      // times a kernel that was checked, interleaved with the baseline
     kTimeNetwork,     // does the same for a network
     kProfileNetwork,  // does the same for the kernels of a network
-    kMeasurePeaks,    // measures the peak rates of the device with so many threads
+    // Runs a network, for the limit of seconds and at least three times, but at most as often as there may be
+    // batches, and returns the outputs of its last run.
+    kRunNetwork,
+    kMeasurePeaks,  // measures the peak rates of the device with so many threads
   };
   Kind kind = Kind::kCheckKernel;
   MeasureOptions options = {};
@@ -83,8 +86,16 @@ struct MeasureItem {
 };
 
 // For each kernel of a network, by the digest of its code: the seconds of all its calls in one inference,
-// one value per turn.
+// one value per turn. Instructions that call no kernel, such as copies, have the empty digest.
 using KernelTurns = std::map<std::string, std::vector<double>>;
+
+// An output of a network, in the model's order.
+struct OutputValue {
+  std::vector<int64_t> shape = {};
+  std::string bytes = {};  // row-major, of the dtype that the artifact names
+
+  bool operator==(const OutputValue&) const = default;
+};
 
 struct Measurement {
   // kRetry: the measurement itself failed, which says nothing about the subject.
@@ -108,6 +119,9 @@ struct Measurement {
 
   KernelTurns profile, baseline_profile;  // for kProfileNetwork
   Peaks peaks;                            // for kMeasurePeaks
+  // For kRunNetwork: of each run after the first, which warms up.
+  std::vector<double> run_seconds;
+  std::vector<OutputValue> outputs;
 
   // The subject's time, comparable with other times that have the same baseline.
   double comparable_seconds() const { return normalized_seconds > 0 ? normalized_seconds : timing.seconds; }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,7 +27,9 @@ namespace {
 
 constexpr int kMoreExecutions = 2;      // checked after timing
 constexpr int kLeastProfileTurns = 16;  // even if they take longer than the limit
-constexpr double kFileSeconds = 30;     // for an announced file to arrive
+constexpr int kLeastRuns = 3;           // likewise
+constexpr int kOverheadTurns = 16;
+constexpr double kFileSeconds = 30;  // for an announced file to arrive
 
 class ProcessBatches final : public BatchRunner {
  public:
@@ -174,6 +177,8 @@ class MeasureWorker {
       case MeasureItem::Kind::kTimeNetwork:
       case MeasureItem::Kind::kProfileNetwork:
         return MeasureNetwork(item);
+      case MeasureItem::Kind::kRunNetwork:
+        return RunNetwork(item);
       case MeasureItem::Kind::kMeasurePeaks:
         break;
     }
@@ -258,6 +263,7 @@ class MeasureWorker {
                      .inputs = *inputs,
                      .threads = item.options.threads,
                      .places = places,
+                     .has_outputs = item.kind == MeasureItem::Kind::kRunNetwork,
                      .execution_seconds_limit = item.options.execution_seconds_limit,
                      .cpu_seconds_limit = seconds * item.options.threads});
     Failure failure;
@@ -280,6 +286,40 @@ class MeasureWorker {
     return item.kind == MeasureItem::Kind::kTimeNetwork
                ? Interleave(*subject.process, baseline.process.get(), item)
                : ProfileNetwork(item, subject, baseline);
+  }
+
+  Measurement RunNetwork(const MeasureItem& item) {
+    RunningNetwork network;
+    if (const auto failure = Start(item.subject, /*places=*/1, item, &network)) return Failed(*failure);
+    Measurement measurement;
+    auto failure = TimeRuns(*network.process, item.options, &measurement.run_seconds);
+    if (!failure) failure = network.process->Fetch();
+    if (failure) return Failed(*failure);
+    auto outputs = NetworkProgram::Outputs(network.process->shared());
+    if (!outputs.ok())
+      return FailedMeasurement(TrialOutcome::kOutOfMemory, std::string(outputs.status().message()));
+    measurement.outputs = *std::move(outputs);
+    measurement.outcome = TrialOutcome::kOk;
+    return measurement;
+  }
+
+  // Times each run by itself, without the time that it takes to wake the process.
+  static std::optional<Failure> TimeRuns(MeasuredProcess& process, const MeasureOptions& options,
+                                         std::vector<double>* run_seconds) {
+    double seconds = 0, least_overhead = std::numeric_limits<double>::infinity();
+    if (auto failure = process.Run(1, &seconds)) return failure;
+    for (int i = 0; i < kOverheadTurns; ++i) {
+      if (auto failure = process.Run(0, &seconds)) return failure;
+      least_overhead = std::min(least_overhead, seconds);
+    }
+    const int least = std::min(kLeastRuns, options.max_batches);
+    const Stopwatch watch;
+    for (int run = 0; run < options.max_batches && (run < least || watch.Seconds() < options.seconds_limit);
+         ++run) {
+      if (auto failure = process.Run(1, &seconds)) return failure;
+      run_seconds->push_back(std::max(0.0, seconds - least_overhead));
+    }
+    return std::nullopt;
   }
 
   static Measurement ProfileNetwork(const MeasureItem& item, RunningNetwork& subject,

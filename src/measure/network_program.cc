@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/process/sandbox.h"
+#include "measure/network_outputs.h"
 
 namespace attune {
 namespace {
@@ -25,7 +26,9 @@ struct Shared {
 
 }  // namespace
 
-size_t NetworkProgram::shared_bytes() const { return sizeof(Shared); }
+size_t NetworkProgram::shared_bytes() const {
+  return sizeof(Shared) + (setup_.has_outputs ? kMostOutputBytes : 0);
+}
 
 std::string NetworkProgram::Refusal(const std::byte* shared) const {
   const auto* const text = reinterpret_cast<const Shared*>(shared)->refusal;
@@ -63,14 +66,15 @@ bool NetworkProgram::ListKernels() {
   const attune_model* const model = places_.front().model.get();
   auto* const shared = reinterpret_cast<Shared*>(shared_);
   nanoseconds_.resize(attune_model_num_instructions(model));
-  kernel_of_.assign(nanoseconds_.size(), -1);
+  kernel_of_.resize(nanoseconds_.size());
   std::map<std::string, int> index_of;
   for (size_t i = 0; i < nanoseconds_.size(); ++i) {
     attune_instruction_info instruction;
     attune_model_instruction(model, i, &instruction, nullptr);
-    if (instruction.kernel < 0) continue;
-    attune_kernel_info kernel;
-    attune_model_kernel(model, static_cast<size_t>(instruction.kernel), &kernel, nullptr);
+    attune_kernel_info kernel = {};
+    kernel.digest = "";
+    if (instruction.kernel >= 0)
+      attune_model_kernel(model, static_cast<size_t>(instruction.kernel), &kernel, nullptr);
     const auto [it, is_new] = index_of.try_emplace(kernel.digest, static_cast<int>(index_of.size()));
     if (index_of.size() > kMostKernels) return false;
     kernel_of_[i] = it->second;
@@ -110,10 +114,20 @@ int32_t NetworkProgram::Profile() {
   auto* const shared = reinterpret_cast<Shared*>(shared_);
   for (size_t k = 0; k < shared->num_kernels; ++k) shared->kernels[k].seconds = 0;
   for (size_t i = 0; i < nanoseconds_.size(); ++i) {
-    if (kernel_of_[i] >= 0)
-      shared->kernels[kernel_of_[i]].seconds += 1e-9 * static_cast<double>(nanoseconds_[i]);
+    shared->kernels[kernel_of_[i]].seconds += 1e-9 * static_cast<double>(nanoseconds_[i]);
   }
   return 0;
+}
+
+int NetworkProgram::Fetch() {
+  if (!setup_.has_outputs) return -1;
+  const Place& place = places_[moves_ % places_.size()];
+  WriteOutputs(place.model.get(), place.session.get(), {shared_ + sizeof(Shared), kMostOutputBytes});
+  return -1;
+}
+
+absl::StatusOr<std::vector<OutputValue>> NetworkProgram::Outputs(const std::byte* shared) {
+  return ReadOutputs({shared + sizeof(Shared), kMostOutputBytes});
 }
 
 std::map<std::string, double> NetworkProgram::KernelSeconds(const std::byte* shared) {

@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "attune/attune.h"
+#include "measure/item.h"
 #include "measure/measured_program.h"
 
 namespace attune {
@@ -22,6 +24,7 @@ struct NetworkSetup {
   // This many sessions, each elsewhere in memory, run alternately, since some memory is faster than other
   // memory.
   int places = 1;
+  bool has_outputs = false;  // whether Fetch() is for them
   double execution_seconds_limit = 10;
   double cpu_seconds_limit = 100;
 };
@@ -44,11 +47,13 @@ class NetworkProgram final : public MeasuredProgram {
   void Move() override { ++moves_; }
   int32_t Run(int64_t executions) override;
   int32_t Profile() override;
-  int Fetch() override { return -1; }
+  int Fetch() override;
   bool Locate(const void* /*address*/, int* /*buffer*/, int64_t* /*offset*/) const override { return false; }
 
   // Read from `shared` after a profile: the seconds of all calls of each kernel, by the digest of its code.
   static std::map<std::string, double> KernelSeconds(const std::byte* shared);
+  // Read from `shared` after Fetch(). Fails as ReadOutputs() does.
+  static absl::StatusOr<std::vector<OutputValue>> Outputs(const std::byte* shared);
 
  private:
   struct Free {
@@ -72,7 +77,7 @@ class NetworkProgram final : public MeasuredProgram {
   std::vector<Place> places_;
   size_t moves_ = 0;
   std::vector<uint64_t> nanoseconds_;  // by instruction
-  std::vector<int> kernel_of_;         // by instruction: an index into the list of kernels, or -1
+  std::vector<int> kernel_of_;         // by instruction: an index into the list of kernels
 };
 
 }  // namespace attune

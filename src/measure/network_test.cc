@@ -48,6 +48,18 @@ class NetworkTest : public ::testing::Test {
   const std::string other_ = testing::MakeCompressedSampleArtifact().Write();  // computes the same
 };
 
+TEST_F(NetworkTest, RunsAndHandsOverItsOutputs) {
+  const Measurement m = Measure(MeasureItem::Kind::kRunNetwork, good_, "");
+  ASSERT_EQ(m.outcome, kOk) << m.reason;
+  EXPECT_GE(m.run_seconds.size(), 3);
+  ASSERT_EQ(m.outputs.size(), testing::MakeSampleArtifact().program().outputs.size());
+  const OutputValue& output = m.outputs.front();
+  int64_t elements = 1;
+  for (const int64_t size : output.shape) elements *= size;
+  EXPECT_EQ(output.bytes.size(), static_cast<size_t>(elements) * sizeof(float));
+  EXPECT_EQ(Measure(MeasureItem::Kind::kRunNetwork, other_, "").outputs, m.outputs);
+}
+
 TEST_F(NetworkTest, IsTimedInterleavedWithItsBaseline) {
   const Measurement alone = Measure(MeasureItem::Kind::kTimeNetwork, good_, "");
   ASSERT_EQ(alone.outcome, kOk) << alone.reason;

@@ -57,18 +57,27 @@ absl::StatusOr<std::map<std::string, int>> FleetClient::Queue() {
   return waiting;
 }
 
+absl::StatusOr<int64_t> FleetClient::Sent(const Blob& blob) {
+  grpc::ClientContext context;
+  SetDeadline(context);
+  proto::BlobName name;
+  name.set_digest(blob.digest());
+  proto::BlobState state;
+  RETURN_IF_ERROR(Explain(stub_->StateOfBlob(&context, name, &state)));
+  return state.is_complete() ? blob.size() : std::clamp<int64_t>(state.sent_bytes(), 0, blob.size());
+}
+
 absl::Status FleetClient::Send(const Blob& blob) {
-  int64_t offset = 0;
-  if (blob.size() > kSmallBlobBytes) {
-    grpc::ClientContext context;
-    SetDeadline(context);
-    proto::BlobName name;
-    name.set_digest(blob.digest());
-    proto::BlobState state;
-    RETURN_IF_ERROR(Explain(stub_->StateOfBlob(&context, name, &state)));
-    if (state.is_complete()) return absl::OkStatus();
-    offset = std::clamp<int64_t>(state.sent_bytes(), 0, blob.size());
+  // Small blobs are sent without asking, since most are new.
+  if (blob.size() <= kSmallBlobBytes) {
+    const absl::Status sent = SendFrom(blob, 0);
+    if (!absl::IsOutOfRange(sent)) return sent;
   }
+  ASSIGN_OR_RETURN(const int64_t offset, Sent(blob));
+  return SendFrom(blob, offset);
+}
+
+absl::Status FleetClient::SendFrom(const Blob& blob, int64_t offset) {
   ASSIGN_OR_RETURN(const FileDescriptor file, blob.Open());
   ASSIGN_OR_RETURN(const MappedFile mapped, MappedFile::Map(file.get()));
   grpc::ClientContext context;  // as long as it takes: the connection's keepalive notices a dead server

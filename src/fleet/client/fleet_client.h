@@ -38,6 +38,9 @@ class FleetClient {
   const std::string& server() const { return credentials_.server; }
 
  private:
+  // The bytes of the blob that have been sent.
+  absl::StatusOr<int64_t> Sent(const Blob& blob);
+  absl::Status SendFrom(const Blob& blob, int64_t offset);
   absl::Status Explain(const grpc::Status& status) const;
 
   const FleetCredentials credentials_;

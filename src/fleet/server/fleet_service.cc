@@ -91,6 +91,7 @@ absl::Status FleetService::TakeBlob(const std::string& owner, grpc::ServerReader
   std::string digest;
   while (pieces.Read(&piece)) {
     if (digest.empty()) digest = piece.digest();
+    if (blobs_.Has(owner, digest)) return absl::OkStatus();  // sent before, by the same owner
     RETURN_IF_ERROR(blobs_.Append(owner, digest, piece.offset(), piece.bytes()));
     if (piece.is_last()) return blobs_.Finish(owner, digest);
   }
