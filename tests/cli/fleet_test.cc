@@ -1,0 +1,206 @@
+// attune server, agent, fleet, and --on: a device elsewhere is as good as this one.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <thread>
+
+#include "expect_refused.h"
+#include "models.h"
+#include "nlohmann/json.hpp"
+#include "run_attune.h"
+
+namespace attune {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+// An attune that runs until it is destroyed; what it prints goes to a file.
+class RunningAttune {
+ public:
+  RunningAttune(std::vector<std::string> arguments, const Variables& variables, const std::string& log) {
+    for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND,
+                                     0600);
+    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    arguments.insert(arguments.begin(), ATTUNE_PROGRAM);
+    std::vector<char*> pointers;
+    for (std::string& argument : arguments) pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    EXPECT_EQ(posix_spawn(&pid_, ATTUNE_PROGRAM, &actions, nullptr, pointers.data(), environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    for (const auto& [name, value] : variables) unsetenv(name.c_str());
+  }
+  RunningAttune(const RunningAttune&) = delete;
+  RunningAttune& operator=(const RunningAttune&) = delete;
+  ~RunningAttune() { End(SIGTERM); }
+
+  // Returns its exit code; -1 if the signal has ended it.
+  int End(int signal) {
+    if (pid_ <= 0) return -1;
+    kill(pid_, signal);
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+class FleetCliTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    StartServer("127.0.0.1:0", "127.0.0.1:0");
+    AwaitServer();
+  }
+
+  Outcome Attune(const std::vector<std::string>& arguments, RunOptions options = {}) {
+    options.environment = variables_;
+    return RunAttune(arguments, options);
+  }
+  void StartServer(const std::string& listen, const std::string& enrolment) {
+    server_ =
+        std::make_unique<RunningAttune>(std::vector<std::string>{"server", "--listen", listen, "--enrolment",
+                                                                 enrolment, "--lease-seconds", "2"},
+                                        variables_, folder_ / "server.log");
+  }
+  void AwaitServer() {
+    while (Attune({"fleet", "list"}).exit_code != 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  std::string Invitation(const std::string& role, const std::string& owner) {
+    const Outcome invited = Attune({"fleet", "invite", "--role", role, "--owner", owner});
+    EXPECT_EQ(invited.exit_code, 0) << invited.err;
+    return invited.out.substr(0, invited.out.find('\n'));
+  }
+  // Starts an agent, and waits until its device is there.
+  void StartAgent() {
+    agent_ = std::make_unique<RunningAttune>(
+        std::vector<std::string>{"agent", Invitation("agent", "bob"), "--key", "desk", "--trust", "server"},
+        variables_, folder_ / "agent.log");
+    while (Device().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  // The device as attune fleet list shows it; null if it is not there.
+  json Device() {
+    const Outcome listed = Attune({"fleet", "list", "--json", "-"});
+    EXPECT_EQ(listed.exit_code, 0) << listed.err;
+    const json devices = json::parse(listed.out)["devices"];
+    return !devices.empty() && devices[0]["is_there"] ? devices[0] : json();
+  }
+
+  const TemporaryFolder folder_;
+  const Variables variables_ = {{"ATTUNE_SERVER", folder_ / "server"},
+                                {"ATTUNE_AGENT", folder_ / "agent"},
+                                {"ATTUNE_FLEET", folder_ / "client"},
+                                {"ATTUNE_LEASES", folder_ / "leases"}};
+  std::unique_ptr<RunningAttune> server_, agent_;
+};
+
+TEST_F(FleetCliTest, ADeviceElsewhereRunsNetworks) {
+  StartAgent();
+  const std::string model = folder_.Write("scores.onnx", ScoresModel());
+  const std::vector<std::string> input = {"--input", "x=random:3", "--json", "-"};
+  const auto with = [&](std::vector<std::string> arguments, const std::vector<std::string>& more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Attune(arguments);
+  };
+  const Outcome here = with({"run", model}, input), there = with({"run", model, "--on", "desk"}, input);
+  ASSERT_EQ(there.exit_code, 0) << there.err;
+  EXPECT_EQ(there.out, here.out);
+  const Outcome verified = Attune({"verify", model, "--on", "desk"});
+  EXPECT_EQ(verified.exit_code, 0) << verified.err;
+  EXPECT_THAT(verified.out, HasSubstr("ok   scores"));
+  const Outcome benched = Attune({"bench", model, "--on", "desk", "--seconds", "0.1", "--json", "-"});
+  ASSERT_EQ(benched.exit_code, 0) << benched.err;
+  EXPECT_GE(json::parse(benched.out)["latency_ms"].size(), 3);
+  const Outcome profiled = Attune({"profile", model, "--on", "desk", "--threads", "1", "--json", "-"});
+  ASSERT_EQ(profiled.exit_code, 0) << profiled.err;
+  EXPECT_FALSE(json::parse(profiled.out)["kernels"].empty());
+  const std::string artifact = folder_ / "scores.atn";
+  const Outcome compiled = Attune({"compile", model, "--on", "desk", "-o", artifact});
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
+  EXPECT_EQ(with({"run", artifact, "--on", "desk"}, input).out, here.out);
+}
+
+TEST_F(FleetCliTest, ANetworkIsTunedForADeviceElsewhere) {
+  StartAgent();
+  const std::string model = folder_.Write("net.onnx", ConvolutionsModel());
+  const Outcome tuned = Attune({"tune", model, "--on", "desk", "--trials", "8", "--threads", "1", "--records",
+                                folder_ / "records.db", "--json", "-"});
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_GE(json::parse(tuned.out)["trials"], 8);
+  EXPECT_EQ(Device()["held_by"], "");
+}
+
+TEST_F(FleetCliTest, MistakesAreOneSentence) {
+  const std::string model = folder_.Write("scores.onnx", ScoresModel());
+  const Outcome unknown = Attune({"bench", model, "--on", "nowhere"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("no device has the key \"nowhere\""));
+  EXPECT_EQ(Attune({"bench", model, "--on", "desk", "--cpu", "znver3"}).exit_code, 2);
+  const Outcome damaged = Attune({"fleet", "join", "attune-invitation-1-abc"});
+  EXPECT_EQ(damaged.exit_code, 1);
+  EXPECT_THAT(damaged.err, HasSubstr("the invitation is damaged"));
+  const std::string invitation = Invitation("client", "alice");
+  EXPECT_EQ(Attune({"fleet", "join", invitation}).exit_code, 0);
+  const Outcome again = Attune({"fleet", "join", invitation});
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_THAT(again.err, HasSubstr("holds credentials already"));
+  const Outcome second = Attune({"fleet", "join", invitation, "--credentials", folder_ / "other"});
+  EXPECT_EQ(second.exit_code, 1);
+  EXPECT_THAT(second.err, HasSubstr("ask for a new one"));
+  const Outcome forbidden = Attune({"fleet", "invite", "--owner", "mallory"});
+  EXPECT_EQ(forbidden.exit_code, 1);
+  EXPECT_THAT(forbidden.err, HasSubstr("may not do this"));
+  const Outcome busy = Attune({"server", "--listen", "127.0.0.1:0"});
+  EXPECT_EQ(busy.exit_code, 1);
+  EXPECT_THAT(busy.err, HasSubstr("another server has this folder"));
+}
+
+TEST_F(FleetCliTest, WithoutAServerItSaysSo) {
+  server_->End(SIGKILL);
+  const Outcome listed = Attune({"fleet", "list"});
+  EXPECT_EQ(listed.exit_code, 1);
+  EXPECT_THAT(listed.err, HasSubstr("is attune server running there?"));
+}
+
+TEST_F(FleetCliTest, ARevokedAgentEnds) {
+  StartAgent();
+  const std::string id = Device()["id"];
+  EXPECT_EQ(Attune({"fleet", "revoke", id.substr(0, id.find('/'))}).exit_code, 0);
+  while (!Device().is_null()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(agent_->End(SIGCONT), 1);
+  EXPECT_EQ(Attune({"fleet", "remove", id}).exit_code, 0);
+  EXPECT_THAT(Attune({"fleet", "list"}).out, HasSubstr("no devices"));
+}
+
+TEST_F(FleetCliTest, ADrainedDeviceIsShownWithItsReason) {
+  StartAgent();
+  const std::string id = Device()["id"];
+  EXPECT_EQ(Attune({"fleet", "drain", id, "--reason", "repairs"}).exit_code, 0);
+  EXPECT_THAT(Attune({"fleet", "list"}).out, HasSubstr("drained: repairs"));
+  EXPECT_THAT(Attune({"fleet", "show", id}).out, AllOf(HasSubstr("repairs"), HasSubstr("target")));
+  EXPECT_EQ(Attune({"fleet", "resume", id}).exit_code, 0);
+  EXPECT_THAT(Attune({"fleet", "list"}).out, Not(HasSubstr("repairs")));
+}
+
+}  // namespace
+}  // namespace attune
