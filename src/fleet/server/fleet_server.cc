@@ -24,6 +24,7 @@
 #include "fleet/server/fleet_service.h"
 #include "fleet/store/sqlite_fleet_store.h"
 #include "fleet/wire/channel.h"
+#include "fleet/wire/grpc_log.h"
 
 namespace attune {
 namespace {
@@ -130,6 +131,7 @@ const std::string& FleetServer::address() const { return parts_->address; }
 const std::string& FleetServer::enrolment_address() const { return parts_->enrolment_address; }
 
 absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServerOptions& options) {
+  LogGrpcForDebugging();
   const std::string host = options.host.empty() ? HostOf(options.listen) : options.host;
   ASSIGN_OR_RETURN(AuthorityFiles authorities, AuthorityFiles::OpenOrCreate(options.folder));
   auto parts = std::make_unique<Parts>();

@@ -2,11 +2,14 @@
 
 #include <grpcpp/security/credentials.h>
 
+#include "fleet/wire/grpc_log.h"
+
 namespace attune {
 namespace {
 
 std::shared_ptr<grpc::Channel> Connect(const std::string& address,
                                        const grpc::SslCredentialsOptions& options) {
+  LogGrpcForDebugging();
   grpc::ChannelArguments arguments;
   arguments.SetSslTargetNameOverride(kFleetServerName);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMillis);
