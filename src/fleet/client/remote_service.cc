@@ -1,9 +1,12 @@
 #include "fleet/client/remote_service.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "device/codec.h"
 #include "fleet/client/remote_batch.h"
@@ -12,6 +15,9 @@ namespace attune {
 namespace {
 
 namespace proto = fleet_proto;
+
+// A server that starts again is awaited for so long, and asked with these pauses.
+constexpr double kServerSeconds = 120, kPauseSeconds = 0.5;
 
 bool IsOfUse(const proto::Device& device) { return device.is_there() && device.drained().empty(); }
 
@@ -41,7 +47,13 @@ bool RemoteMeasuringService::Has(const std::string& digest) const {
 }
 
 absl::Status RemoteMeasuringService::Put(const Blob& blob) {
-  RETURN_IF_ERROR(client_->Send(blob));
+  const Stopwatch watch;
+  absl::Status sent = client_->Send(blob);
+  while (absl::IsUnavailable(sent) && watch.Seconds() < kServerSeconds) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(kPauseSeconds));
+    sent = client_->Send(blob);
+  }
+  RETURN_IF_ERROR(sent);
   const std::lock_guard<std::mutex> lock(mutex_);
   sent_.insert(blob.digest());
   return absl::OkStatus();

@@ -34,6 +34,7 @@ class RemoteMeasuringService final : public MeasuringService {
 
   const DeviceInfo& device() const override { return device_; }
   bool Has(const std::string& digest) const override;
+  // Waits for a server that starts again, at most two minutes.
   absl::Status Put(const Blob& blob) override;
   std::unique_ptr<MeasureBatch> Submit(std::vector<MeasureItem> items) override;
 

@@ -22,14 +22,22 @@ absl::Status RateLimit::Admit(const std::string& address) {
   if (wait > kRounding)
     return absl::ResourceExhaustedError(
         absl::StrCat("too many attempts from this address; try again in ", std::ceil(wait), " s"));
-  if (known != full_at_.end()) {
-    by_time_.erase({known->second, address});
-  } else {
-    MakeRoom(now);
-  }
-  full_at_[address] = after;
-  by_time_.emplace(after, address);
+  if (known == full_at_.end()) MakeRoom(now);
+  Move(address, after);
   return absl::OkStatus();
+}
+
+void RateLimit::Pardon(const std::string& address) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (const auto known = full_at_.find(address); known != full_at_.end())
+    Move(address, known->second - options_.seconds_each);
+}
+
+void RateLimit::Move(const std::string& address, double full_at) {
+  if (const auto known = full_at_.find(address); known != full_at_.end())
+    by_time_.erase({known->second, address});
+  full_at_[address] = full_at;
+  by_time_.emplace(full_at, address);
 }
 
 void RateLimit::MakeRoom(double now) {

@@ -33,8 +33,12 @@ class RateLimit {
   // Counts an attempt from this address, which has no port. ResourceExhausted, with the time to wait, if
   // there were too many; such an attempt does not count.
   absl::Status Admit(const std::string& address);
+  // An attempt that Admit() has let in was a good one, and does not count.
+  void Pardon(const std::string& address);
 
  private:
+  // The bucket of an address that is known will be full then.
+  void Move(const std::string& address, double full_at);
   // For one more address.
   void MakeRoom(double now);
 

@@ -61,5 +61,17 @@ TEST_F(RateLimitTest, ForgetsThoseWithTheFewestRecentAttempts) {
   EXPECT_EQ(Admitted(limit, "bob"), 5);
 }
 
+TEST_F(RateLimitTest, GoodAttemptsDoNotCount) {
+  RateLimit limit({.at_once = 2, .seconds_each = 10}, clock_);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(limit.Admit("192.0.2.1").ok()) << i;
+    limit.Pardon("192.0.2.1");
+  }
+  EXPECT_TRUE(limit.Admit("192.0.2.1").ok());
+  EXPECT_TRUE(limit.Admit("192.0.2.1").ok());
+  EXPECT_FALSE(limit.Admit("192.0.2.1").ok());
+  limit.Pardon("192.0.2.2");  // has not tried
+}
+
 }  // namespace
 }  // namespace attune

@@ -22,7 +22,10 @@ grpc::Status EnrolmentService::Enrol(grpc::ServerContext* context, const fleet_p
   if (const absl::Status admitted = limit_.Admit(address); !admitted.ok()) return ToRpc(admitted);
   absl::StatusOr<fleet_proto::Certificate> enrolled = admission_.Enrol(*request);
   Log(LogLevel::kInfo, "enrolment", "address", address, "result", enrolled.status().ToString());
-  if (enrolled.ok()) *certificate = *std::move(enrolled);
+  if (enrolled.ok()) {
+    limit_.Pardon(address);  // many devices may stand behind one address
+    *certificate = *std::move(enrolled);
+  }
   return ToRpc(enrolled.status());
 }
 

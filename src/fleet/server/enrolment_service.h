@@ -15,7 +15,7 @@ class EnrolmentService final : public fleet_proto::Enrolment::Service {
  public:
   explicit EnrolmentService(Admission& admission) : admission_(admission) {}
 
-  // ResourceExhausted for an address that tries too often.
+  // ResourceExhausted for an address that fails too often.
   grpc::Status Enrol(grpc::ServerContext* context, const fleet_proto::EnrolRequest* request,
                      fleet_proto::Certificate* certificate) override;
 
