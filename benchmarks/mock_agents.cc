@@ -55,15 +55,18 @@ Measurement Answer(const MeasureItem& item) {
   return measurement;
 }
 
+// Gets credentials, unless there are some. One after the other, as the server limits who tries at once.
+absl::Status Enrol(FleetClient& fleet, const std::string& folder) {
+  if (!absl::IsNotFound(LoadCredentials(folder).status())) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::string text, fleet.Invite("agent", "mock"));
+  ASSIGN_OR_RETURN(const Invitation invitation, Invitation::Parse(text));
+  ASSIGN_OR_RETURN(const FleetCredentials credentials, EnrolInFleet(invitation));
+  return SaveCredentials(folder, credentials);
+}
+
 // Runs one agent until the process ends. Returns why it could not.
-absl::Status RunOne(FleetClient& fleet, const DeviceInfo& device, const std::string& folder,
-                    const std::string& key, double seconds) {
-  if (absl::IsNotFound(LoadCredentials(folder).status())) {
-    ASSIGN_OR_RETURN(const std::string text, fleet.Invite("agent", "mock"));
-    ASSIGN_OR_RETURN(const Invitation invitation, Invitation::Parse(text));
-    ASSIGN_OR_RETURN(const FleetCredentials credentials, EnrolInFleet(invitation));
-    RETURN_IF_ERROR(SaveCredentials(folder, credentials));
-  }
+absl::Status RunOne(const DeviceInfo& device, const std::string& folder, const std::string& key,
+                    double seconds) {
   ASSIGN_OR_RETURN(const std::unique_ptr<FleetAgent> agent,
                    FleetAgent::Create({.folder = folder, .program = "mock", .keys = {key}}));
   ASSIGN_OR_RETURN(std::unique_ptr<MockDeviceHost> host,
@@ -83,10 +86,12 @@ absl::Status RunAll(const std::string& state, const std::string& folder, const s
   ASSIGN_OR_RETURN(DeviceInfo device, HostDevice());
   device.fingerprint = "mock board";
   FleetClient fleet(credentials);
+  const auto folder_of = [&](int i) { return absl::StrCat(folder, "/", i); };
+  for (int i = 0; i < count; ++i) RETURN_IF_ERROR(Enrol(fleet, folder_of(i)));
   std::vector<std::thread> threads;
   for (int i = 0; i < count; ++i) {
     threads.emplace_back([&, i] {
-      const absl::Status status = RunOne(fleet, device, absl::StrCat(folder, "/", i), key, seconds);
+      const absl::Status status = RunOne(device, folder_of(i), key, seconds);
       std::fprintf(stderr, "agent %d: %s\n", i, status.ToString().c_str());
     });
   }

@@ -22,13 +22,13 @@ from program import PROGRAM, Failed, attune, cpu_name, model_file
 EXCLUSIVE_BEFORE = ("measure", "finalize")
 
 
-def tune(program, model, work, name, trials, replayed=None):
-    """Runs the tuner. Returns its report and the candidates that it measured, in order."""
+def tune(program, model, work, name, trials, replayed=None, more=()):
+    """Runs the tuner. Returns its report, the candidates that it measured, in order, and the file of its events."""
     files = {kind: work / f"{name}.{kind}" for kind in ("db", "jsonl", "json")}
     for path in [*files.values(), *(work / f"{name}.db-{part}" for part in ("wal", "shm", "runs"))]:
         path.unlink(missing_ok=True)
     attune("tune", model, "--threads", 1, "--trials", trials, "--records", files["db"], "--events", files["jsonl"],
-           "--json", files["json"], *(["--replay", replayed] if replayed else []), program=program)
+           "--json", files["json"], *(["--replay", replayed] if replayed else []), *more, program=program)
     events = [json.loads(line) for line in files["jsonl"].read_text().splitlines()]
     candidates = [(event["task"], event["candidate"]) for event in events if event["event"] == "measurement"]
     return json.loads(files["json"].read_text()), candidates, files["jsonl"]

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""What a fleet costs and gains, on this machine.
+
+    tools/fleet_figures.py replay [--trials N] NETWORK...   a recorded run is replayed here, and on this machine's agent:
+                                                            whether both try the same candidates, how their times
+                                                            differ, and their trials a second
+    tools/fleet_figures.py devices [--trials N]             one job on one mock device, and on two
+    tools/fleet_figures.py load [--agents N] [--minutes M]  so many agents with mock devices: the server's share of a
+                                                            core and its memory, and how soon all are back after it
+                                                            was killed
+
+Leave the machine alone meanwhile. --write FILE keeps the figures.
+"""
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import statistics
+import sys
+import tempfile
+import time
+
+from fleet_members import KEY, Fleet
+from program import PROGRAM, Failed, cpu_name, model_file
+from replay_tuning import tune
+
+ITEM_S = 0.1  # that a mock device takes for an item where devices are compared
+LEASE_S = 15
+
+
+def ratios(events):
+    """{(task, candidate): its measured ratio to the baseline} of a run."""
+    found = {}
+    for line in events.read_text().splitlines():
+        event = json.loads(line)
+        if event["event"] == "measurement" and event.get("measured_ratio", 0) > 0:
+            found.setdefault((event["task"], event["candidate"]), event["measured_ratio"])
+    return found
+
+
+def replay(options, folder):
+    """Replays a run of each network here and on an agent."""
+    figures = {}
+    with Fleet(folder, PROGRAM, LEASE_S) as fleet:
+        fleet.add_agent("agent", "here")
+        for network in options.networks:
+            model = model_file(network, folder)
+            _, _, recording = tune(PROGRAM, model, folder, "recorded", options.trials)
+            here, tried_here, own = tune(PROGRAM, model, folder, "here", options.trials, recording)
+            there, tried_there, others = tune(PROGRAM, model, folder, "there", options.trials, recording,
+                                              ("--on", "here"))
+            ratios_here, ratios_there = ratios(own), ratios(others)
+            differences = [ratios_there[key] / ratios_here[key] for key in ratios_here if key in ratios_there]
+            rates = [report["trials"] / report["seconds"] for report in (here, there)]
+            figures[network] = {"candidates": len(tried_here), "are_same": tried_here == tried_there,
+                                "median_difference": statistics.median(abs(ratio - 1) for ratio in differences),
+                                "median_ratio": statistics.median(differences), "trials_per_second": rates}
+            print(f"{network}: {len(tried_here)} candidates, {'the same' if tried_here == tried_there else 'others'}; "
+                  f"ratios to the baseline differ by {100 * statistics.median(abs(r - 1) for r in differences):.2f} % in "
+                  f"the median, {100 * (statistics.median(differences) - 1):+.2f} % on the whole; trials a second "
+                  f"{rates[0]:.2f} here, {rates[1]:.2f} there ({rates[1] / rates[0]:.2f} times)", flush=True)
+    return figures
+
+
+def devices(options, folder):
+    """Measures the same job on one mock device and on two."""
+    model, seconds = model_file("squeezenet1_1", folder), []
+    with Fleet(folder, PROGRAM, LEASE_S) as fleet:
+        for number in (1, 2):
+            fleet.add_mocks(f"agent {number}", options.mocks, ITEM_S)
+            report, _, _ = tune(PROGRAM, model, folder, f"on{number}", options.trials, None, ("--on", KEY))
+            measuring = sum(value for stage, value in report["stage_seconds"].items() if stage in ("check", "time"))
+            seconds.append(measuring)
+    print(f"measuring {options.trials} trials takes {seconds[0]:.1f} s on one device and {seconds[1]:.1f} s on two: "
+          f"{seconds[0] / seconds[1]:.2f} times sooner")
+    return {"trials": options.trials, "measuring_seconds": seconds}
+
+
+def processor_seconds(pid):
+    """The processor time that a process has used."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def peak_mib(pid):
+    """The most resident memory that a process has had."""
+    line = next(line for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) / 1024
+
+
+def load(options, folder):
+    """Lets many agents be there for a while, and kills the server in the end."""
+    with Fleet(folder, PROGRAM, LEASE_S) as fleet:
+        fleet.add_mocks("agents", options.mocks, ITEM_S, options.agents)
+        server = fleet.members["server"]
+        used, began = processor_seconds(server.pid()), time.monotonic()
+        time.sleep(60 * options.minutes)
+        share = (processor_seconds(server.pid()) - used) / (time.monotonic() - began)
+        memory = peak_mib(server.pid())
+        server.kill()
+        server.start()
+        began = time.monotonic()
+        while True:
+            try:
+                if len(fleet.devices()) == options.agents:
+                    break
+            except Failed:
+                pass
+            time.sleep(0.2)
+        back = time.monotonic() - began
+    print(f"{options.agents} agents for {options.minutes:g} minutes: the server uses {100 * share:.1f} % of a core and "
+          f"{memory:.0f} MiB; after it was killed all are back within {back:.1f} s")
+    return {"agents": options.agents, "minutes": options.minutes, "core_share": share, "mib": memory, "back_seconds": back}
+
+
+FIGURES = {"replay": replay, "devices": devices, "load": load}
+
+
+def parse():
+    """The options."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("figure", choices=FIGURES)
+    parser.add_argument("networks", nargs="*", metavar="NETWORK")
+    parser.add_argument("--trials", type=int, default=200)
+    parser.add_argument("--agents", type=int, default=200)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--mocks", type=pathlib.Path, default=PROGRAM.parent / "mock_agents",
+                        help="the program of agents with mock devices")
+    parser.add_argument("--write", type=pathlib.Path, metavar="FILE")
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    with tempfile.TemporaryDirectory() as name:
+        figures = FIGURES[options.figure](options, pathlib.Path(name))
+    if options.write:
+        kept = json.loads(options.write.read_text()) if options.write.exists() else {}
+        kept[options.figure] = {"cpu": cpu_name(), "date": datetime.date.today().isoformat(), **figures}
+        options.write.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failed as error:
+        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {error}")

@@ -1,0 +1,119 @@
+"""Processes of a fleet on this machine, for scripts that drive one."""
+import os
+import re
+import signal
+import subprocess
+import time
+
+import program
+from program import Failed, attune, attune_json
+
+KEY = "mocks"  # of agents with mock devices
+READY_S = 60  # how long a server may take until it answers
+
+
+class Member:
+    """A process of the fleet, started anew when it was killed. Its log is kept."""
+
+    def __init__(self, command, log):
+        self._command, self.log, self._process = [str(part) for part in command], log, None
+        self.start()
+
+    def start(self):
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log, start_new_session=True)
+
+    def pid(self):
+        return self._process.pid
+
+    def ended(self):
+        """Its exit code; None while it runs."""
+        return self._process.poll()
+
+    def kill(self):
+        """Kills it, and waits until it is gone."""
+        self._process.kill()
+        self._process.wait()
+
+    def stop_for(self, seconds):
+        """Lets it stand still for so long."""
+        self._process.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        self._process.send_signal(signal.SIGCONT)
+
+    def interrupt(self):
+        """Asks it to end, and waits until it has."""
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait()
+
+
+class Fleet:
+    """A server and agents, in a folder. From now on, `attune fleet` and --on use this server. Ends them in the end."""
+
+    def __init__(self, folder, executable, lease_seconds):
+        self._program, self._folder, self._lease_seconds = executable, folder, lease_seconds
+        own = {"ATTUNE_SERVER": str(folder / "server"), "ATTUNE_FLEET": str(folder / "nobody")}
+        os.environ.update(own)
+        program.ENVIRONMENT.update(own)
+        self.members = {"server": self._start_server("127.0.0.1:0", "127.0.0.1:0")}
+        # From now on it has the same ports.
+        addresses = self.await_server()
+        self.members["server"].interrupt()
+        self.members["server"] = self._start_server(*addresses)
+        self.await_server()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for member in self.members.values():
+            if member.ended() is None:
+                member.kill()
+
+    def _start_server(self, listen, enrolment):
+        return Member([self._program, "server", "--listen", listen, "--enrolment", enrolment, "--lease-seconds",
+                       self._lease_seconds], self._folder / "server.log")
+
+    def await_server(self):
+        """Waits until the server answers; returns the addresses that it has said."""
+        deadline = time.monotonic() + READY_S
+        while time.monotonic() < deadline:
+            try:
+                self.devices()
+            except Failed:
+                time.sleep(0.05)
+                continue
+            log = self.members["server"].log.read_text()
+            return re.findall(r"serving at (\S+), enrolment at ([^;]+);", log)[-1]
+        raise Failed(f"the server does not answer within {READY_S} s")
+
+    def devices(self):
+        """The devices that are there."""
+        devices = attune_json("fleet", "list", program=self._program)["devices"]
+        return [device for device in devices if device["is_there"]]
+
+    def add_mocks(self, name, mocks, seconds, count=1):
+        """Starts a process of `count` agents, whose devices answer after so many seconds."""
+        self._await_more(count, name, [mocks, self._folder / "server", self._folder / name, KEY, count, seconds])
+
+    def add_agent(self, name, key):
+        """Starts an agent that offers this machine."""
+        invitation = attune("fleet", "invite", "--owner", "local", program=self._program).strip()
+        self._await_more(1, name, [self._program, "agent", invitation, "--state", self._folder / name, "--key", key,
+                                   "--trust", "server"])
+
+    def _await_more(self, count, name, command):
+        wanted = len(self.devices()) + count
+        self.members[name] = Member(command, self._folder / f"{name}.log")
+        while len(self.devices()) < wanted:
+            if self.members[name].ended() is not None:
+                raise Failed(f"{name} has ended: {self.members[name].log.read_text()[-500:]}")
+            time.sleep(0.05)
+
+    def remove(self, name):
+        """Ends a member."""
+        self.members.pop(name).kill()
+
+    def refused(self):
+        """How many results the server has refused."""
+        return self.members["server"].log.read_text().count("result under a stale token is refused")
